@@ -1,0 +1,30 @@
+# What every target of the project has in common: language, warnings, ccache, where binaries go.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 99)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+
+option(RELAXC_WERROR "treat warnings as errors" ON)
+option(RELAXC_SANITIZE "build with address and undefined-behaviour sanitizers" OFF)
+
+find_program(RELAXC_CCACHE ccache)
+if(RELAXC_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${RELAXC_CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${RELAXC_CCACHE})
+endif()
+
+add_compile_options(-Wall -Wextra)
+if(RELAXC_WERROR)
+  add_compile_options(-Werror)
+endif()
+if(RELAXC_SANITIZE)
+  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=address,undefined)
+endif()
