@@ -1,0 +1,93 @@
+// diagnostics.h: what relaxc tells a user about the user's program.
+//
+// Errors are collected, not thrown: a stage goes on to find the next one where that makes sense. A Failure can only be made by
+// reporting, and a failed Result only from a Failure, so no error is ever swallowed without a message.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/support/source.h"
+
+namespace relaxc {
+
+/// What kind of fault a message is about; tests and `--check=json` name kinds by `kind_name`.
+#define RELAXC_DIAGNOSTIC_KINDS(X)                                                                                  \
+  X(syntax) X(unbound_name) X(redefinition) X(wrong_arity) X(unknown_operator) X(unsupported) X(dtype_mismatch)   \
+  X(shape_mismatch) X(rank_mismatch) X(invalid_attribute) X(invalid_value) X(ill_formed) X(purity) X(overflow)    \
+  X(unbounded) X(malformed_model) X(missing_data) X(io) X(usage)
+
+enum class Kind {
+#define X(name) name,
+  RELAXC_DIAGNOSTIC_KINDS(X)
+#undef X
+};
+std::string_view kind_name(Kind kind);
+
+enum class Severity { kError, kWarning };
+
+struct Note {
+  Location location = nullptr;
+  std::string text;
+};
+
+struct Diagnostic {
+  Severity severity = Severity::kError;
+  Kind kind = Kind::ill_formed;
+  Location location = nullptr;
+  std::string text;
+  std::vector<Note> notes;
+};
+
+/// Proof that an error was reported; converts to any failed Result.
+class Failure {
+ private:
+  friend class Diagnostics;
+  Failure() = default;
+};
+
+/// The messages of one compilation, in the order of reporting. Identical messages at one place are kept once.
+class Diagnostics {
+ public:
+  /// Reports an error: lower case, one sentence, what was found and what would be right.
+  template <typename... Args>
+  Failure error(Location location, Kind kind, fmt::format_string<Args...> text, Args&&... args) {
+    return report(Severity::kError, location, kind, fmt::format(text, std::forward<Args>(args)...));
+  }
+  template <typename... Args>
+  void warning(Location location, Kind kind, fmt::format_string<Args...> text, Args&&... args) {
+    report(Severity::kWarning, location, kind, fmt::format(text, std::forward<Args>(args)...));
+  }
+  /// Adds a note to the message reported last: a way out, "did you mean", where a thing was declared.
+  template <typename... Args>
+  void note(Location location, fmt::format_string<Args...> text, Args&&... args) {
+    add_note(location, fmt::format(text, std::forward<Args>(args)...));
+  }
+
+  /// A Failure for a stage that ends because errors were reported earlier. Checks that there is one.
+  Failure failed() const;
+
+  bool has_errors() const { return errors_ > 0; }
+  size_t error_count() const { return errors_; }
+  const std::vector<Diagnostic>& all() const { return all_; }
+
+ private:
+  Failure report(Severity severity, Location location, Kind kind, std::string text);
+  void add_note(Location location, std::string text);
+
+  std::vector<Diagnostic> all_;
+  size_t errors_ = 0;
+  bool last_was_duplicate_ = false;
+};
+
+/// How messages look: `color` for a terminal.
+struct RenderOptions {
+  bool color = false;
+};
+/// All messages as text: source line and caret for text IR; node, op and opset for ONNX.
+std::string render(const Diagnostics& diagnostics, RenderOptions options = {});
+
+}  // namespace relaxc
