@@ -1,0 +1,98 @@
+/* rlx_internal.h: what an emitted object and the generic call in runtime-lite say to each other. Not for programs.
+ *
+ * The guards of every entry point are the same loops over its tables, so they live once, in runtime-lite/core, and the
+ * object brings only what differs: a constant rlx_function_private and up to four small functions of int64 and raw
+ * pointers, which know nothing of the public records. Emitting the guards as code was rejected: it costs about 100
+ * bytes a tensor on a Cortex-M and every change of a guard would mean compiling all models again.
+ *
+ * An object emits, per entry point, four wrappers for the pointers of its rlx_function. Each owns the scratch words on
+ * its stack, so that the use of stack is a number that the compiler knows (no alloca, no variable-length array):
+ *
+ *   static int32_t main_run(rlx_context* c, const rlx_tensor* in, uint32_t ni, rlx_tensor* out, uint32_t no) {
+ *     uint64_t scratch[RLX_SCRATCH_WORDS(symbols, dims, inputs + outputs)];
+ *     return rlx_generic_run(&main_private, scratch, c, in, ni, out, no);
+ *   }
+ *
+ * `dims` below is one flat array: every dim of every input in order, then every dim of every output. */
+#ifndef RLX_INTERNAL_H
+#define RLX_INTERNAL_H
+
+#include "relax_rt.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The version of the records of this file; the generic functions refuse another with RLX_ABI_MISMATCH. */
+#define RLX_PRIVATE_VERSION 1u
+
+/* Where the value of a symbol comes from. */
+#define RLX_SOURCE_DIM 0u /* input `tensor`'s dim `axis`, where the symbol stands bare for the first time */
+#define RLX_SOURCE_STRIDE \
+  1u /* input `tensor`'s stride along `axis`, in elements (the compact one where strides are null) */
+#define RLX_SOURCE_VALUE 2u /* written by `values`; tensor and axis are -1 */
+
+typedef struct rlx_symbol_source {
+  uint32_t kind;
+  int32_t tensor, axis;
+} rlx_symbol_source;
+
+/* rlx_function_private.flags */
+#define RLX_PRIVATE_CONTEXT 1u /* bind needs a context: `values` calls external shape functions */
+
+typedef struct rlx_function_private {
+  uint32_t version;  /* RLX_PRIVATE_VERSION */
+  uint32_t flags;    /* RLX_PRIVATE_* */
+  uint32_t num_dims; /* of all inputs and outputs together */
+  uint32_t weights_align;
+  const rlx_function* function;     /* the public record: specs, symbols, arena_max, arena_align */
+  const rlx_symbol_source* sources; /* one per symbol; null when there are none */
+
+  /* Computes derived dims. `dims` arrives with static and bare dims filled in and RLX_DIM_DERIVED elsewhere; writes
+   * those, and for data-dependent outputs the upper bound (INT64_MAX: none). A dim that depends on a symbol that is
+   * INT64_MIN (a value not yet known) is left RLX_DIM_DERIVED, or gets its bound if it is an output's. Checks relations
+   * that are not an input's dim, and its own overflow. Symbols are within their declared bounds. Returns a status;
+   * `error` is never null and arrives with -1 and 0: the function sets what it knows, the caller sets the code. Null:
+   * no derived dim, no relation. */
+  int32_t (*shapes)(const int64_t* symbols, int64_t* dims, rlx_error* error);
+
+  /* Reads value symbols, once the symbols of dims are known and the static and bare dims are checked: writes every
+   * symbol whose source is RLX_SOURCE_VALUE. inputs[i] has its byte offset applied; `dims` are the actual dims of the
+   * inputs. Called only when every input with RLX_FLAG_VALUES has its data; otherwise those symbols stay INT64_MIN.
+   * Error as above. Null: no value symbol. */
+  int32_t (*values)(rlx_context* context, const void* const* inputs, const int64_t* dims, int64_t* symbols,
+                    rlx_error* error);
+
+  /* Bytes of arena for these symbols, RLX_SIZE_OVERFLOW, or RLX_NEEDS_DATA when a symbol is INT64_MIN and no bound is
+   * known. Null: always function->arena_max. */
+  int32_t (*arena)(const int64_t* symbols, uint64_t* bytes);
+
+  /* The computation on raw pointers, byte offsets applied, all guards done. `out_dims` is the part of `dims` that
+   * belongs to outputs. For a data-dependent output its first entry holds the capacity in elements on entry; the
+   * function writes the actual dims there, and returns RLX_DATA_CAPACITY when they do not fit. An aliased append state
+   * (equal pointers) has the strides of its input in both; every other output is compact. Fills context->error (if not
+   * null) itself. */
+  int32_t (*call)(rlx_context* context, void* const* inputs, void* const* outputs, const int64_t* symbols,
+                  int64_t* out_dims);
+
+  const uint8_t* weights_hash; /* 32 bytes, compared with the header's; null: weights are in the object */
+  uint64_t weights_bytes;
+} rlx_function_private;
+
+/* Scratch of a wrapper in 8-byte words, for the given numbers of symbols, dims and tensors (inputs and outputs). Never
+ * 0. */
+#define RLX_SCRATCH_WORDS(symbols, dims, tensors) (1 + (symbols) + (dims) + 3 * (tensors))
+
+int32_t rlx_generic_bind(const rlx_function_private* self, uint64_t* scratch, rlx_context* context,
+                         const rlx_tensor* in, uint32_t num_in, int64_t* symbols, rlx_error* error);
+int32_t rlx_generic_output_shape(const rlx_function_private* self, uint64_t* scratch, const int64_t* symbols,
+                                 uint32_t index, int64_t* dims);
+int32_t rlx_generic_arena_bytes(const rlx_function_private* self, const int64_t* symbols, uint64_t* bytes);
+int32_t rlx_generic_run(const rlx_function_private* self, uint64_t* scratch, rlx_context* context, const rlx_tensor* in,
+                        uint32_t num_in, rlx_tensor* out, uint32_t num_out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
