@@ -1,0 +1,43 @@
+// module.h: a program: Relax functions and prim funcs, by name.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compiler/relax/graph.h"
+#include "compiler/tir/prim_func.h"
+
+namespace relaxc::relax {
+
+/// Owns the Context, the functions and the prim funcs. Names are unique over both. Order is the order of the source, then of creation.
+class Module {
+ public:
+  Module() : context_(std::make_unique<Context>()) {}
+
+  Context& context() const { return *context_; }
+  Sources& sources() const { return *sources_; }
+
+  std::vector<Function*> functions() const;
+  std::vector<tir::PrimFunc*> prim_funcs() const;
+  Function* find_function(std::string_view name) const;
+  tir::PrimFunc* find_prim_func(std::string_view name) const;
+
+  Function* add_function(std::string name);
+  tir::PrimFunc* add_prim_func(tir::PrimFunc function);
+  void remove_function(std::string_view name);
+  void remove_prim_func(std::string_view name);
+  /// `base`, or `base_1`, `base_2`, …: a name that nothing in the module has.
+  std::string unique_name(std::string base) const;
+
+  std::string name;  ///< the model's name in emitted symbols
+
+ private:
+  std::unique_ptr<Context> context_;
+  std::unique_ptr<Sources> sources_ = std::make_unique<Sources>();
+  std::vector<std::unique_ptr<Function>> functions_;
+  std::vector<std::unique_ptr<tir::PrimFunc>> prim_funcs_;
+};
+
+}  // namespace relaxc::relax

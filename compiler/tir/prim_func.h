@@ -1,0 +1,33 @@
+// prim_func.h: a function of loops and buffers: a kernel, an entry point's body, or a shape program.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compiler/tir/stmt.h"
+
+namespace relaxc::tir {
+
+/// A parameter is a buffer (passed by address) or a scalar (int64_t for index, else its C type).
+struct Param {
+  BufferRef buffer = nullptr;
+  Var var;
+};
+
+struct PrimFunc {
+  std::string name;
+  std::vector<Param> params;
+  /// Variables that occur in buffer shapes without being scalar parameters, in order of first occurrence. A text program binds them by
+  /// matching shapes; compiled code receives them as int64_t after `params`.
+  std::vector<Var> symbols;
+  Stmt body;
+  bool is_private = true;  ///< false: an entry point of the object
+  bool noalias = true;     ///< buffer parameters do not overlap
+  std::map<std::string, std::string> attrs;
+  std::vector<Location> origins;  ///< the source nodes that it computes
+  Location location = nullptr;
+};
+
+}  // namespace relaxc::tir

@@ -1,0 +1,44 @@
+// visit.h: exhaustive visits and rebuilding of statements.
+#pragma once
+
+#include <functional>
+
+#include "compiler/arith/visit.h"
+#include "compiler/tir/prim_func.h"
+
+namespace relaxc::tir {
+
+/// Calls the one of `fs` that takes the statement's kind; a kind that none takes does not compile.
+template <typename... Fs>
+decltype(auto) visit(Stmt s, Fs&&... fs) {
+  arith::Overloaded visitor{std::forward<Fs>(fs)...};
+  switch (s->kind) {
+#define X(name) \
+  case StmtKind::k##name: return visitor(static_cast<const name&>(*s.node()));
+    RELAXC_STMT_KINDS(X)
+#undef X
+  }
+  RELAXC_UNREACHABLE();
+}
+
+/// The statements directly inside `s`, in order of execution (a block's init before its body).
+std::vector<Stmt> children(Stmt s);
+/// The expressions directly in `s` (not those of its children): extents, subscripts, values, bindings, predicates, offsets, arguments.
+std::vector<Expr> expressions(Stmt s);
+
+/// Rebuilds a tree: `on_expr` maps every expression, `on_stmt` sees every statement after its children were rebuilt and gives what
+/// stands in its place (null: removed). Loops, blocks keep their ids. Either may be empty.
+struct Rewriter {
+  std::function<Expr(Expr)> on_expr;
+  std::function<Stmt(Stmt)> on_stmt;
+  std::function<BufferRef(BufferRef)> on_buffer;
+};
+Stmt rewrite(Context& context, Stmt s, const Rewriter& rewriter);
+
+/// Replaces variables in all expressions of `s` (bound variables keep their identity).
+Stmt substitute(Context& context, Stmt s, const arith::Substitution& replacements);
+
+/// Calls `f` for every statement, parents first.
+void for_each_stmt(Stmt s, const std::function<void(Stmt)>& f);
+
+}  // namespace relaxc::tir

@@ -1,0 +1,50 @@
+// pass.h: what a pass is, and what it is given.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "compiler/relax/op_def.h"
+#include "compiler/support/result.h"
+#include "targets/target.h"
+
+namespace relaxc {
+
+enum class Changed : bool { kNo, kYes };
+inline Changed operator|(Changed a, Changed b) { return a == Changed::kYes ? a : b; }
+inline Changed& operator|=(Changed& a, Changed b) { return a = a | b; }
+
+/// What holds of a module at some point of the pipeline; passes need, give and break these.
+enum Property : uint32_t {
+  kNone = 0,
+  kTyped = 1 << 0,     ///< every value has a struct info with known dtype, rank and shape expressions
+  kLegal = 1 << 1,     ///< operators have become call_tir
+  kFused = 1 << 2,     ///< groups of call_tir have become one
+  kScheduled = 1 << 3, ///< kernels have their loops in the target's order
+  kLowered = 1 << 4,   ///< Relax functions have become host prim funcs
+  kPlanned = 1 << 5,   ///< no global Alloc is left
+  kScalarMath = 1 << 6 ///< exp, tanh, … have become arithmetic
+};
+constexpr Property operator|(Property a, Property b) {
+  return static_cast<Property>(static_cast<uint32_t>(a) | static_cast<uint32_t>(b));
+}
+
+/// What passes share. Held by the pipeline runner; passes keep no state of their own between runs.
+struct PassContext {
+  const relax::OpTable& ops;
+  const Target& target;
+  Diagnostics& diag;
+  int opt_level = 2;
+};
+
+/// A pass: a function of the module. Its file, its name here, its flag and its test folder all have one name.
+struct Pass {
+  std::string_view name;
+  Result<Changed> (*run)(relax::Module&, PassContext&) = nullptr;
+  Property needs = kNone;
+  Property gives = kNone;
+  Property breaks = kNone;
+  int opt_level = 0;  ///< runs at this -O level and above
+};
+
+}  // namespace relaxc
