@@ -1,0 +1,71 @@
+/* context.c: what the caller lends for one call: the context record, the arena, separate weights.
+ *
+ * The version is read first and alone: in a record of another version nothing else is where we would look for it, the
+ * error pointer included. */
+#include "guard.h"
+
+int32_t rlx_check_context(rlx_guard* guard) {
+  const rlx_context* context = guard->context;
+  if (context == NULL) return rlx_guard_fail(guard, RLX_NULL_POINTER, 0, 0);
+  if (context->abi_version != RLX_ABI_VERSION)
+    return rlx_guard_fail(guard, RLX_ABI_MISMATCH, RLX_ABI_VERSION, context->abi_version);
+  if (context->struct_size < sizeof(rlx_context))
+    return rlx_guard_fail(guard, RLX_ABI_MISMATCH, (int64_t)sizeof(rlx_context), context->struct_size);
+  return RLX_OK;
+}
+
+/* A number of bytes as an error record shows it: what int64 cannot hold becomes INT64_MAX. */
+static int64_t shown(uint64_t bytes) {
+  return bytes > (uint64_t)INT64_MAX ? INT64_MAX : (int64_t)bytes;
+}
+
+/* Memory that the caller says is `given` bytes long, of which `needed` are used, at an address that `alignment`
+ * divides. */
+static int32_t check_memory(rlx_guard* guard, const void* data, uint64_t given, uint64_t needed, uint32_t alignment,
+                            rlx_status size_code, rlx_status alignment_code, rlx_range* range) {
+  const uintptr_t address = (uintptr_t)data;
+  rlx_guard_forget(guard);
+  range->begin = range->end = 0;
+  if (needed == 0) return RLX_OK;
+  if (data == NULL) given = 0;
+  if (given < needed) return rlx_guard_fail(guard, size_code, shown(needed), shown(given));
+  if (alignment > 1 && address % alignment != 0)
+    return rlx_guard_fail(guard, alignment_code, (int64_t)alignment, (int64_t)(address % alignment));
+  if (needed > UINTPTR_MAX - address) return rlx_guard_fail(guard, RLX_SIZE_OVERFLOW, shown(needed), shown(given));
+  range->begin = address;
+  range->end = address + (uintptr_t)needed;
+  return RLX_OK;
+}
+
+int32_t rlx_check_arena(rlx_guard* guard, rlx_range* range) {
+  uint64_t bytes = guard->function->arena_max;
+  rlx_guard_forget(guard);
+  if (guard->self->arena != NULL) {
+    const int32_t status = guard->self->arena(guard->symbols, &bytes);
+    if (status != RLX_OK) return status;
+  }
+  return check_memory(guard, guard->context->arena, guard->context->arena_bytes, bytes, guard->function->arena_align,
+                      RLX_ARENA_SIZE, RLX_ARENA_ALIGNMENT, range);
+}
+
+int32_t rlx_check_weights(rlx_guard* guard, rlx_range* range) {
+  const rlx_function_private* self = guard->self;
+  const rlx_context* context = guard->context;
+  const int32_t status = check_memory(guard, context->weights, context->weights_bytes, self->weights_bytes,
+                                      self->weights_align, RLX_WEIGHTS_SIZE, RLX_WEIGHTS_ALIGNMENT, range);
+  if (status != RLX_OK || self->weights_bytes == 0) return status;
+  const rlx_weights_header* header = (const rlx_weights_header*)context->weights;
+  static const uint8_t magic[8] = RLX_WEIGHTS_MAGIC;
+  for (int32_t i = 0; i < 8; ++i)
+    if (header->magic[i] != magic[i]) return rlx_guard_fail(guard, RLX_FILE_FORMAT, magic[i], header->magic[i]);
+  if (header->abi_version != RLX_ABI_VERSION)
+    return rlx_guard_fail(guard, RLX_ABI_MISMATCH, RLX_ABI_VERSION, header->abi_version);
+  if (header->bytes != self->weights_bytes)
+    return rlx_guard_fail(guard, RLX_WEIGHTS_SIZE, shown(self->weights_bytes), shown(header->bytes));
+  for (int32_t i = 0; i < 32; ++i) {
+    if (header->hash[i] == self->weights_hash[i]) continue;
+    guard->found.axis = i;
+    return rlx_guard_fail(guard, RLX_WEIGHTS_HASH, self->weights_hash[i], header->hash[i]);
+  }
+  return RLX_OK;
+}

@@ -1,0 +1,72 @@
+/* memory.c: the memory functions that a compiler may call on its own, for programs that have no C library.
+ *
+ * All are weak, so a program's own win. They are a library of their own (relax_rt_memory): inside relax_rt an archive's
+ * memcpy would be found before the C library's fast one. Plain byte loops: small comes first here. Compiled so that the
+ * loops are not recognized and turned into calls of themselves. */
+#include <stddef.h>
+#include <stdint.h>
+
+#define RLX_WEAK __attribute__((weak))
+
+void* memcpy(void* to, const void* from, size_t bytes);
+void* memmove(void* to, const void* from, size_t bytes);
+void* memset(void* to, int value, size_t bytes);
+
+RLX_WEAK void* memcpy(void* to, const void* from, size_t bytes) {
+  uint8_t* target = (uint8_t*)to;
+  const uint8_t* source = (const uint8_t*)from;
+  while (bytes-- != 0) *target++ = *source++;
+  return to;
+}
+
+RLX_WEAK void* memmove(void* to, const void* from, size_t bytes) {
+  uint8_t* target = (uint8_t*)to;
+  const uint8_t* source = (const uint8_t*)from;
+  if ((uintptr_t)to <= (uintptr_t)from) {
+    while (bytes-- != 0) *target++ = *source++;
+  } else {
+    while (bytes-- != 0) target[bytes] = source[bytes];
+  }
+  return to;
+}
+
+RLX_WEAK void* memset(void* to, int value, size_t bytes) {
+  uint8_t* target = (uint8_t*)to;
+  while (bytes-- != 0) *target++ = (uint8_t)value;
+  return to;
+}
+
+#if defined(__ARM_EABI__)
+
+/* The run-time ABI for the Arm architecture, section 4.3.4. The 4 and 8 say which alignment the caller promises; memset
+ * has size and value the other way round. */
+#define RLX_AEABI_COPY(name, via)                                \
+  void name(void* to, const void* from, size_t bytes);           \
+  RLX_WEAK void name(void* to, const void* from, size_t bytes) { \
+    (void)via(to, from, bytes);                                  \
+  }
+#define RLX_AEABI_SET(name)                               \
+  void name(void* to, size_t bytes, int value);           \
+  RLX_WEAK void name(void* to, size_t bytes, int value) { \
+    (void)memset(to, value, bytes);                       \
+  }
+#define RLX_AEABI_CLEAR(name)                  \
+  void name(void* to, size_t bytes);           \
+  RLX_WEAK void name(void* to, size_t bytes) { \
+    (void)memset(to, 0, bytes);                \
+  }
+
+RLX_AEABI_COPY(__aeabi_memcpy, memcpy)
+RLX_AEABI_COPY(__aeabi_memcpy4, memcpy)
+RLX_AEABI_COPY(__aeabi_memcpy8, memcpy)
+RLX_AEABI_COPY(__aeabi_memmove, memmove)
+RLX_AEABI_COPY(__aeabi_memmove4, memmove)
+RLX_AEABI_COPY(__aeabi_memmove8, memmove)
+RLX_AEABI_SET(__aeabi_memset)
+RLX_AEABI_SET(__aeabi_memset4)
+RLX_AEABI_SET(__aeabi_memset8)
+RLX_AEABI_CLEAR(__aeabi_memclr)
+RLX_AEABI_CLEAR(__aeabi_memclr4)
+RLX_AEABI_CLEAR(__aeabi_memclr8)
+
+#endif

@@ -1,0 +1,47 @@
+/* overlap.c: who may share memory with whom.
+ *
+ * An emitted kernel is compiled on the promise that what it writes is nothing that it reads. The one exception is a
+ * state: an output and the input it is paired with, when both begin at the same byte. Inputs may share memory among
+ * themselves. All pairs are compared; sorting would win only for hundreds of tensors. */
+#include "guard.h"
+
+static int overlaps(rlx_range a, rlx_range b) {
+  return a.begin != a.end && b.begin != b.end && a.begin < b.end && b.begin < a.end;
+}
+
+/* Whether tensor `t` shares a byte with the arena (-1) or the weights (-2). */
+static int32_t check_lent(rlx_guard* guard, uint32_t t, rlx_range lent, int64_t name) {
+  guard->found.tensor = (int32_t)t;
+  return overlaps(guard->ranges[t], lent) ? rlx_guard_fail(guard, RLX_OVERLAP, 0, name) : RLX_OK;
+}
+
+/* Output `t` against all inputs and the outputs before it. */
+static int32_t check_output(rlx_guard* guard, uint32_t t) {
+  const rlx_range* ranges = guard->ranges;
+  const int32_t pair = rlx_spec(guard->function, t)->pair;
+  guard->found.tensor = (int32_t)t;
+  for (uint32_t other = 0; other < t; ++other) {
+    if (!overlaps(ranges[t], ranges[other])) continue;
+    const int is_state = other < guard->function->num_inputs && pair == (int32_t)other;
+    if (is_state && guard->pointers[t] == guard->pointers[other]) continue;
+    return rlx_guard_fail(guard, RLX_OVERLAP, 0, other);
+  }
+  return RLX_OK;
+}
+
+int32_t rlx_check_overlap(rlx_guard* guard, rlx_range arena, rlx_range weights) {
+  const uint32_t num_inputs = guard->function->num_inputs;
+  int32_t status = RLX_OK;
+  rlx_guard_forget(guard);
+  for (uint32_t t = 0; t < num_inputs + guard->function->num_outputs && status == RLX_OK; ++t) {
+    status = check_lent(guard, t, arena, -1);
+    if (t < num_inputs || status != RLX_OK) continue;
+    status = check_lent(guard, t, weights, -2);
+    if (status == RLX_OK) status = check_output(guard, t);
+  }
+  if (status == RLX_OK && overlaps(arena, weights)) {
+    guard->found.tensor = -1;
+    status = rlx_guard_fail(guard, RLX_OVERLAP, 0, -2);
+  }
+  return status;
+}

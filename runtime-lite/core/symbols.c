@@ -1,0 +1,44 @@
+/* symbols.c: the values of symbols against what was declared, and from symbols to dims.
+ *
+ * A symbol that is INT64_MIN is not known yet: it comes from values of inputs whose data nobody has given. Dims that
+ * depend on it stay RLX_DIM_DERIVED, and whoever needs them says RLX_NEEDS_DATA. */
+#include "guard.h"
+
+int32_t rlx_check_symbols(rlx_guard* guard) {
+  rlx_guard_forget(guard);
+  for (uint32_t k = 0; k < guard->function->num_symbols; ++k) {
+    const rlx_symbol* symbol = &guard->function->symbols[k];
+    const int64_t value = guard->symbols[k];
+    int64_t rest = 0;
+    if (value == INT64_MIN) continue;
+    guard->found.symbol = (int32_t)k;
+    if (guard->self->sources[k].kind != RLX_SOURCE_VALUE) {
+      guard->found.tensor = guard->self->sources[k].tensor;
+      guard->found.axis = guard->self->sources[k].axis;
+    }
+    if (value < symbol->lower) return rlx_guard_fail(guard, RLX_DIM_BOUNDS, symbol->lower, value);
+    if (value > symbol->upper) return rlx_guard_fail(guard, RLX_DIM_BOUNDS, symbol->upper, value);
+    if (symbol->multiple_of > 1) rest = value % symbol->multiple_of;
+    if (rest != 0) return rlx_guard_fail(guard, RLX_DIM_BOUNDS, symbol->multiple_of, value);
+    rlx_guard_forget(guard);
+  }
+  return RLX_OK;
+}
+
+void rlx_fill_dims(rlx_guard* guard) {
+  const rlx_function* function = guard->function;
+  int64_t* dims = guard->dims;
+  for (uint32_t t = 0; t < function->num_inputs + function->num_outputs; ++t) {
+    const rlx_tensor_spec* spec = rlx_spec(function, t);
+    for (int32_t axis = 0; axis < spec->ndim; ++axis) {
+      const int64_t dim = spec->dims[axis];
+      *dims++ = dim < 0 && dim != RLX_DIM_DERIVED ? guard->symbols[-1 - dim] : dim;
+    }
+  }
+}
+
+int32_t rlx_compute_dims(rlx_guard* guard) {
+  rlx_fill_dims(guard);
+  rlx_guard_forget(guard);
+  return guard->self->shapes == NULL ? RLX_OK : guard->self->shapes(guard->symbols, guard->dims, &guard->found);
+}
