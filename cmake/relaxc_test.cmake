@@ -1,11 +1,11 @@
-# relaxc_test(NAME SOURCES a.cpp … LIBS relaxc_arith …): one Catch2 program; each of its TEST_CASEs is a CTest entry "NAME:case".
+# relaxc_test(NAME SOURCES a.cpp … LIBS relaxc_arith …): one Catch2 program; each TEST_CASE is a CTest entry "NAME:case".
 #
 # Cases are separate entries so that a failure is named in CTest's own list and two cores share the work evenly. Where a
 # program spends most of its time in a setup that all cases share, WHOLE makes it one entry instead.
 #
-# A program finds its data by RELAXC_TEST_DIR (its folder) and RELAXC_SOURCE_DIR (the repository's root), both compiled in,
-# so that it also runs without CTest. `--warn NoTests` turns a filter that matches nothing into a failure: Catch2 would
-# otherwise report success for a case whose name it could not find.
+# A program finds its data by RELAXC_TEST_DIR (its folder) and RELAXC_SOURCE_DIR (the repository's root), both compiled
+# in, so that it also runs without CTest. `--warn NoTests` turns a filter that matches nothing into a failure: Catch2
+# would otherwise report success for a case whose name it could not find.
 find_package(Catch2 2.13 REQUIRED)
 include(Catch)
 

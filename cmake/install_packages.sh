@@ -1,0 +1,33 @@
+#!/bin/bash
+# install_packages.sh build|test: installs the Debian 12 packages of that group that are missing. Does nothing, quickly,
+# when none is. Needs root only if something is missing. LLVM 22 comes from a package source that has llvm-22-dev.
+set -euo pipefail
+
+build=(cmake ninja-build make g++ ccache llvm-22-dev zlib1g-dev libzstd-dev libcli11-dev nlohmann-json3-dev libfmt-dev
+       libprotobuf-dev protobuf-compiler catch2 python3)
+test=(clang-format-14 libonnx-testdata python3-venv)
+
+case "${1:-}" in
+  build) wanted=("${build[@]}") ;;
+  test) wanted=("${build[@]}" "${test[@]}") ;;
+  *) echo "usage: $0 build|test" >&2; exit 2 ;;
+esac
+
+missing=()
+for package in "${wanted[@]}"; do
+  [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) == installed ]] || missing+=("$package")
+done
+((${#missing[@]})) || exit 0
+
+if ((EUID)); then
+  echo "missing packages; as root: apt-get install --no-install-recommends ${missing[*]}" >&2
+  exit 1
+fi
+echo "installing ${missing[*]}"
+export DEBIAN_FRONTEND=noninteractive
+apt-get -qq update
+if [[ -z $(apt-cache madison llvm-22-dev) ]]; then
+  echo "no package source has llvm-22-dev: add LLVM's Debian packages as apt.llvm.org describes, then run this again" >&2
+  exit 1
+fi
+apt-get -qq install -y --no-install-recommends "${missing[@]}" >/dev/null

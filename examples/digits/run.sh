@@ -1,0 +1,11 @@
+#!/bin/bash
+# First light: installs what is missing, builds relaxc into build/, compiles digits.onnx, links it into digits.c through the
+# Makefile beside it, and shows what the program sees.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+cmake/install_packages.sh build
+[[ -f build/build.ninja ]] || cmake --preset release
+cmake --build --preset release --target relaxc relax_rt
+make --no-print-directory -C examples/digits
+examples/digits/digits

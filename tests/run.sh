@@ -1,0 +1,21 @@
+#!/bin/bash
+# All tests: installs what is missing, builds a release and runs every test in it, then builds again under the address and
+# undefined-behaviour sanitizers and runs the tests there. A second run builds only what changed. "run.sh release" and
+# "run.sh asan-ubsan" do one of the two.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+cmake/install_packages.sh test
+
+# What tests in Python import, kept away from the system's packages; the copy of the list inside tells whether it is current.
+if ! cmp -s tests/requirements.txt build/venv/requirements.txt; then
+  python3 -m venv --clear build/venv
+  build/venv/bin/pip install --quiet --disable-pip-version-check -r tests/requirements.txt
+  cp tests/requirements.txt build/venv/
+fi
+
+for preset in ${1:-release asan-ubsan}; do
+  cmake --preset "$preset"
+  cmake --build --preset "$preset"
+  ctest --preset "$preset" -j "$(nproc)"
+done
