@@ -18,6 +18,8 @@ class Module {
 
   Context& context() const { return *context_; }
   Sources& sources() const { return *sources_; }
+  /// For Diagnostics::keep: messages may outlive a module that failed.
+  std::shared_ptr<const void> shared_sources() const { return sources_; }
 
   std::vector<Function*> functions() const;
   std::vector<tir::PrimFunc*> prim_funcs() const;
@@ -35,7 +37,7 @@ class Module {
 
  private:
   std::unique_ptr<Context> context_;
-  std::unique_ptr<Sources> sources_ = std::make_unique<Sources>();
+  std::shared_ptr<Sources> sources_ = std::make_shared<Sources>();
   std::vector<std::unique_ptr<Function>> functions_;
   std::vector<std::unique_ptr<tir::PrimFunc>> prim_funcs_;
 };

@@ -6,8 +6,10 @@
 
 #include <fmt/format.h>
 
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "compiler/support/source.h"
@@ -67,6 +69,9 @@ class Diagnostics {
     add_note(location, fmt::format(text, std::forward<Args>(args)...));
   }
 
+  /// Keeps what messages point to (Sources) alive for as long as the messages are; a module that could not be made cannot do that.
+  void keep(std::shared_ptr<const void> origins) { kept_.push_back(std::move(origins)); }
+
   /// A Failure for a stage that ends because errors were reported earlier. Checks that there is one.
   Failure failed() const;
 
@@ -79,6 +84,7 @@ class Diagnostics {
   void add_note(Location location, std::string text);
 
   std::vector<Diagnostic> all_;
+  std::vector<std::shared_ptr<const void>> kept_;
   size_t errors_ = 0;
   bool last_was_duplicate_ = false;
 };

@@ -1,0 +1,23 @@
+// parser.h: from the text IR (TVMScript, any age of its spelling) to a module.
+//
+// Three steps, one concern each: the lexer knows Python's lines and indentation, the grammar gives a tree that knows no
+// Relax, and the builders give the tree its meaning. The grammar is Python's own, restricted to what modules need, so
+// that a construct that is not yet understood is still read, and is refused by name at its place instead of as a syntax
+// error.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "compiler/relax/op_def.h"
+
+namespace relaxc::frontend {
+
+/// Reads `text` (quoted in messages as `path`) into a module that verifies. Every error of the file is reported, at
+/// most one a cause, with its place and, for a misspelt name, the nearest one. `constants` are what
+/// `metadata["relax.expr.Constant"][i]` refers to (relax::large_constants of the module that was printed). The module's
+/// name is the class's, or the file's where there is no class.
+Result<relax::Module> parse_module(std::string path, std::string text, const relax::OpTable& table, Diagnostics& diag,
+                                   std::span<const relax::ConstantRef> constants = {});
+
+}  // namespace relaxc::frontend
