@@ -9,15 +9,15 @@
 namespace relaxc {
 
 struct Target {
-  std::string triple;          ///< LLVM's, e.g. "x86_64-unknown-linux-gnu"
-  std::string cpu;             ///< LLVM's CPU name; "native" is resolved before it comes here
-  std::string features;        ///< LLVM's attribute string, may be empty
+  std::string triple;    ///< LLVM's, e.g. "x86_64-unknown-linux-gnu"
+  std::string cpu;       ///< LLVM's CPU name; "native" is resolved before it comes here
+  std::string features;  ///< LLVM's attribute string, may be empty
   int32_t pointer_bits = 64;
-  int32_t vector_bits = 128;   ///< width of the registers that schedules use; 0: scalar
+  int32_t vector_bits = 128;  ///< width of the registers that schedules use; 0: scalar
   int32_t vector_registers = 16;
   bool has_fma = false;
   int64_t l1_bytes = 32 * 1024, l2_bytes = 512 * 1024;
-  int32_t task_slots = 8;      ///< most tasks of a parallel loop
+  int32_t task_slots = 8;  ///< most tasks of a parallel loop
 
   int32_t lanes(int32_t element_bits) const { return vector_bits == 0 ? 1 : vector_bits / element_bits; }
 };

@@ -1,6 +1,7 @@
 // expr.cpp: interning, and the folding that happens while building.
 //
-// Only `index` arithmetic folds here (constants and neutral elements): it is exact. Element arithmetic is kept as written.
+// Only `index` arithmetic folds here (constants and neutral elements): it is exact. Element arithmetic is kept as
+// written.
 #include "compiler/arith/expr.h"
 
 #include <bit>
@@ -11,7 +12,9 @@
 namespace relaxc::arith {
 namespace {
 
-size_t mix(size_t seed, size_t value) { return (seed ^ value) * 0x9E3779B97F4A7C15ull + (seed >> 29); }
+size_t mix(size_t seed, size_t value) {
+  return (seed ^ value) * 0x9E3779B97F4A7C15ull + (seed >> 29);
+}
 
 size_t hash_of(ExprKind kind, DType dtype, std::initializer_list<Expr> operands) {
   size_t hash = mix(static_cast<size_t>(kind) * 131 + static_cast<size_t>(dtype.code), dtype.bits);
@@ -26,48 +29,71 @@ bool is_comparison(ExprKind kind) {
 std::optional<int64_t> fold(ExprKind kind, int64_t a, int64_t b) {
   int64_t out = 0;
   switch (kind) {
-    case ExprKind::kAdd: return __builtin_add_overflow(a, b, &out) ? std::nullopt : std::optional(out);
-    case ExprKind::kSub: return __builtin_sub_overflow(a, b, &out) ? std::nullopt : std::optional(out);
-    case ExprKind::kMul: return __builtin_mul_overflow(a, b, &out) ? std::nullopt : std::optional(out);
-    case ExprKind::kMin: return std::min(a, b);
-    case ExprKind::kMax: return std::max(a, b);
-    case ExprKind::kEq: return a == b;
-    case ExprKind::kNe: return a != b;
-    case ExprKind::kLt: return a < b;
-    case ExprKind::kLe: return a <= b;
-    default: break;
+    case ExprKind::kAdd:
+      return __builtin_add_overflow(a, b, &out) ? std::nullopt : std::optional(out);
+    case ExprKind::kSub:
+      return __builtin_sub_overflow(a, b, &out) ? std::nullopt : std::optional(out);
+    case ExprKind::kMul:
+      return __builtin_mul_overflow(a, b, &out) ? std::nullopt : std::optional(out);
+    case ExprKind::kMin:
+      return std::min(a, b);
+    case ExprKind::kMax:
+      return std::max(a, b);
+    case ExprKind::kEq:
+      return a == b;
+    case ExprKind::kNe:
+      return a != b;
+    case ExprKind::kLt:
+      return a < b;
+    case ExprKind::kLe:
+      return a <= b;
+    default:
+      break;
   }
   if (b == 0 || (a == INT64_MIN && b == -1)) return std::nullopt;
   int64_t quotient = a / b, remainder = a % b;
   bool down = remainder != 0 && (remainder < 0) != (b < 0);
   switch (kind) {
-    case ExprKind::kDiv: return quotient;
-    case ExprKind::kMod: return remainder;
-    case ExprKind::kFloorDiv: return quotient - down;
-    case ExprKind::kFloorMod: return remainder + (down ? b : 0);
-    default: return std::nullopt;
+    case ExprKind::kDiv:
+      return quotient;
+    case ExprKind::kMod:
+      return remainder;
+    case ExprKind::kFloorDiv:
+      return quotient - down;
+    case ExprKind::kFloorMod:
+      return remainder + (down ? b : 0);
+    default:
+      return std::nullopt;
   }
 }
 
 /// Neutral and absorbing elements of index arithmetic; null if none applies.
 Expr neutral(Context& context, ExprKind kind, Expr a, Expr b) {
   switch (kind) {
-    case ExprKind::kAdd: return b.is_constant(0) ? a : a.is_constant(0) ? b : Expr();
-    case ExprKind::kSub: return b.is_constant(0) ? a : a == b ? context.index(0) : Expr();
+    case ExprKind::kAdd:
+      return b.is_constant(0) ? a : a.is_constant(0) ? b : Expr();
+    case ExprKind::kSub:
+      return b.is_constant(0) ? a : a == b ? context.index(0) : Expr();
     case ExprKind::kMul:
       if (b.is_constant(1) || a.is_constant(0)) return a;
       return a.is_constant(1) || b.is_constant(0) ? b : Expr();
     case ExprKind::kDiv:
-    case ExprKind::kFloorDiv: return b.is_constant(1) ? a : Expr();
+    case ExprKind::kFloorDiv:
+      return b.is_constant(1) ? a : Expr();
     case ExprKind::kMod:
-    case ExprKind::kFloorMod: return b.is_constant(1) ? context.index(0) : Expr();
+    case ExprKind::kFloorMod:
+      return b.is_constant(1) ? context.index(0) : Expr();
     case ExprKind::kMin:
-    case ExprKind::kMax: return a == b ? a : Expr();
+    case ExprKind::kMax:
+      return a == b ? a : Expr();
     case ExprKind::kEq:
-    case ExprKind::kLe: return a == b ? context.boolean(true) : Expr();
+    case ExprKind::kLe:
+      return a == b ? context.boolean(true) : Expr();
     case ExprKind::kNe:
-    case ExprKind::kLt: return a == b ? context.boolean(false) : Expr();
-    default: return Expr();
+    case ExprKind::kLt:
+      return a == b ? context.boolean(false) : Expr();
+    default:
+      return Expr();
   }
 }
 
@@ -166,11 +192,13 @@ Expr Context::binary(ExprKind kind, Expr a, Expr b) {
   auto same = [&](const Binary& n) { return n.a == a && n.b == b; };
   auto fill = [&](Binary& n) { n.a = a, n.b = b; };
   switch (kind) {
-#define X(name) \
-  case ExprKind::k##name: return intern<name>(hash, dtype, same, fill);
+#define X(name)           \
+  case ExprKind::k##name: \
+    return intern<name>(hash, dtype, same, fill);
     RELAXC_BINARY_KINDS(X)
 #undef X
-    default: RELAXC_UNREACHABLE("not a binary kind");
+    default:
+      RELAXC_UNREACHABLE("not a binary kind");
   }
 }
 
@@ -212,7 +240,8 @@ Expr Context::load(const tir::Buffer* buffer, DType dtype, std::vector<Expr> ind
 }
 
 Expr Context::call(DType dtype, Intrinsic intrinsic, std::vector<Expr> args) {
-  RELAXC_CHECK(args.size() == intrinsic_arity(intrinsic), std::string(intrinsic_name(intrinsic)) + " has another arity");
+  RELAXC_CHECK(args.size() == intrinsic_arity(intrinsic),
+               std::string(intrinsic_name(intrinsic)) + " has another arity");
   size_t hash = mix(hash_of(ExprKind::kCall, dtype, {}), static_cast<size_t>(intrinsic));
   for (Expr arg : args) hash = mix(hash, std::hash<Expr>{}(arg));
   return intern<Call>(

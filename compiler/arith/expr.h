@@ -1,10 +1,12 @@
 // expr.h: the one scalar-expression language of relaxc.
 //
-// Dims, subscripts, arena offsets and element arithmetic are all Exprs: immutable, typed, hash-consed in a Context, so equal means the
-// same pointer. Nodes carry a sequence number given at creation; every order that must be stable sorts by it, never by an address.
+// Dims, subscripts, arena offsets and element arithmetic are all Exprs: immutable, typed, hash-consed in a Context, so
+// equal means the same pointer. Nodes carry a sequence number given at creation; every order that must be stable sorts
+// by it, never by an address.
 //
-// Two families of types share the language. `index` is a mathematical integer (guards exclude overflow), which simplify() may rewrite as
-// a polynomial. All else is element arithmetic: integers wrap, floats round, in the written order, and nothing rewrites it.
+// Two families of types share the language. `index` is a mathematical integer (guards exclude overflow), which
+// simplify() may rewrite as a polynomial. All else is element arithmetic: integers wrap, floats round, in the written
+// order, and nothing rewrites it.
 //
 // Rejected: separate languages for dims and elements (every tool twice), and shared_ptr nodes (slow, no identity).
 #pragma once
@@ -28,22 +30,24 @@ namespace relaxc::arith {
 class Context;
 
 /// Every kind of expression, once: enum, visitor and rewriter come from this list.
-/// Div and Mod truncate for integers (C's / and %) and are IEEE for floats (Mod: fmod); FloorDiv and FloorMod round down.
-/// Min and Max of floats give NaN if either side is NaN. Comparisons give bool; And, Or, Not take bool.
-#define RELAXC_BINARY_KINDS(X)                                                                                  \
+/// Div and Mod truncate for integers (C's / and %) and are IEEE for floats (Mod: fmod); FloorDiv and FloorMod round
+/// down. Min and Max of floats give NaN if either side is NaN. Comparisons give bool; And, Or, Not take bool.
+#define RELAXC_BINARY_KINDS(X) \
   X(Add) X(Sub) X(Mul) X(Div) X(Mod) X(FloorDiv) X(FloorMod) X(Min) X(Max) X(Eq) X(Ne) X(Lt) X(Le) X(And) X(Or)
 #define RELAXC_EXPR_KINDS_BUT_VAR(X) \
   X(IntImm) X(FloatImm) RELAXC_BINARY_KINDS(X) X(Not) X(Select) X(Cast) X(Load) X(Call)
 #define RELAXC_EXPR_KINDS(X) X(Var) RELAXC_EXPR_KINDS_BUT_VAR(X)
 
-/// Scalar functions: name in the text IR (`T.exp`) and number of operands. Shifts of unsigned types are logical, of signed arithmetic;
-/// round is to nearest, ties to even; bitcast keeps the bits and takes the Call's dtype; popcount and clz count in the operand's width.
-#define RELAXC_INTRINSICS(X)                                                                                        \
-  X(exp, 1) X(exp2, 1) X(expm1, 1) X(log, 1) X(log2, 1) X(log10, 1) X(log1p, 1) X(sqrt, 1) X(rsqrt, 1) X(sin, 1)    \
-  X(cos, 1) X(tan, 1) X(asin, 1) X(acos, 1) X(atan, 1) X(sinh, 1) X(cosh, 1) X(tanh, 1) X(asinh, 1) X(acosh, 1)     \
-  X(atanh, 1) X(erf, 1) X(sigmoid, 1) X(pow, 2) X(atan2, 2) X(floor, 1) X(ceil, 1) X(trunc, 1) X(round, 1)          \
-  X(abs, 1) X(fma, 3) X(copysign, 2) X(isnan, 1) X(isinf, 1) X(bitwise_and, 2) X(bitwise_or, 2)                     \
-  X(bitwise_xor, 2) X(bitwise_not, 1) X(shift_left, 2) X(shift_right, 2) X(popcount, 1) X(clz, 1) X(bitcast, 1)
+/// Scalar functions: name in the text IR (`T.exp`) and number of operands. Shifts of unsigned types are logical, of
+/// signed arithmetic; round is to nearest, ties to even; bitcast keeps the bits and takes the Call's dtype; popcount
+/// and clz count in the operand's width.
+#define RELAXC_INTRINSICS(X)                                                                                          \
+  X(exp, 1)                                                                                                           \
+  X(exp2, 1) X(expm1, 1) X(log, 1) X(log2, 1) X(log10, 1) X(log1p, 1) X(sqrt, 1) X(rsqrt, 1) X(sin, 1) X(cos, 1)      \
+      X(tan, 1) X(asin, 1) X(acos, 1) X(atan, 1) X(sinh, 1) X(cosh, 1) X(tanh, 1) X(asinh, 1) X(acosh, 1) X(atanh, 1) \
+          X(erf, 1) X(sigmoid, 1) X(pow, 2) X(atan2, 2) X(floor, 1) X(ceil, 1) X(trunc, 1) X(round, 1) X(abs, 1)      \
+              X(fma, 3) X(copysign, 2) X(isnan, 1) X(isinf, 1) X(bitwise_and, 2) X(bitwise_or, 2) X(bitwise_xor, 2)   \
+                  X(bitwise_not, 1) X(shift_left, 2) X(shift_right, 2) X(popcount, 1) X(clz, 1) X(bitcast, 1)
 
 enum class ExprKind : uint8_t {
 #define X(name) k##name,
@@ -110,8 +114,8 @@ struct VarNode : Node {
 struct Binary : Node {
   Expr a, b;
 };
-#define X(name)                                           \
-  struct name : Binary {                                  \
+#define X(name)                                          \
+  struct name : Binary {                                 \
     static constexpr ExprKind kKind = ExprKind::k##name; \
   };
 RELAXC_BINARY_KINDS(X)
@@ -124,7 +128,8 @@ struct Select : Node {
   static constexpr ExprKind kKind = ExprKind::kSelect;
   Expr condition, then_value, else_value;
 };
-/// Conversion with C's meaning: float to integer truncates (out of range saturates, NaN gives 0), integers wrap, to bool is `!= 0`.
+/// Conversion with C's meaning: float to integer truncates (out of range saturates, NaN gives 0), integers wrap, to
+/// bool is `!= 0`.
 struct Cast : Node {
   static constexpr ExprKind kKind = ExprKind::kCast;
   Expr value;
@@ -155,8 +160,8 @@ class Context {
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
-  Expr imm(DType dtype, int64_t value);        ///< integers, bool, index; wrapped to the dtype
-  Expr imm_float(DType dtype, double value);   ///< rounded to the dtype
+  Expr imm(DType dtype, int64_t value);       ///< integers, bool, index; wrapped to the dtype
+  Expr imm_float(DType dtype, double value);  ///< rounded to the dtype
   Expr index(int64_t value) { return imm(DType::index(), value); }
   Expr boolean(bool value) { return imm(DType::boolean(), value); }
   /// The constant `value` of any numeric dtype.

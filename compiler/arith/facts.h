@@ -1,7 +1,7 @@
 // facts.h: what is known of variables where an expression stands.
 //
-// Guards, annotations (`tir_var_upper_bound`), `--dim seq=1..512:64` and loop ranges become facts; simplify, bounds and the provers take
-// them as assumptions. A Facts is a value: copy it to add what holds in an inner scope.
+// Guards, annotations (`tir_var_upper_bound`), `--dim seq=1..512:64` and loop ranges become facts; simplify, bounds and
+// the provers take them as assumptions. A Facts is a value: copy it to add what holds in an inner scope.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,8 @@ class Facts {
   void bound(Var var, Range range);
   /// `var` is a multiple of `factor` (> 0); facts combine by least common multiple.
   void multiple(Var var, int64_t factor);
-  /// `condition` (bool, over index expressions) holds. Comparisons of a variable with a constant become bounds; others are kept.
+  /// `condition` (bool, over index expressions) holds. Comparisons of a variable with a constant become bounds; others
+  /// are kept.
   void assume(Expr condition);
 
   Range range_of(Expr var) const;

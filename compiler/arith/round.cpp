@@ -28,12 +28,18 @@ double round_to_dtype(double value, DType dtype) {
       if (dtype.bits == 64) return value;
       if (dtype.bits == 32) return static_cast<double>(static_cast<float>(value));
       return with_limit(round_mantissa(value, 10, -14), 65504, inf);
-    case TypeCode::kBFloat: return with_limit(round_mantissa(value, 7, -126), 3.3895313892515355e38, inf);
-    case TypeCode::kFloat8E4M3FN: return with_limit(round_mantissa(value, 3, -6), 448, nan);
-    case TypeCode::kFloat8E4M3FNUZ: return with_limit(round_mantissa(value, 3, -7), 240, nan);
-    case TypeCode::kFloat8E5M2: return with_limit(round_mantissa(value, 2, -14), 57344, inf);
-    case TypeCode::kFloat8E5M2FNUZ: return with_limit(round_mantissa(value, 2, -15), 57344, nan);
-    default: RELAXC_UNREACHABLE("not a float dtype");
+    case TypeCode::kBFloat:
+      return with_limit(round_mantissa(value, 7, -126), 3.3895313892515355e38, inf);
+    case TypeCode::kFloat8E4M3FN:
+      return with_limit(round_mantissa(value, 3, -6), 448, nan);
+    case TypeCode::kFloat8E4M3FNUZ:
+      return with_limit(round_mantissa(value, 3, -7), 240, nan);
+    case TypeCode::kFloat8E5M2:
+      return with_limit(round_mantissa(value, 2, -14), 57344, inf);
+    case TypeCode::kFloat8E5M2FNUZ:
+      return with_limit(round_mantissa(value, 2, -15), 57344, nan);
+    default:
+      RELAXC_UNREACHABLE("not a float dtype");
   }
 }
 

@@ -9,9 +9,10 @@
 
 namespace relaxc::arith {
 
-/// The canonical form of `e` under `facts`: index parts become polynomials over variables and floordiv / floormod / min / max / select
-/// atoms, in one stable order; other dtypes keep their arithmetic, with the index parts inside (subscripts, casts) made canonical.
-/// Idempotent. Equal values need not get equal forms, but what it changes is exact for every assignment that satisfies `facts`.
+/// The canonical form of `e` under `facts`: index parts become polynomials over variables and floordiv / floormod / min
+/// / max / select atoms, in one stable order; other dtypes keep their arithmetic, with the index parts inside
+/// (subscripts, casts) made canonical. Idempotent. Equal values need not get equal forms, but what it changes is exact
+/// for every assignment that satisfies `facts`.
 Expr simplify(Expr e, const Facts& facts = {});
 
 /// A range that holds every value of an index (or bool: 0..1) expression.
@@ -26,11 +27,12 @@ bool prove_equal(Expr a, Expr b, const Facts& facts = {});
 bool prove_le(Expr a, Expr b, const Facts& facts = {});
 bool prove_lt(Expr a, Expr b, const Facts& facts = {});
 
-/// An expression without the variables `gone` that is >= `e` for every value that `facts` allows them; nothing if there is none. The
-/// frame of a loop body becomes part of its parent's frame by this.
+/// An expression without the variables `gone` that is >= `e` for every value that `facts` allows them; nothing if there
+/// is none. The frame of a loop body becomes part of its parent's frame by this.
 std::optional<Expr> upper_bound_without(Expr e, const std::vector<Var>& gone, const Facts& facts);
 
-/// The value of `e` with every variable replaced by `value_of`; nothing on division by zero, overflow or a load. Index and bool only.
+/// The value of `e` with every variable replaced by `value_of`; nothing on division by zero, overflow or a load. Index
+/// and bool only.
 std::optional<int64_t> evaluate(Expr e, const std::function<int64_t(Var)>& value_of);
 
 /// `e` in the text IR's spelling, with as few parentheses as it needs. Variables print by name.

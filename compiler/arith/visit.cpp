@@ -10,9 +10,14 @@ std::vector<Expr> operands(Expr e) {
   using List = std::vector<Expr>;
   return visit(
       e, [](const IntImm&) { return List{}; }, [](const FloatImm&) { return List{}; },
-      [](const VarNode&) { return List{}; }, [](const Binary& n) { return List{n.a, n.b}; },
+      [](const VarNode&) { return List{}; },
+      [](const Binary& n) {
+        return List{n.a, n.b};
+      },
       [](const Not& n) { return List{n.a}; },
-      [](const Select& n) { return List{n.condition, n.then_value, n.else_value}; },
+      [](const Select& n) {
+        return List{n.condition, n.then_value, n.else_value};
+      },
       [](const Cast& n) { return List{n.value}; }, [](const Load& n) { return n.indices; },
       [](const Call& n) { return n.args; });
 }

@@ -17,16 +17,18 @@ struct Overloaded : Fs... {
 template <typename... Fs>
 Overloaded(Fs...) -> Overloaded<Fs...>;
 
-/// Calls the one of `fs` that takes the node's kind; a kind that none takes does not compile. A lambda over `const Binary&` takes all
-/// binary kinds that have no lambda of their own.
+/// Calls the one of `fs` that takes the node's kind; a kind that none takes does not compile. A lambda over `const
+/// Binary&` takes all binary kinds that have no lambda of their own.
 template <typename... Fs>
 decltype(auto) visit(Expr e, Fs&&... fs) {
   Overloaded visitor{std::forward<Fs>(fs)...};
   switch (e->kind) {
-#define X(name) \
-  case ExprKind::k##name: return visitor(static_cast<const name&>(*e.node()));
-    case ExprKind::kVar: return visitor(static_cast<const VarNode&>(*e.node()));
-    RELAXC_EXPR_KINDS_BUT_VAR(X)
+#define X(name)           \
+  case ExprKind::k##name: \
+    return visitor(static_cast<const name&>(*e.node()));
+    case ExprKind::kVar:
+      return visitor(static_cast<const VarNode&>(*e.node()));
+      RELAXC_EXPR_KINDS_BUT_VAR(X)
 #undef X
   }
   RELAXC_UNREACHABLE();
@@ -37,8 +39,8 @@ std::vector<Expr> operands(Expr e);
 /// `e` with other operands (same number); index arithmetic folds as when built.
 Expr with_operands(Expr e, const std::vector<Expr>& operands);
 
-/// Rebuilds `e` bottom-up, each shared node once and without recursion: `rewrite` sees every node after its operands were rewritten and
-/// gives the node to put in its place.
+/// Rebuilds `e` bottom-up, each shared node once and without recursion: `rewrite` sees every node after its operands
+/// were rewritten and gives the node to put in its place.
 Expr rewrite(Expr e, const std::function<Expr(Expr)>& rewrite);
 
 /// Calls `f` once for every distinct node of `e`, operands first.

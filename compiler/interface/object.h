@@ -1,7 +1,7 @@
 // object.h: what an emitted object shows the outside world, in the terms of docs/abi.md.
 //
-// Lowering fills these records; both backends turn them into constant tables and wrappers, and the header printer into C declarations.
-// They hold names of prim funcs, never code, so that a backend only has to print what it is given.
+// Lowering fills these records; both backends turn them into constant tables and wrappers, and the header printer into
+// C declarations. They hold names of prim funcs, never code, so that a backend only has to print what it is given.
 #pragma once
 
 #include <array>
@@ -28,21 +28,24 @@ struct Tensor {
   std::string identifier;  ///< the C identifier made of it, unique among the entry's inputs and outputs
   enum Kind : uint8_t { kTensor, kShape, kScalar, kString, kSequence, kOptional, kMap, kHandle } kind = kTensor;
   DType dtype;
-  std::vector<int64_t> dims;        ///< >= 0 static; -1-k: symbol k; INT64_MIN: derived or data-dependent
+  std::vector<int64_t> dims;          ///< >= 0 static; -1-k: symbol k; INT64_MIN: derived or data-dependent
   std::vector<std::string> dim_text;  ///< "n * 4": for comments
-  bool data_dependent = false;      ///< some dim is known only after the run
-  bool strided = false;             ///< strides are accepted
-  int32_t pair = -1;                ///< state: index of the output (input) that carries it
+  bool data_dependent = false;        ///< some dim is known only after the run
+  bool strided = false;               ///< strides are accepted
+  int32_t pair = -1;                  ///< state: index of the output (input) that carries it
   int32_t append_axis = -1;
 };
 
 /// One function that the object offers. The prim funcs named here have, in order, the parameters:
-///   shapes: the symbols (index scalars, in order); `dims`: int64 buffer that receives every dim of every input, then of every output
+///   shapes: the symbols (index scalars, in order); `dims`: int64 buffer that receives every dim of every input, then
+///   of every output
 ///           (upper bounds where data-dependent, INT64_MAX: none). Guards check derived relations and declared bounds.
 ///   arena:  the symbols; `bytes`: int64 buffer of one element that receives the arena's size
-///   values: the input buffers; the symbols known from dims; `symbols`: int64 buffer of all symbols, in which it fills in the others.
+///   values: the input buffers; the symbols known from dims; `symbols`: int64 buffer of all symbols, in which it fills
+///   in the others.
 ///           Empty name if no symbol is read from data.
-///   call:   the input buffers; the output buffers; `arena` (uint8); `weights` (uint8, Scope::kWeights); `out_dims` (int64: all dims of all
+///   call:   the input buffers; the output buffers; `arena` (uint8); `weights` (uint8, Scope::kWeights); `out_dims`
+///   (int64: all dims of all
 ///           outputs, of which it writes those that depend on data); the symbols
 struct Entry {
   std::string name;
@@ -50,7 +53,7 @@ struct Entry {
   std::vector<Symbol> symbols;
   std::vector<std::string> nodes;  ///< names of emitted kernels in order of their first call
   std::string shapes, arena, values, call;
-  uint64_t arena_max = 0;          ///< UINT64_MAX: unbounded
+  uint64_t arena_max = 0;  ///< UINT64_MAX: unbounded
   uint32_t arena_align = 64;
   bool needs_allocator = false;
 };
@@ -76,10 +79,10 @@ struct Weights {
 
 /// Everything a backend needs.
 struct Object {
-  std::string name;      ///< prefix of every global symbol
-  std::string producer;  ///< "relaxc 0.1.0"
-  std::array<uint8_t, 32> hash{};            ///< of input, flags, compiler
-  std::array<uint8_t, 8> interface_hash{};   ///< of what the header promises: names, dtypes, dims, symbols
+  std::string name;                             ///< prefix of every global symbol
+  std::string producer;                         ///< "relaxc 0.1.0"
+  std::array<uint8_t, 32> hash{};               ///< of input, flags, compiler
+  std::array<uint8_t, 8> interface_hash{};      ///< of what the header promises: names, dtypes, dims, symbols
   std::vector<const tir::PrimFunc*> functions;  ///< callees before callers; fixed order
   std::vector<Entry> entries;
   std::vector<PublicPrimFunc> public_prim_funcs;
@@ -87,8 +90,8 @@ struct Object {
   Weights weights;
 };
 
-/// The C identifier of a name from a model: letters, digits and single underscores stay; any other byte becomes `_xHH_`; a leading digit
-/// and C keywords get a prefix. Injective and independent of all other names (docs/abi.md).
+/// The C identifier of a name from a model: letters, digits and single underscores stay; any other byte becomes
+/// `_xHH_`; a leading digit and C keywords get a prefix. Injective and independent of all other names (docs/abi.md).
 std::string identifier(std::string_view name);
 
 }  // namespace relaxc::interface

@@ -1,7 +1,7 @@
 // builder.h: how frontends, expansions and passes add ops to a function.
 //
-// The builder appends to a block (or inserts before an op), fills in the defaults of attributes and asks the operator's own rule for the
-// results' struct info, so that every op in the graph is typed the moment it exists.
+// The builder appends to a block (or inserts before an op), fills in the defaults of attributes and asks the operator's
+// own rule for the results' struct info, so that every op in the graph is typed the moment it exists.
 #pragma once
 
 #include <string>
@@ -21,7 +21,8 @@ class GraphBuilder {
 
   Location location = nullptr;  ///< given to every op made from now on
 
-  /// An operator of the table, by name. Fails (reported at `location`) if attributes or operands do not fit or deduction fails.
+  /// An operator of the table, by name. Fails (reported at `location`) if attributes or operands do not fit or
+  /// deduction fails.
   Result<Value*> call(std::string_view op, std::vector<Value*> operands, Attrs attrs = {}, std::string name = {});
   /// The same for operators with several results.
   Result<std::vector<Value*>> call_many(std::string_view op, std::vector<Value*> operands, Attrs attrs = {});

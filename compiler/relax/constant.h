@@ -1,8 +1,8 @@
 // constant.h: model data by reference.
 //
-// A 500 MB model must not need gigabytes to compile, so a constant is where its bytes are (a slice of a mapped file, or a few bytes held
-// here) plus a lazy chain of transforms (transpose, pack). Bytes are produced when somebody asks, piece by piece: when folding needs a
-// small one, or while the weight blob is written.
+// A 500 MB model must not need gigabytes to compile, so a constant is where its bytes are (a slice of a mapped file, or
+// a few bytes held here) plus a lazy chain of transforms (transpose, pack). Bytes are produced when somebody asks,
+// piece by piece: when folding needs a small one, or while the weight blob is written.
 #pragma once
 
 #include <cstdint>
@@ -63,5 +63,12 @@ class ConstantData {
   ConstantTransform transform_;
 };
 using ConstantRef = std::shared_ptr<const ConstantData>;
+
+/// The little-endian bytes of one element; `value` is rounded or wrapped to `dtype`.
+std::vector<std::byte> encode_scalar(DType dtype, double value);
+/// The element at `data` as a double (integers beyond 2^53 round).
+double decode_scalar(DType dtype, const std::byte* data);
+/// The element of an integer or bool dtype at `data`.
+int64_t decode_integer(DType dtype, const std::byte* data);
 
 }  // namespace relaxc::relax

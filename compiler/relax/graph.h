@@ -1,8 +1,9 @@
 // graph.h: the SSA graph of the Relax level: values, ops, blocks, regions, functions.
 //
-// Everything is owned by the Function's arena and linked by pointers; every value knows its uses, because fusion, dead code, folding and
-// planning all ask "who uses this?". A symbol (arith::Var) that a value brings into being is listed in `Op::binds`, so it is always plain
-// where a symbol comes from: a function's parameters, a match_cast, a data-dependent result, a loop's carried value.
+// Everything is owned by the Function's arena and linked by pointers; every value knows its uses, because fusion, dead
+// code, folding and planning all ask "who uses this?". A symbol (arith::Var) that a value brings into being is listed
+// in `Op::binds`, so it is always plain where a symbol comes from: a function's parameters, a match_cast, a
+// data-dependent result, a loop's carried value.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +32,8 @@ struct Use {
 /// An SSA value: a result of an op, or an argument of a region (a function's parameter, a loop's carried value).
 class Value {
  public:
-  uint32_t id = 0;    ///< stable order in the function
-  std::string name;   ///< for people; need not be unique
+  uint32_t id = 0;   ///< stable order in the function
+  std::string name;  ///< for people; need not be unique
   Info info = nullptr;
   Op* op = nullptr;          ///< the op it is a result of; null for region arguments
   Region* region = nullptr;  ///< the region it is an argument of; null for op results
@@ -59,18 +60,22 @@ class Value {
 ///   kPrim         a scalar value; in the result's PrimInfo
 ///   kTuple, kTupleGet (`attrs.index`)
 ///   kMatchCast    operand 0 seen as the result's info; a guard; binds the symbols that occur there first
-///   kCallTir      prim func `callee` on tensor operands, destination passing; results' infos are the outputs; operands that are prims or
+///   kCallTir      prim func `callee` on tensor operands, destination passing; results' infos are the outputs; operands
+///   that are prims or
 ///                 shapes are passed as scalars
 ///   kCallFunction Relax function `callee`
 ///   kCallExternal external function `callee` in destination passing style (call_dps_packed)
 ///   kShapeFunction external shape function `callee`: fills the dims of its Shape result
 ///   kIf           operand 0: scalar bool; two regions without arguments; results are the joined region results
-///   kLoop         operands: trip count (int64 scalar, may be null), start condition (bool scalar, may be null), carried values …;
-///                 one region with arguments: iteration (Prim with a symbol), carried …; region results: condition (may be null),
-///                 carried …, scan outputs …; op results: carried …, scan outputs … (stacked along a new leading dim)
-#define RELAXC_OP_KINDS(X)                                                                                          \
-  X(Operator) X(Constant) X(Shape) X(Prim) X(Tuple) X(TupleGet) X(MatchCast) X(CallTir) X(CallFunction)             \
-  X(CallExternal) X(ShapeFunction) X(If) X(Loop)
+///   kLoop         operands: trip count (int64 scalar, may be null), start condition (bool scalar, may be null),
+///   carried values …;
+///                 one region with arguments: iteration (Prim with a symbol), carried …; region results: condition (may
+///                 be null), carried …, scan outputs …; op results: carried …, scan outputs … (stacked along a new
+///                 leading dim)
+#define RELAXC_OP_KINDS(X)                                                                                  \
+  X(Operator)                                                                                               \
+  X(Constant) X(Shape) X(Prim) X(Tuple) X(TupleGet) X(MatchCast) X(CallTir) X(CallFunction) X(CallExternal) \
+      X(ShapeFunction) X(If) X(Loop)
 
 enum class OpKind : uint8_t {
 #define X(name) k##name,

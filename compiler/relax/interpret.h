@@ -26,11 +26,12 @@ struct RunFault {
   std::string text;  ///< which guard or op
 };
 
-/// Runs `function` on `inputs` (one a parameter, tuples flattened) and gives its outputs (flattened). Guards, match_casts, regions, calls,
-/// data-dependent shapes are all executed as the language says. Operators with `expand` are expanded on the fly. `evaluator` runs the
-/// definitions; `external` the external functions.
-std::variant<std::vector<HostTensor>, RunFault> interpret(Module& module, const OpTable& table, const Function& function,
-                                                          std::span<const HostTensor> inputs, tir::Evaluator& evaluator,
+/// Runs `function` on `inputs` (one a parameter, tuples flattened) and gives its outputs (flattened). Guards,
+/// match_casts, regions, calls, data-dependent shapes are all executed as the language says. Operators with `expand`
+/// are expanded on the fly. `evaluator` runs the definitions; `external` the external functions.
+std::variant<std::vector<HostTensor>, RunFault> interpret(Module& module, const OpTable& table,
+                                                          const Function& function, std::span<const HostTensor> inputs,
+                                                          tir::Evaluator& evaluator,
                                                           const tir::CallExternal& external = {});
 
 }  // namespace relaxc::relax

@@ -1,7 +1,7 @@
 // module.h: a program: Relax functions and prim funcs, by name.
 #pragma once
 
-#include <deque>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,7 +11,8 @@
 
 namespace relaxc::relax {
 
-/// Owns the Context, the functions and the prim funcs. Names are unique over both. Order is the order of the source, then of creation.
+/// Owns the Context, the functions and the prim funcs. Names are unique over both. Order is the order of the source,
+/// then of creation.
 class Module {
  public:
   Module() : context_(std::make_unique<Context>()) {}
@@ -40,6 +41,8 @@ class Module {
   std::shared_ptr<Sources> sources_ = std::make_shared<Sources>();
   std::vector<std::unique_ptr<Function>> functions_;
   std::vector<std::unique_ptr<tir::PrimFunc>> prim_funcs_;
+  std::map<std::string, tir::PrimFunc*, std::less<>> prim_func_index_;
+  mutable std::map<std::string, int> next_suffix_;  ///< keeps unique_name linear when one base is asked for often
 };
 
 }  // namespace relaxc::relax

@@ -1,8 +1,8 @@
 // op_def.h: what an operator is: one row of the op table.
 //
-// An operator has a deduction rule and exactly one meaning: naive TIR (`define`) or a body of other operators (`expand`). The interpreter,
-// constant folding, fusion and schedules all work from the meaning; nothing else in the compiler knows an operator by name, except patterns
-// that recognise one.
+// An operator has a deduction rule and exactly one meaning: naive TIR (`define`) or a body of other operators
+// (`expand`). The interpreter, constant folding, fusion and schedules all work from the meaning; nothing else in the
+// compiler knows an operator by name, except patterns that recognise one.
 #pragma once
 
 #include <span>
@@ -80,8 +80,8 @@ class DefineContext {
   tir::BufferRef output(size_t index = 0) const { return outputs_.at(index); }
   /// The dims that a Shape operand carries, or a Prim operand's value as one element.
   const std::vector<Expr>& shape_value(size_t index) const;
-  /// For a data-dependent result: the one-element int64 buffer in which the definition writes the value of the op's `index`-th bound
-  /// symbol. The result buffers have their upper bound as shape (the symbol replaced by its bound).
+  /// For a data-dependent result: the one-element int64 buffer in which the definition writes the value of the op's
+  /// `index`-th bound symbol. The result buffers have their upper bound as shape (the symbol replaced by its bound).
   tir::BufferRef bound_value(size_t index) const { return bound_values_.at(index); }
   /// Fails at run time with RLX_INDEX_OUT_OF_RANGE-like `code` unless `condition` holds.
   tir::Stmt require(Expr condition, int32_t code);
@@ -128,8 +128,8 @@ class OpTable {
 Status complete_op(Op& op, Diagnostics& diag);
 /// Runs the op's deduction and sets its results' infos (making the results at the first run).
 Status infer_op(Function& function, Op& op, const arith::Facts& facts, Diagnostics& diag);
-/// The prim func of an operator with a `define`: parameters are the tensor operands, then the results, then the bound values.
-/// Symbols used are its PrimFunc::symbols.
+/// The prim func of an operator with a `define`: parameters are the tensor operands, then the results, then the bound
+/// values. Symbols used are its PrimFunc::symbols.
 tir::PrimFunc define_op(Context& context, const Op& op, std::string name);
 
 }  // namespace relaxc::relax

@@ -1,7 +1,7 @@
 // struct_info.h: what is known of a value when compiling: the type system of the Relax level.
 //
-// Immutable, made in the Context's arena, shared freely. Shapes are index expressions over symbols (arith::Var); a symbol is an int64 that
-// some value binds when the program runs.
+// Immutable, made in the Context's arena, shared freely. Shapes are index expressions over symbols (arith::Var); a
+// symbol is an int64 that some value binds when the program runs.
 #pragma once
 
 #include <optional>
@@ -46,7 +46,8 @@ struct PrimInfo : InfoOf<InfoKind::kPrim> {
   DType dtype;
   Expr value;
 };
-/// A list of dims as a value. `ndim` -1: unknown; `dims` absent: unknown values. Unlike a tensor's dims these may be negative.
+/// A list of dims as a value. `ndim` -1: unknown; `dims` absent: unknown values. Unlike a tensor's dims these may be
+/// negative.
 struct ShapeInfo : InfoOf<InfoKind::kShape> {
   int32_t ndim = -1;
   std::optional<std::vector<Expr>> dims;

@@ -7,8 +7,8 @@
 
 namespace relaxc::relax {
 
-/// The first broken rule, with where it is; empty if the module is well formed: use-lists match operands, definitions dominate uses,
-/// symbols are bound before use, dataflow blocks are pure, callees exist, prim funcs verify.
+/// The first broken rule, with where it is; empty if the module is well formed: use-lists match operands, definitions
+/// dominate uses, symbols are bound before use, dataflow blocks are pure, callees exist, prim funcs verify.
 std::string first_fault(const Module& module);
 
 }  // namespace relaxc::relax

@@ -1,7 +1,8 @@
 // arena.h: memory that lives as long as its owner.
 //
-// IR nodes are many, small and die together; a bump allocator makes them cheap and keeps old roots valid, so that a rewrite can be
-// rolled back by keeping the pointer. Objects with destructors are destroyed in reverse order with the arena.
+// IR nodes are many, small and die together; a bump allocator makes them cheap and keeps old roots valid, so that a
+// rewrite can be rolled back by keeping the pointer. Objects with destructors are destroyed in reverse order with the
+// arena.
 #pragma once
 
 #include <algorithm>

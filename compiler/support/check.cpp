@@ -18,7 +18,8 @@ const char* short_path(const char* file) {
 }  // namespace
 
 InternalError::InternalError(std::string condition, const char* file, int line, std::string detail)
-    : text_(fmt::format("{}:{}: check failed: {}{}{}", short_path(file), line, condition, detail.empty() ? "" : ": ", detail)) {}
+    : text_(fmt::format("{}:{}: check failed: {}{}{}", short_path(file), line, condition, detail.empty() ? "" : ": ",
+                        detail)) {}
 
 void check_failed(const char* condition, const char* file, int line, std::string detail) {
   throw InternalError(condition, file, line, std::move(detail));

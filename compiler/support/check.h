@@ -1,7 +1,7 @@
 // check.h: how relaxc admits that it is wrong.
 //
-// A failed RELAXC_CHECK is a bug of relaxc, never of the user's program: it throws InternalError, which the driver alone catches and
-// turns into "internal error", the place, how to report it, and exit code 70.
+// A failed RELAXC_CHECK is a bug of relaxc, never of the user's program: it throws InternalError, which the driver
+// alone catches and turns into "internal error", the place, how to report it, and exit code 70.
 #pragma once
 
 #include <exception>
@@ -23,8 +23,8 @@ class InternalError : public std::exception {
 
 }  // namespace relaxc
 
-#define RELAXC_CHECK(condition, ...)                                                           \
-  do {                                                                                         \
+#define RELAXC_CHECK(condition, ...)                                                                     \
+  do {                                                                                                   \
     if (!(condition)) ::relaxc::check_failed(#condition, __FILE__, __LINE__ __VA_OPT__(, ) __VA_ARGS__); \
   } while (false)
 

@@ -9,8 +9,9 @@ namespace relaxc {
 
 std::string_view kind_name(Kind kind) {
   switch (kind) {
-#define X(name) \
-  case Kind::name: return #name;
+#define X(name)    \
+  case Kind::name: \
+    return #name;
     RELAXC_DIAGNOSTIC_KINDS(X)
 #undef X
   }

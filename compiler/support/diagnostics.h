@@ -1,7 +1,7 @@
 // diagnostics.h: what relaxc tells a user about the user's program.
 //
-// Errors are collected, not thrown: a stage goes on to find the next one where that makes sense. A Failure can only be made by
-// reporting, and a failed Result only from a Failure, so no error is ever swallowed without a message.
+// Errors are collected, not thrown: a stage goes on to find the next one where that makes sense. A Failure can only be
+// made by reporting, and a failed Result only from a Failure, so no error is ever swallowed without a message.
 #pragma once
 
 #include <fmt/format.h>
@@ -17,10 +17,11 @@
 namespace relaxc {
 
 /// What kind of fault a message is about; tests and `--check=json` name kinds by `kind_name`.
-#define RELAXC_DIAGNOSTIC_KINDS(X)                                                                                  \
-  X(syntax) X(unbound_name) X(redefinition) X(wrong_arity) X(unknown_operator) X(unsupported) X(dtype_mismatch)   \
-  X(shape_mismatch) X(rank_mismatch) X(invalid_attribute) X(invalid_value) X(ill_formed) X(purity) X(overflow)    \
-  X(unbounded) X(malformed_model) X(missing_data) X(io) X(usage)
+#define RELAXC_DIAGNOSTIC_KINDS(X)                                                                                 \
+  X(syntax)                                                                                                        \
+  X(unbound_name) X(redefinition) X(wrong_arity) X(unknown_operator) X(unsupported) X(dtype_mismatch)              \
+      X(shape_mismatch) X(rank_mismatch) X(invalid_attribute) X(invalid_value) X(ill_formed) X(purity) X(overflow) \
+          X(unbounded) X(malformed_model) X(missing_data) X(io) X(usage)
 
 enum class Kind {
 #define X(name) name,

@@ -1,7 +1,7 @@
 // dtype.h: element types, and the `index` type of dims and subscripts.
 //
-// `index` is a mathematical integer that fits int64 (guards exclude overflow), so polynomial rewriting of it is exact; an int64 of the
-// program wraps. They are different types and meet only through a cast.
+// `index` is a mathematical integer that fits int64 (guards exclude overflow), so polynomial rewriting of it is exact;
+// an int64 of the program wraps. They are different types and meet only through a cast.
 #pragma once
 
 #include <compare>
@@ -46,9 +46,7 @@ struct DType {
   constexpr bool is_uint() const { return code == TypeCode::kUInt; }
   /// Signed or unsigned integers of the program; not bool, not index.
   constexpr bool is_integer() const { return is_int() || is_uint(); }
-  constexpr bool is_float() const {
-    return code >= TypeCode::kFloat && code <= TypeCode::kFloat8E5M2FNUZ;
-  }
+  constexpr bool is_float() const { return code >= TypeCode::kFloat && code <= TypeCode::kFloat8E5M2FNUZ; }
   constexpr bool is_complex() const { return code == TypeCode::kComplex; }
   /// Bytes of one stored element. A bool is one byte (0 or 1); sub-byte integers are not yet packed at this level.
   constexpr int64_t bytes() const { return (bits + 7) / 8; }

@@ -48,8 +48,9 @@ using Status = Result<Done>;
   if (!result) return diag.failed();                      \
   declaration = *std::move(result)
 
-/// RELAXC_DO(f(diag)); runs a step for its effect, or returns the failure. Both expect a Diagnostics named `diag` in scope.
-#define RELAXC_DO(expression) \
-  do {                        \
+/// RELAXC_DO(f(diag)); runs a step for its effect, or returns the failure. Both expect a Diagnostics named `diag` in
+/// scope.
+#define RELAXC_DO(expression)                \
+  do {                                       \
     if (!(expression)) return diag.failed(); \
   } while (false)

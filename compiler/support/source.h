@@ -1,7 +1,7 @@
 // source.h: where a thing comes from.
 //
-// A Location is a pointer to an immutable Origin: a span of a text file, or a node of an ONNX graph. It is one word, copied freely,
-// null where nothing is known, and never owned by who holds it (Sources owns them all).
+// A Location is a pointer to an immutable Origin: a span of a text file, or a node of an ONNX graph. It is one word,
+// copied freely, null where nothing is known, and never owned by who holds it (Sources owns them all).
 #pragma once
 
 #include <cstdint>

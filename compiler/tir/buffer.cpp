@@ -9,7 +9,9 @@ Expr element_count(Context& context, const Buffer& buffer) {
   return count;
 }
 
-Expr byte_size(Context& context, const Buffer& buffer) { return element_count(context, buffer) * buffer.dtype.bytes(); }
+Expr byte_size(Context& context, const Buffer& buffer) {
+  return element_count(context, buffer) * buffer.dtype.bytes();
+}
 
 Expr element_offset(Context& context, const Buffer& buffer, const std::vector<Expr>& indices) {
   RELAXC_CHECK(indices.size() == buffer.shape.size(), "wrong number of subscripts of " + buffer.name);

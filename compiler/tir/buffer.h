@@ -13,8 +13,8 @@ using arith::Context;
 using arith::Expr;
 using arith::Var;
 
-/// Where a buffer lives. kGlobal: caller's memory or arena; kLocal: registers or stack, constant size, private to one iteration of the
-/// loop around its Alloc; kWeights: read-only model data.
+/// Where a buffer lives. kGlobal: caller's memory or arena; kLocal: registers or stack, constant size, private to one
+/// iteration of the loop around its Alloc; kWeights: read-only model data.
 enum class Scope : uint8_t { kGlobal, kLocal, kWeights };
 
 /// Immutable once made; identity is the pointer, the stable order is `id`.
@@ -25,7 +25,8 @@ struct Buffer {
   std::vector<Expr> shape;    ///< index expressions, elements
   std::vector<Expr> strides;  ///< in elements; empty: compact row-major
   Scope scope = Scope::kGlobal;
-  uint32_t alignment = 0;  ///< bytes that the base is known to be a multiple of; 0: the natural alignment of the element
+  uint32_t alignment =
+      0;  ///< bytes that the base is known to be a multiple of; 0: the natural alignment of the element
 
   /// The Expr for one element. `indices` are index expressions, one a dim.
   Expr operator()(Context& context, std::vector<Expr> indices) const {

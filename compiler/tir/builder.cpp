@@ -48,7 +48,9 @@ Stmt Builder::loop_while(Expr condition, Stmt body) {
   return make(std::move(node));
 }
 
-Stmt Builder::leave_loop() { return make(Break{}); }
+Stmt Builder::leave_loop() {
+  return make(Break{});
+}
 
 Stmt Builder::branch(Expr condition, Stmt then_body, Stmt else_body) {
   If node;
@@ -102,8 +104,12 @@ Stmt Builder::block(Block block) {
   return make(std::move(block));
 }
 
-Stmt Builder::guard(Guard guard) { return make(std::move(guard)); }
-Stmt Builder::invoke(Invoke invoke) { return make(std::move(invoke)); }
+Stmt Builder::guard(Guard guard) {
+  return make(std::move(guard));
+}
+Stmt Builder::invoke(Invoke invoke) {
+  return make(std::move(invoke));
+}
 
 namespace {
 
@@ -152,8 +158,11 @@ Stmt Builder::reduce(BufferRef out, const std::vector<Expr>& reduce_extents, Exp
   node.body = store(out, axes.indices, combine(load(out, axes.indices), axes.indices, reduced));
   Stmt s = block(std::move(node));
   for (size_t i = axes.loops.size(); i-- > 0;) s = loop(axes.loops[i], context_.index(0), axes.iters[i].extent, s);
-  if (std::any_of(reduce_extents.begin(), reduce_extents.end(), [](Expr e) { return !e.constant() || *e.constant() == 0; }))
-    return seq({compute(out, [&](const Indices&) { return init; }, out->name + "_init"), s});
+  if (std::any_of(reduce_extents.begin(), reduce_extents.end(),
+                  [](Expr e) { return !e.constant() || *e.constant() == 0; }))
+    return seq({compute(
+                    out, [&](const Indices&) { return init; }, out->name + "_init"),
+                s});
   return s;
 }
 

@@ -1,7 +1,7 @@
 // builder.h: how operators and passes write TIR.
 //
-// The builder makes nodes in the Context's arena; loops are written with lambdas that receive their variables, so that a definition
-// reads like the formula it is.
+// The builder makes nodes in the Context's arena; loops are written with lambdas that receive their variables, so that
+// a definition reads like the formula it is.
 #pragma once
 
 #include <functional>
@@ -22,7 +22,8 @@ class Builder {
   BufferRef buffer(std::string name, DType dtype, std::vector<Expr> shape, Scope scope = Scope::kGlobal,
                    uint32_t alignment = 0);
 
-  Stmt seq(std::vector<Stmt> body);  ///< flattens nested sequences, drops nulls; the statement itself if only one is left
+  Stmt seq(
+      std::vector<Stmt> body);  ///< flattens nested sequences, drops nulls; the statement itself if only one is left
   Stmt loop(std::string name, Expr extent, const std::function<Stmt(Var)>& body, LoopKind kind = LoopKind::kSerial);
   Stmt loop(Var var, Expr min, Expr extent, Stmt body, LoopKind kind = LoopKind::kSerial);
   Stmt loop_while(Expr condition, Stmt body);
@@ -39,7 +40,8 @@ class Builder {
 
   /// A loop nest over `shape` around one spatial block: `out[i...] = value(i...)`.
   Stmt compute(BufferRef out, const std::function<Expr(const Indices&)>& value, std::string name = {});
-  /// A loop nest over `out`'s shape and `reduce_extents` around one block: out[i] = init; out[i] = combine(out[i], i, r).
+  /// A loop nest over `out`'s shape and `reduce_extents` around one block: out[i] = init; out[i] = combine(out[i], i,
+  /// r).
   Stmt reduce(BufferRef out, const std::vector<Expr>& reduce_extents, Expr init,
               const std::function<Expr(Expr accumulator, const Indices& i, const Indices& r)>& combine,
               std::string name = {});

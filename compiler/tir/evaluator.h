@@ -1,7 +1,7 @@
 // evaluator.h: running TIR on this machine, by interpretation or as compiled code.
 //
-// The interpreter is the oracle of every test; the JIT in codegen/llvm gives the same bits, faster. Constant folding and the tests
-// speak only to this interface.
+// The interpreter is the oracle of every test; the JIT in codegen/llvm gives the same bits, faster. Constant folding
+// and the tests speak only to this interface.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,8 @@ struct RunStatus {
 
 /// Finds what an Invoke names: a prim func of the module (null if there is none) …
 using FindFunction = std::function<const PrimFunc*(const std::string& name)>;
-/// … or an external function, called with buffer addresses and scalars as the Invoke lists them and the shapes of the buffers.
+/// … or an external function, called with buffer addresses and scalars as the Invoke lists them and the shapes of the
+/// buffers.
 struct ExternalArg {
   void* data = nullptr;
   DType dtype;
@@ -37,13 +38,14 @@ using CallExternal = std::function<int32_t(const std::string& name, std::span<co
 class Evaluator {
  public:
   virtual ~Evaluator() = default;
-  /// Runs `function`. `buffers`: the addresses of its buffer parameters in order; `scalars`: its scalar parameters, then its symbols, in
-  /// order, each as int64 (floats: bit pattern of a double).
+  /// Runs `function`. `buffers`: the addresses of its buffer parameters in order; `scalars`: its scalar parameters,
+  /// then its symbols, in order, each as int64 (floats: bit pattern of a double).
   virtual RunStatus run(const PrimFunc& function, std::span<void* const> buffers, std::span<const int64_t> scalars) = 0;
 };
 
-/// The interpreter. Programs are turned into flat code first and kept per PrimFunc body. Out-of-bounds accesses of a buffer whose shape is
-/// known are internal errors when `check_bounds`.
-std::unique_ptr<Evaluator> make_interpreter(FindFunction find = {}, CallExternal external = {}, bool check_bounds = true);
+/// The interpreter. Programs are turned into flat code first and kept per PrimFunc body. Out-of-bounds accesses of a
+/// buffer whose shape is known are internal errors when `check_bounds`.
+std::unique_ptr<Evaluator> make_interpreter(FindFunction find = {}, CallExternal external = {},
+                                            bool check_bounds = true);
 
 }  // namespace relaxc::tir

@@ -19,8 +19,8 @@ struct Param {
 struct PrimFunc {
   std::string name;
   std::vector<Param> params;
-  /// Variables that occur in buffer shapes without being scalar parameters, in order of first occurrence. A text program binds them by
-  /// matching shapes; compiled code receives them as int64_t after `params`.
+  /// Variables that occur in buffer shapes without being scalar parameters, in order of first occurrence. A text
+  /// program binds them by matching shapes; compiled code receives them as int64_t after `params`.
   std::vector<Var> symbols;
   Stmt body;
   bool is_private = true;  ///< false: an entry point of the object

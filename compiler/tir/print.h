@@ -7,8 +7,8 @@
 
 namespace relaxc::tir {
 
-/// The `@T.prim_func` text of a function, each line indented by `indent` spaces. Names are made unique (`x`, `x_1`); parsing the text
-/// gives an equal function.
+/// The `@T.prim_func` text of a function, each line indented by `indent` spaces. Names are made unique (`x`, `x_1`);
+/// parsing the text gives an equal function.
 std::string to_string(const PrimFunc& function, int indent = 0);
 std::string to_string(Stmt s, int indent = 0);
 

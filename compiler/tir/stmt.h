@@ -1,7 +1,7 @@
 // stmt.h: loops, blocks and stores: an immutable statement tree in an arena.
 //
-// A rewrite is Stmt -> Stmt; an old root stays valid, so a search can go back for free. Loops and blocks carry ids that survive a
-// rewrite: schedules name ids, never pointers. All subscripts, extents and offsets are `index` expressions.
+// A rewrite is Stmt -> Stmt; an old root stays valid, so a search can go back for free. Loops and blocks carry ids that
+// survive a rewrite: schedules name ids, never pointers. All subscripts, extents and offsets are `index` expressions.
 #pragma once
 
 #include <map>
@@ -55,8 +55,9 @@ struct Seq : StmtOf<StmtKind::kSeq> {
   std::vector<Stmt> body;
 };
 
-/// How the iterations of a loop run. kVectorized: all lanes at once (constant extent; backends without vectors run it serially, which
-/// gives the same bits); kParallel: in any order, on any cores; kUnrolled: as straight-line code (constant extent).
+/// How the iterations of a loop run. kVectorized: all lanes at once (constant extent; backends without vectors run it
+/// serially, which gives the same bits); kParallel: in any order, on any cores; kUnrolled: as straight-line code
+/// (constant extent).
 enum class LoopKind : uint8_t { kSerial, kParallel, kVectorized, kUnrolled };
 
 struct For : StmtOf<StmtKind::kFor> {
@@ -127,9 +128,9 @@ struct BufferRegion {
   std::vector<Span> spans;
 };
 
-/// The unit that schedules move: a computation of one point of the iteration space. `init` runs before the first reduction step of each
-/// point. `predicate` (bool, may be null) says for which loop iterations it runs at all. `reads` and `writes` may be empty: they are
-/// derived by analysis where needed.
+/// The unit that schedules move: a computation of one point of the iteration space. `init` runs before the first
+/// reduction step of each point. `predicate` (bool, may be null) says for which loop iterations it runs at all. `reads`
+/// and `writes` may be empty: they are derived by analysis where needed.
 struct Block : StmtOf<StmtKind::kBlock> {
   uint32_t id = 0;
   std::string name;
@@ -141,8 +142,9 @@ struct Block : StmtOf<StmtKind::kBlock> {
   Location location = nullptr;
 };
 
-/// Leaves the whole function with `code` (an rlx_status number) unless `condition` holds. The other fields go into the error record:
-/// table indices (-1: none), and values that `expected` and `actual` (index expressions, may be null) give at that moment.
+/// Leaves the whole function with `code` (an rlx_status number) unless `condition` holds. The other fields go into the
+/// error record: table indices (-1: none), and values that `expected` and `actual` (index expressions, may be null)
+/// give at that moment.
 struct Guard : StmtOf<StmtKind::kGuard> {
   Expr condition;
   int32_t code = 0;
@@ -153,8 +155,9 @@ struct Guard : StmtOf<StmtKind::kGuard> {
 /// An argument of a call: a buffer (passed as the address of its first element) or a scalar.
 using Argument = std::variant<BufferRef, Expr>;
 
-/// Calls a prim func of the module or, if `external`, an undefined symbol of that name. A non-zero status leaves the function with it.
-/// External functions take, in order, the context pointer, each buffer as an rlx_tensor (shape from the buffer), each scalar as int64_t.
+/// Calls a prim func of the module or, if `external`, an undefined symbol of that name. A non-zero status leaves the
+/// function with it. External functions take, in order, the context pointer, each buffer as an rlx_tensor (shape from
+/// the buffer), each scalar as int64_t.
 struct Invoke : StmtOf<StmtKind::kInvoke> {
   std::string callee;
   bool external = false;

@@ -1,6 +1,7 @@
 // visit.cpp: children, expressions and rebuilding of statements.
 //
-// Depth of a statement tree is depth of nesting in the program, which the frontends bound, so recursion is safe here; sequences are flat.
+// Depth of a statement tree is depth of nesting in the program, which the frontends bound, so recursion is safe here;
+// sequences are flat.
 #include "compiler/tir/visit.h"
 
 #include "compiler/tir/builder.h"
@@ -102,7 +103,8 @@ class Rebuild {
   Stmt finish(Stmt before, T after, bool same) {
     return same ? before : Stmt(context_.arena().make<T>(std::move(after)));
   }
-  /// Loads name buffers too: with `on_buffer`, every load is rebuilt on the new buffer before `on_expr` sees the whole expression.
+  /// Loads name buffers too: with `on_buffer`, every load is rebuilt on the new buffer before `on_expr` sees the whole
+  /// expression.
   void expr(Expr& e) {
     if (!e) return;
     if (rewriter_.on_buffer) {
@@ -145,9 +147,14 @@ std::vector<Stmt> children(Stmt s) {
   return visit(
       s, [](const Seq& n) { return n.body; }, [&](const For& n) { return present({n.body}); },
       [&](const While& n) { return present({n.body}); }, [](const Break&) { return List{}; },
-      [&](const If& n) { return present({n.then_body, n.else_body}); }, [&](const Let& n) { return present({n.body}); },
-      [&](const Alloc& n) { return present({n.body}); }, [&](const View& n) { return present({n.body}); },
-      [](const Store&) { return List{}; }, [&](const Block& n) { return present({n.init, n.body}); },
+      [&](const If& n) {
+        return present({n.then_body, n.else_body});
+      },
+      [&](const Let& n) { return present({n.body}); }, [&](const Alloc& n) { return present({n.body}); },
+      [&](const View& n) { return present({n.body}); }, [](const Store&) { return List{}; },
+      [&](const Block& n) {
+        return present({n.init, n.body});
+      },
       [](const Guard&) { return List{}; }, [](const Invoke&) { return List{}; });
 }
 
@@ -181,7 +188,9 @@ std::vector<Expr> expressions(Stmt s) {
   return out;
 }
 
-Stmt rewrite(Context& context, Stmt s, const Rewriter& rewriter) { return Rebuild(context, rewriter).run(s); }
+Stmt rewrite(Context& context, Stmt s, const Rewriter& rewriter) {
+  return Rebuild(context, rewriter).run(s);
+}
 
 Stmt substitute(Context& context, Stmt s, const arith::Substitution& replacements) {
   Rewriter rewriter;

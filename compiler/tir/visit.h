@@ -13,8 +13,9 @@ template <typename... Fs>
 decltype(auto) visit(Stmt s, Fs&&... fs) {
   arith::Overloaded visitor{std::forward<Fs>(fs)...};
   switch (s->kind) {
-#define X(name) \
-  case StmtKind::k##name: return visitor(static_cast<const name&>(*s.node()));
+#define X(name)           \
+  case StmtKind::k##name: \
+    return visitor(static_cast<const name&>(*s.node()));
     RELAXC_STMT_KINDS(X)
 #undef X
   }
@@ -23,11 +24,12 @@ decltype(auto) visit(Stmt s, Fs&&... fs) {
 
 /// The statements directly inside `s`, in order of execution (a block's init before its body).
 std::vector<Stmt> children(Stmt s);
-/// The expressions directly in `s` (not those of its children): extents, subscripts, values, bindings, predicates, offsets, arguments.
+/// The expressions directly in `s` (not those of its children): extents, subscripts, values, bindings, predicates,
+/// offsets, arguments.
 std::vector<Expr> expressions(Stmt s);
 
-/// Rebuilds a tree: `on_expr` maps every expression, `on_stmt` sees every statement after its children were rebuilt and gives what
-/// stands in its place (null: removed). Loops, blocks keep their ids. Either may be empty.
+/// Rebuilds a tree: `on_expr` maps every expression, `on_stmt` sees every statement after its children were rebuilt and
+/// gives what stands in its place (null: removed). Loops, blocks keep their ids. Either may be empty.
 struct Rewriter {
   std::function<Expr(Expr)> on_expr;
   std::function<Stmt(Stmt)> on_stmt;

@@ -11,19 +11,23 @@
 namespace relaxc {
 
 enum class Changed : bool { kNo, kYes };
-inline Changed operator|(Changed a, Changed b) { return a == Changed::kYes ? a : b; }
-inline Changed& operator|=(Changed& a, Changed b) { return a = a | b; }
+inline Changed operator|(Changed a, Changed b) {
+  return a == Changed::kYes ? a : b;
+}
+inline Changed& operator|=(Changed& a, Changed b) {
+  return a = a | b;
+}
 
 /// What holds of a module at some point of the pipeline; passes need, give and break these.
 enum Property : uint32_t {
   kNone = 0,
-  kTyped = 1 << 0,     ///< every value has a struct info with known dtype, rank and shape expressions
-  kLegal = 1 << 1,     ///< operators have become call_tir
-  kFused = 1 << 2,     ///< groups of call_tir have become one
-  kScheduled = 1 << 3, ///< kernels have their loops in the target's order
-  kLowered = 1 << 4,   ///< Relax functions have become host prim funcs
-  kPlanned = 1 << 5,   ///< no global Alloc is left
-  kScalarMath = 1 << 6 ///< exp, tanh, … have become arithmetic
+  kTyped = 1 << 0,      ///< every value has a struct info with known dtype, rank and shape expressions
+  kLegal = 1 << 1,      ///< operators have become call_tir
+  kFused = 1 << 2,      ///< groups of call_tir have become one
+  kScheduled = 1 << 3,  ///< kernels have their loops in the target's order
+  kLowered = 1 << 4,    ///< Relax functions have become host prim funcs
+  kPlanned = 1 << 5,    ///< no global Alloc is left
+  kScalarMath = 1 << 6  ///< exp, tanh, … have become arithmetic
 };
 constexpr Property operator|(Property a, Property b) {
   return static_cast<Property>(static_cast<uint32_t>(a) | static_cast<uint32_t>(b));

@@ -1,0 +1,204 @@
+// op_def.cpp: the op table, and what is the same for every operator: checking a call, deducing its results, making its
+// prim func.
+#include "compiler/relax/op_def.h"
+
+#include <algorithm>
+
+#include "compiler/relax/attr_text.h"
+#include "compiler/relax/builder.h"
+
+namespace relaxc::relax {
+namespace {
+
+size_t required_operands(const OpDef& def) {
+  return static_cast<size_t>(std::count_if(def.operands.begin(), def.operands.end(),
+                                           [](const OperandDef& o) { return o.arity == OperandDef::kRequired; }));
+}
+
+bool is_variadic(const OpDef& def) {
+  return !def.operands.empty() && def.operands.back().arity == OperandDef::kVariadic;
+}
+
+Status check_operands(const Op& op, Diagnostics& diag) {
+  const OpDef& def = *op.def;
+  size_t given = op.operands().size(), least = required_operands(def), most = def.operands.size();
+  if (given < least || (given > most && !is_variadic(def)))
+    return diag.error(op.location, Kind::wrong_arity, "'{}' takes {}{} operands, found {}", def.name, least,
+                      is_variadic(def) ? " or more"
+                      : most == least  ? ""
+                                       : " to " + std::to_string(most),
+                      given);
+  for (size_t i = 0; i < def.operands.size() && i < given; ++i)
+    if (def.operands[i].arity == OperandDef::kRequired && op.operand(i) == nullptr)
+      return diag.error(op.location, Kind::wrong_arity, "operand '{}' of '{}' is missing", def.operands[i].name,
+                        def.name);
+  return Done{};
+}
+
+}  // namespace
+
+OpTable::OpTable(std::vector<std::span<const OpDef>> families) {
+  for (std::span<const OpDef> family : families)
+    for (const OpDef& def : family) {
+      RELAXC_CHECK((def.define != nullptr) != (def.expand != nullptr),
+                   std::string(def.name) + " needs exactly one meaning");
+      by_name_.push_back(&def);
+    }
+  auto less = [](const OpDef* a, const OpDef* b) { return a->name < b->name; };
+  std::sort(by_name_.begin(), by_name_.end(), less);
+  for (size_t i = 1; i < by_name_.size(); ++i)
+    RELAXC_CHECK(by_name_[i - 1]->name != by_name_[i]->name, "two operators named " + std::string(by_name_[i]->name));
+}
+
+const OpDef* OpTable::find(std::string_view name) const {
+  auto it = std::lower_bound(by_name_.begin(), by_name_.end(), name,
+                             [](const OpDef* def, std::string_view n) { return def->name < n; });
+  return it != by_name_.end() && (*it)->name == name ? *it : nullptr;
+}
+
+Result<const TensorInfo*> InferContext::tensor(size_t index) {
+  std::string_view name = op.def == nullptr || op.def->operands.empty()
+                              ? std::string_view("operand")
+                              : op.def->operands[std::min(index, op.def->operands.size() - 1)].name;
+  Value* value = op.operand(index);
+  const auto* info = value == nullptr || value->info == nullptr ? nullptr : value->info->as<TensorInfo>();
+  if (info == nullptr)
+    return error(Kind::dtype_mismatch, "operand '{}' of '{}' must be a tensor, found {}", name, op.def->name,
+                 value == nullptr ? "nothing" : to_string(value->info));
+  if (!info->shape || !info->dtype)
+    return error(Kind::shape_mismatch,
+                 "operand '{}' of '{}' needs a known shape and dtype, found {}; give them with match_cast", name,
+                 op.def->name, to_string(value->info));
+  return info;
+}
+
+Result<std::vector<Expr>> InferContext::shape_value(size_t index) {
+  Value* value = op.operand(index);
+  const auto* info = value == nullptr ? nullptr : value->info->as<ShapeInfo>();
+  if (info == nullptr || !info->dims)
+    return error(Kind::shape_mismatch, "operand {} of '{}' must be a shape of known dims, found {}", index,
+                 op.def->name, value == nullptr ? "nothing" : to_string(value->info));
+  return *info->dims;
+}
+
+Result<int64_t> InferContext::axis(int64_t axis, int64_t rank, bool inclusive) {
+  int64_t positions = rank + (inclusive ? 1 : 0);
+  if (axis < -positions || axis >= positions)
+    return error(Kind::invalid_attribute, "axis {} of '{}' is outside -{}..{}", axis, op.def->name, positions,
+                 positions - 1);
+  return axis < 0 ? axis + positions : axis;
+}
+
+Var InferContext::bound_symbol(size_t index, std::string name) {
+  while (op.binds.size() <= index) op.binds.push_back(context.var(name));
+  return op.binds[index];
+}
+
+const std::vector<Expr>& DefineContext::shape_value(size_t index) const {
+  const auto* info = op.operand(index)->info->as<ShapeInfo>();
+  RELAXC_CHECK(info != nullptr && info->dims, "operand is not a shape of known dims");
+  return *info->dims;
+}
+
+tir::Stmt DefineContext::require(Expr condition, int32_t code) {
+  tir::Guard guard;
+  guard.condition = condition;
+  guard.code = code;
+  return builder.guard(std::move(guard));
+}
+
+Status complete_op(Op& op, Diagnostics& diag) {
+  const OpDef& def = *op.def;
+  RELAXC_DO(check_operands(op, diag));
+  for (const auto& [name, value] : op.attrs.all()) {
+    auto known = std::find_if(def.attrs.begin(), def.attrs.end(), [&](const AttrDef& a) { return a.name == name; });
+    if (known == def.attrs.end())
+      return diag.error(op.location, Kind::invalid_attribute, "'{}' has no attribute '{}'", def.name, name);
+    if (attr_type(value) != known->type) {
+      std::optional<AttrValue> converted = convert_attr(value, known->type);
+      if (!converted)
+        return diag.error(op.location, Kind::invalid_attribute, "attribute '{}' of '{}' must be {}, found {}", name,
+                          def.name, attr_type_name(known->type), attr_text(value));
+      op.attrs.set(name, *converted);
+    }
+  }
+  for (const AttrDef& attr : def.attrs) {
+    if (op.attrs.has(attr.name)) continue;
+    if (attr.required)
+      return diag.error(op.location, Kind::invalid_attribute, "'{}' needs attribute '{}'", def.name, attr.name);
+    op.attrs.set(std::string(attr.name), parse_attr(attr.fallback, attr.type));
+  }
+  return Done{};
+}
+
+Status infer_op(Function& function, Op& op, const arith::Facts& facts, Diagnostics& diag) {
+  InferContext context(function.context(), op, facts, diag);
+  RELAXC_TRY(std::vector<Info> infos, op.def->infer(context));
+  for (size_t i = 0; i < infos.size(); ++i) {
+    if (i < op.results.size())
+      op.results[i]->info = infos[i];
+    else
+      function.make_result(&op, {}, infos[i]);
+  }
+  RELAXC_CHECK(op.results.size() == infos.size(), "the number of results changed");
+  return Done{};
+}
+
+namespace {
+
+/// Buffers of an operator: with symbols that it binds replaced by their upper bounds.
+tir::BufferRef buffer_of(tir::Builder& builder, const Value& value, std::string name,
+                         const arith::Substitution& bounds) {
+  std::vector<Expr> shape = value.shape();
+  for (Expr& dim : shape) dim = arith::substitute(dim, bounds);
+  return builder.buffer(std::move(name), value.dtype(), std::move(shape));
+}
+
+/// Symbols that only the body uses (of Shape and Prim operands) become scalar parameters.
+void add_scalar_params(tir::PrimFunc& function, const Op& op) {
+  for (Value* operand : op.operands()) {
+    if (operand == nullptr || operand->info->as<TensorInfo>() != nullptr) continue;
+    for (Var var : symbols_of(operand->info)) {
+      auto is = [&](const tir::Param& param) { return param.var == var; };
+      if (std::none_of(function.params.begin(), function.params.end(), is)) function.params.push_back({nullptr, var});
+    }
+  }
+}
+
+}  // namespace
+
+tir::PrimFunc define_op(Context& context, const Op& op, std::string name) {
+  RELAXC_CHECK(op.def != nullptr && op.def->define != nullptr, "an operator without a definition");
+  tir::Builder builder(context);
+  arith::Substitution bounds;
+  for (size_t i = 0; i < op.binds.size(); ++i) bounds[op.binds[i]] = op.def->upper_bound(op, i);
+
+  tir::PrimFunc function;
+  function.name = std::move(name);
+  function.location = op.location;
+  function.origins = op.origins.empty() ? std::vector<Location>{op.location} : op.origins;
+  std::vector<tir::BufferRef> inputs, outputs, bound_values;
+  for (size_t i = 0; i < op.operands().size(); ++i) {
+    Value* operand = op.operand(i);
+    bool tensor = operand != nullptr && operand->info->as<TensorInfo>() != nullptr;
+    inputs.push_back(tensor ? buffer_of(builder, *operand, "x" + std::to_string(i), {}) : nullptr);
+    if (tensor) function.params.push_back({inputs.back(), {}});
+  }
+  for (size_t i = 0; i < op.results.size(); ++i) {
+    outputs.push_back(
+        buffer_of(builder, *op.results[i], op.results.size() == 1 ? "y" : "y" + std::to_string(i), bounds));
+    function.params.push_back({outputs.back(), {}});
+  }
+  for (size_t i = 0; i < op.binds.size(); ++i) {
+    bound_values.push_back(builder.buffer(op.binds[i].name(), DType::i(64), {context.index(1)}));
+    function.params.push_back({bound_values.back(), {}});
+  }
+  add_scalar_params(function, op);
+  DefineContext define(builder, op, std::move(inputs), std::move(outputs));
+  define.bound_values_ = std::move(bound_values);
+  function.body = op.def->define(define);
+  tir::collect_symbols(function);
+  return function;
+}
+
+}  // namespace relaxc::relax
