@@ -100,6 +100,13 @@ using Expand = Result<std::vector<Value*>> (*)(GraphBuilder&, const Op&);
 /// For a data-dependent operator: the largest value of the op's `index`-th bound symbol, over symbols known before it.
 using UpperBound = Expr (*)(const Op&, size_t index);
 
+/// Where an operator's work is done once functions are lowered.
+enum class Role : uint8_t {
+  kKernel,  ///< a prim func made of its definition
+  kView,    ///< nowhere: the result is operand 0's bytes in the same order under another shape
+  kHost,    ///< scalar code of the entry: shapes made of tensors and tensors made of shapes
+};
+
 struct OpDef {
   std::string_view name;
   std::span<const OperandDef> operands;
@@ -109,6 +116,7 @@ struct OpDef {
   Expand expand = nullptr;
   UpperBound upper_bound = nullptr;  ///< set if and only if the op binds symbols
   bool pure = true;
+  Role role = Role::kKernel;
   std::string_view doc;  ///< one sentence for docs/operators
 };
 

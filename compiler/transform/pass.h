@@ -6,6 +6,7 @@
 
 #include "compiler/relax/op_def.h"
 #include "compiler/support/result.h"
+#include "compiler/tir/evaluator.h"
 #include "targets/target.h"
 
 namespace relaxc {
@@ -38,6 +39,7 @@ struct PassContext {
   const relax::OpTable& ops;
   const Target& target;
   Diagnostics& diag;
+  tir::Evaluator& evaluator;  ///< runs definitions for folding
   int opt_level = 2;
 };
 

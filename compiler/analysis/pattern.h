@@ -1,0 +1,44 @@
+// pattern.h: what a prim func does to its operands, read from its loops.
+//
+// Fusion asks: is this one loop nest that computes each element of its result once, from which elements of the
+// operands, and does it reduce? Nothing is tagged by hand: a definition that changes changes its pattern.
+#pragma once
+
+#include <vector>
+
+#include "compiler/tir/prim_func.h"
+
+namespace relaxc::analysis {
+
+enum class Pattern : uint8_t {
+  kElementwise,  ///< reads every operand at the result's own index
+  kBroadcast,    ///< reads operands at a part of the result's index (some dims left out or 0)
+  kInjective,    ///< computes each element of the result once, from anywhere
+  kReduction,    ///< one reduce block (with a loop nest of its own for its init where a reduce axis may be empty)
+  kOpaque,       ///< anything else
+};
+
+/// One perfect nest: loops around one block with one store.
+struct Nest {
+  std::vector<const tir::For*> loops;
+  const tir::Block* block = nullptr;
+  const tir::Store* store = nullptr;  ///< of the body
+};
+
+/// The nest that `s` is, if it is one (block null: it is not). A block with a predicate is none.
+Nest as_nest(tir::Stmt s);
+
+/// What the function's body is as a whole, for a function with one result.
+struct KernelShape {
+  Pattern pattern = Pattern::kOpaque;
+  Nest nest;  ///< of the (last) block; only if not opaque
+};
+KernelShape classify(const tir::PrimFunc& function);
+
+/// Whether the nest reads `buffer` only at the index it writes (`store`'s subscripts, dim by dim).
+bool reads_at_own_index(const Nest& nest, tir::BufferRef buffer);
+/// Whether each element of `buffer` is read at most once over the whole nest: its subscripts are distinct axes that
+/// together are all axes of extent other than 1.
+bool reads_each_once(const Nest& nest, tir::BufferRef buffer);
+
+}  // namespace relaxc::analysis

@@ -1,0 +1,43 @@
+// pipelines.cpp: the order of the passes. This list IS the order; what each needs, gives and breaks is checked when
+// relaxc is compiled.
+#include "compiler/pipeline/pipelines.h"
+
+#include "compiler/transform/passes.h"
+
+namespace relaxc {
+namespace {
+
+constexpr Pass kCompile[] = {
+    {.name = "infer", .run = infer, .gives = kTyped},
+    {.name = "dead_code", .run = dead_code},
+    {.name = "expand_ops", .run = expand_ops, .needs = kTyped},
+    {.name = "canonicalize", .run = canonicalize, .needs = kTyped, .opt_level = 1},
+    {.name = "fold_constants", .run = fold_constants, .needs = kTyped, .opt_level = 1},
+    {.name = "legalize", .run = legalize, .needs = kTyped, .gives = kLegal},
+    {.name = "fuse_ops", .run = fuse_ops, .needs = kTyped | kLegal, .gives = kFused, .opt_level = 1},
+};
+
+template <size_t N>
+constexpr bool well_ordered(const Pass (&passes)[N]) {
+  uint32_t holds = kNone;
+  for (const Pass& pass : passes) {
+    if ((pass.needs & holds) != pass.needs) return false;
+    holds = (holds & ~static_cast<uint32_t>(pass.breaks)) | pass.gives;
+  }
+  return true;
+}
+static_assert(well_ordered(kCompile), "a pass stands before one that gives what it needs");
+
+}  // namespace
+
+std::span<const Pass> compile_pipeline() {
+  return kCompile;
+}
+
+const Pass* find_pass(std::string_view name) {
+  for (const Pass& pass : kCompile)
+    if (pass.name == name) return &pass;
+  return nullptr;
+}
+
+}  // namespace relaxc

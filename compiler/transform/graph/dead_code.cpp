@@ -1,0 +1,154 @@
+// dead_code.cpp: removes what nobody uses.
+//
+// Backwards over each function: an op stays if it has an effect, if a result is used, or if it binds a symbol that
+// something that stays mentions. Symbols are used by struct info, not by operands, so they are counted apart from the
+// use-lists. Then private functions and prim funcs that no public one reaches go.
+#include <unordered_set>
+
+#include "compiler/tir/visit.h"
+#include "compiler/transform/passes.h"
+
+namespace relaxc {
+namespace {
+
+using namespace relax;
+
+bool has_effect(const Op& op) {
+  if (op.kind == OpKind::kOperator) return !op.def->pure;
+  bool calls_out = op.kind == OpKind::kCallExternal || op.kind == OpKind::kShapeFunction;
+  if (calls_out) return !op.block->dataflow;
+  if (op.kind == OpKind::kMatchCast) return true;  // a guard
+  for (Region* region : op.regions)
+    for (Op* inner : ops_of(*region, true))
+      if (has_effect(*inner)) return true;
+  return false;
+}
+
+class Sweep {
+ public:
+  explicit Sweep(Function& function) : function_(function) {}
+
+  Changed run() {
+    mark_region(function_.body());
+    size_t before = ops_of(function_.body(), true).size();
+    // Dead ops may use each other; what is dead is dropped from users to producers.
+    std::vector<Op*> ops = ops_of(function_.body(), true);
+    for (Op* op : ops)
+      if (live_.count(op) == 0) drop(*op);
+    erase_ops(function_.body(), [&](Op* op) { return live_.count(op) == 0; });
+    return ops_of(function_.body(), true).size() == before ? Changed::kNo : Changed::kYes;
+  }
+
+ private:
+  static void drop(Op& op) {
+    op.drop_operands();
+    for (Region* region : op.regions) region->yield->drop_operands();
+  }
+
+  void mark_region(Region& region) {
+    for (Value* argument : region.arguments) mark_symbols(argument->info);
+    for (Value* result : region.results())
+      if (result != nullptr) mark_value(*result);
+    for (Block* block : region.blocks)
+      for (auto it = block->ops.rbegin(); it != block->ops.rend(); ++it)
+        if (has_effect(**it)) mark(**it);
+    drain();
+    // A symbol's binder becomes live when something live mentions the symbol.
+    bool more = true;
+    while (more) {
+      more = false;
+      for (Op* op : ops_of(region, false)) {
+        bool binds = false;
+        for (arith::Var var : op->binds) binds |= symbols_.count(var) != 0;
+        if (binds && live_.count(op) == 0) mark(*op), more = true;
+      }
+      drain();
+    }
+  }
+
+  void mark_value(Value& value) {
+    if (value.op != nullptr) mark(*value.op);
+    if (value.info != nullptr) mark_symbols(value.info);
+  }
+  void mark_symbols(Info info) {
+    for (arith::Var var : symbols_of(info)) symbols_.insert(var);
+  }
+  void mark(Op& op) {
+    if (live_.insert(&op).second) waiting_.push_back(&op);
+  }
+  void drain() {
+    while (!waiting_.empty()) {
+      Op* op = waiting_.back();
+      waiting_.pop_back();
+      if (op->block != nullptr && op->block->parent->parent_op != nullptr) mark(*op->block->parent->parent_op);
+      for (Value* operand : op->operands())
+        if (operand != nullptr) mark_value(*operand);
+      for (Value* result : op->results) mark_symbols(result->info);
+      for (Region* region : op->regions) mark_region(*region);
+    }
+  }
+
+  Function& function_;
+  std::unordered_set<Op*> live_;
+  std::unordered_set<Expr> symbols_;
+  std::vector<Op*> waiting_;
+};
+
+/// Names of functions and prim funcs that public ones reach.
+class Reach {
+ public:
+  explicit Reach(Module& module) : module_(module) {
+    for (Function* function : module.functions())
+      if (!function->is_private) visit(*function);
+    for (tir::PrimFunc* function : module.prim_funcs())
+      if (!function->is_private) visit(*function);
+  }
+
+  bool has(const std::string& name) const { return names_.count(name) != 0; }
+
+ private:
+  void visit(Function& function) {
+    if (!names_.insert(function.name).second) return;
+    for (Op* op : ops_of(function.body(), true)) call(op->callee);
+  }
+  void visit(tir::PrimFunc& function) {
+    if (!names_.insert(function.name).second) return;
+    tir::for_each_stmt(function.body, [&](tir::Stmt s) {
+      if (const auto* invoke = s.as<tir::Invoke>()) call(invoke->callee);
+    });
+  }
+  void call(const std::string& name) {
+    if (name.empty()) return;
+    if (Function* function = module_.find_function(name)) visit(*function);
+    if (tir::PrimFunc* function = module_.find_prim_func(name)) visit(*function);
+  }
+
+  Module& module_;
+  std::unordered_set<std::string> names_;
+};
+
+Changed remove_unreached(Module& module) {
+  Reach reach(module);
+  Changed changed = Changed::kNo;
+  for (Function* function : module.functions())
+    if (!reach.has(function->name)) {
+      module.remove_function(std::string(function->name));
+      changed = Changed::kYes;
+    }
+  for (tir::PrimFunc* function : module.prim_funcs())
+    if (!reach.has(function->name)) {
+      module.remove_prim_func(std::string(function->name));
+      changed = Changed::kYes;
+    }
+  return changed;
+}
+
+}  // namespace
+
+Result<Changed> dead_code(relax::Module& module, PassContext&) {
+  Changed changed = remove_unreached(module);
+  for (Function* function : module.functions()) changed |= Sweep(*function).run();
+  return changed;
+}
+
+}  // namespace relaxc

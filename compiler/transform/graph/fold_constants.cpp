@@ -1,0 +1,90 @@
+// fold_constants.cpp: evaluates operators whose operands are all constant.
+//
+// The operator's own definition is run through the Evaluator, so a folded value has the bits that the kernel would have
+// computed. A budget keeps a ConstantOfShape of a gigabyte from being stored: a result may be at most 64 KiB, or not
+// larger than what it replaces.
+#include <algorithm>
+
+#include "compiler/relax/builder.h"
+#include "compiler/transform/passes.h"
+
+namespace relaxc {
+namespace {
+
+using namespace relax;
+
+constexpr int64_t kAlwaysFine = 64 * 1024;
+constexpr int64_t kMostWork = 200'000'000;  // elements of result: a second or two of interpretation
+
+bool is_constant(const Value* value) {
+  return value != nullptr && value->op != nullptr && value->op->kind == OpKind::kConstant;
+}
+
+/// Bytes of a tensor of constant shape; nothing if a dim is symbolic or the product overflows.
+std::optional<int64_t> static_bytes(const Value& value) {
+  const auto* tensor = value.info->as<TensorInfo>();
+  if (tensor == nullptr || !tensor->shape || !tensor->dtype) return std::nullopt;
+  int64_t bytes = tensor->dtype->bytes();
+  for (Expr dim : *tensor->shape)
+    if (dim.constant() == nullptr || __builtin_mul_overflow(bytes, *dim.constant(), &bytes)) return std::nullopt;
+  return bytes;
+}
+
+bool foldable(const Op& op) {
+  if (op.kind != OpKind::kOperator || op.def->define == nullptr || !op.def->pure || !op.binds.empty()) return false;
+  int64_t in = 0, out = 0;
+  for (Value* operand : op.operands()) {
+    if (operand == nullptr) continue;
+    if (operand->info->as<TensorInfo>() == nullptr) {
+      if (!symbols_of(operand->info).empty()) return false;
+      continue;
+    }
+    if (!is_constant(operand)) return false;
+    in += operand->op->constant->byte_size();
+  }
+  for (Value* result : op.results) {
+    std::optional<int64_t> bytes = static_bytes(*result);
+    if (!bytes || *bytes > kMostWork) return false;
+    out += *bytes;
+  }
+  return !op.operands().empty() && out <= std::max(in, kAlwaysFine);
+}
+
+std::vector<int64_t> static_shape(const Value& value) {
+  std::vector<int64_t> shape;
+  for (Expr dim : value.shape()) shape.push_back(*dim.constant());
+  return shape;
+}
+
+/// Runs the definition and replaces the results by constants. False if the definition refused (an index out of range):
+/// the program keeps the operator, which then fails where it always did.
+bool fold(Module& module, PassContext& context, Op& op) {
+  tir::PrimFunc function = define_op(module.context(), op, "folded");
+  std::vector<std::vector<std::byte>> memory;
+  for (Value* operand : op.operands())
+    if (is_constant(operand)) memory.push_back(operand->op->constant->to_vector());
+  size_t first_result = memory.size();
+  for (Value* result : op.results) memory.emplace_back(static_cast<size_t>(*static_bytes(*result)));
+  std::vector<void*> addresses;
+  for (auto& bytes : memory) addresses.push_back(bytes.data());
+  if (!context.evaluator.run(function, addresses, {})) return false;
+  GraphBuilder builder(module, context.ops, &op, context.diag);
+  for (size_t i = 0; i < op.results.size(); ++i) {
+    Value& result = *op.results[i];
+    auto data = ConstantData::inline_bytes(result.dtype(), static_shape(result), std::move(memory[first_result + i]));
+    result.replace_all_uses_with(builder.constant(std::move(data), result.name));
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<Changed> fold_constants(relax::Module& module, PassContext& context) {
+  Changed changed = Changed::kNo;
+  for (Function* function : module.functions())
+    for (Op* op : ops_of(function->body(), true))
+      if (foldable(*op) && fold(module, context, *op)) changed = Changed::kYes;
+  return changed == Changed::kYes ? dead_code(module, context) : changed;
+}
+
+}  // namespace relaxc

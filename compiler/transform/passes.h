@@ -1,0 +1,25 @@
+// passes.h: every pass, declared once; pipeline/pipelines.cpp puts them in order.
+#pragma once
+
+#include "compiler/transform/pass.h"
+
+namespace relaxc {
+
+// graph/: on Relax functions.
+
+/// Deduces the struct info of every value anew, in order. Gives kTyped. Reports what does not fit.
+Result<Changed> infer(relax::Module&, PassContext&);
+/// Replaces every operator that means other operators by them.
+Result<Changed> expand_ops(relax::Module&, PassContext&);
+/// Removes operations that do nothing and joins neighbouring ones: reshapes, transposes, casts, tuples.
+Result<Changed> canonicalize(relax::Module&, PassContext&);
+/// Evaluates operators whose operands are all constant, within a size budget.
+Result<Changed> fold_constants(relax::Module&, PassContext&);
+/// Removes operations whose results nobody uses, and private functions that nobody calls.
+Result<Changed> dead_code(relax::Module&, PassContext&);
+/// Turns every operator that has a kernel into a call_tir of its definition. Gives kLegal.
+Result<Changed> legalize(relax::Module&, PassContext&);
+/// Groups calls of prim funcs so that values stay in registers. Needs kTyped, kLegal; gives kFused.
+Result<Changed> fuse_ops(relax::Module&, PassContext&);
+
+}  // namespace relaxc
