@@ -45,6 +45,7 @@ int32_t rlx_generic_arena_bytes(const rlx_function_private* self, const int64_t*
   guard.symbols = symbols;
   status = rlx_check_symbols(&guard);
   if (status != RLX_OK) return status;
+  if (self->arena != NULL) return rlx_can_compute(&guard) ? self->arena(symbols, bytes) : RLX_NEEDS_DATA;
   *bytes = guard.function->arena_max;
-  return self->arena == NULL ? RLX_OK : self->arena(symbols, bytes);
+  return RLX_OK;
 }

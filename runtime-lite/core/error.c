@@ -19,6 +19,7 @@ int32_t rlx_guard_begin(rlx_guard* guard, const rlx_function_private* self, uint
   const uint32_t tensors = function->num_inputs + function->num_outputs;
   guard->function = function;
   guard->symbols = NULL;
+  if (scratch == NULL) return RLX_OK;
   guard->dims = (int64_t*)scratch + function->num_symbols;
   guard->pointers = (void**)(guard->dims + self->num_dims);
   guard->ranges = (rlx_range*)(guard->dims + self->num_dims + tensors);

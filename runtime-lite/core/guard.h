@@ -29,7 +29,7 @@ typedef struct rlx_guard {
 
 /* error.c */
 
-/* Sets up a guard over the caller's scratch; refuses tables of another version. */
+/* Sets up a guard over the caller's scratch (null: symbols alone are looked at); refuses tables of another version. */
 int32_t rlx_guard_begin(rlx_guard* guard, const rlx_function_private* self, uint64_t* scratch, rlx_context* context);
 /* Forgets where the guard last looked. */
 void rlx_guard_forget(rlx_guard* guard);
@@ -66,9 +66,11 @@ int32_t rlx_locate(rlx_guard* guard, uint32_t index, const rlx_tensor* tensor, c
 
 /* Declared bounds of every symbol that is known. */
 int32_t rlx_check_symbols(rlx_guard* guard);
+/* Whether shapes and arena may be asked: every symbol is known, or they can do without. */
+int rlx_can_compute(const rlx_guard* guard);
 /* Fills static and bare dims of all tensors; the others become RLX_DIM_DERIVED. */
 void rlx_fill_dims(rlx_guard* guard);
-/* The same, and then the derived dims by the shape function. */
+/* The same, and then the derived dims by the shape function, if it can be asked. */
 int32_t rlx_compute_dims(rlx_guard* guard);
 
 /* inputs.c: all guards on inputs; solves `symbols`; symbols, dims, pointers and ranges of inputs are set afterwards. */

@@ -37,8 +37,16 @@ void rlx_fill_dims(rlx_guard* guard) {
   }
 }
 
+int rlx_can_compute(const rlx_guard* guard) {
+  if ((guard->self->flags & RLX_PRIVATE_PARTIAL) != 0) return 1;
+  for (uint32_t k = 0; k < guard->function->num_symbols; ++k)
+    if (guard->symbols[k] == INT64_MIN) return 0;
+  return 1;
+}
+
 int32_t rlx_compute_dims(rlx_guard* guard) {
   rlx_fill_dims(guard);
   rlx_guard_forget(guard);
-  return guard->self->shapes == NULL ? RLX_OK : guard->self->shapes(guard->symbols, guard->dims, &guard->found);
+  if (guard->self->shapes == NULL || !rlx_can_compute(guard)) return RLX_OK;
+  return guard->self->shapes(guard->symbols, guard->dims, &guard->found);
 }

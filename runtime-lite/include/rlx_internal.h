@@ -39,6 +39,8 @@ typedef struct rlx_symbol_source {
 
 /* rlx_function_private.flags */
 #define RLX_PRIVATE_CONTEXT 1u /* bind needs a context: `values` calls external shape functions */
+#define RLX_PRIVATE_PARTIAL 2u /* `shapes` and `arena` also answer while a value symbol is INT64_MIN (not yet known) \
+                                */
 
 typedef struct rlx_function_private {
   uint32_t version;  /* RLX_PRIVATE_VERSION */
@@ -49,11 +51,11 @@ typedef struct rlx_function_private {
   const rlx_symbol_source* sources; /* one per symbol; null when there are none */
 
   /* Computes derived dims. `dims` arrives with static and bare dims filled in and RLX_DIM_DERIVED elsewhere; writes
-   * those, and for data-dependent outputs the upper bound (INT64_MAX: none). A dim that depends on a symbol that is
-   * INT64_MIN (a value not yet known) is left RLX_DIM_DERIVED, or gets its bound if it is an output's. Checks relations
-   * that are not an input's dim, and its own overflow. Symbols are within their declared bounds. Returns a status;
-   * `error` is never null and arrives with -1 and 0: the function sets what it knows, the caller sets the code. Null:
-   * no derived dim, no relation. */
+   * those, and for data-dependent outputs the upper bound (INT64_MAX: none). Checks relations that are not an input's
+   * dim, and its own overflow. Symbols are within their declared bounds. With RLX_PRIVATE_PARTIAL a symbol may be
+   * INT64_MIN, and a dim that depends on it is left RLX_DIM_DERIVED or gets its bound; without, the call is not made
+   * then. Returns a status; `error` is never null and arrives with -1 and 0: the function sets what it knows, the
+   * caller sets the code. Null: no derived dim, no relation. */
   int32_t (*shapes)(const int64_t* symbols, int64_t* dims, rlx_error* error);
 
   /* Reads value symbols, once the symbols of dims are known and the static and bare dims are checked: writes every
@@ -63,8 +65,8 @@ typedef struct rlx_function_private {
   int32_t (*values)(rlx_context* context, const void* const* inputs, const int64_t* dims, int64_t* symbols,
                     rlx_error* error);
 
-  /* Bytes of arena for these symbols, RLX_SIZE_OVERFLOW, or RLX_NEEDS_DATA when a symbol is INT64_MIN and no bound is
-   * known. Null: always function->arena_max. */
+  /* Bytes of arena for these symbols, or RLX_SIZE_OVERFLOW. With RLX_PRIVATE_PARTIAL also for symbols that are
+   * INT64_MIN: a bound, or RLX_NEEDS_DATA. Null: always function->arena_max. */
   int32_t (*arena)(const int64_t* symbols, uint64_t* bytes);
 
   /* The computation on raw pointers, byte offsets applied, all guards done. `out_dims` is the part of `dims` that

@@ -1,0 +1,311 @@
+// guards_test.cpp: every guard tripped on purpose. Each test breaks one thing of a call that would succeed, and holds
+// the code, the record and that no byte has changed.
+#include <catch2/catch.hpp>
+
+#include "call.h"
+
+using namespace abi_test;
+
+namespace {
+
+Call affine() {
+  Call call(FAKE_AFFINE);
+  call.input({2, 3});
+  call.output({2, 3});
+  call.use_arena(64);
+  return call;
+}
+
+Call grow(int64_t n) {
+  Call call(FAKE_GROW);
+  call.input({n, 4});
+  call.input({n});
+  call.input({n * 4});
+  call.output({n, 4});
+  call.output({n * 2});
+  call.use_arena(size_t(n) * 16);
+  return call;
+}
+
+Call weights(Memory& file) {
+  Call call(FAKE_WEIGHTS);
+  call.input({4});
+  call.output({4});
+  rlx_weights_header header{};
+  std::memcpy(header.magic, RLX_WEIGHTS_MAGIC, 8);
+  header.abi_version = RLX_ABI_VERSION;
+  header.header_bytes = sizeof header;
+  header.bytes = FAKE_WEIGHTS_BYTES;
+  std::memcpy(header.hash, fake_model.hash, 32);
+  std::memset(file.data(), 0, file.size());
+  std::memcpy(file.data(), &header, sizeof header);
+  for (int i = 0; i < 4; ++i) file.as<float>()[16 + i] = 10.0f * float(i);
+  call.context.weights = file.data();
+  call.context.weights_bytes = file.size();
+  return call;
+}
+
+/// Whether the record says exactly this.
+bool found(const rlx_error& error, int32_t tensor, int32_t axis, int32_t symbol, int64_t expected, int64_t actual) {
+  INFO("tensor " << error.tensor << " axis " << error.axis << " symbol " << error.symbol << " expected "
+                 << error.expected << " actual " << error.actual);
+  CHECK(error.tensor == tensor);
+  CHECK(error.axis == axis);
+  CHECK(error.symbol == symbol);
+  CHECK(error.node == -1);
+  CHECK(error.expected == expected);
+  return error.actual == actual;
+}
+
+int64_t dtype(int64_t code, int64_t bits, int64_t lanes) {
+  return code | bits << 8 | lanes << 16;
+}
+
+}  // namespace
+
+TEST_CASE("a call without fault computes and leaves the record alone") {
+  Call call = affine();
+  REQUIRE(call.succeeds());
+  for (int i = 0; i < 6; ++i) CHECK(call.out(0).memory.as<float>()[i] == 2.0f * float(i + 1) + 1.0f);
+  for (int64_t n : {2, 10, 1000}) {
+    Call dynamic = grow(n);
+    REQUIRE(dynamic.succeeds());
+    CHECK(dynamic.out(0).memory.as<float>()[n * 4 - 1] == float(n * 4 + n));
+    CHECK(dynamic.out(1).memory.as<float>()[n * 2 - 1] == float(n * 4 - 1));
+  }
+}
+
+TEST_CASE("a null pointer is named by tensor") {
+  Call call = affine();
+  call.in(0).tensor.data = nullptr;
+  CHECK(call.refused(RLX_NULL_POINTER));
+  CHECK(found(call.error, 0, -1, -1, 0, 0));
+  call = affine();
+  call.out(0).tensor.data = nullptr;
+  CHECK(call.refused(RLX_NULL_POINTER));
+  CHECK(found(call.error, 1, -1, -1, 0, 0));
+  call = affine();
+  call.out(0).tensor.shape = nullptr;
+  CHECK(call.refused(RLX_NULL_POINTER));
+  CHECK(found(call.error, 1, -1, -1, 0, 0));
+  const rlx_function& function = fake_model.functions[FAKE_AFFINE];
+  CHECK(function.run(nullptr, nullptr, 0, nullptr, 0) == RLX_NULL_POINTER);
+  CHECK(function.run(&call.context, nullptr, 1, nullptr, 1) == RLX_NULL_POINTER);
+  CHECK(found(call.error, -1, -1, -1, 0, 0));
+}
+
+TEST_CASE("a wrong number of tensors is refused") {
+  Call call = affine();
+  call.num_in = 0;
+  CHECK(call.refused(RLX_TENSOR_COUNT));
+  CHECK(found(call.error, -1, -1, -1, 1, 0));
+  call = affine();
+  call.num_out = 2;
+  CHECK(call.refused(RLX_TENSOR_COUNT));
+  CHECK(found(call.error, -1, -1, -1, 1, 2));
+}
+
+TEST_CASE("a tensor of another device is refused") {
+  Call call = affine();
+  call.in(0).tensor.device_type = 2;
+  CHECK(call.refused(RLX_DEVICE));
+  CHECK(found(call.error, 0, -1, -1, 1, 2));
+  call = affine();
+  call.out(0).tensor.device_id = 3;
+  CHECK(call.refused(RLX_DEVICE));
+  CHECK(found(call.error, 1, -1, -1, 0, 3));
+}
+
+TEST_CASE("a wrong dtype is refused by code, bits and lanes") {
+  const int64_t f32 = dtype(RLX_DTYPE_FLOAT, 32, 1);
+  Call call = affine();
+  call.in(0).tensor.dtype_code = RLX_DTYPE_INT;
+  CHECK(call.refused(RLX_DTYPE));
+  CHECK(found(call.error, 0, -1, -1, f32, dtype(RLX_DTYPE_INT, 32, 1)));
+  call = affine();
+  call.out(0).tensor.dtype_bits = 16;
+  CHECK(call.refused(RLX_DTYPE));
+  CHECK(found(call.error, 1, -1, -1, f32, dtype(RLX_DTYPE_FLOAT, 16, 1)));
+  call = affine();
+  call.in(0).tensor.dtype_lanes = 4;
+  CHECK(call.refused(RLX_DTYPE));
+  CHECK(found(call.error, 0, -1, -1, f32, dtype(RLX_DTYPE_FLOAT, 32, 4)));
+}
+
+TEST_CASE("a wrong rank is refused") {
+  Call call = affine();
+  call.in(0).tensor.ndim = 1;
+  CHECK(call.refused(RLX_RANK));
+  CHECK(found(call.error, 0, -1, -1, 2, 1));
+  call = affine();
+  call.out(0).tensor.ndim = -1;
+  CHECK(call.refused(RLX_RANK));
+  CHECK(found(call.error, 1, -1, -1, 2, -1));
+}
+
+TEST_CASE("a static dim is named by tensor and axis") {
+  Call call = affine();
+  call.in(0).shape[1] = 4;
+  CHECK(call.refused(RLX_STATIC_DIM));
+  CHECK(found(call.error, 0, 1, -1, 3, 4));
+}
+
+TEST_CASE("a symbol must have one value in all inputs") {
+  Call call = grow(10);
+  call.in(1).shape[0] = 8;
+  CHECK(call.refused(RLX_SYMBOL_EQUALITY));
+  CHECK(found(call.error, 1, 0, 0, 10, 8));
+}
+
+TEST_CASE("a derived dim follows from the symbols") {
+  Call call = grow(10);
+  call.in(2).shape[0] = 44;
+  CHECK(call.refused(RLX_DERIVED_DIM));
+  CHECK(found(call.error, 2, 0, -1, 40, 44));
+}
+
+TEST_CASE("a symbol keeps its declared bounds and multiple") {
+  Call call = grow(10);
+  call.in(0).shape[0] = 0;
+  CHECK(call.refused(RLX_DIM_BOUNDS));
+  CHECK(found(call.error, 0, 0, 0, 2, 0));
+  call.in(0).shape[0] = 1002;
+  CHECK(call.refused(RLX_DIM_BOUNDS));
+  CHECK(found(call.error, 0, 0, 0, 1000, 1002));
+  call.in(0).shape[0] = 9;
+  CHECK(call.refused(RLX_DIM_BOUNDS));
+  CHECK(found(call.error, 0, 0, 0, 2, 9));
+  call = grow(10);
+  call.in(2).shape[0] = -40;
+  CHECK(call.refused(RLX_DIM_BOUNDS));
+  CHECK(found(call.error, 2, 0, -1, 0, -40));
+}
+
+TEST_CASE("strides must be compact where nothing else is declared") {
+  Call call = affine();
+  call.in(0).strides = {3, 1};
+  CHECK(call.succeeds());
+  call.in(0).strides = {4, 1};
+  CHECK(call.refused(RLX_STRIDES));
+  CHECK(found(call.error, 0, 0, -1, 3, 4));
+  call = affine();
+  call.out(0).strides = {1, 2};
+  CHECK(call.refused(RLX_STRIDES));
+  CHECK(found(call.error, 1, 1, -1, 1, 2));
+}
+
+TEST_CASE("elements lie at their natural alignment") {
+  Call call = affine();
+  call.in(0).tensor.byte_offset = 2;
+  CHECK(call.refused(RLX_ALIGNMENT));
+  CHECK(found(call.error, 0, -1, -1, 4, 2));
+  call = affine();
+  call.out(0).tensor.byte_offset = 1;
+  CHECK(call.refused(RLX_ALIGNMENT));
+  CHECK(found(call.error, 1, -1, -1, 4, 1));
+}
+
+TEST_CASE("an output of exact shape needs its capacity, of which the product counts") {
+  Call call = affine();
+  call.out(0).shape = {5, 1};
+  CHECK(call.refused(RLX_CAPACITY));
+  CHECK(found(call.error, 1, -1, -1, 6, 5));
+  call.out(0).shape = {1, 6};
+  CHECK(call.succeeds());
+  CHECK(call.out(0).shape == std::vector<int64_t>{2, 3});
+  call.out(0).shape = {-2, -3};
+  CHECK(call.refused(RLX_CAPACITY));
+  CHECK(found(call.error, 1, 0, -1, 0, -2));
+  call.out(0).shape = {INT64_MAX, INT64_MAX};
+  CHECK(call.succeeds());
+}
+
+TEST_CASE("separate weights are checked by size, alignment, version and hash") {
+  Memory file(FAKE_WEIGHTS_BYTES);
+  Call call = weights(file);
+  REQUIRE(call.succeeds());
+  CHECK(call.out(0).memory.as<float>()[3] == 34.0f);
+
+  call.context.weights_bytes = FAKE_WEIGHTS_BYTES - 1;
+  CHECK(call.refused(RLX_WEIGHTS_SIZE));
+  CHECK(found(call.error, -1, -1, -1, FAKE_WEIGHTS_BYTES, FAKE_WEIGHTS_BYTES - 1));
+  call.context.weights = nullptr;
+  call.context.weights_bytes = FAKE_WEIGHTS_BYTES;
+  CHECK(call.refused(RLX_WEIGHTS_SIZE));
+  CHECK(found(call.error, -1, -1, -1, FAKE_WEIGHTS_BYTES, 0));
+
+  call = weights(file);
+  file.as<rlx_weights_header>()->bytes = 96;
+  CHECK(call.refused(RLX_WEIGHTS_SIZE));
+  CHECK(found(call.error, -1, -1, -1, FAKE_WEIGHTS_BYTES, 96));
+  call = weights(file);
+  file.as<rlx_weights_header>()->hash[31] = 200;
+  CHECK(call.refused(RLX_WEIGHTS_HASH));
+  CHECK(found(call.error, -1, 31, -1, 0, 200));
+  call = weights(file);
+  file.as<rlx_weights_header>()->abi_version = 2;
+  CHECK(call.refused(RLX_ABI_MISMATCH));
+  CHECK(found(call.error, -1, -1, -1, 1, 2));
+  call = weights(file);
+  file.as<rlx_weights_header>()->magic[0] = 'Q';
+  CHECK(call.refused(RLX_FILE_FORMAT));
+  Memory shifted(FAKE_WEIGHTS_BYTES, 16);
+  call = weights(shifted);
+  CHECK(call.refused(RLX_WEIGHTS_ALIGNMENT));
+  CHECK(found(call.error, -1, -1, -1, 64, 16));
+}
+
+TEST_CASE("a context of another version or a shorter one is refused, a longer one accepted") {
+  Call call = affine();
+  call.context.abi_version = 2;
+  CHECK(call.run() == RLX_ABI_MISMATCH);
+  CHECK(call.out(0).memory.untouched());
+  std::vector<int64_t> symbols;
+  CHECK(call.bind(symbols) == RLX_ABI_MISMATCH);
+  CHECK(found(call.error, -1, -1, -1, 1, 2));
+  call = affine();
+  call.context.struct_size = sizeof(rlx_context) - 8;
+  CHECK(call.run() == RLX_ABI_MISMATCH);
+  CHECK(call.bind(symbols) == RLX_ABI_MISMATCH);
+  CHECK(found(call.error, -1, -1, -1, sizeof(rlx_context), sizeof(rlx_context) - 8));
+  call = affine();
+  call.context.struct_size = 4096;
+  CHECK(call.succeeds());
+}
+
+TEST_CASE("symbols that meet in a broadcast are equal or 1") {
+  auto broadcast = [](int64_t n, int64_t m) {
+    Call call(FAKE_BROADCAST);
+    call.input({n});
+    call.input({m});
+    call.output({n == 1 ? m : n});
+    return call;
+  };
+  CHECK(broadcast(5, 5).succeeds());
+  CHECK(broadcast(1, 5).succeeds());
+  CHECK(broadcast(5, 1).succeeds());
+  Call call = broadcast(5, 3);
+  CHECK(call.refused(RLX_BROADCAST));
+  CHECK(found(call.error, 1, 0, 1, 5, 3));
+}
+
+TEST_CASE("an error that a body finds passes through with its record, and sizes stay capacities") {
+  for (int32_t status : {RLX_INDEX_RANGE, RLX_ASSERTION, RLX_EXTERNAL_FAILED, RLX_RECURSION_DEPTH, RLX_NO_ALLOCATOR,
+                         RLX_OUT_OF_MEMORY, RLX_POLLED, RLX_DATA_BOUND}) {
+    Call call = affine();
+    fake_fault fault = {status};
+    call.context.trace_user = &fault;
+    call.out(0).shape = {1, 6};
+    CHECK(call.run() == status);
+    CHECK(call.error.code == status);
+    CHECK(call.error.node == 7);
+    CHECK(call.out(0).shape == std::vector<int64_t>{1, 6});
+  }
+}
+
+TEST_CASE("every status has a name of its own") {
+  CHECK(std::string(rlx_status_name(RLX_OK)) == "OK");
+  CHECK(std::string(rlx_status_name(RLX_NEEDS_DATA)) == "NEEDS_DATA");
+  CHECK(std::string(rlx_status_name(RLX_FILE_FORMAT)) == "FILE_FORMAT");
+  for (int32_t unknown : {-1, 23, 31, 41, 66, 0x7fffffff}) CHECK(std::string(rlx_status_name(unknown)) == "UNKNOWN");
+}
