@@ -1,0 +1,101 @@
+"""Tests bench/ without the compiler: a library written by hand (double.c) is loaded, run, and raced against ONNX Runtime.
+
+Usage: harness_test.py CC REPOSITORY BUILD
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper
+
+COMPILER, ROOT, BUILD = sys.argv.pop(1), Path(sys.argv.pop(1)), Path(sys.argv.pop(1))
+sys.path.insert(0, str(ROOT / "bench"))
+import rlx  # noqa: E402: the folder is known only now
+
+
+def compile_double(output, *flags):
+    source, include = ROOT / "tests/bench/double.c", ROOT / "runtime-lite/include"
+    subprocess.run([COMPILER, "-shared", "-fPIC", "-I", include, *flags, source, "-o", output], check=True)
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+
+class Loader(Case):
+    def setUp(self):
+        super().setUp()
+        compile_double(self.folder / "double.so")
+        self.main = rlx.Model(self.folder / "double.so").functions["main"]
+
+    def test_names_and_symbols_are_read(self):
+        self.assertEqual((self.main.inputs[0].name, self.main.outputs[0].name), (b"x", b"y"))
+        self.assertEqual([(s.name, s.lower, s.upper) for s in self.main.symbols], [(b"n", 1, 100)])
+
+    def test_one_library_runs_several_sizes(self):
+        for n in (1, 7, 100):
+            x = np.arange(n * 3, dtype=np.float32).reshape(n, 3)
+            (y,) = self.main(x)
+            np.testing.assert_array_equal(y, 2 * x)
+
+    def test_a_call_can_be_repeated(self):
+        call = self.main.prepare([np.ones((4, 3), np.float32)])
+        call.run()
+        call.run()
+        np.testing.assert_array_equal(call.results()[0], np.full((4, 3), 2, np.float32))
+
+    def test_a_refused_call_raises_with_the_record(self):
+        with self.assertRaises(rlx.RlxError) as caught:
+            self.main(np.ones((101, 3), np.float32))
+        self.assertEqual((caught.exception.error.code, caught.exception.error.expected), (9, 100))
+
+
+class Race(Case):
+    def race(self, factor):
+        """Exit code, output and JSON of run.py on y = x + x, where the stand-in for relaxc computes y = factor * x."""
+        value = lambda name: helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", 3])
+        graph = helper.make_graph([helper.make_node("Add", ["x", "x"], ["y"])], "double", [value("x")], [value("y")])
+        opset = [helper.make_opsetid("", 17)]
+        onnx.save(helper.make_model(graph, opset_imports=opset, ir_version=8), self.folder / "double.onnx")
+        library, stand_in = self.folder / "double.so", self.folder / "relaxc"
+        compile_double(library, f"-DFACTOR={factor}", "-DNAME=bench_model")
+        stand_in.write_text(f'#!/bin/sh\ncp "{library}" "$3"\n')
+        stand_in.chmod(0o755)
+        command = [sys.executable, ROOT / "bench/run.py", self.folder / "double.onnx", "--dim", "n=5", "--pairs", "6"]
+        command += ["--window-ms", "1", "--relaxc", stand_in, "--build", BUILD, "--json", self.folder / "out.json"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        self.assertTrue((self.folder / "out.json").exists(), done.stdout + done.stderr)
+        return done.returncode, done.stdout, json.loads((self.folder / "out.json").read_text())
+
+    def test_records_of_a_fair_race_are_complete(self):
+        code, output, result = self.race(2)
+        self.assertEqual(code, 0, output)
+        self.assertEqual([record["threads"] for record in result["records"]], [1, 2])
+        for record in result["records"]:
+            self.assertTrue(record["agree"])
+            self.assertLessEqual(record["ratio_low"], record["ratio"])
+            self.assertLessEqual(record["ratio"], record["ratio_high"])
+            for kind in ("relaxc", "onnxruntime"):
+                self.assertEqual(len(record[kind]["windows_us"]), 6)
+                self.assertGreater(record[kind]["first_ns"], 0)
+                self.assertGreater(record[kind]["peak_kib"], 0)
+                self.assertGreater(record["bytes"][kind], 0)
+
+    def test_a_wrong_answer_loses(self):
+        code, output, result = self.race(3)
+        self.assertEqual(code, 1)
+        self.assertIn("OUTPUTS DIFFER", output)
+        self.assertFalse(result["records"][0]["agree"])
+
+
+if __name__ == "__main__":
+    unittest.main()
