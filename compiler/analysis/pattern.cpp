@@ -56,12 +56,6 @@ Pattern spatial_pattern(const Nest& nest) {
   return pattern;
 }
 
-bool is_init_of(const Nest& init, const Nest& nest) {
-  bool constant = true;
-  for_each_load(init, [&](const arith::Load&) { constant = false; });
-  return constant && !has_reduce_axis(init) && init.store->buffer == nest.store->buffer;
-}
-
 }  // namespace
 
 Nest as_nest(tir::Stmt s) {
@@ -81,20 +75,25 @@ Nest as_nest(tir::Stmt s) {
 }
 
 KernelShape classify(const tir::PrimFunc& function) {
-  std::vector<tir::Stmt> parts =
-      function.body.as<tir::Seq>() ? function.body.as<tir::Seq>()->body : std::vector<tir::Stmt>{function.body};
-  if (parts.empty() || parts.size() > 2) return {};
-  Nest nest = as_nest(parts.back());
-  if (nest.block == nullptr || !writes_own_axes(nest)) return {};
-  if (!has_reduce_axis(nest)) {
-    if (parts.size() != 1 || nest.block->init) return {};
-    return {spatial_pattern(nest), nest};
+  KernelShape shape;
+  tir::Stmt body = function.body;
+  while (const auto* alloc = body.as<tir::Alloc>()) {
+    shape.temporaries.push_back(alloc->buffer);
+    body = alloc->body;
   }
-  if (parts.size() == 2) {
-    Nest init = as_nest(parts[0]);
-    if (init.block == nullptr || !is_init_of(init, nest)) return {};
-  }
-  return {Pattern::kReduction, nest};
+  std::vector<tir::Stmt> parts = body.as<tir::Seq>() ? body.as<tir::Seq>()->body : std::vector<tir::Stmt>{body};
+  if (parts.empty()) return {};
+  for (tir::Stmt part : parts)
+    if (as_nest(part).block == nullptr) return {};
+  shape.last = parts.back();
+  shape.nest = as_nest(shape.last);
+  if (!writes_own_axes(shape.nest)) return {};
+  shape.before.assign(parts.begin(), parts.end() - 1);
+  shape.reduces = has_reduce_axis(shape.nest);
+  if (!shape.reduces && shape.nest.block->init) return {};
+  bool alone = shape.before.empty() && shape.temporaries.empty();
+  shape.pattern = alone && !shape.reduces ? spatial_pattern(shape.nest) : Pattern::kReduction;
+  return shape;
 }
 
 bool reads_at_own_index(const Nest& nest, tir::BufferRef buffer) {

@@ -14,7 +14,7 @@ enum class Pattern : uint8_t {
   kElementwise,  ///< reads every operand at the result's own index
   kBroadcast,    ///< reads operands at a part of the result's index (some dims left out or 0)
   kInjective,    ///< computes each element of the result once, from anywhere
-  kReduction,    ///< one reduce block (with a loop nest of its own for its init where a reduce axis may be empty)
+  kReduction,    ///< nests of which some reduce; the last writes the result, each element once and in its own place
   kOpaque,       ///< anything else
 };
 
@@ -28,10 +28,19 @@ struct Nest {
 /// The nest that `s` is, if it is one (block null: it is not). A block with a predicate is none.
 Nest as_nest(tir::Stmt s);
 
-/// What the function's body is as a whole, for a function with one result.
+/// What the function's body is as a whole, for a function with one result. The body is a sequence of nests inside
+/// allocations.
 struct KernelShape {
   Pattern pattern = Pattern::kOpaque;
-  Nest nest;  ///< of the (last) block; only if not opaque
+  std::vector<tir::BufferRef> temporaries;  ///< the allocations
+  std::vector<tir::Stmt> before;            ///< the nests before the last
+  Nest nest;                                ///< the last one
+  tir::Stmt last;                           ///< the same as a statement
+
+  bool spatial() const { return pattern <= Pattern::kInjective; }
+  /// The last nest reduces, alone or after the nest that writes its neutral element.
+  bool single_reduction() const { return pattern == Pattern::kReduction && reduces && temporaries.empty(); }
+  bool reduces = false;  ///< the last nest has reduce axes
 };
 KernelShape classify(const tir::PrimFunc& function);
 

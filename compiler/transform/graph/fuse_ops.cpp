@@ -1,0 +1,269 @@
+// fuse_ops.cpp: groups calls of prim funcs so that values stay in registers.
+//
+// The problem: every kernel boundary writes its result to memory and reads it back; for small operators that, and the
+// call, is most of the time. The graph decides which boundaries can go.
+//
+// The method: post-dominators bound each group (a value may join its consumer only if every path to the exit of the
+// block passes there), and the access pattern of each prim func says what may be one kernel. Reductions first take the
+// element-wise operations behind them as epilogue; then spatial operations join what consumes them. An operation that
+// would be computed more often than its result has elements joins only if it is cheap. Sizes are symbolic, so "same
+// size" means `prove_equal`.
+//
+// Rejected: greedy merging of producer and consumer (splits x * sigmoid(x), may make cycles). After the relay fusor of
+// TVM (Chen et al., OSDI 2018, section 3), with patterns read from the TIR instead of set by hand.
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "compiler/analysis/pattern.h"
+#include "compiler/transform/graph/fused_kernel.h"
+#include "compiler/transform/passes.h"
+
+namespace relaxc {
+namespace {
+
+using namespace relax;
+using analysis::KernelShape;
+using analysis::Pattern;
+
+constexpr size_t kMostMembers = 64;  // keeps register pressure and compile time of one kernel bounded
+constexpr int32_t kExit = -1;
+
+bool costs_much(arith::Intrinsic intrinsic) {
+  using arith::Intrinsic;
+  switch (intrinsic) {
+    case Intrinsic::k_abs:
+    case Intrinsic::k_floor:
+    case Intrinsic::k_ceil:
+    case Intrinsic::k_trunc:
+    case Intrinsic::k_round:
+    case Intrinsic::k_fma:
+    case Intrinsic::k_bitcast:
+    case Intrinsic::k_isnan:
+    case Intrinsic::k_isinf:
+      return false;
+    default:
+      return true;
+  }
+}
+
+/// Cheap enough to be computed again for every use: no division, no function, few loads.
+bool cheap(Expr value) {
+  int loads = 0;
+  bool fine = true;
+  arith::for_each_node(value, [&](Expr node) {
+    loads += node.as<arith::Load>() != nullptr;
+    if (node.as<arith::Div>() != nullptr && node.dtype().is_float()) fine = false;
+    if (const auto* call = node.as<arith::Call>()) fine &= !costs_much(call->intrinsic);
+  });
+  return fine && loads <= 2;
+}
+
+Expr element_count(const Value& value) {
+  Expr count = value.op->block->parent->function->context().index(1);
+  for (Expr dim : value.shape()) count = count * dim;
+  return count;
+}
+
+class Grouping {
+ public:
+  Grouping(Module& module, Block& block, const arith::Facts& facts) : module_(module), block_(block), facts_(facts) {}
+
+  Changed run() {
+    collect();
+    find_post_dominators();
+    for (bool epilogues : {true, false})
+      for (int32_t i = 0; i < count(); ++i) try_fuse(i, epilogues);
+    return build();
+  }
+
+ private:
+  struct Node {
+    Op* op = nullptr;
+    const tir::PrimFunc* function = nullptr;
+    KernelShape shape;
+    int32_t post_dominator = kExit;
+    int32_t depth = 0;
+    std::vector<int32_t> users;
+    bool escapes = false;  ///< used by something that is no node
+  };
+
+  int32_t count() const { return static_cast<int32_t>(nodes_.size()); }
+
+  void collect() {
+    for (Op* op : block_.ops) {
+      if (op->kind != OpKind::kCallTir || op->results.size() != 1 || !op->binds.empty()) continue;
+      const tir::PrimFunc* function = module_.find_prim_func(op->callee);
+      Node node{op, function, analysis::classify(*function), kExit, 0, {}, false};
+      index_[op] = count();
+      nodes_.push_back(std::move(node));
+    }
+    for (Node& node : nodes_)
+      for (const Use& use : node.op->result()->uses()) {
+        auto found = index_.find(use.user);
+        if (found == index_.end())
+          node.escapes = true;
+        else
+          node.users.push_back(found->second);
+      }
+    group_.resize(nodes_.size());
+    std::iota(group_.begin(), group_.end(), 0);
+    size_.assign(nodes_.size(), 1);
+    anchor_.resize(nodes_.size());
+    for (int32_t i = 0; i < count(); ++i) anchor_[i] = !nodes_[i].shape.spatial();
+  }
+
+  /// Users come later in the block, so one backward walk suffices.
+  void find_post_dominators() {
+    for (int32_t i = count(); i-- > 0;) {
+      Node& node = nodes_[i];
+      int32_t common = node.escapes || node.users.empty() ? kExit : node.users[0];
+      for (int32_t user : node.users) common = meet(common, user);
+      node.post_dominator = common;
+      node.depth = common == kExit ? 1 : nodes_[common].depth + 1;
+    }
+  }
+  int32_t meet(int32_t a, int32_t b) const {
+    while (a != b) {
+      if (a == kExit || b == kExit) return kExit;
+      if (nodes_[a].depth < nodes_[b].depth) std::swap(a, b);
+      a = nodes_[a].post_dominator;
+    }
+    return a;
+  }
+
+  int32_t root(int32_t i) {
+    while (group_[i] != i) i = group_[i] = group_[group_[i]];
+    return i;
+  }
+
+  void try_fuse(int32_t from, bool epilogues) {
+    const Node& node = nodes_[from];
+    int32_t to = node.post_dominator;
+    if (to == kExit || node.shape.pattern == Pattern::kOpaque) return;
+    if (epilogues != (node.shape.pattern == Pattern::kReduction)) return;
+    std::vector<int32_t> path = between(from, to);
+    size_t members = size_[root(from)] + size_[root(to)] + path.size();
+    if (members > kMostMembers || anchors(from, path, to) > 1) return;
+    std::unordered_set<Value*> carried{node.op->result()};
+    for (int32_t i : path) carried.insert(nodes_[i].op->result());
+    path.push_back(to);
+    for (int32_t i : path)
+      if (epilogues ? !is_epilogue(i, carried, *node.op->result()) : !joins(i, carried, i == to)) return;
+    for (int32_t i : path) unite(from, i);
+  }
+
+  /// The nodes on paths from `from` to its post-dominator, both left out.
+  std::vector<int32_t> between(int32_t from, int32_t to) {
+    std::vector<int32_t> waiting = nodes_[from].users, found;
+    std::unordered_set<int32_t> seen;
+    while (!waiting.empty()) {
+      int32_t i = waiting.back();
+      waiting.pop_back();
+      if (i == to || !seen.insert(i).second) continue;
+      found.push_back(i);
+      waiting.insert(waiting.end(), nodes_[i].users.begin(), nodes_[i].users.end());
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+  }
+
+  /// How many reductions the merged group would hold.
+  int anchors(int32_t from, const std::vector<int32_t>& path, int32_t to) {
+    std::unordered_set<int32_t> roots{root(from), root(to)};
+    for (int32_t i : path) roots.insert(root(i));
+    return static_cast<int>(std::count_if(roots.begin(), roots.end(), [&](int32_t r) { return anchor_[r]; }));
+  }
+
+  void unite(int32_t a, int32_t b) {
+    a = root(a), b = root(b);
+    if (a == b) return;
+    if (a < b) std::swap(a, b);
+    group_[b] = a;
+    size_[a] += size_[b];
+    anchor_[a] = anchor_[a] || anchor_[b];
+  }
+
+  /// An element-wise operation of the size of `anchor` that reads what the group computes at its own index.
+  bool is_epilogue(int32_t i, const std::unordered_set<Value*>& carried, const Value& anchor) {
+    const Node& node = nodes_[i];
+    if (!node.shape.spatial() || !same_shape(*node.op->result(), anchor)) return false;
+    return for_carried(node, carried, [&](tir::BufferRef buffer, const Value&) {
+      return analysis::reads_at_own_index(node.shape.nest, buffer);
+    });
+  }
+
+  /// A consumer into which spatial producers can be written: spatial itself, or (at the end) a reduction that reads
+  /// each element once.
+  bool joins(int32_t i, const std::unordered_set<Value*>& carried, bool last) {
+    const Node& node = nodes_[i];
+    bool reduction = last && node.shape.single_reduction();
+    if (!node.shape.spatial() && !reduction) return false;
+    return for_carried(node, carried, [&](tir::BufferRef buffer, const Value& value) {
+      if (reduction) return analysis::reads_each_once(node.shape.nest, buffer);
+      if (arith::prove_equal(element_count(value), element_count(*node.op->result()), facts_)) return true;
+      const Node& producer = nodes_[index_.at(value.op)];
+      return cheap(producer.shape.nest.store->value);
+    });
+  }
+
+  template <typename F>
+  bool for_carried(const Node& node, const std::unordered_set<Value*>& carried, F holds) {
+    size_t param = 0;
+    for (Value* operand : node.op->operands()) {
+      if (operand == nullptr || operand->info->as<TensorInfo>() == nullptr) continue;
+      tir::BufferRef buffer = node.function->params[param++].buffer;
+      if (carried.count(operand) != 0 && !holds(buffer, *operand)) return false;
+    }
+    return true;
+  }
+
+  bool same_shape(const Value& a, const Value& b) const {
+    const auto &x = a.shape(), &y = b.shape();
+    return std::equal(x.begin(), x.end(), y.begin(), y.end(),
+                      [&](Expr p, Expr q) { return arith::prove_equal(p, q, facts_); });
+  }
+
+  Changed build() {
+    std::map<int32_t, std::vector<Op*>> groups;
+    for (int32_t i = 0; i < count(); ++i) groups[root(i)].push_back(nodes_[i].op);
+    Changed changed = Changed::kNo;
+    for (auto& [last, members] : groups) {
+      if (members.size() < 2) continue;
+      fuse_group(module_, members);
+      changed = Changed::kYes;
+    }
+    return changed;
+  }
+
+  Module& module_;
+  Block& block_;
+  const arith::Facts& facts_;
+  std::vector<Node> nodes_;
+  std::unordered_map<Op*, int32_t> index_;
+  std::vector<int32_t> group_;  ///< union-find; the root of a group is its last member
+  std::vector<size_t> size_;
+  std::vector<bool> anchor_;
+};
+
+Changed fuse_region(Module& module, Region& region, const arith::Facts& facts) {
+  Changed changed = Changed::kNo;
+  for (Block* block : region.blocks) {
+    changed |= Grouping(module, *block, facts).run();
+    for (Op* op : block->ops)
+      for (Region* inner : op->regions) changed |= fuse_region(module, *inner, facts);
+  }
+  return changed;
+}
+
+}  // namespace
+
+Result<Changed> fuse_ops(relax::Module& module, PassContext& context) {
+  Changed changed = Changed::kNo;
+  for (Function* function : module.functions()) changed |= fuse_region(module, function->body(), function->facts);
+  return changed == Changed::kYes ? dead_code(module, context) : changed;
+}
+
+}  // namespace relaxc

@@ -1,0 +1,199 @@
+// fused_kernel.cpp: writing several prim funcs as one.
+//
+// Every member is cloned with the caller's dims in place of its symbols, so that all members speak of the same
+// variables. A spatial last nest `y[i] = f(i)` is a function of its index: loads of y become f of the load's
+// subscripts, and the nest goes away.
+#include "compiler/transform/graph/fused_kernel.h"
+
+#include <algorithm>
+#include <map>
+
+#include "compiler/analysis/pattern.h"
+#include "compiler/tir/builder.h"
+#include "compiler/tir/clone.h"
+#include "compiler/tir/visit.h"
+
+namespace relaxc {
+namespace {
+
+using namespace relax;
+
+/// The callee's symbols and scalar parameters as expressions of the caller: shapes are matched where a dim is a bare
+/// symbol.
+arith::Substitution match_symbols(const tir::PrimFunc& callee, const Op& call) {
+  arith::Substitution found;
+  size_t param = 0;
+  auto match = [&](const Value& value) {
+    const std::vector<Expr>& formal = callee.params[param++].buffer->shape;
+    for (size_t i = 0; i < formal.size(); ++i)
+      if (formal[i].as<arith::VarNode>() != nullptr) found.emplace(formal[i], value.shape()[i]);
+  };
+  for (Value* operand : call.operands())
+    if (operand->info->as<TensorInfo>() != nullptr) match(*operand);
+  for (Value* result : call.results) match(*result);
+  for (Value* operand : call.operands()) {
+    if (const auto* prim = operand->info->as<PrimInfo>()) found.emplace(callee.params[param++].var, prim->value);
+    if (const auto* shape = operand->info->as<ShapeInfo>())
+      for (Expr dim : *shape->dims) found.emplace(callee.params[param++].var, dim);
+  }
+  return found;
+}
+
+/// `y[axes] = value` as a function of subscripts.
+struct Inlined {
+  std::vector<arith::Var> axes;
+  Expr value;
+};
+
+class FusedKernel {
+ public:
+  FusedKernel(Module& module, const std::vector<Op*>& members)
+      : module_(module), members_(members), context_(module.context()), build_(context_) {}
+
+  void run() {
+    for (Op* member : members_) add(*member);
+    finish();
+  }
+
+ private:
+  void add(Op& op) {
+    const tir::PrimFunc& callee = *module_.find_prim_func(op.callee);
+    tir::PrimFunc copy = tir::clone(context_, callee, match_symbols(callee, op));
+    analysis::KernelShape shape = analysis::classify(copy);
+    std::map<tir::BufferRef, tir::BufferRef> rename;
+    size_t param = 0;
+    for (Value* operand : op.operands())
+      if (operand->info->as<TensorInfo>() != nullptr) rename[copy.params[param++].buffer] = buffer_of(*operand);
+    bool last = &op == members_.back();
+    tir::BufferRef result = copy.params[param].buffer;
+    if (last) outputs_.push_back(result);
+    temporaries_.insert(temporaries_.end(), shape.temporaries.begin(), shape.temporaries.end());
+    for (tir::Stmt s : shape.before) body_.push_back(write_inlined(s, rename));
+    tir::Stmt final_nest = write_inlined(shape.last, rename);
+    if (!last && !shape.reduces) {
+      inlined_[result] = as_function(final_nest);
+    } else {
+      body_.push_back(final_nest);
+      if (!last) temporaries_.push_back(result);
+    }
+    if (!last) buffers_[op.result()] = result;
+    name_ += (name_.empty() ? "" : "_") + base_name(callee.name);
+    origins_.insert(origins_.end(), callee.origins.begin(), callee.origins.end());
+  }
+
+  /// The name without the number that made it unique.
+  static std::string base_name(const std::string& name) {
+    size_t end = name.find_last_not_of("0123456789");
+    return end != std::string::npos && end + 1 < name.size() && name[end] == '_' ? name.substr(0, end) : name;
+  }
+
+  tir::BufferRef buffer_of(Value& value) {
+    auto [it, fresh] = buffers_.emplace(&value, nullptr);
+    if (!fresh) return it->second;
+    it->second = build_.buffer("x" + std::to_string(inputs_.size()), value.dtype(), value.shape());
+    inputs_.push_back({&value, it->second});
+    return it->second;
+  }
+
+  tir::Stmt write_inlined(tir::Stmt s, const std::map<tir::BufferRef, tir::BufferRef>& rename) {
+    tir::Rewriter rewriter;
+    rewriter.on_expr = [&](Expr e) {
+      return arith::rewrite(e, [&](Expr node) {
+        const auto* load = node.as<arith::Load>();
+        if (load == nullptr) return node;
+        auto renamed = rename.find(load->buffer);
+        tir::BufferRef buffer = renamed == rename.end() ? load->buffer : renamed->second;
+        auto found = inlined_.find(buffer);
+        if (found == inlined_.end()) return context_.load(buffer, load->dtype, load->indices);
+        arith::Substitution at;
+        for (size_t i = 0; i < load->indices.size(); ++i) at[found->second.axes[i]] = load->indices[i];
+        return arith::substitute(found->second.value, at);
+      });
+    };
+    return tir::rewrite(context_, s, rewriter);
+  }
+
+  static Inlined as_function(tir::Stmt s) {
+    analysis::Nest nest = analysis::as_nest(s);
+    Inlined inlined;
+    for (const tir::IterVar& iter : nest.block->iters) inlined.axes.push_back(iter.var);
+    inlined.value = nest.store->value;
+    return inlined;
+  }
+
+  void finish() {
+    Op& last = *members_.back();
+    tir::PrimFunc kernel;
+    kernel.name = module_.unique_name(name_.size() <= 80 ? "fused_" + name_ : "fused_" + name_.substr(0, 80));
+    for (const auto& [value, buffer] : inputs_) kernel.params.push_back({buffer, {}});
+    for (tir::BufferRef buffer : outputs_) kernel.params.push_back({buffer, {}});
+    kernel.body = build_.seq(std::move(body_));
+    for (size_t i = temporaries_.size(); i-- > 0;) kernel.body = build_.alloc(temporaries_[i], kernel.body);
+    kernel.origins = std::move(origins_);
+    kernel.location = last.location;
+    tir::collect_symbols(kernel);
+    std::vector<arith::Var> scalars = unbound_scalars(kernel);
+    for (arith::Var var : scalars) kernel.params.push_back({nullptr, var});
+    replace_call(last, kernel.name, scalars);
+    module_.add_prim_func(std::move(kernel));
+  }
+
+  /// Symbols that the body uses and no parameter's shape gives.
+  std::vector<arith::Var> unbound_scalars(const tir::PrimFunc& kernel) const {
+    std::vector<arith::Var> used, bound = kernel.symbols;
+    tir::for_each_stmt(kernel.body, [&](tir::Stmt s) {
+      if (const auto* loop = s.as<tir::For>()) bound.push_back(loop->var);
+      if (const auto* let = s.as<tir::Let>()) bound.push_back(let->var);
+      if (const auto* block = s.as<tir::Block>())
+        for (const tir::IterVar& iter : block->iters) bound.push_back(iter.var);
+      for (Expr e : tir::expressions(s))
+        for (arith::Var var : arith::free_vars(e))
+          if (std::find(used.begin(), used.end(), var) == used.end()) used.push_back(var);
+    });
+    std::erase_if(used, [&](arith::Var v) { return std::find(bound.begin(), bound.end(), v) != bound.end(); });
+    return used;
+  }
+
+  void replace_call(Op& last, const std::string& name, const std::vector<arith::Var>& scalars) {
+    std::vector<Value*> prims = scalar_operands(scalars);
+    last.drop_operands();
+    for (const auto& [value, buffer] : inputs_) last.add_operand(value);
+    for (Value* prim : prims) last.add_operand(prim);
+    last.callee = name;
+    last.origins = {};
+  }
+
+  /// A Prim value for each scalar, made just before the last member.
+  std::vector<Value*> scalar_operands(const std::vector<arith::Var>& scalars) {
+    Op& last = *members_.back();
+    Function& function = *last.block->parent->function;
+    std::vector<Value*> prims;
+    for (arith::Var var : scalars) {
+      Op* op = function.make_op(OpKind::kPrim, last.location);
+      op->block = last.block;
+      last.block->ops.insert(std::find(last.block->ops.begin(), last.block->ops.end(), &last), op);
+      prims.push_back(function.make_result(op, {}, prim_info(context_, var.dtype(), var)));
+    }
+    return prims;
+  }
+
+  Module& module_;
+  const std::vector<Op*>& members_;
+  Context& context_;
+  tir::Builder build_;
+  std::map<Value*, tir::BufferRef> buffers_;
+  std::vector<std::pair<Value*, tir::BufferRef>> inputs_;
+  std::vector<tir::BufferRef> outputs_, temporaries_;
+  std::map<tir::BufferRef, Inlined> inlined_;
+  std::vector<tir::Stmt> body_;
+  std::vector<Location> origins_;
+  std::string name_;
+};
+
+}  // namespace
+
+void fuse_group(relax::Module& module, const std::vector<relax::Op*>& members) {
+  FusedKernel(module, members).run();
+}
+
+}  // namespace relaxc
