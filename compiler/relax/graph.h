@@ -72,10 +72,11 @@ class Value {
 ///                 one region with arguments: iteration (Prim with a symbol), carried …; region results: condition (may
 ///                 be null), carried …, scan outputs …; op results: carried …, scan outputs … (stacked along a new
 ///                 leading dim)
-#define RELAXC_OP_KINDS(X)                                                                                  \
-  X(Operator)                                                                                               \
-  X(Constant) X(Shape) X(Prim) X(Tuple) X(TupleGet) X(MatchCast) X(CallTir) X(CallFunction) X(CallExternal) \
-      X(ShapeFunction) X(If) X(Loop)
+#define RELAXC_OP_KINDS(X)                                                                                             \
+  X(Operator)                                                                                                          \
+  X(Constant)                                                                                                          \
+  X(Shape) X(Prim) X(Tuple) X(TupleGet) X(MatchCast) X(CallTir) X(CallFunction) X(CallExternal) X(ShapeFunction) X(If) \
+      X(Loop)
 
 enum class OpKind : uint8_t {
 #define X(name) k##name,
@@ -103,6 +104,14 @@ class Region {
   const std::vector<Value*>& results() const;
 };
 
+/// What deduction assumed and could not prove: two symbols that broadcast, element counts that a reshape keeps. It must
+/// hold when the op runs; lowering makes a guard of the entry (or of the binding point) of it.
+struct Requirement {
+  Expr condition;         ///< bool, over index expressions
+  int32_t code = 0;       ///< an rlx_status number
+  Expr expected, actual;  ///< for the error record; may be null
+};
+
 class Op {
  public:
   uint32_t id = 0;
@@ -113,7 +122,8 @@ class Op {
   Attrs attrs;
   ConstantRef constant;
   std::vector<Value*> results;
-  std::vector<Var> binds;  ///< symbols that this op gives their value at run time
+  std::vector<Var> binds;                 ///< symbols that this op gives their value at run time
+  std::vector<Requirement> requirements;  ///< set by deduction; an op that replaces this one deduces its own
   std::vector<Region*> regions;
   Block* block = nullptr;
   Location location = nullptr;

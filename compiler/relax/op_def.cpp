@@ -89,6 +89,13 @@ Result<int64_t> InferContext::axis(int64_t axis, int64_t rank, bool inclusive) {
   return axis < 0 ? axis + positions : axis;
 }
 
+Status InferContext::require(Expr condition, int32_t code, Expr expected, Expr actual, const std::string& text) {
+  if (arith::prove(condition, facts)) return Done{};
+  if (arith::prove(arith::logical_not(condition), facts)) return error(Kind::shape_mismatch, "{}", text);
+  op.requirements.push_back({condition, code, expected, actual});
+  return Done{};
+}
+
 Var InferContext::bound_symbol(size_t index, std::string name) {
   while (op.binds.size() <= index) op.binds.push_back(context.var(name));
   return op.binds[index];
@@ -133,6 +140,7 @@ Status complete_op(Op& op, Diagnostics& diag) {
 
 Status infer_op(Function& function, Op& op, const arith::Facts& facts, Diagnostics& diag) {
   InferContext context(function.context(), op, facts, diag);
+  op.requirements.clear();
   RELAXC_TRY(std::vector<Info> infos, op.def->infer(context));
   for (size_t i = 0; i < infos.size(); ++i) {
     if (i < op.results.size())

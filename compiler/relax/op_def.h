@@ -50,6 +50,9 @@ class InferContext {
   Result<std::vector<Expr>> shape_value(size_t index);
   /// `axis` in -rank..rank-1 as 0..rank-1 (rank + 1 positions if `inclusive`).
   Result<int64_t> axis(int64_t axis, int64_t rank, bool inclusive = false);
+  /// `condition` must hold: nothing if that is proved, an error that says `text` if it is refuted, else a requirement
+  /// of the op with `code`.
+  Status require(Expr condition, int32_t code, Expr expected, Expr actual, const std::string& text);
   /// The symbol that this op binds as its `index`-th; made at the first deduction, kept by later ones.
   Var bound_symbol(size_t index, std::string name);
 
