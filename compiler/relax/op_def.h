@@ -112,15 +112,15 @@ enum class Role : uint8_t {
 
 struct OpDef {
   std::string_view name;
-  std::span<const OperandDef> operands;
-  std::span<const AttrDef> attrs;
+  std::span<const OperandDef> operands = {};
+  std::span<const AttrDef> attrs = {};
   Infer infer = nullptr;
   Define define = nullptr;  ///< exactly one of define and expand
   Expand expand = nullptr;
   UpperBound upper_bound = nullptr;  ///< set if and only if the op binds symbols
   bool pure = true;
   Role role = Role::kKernel;
-  std::string_view doc;  ///< one sentence for docs/operators
+  std::string_view doc = {};  ///< one sentence for docs/operators
 };
 
 /// The operators, found by name. Made once by ops::op_table() and passed through contexts; no registration, no global.

@@ -1,0 +1,46 @@
+// family.h: what every operator file needs: the names it uses of the rooms below, and the macro that ends it.
+#pragma once
+
+#include "compiler/relax/op_def.h"
+
+namespace relaxc::ops {
+
+using arith::cast;
+using arith::Context;
+using arith::Expr;
+using arith::Intrinsic;
+using arith::select;
+using arith::Var;
+using relax::AttrDef;
+using relax::AttrType;
+using relax::DefineContext;
+using relax::InferContext;
+using relax::InferResult;
+using relax::Info;
+using relax::Op;
+using relax::OpDef;
+using relax::OperandDef;
+using relax::prim_info;
+using relax::shape_info;
+using relax::tensor_info;
+using relax::TensorInfo;
+using relax::Value;
+using tir::BufferRef;
+using tir::Indices;
+using tir::Stmt;
+
+/// Numbers of rlx_status that operators use; tests/unit/ops compares them with relax_rt.h.
+enum Code : int32_t { kDerivedDim = 8, kBroadcast = 21, kIndexRange = 32, kDataBound = 40 };
+
+inline constexpr OperandDef kX[] = {{"x"}};
+
+}  // namespace relaxc::ops
+
+/// Ends a file compiler/ops/<family>.cpp: publishes its operators under the name that the generated list calls.
+#define RELAXC_OPERATORS(family, table)         \
+  namespace relaxc::ops {                       \
+  std::span<const OpDef> family##_operators();  \
+  std::span<const OpDef> family##_operators() { \
+    return table;                               \
+  }                                             \
+  }
