@@ -80,7 +80,8 @@ class Worker:
         self.process = subprocess.Popen(
             [sys.executable, HERE / "worker.py", *map(str, arguments)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             text=True, preexec_fn=lambda: os.sched_setaffinity(0, cpus))
-        self.kind, self.started, self.outputs = kind, self.read(), outputs
+        self.kind, self.outputs = kind, outputs
+        self.started = self.read()
 
     def read(self):
         line = self.process.stdout.readline()

@@ -90,6 +90,18 @@ class Race(Case):
                 self.assertGreater(record[kind]["peak_kib"], 0)
                 self.assertGreater(record["bytes"][kind], 0)
 
+    def test_a_library_that_does_not_load_is_named(self):
+        stand_in = self.folder / "relaxc"
+        stand_in.write_text('#!/bin/sh\necho nothing > "$3"\n')
+        stand_in.chmod(0o755)
+        value = lambda name: helper.make_tensor_value_info(name, TensorProto.FLOAT, [1])
+        graph = helper.make_graph([helper.make_node("Add", ["x", "x"], ["y"])], "double", [value("x")], [value("y")])
+        onnx.save(helper.make_model(graph), self.folder / "double.onnx")
+        command = [sys.executable, ROOT / "bench/run.py", self.folder / "double.onnx", "--relaxc", stand_in]
+        done = subprocess.run([*command, "--threads", "1"], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("relaxc ended before its time", done.stderr)
+
     def test_a_wrong_answer_loses(self):
         code, output, result = self.race(3)
         self.assertEqual(code, 1)
