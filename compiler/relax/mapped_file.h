@@ -1,0 +1,18 @@
+// mapped_file.h: files that are read by mapping them.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "compiler/relax/constant.h"
+#include "compiler/support/result.h"
+
+namespace relaxc::relax {
+
+/// Maps a regular file read-only. Pages come in as they are touched and can be dropped by the system at any time, so a
+/// model of gigabytes costs address space and nothing else. An empty file gives an empty span. Fails (Kind::io) with
+/// the system's reason; `location` is what asked for the file. A file that shrinks while it is mapped is outside of
+/// what can be defended against.
+Result<std::shared_ptr<const MappedFile>> map_file(const std::string& path, Location location, Diagnostics& diag);
+
+}  // namespace relaxc::relax

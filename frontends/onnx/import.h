@@ -1,0 +1,42 @@
+// import.h: from an ONNX model to a module.
+//
+// The graph becomes one Relax function named "main": inputs without an initializer are its parameters, initializers are
+// constants that refer to the file, and each node is converted by the row of its operator (converter.h). What a model
+// computes with shapes (Shape, Gather, Concat, Reshape) becomes shape expressions while importing, so that a dynamic
+// model keeps symbols and not run-time shape tensors.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compiler/relax/op_def.h"
+
+namespace relaxc::frontend {
+
+/// `--dim name=4`, `--dim name=1..512`, `--dim name=1..512:64`: what the user says of a dim that the model leaves open.
+/// An unnamed dim is called by its input and axis: "image_d0". `lower` == `upper` fixes it.
+struct DimOverride {
+  std::string name;
+  int64_t lower = 0;
+  int64_t upper = INT64_MAX;
+  int64_t multiple_of = 1;
+};
+
+struct ImportOptions {
+  std::vector<DimOverride> dims;
+  /// Inputs that also have an initializer (a default): false makes them constants, true parameters.
+  bool keep_initializers_as_inputs = false;
+};
+
+/// Reads the model at `path` and what it refers to. All reasons why it cannot be converted are reported, not only the
+/// first: a node whose operands could not be made is passed over in silence. `files`, if given, receives every file
+/// that was read, the model first, as paths that a dependency file can list.
+Result<relax::Module> import_onnx(const std::string& path, const ImportOptions& options, const relax::OpTable& table,
+                                  Diagnostics& diag, std::vector<std::string>* files = nullptr);
+
+/// docs/onnx-support.md: the operators that are converted, by domain, with the first opset version whose meaning is
+/// implemented and a note on limits.
+std::string onnx_support_page();
+
+}  // namespace relaxc::frontend
