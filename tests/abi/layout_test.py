@@ -1,0 +1,88 @@
+"""Holds the tables of docs/abi.md against the headers: every field of every record has the offset that the page gives, for
+64-bit and 32-bit targets, and rlx_tensor lies as DLPack's DLTensor does.
+
+The page is the only copy of the numbers. From it comes a C file of static assertions that the compiler checks, so nothing
+has to run and a 32-bit C library is not needed. -malign-double gives i386 the alignment that 32-bit targets of relaxc have.
+
+Usage: layout_test.py COMPILER [64-bit flags [32-bit flags]]; the flags of a width that the compiler cannot do are '-'."""
+
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+COMPILER = sys.argv[1]
+FLAGS = {2: sys.argv[2].split(), 3: sys.argv[3].split()}
+
+# DLPack 0.8's DLTensor on a 64-bit machine: data, device {type, id}, ndim, dtype {code, bits, lanes}, shape, strides,
+# byte_offset.
+DLPACK = {"data": 0, "device_type": 8, "device_id": 12, "ndim": 16, "dtype_code": 20, "dtype_bits": 21,
+          "dtype_lanes": 22, "shape": 24, "strides": 32, "byte_offset": 40, "size": 48}
+
+
+def tables():
+    """record -> rows of (field, width, 64-bit, 32-bit)."""
+    records, rows = {}, None
+    for line in (ROOT / "docs/abi.md").read_text().splitlines():
+        title = re.fullmatch(r"### `(rlx_\w+)`", line)
+        if title:
+            rows = records.setdefault(title[1], [])
+        elif rows is not None and line.startswith("| ") and not line.startswith("| field"):
+            rows.append([cell.strip(" `") for cell in line.strip("|").split("|")])
+    return records
+
+
+def fields_of(record):
+    """The names of a record's fields as the headers declare them."""
+    text = "".join((ROOT / "runtime-lite/include" / name).read_text() for name in ("relax_rt.h", "rlx_internal.h"))
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+    body = re.search(r"typedef struct %s \{(.*?)\n\} %s;" % (record, record), text, re.S)[1]
+    names = []
+    for declaration in body.split(";"):
+        pointer = re.search(r"\(\*(\w+)\)\s*\(", declaration)
+        if pointer:
+            names.append(pointer[1])
+        else:
+            names += [re.search(r"(\w+)(\[\d+\])?$", part.strip())[1] for part in declaration.split(",") if part.strip()]
+    return names
+
+
+class Layout(unittest.TestCase):
+    def compile(self, column):
+        lines = ['#include "rlx_internal.h"', "#define AT(r, f, n) _Static_assert(offsetof(r, f) == n, #r \".\" #f)"]
+        for record, rows in tables().items():
+            for row in rows:
+                if row[0] == "size":
+                    lines.append(f"_Static_assert(sizeof({record}) == {row[column]}, \"sizeof {record}\");")
+                else:
+                    lines.append(f"AT({record}, {row[0]}, {row[column]});")
+        with tempfile.TemporaryDirectory() as folder:
+            source = Path(folder) / "layout.c"
+            source.write_text("\n".join(lines) + "\n")
+            command = [COMPILER, "-std=c11", "-ffreestanding", "-fsyntax-only", *FLAGS[column],
+                       "-I", ROOT / "runtime-lite/include", source]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_64_bit_offsets_are_those_of_the_page(self):
+        self.compile(2)
+
+    @unittest.skipIf(FLAGS[3] == ["-"], "this compiler has no 32-bit target at hand")
+    def test_32_bit_offsets_are_those_of_the_page(self):
+        self.compile(3)
+
+    def test_the_page_has_every_field_of_every_record(self):
+        found = tables()
+        self.assertEqual(len(found), 11)
+        for record, rows in found.items():
+            self.assertEqual([row[0] for row in rows], fields_of(record) + ["size"], record)
+
+    def test_a_tensor_lies_as_dlpack_says(self):
+        self.assertEqual({row[0]: int(row[2]) for row in tables()["rlx_tensor"]}, DLPACK)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
