@@ -1,0 +1,110 @@
+// literals.cpp: constants, dtypes and dotted paths of the tree.
+#include "frontends/relax/literals.h"
+
+#include <cstdlib>
+#include <vector>
+
+#include "frontends/relax/suggest.h"
+
+namespace relaxc::frontend {
+
+using ast::Expr;
+using ast::ExprKind;
+
+Result<int64_t> integer_value(SourceText& source, const Expr& e) {
+  std::string_view digits = e.text;
+  uint64_t radix = 10;
+  if (digits.size() > 1 && digits[0] == '0' && digits[1] > '9') {
+    char letter = static_cast<char>(digits[1] | 0x20);
+    radix = letter == 'x' ? 16 : letter == 'o' ? 8 : 2;
+    digits.remove_prefix(2);
+  }
+  uint64_t value = 0;
+  bool valid = !digits.empty();
+  for (char c : digits) {
+    char lower = static_cast<char>(c | 0x20);
+    uint64_t digit = c >= '0' && c <= '9'           ? static_cast<uint64_t>(c - '0')
+                     : lower >= 'a' && lower <= 'z' ? static_cast<uint64_t>(lower - 'a') + 10
+                                                    : radix;
+    valid = valid && digit < radix;
+    if (!valid) break;
+    if (__builtin_mul_overflow(value, radix, &value) || __builtin_add_overflow(value, digit, &value) ||
+        (radix == 10 && value > INT64_MAX))
+      return source.error(e.place, Kind::overflow, "{} does not fit a 64-bit integer", e.text);
+  }
+  if (!valid) return source.error(e.place, Kind::syntax, "'{}' is not a number", e.text);
+  return static_cast<int64_t>(value);
+}
+
+double float_value(const Expr& e) {
+  return std::strtod(e.text.c_str(), nullptr);
+}
+
+std::optional<std::string> dotted_path(const Expr& e) {
+  std::vector<const Expr*> parts;
+  const Expr* at = &e;
+  for (; at->is(ExprKind::kAttribute); at = at->items[0]) parts.push_back(at);
+  if (!at->is(ExprKind::kName)) return std::nullopt;
+  std::string path = at->text;
+  for (auto part = parts.rbegin(); part != parts.rend(); ++part) path += "." + (*part)->text;
+  return path;
+}
+
+Result<DType> dtype_value(SourceText& source, const Expr& e) {
+  static const std::vector<std::string> kCommon = {"float32", "float16", "float64", "bfloat16", "int8",
+                                                   "int16",   "int32",   "int64",   "uint8",    "uint16",
+                                                   "uint32",  "uint64",  "bool"};
+  std::string text = e.text;
+  if (std::optional<std::string> path = dotted_path(e); path && path->rfind("T.", 0) == 0)
+    text = path->substr(2);
+  else if (!e.is(ExprKind::kString))
+    return source.error(e.place, Kind::invalid_value, "expected a dtype such as \"float32\", found {}", describe(e));
+  if (std::optional<DType> dtype = parse_dtype(text)) return *dtype;
+  Failure failure = source.error(e.place, Kind::invalid_value, "\"{}\" is not a dtype", text);
+  if (auto near = nearest_name(text, kCommon)) source.hint("did you mean \"{}\"?", *near);
+  return failure;
+}
+
+Result<std::string> string_value(SourceText& source, const Expr& e, std::string_view what) {
+  if (e.is(ExprKind::kString)) return e.text;
+  return source.error(e.place, Kind::invalid_value, "expected {} in quotes, found {}", what, describe(e));
+}
+
+std::string_view describe(const Expr& e) {
+  switch (e.kind) {
+    case ExprKind::kName:
+      return "a name";
+    case ExprKind::kInt:
+    case ExprKind::kFloat:
+      return "a number";
+    case ExprKind::kString:
+      return "a string";
+    case ExprKind::kTrue:
+    case ExprKind::kFalse:
+      return "a bool";
+    case ExprKind::kNone:
+      return "None";
+    case ExprKind::kEllipsis:
+      return "'...'";
+    case ExprKind::kAttribute:
+      return "a dotted name";
+    case ExprKind::kCall:
+      return "a call";
+    case ExprKind::kSubscript:
+      return "a subscript";
+    case ExprKind::kSlice:
+      return "a slice";
+    case ExprKind::kTuple:
+      return "a tuple";
+    case ExprKind::kList:
+      return "a list";
+    case ExprKind::kDict:
+      return "a dict";
+    case ExprKind::kStarred:
+      return "a starred expression";
+    default:
+      return "an expression";
+  }
+}
+
+}  // namespace relaxc::frontend

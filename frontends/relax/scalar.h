@@ -1,0 +1,75 @@
+// scalar.h: scalar expressions of the text: dims in Relax, subscripts and element arithmetic in TIR.
+//
+// A number has no dtype until it meets something that has one: `x + 1` is one of x's dtype, `(n + 1,)` one of a dim.
+// T.int64(3) and T.int32(3) are what printers write for dims, so they too become dims where they meet one. Everything
+// else is typed and must fit; nothing is converted silently but integers read from memory that are used as subscripts.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/arith/expr.h"
+#include "compiler/support/result.h"
+#include "frontends/relax/ast.h"
+
+namespace relaxc::frontend {
+
+struct Scalar {
+  enum Literal : uint8_t {
+    kTyped,       ///< has its dtype
+    kInteger,     ///< a bare integer: takes any numeric dtype
+    kReal,        ///< a bare float: takes any float dtype
+    kDimLiteral,  ///< T.int64(3): an int64, or a dim where one is wanted
+  };
+  arith::Expr expr;  ///< bare integers are of dtype index, bare floats of float64
+  Literal literal = kTyped;
+};
+
+class ScalarReader {
+ public:
+  ScalarReader(arith::Context& context, SourceText& source) : context_(context), source_(source) {}
+  virtual ~ScalarReader() = default;
+
+  Result<Scalar> read(const ast::Expr& e);
+  /// An index expression: a dim, extent or subscript.
+  Result<arith::Expr> index(const ast::Expr& e);
+  /// A bool expression.
+  Result<arith::Expr> condition(const ast::Expr& e);
+  /// An expression of the given dtype.
+  Result<arith::Expr> value(const ast::Expr& e, DType dtype);
+
+  /// Gives a literal its dtype; an integer used as a dim is cast. Reports anything else.
+  Result<arith::Expr> adapt(const Scalar& scalar, DType dtype, Place place);
+  /// The arithmetic of an operator of Python, with both sides brought to one dtype.
+  Result<Scalar> binary(std::string_view op, const Scalar& a, const Scalar& b, Place place);
+
+ protected:
+  /// What a name stands for; reports an unbound one.
+  virtual Result<Scalar> name(const ast::Expr& e) = 0;
+  /// A buffer's element, or whatever else may be subscripted.
+  virtual Result<Scalar> subscript(const ast::Expr& e);
+  /// A call that is no scalar function.
+  virtual Result<Scalar> other_call(const ast::Expr& e, const std::string& callee);
+
+  arith::Context& context_;
+  SourceText& source_;
+
+ private:
+  /// Both sides in one dtype.
+  Result<std::pair<Scalar, Scalar>> unify(const Scalar& a, const Scalar& b, Place place);
+  Result<Scalar> unary(const ast::Expr& e);
+  Result<Scalar> logical(const ast::Expr& e);
+  Result<Scalar> select(const ast::Expr& condition, const ast::Expr& then_value, const ast::Expr& else_value,
+                        Place place);
+  Result<Scalar> call(const ast::Expr& e);
+  Result<Scalar> conversion(const ast::Expr& e, DType dtype);
+  Result<Scalar> intrinsic(const ast::Expr& e, std::string_view name);
+  Result<Scalar> limit(const ast::Expr& e, std::string_view name);
+  Status expect_arguments(const ast::Expr& e, size_t least, size_t most);
+};
+
+/// The value that a float dtype has as its largest finite one.
+double largest_finite(DType dtype);
+
+}  // namespace relaxc::frontend

@@ -1,0 +1,253 @@
+// scalar_calls.cpp: the functions of scalar expressions: T.max, T.Cast, T.exp and kin.
+#include <cmath>
+#include <limits>
+
+#include "frontends/relax/literals.h"
+#include "frontends/relax/scalar.h"
+#include "frontends/relax/suggest.h"
+
+namespace relaxc::frontend {
+
+using arith::ExprKind;
+using arith::Intrinsic;
+using AstKind = ast::ExprKind;
+
+namespace {
+
+/// Functions of two operands that are kinds of expression.
+struct BinaryFunction {
+  std::string_view name;
+  ExprKind kind;
+  bool integers_only = false;
+};
+constexpr BinaryFunction kBinaryFunctions[] = {
+    {"max", ExprKind::kMax},
+    {"min", ExprKind::kMin},
+    {"floordiv", ExprKind::kFloorDiv, true},
+    {"FloorDiv", ExprKind::kFloorDiv, true},
+    {"floormod", ExprKind::kFloorMod, true},
+    {"FloorMod", ExprKind::kFloorMod, true},
+    {"truncdiv", ExprKind::kDiv, true},
+    {"Div", ExprKind::kDiv},
+    {"truncmod", ExprKind::kMod, true},
+    {"Mod", ExprKind::kMod},
+    {"fmod", ExprKind::kMod},
+    {"Add", ExprKind::kAdd},
+    {"Sub", ExprKind::kSub},
+    {"Mul", ExprKind::kMul},
+};
+
+struct Alias {
+  std::string_view name, intrinsic;
+};
+constexpr Alias kAliases[] = {{"power", "pow"}, {"fabs", "abs"}, {"nearbyint", "round"}, {"reinterpret", "bitcast"}};
+
+std::optional<Intrinsic> find_intrinsic(std::string_view name) {
+  for (const Alias& alias : kAliases)
+    if (alias.name == name) name = alias.intrinsic;
+  constexpr Intrinsic kAll[] = {
+#define X(name, arity) Intrinsic::k_##name,
+      RELAXC_INTRINSICS(X)
+#undef X
+  };
+  for (Intrinsic intrinsic : kAll)
+    if (arith::intrinsic_name(intrinsic) == name) return intrinsic;
+  return std::nullopt;
+}
+
+std::vector<std::string> known_functions() {
+  std::vector<std::string> names = {"Cast", "Select", "if_then_else", "ceildiv", "And", "Or", "Not", "likely"};
+  for (const BinaryFunction& function : kBinaryFunctions) names.emplace_back(function.name);
+#define X(name, arity) names.emplace_back(#name);
+  RELAXC_INTRINSICS(X)
+#undef X
+  return names;
+}
+
+}  // namespace
+
+double largest_finite(DType dtype) {
+  // The largest odd-mantissa value below the overflow threshold: rounding infinity's neighbour of double down to the
+  // dtype.
+  switch (dtype.code) {
+    case TypeCode::kBFloat:
+      return 3.3895313892515355e38;
+    case TypeCode::kFloat8E4M3FN:
+      return 448;
+    case TypeCode::kFloat8E4M3FNUZ:
+      return 240;
+    case TypeCode::kFloat8E5M2:
+    case TypeCode::kFloat8E5M2FNUZ:
+      return 57344;
+    default:
+      break;
+  }
+  return dtype.bits == 16   ? 65504
+         : dtype.bits == 32 ? static_cast<double>(std::numeric_limits<float>::max())
+                            : std::numeric_limits<double>::max();
+}
+
+Status ScalarReader::expect_arguments(const ast::Expr& e, size_t least, size_t most) {
+  size_t given = e.items.size() - 1;
+  if (given >= least && given <= most) return Done{};
+  std::string name = dotted_path(*e.items[0]).value_or("this function");
+  return source_.error(e.place, Kind::wrong_arity, "{} takes {}{} arguments, found {}", name, least,
+                       least == most ? "" : fmt::format(" to {}", most), given);
+}
+
+Result<Scalar> ScalarReader::call(const ast::Expr& e) {
+  Diagnostics& diag = source_.diag();
+  const ast::Expr& callee = *e.items[0];
+  // x.astype("float32")
+  if (callee.is(AstKind::kAttribute) && callee.text == "astype") {
+    RELAXC_DO(expect_arguments(e, 1, 1));
+    RELAXC_TRY(DType dtype, dtype_value(source_, *e.items[1]));
+    RELAXC_TRY(Scalar operand, read(*callee.items[0]));
+    return Scalar{context_.cast(dtype, operand.expr)};
+  }
+  std::optional<std::string> path = dotted_path(callee);
+  if (!path) return source_.error(callee.place, Kind::invalid_value, "this is no function");
+  if (*path == "max" || *path == "min" || *path == "float") path = "T." + *path;
+  if (path->rfind("T.", 0) != 0 && path->rfind("tir.", 0) != 0) return other_call(e, *path);
+  std::string name = path->substr(path->find('.') + 1);
+
+  if (std::optional<DType> dtype = parse_dtype(name); dtype && *dtype != DType::handle()) return conversion(e, *dtype);
+  if (name == "float") return conversion(e, DType::f(64));
+  for (const BinaryFunction& function : kBinaryFunctions) {
+    if (function.name != name) continue;
+    RELAXC_DO(expect_arguments(e, 2, 2));
+    auto a = read(*e.items[1]);
+    auto b = read(*e.items[2]);
+    if (!a || !b) return diag.failed();
+    RELAXC_TRY(auto pair, unify(*a, *b, e.place));
+    auto [x, y] = pair;
+    DType dtype = x.expr.dtype();
+    if (function.integers_only && dtype.is_float())
+      return source_.error(e.place, Kind::dtype_mismatch, "T.{} has no meaning for {}", name, to_string(dtype));
+    bool divides = function.kind == ExprKind::kFloorDiv || function.kind == ExprKind::kFloorMod ||
+                   function.kind == ExprKind::kDiv || function.kind == ExprKind::kMod;
+    if (divides && y.expr.is_constant(0)) return source_.error(e.place, Kind::invalid_value, "division by zero");
+    return Scalar{context_.binary(function.kind, x.expr, y.expr)};
+  }
+  if (name == "Select" || name == "if_then_else") {
+    RELAXC_DO(expect_arguments(e, 3, 3));
+    return select(*e.items[1], *e.items[2], *e.items[3], e.place);
+  }
+  if (name == "And" || name == "Or") {
+    RELAXC_DO(expect_arguments(e, 2, 2));
+    auto a = condition(*e.items[1]);
+    auto b = condition(*e.items[2]);
+    if (!a || !b) return diag.failed();
+    return Scalar{name == "And" ? arith::logical_and(*a, *b) : arith::logical_or(*a, *b)};
+  }
+  if (name == "Not" || name == "likely") {
+    RELAXC_DO(expect_arguments(e, 1, 1));
+    RELAXC_TRY(arith::Expr operand, condition(*e.items[1]));
+    return Scalar{name == "Not" ? arith::logical_not(operand) : operand};
+  }
+  if (name == "Cast" || name == "cast") {
+    RELAXC_DO(expect_arguments(e, 2, 2));
+    bool dtype_first = e.items[1]->is(AstKind::kString);
+    RELAXC_TRY(DType dtype, dtype_value(source_, *e.items[dtype_first ? 1 : 2]));
+    RELAXC_TRY(Scalar operand, read(*e.items[dtype_first ? 2 : 1]));
+    if (operand.literal == Scalar::kInteger) operand.expr = context_.imm(DType::i(64), *operand.expr.constant());
+    return Scalar{context_.cast(dtype, operand.expr)};
+  }
+  if (name == "ceildiv") {
+    RELAXC_DO(expect_arguments(e, 2, 2));
+    auto a = index(*e.items[1]);
+    auto b = index(*e.items[2]);
+    if (!a || !b) return diag.failed();
+    if (b->is_constant(0)) return source_.error(e.place, Kind::invalid_value, "division by zero");
+    return Scalar{arith::ceildiv(*a, *b)};
+  }
+  if (name == "infinity" || name == "nan" || name == "max_value" || name == "min_value") return limit(e, name);
+  if (find_intrinsic(name)) return intrinsic(e, name);
+  if (path->rfind("T.", 0) == 0 && name.find('.') == std::string::npos) {
+    auto near = nearest_name(name, known_functions());
+    Result<Scalar> result = other_call(e, *path);
+    if (!result && near) source_.hint("did you mean T.{}?", *near);
+    return result;
+  }
+  return other_call(e, *path);
+}
+
+/// T.float32(x): a constant of that dtype, or a cast. T.float32("inf") and "nan" as Python has them.
+Result<Scalar> ScalarReader::conversion(const ast::Expr& e, DType dtype) {
+  Diagnostics& diag = source_.diag();
+  RELAXC_DO(expect_arguments(e, 1, 1));
+  const ast::Expr& argument = *e.items[1];
+  if (argument.is(AstKind::kString) && dtype.is_float()) {
+    const std::string& text = argument.text;
+    bool negative = text.rfind('-', 0) == 0;
+    std::string rest = negative ? text.substr(1) : text;
+    double number = rest == "inf"   ? std::numeric_limits<double>::infinity()
+                    : rest == "nan" ? std::numeric_limits<double>::quiet_NaN()
+                                    : 0;
+    if (number == 0) return source_.error(argument.place, Kind::invalid_value, "expected \"inf\" or \"nan\"");
+    return Scalar{context_.imm_float(dtype, negative ? -number : number)};
+  }
+  RELAXC_TRY(Scalar operand, read(argument));
+  bool dim_literal = operand.expr.constant() != nullptr && (dtype == DType::i(64) || dtype == DType::i(32));
+  if (operand.literal == Scalar::kTyped) return Scalar{context_.cast(dtype, operand.expr)};
+  if (dtype.is_bool() && operand.expr.constant()) return Scalar{context_.boolean(*operand.expr.constant() != 0)};
+  if (dtype == DType::index()) return Scalar{operand.expr};
+  RELAXC_TRY(arith::Expr value, adapt(operand, dtype, argument.place));
+  return Scalar{value, dim_literal ? Scalar::kDimLiteral : Scalar::kTyped};
+}
+
+Result<Scalar> ScalarReader::limit(const ast::Expr& e, std::string_view name) {
+  Diagnostics& diag = source_.diag();
+  RELAXC_DO(expect_arguments(e, 1, 1));
+  RELAXC_TRY(DType dtype, dtype_value(source_, *e.items[1]));
+  if (dtype.is_float()) {
+    double value = name == "infinity"    ? std::numeric_limits<double>::infinity()
+                   : name == "nan"       ? std::numeric_limits<double>::quiet_NaN()
+                   : name == "max_value" ? largest_finite(dtype)
+                                         : -largest_finite(dtype);
+    return Scalar{context_.imm_float(dtype, value)};
+  }
+  if (!dtype.is_integer() || name == "infinity" || name == "nan")
+    return source_.error(e.place, Kind::dtype_mismatch, "T.{} has no meaning for {}", name, to_string(dtype));
+  uint64_t all = dtype.bits == 64 ? ~uint64_t{0} : (uint64_t{1} << dtype.bits) - 1;
+  uint64_t largest = dtype.is_int() ? all >> 1 : all;
+  uint64_t smallest = dtype.is_int() ? largest + 1 : 0;
+  return Scalar{context_.imm(dtype, static_cast<int64_t>(name == "max_value" ? largest : smallest))};
+}
+
+Result<Scalar> ScalarReader::intrinsic(const ast::Expr& e, std::string_view name) {
+  Diagnostics& diag = source_.diag();
+  Intrinsic which = *find_intrinsic(name);
+  if (which == Intrinsic::k_bitcast) {
+    RELAXC_DO(expect_arguments(e, 2, 2));
+    RELAXC_TRY(DType dtype, dtype_value(source_, *e.items[1]));
+    RELAXC_TRY(Scalar operand, read(*e.items[2]));
+    if (operand.literal != Scalar::kTyped || operand.expr.dtype().bits != dtype.bits)
+      return source_.error(e.place, Kind::dtype_mismatch, "T.{} wants a value of {} bits", name, dtype.bits);
+    return Scalar{context_.call(dtype, which, {operand.expr})};
+  }
+  size_t arity = arith::intrinsic_arity(which);
+  RELAXC_DO(expect_arguments(e, arity, arity));
+  std::vector<Scalar> operands;
+  for (size_t i = 1; i <= arity; ++i) {
+    RELAXC_TRY(Scalar operand, read(*e.items[i]));
+    operands.push_back(operand);
+  }
+  for (size_t i = 1; i < arity; ++i) {
+    RELAXC_TRY(auto pair, unify(operands[0], operands[i], e.place));
+    std::tie(operands[0], operands[i]) = pair;
+  }
+  for (size_t i = 1; i < arity; ++i) {
+    RELAXC_TRY(auto pair, unify(operands[0], operands[i], e.place));
+    operands[i] = pair.second;
+  }
+  std::vector<arith::Expr> args;
+  for (const Scalar& operand : operands) {
+    if (operand.expr.dtype().is_index() && operand.literal == Scalar::kInteger)
+      return source_.error(e.place, Kind::dtype_mismatch, "T.{} of a number without a dtype; write T.float32(…)", name);
+    args.push_back(operand.expr);
+  }
+  return Scalar{arith::call(which, std::move(args))};
+}
+
+}  // namespace relaxc::frontend

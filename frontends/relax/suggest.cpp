@@ -1,0 +1,49 @@
+// suggest.cpp: "did you mean": the nearest of some names.
+//
+// Near is at most a third of the longer name, and always one edit, so that `b` may suggest `n`: where names are this
+// short, the reader knows at once whether the guess is right. Names of hundreds of characters are not compared: the
+// work is quadratic.
+#include "frontends/relax/suggest.h"
+
+#include <algorithm>
+
+namespace relaxc::frontend {
+namespace {
+
+constexpr size_t kLongestName = 100;
+
+}  // namespace
+
+size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) last[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      size_t replace = last[j - 1] + (a[i - 1] != b[j - 1]);
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, replace});
+      bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (swapped) row[j] = std::min(row[j], before[j - 2] + 1);
+    }
+    before.swap(last);
+    last.swap(row);
+  }
+  return last[b.size()];
+}
+
+std::optional<std::string> nearest_name(std::string_view name, const std::vector<std::string>& candidates) {
+  std::optional<std::string> best;
+  size_t least = 0;
+  if (name.size() > kLongestName) return best;
+  for (const std::string& candidate : candidates) {
+    if (candidate.size() > kLongestName) continue;
+    size_t near = std::max<size_t>(1, std::max(name.size(), candidate.size()) / 3);
+    size_t distance = edit_distance(name, candidate);
+    if (distance > near || (best && distance >= least)) continue;
+    best = candidate;
+    least = distance;
+  }
+  return best;
+}
+
+}  // namespace relaxc::frontend

@@ -1,0 +1,16 @@
+// suggest.h: "did you mean": the nearest of some names.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace relaxc::frontend {
+
+/// Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b` (optimal string alignment).
+size_t edit_distance(std::string_view a, std::string_view b);
+/// The candidate nearest to `name`, the earliest of equals; nothing if none is near enough to be what was meant.
+std::optional<std::string> nearest_name(std::string_view name, const std::vector<std::string>& candidates);
+
+}  // namespace relaxc::frontend
