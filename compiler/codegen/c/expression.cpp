@@ -1,0 +1,293 @@
+// expression.cpp: C text of scalar expressions.
+//
+// Where C and the language agree an operator is printed; where C leaves something undefined (signed overflow, division
+// by zero, casts out of range) or has no such type, a helper is called.
+#include "compiler/codegen/c/expression.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "compiler/arith/visit.h"
+#include "compiler/codegen/c/types.h"
+
+namespace relaxc::codegen_c {
+namespace {
+
+using namespace arith;
+
+bool is_leaf(Expr e) {
+  return e.constant() != nullptr || e.as<FloatImm>() != nullptr || e.as<VarNode>() != nullptr;
+}
+
+std::string integer_text(DType dtype, int64_t value) {
+  if (dtype == DType::u(64)) return fmt::format("UINT64_C({})", static_cast<uint64_t>(value));
+  if (value == INT64_MIN) return "INT64_MIN";
+  bool wide = value > INT32_MAX || value < INT32_MIN + int64_t{1};
+  std::string text = wide ? fmt::format("INT64_C({})", value) : std::to_string(value);
+  if (dtype == DType::u(32)) text = std::to_string(static_cast<uint32_t>(value)) + "u";
+  return value < 0 ? "(" + text + ")" : text;
+}
+
+std::string float_text(DType dtype, double value) {
+  if (std::isnan(value)) return dtype.bits == 64 ? "(double)NAN" : "NAN";
+  if (std::isinf(value))
+    return std::string(value < 0 ? "(-" : "(") + (dtype.bits == 64 ? "(double)" : "") + "INFINITY)";
+  std::string text = dtype.bits == 64 ? fmt::format("{}", value) : fmt::format("{}", static_cast<float>(value));
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  if (dtype.bits != 64) text += "f";
+  return std::signbit(value) ? "(" + text + ")" : text;
+}
+
+std::string_view comparison(ExprKind kind) {
+  switch (kind) {
+    case ExprKind::kEq:
+      return "==";
+    case ExprKind::kNe:
+      return "!=";
+    case ExprKind::kLt:
+      return "<";
+    case ExprKind::kLe:
+      return "<=";
+    case ExprKind::kAnd:
+      return "&&";
+    case ExprKind::kOr:
+      return "||";
+    default:
+      return {};
+  }
+}
+
+std::string_view float_operator(ExprKind kind) {
+  switch (kind) {
+    case ExprKind::kAdd:
+      return "+";
+    case ExprKind::kSub:
+      return "-";
+    case ExprKind::kMul:
+      return "*";
+    case ExprKind::kDiv:
+      return "/";
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+std::string Expressions::helper(const std::string& name) {
+  helpers_.insert(name);
+  return "rlx_" + name;
+}
+
+std::vector<std::string> Expressions::share(const std::vector<Expr>& roots) {
+  std::unordered_map<Expr, int> uses;
+  std::vector<Expr> order;
+  for (Expr root : roots)
+    for_each_node(root, [&](Expr e) {
+      if (uses.emplace(e, 0).second) {
+        order.push_back(e);
+        for (Expr operand : operands(e)) ++uses[operand];
+      }
+    });
+  for (Expr root : roots) ++uses[root];
+  std::vector<std::string> lines;
+  for (Expr e : order) {
+    if (is_leaf(e) || uses[e] < 2) continue;
+    std::string value = print(e), name = names_.fresh("t");
+    lines.push_back(fmt::format("const {} {} = {};", value_type(e.dtype()), name, value));
+    temporaries_[e] = name;
+  }
+  return lines;
+}
+
+std::string Expressions::text(Expr e) {
+  auto found = temporaries_.find(e);
+  return found != temporaries_.end() ? found->second : print(e);
+}
+
+std::string Expressions::print(Expr e) {
+  return visit(
+      e, [&](const IntImm& n) { return integer_text(n.dtype, n.value); },
+      [&](const FloatImm& n) { return float_text(n.dtype, n.value); }, [&](const VarNode&) { return names_.of(e); },
+      [&](const Binary& n) { return binary(n); }, [&](const Not& n) { return "!" + text(n.a); },
+      [&](const Select& n) {
+        return fmt::format("({} ? {} : {})", text(n.condition), text(n.then_value), text(n.else_value));
+      },
+      [&](const Cast& n) { return cast(n); },
+      [&](const Load& n) {
+        std::string value = element(n.buffer, n.indices);
+        return is_small_float(n.dtype) ? helper("load_" + suffix(n.dtype)) + "(" + value + ")" : value;
+      },
+      [&](const Call& n) { return call(n); });
+}
+
+std::string Expressions::rounded(DType dtype, std::string value) {
+  return is_small_float(dtype) ? helper("round_" + suffix(dtype)) + "(" + value + ")" : value;
+}
+
+std::string Expressions::binary(const Binary& n) {
+  DType dtype = n.a.dtype();
+  std::string a = text(n.a), b = text(n.b);
+  if (std::string_view sign = comparison(n.kind); !sign.empty()) return fmt::format("({} {} {})", a, sign, b);
+  if (!dtype.is_float()) return integer_binary(n);
+  if (n.kind == ExprKind::kMin || n.kind == ExprKind::kMax) {
+    std::string value = dtype.bits == 64 ? "f64" : "f32";
+    return fmt::format("{}({}, {})", helper((n.kind == ExprKind::kMin ? "fmin_" : "fmax_") + value), a, b);
+  }
+  std::string_view sign = float_operator(n.kind);
+  std::string f = dtype.bits == 64 ? "" : "f";
+  if (!sign.empty()) return rounded(dtype, fmt::format("({} {} {})", a, sign, b));
+  if (n.kind == ExprKind::kMod) return rounded(dtype, fmt::format("fmod{}({}, {})", f, a, b));
+  if (n.kind == ExprKind::kFloorDiv) return rounded(dtype, fmt::format("floor{0}({1} / {2})", f, a, b));
+  RELAXC_CHECK(n.kind == ExprKind::kFloorMod, "no such arithmetic of floats");
+  return rounded(dtype, fmt::format("({1} - floor{0}({1} / {2}) * {2})", f, a, b));
+}
+
+std::string Expressions::integer_binary(const Binary& n) {
+  DType dtype = n.a.dtype();
+  bool unsigned_type = dtype.is_uint() || dtype.is_bool();
+  std::string name;
+  switch (n.kind) {
+    case ExprKind::kAdd:
+      name = "add";
+      break;
+    case ExprKind::kSub:
+      name = "sub";
+      break;
+    case ExprKind::kMul:
+      name = "mul";
+      break;
+    case ExprKind::kDiv:
+      name = unsigned_type ? "udiv" : "div";
+      break;
+    case ExprKind::kMod:
+      name = unsigned_type ? "umod" : "mod";
+      break;
+    case ExprKind::kFloorDiv:
+      name = unsigned_type ? "udiv" : "floordiv";
+      break;
+    case ExprKind::kFloorMod:
+      name = unsigned_type ? "umod" : "floormod";
+      break;
+    case ExprKind::kMin:
+      name = "min";
+      break;
+    case ExprKind::kMax:
+      name = "max";
+      break;
+    default:
+      RELAXC_UNREACHABLE("not arithmetic");
+  }
+  std::string a = text(n.a), b = text(n.b);
+  if (dtype.is_index()) {
+    std::string_view sign = float_operator(n.kind);
+    bool plain = n.kind == ExprKind::kAdd || n.kind == ExprKind::kSub || n.kind == ExprKind::kMul;
+    if (plain && !checked_) return fmt::format("({} {} {})", a, sign, b);
+    if (plain) return fmt::format("{}({}, {}, &bad)", helper("checked_" + name), a, b);
+  }
+  if (dtype.is_bool())
+    return fmt::format("({} {} {})", a, n.kind == ExprKind::kMul || n.kind == ExprKind::kMin ? "&&" : "||", b);
+  return fmt::format("{}({}, {})", helper(name + "_" + suffix(dtype)), a, b);
+}
+
+std::string Expressions::cast(const Cast& n) {
+  DType from = n.value.dtype(), to = n.dtype;
+  std::string value = text(n.value);
+  if (to.is_bool()) return fmt::format("({} != 0)", value);
+  if (to.is_float()) return rounded(to, fmt::format("({}){}", value_type(to), value));
+  if (from.is_float()) {
+    std::string source = from.bits == 64 ? "f64" : "f32";
+    return fmt::format("{}({})", helper("from_" + source + "_" + suffix(to)), value);
+  }
+  return fmt::format("({}){}", value_type(to), value);
+}
+
+std::string Expressions::call(const Call& n) {
+  DType dtype = n.args[0].dtype();
+  std::string a = text(n.args[0]), f = dtype.bits == 64 ? "" : "f", s = dtype.is_float() ? "" : suffix(dtype);
+  auto b = [&] { return text(n.args[1]); };
+  auto math = [&](const std::string& name) {
+    return dtype.is_float() ? rounded(dtype, fmt::format("{}{}({})", name, f, a)) : a;
+  };
+  bool logical_shift = dtype.is_uint() || dtype.is_bool();
+  switch (n.intrinsic) {
+    case Intrinsic::k_sqrt:
+      return math("sqrt");
+    case Intrinsic::k_floor:
+      return math("floor");
+    case Intrinsic::k_ceil:
+      return math("ceil");
+    case Intrinsic::k_trunc:
+      return math("trunc");
+    case Intrinsic::k_round:
+      return math("rint");
+    case Intrinsic::k_abs:
+      if (dtype.is_float()) return fmt::format("fabs{}({})", f, a);
+      return logical_shift ? a : fmt::format("{}({})", helper("abs_" + s), a);
+    case Intrinsic::k_fma:
+      return rounded(dtype, fmt::format("fma{}({}, {}, {})", f, a, b(), text(n.args[2])));
+    case Intrinsic::k_copysign:
+      return fmt::format("copysign{}({}, {})", f, a, b());
+    case Intrinsic::k_isnan:
+      return dtype.is_float() ? fmt::format("(isnan({}) != 0)", a) : "0";
+    case Intrinsic::k_isinf:
+      return dtype.is_float() ? fmt::format("(isinf({}) != 0)", a) : "0";
+    case Intrinsic::k_bitwise_and:
+      return fmt::format("({})({} & {})", value_type(dtype), a, b());
+    case Intrinsic::k_bitwise_or:
+      return fmt::format("({})({} | {})", value_type(dtype), a, b());
+    case Intrinsic::k_bitwise_xor:
+      return fmt::format("({})({} ^ {})", value_type(dtype), a, b());
+    case Intrinsic::k_bitwise_not:
+      return dtype.is_bool() ? "!" + a : fmt::format("({})~{}", value_type(dtype), a);
+    case Intrinsic::k_shift_left:
+      return fmt::format("{}({}, {})", helper("shl_" + s), a, b());
+    case Intrinsic::k_shift_right:
+      return fmt::format("{}({}, {})", helper((logical_shift ? "ushr_" : "shr_") + s), a, b());
+    case Intrinsic::k_popcount:
+      return fmt::format("({}){}({})", value_type(n.dtype), helper("popcount_" + s), a);
+    case Intrinsic::k_clz:
+      return fmt::format("({}){}({})", value_type(n.dtype), helper("clz_" + s), a);
+    case Intrinsic::k_bitcast:
+      return bitcast(n);
+    default:
+      RELAXC_UNREACHABLE(std::string(intrinsic_name(n.intrinsic)) + " should have been lowered");
+  }
+}
+
+std::string Expressions::bitcast(const Call& n) {
+  DType from = n.args[0].dtype(), to = n.dtype;
+  std::string value = text(n.args[0]);
+  if (from.is_float()) {
+    std::string bits = helper("bits_" + suffix(from)) + "(" + value + ")";
+    return to.is_float() ? bitcast_bits(to, bits) : fmt::format("({}){}", value_type(to), bits);
+  }
+  return to.is_float() ? bitcast_bits(to, value) : fmt::format("({}){}", value_type(to), value);
+}
+
+std::string Expressions::bitcast_bits(DType to, const std::string& bits) {
+  if (is_small_float(to)) return fmt::format("{}(({}){})", helper("load_" + suffix(to)), memory_type(to), bits);
+  std::string width = to.bits == 64 ? "u64" : "u32";
+  return fmt::format("{}((uint{}_t){})", helper("float_" + width), static_cast<int>(to.bits), bits);
+}
+
+std::string Expressions::offset(const tir::Buffer& buffer, const std::vector<Expr>& indices) {
+  if (indices.empty()) return "0";
+  Expr at = tir::element_offset(indices[0].context(), buffer, indices);
+  return text(at);
+}
+
+std::string Expressions::element(tir::BufferRef buffer, const std::vector<Expr>& indices) {
+  std::string at = offset(*buffer, indices);
+  if (at.size() > 2 && at.front() == '(' && at.back() == ')' && at.find(')') == at.size() - 1)
+    at = at.substr(1, at.size() - 2);
+  return names_.of(buffer) + "[" + at + "]";
+}
+
+std::string Expressions::stored(DType dtype, const std::string& value) {
+  if (is_small_float(dtype)) return helper("bits_" + suffix(dtype)) + "(" + value + ")";
+  return dtype.is_bool() ? "(uint8_t)" + value : value;
+}
+
+}  // namespace relaxc::codegen_c

@@ -1,0 +1,52 @@
+// expression.h: scalar expressions as C expressions.
+#pragma once
+
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "compiler/codegen/c/names.h"
+
+namespace relaxc::codegen_c {
+
+/// Prints the expressions of one function. Nodes that a statement uses more than once become temporaries, so that a
+/// shared expression is neither computed nor printed twice.
+class Expressions {
+ public:
+  /// `helpers` collects the helper functions that the text calls. `checked`: index arithmetic sets `bad` when it
+  /// overflows.
+  Expressions(Names& names, std::set<std::string>& helpers, bool checked)
+      : names_(names), helpers_(helpers), checked_(checked) {}
+
+  /// Declarations of the temporaries that `roots` share, one line each, to stand before the statement that uses them.
+  std::vector<std::string> share(const std::vector<arith::Expr>& roots);
+  /// The C text of `e`; parenthesized unless it is primary.
+  std::string text(arith::Expr e);
+  /// Forgets the temporaries of the statement.
+  void end_statement() { temporaries_.clear(); }
+
+  /// `buffer[...]` as an lvalue.
+  std::string element(tir::BufferRef buffer, const std::vector<arith::Expr>& indices);
+  /// The bits to be stored for a value of `dtype`.
+  std::string stored(DType dtype, const std::string& value);
+  std::string helper(const std::string& name);
+
+ private:
+  std::string print(arith::Expr e);
+  std::string binary(const arith::Binary& n);
+  std::string integer_binary(const arith::Binary& n);
+  std::string cast(const arith::Cast& n);
+  std::string call(const arith::Call& n);
+  std::string bitcast(const arith::Call& n);
+  std::string bitcast_bits(DType to, const std::string& bits);
+  std::string rounded(DType dtype, std::string value);
+  std::string offset(const tir::Buffer& buffer, const std::vector<arith::Expr>& indices);
+
+  Names& names_;
+  std::set<std::string>& helpers_;
+  bool checked_;
+  std::unordered_map<arith::Expr, std::string> temporaries_;
+};
+
+}  // namespace relaxc::codegen_c

@@ -1,0 +1,320 @@
+// function.cpp: statements as C.
+//
+// Loops stay loops, whatever their kind: a vectorized or parallel loop run serially gives the same bits. A block
+// becomes a scope that declares its axes.
+#include "compiler/codegen/c/function.h"
+
+#include <fmt/format.h>
+
+#include "compiler/codegen/c/expression.h"
+#include "compiler/codegen/c/types.h"
+#include "compiler/interface/dlpack.h"
+#include "compiler/interface/object.h"
+#include "compiler/tir/visit.h"
+
+namespace relaxc::codegen_c {
+namespace {
+
+using arith::Expr;
+using tir::BufferRef;
+using tir::Stmt;
+
+constexpr int32_t kSizeOverflow = 20;  // RLX_SIZE_OVERFLOW
+
+bool is_checked(const tir::PrimFunc& function) {
+  return function.attrs.count("checked_index") != 0;
+}
+
+class FunctionPrinter {
+ public:
+  FunctionPrinter(const tir::PrimFunc& function, const Conventions& conventions, std::set<std::string>& helpers)
+      : function_(function),
+        conventions_(conventions),
+        own_(conventions.at(function.name)),
+        checked_(is_checked(function)),
+        expressions_(names_, helpers, checked_) {}
+
+  std::string run() {
+    signature();
+    ++indent_;
+    if (checked_) line("int bad = 0;");
+    statement(function_.body);
+    for (const tir::Param& param : function_.params) unused(param);
+    if (own_.fails) line("return 0;");
+    --indent_;
+    line("}}");
+    return out_ + "\n";
+  }
+
+ private:
+  void signature() {
+    std::string params;
+    auto add = [&](const std::string& param) { params += (params.empty() ? "" : ", ") + param; };
+    if (own_.context) add("rlx_context* context");
+    std::set<BufferRef> written = written_buffers();
+    for (const tir::Param& param : function_.params) {
+      if (param.buffer == nullptr) {
+        add(value_type(param.var.dtype()) + " " + names_.of(param.var));
+        continue;
+      }
+      bool constant = written.count(param.buffer) == 0;
+      add((constant ? "const " : "") + memory_type(param.buffer->dtype) + "* " +
+          (function_.noalias ? "restrict " : "") + names_.of(param.buffer));
+    }
+    for (arith::Var symbol : function_.symbols) add("int64_t " + names_.of(symbol));
+    if (own_.fails) add("rlx_error* error");
+    out_ += fmt::format("{}{} {}({}) {{\n", "static RLX_NOINLINE ", own_.fails ? "int32_t" : "void",
+                        function_name(function_.name), params.empty() ? "void" : params);
+  }
+
+  /// Buffers that the function stores to, passes on or looks into through a view: their parameters are not const.
+  std::set<BufferRef> written_buffers() const {
+    std::set<BufferRef> written;
+    tir::for_each_stmt(function_.body, [&](Stmt s) {
+      if (const auto* store = s.as<tir::Store>()) written.insert(store->buffer);
+      if (const auto* view = s.as<tir::View>()) written.insert(view->base);
+      if (const auto* invoke = s.as<tir::Invoke>())
+        for (const tir::Argument& argument : invoke->args)
+          if (const auto* buffer = std::get_if<BufferRef>(&argument)) written.insert(*buffer);
+    });
+    return written;
+  }
+
+  void unused(const tir::Param& param) {
+    line("(void){};", param.buffer != nullptr ? names_.of(param.buffer) : names_.of(param.var));
+  }
+
+  template <typename... Args>
+  void line(fmt::format_string<Args...> text, Args&&... args) {
+    out_ += std::string(static_cast<size_t>(indent_) * 2, ' ') + fmt::format(text, std::forward<Args>(args)...) + "\n";
+  }
+  void open(const std::string& head) {
+    line("{}", head);
+    ++indent_;
+  }
+  void close() {
+    --indent_;
+    line("}}");
+  }
+
+  /// Temporaries of a statement live in a scope of their own, if there are any.
+  template <typename F>
+  void scoped(const std::vector<Expr>& roots, F print) {
+    std::vector<std::string> shared = expressions_.share(roots);
+    if (!shared.empty()) open("{");
+    for (const std::string& declaration : shared) line("{}", declaration);
+    print();
+    expressions_.end_statement();
+    if (!shared.empty()) close();
+  }
+  /// Temporaries that stay visible to what follows in the enclosing scope.
+  std::string hoisted(Expr e) {
+    for (const std::string& declaration : expressions_.share({e})) line("{}", declaration);
+    std::string text = expressions_.text(e);
+    expressions_.end_statement();
+    return text;
+  }
+  void check_overflow() {
+    if (checked_)
+      line("if (bad) return {}(error, {}, -1, -1, -1, -1, 0, 0);", expressions_.helper("fail"), kSizeOverflow);
+  }
+
+  void statement(Stmt s) {
+    if (!s) return;
+    tir::visit(s, [&](const auto& node) { print(node); });
+  }
+
+  void print(const tir::Seq& node) {
+    for (Stmt s : node.body) statement(s);
+  }
+
+  void print(const tir::For& node) {
+    open("{");
+    std::string var = names_.of(node.var), end = names_.fresh(var + "_end");
+    std::string begin = hoisted(node.min);
+    line("const int64_t {} = {};", end, hoisted(node.min + node.extent));
+    check_overflow();
+    open(fmt::format("for (int64_t {0} = {1}; {0} < {2}; {0}++) {{", var, begin, end));
+    statement(node.body);
+    close();
+    close();
+  }
+
+  void print(const tir::While& node) {
+    open("for (;;) {");
+    line("if (!{}) break;", hoisted(node.condition));
+    statement(node.body);
+    close();
+  }
+
+  void print(const tir::Break&) { line("break;"); }
+
+  void print(const tir::If& node) {
+    open("{");
+    std::string condition = hoisted(node.condition);
+    check_overflow();
+    open("if (" + condition + ") {");
+    statement(node.then_body);
+    close();
+    if (node.else_body) {
+      open("else {");
+      statement(node.else_body);
+      close();
+    }
+    close();
+  }
+
+  void print(const tir::Let& node) {
+    open("{");
+    line("const {} {} = {};", value_type(node.value.dtype()), names_.of(node.var), hoisted(node.value));
+    check_overflow();
+    statement(node.body);
+    close();
+  }
+
+  void print(const tir::Alloc& node) {
+    const tir::Buffer& buffer = *node.buffer;
+    int64_t count = 1;
+    for (Expr dim : buffer.shape) {
+      RELAXC_CHECK(dim.constant() != nullptr, "an unplanned allocation: " + buffer.name);
+      count *= *dim.constant();
+    }
+    open("{");
+    line("{} {}[{}];", memory_type(buffer.dtype), names_.of(node.buffer), std::max<int64_t>(count, 1));
+    statement(node.body);
+    close();
+  }
+
+  void print(const tir::View& node) {
+    open("{");
+    std::string type = memory_type(node.buffer->dtype), base = names_.of(node.base);
+    line("{0}* {1} = ({0}*)(void*)((unsigned char*)(void*){2} + {3});", type, names_.of(node.buffer), base,
+         hoisted(node.byte_offset));
+    line("(void){};", names_.of(node.buffer));
+    statement(node.body);
+    close();
+  }
+
+  void print(const tir::Store& node) {
+    std::vector<Expr> roots{node.value};
+    if (!node.indices.empty()) roots.push_back(tir::element_offset(node.value.context(), *node.buffer, node.indices));
+    scoped(roots, [&] {
+      std::string to = expressions_.element(node.buffer, node.indices);
+      line("{} = {};", to, expressions_.stored(node.buffer->dtype, expressions_.text(node.value)));
+    });
+    check_overflow();
+  }
+
+  void print(const tir::Block& node) {
+    open("{ /* " + node.name + " */");
+    for (const tir::IterVar& iter : node.iters) {
+      line("const int64_t {} = {};", names_.of(iter.var), hoisted(iter.binding));
+      line("(void){};", names_.of(iter.var));
+    }
+    if (node.predicate) open("if (" + hoisted(node.predicate) + ") {");
+    if (node.init) {
+      open("if (" + first_step(node) + ") {");
+      statement(node.init);
+      close();
+    }
+    statement(node.body);
+    if (node.predicate) close();
+    close();
+  }
+
+  /// Every reduce axis stands at its beginning.
+  std::string first_step(const tir::Block& node) {
+    std::string text;
+    for (const tir::IterVar& iter : node.iters)
+      if (iter.iter_kind == tir::IterKind::kReduce)
+        text += fmt::format("{}{} == {}", text.empty() ? "" : " && ", names_.of(iter.var), expressions_.text(iter.min));
+    return text.empty() ? "1" : text;
+  }
+
+  void print(const tir::Guard& node) {
+    auto value = [&](Expr e) { return e ? expressions_.text(e) : std::string("0"); };
+    open("{");
+    std::string condition = hoisted(node.condition);
+    check_overflow();
+    line("if (!{}) return {}({}, {}, {}, {}, {}, {}, {}, {});", condition, expressions_.helper("fail"), "error",
+         node.code, node.tensor, node.axis, node.symbol, node.error_node, value(node.expected), value(node.actual));
+    close();
+  }
+
+  void print(const tir::Invoke& node) {
+    open("{");
+    std::string args;
+    auto add = [&](const std::string& arg) { args += (args.empty() ? "" : ", ") + arg; };
+    Convention callee = node.external ? Convention{true, true} : conventions_.at(node.callee);
+    if (callee.context) add("context");
+    for (const tir::Argument& argument : node.args) {
+      if (const auto* e = std::get_if<Expr>(&argument))
+        add(hoisted(*e));
+      else if (node.external)
+        add("&" + tensor_record(std::get<BufferRef>(argument)));
+      else
+        add(names_.of(std::get<BufferRef>(argument)));
+    }
+    if (callee.fails && !node.external) add("error");
+    std::string call = (node.external ? node.callee : function_name(node.callee)) + "(" + args + ")";
+    if (!callee.fails) {
+      line("{};", call);
+    } else {
+      line("const int32_t status = {};", call);
+      if (node.external)
+        line("if (status != 0) return {}(error, RLX_EXTERNAL_FAILED, -1, -1, -1, -1, 0, status);",
+             expressions_.helper("fail"));
+      else
+        line("if (status != 0) return status;");
+    }
+    close();
+  }
+
+  /// Declares an rlx_tensor that describes `buffer`, and gives its name.
+  std::string tensor_record(BufferRef buffer) {
+    std::string shape = names_.fresh(names_.of(buffer) + "_shape"),
+                record = names_.fresh(names_.of(buffer) + "_tensor");
+    line("int64_t {}[{}];", shape, std::max<size_t>(buffer->shape.size(), 1));
+    for (size_t i = 0; i < buffer->shape.size(); ++i) line("{}[{}] = {};", shape, i, hoisted(buffer->shape[i]));
+    interface::DLPackType type = interface::dlpack_type(buffer->dtype);
+    line("rlx_tensor {} = {{(void*)(uintptr_t){}, 1, 0, {}, {}, {}, 1, {}, NULL, 0}};", record, names_.of(buffer),
+         buffer->shape.size(), static_cast<int>(type.code), static_cast<int>(type.bits), shape);
+    return record;
+  }
+
+  const tir::PrimFunc& function_;
+  const Conventions& conventions_;
+  Convention own_;
+  bool checked_;
+  Names names_;
+  Expressions expressions_;
+  std::string out_;
+  int indent_ = 0;
+};
+
+}  // namespace
+
+Convention convention_of(const tir::PrimFunc& function, const Conventions& callees) {
+  Convention own;
+  own.fails = is_checked(function);
+  tir::for_each_stmt(function.body, [&](Stmt s) {
+    if (s.as<tir::Guard>() != nullptr) own.fails = true;
+    const auto* invoke = s.as<tir::Invoke>();
+    if (invoke == nullptr) return;
+    Convention callee = invoke->external ? Convention{true, true} : callees.at(invoke->callee);
+    own.fails |= callee.fails;
+    own.context |= callee.context;
+  });
+  return own;
+}
+
+std::string function_name(const std::string& prim_func) {
+  return "k_" + interface::identifier(prim_func);
+}
+
+std::string function_text(const tir::PrimFunc& function, const Conventions& conventions,
+                          std::set<std::string>& helpers) {
+  return FunctionPrinter(function, conventions, helpers).run();
+}
+
+}  // namespace relaxc::codegen_c

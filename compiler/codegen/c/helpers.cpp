@@ -1,0 +1,255 @@
+// helpers.cpp: what C leaves undefined or does not have, as functions: wrapping integers, division by zero, saturating
+// casts, small floats, checked index arithmetic.
+//
+// A table of templates, instantiated for the dtype that the helper's name ends in; only what a file uses is written.
+#include "compiler/codegen/c/helpers.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <string_view>
+
+#include "compiler/codegen/c/types.h"
+#include "compiler/support/check.h"
+
+namespace relaxc::codegen_c {
+namespace {
+
+/// `{T}` is the C type, `{U}` its unsigned partner, `{S}` the suffix, `{BITS}` the width.
+struct Template {
+  std::string_view name;  ///< the part before "_<suffix>"
+  std::string_view text;
+};
+
+constexpr Template kTemplates[] = {
+    {"add", "static inline {T} rlx_add_{S}({T} a, {T} b) {{ return ({T})(({W})a + ({W})b); }}\n"},
+    {"sub", "static inline {T} rlx_sub_{S}({T} a, {T} b) {{ return ({T})(({W})a - ({W})b); }}\n"},
+    {"mul", "static inline {T} rlx_mul_{S}({T} a, {T} b) {{ return ({T})(({W})a * ({W})b); }}\n"},
+    {"div",
+     "static inline {T} rlx_div_{S}({T} a, {T} b) {{\n"
+     "  if (b == 0) return 0;\n"
+     "  return b == ({T})-1 ? ({T})(0 - ({W})a) : ({T})(a / b);\n}}\n"},
+    {"mod", "static inline {T} rlx_mod_{S}({T} a, {T} b) {{ return b == 0 || b == ({T})-1 ? 0 : ({T})(a % b); }}\n"},
+    {"udiv", "static inline {T} rlx_udiv_{S}({T} a, {T} b) {{ return b == 0 ? 0 : ({T})(a / b); }}\n"},
+    {"umod", "static inline {T} rlx_umod_{S}({T} a, {T} b) {{ return b == 0 ? 0 : ({T})(a % b); }}\n"},
+    {"floordiv",
+     "static inline {T} rlx_floordiv_{S}({T} a, {T} b) {{\n"
+     "  if (b == 0) return 0;\n"
+     "  if (b == ({T})-1) return ({T})(0 - ({W})a);\n"
+     "  return ({T})(a / b - (a % b != 0 && (a % b < 0) != (b < 0)));\n}}\n"},
+    {"floormod",
+     "static inline {T} rlx_floormod_{S}({T} a, {T} b) {{\n"
+     "  if (b == 0 || b == ({T})-1) return 0;\n"
+     "  return ({T})(a % b + (a % b != 0 && (a % b < 0) != (b < 0) ? b : 0));\n}}\n"},
+    {"min", "static inline {T} rlx_min_{S}({T} a, {T} b) {{ return a < b ? a : b; }}\n"},
+    {"max", "static inline {T} rlx_max_{S}({T} a, {T} b) {{ return a > b ? a : b; }}\n"},
+    {"fmin", "static inline {T} rlx_fmin_{S}({T} a, {T} b) {{ return a < b || a != a ? a : b; }}\n"},
+    {"fmax", "static inline {T} rlx_fmax_{S}({T} a, {T} b) {{ return a > b || a != a ? a : b; }}\n"},
+    {"abs", "static inline {T} rlx_abs_{S}({T} a) {{ return a < 0 ? ({T})(0 - ({W})a) : a; }}\n"},
+    {"shl",
+     "static inline {T} rlx_shl_{S}({T} a, {T} b) {{\n"
+     "  return ({U})b < {BITS} ? ({T})(({W})a << ({U})b) : 0;\n}}\n"},
+    {"ushr", "static inline {T} rlx_ushr_{S}({T} a, {T} b) {{ return b < {BITS} ? ({T})(a >> b) : 0; }}\n"},
+    {"shr",
+     "static inline {T} rlx_shr_{S}({T} a, {T} b) {{\n"
+     "  unsigned by = ({U})b < {BITS} ? (unsigned)b : {BITS} - 1;\n"
+     "  return a < 0 ? ({T})~(~({W})a >> by) : ({T})(a >> by);\n}}\n"},
+    {"from_f32",
+     "static inline {T} rlx_from_f32_{S}(float x) {{\n"
+     "  if (!(x == x)) return 0;\n"
+     "  if (x <= (float){LOW}) return {LOW};\n"
+     "  return x >= {LIMIT}f ? {HIGH} : ({T})x;\n}}\n"},
+    {"from_f64",
+     "static inline {T} rlx_from_f64_{S}(double x) {{\n"
+     "  if (!(x == x)) return 0;\n"
+     "  if (x <= (double){LOW}) return {LOW};\n"
+     "  return x >= {LIMIT} ? {HIGH} : ({T})x;\n}}\n"},
+    {"popcount",
+     "static inline {T} rlx_popcount_{S}({T} a) {{\n"
+     "  {U} x = ({U})a;\n  int n = 0;\n"
+     "  for (; x != 0; x = ({U})(x & (x - 1))) n++;\n  return ({T})n;\n}}\n"},
+    {"clz",
+     "static inline {T} rlx_clz_{S}({T} a) {{\n"
+     "  {U} x = ({U})a;\n  int n = {BITS};\n"
+     "  for (; x != 0; x = ({U})(x >> 1)) n--;\n  return ({T})n;\n}}\n"},
+};
+
+/// Helpers of one form only.
+constexpr Template kFixed[] = {
+    {"bits_f32",
+     "static inline uint32_t rlx_bits_f32(float x) {\n"
+     "  union { float f; uint32_t u; } v;\n  v.f = x;\n  return v.u;\n}\n"},
+    {"float_u32",
+     "static inline float rlx_float_u32(uint32_t x) {\n"
+     "  union { uint32_t u; float f; } v;\n  v.u = x;\n  return v.f;\n}\n"},
+    {"bits_f64",
+     "static inline uint64_t rlx_bits_f64(double x) {\n"
+     "  union { double f; uint64_t u; } v;\n  v.f = x;\n  return v.u;\n}\n"},
+    {"float_u64",
+     "static inline double rlx_float_u64(uint64_t x) {\n"
+     "  union { uint64_t u; double f; } v;\n  v.u = x;\n  return v.f;\n}\n"},
+    // A small float's value: exact, by scaling the bits with the formats' difference of bias.
+    {"load_small",
+     "static inline float rlx_load_small(uint32_t bits, int width, int mantissa, int bias, int fn, int uz) {\n"
+     "  uint32_t sign = bits >> (width - 1), all = (1u << (width - 1)) - 1;\n"
+     "  uint32_t exponent = (bits & all) >> mantissa, fraction = bits & ((1u << mantissa) - 1);\n"
+     "  uint32_t top = all >> mantissa;\n"
+     "  float value;\n"
+     "  if (uz && bits == 1u << (width - 1)) return rlx_float_u32(0x7fc00000u);\n"
+     "  if (fn && !uz && (bits & all) == all) return rlx_float_u32((sign << 31) | 0x7fc00000u);\n"
+     "  if (!fn && exponent == top)\n"
+     "    return rlx_float_u32((sign << 31) | 0x7f800000u | (fraction << (23 - mantissa)));\n"
+     "  if (exponent != 0) {\n"
+     "    value = rlx_float_u32(((exponent + 127u - (uint32_t)bias) << 23) | (fraction << (23 - mantissa)));\n"
+     "  } else {\n"
+     "    value = (float)fraction * rlx_float_u32((uint32_t)(128 - bias - mantissa) << 23);\n"
+     "  }\n"
+     "  return sign ? -value : value;\n}\n"},
+    // Rounds to nearest, ties to even, on the float's bits.
+    {"round_small",
+     "static inline uint32_t rlx_round_small(float x, int width, int mantissa, int bias, int fn, int uz) {\n"
+     "  uint32_t bits = rlx_bits_f32(x), sign = (bits >> 31) << (width - 1), magnitude = bits & 0x7fffffffu;\n"
+     "  uint32_t all = (1u << (width - 1)) - 1, nan, over, out;\n"
+     "  int exponent = (int)(magnitude >> 23) - 127, drop = 23 - mantissa;\n"
+     "  uint32_t fraction = magnitude & 0x7fffffu;\n"
+     "  nan = uz ? 1u << (width - 1)\n"
+     "           : fn ? sign | all : sign | ((all >> mantissa) << mantissa) | (1u << (mantissa - 1));\n"
+     "  over = fn ? nan : sign | ((all >> mantissa) << mantissa);\n"
+     "  if (magnitude > 0x7f800000u) return nan;\n"
+     "  if (magnitude == 0x7f800000u) return over;\n"
+     "  if (magnitude >= 0x00800000u) fraction |= 0x800000u; else exponent = -126;\n"
+     "  if (exponent < 1 - bias) {\n"
+     "    int more = 1 - bias - exponent;\n"
+     "    drop = more > 25 ? 25 : drop + more;\n"
+     "    exponent = -bias;\n"
+     "  } else {\n"
+     "    fraction &= 0x7fffffu;\n"
+     "  }\n"
+     "  if (drop > 25) drop = 25;\n"
+     "  out = (magnitude < 0x00800000u ? 0 : (uint32_t)(exponent + bias) << mantissa) + (drop > 0 ? fraction >> drop : "
+     "fraction);\n"
+     "  if (drop > 0) {\n"
+     "    uint32_t rest = fraction & ((1u << drop) - 1), half = 1u << (drop - 1);\n"
+     "    if (rest > half || (rest == half && (out & 1))) out++;\n"
+     "  }\n"
+     "  if (fn ? out > (uz ? all : all - 1) : out >= (all >> mantissa) << mantissa) return over;\n"
+     "  if (uz && out == 0) return 0;\n"
+     "  return sign | out;\n}\n"},
+    {"load_f16", "static inline float rlx_load_f16(uint16_t x) { return rlx_load_small(x, 16, 10, 15, 0, 0); }\n"},
+    {"load_bf16", "static inline float rlx_load_bf16(uint16_t x) { return rlx_float_u32((uint32_t)x << 16); }\n"},
+    {"load_f8e4m3fn",
+     "static inline float rlx_load_f8e4m3fn(uint8_t x) { return rlx_load_small(x, 8, 3, 7, 1, 0); }\n"},
+    {"load_f8e4m3fnuz",
+     "static inline float rlx_load_f8e4m3fnuz(uint8_t x) { return rlx_load_small(x, 8, 3, 8, 1, 1); }\n"},
+    {"load_f8e5m2", "static inline float rlx_load_f8e5m2(uint8_t x) { return rlx_load_small(x, 8, 2, 15, 0, 0); }\n"},
+    {"load_f8e5m2fnuz",
+     "static inline float rlx_load_f8e5m2fnuz(uint8_t x) { return rlx_load_small(x, 8, 2, 16, 1, 1); }\n"},
+    {"bits_f16",
+     "static inline uint16_t rlx_bits_f16(float x) { return (uint16_t)rlx_round_small(x, 16, 10, 15, 0, 0); }\n"},
+    {"bits_bf16",
+     "static inline uint16_t rlx_bits_bf16(float x) { return (uint16_t)rlx_round_small(x, 16, 7, 127, 0, 0); }\n"},
+    {"bits_f8e4m3fn",
+     "static inline uint8_t rlx_bits_f8e4m3fn(float x) { return (uint8_t)rlx_round_small(x, 8, 3, 7, 1, 0); }\n"},
+    {"bits_f8e4m3fnuz",
+     "static inline uint8_t rlx_bits_f8e4m3fnuz(float x) { return (uint8_t)rlx_round_small(x, 8, 3, 8, 1, 1); }\n"},
+    {"bits_f8e5m2",
+     "static inline uint8_t rlx_bits_f8e5m2(float x) { return (uint8_t)rlx_round_small(x, 8, 2, 15, 0, 0); }\n"},
+    {"bits_f8e5m2fnuz",
+     "static inline uint8_t rlx_bits_f8e5m2fnuz(float x) { return (uint8_t)rlx_round_small(x, 8, 2, 16, 1, 1); }\n"},
+    {"round_f16", "static inline float rlx_round_f16(float x) { return rlx_load_f16(rlx_bits_f16(x)); }\n"},
+    {"round_bf16", "static inline float rlx_round_bf16(float x) { return rlx_load_bf16(rlx_bits_bf16(x)); }\n"},
+    {"round_f8e4m3fn",
+     "static inline float rlx_round_f8e4m3fn(float x) { return rlx_load_f8e4m3fn(rlx_bits_f8e4m3fn(x)); }\n"},
+    {"round_f8e4m3fnuz",
+     "static inline float rlx_round_f8e4m3fnuz(float x) { return rlx_load_f8e4m3fnuz(rlx_bits_f8e4m3fnuz(x)); }\n"},
+    {"round_f8e5m2", "static inline float rlx_round_f8e5m2(float x) { return rlx_load_f8e5m2(rlx_bits_f8e5m2(x)); }\n"},
+    {"round_f8e5m2fnuz",
+     "static inline float rlx_round_f8e5m2fnuz(float x) { return rlx_load_f8e5m2fnuz(rlx_bits_f8e5m2fnuz(x)); }\n"},
+    {"checked_add",
+     "static inline int64_t rlx_checked_add(int64_t a, int64_t b, int* bad) {\n"
+     "  if (b > 0 ? a > INT64_MAX - b : a < INT64_MIN - b) { *bad = 1; return 0; }\n  return a + b;\n}\n"},
+    {"checked_sub",
+     "static inline int64_t rlx_checked_sub(int64_t a, int64_t b, int* bad) {\n"
+     "  if (b < 0 ? a > INT64_MAX + b : a < INT64_MIN + b) { *bad = 1; return 0; }\n  return a - b;\n}\n"},
+    {"checked_mul",
+     "static inline int64_t rlx_checked_mul(int64_t a, int64_t b, int* bad) {\n"
+     "  if (a == 0 || b == 0) return 0;\n"
+     "  if (a > 0 ? (b > 0 ? a > INT64_MAX / b : b < INT64_MIN / a)\n"
+     "            : (b > 0 ? a < INT64_MIN / b : b < INT64_MAX / a)) { *bad = 1; return 0; }\n"
+     "  return a * b;\n}\n"},
+    {"fail",
+     "static int32_t rlx_fail(rlx_error* error, int32_t code, int32_t tensor, int32_t axis, int32_t symbol, int32_t "
+     "node,\n"
+     "                        int64_t expected, int64_t actual) {\n"
+     "  if (error != NULL) {\n"
+     "    error->code = code;\n    error->tensor = tensor;\n    error->axis = axis;\n    error->symbol = symbol;\n"
+     "    error->node = node;\n    error->expected = expected;\n    error->actual = actual;\n  }\n"
+     "  return code;\n}\n"},
+};
+
+/// What a helper's text calls must come before it.
+constexpr std::pair<std::string_view, std::string_view> kNeeds[] = {
+    {"load_", "load_small"},      {"load_", "float_u32"},      {"bits_f8", "round_small"}, {"bits_f16", "round_small"},
+    {"bits_bf16", "round_small"}, {"round_small", "bits_f32"}, {"load_small", "float_u32"}};
+
+DType dtype_of_suffix(std::string_view suffix) {
+  std::optional<DType> dtype = parse_dtype(suffix);
+  RELAXC_CHECK(dtype.has_value(), "a helper of no dtype: " + std::string(suffix));
+  return *dtype;
+}
+
+std::string instantiate(const Template& form, DType dtype) {
+  std::string type = value_type(dtype), unsigned_type = type, low = "0", high;
+  int bits = dtype.bits;
+  std::string wide = bits == 64 ? "uint64_t" : "uint32_t";
+  std::string limit = "0";
+  if (!dtype.is_float()) {
+    bool sign = dtype.is_int() || dtype.is_index();
+    std::string name = (sign ? "INT" : "UINT") + std::to_string(bits);
+    low = sign ? name + "_MIN" : "0";
+    high = name + "_MAX";
+    if (sign) unsigned_type = "u" + type;
+    double bound = 1;
+    for (int i = 0; i < bits - (sign ? 1 : 0); ++i) bound *= 2;
+    limit = fmt::format("{:.1f}", bound);
+  }
+  return fmt::format(fmt::runtime(form.text), fmt::arg("T", type), fmt::arg("U", unsigned_type), fmt::arg("W", wide),
+                     fmt::arg("S", suffix(dtype)), fmt::arg("BITS", bits), fmt::arg("LOW", low), fmt::arg("HIGH", high),
+                     fmt::arg("LIMIT", limit));
+}
+
+void add_needed(std::set<std::string>& used) {
+  auto has_prefix = [&](std::string_view prefix) {
+    for (const std::string& name : used)
+      if (std::string_view(name).substr(0, prefix.size()) == prefix) return true;
+    return false;
+  };
+  for (const Template& fixed : kFixed) {
+    if (fixed.name.substr(0, 6) != "round_" || fixed.name == "round_small" || used.count(std::string(fixed.name)) == 0)
+      continue;
+    std::string dtype(fixed.name.substr(6));
+    used.insert("load_" + dtype);
+    used.insert("bits_" + dtype);
+  }
+  for (int round = 0; round < 3; ++round)
+    for (const auto& [user, needed] : kNeeds)
+      if (has_prefix(user)) used.insert(std::string(needed));
+}
+
+}  // namespace
+
+std::string helper_text(const std::set<std::string>& wanted) {
+  std::set<std::string> used = wanted;
+  add_needed(used);
+  std::string text;
+  for (const Template& fixed : kFixed)
+    if (used.erase(std::string(fixed.name)) != 0) text += fixed.text;
+  for (const Template& form : kTemplates)
+    for (const std::string& name : used) {
+      std::string_view stem = std::string_view(name).substr(0, name.rfind('_'));
+      if (stem == form.name) text += instantiate(form, dtype_of_suffix(std::string_view(name).substr(stem.size() + 1)));
+    }
+  return text;
+}
+
+}  // namespace relaxc::codegen_c

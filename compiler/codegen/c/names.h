@@ -1,0 +1,28 @@
+// names.h: C names for variables and buffers of one function.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "compiler/tir/prim_func.h"
+
+namespace relaxc::codegen_c {
+
+/// Gives every variable and buffer of a function a C identifier of its own, made of its name. Names begin with a letter
+/// and an underscore-free prefix is never needed: C's keywords and the helpers' names are taken from the start.
+class Names {
+ public:
+  Names();
+  const std::string& of(arith::Expr var);
+  const std::string& of(tir::BufferRef buffer);
+  /// An unused name for a temporary.
+  std::string fresh(const std::string& base);
+
+ private:
+  std::map<uint32_t, std::string> vars_, buffers_;
+  std::set<std::string> taken_;
+  std::map<std::string, int> next_;
+};
+
+}  // namespace relaxc::codegen_c
