@@ -1,0 +1,176 @@
+// print.cpp: expressions in the spelling of the text IR.
+//
+// The grammar is Python's, so parentheses follow Python's levels; the right operand of a left-associative operator gets
+// them also at its own level, because float arithmetic must read back in the order it was written. Constants of `index`
+// are bare numbers, all others say their dtype. Text comes from a stack of pending pieces, so a chain of ten thousand
+// additions is no ten thousand frames.
+#include "compiler/arith/print.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <variant>
+
+#include "compiler/arith/simplify.h"
+
+namespace relaxc::arith {
+namespace {
+
+enum Level { kOr = 1, kAnd = 2, kNot = 3, kCompare = 4, kSum = 9, kProduct = 10, kUnary = 11, kAtom = 12 };
+
+/// How a binary kind is written: by an operator of a level, or as a function if `level` is kAtom.
+struct Spelling {
+  const char* text;
+  int level;
+};
+
+Spelling spelling(ExprKind kind, DType dtype) {
+  bool whole = !dtype.is_float();
+  switch (kind) {
+    case ExprKind::kAdd:
+      return {" + ", kSum};
+    case ExprKind::kSub:
+      return {" - ", kSum};
+    case ExprKind::kMul:
+      return {" * ", kProduct};
+    case ExprKind::kDiv:
+      return whole ? Spelling{"T.truncdiv", kAtom} : Spelling{" / ", kProduct};
+    case ExprKind::kMod:
+      return {whole ? "T.truncmod" : "T.fmod", kAtom};
+    case ExprKind::kFloorDiv:
+      return whole ? Spelling{" // ", kProduct} : Spelling{"T.floordiv", kAtom};
+    case ExprKind::kFloorMod:
+      return whole ? Spelling{" % ", kProduct} : Spelling{"T.floormod", kAtom};
+    case ExprKind::kMin:
+      return {"T.min", kAtom};
+    case ExprKind::kMax:
+      return {"T.max", kAtom};
+    case ExprKind::kEq:
+      return {" == ", kCompare};
+    case ExprKind::kNe:
+      return {" != ", kCompare};
+    case ExprKind::kLt:
+      return {" < ", kCompare};
+    case ExprKind::kLe:
+      return {" <= ", kCompare};
+    case ExprKind::kAnd:
+      return {" and ", kAnd};
+    case ExprKind::kOr:
+      return {" or ", kOr};
+    default:
+      RELAXC_UNREACHABLE("not a binary kind");
+  }
+}
+
+std::string int_text(int64_t value, DType dtype) {
+  if (dtype.is_bool()) return value != 0 ? "T.bool(True)" : "T.bool(False)";
+  // The text has no literal for these: a minus sign is an operator on a number that must itself fit int64.
+  if (dtype.bits == 64 && value == INT64_MIN && !dtype.is_uint()) return "T.min_value(\"int64\")";
+  if (dtype == DType::u(64) && value < 0)
+    return fmt::format("T.reinterpret(\"uint64\", {})", int_text(value, DType::i(64)));
+  return dtype.is_index() ? fmt::format("{}", value) : fmt::format("T.{}({})", to_string(dtype), value);
+}
+
+class Printer {
+ public:
+  explicit Printer(const Names& names) : names_(names) {}
+
+  std::string run(Expr e) {
+    push(e, 0);
+    while (!pending_.empty()) {
+      Piece piece = std::move(pending_.back());
+      pending_.pop_back();
+      if (piece.e)
+        expand(piece.e, piece.level);
+      else
+        out_ += piece.text;
+    }
+    return std::move(out_);
+  }
+
+ private:
+  struct Piece {
+    std::string text;
+    Expr e;
+    int level = 0;
+  };
+
+  void push(Expr e, int level) { pending_.push_back({{}, e, level}); }
+  void push(std::string text) { pending_.push_back({std::move(text), {}, 0}); }
+
+  /// Pushes `name(first, ...)`; pieces are pushed last one first.
+  void push_call(std::string head, const std::vector<Expr>& args, const char* close = ")") {
+    push(close);
+    for (size_t i = args.size(); i-- > 0;) {
+      push(args[i], 0);
+      if (i > 0) push(", ");
+    }
+    push(std::move(head));
+  }
+
+  void expand(Expr e, int level) {
+    visit(
+        e,
+        [&](const IntImm& n) {
+          bool parenthesize = n.value < 0 && n.dtype.is_index() && level > kUnary;
+          out_ += parenthesize ? "(" + int_text(n.value, n.dtype) + ")" : int_text(n.value, n.dtype);
+        },
+        [&](const FloatImm& n) { out_ += fmt::format("T.{}({})", to_string(n.dtype), float_text(n.value, n.dtype)); },
+        [&](const VarNode& n) { out_ += names_.var(Var(&n)); }, [&](const Binary& n) { binary(n, level); },
+        [&](const Not& n) {
+          if (level > kNot) push(")");
+          push(n.a, kNot);
+          push(level > kNot ? "(not " : "not ");
+        },
+        [&](const Select& n) {
+          push_call("T.Select(", {n.condition, n.then_value, n.else_value});
+        },
+        [&](const Cast& n) { push_call("T.Cast(\"" + to_string(n.dtype) + "\", ", {n.value}); },
+        [&](const Load& n) {
+          std::string name = names_.buffer(n.buffer);
+          n.indices.empty() ? push(name + "[()]") : push_call(name + "[", n.indices, "]");
+        },
+        [&](const Call& n) {
+          if (n.intrinsic == Intrinsic::k_bitcast)
+            push_call("T.reinterpret(\"" + to_string(n.dtype) + "\", ", n.args);
+          else
+            push_call(fmt::format("T.{}(", intrinsic_name(n.intrinsic)), n.args);
+        });
+  }
+
+  void binary(const Binary& n, int level) {
+    auto [text, own] = spelling(n.kind, n.a.dtype());
+    if (own == kAtom) return push_call(std::string(text) + "(", {n.a, n.b});
+    if (level > own) push(")");
+    push(n.b, own + 1);
+    push(text);
+    push(n.a, own == kCompare ? own + 1 : own);
+    if (level > own) push("(");
+  }
+
+  const Names& names_;
+  std::string out_;
+  std::vector<Piece> pending_;
+};
+
+}  // namespace
+
+std::string float_text(double value, DType dtype) {
+  if (std::isnan(value)) return "\"nan\"";
+  if (std::isinf(value)) return value > 0 ? "\"inf\"" : "\"-inf\"";
+  std::string text = fmt::format("{}", static_cast<float>(value));
+  if (round_to_dtype(std::strtod(text.c_str(), nullptr), dtype) != value) text = fmt::format("{}", value);
+  return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
+}
+
+std::string print(Expr e, const Names& names) {
+  return Printer(names).run(e);
+}
+
+std::string to_string(Expr e) {
+  if (!e) return "<none>";
+  return print(e, {[](Var var) { return var.name(); }, [](const tir::Buffer*) { return std::string("buffer"); }});
+}
+
+}  // namespace relaxc::arith

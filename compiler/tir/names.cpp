@@ -1,0 +1,44 @@
+// names.cpp: identifiers that Python would take and that nothing else in the text has.
+#include "compiler/tir/names.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace relaxc::tir {
+namespace {
+
+/// Python's keywords, and what the text IR itself calls things.
+constexpr std::string_view kTaken[] = {
+    "False", "None",   "True",    "and",      "as",     "assert", "async", "await",  "break",  "class",  "continue",
+    "def",   "del",    "elif",    "else",     "except", "for",    "from",  "global", "if",     "import", "in",
+    "is",    "lambda", "finally", "nonlocal", "not",    "or",     "pass",  "raise",  "return", "try",    "while",
+    "with",  "yield",  "T",       "R",        "I",      "cls",    "range", "max",    "min",    "float"};
+
+std::string identifier(const std::string& wanted) {
+  std::string text;
+  for (char c : wanted) {
+    bool digit = c >= '0' && c <= '9', letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    text += digit || letter ? c : '_';
+  }
+  if (text.empty() || (text[0] >= '0' && text[0] <= '9')) text = "v" + text;
+  return text;
+}
+
+}  // namespace
+
+Namer::Namer() {
+  for (std::string_view name : kTaken) used_.emplace(name);
+}
+
+std::string Namer::fresh(const std::string& wanted) {
+  std::string base = identifier(wanted), name = base;
+  for (int i = 1; !used_.insert(name).second; ++i) name = base + "_" + std::to_string(i);
+  return name;
+}
+
+std::string Namer::find(const void* identity, const std::string& wanted) {
+  auto found = names_.find(identity);
+  return found != names_.end() ? found->second : names_[identity] = fresh(wanted);
+}
+
+}  // namespace relaxc::tir

@@ -1,0 +1,34 @@
+// names.h: names that are unique in one text.
+#pragma once
+
+#include <set>
+#include <string>
+#include <unordered_map>
+
+#include "compiler/arith/print.h"
+#include "compiler/tir/buffer.h"
+
+namespace relaxc::tir {
+
+/// Gives every variable and buffer a name of its own, in the order in which they are asked for: `x`, `x_1`, … Names
+/// become Python identifiers.
+class Namer {
+ public:
+  Namer();
+  std::string of(Var var) { return find(var.node(), var.name()); }
+  std::string of(BufferRef buffer) { return find(buffer, buffer->name); }
+  /// A name that nothing else has, close to `wanted`.
+  std::string fresh(const std::string& wanted);
+  /// For arith::print.
+  arith::Names names() {
+    return {[this](Var var) { return of(var); }, [this](const Buffer* buffer) { return of(buffer); }};
+  }
+
+ private:
+  std::string find(const void* identity, const std::string& wanted);
+
+  std::unordered_map<const void*, std::string> names_;
+  std::set<std::string> used_;
+};
+
+}  // namespace relaxc::tir

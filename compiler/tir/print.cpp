@@ -1,0 +1,319 @@
+// print.cpp: prim funcs in the newest settled spelling of the text IR.
+//
+// What TVMScript has a form for is written in it: T.grid, T.block, T.axis.remap, T.alloc_buffer, T.match_buffer. An
+// allocation or binding holds to the end of the suite it stands in. What TVMScript has no form for is spelled so:
+//
+//   V = T.decl_buffer((n, 4), "float32", data=base.data, byte_offset=64)      a View
+//   T.guard(n == m, code=7, tensor=1, axis=0, symbol=2, node=3, expected=n, actual=m)
+//   T.invoke("kernel", X, Y, n, trace=3)                                      an Invoke of a prim func of the module
+//   T.call_extern("int32", "custom", X, n)                                    an Invoke of an external function
+//   x: T.index = n * 4                                                        a Let (any dtype: T.float32, T.bool, …)
+//
+// Fields that have their default (-1, no annotation, scope "global") are left out. Index parameters are T.int64, as
+// programs write them.
+#include "compiler/tir/print.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/arith/simplify.h"
+#include "compiler/tir/names.h"
+#include "compiler/tir/visit.h"
+
+namespace relaxc::tir {
+namespace {
+
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    if (c == '\n')
+      out += "\\n";
+    else
+      out += c;
+  }
+  return out + "\"";
+}
+
+class Printer {
+ public:
+  explicit Printer(int indent) : indent_(indent), names_(namer_.names()) {}
+
+  std::string run(const PrimFunc& function) {
+    line("@T.prim_func{}", function.is_private ? "(private=True)" : "");
+    signature(function);
+    indent_ += 4;
+    attributes(function);
+    for (Var symbol : function.symbols) line("{} = T.int64()", namer_.of(symbol));
+    for (const auto& [handle, buffer] : handles_)
+      line("{} = T.match_buffer({}, {})", namer_.of(buffer), handle, description(*buffer));
+    suite(function.body);
+    return std::move(out_);
+  }
+
+  std::string run(Stmt s) {
+    suite(s);
+    return std::move(out_);
+  }
+
+ private:
+  template <typename... Args>
+  void line(fmt::format_string<Args...> text, Args&&... args) {
+    out_.append(static_cast<size_t>(indent_), ' ');
+    out_ += fmt::format(text, std::forward<Args>(args)...) + "\n";
+  }
+  std::string text(Expr e) { return arith::print(e, names_); }
+  std::string list(const std::vector<Expr>& items) {
+    std::string out;
+    for (Expr e : items) out += (out.empty() ? "" : ", ") + text(e);
+    return out;
+  }
+  std::string tuple(const std::vector<Expr>& items) { return "(" + list(items) + (items.size() == 1 ? ",)" : ")"); }
+
+  /// Shape, dtype and what else differs from the default: the arguments of T.match_buffer and kin.
+  std::string description(const Buffer& buffer) {
+    std::string out = tuple(buffer.shape) + ", \"" + to_string(buffer.dtype) + "\"";
+    if (!buffer.strides.empty()) out += ", strides=" + tuple(buffer.strides);
+    if (buffer.scope != Scope::kGlobal)
+      out += buffer.scope == Scope::kLocal ? ", scope=\"local\"" : ", scope=\"weights\"";
+    if (buffer.alignment != 0) out += fmt::format(", align={}", buffer.alignment);
+    return out;
+  }
+
+  void signature(const PrimFunc& function) {
+    std::string params;
+    for (const Param& param : function.params) {
+      if (!params.empty()) params += ", ";
+      if (param.buffer == nullptr) {
+        params +=
+            namer_.of(param.var) + ": T." + (param.var.dtype().is_index() ? "int64" : to_string(param.var.dtype()));
+      } else if (has_static_shape(*param.buffer)) {
+        params += namer_.of(param.buffer) + ": T.Buffer(" + description(*param.buffer) + ")";
+      } else {
+        std::string handle = namer_.fresh("var_" + param.buffer->name);
+        params += handle + ": T.handle";
+        handles_.push_back({handle, param.buffer});
+      }
+    }
+    line("def {}({}):", function.name, params);
+  }
+  static bool has_static_shape(const Buffer& buffer) {
+    auto constant = [](Expr e) { return e.constant() != nullptr; };
+    return std::all_of(buffer.shape.begin(), buffer.shape.end(), constant) &&
+           std::all_of(buffer.strides.begin(), buffer.strides.end(), constant);
+  }
+
+  void attributes(const PrimFunc& function) {
+    std::string entries;
+    auto add = [&](const std::string& key, const std::string& value) {
+      entries += (entries.empty() ? "" : ", ") + quoted(key) + ": " + value;
+    };
+    if (!function.noalias) add("tir.noalias", "False");
+    for (const auto& [key, value] : function.attrs)
+      add(key, value == "True" || value == "False" ? value : quoted(value));
+    if (!entries.empty()) line("T.func_attr({{{}}})", entries);
+  }
+
+  /// The body of anything that ends in a colon; never empty.
+  void suite(Stmt s) {
+    size_t before = out_.size();
+    if (s) stmt(s);
+    if (out_.size() == before) line("T.evaluate(0)");
+  }
+  void indented(Stmt s) {
+    indent_ += 4;
+    suite(s);
+    indent_ -= 4;
+  }
+
+  /// Prints what follows an allocation or binding in a loop, not by recursion: a host function has thousands of them.
+  void stmt(Stmt s) {
+    while (s) s = visit(s, [&](const auto& n) { return print(n); });
+  }
+
+  // Each prints a statement and gives the one that comes after it on the same level, if that is part of it.
+  Stmt print(const Seq& n) {
+    for (size_t i = 0; i + 1 < n.body.size(); ++i) stmt(n.body[i]);
+    return n.body.empty() ? Stmt() : n.body.back();
+  }
+  Stmt print(const While& n) {
+    line("while {}:", text(n.condition));
+    indented(n.body);
+    return {};
+  }
+  Stmt print(const If& n) {
+    line("if {}:", text(n.condition));
+    indented(n.then_body);
+    if (!n.else_body) return {};
+    line("else:");
+    indented(n.else_body);
+    return {};
+  }
+  Stmt print(const Let& n) {
+    std::string value = text(n.value);
+    line("{}: T.{} = {}", namer_.of(n.var), to_string(n.var.dtype()), value);
+    return n.body;
+  }
+  Stmt print(const Alloc& n) {
+    line("{} = T.alloc_buffer({})", namer_.of(n.buffer), description(*n.buffer));
+    return n.body;
+  }
+  Stmt print(const View& n) {
+    std::string base = namer_.of(n.base);
+    line("{} = T.decl_buffer({}, data={}.data, byte_offset={})", namer_.of(n.buffer), description(*n.buffer), base,
+         text(n.byte_offset));
+    return n.body;
+  }
+  Stmt print(const Store& n) {
+    line("{}[{}] = {}", namer_.of(n.buffer), n.indices.empty() ? "()" : list(n.indices), text(n.value));
+    return {};
+  }
+  Stmt print(const Break&) {
+    line("break");
+    return {};
+  }
+
+  /// A nest of plain loops whose extents do not depend on each other is one T.grid.
+  Stmt print(const For& outer) {
+    std::vector<const For*> nest = {&outer};
+    auto plain = [](const For& n) {
+      return n.loop_kind == LoopKind::kSerial && n.annotations.empty() && n.min.is_constant(0);
+    };
+    for (const auto* next = outer.body.as<For>(); plain(outer) && next != nullptr && plain(*next);
+         next = next->body.as<For>()) {
+      std::vector<Var> vars = arith::free_vars(next->extent);
+      bool depends = std::any_of(nest.begin(), nest.end(), [&](const For* n) {
+        return std::find(vars.begin(), vars.end(), n->var) != vars.end();
+      });
+      if (depends) break;
+      nest.push_back(next);
+    }
+    std::string vars;
+    std::vector<Expr> extents;
+    for (const For* n : nest) extents.push_back(n->extent);
+    std::string extent_text = list(extents);
+    for (const For* n : nest) {
+      vars += (vars.empty() ? "" : ", ") + namer_.of(n->var);
+      domains_[n->var] = n;
+    }
+    line("for {} in {}:", vars, nest.size() > 1 ? "T.grid(" + extent_text + ")" : range(outer));
+    indented(nest.back()->body);
+    for (const For* n : nest) domains_.erase(n->var);
+    return {};
+  }
+
+  std::string range(const For& n) {
+    std::string limits =
+        n.min.is_constant(0) ? text(n.extent) : text(n.min) + ", " + text(arith::simplify(n.min + n.extent));
+    const char* head = n.loop_kind == LoopKind::kParallel     ? "T.parallel"
+                       : n.loop_kind == LoopKind::kVectorized ? "T.vectorized"
+                       : n.loop_kind == LoopKind::kUnrolled   ? "T.unroll"
+                       : n.annotations.empty()                ? "range"
+                                                              : "T.serial";
+    if (!n.annotations.empty()) limits += ", annotations=" + dict(n.annotations);
+    return fmt::format("{}({})", head, limits);
+  }
+  static std::string dict(const std::map<std::string, int64_t>& entries) {
+    std::string out;
+    for (const auto& [key, value] : entries)
+      out += (out.empty() ? "" : ", ") + quoted(key) + ": " + std::to_string(value);
+    return "{" + out + "}";
+  }
+
+  Stmt print(const Block& n) {
+    line("with T.block({}):", quoted(n.name));
+    indent_ += 4;
+    axes(n);
+    if (n.predicate) line("T.where({})", text(n.predicate));
+    if (!n.reads.empty()) line("T.reads({})", regions(n.reads));
+    if (!n.writes.empty()) line("T.writes({})", regions(n.writes));
+    if (!n.annotations.empty()) line("T.block_attr({})", dict(n.annotations));
+    if (n.init) {
+      line("with T.init():");
+      indented(n.init);
+    }
+    suite(n.body);
+    indent_ -= 4;
+    return {};
+  }
+
+  /// Axes that are loop variables over their loops' whole ranges are remapped together; others one by one.
+  void axes(const Block& n) {
+    bool remap = n.iters.size() > 1;
+    for (const IterVar& iter : n.iters) {
+      auto loop = domains_.find(iter.binding);
+      remap = remap && loop != domains_.end() && loop->second->min == iter.min && loop->second->extent == iter.extent;
+    }
+    std::string vars, kinds, bindings;
+    for (const IterVar& iter : n.iters) {
+      bool reduce = iter.iter_kind == IterKind::kReduce;
+      if (remap) {
+        bindings += (vars.empty() ? "" : ", ") + text(iter.binding);
+        vars += (vars.empty() ? "" : ", ") + namer_.of(iter.var);
+        kinds += reduce ? 'R' : 'S';
+        continue;
+      }
+      std::string domain = iter.min.is_constant(0)
+                               ? text(iter.extent)
+                               : fmt::format("({}, {})", text(iter.min), text(arith::simplify(iter.min + iter.extent)));
+      std::string binding = text(iter.binding);
+      line("{} = T.axis.{}({}, {})", namer_.of(iter.var), reduce ? "reduce" : "spatial", domain, binding);
+    }
+    if (remap) line("{} = T.axis.remap(\"{}\", [{}])", vars, kinds, bindings);
+  }
+
+  std::string regions(const std::vector<BufferRegion>& regions) {
+    std::string out;
+    for (const BufferRegion& region : regions) {
+      std::string spans;
+      for (const Span& span : region.spans) {
+        spans += (spans.empty() ? "" : ", ") + text(span.begin);
+        if (!span.extent.is_constant(1)) spans += ":" + text(arith::simplify(span.begin + span.extent));
+      }
+      out += fmt::format("{}{}[{}]", out.empty() ? "" : ", ", namer_.of(region.buffer), spans.empty() ? "()" : spans);
+    }
+    return out;
+  }
+
+  Stmt print(const Guard& n) {
+    std::string fields;
+    for (auto [name, value] :
+         {std::pair{"tensor", n.tensor}, {"axis", n.axis}, {"symbol", n.symbol}, {"node", n.error_node}})
+      if (value != -1) fields += fmt::format(", {}={}", name, value);
+    if (n.expected) fields += ", expected=" + text(n.expected);
+    if (n.actual) fields += ", actual=" + text(n.actual);
+    line("T.guard({}, code={}{})", text(n.condition), n.code, fields);
+    return {};
+  }
+
+  Stmt print(const Invoke& n) {
+    std::string args;
+    for (const Argument& arg : n.args) {
+      const auto* buffer = std::get_if<BufferRef>(&arg);
+      args += ", " + (buffer != nullptr ? namer_.of(*buffer) : text(std::get<Expr>(arg)));
+    }
+    if (n.trace_node != -1) args += fmt::format(", trace={}", n.trace_node);
+    line("{}{}{})", n.external ? "T.call_extern(\"int32\", " : "T.invoke(", quoted(n.callee), args);
+    return {};
+  }
+
+  std::string out_;
+  int indent_;
+  Namer namer_;
+  arith::Names names_;
+  std::vector<std::pair<std::string, BufferRef>> handles_;
+  std::unordered_map<Expr, const For*> domains_;
+};
+
+}  // namespace
+
+std::string to_string(const PrimFunc& function, int indent) {
+  return Printer(indent).run(function);
+}
+
+std::string to_string(Stmt s, int indent) {
+  return s ? Printer(indent).run(s) : std::string();
+}
+
+}  // namespace relaxc::tir
