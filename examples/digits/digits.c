@@ -35,7 +35,7 @@ static int largest(const float* logits) {
 int main(void) {
   static digits_arena arena;
   static float logits[SAMPLES][CLASSES];
-  rlx_error error;
+  rlx_error error = {0};
   rlx_context context = RLX_CONTEXT_INIT;
   context.arena = &arena;
   context.arena_bytes = sizeof arena;
