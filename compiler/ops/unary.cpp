@@ -186,7 +186,7 @@ Expr bitwise_not(Expr x) {
 }
 
 constexpr AttrDef kDType[] = {{"dtype", AttrType::kDType, true}};
-constexpr AttrDef kApproximate[] = {{"approximate", AttrType::kString, false, "\"none\""}};
+constexpr AttrDef kApproximate[] = {{"approximate", AttrType::kString, false, "none"}};
 constexpr AttrDef kAlpha1[] = {{"alpha", AttrType::kFloat, false, "1.0"}};
 constexpr AttrDef kAlphaLeaky[] = {{"alpha", AttrType::kFloat, false, "0.01"}};
 constexpr AttrDef kSelu[] = {{"alpha", AttrType::kFloat, false, "1.6732632423543772"},

@@ -1,0 +1,190 @@
+// join.cpp: several tensors as one along an axis, and one as several.
+//
+// `concat` copies each operand to its place, a loop nest an operand; a select over all operands for every element would
+// be one nest, but would read outside of operands that are empty. `split` means slices, so that a consumer may read its
+// part in place.
+#include "compiler/ops/common/shape.h"
+#include "compiler/relax/builder.h"
+
+namespace relaxc::ops {
+namespace {
+
+constexpr OperandDef kTensors[] = {{"tensors", OperandDef::kVariadic}};
+constexpr OperandDef kSplit[] = {{"x"}, {"sizes", OperandDef::kOptional}};
+constexpr AttrDef kAxis[] = {{"axis", AttrType::kInt, false, "0"}};
+constexpr AttrDef kSplitAttrs[] = {
+    {"axis", AttrType::kInt, false, "0"}, {"sections", AttrType::kInt, false, "0"}, {"indices", AttrType::kInts}};
+
+InferResult infer_concat(InferContext& c) {
+  Diagnostics& diag = c.diag;
+  if (c.operands() == 0) return c.error(Kind::wrong_arity, "'concat' needs at least one tensor");
+  RELAXC_TRY(const TensorInfo* first, c.tensor(0));
+  RELAXC_TRY(int64_t axis, c.axis(c.op.attrs.integer("axis"), first->ndim));
+  Dims shape = *first->shape;
+  for (size_t k = 1; k < c.operands(); ++k) {
+    RELAXC_TRY(const TensorInfo* x, c.tensor(k));
+    if (x->ndim != first->ndim)
+      return c.error(Kind::rank_mismatch, "'concat' of tensors of {} and {} dims", first->ndim, x->ndim);
+    if (x->dtype != first->dtype)
+      return c.error(Kind::dtype_mismatch, "'concat' of {} and {}", to_string(*first->dtype), to_string(*x->dtype));
+    for (size_t i = 0; i < shape.size(); ++i) {
+      if (static_cast<int64_t>(i) == axis)
+        shape[i] = shape[i] + (*x->shape)[i];
+      else
+        RELAXC_DO(require_equal(c, shape[i], (*x->shape)[i], fmt::format("dims of axis {}", i)));
+    }
+  }
+  shape[static_cast<size_t>(axis)] = arith::simplify(shape[static_cast<size_t>(axis)], c.facts);
+  return one(tensor_info(c.context, std::move(shape), *first->dtype));
+}
+
+/// A nest over x's shape with one block: y[.., offset + i, ..] = x[.., i, ..].
+Stmt copy_at(DefineContext& d, BufferRef x, size_t axis, Expr offset) {
+  tir::Block block;
+  block.name = x->name + "_part";
+  Indices at;
+  std::vector<Var> loops;
+  for (size_t k = 0; k < x->shape.size(); ++k) {
+    loops.push_back(d.context().var("i" + std::to_string(k)));
+    Var own = d.context().var("v" + std::to_string(k));
+    block.iters.push_back({own, d.context().index(0), x->shape[k], tir::IterKind::kSpatial, loops.back()});
+    at.push_back(own);
+  }
+  Indices to = at;
+  to[axis] = to[axis] + offset;
+  block.body = d.builder.store(d.output(), to, d.builder.load(x, at));
+  Stmt s = d.builder.block(std::move(block));
+  for (size_t k = loops.size(); k-- > 0;) s = d.builder.loop(loops[k], d.context().index(0), x->shape[k], s);
+  return s;
+}
+
+Stmt define_concat(DefineContext& d) {
+  size_t axis = axis_of(d.attrs().integer("axis"), d.output()->shape.size());
+  std::vector<Stmt> parts;
+  Expr offset = d.context().index(0);
+  for (size_t k = 0; k < d.op.operands().size(); ++k) {
+    parts.push_back(copy_at(d, d.input(k), axis, offset));
+    offset = offset + d.input(k)->shape[axis];
+  }
+  return d.builder.seq(std::move(parts));
+}
+
+InferResult infer_stack(InferContext& c) {
+  Diagnostics& diag = c.diag;
+  if (c.operands() == 0) return c.error(Kind::wrong_arity, "'stack' needs at least one tensor");
+  RELAXC_TRY(const TensorInfo* first, c.tensor(0));
+  RELAXC_TRY(int64_t axis, c.axis(c.op.attrs.integer("axis"), first->ndim, true));
+  for (size_t k = 1; k < c.operands(); ++k) {
+    RELAXC_TRY(const TensorInfo* x, c.tensor(k));
+    if (x->ndim != first->ndim || x->dtype != first->dtype)
+      return c.error(Kind::rank_mismatch, "'stack' of {} and {}", to_string(c.op.operand(0)->info),
+                     to_string(c.op.operand(k)->info));
+    for (size_t i = 0; i < first->shape->size(); ++i)
+      RELAXC_DO(require_equal(c, (*first->shape)[i], (*x->shape)[i], fmt::format("dims of axis {}", i)));
+  }
+  Dims shape = *first->shape;
+  shape.insert(shape.begin() + axis, c.context.index(static_cast<int64_t>(c.operands())));
+  return one(tensor_info(c.context, std::move(shape), *first->dtype));
+}
+
+Result<std::vector<Value*>> expand_stack(relax::GraphBuilder& b, const Op& op) {
+  Diagnostics& diag = b.diag();
+  int64_t axis = op.attrs.integer("axis");
+  std::vector<Value*> parts;
+  for (Value* x : op.operands()) {
+    RELAXC_TRY(Value * part, b.call("expand_dims", {x}, {{"axis", std::vector<int64_t>{axis}}}));
+    parts.push_back(part);
+  }
+  RELAXC_TRY(Value * y, b.call("concat", parts, {{"axis", axis}}));
+  return std::vector<Value*>{y};
+}
+
+/// Where each part begins, and after them the end of the last. `sections`: equal parts of ceil(dim / sections), the
+/// last ones smaller; `indices`: the beginnings of all but the first; `sizes`: the extents.
+Dims split_points(const Op& op, Context& context, Expr dim, const Dims* sizes) {
+  Dims points{context.index(0)};
+  if (sizes != nullptr) {
+    for (Expr size : *sizes) points.push_back(points.back() + size);
+  } else if (int64_t sections = op.attrs.integer("sections"); sections > 0) {
+    Expr chunk = arith::ceildiv(dim, sections);
+    bool even = arith::divisor(dim) % sections == 0;
+    for (int64_t k = 1; k < sections; ++k) points.push_back(even ? chunk * k : arith::min(chunk * k, dim));
+    points.push_back(dim);
+  } else {
+    for (int64_t index : op.attrs.ints("indices")) {
+      Expr at = index < 0 ? arith::max(dim + index, context.index(0)) : context.index(index);
+      points.push_back(arith::prove_le(at, dim) ? at : arith::min(at, dim));
+    }
+    points.push_back(dim);
+  }
+  return points;
+}
+
+Dims points_of(const Op& op, Context& context, Expr dim) {
+  const auto* sizes = op.operand(1) == nullptr ? nullptr : op.operand(1)->info->as<relax::ShapeInfo>();
+  return split_points(op, context, dim, sizes == nullptr ? nullptr : &*sizes->dims);
+}
+
+InferResult infer_split(InferContext& c) {
+  Diagnostics& diag = c.diag;
+  RELAXC_TRY(const TensorInfo* x, c.tensor(0));
+  RELAXC_TRY(int64_t axis, c.axis(c.op.attrs.integer("axis"), x->ndim));
+  Expr dim = (*x->shape)[static_cast<size_t>(axis)];
+  if (c.has(1)) RELAXC_DO(c.shape_value(1));
+  if (c.op.attrs.integer("sections") < 0)
+    return c.error(Kind::invalid_attribute, "'split' into {} sections", c.op.attrs.integer("sections"));
+  Dims points = points_of(c.op, c.context, dim);
+  if (c.has(1))
+    RELAXC_DO(require_equal(c, arith::simplify(points.back(), c.facts), dim, "the sum of the sizes and the dim"));
+  std::vector<Info> parts;
+  for (size_t k = 0; k + 1 < points.size(); ++k) {
+    Dims shape = *x->shape;
+    Expr size = arith::simplify(points[k + 1] - points[k], c.facts);
+    RELAXC_DO(c.require(arith::le(c.context.index(0), size), kDerivedDim, c.context.index(0), size,
+                        fmt::format("part {} of 'split' has {} elements", k, to_string(size))));
+    shape[static_cast<size_t>(axis)] = size;
+    parts.push_back(tensor_info(c.context, std::move(shape), *x->dtype));
+  }
+  return parts;
+}
+
+Result<std::vector<Value*>> expand_split(relax::GraphBuilder& b, const Op& op) {
+  Diagnostics& diag = b.diag();
+  Value* x = op.operand(0);
+  int64_t axis = static_cast<int64_t>(axis_of(op.attrs.integer("axis"), x->shape().size()));
+  Dims points = points_of(op, b.context(), x->shape()[static_cast<size_t>(axis)]);
+  std::vector<Value*> parts;
+  for (size_t k = 0; k + 1 < points.size(); ++k) {
+    Expr size = op.results[k]->shape()[static_cast<size_t>(axis)];
+    RELAXC_TRY(Value * part, b.call("slice_part", {x, b.shape({points[k]}), b.shape({size})}, {{"axis", axis}}));
+    parts.push_back(part);
+  }
+  return parts;
+}
+
+constexpr OpDef kOps[] = {
+    {.name = "concat",
+     .operands = kTensors,
+     .attrs = kAxis,
+     .infer = infer_concat,
+     .define = define_concat,
+     .doc = "the tensors one after another along axis"},
+    {.name = "stack",
+     .operands = kTensors,
+     .attrs = kAxis,
+     .infer = infer_stack,
+     .expand = expand_stack,
+     .doc = "tensors of one shape along a new axis"},
+    {.name = "split",
+     .operands = kSplit,
+     .attrs = kSplitAttrs,
+     .infer = infer_split,
+     .expand = expand_split,
+     .doc = "parts of x along axis: `sections` equal ones, or cut at `indices`, or of the extents `sizes`; as many "
+            "results as parts"},
+};
+
+}  // namespace
+}  // namespace relaxc::ops
+
+RELAXC_OPERATORS(join, kOps)

@@ -1,0 +1,166 @@
+// slice.cpp: every stride-th element of a range along some axes.
+//
+// `strided_slice` has NumPy's meaning: begin and end count from the end if negative, and what lies outside is cut off;
+// a negative stride goes backwards. Begins, ends and strides are shape values, so they may be symbols; where they are
+// constants the clamps vanish. An end (or begin) of 2^31 - 1 or more means the axis's end, and an end of -2^31 + 1 or
+// less with a negative stride means its beginning, as exporters write it. `slice_part` is the simple form, a begin and
+// an extent along one axis, already in range.
+#include "compiler/ops/common/shape.h"
+
+namespace relaxc::ops {
+namespace {
+
+constexpr OperandDef kSlice[] = {{"x"}, {"begin"}, {"end"}, {"strides", OperandDef::kOptional}};
+constexpr OperandDef kPart[] = {{"x"}, {"begin"}, {"extent"}};
+constexpr AttrDef kAxes[] = {{"axes", AttrType::kInts}};
+constexpr AttrDef kAxis[] = {{"axis", AttrType::kInt, true}};
+
+constexpr int64_t kFar = (int64_t{1} << 31) - 1;
+
+struct Cut {
+  size_t axis;
+  Expr begin, extent, stride;
+};
+
+/// `at` as a position in low..high, counted from the end if negative.
+Expr position(Expr at, Expr dim, Expr low, Expr high) {
+  if (const int64_t* value = at.constant()) {
+    if (*value >= kFar) return high;
+    if (*value <= -kFar) return low;
+    at = *value < 0 ? at + dim : at;
+  } else if (!arith::prove_le(at.context().index(0), at)) {
+    at = select(arith::lt(at, at.context().index(0)), at + dim, at);
+  }
+  return arith::max(low, arith::min(at, high));
+}
+
+Cut cut_axis(size_t axis, Expr dim, Expr begin, Expr end, Expr stride, const arith::Facts& facts) {
+  Context& context = dim.context();
+  Expr zero = context.index(0), minus_one = context.index(-1), last = dim - 1;
+  auto forward = [&] {
+    Expr from = position(begin, dim, zero, dim), to = position(end, dim, zero, dim);
+    return std::pair(from, arith::max(zero, arith::ceildiv(to - from, stride)));
+  };
+  auto backward = [&] {
+    Expr from = position(begin, dim, minus_one, last), to = position(end, dim, minus_one, last);
+    return std::pair(from, arith::max(zero, arith::ceildiv(from - to, zero - stride)));
+  };
+  Cut cut{axis, {}, {}, stride};
+  if (arith::prove_lt(zero, stride, facts)) {
+    std::tie(cut.begin, cut.extent) = forward();
+  } else if (arith::prove_lt(stride, zero, facts)) {
+    std::tie(cut.begin, cut.extent) = backward();
+  } else {
+    auto up = forward(), down = backward();
+    Expr is_up = arith::lt(zero, stride);
+    cut.begin = select(is_up, up.first, down.first);
+    cut.extent = select(is_up, up.second, down.second);
+  }
+  cut.begin = arith::simplify(cut.begin, facts);
+  cut.extent = arith::simplify(cut.extent, facts);
+  return cut;
+}
+
+const Dims& dims_of(const Op& op, size_t operand) {
+  return *op.operand(operand)->info->as<relax::ShapeInfo>()->dims;
+}
+
+std::vector<Cut> cuts_of(const Op& op, const Dims& shape, const arith::Facts& facts) {
+  std::vector<Cut> cuts;
+  const auto& axes = op.attrs.ints("axes");
+  const Dims &begin = dims_of(op, 1), &end = dims_of(op, 2);
+  for (size_t k = 0; k < begin.size(); ++k) {
+    size_t axis = axes.empty() ? k : axis_of(axes[k], shape.size());
+    Expr stride = op.operand(3) == nullptr ? begin[k].context().index(1) : dims_of(op, 3)[k];
+    cuts.push_back(cut_axis(axis, shape[axis], begin[k], end[k], stride, facts));
+  }
+  return cuts;
+}
+
+relaxc::Status check_slice(InferContext& c, const TensorInfo& x) {
+  Diagnostics& diag = c.diag;
+  RELAXC_TRY(Dims begin, c.shape_value(1));
+  RELAXC_TRY(Dims end, c.shape_value(2));
+  Dims strides(begin.size(), c.context.index(1));
+  if (c.has(3)) {
+    RELAXC_TRY(strides, c.shape_value(3));
+  }
+  const auto& axes = c.op.attrs.ints("axes");
+  if (!axes.empty()) RELAXC_DO(all_or_axes(c, axes, x.ndim));
+  size_t count = axes.empty() ? begin.size() : axes.size();
+  if (begin.size() != count || end.size() != count || strides.size() != count || count > x.shape->size())
+    return c.error(Kind::invalid_value, "'strided_slice' of {} dims has {} begins, {} ends, {} strides and {} axes",
+                   x.ndim, begin.size(), end.size(), strides.size(), axes.size());
+  for (Expr stride : strides)
+    RELAXC_DO(
+        c.require(arith::ne(stride, c.context.index(0)), kDerivedDim, {}, stride, "a stride of 'strided_slice' is 0"));
+  return Done{};
+}
+
+InferResult infer_slice(InferContext& c) {
+  Diagnostics& diag = c.diag;
+  RELAXC_TRY(const TensorInfo* x, c.tensor(0));
+  RELAXC_DO(check_slice(c, *x));
+  Dims shape = *x->shape;
+  for (const Cut& cut : cuts_of(c.op, *x->shape, c.facts)) shape[cut.axis] = cut.extent;
+  return one(tensor_info(c.context, std::move(shape), *x->dtype));
+}
+
+Stmt define_slice(DefineContext& d) {
+  BufferRef x = d.input(0);
+  std::vector<Cut> cuts = cuts_of(d.op, x->shape, {});
+  return d.builder.compute(d.output(), [&](const Indices& i) {
+    Indices from = i;
+    for (const Cut& cut : cuts) from[cut.axis] = cut.begin + i[cut.axis] * cut.stride;
+    return d.builder.load(x, from);
+  });
+}
+
+InferResult infer_part(InferContext& c) {
+  Diagnostics& diag = c.diag;
+  RELAXC_TRY(const TensorInfo* x, c.tensor(0));
+  RELAXC_TRY(int64_t axis, c.axis(c.op.attrs.integer("axis"), x->ndim));
+  RELAXC_TRY(Dims begin, c.shape_value(1));
+  RELAXC_TRY(Dims extent, c.shape_value(2));
+  if (begin.size() != 1 || extent.size() != 1)
+    return c.error(Kind::invalid_value, "'slice_part' takes one begin and one extent, found {} and {}", begin.size(),
+                   extent.size());
+  Dims shape = *x->shape;
+  Expr zero = c.context.index(0), dim = shape[static_cast<size_t>(axis)], end = begin[0] + extent[0];
+  RELAXC_DO(c.require(arith::le(zero, begin[0]), kDerivedDim, zero, begin[0], "'slice_part' begins before the axis"));
+  RELAXC_DO(c.require(arith::le(zero, extent[0]), kDerivedDim, zero, extent[0], "'slice_part' has a negative extent"));
+  if (!arith::prove_le(arith::simplify(end, c.facts), dim, c.facts))
+    RELAXC_DO(c.require(arith::le(end, dim), kDerivedDim, dim, end, "'slice_part' ends behind the axis"));
+  shape[static_cast<size_t>(axis)] = extent[0];
+  return one(tensor_info(c.context, std::move(shape), *x->dtype));
+}
+
+Stmt define_part(DefineContext& d) {
+  BufferRef x = d.input(0);
+  size_t axis = axis_of(d.attrs().integer("axis"), x->shape.size());
+  return d.builder.compute(d.output(), [&](const Indices& i) {
+    Indices from = i;
+    from[axis] = d.shape_value(1)[0] + i[axis];
+    return d.builder.load(x, from);
+  });
+}
+
+constexpr OpDef kOps[] = {
+    {.name = "strided_slice",
+     .operands = kSlice,
+     .attrs = kAxes,
+     .infer = infer_slice,
+     .define = define_slice,
+     .doc = "x[begin:end:stride] along the axes (none: the first ones), as NumPy counts and cuts"},
+    {.name = "slice_part",
+     .operands = kPart,
+     .attrs = kAxis,
+     .infer = infer_part,
+     .define = define_part,
+     .doc = "`extent` elements from `begin` on along one axis, which must lie in it"},
+};
+
+}  // namespace
+}  // namespace relaxc::ops
+
+RELAXC_OPERATORS(slice, kOps)

@@ -1,0 +1,133 @@
+// softmax.cpp: exponentials of a row, divided by their sum.
+//
+// The maximum of the row is subtracted first: exp then gives at most 1 and cannot overflow, and the quotient is the
+// same. A row of -inf alone gives NaN, as NumPy does. Narrow floats are computed in float32 throughout. The parts
+// (maximum, exponentials, sum, quotient) are loop nests over temporaries of one row's shape, which schedules may merge.
+#include "compiler/ops/common/element.h"
+#include "compiler/ops/common/shape.h"
+
+namespace relaxc::ops {
+namespace {
+
+constexpr AttrDef kAxis[] = {{"axis", AttrType::kInt, false, "-1"}};
+
+InferResult infer(InferContext& c) {
+  Diagnostics& diag = c.diag;
+  RELAXC_TRY(const TensorInfo* x, c.tensor(0));
+  RELAXC_DO(c.axis(c.op.attrs.integer("axis"), x->ndim));
+  if (!x->dtype->is_float())
+    return c.error(Kind::dtype_mismatch, "'{}' takes a float tensor, found {}", c.op.def->name, to_string(*x->dtype));
+  return one(tensor_info(c.context, *x->shape, *x->dtype));
+}
+
+/// The rows of x along an axis, and temporaries with one element a row (the axis has extent 1).
+class Rows {
+ public:
+  explicit Rows(DefineContext& d)
+      : d_(d), b_(d.builder), x_(d.input(0)), axis_(axis_of(d.attrs().integer("axis"), x_->shape.size())) {
+    row_shape_ = x_->shape;
+    row_shape_[axis_] = d.context().index(1);
+  }
+
+  DType dtype() const { return wide(x_->dtype); }
+  BufferRef per_row(std::string name) const { return b_.buffer(std::move(name), dtype(), row_shape_); }
+  BufferRef per_element(std::string name) const { return b_.buffer(std::move(name), dtype(), x_->shape); }
+  Expr x(const Indices& i) const { return widen(b_.load(x_, i)); }
+  Expr of_row(BufferRef row, Indices i) const {
+    i[axis_] = d_.context().index(0);
+    return b_.load(row, i);
+  }
+
+  template <typename F>
+  Stmt reduce(BufferRef out, Expr init, F combine) const {
+    return b_.reduce(out, {x_->shape[axis_]}, init, [&](Expr sum, const Indices& i, const Indices& r) {
+      Indices at = i;
+      at[axis_] = r[0];
+      return combine(sum, at);
+    });
+  }
+  Stmt max_into(BufferRef out) const {
+    return reduce(out, lowest(d_.context(), dtype()), [&](Expr a, const Indices& i) { return arith::max(a, x(i)); });
+  }
+
+ private:
+  DefineContext& d_;
+  tir::Builder& b_;
+  BufferRef x_;
+  size_t axis_;
+  Dims row_shape_;
+};
+
+Stmt define_softmax(DefineContext& d) {
+  tir::Builder& b = d.builder;
+  Rows rows(d);
+  BufferRef y = d.output(), top = rows.per_row("row_max"), sum = rows.per_row("row_sum");
+  bool in_place = rows.dtype() == y->dtype;
+  BufferRef powers = in_place ? y : rows.per_element("powers");
+  auto shifted = [&](const Indices& i) { return call(Intrinsic::k_exp, rows.x(i) - rows.of_row(top, i)); };
+  auto add = [&](Expr a, const Indices& i) { return a + b.load(powers, i); };
+  auto quotient = [&](const Indices& i) { return cast(y->dtype, b.load(powers, i) / rows.of_row(sum, i)); };
+  Stmt s = b.seq({rows.max_into(top), b.compute(powers, shifted, "powers"),
+                  rows.reduce(sum, d.context().zero(rows.dtype()), add), b.compute(y, quotient, "quotient")});
+  s = b.alloc(top, b.alloc(sum, s));
+  return in_place ? s : b.alloc(powers, s);
+}
+
+Stmt define_log_softmax(DefineContext& d) {
+  tir::Builder& b = d.builder;
+  Rows rows(d);
+  BufferRef y = d.output(), top = rows.per_row("row_max"), sum = rows.per_row("row_sum");
+  auto shifted = [&](const Indices& i) { return rows.x(i) - rows.of_row(top, i); };
+  auto add = [&](Expr a, const Indices& i) { return a + call(Intrinsic::k_exp, shifted(i)); };
+  auto result = [&](const Indices& i) {
+    return cast(y->dtype, shifted(i) - call(Intrinsic::k_log, rows.of_row(sum, i)));
+  };
+  Stmt s = b.seq({rows.max_into(top), rows.reduce(sum, d.context().zero(rows.dtype()), add), b.compute(y, result)});
+  return b.alloc(top, b.alloc(sum, s));
+}
+
+/// 1 at the first maximum of each row, 0 elsewhere.
+Stmt define_hardmax(DefineContext& d) {
+  tir::Builder& b = d.builder;
+  Rows rows(d);
+  BufferRef x = d.input(0), y = d.output(), top = rows.per_row("row_max");
+  size_t axis = axis_of(d.attrs().integer("axis"), x->shape.size());
+  BufferRef first = b.buffer("first", DType::i(64), top->shape);
+  auto place = [&](Expr a, const Indices& i) {
+    Expr here = cast(DType::i(64), i[axis]);
+    return select(arith::eq(rows.x(i), rows.of_row(top, i)), arith::min(a, here), a);
+  };
+  auto mark = [&](const Indices& i) {
+    Expr is_first = arith::eq(cast(DType::i(64), i[axis]), rows.of_row(first, i));
+    return select(is_first, d.context().number(y->dtype, 1), d.context().zero(y->dtype));
+  };
+  Stmt s =
+      b.seq({rows.max_into(top), rows.reduce(first, highest(d.context(), DType::i(64)), place), b.compute(y, mark)});
+  return b.alloc(top, b.alloc(first, s));
+}
+
+constexpr OpDef kOps[] = {
+    {.name = "nn.softmax",
+     .operands = kX,
+     .attrs = kAxis,
+     .infer = infer,
+     .define = define_softmax,
+     .doc = "exp(x) / sum(exp(x)) along axis"},
+    {.name = "nn.log_softmax",
+     .operands = kX,
+     .attrs = kAxis,
+     .infer = infer,
+     .define = define_log_softmax,
+     .doc = "the logarithm of softmax"},
+    {.name = "nn.hardmax",
+     .operands = kX,
+     .attrs = kAxis,
+     .infer = infer,
+     .define = define_hardmax,
+     .doc = "1 at the first maximum along axis, else 0"},
+};
+
+}  // namespace
+}  // namespace relaxc::ops
+
+RELAXC_OPERATORS(softmax, kOps)
