@@ -1,0 +1,82 @@
+// lower.cpp: declarations of prim funcs, before their bodies.
+#include "compiler/codegen/llvm/lower.h"
+
+#include "compiler/codegen/llvm/lower_function.h"
+#include "compiler/tir/visit.h"
+
+namespace relaxc::codegen_llvm {
+namespace {
+
+/// What a body does that its callers must know.
+void inspect(const ModuleLowering& module, const tir::PrimFunc& function, Signature& signature) {
+  signature.may_fail = function.attrs.count("checked_index") != 0;
+  tir::for_each_stmt(function.body, [&](tir::Stmt s) {
+    if (s.as<tir::Guard>() != nullptr) signature.may_fail = true;
+    const auto* invoke = s.as<tir::Invoke>();
+    if (invoke == nullptr) return;
+    const Signature* callee = invoke->external ? nullptr : module.find(invoke->callee);
+    signature.may_fail |= callee == nullptr || callee->may_fail;
+    signature.wants_context |= callee == nullptr || callee->wants_context;
+  });
+}
+
+llvm::Type* scalar_parameter(llvm::IRBuilder<>& builder, DType dtype) {
+  return Numeric(builder, {}).memory_type(dtype);
+}
+
+}  // namespace
+
+const Signature* ModuleLowering::find(const std::string& name) const {
+  auto it = functions_.find(name);
+  return it == functions_.end() ? nullptr : &it->second;
+}
+
+llvm::StructType* ModuleLowering::record(interface::Record which) {
+  llvm::LLVMContext& context = module_.getContext();
+  std::string name(interface::record_name(which));
+  if (auto* known = llvm::StructType::getTypeByName(context, name)) return known;
+  std::vector<llvm::Type*> types;
+  for (const interface::Field& field : interface::fields(which)) {
+    unsigned bytes = interface::size_of(field.kind, 0);
+    types.push_back(bytes == 0 ? static_cast<llvm::Type*>(llvm::PointerType::get(context, 0))
+                               : llvm::IntegerType::get(context, bytes * 8));
+  }
+  return llvm::StructType::create(context, types, name);
+}
+
+void ModuleLowering::set_attributes(llvm::Function& function) const {
+  function.setDoesNotThrow();
+  function.setDSOLocal(true);
+  if (!options_.cpu.empty()) function.addFnAttr("target-cpu", options_.cpu);
+  if (!options_.features.empty()) function.addFnAttr("target-features", options_.features);
+  if (options_.vector_bits != 0) {
+    function.addFnAttr("prefer-vector-width", std::to_string(options_.vector_bits));
+    function.addFnAttr("min-legal-vector-width", std::to_string(options_.vector_bits));
+  }
+}
+
+const Signature& ModuleLowering::add(const tir::PrimFunc& function, const std::string& symbol) {
+  RELAXC_CHECK(find(function.name) == nullptr, "two prim funcs named " + function.name);
+  Signature signature;
+  signature.source = &function;
+  inspect(*this, function, signature);
+
+  llvm::LLVMContext& context = module_.getContext();
+  llvm::IRBuilder<> builder(context);
+  llvm::Type* pointer = builder.getPtrTy();
+  std::vector<llvm::Type*> types;
+  if (signature.wants_context) types.push_back(pointer);
+  for (const tir::Param& param : function.params)
+    types.push_back(param.buffer != nullptr ? pointer : scalar_parameter(builder, param.var.dtype()));
+  for (size_t i = 0; i < function.symbols.size(); ++i) types.push_back(builder.getInt64Ty());
+  if (signature.may_fail) types.push_back(pointer);
+  llvm::Type* result = signature.may_fail ? static_cast<llvm::Type*>(builder.getInt32Ty()) : builder.getVoidTy();
+  signature.function = llvm::Function::Create(llvm::FunctionType::get(result, types, false),
+                                              llvm::GlobalValue::InternalLinkage, symbol, module_);
+  set_attributes(*signature.function);
+  signature.function->addFnAttr(llvm::Attribute::NoInline);
+  FunctionLowering(*this, signature).run();
+  return functions_.emplace(function.name, signature).first->second;
+}
+
+}  // namespace relaxc::codegen_llvm

@@ -1,0 +1,58 @@
+// lower.h: prim funcs as LLVM functions.
+//
+// One ModuleLowering fills one llvm::Module with functions in the given order; a FunctionLowering walks one body. What
+// a caller must know of a callee beside its parameters (may it fail, does it want the context) is a Signature, computed
+// once, callees first.
+#pragma once
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Module.h>
+
+#include <map>
+#include <string>
+
+#include "compiler/codegen/llvm/numeric.h"
+#include "compiler/interface/layout.h"
+#include "compiler/tir/prim_func.h"
+#include "targets/target.h"
+
+namespace relaxc::codegen_llvm {
+
+/// How a prim func looks to callers: `[context,] params…, symbols… [, error]`, int32_t if it may fail, else void.
+/// Buffers are addresses, index scalars and symbols int64_t, other scalars their C type (bool: int8_t).
+struct Signature {
+  const tir::PrimFunc* source = nullptr;
+  llvm::Function* function = nullptr;
+  bool may_fail = false;
+  bool wants_context = false;
+};
+
+struct LoweringOptions {
+  Abilities abilities;
+  std::string cpu, features;
+  int32_t vector_bits = 128;
+  bool in_process = false;  ///< for evaluation inside relaxc: buffers may come from relaxc_jit_alloc
+};
+
+class ModuleLowering {
+ public:
+  ModuleLowering(llvm::Module& module, LoweringOptions options) : module_(module), options_(std::move(options)) {}
+
+  /// Declares and lowers a function whose callees were added before. `symbol`: its name in the module.
+  const Signature& add(const tir::PrimFunc& function, const std::string& symbol);
+  const Signature* find(const std::string& name) const;
+
+  llvm::Module& module() { return module_; }
+  const LoweringOptions& options() const { return options_; }
+  /// The LLVM struct of a record of the ABI.
+  llvm::StructType* record(interface::Record record);
+  /// What every function that relaxc emits has: CPU, features, vector width, nounwind.
+  void set_attributes(llvm::Function& function) const;
+
+ private:
+  llvm::Module& module_;
+  LoweringOptions options_;
+  std::map<std::string, Signature> functions_;
+};
+
+}  // namespace relaxc::codegen_llvm

@@ -1,0 +1,177 @@
+// lower_call.cpp: guards, and calls of prim funcs and of external functions.
+//
+// A failure leaves the function at once with its code; the record goes where the caller said, or nowhere. Every
+// function passes its error pointer down, so nothing is copied on the way up.
+#include <llvm/IR/MDBuilder.h>
+
+#include "compiler/codegen/llvm/lower_function.h"
+#include "compiler/interface/dlpack.h"
+
+namespace relaxc::codegen_llvm {
+
+using arith::Expr;
+using interface::Record;
+using llvm::Value;
+
+Value* FunctionLowering::field(Value* record, Record which, std::string_view name) {
+  return b_.CreateStructGEP(module_.record(which), record, interface::field_index(which, name));
+}
+
+void FunctionLowering::leave_if(Value* failed, const std::function<Value*()>& status) {
+  llvm::BasicBlock *leave = block("fails"), *go_on = block("holds");
+  llvm::BranchInst* branch = b_.CreateCondBr(failed, leave, go_on);
+  llvm::MDBuilder weights(function_->getContext());
+  branch->setMetadata(llvm::LLVMContext::MD_prof, weights.createBranchWeights(1, 1 << 20));
+  b_.SetInsertPoint(leave);
+  isolated([&] {
+    b_.CreateRet(status());
+    return 0;
+  });
+  b_.SetInsertPoint(go_on);
+}
+
+void FunctionLowering::lower_guard(const tir::Guard& s) {
+  Value* holds = scalar(s.condition);
+  if (auto* known = llvm::dyn_cast<llvm::ConstantInt>(holds); known != nullptr && known->isOne()) return;
+  leave_if(b_.CreateNot(holds), [&] {
+    Value* expected = s.expected ? scalar(s.expected) : b_.getInt64(0);
+    Value* actual = s.actual ? scalar(s.actual) : b_.getInt64(0);
+    store_error(s, expected, actual);
+    return b_.getInt32(static_cast<uint32_t>(s.code));
+  });
+}
+
+void FunctionLowering::store_error(const tir::Guard& s, Value* expected, Value* actual) {
+  llvm::BasicBlock *write = block("record"), *done = block("recorded");
+  b_.CreateCondBr(b_.CreateIsNull(error_), done, write);
+  b_.SetInsertPoint(write);
+  auto set = [&](std::string_view name, int32_t value) {
+    b_.CreateStore(b_.getInt32(static_cast<uint32_t>(value)), field(error_, Record::kError, name));
+  };
+  set("code", s.code), set("tensor", s.tensor), set("axis", s.axis), set("symbol", s.symbol), set("node", s.error_node);
+  b_.CreateStore(expected, field(error_, Record::kError, "expected"));
+  b_.CreateStore(actual, field(error_, Record::kError, "actual"));
+  b_.CreateBr(done);
+  b_.SetInsertPoint(done);
+}
+
+void FunctionLowering::lower_invoke(const tir::Invoke& s) {
+  const Signature* callee = s.external ? nullptr : module_.find(s.callee);
+  RELAXC_CHECK(s.external || callee != nullptr, "a call of " + s.callee + ", which was not lowered before");
+  Value* status = s.external ? call_external(s) : call_internal(s, *callee);
+  if (status == nullptr) return;
+  leave_if(b_.CreateICmpNE(status, b_.getInt32(0)), [&]() -> Value* {
+    constexpr int32_t kExternalFailed = 35;
+    if (!s.external) return status;
+    tir::Guard record;
+    record.code = kExternalFailed;
+    store_error(record, b_.getInt64(0), b_.CreateSExt(status, b_.getInt64Ty()));
+    return b_.getInt32(kExternalFailed);
+  });
+}
+
+Value* FunctionLowering::call_internal(const tir::Invoke& s, const Signature& callee) {
+  std::vector<Value*> args;
+  if (callee.wants_context) args.push_back(context_);
+  const std::vector<tir::Param>& params = callee.source->params;
+  RELAXC_CHECK(s.args.size() >= params.size(), "too few arguments of " + s.callee);
+  for (size_t i = 0; i < params.size(); ++i) {
+    if (const auto* buffer = std::get_if<tir::BufferRef>(&s.args[i])) {
+      args.push_back(place(*buffer).address);
+    } else {
+      DType dtype = params[i].var.dtype();
+      Expr given = std::get<Expr>(s.args[i]);
+      args.push_back(numeric_.to_memory(dtype, numeric_.cast(given.dtype(), dtype, scalar(given))));
+    }
+  }
+  for (Value* symbol : symbol_arguments(s, callee)) args.push_back(symbol);
+  if (callee.may_fail) args.push_back(error_);
+  Value* status = b_.CreateCall(callee.function, args);
+  return callee.may_fail ? status : nullptr;
+}
+
+/// The callee's symbols: given after the parameters, or found where they stand bare in the shapes of its buffers.
+std::vector<Value*> FunctionLowering::symbol_arguments(const tir::Invoke& s, const Signature& callee) {
+  const tir::PrimFunc& function = *callee.source;
+  std::vector<Value*> out;
+  if (s.args.size() == function.params.size() + function.symbols.size()) {
+    for (size_t i = function.params.size(); i < s.args.size(); ++i) out.push_back(scalar(std::get<Expr>(s.args[i])));
+    return out;
+  }
+  RELAXC_CHECK(s.args.size() == function.params.size(), "wrong number of arguments of " + s.callee);
+  for (const arith::Var& symbol : function.symbols) {
+    Value* found = nullptr;
+    for (size_t i = 0; i < s.args.size() && found == nullptr; ++i) {
+      const auto* buffer = std::get_if<tir::BufferRef>(&s.args[i]);
+      if (buffer == nullptr) continue;
+      const std::vector<Expr>& shape = function.params[i].buffer->shape;
+      for (size_t dim = 0; dim < shape.size() && found == nullptr; ++dim)
+        if (shape[dim] == symbol) found = scalar((*buffer)->shape.at(dim));
+    }
+    RELAXC_CHECK(found != nullptr, "no argument of " + s.callee + " gives " + symbol.name());
+    out.push_back(found);
+  }
+  return out;
+}
+
+/// An rlx_tensor on the stack, with its shape beside it.
+Value* FunctionLowering::tensor_record(tir::BufferRef buffer) {
+  llvm::BasicBlock& entry = function_->getEntryBlock();
+  llvm::IRBuilder<> at_entry(&entry, entry.begin());
+  Value* record = at_entry.CreateAlloca(module_.record(Record::kTensor));
+  uint64_t rank = buffer->shape.size();
+  Value* shape = at_entry.CreateAlloca(llvm::ArrayType::get(b_.getInt64Ty(), std::max<uint64_t>(rank, 1)));
+  for (size_t i = 0; i < rank; ++i)
+    b_.CreateStore(scalar(buffer->shape[i]), b_.CreateConstGEP1_64(b_.getInt64Ty(), shape, i));
+  auto set = [&](std::string_view name, Value* value) { b_.CreateStore(value, field(record, Record::kTensor, name)); };
+  set("data", place(buffer).address);
+  set("device_type", b_.getInt32(1));
+  set("device_id", b_.getInt32(0));
+  set("ndim", b_.getInt32(static_cast<uint32_t>(rank)));
+  set("dtype_code", b_.getInt8(interface::dlpack_type(buffer->dtype).code));
+  set("dtype_bits", b_.getInt8(interface::dlpack_type(buffer->dtype).bits));
+  set("dtype_lanes", b_.getInt16(1));
+  set("shape", shape);
+  set("strides", llvm::ConstantPointerNull::get(b_.getPtrTy()));
+  set("byte_offset", b_.getInt64(0));
+  return record;
+}
+
+/// Inside relaxc an external function is not a symbol: its name and arguments go to relaxc_jit_external, which asks the
+/// Evaluator's owner. There a scalar is a tensor record without data, with ndim -1 and the value as its byte offset.
+Value* FunctionLowering::call_external(const tir::Invoke& s) {
+  bool hosted = module_.options().in_process;
+  std::vector<Value*> args;
+  if (!hosted) args.push_back(context_);
+  for (const tir::Argument& argument : s.args) {
+    if (const auto* buffer = std::get_if<tir::BufferRef>(&argument)) {
+      args.push_back(tensor_record(*buffer));
+      continue;
+    }
+    Expr given = std::get<Expr>(argument);
+    Value* value = numeric_.cast(given.dtype(), DType::i(64), scalar(given));
+    if (hosted) {
+      llvm::BasicBlock& entry = function_->getEntryBlock();
+      Value* record = llvm::IRBuilder<>(&entry, entry.begin()).CreateAlloca(module_.record(Record::kTensor));
+      b_.CreateStore(b_.getInt32(~0u), field(record, Record::kTensor, "ndim"));
+      b_.CreateStore(value, field(record, Record::kTensor, "byte_offset"));
+      value = record;
+    }
+    args.push_back(value);
+  }
+  if (hosted) {
+    llvm::BasicBlock& entry = function_->getEntryBlock();
+    llvm::Type* table = llvm::ArrayType::get(b_.getPtrTy(), std::max<uint64_t>(args.size(), 1));
+    Value* list = llvm::IRBuilder<>(&entry, entry.begin()).CreateAlloca(table);
+    for (size_t i = 0; i < args.size(); ++i) b_.CreateStore(args[i], b_.CreateConstGEP1_64(b_.getPtrTy(), list, i));
+    args = {b_.CreateGlobalString(s.callee), list, b_.getInt64(args.size())};
+  }
+  std::vector<llvm::Type*> types;
+  for (Value* arg : args) types.push_back(arg->getType());
+  auto* type = llvm::FunctionType::get(b_.getInt32Ty(), types, false);
+  llvm::FunctionCallee callee = module_.module().getOrInsertFunction(hosted ? "relaxc_jit_external" : s.callee, type);
+  if (auto* declared = llvm::dyn_cast<llvm::Function>(callee.getCallee())) declared->setDoesNotThrow();
+  return b_.CreateCall(callee, args);
+}
+
+}  // namespace relaxc::codegen_llvm

@@ -1,0 +1,217 @@
+// lower_expr.cpp: expressions.
+//
+// Expressions are graphs with sharing; a node is computed once for each statement that uses it. Operands of a select,
+// an `and` or an `or` that read memory are computed only where they are wanted, because a subscript outside of its
+// buffer is what the condition is for: in scalar code by a branch, in vector code by masked loads.
+#include "compiler/arith/visit.h"
+#include "compiler/codegen/llvm/lower_function.h"
+
+namespace relaxc::codegen_llvm {
+
+using arith::Expr;
+using arith::ExprKind;
+using llvm::Value;
+
+Lanes FunctionLowering::value(Expr e) {
+  if (auto it = vars_.find(e); it != vars_.end()) return it->second;
+  if (auto it = memo_.find(e); it != memo_.end()) return it->second;
+  Lanes out = compute(e);
+  memo_.emplace(e, out);
+  memo_log_.push_back(e);
+  return out;
+}
+
+Value* FunctionLowering::scalar(Expr e) {
+  Lanes out = value(e);
+  RELAXC_CHECK(out.is_uniform(), "a value that differs between lanes where only one can be used");
+  return out.scalar;
+}
+
+Lanes FunctionLowering::compute(Expr e) {
+  return arith::visit(
+      e,
+      [&](const arith::IntImm& n) {
+        return Lanes{numeric_.constant(n.dtype, n.value), 0, nullptr};
+      },
+      [&](const arith::FloatImm& n) {
+        return Lanes{numeric_.constant_float(n.dtype, n.value), 0, nullptr};
+      },
+      [&](const arith::VarNode& n) -> Lanes { RELAXC_UNREACHABLE("variable " + n.name + " is not bound"); },
+      [&](const arith::And& n) {
+        if (!must_be_lazy(n.b)) return binary(n);
+        return lazily(
+            n.a, [&] { return value(n.b); },
+            [&] {
+              return Lanes{b_.getFalse(), 0, nullptr};
+            },
+            n.dtype);
+      },
+      [&](const arith::Or& n) {
+        if (!must_be_lazy(n.b)) return binary(n);
+        return lazily(
+            n.a,
+            [&] {
+              return Lanes{b_.getTrue(), 0, nullptr};
+            },
+            [&] { return value(n.b); }, n.dtype);
+      },
+      [&](const arith::Binary& n) { return binary(n); },
+      [&](const arith::Not& n) {
+        return apply({value(n.a)}, {n.a.dtype()}, [&](auto& x) { return b_.CreateNot(x[0]); });
+      },
+      [&](const arith::Select& n) { return select(n); },
+      [&](const arith::Cast& n) {
+        Lanes inner = value(n.value);
+        DType from = n.value.dtype();
+        if (inner.vector == nullptr && n.dtype.is_index() && from == DType::i(64)) return inner;
+        return apply({inner}, {from}, [&](auto& x) { return numeric_.cast(from, n.dtype, x[0]); });
+      },
+      [&](const arith::Load& n) { return load(n.buffer, n.indices); },
+      [&](const arith::Call& n) {
+        std::vector<Lanes> args;
+        std::vector<DType> dtypes;
+        for (Expr arg : n.args) args.push_back(value(arg)), dtypes.push_back(arg.dtype());
+        return apply(args, dtypes, [&](auto& x) { return numeric_.call(n.intrinsic, dtypes[0], n.dtype, x); });
+      });
+}
+
+Lanes FunctionLowering::apply(const std::vector<Lanes>& operands, const std::vector<DType>& dtypes,
+                              const std::function<Value*(const std::vector<Value*>&)>& f) {
+  bool uniform = true;
+  for (const Lanes& operand : operands) uniform &= operand.is_uniform();
+  std::vector<Value*> values;
+  for (size_t i = 0; i < operands.size(); ++i)
+    values.push_back(uniform ? operands[i].scalar : widened(operands[i], dtypes[i]));
+  Value* out = f(values);
+  return uniform ? Lanes{out, 0, nullptr} : Lanes{nullptr, 0, out};
+}
+
+Value* FunctionLowering::widened(Lanes value, DType dtype) {
+  if (value.vector != nullptr) return value.vector;
+  Value* splat = b_.CreateVectorSplat(lanes_, value.scalar);
+  if (value.step == 0) return splat;
+  std::vector<llvm::Constant*> steps;
+  for (uint32_t lane = 0; lane < lanes_; ++lane)
+    steps.push_back(llvm::cast<llvm::Constant>(numeric_.constant(dtype, lane * value.step)));
+  return b_.CreateAdd(splat, llvm::ConstantVector::get(steps), "", false, true);
+}
+
+Lanes FunctionLowering::binary(const arith::Binary& e) {
+  Lanes a = value(e.a), b = value(e.b);
+  DType dtype = e.a.dtype();
+  if (dtype.is_index() && (e.kind == ExprKind::kAdd || e.kind == ExprKind::kSub || e.kind == ExprKind::kMul))
+    return index_binary(e, a, b);
+  return apply({a, b}, {dtype, dtype}, [&](auto& x) { return numeric_.binary(e.kind, dtype, x[0], x[1]); });
+}
+
+Lanes FunctionLowering::index_binary(const arith::Binary& e, Lanes a, Lanes b) {
+  if (check_index_) {
+    RELAXC_CHECK(a.is_uniform() && b.is_uniform(), "checked index arithmetic in a vectorized loop");
+    return {checked(e.kind, a.scalar, b.scalar), 0, nullptr};
+  }
+  if (e.kind == ExprKind::kAdd) return add(a, b);
+  if (e.kind == ExprKind::kMul) return multiply(a, b);
+  if (a.vector == nullptr && b.vector == nullptr)
+    return {b_.CreateNSWSub(a.scalar, b.scalar), a.step - b.step, nullptr};
+  DType dtype = DType::index();
+  return {nullptr, 0, b_.CreateNSWSub(widened(a, dtype), widened(b, dtype))};
+}
+
+Lanes FunctionLowering::add(Lanes a, Lanes b) {
+  if (a.vector == nullptr && b.vector == nullptr)
+    return {b_.CreateNSWAdd(a.scalar, b.scalar), a.step + b.step, nullptr};
+  return {nullptr, 0, b_.CreateNSWAdd(widened(a, DType::index()), widened(b, DType::index()))};
+}
+
+Lanes FunctionLowering::multiply(Lanes a, Lanes b) {
+  if (a.is_uniform() && b.is_uniform()) return {b_.CreateNSWMul(a.scalar, b.scalar), 0, nullptr};
+  if (a.is_uniform()) std::swap(a, b);
+  auto* factor = b.is_uniform() ? llvm::dyn_cast<llvm::ConstantInt>(b.scalar) : nullptr;
+  if (a.vector == nullptr && factor != nullptr)
+    return {b_.CreateNSWMul(a.scalar, b.scalar), a.step * factor->getSExtValue(), nullptr};
+  return {nullptr, 0, b_.CreateNSWMul(widened(a, DType::index()), widened(b, DType::index()))};
+}
+
+/// Index arithmetic that leaves the function with RLX_SIZE_OVERFLOW instead of wrapping.
+Value* FunctionLowering::checked(ExprKind kind, Value* a, Value* b) {
+  constexpr int32_t kSizeOverflow = 20;
+  auto id = kind == ExprKind::kAdd   ? llvm::Intrinsic::sadd_with_overflow
+            : kind == ExprKind::kSub ? llvm::Intrinsic::ssub_with_overflow
+                                     : llvm::Intrinsic::smul_with_overflow;
+  Value* both = b_.CreateBinaryIntrinsic(id, a, b);
+  leave_if(b_.CreateExtractValue(both, 1), [&] { return b_.getInt32(kSizeOverflow); });
+  return b_.CreateExtractValue(both, 0);
+}
+
+Lanes FunctionLowering::offset_of(tir::BufferRef buffer, const std::vector<Expr>& indices) {
+  RELAXC_CHECK(indices.size() == buffer->shape.size(), "wrong number of subscripts of " + buffer->name);
+  Lanes offset{b_.getInt64(0), 0, nullptr};
+  for (size_t i = 0; i < indices.size(); ++i) {
+    Lanes index = value(indices[i]);
+    if (buffer->strides.empty())
+      offset = i == 0 ? index : add(multiply(offset, value(buffer->shape[i])), index);
+    else
+      offset = add(offset, multiply(index, value(buffer->strides[i])));
+  }
+  return offset;
+}
+
+bool FunctionLowering::must_be_lazy(Expr e) const {
+  bool lazy = false;
+  arith::for_each_node(e, [&](Expr node) {
+    bool arithmetic = node->kind == ExprKind::kAdd || node->kind == ExprKind::kSub || node->kind == ExprKind::kMul;
+    lazy |= node->kind == ExprKind::kLoad || (check_index_ && arithmetic && node.dtype().is_index());
+  });
+  return lazy;
+}
+
+Lanes FunctionLowering::select(const arith::Select& e) {
+  if (must_be_lazy(e.then_value) || must_be_lazy(e.else_value))
+    return lazily(
+        e.condition, [&] { return value(e.then_value); }, [&] { return value(e.else_value); }, e.dtype);
+  Lanes condition = value(e.condition), a = value(e.then_value), b = value(e.else_value);
+  if (condition.is_uniform() && a.is_uniform() && b.is_uniform())
+    return {b_.CreateSelect(condition.scalar, a.scalar, b.scalar), 0, nullptr};
+  Value *x = widened(a, e.dtype), *y = widened(b, e.dtype);
+  return {nullptr, 0, b_.CreateSelect(condition.is_uniform() ? condition.scalar : condition.vector, x, y)};
+}
+
+Lanes FunctionLowering::lazily(Expr condition, const std::function<Lanes()>& then_value,
+                               const std::function<Lanes()>& else_value, DType dtype) {
+  Lanes decided = value(condition);
+  if (!decided.is_uniform()) {
+    Value* outer = mask_;
+    mask_ = outer != nullptr ? b_.CreateAnd(outer, decided.vector) : decided.vector;
+    Value* x = isolated([&] { return widened(then_value(), dtype); });
+    Value* opposite = b_.CreateNot(decided.vector);
+    mask_ = outer != nullptr ? b_.CreateAnd(outer, opposite) : opposite;
+    Value* y = isolated([&] { return widened(else_value(), dtype); });
+    mask_ = outer;
+    return {nullptr, 0, b_.CreateSelect(decided.vector, x, y)};
+  }
+  if (auto* known = llvm::dyn_cast<llvm::ConstantInt>(decided.scalar))
+    return known->isOne() ? then_value() : else_value();
+  llvm::BasicBlock *on_true = block("pick"), *on_false = block("other"), *join = block("picked");
+  b_.CreateCondBr(decided.scalar, on_true, on_false);
+  b_.SetInsertPoint(on_true);
+  auto arm = [&](const std::function<Lanes()>& f) {
+    return isolated([&] {
+      Lanes out = f();
+      return lanes_ == 0 ? out.scalar : widened(out, dtype);
+    });
+  };
+  Value* x = arm(then_value);
+  llvm::BasicBlock* end_true = b_.GetInsertBlock();
+  b_.CreateBr(join);
+  b_.SetInsertPoint(on_false);
+  Value* y = arm(else_value);
+  llvm::BasicBlock* end_false = b_.GetInsertBlock();
+  b_.CreateBr(join);
+  b_.SetInsertPoint(join);
+  llvm::PHINode* phi = b_.CreatePHI(x->getType(), 2);
+  phi->addIncoming(x, end_true);
+  phi->addIncoming(y, end_false);
+  return lanes_ == 0 ? Lanes{phi, 0, nullptr} : Lanes{nullptr, 0, phi};
+}
+
+}  // namespace relaxc::codegen_llvm

@@ -1,0 +1,130 @@
+// lower_function.h: one prim func's body as LLVM IR.
+//
+// A vectorized loop is not left to LLVM's vectorizer: its body is lowered once with every value either uniform, affine
+// in the lane (an index that grows by a constant step from lane to lane), or a vector with one element a lane. Affine
+// subscripts become vector loads and stores, uniform ones a load and a splat, others gathers. What differs between
+// lanes in control flow becomes a mask. A body that this cannot express (vector_check.h) runs lane after lane, with the
+// same bits.
+#pragma once
+
+#include <functional>
+#include <unordered_map>
+
+#include "compiler/codegen/llvm/lower.h"
+
+namespace relaxc::codegen_llvm {
+
+/// The value of an expression in all lanes. Outside of vectorized loops only `scalar` is set.
+struct Lanes {
+  llvm::Value* scalar = nullptr;  ///< the value of lane 0, when all others follow from it
+  int64_t step = 0;               ///< lane i holds scalar + i * step
+  llvm::Value* vector = nullptr;  ///< else: one element a lane
+
+  bool is_uniform() const { return vector == nullptr && step == 0; }
+};
+
+class FunctionLowering {
+ public:
+  FunctionLowering(ModuleLowering& module, const Signature& signature);
+  void run();
+
+ private:
+  struct Place {
+    llvm::Value* address = nullptr;
+    bool per_lane = false;  ///< every element is as many as there are lanes: a local of a vectorized loop's body
+  };
+  struct Loop {
+    llvm::BasicBlock* leave;
+  };
+
+  // lower_function.cpp: statements
+  void bind_parameters();
+  void lower(tir::Stmt s);
+  void lower_seq(const tir::Seq& s);
+  void lower_for(const tir::For& s);
+  void lower_serial(const tir::For& s, llvm::Value* min, llvm::Value* extent);
+  void lower_vectorized(const tir::For& s, llvm::Value* min, uint32_t lanes);
+  void lower_while(const tir::While& s);
+  void lower_if(const tir::If& s);
+  void lower_let(const tir::Let& s);
+  void lower_alloc(const tir::Alloc& s);
+  void lower_view(const tir::View& s);
+  void lower_block(const tir::Block& s);
+  void lower_store(const tir::Store& s);
+  void lower_under(Lanes condition, const std::function<void()>& then_body, const std::function<void()>& else_body);
+  void with(arith::Expr var, Lanes value, const std::function<void()>& body);
+  llvm::BasicBlock* block(const char* name);
+  void branch_to(llvm::BasicBlock* target);
+
+  // lower_call.cpp: guards and calls
+  void lower_guard(const tir::Guard& s);
+  void lower_invoke(const tir::Invoke& s);
+  llvm::Value* call_external(const tir::Invoke& s);
+  llvm::Value* call_internal(const tir::Invoke& s, const Signature& callee);
+  llvm::Value* tensor_record(tir::BufferRef buffer);
+  std::vector<llvm::Value*> symbol_arguments(const tir::Invoke& s, const Signature& callee);
+  void leave_if(llvm::Value* failed, const std::function<llvm::Value*()>& status);
+  void store_error(const tir::Guard& s, llvm::Value* expected, llvm::Value* actual);
+  llvm::Value* field(llvm::Value* record, interface::Record which, std::string_view name);
+
+  // lower_expr.cpp: values
+  Lanes value(arith::Expr e);
+  Lanes compute(arith::Expr e);
+  llvm::Value* scalar(arith::Expr e);  ///< of an expression that must be uniform
+  Lanes index_binary(const arith::Binary& e, Lanes a, Lanes b);
+  llvm::Value* checked(arith::ExprKind kind, llvm::Value* a, llvm::Value* b);
+  Lanes binary(const arith::Binary& e);
+  Lanes select(const arith::Select& e);
+  Lanes lazily(arith::Expr condition, const std::function<Lanes()>& then_value,
+               const std::function<Lanes()>& else_value, DType dtype);
+  bool must_be_lazy(arith::Expr e) const;
+  Lanes apply(const std::vector<Lanes>& operands, const std::vector<DType>& dtypes,
+              const std::function<llvm::Value*(const std::vector<llvm::Value*>&)>& f);
+  llvm::Value* widened(Lanes value, DType dtype);
+  Lanes offset_of(tir::BufferRef buffer, const std::vector<arith::Expr>& indices);
+  Lanes add(Lanes a, Lanes b);
+  Lanes multiply(Lanes a, Lanes b);
+  template <typename F>
+  auto isolated(F f);  ///< values computed in `f` are not used after it
+
+  // lower_memory.cpp: loads and stores
+  Lanes load(tir::BufferRef buffer, const std::vector<arith::Expr>& indices);
+  void store(tir::BufferRef buffer, Lanes offset, Lanes value);
+  Lanes to_stored(DType dtype, Lanes value);
+  Lanes spread(tir::BufferRef buffer, Lanes offset);
+  llvm::Value* load_raw(tir::BufferRef buffer, Lanes offset, bool& is_vector);
+  llvm::Value* address(tir::BufferRef buffer, Lanes offset);
+  const Place& place(tir::BufferRef buffer) const;
+  llvm::Value* as_vector_mask();
+
+  ModuleLowering& module_;
+  const Signature& signature_;
+  const tir::PrimFunc& source_;
+  llvm::Function* function_;
+  llvm::IRBuilder<> b_;
+  Numeric numeric_;
+  bool check_index_;
+
+  llvm::Value* context_ = nullptr;
+  llvm::Value* error_ = nullptr;
+  std::unordered_map<arith::Expr, Lanes> vars_;
+  std::unordered_map<tir::BufferRef, Place> places_;
+  std::unordered_map<arith::Expr, Lanes> memo_;
+  std::vector<arith::Expr> memo_log_;
+  std::vector<Loop> loops_;
+  uint32_t lanes_ = 0;           ///< 0: not in a vectorized loop
+  llvm::Value* mask_ = nullptr;  ///< lanes that run; null: all
+};
+
+template <typename F>
+auto FunctionLowering::isolated(F f) {
+  size_t mark = memo_log_.size();
+  auto out = f();
+  while (memo_log_.size() > mark) {
+    memo_.erase(memo_log_.back());
+    memo_log_.pop_back();
+  }
+  return out;
+}
+
+}  // namespace relaxc::codegen_llvm

@@ -1,0 +1,79 @@
+// lower_memory.cpp: loads and stores of one element, or of one element a lane.
+#include "compiler/codegen/llvm/lower_function.h"
+
+namespace relaxc::codegen_llvm {
+
+using arith::Expr;
+using llvm::Value;
+
+const FunctionLowering::Place& FunctionLowering::place(tir::BufferRef buffer) const {
+  auto it = places_.find(buffer);
+  RELAXC_CHECK(it != places_.end(), "buffer " + buffer->name + " does not exist here");
+  return it->second;
+}
+
+Value* FunctionLowering::address(tir::BufferRef buffer, Lanes offset) {
+  Value* base = place(buffer).address;
+  Value* at = offset.vector != nullptr ? offset.vector : offset.scalar;
+  llvm::Type* type = numeric_.memory_type(buffer->dtype);
+  if (mask_ != nullptr) return b_.CreateGEP(type, base, at);  // lanes that do not run may point anywhere
+  return b_.CreateInBoundsGEP(type, base, at);
+}
+
+Value* FunctionLowering::as_vector_mask() {
+  return mask_ != nullptr ? mask_ : llvm::ConstantInt::getTrue(llvm::FixedVectorType::get(b_.getInt1Ty(), lanes_));
+}
+
+Lanes FunctionLowering::spread(tir::BufferRef buffer, Lanes offset) {
+  if (!place(buffer).per_lane) return offset;
+  return add(multiply(offset, {b_.getInt64(lanes_), 0, nullptr}), {b_.getInt64(0), 1, nullptr});
+}
+
+Value* FunctionLowering::load_raw(tir::BufferRef buffer, Lanes offset, bool& is_vector) {
+  offset = spread(buffer, offset);
+  llvm::Type* type = numeric_.memory_type(buffer->dtype);
+  llvm::Align align(static_cast<uint64_t>(buffer->dtype.bytes()));
+  is_vector = !offset.is_uniform() || mask_ != nullptr;
+  if (!is_vector) return b_.CreateAlignedLoad(type, address(buffer, offset), align);
+  auto* vector = llvm::FixedVectorType::get(type, lanes_);
+  if (offset.vector == nullptr && offset.step == 1) {
+    if (mask_ == nullptr) return b_.CreateAlignedLoad(vector, address(buffer, offset), align);
+    return b_.CreateMaskedLoad(vector, address(buffer, offset), align, mask_, llvm::Constant::getNullValue(vector));
+  }
+  Lanes all{nullptr, 0, widened(offset, DType::index())};
+  return b_.CreateMaskedGather(vector, address(buffer, all), align, as_vector_mask(),
+                               llvm::Constant::getNullValue(vector));
+}
+
+Lanes FunctionLowering::load(tir::BufferRef buffer, const std::vector<Expr>& indices) {
+  bool is_vector = false;
+  Value* stored = load_raw(buffer, offset_of(buffer, indices), is_vector);
+  Value* out = numeric_.from_memory(buffer->dtype, stored);
+  return is_vector ? Lanes{nullptr, 0, out} : Lanes{out, 0, nullptr};
+}
+
+Lanes FunctionLowering::to_stored(DType dtype, Lanes value) {
+  return apply({value}, {dtype}, [&](auto& x) { return numeric_.to_memory(dtype, x[0]); });
+}
+
+/// `value` is as memory holds it.
+void FunctionLowering::store(tir::BufferRef buffer, Lanes offset, Lanes value) {
+  llvm::Align align(static_cast<uint64_t>(buffer->dtype.bytes()));
+  offset = spread(buffer, offset);
+  if (lanes_ == 0) {
+    b_.CreateAlignedStore(value.scalar, address(buffer, offset), align);
+    return;
+  }
+  Value* stored = widened(value, buffer->dtype);
+  if (offset.vector == nullptr && offset.step == 1) {
+    if (mask_ == nullptr)
+      b_.CreateAlignedStore(stored, address(buffer, offset), align);
+    else
+      b_.CreateMaskedStore(stored, address(buffer, offset), align, mask_);
+    return;
+  }
+  Lanes all{nullptr, 0, widened(offset, DType::index())};
+  b_.CreateMaskedScatter(stored, address(buffer, all), align, as_vector_mask());
+}
+
+}  // namespace relaxc::codegen_llvm

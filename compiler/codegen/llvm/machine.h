@@ -1,0 +1,25 @@
+// machine.h: LLVM's machine of a Target, and the passes that run for it.
+#pragma once
+
+#include <llvm/IR/Module.h>
+#include <llvm/Target/TargetMachine.h>
+
+#include <memory>
+
+#include "compiler/codegen/llvm/emit.h"
+#include "compiler/codegen/llvm/lower.h"
+#include "targets/target.h"
+
+namespace relaxc::codegen_llvm {
+
+/// Position-independent, own section for each function and table, strict floating point. The Target comes from
+/// resolve_target.
+std::unique_ptr<llvm::TargetMachine> make_machine(const Target& target, OptLevel level);
+
+/// What the CPU of the Target does by itself.
+Abilities abilities_of(const Target& target, const llvm::TargetMachine& machine);
+
+/// Runs LLVM's pipeline of the level. Only memcpy, memmove and memset count as known library functions.
+void optimize(llvm::Module& module, llvm::TargetMachine& machine, OptLevel level);
+
+}  // namespace relaxc::codegen_llvm

@@ -1,0 +1,72 @@
+// numeric.h: what one operation on elements means in LLVM IR.
+//
+// Every operation here works alike on a scalar and on a vector of lanes, so the code that walks expressions decides
+// about lanes once and never about dtypes. A value in a register has the dtype's LLVM type, with two exceptions: bool
+// is i1 (a byte in memory), and floats narrower than 32 bits are carried as `float` that holds a value of the narrow
+// type; each operation on them computes in float and rounds.
+//
+// Rejected: LLVM's own half and bfloat arithmetic. It calls helpers that not every libgcc has, and on CPUs with
+// AVX512-BF16 the conversion flushes denormals, so the bits would depend on the CPU.
+#pragma once
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Module.h>
+
+#include "compiler/arith/expr.h"
+
+namespace relaxc::codegen_llvm {
+
+/// What the CPU does by itself, so that no library call is emitted for it.
+struct Abilities {
+  bool fma = false;           ///< fused multiply-add of float and double
+  bool half = false;          ///< conversion between half and float
+  bool rounding = false;      ///< floor, ceil, trunc, round-to-even
+  bool math_library = false;  ///< libm may be called (compiled evaluation inside relaxc only)
+};
+
+class Numeric {
+ public:
+  Numeric(llvm::IRBuilder<>& builder, Abilities abilities) : b_(builder), abilities_(abilities) {}
+
+  llvm::Type* register_type(DType dtype) const;
+  llvm::Type* memory_type(DType dtype) const;
+  llvm::Value* constant(DType dtype, int64_t value) const;
+  llvm::Value* constant_float(DType dtype, double value) const;
+
+  llvm::Value* from_memory(DType dtype, llvm::Value* stored);
+  llvm::Value* to_memory(DType dtype, llvm::Value* value);
+
+  /// `dtype` is that of the operands.
+  llvm::Value* binary(arith::ExprKind kind, DType dtype, llvm::Value* a, llvm::Value* b);
+  llvm::Value* cast(DType from, DType to, llvm::Value* value);
+  /// `from` is the dtype of the first argument.
+  llvm::Value* call(arith::Intrinsic intrinsic, DType from, DType to, const std::vector<llvm::Value*>& args);
+
+ private:
+  llvm::Value* integer(arith::ExprKind kind, DType dtype, llvm::Value* a, llvm::Value* b);
+  llvm::Value* floating(arith::ExprKind kind, llvm::Value* a, llvm::Value* b);
+  llvm::Value* divide(arith::ExprKind kind, DType dtype, llvm::Value* a, llvm::Value* b);
+  llvm::Value* float_remainder(llvm::Value* a, llvm::Value* b);
+  llvm::Value* pick_extreme(bool largest, llvm::Value* a, llvm::Value* b);
+  llvm::Value* shift(bool left, DType dtype, llvm::Value* a, llvm::Value* amount);
+  llvm::Value* round_to_integral(llvm::Intrinsic::ID id, llvm::Value* x);
+  llvm::Value* fused(llvm::Value* a, llvm::Value* b, llvm::Value* c);
+  llvm::Value* float_function(arith::Intrinsic intrinsic, const std::vector<llvm::Value*>& args);
+  llvm::Value* library(arith::Intrinsic intrinsic, const std::vector<llvm::Value*>& args);
+  llvm::Value* bits_function(arith::Intrinsic intrinsic, DType from, DType to, const std::vector<llvm::Value*>& args);
+  llvm::Value* nearest_odd(llvm::Value* wide);
+
+  /// The float nearest to a float or double that the narrow dtype can hold; other dtypes: the value itself.
+  llvm::Value* round_to(DType dtype, llvm::Value* value);
+  llvm::Value* encode(DType dtype, llvm::Value* value);
+  llvm::Value* decode(DType dtype, llvm::Value* bits);
+
+  /// `scalar` with the lanes that `like` has.
+  llvm::Type* shaped(llvm::Type* scalar, llvm::Value* like) const;
+  llvm::Value* number(llvm::Value* like, double value) const;
+
+  llvm::IRBuilder<>& b_;
+  Abilities abilities_;
+};
+
+}  // namespace relaxc::codegen_llvm

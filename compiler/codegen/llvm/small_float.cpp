@@ -1,0 +1,133 @@
+// small_float.cpp: floats narrower than 32 bits, as stored bits and as the float that carries their value.
+//
+// One description of a format serves float16, bfloat16 and the four float8 kinds. Decoding shifts the magnitude to
+// where float has its own and multiplies by a power of two, which is exact and makes subnormals right for free.
+// Encoding rounds to nearest even with integer arithmetic for normal results, and by adding a magic number, whose last
+// place is the smallest subnormal, for the others.
+#include <bit>
+#include <cmath>
+
+#include "compiler/codegen/llvm/numeric.h"
+
+namespace relaxc::codegen_llvm {
+namespace {
+
+using llvm::Value;
+
+struct Format {
+  unsigned bits, mantissa;
+  int bias;
+  uint32_t largest;  ///< magnitude bits of the largest finite value
+  uint32_t beyond;   ///< magnitude bits that overflow gives: infinity, or NaN where there is none
+  uint32_t nan;      ///< all bits of a NaN
+  bool ieee;         ///< magnitudes from `beyond` on are infinity and NaN, as in float
+  bool unsigned_zero;
+};
+
+Format format_of(DType dtype) {
+  switch (dtype.code) {
+    case TypeCode::kFloat:
+      return {16, 10, 15, 0x7bff, 0x7c00, 0x7e00, true, false};
+    case TypeCode::kBFloat:
+      return {16, 7, 127, 0x7f7f, 0x7f80, 0x7fc0, true, false};
+    case TypeCode::kFloat8E4M3FN:
+      return {8, 3, 7, 0x7e, 0x7f, 0x7f, false, false};
+    case TypeCode::kFloat8E4M3FNUZ:
+      return {8, 3, 8, 0x7f, 0x80, 0x80, false, true};
+    case TypeCode::kFloat8E5M2:
+      return {8, 2, 15, 0x7b, 0x7c, 0x7e, true, false};
+    case TypeCode::kFloat8E5M2FNUZ:
+      return {8, 2, 16, 0x7f, 0x80, 0x80, false, true};
+    default:
+      RELAXC_UNREACHABLE("not a narrow float");
+  }
+}
+
+}  // namespace
+
+Value* Numeric::decode(DType dtype, Value* stored) {
+  llvm::Type* floats = shaped(b_.getFloatTy(), stored);
+  if (dtype == DType::f(16) && abilities_.half)
+    return b_.CreateFPExt(b_.CreateBitCast(stored, shaped(b_.getHalfTy(), stored)), floats);
+  Format f = format_of(dtype);
+  llvm::Type* ints = shaped(b_.getInt32Ty(), stored);
+  auto imm = [&](uint64_t value) { return llvm::ConstantInt::get(ints, value); };
+  Value* bits = b_.CreateZExt(stored, ints);
+  if (dtype == DType::bf16()) return b_.CreateBitCast(b_.CreateShl(bits, 16), floats);
+
+  uint32_t sign_bit = 1u << (f.bits - 1);
+  Value* magnitude = b_.CreateAnd(bits, imm(sign_bit - 1));
+  Value* sign = b_.CreateShl(b_.CreateAnd(bits, imm(sign_bit)), imm(32 - f.bits));
+  Value* shifted = b_.CreateShl(magnitude, imm(23 - f.mantissa));
+  Value* scaled =
+      b_.CreateFMul(b_.CreateBitCast(shifted, floats), llvm::ConstantFP::get(floats, std::ldexp(1.0, 127 - f.bias)));
+  Value* out = b_.CreateOr(b_.CreateBitCast(scaled, ints), sign);
+  if (f.ieee) {
+    Value* special = b_.CreateOr(b_.CreateOr(shifted, imm(0x7f800000)), sign);
+    out = b_.CreateSelect(b_.CreateICmpUGE(magnitude, imm(f.beyond)), special, out);
+  } else {
+    Value* which = f.unsigned_zero ? bits : magnitude;
+    out = b_.CreateSelect(b_.CreateICmpEQ(which, imm(f.nan)), imm(0x7fc00000), out);
+  }
+  return b_.CreateBitCast(out, floats);
+}
+
+Value* Numeric::encode(DType dtype, Value* value) {
+  Format f = format_of(dtype);
+  llvm::Type* floats = value->getType();
+  llvm::Type* ints = shaped(b_.getInt32Ty(), value);
+  if (dtype == DType::f(16) && abilities_.half)
+    return b_.CreateBitCast(b_.CreateFPTrunc(value, shaped(b_.getHalfTy(), value)), shaped(b_.getInt16Ty(), value));
+  auto imm = [&](uint64_t v) { return llvm::ConstantInt::get(ints, v & 0xffffffffu); };
+  Value* bits = b_.CreateBitCast(value, ints);
+  Value* magnitude = b_.CreateAnd(bits, imm(0x7fffffff));
+  unsigned drop = 23 - f.mantissa;
+
+  Value* odd = b_.CreateAnd(b_.CreateLShr(magnitude, imm(drop)), imm(1));
+  Value* rounded = b_.CreateAdd(b_.CreateAdd(magnitude, odd), imm((1u << (drop - 1)) - 1));
+  uint32_t rebias = static_cast<uint32_t>(127 - f.bias) << f.mantissa;
+  Value* out = b_.CreateSub(b_.CreateLShr(rounded, imm(drop)), imm(rebias));
+
+  if (f.bias != 127) {
+    int least = 1 - f.bias;  // exponent of the smallest normal value
+    float magic = static_cast<float>(std::ldexp(1.0, least - static_cast<int>(f.mantissa) + 23));
+    Value* sum = b_.CreateFAdd(b_.CreateBitCast(magnitude, floats), llvm::ConstantFP::get(floats, magic));
+    Value* subnormal = b_.CreateSub(b_.CreateBitCast(sum, ints), imm(std::bit_cast<uint32_t>(magic)));
+    uint32_t smallest = std::bit_cast<uint32_t>(static_cast<float>(std::ldexp(1.0, least)));
+    out = b_.CreateSelect(b_.CreateICmpULT(magnitude, imm(smallest)), subnormal, out);
+  }
+
+  out = b_.CreateSelect(b_.CreateICmpSGT(out, imm(f.largest)), imm(f.beyond), out);
+  out = b_.CreateSelect(b_.CreateICmpUGE(magnitude, imm(0x7f800000)), imm(f.beyond), out);
+  out = b_.CreateSelect(b_.CreateICmpUGT(magnitude, imm(0x7f800000)), imm(f.nan), out);
+  Value* sign = b_.CreateAnd(b_.CreateLShr(bits, imm(32 - f.bits)), imm(1u << (f.bits - 1)));
+  if (f.unsigned_zero) sign = b_.CreateSelect(b_.CreateICmpEQ(out, imm(0)), imm(0), sign);
+  out = b_.CreateOr(out, sign);
+  return b_.CreateTrunc(out, shaped(b_.getIntNTy(f.bits), value));
+}
+
+/// A double as the float from which rounding further gives what rounding the double at once would: towards odd where
+/// inexact.
+Value* Numeric::nearest_odd(Value* wide) {
+  llvm::Type* floats = shaped(b_.getFloatTy(), wide);
+  llvm::Type* ints = shaped(b_.getInt32Ty(), wide);
+  Value* one = llvm::ConstantInt::get(ints, 1);
+  Value* near = b_.CreateFPTrunc(wide, floats);
+  Value* back = b_.CreateFPExt(near, wide->getType());
+  Value* bits = b_.CreateBitCast(near, ints);
+  Value* even = b_.CreateICmpEQ(b_.CreateAnd(bits, one), llvm::ConstantInt::get(ints, 0));
+  Value* adjust = b_.CreateAnd(b_.CreateFCmpONE(back, wide), even);
+  Value* magnitude = b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, wide);
+  Value* too_large = b_.CreateFCmpOGT(b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, back), magnitude);
+  Value* odd = b_.CreateSelect(too_large, b_.CreateSub(bits, one), b_.CreateAdd(bits, one));
+  return b_.CreateBitCast(b_.CreateSelect(adjust, odd, bits), floats);
+}
+
+Value* Numeric::round_to(DType dtype, Value* value) {
+  bool is_double = value->getType()->getScalarType()->isDoubleTy();
+  if (dtype == DType::f(64)) return value;
+  if (dtype == DType::f(32)) return is_double ? b_.CreateFPTrunc(value, shaped(b_.getFloatTy(), value)) : value;
+  return decode(dtype, encode(dtype, is_double ? nearest_odd(value) : value));
+}
+
+}  // namespace relaxc::codegen_llvm

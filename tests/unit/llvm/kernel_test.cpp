@@ -1,0 +1,188 @@
+// kernel_test.cpp: vectorized loops give the bits of serial ones.
+#include <catch2/catch.hpp>
+#include <cstring>
+#include <random>
+
+#include "tests/unit/llvm/programs.h"
+
+namespace relaxc {
+namespace {
+
+using arith::Expr;
+using arith::Var;
+using tir::LoopKind;
+
+/// Runs `make(kind)` for a serial and a vectorized loop on the same memory and compares all bytes.
+void same_bits(const std::function<tir::PrimFunc(tir::Builder&, LoopKind)>& make, size_t floats) {
+  std::vector<float> results[2];
+  for (int vector = 0; vector < 2; ++vector) {
+    arith::Context context;
+    tir::Builder b(context);
+    tir::PrimFunc f = make(b, vector ? LoopKind::kVectorized : LoopKind::kSerial);
+    std::mt19937 random(3);
+    std::vector<std::vector<float>> memory;
+    std::vector<void*> buffers;
+    for (size_t i = 0; i < f.params.size(); ++i) {
+      std::vector<float>& one = memory.emplace_back(floats);
+      for (float& x : one) x = static_cast<float>(random() % 2000) / 100 - 10;
+    }
+    for (auto& one : memory) buffers.push_back(one.data());
+    auto jit = codegen_llvm::make_jit(testing::native_target());
+    REQUIRE(jit->run(f, buffers, {}));
+    for (auto& one : memory) results[vector].insert(results[vector].end(), one.begin(), one.end());
+  }
+  CHECK(std::memcmp(results[0].data(), results[1].data(), results[0].size() * sizeof(float)) == 0);
+}
+
+tir::PrimFunc over_lanes(tir::Builder& b, LoopKind kind,
+                         const std::function<tir::Stmt(tir::BufferRef, tir::BufferRef, Var)>& body) {
+  tir::PrimFunc f;
+  f.name = "f";
+  tir::BufferRef in = b.buffer("in", DType::f(32), {b.index(16), b.index(16)});
+  tir::BufferRef out = b.buffer("out", DType::f(32), {b.index(16), b.index(16)});
+  f.params = {{in, {}}, {out, {}}};
+  f.body = b.loop(
+      "v", b.index(16), [&](Var v) { return body(in, out, v); }, kind);
+  return f;
+}
+
+TEST_CASE("contiguous, broadcast, strided and reversed subscripts") {
+  same_bits(
+      [](tir::Builder& b, LoopKind kind) {
+        return over_lanes(b, kind, [&](auto in, auto out, Var v) {
+          Expr reversed = b.index(15) - v;
+          return b.store(out, {b.index(3), v},
+                         b.load(in, {b.index(1), v}) +
+                             b.load(in, {b.index(2), b.index(2)}) * b.load(in, {v, b.index(4)}) -
+                             b.load(in, {b.index(5), reversed}));
+        });
+      },
+      256);
+}
+
+TEST_CASE("subscripts that are not affine gather and scatter") {
+  same_bits(
+      [](tir::Builder& b, LoopKind kind) {
+        return over_lanes(b, kind, [&](auto in, auto out, Var v) {
+          return b.store(out, {arith::floormod(v * 5, 16), arith::floordiv(v, 3)},
+                         b.load(in, {arith::floordiv(v, 4), arith::floormod(v, 4)}));
+        });
+      },
+      256);
+}
+
+TEST_CASE("a condition that differs between lanes guards what it reads") {
+  same_bits(
+      [](tir::Builder& b, LoopKind kind) {
+        return over_lanes(b, kind, [&](auto in, auto out, Var v) {
+          Expr inside = arith::logical_and(arith::le(b.index(3), v), arith::lt(v, b.index(11)));
+          // Outside, the subscripts lie before and behind the buffer's memory.
+          Expr far = (v - 3) * 1000000000;
+          Expr near = arith::select(arith::eq(v, 3), b.load(in, {b.index(0), far}), b.load(in, {b.index(0), v - 3}));
+          return b.store(out, {b.index(0), v}, arith::select(inside, near, b.context().imm_float(DType::f(32), 0)));
+        });
+      },
+      256);
+}
+
+TEST_CASE("branches become masks") {
+  same_bits(
+      [](tir::Builder& b, LoopKind kind) {
+        return over_lanes(b, kind, [&](auto in, auto out, Var v) {
+          Expr x = b.load(in, {b.index(0), v});
+          Expr zero = b.context().imm_float(DType::f(32), 0);
+          return b.branch(arith::lt(x, zero), b.store(out, {b.index(1), v}, zero - x),
+                          b.seq({b.store(out, {b.index(2), v}, x),
+                                 b.store(out, {arith::floordiv(v, 2) + 5, arith::floormod(v, 2)}, x + x)}));
+        });
+      },
+      256);
+}
+
+TEST_CASE("a reduction into one place keeps its order") {
+  same_bits(
+      [](tir::Builder& b, LoopKind kind) {
+        return over_lanes(b, kind, [&](auto in, auto out, Var v) {
+          tir::Indices at{b.index(0), b.index(0)};
+          return b.store(out, at, b.load(out, at) + b.load(in, {b.index(1), v}));
+        });
+      },
+      256);
+}
+
+TEST_CASE("locals of a vectorized body are private to their lane") {
+  same_bits(
+      [](tir::Builder& b, LoopKind kind) {
+        return over_lanes(b, kind, [&](auto in, auto out, Var v) {
+          tir::BufferRef local = b.buffer("local", DType::f(32), {b.index(4)}, tir::Scope::kLocal);
+          return b.alloc(local, b.seq({b.loop("k", b.index(4),
+                                              [&](Var k) {
+                                                return b.store(local, {k}, b.load(in, {k, v}));
+                                              }),
+                                       b.store(out, {b.index(0), v},
+                                               b.load(local, {b.index(1)}) * b.load(local, {arith::floormod(v, 4)}))}));
+        });
+      },
+      256);
+}
+
+TEST_CASE("a guard leaves with its code and what it found") {
+  arith::Context context;
+  tir::Builder b(context);
+  tir::PrimFunc f;
+  f.name = "guarded";
+  Var n = context.var("n");
+  f.params = {{nullptr, n}};
+  tir::Guard guard;
+  guard.condition = arith::le(n, b.index(7));
+  guard.code = 9, guard.symbol = 2, guard.expected = b.index(7), guard.actual = n;
+  f.body = b.guard(guard);
+  auto jit = codegen_llvm::make_jit(testing::native_target());
+  int64_t fine[] = {7}, large[] = {8};
+  CHECK(jit->run(f, {}, fine));
+  tir::RunStatus status = jit->run(f, {}, large);
+  CHECK((status.code == 9 && status.symbol == 2 && status.tensor == -1 && status.expected == 7 && status.actual == 8));
+}
+
+TEST_CASE("checked index arithmetic reports an overflow") {
+  arith::Context context;
+  tir::Builder b(context);
+  tir::PrimFunc f;
+  f.name = "size";
+  f.attrs["checked_index"] = "1";
+  Var n = context.var("n"), m = context.var("m");
+  tir::BufferRef out = b.buffer("out", DType::i(64), {b.index(1)});
+  f.params = {{nullptr, n}, {nullptr, m}, {out, {}}};
+  f.body = b.store(out, {b.index(0)}, arith::cast(DType::i(64), n * m + 1));
+  auto jit = codegen_llvm::make_jit(testing::native_target());
+  int64_t result = 0;
+  void* buffers[] = {&result};
+  int64_t fine[] = {3, 4}, large[] = {int64_t{1} << 40, int64_t{1} << 40};
+  CHECK(jit->run(f, buffers, fine));
+  CHECK(result == 13);
+  CHECK(jit->run(f, buffers, large).code == 20);
+}
+
+TEST_CASE("integer division by zero gives 0 and the least integer divided by -1 wraps") {
+  arith::Context context;
+  tir::Builder b(context);
+  for (LoopKind kind : {LoopKind::kSerial, LoopKind::kVectorized}) {
+    auto f = testing::elementwise(b, DType::i(32), DType::i(32), 16, kind, [&](Expr e) {
+      Expr least = context.imm(DType::i(32), INT32_MIN);
+      return least / e + arith::floordiv(e, context.imm(DType::i(32), -4)) * 2;
+    });
+    std::vector<int32_t> in = {0, -1, 1, 7, -7, 8, -8, 3, 0, 0, 0, 0, 0, 0, 0, 0}, out(16);
+    void* buffers[] = {in.data(), out.data()};
+    auto jit = codegen_llvm::make_jit(testing::native_target());
+    REQUIRE(jit->run(f, buffers, {}));
+    auto floor_quotient = [](int32_t a) { return a >= 0 ? -((a + 3) / 4) : -a / 4; };
+    for (size_t i = 0; i < in.size(); ++i) {
+      int64_t quotient = in[i] == 0 ? 0 : int64_t{INT32_MIN} / in[i];
+      CHECK(out[i] ==
+            static_cast<int32_t>(static_cast<uint32_t>(quotient) + 2u * static_cast<uint32_t>(floor_quotient(in[i]))));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace relaxc
