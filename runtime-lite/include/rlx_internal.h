@@ -2,8 +2,8 @@
  *
  * The guards of every entry point are the same loops over its tables, so they live once, in runtime-lite/core, and the
  * object brings only what differs: a constant rlx_function_private and up to four small functions of int64 and raw
- * pointers, which know nothing of the public records. Emitting the guards as code was rejected: it costs about 100
- * bytes a tensor on a Cortex-M and every change of a guard would mean compiling all models again.
+ * pointers, which know nothing of the public records. Emitting the guards as code was rejected: it
+ * grows with every tensor, and a change of a guard would mean compiling all models again.
  *
  * An object emits, per entry point, four wrappers for the pointers of its rlx_function. Each owns the scratch words on
  * its stack, so that the use of stack is a number that the compiler knows (no alloca, no variable-length array):
@@ -26,21 +26,24 @@ extern "C" {
 /* The version of the records of this file; the generic functions refuse another with RLX_ABI_MISMATCH. */
 #define RLX_PRIVATE_VERSION 1u
 
-/* Where the value of a symbol comes from. */
-#define RLX_SOURCE_DIM 0u /* input `tensor`'s dim `axis`, where the symbol stands bare for the first time */
-#define RLX_SOURCE_STRIDE \
-  1u /* input `tensor`'s stride along `axis`, in elements (the compact one where strides are null) */
-#define RLX_SOURCE_VALUE 2u /* written by `values`; tensor and axis are -1 */
+/* Where the value of a symbol comes from:
+ * DIM: input `tensor`'s dim `axis`, where the symbol stands bare for the first time;
+ * STRIDE: input `tensor`'s stride along `axis`, in elements (the compact one where strides are null);
+ * VALUE: written by `values`; tensor and axis are -1. */
+#define RLX_SOURCE_DIM    0u
+#define RLX_SOURCE_STRIDE 1u
+#define RLX_SOURCE_VALUE  2u
 
 typedef struct rlx_symbol_source {
   uint32_t kind;
   int32_t tensor, axis;
 } rlx_symbol_source;
 
-/* rlx_function_private.flags */
-#define RLX_PRIVATE_CONTEXT 1u /* bind needs a context: `values` calls external shape functions */
-#define RLX_PRIVATE_PARTIAL 2u /* `shapes` and `arena` also answer while a value symbol is INT64_MIN (not yet known) \
-                                */
+/* rlx_function_private.flags:
+ * CONTEXT: bind needs a context, since `values` calls external shape functions;
+ * PARTIAL: `shapes` and `arena` also answer while a value symbol is INT64_MIN (not yet known). */
+#define RLX_PRIVATE_CONTEXT 1u
+#define RLX_PRIVATE_PARTIAL 2u
 
 typedef struct rlx_function_private {
   uint32_t version;  /* RLX_PRIVATE_VERSION */

@@ -60,7 +60,9 @@ struct Argument {
 
 class Call {
  public:
-  explicit Call(int function) : function_(&fake_model.functions[function]) { use_arena(0); }
+  explicit Call(int function, const rlx_model& model = fake_model) : function_(&model.functions[function]) {
+    use_arena(0);
+  }
 
   /// Adds an argument of the spec's dtype with values 1, 2, 3 … (inputs) or canary bytes (outputs).
   Argument& input(std::vector<int64_t> shape) {

@@ -28,6 +28,20 @@ enum {
 
 extern const rlx_model fake_model;
 
+/* A second model, for what bind and the queries may be asked; their order in fake_queries_model is the order here. */
+enum {
+  FAKE_EXTERNAL, /* x f32[n] -> y f32[m]; m is what an external shape function in the context makes of n */
+  FAKE_BOUNDED,  /* limit i64[1] -> y i64[t], z i64[t * 2]; t is limit's value, at most 100: queries without data have
+                    a bound for z and the arena, and none for y */
+  FAKE_OTHER_VERSION, /* tables of another private version */
+  FAKE_NUM_QUERIES
+};
+
+extern const rlx_model fake_queries_model;
+
+/* What fake_external calls; carried in the context (poll_user) where a compiler would emit the name. */
+typedef int64_t (*fake_shape_function)(int64_t n);
+
 /* What fake_affine's body returns instead of computing, with a record of its own: 0 none. Errors that only data can
  * reveal come from emitted code; this stands for it. Carried in the context (trace_user), so that the model has no
  * state. */
