@@ -1,4 +1,5 @@
-"""The public headers compile clean in every language and with every warning that they promise, and refuse another version.
+"""The public headers compile clean in every language and with every warning that they promise, and refuse another
+version.
 
 Usage: headers_test.py C-COMPILER C++-COMPILER"""
 
@@ -33,8 +34,8 @@ def compile_text(compiler, language, standard, text, flags=()):
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "source"
         source.write_text(text)
-        command = [compiler, f"-std={standard}", *WARNINGS, *flags, "-I", INCLUDE, "-fsyntax-only", "-x", language, source]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        command = [compiler, f"-std={standard}", *WARNINGS, *flags, "-I", INCLUDE, "-fsyntax-only", "-x", language]
+        done = subprocess.run([*command, source], capture_output=True, text=True, check=False)
     return done.returncode, done.stderr
 
 

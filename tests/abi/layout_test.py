@@ -1,10 +1,11 @@
-"""Holds the tables of docs/abi.md against the headers: every field of every record has the offset that the page gives, for
-64-bit and 32-bit targets, and rlx_tensor lies as DLPack's DLTensor does.
+"""Holds the tables of docs/abi.md against the headers: every field of every record has the offset that the page gives,
+for 64-bit and 32-bit targets, and rlx_tensor lies as DLPack's DLTensor does.
 
-The page is the only copy of the numbers. From it comes a C file of static assertions that the compiler checks, so nothing
-has to run and a 32-bit C library is not needed. -malign-double gives i386 the alignment that 32-bit targets of relaxc have.
+The page is the only copy of the numbers. From it comes a C file of static assertions that the compiler checks, so
+nothing has to run and a 32-bit C library is not needed. -malign-double gives i386 the alignment that 32-bit targets of
+relaxc have.
 
-Usage: layout_test.py COMPILER [64-bit flags [32-bit flags]]; the flags of a width that the compiler cannot do are '-'."""
+Usage: layout_test.py COMPILER 64-BIT-FLAGS 32-BIT-FLAGS; the second are '-' if the compiler has no 32-bit target."""
 
 import re
 import subprocess
@@ -46,7 +47,8 @@ def fields_of(record):
         if pointer:
             names.append(pointer[1])
         else:
-            names += [re.search(r"(\w+)(\[\d+\])?$", part.strip())[1] for part in declaration.split(",") if part.strip()]
+            parts = [part.strip() for part in declaration.split(",") if part.strip()]
+            names += [re.search(r"(\w+)(\[\d+\])?$", part)[1] for part in parts]
     return names
 
 
@@ -79,6 +81,13 @@ class Layout(unittest.TestCase):
         self.assertEqual(len(found), 11)
         for record, rows in found.items():
             self.assertEqual([row[0] for row in rows], fields_of(record) + ["size"], record)
+
+    def test_the_page_has_every_status_with_its_number(self):
+        header = (ROOT / "runtime-lite/include/relax_rt.h").read_text()
+        body = re.search(r"typedef enum rlx_status \{(.*?)RLX_STATUS_WIDTH_", header, re.S)[1]
+        page = (ROOT / "docs/abi.md").read_text()
+        self.assertEqual(re.findall(r"^\| (\d+) \| `(\w+)` \|", page, re.M),
+                         [(number, name) for name, number in re.findall(r"RLX_(\w+) = (\d+),", body)])
 
     def test_a_tensor_lies_as_dlpack_says(self):
         self.assertEqual({row[0]: int(row[2]) for row in tables()["rlx_tensor"]}, DLPACK)

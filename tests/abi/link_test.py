@@ -1,6 +1,7 @@
 """What the runtime is made of and how it links: no state, no foreign symbols, a version that no linker option can hide.
 
-The core is compiled here with flags of its own, because a build with sanitizers or coverage adds both state and symbols.
+The core is compiled here with flags of its own, because a build with sanitizers or coverage adds both state and
+symbols.
 
 Usage: link_test.py C-COMPILER"""
 
