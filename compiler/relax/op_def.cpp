@@ -118,7 +118,8 @@ Status complete_op(Op& op, Diagnostics& diag) {
   const OpDef& def = *op.def;
   RELAXC_DO(check_operands(op, diag));
   for (const auto& [name, value] : op.attrs.all()) {
-    auto known = std::find_if(def.attrs.begin(), def.attrs.end(), [&](const AttrDef& a) { return a.name == name; });
+    auto known =
+        std::find_if(def.attrs.begin(), def.attrs.end(), [&name = name](const AttrDef& a) { return a.name == name; });
     if (known == def.attrs.end())
       return diag.error(op.location, Kind::invalid_attribute, "'{}' has no attribute '{}'", def.name, name);
     if (attr_type(value) != known->type) {
