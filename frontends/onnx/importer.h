@@ -1,0 +1,94 @@
+// importer.h: from a parsed graph to a function.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "frontends/onnx/converter.h"
+#include "frontends/onnx/import.h"
+#include "frontends/onnx/load.h"
+
+namespace relaxc::frontend {
+
+/// Names of one graph (or model-local function), inside those of the graph around it.
+struct Scope {
+  Scope* parent = nullptr;
+  std::map<std::string, Slot> slots;
+  std::map<std::string, int64_t> opsets;  ///< by domain, "" for ai.onnx
+  /// Attributes of the call, in a model-local function: what ref_attr_name refers to.
+  std::map<std::string, const onnx::AttributeProto*> attributes;
+  bool function = false;  ///< the body of a model-local function, which sees nothing around it
+};
+
+/// The state of one import. Graphs nest (If, Loop, functions); `scope` and `builder` are those of the innermost.
+class GraphImporter {
+ public:
+  GraphImporter(const LoadedModel& model, const ImportOptions& options, relax::Module& module,
+                const relax::OpTable& ops, Diagnostics& diag);
+
+  /// The whole model as function "main".
+  Status run();
+
+  /// The values of `graph`'s outputs, with its nodes converted at `block` and its inputs bound to `arguments`. For the
+  /// bodies of control flow; `block` null: where the builder stands.
+  Result<std::vector<Slot>> inline_graph(const onnx::GraphProto& graph, std::vector<Slot> arguments,
+                                         relax::Block* block);
+
+  Slot* find(const std::string& name);
+  /// The slot of `name` in the innermost scope: a copy of an outer one if need be, since what is emitted inside a region
+  /// cannot be used outside of it.
+  Slot& local(const std::string& name);
+  /// The slot's tensor, made from its contents if need be.
+  Result<Value*> materialize(const std::string& name);
+  Result<Value*> materialize(const Known& known);
+
+  relax::GraphBuilder& builder() { return *builder_; }
+  relax::Module& module() { return module_; }
+  relax::Function& function() { return *function_; }
+  Diagnostics& diagnostics() { return diag; }
+  Scope& scope() { return *scope_; }
+  ModelFiles& files() { return *model_.files; }
+  const relax::OpTable& ops() const { return ops_; }
+  /// Dims that occur bare in `info` are sizes: not negative.
+  void add_size_facts(relax::Info info);
+
+ private:
+  friend class Node;
+  Status opsets(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto>& imports, Scope& scope);
+  Status parameters(const onnx::GraphProto& graph);
+  Result<relax::Info> declared(const onnx::ValueInfoProto& value);
+  Result<Expr> dim(const onnx::TensorShapeProto::Dimension& dim, const std::string& name, int axis);
+  Expr symbol(const std::string& name, const std::string& input);
+  Status unused_overrides();
+  void initializers(const onnx::GraphProto& graph);
+  void define(const std::string& name, Slot slot, Location where);
+  std::vector<int> order(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes);
+  void nodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes);
+  void convert(const onnx::NodeProto& node, int number);
+  bool operands_ready(const onnx::NodeProto& node, Location where);
+  Status convert_with(const Converter& converter, Node& node);
+  Status call_function(const onnx::FunctionProto& function, Node& node);
+  const onnx::FunctionProto* find_function(const onnx::NodeProto& node) const;
+  void fail_outputs(const onnx::NodeProto& node);
+  void check_declared(const onnx::ValueInfoProto& declared, bool output);
+  Status results(const onnx::GraphProto& graph);
+
+  const LoadedModel& model_;
+  const ImportOptions& options_;
+  relax::Module& module_;
+  const relax::OpTable& ops_;
+  Diagnostics& diag;
+  ConverterTable converters_;
+  relax::Function* function_ = nullptr;
+  relax::GraphBuilder* builder_ = nullptr;
+  Scope* scope_ = nullptr;
+  Location file_ = nullptr;
+  std::map<std::string, arith::Expr> symbols_;
+  std::set<std::string> symbol_names_;
+  std::vector<const onnx::FunctionProto*> calls_;  ///< the model-local functions being inlined
+};
+
+}  // namespace relaxc::frontend

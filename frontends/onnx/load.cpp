@@ -1,0 +1,91 @@
+// load.cpp: from a path to a parsed model, and the files that belong to it.
+#include "frontends/onnx/load.h"
+
+#include <filesystem>
+
+#include "compiler/relax/mapped_file.h"
+#include "frontends/onnx/slim.h"
+
+namespace relaxc::frontend {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What a person most likely did, for a file that is no model.
+std::string_view guess(std::span<const std::byte> bytes) {
+  size_t sample = std::min<size_t>(bytes.size(), 512), printable = 0;
+  for (size_t i = 0; i < sample; ++i) {
+    uint8_t c = static_cast<uint8_t>(bytes[i]);
+    printable += (c >= 0x20 && c < 0x7f) || c == '\n' || c == '\r' || c == '\t' ? 1 : 0;
+  }
+  std::string_view head(reinterpret_cast<const char*>(bytes.data()), sample);
+  if (head.starts_with("version https://git-lfs")) return "it is a Git LFS pointer; fetch the file itself with git lfs pull";
+  if (printable == sample) return "it is a text file";
+  if (head.starts_with("PK")) return "it is a zip archive";
+  return {};
+}
+
+bool inside(const fs::path& file, const fs::path& folder) {
+  auto [end, rest] = std::mismatch(folder.begin(), folder.end(), file.begin(), file.end());
+  static_cast<void>(rest);
+  return end == folder.end();
+}
+
+}  // namespace
+
+Result<LoadedModel> load_model(const std::string& path, Location where, Diagnostics& diag) {
+  RELAXC_TRY(std::shared_ptr<const relax::MappedFile> file, relax::map_file(path, where, diag));
+  std::span<const std::byte> bytes = file->bytes();
+  if (bytes.empty()) return diag.error(where, Kind::malformed_model, "the file is empty, expected an ONNX model");
+  auto refuse = [&](std::string_view reason) {
+    Failure failure = diag.error(where, Kind::malformed_model, "not an ONNX model: {}", reason);
+    if (std::string_view hint = guess(bytes); !hint.empty()) diag.note(nullptr, "{}", hint);
+    return failure;
+  };
+  SlimResult slim = slim_message(bytes, WireRoot::kModel);
+  if (!slim.fault.empty()) return refuse(slim.fault + "; is it truncated?");
+  LoadedModel model{std::make_unique<onnx::ModelProto>(), std::make_unique<ModelFiles>(path, file)};
+  if (slim.bytes.size() > INT32_MAX)
+    return diag.error(where, Kind::unsupported, "the graph without its weights has {} bytes, more than 2 GiB",
+                      slim.bytes.size());
+  if (!model.proto->ParseFromString(slim.bytes)) return refuse("its fields have other types than those of a model");
+  if (!model.proto->has_graph()) return refuse("it has no graph");
+  return model;
+}
+
+Result<std::shared_ptr<const relax::MappedFile>> ModelFiles::external(const std::string& location, Location where,
+                                                                      Diagnostics& diag) {
+  if (auto found = external_.find(location); found != external_.end()) return found->second;
+  fs::path relative(location);
+  if (location.empty() || location.find('\0') != std::string::npos)
+    return diag.error(where, Kind::missing_data, "external data names no file");
+  bool climbs = std::find(relative.begin(), relative.end(), "..") != relative.end();
+  if (relative.is_absolute() || climbs)
+    return diag.error(where, Kind::missing_data,
+                      "external data '{}' is outside of the model's folder; the path must be relative to it and may "
+                      "not contain '..'",
+                      location);
+  fs::path folder = fs::path(path_).parent_path();
+  if (folder.empty()) folder = ".";
+  std::error_code code;
+  fs::path real_folder = fs::canonical(folder, code);
+  fs::path real_file = fs::canonical(folder / relative, code);
+  if (code)
+    return diag.error(where, Kind::missing_data, "cannot read external data '{}': {}", location, code.message());
+  if (!inside(real_file, real_folder))
+    return diag.error(where, Kind::missing_data,
+                      "external data '{}' is a link to '{}', outside of the model's folder", location,
+                      real_file.string());
+  RELAXC_TRY(std::shared_ptr<const relax::MappedFile> file,
+             relax::map_file((folder / relative).lexically_normal().string(), where, diag));
+  external_[location] = file;
+  return file;
+}
+
+std::vector<std::string> ModelFiles::paths() const {
+  std::vector<std::string> list{path_};
+  for (const auto& [location, file] : external_) list.push_back(file->path());
+  return list;
+}
+
+}  // namespace relaxc::frontend
