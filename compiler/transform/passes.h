@@ -22,4 +22,9 @@ Result<Changed> legalize(relax::Module&, PassContext&);
 /// Groups calls of prim funcs so that values stay in registers. Needs kTyped, kLegal; gives kFused.
 Result<Changed> fuse_ops(relax::Module&, PassContext&);
 
+// lower/: from Relax functions to prim funcs, and inside prim funcs.
+
+/// Replaces exp, tanh and kin by arithmetic. Gives kScalarMath.
+Result<Changed> lower_scalar_math(relax::Module&, PassContext&);
+
 }  // namespace relaxc

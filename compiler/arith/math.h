@@ -1,0 +1,26 @@
+// math.h: exp, tanh and kin as arithmetic.
+//
+// relaxc uses no libm: every backend and the interpreter compute these functions by the same additions,
+// multiplications, fmas and selects, so they give the same bits, and the expressions vectorize. float32 is within 2 ULP
+// of the correctly rounded value, float64 within 4 (pow: 6); smaller floats are computed as float32 and rounded.
+// tests/unit/arith/math_test.cpp holds the bounds.
+//
+// sin, cos and tan reduce their argument with three parts of pi/2; beyond 2^50 in magnitude the result is still in
+// range but says nothing.
+#pragma once
+
+#include "compiler/arith/expr.h"
+
+namespace relaxc::arith {
+
+/// Whether `intrinsic` is one that expand_math rewrites; the others (sqrt, floor, fma, bit operations …) are
+/// instructions.
+bool is_expandable(Intrinsic intrinsic);
+
+/// The call of an expandable function of a float dtype as arithmetic. Any other expression is returned as it is.
+Expr expand_math(Expr call);
+
+/// expand_math on every node of `e`.
+Expr expand_all_math(Expr e);
+
+}  // namespace relaxc::arith

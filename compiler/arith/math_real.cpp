@@ -1,0 +1,41 @@
+// math_real.cpp: polynomials and the bits of floats.
+#include "compiler/arith/math_real.h"
+
+namespace relaxc::arith {
+
+Expr Real::polynomial(Expr x, std::initializer_list<double> coefficients) const {
+  const double* end = coefficients.end();
+  Expr sum = num(*--end);
+  while (end != coefficients.begin()) sum = fma(sum, x, num(*--end));
+  return sum;
+}
+
+Expr Real::power_of_two(Expr n) const {
+  int64_t bias = is_double() ? 1023 : 127, mantissa = is_double() ? 52 : 23;
+  Expr exponent = cast(bits_dtype(), n) + bias;
+  Expr bits = context_.call(bits_dtype(), Intrinsic::k_shift_left, {exponent, context_.imm(bits_dtype(), mantissa)});
+  return context_.call(dtype_, Intrinsic::k_bitcast, {bits});
+}
+
+Expr Real::scale(Expr x, Expr n) const {
+  Expr half = floor(n * num(0.5));
+  return x * power_of_two(half) * power_of_two(n - half);
+}
+
+Real::Parts Real::split(Expr x) const {
+  int64_t mantissa_bits = is_double() ? 52 : 23;
+  double smallest_normal = is_double() ? 0x1p-1022 : 0x1p-126, up = is_double() ? 0x1p54 : 0x1p25;
+  Expr tiny = lt(x, num(smallest_normal));
+  Expr scaled = select(tiny, x * num(up), x);
+  Expr bits = context_.call(bits_dtype(), Intrinsic::k_bitcast, {scaled});
+  // The bits less those of sqrt(1/2): its exponent field is then the exponent that leaves a mantissa in the wanted
+  // range.
+  Expr root = context_.call(bits_dtype(), Intrinsic::k_bitcast, {num(0.70710678118654752440)});
+  Expr width = context_.imm(bits_dtype(), mantissa_bits);
+  Expr exponent = context_.call(bits_dtype(), Intrinsic::k_shift_right, {bits - root, width});
+  Expr exponent_bits = context_.call(bits_dtype(), Intrinsic::k_shift_left, {exponent, width});
+  Expr mantissa = context_.call(dtype_, Intrinsic::k_bitcast, {bits - exponent_bits});
+  return {mantissa, cast(dtype_, exponent) - select(tiny, num(is_double() ? 54 : 25), num(0))};
+}
+
+}  // namespace relaxc::arith

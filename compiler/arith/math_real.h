@@ -1,0 +1,76 @@
+// math_real.h: a small language for writing float functions: arithmetic on one float dtype with C++ operators.
+#pragma once
+
+#include <initializer_list>
+
+#include "compiler/arith/expr.h"
+
+namespace relaxc::arith {
+
+/// Builders for expressions of one float dtype (float32 or float64).
+class Real {
+ public:
+  Real(Context& context, DType dtype) : context_(context), dtype_(dtype) {}
+
+  Context& context() const { return context_; }
+  DType dtype() const { return dtype_; }
+  bool is_double() const { return dtype_.bits == 64; }
+
+  Expr num(double value) const { return context_.imm_float(dtype_, value); }
+  Expr fma(Expr a, Expr b, Expr c) const { return call(Intrinsic::k_fma, {a, b, c}); }
+  Expr abs(Expr a) const { return call(Intrinsic::k_abs, {a}); }
+  Expr round(Expr a) const { return call(Intrinsic::k_round, {a}); }
+  Expr floor(Expr a) const { return call(Intrinsic::k_floor, {a}); }
+  Expr sqrt(Expr a) const { return call(Intrinsic::k_sqrt, {a}); }
+  Expr copysign(Expr a, Expr b) const { return call(Intrinsic::k_copysign, {a, b}); }
+  Expr isnan(Expr a) const { return call(Intrinsic::k_isnan, {a}); }
+  Expr negative(Expr a) const { return -a; }
+
+  /// c0 + c1 x + c2 x^2 + …, by Horner's scheme in fmas.
+  Expr polynomial(Expr x, std::initializer_list<double> coefficients) const;
+  /// x * 2^n for an integral float n with |n| <= 2 * the exponent's range; two steps, so that subnormal results round
+  /// once.
+  Expr scale(Expr x, Expr n) const;
+  /// x = mantissa * 2^exponent with mantissa in [sqrt(1/2), sqrt(2)); for positive finite x, subnormals included.
+  struct Parts {
+    Expr mantissa, exponent;
+  };
+  Parts split(Expr x) const;
+
+ private:
+  /// 2^n for an integral float n in the range of normal exponents.
+  Expr power_of_two(Expr n) const;
+  DType bits_dtype() const { return DType::i(dtype_.bits); }
+
+  Context& context_;
+  DType dtype_;
+};
+
+// The functions, on operands of `r`'s dtype. math_explog.cpp: exponentials and logarithms; math_trig.cpp: the circular
+// ones; math_error.cpp: erf.
+Expr math_exp(const Real& r, Expr x);
+Expr math_exp2(const Real& r, Expr x);
+Expr math_expm1(const Real& r, Expr x);
+Expr math_log(const Real& r, Expr x);
+Expr math_log2(const Real& r, Expr x);
+Expr math_log10(const Real& r, Expr x);
+Expr math_log1p(const Real& r, Expr x);
+Expr math_pow(const Real& r, Expr x, Expr y);  ///< float64 only
+Expr math_sigmoid(const Real& r, Expr x);
+Expr math_tanh(const Real& r, Expr x);
+Expr math_sinh(const Real& r, Expr x);
+Expr math_cosh(const Real& r, Expr x);
+Expr math_asinh(const Real& r, Expr x);
+Expr math_acosh(const Real& r, Expr x);
+Expr math_atanh(const Real& r, Expr x);
+Expr math_erf(const Real& r, Expr x);
+// float64 only:
+Expr math_sin(const Real& r, Expr x);
+Expr math_cos(const Real& r, Expr x);
+Expr math_tan(const Real& r, Expr x);
+Expr math_asin(const Real& r, Expr x);
+Expr math_acos(const Real& r, Expr x);
+Expr math_atan(const Real& r, Expr x);
+Expr math_atan2(const Real& r, Expr y, Expr x);
+
+}  // namespace relaxc::arith

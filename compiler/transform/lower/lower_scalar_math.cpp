@@ -1,0 +1,23 @@
+// lower_scalar_math.cpp: exp, tanh and kin become arithmetic in every prim func.
+//
+// All backends then print the same additions and multiplications, so they give the same bits, and no object needs a libm
+// (compiler/arith/math.h says how each function is computed).
+#include "compiler/arith/math.h"
+#include "compiler/tir/visit.h"
+#include "compiler/transform/passes.h"
+
+namespace relaxc {
+
+Result<Changed> lower_scalar_math(relax::Module& module, PassContext&) {
+  Changed changed = Changed::kNo;
+  tir::Rewriter rewriter;
+  rewriter.on_expr = arith::expand_all_math;
+  for (tir::PrimFunc* function : module.prim_funcs()) {
+    tir::Stmt body = tir::rewrite(module.context(), function->body, rewriter);
+    if (!(body == function->body)) changed = Changed::kYes;
+    function->body = body;
+  }
+  return changed;
+}
+
+}  // namespace relaxc
