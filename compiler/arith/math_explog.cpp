@@ -198,7 +198,7 @@ Expr math_tanh(const Real& r, Expr x) {
   Expr a = r.abs(x);
   if (r.is_double()) {
     Expr e = math_expm1(r, a + a);
-    return r.copysign(select(gt(a, r.num(22)), r.num(1), e / (e + r.num(2))), x) + (x - x);
+    return select(r.isnan(x), x, r.copysign(select(gt(a, r.num(22)), r.num(1), e / (e + r.num(2))), x));
   }
   Expr s = x * x;
   Expr p = r.polynomial(s, {-0.333333332, 0.133333035, -0.0539592534, 0.0217688682, -0.00834378037, 0.0022925577});
