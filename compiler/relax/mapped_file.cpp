@@ -51,8 +51,7 @@ Result<std::shared_ptr<const MappedFile>> map_file(const std::string& path, Loca
   void* address = nullptr;
   if (size > 0) {
     address = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.fd, 0);
-    if (address == MAP_FAILED)
-      return diag.error(location, Kind::io, "cannot map '{}': {}", path, std::strerror(errno));
+    if (address == MAP_FAILED) return diag.error(location, Kind::io, "cannot map '{}': {}", path, std::strerror(errno));
   }
   return std::shared_ptr<const MappedFile>(std::make_shared<Mapping>(path, address, size));
 }

@@ -19,8 +19,8 @@ struct Converter {
   Status (*convert)(Node&);
   /// Where all that matters is known when compiling: sets the outputs' contents and returns true. Tried first.
   bool (*fold)(Node&) = nullptr;
-  int64_t since = 1;            ///< lowest opset of the domain whose meaning is implemented
-  std::string_view note = {};   ///< limits, for docs/onnx-support.md
+  int64_t since = 1;             ///< lowest opset of the domain whose meaning is implemented
+  std::string_view note = {};    ///< limits, for docs/onnx-support.md
   std::string_view domain = {};  ///< "" is ai.onnx
 };
 
@@ -41,10 +41,10 @@ ConverterTable converter_table();
 }  // namespace relaxc::frontend
 
 /// Ends a file frontends/onnx/ops/<family>.cpp: publishes its rows under the name that the generated list calls.
-#define RELAXC_CONVERTERS(family, table)            \
-  namespace relaxc::frontend {                      \
-  std::span<const Converter> family##_converters(); \
+#define RELAXC_CONVERTERS(family, table)             \
+  namespace relaxc::frontend {                       \
+  std::span<const Converter> family##_converters();  \
   std::span<const Converter> family##_converters() { \
-    return table;                                   \
-  }                                                 \
+    return table;                                    \
+  }                                                  \
   }

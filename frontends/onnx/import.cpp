@@ -31,15 +31,15 @@ ConverterTable::ConverterTable(std::vector<std::span<const Converter>> families)
 
 const Converter* ConverterTable::find(std::string_view domain, std::string_view name) const {
   auto key = std::pair(domain, name);
-  auto it = std::lower_bound(rows_.begin(), rows_.end(), key, [](const Converter* row, const auto& k) {
-    return std::pair(row->domain, row->name) < k;
-  });
+  auto it = std::lower_bound(rows_.begin(), rows_.end(), key,
+                             [](const Converter* row, const auto& k) { return std::pair(row->domain, row->name) < k; });
   return it != rows_.end() && (*it)->domain == domain && (*it)->name == name ? *it : nullptr;
 }
 
 std::string onnx_support_page() {
   std::string page =
-      "# Supported ONNX operators\n\nGenerated from the converters in `frontends/onnx/ops`. *Since* is the lowest opset "
+      "# Supported ONNX operators\n\nGenerated from the converters in `frontends/onnx/ops`. *Since* is the lowest "
+      "opset "
       "whose meaning is\nimplemented; newer ones up to 28 are converted unless the note says otherwise.\n\n"
       "| domain | operator | since | note |\n|---|---|---|---|\n";
   ConverterTable table = converter_table();

@@ -135,8 +135,10 @@ Result<Info> GraphImporter::declared(const ValueInfoProto& value) {
     case onnx::TypeProto::VALUE_NOT_SET:
       return diag.error(file_, Kind::malformed_model, "input '{}' has no type", name);
     default:
-      return diag.error(file_, Kind::unsupported, "input '{}' is a sequence, map, optional or sparse tensor; only "
-                        "tensors are supported", name);
+      return diag.error(file_, Kind::unsupported,
+                        "input '{}' is a sequence, map, optional or sparse tensor; only "
+                        "tensors are supported",
+                        name);
   }
   RELAXC_TRY(DType dtype, dtype_of(type.tensor_type().elem_type(), file_, diag));
   if (!type.tensor_type().has_shape())
@@ -176,7 +178,8 @@ Status GraphImporter::unused_overrides() {
     if (symbols_.count(over.name) != 0) continue;
     std::string names;
     for (const auto& [name, value] : symbols_) names += (names.empty() ? "" : ", ") + name;
-    diag.error(file_, Kind::usage, "no dim is called '{}'; open dims are: {}", over.name, names.empty() ? "none" : names);
+    diag.error(file_, Kind::usage, "no dim is called '{}'; open dims are: {}", over.name,
+               names.empty() ? "none" : names);
     ok = false;
   }
   if (!ok) return diag.failed();
@@ -242,8 +245,10 @@ std::vector<int> GraphImporter::order(const RepeatedPtrField<NodeProto>& nodes) 
   if (static_cast<int>(order.size()) == nodes.size()) {
     for (int i = 0; i < nodes.size(); ++i)
       if (order[static_cast<size_t>(i)] != i) {
-        diag.warning(file_, Kind::malformed_model, "nodes are not in topological order: '{}' comes too early; they are "
-                     "sorted", label(nodes[i], i));
+        diag.warning(file_, Kind::malformed_model,
+                     "nodes are not in topological order: '{}' comes too early; they are "
+                     "sorted",
+                     label(nodes[i], i));
         break;
       }
     return order;
@@ -452,8 +457,7 @@ Result<Value*> GraphImporter::materialize(const Known& known) {
 
 Result<Value*> GraphImporter::materialize(const std::string& name) {
   Slot* slot = find(name);
-  if (slot == nullptr)
-    return diag.error(builder_->location, Kind::unbound_name, "'{}' is made by no node", name);
+  if (slot == nullptr) return diag.error(builder_->location, Kind::unbound_name, "'{}' is made by no node", name);
   if (slot->failed) return diag.failed();
   if (slot->value != nullptr) return slot->value;
   RELAXC_CHECK(slot->known.has_value(), "a value with neither tensor nor contents");
@@ -467,7 +471,8 @@ void GraphImporter::add_size_facts(Info info) {
   const auto* tensor = info->as<TensorInfo>();
   if (tensor == nullptr || !tensor->shape) return;
   for (Expr extent : *tensor->shape)
-    if (const auto* var = extent.as<arith::VarNode>()) function_->facts.bound(arith::Var(var), arith::Range::at_least(0));
+    if (const auto* var = extent.as<arith::VarNode>())
+      function_->facts.bound(arith::Var(var), arith::Range::at_least(0));
 }
 
 /// What the model says of a value against what was deduced. Exporters leave stale shapes behind often enough that only
@@ -483,8 +488,8 @@ void GraphImporter::check_declared(const ValueInfoProto& declared, bool output) 
     Result<DType> dtype = dtype_of(type.elem_type(), file_, diag);
     if (dtype && *dtype != *tensor->dtype) {
       if (output)
-        diag.error(file_, Kind::dtype_mismatch, "output '{}' is declared as {}, but the nodes give {}",
-                   declared.name(), data_type_name(type.elem_type()), to_string(*tensor->dtype));
+        diag.error(file_, Kind::dtype_mismatch, "output '{}' is declared as {}, but the nodes give {}", declared.name(),
+                   data_type_name(type.elem_type()), to_string(*tensor->dtype));
       else
         diag.warning(file_, Kind::dtype_mismatch, "value '{}' is declared as {}, but the nodes give {}",
                      declared.name(), data_type_name(type.elem_type()), to_string(*tensor->dtype));

@@ -38,8 +38,8 @@ class GraphImporter {
                                          relax::Block* block);
 
   Slot* find(const std::string& name);
-  /// The slot of `name` in the innermost scope: a copy of an outer one if need be, since what is emitted inside a region
-  /// cannot be used outside of it.
+  /// The slot of `name` in the innermost scope: a copy of an outer one if need be, since what is emitted inside a
+  /// region cannot be used outside of it.
   Slot& local(const std::string& name);
   /// The slot's tensor, made from its contents if need be.
   Result<Value*> materialize(const std::string& name);

@@ -19,7 +19,8 @@ std::string_view guess(std::span<const std::byte> bytes) {
     printable += (c >= 0x20 && c < 0x7f) || c == '\n' || c == '\r' || c == '\t' ? 1 : 0;
   }
   std::string_view head(reinterpret_cast<const char*>(bytes.data()), sample);
-  if (head.starts_with("version https://git-lfs")) return "it is a Git LFS pointer; fetch the file itself with git lfs pull";
+  if (head.starts_with("version https://git-lfs"))
+    return "it is a Git LFS pointer; fetch the file itself with git lfs pull";
   if (printable == sample) return "it is a text file";
   if (head.starts_with("PK")) return "it is a zip archive";
   return {};
@@ -73,9 +74,8 @@ Result<std::shared_ptr<const relax::MappedFile>> ModelFiles::external(const std:
   if (code)
     return diag.error(where, Kind::missing_data, "cannot read external data '{}': {}", location, code.message());
   if (!inside(real_file, real_folder))
-    return diag.error(where, Kind::missing_data,
-                      "external data '{}' is a link to '{}', outside of the model's folder", location,
-                      real_file.string());
+    return diag.error(where, Kind::missing_data, "external data '{}' is a link to '{}', outside of the model's folder",
+                      location, real_file.string());
   RELAXC_TRY(std::shared_ptr<const relax::MappedFile> file,
              relax::map_file((folder / relative).lexically_normal().string(), where, diag));
   external_[location] = file;

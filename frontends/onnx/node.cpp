@@ -108,7 +108,8 @@ std::optional<double> Node::constant_scalar(size_t index) {
   relax::ConstantRef data = constant(index);
   if (data == nullptr || data->elements() != 1) return std::nullopt;
   double value = 0;
-  data->with_bytes([&](std::span<const std::byte> bytes) { value = relax::decode_scalar(data->dtype(), bytes.data()); });
+  data->with_bytes(
+      [&](std::span<const std::byte> bytes) { value = relax::decode_scalar(data->dtype(), bytes.data()); });
   return value;
 }
 

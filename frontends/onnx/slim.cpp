@@ -36,9 +36,9 @@ Message child(Message message, uint32_t field) {
     case Message::kModel:
       return field == 7 ? Message::kGraph : field == 25 ? Message::kFunction : Message::kOther;
     case Message::kGraph:
-      return field == 1    ? Message::kNode
-             : field == 5  ? Message::kTensor
-             : field == 15 ? Message::kSparse
+      return field == 1                                  ? Message::kNode
+             : field == 5                                ? Message::kTensor
+             : field == 15                               ? Message::kSparse
              : field == 11 || field == 12 || field == 13 ? Message::kInfo
                                                          : Message::kOther;
     case Message::kNode:

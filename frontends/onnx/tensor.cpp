@@ -1,8 +1,8 @@
 // tensor.cpp: TensorProto as a constant.
 //
-// A tensor says its values in one of several places: raw_data (little-endian bytes), external data (the same, in another
-// file), or one of five lists with a rule of its own for each dtype. The first two become slices of mapped files and cost
-// nothing; the lists, which exporters use for small tensors, are encoded into bytes here.
+// A tensor says its values in one of several places: raw_data (little-endian bytes), external data (the same, in
+// another file), or one of five lists with a rule of its own for each dtype. The first two become slices of mapped
+// files and cost nothing; the lists, which exporters use for small tensors, are encoded into bytes here.
 #include <algorithm>
 #include <charconv>
 #include <cstring>
@@ -98,8 +98,7 @@ class TensorReader {
   Result<ConstantRef> run() {
     RELAXC_DO(read_type());
     if (tensor_.data_location() == TensorProto::EXTERNAL) return external();
-    if (tensor_.has_raw_length())
-      return slice(files_.model(), tensor_.raw_offset(), tensor_.raw_length(), "raw data");
+    if (tensor_.has_raw_length()) return slice(files_.model(), tensor_.raw_offset(), tensor_.raw_length(), "raw data");
     return listed();
   }
 
@@ -123,15 +122,13 @@ class TensorReader {
                             std::string_view kind) {
     uint64_t expected = static_cast<uint64_t>(raw_size(dtype_, elements_));
     if (length != expected)
-      return diag.error(where_, Kind::malformed_model, "{} has {} bytes of {}, but its shape and type need {}", called(),
-                        length, kind, expected);
+      return diag.error(where_, Kind::malformed_model, "{} has {} bytes of {}, but its shape and type need {}",
+                        called(), length, kind, expected);
     if (!is_packed(dtype_)) return ConstantData::file_slice(dtype_, shape_, std::move(file), offset);
-    auto packed =
-        ConstantData::file_slice(DType::u(8), {static_cast<int64_t>(length)}, std::move(file), offset);
+    auto packed = ConstantData::file_slice(DType::u(8), {static_cast<int64_t>(length)}, std::move(file), offset);
     return ConstantData::transformed(dtype_, shape_, std::move(packed),
-                                     {"unpack " + to_string(dtype_), [dtype = dtype_, n = elements_](auto bytes) {
-                                        return unpack(dtype, n, bytes);
-                                      }});
+                                     {"unpack " + to_string(dtype_),
+                                      [dtype = dtype_, n = elements_](auto bytes) { return unpack(dtype, n, bytes); }});
   }
 
   Result<uint64_t> number(const std::string& key, const std::string& text) {
@@ -160,9 +157,8 @@ class TensorReader {
     uint64_t size = file->bytes().size(), needed = static_cast<uint64_t>(raw_size(dtype_, elements_));
     uint64_t taken = length.value_or(needed);
     if (offset > size || taken > size - offset)
-      return diag.error(where_, Kind::missing_data,
-                        "{} is at bytes {} to {} of external data '{}', which has only {}", called(), offset,
-                        offset + taken, location, size);
+      return diag.error(where_, Kind::missing_data, "{} is at bytes {} to {} of external data '{}', which has only {}",
+                        called(), offset, offset + taken, location, size);
     return slice(std::move(file), offset, taken, "external data");
   }
 
@@ -221,8 +217,7 @@ Result<DType> dtype_of(int32_t data_type, Location where, Diagnostics& diag) {
   const DataType* type = find_data_type(data_type);
   if (type == nullptr)
     return diag.error(where, Kind::malformed_model, "there is no element type with number {}", data_type);
-  if (!type->dtype)
-    return diag.error(where, Kind::unsupported, "tensors of {} are not supported", type->name);
+  if (!type->dtype) return diag.error(where, Kind::unsupported, "tensors of {} are not supported", type->name);
   return *type->dtype;
 }
 

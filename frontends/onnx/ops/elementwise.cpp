@@ -1,7 +1,7 @@
 // elementwise.cpp: operators of one element at a time: activations, arithmetic, comparison, casts.
 //
-// Most are one operator of ours under another name. Before opset 7 a binary operator broadcast only if asked to, with the
-// second operand's dims aligned at `axis`; that becomes dims of 1 behind them.
+// Most are one operator of ours under another name. Before opset 7 a binary operator broadcast only if asked to, with
+// the second operand's dims aligned at `axis`; that becomes dims of 1 behind them.
 #include "frontends/onnx/fold.h"
 #include "frontends/onnx/load.h"
 
@@ -16,13 +16,14 @@ Status unary(Node& node) {
   return node.set(0, node.call(Name, {x}));
 }
 
-#define RELAXC_UNARY(X)                                                                                              \
-  X(Abs, "abs") X(Acos, "acos") X(Acosh, "acosh") X(Asin, "asin") X(Asinh, "asinh") X(Atan, "atan") X(Atanh, "atanh") \
-      X(Ceil, "ceil") X(Cos, "cos") X(Cosh, "cosh") X(Erf, "erf") X(Exp, "exp") X(Floor, "floor") X(Log, "log")       \
-          X(Neg, "negative") X(Not, "logical_not") X(Reciprocal, "reciprocal") X(Round, "round")                     \
-              X(Sigmoid, "sigmoid") X(Sign, "sign") X(Sin, "sin") X(Sinh, "sinh") X(Softplus, "nn.softplus")         \
-                  X(Softsign, "nn.softsign") X(Sqrt, "sqrt") X(Tan, "tan") X(Tanh, "tanh") X(Relu, "nn.relu")        \
-                      X(IsNaN, "isnan") X(BitwiseNot, "bitwise_not") X(Mish, "nn.mish") X(HardSwish, "nn.hard_swish")
+#define RELAXC_UNARY(X)                                                                                                \
+  X(Abs, "abs")                                                                                                        \
+  X(Acos, "acos") X(Acosh, "acosh") X(Asin, "asin") X(Asinh, "asinh") X(Atan, "atan") X(Atanh, "atanh")                \
+      X(Ceil, "ceil") X(Cos, "cos") X(Cosh, "cosh") X(Erf, "erf") X(Exp, "exp") X(Floor, "floor") X(Log, "log")        \
+          X(Neg, "negative") X(Not, "logical_not") X(Reciprocal, "reciprocal") X(Round, "round") X(Sigmoid, "sigmoid") \
+              X(Sign, "sign") X(Sin, "sin") X(Sinh, "sinh") X(Softplus, "nn.softplus") X(Softsign, "nn.softsign")      \
+                  X(Sqrt, "sqrt") X(Tan, "tan") X(Tanh, "tanh") X(Relu, "nn.relu") X(IsNaN, "isnan")                   \
+                      X(BitwiseNot, "bitwise_not") X(Mish, "nn.mish") X(HardSwish, "nn.hard_swish")
 #define X(name, ours) constexpr char k##name[] = ours;
 RELAXC_UNARY(X)
 #undef X
@@ -49,11 +50,12 @@ Status binary(Node& node) {
   return node.set(0, node.call(Name, {a, b}));
 }
 
-#define RELAXC_BINARY(X)                                                                                          \
-  X(Add, "add") X(Sub, "subtract") X(Mul, "multiply") X(Div, "divide") X(Pow, "power") X(And, "logical_and")      \
-      X(Or, "logical_or") X(Xor, "logical_xor") X(Equal, "equal") X(Greater, "greater") X(Less, "less")           \
-          X(GreaterOrEqual, "greater_equal") X(LessOrEqual, "less_equal") X(BitwiseAnd, "bitwise_and")            \
-              X(BitwiseOr, "bitwise_or") X(BitwiseXor, "bitwise_xor") X(Maximum, "maximum") X(Minimum, "minimum")
+#define RELAXC_BINARY(X)                                                                                               \
+  X(Add, "add")                                                                                                        \
+  X(Sub, "subtract") X(Mul, "multiply") X(Div, "divide") X(Pow, "power") X(And, "logical_and") X(Or, "logical_or")     \
+      X(Xor, "logical_xor") X(Equal, "equal") X(Greater, "greater") X(Less, "less") X(GreaterOrEqual, "greater_equal") \
+          X(LessOrEqual, "less_equal") X(BitwiseAnd, "bitwise_and") X(BitwiseOr, "bitwise_or")                         \
+              X(BitwiseXor, "bitwise_xor") X(Maximum, "maximum") X(Minimum, "minimum")
 #define X(name, ours) constexpr char k##name[] = ours;
 RELAXC_BINARY(X)
 #undef X
@@ -79,12 +81,13 @@ bool fold_or(Node& node) {
   return is_known_bool(node) && fold_binary(node, fold_max);
 }
 bool fold_not(Node& node) {
-  return is_known_bool(node) &&
-         fold_unary(node, [](Node& n, Expr a) { return n.index(1) - a; }, DType::boolean());
+  return is_known_bool(node) && fold_unary(
+                                    node, [](Node& n, Expr a) { return n.index(1) - a; }, DType::boolean());
 }
 bool fold_negative(Node& node) {
   const Known* x = node.known(0);
-  return x != nullptr && fold_unary(node, [](Node& n, Expr a) { return fold_sub(n, n.index(0), a); }, x->dtype);
+  return x != nullptr && fold_unary(
+                             node, [](Node& n, Expr a) { return fold_sub(n, n.index(0), a); }, x->dtype);
 }
 bool fold_where(Node& node) {
   const Known *c = node.known(0), *x = node.known(1), *y = node.known(2);
@@ -127,8 +130,7 @@ Status mean(Node& node) {
   for (size_t i = 1; i < values.size(); ++i) {
     RELAXC_TRY(sum, node.call("add", {sum, values[i]}));
   }
-  return node.set(
-      0, node.call("divide", {sum, node.scalar(sum->dtype(), static_cast<double>(values.size()))}));
+  return node.set(0, node.call("divide", {sum, node.scalar(sum->dtype(), static_cast<double>(values.size()))}));
 }
 
 Status mod(Node& node) {
@@ -136,8 +138,7 @@ Status mod(Node& node) {
   RELAXC_TRY(Value * a, node.input(0));
   RELAXC_TRY(Value * b, node.input(1));
   bool truncating = node.int_attr("fmod", 0) != 0;
-  if (!truncating && a->dtype().is_float())
-    return node.error(Kind::invalid_attribute, "fmod must be 1 for floats");
+  if (!truncating && a->dtype().is_float()) return node.error(Kind::invalid_attribute, "fmod must be 1 for floats");
   return node.set(0, node.call(truncating ? "mod" : "floor_mod", {a, b}));
 }
 bool fold_modulo(Node& node) {
@@ -193,8 +194,9 @@ Status selu(Node& node) {
   RELAXC_TRY(Value * x, node.input(0));
   double alpha = node.opset < 6 ? 1.6732 : 1.67326319217681884765625;
   double gamma = node.opset < 6 ? 1.0507 : 1.05070102214813232421875;
-  return node.set(0, node.call(kSelu, {x}, {{"alpha", node.float_attr("alpha", alpha)},
-                                            {"gamma", node.float_attr("gamma", gamma)}}));
+  return node.set(
+      0,
+      node.call(kSelu, {x}, {{"alpha", node.float_attr("alpha", alpha)}, {"gamma", node.float_attr("gamma", gamma)}}));
 }
 
 Status gelu(Node& node) {
@@ -219,7 +221,8 @@ Status shrink(Node& node) {
   Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
   DType dtype = x->dtype();
-  Value *lambd = node.scalar(dtype, node.float_attr("lambd", 0.5)), *bias = node.scalar(dtype, node.float_attr("bias", 0));
+  Value *lambd = node.scalar(dtype, node.float_attr("lambd", 0.5)),
+        *bias = node.scalar(dtype, node.float_attr("bias", 0));
   RELAXC_TRY(Value * low, node.call("negative", {lambd}));
   RELAXC_TRY(Value * below, node.call("less", {x, low}));
   RELAXC_TRY(Value * above, node.call("greater", {x, lambd}));
@@ -232,8 +235,9 @@ Status shrink(Node& node) {
 Status is_inf(Node& node) {
   Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
-  return node.set(0, node.call("isinf", {x}, {{"negative", node.int_attr("detect_negative", 1) != 0},
-                                              {"positive", node.int_attr("detect_positive", 1) != 0}}));
+  return node.set(0, node.call("isinf", {x},
+                               {{"negative", node.int_attr("detect_negative", 1) != 0},
+                                {"positive", node.int_attr("detect_positive", 1) != 0}}));
 }
 
 /// Limits are attributes before opset 11 and inputs since.
@@ -291,7 +295,9 @@ bool fold_cast(Node& node) {
   const Known* x = node.known(0);
   const onnx::AttributeProto* to = node.attribute("to");
   if (x == nullptr || to == nullptr || to->has_s()) return false;
-  if (to->i() == onnx::TensorProto::INT64) return fold_unary(node, [](Node&, Expr a) { return a; }, DType::i(64));
+  if (to->i() == onnx::TensorProto::INT64)
+    return fold_unary(
+        node, [](Node&, Expr a) { return a; }, DType::i(64));
   if (to->i() == onnx::TensorProto::INT32)
     return fold_unary(
         node,
@@ -300,7 +306,8 @@ bool fold_cast(Node& node) {
         },
         DType::i(32));
   if (to->i() == onnx::TensorProto::BOOL)
-    return fold_unary(node, [](Node& n, Expr a) { return fold_bool(n, arith::ne(a, n.index(0))); }, DType::boolean());
+    return fold_unary(
+        node, [](Node& n, Expr a) { return fold_bool(n, arith::ne(a, n.index(0))); }, DType::boolean());
   return false;
 }
 
@@ -319,8 +326,7 @@ Status dropout(Node& node) {
   Diagnostics& diag = node.diag;
   if (node.opset >= 12 && node.has(2)) {
     std::optional<double> training = node.constant_scalar(2);
-    if (!training || *training != 0)
-      return node.error(Kind::unsupported, "training_mode must be the constant false");
+    if (!training || *training != 0) return node.error(Kind::unsupported, "training_mode must be the constant false");
   }
   RELAXC_DO(node.forward(0, 0));
   if (!node.wants(1)) return Done{};

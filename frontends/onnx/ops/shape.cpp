@@ -1,0 +1,523 @@
+// shape.cpp: operators that models compute shapes with, and those that take one.
+//
+// Shape, Size and constants give known contents; what takes a shape asks for contents and, where they are not known,
+// binds symbols to the tensor's elements. A Reshape target that is read when the program runs may hold 0 (keep) and -1
+// (infer), which become selects; one that comes from dims cannot.
+#include <cmath>
+#include <numeric>
+
+#include "frontends/onnx/fold.h"
+#include "frontends/onnx/load.h"
+
+namespace relaxc::frontend {
+namespace {
+
+std::vector<Expr> dims_of(Node& node, const std::vector<int64_t>& shape) {
+  std::vector<Expr> dims;
+  for (int64_t extent : shape) dims.push_back(node.index(extent));
+  return dims;
+}
+
+Expr product(Node& node, const std::vector<Expr>& dims) {
+  Expr total = node.index(1);
+  for (Expr extent : dims) total = total * extent;
+  return total;
+}
+
+Status shape(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(const TensorInfo* x, node.info(0));
+  int64_t rank = x->ndim;
+  auto clamp = [&](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + rank : at, 0, rank); };
+  int64_t start = clamp(node.int_attr("start", 0)), end = clamp(node.int_attr("end", rank));
+  Known dims;
+  for (int64_t i = start; i < end; ++i) dims.elements.push_back((*x->shape)[static_cast<size_t>(i)]);
+  dims.shape = {dims.size()};
+  node.set_known(0, std::move(dims));
+  return Done{};
+}
+
+Status size(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(const TensorInfo* x, node.info(0));
+  node.set_known(0, Known{DType::i(64), {}, {product(node, *x->shape)}});
+  return Done{};
+}
+
+Status constant(Node& node) {
+  Diagnostics& diag = node.diag;
+  if (const auto* value = node.attribute("value")) {
+    RELAXC_TRY(relax::ConstantRef data, node.tensor_attr(value->t()));
+    return node.set(0, node.builder().constant(std::move(data)));
+  }
+  if (node.has_attr("value_int")) {
+    node.set_known(0, Known{DType::i(64), {}, {node.index(node.int_attr("value_int", 0))}});
+    return Done{};
+  }
+  if (node.has_attr("value_ints")) return node.set(0, node.builder().int64s(node.ints_attr("value_ints")));
+  if (node.has_attr("value_float")) return node.set(0, node.scalar(DType::f(32), node.float_attr("value_float", 0)));
+  if (const auto* value = node.attribute("value_floats")) {
+    std::vector<std::byte> bytes;
+    for (float number : value->floats()) {
+      std::vector<std::byte> element = relax::encode_scalar(DType::f(32), static_cast<double>(number));
+      bytes.insert(bytes.end(), element.begin(), element.end());
+    }
+    return node.set(0, node.builder().constant(
+                           relax::ConstantData::inline_bytes(DType::f(32), {value->floats_size()}, std::move(bytes))));
+  }
+  return node.error(Kind::unsupported, "sparse and string constants are not supported");
+}
+
+Status constant_of_shape(Node& node) {
+  Diagnostics& diag = node.diag;
+  relax::ConstantRef value;
+  if (const auto* given = node.attribute("value")) {
+    RELAXC_TRY(value, node.tensor_attr(given->t()));
+    if (value->elements() != 1)
+      return node.error(Kind::invalid_attribute, "attribute 'value' must have one element, found {}",
+                        value->elements());
+    value = value->reshaped({});
+  } else {
+    value = relax::ConstantData::inline_bytes(DType::f(32), {}, relax::encode_scalar(DType::f(32), 0));
+  }
+  RELAXC_TRY(std::vector<Expr> dims, node.ints(0));
+  Value* scalar = node.builder().constant(value);
+  if (dims.empty()) return node.set(0, scalar);
+  return node.set(0, node.call("broadcast_to", {scalar, node.shape(std::move(dims))}));
+}
+
+bool fold_constant_of_shape(Node& node) {
+  const Known* target = node.known(0);
+  if (target == nullptr || !target->constants()) return false;
+  std::vector<int64_t> shape = *target->constants();
+  int64_t count = 1;
+  for (int64_t extent : shape)
+    if (extent < 0 || __builtin_mul_overflow(count, extent, &count) || count > kMostKnown) return false;
+  const auto* given = node.attribute("value");
+  if (given == nullptr ||
+      !(given->t().data_type() == onnx::TensorProto::INT64 || given->t().data_type() == onnx::TensorProto::INT32 ||
+        given->t().data_type() == onnx::TensorProto::BOOL))
+    return false;
+  Result<relax::ConstantRef> data = node.tensor_attr(given->t());
+  if (!data) return false;
+  std::optional<Known> value = known_constant(node.context(), **data);
+  if (!value || value->size() != 1) return false;
+  return node.set_known(0,
+                        Known{value->dtype, shape, std::vector<Expr>(static_cast<size_t>(count), value->elements[0])});
+}
+
+/// The dims that a Reshape target means, for an operand of dims `from`.
+Result<std::vector<Expr>> reshape_dims(Node& node, const std::vector<Expr>& from, std::vector<Expr> target,
+                                       bool allow_zero) {
+  Expr zero = node.index(0), minus_one = node.index(-1), total = product(node, from);
+  size_t inferred = target.size();
+  std::vector<bool> may_infer(target.size(), false);
+  for (size_t i = 0; i < target.size(); ++i) {
+    if (target[i].is_constant(-1)) {
+      if (inferred != target.size()) return node.error(Kind::invalid_value, "only one dim of the target can be -1");
+      inferred = i;
+    } else if (target[i].is_constant(0) && !allow_zero) {
+      if (i >= from.size())
+        return node.error(Kind::invalid_value, "dim {} of the target is 0 (keep), but the input has {} dims", i,
+                          from.size());
+      target[i] = from[i];
+    } else if (target[i].constant() != nullptr && *target[i].constant() < 0) {
+      return node.error(Kind::invalid_value, "dim {} of the target is {}", i, *target[i].constant());
+    } else if (target[i].constant() == nullptr && arith::bounds(target[i], node.facts()).lower < 0) {
+      may_infer[i] = true;  // read at run time: it may be 0 or -1
+      if (!allow_zero && i < from.size()) target[i] = arith::select(arith::eq(target[i], zero), from[i], target[i]);
+    }
+  }
+  Expr rest = node.index(1);
+  for (size_t i = 0; i < target.size(); ++i) {
+    if (i == inferred) continue;
+    rest = rest * (may_infer[i] ? arith::select(arith::eq(target[i], minus_one), node.index(1), target[i]) : target[i]);
+  }
+  if (rest.is_constant(0) && inferred != target.size())
+    return node.error(Kind::invalid_value, "a dim of -1 beside one of 0 could be anything");
+  Expr left = arith::floordiv(total, arith::max(rest, node.index(1)));
+  if (arith::bounds(rest, node.facts()).lower >= 1 || inferred != target.size()) left = arith::floordiv(total, rest);
+  for (size_t i = 0; i < target.size(); ++i) {
+    if (i == inferred) target[i] = left;
+    if (may_infer[i]) target[i] = arith::select(arith::eq(target[i], minus_one), left, target[i]);
+    target[i] = node.simplify(target[i]);
+  }
+  return target;
+}
+
+Status reshape_node(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(const TensorInfo* info, node.info(0));
+  std::vector<Expr> from = *info->shape, target;
+  if (node.opset < 5) {
+    target = dims_of(node, node.ints_attr("shape"));
+  } else {
+    RELAXC_TRY(target, node.ints(1));
+  }
+  RELAXC_TRY(target, reshape_dims(node, from, std::move(target), node.int_attr("allowzero", 0) != 0));
+  RELAXC_TRY(Value * x, node.input(0));
+  return node.set(0, reshape(node, x, std::move(target)));
+}
+
+/// Known contents under another shape.
+bool set_reshaped(Node& node, std::vector<int64_t> shape) {
+  const Known* x = node.known(0);
+  if (x == nullptr) return false;
+  int64_t count = 1;
+  for (int64_t extent : shape) count *= extent;
+  return count == x->size() && node.set_known(0, Known{x->dtype, std::move(shape), x->elements});
+}
+
+bool fold_reshape(Node& node) {
+  const Known *x = node.known(0), *target = node.opset < 5 ? nullptr : node.known(1);
+  if (x == nullptr || target == nullptr || !target->constants() || x->size() == 0) return false;
+  std::vector<int64_t> shape = *target->constants();
+  int64_t rest = 1, open = -1;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] == 0 && i < x->shape.size()) shape[i] = x->shape[i];
+    if (shape[i] == -1 && open < 0)
+      open = static_cast<int64_t>(i);
+    else if (shape[i] <= 0 || shape[i] > kMostKnown || __builtin_mul_overflow(rest, shape[i], &rest))
+      return false;
+  }
+  if (open >= 0) shape[static_cast<size_t>(open)] = x->size() / rest;
+  return set_reshaped(node, std::move(shape));
+}
+
+/// The axes of Squeeze and Unsqueeze: an attribute before opset 13, an input since. Nothing: absent.
+Result<std::optional<std::vector<int64_t>>> axes_of(Node& node) {
+  Diagnostics& diag = node.diag;
+  using Axes = std::optional<std::vector<int64_t>>;
+  if (node.opset < 13) return node.has_attr("axes") ? Axes(node.ints_attr("axes")) : Axes();
+  if (!node.has(1)) return Axes();
+  RELAXC_TRY(std::vector<int64_t> axes, node.constant_ints(1, "axes"));
+  return Axes(std::move(axes));
+}
+
+Status unsqueeze(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(auto axes, axes_of(node));
+  if (!axes) return node.error(Kind::invalid_attribute, "axes are missing");
+  RELAXC_TRY(const TensorInfo* info, node.info(0));
+  int64_t rank = info->ndim + static_cast<int64_t>(axes->size());
+  RELAXC_TRY(axes, normal_axes(node, *axes, rank));
+  if (const Known* x = node.known(0)) {
+    std::vector<int64_t> shape;
+    for (int64_t i = 0, next = 0; i < rank; ++i)
+      shape.push_back(std::count(axes->begin(), axes->end(), i) != 0 ? 1 : x->shape[static_cast<size_t>(next++)]);
+    if (set_reshaped(node, std::move(shape))) return Done{};
+  }
+  RELAXC_TRY(Value * x, node.input(0));
+  if (axes->empty()) return node.forward(0, 0);
+  std::sort(axes->begin(), axes->end());
+  return node.set(0, node.call("expand_dims", {x}, {{"axis", *axes}}));
+}
+
+Status squeeze(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(auto axes, axes_of(node));
+  RELAXC_TRY(const TensorInfo* info, node.info(0));
+  std::vector<int64_t> which;
+  if (axes) {
+    RELAXC_TRY(which, normal_axes(node, *axes, info->ndim));
+  } else {
+    for (size_t i = 0; i < info->shape->size(); ++i)
+      if ((*info->shape)[i].is_constant(1))
+        which.push_back(static_cast<int64_t>(i));
+      else if ((*info->shape)[i].constant() == nullptr)
+        return node.error(Kind::unsupported, "without axes the rank depends on whether {} is 1; name the axes",
+                          arith::to_string((*info->shape)[i]));
+  }
+  if (const Known* x = node.known(0)) {
+    std::vector<int64_t> shape;
+    for (size_t i = 0; i < x->shape.size(); ++i)
+      if (std::count(which.begin(), which.end(), static_cast<int64_t>(i)) == 0) shape.push_back(x->shape[i]);
+    if (set_reshaped(node, std::move(shape))) return Done{};
+  }
+  if (which.empty()) return node.forward(0, 0);
+  RELAXC_TRY(Value * x, node.input(0));
+  std::sort(which.begin(), which.end());
+  return node.set(0, node.call("squeeze", {x}, {{"axis", which}}));
+}
+
+/// [d0, …, dn] to [d0 * … * d(axis-1), d(axis) * … * dn].
+Status flatten(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * x, node.input(0));
+  int64_t rank = static_cast<int64_t>(x->shape().size()), axis = node.int_attr("axis", 1);
+  if (axis < -rank || axis > rank)
+    return node.error(Kind::invalid_attribute, "axis {} is outside {}..{}", axis, -rank, rank);
+  if (axis < 0) axis += rank;
+  const std::vector<Expr>& dims = x->shape();
+  std::vector<Expr> rows(dims.begin(), dims.begin() + axis), columns(dims.begin() + axis, dims.end());
+  return node.set(0, reshape(node, x, {node.simplify(product(node, rows)), node.simplify(product(node, columns))}));
+}
+
+Status transpose(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * x, node.input(0));
+  std::vector<int64_t> perm = node.ints_attr("perm");
+  if (!perm.empty()) {
+    if (perm.size() != x->shape().size())
+      return node.error(Kind::invalid_attribute, "perm has {} axes, the input {}", perm.size(), x->shape().size());
+    RELAXC_TRY(perm, normal_axes(node, perm, static_cast<int64_t>(perm.size())));
+  }
+  return node.set(0, node.call("permute_dims", {x}, {{"axes", perm}}));
+}
+
+Status concat(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(std::vector<Value*> parts, node.all_inputs());
+  if (parts.empty()) return node.error(Kind::wrong_arity, "it needs at least one input");
+  // Opset 1 to 3 had axis 1 by default.
+  if (!node.has_attr("axis") && node.opset >= 4) return node.error(Kind::invalid_attribute, "axis is missing");
+  return node.set(0, node.call("concat", parts, {{"axis", node.int_attr("axis", 1)}}));
+}
+
+bool fold_concat(Node& node) {
+  int64_t axis = node.int_attr("axis", 1);
+  Known all;
+  for (size_t i = 0; i < node.inputs(); ++i) {
+    const Known* part = node.known(i);
+    if (part == nullptr || part->shape.size() != 1 || (axis != 0 && axis != -1)) return false;
+    if (i > 0 && part->dtype != all.dtype) return false;
+    all.dtype = part->dtype;
+    all.elements.insert(all.elements.end(), part->elements.begin(), part->elements.end());
+  }
+  all.shape = {all.size()};
+  return node.inputs() > 0 && node.set_known(0, std::move(all));
+}
+
+Status split(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * x, node.input(0));
+  RELAXC_TRY(int64_t axis, normal_axis(node, node.int_attr("axis", 0), static_cast<int64_t>(x->shape().size())));
+  Attrs attrs{{"axis", axis}};
+  std::vector<Value*> operands{x};
+  int64_t count = static_cast<int64_t>(node.outputs());
+  if ((node.opset < 13 && node.has_attr("split")) || (node.opset >= 13 && node.has(1)) ||
+      (node.opset < 2 && node.has(1))) {
+    std::vector<Expr> sizes;
+    if (node.opset < 13 && node.has_attr("split")) {
+      sizes = dims_of(node, node.ints_attr("split"));
+    } else {
+      RELAXC_TRY(sizes, node.ints(1));
+    }
+    if (static_cast<int64_t>(sizes.size()) != count)
+      return node.error(Kind::invalid_value, "there are {} sizes and {} outputs", sizes.size(), count);
+    operands.push_back(node.shape(std::move(sizes)));
+  } else {
+    if (node.opset >= 18 && node.int_attr("num_outputs", count) != count)
+      return node.error(Kind::invalid_attribute, "num_outputs is {}, but there are {} outputs",
+                        node.int_attr("num_outputs", count), count);
+    attrs.set("sections", count);
+  }
+  RELAXC_TRY(std::vector<Value*> parts, node.call_many("split", operands, std::move(attrs)));
+  for (size_t i = 0; i < parts.size(); ++i) RELAXC_DO(node.set(i, parts[i]));
+  return Done{};
+}
+
+bool fold_split(Node& node) {
+  const Known* x = node.known(0);
+  if (x == nullptr || x->shape.size() != 1 || node.outputs() == 0) return false;
+  std::vector<int64_t> sizes;
+  if (node.opset < 13 && node.has_attr("split")) {
+    sizes = node.ints_attr("split");
+  } else if (node.opset >= 13 && node.has(1)) {
+    const Known* given = node.known(1);
+    if (given == nullptr || !given->constants()) return false;
+    sizes = *given->constants();
+  } else {
+    int64_t count = static_cast<int64_t>(node.outputs()), each = (x->size() + count - 1) / count;
+    for (int64_t i = 0, left = x->size(); i < count; ++i, left -= each)
+      sizes.push_back(std::clamp<int64_t>(left, 0, each));
+  }
+  int64_t sum = 0;
+  for (int64_t extent : sizes)
+    if (extent < 0 || extent > kMostKnown || (sum += extent) > x->size()) return false;
+  if (sizes.size() != node.outputs() || sum != x->size()) return false;
+  Known all = *x;  // setting an output may move the slot that x points to
+  auto at = all.elements.begin();
+  for (size_t i = 0; i < sizes.size(); at += sizes[i++])
+    node.set_known(i, Known{all.dtype, {sizes[i]}, std::vector<Expr>(at, at + sizes[i])});
+  return true;
+}
+
+Status expand(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(std::vector<Expr> dims, node.ints(1));
+  RELAXC_TRY(Value * x, node.input(0));
+  return node.set(0, node.call("broadcast_to", {x, node.shape(std::move(dims))}, {{"mutual", true}}));
+}
+
+bool fold_expand(Node& node) {
+  const Known *x = node.known(0), *target = node.known(1);
+  if (x == nullptr || target == nullptr || !target->constants()) return false;
+  auto shape = broadcast_shape(x->shape, *target->constants());
+  auto elements = shape ? broadcast_known(*x, *shape) : std::nullopt;
+  return elements && node.set_known(0, Known{x->dtype, *shape, *elements});
+}
+
+/// Opset 1: `tiles` times along `axis`, both inputs; later `repeats` for all axes.
+Status tile(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * x, node.input(0));
+  if (node.opset >= 6) {
+    RELAXC_TRY(std::vector<Expr> repeats, node.ints(1));
+    return node.set(0, node.call("tile", {x, node.shape(std::move(repeats))}));
+  }
+  RELAXC_TRY(std::vector<int64_t> axis, node.constant_ints(2, "axis"));
+  RELAXC_TRY(std::vector<Expr> tiles, node.ints(1));
+  std::vector<Expr> repeats(x->shape().size(), node.index(1));
+  if (axis.size() != 1 || tiles.size() != 1) return node.error(Kind::invalid_value, "tiles and axis must be scalars");
+  RELAXC_TRY(int64_t at, normal_axis(node, axis[0], static_cast<int64_t>(repeats.size())));
+  repeats[static_cast<size_t>(at)] = tiles[0];
+  return node.set(0, node.call("tile", {x, node.shape(std::move(repeats))}));
+}
+
+/// Begins, ends, axes and steps: attributes before opset 10, inputs since.
+Status slice(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * x, node.input(0));
+  std::vector<Expr> starts, ends, steps;
+  std::vector<int64_t> axes;
+  if (node.opset < 10) {
+    starts = dims_of(node, node.ints_attr("starts"));
+    ends = dims_of(node, node.ints_attr("ends"));
+    axes = node.ints_attr("axes");
+  } else {
+    RELAXC_TRY(starts, node.ints(1));
+    RELAXC_TRY(ends, node.ints(2));
+    if (node.has(3)) {
+      RELAXC_TRY(axes, node.constant_ints(3, "axes"));
+    }
+    if (node.has(4)) {
+      RELAXC_TRY(steps, node.ints(4));
+    }
+  }
+  if (axes.empty()) {
+    axes.resize(starts.size());
+    std::iota(axes.begin(), axes.end(), 0);
+  }
+  if (axes.empty()) return node.forward(0, 0);
+  std::vector<Value*> operands{x, node.shape(std::move(starts)), node.shape(std::move(ends))};
+  if (!steps.empty()) operands.push_back(node.shape(std::move(steps)));
+  return node.set(0, node.call("strided_slice", operands, {{"axes", axes}}));
+}
+
+bool fold_slice(Node& node) {
+  const Known* x = node.known(0);
+  if (x == nullptr || x->shape.size() != 1) return false;
+  auto one = [&](size_t input, const char* attr, int64_t fallback) -> std::optional<int64_t> {
+    if (node.opset < 10) {
+      std::vector<int64_t> list = node.ints_attr(attr, {fallback});
+      return list.size() == 1 ? std::optional(list[0]) : std::nullopt;
+    }
+    if (!node.has(input)) return fallback;
+    const Known* given = node.known(input);
+    auto list = given == nullptr ? std::nullopt : given->constants();
+    return list && list->size() == 1 ? std::optional((*list)[0]) : std::nullopt;
+  };
+  auto start = one(1, "starts", 0), end = one(2, "ends", 0), axis = one(3, "axes", 0), step = one(4, "steps", 1);
+  if (!start || !end || !axis || !step || *step == 0 || (*axis != 0 && *axis != -1)) return false;
+  int64_t size = x->size(), low = *step > 0 ? 0 : -1, high = *step > 0 ? size : size - 1;
+  auto position = [&](int64_t at) {
+    return at < 0 && at < -size ? low : std::clamp<int64_t>(at < 0 ? at + size : at, low, high);
+  };
+  Known part{x->dtype, {}, {}};
+  int64_t stride = std::clamp<int64_t>(*step, -kMostKnown - 1, kMostKnown + 1);
+  for (int64_t at = position(*start), to = position(*end); stride > 0 ? at < to : at > to; at += stride)
+    part.elements.push_back(x->elements[static_cast<size_t>(at)]);
+  part.shape = {part.size()};
+  return node.set_known(0, std::move(part));
+}
+
+bool fold_gather(Node& node) {
+  const Known *x = node.known(0), *indices = node.known(1);
+  int64_t axis = node.int_attr("axis", 0);
+  if (x == nullptr || indices == nullptr || x->shape.size() != 1 || (axis != 0 && axis != -1)) return false;
+  auto list = indices->constants();
+  if (!list) return false;
+  Known result{x->dtype, indices->shape, {}};
+  for (int64_t at : *list) {
+    if (at < -x->size() || at >= x->size()) return false;
+    result.elements.push_back(x->elements[static_cast<size_t>(at < 0 ? at + x->size() : at)]);
+  }
+  return node.set_known(0, std::move(result));
+}
+
+Status gather(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * x, node.input(0));
+  RELAXC_TRY(Value * indices, node.input(1));
+  RELAXC_TRY(int64_t axis, normal_axis(node, node.int_attr("axis", 0), static_cast<int64_t>(x->shape().size())));
+  return node.set(0, node.call("take", {x, indices}, {{"axis", axis}}));
+}
+
+Status range(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(const TensorInfo* type, node.info(0));
+  DType dtype = *type->dtype;
+  if (dtype == DType::i(64) || dtype == DType::i(32)) {
+    std::vector<Value*> operands;
+    for (size_t i = 0; i < 3; ++i) {
+      RELAXC_TRY(std::vector<Expr> value, node.ints(i));
+      if (value.size() != 1) return node.error(Kind::invalid_value, "input {} must be a scalar", i);
+      operands.push_back(node.builder().prim(value[0]));
+    }
+    return node.set(0, node.call("arange", operands, {{"dtype", dtype}}));
+  }
+  std::optional<double> start = node.constant_scalar(0), limit = node.constant_scalar(1),
+                        delta = node.constant_scalar(2);
+  if (!start || !limit || !delta)
+    return node.error(Kind::unsupported, "start, limit and delta of type {} must be constants", to_string(dtype));
+  if (*delta == 0) return node.error(Kind::invalid_value, "delta is 0");
+  double steps = std::ceil((*limit - *start) / *delta);
+  if (!(steps < 1e15)) return node.error(Kind::overflow, "the range has {} elements", steps);
+  std::vector<Value*> operands{node.builder().prim(node.index(0)),
+                               node.builder().prim(node.index(std::max<int64_t>(0, static_cast<int64_t>(steps)))),
+                               node.builder().prim(node.index(1))};
+  RELAXC_TRY(Value * count, node.call("arange", operands, {{"dtype", DType::i(64)}}));
+  RELAXC_TRY(Value * numbers, astype(node, count, dtype));
+  RELAXC_TRY(Value * scaled, node.call("multiply", {numbers, node.scalar(dtype, *delta)}));
+  return node.set(0, node.call("add", {scaled, node.scalar(dtype, *start)}));
+}
+
+bool fold_range(Node& node) {
+  const Known *start = node.known(0), *limit = node.known(1), *delta = node.known(2);
+  if (start == nullptr || limit == nullptr || delta == nullptr) return false;
+  auto a = start->constants(), b = limit->constants(), d = delta->constants();
+  if (!a || !b || !d || a->size() != 1 || b->size() != 1 || d->size() != 1 || (*d)[0] == 0) return false;
+  Known list{start->dtype, {}, {}};
+  __int128 at = (*a)[0], end = (*b)[0], step = (*d)[0];
+  for (; step > 0 ? at < end : at > end; at += step) {
+    if (list.size() == kMostKnown) return false;
+    list.elements.push_back(node.index(static_cast<int64_t>(at)));
+  }
+  list.shape = {list.size()};
+  return node.set_known(0, std::move(list));
+}
+
+constexpr Converter kRows[] = {
+    {.name = "Shape", .convert = shape},
+    {.name = "Size", .convert = size},
+    {.name = "Constant", .convert = constant, .note = "not sparse, not strings"},
+    {.name = "ConstantOfShape", .convert = constant_of_shape, .fold = fold_constant_of_shape},
+    {.name = "Reshape", .convert = reshape_node, .fold = fold_reshape},
+    {.name = "Unsqueeze", .convert = unsqueeze, .note = "constant axes"},
+    {.name = "Squeeze", .convert = squeeze, .note = "constant axes"},
+    {.name = "Flatten", .convert = flatten},
+    {.name = "Transpose", .convert = transpose},
+    {.name = "Concat", .convert = concat, .fold = fold_concat},
+    {.name = "Split", .convert = split, .fold = fold_split},
+    {.name = "Expand", .convert = expand, .fold = fold_expand},
+    {.name = "Tile", .convert = tile},
+    {.name = "Slice", .convert = slice, .fold = fold_slice, .note = "constant axes"},
+    {.name = "Gather", .convert = gather, .fold = fold_gather},
+    {.name = "Range", .convert = range, .fold = fold_range, .note = "floats: constant limits"},
+};
+
+}  // namespace
+}  // namespace relaxc::frontend
+
+RELAXC_CONVERTERS(shape, kRows)
