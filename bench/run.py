@@ -199,7 +199,7 @@ def parse(arguments):
     parser.add_argument("--threads", default="1,2", type=lambda text: [int(part) for part in text.split(",")])
     parser.add_argument("--pairs", type=int, default=40)
     parser.add_argument("--window-ms", type=float, default=20)
-    parser.add_argument("--flags", default="", type=shlex.split, help="for relaxc")
+    parser.add_argument("--flags", default="-O3 --mcpu=native", type=shlex.split, help="for relaxc")
     parser.add_argument("--build", type=Path, default=HERE.parent / "build", help="where bin/ and lib/ are")
     parser.add_argument("--relaxc", type=Path, help="BUILD/bin/relaxc if not given")
     parser.add_argument("--json", type=Path)
