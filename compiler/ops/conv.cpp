@@ -1,0 +1,198 @@
+// conv.cpp: convolution over 1, 2 or 3 spatial dims (cross-correlation, as all frameworks mean it), in groups.
+//
+// Layouts are N C spatial… for data and O I/groups spatial… for weights. One reduce block over input channels and the
+// window; what lies in the padding is read as zero through a clamped subscript, so that no load leaves its buffer even
+// where both sides of a select are evaluated. A bias is a separate add, which fusion turns into an epilogue.
+//
+// The transposed form gathers: each result element sums the inputs whose windows cover it, which needs a division by
+// the stride but no scattering and no zeroed buffer, and every element is written once.
+#include "compiler/ops/common/element.h"
+#include "compiler/ops/common/window.h"
+
+namespace relaxc::ops {
+namespace {
+
+constexpr OperandDef kOperands[] = {{"x"}, {"weight"}};
+constexpr AttrDef kConv[] = {kStrides, kPadding, kDilations, {"groups", AttrType::kInt, false, "1"}};
+constexpr AttrDef kTransposed[] = {
+    kStrides, kPadding, kDilations, {"groups", AttrType::kInt, false, "1"}, {"output_padding", AttrType::kInts}};
+
+struct Shapes {
+  const TensorInfo *x, *weight;
+  size_t spatial;
+  int64_t groups;
+};
+
+/// Ranks, dtypes and groups, which both forms check alike.
+Result<Shapes> check(InferContext& c) {
+  Diagnostics& diag = c.diag;
+  RELAXC_TRY(const TensorInfo* x, c.tensor(0));
+  RELAXC_TRY(const TensorInfo* weight, c.tensor(1));
+  if (x->ndim < 3 || x->ndim > 5 || weight->ndim != x->ndim)
+    return c.error(Kind::rank_mismatch, "'{}' takes data and weights of 3 to 5 dims alike, found {} and {}",
+                   c.op.def->name, x->ndim, weight->ndim);
+  if (x->dtype != weight->dtype || !is_number(*x->dtype))
+    return c.error(Kind::dtype_mismatch, "'{}' of {} and {}", c.op.def->name, to_string(*x->dtype),
+                   to_string(*weight->dtype));
+  int64_t groups = c.op.attrs.integer("groups");
+  if (groups < 1) return c.error(Kind::invalid_attribute, "'{}' in {} groups", c.op.def->name, groups);
+  return Shapes{x, weight, static_cast<size_t>(x->ndim - 2), groups};
+}
+
+Expr divided(Expr e, int64_t by) {
+  return by == 1 ? e : arith::floordiv(e, by);
+}
+
+/// A dim of channels that must fall into groups evenly.
+relaxc::Status require_groups(InferContext& c, Expr channels, int64_t groups) {
+  if (groups == 1) return Done{};
+  return c.require(arith::eq(arith::floormod(channels, groups), 0), kDerivedDim, c.context.index(groups), channels,
+                   fmt::format("'{}': {} channels in {} groups", c.op.def->name, to_string(channels), groups));
+}
+
+InferResult infer_conv(InferContext& c) {
+  Diagnostics& diag = c.diag;
+  RELAXC_TRY(Shapes s, check(c));
+  const Dims &x = *s.x->shape, &weight = *s.weight->shape;
+  RELAXC_TRY(Windows w, read_windows(c, s.spatial, {}));
+  RELAXC_DO(require_groups(c, weight[0], s.groups));
+  if (!arith::prove_equal(x[1], weight[1] * s.groups, c.facts))
+    RELAXC_DO(c.require(arith::eq(x[1], weight[1] * s.groups), kDerivedDim, weight[1] * s.groups, x[1],
+                        fmt::format("'{}' of {} channels with weights for {} in {} groups", c.op.def->name,
+                                    to_string(x[1]), to_string(weight[1]), s.groups)));
+  Dims shape{x[0], weight[0]};
+  for (size_t k = 0; k < s.spatial; ++k) {
+    RELAXC_DO(require_window(c, x[k + 2], weight[k + 2], w, k));
+    shape.push_back(arith::simplify(window_count(x[k + 2], weight[k + 2], w, k, false), c.facts));
+  }
+  return one(tensor_info(c.context, std::move(shape), *s.x->dtype));
+}
+
+/// Sums into the result, or into a wide temporary that is then rounded.
+template <typename Combine>
+Stmt sum_into_result(DefineContext& d, const Dims& reduced, Combine combine) {
+  tir::Builder& b = d.builder;
+  BufferRef y = d.output();
+  DType dtype = wide(y->dtype);
+  auto into = [&](BufferRef out) { return b.reduce(out, reduced, d.context().zero(dtype), combine, "conv"); };
+  if (dtype == y->dtype) return into(y);
+  BufferRef sum = b.buffer("wide", dtype, y->shape);
+  auto narrow = [&](const Indices& i) { return cast(y->dtype, b.load(sum, i)); };
+  return b.alloc(sum, b.seq({into(sum), b.compute(y, narrow)}));
+}
+
+Expr zero_unless(Expr inside, Expr value) {
+  return inside ? select(inside, value, like(value, 0)) : value;
+}
+
+Stmt define_conv(DefineContext& d) {
+  tir::Builder& b = d.builder;
+  BufferRef x = d.input(0), weight = d.input(1);
+  size_t spatial = x->shape.size() - 2;
+  int64_t groups = d.attrs().integer("groups");
+  Windows w = windows_of(d.op, spatial, {});
+  Dims reduced(weight->shape.begin() + 1, weight->shape.end());
+  Expr outputs = divided(weight->shape[0], groups);
+  return sum_into_result(d, reduced, [&](Expr sum, const Indices& i, const Indices& r) {
+    Expr channel = groups == 1 ? r[0] : arith::floordiv(i[1], outputs) * weight->shape[1] + r[0];
+    Indices data{i[0], channel}, filter{i[1], r[0]};
+    std::vector<Tap> taps;
+    for (size_t k = 0; k < spatial; ++k) {
+      taps.push_back(tap(i[k + 2], r[k + 1], x->shape[k + 2], w, k));
+      data.push_back(taps.back().clamped);
+      filter.push_back(r[k + 1]);
+    }
+    Expr value = zero_unless(all_inside(taps), widen(b.load(x, data)));
+    return sum + value * widen(b.load(weight, filter));
+  });
+}
+
+std::vector<int64_t> output_padding(const Op& op, size_t spatial) {
+  std::vector<int64_t> extra = op.attrs.ints("output_padding");
+  if (extra.empty()) extra.assign(spatial, 0);
+  if (extra.size() == 1) extra.assign(spatial, extra[0]);
+  return extra;
+}
+
+/// (dim - 1) * stride + dilation * (kernel - 1) + 1 + output_padding - pads; weights are I O/groups spatial….
+InferResult infer_transposed(InferContext& c) {
+  Diagnostics& diag = c.diag;
+  RELAXC_TRY(Shapes s, check(c));
+  const Dims &x = *s.x->shape, &weight = *s.weight->shape;
+  RELAXC_TRY(Windows w, read_windows(c, s.spatial, {}));
+  std::vector<int64_t> extra = output_padding(c.op, s.spatial);
+  if (extra.size() != s.spatial)
+    return c.error(Kind::invalid_attribute, "output_padding of '{}' has {} numbers for {} spatial dims", c.op.def->name,
+                   extra.size(), s.spatial);
+  RELAXC_DO(require_equal(c, x[1], weight[0], "channels"));
+  RELAXC_DO(require_groups(c, x[1], s.groups));
+  Dims shape{x[0], weight[1] * s.groups};
+  for (size_t k = 0; k < s.spatial; ++k) {
+    Expr dim = (x[k + 2] - 1) * w.strides[k] + (weight[k + 2] - 1) * w.dilations[k] + 1 + extra[k] - w.pad_begin[k] -
+               w.pad_end[k];
+    dim = arith::simplify(dim, c.facts);
+    RELAXC_DO(c.require(arith::le(c.context.index(1), x[k + 2]), kDerivedDim, c.context.index(1), x[k + 2],
+                        fmt::format("'{}': spatial dim {} is empty", c.op.def->name, k)));
+    RELAXC_DO(
+        c.require(arith::le(c.context.index(0), dim), kDerivedDim, c.context.index(0), dim,
+                  fmt::format("'{}': spatial dim {} of the result would be {}", c.op.def->name, k, to_string(dim))));
+    shape.push_back(dim);
+  }
+  return one(tensor_info(c.context, std::move(shape), *s.x->dtype));
+}
+
+/// Along one axis the result at `o` receives x[p] * weight[k] where p * stride + k * dilation - pad = o.
+Tap source(Expr o, Expr k, Expr dim, const Windows& w, size_t axis) {
+  Context& context = o.context();
+  Expr zero = context.index(0), reach = o + w.pad_begin[axis] - k * w.dilations[axis];
+  int64_t stride = w.strides[axis];
+  Tap t;
+  t.position = divided(reach, stride);
+  t.inside = arith::logical_and(arith::le(zero, reach), arith::lt(t.position, dim));
+  if (stride > 1) t.inside = arith::logical_and(t.inside, arith::eq(arith::floormod(reach, stride), zero));
+  t.clamped = arith::max(zero, arith::min(t.position, dim - 1));
+  return t;
+}
+
+Stmt define_transposed(DefineContext& d) {
+  tir::Builder& b = d.builder;
+  BufferRef x = d.input(0), weight = d.input(1);
+  size_t spatial = x->shape.size() - 2;
+  int64_t groups = d.attrs().integer("groups");
+  Windows w = windows_of(d.op, spatial, {});
+  Expr inputs = divided(x->shape[1], groups), outputs = weight->shape[1];
+  Dims reduced{inputs};
+  reduced.insert(reduced.end(), weight->shape.begin() + 2, weight->shape.end());
+  return sum_into_result(d, reduced, [&](Expr sum, const Indices& i, const Indices& r) {
+    Expr channel = groups == 1 ? r[0] : arith::floordiv(i[1], outputs) * inputs + r[0];
+    Indices data{i[0], channel}, filter{channel, groups == 1 ? i[1] : arith::floormod(i[1], outputs)};
+    std::vector<Tap> taps;
+    for (size_t k = 0; k < spatial; ++k) {
+      taps.push_back(source(i[k + 2], r[k + 1], x->shape[k + 2], w, k));
+      data.push_back(taps.back().clamped);
+      filter.push_back(r[k + 1]);
+    }
+    Expr value = zero_unless(all_inside(taps), widen(b.load(x, data)));
+    return sum + value * widen(b.load(weight, filter));
+  });
+}
+
+constexpr OpDef kOps[] = {
+    {.name = "nn.conv",
+     .operands = kOperands,
+     .attrs = kConv,
+     .infer = infer_conv,
+     .define = define_conv,
+     .doc = "convolution of [N, C, spatial…] with weights [O, C/groups, spatial…]; a bias is added separately"},
+    {.name = "nn.conv_transpose",
+     .operands = kOperands,
+     .attrs = kTransposed,
+     .infer = infer_transposed,
+     .define = define_transposed,
+     .doc = "transposed convolution of [N, C, spatial…] with weights [C, O/groups, spatial…]"},
+};
+
+}  // namespace
+}  // namespace relaxc::ops
+
+RELAXC_OPERATORS(conv, kOps)

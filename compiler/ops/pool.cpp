@@ -1,0 +1,208 @@
+// pool.cpp: maximum, average and L2 norm of sliding windows over 1, 2 or 3 spatial dims.
+//
+// Padding never wins a maximum (it is the lowest value) and adds nothing to a sum. The average divides by the number of
+// elements that are there, or, with count_include_pad, by those within the padded dim: with ceil_mode a last window may
+// stick out even of the padding. With `indices`, max_pool has a second result: the flat position of the maximum in the
+// whole tensor (row-major, or column-major over the spatial dims with storage_order 1), as ONNX counts.
+#include "compiler/ops/common/element.h"
+#include "compiler/ops/common/window.h"
+
+namespace relaxc::ops {
+namespace {
+
+constexpr AttrDef kPoolSize{"pool_size", AttrType::kInts, true};
+constexpr AttrDef kCeil{"ceil_mode", AttrType::kBool, false, "False"};
+constexpr AttrDef kMax[] = {kPoolSize,
+                            kStrides,
+                            kPadding,
+                            kDilations,
+                            kCeil,
+                            {"indices", AttrType::kBool, false, "False"},
+                            {"storage_order", AttrType::kInt, false, "0"}};
+constexpr AttrDef kAvg[] = {kPoolSize,  kStrides, kPadding,
+                            kDilations, kCeil,    {"count_include_pad", AttrType::kBool, false, "False"}};
+constexpr AttrDef kLp[] = {kPoolSize, kStrides, kPadding, kDilations, kCeil, {"p", AttrType::kInt, false, "2"}};
+
+InferResult infer(InferContext& c) {
+  Diagnostics& diag = c.diag;
+  RELAXC_TRY(const TensorInfo* x, c.tensor(0));
+  const auto& size = c.op.attrs.ints("pool_size");
+  if (x->ndim < 3 || x->ndim > 5 || size.size() + 2 != static_cast<size_t>(x->ndim))
+    return c.error(Kind::rank_mismatch,
+                   "'{}' of {} dims with a window of {}; it takes [N, C, spatial…] and one number a spatial dim",
+                   c.op.def->name, x->ndim, size.size());
+  if (!is_number(*x->dtype))
+    return c.error(Kind::dtype_mismatch, "'{}' is not defined for {}", c.op.def->name, to_string(*x->dtype));
+  RELAXC_TRY(Windows w, read_windows(c, size.size(), size));
+  Dims shape{(*x->shape)[0], (*x->shape)[1]};
+  for (size_t k = 0; k < size.size(); ++k) {
+    if (size[k] < 1) return c.error(Kind::invalid_attribute, "a window of '{}' has extent {}", c.op.def->name, size[k]);
+    Expr dim = (*x->shape)[k + 2], kernel = c.context.index(size[k]);
+    if (c.op.attrs.flag("ceil_mode"))
+      RELAXC_DO(c.require(arith::le(c.context.index(1), dim), kDerivedDim, c.context.index(1), dim,
+                          fmt::format("'{}': spatial dim {} is empty", c.op.def->name, k)));
+    else
+      RELAXC_DO(require_window(c, dim, kernel, w, k));
+    shape.push_back(arith::simplify(window_count(dim, kernel, w, k, c.op.attrs.flag("ceil_mode")), c.facts));
+  }
+  return one(tensor_info(c.context, std::move(shape), *x->dtype));
+}
+
+InferResult infer_max(InferContext& c) {
+  Diagnostics& diag = c.diag;
+  RELAXC_TRY(std::vector<Info> infos, infer(c));
+  if (c.op.attrs.flag("indices"))
+    infos.push_back(tensor_info(c.context, *infos[0]->as<TensorInfo>()->shape, DType::i(64)));
+  return infos;
+}
+
+/// What all pools see: the windows of one op over its operand.
+struct Pool {
+  explicit Pool(DefineContext& d)
+      : d(d), x(d.input(0)), spatial(x->shape.size() - 2), w(windows_of(d.op, spatial, d.attrs().ints("pool_size"))) {
+    // In ceil mode the last window may stick out: it is clipped like padding.
+    if (d.attrs().flag("ceil_mode"))
+      for (size_t k = 0; k < spatial; ++k) clip.pad_end.push_back(w.pad_end[k] + w.strides[k]);
+    else
+      clip.pad_end = w.pad_end;
+    clip.kernel = w.kernel, clip.strides = w.strides, clip.dilations = w.dilations, clip.pad_begin = w.pad_begin;
+    for (int64_t extent : w.kernel) window.push_back(d.context().index(extent));
+  }
+
+  std::vector<Tap> taps(const Indices& i, const Indices& r) const {
+    std::vector<Tap> out;
+    for (size_t k = 0; k < spatial; ++k) out.push_back(tap(i[k + 2], r[k], x->shape[k + 2], clip, k));
+    return out;
+  }
+  /// x in the window, `outside` in the padding.
+  Expr value(const Indices& i, const Indices& r, Expr outside) const {
+    std::vector<Tap> list = taps(i, r);
+    Indices at{i[0], i[1]};
+    for (const Tap& t : list) at.push_back(t.clamped);
+    Expr inside = all_inside(list), loaded = widen(d.builder.load(x, at));
+    return inside ? select(inside, loaded, outside) : loaded;
+  }
+
+  DefineContext& d;
+  BufferRef x;
+  size_t spatial;
+  Windows w, clip;
+  Dims window;
+};
+
+/// The position of the maximum: a second reduce over the same windows, of the first offset whose value is the maximum.
+Stmt max_positions(const Pool& pool) {
+  DefineContext& d = pool.d;
+  tir::Builder& b = d.builder;
+  BufferRef y = d.output(0), positions = d.output(1);
+  DType i64 = DType::i(64);
+  bool column_major = d.attrs().integer("storage_order") == 1;
+  auto offset = [&](const Indices& i, const std::vector<Tap>& taps) {
+    Expr flat = i[0] * pool.x->shape[1] + i[1], inner = d.context().index(0);
+    for (size_t k = 0; k < pool.spatial; ++k) {
+      size_t axis = column_major ? pool.spatial - 1 - k : k;
+      inner = inner * pool.x->shape[axis + 2] + taps[axis].clamped;
+      flat = flat * pool.x->shape[k + 2];
+    }
+    return cast(i64, flat + inner);
+  };
+  return b.reduce(positions, pool.window, highest(d.context(), i64),
+                  [&](Expr best, const Indices& i, const Indices& r) {
+                    std::vector<Tap> taps = pool.taps(i, r);
+                    Expr value = pool.value(i, r, lowest(d.context(), wide(y->dtype)));
+                    Expr found = arith::eq(cast(y->dtype, value), b.load(y, i));
+                    if (Expr inside = all_inside(taps)) found = arith::logical_and(found, inside);
+                    return select(found, arith::min(best, offset(i, taps)), best);
+                  });
+}
+
+Stmt define_max(DefineContext& d) {
+  tir::Builder& b = d.builder;
+  Pool pool(d);
+  BufferRef y = d.output(0);
+  Expr floor = lowest(d.context(), y->dtype);
+  Stmt maxima = b.reduce(y, pool.window, floor, [&](Expr top, const Indices& i, const Indices& r) {
+    return arith::max(top, cast(y->dtype, pool.value(i, r, lowest(d.context(), wide(y->dtype)))));
+  });
+  return d.attrs().flag("indices") ? b.seq({maxima, max_positions(pool)}) : maxima;
+}
+
+/// How many elements window `i` has along one axis: those inside the dim, or inside the padded dim.
+Expr extent_along(const Pool& pool, Expr o, size_t axis, bool padded) {
+  Context& context = pool.d.context();
+  const Windows& w = pool.w;
+  Expr dim = pool.x->shape[axis + 2], zero = context.index(0);
+  Expr low = padded ? context.index(-w.pad_begin[axis]) : zero, high = padded ? dim + w.pad_end[axis] : dim;
+  Expr begin = o * w.strides[axis] - w.pad_begin[axis];
+  int64_t dilation = w.dilations[axis];
+  Expr first = arith::max(zero, arith::ceildiv(low - begin, dilation));
+  Expr last = arith::min(context.index(w.kernel[axis]), arith::ceildiv(high - begin, dilation));
+  return arith::max(last - first, context.index(1));
+}
+
+Stmt define_avg(DefineContext& d) {
+  tir::Builder& b = d.builder;
+  Pool pool(d);
+  BufferRef y = d.output();
+  DType dtype = wide(y->dtype);
+  BufferRef sum = b.buffer("window_sum", dtype, y->shape);
+  Expr zero = d.context().zero(dtype);
+  bool padded = d.attrs().flag("count_include_pad");
+  Stmt sums = b.reduce(sum, pool.window, zero,
+                       [&](Expr total, const Indices& i, const Indices& r) { return total + pool.value(i, r, zero); });
+  Stmt quotients = b.compute(y, [&](const Indices& i) {
+    Expr count = d.context().index(1);
+    for (size_t k = 0; k < pool.spatial; ++k) count = count * extent_along(pool, i[k + 2], k, padded);
+    return cast(y->dtype, safe_div(b.load(sum, i), cast(dtype, count)));
+  });
+  return b.alloc(sum, b.seq({sums, quotients}));
+}
+
+Stmt define_lp(DefineContext& d) {
+  tir::Builder& b = d.builder;
+  Pool pool(d);
+  BufferRef y = d.output();
+  DType dtype = wide(y->dtype);
+  Expr zero = d.context().zero(dtype), p = d.context().number(dtype, static_cast<double>(d.attrs().integer("p")));
+  BufferRef sum = b.buffer("window_sum", dtype, y->shape);
+  Stmt sums = b.reduce(sum, pool.window, zero, [&](Expr total, const Indices& i, const Indices& r) {
+    return total + call(Intrinsic::k_pow, call(Intrinsic::k_abs, pool.value(i, r, zero)), p);
+  });
+  Stmt roots = b.compute(
+      y, [&](const Indices& i) { return cast(y->dtype, call(Intrinsic::k_pow, b.load(sum, i), like(p, 1) / p)); });
+  return b.alloc(sum, b.seq({sums, roots}));
+}
+
+InferResult infer_lp(InferContext& c) {
+  Diagnostics& diag = c.diag;
+  RELAXC_TRY(std::vector<Info> infos, infer(c));
+  if (!infos[0]->as<TensorInfo>()->dtype->is_float() || c.op.attrs.integer("p") < 1)
+    return c.error(Kind::dtype_mismatch, "'{}' takes a float tensor and p of at least 1", c.op.def->name);
+  return infos;
+}
+
+constexpr OpDef kOps[] = {
+    {.name = "nn.max_pool",
+     .operands = kX,
+     .attrs = kMax,
+     .infer = infer_max,
+     .define = define_max,
+     .doc = "largest value of each window of [N, C, spatial…]; indices: also where it is"},
+    {.name = "nn.avg_pool",
+     .operands = kX,
+     .attrs = kAvg,
+     .infer = infer,
+     .define = define_avg,
+     .doc = "average of each window of [N, C, spatial…]"},
+    {.name = "nn.lp_pool",
+     .operands = kX,
+     .attrs = kLp,
+     .infer = infer_lp,
+     .define = define_lp,
+     .doc = "p-norm of each window of [N, C, spatial…]"},
+};
+
+}  // namespace
+}  // namespace relaxc::ops
+
+RELAXC_OPERATORS(pool, kOps)
