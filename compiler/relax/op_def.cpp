@@ -180,7 +180,8 @@ tir::PrimFunc define_op(Context& context, const Op& op, std::string name) {
   RELAXC_CHECK(op.def != nullptr && op.def->define != nullptr, "an operator without a definition");
   tir::Builder builder(context);
   arith::Substitution bounds;
-  for (size_t i = 0; i < op.binds.size(); ++i) bounds[op.binds[i]] = op.def->upper_bound(op, i);
+  for (size_t i = 0; i < op.binds.size(); ++i)
+    if (Expr bound = op.def->upper_bound(op, i)) bounds[op.binds[i]] = bound;
 
   tir::PrimFunc function;
   function.name = std::move(name);
@@ -194,9 +195,10 @@ tir::PrimFunc define_op(Context& context, const Op& op, std::string name) {
     if (tensor) function.params.push_back({inputs.back(), {}});
   }
   for (size_t i = 0; i < op.results.size(); ++i) {
-    outputs.push_back(
-        buffer_of(builder, *op.results[i], op.results.size() == 1 ? "y" : "y" + std::to_string(i), bounds));
-    function.params.push_back({outputs.back(), {}});
+    bool tensor = op.results[i]->info->as<TensorInfo>() != nullptr;
+    std::string result = op.results.size() == 1 ? "y" : "y" + std::to_string(i);
+    outputs.push_back(tensor ? buffer_of(builder, *op.results[i], result, bounds) : nullptr);
+    if (tensor) function.params.push_back({outputs.back(), {}});
   }
   for (size_t i = 0; i < op.binds.size(); ++i) {
     bound_values.push_back(builder.buffer(op.binds[i].name(), DType::i(64), {context.index(1)}));

@@ -84,7 +84,8 @@ class DefineContext {
   /// The dims that a Shape operand carries, or a Prim operand's value as one element.
   const std::vector<Expr>& shape_value(size_t index) const;
   /// For a data-dependent result: the one-element int64 buffer in which the definition writes the value of the op's
-  /// `index`-th bound symbol. The result buffers have their upper bound as shape (the symbol replaced by its bound).
+  /// `index`-th bound symbol. The result buffers have their upper bound as shape (the symbol replaced by its bound);
+  /// the definition writes them compactly by their actual extents, through a View of that shape.
   tir::BufferRef bound_value(size_t index) const { return bound_values_.at(index); }
   /// Fails at run time with RLX_INDEX_OUT_OF_RANGE-like `code` unless `condition` holds.
   tir::Stmt require(Expr condition, int32_t code);
@@ -100,7 +101,8 @@ using Define = tir::Stmt (*)(DefineContext&);
 /// Gives the results as other operators, with the builder standing where the op stands.
 using Expand = Result<std::vector<Value*>> (*)(GraphBuilder&, const Op&);
 
-/// For a data-dependent operator: the largest value of the op's `index`-th bound symbol, over symbols known before it.
+/// For a data-dependent operator: the largest value of the op's `index`-th bound symbol, over symbols known before it;
+/// null if there is none.
 using UpperBound = Expr (*)(const Op&, size_t index);
 
 /// Where an operator's work is done once functions are lowered.
