@@ -1,0 +1,62 @@
+// nonzero.cpp: where a tensor is not zero: the first operator whose result's extent is known only from the data.
+//
+// Counts in a first pass, because the result [rank, count] is compact and its rows begin at multiples of the count;
+// then writes. The bound is the number of elements.
+#include "compiler/ops/common/element.h"
+#include "compiler/ops/common/shape.h"
+
+namespace relaxc::ops {
+namespace {
+
+InferResult infer(InferContext& c) {
+  Diagnostics& diag = c.diag;
+  RELAXC_TRY(const TensorInfo* x, c.tensor(0));
+  Var count = c.bound_symbol(0, "nonzero_count" + std::to_string(c.op.id));
+  return one(tensor_info(c.context, Dims{c.context.index(x->ndim), count}, DType::i(64)));
+}
+
+Expr most(const Op& op, size_t) {
+  const Dims& shape = op.operand(0)->shape();
+  Expr count;
+  for (Expr dim : shape) count = count ? count * dim : dim;
+  return count ? count : op.binds[0].context().index(1);
+}
+
+Stmt define(DefineContext& d) {
+  tir::Builder& b = d.builder;
+  BufferRef x = d.input(0), y = d.output(), total = d.bound_value(0);
+  DType i64 = DType::i(64);
+  Expr first = b.index(0), one = d.context().imm(i64, 1), zero = d.context().imm(i64, 0);
+  auto is_set = [&](const Indices& i) { return cast(DType::boolean(), b.load(x, i)); };
+  Stmt count = b.seq({b.store(total, {first}, zero), b.nest(x->shape, [&](const Indices& i) {
+                        return b.branch(is_set(i), b.store(total, {first}, b.load(total, {first}) + one));
+                      })});
+  BufferRef next = b.buffer("next", i64, {b.index(1)}, tir::Scope::kLocal);
+  Stmt write = b.let("count", cast(DType::index(), b.load(total, {first})), [&](Var extent) {
+    BufferRef rows = b.buffer("rows", i64, {y->shape[0], extent});
+    Stmt body = b.nest(x->shape, [&](const Indices& i) {
+      std::vector<Stmt> stores;
+      Expr at = cast(DType::index(), b.load(next, {first}));
+      for (size_t k = 0; k < i.size(); ++k)
+        stores.push_back(b.store(rows, {b.index(static_cast<int64_t>(k)), at}, cast(i64, i[k])));
+      stores.push_back(b.store(next, {first}, b.load(next, {first}) + one));
+      return b.branch(is_set(i), b.seq(std::move(stores)));
+    });
+    return b.view(rows, y, first, b.alloc(next, b.seq({b.store(next, {first}, zero), body})));
+  });
+  return b.seq({count, write});
+}
+
+constexpr OpDef kOps[] = {
+    {.name = "nonzero",
+     .operands = kX,
+     .infer = infer,
+     .define = define,
+     .upper_bound = most,
+     .doc = "the subscripts of the elements that are not zero, [rank, count], in row-major order"},
+};
+
+}  // namespace
+}  // namespace relaxc::ops
+
+RELAXC_OPERATORS(nonzero, kOps)
