@@ -1,0 +1,82 @@
+// range.cpp: interval arithmetic with INT64_MIN and INT64_MAX as infinities.
+//
+// An end that overflows becomes infinite, which is always sound. Products take their ends from the four corner
+// products, where infinity times zero is zero.
+#include "compiler/arith/range.h"
+
+#include <algorithm>
+
+namespace relaxc::arith {
+namespace {
+
+constexpr int64_t kLow = INT64_MIN, kHigh = INT64_MAX;
+
+bool infinite(int64_t value) {
+  return value == kLow || value == kHigh;
+}
+
+int64_t end_sum(int64_t a, int64_t b, int64_t infinity) {
+  int64_t sum = 0;
+  if (a == infinity || b == infinity) return infinity;
+  if (!__builtin_add_overflow(a, b, &sum)) return sum;
+  return a < 0 ? kLow : kHigh;
+}
+
+int64_t corner_product(int64_t a, int64_t b) {
+  int64_t product = 0;
+  if (a == 0 || b == 0) return 0;
+  if (!infinite(a) && !infinite(b) && !__builtin_mul_overflow(a, b, &product)) return product;
+  return (a < 0) == (b < 0) ? kHigh : kLow;
+}
+
+int64_t corner_quotient(int64_t a, int64_t b) {
+  if (infinite(a)) return (a < 0) == (b < 0) ? kHigh : kLow;
+  if (infinite(b)) return (a < 0) == (b < 0) || a == 0 ? 0 : -1;
+  return floor_divide(a, b);
+}
+
+template <typename Corner>
+Range corners(Range a, Range b, Corner corner) {
+  int64_t values[] = {corner(a.lower, b.lower), corner(a.lower, b.upper), corner(a.upper, b.lower),
+                      corner(a.upper, b.upper)};
+  return {*std::min_element(values, values + 4), *std::max_element(values, values + 4)};
+}
+
+}  // namespace
+
+int64_t floor_divide(int64_t a, int64_t b) {
+  if (b == -1) return a == kLow ? kHigh : -a;
+  int64_t quotient = a / b;
+  return quotient - (a % b != 0 && (a < 0) != (b < 0));
+}
+
+Range add(Range a, Range b) {
+  return {end_sum(a.lower, b.lower, kLow), end_sum(a.upper, b.upper, kHigh)};
+}
+
+Range multiply(Range a, Range b) {
+  return corners(a, b, corner_product);
+}
+
+Range floor_divide(Range a, Range b) {
+  if (b.lower > 0 || b.upper < 0) return corners(a, b, corner_quotient);
+  // |a // b| <= |a| for every b but 0, where the value is 0.
+  int64_t least = a.lower == kLow ? kLow : std::min({a.lower, int64_t{-1}, a.upper == kHigh ? kLow : -a.upper});
+  int64_t most = a.upper == kHigh ? kHigh : std::max({a.upper, int64_t{0}, a.lower == kLow ? kHigh : -a.lower});
+  return {least, a.lower == kLow ? kHigh : most};
+}
+
+Range intersect(Range a, Range b) {
+  return {std::max(a.lower, b.lower), std::min(a.upper, b.upper)};
+}
+Range hull(Range a, Range b) {
+  return {std::min(a.lower, b.lower), std::max(a.upper, b.upper)};
+}
+Range smaller(Range a, Range b) {
+  return {std::min(a.lower, b.lower), std::min(a.upper, b.upper)};
+}
+Range larger(Range a, Range b) {
+  return {std::max(a.lower, b.lower), std::max(a.upper, b.upper)};
+}
+
+}  // namespace relaxc::arith

@@ -1,0 +1,121 @@
+// upper_bound.cpp: bounds of expressions in terms of the variables that remain.
+//
+// A variable that goes away is replaced, term by term, by the end of its range that makes the term largest. Its range
+// comes from the facts: a constant, or an assumption `i < n` over variables that remain. Terms must be monotone in it,
+// that is, their other factors must have a known sign. Where that fails, the constant range of the whole term serves.
+#include <algorithm>
+
+#include "compiler/arith/canonical.h"
+#include "compiler/arith/simplify.h"
+
+namespace relaxc::arith {
+namespace {
+
+class Eliminator {
+ public:
+  Eliminator(Context& context, const std::vector<Var>& gone, const Facts& facts)
+      : context_(context), gone_(gone), facts_(facts), canonical_(context, facts) {}
+
+  /// An upper (lower) bound of `e` without the variables; nothing if none was found.
+  std::optional<Expr> end(Expr e, bool upper, int depth = 0) {
+    if (!mentions(e)) return e;
+    if (depth > kDeepest) return std::nullopt;
+    if (const auto* var = e.as<VarNode>()) return end_of(Var(var), upper, depth);
+    Polynomial p = canonical_.recombine(canonical_.poly(e));
+    bool alone = p.terms.size() == 1 && p.terms.begin()->second == 1 && p.terms.begin()->first.size() == 1;
+    if (alone) return end_of_atom(p.terms.begin()->first[0], upper, depth);
+    Expr total = context_.index(0);
+    for (const auto& [monomial, coefficient] : p.terms) {
+      auto term = end_of_term(monomial, coefficient, upper, depth);
+      if (!term) return constant_end(p, upper);
+      total = total + *term;
+    }
+    return total;
+  }
+
+ private:
+  static constexpr int kDeepest = 8;
+
+  bool mentions(Expr e) const {
+    std::vector<Var> vars = free_vars(e);
+    return std::any_of(vars.begin(), vars.end(),
+                       [&](Var v) { return std::find(gone_.begin(), gone_.end(), v) != gone_.end(); });
+  }
+
+  std::optional<Expr> constant_end(const Polynomial& p, bool upper) {
+    Range values = canonical_.range(p);
+    if (upper ? !values.has_upper() : !values.has_lower()) return std::nullopt;
+    return context_.index(upper ? values.upper : values.lower);
+  }
+
+  /// The tightest end of a variable: from its range, or from `v < x`, `v <= x`, `v == x` among the assumptions.
+  std::optional<Expr> end_of(Var var, bool upper, int depth) {
+    for (Expr e : facts_.assumptions()) {
+      ExprKind kind = e->kind;
+      if (kind != ExprKind::kLt && kind != ExprKind::kLe && kind != ExprKind::kEq) continue;
+      const auto& n = static_cast<const Binary&>(*e.node());
+      bool left = n.a == var, right = n.b == var;
+      bool useful = kind == ExprKind::kEq ? left || right : upper ? left : right;
+      Expr other = left ? n.b : n.a;
+      if (!useful || std::find(gone_.begin(), gone_.end(), other) != gone_.end()) continue;
+      int64_t strict = kind != ExprKind::kLt ? 0 : upper ? -1 : 1;
+      if (auto bound = end(other, upper, depth + 1)) return *bound + strict;
+    }
+    return constant_end(Polynomial::atom(var), upper);
+  }
+
+  std::optional<Expr> end_of_term(const Monomial& monomial, int64_t coefficient, bool upper, int depth) {
+    bool grows = (coefficient > 0) == upper;
+    Expr product = context_.index(coefficient);
+    std::vector<Expr> changing;
+    for (Expr factor : monomial) (mentions(factor) ? changing.push_back(factor) : void(product = product * factor));
+    if (changing.empty()) return product;
+    // Factors must not be negative, neither before nor after, or the end could change sides.
+    for (Expr factor : monomial)
+      if (monomial.size() > 1 && canonical_.range_of_atom(factor).lower < 0) return std::nullopt;
+    for (Expr factor : changing) {
+      auto bound = end_of_atom(factor, grows, depth + 1);
+      if (!bound || (monomial.size() > 1 && !prove_le(context_.index(0), *bound, facts_))) return std::nullopt;
+      product = product * *bound;
+    }
+    return product;
+  }
+
+  std::optional<Expr> end_of_atom(Expr atom, bool upper, int depth) {
+    if (!mentions(atom)) return atom;
+    if (const auto* var = atom.as<VarNode>()) return end_of(Var(var), upper, depth);
+    auto both = [&](Expr x, Expr y, ExprKind kind) -> std::optional<Expr> {
+      auto a = end(x, upper, depth + 1), b = end(y, upper, depth + 1);
+      // One side alone bounds a minimum from above and a maximum from below.
+      if (!a && !b) return std::nullopt;
+      if (a && b) return context_.binary(kind, *a, *b);
+      bool one_is_enough = atom->kind == (upper ? ExprKind::kMin : ExprKind::kMax);
+      return one_is_enough ? (a ? a : b) : std::nullopt;
+    };
+    std::optional<Expr> made;
+    if (const auto* n = atom.as<FloorDiv>(); n && !mentions(n->b) && prove_lt(context_.index(0), n->b, facts_)) {
+      if (auto a = end(n->a, upper, depth + 1)) made = floordiv(*a, n->b);
+    } else if (const auto* n = atom.as<Min>()) {
+      made = both(n->a, n->b, ExprKind::kMin);
+    } else if (const auto* n = atom.as<Max>()) {
+      made = both(n->a, n->b, ExprKind::kMax);
+    } else if (const auto* n = atom.as<Select>()) {
+      made = both(n->then_value, n->else_value, upper ? ExprKind::kMax : ExprKind::kMin);
+    }
+    return made ? made : constant_end(Polynomial::atom(atom), upper);
+  }
+
+  Context& context_;
+  const std::vector<Var>& gone_;
+  const Facts& facts_;
+  Canonical canonical_;
+};
+
+}  // namespace
+
+std::optional<Expr> upper_bound_without(Expr e, const std::vector<Var>& gone, const Facts& facts) {
+  auto bound = Eliminator(e.context(), gone, facts).end(e, true);
+  return bound ? std::optional(simplify(*bound, facts)) : std::nullopt;
+}
+
+}  // namespace relaxc::arith
