@@ -93,7 +93,7 @@ Status same_padding(Node& node, Window& w, bool lower) {
   pads.insert(pads.end(), begin.begin(), begin.end());
   pads.insert(pads.end(), 2, node.index(0));
   pads.insert(pads.end(), end.begin(), end.end());
-  RELAXC_TRY(w.x, node.call("nn.pad", {w.x, node.shape(std::move(pads))}));
+  RELAXC_TRY(w.x, node.call("pad", {w.x, node.shape(std::move(pads))}));
   return Done{};
 }
 
@@ -303,58 +303,43 @@ Status softmax(Node& node) {
 }
 constexpr char kSoftmax[] = "nn.softmax", kLogSoftmax[] = "nn.log_softmax", kHardmax[] = "nn.hardmax";
 
-/// (x - mean) / sqrt(var + epsilon) * scale + bias, with statistics given for each channel.
+Attrs epsilon(Node& node) {
+  return {{"epsilon", node.float_attr("epsilon", 1e-5)}};
+}
+
+/// Float16 data may come with float32 statistics.
 Status batch_norm(Node& node) {
   Diagnostics& diag = node.diag;
-  RELAXC_TRY(std::vector<Value*> v, node.all_inputs());
-  if (v.size() != 5) return node.error(Kind::wrong_arity, "it takes 5 inputs, found {}", v.size());
+  RELAXC_TRY(std::vector<Value*> operands, node.all_inputs());
+  if (operands.size() != 5) return node.error(Kind::wrong_arity, "it takes 5 inputs, found {}", operands.size());
   if (node.opset >= 14 && node.int_attr("training_mode", 0) != 0)
     return node.error(Kind::unsupported, "training_mode must be 0");
   if (node.opset < 9 && node.int_attr("spatial", 1) == 0) return node.error(Kind::unsupported, "spatial must be 1");
-  size_t rank = v[0]->shape().size();
-  if (rank < 2) return node.error(Kind::rank_mismatch, "the input must have 2 dims or more");
-  auto by_channel = [&](Value* list) -> Result<Value*> {
-    if (list->shape().size() != 1)
-      return node.error(Kind::rank_mismatch, "scale, bias, mean and variance must be lists, found {}",
-                        relax::to_string(list->info));
-    std::vector<Expr> dims(rank - 1, node.index(1));
-    dims[0] = list->shape()[0];
-    return reshape(node, list, std::move(dims));
-  };
-  DType compute = v[3]->dtype();  // float16 data may come with float32 statistics
-  RELAXC_TRY(Value * x, astype(node, v[0], compute));
-  RELAXC_TRY(Value * gamma, astype(node, v[1], compute));
-  RELAXC_TRY(Value * beta, astype(node, v[2], compute));
-  RELAXC_TRY(Value * variance, astype(node, v[4], compute));
-  // Over lists, before they are given the data's rank: constants fold to one factor and one term a channel.
-  RELAXC_TRY(Value * shifted, node.call("add", {variance, node.scalar(compute, node.float_attr("epsilon", 1e-5))}));
-  RELAXC_TRY(Value * deviation, node.call("sqrt", {shifted}));
-  RELAXC_TRY(Value * factor, node.call("divide", {gamma, deviation}));
-  RELAXC_TRY(Value * mean, by_channel(v[3]));
-  RELAXC_TRY(factor, by_channel(factor));
-  RELAXC_TRY(beta, by_channel(beta));
-  RELAXC_TRY(Value * centered, node.call("subtract", {x, mean}));
-  RELAXC_TRY(Value * scaled, node.call("multiply", {centered, factor}));
-  RELAXC_TRY(Value * y, node.call("add", {scaled, beta}));
-  return node.set(0, astype(node, y, v[0]->dtype()));
+  return node.set(0, node.call("nn.batch_norm", operands, epsilon(node)));
 }
 
-/// Mean and 1 / sqrt(variance + epsilon) over `axes`, kept as dims of 1.
-struct Moments {
-  Value *centered, *mean, *inverse;
-};
-Result<Moments> moments(Node& node, Value* x, const Ints& axes, double epsilon) {
+Result<Ints> axes_from(Node& node, Value* x) {
+  Diagnostics& diag = node.diag;
+  int64_t rank = static_cast<int64_t>(x->shape().size());
+  RELAXC_TRY(int64_t axis, normal_axis(node, node.int_attr("axis", -1), rank));
+  Ints axes(static_cast<size_t>(rank - axis));
+  std::iota(axes.begin(), axes.end(), axis);
+  return axes;
+}
+
+/// The second and third output: the mean, and 1 / sqrt(variance + epsilon), with the axes as dims of 1.
+Status moments(Node& node, Value* x, const Ints& axes) {
   Diagnostics& diag = node.diag;
   Attrs over{{"axis", axes}, {"keepdims", true}};
-  Moments m{};
-  RELAXC_TRY(m.mean, node.call("mean", {x}, over));
-  RELAXC_TRY(m.centered, node.call("subtract", {x, m.mean}));
-  RELAXC_TRY(Value * squares, node.call("multiply", {m.centered, m.centered}));
+  RELAXC_TRY(x, astype(node, x, x->dtype().bits < 32 ? DType::f(32) : x->dtype()));
+  RELAXC_TRY(Value * mean, node.call("mean", {x}, over));
+  RELAXC_TRY(Value * centered, node.call("subtract", {x, mean}));
+  RELAXC_TRY(Value * squares, node.call("square", {centered}));
   RELAXC_TRY(Value * variance, node.call("mean", {squares}, over));
-  RELAXC_TRY(Value * shifted, node.call("add", {variance, node.scalar(x->dtype(), epsilon)}));
+  RELAXC_TRY(Value * shifted, node.call("add", {variance, node.scalar(x->dtype(), node.float_attr("epsilon", 1e-5))}));
   RELAXC_TRY(Value * deviation, node.call("sqrt", {shifted}));
-  RELAXC_TRY(m.inverse, node.call("divide", {node.scalar(x->dtype(), 1), deviation}));
-  return m;
+  RELAXC_DO(node.set(1, mean));
+  return node.set(2, node.call("divide", {node.scalar(x->dtype(), 1), deviation}));
 }
 
 Status layer_norm(Node& node) {
@@ -362,95 +347,59 @@ Status layer_norm(Node& node) {
   RELAXC_TRY(Value * x, node.input(0));
   RELAXC_TRY(Value * scale, node.input(1));
   RELAXC_TRY(Value * bias, node.optional_input(2));
-  int64_t rank = static_cast<int64_t>(x->shape().size());
-  RELAXC_TRY(int64_t axis, normal_axis(node, node.int_attr("axis", -1), rank));
-  Ints axes(static_cast<size_t>(rank - axis));
-  std::iota(axes.begin(), axes.end(), axis);
-  DType dtype = x->dtype(), compute = dtype.bits < 32 ? DType::f(32) : dtype;
-  RELAXC_TRY(Value * wide, astype(node, x, compute));
-  RELAXC_TRY(Moments m, moments(node, wide, axes, node.float_attr("epsilon", 1e-5)));
-  RELAXC_TRY(Value * normal, node.call("multiply", {m.centered, m.inverse}));
-  RELAXC_TRY(normal, astype(node, normal, dtype));
-  RELAXC_TRY(Value * y, node.call("multiply", {normal, scale}));
-  if (bias != nullptr) {
-    RELAXC_TRY(y, node.call("add", {y, bias}));
-  }
-  RELAXC_DO(node.set(0, y));
-  RELAXC_DO(node.set(1, m.mean));
-  return node.set(2, m.inverse);
+  RELAXC_TRY(Ints axes, axes_from(node, x));
+  Attrs attrs = epsilon(node);
+  attrs.set("axes", axes);
+  RELAXC_DO(node.set(0, node.call("nn.layer_norm", {x, scale, bias}, std::move(attrs))));
+  if (!node.wants(1) && !node.wants(2)) return Done{};
+  return moments(node, x, axes);
 }
 
-/// By channel, over the spatial dims of each sample.
-Status instance_norm(Node& node) {
+Status rms_norm(Node& node) {
   Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
   RELAXC_TRY(Value * scale, node.input(1));
-  RELAXC_TRY(Value * bias, node.input(2));
-  size_t rank = x->shape().size();
-  if (rank < 3 || scale->shape().size() != 1 || bias->shape().size() != 1)
-    return node.error(Kind::rank_mismatch, "it takes data of 3 dims or more and lists of scales and biases");
-  Ints axes(rank - 2);
-  std::iota(axes.begin(), axes.end(), 2);
-  RELAXC_TRY(Moments m, moments(node, x, axes, node.float_attr("epsilon", 1e-5)));
-  std::vector<Expr> dims(rank - 1, node.index(1));
-  dims[0] = scale->shape()[0];
-  RELAXC_TRY(scale, reshape(node, scale, dims));
-  dims[0] = bias->shape()[0];
-  RELAXC_TRY(bias, reshape(node, bias, dims));
-  RELAXC_TRY(Value * normal, node.call("multiply", {m.centered, m.inverse}));
-  RELAXC_TRY(Value * scaled, node.call("multiply", {normal, scale}));
-  return node.set(0, node.call("add", {scaled, bias}));
+  Attrs attrs = epsilon(node);
+  RELAXC_TRY(Ints axes, axes_from(node, x));
+  attrs.set("axes", std::move(axes));
+  return node.set(0, node.call("nn.rms_norm", {x, scale}, std::move(attrs)));
+}
+
+Status instance_norm(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(std::vector<Value*> operands, node.all_inputs());
+  if (operands.size() != 3) return node.error(Kind::wrong_arity, "it takes 3 inputs, found {}", operands.size());
+  return node.set(0, node.call("nn.instance_norm", operands, epsilon(node)));
 }
 
 /// Scale and bias are given by group before opset 21, by channel since.
 Status group_norm(Node& node) {
   Diagnostics& diag = node.diag;
-  RELAXC_TRY(Value * x, node.input(0));
-  RELAXC_TRY(Value * scale, node.input(1));
-  RELAXC_TRY(Value * bias, node.input(2));
+  RELAXC_TRY(std::vector<Value*> operands, node.all_inputs());
+  if (operands.size() != 3) return node.error(Kind::wrong_arity, "it takes 3 inputs, found {}", operands.size());
   int64_t groups = node.int_attr("num_groups", 0);
-  std::vector<Expr> dims = x->shape();
-  const int64_t* channels = dims.size() < 2 ? nullptr : dims[1].constant();
-  if (channels == nullptr || groups < 1 || *channels % groups != 0 || scale->shape().size() != 1 ||
-      bias->shape().size() != 1)
+  const int64_t* channels = operands[0]->shape().size() < 2 ? nullptr : operands[0]->shape()[1].constant();
+  if (channels == nullptr || groups < 1 || *channels % groups != 0)
     return node.error(Kind::invalid_attribute, "num_groups {} must divide a constant number of channels", groups);
-  Expr rest = node.index(1);
-  for (size_t i = 2; i < dims.size(); ++i) rest = rest * dims[i];
-  std::vector<Expr> grouped{dims[0], node.index(groups), node.index(*channels / groups), node.simplify(rest)};
-  RELAXC_TRY(Value * parts, reshape(node, x, grouped));
-  DType dtype = x->dtype(), compute = dtype.bits < 32 ? DType::f(32) : dtype;
-  RELAXC_TRY(parts, astype(node, parts, compute));
-  RELAXC_TRY(Moments m, moments(node, parts, {2, 3}, node.float_attr("epsilon", 1e-5)));
-  RELAXC_TRY(Value * normal, node.call("multiply", {m.centered, m.inverse}));
-  RELAXC_TRY(normal, astype(node, normal, dtype));
-  std::vector<Expr> per = node.opset < 21
-                              ? std::vector<Expr>{node.index(groups), node.index(1), node.index(1)}
-                              : std::vector<Expr>{node.index(groups), node.index(*channels / groups), node.index(1)};
-  RELAXC_TRY(scale, reshape(node, scale, per));
-  RELAXC_TRY(bias, reshape(node, bias, per));
-  RELAXC_TRY(Value * scaled, node.call("multiply", {normal, scale}));
-  RELAXC_TRY(Value * y, node.call("add", {scaled, bias}));
-  return node.set(0, reshape(node, y, std::move(dims)));
+  if (node.opset < 21 && *channels != groups)
+    for (size_t i = 1; i < 3; ++i) {
+      RELAXC_TRY(operands[i],
+                 node.call("repeat", {operands[i]}, {{"repeats", *channels / groups}, {"axis", int64_t{0}}}));
+    }
+  Attrs attrs = epsilon(node);
+  attrs.set("num_groups", groups);
+  return node.set(0, node.call("nn.group_norm", operands, std::move(attrs)));
 }
 
-/// x / sqrt(mean(x^2) + epsilon) * scale.
-Status rms_norm(Node& node) {
+/// Local response normalization over channels.
+Status lrn(Node& node) {
   Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
-  RELAXC_TRY(Value * scale, node.input(1));
-  int64_t rank = static_cast<int64_t>(x->shape().size());
-  RELAXC_TRY(int64_t axis, normal_axis(node, node.int_attr("axis", -1), rank));
-  Ints axes(static_cast<size_t>(rank - axis));
-  std::iota(axes.begin(), axes.end(), axis);
-  DType dtype = x->dtype(), compute = dtype.bits < 32 ? DType::f(32) : dtype;
-  RELAXC_TRY(Value * wide, astype(node, x, compute));
-  RELAXC_TRY(Value * squares, node.call("multiply", {wide, wide}));
-  RELAXC_TRY(Value * mean, node.call("mean", {squares}, {{"axis", axes}, {"keepdims", true}}));
-  RELAXC_TRY(Value * shifted, node.call("add", {mean, node.scalar(compute, node.float_attr("epsilon", 1e-5))}));
-  RELAXC_TRY(Value * root, node.call("sqrt", {shifted}));
-  RELAXC_TRY(Value * normal, node.call("divide", {wide, root}));
-  RELAXC_TRY(normal, astype(node, normal, dtype));
-  return node.set(0, node.call("multiply", {normal, scale}));
+  return node.set(0, node.call("nn.lrn", {x},
+                               {{"size", node.int_attr("size", 1)},
+                                {"alpha", node.float_attr("alpha", 1e-4)},
+                                {"beta", node.float_attr("beta", 0.75)},
+                                {"bias", node.float_attr("bias", 1)}}));
 }
 
 constexpr Converter kRows[] = {
@@ -471,6 +420,7 @@ constexpr Converter kRows[] = {
     {.name = "InstanceNormalization", .convert = instance_norm},
     {.name = "GroupNormalization", .convert = group_norm},
     {.name = "RMSNormalization", .convert = rms_norm},
+    {.name = "LRN", .convert = lrn},
 };
 
 }  // namespace

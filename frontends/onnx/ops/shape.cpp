@@ -83,7 +83,7 @@ Status constant_of_shape(Node& node) {
   RELAXC_TRY(std::vector<Expr> dims, node.ints(0));
   Value* scalar = node.builder().constant(value);
   if (dims.empty()) return node.set(0, scalar);
-  return node.set(0, node.call("broadcast_to", {scalar, node.shape(std::move(dims))}));
+  return node.set(0, node.call("full", {node.shape(std::move(dims)), scalar}));
 }
 
 bool fold_constant_of_shape(Node& node) {
@@ -454,33 +454,36 @@ Status gather(Node& node) {
   return node.set(0, node.call("take", {x, indices}, {{"axis", axis}}));
 }
 
+/// max(0, ceil((limit - start) / delta)) numbers.
 Status range(Node& node) {
   Diagnostics& diag = node.diag;
   RELAXC_TRY(const TensorInfo* type, node.info(0));
   DType dtype = *type->dtype;
   if (dtype == DType::i(64) || dtype == DType::i(32)) {
-    std::vector<Value*> operands;
+    std::vector<Expr> bounds;
     for (size_t i = 0; i < 3; ++i) {
       RELAXC_TRY(std::vector<Expr> value, node.ints(i));
       if (value.size() != 1) return node.error(Kind::invalid_value, "input {} must be a scalar", i);
-      operands.push_back(node.builder().prim(value[0]));
+      bounds.push_back(value[0]);
     }
-    return node.set(0, node.call("arange", operands, {{"dtype", dtype}}));
+    if (bounds[2].is_constant(0)) return node.error(Kind::invalid_value, "delta is 0");
+    Expr zero = node.index(0), distance = bounds[1] - bounds[0], delta = bounds[2];
+    arith::Range sign = arith::bounds(delta, node.facts());
+    Expr up = arith::ceildiv(distance, delta), down = arith::ceildiv(zero - distance, zero - delta), count = up;
+    if (sign.upper < 0) count = down;
+    if (sign.lower <= 0 && sign.upper >= 0) count = arith::select(arith::lt(delta, zero), down, up);
+    count = node.simplify(arith::max(zero, count));
+    return node.set(0, node.call("arange", {node.shape({bounds[0], count, delta})}, {{"dtype", dtype}}));
   }
   std::optional<double> start = node.constant_scalar(0), limit = node.constant_scalar(1),
                         delta = node.constant_scalar(2);
   if (!start || !limit || !delta)
     return node.error(Kind::unsupported, "start, limit and delta of type {} must be constants", to_string(dtype));
   if (*delta == 0) return node.error(Kind::invalid_value, "delta is 0");
-  double steps = std::ceil((*limit - *start) / *delta);
+  double steps = std::max(0.0, std::ceil((*limit - *start) / *delta));
   if (!(steps < 1e15)) return node.error(Kind::overflow, "the range has {} elements", steps);
-  std::vector<Value*> operands{node.builder().prim(node.index(0)),
-                               node.builder().prim(node.index(std::max<int64_t>(0, static_cast<int64_t>(steps)))),
-                               node.builder().prim(node.index(1))};
-  RELAXC_TRY(Value * count, node.call("arange", operands, {{"dtype", DType::i(64)}}));
-  RELAXC_TRY(Value * numbers, astype(node, count, dtype));
-  RELAXC_TRY(Value * scaled, node.call("multiply", {numbers, node.scalar(dtype, *delta)}));
-  return node.set(0, node.call("add", {scaled, node.scalar(dtype, *start)}));
+  return node.set(0, node.call("range_of", {node.scalar(dtype, *start), node.scalar(dtype, *delta),
+                                            node.shape({node.index(static_cast<int64_t>(steps))})}));
 }
 
 bool fold_range(Node& node) {

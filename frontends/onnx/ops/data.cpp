@@ -1,0 +1,221 @@
+// data.cpp: operators that move elements by index: gathers, scatters, pads, masks, rearrangements of blocks.
+#include "frontends/onnx/fold.h"
+#include "frontends/onnx/load.h"
+
+namespace relaxc::frontend {
+namespace {
+
+Result<int64_t> axis_of(Node& node, Value* x, int64_t fallback) {
+  return normal_axis(node, node.int_attr("axis", fallback), static_cast<int64_t>(x->shape().size()));
+}
+
+Status gather_elements(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * x, node.input(0));
+  RELAXC_TRY(Value * indices, node.input(1));
+  RELAXC_TRY(int64_t axis, axis_of(node, x, 0));
+  return node.set(0, node.call("gather_elements", {x, indices}, {{"axis", axis}}));
+}
+
+Status gather_nd(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * x, node.input(0));
+  RELAXC_TRY(Value * indices, node.input(1));
+  return node.set(0, node.call("gather_nd", {x, indices}, {{"batch_dims", node.int_attr("batch_dims", 0)}}));
+}
+
+Result<std::string> reduction(Node& node) {
+  std::string name = node.string_attr("reduction", "none");
+  for (const char* known : {"none", "add", "mul", "max", "min"})
+    if (name == known) return name;
+  return node.error(Kind::invalid_attribute, "reduction '{}' is none of none, add, mul, max, min", name);
+}
+
+Status scatter_elements(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(std::vector<Value*> operands, node.all_inputs());
+  if (operands.size() != 3) return node.error(Kind::wrong_arity, "it takes 3 inputs, found {}", operands.size());
+  RELAXC_TRY(int64_t axis, axis_of(node, operands[0], 0));
+  RELAXC_TRY(std::string combine, reduction(node));
+  return node.set(0, node.call("scatter_elements", operands, {{"axis", axis}, {"reduction", combine}}));
+}
+
+Status scatter_nd(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(std::vector<Value*> operands, node.all_inputs());
+  if (operands.size() != 3) return node.error(Kind::wrong_arity, "it takes 3 inputs, found {}", operands.size());
+  RELAXC_TRY(std::string combine, reduction(node));
+  return node.set(0, node.call("scatter_nd", operands, {{"reduction", combine}}));
+}
+
+/// Pads of all axes, beginnings first: an attribute ("paddings" in opset 1) before opset 11, an input since; from opset
+/// 18 on they may be for some axes only.
+Result<std::vector<Expr>> pads_of(Node& node, Value* x) {
+  Diagnostics& diag = node.diag;
+  size_t rank = x->shape().size();
+  std::vector<Expr> given;
+  std::vector<int64_t> axes;
+  if (node.opset < 11) {
+    for (int64_t pad : node.ints_attr(node.opset < 2 ? "paddings" : "pads")) given.push_back(node.index(pad));
+  } else {
+    RELAXC_TRY(given, node.ints(1));
+  }
+  for (size_t i = 0; i < rank; ++i) axes.push_back(static_cast<int64_t>(i));
+  if (node.has(3)) {
+    RELAXC_TRY(axes, node.constant_ints(3, "axes"));
+    RELAXC_TRY(axes, normal_axes(node, axes, static_cast<int64_t>(rank)));
+  }
+  if (given.size() != 2 * axes.size())
+    return node.error(Kind::invalid_value, "there are {} pads for {} axes", given.size(), axes.size());
+  std::vector<Expr> pads(2 * rank, node.index(0));
+  for (size_t i = 0; i < axes.size(); ++i) {
+    pads[static_cast<size_t>(axes[i])] = given[i];
+    pads[static_cast<size_t>(axes[i]) + rank] = given[i + axes.size()];
+  }
+  return pads;
+}
+
+Status pad(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * x, node.input(0));
+  RELAXC_TRY(std::vector<Expr> pads, pads_of(node, x));
+  Value* value = nullptr;
+  if (node.opset >= 11) {
+    RELAXC_TRY(value, node.optional_input(2));
+  } else if (node.float_attr("value", 0) != 0) {
+    value = node.scalar(x->dtype(), node.float_attr("value", 0));
+  }
+  return node.set(
+      0, node.call("pad", {x, node.shape(std::move(pads)), value}, {{"mode", node.string_attr("mode", "constant")}}));
+}
+
+Status non_zero(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * x, node.input(0));
+  return node.set(0, node.call("nonzero", {x}));
+}
+
+/// depth is a scalar; values are [off, on]. Any numeric dtype counts as an index.
+Status one_hot(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * indices, node.input(0));
+  RELAXC_TRY(Value * values, node.input(2));
+  RELAXC_TRY(const TensorInfo* depth_info, node.info(1));
+  RELAXC_TRY(indices, astype(node, indices, DType::i(64)));
+  std::vector<Expr> depth;
+  if (depth_info->dtype->is_integer() && depth_info->dtype->bits >= 32 && depth_info->dtype->is_int()) {
+    RELAXC_TRY(depth, node.ints(1));
+  } else if (std::optional<double> number = node.constant_scalar(1); number && *number >= 0 && *number < 1e15) {
+    depth = {node.index(static_cast<int64_t>(*number))};
+  } else {
+    return node.error(Kind::unsupported, "the depth must be an int64 or a constant");
+  }
+  if (depth.size() != 1) return node.error(Kind::invalid_value, "the depth must be a scalar");
+  RELAXC_TRY(std::vector<Value*> parts,
+             node.call_many("split", {values}, {{"axis", int64_t{0}}, {"sections", int64_t{2}}}));
+  if (parts.size() != 2) return node.error(Kind::shape_mismatch, "values must be [off, on]");
+  Value* size = node.shape(std::move(depth));
+  return node.set(0, node.call("one_hot", {indices, parts[1], parts[0], size}, {{"axis", node.int_attr("axis", -1)}}));
+}
+
+Status trilu(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * x, node.input(0));
+  Value* k = nullptr;
+  if (node.has(1)) {
+    RELAXC_TRY(std::vector<Expr> diagonal, node.ints(1));
+    if (diagonal.size() != 1) return node.error(Kind::invalid_value, "k must be a scalar");
+    k = node.shape(std::move(diagonal));
+  }
+  return node.set(0, node.call("trilu", {x, k}, {{"upper", node.int_attr("upper", 1) != 0}}));
+}
+
+Status eye_like(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(const TensorInfo* like, node.info(0));
+  std::vector<Expr> dims = *like->shape;
+  DType dtype = *like->dtype;
+  if (node.has_attr("dtype")) {
+    RELAXC_TRY(dtype, dtype_of(static_cast<int32_t>(node.int_attr("dtype", 0)), node.location, diag));
+  }
+  return node.set(0, node.call("eye", {node.shape(std::move(dims))}, {{"k", node.int_attr("k", 0)}, {"dtype", dtype}}));
+}
+
+/// The dims of an image and the block size.
+struct Blocks {
+  Value* x;
+  Expr n, c, h, w;
+  int64_t size;
+};
+Result<Blocks> blocks_of(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * x, node.input(0));
+  const std::vector<Expr>& d = x->shape();
+  int64_t size = node.int_attr("blocksize", 0);
+  if (d.size() != 4) return node.error(Kind::rank_mismatch, "the input must be [N, C, H, W]");
+  if (size < 1 || size > INT32_MAX) return node.error(Kind::invalid_attribute, "blocksize {} must be positive", size);
+  return Blocks{x, d[0], d[1], d[2], d[3], size};
+}
+
+/// Channels become blocks of pixels: DCR takes the block's place from the outer channels, CRD from the inner.
+Status depth_to_space(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Blocks b, blocks_of(node));
+  bool crd = node.string_attr("mode", "DCR") == "CRD";
+  Expr size = node.index(b.size), c = node.simplify(arith::floordiv(b.c, b.size * b.size));
+  std::vector<Expr> apart =
+      crd ? std::vector<Expr>{b.n, c, size, size, b.h, b.w} : std::vector<Expr>{b.n, size, size, c, b.h, b.w};
+  std::vector<int64_t> order = crd ? std::vector<int64_t>{0, 1, 4, 2, 5, 3} : std::vector<int64_t>{0, 3, 4, 1, 5, 2};
+  RELAXC_TRY(Value * split, reshape(node, b.x, std::move(apart)));
+  RELAXC_TRY(Value * moved, node.call("permute_dims", {split}, {{"axes", order}}));
+  return node.set(0, reshape(node, moved, {b.n, c, node.simplify(b.h * b.size), node.simplify(b.w * b.size)}));
+}
+
+Status space_to_depth(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Blocks b, blocks_of(node));
+  Expr size = node.index(b.size), h = node.simplify(arith::floordiv(b.h, b.size)),
+       w = node.simplify(arith::floordiv(b.w, b.size));
+  RELAXC_TRY(Value * split, reshape(node, b.x, {b.n, b.c, h, size, w, size}));
+  RELAXC_TRY(Value * moved, node.call("permute_dims", {split}, {{"axes", std::vector<int64_t>{0, 3, 5, 1, 2, 4}}}));
+  return node.set(0, reshape(node, moved, {b.n, node.simplify(b.c * (b.size * b.size)), h, w}));
+}
+
+/// Elements of `data` where `condition` holds: the places of true, then a gather.
+Status compress(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * x, node.input(0));
+  RELAXC_TRY(Value * condition, node.input(1));
+  int64_t axis = 0;
+  if (node.has_attr("axis")) {
+    RELAXC_TRY(axis, axis_of(node, x, 0));
+  } else {
+    Expr total = node.index(1);
+    for (Expr extent : x->shape()) total = total * extent;
+    RELAXC_TRY(x, reshape(node, x, {node.simplify(total)}));
+  }
+  RELAXC_TRY(Value * places, node.call("nonzero", {condition}));
+  RELAXC_TRY(places, node.call("squeeze", {places}, {{"axis", std::vector<int64_t>{0}}}));
+  return node.set(0, node.call("take", {x, places}, {{"axis", axis}}));
+}
+
+constexpr Converter kRows[] = {
+    {.name = "GatherElements", .convert = gather_elements},
+    {.name = "GatherND", .convert = gather_nd},
+    {.name = "Scatter", .convert = scatter_elements},
+    {.name = "ScatterElements", .convert = scatter_elements},
+    {.name = "ScatterND", .convert = scatter_nd},
+    {.name = "Pad", .convert = pad, .note = "constant axes"},
+    {.name = "NonZero", .convert = non_zero},
+    {.name = "OneHot", .convert = one_hot},
+    {.name = "Trilu", .convert = trilu},
+    {.name = "EyeLike", .convert = eye_like},
+    {.name = "DepthToSpace", .convert = depth_to_space},
+    {.name = "SpaceToDepth", .convert = space_to_depth},
+    {.name = "Compress", .convert = compress},
+};
+
+}  // namespace
+}  // namespace relaxc::frontend
+
+RELAXC_CONVERTERS(data, kRows)
