@@ -14,9 +14,9 @@ struct LoopFunction {
   tir::LoopKind kind;
 };
 constexpr LoopFunction kLoopFunctions[] = {
-    {"range", tir::LoopKind::kSerial},           {"T.serial", tir::LoopKind::kSerial},
-    {"T.parallel", tir::LoopKind::kParallel},    {"T.vectorized", tir::LoopKind::kVectorized},
-    {"T.unroll", tir::LoopKind::kUnrolled},      {"T.unrolled", tir::LoopKind::kUnrolled},
+    {"range", tir::LoopKind::kSerial},        {"T.serial", tir::LoopKind::kSerial},
+    {"T.parallel", tir::LoopKind::kParallel}, {"T.vectorized", tir::LoopKind::kVectorized},
+    {"T.unroll", tir::LoopKind::kUnrolled},   {"T.unrolled", tir::LoopKind::kUnrolled},
     {"T.grid", tir::LoopKind::kSerial},
 };
 

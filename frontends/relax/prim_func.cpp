@@ -1,7 +1,8 @@
 // prim_func.cpp: signature, buffers and names of a prim func.
 //
-// A handle parameter becomes a buffer when T.match_buffer says which; its place among the parameters stays the handle's. Symbols are
-// declared (`n = T.int64()`) and bound where they stand alone in a matched shape; a name in a shape of the signature declares itself.
+// A handle parameter becomes a buffer when T.match_buffer says which; its place among the parameters stays the
+// handle's. Symbols are declared (`n = T.int64()`) and bound where they stand alone in a matched shape; a name in a
+// shape of the signature declares itself.
 #include "frontends/relax/prim_func.h"
 
 #include "frontends/relax/grammar.h"
@@ -45,7 +46,8 @@ Status PrimFuncReader::decorators(const ast::Stmt& definition) {
       bool flag = keyword.value->is(AstKind::kTrue);
       if (!flag && !keyword.value->is(AstKind::kFalse))
         return source_.error(keyword.value->place, Kind::invalid_attribute, "'{}' is True or False", keyword.name);
-      if (keyword.name == "private") function_.is_private = flag;
+      if (keyword.name == "private")
+        function_.is_private = flag;
       else if (keyword.name != "s_tir" && keyword.name != "check_well_formed")
         return source_.error(keyword.place, Kind::invalid_attribute, "T.prim_func has no option '{}'", keyword.name);
     }
@@ -54,8 +56,7 @@ Status PrimFuncReader::decorators(const ast::Stmt& definition) {
 }
 
 Status PrimFuncReader::type_parameters(const ast::Stmt& definition) {
-  for (const ast::Parameter& symbol : definition.type_params)
-    declare_symbol(symbol.name, symbol.place);
+  for (const ast::Parameter& symbol : definition.type_params) declare_symbol(symbol.name, symbol.place);
   return Done{};
 }
 
@@ -145,7 +146,8 @@ Status PrimFuncReader::attribute(const ast::Expr& key, const ast::Expr& value) {
 /// T.Buffer(shape, dtype), T.Buffer[shape, dtype], T.Buffer[(shape), dtype], T.Buffer[8, dtype].
 Result<tir::BufferRef> PrimFuncReader::buffer_annotation(const ast::Expr& annotation, const std::string& name) {
   if (annotation.items.size() < 2)
-    return source_.error(annotation.place, Kind::ill_formed, "T.Buffer needs a shape, as in T.Buffer((8,), \"float32\")");
+    return source_.error(annotation.place, Kind::ill_formed,
+                         "T.Buffer needs a shape, as in T.Buffer((8,), \"float32\")");
   pattern_ = true;
   Result<tir::BufferRef> made = buffer(annotation, 1, name);
   pattern_ = false;
@@ -267,12 +269,15 @@ Result<Scalar> PrimFuncReader::name(const ast::Expr& e) {
   auto* known = names_.find(e.text);
   if (known == nullptr) return unbound(e);
   switch (known->value.kind) {
-    case PrimName::kPoison: return source_.diag().failed();
-    case PrimName::kScalar: return Scalar{known->value.scalar};
+    case PrimName::kPoison:
+      return source_.diag().failed();
+    case PrimName::kScalar:
+      return Scalar{known->value.scalar};
     case PrimName::kBuffer:
       return source_.error(e.place, Kind::invalid_value, "'{}' is a buffer; read an element, as in {}[i]", e.text,
                            e.text);
-    case PrimName::kHandle: break;
+    case PrimName::kHandle:
+      break;
   }
   return source_.error(e.place, Kind::invalid_value, "'{}' is a handle; T.match_buffer gives it elements", e.text);
 }

@@ -1,7 +1,8 @@
 // prim_stmt.cpp: the statements of a prim func.
 //
-// Python's statements are flat where TIR's nest: a buffer or a scalar holds for the rest of its suite. A suite is therefore read into
-// pieces, one an opening, and folded from its end, so that a suite of a thousand openings does not recurse while it is read.
+// Python's statements are flat where TIR's nest: a buffer or a scalar holds for the rest of its suite. A suite is
+// therefore read into pieces, one an opening, and folded from its end, so that a suite of a thousand openings does not
+// recurse while it is read.
 #include "frontends/relax/literals.h"
 #include "frontends/relax/prim_func.h"
 
@@ -55,12 +56,18 @@ Status PrimFuncReader::statement(const ast::Stmt& stmt, Suite& out) {
   Diagnostics& diag = source_.diag();
   switch (stmt.kind) {
     case StmtKind::kPass:
-    case StmtKind::kImport: return Done{};
-    case StmtKind::kAssign: return assignment(stmt, out);
-    case StmtKind::kAugmentAssign: return store(*stmt.target, *stmt.value, stmt.text, out);
-    case StmtKind::kExpr: return expression(stmt, out);
-    case StmtKind::kFor: return loop(*stmt.value, *stmt.target, stmt.body, out);
-    case StmtKind::kWith: return with(stmt, out);
+    case StmtKind::kImport:
+      return Done{};
+    case StmtKind::kAssign:
+      return assignment(stmt, out);
+    case StmtKind::kAugmentAssign:
+      return store(*stmt.target, *stmt.value, stmt.text, out);
+    case StmtKind::kExpr:
+      return expression(stmt, out);
+    case StmtKind::kFor:
+      return loop(*stmt.value, *stmt.target, stmt.body, out);
+    case StmtKind::kWith:
+      return with(stmt, out);
     case StmtKind::kReturn:
       if (stmt.value == nullptr || stmt.value->is(AstKind::kNone)) return Done{};
       return source_.error(stmt.place, Kind::unsupported, "a prim func returns nothing; it writes into its buffers");
@@ -73,8 +80,7 @@ Status PrimFuncReader::statement(const ast::Stmt& stmt, Suite& out) {
       Result<tir::Stmt> then_body = suite(stmt.body);
       Result<tir::Stmt> else_body = suite(stmt.orelse);
       if (!test || !then_body || !else_body) return diag.failed();
-      out.back().stmts.push_back(
-          builder_.branch(*test, *then_body, stmt.orelse.empty() ? tir::Stmt() : *else_body));
+      out.back().stmts.push_back(builder_.branch(*test, *then_body, stmt.orelse.empty() ? tir::Stmt() : *else_body));
       return Done{};
     }
     case StmtKind::kWhile: {
@@ -91,7 +97,8 @@ Status PrimFuncReader::statement(const ast::Stmt& stmt, Suite& out) {
     case StmtKind::kContinue:
       return source_.error(stmt.place, Kind::unsupported, "'continue' has no meaning yet; write an 'if'");
     case StmtKind::kClass:
-    case StmtKind::kFunction: break;
+    case StmtKind::kFunction:
+      break;
   }
   return source_.error(stmt.place, Kind::ill_formed, "a definition cannot stand inside a prim func");
 }
@@ -172,8 +179,7 @@ Status PrimFuncReader::open_buffer(const std::string& callee, const ast::Stmt& s
     return source_.error(stmt.target->place, Kind::syntax, "expected a name for the buffer");
   if (++open_scopes_ > kMostOpenScopes) {
     --open_scopes_;
-    return source_.error(stmt.place, Kind::unsupported, "more than {} buffers and names in one scope",
-                         kMostOpenScopes);
+    return source_.error(stmt.place, Kind::unsupported, "more than {} buffers and names in one scope", kMostOpenScopes);
   }
   Result<tir::BufferRef> made = buffer(*stmt.value, 1, stmt.target->text);
   if (!made) {
@@ -229,8 +235,7 @@ Status PrimFuncReader::let(const ast::Stmt& stmt, Suite& out) {
   }
   if (++open_scopes_ > kMostOpenScopes) {
     --open_scopes_;
-    return source_.error(stmt.place, Kind::unsupported, "more than {} buffers and names in one scope",
-                         kMostOpenScopes);
+    return source_.error(stmt.place, Kind::unsupported, "more than {} buffers and names in one scope", kMostOpenScopes);
   }
   arith::Var var = context_.var(stmt.target->text, typed.dtype());
   bind(stmt.target->text, {PrimName::kScalar, var}, stmt.target->place);

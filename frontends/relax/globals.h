@@ -1,0 +1,42 @@
+// globals.h: the functions of a module while it is read, and who reads them.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+
+#include "compiler/relax/op_def.h"
+#include "frontends/relax/ast.h"
+
+namespace relaxc::frontend {
+
+class RelaxFunctionReader;
+
+/// What a function of the file is.
+struct Global {
+  enum Kind : uint8_t { kPoison, kPrimFunc, kFunction };
+  Kind kind = kPoison;
+  const ast::Stmt* definition = nullptr;
+  RelaxFunctionReader* reader = nullptr;  ///< of a kFunction
+};
+
+/// What the readers of one file share.
+struct ModuleScope {
+  relax::Module& module;
+  const relax::OpTable& table;
+  SourceText& source;
+  ast::Tree& tree;
+  std::span<const relax::ConstantRef> constants;
+  std::map<std::string, Global> globals;
+  std::set<std::string> module_names;  ///< the classes: `Module` in `cls = Module`
+
+  std::vector<std::string> global_names() const {
+    std::vector<std::string> names;
+    for (const auto& [name, global] : globals) names.push_back(name);
+    return names;
+  }
+};
+
+}  // namespace relaxc::frontend

@@ -1,0 +1,36 @@
+// name_uses.cpp: which names a piece of text mentions. The tree's depth is bounded, so recursion is.
+#include "frontends/relax/name_uses.h"
+
+namespace relaxc::frontend {
+namespace {
+
+void collect(const ast::Expr* e, std::set<std::string>& names) {
+  if (e == nullptr) return;
+  if (e->is(ast::ExprKind::kName)) names.insert(e->text);
+  for (const ast::Expr* item : e->items) collect(item, names);
+  for (const ast::Keyword& keyword : e->keywords) collect(keyword.value, names);
+}
+
+void collect(const std::vector<const ast::Stmt*>& body, std::set<std::string>& names) {
+  for (const ast::Stmt* stmt : body) {
+    collect(stmt->target, names);
+    collect(stmt->annotation, names);
+    collect(stmt->value, names);
+    for (const ast::WithItem& item : stmt->with) {
+      collect(item.value, names);
+      collect(item.target, names);
+    }
+    collect(stmt->body, names);
+    collect(stmt->orelse, names);
+  }
+}
+
+}  // namespace
+
+std::set<std::string> names_used(const std::vector<const ast::Stmt*>& body) {
+  std::set<std::string> names;
+  collect(body, names);
+  return names;
+}
+
+}  // namespace relaxc::frontend

@@ -1,0 +1,15 @@
+// name_uses.h: which names a piece of text mentions.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "frontends/relax/ast.h"
+
+namespace relaxc::frontend {
+
+/// Every name read or written in `body`, nested statements included.
+std::set<std::string> names_used(const std::vector<const ast::Stmt*>& body);
+
+}  // namespace relaxc::frontend

@@ -1,0 +1,171 @@
+// parser.cpp: a file to a module: which definitions there are, and in which order they are read.
+//
+// Names of functions are known before any body is read, since order means nothing in a class; then prim funcs, whose
+// buffers call_tir is checked against; then the signatures of Relax functions, then their bodies. A function whose
+// reading fails stays known as a failure, so that its callers do not complain about it a second time.
+#include "frontends/relax/parser.h"
+
+#include "compiler/relax/verify.h"
+#include "frontends/relax/grammar.h"
+#include "frontends/relax/literals.h"
+#include "frontends/relax/prim_func.h"
+#include "frontends/relax/relax_function.h"
+
+namespace relaxc::frontend {
+
+using AstKind = ast::ExprKind;
+using ast::StmtKind;
+
+namespace {
+
+/// Places are 32-bit, and a text of a gigabyte is no program that someone wrote.
+constexpr size_t kLargestText = size_t{1} << 30;
+
+class ModuleReader {
+ public:
+  ModuleReader(ModuleScope& scope) : scope_(scope), source_(scope.source) {}
+
+  bool run() {
+    bool ok = true;
+    for (const ast::Stmt* stmt : scope_.tree.file) ok &= top_level(*stmt, false);
+    if (definitions_.empty() && ok) {
+      (void)source_.error({0, 1}, Kind::ill_formed, "no function is defined here");
+      return false;
+    }
+    for (const ast::Stmt* definition : definitions_)
+      if (scope_.globals[definition->text].kind == Global::kPrimFunc) ok &= prim_func(*definition);
+    for (auto& reader : readers_) ok &= signature(*reader);
+    for (auto& reader : readers_) ok &= reader->body();
+    return ok;
+  }
+
+ private:
+  bool top_level(const ast::Stmt& stmt, bool in_class) {
+    switch (stmt.kind) {
+      case StmtKind::kImport:
+      case StmtKind::kPass:
+        return true;
+      case StmtKind::kFunction:
+        return function(stmt);
+      case StmtKind::kClass:
+        if (in_class) break;
+        return module_class(stmt);
+      case StmtKind::kExpr:
+        if (stmt.value->is(AstKind::kString)) return true;
+        if (stmt.value->is(AstKind::kCall) && in_class) {
+          std::string path = dotted_path(*stmt.value->items[0]).value_or("");
+          if (path == "I.module_attrs" || path == "I.module_global_infos") return true;
+        }
+        break;
+      case StmtKind::kAssign:
+        // `Module = …` of a printed script: what stands there computes in Python.
+        break;
+      default:
+        break;
+    }
+    (void)source_.error(stmt.place, Kind::unsupported, "a module holds functions only");
+    return false;
+  }
+
+  bool module_class(const ast::Stmt& stmt) {
+    if (!scope_.module_names.empty()) {
+      (void)source_.error(stmt.name_place, Kind::unsupported, "one file holds one module, found a second class");
+      return false;
+    }
+    scope_.module_names.insert(stmt.text);
+    scope_.module.name = stmt.text;
+    bool ok = true;
+    for (const ast::Stmt* inner : stmt.body) ok &= top_level(*inner, true);
+    return ok;
+  }
+
+  /// What a function is, by its decorator.
+  bool function(const ast::Stmt& stmt) {
+    Global::Kind kind = Global::kPoison;
+    for (const ast::Expr* decorator : stmt.decorators) {
+      const ast::Expr& head = decorator->is(AstKind::kCall) ? *decorator->items[0] : *decorator;
+      std::string path = dotted_path(head).value_or("");
+      std::string last = path.substr(path.rfind('.') == std::string::npos ? 0 : path.rfind('.') + 1);
+      if (last == "prim_func")
+        kind = Global::kPrimFunc;
+      else if (last == "function" || last == "func")
+        kind = Global::kFunction;
+    }
+    if (auto known = scope_.globals.find(stmt.text); known != scope_.globals.end()) {
+      (void)source_.error(stmt.name_place, Kind::redefinition, "two functions are named '{}'", stmt.text);
+      source_.note(known->second.definition->name_place, "the first is here");
+      return false;
+    }
+    Global& global = scope_.globals[stmt.text];
+    global.definition = &stmt;
+    if (kind == Global::kPoison && !stmt.broken) {
+      (void)source_.error(stmt.name_place, Kind::unsupported,
+                          "'{}' is no function of a module; @R.function or @T.prim_func makes it one", stmt.text);
+      return false;
+    }
+    if (stmt.broken) return false;  // reported by the grammar
+    global.kind = kind;
+    definitions_.push_back(&stmt);
+    if (kind == Global::kFunction) {
+      relax::Function* made = scope_.module.add_function(stmt.text);
+      global.reader = readers_.emplace_back(std::make_unique<RelaxFunctionReader>(scope_, stmt, *made)).get();
+    }
+    return true;
+  }
+
+  bool prim_func(const ast::Stmt& definition) {
+    Result<tir::PrimFunc> made = PrimFuncReader(scope_.module.context(), source_, scope_.tree).run(definition);
+    if (!made) {
+      scope_.globals[definition.text].kind = Global::kPoison;
+      return false;
+    }
+    scope_.module.add_prim_func(std::move(*made));
+    return true;
+  }
+
+  bool signature(RelaxFunctionReader& reader) {
+    if (reader.signature()) return true;
+    scope_.globals[reader.function().name].kind = Global::kPoison;
+    return false;
+  }
+
+  ModuleScope& scope_;
+  SourceText& source_;
+  std::vector<const ast::Stmt*> definitions_;
+  std::vector<std::unique_ptr<RelaxFunctionReader>> readers_;
+};
+
+/// The file's name as a name in C: "models/my-net.relax" is my_net.
+std::string module_name(const std::string& path) {
+  std::string stem = path.substr(path.find_last_of('/') == std::string::npos ? 0 : path.find_last_of('/') + 1);
+  stem = stem.substr(0, stem.find_last_of('.') == 0 ? std::string::npos : stem.find_last_of('.'));
+  for (char& c : stem)
+    if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'))) c = '_';
+  return stem.empty() ? "model" : stem[0] >= '0' && stem[0] <= '9' ? "m" + stem : stem;
+}
+
+}  // namespace
+
+Result<relax::Module> parse_module(std::string path, std::string text, const relax::OpTable& table, Diagnostics& diag,
+                                   std::span<const relax::ConstantRef> constants) {
+  relax::Module module;
+  module.name = module_name(path);
+  diag.keep(module.shared_sources());
+  if (text.size() > kLargestText)
+    return diag.error(module.sources().at(FileOrigin{path}), Kind::unsupported, "a text of more than {} bytes",
+                      kLargestText);
+  const SourceFile* file = module.sources().add_file(std::move(path), std::move(text));
+  SourceText source(file, module.sources(), diag);
+  ast::Tree tree;
+  size_t errors_before = diag.error_count();
+  parse_file(source, tree);
+  ModuleScope scope{module, table, source, tree, constants, {}, {}};
+  bool ok = ModuleReader(scope).run();
+  if (!ok || diag.error_count() != errors_before) return diag.failed();
+  // What the readers let through and is still no module.
+  std::string fault = relax::first_fault(module);
+  if (!fault.empty()) return source.error({0, 1}, Kind::ill_formed, "{}", fault);
+  return module;
+}
+
+}  // namespace relaxc::frontend

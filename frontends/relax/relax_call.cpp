@@ -1,0 +1,332 @@
+// relax_call.cpp: calls of prim funcs, of Relax functions and of external functions.
+//
+// A call of a Relax function has the callee's results with its symbols replaced by what the arguments put in their
+// place; the callee is read first if it does not declare what it returns. The 2021 spelling call_dps(shape, f, [args])
+// is call_tir or a call of an external function, by what f is.
+#include <algorithm>
+
+#include "frontends/relax/literals.h"
+#include "frontends/relax/relax_function.h"
+#include "frontends/relax/suggest.h"
+
+namespace relaxc::frontend {
+
+using AstKind = ast::ExprKind;
+
+Term RelaxFunctionReader::results_of(relax::Op* op) const {
+  if (op->results.size() == 1) return Term::of(op->results[0]);
+  std::vector<Term> terms;
+  for (Value* value : op->results) terms.push_back(Term::of(value));
+  return Term::sequence(std::move(terms));
+}
+
+/// The values of `(a, b)`, of one value, or of the positional arguments of a call.
+Result<std::vector<relax::Value*>> RelaxFunctionReader::call_arguments(const ast::Expr& list) {
+  std::vector<const ast::Expr*> items = {&list};
+  bool arguments = list.is(AstKind::kCall) && path_of(*list.items[0]) == "R.carry";
+  if (list.is_sequence()) items = list.items;
+  if (arguments) items.assign(list.items.begin() + 1, list.items.end());
+  std::vector<Value*> values;
+  bool ok = true;
+  for (const ast::Expr* item : items) {
+    Result<Term> term = eval(*item);
+    bool spread = term && items.size() == 1 && !list.is_sequence() && term->kind == Term::kSequence;
+    std::vector<Term> parts = !term ? std::vector<Term>{} : spread ? term->items : std::vector<Term>{*term};
+    ok = ok && term;
+    for (const Term& part : parts) {
+      Result<Value*> value = as_value(part, item->place);
+      ok = ok && value;
+      if (value && *value == nullptr) {
+        (void)source_.error(item->place, Kind::invalid_value, "None is no argument");
+        ok = false;
+      }
+      if (ok) values.push_back(*value);
+    }
+  }
+  if (!ok) return source_.diag().failed();
+  return values;
+}
+
+/// What a call gives: out_sinfo, out_ty, sinfo_args, ty_args or the argument at `position`.
+Result<std::vector<relax::Info>> RelaxFunctionReader::output_infos(const ast::Expr& e, size_t position) {
+  const ast::Expr* declared = e.items.size() > position ? e.items[position] : nullptr;
+  for (std::string_view name : {"out_sinfo", "out_ty", "sinfo_args", "ty_args"})
+    if (const ast::Keyword* keyword = e.keyword(name)) declared = keyword->value;
+  if (declared == nullptr)
+    return source_.error(e.place, Kind::wrong_arity, "the call needs out_sinfo=R.Tensor(…) to say what it gives");
+  return info_list(*declared);
+}
+
+Result<Term> RelaxFunctionReader::callee(const ast::Expr& e) {
+  Diagnostics& diag = source_.diag();
+  RELAXC_TRY(Term term, eval(e));
+  if (term.kind == Term::kString) return Term::of(Term::kExternal, term.text);
+  if (term.kind == Term::kGlobal || term.kind == Term::kExternal) return term;
+  return source_.error(e.place, Kind::dtype_mismatch, "expected a function");
+}
+
+/// R.call_tir(cls.f, (x, y), out_sinfo=R.Tensor(…), tir_vars=R.shape([n]))
+Result<Term> RelaxFunctionReader::call_tir(const ast::Expr& e) {
+  Diagnostics& diag = source_.diag();
+  if (e.items.size() < 3 || e.items.size() > 4)
+    return source_.error(e.place, Kind::wrong_arity, "R.call_tir takes a prim func, its arguments and out_sinfo");
+  Result<Term> function = callee(*e.items[1]);
+  Result<std::vector<Value*>> args = call_arguments(*e.items[2]);
+  Result<std::vector<Info>> outputs = output_infos(e, 3);
+  if (!function || !args || !outputs) return diag.failed();
+  if (const ast::Keyword* symbols = e.keyword("tir_vars")) {
+    RELAXC_TRY(std::vector<arith::Expr> list, dims(*symbols->value));
+    for (arith::Expr symbol : list) args->push_back(at(e.place).prim(symbol));
+  }
+  if (function->kind != Term::kGlobal)
+    return source_.error(e.items[1]->place, Kind::dtype_mismatch,
+                         "R.call_tir calls a prim func; R.call_dps_packed calls an external function");
+  return finish_call_tir(function->text, std::move(*args), std::move(*outputs), e.place);
+}
+
+Result<Term> RelaxFunctionReader::finish_call_tir(const std::string& name, std::vector<Value*> args,
+                                                  std::vector<Info> outputs, Place place) {
+  Diagnostics& diag = source_.diag();
+  const Global& global = scope_.globals.at(name);
+  if (global.kind == Global::kPoison) return diag.failed();
+  const tir::PrimFunc* prim = scope_.module.find_prim_func(name);
+  if (global.kind != Global::kPrimFunc || prim == nullptr)
+    return source_.error(place, Kind::dtype_mismatch, "R.call_tir calls a prim func, and '{}' is none", name);
+  RELAXC_DO(check_prim_args(*prim, args, outputs, place));
+  return results_of(at(place).call_tir(name, std::move(args), std::move(outputs)));
+}
+
+/// Number, dtype, rank and provable dims of what goes into and out of a prim func.
+Status RelaxFunctionReader::check_prim_args(const tir::PrimFunc& prim, const std::vector<Value*>& args,
+                                            const std::vector<Info>& outputs, Place place) {
+  std::vector<Info> infos;
+  size_t scalars = 0;
+  for (Value* value : args) {
+    if (const auto* shape = value->info->as<relax::ShapeInfo>())
+      scalars += static_cast<size_t>(std::max(shape->ndim, 0));
+    else if (value->info->as<relax::PrimInfo>())
+      ++scalars;
+    else
+      infos.push_back(value->info);
+  }
+  size_t inputs = infos.size();
+  infos.insert(infos.end(), outputs.begin(), outputs.end());
+  std::vector<const tir::Param*> buffers;
+  for (const tir::Param& param : prim.params)
+    if (param.buffer != nullptr) buffers.push_back(&param);
+  size_t wanted_scalars = prim.params.size() - buffers.size();
+  if (buffers.size() != infos.size() || wanted_scalars != scalars) {
+    Failure failure = source_.error(place, Kind::wrong_arity,
+                                    "'{}' takes {} buffers and {} scalars, found {} inputs, {} outputs and {} scalars",
+                                    prim.name, buffers.size(), wanted_scalars, inputs, outputs.size(), scalars);
+    return failure;
+  }
+  arith::Substitution symbols;
+  for (size_t i = 0; i < infos.size(); ++i) {
+    const tir::Buffer& buffer = *buffers[i]->buffer;
+    const auto* tensor = infos[i]->as<relax::TensorInfo>();
+    std::string which = i < inputs ? fmt::format("argument {}", i) : fmt::format("output {}", i - inputs);
+    if (tensor == nullptr)
+      return source_.error(place, Kind::dtype_mismatch, "{} of '{}' must be a tensor, found {}", which, prim.name,
+                           relax::to_string(infos[i]));
+    if (tensor->dtype && *tensor->dtype != buffer.dtype)
+      return source_.error(place, Kind::dtype_mismatch, "{} of '{}' is {}, and the buffer '{}' holds {}", which,
+                           prim.name, to_string(*tensor->dtype), buffer.name, to_string(buffer.dtype));
+    if (tensor->ndim >= 0 && tensor->ndim != static_cast<int32_t>(buffer.shape.size()))
+      return source_.error(place, Kind::rank_mismatch, "{} of '{}' has {} dims, and the buffer '{}' has {}", which,
+                           prim.name, tensor->ndim, buffer.name, buffer.shape.size());
+    if (!tensor->shape) continue;
+    for (size_t d = 0; d < buffer.shape.size(); ++d) {
+      arith::Expr given = (*tensor->shape)[d];
+      if (buffer.shape[d].as<arith::VarNode>() && symbols.emplace(buffer.shape[d], given).second) continue;
+      arith::Expr wanted = arith::substitute(buffer.shape[d], symbols);
+      if (arith::prove(arith::ne(given, wanted), function_.facts))
+        return source_.error(place, Kind::shape_mismatch, "dim {} of {} of '{}' is {}, and the buffer '{}' has {}", d,
+                             which, prim.name, arith::to_string(given), buffer.name, arith::to_string(wanted));
+    }
+  }
+  return Done{};
+}
+
+/// 2021: R.call_dps(shape, f, [args]); the dtype is the callee's, or that of the annotation.
+Result<Term> RelaxFunctionReader::call_dps(const ast::Expr& e) {
+  Diagnostics& diag = source_.diag();
+  if (e.items.size() != 4)
+    return source_.error(e.place, Kind::wrong_arity, "R.call_dps takes a shape, a function and its arguments");
+  Result<std::vector<arith::Expr>> shape = dims(*e.items[1]);
+  Result<Term> function = callee(*e.items[2]);
+  Result<std::vector<Value*>> args = call_arguments(*e.items[3]);
+  if (!shape || !function || !args) return diag.failed();
+  std::optional<DType> dtype;
+  if (hint_ != nullptr) {
+    // Only the dtype is wanted; the rest of the annotation is checked when the value is there.
+    const ast::Expr* written = hint_->items.size() > 2 ? hint_->items[2] : nullptr;
+    if (const ast::Keyword* keyword = hint_->keyword("dtype")) written = keyword->value;
+    if (written != nullptr && written->is(AstKind::kString)) dtype = parse_dtype(written->text);
+  }
+  if (function->kind == Term::kGlobal) {
+    const tir::PrimFunc* prim = scope_.module.find_prim_func(function->text);
+    if (prim != nullptr)
+      for (const tir::Param& param : prim->params)
+        if (param.buffer != nullptr) dtype = param.buffer->dtype;
+  }
+  if (!dtype)
+    return source_.error(e.place, Kind::ill_formed,
+                         "annotate the result with its dtype, as in y: R.Tensor[_, \"f32\"]");
+  std::vector<Info> outputs = {relax::tensor_info(context_, *shape, *dtype)};
+  if (function->kind == Term::kGlobal) return finish_call_tir(function->text, *args, outputs, e.place);
+  relax::Op* op = at(e.place).append(relax::OpKind::kCallExternal, *args);
+  op->callee = function->text;
+  function_.make_result(op, {}, outputs[0]);
+  return results_of(op);
+}
+
+/// R.call_dps_packed("f", (x, y), out_sinfo=R.Tensor(…))
+Result<Term> RelaxFunctionReader::call_dps_packed(const ast::Expr& e) {
+  Diagnostics& diag = source_.diag();
+  if (e.items.size() < 3 || e.items.size() > 4)
+    return source_.error(e.place, Kind::wrong_arity, "R.call_dps_packed takes a function, its arguments and out_sinfo");
+  Result<Term> function = callee(*e.items[1]);
+  Result<std::vector<Value*>> args = call_arguments(*e.items[2]);
+  Result<std::vector<Info>> outputs = output_infos(e, 3);
+  if (!function || !args || !outputs) return diag.failed();
+  if (function->kind == Term::kGlobal) return finish_call_tir(function->text, *args, *outputs, e.place);
+  relax::Op* op = at(e.place).append(relax::OpKind::kCallExternal, *args);
+  op->callee = function->text;
+  for (Info output : *outputs) function_.make_result(op, {}, output);
+  return results_of(op);
+}
+
+/// R.call_packed("f", x, …): for its effect, or, where it gives a shape, an external shape function.
+Result<Term> RelaxFunctionReader::call_packed(const ast::Expr& e) {
+  Diagnostics& diag = source_.diag();
+  if (e.items.size() < 2) return source_.error(e.place, Kind::wrong_arity, "R.call_packed takes a function");
+  Result<Term> function = callee(*e.items[1]);
+  std::vector<Value*> args;
+  bool ok = bool(function);
+  for (size_t i = 2; i < e.items.size(); ++i) {
+    Result<Term> term = eval(*e.items[i]);
+    Result<Value*> value = term ? as_value(*term, e.items[i]->place) : Result<Value*>(diag.failed());
+    ok = ok && value;
+    if (ok) args.push_back(*value);
+  }
+  if (!ok) return diag.failed();
+  bool typed = e.keyword("sinfo_args") != nullptr || e.keyword("ty_args") != nullptr;
+  if (!typed && hint_ == nullptr) {
+    if (block_ != nullptr && block_->dataflow)
+      return source_.error(e.place, Kind::purity, "a call for its effect cannot stand in a dataflow block");
+    relax::Op* op = at(e.place).append(relax::OpKind::kCallExternal, args);
+    op->callee = function->text;
+    return Term::sequence({});
+  }
+  std::vector<arith::Var> bound;
+  pattern_ = Pattern::kFresh;
+  binding_ = &bound;
+  Result<std::vector<Info>> infos = typed ? output_infos(e, e.items.size()) : info_list(*hint_);
+  pattern_ = Pattern::kUse;
+  binding_ = nullptr;
+  if (!infos) return diag.failed();
+  const auto* shape = infos->size() == 1 ? (*infos)[0]->as<relax::ShapeInfo>() : nullptr;
+  if (shape == nullptr || shape->ndim < 0)
+    return source_.error(e.place, Kind::unsupported,
+                         "a packed call gives nothing or a shape of known rank, R.Shape(ndim=2); tensors come from "
+                         "R.call_dps_packed");
+  std::vector<arith::Expr> dims;
+  if (shape->dims) dims = *shape->dims;
+  for (int32_t i = 0; !shape->dims && i < shape->ndim; ++i) {
+    bound.push_back(context_.var("s" + std::to_string(i)));
+    dims.push_back(bound.back());
+  }
+  relax::Op* op = at(e.place).append(relax::OpKind::kShapeFunction, args);
+  op->callee = function->text;
+  op->binds = std::move(bound);
+  function_.make_result(op, {}, relax::shape_info(context_, std::move(dims)));
+  return results_of(op);
+}
+
+/// cls.f(x, y)
+Result<Term> RelaxFunctionReader::call_global(const std::string& name, const ast::Expr& e) {
+  Diagnostics& diag = source_.diag();
+  const Global& global = scope_.globals.at(name);
+  std::vector<Value*> args;
+  bool ok = true;
+  for (size_t i = 1; i < e.items.size(); ++i) {
+    Result<Term> term = eval(*e.items[i]);
+    Result<Value*> value = term ? as_value(*term, e.items[i]->place) : Result<Value*>(diag.failed());
+    ok = ok && value;
+    if (ok) args.push_back(*value);
+  }
+  if (!ok || global.kind == Global::kPoison) return diag.failed();
+  if (global.kind == Global::kPrimFunc)
+    return source_.error(e.place, Kind::ill_formed, "the prim func '{}' is called by R.call_tir", name);
+  RelaxFunctionReader& reader = *global.reader;
+  const std::vector<Value*>& params = reader.function_.body().arguments;
+  if (params.size() != args.size())
+    return source_.error(e.place, Kind::wrong_arity, "'{}' takes {} arguments, found {}", name, params.size(),
+                         args.size());
+  arith::Substitution symbols;
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (args[i] == nullptr) return source_.error(e.items[i + 1]->place, Kind::invalid_value, "None is no argument");
+    RELAXC_DO(match_argument(params[i]->info, args[i]->info, symbols, e.items[i + 1]->place, params[i]->name));
+  }
+  RELAXC_TRY(std::vector<Info> results, reader.results(e.place));
+  relax::Op* op = at(e.place).append(relax::OpKind::kCallFunction, args);
+  op->callee = name;
+  for (Info result : results) {
+    // What the callee binds while it runs is new to the caller.
+    for (arith::Var var : relax::symbols_of(result)) {
+      if (symbols.count(var) != 0) continue;
+      arith::Var mine = context_.var(var.name());
+      symbols.emplace(var, mine);
+      op->binds.push_back(mine);
+    }
+    function_.make_result(op, {}, relax::substitute(context_, result, symbols));
+  }
+  return results_of(op);
+}
+
+/// Binds the callee's symbols to what an argument has in their place; reports what cannot fit.
+Status RelaxFunctionReader::match_argument(Info param, Info argument, arith::Substitution& symbols, Place place,
+                                           const std::string& name) {
+  Diagnostics& diag = source_.diag();
+  if (param->kind == relax::InfoKind::kObject) return Done{};
+  auto mismatch = [&](Kind kind) {
+    return source_.error(place, kind, "parameter '{}' is {}, found {}", name, relax::to_string(param),
+                         relax::to_string(argument));
+  };
+  if (param->kind != argument->kind) return mismatch(Kind::dtype_mismatch);
+  auto match_dims = [&](const auto& wanted, const auto& given) -> Status {
+    if (!wanted || !given) return Done{};
+    if (wanted->size() != given->size()) return mismatch(Kind::rank_mismatch);
+    for (size_t i = 0; i < wanted->size(); ++i) {
+      if ((*wanted)[i].template as<arith::VarNode>() && symbols.emplace((*wanted)[i], (*given)[i]).second) continue;
+      arith::Expr expected = arith::substitute((*wanted)[i], symbols);
+      if (arith::prove(arith::ne(expected, (*given)[i]), function_.facts)) return mismatch(Kind::shape_mismatch);
+    }
+    return Done{};
+  };
+  if (const auto* wanted = param->as<relax::TensorInfo>()) {
+    const auto* given = argument->as<relax::TensorInfo>();
+    if (wanted->dtype && given->dtype && wanted->dtype != given->dtype) return mismatch(Kind::dtype_mismatch);
+    if (wanted->ndim >= 0 && given->ndim >= 0 && wanted->ndim != given->ndim) return mismatch(Kind::rank_mismatch);
+    return match_dims(wanted->shape, given->shape);
+  }
+  if (const auto* wanted = param->as<relax::ShapeInfo>())
+    return match_dims(wanted->dims, argument->as<relax::ShapeInfo>()->dims);
+  if (const auto* wanted = param->as<relax::PrimInfo>()) {
+    const auto* given = argument->as<relax::PrimInfo>();
+    if (wanted->dtype != given->dtype) return mismatch(Kind::dtype_mismatch);
+    if (wanted->value && given->value && wanted->value.as<arith::VarNode>())
+      symbols.emplace(wanted->value, given->value);
+    return Done{};
+  }
+  if (const auto* wanted = param->as<relax::TupleInfo>()) {
+    const auto& given = argument->as<relax::TupleInfo>()->fields;
+    if (wanted->fields.size() != given.size()) return mismatch(Kind::wrong_arity);
+    for (size_t i = 0; i < given.size(); ++i)
+      RELAXC_DO(match_argument(wanted->fields[i], given[i], symbols, place, name));
+  }
+  return Done{};
+}
+
+}  // namespace relaxc::frontend

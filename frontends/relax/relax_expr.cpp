@@ -1,0 +1,395 @@
+// relax_expr.cpp: the expressions of a Relax function: names, tuples, subscripts, infix operators, and the forms of the
+// language that are no operators of the table.
+#include <cstring>
+
+#include "frontends/relax/constant_reader.h"
+#include "frontends/relax/literals.h"
+#include "frontends/relax/relax_function.h"
+#include "frontends/relax/suggest.h"
+
+namespace relaxc::frontend {
+
+using AstKind = ast::ExprKind;
+
+namespace {
+
+struct Infix {
+  std::string_view text, op;
+};
+constexpr Infix kInfix[] = {
+    {"+", "add"},          {"-", "subtract"},       {"*", "multiply"},   {"/", "divide"},      {"//", "floor_divide"},
+    {"%", "mod"},          {"@", "matmul"},         {"**", "power"},     {"<", "less"},        {"<=", "less_equal"},
+    {">", "greater"},      {">=", "greater_equal"}, {"==", "equal"},     {"!=", "not_equal"},  {"and", "logical_and"},
+    {"or", "logical_or"},  {"&", "bitwise_and"},    {"|", "bitwise_or"}, {"^", "bitwise_xor"}, {"<<", "left_shift"},
+    {">>", "right_shift"},
+};
+
+std::string_view infix_operator(std::string_view text) {
+  for (const Infix& infix : kInfix)
+    if (infix.text == text) return infix.op;
+  return {};
+}
+
+}  // namespace
+
+relax::GraphBuilder& RelaxFunctionReader::builder() {
+  if (block_ == nullptr) block_ = function_.make_block(region_, false);
+  if (!builder_) builder_.emplace(scope_.module, scope_.table, block_, source_.diag());
+  return *builder_;
+}
+
+relax::GraphBuilder& RelaxFunctionReader::at(Place place) {
+  relax::GraphBuilder& made = builder();
+  made.location = source_.at(place);
+  return made;
+}
+
+Result<Term> RelaxFunctionReader::eval(const ast::Expr& e) {
+  Diagnostics& diag = source_.diag();
+  switch (e.kind) {
+    case AstKind::kName:
+      return name_term(e);
+    case AstKind::kInt:
+    case AstKind::kFloat:
+    case AstKind::kTrue:
+    case AstKind::kFalse: {
+      RELAXC_TRY(Scalar scalar, read(e));
+      return Term::of(scalar);
+    }
+    case AstKind::kString:
+      return Term::of(Term::kString, e.text);
+    case AstKind::kNone:
+      return Term::of(Term::kNone);
+    case AstKind::kTuple:
+    case AstKind::kList:
+      return sequence(e);
+    case AstKind::kAttribute:
+      return attribute(e);
+    case AstKind::kSubscript:
+      return element(e);
+    case AstKind::kUnary:
+    case AstKind::kBinary:
+    case AstKind::kCompare:
+    case AstKind::kBoolOp:
+      return infix(e);
+    case AstKind::kCall:
+      return call(e);
+    default:
+      break;
+  }
+  return source_.error(e.place, Kind::unsupported, "{} has no meaning in a Relax function", describe(e));
+}
+
+Result<Term> RelaxFunctionReader::name_term(const ast::Expr& e) {
+  if (auto* known = names_.find(e.text)) {
+    if (known->value.kind == Term::kPoison) return source_.diag().failed();
+    if (known->value.kind == Term::kScalar && unbound_.count(known->value.scalar.expr) != 0)
+      return source_.error(e.place, Kind::unbound_name,
+                           "the symbol '{}' has no value yet; a match_cast can give it one", e.text);
+    return known->value;
+  }
+  if (scope_.globals.count(e.text) != 0) return Term::of(Term::kGlobal, e.text);
+  if (scope_.module_names.count(e.text) != 0) return Term::of(Term::kModule);
+  return unbound(e, false);
+}
+
+Result<Term> RelaxFunctionReader::sequence(const ast::Expr& e) {
+  std::vector<Term> items;
+  bool ok = true;
+  for (const ast::Expr* item : e.items) {
+    Result<Term> term = eval(*item);
+    ok = ok && term;
+    items.push_back(term ? *term : Term());
+  }
+  if (!ok) return source_.diag().failed();
+  return Term::sequence(std::move(items));
+}
+
+/// cls.f, x.shape
+Result<Term> RelaxFunctionReader::attribute(const ast::Expr& e) {
+  Diagnostics& diag = source_.diag();
+  std::string path = path_of(e);
+  if (path.rfind("R.", 0) == 0 || path.rfind("T.", 0) == 0)
+    return source_.error(e.place, Kind::invalid_value, "'{}' is a function; call it", path);
+  RELAXC_TRY(Term base, eval(*e.items[0]));
+  if (base.kind == Term::kModule) {
+    if (scope_.globals.count(e.text) != 0) return Term::of(Term::kGlobal, e.text);
+    Failure failure = source_.error(e.place, Kind::unbound_name, "the module has no function '{}'", e.text);
+    if (auto near = nearest_name(e.text, scope_.global_names())) source_.hint("did you mean '{}'?", *near);
+    return failure;
+  }
+  if (base.kind == Term::kValue && e.text == "shape") {
+    if (const auto* tensor = base.value->info->as<relax::TensorInfo>(); tensor && tensor->shape) {
+      std::vector<Term> dims;
+      for (arith::Expr dim : *tensor->shape) dims.push_back(Term::of(Scalar{dim}));
+      return Term::sequence(std::move(dims));
+    }
+    return source_.error(e.place, Kind::shape_mismatch, "the shape of {} is not known here; match_cast can give it",
+                         relax::to_string(base.value->info));
+  }
+  return source_.error(e.place, Kind::unsupported, "'{}' has no meaning here", e.text);
+}
+
+/// t[0] of a tuple, a shape or the results of an op; metadata[…][…].
+Result<Term> RelaxFunctionReader::element(const ast::Expr& e) {
+  Diagnostics& diag = source_.diag();
+  const ast::Expr& base = *e.items[0];
+  bool metadata = base.is(AstKind::kSubscript) && path_of(*base.items[0]) == "metadata";
+  if (e.items.size() != 2) return source_.error(e.place, Kind::unsupported, "one subscript, of a tuple or a shape");
+  RELAXC_TRY(arith::Expr position, index(*e.items[1]));
+  if (position.constant() == nullptr)
+    return source_.error(e.items[1]->place, Kind::invalid_value, "a subscript of a tuple is a number");
+  int64_t at_index = *position.constant();
+  if (metadata) {
+    if (at_index < 0 || at_index >= static_cast<int64_t>(scope_.constants.size()))
+      return source_.error(e.place, Kind::missing_data,
+                           "constant {} is not in the text, and {} constants were given beside it", at_index,
+                           scope_.constants.size());
+    return Term::of(at(e.place).constant(scope_.constants[static_cast<size_t>(at_index)]));
+  }
+  RELAXC_TRY(Term term, eval(base));
+  if (term.kind == Term::kValue)
+    if (const auto* shape = term.value->info->as<relax::ShapeInfo>(); shape && shape->dims) {
+      std::vector<Term> dims;
+      for (arith::Expr dim : *shape->dims) dims.push_back(Term::of(Scalar{dim}));
+      term = Term::sequence(std::move(dims));
+    }
+  if (term.kind == Term::kSequence) {
+    int64_t size = static_cast<int64_t>(term.items.size());
+    if (at_index < -size || at_index >= size)
+      return source_.error(e.items[1]->place, Kind::invalid_value, "index {} of a tuple of {}", at_index, size);
+    return term.items[static_cast<size_t>(at_index < 0 ? at_index + size : at_index)];
+  }
+  if (term.kind != Term::kValue) return source_.error(base.place, Kind::dtype_mismatch, "only a tuple has parts");
+  RELAXC_TRY(Value * part, at(e.place).tuple_get(term.value, at_index));
+  return Term::of(part);
+}
+
+Result<Term> RelaxFunctionReader::infix(const ast::Expr& e) {
+  Diagnostics& diag = source_.diag();
+  bool unary = e.is(AstKind::kUnary);
+  Result<Term> a = eval(*e.items[0]);
+  Result<Term> b = unary ? Result<Term>(Term::of(Term::kNone)) : eval(*e.items[1]);
+  if (!a || !b) return diag.failed();
+  if (a->kind == Term::kScalar && (unary || b->kind == Term::kScalar)) {
+    RELAXC_TRY(Scalar scalar, read(e));
+    return Term::of(scalar);
+  }
+  auto has_dims = [](const Term& term) {
+    return term.kind == Term::kValue && term.value->info->as<relax::PrimInfo>() &&
+           term.value->info->as<relax::PrimInfo>()->value;
+  };
+  bool scalars = (a->kind == Term::kScalar || has_dims(*a)) && (unary || b->kind == Term::kScalar || has_dims(*b));
+  if (scalars) {
+    RELAXC_TRY(Scalar scalar, read(e));
+    return Term::of(scalar);
+  }
+  if (unary) {
+    std::string_view op = e.text == "-"     ? "negative"
+                          : e.text == "not" ? "logical_not"
+                          : e.text == "~"   ? "bitwise_not"
+                                            : "";
+    if (op.empty()) return *a;
+    RELAXC_TRY(const relax::OpDef* def, find_operator(std::string(op), e.place));
+    return apply(*def, {{*a, e.items[0]->place}}, {}, e.place);
+  }
+  RELAXC_TRY(const relax::OpDef* def, find_operator(std::string(infix_operator(e.text)), e.place));
+  return apply(*def, {{*a, e.items[0]->place}, {*b, e.items[1]->place}}, {}, e.place);
+}
+
+Result<Term> RelaxFunctionReader::call(const ast::Expr& e) {
+  Diagnostics& diag = source_.diag();
+  std::string path = path_of(*e.items[0]);
+  if (path.rfind("relax.op.", 0) == 0) path = "R." + path.substr(9);
+  if (path.rfind("relax.", 0) == 0) path = "R." + path.substr(6);
+  bool known = false;
+  Result<Term> made = special(path, e, known);
+  if (known) return made;
+  if (path.rfind("R.", 0) == 0) return operator_call(path.substr(2), e);
+  if (path.rfind("T.", 0) == 0 || path == "max" || path == "min") {
+    RELAXC_TRY(Scalar scalar, read(e));
+    return Term::of(scalar);
+  }
+  if (path == "float" && e.items.size() == 2) {
+    RELAXC_TRY(Scalar scalar, read(e));
+    return Term::of(Scalar{scalar.expr, Scalar::kReal});
+  }
+  if (e.items[0]->is(AstKind::kAttribute) && e.items[0]->text == "astype" && e.items.size() == 2) {
+    RELAXC_TRY(Term operand, eval(*e.items[0]->items[0]));
+    RELAXC_TRY(const relax::OpDef* def, find_operator("astype", e.place));
+    RELAXC_TRY(DType dtype, dtype_value(source_, *e.items[1]));
+    return apply(*def, {{operand, e.place}}, {{"dtype", dtype}}, e.place);
+  }
+  RELAXC_TRY(Term function, eval(*e.items[0]));
+  if (function.kind == Term::kGlobal) return call_global(function.text, e);
+  return source_.error(e.items[0]->place, Kind::invalid_value, "this is no function");
+}
+
+/// The forms that are no operators.
+Result<Term> RelaxFunctionReader::special(const std::string& path, const ast::Expr& e, bool& known) {
+  Diagnostics& diag = source_.diag();
+  known = true;
+  auto arguments = e.items.size() - 1;
+  if (path == "R.call_tir") return call_tir(e);
+  if (path == "R.call_dps") return call_dps(e);
+  if (path == "R.call_dps_packed") return call_dps_packed(e);
+  if (path == "R.call_packed" || path == "R.call_pure_packed") return call_packed(e);
+  if (path == "R.match_cast") return match(e, false);
+  if (path == "R.match_shape") return match(e, true);
+  if (path == "R.const") return constant(e);
+  if (path == "R.ExternFunc" && arguments == 1) {
+    RELAXC_TRY(std::string symbol, string_value(source_, *e.items[1], "a symbol"));
+    return Term::of(Term::kExternal, symbol);
+  }
+  if (path == "R.shape" && arguments == 1) {
+    RELAXC_TRY(std::vector<arith::Expr> list, dims(*e.items[1]));
+    return Term::of(at(e.place).shape(std::move(list)));
+  }
+  if (path == "R.prim_value" && arguments == 1) {
+    RELAXC_TRY(Scalar scalar, read(*e.items[1]));
+    if (scalar.literal == Scalar::kReal) scalar.expr = context_.cast(DType::f(32), scalar.expr);
+    return Term::of(at(e.place).prim(scalar.expr));
+  }
+  if (path == "R.tuple") {
+    std::vector<Term> items;
+    for (size_t i = 1; i < e.items.size(); ++i) {
+      RELAXC_TRY(Term item, eval(*e.items[i]));
+      items.push_back(std::move(item));
+    }
+    return Term::sequence(std::move(items));
+  }
+  if (path == "R.dtype" && arguments == 1) return eval(*e.items[1]);
+  if (path == "R.TupleGetItem" && arguments == 2) {
+    RELAXC_TRY(Term tuple, eval(*e.items[1]));
+    RELAXC_TRY(Value * value, as_value(tuple, e.place));
+    RELAXC_TRY(arith::Expr position, index(*e.items[2]));
+    if (position.constant() == nullptr) return source_.error(e.place, Kind::invalid_value, "expected a number");
+    RELAXC_TRY(Value * part, at(e.place).tuple_get(value, *position.constant()));
+    return Term::of(part);
+  }
+  if (path == "R.shape_of" && arguments == 1) {
+    RELAXC_TRY(Term operand, eval(*e.items[1]));
+    RELAXC_TRY(Value * value, as_value(operand, e.items[1]->place));
+    const auto* tensor = value == nullptr ? nullptr : value->info->as<relax::TensorInfo>();
+    if (tensor == nullptr) return source_.error(e.items[1]->place, Kind::dtype_mismatch, "R.shape_of wants a tensor");
+    if (tensor->shape) return Term::of(at(e.place).shape(*tensor->shape));
+    if (scope_.table.find("shape_of") == nullptr)
+      return source_.error(e.place, Kind::shape_mismatch,
+                           "the shape of {} is not known here; match_cast or match_shape can give it",
+                           relax::to_string(value->info));
+  }
+  known = false;
+  return diag.has_errors() ? Result<Term>(diag.failed()) : Result<Term>(Term());
+}
+
+Result<Term> RelaxFunctionReader::constant(const ast::Expr& e) {
+  Diagnostics& diag = source_.diag();
+  const ast::Expr* dtype = e.items.size() > 2 ? e.items[2] : nullptr;
+  if (const ast::Keyword* keyword = e.keyword("dtype")) dtype = keyword->value;
+  if (e.items.size() < 2 || e.items.size() > 3)
+    return source_.error(e.place, Kind::wrong_arity, "R.const takes a value and a dtype");
+  std::optional<DType> element;
+  if (dtype != nullptr) {
+    RELAXC_TRY(element, dtype_value(source_, *dtype));
+  }
+  std::optional<std::vector<int64_t>> shape;
+  if (const ast::Keyword* keyword = e.keyword("shape")) {
+    RELAXC_TRY(std::vector<arith::Expr> list, dims(*keyword->value));
+    shape.emplace();
+    for (arith::Expr dim : list) {
+      if (dim.constant() == nullptr || *dim.constant() < 0)
+        return source_.error(keyword->value->place, Kind::invalid_value, "a constant's shape is made of numbers");
+      shape->push_back(*dim.constant());
+    }
+  }
+  RELAXC_TRY(relax::ConstantRef data, read_constant(source_, *e.items[1], element, shape));
+  return Term::of(at(e.place).constant(std::move(data)));
+}
+
+/// R.match_cast(x, info) and R.match_shape(x, dims): symbols that have no value yet get one here.
+Result<Term> RelaxFunctionReader::match(const ast::Expr& e, bool shape_only) {
+  Diagnostics& diag = source_.diag();
+  if (e.items.size() != 3)
+    return source_.error(e.place, Kind::wrong_arity, "{} takes a value and {}, found {} arguments",
+                         shape_only ? "R.match_shape" : "R.match_cast", shape_only ? "dims" : "a type",
+                         e.items.size() - 1);
+  Result<Term> operand = eval(*e.items[1]);
+  Result<Value*> value = operand ? as_value(*operand, e.items[1]->place) : Result<Value*>(diag.failed());
+  std::vector<arith::Var> bound;
+  pattern_ = shape_only ? Pattern::kFresh : Pattern::kDeclared;
+  binding_ = &bound;
+  Result<std::vector<arith::Expr>> list =
+      shape_only ? dims(*e.items[2]) : Result<std::vector<arith::Expr>>(std::vector<arith::Expr>());
+  Result<Info> wanted = shape_only ? Result<Info>(Info(nullptr)) : info(*e.items[2]);
+  pattern_ = Pattern::kUse;
+  binding_ = nullptr;
+  if (!value || !list || !wanted) return diag.failed();
+  Info type = *wanted;
+  if (shape_only) {
+    const auto* tensor = (*value)->info->as<relax::TensorInfo>();
+    if (tensor == nullptr && (*value)->info->as<relax::ShapeInfo>() == nullptr)
+      return source_.error(e.items[1]->place, Kind::dtype_mismatch, "R.match_shape wants a tensor or a shape, found {}",
+                           relax::to_string((*value)->info));
+    type = tensor ? relax::tensor_info(context_, *list, tensor->dtype) : relax::shape_info(context_, *list);
+  }
+  // A guard that is certain to hold is still written down: it is where the symbols come from.
+  if (bound.empty() && relax::same(type, (*value)->info)) {
+    RELAXC_TRY(Value * again, at(e.place).match_cast(*value, type, {}));
+    return Term::of(again);
+  }
+  RELAXC_TRY(Value * cast, cast_to(*value, type, std::move(bound), e.place));
+  if (cast == *value) {
+    RELAXC_TRY(cast, at(e.place).match_cast(*value, type, {}));
+  }
+  return Term::of(cast);
+}
+
+Result<relax::Value*> RelaxFunctionReader::number(const Scalar& scalar, DType dtype, Place place) {
+  Diagnostics& diag = source_.diag();
+  RELAXC_TRY(arith::Expr typed, adapt(scalar, dtype, place));
+  if (dtype.is_float()) return at(place).scalar(dtype, static_cast<const arith::FloatImm*>(typed.node())->value);
+  std::vector<std::byte> bytes(static_cast<size_t>(dtype.bytes()));
+  int64_t value = *typed.constant();
+  std::memcpy(bytes.data(), &value, bytes.size());
+  return at(place).constant(relax::ConstantData::inline_bytes(dtype, {}, std::move(bytes)));
+}
+
+Result<relax::Value*> RelaxFunctionReader::as_value(const Term& term, Place place) {
+  Diagnostics& diag = source_.diag();
+  switch (term.kind) {
+    case Term::kPoison:
+      return diag.failed();
+    case Term::kNone:
+      return static_cast<Value*>(nullptr);
+    case Term::kValue:
+      return term.value;
+    case Term::kScalar:
+      if (term.scalar.literal == Scalar::kReal) return number(term.scalar, DType::f(32), place);
+      if (term.scalar.literal == Scalar::kDimLiteral)
+        return at(place).prim(context_.imm(DType::index(), *term.scalar.expr.constant()));
+      return at(place).prim(term.scalar.expr);
+    case Term::kSequence: {
+      if (term.is_dims()) {
+        RELAXC_TRY(std::vector<arith::Expr> list, dims_of(term, place));
+        return at(place).shape(std::move(list));
+      }
+      std::vector<Value*> fields;
+      for (const Term& item : term.items) {
+        RELAXC_TRY(Value * field, as_value(item, place));
+        if (field == nullptr) return source_.error(place, Kind::invalid_value, "None cannot stand in a tuple");
+        fields.push_back(field);
+      }
+      return at(place).tuple(std::move(fields));
+    }
+    case Term::kString:
+      return source_.error(place, Kind::dtype_mismatch, "expected a value, found a string");
+    case Term::kModule:
+      return source_.error(place, Kind::dtype_mismatch, "expected a value, found the module");
+    case Term::kGlobal:
+    case Term::kExternal:
+      break;
+  }
+  return source_.error(place, Kind::unsupported, "the function '{}' is not a value; call it", term.text);
+}
+
+}  // namespace relaxc::frontend

@@ -1,0 +1,179 @@
+// relax_function.h: the tree of an @R.function to the graph.
+//
+// relax_function.cpp has the signature and names, relax_stmt.cpp the statements, relax_region.cpp branches and loops,
+// relax_expr.cpp the expressions, relax_operator.cpp calls of operators, relax_call.cpp calls of functions,
+// relax_info.cpp annotations.
+#pragma once
+
+#include <optional>
+#include <unordered_set>
+
+#include "compiler/relax/builder.h"
+#include "frontends/relax/globals.h"
+#include "frontends/relax/scope.h"
+#include "frontends/relax/term.h"
+
+namespace relaxc::frontend {
+
+class RelaxFunctionReader : ScalarReader {
+ public:
+  RelaxFunctionReader(ModuleScope& scope, const ast::Stmt& definition, relax::Function& function)
+      : ScalarReader(scope.module.context(), scope.source),
+        scope_(scope),
+        definition_(definition),
+        function_(function) {}
+
+  /// Parameters and the declared result; false if they were reported.
+  bool signature();
+  /// The body; once. Calls of this function before it ends see the declared result only.
+  bool body();
+
+  /// What a call of this function gives, over its own symbols; nothing if neither body nor annotation says so yet.
+  Result<std::vector<relax::Info>> results(Place call);
+  relax::Function& function() const { return function_; }
+
+ private:
+  using Body = std::vector<const ast::Stmt*>;
+  using Info = relax::Info;
+  using Value = relax::Value;
+
+  /// What a name that has no value yet may do where dims are read.
+  enum class Pattern : uint8_t {
+    kUse,       ///< nothing: it is reported
+    kDeclared,  ///< a declared symbol is bound
+    kFresh,     ///< any unknown name becomes a symbol and is bound
+  };
+
+  // Signature and names.
+  Status decorators();
+  Status type_parameters();
+  Status parameter(const ast::Parameter& parameter);
+  Status collect_symbols();
+  Failure unbound(const ast::Expr& e, bool dims);
+  Result<Scalar> name(const ast::Expr& e) override;
+  Result<Scalar> subscript(const ast::Expr& e) override;
+  Result<Scalar> other_call(const ast::Expr& e, const std::string& callee) override;
+  void bind(const ast::Expr& target, Term term);
+  void poison(const ast::Expr* target);
+  arith::Var declare_symbol(const std::string& name, Place place);
+  bool shadowed(const std::string& root) { return names_.find(root) != nullptr; }
+  /// "R.nn.relu" of a call's callee, if no local name hides its root.
+  std::string path_of(const ast::Expr& e);
+
+  // Annotations.
+  Result<Info> info(const ast::Expr& e);
+  Result<Info> tensor_info(const ast::Expr& e);
+  Result<Info> shape_info(const ast::Expr& e);
+  Result<Info> prim_info(const ast::Expr& e);
+  Result<Info> tuple_info(const ast::Expr& e);
+  Result<Info> callable_info(const ast::Expr& e);
+  Result<std::vector<Info>> info_list(const ast::Expr& e);
+  Result<std::vector<arith::Expr>> dims(const ast::Expr& e);
+  Result<std::vector<arith::Expr>> dims_of(const Term& term, Place place);
+  Result<arith::Expr> dim(const ast::Expr& e);
+  /// Brings a value to what its annotation says: checks, unifies symbols, or casts with a guard.
+  Result<Term> annotate(const Term& term, const ast::Expr& annotation);
+  Result<Value*> cast_to(Value* value, Info info, std::vector<arith::Var> binds, Place place);
+
+  // Statements.
+  Status suite(const Body& body);
+  Status statement(const ast::Stmt& stmt);
+  Status assignment(const ast::Stmt& stmt);
+  Status expression(const ast::Stmt& stmt);
+  Status declare_symbols(const ast::Stmt& stmt, bool& done);
+  Status with(const ast::Stmt& stmt);
+  Status dataflow(const ast::Stmt& stmt);
+  Status outputs(const ast::Expr& call);
+  Status return_values(const ast::Stmt& stmt);
+  Status function_attributes(const ast::Expr& call);
+  Status bounds(const std::string& name, const ast::Expr& dict);
+  Result<std::vector<Value*>> result_values(const Term& term, Place place);
+  Status check_results(std::vector<Value*>& values, Place place);
+
+  // Regions.
+  struct Branch {
+    relax::Region* region = nullptr;
+    Scope<Term>::Frame frame;
+    std::vector<std::string> assigned;               ///< names in order of first assignment
+    std::map<std::string, const ast::Stmt*> labels;  ///< trailing `name[: annotation] = other`
+    std::vector<Value*> returned;
+    bool returns = false;
+    bool ok = false;
+  };
+  Status branch(const ast::Stmt& stmt);
+  Branch read_branch(relax::Region* region, const Body& body);
+  std::vector<std::string> joined_names(const Branch& a, const Branch& b, const Body& then_body, const Body& else_body);
+  Status join(relax::Op* op, Branch& a, Branch& b, const std::vector<std::string>& names, Place place);
+  Result<Info> join_infos(relax::Op* op, Info a, Info b, const std::string& name, Place place);
+  Result<Info> label_info(relax::Op* op, const ast::Stmt& label);
+  Status loop(const ast::Stmt& stmt);
+  Status loop_end(relax::Op* op, const ast::Stmt& stmt);
+
+  // Expressions.
+  Result<Term> eval(const ast::Expr& e);
+  Result<Term> name_term(const ast::Expr& e);
+  Result<Term> sequence(const ast::Expr& e);
+  Result<Term> attribute(const ast::Expr& e);
+  Result<Term> element(const ast::Expr& e);
+  Result<Term> infix(const ast::Expr& e);
+  Result<Term> call(const ast::Expr& e);
+  Result<Term> special(const std::string& path, const ast::Expr& e, bool& known);
+  Result<Term> constant(const ast::Expr& e);
+  Result<Term> match(const ast::Expr& e, bool shape_only);
+  Result<Value*> as_value(const Term& term, Place place);
+  Result<Value*> number(const Scalar& scalar, DType dtype, Place place);
+  relax::GraphBuilder& at(Place place);
+  relax::GraphBuilder& builder();
+
+  // Operators.
+  struct Argument {
+    Term term;
+    Place place;
+  };
+  Result<Term> operator_call(const std::string& name, const ast::Expr& e);
+  Result<Term> apply(const relax::OpDef& def, std::vector<Argument> operands, relax::Attrs attrs, Place place);
+  Result<std::vector<Value*>> operand_values(const std::vector<Argument>& operands);
+  Result<relax::AttrValue> attribute_value(const Term& term, relax::AttrType type, const std::string& name,
+                                           Place place);
+  Result<const relax::OpDef*> find_operator(const std::string& name, Place place);
+
+  // Calls.
+  Result<Term> call_tir(const ast::Expr& e);
+  Result<Term> call_dps(const ast::Expr& e);
+  Result<Term> call_dps_packed(const ast::Expr& e);
+  Result<Term> call_packed(const ast::Expr& e);
+  Result<Term> call_global(const std::string& name, const ast::Expr& e);
+  Result<std::vector<Value*>> call_arguments(const ast::Expr& list);
+  Result<std::vector<Info>> output_infos(const ast::Expr& e, size_t position);
+  Result<Term> callee(const ast::Expr& e);
+  Result<Term> finish_call_tir(const std::string& name, std::vector<Value*> args, std::vector<Info> outputs,
+                               Place place);
+  Status check_prim_args(const tir::PrimFunc& callee, const std::vector<Value*>& args, const std::vector<Info>& outputs,
+                         Place place);
+  Status match_argument(Info param, Info argument, arith::Substitution& symbols, Place place, const std::string& name);
+  Term results_of(relax::Op* op) const;
+
+  ModuleScope& scope_;
+  const ast::Stmt& definition_;
+  relax::Function& function_;
+  Scope<Term> names_;
+  std::map<std::string, Place> hidden_;  ///< names that stayed inside a dataflow block
+  std::unordered_set<arith::Expr> unbound_;
+  std::vector<arith::Var>* binding_ = nullptr;  ///< receives the symbols that a pattern binds
+  Pattern pattern_ = Pattern::kUse;
+  const ast::Expr* hint_ = nullptr;  ///< the annotation of the statement being read: call_dps looks up its dtype there
+
+  relax::Region* region_ = nullptr;
+  relax::Block* block_ = nullptr;
+  std::optional<relax::GraphBuilder> builder_;
+  std::vector<std::string>* assigned_ = nullptr;
+  std::vector<std::set<std::string>> used_later_;  ///< names that the suites around read after the current statement
+  std::vector<Info> declared_;                     ///< results as annotated
+  bool has_declared_ = false;
+  bool returned_ = false;
+  bool may_return_ = true;
+  std::vector<Value*>* return_into_ = nullptr;
+  enum class State : uint8_t { kNew, kRunning, kDone, kFailed } state_ = State::kNew;
+};
+
+}  // namespace relaxc::frontend

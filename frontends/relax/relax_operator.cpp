@@ -1,0 +1,205 @@
+// relax_operator.cpp: calls of operators of the table.
+//
+// Positional arguments fill the operator's operands, then its attributes in their order; named ones may be either. What
+// a term becomes depends on what it meets: a number beside tensors is a constant of their dtype, a tuple of dims is a
+// shape, a tuple of tensors where the operator takes any number of them is those tensors.
+#include <algorithm>
+
+#include "compiler/relax/attr_text.h"
+#include "frontends/relax/literals.h"
+#include "frontends/relax/relax_function.h"
+#include "frontends/relax/suggest.h"
+
+namespace relaxc::frontend {
+
+using AstKind = ast::ExprKind;
+
+namespace {
+
+struct OldName {
+  std::string_view name, now;
+};
+constexpr OldName kOldNames[] = {{"dot", "matmul"},         {"transpose", "permute_dims"}, {"cast", "astype"},
+                                 {"sub", "subtract"},       {"mul", "multiply"},           {"div", "divide"},
+                                 {"neg", "negative"},       {"concatenate", "concat"},     {"pow", "power"},
+                                 {"nn.sigmoid", "sigmoid"}, {"nn.tanh", "tanh"},           {"floor_mod", "mod"}};
+
+}  // namespace
+
+Result<const relax::OpDef*> RelaxFunctionReader::find_operator(const std::string& name, Place place) {
+  if (const relax::OpDef* def = scope_.table.find(name)) return def;
+  for (const OldName& old : kOldNames)
+    if (old.name == name)
+      if (const relax::OpDef* def = scope_.table.find(old.now)) return def;
+  std::vector<std::string> names;
+  for (const relax::OpDef* def : scope_.table.all()) names.emplace_back(def->name);
+  Failure failure = source_.error(place, Kind::unknown_operator, "there is no operator R.{}", name);
+  if (auto near = nearest_name(name, names)) source_.hint("did you mean R.{}?", *near);
+  return failure;
+}
+
+Result<Term> RelaxFunctionReader::operator_call(const std::string& name, const ast::Expr& e) {
+  Diagnostics& diag = source_.diag();
+  Result<const relax::OpDef*> found = find_operator(name, e.items[0]->place);
+  std::vector<Argument> positional;
+  bool ok = bool(found);
+  for (size_t i = 1; i < e.items.size(); ++i) {
+    Result<Term> term = eval(*e.items[i]);
+    ok = ok && term;
+    positional.push_back({term ? *term : Term(), e.items[i]->place});
+  }
+  std::vector<std::pair<const ast::Keyword*, Term>> named;
+  for (const ast::Keyword& keyword : e.keywords) {
+    Result<Term> term = eval(*keyword.value);
+    ok = ok && term;
+    named.emplace_back(&keyword, term ? *term : Term());
+  }
+  if (!ok) return diag.failed();
+  const relax::OpDef& def = **found;
+  bool variadic = !def.operands.empty() && def.operands.back().arity == relax::OperandDef::kVariadic;
+  size_t fixed = def.operands.size() - (variadic ? 1 : 0);
+
+  std::vector<Argument> operands;
+  size_t next = 0;
+  // An optional operand is not a string, a bool or a list of names: what looks like an attribute is one.
+  auto is_attribute = [&](const Argument& argument, size_t position) {
+    return def.operands[position].arity == relax::OperandDef::kOptional && argument.term.kind == Term::kString;
+  };
+  for (; next < positional.size() && next < fixed && !is_attribute(positional[next], next); ++next)
+    operands.push_back(positional[next]);
+  if (variadic && next == fixed && next < positional.size()) {
+    const Term& term = positional[next].term;
+    bool group = term.kind == Term::kSequence && !(term.is_dims() && !term.items.empty());
+    if (group) {
+      for (const Term& item : term.items) operands.push_back({item, positional[next].place});
+      ++next;
+    } else {
+      for (; next < positional.size() && positional[next].term.kind == Term::kValue; ++next)
+        operands.push_back(positional[next]);
+    }
+  }
+  relax::Attrs attrs;
+  size_t attribute = 0;
+  for (; next < positional.size(); ++next, ++attribute) {
+    if (attribute >= def.attrs.size())
+      return source_.error(positional[next].place, Kind::wrong_arity, "R.{} takes {} arguments at most, found {}", name,
+                           def.operands.size() + def.attrs.size(), positional.size());
+    const relax::AttrDef& attr = def.attrs[attribute];
+    RELAXC_TRY(relax::AttrValue value,
+               attribute_value(positional[next].term, attr.type, std::string(attr.name), positional[next].place));
+    attrs.set(std::string(attr.name), std::move(value));
+  }
+  for (auto& [keyword, term] : named) {
+    auto operand = std::find_if(def.operands.begin(), def.operands.end(),
+                                [&](const relax::OperandDef& o) { return o.name == keyword->name; });
+    if (operand != def.operands.end()) {
+      size_t position = static_cast<size_t>(operand - def.operands.begin());
+      while (operands.size() <= position) operands.push_back({Term::of(Term::kNone), keyword->place});
+      if (operands[position].term.kind != Term::kNone)
+        return source_.error(keyword->place, Kind::redefinition, "operand '{}' is given twice", keyword->name);
+      operands[position] = {term, keyword->value->place};
+      continue;
+    }
+    auto attr = std::find_if(def.attrs.begin(), def.attrs.end(),
+                             [&](const relax::AttrDef& a) { return a.name == keyword->name; });
+    if (attr == def.attrs.end()) {
+      std::vector<std::string> known;
+      for (const relax::AttrDef& a : def.attrs) known.emplace_back(a.name);
+      for (const relax::OperandDef& o : def.operands) known.emplace_back(o.name);
+      Failure failure =
+          source_.error(keyword->place, Kind::invalid_attribute, "R.{} has no attribute '{}'", name, keyword->name);
+      if (auto near = nearest_name(keyword->name, known)) source_.hint("did you mean '{}'?", *near);
+      return failure;
+    }
+    if (attrs.has(keyword->name))
+      return source_.error(keyword->place, Kind::redefinition, "attribute '{}' is given twice", keyword->name);
+    if (term.kind == Term::kNone) continue;
+    RELAXC_TRY(relax::AttrValue value, attribute_value(term, attr->type, keyword->name, keyword->value->place));
+    attrs.set(keyword->name, std::move(value));
+  }
+  return apply(def, std::move(operands), std::move(attrs), e.place);
+}
+
+Result<Term> RelaxFunctionReader::apply(const relax::OpDef& def, std::vector<Argument> operands, relax::Attrs attrs,
+                                        Place place) {
+  Diagnostics& diag = source_.diag();
+  RELAXC_TRY(std::vector<Value*> values, operand_values(operands));
+  relax::GraphBuilder& builder = at(place);
+  RELAXC_TRY(std::vector<Value*> results, builder.call_many(def.name, std::move(values), std::move(attrs)));
+  if (results.size() == 1) return Term::of(results[0]);
+  std::vector<Term> terms;
+  for (Value* result : results) terms.push_back(Term::of(result));
+  return Term::sequence(std::move(terms));
+}
+
+/// Numbers beside tensors take the dtype of the first tensor.
+Result<std::vector<relax::Value*>> RelaxFunctionReader::operand_values(const std::vector<Argument>& operands) {
+  Diagnostics& diag = source_.diag();
+  std::optional<DType> dtype;
+  for (const Argument& operand : operands) {
+    if (operand.term.kind == Term::kPoison) return diag.failed();
+    if (operand.term.kind != Term::kValue || dtype) continue;
+    if (const auto* tensor = operand.term.value->info->as<relax::TensorInfo>()) dtype = tensor->dtype;
+  }
+  std::vector<Value*> values;
+  for (const Argument& operand : operands) {
+    const Term& term = operand.term;
+    bool literal = term.kind == Term::kScalar && term.scalar.expr.dtype() != DType::boolean() &&
+                   (term.scalar.literal == Scalar::kInteger || term.scalar.literal == Scalar::kReal ||
+                    term.scalar.expr.as<arith::FloatImm>() != nullptr);
+    if (literal && dtype) {
+      RELAXC_TRY(Value * value, number(term.scalar, *dtype, operand.place));
+      values.push_back(value);
+      continue;
+    }
+    RELAXC_TRY(Value * value, as_value(term, operand.place));
+    values.push_back(value);
+  }
+  return values;
+}
+
+/// A term as an attribute. `type` guides what a tuple or a string is; the table converts the rest and complains.
+Result<relax::AttrValue> RelaxFunctionReader::attribute_value(const Term& term, relax::AttrType type,
+                                                              const std::string& name, Place place) {
+  if (term.kind == Term::kString) {
+    if (type == relax::AttrType::kDType) {
+      if (std::optional<DType> dtype = parse_dtype(term.text)) return relax::AttrValue(*dtype);
+      return source_.error(place, Kind::invalid_value, "\"{}\" is not a dtype", term.text);
+    }
+    return relax::AttrValue(term.text);
+  }
+  auto as_number = [](const Term& t) -> std::optional<relax::AttrValue> {
+    if (t.kind != Term::kScalar) return std::nullopt;
+    if (const auto* real = t.scalar.expr.as<arith::FloatImm>()) return relax::AttrValue(real->value);
+    if (t.scalar.expr.constant() == nullptr) return std::nullopt;
+    if (t.scalar.expr.dtype().is_bool()) return relax::AttrValue(*t.scalar.expr.constant() != 0);
+    return relax::AttrValue(*t.scalar.expr.constant());
+  };
+  if (std::optional<relax::AttrValue> number = as_number(term)) return *number;
+  if (term.kind == Term::kSequence) {
+    std::vector<int64_t> ints;
+    std::vector<double> floats;
+    std::vector<std::string> strings;
+    for (const Term& item : term.items) {
+      std::optional<relax::AttrValue> number = as_number(item);
+      if (item.kind == Term::kString) strings.push_back(item.text);
+      if (!number) continue;
+      if (const auto* integer = std::get_if<int64_t>(&*number)) {
+        ints.push_back(*integer);
+        floats.push_back(static_cast<double>(*integer));
+      }
+      if (const auto* real = std::get_if<double>(&*number)) floats.push_back(*real);
+    }
+    if (strings.size() == term.items.size() && !strings.empty()) return relax::AttrValue(strings);
+    bool all_ints = ints.size() == term.items.size();
+    if (all_ints && type != relax::AttrType::kFloats) {
+      if (ints.empty() && type == relax::AttrType::kStrings) return relax::AttrValue(strings);
+      return relax::AttrValue(ints);
+    }
+    if (floats.size() == term.items.size()) return relax::AttrValue(floats);
+  }
+  return source_.error(place, Kind::invalid_attribute, "attribute '{}' must be {}, known when compiling", name,
+                       relax::attr_type_name(type));
+}
+
+}  // namespace relaxc::frontend

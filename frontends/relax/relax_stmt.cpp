@@ -1,0 +1,320 @@
+// relax_stmt.cpp: the statements of a Relax function.
+//
+// An error in one statement does not end the function: its targets are poisoned, so that what depends on them stays
+// silent, and the next statement is read. A mistake is reported once, and every mistake is.
+#include "frontends/relax/literals.h"
+#include "frontends/relax/name_uses.h"
+#include "frontends/relax/relax_function.h"
+
+namespace relaxc::frontend {
+
+using AstKind = ast::ExprKind;
+using ast::StmtKind;
+
+namespace {
+
+std::vector<const ast::Expr*> targets_of(const ast::Expr& target) {
+  return target.is_sequence() ? target.items : std::vector<const ast::Expr*>{&target};
+}
+
+bool declares_symbol(const std::string& path, const ast::Expr& call) {
+  bool typed = path == "T.int64" || path == "T.int32" || path == "T.index";
+  return path == "T.var" || path == "T.Var" || path == "T.SizeVar" || path == "tir.Var" || path == "R.shape_var" ||
+         (typed && call.items.size() == 1);
+}
+
+}  // namespace
+
+Status RelaxFunctionReader::suite(const Body& body) {
+  bool ok = true;
+  for (size_t i = 0; i < body.size(); ++i) {
+    const ast::Stmt& stmt = *body[i];
+    if (returned_ && return_into_ != nullptr) {
+      (void)source_.error(stmt.place, Kind::ill_formed, "nothing can follow 'return'");
+      return source_.diag().failed();
+    }
+    bool nested = stmt.kind == StmtKind::kIf || stmt.kind == StmtKind::kWith;
+    if (nested) used_later_.push_back(names_used({body.begin() + static_cast<int64_t>(i) + 1, body.end()}));
+    may_return_ = i + 1 == body.size();
+    if (!statement(stmt)) {
+      ok = false;
+      poison(stmt.target);
+    }
+    if (nested) used_later_.pop_back();
+  }
+  if (!ok) return source_.diag().failed();
+  return Done{};
+}
+
+Status RelaxFunctionReader::statement(const ast::Stmt& stmt) {
+  switch (stmt.kind) {
+    case StmtKind::kPass:
+    case StmtKind::kImport:
+      return Done{};
+    case StmtKind::kAssign:
+      return assignment(stmt);
+    case StmtKind::kExpr:
+      return expression(stmt);
+    case StmtKind::kReturn:
+      return return_values(stmt);
+    case StmtKind::kWith:
+      return with(stmt);
+    case StmtKind::kIf:
+      return branch(stmt);
+    case StmtKind::kAugmentAssign:
+      return source_.error(stmt.place, Kind::unsupported, "values do not change here; write a new binding");
+    case StmtKind::kFor:
+    case StmtKind::kWhile:
+      return source_.error(stmt.place, Kind::unsupported,
+                           "a Relax function loops by 'with R.loop(…)' or by calling itself");
+    case StmtKind::kFunction:
+      return source_.error(stmt.place, Kind::unsupported, "a function inside a function is not read yet");
+    default:
+      break;
+  }
+  return source_.error(stmt.place, Kind::unsupported, "this statement has no meaning in a Relax function");
+}
+
+Status RelaxFunctionReader::assignment(const ast::Stmt& stmt) {
+  Diagnostics& diag = source_.diag();
+  if (stmt.value == nullptr)
+    return source_.error(stmt.place, Kind::ill_formed, "a declaration without a value means nothing here");
+  bool done = false;
+  RELAXC_DO(declare_symbols(stmt, done));
+  if (done) return Done{};
+  std::vector<const ast::Expr*> targets = targets_of(*stmt.target);
+  for (const ast::Expr* target : targets)
+    if (!target->is(AstKind::kName))
+      return source_.error(target->place, Kind::unsupported, "values are bound to names, found {}", describe(*target));
+  hint_ = stmt.annotation;
+  Result<Term> term = eval(*stmt.value);
+  hint_ = nullptr;
+  if (!term) return diag.failed();
+  if (stmt.annotation != nullptr) {
+    term = annotate(*term, *stmt.annotation);
+    if (!term) return diag.failed();
+  }
+  if (!stmt.target->is_sequence()) {
+    bind(*stmt.target, std::move(*term));
+    return Done{};
+  }
+  if (term->kind == Term::kValue) {
+    const auto* tuple = term->value->info->as<relax::TupleInfo>();
+    if (tuple == nullptr)
+      return source_.error(stmt.value->place, Kind::dtype_mismatch, "only a tuple has parts, found {}",
+                           relax::to_string(term->value->info));
+    std::vector<Term> parts;
+    for (size_t i = 0; i < tuple->fields.size() && tuple->fields.size() == targets.size(); ++i) {
+      RELAXC_TRY(Value * part, at(stmt.value->place).tuple_get(term->value, static_cast<int64_t>(i)));
+      parts.push_back(Term::of(part));
+    }
+    if (tuple->fields.size() == targets.size()) term = Term::sequence(std::move(parts));
+  }
+  size_t count = term->kind == Term::kSequence ? term->items.size()
+                 : term->kind == Term::kValue  ? term->value->info->as<relax::TupleInfo>()->fields.size()
+                                               : 1;
+  if (term->kind != Term::kSequence || count != targets.size())
+    return source_.error(stmt.place, Kind::wrong_arity, "{} names for {} values", targets.size(), count);
+  for (size_t i = 0; i < targets.size(); ++i) bind(*targets[i], std::move(term->items[i]));
+  return Done{};
+}
+
+/// `n = T.int64()`, `n, m = R.shape_vars("n", "m")`.
+Status RelaxFunctionReader::declare_symbols(const ast::Stmt& stmt, bool& done) {
+  std::vector<const ast::Expr*> targets = targets_of(*stmt.target), values = targets_of(*stmt.value);
+  bool group = values.size() == 1 && values[0]->is(AstKind::kCall) && path_of(*values[0]->items[0]) == "R.shape_vars";
+  for (const ast::Expr* value : values) {
+    if (group) break;
+    if (!value->is(AstKind::kCall) || !declares_symbol(path_of(*value->items[0]), *value)) return Done{};
+  }
+  done = true;
+  size_t count = group ? values[0]->items.size() - 1 : values.size();
+  if (count != targets.size())
+    return source_.error(stmt.place, Kind::wrong_arity, "{} names for {} symbols", targets.size(), count);
+  for (const ast::Expr* target : targets) {
+    if (!target->is(AstKind::kName))
+      return source_.error(target->place, Kind::syntax, "expected a name for the symbol");
+    auto* known = names_.find(target->text);
+    bool again =
+        known != nullptr && known->value.kind == Term::kScalar && known->value.scalar.expr.as<arith::VarNode>();
+    if (!again) declare_symbol(target->text, target->place);
+  }
+  return Done{};
+}
+
+Status RelaxFunctionReader::with(const ast::Stmt& stmt) {
+  const ast::Expr& head = *stmt.with.front().value;
+  std::string path = head.is(AstKind::kCall) ? path_of(*head.items[0]) : std::string();
+  if (stmt.with.size() == 1 && path == "R.dataflow") return dataflow(stmt);
+  if (stmt.with.size() == 1 && path == "R.loop") return loop(stmt);
+  return source_.error(head.place, Kind::unsupported, "'with' opens a dataflow block (R.dataflow) or a loop (R.loop)");
+}
+
+/// A dataflow block: what R.output names, and symbols, outlive it.
+Status RelaxFunctionReader::dataflow(const ast::Stmt& stmt) {
+  if (block_ != nullptr && block_->dataflow)
+    return source_.error(stmt.place, Kind::ill_formed, "a dataflow block cannot stand in another");
+  block_ = function_.make_block(region_, true);
+  builder_.reset();
+  names_.push();
+  std::vector<const ast::Expr*> exported;
+  bool ok = true;
+  for (const ast::Stmt* inner : stmt.body) {
+    const ast::Expr* call = inner->kind == StmtKind::kExpr && inner->value->is(AstKind::kCall) ? inner->value : nullptr;
+    std::string path = call == nullptr ? std::string() : path_of(*call->items[0]);
+    if (path == "R.output" || path == "R.outputs") {
+      for (size_t i = 1; i < call->items.size(); ++i) exported.push_back(call->items[i]);
+      continue;
+    }
+    if (inner->kind == StmtKind::kReturn) {
+      (void)source_.error(inner->place, Kind::ill_formed, "'return' stands after the dataflow block, not inside");
+      ok = false;
+      continue;
+    }
+    if (statement(*inner)) continue;
+    ok = false;
+    poison(inner->target);
+  }
+  std::vector<std::pair<std::string, Term>> kept;
+  for (const ast::Expr* name : exported) {
+    auto* known = name->is(AstKind::kName) ? names_.find(name->text) : nullptr;
+    if (known != nullptr) {
+      kept.emplace_back(name->text, known->value);
+      continue;
+    }
+    ok = false;
+    if (name->is(AstKind::kName))
+      (void)unbound(*name, false);
+    else
+      (void)source_.error(name->place, Kind::ill_formed, "R.output takes names, found {}", describe(*name));
+  }
+  auto frame = names_.pop();
+  for (auto& [name, binding] : frame) {
+    // A poisoned name stays poisoned outside, since its error was reported.
+    bool symbol = binding.value.kind == Term::kScalar || binding.value.kind == Term::kPoison;
+    if (symbol)
+      names_.bind(name, binding.value, binding.place);
+    else
+      hidden_[name] = binding.place;
+  }
+  for (auto& [name, term] : kept) {
+    hidden_.erase(name);
+    names_.bind(name, std::move(term), stmt.place);
+  }
+  block_ = nullptr;
+  builder_.reset();
+  if (!ok) return source_.diag().failed();
+  return Done{};
+}
+
+Status RelaxFunctionReader::expression(const ast::Stmt& stmt) {
+  Diagnostics& diag = source_.diag();
+  const ast::Expr& e = *stmt.value;
+  if (e.is(AstKind::kString)) return Done{};  // a comment
+  if (!e.is(AstKind::kCall)) return source_.error(e.place, Kind::ill_formed, "this statement does nothing");
+  std::string path = path_of(*e.items[0]);
+  if (path == "R.func_attr") return function_attributes(e);
+  if (path == "R.func_name" || path == "R.func_ret_struct_info") return Done{};
+  if (path == "R.output" || path == "R.outputs")
+    return source_.error(e.place, Kind::ill_formed, "R.output belongs inside 'with R.dataflow():'");
+  RELAXC_TRY(Term term, eval(e));
+  (void)term;
+  return Done{};
+}
+
+Result<std::vector<relax::Value*>> RelaxFunctionReader::result_values(const Term& term, Place place) {
+  Diagnostics& diag = source_.diag();
+  if (term.kind == Term::kPoison) return diag.failed();
+  std::vector<Value*> values;
+  bool several = term.kind == Term::kSequence && term.items.size() != 1 && !(term.is_dims() && !term.items.empty());
+  if (several) {
+    for (const Term& item : term.items) {
+      RELAXC_TRY(Value * value, as_value(item, place));
+      values.push_back(value);
+    }
+    return values;
+  }
+  Term single = term;
+  if (term.kind == Term::kSequence && !term.is_dims()) {  // (x,): a tuple of one
+    RELAXC_TRY(Value * field, as_value(term.items[0], place));
+    return std::vector<Value*>{at(place).tuple({field})};
+  }
+  RELAXC_TRY(Value * value, as_value(single, place));
+  const auto* tuple = value->info->as<relax::TupleInfo>();
+  if (tuple == nullptr || tuple->fields.size() == 1) return std::vector<Value*>{value};
+  if (value->op != nullptr && value->op->kind == relax::OpKind::kTuple) return value->op->operands();
+  for (size_t i = 0; i < tuple->fields.size(); ++i) {
+    RELAXC_TRY(Value * field, at(place).tuple_get(value, static_cast<int64_t>(i)));
+    values.push_back(field);
+  }
+  return values;
+}
+
+Status RelaxFunctionReader::return_values(const ast::Stmt& stmt) {
+  Diagnostics& diag = source_.diag();
+  if (return_into_ == nullptr || !may_return_)
+    return source_.error(stmt.place, Kind::unsupported, "'return' ends a function or both branches of its last 'if'");
+  returned_ = true;
+  if (stmt.value == nullptr) return Done{};
+  RELAXC_TRY(Term term, eval(*stmt.value));
+  RELAXC_TRY(*return_into_, result_values(term, stmt.value->place));
+  for (Value* value : *return_into_)
+    if (value == nullptr) return source_.error(stmt.value->place, Kind::invalid_value, "None cannot be returned");
+  return Done{};
+}
+
+Status RelaxFunctionReader::bounds(const std::string& attribute, const ast::Expr& dict) {
+  Diagnostics& diag = source_.diag();
+  if (!dict.is(AstKind::kDict))
+    return source_.error(dict.place, Kind::invalid_attribute, "'{}' takes a dict such as {{\"n\": 256}}", attribute);
+  for (size_t i = 0; i + 1 < dict.items.size(); i += 2) {
+    RELAXC_TRY(std::string symbol, string_value(source_, *dict.items[i], "a symbol"));
+    RELAXC_TRY(arith::Expr value, index(*dict.items[i + 1]));
+    if (value.constant() == nullptr)
+      return source_.error(dict.items[i + 1]->place, Kind::invalid_attribute, "a bound is an integer");
+    ast::Expr place_of_name = *dict.items[i];
+    place_of_name.text = symbol;
+    auto* known = names_.find(symbol);
+    bool is_symbol = known != nullptr && (known->value.kind == Term::kScalar || known->value.kind == Term::kValue);
+    if (!is_symbol) return unbound(place_of_name, true);
+    RELAXC_TRY(Scalar scalar, name(place_of_name));
+    const auto* var = scalar.expr.as<arith::VarNode>();
+    if (var == nullptr)
+      return source_.error(dict.items[i]->place, Kind::invalid_attribute, "'{}' is no symbol", symbol);
+    int64_t bound = *value.constant();
+    arith::Range known_range = function_.facts.range_of(arith::Var(var));
+    bool empty = attribute == "tir_var_upper_bound" ? bound < known_range.lower : bound > known_range.upper;
+    bool multiple = attribute == "tir_var_multiple_of";
+    if ((empty && !multiple) || (multiple && bound < 1))
+      return source_.error(dict.items[i + 1]->place, Kind::invalid_attribute, "no value of '{}' is left by {} = {}",
+                           symbol, attribute, bound);
+    if (multiple)
+      function_.facts.multiple(arith::Var(var), bound);
+    else if (attribute == "tir_var_upper_bound")
+      function_.facts.bound(arith::Var(var), {INT64_MIN, bound});
+    else
+      function_.facts.bound(arith::Var(var), {bound, INT64_MAX});
+  }
+  return Done{};
+}
+
+Status RelaxFunctionReader::function_attributes(const ast::Expr& call) {
+  Diagnostics& diag = source_.diag();
+  if (call.items.size() != 2 || !call.items[1]->is(AstKind::kDict))
+    return source_.error(call.place, Kind::invalid_attribute, "R.func_attr takes one dict");
+  const std::vector<const ast::Expr*>& entries = call.items[1]->items;
+  for (size_t i = 0; i + 1 < entries.size(); i += 2) {
+    RELAXC_TRY(std::string key, string_value(source_, *entries[i], "an attribute's name"));
+    const ast::Expr& value = *entries[i + 1];
+    if (key == "tir_var_upper_bound" || key == "tir_var_lower_bound" || key == "tir_var_multiple_of") {
+      RELAXC_DO(bounds(key, value));
+      continue;
+    }
+    if (key == "global_symbol") continue;
+    RELAXC_TRY(Term term, eval(value));
+    RELAXC_TRY(function_.attrs[key], attribute_value(term, relax::AttrType::kString, key, value.place));
+  }
+  return Done{};
+}
+
+}  // namespace relaxc::frontend

@@ -1,0 +1,52 @@
+// term.h: what an expression of a Relax function stands for while it is read.
+//
+// Text mixes values of the graph with what only exists while it is read: numbers, tuples of dims, names of functions. A
+// term becomes a value of the graph when something wants one, and then it is known what it should be: `(n, 4)` is a
+// shape for reshape and a tuple for return.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/relax/graph.h"
+#include "frontends/relax/scalar.h"
+
+namespace relaxc::frontend {
+
+struct Term {
+  enum Kind : uint8_t {
+    kPoison,    ///< its error was reported
+    kNone,      ///< None
+    kValue,     ///< of the graph
+    kScalar,    ///< a dim, a number, a bool
+    kString,    ///< text
+    kSequence,  ///< a tuple or list of terms; the results of an op that has several
+    kModule,    ///< the class, or `cls`
+    kGlobal,    ///< a function of the module
+    kExternal,  ///< an external function
+  };
+  Kind kind = kPoison;
+  relax::Value* value = nullptr;
+  Scalar scalar;
+  std::string text;
+  std::vector<Term> items;
+
+  static Term of(relax::Value* value) { return {kValue, value, {}, {}, {}}; }
+  static Term of(Scalar scalar) { return {kScalar, nullptr, scalar, {}, {}}; }
+  static Term of(Kind kind, std::string text = {}) { return {kind, nullptr, {}, std::move(text), {}}; }
+  static Term sequence(std::vector<Term> items) { return {kSequence, nullptr, {}, {}, std::move(items)}; }
+
+  bool is_dims() const {
+    if (kind != kSequence) return false;
+    for (const Term& item : items)
+      if (item.kind != kScalar || item.scalar.literal == Scalar::kReal || !is_dim(item.scalar)) return false;
+    return true;
+  }
+
+ private:
+  static bool is_dim(const Scalar& scalar) {
+    return scalar.expr.dtype().is_index() || scalar.literal == Scalar::kDimLiteral;
+  }
+};
+
+}  // namespace relaxc::frontend
