@@ -71,7 +71,7 @@ Result<tir::Stmt> PrimFuncReader::nest(const ast::Expr& iterator, const ast::Exp
   } else if (arguments.size() == 1 || arguments.size() == 2) {
     arith::Expr first = read_index(*arguments[0]);
     mins.push_back(arguments.size() == 2 ? first : context_.index(0));
-    extents.push_back(arguments.size() == 2 ? read_index(*arguments[1]) - first : first);
+    extents.push_back(arguments.size() == 2 ? arith::simplify(read_index(*arguments[1]) - first) : first);
   } else {
     return source_.error(iterator.place, Kind::wrong_arity, "{} takes an extent, or a begin and an end", callee);
   }
@@ -191,7 +191,7 @@ Status PrimFuncReader::axes(const std::string& callee, const ast::Stmt& stmt) {
       return source_.error(range.place, Kind::wrong_arity, "an axis runs from a begin to an end");
     RELAXC_TRY(min, index(*range.items[0]));
     RELAXC_TRY(arith::Expr end, index(*range.items[1]));
-    extent = end - min;
+    extent = arith::simplify(end - min);
   } else {
     RELAXC_TRY(extent, index(range));
   }

@@ -186,9 +186,22 @@ Status PrimFuncReader::open_buffer(const std::string& callee, const ast::Stmt& s
     --open_scopes_;
     return diag.failed();
   }
-  (void)callee;
   bind(stmt.target->text, {PrimName::kBuffer, {}, *made}, stmt.target->place);
   tir::BufferRef opened = *made;
+  if (const ast::Keyword* data = stmt.value->keyword("data"); data != nullptr && callee == "T.decl_buffer") {
+    bool base_data = data->value->is(AstKind::kAttribute) && data->value->text == "data";
+    if (!base_data)
+      return source_.error(data->value->place, Kind::invalid_value, "expected another buffer's data: A.data");
+    RELAXC_TRY(tir::BufferRef base, find_buffer(*data->value->items[0]));
+    const ast::Keyword* at = stmt.value->keyword("byte_offset");
+    arith::Expr offset = context_.index(0);
+    if (at != nullptr) {
+      RELAXC_TRY(offset, index(*at->value));
+    }
+    out.push_back(
+        {[this, opened, base, offset](tir::Stmt body) { return builder_.view(opened, base, offset, body); }, {}});
+    return Done{};
+  }
   out.push_back({[this, opened](tir::Stmt body) { return builder_.alloc(opened, body); }, {}});
   return Done{};
 }
@@ -254,9 +267,69 @@ Status PrimFuncReader::expression(const ast::Stmt& stmt, Suite& out) {
   RELAXC_DO(block_clause(callee, e, done));
   if (done) return Done{};
   if (callee == "T.guard") return guard(e, out);
-  if (callee == "T.call" || callee == "T.call_external") return invoke(e, out);
+  if (callee == "T.invoke" || callee == "T.call_extern") return invoke(e, out);
   if (callee.empty()) return source_.error(e.place, Kind::ill_formed, "this statement does nothing");
   return source_.error(e.items[0]->place, Kind::unsupported, "'{}' is not a statement of a prim func", callee);
+}
+
+/// T.guard(condition, code=7, tensor=1, axis=0, symbol=2, node=3, expected=n, actual=m)
+Status PrimFuncReader::guard(const ast::Expr& call, Suite& out) {
+  Diagnostics& diag = source_.diag();
+  if (call.items.size() != 2) return source_.error(call.place, Kind::wrong_arity, "T.guard takes one condition");
+  tir::Guard made;
+  RELAXC_TRY(made.condition, condition(*call.items[1]));
+  for (const ast::Keyword& keyword : call.keywords) {
+    RELAXC_TRY(arith::Expr value, index(*keyword.value));
+    if (keyword.name == "expected" || keyword.name == "actual") {
+      (keyword.name == "expected" ? made.expected : made.actual) = value;
+      continue;
+    }
+    int32_t* field = keyword.name == "code"     ? &made.code
+                     : keyword.name == "tensor" ? &made.tensor
+                     : keyword.name == "axis"   ? &made.axis
+                     : keyword.name == "symbol" ? &made.symbol
+                     : keyword.name == "node"   ? &made.error_node
+                                                : nullptr;
+    if (field == nullptr)
+      return source_.error(keyword.place, Kind::invalid_attribute, "T.guard has no field '{}'", keyword.name);
+    const int64_t* number = value.constant();
+    if (number == nullptr || *number < INT32_MIN || *number > INT32_MAX)
+      return source_.error(keyword.value->place, Kind::invalid_value, "expected a small integer");
+    *field = static_cast<int32_t>(*number);
+  }
+  out.back().stmts.push_back(builder_.guard(made));
+  return Done{};
+}
+
+/// T.invoke("kernel", X, n, trace=3), T.call_extern("int32", "custom", X, n)
+Status PrimFuncReader::invoke(const ast::Expr& call, Suite& out) {
+  Diagnostics& diag = source_.diag();
+  tir::Invoke made;
+  made.external = dotted_path(*call.items[0]) == "T.call_extern";
+  size_t name_at = made.external ? 2 : 1;
+  if (call.items.size() <= name_at) return source_.error(call.place, Kind::wrong_arity, "the call names no function");
+  RELAXC_TRY(made.callee, string_value(source_, *call.items[name_at], "a function's name"));
+  bool ok = true;
+  for (size_t i = name_at + 1; i < call.items.size(); ++i) {
+    const ast::Expr& argument = *call.items[i];
+    auto* known = argument.is(AstKind::kName) ? names_.find(argument.text) : nullptr;
+    if (known != nullptr && known->value.kind == PrimName::kBuffer) {
+      made.args.emplace_back(known->value.buffer);
+      continue;
+    }
+    Result<Scalar> value = read(argument);
+    ok = ok && value;
+    if (value) made.args.emplace_back(value->expr);
+  }
+  if (const ast::Keyword* trace = call.keyword("trace")) {
+    RELAXC_TRY(arith::Expr node, index(*trace->value));
+    if (node.constant() == nullptr || *node.constant() < 0 || *node.constant() > INT32_MAX)
+      return source_.error(trace->value->place, Kind::invalid_value, "expected a small integer");
+    made.trace_node = static_cast<int32_t>(*node.constant());
+  }
+  if (!ok) return diag.failed();
+  out.back().stmts.push_back(builder_.invoke(std::move(made)));
+  return Done{};
 }
 
 }  // namespace relaxc::frontend

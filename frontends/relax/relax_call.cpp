@@ -205,10 +205,8 @@ Result<Term> RelaxFunctionReader::call_packed(const ast::Expr& e) {
   std::vector<Value*> args;
   bool ok = bool(function);
   for (size_t i = 2; i < e.items.size(); ++i) {
-    Result<Term> term = eval(*e.items[i]);
-    Result<Value*> value = term ? as_value(*term, e.items[i]->place) : Result<Value*>(diag.failed());
-    ok = ok && value;
-    if (ok) args.push_back(*value);
+    args.push_back(operand_value(*e.items[i]));
+    ok = ok && args.back() != nullptr;
   }
   if (!ok) return diag.failed();
   bool typed = e.keyword("sinfo_args") != nullptr || e.keyword("ty_args") != nullptr;
@@ -251,10 +249,8 @@ Result<Term> RelaxFunctionReader::call_global(const std::string& name, const ast
   std::vector<Value*> args;
   bool ok = true;
   for (size_t i = 1; i < e.items.size(); ++i) {
-    Result<Term> term = eval(*e.items[i]);
-    Result<Value*> value = term ? as_value(*term, e.items[i]->place) : Result<Value*>(diag.failed());
-    ok = ok && value;
-    if (ok) args.push_back(*value);
+    args.push_back(operand_value(*e.items[i]));
+    ok = ok && args.back() != nullptr;
   }
   if (!ok || global.kind == Global::kPoison) return diag.failed();
   if (global.kind == Global::kPrimFunc)
@@ -266,7 +262,6 @@ Result<Term> RelaxFunctionReader::call_global(const std::string& name, const ast
                          args.size());
   arith::Substitution symbols;
   for (size_t i = 0; i < args.size(); ++i) {
-    if (args[i] == nullptr) return source_.error(e.items[i + 1]->place, Kind::invalid_value, "None is no argument");
     RELAXC_DO(match_argument(params[i]->info, args[i]->info, symbols, e.items[i + 1]->place, params[i]->name));
   }
   RELAXC_TRY(std::vector<Info> results, reader.results(e.place));

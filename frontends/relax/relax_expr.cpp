@@ -313,8 +313,7 @@ Result<Term> RelaxFunctionReader::match(const ast::Expr& e, bool shape_only) {
     return source_.error(e.place, Kind::wrong_arity, "{} takes a value and {}, found {} arguments",
                          shape_only ? "R.match_shape" : "R.match_cast", shape_only ? "dims" : "a type",
                          e.items.size() - 1);
-  Result<Term> operand = eval(*e.items[1]);
-  Result<Value*> value = operand ? as_value(*operand, e.items[1]->place) : Result<Value*>(diag.failed());
+  Value* value = operand_value(*e.items[1]);
   std::vector<arith::Var> bound;
   pattern_ = shape_only ? Pattern::kFresh : Pattern::kDeclared;
   binding_ = &bound;
@@ -323,25 +322,34 @@ Result<Term> RelaxFunctionReader::match(const ast::Expr& e, bool shape_only) {
   Result<Info> wanted = shape_only ? Result<Info>(Info(nullptr)) : info(*e.items[2]);
   pattern_ = Pattern::kUse;
   binding_ = nullptr;
-  if (!value || !list || !wanted) return diag.failed();
+  if (value == nullptr || !list || !wanted) return diag.failed();
   Info type = *wanted;
   if (shape_only) {
-    const auto* tensor = (*value)->info->as<relax::TensorInfo>();
-    if (tensor == nullptr && (*value)->info->as<relax::ShapeInfo>() == nullptr)
+    const auto* tensor = value->info->as<relax::TensorInfo>();
+    if (tensor == nullptr && value->info->as<relax::ShapeInfo>() == nullptr)
       return source_.error(e.items[1]->place, Kind::dtype_mismatch, "R.match_shape wants a tensor or a shape, found {}",
-                           relax::to_string((*value)->info));
+                           relax::to_string(value->info));
     type = tensor ? relax::tensor_info(context_, *list, tensor->dtype) : relax::shape_info(context_, *list);
   }
   // A guard that is certain to hold is still written down: it is where the symbols come from.
-  if (bound.empty() && relax::same(type, (*value)->info)) {
-    RELAXC_TRY(Value * again, at(e.place).match_cast(*value, type, {}));
+  if (bound.empty() && relax::same(type, value->info)) {
+    RELAXC_TRY(Value * again, at(e.place).match_cast(value, type, {}));
     return Term::of(again);
   }
-  RELAXC_TRY(Value * cast, cast_to(*value, type, std::move(bound), e.place));
-  if (cast == *value) {
-    RELAXC_TRY(cast, at(e.place).match_cast(*value, type, {}));
-  }
-  return Term::of(cast);
+  RELAXC_TRY(Value * cast, cast_to(value, type, std::move(bound), e.place));
+  if (cast != value) return Term::of(cast);
+  RELAXC_TRY(Value * checked, at(e.place).match_cast(value, type, {}));
+  return Term::of(checked);
+}
+
+/// The value of an expression; null if it was reported.
+relax::Value* RelaxFunctionReader::operand_value(const ast::Expr& e) {
+  Result<Term> term = eval(e);
+  if (!term) return nullptr;
+  Result<Value*> value = as_value(*term, e.place);
+  if (!value) return nullptr;
+  if (*value == nullptr) (void)source_.error(e.place, Kind::invalid_value, "expected a value, found None");
+  return *value;
 }
 
 Result<relax::Value*> RelaxFunctionReader::number(const Scalar& scalar, DType dtype, Place place) {

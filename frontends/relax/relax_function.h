@@ -120,6 +120,7 @@ class RelaxFunctionReader : ScalarReader {
   Result<Term> special(const std::string& path, const ast::Expr& e, bool& known);
   Result<Term> constant(const ast::Expr& e);
   Result<Term> match(const ast::Expr& e, bool shape_only);
+  Value* operand_value(const ast::Expr& e);
   Result<Value*> as_value(const Term& term, Place place);
   Result<Value*> number(const Scalar& scalar, DType dtype, Place place);
   relax::GraphBuilder& at(Place place);

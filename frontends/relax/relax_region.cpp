@@ -22,24 +22,25 @@ using ast::StmtKind;
 Status RelaxFunctionReader::branch(const ast::Stmt& stmt) {
   Diagnostics& diag = source_.diag();
   bool may_return = may_return_ && return_into_ != nullptr;
-  Result<Term> condition = eval(*stmt.value);
-  Result<Value*> test = condition ? as_value(*condition, stmt.value->place) : Result<Value*>(diag.failed());
-  if (test) {
-    const auto* prim = (*test)->info->as<relax::PrimInfo>();
-    const auto* tensor = (*test)->info->as<relax::TensorInfo>();
+  Value* test = operand_value(*stmt.value);
+  if (test != nullptr) {
+    const auto* prim = test->info->as<relax::PrimInfo>();
+    const auto* tensor = test->info->as<relax::TensorInfo>();
     bool scalar =
         prim ? prim->dtype.is_bool() : tensor && (!tensor->dtype || tensor->dtype->is_bool()) && tensor->ndim <= 0;
-    if (!scalar)
-      test = source_.error(stmt.value->place, Kind::dtype_mismatch, "a condition must be a bool, found {}",
-                           relax::to_string((*test)->info));
+    if (!scalar) {
+      (void)source_.error(stmt.value->place, Kind::dtype_mismatch, "a condition must be a bool, found {}",
+                          relax::to_string(test->info));
+      test = nullptr;
+    }
   }
-  if (!test) {
+  if (test == nullptr) {
     // The branches have errors of their own; read them into nothing.
     for (const Body* body : {&stmt.body, &stmt.orelse})
       for (const ast::Stmt* inner : *body) poison(inner->target);
     return diag.failed();
   }
-  relax::Op* op = at(stmt.place).append(relax::OpKind::kIf, {*test});
+  relax::Op* op = at(stmt.place).append(relax::OpKind::kIf, {test});
   std::vector<Value*>* return_into = return_into_;
   Branch then_branch = read_branch(function_.make_region(op), stmt.body);
   Branch else_branch = read_branch(function_.make_region(op), stmt.orelse);
@@ -291,10 +292,8 @@ Status RelaxFunctionReader::loop(const ast::Stmt& stmt) {
     const ast::Keyword *again = end->value->keyword("condition"), *scan = end->value->keyword("scan");
     Value* goes_on = nullptr;
     if (again != nullptr && !again->value->is(AstKind::kNone)) {
-      Result<Term> term = eval(*again->value);
-      Result<Value*> value = term ? as_value(*term, again->value->place) : Result<Value*>(diag.failed());
-      ok = bool(value);
-      if (ok) goes_on = *value;
+      goes_on = operand_value(*again->value);
+      ok = goes_on != nullptr;
     }
     region->yield->add_operand(goes_on);
     for (Value* value : *next) region->yield->add_operand(value);

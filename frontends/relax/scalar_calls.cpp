@@ -222,8 +222,12 @@ Result<Scalar> ScalarReader::intrinsic(const ast::Expr& e, std::string_view name
     RELAXC_DO(expect_arguments(e, 2, 2));
     RELAXC_TRY(DType dtype, dtype_value(source_, *e.items[1]));
     RELAXC_TRY(Scalar operand, read(*e.items[2]));
-    if (operand.literal != Scalar::kTyped || operand.expr.dtype().bits != dtype.bits)
+    bool bare = operand.literal == Scalar::kInteger || operand.literal == Scalar::kReal;
+    if (bare || operand.expr.dtype().bits != dtype.bits)
       return source_.error(e.place, Kind::dtype_mismatch, "T.{} wants a value of {} bits", name, dtype.bits);
+    // A constant above INT64_MAX has no other spelling.
+    if (operand.expr.constant() != nullptr && dtype.is_uint())
+      return Scalar{context_.imm(dtype, *operand.expr.constant())};
     return Scalar{context_.call(dtype, which, {operand.expr})};
   }
   size_t arity = arith::intrinsic_arity(which);
