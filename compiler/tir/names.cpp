@@ -26,13 +26,13 @@ std::string identifier(const std::string& wanted) {
 
 }  // namespace
 
-Namer::Namer() {
+Namer::Namer(bool anonymous) : anonymous_(anonymous) {
   for (std::string_view name : kTaken) used_.emplace(name);
 }
 
 std::string Namer::fresh(const std::string& wanted) {
-  std::string base = identifier(wanted), name = base;
-  for (int i = 1; !used_.insert(name).second; ++i) name = base + "_" + std::to_string(i);
+  std::string base = anonymous_ ? "v" : identifier(wanted), name = base;
+  for (int& suffix = last_suffix_[base]; !used_.insert(name).second;) name = base + "_" + std::to_string(++suffix);
   return name;
 }
 

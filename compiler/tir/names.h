@@ -11,10 +11,10 @@
 namespace relaxc::tir {
 
 /// Gives every variable and buffer a name of its own, in the order in which they are asked for: `x`, `x_1`, … Names
-/// become Python identifiers.
+/// become Python identifiers. An anonymous one calls all `v`, so that equal programs get equal texts.
 class Namer {
  public:
-  Namer();
+  explicit Namer(bool anonymous = false);
   std::string of(Var var) { return find(var.node(), var.name()); }
   std::string of(BufferRef buffer) { return find(buffer, buffer->name); }
   /// A name that nothing else has, close to `wanted`.
@@ -27,8 +27,10 @@ class Namer {
  private:
   std::string find(const void* identity, const std::string& wanted);
 
+  bool anonymous_;
   std::unordered_map<const void*, std::string> names_;
   std::set<std::string> used_;
+  std::unordered_map<std::string, int> last_suffix_;  ///< where the search for a free name goes on
 };
 
 }  // namespace relaxc::tir

@@ -18,6 +18,7 @@
 #include <algorithm>
 
 #include "compiler/arith/simplify.h"
+#include "compiler/tir/equal.h"
 #include "compiler/tir/names.h"
 #include "compiler/tir/visit.h"
 
@@ -38,7 +39,8 @@ std::string quoted(const std::string& text) {
 
 class Printer {
  public:
-  explicit Printer(int indent) : indent_(indent), names_(namer_.names()) {}
+  explicit Printer(int indent, bool anonymous = false)
+      : indent_(indent), anonymous_(anonymous), namer_(anonymous), names_(namer_.names()) {}
 
   std::string run(const PrimFunc& function) {
     line("@T.prim_func{}", function.is_private ? "(private=True)" : "");
@@ -96,7 +98,7 @@ class Printer {
         handles_.push_back({handle, param.buffer});
       }
     }
-    line("def {}({}):", function.name, params);
+    line("def {}({}):", anonymous_ ? "f" : function.name, params);
   }
   static bool has_static_shape(const Buffer& buffer) {
     auto constant = [](Expr e) { return e.constant() != nullptr; };
@@ -222,7 +224,7 @@ class Printer {
   }
 
   Stmt print(const Block& n) {
-    line("with T.block({}):", quoted(n.name));
+    line("with T.block({}):", quoted(anonymous_ ? "" : n.name));
     indent_ += 4;
     axes(n);
     if (n.predicate) line("T.where({})", text(n.predicate));
@@ -300,6 +302,7 @@ class Printer {
 
   std::string out_;
   int indent_;
+  bool anonymous_;
   Namer namer_;
   arith::Names names_;
   std::vector<std::pair<std::string, BufferRef>> handles_;
@@ -314,6 +317,11 @@ std::string to_string(const PrimFunc& function, int indent) {
 
 std::string to_string(Stmt s, int indent) {
   return s ? Printer(indent).run(s) : std::string();
+}
+
+/// Texts are compared, so nothing that prints can be forgotten here.
+bool structurally_equal(const PrimFunc& a, const PrimFunc& b) {
+  return Printer(0, true).run(a) == Printer(0, true).run(b);
 }
 
 }  // namespace relaxc::tir

@@ -1,0 +1,232 @@
+// verify.cpp: one walk over a prim func, with what is bound and alive at each point.
+//
+// Scopes are undone by a trail: what a statement bound is taken back when its body has been seen. Types inside an
+// expression need no check, since the Context refuses to build a wrong one; what is checked is what an expression may
+// refer to, and where it stands.
+#include "compiler/tir/verify.h"
+
+#include <fmt/format.h>
+
+#include <unordered_set>
+
+#include "compiler/arith/simplify.h"
+#include "compiler/tir/print.h"
+#include "compiler/tir/visit.h"
+
+namespace relaxc::tir {
+namespace {
+
+class Verifier {
+ public:
+  std::string run(const PrimFunc& function) {
+    for (const Param& param : function.params)
+      if (param.buffer == nullptr) bind(param.var);
+    for (Var symbol : function.symbols) bind(symbol);
+    for (const Param& param : function.params) {
+      if (param.buffer == nullptr) continue;
+      layout(*param.buffer);
+      if (param.buffer->scope == Scope::kLocal) fault("parameter '{}' has scope local", param.buffer->name);
+      enter(param.buffer);
+    }
+    suite(function.body);
+    return fault_.empty() ? fault_ : fault_ + " in prim func '" + function.name + "'";
+  }
+
+ private:
+  template <typename... Args>
+  void fault(fmt::format_string<Args...> text, Args&&... args) {
+    if (!fault_.empty()) return;
+    fault_ = fmt::format(text, std::forward<Args>(args)...);
+    if (!current_) return;
+    std::string code = to_string(current_);
+    fault_ += " (at '" + code.substr(0, code.find('\n')) + "')";
+  }
+
+  // ---- scopes
+
+  void bind(Var var) {
+    if (!vars_.insert(var).second) fault("variable '{}' is bound twice", var.name());
+    trail_.push_back({var, nullptr});
+  }
+  void enter(BufferRef buffer) {
+    if (!buffers_.insert(buffer).second) fault("buffer '{}' exists twice", buffer->name);
+    trail_.push_back({{}, buffer});
+  }
+  void leave(size_t mark) {
+    for (; trail_.size() > mark; trail_.pop_back()) {
+      if (trail_.back().buffer != nullptr)
+        buffers_.erase(trail_.back().buffer);
+      else
+        vars_.erase(trail_.back().var);
+    }
+  }
+
+  // ---- expressions
+
+  void expr(Expr e) {
+    arith::for_each_node(e, [&](Expr node) {
+      if (const auto* var = node.as<arith::VarNode>(); var != nullptr && vars_.count(node) == 0)
+        fault("variable '{}' is not bound", var->name);
+      if (const auto* load = node.as<arith::Load>()) access(load->buffer, load->indices.size(), load->dtype);
+    });
+  }
+  void typed(Expr e, DType dtype, const char* what) {
+    if (!e) return fault("there is no {}", what);
+    expr(e);
+    if (e.dtype() != dtype) fault("the {} is of dtype {}, expected {}", what, to_string(e.dtype()), to_string(dtype));
+  }
+  void index(Expr e, const char* what) { typed(e, DType::index(), what); }
+  void alive(BufferRef buffer) {
+    if (buffers_.count(buffer) == 0) fault("buffer '{}' does not exist here", buffer->name);
+  }
+  void access(BufferRef buffer, size_t subscripts, DType dtype) {
+    alive(buffer);
+    if (subscripts != buffer->shape.size())
+      fault("buffer '{}' has {} dims and gets {} subscripts", buffer->name, buffer->shape.size(), subscripts);
+    if (dtype != buffer->dtype)
+      fault("buffer '{}' holds {} and is accessed as {}", buffer->name, to_string(buffer->dtype), to_string(dtype));
+  }
+  void layout(const Buffer& buffer) {
+    for (Expr dim : buffer.shape) index(dim, "dim");
+    for (Expr stride : buffer.strides) index(stride, "stride");
+    if (!buffer.strides.empty() && buffer.strides.size() != buffer.shape.size())
+      fault("buffer '{}' has {} dims and {} strides", buffer.name, buffer.shape.size(), buffer.strides.size());
+  }
+  void regions(const std::vector<BufferRegion>& regions) {
+    for (const BufferRegion& region : regions) {
+      access(region.buffer, region.spans.size(), region.buffer->dtype);
+      for (const Span& span : region.spans) {
+        index(span.begin, "begin of a region");
+        index(span.extent, "extent of a region");
+      }
+    }
+  }
+
+  // ---- statements
+
+  /// Follows allocations and bindings in a loop: a host function nests thousands of them.
+  void suite(Stmt s) {
+    size_t mark = trail_.size();
+    while (s && fault_.empty()) {
+      current_ = s;
+      s = visit(s, [&](const auto& n) { return check(n); });
+    }
+    leave(mark);
+  }
+
+  // Each checks a statement and gives the body that its bindings hold for, if suite() is to go on with it.
+  Stmt check(const Seq& n) {
+    for (Stmt child : n.body) suite(child);
+    return {};
+  }
+  Stmt check(const For& n) {
+    index(n.min, "begin of the loop");
+    index(n.extent, "extent of the loop");
+    if (!n.var || !n.var.dtype().is_index()) fault("the loop variable is not an index");
+    bool constant = n.loop_kind == LoopKind::kVectorized || n.loop_kind == LoopKind::kUnrolled;
+    if (constant && n.extent && n.extent.constant() == nullptr)
+      fault("a vectorized or unrolled loop needs a constant extent");
+    if (!fault_.empty()) return {};
+    size_t mark = trail_.size();
+    bind(n.var);
+    loops_.push_back(n.loop_kind);
+    suite(n.body);
+    loops_.pop_back();
+    leave(mark);
+    return {};
+  }
+  Stmt check(const While& n) {
+    typed(n.condition, DType::boolean(), "condition");
+    loops_.push_back(LoopKind::kSerial);
+    suite(n.body);
+    loops_.pop_back();
+    return {};
+  }
+  Stmt check(const Break&) {
+    if (loops_.empty()) fault("a break outside of any loop");
+    if (!loops_.empty() && (loops_.back() == LoopKind::kParallel || loops_.back() == LoopKind::kVectorized))
+      fault("a break in a loop whose iterations have no order");
+    return {};
+  }
+  Stmt check(const If& n) {
+    typed(n.condition, DType::boolean(), "condition");
+    suite(n.then_body);
+    suite(n.else_body);
+    return {};
+  }
+  Stmt check(const Let& n) {
+    typed(n.value, n.var.dtype(), "bound value");
+    bind(n.var);
+    return n.body;
+  }
+  Stmt check(const Alloc& n) {
+    layout(*n.buffer);
+    if (n.buffer->scope == Scope::kWeights) fault("an allocation of scope weights");
+    for (Expr dim : n.buffer->shape)
+      if (n.buffer->scope == Scope::kLocal && dim.constant() == nullptr)
+        fault("local buffer '{}' needs a constant size", n.buffer->name);
+    enter(n.buffer);
+    return n.body;
+  }
+  Stmt check(const View& n) {
+    alive(n.base);
+    layout(*n.buffer);
+    index(n.byte_offset, "offset");
+    enter(n.buffer);
+    return n.body;
+  }
+  Stmt check(const Store& n) {
+    for (Expr e : n.indices) index(e, "subscript");
+    access(n.buffer, n.indices.size(), n.buffer->dtype);
+    if (n.buffer->scope == Scope::kWeights) fault("a store into weights '{}'", n.buffer->name);
+    typed(n.value, n.buffer->dtype, "stored value");
+    return {};
+  }
+  Stmt check(const Block& n) {
+    for (const IterVar& iter : n.iters) {
+      index(iter.min, "begin of an axis");
+      index(iter.extent, "extent of an axis");
+      index(iter.binding, "binding of an axis");
+    }
+    if (!fault_.empty()) return {};
+    for (const IterVar& iter : n.iters) bind(iter.var);
+    if (n.predicate) typed(n.predicate, DType::boolean(), "predicate");
+    regions(n.reads);
+    regions(n.writes);
+    suite(n.init);
+    return n.body;
+  }
+  Stmt check(const Guard& n) {
+    typed(n.condition, DType::boolean(), "guarded condition");
+    if (n.expected) index(n.expected, "expected value");
+    if (n.actual) index(n.actual, "actual value");
+    return {};
+  }
+  Stmt check(const Invoke& n) {
+    if (n.callee.empty()) fault("a call of nothing");
+    for (const Argument& arg : n.args) {
+      const auto* buffer = std::get_if<BufferRef>(&arg);
+      buffer != nullptr ? alive(*buffer) : expr(std::get<Expr>(arg));
+    }
+    return {};
+  }
+
+  struct Bound {
+    Expr var;
+    BufferRef buffer;
+  };
+  std::string fault_;
+  Stmt current_;
+  std::unordered_set<Expr> vars_;
+  std::unordered_set<BufferRef> buffers_;
+  std::vector<Bound> trail_;
+  std::vector<LoopKind> loops_;
+};
+
+}  // namespace
+
+std::string first_fault(const PrimFunc& function) {
+  return Verifier().run(function);
+}
+
+}  // namespace relaxc::tir
