@@ -1,72 +1,12 @@
 // scalar_bytes.cpp: one element of any numeric dtype to and from bytes.
-#include <bit>
-#include <cmath>
 #include <cstring>
 
 #include "compiler/arith/expr.h"
+#include "compiler/arith/float_bits.h"
 #include "compiler/relax/constant.h"
 
 namespace relaxc::relax {
 namespace {
-
-/// What a small float format is made of. `fn`: no infinity; `uz`: no negative zero, whose code is the NaN.
-struct Format {
-  int mantissa, bias;
-  bool fn = false, uz = false;
-};
-
-Format format_of(DType dtype) {
-  switch (dtype.code) {
-    case TypeCode::kFloat:
-      return {10, 15};
-    case TypeCode::kBFloat:
-      return {7, 127};
-    case TypeCode::kFloat8E4M3FN:
-      return {3, 7, true, false};
-    case TypeCode::kFloat8E4M3FNUZ:
-      return {3, 8, true, true};
-    case TypeCode::kFloat8E5M2:
-      return {2, 15};
-    case TypeCode::kFloat8E5M2FNUZ:
-      return {2, 16, true, true};
-    default:
-      RELAXC_UNREACHABLE("not a small float");
-  }
-}
-
-uint64_t encode_small(DType dtype, double value) {
-  Format f = format_of(dtype);
-  uint64_t sign_bit = uint64_t{1} << (dtype.bits - 1);
-  uint64_t exponent_mask = (sign_bit - 1) >> f.mantissa, all = sign_bit - 1;
-  value = arith::round_to_dtype(value, dtype);
-  uint64_t sign = std::signbit(value) ? sign_bit : 0;
-  if (std::isnan(value))
-    return f.uz   ? sign_bit
-           : f.fn ? sign | all
-                  : sign | (exponent_mask << f.mantissa) | (uint64_t{1} << (f.mantissa - 1));
-  if (std::isinf(value)) return sign | (exponent_mask << f.mantissa);
-  if (value == 0) return f.uz ? 0 : sign;
-  int exponent = std::max(std::ilogb(value), 1 - f.bias);
-  auto mantissa = static_cast<uint64_t>(std::ldexp(std::abs(value), f.mantissa - exponent));
-  bool normal = mantissa >> f.mantissa != 0;
-  uint64_t biased = normal ? static_cast<uint64_t>(exponent + f.bias) : 0;
-  return sign | (biased << f.mantissa) | (mantissa & ((uint64_t{1} << f.mantissa) - 1));
-}
-
-double decode_small(DType dtype, uint64_t bits) {
-  Format f = format_of(dtype);
-  uint64_t sign_bit = uint64_t{1} << (dtype.bits - 1), all = sign_bit - 1;
-  uint64_t exponent_mask = all >> f.mantissa;
-  double sign = (bits & sign_bit) != 0 ? -1.0 : 1.0;
-  uint64_t biased = (bits & all) >> f.mantissa, mantissa = bits & ((uint64_t{1} << f.mantissa) - 1);
-  if (f.uz && bits == sign_bit) return std::nan("");
-  if (f.fn && !f.uz && (bits & all) == all) return std::nan("");
-  if (!f.fn && biased == exponent_mask) return mantissa != 0 ? std::nan("") : sign * HUGE_VAL;
-  double fraction =
-      static_cast<double>(mantissa) + (biased != 0 ? static_cast<double>(uint64_t{1} << f.mantissa) : 0.0);
-  int exponent = (biased != 0 ? static_cast<int>(biased) : 1) - f.bias - f.mantissa;
-  return sign * std::ldexp(fraction, exponent);
-}
 
 uint64_t load_bits(DType dtype, const std::byte* data) {
   uint64_t bits = 0;
@@ -78,12 +18,8 @@ uint64_t load_bits(DType dtype, const std::byte* data) {
 
 std::vector<std::byte> encode_scalar(DType dtype, double value) {
   uint64_t bits = 0;
-  if (dtype == DType::f(64))
-    bits = std::bit_cast<uint64_t>(value);
-  else if (dtype == DType::f(32))
-    bits = std::bit_cast<uint32_t>(static_cast<float>(value));
-  else if (dtype.is_float())
-    bits = encode_small(dtype, value);
+  if (dtype.is_float())
+    bits = arith::encode_float(dtype, value);
   else if (dtype == DType::u(64))
     bits = static_cast<uint64_t>(value);
   else if (dtype.is_bool())
@@ -97,9 +33,7 @@ std::vector<std::byte> encode_scalar(DType dtype, double value) {
 
 double decode_scalar(DType dtype, const std::byte* data) {
   uint64_t bits = load_bits(dtype, data);
-  if (dtype == DType::f(64)) return std::bit_cast<double>(bits);
-  if (dtype == DType::f(32)) return static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(bits)));
-  if (dtype.is_float()) return decode_small(dtype, bits);
+  if (dtype.is_float()) return arith::decode_float(dtype, bits);
   if (dtype == DType::u(64)) return static_cast<double>(bits);
   return static_cast<double>(decode_integer(dtype, data));
 }

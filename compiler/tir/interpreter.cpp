@@ -1,0 +1,328 @@
+// interpreter.cpp: runs flat code; the oracle of every test.
+//
+// A register machine with one switch: about 1 ns an instruction, and hoisting (interpreter_compile.cpp) leaves a
+// matmul's inner statement some ten of them. Walking the tree was rejected as an order of magnitude slower, compiling
+// as what must be tested against this.
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <map>
+
+#include "compiler/arith/float_bits.h"
+#include "compiler/tir/evaluator.h"
+#include "compiler/tir/interpreter_code.h"
+
+namespace relaxc::tir {
+namespace {
+
+using namespace interpreter;
+
+constexpr int32_t kSizeOverflow = 20, kRecursionDepth = 36;  // RLX_SIZE_OVERFLOW, RLX_RECURSION_DEPTH
+constexpr int kDeepest = 400;
+
+int64_t wrapping_add(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
+int64_t wrapping_sub(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
+}
+int64_t wrapping_mul(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+}
+/// Division by zero gives 0, and the one quotient that does not fit wraps.
+int64_t quotient(int64_t a, int64_t b) {
+  return b == 0 ? 0 : b == -1 ? wrapping_sub(0, a) : a / b;
+}
+int64_t remainder(int64_t a, int64_t b) {
+  return b == 0 || b == -1 ? 0 : a % b;
+}
+bool rounds_down(int64_t a, int64_t b) {
+  int64_t r = remainder(a, b);
+  return r != 0 && (r < 0) != (b < 0);
+}
+
+template <typename T>
+T minimum(T a, T b) {
+  return a < b || a != a ? a : b;
+}
+template <typename T>
+T maximum(T a, T b) {
+  return a > b || a != a ? a : b;
+}
+
+template <typename T>
+int64_t to_integer(T value, DType dtype) {
+  if (value != value) return 0;
+  bool sign = dtype.is_int() || dtype.is_index();
+  int bits = dtype.bits - (sign ? 1 : 0);
+  double limit = std::ldexp(1.0, bits), v = static_cast<double>(value);
+  if (sign) {
+    if (v >= limit) return static_cast<int64_t>((uint64_t{1} << bits) - 1);
+    return v <= -limit ? static_cast<int64_t>(~((uint64_t{1} << bits) - 1)) : static_cast<int64_t>(v);
+  }
+  if (v <= 0) return 0;
+  if (v >= limit) return static_cast<int64_t>(bits == 64 ? UINT64_MAX : (uint64_t{1} << bits) - 1);
+  return static_cast<int64_t>(static_cast<uint64_t>(v));
+}
+
+float round_small(DType dtype, double value) {
+  return static_cast<float>(arith::decode_float(dtype, arith::encode_float(dtype, value)));
+}
+
+uint64_t mask_of(DType dtype) {
+  return dtype.bits >= 64 ? UINT64_MAX : (uint64_t{1} << dtype.bits) - 1;
+}
+
+class Interpreter final : public Evaluator {
+ public:
+  Interpreter(FindFunction find, CallExternal external, bool check_bounds)
+      : find_(std::move(find)), external_(std::move(external)), check_bounds_(check_bounds) {}
+
+  RunStatus run(const PrimFunc& function, std::span<void* const> buffers, std::span<const int64_t> scalars) override {
+    programs_.clear();  // a later module may reuse the addresses of an earlier one
+    return execute(program_of(function), buffers, scalars);
+  }
+
+ private:
+  const Program& program_of(const PrimFunc& function) {
+    auto [it, fresh] = programs_.try_emplace(&function);
+    if (fresh) it->second = std::make_unique<Program>(compile(function));
+    return *it->second;
+  }
+
+  RunStatus execute(const Program& program, std::span<void* const> buffers, std::span<const int64_t> scalars) {
+    RELAXC_CHECK(buffers.size() == program.buffer_params.size() && scalars.size() == program.scalar_params.size(),
+                 "a prim func is run with too few or too many arguments");
+    if (++depth_ > kDeepest) {
+      --depth_;
+      return {.code = kRecursionDepth, .expected = kDeepest};
+    }
+    std::vector<Register> registers(program.registers);
+    for (const Constant& constant : program.constants) registers[constant.reg] = constant.value;
+    for (size_t i = 0; i < buffers.size(); ++i) registers[program.buffer_params[i]].p = buffers[i];
+    for (size_t i = 0; i < scalars.size(); ++i)
+      registers[program.scalar_params[i]] = scalar(program.scalar_dtypes[i], scalars[i]);
+    std::vector<std::unique_ptr<std::byte[]>> memory;
+    RunStatus status = loop(program, registers.data(), memory);
+    --depth_;
+    return status;
+  }
+
+  static Register scalar(DType dtype, int64_t bits) {
+    Register r{};
+    r.i = bits;
+    if (dtype.is_float() && dtype.bits < 64) r.f = static_cast<float>(std::bit_cast<double>(bits));
+    return r;
+  }
+
+  /// The address of an element; out of bounds is a bug of what made the program.
+  std::byte* element(const Program& program, const Register* r, const Instruction& n, int64_t bytes) const {
+    int64_t at = r[n.b].i;
+    if (check_bounds_ && (at < 0 || at >= r[n.extra].i))
+      RELAXC_UNREACHABLE("element " + std::to_string(at) + " of buffer " + program.buffer_names[n.c] + " of " +
+                         std::to_string(r[n.extra].i) + " elements");
+    return static_cast<std::byte*>(r[n.a].p) + at * bytes;
+  }
+  template <typename T>
+  T fetch(const Program& program, const Register* r, const Instruction& n) const {
+    T value;
+    std::memcpy(&value, element(program, r, n, sizeof(T)), sizeof(T));
+    return value;
+  }
+  template <typename T>
+  void put(const Program& program, const Register* r, const Instruction& n, T value) const {
+    std::memcpy(element(program, r, n, sizeof(T)), &value, sizeof(T));
+  }
+  void put_small(const Program& program, const Register* r, const Instruction& n) const {
+    uint64_t bits = arith::encode_float(n.dtype, static_cast<double>(r[n.dst].f));
+    std::memcpy(element(program, r, n, n.dtype.bytes()), &bits, static_cast<size_t>(n.dtype.bytes()));
+  }
+  float fetch_small(const Program& program, const Register* r, const Instruction& n) const {
+    uint64_t bits = 0;
+    std::memcpy(&bits, element(program, r, n, n.dtype.bytes()), static_cast<size_t>(n.dtype.bytes()));
+    return static_cast<float>(arith::decode_float(n.dtype, bits));
+  }
+
+  RunStatus loop(const Program& program, Register* r, std::vector<std::unique_ptr<std::byte[]>>& memory);
+  RunStatus call(const CallRecord& record, const Register* r);
+  RunStatus call_external(const CallRecord& record, const Register* r);
+
+  static RunStatus failed(const GuardRecord& guard, const Register* r) {
+    return {guard.code, guard.tensor, guard.axis, guard.symbol, guard.node, r[guard.expected].i, r[guard.actual].i};
+  }
+
+  FindFunction find_;
+  CallExternal external_;
+  bool check_bounds_;
+  std::map<const PrimFunc*, std::unique_ptr<Program>> programs_;
+  int depth_ = 0;
+};
+
+// The macros below keep one line an instruction; the switch is the whole machine.
+#define CASE(name, ...) \
+  case Op::k##name:     \
+    __VA_ARGS__;        \
+    break
+#define REAL_CASES(S, field)                                                      \
+  CASE(Add##S, d.field = a.field + b.field);                                      \
+  CASE(Sub##S, d.field = a.field - b.field);                                      \
+  CASE(Mul##S, d.field = a.field * b.field);                                      \
+  CASE(Div##S, d.field = a.field / b.field);                                      \
+  CASE(Mod##S, d.field = std::fmod(a.field, b.field));                            \
+  CASE(FloorDiv##S, d.field = std::floor(a.field / b.field));                     \
+  CASE(FloorMod##S, d.field = a.field - std::floor(a.field / b.field) * b.field); \
+  CASE(Min##S, d.field = minimum(a.field, b.field));                              \
+  CASE(Max##S, d.field = maximum(a.field, b.field));                              \
+  CASE(Eq##S, d.i = a.field == b.field);                                          \
+  CASE(Ne##S, d.i = a.field != b.field);                                          \
+  CASE(Lt##S, d.i = a.field < b.field);                                           \
+  CASE(Le##S, d.i = a.field <= b.field);                                          \
+  CASE(Sqrt##S, d.field = std::sqrt(a.field));                                    \
+  CASE(Floor##S, d.field = std::floor(a.field));                                  \
+  CASE(Ceil##S, d.field = std::ceil(a.field));                                    \
+  CASE(Trunc##S, d.field = std::trunc(a.field));                                  \
+  CASE(Round##S, d.field = std::nearbyint(a.field));                              \
+  CASE(Abs##S, d.field = std::fabs(a.field));                                     \
+  CASE(Fma##S, d.field = std::fma(a.field, b.field, r[n.c].field));               \
+  CASE(Copysign##S, d.field = std::copysign(a.field, b.field));                   \
+  CASE(Isnan##S, d.i = std::isnan(a.field));                                      \
+  CASE(Isinf##S, d.i = std::isinf(a.field))
+
+RunStatus Interpreter::loop(const Program& program, Register* r, std::vector<std::unique_ptr<std::byte[]>>& memory) {
+  const Instruction* code = program.code.data();
+  for (size_t pc = 0;; ++pc) {
+    const Instruction& n = code[pc];
+    Register& d = r[n.dst];
+    const Register a = r[n.a], b = r[n.b];
+    switch (n.op) {
+      CASE(Move, d = a);
+      CASE(AddI, d.i = wrapping_add(a.i, b.i));
+      CASE(SubI, d.i = wrapping_sub(a.i, b.i));
+      CASE(MulI, d.i = wrapping_mul(a.i, b.i));
+      CASE(DivI, d.i = quotient(a.i, b.i));
+      CASE(ModI, d.i = remainder(a.i, b.i));
+      CASE(FloorDivI, d.i = wrapping_sub(quotient(a.i, b.i), rounds_down(a.i, b.i)));
+      CASE(FloorModI, d.i = remainder(a.i, b.i) + (rounds_down(a.i, b.i) ? b.i : 0));
+      CASE(MinI, d.i = a.i < b.i ? a.i : b.i);
+      CASE(MaxI, d.i = a.i > b.i ? a.i : b.i);
+      CASE(EqI, d.i = a.i == b.i);
+      CASE(NeI, d.i = a.i != b.i);
+      CASE(LtI, d.i = a.i < b.i);
+      CASE(LeI, d.i = a.i <= b.i);
+      CASE(CheckedAddI, if (__builtin_add_overflow(a.i, b.i, &d.i)) return {.code = kSizeOverflow});
+      CASE(CheckedSubI, if (__builtin_sub_overflow(a.i, b.i, &d.i)) return {.code = kSizeOverflow});
+      CASE(CheckedMulI, if (__builtin_mul_overflow(a.i, b.i, &d.i)) return {.code = kSizeOverflow});
+      CASE(DivU, d.u = b.u == 0 ? 0 : a.u / b.u);
+      CASE(ModU, d.u = b.u == 0 ? 0 : a.u % b.u);
+      CASE(MinU, d.u = a.u < b.u ? a.u : b.u);
+      CASE(MaxU, d.u = a.u > b.u ? a.u : b.u);
+      CASE(LtU, d.i = a.u < b.u);
+      CASE(LeU, d.i = a.u <= b.u);
+      CASE(AndI, d.u = a.u & b.u);
+      CASE(OrI, d.u = a.u | b.u);
+      CASE(XorI, d.u = a.u ^ b.u);
+      CASE(NotI, d.u = ~a.u);
+      CASE(NotB, d.i = a.i == 0);
+      CASE(AbsI, d.i = a.i < 0 ? wrapping_sub(0, a.i) : a.i);
+      CASE(Select, d = a.i != 0 ? b : r[n.c]);
+      CASE(Wrap, d.i = arith::wrap_to_dtype(a.i, n.dtype));
+      CASE(ShiftLeft, d.u = b.u < n.dtype.bits ? a.u << b.u : 0);
+      CASE(ShiftRightI, d.i = a.i >> (b.u < n.dtype.bits ? b.u : static_cast<uint64_t>(n.dtype.bits - 1)));
+      CASE(ShiftRightU, d.u = b.u < n.dtype.bits ? a.u >> b.u : 0);
+      CASE(Popcount, d.i = std::popcount(a.u & mask_of(n.dtype)));
+      CASE(Clz, d.i = std::countl_zero(a.u & mask_of(n.dtype)) - (64 - n.dtype.bits));
+      REAL_CASES(F, f);
+      REAL_CASES(D, d);
+      CASE(RoundSmall, d.f = round_small(n.dtype, static_cast<double>(a.f)));
+      CASE(IToF, d.f = static_cast<float>(a.i));
+      CASE(IToD, d.d = static_cast<double>(a.i));
+      CASE(UToF, d.f = static_cast<float>(a.u));
+      CASE(UToD, d.d = static_cast<double>(a.u));
+      CASE(FToD, d.d = static_cast<double>(a.f));
+      CASE(DToF, d.f = n.dtype.bits == 32 ? static_cast<float>(a.d)
+                                          : round_small(n.dtype, static_cast<double>(static_cast<float>(a.d))));
+      CASE(FToInt, d.i = to_integer(a.f, n.dtype));
+      CASE(DToInt, d.i = to_integer(a.d, n.dtype));
+      CASE(FToBool, d.i = a.f != 0);
+      CASE(DToBool, d.i = a.d != 0);
+      CASE(SmallToBits, d.u = arith::encode_float(n.dtype, static_cast<double>(a.f)));
+      CASE(BitsToSmall, d.f = static_cast<float>(arith::decode_float(n.dtype, a.u & mask_of(n.dtype))));
+      CASE(FToBits, d.u = std::bit_cast<uint32_t>(a.f));
+      CASE(BitsToF, d.f = std::bit_cast<float>(static_cast<uint32_t>(a.u)));
+      CASE(Load8I, d.i = fetch<int8_t>(program, r, n));
+      CASE(Load8U, d.i = fetch<uint8_t>(program, r, n));
+      CASE(Load16I, d.i = fetch<int16_t>(program, r, n));
+      CASE(Load16U, d.i = fetch<uint16_t>(program, r, n));
+      CASE(Load32I, d.i = fetch<int32_t>(program, r, n));
+      CASE(Load32U, d.i = fetch<uint32_t>(program, r, n));
+      CASE(Load64, d.i = fetch<int64_t>(program, r, n));
+      CASE(LoadF, d.f = fetch<float>(program, r, n));
+      CASE(LoadSmall, d.f = fetch_small(program, r, n));
+      CASE(Store8, put(program, r, n, static_cast<uint8_t>(d.u)));
+      CASE(Store16, put(program, r, n, static_cast<uint16_t>(d.u)));
+      CASE(Store32, put(program, r, n, static_cast<uint32_t>(d.u)));
+      CASE(Store64, put(program, r, n, d.u));
+      CASE(StoreF, put(program, r, n, d.f));
+      CASE(StoreSmall, put_small(program, r, n));
+      CASE(Jump, pc = static_cast<size_t>(n.extra) - 1);
+      CASE(JumpIfZero, if (a.i == 0) pc = static_cast<size_t>(n.extra) - 1);
+      CASE(JumpIfNotLess, if (a.i >= b.i) pc = static_cast<size_t>(n.extra) - 1);
+      CASE(LoopNext, if (++d.i < b.i) pc = static_cast<size_t>(n.extra) - 1);
+      CASE(Offset, d.p = static_cast<std::byte*>(a.p) + b.i);
+      CASE(Alloc, memory.push_back(std::make_unique<std::byte[]>(static_cast<size_t>(std::max<int64_t>(a.i, 1))));
+           d.p = memory.back().get());
+      CASE(Free, std::erase_if(memory, [&](const auto& block) { return block.get() == a.p; }));
+      CASE(Guard, if (a.i == 0) return failed(program.guards[static_cast<size_t>(n.extra)], r));
+      case Op::kCall:
+      case Op::kCallExternal: {
+        const CallRecord& record = program.calls[static_cast<size_t>(n.extra)];
+        RunStatus status = n.op == Op::kCall ? call(record, r) : call_external(record, r);
+        if (!status) return status;
+        break;
+      }
+      case Op::kEnd:
+        return {};
+    }
+  }
+}
+
+RunStatus Interpreter::call(const CallRecord& record, const Register* r) {
+  const PrimFunc* callee = find_ ? find_(record.callee) : nullptr;
+  RELAXC_CHECK(callee != nullptr, "a call of an unknown prim func " + record.callee);
+  std::vector<void*> buffers;
+  std::vector<int64_t> scalars;
+  for (const CallArgument& arg : record.args) {
+    if (arg.is_buffer)
+      buffers.push_back(r[arg.value].p);
+    else if (arg.dtype.is_float() && arg.dtype.bits < 64)
+      scalars.push_back(std::bit_cast<int64_t>(static_cast<double>(r[arg.value].f)));
+    else
+      scalars.push_back(r[arg.value].i);
+  }
+  return execute(program_of(*callee), buffers, scalars);
+}
+
+RunStatus Interpreter::call_external(const CallRecord& record, const Register* r) {
+  constexpr int32_t kExternalFailed = 35;  // RLX_EXTERNAL_FAILED
+  RELAXC_CHECK(external_ != nullptr, "a call of external function " + record.callee + " that nobody provides");
+  std::vector<ExternalArg> args;
+  for (const CallArgument& arg : record.args) {
+    ExternalArg out{nullptr, arg.dtype, {}, 0};
+    if (arg.is_buffer)
+      out.data = r[arg.value].p;
+    else
+      out.scalar = r[arg.value].i;
+    for (uint32_t dim : arg.shape) out.shape.push_back(r[dim].i);
+    args.push_back(std::move(out));
+  }
+  int32_t code = external_(record.callee, args);
+  return code == 0 ? RunStatus{} : RunStatus{.code = kExternalFailed, .actual = code};
+}
+
+}  // namespace
+
+std::unique_ptr<Evaluator> make_interpreter(FindFunction find, CallExternal external, bool check_bounds) {
+  return std::make_unique<Interpreter>(std::move(find), std::move(external), check_bounds);
+}
+
+}  // namespace relaxc::tir
