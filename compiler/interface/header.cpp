@@ -1,0 +1,226 @@
+// header.cpp: what a C programmer reads to call a model.
+//
+// The header is read more often than the manual, so it says everything there: what each tensor is, how large it is, how
+// much memory a call wants. Sizes are macros with plain decimals, because they size arrays and stand in #if. Macros are
+// in capitals with the model's name before them; where two names differ only in case, the later one gets a number.
+#include "compiler/interface/header.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "compiler/interface/c_type.h"
+#include "compiler/interface/typed_call.h"
+
+namespace relaxc::interface {
+namespace {
+
+std::string upper(std::string text) {
+  for (char& c : text)
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  return text;
+}
+
+/// A name from a model inside a comment: printable, and unable to end it.
+std::string comment_text(const std::string& name) {
+  std::string out;
+  for (char c : name) {
+    bool ends = c == '/' && !out.empty() && out.back() == '*';
+    bool begins = c == '*' && !out.empty() && out.back() == '/';
+    if (ends || begins) out += ' ';
+    bool printable = static_cast<unsigned char>(c) >= 0x20 && c != 0x7f && c != '\\';
+    out += printable ? c : '?';
+  }
+  return out;
+}
+
+class Header {
+ public:
+  explicit Header(const Object& object) : object_(object) {}
+
+  std::string run() {
+    begin();
+    for (const External& external : object_.externals)
+      line("/* To be defined by the program. */\n{};\n", external.prototype);
+    for (const Entry& entry : object_.entries) print_entry(entry);
+    for (const PublicPrimFunc& function : object_.public_prim_funcs) print_public(function);
+    line("/* For loaders and harnesses that know models by their tables. */");
+    line("extern const rlx_model {}_model;\n", object_.name);
+    line("#ifdef __cplusplus\n}}\n#endif\n\n#endif");
+    return out_;
+  }
+
+ private:
+  template <typename... Args>
+  void line(fmt::format_string<Args...> text, Args&&... args) {
+    out_ += fmt::format(text, std::forward<Args>(args)...) + "\n";
+  }
+
+  void begin() {
+    std::string guard = "RELAXC_" + upper(object_.name) + "_H";
+    line("/* {}.h: how to call the model {}. Written by relaxc; changes are lost. */", object_.name, object_.name);
+    line("#ifndef {0}\n#define {0}\n", guard);
+    line("#include \"relax_rt.h\"\n");
+    line("#if RLX_ABI_VERSION != 1\n#error \"{}.h: this header is of ABI version 1, relax_rt.h is not\"\n#endif\n",
+         object_.name);
+    line("#ifdef __cplusplus\nextern \"C\" {{\n#endif\n");
+  }
+
+  /// `#define` of a number under a name that no other macro of this header has.
+  std::string macro(const std::string& name) {
+    std::string unique = name;
+    for (int i = 2; !macros_.insert(unique).second; ++i) unique = name + "_" + std::to_string(i);
+    return unique;
+  }
+  void define(const std::string& name, const std::string& value) { line("#define {} {}", macro(name), value); }
+
+  static std::string shape_text(const Tensor& tensor) {
+    std::string text = "[";
+    for (size_t i = 0; i < tensor.dims.size(); ++i) {
+      std::string dim = tensor.dims[i] >= 0          ? std::to_string(tensor.dims[i])
+                        : i < tensor.dim_text.size() ? comment_text(tensor.dim_text[i])
+                                                     : std::string("?");
+      text += (i == 0 ? "" : ", ") + dim;
+    }
+    return text + "]";
+  }
+
+  void describe(const char* role, const Tensor& tensor) {
+    std::string more;
+    if (tensor.data_dependent) more += ", size known after the call";
+    if (tensor.strided) more += ", any strides";
+    if (tensor.pair >= 0) more += ", state";
+    std::string original = comment_text(tensor.name);
+    line(" *   {} {}: {} {}{}{}", role, tensor.identifier, to_string(tensor.dtype), shape_text(tensor), more,
+         original == tensor.identifier ? "" : ", named \"" + original + "\"");
+  }
+
+  void print_entry(const Entry& entry) {
+    std::string prefix = entry_prefix(object_, entry), capitals = upper(prefix);
+    line("/* {}", comment_text(entry.name));
+    line(" *");
+    for (const Tensor& tensor : entry.inputs) describe("input ", tensor);
+    for (const Tensor& tensor : entry.outputs) describe("output", tensor);
+    for (const Symbol& symbol : entry.symbols) {
+      std::string bound = symbol.upper == INT64_MAX ? "" : std::to_string(symbol.upper);
+      line(" *   dim    {}: {}..{}{}{}", comment_text(symbol.name), symbol.lower, bound,
+           symbol.multiple_of > 1 ? ", a multiple of " + std::to_string(symbol.multiple_of) : "",
+           is_value(symbol) ? ", read from the inputs" : "");
+    }
+    line(" */");
+    print_sizes(entry, capitals);
+    print_call(entry, prefix);
+  }
+
+  void print_sizes(const Entry& entry, const std::string& capitals) {
+    bool bounded = entry.arena_max != UINT64_MAX;
+    // A call with all dims known needs exactly this; otherwise it is enough for all sizes.
+    if (bounded) define(capitals + (is_static(entry) ? "ARENA_BYTES" : "ARENA_MAX"), std::to_string(entry.arena_max));
+    define(capitals + "ARENA_ALIGN", std::to_string(entry.arena_align));
+    auto elements = [&](const Tensor& tensor) {
+      int64_t count = 1;
+      for (int64_t dim : tensor.dims)
+        if (dim < 0 || __builtin_mul_overflow(count, dim, &count)) return;
+      define(capitals + upper(tensor.identifier) + "_ELEMENTS", std::to_string(count));
+    };
+    for (const Tensor& tensor : entry.inputs) elements(tensor);
+    for (const Tensor& tensor : entry.outputs) elements(tensor);
+    auto indices = [&](const char* role, const std::string& name, size_t i) {
+      define(capitals + role + upper(name), std::to_string(i));
+    };
+    for (size_t i = 0; i < entry.inputs.size(); ++i) indices("INPUT_", entry.inputs[i].identifier, i);
+    for (size_t i = 0; i < entry.outputs.size(); ++i) indices("OUTPUT_", entry.outputs[i].identifier, i);
+    for (size_t i = 0; i < entry.symbols.size(); ++i) indices("SYMBOL_", identifier(entry.symbols[i].name), i);
+    line("");
+  }
+
+  void print_call(const Entry& entry, const std::string& prefix) {
+    if (entry.arena_max != UINT64_MAX) print_arena(entry, prefix);
+    line("typedef struct {}args {{", prefix);
+    std::vector<CallField> fields = call_fields(entry);
+    for (const CallField& field : fields) {
+      switch (field.kind) {
+        case CallField::kInput:
+          line("  const {}* {};", c_type(entry.inputs[field.index].dtype), field.name);
+          break;
+        case CallField::kOutput:
+          line("  {}* {};", c_type(entry.outputs[field.index].dtype), field.name);
+          break;
+        case CallField::kOutputDims:
+          line("  int64_t* {}; /* in: [0] holds the capacity in elements; out: the dims */", field.name);
+          break;
+        case CallField::kSymbol:
+          line("  int64_t {};", field.name);
+          break;
+      }
+    }
+    if (fields.empty()) line("  char unused;");
+    line("}} {}args;\n", prefix);
+    std::string run = run_symbol(object_, entry);
+    line(
+        "/* Runs the model. Pointers are not checked; dims and the context's arena are. RLX_OK or another rlx_status. "
+        "*/");
+    line("#define {}run {}", prefix, run);
+    line("int32_t {}(rlx_context* context, const {}args* args);\n", run, prefix);
+    bool values = false;
+    for (const Symbol& symbol : entry.symbols) values |= is_value(symbol);
+    if (is_static(entry) || values || entry.arena.empty()) return;
+    line("/* The bytes of arena that a call with these dims needs. */");
+    line("#define {}arena_bytes {}", prefix, arena_symbol(object_, entry));
+    std::string parameters;
+    for (const CallField& field : fields)
+      if (field.kind == CallField::kSymbol) parameters += "int64_t " + field.name + ", ";
+    line("int32_t {}({}uint64_t* bytes);\n", arena_symbol(object_, entry), parameters);
+  }
+
+  /// Memory of the arena's size; its alignment is that of the type as far as the language can say so.
+  void print_arena(const Entry& entry, const std::string& prefix) {
+    constexpr uint64_t kLargestType = uint64_t{1} << 40;
+    if (entry.arena_max > kLargestType) return;
+    uint64_t bytes = std::max<uint64_t>(entry.arena_max, 1), align = std::max<uint32_t>(entry.arena_align, 1);
+    line("/* Memory that serves as arena{}. */", is_static(entry) ? "" : " for all dims");
+    line("#if defined(__cplusplus)\ntypedef struct alignas({}) {}arena {{", align, prefix);
+    line("#elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L\ntypedef struct {}arena {{\n  _Alignas({})",
+         prefix, align);
+    line("#elif defined(__GNUC__)\ntypedef struct __attribute__((aligned({}))) {}arena {{", align, prefix);
+    line("#else /* to be placed at a multiple of {} by the program */\ntypedef struct {}arena {{\n#endif", align,
+         prefix);
+    line("  unsigned char bytes[{}];\n}} {}arena;\n", bytes, prefix);
+  }
+
+  void print_public(const PublicPrimFunc& named) {
+    const tir::PrimFunc* function = nullptr;
+    for (const tir::PrimFunc* candidate : object_.functions)
+      if (candidate->name == named.name) function = candidate;
+    RELAXC_CHECK(function != nullptr, "no prim func " + named.name);
+    std::string parameters = "rlx_context* context";
+    std::set<std::string> taken{"context"};
+    auto add = [&](const std::string& type, const std::string& name) {
+      std::string unique = identifier(name);
+      while (!taken.insert(unique).second) unique += "_";
+      parameters += ", " + type + unique;
+    };
+    for (const tir::Param& param : function->params) {
+      if (param.buffer != nullptr)
+        add(std::string(c_type(param.buffer->dtype)) + "* ", param.buffer->name);
+      else
+        add(std::string(c_type(param.var.dtype())) + " ", param.var.name());
+    }
+    for (const arith::Var& symbol : function->symbols) add("int64_t ", symbol.name());
+    line("/* The prim func {}; the context may be NULL unless it calls external functions. */",
+         comment_text(named.name));
+    line("int32_t {}({});\n", public_symbol(object_, named.name), parameters);
+  }
+
+  const Object& object_;
+  std::string out_;
+  std::set<std::string> macros_;
+};
+
+}  // namespace
+
+std::string c_header(const Object& object) {
+  return Header(object).run();
+}
+
+}  // namespace relaxc::interface

@@ -1,0 +1,15 @@
+// header.h: the C header that relaxc writes beside an object.
+#pragma once
+
+#include <string>
+
+#include "compiler/interface/object.h"
+
+namespace relaxc::interface {
+
+/// Comments, size and index macros, the struct of arguments and the typed call of every entry; prototypes of external
+/// functions. Needs relax_rt.h, and is valid C99, C11 and C++11. The text depends on what the object promises alone,
+/// not on weights or code.
+std::string c_header(const Object& object);
+
+}  // namespace relaxc::interface

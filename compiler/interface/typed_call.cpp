@@ -1,0 +1,59 @@
+// typed_call.cpp: names of the typed call.
+#include "compiler/interface/typed_call.h"
+
+#include <algorithm>
+
+namespace relaxc::interface {
+namespace {
+
+std::string hex(const std::array<uint8_t, 8>& bytes) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string out;
+  for (uint8_t byte : bytes) out += {kDigits[byte >> 4], kDigits[byte & 15]};
+  return out;
+}
+
+}  // namespace
+
+bool is_value(const Symbol& symbol) {
+  return symbol.tensor < 0;
+}
+bool is_static(const Entry& entry) {
+  return entry.symbols.empty();
+}
+
+std::vector<CallField> call_fields(const Entry& entry) {
+  std::vector<CallField> fields;
+  auto taken = [&](const std::string& name) {
+    return std::any_of(fields.begin(), fields.end(), [&](const CallField& field) { return field.name == name; });
+  };
+  auto add = [&](CallField::Kind kind, size_t index, std::string name) {
+    while (taken(name)) name = "dim_" + name;  // a dim may be named like a tensor
+    fields.push_back({kind, static_cast<uint32_t>(index), std::move(name)});
+  };
+  for (size_t i = 0; i < entry.inputs.size(); ++i) add(CallField::kInput, i, entry.inputs[i].identifier);
+  for (size_t i = 0; i < entry.outputs.size(); ++i) add(CallField::kOutput, i, entry.outputs[i].identifier);
+  for (size_t i = 0; i < entry.outputs.size(); ++i)
+    if (entry.outputs[i].data_dependent) add(CallField::kOutputDims, i, entry.outputs[i].identifier + "_dims");
+  for (size_t i = 0; i < entry.symbols.size(); ++i)
+    if (!is_value(entry.symbols[i])) add(CallField::kSymbol, i, identifier(entry.symbols[i].name));
+  return fields;
+}
+
+std::string entry_prefix(const Object& object, const Entry& entry) {
+  return entry.name == "main" ? object.name + "_" : object.name + "_" + identifier(entry.name) + "_";
+}
+
+std::string run_symbol(const Object& object, const Entry& entry) {
+  return entry_prefix(object, entry) + "run_" + hex(object.interface_hash);
+}
+
+std::string arena_symbol(const Object& object, const Entry& entry) {
+  return entry_prefix(object, entry) + "arena_bytes_" + hex(object.interface_hash);
+}
+
+std::string public_symbol(const Object& object, const std::string& name) {
+  return object.name + "_" + identifier(name);
+}
+
+}  // namespace relaxc::interface
