@@ -8,13 +8,13 @@
 
 namespace relaxc::codegen_llvm {
 
-enum class OptLevel { kO0, kO1, kO2, kO3, kOs, kOz };
-enum class OutputKind { kObject, kAssembly, kIr, kBitcode, kSharedLibrary };
+/// The numbers are those of the driver's own list of outputs, in which C stands at 4.
+enum class OutputKind { kObject = 0, kAssembly = 1, kIr = 2, kBitcode = 3, kSharedLibrary = 5 };
 
 struct EmitOptions {
   OutputKind kind = OutputKind::kObject;
-  OptLevel level = OptLevel::kO2;
-  std::string runtime_library;  ///< path of librelax_rt.a; needed for kSharedLibrary
+  std::string opt = "2";  ///< "0", "1", "2", "3", "s", "z": LLVM's pipelines
+  std::string runtime;    ///< path of librelax_rt.a; needed for kSharedLibrary
 };
 
 /// Writes the object to `path`, which holds anything or nothing if it fails (kIo, kUnsupported).

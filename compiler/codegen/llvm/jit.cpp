@@ -101,10 +101,11 @@ llvm::orc::SymbolMap runtime_symbols(llvm::orc::LLJIT& jit) {
   add(                                                                \
       "relaxc_jit_" #name "f", +[](float x) -> float { return static_cast<float>(f(static_cast<double>(x))); });
   X(exp, std::exp)
-  X(exp2, std::exp2) X(expm1, std::expm1) X(log, std::log) X(log2, std::log2) X(log10, std::log10) X(log1p, std::log1p)
-      X(sin, std::sin) X(cos, std::cos) X(tan, std::tan) X(asin, std::asin) X(acos, std::acos) X(atan, std::atan)
-          X(sinh, std::sinh) X(cosh, std::cosh) X(tanh, std::tanh) X(asinh, std::asinh) X(acosh, std::acosh)
-              X(atanh, std::atanh) X(erf, std::erf) X(sigmoid, rounded_sigmoid)
+  X(exp2, std::exp2)
+  X(expm1, std::expm1) X(log, std::log) X(log2, std::log2) X(log10, std::log10) X(log1p, std::log1p) X(sin, std::sin)
+      X(cos, std::cos) X(tan, std::tan) X(asin, std::asin) X(acos, std::acos) X(atan, std::atan) X(sinh, std::sinh)
+          X(cosh, std::cosh) X(tanh, std::tanh) X(asinh, std::asinh) X(acosh, std::acosh) X(atanh, std::atanh)
+              X(erf, std::erf) X(sigmoid, rounded_sigmoid)
 #undef X
 #define X(name, f)                                                                 \
   add(                                                                             \

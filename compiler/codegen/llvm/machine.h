@@ -6,11 +6,12 @@
 
 #include <memory>
 
-#include "compiler/codegen/llvm/emit.h"
 #include "compiler/codegen/llvm/lower.h"
 #include "targets/target.h"
 
 namespace relaxc::codegen_llvm {
+
+enum class OptLevel { kO0, kO1, kO2, kO3, kOs, kOz };
 
 /// Position-independent, own section for each function and table, strict floating point. The Target comes from
 /// resolve_target.

@@ -1,0 +1,193 @@
+// emit.cpp: files.
+//
+// Weights can be gigabytes, and LLVM would hold them several times. So the object is written with a section of zeros of
+// the right size, which costs no memory, and the bytes are streamed into the file afterwards. Text and bitcode outputs,
+// which are for reading, hold the weights as directives; beyond a limit they are refused.
+#include "compiler/codegen/llvm/emit.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <llvm/Bitcode/BitcodeWriter.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/Object/ObjectFile.h>
+#include <llvm/Support/FileSystem.h>
+#include <llvm/Support/Program.h>
+#include <llvm/Support/raw_ostream.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "compiler/codegen/llvm/machine.h"
+#include "compiler/codegen/llvm/object_emitter.h"
+
+namespace relaxc::codegen_llvm {
+namespace {
+
+constexpr uint64_t kWeightsInText = uint64_t{64} << 20;
+constexpr uint64_t kWeightsInObject = uint64_t{2000} << 20;  // beyond, code cannot address them by 32-bit offsets
+
+OptLevel level_of(const std::string& opt) {
+  if (opt == "0") return OptLevel::kO0;
+  if (opt == "1") return OptLevel::kO1;
+  if (opt == "3") return OptLevel::kO3;
+  if (opt == "s") return OptLevel::kOs;
+  return opt == "z" ? OptLevel::kOz : OptLevel::kO2;
+}
+
+/// The weights as directives of the assembler.
+std::string as_directives(const interface::Weights& weights) {
+  std::string text;
+  weights.stream([&](const std::byte* data, size_t size) {
+    for (size_t i = 0; i < size; ++i) {
+      text += i % 32 == 0 ? (i == 0 ? ".byte " : "\n.byte ") : ",";
+      text += std::to_string(static_cast<unsigned>(data[i]));
+    }
+    text += "\n";
+  });
+  return text;
+}
+
+class Emission {
+ public:
+  Emission(const interface::Object& object, const Target& target, const EmitOptions& options, const std::string& path,
+           Diagnostics& diag)
+      : object_(object), target_(target), options_(options), path_(path), diag_(diag) {}
+
+  Status run() {
+    Diagnostics& diag = diag_;
+    bool binary = options_.kind == OutputKind::kObject || options_.kind == OutputKind::kSharedLibrary;
+    uint64_t limit = binary ? kWeightsInObject : kWeightsInText;
+    if (object_.weights.bytes > limit)
+      return diag.error(nullptr, Kind::unsupported, "{} bytes of weights do not fit {}; the limit is {}",
+                        object_.weights.bytes, binary ? "an object" : "a text output", limit);
+    level_ = level_of(options_.opt);
+    machine_ = make_machine(target_, level_);
+    module_ = std::make_unique<llvm::Module>(object_.name, context_);
+    module_->setTargetTriple(machine_->getTargetTriple());
+    module_->setDataLayout(machine_->createDataLayout());
+    module_->setPICLevel(llvm::PICLevel::BigPIC);
+    LoweringOptions lowering_options{abilities_of(target_, *machine_), target_.cpu, target_.features,
+                                     target_.vector_bits, false};
+    ModuleLowering lowering(*module_, lowering_options);
+    bool reserve = binary && object_.weights.bytes != 0;
+    ObjectEmitter(lowering, object_)
+        .run(reserve                      ? fmt::format(".zero {}", object_.weights.bytes)
+             : object_.weights.bytes != 0 ? as_directives(object_.weights)
+                                          : "");
+    std::string fault;
+    llvm::raw_string_ostream stream(fault);
+    RELAXC_CHECK(!llvm::verifyModule(*module_, &stream), fault);
+    optimize(*module_, *machine_, level_);
+    if (options_.kind == OutputKind::kSharedLibrary) return shared_library();
+    RELAXC_DO(write(path_));
+    return reserve ? fill_weights(path_) : Status(Done{});
+  }
+
+ private:
+  Failure io_error(const std::string& path, const std::string& why) {
+    return diag_.error(nullptr, Kind::io, "cannot write {}: {}", path, why);
+  }
+
+  Status write(const std::string& path) {
+    std::error_code error;
+    llvm::raw_fd_ostream out(path, error);
+    if (error) return io_error(path, error.message());
+    if (options_.kind == OutputKind::kIr) {
+      module_->print(out, nullptr);
+    } else if (options_.kind == OutputKind::kBitcode) {
+      llvm::WriteBitcodeToFile(*module_, out);
+    } else {
+      bool assembly = options_.kind == OutputKind::kAssembly;
+      llvm::legacy::PassManager passes;
+      bool unsupported = machine_->addPassesToEmitFile(
+          passes, out, nullptr, assembly ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile);
+      RELAXC_CHECK(!unsupported, "LLVM cannot write this kind of file for " + target_.triple);
+      passes.run(*module_);
+    }
+    out.close();
+    if (!out.has_error()) return Done{};
+    std::string why = out.error().message();
+    out.clear_error();
+    return io_error(path, why);
+  }
+
+  /// Writes the weights where their section lies in the file.
+  Status fill_weights(const std::string& path) {
+    uint64_t offset = 0;
+    {
+      auto file = llvm::object::ObjectFile::createObjectFile(path);
+      RELAXC_CHECK(static_cast<bool>(file), "the object just written cannot be read");
+      for (const llvm::object::SectionRef& section : file->getBinary()->sections()) {
+        llvm::Expected<llvm::StringRef> name = section.getName();
+        RELAXC_CHECK(static_cast<bool>(name), "a section without a name");
+        if (*name != weights_section(object_)) continue;
+        llvm::Expected<llvm::StringRef> contents = section.getContents();
+        RELAXC_CHECK(contents && contents->size() == object_.weights.bytes, "the weights' section has another size");
+        offset = static_cast<uint64_t>(contents->data() - file->getBinary()->getData().data());
+      }
+      RELAXC_CHECK(offset != 0, "the object has no section for its weights");
+    }
+    int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (file < 0) return io_error(path, std::strerror(errno));
+    int failure = 0;
+    uint64_t at = offset, end = offset + object_.weights.bytes;
+    object_.weights.stream([&](const std::byte* data, size_t size) {
+      while (size != 0 && failure == 0) {
+        RELAXC_CHECK(at + size <= end, "more weights than announced");
+        ssize_t written = ::pwrite(file, data, size, static_cast<off_t>(at));
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) failure = errno;
+        if (written > 0) data += written, size -= static_cast<size_t>(written), at += static_cast<uint64_t>(written);
+      }
+    });
+    if (::close(file) != 0 && failure == 0) failure = errno;
+    if (failure != 0) return io_error(path, std::strerror(failure));
+    RELAXC_CHECK(at == end, "fewer weights than announced");
+    return Done{};
+  }
+
+  /// The system's C compiler links the object with the runtime.
+  Status shared_library() {
+    Diagnostics& diag = diag_;
+    if (options_.runtime.empty())
+      return diag.error(nullptr, Kind::usage, "a shared library needs the runtime's library");
+    std::string object = path_ + ".o";
+    RELAXC_DO(write(object));
+    if (object_.weights.bytes != 0) RELAXC_DO(fill_weights(object));
+    Status linked = link(object);
+    llvm::sys::fs::remove(object);
+    return linked;
+  }
+
+  Status link(const std::string& object) {
+    auto compiler = llvm::sys::findProgramByName("cc");
+    if (!compiler) return diag_.error(nullptr, Kind::usage, "no C compiler (cc) to link the shared library with");
+    std::vector<llvm::StringRef> args{*compiler, "-shared",        "-nostdlib", "-Wl,-z,noexecstack", "-o", path_,
+                                      object,    options_.runtime, "-lc"};
+    std::string message;
+    int status = llvm::sys::ExecuteAndWait(*compiler, args, std::nullopt, {}, 0, 0, &message);
+    if (status != 0) return io_error(path_, message.empty() ? "the linker failed" : message);
+    return Done{};
+  }
+
+  const interface::Object& object_;
+  const Target& target_;
+  const EmitOptions& options_;
+  const std::string& path_;
+  Diagnostics& diag_;
+  OptLevel level_ = OptLevel::kO2;
+  llvm::LLVMContext context_;
+  std::unique_ptr<llvm::TargetMachine> machine_;
+  std::unique_ptr<llvm::Module> module_;
+};
+
+}  // namespace
+
+Status emit(const interface::Object& object, const Target& target, const EmitOptions& options, const std::string& path,
+            Diagnostics& diag) {
+  return Emission(object, target, options, path, diag).run();
+}
+
+}  // namespace relaxc::codegen_llvm

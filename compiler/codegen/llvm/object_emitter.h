@@ -1,0 +1,70 @@
+// object_emitter.h: what an object holds besides its kernels: adapters, the typed call, and the tables of the ABI.
+#pragma once
+
+#include "compiler/codegen/llvm/lower.h"
+#include "compiler/interface/object.h"
+#include "compiler/interface/typed_call.h"
+
+namespace relaxc::codegen_llvm {
+
+/// Where in the file the weights' bytes lie, if they were only reserved.
+std::string weights_section(const interface::Object& object);
+std::string weights_symbol(const interface::Object& object);
+
+class ObjectEmitter {
+ public:
+  ObjectEmitter(ModuleLowering& lowering, const interface::Object& object)
+      : lowering_(lowering), module_(lowering.module()), object_(object) {}
+
+  /// Lowers all functions and adds everything else. `weights_text` is the assembly that gives the weights' bytes.
+  void run(const std::string& weights_text);
+
+ private:
+  using Entry = interface::Entry;
+  using Record = interface::Record;
+  using Fields = std::vector<std::pair<std::string_view, llvm::Constant*>>;
+
+  // adapters.cpp: from arrays to the flat parameters of prim funcs
+  llvm::Function* shapes_adapter(const Entry& entry);
+  llvm::Function* arena_adapter(const Entry& entry);
+  llvm::Function* values_adapter(const Entry& entry);
+  llvm::Function* call_adapter(const Entry& entry);
+  void public_function(const interface::PublicPrimFunc& function);
+
+  // typed_call.cpp
+  void typed_call(const Entry& entry);
+  void typed_arena(const Entry& entry);
+
+  // tables.cpp
+  void model_table();
+  llvm::Constant* function_record(const Entry& entry, llvm::GlobalVariable* functions, uint32_t index);
+  llvm::GlobalVariable* private_record(const Entry& entry, llvm::Constant* function);
+  llvm::Constant* tensor_specs(const Entry& entry, const std::vector<interface::Tensor>& tensors,
+                               const std::string& name, bool inputs);
+  llvm::Constant* symbol_records(const Entry& entry);
+  llvm::Constant* source_records(const Entry& entry);
+  llvm::Function* wrapper(const Entry& entry, const std::string& what, llvm::GlobalVariable* self);
+  bool reads_values(const Entry& entry, size_t input) const;
+  llvm::Constant* record(Record which, const Fields& fields);
+  llvm::Constant* number(interface::FieldKind kind, int64_t value) const;
+  llvm::Constant* text(const std::string& text, const std::string& name);
+  llvm::GlobalVariable* table(llvm::Constant* value, const std::string& name);
+  llvm::Constant* list(llvm::Type* type, const std::vector<llvm::Constant*>& elements, const std::string& name);
+
+  llvm::Function* declare(const std::string& name, llvm::FunctionType* type, bool global);
+  llvm::Value* field(llvm::IRBuilder<>& b, llvm::Value* address, Record which, std::string_view name);
+  llvm::Value* weights_address();
+  /// Calls a prim func; `args` without the hidden ones. The status, 0 where it cannot fail.
+  llvm::Value* call(llvm::IRBuilder<>& b, const std::string& prim_func, llvm::Value* context,
+                    std::vector<llvm::Value*> args, llvm::Value* error);
+  void refer_to_runtime(const std::string& section, const char* flags);
+  std::string local(const Entry& entry, const std::string& what) const {
+    return object_.name + "." + entry.name + "." + what;
+  }
+
+  ModuleLowering& lowering_;
+  llvm::Module& module_;
+  const interface::Object& object_;
+};
+
+}  // namespace relaxc::codegen_llvm

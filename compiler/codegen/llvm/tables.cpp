@@ -1,0 +1,228 @@
+// tables.cpp: the constant records of relax_rt.h and rlx_internal.h.
+//
+// Records are filled by the names of their fields, so that no code here knows an order or an offset. Tables that hold
+// pointers land in .data.rel.ro, all others in .rodata, each in a section of its own.
+#include <llvm/IR/Constants.h>
+
+#include "compiler/arith/visit.h"
+#include "compiler/codegen/llvm/object_emitter.h"
+#include "compiler/interface/dlpack.h"
+#include "compiler/tir/visit.h"
+
+namespace relaxc::codegen_llvm {
+
+using interface::FieldKind;
+using interface::Record;
+
+llvm::Constant* ObjectEmitter::number(FieldKind kind, int64_t value) const {
+  unsigned bits = interface::size_of(kind, 0) * 8;
+  return llvm::ConstantInt::get(llvm::IntegerType::get(module_.getContext(), bits), static_cast<uint64_t>(value), false,
+                                true);
+}
+
+llvm::Constant* ObjectEmitter::record(Record which, const Fields& given) {
+  llvm::StructType* type = lowering_.record(which);
+  std::vector<llvm::Constant*> values;
+  for (llvm::Type* field : type->elements()) values.push_back(llvm::Constant::getNullValue(field));
+  for (const auto& [name, value] : given) {
+    uint32_t index = interface::field_index(which, name);
+    RELAXC_CHECK(value->getType() == type->getElementType(index), "another type for " + std::string(name));
+    values[index] = value;
+  }
+  return llvm::ConstantStruct::get(type, values);
+}
+
+llvm::GlobalVariable* ObjectEmitter::table(llvm::Constant* value, const std::string& name) {
+  return new llvm::GlobalVariable(module_, value->getType(), true, llvm::GlobalValue::InternalLinkage, value, name);
+}
+
+llvm::Constant* ObjectEmitter::list(llvm::Type* type, const std::vector<llvm::Constant*>& elements,
+                                    const std::string& name) {
+  if (elements.empty()) return llvm::ConstantPointerNull::get(llvm::PointerType::get(module_.getContext(), 0));
+  return table(llvm::ConstantArray::get(llvm::ArrayType::get(type, elements.size()), elements), name);
+}
+
+llvm::Constant* ObjectEmitter::text(const std::string& text, const std::string& name) {
+  return table(llvm::ConstantDataArray::getString(module_.getContext(), text), name);
+}
+
+/// Whether `values` looks at the data of an input.
+bool ObjectEmitter::reads_values(const Entry& entry, size_t input) const {
+  const Signature* values = entry.values.empty() ? nullptr : lowering_.find(entry.values);
+  if (values == nullptr) return false;
+  tir::BufferRef buffer = values->source->params.at(input).buffer;
+  bool reads = false;
+  tir::for_each_stmt(values->source->body, [&](tir::Stmt s) {
+    if (const auto* view = s.as<tir::View>()) reads |= view->base == buffer;
+    if (const auto* invoke = s.as<tir::Invoke>())
+      for (const tir::Argument& argument : invoke->args)
+        if (const auto* given = std::get_if<tir::BufferRef>(&argument)) reads |= *given == buffer;
+    for (arith::Expr e : tir::expressions(s))
+      arith::for_each_node(e, [&](arith::Expr node) {
+        if (const auto* load = node.as<arith::Load>()) reads |= load->buffer == buffer;
+      });
+  });
+  return reads;
+}
+
+llvm::Constant* ObjectEmitter::tensor_specs(const Entry& entry, const std::vector<interface::Tensor>& tensors,
+                                            const std::string& name, bool inputs) {
+  constexpr int64_t kStrided = 1, kDataDependent = 2, kValues = 4;
+  std::vector<llvm::Constant*> specs;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const interface::Tensor& tensor = tensors[i];
+    std::string stem = local(entry, name + "." + std::to_string(i));
+    std::vector<llvm::Constant*> dims;
+    for (int64_t dim : tensor.dims) dims.push_back(number(FieldKind::kI64, dim));
+    int64_t flags = (tensor.strided ? kStrided : 0) | (tensor.data_dependent ? kDataDependent : 0) |
+                    (inputs && reads_values(entry, i) ? kValues : 0);
+    interface::DLPackType type = interface::dlpack_type(tensor.dtype);
+    specs.push_back(
+        record(Record::kTensorSpec, {{"name", text(tensor.name, stem + ".name")},
+                                     {"kind", number(FieldKind::kU8, tensor.kind)},
+                                     {"dtype_code", number(FieldKind::kU8, type.code)},
+                                     {"dtype_bits", number(FieldKind::kU8, type.bits)},
+                                     {"flags", number(FieldKind::kU8, flags)},
+                                     {"ndim", number(FieldKind::kI32, static_cast<int64_t>(tensor.dims.size()))},
+                                     {"dims", list(llvm::Type::getInt64Ty(module_.getContext()), dims, stem + ".dims")},
+                                     {"pair", number(FieldKind::kI32, tensor.pair)},
+                                     {"append_axis", number(FieldKind::kI32, tensor.append_axis)}}));
+  }
+  return list(lowering_.record(Record::kTensorSpec), specs, local(entry, name));
+}
+
+llvm::Constant* ObjectEmitter::symbol_records(const Entry& entry) {
+  std::vector<llvm::Constant*> records;
+  for (size_t i = 0; i < entry.symbols.size(); ++i) {
+    const interface::Symbol& symbol = entry.symbols[i];
+    records.push_back(record(Record::kSymbol, {{"name", text(symbol.name, local(entry, "symbol." + std::to_string(i)))},
+                                               {"lower", number(FieldKind::kI64, symbol.lower)},
+                                               {"upper", number(FieldKind::kI64, symbol.upper)},
+                                               {"multiple_of", number(FieldKind::kI64, symbol.multiple_of)}}));
+  }
+  return list(lowering_.record(Record::kSymbol), records, local(entry, "symbols"));
+}
+
+llvm::Constant* ObjectEmitter::source_records(const Entry& entry) {
+  constexpr int64_t kFromDim = 0, kFromValue = 2;
+  std::vector<llvm::Constant*> records;
+  for (const interface::Symbol& symbol : entry.symbols)
+    records.push_back(record(Record::kSymbolSource,
+                             {{"kind", number(FieldKind::kU32, interface::is_value(symbol) ? kFromValue : kFromDim)},
+                              {"tensor", number(FieldKind::kI32, symbol.tensor)},
+                              {"axis", number(FieldKind::kI32, symbol.axis)}}));
+  return list(lowering_.record(Record::kSymbolSource), records, local(entry, "sources"));
+}
+
+llvm::GlobalVariable* ObjectEmitter::private_record(const Entry& entry, llvm::Constant* function) {
+  size_t dims = 0;
+  for (const auto* tensors : {&entry.inputs, &entry.outputs})
+    for (const interface::Tensor& tensor : *tensors) dims += tensor.dims.size();
+  bool dynamic = !interface::is_static(entry);
+  const Signature* values = entry.values.empty() ? nullptr : lowering_.find(entry.values);
+  Fields fields{{"version", number(FieldKind::kU32, 1)},
+                {"flags", number(FieldKind::kU32, values != nullptr && values->wants_context ? 1 : 0)},
+                {"num_dims", number(FieldKind::kU32, static_cast<int64_t>(dims))},
+                {"function", function},
+                {"sources", source_records(entry)},
+                {"call", call_adapter(entry)}};
+  if (dynamic && !entry.shapes.empty()) fields.push_back({"shapes", shapes_adapter(entry)});
+  if (dynamic && !entry.arena.empty()) fields.push_back({"arena", arena_adapter(entry)});
+  if (!entry.values.empty()) fields.push_back({"values", values_adapter(entry)});
+  return table(record(Record::kFunctionPrivate, fields), local(entry, "private"));
+}
+
+/// One of the four generic functions of an rlx_function: scratch on the stack, and a call into runtime-lite.
+llvm::Function* ObjectEmitter::wrapper(const Entry& entry, const std::string& what, llvm::GlobalVariable* self) {
+  llvm::IRBuilder<> b(module_.getContext());
+  llvm::Type *pointer = b.getPtrTy(), *count = b.getInt32Ty();
+  std::vector<llvm::Type*> types;
+  if (what == "bind") types = {pointer, pointer, count, pointer, pointer};
+  if (what == "output_shape") types = {pointer, count, pointer};
+  if (what == "arena_bytes") types = {pointer, pointer};
+  if (what == "run") types = {pointer, pointer, count, pointer, count};
+  bool has_scratch = what != "arena_bytes";
+  std::vector<llvm::Type*> callee_types{pointer};
+  if (has_scratch) callee_types.push_back(pointer);
+  callee_types.insert(callee_types.end(), types.begin(), types.end());
+  auto callee =
+      module_.getOrInsertFunction("rlx_generic_" + what, llvm::FunctionType::get(b.getInt32Ty(), callee_types, false));
+  llvm::cast<llvm::Function>(callee.getCallee())->setDoesNotThrow();
+
+  auto* function =
+      declare(local(entry, "generic_" + what), llvm::FunctionType::get(b.getInt32Ty(), types, false), false);
+  b.SetInsertPoint(llvm::BasicBlock::Create(b.getContext(), "entry", function));
+  size_t tensors = entry.inputs.size() + entry.outputs.size(), dims = 0;
+  for (const auto* list : {&entry.inputs, &entry.outputs})
+    for (const interface::Tensor& tensor : *list) dims += tensor.dims.size();
+  size_t words = 1 + entry.symbols.size() + dims + 3 * tensors;  // RLX_SCRATCH_WORDS
+  std::vector<llvm::Value*> args{self};
+  if (has_scratch) args.push_back(b.CreateAlloca(llvm::ArrayType::get(b.getInt64Ty(), words)));
+  for (llvm::Argument& argument : function->args()) args.push_back(&argument);
+  b.CreateRet(b.CreateCall(callee, args));
+  return function;
+}
+
+llvm::Constant* ObjectEmitter::function_record(const Entry& entry, llvm::GlobalVariable* functions, uint32_t index) {
+  llvm::Type* functions_type = functions->getValueType();
+  llvm::Type* word = llvm::Type::getInt32Ty(module_.getContext());
+  llvm::Constant* at[] = {llvm::ConstantInt::get(word, 0), llvm::ConstantInt::get(word, index)};
+  llvm::GlobalVariable* self =
+      private_record(entry, llvm::ConstantExpr::getInBoundsGetElementPtr(functions_type, functions, at));
+  auto count = [&](size_t n) { return number(FieldKind::kU32, static_cast<int64_t>(n)); };
+  std::vector<llvm::Constant*> nodes;
+  for (size_t i = 0; i < entry.nodes.size(); ++i)
+    nodes.push_back(text(entry.nodes[i], local(entry, "node." + std::to_string(i))));
+  return record(Record::kFunction,
+                {{"name", text(entry.name, local(entry, "name"))},
+                 {"num_inputs", count(entry.inputs.size())},
+                 {"num_outputs", count(entry.outputs.size())},
+                 {"num_symbols", count(entry.symbols.size())},
+                 {"num_nodes", count(entry.nodes.size())},
+                 {"inputs", tensor_specs(entry, entry.inputs, "inputs", true)},
+                 {"outputs", tensor_specs(entry, entry.outputs, "outputs", false)},
+                 {"symbols", symbol_records(entry)},
+                 {"nodes", list(llvm::PointerType::get(module_.getContext(), 0), nodes, local(entry, "nodes"))},
+                 {"arena_max", number(FieldKind::kU64, static_cast<int64_t>(entry.arena_max))},
+                 {"stack_max", number(FieldKind::kU64, -1)},
+                 {"arena_align", number(FieldKind::kU32, entry.arena_align)},
+                 {"bind", wrapper(entry, "bind", self)},
+                 {"output_shape", wrapper(entry, "output_shape", self)},
+                 {"arena_bytes", wrapper(entry, "arena_bytes", self)},
+                 {"run", wrapper(entry, "run", self)}});
+}
+
+void ObjectEmitter::model_table() {
+  llvm::LLVMContext& context = module_.getContext();
+  llvm::StructType* type = lowering_.record(Record::kFunction);
+  auto* array = llvm::ArrayType::get(type, object_.entries.size());
+  auto* functions = new llvm::GlobalVariable(module_, array, true, llvm::GlobalValue::InternalLinkage, nullptr,
+                                             object_.name + ".functions");
+  std::vector<llvm::Constant*> records;
+  for (size_t i = 0; i < object_.entries.size(); ++i)
+    records.push_back(function_record(object_.entries[i], functions, static_cast<uint32_t>(i)));
+  functions->setInitializer(llvm::ConstantArray::get(array, records));
+
+  const llvm::DataLayout& layout = module_.getDataLayout();
+  auto size = [&](Record which) {
+    return static_cast<int64_t>(layout.getTypeAllocSize(lowering_.record(which)).getFixedValue());
+  };
+  llvm::Constant* hash = llvm::ConstantDataArray::get(context, llvm::ArrayRef<uint8_t>(object_.hash));
+  llvm::Constant* value = record(
+      Record::kModel,
+      {{"abi_version", number(FieldKind::kU32, 1)},
+       {"function_size", number(FieldKind::kU16, size(Record::kFunction))},
+       {"spec_size", number(FieldKind::kU16, size(Record::kTensorSpec))},
+       {"num_functions", number(FieldKind::kU32, static_cast<int64_t>(object_.entries.size()))},
+       {"functions", functions},
+       {"name", text(object_.name, object_.name + ".name")},
+       {"producer", text(object_.producer, object_.name + ".producer")},
+       {"target", text(module_.getTargetTriple().str() + " " + lowering_.options().cpu, object_.name + ".target")},
+       {"hash", table(hash, object_.name + ".hash")}});
+  std::string name = object_.name + "_model";
+  auto* model = table(value, name);
+  model->setLinkage(llvm::GlobalValue::ExternalLinkage);
+  refer_to_runtime(".data.rel.ro." + name, "aw");
+}
+
+}  // namespace relaxc::codegen_llvm
