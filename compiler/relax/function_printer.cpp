@@ -1,0 +1,184 @@
+// function_printer.cpp: signature, blocks and regions of a Relax function as text.
+//
+// The body is printed before the lines above it: only then is it known which symbols it mentions and whether it calls
+// anything.
+#include "compiler/relax/function_printer.h"
+
+#include <algorithm>
+
+#include "compiler/relax/attr_text.h"
+#include "compiler/relax/op_def.h"
+
+namespace relaxc::relax {
+
+FunctionPrinter::FunctionPrinter(const Function& function, const Module* module, std::string class_name, int indent,
+                                 LargeConstants& large)
+    : function_(function), module_(module), class_name_(std::move(class_name)), indent_(indent), large_(large) {
+  names_ = namer_.names();
+  names_.var = [this](Var var) {
+    if (auto shared = shared_.find(var.node()); shared != shared_.end()) return shared->second;
+    if (known_.insert(var.node()).second) mentioned_.push_back(var);
+    return namer_.of(var);
+  };
+  namer_.fresh("metadata");
+  namer_.fresh(class_name_);
+  if (module_ == nullptr) return;
+  for (const Function* other : module_->functions()) namer_.fresh(other->name);
+  for (const tir::PrimFunc* other : module_->prim_funcs()) namer_.fresh(other->name);
+}
+
+std::string FunctionPrinter::run() {
+  signature();
+  std::string head = std::move(out_);
+  out_.clear();
+  mentioned_.clear();
+  known_.clear();
+  indent_ += 4;
+  region(function_.body());
+  returned();
+  std::string body = std::move(out_);
+  out_ = std::move(head);
+  attributes();
+  for (Var var : mentioned_) line(namer_.of(var) + " = T.int64()");
+  if (calls_) line("cls = " + class_name_);
+  return out_ + body;
+}
+
+void FunctionPrinter::line(const std::string& text) {
+  out_.append(static_cast<size_t>(indent_), ' ');
+  out_ += text + "\n";
+}
+
+std::string FunctionPrinter::name(const Value* value) {
+  auto [at, inserted] = values_.try_emplace(value);
+  if (inserted) at->second = namer_.fresh(value->name.empty() ? "lv" : value->name);
+  return at->second;
+}
+
+std::string FunctionPrinter::names(const std::vector<Value*>& values, size_t from) {
+  std::string text;
+  for (size_t i = from; i < values.size(); ++i) text += (i == from ? "" : ", ") + name_or_none(values[i]);
+  return text;
+}
+
+std::string FunctionPrinter::tuple(const std::vector<Value*>& values, size_t from) {
+  return "(" + names(values, from) + (values.size() == from + 1 ? ",)" : ")");
+}
+
+std::string FunctionPrinter::infos(const std::vector<Info>& list) {
+  std::string text;
+  for (Info item : list) text += (text.empty() ? "" : ", ") + info(item);
+  return text;
+}
+
+void FunctionPrinter::signature() {
+  std::string options;
+  if (function_.is_private) options = "private=True";
+  if (has_effects()) options += options.empty() ? "pure=False" : ", pure=False";
+  line("@R.function" + (options.empty() ? "" : "(" + options + ")"));
+  std::string text;
+  for (Value* param : function_.body().arguments) {
+    // A scalar that is a symbol of its own name is one thing with one name.
+    const auto* prim = param->info->as<PrimInfo>();
+    const auto* var = prim == nullptr || !prim->value ? nullptr : prim->value.as<arith::VarNode>();
+    bool own = var != nullptr && Var(var).name() == param->name && known_.count(var) == 0;
+    std::string param_name = name(param);
+    if (own) shared_[var] = param_name;
+    std::string type = own ? "R.Prim(\"int64\")" : info_text(param->info, names_, true);
+    text += (text.empty() ? "" : ", ") + param_name + ": " + type;
+  }
+  std::string result = result_annotation();
+  line("def " + function_.name + "(" + text + ") -> " + result + ":");
+}
+
+std::string FunctionPrinter::result_annotation() {
+  auto known = [&](Var var) {
+    const std::vector<Var>& symbols = function_.symbols;
+    return std::find(symbols.begin(), symbols.end(), var) != symbols.end();
+  };
+  std::vector<std::string> texts;
+  for (Value* value : function_.body().results())
+    texts.push_back(info_text(erase_unknown(function_.context(), value->info, known), names_, true));
+  if (texts.size() == 1) return texts[0];
+  std::string text;
+  for (const std::string& item : texts) text += (text.empty() ? "" : ", ") + item;
+  return "R.Tuple(" + text + ")";
+}
+
+bool FunctionPrinter::has_effects() const {
+  std::vector<Op*> ops = ops_of(function_.body(), true);
+  return std::any_of(ops.begin(), ops.end(), [](const Op* op) {
+    return (op->kind == OpKind::kCallExternal && op->results.empty()) || (op->def != nullptr && !op->def->pure);
+  });
+}
+
+void FunctionPrinter::attributes() {
+  std::string entries;
+  auto add = [&](const std::string& key, const std::string& value) {
+    entries += (entries.empty() ? "\"" : ", \"") + key + "\": " + value;
+  };
+  std::string lower, upper, multiple;
+  auto bound = [&](std::string& list, Var var, int64_t value) {
+    list += (list.empty() ? "\"" : ", \"") + names_.var(var) + "\": " + std::to_string(value);
+  };
+  std::vector<Var> mentioned = mentioned_;
+  for (Var symbol : function_.symbols) {
+    arith::Range range = function_.facts.range_of(symbol);
+    if (range.has_lower() && range.lower != 0) bound(lower, symbol, range.lower);
+    if (range.has_upper()) bound(upper, symbol, range.upper);
+    if (function_.facts.multiple_of(symbol) > 1) bound(multiple, symbol, function_.facts.multiple_of(symbol));
+  }
+  mentioned_ = mentioned;  // the bounds stand above the declarations and need none
+  for (const auto& [key, value] : function_.attrs) add(key, attr_text(value));
+  if (!lower.empty()) add("tir_var_lower_bound", "{" + lower + "}");
+  if (!multiple.empty()) add("tir_var_multiple_of", "{" + multiple + "}");
+  if (!upper.empty()) add("tir_var_upper_bound", "{" + upper + "}");
+  if (!entries.empty()) line("R.func_attr({" + entries + "})");
+}
+
+void FunctionPrinter::region(const Region& region) {
+  for (const Block* b : region.blocks) block(*b);
+}
+
+void FunctionPrinter::block(const Block& block) {
+  if (block.ops.empty()) return;
+  if (!block.dataflow) {
+    for (const Op* op : block.ops) print(*op);
+    return;
+  }
+  line("with R.dataflow():");
+  indent_ += 4;
+  for (const Op* op : block.ops) print(*op);
+  line("R.output(" + outputs(block) + ")");
+  indent_ -= 4;
+}
+
+/// Values of the block that something outside of it uses.
+std::string FunctionPrinter::outputs(const Block& block) {
+  std::unordered_set<const Op*> inside;
+  for (const Op* op : block.ops) {
+    inside.insert(op);
+    for (const Region* inner : op->regions) {
+      inside.insert(inner->yield);
+      for (const Op* nested : ops_of(*inner, true)) {
+        inside.insert(nested);
+        for (const Region* deeper : nested->regions) inside.insert(deeper->yield);
+      }
+    }
+  }
+  std::string text;
+  for (const Op* op : block.ops)
+    for (const Value* value : op->results) {
+      bool escapes = std::any_of(value->uses().begin(), value->uses().end(),
+                                 [&](const Use& use) { return inside.count(use.user) == 0; });
+      if (escapes) text += (text.empty() ? "" : ", ") + name(value);
+    }
+  return text;
+}
+
+void FunctionPrinter::returned() {
+  const std::vector<Value*>& values = function_.body().results();
+  line("return " + (values.size() == 1 ? name(values[0]) : "(" + names(values) + ")"));
+}
+
+}  // namespace relaxc::relax

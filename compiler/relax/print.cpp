@@ -1,0 +1,60 @@
+// print.cpp: modules in the text IR: functions, blocks and regions; print_op.cpp has the ops.
+//
+// Every value is bound on a line of its own with its struct info, so that text and graph have the same parts and a pass
+// shows as a difference of lines. Names are made unique over a function, symbols included; a name that is unique
+// already stays as it is, which makes printing what was parsed from a print give the same text. Symbols of the
+// signature are quoted there and declared at the top of the body if it mentions them, as are those that the body binds.
+#include "compiler/relax/print.h"
+
+#include "compiler/relax/function_printer.h"
+#include "compiler/tir/print.h"
+
+namespace relaxc::relax {
+namespace {
+
+void add_large(const Function& function, LargeConstants& large) {
+  for (Op* op : ops_of(function.body(), true))
+    if (op->kind == OpKind::kConstant && !prints_in_place(*op->constant)) large.index_of(op->constant);
+}
+
+std::string class_name(const Module& module) {
+  return tir::Namer().fresh(module.name.empty() ? "Module" : module.name);
+}
+
+}  // namespace
+
+size_t LargeConstants::index_of(const ConstantRef& constant) {
+  for (size_t i = 0; i < constants.size(); ++i)
+    if (constants[i] == constant) return i;
+  constants.push_back(constant);
+  return constants.size() - 1;
+}
+
+std::string to_string(const Module& module) {
+  LargeConstants large;
+  std::string text = "@I.ir_module\nclass " + class_name(module) + ":\n";
+  std::string separator;
+  for (const tir::PrimFunc* function : module.prim_funcs()) {
+    text += separator + tir::to_string(*function, 4);
+    separator = "\n";
+  }
+  for (const Function* function : module.functions()) {
+    text += separator + FunctionPrinter(*function, &module, class_name(module), 4, large).run();
+    separator = "\n";
+  }
+  if (separator.empty()) text += "    pass\n";
+  return text;
+}
+
+std::string to_string(const Function& function) {
+  LargeConstants large;
+  return FunctionPrinter(function, nullptr, "Module", 0, large).run();
+}
+
+std::vector<ConstantRef> large_constants(const Module& module) {
+  LargeConstants large;
+  for (const Function* function : module.functions()) add_large(*function, large);
+  return large.constants;
+}
+
+}  // namespace relaxc::relax

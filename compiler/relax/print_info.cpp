@@ -1,0 +1,98 @@
+// print_info.cpp: struct infos in the text IR, with the names that a printer has given.
+#include "compiler/relax/print_info.h"
+
+#include <algorithm>
+
+#include "compiler/arith/visit.h"
+
+namespace relaxc::relax {
+namespace {
+
+class InfoPrinter {
+ public:
+  InfoPrinter(const arith::Names& names, bool quoted) : names_(names), quoted_(quoted) {}
+
+  std::string text(Info info) const {
+    switch (info->kind) {
+      case InfoKind::kObject:
+        return "R.Object";
+      case InfoKind::kPrim:
+        return prim(*info->as<PrimInfo>());
+      case InfoKind::kShape: {
+        const auto& shape = *info->as<ShapeInfo>();
+        if (shape.dims) return "R.Shape([" + dims(*shape.dims) + "])";
+        return shape.ndim < 0 ? "R.Shape" : "R.Shape(ndim=" + std::to_string(shape.ndim) + ")";
+      }
+      case InfoKind::kTensor:
+        return tensor(*info->as<TensorInfo>());
+      case InfoKind::kTuple:
+        return "R.Tuple(" + list(info->as<TupleInfo>()->fields) + ")";
+      case InfoKind::kCallable: {
+        const auto& callable = *info->as<CallableInfo>();
+        return "R.Callable((" + list(callable.params) + (callable.params.size() == 1 ? ",), " : "), ") +
+               text(callable.result) + (callable.pure ? ", True)" : ", False)");
+      }
+    }
+    RELAXC_UNREACHABLE();
+  }
+
+ private:
+  std::string dim(Expr e) const {
+    std::string text = arith::print(e, names_);
+    return quoted_ && e.constant() == nullptr ? "\"" + text + "\"" : text;
+  }
+  std::string dims(const std::vector<Expr>& list) const {
+    std::string text;
+    for (Expr e : list) text += (text.empty() ? "" : ", ") + dim(e);
+    return text;
+  }
+  std::string list(const std::vector<Info>& infos) const {
+    std::string out;
+    for (Info info : infos) out += (out.empty() ? "" : ", ") + text(info);
+    return out;
+  }
+  /// A 64-bit integer of the Relax level is a dim: its own dtype is `index`, its text int64.
+  std::string prim(const PrimInfo& prim) const {
+    if (prim.dtype.is_index() && prim.value) return "R.Prim(value=" + dim(prim.value) + ")";
+    return "R.Prim(\"" + (prim.dtype.is_index() ? "int64" : to_string(prim.dtype)) + "\")";
+  }
+  std::string tensor(const TensorInfo& tensor) const {
+    std::string text;
+    auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+    if (tensor.shape) add("(" + dims(*tensor.shape) + (tensor.shape->size() == 1 ? ",)" : ")"));
+    if (tensor.dtype) add("dtype=\"" + to_string(*tensor.dtype) + "\"");
+    if (!tensor.shape && tensor.ndim >= 0) add("ndim=" + std::to_string(tensor.ndim));
+    return text.empty() ? "R.Tensor" : "R.Tensor(" + text + ")";
+  }
+
+  const arith::Names& names_;
+  bool quoted_;
+};
+
+}  // namespace
+
+std::string info_text(Info info, const arith::Names& names, bool quoted) {
+  return InfoPrinter(names, quoted).text(info);
+}
+
+Info erase_unknown(Context& context, Info info, const std::function<bool(Var)>& known) {
+  auto in_scope = [&](Expr e) {
+    std::vector<Var> vars = arith::free_vars(e);
+    return std::all_of(vars.begin(), vars.end(), known);
+  };
+  auto all_in_scope = [&](const std::vector<Expr>& list) { return std::all_of(list.begin(), list.end(), in_scope); };
+  if (const auto* tensor = info->as<TensorInfo>(); tensor && tensor->shape && !all_in_scope(*tensor->shape))
+    return tensor_info(context, tensor->ndim, tensor->dtype);
+  if (const auto* shape = info->as<ShapeInfo>(); shape && shape->dims && !all_in_scope(*shape->dims))
+    return shape_info(context, shape->ndim);
+  if (const auto* prim = info->as<PrimInfo>(); prim && prim->value && !in_scope(prim->value))
+    return prim_info(context, prim->dtype);
+  if (const auto* tuple = info->as<TupleInfo>()) {
+    std::vector<Info> fields;
+    for (Info field : tuple->fields) fields.push_back(erase_unknown(context, field, known));
+    return tuple_info(context, std::move(fields));
+  }
+  return info;
+}
+
+}  // namespace relaxc::relax
