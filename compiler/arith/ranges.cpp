@@ -64,7 +64,7 @@ Range Canonical::range_by_cases(const Polynomial& p, int depth) {
   for (const auto& [monomial, coefficient] : p.terms) {
     if (monomial.size() != 1 || coefficient == INT64_MIN) continue;
     Expr e = monomial[0];
-    auto with = [&](Expr value) -> std::optional<Range> {
+    auto with = [&, &monomial = monomial, &coefficient = coefficient](Expr value) -> std::optional<Range> {
       Polynomial old;
       old.add(monomial, coefficient);
       auto rest = sum(p, old, -1);
