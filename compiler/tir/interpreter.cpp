@@ -115,10 +115,12 @@ class Interpreter final : public Evaluator {
     return r;
   }
 
-  /// The address of an element; out of bounds is a bug of what made the program.
+  /// The address of an element; out of bounds is a bug of what made the program, but for a lenient load.
   std::byte* element(const Program& program, const Register* r, const Instruction& n, int64_t bytes) const {
     int64_t at = r[n.b].i;
-    if (check_bounds_ && (at < 0 || at >= r[n.extra].i))
+    bool outside = at < 0 || at >= r[n.extra].i;
+    if (outside && n.lenient) return zeros_;
+    if (outside && check_bounds_)
       RELAXC_UNREACHABLE("element " + std::to_string(at) + " of buffer " + program.buffer_names[n.c] + " of " +
                          std::to_string(r[n.extra].i) + " elements");
     return static_cast<std::byte*>(r[n.a].p) + at * bytes;
@@ -154,6 +156,7 @@ class Interpreter final : public Evaluator {
   FindFunction find_;
   CallExternal external_;
   bool check_bounds_;
+  mutable std::byte zeros_[16] = {};  ///< what lenient loads read out of bounds
   std::map<const PrimFunc*, std::unique_ptr<Program>> programs_;
   int depth_ = 0;
 };

@@ -48,7 +48,8 @@ enum class Op : uint8_t {
 
 struct Instruction {
   Op op = Op::kEnd;
-  DType dtype{};  ///< of Wrap, RoundSmall, FToInt and other conversions
+  bool lenient = false;  ///< of loads: out of bounds gives 0
+  DType dtype{};         ///< of Wrap, RoundSmall, FToInt and other conversions
   uint32_t dst = 0, a = 0, b = 0, c = 0;
   int64_t extra = 0;  ///< jump target, or index into a side table; memory accesses: register of the element count
 };

@@ -8,6 +8,7 @@
 #include <bit>
 #include <cmath>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "compiler/arith/math.h"
 #include "compiler/tir/interpreter_code.h"
@@ -143,10 +144,29 @@ class Compiler {
 
   uint32_t reg(Expr e) {
     Expr expanded = expand_all_math(e);
+    std::unordered_set<Expr> outer = std::exchange(certain_, certain_nodes(expanded));
     arith::for_each_node(expanded, [&](Expr node) {
       if (known_.count(node) == 0) compute(node);
     });
+    certain_ = std::move(outer);
     return known_.at(expanded).reg;
+  }
+
+  /// The nodes that are evaluated whatever the conditions inside `root` say. All code is straight, so operands of a
+  /// select are computed even if it does not choose them; loads there must not fail, and give 0 out of bounds.
+  static std::unordered_set<Expr> certain_nodes(Expr root) {
+    std::unordered_set<Expr> certain;
+    std::vector<Expr> pending = {root};
+    while (!pending.empty()) {
+      Expr e = pending.back();
+      pending.pop_back();
+      if (!certain.insert(e).second) continue;
+      std::vector<Expr> parts = operands(e);
+      bool chooses = e->kind == ExprKind::kSelect || e->kind == ExprKind::kAnd || e->kind == ExprKind::kOr;
+      if (chooses) parts.resize(1);
+      pending.insert(pending.end(), parts.begin(), parts.end());
+    }
+    return certain;
   }
 
   void compute(Expr e) {
@@ -175,7 +195,7 @@ class Compiler {
 
   uint32_t op(size_t level, Op code, std::vector<uint32_t> in, DType dtype = {}, int64_t extra = 0) {
     in.resize(3, 0);
-    return emit_at(level, {code, dtype, fresh(), in[0], in[1], in[2], extra});
+    return emit_at(level, {code, false, dtype, fresh(), in[0], in[1], in[2], extra});
   }
   /// Brings the result of arithmetic back into its dtype.
   uint32_t fit(size_t level, uint32_t reg, DType dtype) {
@@ -371,8 +391,10 @@ class Compiler {
   uint32_t load(const Load& n, size_t level) {
     uint32_t base = access(n.buffer, false);
     // The offset's own nodes are placed by their variables; the load itself stays at `level`.
+    bool lenient = certain_.count(Expr(&n)) == 0;
     uint32_t at = offset(n.buffer, n.indices);
-    return emit_at(level, {load_op(n.dtype), n.dtype, fresh(), base, at, name_.at(n.buffer), size_.at(n.buffer)});
+    return emit_at(level,
+                   {load_op(n.dtype), lenient, n.dtype, fresh(), base, at, name_.at(n.buffer), size_.at(n.buffer)});
   }
   static Op load_op(DType dtype) {
     if (is_small(dtype)) return Op::kLoadSmall;
@@ -494,7 +516,7 @@ class Compiler {
   void run(const Store& node) {
     uint32_t base = access(node.buffer, true);
     uint32_t at = offset(node.buffer, node.indices), value = reg(node.value);
-    emit({store_op(node.buffer->dtype), node.buffer->dtype, value, base, at, name_.at(node.buffer),
+    emit({store_op(node.buffer->dtype), false, node.buffer->dtype, value, base, at, name_.at(node.buffer),
           size_.at(node.buffer)});
     end_statement();
   }
@@ -563,6 +585,7 @@ class Compiler {
   std::vector<Level> levels_;
   std::unordered_map<Expr, Known> known_;
   std::vector<Expr> with_loads_;
+  std::unordered_set<Expr> certain_;  ///< of the expression being compiled
   std::unordered_map<BufferRef, uint32_t> address_, size_, name_;
   std::vector<int64_t> label_positions_, breaks_;
   uint32_t next_register_ = 0;

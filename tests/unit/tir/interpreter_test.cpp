@@ -137,4 +137,19 @@ TEST_CASE_METHOD(Fixture, "checked index arithmetic reports overflow") {
   CHECK(run(f, {&out}, {int64_t{1} << 33}).code == 20);
 }
 
+TEST_CASE_METHOD(Fixture, "an operand that a select does not choose may lie outside of its buffer") {
+  PrimFunc f;
+  BufferRef x = b.buffer("x", DType::i(32), {b.index(4)}), y = b.buffer("y", DType::i(32), {b.index(6)});
+  f.params = {{x, {}}, {y, {}}};
+  f.body = b.compute(y, [&](const Indices& i) {
+    Expr at = i[0] - 1, inside = logical_and(le(b.index(0), at), lt(at, b.index(4)));
+    return select(inside, b.load(x, {at}), context.imm(DType::i(32), 9));
+  });
+  int32_t in[4] = {1, 2, 3, 4}, out[6];
+  REQUIRE(run(f, {in, out}));
+  CHECK(std::vector<int32_t>(out, out + 6) == std::vector<int32_t>{9, 1, 2, 3, 4, 9});
+  f.body = b.compute(y, [&](const Indices& i) { return b.load(x, {i[0] - 1}); });
+  CHECK_THROWS_AS(run(f, {in, out}), InternalError);
+}
+
 }  // namespace
