@@ -1,0 +1,135 @@
+// frame.cpp: from allocations to views of the arena.
+#include "compiler/plan/frame.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "compiler/plan/lifetime.h"
+#include "compiler/tir/builder.h"
+#include "compiler/tir/visit.h"
+
+namespace relaxc::plan {
+namespace {
+
+using tir::BufferRef;
+using tir::Stmt;
+
+/// Drops Allocs and Views on the way down, remembers where their buffers are, and puts views around what uses them.
+class Placing {
+ public:
+  Placing(Context& context, const Frame& frame, BufferRef old_arena, BufferRef arena)
+      : build_(context), old_arena_(old_arena), arena_(arena) {
+    for (const Placement& placement : frame.placements) places_[placement.buffer] = {arena, placement.offset};
+  }
+
+  Stmt run(Stmt s) {
+    std::vector<Stmt> list;
+    while (s) {
+      if (const auto* alloc = s.as<tir::Alloc>()) {
+        if (alloc->buffer->scope != tir::Scope::kGlobal) {
+          list.push_back(build_.alloc(alloc->buffer, run(alloc->body)));
+          break;
+        }
+        s = alloc->body;
+      } else if (const auto* view = s.as<tir::View>()) {
+        Place below = place_of(view->base);
+        places_[view->buffer] = {below.base, below.offset + view->byte_offset};
+        s = view->body;
+      } else if (const auto* seq = s.as<tir::Seq>()) {
+        for (size_t i = 0; i + 1 < seq->body.size(); ++i) list.push_back(run(seq->body[i]));
+        s = seq->body.empty() ? Stmt() : seq->body.back();
+      } else {
+        list.push_back(leaf_or_parent(s));
+        break;
+      }
+    }
+    return build_.seq(std::move(list));
+  }
+
+ private:
+  struct Place {
+    BufferRef base = nullptr;
+    Expr offset;
+  };
+
+  Place place_of(BufferRef buffer) const {
+    if (buffer == old_arena_) return {arena_, build_.context().index(0)};
+    auto it = places_.find(buffer);
+    return it == places_.end() ? Place{buffer, build_.context().index(0)} : it->second;
+  }
+
+  Stmt leaf_or_parent(Stmt s) {
+    std::vector<BufferRef> used = buffers_of(s);
+    Stmt inner = with_children(s);
+    for (auto buffer = used.rbegin(); buffer != used.rend(); ++buffer) {
+      Place place = place_of(*buffer);
+      if (place.base != *buffer) inner = build_.view(*buffer, place.base, place.offset, inner);
+    }
+    return inner;
+  }
+
+  Stmt with_children(Stmt s) {
+    if (const auto* let = s.as<tir::Let>()) return build_.let(let->var, let->value, run(let->body));
+    if (const auto* branch = s.as<tir::If>())
+      return build_.branch(branch->condition, run(branch->then_body),
+                           branch->else_body ? run(branch->else_body) : Stmt());
+    if (const auto* loop = s.as<tir::While>()) return build_.loop_while(loop->condition, run(loop->body));
+    if (const auto* loop = s.as<tir::For>()) {
+      tir::For copy = *loop;
+      copy.body = run(loop->body);
+      return Stmt(build_.context().arena().make<tir::For>(std::move(copy)));
+    }
+    RELAXC_CHECK(s.as<tir::Block>() == nullptr, "a block in a host function");
+    return s;
+  }
+
+  /// Buffers that the statement itself names, in order of first occurrence.
+  static std::vector<BufferRef> buffers_of(Stmt s) {
+    std::vector<BufferRef> used;
+    auto add = [&](BufferRef buffer) {
+      if (std::find(used.begin(), used.end(), buffer) == used.end()) used.push_back(buffer);
+    };
+    if (const auto* store = s.as<tir::Store>()) add(store->buffer);
+    if (const auto* invoke = s.as<tir::Invoke>())
+      for (const tir::Argument& argument : invoke->args)
+        if (const auto* buffer = std::get_if<BufferRef>(&argument)) add(*buffer);
+    for (Expr e : tir::expressions(s))
+      arith::for_each_node(e, [&](Expr node) {
+        if (const auto* load = node.as<arith::Load>()) add(load->buffer);
+      });
+    return used;
+  }
+
+  tir::Builder build_;
+  BufferRef old_arena_, arena_;
+  std::map<BufferRef, Place> places_;  // looked up only
+};
+
+}  // namespace
+
+Result<Frame> plan_frame(Context& context, Stmt body, const arith::Facts& facts, Location location, Diagnostics& diag) {
+  Frame frame;
+  std::vector<Piece> pieces;
+  int64_t sum = 0;
+  for (const Lifetime& life : lifetimes(body)) {
+    Size size = size_of(context, life.buffer->shape, life.buffer->dtype.bytes());
+    constexpr int64_t kMost = INT64_MAX - kAlignment;
+    bool overflow =
+        size.overflow || size.coefficient > kMost || __builtin_add_overflow(sum, size.coefficient + kAlignment, &sum);
+    if (overflow)
+      return diag.error(location, Kind::overflow, "the memory of '{}' does not fit 64 bits", life.buffer->name);
+    pieces.push_back({size, life.first, life.last});
+    frame.placements.push_back({life.buffer, pieces.back(), {}});
+  }
+  Storage storage = assign_storage(context, pieces, facts);
+  for (size_t i = 0; i < pieces.size(); ++i) frame.placements[i].offset = storage.offsets[i];
+  frame.bytes = storage.bytes ? storage.bytes : context.index(0);
+  return frame;
+}
+
+Stmt place_in_arena(Context& context, Stmt body, const Frame& frame, BufferRef old_arena, BufferRef arena) {
+  return Placing(context, frame, old_arena, arena).run(body);
+}
+
+}  // namespace relaxc::plan

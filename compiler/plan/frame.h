@@ -1,0 +1,32 @@
+// frame.h: the memory of one host function, placed in one arena.
+#pragma once
+
+#include "compiler/plan/storage.h"
+#include "compiler/support/result.h"
+#include "compiler/tir/prim_func.h"
+
+namespace relaxc::plan {
+
+/// Where an allocation lies.
+struct Placement {
+  tir::BufferRef buffer = nullptr;
+  Piece piece;
+  Expr offset;  ///< bytes from the arena's begin
+};
+
+struct Frame {
+  std::vector<Placement> placements;
+  Expr bytes;  ///< the high-water mark, over entry symbols
+};
+
+/// Places all global allocations of `body`, whose sizes must be expressions of the function's parameters. Fails
+/// (reported at `location`) if they cannot be added up in int64.
+Result<Frame> plan_frame(Context& context, tir::Stmt body, const arith::Facts& facts, Location location,
+                         Diagnostics& diag);
+
+/// `body` with every global Alloc replaced by a view of `arena` as `frame` says. Views stand around the statements that
+/// use them and nowhere else, so that the nesting does not grow with the length of the body. `old_arena` is replaced.
+tir::Stmt place_in_arena(Context& context, tir::Stmt body, const Frame& frame, tir::BufferRef old_arena,
+                         tir::BufferRef arena);
+
+}  // namespace relaxc::plan

@@ -1,0 +1,115 @@
+// lifetime.cpp: intervals over the statement tree.
+//
+// Statements are numbered as they stand in the text. That makes frames of branches and loop bodies come out by
+// themselves: what is allocated in one branch ends before the other begins, so the two share memory, and what a loop
+// body allocates lives within one iteration. What is allocated outside a loop and touched inside must outlive all
+// iterations, so its interval grows to the whole loop.
+//
+// Rejected: a frame object per region with a size of its own, added up by the parent. It gives the same result where
+// regions are disjoint, and a worse one where a branch could use a hole in its parent's frame.
+#include "compiler/plan/lifetime.h"
+
+#include <map>
+
+#include "compiler/tir/visit.h"
+
+namespace relaxc::plan {
+namespace {
+
+class Walk {
+ public:
+  std::vector<Lifetime> run(tir::Stmt body) {
+    walk(body);
+    std::erase_if(found_, [](const Lifetime& life) { return life.last < life.first; });
+    return std::move(found_);
+  }
+
+ private:
+  struct Loop {
+    uint32_t begin = 0;
+    std::vector<size_t> touched;  ///< allocations from outside
+  };
+
+  void walk(tir::Stmt s) {
+    // A body that ends in a scope that ends in a scope … is a list, however deep it nests.
+    while (s) {
+      if (const auto* alloc = s.as<tir::Alloc>()) {
+        enter(*alloc);
+        s = alloc->body;
+      } else if (const auto* view = s.as<tir::View>()) {
+        auto root = roots_.find(view->base);
+        if (root != roots_.end()) roots_[view->buffer] = root->second;
+        s = view->body;
+      } else if (const auto* let = s.as<tir::Let>()) {
+        here(s);
+        s = let->body;
+      } else if (const auto* seq = s.as<tir::Seq>()) {
+        for (size_t i = 0; i + 1 < seq->body.size(); ++i) walk(seq->body[i]);
+        s = seq->body.empty() ? tir::Stmt() : seq->body.back();
+      } else {
+        other(s);
+        return;
+      }
+    }
+  }
+
+  void enter(const tir::Alloc& alloc) {
+    if (alloc.buffer->scope != tir::Scope::kGlobal) return;
+    roots_[alloc.buffer] = found_.size();
+    depths_.push_back(loops_.size());
+    found_.push_back({alloc.buffer, UINT32_MAX, 0});
+  }
+
+  void other(tir::Stmt s) {
+    bool loop = s.as<tir::For>() != nullptr || s.as<tir::While>() != nullptr;
+    if (loop) loops_.push_back({now_ + 1, {}});
+    here(s);
+    for (tir::Stmt child : tir::children(s)) walk(child);
+    if (!loop) return;
+    ++now_;
+    for (size_t id : loops_.back().touched) found_[id].last = now_;
+    loops_.pop_back();
+  }
+
+  void here(tir::Stmt s) {
+    ++now_;
+    for (Expr e : tir::expressions(s))
+      arith::for_each_node(e, [&](Expr node) {
+        if (const auto* load = node.as<arith::Load>()) touch(load->buffer);
+      });
+    if (const auto* store = s.as<tir::Store>()) touch(store->buffer);
+    if (const auto* invoke = s.as<tir::Invoke>())
+      for (const tir::Argument& argument : invoke->args)
+        if (const auto* buffer = std::get_if<tir::BufferRef>(&argument)) touch(*buffer);
+  }
+
+  void touch(tir::BufferRef buffer) {
+    auto root = roots_.find(buffer);
+    if (root == roots_.end()) return;
+    size_t id = root->second;
+    Lifetime& life = found_[id];
+    uint32_t begin = now_;
+    if (depths_[id] < loops_.size()) {
+      Loop& outermost = loops_[depths_[id]];
+      begin = outermost.begin;
+      outermost.touched.push_back(id);
+    }
+    life.first = std::min(life.first, begin);
+    life.last = std::max(life.last, now_);
+  }
+
+  using Expr = arith::Expr;
+  std::vector<Lifetime> found_;
+  std::vector<size_t> depths_;  ///< loops around each allocation
+  std::map<tir::BufferRef, size_t> roots_;
+  std::vector<Loop> loops_;
+  uint32_t now_ = 0;
+};
+
+}  // namespace
+
+std::vector<Lifetime> lifetimes(tir::Stmt body) {
+  return Walk().run(body);
+}
+
+}  // namespace relaxc::plan

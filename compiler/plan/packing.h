@@ -1,0 +1,23 @@
+// packing.h: the numeric core of storage assignment.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace relaxc::plan {
+
+/// A rectangle: `size` bytes over the time `first` .. `last` (inclusive).
+struct Rectangle {
+  int64_t size = 0;
+  uint32_t first = 0, last = 0;
+};
+
+struct Packing {
+  std::vector<int64_t> offsets;
+  int64_t height = 0;
+};
+
+/// Offsets at which rectangles that share a time do not overlap. Sizes must be multiples of the wanted alignment.
+Packing pack(const std::vector<Rectangle>& rectangles);
+
+}  // namespace relaxc::plan

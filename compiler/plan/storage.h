@@ -1,0 +1,46 @@
+// storage.h: offsets for pieces of memory that are needed at different times.
+#pragma once
+
+#include <vector>
+
+#include "compiler/arith/simplify.h"
+
+namespace relaxc::plan {
+
+using arith::Context;
+using arith::Expr;
+
+constexpr int64_t kAlignment = 64;  ///< of every offset, in bytes
+
+/// A size in bytes, as a product: `coefficient` * factors. Factors are index expressions over entry symbols, in order
+/// of creation.
+struct Size {
+  int64_t coefficient = 1;
+  std::vector<Expr> factors;
+  bool overflow = false;  ///< the coefficient does not fit int64
+};
+Size size_of(Context& context, const std::vector<Expr>& dims, int64_t element_bytes);
+Expr to_expr(Context& context, const Size& size);
+
+/// A piece of memory, needed in `first` .. `last` (inclusive).
+struct Piece {
+  Size size;
+  uint32_t first = 0, last = 0;
+  bool meets(const Piece& other) const { return first <= other.last && other.first <= last; }
+};
+
+struct Storage {
+  std::vector<Expr> offsets;  ///< one a piece, multiples of kAlignment
+  Expr bytes;                 ///< the high-water mark
+};
+
+/// Offsets such that pieces that are needed at one time never overlap, for all values of the symbols that `facts`
+/// allows (all symbols in sizes are >= 0).
+Storage assign_storage(Context& context, const std::vector<Piece>& pieces, const arith::Facts& facts);
+
+/// What no assignment of these sizes and lifetimes can go below: the largest sum that is needed at one time, with
+/// `value_of` for the symbols; nothing if that overflows.
+std::optional<int64_t> live_bytes(Context& context, const std::vector<Piece>& pieces,
+                                  const std::function<int64_t(arith::Var)>& value_of);
+
+}  // namespace relaxc::plan

@@ -1,0 +1,112 @@
+// Storage: whatever the planner chose, pieces that are needed at one time do not overlap.
+#include <catch2/catch.hpp>
+#include <random>
+
+#include "compiler/plan/packing.h"
+#include "compiler/plan/storage.h"
+
+namespace relaxc::plan {
+namespace {
+
+struct Placed {
+  int64_t begin = 0, end = 0;
+  uint32_t first = 0, last = 0;
+};
+
+/// Walks the time, not the pairs: independent of how the planner looks for conflicts.
+bool disjoint(const std::vector<Placed>& placed, uint32_t end_of_time) {
+  for (uint32_t now = 0; now <= end_of_time; ++now) {
+    std::vector<std::pair<int64_t, int64_t>> live;
+    for (const Placed& p : placed)
+      if (p.first <= now && now <= p.last && p.begin < p.end) live.emplace_back(p.begin, p.end);
+    std::sort(live.begin(), live.end());
+    for (size_t i = 1; i < live.size(); ++i)
+      if (live[i].first < live[i - 1].second) return false;
+  }
+  return true;
+}
+
+TEST_CASE("random rectangles never overlap, and come close to the bound") {
+  std::mt19937 random(7);
+  double worst = 1;
+  for (int round = 0; round < 300; ++round) {
+    std::vector<Rectangle> all(1 + random() % 40);
+    for (Rectangle& r : all) {
+      r.first = random() % 50;
+      r.last = r.first + random() % 10;
+      r.size = static_cast<int64_t>(random() % 30) * 64;
+    }
+    Packing packing = pack(all);
+    std::vector<Placed> placed;
+    int64_t bound = 0;
+    for (size_t i = 0; i < all.size(); ++i) {
+      placed.push_back({packing.offsets[i], packing.offsets[i] + all[i].size, all[i].first, all[i].last});
+      REQUIRE(placed.back().begin >= 0);
+      REQUIRE(placed.back().end <= packing.height);
+    }
+    REQUIRE(disjoint(placed, 60));
+    for (uint32_t now = 0; now <= 60; ++now) {
+      int64_t sum = 0;
+      for (const Rectangle& r : all) sum += r.first <= now && now <= r.last ? r.size : 0;
+      bound = std::max(bound, sum);
+    }
+    REQUIRE(packing.height >= bound);
+    if (bound > 0) worst = std::max(worst, static_cast<double>(packing.height) / static_cast<double>(bound));
+  }
+  CHECK(worst < 1.25);
+}
+
+TEST_CASE("symbolic pieces never overlap, for any value of the symbols") {
+  std::mt19937 random(11);
+  for (int round = 0; round < 60; ++round) {
+    Context context;
+    arith::Var n = context.var("n"), m = context.var("m");
+    arith::Facts facts;
+    facts.bound(n, arith::Range::at_least(0)), facts.bound(m, {0, 500});
+    const std::vector<std::vector<Expr>> kDims = {{}, {n}, {m}, {n, m}, {n + 1}, {arith::max(n, m)}};
+    std::vector<Piece> pieces(1 + random() % 20);
+    for (Piece& piece : pieces) {
+      std::vector<Expr> dims = kDims[random() % kDims.size()];
+      dims.push_back(context.index(1 + random() % 100));
+      piece.size = size_of(context, dims, 4);
+      piece.first = random() % 30, piece.last = piece.first + random() % 8;
+    }
+    Storage storage = assign_storage(context, pieces, facts);
+    for (auto [a, b] : {std::pair<int64_t, int64_t>{0, 0}, {0, 500}, {1, 1}, {3, 400}, {1000, 2}, {77, 78}}) {
+      auto value_of = [&, a = a, b = b](arith::Var var) { return var == n ? a : b; };
+      std::vector<Placed> placed;
+      int64_t bytes = arith::evaluate(storage.bytes, value_of).value();
+      for (size_t i = 0; i < pieces.size(); ++i) {
+        int64_t begin = arith::evaluate(storage.offsets[i], value_of).value();
+        int64_t size = arith::evaluate(to_expr(context, pieces[i].size), value_of).value();
+        REQUIRE(begin % kAlignment == 0);
+        REQUIRE(begin + size <= bytes);
+        placed.push_back({begin, begin + size, pieces[i].first, pieces[i].last});
+      }
+      REQUIRE(disjoint(placed, 40));
+      REQUIRE(live_bytes(context, pieces, value_of).value() <= bytes);
+    }
+  }
+}
+
+TEST_CASE("pieces of one symbolic unit pack as tightly as numbers") {
+  Context context;
+  arith::Var n = context.var("n");
+  arith::Facts facts;
+  facts.bound(n, arith::Range::at_least(0));
+  auto piece = [&](int64_t elements, uint32_t first, uint32_t last) {
+    return Piece{size_of(context, {n, context.index(elements)}, 4), first, last};
+  };
+  // A chain of two: the small one lies in the hole that the first large one left.
+  Storage storage = assign_storage(context, {piece(128, 0, 1), piece(64, 1, 2), piece(128, 2, 3)}, facts);
+  CHECK(arith::prove_equal(storage.bytes, n * (192 * 4), facts));
+}
+
+TEST_CASE("a size that does not fit int64 is told") {
+  Context context;
+  CHECK(size_of(context, {context.index(INT64_MAX / 2)}, 4).overflow);
+  CHECK_FALSE(size_of(context, {context.index(1000)}, 4).overflow);
+}
+
+}  // namespace
+}  // namespace relaxc::plan
