@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "compiler/interface/object.h"
 #include "compiler/relax/op_def.h"
 #include "compiler/support/result.h"
 #include "compiler/tir/evaluator.h"
@@ -41,6 +42,7 @@ struct PassContext {
   Diagnostics& diag;
   tir::Evaluator& evaluator;  ///< runs definitions for folding
   int opt_level = 2;
+  interface::Object* object = nullptr;  ///< what the outside sees; filled in by lowering
 };
 
 /// A pass: a function of the module. Its file, its name here, its flag and its test folder all have one name.

@@ -27,4 +27,12 @@ Result<Changed> fuse_ops(relax::Module&, PassContext&);
 /// Replaces exp, tanh and kin by arithmetic. Gives kScalarMath.
 Result<Changed> lower_scalar_math(relax::Module&, PassContext&);
 
+// lower/: from Relax functions to host prim funcs.
+
+/// Turns every Relax function into a host prim func with its shape program and describes public ones in
+/// PassContext::object. Needs kLegal; gives kLowered. Reports sizes without a bound, and states that do not pair.
+Result<Changed> lower_functions(relax::Module&, PassContext&);
+/// Gives every global allocation of host functions its place in the arena. Needs kLowered; gives kPlanned.
+Result<Changed> plan_memory(relax::Module&, PassContext&);
+
 }  // namespace relaxc

@@ -1,7 +1,7 @@
 // lower_scalar_math.cpp: exp, tanh and kin become arithmetic in every prim func.
 //
-// All backends then print the same additions and multiplications, so they give the same bits, and no object needs a libm
-// (compiler/arith/math.h says how each function is computed).
+// All backends then print the same additions and multiplications, so they give the same bits, and no object needs a
+// libm (compiler/arith/math.h says how each function is computed).
 #include "compiler/arith/math.h"
 #include "compiler/tir/visit.h"
 #include "compiler/transform/passes.h"

@@ -1,0 +1,314 @@
+// host_call.cpp: calls of kernels, of external functions and of other Relax functions.
+//
+// A prim func's symbols are found by matching the shapes of its parameters with those of the call. What does not match
+// by construction (a prim func that the source program brought along) is guarded. A result whose shape only its kernel
+// knows gets room for the kernel's own bound, and is seen through a view once the numbers are there.
+#include <algorithm>
+
+#include "compiler/transform/lower/host_function.h"
+
+namespace relaxc::lower {
+
+using namespace relax;
+
+namespace {
+
+/// Bare symbols of `formal` take the values of `actual`, unless they have one.
+void solve(const std::vector<Expr>& formal, const std::vector<Expr>& actual, arith::Substitution& found) {
+  for (size_t i = 0; i < formal.size() && i < actual.size(); ++i)
+    if (formal[i].as<arith::VarNode>() != nullptr) found.emplace(formal[i], actual[i]);
+}
+
+std::vector<Expr> replace(std::vector<Expr> list, const arith::Substitution& by) {
+  for (Expr& e : list) e = arith::substitute(e, by);
+  return list;
+}
+
+/// The leaves of a struct info in order, tuples flattened.
+void leaves(Info info, std::vector<Info>& out) {
+  if (const auto* tuple = info->as<TupleInfo>())
+    for (Info field : tuple->fields) leaves(field, out);
+  else
+    out.push_back(info);
+}
+
+}  // namespace
+
+Status HostFunction::call_tir(Op& op) {
+  Diagnostics& diag = this->diag();
+  const tir::PrimFunc* callee = shared_.module.find_prim_func(op.callee);
+  RELAXC_CHECK(callee != nullptr, "no prim func " + op.callee);
+  std::vector<const Value*> tensors;
+  std::vector<Expr> scalars;
+  for (Value* operand : op.operands()) {
+    if (operand->info->as<TensorInfo>() != nullptr)
+      tensors.push_back(operand);
+    else if (operand->info->as<PrimInfo>() != nullptr)
+      scalars.push_back(scalar(*operand));
+    else
+      for (Expr dim : dims(operand->info)) scalars.push_back(dim);
+  }
+
+  // What the callee's symbols and scalars are here.
+  arith::Substitution found;
+  size_t next_buffer = 0, next_scalar = 0, num_buffers = 0;
+  for (const tir::Param& param : callee->params) num_buffers += param.buffer != nullptr;
+  size_t scratch = callee->attrs.count("scratch") != 0 ? std::stoul(callee->attrs.at("scratch")) : 0;
+  size_t num_results = op.results.size(), num_bound = op.binds.size();
+  if (num_buffers != tensors.size() + num_results + num_bound + scratch)
+    return diag.error(op.location, Kind::wrong_arity, "prim func '{}' takes {} buffers, found {} operands and results",
+                      op.callee, num_buffers - num_bound - scratch, tensors.size() + num_results);
+  std::vector<std::vector<Expr>> actual;
+  for (const tir::Param& param : callee->params) {
+    if (param.buffer == nullptr) {
+      if (next_scalar >= scalars.size())
+        return diag.error(op.location, Kind::wrong_arity, "prim func '{}' takes more scalars than the call gives",
+                          op.callee);
+      found.emplace(param.var, arith::cast(param.var.dtype(), scalars[next_scalar++]));
+      continue;
+    }
+    size_t i = next_buffer++;
+    if (i < tensors.size())
+      actual.push_back(dims(tensors[i]->info));
+    else if (i < tensors.size() + num_results)
+      actual.push_back(dims(op.results[i - tensors.size()]->info));
+    else
+      break;
+    bool bound_later = i >= tensors.size() && num_bound > 0;
+    if (!bound_later) solve(param.buffer->shape, actual.back(), found);
+  }
+  for (Var symbol : callee->symbols) {
+    if (found.count(symbol) != 0) continue;
+    if (!symbols_.in_scope(symbol))
+      return diag.error(op.location, Kind::unbound_name,
+                        "symbol '{}' of prim func '{}' is no dim of the call's tensors", symbol.name(), op.callee);
+    found.emplace(symbol, symbols_.known(symbol));
+  }
+
+  // The arguments, in the order of the parameters.
+  tir::Invoke invoke;
+  invoke.callee = op.callee;
+  invoke.trace_node = trace_node(op.callee);
+  std::vector<BufferRef> raw, bound_values;
+  next_buffer = 0;
+  for (const tir::Param& param : callee->params) {
+    if (param.buffer == nullptr) {
+      invoke.args.push_back(found.at(param.var));
+      continue;
+    }
+    size_t i = next_buffer++;
+    std::vector<Expr> formal = symbols_.known(replace(param.buffer->shape, found));
+    if (i < tensors.size() + num_results && (i < tensors.size() || num_bound == 0))
+      for (size_t axis = 0; axis < formal.size() && axis < actual[i].size(); ++axis)
+        require_equal(formal[axis], actual[i][axis], static_cast<int32_t>(axis));
+    if (i < tensors.size()) {
+      invoke.args.push_back(buffer(*tensors[i]));
+    } else if (i < tensors.size() + num_results) {
+      const Value& result = *op.results[i - tensors.size()];
+      Result<BufferRef> memory =
+          num_bound == 0 ? produce(result) : allocate(result.name, param.buffer->dtype, formal, op.location);
+      if (!memory) return diag.failed();
+      raw.push_back(*memory);
+      invoke.args.push_back(*memory);
+    } else {
+      bool is_bound = i < tensors.size() + num_results + num_bound;
+      RELAXC_TRY(BufferRef memory, allocate(param.buffer->name, param.buffer->dtype, formal, op.location));
+      if (is_bound) bound_values.push_back(memory);
+      invoke.args.push_back(memory);
+    }
+  }
+  for (Var symbol : callee->symbols) invoke.args.push_back(found.at(symbol));
+  steps_->add(build_.invoke(std::move(invoke)));
+  return bind_results(op, raw, bound_values);
+}
+
+Status HostFunction::bind_results(Op& op, const std::vector<BufferRef>& raw,
+                                  const std::vector<BufferRef>& bound_values) {
+  Diagnostics& diag = this->diag();
+  for (size_t k = 0; k < bound_values.size(); ++k) {
+    Expr bound;
+    for (size_t r = 0; r < raw.size(); ++r) {
+      std::vector<Expr> shape = relax_dims(op.results[r]->info);
+      for (size_t axis = 0; axis < shape.size(); ++axis)
+        if (shape[axis] == op.binds[k]) bound = raw[r]->shape[axis];
+    }
+    bind_from_data(op.binds[k], build_.load(bound_values[k], {build_.index(0)}), bound);
+  }
+  for (size_t r = 0; r < raw.size(); ++r) {
+    const Value& result = *op.results[r];
+    slot(result).buffer = raw[r];
+    std::vector<Expr> shape = dims(result.info);
+    if (shape == raw[r]->shape) continue;
+    // Rows of the bound's length lie apart; only where the first dim alone depends on data are they one block.
+    bool packed = std::equal(shape.begin() + 1, shape.end(), raw[r]->shape.begin() + 1);
+    if (packed) {
+      slot(result).buffer = view_as(raw[r], result.name, result.dtype(), shape);
+    } else {
+      RELAXC_TRY(BufferRef memory, allocate(result.name, result.dtype(), shape, op.location));
+      copy(raw[r], memory);
+      slot(result).buffer = memory;
+    }
+  }
+  return Done{};
+}
+
+Status HostFunction::call_external(Op& op) {
+  Diagnostics& diag = this->diag();
+  tir::Invoke invoke;
+  invoke.callee = op.callee, invoke.external = true;
+  std::vector<Expr> scalars;
+  for (Value* operand : op.operands()) {
+    if (operand->info->as<TensorInfo>() != nullptr)
+      invoke.args.push_back(buffer(*operand));
+    else if (operand->info->as<PrimInfo>() != nullptr)
+      scalars.push_back(scalar(*operand));
+    else
+      for (Expr dim : dims(operand->info)) scalars.push_back(dim);
+  }
+  for (Value* result : op.results) {
+    if (result->info->as<TupleInfo>() != nullptr && result->info->as<TupleInfo>()->fields.empty()) continue;
+    const auto* tensor = result->info->as<TensorInfo>();
+    if (tensor == nullptr || !tensor->shape || !tensor->dtype)
+      return diag.error(op.location, Kind::unbounded,
+                        "external function '{}' needs results of declared shape, found {}", op.callee,
+                        to_string(result->info));
+    RELAXC_TRY(BufferRef memory, produce(*result));
+    slot(*result).buffer = memory;
+    invoke.args.push_back(memory);
+  }
+  for (Expr e : scalars) invoke.args.push_back(arith::cast(DType::index(), e));
+  steps_->add(build_.invoke(std::move(invoke)));
+  return Done{};
+}
+
+Status HostFunction::call_function(Op& op) {
+  Diagnostics& diag = this->diag();
+  auto known = shared_.callees.find(op.callee);
+  if (known == shared_.callees.end()) {
+    Failure failure =
+        diag.error(op.location, Kind::unbounded, "'{}' calls '{}', which needs memory for an unknown number of calls",
+                   function_.name, op.callee);
+    diag.note(op.location, "only recursion in tail position becomes a loop");
+    return failure;
+  }
+  const HostCallee& callee = known->second;
+  if (callee.values_from_data)
+    return diag.error(op.location, Kind::unsupported,
+                      "'{}' takes shapes from the values of an input and cannot be called by '{}'", op.callee,
+                      function_.name);
+
+  // The callee's symbols, by the shapes of its parameters.
+  std::vector<Info> formals, actuals;
+  std::vector<BufferRef> arguments;
+  auto add_argument = [&](const Slot& from, Info info, auto&& self) -> void {
+    if (const auto* tuple = info->as<TupleInfo>())
+      for (size_t i = 0; i < tuple->fields.size(); ++i) self(from.fields[i], tuple->fields[i], self);
+    else if (info->as<TensorInfo>() != nullptr)
+      arguments.push_back(from.buffer);
+  };
+  for (size_t i = 0; i < op.operands().size(); ++i) {
+    leaves(callee.function->body().arguments[i]->info, formals);
+    leaves(op.operand(i)->info, actuals);
+    add_argument(slot(*op.operand(i)), op.operand(i)->info, add_argument);
+  }
+  arith::Substitution found;
+  for (size_t i = 0; i < formals.size(); ++i) solve(relax_dims(formals[i]), dims(actuals[i]), found);
+  for (size_t i = 0; i < formals.size(); ++i) {
+    std::vector<Expr> expected = replace(relax_dims(formals[i]), found), given = dims(actuals[i]);
+    for (size_t axis = 0; axis < given.size() && axis < expected.size(); ++axis)
+      require_equal(expected[axis], given[axis], static_cast<int32_t>(axis));
+  }
+  for (tir::Guard guard : callee.guards) {
+    if (guard.expected) guard.expected = arith::substitute(guard.expected, found);
+    if (guard.actual) guard.actual = arith::substitute(guard.actual, found);
+    Expr condition = arith::substitute(guard.condition, found);
+    require(condition, std::move(guard));
+  }
+
+  // Results: exact where the callee's symbols decide, else with the callee's bound.
+  std::vector<Info> results;
+  for (Value* result : op.results) leaves(result->info, results);
+  RELAXC_CHECK(results.size() == callee.outputs.size(), "the number of results of " + op.callee);
+  std::vector<BufferRef> raw;
+  size_t next_dim = 0;
+  for (size_t i = 0; i < results.size(); ++i) {
+    const auto* tensor = results[i]->as<TensorInfo>();
+    RELAXC_CHECK(tensor != nullptr, "a result of " + op.callee + " is no tensor");
+    std::vector<Expr> shape;
+    for (size_t axis = 0; axis < tensor->shape->size(); ++axis) {
+      Expr bound = callee.bounds[next_dim++];
+      if (!bound) return diag.error(op.location, Kind::unbounded, "result {} of '{}' has no bound", i, op.callee);
+      shape.push_back(symbols_.known(arith::substitute(bound, found)));
+    }
+    bool single = op.results.size() == results.size() && op.results[i]->info == results[i];
+    Result<BufferRef> memory = single && destinations_.count(op.results[i]) != 0
+                                   ? produce(*op.results[i])
+                                   : allocate(op.callee + "_result", *tensor->dtype, shape, op.location);
+    if (!memory) return diag.failed();
+    raw.push_back(*memory);
+  }
+  Expr num_dims = build_.index(static_cast<int64_t>(std::max<size_t>(next_dim, 1)));
+  RELAXC_TRY(BufferRef out_dims, allocate(op.callee + "_dims", DType::i(64), {num_dims}, op.location));
+  BufferRef frame = build_.buffer(op.callee + "_frame", DType::u(8), {build_.index(1)}, tir::Scope::kGlobal,
+                                  WeightLayout::kAlignment);
+  steps_->alloc(frame);  // of the right size once the callee is planned
+
+  // A data-dependent result of the callee finds its capacity where it leaves its dims.
+  size_t dim = 0;
+  for (size_t i = 0; i < results.size(); ++i) {
+    bool exact = true;
+    Expr capacity = context().index(1);
+    for (Expr e : raw[i]->shape) capacity = capacity * e;
+    for (Expr e : relax_dims(callee.outputs[i]))
+      for (Var var : arith::free_vars(e)) exact &= found.count(var) != 0;
+    if (!exact && !raw[i]->shape.empty())
+      steps_->add(
+          build_.store(out_dims, {build_.index(static_cast<int64_t>(dim))}, arith::cast(DType::i(64), capacity)));
+    dim += raw[i]->shape.size();
+  }
+
+  tir::Invoke invoke;
+  invoke.callee = callee.name;
+  for (BufferRef argument : arguments) invoke.args.push_back(argument);
+  for (BufferRef memory : raw) invoke.args.push_back(memory);
+  invoke.args.push_back(frame);
+  invoke.args.push_back(shared_.weights_buffer);
+  invoke.args.push_back(out_dims);
+  for (Var symbol : callee.function->symbols) invoke.args.push_back(found.at(symbol));
+  steps_->add(build_.invoke(std::move(invoke)));
+
+  // Dims that only the callee knew.
+  std::vector<BufferRef> memories;
+  dim = 0;
+  for (size_t i = 0; i < results.size(); ++i) {
+    std::vector<Expr> shape = relax_dims(results[i]);
+    for (size_t axis = 0; axis < shape.size(); ++axis, ++dim) {
+      const auto* var = shape[axis].as<arith::VarNode>();
+      if (var == nullptr || symbols_.in_scope(Var(var))) continue;
+      std::vector<Var> inner = arith::free_vars(relax_dims(callee.outputs[i])[axis]);
+      bool exact = std::all_of(inner.begin(), inner.end(), [&](Var v) { return found.count(v) != 0; });
+      Expr written = build_.load(out_dims, {build_.index(static_cast<int64_t>(dim))});
+      if (exact && symbols_.of_entry(raw[i]->shape[axis]))
+        symbols_.define(Var(var), raw[i]->shape[axis]);
+      else
+        bind_from_data(Var(var), exact ? raw[i]->shape[axis] : written, raw[i]->shape[axis]);
+    }
+    shape = symbols_.known(shape);
+    // A callee leaves its result compact, whatever room it was given.
+    memories.push_back(shape == raw[i]->shape ? raw[i] : view_as(raw[i], op.callee + "_result", raw[i]->dtype, shape));
+  }
+  size_t next = 0;
+  auto fill = [&](Slot& to, Info info, auto&& self) -> void {
+    const auto* tuple = info->as<TupleInfo>();
+    if (tuple == nullptr) {
+      to.buffer = memories[next++];
+      return;
+    }
+    to.fields.resize(tuple->fields.size());
+    for (size_t i = 0; i < tuple->fields.size(); ++i) self(to.fields[i], tuple->fields[i], self);
+  };
+  for (Value* result : op.results) fill(slot(*result), result->info, fill);
+  return Done{};
+}
+
+}  // namespace relaxc::lower

@@ -1,0 +1,194 @@
+// host_entry.cpp: parameters, entry symbols, and the finished prim func.
+//
+// Entry symbols are all numbers that shapes may need before the first byte is touched: dims of inputs, and values of
+// small inputs (a Reshape's target, a shape parameter, what a pure shape function makes of these).
+#include <algorithm>
+
+#include "compiler/tir/visit.h"
+#include "compiler/transform/lower/host_function.h"
+
+namespace relaxc::lower {
+
+using namespace relax;
+
+namespace {
+
+constexpr int64_t kMaxValues = 64;  ///< elements of an input that may decide shapes (docs/abi.md)
+
+/// The dtype under which a scalar of the Relax level lies in memory.
+DType stored(DType dtype) {
+  return dtype == DType::index() ? DType::i(64) : dtype;
+}
+
+/// The parameter that `value` is, seen through views; null if it is none.
+const Value* parameter_below(const Value* value) {
+  while (value->op != nullptr) {
+    bool view = value->op->kind == OpKind::kOperator && value->op->def->role == Role::kView;
+    if (!view && value->op->kind != OpKind::kMatchCast) return nullptr;
+    value = value->op->operand(0);
+  }
+  return value->region != nullptr && value->region->parent_op == nullptr ? value : nullptr;
+}
+
+}  // namespace
+
+Status HostFunction::run() {
+  Diagnostics& diag = this->diag();
+  Steps steps(build_);
+  steps_ = &steps;
+  for (Value* argument : function_.body().arguments) {
+    size_t first = inputs_.size();
+    slot(*argument) = add_parameter(argument->name, argument->info);
+    if (argument->info->as<TupleInfo>() == nullptr) inputs_[first].value = argument;
+  }
+  RELAXC_DO(add_symbols());
+  list_outputs();
+  RELAXC_DO(pair_states());
+  make_outputs();
+  choose_destinations();
+  RELAXC_DO(lower_region(function_.body()));
+  RELAXC_DO(write_outputs());
+  publish(steps.finish());
+  return Done{};
+}
+
+Slot HostFunction::add_parameter(const std::string& name, Info info) {
+  Slot made;
+  if (const auto* tuple = info->as<TupleInfo>()) {
+    for (size_t i = 0; i < tuple->fields.size(); ++i)
+      made.fields.push_back(add_parameter(name + "_" + std::to_string(i), tuple->fields[i]));
+    return made;
+  }
+  if (const auto* tensor = info->as<TensorInfo>()) {
+    made.buffer = build_.buffer(name, *tensor->dtype, *tensor->shape);
+  } else if (const auto* prim = info->as<PrimInfo>()) {
+    made.buffer = build_.buffer(name, stored(prim->dtype), {});
+  } else {
+    Expr count = build_.index(static_cast<int64_t>(relax_dims(info).size()));
+    made.buffer = build_.buffer(name, DType::i(64), {count});
+  }
+  inputs_.push_back({.name = name, .info = info, .buffer = made.buffer});
+  return made;
+}
+
+Status HostFunction::add_symbols() {
+  Diagnostics& diag = this->diag();
+  for (Var var : function_.symbols) symbols_.add_entry(var);
+  std::vector<Var> sourced;
+  for (const Input& input : inputs_) {
+    const auto* prim = input.info->as<PrimInfo>();
+    bool tensor = input.info->as<TensorInfo>() != nullptr;
+    std::vector<Expr> list = prim != nullptr && prim->value ? std::vector<Expr>{prim->value} : relax_dims(input.info);
+    for (size_t i = 0; i < list.size(); ++i) {
+      const auto* node = list[i].as<arith::VarNode>();
+      if (node == nullptr || std::find(sourced.begin(), sourced.end(), Var(node)) != sourced.end()) continue;
+      sourced.push_back(Var(node));
+      if (!symbols_.in_scope(Var(node))) symbols_.add_entry(Var(node));
+      if (!tensor) values_.push_back({.var = Var(node), .buffer = input.buffer, .element = static_cast<int64_t>(i)});
+    }
+  }
+  for (Var var : symbols_.entry())
+    if (std::find(sourced.begin(), sourced.end(), var) == sourced.end())
+      return diag.error(function_.location, Kind::unbound_name,
+                        "symbol '{}' of '{}' is no dim of a parameter by itself, so nothing gives its value",
+                        var.name(), function_.name);
+  for (Op* op : ops_of(function_.body()))
+    if (!op->binds.empty()) add_value_symbols(*op);
+  return Done{};
+}
+
+/// Symbols that `op` binds to elements of a small input, or that a shape function makes of entry symbols, are entry
+/// symbols as well.
+void HostFunction::add_value_symbols(Op& op) {
+  if (op.kind == OpKind::kOperator && op.def->role == Role::kHost && op.operand(0) != nullptr) {
+    const Value* source = parameter_below(op.operand(0));
+    if (source == nullptr || source->info->as<TensorInfo>() == nullptr) return;
+    int64_t elements = 1;
+    for (Expr dim : source->shape()) {
+      const int64_t* size = dim.constant();
+      if (size == nullptr || *size > kMaxValues) return;
+      elements *= *size;
+    }
+    if (elements > kMaxValues) return;
+    for (size_t i = 0; i < op.binds.size(); ++i) {
+      symbols_.add_entry(op.binds[i]);
+      values_.push_back({.var = op.binds[i], .buffer = buffer(*source), .element = static_cast<int64_t>(i)});
+    }
+  }
+  if (op.kind == OpKind::kShapeFunction) {
+    for (Value* operand : op.operands())
+      if (operand->info->as<ShapeInfo>() == nullptr || !symbols_.of_entry(dims(operand->info))) return;
+    const std::vector<Expr> shape = relax_dims(op.result()->info);
+    for (size_t i = 0; i < shape.size(); ++i) {
+      const auto* node = shape[i].as<arith::VarNode>();
+      if (node == nullptr || symbols_.in_scope(Var(node))) continue;
+      symbols_.add_entry(Var(node));
+      values_.push_back({.var = Var(node), .element = static_cast<int64_t>(i), .function = &op});
+    }
+  }
+}
+
+std::vector<Expr> HostFunction::output_dims(const Output& output) const {
+  if (output.info->as<PrimInfo>() != nullptr) return {};
+  std::vector<Expr> shape = dims(output.info);
+  if (output.info->as<ShapeInfo>() != nullptr) return {context().index(static_cast<int64_t>(shape.size()))};
+  return shape;
+}
+
+void HostFunction::make_outputs() {
+  for (Output& output : outputs_) {
+    const auto* tensor = output.info->as<TensorInfo>();
+    const auto* prim = output.info->as<PrimInfo>();
+    DType dtype = tensor != nullptr ? *tensor->dtype : prim != nullptr ? stored(prim->dtype) : DType::i(64);
+    output.buffer = build_.buffer(output.name, dtype, output_dims(output));
+    output.first_dim = num_out_dims_;
+    num_out_dims_ += output.buffer->shape.size();
+  }
+  arena_ = build_.buffer("arena", DType::u(8), {build_.index(0)}, tir::Scope::kGlobal, WeightLayout::kAlignment);
+  out_dims_ = build_.buffer("out_dims", DType::i(64), {build_.index(static_cast<int64_t>(num_out_dims_))});
+}
+
+/// The body gets its constants, and outputs whose dims were not yet known get the shape of their bound.
+void HostFunction::publish(tir::Stmt body) {
+  for (auto constant = constants_.rbegin(); constant != constants_.rend(); ++constant)
+    body = build_.view(constant->first, shared_.weights_buffer, build_.index(static_cast<int64_t>(constant->second)),
+                       body);
+  HostCallee callee;
+  callee.function = &function_;
+  callee.name = shared_.module.unique_name(function_.name + "_call");
+  callee.guards = guards_;
+  callee.values_from_data = !values_.empty();
+  std::map<BufferRef, BufferRef> bounded;
+  for (Output& output : outputs_) {
+    std::vector<Expr> shape;
+    for (Expr dim : output_dims(output)) {
+      callee.bounds.push_back(symbols_.bounded(dim));
+      shape.push_back(callee.bounds.back() ? callee.bounds.back() : build_.index(INT64_MAX));
+    }
+    callee.outputs.push_back(output.info);
+    if (shape == output.buffer->shape) continue;
+    bounded[output.buffer] = build_.buffer(output.name, output.buffer->dtype, shape);
+    output.buffer = bounded[output.buffer];
+  }
+  tir::Rewriter rewriter;
+  rewriter.on_buffer = [&](BufferRef b) { return bounded.count(b) != 0 ? bounded.at(b) : b; };
+  if (!bounded.empty()) body = tir::rewrite(context(), body, rewriter);
+
+  tir::PrimFunc host;
+  host.name = callee.name;
+  host.attrs["arena"] = std::to_string(inputs_.size() + outputs_.size());  // the parameter that plan_memory sizes
+  host.noalias = false;                                                    // a state's output may be its input's memory
+  for (const Input& input : inputs_) host.params.push_back({input.buffer, {}});
+  for (const Output& output : outputs_) host.params.push_back({output.buffer, {}});
+  for (BufferRef memory : {arena_, shared_.weights_buffer, out_dims_}) host.params.push_back({memory, {}});
+  for (Var var : symbols_.entry()) host.params.push_back({nullptr, var});
+  host.body = body;
+  host.location = function_.location;
+  tir::collect_symbols(host);
+  RELAXC_CHECK(host.symbols.empty(), "'" + host.symbols.front().name() + "' is no entry symbol of " + function_.name);
+  shared_.module.add_prim_func(std::move(host));
+  if (!function_.is_private) add_entry(callee.name);
+  shared_.callees.emplace(function_.name, std::move(callee));
+}
+
+}  // namespace relaxc::lower

@@ -1,0 +1,315 @@
+// host_function.cpp: regions, and the ops that call nothing.
+//
+// The problem: a graph of values becomes code that runs from top to bottom, in which shapes are computed, checked and
+// used like any other numbers, and no byte is copied that need not be.
+//
+// The method: one walk in the order of the graph. Shapes are expressions already, so most of the shape program is
+// nothing at all; a Let appears only where the data brings a new number. Views cost an address. A result that is
+// returned is written to the caller's memory by the kernel that makes it.
+//
+// Rejected: a bytecode of shape registers as other Relax compilers have it (a machine in the runtime, and dims that no
+// pass can see through).
+#include "compiler/transform/lower/host_function.h"
+
+#include <algorithm>
+
+namespace relaxc::lower {
+
+using namespace relax;
+
+HostFunction::HostFunction(Shared& shared, Function& function)
+    : shared_(shared), function_(function), build_(shared.module.context()), symbols_(function.facts) {}
+
+std::vector<Expr> HostFunction::relax_dims(Info info) {
+  if (const auto* tensor = info->as<TensorInfo>()) {
+    RELAXC_CHECK(tensor->shape.has_value(), "a tensor of unknown shape");
+    return *tensor->shape;
+  }
+  if (const auto* shape = info->as<ShapeInfo>()) {
+    RELAXC_CHECK(shape->dims.has_value(), "a shape of unknown dims");
+    return *shape->dims;
+  }
+  return {};
+}
+
+BufferRef HostFunction::buffer(const Value& value) {
+  BufferRef found = slot(value).buffer;
+  RELAXC_CHECK(found != nullptr, "'" + value.name + "' has no memory");
+  return found;
+}
+
+Expr HostFunction::scalar(const Value& value) {
+  const auto* prim = value.info->as<PrimInfo>();
+  if (prim != nullptr && prim->value) return symbols_.known(prim->value);
+  BufferRef memory = buffer(value);
+  return build_.load(memory, tir::Indices(memory->shape.size(), build_.index(0)));
+}
+
+Expr HostFunction::truth(const Value& value) {
+  Expr e = scalar(value);
+  return e.dtype() == DType::boolean() ? e : arith::ne(e, context().zero(e.dtype()));
+}
+
+Result<BufferRef> HostFunction::allocate(const std::string& name, DType dtype, const std::vector<Expr>& shape,
+                                         Location location) {
+  if (symbols_.of_entry(shape)) {
+    BufferRef made = build_.buffer(name, dtype, shape, tir::Scope::kGlobal, WeightLayout::kAlignment);
+    steps_->alloc(made);
+    return made;
+  }
+  Expr count = context().index(1);
+  for (Expr dim : shape) count = count * dim;
+  Expr bound = symbols_.bounded(count);
+  if (!bound) {
+    Failure failure = diag().error(location, Kind::unbounded,
+                                   "the size of '{}', {} elements, has no bound that is known before the run", name,
+                                   arith::to_string(count));
+    diag().note(location, "declare an upper bound of its symbols (tir_var_upper_bound, --dim NAME=..N)");
+    return failure;
+  }
+  BufferRef room = build_.buffer(name + "_room", dtype, {bound}, tir::Scope::kGlobal, WeightLayout::kAlignment);
+  steps_->alloc(room);
+  return view_as(room, name, dtype, shape);
+}
+
+Result<BufferRef> HostFunction::produce(const Value& value) {
+  auto chosen = destinations_.find(&value);
+  if (chosen == destinations_.end()) {
+    Location location = value.op == nullptr ? nullptr : value.op->location;
+    return allocate(value.name.empty() ? "t" : value.name, value.dtype(), dims(value.info), location);
+  }
+  std::vector<Expr> shape = dims(value.info);
+  for (const Output& output : outputs_)
+    if (output.buffer == chosen->second) require_capacity(output, shape);
+  return seen_as(chosen->second, value.name.empty() ? "t" : value.name, shape);
+}
+
+/// An output whose size depends on data is laid out by its true dims, never by those of its bound.
+BufferRef HostFunction::seen_as(BufferRef output, const std::string& name, const std::vector<Expr>& shape) {
+  if (output->shape == shape && symbols_.of_entry(shape)) return output;
+  return view_as(output, name, output->dtype, shape);
+}
+
+BufferRef HostFunction::view_as(BufferRef base, const std::string& name, DType dtype, std::vector<Expr> shape,
+                                Expr byte_offset) {
+  BufferRef seen = build_.buffer(name, dtype, std::move(shape), base->scope, byte_offset ? 0 : base->alignment);
+  steps_->view(seen, base, byte_offset ? byte_offset : build_.index(0));
+  bases_[seen] = base;
+  return seen;
+}
+
+bool HostFunction::aliases(BufferRef buffer, BufferRef base) const {
+  while (buffer != base) {
+    auto it = bases_.find(buffer);
+    if (it == bases_.end()) return false;
+    buffer = it->second;
+  }
+  return true;
+}
+
+void HostFunction::copy(BufferRef from, BufferRef to) {
+  tir::Invoke invoke;
+  invoke.callee = copy_function(shared_, to->dtype, to->shape.size());
+  invoke.args = {from, to};
+  for (BufferRef side : {from, to})
+    for (Expr dim : side->shape) invoke.args.push_back(dim);
+  steps_->add(build_.invoke(std::move(invoke)));
+}
+
+void HostFunction::require(Expr condition, tir::Guard record) {
+  condition = symbols_.known(condition);
+  if (arith::prove(condition, symbols_.facts())) return;
+  record.condition = condition;
+  record.expected = symbols_.known(record.expected), record.actual = symbols_.known(record.actual);
+  if (depth_ == 0 && symbols_.of_entry(condition)) {
+    guards_.push_back(std::move(record));
+    return;
+  }
+  record.code = kDataBound;
+  steps_->add(build_.guard(std::move(record)));
+}
+
+void HostFunction::require_equal(Expr expected, Expr actual, int32_t axis) {
+  expected = symbols_.known(expected), actual = symbols_.known(actual);
+  if (arith::prove_equal(expected, actual, symbols_.facts())) return;
+  tir::Guard record;
+  record.code = kDerivedDim;
+  record.axis = axis;
+  record.expected = expected, record.actual = actual;
+  require(arith::eq(expected, actual), std::move(record));
+}
+
+void HostFunction::bind_from_data(Var var, Expr value, Expr upper_bound) {
+  steps_->let(var, arith::cast(DType::index(), value));
+  symbols_.add_data(var, upper_bound);
+}
+
+Status HostFunction::lower_region(const Region& region) {
+  Diagnostics& diag = this->diag();
+  for (Op* op : ops_of(region)) RELAXC_DO(lower_op(*op));
+  return Done{};
+}
+
+Status HostFunction::lower_op(Op& op) {
+  for (const Requirement& requirement : op.requirements) {
+    tir::Guard record;
+    record.code = requirement.code;
+    record.expected = requirement.expected, record.actual = requirement.actual;
+    require(requirement.condition, std::move(record));
+  }
+  switch (op.kind) {
+    case OpKind::kOperator:
+      return op.def->role == Role::kView ? lower_view(op) : lower_host_op(op);
+    case OpKind::kConstant:
+      return lower_constant(op);
+    case OpKind::kShape:
+    case OpKind::kPrim:
+      return Done{};
+    case OpKind::kTuple:
+      for (Value* field : op.operands()) slot(*op.result()).fields.push_back(slot(*field));
+      return Done{};
+    case OpKind::kTupleGet:
+      slots_[op.result()] = Slot(slot(*op.operand(0)).fields.at(static_cast<size_t>(op.attrs.integer("index"))));
+      return Done{};
+    case OpKind::kMatchCast:
+      return lower_match_cast(op);
+    case OpKind::kCallTir:
+      return call_tir(op);
+    case OpKind::kCallFunction:
+      return call_function(op);
+    case OpKind::kCallExternal:
+      return call_external(op);
+    case OpKind::kShapeFunction:
+      return lower_shape_function(op);
+    case OpKind::kIf:
+      return lower_if(op);
+    case OpKind::kLoop:
+      return lower_loop(op);
+  }
+  RELAXC_UNREACHABLE();
+}
+
+Status HostFunction::lower_constant(Op& op) {
+  const Value& value = *op.result();
+  BufferRef memory = build_.buffer(value.name.empty() ? "c" : value.name, value.dtype(), value.shape(),
+                                   tir::Scope::kWeights, WeightLayout::kAlignment);
+  constants_.emplace_back(memory, shared_.weights.place(op.constant));
+  slot(value).buffer = memory;
+  return Done{};
+}
+
+Status HostFunction::lower_view(Op& op) {
+  const Value& value = *op.result();
+  BufferRef base = buffer(*op.operand(0));
+  auto chosen = destinations_.find(&value);
+  if (chosen != destinations_.end() && destinations_.count(op.operand(0)) != 0)
+    slot(value).buffer = seen_as(chosen->second, value.name.empty() ? "t" : value.name, dims(value.info));
+  else
+    slot(value).buffer = view_as(base, value.name.empty() ? base->name : value.name, value.dtype(), dims(value.info));
+  return Done{};
+}
+
+/// Shapes made of tensors, tensors made of shapes: by what goes in and comes out, whatever the operator is called.
+Status HostFunction::lower_host_op(Op& op) {
+  Diagnostics& diag = this->diag();
+  const Value& value = *op.result();
+  if (value.info->as<TensorInfo>() != nullptr) {
+    std::vector<Expr> elements;
+    for (Value* operand : op.operands()) {
+      if (operand == nullptr) continue;
+      if (operand->info->as<PrimInfo>() != nullptr) elements.push_back(scalar(*operand));
+      for (Expr dim : dims(operand->info)) elements.push_back(dim);
+    }
+    RELAXC_TRY(BufferRef memory, produce(value));
+    for (size_t i = 0; i < elements.size(); ++i) {
+      tir::Indices at(memory->shape.size(), build_.index(static_cast<int64_t>(i)));
+      steps_->add(build_.store(memory, at, arith::cast(memory->dtype, elements[i])));
+    }
+    slot(value).buffer = memory;
+    return Done{};
+  }
+  for (size_t i = 0; i < op.binds.size(); ++i) {
+    if (symbols_.in_scope(op.binds[i])) continue;  // an entry symbol that `values` reads
+    BufferRef memory = buffer(*op.operand(0));
+    tir::Indices at(memory->shape.size(), build_.index(static_cast<int64_t>(i)));
+    bind_from_data(op.binds[i], build_.load(memory, at), {});
+  }
+  return Done{};
+}
+
+Status HostFunction::match_dims(Op& op, const std::vector<Expr>& found, const std::vector<Expr>& expected) {
+  Diagnostics& diag = this->diag();
+  if (found.size() != expected.size())
+    return diag.error(op.location, Kind::rank_mismatch, "match_cast to {} dims of a value that has {}", expected.size(),
+                      found.size());
+  for (size_t axis = 0; axis < found.size(); ++axis) {
+    const auto* var = expected[axis].as<arith::VarNode>();
+    if (var != nullptr && !symbols_.in_scope(Var(var))) symbols_.define(Var(var), found[axis]);
+  }
+  for (size_t axis = 0; axis < found.size(); ++axis)
+    require_equal(symbols_.known(expected[axis]), symbols_.known(found[axis]), static_cast<int32_t>(axis));
+  return Done{};
+}
+
+Status HostFunction::lower_match_cast(Op& op) {
+  Diagnostics& diag = this->diag();
+  const Value &from = *op.operand(0), &to = *op.result();
+  if (const auto* prim = to.info->as<PrimInfo>()) {
+    if (!prim->value) {
+      slots_[&to] = Slot(slot(from));
+      return Done{};
+    }
+    Expr found = arith::cast(DType::index(), scalar(from));
+    const auto* var = prim->value.as<arith::VarNode>();
+    bool binds = var != nullptr && !symbols_.in_scope(Var(var));
+    if (binds && symbols_.of_entry(found))
+      symbols_.define(Var(var), found);
+    else if (binds)
+      bind_from_data(Var(var), found, {});
+    else
+      require_equal(prim->value, found, -1);
+    return Done{};
+  }
+  bool sized = to.info->as<TensorInfo>() != nullptr || to.info->as<ShapeInfo>() != nullptr;
+  if (sized) RELAXC_DO(match_dims(op, dims(from.info), relax_dims(to.info)));
+  if (to.info->as<TensorInfo>() != nullptr) return lower_view(op);
+  slots_[&to] = Slot(slot(from));
+  return Done{};
+}
+
+Status HostFunction::lower_shape_function(Op& op) {
+  Diagnostics& diag = this->diag();
+  bool known = true;
+  for (Var var : op.binds) known &= symbols_.in_scope(var);
+  if (known) return Done{};  // entry symbols that `values` asks for
+  Expr count = build_.index(static_cast<int64_t>(dims(op.result()->info).size()));
+  RELAXC_TRY(BufferRef answer, allocate(op.callee, DType::i(64), {count}, op.location));
+  tir::Invoke invoke;
+  invoke.callee = op.callee, invoke.external = true;
+  invoke.args.push_back(answer);
+  for (Value* operand : op.operands()) {
+    if (operand->info->as<TensorInfo>() != nullptr) invoke.args.push_back(buffer(*operand));
+    for (Expr dim : operand->info->as<ShapeInfo>() != nullptr ? dims(operand->info) : std::vector<Expr>{})
+      invoke.args.push_back(dim);
+  }
+  steps_->add(build_.invoke(std::move(invoke)));
+  std::vector<Expr> shape = relax_dims(op.result()->info);
+  for (size_t i = 0; i < shape.size(); ++i) {
+    Expr value = build_.load(answer, {build_.index(static_cast<int64_t>(i))});
+    const auto* var = shape[i].as<arith::VarNode>();
+    if (var != nullptr && !symbols_.in_scope(Var(var)))
+      bind_from_data(Var(var), value, {});
+    else
+      require_equal(shape[i], arith::cast(DType::index(), value), static_cast<int32_t>(i));
+  }
+  return Done{};
+}
+
+int32_t HostFunction::trace_node(const std::string& kernel) {
+  if (function_.is_private) return -1;  // nodes are numbered by entry, and this one has several or none
+  auto it = std::find(nodes_.begin(), nodes_.end(), kernel);
+  if (it == nodes_.end()) it = nodes_.insert(nodes_.end(), kernel);
+  return static_cast<int32_t>(it - nodes_.begin());
+}
+
+}  // namespace relaxc::lower

@@ -1,0 +1,190 @@
+// host_function.h: one Relax function as a host prim func: its shape program and its calls.
+//
+// The pass lower_functions makes one of these for each function, callees first. What a Relax value is in TIR is a Slot;
+// what is known of symbols is kept in Symbols; statements gather in Steps, one list for each region.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/interface/object.h"
+#include "compiler/relax/op_def.h"
+#include "compiler/transform/lower/steps.h"
+#include "compiler/transform/lower/symbols.h"
+#include "compiler/transform/lower/weights.h"
+#include "compiler/transform/pass.h"
+
+namespace relaxc::lower {
+
+using arith::Context;
+using arith::Expr;
+using arith::Var;
+using relax::Info;
+using relax::Op;
+using relax::Region;
+using relax::Value;
+using tir::BufferRef;
+
+/// Numbers of rlx_status that lowered code gives; tests/unit/lower compares them with relax_rt.h.
+enum Code : int32_t { kDerivedDim = 8, kDataCapacity = 33, kDataBound = 40 };
+
+/// What a Relax value is in the host function. A shape or an index scalar is what its struct info says and needs none.
+struct Slot {
+  BufferRef buffer = nullptr;  ///< of a tensor
+  std::vector<Slot> fields;    ///< of a tuple
+};
+
+/// How a lowered function is called.
+struct HostCallee {
+  const relax::Function* function = nullptr;
+  std::string name;                ///< of the host prim func
+  std::vector<Info> outputs;       ///< leaves of the result
+  std::vector<tir::Guard> guards;  ///< what must hold of its symbols
+  std::vector<Expr> bounds;        ///< all dims of all outputs, data-dependent ones by their bound (null: none)
+  bool values_from_data = false;   ///< has symbols that are read from inputs
+};
+
+/// What lowering one module shares between its functions.
+struct Shared {
+  relax::Module& module;
+  PassContext& context;
+  interface::Object& object;
+  WeightLayout weights = {};
+  std::map<std::string, HostCallee> callees = {};  ///< by the Relax function's name
+  std::map<std::string, std::string> copies = {};  ///< dtype and rank to the copying prim func's name
+  BufferRef weights_buffer = nullptr;              ///< the parameter `weights` of every host function
+};
+
+/// A prim func of the module that copies `rank`-dimensional tensors: parameters from, to; what both have in common is
+/// the extent of `to`.
+const std::string& copy_function(Shared& shared, DType dtype, size_t rank);
+
+class HostFunction {
+ public:
+  HostFunction(Shared& shared, relax::Function& function);
+  /// Adds the prim funcs to the module and, for a public function, the entry to the object.
+  Status run();
+
+ private:
+  struct Input {
+    std::string name;
+    Info info = nullptr;
+    BufferRef buffer = nullptr;
+    const Value* value = nullptr;  ///< the parameter; null for a field of a tuple
+    int32_t pair = -1;
+  };
+  struct Output {
+    std::string name;
+    Value* value = nullptr;  ///< of which it is `slot_path`'s leaf
+    std::vector<size_t> path;
+    Info info = nullptr;
+    BufferRef buffer = nullptr;
+    size_t first_dim = 0;  ///< in out_dims
+    int32_t pair = -1;
+  };
+  struct ValueSymbol {
+    Var var;
+    BufferRef buffer = nullptr;  ///< the input that it is an element of …
+    int64_t element = 0;
+    Op* function = nullptr;  ///< … or the shape function that gives it
+  };
+
+  // host_entry.cpp: parameters, symbols, the prim func itself.
+  Slot add_parameter(const std::string& name, Info info);
+  Status add_symbols();
+  void add_value_symbols(Op& op);
+  void make_outputs();
+  void publish(tir::Stmt body);
+
+  // host_interface.cpp: the entry's records and its shape program.
+  void add_entry(const std::string& call);
+  std::string add_shapes();
+  std::string add_arena();
+  std::string add_values();
+  BufferRef ask_shape_function(const Op& op, Steps& steps);
+  interface::Tensor describe(const std::string& name, Info info, BufferRef buffer) const;
+  interface::Symbol describe(Var symbol) const;
+
+  // host_results.cpp: where results are written.
+  void list_outputs();
+  /// The dims under which the caller sees an output: a shape is a vector, a scalar has none.
+  std::vector<Expr> output_dims(const Output& output) const;
+  void flatten_result(Value& value, Info info, std::vector<size_t> path, const std::string& name);
+  Status pair_states();
+  bool may_write_early(size_t output, const Op& producer) const;
+  void choose_destinations();
+  void require_capacity(const Output& output, const std::vector<Expr>& shape);
+  Status write_output(Output& output, const Slot& from);
+  Status write_outputs();
+
+  // host_function.cpp: regions and the ops that are no calls.
+  Status lower_region(const Region& region);
+  Status lower_op(Op& op);
+  Status lower_constant(Op& op);
+  Status lower_view(Op& op);
+  Status lower_host_op(Op& op);
+  Status lower_match_cast(Op& op);
+  Status match_dims(Op& op, const std::vector<Expr>& found, const std::vector<Expr>& expected);
+  Status lower_shape_function(Op& op);
+
+  // host_call.cpp
+  Status call_tir(Op& op);
+  Status call_external(Op& op);
+  Status call_function(Op& op);
+  Status bind_results(Op& op, const std::vector<BufferRef>& raw, const std::vector<BufferRef>& bound_values);
+
+  // host_control.cpp
+  Status lower_if(Op& op);
+  Status lower_branch(const Op& op, const Region& region, const std::vector<BufferRef>& targets, BufferRef dims_to,
+                      tir::Stmt& body);
+  Expr joined_dim(const Op& op, const Region& region, Var symbol);
+  Status lower_loop(Op& op);
+  friend class LoopLowering;
+
+  // What the parts share.
+  Slot& slot(const Value& value) { return slots_[&value]; }
+  BufferRef buffer(const Value& value);
+  std::vector<Expr> dims(Info info) const { return symbols_.known(relax_dims(info)); }
+  static std::vector<Expr> relax_dims(Info info);
+  Expr scalar(const Value& value);
+  Expr truth(const Value& value);
+  /// A buffer of these dims in the arena, from here to the end of the region; dims that depend on data are bounded.
+  Result<BufferRef> allocate(const std::string& name, DType dtype, const std::vector<Expr>& shape, Location location);
+  /// The buffer that the producer of `value` writes: its destination, or a new one.
+  Result<BufferRef> produce(const Value& value);
+  BufferRef view_as(BufferRef base, const std::string& name, DType dtype, std::vector<Expr> shape,
+                    Expr byte_offset = {});
+  BufferRef seen_as(BufferRef output, const std::string& name, const std::vector<Expr>& shape);
+  void copy(BufferRef from, BufferRef to);
+  /// Whether `buffer` is `base` or a view of it.
+  bool aliases(BufferRef buffer, BufferRef base) const;
+  /// A guard of the entry, or a statement here if `condition` depends on data or on being reached.
+  void require(Expr condition, tir::Guard record);
+  void require_equal(Expr expected, Expr actual, int32_t axis);
+  void bind_from_data(Var var, Expr value, Expr upper_bound);
+  int32_t trace_node(const std::string& kernel);
+  Context& context() const { return shared_.module.context(); }
+  Diagnostics& diag() const { return shared_.context.diag; }
+
+  Shared& shared_;
+  relax::Function& function_;
+  tir::Builder build_;
+  Symbols symbols_;
+  std::map<const Value*, Slot> slots_;
+  std::map<const Value*, BufferRef> destinations_;
+  std::map<BufferRef, BufferRef> bases_;  ///< of views
+  std::vector<Input> inputs_;
+  std::vector<Output> outputs_;
+  std::vector<ValueSymbol> values_;
+  std::vector<std::pair<BufferRef, uint64_t>> constants_;
+  std::vector<tir::Guard> guards_;
+  std::vector<std::string> nodes_;
+  Steps* steps_ = nullptr;
+  int depth_ = 0;  ///< regions around the current one
+  BufferRef arena_ = nullptr, out_dims_ = nullptr;
+  size_t num_out_dims_ = 0;
+};
+
+}  // namespace relaxc::lower

@@ -1,0 +1,182 @@
+// host_interface.cpp: what the outside sees of a function: its records, and the part of the shape program that runs
+// before anything is touched.
+#include <algorithm>
+
+#include "compiler/transform/lower/host_function.h"
+
+namespace relaxc::lower {
+
+using namespace relax;
+
+namespace {
+
+interface::Tensor::Kind kind_of(Info info) {
+  if (info->as<ShapeInfo>() != nullptr) return interface::Tensor::kShape;
+  if (info->as<PrimInfo>() != nullptr) return interface::Tensor::kScalar;
+  return interface::Tensor::kTensor;
+}
+
+/// `name`, or the first of `name_1`, `name_2`, … that is not in `taken`.
+std::string distinct(const std::string& name, const std::vector<std::string>& taken) {
+  std::string made = name;
+  for (int i = 1; std::find(taken.begin(), taken.end(), made) != taken.end(); ++i)
+    made = name + "_" + std::to_string(i);
+  return made;
+}
+
+tir::PrimFunc index_function(std::string name, const std::vector<Var>& symbols) {
+  tir::PrimFunc made;
+  made.name = std::move(name);
+  made.attrs["checked_index"] = "1";
+  for (Var var : symbols) made.params.push_back({nullptr, var});
+  return made;
+}
+
+}  // namespace
+
+void HostFunction::add_entry(const std::string& call) {
+  interface::Entry entry;
+  entry.name = function_.name;
+  entry.nodes = nodes_;
+  entry.call = call;
+  std::vector<std::string> taken;
+  auto add = [&](std::vector<interface::Tensor>& list, const std::string& name, Info info, BufferRef buffer,
+                 int32_t pair) {
+    interface::Tensor tensor = describe(name, info, buffer);
+    tensor.identifier = distinct(tensor.identifier, taken);
+    tensor.pair = pair;
+    taken.push_back(tensor.identifier);
+    list.push_back(std::move(tensor));
+  };
+  for (const Input& input : inputs_) add(entry.inputs, input.name, input.info, input.buffer, input.pair);
+  for (const Output& output : outputs_) add(entry.outputs, output.name, output.info, output.buffer, output.pair);
+  taken.clear();
+  for (Var var : symbols_.entry()) {
+    entry.symbols.push_back(describe(var));
+    entry.symbols.back().name = distinct(entry.symbols.back().name, taken);
+    taken.push_back(entry.symbols.back().name);
+  }
+  entry.shapes = add_shapes();
+  entry.arena = add_arena();
+  if (!values_.empty()) entry.values = add_values();
+  shared_.object.entries.push_back(std::move(entry));
+}
+
+interface::Tensor HostFunction::describe(const std::string& name, Info info, BufferRef buffer) const {
+  interface::Tensor tensor;
+  tensor.name = name;
+  tensor.identifier = interface::identifier(name);
+  tensor.kind = kind_of(info);
+  tensor.dtype = buffer->dtype;
+  std::vector<Expr> shape = tensor.kind == interface::Tensor::kTensor ? dims(info) : buffer->shape;
+  tensor.data_dependent = !symbols_.of_entry(shape);
+  for (Expr dim : shape) {
+    auto symbol = std::find(symbols_.entry().begin(), symbols_.entry().end(), dim);
+    bool bare = symbol != symbols_.entry().end();
+    tensor.dims.push_back(dim.constant() != nullptr ? *dim.constant()
+                          : bare                    ? -1 - (symbol - symbols_.entry().begin())
+                                                    : INT64_MIN);
+    tensor.dim_text.push_back(arith::to_string(dim));
+  }
+  return tensor;
+}
+
+interface::Symbol HostFunction::describe(Var var) const {
+  interface::Symbol symbol;
+  symbol.name = var.name();
+  arith::Range range = function_.facts.range_of(var);
+  symbol.multiple_of = std::max<int64_t>(function_.facts.multiple_of(var), 1);
+  symbol.lower = range.lower, symbol.upper = range.upper;
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    if (inputs_[i].info->as<TensorInfo>() == nullptr) continue;
+    const std::vector<Expr>& shape = inputs_[i].buffer->shape;
+    for (size_t axis = 0; axis < shape.size(); ++axis) {
+      if (!(shape[axis] == var)) continue;
+      symbol.lower = std::max<int64_t>(symbol.lower, 0);
+      symbol.tensor = static_cast<int32_t>(i), symbol.axis = static_cast<int32_t>(axis);
+      return symbol;
+    }
+  }
+  return symbol;
+}
+
+/// All dims of inputs and outputs, after the guards on the symbols.
+std::string HostFunction::add_shapes() {
+  tir::PrimFunc made = index_function(shared_.module.unique_name(function_.name + "_shapes"), symbols_.entry());
+  std::vector<Expr> all;
+  for (const Input& input : inputs_) all.insert(all.end(), input.buffer->shape.begin(), input.buffer->shape.end());
+  for (const Output& output : outputs_) all.insert(all.end(), output.buffer->shape.begin(), output.buffer->shape.end());
+  BufferRef to = build_.buffer("dims", DType::i(64), {build_.index(static_cast<int64_t>(all.size()))});
+  made.params.push_back({to, {}});
+  std::vector<tir::Stmt> body;
+  for (const tir::Guard& guard : guards_) body.push_back(build_.guard(guard));
+  for (Expr assumed : function_.facts.assumptions()) {
+    tir::Guard guard;
+    guard.condition = symbols_.known(assumed);
+    guard.code = kDerivedDim;
+    if (symbols_.of_entry(guard.condition)) body.push_back(build_.guard(guard));
+  }
+  for (size_t i = 0; i < all.size(); ++i)
+    body.push_back(build_.store(to, {build_.index(static_cast<int64_t>(i))}, arith::cast(DType::i(64), all[i])));
+  made.body = build_.seq(std::move(body));
+  return shared_.module.add_prim_func(std::move(made))->name;
+}
+
+/// Of no bytes; plan_memory fills it in.
+std::string HostFunction::add_arena() {
+  tir::PrimFunc made = index_function(shared_.module.unique_name(function_.name + "_arena"), symbols_.entry());
+  BufferRef bytes = build_.buffer("bytes", DType::i(64), {build_.index(1)});
+  made.params.push_back({bytes, {}});
+  made.body = build_.store(bytes, {build_.index(0)}, context().imm(DType::i(64), 0));
+  return shared_.module.add_prim_func(std::move(made))->name;
+}
+
+/// Reads the symbols that no dim gives: elements of inputs, and what shape functions make of earlier symbols.
+std::string HostFunction::add_values() {
+  std::vector<Var> given;
+  for (Var var : symbols_.entry())
+    if (std::none_of(values_.begin(), values_.end(), [&](const ValueSymbol& v) { return v.var == var; }))
+      given.push_back(var);
+  tir::PrimFunc made = index_function(shared_.module.unique_name(function_.name + "_values"), {});
+  for (const Input& input : inputs_) made.params.push_back({input.buffer, {}});
+  for (Var var : given) made.params.push_back({nullptr, var});
+  Expr count = build_.index(static_cast<int64_t>(symbols_.entry().size()));
+  BufferRef to = build_.buffer("symbols", DType::i(64), {count});
+  made.params.push_back({to, {}});
+
+  Steps steps(build_);
+  std::map<const Op*, BufferRef> answers;
+  for (const ValueSymbol& value : values_) {
+    BufferRef from = value.buffer;
+    if (value.function != nullptr) {
+      BufferRef& answer = answers[value.function];
+      if (answer == nullptr) answer = ask_shape_function(*value.function, steps);
+      from = answer;
+    } else if (from->shape.size() > 1) {
+      Expr elements = tir::element_count(context(), *from);
+      from = build_.buffer(from->name, from->dtype, {elements});
+      steps.view(from, value.buffer, build_.index(0));
+    }
+    tir::Indices at(from->shape.size(), build_.index(value.element));
+    steps.let(value.var, arith::cast(DType::index(), build_.load(from, at)));
+    auto k = std::find(symbols_.entry().begin(), symbols_.entry().end(), value.var) - symbols_.entry().begin();
+    steps.add(build_.store(to, {build_.index(k)}, arith::cast(DType::i(64), value.var)));
+  }
+  made.body = steps.finish();
+  return shared_.module.add_prim_func(std::move(made))->name;
+}
+
+BufferRef HostFunction::ask_shape_function(const Op& op, Steps& steps) {
+  Expr count = build_.index(static_cast<int64_t>(relax_dims(op.results.at(0)->info).size()));
+  BufferRef answer = build_.buffer(op.callee, DType::i(64), {count}, tir::Scope::kLocal);
+  steps.alloc(answer);
+  tir::Invoke invoke;
+  invoke.callee = op.callee, invoke.external = true;
+  invoke.args.push_back(answer);
+  for (Value* operand : op.operands())
+    for (Expr dim : dims(operand->info)) invoke.args.push_back(dim);
+  steps.add(build_.invoke(std::move(invoke)));
+  return answer;
+}
+
+}  // namespace relaxc::lower

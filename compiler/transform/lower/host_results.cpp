@@ -1,0 +1,193 @@
+// host_results.cpp: where results are written.
+//
+// A result that a kernel makes and the function returns is written to the caller's memory at once; views on the way
+// cost nothing. A copy remains for what cannot be: an input or a constant that is returned, one value returned twice,
+// a result whose size its own kernel finds out, and a state whose old value is still read while the new one is made.
+#include <algorithm>
+#include <set>
+
+#include "compiler/transform/lower/host_function.h"
+
+namespace relaxc::lower {
+
+using namespace relax;
+
+namespace {
+
+bool is_view(const Op& op) {
+  if (op.kind == OpKind::kOperator) return op.def->role == Role::kView;
+  return op.kind == OpKind::kMatchCast && op.result()->info->as<TensorInfo>() != nullptr;
+}
+
+/// Whether lowering lets the op write where it is told.
+bool writes_where_told(const Op& op) {
+  if (op.kind == OpKind::kOperator) return op.def->role == Role::kHost;
+  bool calls = op.kind == OpKind::kCallTir || op.kind == OpKind::kCallExternal || op.kind == OpKind::kIf;
+  if (op.kind == OpKind::kCallFunction)
+    return op.results.size() == 1 && op.result()->info->as<TensorInfo>() != nullptr && op.binds.empty();
+  return calls && op.binds.empty();
+}
+
+}  // namespace
+
+void HostFunction::flatten_result(Value& value, Info info, std::vector<size_t> path, const std::string& name) {
+  if (const auto* tuple = info->as<TupleInfo>()) {
+    for (size_t i = 0; i < tuple->fields.size(); ++i) {
+      bool made_here = path.empty() && value.op != nullptr && value.op->kind == OpKind::kTuple;
+      std::string field = name + "_" + std::to_string(i);
+      if (made_here) {
+        Value& inner = *value.op->operand(i);
+        flatten_result(inner, inner.info, {}, inner.name.empty() ? field : inner.name);
+        continue;
+      }
+      std::vector<size_t> deeper = path;
+      deeper.push_back(i);
+      flatten_result(value, tuple->fields[i], deeper, field);
+    }
+    return;
+  }
+  outputs_.push_back({.name = name, .value = &value, .path = std::move(path), .info = info});
+}
+
+void HostFunction::list_outputs() {
+  std::vector<std::string> names;
+  auto given = function_.attrs.find("output_names");
+  if (given != function_.attrs.end()) {
+    const auto* list = std::get_if<std::vector<std::string>>(&given->second);
+    if (list != nullptr) names = *list;
+  }
+  const std::vector<Value*>& results = function_.body().results();
+  for (size_t i = 0; i < results.size(); ++i) {
+    std::string fallback = results.size() == 1 ? "output" : "output_" + std::to_string(i);
+    flatten_result(*results[i], results[i]->info, {}, results[i]->name.empty() ? fallback : results[i]->name);
+  }
+  for (size_t i = 0; i < outputs_.size() && i < names.size(); ++i) outputs_[i].name = names[i];
+}
+
+Status HostFunction::pair_states() {
+  Diagnostics& diag = this->diag();
+  auto given = function_.attrs.find("state");
+  if (given == function_.attrs.end()) return Done{};
+  const auto* pairs = std::get_if<std::vector<std::string>>(&given->second);
+  if (pairs == nullptr)
+    return diag.error(function_.location, Kind::invalid_attribute,
+                      "attribute 'state' must be a list of \"input:output\"");
+  for (const std::string& pair : *pairs) {
+    size_t colon = pair.rfind(':');
+    std::string from = pair.substr(0, colon), to = colon == std::string::npos ? "" : pair.substr(colon + 1);
+    auto named = [](const std::string& name) { return [&name](const auto& item) { return item.name == name; }; };
+    auto input = std::find_if(inputs_.begin(), inputs_.end(), named(from));
+    auto output = std::find_if(outputs_.begin(), outputs_.end(), named(to));
+    if (input == inputs_.end() || output == outputs_.end())
+      return diag.error(function_.location, Kind::invalid_value, "state '{}' names no {} of '{}'", pair,
+                        input == inputs_.end() ? "input" : "output", function_.name);
+    if (!same(input->info, output->info))
+      return diag.error(function_.location, Kind::shape_mismatch, "state '{}' pairs {} with {}; both must be the same",
+                        pair, to_string(input->info), to_string(output->info));
+    input->pair = static_cast<int32_t>(output - outputs_.begin());
+    output->pair = static_cast<int32_t>(input - inputs_.begin());
+  }
+  return Done{};
+}
+
+/// Whether the memory of `output` may be written while `producer` runs: always, unless it may be the memory of a state
+/// that is still read.
+bool HostFunction::may_write_early(size_t output, const Op& producer) const {
+  if (outputs_[output].pair < 0) return true;
+  const Input& state = inputs_[static_cast<size_t>(outputs_[output].pair)];
+  if (state.value == nullptr) return false;  // part of a tuple
+  std::set<const Value*> same_memory{state.value};
+  bool after = false, safe = true;
+  auto walk = [&](const Region& region, auto&& self) -> void {
+    for (const Op* op : ops_of(region)) {
+      after |= op == &producer;
+      bool reads = false;
+      for (const Value* operand : op->operands()) reads |= operand != nullptr && same_memory.count(operand) != 0;
+      bool renames = is_view(*op) || op->kind == OpKind::kTuple || op->kind == OpKind::kTupleGet;
+      if (reads && renames)
+        for (const Value* result : op->results) same_memory.insert(result);
+      if (reads && !renames && after) safe = false;
+      for (const Region* inner : op->regions) self(*inner, self);
+    }
+    for (const Value* result : region.results())
+      if (result != nullptr && same_memory.count(result) != 0) safe = false;
+  };
+  walk(function_.body(), walk);
+  return safe;
+}
+
+void HostFunction::choose_destinations() {
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    Output& output = outputs_[i];
+    if (!output.path.empty() || output.info->as<TensorInfo>() == nullptr) continue;
+    std::vector<Value*> chain{output.value};
+    while (chain.back()->op != nullptr && is_view(*chain.back()->op)) chain.push_back(chain.back()->op->operand(0));
+    const Op* producer = chain.back()->op;
+    bool ours = producer != nullptr && producer->block->parent == &function_.body() && writes_where_told(*producer);
+    bool taken = std::any_of(chain.begin(), chain.end(), [&](Value* v) { return destinations_.count(v) != 0; });
+    if (!ours || taken || !may_write_early(i, *producer)) continue;
+    for (Value* value : chain) destinations_[value] = output.buffer;
+  }
+}
+
+void HostFunction::require_capacity(const Output& output, const std::vector<Expr>& shape) {
+  if (symbols_.of_entry(shape)) return;
+  Expr needed = build_.index(1);
+  for (Expr dim : shape) needed = needed * dim;
+  Expr capacity =
+      arith::cast(DType::index(), build_.load(out_dims_, {build_.index(static_cast<int64_t>(output.first_dim))}));
+  tir::Guard record;
+  record.condition = arith::le(needed, capacity);
+  record.code = kDataCapacity;
+  record.tensor = static_cast<int32_t>(inputs_.size() + static_cast<size_t>(&output - outputs_.data()));
+  record.expected = needed, record.actual = capacity;
+  steps_->add(build_.guard(std::move(record)));
+}
+
+Status HostFunction::write_output(Output& output, const Slot& from) {
+  if (output.info->as<TensorInfo>() == nullptr) {
+    std::vector<Expr> elements = dims(output.info);
+    if (output.info->as<PrimInfo>() != nullptr) elements = {scalar(*output.value)};
+    for (size_t i = 0; i < elements.size(); ++i) {
+      tir::Indices at(output.buffer->shape.size(), build_.index(static_cast<int64_t>(i)));
+      steps_->add(build_.store(output.buffer, at, arith::cast(output.buffer->dtype, elements[i])));
+    }
+    return Done{};
+  }
+  auto chosen = destinations_.find(output.value);
+  if (output.path.empty() && chosen != destinations_.end() && chosen->second == output.buffer) return Done{};
+  std::vector<Expr> shape = dims(output.info);
+  require_capacity(output, shape);
+  copy(from.buffer, seen_as(output.buffer, output.name, shape));
+  return Done{};
+}
+
+/// Copies read their sources before any state is overwritten, then write; last, the dims that data decided.
+Status HostFunction::write_outputs() {
+  Diagnostics& diag = this->diag();
+  std::vector<Slot> from;
+  for (Output& output : outputs_) {
+    Slot* at = &slot(*output.value);
+    for (size_t field : output.path) at = &at->fields.at(field);
+    from.push_back(*at);
+    auto reads = [&](const Input& input) {
+      return input.pair >= 0 && input.pair != &output - outputs_.data() && aliases(at->buffer, input.buffer);
+    };
+    if (at->buffer == nullptr || std::none_of(inputs_.begin(), inputs_.end(), reads)) continue;
+    RELAXC_TRY(BufferRef kept, allocate(output.name + "_kept", at->buffer->dtype, at->buffer->shape, nullptr));
+    copy(at->buffer, kept);
+    from.back().buffer = kept;
+  }
+  for (size_t i = 0; i < outputs_.size(); ++i) RELAXC_DO(write_output(outputs_[i], from[i]));
+  for (const Output& output : outputs_) {
+    std::vector<Expr> shape = output_dims(output);
+    if (symbols_.of_entry(shape)) continue;
+    for (size_t axis = 0; axis < shape.size(); ++axis) {
+      Expr at = build_.index(static_cast<int64_t>(output.first_dim + axis));
+      steps_->add(build_.store(out_dims_, {at}, arith::cast(DType::i(64), shape[axis])));
+    }
+  }
+  return Done{};
+}
+
+}  // namespace relaxc::lower

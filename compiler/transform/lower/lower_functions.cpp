@@ -1,0 +1,92 @@
+// lower_functions.cpp: every Relax function becomes a host prim func, and the object learns of its entry points.
+//
+// From here on the module holds prim funcs only. What a host prim func computes besides calling kernels is the shape
+// program; its memory is written down as allocations, which plan_memory places.
+#include "compiler/transform/passes.h"
+
+#include <set>
+
+#include "compiler/tir/visit.h"
+#include "compiler/transform/lower/host_function.h"
+
+namespace relaxc {
+namespace {
+
+using namespace relax;
+using namespace lower;
+
+class Lowering {
+ public:
+  Lowering(Module& module, PassContext& context)
+      : shared_{.module = module, .context = context, .object = *context.object} {}
+
+  Status run() {
+    Diagnostics& diag = shared_.context.diag;
+    Module& module = shared_.module;
+    for (tir::PrimFunc* function : module.prim_funcs())
+      if (!function->is_private) shared_.object.public_prim_funcs.push_back({function->name});
+    place_constants();
+    size_t errors = diag.error_count();
+    for (Function* function : module.functions())
+      if (visited_.insert(function->name).second) static_cast<void>(bool(with_callees(*function)));
+    if (diag.error_count() > errors) return diag.failed();
+    list_externals();
+    shared_.object.weights = shared_.weights.finish();
+    for (Function* function : module.functions()) module.remove_function(std::string(function->name));
+    return Done{};
+  }
+
+ private:
+  /// Sizes first: the buffer of all weights has its shape before anybody names it.
+  void place_constants() {
+    for (Function* function : shared_.module.functions())
+      for (Op* op : ops_of(function->body(), true))
+        if (op->kind == OpKind::kConstant) shared_.weights.place(op->constant);
+    tir::Builder build(shared_.module.context());
+    shared_.weights_buffer =
+        build.buffer("weights", DType::u(8), {build.index(static_cast<int64_t>(shared_.weights.bytes()))},
+                     tir::Scope::kWeights, WeightLayout::kAlignment);
+  }
+
+  /// Depth first, so that a callee is lowered before its callers.
+  Status with_callees(Function& function) {
+    Diagnostics& diag = shared_.context.diag;
+    for (Op* op : ops_of(function.body(), true)) {
+      if (op->kind != OpKind::kCallFunction) continue;
+      Function* callee = shared_.module.find_function(op->callee);
+      RELAXC_CHECK(callee != nullptr, "no function " + op->callee);
+      if (visited_.insert(callee->name).second) RELAXC_DO(with_callees(*callee));
+    }
+    return HostFunction(shared_, function).run();
+  }
+
+  void list_externals() {
+    std::set<std::string> names;
+    for (tir::PrimFunc* function : shared_.module.prim_funcs())
+      tir::for_each_stmt(function->body, [&](tir::Stmt s) {
+        const auto* invoke = s.as<tir::Invoke>();
+        if (invoke == nullptr || !invoke->external || !names.insert(invoke->callee).second) return;
+        std::string prototype = "int32_t " + invoke->callee + "(rlx_context *context";
+        int tensors = 0, scalars = 0;
+        for (const tir::Argument& argument : invoke->args)
+          prototype += std::holds_alternative<tir::BufferRef>(argument)
+                           ? ", const rlx_tensor *t" + std::to_string(tensors++)
+                           : ", int64_t s" + std::to_string(scalars++);
+        shared_.object.externals.push_back({invoke->callee, prototype + ")"});
+      });
+  }
+
+  Shared shared_;
+  std::set<std::string> visited_;
+};
+
+}  // namespace
+
+Result<Changed> lower_functions(relax::Module& module, PassContext& context) {
+  RELAXC_CHECK(context.object != nullptr, "lowering needs an object to describe");
+  Diagnostics& diag = context.diag;
+  RELAXC_DO(Lowering(module, context).run());
+  return Changed::kYes;
+}
+
+}  // namespace relaxc

@@ -1,0 +1,142 @@
+// plan_memory.cpp: every allocation of a host function becomes a place in the caller's arena.
+//
+// Host functions are planned callees first: a call then allocates exactly the callee's frame, whose size is known as an
+// expression of the callee's symbols, and the frame shares memory with all that is not needed during the call. The
+// high-water mark of an entry becomes the body of its `arena` function.
+#include <algorithm>
+#include <map>
+
+#include "compiler/plan/frame.h"
+#include "compiler/tir/builder.h"
+#include "compiler/tir/visit.h"
+#include "compiler/transform/passes.h"
+
+namespace relaxc {
+namespace {
+
+using arith::Expr;
+using tir::BufferRef;
+
+class MemoryPlan {
+ public:
+  MemoryPlan(relax::Module& module, PassContext& context)
+      : module_(module), context_(context), build_(module.context()) {}
+
+  Status run() {
+    Diagnostics& diag = context_.diag;
+    for (tir::PrimFunc* function : module_.prim_funcs())  // in the order of lowering: callees first
+      if (function->attrs.count("arena") != 0) RELAXC_DO(plan(*function));
+    for (interface::Entry& entry : context_.object->entries) finish(entry);
+    return Done{};
+  }
+
+ private:
+  static size_t arena_index(const tir::PrimFunc& host) { return std::stoul(host.attrs.at("arena")); }
+
+  Status plan(tir::PrimFunc& host) {
+    Diagnostics& diag = context_.diag;
+    arith::Facts facts = facts_of(host);
+    tir::Stmt body = size_frames(host, facts);
+    if (!body) return diag.failed();
+    RELAXC_TRY(plan::Frame frame, plan::plan_frame(module_.context(), body, facts, host.location, diag));
+    BufferRef old = host.params[arena_index(host)].buffer;
+    BufferRef arena = build_.buffer(old->name, old->dtype, {frame.bytes}, old->scope, old->alignment);
+    host.params[arena_index(host)].buffer = arena;
+    host.body = plan::place_in_arena(module_.context(), body, frame, old, arena);
+    sizes_[host.name] = frame.bytes;
+    return Done{};
+  }
+
+  /// What the entry declares of its symbols; those of private functions are dims.
+  arith::Facts facts_of(const tir::PrimFunc& host) const {
+    arith::Facts facts;
+    const interface::Entry* entry = nullptr;
+    for (const interface::Entry& candidate : context_.object->entries)
+      if (candidate.call == host.name) entry = &candidate;
+    size_t k = 0;
+    for (const tir::Param& param : host.params) {
+      if (param.buffer != nullptr) continue;
+      if (entry == nullptr) {
+        facts.bound(param.var, arith::Range::at_least(0));
+        continue;
+      }
+      const interface::Symbol& symbol = entry->symbols.at(k++);
+      facts.bound(param.var, {symbol.lower, symbol.upper});
+      if (symbol.multiple_of > 1) facts.multiple(param.var, symbol.multiple_of);
+    }
+    return facts;
+  }
+
+  /// Frames of called host functions get the size that their callee needs with the call's symbols. Null: reported.
+  tir::Stmt size_frames(const tir::PrimFunc& host, const arith::Facts& facts) {
+    std::map<BufferRef, BufferRef> sized;
+    bool failed = false;
+    tir::for_each_stmt(host.body, [&](tir::Stmt s) {
+      const auto* invoke = s.as<tir::Invoke>();
+      if (invoke == nullptr || sizes_.count(invoke->callee) == 0) return;
+      const tir::PrimFunc& callee = *module_.find_prim_func(invoke->callee);
+      arith::Substitution symbols;
+      for (size_t i = 0; i < callee.params.size(); ++i)
+        if (callee.params[i].buffer == nullptr) symbols[callee.params[i].var] = std::get<Expr>(invoke->args[i]);
+      BufferRef frame = std::get<BufferRef>(invoke->args[arena_index(callee)]);
+      std::optional<Expr> bytes = over_parameters(arith::substitute(sizes_.at(invoke->callee), symbols), host, facts);
+      if (!bytes) {
+        context_.diag.error(host.location, Kind::unbounded, "the memory of a call of '{}' has no bound before the run",
+                            callee.name);
+        failed = true;
+        return;
+      }
+      sized[frame] = build_.buffer(frame->name, frame->dtype, {*bytes}, frame->scope, frame->alignment);
+    });
+    if (failed) return {};
+    if (sized.empty()) return host.body;
+    tir::Rewriter rewriter;
+    rewriter.on_buffer = [&](BufferRef buffer) { return sized.count(buffer) != 0 ? sized.at(buffer) : buffer; };
+    return tir::rewrite(module_.context(), host.body, rewriter);
+  }
+
+  static std::optional<Expr> over_parameters(Expr bytes, const tir::PrimFunc& host, const arith::Facts& facts) {
+    std::vector<arith::Var> inner = arith::free_vars(bytes);
+    std::erase_if(inner, [&](arith::Var var) {
+      return std::any_of(host.params.begin(), host.params.end(), [&](const tir::Param& p) { return p.var == var; });
+    });
+    return inner.empty() ? bytes : arith::upper_bound_without(bytes, inner, facts);
+  }
+
+  void finish(interface::Entry& entry) {
+    const tir::PrimFunc& host = *module_.find_prim_func(entry.call);
+    tir::PrimFunc& arena = *module_.find_prim_func(entry.arena);
+    arith::Substitution symbols;
+    std::vector<tir::Param> scalars = host.params;
+    std::erase_if(scalars, [](const tir::Param& p) { return p.buffer != nullptr; });
+    BufferRef bytes = nullptr;
+    size_t k = 0;
+    for (const tir::Param& param : arena.params) {
+      if (param.buffer != nullptr)
+        bytes = param.buffer;
+      else
+        symbols[scalars.at(k++).var] = param.var;
+    }
+    Expr size = arith::substitute(sizes_.at(entry.call), symbols);
+    arena.body = build_.store(bytes, {build_.index(0)}, arith::cast(DType::i(64), size));
+    arith::Range range = arith::bounds(sizes_.at(entry.call), facts_of(host));
+    entry.arena_max = range.has_upper() ? static_cast<uint64_t>(range.upper) : UINT64_MAX;
+    entry.arena_align = plan::kAlignment;
+  }
+
+  relax::Module& module_;
+  PassContext& context_;
+  tir::Builder build_;
+  std::map<std::string, Expr> sizes_;  ///< of planned host functions
+};
+
+}  // namespace
+
+Result<Changed> plan_memory(relax::Module& module, PassContext& context) {
+  RELAXC_CHECK(context.object != nullptr, "planning needs the object's entries");
+  Diagnostics& diag = context.diag;
+  RELAXC_DO(MemoryPlan(module, context).run());
+  return Changed::kYes;
+}
+
+}  // namespace relaxc

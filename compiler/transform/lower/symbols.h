@@ -1,0 +1,49 @@
+// symbols.h: what a host function knows of each symbol.
+//
+// A symbol is one of three things: a parameter of the host function (an entry symbol), another name of an expression of
+// such (known when compiling; it is replaced everywhere), or a value that is found while running, of which at most a
+// bound is known. Memory is planned in entry symbols alone, so a size that depends on data is planned by its bound.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "compiler/arith/simplify.h"
+
+namespace relaxc::lower {
+
+using arith::Expr;
+using arith::Var;
+
+class Symbols {
+ public:
+  explicit Symbols(const arith::Facts& facts) : facts_(facts) {}
+
+  void add_entry(Var var) { entry_.push_back(var); }
+  /// `var` is another name of `value`.
+  void define(Var var, Expr value) { known_[var] = known(value); }
+  /// `var` is found while running and at most `bound` (null: unbounded unless the facts say so).
+  void add_data(Var var, Expr bound);
+
+  const std::vector<Var>& entry() const { return entry_; }
+  const arith::Facts& facts() const { return facts_; }
+  /// `e` in entry symbols and symbols of data.
+  Expr known(Expr e) const { return e ? arith::substitute(e, known_) : e; }
+  std::vector<Expr> known(std::vector<Expr> list) const;
+  bool in_scope(Var var) const;
+  /// Whether `e` has entry symbols only, and no load.
+  bool of_entry(Expr e) const;
+  bool of_entry(const std::vector<Expr>& list) const;
+  /// The least that is certainly >= `e` and has entry symbols only; null if nothing is.
+  Expr bounded(Expr e) const;
+
+ private:
+  bool grows_with(Expr e, Expr var) const;
+
+  arith::Facts facts_;
+  std::vector<Var> entry_;
+  arith::Substitution known_;
+  std::vector<std::pair<Var, Expr>> data_;  ///< with bounds, in order of binding
+};
+
+}  // namespace relaxc::lower

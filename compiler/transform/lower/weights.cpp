@@ -1,0 +1,66 @@
+// weights.cpp: placing constants and writing them out.
+#include "compiler/transform/lower/weights.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace relaxc::lower {
+namespace {
+
+/// FNV-1a over 8-byte words, then the rest byte by byte. Equality is checked afterwards, so it need not be strong.
+uint64_t hash_bytes(std::span<const std::byte> bytes) {
+  uint64_t hash = 0xcbf29ce484222325u;
+  auto mix = [&](uint64_t word) { hash = (hash ^ word) * 0x100000001b3u, hash ^= hash >> 29; };
+  size_t at = 0;
+  for (; at + sizeof(uint64_t) <= bytes.size(); at += sizeof(uint64_t)) {
+    uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + at, sizeof word);
+    mix(word);
+  }
+  for (; at < bytes.size(); ++at) mix(static_cast<uint64_t>(bytes[at]));
+  return hash;
+}
+
+bool same_bytes(const relax::ConstantData& a, const relax::ConstantData& b) {
+  if (a.byte_size() != b.byte_size()) return false;
+  bool same = false;
+  a.with_bytes([&](std::span<const std::byte> x) {
+    b.with_bytes([&](std::span<const std::byte> y) { same = std::equal(x.begin(), x.end(), y.begin(), y.end()); });
+  });
+  return same;
+}
+
+}  // namespace
+
+uint64_t WeightLayout::place(const relax::ConstantRef& constant) {
+  auto [known, fresh] = placed_.emplace(constant.get(), 0);
+  if (!fresh) return known->second;
+  uint64_t hash = 0;
+  constant->with_bytes([&](std::span<const std::byte> bytes) { hash = hash_bytes(bytes); });
+  auto [begin, end] = by_hash_.equal_range(hash);
+  for (auto it = begin; it != end; ++it)
+    if (same_bytes(*pieces_[it->second].data, *constant)) return known->second = pieces_[it->second].offset;
+  uint64_t offset = (bytes_ + kAlignment - 1) / kAlignment * kAlignment;
+  by_hash_.emplace(hash, pieces_.size());
+  pieces_.push_back({offset, constant});
+  bytes_ = offset + static_cast<uint64_t>(constant->byte_size());
+  return known->second = offset;
+}
+
+interface::Weights WeightLayout::finish() const {
+  interface::Weights weights;
+  weights.bytes = bytes_;
+  weights.alignment = kAlignment;
+  weights.stream = [pieces = pieces_](const std::function<void(const std::byte*, size_t)>& sink) {
+    static constexpr std::byte kZeros[kAlignment] = {};
+    uint64_t at = 0;
+    for (const Piece& piece : pieces) {
+      if (piece.offset > at) sink(kZeros, static_cast<size_t>(piece.offset - at));
+      piece.data->with_bytes([&](std::span<const std::byte> bytes) { sink(bytes.data(), bytes.size()); });
+      at = piece.offset + static_cast<uint64_t>(piece.data->byte_size());
+    }
+  };
+  return weights;
+}
+
+}  // namespace relaxc::lower

@@ -1,0 +1,76 @@
+// Straight-line functions: kernels, views, constants, results, symbols.
+#include <catch2/catch.hpp>
+
+#include "tests/unit/lower/harness.h"
+
+namespace relaxc::test {
+namespace {
+
+TEST_CASE("a chain of kernels gives the same bits as the graph") {
+  Program program(R"(
+@R.function
+def main(x: R.Tensor(("n", 4), "float32"), w: R.Tensor((4, 3), "float32")) -> R.Tensor(("n", 3), "float32"):
+    n = T.int64()
+    with R.dataflow():
+        h = R.matmul(x, w)
+        r = R.nn.relu(h)
+        y = R.add(r, h)
+        R.output(y)
+    return y
+)");
+  INFO(program.messages());
+  REQUIRE(program.ok());
+  for (int64_t n : {0, 1, 5}) check_same(program, {floats({n, 4}, -2), floats({4, 3}, -1)});
+}
+
+TEST_CASE("a shape that differs from its symbol is refused before the call") {
+  Program program(R"(
+@R.function
+def main(x: R.Tensor(("n",), "float32"), y: R.Tensor(("n * 2",), "float32")) -> R.Tensor(("n",), "float32"):
+    n = T.int64()
+    with R.dataflow():
+        z = R.nn.relu(x)
+        R.output(z)
+    return z
+)");
+  INFO(program.messages());
+  REQUIRE(program.ok());
+  CHECK(program.lowered({floats({3}), floats({6})}).code == 0);
+  CHECK(program.lowered({floats({3}), floats({5})}).code == 8);
+}
+
+TEST_CASE("constants, inputs and one value twice are returned by copies") {
+  Program program(R"(
+@R.function
+def main(x: R.Tensor((2, 2), "float32")) -> R.Tuple(R.Tensor((2, 2), "float32"), R.Tensor((), "float32"), R.Tensor((2, 2), "float32"), R.Tensor((2, 2), "float32")):
+    with R.dataflow():
+        y = R.nn.relu(x)
+        c = R.const(3.0, "float32")
+        R.output(y, c)
+    return (x, c, y, y)
+)");
+  INFO(program.messages());
+  REQUIRE(program.ok());
+  check_same(program, {floats({2, 2}, -0.5)});
+}
+
+TEST_CASE("a reshape on the way to a result costs no copy") {
+  Program program(R"(
+@R.function
+def main(x: R.Tensor(("n", 4), "float32")) -> R.Tensor(("n * 4",), "float32"):
+    n = T.int64()
+    with R.dataflow():
+        y = R.nn.relu(x)
+        z = R.reshape(y, R.shape([n * 4]))
+        R.output(z)
+    return z
+)");
+  INFO(program.messages());
+  REQUIRE(program.ok());
+  CHECK(program.arena_bytes({7}) == 0);
+  CHECK(program.text_of(program.entry().call).find("copy") == std::string::npos);
+  check_same(program, {floats({3, 4}, -1)});
+}
+
+}  // namespace
+}  // namespace relaxc::test
