@@ -25,3 +25,13 @@ function(relaxc_test name)
     catch_discover_tests(${name} TEST_PREFIX "${name}:" EXTRA_ARGS --warn NoTests)
   endif()
 endfunction()
+
+# relaxc_golden_tests(): one CTest entry for each .relax file below the current folder, run by tests/golden/run_golden.
+function(relaxc_golden_tests)
+  file(GLOB_RECURSE files CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} *.relax)
+  get_filename_component(folder ${CMAKE_CURRENT_SOURCE_DIR} NAME)
+  foreach(file IN LISTS files)
+    string(REGEX REPLACE "\\.relax$" "" name ${file})
+    add_test(NAME ${folder}:${name} COMMAND run_golden ${CMAKE_CURRENT_SOURCE_DIR}/${file})
+  endforeach()
+endfunction()

@@ -272,14 +272,27 @@ Result<Term> RelaxFunctionReader::special(const std::string& path, const ast::Ex
     RELAXC_TRY(Value * value, as_value(operand, e.items[1]->place));
     const auto* tensor = value == nullptr ? nullptr : value->info->as<relax::TensorInfo>();
     if (tensor == nullptr) return source_.error(e.items[1]->place, Kind::dtype_mismatch, "R.shape_of wants a tensor");
-    if (tensor->shape) return Term::of(at(e.place).shape(*tensor->shape));
-    if (scope_.table.find("shape_of") == nullptr)
-      return source_.error(e.place, Kind::shape_mismatch,
-                           "the shape of {} is not known here; match_cast or match_shape can give it",
-                           relax::to_string(value->info));
+    const relax::TensorInfo* matched = tensor->shape ? tensor : matched_info(*value);
+    if (matched != nullptr) return Term::of(at(e.place).shape(*matched->shape));
+    return source_.error(e.place, Kind::shape_mismatch,
+                         "the shape of {} is not known here; match_cast or match_shape can give it",
+                         relax::to_string(value->info));
   }
   known = false;
   return diag.has_errors() ? Result<Term>(diag.failed()) : Result<Term>(Term());
+}
+
+/// What an earlier match says of a value, here or in a region around.
+const relax::TensorInfo* RelaxFunctionReader::matched_info(const Value& value) const {
+  for (const relax::Use& use : value.uses()) {
+    if (use.user->kind != relax::OpKind::kMatchCast || use.user->block == nullptr) continue;
+    const auto* tensor = use.user->result()->info->as<relax::TensorInfo>();
+    if (tensor == nullptr || !tensor->shape) continue;
+    for (const relax::Region* region = region_; region != nullptr;
+         region = region->parent_op == nullptr ? nullptr : region->parent_op->block->parent)
+      if (region == use.user->block->parent) return tensor;
+  }
+  return nullptr;
 }
 
 Result<Term> RelaxFunctionReader::constant(const ast::Expr& e) {

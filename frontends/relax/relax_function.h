@@ -119,6 +119,7 @@ class RelaxFunctionReader : ScalarReader {
   Result<Term> call(const ast::Expr& e);
   Result<Term> special(const std::string& path, const ast::Expr& e, bool& known);
   Result<Term> constant(const ast::Expr& e);
+  const relax::TensorInfo* matched_info(const Value& value) const;
   Result<Term> match(const ast::Expr& e, bool shape_only);
   Value* operand_value(const ast::Expr& e);
   Result<Value*> as_value(const Term& term, Place place);

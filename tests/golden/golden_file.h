@@ -1,0 +1,25 @@
+// golden_file.h: a test in the text IR: an input, and what it must become.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace relaxc::test {
+
+/// `# passes: a, b` in the comments at the top; then the input; then, after a line `# ---- expect`, `# ---- equiv` or
+/// `# ---- errors`, what it must become. The input keeps its lines, so that places in messages are those of the file.
+struct GoldenFile {
+  enum Kind { kRoundTrip, kExpect, kEquiv, kErrors };
+  std::string path;
+  std::vector<std::string> passes;
+  Kind kind = kRoundTrip;
+  std::string input;
+  std::string wanted;  ///< of kErrors the lines without their "# "
+};
+
+/// Reads a file; throws std::runtime_error if that fails.
+GoldenFile read_golden(const std::string& path);
+/// Replaces what the file wants.
+void write_golden(const GoldenFile& golden, const std::string& wanted);
+
+}  // namespace relaxc::test
