@@ -1,0 +1,67 @@
+// emit.cpp: the whole file: helpers, functions, tables, weights.
+#include "compiler/codegen/c/emit.h"
+
+#include <fmt/format.h>
+
+#include "compiler/codegen/c/entry.h"
+#include "compiler/codegen/c/helpers.h"
+
+namespace relaxc::codegen_c {
+namespace {
+
+/// Weights as an array of bytes, written piece by piece so that a large model needs no text of its whole size in
+/// memory.
+bool write_weights(const interface::Weights& weights, const Write& write) {
+  uint64_t bytes = std::max<uint64_t>(weights.bytes, 1);
+  bool fine =
+      write(fmt::format("static const union {{\n  uint8_t bytes[{}];\n  double alignment;\n}} weights = {{{{", bytes));
+  uint64_t written = 0;
+  if (weights.bytes > 0)
+    weights.stream([&](const std::byte* data, size_t size) {
+      std::string text;
+      for (size_t i = 0; i < size && fine; ++i, ++written) {
+        if (written % 32 == 0) text += "\n";
+        text += std::to_string(static_cast<unsigned>(data[i])) + ",";
+        if (text.size() > 1 << 16) {
+          fine = write(text);
+          text.clear();
+        }
+      }
+      fine = fine && write(text);
+    });
+  return fine && write(weights.bytes == 0 ? "0}};\n\n" : "\n}};\n\n");
+}
+
+}  // namespace
+
+bool emit_c(const interface::Object& object, std::string_view header, const Write& write) {
+  Conventions conventions;
+  for (const tir::PrimFunc* function : object.functions)
+    conventions[function->name] = convention_of(*function, conventions);
+  std::set<std::string> helpers{"fail"};
+  std::string functions, entries, calls;
+  for (const tir::PrimFunc* function : object.functions) functions += function_text(*function, conventions, helpers);
+  for (size_t i = 0; i < object.entries.size(); ++i) {
+    entries += entry_text(object, object.entries[i], i, conventions);
+    calls += typed_call_text(object, object.entries[i], conventions);
+  }
+  for (const interface::PublicPrimFunc& function : object.public_prim_funcs)
+    calls += public_function_text(object, function.name, conventions);
+
+  std::string begin =
+      fmt::format("/* Written by {}; changes are lost. Compile with -ffp-contract=off. */\n", object.producer);
+  begin += fmt::format(
+      "#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n\n#include \"{}\"\n#include \"rlx_internal.h\"\n\n",
+      header);
+  // A kernel is never inlined: the arena holds values of many types in turn, and the call keeps their accesses in
+  // order.
+  begin +=
+      "#if defined(__GNUC__)\n#define RLX_NOINLINE __attribute__((noinline))\n#else\n#define RLX_NOINLINE\n#endif\n\n";
+  std::string declared =
+      object.entries.empty() ? "" : fmt::format("static const rlx_function functions[{}];\n\n", object.entries.size());
+  return write(begin) && write_weights(object.weights, write) && write(helper_text(helpers) + "\n") &&
+         write(functions) && write(declared) && write(entries) && write(calls) &&
+         (object.entries.empty() || write(model_text(object, "C99")));
+}
+
+}  // namespace relaxc::codegen_c

@@ -1,0 +1,244 @@
+// entry.cpp: adapters and tables of an entry.
+//
+// runtime-lite hands over arrays of pointers and symbols; prim funcs take each as a parameter. An adapter reads one
+// after the other, in the order that compiler/interface/object.h states.
+#include "compiler/codegen/c/entry.h"
+
+#include <fmt/format.h>
+
+#include "compiler/codegen/c/arguments.h"
+#include "compiler/codegen/c/types.h"
+#include "compiler/interface/dlpack.h"
+#include "compiler/interface/typed_call.h"
+#include "compiler/interface/value_inputs.h"
+
+namespace relaxc::codegen_c {
+namespace {
+
+using interface::Entry;
+
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (char c : text) {
+    auto byte = static_cast<unsigned char>(c);
+    bool plain = byte >= 0x20 && byte < 0x7f && c != '"' && c != '\\' && c != '?';
+    // An octal escape ends after three digits, so the next character cannot join it.
+    out += plain ? std::string(1, c) : fmt::format("\\{:03o}", static_cast<unsigned>(byte));
+  }
+  return out + "\"";
+}
+
+std::string number(int64_t value) {
+  return value == INT64_MIN ? "INT64_MIN" : value == INT64_MAX ? "INT64_MAX" : fmt::format("INT64_C({})", value);
+}
+
+class EntryPrinter {
+ public:
+  EntryPrinter(const interface::Object& object, const Entry& entry, size_t index, const Conventions& conventions)
+      : object_(object), entry_(entry), index_(index), conventions_(conventions), stem_(fmt::format("e{}", index)) {}
+
+  std::string run() {
+    bool dynamic = !interface::is_static(entry_);
+    if (dynamic && !entry_.shapes.empty()) shapes();
+    if (dynamic && !entry_.arena.empty()) arena();
+    if (!entry_.values.empty()) values();
+    call();
+    specs("inputs", entry_.inputs, true);
+    specs("outputs", entry_.outputs, false);
+    symbols();
+    nodes();
+    private_record(dynamic);
+    wrappers();
+    return out_;
+  }
+
+ private:
+  template <typename... Args>
+  void line(fmt::format_string<Args...> text, Args&&... args) {
+    out_ += fmt::format(text, std::forward<Args>(args)...) + "\n";
+  }
+
+  std::vector<std::string> all_symbols() const {
+    std::vector<std::string> args;
+    for (size_t i = 0; i < entry_.symbols.size(); ++i) args.push_back(fmt::format("symbols[{}]", i));
+    return args;
+  }
+  /// Leaves the adapter with `statement` while a symbol that is read from data is not known.
+  void leave_if_unknown(const std::string& statement) {
+    for (size_t i = 0; i < entry_.symbols.size(); ++i)
+      if (interface::is_value(entry_.symbols[i])) line("  if (symbols[{}] == INT64_MIN) {{ {} }}", i, statement);
+  }
+  void call_and_return(const std::string& prim_func, const std::string& context, std::vector<std::string> args,
+                       const std::string& error) {
+    std::string text = call_text(prim_func, conventions_, context, std::move(args), error);
+    if (conventions_.at(prim_func).fails)
+      line("  return {};\n}}\n", text);
+    else
+      line("  (void){};\n  {};\n  return 0;\n}}\n", error, text);
+  }
+
+  void shapes() {
+    line("static int32_t {}_shapes(const int64_t* symbols, int64_t* dims, rlx_error* error) {{", stem_);
+    leave_if_unknown("return 0;");
+    std::vector<std::string> args = all_symbols();
+    args.push_back("dims");
+    call_and_return(entry_.shapes, "NULL", std::move(args), "error");
+  }
+
+  void arena() {
+    line("static int32_t {}_arena(const int64_t* symbols, uint64_t* bytes) {{", stem_);
+    line("  rlx_error ignored;");
+    bool bounded = entry_.arena_max != UINT64_MAX;
+    leave_if_unknown(bounded ? fmt::format("*bytes = UINT64_C({}); return 0;", entry_.arena_max)
+                             : std::string("return RLX_NEEDS_DATA;"));
+    std::vector<std::string> args = all_symbols();
+    args.push_back("(int64_t*)(void*)bytes");
+    call_and_return(entry_.arena, "NULL", std::move(args), "&ignored");
+  }
+
+  std::string input(size_t i) const {
+    return fmt::format("({}*)(uintptr_t)inputs[{}]", memory_type(entry_.inputs[i].dtype), i);
+  }
+
+  void values() {
+    line(
+        "static int32_t {}_values(rlx_context* context, const void* const* inputs, const int64_t* dims, int64_t* "
+        "symbols,",
+        stem_);
+    line("                         rlx_error* error) {{");
+    line("  (void)context;\n  (void)dims;");
+    std::vector<std::string> args;
+    for (size_t i = 0; i < entry_.inputs.size(); ++i) args.push_back(input(i));
+    for (size_t i = 0; i < entry_.symbols.size(); ++i)
+      if (!interface::is_value(entry_.symbols[i])) args.push_back(fmt::format("symbols[{}]", i));
+    args.push_back("symbols");
+    call_and_return(entry_.values, "context", std::move(args), "error");
+  }
+
+  void call() {
+    line(
+        "static int32_t {}_call(rlx_context* context, void* const* inputs, void* const* outputs, const int64_t* "
+        "symbols,",
+        stem_);
+    line("                       int64_t* out_dims) {{");
+    line("  (void)inputs;\n  (void)outputs;\n  (void)symbols;\n  (void)out_dims;");
+    std::vector<std::string> args;
+    for (size_t i = 0; i < entry_.inputs.size(); ++i) args.push_back(input(i));
+    for (size_t i = 0; i < entry_.outputs.size(); ++i)
+      args.push_back(fmt::format("({}*)outputs[{}]", memory_type(entry_.outputs[i].dtype), i));
+    args.insert(args.end(), {"(uint8_t*)context->arena", "(uint8_t*)(uintptr_t)weights.bytes", "out_dims"});
+    for (const std::string& symbol : all_symbols()) args.push_back(symbol);
+    call_and_return(entry_.call, "context", std::move(args), "context->error");
+  }
+
+  void specs(const char* name, const std::vector<interface::Tensor>& tensors, bool inputs) {
+    if (tensors.empty()) return;
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      if (tensors[i].dims.empty()) continue;
+      std::string dims;
+      for (int64_t dim : tensors[i].dims) dims += (dims.empty() ? "" : ", ") + number(dim);
+      line("static const int64_t {}_{}_{}_dims[] = {{{}}};", stem_, name, i, dims);
+    }
+    line("static const rlx_tensor_spec {}_{}[] = {{", stem_, name);
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      const interface::Tensor& t = tensors[i];
+      int flags = (t.strided ? 1 : 0) | (t.data_dependent ? 2 : 0) |
+                  (inputs && interface::reads_values(object_, entry_, i) ? 4 : 0);
+      interface::DLPackType type = interface::dlpack_type(t.dtype);
+      std::string dims = t.dims.empty() ? "NULL" : fmt::format("{}_{}_{}_dims", stem_, name, i);
+      line("    {{{}, {}, {}, {}, {}, {}, {}, NULL, {}, {}, NULL}},", quoted(t.name), static_cast<int>(t.kind),
+           static_cast<int>(type.code), static_cast<int>(type.bits), flags, t.dims.size(), dims, t.pair, t.append_axis);
+    }
+    line("}};");
+  }
+
+  void symbols() {
+    if (entry_.symbols.empty()) return;
+    line("static const rlx_symbol {}_symbols[] = {{", stem_);
+    for (const interface::Symbol& s : entry_.symbols)
+      line("    {{{}, {}, {}, {}}},", quoted(s.name), number(s.lower), number(s.upper), number(s.multiple_of));
+    line("}};\nstatic const rlx_symbol_source {}_sources[] = {{", stem_);
+    for (const interface::Symbol& s : entry_.symbols)
+      line("    {{{}, {}, {}}},", interface::is_value(s) ? "RLX_SOURCE_VALUE" : "RLX_SOURCE_DIM", s.tensor, s.axis);
+    line("}};");
+  }
+
+  void nodes() {
+    if (entry_.nodes.empty()) return;
+    std::string names;
+    for (const std::string& node : entry_.nodes) names += "\n    " + quoted(node) + ",";
+    line("static const char* const {}_nodes[] = {{{}\n}};", stem_, names);
+  }
+
+  size_t dim_count() const {
+    size_t count = 0;
+    for (const auto* list : {&entry_.inputs, &entry_.outputs})
+      for (const interface::Tensor& tensor : *list) count += tensor.dims.size();
+    return count;
+  }
+
+  void private_record(bool dynamic) {
+    auto adapter = [&](bool there, const char* what) { return there ? stem_ + "_" + what : std::string("NULL"); };
+    bool context = !entry_.values.empty() && conventions_.at(entry_.values).context;
+    line("static const rlx_function_private {}_private = {{", stem_);
+    line("    RLX_PRIVATE_VERSION, {}, {}, 0, &functions[{}], {},", context ? 1 : 0, dim_count(), index_,
+         adapter(!entry_.symbols.empty(), "sources"));
+    line("    {}, {}, {}, {}_call, NULL, 0}};", adapter(dynamic && !entry_.shapes.empty(), "shapes"),
+         adapter(!entry_.values.empty(), "values"), adapter(dynamic && !entry_.arena.empty(), "arena"), stem_);
+  }
+
+  void wrappers() {
+    std::string scratch = fmt::format("uint64_t scratch[RLX_SCRATCH_WORDS({}, {}, {})];", entry_.symbols.size(),
+                                      dim_count(), entry_.inputs.size() + entry_.outputs.size());
+    line("static int32_t {}_bind(rlx_context* context, const rlx_tensor* in, uint32_t num_in, int64_t* symbols,",
+         stem_);
+    line("                       rlx_error* error) {{\n  {}", scratch);
+    line("  return rlx_generic_bind(&{}_private, scratch, context, in, num_in, symbols, error);\n}}", stem_);
+    line("static int32_t {}_output_shape(const int64_t* symbols, uint32_t index, int64_t* dims) {{\n  {}", stem_,
+         scratch);
+    line("  return rlx_generic_output_shape(&{}_private, scratch, symbols, index, dims);\n}}", stem_);
+    line("static int32_t {}_arena_bytes(const int64_t* symbols, uint64_t* bytes) {{", stem_);
+    line("  return rlx_generic_arena_bytes(&{}_private, symbols, bytes);\n}}", stem_);
+    line("static int32_t {}_run(rlx_context* context, const rlx_tensor* in, uint32_t num_in, rlx_tensor* out,", stem_);
+    line("                      uint32_t num_out) {{\n  {}\n  (void)*(const volatile uint32_t*)&rlx_abi_1;", scratch);
+    line("  return rlx_generic_run(&{}_private, scratch, context, in, num_in, out, num_out);\n}}\n", stem_);
+  }
+
+  const interface::Object& object_;
+  const Entry& entry_;
+  size_t index_;
+  const Conventions& conventions_;
+  std::string stem_, out_;
+};
+
+}  // namespace
+
+std::string entry_text(const interface::Object& object, const Entry& entry, size_t index,
+                       const Conventions& conventions) {
+  return EntryPrinter(object, entry, index, conventions).run();
+}
+
+std::string model_text(const interface::Object& object, const std::string& target) {
+  std::string text = fmt::format("static const rlx_function functions[{}] = {{\n", object.entries.size());
+  for (size_t i = 0; i < object.entries.size(); ++i) {
+    const Entry& e = object.entries[i];
+    auto table = [&](bool there, const char* what) {
+      return there ? fmt::format("e{}_{}", i, what) : std::string("NULL");
+    };
+    text += fmt::format(
+        "    {{{}, {}, {}, {}, {}, {}, {}, {}, {}, UINT64_C({}), UINT64_MAX, {}, e{}_bind, e{}_output_shape,\n",
+        quoted(e.name), e.inputs.size(), e.outputs.size(), e.symbols.size(), e.nodes.size(),
+        table(!e.inputs.empty(), "inputs"), table(!e.outputs.empty(), "outputs"), table(!e.symbols.empty(), "symbols"),
+        table(!e.nodes.empty(), "nodes"), e.arena_max, e.arena_align, i, i);
+    text += fmt::format("     e{}_arena_bytes, e{}_run}},\n", i, i);
+  }
+  text += "};\n\nstatic const uint8_t hash[32] = {";
+  for (size_t i = 0; i < object.hash.size(); ++i) text += (i == 0 ? "" : ", ") + std::to_string(object.hash[i]);
+  text += fmt::format(
+      "}};\n\nconst rlx_model {}_model = {{RLX_ABI_VERSION, sizeof(rlx_function), sizeof(rlx_tensor_spec), {},\n"
+      "    functions, {}, {}, {}, hash, 0}};\n",
+      object.name, object.entries.size(), quoted(object.name), quoted(object.producer), quoted(target));
+  return text;
+}
+
+}  // namespace relaxc::codegen_c

@@ -1,0 +1,165 @@
+// options.cpp: the flags.
+//
+// Flags that compiler users know keep their spelling: -MD, -MF, -MT and -MP are long options with one dash, which CLI11
+// does not know, so they are given a second dash before CLI11 sees them.
+#include "compiler/driver/options.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <iostream>
+
+#include "compiler/driver/version.h"
+
+namespace relaxc::driver {
+namespace {
+
+std::vector<std::string> arguments(int argc, char** argv) {
+  std::vector<std::string> out;
+  for (int i = argc - 1; i > 0; --i) {  // CLI11 takes them in reverse
+    std::string arg = argv[i];
+    bool old_spelling =
+        arg.size() >= 3 && arg[0] == '-' && arg[1] == 'M' && std::string_view("DFTP").find(arg[2]) != std::string::npos;
+    if (old_spelling) {
+      if (arg.size() > 3) out.push_back(arg.substr(3));
+      arg = "-" + arg.substr(0, 3);
+    }
+    out.push_back(std::move(arg));
+  }
+  return out;
+}
+
+std::optional<int64_t> integer(std::string_view text) {
+  int64_t value = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+/// "batch=1", "seq=1..512", "seq=1..512:64", "rows=..300".
+std::optional<frontend::DimOverride> parse_dim(const std::string& text) {
+  frontend::DimOverride dim;
+  size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) return std::nullopt;
+  dim.name = text.substr(0, equals);
+  std::string range = text.substr(equals + 1);
+  if (size_t colon = range.find(':'); colon != std::string::npos) {
+    std::optional<int64_t> multiple = integer(std::string_view(range).substr(colon + 1));
+    if (!multiple || *multiple < 1) return std::nullopt;
+    dim.multiple_of = *multiple;
+    range.resize(colon);
+  }
+  size_t dots = range.find("..");
+  std::string lower = range.substr(0, dots), upper = dots == std::string::npos ? lower : range.substr(dots + 2);
+  std::optional<int64_t> low = lower.empty() ? std::optional<int64_t>(0) : integer(lower);
+  std::optional<int64_t> high =
+      upper.empty() && dots != std::string::npos ? std::optional<int64_t>(INT64_MAX) : integer(upper);
+  if (!low || !high || *low < 0 || *high < *low) return std::nullopt;
+  dim.lower = *low;
+  dim.upper = *high;
+  return dim;
+}
+
+std::optional<State> parse_state(const std::string& text) {
+  size_t colon = text.find(':');
+  if (colon == std::string::npos || colon == 0 || colon + 1 == text.size()) return std::nullopt;
+  return State{text.substr(0, colon), text.substr(colon + 1)};
+}
+
+template <typename T>
+CLI::callback_t collect(std::vector<T>& list, std::optional<T> (*parse)(const std::string&)) {
+  return [&list, parse](const CLI::results_t& texts) {
+    for (const std::string& text : texts) {
+      std::optional<T> item = parse(text);
+      if (!item) return false;
+      list.push_back(std::move(*item));
+    }
+    return true;
+  };
+}
+
+const std::map<std::string, Emit> kEmit = {{"obj", Emit::kObject}, {"asm", Emit::kAssembly},
+                                           {"llvm", Emit::kLLVM},  {"bc", Emit::kBitcode},
+                                           {"c", Emit::kC},        {"shared", Emit::kSharedLibrary}};
+
+void add_output_flags(CLI::App& app, Options& o) {
+  app.add_option("INPUT", o.input, "an ONNX model, or a program in the text IR (.relax, .py)")->required();
+  app.add_option("-o", o.output, "what to write; the ending says which form: .o .s .ll .bc .c .so")
+      ->type_name("OUTPUT");
+  app.add_option_function<std::string>(
+         "--emit", [&](const std::string& form) { o.emit = kEmit.at(form); }, "the form to write, whatever the ending")
+      ->check(CLI::IsMember({"obj", "asm", "llvm", "bc", "c", "shared"}));
+  app.add_option("--name", o.name, "prefix of every global symbol (default: the stem of OUTPUT)");
+  app.add_option("--runtime", o.runtime, "runtime-lite's library, linked into a .so (default: beside relaxc)");
+}
+
+void add_target_flags(CLI::App& app, Options& o) {
+  app.add_option("-O", o.opt, "optimization level")
+      ->check(CLI::IsMember({"0", "1", "2", "3", "s", "z"}))
+      ->capture_default_str();
+  app.add_option("--target", o.target, "target triple, or 'native' (default: this machine's triple)");
+  app.add_option("--mcpu", o.cpu, "target CPU, or 'native' (default: the triple's baseline)");
+  app.add_option("--mattr", o.features, "target features, as in +avx2,-fma");
+  app.add_option("--threads", o.task_slots, "most tasks of a parallel loop")->check(CLI::Range(1, 1024));
+}
+
+void add_model_flags(CLI::App& app, Options& o) {
+  auto* dim = app.add_option("--dim", collect<frontend::DimOverride>(o.dims, parse_dim),
+                             "fixes or bounds a dim: batch=1, seq=1..512, seq=1..512:64");
+  dim->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->type_name("NAME=RANGE");
+  auto* state = app.add_option("--state", collect<State>(o.states, parse_state),
+                               "an input and the output that carries it to the next call: h0:hn");
+  state->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->type_name("INPUT:OUTPUT");
+  app.add_flag_function(
+         "--check{text}", [&](int64_t) { o.check = CheckFormat::kText; },
+         "only list what keeps the model from compiling; --check=json for machines")
+      ->expected(0, 1);
+}
+
+void add_dependency_flags(CLI::App& app, Options& o) {
+  app.add_flag("--MD", o.depfile, "-MD: also write a dependency file for make");
+  app.add_option("--MF", o.depfile_path, "-MF: its path (default: OUTPUT with the ending .d)");
+  app.add_option("--MT", o.depfile_target, "-MT: the target it names (default: OUTPUT)");
+  app.add_flag("--MP", o.phony_targets, "-MP: an empty rule for each dependency, so that a deleted one is no error");
+}
+
+void add_pass_flags(CLI::App& app, Options& o) {
+  auto list = [&](const char* flag, std::vector<std::string>& names, const char* text) {
+    app.add_option(flag, names, text)->delimiter(',')->type_name("PASS");
+  };
+  list("--print-before", o.passes.print_before, "print the module before these passes ('all': every one)");
+  list("--print-after", o.passes.print_after, "print the module after these passes");
+  list("--disable-pass", o.passes.disabled, "leave these passes out");
+  app.add_option("--stop-after", o.passes.stop_after, "end after this pass, print the module and write nothing");
+  app.add_flag("--time-passes", o.passes.time_passes, "print how long each pass took");
+}
+
+}  // namespace
+
+CommandLine read_command_line(int argc, char** argv) {
+  CommandLine line;
+  Options& o = line.options;
+  CLI::App app("relaxc compiles a tensor program to an object file that needs no runtime but runtime-lite.", "relaxc");
+  add_output_flags(app, o);
+  add_target_flags(app, o);
+  add_model_flags(app, o);
+  add_dependency_flags(app, o);
+  add_pass_flags(app, o);
+  std::string warnings;
+  app.add_option("-W", warnings, "-Werror: warnings are errors")->check(CLI::IsMember({"error"}));
+  app.add_flag("-v,--verbose", o.verbose, "say what is done");
+  app.set_version_flag("--version", std::string("relaxc ") + kVersion);
+  try {
+    app.parse(arguments(argc, argv));
+  } catch (const CLI::Success& success) {
+    line.exit = app.exit(success);
+  } catch (const CLI::ParseError& error) {
+    app.exit(error, std::cerr, std::cerr);
+    line.exit = 2;
+  }
+  o.warnings_are_errors = warnings == "error";
+  return line;
+}
+
+}  // namespace relaxc::driver

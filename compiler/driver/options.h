@@ -1,0 +1,48 @@
+// options.h: the command line, read into a record.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/pipeline/runner.h"
+#include "frontends/onnx/import.h"
+
+namespace relaxc::driver {
+
+enum class Emit { kObject, kAssembly, kLLVM, kBitcode, kC, kSharedLibrary };
+enum class CheckFormat { kNone, kText, kJson };
+
+/// A `--state=h0:hn`: input and output that carry one state.
+struct State {
+  std::string input, output;
+};
+
+struct Options {
+  std::string input, output;
+  std::optional<Emit> emit;  ///< nothing: decided by the ending of `output`
+  std::string name;          ///< prefix of every global symbol; empty: the stem of `output`
+  std::string opt = "2";     ///< "0".."3", "s", "z"
+  std::string target, cpu, features;
+  int32_t task_slots = 0;  ///< 0: the target's own
+  bool depfile = false, phony_targets = false;
+  std::string depfile_path, depfile_target;
+  bool verbose = false, warnings_are_errors = false;
+  CheckFormat check = CheckFormat::kNone;
+  std::vector<frontend::DimOverride> dims;
+  std::vector<State> states;
+  PassOptions passes;
+  std::string runtime;  ///< runtime-lite's library, for shared libraries
+
+  int opt_level() const { return opt == "0" ? 0 : opt == "1" ? 1 : opt == "3" ? 3 : 2; }
+};
+
+/// What reading the command line gave: options, or an exit code (after help, a version, or a usage error that was
+/// printed).
+struct CommandLine {
+  Options options;
+  std::optional<int> exit;
+};
+CommandLine read_command_line(int argc, char** argv);
+
+}  // namespace relaxc::driver
