@@ -29,10 +29,14 @@ Result<Changed> lower_scalar_math(relax::Module&, PassContext&);
 
 // lower/: from Relax functions to host prim funcs.
 
+/// Makes memory that kernels allocate a parameter, for the caller to reserve. Needs kLegal.
+Result<Changed> hoist_scratch(relax::Module&, PassContext&);
 /// Turns every Relax function into a host prim func with its shape program and describes public ones in
 /// PassContext::object. Needs kLegal; gives kLowered. Reports sizes without a bound, and states that do not pair.
 Result<Changed> lower_functions(relax::Module&, PassContext&);
 /// Gives every global allocation of host functions its place in the arena. Needs kLowered; gives kPlanned.
 Result<Changed> plan_memory(relax::Module&, PassContext&);
+/// Lists the functions of the object, callees first. Needs kPlanned. Must be the last pass that adds or removes any.
+Result<Changed> list_functions(relax::Module&, PassContext&);
 
 }  // namespace relaxc

@@ -1,6 +1,7 @@
 // Straight-line functions: kernels, views, constants, results, symbols.
 #include <catch2/catch.hpp>
 
+#include "compiler/tir/visit.h"
 #include "tests/unit/lower/harness.h"
 
 namespace relaxc::test {
@@ -70,6 +71,31 @@ def main(x: R.Tensor(("n", 4), "float32")) -> R.Tensor(("n * 4",), "float32"):
   CHECK(program.arena_bytes({7}) == 0);
   CHECK(program.text_of(program.entry().call).find("copy") == std::string::npos);
   check_same(program, {floats({3, 4}, -1)});
+}
+
+TEST_CASE("what a kernel allocates is placed in the arena by its caller") {
+  Program program(R"(
+@R.function
+def main(x: R.Tensor(("n", 40), "float32")) -> R.Tensor(("n", 40), "float32"):
+    n = T.int64()
+    with R.dataflow():
+        h = R.add(x, x)
+        y = R.nn.softmax(h, axis=1)
+        z = R.nn.softmax(y, axis=0)
+        R.output(z)
+    return z
+)");
+  INFO(program.messages());
+  REQUIRE(program.ok());
+  check_same(program, {floats({3, 40}, -2)});
+  check_same(program, {floats({200, 40}, -2)});
+  bool global = false;
+  for (const tir::PrimFunc* function : program.module().prim_funcs())
+    tir::for_each_stmt(function->body, [&](tir::Stmt s) {
+      const auto* alloc = s.as<tir::Alloc>();
+      global |= alloc != nullptr && alloc->buffer->scope == tir::Scope::kGlobal;
+    });
+  CHECK_FALSE(global);
 }
 
 }  // namespace

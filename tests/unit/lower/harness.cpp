@@ -18,6 +18,8 @@ constexpr Pass kPasses[] = {
     {.name = "dead_code", .run = dead_code},
     {.name = "expand_ops", .run = expand_ops},
     {.name = "legalize", .run = legalize},
+    {.name = "fuse_ops", .run = fuse_ops},
+    {.name = "hoist_scratch", .run = hoist_scratch},
     {.name = "lower_functions", .run = lower_functions},
     {.name = "plan_memory", .run = plan_memory},
 };

@@ -1,0 +1,117 @@
+// hoist_scratch.cpp: the temporaries of kernels become parameters, so that one plan places all memory.
+//
+// A kernel that keeps an intermediate in memory allocates it in its body. No object allocates, and a kernel does not
+// know the arena; so its caller reserves the room and passes it, like a result that nobody reads. A few bytes of known
+// size stay in the kernel as local memory (registers, or the stack).
+//
+// A prim func that the outside may call has plain parameters and nobody to reserve for it: its temporaries must be of
+// constant size, and stay local.
+#include <algorithm>
+#include <map>
+
+#include "compiler/tir/builder.h"
+#include "compiler/tir/visit.h"
+#include "compiler/transform/passes.h"
+
+namespace relaxc {
+namespace {
+
+using arith::Expr;
+using tir::BufferRef;
+using tir::Stmt;
+
+constexpr int64_t kLocalBytes = 256;       ///< a few cache lines: what a kernel may put on the stack unasked
+constexpr int64_t kPublicBytes = 1 << 16;  ///< what a public prim func may
+
+class Hoist {
+ public:
+  Hoist(tir::PrimFunc& kernel, PassContext& context, arith::Context& scalars)
+      : kernel_(kernel), context_(context), scalars_(scalars) {}
+
+  Result<Changed> run() {
+    Diagnostics& diag = context_.diag;
+    tir::for_each_stmt(kernel_.body, [&](Stmt s) {
+      const auto* alloc = s.as<tir::Alloc>();
+      if (alloc != nullptr && alloc->buffer->scope == tir::Scope::kGlobal) choose(*alloc->buffer, alloc->buffer);
+    });
+    if (failed_) return diag.failed();
+    if (local_.empty() && hoisted_.empty()) return Changed::kNo;
+    rewrite();
+    add_parameters();
+    return Changed::kYes;
+  }
+
+ private:
+  void choose(const tir::Buffer& buffer, BufferRef ref) {
+    const int64_t* bytes = tir::byte_size(scalars_, buffer).constant();
+    int64_t most = kernel_.is_private ? kLocalBytes : kPublicBytes;
+    if (bytes != nullptr && *bytes <= most) {
+      tir::Buffer local = buffer;
+      local.scope = tir::Scope::kLocal;
+      local_[ref] = scalars_.arena().make<tir::Buffer>(std::move(local));
+      return;
+    }
+    if (!kernel_.is_private) {
+      context_.diag.error(
+          kernel_.location, Kind::unbounded,
+          "public prim func '{}' needs memory for '{}', which nobody gives it; make it private and call "
+          "it from a function",
+          kernel_.name, buffer.name);
+      failed_ = true;
+      return;
+    }
+    for (Expr dim : buffer.shape)
+      for (arith::Var var : arith::free_vars(dim))
+        RELAXC_CHECK(is_given(var), "scratch '" + buffer.name + "' of " + kernel_.name + " depends on a loop");
+    hoisted_.push_back(ref);
+  }
+
+  bool is_given(arith::Var var) const {
+    bool param = std::any_of(kernel_.params.begin(), kernel_.params.end(),
+                             [&](const tir::Param& p) { return p.buffer == nullptr && p.var == var; });
+    return param || std::find(kernel_.symbols.begin(), kernel_.symbols.end(), var) != kernel_.symbols.end();
+  }
+
+  void rewrite() {
+    tir::Rewriter rewriter;
+    rewriter.on_buffer = [&](BufferRef b) { return local_.count(b) != 0 ? local_.at(b) : b; };
+    rewriter.on_stmt = [&](Stmt s) {
+      const auto* alloc = s.as<tir::Alloc>();
+      bool gone = alloc != nullptr && std::find(hoisted_.begin(), hoisted_.end(), alloc->buffer) != hoisted_.end();
+      return gone ? alloc->body : s;
+    };
+    kernel_.body = tir::rewrite(scalars_, kernel_.body, rewriter);
+  }
+
+  /// After the other buffers, before the scalars.
+  void add_parameters() {
+    if (hoisted_.empty()) return;
+    auto after = std::find_if(kernel_.params.rbegin(), kernel_.params.rend(),
+                              [](const tir::Param& p) { return p.buffer != nullptr; });
+    std::vector<tir::Param> scratch;
+    for (BufferRef buffer : hoisted_) scratch.push_back({buffer, {}});
+    kernel_.params.insert(after.base(), scratch.begin(), scratch.end());
+    kernel_.attrs["scratch"] = std::to_string(hoisted_.size());
+  }
+
+  tir::PrimFunc& kernel_;
+  PassContext& context_;
+  arith::Context& scalars_;
+  std::map<BufferRef, BufferRef> local_;  // looked up only
+  std::vector<BufferRef> hoisted_;
+  bool failed_ = false;
+};
+
+}  // namespace
+
+Result<Changed> hoist_scratch(relax::Module& module, PassContext& context) {
+  Diagnostics& diag = context.diag;
+  Changed changed = Changed::kNo;
+  for (tir::PrimFunc* kernel : module.prim_funcs()) {
+    RELAXC_TRY(Changed one, Hoist(*kernel, context, module.context()).run());
+    changed |= one;
+  }
+  return changed;
+}
+
+}  // namespace relaxc
