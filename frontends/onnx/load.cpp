@@ -54,6 +54,17 @@ Result<LoadedModel> load_model(const std::string& path, Location where, Diagnost
   return model;
 }
 
+Result<relax::ConstantRef> load_tensor(const std::string& path, Location where, Diagnostics& diag) {
+  RELAXC_TRY(std::shared_ptr<const relax::MappedFile> file, relax::map_file(path, where, diag));
+  SlimResult slim = slim_message(file->bytes(), WireRoot::kTensor);
+  onnx::TensorProto tensor;
+  if (!slim.fault.empty() || !tensor.ParseFromString(slim.bytes))
+    return diag.error(where, Kind::malformed_model, "'{}' is not a tensor: {}", path,
+                      slim.fault.empty() ? "its fields have other types" : slim.fault);
+  ModelFiles files(path, file);
+  return tensor_constant(tensor, files, where, diag);
+}
+
 Result<std::shared_ptr<const relax::MappedFile>> ModelFiles::external(const std::string& location, Location where,
                                                                       Diagnostics& diag) {
   if (auto found = external_.find(location); found != external_.end()) return found->second;

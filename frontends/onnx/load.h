@@ -51,4 +51,7 @@ std::string data_type_name(int32_t data_type);
 Result<relax::ConstantRef> tensor_constant(const onnx::TensorProto& tensor, ModelFiles& files, Location where,
                                            Diagnostics& diag);
 
+/// The tensor in a file of its own, as test data is stored (a serialized TensorProto).
+Result<relax::ConstantRef> load_tensor(const std::string& path, Location where, Diagnostics& diag);
+
 }  // namespace relaxc::frontend

@@ -1,4 +1,5 @@
 // data.cpp: operators that move elements by index: gathers, scatters, pads, masks, rearrangements of blocks.
+#include "frontends/onnx/axes.h"
 #include "frontends/onnx/fold.h"
 #include "frontends/onnx/load.h"
 
@@ -53,25 +54,26 @@ Status scatter_nd(Node& node) {
 Result<std::vector<Expr>> pads_of(Node& node, Value* x) {
   Diagnostics& diag = node.diag;
   size_t rank = x->shape().size();
-  std::vector<Expr> given;
-  std::vector<int64_t> axes;
+  std::vector<Expr> given, axes;
   if (node.opset < 11) {
     for (int64_t pad : node.ints_attr(node.opset < 2 ? "paddings" : "pads")) given.push_back(node.index(pad));
   } else {
     RELAXC_TRY(given, node.ints(1));
   }
-  for (size_t i = 0; i < rank; ++i) axes.push_back(static_cast<int64_t>(i));
   if (node.has(3)) {
-    RELAXC_TRY(axes, node.constant_ints(3, "axes"));
-    RELAXC_TRY(axes, normal_axes(node, axes, static_cast<int64_t>(rank)));
+    RELAXC_TRY(axes, axis_exprs(node, 3, "axes", static_cast<int64_t>(rank)));
+  } else {
+    for (size_t i = 0; i < rank; ++i) axes.push_back(node.index(static_cast<int64_t>(i)));
   }
   if (given.size() != 2 * axes.size())
     return node.error(Kind::invalid_value, "there are {} pads for {} axes", given.size(), axes.size());
   std::vector<Expr> pads(2 * rank, node.index(0));
-  for (size_t i = 0; i < axes.size(); ++i) {
-    pads[static_cast<size_t>(axes[i])] = given[i];
-    pads[static_cast<size_t>(axes[i]) + rank] = given[i + axes.size()];
-  }
+  for (size_t i = 0; i < rank; ++i)
+    for (size_t k = 0; k < axes.size(); ++k) {
+      Expr here = arith::eq(axes[k], node.index(static_cast<int64_t>(i)));
+      pads[i] = node.simplify(arith::select(here, given[k], pads[i]));
+      pads[i + rank] = node.simplify(arith::select(here, given[k + axes.size()], pads[i + rank]));
+    }
   return pads;
 }
 
@@ -205,7 +207,7 @@ constexpr Converter kRows[] = {
     {.name = "Scatter", .convert = scatter_elements},
     {.name = "ScatterElements", .convert = scatter_elements},
     {.name = "ScatterND", .convert = scatter_nd},
-    {.name = "Pad", .convert = pad, .note = "constant axes"},
+    {.name = "Pad", .convert = pad},
     {.name = "NonZero", .convert = non_zero},
     {.name = "OneHot", .convert = one_hot},
     {.name = "Trilu", .convert = trilu},

@@ -2,6 +2,7 @@
 //
 // Axes are an attribute before opset 18 (ReduceSum: 13) and an input since; without axes all are reduced, unless
 // noop_with_empty_axes says none.
+#include "frontends/onnx/axes.h"
 #include "frontends/onnx/fold.h"
 
 namespace relaxc::frontend {
@@ -10,27 +11,58 @@ namespace {
 struct Reduction {
   Value* x = nullptr;
   Attrs attrs;
-  bool nothing = false;  ///< no axis is reduced: element-wise parts still apply
+  bool nothing = false;           ///< no axis is reduced: element-wise parts still apply
+  std::vector<Expr> result_dims;  ///< set where axes are read at run time: the result's shape
 };
+
+/// Axes that are read at run time: dim d becomes two, [1, d] if it is reduced and [d, 1] if not, so that the second
+/// ones are reduced whatever the axes are.
+Status reduce_unknown(Node& node, Reduction& r, const std::vector<Expr>& axes, bool keep) {
+  Diagnostics& diag = node.diag;
+  std::vector<Expr> dims = r.x->shape(), pairs, kept;
+  std::vector<int64_t> seconds;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    Expr reduced = is_one_of(node, static_cast<int64_t>(i), axes);
+    kept.push_back(node.simplify(arith::select(reduced, node.index(1), dims[i])));
+    pairs.push_back(kept.back());
+    pairs.push_back(node.simplify(arith::select(reduced, dims[i], node.index(1))));
+    seconds.push_back(static_cast<int64_t>(2 * i + 1));
+  }
+  RELAXC_TRY(r.x, reshape(node, r.x, std::move(pairs)));
+  r.attrs = {{"axis", seconds}, {"keepdims", false}};
+  r.result_dims = keep ? kept : without(node, dims, axes);
+  return Done{};
+}
 
 Result<Reduction> reduction(Node& node) {
   Diagnostics& diag = node.diag;
   Reduction r;
   RELAXC_TRY(r.x, node.input(0));
+  int64_t rank = static_cast<int64_t>(r.x->shape().size());
+  bool keep = node.int_attr("keepdims", 1) != 0;
   std::vector<int64_t> axes = node.ints_attr("axes");
+  RELAXC_TRY(axes, normal_axes(node, axes, rank));
   int64_t input_since = node.proto.op_type() == "ReduceSum" ? 13 : 18;
   if (node.opset >= input_since && node.has(1)) {
-    RELAXC_TRY(axes, node.constant_ints(1, "axes"));
+    RELAXC_TRY(std::vector<Expr> given, axis_exprs(node, 1, "axes", rank));
+    std::optional<std::vector<int64_t>> numbers = as_numbers(given);
+    if (!numbers) {
+      RELAXC_DO(reduce_unknown(node, r, given, keep));
+      return r;
+    }
+    axes = *numbers;
   }
-  RELAXC_TRY(axes, normal_axes(node, axes, static_cast<int64_t>(r.x->shape().size())));
   r.nothing = axes.empty() && node.opset >= input_since && node.int_attr("noop_with_empty_axes", 0) != 0;
-  r.attrs = {{"axis", axes}, {"keepdims", node.int_attr("keepdims", 1) != 0}};
+  r.attrs = {{"axis", axes}, {"keepdims", keep}};
   return r;
 }
 
 Result<Value*> reduce(Node& node, const char* op, const Reduction& r, Value* x) {
+  Diagnostics& diag = node.diag;
   if (r.nothing) return x;
-  return node.call(op, {x}, r.attrs);
+  RELAXC_TRY(Value * y, node.call(op, {x}, r.attrs));
+  if (r.result_dims.empty()) return y;
+  return reshape(node, y, r.result_dims);
 }
 
 template <const char* Name>
@@ -62,7 +94,7 @@ Status log_sum_exp(Node& node) {
   Diagnostics& diag = node.diag;
   RELAXC_TRY(Reduction r, reduction(node));
   if (r.nothing) return node.forward(0, 0);  // log(exp(x))
-  return node.set(0, node.call("log_sum_exp", {r.x}, r.attrs));
+  return node.set(0, reduce(node, "log_sum_exp", r, r.x));
 }
 
 /// The product, sum, least or largest of known contents in a list.
@@ -101,12 +133,27 @@ Status place(Node& node) {
                                 {"select_last", node.int_attr("select_last_index", 0) != 0}}));
 }
 
+/// Seen as [dims before the axis, the axis, dims behind it]: the axis may then be read at run time.
 Status cum(Node& node, const char* op) {
   Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
-  RELAXC_TRY(std::vector<int64_t> axis, node.constant_ints(1, "axis"));
+  std::vector<Expr> dims = x->shape();
+  RELAXC_TRY(std::vector<Expr> axis, axis_exprs(node, 1, "axis", static_cast<int64_t>(dims.size())));
   if (axis.size() != 1) return node.error(Kind::invalid_value, "axis must be a scalar");
-  RELAXC_TRY(int64_t at, normal_axis(node, axis[0], static_cast<int64_t>(x->shape().size())));
+  std::vector<Expr> three(3, node.index(1));
+  int64_t at = 1;
+  if (axis[0].constant() != nullptr) {
+    at = *axis[0].constant();
+  } else {
+    for (size_t i = 0; i < dims.size(); ++i) {
+      Expr place = node.index(static_cast<int64_t>(i)), one = node.index(1);
+      three[0] = three[0] * arith::select(arith::lt(place, axis[0]), dims[i], one);
+      three[1] = three[1] * arith::select(arith::eq(place, axis[0]), dims[i], one);
+      three[2] = three[2] * arith::select(arith::lt(axis[0], place), dims[i], one);
+    }
+    for (Expr& extent : three) extent = node.simplify(extent);
+    RELAXC_TRY(x, reshape(node, x, std::move(three)));
+  }
   std::vector<int64_t> flipped{at};
   bool reverse = node.int_attr("reverse", 0) != 0;
   if (reverse) {
@@ -115,6 +162,9 @@ Status cum(Node& node, const char* op) {
   RELAXC_TRY(Value * y, node.call(op, {x}, {{"axis", at}, {"exclusive", node.int_attr("exclusive", 0) != 0}}));
   if (reverse) {
     RELAXC_TRY(y, node.call("flip", {y}, {{"axis", flipped}}));
+  }
+  if (axis[0].constant() == nullptr) {
+    RELAXC_TRY(y, reshape(node, y, std::move(dims)));
   }
   return node.set(0, y);
 }
@@ -130,20 +180,20 @@ constexpr char kSum[] = "sum", kProd[] = "prod", kMax[] = "max", kMin[] = "min",
                kArgmin[] = "argmin";
 
 constexpr Converter kRows[] = {
-    {.name = "ReduceSum", .convert = plain<kSum>, .fold = fold_list<fold_add, 0, true>, .note = "constant axes"},
-    {.name = "ReduceProd", .convert = plain<kProd>, .fold = fold_list<fold_mul, 1, true>, .note = "constant axes"},
-    {.name = "ReduceMax", .convert = plain<kMax>, .fold = fold_list<fold_max, 0, false>, .note = "constant axes"},
-    {.name = "ReduceMin", .convert = plain<kMin>, .fold = fold_list<fold_min, 0, false>, .note = "constant axes"},
-    {.name = "ReduceMean", .convert = plain<kMean>, .note = "constant axes"},
-    {.name = "ReduceL1", .convert = sum_of<kAbs, kNone>, .note = "constant axes"},
-    {.name = "ReduceL2", .convert = sum_of<kSquare, kSqrt>, .note = "constant axes"},
-    {.name = "ReduceSumSquare", .convert = sum_of<kSquare, kNone>, .note = "constant axes"},
-    {.name = "ReduceLogSum", .convert = sum_of<kNone, kLog>, .note = "constant axes"},
-    {.name = "ReduceLogSumExp", .convert = log_sum_exp, .note = "constant axes"},
+    {.name = "ReduceSum", .convert = plain<kSum>, .fold = fold_list<fold_add, 0, true>},
+    {.name = "ReduceProd", .convert = plain<kProd>, .fold = fold_list<fold_mul, 1, true>},
+    {.name = "ReduceMax", .convert = plain<kMax>, .fold = fold_list<fold_max, 0, false>},
+    {.name = "ReduceMin", .convert = plain<kMin>, .fold = fold_list<fold_min, 0, false>},
+    {.name = "ReduceMean", .convert = plain<kMean>},
+    {.name = "ReduceL1", .convert = sum_of<kAbs, kNone>},
+    {.name = "ReduceL2", .convert = sum_of<kSquare, kSqrt>},
+    {.name = "ReduceSumSquare", .convert = sum_of<kSquare, kNone>},
+    {.name = "ReduceLogSum", .convert = sum_of<kNone, kLog>},
+    {.name = "ReduceLogSumExp", .convert = log_sum_exp},
     {.name = "ArgMax", .convert = place<kArgmax>},
     {.name = "ArgMin", .convert = place<kArgmin>},
-    {.name = "CumSum", .convert = cum_sum, .note = "constant axis"},
-    {.name = "CumProd", .convert = cum_prod, .note = "constant axis"},
+    {.name = "CumSum", .convert = cum_sum},
+    {.name = "CumProd", .convert = cum_prod},
 };
 
 }  // namespace

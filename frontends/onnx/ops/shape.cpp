@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "frontends/onnx/axes.h"
 #include "frontends/onnx/fold.h"
 #include "frontends/onnx/load.h"
 
@@ -185,22 +186,36 @@ bool fold_reshape(Node& node) {
 }
 
 /// The axes of Squeeze and Unsqueeze: an attribute before opset 13, an input since. Nothing: absent.
-Result<std::optional<std::vector<int64_t>>> axes_of(Node& node) {
+Result<std::optional<std::vector<Expr>>> axes_of(Node& node, int64_t rank, bool added) {
   Diagnostics& diag = node.diag;
-  using Axes = std::optional<std::vector<int64_t>>;
-  if (node.opset < 13) return node.has_attr("axes") ? Axes(node.ints_attr("axes")) : Axes();
-  if (!node.has(1)) return Axes();
-  RELAXC_TRY(std::vector<int64_t> axes, node.constant_ints(1, "axes"));
-  return Axes(std::move(axes));
+  using Axes = std::optional<std::vector<Expr>>;
+  if (node.opset < 13 ? !node.has_attr("axes") : !node.has(1)) return Axes();
+  if (node.opset >= 13) {
+    RELAXC_TRY(const TensorInfo* info, node.info(1));
+    const int64_t* count = info->ndim == 0 ? nullptr : (*info->shape)[0].constant();
+    RELAXC_TRY(std::vector<Expr> axes, axis_exprs(node, 1, "axes",
+                                                  rank + (added && count != nullptr ? *count
+                                                          : added                   ? 1
+                                                                                    : 0)));
+    return Axes(std::move(axes));
+  }
+  std::vector<int64_t> given = node.ints_attr("axes");
+  RELAXC_TRY(given, normal_axes(node, given, rank + (added ? static_cast<int64_t>(given.size()) : 0)));
+  return Axes(dims_of(node, given));
 }
 
 Status unsqueeze(Node& node) {
   Diagnostics& diag = node.diag;
-  RELAXC_TRY(auto axes, axes_of(node));
-  if (!axes) return node.error(Kind::invalid_attribute, "axes are missing");
   RELAXC_TRY(const TensorInfo* info, node.info(0));
-  int64_t rank = info->ndim + static_cast<int64_t>(axes->size());
-  RELAXC_TRY(axes, normal_axes(node, *axes, rank));
+  std::vector<Expr> from = *info->shape;
+  RELAXC_TRY(auto given, axes_of(node, info->ndim, true));
+  if (!given) return node.error(Kind::invalid_attribute, "axes are missing");
+  auto axes = as_numbers(*given);
+  if (!axes) {
+    RELAXC_TRY(Value * x, node.input(0));
+    return node.set(0, reshape(node, x, with_ones(node, from, *given)));
+  }
+  int64_t rank = static_cast<int64_t>(from.size() + axes->size());
   if (const Known* x = node.known(0)) {
     std::vector<int64_t> shape;
     for (int64_t i = 0, next = 0; i < rank; ++i)
@@ -215,18 +230,24 @@ Status unsqueeze(Node& node) {
 
 Status squeeze(Node& node) {
   Diagnostics& diag = node.diag;
-  RELAXC_TRY(auto axes, axes_of(node));
   RELAXC_TRY(const TensorInfo* info, node.info(0));
+  std::vector<Expr> from = *info->shape;
+  RELAXC_TRY(auto given, axes_of(node, info->ndim, false));
   std::vector<int64_t> which;
-  if (axes) {
-    RELAXC_TRY(which, normal_axes(node, *axes, info->ndim));
+  if (given) {
+    auto axes = as_numbers(*given);
+    if (!axes) {
+      RELAXC_TRY(Value * x, node.input(0));
+      return node.set(0, reshape(node, x, without(node, from, *given)));
+    }
+    which = *axes;
   } else {
-    for (size_t i = 0; i < info->shape->size(); ++i)
-      if ((*info->shape)[i].is_constant(1))
+    for (size_t i = 0; i < from.size(); ++i)
+      if (from[i].is_constant(1))
         which.push_back(static_cast<int64_t>(i));
-      else if ((*info->shape)[i].constant() == nullptr)
+      else if (from[i].constant() == nullptr)
         return node.error(Kind::unsupported, "without axes the rank depends on whether {} is 1; name the axes",
-                          arith::to_string((*info->shape)[i]));
+                          arith::to_string(from[i]));
   }
   if (const Known* x = node.known(0)) {
     std::vector<int64_t> shape;
@@ -375,34 +396,60 @@ Status tile(Node& node) {
   return node.set(0, node.call("tile", {x, node.shape(std::move(repeats))}));
 }
 
+/// Axes that are read at run time: every axis is sliced, those that are none from 0 to its end.
+void spread_over_all_axes(Node& node, const std::vector<Expr>& dims, const std::vector<Expr>& axes,
+                          std::vector<Expr>& starts, std::vector<Expr>& ends, std::vector<Expr>& steps) {
+  std::vector<Expr> from, to, by;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    Expr start = node.index(0), end = dims[i], step = node.index(1);
+    for (size_t k = 0; k < axes.size(); ++k) {
+      Expr here = arith::eq(axes[k], node.index(static_cast<int64_t>(i)));
+      start = arith::select(here, starts[k], start);
+      end = arith::select(here, ends[k], end);
+      step = arith::select(here, steps[k], step);
+    }
+    from.push_back(node.simplify(start));
+    to.push_back(node.simplify(end));
+    by.push_back(node.simplify(step));
+  }
+  starts = std::move(from), ends = std::move(to), steps = std::move(by);
+}
+
 /// Begins, ends, axes and steps: attributes before opset 10, inputs since.
 Status slice(Node& node) {
   Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
-  std::vector<Expr> starts, ends, steps;
-  std::vector<int64_t> axes;
+  std::vector<Expr> starts, ends, steps, given;
+  int64_t rank = static_cast<int64_t>(x->shape().size());
   if (node.opset < 10) {
     starts = dims_of(node, node.ints_attr("starts"));
     ends = dims_of(node, node.ints_attr("ends"));
-    axes = node.ints_attr("axes");
+    std::vector<int64_t> axes = node.ints_attr("axes");
+    RELAXC_TRY(axes, normal_axes(node, axes, rank));
+    given = dims_of(node, axes);
   } else {
     RELAXC_TRY(starts, node.ints(1));
     RELAXC_TRY(ends, node.ints(2));
     if (node.has(3)) {
-      RELAXC_TRY(axes, node.constant_ints(3, "axes"));
+      RELAXC_TRY(given, axis_exprs(node, 3, "axes", rank));
     }
     if (node.has(4)) {
       RELAXC_TRY(steps, node.ints(4));
     }
   }
-  if (axes.empty()) {
-    axes.resize(starts.size());
-    std::iota(axes.begin(), axes.end(), 0);
-  }
-  if (axes.empty()) return node.forward(0, 0);
-  std::vector<Value*> operands{x, node.shape(std::move(starts)), node.shape(std::move(ends))};
-  if (!steps.empty()) operands.push_back(node.shape(std::move(steps)));
-  return node.set(0, node.call("strided_slice", operands, {{"axes", axes}}));
+  if (starts.empty()) return node.forward(0, 0);
+  if (steps.empty()) steps.assign(starts.size(), node.index(1));
+  if (given.empty())
+    for (size_t i = 0; i < starts.size(); ++i) given.push_back(node.index(static_cast<int64_t>(i)));
+  if (ends.size() != starts.size() || steps.size() != starts.size() || given.size() != starts.size())
+    return node.error(Kind::invalid_value, "there are {} starts, {} ends, {} axes and {} steps", starts.size(),
+                      ends.size(), given.size(), steps.size());
+  std::optional<std::vector<int64_t>> axes = as_numbers(given);
+  if (!axes) spread_over_all_axes(node, x->shape(), given, starts, ends, steps);
+  return node.set(
+      0, node.call("strided_slice",
+                   {x, node.shape(std::move(starts)), node.shape(std::move(ends)), node.shape(std::move(steps))},
+                   {{"axes", axes.value_or(std::vector<int64_t>{})}}));
 }
 
 bool fold_slice(Node& node) {
@@ -507,15 +554,15 @@ constexpr Converter kRows[] = {
     {.name = "Constant", .convert = constant, .note = "not sparse, not strings"},
     {.name = "ConstantOfShape", .convert = constant_of_shape, .fold = fold_constant_of_shape},
     {.name = "Reshape", .convert = reshape_node, .fold = fold_reshape},
-    {.name = "Unsqueeze", .convert = unsqueeze, .note = "constant axes"},
-    {.name = "Squeeze", .convert = squeeze, .note = "constant axes"},
+    {.name = "Unsqueeze", .convert = unsqueeze},
+    {.name = "Squeeze", .convert = squeeze},
     {.name = "Flatten", .convert = flatten},
     {.name = "Transpose", .convert = transpose},
     {.name = "Concat", .convert = concat, .fold = fold_concat},
     {.name = "Split", .convert = split, .fold = fold_split},
     {.name = "Expand", .convert = expand, .fold = fold_expand},
     {.name = "Tile", .convert = tile},
-    {.name = "Slice", .convert = slice, .fold = fold_slice, .note = "constant axes"},
+    {.name = "Slice", .convert = slice, .fold = fold_slice},
     {.name = "Gather", .convert = gather, .fold = fold_gather},
     {.name = "Range", .convert = range, .fold = fold_range, .note = "floats: constant limits"},
 };

@@ -1,0 +1,24 @@
+// axes.h: axes that are read when the program runs.
+//
+// Newer opsets pass axes as tensors. Almost always they are constants; where they are not, their number still is known,
+// so ranks are, and each question "is axis i one of them?" becomes a select in a dim. Rearranging then needs nothing
+// but reshapes: a dim d that may be reduced is seen as two, one of which is 1.
+#pragma once
+
+#include "frontends/onnx/node.h"
+
+namespace relaxc::frontend {
+
+/// Axes as expressions in 0..rank-1, numbers where they are constant (and then checked).
+Result<std::vector<Expr>> axis_exprs(Node& node, size_t input, std::string_view what, int64_t rank);
+/// All of them as numbers, if they are.
+std::optional<std::vector<int64_t>> as_numbers(const std::vector<Expr>& axes);
+/// Whether `position` is one of the axes, as a bool expression.
+Expr is_one_of(Node& node, int64_t position, const std::vector<Expr>& axes);
+
+/// `dims` with dims of 1 put in at `axes`, which count in the result.
+std::vector<Expr> with_ones(Node& node, const std::vector<Expr>& dims, const std::vector<Expr>& axes);
+/// `dims` without those at `axes`.
+std::vector<Expr> without(Node& node, const std::vector<Expr>& dims, const std::vector<Expr>& axes);
+
+}  // namespace relaxc::frontend

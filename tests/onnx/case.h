@@ -1,0 +1,37 @@
+// case.h: one test in the layout of ONNX's backend tests: a folder with model.onnx and test_data_set_K of inputs and
+// outputs.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/relax/interpret.h"
+
+namespace relaxc::onnx_tests {
+
+using relax::HostTensor;
+
+struct DataSet {
+  std::string name;
+  std::vector<HostTensor> inputs, outputs;
+};
+
+struct Case {
+  std::string name;    ///< "node/test_abs": suite and folder
+  std::string folder;  ///< where it is
+  double rtol = 1e-3, atol = 1e-7;
+
+  std::string model() const { return folder + "/model.onnx"; }
+  /// Reads all data sets; the reason instead if one cannot be read (a sequence, say).
+  std::string load(std::vector<DataSet>& sets) const;
+};
+
+/// Every folder below `root` with a model.onnx, by name; `suite` is put before each name.
+std::vector<Case> find_cases(const std::string& root, const std::string& suite);
+
+/// Empty if all outputs agree with what was expected: |a - b| <= atol + rtol * |b| (NaN equals NaN, infinities must be
+/// equal, integers too), as the suite itself compares. Otherwise what differs most.
+std::string compare(const std::vector<HostTensor>& actual, const std::vector<HostTensor>& expected, const Case& test);
+
+}  // namespace relaxc::onnx_tests

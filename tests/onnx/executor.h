@@ -1,0 +1,31 @@
+// executor.h: what runs a model in these tests: the interpreter now, a compiled library where one can be made.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "tests/onnx/case.h"
+
+namespace relaxc::onnx_tests {
+
+/// A model ready to run.
+class Prepared {
+ public:
+  virtual ~Prepared() = default;
+  /// The outputs, or why there are none.
+  virtual std::variant<std::vector<HostTensor>, std::string> run(const std::vector<HostTensor>& inputs) = 0;
+};
+
+class Executor {
+ public:
+  virtual ~Executor() = default;
+  /// Imports (and compiles) the model; null with `fault` set if that is not possible.
+  virtual std::unique_ptr<Prepared> prepare(const std::string& model, std::string& fault) = 0;
+};
+
+/// Runs modules op by op, each by its meaning.
+std::unique_ptr<Executor> make_interpreting_executor();
+
+}  // namespace relaxc::onnx_tests

@@ -1,0 +1,152 @@
+// run_suite.cpp: runs ONNX's backend tests and whole models, and holds them to a list.
+//
+// One process for all of them: most take a millisecond, and a thousand starts of a program would take longer than the
+// tests. supported.txt names the tests that must pass; one that is listed and fails, or is listed and cannot be found
+// although its suite is there, fails the run. A test that passes without being listed is named, so that the list grows.
+//
+// Usage: onnx_suite [--update] [--failures] [--only SUBSTRING] LIST SUITE=FOLDER…
+// A suite whose folder is missing is skipped, and said so: models and test data do not belong to this repository.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <set>
+
+#include "compiler/support/check.h"
+#include "tests/onnx/executor.h"
+
+namespace relaxc::onnx_tests {
+namespace {
+
+struct Options {
+  bool update = false, failures = false;
+  std::string only, list;
+  std::vector<std::pair<std::string, std::string>> suites;
+};
+
+struct Outcome {
+  bool passed = false;
+  std::string reason;
+};
+
+Outcome run_case(const Case& test, Executor& executor) {
+  std::vector<DataSet> sets;
+  if (std::string fault = test.load(sets); !fault.empty()) return {false, fault};
+  std::string fault;
+  std::unique_ptr<Prepared> model = executor.prepare(test.model(), fault);
+  if (model == nullptr) return {false, fault};
+  for (const DataSet& set : sets) {
+    auto result = model->run(set.inputs);
+    if (auto* reason = std::get_if<std::string>(&result)) return {false, set.name + ": " + *reason};
+    std::string wrong = compare(std::get<std::vector<HostTensor>>(result), set.outputs, test);
+    if (!wrong.empty()) return {false, set.name + ": " + wrong};
+  }
+  return {true, ""};
+}
+
+/// A broken invariant fails its test and lets the others run.
+Outcome guarded(const Case& test, Executor& executor) {
+  try {
+    return run_case(test, executor);
+  } catch (const InternalError& error) {
+    return {false, std::string("internal error: ") + error.what()};
+  }
+}
+
+std::set<std::string> read_list(const std::string& path) {
+  std::set<std::string> names;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);)
+    if (!line.empty() && line[0] != '#') names.insert(line);
+  return names;
+}
+
+void write_list(const std::string& path, const std::set<std::string>& names) {
+  std::ofstream file(path);
+  file << "# Tests that must pass: SUITE/FOLDER. Rewritten by onnx_suite --update, which adds what passes.\n";
+  for (const std::string& name : names) file << name << "\n";
+}
+
+int run(const Options& options) {
+  std::set<std::string> listed = read_list(options.list), passing, found;
+  std::unique_ptr<Executor> executor = make_interpreting_executor();
+  std::map<std::string, std::pair<int, int>> totals;
+  int regressions = 0;
+  std::vector<std::string> news;
+  for (const auto& [suite, folder] : options.suites) {
+    std::vector<Case> cases = find_cases(folder, suite);
+    if (cases.empty()) {
+      fmt::print("skipped {}: there are no tests in '{}'\n", suite, folder);
+      for (const std::string& name : listed)
+        if (name.starts_with(suite + "/")) found.insert(name), passing.insert(name);
+      continue;
+    }
+    for (Case& test : cases) {
+      found.insert(test.name);
+      if (test.name.find(options.only) == std::string::npos) continue;
+      // Models were run by another implementation, whose own variants differ by this much (shown by its noise).
+      if (suite == "models") test.rtol = 1e-3, test.atol = 1e-4;
+      Outcome outcome = guarded(test, *executor);
+      auto& [good, all] = totals[suite];
+      good += outcome.passed ? 1 : 0;
+      ++all;
+      if (outcome.passed) passing.insert(test.name);
+      if (outcome.passed && listed.count(test.name) == 0) news.push_back(test.name);
+      bool regression = !outcome.passed && listed.count(test.name) != 0;
+      regressions += regression ? 1 : 0;
+      if (regression || (options.failures && !outcome.passed))
+        fmt::print("{} {}: {}\n", regression ? "FAILED" : "open", test.name, outcome.reason);
+      std::fflush(stdout);
+    }
+  }
+  for (const std::string& name : listed)
+    if (found.count(name) == 0) {
+      fmt::print("FAILED {}: there is no such test\n", name);
+      ++regressions;
+    }
+  for (const auto& [suite, total] : totals) fmt::print("{}: {} of {} pass\n", suite, total.first, total.second);
+  if (options.update) {
+    listed.insert(passing.begin(), passing.end());
+    write_list(options.list, listed);
+  } else if (!news.empty()) {
+    fmt::print("{} tests pass and are not listed, the first is {}; --update lists them\n", news.size(), news[0]);
+  }
+  if (regressions > 0) fmt::print("{} listed tests do not pass\n", regressions);
+  return regressions > 0 ? 1 : 0;
+}
+
+bool parse(int argc, char** argv, Options& options) {
+  for (int i = 1; i < argc; ++i) {
+    std::string arg = argv[i];
+    if (arg == "--update") {
+      options.update = true;
+    } else if (arg == "--failures") {
+      options.failures = true;
+    } else if (arg == "--only" && i + 1 < argc) {
+      options.only = argv[++i];
+    } else if (size_t at = arg.find('='); at != std::string::npos) {
+      options.suites.emplace_back(arg.substr(0, at), arg.substr(at + 1));
+    } else if (options.list.empty()) {
+      options.list = arg;
+    } else {
+      return false;
+    }
+  }
+  return !options.list.empty() && !options.suites.empty();
+}
+
+}  // namespace
+}  // namespace relaxc::onnx_tests
+
+int main(int argc, char** argv) {
+  relaxc::onnx_tests::Options options;
+  if (!relaxc::onnx_tests::parse(argc, argv, options)) {
+    std::cerr << "usage: onnx_suite [--update] [--failures] [--only SUBSTRING] LIST SUITE=FOLDER...\n";
+    return 2;
+  }
+  return relaxc::onnx_tests::run(options);
+}
