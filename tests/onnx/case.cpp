@@ -63,8 +63,7 @@ std::vector<Case> find_cases(const std::string& root, const std::string& suite) 
 }
 
 std::string compare(const std::vector<HostTensor>& actual, const std::vector<HostTensor>& expected, const Case& test) {
-  if (actual.size() < expected.size())
-    return fmt::format("{} outputs, expected {}", actual.size(), expected.size());
+  if (actual.size() < expected.size()) return fmt::format("{} outputs, expected {}", actual.size(), expected.size());
   for (size_t i = 0; i < expected.size(); ++i) {
     const HostTensor &a = actual[i], &b = expected[i];
     if (a.dtype != b.dtype)
