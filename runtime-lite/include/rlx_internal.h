@@ -96,6 +96,11 @@ int32_t rlx_generic_arena_bytes(const rlx_function_private* self, const int64_t*
 int32_t rlx_generic_run(const rlx_function_private* self, uint64_t* scratch, rlx_context* context, const rlx_tensor* in,
                         uint32_t num_in, rlx_tensor* out, uint32_t num_out);
 
+/* Element arithmetic that some CPUs do not have and that only a libm would give. */
+double rlx_fmod(double x, double y); /* C's fmod: exact, with the sign of x */
+float rlx_fmodf(float x, float y);
+double rlx_fma(double x, double y, double z); /* one rounding, to nearest even */
+
 #ifdef __cplusplus
 }
 #endif
