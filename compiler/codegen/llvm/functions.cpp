@@ -100,8 +100,8 @@ Value* Numeric::round_to_integral(llvm::Intrinsic::ID id, Value* x) {
 /// a * b + c with one rounding. Without the instruction, float goes through double, where the product is exact and the
 /// error of the sum decides the last bit (rounding to odd), so that the second rounding is right.
 Value* Numeric::fused(Value* a, Value* b, Value* c) {
-  if (abilities_.fma || abilities_.math_library || a->getType()->getScalarType()->isDoubleTy())
-    return b_.CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()}, {a, b, c});
+  if (!abilities_.fma && a->getType()->getScalarType()->isDoubleTy()) return call_scalar("rlx_fma", {a, b, c});
+  if (abilities_.fma) return b_.CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()}, {a, b, c});
   llvm::Type* doubles = shaped(b_.getDoubleTy(), a);
   llvm::Type* ints = shaped(b_.getInt64Ty(), a);
   Value* product = b_.CreateFMul(b_.CreateFPExt(a, doubles), b_.CreateFPExt(b, doubles));
@@ -139,19 +139,20 @@ Value* Numeric::float_function(Intrinsic intrinsic, const std::vector<Value*>& a
     case Intrinsic::k_copysign:
       return b_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, x, args[1]);
     default:
-      return library(intrinsic, args);
+      RELAXC_UNREACHABLE(std::string(arith::intrinsic_name(intrinsic)) + " was not expanded");
   }
 }
 
-Value* Numeric::library(Intrinsic intrinsic, const std::vector<Value*>& args) {
-  std::string name(arith::intrinsic_name(intrinsic));
-  RELAXC_CHECK(abilities_.math_library, name + " reached code generation; a pass lowers it to arithmetic");
+/// Calls a function of runtime-lite lane by lane.
+Value* Numeric::call_scalar(const std::string& symbol, const std::vector<Value*>& args) {
   llvm::Type* type = args[0]->getType();
   llvm::Type* scalar = type->getScalarType();
   std::vector<llvm::Type*> parameters(args.size(), scalar);
   llvm::Module* module = b_.GetInsertBlock()->getModule();
-  std::string symbol = "relaxc_jit_" + name + (scalar->isDoubleTy() ? "" : "f");
   auto callee = module->getOrInsertFunction(symbol, llvm::FunctionType::get(scalar, parameters, false));
+  auto* function = llvm::cast<llvm::Function>(callee.getCallee());
+  function->setDoesNotThrow();
+  function->setDoesNotAccessMemory();
   auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
   if (vector == nullptr) return b_.CreateCall(callee, args);
   Value* out = llvm::PoisonValue::get(type);
@@ -163,9 +164,10 @@ Value* Numeric::library(Intrinsic intrinsic, const std::vector<Value*>& args) {
   return out;
 }
 
-/// fmod: exact, sign of `a`.
+/// fmod: exact, with the sign of `a`. LLVM's frem would call libm.
 Value* Numeric::float_remainder(Value* a, Value* b) {
-  return b_.CreateFRem(a, b);
+  bool is_double = a->getType()->getScalarType()->isDoubleTy();
+  return call_scalar(is_double ? "rlx_fmod" : "rlx_fmodf", {a, b});
 }
 
 }  // namespace relaxc::codegen_llvm

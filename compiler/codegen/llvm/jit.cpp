@@ -2,8 +2,7 @@
 //
 // Each prim func becomes one module with all it calls and one entry of fixed shape, `int32_t (void* const* buffers,
 // const int64_t* scalars, rlx_error* error)`, so that no call has to be made up at run time. Memory that a program
-// allocates belongs to the run and is freed with it. libm stands in for the functions that no pass has lowered, called
-// as the interpreter calls it.
+// allocates belongs to the run and is freed with it.
 #include "compiler/codegen/llvm/jit.h"
 
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
@@ -77,10 +76,6 @@ int32_t jit_external(const char* name, TensorRecord* const* args, int64_t count)
   return (*current_run->external)(name, list);
 }
 
-double rounded_sigmoid(double x) {
-  return 1 / (1 + std::exp(-x));
-}
-
 llvm::orc::SymbolMap runtime_symbols(llvm::orc::LLJIT& jit) {
   llvm::orc::SymbolMap map;
   auto add = [&](const std::string& name, auto* function) {
@@ -88,34 +83,13 @@ llvm::orc::SymbolMap runtime_symbols(llvm::orc::LLJIT& jit) {
   };
   add("relaxc_jit_alloc", &jit_alloc);
   add("relaxc_jit_external", &jit_external);
-  add("fmod", static_cast<double (*)(double, double)>(&std::fmod));
-  add("fmodf", static_cast<float (*)(float, float)>(&std::fmod));
-  add("fma", static_cast<double (*)(double, double, double)>(&std::fma));
-  add("fmaf", static_cast<float (*)(float, float, float)>(&std::fma));
+  add("rlx_fmod", static_cast<double (*)(double, double)>(&std::fmod));
+  add("rlx_fmodf", static_cast<float (*)(float, float)>(&std::fmod));
+  add("rlx_fma", static_cast<double (*)(double, double, double)>(&std::fma));
   add("memcpy", &memcpy);
   add("memmove", &memmove);
   add("memset", &memset);
-#define X(name, f)                                                    \
-  add(                                                                \
-      "relaxc_jit_" #name, +[](double x) -> double { return f(x); }); \
-  add(                                                                \
-      "relaxc_jit_" #name "f", +[](float x) -> float { return static_cast<float>(f(static_cast<double>(x))); });
-  X(exp, std::exp)
-  X(exp2, std::exp2)
-  X(expm1, std::expm1) X(log, std::log) X(log2, std::log2) X(log10, std::log10) X(log1p, std::log1p) X(sin, std::sin)
-      X(cos, std::cos) X(tan, std::tan) X(asin, std::asin) X(acos, std::acos) X(atan, std::atan) X(sinh, std::sinh)
-          X(cosh, std::cosh) X(tanh, std::tanh) X(asinh, std::asinh) X(acosh, std::acosh) X(atanh, std::atanh)
-              X(erf, std::erf) X(sigmoid, rounded_sigmoid)
-#undef X
-#define X(name, f)                                                                 \
-  add(                                                                             \
-      "relaxc_jit_" #name, +[](double x, double y) -> double { return f(x, y); }); \
-  add(                                                                             \
-      "relaxc_jit_" #name "f",                                                     \
-      +[](float x, float y) -> float { return static_cast<float>(f(double(x), double(y))); });
-                  X(pow, std::pow) X(atan2, std::atan2)
-#undef X
-                      return map;
+  return map;
 }
 
 template <typename T>
@@ -172,7 +146,6 @@ class Jit : public tir::Evaluator {
     module->setDataLayout(machine_->createDataLayout());
     LoweringOptions options;
     options.abilities = abilities_of(target_, *machine_);
-    options.abilities.math_library = true;
     options.cpu = target_.cpu, options.features = target_.features, options.vector_bits = target_.vector_bits;
     options.in_process = true;
     ModuleLowering lowering(*module, options);

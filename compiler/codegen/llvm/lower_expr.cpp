@@ -3,6 +3,7 @@
 // Expressions are graphs with sharing; a node is computed once for each statement that uses it. Operands of a select,
 // an `and` or an `or` that read memory are computed only where they are wanted, because a subscript outside of its
 // buffer is what the condition is for: in scalar code by a branch, in vector code by masked loads.
+#include "compiler/arith/math.h"
 #include "compiler/arith/visit.h"
 #include "compiler/codegen/llvm/lower_function.h"
 
@@ -68,6 +69,7 @@ Lanes FunctionLowering::compute(Expr e) {
       },
       [&](const arith::Load& n) { return load(n.buffer, n.indices); },
       [&](const arith::Call& n) {
+        if (arith::is_expandable(n.intrinsic) && n.args[0].dtype().is_float()) return value(arith::expand_math(e));
         std::vector<Lanes> args;
         std::vector<DType> dtypes;
         for (Expr arg : n.args) args.push_back(value(arg)), dtypes.push_back(arg.dtype());

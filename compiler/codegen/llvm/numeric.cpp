@@ -75,8 +75,8 @@ Value* Numeric::binary(ExprKind kind, DType dtype, Value* a, Value* b) {
       break;
   }
   if (dtype.is_bool() && (kind == ExprKind::kMul || kind == ExprKind::kMin)) return b_.CreateAnd(a, b);
-  if (dtype.is_bool() && (kind == ExprKind::kAdd || kind == ExprKind::kSub || kind == ExprKind::kMax))
-    return b_.CreateOr(a, b);
+  if (dtype.is_bool() && (kind == ExprKind::kAdd || kind == ExprKind::kMax)) return b_.CreateOr(a, b);
+  if (dtype.is_bool() && kind == ExprKind::kSub) return b_.CreateXor(a, b);
   if (!dtype.is_float()) return integer(kind, dtype, a, b);
   Value* out = floating(kind, a, b);
   return out->getType()->isIntOrIntVectorTy() ? out : round_to(dtype, out);
@@ -208,9 +208,8 @@ Value* Numeric::cast(DType from, DType to, Value* value) {
     return from == DType::f(64) || is_narrow(to) ? round_to(to, value) : value;
   }
   if (to.is_float()) {
-    llvm::Type* through = is_narrow(to) ? shaped(b_.getDoubleTy(), value) : type;
-    Value* out = is_unsigned(from) ? b_.CreateUIToFP(value, through) : b_.CreateSIToFP(value, through);
-    return is_narrow(to) ? round_to(to, out) : out;
+    Value* out = is_unsigned(from) ? b_.CreateUIToFP(value, type) : b_.CreateSIToFP(value, type);
+    return round_to(to, out);
   }
   if (to.is_bool()) return b_.CreateICmpNE(value, number(value, 0));
   return is_unsigned(from) ? b_.CreateZExtOrTrunc(value, type) : b_.CreateSExtOrTrunc(value, type);

@@ -18,10 +18,9 @@ namespace relaxc::codegen_llvm {
 
 /// What the CPU does by itself, so that no library call is emitted for it.
 struct Abilities {
-  bool fma = false;           ///< fused multiply-add of float and double
-  bool half = false;          ///< conversion between half and float
-  bool rounding = false;      ///< floor, ceil, trunc, round-to-even
-  bool math_library = false;  ///< libm may be called (compiled evaluation inside relaxc only)
+  bool fma = false;       ///< fused multiply-add of float and double
+  bool half = false;      ///< conversion between half and float
+  bool rounding = false;  ///< floor, ceil, trunc, round-to-even
 };
 
 class Numeric {
@@ -52,9 +51,9 @@ class Numeric {
   llvm::Value* round_to_integral(llvm::Intrinsic::ID id, llvm::Value* x);
   llvm::Value* fused(llvm::Value* a, llvm::Value* b, llvm::Value* c);
   llvm::Value* float_function(arith::Intrinsic intrinsic, const std::vector<llvm::Value*>& args);
-  llvm::Value* library(arith::Intrinsic intrinsic, const std::vector<llvm::Value*>& args);
+  llvm::Value* call_scalar(const std::string& symbol, const std::vector<llvm::Value*>& args);
+  llvm::Value* fused_double(llvm::Value* a, llvm::Value* b, llvm::Value* c);
   llvm::Value* bits_function(arith::Intrinsic intrinsic, DType from, DType to, const std::vector<llvm::Value*>& args);
-  llvm::Value* nearest_odd(llvm::Value* wide);
 
   /// The float nearest to a float or double that the narrow dtype can hold; other dtypes: the value itself.
   llvm::Value* round_to(DType dtype, llvm::Value* value);

@@ -106,28 +106,12 @@ Value* Numeric::encode(DType dtype, Value* value) {
   return b_.CreateTrunc(out, shaped(b_.getIntNTy(f.bits), value));
 }
 
-/// A double as the float from which rounding further gives what rounding the double at once would: towards odd where
-/// inexact.
-Value* Numeric::nearest_odd(Value* wide) {
-  llvm::Type* floats = shaped(b_.getFloatTy(), wide);
-  llvm::Type* ints = shaped(b_.getInt32Ty(), wide);
-  Value* one = llvm::ConstantInt::get(ints, 1);
-  Value* near = b_.CreateFPTrunc(wide, floats);
-  Value* back = b_.CreateFPExt(near, wide->getType());
-  Value* bits = b_.CreateBitCast(near, ints);
-  Value* even = b_.CreateICmpEQ(b_.CreateAnd(bits, one), llvm::ConstantInt::get(ints, 0));
-  Value* adjust = b_.CreateAnd(b_.CreateFCmpONE(back, wide), even);
-  Value* magnitude = b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, wide);
-  Value* too_large = b_.CreateFCmpOGT(b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, back), magnitude);
-  Value* odd = b_.CreateSelect(too_large, b_.CreateSub(bits, one), b_.CreateAdd(bits, one));
-  return b_.CreateBitCast(b_.CreateSelect(adjust, odd, bits), floats);
-}
-
+/// A double goes through float, as in the interpreter and in C.
 Value* Numeric::round_to(DType dtype, Value* value) {
-  bool is_double = value->getType()->getScalarType()->isDoubleTy();
   if (dtype == DType::f(64)) return value;
-  if (dtype == DType::f(32)) return is_double ? b_.CreateFPTrunc(value, shaped(b_.getFloatTy(), value)) : value;
-  return decode(dtype, encode(dtype, is_double ? nearest_odd(value) : value));
+  bool is_double = value->getType()->getScalarType()->isDoubleTy();
+  if (is_double) value = b_.CreateFPTrunc(value, shaped(b_.getFloatTy(), value));
+  return dtype == DType::f(32) ? value : decode(dtype, encode(dtype, value));
 }
 
 }  // namespace relaxc::codegen_llvm
