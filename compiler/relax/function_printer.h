@@ -56,6 +56,7 @@ class FunctionPrinter {
   std::string tuple(const std::vector<Value*>& values, size_t from = 0);
   std::string info(Info info) { return info_text(info, names_, false); }
   std::string infos(const std::vector<Info>& list);
+  std::string info_tuple(const std::vector<Info>& list) { return "(" + infos(list) + (list.size() == 1 ? ",)" : ")"); }
 
   const Function& function_;
   const Module* module_;

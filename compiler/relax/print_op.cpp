@@ -59,7 +59,7 @@ std::string FunctionPrinter::expression(const Op& op) {
       std::string callee = attr_text(op.callee);
       if (op.results.empty()) return "R.call_packed(" + callee + args + ")";
       if (op.kind == OpKind::kShapeFunction)
-        return "R.call_pure_packed(" + callee + args + ", sinfo_args=(" + info(op.results[0]->info) + ",))";
+        return "R.call_pure_packed(" + callee + args + ", sinfo_args=" + info_tuple({op.results[0]->info}) + ")";
       return call_tir(op);
     }
     case OpKind::kIf:
@@ -129,7 +129,7 @@ void FunctionPrinter::print_loop(const Op& op) {
     shared_[iteration->value.node()] = targets;
   if (carried > 0) {
     head += ", carried=" + tuple(op.operands(), 2);
-    head += ", sinfo_args=(" + infos(argument_infos) + ",)";
+    head += ", sinfo_args=" + info_tuple(argument_infos);
     targets = "(" + names(arguments) + ")";
   }
   line("with " + head + ") as " + targets + ":");
@@ -140,7 +140,7 @@ void FunctionPrinter::print_loop(const Op& op) {
   auto add = [&](const std::string& part) { end += (end.back() == '(' ? "" : ", ") + part; };
   if (yielded[0] != nullptr) add("condition=" + name(yielded[0]));
   if (yielded.size() > carried + 1) add("scan=" + tuple(yielded, carried + 1));
-  if (!result_infos.empty()) add("out_sinfo=(" + infos(result_infos) + ",)");
+  if (!result_infos.empty()) add("out_sinfo=" + info_tuple(result_infos));
   line((op.results.empty() ? "" : names(op.results) + " = ") + end + ")");
   indent_ -= 4;
 }

@@ -238,6 +238,7 @@ Result<std::vector<arith::Expr>> RelaxFunctionReader::dims(const ast::Expr& e) {
     if (!ok) return diag.failed();
     return list;
   }
+  if (e.is(AstKind::kCall) && e.items.size() == 2 && path_of(*e.items[0]) == "R.shape") return dims(*e.items[1]);
   auto* known = e.is(AstKind::kName) ? names_.find(e.text) : nullptr;
   bool number = e.is(AstKind::kInt) || e.is(AstKind::kBinary) ||
                 (e.is(AstKind::kName) && known == nullptr && pattern_ == Pattern::kFresh) ||

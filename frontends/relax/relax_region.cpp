@@ -332,7 +332,7 @@ Status RelaxFunctionReader::loop_end(relax::Op* op, const ast::Stmt& stmt) {
     std::vector<arith::Expr> dims = *tensor->shape;
     const auto* trips = op->operand(0) == nullptr ? nullptr : op->operand(0)->info->as<relax::PrimInfo>();
     bool exact = trips != nullptr && trips->value && yielded[0] == nullptr && op->operand(1) == nullptr;
-    arith::Expr count = exact ? trips->value : arith::Expr();
+    arith::Expr count = exact ? arith::max(trips->value, context_.index(0)) : arith::Expr();
     if (!exact) {
       arith::Var var = context_.var("trips");
       op->binds.push_back(var);

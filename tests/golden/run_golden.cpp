@@ -16,6 +16,7 @@
 #include "compiler/relax/print.h"
 #include "frontends/relax/parser.h"
 #include "tests/golden/golden_file.h"
+#include "tests/golden/same_meaning.h"
 
 namespace relaxc::test {
 namespace {
@@ -64,6 +65,9 @@ class Runner {
     relax::Module module = parse(golden.path, golden.input);
     round_trip(module, "the input");
     transform(module, golden);
+    relax::Module before = parse(golden.path, golden.input);
+    if (std::string difference = meaning_differs(before, module, ops_); !difference.empty())
+      throw Failed("the meaning changed: " + difference);
     if (golden.kind == GoldenFile::kRoundTrip) return;
     round_trip(module, "the output");
     std::string found = relax::to_string(module);
