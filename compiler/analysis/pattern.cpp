@@ -36,6 +36,16 @@ bool writes_own_axes(const Nest& nest) {
   return axes == nest.store->indices;
 }
 
+/// The same element for every point: subscripts agree, or the dim has one element and both can only be 0.
+bool is_own_index(const arith::Load& load, const std::vector<Expr>& own) {
+  if (load.indices.size() != own.size()) return false;
+  for (size_t i = 0; i < own.size(); ++i) {
+    bool single = load.buffer->shape[i].is_constant(1);
+    if (!(load.indices[i] == own[i]) && !(single && load.indices[i].is_constant(0))) return false;
+  }
+  return true;
+}
+
 bool is_part_of_index(const arith::Load& load, const std::vector<Expr>& own) {
   size_t next = 0;
   for (Expr index : load.indices) {
@@ -49,7 +59,7 @@ bool is_part_of_index(const arith::Load& load, const std::vector<Expr>& own) {
 Pattern spatial_pattern(const Nest& nest) {
   Pattern pattern = Pattern::kElementwise;
   for_each_load(nest, [&](const arith::Load& load) {
-    if (load.indices == nest.store->indices) return;
+    if (is_own_index(load, nest.store->indices)) return;
     bool part = is_part_of_index(load, nest.store->indices);
     pattern = std::max(pattern, part ? Pattern::kBroadcast : Pattern::kInjective);
   });
@@ -99,7 +109,7 @@ KernelShape classify(const tir::PrimFunc& function) {
 bool reads_at_own_index(const Nest& nest, tir::BufferRef buffer) {
   bool own = true;
   for_each_load(nest, [&](const arith::Load& load) {
-    if (load.buffer == buffer) own &= load.indices == nest.store->indices;
+    if (load.buffer == buffer) own &= is_own_index(load, nest.store->indices);
   });
   return own;
 }

@@ -15,9 +15,11 @@ constexpr Pass kCompile[] = {
     {.name = "fold_constants", .run = fold_constants, .needs = kTyped, .opt_level = 1},
     {.name = "legalize", .run = legalize, .needs = kTyped, .gives = kLegal},
     {.name = "fuse_ops", .run = fuse_ops, .needs = kTyped | kLegal, .gives = kFused, .opt_level = 1},
+    {.name = "merge_kernels", .run = merge_kernels, .needs = kLegal, .opt_level = 1},
     {.name = "hoist_scratch", .run = hoist_scratch, .needs = kLegal},
     {.name = "lower_functions", .run = lower_functions, .needs = kTyped | kLegal, .gives = kLowered},
     {.name = "plan_memory", .run = plan_memory, .needs = kLowered, .gives = kPlanned},
+    {.name = "lower_scalar_math", .run = lower_scalar_math, .gives = kScalarMath},
     {.name = "list_functions", .run = list_functions, .needs = kPlanned},
 };
 

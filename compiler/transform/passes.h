@@ -21,6 +21,8 @@ Result<Changed> dead_code(relax::Module&, PassContext&);
 Result<Changed> legalize(relax::Module&, PassContext&);
 /// Groups calls of prim funcs so that values stay in registers. Needs kTyped, kLegal; gives kFused.
 Result<Changed> fuse_ops(relax::Module&, PassContext&);
+/// Makes kernels that are the same program one.
+Result<Changed> merge_kernels(relax::Module&, PassContext&);
 
 // lower/: from Relax functions to prim funcs, and inside prim funcs.
 

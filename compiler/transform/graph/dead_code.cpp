@@ -146,9 +146,9 @@ Changed remove_unreached(Module& module) {
 }  // namespace
 
 Result<Changed> dead_code(relax::Module& module, PassContext&) {
-  Changed changed = remove_unreached(module);
+  Changed changed = Changed::kNo;
   for (Function* function : module.functions()) changed |= Sweep(*function).run();
-  return changed;
+  return changed | remove_unreached(module);
 }
 
 }  // namespace relaxc
