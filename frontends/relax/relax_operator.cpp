@@ -91,7 +91,7 @@ Result<Term> RelaxFunctionReader::operator_call(const std::string& name, const a
   }
   for (auto& [keyword, term] : named) {
     auto operand = std::find_if(def.operands.begin(), def.operands.end(),
-                                [&](const relax::OperandDef& o) { return o.name == keyword->name; });
+                                [&keyword = keyword](const relax::OperandDef& o) { return o.name == keyword->name; });
     if (operand != def.operands.end()) {
       size_t position = static_cast<size_t>(operand - def.operands.begin());
       while (operands.size() <= position) operands.push_back({Term::of(Term::kNone), keyword->place});
@@ -101,7 +101,7 @@ Result<Term> RelaxFunctionReader::operator_call(const std::string& name, const a
       continue;
     }
     auto attr = std::find_if(def.attrs.begin(), def.attrs.end(),
-                             [&](const relax::AttrDef& a) { return a.name == keyword->name; });
+                             [&keyword = keyword](const relax::AttrDef& a) { return a.name == keyword->name; });
     if (attr == def.attrs.end()) {
       std::vector<std::string> known;
       for (const relax::AttrDef& a : def.attrs) known.emplace_back(a.name);
