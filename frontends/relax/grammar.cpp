@@ -47,9 +47,14 @@ class Grammar : ExpressionGrammar {
     out.push_back(made);
   }
 
-  /// Skips the rest of the line, and the block that belongs to it.
+  /// Skips the rest of the line and the block that belongs to it; an `elif` or `else` that follows belongs to it too.
   void recover() {
     broken_ = true;
+    do skip_line_and_block();
+    while (next_is("elif") || next_is("else"));
+  }
+
+  void skip_line_and_block() {
     while (peek().kind != TokenKind::kNewline && peek().kind != TokenKind::kEnd) {
       if (peek().kind == TokenKind::kDedent || peek().kind == TokenKind::kIndent) break;
       take();

@@ -4,9 +4,23 @@
 namespace relaxc::frontend {
 namespace {
 
+void add_words(const std::string& text, std::set<std::string>& names) {
+  std::string word;
+  for (char c : text + " ") {
+    bool part = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    if (part) {
+      word += c;
+    } else if (!word.empty()) {
+      names.insert(std::move(word));
+      word.clear();
+    }
+  }
+}
+
 void collect(const ast::Expr* e, std::set<std::string>& names) {
   if (e == nullptr) return;
   if (e->is(ast::ExprKind::kName)) names.insert(e->text);
+  if (e->is(ast::ExprKind::kString)) add_words(e->text, names);
   for (const ast::Expr* item : e->items) collect(item, names);
   for (const ast::Keyword& keyword : e->keywords) collect(keyword.value, names);
 }
@@ -30,6 +44,12 @@ void collect(const std::vector<const ast::Stmt*>& body, std::set<std::string>& n
 std::set<std::string> names_used(const std::vector<const ast::Stmt*>& body) {
   std::set<std::string> names;
   collect(body, names);
+  return names;
+}
+
+std::set<std::string> names_used(const ast::Expr& e) {
+  std::set<std::string> names;
+  collect(&e, names);
   return names;
 }
 

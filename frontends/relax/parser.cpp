@@ -28,7 +28,7 @@ class ModuleReader {
   bool run() {
     bool ok = true;
     for (const ast::Stmt* stmt : scope_.tree.file) ok &= top_level(*stmt, false);
-    if (definitions_.empty() && ok) {
+    if (definitions_.empty() && ok && !source_.diag().has_errors()) {
       (void)source_.error({0, 1}, Kind::ill_formed, "no function is defined here");
       return false;
     }

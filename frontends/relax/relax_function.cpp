@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "frontends/relax/literals.h"
+#include "frontends/relax/name_uses.h"
 #include "frontends/relax/suggest.h"
 
 namespace relaxc::frontend {
@@ -38,6 +39,7 @@ bool RelaxFunctionReader::signature() {
     if (parameter(param)) continue;
     ok = false;
     names_.bind(param.name, {}, param.place);
+    poison_names(param.annotation);
   }
   pattern_ = Pattern::kUse;
   if (definition_.annotation != nullptr) {
@@ -50,8 +52,16 @@ bool RelaxFunctionReader::signature() {
     }
   }
   ok = ok && collect_symbols();
-  if (!ok) state_ = State::kFailed;
+  signature_ok_ = ok;
   return ok;
+}
+
+/// The symbols that a refused annotation would have made: using them is no mistake of its own.
+void RelaxFunctionReader::poison_names(const ast::Expr* annotation) {
+  if (annotation == nullptr) return;
+  std::set<std::string> names = names_used(*annotation);
+  for (const std::string& name : names)
+    if (names_.find(name) == nullptr && name != "R" && name != "T") names_.bind(name, {}, annotation->place);
 }
 
 Status RelaxFunctionReader::decorators() {
@@ -127,7 +137,7 @@ bool RelaxFunctionReader::body() {
     (void)source_.error(definition_.name_place, Kind::ill_formed, "'{}' returns nothing", definition_.text);
     ok = false;
   }
-  ok = ok && check_results(returned, definition_.name_place);
+  ok = ok && signature_ok_ && check_results(returned, definition_.name_place);
   if (ok)
     for (Value* value : returned) function_.body().yield->add_operand(value);
   return_into_ = nullptr;
@@ -150,7 +160,7 @@ Status RelaxFunctionReader::check_results(std::vector<Value*>& values, Place pla
 
 Result<std::vector<relax::Info>> RelaxFunctionReader::results(Place call) {
   if (state_ == State::kNew && !has_declared_) (void)body();
-  if (state_ == State::kFailed) return source_.diag().failed();
+  if (state_ == State::kFailed || !signature_ok_) return source_.diag().failed();
   std::vector<Info> infos;
   if (state_ == State::kDone) {
     for (Value* value : function_.body().results()) infos.push_back(value->info);

@@ -55,6 +55,7 @@ class RelaxFunctionReader : ScalarReader {
   Result<Scalar> other_call(const ast::Expr& e, const std::string& callee) override;
   void bind(const ast::Expr& target, Term term);
   void poison(const ast::Expr* target);
+  void poison_names(const ast::Expr* annotation);
   arith::Var declare_symbol(const std::string& name, Place place);
   bool shadowed(const std::string& root) { return names_.find(root) != nullptr; }
   /// "R.nn.relu" of a call's callee, if no local name hides its root.
@@ -173,6 +174,7 @@ class RelaxFunctionReader : ScalarReader {
   std::vector<Info> declared_;                     ///< results as annotated
   bool has_declared_ = false;
   bool returned_ = false;
+  bool signature_ok_ = false;
   bool may_return_ = true;
   std::vector<Value*>* return_into_ = nullptr;
   enum class State : uint8_t { kNew, kRunning, kDone, kFailed } state_ = State::kNew;

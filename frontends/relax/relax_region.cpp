@@ -68,7 +68,10 @@ Status RelaxFunctionReader::branch(const ast::Stmt& stmt) {
     returned_ = true;
     return Done{};
   }
-  return join(op, then_branch, else_branch, joined_names(then_branch, else_branch, stmt.body, stmt.orelse), stmt.place);
+  std::vector<std::string> names = joined_names(then_branch, else_branch, stmt.body, stmt.orelse);
+  if (join(op, then_branch, else_branch, names, stmt.place)) return Done{};
+  for (const std::string& name : names) names_.bind(name, {}, stmt.place);
+  return diag.failed();
 }
 
 RelaxFunctionReader::Branch RelaxFunctionReader::read_branch(relax::Region* region, const Body& body) {
