@@ -4,15 +4,13 @@
 // shift = beta - mean * scale fold to constants, which an epilogue of the convolution before takes in. The others
 // compute their statistics: the mean, then the mean of the squared distances from it (two passes, because the
 // difference of sums of squares loses all digits when the mean is large). Narrow floats are normalized in float32.
+#include "compiler/ops/common/chain.h"
 #include "compiler/ops/common/element.h"
-#include "compiler/ops/common/shape.h"
-#include "compiler/relax/builder.h"
 
 namespace relaxc::ops {
 namespace {
 
 using relax::GraphBuilder;
-using Values = Result<std::vector<Value*>>;
 
 constexpr OperandDef kBatch[] = {{"x"}, {"gamma"}, {"beta"}, {"mean"}, {"variance"}};
 constexpr OperandDef kLayer[] = {{"x"}, {"gamma", OperandDef::kOptional}, {"beta", OperandDef::kOptional}};
@@ -58,32 +56,6 @@ InferResult infer_channels(InferContext& c) {
   return infer_float(c);
 }
 
-/// The chain of operators of one expansion; after the first failure everything is null.
-class Chain {
- public:
-  explicit Chain(GraphBuilder& b) : b_(b) {}
-  Value* call(std::string_view op, std::vector<Value*> operands, relax::Attrs attrs = {}) {
-    for (Value* operand : operands)
-      if (operand == nullptr) return nullptr;
-    Result<Value*> value = b_.call(op, std::move(operands), std::move(attrs));
-    failed_ |= !value;
-    return value ? *value : nullptr;
-  }
-  Value* as(Value* x, DType dtype) {
-    return x == nullptr || x->dtype() == dtype ? x : call("astype", {x}, {{"dtype", dtype}});
-  }
-  Value* reshape(Value* x, Dims dims) { return call("reshape", {x, b_.shape(std::move(dims))}); }
-  Value* number(DType dtype, double value) { return b_.scalar(dtype, value); }
-  Values done(Value* y) {
-    if (failed_) return b_.diag().failed();
-    return std::vector<Value*>{y};
-  }
-
- private:
-  GraphBuilder& b_;
-  bool failed_ = false;
-};
-
 /// A vector over `axis` of a tensor of `rank`, shaped to broadcast with it.
 Value* along_axis(Chain& chain, Value* vector, size_t axis, size_t rank, DType dtype) {
   Value* wide_vector = chain.as(vector, dtype);
@@ -104,7 +76,7 @@ Values expand_batch_norm(GraphBuilder& b, const Op& op) {
   Value* shift = chain.call("subtract", {operand(2), chain.call("multiply", {operand(3), scale})});
   Value* scaled = chain.call("multiply", {chain.as(x, dtype), along_axis(chain, scale, axis, rank, dtype)});
   Value* y = chain.call("add", {scaled, along_axis(chain, shift, axis, rank, dtype)});
-  return chain.done(chain.as(y, x->dtype()));
+  return chain.done({chain.as(y, x->dtype())});
 }
 
 /// (x - mean) / sqrt(variance + epsilon) over the axes.
@@ -143,7 +115,7 @@ Values expand_layer_norm(GraphBuilder& b, const Op& op) {
   Value* y = normalized(chain, chain.as(x, dtype), op.attrs.ints("axes"), op.attrs.number("epsilon"));
   Value* gamma = chain.as(op.operand(1), dtype);
   Value* beta = chain.as(op.operand(2), dtype);
-  return chain.done(chain.as(scaled(chain, y, gamma, beta), x->dtype()));
+  return chain.done({chain.as(scaled(chain, y, gamma, beta), x->dtype())});
 }
 
 /// x / sqrt(mean(x^2) + epsilon) * gamma
@@ -158,7 +130,7 @@ Values expand_rms_norm(GraphBuilder& b, const Op& op) {
   Value* y = chain.call("divide", {wide_x, root});
   Value* gamma = chain.as(op.operand(1), dtype);
   Value* beta = chain.as(op.operand(2), dtype);
-  return chain.done(chain.as(scaled(chain, y, gamma, beta), x->dtype()));
+  return chain.done({chain.as(scaled(chain, y, gamma, beta), x->dtype())});
 }
 
 /// Each instance's channels of `axis` in `groups` runs, each normalized with all that comes behind it.
@@ -179,7 +151,7 @@ Values expand_groups(GraphBuilder& b, const Op& op, Expr groups) {
   y = chain.reshape(y, shape);
   Value* gamma = op.operand(1) == nullptr ? nullptr : along_axis(chain, op.operand(1), axis, shape.size(), dtype);
   Value* beta = op.operand(2) == nullptr ? nullptr : along_axis(chain, op.operand(2), axis, shape.size(), dtype);
-  return chain.done(chain.as(scaled(chain, y, gamma, beta), x->dtype()));
+  return chain.done({chain.as(scaled(chain, y, gamma, beta), x->dtype())});
 }
 
 InferResult infer_group_norm(InferContext& c) {

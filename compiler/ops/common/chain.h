@@ -1,0 +1,44 @@
+// chain.h: writing an expansion as nested calls.
+//
+// An expansion is a formula over operators, and a formula reads better without a check after every step. A Chain
+// remembers the first failure; from then on every call gives null, which every call takes.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "compiler/ops/common/shape.h"
+#include "compiler/relax/builder.h"
+
+namespace relaxc::ops {
+
+using Values = Result<std::vector<Value*>>;
+
+class Chain {
+ public:
+  explicit Chain(relax::GraphBuilder& b) : b_(b) {}
+
+  relax::GraphBuilder& builder() const { return b_; }
+  /// An operator with one result; null if it or an operand failed.
+  Value* call(std::string_view op, std::vector<Value*> operands, relax::Attrs attrs = {});
+  Value* as(Value* x, DType dtype);  ///< `x` itself if it has that dtype
+  Value* reshape(Value* x, Dims dims);
+  Value* permute(Value* x, std::vector<int64_t> axes);
+  /// x[.., begin : begin + extent, ..] along `axis`.
+  Value* part(Value* x, int64_t axis, Expr begin, Expr extent);
+  Value* number(DType dtype, double value) { return b_.scalar(dtype, value); }
+  Value* add(Value* a, Value* b) { return call("add", {a, b}); }
+  Value* subtract(Value* a, Value* b) { return call("subtract", {a, b}); }
+  Value* multiply(Value* a, Value* b) { return call("multiply", {a, b}); }
+
+  bool failed() const { return failed_; }
+  void fail() { failed_ = true; }  ///< for failures reported elsewhere
+  /// The results of the expansion, or the failure.
+  Values done(std::vector<Value*> results);
+
+ private:
+  relax::GraphBuilder& b_;
+  bool failed_ = false;
+};
+
+}  // namespace relaxc::ops
