@@ -1,5 +1,8 @@
 // interpreting_executor.cpp: the oracle as an executor.
+#include "compiler/codegen/llvm/jit.h"
+#include "compiler/codegen/llvm/target.h"
 #include "compiler/ops/op_table.h"
+#include "compiler/relax/verify.h"
 #include "frontends/onnx/import.h"
 #include "tests/onnx/executor.h"
 
@@ -8,19 +11,26 @@ namespace {
 
 class Interpreted : public Prepared {
  public:
-  Interpreted(relax::Module module, const relax::OpTable& ops)
-      : module_(std::move(module)), ops_(ops), evaluator_(tir::make_interpreter()) {}
+  Interpreted(relax::Module module, const relax::OpTable& ops, std::unique_ptr<tir::Evaluator> evaluator)
+      : module_(std::move(module)), ops_(ops), evaluator_(std::move(evaluator)) {}
 
   std::variant<std::vector<HostTensor>, std::string> run(const std::vector<HostTensor>& inputs) override {
     const relax::Function* main = module_.find_function("main");
     size_t wanted = main->body().arguments.size();
     if (inputs.size() < wanted) return "the data has " + std::to_string(inputs.size()) + " inputs";
-    auto result = relax::interpret(module_, ops_, *main, std::span(inputs.data(), wanted), *evaluator_);
+    std::vector<HostTensor> given(inputs.begin(), inputs.begin() + static_cast<std::ptrdiff_t>(wanted));
+    for (size_t i = 0; i < wanted; ++i) retag(given[i], *main->body().arguments[i]);
+    auto result = relax::interpret(module_, ops_, *main, given, *evaluator_);
     if (auto* fault = std::get_if<relax::RunFault>(&result)) return "fault: " + fault->text;
     return std::get<std::vector<HostTensor>>(std::move(result));
   }
 
  private:
+  /// Data sets made before bfloat16 had a number of its own hold it as uint16.
+  static void retag(HostTensor& tensor, const relax::Value& parameter) {
+    if (tensor.dtype == DType::u(16) && parameter.dtype() == DType::bf16()) tensor.dtype = DType::bf16();
+  }
+
   relax::Module module_;
   const relax::OpTable& ops_;
   std::unique_ptr<tir::Evaluator> evaluator_;
@@ -28,6 +38,8 @@ class Interpreted : public Prepared {
 
 class InterpretingExecutor : public Executor {
  public:
+  explicit InterpretingExecutor(bool compile) : compile_(compile) {}
+
   std::unique_ptr<Prepared> prepare(const std::string& model, std::string& fault) override {
     Diagnostics diag;
     Result<relax::Module> module = frontend::import_onnx(model, {}, ops_, diag);
@@ -40,17 +52,25 @@ class InterpretingExecutor : public Executor {
         }
       return nullptr;
     }
-    return std::make_unique<Interpreted>(std::move(*module), ops_);
+    fault = relax::first_fault(*module);
+    if (!fault.empty()) {
+      fault = "ill-formed: " + fault;
+      return nullptr;
+    }
+    Result<Target> target = codegen_llvm::resolve_target("", "native", "", diag);
+    auto evaluator = compile_ && target ? codegen_llvm::make_jit(*target) : tir::make_interpreter();
+    return std::make_unique<Interpreted>(std::move(*module), ops_, std::move(evaluator));
   }
 
  private:
+  bool compile_;
   relax::OpTable ops_ = ops::op_table();
 };
 
 }  // namespace
 
-std::unique_ptr<Executor> make_interpreting_executor() {
-  return std::make_unique<InterpretingExecutor>();
+std::unique_ptr<Executor> make_interpreting_executor(bool compile) {
+  return std::make_unique<InterpretingExecutor>(compile);
 }
 
 }  // namespace relaxc::onnx_tests

@@ -3,9 +3,9 @@
 // One process for all of them: most take a millisecond, and a thousand starts of a program would take longer than the
 // tests. supported.txt names the tests that must pass; one that is listed and fails, or is listed and cannot be found
 // although its suite is there, fails the run. --all runs the others too and says why each fails; --update lists those
-// that pass.
+// that pass; --jit compiles definitions instead of interpreting them.
 //
-// Usage: onnx_suite [--all] [--update] [--only SUBSTRING] LIST SUITE=FOLDER…
+// Usage: onnx_suite [--all] [--jit] [--update] [--only SUBSTRING] LIST SUITE=FOLDER…
 // A suite whose folder is missing is skipped, and said so: models and test data do not belong to this repository.
 #include <fmt/format.h>
 
@@ -24,7 +24,7 @@ namespace relaxc::onnx_tests {
 namespace {
 
 struct Options {
-  bool update = false, all = false;
+  bool update = false, all = false, jit = false;
   std::string only, list;
   std::vector<std::pair<std::string, std::string>> suites;
 };
@@ -74,7 +74,7 @@ void write_list(const std::string& path, const std::set<std::string>& names) {
 
 int run(const Options& options) {
   std::set<std::string> listed = read_list(options.list), passing, found;
-  std::unique_ptr<Executor> executor = make_interpreting_executor();
+  std::unique_ptr<Executor> executor = make_interpreting_executor(options.jit);
   std::map<std::string, std::pair<int, int>> totals;
   int regressions = 0;
   std::vector<std::string> news;
@@ -132,6 +132,8 @@ bool parse(int argc, char** argv, Options& options) {
       options.update = true;
     } else if (arg == "--all") {
       options.all = true;
+    } else if (arg == "--jit") {
+      options.jit = true;
     } else if (arg == "--only" && i + 1 < argc) {
       options.only = argv[++i];
     } else if (size_t at = arg.find('='); at != std::string::npos) {
@@ -151,7 +153,7 @@ bool parse(int argc, char** argv, Options& options) {
 int main(int argc, char** argv) {
   relaxc::onnx_tests::Options options;
   if (!relaxc::onnx_tests::parse(argc, argv, options)) {
-    std::cerr << "usage: onnx_suite [--all] [--update] [--only SUBSTRING] LIST SUITE=FOLDER...\n";
+    std::cerr << "usage: onnx_suite [--all] [--jit] [--update] [--only SUBSTRING] LIST SUITE=FOLDER...\n";
     return 2;
   }
   return relaxc::onnx_tests::run(options);

@@ -20,8 +20,9 @@ Status unary(Node& node) {
   X(Abs, "abs")                                                                                                        \
   X(Acos, "acos")                                                                                                      \
   X(Acosh, "acosh")                                                                                                    \
-  X(Asin, "asin") X(Asinh, "asinh") X(Atan, "atan") X(Atanh, "atanh") X(Ceil, "ceil") X(Cos, "cos") X(Cosh, "cosh")    \
-      X(Erf, "erf") X(Exp, "exp") X(Floor, "floor") X(Log, "log") X(Neg, "negative") X(Not, "logical_not")             \
+  X(Asin, "asin")                                                                                                      \
+  X(Asinh, "asinh") X(Atan, "atan") X(Atanh, "atanh") X(Ceil, "ceil") X(Cos, "cos") X(Cosh, "cosh") X(Erf, "erf")      \
+      X(Exp, "exp") X(Floor, "floor") X(Log, "log") X(Neg, "negative") X(Not, "logical_not")                           \
           X(Reciprocal, "reciprocal") X(Round, "round") X(Sigmoid, "sigmoid") X(Sign, "sign") X(Sin, "sin")            \
               X(Sinh, "sinh") X(Softplus, "nn.softplus") X(Softsign, "nn.softsign") X(Sqrt, "sqrt") X(Tan, "tan")      \
                   X(Tanh, "tanh") X(Relu, "nn.relu") X(IsNaN, "isnan") X(BitwiseNot, "bitwise_not") X(Mish, "nn.mish") \
@@ -56,7 +57,8 @@ Status binary(Node& node) {
   X(Add, "add")                                                                                                      \
   X(Sub, "subtract")                                                                                                 \
   X(Mul, "multiply")                                                                                                 \
-  X(Div, "divide") X(Pow, "power") X(And, "logical_and") X(Or, "logical_or") X(Xor, "logical_xor") X(Equal, "equal") \
+  X(Div, "divide")                                                                                                   \
+  X(Pow, "power") X(And, "logical_and") X(Or, "logical_or") X(Xor, "logical_xor") X(Equal, "equal")                  \
       X(Greater, "greater") X(Less, "less") X(GreaterOrEqual, "greater_equal") X(LessOrEqual, "less_equal")          \
           X(BitwiseAnd, "bitwise_and") X(BitwiseOr, "bitwise_or") X(BitwiseXor, "bitwise_xor") X(Maximum, "maximum") \
               X(Minimum, "minimum")
@@ -266,11 +268,35 @@ Status clip(Node& node) {
   return node.set(0, x);
 }
 
+/// The largest finite float8 of a kind; nothing for other dtypes.
+std::optional<double> largest_float8(DType dtype) {
+  switch (dtype.code) {
+    case TypeCode::kFloat8E4M3FN:
+      return 448;
+    case TypeCode::kFloat8E4M3FNUZ:
+      return 240;
+    case TypeCode::kFloat8E5M2:
+    case TypeCode::kFloat8E5M2FNUZ:
+      return 57344;
+    default:
+      return std::nullopt;
+  }
+}
+
 Status cast_to(Node& node, DType dtype) {
   Diagnostics& diag = node.diag;
   RELAXC_TRY(const TensorInfo* info, node.info(0));
   if (*info->dtype == dtype) return node.forward(0, 0);
   RELAXC_TRY(Value * x, node.input(0));
+  if (info->dtype->is_float() && dtype.is_integer() && dtype.bits < 8) {
+    // The reference goes by way of a wider integer, which wraps where a direct conversion would saturate.
+    RELAXC_TRY(x, astype(node, x, DType::i(32)));
+  }
+  std::optional<double> largest = largest_float8(dtype);
+  if (largest && node.int_attr("saturate", 1) != 0) {
+    RELAXC_TRY(x, node.call("maximum", {x, node.scalar(x->dtype(), -*largest)}));
+    RELAXC_TRY(x, node.call("minimum", {x, node.scalar(x->dtype(), *largest)}));
+  }
   return node.set(0, astype(node, x, dtype));
 }
 
