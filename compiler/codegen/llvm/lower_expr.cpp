@@ -4,6 +4,7 @@
 // an `and` or an `or` that read memory are computed only where they are wanted, because a subscript outside of its
 // buffer is what the condition is for: in scalar code by a branch, in vector code by masked loads.
 #include "compiler/arith/math.h"
+#include "compiler/arith/simplify.h"
 #include "compiler/arith/visit.h"
 #include "compiler/codegen/llvm/lower_function.h"
 
@@ -56,7 +57,10 @@ Lanes FunctionLowering::compute(Expr e) {
             },
             [&] { return value(n.b); }, n.dtype);
       },
-      [&](const arith::Binary& n) { return binary(n); },
+      [&](const arith::Binary& n) {
+        bool divides = n.kind == ExprKind::kFloorDiv || n.kind == ExprKind::kFloorMod;
+        return divides && n.dtype.is_index() ? divide_index(n, e) : binary(n);
+      },
       [&](const arith::Not& n) {
         return apply({value(n.a)}, {n.a.dtype()}, [&](auto& x) { return b_.CreateNot(x[0]); });
       },
@@ -104,6 +108,20 @@ Lanes FunctionLowering::binary(const arith::Binary& e) {
   if (dtype.is_index() && (e.kind == ExprKind::kAdd || e.kind == ExprKind::kSub || e.kind == ExprKind::kMul))
     return index_binary(e, a, b);
   return apply({a, b}, {dtype, dtype}, [&](auto& x) { return numeric_.binary(e.kind, dtype, x[0], x[1]); });
+}
+
+/// Fused reshapes are full of divisions, each tens of cycles and a vector of them far worse; most vanish or lose their
+/// rounding once the ranges of the loops are known.
+Lanes FunctionLowering::divide_index(const arith::Binary& e, Expr whole) {
+  if (!check_index_ && simplified_.count(whole) == 0) {
+    Expr simple = arith::simplify(whole, facts_);
+    arith::for_each_node(simple, [&](Expr node) { simplified_.insert(node); });
+    if (!(simple == whole)) return value(simple);
+  }
+  if (arith::bounds(e.a, facts_).lower < 0 || arith::bounds(e.b, facts_).lower < 1) return binary(e);
+  return apply({value(e.a), value(e.b)}, {e.dtype, e.dtype}, [&](auto& x) {
+    return e.kind == ExprKind::kFloorDiv ? b_.CreateUDiv(x[0], x[1]) : b_.CreateURem(x[0], x[1]);
+  });
 }
 
 Lanes FunctionLowering::index_binary(const arith::Binary& e, Lanes a, Lanes b) {

@@ -1,6 +1,7 @@
 // lower_function.cpp: statements.
 #include "compiler/codegen/llvm/lower_function.h"
 
+#include "compiler/arith/simplify.h"
 #include "compiler/codegen/llvm/vector_check.h"
 #include "compiler/tir/visit.h"
 
@@ -39,6 +40,8 @@ void FunctionLowering::bind_parameters() {
     }
     argument->setName(param.buffer->name);
     places_[param.buffer] = {argument, false};
+    for (Expr dim : param.buffer->shape)
+      if (const auto* symbol = dim.as<arith::VarNode>()) facts_.bound(arith::Var(symbol), arith::Range::at_least(0));
     uint64_t natural = static_cast<uint64_t>(param.buffer->dtype.bytes());
     uint64_t align = param.buffer->alignment != 0 ? param.buffer->alignment : natural;
     argument->addAttr(llvm::Attribute::getWithAlignment(function_->getContext(), llvm::Align(align)));
@@ -72,6 +75,19 @@ void FunctionLowering::with(Expr var, Lanes value, const std::function<void()>& 
     vars_.erase(var);
   else
     vars_[var] = before;
+}
+
+void FunctionLowering::with_range(arith::Var var, Expr min, Expr extent, Lanes value,
+                                  const std::function<void()>& body) {
+  arith::Range first = arith::bounds(min, facts_), count = arith::bounds(extent, facts_);
+  arith::Range range = arith::Range::at_least(first.lower);
+  int64_t last = 0;
+  if (first.has_upper() && count.has_upper() && !__builtin_add_overflow(first.upper, count.upper - 1, &last))
+    range.upper = last;
+  arith::Facts outside = facts_;
+  if (range.upper >= range.lower) facts_.bound(var, range);
+  with(var, value, body);
+  facts_ = std::move(outside);
 }
 
 void FunctionLowering::lower(tir::Stmt s) {
@@ -109,7 +125,7 @@ void FunctionLowering::lower_for(const tir::For& s) {
     llvm::BasicBlock* leave = block("unrolled");
     loops_.push_back({leave});
     for (int64_t i = 0; i < count->getSExtValue(); ++i)
-      with(s.var, {b_.CreateNSWAdd(min, b_.getInt64(i)), 0, nullptr}, [&] { lower(s.body); });
+      with_range(s.var, s.min, s.extent, {b_.CreateNSWAdd(min, b_.getInt64(i)), 0, nullptr}, [&] { lower(s.body); });
     loops_.pop_back();
     b_.CreateBr(leave);
     b_.SetInsertPoint(leave);
@@ -126,7 +142,7 @@ void FunctionLowering::lower_serial(const tir::For& s, Value* min, Value* extent
   llvm::PHINode* i = b_.CreatePHI(b_.getInt64Ty(), 2, s.var.name());
   i->addIncoming(min, before);
   loops_.push_back({leave});
-  with(s.var, {i, 0, nullptr}, [&] { lower(s.body); });
+  with_range(s.var, s.min, s.extent, {i, 0, nullptr}, [&] { lower(s.body); });
   loops_.pop_back();
   Value* next = b_.CreateNSWAdd(i, b_.getInt64(1));
   i->addIncoming(next, b_.GetInsertBlock());
@@ -136,7 +152,7 @@ void FunctionLowering::lower_serial(const tir::For& s, Value* min, Value* extent
 
 void FunctionLowering::lower_vectorized(const tir::For& s, Value* min, uint32_t lanes) {
   lanes_ = lanes;
-  with(s.var, {min, 1, nullptr}, [&] { lower(s.body); });
+  with_range(s.var, s.min, s.extent, {min, 1, nullptr}, [&] { lower(s.body); });
   lanes_ = 0;
 }
 
@@ -254,7 +270,13 @@ void FunctionLowering::lower_block(const tir::Block& s) {
     }
   }
   std::function<void(size_t)> bind_from = [&](size_t i) {
-    if (i < s.iters.size()) return with(s.iters[i].var, axes[i], [&] { bind_from(i + 1); });
+    if (i < s.iters.size()) {
+      // A predicate may be there because the binding leaves the axis; then only the binding's own range is sure.
+      const tir::IterVar& iter = s.iters[i];
+      Expr min = s.predicate ? iter.binding : iter.min;
+      Expr extent = s.predicate ? iter.min.context().index(1) : iter.extent;
+      return with_range(iter.var, min, extent, axes[i], [&] { bind_from(i + 1); });
+    }
     auto body = [&] {
       if (s.init && reduces) lower_under(first, [&] { lower(s.init); }, {});
       if (s.init && !reduces) lower(s.init);

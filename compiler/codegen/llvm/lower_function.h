@@ -9,7 +9,9 @@
 
 #include <functional>
 #include <unordered_map>
+#include <unordered_set>
 
+#include "compiler/arith/facts.h"
 #include "compiler/codegen/llvm/lower.h"
 
 namespace relaxc::codegen_llvm {
@@ -53,6 +55,8 @@ class FunctionLowering {
   void lower_store(const tir::Store& s);
   void lower_under(Lanes condition, const std::function<void()>& then_body, const std::function<void()>& else_body);
   void with(arith::Expr var, Lanes value, const std::function<void()>& body);
+  /// The same, knowing that the variable lies in min .. min + extent - 1.
+  void with_range(arith::Var var, arith::Expr min, arith::Expr extent, Lanes value, const std::function<void()>& body);
   llvm::BasicBlock* block(const char* name);
   void branch_to(llvm::BasicBlock* target);
 
@@ -71,6 +75,7 @@ class FunctionLowering {
   Lanes value(arith::Expr e);
   Lanes compute(arith::Expr e);
   llvm::Value* scalar(arith::Expr e);  ///< of an expression that must be uniform
+  Lanes divide_index(const arith::Binary& e, arith::Expr whole);
   Lanes index_binary(const arith::Binary& e, Lanes a, Lanes b);
   llvm::Value* checked(arith::ExprKind kind, llvm::Value* a, llvm::Value* b);
   Lanes binary(const arith::Binary& e);
@@ -109,6 +114,8 @@ class FunctionLowering {
   llvm::Value* error_ = nullptr;
   std::unordered_map<arith::Expr, Lanes> vars_;
   std::unordered_map<tir::BufferRef, Place> places_;
+  arith::Facts facts_;
+  std::unordered_set<arith::Expr> simplified_;  ///< divisions that simplify() has nothing to say about any more
   std::unordered_map<arith::Expr, Lanes> memo_;
   std::vector<arith::Expr> memo_log_;
   std::vector<Loop> loops_;

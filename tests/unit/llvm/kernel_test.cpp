@@ -71,6 +71,30 @@ TEST_CASE("subscripts that are not affine gather and scatter") {
       256);
 }
 
+TEST_CASE("divisions of a fused reshape, with and without remainders of vectors") {
+  for (int64_t width : {int64_t{32}, int64_t{48}, int64_t{7}}) {
+    same_bits(
+        [&](tir::Builder& b, LoopKind kind) {
+          tir::PrimFunc f;
+          f.name = "f";
+          tir::BufferRef in = b.buffer("in", DType::f(32), {b.index(256 / width), b.index(width)});
+          tir::BufferRef out = b.buffer("out", DType::f(32), {b.index(256)});
+          f.params = {{in, {}}, {out, {}}};
+          f.body = b.loop("o", b.index(256 / width * width / 16), [&](Var o) {
+            return b.loop(
+                "v", b.index(16),
+                [&](Var v) {
+                  Expr i = o * 16 + v;
+                  return b.store(out, {i}, b.load(in, {arith::floordiv(i, width), arith::floormod(i, width)}));
+                },
+                kind);
+          });
+          return f;
+        },
+        256);
+  }
+}
+
 TEST_CASE("a condition that differs between lanes guards what it reads") {
   same_bits(
       [](tir::Builder& b, LoopKind kind) {
