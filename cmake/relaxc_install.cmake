@@ -1,12 +1,12 @@
 # What `cmake --install` puts where: the program, the runtime and its header, and the package for find_package(relaxc).
-include(GNUInstallDirs)
+# The folders have fixed names, since relaxc finds the runtime for a shared library in the lib/ beside its own bin/.
 include(CMakePackageConfigHelpers)
 
-set(package ${CMAKE_INSTALL_LIBDIR}/cmake/relaxc)
-install(TARGETS relaxc relax_rt relax_rt_memory relax_rt_hosted EXPORT relaxc-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-  INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+set(package lib/cmake/relaxc)
+install(TARGETS relaxc relax_rt relax_rt_memory relax_rt_hosted EXPORT relaxc-targets ARCHIVE DESTINATION lib
+  INCLUDES DESTINATION include)
 install(FILES ${PROJECT_SOURCE_DIR}/runtime-lite/include/relax_rt.h
-  ${PROJECT_SOURCE_DIR}/runtime-lite/include/relax_rt_hosted.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  ${PROJECT_SOURCE_DIR}/runtime-lite/include/relax_rt_hosted.h DESTINATION include)
 install(EXPORT relaxc-targets NAMESPACE relaxc:: DESTINATION ${package})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/relaxc-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_SOURCE_DIR}/cmake/relaxc-config.cmake ${PROJECT_BINARY_DIR}/relaxc-config-version.cmake

@@ -28,6 +28,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// The runtime's library of the tree that this program runs from, PREFIX/lib beside PREFIX/bin; empty if there is none.
+std::string own_runtime() {
+  std::error_code error;
+  fs::path program = fs::read_symlink("/proc/self/exe", error);
+  fs::path library = program.parent_path().parent_path() / "lib" / "librelax_rt.a";
+  return fs::exists(library, error) ? library.string() : std::string();
+}
+
 std::optional<Emit> emit_of_ending(const std::string& path) {
   static constexpr std::pair<std::string_view, Emit> kEndings[] = {
       {".o", Emit::kObject},   {".s", Emit::kAssembly}, {".ll", Emit::kLLVM},
@@ -189,7 +197,7 @@ class Compilation {
       codegen_llvm::EmitOptions emit;
       emit.kind = static_cast<codegen_llvm::OutputKind>(emit_);
       emit.opt = options_.opt;
-      emit.runtime = options_.runtime;
+      emit.runtime = options_.runtime.empty() ? own_runtime() : options_.runtime;
       RELAXC_DO(codegen_llvm::emit(object, target, emit, temporary, diag));
     }
     say("wrote {}", options_.output);
