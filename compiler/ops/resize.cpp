@@ -1,0 +1,257 @@
+// resize.cpp: a tensor sampled at another resolution, as ONNX Resize defines it.
+//
+// Each result element has a real position along every resized axis, computed in float64 from its integer one by the
+// coordinate mode. `nearest` reads one element. The others sum over a few taps an axis, weighted by a kernel of the
+// distance (a hat for linear, Keys 1981 for cubic), as one reduce block over the taps of all resized axes: nothing is
+// separable by hand, schedules may do that. What lies outside reads the edge, or (exclude_outside) has no weight; then,
+// and with antialias, where the kernel is widened to the scale of a reduction, the weights are normalized by their sum.
+#include <cmath>
+
+#include "compiler/ops/common/element.h"
+#include "compiler/ops/common/shape.h"
+
+namespace relaxc::ops {
+namespace {
+
+constexpr OperandDef kOperands[] = {{"x"}, {"sizes"}};
+constexpr AttrDef kAttrs[] = {{"mode", AttrType::kString, false, "nearest"},
+                              {"coordinate_mode", AttrType::kString, false, "half_pixel"},
+                              {"nearest_mode", AttrType::kString, false, "round_prefer_floor"},
+                              {"scales", AttrType::kFloats},
+                              {"roi", AttrType::kFloats},
+                              {"cubic_coeff_a", AttrType::kFloat, false, "-0.75"},
+                              {"exclude_outside", AttrType::kBool, false, "False"},
+                              {"extrapolation_value", AttrType::kFloat, false, "0"},
+                              {"antialias", AttrType::kBool, false, "False"}};
+constexpr DType kF64 = DType::f(64);
+
+relaxc::Status one_of(InferContext& c, std::string_view attr, std::initializer_list<std::string_view> known) {
+  const std::string& value = c.op.attrs.string(attr);
+  for (std::string_view name : known)
+    if (name == value) return Done{};
+  return c.error(Kind::invalid_attribute, "{} \"{}\" of 'resize' is not known", attr, value);
+}
+
+InferResult infer(InferContext& c) {
+  Diagnostics& diag = c.diag;
+  RELAXC_TRY(const TensorInfo* x, c.tensor(0));
+  RELAXC_TRY(Dims sizes, c.shape_value(1));
+  RELAXC_DO(one_of(c, "mode", {"nearest", "linear", "cubic"}));
+  RELAXC_DO(one_of(c, "coordinate_mode",
+                   {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric",
+                    "tf_half_pixel_for_nn", "tf_crop_and_resize"}));
+  RELAXC_DO(one_of(c, "nearest_mode", {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"}));
+  size_t rank = x->shape->size();
+  const auto &scales = c.op.attrs.floats("scales"), &roi = c.op.attrs.floats("roi");
+  bool crop = c.op.attrs.string("coordinate_mode") == "tf_crop_and_resize";
+  if (sizes.size() != rank || (!scales.empty() && scales.size() != rank) || (crop && roi.size() != 2 * rank))
+    return c.error(Kind::invalid_value, "'resize' of {} dims with {} sizes, {} scales and {} bounds of a region", rank,
+                   sizes.size(), scales.size(), roi.size());
+  if (!is_number(*x->dtype))
+    return c.error(Kind::dtype_mismatch, "'resize' is not defined for {}", to_string(*x->dtype));
+  for (size_t k = 0; k < rank; ++k) {
+    Expr zero = c.context.index(0), dim = (*x->shape)[k];
+    RELAXC_DO(c.require(arith::le(zero, sizes[k]), kDerivedDim, zero, sizes[k],
+                        fmt::format("'resize' to {} along axis {}", to_string(sizes[k]), k)));
+    if (dim == sizes[k]) continue;
+    RELAXC_DO(c.require(arith::logical_or(arith::le(c.context.index(1), dim), arith::eq(sizes[k], zero)), kDerivedDim,
+                        c.context.index(1), dim, fmt::format("'resize' of axis {}, which is empty", k)));
+    if (!scales.empty() && !(scales[k] > 0))
+      return c.error(Kind::invalid_attribute, "'resize' by a scale of {}", scales[k]);
+    bool known = !scales.empty() || (dim.constant() != nullptr && sizes[k].constant() != nullptr);
+    if (c.op.attrs.flag("antialias") && !known)
+      return c.error(Kind::unsupported, "'resize' with antialias needs a constant scale along axis {}", k);
+  }
+  return one(tensor_info(c.context, std::move(sizes), *x->dtype));
+}
+
+/// One axis of a resize: where the result's elements lie in x.
+class Axis {
+ public:
+  Axis(DefineContext& d, size_t k)
+      : context_(d.context()), in_(d.input(0)->shape[k]), out_(d.output()->shape[k]), mode_(mode(d)) {
+    const auto &scales = d.attrs().floats("scales"), &roi = d.attrs().floats("roi");
+    if (!scales.empty()) known_scale_ = scales[k];
+    if (mode_ == "tf_crop_and_resize") roi_ = {roi[k], roi[k + roi.size() / 2]};
+    if (scales.empty() && in_.constant() != nullptr && out_.constant() != nullptr && *in_.constant() > 0)
+      known_scale_ = static_cast<double>(*out_.constant()) / static_cast<double>(*in_.constant());
+    given_ = !scales.empty();
+    if (d.attrs().flag("antialias")) squeeze_ = std::min(1.0, known_scale_);
+  }
+
+  /// Whether the axis is the same in x and the result.
+  bool unchanged() const { return in_ == out_ && (!given_ || known_scale_ == 1) && mode_ != "tf_crop_and_resize"; }
+  double squeeze() const { return squeeze_; }
+  Expr last() const { return in_ - 1; }
+
+  /// The real position of result element `i`, in elements of x.
+  Expr position(Expr i) const {
+    Expr at = cast(kF64, i), one = number(1), half = number(0.5), extent = cast(kF64, in_);
+    if (mode_ == "asymmetric") return at / scale();
+    if (mode_ == "align_corners" || mode_ == "tf_crop_and_resize") {
+      Expr steps = width() - one, single = arith::eq(width(), one), span = extent - one;
+      Expr safe_steps = select(single, one, steps);
+      if (mode_ == "align_corners") return select(single, number(0), at * span / safe_steps);
+      Expr part = number(roi_.second - roi_.first) * span;
+      return select(single, part * half, at * part / safe_steps) + number(roi_.first) * span;
+    }
+    Expr middle = (at + half) / scale();
+    if (mode_ == "tf_half_pixel_for_nn") return middle;
+    if (mode_ == "pytorch_half_pixel") return select(arith::lt(one, cast(kF64, out_)), middle - half, number(0));
+    if (mode_ == "half_pixel_symmetric") {
+      Expr adjustment = cast(kF64, out_) / width();
+      return extent * half * (one - adjustment) + middle - half;
+    }
+    return middle - half;
+  }
+
+  /// Whether a position lies outside of x.
+  Expr outside(Expr position) const {
+    return arith::logical_or(arith::lt(position, number(0)), arith::lt(cast(kF64, last()), position));
+  }
+  Expr number(double value) const { return context_.imm_float(kF64, value); }
+  Expr clamped(Expr index) const { return arith::max(context_.index(0), arith::min(index, last())); }
+
+ private:
+  static const std::string& mode(DefineContext& d) { return d.attrs().string("coordinate_mode"); }
+  Expr scale() const { return known_scale_ > 0 ? number(known_scale_) : cast(kF64, out_) / cast(kF64, in_); }
+  /// The result's extent, not rounded.
+  Expr width() const { return given_ ? cast(kF64, in_) * number(known_scale_) : cast(kF64, out_); }
+
+  Context& context_;
+  Expr in_, out_;
+  std::string mode_;
+  double known_scale_ = 0, squeeze_ = 1;
+  bool given_ = false;
+  std::pair<double, double> roi_;
+};
+
+Expr floor_index(Expr position) {
+  return cast(DType::index(), call(Intrinsic::k_floor, position));
+}
+
+class Resize {
+ public:
+  explicit Resize(DefineContext& d) : d_(d), b_(d.builder), x_(d.input(0)), y_(d.output()) {
+    for (size_t k = 0; k < x_->shape.size(); ++k) axes_.emplace_back(d, k);
+    mode_ = d.attrs().string("mode");
+    normalize_ = d.attrs().flag("exclude_outside") || d.attrs().flag("antialias");
+  }
+
+  Stmt run() {
+    if (mode_ == "nearest") return b_.compute(y_, [&](const Indices& i) { return extrapolated(i, nearest(i)); });
+    Dims taps;
+    for (size_t k = 0; k < axes_.size(); ++k)
+      if (!axes_[k].unchanged()) {
+        resized_.push_back(k);
+        taps.push_back(b_.index(1 + last_tap(k) - first_tap(k)));
+      }
+    BufferRef sum = b_.buffer("sum", kF64, y_->shape), total = b_.buffer("weights", kF64, y_->shape);
+    auto weighted = [&](Expr acc, const Indices& i, const Indices& r) { return acc + weight(i, r) * value(i, r); };
+    auto weights = [&](Expr acc, const Indices& i, const Indices& r) { return acc + weight(i, r); };
+    Expr zero = d_.context().zero(kF64);
+    Stmt sums = b_.reduce(sum, taps, zero, weighted);
+    Stmt totals = normalize_ ? b_.reduce(total, taps, zero, weights) : Stmt();
+    Stmt result = b_.compute(y_, [&](const Indices& i) {
+      Expr v = b_.load(sum, i);
+      return extrapolated(i, narrowed(normalize_ ? v / b_.load(total, i) : v));
+    });
+    Stmt all = b_.alloc(sum, b_.seq({sums, totals, result}));
+    return normalize_ ? b_.alloc(total, all) : all;
+  }
+
+ private:
+  /// Integers are rounded, as an image's are.
+  Expr narrowed(Expr v) const { return cast(y_->dtype, y_->dtype.is_float() ? v : call(Intrinsic::k_round, v)); }
+
+  /// Where a region is cut out, positions outside of x give a constant.
+  Expr extrapolated(const Indices& i, Expr v) const {
+    if (d_.attrs().string("coordinate_mode") != "tf_crop_and_resize") return v;
+    Expr outside = d_.context().boolean(false);
+    for (size_t k = 0; k < axes_.size(); ++k)
+      outside = arith::logical_or(outside, axes_[k].outside(axes_[k].position(i[k])));
+    return select(outside, d_.context().number(y_->dtype, d_.attrs().number("extrapolation_value")), v);
+  }
+
+  Expr nearest(const Indices& i) const {
+    const std::string& rounding = d_.attrs().string("nearest_mode");
+    Indices from = i;
+    for (size_t k = 0; k < axes_.size(); ++k) {
+      if (axes_[k].unchanged()) continue;
+      Expr at = axes_[k].position(i[k]), half = axes_[k].number(0.5);
+      if (rounding == "round_prefer_floor") at = call(Intrinsic::k_ceil, at - half);
+      if (rounding == "round_prefer_ceil") at = call(Intrinsic::k_floor, at + half);
+      if (rounding == "ceil") at = call(Intrinsic::k_ceil, at);
+      from[k] = axes_[k].clamped(floor_index(at));
+    }
+    return b_.load(x_, from);
+  }
+
+  /// Taps of an axis, counted from the element at or before the position.
+  int64_t first_tap(size_t k) const {
+    double reach = mode_ == "cubic" ? 2 : 1;
+    return static_cast<int64_t>(std::floor(-reach / axes_[k].squeeze())) + 1;
+  }
+  int64_t last_tap(size_t k) const { return 1 - first_tap(k); }
+
+  Expr tap(const Indices& i, const Indices& r, size_t n) const {
+    size_t k = resized_[n];
+    return floor_index(axes_[k].position(i[k])) + r[n] + first_tap(k);
+  }
+
+  /// The product of the kernels of all resized axes.
+  Expr weight(const Indices& i, const Indices& r) const {
+    Expr product = d_.context().imm_float(kF64, 1);
+    for (size_t n = 0; n < resized_.size(); ++n) {
+      const Axis& axis = axes_[resized_[n]];
+      Expr at = tap(i, r, n), distance = axis.position(i[resized_[n]]) - cast(kF64, at);
+      if (axis.squeeze() != 1) distance = distance * axis.number(axis.squeeze());
+      Expr w = kernel(call(Intrinsic::k_abs, distance));
+      if (d_.attrs().flag("exclude_outside")) w = select(arith::eq(at, axis.clamped(at)), w, axis.number(0));
+      product = product * w;
+    }
+    return product;
+  }
+
+  Expr kernel(Expr t) const {
+    Expr zero = like(t, 0), one = like(t, 1);
+    if (mode_ == "linear") return arith::max(zero, one - t);
+    Expr a = like(t, d_.attrs().number("cubic_coeff_a")), two = like(t, 2), t2 = t * t, t3 = t2 * t;
+    Expr near = (a + two) * t3 - (a + like(t, 3)) * t2 + one;
+    Expr far = a * t3 - like(t, 5) * a * t2 + like(t, 8) * a * t - like(t, 4) * a;
+    return select(arith::le(t, one), near, select(arith::lt(t, two), far, zero));
+  }
+
+  Expr value(const Indices& i, const Indices& r) const {
+    Indices from = i;
+    for (size_t n = 0; n < resized_.size(); ++n) from[resized_[n]] = axes_[resized_[n]].clamped(tap(i, r, n));
+    return cast(kF64, b_.load(x_, from));
+  }
+
+  DefineContext& d_;
+  tir::Builder& b_;
+  BufferRef x_, y_;
+  std::vector<Axis> axes_;
+  std::vector<size_t> resized_;
+  std::string mode_;
+  bool normalize_ = false;
+};
+
+Stmt define(DefineContext& d) {
+  return Resize(d).run();
+}
+
+constexpr OpDef kOps[] = {
+    {.name = "resize",
+     .operands = kOperands,
+     .attrs = kAttrs,
+     .infer = infer,
+     .define = define,
+     .doc = "x sampled at the resolution `sizes` (a shape value of all dims); the attributes are those of ONNX Resize, "
+            "scales empty: sizes / dims"},
+};
+
+}  // namespace
+}  // namespace relaxc::ops
+
+RELAXC_OPERATORS(resize, kOps)
