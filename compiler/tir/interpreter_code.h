@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -36,7 +37,7 @@ union Register {
                                   X(FToInt) X(DToInt) X(FToBool) X(DToBool) X(SmallToBits) X(BitsToSmall) X(FToBits)  \
                                       X(BitsToF) X(Load8I) X(Load8U) X(Load16I) X(Load16U) X(Load32I) X(Load32U)      \
                                           X(Load64) X(LoadF) X(LoadSmall) X(Store8) X(Store16) X(Store32) X(Store64)  \
-                                              X(StoreF) X(StoreSmall) X(Jump) X(JumpIfZero) X(JumpIfNotLess)          \
+                                              X(StoreF) X(StoreSmall) X(Jump) X(Batch) X(JumpIfZero) X(JumpIfNotLess)          \
                                                   X(LoopNext) X(Offset) X(Alloc) X(Free) X(Guard) X(Call)             \
                                                       X(CallExternal) X(End)
 
@@ -71,6 +72,14 @@ struct CallRecord {
   std::vector<CallArgument> args;
 };
 
+/// Where the code of a loop is; a Batch instruction names it.
+struct Loop {
+  uint32_t counter = 0, end = 0;
+  int64_t head = 0, next = 0;  ///< the first instruction of the body, and the LoopNext
+};
+
+struct BatchPlan;
+
 struct Constant {
   uint32_t reg = 0;
   Register value;
@@ -81,6 +90,8 @@ struct Program {
   std::vector<Constant> constants;
   std::vector<GuardRecord> guards;
   std::vector<CallRecord> calls;
+  std::vector<Loop> loops;
+  std::vector<std::shared_ptr<const BatchPlan>> plans;  ///< of loops; null where iterations must run one by one
   std::vector<std::string> buffer_names;               ///< of memory accesses, by Instruction::c, for messages
   std::vector<uint32_t> buffer_params, scalar_params;  ///< registers, in order; scalars are params, then symbols
   std::vector<bool> scalar_is_double;                  ///< a float scalar arrives as the bits of a double

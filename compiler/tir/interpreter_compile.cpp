@@ -11,6 +11,7 @@
 #include <unordered_set>
 
 #include "compiler/arith/math.h"
+#include "compiler/tir/interpreter_batch.h"
 #include "compiler/tir/interpreter_code.h"
 #include "compiler/tir/visit.h"
 
@@ -61,6 +62,7 @@ class Compiler {
     program_.code = std::move(levels_[0].code);
     resolve_labels();
     program_.registers = next_register_;
+    plan_batches(program_);
     return std::move(program_);
   }
 
@@ -109,6 +111,10 @@ class Compiler {
       if (instruction.op == Op::kJump || instruction.op == Op::kJumpIfZero || instruction.op == Op::kJumpIfNotLess ||
           instruction.op == Op::kLoopNext)
         instruction.extra = label_positions_[static_cast<size_t>(instruction.extra)];
+    for (Loop& loop : program_.loops) {
+      loop.head = label_positions_[static_cast<size_t>(loop.head)];
+      loop.next = label_positions_[static_cast<size_t>(loop.next)];
+    }
     program_.code = std::move(code);
   }
 
@@ -447,16 +453,22 @@ class Compiler {
 
   void run(const For& node) {
     uint32_t begin = reg(node.min), end = reg(node.min + node.extent);
-    int64_t head = new_label(), out = new_label();
+    int64_t head = new_label(), next = new_label(), out = new_label();
     uint32_t counter = op(top(), Op::kMove, {begin});
+    // Up to which iteration batches were tried and given up.
+    uint32_t tried = op(top(), Op::kMove, {constant({.i = INT64_MIN})});
+    auto number = static_cast<int64_t>(program_.loops.size());
+    program_.loops.push_back({counter, end, head, next});
     breaks_.push_back(out);
     nested([&] {
       emit({.op = Op::kJumpIfNotLess, .a = counter, .b = end, .extra = out});
+      emit({.op = Op::kBatch, .dst = tried, .a = counter, .extra = number});
       place(head);
       bind(node.var, {counter, top(), false});
       statement(node.body);
     });
     breaks_.pop_back();
+    place(next);
     emit({.op = Op::kLoopNext, .dst = counter, .a = counter, .b = end, .extra = head});
     place(out);
   }

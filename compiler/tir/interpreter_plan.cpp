@@ -1,0 +1,176 @@
+// interpreter_plan.cpp: which loops can run in batches, found on the flat code.
+//
+// Roles are the least fixpoint over the body: uniform, affine, vector. The rules that make a batch exact:
+//   - nothing but arithmetic, loads, stores and jumps within the body;
+//   - jumps depend on uniform values; one that does not may only stand before the first store and outside of inner
+//     loops, where a batch can be cut to the iterations that agree;
+//   - a buffer that is stored into is accessed by one affine index only, which inner loops do not change.
+#include <algorithm>
+#include <unordered_map>
+
+#include "compiler/tir/interpreter_batch.h"
+
+namespace relaxc::tir::interpreter {
+namespace {
+
+bool is_load(Op op) {
+  return op >= Op::kLoad8I && op <= Op::kLoadSmall;
+}
+bool is_store(Op op) {
+  return op >= Op::kStore8 && op <= Op::kStoreSmall;
+}
+bool jumps(Op op) {
+  return op == Op::kJump || op == Op::kJumpIfZero || op == Op::kJumpIfNotLess || op == Op::kLoopNext;
+}
+/// Checked arithmetic, memory, guards and calls do more than compute.
+bool is_pure(Op op) {
+  bool checked = op >= Op::kCheckedAddI && op <= Op::kCheckedMulI;
+  return op < Op::kLoad8I && !checked;
+}
+
+class Planner {
+ public:
+  Planner(const Program& program, const Loop& loop) : program_(program), loop_(loop) {}
+
+  std::shared_ptr<const BatchPlan> run() {
+    plan_.loop = loop_;
+    plan_.counter_slot = slot(loop_.counter);
+    for (int64_t pc = loop_.head; pc < loop_.next; ++pc)
+      if (!take(program_.code[static_cast<size_t>(pc)])) return nullptr;
+    find_roles();
+    if (!jumps_agree() || !stores_are_apart()) return nullptr;
+    for (BatchStep& step : plan_.steps) step.mode = mode_of(step);
+    return std::make_shared<const BatchPlan>(std::move(plan_));
+  }
+
+ private:
+  uint32_t slot(uint32_t reg) {
+    auto [it, fresh] = slots_.try_emplace(reg, static_cast<uint32_t>(plan_.registers.size()));
+    if (fresh) {
+      plan_.registers.push_back(reg);
+      plan_.roles.push_back(Role::kUniform);
+      plan_.outside.push_back(true);
+    }
+    return it->second;
+  }
+  Role& role(uint32_t slot) { return plan_.roles[slot]; }
+
+  bool take(const Instruction& n) {
+    BatchStep step{.n = n};
+    bool memory = is_load(n.op) || is_store(n.op);
+    if (!memory && !jumps(n.op) && !is_pure(n.op) && n.op != Op::kBatch) return false;
+    step.d = slot(n.dst), step.a = slot(n.a), step.b = slot(n.b);
+    if (!memory) step.c = slot(n.c);
+    bool writes = is_pure(n.op) || is_load(n.op) || n.op == Op::kLoopNext;
+    if (writes) plan_.outside[step.d] = false;
+    if (jumps(n.op)) {
+      if (n.extra < loop_.head || n.extra > loop_.next) return false;
+      step.n.extra = n.extra - loop_.head;
+      auto here = static_cast<int64_t>(plan_.steps.size());
+      if (step.n.extra <= here) inner_.push_back({step.n.extra, here});
+    }
+    plan_.steps.push_back(step);
+    return true;
+  }
+
+  Role result(const BatchStep& s) {
+    Role a = role(s.a), b = role(s.b), most = std::max({a, b, is_load(s.n.op) ? Role::kUniform : role(s.c)});
+    if (is_load(s.n.op)) return b == Role::kUniform ? Role::kUniform : Role::kVector;
+    if (most == Role::kUniform) return most;
+    bool sum = s.n.op == Op::kAddI || s.n.op == Op::kSubI;
+    if (sum && std::max(a, b) == Role::kAffine) return Role::kAffine;
+    if (s.n.op == Op::kMulI && std::max(a, b) == Role::kAffine && std::min(a, b) == Role::kUniform)
+      return Role::kAffine;
+    return s.n.op == Op::kMove ? a : Role::kVector;
+  }
+
+  void find_roles() {
+    role(plan_.counter_slot) = Role::kAffine;
+    plan_.outside[plan_.counter_slot] = false;
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (const BatchStep& s : plan_.steps) {
+        if (!is_pure(s.n.op) && !is_load(s.n.op)) continue;
+        Role made = std::max(role(s.d), result(s));
+        changed |= made != role(s.d);
+        role(s.d) = made;
+      }
+    }
+  }
+
+  bool in_inner_loop(size_t at) const {
+    return std::any_of(inner_.begin(), inner_.end(), [&](auto range) {
+      return range.first <= static_cast<int64_t>(at) && static_cast<int64_t>(at) <= range.second;
+    });
+  }
+
+  bool jumps_agree() {
+    bool stored = false;
+    for (size_t i = 0; i < plan_.steps.size(); ++i) {
+      const BatchStep& s = plan_.steps[i];
+      stored |= is_store(s.n.op);
+      bool bounded = s.n.op == Op::kJumpIfNotLess || s.n.op == Op::kLoopNext;
+      if (bounded && (role(s.a) != Role::kUniform || role(s.b) != Role::kUniform)) return false;
+      if (s.n.op != Op::kJumpIfZero || role(s.a) == Role::kUniform) continue;
+      if (stored || in_inner_loop(i)) return false;
+    }
+    return true;
+  }
+
+  /// Whether inner loops leave the value of a register alone.
+  bool is_steady(uint32_t slot) const {
+    for (size_t i = 0; i < plan_.steps.size(); ++i) {
+      const BatchStep& s = plan_.steps[i];
+      bool writes = is_pure(s.n.op) || is_load(s.n.op) || s.n.op == Op::kLoopNext;
+      if (writes && s.d == slot && in_inner_loop(i)) return false;
+    }
+    return true;
+  }
+
+  bool stores_are_apart() {
+    for (const BatchStep& s : plan_.steps) {
+      if (!is_load(s.n.op) && !is_store(s.n.op)) continue;
+      if (!plan_.outside[s.a] || !plan_.outside[slot(static_cast<uint32_t>(s.n.extra))]) return false;
+      plan_.accesses.push_back({s.n.a, static_cast<uint32_t>(s.n.extra), s.n.b, s.n.dtype.bytes(), is_store(s.n.op)});
+    }
+    bool any = false;
+    for (const BatchStep& s : plan_.steps) {
+      if (!is_store(s.n.op)) continue;
+      any = true;
+      if (role(s.b) != Role::kAffine || !is_steady(s.b)) return false;
+      for (const BatchAccess& other : plan_.accesses)
+        if (other.address == s.n.a && other.index != s.n.b) return false;
+    }
+    return any;
+  }
+
+  Mode mode_of(const BatchStep& s) {
+    if (s.n.op == Op::kBatch) return Mode::kNothing;
+    if (s.n.op == Op::kJumpIfZero && role(s.a) != Role::kUniform) return Mode::kBranch;
+    if (jumps(s.n.op)) return Mode::kJump;
+    if (is_store(s.n.op)) return Mode::kStore;
+    if (is_load(s.n.op)) return role(s.d) == Role::kUniform ? Mode::kLoadOnce : Mode::kLoad;
+    return role(s.d) == Role::kUniform ? Mode::kOnce : role(s.d) == Role::kAffine ? Mode::kAffine : Mode::kLanes;
+  }
+
+  const Program& program_;
+  Loop loop_;
+  BatchPlan plan_;
+  std::unordered_map<uint32_t, uint32_t> slots_;
+  std::vector<std::pair<int64_t, int64_t>> inner_;  ///< first and last step of loops inside the body
+};
+
+}  // namespace
+
+void plan_batches(Program& program) {
+  for (const Loop& loop : program.loops) {
+    program.plans.push_back(Planner(program, loop).run());
+    const BatchPlan* plan = program.plans.back().get();
+    // Where iterations may part ways, batches are tried again later; the Batch instruction stands before the body.
+    bool parts = plan != nullptr && std::any_of(plan->steps.begin(), plan->steps.end(),
+                                                [](const BatchStep& s) { return s.mode == Mode::kBranch; });
+    if (parts) program.code[static_cast<size_t>(loop.next)].extra = loop.head - 1;
+  }
+}
+
+}  // namespace relaxc::tir::interpreter
