@@ -1,0 +1,185 @@
+// interpret_call.cpp: calls of functions, prim funcs and external code; branches and loops.
+#include "compiler/relax/interpret_frame.h"
+
+namespace relaxc::relax::interpreter {
+
+constexpr int kDeepestCall = 256;
+
+/// `inputs` and `outputs` are the buffer parameters in order, `scalars` the scalar ones. Symbols in buffer shapes take
+/// their values from the tensors.
+bool Frame::run_prim_func(const tir::PrimFunc& function, const Parts& inputs, const std::vector<int64_t>& scalars,
+                          std::vector<std::shared_ptr<HostTensor>>& outputs, const std::string& what) {
+  std::unordered_map<Expr, int64_t> outer = std::exchange(env_, {});
+  size_t buffer = 0, scalar = 0;
+  std::vector<void*> addresses;
+  std::vector<const HostTensor*> tensors;
+  for (const Part& input : inputs) tensors.push_back(input.get());
+  for (const auto& output : outputs) tensors.push_back(output.get());
+  std::vector<int64_t> all = scalars;
+  bool ok = true;
+  for (const tir::Param& param : function.params)
+    if (param.buffer == nullptr) {
+      RELAXC_CHECK(scalar < scalars.size(), what + " is called with too few scalars");
+      env_[param.var] = scalars[scalar++];
+    }
+  for (const tir::Param& param : function.params) {
+    if (param.buffer == nullptr) continue;
+    RELAXC_CHECK(buffer < tensors.size(), what + " is called with too few tensors");
+    const HostTensor& t = *tensors[buffer++];
+    ok = ok && match_dims(param.buffer->shape, t.shape, "an argument of " + what);
+    addresses.push_back(address(t));
+  }
+  ok = ok && evaluate_dims(std::vector<Expr>(function.symbols.begin(), function.symbols.end()), all, what);
+  env_ = std::move(outer);
+  if (!ok) return false;
+  tir::RunStatus status = program_.evaluator.run(function, addresses, all);
+  if (status) return true;
+  fault_ = {status, what};
+  return false;
+}
+
+/// Leaves of the operands: tensors, and scalars of shapes and prims.
+static void collect(const Parts& parts, Info info, Parts& tensors, std::vector<int64_t>& scalars) {
+  if (info->as<TensorInfo>() != nullptr || info->as<TupleInfo>() != nullptr) {
+    tensors.insert(tensors.end(), parts.begin(), parts.end());
+    return;
+  }
+  for (int64_t value : values_of(*parts[0])) scalars.push_back(value);
+}
+
+/// The tensor infos of an op's results, tuples flattened.
+static void collect_tensors(Info info, std::vector<const TensorInfo*>& out) {
+  if (const auto* tuple = info->as<TupleInfo>())
+    for (Info field : tuple->fields) collect_tensors(field, out);
+  else if (const auto* tensor = info->as<TensorInfo>())
+    out.push_back(tensor);
+}
+
+bool Frame::run_call_tir(const Op& op) {
+  const tir::PrimFunc* function = program_.module.find_prim_func(op.callee);
+  RELAXC_CHECK(function != nullptr, "no prim func " + op.callee);
+  Parts inputs;
+  std::vector<int64_t> scalars;
+  for (const Value* operand : op.operands())
+    if (operand != nullptr) collect(parts(operand), operand->info, inputs, scalars);
+  std::vector<const TensorInfo*> infos;
+  for (const Value* result : op.results) collect_tensors(result->info, infos);
+  std::vector<std::shared_ptr<HostTensor>> outputs(infos.size());
+  for (size_t k = 0; k < infos.size(); ++k)
+    if (!allocate(*infos[k], *infos[k]->shape, outputs[k], "result of " + label(op))) return false;
+  if (!run_prim_func(*function, inputs, scalars, outputs, label(op))) return false;
+  return set_results(op, Parts(outputs.begin(), outputs.end()));
+}
+
+bool Frame::run_call(const Op& op) {
+  const Function* function = program_.module.find_function(op.callee);
+  RELAXC_CHECK(function != nullptr, "no function " + op.callee);
+  if (depth_ >= kDeepestCall) return fail(kRecursionDepth, label(op) + " recurses too deeply", kDeepestCall);
+  Parts inputs, outputs;
+  for (const Value* operand : op.operands())
+    for (const Part& part : parts(operand)) inputs.push_back(part);
+  Frame inner(program_, depth_ + 1);
+  if (!inner.call(*function, inputs, outputs)) {
+    fault_ = inner.fault();
+    return false;
+  }
+  return set_results(op, outputs);
+}
+
+bool Frame::run_external(const Op& op) {
+  std::vector<tir::ExternalArg> args;
+  for (const Value* operand : op.operands()) {
+    Parts tensors;
+    std::vector<int64_t> scalars;
+    collect(parts(operand), operand->info, tensors, scalars);
+    for (const Part& t : tensors) args.push_back({address(*t), t->dtype, t->shape, 0});
+    for (int64_t value : scalars) args.push_back({nullptr, DType::i(64), {}, value});
+  }
+  std::vector<const TensorInfo*> infos;
+  for (const Value* result : op.results) collect_tensors(result->info, infos);
+  Parts outputs;
+  for (const TensorInfo* info : infos) {
+    std::shared_ptr<HostTensor> out;
+    if (!allocate(*info, *info->shape, out, "result of " + label(op))) return false;
+    args.push_back({address(*out), out->dtype, out->shape, 0});
+    outputs.push_back(std::move(out));
+  }
+  RELAXC_CHECK(bool(program_.external), "no external functions are given, " + op.callee + " is one");
+  if (int32_t code = program_.external(op.callee, args); code != 0) return fail(kExternalFailed, label(op), 0, code);
+  return set_results(op, outputs);
+}
+
+bool Frame::run_shape_function(const Op& op) {
+  std::vector<tir::ExternalArg> args;
+  for (const Value* operand : op.operands())
+    for (const Part& t : parts(operand)) args.push_back({address(*t), t->dtype, t->shape, 0});
+  std::vector<int64_t> dims(static_cast<size_t>(op.result()->info->as<ShapeInfo>()->ndim));
+  args.push_back({dims.data(), DType::i(64), {static_cast<int64_t>(dims.size())}, 0});
+  RELAXC_CHECK(bool(program_.external), "no external functions are given, " + op.callee + " is one");
+  if (int32_t code = program_.external(op.callee, args); code != 0) return fail(kExternalFailed, label(op), 0, code);
+  return set_results(op, {vector_of(dims)});
+}
+
+bool Frame::run_if(const Op& op) {
+  const Region& region = *op.regions[flag(op.operand(0)) ? 0 : 1];
+  if (!run_region(region)) return false;
+  Parts all;
+  for (const Value* result : region.results())
+    for (const Part& part : parts(result)) all.push_back(part);
+  return set_results(op, all);
+}
+
+/// Tensors of one shape along a new leading dim.
+static Part stacked(const std::vector<Part>& list, DType dtype, const std::vector<int64_t>& element_shape) {
+  HostTensor t{dtype, {static_cast<int64_t>(list.size())}, {}};
+  t.shape.insert(t.shape.end(), element_shape.begin(), element_shape.end());
+  for (const Part& part : list) t.bytes.insert(t.bytes.end(), part->bytes.begin(), part->bytes.end());
+  return std::make_shared<HostTensor>(std::move(t));
+}
+
+bool Frame::run_loop(const Op& op) {
+  const Region& body = *op.regions[0];
+  int64_t trips = op.operand(0) == nullptr ? INT64_MAX : values_of(*parts(op.operand(0))[0])[0];
+  bool going = op.operand(1) == nullptr || flag(op.operand(1));
+  size_t carried_count = op.operands().size() - 2, scan_count = body.results().size() - 1 - carried_count;
+  std::vector<Parts> carried;
+  for (size_t k = 0; k < carried_count; ++k) carried.push_back(parts(op.operand(k + 2)));
+  std::vector<std::vector<Part>> scans(scan_count);
+  for (int64_t i = 0; i < trips && going; ++i) {
+    forget(op.binds);
+    Value* iteration = body.arguments[0];
+    values_[iteration] = {std::make_shared<HostTensor>(*vector_of({i}))};
+    if (const auto* prim = iteration->info->as<PrimInfo>(); prim != nullptr && prim->value) {
+      env_[prim->value] = i;
+      auto scalar = std::make_shared<HostTensor>(*vector_of({i}));
+      scalar->shape.clear();
+      values_[iteration] = {scalar};
+    }
+    for (size_t k = 0; k < carried_count; ++k) {
+      const Value* argument = body.arguments[k + 1];
+      if (!match(argument->info, carried[k], "carried value '" + argument->name + "'")) return false;
+      values_[argument] = carried[k];
+    }
+    if (!run_region(body)) return false;
+    const std::vector<Value*>& results = body.results();
+    going = results[0] == nullptr || flag(results[0]);
+    for (size_t k = 0; k < carried_count; ++k) carried[k] = parts(results[k + 1]);
+    for (size_t k = 0; k < scan_count; ++k) scans[k].push_back(parts(results[k + 1 + carried_count])[0]);
+  }
+  Parts all;
+  for (const Parts& value : carried) all.insert(all.end(), value.begin(), value.end());
+  for (size_t k = 0; k < scan_count; ++k) {
+    const TensorInfo& info = op.results[carried_count + k]->tensor();
+    std::vector<int64_t> shape;
+    if (!scans[k].empty()) shape = scans[k][0]->shape;
+    for (const Part& part : scans[k])
+      if (part->shape != shape) return fail(kDerivedDim, "a scan output of a loop changes its shape");
+    if (scans[k].empty())
+      for (size_t axis = 1; axis < info.shape->size(); ++axis)
+        shape.push_back(evaluate((*info.shape)[axis]).value_or(0));
+    all.push_back(stacked(scans[k], *info.dtype, shape));
+  }
+  return set_results(op, all);
+}
+
+}  // namespace relaxc::relax::interpreter

@@ -1,0 +1,109 @@
+// interpret_frame.h: one call of one function, as the interpreter runs it.
+//
+// A value is the list of its leaves (a tuple's fields flattened; a shape is a vector of int64, a scalar a tensor of
+// rank 0). Symbols have their values in an environment of the call; an op that binds symbols overwrites them, so loop
+// bodies need no scopes of their own.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <unordered_map>
+
+#include "compiler/relax/interpret.h"
+
+namespace relaxc::relax::interpreter {
+
+using Part = std::shared_ptr<const HostTensor>;
+using Parts = std::vector<Part>;
+
+// Numbers of rlx_status.
+enum Code : int32_t {
+  kTensorCount = 2,
+  kDtype = 4,
+  kRank = 5,
+  kStaticDim = 6,
+  kSymbolEquality = 7,
+  kDerivedDim = 8,
+  kSizeOverflow = 20,
+  kExternalFailed = 35,
+  kRecursionDepth = 36,
+  kDataBound = 40
+};
+
+/// How many leaves a value of this info has.
+size_t leaves(Info info);
+Part vector_of(const std::vector<int64_t>& values);
+std::vector<int64_t> values_of(const HostTensor& t);
+/// The address of a tensor's elements; never null.
+void* address(const HostTensor& t);
+/// What an op is called in a fault.
+std::string label(const Op& op);
+
+/// What runs share: the program, and what was made of its operators.
+struct Program {
+  Module& module;
+  const OpTable& table;
+  tir::Evaluator& evaluator;
+  const tir::CallExternal& external;
+  std::unordered_map<const Op*, tir::PrimFunc> definitions;
+  std::unordered_map<const Op*, std::unique_ptr<Function>> expansions;
+};
+
+/// One call of one function.
+class Frame {
+ public:
+  Frame(Program& program, int depth) : program_(program), depth_(depth) {}
+
+  bool call(const Function& function, const Parts& inputs, Parts& outputs);
+  const RunFault& fault() const { return fault_; }
+
+ private:
+  bool fail(int32_t code, std::string text, int64_t expected = 0, int64_t actual = 0) {
+    fault_.status.code = code;
+    fault_.status.expected = expected;
+    fault_.status.actual = actual;
+    fault_.text = std::move(text);
+    return false;
+  }
+
+  std::optional<int64_t> evaluate(Expr e) const;
+  bool evaluate_dims(const std::vector<Expr>& dims, std::vector<int64_t>& out, const std::string& what);
+  bool match(Info info, std::span<const Part> parts, const std::string& what);
+  bool match_dims(const std::vector<Expr>& dims, const std::vector<int64_t>& actual, const std::string& what);
+  void forget(const std::vector<Var>& symbols) {
+    for (Var var : symbols) env_.erase(var);
+  }
+
+  bool run_region(const Region& region);
+  bool run(const Op& op);
+  bool run_operator(const Op& op);
+  bool run_definition(const Op& op);
+  bool run_expansion(const Op& op);
+  bool run_call_tir(const Op& op);
+  bool run_call(const Op& op);
+  bool run_external(const Op& op);
+  bool run_shape_function(const Op& op);
+  bool run_if(const Op& op);
+  bool run_loop(const Op& op);
+  bool run_prim_func(const tir::PrimFunc& function, const Parts& inputs, const std::vector<int64_t>& scalars,
+                     std::vector<std::shared_ptr<HostTensor>>& outputs, const std::string& what);
+
+  bool allocate(const TensorInfo& info, const std::vector<Expr>& shape, std::shared_ptr<HostTensor>& out,
+                const std::string& what);
+  const Parts& parts(const Value* value) const {
+    auto it = values_.find(value);
+    RELAXC_CHECK(it != values_.end(), "'" + value->name + "' is used before it has a value");
+    return it->second;
+  }
+  bool flag(const Value* value) const { return decode_integer(parts(value)[0]->dtype, parts(value)[0]->bytes.data()); }
+  /// Gives the results of an op their leaves, binding its symbols.
+  bool set_results(const Op& op, const Parts& all);
+
+  Program& program_;
+  int depth_;
+  std::unordered_map<Expr, int64_t> env_;
+  std::unordered_map<const Value*, Parts> values_;
+  RunFault fault_;
+};
+
+}  // namespace relaxc::relax::interpreter
