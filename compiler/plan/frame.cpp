@@ -61,10 +61,13 @@ class Placing {
 
   Stmt leaf_or_parent(Stmt s) {
     std::vector<BufferRef> used = buffers_of(s);
+    std::erase_if(used, [&](BufferRef b) { return place_of(b).base == b || visible_.count(b) != 0; });
+    visible_.insert(used.begin(), used.end());
     Stmt inner = with_children(s);
     for (auto buffer = used.rbegin(); buffer != used.rend(); ++buffer) {
+      visible_.erase(*buffer);
       Place place = place_of(*buffer);
-      if (place.base != *buffer) inner = build_.view(*buffer, place.base, place.offset, inner);
+      inner = build_.view(*buffer, place.base, place.offset, inner);
     }
     return inner;
   }
@@ -104,6 +107,7 @@ class Placing {
   tir::Builder build_;
   BufferRef old_arena_, arena_;
   std::map<BufferRef, Place> places_;  // looked up only
+  std::set<BufferRef> visible_;        // of the views around the current statement; looked up only
 };
 
 }  // namespace

@@ -119,12 +119,11 @@ Status HostFunction::call_tir(Op& op) {
   }
   for (Var symbol : callee->symbols) invoke.args.push_back(found.at(symbol));
   steps_->add(build_.invoke(std::move(invoke)));
-  return bind_results(op, raw, bound_values);
+  bind_results(op, raw, bound_values);
+  return Done{};
 }
 
-Status HostFunction::bind_results(Op& op, const std::vector<BufferRef>& raw,
-                                  const std::vector<BufferRef>& bound_values) {
-  Diagnostics& diag = this->diag();
+void HostFunction::bind_results(Op& op, const std::vector<BufferRef>& raw, const std::vector<BufferRef>& bound_values) {
   for (size_t k = 0; k < bound_values.size(); ++k) {
     Expr bound;
     for (size_t r = 0; r < raw.size(); ++r) {
@@ -139,17 +138,9 @@ Status HostFunction::bind_results(Op& op, const std::vector<BufferRef>& raw,
     slot(result).buffer = raw[r];
     std::vector<Expr> shape = dims(result.info);
     if (shape == raw[r]->shape) continue;
-    // Rows of the bound's length lie apart; only where the first dim alone depends on data are they one block.
-    bool packed = std::equal(shape.begin() + 1, shape.end(), raw[r]->shape.begin() + 1);
-    if (packed) {
-      slot(result).buffer = view_as(raw[r], result.name, result.dtype(), shape);
-    } else {
-      RELAXC_TRY(BufferRef memory, allocate(result.name, result.dtype(), shape, op.location));
-      copy(raw[r], memory);
-      slot(result).buffer = memory;
-    }
+    // A definition leaves its result compact, however much room there was.
+    slot(result).buffer = view_as(raw[r], result.name, result.dtype(), shape);
   }
-  return Done{};
 }
 
 Status HostFunction::call_external(Op& op) {

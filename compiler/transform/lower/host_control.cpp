@@ -11,6 +11,20 @@ namespace relaxc::lower {
 
 using namespace relax;
 
+/// Results that kernels of `region` make are written to `targets` (null: none) at once; says which.
+std::vector<bool> HostFunction::tell_targets(const Region& region, const std::vector<BufferRef>& targets) {
+  const std::vector<Value*>& results = region.results();
+  std::vector<bool> told(results.size());
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (targets[i] == nullptr || results[i] == nullptr) continue;
+    const Op* producer = results[i]->op;
+    bool here = producer != nullptr && producer->block != nullptr && producer->block->parent == &region;
+    told[i] = here && producer->kind == OpKind::kCallTir && producer->binds.empty() &&
+              destinations_.emplace(results[i], targets[i]).second;
+  }
+  return told;
+}
+
 /// One region as a statement; its results go to `targets` (each a memory of any layout), its dims to `dims_to`.
 Status HostFunction::lower_branch(const Op& op, const Region& region, const std::vector<BufferRef>& targets,
                                   BufferRef dims_to, tir::Stmt& body) {
@@ -18,13 +32,7 @@ Status HostFunction::lower_branch(const Op& op, const Region& region, const std:
   Steps steps(build_), *outer = std::exchange(steps_, &steps);
   ++depth_;
   const std::vector<Value*>& results = region.results();
-  std::vector<bool> told(results.size());
-  for (size_t i = 0; i < results.size(); ++i) {
-    const Op* producer = results[i]->op;
-    bool here = producer != nullptr && producer->block != nullptr && producer->block->parent == &region;
-    told[i] = here && producer->kind == OpKind::kCallTir && producer->binds.empty() &&
-              destinations_.emplace(results[i], targets[i]).second;
-  }
+  std::vector<bool> told = tell_targets(region, targets);
   Status done = lower_region(region);
   if (done) {
     for (size_t i = 0; i < results.size(); ++i)
@@ -115,11 +123,6 @@ Status HostFunction::lower_if(Op& op) {
   for (size_t i = 0; i < op.results.size(); ++i)
     slot(*op.results[i]).buffer = seen_as(targets[i], op.results[i]->name, dims(op.results[i]->info));
   return Done{};
-}
-
-Status HostFunction::lower_loop(Op& op) {
-  Diagnostics& diag = this->diag();
-  return diag.error(op.location, Kind::unsupported, "loops cannot be lowered yet");
 }
 
 }  // namespace relaxc::lower

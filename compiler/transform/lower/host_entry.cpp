@@ -92,8 +92,7 @@ Status HostFunction::add_symbols() {
       return diag.error(function_.location, Kind::unbound_name,
                         "symbol '{}' of '{}' is no dim of a parameter by itself, so nothing gives its value",
                         var.name(), function_.name);
-  for (Op* op : ops_of(function_.body()))
-    if (!op->binds.empty()) add_value_symbols(*op);
+  for (Op* op : ops_of(function_.body())) add_value_symbols(*op);
   return Done{};
 }
 
@@ -114,6 +113,14 @@ void HostFunction::add_value_symbols(Op& op) {
       symbols_.add_entry(op.binds[i]);
       values_.push_back({.var = op.binds[i], .buffer = buffer(*source), .element = static_cast<int64_t>(i)});
     }
+  }
+  if (op.kind == OpKind::kLoop && op.operand(0) != nullptr) {
+    const Value* source = parameter_below(op.operand(0));
+    if (source == nullptr || source->info->as<TensorInfo>() == nullptr) return;
+    Var trips = context().var(source->name);
+    symbols_.add_entry(trips);
+    trip_counts_[&op] = trips;
+    values_.push_back({.var = trips, .buffer = buffer(*source)});
   }
   if (op.kind == OpKind::kShapeFunction) {
     for (Value* operand : op.operands())

@@ -139,9 +139,9 @@ void HostFunction::require_equal(Expr expected, Expr actual, int32_t axis) {
   require(arith::eq(expected, actual), std::move(record));
 }
 
-void HostFunction::bind_from_data(Var var, Expr value, Expr upper_bound) {
+void HostFunction::bind_from_data(Var var, Expr value, Expr upper_bound, bool is_size) {
   steps_->let(var, arith::cast(DType::index(), value));
-  symbols_.add_data(var, upper_bound);
+  symbols_.add_data(var, upper_bound, is_size);
 }
 
 Status HostFunction::lower_region(const Region& region) {
@@ -232,7 +232,7 @@ Status HostFunction::lower_host_op(Op& op) {
     if (symbols_.in_scope(op.binds[i])) continue;  // an entry symbol that `values` reads
     BufferRef memory = buffer(*op.operand(0));
     tir::Indices at(memory->shape.size(), build_.index(static_cast<int64_t>(i)));
-    bind_from_data(op.binds[i], build_.load(memory, at), {});
+    bind_from_data(op.binds[i], build_.load(memory, at), {}, false);
   }
   return Done{};
 }
@@ -265,7 +265,7 @@ Status HostFunction::lower_match_cast(Op& op) {
     if (binds && symbols_.of_entry(found))
       symbols_.define(Var(var), found);
     else if (binds)
-      bind_from_data(Var(var), found, {});
+      bind_from_data(Var(var), found, {}, false);
     else
       require_equal(prim->value, found, -1);
     return Done{};
@@ -298,7 +298,7 @@ Status HostFunction::lower_shape_function(Op& op) {
     Expr value = build_.load(answer, {build_.index(static_cast<int64_t>(i))});
     const auto* var = shape[i].as<arith::VarNode>();
     if (var != nullptr && !symbols_.in_scope(Var(var)))
-      bind_from_data(Var(var), value, {});
+      bind_from_data(Var(var), value, {}, false);
     else
       require_equal(shape[i], arith::cast(DType::index(), value), static_cast<int32_t>(i));
   }

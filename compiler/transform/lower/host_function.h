@@ -133,15 +133,27 @@ class HostFunction {
   Status call_tir(Op& op);
   Status call_external(Op& op);
   Status call_function(Op& op);
-  Status bind_results(Op& op, const std::vector<BufferRef>& raw, const std::vector<BufferRef>& bound_values);
+  void bind_results(Op& op, const std::vector<BufferRef>& raw, const std::vector<BufferRef>& bound_values);
 
   // host_control.cpp
   Status lower_if(Op& op);
   Status lower_branch(const Op& op, const Region& region, const std::vector<BufferRef>& targets, BufferRef dims_to,
                       tir::Stmt& body);
+  std::vector<bool> tell_targets(const Region& region, const std::vector<BufferRef>& targets);
   Expr joined_dim(const Op& op, const Region& region, Var symbol);
+  // host_loop.cpp
+  struct Carried;
+  struct LoopState;
   Status lower_loop(Op& op);
-  friend class LoopLowering;
+  Expr trip_count(const Op& op);
+  void carry_symbols(const Op& op, LoopState& loop);
+  Expr bound_of_carried(const Op& op, const LoopState& loop, Var var, Expr initial, Expr next);
+  Status reserve_carried(const Op& op, LoopState& loop);
+  Status reserve_scans(const Op& op, LoopState& loop);
+  Status lower_loop_body(const Op& op, LoopState& loop, tir::Stmt& body);
+  void loop_results(const Op& op, LoopState& loop);
+  Expr loop_state(const LoopState& loop, size_t index);
+  tir::Stmt set_loop_state(const LoopState& loop, size_t index, Expr value);
 
   // What the parts share.
   Slot& slot(const Value& value) { return slots_[&value]; }
@@ -163,7 +175,8 @@ class HostFunction {
   /// A guard of the entry, or a statement here if `condition` depends on data or on being reached.
   void require(Expr condition, tir::Guard record);
   void require_equal(Expr expected, Expr actual, int32_t axis);
-  void bind_from_data(Var var, Expr value, Expr upper_bound);
+  /// `is_size`: it is not negative.
+  void bind_from_data(Var var, Expr value, Expr upper_bound, bool is_size = true);
   int32_t trace_node(const std::string& kernel);
   Context& context() const { return shared_.module.context(); }
   Diagnostics& diag() const { return shared_.context.diag; }
@@ -178,6 +191,7 @@ class HostFunction {
   std::vector<Input> inputs_;
   std::vector<Output> outputs_;
   std::vector<ValueSymbol> values_;
+  std::map<const Op*, Var> trip_counts_;  ///< of loops whose trip count is an input
   std::vector<std::pair<BufferRef, uint64_t>> constants_;
   std::vector<tir::Guard> guards_;
   std::vector<std::string> nodes_;

@@ -5,15 +5,15 @@
 
 namespace relaxc::lower {
 
-void Symbols::add_data(Var var, Expr bound) {
-  facts_.bound(var, arith::Range::at_least(0));
+void Symbols::add_data(Var var, Expr bound, bool is_size) {
+  if (is_size) facts_.bound(var, arith::Range::at_least(0));
   arith::Range range = facts_.range_of(var);
   if (range.has_upper()) {
     Expr declared = var.context().index(range.upper);
     bound = bound ? arith::min(bound, declared) : declared;
   }
   bound = bound ? bounded(bound) : bound;
-  if (bound && bound.constant() != nullptr) facts_.bound(var, {0, *bound.constant()});
+  if (bound && bound.constant() != nullptr) facts_.bound(var, {INT64_MIN, *bound.constant()});
   data_.emplace_back(var, bound);
 }
 

@@ -22,8 +22,9 @@ class Symbols {
   void add_entry(Var var) { entry_.push_back(var); }
   /// `var` is another name of `value`.
   void define(Var var, Expr value) { known_[var] = known(value); }
-  /// `var` is found while running and at most `bound` (null: unbounded unless the facts say so).
-  void add_data(Var var, Expr bound);
+  /// `var` is found while running, is at most `bound` (null: unbounded unless the facts say so) and, if it `is_size`,
+  /// not negative.
+  void add_data(Var var, Expr bound, bool is_size = true);
 
   const std::vector<Var>& entry() const { return entry_; }
   const arith::Facts& facts() const { return facts_; }

@@ -1,0 +1,282 @@
+// host_loop.cpp: loops with carried values.
+//
+// A carried tensor has two memories used in turn: iteration i reads the one of i's parity and writes the other, so the
+// body never waits for a copy, and the size may change from one iteration to the next. Carried dims and the number of
+// iterations lie in a small vector of int64, the loop's state; each iteration begins by reading its symbols from there.
+//
+// Room is reserved for the last iteration: a dim that grows by a fixed amount is bounded by its start and the trip
+// count, one that grows otherwise by running the formula (short loops), else by what the program declares.
+#include <algorithm>
+#include <utility>
+
+#include "compiler/transform/lower/host_function.h"
+
+namespace relaxc::lower {
+
+using namespace relax;
+
+struct HostFunction::Carried {
+  BufferRef room = nullptr;  ///< two halves; null: no tensor, symbols alone carry it
+  Expr half;                 ///< bytes, a multiple of the alignment
+  Expr elements;             ///< that a half has room for
+};
+
+struct HostFunction::LoopState {
+  size_t carried = 0;    ///< how many values
+  Expr trips;            ///< null: until the condition fails
+  bool dynamic = false;  ///< the number of iterations is known only afterwards
+  Var iteration;
+  std::vector<Var> symbols;  ///< that change from iteration to iteration
+  std::vector<Expr> initial, next, bounds;
+  BufferRef state = nullptr;  ///< the symbols, then the number of iterations done
+  std::vector<Carried> values;
+  std::vector<BufferRef> scans;
+};
+
+namespace {
+
+constexpr int64_t kMostUnrolledBounds = 64;
+
+Expr product_of(Context& context, const std::vector<Expr>& shape) {
+  Expr count = context.index(1);
+  for (Expr dim : shape) count = count * dim;
+  return count;
+}
+
+/// What an info says in numbers: dims, or a scalar's value.
+std::vector<Expr> numbers(Info info) {
+  if (const auto* tensor = info->as<TensorInfo>()) return *tensor->shape;
+  if (const auto* shape = info->as<ShapeInfo>()) return *shape->dims;
+  const auto* prim = info->as<PrimInfo>();
+  return prim != nullptr && prim->value ? std::vector<Expr>{prim->value} : std::vector<Expr>{};
+}
+
+}  // namespace
+
+Expr HostFunction::trip_count(const Op& op) {
+  if (op.operand(0) == nullptr) return {};
+  auto input = trip_counts_.find(&op);
+  if (input != trip_counts_.end()) return input->second;
+  Expr value = scalar(*op.operand(0));
+  if (symbols_.of_entry(value)) return arith::cast(DType::index(), value);
+  if (value.as<arith::VarNode>() != nullptr) return value;
+  Var trips = context().var("trips");
+  bind_from_data(trips, value, {}, false);
+  return trips;
+}
+
+Expr HostFunction::loop_state(const LoopState& loop, size_t index) {
+  return arith::cast(DType::index(), build_.load(loop.state, {build_.index(static_cast<int64_t>(index))}));
+}
+
+tir::Stmt HostFunction::set_loop_state(const LoopState& loop, size_t index, Expr value) {
+  return build_.store(loop.state, {build_.index(static_cast<int64_t>(index))}, arith::cast(DType::i(64), value));
+}
+
+/// Finds the symbols that change, where they start and what an iteration makes of them.
+void HostFunction::carry_symbols(const Op& op, LoopState& loop) {
+  const Region& body = *op.regions[0];
+  for (size_t k = 0; k < loop.carried; ++k) {
+    std::vector<Expr> inside = numbers(body.arguments[k + 1]->info);
+    std::vector<Expr> before = symbols_.known(numbers(op.operand(k + 2)->info));
+    std::vector<Expr> after = symbols_.known(numbers(body.results()[k + 1]->info));
+    RELAXC_CHECK(inside.size() == before.size() && inside.size() == after.size(), "a carried value changes its rank");
+    for (size_t axis = 0; axis < inside.size(); ++axis) {
+      bool ours = std::find(op.binds.begin(), op.binds.end(), inside[axis]) != op.binds.end();
+      bool known = std::find(loop.symbols.begin(), loop.symbols.end(), inside[axis]) != loop.symbols.end();
+      if (!ours || known) continue;
+      loop.symbols.push_back(Var(inside[axis].as<arith::VarNode>()));
+      loop.initial.push_back(before[axis]);
+      loop.next.push_back(after[axis]);
+    }
+  }
+  arith::Substitution start;
+  for (size_t j = 0; j < loop.symbols.size(); ++j) start[loop.symbols[j]] = loop.initial[j];
+  for (size_t k = 0; k < loop.carried; ++k) {
+    std::vector<Expr> inside = symbols_.known(numbers(body.arguments[k + 1]->info));
+    std::vector<Expr> before = symbols_.known(numbers(op.operand(k + 2)->info));
+    for (size_t axis = 0; axis < inside.size(); ++axis)
+      require_equal(arith::substitute(inside[axis], start), before[axis], static_cast<int32_t>(axis));
+  }
+  for (size_t j = 0; j < loop.symbols.size(); ++j)
+    loop.bounds.push_back(bound_of_carried(op, loop, loop.symbols[j], loop.initial[j], loop.next[j]));
+}
+
+Expr HostFunction::bound_of_carried(const Op&, const LoopState& loop, Var var, Expr initial, Expr next) {
+  Expr start = symbols_.bounded(initial), trips = loop.trips ? symbols_.bounded(loop.trips) : Expr();
+  if (next == var) return start;
+  if (!start || !trips) return {};
+  Expr step = arith::simplify(next - var, symbols_.facts());
+  if (symbols_.of_entry(step)) return start + arith::max(trips, build_.index(0)) * arith::max(step, build_.index(0));
+  std::vector<Var> inside = arith::free_vars(next);
+  std::erase(inside, var);
+  bool plain = std::all_of(inside.begin(), inside.end(), [&](Var v) { return symbols_.of_entry(v); });
+  const int64_t* count = trips.constant();
+  if (!plain || count == nullptr || *count > kMostUnrolledBounds) return {};
+  Symbols trial = symbols_;
+  Expr most = start, now = start;
+  for (int64_t i = 0; i < *count && now; ++i) {
+    Var step_var = context().var(var.name());
+    trial.add_data(step_var, now);
+    now = trial.bounded(arith::substitute(next, {{var, step_var}}));
+    most = now ? arith::max(most, now) : now;
+  }
+  return most;
+}
+
+Status HostFunction::reserve_carried(const Op& op, LoopState& loop) {
+  const Region& body = *op.regions[0];
+  for (size_t k = 0; k < loop.carried; ++k) {
+    loop.values.emplace_back();
+    const Value& argument = *body.arguments[k + 1];
+    if (argument.info->as<TensorInfo>() == nullptr) continue;
+    Carried& value = loop.values.back();
+    value.elements = symbols_.bounded(product_of(context(), dims(argument.info)));
+    if (!value.elements) {
+      Failure failure = diag().error(op.location, Kind::unbounded,
+                                     "the loop carries '{}' as {}, whose size has no bound before the run",
+                                     argument.name, to_string(argument.info));
+      diag().note(op.location, "give the loop a trip count that its inputs decide, or declare an upper bound");
+      return failure;
+    }
+    constexpr int64_t kAlign = WeightLayout::kAlignment;
+    value.half = arith::ceildiv(value.elements * argument.dtype().bytes(), kAlign) * kAlign;
+    value.room = build_.buffer(argument.name + "_room", DType::u(8), {value.half * 2}, tir::Scope::kGlobal,
+                               WeightLayout::kAlignment);
+    steps_->alloc(value.room);
+    const Value& first = *op.operand(k + 2);
+    copy(buffer(first), view_as(value.room, argument.name, argument.dtype(), dims(first.info), build_.index(0)));
+  }
+  return Done{};
+}
+
+Status HostFunction::reserve_scans(const Op& op, LoopState& loop) {
+  Diagnostics& diag = this->diag();
+  for (size_t k = loop.carried; k < op.results.size(); ++k) {
+    const Value& result = *op.results[k];
+    std::vector<Expr> element = dims(op.regions[0]->results()[k + 1]->info);
+    for (Expr dim : element)
+      for (Var var : arith::free_vars(dim))
+        if (!symbols_.in_scope(var))
+          return diag.error(op.location, Kind::unsupported, "scan output '{}' changes its shape from step to step",
+                            result.name);
+    Expr most = loop.trips ? symbols_.bounded(arith::max(loop.trips, build_.index(0)) * product_of(context(), element))
+                           : Expr();
+    if (!most)
+      return diag.error(op.location, Kind::unbounded,
+                        "the number of elements of scan output '{}' has no bound before the run", result.name);
+    BufferRef room =
+        build_.buffer(result.name + "_room", result.dtype(), {most}, tir::Scope::kGlobal, WeightLayout::kAlignment);
+    steps_->alloc(room);
+    loop.scans.push_back(room);
+  }
+  return Done{};
+}
+
+Status HostFunction::lower_loop_body(const Op& op, LoopState& loop, tir::Stmt& body) {
+  Diagnostics& diag = this->diag();
+  const Region& region = *op.regions[0];
+  Steps steps(build_), *outer = std::exchange(steps_, &steps);
+  ++depth_;
+  symbols_.add_data(loop.iteration, loop.trips);
+  for (size_t j = 0; j < loop.symbols.size(); ++j) {
+    steps.let(loop.symbols[j], loop_state(loop, j));
+  }
+  const std::vector<Value*>& results = region.results();
+  std::vector<BufferRef> targets(results.size());
+  for (size_t k = 0; k < loop.carried; ++k) {
+    const Value& argument = *region.arguments[k + 1];
+    const Carried& value = loop.values[k];
+    if (value.room == nullptr) continue;
+    auto half = [&](Expr i) { return arith::floormod(i, 2) * value.half; };
+    slot(argument).buffer =
+        view_as(value.room, argument.name, argument.dtype(), dims(argument.info), half(loop.iteration));
+    targets[k + 1] =
+        view_as(value.room, argument.name + "_next", argument.dtype(), {value.elements}, half(loop.iteration + 1));
+  }
+  for (size_t k = 0; k < loop.scans.size(); ++k) {
+    Expr elements = product_of(context(), dims(results[1 + loop.carried + k]->info));
+    targets[1 + loop.carried + k] = view_as(loop.scans[k], loop.scans[k]->name, loop.scans[k]->dtype, {elements},
+                                            loop.iteration * elements * loop.scans[k]->dtype.bytes());
+  }
+  std::vector<bool> told = tell_targets(region, targets);
+  Status done = lower_region(region);
+  if (done) {
+    for (size_t k = 0; k < results.size(); ++k)
+      if (targets[k] != nullptr && !told[k])
+        copy(buffer(*results[k]), seen_as(targets[k], results[k]->name, dims(results[k]->info)));
+    for (size_t j = 0; j < loop.symbols.size(); ++j) steps.add(set_loop_state(loop, j, symbols_.known(loop.next[j])));
+    if (loop.dynamic) steps.add(set_loop_state(loop, loop.symbols.size(), loop.iteration + 1));
+    if (results[0] != nullptr) steps.add(build_.branch(arith::logical_not(truth(*results[0])), build_.leave_loop()));
+    body = steps.finish();
+  }
+  steps_ = outer;
+  --depth_;
+  if (!done) return diag.failed();
+  return Done{};
+}
+
+/// What follows the loop sees the last values: carried tensors in the half of the last parity, dims in the state.
+void HostFunction::loop_results(const Op& op, LoopState& loop) {
+  Expr done = loop.trips ? arith::max(loop.trips, build_.index(0)) : Expr();
+  if (loop.dynamic) {
+    Var count = context().var("iterations");
+    bind_from_data(count, loop_state(loop, loop.symbols.size()), loop.trips);
+    done = count;
+  }
+  for (size_t j = 0; j < loop.symbols.size(); ++j) {
+    // The carried symbol itself may be the result's, or the result has one of its own.
+    steps_->let(loop.symbols[j], loop_state(loop, j));
+  }
+  const Region& region = *op.regions[0];
+  for (size_t k = 0; k < op.results.size(); ++k) {
+    std::vector<Expr> outside = numbers(op.results[k]->info);
+    std::vector<Expr> last =
+        k < loop.carried ? numbers(region.arguments[k + 1]->info) : dims(region.results()[k + 1]->info);
+    if (k >= loop.carried) last.insert(last.begin(), done);
+    for (size_t axis = 0; axis < outside.size(); ++axis) {
+      const auto* var = outside[axis].as<arith::VarNode>();
+      if (var != nullptr && !symbols_.in_scope(Var(var))) symbols_.define(Var(var), symbols_.known(last[axis]));
+    }
+  }
+  for (size_t k = 0; k < op.results.size(); ++k) {
+    const Value& result = *op.results[k];
+    if (result.info->as<TensorInfo>() == nullptr) continue;
+    if (k < loop.carried)
+      slot(result).buffer = view_as(loop.values[k].room, result.name, result.dtype(), dims(result.info),
+                                    arith::floormod(done, 2) * loop.values[k].half);
+    else
+      slot(result).buffer = view_as(loop.scans[k - loop.carried], result.name, result.dtype(), dims(result.info));
+  }
+}
+
+Status HostFunction::lower_loop(Op& op) {
+  Diagnostics& diag = this->diag();
+  const Region& region = *op.regions[0];
+  LoopState loop;
+  loop.carried = op.operands().size() - 2;
+  loop.trips = trip_count(op);
+  loop.dynamic = !loop.trips || op.operand(1) != nullptr || region.results()[0] != nullptr;
+  const auto* iteration = region.arguments[0]->info->as<PrimInfo>();
+  const auto* named = iteration != nullptr && iteration->value ? iteration->value.as<arith::VarNode>() : nullptr;
+  loop.iteration = named != nullptr ? Var(named) : context().var("i");
+  carry_symbols(op, loop);
+  Expr words = build_.index(static_cast<int64_t>(loop.symbols.size() + 1));
+  RELAXC_TRY(loop.state, allocate("loop_state", DType::i(64), {words}, op.location));
+  for (size_t j = 0; j < loop.symbols.size(); ++j) steps_->add(set_loop_state(loop, j, loop.initial[j]));
+  if (loop.dynamic) steps_->add(set_loop_state(loop, loop.symbols.size(), build_.index(0)));
+  RELAXC_DO(reserve_scans(op, loop));
+  for (size_t j = 0; j < loop.symbols.size(); ++j) symbols_.add_data(loop.symbols[j], loop.bounds[j], false);
+  RELAXC_DO(reserve_carried(op, loop));
+
+  tir::Stmt body;
+  RELAXC_DO(lower_loop_body(op, loop, body));
+  Expr extent = loop.trips ? loop.trips : build_.index(INT64_MAX);
+  tir::Stmt whole = build_.loop(loop.iteration, build_.index(0), extent, body);
+  if (op.operand(1) != nullptr) whole = build_.branch(truth(*op.operand(1)), whole);
+  steps_->add(whole);
+  loop_results(op, loop);
+  return Done{};
+}
+
+}  // namespace relaxc::lower
