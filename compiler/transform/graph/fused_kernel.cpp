@@ -36,6 +36,8 @@ arith::Substitution match_symbols(const tir::PrimFunc& callee, const Op& call) {
     if (const auto* shape = operand->info->as<ShapeInfo>())
       for (Expr dim : *shape->dims) found.emplace(callee.params[param++].var, dim);
   }
+  // What no dim gives bare (the n of a lone n + 3) is the caller's own symbol: operators are defined in terms of those.
+  for (arith::Var symbol : callee.symbols) found.emplace(symbol, symbol);
   return found;
 }
 
