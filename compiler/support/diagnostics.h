@@ -17,11 +17,12 @@
 namespace relaxc {
 
 /// What kind of fault a message is about; tests and `--check=json` name kinds by `kind_name`.
-#define RELAXC_DIAGNOSTIC_KINDS(X)                                                                                 \
-  X(syntax)                                                                                                        \
-  X(unbound_name) X(redefinition) X(wrong_arity) X(unknown_operator) X(unsupported) X(dtype_mismatch)              \
-      X(shape_mismatch) X(rank_mismatch) X(invalid_attribute) X(invalid_value) X(ill_formed) X(purity) X(overflow) \
-          X(unbounded) X(malformed_model) X(missing_data) X(io) X(usage)
+#define RELAXC_DIAGNOSTIC_KINDS(X)                                                                            \
+  X(syntax)                                                                                                   \
+  X(unbound_name)                                                                                             \
+  X(redefinition) X(wrong_arity) X(unknown_operator) X(unsupported) X(dtype_mismatch) X(shape_mismatch)       \
+      X(rank_mismatch) X(invalid_attribute) X(invalid_value) X(ill_formed) X(purity) X(overflow) X(unbounded) \
+          X(malformed_model) X(missing_data) X(io) X(usage)
 
 enum class Kind {
 #define X(name) name,
@@ -70,7 +71,8 @@ class Diagnostics {
     add_note(location, fmt::format(text, std::forward<Args>(args)...));
   }
 
-  /// Keeps what messages point to (Sources) alive for as long as the messages are; a module that could not be made cannot do that.
+  /// Keeps what messages point to (Sources) alive for as long as the messages are; a module that could not be made
+  /// cannot do that.
   void keep(std::shared_ptr<const void> origins) { kept_.push_back(std::move(origins)); }
 
   /// A Failure for a stage that ends because errors were reported earlier. Checks that there is one.
