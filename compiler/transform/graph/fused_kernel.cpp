@@ -163,6 +163,10 @@ class FusedKernel {
     for (Value* prim : prims) last.add_operand(prim);
     last.callee = name;
     last.origins = {};
+    // What any member assumed must still be guarded.
+    std::vector<Requirement> all;
+    for (Op* member : members_) all.insert(all.end(), member->requirements.begin(), member->requirements.end());
+    last.requirements = std::move(all);
   }
 
   /// A Prim value for each scalar, made just before the last member.
