@@ -67,7 +67,7 @@ class Emission {
     module_ = std::make_unique<llvm::Module>(object_.name, context_);
     module_->setTargetTriple(machine_->getTargetTriple());
     module_->setDataLayout(machine_->createDataLayout());
-    module_->setPICLevel(llvm::PICLevel::BigPIC);
+    if (machine_->isPositionIndependent()) module_->setPICLevel(llvm::PICLevel::BigPIC);
     LoweringOptions lowering_options{abilities_of(target_, *machine_), target_.cpu, target_.features,
                                      target_.vector_bits, false};
     ModuleLowering lowering(*module_, lowering_options);

@@ -15,6 +15,7 @@
 #include "compiler/codegen/llvm/lower.h"
 #include "compiler/codegen/llvm/machine.h"
 #include "compiler/interface/dlpack.h"
+#include "compiler/tir/print.h"
 #include "compiler/tir/visit.h"
 
 namespace relaxc::codegen_llvm {
@@ -132,10 +133,21 @@ class Jit : public tir::Evaluator {
   }
 
  private:
+  /// Kept by the text of the program, since a later module may reuse the addresses of an earlier one.
   Entry compiled(const tir::PrimFunc& function) {
-    auto [it, fresh] = entries_.try_emplace({&function, function.body.node()}, nullptr);
+    auto [it, fresh] = entries_.try_emplace(text_of(function), nullptr);
     if (fresh) it->second = compile(function);
     return it->second;
+  }
+
+  std::string text_of(const tir::PrimFunc& function) const {
+    std::string text = tir::to_string(function);
+    tir::for_each_stmt(function.body, [&](tir::Stmt s) {
+      const auto* invoke = s.as<tir::Invoke>();
+      const tir::PrimFunc* callee = invoke != nullptr && !invoke->external && find_ ? find_(invoke->callee) : nullptr;
+      if (callee != nullptr) text += text_of(*callee);
+    });
+    return text;
   }
 
   Entry compile(const tir::PrimFunc& function) {
@@ -207,7 +219,7 @@ class Jit : public tir::Evaluator {
   tir::CallExternal external_;
   std::unique_ptr<llvm::TargetMachine> machine_;
   std::unique_ptr<llvm::orc::LLJIT> jit_;
-  std::map<std::pair<const tir::PrimFunc*, const tir::StmtNode*>, Entry> entries_;
+  std::map<std::string, Entry> entries_;
 };
 
 }  // namespace

@@ -13,8 +13,8 @@ namespace relaxc::codegen_llvm {
 
 enum class OptLevel { kO0, kO1, kO2, kO3, kOs, kOz };
 
-/// Position-independent, own section for each function and table, strict floating point. The Target comes from
-/// resolve_target.
+/// Position-independent where there is an operating system, own section for each function and table, strict floating
+/// point. The Target comes from resolve_target.
 std::unique_ptr<llvm::TargetMachine> make_machine(const Target& target, OptLevel level);
 
 /// What the CPU of the Target does by itself.

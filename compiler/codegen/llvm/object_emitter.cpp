@@ -25,7 +25,7 @@ void ObjectEmitter::run(const std::string& weights_text) {
   uint32_t alignment = std::max<uint32_t>(object_.weights.alignment, 1);
   std::string name = weights_symbol(object_);
   module_.appendModuleInlineAsm(
-      fmt::format(".section {0},\"a\",@progbits\n.balign {1}\n.type \"{2}\",@object\n.size \"{2}\",{3}\n\"{2}\":\n{4}",
+      fmt::format(".section {0},\"a\",%progbits\n.balign {1}\n.type \"{2}\",%object\n.size \"{2}\",{3}\n\"{2}\":\n{4}",
                   weights_section(object_), alignment, name, object_.weights.bytes, weights_text));
 }
 
@@ -46,7 +46,7 @@ llvm::Value* ObjectEmitter::weights_address() {
 /// A relocation that does nothing, except that the linker must find the runtime of this version.
 void ObjectEmitter::refer_to_runtime(const std::string& section, const char* flags) {
   module_.appendModuleInlineAsm(
-      fmt::format(".section {},\"{}\",@progbits\n.reloc 0, BFD_RELOC_NONE, rlx_abi_1", section, flags));
+      fmt::format(".section {},\"{}\",%progbits\n.reloc 0, BFD_RELOC_NONE, rlx_abi_1", section, flags));
 }
 
 }  // namespace relaxc::codegen_llvm

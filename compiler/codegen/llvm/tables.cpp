@@ -222,7 +222,10 @@ void ObjectEmitter::model_table() {
   std::string name = object_.name + "_model";
   auto* model = table(value, name);
   model->setLinkage(llvm::GlobalValue::ExternalLinkage);
-  refer_to_runtime(".data.rel.ro." + name, "aw");
+  if (module_.getPICLevel() == llvm::PICLevel::NotPIC)
+    refer_to_runtime(".rodata." + name, "a");
+  else
+    refer_to_runtime(".data.rel.ro." + name, "aw");
 }
 
 }  // namespace relaxc::codegen_llvm

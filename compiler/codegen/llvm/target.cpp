@@ -67,6 +67,8 @@ Result<Target> resolve_target(const std::string& triple_name, const std::string&
   const llvm::Target* known = llvm::TargetRegistry::lookupTarget(triple, error);
   if (known == nullptr) return diag.error(nullptr, Kind::usage, "unknown target '{}'", triple_name);
 
+  if (!triple.isOSBinFormatELF())
+    return diag.error(nullptr, Kind::usage, "target '{}' has no ELF objects", triple.str());
   Target target;
   target.triple = triple.str();
   target.cpu = cpu;
@@ -99,6 +101,8 @@ std::unique_ptr<llvm::TargetMachine> make_machine(const Target& target, OptLevel
   std::string error;
   const llvm::Target* known = llvm::TargetRegistry::lookupTarget(triple, error);
   RELAXC_CHECK(known != nullptr, error);
+  // Without an operating system nobody relocates: tables of addresses are constants and can stay in flash.
+  auto model = triple.isOSUnknown() ? llvm::Reloc::Static : llvm::Reloc::PIC_;
   llvm::TargetOptions options;
   options.FunctionSections = options.DataSections = true;
   options.UniqueSectionNames = true;
@@ -108,8 +112,8 @@ std::unique_ptr<llvm::TargetMachine> make_machine(const Target& target, OptLevel
                 : level == OptLevel::kO1 ? llvm::CodeGenOptLevel::Less
                 : level == OptLevel::kO3 ? llvm::CodeGenOptLevel::Aggressive
                                          : llvm::CodeGenOptLevel::Default;
-  std::unique_ptr<llvm::TargetMachine> machine(known->createTargetMachine(triple, target.cpu, target.features, options,
-                                                                          llvm::Reloc::PIC_, std::nullopt, effort));
+  std::unique_ptr<llvm::TargetMachine> machine(
+      known->createTargetMachine(triple, target.cpu, target.features, options, model, std::nullopt, effort));
   RELAXC_CHECK(machine != nullptr, "LLVM has no machine for " + target.triple);
   return machine;
 }

@@ -269,6 +269,40 @@ TEST_CASE("an object has no writable data, no stray symbols, and names its runti
   CHECK(folder.read("log").find("rlx_abi_1") != std::string::npos);
 }
 
+TEST_CASE("other machines get objects that need no more than their compiler's helpers") {
+  for (const char* triple : {"aarch64-linux-gnu", "riscv64-linux-gnu", "thumbv7em-none-eabi", "i686-linux-gnu"}) {
+    Diagnostics diag;
+    auto target = codegen_llvm::resolve_target(triple, "", "", diag);
+    INFO(triple << "\n" << render(diag));
+    REQUIRE(target);
+    Model model;
+    Folder folder;
+    emit(model, folder, "tiny.o", OutputKind::kObject, *target);
+    REQUIRE(folder.shell("readelf -sW tiny.o | grep -w UND | awk 'NF > 7 { print $8 }'") == 0);
+    std::istringstream undefined(folder.read("log"));
+    for (std::string name; undefined >> name;) {
+      INFO(name);
+      bool helper = name.rfind("__", 0) == 0 && name.rfind("__aeabi_unwind", 0) != 0;  // of libgcc and compiler-rt
+      bool table = name == "_GLOBAL_OFFSET_TABLE_";
+      CHECK(
+          (name.rfind("rlx_", 0) == 0 || name == "memcpy" || name == "memmove" || name == "memset" || helper || table));
+    }
+    REQUIRE(folder.shell("readelf -rW tiny.o") == 0);
+    CHECK(folder.read("log").find("_NONE") != std::string::npos);
+  }
+}
+
+TEST_CASE("targets that do not exist are usage errors") {
+  for (auto [triple, cpu, features] :
+       {std::array{"nonsense-linux", "", ""}, std::array{"x86_64-linux-gnu", "z80", ""},
+        std::array{"x86_64-linux-gnu", "", "+wings"}, std::array{"aarch64-linux-gnu", "native", ""},
+        std::array{"x86_64-apple-darwin", "", ""}}) {
+    Diagnostics diag;
+    CHECK(!codegen_llvm::resolve_target(triple, cpu, features, diag));
+    CHECK((diag.error_count() == 1 && diag.all()[0].kind == Kind::usage));
+  }
+}
+
 TEST_CASE("the same object is written with the same bytes") {
   Folder folder;
   for (const char* name : {"a.o", "b.o"}) {
