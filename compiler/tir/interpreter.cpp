@@ -3,8 +3,8 @@
 // A register machine with one switch, some ten instructions for a matmul's inner statement. Loops whose iterations are
 // independent run in batches (interpreter_batch.h). On one 2.5 GHz core a naive 160^3 float32 matmul runs at 190
 // million statements a second, an element-wise maximum at 350, a copy at 1000; one by one it is 12, 44 and 70
-// (unit_tir "[speed]" measures it). Walking the tree was rejected as an order of magnitude slower still, compiling as what must
-// be tested against this.
+// (unit_tir "[speed]" measures it). Walking the tree was rejected as an order of magnitude slower still, compiling as
+// what must be tested against this.
 #include <bit>
 #include <cstring>
 #include <map>
