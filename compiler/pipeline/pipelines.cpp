@@ -8,6 +8,7 @@ namespace relaxc {
 namespace {
 
 constexpr Pass kCompile[] = {
+    {.name = "adopt_casts", .run = adopt_casts},
     {.name = "infer", .run = infer, .gives = kTyped},
     {.name = "dead_code", .run = dead_code},
     {.name = "expand_ops", .run = expand_ops, .needs = kTyped},

@@ -7,6 +7,8 @@ namespace relaxc {
 
 // graph/: on Relax functions.
 
+/// Gives parameters of unknown shape the one that a match_cast wants of them. Before infer.
+Result<Changed> adopt_casts(relax::Module&, PassContext&);
 /// Deduces the struct info of every value anew, in order. Gives kTyped. Reports what does not fit.
 Result<Changed> infer(relax::Module&, PassContext&);
 /// Replaces every operator that means other operators by them.
