@@ -228,48 +228,42 @@ std::optional<Polynomial> Canonical::replace_exact(std::optional<Polynomial> p) 
   return p;
 }
 
-Polynomial Canonical::recombine(const Polynomial& p) {
-  Polynomial out = p;
-  for (size_t i = 0; i < p.terms.size() && recombine_once(out); ++i) {
-  }
-  return out;
+Polynomial Canonical::recombine(const Polynomial& polynomial) {
+  Polynomial p = polynomial;
+  for (const auto& [monomial, _] : polynomial.terms)
+    for (Expr factor : monomial)
+      if (const auto* quotient = factor.as<FloorDiv>()) recombine_term(p, monomial, *quotient);
+  return p;
 }
 
-/// Finds k * m * (x - c * (x // c)) and puts k * m * (x % c) in its place; k and m are whatever stands before.
-bool Canonical::recombine_once(Polynomial& p) {
-  for (const auto& [monomial, coefficient] : p.terms)
-    for (Expr factor : monomial) {
-      const auto* n = factor.as<FloorDiv>();
-      if (n == nullptr || coefficient == INT64_MIN) continue;
-      const Polynomial& divisor = poly(n->b);
-      if (divisor.terms.size() != 1 || coefficient % divisor.terms.begin()->second != 0) continue;
-      auto others = arith::divide(*arith::divide(monomial, {factor}), divisor.terms.begin()->first);
-      if (!others) continue;
-      int64_t k = -(coefficient / divisor.terms.begin()->second);
-      const Polynomial& x = poly(n->a);
-      bool all = !x.as_constant();
-      for (const auto& [part, amount] : x.terms) {
-        int64_t wanted = 0;
-        if (part.empty()) continue;
-        auto found = p.terms.find(times(part, *others));
-        all = all && found != p.terms.end() && !__builtin_mul_overflow(k, amount, &wanted) && wanted != INT64_MIN &&
-              found->second != INT64_MIN && (wanted > 0) == (found->second > 0) &&
-              std::abs(found->second) >= std::abs(wanted);
-      }
-      Polynomial scale, old, remainder;
-      scale.add(*others, k);
-      old.add(monomial, coefficient);
-      auto taken = all ? product(scale, x) : std::nullopt;
-      auto rest = taken ? sum(p, *taken, -1) : std::nullopt;
-      if (rest) rest = sum(*rest, old, -1);
-      if (!rest) continue;
-      remainder.add(times(*others, {floormod(n->a, n->b)}), k);
-      auto made = sum(*rest, remainder);
-      if (!made) continue;
-      p = std::move(*made);
-      return true;
-    }
-  return false;
+/// Finds k * m * (x - c * (x // c)), where the monomial is m * c * (x // c), and puts k * m * (x % c) in its place.
+void Canonical::recombine_term(Polynomial& p, const Monomial& monomial, const FloorDiv& quotient) {
+  auto found = p.terms.find(monomial);
+  const Polynomial& divisor = poly(quotient.b);
+  if (found == p.terms.end() || found->second == INT64_MIN || divisor.terms.size() != 1) return;
+  int64_t coefficient = found->second, scale_of_divisor = divisor.terms.begin()->second;
+  auto others = arith::divide(*arith::divide(monomial, {Expr(&quotient)}), divisor.terms.begin()->first);
+  const Polynomial& x = poly(quotient.a);
+  if (!others || coefficient % scale_of_divisor != 0 || x.as_constant()) return;
+  int64_t k = -(coefficient / scale_of_divisor);
+  for (const auto& [part, amount] : x.terms) {
+    if (part.empty()) continue;
+    int64_t wanted = 0;
+    auto there = p.terms.find(times(part, *others));
+    bool enough = there != p.terms.end() && !__builtin_mul_overflow(k, amount, &wanted) && wanted != INT64_MIN &&
+                  there->second != INT64_MIN && (wanted > 0) == (there->second > 0) &&
+                  std::abs(there->second) >= std::abs(wanted);
+    if (!enough) return;
+  }
+  Polynomial scale, old, remainder;
+  scale.add(*others, k);
+  old.add(monomial, coefficient);
+  remainder.add(times(*others, {floormod(quotient.a, quotient.b)}), k);
+  auto taken = product(scale, x);
+  auto rest = taken ? sum(p, *taken, -1) : std::nullopt;
+  if (rest) rest = sum(*rest, old, -1);
+  if (rest) rest = sum(*rest, remainder);
+  if (rest) p = std::move(*rest);
 }
 
 Expr Canonical::to_expr(const Polynomial& polynomial) {

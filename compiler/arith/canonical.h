@@ -46,7 +46,7 @@ class Canonical {
   Expr comparison(ExprKind kind, const Polynomial& difference);
   Polynomial minimum(ExprKind kind, const Polynomial& a, const Polynomial& b);
   std::optional<Polynomial> replace_exact(std::optional<Polynomial> p);
-  bool recombine_once(Polynomial& p);
+  void recombine_term(Polynomial& p, const Monomial& monomial, const FloorDiv& quotient);
 
   // division.cpp: rules of floordiv.
   std::optional<Polynomial> divide(const Polynomial& a, const Polynomial& b);

@@ -104,7 +104,8 @@ Range Canonical::range_by_cases(const Polynomial& p, int depth) {
 Range Canonical::range(const Polynomial& polynomial, int depth) {
   Polynomial p = recombine(polynomial);
   Range values = range_by_terms(p);
-  if (depth > 0 && !values.is_exact()) {
+  constexpr size_t kWorthCases = 24;  // terms
+  if (depth > 0 && !values.is_exact() && p.terms.size() <= kWorthCases) {
     Range cases = intersect(values, range_by_cases(p, depth));
     if (cases.lower <= cases.upper) values = cases;
   }

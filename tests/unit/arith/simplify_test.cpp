@@ -112,5 +112,7 @@ TEST_CASE("long chains are walked, not recursed into") {
   CHECK(simplify(e));
   Expr doubled = x;
   for (int i = 0; i < 200; ++i) doubled = floordiv(doubled + doubled * y, 7);
-  CHECK(simplify(doubled));
+  CHECK(simplify(doubled));  Expr mixed = x;
+  for (int i = 0; i < 60; ++i) mixed = floormod(mixed * 7 + floordiv(mixed, 3) + y, 64 + i) + x;
+  CHECK(simplify(mixed));
 }
