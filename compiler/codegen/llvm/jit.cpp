@@ -141,7 +141,10 @@ class Jit : public tir::Evaluator {
   }
 
   std::string text_of(const tir::PrimFunc& function) const {
-    std::string text = tir::to_string(function);
+    std::string text = tir::to_string(function) + (function.noalias ? "noalias" : "");
+    for (const tir::Param& param : function.params)
+      if (param.buffer != nullptr) text += " " + std::to_string(param.buffer->alignment);
+    for (const auto& [name, value] : function.attrs) text += " " + name + "=" + value;
     tir::for_each_stmt(function.body, [&](tir::Stmt s) {
       const auto* invoke = s.as<tir::Invoke>();
       const tir::PrimFunc* callee = invoke != nullptr && !invoke->external && find_ ? find_(invoke->callee) : nullptr;
