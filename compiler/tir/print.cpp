@@ -93,7 +93,7 @@ class Printer {
       } else if (has_static_shape(*param.buffer)) {
         params += namer_.of(param.buffer) + ": T.Buffer(" + description(*param.buffer) + ")";
       } else {
-        std::string handle = namer_.fresh("var_" + param.buffer->name);
+        std::string handle = namer_.fresh("var_" + namer_.of(param.buffer));
         params += handle + ": T.handle";
         handles_.push_back({handle, param.buffer});
       }

@@ -35,6 +35,7 @@ class PrimFuncReader : ScalarReader {
   struct Piece {
     std::function<tir::Stmt(tir::Stmt)> wrap;
     std::vector<tir::Stmt> stmts;
+    tir::BufferRef view = nullptr;  ///< the view that it opens
   };
   using Suite = std::vector<Piece>;
 
@@ -64,6 +65,8 @@ class PrimFuncReader : ScalarReader {
   // Statements.
   Result<tir::Stmt> suite(const Body& body);
   Status statement(const ast::Stmt& stmt, Suite& out);
+  /// Ends pieces until `left` are left.
+  void close(Suite& pieces, size_t left);
   Status assignment(const ast::Stmt& stmt, Suite& out);
   Status declare(const std::string& callee, const ast::Stmt& stmt, Suite& out, bool& done);
   Status open_buffer(const std::string& callee, const ast::Stmt& stmt, Suite& out);

@@ -28,6 +28,11 @@ bool declares_symbol(const ast::Expr& e) {
   return named || (typed && e.items.size() == 1);
 }
 
+bool same_buffer(const tir::Buffer& a, const tir::Buffer& b) {
+  return a.name == b.name && a.dtype == b.dtype && a.shape == b.shape && a.strides == b.strides && a.scope == b.scope &&
+         a.alignment == b.alignment;
+}
+
 }  // namespace
 
 Result<tir::Stmt> PrimFuncReader::suite(const Body& body) {
@@ -42,14 +47,17 @@ Result<tir::Stmt> PrimFuncReader::suite(const Body& body) {
     }
   }
   names_.pop();
-  open_scopes_ -= pieces.size() - 1;
   if (!ok) return diag.failed();
-  for (; pieces.size() > 1; pieces.pop_back()) {
+  close(pieces, 1);
+  return builder_.seq(std::move(pieces[0].stmts));
+}
+
+void PrimFuncReader::close(Suite& pieces, size_t left) {
+  for (; pieces.size() > left; pieces.pop_back(), --open_scopes_) {
     Piece& last = pieces.back();
     tir::Stmt inner = last.wrap(builder_.seq(std::move(last.stmts)));
     pieces[pieces.size() - 2].stmts.push_back(inner);
   }
-  return builder_.seq(std::move(pieces[0].stmts));
 }
 
 Status PrimFuncReader::statement(const ast::Stmt& stmt, Suite& out) {
@@ -186,6 +194,8 @@ Status PrimFuncReader::open_buffer(const std::string& callee, const ast::Stmt& s
     --open_scopes_;
     return diag.failed();
   }
+  auto* known = names_.find(stmt.target->text);
+  tir::BufferRef before = known != nullptr ? known->value.buffer : nullptr;
   bind(stmt.target->text, {PrimName::kBuffer, {}, *made}, stmt.target->place);
   tir::BufferRef opened = *made;
   if (const ast::Keyword* data = stmt.value->keyword("data"); data != nullptr && callee == "T.decl_buffer") {
@@ -198,11 +208,19 @@ Status PrimFuncReader::open_buffer(const std::string& callee, const ast::Stmt& s
     if (at != nullptr) {
       RELAXC_TRY(offset, index(*at->value));
     }
-    out.push_back(
-        {[this, opened, base, offset](tir::Stmt body) { return builder_.view(opened, base, offset, body); }, {}});
+    // A view that is opened again is the same buffer, and its first opening ends here: the printer writes two scopes
+    // so.
+    for (size_t i = 1; before != nullptr && same_buffer(*before, *opened) && i < out.size(); ++i) {
+      if (out[i].view != before) continue;
+      close(out, i);
+      opened = before;
+      bind(stmt.target->text, {PrimName::kBuffer, {}, opened}, stmt.target->place);
+    }
+    auto wrap = [this, opened, base, offset](tir::Stmt body) { return builder_.view(opened, base, offset, body); };
+    out.push_back({wrap, {}, opened});
     return Done{};
   }
-  out.push_back({[this, opened](tir::Stmt body) { return builder_.alloc(opened, body); }, {}});
+  out.push_back({[this, opened](tir::Stmt body) { return builder_.alloc(opened, body); }, {}, nullptr});
   return Done{};
 }
 
@@ -252,7 +270,7 @@ Status PrimFuncReader::let(const ast::Stmt& stmt, Suite& out) {
   }
   arith::Var var = context_.var(stmt.target->text, typed.dtype());
   bind(stmt.target->text, {PrimName::kScalar, var}, stmt.target->place);
-  out.push_back({[this, var, typed](tir::Stmt body) { return builder_.let(var, typed, body); }, {}});
+  out.push_back({[this, var, typed](tir::Stmt body) { return builder_.let(var, typed, body); }, {}, nullptr});
   return Done{};
 }
 

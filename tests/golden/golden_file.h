@@ -6,7 +6,8 @@
 
 namespace relaxc::test {
 
-/// `# passes: a, b` in the comments at the top; then the input; then, after a line `# ---- expect`, `# ---- equiv` or
+/// `# passes: a, b` in the comments at the top (`all`: the compile pipeline); then the input; then, after a line `#
+/// ---- expect`, `# ---- equiv` or
 /// `# ---- errors`, what it must become. The input keeps its lines, so that places in messages are those of the file.
 struct GoldenFile {
   enum Kind { kRoundTrip, kExpect, kEquiv, kErrors };

@@ -68,8 +68,8 @@ class Runner {
     relax::Module before = parse(golden.path, golden.input);
     if (std::string difference = meaning_differs(before, module, ops_); !difference.empty())
       throw Failed("the meaning changed: " + difference);
-    if (golden.kind == GoldenFile::kRoundTrip) return;
     round_trip(module, "the output");
+    if (golden.kind == GoldenFile::kRoundTrip) return;
     std::string found = relax::to_string(module);
     if (update_ && golden.kind == GoldenFile::kExpect) return write_golden(golden, found);
     relax::Module wanted = parse(golden.path, golden.wanted);
@@ -98,12 +98,18 @@ class Runner {
     if (golden.passes.empty()) return;
     std::vector<Pass> passes;
     for (const std::string& name : golden.passes) {
+      if (name == "all") {
+        passes.assign(compile_pipeline().begin(), compile_pipeline().end());
+        continue;
+      }
       const Pass* pass = find_pass(name);
       if (pass == nullptr) throw Failed("there is no pass '" + name + "'");
       passes.push_back(*pass);
     }
     Diagnostics diag;
     PassContext context{ops_, target_, diag, *evaluator_};
+    interface::Object object;
+    context.object = &object;
     if (!run_passes(passes, module, context, {})) throw Failed("the passes failed:\n" + render(diag));
   }
 
@@ -115,6 +121,8 @@ class Runner {
       for (const std::string& name : golden.passes)
         if (const Pass* pass = find_pass(name)) passes.push_back(*pass);
       PassContext context{ops_, target_, diag, *evaluator_};
+      interface::Object object;
+      context.object = &object;
       (void)run_passes(passes, *module, context, {});
     }
     if (!diag.has_errors()) throw Failed("gave no error");
