@@ -1,0 +1,135 @@
+// access.cpp: see access.h.
+#include "compiler/schedule/access.h"
+
+#include <algorithm>
+
+namespace relaxc::schedule {
+
+using arith::ExprKind;
+
+bool depends_on(Expr e, Expr var) {
+  bool found = false;
+  arith::for_each_node(e, [&](Expr node) { found |= node == var; });
+  return found;
+}
+
+std::optional<int64_t> step_of(Expr e, Expr var) {
+  if (e == var) return 1;
+  if (!depends_on(e, var)) return 0;
+  auto of = [&](Expr part) { return step_of(part, var); };
+  if (const auto* add = e.as<arith::Add>()) {
+    auto a = of(add->a), b = of(add->b);
+    return a && b ? std::optional(*a + *b) : std::nullopt;
+  }
+  if (const auto* sub = e.as<arith::Sub>()) {
+    auto a = of(sub->a), b = of(sub->b);
+    return a && b ? std::optional(*a - *b) : std::nullopt;
+  }
+  if (const auto* mul = e.as<arith::Mul>()) {
+    if (const int64_t* factor = mul->b.constant())
+      if (auto a = of(mul->a)) return *a * *factor;
+    if (const int64_t* factor = mul->a.constant())
+      if (auto b = of(mul->b)) return *b * *factor;
+  }
+  return std::nullopt;
+}
+
+std::optional<int64_t> step_of(BufferRef buffer, const std::vector<Expr>& indices, Expr var) {
+  std::optional<int64_t> total = 0, scale = 1;
+  for (size_t i = indices.size(); i-- > 0;) {
+    auto step = step_of(indices[i], var);
+    if (!step) return std::nullopt;
+    if (!buffer->strides.empty()) {
+      const int64_t* stride = buffer->strides[i].constant();
+      scale = stride != nullptr ? std::optional(*stride) : std::nullopt;
+    }
+    if (*step != 0) {
+      if (!scale) return std::nullopt;
+      total = *total + *step * *scale;
+    }
+    const int64_t* dim = buffer->shape[i].constant();
+    scale = scale && dim != nullptr ? std::optional(*scale * *dim) : std::nullopt;
+  }
+  return total;
+}
+
+void for_each_access(Stmt root, const std::function<void(const Access&)>& f) {
+  tir::for_each_stmt(root, [&](Stmt s) {
+    if (const auto* store = s.as<tir::Store>()) f({store->buffer, store->indices, true});
+    for (Expr e : tir::expressions(s))
+      arith::for_each_node(e, [&](Expr node) {
+        if (const auto* load = node.as<arith::Load>()) f({load->buffer, load->indices, false});
+      });
+  });
+}
+
+namespace {
+
+/// The position of the outer variable if the two stand side by side and alone, and their dims can be one.
+bool fusible(const Access& access, const tir::For& outer, const tir::For& inner) {
+  bool uses = false;
+  for (Expr index : access.indices) uses |= depends_on(index, outer.var) || depends_on(index, inner.var);
+  if (!uses) return true;
+  if (!access.buffer->strides.empty()) return false;
+  for (size_t i = 0; i + 1 < access.indices.size(); ++i) {
+    if (!(access.indices[i] == outer.var) || !(access.indices[i + 1] == inner.var)) continue;
+    for (size_t j = 0; j < access.indices.size(); ++j)
+      if (j != i && j != i + 1 &&
+          (depends_on(access.indices[j], outer.var) || depends_on(access.indices[j], inner.var)))
+        return false;
+    return arith::prove_equal(access.buffer->shape[i + 1], inner.extent);
+  }
+  return false;
+}
+
+}  // namespace
+
+bool can_fuse(const tir::For& outer, const tir::For& inner) {
+  if (!(outer.body == Stmt(&inner)) || !outer.min.is_constant(0) || !inner.min.is_constant(0)) return false;
+  if (depends_on(inner.extent, outer.var)) return false;
+  bool fits = true;
+  for_each_access(inner.body, [&](const Access& access) { fits &= fusible(access, outer, inner); });
+  // Outside of subscripts that become one, the variables must not occur.
+  tir::for_each_stmt(inner.body, [&](Stmt s) {
+    for (Expr e : tir::expressions(s))
+      arith::for_each_node(e, [&](Expr node) {
+        if (node->kind == ExprKind::kLoad) return;
+        for (Expr operand : arith::operands(node)) fits &= !(operand == outer.var) && !(operand == inner.var);
+      });
+    if (const auto* loop = s.as<tir::For>())
+      fits &= !depends_on(loop->min, outer.var) && !depends_on(loop->extent, outer.var) &&
+              !depends_on(loop->min, inner.var) && !depends_on(loop->extent, inner.var);
+    if (const auto* block = s.as<tir::Block>()) fits &= block->iters.empty() && !block->predicate;
+    fits &= s->kind != tir::StmtKind::kIf && s->kind != tir::StmtKind::kLet && s->kind != tir::StmtKind::kGuard &&
+            s->kind != tir::StmtKind::kInvoke && s->kind != tir::StmtKind::kView && s->kind != tir::StmtKind::kWhile;
+    if (const auto* store = s.as<tir::Store>()) fits &= !(store->value == outer.var) && !(store->value == inner.var);
+  });
+  return fits;
+}
+
+Update update_of(const tir::Store& store) {
+  auto is_own = [&](Expr e) {
+    const auto* load = e.as<arith::Load>();
+    return load != nullptr && load->buffer == store.buffer && load->indices == store.indices;
+  };
+  ExprKind kind = store.value->kind;
+  if (kind != ExprKind::kAdd && kind != ExprKind::kMul && kind != ExprKind::kMin && kind != ExprKind::kMax) return {};
+  const auto& both = static_cast<const arith::Binary&>(*store.value.node());
+  Update update{kind, both.a, both.b};
+  if (!is_own(update.own)) std::swap(update.own, update.value);
+  if (!is_own(update.own)) return {};
+  bool again = false;
+  arith::for_each_node(update.value, [&](Expr node) {
+    if (const auto* load = node.as<arith::Load>()) again |= load->buffer == store.buffer;
+  });
+  return again ? Update{} : update;
+}
+
+bool is_neutral(ExprKind kind, Expr init) {
+  if (kind == ExprKind::kMin || kind == ExprKind::kMax) return true;  // idempotent
+  double wanted = kind == ExprKind::kMul ? 1 : 0;
+  if (const auto* number = init.as<arith::FloatImm>()) return number->value == wanted;
+  return init.is_constant(static_cast<int64_t>(wanted));
+}
+
+}  // namespace relaxc::schedule

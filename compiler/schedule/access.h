@@ -1,0 +1,44 @@
+// access.h: what rules ask about a nest before they change it.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "compiler/arith/simplify.h"
+#include "compiler/tir/visit.h"
+
+namespace relaxc::schedule {
+
+using arith::Expr;
+using arith::Var;
+using tir::BufferRef;
+using tir::Stmt;
+
+/// By how much an index expression grows when `var` grows by 1; nothing if not by a constant.
+std::optional<int64_t> step_of(Expr index, Expr var);
+/// The same of the element's place in a compact buffer.
+std::optional<int64_t> step_of(BufferRef buffer, const std::vector<Expr>& indices, Expr var);
+bool depends_on(Expr e, Expr var);
+
+/// One load or store.
+struct Access {
+  BufferRef buffer;
+  std::vector<Expr> indices;
+  bool is_store;
+};
+/// Every access in `s`, stores before the loads of their value; each distinct load of a statement once.
+void for_each_access(Stmt s, const std::function<void(const Access&)>& f);
+/// Whether the loads of `s` stay what they are if two perfectly nested loops are one (see Schedule::fuse).
+bool can_fuse(const tir::For& outer, const tir::For& inner);
+
+/// `acc[i] = combine(acc[i], value)`, the parts of a reduction's store; null value: it is none.
+struct Update {
+  arith::ExprKind kind = arith::ExprKind::kAdd;  ///< Add, Mul, Min or Max
+  Expr own, value;
+};
+Update update_of(const tir::Store& store);
+/// Whether `init` is neutral for the combination, so that it may be used more than once.
+bool is_neutral(arith::ExprKind kind, Expr init);
+
+}  // namespace relaxc::schedule

@@ -1,0 +1,161 @@
+// kernel.cpp: a kernel's nests, one group after the other.
+//
+// A kernel as fusion leaves it is a sequence of nests inside allocations. A reduction takes with it the nest that fills
+// in its neutral element (the tile begins with it anyway) and the consumers that follow over the same axes; results
+// that nobody else reads then never reach memory.
+#include "compiler/schedule/kernel.h"
+
+#include <algorithm>
+
+#include "compiler/schedule/access.h"
+#include "compiler/schedule/rule_parts.h"
+
+namespace relaxc::schedule {
+
+using analysis::Nest;
+
+namespace {
+
+bool is_reduction(const Nest& nest) {
+  if (nest.block == nullptr || !nest.block->init) return false;
+  const auto* init = nest.block->init.as<tir::Store>();
+  bool reduces = std::any_of(nest.block->iters.begin(), nest.block->iters.end(),
+                             [](const tir::IterVar& i) { return i.iter_kind == tir::IterKind::kReduce; });
+  return reduces && init != nullptr && init->buffer == nest.store->buffer && init->indices == nest.store->indices;
+}
+
+std::vector<const tir::IterVar*> spatial_axes(const Nest& nest) {
+  std::vector<const tir::IterVar*> axes;
+  for (const tir::IterVar& iter : nest.block->iters)
+    if (iter.iter_kind == tir::IterKind::kSpatial) axes.push_back(&iter);
+  return axes;
+}
+
+bool writes_own_axes(const Nest& nest) {
+  auto axes = spatial_axes(nest);
+  return std::equal(axes.begin(), axes.end(), nest.store->indices.begin(), nest.store->indices.end(),
+                    [](const tir::IterVar* axis, Expr index) { return index == axis->var; });
+}
+
+/// The nest writes the value with which the reduction begins, everywhere.
+bool fills_for(const Nest& fill, const Nest& reduction) {
+  if (fill.block == nullptr || fill.block->init || !writes_own_axes(fill) || !writes_own_axes(reduction)) return false;
+  const auto& init = *reduction.block->init.as<tir::Store>();
+  return fill.store->buffer == init.buffer && fill.store->value == init.value;
+}
+
+class Kernel {
+ public:
+  Kernel(arith::Context& context, tir::PrimFunc& kernel, const Target& target)
+      : context_(context), build_(context), kernel_(kernel), target_(target) {}
+
+  bool run() {
+    Stmt body = kernel_.body;
+    while (const auto* alloc = body.as<tir::Alloc>()) {
+      temporaries_.push_back(alloc->buffer);
+      body = alloc->body;
+    }
+    if (!body) return false;
+    parts_ = body.as<tir::Seq>() ? body.as<tir::Seq>()->body : std::vector<Stmt>{body};
+    for (size_t i = 0; i < parts_.size();) i = schedule_part(i);
+    if (trace_.empty()) return false;
+    Stmt s = build_.seq(std::move(done_));
+    for (size_t i = temporaries_.size(); i-- > 0;)
+      if (is_used(s, temporaries_[i])) s = build_.alloc(temporaries_[i], s);
+    kernel_.body = s;
+    kernel_.attrs["schedule"] = trace_;
+    return true;
+  }
+
+ private:
+  /// Gives the part to go on with.
+  size_t schedule_part(size_t i) {
+    Nest nest = analysis::as_nest(parts_[i]);
+    if (fills_next(i)) return i + 1;  // schedule_group sees to it
+    if (is_reduction(nest) && is_normal(nest)) return schedule_group(i, nest);
+    add_spatial(parts_[i]);
+    return i + 1;
+  }
+
+  void add_spatial(Stmt s) {
+    Stmt better = schedule_spatial(context_, s, target_, trace_);
+    done_.push_back(better ? better : s);
+  }
+
+  /// Part `i` only fills in the neutral element of the reduction behind it.
+  bool fills_next(size_t i) const {
+    if (i + 1 >= parts_.size()) return false;
+    Nest next = analysis::as_nest(parts_[i + 1]);
+    return is_reduction(next) && is_normal(next) && fills_for(analysis::as_nest(parts_[i]), next);
+  }
+
+  size_t schedule_group(size_t i, const Nest& nest) {
+    ReductionGroup group{parts_[i], {}, {}};
+    std::vector<BufferRef> results{nest.store->buffer};
+    size_t next = i + 1;
+    for (; next < parts_.size() && joins(analysis::as_nest(parts_[next]), nest, results); ++next) {
+      if (fills_next(next)) break;
+      group.consumers.push_back(parts_[next]);
+      results.push_back(analysis::as_nest(parts_[next]).store->buffer);
+    }
+    for (BufferRef result : results) {
+      bool temporary = std::find(temporaries_.begin(), temporaries_.end(), result) != temporaries_.end();
+      bool read = false;
+      for (size_t later = next; later < parts_.size(); ++later) read |= is_used(parts_[later], result);
+      if (temporary && !read) group.unseen.push_back(result);
+    }
+    Stmt better = schedule_reduction(context_, group, target_, trace_);
+    if (!better && !group.consumers.empty()) {  // at least each by itself
+      next = i + 1;
+      group.consumers.clear(), group.unseen.clear();
+      better = schedule_reduction(context_, group, target_, trace_);
+    }
+    if (!better && i > 0 && fills_next(i - 1)) add_spatial(parts_[i - 1]);
+    done_.push_back(better ? better : parts_[i]);
+    return next;
+  }
+
+  /// A consumer of the group over the axes of its reduction.
+  bool joins(const Nest& nest, const Nest& reduction, const std::vector<BufferRef>& results) const {
+    if (nest.block == nullptr || nest.block->init || !is_normal(nest) || !writes_own_axes(nest)) return false;
+    if (!writes_own_axes(reduction)) return false;
+    auto own = spatial_axes(nest), axes = spatial_axes(reduction);
+    if (own.size() != nest.loops.size() || own.size() != axes.size() || own.empty()) return false;
+    for (size_t a = 0; a < own.size(); ++a) {
+      if (!arith::prove_equal(own[a]->extent, axes[a]->extent)) return false;
+      if (!(own[a]->binding == nest.loops[a]->var)) return false;
+    }
+    bool fresh = std::find(results.begin(), results.end(), nest.store->buffer) == results.end();
+    for (BufferRef result : results) fresh &= analysis::reads_at_own_index(nest, result);
+    // What the reduction reads must not be overwritten while it runs.
+    return fresh && !is_used(Stmt(reduction.block), nest.store->buffer);
+  }
+
+  static bool is_used(Stmt s, BufferRef buffer) {
+    bool used = false;
+    for_each_access(s, [&](const Access& access) { used |= access.buffer == buffer; });
+    tir::for_each_stmt(s, [&](Stmt inner) {
+      if (const auto* view = inner.as<tir::View>()) used |= view->base == buffer;
+      if (const auto* invoke = inner.as<tir::Invoke>())
+        for (const tir::Argument& arg : invoke->args)
+          if (const auto* passed = std::get_if<BufferRef>(&arg)) used |= *passed == buffer;
+    });
+    return used;
+  }
+
+  arith::Context& context_;
+  tir::Builder build_;
+  tir::PrimFunc& kernel_;
+  const Target& target_;
+  std::vector<BufferRef> temporaries_;
+  std::vector<Stmt> parts_, done_;
+  std::string trace_;
+};
+
+}  // namespace
+
+bool schedule_kernel(arith::Context& context, tir::PrimFunc& kernel, const Target& target) {
+  return Kernel(context, kernel, target).run();
+}
+
+}  // namespace relaxc::schedule

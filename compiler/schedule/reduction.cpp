@@ -1,0 +1,329 @@
+// reduction.cpp: the rule for everything that reduces: matrix products, convolutions, pools, sums.
+//
+// They differ in how their operands are subscripted, and that is all the rule looks at. An axis of the result along
+// which every operand is contiguous or constant goes into vector lanes. An axis along which the vector operand does not
+// change is unrolled, so that each loaded vector is used once a row of the tile: for a matrix product these are columns
+// and rows, for a convolution pixels and output channels. If no axis of the result is contiguous (a row sum, a product
+// with a transposed matrix), the reduction axis itself goes into lanes.
+//
+// A tile begins with the neutral element and ends with its consumers, so neither makes a pass over memory. Padding is a
+// branch around a load into a local, hoisted by turning the loops of its condition outwards. Method: Goto & van de
+// Geijn 2008 for the tile; Zhang et al. 2018 (high performance zero-memory overhead direct convolutions) for
+// convolution as the same thing.
+#include <algorithm>
+#include <optional>
+
+#include "compiler/schedule/access.h"
+#include "compiler/schedule/rule_parts.h"
+#include "compiler/schedule/tile.h"
+
+namespace relaxc::schedule {
+
+using analysis::Nest;
+
+namespace {
+
+class Reduction {
+ public:
+  Reduction(Context& context, const ReductionGroup& group, const Target& target, Stmt root)
+      : context_(context),
+        target_(target),
+        group_(group),
+        nest_(analysis::as_nest(group.reduction)),
+        s_(context, root),
+        lanes_(lanes_of(target, group.reduction)),
+        block_(nest_.block->id) {}
+
+  bool run() {
+    if (lanes_ < 2 || !collect_loops()) return false;
+    s_.bind_axes();
+    s_.decompose_reduction(block_, reduced_[0]);
+    for (Stmt consumer : group_.consumers)
+      s_.reverse_compute_at(analysis::as_nest(consumer).block->id, spatial_.back(), spatial_);
+    fuse_neighbours(s_, spatial_);
+    fuse_neighbours(s_, reduced_);
+    if (!update_of(store())) return false;
+    s_.stage_loads(block_, 0);
+    return choose() && (in_lanes_ ? reduce_lanes() : tile());
+  }
+
+  Stmt root() const { return s_.root(); }
+  const std::string& trace() const { return s_.trace(); }
+
+ private:
+  const tir::Store& store() const { return *s_.block(block_).body.as<tir::Store>(); }
+  static bool update_of(const tir::Store& store) { return static_cast<bool>(schedule::update_of(store).value); }
+
+  /// Spatial loops come first, then those of the reduction.
+  bool collect_loops() {
+    for (const tir::For* loop : nest_.loops) {
+      auto axis = std::find_if(nest_.block->iters.begin(), nest_.block->iters.end(),
+                               [&](const tir::IterVar& iter) { return iter.binding == loop->var; });
+      bool reduces = axis->iter_kind == tir::IterKind::kReduce;
+      if (!reduces && !reduced_.empty()) return false;
+      (reduces ? reduced_ : spatial_).push_back(loop->id);
+    }
+    return !reduced_.empty() && (!spatial_.empty() || group_.consumers.empty());
+  }
+
+  // ---- choosing axes
+
+  /// What it costs to have the loop's axis in vector lanes, relative to whole vectors everywhere.
+  double cost(uint32_t loop, bool reduces) const {
+    const tir::For& node = s_.loop(loop);
+    if (const int64_t* extent = node.extent.constant(); extent != nullptr && *extent <= 1) return 1e9;
+    double bad = 0;
+    auto add = [&](const Access& access, double weight) {
+      if (access.buffer->scope == tir::Scope::kLocal) return;
+      auto step = step_of(access.buffer, access.indices, node.var);
+      if (!step || (*step != 0 && *step != 1)) bad += weight * (step && *step > 1 && *step <= 4 ? 3 : 10);
+    };
+    BufferRef result = store().buffer;
+    for_each_access(s_.loop(reduced_[0]).body, [&](const Access& access) {
+      if (access.buffer != result) add(access, 1);
+    });
+    if (!reduces) for_each_access(inner_body(), [&](const Access& access) { add(access, 0.1); });
+    double waste = 1;
+    if (const int64_t* extent = node.extent.constant())
+      waste = static_cast<double>((*extent + lanes_ - 1) / lanes_ * lanes_) / static_cast<double>(*extent);
+    return (1 + bad) * waste * (reduces ? 1.5 : 1);
+  }
+
+  Stmt inner_body() const { return spatial_.empty() ? s_.root() : s_.loop(spatial_.back()).body; }
+
+  bool choose() {
+    double best = 8;
+    for (size_t i = spatial_.size(); i-- > 0;)
+      if (double c = cost(spatial_[i], false); c < best) best = c, vector_ = spatial_[i];
+    uint32_t last = reduced_.back();
+    if (double c = cost(last, true); c < best && contiguous_in(last)) in_lanes_ = true;
+    return in_lanes_ || vector_ != 0;
+  }
+
+  /// The update reads something along the loop (else lanes would do the same thing).
+  bool contiguous_in(uint32_t loop) const {
+    bool found = false;
+    for_each_access(Stmt(&s_.block(block_)), [&](const Access& access) {
+      found |= !access.is_store && step_of(access.buffer, access.indices, s_.loop(loop).var) == 1;
+    });
+    const auto* body = s_.loop(loop).body.as<tir::Block>();  // and not a load into a local before it
+    return found && body != nullptr && body->id == block_;
+  }
+
+  /// Operands of the reduction step that change along `loop`.
+  std::vector<BufferRef> operands_along(uint32_t loop) const {
+    std::vector<BufferRef> found;
+    Var var = s_.loop(loop).var;
+    for_each_access(s_.loop(reduced_[0]).body, [&](const Access& access) {
+      if (access.buffer->scope == tir::Scope::kLocal || access.buffer == store().buffer) return;
+      for (Expr index : access.indices)
+        if (depends_on(index, var)) return found.push_back(access.buffer);
+    });
+    return found;
+  }
+
+  /// The axis along which most operands of the vector stay the same.
+  uint32_t axis_to_unroll() const {
+    auto along_vector = operands_along(vector_);
+    uint32_t best = 0;
+    std::ptrdiff_t most = 0;
+    for (uint32_t loop : spatial_) {
+      if (loop == vector_ || s_.loop(loop).extent.is_constant(1)) continue;
+      auto along = operands_along(loop);
+      auto reused = std::count_if(along_vector.begin(), along_vector.end(),
+                                  [&](BufferRef b) { return std::find(along.begin(), along.end(), b) == along.end(); });
+      if (reused >= most && !along_vector.empty() && reused > 0) most = reused, best = loop;
+    }
+    if (best != 0) return best;
+    auto at = std::find(spatial_.begin(), spatial_.end(), vector_);
+    return at == spatial_.begin() ? 0 : *(at - 1);
+  }
+
+  // ---- tiles of the result
+
+  bool tile() {
+    uint32_t unrolled = axis_to_unroll();
+    order_spatial(unrolled);
+    contract_results();
+    s_.stage_loads(block_, vector_);
+    order_reduction();
+    if (target_.has_fma) s_.use_fma(block_);
+    TileShape shape =
+        best_tile(target_, unrolled == 0 ? Expr() : s_.loop(unrolled).extent, s_.loop(vector_).extent, lanes_);
+    bool vector_outside = spatial_.size() < 2 || position(vector_) < position(unrolled) || unrolled == 0;
+    if (unrolled == 0) {
+      cut_vector(vector_, shape.vectors);
+    } else if (vector_outside) {
+      std::vector<AxisPart> rows = cut_axis(s_, unrolled, shape.unrolled);
+      for (const Copies& copies : cut_vector(vector_, shape.vectors))
+        for (const AxisPart& part : rows) add_unrolled(part.inner, copies);
+    } else {
+      cut_vector(vector_, shape.vectors);
+      std::vector<uint32_t> lanes = lane_loops_, vectors = unrolled_loops_;
+      for (const AxisPart& part : cut_axis(s_, unrolled, shape.unrolled)) {
+        add_unrolled(part.inner, {});
+        if (part.copies.loops.empty()) continue;
+        for (uint32_t loop : lanes) lane_loops_.push_back(part.copies.loops.at(loop));
+        for (uint32_t loop : vectors) unrolled_loops_.push_back(part.copies.loops.at(loop));
+      }
+    }
+    for (uint32_t loop : lane_loops_) s_.vectorize(loop), s_.sink(loop);
+    for (uint32_t loop : unrolled_loops_) s_.unroll(loop), s_.jam(loop);
+    return !lane_loops_.empty();
+  }
+
+  void add_unrolled(uint32_t loop, const Copies& copies) {
+    if (loop == 0) return;
+    auto copy = copies.loops.find(loop);
+    unrolled_loops_.push_back(copy == copies.loops.end() ? loop : copy->second);
+  }
+
+  /// Cuts the vectorized axis into groups of vectors, and single vectors for the rest. Gives the copies that were made
+  /// of what was inside, the original (no copies) first.
+  std::vector<Copies> cut_vector(uint32_t loop, int64_t vectors) {
+    std::vector<Copies> bodies;
+    Copies copies;
+    if (vectors > 1) {
+      SplitLoops group = s_.split(loop, vectors * lanes_, Tail::kPeel);
+      if (group.inner != 0) {
+        SplitLoops single = s_.split(group.inner, lanes_, Tail::kPeel);
+        unrolled_loops_.push_back(single.outer), lane_loops_.push_back(single.inner);
+        bodies.push_back({});
+      }
+      copies = group.copies, loop = group.tail;
+    }
+    if (loop == 0) return bodies;
+    SplitLoops single = s_.split(loop, lanes_, tail_of(target_));
+    if (single.inner != 0) lane_loops_.push_back(single.inner), bodies.push_back(copies);
+    if (single.tail != 0) {
+      Copies rest;
+      for (const auto& [from, to] : single.copies.loops) rest.loops[from] = to;
+      for (const auto& [from, to] : copies.loops)
+        if (auto it = single.copies.loops.find(to); it != single.copies.loops.end()) rest.loops[from] = it->second;
+      bodies.push_back(rest);
+    }
+    return bodies;
+  }
+
+  std::ptrdiff_t position(uint32_t loop) const {
+    return std::find(spatial_.begin(), spatial_.end(), loop) - spatial_.begin();
+  }
+
+  /// Elements of the operands that change along a loop; 0: not known.
+  int64_t elements_along(uint32_t loop) const {
+    int64_t total = 0;
+    for (BufferRef buffer : operands_along(loop)) {
+      const int64_t* count = arith::simplify(tir::element_count(context_, *buffer)).constant();
+      if (count == nullptr) return 0;
+      total += *count;
+    }
+    return total;
+  }
+
+  /// The larger operand is gone through once, by the outer of the two loops; loops on which the inner one's operand
+  /// does not depend stand between them.
+  void order_spatial(uint32_t unrolled) {
+    if (unrolled == 0 || spatial_.size() < 2) return;
+    bool rows_outside = elements_along(unrolled) > elements_along(vector_);
+    std::vector<uint32_t> order, between;
+    auto along_rows = operands_along(unrolled);
+    for (uint32_t loop : spatial_) {
+      if (loop == unrolled || loop == vector_) continue;
+      bool dependent = false;
+      for (BufferRef b : operands_along(loop))
+        dependent |= std::find(along_rows.begin(), along_rows.end(), b) != along_rows.end();
+      (rows_outside && !dependent ? between : order).push_back(loop);
+    }
+    order.push_back(rows_outside ? unrolled : vector_);
+    order.insert(order.end(), between.begin(), between.end());
+    order.push_back(rows_outside ? vector_ : unrolled);
+    if (order != spatial_) s_.reorder(order);
+    spatial_ = order;
+  }
+
+  /// The result and what only the group sees become scalars of an iteration.
+  void contract_results() {
+    BufferRef result = store().buffer;
+    std::vector<BufferRef> scalars{result};
+    for (BufferRef b : group_.unseen)
+      if (b->id != original(result)->id) scalars.push_back(current(b));
+    for (BufferRef b : scalars) s_.contract(b, spatial_.back(), b == result ? !unseen(result) : false);
+  }
+  /// Fusing loops gives buffers new shapes through views; the views' bases tell which buffer it was.
+  BufferRef original(BufferRef buffer) const {
+    BufferRef base = buffer;
+    for (bool again = true; again;) {
+      again = false;
+      tir::for_each_stmt(s_.root(), [&](Stmt s) {
+        const auto* view = s.as<tir::View>();
+        if (view != nullptr && view->buffer == base) base = view->base, again = true;
+      });
+    }
+    return base;
+  }
+  BufferRef current(BufferRef buffer) const {
+    BufferRef found = buffer;
+    for_each_access(inner_body(), [&](const Access& access) {
+      if (original(access.buffer) == buffer) found = access.buffer;
+    });
+    return found;
+  }
+  bool unseen(BufferRef result) const {
+    return std::find(group_.unseen.begin(), group_.unseen.end(), original(result)) != group_.unseen.end();
+  }
+
+  /// Loops of the reduction on which a branch depends go outwards, so that it is decided once for the inner ones.
+  void order_reduction() {
+    if (reduced_.size() < 2) return;
+    std::vector<uint32_t> order, inner;
+    for (uint32_t loop : reduced_) {
+      bool decides = false;
+      tir::for_each_stmt(s_.loop(reduced_[0]).body, [&](Stmt s) {
+        if (const auto* branch = s.as<tir::If>()) decides |= depends_on(branch->condition, s_.loop(loop).var);
+      });
+      (decides ? order : inner).push_back(loop);
+    }
+    order.insert(order.end(), inner.begin(), inner.end());
+    if (order == reduced_ || inner.empty()) return;
+    s_.allow_reassociation(block_);
+    s_.reorder(order);
+    reduced_ = order;
+  }
+
+  // ---- the reduction in lanes
+
+  bool reduce_lanes() {
+    int64_t wide = lanes_ * 4;
+    const int64_t* extent = s_.loop(reduced_.back()).extent.constant();
+    while (extent != nullptr && wide > lanes_ && *extent < wide) wide /= 2;
+    if (!spatial_.empty()) contract_results();
+    s_.allow_reassociation(block_);
+    s_.reduce_in_lanes(block_, reduced_.back(), wide, lanes_);
+    return true;
+  }
+
+  Context& context_;
+  const Target& target_;
+  const ReductionGroup& group_;
+  Nest nest_;
+  Schedule s_;
+  int64_t lanes_;
+  uint32_t block_;
+  std::vector<uint32_t> spatial_, reduced_;
+  uint32_t vector_ = 0;
+  bool in_lanes_ = false;
+  std::vector<uint32_t> lane_loops_, unrolled_loops_;
+};
+
+}  // namespace
+
+Stmt schedule_reduction(Context& context, const ReductionGroup& group, const Target& target, std::string& trace) {
+  std::vector<Stmt> parts{group.reduction};
+  parts.insert(parts.end(), group.consumers.begin(), group.consumers.end());
+  Reduction rule(context, group, target, tir::Builder(context).seq(std::move(parts)));
+  if (!rule.run()) return {};
+  trace += rule.trace();
+  return rule.root();
+}
+
+}  // namespace relaxc::schedule

@@ -1,0 +1,27 @@
+// rules.h: which primitives a kernel gets, by its structure and the target.
+#pragma once
+
+#include <string>
+
+#include "compiler/schedule/schedule.h"
+#include "targets/target.h"
+
+namespace relaxc::schedule {
+
+/// A nest that computes each element once: vectorized along the axis that is contiguous in the result, after all axes
+/// that are contiguous everywhere have become one. Null: no rule fits. `trace` gets what was done.
+Stmt schedule_spatial(Context& context, Stmt nest, const Target& target, std::string& trace);
+
+/// A reduction and its element-wise consumers, as the nests of one sequence.
+struct ReductionGroup {
+  Stmt reduction;                 ///< a perfect nest, spatial loops outside of reduction loops
+  std::vector<Stmt> consumers;    ///< nests over the same spatial axes, reading the group's results at their own index
+  std::vector<BufferRef> unseen;  ///< results that nothing outside of the group reads
+};
+
+/// A tile of the result in registers, one axis in vector lanes, one unrolled; consumers are applied to the tile. Where
+/// only the reduction axis is contiguous, that axis goes into lanes instead, and the order of the reduction changes.
+/// Null: no rule fits.
+Stmt schedule_reduction(Context& context, const ReductionGroup& group, const Target& target, std::string& trace);
+
+}  // namespace relaxc::schedule

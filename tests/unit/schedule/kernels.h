@@ -1,0 +1,141 @@
+// kernels.h: kernels as the definitions of operators and fusion leave them, for tests and measurements.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/arith/simplify.h"
+#include "compiler/tir/builder.h"
+
+namespace relaxc::testing {
+
+using arith::Expr;
+using arith::Var;
+using tir::BufferRef;
+using tir::Indices;
+using tir::PrimFunc;
+using tir::Stmt;
+
+/// Writes one kernel: parameters, temporaries and nests in order.
+class KernelWriter {
+ public:
+  explicit KernelWriter(arith::Context& context) : b(context) {}
+
+  BufferRef param(std::string name, std::vector<Expr> shape, DType dtype = DType::f(32)) {
+    BufferRef buffer = b.buffer(std::move(name), dtype, std::move(shape));
+    function_.params.push_back({buffer, {}});
+    return buffer;
+  }
+  BufferRef temporary(std::string name, std::vector<Expr> shape, DType dtype = DType::f(32)) {
+    temporaries_.push_back(b.buffer(std::move(name), dtype, std::move(shape)));
+    return temporaries_.back();
+  }
+  void add(Stmt s) { body_.push_back(s); }
+  PrimFunc finish(std::string name) {
+    function_.name = std::move(name);
+    function_.body = b.seq(body_);
+    for (size_t i = temporaries_.size(); i-- > 0;) function_.body = b.alloc(temporaries_[i], function_.body);
+    tir::collect_symbols(function_);
+    return function_;
+  }
+  Expr zero() { return b.context().imm_float(DType::f(32), 0); }
+
+  tir::Builder b;
+
+ private:
+  PrimFunc function_;
+  std::vector<BufferRef> temporaries_;
+  std::vector<Stmt> body_;
+};
+
+/// out[…, i, j] = sum of a[…, i, k] * b[k, j] (b[j, k] if transposed); with bias and relu behind it if `epilogue`.
+inline PrimFunc matmul(arith::Context& context, std::vector<Expr> batch, Expr m, Expr n, Expr k, bool transposed,
+                       bool epilogue) {
+  KernelWriter w(context);
+  tir::Builder& b = w.b;
+  std::vector<Expr> rows = batch, out = batch;
+  rows.push_back(m), rows.push_back(k), out.push_back(m), out.push_back(n);
+  BufferRef x = w.param("x", rows), weight = w.param("weight", transposed ? Indices{n, k} : Indices{k, n});
+  BufferRef bias = w.param("bias", {n}), y = w.param("y", out);
+  BufferRef product = epilogue ? w.temporary("product", out) : y;
+  w.add(b.reduce(product, {k}, w.zero(), [&](Expr sum, const Indices& i, const Indices& r) {
+    Indices at(i.begin(), i.end() - 1);
+    at.push_back(r[0]);
+    Indices of_weight{r[0], i.back()};
+    if (transposed) std::swap(of_weight[0], of_weight[1]);
+    return sum + b.load(x, at) * b.load(weight, of_weight);
+  }));
+  if (epilogue)
+    w.add(b.compute(
+        y, [&](const Indices& i) { return arith::max(b.load(product, i) + b.load(bias, {i.back()}), w.zero()); }));
+  return w.finish("matmul");
+}
+
+struct ConvShape {
+  int64_t n = 1, c = 3, h = 8, w = 8, out = 4, kernel = 3, stride = 1, pad = 1, groups = 1, dilation = 1;
+};
+
+inline PrimFunc conv(arith::Context& context, const ConvShape& g, bool epilogue) {
+  KernelWriter w(context);
+  tir::Builder& b = w.b;
+  auto count = [&](int64_t dim) { return (dim + 2 * g.pad - g.dilation * (g.kernel - 1) - 1) / g.stride + 1; };
+  auto index = [&](int64_t v) { return b.index(v); };
+  BufferRef x = w.param("x", {index(g.n), index(g.c), index(g.h), index(g.w)});
+  BufferRef weight = w.param("weight", {index(g.out), index(g.c / g.groups), index(g.kernel), index(g.kernel)});
+  std::vector<Expr> shape{index(g.n), index(g.out), index(count(g.h)), index(count(g.w))};
+  BufferRef bias = w.param("bias", {index(g.out)}), y = w.param("y", shape);
+  BufferRef sum = epilogue ? w.temporary("sum", shape) : y;
+  w.add(b.reduce(sum, {index(g.c / g.groups), index(g.kernel), index(g.kernel)}, w.zero(),
+                 [&](Expr acc, const Indices& i, const Indices& r) {
+                   Expr channel = r[0];
+                   if (g.groups > 1) channel = arith::floordiv(i[1], g.out / g.groups) * (g.c / g.groups) + r[0];
+                   Indices at{i[0], channel};
+                   Expr inside;
+                   for (size_t d = 0; d < 2; ++d) {
+                     Expr dim = x->shape[d + 2], p = i[d + 2] * g.stride + r[d + 1] * g.dilation - g.pad, clamped = p;
+                     if (g.pad > 0) {
+                       Expr here = arith::logical_and(arith::le(index(0), p), arith::lt(p, dim));
+                       inside = inside ? arith::logical_and(inside, here) : here;
+                       clamped = arith::min(arith::max(index(0), p), dim - 1);
+                     }
+                     at.push_back(clamped);
+                   }
+                   Expr value = b.load(x, at);
+                   if (inside) value = arith::select(inside, value, w.zero());
+                   return acc + value * b.load(weight, {i[1], r[0], r[1], r[2]});
+                 }));
+  if (epilogue)
+    w.add(b.compute(y, [&](const Indices& i) { return arith::max(b.load(sum, i) + b.load(bias, {i[1]}), w.zero()); }));
+  return w.finish("conv");
+}
+
+/// Sums and shifts rows: y = x - max(x) along the last axis, and the row sums of that into s.
+inline PrimFunc rows(arith::Context& context, Expr n, Expr k) {
+  KernelWriter w(context);
+  tir::Builder& b = w.b;
+  BufferRef x = w.param("x", {n, k}), y = w.param("y", {n, k}), s = w.param("s", {n, b.index(1)});
+  BufferRef top = w.temporary("top", {n, b.index(1)});
+  Expr least = context.imm_float(DType::f(32), -1e30);
+  w.add(b.reduce(top, {k}, least, [&](Expr a, const Indices& i, const Indices& r) {
+    return arith::max(a, b.load(x, {i[0], r[0]}));
+  }));
+  w.add(b.compute(y, [&](const Indices& i) { return b.load(x, i) - b.load(top, {i[0], b.index(0)}); }));
+  w.add(b.reduce(s, {k}, w.zero(), [&](Expr a, const Indices& i, const Indices& r) {
+    return a + b.load(y, {i[0], r[0]});
+  }));
+  return w.finish("rows");
+}
+
+/// y = relu(x + bias[c]) over [n, c, h, w], and z = x transposed to [h, w, n, c].
+inline PrimFunc spatial(arith::Context& context, Expr n, Expr c, Expr h, Expr wide) {
+  KernelWriter w(context);
+  tir::Builder& b = w.b;
+  BufferRef x = w.param("x", {n, c, h, wide}), bias = w.param("bias", {c}), y = w.param("y", {n, c, h, wide});
+  BufferRef z = w.param("z", {h, wide, n, c}), q = w.param("q", {n, c, h, wide});
+  w.add(b.compute(y, [&](const Indices& i) { return arith::max(b.load(x, i) + b.load(bias, {i[1]}), w.zero()); }));
+  w.add(b.compute(z, [&](const Indices& i) { return b.load(x, {i[2], i[3], i[0], i[1]}); }));
+  w.add(b.compute(q, [&](const Indices& i) { return b.load(y, i) * b.load(x, i); }));
+  return w.finish("spatial");
+}
+
+}  // namespace relaxc::testing

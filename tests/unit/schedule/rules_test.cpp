@@ -1,0 +1,126 @@
+// rules_test.cpp: scheduled kernels compute what they computed before.
+//
+// The data are small integers, so that sums are exact in any order and with any rounding: results must be the same to
+// the bit although reductions change their order and products are fused.
+#include <catch2/catch.hpp>
+#include <random>
+
+#include "compiler/schedule/kernel.h"
+#include "compiler/tir/evaluator.h"
+#include "compiler/tir/print.h"
+#include "compiler/tir/verify.h"
+#include "tests/unit/schedule/kernels.h"
+
+namespace relaxc {
+namespace {
+
+using arith::Expr;
+
+Target wide_target() {
+  Target target;
+  target.vector_bits = 512, target.vector_registers = 32, target.has_fma = true;
+  return target;
+}
+Target narrow_target() {
+  Target target;
+  target.vector_bits = 128, target.vector_registers = 16;
+  return target;
+}
+
+std::vector<std::vector<float>> run(const tir::PrimFunc& f, const std::map<std::string, int64_t>& symbols) {
+  auto interpreter = tir::make_interpreter();
+  std::mt19937 random(5);
+  std::vector<int64_t> scalars;
+  for (arith::Var symbol : f.symbols) scalars.push_back(symbols.at(symbol.name()));
+  std::vector<std::vector<float>> memory;
+  for (const tir::Param& param : f.params) {
+    int64_t count = 1;
+    for (Expr dim : param.buffer->shape)
+      count *= *arith::evaluate(dim, [&](arith::Var v) { return symbols.at(v.name()); });
+    std::vector<float>& one = memory.emplace_back(static_cast<size_t>(count));
+    for (float& x : one) x = static_cast<float>(random() % 9) - 4;
+  }
+  std::vector<void*> buffers;
+  for (auto& one : memory) buffers.push_back(one.data());
+  REQUIRE(interpreter->run(f, buffers, scalars));
+  return memory;
+}
+
+/// Schedules for both targets and compares at all values of the symbols.
+void same_numbers(arith::Context& context, const tir::PrimFunc& f,
+                  const std::vector<std::map<std::string, int64_t>>& cases = {{}}, bool must_fit = true) {
+  for (const Target& target : {wide_target(), narrow_target()}) {
+    tir::PrimFunc scheduled = f;
+    bool fits = schedule::schedule_kernel(context, scheduled, target);
+    REQUIRE((fits || !must_fit));
+    INFO(tir::to_string(scheduled));
+    REQUIRE(tir::first_fault(scheduled) == "");
+    for (const auto& symbols : cases) CHECK(run(f, symbols) == run(scheduled, symbols));
+  }
+}
+
+TEST_CASE("matrix products of any size keep their numbers") {
+  arith::Context context;
+  auto index = [&](int64_t v) { return context.index(v); };
+  for (int64_t m : {1, 3, 14, 17})
+    for (int64_t n : {1, 7, 16, 70})
+      for (int64_t k : {0, 1, 9}) {
+        same_numbers(context, testing::matmul(context, {}, index(m), index(n), index(k), false, true), {{}}, n > 1);
+        same_numbers(context, testing::matmul(context, {index(2)}, index(m), index(n), index(k), false, false), {{}},
+                     n > 1);
+      }
+}
+
+TEST_CASE("symbolic matrix products keep their numbers at every size") {
+  arith::Context context;
+  Expr m = context.var("m"), n = context.var("n"), k = context.var("k"), batch = context.var("b");
+  std::vector<std::map<std::string, int64_t>> cases;
+  for (int64_t size : {0, 1, 5, 15, 33})
+    for (int64_t other : {0, 1, 4, 40}) cases.push_back({{"b", 2}, {"m", size}, {"n", other}, {"k", 3}});
+  cases.push_back({{"b", 2}, {"m", 3}, {"n", 20}, {"k", 0}});
+  for (bool transposed : {false, true})
+    for (bool epilogue : {false, true})
+      same_numbers(context, testing::matmul(context, {batch}, m, n, k, transposed, epilogue), cases);
+}
+
+TEST_CASE("products with a transposed matrix keep their numbers") {
+  arith::Context context;
+  auto index = [&](int64_t v) { return context.index(v); };
+  for (int64_t m : {1, 5})
+    for (int64_t k : {1, 16, 33, 150})
+      same_numbers(context, testing::matmul(context, {}, index(m), index(6), index(k), true, true), {{}}, k > 1);
+}
+
+TEST_CASE("convolutions keep their numbers") {
+  arith::Context context;
+  for (bool epilogue : {false, true}) {
+    same_numbers(context, testing::conv(context, {}, epilogue));
+    same_numbers(context, testing::conv(context, {.c = 4, .h = 5, .w = 21, .out = 16}, epilogue));
+    same_numbers(context, testing::conv(context, {.n = 2, .c = 5, .kernel = 1, .pad = 0}, epilogue));
+    same_numbers(context, testing::conv(context, {.w = 37, .out = 5, .stride = 2}, epilogue));
+    same_numbers(context, testing::conv(context, {.w = 20, .dilation = 2}, epilogue));
+    same_numbers(context, testing::conv(context, {.c = 4, .w = 18, .out = 4, .groups = 4}, epilogue));
+    same_numbers(context, testing::conv(context, {.c = 4, .w = 18, .out = 6, .kernel = 5, .groups = 2}, epilogue));
+  }
+}
+
+TEST_CASE("rows are reduced and shifted") {
+  arith::Context context;
+  Expr n = context.var("n"), k = context.var("k");
+  std::vector<std::map<std::string, int64_t>> cases;
+  for (int64_t size : {1, 3, 16, 64, 131}) cases.push_back({{"n", 3}, {"k", size}});
+  cases.push_back({{"n", 0}, {"k", 5}});
+  same_numbers(context, testing::rows(context, n, k), cases);
+  same_numbers(context, testing::rows(context, context.index(4), context.index(10)));
+}
+
+TEST_CASE("element-wise, broadcast and transposed nests keep their numbers") {
+  arith::Context context;
+  Expr n = context.var("n"), c = context.var("c"), h = context.var("h"), w = context.var("w");
+  std::vector<std::map<std::string, int64_t>> cases;
+  for (int64_t size : {0, 1, 3, 17}) cases.push_back({{"n", 2}, {"c", 3}, {"h", 5}, {"w", size}});
+  same_numbers(context, testing::spatial(context, n, c, h, w), cases);
+}
+
+}  // namespace
+}  // namespace relaxc
