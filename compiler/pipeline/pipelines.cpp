@@ -2,6 +2,7 @@
 // relaxc is compiled.
 #include "compiler/pipeline/pipelines.h"
 
+#include "compiler/pipeline/schedule_kernels.h"
 #include "compiler/transform/passes.h"
 
 namespace relaxc {
@@ -17,6 +18,7 @@ constexpr Pass kCompile[] = {
     {.name = "legalize", .run = legalize, .needs = kTyped, .gives = kLegal},
     {.name = "fuse_ops", .run = fuse_ops, .needs = kTyped | kLegal, .gives = kFused, .opt_level = 1},
     {.name = "merge_kernels", .run = merge_kernels, .needs = kLegal, .opt_level = 1},
+    {.name = "schedule_kernels", .run = schedule_kernels, .needs = kLegal, .gives = kScheduled, .opt_level = 1},
     {.name = "hoist_scratch", .run = hoist_scratch, .needs = kLegal},
     {.name = "lower_functions", .run = lower_functions, .needs = kTyped | kLegal, .gives = kLowered},
     {.name = "plan_memory", .run = plan_memory, .needs = kLowered, .gives = kPlanned},

@@ -72,6 +72,10 @@ Stmt Schedule::fresh_copy(Stmt root, Copies& copies) {
       if (copy.predicate) copy.predicate = arith::substitute(copy.predicate, axes);
       return make_stmt(context_, std::move(copy));
     }
+    if (const auto* node = s.as<tir::Let>()) {
+      Var fresh = context_.var(node->var.name(), node->var.dtype());
+      return build_.let(fresh, node->value, tir::substitute(context_, node->body, {{node->var, fresh}}));
+    }
     if (const auto* node = s.as<tir::Alloc>()) {
       tir::Buffer buffer = *node->buffer;
       buffer.id = context_.next_id();
@@ -84,7 +88,25 @@ Stmt Schedule::fresh_copy(Stmt root, Copies& copies) {
   return tir::rewrite(context_, root, rewriter);
 }
 
-/// Stores to memory, and what reads memory at places that depend on `var`, happen only where `condition` holds.
+namespace {
+
+/// Loads from memory in `e` that every iteration of a loop makes alike: not under a select, not at places that depend
+/// on `var`.
+void find_common_loads(Expr e, Var var, std::vector<Expr>& found) {
+  if (const auto* load = e.as<arith::Load>()) {
+    bool memory = load->buffer->scope != tir::Scope::kLocal;
+    if (memory && !depends_on(e, var) && std::find(found.begin(), found.end(), e) == found.end()) found.push_back(e);
+    return;
+  }
+  bool lazy = e.as<arith::Select>() != nullptr || e.as<arith::And>() != nullptr || e.as<arith::Or>() != nullptr;
+  if (lazy || e.dtype().is_index()) return;
+  for (Expr operand : arith::operands(e)) find_common_loads(operand, var, found);
+}
+
+}  // namespace
+
+/// Stores to memory, and what reads memory at places that depend on `var`, happen only where `condition` holds. Some
+/// iteration of a tile always does, so loads that all of them make alike stay outside of the condition.
 Stmt Schedule::masked(Stmt root, Var var, Expr condition) {
   tir::Rewriter rewriter;
   rewriter.on_stmt = [&](Stmt s) {
@@ -95,7 +117,19 @@ Stmt Schedule::masked(Stmt root, Var var, Expr condition) {
       if (access.buffer->scope == tir::Scope::kLocal) return;
       for (Expr index : access.indices) visible |= depends_on(index, var);
     });
-    return visible ? build_.branch(condition, s) : s;
+    if (!visible) return s;
+    std::vector<Expr> common;
+    find_common_loads(store->value, var, common);
+    std::vector<Var> names;
+    arith::Substitution named;
+    for (Expr load : common) {
+      names.push_back(context_.var("common", load.dtype()));
+      named[load] = names.back();
+    }
+    Stmt guarded =
+        build_.branch(condition, build_.store(store->buffer, store->indices, arith::substitute(store->value, named)));
+    for (size_t i = common.size(); i-- > 0;) guarded = build_.let(names[i], common[i], guarded);
+    return guarded;
   };
   return tir::rewrite(context_, root, rewriter);
 }

@@ -29,7 +29,21 @@ Lanes FunctionLowering::spread(tir::BufferRef buffer, Lanes offset) {
   return add(multiply(offset, {b_.getInt64(lanes_), 0, nullptr}), {b_.getInt64(0), 1, nullptr});
 }
 
+/// A lane's own local at a place known to exist: lanes that do not run may touch their copy too. Masked accesses would
+/// keep the local out of registers.
+bool FunctionLowering::is_private(tir::BufferRef buffer, Lanes offset) const {
+  if (!place(buffer).per_lane || !offset.is_uniform()) return false;
+  auto* at = llvm::dyn_cast<llvm::ConstantInt>(offset.scalar);
+  int64_t count = 1;
+  for (Expr dim : buffer->shape) {
+    if (dim.constant() == nullptr) return false;
+    count *= *dim.constant();
+  }
+  return at != nullptr && at->getSExtValue() >= 0 && at->getSExtValue() < count;
+}
+
 Value* FunctionLowering::load_raw(tir::BufferRef buffer, Lanes offset, bool& is_vector) {
+  bool everywhere = mask_ == nullptr || is_private(buffer, offset);
   offset = spread(buffer, offset);
   llvm::Type* type = numeric_.memory_type(buffer->dtype);
   llvm::Align align(static_cast<uint64_t>(buffer->dtype.bytes()));
@@ -37,7 +51,7 @@ Value* FunctionLowering::load_raw(tir::BufferRef buffer, Lanes offset, bool& is_
   if (!is_vector) return b_.CreateAlignedLoad(type, address(buffer, offset), align);
   auto* vector = llvm::FixedVectorType::get(type, lanes_);
   if (offset.vector == nullptr && offset.step == 1) {
-    if (mask_ == nullptr) return b_.CreateAlignedLoad(vector, address(buffer, offset), align);
+    if (everywhere) return b_.CreateAlignedLoad(vector, address(buffer, offset), align);
     return b_.CreateMaskedLoad(vector, address(buffer, offset), align, mask_, llvm::Constant::getNullValue(vector));
   }
   Lanes all{nullptr, 0, widened(offset, DType::index())};
@@ -59,6 +73,7 @@ Lanes FunctionLowering::to_stored(DType dtype, Lanes value) {
 /// `value` is as memory holds it.
 void FunctionLowering::store(tir::BufferRef buffer, Lanes offset, Lanes value) {
   llvm::Align align(static_cast<uint64_t>(buffer->dtype.bytes()));
+  bool own = is_private(buffer, offset);
   offset = spread(buffer, offset);
   if (lanes_ == 0) {
     b_.CreateAlignedStore(value.scalar, address(buffer, offset), align);
@@ -66,7 +81,11 @@ void FunctionLowering::store(tir::BufferRef buffer, Lanes offset, Lanes value) {
   }
   Value* stored = widened(value, buffer->dtype);
   if (offset.vector == nullptr && offset.step == 1) {
-    if (mask_ == nullptr)
+    if (mask_ != nullptr && own) {
+      Value* old = b_.CreateAlignedLoad(stored->getType(), address(buffer, offset), align);
+      stored = b_.CreateSelect(mask_, stored, old);
+    }
+    if (mask_ == nullptr || own)
       b_.CreateAlignedStore(stored, address(buffer, offset), align);
     else
       b_.CreateMaskedStore(stored, address(buffer, offset), align, mask_);

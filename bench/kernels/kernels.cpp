@@ -1,0 +1,156 @@
+// kernels.cpp: how fast single kernels run, as they are defined and as they are scheduled.
+//
+//   kernels            all of them
+//   kernels conv       those whose name begins so
+//   kernels -v conv    with the schedules' traces and the scheduled code
+//
+// Prints microseconds a run (the best of many) and GFLOP/s. Both forms run on the same data; the largest difference
+// between their results is printed too, relative to the largest result.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <random>
+
+#include "compiler/codegen/llvm/jit.h"
+#include "compiler/codegen/llvm/target.h"
+#include "compiler/schedule/kernel.h"
+#include "compiler/tir/print.h"
+#include "tests/unit/schedule/kernels.h"
+
+namespace relaxc {
+namespace {
+
+using arith::Expr;
+
+struct Case {
+  std::string name;
+  tir::PrimFunc kernel;
+  double operations;
+  std::vector<int64_t> symbols;
+};
+
+class Runner {
+ public:
+  Runner(arith::Context& context, bool verbose) : context_(context), verbose_(verbose) {
+    Diagnostics diag;
+    auto target = codegen_llvm::resolve_target("", "native", "", diag);
+    RELAXC_CHECK(static_cast<bool>(target), "this machine is unknown");
+    target_ = *target;
+  }
+
+  void run(const Case& c) {
+    tir::PrimFunc scheduled = c.kernel;
+    bool fits = schedule::schedule_kernel(context_, scheduled, target_);
+    if (verbose_ && fits) fmt::print("{}{}\n", scheduled.attrs["schedule"], tir::to_string(scheduled));
+    auto [naive_time, naive] = measure(c.kernel, c);
+    auto [time, result] = measure(scheduled, c);
+    double error = 0, most = 1e-30;
+    for (size_t i = 0; i < result.size(); ++i) {
+      error = std::max(error, std::abs(static_cast<double>(result[i]) - static_cast<double>(naive[i])));
+      most = std::max(most, std::abs(static_cast<double>(naive[i])));
+    }
+    fmt::print("{:34} {:10.1f} us {:7.1f} GFLOP/s   unscheduled {:10.1f} us {:7.1f}   error {:.1e}\n", c.name, time,
+               c.operations / time / 1e3, naive_time, c.operations / naive_time / 1e3, error / most);
+  }
+
+ private:
+  std::pair<double, std::vector<float>> measure(const tir::PrimFunc& f, const Case& c) {
+    auto jit = codegen_llvm::make_jit(target_);
+    std::mt19937 random(1);
+    std::vector<std::vector<float>> memory;
+    std::vector<void*> buffers;
+    for (const tir::Param& param : f.params) {
+      int64_t count = 1;
+      for (Expr dim : param.buffer->shape)
+        count *= *arith::evaluate(dim, [&](arith::Var v) {
+          for (size_t i = 0; i < f.symbols.size(); ++i)
+            if (f.symbols[i] == v) return c.symbols[i];
+          return int64_t{1};
+        });
+      std::vector<float>& one = memory.emplace_back(static_cast<size_t>(count) + 16);
+      for (float& x : one) x = static_cast<float>(random() % 2001) / 1000 - 1;
+      buffers.push_back(reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(one.data()) + 63) / 64 * 64));
+    }
+    jit->run(f, buffers, c.symbols);
+    double best = 1e30;
+    auto start = std::chrono::steady_clock::now();
+    auto now = start;
+    do {
+      auto before = std::chrono::steady_clock::now();
+      jit->run(f, buffers, c.symbols);
+      now = std::chrono::steady_clock::now();
+      best = std::min(best, std::chrono::duration<double, std::micro>(now - before).count());
+    } while (now - start < std::chrono::milliseconds(200));
+    std::vector<float> results;
+    for (size_t i = 0; i < memory.size(); ++i) {
+      const float* data = static_cast<const float*>(buffers[i]);
+      results.insert(results.end(), data, data + memory[i].size() - 16);
+    }
+    return {best, results};
+  }
+
+  arith::Context& context_;
+  bool verbose_;
+  Target target_;
+};
+
+std::vector<Case> cases(arith::Context& context) {
+  std::vector<Case> list;
+  auto index = [&](int64_t v) { return context.index(v); };
+  auto matmul = [&](int64_t m, int64_t n, int64_t k, bool transposed = false) {
+    list.push_back({fmt::format("matmul {}x{}x{}{}", m, n, k, transposed ? " transposed" : ""),
+                    testing::matmul(context, {}, index(m), index(n), index(k), transposed, true),
+                    2.0 * static_cast<double>(m * n * k),
+                    {}});
+  };
+  matmul(128, 768, 768), matmul(784, 128, 1152), matmul(512, 512, 512), matmul(49, 512, 4608);
+  matmul(1, 1024, 1024), matmul(1, 10, 256), matmul(64, 256, 784), matmul(1, 1024, 1024, true);
+  matmul(128, 768, 768, true);
+  Expr m = context.var("m"), n = context.var("n"), k = context.var("k");
+  tir::PrimFunc symbolic = testing::matmul(context, {}, m, n, k, false, true);
+  list.push_back({"matmul 128x768x768 symbolic", symbolic, 2.0 * 128 * 768 * 768, {}});
+  for (arith::Var v : symbolic.symbols) list.back().symbols.push_back(v.name() == "m" ? 128 : 768);
+  auto conv = [&](testing::ConvShape g) {
+    int64_t side = (g.h + 2 * g.pad - g.dilation * (g.kernel - 1) - 1) / g.stride + 1;
+    std::string name = fmt::format("conv {}->{} {}x{}/{} at {}", g.c, g.out, g.kernel, g.kernel, g.stride, g.h);
+    if (g.groups > 1) name += fmt::format(" in {} groups", g.groups);
+    list.push_back({name,
+                    testing::conv(context, g, true),
+                    2.0 * static_cast<double>(g.out * side * side * g.c / g.groups * g.kernel * g.kernel),
+                    {}});
+  };
+  conv({.c = 64, .h = 56, .w = 56, .out = 64}), conv({.c = 128, .h = 28, .w = 28, .out = 128});
+  conv({.c = 256, .h = 14, .w = 14, .out = 256}), conv({.c = 512, .h = 7, .w = 7, .out = 512});
+  conv({.c = 3, .h = 224, .w = 224, .out = 64, .kernel = 7, .stride = 2, .pad = 3});
+  conv({.c = 64, .h = 56, .w = 56, .out = 256, .kernel = 1, .pad = 0});
+  conv({.c = 384, .h = 14, .w = 14, .out = 96, .kernel = 1, .pad = 0});
+  conv({.c = 32, .h = 112, .w = 112, .out = 32, .groups = 32});
+  conv({.c = 512, .h = 14, .w = 14, .out = 512, .groups = 512});
+  conv({.c = 1, .h = 28, .w = 28, .out = 8, .kernel = 5, .pad = 2});
+  conv({.c = 128, .h = 56, .w = 56, .out = 128, .stride = 2});
+  list.push_back({"rows 512x768", testing::rows(context, index(512), index(768)), 3.0 * 512 * 768, {}});
+  list.push_back({"spatial 1x64x56x56",
+                  testing::spatial(context, index(1), index(64), index(56), index(56)),
+                  3.0 * 64 * 56 * 56,
+                  {}});
+  return list;
+}
+
+int run(int count, char** arguments) {
+  std::vector<std::string> words(arguments + 1, arguments + count);
+  bool verbose = !words.empty() && words[0] == "-v";
+  if (verbose) words.erase(words.begin());
+  arith::Context context;
+  Runner runner(context, verbose);
+  for (const Case& c : cases(context))
+    if (words.empty() || c.name.rfind(words[0], 0) == 0) runner.run(c);
+  return 0;
+}
+
+}  // namespace
+}  // namespace relaxc
+
+int main(int count, char** arguments) {
+  return relaxc::run(count, arguments);
+}
