@@ -63,7 +63,7 @@ class Kernel {
     for (size_t i = temporaries_.size(); i-- > 0;)
       if (is_used(s, temporaries_[i])) s = build_.alloc(temporaries_[i], s);
     kernel_.body = s;
-    kernel_.attrs["schedule"] = trace_;
+    kernel_.attrs["schedule"] = one_line(trace_);
     return true;
   }
 
@@ -129,6 +129,11 @@ class Kernel {
     for (BufferRef result : results) fresh &= analysis::reads_at_own_index(nest, result);
     // What the reduction reads must not be overwritten while it runs.
     return fresh && !is_used(Stmt(reduction.block), nest.store->buffer);
+  }
+
+  static std::string one_line(std::string text) {
+    for (size_t at; (at = text.find('\n')) != std::string::npos;) text.replace(at, 1, at + 1 < text.size() ? "; " : "");
+    return text;
   }
 
   static bool is_used(Stmt s, BufferRef buffer) {

@@ -1,0 +1,215 @@
+// primitives_test.cpp: each primitive by itself keeps what a program computes.
+//
+// A program is a small matrix product or map over random extents; it runs in the interpreter before and after. Unless
+// the test says otherwise, the data are random floats and results must be the same to the bit.
+#include <catch2/catch.hpp>
+#include <random>
+
+#include "compiler/analysis/pattern.h"
+#include "compiler/schedule/access.h"
+#include "compiler/schedule/schedule.h"
+#include "compiler/tir/evaluator.h"
+#include "compiler/tir/print.h"
+#include "compiler/tir/verify.h"
+#include "tests/unit/schedule/kernels.h"
+
+namespace relaxc {
+namespace {
+
+using arith::Expr;
+using schedule::Schedule;
+using schedule::Tail;
+using tir::PrimFunc;
+
+std::vector<std::vector<float>> run(const PrimFunc& f, int64_t size, bool whole_numbers) {
+  auto interpreter = tir::make_interpreter();
+  std::mt19937 random(7);
+  std::vector<int64_t> scalars(f.symbols.size(), size);
+  std::vector<std::vector<float>> memory;
+  std::vector<void*> buffers;
+  for (const tir::Param& param : f.params) {
+    int64_t count = 1;
+    for (Expr dim : param.buffer->shape) count *= *arith::evaluate(dim, [&](arith::Var) { return size; });
+    std::vector<float>& one = memory.emplace_back(static_cast<size_t>(count));
+    for (float& x : one) x = whole_numbers ? static_cast<float>(random() % 9) - 4 : static_cast<float>(random()) / 3e8f;
+  }
+  for (auto& one : memory) buffers.push_back(one.data());
+  REQUIRE(interpreter->run(f, buffers, scalars));
+  return memory;
+}
+
+/// Applies `change` to the body of `f` and compares at several values of all symbols.
+void keeps(arith::Context& context, const PrimFunc& f, const std::function<void(Schedule&)>& change,
+           bool whole_numbers = false) {
+  Schedule s(context, f.body);
+  change(s);
+  PrimFunc after = f;
+  after.body = s.root();
+  INFO(s.trace() << tir::to_string(after));
+  REQUIRE(tir::first_fault(after) == "");
+  REQUIRE_FALSE(s.trace().empty());
+  for (int64_t size : {0, 1, 3, 4, 7, 16, 33}) CHECK(run(f, size, whole_numbers) == run(after, size, whole_numbers));
+}
+
+std::vector<uint32_t> loops_of(const Schedule& s) {
+  std::vector<uint32_t> ids;
+  tir::for_each_stmt(s.root(), [&](tir::Stmt stmt) {
+    if (const auto* loop = stmt.as<tir::For>()) ids.push_back(loop->id);
+  });
+  return ids;
+}
+std::vector<uint32_t> blocks_of(const Schedule& s) {
+  std::vector<uint32_t> ids;
+  tir::for_each_stmt(s.root(), [&](tir::Stmt stmt) {
+    if (const auto* block = stmt.as<tir::Block>()) ids.push_back(block->id);
+  });
+  return ids;
+}
+
+/// y[i, j] = x[i, j] + z[i, j]
+PrimFunc sum(arith::Context& context, Expr n, Expr m) {
+  testing::KernelWriter w(context);
+  tir::BufferRef x = w.param("x", {n, m}), z = w.param("z", {n, m}), y = w.param("y", {n, m});
+  w.add(w.b.compute(y, [&](const tir::Indices& i) { return w.b.load(x, i) + w.b.load(z, i); }));
+  return w.finish("sum");
+}
+
+TEST_CASE("split keeps every iteration, whatever the extent") {
+  arith::Context context;
+  Expr n = context.var("n");
+  for (int64_t factor : {1, 2, 4, 16})
+    for (Tail tail : {Tail::kPeel, Tail::kMask})
+      for (Expr m : {n, context.index(5), context.index(8)})
+        for (size_t which : {0, 1}) {
+          keeps(context, sum(context, n, m), [&](Schedule& s) {
+            s.bind_axes();
+            s.split(loops_of(s)[which], factor, tail);
+          });
+        }
+}
+
+TEST_CASE("fused loops visit the same elements") {
+  arith::Context context;
+  Expr n = context.var("n");
+  keeps(context, sum(context, n, context.index(3)), [&](Schedule& s) {
+    s.bind_axes();
+    auto loops = loops_of(s);
+    REQUIRE(schedule::can_fuse(s.loop(loops[0]), s.loop(loops[1])));
+    s.fuse(loops[0], loops[1]);
+  });
+}
+
+TEST_CASE("loops that are not side by side in an operand cannot be fused") {
+  arith::Context context;
+  Expr n = context.var("n");
+  PrimFunc f = testing::matmul(context, {}, n, n, n, false, false);
+  Schedule s(context, analysis::classify(f).last);
+  auto loops = loops_of(s);
+  CHECK_FALSE(schedule::can_fuse(s.loop(loops[0]), s.loop(loops[1])));
+}
+
+TEST_CASE("reordered, vectorized, unrolled and parallel loops") {
+  arith::Context context;
+  Expr n = context.var("n");
+  keeps(context, sum(context, n, context.index(6)), [&](Schedule& s) {
+    s.bind_axes();
+    auto loops = loops_of(s);
+    s.reorder({loops[1], loops[0]});
+    s.vectorize(loops[1]);
+    s.parallel(loops[0]);
+  });
+  keeps(context, sum(context, n, context.index(6)), [&](Schedule& s) { s.unroll(loops_of(s)[1]); });
+}
+
+/// The product alone: loops i, j, k and the block.
+PrimFunc product(arith::Context& context) {
+  Expr n = context.var("n");
+  PrimFunc f = testing::matmul(context, {}, n, context.index(6), context.index(5), false, true);
+  return f;
+}
+
+TEST_CASE("a reduction is decomposed, takes its consumer along, and is jammed") {
+  arith::Context context;
+  keeps(context, product(context), [&](Schedule& s) {
+    s.bind_axes();
+    auto loops = loops_of(s);
+    auto blocks = blocks_of(s);
+    s.decompose_reduction(blocks[0], loops[2]);
+    s.reverse_compute_at(blocks[1], loops[1], {loops[0], loops[1]});
+    tir::BufferRef temporary = s.root().as<tir::Alloc>()->buffer;
+    s.contract(temporary, loops[1], false);
+    s.stage_loads(blocks[0], loops[1]);
+    auto columns = s.split(loops[1], 3, Tail::kMask);
+    auto rows = s.split(loops[0], 2, Tail::kPeel);
+    s.sink(columns.inner);
+    s.jam(rows.inner);
+  });
+}
+
+TEST_CASE("fused multiply-add and lanes change rounding, and no whole number") {
+  arith::Context context;
+  auto lanes = [&](int64_t count) {
+    return [&, count](Schedule& s) {
+      s.bind_axes();
+      auto loops = loops_of(s);
+      uint32_t block = blocks_of(s)[0];
+      s.decompose_reduction(block, loops[2]);
+      s.allow_reassociation(block);
+      s.reduce_in_lanes(block, loops[2], count, 2);
+    };
+  };
+  keeps(context, product(context), lanes(2), true);
+  keeps(context, product(context), lanes(4), true);
+  keeps(
+      context, product(context),
+      [&](Schedule& s) {
+        s.bind_axes();
+        auto loops = loops_of(s);
+        uint32_t block = blocks_of(s)[0];
+        s.decompose_reduction(block, loops[2]);
+        s.use_fma(block);
+      },
+      true);
+}
+
+TEST_CASE("lanes of a reduction whose order is to be kept are refused") {
+  arith::Context context;
+  PrimFunc f = product(context);
+  Schedule s(context, f.body);
+  s.bind_axes();
+  auto loops = loops_of(s);
+  uint32_t block = blocks_of(s)[0];
+  s.decompose_reduction(block, loops[2]);
+  CHECK_THROWS_AS(s.reduce_in_lanes(block, loops[2], 4, 4), InternalError);
+}
+
+TEST_CASE("an inlined nest is computed where it is read") {
+  arith::Context context;
+  Expr n = context.var("n");
+  testing::KernelWriter w(context);
+  tir::BufferRef x = w.param("x", {n, n}), y = w.param("y", {n, n}), t = w.temporary("t", {n, n});
+  w.add(w.b.compute(t, [&](const tir::Indices& i) { return w.b.load(x, i) + w.b.load(x, {i[1], i[0]}); }));
+  w.add(w.b.compute(y, [&](const tir::Indices& i) { return w.b.load(t, {i[1], i[0]}) * w.b.load(x, i); }));
+  keeps(context, w.finish("chain"), [&](Schedule& s) { s.inline_nest(blocks_of(s)[0]); });
+}
+
+TEST_CASE("loads behind a condition are staged without their clamps") {
+  arith::Context context;
+  PrimFunc f = testing::conv(context, {.c = 2, .h = 4, .w = 7, .out = 3}, false);
+  keeps(context, f, [&](Schedule& s) {
+    s.bind_axes();
+    auto loops = loops_of(s);
+    uint32_t block = blocks_of(s)[0];
+    s.decompose_reduction(block, loops[4]);
+    s.stage_loads(block, loops[3]);
+    bool clamps = false;
+    tir::for_each_stmt(s.root(), [&](tir::Stmt stmt) {
+      for (Expr e : tir::expressions(stmt))
+        arith::for_each_node(e, [&](Expr node) { clamps |= node.as<arith::Min>() || node.as<arith::Max>(); });
+    });
+    CHECK_FALSE(clamps);
+  });
+}
+
+}  // namespace
+}  // namespace relaxc
