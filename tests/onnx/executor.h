@@ -1,4 +1,4 @@
-// executor.h: what runs a model in these tests: the interpreter now, a compiled library where one can be made.
+// executor.h: what runs a model in these tests: the interpreter, or a compiled library.
 #pragma once
 
 #include <memory>
@@ -28,5 +28,15 @@ class Executor {
 /// Runs modules op by op, each by its meaning; `compile`: definitions are compiled for this machine instead of being
 /// interpreted, which gives the same bits and is what models of many operations need.
 std::unique_ptr<Executor> make_interpreting_executor(bool compile);
+
+struct CompileOptions {
+  std::string level = "2";  ///< -O
+  std::string cpu;          ///< --mcpu
+  bool c_backend = false;   ///< also through C, and compare
+  std::string runtime;      ///< librelax_rt.a
+  std::string include;      ///< runtime-lite/include
+};
+/// Compiles, links and loads every model.
+std::unique_ptr<Executor> make_compiling_executor(CompileOptions options);
 
 }  // namespace relaxc::onnx_tests

@@ -5,8 +5,10 @@
 // although its suite is there, fails the run. --all runs the others too and says why each fails; --update lists those
 // that pass; --jit compiles definitions instead of interpreting them.
 //
-// Usage: onnx_suite [--all] [--jit] [--update] [--only SUBSTRING] LIST SUITE=FOLDER…
-// A suite whose folder is missing is skipped, and said so: models and test data do not belong to this repository.
+// Usage: onnx_suite [--all] [--jit] [--update] [--only SUBSTRING] [--shard K/N] [--compile LEVEL [--cpu CPU] [--c]] LIST
+// SUITE=FOLDER… Without --compile models are interpreted. --shard runs every N-th test, so that several processes can
+// share the work. A suite whose folder is missing is skipped, and said so: models and test data do not belong to this
+// repository.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +26,9 @@ namespace relaxc::onnx_tests {
 namespace {
 
 struct Options {
-  bool update = false, all = false, jit = false;
+  bool update = false, all = false, jit = false, compiled = false;
+  CompileOptions compile;
+  size_t shard = 0, shards = 1;
   std::string only, list;
   std::vector<std::pair<std::string, std::string>> suites;
 };
@@ -74,7 +78,9 @@ void write_list(const std::string& path, const std::set<std::string>& names) {
 
 int run(const Options& options) {
   std::set<std::string> listed = read_list(options.list), passing, found;
-  std::unique_ptr<Executor> executor = make_interpreting_executor(options.jit);
+  std::unique_ptr<Executor> executor =
+      options.compiled ? make_compiling_executor(options.compile) : make_interpreting_executor(options.jit);
+  size_t position = 0;
   std::map<std::string, std::pair<int, int>> totals;
   int regressions = 0;
   std::vector<std::string> news;
@@ -90,6 +96,7 @@ int run(const Options& options) {
       found.insert(test.name);
       if (test.name.find(options.only) == std::string::npos) continue;
       if (!options.all && listed.count(test.name) == 0) continue;
+      if (position++ % options.shards != options.shard) continue;
       // Models were run by another implementation, whose own variants differ by this much (shown by its noise).
       if (suite == "models") test.rtol = 1e-3, test.atol = 1e-4;
       Outcome outcome = guarded(test, *executor);
@@ -136,6 +143,16 @@ bool parse(int argc, char** argv, Options& options) {
       options.jit = true;
     } else if (arg == "--only" && i + 1 < argc) {
       options.only = argv[++i];
+    } else if (arg == "--compile" && i + 1 < argc) {
+      options.compiled = true;
+      options.compile.level = argv[++i];
+    } else if (arg == "--cpu" && i + 1 < argc) {
+      options.compile.cpu = argv[++i];
+    } else if (arg == "--c") {
+      options.compile.c_backend = true;
+    } else if (arg == "--shard" && i + 1 < argc) {
+      if (std::sscanf(argv[++i], "%zu/%zu", &options.shard, &options.shards) != 2 || options.shard >= options.shards)
+        return false;
     } else if (size_t at = arg.find('='); at != std::string::npos) {
       options.suites.emplace_back(arg.substr(0, at), arg.substr(at + 1));
     } else if (options.list.empty()) {
@@ -152,6 +169,8 @@ bool parse(int argc, char** argv, Options& options) {
 
 int main(int argc, char** argv) {
   relaxc::onnx_tests::Options options;
+  options.compile.runtime = RELAXC_RUNTIME_LIBRARY;
+  options.compile.include = RELAXC_SOURCE_DIR "/runtime-lite/include";
   if (!relaxc::onnx_tests::parse(argc, argv, options)) {
     std::cerr << "usage: onnx_suite [--all] [--jit] [--update] [--only SUBSTRING] LIST SUITE=FOLDER...\n";
     return 2;

@@ -1,0 +1,129 @@
+// compiling_executor.cpp: the whole road: relaxc's driver, the linker, the loaded library.
+//
+// Both backends print the same TIR, whose arithmetic is strict, so their outputs must agree bit for bit (NaNs count as
+// equal); the result that is then compared with the reference is that of the LLVM backend.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "compiler/arith/float_bits.h"
+#include "compiler/driver/compile.h"
+#include "tests/onnx/executor.h"
+#include "tests/onnx/loaded_model.h"
+
+namespace relaxc::onnx_tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Whether two elements are the same bits, or both NaN.
+bool same_element(DType dtype, const std::byte* a, const std::byte* b) {
+  auto size = static_cast<size_t>(dtype.bytes());
+  if (std::memcmp(a, b, size) == 0) return true;
+  if (!dtype.is_float()) return false;
+  uint64_t x = 0, y = 0;
+  std::memcpy(&x, a, size);
+  std::memcpy(&y, b, size);
+  return std::isnan(arith::decode_float(dtype, x)) && std::isnan(arith::decode_float(dtype, y));
+}
+
+/// Empty if the two backends agree.
+std::string difference(const std::vector<HostTensor>& llvm, const std::vector<HostTensor>& c) {
+  for (size_t i = 0; i < llvm.size(); ++i) {
+    if (llvm[i].shape != c[i].shape) return fmt::format("the backends give output {} different shapes", i);
+    auto size = static_cast<size_t>(llvm[i].dtype.bytes());
+    for (size_t at = 0; at < llvm[i].bytes.size(); at += size)
+      if (!same_element(llvm[i].dtype, llvm[i].bytes.data() + at, c[i].bytes.data() + at))
+        return fmt::format("the backends differ in output {}, element {}", i, at / size);
+  }
+  return {};
+}
+
+class Compiled : public Prepared {
+ public:
+  Compiled(std::unique_ptr<LoadedModel> llvm, std::unique_ptr<LoadedModel> c)
+      : llvm_(std::move(llvm)), c_(std::move(c)) {}
+
+  std::variant<std::vector<HostTensor>, std::string> run(const std::vector<HostTensor>& inputs) override {
+    auto result = llvm_->run(inputs);
+    if (c_ == nullptr || std::holds_alternative<std::string>(result)) return result;
+    auto other = c_->run(inputs);
+    if (std::holds_alternative<std::string>(other)) return "C backend: " + std::get<std::string>(other);
+    std::string differs = difference(std::get<0>(result), std::get<0>(other));
+    return differs.empty() ? result : differs;
+  }
+
+ private:
+  std::unique_ptr<LoadedModel> llvm_, c_;
+};
+
+class CompilingExecutor : public Executor {
+ public:
+  explicit CompilingExecutor(CompileOptions options) : options_(std::move(options)) {
+    std::string name = (fs::temp_directory_path() / "relaxc-onnx-XXXXXX").string();
+    RELAXC_CHECK(mkdtemp(name.data()) != nullptr, "no temporary folder");
+    folder_ = name;
+  }
+  ~CompilingExecutor() override {
+    std::error_code ignored;
+    fs::remove_all(folder_, ignored);
+  }
+
+  std::unique_ptr<Prepared> prepare(const std::string& model, std::string& fault) override {
+    std::string stem = fmt::format("m{}", count_++);
+    std::unique_ptr<LoadedModel> llvm = make(model, stem + "_llvm", ".so", fault), c;
+    if (llvm != nullptr && options_.c_backend) {
+      c = make(model, stem + "_c", ".c", fault);
+      if (c == nullptr) return nullptr;
+    }
+    return llvm == nullptr ? nullptr : std::make_unique<Compiled>(std::move(llvm), std::move(c));
+  }
+
+ private:
+  std::unique_ptr<LoadedModel> make(const std::string& model, const std::string& name, const char* ending,
+                                    std::string& fault) {
+    driver::Options options;
+    options.input = model;
+    options.output = (folder_ / (name + ending)).string();
+    options.opt = options_.level;
+    options.cpu = options_.cpu;
+    options.runtime = options_.runtime;
+    if (int code = driver::compile(options); code != 0) {
+      fault = fmt::format("relaxc ends with {}", code);
+      return nullptr;
+    }
+    std::string library = (folder_ / (name + ".so")).string();
+    if (std::string(ending) == ".c" && !compile_c(options.output, library)) {
+      fault = "the C compiler does not accept " + options.output;
+      return nullptr;
+    }
+    std::unique_ptr<LoadedModel> loaded = LoadedModel::open(library, name, fault);
+    for (const char* rest : {".so", ".c", ".h"}) fs::remove(folder_ / (name + rest));
+    return loaded;
+  }
+
+  bool compile_c(const std::string& source, const std::string& library) const {
+    // The flags under which the text must be clean; unused parameters and helpers are what generated code has.
+    std::string command = fmt::format(
+        "cc -std=c99 -O1 -ffp-contract=off -fPIC -shared -Wall -Wextra -pedantic -Werror -Wno-unused-function "
+        "-Wno-unused-parameter -Wno-unused-but-set-variable -Wno-unused-variable -I {} -I {} -o {} {} {} -lm",
+        options_.include, folder_.string(), library, source, options_.runtime);
+    return std::system(command.c_str()) == 0;
+  }
+
+  CompileOptions options_;
+  fs::path folder_;
+  int count_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Executor> make_compiling_executor(CompileOptions options) {
+  return std::make_unique<CompilingExecutor>(std::move(options));
+}
+
+}  // namespace relaxc::onnx_tests

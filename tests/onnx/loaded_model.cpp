@@ -1,0 +1,170 @@
+// loaded_model.cpp: bind, sizes, run.
+#include "tests/onnx/loaded_model.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "compiler/interface/dlpack.h"
+
+namespace relaxc::onnx_tests {
+namespace {
+
+using relax::HostTensor;
+
+constexpr size_t kCanary = 256;
+constexpr std::byte kMark{0xA5};
+
+/// Memory of an exact size between marked bytes.
+class Guarded {
+ public:
+  Guarded(uint64_t bytes, uint64_t align) : bytes_(bytes), memory_(bytes + 2 * kCanary + align, kMark) {
+    auto at = reinterpret_cast<uintptr_t>(memory_.data()) + kCanary;
+    data_ = memory_.data() + kCanary + (align - at % align) % align;
+  }
+  void* data() { return data_; }
+  bool intact() const {
+    auto marked = [](std::byte b) { return b == kMark; };
+    return std::all_of(data_ - kCanary, data_, marked) && std::all_of(data_ + bytes_, data_ + bytes_ + kCanary, marked);
+  }
+
+ private:
+  uint64_t bytes_;
+  std::vector<std::byte> memory_;
+  std::byte* data_;
+};
+
+std::optional<DType> dtype_of(const rlx_tensor_spec& spec) {
+  static constexpr const char* kNames[] = {
+      "bool",     "int8",          "int16",           "int32",       "int64",          "uint8",
+      "uint16",   "uint32",        "uint64",          "float16",     "float32",        "float64",
+      "bfloat16", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz"};
+  for (const char* name : kNames) {
+    DType dtype = *parse_dtype(name);
+    interface::DLPackType type = interface::dlpack_type(dtype);
+    if (type.code == spec.dtype_code && type.bits == spec.dtype_bits) return dtype;
+  }
+  return std::nullopt;
+}
+
+rlx_tensor tensor_of(void* data, DType dtype, std::vector<int64_t>& shape) {
+  interface::DLPackType type = interface::dlpack_type(dtype);
+  return {data,         RLX_DEVICE_CPU, 0, static_cast<int32_t>(shape.size()), type.code, type.bits, 1,
+          shape.data(), nullptr,        0};
+}
+
+class Run {
+ public:
+  Run(const rlx_function& function, const std::vector<HostTensor>& inputs) : function_(function), given_(inputs) {
+    context_.error = &error_;
+  }
+
+  std::variant<std::vector<HostTensor>, std::string> all() {
+    if (given_.size() < function_.num_inputs)
+      return fmt::format("{} inputs given, {} wanted", given_.size(), function_.num_inputs);
+    for (uint32_t i = 0; i < function_.num_inputs; ++i) {
+      shapes_.push_back(given_[i].shape);
+      bytes_.push_back(given_[i].bytes);
+    }
+    for (uint32_t i = 0; i < function_.num_inputs; ++i)
+      inputs_.push_back(tensor_of(bytes_[i].data(), given_[i].dtype, shapes_[i]));
+    std::vector<int64_t> symbols(std::max<size_t>(function_.num_symbols, 1));
+    if (function_.bind(&context_, inputs_.data(), function_.num_inputs, symbols.data(), &error_) != RLX_OK)
+      return failure("bind");
+    uint64_t arena_bytes = 0;
+    if (function_.arena_bytes(symbols.data(), &arena_bytes) != RLX_OK) return failure("arena_bytes");
+    if (arena_bytes > function_.arena_max) return std::string("arena_bytes is larger than arena_max");
+    if (std::string fault = make_outputs(symbols); !fault.empty()) return fault;
+    Guarded arena(arena_bytes, std::max<uint32_t>(function_.arena_align, 1));
+    context_.arena = arena.data();
+    context_.arena_bytes = arena_bytes;
+    if (function_.run(&context_, inputs_.data(), function_.num_inputs, outputs_.data(), function_.num_outputs) !=
+        RLX_OK)
+      return failure("run");
+    if (!arena.intact()) return std::string("bytes beside the arena were written");
+    for (uint32_t i = 0; i < function_.num_inputs; ++i)
+      if (bytes_[i] != given_[i].bytes) return fmt::format("input {} was written", i);
+    return results();
+  }
+
+ private:
+  std::string failure(const char* call) const {
+    return fmt::format("{}: {} (tensor {}, axis {}, symbol {}, node {}, expected {}, actual {})", call,
+                       rlx_status_name(error_.code), error_.tensor, error_.axis, error_.symbol, error_.node,
+                       error_.expected, error_.actual);
+  }
+
+  std::string make_outputs(const std::vector<int64_t>& symbols) {
+    constexpr int64_t kLargest = int64_t{1} << 32;
+    for (uint32_t i = 0; i < function_.num_outputs; ++i) {
+      const rlx_tensor_spec& spec = function_.outputs[i];
+      std::optional<DType> dtype = dtype_of(spec);
+      if (!dtype) return fmt::format("output {} has a dtype that this test does not know", i);
+      dtypes_.push_back(*dtype);
+      out_shapes_.emplace_back(static_cast<size_t>(spec.ndim));
+      if (function_.output_shape(symbols.data(), i, out_shapes_.back().data()) != RLX_OK)
+        return failure("output_shape");
+      int64_t elements = 1;
+      for (int64_t dim : out_shapes_.back())
+        if (__builtin_mul_overflow(elements, dim, &elements) || elements > kLargest)
+          return "an output without a usable bound";
+      out_memory_.push_back(std::make_unique<Guarded>(static_cast<uint64_t>(elements * dtype->bytes()), 64));
+    }
+    for (uint32_t i = 0; i < function_.num_outputs; ++i)
+      outputs_.push_back(tensor_of(out_memory_[i]->data(), dtypes_[i], out_shapes_[i]));
+    return {};
+  }
+
+  std::variant<std::vector<HostTensor>, std::string> results() {
+    std::vector<HostTensor> out;
+    for (uint32_t i = 0; i < function_.num_outputs; ++i) {
+      if (!out_memory_[i]->intact()) return fmt::format("bytes beside output {} were written", i);
+      HostTensor tensor{dtypes_[i], out_shapes_[i], {}};
+      tensor.bytes.resize(static_cast<size_t>(tensor.elements() * dtypes_[i].bytes()));
+      if (!tensor.bytes.empty()) std::memcpy(tensor.bytes.data(), out_memory_[i]->data(), tensor.bytes.size());
+      out.push_back(std::move(tensor));
+    }
+    return out;
+  }
+
+  const rlx_function& function_;
+  const std::vector<HostTensor>& given_;
+  rlx_error error_{};
+  rlx_context context_ = RLX_CONTEXT_INIT;
+  std::vector<std::vector<int64_t>> shapes_, out_shapes_;
+  std::vector<std::vector<std::byte>> bytes_;
+  std::vector<DType> dtypes_;
+  std::vector<std::unique_ptr<Guarded>> out_memory_;
+  std::vector<rlx_tensor> inputs_, outputs_;
+};
+
+}  // namespace
+
+std::unique_ptr<LoadedModel> LoadedModel::open(const std::string& library, const std::string& name,
+                                               std::string& fault) {
+  void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) {
+    fault = dlerror();
+    return nullptr;
+  }
+  const auto* model = static_cast<const rlx_model*>(dlsym(handle, (name + "_model").c_str()));
+  if (model == nullptr || model->num_functions == 0) {
+    fault = "there is no model named " + name + " in " + library;
+    dlclose(handle);
+    return nullptr;
+  }
+  return std::unique_ptr<LoadedModel>(new LoadedModel(handle, model));
+}
+
+LoadedModel::~LoadedModel() {
+  dlclose(handle_);
+}
+
+std::variant<std::vector<HostTensor>, std::string> LoadedModel::run(const std::vector<HostTensor>& inputs) const {
+  return Run(*model_->functions, inputs).all();
+}
+
+}  // namespace relaxc::onnx_tests

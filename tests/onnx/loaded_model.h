@@ -1,0 +1,32 @@
+// loaded_model.h: a shared library that relaxc wrote, run as its ABI says.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "compiler/relax/interpret.h"
+#include "runtime-lite/include/relax_rt.h"
+
+namespace relaxc::onnx_tests {
+
+/// The first entry point of `<name>_model`. Every run asks for sizes, gives an arena of exactly the size asked for
+/// between canaries, and outputs of exactly the capacity asked for, so that each test is a test of these promises too.
+class LoadedModel {
+ public:
+  /// Null with `fault` set if the library does not load or has no such model.
+  static std::unique_ptr<LoadedModel> open(const std::string& library, const std::string& name, std::string& fault);
+  ~LoadedModel();
+
+  /// The outputs, or why there are none.
+  std::variant<std::vector<relax::HostTensor>, std::string> run(const std::vector<relax::HostTensor>& inputs) const;
+  const rlx_function& function() const { return *model_->functions; }
+
+ private:
+  LoadedModel(void* handle, const rlx_model* model) : handle_(handle), model_(model) {}
+  void* handle_;
+  const rlx_model* model_;
+};
+
+}  // namespace relaxc::onnx_tests
