@@ -168,6 +168,59 @@ Status cum(Node& node, const char* op) {
   }
   return node.set(0, y);
 }
+/// The k largest (smallest) along an axis; k is an attribute before opset 10.
+Status top_k(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * x, node.input(0));
+  std::vector<Expr> k;
+  if (node.opset < 10) {
+    k = {node.index(node.int_attr("k", 1))};
+  } else {
+    RELAXC_TRY(k, node.ints(1));
+  }
+  if (k.size() != 1) return node.error(Kind::invalid_value, "k must be one number");
+  RELAXC_TRY(int64_t axis, normal_axis(node, node.int_attr("axis", -1), static_cast<int64_t>(x->shape().size())));
+  RELAXC_TRY(std::vector<Value*> results,
+             node.call_many("topk", {x, node.shape(std::move(k))},
+                            {{"axis", axis}, {"largest", node.int_attr("largest", 1) != 0}}));
+  for (size_t i = 0; i < results.size(); ++i) RELAXC_DO(node.set(i, results[i]));
+  return Done{};
+}
+
+/// x / norm along an axis, 0 where the norm is 0.
+Status lp_normalization(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * x, node.input(0));
+  RELAXC_TRY(int64_t axis, normal_axis(node, node.int_attr("axis", -1), static_cast<int64_t>(x->shape().size())));
+  int64_t p = node.int_attr("p", 2);
+  if (p != 1 && p != 2) return node.error(Kind::invalid_attribute, "p must be 1 or 2, found {}", p);
+  RELAXC_TRY(Value * parts, node.call(p == 1 ? "abs" : "square", {x}));
+  RELAXC_TRY(Value * norm, node.call("sum", {parts}, {{"axis", std::vector<int64_t>{axis}}, {"keepdims", true}}));
+  if (p == 2) {
+    RELAXC_TRY(norm, node.call("sqrt", {norm}));
+  }
+  Value *zero = node.scalar(x->dtype(), 0), *one = node.scalar(x->dtype(), 1);
+  RELAXC_TRY(Value * empty, node.call("equal", {norm, zero}));
+  RELAXC_TRY(Value * divisor, node.call("where", {empty, one, norm}));
+  return node.set(0, node.call("divide", {x, divisor}));
+}
+
+/// (x - mean) / (standard deviation + 1e-9) over axes.
+Status mean_variance(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * x, node.input(0));
+  std::vector<int64_t> axes = node.ints_attr("axes", {0, 2, 3});
+  RELAXC_TRY(axes, normal_axes(node, axes, static_cast<int64_t>(x->shape().size())));
+  Attrs over{{"axis", axes}, {"keepdims", true}};
+  RELAXC_TRY(Value * mean, node.call("mean", {x}, over));
+  RELAXC_TRY(Value * centered, node.call("subtract", {x, mean}));
+  RELAXC_TRY(Value * squares, node.call("square", {centered}));
+  RELAXC_TRY(Value * variance, node.call("mean", {squares}, over));
+  RELAXC_TRY(Value * deviation, node.call("sqrt", {variance}));
+  RELAXC_TRY(Value * shifted, node.call("add", {deviation, node.scalar(x->dtype(), 1e-9)}));
+  return node.set(0, node.call("divide", {centered, shifted}));
+}
+
 Status cum_sum(Node& node) {
   return cum(node, "cumsum");
 }
@@ -192,6 +245,9 @@ constexpr Converter kRows[] = {
     {.name = "ReduceLogSumExp", .convert = log_sum_exp},
     {.name = "ArgMax", .convert = place<kArgmax>},
     {.name = "ArgMin", .convert = place<kArgmin>},
+    {.name = "TopK", .convert = top_k},
+    {.name = "LpNormalization", .convert = lp_normalization},
+    {.name = "MeanVarianceNormalization", .convert = mean_variance, .since = 9},
     {.name = "CumSum", .convert = cum_sum},
     {.name = "CumProd", .convert = cum_prod},
 };

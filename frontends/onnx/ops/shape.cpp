@@ -4,6 +4,7 @@
 // binds symbols to the tensor's elements. A Reshape target that is read when the program runs may hold 0 (keep) and -1
 // (infer), which become selects; one that comes from dims cannot.
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 #include "frontends/onnx/axes.h"
@@ -452,31 +453,95 @@ Status slice(Node& node) {
                    {{"axes", axes.value_or(std::vector<int64_t>{})}}));
 }
 
+/// One axis of a slice of known contents, with numbers.
+struct Cut {
+  int64_t begin = 0, step = 1, count = 0;
+};
+
+/// What is asked of every axis; nothing if it is not known.
+std::optional<std::vector<Cut>> cuts_of(Node& node, const std::vector<int64_t>& shape) {
+  std::vector<Cut> cuts;
+  for (int64_t extent : shape) cuts.push_back({0, 1, extent});
+  auto list = [&](size_t input, const char* attr) -> std::optional<std::vector<int64_t>> {
+    if (node.opset < 10) return node.ints_attr(attr);
+    if (!node.has(input)) return std::vector<int64_t>{};
+    const Known* given = node.known(input);
+    return given == nullptr ? std::nullopt : given->constants();
+  };
+  auto starts = list(1, "starts"), ends = list(2, "ends"), axes = list(3, "axes"), steps = list(4, "steps");
+  if (!starts || !ends || !axes || !steps || starts->size() != ends->size()) return std::nullopt;
+  int64_t rank = static_cast<int64_t>(shape.size());
+  for (size_t i = 0; i < starts->size(); ++i) {
+    int64_t axis = axes->empty() ? static_cast<int64_t>(i) : i < axes->size() ? (*axes)[i] : rank;
+    int64_t step = steps->empty() ? 1 : i < steps->size() ? (*steps)[i] : 0;
+    if (axis < -rank || axis >= rank || step == 0) return std::nullopt;
+    int64_t size = shape[static_cast<size_t>(axis < 0 ? axis + rank : axis)];
+    int64_t low = step > 0 ? 0 : -1, high = step > 0 ? size : size - 1;
+    auto position = [&](int64_t at) {
+      return at < -size ? low : std::clamp<int64_t>(at < 0 ? at + size : at, low, high);
+    };
+    step = std::clamp<int64_t>(step, -kMostKnown - 1, kMostKnown + 1);
+    int64_t from = position((*starts)[i]), to = position((*ends)[i]);
+    int64_t distance = step > 0 ? to - from : from - to, stride = step > 0 ? step : -step;
+    cuts[static_cast<size_t>(axis < 0 ? axis + rank : axis)] = {from, step,
+                                                                std::max<int64_t>(0, (distance + stride - 1) / stride)};
+  }
+  return cuts;
+}
+
+/// Known contents rearranged: element i of the result is element `from(i)` of x, both as subscripts.
+bool set_rearranged(Node& node, const Known& x, std::vector<int64_t> shape,
+                    const std::function<std::vector<int64_t>(const std::vector<int64_t>&)>& from) {
+  Known result{x.dtype, std::move(shape), {}};
+  int64_t count = 1;
+  for (int64_t extent : result.shape) count *= extent;
+  std::vector<int64_t> at(result.shape.size(), 0);
+  for (int64_t i = 0; i < count; ++i) {
+    std::vector<int64_t> source = from(at);
+    int64_t flat = 0;
+    for (size_t k = 0; k < source.size(); ++k) flat = flat * x.shape[k] + source[k];
+    result.elements.push_back(x.elements[static_cast<size_t>(flat)]);
+    for (size_t k = at.size(); k-- > 0;) {
+      if (++at[k] < result.shape[k]) break;
+      at[k] = 0;
+    }
+  }
+  return node.set_known(0, std::move(result));
+}
+
 bool fold_slice(Node& node) {
   const Known* x = node.known(0);
-  if (x == nullptr || x->shape.size() != 1) return false;
-  auto one = [&](size_t input, const char* attr, int64_t fallback) -> std::optional<int64_t> {
-    if (node.opset < 10) {
-      std::vector<int64_t> list = node.ints_attr(attr, {fallback});
-      return list.size() == 1 ? std::optional(list[0]) : std::nullopt;
-    }
-    if (!node.has(input)) return fallback;
-    const Known* given = node.known(input);
-    auto list = given == nullptr ? std::nullopt : given->constants();
-    return list && list->size() == 1 ? std::optional((*list)[0]) : std::nullopt;
-  };
-  auto start = one(1, "starts", 0), end = one(2, "ends", 0), axis = one(3, "axes", 0), step = one(4, "steps", 1);
-  if (!start || !end || !axis || !step || *step == 0 || (*axis != 0 && *axis != -1)) return false;
-  int64_t size = x->size(), low = *step > 0 ? 0 : -1, high = *step > 0 ? size : size - 1;
-  auto position = [&](int64_t at) {
-    return at < 0 && at < -size ? low : std::clamp<int64_t>(at < 0 ? at + size : at, low, high);
-  };
-  Known part{x->dtype, {}, {}};
-  int64_t stride = std::clamp<int64_t>(*step, -kMostKnown - 1, kMostKnown + 1);
-  for (int64_t at = position(*start), to = position(*end); stride > 0 ? at < to : at > to; at += stride)
-    part.elements.push_back(x->elements[static_cast<size_t>(at)]);
-  part.shape = {part.size()};
-  return node.set_known(0, std::move(part));
+  std::optional<std::vector<Cut>> cuts = x == nullptr ? std::nullopt : cuts_of(node, x->shape);
+  if (!cuts) return false;
+  std::vector<int64_t> shape;
+  for (const Cut& cut : *cuts) shape.push_back(cut.count);
+  Known copy = *x;
+  return set_rearranged(node, copy, shape, [&](const std::vector<int64_t>& at) {
+    std::vector<int64_t> from;
+    for (size_t k = 0; k < at.size(); ++k) from.push_back((*cuts)[k].begin + at[k] * (*cuts)[k].step);
+    return from;
+  });
+}
+
+bool fold_transpose(Node& node) {
+  const Known* x = node.known(0);
+  if (x == nullptr) return false;
+  size_t rank = x->shape.size();
+  std::vector<int64_t> perm = node.ints_attr("perm"), shape;
+  if (perm.empty())
+    for (size_t i = rank; i-- > 0;) perm.push_back(static_cast<int64_t>(i));
+  std::vector<int64_t> sorted = perm;
+  std::sort(sorted.begin(), sorted.end());
+  if (sorted.size() != rank) return false;
+  for (size_t i = 0; i < rank; ++i)
+    if (sorted[i] != static_cast<int64_t>(i)) return false;
+  for (int64_t axis : perm) shape.push_back(x->shape[static_cast<size_t>(axis)]);
+  Known copy = *x;
+  return set_rearranged(node, copy, shape, [&](const std::vector<int64_t>& at) {
+    std::vector<int64_t> from(rank);
+    for (size_t k = 0; k < rank; ++k) from[static_cast<size_t>(perm[k])] = at[k];
+    return from;
+  });
 }
 
 bool fold_gather(Node& node) {
@@ -557,7 +622,7 @@ constexpr Converter kRows[] = {
     {.name = "Unsqueeze", .convert = unsqueeze},
     {.name = "Squeeze", .convert = squeeze},
     {.name = "Flatten", .convert = flatten},
-    {.name = "Transpose", .convert = transpose},
+    {.name = "Transpose", .convert = transpose, .fold = fold_transpose},
     {.name = "Concat", .convert = concat, .fold = fold_concat},
     {.name = "Split", .convert = split, .fold = fold_split},
     {.name = "Expand", .convert = expand, .fold = fold_expand},
