@@ -69,7 +69,8 @@ class Emission {
     module_->setDataLayout(machine_->createDataLayout());
     if (machine_->isPositionIndependent()) module_->setPICLevel(llvm::PICLevel::BigPIC);
     LoweringOptions lowering_options{abilities_of(target_, *machine_), target_.cpu, target_.features,
-                                     target_.vector_bits, false};
+                                     target_.vector_bits};
+    lowering_options.small = level_ == OptLevel::kOs || level_ == OptLevel::kOz;
     ModuleLowering lowering(*module_, lowering_options);
     bool reserve = binary && object_.weights.bytes != 0;
     ObjectEmitter(lowering, object_)

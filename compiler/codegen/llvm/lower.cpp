@@ -47,6 +47,7 @@ llvm::StructType* ModuleLowering::record(interface::Record which) {
 void ModuleLowering::set_attributes(llvm::Function& function) const {
   function.setDoesNotThrow();
   function.setDSOLocal(true);
+  if (options_.small) function.addFnAttr(llvm::Attribute::OptimizeForSize);
   if (!options_.cpu.empty()) function.addFnAttr("target-cpu", options_.cpu);
   if (!options_.features.empty()) function.addFnAttr("target-features", options_.features);
   if (options_.vector_bits != 0) {
