@@ -12,6 +12,7 @@ constexpr Pass kCompile[] = {
     {.name = "adopt_casts", .run = adopt_casts},
     {.name = "infer", .run = infer, .gives = kTyped},
     {.name = "dead_code", .run = dead_code},
+    {.name = "loop_recursion", .run = loop_recursion, .needs = kTyped},
     {.name = "expand_ops", .run = expand_ops, .needs = kTyped},
     {.name = "canonicalize", .run = canonicalize, .needs = kTyped, .opt_level = 1},
     {.name = "fold_constants", .run = fold_constants, .needs = kTyped, .opt_level = 1},

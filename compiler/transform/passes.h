@@ -11,6 +11,8 @@ namespace relaxc {
 Result<Changed> adopt_casts(relax::Module&, PassContext&);
 /// Deduces the struct info of every value anew, in order. Gives kTyped. Reports what does not fit.
 Result<Changed> infer(relax::Module&, PassContext&);
+/// Makes a loop of a function that calls itself in tail position. Needs kTyped.
+Result<Changed> loop_recursion(relax::Module&, PassContext&);
 /// Replaces every operator that means other operators by them.
 Result<Changed> expand_ops(relax::Module&, PassContext&);
 /// Removes operations that do nothing and joins neighbouring ones: reshapes, transposes, casts, tuples.

@@ -19,6 +19,18 @@ void solve(const std::vector<Expr>& formal, const std::vector<Expr>& actual, ari
     if (formal[i].as<arith::VarNode>() != nullptr) found.emplace(formal[i], actual[i]);
 }
 
+/// Symbols that no dim gives bare are found inside: `n * 4` against `m * 4`. Kernels of equal text are one function, so
+/// a call may speak of other symbols than the definition did.
+void unify(Expr formal, Expr actual, const std::vector<Var>& symbols, arith::Substitution& found) {
+  if (formal.as<arith::VarNode>() != nullptr) {
+    if (std::find(symbols.begin(), symbols.end(), formal) != symbols.end()) found.emplace(formal, actual);
+    return;
+  }
+  std::vector<Expr> a = arith::operands(formal), b = arith::operands(actual);
+  if (formal->kind != actual->kind || a.size() != b.size()) return;
+  for (size_t i = 0; i < a.size(); ++i) unify(a[i], b[i], symbols, found);
+}
+
 std::vector<Expr> replace(std::vector<Expr> list, const arith::Substitution& by) {
   for (Expr& e : list) e = arith::substitute(e, by);
   return list;
@@ -76,6 +88,13 @@ Status HostFunction::call_tir(Op& op) {
       break;
     bool bound_later = i >= tensors.size() && num_bound > 0;
     if (!bound_later) solve(param.buffer->shape, actual.back(), found);
+  }
+  next_buffer = 0;
+  for (const tir::Param& param : callee->params) {
+    if (param.buffer == nullptr || next_buffer >= actual.size()) continue;
+    const std::vector<Expr>& given = actual[next_buffer++];
+    for (size_t axis = 0; axis < given.size() && axis < param.buffer->shape.size(); ++axis)
+      unify(param.buffer->shape[axis], given[axis], callee->symbols, found);
   }
   for (Var symbol : callee->symbols) {
     if (found.count(symbol) != 0) continue;

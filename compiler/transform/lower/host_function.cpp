@@ -86,6 +86,12 @@ Result<BufferRef> HostFunction::produce(const Value& value) {
 
 /// An output whose size depends on data is laid out by its true dims, never by those of its bound.
 BufferRef HostFunction::seen_as(BufferRef output, const std::string& name, const std::vector<Expr>& shape) {
+  auto limited = capacities_.find(output);
+  if (limited != capacities_.end()) {
+    Expr needed = build_.index(1);
+    for (Expr dim : shape) needed = needed * dim;
+    require_room(needed, limited->second);
+  }
   if (output->shape == shape && symbols_.of_entry(shape)) return output;
   return view_as(output, name, output->dtype, shape);
 }
@@ -141,7 +147,30 @@ void HostFunction::require_equal(Expr expected, Expr actual, int32_t axis) {
 
 void HostFunction::bind_from_data(Var var, Expr value, Expr upper_bound, bool is_size) {
   steps_->let(var, arith::cast(DType::index(), value));
+  guard_declared(var, is_size);
   symbols_.add_data(var, upper_bound, is_size);
+}
+
+void HostFunction::require_room(Expr elements, Expr capacity) {
+  tir::Guard record;
+  record.code = kDimBounds;
+  record.expected = capacity, record.actual = elements;
+  require(arith::le(elements, capacity), std::move(record));
+}
+
+/// What the program declares of a symbol, memory is planned by; the data must keep to it. Lower bounds of sizes that
+/// kernels count need no check.
+void HostFunction::guard_declared(Var var, bool is_size) {
+  arith::Range range = function_.facts.range_of(var);
+  auto guard = [&](Expr condition, int64_t limit) {
+    tir::Guard record;
+    record.condition = condition;
+    record.code = kDataBound;
+    record.expected = build_.index(limit), record.actual = var;
+    steps_->add(build_.guard(std::move(record)));
+  };
+  if (range.has_upper()) guard(arith::le(var, build_.index(range.upper)), range.upper);
+  if (range.has_lower() && !is_size) guard(arith::ge(var, build_.index(range.lower)), range.lower);
 }
 
 Status HostFunction::lower_region(const Region& region) {

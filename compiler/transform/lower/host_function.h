@@ -28,7 +28,7 @@ using relax::Value;
 using tir::BufferRef;
 
 /// Numbers of rlx_status that lowered code gives; tests/unit/lower compares them with relax_rt.h.
-enum Code : int32_t { kDerivedDim = 8, kDataCapacity = 33, kDataBound = 40 };
+enum Code : int32_t { kDerivedDim = 8, kDimBounds = 9, kDataCapacity = 33, kDataBound = 40 };
 
 /// What a Relax value is in the host function. A shape or an index scalar is what its struct info says and needs none.
 struct Slot {
@@ -177,6 +177,8 @@ class HostFunction {
   void require_equal(Expr expected, Expr actual, int32_t axis);
   /// `is_size`: it is not negative.
   void bind_from_data(Var var, Expr value, Expr upper_bound, bool is_size = true);
+  void require_room(Expr elements, Expr capacity);
+  void guard_declared(Var var, bool is_size);
   int32_t trace_node(const std::string& kernel);
   Context& context() const { return shared_.module.context(); }
   Diagnostics& diag() const { return shared_.context.diag; }
@@ -188,6 +190,7 @@ class HostFunction {
   std::map<const Value*, Slot> slots_;
   std::map<const Value*, BufferRef> destinations_;
   std::map<BufferRef, BufferRef> bases_;  ///< of views
+  std::map<BufferRef, Expr> capacities_;  ///< elements of destinations that may prove too small
   std::vector<Input> inputs_;
   std::vector<Output> outputs_;
   std::vector<ValueSymbol> values_;

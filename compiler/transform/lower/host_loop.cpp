@@ -145,6 +145,7 @@ Status HostFunction::reserve_carried(const Op& op, LoopState& loop) {
                                WeightLayout::kAlignment);
     steps_->alloc(value.room);
     const Value& first = *op.operand(k + 2);
+    require_room(product_of(context(), dims(first.info)), value.elements);
     copy(buffer(first), view_as(value.room, argument.name, argument.dtype(), dims(first.info), build_.index(0)));
   }
   return Done{};
@@ -193,6 +194,7 @@ Status HostFunction::lower_loop_body(const Op& op, LoopState& loop, tir::Stmt& b
         view_as(value.room, argument.name, argument.dtype(), dims(argument.info), half(loop.iteration));
     targets[k + 1] =
         view_as(value.room, argument.name + "_next", argument.dtype(), {value.elements}, half(loop.iteration + 1));
+    capacities_[targets[k + 1]] = value.elements;
   }
   for (size_t k = 0; k < loop.scans.size(); ++k) {
     Expr elements = product_of(context(), dims(results[1 + loop.carried + k]->info));

@@ -2,10 +2,19 @@
 #include <catch2/catch.hpp>
 
 #include "compiler/tir/visit.h"
+#include "compiler/transform/lower/host_function.h"
+#include "runtime-lite/include/relax_rt.h"
 #include "tests/unit/lower/harness.h"
 
 namespace relaxc::test {
 namespace {
+
+TEST_CASE("status numbers are those of the runtime's header") {
+  CHECK(static_cast<int>(lower::kDerivedDim) == static_cast<int>(RLX_DERIVED_DIM));
+  CHECK(static_cast<int>(lower::kDimBounds) == static_cast<int>(RLX_DIM_BOUNDS));
+  CHECK(static_cast<int>(lower::kDataCapacity) == static_cast<int>(RLX_DATA_CAPACITY));
+  CHECK(static_cast<int>(lower::kDataBound) == static_cast<int>(RLX_DATA_BOUND));
+}
 
 TEST_CASE("a chain of kernels gives the same bits as the graph") {
   Program program(R"(

@@ -150,6 +150,49 @@ def main(x: R.Tensor[_, "f32"], y: R.Tensor[_, "f32"]):
   CHECK(program.lowered({floats({2, 3}), floats({2, 4}, 5)}).code != 0);
 }
 
+TEST_CASE("recursion in tail position is a loop") {
+  Program program(R"(
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor(("n",), "float32"), limit: R.Tensor((), "float32")) -> R.Tensor(("n",), "float32"):
+        n = T.int64()
+        s = R.sum(x)
+        c = R.less(s, limit)
+        if c:
+            y = R.add(x, x)
+            r = Module.main(y, limit)
+        else:
+            r = R.negative(x)
+        return r
+)");
+  INFO(program.messages());
+  REQUIRE(program.ok());
+  for (double limit : {-5.0, 10.0, 100.0}) check_same(program, {floats({4}, 0.5), tensor(DType::f(32), {}, {limit})});
+}
+
+TEST_CASE("the else branch may be the one that calls, with other shapes, up to a declared bound") {
+  Program program(R"(
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor(("n",), "float32"), limit: R.Tensor((), "float32")) -> R.Tensor(ndim=1, dtype="float32"):
+        R.func_attr({"tir_var_upper_bound": {"n": 64}})
+        n = T.int64()
+        s = R.sum(x)
+        c = R.greater(s, limit)
+        if c:
+            r = R.negative(x)
+        else:
+            y = R.concat((x, x), axis=0)
+            r = Module.main(y, limit)
+        return r
+)");
+  INFO(program.messages());
+  REQUIRE(program.ok());
+  for (double limit : {-5.0, 10.0, 18.0}) check_same(program, {floats({4}, 0.5), tensor(DType::f(32), {}, {limit})});
+}
+
 TEST_CASE("an unbounded size is told with a way out") {
   Program program(R"(
 @R.function
