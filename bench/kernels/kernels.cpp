@@ -69,8 +69,9 @@ class Runner {
           return int64_t{1};
         });
       std::vector<float>& one = memory.emplace_back(static_cast<size_t>(count) + 16);
-      for (float& x : one) x = static_cast<float>(random() % 2001) / 1000 - 1;
-      buffers.push_back(reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(one.data()) + 63) / 64 * 64));
+      auto* data = reinterpret_cast<float*>((reinterpret_cast<uintptr_t>(one.data()) + 63) / 64 * 64);
+      for (int64_t i = 0; i < count; ++i) data[i] = static_cast<float>(random() % 2001) / 1000 - 1;
+      buffers.push_back(data);
     }
     jit->run(f, buffers, c.symbols);
     double best = 1e30;

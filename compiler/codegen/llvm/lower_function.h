@@ -98,6 +98,7 @@ class FunctionLowering {
   Lanes to_stored(DType dtype, Lanes value);
   Lanes spread(tir::BufferRef buffer, Lanes offset);
   bool is_private(tir::BufferRef buffer, Lanes offset) const;
+  llvm::Value* load_strided(tir::BufferRef buffer, Lanes offset);
   llvm::Value* load_raw(tir::BufferRef buffer, Lanes offset, bool& is_vector);
   llvm::Value* address(tir::BufferRef buffer, Lanes offset);
   const Place& place(tir::BufferRef buffer) const;

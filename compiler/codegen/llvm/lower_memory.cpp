@@ -54,9 +54,28 @@ Value* FunctionLowering::load_raw(tir::BufferRef buffer, Lanes offset, bool& is_
     if (everywhere) return b_.CreateAlignedLoad(vector, address(buffer, offset), align);
     return b_.CreateMaskedLoad(vector, address(buffer, offset), align, mask_, llvm::Constant::getNullValue(vector));
   }
+  if (offset.vector == nullptr && offset.step > 1 && offset.step <= 4 && buffer->dtype.bits >= 32)
+    return load_strided(buffer, offset);
   Lanes all{nullptr, 0, widened(offset, DType::index())};
   return b_.CreateMaskedGather(vector, address(buffer, all), align, as_vector_mask(),
                                llvm::Constant::getNullValue(vector));
+}
+
+/// A few elements apart: whole vectors are read, with a mask that leaves out the gaps (which may lie behind the end),
+/// and shuffled together. Gathers take a load an element.
+Value* FunctionLowering::load_strided(tir::BufferRef buffer, Lanes offset) {
+  unsigned step = static_cast<unsigned>(offset.step), count = lanes_ * step;
+  std::vector<int> spread_out, together;
+  for (unsigned i = 0; i < count; ++i) spread_out.push_back(static_cast<int>(i % step == 0 ? i / step : lanes_));
+  for (unsigned i = 0; i < lanes_; ++i) together.push_back(static_cast<int>(i * step));
+  Value* lanes = as_vector_mask();
+  Value* mask = b_.CreateShuffleVector(lanes, llvm::Constant::getNullValue(lanes->getType()), spread_out);
+  llvm::Type* type = numeric_.memory_type(buffer->dtype);
+  auto* wide = llvm::FixedVectorType::get(type, count);
+  llvm::Align align(static_cast<uint64_t>(buffer->dtype.bytes()));
+  Value* at = b_.CreateGEP(type, place(buffer).address, offset.scalar);
+  Value* all = b_.CreateMaskedLoad(wide, at, align, mask, llvm::Constant::getNullValue(wide));
+  return b_.CreateShuffleVector(all, together);
 }
 
 Lanes FunctionLowering::load(tir::BufferRef buffer, const std::vector<Expr>& indices) {
