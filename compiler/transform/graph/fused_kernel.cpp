@@ -97,20 +97,42 @@ class FusedKernel {
     return it->second;
   }
 
+  /// A temporary is subscripted as the result is where only one element is possible (0 in a dim of one), so that
+  /// schedules see that the nests touch it at the same place.
+  Expr at_own_index(Expr e, const analysis::Nest& nest) {
+    return arith::rewrite(e, [&](Expr node) {
+      const auto* load = node.as<arith::Load>();
+      bool temporary =
+          load != nullptr && std::find(temporaries_.begin(), temporaries_.end(), load->buffer) != temporaries_.end();
+      if (!temporary || load->indices.size() != nest.store->indices.size()) return node;
+      std::vector<Expr> indices = load->indices;
+      for (size_t i = 0; i < indices.size(); ++i)
+        if (load->buffer->shape[i].is_constant(1) && nest.store->buffer->shape[i].is_constant(1))
+          indices[i] = nest.store->indices[i];
+      return context_.load(load->buffer, load->dtype, std::move(indices));
+    });
+  }
+
   tir::Stmt write_inlined(tir::Stmt s, const std::map<tir::BufferRef, tir::BufferRef>& rename) {
     tir::Rewriter rewriter;
+    analysis::Nest nest = analysis::as_nest(s);
     rewriter.on_expr = [&](Expr e) {
-      return arith::rewrite(e, [&](Expr node) {
-        const auto* load = node.as<arith::Load>();
-        if (load == nullptr) return node;
-        auto renamed = rename.find(load->buffer);
-        tir::BufferRef buffer = renamed == rename.end() ? load->buffer : renamed->second;
-        auto found = inlined_.find(buffer);
-        if (found == inlined_.end()) return context_.load(buffer, load->dtype, load->indices);
-        arith::Substitution at;
-        for (size_t i = 0; i < load->indices.size(); ++i) at[found->second.axes[i]] = load->indices[i];
-        return arith::substitute(found->second.value, at);
-      });
+      return at_own_index(arith::rewrite(e,
+                                         [&](Expr node) {
+                                           const auto* load = node.as<arith::Load>();
+                                           if (load == nullptr) return node;
+                                           auto renamed = rename.find(load->buffer);
+                                           tir::BufferRef buffer =
+                                               renamed == rename.end() ? load->buffer : renamed->second;
+                                           auto found = inlined_.find(buffer);
+                                           if (found == inlined_.end())
+                                             return context_.load(buffer, load->dtype, load->indices);
+                                           arith::Substitution at;
+                                           for (size_t i = 0; i < load->indices.size(); ++i)
+                                             at[found->second.axes[i]] = load->indices[i];
+                                           return arith::substitute(found->second.value, at);
+                                         }),
+                          nest);
     };
     return tir::rewrite(context_, s, rewriter);
   }
