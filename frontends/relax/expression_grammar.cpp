@@ -119,6 +119,7 @@ const Expr* ExpressionGrammar::target_list() {
     if (item == nullptr) return nullptr;
     items.push_back(item);
   } while (accept(",") && (comma = true));
+  if (items.empty()) return unexpected("a loop variable"), nullptr;
   if (items.size() == 1 && !comma) return items[0];
   Place place = join(items.front()->place, items.back()->place);
   return make(ExprKind::kTuple, place, std::move(items));

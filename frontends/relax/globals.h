@@ -30,6 +30,7 @@ struct ModuleScope {
   ast::Tree& tree;
   std::span<const relax::ConstantRef> constants;
   std::map<std::string, Global> globals;
+  size_t open_bodies = 0;              ///< functions whose bodies are being read, each because of the one before
   std::set<std::string> module_names;  ///< the classes: `Module` in `cls = Module`
 
   std::vector<std::string> global_names() const {

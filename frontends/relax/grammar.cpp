@@ -128,18 +128,18 @@ class Grammar : ExpressionGrammar {
       while (peek().kind == TokenKind::kNewline) take();
     }
     Place place = peek().place;
-    Stmt* made = accept("def") ? function(place) : accept("class") ? class_(place) : nullptr;
-    if (made != nullptr) {
-      made->decorators = std::move(decorators);
-    } else if (!next_is("def") && !next_is("class") && !reported_head_) {
+    Stmt* made = nullptr;
+    if (accept("def"))
+      made = function(place);
+    else if (accept("class"))
+      made = class_(place);
+    else
       unexpected("'def' or 'class' after a decorator");
-    }
-    reported_head_ = false;
+    if (made != nullptr) made->decorators = std::move(decorators);
     return made;
   }
 
   Stmt* head(StmtKind kind, Place place, std::string_view what) {
-    reported_head_ = true;
     if (peek().kind != TokenKind::kName) return unexpected(what), nullptr;
     Stmt* stmt = make(kind, place);
     stmt->name_place = peek().place;
@@ -292,7 +292,6 @@ class Grammar : ExpressionGrammar {
 
   static constexpr int kLongestChain = 100;
   bool broken_ = false;
-  bool reported_head_ = false;
   int chain_ = 0;
 };
 

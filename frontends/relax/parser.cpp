@@ -159,7 +159,7 @@ Result<relax::Module> parse_module(std::string path, std::string text, const rel
   ast::Tree tree;
   size_t errors_before = diag.error_count();
   parse_file(source, tree);
-  ModuleScope scope{module, table, source, tree, constants, {}, {}};
+  ModuleScope scope{module, table, source, tree, constants, {}, 0, {}};
   bool ok = ModuleReader(scope).run();
   if (!ok || diag.error_count() != errors_before) return diag.failed();
   // What the readers let through and is still no module.

@@ -17,6 +17,8 @@ using AstKind = ast::ExprKind;
 
 namespace {
 
+constexpr size_t kMostOpenBodies = 64;
+
 /// Calls `f` for every expression in which a symbol of `info` could stand alone.
 void for_each_dim(relax::Info info, const std::function<void(arith::Expr, bool tensor)>& f) {
   if (const auto* tensor = info->as<relax::TensorInfo>(); tensor && tensor->shape)
@@ -130,6 +132,7 @@ bool RelaxFunctionReader::body() {
   if (state_ == State::kDone) return true;
   if (state_ != State::kNew) return false;
   state_ = State::kRunning;
+  ++scope_.open_bodies;
   std::vector<Value*> returned;
   return_into_ = &returned;
   bool ok = bool(suite(definition_.body));
@@ -141,6 +144,7 @@ bool RelaxFunctionReader::body() {
   if (ok)
     for (Value* value : returned) function_.body().yield->add_operand(value);
   return_into_ = nullptr;
+  --scope_.open_bodies;
   state_ = ok ? State::kDone : State::kFailed;
   return ok;
 }
@@ -159,7 +163,12 @@ Status RelaxFunctionReader::check_results(std::vector<Value*>& values, Place pla
 }
 
 Result<std::vector<relax::Info>> RelaxFunctionReader::results(Place call) {
-  if (state_ == State::kNew && !has_declared_) (void)body();
+  // The body says more than the annotation, but a chain of functions must not become a chain of stack frames.
+  if (state_ == State::kNew && scope_.open_bodies < kMostOpenBodies) (void)body();
+  if (state_ == State::kNew && !has_declared_)
+    return source_.error(call, Kind::unsupported,
+                         "'{}' must declare what it returns: more than {} functions call each other", definition_.text,
+                         kMostOpenBodies);
   if (state_ == State::kFailed || !signature_ok_) return source_.diag().failed();
   std::vector<Info> infos;
   if (state_ == State::kDone) {

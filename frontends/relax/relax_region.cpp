@@ -237,6 +237,19 @@ Status RelaxFunctionReader::loop(const ast::Stmt& stmt) {
                      *infos = head.keyword("sinfo_args");
   RELAXC_DO(optional_operand(head.items.size() == 2 ? head.items[1] : nullptr));
   RELAXC_DO(optional_operand(condition == nullptr ? nullptr : condition->value));
+  auto is_scalar = [](const Value* value, bool boolean) {
+    if (value == nullptr) return true;
+    auto fits = [&](DType dtype) { return boolean ? dtype.is_bool() : dtype.is_index() || dtype == DType::i(64); };
+    if (const auto* prim = value->info->as<relax::PrimInfo>()) return fits(prim->dtype);
+    const auto* tensor = value->info->as<relax::TensorInfo>();
+    return tensor != nullptr && tensor->ndim == 0 && tensor->dtype && fits(*tensor->dtype);
+  };
+  if (!is_scalar(operands[0], false))
+    return source_.error(head.place, Kind::dtype_mismatch, "the trip count of a loop is an int64 scalar, found {}",
+                         relax::to_string(operands[0]->info));
+  if (!is_scalar(operands[1], true))
+    return source_.error(head.place, Kind::dtype_mismatch, "the condition of a loop is a bool scalar, found {}",
+                         relax::to_string(operands[1]->info));
   std::vector<Value*> initial;
   if (carried != nullptr) {
     RELAXC_TRY(initial, call_arguments(*carried->value));
@@ -297,6 +310,11 @@ Status RelaxFunctionReader::loop(const ast::Stmt& stmt) {
     if (again != nullptr && !again->value->is(AstKind::kNone)) {
       goes_on = operand_value(*again->value);
       ok = goes_on != nullptr;
+      if (ok && !is_scalar(goes_on, true)) {
+        (void)source_.error(again->value->place, Kind::dtype_mismatch,
+                            "the condition of a loop is a bool scalar, found {}", relax::to_string(goes_on->info));
+        ok = false;
+      }
     }
     region->yield->add_operand(goes_on);
     for (Value* value : *next) region->yield->add_operand(value);
