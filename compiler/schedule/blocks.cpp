@@ -22,6 +22,13 @@ arith::Substitution bindings(const Block& block) {
   return map;
 }
 
+/// Whether two subscripts name one element; along a dim of 1 all do.
+bool same_place(const tir::Buffer& buffer, const Indices& a, const Indices& b) {
+  for (size_t i = 0; i < a.size(); ++i)
+    if (!buffer.shape[i].is_constant(1) && !arith::prove_equal(a[i], b[i])) return false;
+  return a.size() == b.size();
+}
+
 }  // namespace
 
 void Schedule::bind_axes() {
@@ -88,8 +95,9 @@ void Schedule::contract(BufferRef buffer, uint32_t loop_id, bool keep) {
     Indices at;
     for_each_access(loop.body, [&](const Access& access) {
       if (access.buffer != buffer) return;
-      RELAXC_CHECK(at.empty() || at == access.indices, buffer->name + " is used at two places of one iteration");
-      at = access.indices;
+      RELAXC_CHECK(at.empty() || same_place(*buffer, at, access.indices),
+                   buffer->name + " is used at two places of one iteration");
+      if (at.empty()) at = access.indices;
     });
     BufferRef scalar = build_.buffer(buffer->name + "_local", buffer->dtype, {}, tir::Scope::kLocal);
     Stmt body = redirect(context_, loop.body, buffer, scalar, [](const Indices&) { return std::optional(Indices{}); });
