@@ -72,7 +72,7 @@ class FusedKernel {
     temporaries_.insert(temporaries_.end(), shape.temporaries.begin(), shape.temporaries.end());
     for (tir::Stmt s : shape.before) body_.push_back(write_inlined(s, rename));
     tir::Stmt final_nest = write_inlined(shape.last, rename);
-    if (!last && !shape.reduces) {
+    if (!last && !shape.reduces && !is_built_up(shape, result)) {
       inlined_[result] = as_function(final_nest);
     } else {
       body_.push_back(final_nest);
@@ -81,6 +81,26 @@ class FusedKernel {
     if (!last) buffers_[op.result()] = result;
     name_ += (name_.empty() ? "" : "_") + base_name(callee.name);
     origins_.insert(origins_.end(), callee.origins.begin(), callee.origins.end());
+  }
+
+  /// Whether the result is more than what the last nest says of it: an earlier nest writes it, or the last one reads
+  /// it.
+  static bool is_built_up(const analysis::KernelShape& shape, tir::BufferRef result) {
+    bool touched = false;
+    auto look = [&](tir::Stmt s, bool stores) {
+      tir::for_each_stmt(s, [&](tir::Stmt inner) {
+        const auto* store = inner.as<tir::Store>();
+        touched |= stores && store != nullptr && store->buffer == result;
+        for (Expr e : tir::expressions(inner))
+          arith::for_each_node(e, [&](Expr node) {
+            const auto* load = node.as<arith::Load>();
+            touched |= load != nullptr && load->buffer == result;
+          });
+      });
+    };
+    for (tir::Stmt s : shape.before) look(s, true);
+    look(shape.last, false);
+    return touched;
   }
 
   /// The name without the number that made it unique.
