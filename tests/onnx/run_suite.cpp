@@ -5,10 +5,10 @@
 // although its suite is there, fails the run. --all runs the others too and says why each fails; --update lists those
 // that pass; --jit compiles definitions instead of interpreting them.
 //
-// Usage: onnx_suite [--all] [--jit] [--update] [--only SUBSTRING] [--shard K/N] [--compile LEVEL [--cpu CPU] [--c]] LIST
-// SUITE=FOLDER… Without --compile models are interpreted. --shard runs every N-th test, so that several processes can
-// share the work. A suite whose folder is missing is skipped, and said so: models and test data do not belong to this
-// repository.
+// Usage: onnx_suite [--all] [--jit] [--update] [--only SUBSTRING] [--shard K/N] [--compile LEVEL [--cpu CPU] [--c]]
+// LIST SUITE=FOLDER… Without --compile models are interpreted. --shard runs every N-th test, so that several processes
+// can share the work. A suite whose folder is missing is skipped, and said so: models and test data do not belong to
+// this repository.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,0 +1,203 @@
+// quantize.cpp: linear quantization, and the operators that work on quantized tensors.
+//
+// Meaning first: QLinear operators are their float form between a dequantization and a quantization, as the standard
+// defines them, except that integer products are summed as integers, which is exact. Passes find the pattern of QDQ
+// graphs; integer operators (ConvInteger, MatMulInteger) subtract the zero points in int32.
+#include <algorithm>
+
+#include "frontends/onnx/fold.h"
+#include "frontends/onnx/load.h"
+
+namespace relaxc::frontend {
+namespace {
+
+/// A scale or zero point in a form that broadcasts with `x`: as it is for one element; a list along `axis`; or, with
+/// blocks, each of its elements repeated over a block along the axis.
+Result<Value*> spread(Node& node, Value* parameter, Value* x, int64_t axis, int64_t block) {
+  Diagnostics& diag = node.diag;
+  size_t rank = x->shape().size();
+  const std::vector<Expr>& dims = parameter->shape();
+  if (block > 0) {
+    if (dims.size() != rank)
+      return node.error(Kind::rank_mismatch, "blocked scales must have the rank of the data, found {}",
+                        relax::to_string(parameter->info));
+    RELAXC_TRY(Value * repeated, node.call("repeat", {parameter}, {{"repeats", block}, {"axis", axis}}));
+    if (arith::prove_equal(repeated->shape()[static_cast<size_t>(axis)], x->shape()[static_cast<size_t>(axis)]))
+      return repeated;
+    // The last block may be shorter.
+    return node.call("strided_slice",
+                     {repeated, node.shape({node.index(0)}), node.shape({x->shape()[static_cast<size_t>(axis)]})},
+                     {{"axes", std::vector<int64_t>{axis}}});
+  }
+  if (dims.empty()) return parameter;
+  if (dims.size() != 1)
+    return node.error(Kind::rank_mismatch, "scale and zero point must be scalars or lists, found {}",
+                      relax::to_string(parameter->info));
+  if (dims[0].is_constant(1)) return reshape(node, parameter, {});
+  RELAXC_TRY(int64_t at, normal_axis(node, axis, static_cast<int64_t>(rank)));
+  std::vector<Expr> shape(rank - static_cast<size_t>(at), node.index(1));
+  shape[0] = dims[0];
+  return reshape(node, parameter, std::move(shape));
+}
+
+/// (x - zero) * scale.
+Result<Value*> dequantized(Node& node, Value* x, Value* scale, Value* zero, int64_t axis, int64_t block) {
+  Diagnostics& diag = node.diag;
+  DType dtype = scale->dtype();
+  RELAXC_TRY(Value * factor, spread(node, scale, x, axis, block));
+  if (zero != nullptr) {
+    RELAXC_TRY(zero, spread(node, zero, x, axis, block));
+    if (x->dtype().is_integer()) {
+      RELAXC_TRY(x, astype(node, x, DType::i(32)));
+      RELAXC_TRY(zero, astype(node, zero, DType::i(32)));
+      RELAXC_TRY(x, node.call("subtract", {x, zero}));
+    }
+  }
+  RELAXC_TRY(x, astype(node, x, dtype));
+  return node.call("multiply", {x, factor});
+}
+
+struct Limits {
+  double low, high;
+};
+std::optional<Limits> limits(DType dtype) {
+  if (!dtype.is_integer() || dtype.bits > 16) return std::nullopt;
+  double count = static_cast<double>(int64_t{1} << dtype.bits);
+  return dtype.is_int() ? Limits{-count / 2, count / 2 - 1} : Limits{0, count - 1};
+}
+
+/// saturate(round(x / scale) + zero), rounding halves to even.
+Result<Value*> quantized(Node& node, Value* x, Value* scale, Value* zero, DType dtype, int64_t axis, int64_t block) {
+  Diagnostics& diag = node.diag;
+  std::optional<Limits> range = limits(dtype);
+  if (!range) return node.error(Kind::unsupported, "quantization to {} is not supported", to_string(dtype));
+  DType compute = DType::f(32);
+  RELAXC_TRY(x, astype(node, x, compute));
+  RELAXC_TRY(scale, astype(node, scale, compute));
+  RELAXC_TRY(Value * divisor, spread(node, scale, x, axis, block));
+  RELAXC_TRY(Value * y, node.call("divide", {x, divisor}));
+  RELAXC_TRY(y, node.call("round", {y}));
+  if (zero != nullptr) {
+    RELAXC_TRY(zero, spread(node, zero, x, axis, block));
+    RELAXC_TRY(zero, astype(node, zero, compute));
+    RELAXC_TRY(y, node.call("add", {y, zero}));
+  }
+  RELAXC_TRY(y, node.call("maximum", {y, node.scalar(compute, range->low)}));
+  RELAXC_TRY(y, node.call("minimum", {y, node.scalar(compute, range->high)}));
+  return node.call("astype", {y}, {{"dtype", dtype}});
+}
+
+Status dequantize(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * x, node.input(0));
+  RELAXC_TRY(Value * scale, node.input(1));
+  RELAXC_TRY(Value * zero, node.optional_input(2));
+  int64_t axis = node.int_attr("axis", 1), rank = static_cast<int64_t>(x->shape().size());
+  int64_t block = node.int_attr("block_size", 0);
+  if (block > 0) {
+    RELAXC_TRY(axis, normal_axis(node, axis, rank));
+  }
+  RELAXC_TRY(Value * y, dequantized(node, x, scale, zero, axis, block));
+  if (node.has_attr("output_dtype") && node.int_attr("output_dtype", 0) != 0) {
+    RELAXC_TRY(DType dtype, dtype_of(static_cast<int32_t>(node.int_attr("output_dtype", 0)), node.location, diag));
+    RELAXC_TRY(y, astype(node, y, dtype));
+  }
+  return node.set(0, y);
+}
+
+Status quantize(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * x, node.input(0));
+  RELAXC_TRY(Value * scale, node.input(1));
+  RELAXC_TRY(Value * zero, node.optional_input(2));
+  DType dtype = zero == nullptr ? DType::u(8) : zero->dtype();
+  if (zero == nullptr && node.int_attr("output_dtype", 0) != 0) {
+    RELAXC_TRY(dtype, dtype_of(static_cast<int32_t>(node.int_attr("output_dtype", 0)), node.location, diag));
+  }
+  int64_t axis = node.int_attr("axis", 1), block = node.int_attr("block_size", 0);
+  if (block > 0) {
+    RELAXC_TRY(axis, normal_axis(node, axis, static_cast<int64_t>(x->shape().size())));
+  }
+  return node.set(0, quantized(node, x, scale, zero, dtype, axis, block));
+}
+
+/// x in int32 with its zero point taken away; `axis`: along which a list of zero points lies.
+Result<Value*> centered(Node& node, Value* x, Value* zero, int64_t axis) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * wide, astype(node, x, DType::i(32)));
+  if (zero == nullptr) return wide;
+  if (zero->shape().size() < 2) {
+    RELAXC_TRY(zero, spread(node, zero, x, axis, 0));
+  }
+  RELAXC_TRY(zero, astype(node, zero, DType::i(32)));
+  return node.call("subtract", {wide, zero});
+}
+
+Status matmul_integer(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * a, node.input(0));
+  RELAXC_TRY(Value * b, node.input(1));
+  RELAXC_TRY(Value * a_zero, node.optional_input(2));
+  RELAXC_TRY(Value * b_zero, node.optional_input(3));
+  // The zero points of A are by row, those of B by column.
+  RELAXC_TRY(a, centered(node, a, a_zero, -2));
+  RELAXC_TRY(b, centered(node, b, b_zero, -1));
+  return node.set(0, node.call("matmul", {a, b}));
+}
+
+Status qlinear_matmul(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(std::vector<Value*> v, node.all_inputs());
+  if (v.size() != 8) return node.error(Kind::wrong_arity, "it takes 8 inputs, found {}", v.size());
+  RELAXC_TRY(Value * a, centered(node, v[0], v[2], -2));
+  RELAXC_TRY(Value * b, centered(node, v[3], v[5], -1));
+  RELAXC_TRY(Value * sum, node.call("matmul", {a, b}));
+  RELAXC_TRY(sum, astype(node, sum, DType::f(32)));
+  RELAXC_TRY(Value * a_scale, astype(node, v[1], DType::f(32)));
+  RELAXC_TRY(Value * b_scale, astype(node, v[4], DType::f(32)));
+  RELAXC_TRY(a_scale, spread(node, a_scale, sum, -2, 0));
+  RELAXC_TRY(b_scale, spread(node, b_scale, sum, -1, 0));
+  RELAXC_TRY(Value * y, node.call("multiply", {sum, a_scale}));
+  RELAXC_TRY(y, node.call("multiply", {y, b_scale}));
+  return node.set(0, quantized(node, y, v[6], v[7], v[7]->dtype(), -1, 0));
+}
+
+Result<Value*> largest(Node& node, const char* op, Value* x) {
+  return node.call(op, {x}, {{"axis", std::vector<int64_t>{}}, {"keepdims", false}});
+}
+
+/// Scale and zero point from the data's own range, which always holds 0.
+Status dynamic_quantize(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * x, node.input(0));
+  DType dtype = x->dtype();
+  Value *zero = node.scalar(dtype, 0), *steps = node.scalar(dtype, 255);
+  RELAXC_TRY(Value * high, largest(node, "max", x));
+  RELAXC_TRY(high, node.call("maximum", {high, zero}));
+  RELAXC_TRY(Value * low, largest(node, "min", x));
+  RELAXC_TRY(low, node.call("minimum", {low, zero}));
+  RELAXC_TRY(Value * range, node.call("subtract", {high, low}));
+  RELAXC_TRY(Value * scale, node.call("divide", {range, steps}));
+  RELAXC_TRY(Value * point, node.call("divide", {low, scale}));
+  RELAXC_TRY(point, node.call("subtract", {zero, point}));
+  RELAXC_TRY(point, node.call("maximum", {point, zero}));
+  RELAXC_TRY(point, node.call("minimum", {point, steps}));
+  RELAXC_TRY(point, node.call("round", {point}));
+  RELAXC_TRY(point, astype(node, point, DType::u(8)));
+  RELAXC_DO(node.set(1, scale));
+  RELAXC_DO(node.set(2, point));
+  return node.set(0, quantized(node, x, scale, point, DType::u(8), 0, 0));
+}
+
+constexpr Converter kRows[] = {
+    {.name = "DequantizeLinear", .convert = dequantize},
+    {.name = "QuantizeLinear", .convert = quantize, .note = "to integers of up to 16 bits"},
+    {.name = "QLinearMatMul", .convert = qlinear_matmul},
+    {.name = "MatMulInteger", .convert = matmul_integer},
+    {.name = "DynamicQuantizeLinear", .convert = dynamic_quantize},
+};
+
+}  // namespace
+}  // namespace relaxc::frontend
+
+RELAXC_CONVERTERS(quantize, kRows)
