@@ -24,6 +24,7 @@ Value* ObjectEmitter::call(llvm::IRBuilder<>& b, const std::string& prim_func, V
                            Value* error) {
   const Signature* callee = lowering_.find(prim_func);
   RELAXC_CHECK(callee != nullptr, "an entry names the prim func " + prim_func + ", which does not exist");
+  if (context == nullptr) context = llvm::ConstantPointerNull::get(b.getPtrTy());
   if (callee->wants_context) args.insert(args.begin(), context);
   if (callee->may_fail) args.push_back(error);
   RELAXC_CHECK(args.size() == callee->function->arg_size(),

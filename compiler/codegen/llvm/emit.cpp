@@ -70,6 +70,7 @@ class Emission {
     if (machine_->isPositionIndependent()) module_->setPICLevel(llvm::PICLevel::BigPIC);
     LoweringOptions lowering_options{abilities_of(target_, *machine_), target_.cpu, target_.features,
                                      target_.vector_bits};
+    lowering_options.task_slots = target_.task_slots;
     lowering_options.small = level_ == OptLevel::kOs || level_ == OptLevel::kOz;
     ModuleLowering lowering(*module_, lowering_options);
     bool reserve = binary && object_.weights.bytes != 0;

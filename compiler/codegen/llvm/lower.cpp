@@ -12,6 +12,9 @@ void inspect(const ModuleLowering& module, const tir::PrimFunc& function, Signat
   signature.may_fail = function.attrs.count("checked_index") != 0;
   tir::for_each_stmt(function.body, [&](tir::Stmt s) {
     if (s.as<tir::Guard>() != nullptr) signature.may_fail = true;
+    const auto* loop = s.as<tir::For>();
+    bool parallel = loop != nullptr && loop->loop_kind == tir::LoopKind::kParallel && module.options().task_slots > 1;
+    signature.wants_context |= parallel;
     const auto* invoke = s.as<tir::Invoke>();
     if (invoke == nullptr) return;
     const Signature* callee = invoke->external ? nullptr : module.find(invoke->callee);

@@ -31,6 +31,7 @@ struct LoweringOptions {
   Abilities abilities;
   std::string cpu, features;
   int32_t vector_bits = 128;
+  int32_t task_slots = 1;   ///< most tasks of a parallel loop; 1: such loops run serially
   bool small = false;       ///< size before speed
   bool in_process = false;  ///< for evaluation inside relaxc: buffers may come from relaxc_jit_alloc
 };

@@ -131,6 +131,7 @@ void FunctionLowering::lower_for(const tir::For& s) {
     b_.SetInsertPoint(leave);
     return;
   }
+  if (can_run_in_tasks(s)) return lower_parallel(s, min, extent);
   lower_serial(s, min, extent);
 }
 

@@ -60,6 +60,18 @@ class FunctionLowering {
   llvm::BasicBlock* block(const char* name);
   void branch_to(llvm::BasicBlock* target);
 
+  // lower_parallel.cpp: loops that become tasks
+  struct Captures {
+    std::vector<arith::Expr> vars;
+    std::vector<tir::BufferRef> buffers;
+  };
+  FunctionLowering(const FunctionLowering& parent, llvm::Function* body);
+  bool can_run_in_tasks(const tir::For& s) const;
+  Captures captured(const tir::For& s) const;
+  llvm::Function* parallel_body(const tir::For& s, const Captures& captures);
+  llvm::Function* parallel_task(llvm::Function* body, llvm::StructType* record);
+  void lower_parallel(const tir::For& s, llvm::Value* min, llvm::Value* extent);
+
   // lower_call.cpp: guards and calls
   void lower_guard(const tir::Guard& s);
   void lower_invoke(const tir::Invoke& s);
@@ -111,6 +123,7 @@ class FunctionLowering {
   llvm::IRBuilder<> b_;
   Numeric numeric_;
   bool check_index_;
+  bool in_task_ = false;
 
   llvm::Value* context_ = nullptr;
   llvm::Value* error_ = nullptr;

@@ -51,9 +51,9 @@ class Folder {
 
 class Model {
  public:
-  Model() {
+  explicit Model(tir::LoopKind rows = tir::LoopKind::kSerial) {
     DType f32 = DType::f(32), i64 = DType::i(64);
-    kernels(f32);
+    kernels(f32, rows);
     tir::PrimFunc& sizes = functions_.emplace_back();
     sizes.name = "sizes";
     sizes.attrs["checked_index"] = "1";
@@ -81,7 +81,7 @@ class Model {
   }
 
  private:
-  void kernels(DType f32) {
+  void kernels(DType f32, tir::LoopKind rows) {
     functions_.reserve(8);
     for (const char* name : {"double", "add"}) {
       bool add = std::strcmp(name, "add") == 0;
@@ -93,15 +93,18 @@ class Model {
       f.params = {{in, {}}, {out, {}}};
       if (add) f.params.push_back({w, {}});
       f.symbols = {n};
-      f.body = b_.loop("i", n, [&](Var i) {
-        return b_.loop(
-            "j", b_.index(4),
-            [&](Var j) {
-              Expr x = b_.load(in, {i, j});
-              return b_.store(out, {i, j}, add ? x + b_.load(w, {j}) : x * context_.imm_float(f32, 2));
-            },
-            tir::LoopKind::kVectorized);
-      });
+      f.body = b_.loop(
+          "i", n,
+          [&](Var i) {
+            return b_.loop(
+                "j", b_.index(4),
+                [&](Var j) {
+                  Expr x = b_.load(in, {i, j});
+                  return b_.store(out, {i, j}, add ? x + b_.load(w, {j}) : x * context_.imm_float(f32, 2));
+                },
+                tir::LoopKind::kVectorized);
+          },
+          rows);
     }
   }
 
@@ -208,6 +211,50 @@ TEST_CASE("a C program runs an object by the typed and by the generic call") {
     REQUIRE(built == 0);
     CHECK(folder.shell("./main") == 0);
   }
+}
+
+TEST_CASE("parallel loops share their range among at most as many tasks as there are slots") {
+  const std::string program = std::string(kProgram) + R"(
+static int calls, most;
+static int32_t backwards(void* user, int32_t tasks, int32_t (*task)(void*, int32_t), void* arg) {
+  (void)user;
+  calls++;
+  if (tasks > most) most = tasks;
+  for (int32_t i = tasks; i-- > 0;) {
+    int32_t status = task(arg, i);
+    if (status != 0) return status;
+  }
+  return 0;
+}
+int parallel(void) {
+  static float x[4000], y[2][4000];
+  rlx_context context = RLX_CONTEXT_INIT;
+  tiny_args args;
+  int64_t n;
+  context.arena = &arena; context.arena_bytes = sizeof arena;
+  for (int i = 0; i < 4000; i++) x[i] = (float)(i % 97);
+  for (n = 1; n <= 1000; n += n < 20 ? 1 : 97) {
+    for (int k = 0; k < 2; k++) {
+      context.parallel_for = k == 0 ? NULL : backwards;
+      args.x = x; args.y = y[k]; args.n = n;
+      if (tiny_run(&context, &args) != RLX_OK) return 20;
+    }
+    if (memcmp(y[0], y[1], (size_t)n * 16) != 0) return 21;
+  }
+  return calls > 0 && most == 8 ? 0 : 22;
+}
+)";
+  Model model(tir::LoopKind::kParallel);
+  Folder folder;
+  emit(model, folder, "tiny.o", OutputKind::kObject, testing::native_target());
+  std::string text = program;
+  text.replace(text.find("  return 0;\n}\n"), 14, "  return parallel();\n}\n");
+  text.insert(text.find("int main"), "int parallel(void);\n");
+  folder.write("main.c", text);
+  int built = folder.shell("cc -std=c99" + kInclude + "main.c tiny.o " + kRuntime + " -o main");
+  INFO(folder.read("log"));
+  REQUIRE(built == 0);
+  CHECK(folder.shell("./main") == 0);
 }
 
 TEST_CASE("assembly and a shared library hold the same model") {
