@@ -153,6 +153,12 @@ Result<std::vector<Value*>> expand_split(relax::GraphBuilder& b, const Op& op) {
   Value* x = op.operand(0);
   int64_t axis = static_cast<int64_t>(axis_of(op.attrs.integer("axis"), x->shape().size()));
   Dims points = points_of(op, b.context(), x->shape()[static_cast<size_t>(axis)]);
+  if (!arith::prove_equal(points.back(), x->shape()[static_cast<size_t>(axis)])) {
+    // Sizes that are symbols must make up the whole axis; the slices alone would let a rest pass.
+    Dims whole = x->shape();
+    whole[static_cast<size_t>(axis)] = points.back();
+    RELAXC_TRY(x, b.match_cast(x, tensor_info(b.context(), std::move(whole), x->dtype()), {}));
+  }
   std::vector<Value*> parts;
   for (size_t k = 0; k + 1 < points.size(); ++k) {
     Expr size = op.results[k]->shape()[static_cast<size_t>(axis)];

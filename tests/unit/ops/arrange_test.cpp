@@ -87,6 +87,15 @@ TEST_CASE("tensors are joined and cut") {
   check(sized.at(2), {1}, {3});
 }
 
+TEST_CASE("sizes of a split that are symbols must make up the axis") {
+  for (double last : {1, 2, 3}) {
+    Program p;
+    Value* sizes = p.call("tensor_to_shape", {p.input(longs({2}, {2, last}))});
+    auto parts = p.call_many("split", {p.input(floats({4}, count(4))), sizes});
+    CHECK(p.code(parts) == (last == 2 ? 0 : RLX_DERIVED_DIM));
+  }
+}
+
 TEST_CASE("slices count and cut like NumPy") {
   HostTensor x = floats({6}, count(6));
   constexpr int64_t kEnd = INT64_MAX;
