@@ -145,6 +145,9 @@ Expr Canonical::condition(Expr e) {
 /// `difference kind 0`: decided if it can be, else with positive terms left and negative ones right, over their
 /// common factor.
 Expr Canonical::comparison(ExprKind kind, const Polynomial& difference) {
+  // Nothing can be negated that has no positive counterpart.
+  for (const auto& [_, coefficient] : difference.terms)
+    if (coefficient == INT64_MIN) return context_.binary(kind, to_expr(difference), context_.index(0));
   Range values = range(difference);
   bool ordered = kind == ExprKind::kLt || kind == ExprKind::kLe;
   int64_t factor = content(difference), constant = difference.constant_term();
@@ -159,11 +162,10 @@ Expr Canonical::comparison(ExprKind kind, const Polynomial& difference) {
     if (values.lower > 0 || values.upper < 0 || (factor > 1 && constant % factor != 0)) return context_.boolean(!equal);
   }
   // g * d + k < 0 is d < ceil(-k / g); g * d + k <= 0 is d <= floor(-k / g).
-  if (factor > 1 && constant != INT64_MIN)
-    constant = kind == ExprKind::kLt ? floor_divide(constant, factor) : -floor_divide(-constant, factor);
+  if (factor > 1) constant = kind == ExprKind::kLt ? floor_divide(constant, factor) : -floor_divide(-constant, factor);
   Polynomial left, right;
   for (const auto& [monomial, coefficient] : difference.terms) {
-    if (monomial.empty() || coefficient == INT64_MIN) continue;
+    if (monomial.empty()) continue;
     (coefficient > 0 ? left : right).add(monomial, std::abs(coefficient) / std::max<int64_t>(factor, 1));
   }
   if (!ordered && left.is_zero()) std::swap(left, right), constant = -constant;

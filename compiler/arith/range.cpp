@@ -60,10 +60,10 @@ Range multiply(Range a, Range b) {
 
 Range floor_divide(Range a, Range b) {
   if (b.lower > 0 || b.upper < 0) return corners(a, b, corner_quotient);
-  // |a // b| <= |a| for every b but 0, where the value is 0.
-  int64_t least = a.lower == kLow ? kLow : std::min({a.lower, int64_t{-1}, a.upper == kHigh ? kLow : -a.upper});
-  int64_t most = a.upper == kHigh ? kHigh : std::max({a.upper, int64_t{0}, a.lower == kLow ? kHigh : -a.lower});
-  return {least, a.lower == kLow ? kHigh : most};
+  // |a // b| <= |a| for every b but 0, where the value is 0; rounding down adds at most 1 to that.
+  if (infinite(a.lower) || infinite(a.upper)) return {};
+  int64_t size = std::max({a.lower, -a.lower, a.upper, -a.upper, int64_t{1}});
+  return {-size, size};
 }
 
 Range intersect(Range a, Range b) {

@@ -112,7 +112,22 @@ TEST_CASE("long chains are walked, not recursed into") {
   CHECK(simplify(e));
   Expr doubled = x;
   for (int i = 0; i < 200; ++i) doubled = floordiv(doubled + doubled * y, 7);
-  CHECK(simplify(doubled));  Expr mixed = x;
+  CHECK(simplify(doubled));
+  Expr mixed = x;
   for (int i = 0; i < 60; ++i) mixed = floormod(mixed * 7 + floordiv(mixed, 3) + y, 64 + i) + x;
   CHECK(simplify(mixed));
+}
+
+TEST_CASE_METHOD(Fixture, "numbers at the ends of int64 are left as they are") {
+  Expr low = context.index(INT64_MIN), high = context.index(INT64_MAX);
+  for (Expr end : {low, high})
+    for (Expr e :
+         {k * end, k + end, end - k, floordiv(k * end, 3), floormod(k + end, 7), min(k, end), floordiv(end, k)})
+      for (Expr c : {lt(e, n), eq(e, n * end), le(n + end, e), ne(e * 2, end)}) {
+        Expr simple = simplify(select(c, e, n), facts);
+        auto at = [&](Var v) { return v == n ? int64_t{3} : int64_t{1}; };
+        auto expected = evaluate(select(c, e, n), at), found = evaluate(simple, at);
+        INFO(to_string(select(c, e, n)) << " became " << to_string(simple));
+        if (expected && found) CHECK(*expected == *found);
+      }
 }
