@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 
 #include "frontends/onnx/load.h"
 
@@ -60,6 +63,22 @@ std::vector<Case> find_cases(const std::string& root, const std::string& suite) 
       cases.push_back({suite + "/" + entry.path().filename().string(), entry.path().string()});
   std::sort(cases.begin(), cases.end(), [](const Case& a, const Case& b) { return a.name < b.name; });
   return cases;
+}
+
+std::map<std::string, double> read_noise(const std::string& root) {
+  std::map<std::string, double> noise;
+  std::ifstream file(root + "/INDEX.tsv");
+  size_t column = 0;
+  for (std::string line; std::getline(file, line);) {
+    std::vector<std::string> cells;
+    std::istringstream stream(line);
+    for (std::string cell; std::getline(stream, cell, '\t');) cells.push_back(cell);
+    if (noise.empty() && column == 0)
+      column = static_cast<size_t>(std::find(cells.begin(), cells.end(), "opt_noise_abs") - cells.begin());
+    else if (column < cells.size())
+      noise[cells[0]] = std::strtod(cells[column].c_str(), nullptr);
+  }
+  return noise;
 }
 
 std::string compare(const std::vector<HostTensor>& actual, const std::vector<HostTensor>& expected, const Case& test) {

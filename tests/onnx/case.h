@@ -2,7 +2,7 @@
 // outputs.
 #pragma once
 
-#include <optional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -29,6 +29,10 @@ struct Case {
 
 /// Every folder below `root` with a model.onnx, by name; `suite` is put before each name.
 std::vector<Case> find_cases(const std::string& root, const std::string& suite);
+
+/// How far another implementation's own variants differ on a model, by model: column opt_noise_abs of `root`/INDEX.tsv.
+/// Nothing can be expected to agree better than that.
+std::map<std::string, double> read_noise(const std::string& root);
 
 /// Empty if all outputs agree with what was expected: |a - b| <= atol + rtol * |b| (NaN equals NaN, infinities must be
 /// equal, integers too), as the suite itself compares. Otherwise what differs most.
