@@ -1,0 +1,116 @@
+// quantize.cpp: integers that stand for real numbers: real = (stored - zero_point) * scale.
+//
+// Scale and zero point are one number for the whole tensor or one for each place along an axis. Quotients are rounded
+// to nearest, ties to even, and cut to the range of the stored dtype after the zero point is added; NaN gives the zero
+// point. Everything is computed in float32 (float64 for float64 data); a stored value and its zero point are subtracted
+// as integers.
+#include "compiler/ops/common/element.h"
+#include "compiler/ops/common/shape.h"
+
+namespace relaxc::ops {
+namespace {
+
+constexpr OperandDef kOperands[] = {{"x"}, {"scale"}, {"zero_point", OperandDef::kOptional}};
+constexpr AttrDef kQuantize[] = {{"axis", AttrType::kInt, false, "-1"},
+                                 {"out_dtype", AttrType::kDType, false, "uint8"}};
+constexpr AttrDef kDequantize[] = {{"axis", AttrType::kInt, false, "-1"}};
+
+/// Ranges that int32 differences and float32 sums hold exactly.
+bool is_stored(DType dtype) {
+  return dtype.is_integer() && dtype.bits <= 16;
+}
+
+/// Scale and zero point: one element, or a vector along the axis.
+relaxc::Status check_parameters(InferContext& c, const TensorInfo& x, DType stored) {
+  Diagnostics& diag = c.diag;
+  for (size_t k = 1; k < 3; ++k) {
+    if (!c.has(k)) continue;
+    RELAXC_TRY(const TensorInfo* p, c.tensor(k));
+    std::string_view name = c.op.def->operands[k].name;
+    if (k == 1 ? !p->dtype->is_float() : *p->dtype != stored)
+      return c.error(Kind::dtype_mismatch, "operand '{}' of '{}' is {}, expected {}", name, c.op.def->name,
+                     to_string(*p->dtype), k == 1 ? "a float" : to_string(stored));
+    if (p->ndim > 1)
+      return c.error(Kind::rank_mismatch, "operand '{}' of '{}' has {} dims; one number or a vector is expected", name,
+                     c.op.def->name, p->ndim);
+    if (p->ndim == 0 || (*p->shape)[0].is_constant(1)) continue;
+    RELAXC_TRY(int64_t axis, c.axis(c.op.attrs.integer("axis"), x.ndim));
+    RELAXC_DO(
+        require_equal(c, (*x.shape)[static_cast<size_t>(axis)], (*p->shape)[0], fmt::format("places of '{}'", name)));
+  }
+  return Done{};
+}
+
+InferResult infer_quantize(InferContext& c) {
+  Diagnostics& diag = c.diag;
+  RELAXC_TRY(const TensorInfo* x, c.tensor(0));
+  DType stored = c.op.attrs.dtype("out_dtype");
+  if (!x->dtype->is_float() || !is_stored(stored))
+    return c.error(Kind::dtype_mismatch, "'{}' of {} to {}; it makes integers of at most 16 bits of floats",
+                   c.op.def->name, to_string(*x->dtype), to_string(stored));
+  RELAXC_DO(check_parameters(c, *x, stored));
+  return one(tensor_info(c.context, *x->shape, stored));
+}
+
+InferResult infer_dequantize(InferContext& c) {
+  Diagnostics& diag = c.diag;
+  RELAXC_TRY(const TensorInfo* x, c.tensor(0));
+  RELAXC_TRY(const TensorInfo* scale, c.tensor(1));
+  bool fits = is_stored(*x->dtype) || *x->dtype == DType::i(32);
+  if (!fits)
+    return c.error(Kind::dtype_mismatch, "'{}' of {}; it takes integers of at most 16 bits, or int32", c.op.def->name,
+                   to_string(*x->dtype));
+  RELAXC_DO(check_parameters(c, *x, *x->dtype));
+  return one(tensor_info(c.context, *x->shape, *scale->dtype));
+}
+
+/// Operand `k` for the element at `i`.
+Expr parameter(DefineContext& d, size_t k, const Indices& i) {
+  BufferRef p = d.input(k);
+  if (p->shape.empty()) return d.builder.load(p, {});
+  if (p->shape[0].is_constant(1)) return d.builder.load(p, {d.builder.index(0)});
+  return d.builder.load(p, {i[axis_of(d.attrs().integer("axis"), i.size())]});
+}
+
+Stmt define_quantize(DefineContext& d) {
+  BufferRef x = d.input(0), y = d.output();
+  return d.builder.compute(y, [&](const Indices& i) {
+    Expr value = widen(d.builder.load(x, i)), scale = cast(value.dtype(), parameter(d, 1, i));
+    Expr zero_point = d.has(2) ? cast(value.dtype(), parameter(d, 2, i)) : like(value, 0);
+    Expr low = cast(value.dtype(), lowest(d.context(), y->dtype));
+    Expr high = cast(value.dtype(), highest(d.context(), y->dtype));
+    Expr rounded = call(Intrinsic::k_round, value / scale);
+    rounded = select(call(Intrinsic::k_isnan, rounded), like(rounded, 0), rounded);
+    return cast(y->dtype, arith::max(low, arith::min(high, rounded + zero_point)));
+  });
+}
+
+Stmt define_dequantize(DefineContext& d) {
+  BufferRef x = d.input(0), y = d.output();
+  DType i32 = DType::i(32), real = wide(y->dtype);
+  return d.builder.compute(y, [&](const Indices& i) {
+    Expr stored = cast(i32, d.builder.load(x, i));
+    if (d.has(2)) stored = stored - cast(i32, parameter(d, 2, i));
+    return cast(y->dtype, cast(real, stored) * cast(real, parameter(d, 1, i)));
+  });
+}
+
+constexpr OpDef kOps[] = {
+    {.name = "quantize",
+     .operands = kOperands,
+     .attrs = kQuantize,
+     .infer = infer_quantize,
+     .define = define_quantize,
+     .doc = "x / scale rounded, plus zero_point, cut to the range of out_dtype"},
+    {.name = "dequantize",
+     .operands = kOperands,
+     .attrs = kDequantize,
+     .infer = infer_dequantize,
+     .define = define_dequantize,
+     .doc = "(x - zero_point) * scale, in the scale's dtype"},
+};
+
+}  // namespace
+}  // namespace relaxc::ops
+
+RELAXC_OPERATORS(quantize, kOps)
