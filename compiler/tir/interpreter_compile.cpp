@@ -492,13 +492,17 @@ class Compiler {
   void run(const If& node) {
     int64_t otherwise = new_label(), out = new_label();
     uint32_t condition = reg(node.condition);
+    // One level around both branches: what either leaves to the outside is computed before the jump, or the branch that
+    // is not taken would skip what is known after it.
     nested([&] {
-      emit({.op = Op::kJumpIfZero, .a = condition, .extra = otherwise});
-      statement(node.then_body);
-      if (node.else_body) emit({.op = Op::kJump, .extra = out});
+      nested([&] {
+        emit({.op = Op::kJumpIfZero, .a = condition, .extra = otherwise});
+        statement(node.then_body);
+        if (node.else_body) emit({.op = Op::kJump, .extra = out});
+      });
+      place(otherwise);
+      if (node.else_body) nested([&] { statement(node.else_body); });
     });
-    place(otherwise);
-    if (node.else_body) nested([&] { statement(node.else_body); });
     place(out);
   }
 
