@@ -100,7 +100,7 @@ class Graph {
 };
 
 TEST_CASE("random graphs give the same bits in exactly their arena") {
-  for (uint32_t seed = 1; seed <= 120; ++seed) {
+  for (uint32_t seed = 1; seed <= 200; ++seed) {
     std::string text = Graph(seed).text();
     INFO("seed " << seed << "\n" << text);
     Program program(text);
