@@ -30,7 +30,7 @@ std::optional<Polynomial> Canonical::divide_by_constant(const Polynomial& a, int
   Polynomial whole, rest;
   for (const auto& [monomial, coefficient] : a.terms) {
     int64_t quotient = monomial.empty() ? floor_divide(coefficient, c) : coefficient / c;
-    int64_t left = coefficient - quotient * c;
+    int64_t left = coefficient % c + (monomial.empty() && coefficient % c < 0 ? c : 0);
     if (!whole.add(monomial, quotient)) return std::nullopt;
     if (left == 0) continue;
     Polynomial term;

@@ -26,7 +26,7 @@ Value binary(ExprKind kind, int64_t a, int64_t b) {
     case ExprKind::kFloorDiv:
       return floor_divide(a, b);
     case ExprKind::kFloorMod:
-      return a - floor_divide(a, b) * b;
+      return a % b + (a % b != 0 && (a % b < 0) != (b < 0) ? b : 0);
     case ExprKind::kMin:
       return std::min(a, b);
     case ExprKind::kMax:
