@@ -22,6 +22,13 @@ bool is_static(const Entry& entry) {
   return entry.symbols.empty();
 }
 
+bool has_derived_dims(const Entry& entry) {
+  for (const auto* tensors : {&entry.inputs, &entry.outputs})
+    for (const Tensor& tensor : *tensors)
+      if (std::find(tensor.dims.begin(), tensor.dims.end(), INT64_MIN) != tensor.dims.end()) return true;
+  return false;
+}
+
 std::vector<CallField> call_fields(const Entry& entry) {
   std::vector<CallField> fields;
   auto taken = [&](const std::string& name) {

@@ -37,6 +37,8 @@ std::string public_symbol(const Object& object, const std::string& name);
 
 /// True if the arena's size is one number.
 bool is_static(const Entry& entry);
+/// True if some dim of an input or output is not in the tables, so that `shapes` must be asked.
+bool has_derived_dims(const Entry& entry);
 /// True if the symbol's value is read from the data of an input.
 bool is_value(const Symbol& symbol);
 

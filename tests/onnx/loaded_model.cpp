@@ -72,18 +72,20 @@ class Run {
     for (uint32_t i = 0; i < function_.num_inputs; ++i)
       inputs_.push_back(tensor_of(bytes_[i].data(), given_[i].dtype, shapes_[i]));
     std::vector<int64_t> symbols(std::max<size_t>(function_.num_symbols, 1));
-    if (function_.bind(&context_, inputs_.data(), function_.num_inputs, symbols.data(), &error_) != RLX_OK)
-      return failure("bind");
+    if (int32_t status = function_.bind(&context_, inputs_.data(), function_.num_inputs, symbols.data(), &error_);
+        status != RLX_OK)
+      return failure("bind", status);
     uint64_t arena_bytes = 0;
-    if (function_.arena_bytes(symbols.data(), &arena_bytes) != RLX_OK) return failure("arena_bytes");
+    if (int32_t status = function_.arena_bytes(symbols.data(), &arena_bytes); status != RLX_OK)
+      return failure("arena_bytes", status);
     if (arena_bytes > function_.arena_max) return std::string("arena_bytes is larger than arena_max");
     if (std::string fault = make_outputs(symbols); !fault.empty()) return fault;
     Guarded arena(arena_bytes, std::max<uint32_t>(function_.arena_align, 1));
     context_.arena = arena.data();
     context_.arena_bytes = arena_bytes;
-    if (function_.run(&context_, inputs_.data(), function_.num_inputs, outputs_.data(), function_.num_outputs) !=
-        RLX_OK)
-      return failure("run");
+    int32_t status =
+        function_.run(&context_, inputs_.data(), function_.num_inputs, outputs_.data(), function_.num_outputs);
+    if (status != RLX_OK) return failure("run", status);
     if (!arena.intact()) return std::string("bytes beside the arena were written");
     for (uint32_t i = 0; i < function_.num_inputs; ++i)
       if (bytes_[i] != given_[i].bytes) return fmt::format("input {} was written", i);
@@ -91,10 +93,10 @@ class Run {
   }
 
  private:
-  std::string failure(const char* call) const {
+  std::string failure(const char* call, int32_t status) const {
     return fmt::format("{}: {} (tensor {}, axis {}, symbol {}, node {}, expected {}, actual {})", call,
-                       rlx_status_name(error_.code), error_.tensor, error_.axis, error_.symbol, error_.node,
-                       error_.expected, error_.actual);
+                       rlx_status_name(status), error_.tensor, error_.axis, error_.symbol, error_.node, error_.expected,
+                       error_.actual);
   }
 
   std::string make_outputs(const std::vector<int64_t>& symbols) {
@@ -105,8 +107,8 @@ class Run {
       if (!dtype) return fmt::format("output {} has a dtype that this test does not know", i);
       dtypes_.push_back(*dtype);
       out_shapes_.emplace_back(static_cast<size_t>(spec.ndim));
-      if (function_.output_shape(symbols.data(), i, out_shapes_.back().data()) != RLX_OK)
-        return failure("output_shape");
+      if (int32_t status = function_.output_shape(symbols.data(), i, out_shapes_.back().data()); status != RLX_OK)
+        return failure("output_shape", status);
       int64_t elements = 1;
       for (int64_t dim : out_shapes_.back())
         if (__builtin_mul_overflow(elements, dim, &elements) || elements > kLargest)

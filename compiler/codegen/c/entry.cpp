@@ -39,7 +39,8 @@ class EntryPrinter {
 
   std::string run() {
     bool dynamic = !interface::is_static(entry_);
-    if (dynamic && !entry_.shapes.empty()) shapes();
+    bool asked = dynamic || interface::has_derived_dims(entry_);
+    if (asked && !entry_.shapes.empty()) shapes();
     if (dynamic && !entry_.arena.empty()) arena();
     if (!entry_.values.empty()) values();
     call();
@@ -47,7 +48,7 @@ class EntryPrinter {
     specs("outputs", entry_.outputs, false);
     symbols();
     nodes();
-    private_record(dynamic);
+    private_record(dynamic, asked);
     wrappers();
     return out_;
   }
@@ -177,13 +178,13 @@ class EntryPrinter {
     return count;
   }
 
-  void private_record(bool dynamic) {
+  void private_record(bool dynamic, bool asked) {
     auto adapter = [&](bool there, const char* what) { return there ? stem_ + "_" + what : std::string("NULL"); };
     bool context = !entry_.values.empty() && conventions_.at(entry_.values).context;
     line("static const rlx_function_private {}_private = {{", stem_);
     line("    RLX_PRIVATE_VERSION, {}, {}, 0, &functions[{}], {},", context ? 1 : 0, dim_count(), index_,
          adapter(!entry_.symbols.empty(), "sources"));
-    line("    {}, {}, {}, {}_call, NULL, 0}};", adapter(dynamic && !entry_.shapes.empty(), "shapes"),
+    line("    {}, {}, {}, {}_call, NULL, 0}};", adapter(asked && !entry_.shapes.empty(), "shapes"),
          adapter(!entry_.values.empty(), "values"), adapter(dynamic && !entry_.arena.empty(), "arena"), stem_);
   }
 

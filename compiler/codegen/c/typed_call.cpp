@@ -109,7 +109,7 @@ class TypedCall {
         std::string value = dim >= 0 ? number(dim) : dim == INT64_MIN ? "0" : fmt::format("symbols[{}]", -1 - dim);
         line("  dims[{}] = {};", at++, value);
       }
-    if (!entry_.shapes.empty() && !entry_.symbols.empty()) {
+    if (!entry_.shapes.empty() && (!entry_.symbols.empty() || interface::has_derived_dims(entry_))) {
       std::vector<std::string> args = all_symbols();
       args.push_back("dims");
       step(entry_.shapes, std::move(args));

@@ -126,7 +126,8 @@ llvm::GlobalVariable* ObjectEmitter::private_record(const Entry& entry, llvm::Co
                 {"function", function},
                 {"sources", source_records(entry)},
                 {"call", call_adapter(entry)}};
-  if (dynamic && !entry.shapes.empty()) fields.push_back({"shapes", shapes_adapter(entry)});
+  bool asked = dynamic || interface::has_derived_dims(entry);
+  if (asked && !entry.shapes.empty()) fields.push_back({"shapes", shapes_adapter(entry)});
   if (dynamic && !entry.arena.empty()) fields.push_back({"arena", arena_adapter(entry)});
   if (!entry.values.empty()) fields.push_back({"values", values_adapter(entry)});
   return table(record(Record::kFunctionPrivate, fields), local(entry, "private"));

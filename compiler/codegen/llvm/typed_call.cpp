@@ -142,7 +142,7 @@ void ObjectEmitter::typed_call(const Entry& entry) {
                                            : symbols.at(static_cast<size_t>(-1 - extent));
       b.CreateStore(value, dim(at++));
     }
-  if (!entry.shapes.empty() && !entry.symbols.empty()) {
+  if (!entry.shapes.empty() && (!entry.symbols.empty() || interface::has_derived_dims(entry))) {
     std::vector<Value*> args = symbols;
     args.push_back(dims);
     checks.leave_on(call(b, entry.shapes, context, args, error));
