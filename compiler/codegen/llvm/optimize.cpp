@@ -1,7 +1,8 @@
 // optimize.cpp: LLVM's own passes.
 //
-// The order is LLVM's default pipeline; relaxc has done what needs knowledge of tensors before. No function of a C
-// library counts as known, so that no loop turns into a call that a bare-metal program cannot resolve.
+// The order is LLVM's default pipeline without the SLP vectorizer: schedules have already chosen the vectors of
+// straight-line code, and on large unrolled bodies it takes minutes (yolox-nano: more than one) and finds nothing. No
+// function of a C library counts as known, so that no loop turns into a call that a bare-metal program cannot resolve.
 #include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/Passes/PassBuilder.h>
 
@@ -36,7 +37,8 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, OptLevel level
   llvm::CGSCCAnalysisManager components;
   llvm::ModuleAnalysisManager modules;
   llvm::PipelineTuningOptions tuning;
-  tuning.LoopVectorization = tuning.SLPVectorization = level != OptLevel::kO0 && level != OptLevel::kO1;
+  tuning.LoopVectorization = level != OptLevel::kO0 && level != OptLevel::kO1;
+  tuning.SLPVectorization = false;
   llvm::PassBuilder builder(&machine, tuning);
   llvm::TargetLibraryInfoImpl library(machine.getTargetTriple());
   library.disableAllFunctions();
