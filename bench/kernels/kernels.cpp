@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <cstring>
 #include <random>
 
 #include "compiler/codegen/llvm/jit.h"
@@ -41,10 +42,14 @@ class Runner {
 
   void run(const Case& c) {
     tir::PrimFunc scheduled = c.kernel;
-    bool fits = schedule::schedule_kernel(context_, scheduled, target_);
+    std::vector<tir::BufferRef> constants;
+    for (const tir::Param& param : c.kernel.params)
+      if (param.buffer->name == "weight") constants.push_back(param.buffer);
+    std::vector<schedule::PackedParam> packed;
+    bool fits = schedule::schedule_kernel(context_, scheduled, target_, constants, packed);
     if (verbose_ && fits) fmt::print("{}{}\n", scheduled.attrs["schedule"], tir::to_string(scheduled));
-    auto [naive_time, naive] = measure(c.kernel, c);
-    auto [time, result] = measure(scheduled, c);
+    auto [naive_time, naive] = measure(c.kernel, c, c.kernel, {});
+    auto [time, result] = measure(scheduled, c, c.kernel, packed);
     double error = 0, most = 1e-30;
     for (size_t i = 0; i < result.size(); ++i) {
       error = std::max(error, std::abs(static_cast<double>(result[i]) - static_cast<double>(naive[i])));
@@ -55,12 +60,13 @@ class Runner {
   }
 
  private:
-  std::pair<double, std::vector<float>> measure(const tir::PrimFunc& f, const Case& c) {
+  std::pair<double, std::vector<float>> measure(const tir::PrimFunc& f, const Case& c, const tir::PrimFunc& naive,
+                                                const std::vector<schedule::PackedParam>& packed) {
     auto jit = codegen_llvm::make_jit(target_);
     std::mt19937 random(1);
     std::vector<std::vector<float>> memory;
     std::vector<void*> buffers;
-    for (const tir::Param& param : f.params) {
+    for (const tir::Param& param : naive.params) {
       int64_t count = 1;
       for (Expr dim : param.buffer->shape)
         count *= *arith::evaluate(dim, [&](arith::Var v) {
@@ -73,6 +79,8 @@ class Runner {
       for (int64_t i = 0; i < count; ++i) data[i] = static_cast<float>(random() % 2001) / 1000 - 1;
       buffers.push_back(data);
     }
+    std::vector<void*> plain = buffers;
+    for (const schedule::PackedParam& one : packed) pack(f, one, memory, buffers);
     jit->run(f, buffers, c.symbols);
     double best = 1e30;
     auto start = std::chrono::steady_clock::now();
@@ -84,11 +92,23 @@ class Runner {
       best = std::min(best, std::chrono::duration<double, std::micro>(now - before).count());
     } while (now - start < std::chrono::milliseconds(200));
     std::vector<float> results;
-    for (size_t i = 0; i < memory.size(); ++i) {
-      const float* data = static_cast<const float*>(buffers[i]);
+    for (size_t i = 0; i < plain.size(); ++i) {
+      const float* data = static_cast<const float*>(plain[i]);
       results.insert(results.end(), data, data + memory[i].size() - 16);
     }
     return {best, results};
+  }
+
+  static void pack(const tir::PrimFunc& f, const schedule::PackedParam& one, std::vector<std::vector<float>>& memory,
+                   std::vector<void*>& buffers) {
+    for (size_t i = 0; i < f.params.size(); ++i) {
+      if (f.params[i].buffer != one.packed) continue;
+      size_t bytes = (memory[i].size() - 16) * sizeof(float);
+      auto packed = one.packing.apply({static_cast<const std::byte*>(buffers[i]), bytes}, sizeof(float));
+      std::vector<float>& kept = memory.emplace_back(packed.size() / sizeof(float) + 16);
+      buffers[i] = reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(kept.data()) + 63) / 64 * 64);
+      std::memcpy(buffers[i], packed.data(), packed.size());
+    }
   }
 
   arith::Context& context_;

@@ -1,19 +1,112 @@
 // schedule_kernels.cpp: schedules as a pass.
 //
 // It stands here because it joins two rooms that do not know each other: passes do not see schedules (they ask
-// schedule/query.h), and schedules do not see passes. Kernels are independent of each other, and their parameters stay
-// what they are, so callers need no change.
+// schedule/query.h), and schedules do not see passes. Kernels are independent of each other. A parameter that is a
+// constant at every call may come back packed; then each call gets a constant that is packed when its bytes are
+// written, so that nothing is packed at run time.
 #include "compiler/pipeline/schedule_kernels.h"
 
+#include <map>
+#include <set>
+
+#include "compiler/relax/builder.h"
 #include "compiler/schedule/kernel.h"
+#include "compiler/tir/visit.h"
+#include "compiler/transform/passes.h"
 
 namespace relaxc {
+namespace {
+
+using namespace relax;
+
+class Scheduling {
+ public:
+  Scheduling(Module& module, PassContext& context) : module_(module), context_(context) {
+    for (Function* function : module.functions())
+      for (Op* op : ops_of(function->body(), true)) {
+        if (op->kind == OpKind::kCallTir)
+          calls_[op->callee].push_back(op);
+        else if (!op->callee.empty())
+          other_uses_.insert(op->callee);
+      }
+    for (tir::PrimFunc* kernel : module.prim_funcs())
+      tir::for_each_stmt(kernel->body, [&](tir::Stmt s) {
+        if (const auto* invoke = s.as<tir::Invoke>()) other_uses_.insert(invoke->callee);
+      });
+  }
+
+  Result<Changed> run() {
+    Changed changed = Changed::kNo;
+    bool repacked = false;
+    for (tir::PrimFunc* kernel : module_.prim_funcs()) {
+      std::vector<tir::BufferRef> before, constants;
+      for (size_t i = 0; i < kernel->params.size(); ++i) {
+        before.push_back(kernel->params[i].buffer);
+        if (is_constant(*kernel, i)) constants.push_back(before.back());
+      }
+      std::vector<schedule::PackedParam> packed;
+      if (schedule::schedule_kernel(module_.context(), *kernel, context_.target, constants, packed))
+        changed = Changed::kYes;
+      for (const schedule::PackedParam& one : packed) {
+        auto at = std::find(before.begin(), before.end(), one.param);
+        repack(*kernel, static_cast<size_t>(at - before.begin()), one);
+        repacked = true;
+      }
+    }
+    return repacked ? dead_code(module_, context_) : changed;
+  }
+
+ private:
+  /// The operand index of tensor parameter `param`: tensors come in the order of the parameters.
+  static size_t operand_of(const Op& call, size_t param) {
+    size_t seen = 0;
+    for (size_t i = 0; i < call.operands().size(); ++i)
+      if (call.operand(i)->info->as<TensorInfo>() != nullptr && seen++ == param) return i;
+    return call.operands().size();
+  }
+
+  bool is_constant(const tir::PrimFunc& kernel, size_t param) const {
+    auto calls = calls_.find(kernel.name);
+    if (!kernel.is_private || other_uses_.count(kernel.name) != 0 || calls == calls_.end()) return false;
+    for (const Op* call : calls->second) {
+      size_t operand = operand_of(*call, param);
+      if (operand == call->operands().size()) return false;
+      const Value* value = call->operand(operand);
+      if (value->op == nullptr || value->op->kind != OpKind::kConstant) return false;
+    }
+    return true;
+  }
+
+  void repack(const tir::PrimFunc& kernel, size_t param, const schedule::PackedParam& one) {
+    for (Op* call : calls_.at(kernel.name)) {
+      size_t operand = operand_of(*call, param);
+      GraphBuilder builder(module_, context_.ops, call, context_.diag);
+      call->set_operand(operand, builder.constant(packed_constant(call->operand(operand)->op->constant, one)));
+    }
+  }
+
+  ConstantRef packed_constant(const ConstantRef& source, const schedule::PackedParam& one) {
+    ConstantRef& made = made_[{source, one.packing.description()}];
+    if (made != nullptr) return made;
+    DType dtype = source->dtype();
+    auto apply = [packing = one.packing, bytes = dtype.bytes()](std::span<const std::byte> from) {
+      return packing.apply(from, bytes);
+    };
+    made = ConstantData::transformed(dtype, one.packing.packed_shape(), source, {one.packing.description(), apply});
+    return made;
+  }
+
+  Module& module_;
+  PassContext& context_;
+  std::map<std::string, std::vector<Op*>> calls_;
+  std::set<std::string> other_uses_;
+  std::map<std::pair<ConstantRef, std::string>, ConstantRef> made_;  // looked up, never walked
+};
+
+}  // namespace
 
 Result<Changed> schedule_kernels(relax::Module& module, PassContext& context) {
-  Changed changed = Changed::kNo;
-  for (tir::PrimFunc* kernel : module.prim_funcs())
-    if (schedule::schedule_kernel(module.context(), *kernel, context.target)) changed = Changed::kYes;
-  return changed;
+  return Scheduling(module, context).run();
 }
 
 }  // namespace relaxc

@@ -281,6 +281,36 @@ void Schedule::reduce_in_lanes(uint32_t block_id, uint32_t loop_id, int64_t lane
   });
 }
 
+BufferRef Schedule::pack(BufferRef buffer, const Packing& packing) {
+  note(fmt::format("{} as {}", packing.description(), buffer->name));
+  std::vector<Expr> dims;
+  for (int64_t dim : packing.packed_shape()) dims.push_back(context_.index(dim));
+  BufferRef packed = build_.buffer(buffer->name + "_packed", buffer->dtype, std::move(dims), buffer->scope);
+  root_ = redirect(context_, root_, buffer, packed, [&](const Indices& from) {
+    Expr along = from[packing.axis];
+    Indices to{arith::floordiv(along, packing.panel)};
+    for (size_t i : packing.order) to.push_back(from[i]);
+    to.push_back(arith::floormod(along, packing.panel));
+    return std::optional(to);
+  });
+  return packed;
+}
+
+void Schedule::simplify_subscripts(BufferRef buffer) {
+  arith::Facts facts;
+  tir::for_each_stmt(root_, [&](Stmt s) {
+    const auto* loop = s.as<For>();
+    if (loop == nullptr || !loop->min.is_constant(0)) return;
+    const int64_t* extent = loop->extent.constant();
+    facts.bound(loop->var, {0, extent != nullptr ? std::max<int64_t>(*extent, 1) - 1 : INT64_MAX});
+  });
+  root_ = redirect(context_, root_, buffer, buffer, [&](const Indices& from) {
+    Indices to;
+    for (Expr index : from) to.push_back(arith::simplify(index, facts));
+    return std::optional(to);
+  });
+}
+
 void Schedule::inline_nest(uint32_t block_id) {
   note("inline " + block(block_id).name);
   Stmt nest;

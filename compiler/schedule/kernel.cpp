@@ -46,8 +46,9 @@ bool fills_for(const Nest& fill, const Nest& reduction) {
 
 class Kernel {
  public:
-  Kernel(arith::Context& context, tir::PrimFunc& kernel, const Target& target)
-      : context_(context), build_(context), kernel_(kernel), target_(target) {}
+  Kernel(arith::Context& context, tir::PrimFunc& kernel, const Target& target, const std::vector<BufferRef>& constants,
+         std::vector<PackedParam>& packed)
+      : context_(context), build_(context), kernel_(kernel), target_(target), constants_(constants), packed_(packed) {}
 
   bool run() {
     Stmt body = kernel_.body;
@@ -62,7 +63,7 @@ class Kernel {
     Stmt s = build_.seq(std::move(done_));
     for (size_t i = temporaries_.size(); i-- > 0;)
       if (is_used(s, temporaries_[i])) s = build_.alloc(temporaries_[i], s);
-    kernel_.body = s;
+    kernel_.body = packed_.empty() ? s : replace_params(s);
     kernel_.attrs["schedule"] = one_line(trace_);
     return true;
   }
@@ -90,7 +91,7 @@ class Kernel {
   }
 
   size_t schedule_group(size_t i, const Nest& nest) {
-    ReductionGroup group{parts_[i], {}, {}};
+    ReductionGroup group{parts_[i], {}, {}, {}};
     std::vector<BufferRef> results{nest.store->buffer};
     size_t next = i + 1;
     for (; next < parts_.size() && joins(analysis::as_nest(parts_[next]), nest, results); ++next) {
@@ -104,15 +105,42 @@ class Kernel {
       for (size_t later = next; later < parts_.size(); ++later) read |= is_used(parts_[later], result);
       if (temporary && !read) group.unseen.push_back(result);
     }
-    Stmt better = schedule_reduction(context_, group, target_, trace_);
+    group.constants = own_constants(i, next);
+    Stmt better = schedule_reduction(context_, group, target_, trace_, packed_);
     if (!better && !group.consumers.empty()) {  // at least each by itself
       next = i + 1;
       group.consumers.clear(), group.unseen.clear();
-      better = schedule_reduction(context_, group, target_, trace_);
+      group.constants = own_constants(i, next);
+      better = schedule_reduction(context_, group, target_, trace_, packed_);
     }
     if (!better && i > 0 && fills_next(i - 1)) add_spatial(parts_[i - 1]);
     done_.push_back(better ? better : parts_[i]);
     return next;
+  }
+
+  /// Packed constants take the places of the parameters they were; views that nothing reads go.
+  Stmt replace_params(Stmt s) {
+    for (const PackedParam& one : packed_)
+      for (tir::Param& param : kernel_.params)
+        if (param.buffer == one.param) param.buffer = one.packed;
+    tir::Rewriter rewriter;
+    rewriter.on_stmt = [](Stmt inner) {
+      const auto* view = inner.as<tir::View>();
+      return view != nullptr && !is_used(view->body, view->buffer) ? view->body : inner;
+    };
+    return tir::rewrite(context_, s, rewriter);
+  }
+
+  /// Constants that the parts from `begin` to before `end` read and no others do.
+  std::vector<BufferRef> own_constants(size_t begin, size_t end) const {
+    std::vector<BufferRef> own;
+    for (BufferRef constant : constants_) {
+      bool elsewhere = false;
+      for (size_t i = 0; i < parts_.size(); ++i)
+        if (i < begin || i >= end) elsewhere |= is_used(parts_[i], constant);
+      if (!elsewhere) own.push_back(constant);
+    }
+    return own;
   }
 
   /// A consumer of the group over the axes of its reduction.
@@ -152,6 +180,8 @@ class Kernel {
   tir::Builder build_;
   tir::PrimFunc& kernel_;
   const Target& target_;
+  const std::vector<BufferRef>& constants_;
+  std::vector<PackedParam>& packed_;
   std::vector<BufferRef> temporaries_;
   std::vector<Stmt> parts_, done_;
   std::string trace_;
@@ -159,8 +189,14 @@ class Kernel {
 
 }  // namespace
 
+bool schedule_kernel(arith::Context& context, tir::PrimFunc& kernel, const Target& target,
+                     const std::vector<BufferRef>& constants, std::vector<PackedParam>& packed) {
+  return Kernel(context, kernel, target, constants, packed).run();
+}
+
 bool schedule_kernel(arith::Context& context, tir::PrimFunc& kernel, const Target& target) {
-  return Kernel(context, kernel, target).run();
+  std::vector<PackedParam> none;
+  return schedule_kernel(context, kernel, target, {}, none);
 }
 
 }  // namespace relaxc::schedule

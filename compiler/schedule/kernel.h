@@ -1,6 +1,7 @@
 // kernel.h: scheduling a whole prim func.
 #pragma once
 
+#include "compiler/schedule/packing.h"
 #include "compiler/tir/prim_func.h"
 #include "targets/target.h"
 
@@ -8,6 +9,12 @@ namespace relaxc::schedule {
 
 /// Gives every nest of the kernel's body the schedule that fits; what no rule fits stays as it is. The attribute
 /// `schedule` tells what was done. False: nothing changed.
+///
+/// \param constants  parameters that are constants at every call. Those that `packed` then lists are replaced by packed
+///                   ones: the caller has to pass the constant packed so.
+bool schedule_kernel(arith::Context& context, tir::PrimFunc& kernel, const Target& target,
+                     const std::vector<tir::BufferRef>& constants, std::vector<PackedParam>& packed);
+/// The same for a kernel whose operands stay as they are.
 bool schedule_kernel(arith::Context& context, tir::PrimFunc& kernel, const Target& target);
 
 }  // namespace relaxc::schedule

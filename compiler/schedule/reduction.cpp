@@ -49,6 +49,7 @@ class Reduction {
 
   Stmt root() const { return s_.root(); }
   const std::string& trace() const { return s_.trace(); }
+  const std::vector<PackedParam>& packed() const { return packed_; }
 
  private:
   const tir::Store& store() const { return *s_.block(block_).body.as<tir::Store>(); }
@@ -75,6 +76,7 @@ class Reduction {
     double bad = 0;
     auto add = [&](const Access& access, double weight) {
       if (access.buffer->scope == tir::Scope::kLocal) return;
+      if (!reduces && packable_axis(access, node.var)) return;
       auto step = step_of(access.buffer, access.indices, node.var);
       if (!step || (*step != 0 && *step != 1)) bad += weight * (step && *step > 1 && *step <= 4 ? 3 : 10);
     };
@@ -150,6 +152,8 @@ class Reduction {
     if (target_.has_fma) s_.use_fma(block_);
     TileShape shape =
         best_tile(target_, unrolled == 0 ? Expr() : s_.loop(unrolled).extent, s_.loop(vector_).extent, lanes_);
+    if (unrolled != 0) pack_along(unrolled, shape.unrolled);
+    pack_along(vector_, shape.vectors * lanes_);
     bool vector_outside = spatial_.size() < 2 || position(vector_) < position(unrolled) || unrolled == 0;
     if (unrolled == 0) {
       cut_vector(vector_, shape.vectors);
@@ -169,6 +173,7 @@ class Reduction {
     }
     for (uint32_t loop : lane_loops_) s_.vectorize(loop), s_.sink(loop);
     for (uint32_t loop : unrolled_loops_) s_.unroll(loop), s_.jam(loop);
+    for (const PackedParam& param : packed_) s_.simplify_subscripts(param.packed);
     return !lane_loops_.empty();
   }
 
@@ -290,6 +295,53 @@ class Reduction {
     reduced_ = order;
   }
 
+  // ---- packed constants
+
+  /// The dim of a constant along which panels for `var` can be made: one that `var` alone subscripts, in a constant
+  /// that is read at one place.
+  std::optional<size_t> packable_axis(const Access& access, Var var) const {
+    BufferRef base = original(access.buffer);
+    const auto& constants = group_.constants;
+    if (access.is_store || std::find(constants.begin(), constants.end(), base) == constants.end()) return {};
+    std::optional<size_t> axis;
+    for (size_t i = 0; i < access.indices.size(); ++i) {
+      if (access.buffer->shape[i].constant() == nullptr) return {};
+      if (access.indices[i] == var)
+        axis = i;
+      else if (depends_on(access.indices[i], var))
+        return {};
+    }
+    bool alone = true;
+    for_each_access(s_.root(), [&](const Access& other) {
+      if (original(other.buffer) == base) alone &= other.buffer == access.buffer && other.indices == access.indices;
+    });
+    return alone ? axis : std::nullopt;
+  }
+
+  void pack_along(uint32_t loop, int64_t panel) {
+    if (panel < 2) return;
+    Var var = s_.loop(loop).var;
+    std::optional<PackedParam> found;
+    for_each_access(s_.loop(reduced_[0]).body, [&](const Access& access) {
+      auto axis = packable_axis(access, var);
+      if (!axis || found || access.indices.size() < 2) return;
+      found = PackedParam{original(access.buffer), access.buffer, {{}, *axis, panel, {}}};
+      for (Expr dim : access.buffer->shape) found->packing.shape.push_back(*dim.constant());
+      // Axes of the reduction come last, in the order of its loops.
+      std::vector<std::pair<std::ptrdiff_t, size_t>> others;
+      for (size_t i = 0; i < access.indices.size(); ++i) {
+        auto at = std::find_if(reduced_.begin(), reduced_.end(),
+                               [&](uint32_t id) { return depends_on(access.indices[i], s_.loop(id).var); });
+        if (i != *axis) others.push_back({at == reduced_.end() ? -1 : at - reduced_.begin(), i});
+      }
+      std::sort(others.begin(), others.end());
+      for (auto& [position, i] : others) found->packing.order.push_back(i);
+    });
+    if (!found) return;
+    found->packed = s_.pack(found->packed, found->packing);
+    packed_.push_back(*found);
+  }
+
   // ---- the reduction in lanes
 
   bool reduce_lanes() {
@@ -313,16 +365,19 @@ class Reduction {
   uint32_t vector_ = 0;
   bool in_lanes_ = false;
   std::vector<uint32_t> lane_loops_, unrolled_loops_;
+  std::vector<PackedParam> packed_;
 };
 
 }  // namespace
 
-Stmt schedule_reduction(Context& context, const ReductionGroup& group, const Target& target, std::string& trace) {
+Stmt schedule_reduction(Context& context, const ReductionGroup& group, const Target& target, std::string& trace,
+                        std::vector<PackedParam>& packed) {
   std::vector<Stmt> parts{group.reduction};
   parts.insert(parts.end(), group.consumers.begin(), group.consumers.end());
   Reduction rule(context, group, target, tir::Builder(context).seq(std::move(parts)));
   if (!rule.run()) return {};
   trace += rule.trace();
+  packed.insert(packed.end(), rule.packed().begin(), rule.packed().end());
   return rule.root();
 }
 

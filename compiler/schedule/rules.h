@@ -17,11 +17,14 @@ struct ReductionGroup {
   Stmt reduction;                 ///< a perfect nest, spatial loops outside of reduction loops
   std::vector<Stmt> consumers;    ///< nests over the same spatial axes, reading the group's results at their own index
   std::vector<BufferRef> unseen;  ///< results that nothing outside of the group reads
+  /// Parameters that are constants at every call and that only the group reads: the rule may have them packed.
+  std::vector<BufferRef> constants;
 };
 
 /// A tile of the result in registers, one axis in vector lanes, one unrolled; consumers are applied to the tile. Where
 /// only the reduction axis is contiguous, that axis goes into lanes instead, and the order of the reduction changes.
 /// Null: no rule fits.
-Stmt schedule_reduction(Context& context, const ReductionGroup& group, const Target& target, std::string& trace);
+Stmt schedule_reduction(Context& context, const ReductionGroup& group, const Target& target, std::string& trace,
+                        std::vector<PackedParam>& packed);
 
 }  // namespace relaxc::schedule

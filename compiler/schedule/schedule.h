@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/schedule/packing.h"
 #include "compiler/tir/builder.h"
 
 namespace relaxc::schedule {
@@ -93,6 +94,10 @@ class Schedule {
   void reduce_in_lanes(uint32_t block, uint32_t loop, int64_t lanes, int64_t vector);
   /// Allows that the order of a block's reduction changes.
   void allow_reassociation(uint32_t block);
+  /// Every access of `buffer` reads a packed copy of it instead, which is returned; the caller provides its contents.
+  BufferRef pack(BufferRef buffer, const Packing& packing);
+  /// Simplifies the subscripts of `buffer` by what the loops around say of their variables.
+  void simplify_subscripts(BufferRef buffer);
   /// A nest that computes one element a point is computed where it is read instead, and goes away.
   void inline_nest(uint32_t block);
 

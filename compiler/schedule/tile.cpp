@@ -37,6 +37,7 @@ TileShape best_tile(const Target& target, Expr unrolled, Expr vectorized, int64_
   for (int64_t n = 1; n <= 8; ++n)
     for (int64_t m = 1; m <= 16; ++m) {
       if (m > 1 && (!unrolled || (unrolled.constant() != nullptr && *unrolled.constant() < m))) continue;
+      if (n > 1 && vectorized.constant() != nullptr && *vectorized.constant() <= lanes * (n - 1)) continue;
       if (m * n + n + 1 > target.vector_registers) continue;
       double work = static_cast<double>(m * n);
       double share = work / (work + static_cast<double>(m + n)) * std::min(1.0, work / 8);

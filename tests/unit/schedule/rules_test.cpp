@@ -3,12 +3,15 @@
 // The data are small integers, so that sums are exact in any order and with any rounding: results must be the same to
 // the bit although reductions change their order and products are fused.
 #include <catch2/catch.hpp>
+#include <cstring>
 #include <random>
+#include <span>
 
 #include "compiler/schedule/kernel.h"
 #include "compiler/tir/evaluator.h"
 #include "compiler/tir/print.h"
 #include "compiler/tir/verify.h"
+#include "compiler/tir/visit.h"
 #include "tests/unit/schedule/kernels.h"
 
 namespace relaxc {
@@ -27,11 +30,10 @@ Target narrow_target() {
   return target;
 }
 
-std::vector<std::vector<float>> run(const tir::PrimFunc& f, const std::map<std::string, int64_t>& symbols) {
-  auto interpreter = tir::make_interpreter();
+using Symbols = std::map<std::string, int64_t>;
+
+std::vector<std::vector<float>> inputs(const tir::PrimFunc& f, const Symbols& symbols) {
   std::mt19937 random(5);
-  std::vector<int64_t> scalars;
-  for (arith::Var symbol : f.symbols) scalars.push_back(symbols.at(symbol.name()));
   std::vector<std::vector<float>> memory;
   for (const tir::Param& param : f.params) {
     int64_t count = 1;
@@ -40,9 +42,20 @@ std::vector<std::vector<float>> run(const tir::PrimFunc& f, const std::map<std::
     std::vector<float>& one = memory.emplace_back(static_cast<size_t>(count));
     for (float& x : one) x = static_cast<float>(random() % 9) - 4;
   }
+  return memory;
+}
+
+void run_on(const tir::PrimFunc& f, const Symbols& symbols, std::vector<std::vector<float>>& memory) {
+  std::vector<int64_t> scalars;
+  for (arith::Var symbol : f.symbols) scalars.push_back(symbols.at(symbol.name()));
   std::vector<void*> buffers;
   for (auto& one : memory) buffers.push_back(one.data());
-  REQUIRE(interpreter->run(f, buffers, scalars));
+  REQUIRE(tir::make_interpreter()->run(f, buffers, scalars));
+}
+
+std::vector<std::vector<float>> run(const tir::PrimFunc& f, const std::map<std::string, int64_t>& symbols) {
+  auto memory = inputs(f, symbols);
+  run_on(f, symbols, memory);
   return memory;
 }
 
@@ -56,6 +69,49 @@ void same_numbers(arith::Context& context, const tir::PrimFunc& f,
     INFO(tir::to_string(scheduled));
     REQUIRE(tir::first_fault(scheduled) == "");
     for (const auto& symbols : cases) CHECK(run(f, symbols) == run(scheduled, symbols));
+  }
+}
+
+/// The same with the weight packed, as the pass hands it over when it is a constant.
+void same_with_packed_weight(arith::Context& context, const tir::PrimFunc& f) {
+  for (const Target& target : {wide_target(), narrow_target()}) {
+    tir::PrimFunc scheduled = f;
+    std::vector<schedule::PackedParam> packed;
+    REQUIRE(schedule::schedule_kernel(context, scheduled, target, {f.params[1].buffer}, packed));
+    INFO(tir::to_string(scheduled));
+    REQUIRE(tir::first_fault(scheduled) == "");
+    REQUIRE(packed.size() == 1);
+    CHECK(scheduled.params[1].buffer == packed[0].packed);
+    bool divides = false;  // panels must end as plain subscripts
+    tir::for_each_stmt(scheduled.body, [&](tir::Stmt s) {
+      for (Expr e : tir::expressions(s))
+        arith::for_each_node(e, [&](Expr node) {
+          if (const auto* load = node.as<arith::Load>(); load != nullptr && load->buffer == packed[0].packed)
+            for (Expr index : load->indices)
+              arith::for_each_node(index, [&](Expr part) { divides |= part.as<arith::FloorMod>() != nullptr; });
+        });
+    });
+    CHECK_FALSE(divides);
+    auto memory = inputs(f, {}), after = memory;
+    auto& weight = after[1];
+    auto bytes = packed[0].packing.apply(std::as_bytes(std::span<const float>(weight)), sizeof(float));
+    weight.resize(bytes.size() / sizeof(float));
+    std::memcpy(weight.data(), bytes.data(), bytes.size());
+    run_on(f, {}, memory), run_on(scheduled, {}, after);
+    CHECK(memory.back() == after.back());
+  }
+}
+
+TEST_CASE("packed weights give the same numbers") {
+  arith::Context context;
+  auto index = [&](int64_t v) { return context.index(v); };
+  for (int64_t n : {17, 64, 70})
+    for (bool transposed : {false, true})
+      for (int64_t m : {1, 9})
+        same_with_packed_weight(context, testing::matmul(context, {}, index(m), index(n), index(5), transposed, true));
+  for (int64_t out : {4, 16, 31}) {
+    same_with_packed_weight(context, testing::conv(context, {.c = 3, .h = 5, .w = 21, .out = out}, true));
+    same_with_packed_weight(context, testing::conv(context, {.c = 3, .out = out, .kernel = 1, .pad = 0}, true));
   }
 }
 

@@ -1,0 +1,35 @@
+// packing.h: constants in the order in which a kernel reads them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "compiler/tir/buffer.h"
+
+namespace relaxc::schedule {
+
+/// An operand in panels: axis `axis` of a tensor [d0, d1, …] is cut into panels of `panel` elements, which become the
+/// last dim; the number of the panel is the first. The other axes keep their order, or take that of `order`. What a
+/// last panel lacks is zero.
+struct Packing {
+  std::vector<int64_t> shape;  ///< of the tensor, as the kernel sees it
+  size_t axis = 0;
+  int64_t panel = 1;
+  std::vector<size_t> order;  ///< the other axes, outermost first
+
+  std::vector<int64_t> packed_shape() const;
+  /// Unique for one way of packing: "pack [64, 3, 3, 3] in panels of 14 along 0, order 2 3 1".
+  std::string description() const;
+  std::vector<std::byte> apply(std::span<const std::byte> bytes, int64_t element_bytes) const;
+};
+
+/// A kernel's parameter that is to be packed, and what it has become.
+struct PackedParam {
+  tir::BufferRef param = nullptr, packed = nullptr;
+  Packing packing;
+};
+
+}  // namespace relaxc::schedule
