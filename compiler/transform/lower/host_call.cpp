@@ -46,97 +46,111 @@ void leaves(Info info, std::vector<Info>& out) {
 
 }  // namespace
 
+struct HostFunction::KernelCall {
+  const tir::PrimFunc* callee = nullptr;
+  std::vector<const Value*> tensors;      ///< operands
+  std::vector<Expr> scalars;              ///< operands
+  size_t results = 0, bound = 0;          ///< buffers that follow the operands; then comes scratch
+  std::vector<std::vector<Expr>> actual;  ///< dims of operands and results
+  arith::Substitution found;              ///< the callee's scalars and symbols, as expressions of the caller
+
+  /// Whether buffer `i` has a shape that is known before the call.
+  bool known_before(size_t i) const { return i < tensors.size() || (i < tensors.size() + results && bound == 0); }
+};
+
 Status HostFunction::call_tir(Op& op) {
   Diagnostics& diag = this->diag();
-  const tir::PrimFunc* callee = shared_.module.find_prim_func(op.callee);
-  RELAXC_CHECK(callee != nullptr, "no prim func " + op.callee);
-  std::vector<const Value*> tensors;
-  std::vector<Expr> scalars;
+  KernelCall call;
+  call.callee = shared_.module.find_prim_func(op.callee);
+  RELAXC_CHECK(call.callee != nullptr, "no prim func " + op.callee);
+  call.results = op.results.size(), call.bound = op.binds.size();
   for (Value* operand : op.operands()) {
     if (operand->info->as<TensorInfo>() != nullptr)
-      tensors.push_back(operand);
+      call.tensors.push_back(operand);
     else if (operand->info->as<PrimInfo>() != nullptr)
-      scalars.push_back(scalar(*operand));
+      call.scalars.push_back(scalar(*operand));
     else
-      for (Expr dim : dims(operand->info)) scalars.push_back(dim);
+      for (Expr dim : dims(operand->info)) call.scalars.push_back(dim);
   }
+  for (const Value* tensor : call.tensors) call.actual.push_back(dims(tensor->info));
+  for (const Value* result : op.results) call.actual.push_back(dims(result->info));
+  RELAXC_DO(check_arity(op, call));
+  RELAXC_DO(solve_symbols(op, call));
+  return pass_arguments(op, call);
+}
 
-  // What the callee's symbols and scalars are here.
-  arith::Substitution found;
-  size_t next_buffer = 0, next_scalar = 0, num_buffers = 0;
-  for (const tir::Param& param : callee->params) num_buffers += param.buffer != nullptr;
-  size_t scratch = callee->attrs.count("scratch") != 0 ? std::stoul(callee->attrs.at("scratch")) : 0;
-  size_t num_results = op.results.size(), num_bound = op.binds.size();
-  if (num_buffers != tensors.size() + num_results + num_bound + scratch)
-    return diag.error(op.location, Kind::wrong_arity, "prim func '{}' takes {} buffers, found {} operands and results",
-                      op.callee, num_buffers - num_bound - scratch, tensors.size() + num_results);
-  std::vector<std::vector<Expr>> actual;
-  for (const tir::Param& param : callee->params) {
-    if (param.buffer == nullptr) {
-      if (next_scalar >= scalars.size())
-        return diag.error(op.location, Kind::wrong_arity, "prim func '{}' takes more scalars than the call gives",
-                          op.callee);
-      found.emplace(param.var, arith::cast(param.var.dtype(), scalars[next_scalar++]));
-      continue;
-    }
-    size_t i = next_buffer++;
-    if (i < tensors.size())
-      actual.push_back(dims(tensors[i]->info));
-    else if (i < tensors.size() + num_results)
-      actual.push_back(dims(op.results[i - tensors.size()]->info));
+Status HostFunction::check_arity(const Op& op, const KernelCall& call) {
+  const auto& attrs = call.callee->attrs;
+  size_t scratch = attrs.count("scratch") != 0 ? std::stoul(attrs.at("scratch")) : 0, buffers = 0;
+  for (const tir::Param& param : call.callee->params) buffers += param.buffer != nullptr;
+  size_t given = call.tensors.size() + call.results, scalars = call.callee->params.size() - buffers;
+  if (buffers != given + call.bound + scratch)
+    return diag().error(op.location, Kind::wrong_arity,
+                        "prim func '{}' takes {} buffers, found {} operands and results", op.callee,
+                        buffers - call.bound - scratch, given);
+  if (scalars > call.scalars.size())
+    return diag().error(op.location, Kind::wrong_arity, "prim func '{}' takes {} scalars, found {}", op.callee, scalars,
+                        call.scalars.size());
+  return Done{};
+}
+
+Status HostFunction::solve_symbols(const Op& op, KernelCall& call) {
+  size_t next_scalar = 0;
+  std::vector<BufferRef> formals;
+  for (const tir::Param& param : call.callee->params) {
+    if (param.buffer != nullptr)
+      formals.push_back(param.buffer);
     else
-      break;
-    bool bound_later = i >= tensors.size() && num_bound > 0;
-    if (!bound_later) solve(param.buffer->shape, actual.back(), found);
+      call.found.emplace(param.var, arith::cast(param.var.dtype(), call.scalars[next_scalar++]));
   }
-  next_buffer = 0;
-  for (const tir::Param& param : callee->params) {
-    if (param.buffer == nullptr || next_buffer >= actual.size()) continue;
-    const std::vector<Expr>& given = actual[next_buffer++];
-    for (size_t axis = 0; axis < given.size() && axis < param.buffer->shape.size(); ++axis)
-      unify(param.buffer->shape[axis], given[axis], callee->symbols, found);
-  }
-  for (Var symbol : callee->symbols) {
-    if (found.count(symbol) != 0) continue;
+  for (size_t i = 0; i < formals.size(); ++i)
+    if (call.known_before(i)) solve(formals[i]->shape, call.actual[i], call.found);
+  for (size_t i = 0; i < formals.size(); ++i)
+    for (size_t axis = 0; call.known_before(i) && axis < formals[i]->shape.size() && axis < call.actual[i].size();
+         ++axis)
+      unify(formals[i]->shape[axis], call.actual[i][axis], call.callee->symbols, call.found);
+  for (Var symbol : call.callee->symbols) {
+    if (call.found.count(symbol) != 0) continue;
     if (!symbols_.in_scope(symbol))
-      return diag.error(op.location, Kind::unbound_name,
-                        "symbol '{}' of prim func '{}' is no dim of the call's tensors", symbol.name(), op.callee);
-    found.emplace(symbol, symbols_.known(symbol));
+      return diag().error(op.location, Kind::unbound_name,
+                          "symbol '{}' of prim func '{}' is no dim of the call's tensors", symbol.name(), op.callee);
+    call.found.emplace(symbol, symbols_.known(symbol));
   }
+  return Done{};
+}
 
-  // The arguments, in the order of the parameters.
+/// The arguments, in the order of the parameters: operands, results, bound values, scratch; scalars where they stand.
+Status HostFunction::pass_arguments(Op& op, KernelCall& call) {
+  Diagnostics& diag = this->diag();
   tir::Invoke invoke;
   invoke.callee = op.callee;
   invoke.trace_node = trace_node(op.callee);
   std::vector<BufferRef> raw, bound_values;
-  next_buffer = 0;
-  for (const tir::Param& param : callee->params) {
+  size_t next = 0, first_result = call.tensors.size(), first_bound = first_result + call.results;
+  for (const tir::Param& param : call.callee->params) {
     if (param.buffer == nullptr) {
-      invoke.args.push_back(found.at(param.var));
+      invoke.args.push_back(call.found.at(param.var));
       continue;
     }
-    size_t i = next_buffer++;
-    std::vector<Expr> formal = symbols_.known(replace(param.buffer->shape, found));
-    if (i < tensors.size() + num_results && (i < tensors.size() || num_bound == 0))
-      for (size_t axis = 0; axis < formal.size() && axis < actual[i].size(); ++axis)
-        require_equal(formal[axis], actual[i][axis], static_cast<int32_t>(axis));
-    if (i < tensors.size()) {
-      invoke.args.push_back(buffer(*tensors[i]));
-    } else if (i < tensors.size() + num_results) {
-      const Value& result = *op.results[i - tensors.size()];
-      Result<BufferRef> memory =
-          num_bound == 0 ? produce(result) : allocate(result.name, param.buffer->dtype, formal, op.location);
-      if (!memory) return diag.failed();
-      raw.push_back(*memory);
-      invoke.args.push_back(*memory);
-    } else {
-      bool is_bound = i < tensors.size() + num_results + num_bound;
-      RELAXC_TRY(BufferRef memory, allocate(param.buffer->name, param.buffer->dtype, formal, op.location));
-      if (is_bound) bound_values.push_back(memory);
-      invoke.args.push_back(memory);
+    size_t i = next++;
+    std::vector<Expr> formal = symbols_.known(replace(param.buffer->shape, call.found));
+    for (size_t axis = 0; call.known_before(i) && axis < formal.size() && axis < call.actual[i].size(); ++axis)
+      require_equal(formal[axis], call.actual[i][axis], static_cast<int32_t>(axis));
+    if (i < first_result) {
+      invoke.args.push_back(buffer(*call.tensors[i]));
+      continue;
     }
+    Result<BufferRef> memory = call.known_before(i)
+                                   ? produce(*op.results[i - first_result])
+                                   : allocate(param.buffer->name, param.buffer->dtype, formal, op.location);
+    if (!memory) return diag.failed();
+    if (i < first_bound)
+      raw.push_back(*memory);
+    else if (i < first_bound + call.bound)
+      bound_values.push_back(*memory);
+    invoke.args.push_back(*memory);
   }
-  for (Var symbol : callee->symbols) invoke.args.push_back(found.at(symbol));
+  for (Var symbol : call.callee->symbols) invoke.args.push_back(call.found.at(symbol));
   steps_->add(build_.invoke(std::move(invoke)));
   bind_results(op, raw, bound_values);
   return Done{};

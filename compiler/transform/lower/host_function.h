@@ -130,7 +130,11 @@ class HostFunction {
   Status lower_shape_function(Op& op);
 
   // host_call.cpp
+  struct KernelCall;
   Status call_tir(Op& op);
+  Status check_arity(const Op& op, const KernelCall& call);
+  Status solve_symbols(const Op& op, KernelCall& call);
+  Status pass_arguments(Op& op, KernelCall& call);
   Status call_external(Op& op);
   Status call_function(Op& op);
   void bind_results(Op& op, const std::vector<BufferRef>& raw, const std::vector<BufferRef>& bound_values);
