@@ -29,8 +29,17 @@ llvm::Type* Numeric::register_type(DType dtype) const {
   return b_.getIntNTy(dtype.bits);
 }
 
+namespace {
+
+bool is_sub_byte(DType dtype) {
+  return dtype.is_integer() && dtype.bits < 8;
+}
+
+}  // namespace
+
 llvm::Type* Numeric::memory_type(DType dtype) const {
-  if (dtype.is_bool()) return b_.getInt8Ty();
+  // An element of less than a byte has a byte of its own; as an LLVM vector it would share one.
+  if (dtype.is_bool() || is_sub_byte(dtype)) return b_.getInt8Ty();
   return is_narrow(dtype) ? b_.getIntNTy(dtype.bits) : register_type(dtype);
 }
 
@@ -57,11 +66,13 @@ Value* Numeric::number(Value* like, double value) const {
 
 Value* Numeric::from_memory(DType dtype, Value* stored) {
   if (dtype.is_bool()) return b_.CreateICmpNE(stored, number(stored, 0));
+  if (is_sub_byte(dtype)) return b_.CreateTrunc(stored, shaped(register_type(dtype), stored));
   return is_narrow(dtype) ? decode(dtype, stored) : stored;
 }
 
 Value* Numeric::to_memory(DType dtype, Value* value) {
   if (dtype.is_bool()) return b_.CreateZExt(value, shaped(b_.getInt8Ty(), value));
+  if (is_sub_byte(dtype)) return b_.CreateIntCast(value, shaped(b_.getInt8Ty(), value), dtype.is_int());
   return is_narrow(dtype) ? encode(dtype, value) : value;
 }
 
