@@ -1,7 +1,8 @@
 // options.cpp: the flags.
 //
 // Flags that compiler users know keep their spelling: -MD, -MF, -MT and -MP are long options with one dash, which CLI11
-// does not know, so they are given a second dash before CLI11 sees them.
+// does not know, so they are given a second dash before CLI11 sees them. `--check` takes its format only after an equals
+// sign, since the word behind it may be the input; CLI11 would take that word.
 #include "compiler/driver/options.h"
 
 #include <fmt/format.h>
@@ -25,6 +26,7 @@ std::vector<std::string> arguments(int argc, char** argv) {
       if (arg.size() > 3) out.push_back(arg.substr(3));
       arg = "-" + arg.substr(0, 3);
     }
+    if (arg == "--check") arg = "--check=text";
     out.push_back(std::move(arg));
   }
   return out;
@@ -111,10 +113,12 @@ void add_model_flags(CLI::App& app, Options& o) {
   auto* state = app.add_option("--state", collect<State>(o.states, parse_state),
                                "an input and the output that carries it to the next call: h0:hn");
   state->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->type_name("INPUT:OUTPUT");
-  app.add_flag_function(
-         "--check{text}", [&](int64_t) { o.check = CheckFormat::kText; },
+  app.add_option_function<std::string>(
+         "--check",
+         [&](const std::string& format) { o.check = format == "json" ? CheckFormat::kJson : CheckFormat::kText; },
          "only list what keeps the model from compiling; --check=json for machines")
-      ->expected(0, 1);
+      ->check(CLI::IsMember({"text", "json"}))
+      ->type_name("[=json]");
 }
 
 void add_dependency_flags(CLI::App& app, Options& o) {
