@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <map>
+
 #include "compiler/codegen/c/expression.h"
 #include "compiler/codegen/c/types.h"
 #include "compiler/interface/dlpack.h"
@@ -32,7 +34,12 @@ class FunctionPrinter {
         conventions_(conventions),
         own_(conventions.at(function.name)),
         checked_(is_checked(function)),
-        expressions_(names_, helpers, checked_) {}
+        expressions_(names_, helpers, checked_) {
+    tir::for_each_stmt(function_.body, [&](Stmt s) {
+      const auto* invoke = s.as<tir::Invoke>();
+      if (invoke != nullptr && invoke->external) names_.reserve(invoke->callee);
+    });
+  }
 
   std::string run() {
     signature();
@@ -51,15 +58,18 @@ class FunctionPrinter {
     std::string params;
     auto add = [&](const std::string& param) { params += (params.empty() ? "" : ", ") + param; };
     if (own_.context) add("rlx_context* context");
-    std::set<BufferRef> written = written_buffers();
+    std::set<BufferRef> written = written_buffers(), changed = changed_buffers();
     for (const tir::Param& param : function_.params) {
       if (param.buffer == nullptr) {
         add(value_type(param.var.dtype()) + " " + names_.of(param.var));
         continue;
       }
       bool constant = written.count(param.buffer) == 0;
-      add((constant ? "const " : "") + memory_type(param.buffer->dtype) + "* " +
-          (function_.noalias ? "restrict " : "") + names_.of(param.buffer));
+      // What is only read may be given twice (a concat of x and x): that it differs from what is written is all there
+      // is to know.
+      bool alone = function_.noalias && changed.count(param.buffer) != 0;
+      add((constant ? "const " : "") + memory_type(param.buffer->dtype) + "* " + (alone ? "restrict " : "") +
+          names_.of(param.buffer));
     }
     for (arith::Var symbol : function_.symbols) add("int64_t " + names_.of(symbol));
     if (own_.fails) add("rlx_error* error");
@@ -78,6 +88,26 @@ class FunctionPrinter {
           if (const auto* buffer = std::get_if<BufferRef>(&argument)) written.insert(*buffer);
     });
     return written;
+  }
+
+  /// Buffers that the function stores to, itself or through views, or passes on.
+  std::set<BufferRef> changed_buffers() const {
+    std::set<BufferRef> changed;
+    std::map<BufferRef, BufferRef> bases;
+    tir::for_each_stmt(function_.body, [&](Stmt s) {
+      if (const auto* view = s.as<tir::View>()) bases[view->buffer] = view->base;
+    });
+    auto change = [&](BufferRef buffer) {
+      for (; changed.insert(buffer).second && bases.count(buffer) != 0; buffer = bases.at(buffer)) {
+      }
+    };
+    tir::for_each_stmt(function_.body, [&](Stmt s) {
+      if (const auto* store = s.as<tir::Store>()) change(store->buffer);
+      if (const auto* invoke = s.as<tir::Invoke>())
+        for (const tir::Argument& argument : invoke->args)
+          if (const auto* buffer = std::get_if<BufferRef>(&argument)) change(*buffer);
+    });
+    return changed;
   }
 
   void unused(const tir::Param& param) {

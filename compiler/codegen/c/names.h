@@ -14,6 +14,8 @@ namespace relaxc::codegen_c {
 class Names {
  public:
   Names();
+  /// Keeps `name` for what is declared outside the function.
+  void reserve(const std::string& name) { taken_.insert(name); }
   const std::string& of(arith::Expr var);
   const std::string& of(tir::BufferRef buffer);
   /// An unused name for a temporary.
