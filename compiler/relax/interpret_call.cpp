@@ -86,7 +86,8 @@ bool Frame::run_call(const Op& op) {
   return set_results(op, outputs);
 }
 
-bool Frame::run_external(const Op& op) {
+/// What an external function is given: tensors, and numbers for shapes and scalars.
+std::vector<tir::ExternalArg> Frame::external_arguments(const Op& op) {
   std::vector<tir::ExternalArg> args;
   for (const Value* operand : op.operands()) {
     Parts tensors;
@@ -95,6 +96,11 @@ bool Frame::run_external(const Op& op) {
     for (const Part& t : tensors) args.push_back({address(*t), t->dtype, t->shape, 0});
     for (int64_t value : scalars) args.push_back({nullptr, DType::i(64), {}, value});
   }
+  return args;
+}
+
+bool Frame::run_external(const Op& op) {
+  std::vector<tir::ExternalArg> args = external_arguments(op);
   std::vector<const TensorInfo*> infos;
   for (const Value* result : op.results) collect_tensors(result->info, infos);
   Parts outputs;
@@ -110,9 +116,7 @@ bool Frame::run_external(const Op& op) {
 }
 
 bool Frame::run_shape_function(const Op& op) {
-  std::vector<tir::ExternalArg> args;
-  for (const Value* operand : op.operands())
-    for (const Part& t : parts(operand)) args.push_back({address(*t), t->dtype, t->shape, 0});
+  std::vector<tir::ExternalArg> args = external_arguments(op);
   std::vector<int64_t> dims(static_cast<size_t>(op.result()->info->as<ShapeInfo>()->ndim));
   args.push_back({dims.data(), DType::i(64), {static_cast<int64_t>(dims.size())}, 0});
   RELAXC_CHECK(bool(program_.external), "no external functions are given, " + op.callee + " is one");

@@ -81,6 +81,7 @@ class Frame {
   bool run_expansion(const Op& op);
   bool run_call_tir(const Op& op);
   bool run_call(const Op& op);
+  std::vector<tir::ExternalArg> external_arguments(const Op& op);
   bool run_external(const Op& op);
   bool run_shape_function(const Op& op);
   bool run_if(const Op& op);

@@ -315,12 +315,12 @@ Status HostFunction::lower_shape_function(Op& op) {
   RELAXC_TRY(BufferRef answer, allocate(op.callee, DType::i(64), {count}, op.location));
   tir::Invoke invoke;
   invoke.callee = op.callee, invoke.external = true;
-  invoke.args.push_back(answer);
   for (Value* operand : op.operands()) {
     if (operand->info->as<TensorInfo>() != nullptr) invoke.args.push_back(buffer(*operand));
     for (Expr dim : operand->info->as<ShapeInfo>() != nullptr ? dims(operand->info) : std::vector<Expr>{})
       invoke.args.push_back(dim);
   }
+  invoke.args.push_back(answer);
   steps_->add(build_.invoke(std::move(invoke)));
   std::vector<Expr> shape = relax_dims(op.result()->info);
   for (size_t i = 0; i < shape.size(); ++i) {

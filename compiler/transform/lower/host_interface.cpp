@@ -172,9 +172,9 @@ BufferRef HostFunction::ask_shape_function(const Op& op, Steps& steps) {
   steps.alloc(answer);
   tir::Invoke invoke;
   invoke.callee = op.callee, invoke.external = true;
-  invoke.args.push_back(answer);
   for (Value* operand : op.operands())
     for (Expr dim : dims(operand->info)) invoke.args.push_back(dim);
+  invoke.args.push_back(answer);
   steps.add(build_.invoke(std::move(invoke)));
   return answer;
 }

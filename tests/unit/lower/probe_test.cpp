@@ -116,7 +116,7 @@ def main(x: R.Tensor(("n",), "float32")):
 )");
   program.external = [](const std::string& name, std::span<const tir::ExternalArg> args) {
     if (name == "half_of") {
-      *static_cast<int64_t*>(args[0].data) = args[1].scalar / 2;
+      *static_cast<int64_t*>(args[1].data) = args[0].scalar / 2;
       return 0;
     }
     const auto* from = static_cast<const float*>(args[0].data);
