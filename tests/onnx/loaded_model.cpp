@@ -26,12 +26,15 @@ class Guarded {
     data_ = memory_.data() + kCanary + (align - at % align) % align;
   }
   void* data() { return data_; }
+  std::vector<std::byte> bytes() const { return {data_, data_ + bytes_}; }
   bool intact() const {
-    auto marked = [](std::byte b) { return b == kMark; };
     return std::all_of(data_ - kCanary, data_, marked) && std::all_of(data_ + bytes_, data_ + bytes_ + kCanary, marked);
   }
+  bool untouched() const { return std::all_of(memory_.begin(), memory_.end(), marked); }
 
  private:
+  static bool marked(std::byte b) { return b == kMark; }
+
   uint64_t bytes_;
   std::vector<std::byte> memory_;
   std::byte* data_;
@@ -75,7 +78,8 @@ rlx_tensor tensor_of(void* data, DType dtype, std::vector<int64_t>& shape) {
 
 class Run {
  public:
-  Run(const rlx_function& function, const std::vector<HostTensor>& inputs) : function_(function), given_(inputs) {
+  Run(const rlx_function& function, const std::vector<HostTensor>& inputs, LoadedModel::States states)
+      : function_(function), given_(inputs), in_place_(states == LoadedModel::kInPlace) {
     context_.error = &error_;
   }
 
@@ -100,6 +104,8 @@ class Run {
     Guarded arena(arena_bytes, std::max<uint32_t>(function_.arena_align, 1));
     context_.arena = arena.data();
     context_.arena_bytes = arena_bytes;
+    if (std::string fault = too_small(arena_bytes); !fault.empty()) return fault;
+    if (!arena.untouched()) return std::string("a refused call wrote the arena");
     int32_t status =
         function_.run(&context_, inputs_.data(), function_.num_inputs, outputs_.data(), function_.num_outputs);
     if (status != RLX_OK) return failure("run", status);
@@ -134,6 +140,30 @@ class Run {
     }
     for (uint32_t i = 0; i < function_.num_outputs; ++i)
       outputs_.push_back(tensor_of(out_memory_[i]->data(), dtypes_[i], out_shapes_[i]));
+    for (uint32_t i = 0; i < function_.num_outputs; ++i) {
+      int32_t pair = function_.outputs[i].pair;
+      if (!in_place_ || pair < 0) continue;
+      auto input = static_cast<size_t>(pair);
+      if (!bytes_[input].empty()) std::memcpy(out_memory_[i]->data(), bytes_[input].data(), bytes_[input].size());
+      inputs_[input].data = out_memory_[i]->data();
+    }
+    return {};
+  }
+
+  /// One byte less than the arena is refused, and no output was touched. Empty if so.
+  std::string too_small(uint64_t arena_bytes) {
+    if (arena_bytes == 0) return {};
+    std::vector<std::vector<std::byte>> before;
+    for (const auto& memory : out_memory_) before.push_back(memory->bytes());
+    context_.arena_bytes = arena_bytes - 1;
+    int32_t status =
+        function_.run(&context_, inputs_.data(), function_.num_inputs, outputs_.data(), function_.num_outputs);
+    context_.arena_bytes = arena_bytes;
+    if (status != RLX_ARENA_SIZE || error_.expected != static_cast<int64_t>(arena_bytes) ||
+        error_.actual != static_cast<int64_t>(arena_bytes) - 1)
+      return "an arena that is a byte too small: " + failure("run", status);
+    for (size_t i = 0; i < before.size(); ++i)
+      if (before[i] != out_memory_[i]->bytes()) return fmt::format("a refused call wrote output {}", i);
     return {};
   }
 
@@ -151,6 +181,7 @@ class Run {
 
   const rlx_function& function_;
   const std::vector<HostTensor>& given_;
+  bool in_place_;
   rlx_error error_{};
   rlx_context context_ = RLX_CONTEXT_INIT;
   std::vector<std::vector<int64_t>> shapes_, out_shapes_;
@@ -182,8 +213,9 @@ LoadedModel::~LoadedModel() {
   dlclose(handle_);
 }
 
-std::variant<std::vector<HostTensor>, std::string> LoadedModel::run(const std::vector<HostTensor>& inputs) const {
-  return Run(*model_->functions, inputs).all();
+std::variant<std::vector<HostTensor>, std::string> LoadedModel::run(const std::vector<HostTensor>& inputs,
+                                                                    States states, uint32_t entry) const {
+  return Run(function(entry), inputs, states).all();
 }
 
 }  // namespace relaxc::onnx_tests

@@ -11,7 +11,7 @@
 
 namespace relaxc::onnx_tests {
 
-/// The first entry point of `<name>_model`. Every run asks for sizes, gives an arena of exactly the size asked for
+/// The entry points of `<name>_model`. Every run asks for sizes, gives an arena of exactly the size asked for
 /// between canaries, and outputs of exactly the capacity asked for, so that each test is a test of these promises too.
 class LoadedModel {
  public:
@@ -19,9 +19,13 @@ class LoadedModel {
   static std::unique_ptr<LoadedModel> open(const std::string& library, const std::string& name, std::string& fault);
   ~LoadedModel();
 
-  /// The outputs, or why there are none.
-  std::variant<std::vector<relax::HostTensor>, std::string> run(const std::vector<relax::HostTensor>& inputs) const;
-  const rlx_function& function() const { return *model_->functions; }
+  enum States { kApart, kInPlace };
+  /// The outputs of the entry point of that index, or why there are none. kInPlace: outputs that carry a state are
+  /// written over their inputs.
+  std::variant<std::vector<relax::HostTensor>, std::string> run(const std::vector<relax::HostTensor>& inputs,
+                                                                States states = kApart, uint32_t entry = 0) const;
+  const rlx_function& function(uint32_t entry = 0) const { return model_->functions[entry]; }
+  const rlx_model& model() const { return *model_; }
 
  private:
   LoadedModel(void* handle, const rlx_model* model) : handle_(handle), model_(model) {}

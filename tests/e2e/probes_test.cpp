@@ -1,0 +1,114 @@
+// probes_test.cpp: small programs that hold the architecture to what is hard for it: sizes that are known late,
+// regions, calls, states. Each runs with several sizes, 0 and 1 among them.
+#include <catch2/catch.hpp>
+
+#include "tests/e2e/road.h"
+
+namespace relaxc::e2e {
+namespace {
+
+using Shape = std::vector<int64_t>;
+
+HostTensor scalar(DType dtype, double value) {
+  return tensor(dtype, {}, {value});
+}
+
+TEST_CASE("the branches of an if may differ in shape") {
+  Road road("tests/e2e/programs/branch_shapes.relax");
+  for (int64_t n : {0, 1, 3, 17})
+    for (int64_t taken : {0, 1}) {
+      auto found = road.run({floats({n, 4}, -1), scalar(DType::boolean(), static_cast<double>(taken))});
+      CHECK(found[0].shape == Shape{taken != 0 ? 2 * n : n, 4});
+    }
+}
+
+TEST_CASE("a loop carries a tensor that grows, up to the trip count that an input gives") {
+  Road road("tests/e2e/programs/loop_growing.relax");
+  for (int64_t n : {0, 1, 5})
+    for (int64_t trips : {0, 1, 4}) {
+      HostTensor count = scalar(DType::i(64), static_cast<double>(trips));
+      auto found = road.run({floats({n}, 1), count, scalar(DType::f(32), 1000)});
+      CHECK(found[0].shape == Shape{n * (trips + 1)});
+    }
+  auto ended = road.run({floats({5}, 1), scalar(DType::i(64), 4), scalar(DType::f(32), 0)});
+  CHECK(ended[0].shape == Shape{10});
+}
+
+TEST_CASE("what the data decides the size of feeds element-wise code") {
+  Road road("tests/e2e/programs/nonzero.relax");
+  auto found = road.run({tensor(DType::f(32), {2, 3}, {1, 0, -1, 0, 2, 3})});
+  CHECK(found[0].shape == Shape{2, 3});
+  CHECK(values_of(found[0]) == std::vector<double>{1, 4, 4, 1, 4, 7});
+  CHECK(road.run({floats({3, 3}, -100)})[0].shape == Shape{2, 0});
+  CHECK(road.run({floats({0, 3})})[0].shape == Shape{2, 0});
+  CHECK(road.run({floats({5, 7}, 1)})[0].shape == Shape{2, 35});
+}
+
+TEST_CASE("a function calls another with its symbols replaced") {
+  Road road("tests/e2e/programs/call_with_symbols.relax");
+  for (Shape s : {Shape{1, 1, 1}, Shape{2, 3, 4}, Shape{5, 1, 9}, Shape{17, 8, 3}, Shape{0, 2, 3}})
+    road.run({floats({s[0], s[1]}, -1), floats({s[1], s[2]}, -2)});
+}
+
+TEST_CASE("recursion in tail position is a loop") {
+  Road road("tests/e2e/programs/tail_recursion.relax");
+  for (int64_t n : {1, 5})
+    for (int64_t count : {0, 1, 2, 7}) road.run({floats({n}), scalar(DType::i(64), static_cast<double>(count))});
+  road.run_compiled({floats({3}), scalar(DType::i(64), 1000000)});
+}
+
+TEST_CASE("the program supplies a shape function and a function that fills a tensor") {
+  Road road("tests/e2e/programs/external.relax");
+  for (Shape s : {Shape{1, 1}, Shape{3, 5}, Shape{0, 2}})
+    CHECK(road.run({floats(s, -1)})[0].shape == Shape{s[0] + 1, s[1] + 1});
+  CHECK(road.refusal({floats({13, 1})}) ==
+        "bind: EXTERNAL_FAILED (tensor -1, axis -1, symbol -1, node -1, expected 0, actual 77)");
+}
+
+TEST_CASE("the target of a reshape is an input") {
+  Road road("tests/e2e/programs/reshape_target.relax");
+  auto target = [](double a, double b) { return tensor(DType::i(64), {2}, {a, b}); };
+  CHECK(road.run({floats({3, 4}), target(6, 2)})[0].shape == Shape{6, 2});
+  CHECK(road.run({floats({3, 4}), target(1, 12)})[0].shape == Shape{1, 12});
+  CHECK(road.run({floats({1, 1}), target(1, 1)})[0].shape == Shape{1, 1});
+  CHECK_THAT(road.refusal({floats({3, 4}), target(5, 2)}), Catch::Contains("DERIVED_DIM"));
+}
+
+TEST_CASE("an operator that expands into a loop runs over a sequence of any length") {
+  Road road("tests/e2e/programs/lstm.relax");
+  for (Shape s : {Shape{1, 1}, Shape{4, 2}, Shape{9, 5}}) {
+    auto found = road.run({floats({s[0], s[1], 3}, -2), floats({1, 8, 3}, -3), floats({1, 8, 2}, -2), floats({1, 16})});
+    CHECK(found[0].shape == Shape{s[0], 1, s[1], 2});
+  }
+}
+
+TEST_CASE("two symbols that meet broadcast when the model runs") {
+  Road road("tests/e2e/programs/broadcast_symbols.relax");
+  for (auto [x, y, z] : {std::array<Shape, 3>{Shape{2, 3}, {2, 3}, {2, 3}},
+                         {Shape{1, 3}, {4, 1}, {4, 3}},
+                         {Shape{5, 1}, {1, 1}, {5, 1}},
+                         {Shape{0, 3}, {1, 3}, {0, 3}}})
+    CHECK(road.run({floats(x, -1), floats(y, -2)})[0].shape == z);
+  CHECK(road.refusal({floats({2, 3}), floats({4, 3})}) ==
+        "bind: BROADCAST (tensor -1, axis -1, symbol -1, node -1, expected 2, actual 4)");
+}
+
+TEST_CASE("a state is updated in memory of its own or where it lies") {
+  driver::Options options;
+  options.states = {{"h", "h_next"}};
+  Road road("tests/e2e/programs/state.relax", options);
+  REQUIRE(road.function().inputs[1].pair == 1);
+  REQUIRE(road.function().outputs[1].pair == 1);
+  for (int64_t n : {1, 2, 9}) {
+    std::vector<HostTensor> inputs{floats({n, 3}, -1), floats({n, 4}, -2), floats({3, 4}, -1), floats({4, 4}, -2)};
+    std::vector<HostTensor> apart = road.run(inputs);
+    for (const LoadedModel* model : {&road.llvm(), &road.c()}) {
+      auto in_place = model->run(inputs, LoadedModel::kInPlace);
+      REQUIRE(in_place.index() == 0);
+      CHECK(std::get<0>(in_place) == apart);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace relaxc::e2e

@@ -1,0 +1,140 @@
+// road.cpp: parse and interpret; compile, link and load.
+#include "tests/e2e/road.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "compiler/driver/compile.h"
+#include "compiler/ops/op_table.h"
+#include "frontends/relax/parser.h"
+#include "tests/e2e/externals.h"
+
+namespace relaxc::e2e {
+namespace {
+
+namespace fs = std::filesystem;
+
+using Answer = std::variant<std::vector<HostTensor>, std::string>;
+
+const std::vector<HostTensor>& tensors_of(const Answer& answer, const char* who) {
+  INFO(who << ": " << (answer.index() == 1 ? std::get<1>(answer) : ""));
+  REQUIRE(answer.index() == 0);
+  return std::get<0>(answer);
+}
+
+void require_same(const std::vector<HostTensor>& a, const std::vector<HostTensor>& b) {
+  REQUIRE(a.size() == b.size());
+  for (size_t i = 0; i < a.size(); ++i) {
+    INFO("output " << i);
+    REQUIRE(a[i].dtype == b[i].dtype);
+    REQUIRE(a[i].shape == b[i].shape);
+    REQUIRE(values_of(a[i]) == values_of(b[i]));
+    REQUIRE(a[i].bytes == b[i].bytes);
+  }
+}
+
+}  // namespace
+
+HostTensor floats(std::vector<int64_t> shape, double first) {
+  HostTensor made{DType::f(32), std::move(shape), {}};
+  std::vector<double> values;
+  for (int64_t i = 0; i < made.elements(); ++i) values.push_back(first + 0.25 * static_cast<double>(i));
+  return tensor(DType::f(32), made.shape, values);
+}
+
+HostTensor tensor(DType dtype, std::vector<int64_t> shape, const std::vector<double>& values) {
+  HostTensor made{dtype, std::move(shape), {}};
+  for (double value : values) {
+    std::vector<std::byte> bytes = relax::encode_scalar(dtype, value);
+    made.bytes.insert(made.bytes.end(), bytes.begin(), bytes.end());
+  }
+  return made;
+}
+
+std::vector<double> values_of(const HostTensor& tensor) {
+  std::vector<double> values;
+  for (size_t at = 0; at < tensor.bytes.size(); at += static_cast<size_t>(tensor.dtype.bytes()))
+    values.push_back(relax::decode_scalar(tensor.dtype, tensor.bytes.data() + at));
+  return values;
+}
+
+Road::Road(const std::string& file, driver::Options options) : file_(std::string(RELAXC_SOURCE_DIR "/") + file) {
+  folder_ = (fs::temp_directory_path() / "relaxc-e2e-XXXXXX").string();
+  REQUIRE(mkdtemp(folder_.data()) != nullptr);
+  options.input = file_;
+  options.runtime = RELAXC_RUNTIME_LIBRARY;
+  llvm_ = load(options, "by_llvm", ".so");
+  c_ = load(options, "by_c", ".c");
+}
+
+Road::~Road() {
+  std::error_code ignored;
+  fs::remove_all(folder_, ignored);
+}
+
+std::unique_ptr<LoadedModel> Road::load(driver::Options options, const std::string& name, const char* ending) const {
+  std::string stem = folder_ + "/" + name;
+  options.output = stem + ending;
+  INFO(file_);
+  REQUIRE(driver::compile(options) == 0);
+  if (std::string(ending) == ".c") {
+    // The flags under which the text must be clean; unused parameters and helpers are what generated code has.
+    std::string command = fmt::format(
+        RELAXC_C_COMPILER
+        " -std=c99 -O1 -ffp-contract=off -fPIC -shared -Wall -Wextra -pedantic -Werror -Wno-unused-function "
+        "-Wno-unused-parameter -Wno-unused-but-set-variable -Wno-unused-variable -I " RELAXC_SOURCE_DIR
+        "/runtime-lite/include -I {} -o {}.so {}.c " RELAXC_RUNTIME_LIBRARY " -lm",
+        folder_, stem, stem);
+    REQUIRE(std::system(command.c_str()) == 0);
+  }
+  std::string fault;
+  std::unique_ptr<LoadedModel> loaded = LoadedModel::open(stem + ".so", name, fault);
+  INFO(fault);
+  REQUIRE(loaded != nullptr);
+  return loaded;
+}
+
+std::vector<HostTensor> Road::interpreted(const std::vector<HostTensor>& inputs, uint32_t entry) const {
+  std::ifstream in(file_, std::ios::binary);
+  REQUIRE(in);
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  relax::OpTable ops = ops::op_table();
+  Diagnostics diag;
+  Result<relax::Module> module = frontend::parse_module(file_, text, ops, diag);
+  REQUIRE(module);
+  const relax::Function* function = module->find_function(llvm_->function(entry).name);
+  REQUIRE(function != nullptr);
+  auto evaluator =
+      tir::make_interpreter([&](const std::string& name) { return module->find_prim_func(name); }, call_external);
+  auto outcome = relax::interpret(*module, ops, *function, inputs, *evaluator, call_external);
+  if (const auto* fault = std::get_if<relax::RunFault>(&outcome)) FAIL("the interpreter: " + fault->text);
+  return std::get<0>(outcome);
+}
+
+std::vector<HostTensor> Road::run(const std::vector<HostTensor>& inputs, uint32_t entry) const {
+  std::vector<HostTensor> compiled = run_compiled(inputs, entry);
+  require_same(interpreted(inputs, entry), compiled);
+  return compiled;
+}
+
+std::vector<HostTensor> Road::run_compiled(const std::vector<HostTensor>& inputs, uint32_t entry) const {
+  Answer by_llvm = llvm_->run(inputs, LoadedModel::kApart, entry), by_c = c_->run(inputs, LoadedModel::kApart, entry);
+  require_same(tensors_of(by_llvm, "LLVM backend"), tensors_of(by_c, "C backend"));
+  return std::get<0>(by_llvm);
+}
+
+std::string Road::refusal(const std::vector<HostTensor>& inputs) const {
+  Answer by_llvm = llvm_->run(inputs), by_c = c_->run(inputs);
+  REQUIRE(by_llvm.index() == 1);
+  REQUIRE(by_c.index() == 1);
+  REQUIRE(std::get<1>(by_llvm) == std::get<1>(by_c));
+  return std::get<1>(by_llvm);
+}
+
+}  // namespace relaxc::e2e

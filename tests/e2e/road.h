@@ -1,0 +1,51 @@
+// road.h: a program in the text IR, run three ways that must agree to the bit: by the interpreter, and compiled by each
+// backend, linked and called through the generic interface.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compiler/driver/options.h"
+#include "compiler/relax/interpret.h"
+#include "tests/onnx/loaded_model.h"
+
+namespace relaxc::e2e {
+
+using onnx_tests::LoadedModel;
+using relax::HostTensor;
+
+/// A tensor of float32 counting from `first` in steps of a quarter.
+HostTensor floats(std::vector<int64_t> shape, double first = 0);
+HostTensor tensor(DType dtype, std::vector<int64_t> shape, const std::vector<double>& values);
+/// The elements as doubles.
+std::vector<double> values_of(const HostTensor& tensor);
+
+/// One program, compiled by both backends when made. A failure of any step is a failed requirement.
+class Road {
+ public:
+  /// `file`: below the repository's root. `options`: what stands on the command line besides input and output.
+  explicit Road(const std::string& file, driver::Options options = {});
+  ~Road();
+  Road(const Road&) = delete;
+
+  /// What the interpreter and both objects give; requires that they agree.
+  std::vector<HostTensor> run(const std::vector<HostTensor>& inputs, uint32_t entry = 0) const;
+  /// What both objects give; requires that they agree.
+  std::vector<HostTensor> run_compiled(const std::vector<HostTensor>& inputs, uint32_t entry = 0) const;
+  /// How both objects refuse the inputs; requires that they do, with the same record.
+  std::string refusal(const std::vector<HostTensor>& inputs) const;
+
+  const rlx_function& function() const { return llvm_->function(); }
+  const LoadedModel& llvm() const { return *llvm_; }
+  const LoadedModel& c() const { return *c_; }
+
+ private:
+  std::unique_ptr<LoadedModel> load(driver::Options options, const std::string& name, const char* ending) const;
+  std::vector<HostTensor> interpreted(const std::vector<HostTensor>& inputs, uint32_t entry) const;
+
+  std::string file_, folder_;
+  std::unique_ptr<LoadedModel> llvm_, c_;
+};
+
+}  // namespace relaxc::e2e
