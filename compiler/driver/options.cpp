@@ -101,7 +101,7 @@ void add_target_flags(CLI::App& app, Options& o) {
       ->check(CLI::IsMember({"0", "1", "2", "3", "s", "z"}))
       ->capture_default_str();
   app.add_option("--target", o.target, "target triple, or 'native' (default: this machine's triple)");
-  app.add_option("--mcpu", o.cpu, "target CPU, or 'native' (default: the triple's baseline)");
+  app.add_option("--mcpu", o.cpu, "target CPU, or 'native' (default: x86-64-v3, else the triple's baseline)");
   app.add_option("--mattr", o.features, "target features, as in +avx2,-fma");
   app.add_option("--threads", o.task_slots, "most tasks of a parallel loop")->check(CLI::Range(1, 1024));
 }

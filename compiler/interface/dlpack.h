@@ -16,18 +16,30 @@ inline DLPackType dlpack_type(DType dtype) {
   constexpr uint8_t kOwn = 0xC0;
   switch (dtype.code) {
     case TypeCode::kInt:
-    case TypeCode::kIndex: return {0, dtype.bits};
-    case TypeCode::kUInt: return {1, dtype.bits};
-    case TypeCode::kFloat: return {2, dtype.bits};
-    case TypeCode::kHandle: return {3, dtype.bits};
-    case TypeCode::kBFloat: return {4, dtype.bits};
-    case TypeCode::kComplex: return {5, dtype.bits};
-    case TypeCode::kBool: return {6, 8};
-    case TypeCode::kFloat8E4M3FN: return {10, 8};
-    case TypeCode::kFloat8E4M3FNUZ: return {11, 8};
-    case TypeCode::kFloat8E5M2: return {12, 8};
-    case TypeCode::kFloat8E5M2FNUZ: return {13, 8};
-    case TypeCode::kString: return {kOwn, dtype.bits};
+    case TypeCode::kIndex:
+      return {0, dtype.bits};
+    case TypeCode::kUInt:
+      return {1, dtype.bits};
+    case TypeCode::kFloat:
+      return {2, dtype.bits};
+    case TypeCode::kHandle:
+      return {3, dtype.bits};
+    case TypeCode::kBFloat:
+      return {4, dtype.bits};
+    case TypeCode::kComplex:
+      return {5, dtype.bits};
+    case TypeCode::kBool:
+      return {6, 8};
+    case TypeCode::kFloat8E4M3FN:
+      return {10, 8};
+    case TypeCode::kFloat8E4M3FNUZ:
+      return {11, 8};
+    case TypeCode::kFloat8E5M2:
+      return {12, 8};
+    case TypeCode::kFloat8E5M2FNUZ:
+      return {13, 8};
+    case TypeCode::kString:
+      return {kOwn, dtype.bits};
   }
   RELAXC_UNREACHABLE();
 }

@@ -79,7 +79,8 @@ Result<Target> resolve_target(const std::string& triple_name, const std::string&
     target.cpu = llvm::sys::getHostCPUName().str();
     target.features = native_features();
   }
-  if (target.cpu.empty()) target.cpu = triple.getArch() == llvm::Triple::x86_64 ? "x86-64" : "generic";
+  // Without fused multiply-add every polynomial would be emulated; what lacks it is asked for by name (--mcpu=x86-64).
+  if (target.cpu.empty()) target.cpu = triple.getArch() == llvm::Triple::x86_64 ? "x86-64-v3" : "generic";
   if (!features.empty()) target.features += (target.features.empty() ? "" : ",") + features;
 
   std::unique_ptr<llvm::MCSubtargetInfo> plain(known->createMCSubtargetInfo(triple, "", ""));
