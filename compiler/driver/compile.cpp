@@ -4,9 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 
 #include "compiler/codegen/c/emit.h"
 #include "compiler/codegen/llvm/emit.h"
@@ -14,14 +15,16 @@
 #include "compiler/codegen/llvm/jit.h"
 #include "compiler/codegen/llvm/target.h"
 #include "compiler/driver/depfile.h"
+#include "compiler/driver/input.h"
 #include "compiler/driver/outputs.h"
+#include "compiler/driver/plan.h"
 #include "compiler/driver/report.h"
+#include "compiler/driver/summary.h"
 #include "compiler/driver/version.h"
 #include "compiler/interface/header.h"
 #include "compiler/ops/op_table.h"
 #include "compiler/pipeline/pipelines.h"
 #include "compiler/relax/print.h"
-#include "frontends/relax/parser.h"
 
 namespace relaxc::driver {
 namespace {
@@ -36,140 +39,82 @@ std::string own_runtime() {
   return fs::exists(library, error) ? library.string() : std::string();
 }
 
-std::optional<Emit> emit_of_ending(const std::string& path) {
-  static constexpr std::pair<std::string_view, Emit> kEndings[] = {
-      {".o", Emit::kObject},   {".s", Emit::kAssembly}, {".ll", Emit::kLLVM},
-      {".bc", Emit::kBitcode}, {".c", Emit::kC},        {".so", Emit::kSharedLibrary}};
-  std::string ending = fs::path(path).extension().string();
-  for (const auto& [text, emit] : kEndings)
-    if (ending == text) return emit;
-  return std::nullopt;
-}
-
-bool is_name(const std::string& name) {
-  bool identifier =
-      !name.empty() &&
-      name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == std::string::npos;
-  return identifier && std::isdigit(static_cast<unsigned char>(name[0])) == 0 && name.rfind("rlx", 0) != 0 &&
-         interface::identifier(name) == name;
-}
-
 class Compilation {
  public:
   explicit Compilation(const Options& options) : options_(options), ops_(ops::op_table()), outputs_(diag_) {}
 
   int run() {
     bool done = static_cast<bool>(all_steps());
-    if (done || diag_.has_errors() || !diag_.all().empty()) print_diagnostics(diag_, options_);
+    RELAXC_CHECK(done || diag_.has_errors(), "a step failed without saying why");
+    print_diagnostics(diag_, options_, proposals_);
     return exit_code(diag_, options_);
   }
 
  private:
   Status all_steps() {
     Diagnostics& diag = diag_;
-    RELAXC_DO(check_options());
+    RELAXC_DO(check_pass_names());
+    bool writes = options_.check == CheckFormat::kNone && options_.passes.stop_after.empty();
+    if (writes) {
+      RELAXC_TRY(plan_, plan_outputs(options_, diag));
+    }
     RELAXC_TRY(Target target, codegen_llvm::resolve_target(options_.target, options_.cpu, options_.features, diag));
     if (options_.task_slots > 0) target.task_slots = options_.task_slots;
-    RELAXC_TRY(relax::Module module, read_input());
-    say("read {}", options_.input);
-    RELAXC_DO(apply_states(module));
+    RELAXC_TRY(relax::Module module, read_input(options_, ops_, diag, files_));
+    for (const std::string& file : files_) say("read {} ({} bytes)", file, size_of(file));
     interface::Object object;
     RELAXC_DO(transform(module, target, object));
-    if (options_.check != CheckFormat::kNone) return Done{};
-    if (!options_.passes.stop_after.empty()) {
-      fmt::print("{}", relax::to_string(module));
-      return Done{};
-    }
-    if (options_.warnings_are_errors && !diag.all().empty()) return Done{};
+    if (options_.check != CheckFormat::kNone) proposals_ = propose_states(object);
+    if (!options_.passes.stop_after.empty()) fmt::print("{}", relax::to_string(module));
+    if (!writes) return Done{};
     name_object(object, target);
+    for (const std::string& line : summary(object, target)) say("{}", line);
+    if (refused()) return Done{};
     RELAXC_DO(write(object, target));
-    return outputs_.commit();
+    if (refused()) return Done{};
+    RELAXC_DO(outputs_.commit());
+    say("wrote {} ({} bytes), {}{}{}", plan_.output, size_of(plan_.output), plan_.header,
+        plan_.depfile.empty() ? "" : ", ", plan_.depfile);
+    return Done{};
   }
 
-  Status check_options() {
-    bool writes = options_.check == CheckFormat::kNone && options_.passes.stop_after.empty();
-    auto pass_exists = [&](const std::string& name) { return name == "all" || find_pass(name) != nullptr; };
+  /// True if warnings forbid to write.
+  bool refused() const { return options_.warnings_are_errors && !diag_.all().empty(); }
+
+  static uint64_t size_of(const std::string& path) {
+    std::error_code error;
+    uint64_t size = fs::file_size(path, error);
+    return error ? 0 : size;
+  }
+
+  Status check_pass_names() {
     std::vector<std::string> named = options_.passes.print_before;
     named.insert(named.end(), options_.passes.print_after.begin(), options_.passes.print_after.end());
     named.insert(named.end(), options_.passes.disabled.begin(), options_.passes.disabled.end());
     if (!options_.passes.stop_after.empty()) named.push_back(options_.passes.stop_after);
     for (const std::string& name : named)
-      if (!pass_exists(name)) return diag_.error(nullptr, Kind::usage, "there is no pass named '{}'", name);
-    if (!writes) return Done{};
-    if (options_.output.empty()) return diag_.error(nullptr, Kind::usage, "nothing to write: give an output with -o");
-    std::optional<Emit> emit = options_.emit ? options_.emit : emit_of_ending(options_.output);
-    if (!emit)
-      return diag_.error(nullptr, Kind::usage,
-                         "the ending of '{}' says no form; use .o .s .ll .bc .c or .so, or --emit", options_.output);
-    emit_ = *emit;
-    name_ = options_.name.empty() ? fs::path(options_.output).stem().string() : options_.name;
-    if (!is_name(name_))
-      return diag_.error(
-          nullptr, Kind::usage,
-          "'{}' cannot be the prefix of C names (an identifier that does not begin with 'rlx'); choose one with --name",
-          name_);
+      if (name != "all" && find_pass(name) == nullptr)
+        return diag_.error(nullptr, Kind::usage, "there is no pass named '{}'; the passes are: {}", name, pass_names());
     return Done{};
   }
 
-  Result<relax::Module> read_input() {
-    if (fs::path(options_.input).extension() == ".onnx") {
-      frontend::ImportOptions import;
-      import.dims = options_.dims;
-      return frontend::import_onnx(options_.input, import, ops_, diag_, &files_);
-    }
-    std::error_code error;
-    bool regular = fs::is_regular_file(options_.input, error);
-    std::ifstream in(options_.input, std::ios::binary);
-    if (!regular || !in)
-      return diag_.error(nullptr, Kind::io, "cannot read {}: {}", options_.input,
-                         regular                      ? "permission denied"
-                         : fs::exists(options_.input) ? "not a file"
-                                                      : "no such file");
-    std::string text{std::istreambuf_iterator<char>(in), {}};
-    files_.push_back(options_.input);
-    RELAXC_CHECK(!diag_.has_errors());
-    Diagnostics& diag = diag_;
-    RELAXC_TRY(relax::Module module, frontend::parse_module(options_.input, std::move(text), ops_, diag));
-    RELAXC_DO(apply_dims(module));
-    return module;
-  }
-
-  /// `--dim` on a text program: facts about the symbols of that name.
-  Status apply_dims(relax::Module& module) {
-    for (const frontend::DimOverride& dim : options_.dims) {
-      bool found = false;
-      for (relax::Function* function : module.functions())
-        for (arith::Var symbol : function->symbols) {
-          if (symbol.name() != dim.name) continue;
-          function->facts.bound(symbol, {dim.lower, dim.upper});
-          function->facts.multiple(symbol, dim.multiple_of);
-          found = true;
-        }
-      if (!found)
-        return diag_.error(nullptr, Kind::usage, "--dim {}: the program has no symbol of that name", dim.name);
-    }
-    return Done{};
-  }
-
-  Status apply_states(relax::Module& module) {
-    std::vector<std::string> pairs;
-    for (const State& state : options_.states) pairs.push_back(state.input + ":" + state.output);
-    if (pairs.empty()) return Done{};
-    for (relax::Function* function : module.functions())
-      if (!function->is_private) function->attrs["state"] = pairs;
-    return Done{};
+  static std::string pass_names() {
+    std::string names;
+    for (const Pass& pass : compile_pipeline()) names += (names.empty() ? "" : ", ") + std::string(pass.name);
+    return names;
   }
 
   Status transform(relax::Module& module, const Target& target, interface::Object& object) {
     std::unique_ptr<tir::Evaluator> evaluator = tir::make_interpreter();
     PassContext context{ops_, target, diag_, *evaluator, options_.opt_level(), &object};
     PassOptions passes = options_.passes;
+    passes.time_passes |= options_.verbose;
     passes.show = [](const std::string& text) { fmt::print(stderr, "{}", text); };
     return run_passes(compile_pipeline(), module, context, passes);
   }
 
   void name_object(interface::Object& object, const Target& target) {
-    object.name = name_;
+    object.name = plan_.name;
     object.producer = std::string("relaxc ") + kVersion;
     std::vector<std::string> parts{object.producer, target.triple, target.cpu, target.features, options_.opt};
     for (const frontend::DimOverride& dim : options_.dims)
@@ -189,34 +134,32 @@ class Compilation {
 
   Status write(const interface::Object& object, const Target& target) {
     Diagnostics& diag = diag_;
-    fs::path header = fs::path(options_.output).replace_extension(".h");
-    std::string temporary = outputs_.add(options_.output);
-    if (emit_ == Emit::kC) {
-      RELAXC_DO(write_c(object, header.filename().string(), temporary));
-    } else {
-      codegen_llvm::EmitOptions emit;
-      emit.kind = static_cast<codegen_llvm::OutputKind>(emit_);
-      emit.opt = options_.opt;
-      emit.runtime = options_.runtime.empty() ? own_runtime() : options_.runtime;
-      RELAXC_DO(codegen_llvm::emit(object, target, emit, temporary, diag));
+    RELAXC_TRY(std::string temporary, outputs_.add(plan_.output));
+    RELAXC_DO(outputs_.write(plan_.header, interface::c_header(object), true));
+    if (!plan_.depfile.empty()) {
+      std::string about = options_.depfile_target.empty() ? make_escaped(plan_.output) : options_.depfile_target;
+      RELAXC_DO(outputs_.write(plan_.depfile, depfile_text(about, files_, options_.phony_targets)));
     }
-    say("wrote {}", options_.output);
-    RELAXC_DO(outputs_.write(header.string(), interface::c_header(object), true));
-    if (!options_.depfile) return Done{};
-    std::string path = options_.depfile_path.empty() ? fs::path(options_.output).replace_extension(".d").string()
-                                                     : options_.depfile_path;
-    std::string about = options_.depfile_target.empty() ? options_.output : options_.depfile_target;
-    return outputs_.write(path, depfile_text(about, files_, options_.phony_targets));
+    if (plan_.emit == Emit::kC) return write_c(object, fs::path(plan_.header).filename().string(), temporary);
+    codegen_llvm::EmitOptions emit;
+    emit.kind = static_cast<codegen_llvm::OutputKind>(plan_.emit);
+    emit.opt = options_.opt;
+    emit.runtime = options_.runtime.empty() ? own_runtime() : options_.runtime;
+    emit.shown_path = plan_.output;
+    return codegen_llvm::emit(object, target, emit, temporary, diag);
   }
 
   Status write_c(const interface::Object& object, const std::string& header, const std::string& path) {
+    errno = 0;
     std::ofstream out(path, std::ios::binary);
     bool fine = codegen_c::emit_c(object, header, [&](std::string_view text) {
       out << text;
       return static_cast<bool>(out);
     });
     out.close();
-    if (!fine || !out) return diag_.error(nullptr, Kind::io, "cannot write {}", options_.output);
+    if (!fine || !out)
+      return diag_.error(nullptr, Kind::io, "cannot write {}: {}", plan_.output,
+                         errno == 0 ? "writing failed" : std::strerror(errno));
     return Done{};
   }
 
@@ -229,9 +172,9 @@ class Compilation {
   relax::OpTable ops_;
   Diagnostics diag_;
   Outputs outputs_;
-  Emit emit_ = Emit::kObject;
-  std::string name_;
+  OutputPlan plan_;
   std::vector<std::string> files_;
+  std::vector<StateProposal> proposals_;
 };
 
 }  // namespace

@@ -6,8 +6,11 @@
 
 namespace relaxc::driver {
 
-/// The text of a dependency file: `target: files…`, with blanks, `$` and `#` escaped as make wants, and an empty rule
-/// for each file but the first if `phony`.
+/// A path as make reads it: blanks, tabs and `#` behind a backslash, `$` doubled.
+std::string make_escaped(const std::string& path);
+
+/// The text of a dependency file: `target: files…`, the files escaped and the target as it is (-MT may name several),
+/// and an empty rule for each file but the first if `phony`.
 std::string depfile_text(const std::string& target, const std::vector<std::string>& files, bool phony);
 
 }  // namespace relaxc::driver

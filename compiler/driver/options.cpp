@@ -1,8 +1,8 @@
 // options.cpp: the flags.
 //
 // Flags that compiler users know keep their spelling: -MD, -MF, -MT and -MP are long options with one dash, which CLI11
-// does not know, so they are given a second dash before CLI11 sees them. `--check` takes its format only after an equals
-// sign, since the word behind it may be the input; CLI11 would take that word.
+// does not know, so they are given a second dash before CLI11 sees them. `--check` takes its format only after an
+// equals sign, since the word behind it may be the input; CLI11 would take that word.
 #include "compiler/driver/options.h"
 
 #include <fmt/format.h>
@@ -122,10 +122,13 @@ void add_model_flags(CLI::App& app, Options& o) {
 }
 
 void add_dependency_flags(CLI::App& app, Options& o) {
-  app.add_flag("--MD", o.depfile, "-MD: also write a dependency file for make");
-  app.add_option("--MF", o.depfile_path, "-MF: its path (default: OUTPUT with the ending .d)");
-  app.add_option("--MT", o.depfile_target, "-MT: the target it names (default: OUTPUT)");
-  app.add_flag("--MP", o.phony_targets, "-MP: an empty rule for each dependency, so that a deleted one is no error");
+  auto* wanted = app.add_flag("--MD", o.depfile, "-MD: also write a dependency file for make");
+  app.add_option("--MF", o.depfile_path, "-MF: its path (default: OUTPUT with the ending .d)")->needs(wanted);
+  app.add_option("--MT", o.depfile_target, "-MT: the target it names, as make is to read it (default: OUTPUT)")
+      ->join(' ')
+      ->needs(wanted);
+  app.add_flag("--MP", o.phony_targets, "-MP: an empty rule for each dependency, so that a deleted one is no error")
+      ->needs(wanted);
 }
 
 void add_pass_flags(CLI::App& app, Options& o) {

@@ -26,7 +26,7 @@ struct Options {
   std::string target, cpu, features;
   int32_t task_slots = 0;  ///< 0: the target's own
   bool depfile = false, phony_targets = false;
-  std::string depfile_path, depfile_target;
+  std::string depfile_path, depfile_target;  ///< empty: made from `output`
   bool verbose = false, warnings_are_errors = false;
   CheckFormat check = CheckFormat::kNone;
   std::vector<frontend::DimOverride> dims;

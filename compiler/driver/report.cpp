@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <new>
 #include <nlohmann/json.hpp>
 
 namespace relaxc::driver {
@@ -33,7 +34,7 @@ Json place(Location location) {
   return out;
 }
 
-Json as_json(const Diagnostics& diagnostics) {
+Json as_json(const Diagnostics& diagnostics, const std::vector<StateProposal>& states) {
   Json list = Json::array();
   for (const Diagnostic& d : diagnostics.all()) {
     Json item = place(d.location);
@@ -44,22 +45,35 @@ Json as_json(const Diagnostics& diagnostics) {
     for (const Note& note : d.notes) item["notes"].push_back(note.text);
     list.push_back(std::move(item));
   }
-  return {{"compiles", !diagnostics.has_errors()}, {"diagnostics", std::move(list)}};
+  Json proposals = Json::array();
+  for (const StateProposal& p : states)
+    proposals.push_back({{"function", p.function}, {"input", p.state.input}, {"output", p.state.output}});
+  return {{"compiles", !diagnostics.has_errors()}, {"diagnostics", list}, {"states", proposals}};
 }
 
+/// no-color.org: any text in NO_COLOR that is not empty; a terminal that says it is dumb has no colours either.
 bool on_terminal() {
-  return isatty(STDERR_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
+  const char* no_color = std::getenv("NO_COLOR");
+  const char* terminal = std::getenv("TERM");
+  bool wanted = no_color == nullptr || *no_color == '\0';
+  return wanted && isatty(STDERR_FILENO) != 0 && (terminal == nullptr || std::string_view(terminal) != "dumb");
 }
 
 }  // namespace
 
-void print_diagnostics(const Diagnostics& diagnostics, const Options& options) {
+void print_diagnostics(const Diagnostics& diagnostics, const Options& options,
+                       const std::vector<StateProposal>& states) {
   if (options.check == CheckFormat::kJson) {
     // Names from a model may be any bytes; what is no UTF-8 is replaced.
-    fmt::print("{}\n", as_json(diagnostics).dump(2, ' ', false, Json::error_handler_t::replace));
+    fmt::print("{}\n", as_json(diagnostics, states).dump(2, ' ', false, Json::error_handler_t::replace));
     return;
   }
   fmt::print(stderr, "{}", render(diagnostics, {.color = on_terminal()}));
+  if (options.check == CheckFormat::kNone || diagnostics.has_errors()) return;
+  fmt::print("{}: nothing keeps it from compiling\n", options.input);
+  for (const StateProposal& p : states)
+    fmt::print("{}: '{}' could carry '{}' of '{}' to the next call: --state={}:{}\n", options.input, p.state.output,
+               p.state.input, p.function, p.state.input, p.state.output);
 }
 
 int exit_code(const Diagnostics& diagnostics, const Options& options) {
@@ -67,6 +81,27 @@ int exit_code(const Diagnostics& diagnostics, const Options& options) {
   bool usage = std::any_of(all.begin(), all.end(), [](const Diagnostic& d) { return d.kind == Kind::usage; });
   if (usage) return 2;
   return diagnostics.has_errors() || (options.warnings_are_errors && !all.empty()) ? 1 : 0;
+}
+
+int last_resort(const std::function<int()>& program) {
+  const char* what = nullptr;
+  std::string text;
+  try {
+    return program();
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "relaxc: error: out of memory\n");
+    return 1;
+  } catch (const std::exception& error) {
+    text = error.what();
+    what = text.c_str();
+  } catch (...) {
+    what = "an exception of unknown type";
+  }
+  fmt::print(stderr,
+             "relaxc: internal error: {}\n"
+             "this is a bug of relaxc; please report it with the input and the command line\n",
+             what);
+  return kInternalError;
 }
 
 }  // namespace relaxc::driver

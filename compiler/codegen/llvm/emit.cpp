@@ -11,7 +11,7 @@
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Object/ObjectFile.h>
-#include <llvm/Support/FileSystem.h>
+#include <llvm/Support/FileUtilities.h>
 #include <llvm/Support/Program.h>
 #include <llvm/Support/raw_ostream.h>
 #include <unistd.h>
@@ -21,6 +21,7 @@
 
 #include "compiler/codegen/llvm/machine.h"
 #include "compiler/codegen/llvm/object_emitter.h"
+#include "compiler/codegen/llvm/signals.h"
 
 namespace relaxc::codegen_llvm {
 namespace {
@@ -88,14 +89,15 @@ class Emission {
   }
 
  private:
-  Failure io_error(const std::string& path, const std::string& why) {
-    return diag_.error(nullptr, Kind::io, "cannot write {}: {}", path, why);
+  Failure io_error(const std::string& why) {
+    const std::string& shown = options_.shown_path.empty() ? path_ : options_.shown_path;
+    return diag_.error(nullptr, Kind::io, "cannot write {}: {}", shown, why);
   }
 
   Status write(const std::string& path) {
     std::error_code error;
     llvm::raw_fd_ostream out(path, error);
-    if (error) return io_error(path, error.message());
+    if (error) return io_error(error.message());
     if (options_.kind == OutputKind::kIr) {
       module_->print(out, nullptr);
     } else if (options_.kind == OutputKind::kBitcode) {
@@ -112,7 +114,7 @@ class Emission {
     if (!out.has_error()) return Done{};
     std::string why = out.error().message();
     out.clear_error();
-    return io_error(path, why);
+    return io_error(why);
   }
 
   /// Writes the weights where their section lies in the file.
@@ -132,7 +134,7 @@ class Emission {
       RELAXC_CHECK(offset != 0, "the object has no section for its weights");
     }
     int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-    if (file < 0) return io_error(path, std::strerror(errno));
+    if (file < 0) return io_error(std::strerror(errno));
     int failure = 0;
     uint64_t at = offset, end = offset + object_.weights.bytes;
     object_.weights.stream([&](const std::byte* data, size_t size) {
@@ -145,7 +147,7 @@ class Emission {
       }
     });
     if (::close(file) != 0 && failure == 0) failure = errno;
-    if (failure != 0) return io_error(path, std::strerror(failure));
+    if (failure != 0) return io_error(std::strerror(failure));
     RELAXC_CHECK(at == end, "fewer weights than announced");
     return Done{};
   }
@@ -156,11 +158,11 @@ class Emission {
     if (options_.runtime.empty())
       return diag.error(nullptr, Kind::usage, "a shared library needs the runtime's library");
     std::string object = path_ + ".o";
+    remove_on_signal(object);
+    llvm::FileRemover remover(object);
     RELAXC_DO(write(object));
     if (object_.weights.bytes != 0) RELAXC_DO(fill_weights(object));
-    Status linked = link(object);
-    llvm::sys::fs::remove(object);
-    return linked;
+    return link(object);
   }
 
   Status link(const std::string& object) {
@@ -170,7 +172,7 @@ class Emission {
                                       object,    options_.runtime, "-lc"};
     std::string message;
     int status = llvm::sys::ExecuteAndWait(*compiler, args, std::nullopt, {}, 0, 0, &message);
-    if (status != 0) return io_error(path_, message.empty() ? "the linker failed" : message);
+    if (status != 0) return io_error(message.empty() ? "the linker failed" : message);
     return Done{};
   }
 

@@ -13,8 +13,9 @@ enum class OutputKind { kObject = 0, kAssembly = 1, kIr = 2, kBitcode = 3, kShar
 
 struct EmitOptions {
   OutputKind kind = OutputKind::kObject;
-  std::string opt = "2";  ///< "0", "1", "2", "3", "s", "z": LLVM's pipelines
-  std::string runtime;    ///< path of librelax_rt.a; needed for kSharedLibrary
+  std::string opt = "2";   ///< "0", "1", "2", "3", "s", "z": LLVM's pipelines
+  std::string runtime;     ///< path of librelax_rt.a; needed for kSharedLibrary
+  std::string shown_path;  ///< how messages call the file; empty: its path
 };
 
 /// Writes the object to `path`, which holds anything or nothing if it fails (kIo, kUnsupported).

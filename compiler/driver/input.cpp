@@ -1,0 +1,86 @@
+// input.cpp: which frontend reads the file; --dim on a text program; --state on both.
+#include "compiler/driver/input.h"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+#include "frontends/relax/parser.h"
+
+namespace relaxc::driver {
+namespace {
+
+namespace fs = std::filesystem;
+
+Result<std::string> text_of(const std::string& path, Diagnostics& diag) {
+  auto refuse = [&](const char* why) { return diag.error(nullptr, Kind::io, "cannot read {}: {}", path, why); };
+  std::error_code error;
+  fs::file_status status = fs::status(path, error);
+  if (fs::exists(status) && !fs::is_regular_file(status)) return refuse("not a file");
+  errno = 0;
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return refuse(std::strerror(errno));
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (in.bad()) return refuse("reading failed");
+  return text;
+}
+
+/// The names of all symbols, as a message lists them.
+std::string symbol_names(const relax::Module& module) {
+  std::set<std::string> names;
+  for (const relax::Function* function : module.functions())
+    for (arith::Var symbol : function->symbols) names.insert(std::string(symbol.name()));
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+  return list.empty() ? "none" : list;
+}
+
+/// `--dim` on a text program: facts about the symbols of that name.
+Status apply_dims(relax::Module& module, const Options& options, Diagnostics& diag) {
+  for (const frontend::DimOverride& dim : options.dims) {
+    bool found = false;
+    for (relax::Function* function : module.functions())
+      for (arith::Var symbol : function->symbols) {
+        if (symbol.name() != dim.name) continue;
+        function->facts.bound(symbol, {dim.lower, dim.upper});
+        function->facts.multiple(symbol, dim.multiple_of);
+        found = true;
+      }
+    if (!found)
+      return diag.error(nullptr, Kind::usage, "--dim {}: the program has no such symbol; its symbols are: {}", dim.name,
+                        symbol_names(module));
+  }
+  return Done{};
+}
+
+void apply_states(relax::Module& module, const Options& options) {
+  std::vector<std::string> pairs;
+  for (const State& state : options.states) pairs.push_back(state.input + ":" + state.output);
+  if (pairs.empty()) return;
+  for (relax::Function* function : module.functions())
+    if (!function->is_private) function->attrs["state"] = pairs;
+}
+
+}  // namespace
+
+Result<relax::Module> read_input(const Options& options, const relax::OpTable& ops, Diagnostics& diag,
+                                 std::vector<std::string>& files) {
+  if (fs::path(options.input).extension() == ".onnx") {
+    frontend::ImportOptions import;
+    import.dims = options.dims;
+    RELAXC_TRY(relax::Module module, frontend::import_onnx(options.input, import, ops, diag, &files));
+    apply_states(module, options);
+    return module;
+  }
+  RELAXC_TRY(std::string text, text_of(options.input, diag));
+  files.push_back(options.input);
+  RELAXC_TRY(relax::Module module, frontend::parse_module(options.input, std::move(text), ops, diag));
+  RELAXC_DO(apply_dims(module, options, diag));
+  apply_states(module, options);
+  return module;
+}
+
+}  // namespace relaxc::driver

@@ -1,0 +1,99 @@
+// plan.cpp: which files, in which form, under which name.
+//
+// All of it is decided before the input is read, so that a mistake on the command line costs no time. A stem that is no
+// C identifier ("mnist-8") is an error and not quietly changed: the name is in every symbol that the user's program
+// writes, so the user should have chosen it.
+#include "compiler/driver/plan.h"
+
+#include <cctype>
+#include <filesystem>
+
+#include "compiler/interface/object.h"
+
+namespace relaxc::driver {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::optional<Emit> emit_of_ending(const std::string& path) {
+  static constexpr std::pair<std::string_view, Emit> kEndings[] = {
+      {".o", Emit::kObject},   {".s", Emit::kAssembly}, {".ll", Emit::kLLVM},
+      {".bc", Emit::kBitcode}, {".c", Emit::kC},        {".so", Emit::kSharedLibrary}};
+  std::string ending = fs::path(path).extension().string();
+  for (const auto& [text, emit] : kEndings)
+    if (ending == text) return emit;
+  return std::nullopt;
+}
+
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+/// A word that an identifier could be, and that identifier() would have to escape: a keyword.
+bool is_keyword(const std::string& word) {
+  return word.find("__") == std::string::npos && interface::identifier(word) != word &&
+         interface::identifier("m" + word) == "m" + word;
+}
+
+std::string with_ending(const std::string& path, const char* ending) {
+  return fs::path(path).replace_extension(ending).string();
+}
+
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code error;
+  return fs::path(a).lexically_normal() == fs::path(b).lexically_normal() || fs::equivalent(a, b, error);
+}
+
+Status all_differ(const OutputPlan& plan, const std::string& input, Diagnostics& diag) {
+  std::vector<std::pair<const char*, std::string>> files{
+      {"input", input}, {"output", plan.output}, {"header", plan.header}};
+  if (!plan.depfile.empty()) files.emplace_back("dependency file", plan.depfile);
+  for (size_t i = 0; i < files.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      if (same_file(files[i].second, files[j].second))
+        return diag.error(nullptr, Kind::usage, "'{}' cannot be both the {} and the {}", files[i].second,
+                          files[j].first, files[i].first);
+  return Done{};
+}
+
+}  // namespace
+
+bool is_model_name(const std::string& name) {
+  if (name.empty() || is_digit(name[0]) || name.rfind("rlx", 0) == 0 || is_keyword(name)) return false;
+  for (char c : name)
+    if (!is_letter(c) && !is_digit(c)) return false;
+  return true;
+}
+
+std::string model_name_near(const std::string& name) {
+  std::string near;
+  for (char c : name) near += is_letter(c) || is_digit(c) ? c : '_';
+  return is_model_name(near) ? near : "model_" + near;
+}
+
+Result<OutputPlan> plan_outputs(const Options& options, Diagnostics& diag) {
+  if (options.output.empty()) return diag.error(nullptr, Kind::usage, "nothing to write: give an output with -o");
+  OutputPlan plan;
+  std::optional<Emit> emit = options.emit ? options.emit : emit_of_ending(options.output);
+  if (!emit)
+    return diag.error(nullptr, Kind::usage, "the ending of '{}' says no form; use .o .s .ll .bc .c or .so, or --emit",
+                      options.output);
+  plan.emit = *emit;
+  plan.output = options.output;
+  plan.name = options.name.empty() ? fs::path(options.output).stem().string() : options.name;
+  if (!is_model_name(plan.name))
+    return diag.error(nullptr, Kind::usage,
+                      "'{}' cannot be the prefix of C names (an identifier, no keyword, not beginning with 'rlx'); "
+                      "choose one, as in --name={}",
+                      plan.name, model_name_near(plan.name));
+  plan.header = with_ending(options.output, ".h");
+  if (options.depfile)
+    plan.depfile = options.depfile_path.empty() ? with_ending(options.output, ".d") : options.depfile_path;
+  RELAXC_DO(all_differ(plan, options.input, diag));
+  return plan;
+}
+
+}  // namespace relaxc::driver

@@ -1,0 +1,90 @@
+// summary.cpp: an object in a few lines, and pairs of names that carry a state.
+#include "compiler/driver/summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+namespace relaxc::driver {
+namespace {
+
+std::string arena_text(const interface::Entry& entry) {
+  if (entry.arena_max == UINT64_MAX) return "arena unbounded";
+  return fmt::format("arena {}{} bytes", entry.symbols.empty() ? "" : "at most ", entry.arena_max);
+}
+
+std::string count(size_t n, const char* what) {
+  return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+}
+
+/// "hiddenState_out" as hidden, state, out.
+std::vector<std::string> words(const std::string& name) {
+  std::vector<std::string> out(1);
+  char before = ' ';
+  for (char c : name) {
+    auto byte = static_cast<unsigned char>(c);
+    bool hump = std::isupper(byte) != 0 && std::islower(static_cast<unsigned char>(before)) != 0;
+    if (std::isalnum(byte) == 0 || hump) out.emplace_back();
+    if (std::isalnum(byte) != 0) out.back() += static_cast<char>(std::tolower(byte));
+    before = c;
+  }
+  return out;
+}
+
+bool same_type(const interface::Tensor& a, const interface::Tensor& b) {
+  return a.kind == interface::Tensor::kTensor && b.kind == a.kind && a.dtype == b.dtype && a.dims == b.dims &&
+         a.dim_text == b.dim_text && !b.data_dependent;
+}
+
+bool fits(const interface::Tensor& input, const interface::Tensor& output) {
+  std::string stem = state_stem(input.name);
+  return input.pair < 0 && output.pair < 0 && input.name != output.name && !stem.empty() &&
+         stem == state_stem(output.name) && same_type(input, output);
+}
+
+}  // namespace
+
+std::vector<std::string> summary(const interface::Object& object, const Target& target) {
+  std::vector<std::string> lines;
+  lines.push_back(fmt::format("target {}, CPU {}{}{}, {}", target.triple, target.cpu,
+                              target.features.empty() ? "" : ", features ", target.features,
+                              count(static_cast<size_t>(target.task_slots), "task slot")));
+  for (const interface::Entry& entry : object.entries)
+    lines.push_back(fmt::format("{}: {}, {}, {}, {}, {}{}", entry.name, count(entry.inputs.size(), "input"),
+                                count(entry.outputs.size(), "output"), count(entry.symbols.size(), "symbol"),
+                                count(entry.nodes.size(), "kernel"), arena_text(entry),
+                                entry.needs_allocator ? ", asks the allocator" : ""));
+  lines.push_back(fmt::format("weights {} bytes", object.weights.bytes));
+  return lines;
+}
+
+std::string state_stem(const std::string& name) {
+  static constexpr std::string_view kEnds[] = {"in",   "input", "out",  "output", "prev",    "previous",
+                                               "next", "past",  "old",  "new",    "present", "n",
+                                               "0",    "init",  "last", "final",  "initial"};
+  std::string stem;
+  for (const std::string& word : words(name)) {
+    if (std::find(std::begin(kEnds), std::end(kEnds), word) != std::end(kEnds)) continue;
+    bool one_letter = word.size() == 2 && (word[1] == '0' || word[1] == 'n');  // h0 and hn
+    stem += (stem.empty() || word.empty() ? "" : "_") + (one_letter ? word.substr(0, 1) : word);
+  }
+  return stem;
+}
+
+std::vector<StateProposal> propose_states(const interface::Object& object) {
+  std::vector<StateProposal> proposals;
+  for (const interface::Entry& entry : object.entries)
+    for (const interface::Tensor& input : entry.inputs)
+      for (const interface::Tensor& output : entry.outputs) {
+        if (!fits(input, output)) continue;
+        auto inputs = std::count_if(entry.inputs.begin(), entry.inputs.end(),
+                                    [&](const interface::Tensor& other) { return fits(other, output); });
+        auto outputs = std::count_if(entry.outputs.begin(), entry.outputs.end(),
+                                     [&](const interface::Tensor& other) { return fits(input, other); });
+        if (inputs == 1 && outputs == 1) proposals.push_back({entry.name, {input.name, output.name}});
+      }
+  return proposals;
+}
+
+}  // namespace relaxc::driver
