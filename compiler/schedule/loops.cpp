@@ -211,19 +211,29 @@ uint32_t Schedule::fuse(uint32_t outer_id, uint32_t inner_id) {
   return fused_id;
 }
 
-void Schedule::reorder(const std::vector<uint32_t>& order) {
+std::vector<const For*> Schedule::perfect_nest(const std::vector<uint32_t>& loops) const {
   std::vector<const For*> chain;
-  auto wanted = [&](uint32_t id) { return std::find(order.begin(), order.end(), id) != order.end(); };
+  auto wanted = [&](uint32_t id) { return std::find(loops.begin(), loops.end(), id) != loops.end(); };
   tir::for_each_stmt(root_, [&](Stmt s) {
     const auto* node = s.as<For>();
     if (node != nullptr && chain.empty() && wanted(node->id)) chain.push_back(node);
   });
   RELAXC_CHECK(!chain.empty(), "a schedule names a loop that does not exist");
-  while (chain.size() < order.size()) {
+  while (chain.size() < loops.size()) {
     const auto* next = chain.back()->body.as<For>();
-    RELAXC_CHECK(next != nullptr && wanted(next->id), "loops that are not perfectly nested cannot be reordered");
+    if (next == nullptr || !wanted(next->id)) return {};
     chain.push_back(next);
   }
+  return chain;
+}
+
+bool Schedule::can_reorder(const std::vector<uint32_t>& loops) const {
+  return !perfect_nest(loops).empty();
+}
+
+void Schedule::reorder(const std::vector<uint32_t>& order) {
+  std::vector<const For*> chain = perfect_nest(order);
+  RELAXC_CHECK(!chain.empty(), "loops that are not perfectly nested cannot be reordered");
   std::string names;
   for (uint32_t id : order) names += " " + loop(id).var.name();
   note("reorder" + names);

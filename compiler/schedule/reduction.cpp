@@ -145,7 +145,7 @@ class Reduction {
 
   bool tile() {
     uint32_t unrolled = axis_to_unroll();
-    order_spatial(unrolled);
+    if (!order_spatial(unrolled)) return false;
     contract_results();
     s_.stage_loads(block_, vector_);
     order_reduction();
@@ -226,9 +226,10 @@ class Reduction {
   }
 
   /// The larger operand is gone through once, by the outer of the two loops; loops on which the inner one's operand
-  /// does not depend stand between them.
-  void order_spatial(uint32_t unrolled) {
-    if (unrolled == 0 || spatial_.size() < 2) return;
+  /// does not depend stand between them. False if views between the loops (where axes were fused) keep them in their
+  /// order.
+  bool order_spatial(uint32_t unrolled) {
+    if (unrolled == 0 || spatial_.size() < 2) return true;
     bool rows_outside = elements_along(unrolled) > elements_along(vector_);
     std::vector<uint32_t> order, between;
     auto along_rows = operands_along(unrolled);
@@ -242,8 +243,11 @@ class Reduction {
     order.push_back(rows_outside ? unrolled : vector_);
     order.insert(order.end(), between.begin(), between.end());
     order.push_back(rows_outside ? vector_ : unrolled);
-    if (order != spatial_) s_.reorder(order);
+    if (order == spatial_) return true;
+    if (!s_.can_reorder(order)) return false;
+    s_.reorder(order);
     spatial_ = order;
+    return true;
   }
 
   /// The result and what only the group sees become scalars of an iteration.
@@ -289,7 +293,7 @@ class Reduction {
       (decides ? order : inner).push_back(loop);
     }
     order.insert(order.end(), inner.begin(), inner.end());
-    if (order == reduced_ || inner.empty()) return;
+    if (order == reduced_ || inner.empty() || !s_.can_reorder(order)) return;
     s_.allow_reassociation(block_);
     s_.reorder(order);
     reduced_ = order;

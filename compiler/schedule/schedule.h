@@ -61,6 +61,8 @@ class Schedule {
   /// Puts perfectly nested loops into this order, outermost first. Their iterations must be independent, or the
   /// reduction that they belong to marked (`reassociate`).
   void reorder(const std::vector<uint32_t>& loops);
+  /// Whether the loops stand directly inside each other, nothing between them.
+  bool can_reorder(const std::vector<uint32_t>& loops) const;
   void vectorize(uint32_t loop);
   void unroll(uint32_t loop);
   void parallel(uint32_t loop);
@@ -102,6 +104,7 @@ class Schedule {
   void inline_nest(uint32_t block);
 
  private:
+  std::vector<const tir::For*> perfect_nest(const std::vector<uint32_t>& loops) const;
   template <typename F>
   void edit_loop(uint32_t id, F f);
   template <typename F>
