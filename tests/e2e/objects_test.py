@@ -143,8 +143,8 @@ class Objects(unittest.TestCase):
         source.parent.mkdir(exist_ok=True)
         source.write_text(text)
         includes = ["-I", include or self.path, "-I", INCLUDE]
-        return run(CC, "-std=c11", "-ffunction-sections", *WARNINGS, *includes, source, *objects, *flags, runtime or self.runtime,
-                   "-o", self.path / "program")
+        return run(CC, "-std=c11", "-ffunction-sections", *WARNINGS, *includes, source, *objects, *flags,
+                   runtime or self.runtime, "-o", self.path / "program")
 
     def check_program(self, text, *objects):
         code, output = self.program(text, objects)

@@ -2,6 +2,7 @@
 // regions, calls, states. Each runs with several sizes, 0 and 1 among them.
 #include <catch2/catch.hpp>
 
+#include "tests/abi/call.h"
 #include "tests/e2e/road.h"
 
 namespace relaxc::e2e {
@@ -42,6 +43,26 @@ TEST_CASE("what the data decides the size of feeds element-wise code") {
   CHECK(road.run({floats({3, 3}, -100)})[0].shape == Shape{2, 0});
   CHECK(road.run({floats({0, 3})})[0].shape == Shape{2, 0});
   CHECK(road.run({floats({5, 7}, 1)})[0].shape == Shape{2, 35});
+}
+
+TEST_CASE("an output whose size the data decides may be too small, and says what it needs") {
+  Road road("tests/e2e/programs/nonzero.relax");
+  for (const LoadedModel* model : {&road.llvm(), &road.c()}) {
+    abi_test::Call call(0, model->model());
+    call.input({1, 3});
+    call.output({2, 2});
+    std::vector<int64_t> symbols;
+    uint64_t arena = 0;
+    REQUIRE(call.bind(symbols) == RLX_OK);
+    REQUIRE(model->function().arena_bytes(symbols.data(), &arena) == RLX_OK);
+    call.use_arena(arena);
+    CHECK(call.run() == RLX_DATA_CAPACITY);
+    CHECK(call.error.expected == 6);
+    CHECK(call.error.actual == 4);
+    CHECK(call.arena.intact());
+    CHECK(call.out(0).memory.intact());
+    CHECK(call.out(0).shape == Shape{2, 2});
+  }
 }
 
 TEST_CASE("a function calls another with its symbols replaced") {

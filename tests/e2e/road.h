@@ -39,6 +39,8 @@ class Road {
   const rlx_function& function() const { return llvm_->function(); }
   const LoadedModel& llvm() const { return *llvm_; }
   const LoadedModel& c() const { return *c_; }
+  LoadedModel& llvm() { return *llvm_; }
+  LoadedModel& c() { return *c_; }
 
  private:
   std::unique_ptr<LoadedModel> load(driver::Options options, const std::string& name, const char* ending) const;

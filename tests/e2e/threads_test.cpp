@@ -30,5 +30,47 @@ TEST_CASE("two threads run one model with two contexts") {
   }
 }
 
+using Task = int32_t (*)(void* arg, int32_t index);
+
+/// Runs tasks from the last to the first and counts them in `user`.
+int32_t backwards(void* user, int32_t tasks, Task task, void* arg) {
+  *static_cast<int*>(user) += tasks;
+  for (int32_t i = tasks; i-- > 0;)
+    if (int32_t status = task(arg, i); status != RLX_OK) return status;
+  return RLX_OK;
+}
+
+/// A thread for each task.
+int32_t at_once(void* user, int32_t tasks, Task task, void* arg) {
+  *static_cast<int*>(user) += tasks;
+  std::atomic<int32_t> result = RLX_OK;
+  std::vector<std::thread> threads;
+  for (int32_t i = 0; i < tasks; ++i)
+    threads.emplace_back([&, i] {
+      if (int32_t status = task(arg, i); status != RLX_OK) result = status;
+    });
+  for (std::thread& thread : threads) thread.join();
+  return result;
+}
+
+TEST_CASE("the answer does not depend on who runs the tasks, nor in which order") {
+  Road road("tests/e2e/programs/parallel.relax");
+  for (int64_t n : {1, 7, 200}) {
+    std::vector<HostTensor> inputs{floats({n, 96}, -3), floats({96, 64}, -100)};
+    for (LoadedModel* model : {&road.llvm(), &road.c()}) {
+      model->share_tasks(nullptr, nullptr);
+      const auto serial = model->run(inputs);
+      REQUIRE(serial.index() == 0);
+      for (auto* tasks : {backwards, at_once}) {
+        int count = 0;
+        model->share_tasks(tasks, &count);
+        CHECK(model->run(inputs) == serial);
+        // The C backend writes serial loops.
+        CHECK((count > 1) == (n > 1 && model == &road.llvm()));
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace relaxc::e2e

@@ -78,8 +78,9 @@ rlx_tensor tensor_of(void* data, DType dtype, std::vector<int64_t>& shape) {
 
 class Run {
  public:
-  Run(const rlx_function& function, const std::vector<HostTensor>& inputs, LoadedModel::States states)
-      : function_(function), given_(inputs), in_place_(states == LoadedModel::kInPlace) {
+  Run(const rlx_function& function, const rlx_context& context, const std::vector<HostTensor>& inputs,
+      LoadedModel::States states)
+      : function_(function), given_(inputs), in_place_(states == LoadedModel::kInPlace), context_(context) {
     context_.error = &error_;
   }
 
@@ -182,8 +183,8 @@ class Run {
   const rlx_function& function_;
   const std::vector<HostTensor>& given_;
   bool in_place_;
+  rlx_context context_;
   rlx_error error_{};
-  rlx_context context_ = RLX_CONTEXT_INIT;
   std::vector<std::vector<int64_t>> shapes_, out_shapes_;
   std::vector<std::vector<std::byte>> bytes_;
   std::vector<DType> dtypes_;
@@ -215,7 +216,7 @@ LoadedModel::~LoadedModel() {
 
 std::variant<std::vector<HostTensor>, std::string> LoadedModel::run(const std::vector<HostTensor>& inputs,
                                                                     States states, uint32_t entry) const {
-  return Run(function(entry), inputs, states).all();
+  return Run(function(entry), context_, inputs, states).all();
 }
 
 }  // namespace relaxc::onnx_tests

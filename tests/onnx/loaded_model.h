@@ -24,6 +24,11 @@ class LoadedModel {
   /// written over their inputs.
   std::variant<std::vector<relax::HostTensor>, std::string> run(const std::vector<relax::HostTensor>& inputs,
                                                                 States states = kApart, uint32_t entry = 0) const;
+  /// From now on `tasks` runs what the model shares among tasks.
+  void share_tasks(int32_t (*tasks)(void*, int32_t, int32_t (*)(void*, int32_t), void*), void* user) {
+    context_.parallel_for = tasks;
+    context_.parallel_user = user;
+  }
   const rlx_function& function(uint32_t entry = 0) const { return model_->functions[entry]; }
   const rlx_model& model() const { return *model_; }
 
@@ -31,6 +36,7 @@ class LoadedModel {
   LoadedModel(void* handle, const rlx_model* model) : handle_(handle), model_(model) {}
   void* handle_;
   const rlx_model* model_;
+  rlx_context context_ = RLX_CONTEXT_INIT;
 };
 
 }  // namespace relaxc::onnx_tests
