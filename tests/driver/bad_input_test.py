@@ -1,0 +1,103 @@
+"""What is no program or a wrong one: a message, exit code 1, no output. tests/onnx/bad_models_test.cpp and
+tests/diagnostics hold the messages themselves; here is the whole road through the program.
+
+Usage: bad_input_test.py RELAXC [unittest's own]"""
+
+import random
+import unittest
+
+import program
+import wire
+from program import ProgramTest
+from wire import INT64, model, node, value_info
+
+
+class BadInput(ProgramTest):
+    def refused(self, content, text, name="bad.onnx"):
+        self.write(name, content)
+        self.refuses(1, text, name, "-o", "m.o")
+
+    def test_no_file_at_all(self):
+        self.refuses(1, "No such file", "none.onnx", "-o", "m.o")
+        self.refuses(1, "No such file", "none.relax", "-o", "m.o")
+
+    def test_a_folder(self):
+        for name in ("folder.onnx", "folder.relax"):
+            (self.path / name).mkdir()
+            self.refuses(1, "not a", name, "-o", "m.o")
+
+    def test_an_empty_file(self):
+        self.refused(b"", "empty")
+        self.refused(b"", "error", name="bad.relax")
+
+    def test_random_bytes(self):
+        numbers = random.Random(3)
+        for size in (1, 7, 100, 5000):
+            content = bytes(numbers.randrange(256) for _ in range(size))
+            self.refused(content, "error")
+            self.refused(content, "error", name="bad.relax")
+
+    def test_a_truncated_model(self):
+        whole = wire.with_external_data("w.bin")
+        for part in (1, len(whole) // 3, len(whole) // 2, len(whole) - 1):
+            self.refused(whole[:part], "error")
+
+    def test_text_called_onnx(self):
+        self.refused(program.TEXT, "it is a text file")
+
+    def test_an_unknown_operator(self):
+        self.refused(model([node("Frobnicate", ["x"], ["y"], name="n7")], [value_info("x", (2,))],
+                           [value_info("y", (2,))]), "node 'n7' (Frobnicate, opset 13)")
+
+    def test_a_wrong_dtype(self):
+        self.refused(model([node("MatMul", ["x", "w"], ["y"])],
+                           [value_info("x", (2, 3)), value_info("w", (3, 2), INT64)], [value_info("y", (2, 2))]),
+                     "int64")
+        self.refused(model([node("Relu", ["x"], ["y"])], [value_info("x", (2,), 77)], [value_info("y", (2,))]), "77")
+
+    def test_contradictory_shapes(self):
+        self.refused(model([node("MatMul", ["x", "w"], ["y"])],
+                           [value_info("x", (2, 3)), value_info("w", (4, 5))], [value_info("y", (2, 5))]),
+                     "node 'matmul' (MatMul, opset 13)")
+        self.refused(model([node("Add", ["x", "w"], ["y"])],
+                           [value_info("x", (2, 3)), value_info("w", (2, 4))], [value_info("y", (2, 3))]), "'add'")
+
+    def test_a_cycle(self):
+        self.refused(model([node("Add", ["x", "b"], ["a"]), node("Relu", ["a"], ["b"])], [value_info("x", (2,))],
+                           [value_info("b", (2,))]), "cycl")
+
+    def test_external_data(self):
+        self.refused(wire.with_external_data("gone.bin"), "gone.bin")
+        self.write("short.bin", bytes(7))
+        self.refused(wire.with_external_data("short.bin"), "short.bin")
+        self.write("outside.bin", bytes(8))
+        for place in ("../outside.bin", "/etc/passwd", "sub/../../outside.bin"):
+            self.write("sub/model.onnx", wire.with_external_data(place))
+            self.refuses(1, place, "sub/model.onnx", "-o", "m.o")
+
+    def test_a_link_that_leads_outside(self):
+        self.write("secret.bin", bytes(8))
+        self.write("sub/model.onnx", wire.with_external_data("w.bin"))
+        (self.path / "sub/w.bin").symlink_to("../secret.bin")
+        self.refuses(1, "w.bin", "sub/model.onnx", "-o", "m.o")
+
+    def test_negative_dims(self):
+        self.refused(wire.relu((-2, 3)), "-2")
+
+    def test_sizes_that_overflow(self):
+        for dims in ((2**40, 2**40), (2**62, 4), (2**63 - 1,)):
+            with self.subTest(dims):
+                self.refused(wire.relu(dims), "error")
+
+    def test_an_opset_of_the_future(self):
+        self.refused(wire.relu(opset=9999), "9999")
+
+    def test_an_entry_without_outputs(self):
+        self.refused(model([node("Relu", ["x"], ["y"])], [value_info("x", (2,))], []), "output")
+
+    def test_a_value_of_nobody(self):
+        self.refused(model([node("Relu", ["z"], ["y"])], [value_info("x", (2,))], [value_info("y", (2,))]), "'z'")
+
+
+if __name__ == "__main__":
+    program.main()

@@ -1,0 +1,275 @@
+"""Every flag of relaxc, through the program itself.
+
+Usage: flags_test.py RELAXC [unittest's own]"""
+
+import json
+import subprocess
+import unittest
+
+import program
+import wire
+from program import ProgramTest
+
+
+class Form(ProgramTest):
+    PARTS = {"m.o": b"\x7fELF", "m.bc": b"BC\xc0\xde", "m.c": b"#include", "m.s": b".globl", "m.ll": b"define"}
+
+    def test_the_ending_says_the_form(self):
+        for name, part in self.PARTS.items():  # a .so is linked with the runtime: tests of bench/ and examples do that
+            with self.subTest(name):
+                self.compiles("relu.onnx", "-o", name)
+                self.assertIn(part, (self.path / name).read_bytes())
+                self.assertTrue((self.path / "m.h").exists())
+
+    def test_emit_overrides_the_ending(self):
+        self.compiles("relu.onnx", "-o", "m.xyz", "--emit", "llvm")
+        self.assertIn(b"define", (self.path / "m.xyz").read_bytes())
+        self.refuses(2, "--emit", "relu.onnx", "-o", "m.o", "--emit", "exe")
+
+    def test_an_ending_that_says_no_form(self):
+        self.refuses(2, "the ending of 'm.xyz' says no form", "relu.onnx", "-o", "m.xyz")
+        self.refuses(2, "says no form", "relu.onnx", "-o", "m")
+
+    def test_a_shared_library_needs_the_runtime(self):
+        self.refuses(2, "runtime", "relu.onnx", "-o", "m.so", "--runtime", "")
+
+    def test_no_output_and_no_input(self):
+        self.refuses(2, "give an output with -o", "relu.onnx")
+        self.refuses(2, "INPUT is required", "-o", "m.o")
+
+    def test_the_input_is_not_overwritten(self):
+        self.write("m.h", program.TEXT)
+        self.refuses(2, "cannot be both the input and the header", "m.h", "-o", "m.o")
+        self.write("p.c", program.TEXT)
+        self.refuses(2, "cannot be both the input and the output", "p.c", "-o", "./p.c")
+
+    def test_unknown_flags(self):
+        self.refuses(2, "--bogus", "relu.onnx", "-o", "m.o", "--bogus")
+        self.refuses(2, "-O", "relu.onnx", "-o", "m.o", "-O9")
+        self.refuses(2, "-W", "relu.onnx", "-o", "m.o", "-Wfoo")
+
+
+class Name(ProgramTest):
+    def test_the_stem_is_the_prefix(self):
+        self.compiles("relu.onnx", "-o", "net.c")
+        self.assertIn("net_model", (self.path / "net.c").read_text())
+
+    def test_name_replaces_it(self):
+        self.compiles("relu.onnx", "-o", "net-8.c", "--name", "net")
+        self.assertIn("net_model", (self.path / "net-8.c").read_text())
+
+    def test_a_stem_that_is_no_identifier_suggests_one(self):
+        for stem, near in (("mnist-8", "mnist_8"), ("8bit", "model_8bit"), ("rlx_net", "model_rlx_net"),
+                           ("while", "model_while"), ("größe", "gr____e")):
+            with self.subTest(stem):
+                self.refuses(2, f"--name={near}", "relu.onnx", "-o", stem + ".o")
+
+    def test_names_that_c_allows(self):
+        for name in ("a__b", "_m", "M9", "rl"):
+            with self.subTest(name):
+                self.compiles("relu.onnx", "-o", "m.c", "--name", name)
+                self.assertIn(f" {name}_model", (self.path / "m.c").read_text())
+
+
+class Target(ProgramTest):
+    def test_levels(self):
+        for level in "0123sz":
+            with self.subTest(level):
+                self.compiles("relu.onnx", "-o", f"m{level}.o", f"-O{level}")
+
+    def test_mistakes_are_named(self):
+        self.refuses(2, "unknown target 'foo'", "relu.onnx", "-o", "m.o", "--target", "foo")
+        self.refuses(2, "unknown CPU 'foo'", "relu.onnx", "-o", "m.o", "--mcpu", "foo")
+        self.refuses(2, "unknown CPU feature '+foo'", "relu.onnx", "-o", "m.o", "--mattr=+foo")
+        self.refuses(2, "--threads", "relu.onnx", "-o", "m.o", "--threads", "0")
+
+    def test_another_machine(self):
+        self.compiles("relu.onnx", "-o", "m.o", "--target", "aarch64-linux-gnu")
+        self.assertEqual((self.path / "m.o").read_bytes()[18], 0xB7)  # EM_AARCH64
+
+
+class Dependencies(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.write("w.bin", bytes(8))
+        self.write("net.onnx", wire.with_external_data("w.bin"))
+
+    def test_the_model_and_its_external_data_are_listed(self):
+        self.compiles("net.onnx", "-o", "m.o", "-MD")
+        self.assertEqual((self.path / "m.d").read_text(), "m.o: \\\n  net.onnx \\\n  w.bin\n")
+
+    def test_path_targets_and_empty_rules(self):
+        self.compiles("net.onnx", "-o", "m.o", "-MD", "-MF", "deps", "-MT", "a", "-MTb", "-MP")
+        self.assertEqual((self.path / "deps").read_text(), "a b: \\\n  net.onnx \\\n  w.bin\n\nw.bin:\n")
+
+    def test_they_need_md(self):
+        self.refuses(2, "--MD", "net.onnx", "-o", "m.o", "-MF", "deps")
+        self.refuses(2, "cannot be both the header and the dependency file", "net.onnx", "-o", "m.o", "-MD", "-MF",
+                     "m.h")
+
+    def test_make_reads_names_with_blanks_hashes_and_dollars(self):
+        folder = "a b#c$d"
+        self.write(f"{folder}/w 1.bin", bytes(8))
+        self.write(f"{folder}/net.onnx", wire.with_external_data("w 1.bin"))
+        self.compiles(f"{folder}/net.onnx", "-o", "m.o", "-MD", "-MP")
+        self.write("Makefile", "m.o: ; touch m.o\ninclude m.d\n")
+
+        def up_to_date():
+            return subprocess.run(["make", "-q", "m.o"], cwd=self.path, check=False, capture_output=True).returncode
+
+        self.assertEqual(up_to_date(), 0)
+        (self.path / folder / "w 1.bin").touch()
+        self.assertEqual(up_to_date(), 1)
+
+
+class Dims(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.write("open.onnx", wire.relu(("batch", 3)))
+
+    def symbols(self, *arguments):
+        """What the emitted C says of the symbols: the record of lower and upper bound and multiple."""
+        self.compiles(*arguments, "-o", "m.c")
+        lines = (self.path / "m.c").read_text().splitlines()
+        starts = [i for i, line in enumerate(lines) if "rlx_symbol " in line and "=" in line]
+        return "\n".join(line for i in starts for line in lines[i:i + 3])
+
+    def test_fixed_bounded_and_multiple(self):
+        for source, name in (("open.onnx", "batch"), ("relu.relax", "n")):
+            with self.subTest(source):
+                self.assertIn("INT64_C(0), INT64_MAX, INT64_C(1)", self.symbols(source))
+                self.assertIn("INT64_C(3), INT64_C(512), INT64_C(64)",
+                              self.symbols(source, "--dim", f"{name}=3..512:64"))
+                self.assertIn("INT64_C(0), INT64_C(9), INT64_C(1)", self.symbols(source, "--dim", f"{name}=..9"))
+        self.assertEqual(self.symbols("open.onnx", "--dim", "batch=7"), "")
+        self.assertIn("INT64_C(7), INT64_C(7)", self.symbols("relu.relax", "--dim", "n=7"))
+
+    def test_an_unknown_name_lists_those_there_are(self):
+        self.refuses(2, "batch", "open.onnx", "-o", "m.o", "--dim", "seq=4")
+        self.refuses(2, "its symbols are: n", "relu.relax", "-o", "m.o", "--dim", "seq=4")
+
+    def test_ranges_that_are_none(self):
+        for text in ("batch", "batch=", "=4", "batch=x", "batch=4..2", "batch=-1", "batch=1..8:0", "batch=1..8:",
+                     "batch=99999999999999999999"):
+            with self.subTest(text):
+                self.refuses(2, "--dim", "open.onnx", "-o", "m.o", "--dim", text)
+
+
+class States(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.write("stream.onnx", wire.streaming())
+
+    def test_a_pair(self):
+        self.compiles("stream.onnx", "-o", "m.o", "--state=h0:hn")
+        self.assertIn("state", (self.path / "m.h").read_text().lower())
+
+    def test_mistakes_are_named(self):
+        self.refuses(1, "names no input", "stream.onnx", "-o", "m.o", "--state=h1:hn")
+        self.refuses(1, "names no output", "stream.onnx", "-o", "m.o", "--state=h0:h1")
+        self.refuses(2, "--state", "stream.onnx", "-o", "m.o", "--state=h0")
+        self.write("other.onnx", wire.model([wire.node("Concat", ["h0", "h0"], ["hn"],
+                                                       attributes=[wire.int_attribute("axis", 0)])],
+                                            [wire.value_info("h0", (4,))], [wire.value_info("hn", (8,))]))
+        self.refuses(1, "both must be the same", "other.onnx", "-o", "m.o", "--state=h0:hn")
+
+    def test_check_proposes_pairs(self):
+        done = self.compiles("stream.onnx", "--check")
+        self.assertIn("--state=h0:hn", done.out)
+        self.assertNotIn("x:y", done.out)
+        self.assertNotIn("--state", self.compiles("stream.onnx", "--check", "--state=h0:hn").out)
+
+
+class Check(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.write("two.onnx", wire.model(
+            [wire.node("Frobnicate", ["x"], ["a"], name="first"), wire.node("Relu", ["x"], ["b"], name="fine"),
+             wire.node("Wobble", ["b"], ["y"], name="second")],
+            [wire.value_info("x", (2,))], [wire.value_info("a", (2,)), wire.value_info("y", (2,))], opset=12))
+
+    def test_all_reasons_at_once(self):
+        done = self.refuses(1, "Frobnicate", "--check", "two.onnx")
+        self.assertIn("node 'second' (Wobble, opset 12)", done.err)
+        self.assertNotIn("'fine'", done.err)
+
+    def test_for_machines(self):
+        done = self.refuses(1, "", "--check=json", "two.onnx")
+        found = json.loads(done.out)
+        self.assertFalse(found["compiles"])
+        self.assertEqual([(d["node"], d["op"], d["opset"], d["severity"]) for d in found["diagnostics"]],
+                         [("first", "Frobnicate", 12, "error"), ("second", "Wobble", 12, "error")])
+        self.assertTrue(all(d["message"] and d["kind"] for d in found["diagnostics"]))
+
+    def test_what_compiles(self):
+        self.assertIn("nothing keeps it from compiling", self.compiles("relu.onnx", "--check").out)
+        self.write("stream.onnx", wire.streaming())
+        found = json.loads(self.compiles("--check=json", "stream.onnx").out)
+        self.assertEqual(found, {"compiles": True, "diagnostics": [],
+                                 "states": [{"function": "main", "input": "h0", "output": "hn"}]})
+
+    def test_text_has_lines(self):
+        self.write("bad.relax", program.TEXT.replace("R.nn.relu(x)", "R.nn.rilu(x)"))
+        found = json.loads(self.relaxc("--check=json", "bad.relax").out)
+        self.assertEqual((found["diagnostics"][0]["line"], found["diagnostics"][0]["file"]), (4, "bad.relax"))
+
+    def test_the_format_is_one_of_two(self):
+        self.refuses(2, "--check", "relu.onnx", "--check=xml")
+
+
+class Passes(ProgramTest):
+    def test_before_and_after(self):
+        done = self.compiles("relu.relax", "--check", "--print-before", "legalize", "--print-after=legalize,fuse_ops")
+        self.assertEqual([line for line in done.err.splitlines() if line.startswith("# ----")],
+                         ["# ---- before legalize", "# ---- after legalize", "# ---- after fuse_ops"])
+
+    def test_an_optional_pass_is_left_out(self):
+        done = self.compiles("relu.relax", "--check", "--disable-pass", "fuse_ops", "--print-after=all")
+        self.assertNotIn("after fuse_ops", done.err)
+
+    def test_a_pass_that_others_need_is_not(self):
+        self.refuses(2, "needs what a disabled pass gives", "relu.relax", "-o", "m.o", "--disable-pass", "legalize")
+
+    def test_stop_after_prints_the_module_and_writes_nothing(self):
+        before = self.files()
+        done = self.compiles("relu.relax", "-o", "m.o", "--stop-after", "infer")
+        self.assertIn("R.nn.relu", done.out)
+        self.assertEqual(self.files(), before)
+
+    def test_unknown_passes_list_the_known(self):
+        for flag in ("--print-before", "--print-after", "--disable-pass", "--stop-after"):
+            self.refuses(2, "no pass named 'nope'; the passes are: ", "relu.relax", "-o", "m.o", flag, "nope")
+
+    def test_times(self):
+        self.assertRegex(self.compiles("relu.relax", "--check", "--time-passes").err, r"\d+\.\d\d ms  infer")
+
+
+class Talk(ProgramTest):
+    def test_verbose(self):
+        done = self.compiles("relu.onnx", "-o", "m.o", "-v", "-MD")
+        size = (self.path / "relu.onnx").stat().st_size
+        self.assertIn(f"relaxc: read relu.onnx ({size} bytes)", done.err)
+        self.assertRegex(done.err, r"relaxc: main: 1 input, 1 output, 0 symbols, 1 kernel, arena \d+ bytes")
+        self.assertRegex(done.err, r"relaxc: wrote m\.o \(\d+ bytes\), m\.h, m\.d")
+        self.assertIn("target ", done.err)
+        self.assertIn("weights 0 bytes", done.err)
+        self.assertRegex(done.err, r" ms  infer")
+
+    def test_quiet_otherwise(self):
+        done = self.compiles("relu.onnx", "-o", "m.o")
+        self.assertEqual((done.out, done.err), ("", ""))
+
+    def test_a_warning_is_an_error_if_asked(self):
+        self.write("odd.onnx", wire.model([wire.node("Relu", ["x"], ["y"])], [wire.value_info("x", (2, 3))],
+                                          [wire.value_info("y", (2, 4))]))
+        self.assertIn("warning: ", self.compiles("odd.onnx", "-o", "m.c").err)
+        self.refuses(1, "warning: ", "odd.onnx", "-o", "k.c", "-Werror")
+
+    def test_version_and_help(self):
+        self.assertRegex(self.compiles("--version").out, r"^relaxc \d+\.\d+\.\d+\n$")
+        for flag in ("-o", "--dim", "--state", "--check", "--MD", "--target", "--time-passes"):
+            self.assertIn(flag, self.compiles("--help").out)
+
+
+if __name__ == "__main__":
+    program.main()

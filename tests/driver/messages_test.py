@@ -1,0 +1,65 @@
+"""How messages look: with colour on a terminal, plain in a pipe or if NO_COLOR asks for it.
+
+Usage: messages_test.py RELAXC [unittest's own]"""
+
+import os
+import pty
+import subprocess
+
+import program
+from program import RELAXC, ProgramTest
+
+ESCAPE = "\x1b["
+
+
+class Messages(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.write("bad.relax", program.TEXT.replace("R.nn.relu(x)", "R.nn.relu(z)"))
+
+    def on_terminal(self, *arguments, **environment):
+        """What the program writes to a terminal."""
+        ours, theirs = pty.openpty()
+        without = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "TERM")}
+        running = subprocess.Popen([RELAXC, *arguments], cwd=self.path, stdin=theirs, stdout=theirs, stderr=theirs,
+                                   env={**without, "TERM": "xterm", **environment})
+        os.close(theirs)
+        written = b""
+        while True:
+            try:
+                piece = os.read(ours, 4096)
+            except OSError:  # the other side has closed
+                break
+            if not piece:
+                break
+            written += piece
+        os.close(ours)
+        self.assertEqual(running.wait(60), 1)
+        return written.decode().replace("\r\n", "\n")
+
+    def test_plain_in_a_pipe(self):
+        done = self.refuses(1, "bad.relax:4:", "bad.relax", "-o", "m.o")
+        self.assertNotIn("\x1b", done.err)
+        lines = done.err.splitlines()
+        self.assertIn("        y = R.nn.relu(z)", lines[1])
+        self.assertEqual(lines[1].index("z"), lines[2].index("^"))
+
+    def test_colour_on_a_terminal(self):
+        text = self.on_terminal("bad.relax", "-o", "m.o")
+        self.assertIn(ESCAPE, text)
+        self.assertIn("^", text)
+
+    def test_no_colour_where_it_is_not_wanted(self):
+        plain = self.refuses(1, "", "bad.relax", "-o", "m.o").err
+        self.assertEqual(self.on_terminal("bad.relax", "-o", "m.o", NO_COLOR="1"), plain)
+        self.assertEqual(self.on_terminal("bad.relax", "-o", "m.o", TERM="dumb"), plain)
+        self.assertIn(ESCAPE, self.on_terminal("bad.relax", "-o", "m.o", NO_COLOR=""))
+
+    def test_json_goes_to_the_output_and_has_no_colour(self):
+        text = self.on_terminal("bad.relax", "--check=json")
+        self.assertNotIn("\x1b", text)
+        self.assertIn('"compiles": false', text)
+
+
+if __name__ == "__main__":
+    program.main()

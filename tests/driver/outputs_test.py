@@ -1,0 +1,100 @@
+"""Files appear whole or not at all, whatever keeps them from being written.
+
+Usage: outputs_test.py RELAXC [unittest's own]"""
+
+import os
+import resource
+import signal
+import stat
+import subprocess
+import time
+import unittest
+
+import program
+import wire
+from program import RELAXC, ProgramTest
+
+
+def small_files():
+    """No file may grow beyond 2 KB, as on a full disk."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048))
+
+
+class Outputs(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.write("big.onnx", wire.model([wire.node("Add", ["x", "w"], ["y"])], [wire.value_info("x", (4096,))],
+                                          [wire.value_info("y", (4096,))],
+                                          [wire.tensor("w", (4096,), os.urandom(16384))]))
+
+    def test_a_full_disk(self):
+        for name in ("m.o", "m.c", "m.s", "m.ll"):
+            with self.subTest(name):
+                self.refuses(1, f"cannot write {name}: ", "big.onnx", "-o", name, preexec=small_files)
+
+    def test_a_full_disk_leaves_the_old_output(self):
+        self.compiles("relu.onnx", "-o", "m.o", "-MD")
+        before = {name: (self.path / name).read_bytes() for name in ("m.o", "m.h", "m.d")}
+        self.refuses(1, "cannot write", "big.onnx", "-o", "m.o", "-MD", preexec=small_files)
+        self.assertEqual({name: (self.path / name).read_bytes() for name in before}, before)
+
+    def test_places_that_cannot_be_written(self):
+        (self.path / "folder.o").mkdir()
+        self.refuses(1, "cannot write folder.o: it is a directory", "relu.onnx", "-o", "folder.o")
+        self.refuses(1, "cannot write none/m.o: No such file", "relu.onnx", "-o", "none/m.o")
+        self.refuses(1, "cannot write relu.onnx/m.o: Not a directory", "relu.onnx", "-o", "relu.onnx/m.o")
+        self.refuses(1, "not a regular file", "relu.onnx", "-o", "/dev/null", "--emit", "obj", "--name", "m")
+        self.refuses(1, "File name too long", "relu.onnx", "-o", "m" * 255 + ".o", "--name", "m")
+
+    def test_a_header_or_dependency_file_that_cannot_be_written(self):
+        (self.path / "m.h").mkdir()
+        self.refuses(1, "cannot write m.h: it is a directory", "relu.onnx", "-o", "m.o")
+        self.refuses(1, "cannot write none/m.d: No such file", "relu.onnx", "-o", "k.o", "-MD", "-MF", "none/m.d")
+
+    @unittest.skipIf(os.geteuid() == 0, "permissions do not hold root back")
+    def test_a_folder_without_permission(self):
+        (self.path / "shut").mkdir(mode=stat.S_IRUSR | stat.S_IXUSR)
+        self.refuses(1, "Permission denied", "relu.onnx", "-o", "shut/m.o")
+
+    def test_an_unchanged_header_is_untouched(self):
+        self.compiles("relu.onnx", "-o", "m.o")
+        os.utime(self.path / "m.h", ns=(10**18, 10**18))
+        self.compiles("relu.onnx", "-o", "m.o", "-O1")
+        self.assertEqual((self.path / "m.h").stat().st_mtime_ns, 10**18)
+        self.write("other.onnx", wire.relu((5, 7)))
+        self.compiles("other.onnx", "-o", "m.o")
+        self.assertNotEqual((self.path / "m.h").stat().st_mtime_ns, 10**18)
+
+    def test_nothing_but_the_outputs_is_left(self):
+        before = self.files()
+        self.compiles("relu.onnx", "-o", "m.o", "-MD")
+        self.assertEqual(self.files(), sorted(before + ["m.d", "m.h", "m.o"]))
+
+    def test_the_same_input_gives_the_same_bytes(self):
+        for name in ("m.o", "m.c"):
+            self.compiles("big.onnx", "-o", name)
+            first = (self.path / name).read_bytes()
+            self.compiles("big.onnx", "-o", name)
+            self.assertEqual((self.path / name).read_bytes(), first)
+
+    def test_warnings_as_errors_do_not_forbid_a_clean_program(self):
+        self.compiles("relu.onnx", "-o", "m.o", "-Werror")
+
+    def test_a_signal_takes_the_temporaries_along(self):
+        # Two hundred layers compile long enough to be met while the output's temporary stands beside it.
+        names = ["x"] + [f"t{i}" for i in range(200)] + ["y"]
+        self.write("long.onnx", wire.model(
+            [wire.node(("Softmax", "Exp", "Tanh")[i % 3], [names[i]], [names[i + 1]]) for i in range(201)],
+            [wire.value_info("x", (6, 7))], [wire.value_info("y", (6, 7))]))
+        before = self.files()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            running = subprocess.Popen([RELAXC, "long.onnx", "-o", "m.o"], cwd=self.path, stderr=subprocess.DEVNULL)
+            while running.poll() is None and self.files() == before:
+                time.sleep(0.002)
+            running.send_signal(number)
+            self.assertEqual(running.wait(60), -number)
+            self.assertEqual(self.files(), before)
+
+
+if __name__ == "__main__":
+    program.main()

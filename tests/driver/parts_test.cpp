@@ -1,0 +1,81 @@
+// parts_test.cpp: parts of the driver that the program cannot be made to show, or only with effort: what happens when
+// relaxc itself is at fault, names near to a file's stem, paths as make reads them, names that carry a state.
+#include <catch2/catch.hpp>
+#include <new>
+#include <stdexcept>
+
+#include "compiler/driver/depfile.h"
+#include "compiler/driver/plan.h"
+#include "compiler/driver/report.h"
+#include "compiler/driver/summary.h"
+#include "compiler/support/check.h"
+
+using namespace relaxc;
+using namespace relaxc::driver;
+
+TEST_CASE("the program's own exit code is passed on") {
+  CHECK(last_resort([] { return 0; }) == 0);
+  CHECK(last_resort([] { return 2; }) == 2);
+}
+
+TEST_CASE("a fault of relaxc ends with exit code 70") {
+  CHECK(last_resort([]() -> int { RELAXC_UNREACHABLE("for the test"); }) == 70);
+  CHECK(last_resort([]() -> int { throw std::logic_error("for the test"); }) == 70);
+  CHECK(last_resort([]() -> int { throw 5; }) == 70);
+}
+
+TEST_CASE("memory that ran out is not a fault of relaxc") {
+  CHECK(last_resort([]() -> int { throw std::bad_alloc(); }) == 1);
+}
+
+TEST_CASE("a failed check says where and what") {
+  try {
+    RELAXC_CHECK(1 + 1 == 3, "detail");
+    FAIL("the check passed");
+  } catch (const InternalError& error) {
+    std::string text = error.what();
+    CHECK_THAT(text, Catch::Contains("parts_test.cpp") && Catch::Contains("1 + 1 == 3") && Catch::Contains("detail"));
+  }
+}
+
+TEST_CASE("usage errors give 2, others 1, warnings 1 only if they are errors") {
+  Options plain, strict;
+  strict.warnings_are_errors = true;
+  Diagnostics none, warned, failed, misused;
+  warned.warning(nullptr, Kind::unbounded, "w");
+  failed.error(nullptr, Kind::io, "e");
+  misused.error(nullptr, Kind::usage, "u");
+  CHECK(exit_code(none, strict) == 0);
+  CHECK(exit_code(warned, plain) == 0);
+  CHECK(exit_code(warned, strict) == 1);
+  CHECK(exit_code(failed, plain) == 1);
+  CHECK(exit_code(misused, plain) == 2);
+}
+
+TEST_CASE("a suggested name is always one that is accepted") {
+  for (const char* stem : {"", "mnist-8", "8", "rlx", "while", "int", "a b", "-", "_", "\xff", "model.v2"})
+    CHECK(is_model_name(model_name_near(stem)));
+  CHECK(model_name_near("mnist-8") == "mnist_8");
+}
+
+TEST_CASE("make gets back the path that was written") {
+  CHECK(make_escaped("a b") == "a\\ b");
+  CHECK(make_escaped("a#b$c") == "a\\#b$$c");
+  CHECK(make_escaped("a\\ b") == "a\\\\\\ b");
+  CHECK(make_escaped("a\\b") == "a\\b");
+  CHECK(depfile_text("t", {"a", "b"}, true) == "t: \\\n  a \\\n  b\n\nb:\n");
+}
+
+TEST_CASE("both ends of a state have one stem") {
+  for (auto [in, out] : {std::pair{"h0", "hn"},
+                         {"h", "hn"},
+                         {"state", "stateN"},
+                         {"cache_in", "cache_out"},
+                         {"past_key", "present_key"},
+                         {"conv.cache", "conv.new_cache"},
+                         {"input_h", "output_h"}})
+    CHECK(state_stem(in) == state_stem(out));
+  CHECK(state_stem("h0") != state_stem("cn"));
+  CHECK(state_stem("input").empty());
+  CHECK(state_stem("output").empty());
+}

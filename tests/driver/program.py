@@ -1,0 +1,66 @@
+"""Runs relaxc in a folder that each test has for itself."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import wire
+
+RELAXC = str(Path(sys.argv[1]).resolve())
+
+TEXT = """@R.function
+def main(x: R.Tensor(("n", 4), "float32")) -> R.Tensor(("n", 4), "float32"):
+    with R.dataflow():
+        y = R.nn.relu(x)
+        R.output(y)
+    return y
+"""
+
+
+class Done:
+    def __init__(self, code, out, err):
+        self.code, self.out, self.err = code, out, err
+
+
+class ProgramTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="relaxc-driver-")
+        self.addCleanup(folder.cleanup)
+        self.path = Path(folder.name)
+        self.write("relu.onnx", wire.relu())
+        self.write("relu.relax", TEXT)
+
+    def write(self, name, content):
+        path = self.path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    def relaxc(self, *arguments, environment=None, preexec=None):
+        done = subprocess.run([RELAXC, *map(str, arguments)], cwd=self.path, capture_output=True, timeout=120,
+                              env={**os.environ, **(environment or {})}, preexec_fn=preexec, check=False)
+        return Done(done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
+
+    def compiles(self, *arguments, **keywords):
+        done = self.relaxc(*arguments, **keywords)
+        self.assertEqual(done.code, 0, done.err)
+        return done
+
+    def refuses(self, code, text, *arguments, **keywords):
+        """Exit code, a message with `text` in it, and no file that was not there before."""
+        before = self.files()
+        done = self.relaxc(*arguments, **keywords)
+        self.assertEqual(done.code, code, f"{arguments}: {done.err}")
+        self.assertIn(text, done.err)
+        self.assertEqual(self.files(), before)
+        return done
+
+    def files(self):
+        return sorted(str(path.relative_to(self.path)) for path in self.path.rglob("*"))
+
+
+def main():
+    unittest.main(argv=sys.argv[:1] + sys.argv[2:])
