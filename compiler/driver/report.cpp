@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <new>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 namespace relaxc::driver {
 namespace {
@@ -83,25 +84,37 @@ int exit_code(const Diagnostics& diagnostics, const Options& options) {
   return diagnostics.has_errors() || (options.warnings_are_errors && !all.empty()) ? 1 : 0;
 }
 
-int last_resort(const std::function<int()>& program) {
-  const char* what = nullptr;
-  std::string text;
-  try {
-    return program();
-  } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "relaxc: error: out of memory\n");
-    return 1;
-  } catch (const std::exception& error) {
-    text = error.what();
-    what = text.c_str();
-  } catch (...) {
-    what = "an exception of unknown type";
-  }
+namespace {
+
+int system_error(const std::string& what) {
+  fmt::print(stderr, "relaxc: error: {}\n", what);
+  return 1;
+}
+
+int internal_error(const std::string& what) {
   fmt::print(stderr,
              "relaxc: internal error: {}\n"
              "this is a bug of relaxc; please report it with the input and the command line\n",
              what);
   return kInternalError;
+}
+
+}  // namespace
+
+int last_resort(const std::function<int()>& program) {
+  try {
+    int code = program();
+    // What was printed may still be in a buffer, and a full disk be noticed only now.
+    return std::fflush(stdout) == 0 ? code : system_error("cannot write to the standard output");
+  } catch (const std::bad_alloc&) {
+    return system_error("out of memory");
+  } catch (const std::system_error& error) {
+    return system_error(error.what());
+  } catch (const std::exception& error) {
+    return internal_error(error.what());
+  } catch (...) {
+    return internal_error("an exception of unknown type");
+  }
 }
 
 }  // namespace relaxc::driver

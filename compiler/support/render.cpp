@@ -6,6 +6,17 @@
 namespace relaxc {
 namespace {
 
+/// Names come from the user's files and may hold anything; what a terminal would obey is shown as \\x1b.
+std::string printable(const std::string& text) {
+  std::string out;
+  for (char c : text) {
+    auto byte = static_cast<unsigned char>(c);
+    bool control = (byte < 0x20 && c != '\n' && c != '\t') || byte == 0x7f;
+    out += control ? fmt::format("\\x{:02x}", byte) : std::string(1, c);
+  }
+  return out;
+}
+
 class Renderer {
  public:
   explicit Renderer(RenderOptions options) : options_(options) {}
@@ -14,11 +25,11 @@ class Renderer {
     bool error = diagnostic.severity == Severity::kError;
     out_ += place(diagnostic.location);
     out_ += paint(error ? "error: " : "warning: ", error ? fmt::color::red : fmt::color::dark_orange);
-    out_ += node_prefix(diagnostic.location) + diagnostic.text + "\n";
+    out_ += printable(node_prefix(diagnostic.location) + diagnostic.text) + "\n";
     quote(diagnostic.location);
     for (const Note& note : diagnostic.notes) {
       out_ += note.location == nullptr ? "        " : place(note.location) + paint("note: ", fmt::color::steel_blue);
-      out_ += note.text + "\n";
+      out_ += printable(note.text) + "\n";
       quote(note.location);
     }
   }
@@ -28,8 +39,8 @@ class Renderer {
  private:
   std::string place(Location location) const {
     if (location == nullptr) return "relaxc: ";
-    if (const auto* node = std::get_if<NodeOrigin>(location)) return node->file + ": ";
-    return short_name(location) + ": ";
+    if (const auto* node = std::get_if<NodeOrigin>(location)) return printable(node->file) + ": ";
+    return printable(short_name(location)) + ": ";
   }
 
   static std::string node_prefix(Location location) {
@@ -50,10 +61,10 @@ class Renderer {
     size_t column = span->begin - begin;
     if (column > line.size()) return;
     std::string pad;
-    for (size_t i = 0; i < column; ++i) pad += line[i] == '\t' ? '\t' : ' ';
+    for (char c : printable(line.substr(0, column))) pad += c == '\t' ? '\t' : ' ';
     size_t marks = std::max<size_t>(1, std::min<size_t>(span->length, end - span->begin));
     std::string caret = "^" + std::string(std::min(marks, kLongestLine) - 1, '~');
-    out_ += "    " + line + "\n    " + pad + paint(caret, fmt::color::green) + "\n";
+    out_ += "    " + printable(line) + "\n    " + pad + paint(caret, fmt::color::green) + "\n";
   }
 
   std::string paint(const std::string& text, fmt::color color) const {

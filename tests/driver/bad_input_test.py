@@ -1,7 +1,7 @@
 """What is no program or a wrong one: a message, exit code 1, no output. tests/onnx/bad_models_test.cpp and
 tests/diagnostics hold the messages themselves; here is the whole road through the program.
 
-Usage: bad_input_test.py RELAXC [unittest's own]"""
+Usage: bad_input_test.py RELAXC RUNTIME [unittest's own]"""
 
 import random
 import unittest

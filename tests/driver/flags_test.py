@@ -1,6 +1,6 @@
 """Every flag of relaxc, through the program itself.
 
-Usage: flags_test.py RELAXC [unittest's own]"""
+Usage: flags_test.py RELAXC RUNTIME [unittest's own]"""
 
 import json
 import subprocess
@@ -15,7 +15,7 @@ class Form(ProgramTest):
     PARTS = {"m.o": b"\x7fELF", "m.bc": b"BC\xc0\xde", "m.c": b"#include", "m.s": b".globl", "m.ll": b"define"}
 
     def test_the_ending_says_the_form(self):
-        for name, part in self.PARTS.items():  # a .so is linked with the runtime: tests of bench/ and examples do that
+        for name, part in self.PARTS.items():  # .so: outputs_test.py
             with self.subTest(name):
                 self.compiles("relu.onnx", "-o", name)
                 self.assertIn(part, (self.path / name).read_bytes())
@@ -29,9 +29,6 @@ class Form(ProgramTest):
     def test_an_ending_that_says_no_form(self):
         self.refuses(2, "the ending of 'm.xyz' says no form", "relu.onnx", "-o", "m.xyz")
         self.refuses(2, "says no form", "relu.onnx", "-o", "m")
-
-    def test_a_shared_library_needs_the_runtime(self):
-        self.refuses(2, "runtime", "relu.onnx", "-o", "m.so", "--runtime", "")
 
     def test_no_output_and_no_input(self):
         self.refuses(2, "give an output with -o", "relu.onnx")

@@ -1,12 +1,13 @@
 """How messages look: with colour on a terminal, plain in a pipe or if NO_COLOR asks for it.
 
-Usage: messages_test.py RELAXC [unittest's own]"""
+Usage: messages_test.py RELAXC RUNTIME [unittest's own]"""
 
 import os
 import pty
 import subprocess
 
 import program
+import wire
 from program import RELAXC, ProgramTest
 
 ESCAPE = "\x1b["
@@ -54,6 +55,11 @@ class Messages(ProgramTest):
         self.assertEqual(self.on_terminal("bad.relax", "-o", "m.o", NO_COLOR="1"), plain)
         self.assertEqual(self.on_terminal("bad.relax", "-o", "m.o", TERM="dumb"), plain)
         self.assertIn(ESCAPE, self.on_terminal("bad.relax", "-o", "m.o", NO_COLOR=""))
+
+    def test_a_model_cannot_give_orders_to_the_terminal(self):
+        self.write("sly.onnx", wire.model([wire.node("Wobble", ["x"], ["y"], name="a\x1b[2J\x07")],
+                                          [wire.value_info("x", (2,))], [wire.value_info("y", (2,))]))
+        self.assertIn("'a\\x1b[2J\\x07' (Wobble", self.refuses(1, "", "sly.onnx", "-o", "m.o").err)
 
     def test_json_goes_to_the_output_and_has_no_colour(self):
         text = self.on_terminal("bad.relax", "--check=json")

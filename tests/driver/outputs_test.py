@@ -1,6 +1,6 @@
 """Files appear whole or not at all, whatever keeps them from being written.
 
-Usage: outputs_test.py RELAXC [unittest's own]"""
+Usage: outputs_test.py RELAXC RUNTIME [unittest's own]"""
 
 import os
 import resource
@@ -12,7 +12,7 @@ import unittest
 
 import program
 import wire
-from program import RELAXC, ProgramTest
+from program import RELAXC, RUNTIME, ProgramTest
 
 
 def small_files():
@@ -31,6 +31,20 @@ class Outputs(ProgramTest):
         for name in ("m.o", "m.c", "m.s", "m.ll"):
             with self.subTest(name):
                 self.refuses(1, f"cannot write {name}: ", "big.onnx", "-o", name, preexec=small_files)
+
+    def test_a_standard_output_that_takes_no_more(self):
+        for flags in (["--check=json"], ["--stop-after", "infer"]):
+            with open("/dev/full", "wb") as full:
+                done = subprocess.run([RELAXC, "relu.onnx", *flags], cwd=self.path, stdout=full,
+                                      stderr=subprocess.PIPE, check=False)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(b"relaxc: error: cannot write", done.stderr)
+
+    def test_a_shared_library(self):
+        self.compiles("big.onnx", "-o", "m.so", "--runtime", RUNTIME)
+        self.assertIn(b"m_model", (self.path / "m.so").read_bytes())
+        self.refuses(1, "cannot write k.so: ", "big.onnx", "-o", "k.so", "--runtime", RUNTIME, preexec=small_files)
+        self.refuses(1, "cannot write k.so: ", "relu.onnx", "-o", "k.so", "--runtime", "none.a")
 
     def test_a_full_disk_leaves_the_old_output(self):
         self.compiles("relu.onnx", "-o", "m.o", "-MD")

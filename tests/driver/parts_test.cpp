@@ -1,8 +1,10 @@
 // parts_test.cpp: parts of the driver that the program cannot be made to show, or only with effort: what happens when
 // relaxc itself is at fault, names near to a file's stem, paths as make reads them, names that carry a state.
 #include <catch2/catch.hpp>
+#include <cerrno>
 #include <new>
 #include <stdexcept>
+#include <system_error>
 
 #include "compiler/driver/depfile.h"
 #include "compiler/driver/plan.h"
@@ -24,8 +26,9 @@ TEST_CASE("a fault of relaxc ends with exit code 70") {
   CHECK(last_resort([]() -> int { throw 5; }) == 70);
 }
 
-TEST_CASE("memory that ran out is not a fault of relaxc") {
+TEST_CASE("what the system refuses is not a fault of relaxc") {
   CHECK(last_resort([]() -> int { throw std::bad_alloc(); }) == 1);
+  CHECK(last_resort([]() -> int { throw std::system_error(ENOSPC, std::generic_category()); }) == 1);
 }
 
 TEST_CASE("a failed check says where and what") {

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import wire
 
-RELAXC = str(Path(sys.argv[1]).resolve())
+RELAXC, RUNTIME = (str(Path(argument).resolve()) for argument in sys.argv[1:3])
 
 TEXT = """@R.function
 def main(x: R.Tensor(("n", 4), "float32")) -> R.Tensor(("n", 4), "float32"):
@@ -63,4 +63,4 @@ class ProgramTest(unittest.TestCase):
 
 
 def main():
-    unittest.main(argv=sys.argv[:1] + sys.argv[2:])
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:])
