@@ -233,4 +233,10 @@ Result<Value*> astype(Node& node, Value* value, DType dtype) {
   return node.call("astype", {value}, {{"dtype", dtype}});
 }
 
+std::vector<Expr> Node::indices(const std::vector<int64_t>& values) {
+  std::vector<Expr> out;
+  for (int64_t value : values) out.push_back(index(value));
+  return out;
+}
+
 }  // namespace relaxc::frontend

@@ -79,6 +79,8 @@ class Node {
   Value* shape(std::vector<Expr> dims) { return builder().shape(std::move(dims)); }
   Value* scalar(DType dtype, double value) { return builder().scalar(dtype, value); }
   Expr index(int64_t value) { return context().index(value); }
+  /// Each of them as an index expression.
+  std::vector<Expr> indices(const std::vector<int64_t>& values);
   Expr simplify(Expr e) { return arith::simplify(e, facts()); }
 
   // Outputs.

@@ -1,0 +1,285 @@
+// parts.cpp: operators that take tensors apart and put them together in another order: Concat, Split, Slice, Gather,
+// Transpose.
+//
+// Each also folds known contents, since exporters compute shapes with them: a Slice of a Shape is a list of dims.
+#include <functional>
+#include <numeric>
+
+#include "frontends/onnx/axes.h"
+#include "frontends/onnx/fold.h"
+#include "frontends/onnx/load.h"
+
+namespace relaxc::frontend {
+namespace {
+
+Status concat(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(std::vector<Value*> parts, node.all_inputs());
+  if (parts.empty()) return node.error(Kind::wrong_arity, "it needs at least one input");
+  // Opset 1 to 3 had axis 1 by default.
+  if (!node.has_attr("axis") && node.opset >= 4) return node.error(Kind::invalid_attribute, "axis is missing");
+  return node.set(0, node.call("concat", parts, {{"axis", node.int_attr("axis", 1)}}));
+}
+
+bool fold_concat(Node& node) {
+  int64_t axis = node.int_attr("axis", 1);
+  Known all;
+  for (size_t i = 0; i < node.inputs(); ++i) {
+    const Known* part = node.known(i);
+    if (part == nullptr || part->shape.size() != 1 || (axis != 0 && axis != -1)) return false;
+    if (i > 0 && part->dtype != all.dtype) return false;
+    all.dtype = part->dtype;
+    all.elements.insert(all.elements.end(), part->elements.begin(), part->elements.end());
+  }
+  all.shape = {all.size()};
+  return node.inputs() > 0 && node.set_known(0, std::move(all));
+}
+
+Status split(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * x, node.input(0));
+  RELAXC_TRY(int64_t axis, normal_axis(node, node.int_attr("axis", 0), static_cast<int64_t>(x->shape().size())));
+  Attrs attrs{{"axis", axis}};
+  std::vector<Value*> operands{x};
+  int64_t count = static_cast<int64_t>(node.outputs());
+  if ((node.opset < 13 && node.has_attr("split")) || (node.opset >= 13 && node.has(1)) ||
+      (node.opset < 2 && node.has(1))) {
+    std::vector<Expr> sizes;
+    if (node.opset < 13 && node.has_attr("split")) {
+      sizes = node.indices(node.ints_attr("split"));
+    } else {
+      RELAXC_TRY(sizes, node.ints(1));
+    }
+    if (static_cast<int64_t>(sizes.size()) != count)
+      return node.error(Kind::invalid_value, "there are {} sizes and {} outputs", sizes.size(), count);
+    operands.push_back(node.shape(std::move(sizes)));
+  } else {
+    if (node.opset >= 18 && node.int_attr("num_outputs", count) != count)
+      return node.error(Kind::invalid_attribute, "num_outputs is {}, but there are {} outputs",
+                        node.int_attr("num_outputs", count), count);
+    attrs.set("sections", count);
+  }
+  RELAXC_TRY(std::vector<Value*> parts, node.call_many("split", operands, std::move(attrs)));
+  for (size_t i = 0; i < parts.size(); ++i) RELAXC_DO(node.set(i, parts[i]));
+  return Done{};
+}
+
+bool fold_split(Node& node) {
+  const Known* x = node.known(0);
+  if (x == nullptr || x->shape.size() != 1 || node.outputs() == 0) return false;
+  std::vector<int64_t> sizes;
+  if (node.opset < 13 && node.has_attr("split")) {
+    sizes = node.ints_attr("split");
+  } else if (node.opset >= 13 && node.has(1)) {
+    const Known* given = node.known(1);
+    if (given == nullptr || !given->constants()) return false;
+    sizes = *given->constants();
+  } else {
+    int64_t count = static_cast<int64_t>(node.outputs()), each = (x->size() + count - 1) / count;
+    for (int64_t i = 0, left = x->size(); i < count; ++i, left -= each)
+      sizes.push_back(std::clamp<int64_t>(left, 0, each));
+  }
+  int64_t sum = 0;
+  for (int64_t extent : sizes)
+    if (extent < 0 || extent > kMostKnown || (sum += extent) > x->size()) return false;
+  if (sizes.size() != node.outputs() || sum != x->size()) return false;
+  Known all = *x;  // setting an output may move the slot that x points to
+  auto at = all.elements.begin();
+  for (size_t i = 0; i < sizes.size(); at += sizes[i++])
+    node.set_known(i, Known{all.dtype, {sizes[i]}, std::vector<Expr>(at, at + sizes[i])});
+  return true;
+}
+
+/// Axes that are read at run time: every axis is sliced, those that are none from 0 to its end.
+void spread_over_all_axes(Node& node, const std::vector<Expr>& dims, const std::vector<Expr>& axes,
+                          std::vector<Expr>& starts, std::vector<Expr>& ends, std::vector<Expr>& steps) {
+  std::vector<Expr> from, to, by;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    Expr start = node.index(0), end = dims[i], step = node.index(1);
+    for (size_t k = 0; k < axes.size(); ++k) {
+      Expr here = arith::eq(axes[k], node.index(static_cast<int64_t>(i)));
+      start = arith::select(here, starts[k], start);
+      end = arith::select(here, ends[k], end);
+      step = arith::select(here, steps[k], step);
+    }
+    from.push_back(node.simplify(start));
+    to.push_back(node.simplify(end));
+    by.push_back(node.simplify(step));
+  }
+  starts = std::move(from), ends = std::move(to), steps = std::move(by);
+}
+
+/// Begins, ends, axes and steps: attributes before opset 10, inputs since.
+Status slice(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * x, node.input(0));
+  std::vector<Expr> starts, ends, steps, given;
+  int64_t rank = static_cast<int64_t>(x->shape().size());
+  if (node.opset < 10) {
+    starts = node.indices(node.ints_attr("starts"));
+    ends = node.indices(node.ints_attr("ends"));
+    std::vector<int64_t> axes = node.ints_attr("axes");
+    RELAXC_TRY(axes, normal_axes(node, axes, rank));
+    given = node.indices(axes);
+  } else {
+    RELAXC_TRY(starts, node.ints(1));
+    RELAXC_TRY(ends, node.ints(2));
+    if (node.has(3)) {
+      RELAXC_TRY(given, axis_exprs(node, 3, "axes", rank));
+    }
+    if (node.has(4)) {
+      RELAXC_TRY(steps, node.ints(4));
+    }
+  }
+  if (starts.empty()) return node.forward(0, 0);
+  if (steps.empty()) steps.assign(starts.size(), node.index(1));
+  if (given.empty())
+    for (size_t i = 0; i < starts.size(); ++i) given.push_back(node.index(static_cast<int64_t>(i)));
+  if (ends.size() != starts.size() || steps.size() != starts.size() || given.size() != starts.size())
+    return node.error(Kind::invalid_value, "there are {} starts, {} ends, {} axes and {} steps", starts.size(),
+                      ends.size(), given.size(), steps.size());
+  std::optional<std::vector<int64_t>> axes = as_numbers(given);
+  if (!axes) spread_over_all_axes(node, x->shape(), given, starts, ends, steps);
+  return node.set(
+      0, node.call("strided_slice",
+                   {x, node.shape(std::move(starts)), node.shape(std::move(ends)), node.shape(std::move(steps))},
+                   {{"axes", axes.value_or(std::vector<int64_t>{})}}));
+}
+
+/// One axis of a slice of known contents, with numbers.
+struct Cut {
+  int64_t begin = 0, step = 1, count = 0;
+};
+
+/// What is asked of every axis; nothing if it is not known.
+std::optional<std::vector<Cut>> cuts_of(Node& node, const std::vector<int64_t>& shape) {
+  std::vector<Cut> cuts;
+  for (int64_t extent : shape) cuts.push_back({0, 1, extent});
+  auto list = [&](size_t input, const char* attr) -> std::optional<std::vector<int64_t>> {
+    if (node.opset < 10) return node.ints_attr(attr);
+    if (!node.has(input)) return std::vector<int64_t>{};
+    const Known* given = node.known(input);
+    return given == nullptr ? std::nullopt : given->constants();
+  };
+  auto starts = list(1, "starts"), ends = list(2, "ends"), axes = list(3, "axes"), steps = list(4, "steps");
+  if (!starts || !ends || !axes || !steps || starts->size() != ends->size()) return std::nullopt;
+  int64_t rank = static_cast<int64_t>(shape.size());
+  for (size_t i = 0; i < starts->size(); ++i) {
+    int64_t axis = axes->empty() ? static_cast<int64_t>(i) : i < axes->size() ? (*axes)[i] : rank;
+    int64_t step = steps->empty() ? 1 : i < steps->size() ? (*steps)[i] : 0;
+    if (axis < -rank || axis >= rank || step == 0) return std::nullopt;
+    int64_t size = shape[static_cast<size_t>(axis < 0 ? axis + rank : axis)];
+    int64_t low = step > 0 ? 0 : -1, high = step > 0 ? size : size - 1;
+    auto position = [&](int64_t at) {
+      return at < -size ? low : std::clamp<int64_t>(at < 0 ? at + size : at, low, high);
+    };
+    step = std::clamp<int64_t>(step, -kMostKnown - 1, kMostKnown + 1);
+    int64_t from = position((*starts)[i]), to = position((*ends)[i]);
+    int64_t distance = step > 0 ? to - from : from - to, stride = step > 0 ? step : -step;
+    cuts[static_cast<size_t>(axis < 0 ? axis + rank : axis)] = {from, step,
+                                                                std::max<int64_t>(0, (distance + stride - 1) / stride)};
+  }
+  return cuts;
+}
+
+/// Known contents rearranged: element i of the result is element `from(i)` of x, both as subscripts.
+bool set_rearranged(Node& node, const Known& x, std::vector<int64_t> shape,
+                    const std::function<std::vector<int64_t>(const std::vector<int64_t>&)>& from) {
+  Known result{x.dtype, std::move(shape), {}};
+  int64_t count = 1;
+  for (int64_t extent : result.shape) count *= extent;
+  std::vector<int64_t> at(result.shape.size(), 0);
+  for (int64_t i = 0; i < count; ++i) {
+    std::vector<int64_t> source = from(at);
+    int64_t flat = 0;
+    for (size_t k = 0; k < source.size(); ++k) flat = flat * x.shape[k] + source[k];
+    result.elements.push_back(x.elements[static_cast<size_t>(flat)]);
+    for (size_t k = at.size(); k-- > 0;) {
+      if (++at[k] < result.shape[k]) break;
+      at[k] = 0;
+    }
+  }
+  return node.set_known(0, std::move(result));
+}
+
+bool fold_slice(Node& node) {
+  const Known* x = node.known(0);
+  std::optional<std::vector<Cut>> cuts = x == nullptr ? std::nullopt : cuts_of(node, x->shape);
+  if (!cuts) return false;
+  std::vector<int64_t> shape;
+  for (const Cut& cut : *cuts) shape.push_back(cut.count);
+  Known copy = *x;
+  return set_rearranged(node, copy, shape, [&](const std::vector<int64_t>& at) {
+    std::vector<int64_t> from;
+    for (size_t k = 0; k < at.size(); ++k) from.push_back((*cuts)[k].begin + at[k] * (*cuts)[k].step);
+    return from;
+  });
+}
+
+bool fold_gather(Node& node) {
+  const Known *x = node.known(0), *indices = node.known(1);
+  int64_t axis = node.int_attr("axis", 0);
+  if (x == nullptr || indices == nullptr || x->shape.size() != 1 || (axis != 0 && axis != -1)) return false;
+  auto list = indices->constants();
+  if (!list) return false;
+  Known result{x->dtype, indices->shape, {}};
+  for (int64_t at : *list) {
+    if (at < -x->size() || at >= x->size()) return false;
+    result.elements.push_back(x->elements[static_cast<size_t>(at < 0 ? at + x->size() : at)]);
+  }
+  return node.set_known(0, std::move(result));
+}
+
+Status gather(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * x, node.input(0));
+  RELAXC_TRY(Value * indices, node.input(1));
+  RELAXC_TRY(int64_t axis, normal_axis(node, node.int_attr("axis", 0), static_cast<int64_t>(x->shape().size())));
+  return node.set(0, node.call("take", {x, indices}, {{"axis", axis}}));
+}
+
+Status transpose(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * x, node.input(0));
+  std::vector<int64_t> perm = node.ints_attr("perm");
+  if (!perm.empty()) {
+    if (perm.size() != x->shape().size())
+      return node.error(Kind::invalid_attribute, "perm has {} axes, the input {}", perm.size(), x->shape().size());
+    RELAXC_TRY(perm, normal_axes(node, perm, static_cast<int64_t>(perm.size())));
+  }
+  return node.set(0, node.call("permute_dims", {x}, {{"axes", perm}}));
+}
+
+bool fold_transpose(Node& node) {
+  const Known* x = node.known(0);
+  if (x == nullptr) return false;
+  size_t rank = x->shape.size();
+  std::vector<int64_t> perm = node.ints_attr("perm"), shape;
+  if (perm.empty())
+    for (size_t i = rank; i-- > 0;) perm.push_back(static_cast<int64_t>(i));
+  std::vector<int64_t> sorted = perm;
+  std::sort(sorted.begin(), sorted.end());
+  if (sorted.size() != rank) return false;
+  for (size_t i = 0; i < rank; ++i)
+    if (sorted[i] != static_cast<int64_t>(i)) return false;
+  for (int64_t axis : perm) shape.push_back(x->shape[static_cast<size_t>(axis)]);
+  Known copy = *x;
+  return set_rearranged(node, copy, shape, [&](const std::vector<int64_t>& at) {
+    std::vector<int64_t> from(rank);
+    for (size_t k = 0; k < rank; ++k) from[static_cast<size_t>(perm[k])] = at[k];
+    return from;
+  });
+}
+
+constexpr Converter kRows[] = {
+    {.name = "Transpose", .convert = transpose, .fold = fold_transpose},
+    {.name = "Concat", .convert = concat, .fold = fold_concat},
+    {.name = "Split", .convert = split, .fold = fold_split},
+    {.name = "Slice", .convert = slice, .fold = fold_slice},
+    {.name = "Gather", .convert = gather, .fold = fold_gather},
+};
+
+}  // namespace
+}  // namespace relaxc::frontend
+
+RELAXC_CONVERTERS(parts, kRows)
