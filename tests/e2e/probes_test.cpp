@@ -1,5 +1,6 @@
 // probes_test.cpp: small programs that hold the architecture to what is hard for it: sizes that are known late,
 // regions, calls, states. Each runs with several sizes, 0 and 1 among them.
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "tests/abi/call.h"
@@ -33,6 +34,24 @@ TEST_CASE("a loop carries a tensor that grows, up to the trip count that an inpu
     }
   auto ended = road.run({floats({5}, 1), scalar(DType::i(64), 4), scalar(DType::f(32), 0)});
   CHECK(ended[0].shape == Shape{10});
+}
+
+TEST_CASE("a loop in a branch grows what it carries, up to the trip count that an input gives") {
+  Road road("tests/e2e/programs/loop_in_branch.relax");
+  for (int64_t n : {1, 3})
+    for (int64_t trips : {-2, 0, 1, 5})
+      for (bool taken : {false, true}) {
+        auto found = road.run({floats({n, 4}, -1), scalar(DType::boolean(), taken ? 1 : 0),
+                               scalar(DType::i(64), static_cast<double>(trips))});
+        CHECK(found[0].shape == Shape{taken ? n * (std::max<int64_t>(trips, 0) + 1) : n, 4});
+      }
+}
+
+TEST_CASE("a branch joins tensors whose size the data decides") {
+  Road road("tests/e2e/programs/branch_of_found.relax");
+  HostTensor x = tensor(DType::f(32), {5}, {1, 0, 0, -2, 3});
+  CHECK(road.run({x, scalar(DType::boolean(), 1)})[0].shape == Shape{6});
+  CHECK(road.run({x, scalar(DType::boolean(), 0)})[0].shape == Shape{3});
 }
 
 TEST_CASE("what the data decides the size of feeds element-wise code") {
@@ -112,6 +131,13 @@ TEST_CASE("two symbols that meet broadcast when the model runs") {
     CHECK(road.run({floats(x, -1), floats(y, -2)})[0].shape == z);
   CHECK(road.refusal({floats({2, 3}), floats({4, 3})}) ==
         "bind: BROADCAST (tensor -1, axis -1, symbol -1, node -1, expected 2, actual 4)");
+}
+
+TEST_CASE("three symbols that meet broadcast, with a reduction between") {
+  Road road("tests/e2e/programs/broadcast_chain.relax");
+  for (Shape s : {Shape{4, 4, 4}, Shape{1, 4, 4}, Shape{4, 1, 1}, Shape{1, 1, 6}, Shape{2, 2, 1}})
+    road.run({floats({s[0], 3}, -1), floats({s[1], 3}, -2), floats({s[2], 1}, 1)});
+  CHECK_THAT(road.refusal({floats({2, 3}), floats({2, 3}), floats({3, 1})}), Catch::Contains("BROADCAST"));
 }
 
 TEST_CASE("a state is updated in memory of its own or where it lies") {

@@ -93,6 +93,8 @@ Status HostFunction::add_symbols() {
                         "symbol '{}' of '{}' is no dim of a parameter by itself, so nothing gives its value",
                         var.name(), function_.name);
   for (Op* op : ops_of(function_.body())) add_value_symbols(*op);
+  // A number of iterations is read before it is known whether the loop is reached; any number will do then.
+  for (Op* op : ops_of(function_.body(), true)) add_trip_count(*op);
   return Done{};
 }
 
@@ -114,14 +116,6 @@ void HostFunction::add_value_symbols(Op& op) {
       values_.push_back({.var = op.binds[i], .buffer = buffer(*source), .element = static_cast<int64_t>(i)});
     }
   }
-  if (op.kind == OpKind::kLoop && op.operand(0) != nullptr) {
-    const Value* source = parameter_below(op.operand(0));
-    if (source == nullptr || source->info->as<TensorInfo>() == nullptr) return;
-    Var trips = context().var(source->name);
-    symbols_.add_entry(trips);
-    trip_counts_[&op] = trips;
-    values_.push_back({.var = trips, .buffer = buffer(*source)});
-  }
   if (op.kind == OpKind::kShapeFunction) {
     for (Value* operand : op.operands())
       if (operand->info->as<ShapeInfo>() == nullptr || !symbols_.of_entry(dims(operand->info))) return;
@@ -133,6 +127,18 @@ void HostFunction::add_value_symbols(Op& op) {
       values_.push_back({.var = Var(node), .element = static_cast<int64_t>(i), .function = &op});
     }
   }
+}
+
+/// A trip count that is an input is an entry symbol, wherever the loop stands, so that it can bound what the loop
+/// carries.
+void HostFunction::add_trip_count(Op& op) {
+  if (op.kind != OpKind::kLoop || op.operand(0) == nullptr) return;
+  const Value* source = parameter_below(op.operand(0));
+  if (source == nullptr || source->info->as<TensorInfo>() == nullptr) return;
+  Var trips = context().var(source->name);
+  symbols_.add_entry(trips);
+  trip_counts_[&op] = trips;
+  values_.push_back({.var = trips, .buffer = buffer(*source)});
 }
 
 std::vector<Expr> HostFunction::output_dims(const Output& output) const {

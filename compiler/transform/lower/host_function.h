@@ -95,6 +95,7 @@ class HostFunction {
   Slot add_parameter(const std::string& name, Info info);
   Status add_symbols();
   void add_value_symbols(Op& op);
+  void add_trip_count(Op& op);
   void make_outputs();
   void publish(tir::Stmt body);
 
