@@ -66,6 +66,8 @@ std::string state_stem(const std::string& name) {
   std::string stem;
   for (const std::string& word : words(name)) {
     if (std::find(std::begin(kEnds), std::end(kEnds), word) != std::end(kEnds)) continue;
+    bool number = word.find_first_not_of("0123456789") == std::string::npos;
+    if (stem.empty() && number) continue;  // input_1 and output_1 are any two tensors
     bool one_letter = word.size() == 2 && (word[1] == '0' || word[1] == 'n');  // h0 and hn
     stem += (stem.empty() || word.empty() ? "" : "_") + (one_letter ? word.substr(0, 1) : word);
   }

@@ -162,8 +162,8 @@ class States(ProgramTest):
         self.assertIn("state", (self.path / "m.h").read_text().lower())
 
     def test_mistakes_are_named(self):
-        self.refuses(1, "names no input", "stream.onnx", "-o", "m.o", "--state=h1:hn")
-        self.refuses(1, "names no output", "stream.onnx", "-o", "m.o", "--state=h0:h1")
+        self.refuses(1, "names no input of 'main'; they are: x, h0", "stream.onnx", "-o", "m.o", "--state=h1:hn")
+        self.refuses(1, "names no output of 'main'; they are: y, hn", "stream.onnx", "-o", "m.o", "--state=h0:h1")
         self.refuses(2, "--state", "stream.onnx", "-o", "m.o", "--state=h0")
         self.write("other.onnx", wire.model([wire.node("Concat", ["h0", "h0"], ["hn"],
                                                        attributes=[wire.int_attribute("axis", 0)])],

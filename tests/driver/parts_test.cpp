@@ -79,6 +79,8 @@ TEST_CASE("both ends of a state have one stem") {
                          {"input_h", "output_h"}})
     CHECK(state_stem(in) == state_stem(out));
   CHECK(state_stem("h0") != state_stem("cn"));
+  CHECK(state_stem("h_1_in") != state_stem("h_2_out"));
+  CHECK(state_stem("input_1").empty());
   CHECK(state_stem("input").empty());
   CHECK(state_stem("output").empty());
 }

@@ -64,6 +64,17 @@ void HostFunction::list_outputs() {
   for (size_t i = 0; i < outputs_.size() && i < names.size(); ++i) outputs_[i].name = names[i];
 }
 
+namespace {
+
+template <typename Items>
+std::string names_of(const Items& items) {
+  std::string list;
+  for (const auto& item : items) list += (list.empty() ? "" : ", ") + item.name;
+  return list.empty() ? "none" : list;
+}
+
+}  // namespace
+
 Status HostFunction::pair_states() {
   Diagnostics& diag = this->diag();
   auto given = function_.attrs.find("state");
@@ -79,8 +90,9 @@ Status HostFunction::pair_states() {
     auto input = std::find_if(inputs_.begin(), inputs_.end(), named(from));
     auto output = std::find_if(outputs_.begin(), outputs_.end(), named(to));
     if (input == inputs_.end() || output == outputs_.end())
-      return diag.error(function_.location, Kind::invalid_value, "state '{}' names no {} of '{}'", pair,
-                        input == inputs_.end() ? "input" : "output", function_.name);
+      return diag.error(function_.location, Kind::invalid_value, "state '{}' names no {} of '{}'; they are: {}", pair,
+                        input == inputs_.end() ? "input" : "output", function_.name,
+                        input == inputs_.end() ? names_of(inputs_) : names_of(outputs_));
     if (!same(input->info, output->info))
       return diag.error(function_.location, Kind::shape_mismatch, "state '{}' pairs {} with {}; both must be the same",
                         pair, to_string(input->info), to_string(output->info));
