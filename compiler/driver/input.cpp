@@ -56,6 +56,23 @@ Status apply_dims(relax::Module& module, const Options& options, Diagnostics& di
   return Done{};
 }
 
+/// Flags that contradict each other would silently make an object that refuses every call, or two states of one memory.
+Status check_flags(const Options& options, Diagnostics& diag) {
+  std::set<std::string> dims, ends;
+  for (const frontend::DimOverride& dim : options.dims) {
+    if (!dims.insert(dim.name).second) return diag.error(nullptr, Kind::usage, "--dim {} is given twice", dim.name);
+    int64_t largest = dim.upper - dim.upper % dim.multiple_of;
+    if (largest < dim.lower)
+      return diag.error(nullptr, Kind::usage, "--dim {}: no multiple of {} lies in {}..{}", dim.name, dim.multiple_of,
+                        dim.lower, dim.upper);
+  }
+  for (const State& state : options.states)
+    if (!ends.insert("input " + state.input).second || !ends.insert("output " + state.output).second)
+      return diag.error(nullptr, Kind::usage, "--state={}:{}: one of the two is in another state already", state.input,
+                        state.output);
+  return Done{};
+}
+
 void apply_states(relax::Module& module, const Options& options) {
   std::vector<std::string> pairs;
   for (const State& state : options.states) pairs.push_back(state.input + ":" + state.output);
@@ -68,6 +85,7 @@ void apply_states(relax::Module& module, const Options& options) {
 
 Result<relax::Module> read_input(const Options& options, const relax::OpTable& ops, Diagnostics& diag,
                                  std::vector<std::string>& files) {
+  RELAXC_DO(check_flags(options, diag));
   if (fs::path(options.input).extension() == ".onnx") {
     frontend::ImportOptions import;
     import.dims = options.dims;

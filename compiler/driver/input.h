@@ -11,7 +11,8 @@ namespace relaxc::driver {
 
 /// Reads the ONNX model (by its ending .onnx) or text program that the options name, and applies --dim and --state.
 /// `files` receives every file that was read, the input first.
-/// Fails (usage) on a dim that the program does not have; on all that the frontends refuse.
+/// Fails (usage) on a dim that the program does not have, and on flags that contradict each other; on all that the
+/// frontends refuse.
 Result<relax::Module> read_input(const Options& options, const relax::OpTable& ops, Diagnostics& diag,
                                  std::vector<std::string>& files);
 

@@ -145,6 +145,11 @@ class Dims(ProgramTest):
         self.refuses(2, "batch", "open.onnx", "-o", "m.o", "--dim", "seq=4")
         self.refuses(2, "its symbols are: n", "relu.relax", "-o", "m.o", "--dim", "seq=4")
 
+    def test_contradictions(self):
+        for source, name in (("open.onnx", "batch"), ("relu.relax", "n")):
+            self.refuses(2, "given twice", source, "-o", "m.o", "--dim", f"{name}=1", "--dim", f"{name}=2")
+            self.refuses(2, "no multiple of 4 lies in 5..6", source, "-o", "m.o", "--dim", f"{name}=5..6:4")
+
     def test_ranges_that_are_none(self):
         for text in ("batch", "batch=", "=4", "batch=x", "batch=4..2", "batch=-1", "batch=1..8:0", "batch=1..8:",
                      "batch=99999999999999999999"):
@@ -169,6 +174,10 @@ class States(ProgramTest):
                                                        attributes=[wire.int_attribute("axis", 0)])],
                                             [wire.value_info("h0", (4,))], [wire.value_info("hn", (8,))]))
         self.refuses(1, "both must be the same", "other.onnx", "-o", "m.o", "--state=h0:hn")
+
+    def test_a_tensor_is_in_one_state_only(self):
+        for other in ("h0:y", "x:hn", "h0:hn"):
+            self.refuses(2, "in another state already", "stream.onnx", "-o", "m.o", "--state=h0:hn", f"--state={other}")
 
     def test_check_proposes_pairs(self):
         done = self.compiles("stream.onnx", "--check")

@@ -93,6 +93,9 @@ Status HostFunction::pair_states() {
       return diag.error(function_.location, Kind::invalid_value, "state '{}' names no {} of '{}'; they are: {}", pair,
                         input == inputs_.end() ? "input" : "output", function_.name,
                         input == inputs_.end() ? names_of(inputs_) : names_of(outputs_));
+    if (input->pair >= 0 || output->pair >= 0)
+      return diag.error(function_.location, Kind::invalid_value,
+                        "state '{}': one of the two is in another state already", pair);
     if (!same(input->info, output->info))
       return diag.error(function_.location, Kind::shape_mismatch, "state '{}' pairs {} with {}; both must be the same",
                         pair, to_string(input->info), to_string(output->info));
