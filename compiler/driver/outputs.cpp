@@ -45,10 +45,10 @@ Result<std::string> Outputs::add(const std::string& path, bool keep_if_same) {
   if (fs::exists(status) && !fs::is_regular_file(status)) return refuse(path, "it is not a regular file");
   std::string name = "." + place.filename().string() + "." + std::to_string(getpid()) + ".tmp";
   std::string temporary = (place.parent_path() / name).string();
+  codegen_llvm::remove_on_signal(temporary);  // before it is there, so that no signal comes between
   int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (file < 0) return refuse(path, std::strerror(errno));
   ::close(file);
-  codegen_llvm::remove_on_signal(temporary);
   files_.push_back({temporary, path, keep_if_same});
   return temporary;
 }
