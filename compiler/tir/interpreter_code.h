@@ -29,8 +29,9 @@ union Register {
   X(MulI)                                                                                                             \
   X(DivI)                                                                                                             \
   X(ModI)                                                                                                             \
-  X(FloorDivI) X(FloorModI) X(MinI) X(MaxI) X(EqI) X(NeI) X(LtI) X(LeI) X(CheckedAddI) X(CheckedSubI) X(CheckedMulI)  \
-      X(DivU) X(ModU) X(MinU) X(MaxU) X(LtU) X(LeU) X(AndI) X(OrI) X(XorI) X(NotI) X(NotB) X(AbsI) X(Select) X(Wrap)  \
+  X(FloorDivI)                                                                                                        \
+  X(FloorModI) X(MinI) X(MaxI) X(EqI) X(NeI) X(LtI) X(LeI) X(CheckedAddI) X(CheckedSubI) X(CheckedMulI) X(DivU)       \
+      X(ModU) X(MinU) X(MaxU) X(LtU) X(LeU) X(AndI) X(OrI) X(XorI) X(NotI) X(NotB) X(AbsI) X(Select) X(Wrap)          \
           X(ShiftLeft) X(ShiftRightI) X(ShiftRightU) X(Popcount) X(Clz) X(AddF) X(SubF) X(MulF) X(DivF) X(ModF)       \
               X(MinF) X(MaxF) X(EqF) X(NeF) X(LtF) X(LeF) X(SqrtF) X(FloorF) X(CeilF) X(TruncF) X(RoundF) X(AbsF)     \
                   X(FmaF) X(CopysignF) X(IsnanF) X(IsinfF) X(FloorDivF) X(FloorModF) X(AddD) X(SubD) X(MulD) X(DivD)  \
