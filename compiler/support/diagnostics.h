@@ -17,14 +17,12 @@
 namespace relaxc {
 
 /// What kind of fault a message is about; tests and `--check=json` name kinds by `kind_name`.
-#define RELAXC_DIAGNOSTIC_KINDS(X)                                                                          \
-  X(syntax)                                                                                                 \
-  X(unbound_name)                                                                                           \
-  X(redefinition)                                                                                           \
-  X(wrong_arity)                                                                                            \
-  X(unknown_operator)                                                                                       \
-  X(unsupported) X(dtype_mismatch) X(shape_mismatch) X(rank_mismatch) X(invalid_attribute) X(invalid_value) \
-      X(ill_formed) X(purity) X(overflow) X(unbounded) X(malformed_model) X(missing_data) X(io) X(usage)
+// clang-format off
+#define RELAXC_DIAGNOSTIC_KINDS(X) \
+  X(syntax) X(unbound_name) X(redefinition) X(wrong_arity) X(unknown_operator) X(unsupported) X(dtype_mismatch) \
+  X(shape_mismatch) X(rank_mismatch) X(invalid_attribute) X(invalid_value) X(ill_formed) X(purity) X(overflow) \
+  X(unbounded) X(malformed_model) X(missing_data) X(io) X(usage)
+// clang-format on
 
 enum class Kind {
 #define X(name) name,

@@ -22,28 +22,20 @@ union Register {
 };
 
 /// Instructions; dst = op(a, b, c). Suffixes: I int64, U uint64, F float, D double.
-#define RELAXC_INTERPRETER_OPS(X)                                                                                     \
-  X(Move)                                                                                                             \
-  X(AddI)                                                                                                             \
-  X(SubI)                                                                                                             \
-  X(MulI)                                                                                                             \
-  X(DivI)                                                                                                             \
-  X(ModI)                                                                                                             \
-  X(FloorDivI)                                                                                                        \
-  X(FloorModI) X(MinI) X(MaxI) X(EqI) X(NeI) X(LtI) X(LeI) X(CheckedAddI) X(CheckedSubI) X(CheckedMulI) X(DivU)       \
-      X(ModU) X(MinU) X(MaxU) X(LtU) X(LeU) X(AndI) X(OrI) X(XorI) X(NotI) X(NotB) X(AbsI) X(Select) X(Wrap)          \
-          X(ShiftLeft) X(ShiftRightI) X(ShiftRightU) X(Popcount) X(Clz) X(AddF) X(SubF) X(MulF) X(DivF) X(ModF)       \
-              X(MinF) X(MaxF) X(EqF) X(NeF) X(LtF) X(LeF) X(SqrtF) X(FloorF) X(CeilF) X(TruncF) X(RoundF) X(AbsF)     \
-                  X(FmaF) X(CopysignF) X(IsnanF) X(IsinfF) X(FloorDivF) X(FloorModF) X(AddD) X(SubD) X(MulD) X(DivD)  \
-                      X(ModD) X(MinD) X(MaxD) X(EqD) X(NeD) X(LtD) X(LeD) X(SqrtD) X(FloorD) X(CeilD) X(TruncD)       \
-                          X(RoundD) X(AbsD) X(FmaD) X(CopysignD) X(IsnanD) X(IsinfD) X(FloorDivD) X(FloorModD)        \
-                              X(RoundSmall) X(IToF) X(IToD) X(UToF) X(UToD) X(FToD) X(DToF) X(FToInt) X(DToInt)       \
-                                  X(FToBool) X(DToBool) X(SmallToBits) X(BitsToSmall) X(FToBits) X(BitsToF) X(Load8I) \
-                                      X(Load8U) X(Load16I) X(Load16U) X(Load32I) X(Load32U) X(Load64) X(LoadF)        \
-                                          X(LoadSmall) X(Store8) X(Store16) X(Store32) X(Store64) X(StoreF)           \
-                                              X(StoreSmall) X(Jump) X(Batch) X(JumpIfZero) X(JumpIfNotLess)           \
-                                                  X(LoopNext) X(Offset) X(Alloc) X(Free) X(Guard) X(Call)             \
-                                                      X(CallExternal) X(End)
+// clang-format off
+#define RELAXC_INTERPRETER_OPS(X) \
+  X(Move) X(AddI) X(SubI) X(MulI) X(DivI) X(ModI) X(FloorDivI) X(FloorModI) X(MinI) X(MaxI) X(EqI) X(NeI) X(LtI) \
+  X(LeI) X(CheckedAddI) X(CheckedSubI) X(CheckedMulI) X(DivU) X(ModU) X(MinU) X(MaxU) X(LtU) X(LeU) X(AndI) X(OrI) \
+  X(XorI) X(NotI) X(NotB) X(AbsI) X(Select) X(Wrap) X(ShiftLeft) X(ShiftRightI) X(ShiftRightU) X(Popcount) X(Clz) \
+  X(AddF) X(SubF) X(MulF) X(DivF) X(ModF) X(MinF) X(MaxF) X(EqF) X(NeF) X(LtF) X(LeF) X(SqrtF) X(FloorF) X(CeilF) \
+  X(TruncF) X(RoundF) X(AbsF) X(FmaF) X(CopysignF) X(IsnanF) X(IsinfF) X(FloorDivF) X(FloorModF) X(AddD) X(SubD) \
+  X(MulD) X(DivD) X(ModD) X(MinD) X(MaxD) X(EqD) X(NeD) X(LtD) X(LeD) X(SqrtD) X(FloorD) X(CeilD) X(TruncD) \
+  X(RoundD) X(AbsD) X(FmaD) X(CopysignD) X(IsnanD) X(IsinfD) X(FloorDivD) X(FloorModD) X(RoundSmall) X(IToF) \
+  X(IToD) X(UToF) X(UToD) X(FToD) X(DToF) X(FToInt) X(DToInt) X(FToBool) X(DToBool) X(SmallToBits) X(BitsToSmall) \
+  X(FToBits) X(BitsToF) X(Load8I) X(Load8U) X(Load16I) X(Load16U) X(Load32I) X(Load32U) X(Load64) X(LoadF) \
+  X(LoadSmall) X(Store8) X(Store16) X(Store32) X(Store64) X(StoreF) X(StoreSmall) X(Jump) X(Batch) X(JumpIfZero) \
+  X(JumpIfNotLess) X(LoopNext) X(Offset) X(Alloc) X(Free) X(Guard) X(Call) X(CallExternal) X(End)
+// clang-format on
 
 enum class Op : uint8_t {
 #define X(name) k##name,

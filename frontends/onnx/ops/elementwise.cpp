@@ -16,20 +16,15 @@ Status unary(Node& node) {
   return node.set(0, node.call(Name, {x}));
 }
 
-#define RELAXC_UNARY(X)                                                                                         \
-  X(Abs, "abs")                                                                                                 \
-  X(Acos, "acos")                                                                                               \
-  X(Acosh, "acosh")                                                                                             \
-  X(Asin, "asin")                                                                                               \
-  X(Asinh, "asinh")                                                                                             \
-  X(Atan, "atan")                                                                                               \
-  X(Atanh, "atanh")                                                                                             \
-  X(Ceil, "ceil")                                                                                               \
-  X(Cos, "cos") X(Cosh, "cosh") X(Erf, "erf") X(Exp, "exp") X(Floor, "floor") X(Log, "log") X(Neg, "negative")  \
-      X(Not, "logical_not") X(Reciprocal, "reciprocal") X(Round, "round") X(Sigmoid, "sigmoid") X(Sign, "sign") \
-          X(Sin, "sin") X(Sinh, "sinh") X(Softplus, "nn.softplus") X(Softsign, "nn.softsign") X(Sqrt, "sqrt")   \
-              X(Tan, "tan") X(Tanh, "tanh") X(Relu, "nn.relu") X(IsNaN, "isnan") X(BitwiseNot, "bitwise_not")   \
-                  X(Mish, "nn.mish") X(HardSwish, "nn.hard_swish")
+// clang-format off
+#define RELAXC_UNARY(X) \
+  X(Abs, "abs") X(Acos, "acos") X(Acosh, "acosh") X(Asin, "asin") X(Asinh, "asinh") X(Atan, "atan") \
+  X(Atanh, "atanh") X(Ceil, "ceil") X(Cos, "cos") X(Cosh, "cosh") X(Erf, "erf") X(Exp, "exp") X(Floor, "floor") \
+  X(Log, "log") X(Neg, "negative") X(Not, "logical_not") X(Reciprocal, "reciprocal") X(Round, "round") \
+  X(Sigmoid, "sigmoid") X(Sign, "sign") X(Sin, "sin") X(Sinh, "sinh") X(Softplus, "nn.softplus") \
+  X(Softsign, "nn.softsign") X(Sqrt, "sqrt") X(Tan, "tan") X(Tanh, "tanh") X(Relu, "nn.relu") X(IsNaN, "isnan") \
+  X(BitwiseNot, "bitwise_not") X(Mish, "nn.mish") X(HardSwish, "nn.hard_swish")
+// clang-format on
 #define X(name, ours) constexpr char k##name[] = ours;
 RELAXC_UNARY(X)
 #undef X
@@ -56,18 +51,19 @@ Status binary(Node& node) {
   return node.set(0, node.call(Name, {a, b}));
 }
 
-#define RELAXC_BINARY(X)                                                                     \
-  X(Add, "add")                                                                              \
-  X(Sub, "subtract")                                                                         \
-  X(Mul, "multiply")                                                                         \
-  X(Div, "divide")                                                                           \
-  X(Pow, "power")                                                                            \
-  X(And, "logical_and")                                                                      \
-  X(Or, "logical_or")                                                                        \
-  X(Xor, "logical_xor")                                                                      \
-  X(Equal, "equal") X(Greater, "greater") X(Less, "less") X(GreaterOrEqual, "greater_equal") \
-      X(LessOrEqual, "less_equal") X(BitwiseAnd, "bitwise_and") X(BitwiseOr, "bitwise_or")   \
-          X(BitwiseXor, "bitwise_xor") X(Maximum, "maximum") X(Minimum, "minimum")
+#define RELAXC_BINARY(X)                                                                                         \
+  X(Add, "add")                                                                                                  \
+  X(Sub, "subtract")                                                                                             \
+  X(Mul, "multiply")                                                                                             \
+  X(Div, "divide")                                                                                               \
+  X(Pow, "power")                                                                                                \
+  X(And, "logical_and")                                                                                          \
+  X(Or, "logical_or")                                                                                            \
+  X(Xor, "logical_xor")                                                                                          \
+  X(Equal, "equal")                                                                                              \
+  X(Greater, "greater") X(Less, "less") X(GreaterOrEqual, "greater_equal") X(LessOrEqual, "less_equal")          \
+      X(BitwiseAnd, "bitwise_and") X(BitwiseOr, "bitwise_or") X(BitwiseXor, "bitwise_xor") X(Maximum, "maximum") \
+          X(Minimum, "minimum")
 #define X(name, ours) constexpr char k##name[] = ours;
 RELAXC_BINARY(X)
 #undef X

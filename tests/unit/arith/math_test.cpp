@@ -65,15 +65,20 @@ class FlatEvaluator {
         [&](const Call& n) { return call_cell(n); });
   }
 
+  /// x + sign * y, modulo 2^64.
+  static int64_t wrapped(int64_t x, int64_t y, int64_t sign) {
+    return static_cast<int64_t>(static_cast<uint64_t>(x) + static_cast<uint64_t>(sign) * static_cast<uint64_t>(y));
+  }
+
   Cell binary(const Binary& n) {
     double a = at(n.a).real, b = at(n.b).real;
     int64_t x = at(n.a).integer, y = at(n.b).integer;
     bool real = n.a.dtype().is_float(), single = n.a.dtype().bits == 32;
     switch (n.kind) {
       case ExprKind::kAdd:
-        return real ? Cell{fit(n.dtype, a + b), 0} : Cell{0, wrap_to_dtype(x + y, n.dtype)};
+        return real ? Cell{fit(n.dtype, a + b), 0} : Cell{0, wrap_to_dtype(wrapped(x, y, 1), n.dtype)};
       case ExprKind::kSub:
-        return real ? Cell{fit(n.dtype, a - b), 0} : Cell{0, wrap_to_dtype(x - y, n.dtype)};
+        return real ? Cell{fit(n.dtype, a - b), 0} : Cell{0, wrap_to_dtype(wrapped(x, y, -1), n.dtype)};
       case ExprKind::kMul:
         return {single ? static_cast<double>(static_cast<float>(a) * static_cast<float>(b)) : a * b, 0};
       case ExprKind::kDiv:
