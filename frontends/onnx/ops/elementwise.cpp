@@ -51,19 +51,13 @@ Status binary(Node& node) {
   return node.set(0, node.call(Name, {a, b}));
 }
 
-#define RELAXC_BINARY(X)                                                                                         \
-  X(Add, "add")                                                                                                  \
-  X(Sub, "subtract")                                                                                             \
-  X(Mul, "multiply")                                                                                             \
-  X(Div, "divide")                                                                                               \
-  X(Pow, "power")                                                                                                \
-  X(And, "logical_and")                                                                                          \
-  X(Or, "logical_or")                                                                                            \
-  X(Xor, "logical_xor")                                                                                          \
-  X(Equal, "equal")                                                                                              \
-  X(Greater, "greater") X(Less, "less") X(GreaterOrEqual, "greater_equal") X(LessOrEqual, "less_equal")          \
-      X(BitwiseAnd, "bitwise_and") X(BitwiseOr, "bitwise_or") X(BitwiseXor, "bitwise_xor") X(Maximum, "maximum") \
-          X(Minimum, "minimum")
+// clang-format off
+#define RELAXC_BINARY(X) \
+  X(Add, "add") X(Sub, "subtract") X(Mul, "multiply") X(Div, "divide") X(Pow, "power") X(And, "logical_and") \
+  X(Or, "logical_or") X(Xor, "logical_xor") X(Equal, "equal") X(Greater, "greater") X(Less, "less") \
+  X(GreaterOrEqual, "greater_equal") X(LessOrEqual, "less_equal") X(BitwiseAnd, "bitwise_and") \
+  X(BitwiseOr, "bitwise_or") X(BitwiseXor, "bitwise_xor") X(Maximum, "maximum") X(Minimum, "minimum")
+// clang-format on
 #define X(name, ours) constexpr char k##name[] = ours;
 RELAXC_BINARY(X)
 #undef X
