@@ -373,7 +373,7 @@ TEST_CASE("weights are streamed, not held") {
   emit(model, folder, "tiny.o", OutputKind::kObject, testing::native_target());
   getrusage(RUSAGE_SELF, &after);
   CHECK(fs::file_size(folder / "tiny.o") > kBytes);
-#ifndef __SANITIZE_ADDRESS__  // which keeps freed memory for a while
+#ifndef __SANITIZE_ADDRESS__                              // which keeps freed memory for a while
   CHECK(after.ru_maxrss - before.ru_maxrss < 32 * 1024);  // kilobytes
 #endif
 }
