@@ -1,7 +1,7 @@
 """train.py: trains the small CNN of this example on real handwritten digits, and writes digits.onnx and samples.h.
 
 The data are the 1,797 digits of UCI's "Optical Recognition of Handwritten Digits" that scikit-learn carries in its
-package: 8x8 pixels with values from 0 to 16. A fifth of each class is held back; it serves once, at the end, to state
+package: 8x8 pixels with values from 0 to 16. A fifth of each class is held back; it serves to state
 the accuracy. With --all-folds, four more networks hold back the other fifths, so that every digit is judged by one that
 never saw it.
 
