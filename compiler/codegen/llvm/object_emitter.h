@@ -44,7 +44,6 @@ class ObjectEmitter {
   llvm::Constant* symbol_records(const Entry& entry);
   llvm::Constant* source_records(const Entry& entry);
   llvm::Function* wrapper(const Entry& entry, const std::string& what, llvm::GlobalVariable* self);
-  bool reads_values(const Entry& entry, size_t input) const;
   llvm::Constant* record(Record which, const Fields& fields);
   llvm::Constant* number(interface::FieldKind kind, int64_t value) const;
   llvm::Constant* text(const std::string& text, const std::string& name);

@@ -4,10 +4,9 @@
 // pointers land in .data.rel.ro, all others in .rodata, each in a section of its own.
 #include <llvm/IR/Constants.h>
 
-#include "compiler/arith/visit.h"
 #include "compiler/codegen/llvm/object_emitter.h"
 #include "compiler/interface/dlpack.h"
-#include "compiler/tir/visit.h"
+#include "compiler/interface/value_inputs.h"
 
 namespace relaxc::codegen_llvm {
 
@@ -46,25 +45,6 @@ llvm::Constant* ObjectEmitter::text(const std::string& text, const std::string& 
   return table(llvm::ConstantDataArray::getString(module_.getContext(), text), name);
 }
 
-/// Whether `values` looks at the data of an input.
-bool ObjectEmitter::reads_values(const Entry& entry, size_t input) const {
-  const Signature* values = entry.values.empty() ? nullptr : lowering_.find(entry.values);
-  if (values == nullptr) return false;
-  tir::BufferRef buffer = values->source->params.at(input).buffer;
-  bool reads = false;
-  tir::for_each_stmt(values->source->body, [&](tir::Stmt s) {
-    if (const auto* view = s.as<tir::View>()) reads |= view->base == buffer;
-    if (const auto* invoke = s.as<tir::Invoke>())
-      for (const tir::Argument& argument : invoke->args)
-        if (const auto* given = std::get_if<tir::BufferRef>(&argument)) reads |= *given == buffer;
-    for (arith::Expr e : tir::expressions(s))
-      arith::for_each_node(e, [&](arith::Expr node) {
-        if (const auto* load = node.as<arith::Load>()) reads |= load->buffer == buffer;
-      });
-  });
-  return reads;
-}
-
 llvm::Constant* ObjectEmitter::tensor_specs(const Entry& entry, const std::vector<interface::Tensor>& tensors,
                                             const std::string& name, bool inputs) {
   constexpr int64_t kStrided = 1, kDataDependent = 2, kValues = 4;
@@ -75,7 +55,7 @@ llvm::Constant* ObjectEmitter::tensor_specs(const Entry& entry, const std::vecto
     std::vector<llvm::Constant*> dims;
     for (int64_t dim : tensor.dims) dims.push_back(number(FieldKind::kI64, dim));
     int64_t flags = (tensor.strided ? kStrided : 0) | (tensor.data_dependent ? kDataDependent : 0) |
-                    (inputs && reads_values(entry, i) ? kValues : 0);
+                    (inputs && interface::reads_values(object_, entry, i) ? kValues : 0);
     interface::DLPackType type = interface::dlpack_type(tensor.dtype);
     specs.push_back(
         record(Record::kTensorSpec, {{"name", text(tensor.name, stem + ".name")},
