@@ -97,8 +97,9 @@ class PrimFuncReader : ScalarReader {
   tir::PrimFunc function_;
   std::vector<std::pair<std::string, Place>> symbols_;  ///< declared ones
   std::vector<std::pair<std::string, Place>> param_names_;
-  tir::Block* block_ = nullptr;                ///< the block whose clauses are being read
-  std::map<uint32_t, tir::Span> loop_ranges_;  ///< of each loop variable, by its id
+  tir::Block* block_ = nullptr;                  ///< the block whose clauses are being read
+  std::map<uint32_t, tir::Span> loop_ranges_;    ///< of each loop variable, by its id
+  std::map<std::string, tir::BufferRef> views_;  ///< the latest view of each name
   size_t open_scopes_ = 0;
   size_t loop_depth_ = 0;
   bool pattern_ = false;  ///< unknown names in shapes become symbols

@@ -208,14 +208,18 @@ Status PrimFuncReader::open_buffer(const std::string& callee, const ast::Stmt& s
     if (at != nullptr) {
       RELAXC_TRY(offset, index(*at->value));
     }
-    // A view that is opened again is the same buffer, and its first opening ends here: the printer writes two scopes
-    // so.
-    for (size_t i = 1; before != nullptr && same_buffer(*before, *opened) && i < out.size(); ++i) {
-      if (out[i].view != before) continue;
-      close(out, i);
-      opened = before;
+    // A view that is opened again is the same buffer, and an opening in this suite ends here: the printer writes two
+    // scopes so.
+    auto [seen, first] = views_.emplace(stmt.target->text, opened);
+    size_t here = 1;
+    while (here < out.size() && out[here].view != before) ++here;
+    bool ends = before != nullptr && before == seen->second && here < out.size();
+    if (!first && same_buffer(*seen->second, *opened) && (before == nullptr || ends)) {
+      opened = seen->second;
+      if (ends) close(out, here);
       bind(stmt.target->text, {PrimName::kBuffer, {}, opened}, stmt.target->place);
     }
+    seen->second = opened;
     auto wrap = [this, opened, base, offset](tir::Stmt body) { return builder_.view(opened, base, offset, body); };
     out.push_back({wrap, {}, opened});
     return Done{};
