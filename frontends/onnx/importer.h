@@ -23,6 +23,11 @@ struct Scope {
   bool function = false;  ///< the body of a model-local function, which sees nothing around it
 };
 
+/// The domain as scopes know it: "" for ai.onnx.
+std::string domain_of(const std::string& domain);
+/// What a node is called in messages; `number` is its place in its graph.
+std::string label(const onnx::NodeProto& node, int number);
+
 /// The state of one import. Graphs nest (If, Loop, functions); `scope` and `builder` are those of the innermost.
 class GraphImporter {
  public:
@@ -61,7 +66,7 @@ class GraphImporter {
   Status parameters(const onnx::GraphProto& graph);
   Result<relax::Info> declared(const onnx::ValueInfoProto& value);
   Result<Expr> dim(const onnx::TensorShapeProto::Dimension& dim, const std::string& name, int axis);
-  Expr symbol(const std::string& name, const std::string& input);
+  Expr symbol(const std::string& name);
   Status unused_overrides();
   void initializers(const onnx::GraphProto& graph);
   void define(const std::string& name, Slot slot, Location where);
@@ -87,7 +92,6 @@ class GraphImporter {
   Scope* scope_ = nullptr;
   Location file_ = nullptr;
   std::map<std::string, arith::Expr> symbols_;
-  std::set<std::string> symbol_names_;
   std::vector<const onnx::FunctionProto*> calls_;  ///< the model-local functions being inlined
 };
 

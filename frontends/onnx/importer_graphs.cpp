@@ -1,0 +1,172 @@
+// importer_graphs.cpp: graphs as wholes: the order of their nodes, model-local functions, the bodies of control flow.
+#include <algorithm>
+#include <queue>
+
+#include "frontends/onnx/importer.h"
+
+namespace relaxc::frontend {
+
+using google::protobuf::RepeatedPtrField;
+using onnx::GraphProto;
+using onnx::NodeProto;
+using onnx::ValueInfoProto;
+
+namespace {
+
+constexpr size_t kDeepestCalls = 64;
+
+/// Names that a node reads, those that its subgraphs take from outside included.
+void collect_reads(const NodeProto& node, std::set<std::string>& reads) {
+  for (const std::string& name : node.input())
+    if (!name.empty()) reads.insert(name);
+  auto graph_reads = [&](const GraphProto& graph) {
+    for (const NodeProto& inner : graph.node()) collect_reads(inner, reads);
+    for (const ValueInfoProto& output : graph.output()) reads.insert(output.name());
+  };
+  for (const onnx::AttributeProto& attribute : node.attribute()) {
+    if (attribute.has_g()) graph_reads(attribute.g());
+    for (const GraphProto& graph : attribute.graphs()) graph_reads(graph);
+  }
+}
+
+}  // namespace
+
+/// Node numbers in an order in which everything is made before it is used; the given order where it is one. Nodes on a
+/// cycle are reported and left out.
+std::vector<int> GraphImporter::order(const RepeatedPtrField<NodeProto>& nodes) {
+  std::map<std::string, int> maker;
+  for (int i = 0; i < nodes.size(); ++i)
+    for (const std::string& output : nodes[i].output())
+      if (!output.empty()) maker.try_emplace(output, i);
+  std::vector<std::vector<int>> users(static_cast<size_t>(nodes.size()));
+  std::vector<int> missing(static_cast<size_t>(nodes.size()), 0);
+  for (int i = 0; i < nodes.size(); ++i) {
+    std::set<std::string> reads;
+    collect_reads(nodes[i], reads);
+    std::set<int> makers;
+    for (const std::string& name : reads)
+      if (auto found = maker.find(name); found != maker.end()) makers.insert(found->second);
+    for (int from : makers) {
+      users[static_cast<size_t>(from)].push_back(i);
+      ++missing[static_cast<size_t>(i)];
+    }
+  }
+  std::priority_queue<int, std::vector<int>, std::greater<>> ready;
+  for (int i = 0; i < nodes.size(); ++i)
+    if (missing[static_cast<size_t>(i)] == 0) ready.push(i);
+  std::vector<int> order;
+  while (!ready.empty()) {
+    int next = ready.top();
+    ready.pop();
+    order.push_back(next);
+    for (int user : users[static_cast<size_t>(next)])
+      if (--missing[static_cast<size_t>(user)] == 0) ready.push(user);
+  }
+  if (static_cast<int>(order.size()) == nodes.size()) {
+    for (int i = 0; i < nodes.size(); ++i)
+      if (order[static_cast<size_t>(i)] != i) {
+        diag.warning(file_, Kind::malformed_model,
+                     "nodes are not in topological order: '{}' comes too early; they are "
+                     "sorted",
+                     label(nodes[i], i));
+        break;
+      }
+    return order;
+  }
+  std::string names;
+  int shown = 0;
+  for (int i = 0; i < nodes.size(); ++i) {
+    if (missing[static_cast<size_t>(i)] == 0) continue;
+    if (++shown <= 8) names += (names.empty() ? "'" : ", '") + label(nodes[i], i) + "'";
+    fail_outputs(nodes[i]);
+  }
+  diag.error(file_, Kind::malformed_model, "the graph has a cycle; these nodes are on it or behind it: {}{}", names,
+             shown > 8 ? " and " + std::to_string(shown - 8) + " more" : "");
+  return order;
+}
+
+const onnx::FunctionProto* GraphImporter::find_function(const NodeProto& node) const {
+  for (const onnx::FunctionProto& function : model_.proto->functions())
+    if (function.name() == node.op_type() && domain_of(function.domain()) == domain_of(node.domain()) &&
+        function.overload() == node.overload())
+      return &function;
+  return nullptr;
+}
+
+/// The body of a model-local function in place of its call.
+Status GraphImporter::call_function(const onnx::FunctionProto& function, Node& node) {
+  if (std::find(calls_.begin(), calls_.end(), &function) != calls_.end() || calls_.size() > kDeepestCalls)
+    return node.error(Kind::malformed_model, "function '{}' calls itself", function.name());
+  Scope scope;
+  scope.parent = scope_;
+  scope.function = true;
+  RELAXC_DO(opsets(function.opset_import(), scope));
+  for (int i = 0; i < function.input_size(); ++i) {
+    Slot* slot = node.has(static_cast<size_t>(i)) ? find(node.proto.input(i)) : nullptr;
+    if (slot != nullptr) scope.slots[function.input(i)] = *slot;
+  }
+  for (const auto& attribute : function.attribute_proto()) scope.attributes[attribute.name()] = &attribute;
+  for (const auto& attribute : node.proto.attribute())
+    if (const onnx::AttributeProto* given = node.attribute(attribute.name()))
+      scope.attributes[attribute.name()] = given;
+  Scope* outer = scope_;
+  scope_ = &scope;
+  calls_.push_back(&function);
+  size_t errors = diag.error_count();
+  nodes(function.node());
+  calls_.pop_back();
+  scope_ = outer;
+  if (diag.error_count() > errors) return diag.failed();
+  for (int i = 0; i < function.output_size() && i < node.proto.output_size(); ++i) {
+    auto made = scope.slots.find(function.output(i));
+    if (made == scope.slots.end())
+      return node.error(Kind::unbound_name, "function '{}' does not make its output '{}'", function.name(),
+                        function.output(i));
+    if (node.wants(static_cast<size_t>(i))) scope_->slots[node.proto.output(i)] = made->second;
+  }
+  return Done{};
+}
+
+Result<std::vector<Slot>> GraphImporter::inline_graph(const GraphProto& graph, std::vector<Slot> arguments,
+                                                      relax::Block* block) {
+  Scope scope;
+  scope.parent = scope_;
+  scope.opsets = scope_->opsets;
+  scope.attributes = scope_->attributes;
+  relax::GraphBuilder* outer_builder = builder_;
+  std::optional<relax::GraphBuilder> inner;
+  if (block != nullptr) {
+    inner.emplace(module_, ops_, block, diag);
+    inner->location = builder_->location;
+    builder_ = &*inner;
+  }
+  Scope* outer = scope_;
+  scope_ = &scope;
+  size_t errors = diag.error_count();
+  std::set<std::string> initialized;
+  for (const auto& tensor : graph.initializer()) initialized.insert(tensor.name());
+  size_t next = 0;
+  for (const ValueInfoProto& input : graph.input())
+    if (initialized.count(input.name()) == 0 && next < arguments.size())
+      define(input.name(), std::move(arguments[next++]), builder_->location);
+  initializers(graph);
+  nodes(graph.node());
+  std::vector<Slot> results;
+  for (const ValueInfoProto& output : graph.output()) {
+    Slot* slot = find(output.name());
+    if (slot == nullptr)
+      diag.error(builder_->location, Kind::unbound_name, "the subgraph's output '{}' is made by no node",
+                 output.name());
+    else if (!slot->failed && block != nullptr && !slot->value)
+      static_cast<void>(bool(materialize(output.name())));
+    if (slot != nullptr) results.push_back(*find(output.name()));
+  }
+  scope_ = outer;
+  builder_ = outer_builder;
+  if (diag.error_count() > errors) return diag.failed();
+  bool failed = std::any_of(results.begin(), results.end(), [](const Slot& slot) { return slot.failed; });
+  if (failed) return diag.failed();
+  return results;
+}
+
+}  // namespace relaxc::frontend

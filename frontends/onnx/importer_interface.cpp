@@ -1,0 +1,185 @@
+// importer_interface.cpp: what goes into a model and comes out of it: parameters, initializers, results.
+//
+// Dims that the model leaves open become symbols, one for each name, unless the command line says what they are. What
+// a model declares of results and inner values is compared with what was deduced.
+#include <algorithm>
+
+#include "frontends/onnx/importer.h"
+
+namespace relaxc::frontend {
+
+using onnx::GraphProto;
+using onnx::ValueInfoProto;
+using relax::Info;
+
+Expr GraphImporter::symbol(const std::string& name) {
+  auto [place, fresh] = symbols_.try_emplace(name);
+  if (!fresh) return place->second;
+  for (const DimOverride& over : options_.dims) {
+    if (over.name != name) continue;
+    if (over.lower == over.upper) return place->second = module_.context().index(over.lower);
+    arith::Var var = module_.context().var(name);
+    function_->facts.bound(var, {over.lower, over.upper});
+    if (over.multiple_of > 1) function_->facts.multiple(var, over.multiple_of);
+    function_->symbols.push_back(var);
+    return place->second = var;
+  }
+  arith::Var var = module_.context().var(name);
+  function_->facts.bound(var, arith::Range::at_least(0));
+  function_->symbols.push_back(var);
+  return place->second = var;
+}
+
+Result<Expr> GraphImporter::dim(const onnx::TensorShapeProto::Dimension& dim, const std::string& name, int axis) {
+  if (dim.has_dim_value() && dim.dim_value() >= 0) return module_.context().index(dim.dim_value());
+  // -1 is what exporters write that know no other word for "open".
+  if (dim.has_dim_value() && dim.dim_value() != -1)
+    return diag.error(file_, Kind::invalid_value, "dim {} of '{}' is negative: {}", axis, name, dim.dim_value());
+  if (dim.has_dim_param() && !dim.dim_param().empty()) {
+    const std::string& text = dim.dim_param();
+    bool number = std::all_of(text.begin(), text.end(), [](char c) { return c == '-' || (c >= '0' && c <= '9'); });
+    if (!number && text != "?") return symbol(text);
+  }
+  return symbol(name + "_d" + std::to_string(axis));
+}
+
+Result<Info> GraphImporter::declared(const ValueInfoProto& value) {
+  const onnx::TypeProto& type = value.type();
+  const std::string& name = value.name();
+  switch (type.value_case()) {
+    case onnx::TypeProto::kTensorType:
+      break;
+    case onnx::TypeProto::VALUE_NOT_SET:
+      return diag.error(file_, Kind::malformed_model, "input '{}' has no type", name);
+    default:
+      return diag.error(file_, Kind::unsupported,
+                        "input '{}' is a sequence, map, optional or sparse tensor; only "
+                        "tensors are supported",
+                        name);
+  }
+  RELAXC_TRY(DType dtype, dtype_of(type.tensor_type().elem_type(), file_, diag));
+  if (!type.tensor_type().has_shape())
+    return diag.error(file_, Kind::rank_mismatch, "input '{}' has no rank; export the model with a shape for it", name);
+  std::vector<Expr> dims;
+  int64_t elements = 1;
+  for (const auto& declared : type.tensor_type().shape().dim()) {
+    RELAXC_TRY(Expr extent, dim(declared, name, static_cast<int>(dims.size())));
+    if (extent.constant() != nullptr && __builtin_mul_overflow(elements, *extent.constant(), &elements))
+      return diag.error(file_, Kind::overflow, "the size of input '{}' overflows", name);
+    dims.push_back(extent);
+  }
+  if (elements > INT64_MAX / 16) return diag.error(file_, Kind::overflow, "the size of input '{}' overflows", name);
+  return relax::tensor_info(module_.context(), std::move(dims), dtype);
+}
+
+Status GraphImporter::parameters(const GraphProto& graph) {
+  std::set<std::string> initialized;
+  for (const auto& tensor : graph.initializer()) initialized.insert(tensor.name());
+  bool ok = true;
+  for (const ValueInfoProto& input : graph.input()) {
+    if (initialized.count(input.name()) != 0) continue;
+    Result<Info> info = declared(input);
+    ok = ok && bool(info);
+    Slot slot;
+    slot.failed = !info;
+    if (info) slot.value = function_->make_argument(&function_->body(), input.name(), *info);
+    define(input.name(), std::move(slot), file_);
+  }
+  if (!ok) return diag.failed();
+  return Done{};
+}
+
+Status GraphImporter::unused_overrides() {
+  bool ok = true;
+  for (const DimOverride& over : options_.dims) {
+    if (symbols_.count(over.name) != 0) continue;
+    std::string names;
+    for (const auto& [name, value] : symbols_) names += (names.empty() ? "" : ", ") + name;
+    diag.error(file_, Kind::usage, "no dim is called '{}'; open dims are: {}", over.name,
+               names.empty() ? "none" : names);
+    ok = false;
+  }
+  if (!ok) return diag.failed();
+  return Done{};
+}
+
+void GraphImporter::initializers(const GraphProto& graph) {
+  for (const onnx::TensorProto& tensor : graph.initializer()) {
+    Result<relax::ConstantRef> data = tensor_constant(tensor, files(), file_, diag);
+    Slot slot;
+    slot.failed = !data;
+    if (data) slot.value = builder_->constant(*std::move(data), tensor.name());
+    define(tensor.name(), std::move(slot), file_);
+  }
+  for (const onnx::SparseTensorProto& sparse : graph.sparse_initializer()) {
+    diag.error(file_, Kind::unsupported, "sparse initializer '{}' is not supported; store it densely",
+               sparse.values().name());
+    define(sparse.values().name(), Slot{nullptr, std::nullopt, true}, file_);
+  }
+}
+
+void GraphImporter::add_size_facts(Info info) {
+  const auto* tensor = info->as<TensorInfo>();
+  if (tensor == nullptr || !tensor->shape) return;
+  for (Expr extent : *tensor->shape)
+    if (const auto* var = extent.as<arith::VarNode>())
+      function_->facts.bound(arith::Var(var), arith::Range::at_least(0));
+}
+
+/// What the model says of a value against what was deduced. Exporters leave stale shapes behind often enough that only
+/// a wrong element type of an output is an error.
+void GraphImporter::check_declared(const ValueInfoProto& declared, bool output) {
+  Slot* slot = find(declared.name());
+  if (slot == nullptr || slot->failed || slot->value == nullptr || !declared.type().has_tensor_type()) return;
+  const auto* tensor = slot->value->info->as<TensorInfo>();
+  if (tensor == nullptr || !tensor->shape || !tensor->dtype) return;
+  const auto& type = declared.type().tensor_type();
+  const char* kind = output ? "output" : "value";
+  if (type.elem_type() != 0) {
+    Result<DType> dtype = dtype_of(type.elem_type(), file_, diag);
+    if (dtype && *dtype != *tensor->dtype) {
+      if (output)
+        diag.error(file_, Kind::dtype_mismatch, "output '{}' is declared as {}, but the nodes give {}", declared.name(),
+                   data_type_name(type.elem_type()), to_string(*tensor->dtype));
+      else
+        diag.warning(file_, Kind::dtype_mismatch, "value '{}' is declared as {}, but the nodes give {}",
+                     declared.name(), data_type_name(type.elem_type()), to_string(*tensor->dtype));
+    }
+  }
+  if (!type.has_shape()) return;
+  bool wrong = static_cast<size_t>(type.shape().dim_size()) != tensor->shape->size();
+  for (int i = 0; !wrong && i < type.shape().dim_size(); ++i) {
+    const int64_t* extent = (*tensor->shape)[static_cast<size_t>(i)].constant();
+    const auto& said = type.shape().dim(i);
+    wrong = said.has_dim_value() && said.dim_value() >= 0 && extent != nullptr && *extent != said.dim_value();
+  }
+  if (wrong)
+    diag.warning(file_, Kind::shape_mismatch, "the declared shape of {} '{}' is wrong, the nodes give {}", kind,
+                 declared.name(), relax::to_string(tensor));
+}
+
+Status GraphImporter::results(const GraphProto& graph) {
+  std::vector<Value*> values;
+  bool ok = graph.output_size() > 0;
+  if (!ok) diag.error(file_, Kind::malformed_model, "the graph has no outputs");
+  for (const ValueInfoProto& output : graph.output()) {
+    Slot* slot = find(output.name());
+    if (slot == nullptr) {
+      diag.error(file_, Kind::unbound_name, "output '{}' of the graph is made by no node", output.name());
+      ok = false;
+    } else if (slot->failed) {
+      ok = false;
+    } else {
+      Result<Value*> value = materialize(output.name());
+      ok = ok && bool(value);
+      if (value) values.push_back(*value);
+      check_declared(output, true);
+    }
+  }
+  if (!ok) return diag.failed();
+  Value* result = values.size() == 1 ? values[0] : builder_->tuple(values);
+  function_->body().yield->add_operand(result);
+  return Done{};
+}
+
+}  // namespace relaxc::frontend
