@@ -235,6 +235,7 @@ void Schedule::allow_reassociation(uint32_t block_id) {
   edit_block(block_id, [&](const Block& block) {
     Block to = block;
     to.annotations["reassociate"] = 1;
+    note("reassociate " + block.name);
     return make_stmt(context_, std::move(to));
   });
 }

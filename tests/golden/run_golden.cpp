@@ -64,9 +64,9 @@ class Runner {
     if (golden.kind == GoldenFile::kErrors) return errors(golden);
     relax::Module module = parse(golden.path, golden.input);
     round_trip(module, "the input");
-    transform(module, golden);
+    interface::Object object = transform(module, golden);
     relax::Module before = parse(golden.path, golden.input);
-    if (std::string difference = meaning_differs(before, module, ops_); !difference.empty())
+    if (std::string difference = meaning_differs(before, module, ops_, object); !difference.empty())
       throw Failed("the meaning changed: " + difference);
     round_trip(module, "the output");
     if (golden.kind == GoldenFile::kRoundTrip) return;
@@ -94,8 +94,10 @@ class Runner {
     if (first != second) throw Failed(what + " is no fixpoint of print and parse: " + difference(first, second));
   }
 
-  void transform(relax::Module& module, const GoldenFile& golden) {
-    if (golden.passes.empty()) return;
+  /// Gives what the passes say of the module's entries; it refers to the module.
+  interface::Object transform(relax::Module& module, const GoldenFile& golden) {
+    interface::Object object;
+    if (golden.passes.empty()) return object;
     std::vector<Pass> passes;
     for (const std::string& name : golden.passes) {
       if (name == "all") {
@@ -108,9 +110,9 @@ class Runner {
     }
     Diagnostics diag;
     PassContext context{ops_, target_, diag, *evaluator_};
-    interface::Object object;
     context.object = &object;
     if (!run_passes(passes, module, context, {})) throw Failed("the passes failed:\n" + render(diag));
+    return object;
   }
 
   void errors(const GoldenFile& golden) {

@@ -3,13 +3,16 @@
 
 #include <string>
 
+#include "compiler/interface/object.h"
 #include "compiler/relax/op_def.h"
 
 namespace relaxc::test {
 
-/// Runs every public Relax function that both modules have on the same random inputs of several sizes. Empty if all
-/// results have the same bits (or both runs end by a guard of the same code), else what differs. External functions are
-/// replaced by a fixed one.
-std::string meaning_differs(relax::Module& a, relax::Module& b, const relax::OpTable& ops);
+/// Runs every public Relax function of `a` on random inputs of several sizes, and what `b` has of that name: a Relax
+/// function or, if `b` was lowered, the entry of its `object`. Empty if all results have the same bits (or both runs
+/// end early with one code), else what differs, or which function is missing. Where a schedule reordered sums, floats
+/// may differ by what that can make of them. External functions are replaced by a fixed one.
+std::string meaning_differs(relax::Module& a, relax::Module& b, const relax::OpTable& ops,
+                            const interface::Object& object = {});
 
 }  // namespace relaxc::test

@@ -1,0 +1,177 @@
+// entry_call.cpp: symbols, sizes, arena, call.
+#include "tests/golden/entry_call.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace relaxc::test {
+namespace {
+
+constexpr size_t kMarked = 64;
+constexpr std::byte kMark{0xA5};
+/// What an output without a bound is given.
+constexpr int64_t kManyElements = 1 << 16;
+
+/// Memory at a multiple of 64 between marked bytes.
+class Arena {
+ public:
+  explicit Arena(size_t bytes) : bytes_(bytes), memory_(bytes + 3 * kMarked, kMark) {
+    auto address = reinterpret_cast<uintptr_t>(memory_.data());
+    begin_ = memory_.data() + kMarked + (kMarked - address % kMarked) % kMarked;
+  }
+  void* data() { return begin_; }
+  bool intact() const {
+    auto marked = [](std::byte b) { return b == kMark; };
+    return std::all_of(begin_ - kMarked, begin_, marked) &&
+           std::all_of(begin_ + bytes_, begin_ + bytes_ + kMarked, marked);
+  }
+
+ private:
+  size_t bytes_;
+  std::vector<std::byte> memory_;
+  std::byte* begin_;
+};
+
+class Call {
+ public:
+  Call(const relax::Module& module, const interface::Object& object, const interface::Entry& entry,
+       std::vector<HostTensor> inputs, tir::Evaluator& evaluator)
+      : module_(module), object_(object), entry_(entry), inputs_(std::move(inputs)), evaluator_(evaluator) {}
+
+  Outcome run() {
+    RELAXC_CHECK(inputs_.size() == entry_.inputs.size(), "the entry takes another number of inputs");
+    for (HostTensor& input : inputs_) buffers_.push_back(input.bytes.data());
+    std::vector<int64_t> dims(num_dims());
+    int64_t arena_bytes = 0;
+    if (!solve() || !ask(entry_.shapes, {dims.data()}, symbols_) || !given_dims_fit(dims) ||
+        !ask(entry_.arena, {&arena_bytes}, symbols_))
+      return fault_;
+    std::vector<int64_t> out_dims(dims.end() - static_cast<std::ptrdiff_t>(num_out_dims()), dims.end());
+    std::vector<HostTensor> outputs = make_outputs(out_dims);
+    for (HostTensor& output : outputs) buffers_.push_back(output.bytes.data());
+    Arena arena(static_cast<size_t>(arena_bytes));
+    std::vector<std::byte> weights = read_weights();
+    buffers_.insert(buffers_.end(), {arena.data(), weights.data(), out_dims.data()});
+    if (!ask(entry_.call, buffers_, symbols_)) return fault_;
+    RELAXC_CHECK(arena.intact(), "bytes beside the arena were written");
+    set_dims(outputs, out_dims);
+    return outputs;
+  }
+
+ private:
+  bool ask(const std::string& name, const std::vector<void*>& buffers, const std::vector<int64_t>& scalars) {
+    const tir::PrimFunc* function = module_.find_prim_func(name);
+    RELAXC_CHECK(function != nullptr, "the entry names " + name + ", which does not exist");
+    fault_ = {evaluator_.run(*function, buffers, scalars), name};
+    return bool(fault_.status);
+  }
+
+  bool refuse(int32_t code, const char* text) {
+    fault_ = {{.code = code}, text};
+    return false;
+  }
+
+  /// Finds the symbols, and checks what the wrapper checks by its tables.
+  bool solve() {
+    std::vector<int64_t> known;
+    for (size_t i = 0; i < inputs_.size(); ++i)
+      for (size_t axis = 0; axis < entry_.inputs[i].dims.size(); ++axis) {
+        int64_t wanted = entry_.inputs[i].dims[axis];
+        if (wanted >= 0 && wanted != inputs_[i].shape.at(axis)) return refuse(6, "a static dim");
+      }
+    if (!find_symbols(known)) return false;
+    for (size_t i = 0; i < inputs_.size(); ++i)
+      for (size_t axis = 0; axis < entry_.inputs[i].dims.size(); ++axis) {
+        int64_t wanted = entry_.inputs[i].dims[axis];
+        if (wanted >= 0 || wanted == INT64_MIN) continue;
+        if (symbols_.at(static_cast<size_t>(-1 - wanted)) != inputs_[i].shape[axis]) return refuse(7, "a symbol's dim");
+      }
+    if (entry_.values.empty()) return true;
+    std::vector<void*> buffers = buffers_;
+    buffers.push_back(symbols_.data());
+    return ask(entry_.values, buffers, known);
+  }
+
+  bool find_symbols(std::vector<int64_t>& known) {
+    for (const interface::Symbol& symbol : entry_.symbols) {
+      bool dim = symbol.tensor >= 0;
+      symbols_.push_back(dim ? inputs_[static_cast<size_t>(symbol.tensor)].shape.at(static_cast<size_t>(symbol.axis))
+                             : INT64_MIN);
+      if (!dim) continue;
+      known.push_back(symbols_.back());
+      if (known.back() < symbol.lower || known.back() > symbol.upper || known.back() % symbol.multiple_of != 0)
+        return refuse(9, "the bounds of a symbol");
+    }
+    return true;
+  }
+
+  static size_t count_dims(const std::vector<interface::Tensor>& tensors) {
+    size_t count = 0;
+    for (const interface::Tensor& tensor : tensors) count += tensor.dims.size();
+    return count;
+  }
+  size_t num_out_dims() const { return count_dims(entry_.outputs); }
+  size_t num_dims() const { return count_dims(entry_.inputs) + num_out_dims(); }
+
+  bool given_dims_fit(const std::vector<int64_t>& dims) {
+    size_t at = 0;
+    for (const HostTensor& input : inputs_)
+      for (int64_t dim : input.shape)
+        if (dims.at(at++) != dim) return refuse(8, "a dim of an input");
+    return true;
+  }
+
+  std::vector<HostTensor> make_outputs(std::vector<int64_t>& out_dims) const {
+    std::vector<HostTensor> outputs;
+    size_t at = 0;
+    for (const interface::Tensor& spec : entry_.outputs) {
+      HostTensor output{spec.dtype, {}, {}};
+      size_t first = at;
+      __int128 elements = 1;
+      for (size_t axis = 0; axis < spec.dims.size(); ++axis) {
+        output.shape.push_back(out_dims[at++]);
+        elements = std::min<__int128>(elements * output.shape.back(), INT64_MAX);
+      }
+      auto count = static_cast<int64_t>(elements);
+      if (spec.data_dependent) count = std::min(count, kManyElements);
+      output.bytes.resize(static_cast<size_t>(count * spec.dtype.bytes()));
+      if (spec.data_dependent) out_dims[first] = count;
+      outputs.push_back(std::move(output));
+    }
+    return outputs;
+  }
+
+  std::vector<std::byte> read_weights() const {
+    std::vector<std::byte> bytes;
+    if (object_.weights.stream)
+      object_.weights.stream([&](const std::byte* data, size_t size) { bytes.insert(bytes.end(), data, data + size); });
+    RELAXC_CHECK(bytes.size() == object_.weights.bytes, "the weights have another size than is said");
+    return bytes;
+  }
+
+  static void set_dims(std::vector<HostTensor>& outputs, const std::vector<int64_t>& out_dims) {
+    size_t at = 0;
+    for (HostTensor& output : outputs) {
+      for (int64_t& dim : output.shape) dim = out_dims[at++];
+      output.bytes.resize(static_cast<size_t>(output.elements() * output.dtype.bytes()));
+    }
+  }
+
+  const relax::Module& module_;
+  const interface::Object& object_;
+  const interface::Entry& entry_;
+  std::vector<HostTensor> inputs_;
+  tir::Evaluator& evaluator_;
+  std::vector<void*> buffers_;
+  std::vector<int64_t> symbols_;
+  relax::RunFault fault_;
+};
+
+}  // namespace
+
+Outcome call_entry(const relax::Module& module, const interface::Object& object, const interface::Entry& entry,
+                   const std::vector<HostTensor>& inputs, tir::Evaluator& evaluator) {
+  return Call(module, object, entry, inputs, evaluator).run();
+}
+
+}  // namespace relaxc::test

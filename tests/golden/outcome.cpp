@@ -1,0 +1,104 @@
+// outcome.cpp: runs and their comparison.
+#include "tests/golden/outcome.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstring>
+
+namespace relaxc::test {
+namespace {
+
+double largest(const HostTensor& t) {
+  double most = 0;
+  for (size_t at = 0; at < t.bytes.size(); at += static_cast<size_t>(t.dtype.bytes()))
+    if (double x = std::abs(relax::decode_scalar(t.dtype, t.bytes.data() + at)); std::isfinite(x))
+      most = std::max(most, x);
+  return most;
+}
+
+std::string difference(const HostTensor& a, const HostTensor& b, size_t output, double tolerance) {
+  if (a.dtype != b.dtype) return fmt::format("output {} is {} and {}", output, to_string(a.dtype), to_string(b.dtype));
+  if (a.shape != b.shape)
+    return fmt::format("output {} has shape [{}] and [{}]", output, fmt::join(a.shape, ", "), fmt::join(b.shape, ", "));
+  auto size = static_cast<size_t>(a.dtype.bytes());
+  for (size_t at = 0; at < a.bytes.size(); at += size) {
+    if (std::memcmp(a.bytes.data() + at, b.bytes.data() + at, size) == 0) continue;
+    double x = relax::decode_scalar(a.dtype, a.bytes.data() + at),
+           y = relax::decode_scalar(b.dtype, b.bytes.data() + at);
+    if (a.dtype.is_float() && std::isnan(x) && std::isnan(y)) continue;
+    if (a.dtype.is_float() && tolerance > 0 && std::abs(x - y) <= tolerance * largest(a)) continue;
+    return fmt::format("element {} of output {} ({}) is {} and {}", at / size, output, to_string(a.dtype), x, y);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string difference(const Outcome& a, const Outcome& b, double tolerance) {
+  const auto *fault_a = std::get_if<relax::RunFault>(&a), *fault_b = std::get_if<relax::RunFault>(&b);
+  if (fault_a != nullptr && fault_b != nullptr)
+    return fault_a->status.code == fault_b->status.code
+               ? ""
+               : fmt::format("one ends with code {}, the other with {}", fault_a->status.code, fault_b->status.code);
+  auto why = [](const relax::RunFault& fault) { return fmt::format("{} (code {})", fault.text, fault.status.code); };
+  if (fault_a != nullptr) return "only the first ends early: " + why(*fault_a);
+  if (fault_b != nullptr) return "only the second ends early: " + why(*fault_b);
+  const auto &x = std::get<0>(a), &y = std::get<0>(b);
+  if (x.size() != y.size()) return fmt::format("{} outputs and {}", x.size(), y.size());
+  for (size_t i = 0; i < x.size(); ++i)
+    if (std::string text = difference(x[i], y[i], i, tolerance); !text.empty()) return text;
+  return {};
+}
+
+bool reorders(const relax::Module& module) {
+  for (const tir::PrimFunc* function : module.prim_funcs()) {
+    auto trace = function->attrs.find("schedule");
+    if (trace == function->attrs.end()) continue;
+    if (trace->second.find("reassociate ") != std::string::npos) return true;
+    if (trace->second.find("use_fma ") != std::string::npos) return true;
+  }
+  return false;
+}
+
+Externals::Externals(const relax::Module& program) {
+  for (const relax::Function* function : program.functions())
+    for (const relax::Op* op : relax::ops_of(function->body(), true))
+      if (op->kind == relax::OpKind::kCallExternal && op->results.empty()) effectful_.insert(op->callee);
+}
+
+int32_t Externals::call(const std::string& name, std::span<const tir::ExternalArg> args) {
+  auto elements_of = [](const tir::ExternalArg& arg) {
+    int64_t elements = 1;
+    for (int64_t dim : arg.shape) elements *= dim;
+    return arg.data == nullptr ? 0 : elements;
+  };
+  if (effectful_.count(name) != 0) {
+    effects_ += name;
+    for (const tir::ExternalArg& arg : args) {
+      effects_ += fmt::format(" {}:", arg.scalar);
+      const auto* bytes = static_cast<const uint8_t*>(arg.data);
+      for (int64_t i = 0; i < elements_of(arg) * arg.dtype.bytes(); ++i) effects_ += fmt::format("{:02x}", bytes[i]);
+    }
+    effects_ += "\n";
+    return 0;
+  }
+  if (args.empty()) return 0;
+  const tir::ExternalArg& out = args.back();
+  auto* at = static_cast<std::byte*>(out.data);
+  for (int64_t i = 0; i < elements_of(out); ++i) {
+    double number = out.dtype.is_float() ? 0.25 * static_cast<double>(i % 7) + static_cast<double>(name.size()) : 2;
+    std::vector<std::byte> bytes = relax::encode_scalar(out.dtype, number);
+    std::memcpy(at + static_cast<size_t>(i) * bytes.size(), bytes.data(), bytes.size());
+  }
+  return 0;
+}
+
+Outcome interpret(relax::Module& module, const relax::OpTable& ops, const relax::Function& function,
+                  const std::vector<HostTensor>& inputs, const tir::CallExternal& external) {
+  auto evaluator =
+      tir::make_interpreter([&](const std::string& name) { return module.find_prim_func(name); }, external);
+  return relax::interpret(module, ops, function, inputs, *evaluator, external);
+}
+
+}  // namespace relaxc::test

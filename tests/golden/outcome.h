@@ -1,0 +1,49 @@
+// outcome.h: what a run of a program gives, whichever way it was run, and whether two runs gave the same.
+#pragma once
+
+#include <set>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "compiler/relax/interpret.h"
+
+namespace relaxc::test {
+
+using relax::HostTensor;
+
+/// The outputs, or why the run ended early.
+using Outcome = std::variant<std::vector<HostTensor>, relax::RunFault>;
+
+/// Empty if both have the same outputs to the bit, or both ended early with one code; else what differs. Which payload
+/// a NaN has is no part of a program's meaning: NaNs of one dtype are equal. With a `tolerance`, elements of floats may
+/// differ by that part of the largest finite element of their output.
+std::string difference(const Outcome& a, const Outcome& b, double tolerance = 0);
+
+/// Whether a schedule changed the order of a reduction, or rounds less often: then bits may differ from the source's.
+bool reorders(const relax::Module& module);
+
+/// Stands for every external function: writes numbers that depend on its name and position into its last argument, and
+/// keeps a record of the calls that a program makes for their effect.
+class Externals {
+ public:
+  /// The names that `program` calls for their effect; other calls may be dropped or moved and are not recorded.
+  explicit Externals(const relax::Module& program);
+  int32_t call(const std::string& name, std::span<const tir::ExternalArg> args);
+  tir::CallExternal function() {
+    return [this](const std::string& name, std::span<const tir::ExternalArg> args) { return call(name, args); };
+  }
+  /// One line a call: the name and what its arguments held.
+  const std::string& effects() const { return effects_; }
+
+ private:
+  std::set<std::string> effectful_;
+  std::string effects_;
+};
+
+/// Interprets a Relax function of a module.
+Outcome interpret(relax::Module& module, const relax::OpTable& ops, const relax::Function& function,
+                  const std::vector<HostTensor>& inputs, const tir::CallExternal& external);
+
+}  // namespace relaxc::test

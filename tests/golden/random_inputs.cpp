@@ -1,0 +1,83 @@
+// random_inputs.cpp: sizes for the symbols first, then the elements of every parameter.
+#include "tests/golden/random_inputs.h"
+
+#include <cstring>
+#include <random>
+
+namespace relaxc::test {
+namespace {
+
+using relax::HostTensor;
+
+class RandomInputs {
+ public:
+  RandomInputs(uint32_t seed, std::span<const int64_t> sizes) : random_(seed), choices_(sizes) {}
+
+  std::vector<HostTensor> of(const relax::Function& function) {
+    for (arith::Var symbol : function.symbols) {
+      arith::Range range = function.facts.range_of(symbol);
+      int64_t value = choices_[random_() % choices_.size()];
+      if (range.has_lower()) value = std::max(value, range.lower);
+      if (range.has_upper()) value = std::min(value, range.upper);
+      int64_t multiple = function.facts.multiple_of(symbol);
+      sizes_[symbol] = multiple > 1 ? value * multiple : value;
+    }
+    for (const relax::Value* argument : function.body().arguments) add(argument->info);
+    return std::move(inputs_);
+  }
+
+ private:
+  int64_t value(arith::Expr e) {
+    return arith::evaluate(e, [&](arith::Var var) { return sizes_.at(var); }).value_or(1);
+  }
+
+  void add(relax::Info info) {
+    if (const auto* tuple = info->as<relax::TupleInfo>()) {
+      for (relax::Info field : tuple->fields) add(field);
+    } else if (const auto* tensor = info->as<relax::TensorInfo>()) {
+      std::vector<int64_t> shape;
+      int32_t rank = tensor->ndim < 0 ? 2 : tensor->ndim;
+      for (int32_t i = 0; i < rank; ++i) shape.push_back(tensor->shape ? value((*tensor->shape)[i]) : i + 2);
+      add(tensor->dtype.value_or(DType::f(32)), std::move(shape));
+    } else if (const auto* shape = info->as<relax::ShapeInfo>()) {
+      std::vector<int64_t> dims;
+      for (int32_t i = 0; i < std::max(shape->ndim, 0); ++i) dims.push_back(shape->dims ? value((*shape->dims)[i]) : 2);
+      add_int64(dims, {static_cast<int64_t>(dims.size())});
+    } else if (const auto* prim = info->as<relax::PrimInfo>()) {
+      if (prim->dtype.is_index())
+        add_int64({prim->value ? value(prim->value) : 3}, {});
+      else
+        add(prim->dtype, {});
+    }
+  }
+
+  void add_int64(const std::vector<int64_t>& values, std::vector<int64_t> shape) {
+    HostTensor t{DType::i(64), std::move(shape), std::vector<std::byte>(values.size() * sizeof(int64_t))};
+    if (!values.empty()) std::memcpy(t.bytes.data(), values.data(), t.bytes.size());
+    inputs_.push_back(std::move(t));
+  }
+
+  void add(DType dtype, std::vector<int64_t> shape) {
+    HostTensor t{dtype, std::move(shape), {}};
+    std::uniform_real_distribution<double> real(-2, 2);
+    for (int64_t i = 0; i < t.elements(); ++i) {
+      double number = dtype.is_float() ? real(random_) : static_cast<double>(random_() % (dtype.is_bool() ? 2 : 4));
+      std::vector<std::byte> bytes = relax::encode_scalar(dtype, number);
+      t.bytes.insert(t.bytes.end(), bytes.begin(), bytes.end());
+    }
+    inputs_.push_back(std::move(t));
+  }
+
+  std::mt19937 random_;
+  std::span<const int64_t> choices_;
+  std::unordered_map<arith::Expr, int64_t> sizes_;
+  std::vector<HostTensor> inputs_;
+};
+
+}  // namespace
+
+std::vector<HostTensor> random_inputs(const relax::Function& function, uint32_t seed, std::span<const int64_t> sizes) {
+  return RandomInputs(seed, sizes).of(function);
+}
+
+}  // namespace relaxc::test
