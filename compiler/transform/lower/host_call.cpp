@@ -1,4 +1,4 @@
-// host_call.cpp: calls of kernels, of external functions and of other Relax functions.
+// host_call.cpp: calls of kernels and of external functions.
 //
 // A prim func's symbols are found by matching the shapes of its parameters with those of the call. What does not match
 // by construction (a prim func that the source program brought along) is guarded. A result whose shape only its kernel
@@ -34,14 +34,6 @@ void unify(Expr formal, Expr actual, const std::vector<Var>& symbols, arith::Sub
 std::vector<Expr> replace(std::vector<Expr> list, const arith::Substitution& by) {
   for (Expr& e : list) e = arith::substitute(e, by);
   return list;
-}
-
-/// The leaves of a struct info in order, tuples flattened.
-void leaves(Info info, std::vector<Info>& out) {
-  if (const auto* tuple = info->as<TupleInfo>())
-    for (Info field : tuple->fields) leaves(field, out);
-  else
-    out.push_back(info);
 }
 
 }  // namespace
@@ -202,136 +194,6 @@ Status HostFunction::call_external(Op& op) {
   }
   for (Expr e : scalars) invoke.args.push_back(arith::cast(DType::index(), e));
   steps_->add(build_.invoke(std::move(invoke)));
-  return Done{};
-}
-
-Status HostFunction::call_function(Op& op) {
-  Diagnostics& diag = this->diag();
-  auto known = shared_.callees.find(op.callee);
-  if (known == shared_.callees.end()) {
-    Failure failure =
-        diag.error(op.location, Kind::unbounded, "'{}' calls '{}', which needs memory for an unknown number of calls",
-                   function_.name, op.callee);
-    diag.note(op.location, "only recursion in tail position becomes a loop");
-    return failure;
-  }
-  const HostCallee& callee = known->second;
-  if (callee.values_from_data)
-    return diag.error(op.location, Kind::unsupported,
-                      "'{}' takes shapes from the values of an input and cannot be called by '{}'", op.callee,
-                      function_.name);
-
-  // The callee's symbols, by the shapes of its parameters.
-  std::vector<Info> formals, actuals;
-  std::vector<BufferRef> arguments;
-  auto add_argument = [&](const Slot& from, Info info, auto&& self) -> void {
-    if (const auto* tuple = info->as<TupleInfo>())
-      for (size_t i = 0; i < tuple->fields.size(); ++i) self(from.fields[i], tuple->fields[i], self);
-    else if (info->as<TensorInfo>() != nullptr)
-      arguments.push_back(from.buffer);
-  };
-  for (size_t i = 0; i < op.operands().size(); ++i) {
-    leaves(callee.function->body().arguments[i]->info, formals);
-    leaves(op.operand(i)->info, actuals);
-    add_argument(slot(*op.operand(i)), op.operand(i)->info, add_argument);
-  }
-  arith::Substitution found;
-  for (size_t i = 0; i < formals.size(); ++i) solve(relax_dims(formals[i]), dims(actuals[i]), found);
-  for (size_t i = 0; i < formals.size(); ++i) {
-    std::vector<Expr> expected = replace(relax_dims(formals[i]), found), given = dims(actuals[i]);
-    for (size_t axis = 0; axis < given.size() && axis < expected.size(); ++axis)
-      require_equal(expected[axis], given[axis], static_cast<int32_t>(axis));
-  }
-  for (tir::Guard guard : callee.guards) {
-    if (guard.expected) guard.expected = arith::substitute(guard.expected, found);
-    if (guard.actual) guard.actual = arith::substitute(guard.actual, found);
-    Expr condition = arith::substitute(guard.condition, found);
-    require(condition, std::move(guard));
-  }
-
-  // Results: exact where the callee's symbols decide, else with the callee's bound.
-  std::vector<Info> results;
-  for (Value* result : op.results) leaves(result->info, results);
-  RELAXC_CHECK(results.size() == callee.outputs.size(), "the number of results of " + op.callee);
-  std::vector<BufferRef> raw;
-  size_t next_dim = 0;
-  for (size_t i = 0; i < results.size(); ++i) {
-    const auto* tensor = results[i]->as<TensorInfo>();
-    RELAXC_CHECK(tensor != nullptr, "a result of " + op.callee + " is no tensor");
-    std::vector<Expr> shape;
-    for (size_t axis = 0; axis < tensor->shape->size(); ++axis) {
-      Expr bound = callee.bounds[next_dim++];
-      if (!bound) return diag.error(op.location, Kind::unbounded, "result {} of '{}' has no bound", i, op.callee);
-      shape.push_back(symbols_.known(arith::substitute(bound, found)));
-    }
-    bool single = op.results.size() == results.size() && op.results[i]->info == results[i];
-    Result<BufferRef> memory = single && destinations_.count(op.results[i]) != 0
-                                   ? produce(*op.results[i])
-                                   : allocate(op.callee + "_result", *tensor->dtype, shape, op.location);
-    if (!memory) return diag.failed();
-    raw.push_back(*memory);
-  }
-  Expr num_dims = build_.index(static_cast<int64_t>(std::max<size_t>(next_dim, 1)));
-  RELAXC_TRY(BufferRef out_dims, allocate(op.callee + "_dims", DType::i(64), {num_dims}, op.location));
-  BufferRef frame = build_.buffer(op.callee + "_frame", DType::u(8), {build_.index(1)}, tir::Scope::kGlobal,
-                                  WeightLayout::kAlignment);
-  steps_->alloc(frame);  // of the right size once the callee is planned
-
-  // A data-dependent result of the callee finds its capacity where it leaves its dims.
-  size_t dim = 0;
-  for (size_t i = 0; i < results.size(); ++i) {
-    bool exact = true;
-    Expr capacity = context().index(1);
-    for (Expr e : raw[i]->shape) capacity = capacity * e;
-    for (Expr e : relax_dims(callee.outputs[i]))
-      for (Var var : arith::free_vars(e)) exact &= found.count(var) != 0;
-    if (!exact && !raw[i]->shape.empty())
-      steps_->add(
-          build_.store(out_dims, {build_.index(static_cast<int64_t>(dim))}, arith::cast(DType::i(64), capacity)));
-    dim += raw[i]->shape.size();
-  }
-
-  tir::Invoke invoke;
-  invoke.callee = callee.name;
-  for (BufferRef argument : arguments) invoke.args.push_back(argument);
-  for (BufferRef memory : raw) invoke.args.push_back(memory);
-  invoke.args.push_back(frame);
-  invoke.args.push_back(shared_.weights_buffer);
-  invoke.args.push_back(out_dims);
-  for (Var symbol : callee.function->symbols) invoke.args.push_back(found.at(symbol));
-  steps_->add(build_.invoke(std::move(invoke)));
-
-  // Dims that only the callee knew.
-  std::vector<BufferRef> memories;
-  dim = 0;
-  for (size_t i = 0; i < results.size(); ++i) {
-    std::vector<Expr> shape = relax_dims(results[i]);
-    for (size_t axis = 0; axis < shape.size(); ++axis, ++dim) {
-      const auto* var = shape[axis].as<arith::VarNode>();
-      if (var == nullptr || symbols_.in_scope(Var(var))) continue;
-      std::vector<Var> inner = arith::free_vars(relax_dims(callee.outputs[i])[axis]);
-      bool exact = std::all_of(inner.begin(), inner.end(), [&](Var v) { return found.count(v) != 0; });
-      Expr written = build_.load(out_dims, {build_.index(static_cast<int64_t>(dim))});
-      if (exact && symbols_.of_entry(raw[i]->shape[axis]))
-        symbols_.define(Var(var), raw[i]->shape[axis]);
-      else
-        bind_from_data(Var(var), exact ? raw[i]->shape[axis] : written, raw[i]->shape[axis]);
-    }
-    shape = symbols_.known(shape);
-    // A callee leaves its result compact, whatever room it was given.
-    memories.push_back(shape == raw[i]->shape ? raw[i] : view_as(raw[i], op.callee + "_result", raw[i]->dtype, shape));
-  }
-  size_t next = 0;
-  auto fill = [&](Slot& to, Info info, auto&& self) -> void {
-    const auto* tuple = info->as<TupleInfo>();
-    if (tuple == nullptr) {
-      to.buffer = memories[next++];
-      return;
-    }
-    to.fields.resize(tuple->fields.size());
-    for (size_t i = 0; i < tuple->fields.size(); ++i) self(to.fields[i], tuple->fields[i], self);
-  };
-  for (Value* result : op.results) fill(slot(*result), result->info, fill);
   return Done{};
 }
 

@@ -2,6 +2,7 @@
 //
 // Branches whose results differ in shape write into one memory, large enough for both, and leave the dims that the
 // taken branch had in a small buffer, from which the code after the If binds its symbols.
+#include <algorithm>
 #include <utility>
 
 #include "compiler/tir/visit.h"
@@ -25,24 +26,26 @@ std::vector<bool> HostFunction::tell_targets(const Region& region, const std::ve
   return told;
 }
 
-/// One region as a statement; its results go to `targets` (each a memory of any layout), its dims to `dims_to`.
+/// One region as a statement; its results go to `targets` (each a memory of any layout), the numbers that it gives the
+/// If's symbols to `cells`.
 Status HostFunction::lower_branch(const Op& op, const Region& region, const std::vector<BufferRef>& targets,
-                                  BufferRef dims_to, tir::Stmt& body) {
+                                  const Cells& cells, Expr holds, tir::Stmt& body) {
   Diagnostics& diag = this->diag();
   Steps steps(build_), *outer = std::exchange(steps_, &steps);
+  Symbols::Mark before = symbols_.mark();
+  symbols_.assume(holds, false);
   ++depth_;
   const std::vector<Value*>& results = region.results();
   std::vector<bool> told = tell_targets(region, targets);
   Status done = lower_region(region);
   if (done) {
     for (size_t i = 0; i < results.size(); ++i)
-      if (!told[i]) copy(buffer(*results[i]), seen_as(targets[i], results[i]->name, dims(results[i]->info)));
-    for (size_t k = 0; k < op.binds.size(); ++k) {
-      Expr at = build_.index(static_cast<int64_t>(k));
-      steps.add(build_.store(dims_to, {at}, arith::cast(DType::i(64), joined_dim(op, region, op.binds[k]))));
-    }
+      if (!told[i] && targets[i] != nullptr)
+        copy(buffer(*results[i]), seen_as(targets[i], results[i]->name, dims(results[i]->info)));
+    for (size_t k = 0; k < op.binds.size(); ++k) steps.add(set_cell(cells, k, joined_number(op, region, op.binds[k])));
     body = steps.finish();
   }
+  symbols_.leave(std::move(before));
   steps_ = outer;
   --depth_;
   if (!done) return diag.failed();
@@ -50,32 +53,81 @@ Status HostFunction::lower_branch(const Op& op, const Region& region, const std:
 }
 
 /// What `symbol`, which the If binds, is at the end of `region`.
-Expr HostFunction::joined_dim(const Op& op, const Region& region, Var symbol) {
+Expr HostFunction::joined_number(const Op& op, const Region& region, Var symbol) {
   for (size_t i = 0; i < op.results.size(); ++i) {
-    std::vector<Expr> joined = relax_dims(op.results[i]->info), here = dims(region.results()[i]->info);
-    for (size_t axis = 0; axis < joined.size(); ++axis)
-      if (joined[axis] == symbol) return here[axis];
+    const Value& given = *region.results()[i];
+    std::vector<Expr> joined = numbers(op.results[i]->info);
+    for (size_t k = 0; k < joined.size(); ++k)
+      if (joined[k] == symbol)
+        return given.info->as<PrimInfo>() != nullptr ? scalar(given) : symbols_.known(numbers(given.info)).at(k);
   }
-  RELAXC_UNREACHABLE("a symbol of an If is no dim of its results");
+  RELAXC_UNREACHABLE("a symbol of an If is no number of its results");
+}
+
+/// Memory for the values of `symbols`: the indices among them share a vector, any other has a place of its own.
+HostFunction::Cells HostFunction::make_cells(const std::string& name, const std::vector<Var>& symbols, size_t more) {
+  Cells cells;
+  size_t count = 0;
+  for (Var symbol : symbols) {
+    bool index = symbol.dtype().is_index();
+    cells.places.push_back(
+        {index ? nullptr
+               : build_.buffer(name, symbol.dtype(), {build_.index(1)}, tir::Scope::kGlobal, WeightLayout::kAlignment),
+         index ? count : 0});
+    count += index;
+  }
+  for (size_t i = 0; i < more; ++i) cells.places.push_back({nullptr, count++});
+  if (count > 0)
+    cells.indices = build_.buffer(name, DType::i(64), {build_.index(static_cast<int64_t>(count))}, tir::Scope::kGlobal,
+                                  WeightLayout::kAlignment);
+  return cells;
+}
+
+void HostFunction::alloc_cells(const Cells& cells) {
+  if (cells.indices != nullptr) steps_->alloc(cells.indices);
+  for (const auto& [own, at] : cells.places)
+    if (own != nullptr) steps_->alloc(own);
+}
+
+Expr HostFunction::cell(const Cells& cells, size_t k) {
+  const auto& [own, at] = cells.places.at(k);
+  Expr value = build_.load(own == nullptr ? cells.indices : own, {build_.index(static_cast<int64_t>(at))});
+  return own == nullptr ? arith::cast(DType::index(), value) : value;
+}
+
+tir::Stmt HostFunction::set_cell(const Cells& cells, size_t k, Expr value) {
+  const auto& [own, at] = cells.places.at(k);
+  BufferRef memory = own == nullptr ? cells.indices : own;
+  return build_.store(memory, {build_.index(static_cast<int64_t>(at))}, arith::cast(memory->dtype, value));
+}
+
+/// Whether `symbol` is a tensor's dim among the results, and so not negative.
+bool HostFunction::is_extent(const Op& op, Var symbol) {
+  for (const Value* result : op.results)
+    if (const auto* tensor = result->info->as<TensorInfo>())
+      if (std::find(tensor->shape->begin(), tensor->shape->end(), symbol) != tensor->shape->end()) return true;
+  return false;
 }
 
 Status HostFunction::lower_if(Op& op) {
   Diagnostics& diag = this->diag();
   RELAXC_CHECK(op.regions.size() == 2, "an If has two regions");
   for (Value* result : op.results)
-    if (result->info->as<TensorInfo>() == nullptr)
-      return diag.error(op.location, Kind::unsupported, "branches that give {} instead of tensors",
+    if (result->info->as<TensorInfo>() == nullptr && numbers(result->info).empty() &&
+        result->info->as<ShapeInfo>() == nullptr)
+      return diag.error(op.location, Kind::unsupported, "branches that give {}, which has no memory of its own",
                         to_string(result->info));
   Expr condition = truth(*op.operand(0));
 
   // Bytes are reserved by bounds of both branches, which only their own symbols know; so branches come first.
   std::vector<BufferRef> targets;
-  BufferRef dims_to = nullptr;
+  Cells cells = make_cells("joined", op.binds, 0);
   Steps inside(build_), *outer = std::exchange(steps_, &inside);
-  if (!op.binds.empty())
-    dims_to = build_.buffer("joined_dims", DType::i(64), {build_.index(static_cast<int64_t>(op.binds.size()))},
-                            tir::Scope::kGlobal, WeightLayout::kAlignment);
   for (Value* result : op.results) {
+    if (result->info->as<TensorInfo>() == nullptr) {
+      targets.push_back(nullptr);
+      continue;
+    }
     auto chosen = destinations_.find(result);
     BufferRef room = build_.buffer(result->name + "_room", result->dtype(), {context().var("room")},
                                    tir::Scope::kGlobal, WeightLayout::kAlignment);
@@ -89,23 +141,26 @@ Status HostFunction::lower_if(Op& op) {
   };
   bool failed = false;
   for (size_t branch = 0; branch < 2 && !failed; ++branch) {
-    failed = !lower_branch(op, *op.regions[branch], targets, dims_to, bodies[branch]);
+    Expr holds = branch == 0 ? condition : arith::logical_not(condition);
+    failed = !lower_branch(op, *op.regions[branch], targets, cells, holds, bodies[branch]);
     if (failed) break;
     for (size_t i = 0; i < op.results.size(); ++i) {
+      if (targets[i] == nullptr) continue;
       Expr count = context().index(1);
       for (Expr dim : dims(op.regions[branch]->results()[i]->info)) count = count * dim;
       widen(sizes[i], symbols_.bounded(count), branch == 0);
     }
     for (size_t k = 0; k < op.binds.size(); ++k)
-      widen(bounds[k], symbols_.bounded(joined_dim(op, *op.regions[branch], op.binds[k])), branch == 0);
+      if (op.binds[k].dtype().is_index())
+        widen(bounds[k], symbols_.bounded(joined_number(op, *op.regions[branch], op.binds[k])), branch == 0);
   }
   steps_ = outer;
   if (failed) return diag.failed();
 
-  if (dims_to != nullptr) steps_->alloc(dims_to);
+  alloc_cells(cells);
   std::map<BufferRef, BufferRef> rooms;
   for (size_t i = 0; i < op.results.size(); ++i) {
-    if (destinations_.count(op.results[i]) != 0) continue;
+    if (targets[i] == nullptr || destinations_.count(op.results[i]) != 0) continue;
     if (!sizes[i])
       return diag.error(op.location, Kind::unbounded, "a branch gives '{}' a size that has no bound before the run",
                         op.results[i]->name);
@@ -119,9 +174,10 @@ Status HostFunction::lower_if(Op& op) {
   for (tir::Stmt& body : bodies) body = tir::rewrite(context(), body, rewriter);
   steps_->add(build_.branch(condition, bodies[0], bodies[1]));
   for (size_t k = 0; k < op.binds.size(); ++k)
-    bind_from_data(op.binds[k], build_.load(dims_to, {build_.index(static_cast<int64_t>(k))}), bounds[k]);
+    bind_from_data(op.binds[k], cell(cells, k), bounds[k], is_extent(op, op.binds[k]));
   for (size_t i = 0; i < op.results.size(); ++i)
-    slot(*op.results[i]).buffer = seen_as(targets[i], op.results[i]->name, dims(op.results[i]->info));
+    if (targets[i] != nullptr)
+      slot(*op.results[i]).buffer = seen_as(targets[i], op.results[i]->name, dims(op.results[i]->info));
   return Done{};
 }
 

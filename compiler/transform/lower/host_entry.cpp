@@ -30,6 +30,30 @@ const Value* parameter_below(const Value* value) {
   return value->region != nullptr && value->region->parent_op == nullptr ? value : nullptr;
 }
 
+/// The input of few elements that `value` is, seen through views; null if it is none.
+const Value* small_input_below(const Value* value) {
+  const Value* source = parameter_below(value);
+  if (source == nullptr || source->info->as<TensorInfo>() == nullptr) return nullptr;
+  int64_t elements = 1;
+  for (Expr dim : source->shape()) {
+    const int64_t* size = dim.constant();
+    if (size == nullptr || *size > kMaxValues) return nullptr;
+    elements *= *size;
+  }
+  return elements <= kMaxValues ? source : nullptr;
+}
+
+std::set<BufferRef> named_buffers(Context& context, tir::Stmt body) {
+  std::set<BufferRef> named;
+  tir::Rewriter look;
+  look.on_buffer = [&](BufferRef buffer) {
+    named.insert(buffer);
+    return buffer;
+  };
+  (void)tir::rewrite(context, body, look);
+  return named;
+}
+
 }  // namespace
 
 Status HostFunction::run() {
@@ -73,12 +97,16 @@ Slot HostFunction::add_parameter(const std::string& name, Info info) {
 
 Status HostFunction::add_symbols() {
   Diagnostics& diag = this->diag();
-  for (Var var : function_.symbols) symbols_.add_entry(var);
+  for (Var var : function_.symbols)
+    if (var.dtype().is_index()) symbols_.add_entry(var);
   std::vector<Var> sourced;
   for (const Input& input : inputs_) {
-    const auto* prim = input.info->as<PrimInfo>();
     bool tensor = input.info->as<TensorInfo>() != nullptr;
-    std::vector<Expr> list = prim != nullptr && prim->value ? std::vector<Expr>{prim->value} : relax_dims(input.info);
+    std::vector<Expr> list = numbers(input.info);
+    if (!list.empty() && !list[0].dtype().is_index()) {
+      read_scalar(input);
+      continue;
+    }
     for (size_t i = 0; i < list.size(); ++i) {
       const auto* node = list[i].as<arith::VarNode>();
       if (node == nullptr || std::find(sourced.begin(), sourced.end(), Var(node)) != sourced.end()) continue;
@@ -93,39 +121,68 @@ Status HostFunction::add_symbols() {
                         "symbol '{}' of '{}' is no dim of a parameter by itself, so nothing gives its value",
                         var.name(), function_.name);
   for (Op* op : ops_of(function_.body())) add_value_symbols(*op);
+  for (Op* op : ops_of(function_.body())) add_called_symbols(*op);
   // A number of iterations is read before it is known whether the loop is reached; any number will do then.
   for (Op* op : ops_of(function_.body(), true)) add_trip_count(*op);
   return Done{};
+}
+
+/// A scalar that is no dim has its value from the call on, and nothing before that needs it.
+void HostFunction::read_scalar(const Input& input) {
+  const auto* node = input.info->as<PrimInfo>()->value.as<arith::VarNode>();
+  RELAXC_CHECK(node != nullptr, "a scalar parameter that is an expression");
+  if (!symbols_.in_scope(Var(node))) bind_from_data(Var(node), build_.load(input.buffer, {}), {}, false);
 }
 
 /// Symbols that `op` binds to elements of a small input, or that a shape function makes of entry symbols, are entry
 /// symbols as well.
 void HostFunction::add_value_symbols(Op& op) {
   if (op.kind == OpKind::kOperator && op.def->role == Role::kHost && op.operand(0) != nullptr) {
-    const Value* source = parameter_below(op.operand(0));
-    if (source == nullptr || source->info->as<TensorInfo>() == nullptr) return;
-    int64_t elements = 1;
-    for (Expr dim : source->shape()) {
-      const int64_t* size = dim.constant();
-      if (size == nullptr || *size > kMaxValues) return;
-      elements *= *size;
-    }
-    if (elements > kMaxValues) return;
+    const Value* source = small_input_below(op.operand(0));
+    if (source == nullptr) return;
     for (size_t i = 0; i < op.binds.size(); ++i) {
       symbols_.add_entry(op.binds[i]);
       values_.push_back({.var = op.binds[i], .buffer = buffer(*source), .element = static_cast<int64_t>(i)});
     }
   }
   if (op.kind == OpKind::kShapeFunction) {
-    for (Value* operand : op.operands())
+    std::vector<Expr> asked;
+    for (Value* operand : op.operands()) {
       if (operand->info->as<ShapeInfo>() == nullptr || !symbols_.of_entry(dims(operand->info))) return;
+      for (Expr dim : dims(operand->info)) asked.push_back(dim);
+    }
     const std::vector<Expr> shape = relax_dims(op.result()->info);
     for (size_t i = 0; i < shape.size(); ++i) {
       const auto* node = shape[i].as<arith::VarNode>();
       if (node == nullptr || symbols_.in_scope(Var(node))) continue;
       symbols_.add_entry(Var(node));
-      values_.push_back({.var = Var(node), .element = static_cast<int64_t>(i), .function = &op});
+      values_.push_back({.var = Var(node), .element = static_cast<int64_t>(i), .function = &op, .asked = asked});
     }
+  }
+}
+
+/// What a callee reads from an argument that is a small input of ours, our own entry reads.
+void HostFunction::add_called_symbols(const Op& op) {
+  auto known = op.kind == OpKind::kCallFunction ? shared_.callees.find(op.callee) : shared_.callees.end();
+  if (known == shared_.callees.end()) return;
+  const HostCallee& callee = known->second;
+  size_t leaf = 0;
+  for (const Value* operand : op.operands()) {
+    if (operand->info->as<TensorInfo>() == nullptr) {
+      leaf += leaf_count(operand->info);
+      continue;
+    }
+    const Value* source = small_input_below(operand);
+    for (size_t k = 0; k < callee.values.size() && source != nullptr; ++k) {
+      const ValueSymbol& value = callee.values[k];
+      if (value.buffer != callee.inputs[leaf]) continue;
+      Var ours = context().var(value.var.name());
+      function_.facts.bound(ours, callee.function->facts.range_of(value.var));
+      symbols_.add_entry(ours);
+      called_values_[{&op, k}] = ours;
+      values_.push_back({.var = ours, .buffer = buffer(*source), .element = value.element});
+    }
+    ++leaf;
   }
 }
 
@@ -170,7 +227,8 @@ void HostFunction::publish(tir::Stmt body) {
   callee.function = &function_;
   callee.name = shared_.module.unique_name(function_.name + "_call");
   callee.guards = guards_;
-  callee.values_from_data = !values_.empty();
+  callee.symbols = symbols_.entry(), callee.values = values_;
+  for (const Input& input : inputs_) callee.inputs.push_back(input.buffer);
   std::map<BufferRef, BufferRef> bounded;
   for (Output& output : outputs_) {
     std::vector<Expr> shape;
@@ -179,6 +237,9 @@ void HostFunction::publish(tir::Stmt body) {
       shape.push_back(callee.bounds.back() ? callee.bounds.back() : build_.index(INT64_MAX));
     }
     callee.outputs.push_back(output.info);
+    callee.numbers.emplace_back();
+    if (output.info->as<TensorInfo>() == nullptr)
+      for (Expr number : numbers(output.info)) callee.numbers.back().push_back(symbols_.bounded(number));
     if (shape == output.buffer->shape) continue;
     bounded[output.buffer] = build_.buffer(output.name, output.buffer->dtype, shape);
     output.buffer = bounded[output.buffer];
@@ -186,6 +247,8 @@ void HostFunction::publish(tir::Stmt body) {
   tir::Rewriter rewriter;
   rewriter.on_buffer = [&](BufferRef b) { return bounded.count(b) != 0 ? bounded.at(b) : b; };
   if (!bounded.empty()) body = tir::rewrite(context(), body, rewriter);
+
+  callee.read = named_buffers(context(), body);
 
   tir::PrimFunc host;
   host.name = callee.name;

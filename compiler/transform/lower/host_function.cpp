@@ -32,6 +32,11 @@ std::vector<Expr> HostFunction::relax_dims(Info info) {
   return {};
 }
 
+std::vector<Expr> HostFunction::numbers(Info info) {
+  const auto* prim = info->as<PrimInfo>();
+  return prim != nullptr && prim->value ? std::vector<Expr>{prim->value} : relax_dims(info);
+}
+
 BufferRef HostFunction::buffer(const Value& value) {
   BufferRef found = slot(value).buffer;
   RELAXC_CHECK(found != nullptr, "'" + value.name + "' has no memory");
@@ -124,10 +129,12 @@ void HostFunction::copy(BufferRef from, BufferRef to) {
 
 void HostFunction::require(Expr condition, tir::Guard record) {
   condition = symbols_.known(condition);
-  if (arith::prove(condition, symbols_.facts())) return;
+  bool at_entry = depth_ == 0 && symbols_.of_entry(condition);
+  if (arith::prove(condition, at_entry ? symbols_.entry_facts() : symbols_.facts())) return;
+  symbols_.assume(condition, at_entry);
   record.condition = condition;
   record.expected = symbols_.known(record.expected), record.actual = symbols_.known(record.actual);
-  if (depth_ == 0 && symbols_.of_entry(condition)) {
+  if (at_entry) {
     guards_.push_back(std::move(record));
     return;
   }
@@ -137,7 +144,7 @@ void HostFunction::require(Expr condition, tir::Guard record) {
 
 void HostFunction::require_equal(Expr expected, Expr actual, int32_t axis) {
   expected = symbols_.known(expected), actual = symbols_.known(actual);
-  if (arith::prove_equal(expected, actual, symbols_.facts())) return;
+  if (expected == actual) return;
   tir::Guard record;
   record.code = kDerivedDim;
   record.axis = axis;
@@ -146,7 +153,7 @@ void HostFunction::require_equal(Expr expected, Expr actual, int32_t axis) {
 }
 
 void HostFunction::bind_from_data(Var var, Expr value, Expr upper_bound, bool is_size) {
-  steps_->let(var, arith::cast(DType::index(), value));
+  steps_->let(var, arith::cast(var.dtype(), value));
   guard_declared(var, is_size);
   symbols_.add_data(var, upper_bound, is_size);
 }
@@ -161,6 +168,7 @@ void HostFunction::require_room(Expr elements, Expr capacity) {
 /// What the program declares of a symbol, memory is planned by; the data must keep to it. Lower bounds of sizes that
 /// kernels count need no check.
 void HostFunction::guard_declared(Var var, bool is_size) {
+  if (!var.dtype().is_index()) return;
   arith::Range range = function_.facts.range_of(var);
   auto guard = [&](Expr condition, int64_t limit) {
     tir::Guard record;

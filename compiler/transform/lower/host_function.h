@@ -6,6 +6,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,14 +37,27 @@ struct Slot {
   std::vector<Slot> fields;    ///< of a tuple
 };
 
+/// An entry symbol that no dim gives.
+struct ValueSymbol {
+  Var var;
+  BufferRef buffer = nullptr;  ///< the input that it is an element of …
+  int64_t element = 0;
+  Op* function = nullptr;        ///< … or the shape function that gives it,
+  std::vector<Expr> asked = {};  ///< of these numbers, in entry symbols
+};
+
 /// How a lowered function is called.
 struct HostCallee {
   const relax::Function* function = nullptr;
-  std::string name;                ///< of the host prim func
-  std::vector<Info> outputs;       ///< leaves of the result
-  std::vector<tir::Guard> guards;  ///< what must hold of its symbols
-  std::vector<Expr> bounds;        ///< all dims of all outputs, data-dependent ones by their bound (null: none)
-  bool values_from_data = false;   ///< has symbols that are read from inputs
+  std::string name;                        ///< of the host prim func
+  std::vector<Var> symbols;                ///< the scalars that it takes, in order
+  std::vector<ValueSymbol> values;         ///< those of them that no dim of an argument is
+  std::vector<BufferRef> inputs;           ///< leaves of the parameters
+  std::set<BufferRef> read;                ///< those of them that the body names
+  std::vector<Info> outputs;               ///< leaves of the result
+  std::vector<tir::Guard> guards;          ///< what must hold of its symbols
+  std::vector<Expr> bounds;                ///< all dims of all outputs, data-dependent ones by their bound (null: none)
+  std::vector<std::vector<Expr>> numbers;  ///< of each output that is no tensor: bounds of what it says (null: none)
 };
 
 /// What lowering one module shares between its functions.
@@ -56,6 +70,9 @@ struct Shared {
   std::map<std::string, std::string> copies = {};  ///< dtype and rank to the copying prim func's name
   BufferRef weights_buffer = nullptr;              ///< the parameter `weights` of every host function
 };
+
+/// How many leaves a value of this info has: tuples flattened.
+size_t leaf_count(Info info);
 
 /// A prim func of the module that copies `rank`-dimensional tensors: parameters from, to; what both have in common is
 /// the extent of `to`.
@@ -84,17 +101,12 @@ class HostFunction {
     size_t first_dim = 0;  ///< in out_dims
     int32_t pair = -1;
   };
-  struct ValueSymbol {
-    Var var;
-    BufferRef buffer = nullptr;  ///< the input that it is an element of …
-    int64_t element = 0;
-    Op* function = nullptr;  ///< … or the shape function that gives it
-  };
-
   // host_entry.cpp: parameters, symbols, the prim func itself.
   Slot add_parameter(const std::string& name, Info info);
   Status add_symbols();
+  void read_scalar(const Input& input);
   void add_value_symbols(Op& op);
+  void add_called_symbols(const Op& op);
   void add_trip_count(Op& op);
   void make_outputs();
   void publish(tir::Stmt body);
@@ -104,7 +116,8 @@ class HostFunction {
   std::string add_shapes();
   std::string add_arena();
   std::string add_values();
-  BufferRef ask_shape_function(const Op& op, Steps& steps);
+  BufferRef ask_shape_function(const ValueSymbol& value, const std::vector<Expr>& asked, tir::Scope scope,
+                               Steps& steps);
   interface::Tensor describe(const std::string& name, Info info, BufferRef buffer) const;
   interface::Symbol describe(Var symbol) const;
 
@@ -137,15 +150,36 @@ class HostFunction {
   Status solve_symbols(const Op& op, KernelCall& call);
   Status pass_arguments(Op& op, KernelCall& call);
   Status call_external(Op& op);
-  Status call_function(Op& op);
   void bind_results(Op& op, const std::vector<BufferRef>& raw, const std::vector<BufferRef>& bound_values);
 
+  // host_function_call.cpp
+  struct FunctionCall;
+  Status call_function(Op& op);
+  void list_arguments(const Op& op, FunctionCall& call);
+  Status solve_arguments(const Op& op, FunctionCall& call);
+  Status read_values(const Op& op, FunctionCall& call);
+  void require_declared(FunctionCall& call);
+  Status make_room(const Op& op, FunctionCall& call);
+  Status invoke_function(const Op& op, FunctionCall& call);
+  void bind_called(const Op& op, FunctionCall& call);
+  BufferRef in_memory(Info info, DType dtype, bool read);
+
   // host_control.cpp
+  /// Where a branch or an iteration leaves the values of symbols.
+  struct Cells {
+    BufferRef indices = nullptr;
+    std::vector<std::pair<BufferRef, size_t>> places;  ///< of each symbol: its own memory, or where in `indices`
+  };
   Status lower_if(Op& op);
-  Status lower_branch(const Op& op, const Region& region, const std::vector<BufferRef>& targets, BufferRef dims_to,
-                      tir::Stmt& body);
+  Status lower_branch(const Op& op, const Region& region, const std::vector<BufferRef>& targets, const Cells& cells,
+                      Expr holds, tir::Stmt& body);
   std::vector<bool> tell_targets(const Region& region, const std::vector<BufferRef>& targets);
-  Expr joined_dim(const Op& op, const Region& region, Var symbol);
+  Expr joined_number(const Op& op, const Region& region, Var symbol);
+  static bool is_extent(const Op& op, Var symbol);
+  Cells make_cells(const std::string& name, const std::vector<Var>& symbols, size_t more);
+  void alloc_cells(const Cells& cells);
+  Expr cell(const Cells& cells, size_t k);
+  tir::Stmt set_cell(const Cells& cells, size_t k, Expr value);
   // host_loop.cpp
   struct Carried;
   struct LoopState;
@@ -157,14 +191,14 @@ class HostFunction {
   Status reserve_scans(const Op& op, LoopState& loop);
   Status lower_loop_body(const Op& op, LoopState& loop, tir::Stmt& body);
   void loop_results(const Op& op, LoopState& loop);
-  Expr loop_state(const LoopState& loop, size_t index);
-  tir::Stmt set_loop_state(const LoopState& loop, size_t index, Expr value);
 
   // What the parts share.
   Slot& slot(const Value& value) { return slots_[&value]; }
   BufferRef buffer(const Value& value);
   std::vector<Expr> dims(Info info) const { return symbols_.known(relax_dims(info)); }
   static std::vector<Expr> relax_dims(Info info);
+  /// What an info says in numbers: dims, or a scalar's value.
+  static std::vector<Expr> numbers(Info info);
   Expr scalar(const Value& value);
   Expr truth(const Value& value);
   /// A buffer of these dims in the arena, from here to the end of the region; dims that depend on data are bounded.
@@ -200,6 +234,8 @@ class HostFunction {
   std::vector<Output> outputs_;
   std::vector<ValueSymbol> values_;
   std::map<const Op*, Var> trip_counts_;  ///< of loops whose trip count is an input
+  /// Symbols that a callee reads from an argument that is an input of ours, under our own name.
+  std::map<std::pair<const Op*, size_t>, Var> called_values_;
   std::vector<std::pair<BufferRef, uint64_t>> constants_;
   std::vector<tir::Guard> guards_;
   std::vector<std::string> nodes_;

@@ -150,7 +150,7 @@ std::string HostFunction::add_values() {
     BufferRef from = value.buffer;
     if (value.function != nullptr) {
       BufferRef& answer = answers[value.function];
-      if (answer == nullptr) answer = ask_shape_function(*value.function, steps);
+      if (answer == nullptr) answer = ask_shape_function(value, value.asked, tir::Scope::kLocal, steps);
       from = answer;
     } else if (from->shape.size() > 1) {
       Expr elements = tir::element_count(context(), *from);
@@ -166,14 +166,17 @@ std::string HostFunction::add_values() {
   return shared_.module.add_prim_func(std::move(made))->name;
 }
 
-BufferRef HostFunction::ask_shape_function(const Op& op, Steps& steps) {
+/// Calls the shape function with the numbers `asked`; its answer lies in memory of `scope`.
+BufferRef HostFunction::ask_shape_function(const ValueSymbol& value, const std::vector<Expr>& asked, tir::Scope scope,
+                                           Steps& steps) {
+  const Op& op = *value.function;
   Expr count = build_.index(static_cast<int64_t>(relax_dims(op.results.at(0)->info).size()));
-  BufferRef answer = build_.buffer(op.callee, DType::i(64), {count}, tir::Scope::kLocal);
+  int alignment = scope == tir::Scope::kGlobal ? WeightLayout::kAlignment : 0;
+  BufferRef answer = build_.buffer(op.callee, DType::i(64), {count}, scope, alignment);
   steps.alloc(answer);
   tir::Invoke invoke;
   invoke.callee = op.callee, invoke.external = true;
-  for (Value* operand : op.operands())
-    for (Expr dim : dims(operand->info)) invoke.args.push_back(dim);
+  for (Expr number : asked) invoke.args.push_back(number);
   invoke.args.push_back(answer);
   steps.add(build_.invoke(std::move(invoke)));
   return answer;

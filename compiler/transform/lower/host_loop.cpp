@@ -28,7 +28,7 @@ struct HostFunction::LoopState {
   Var iteration;
   std::vector<Var> symbols;  ///< that change from iteration to iteration
   std::vector<Expr> initial, next, bounds;
-  BufferRef state = nullptr;  ///< the symbols, then the number of iterations done
+  Cells state;  ///< the symbols, then the number of iterations done
   std::vector<Carried> values;
   std::vector<BufferRef> scans;
 };
@@ -43,14 +43,6 @@ Expr product_of(Context& context, const std::vector<Expr>& shape) {
   return count;
 }
 
-/// What an info says in numbers: dims, or a scalar's value.
-std::vector<Expr> numbers(Info info) {
-  if (const auto* tensor = info->as<TensorInfo>()) return *tensor->shape;
-  if (const auto* shape = info->as<ShapeInfo>()) return *shape->dims;
-  const auto* prim = info->as<PrimInfo>();
-  return prim != nullptr && prim->value ? std::vector<Expr>{prim->value} : std::vector<Expr>{};
-}
-
 }  // namespace
 
 Expr HostFunction::trip_count(const Op& op) {
@@ -63,14 +55,6 @@ Expr HostFunction::trip_count(const Op& op) {
   Var trips = context().var("trips");
   bind_from_data(trips, value, {}, false);
   return trips;
-}
-
-Expr HostFunction::loop_state(const LoopState& loop, size_t index) {
-  return arith::cast(DType::index(), build_.load(loop.state, {build_.index(static_cast<int64_t>(index))}));
-}
-
-tir::Stmt HostFunction::set_loop_state(const LoopState& loop, size_t index, Expr value) {
-  return build_.store(loop.state, {build_.index(static_cast<int64_t>(index))}, arith::cast(DType::i(64), value));
 }
 
 /// Finds the symbols that change, where they start and what an iteration makes of them.
@@ -96,13 +80,15 @@ void HostFunction::carry_symbols(const Op& op, LoopState& loop) {
     std::vector<Expr> inside = symbols_.known(numbers(body.arguments[k + 1]->info));
     std::vector<Expr> before = symbols_.known(numbers(op.operand(k + 2)->info));
     for (size_t axis = 0; axis < inside.size(); ++axis)
-      require_equal(arith::substitute(inside[axis], start), before[axis], static_cast<int32_t>(axis));
+      if (inside[axis].dtype().is_index())
+        require_equal(arith::substitute(inside[axis], start), before[axis], static_cast<int32_t>(axis));
   }
   for (size_t j = 0; j < loop.symbols.size(); ++j)
     loop.bounds.push_back(bound_of_carried(op, loop, loop.symbols[j], loop.initial[j], loop.next[j]));
 }
 
 Expr HostFunction::bound_of_carried(const Op&, const LoopState& loop, Var var, Expr initial, Expr next) {
+  if (!var.dtype().is_index()) return {};
   Expr start = symbols_.bounded(initial), trips = loop.trips ? symbols_.bounded(loop.trips) : Expr();
   if (next == var) return start;
   if (!start || !trips) return {};
@@ -178,10 +164,11 @@ Status HostFunction::lower_loop_body(const Op& op, LoopState& loop, tir::Stmt& b
   Diagnostics& diag = this->diag();
   const Region& region = *op.regions[0];
   Steps steps(build_), *outer = std::exchange(steps_, &steps);
+  Symbols::Mark before = symbols_.mark();
   ++depth_;
   symbols_.add_data(loop.iteration, loop.trips);
   for (size_t j = 0; j < loop.symbols.size(); ++j) {
-    steps.let(loop.symbols[j], loop_state(loop, j));
+    steps.let(loop.symbols[j], cell(loop.state, j));
   }
   const std::vector<Value*>& results = region.results();
   std::vector<BufferRef> targets(results.size());
@@ -207,11 +194,12 @@ Status HostFunction::lower_loop_body(const Op& op, LoopState& loop, tir::Stmt& b
     for (size_t k = 0; k < results.size(); ++k)
       if (targets[k] != nullptr && !told[k])
         copy(buffer(*results[k]), seen_as(targets[k], results[k]->name, dims(results[k]->info)));
-    for (size_t j = 0; j < loop.symbols.size(); ++j) steps.add(set_loop_state(loop, j, symbols_.known(loop.next[j])));
-    if (loop.dynamic) steps.add(set_loop_state(loop, loop.symbols.size(), loop.iteration + 1));
+    for (size_t j = 0; j < loop.symbols.size(); ++j) steps.add(set_cell(loop.state, j, symbols_.known(loop.next[j])));
+    if (loop.dynamic) steps.add(set_cell(loop.state, loop.symbols.size(), loop.iteration + 1));
     if (results[0] != nullptr) steps.add(build_.branch(arith::logical_not(truth(*results[0])), build_.leave_loop()));
     body = steps.finish();
   }
+  symbols_.leave(std::move(before));
   steps_ = outer;
   --depth_;
   if (!done) return diag.failed();
@@ -223,12 +211,12 @@ void HostFunction::loop_results(const Op& op, LoopState& loop) {
   Expr done = loop.trips ? arith::max(loop.trips, build_.index(0)) : Expr();
   if (loop.dynamic) {
     Var count = context().var("iterations");
-    bind_from_data(count, loop_state(loop, loop.symbols.size()), loop.trips);
+    bind_from_data(count, cell(loop.state, loop.symbols.size()), loop.trips);
     done = count;
   }
   for (size_t j = 0; j < loop.symbols.size(); ++j) {
     // The carried symbol itself may be the result's, or the result has one of its own.
-    steps_->let(loop.symbols[j], loop_state(loop, j));
+    steps_->let(loop.symbols[j], cell(loop.state, j));
   }
   const Region& region = *op.regions[0];
   for (size_t k = 0; k < op.results.size(); ++k) {
@@ -263,10 +251,10 @@ Status HostFunction::lower_loop(Op& op) {
   const auto* named = iteration != nullptr && iteration->value ? iteration->value.as<arith::VarNode>() : nullptr;
   loop.iteration = named != nullptr ? Var(named) : context().var("i");
   carry_symbols(op, loop);
-  Expr words = build_.index(static_cast<int64_t>(loop.symbols.size() + 1));
-  RELAXC_TRY(loop.state, allocate("loop_state", DType::i(64), {words}, op.location));
-  for (size_t j = 0; j < loop.symbols.size(); ++j) steps_->add(set_loop_state(loop, j, loop.initial[j]));
-  if (loop.dynamic) steps_->add(set_loop_state(loop, loop.symbols.size(), build_.index(0)));
+  loop.state = make_cells("loop_state", loop.symbols, 1);
+  alloc_cells(loop.state);
+  for (size_t j = 0; j < loop.symbols.size(); ++j) steps_->add(set_cell(loop.state, j, loop.initial[j]));
+  if (loop.dynamic) steps_->add(set_cell(loop.state, loop.symbols.size(), build_.index(0)));
   RELAXC_DO(reserve_scans(op, loop));
   for (size_t j = 0; j < loop.symbols.size(); ++j) symbols_.add_data(loop.symbols[j], loop.bounds[j], false);
   RELAXC_DO(reserve_carried(op, loop));

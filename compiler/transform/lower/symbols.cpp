@@ -5,7 +5,30 @@
 
 namespace relaxc::lower {
 
+void Symbols::declare(Var var, arith::Range range) {
+  facts_.bound(var, range);
+  entry_facts_.bound(var, range);
+}
+
+void Symbols::assume(Expr condition, bool at_entry) {
+  bool loads = false;
+  arith::for_each_node(condition, [&](Expr node) { loads |= node.as<arith::Load>() != nullptr; });
+  if (loads) return;
+  facts_.assume(condition);
+  if (at_entry) entry_facts_.assume(condition);
+}
+
+void Symbols::leave(Mark before) {
+  for (size_t i = before.data; i < data_.size(); ++i)
+    before.facts.bound(data_[i].first, facts_.range_of(data_[i].first));
+  facts_ = std::move(before.facts);
+}
+
 void Symbols::add_data(Var var, Expr bound, bool is_size) {
+  if (!var.dtype().is_index()) {
+    data_.emplace_back(var, Expr());
+    return;
+  }
   if (is_size) facts_.bound(var, arith::Range::at_least(0));
   arith::Range range = facts_.range_of(var);
   if (range.has_upper()) {

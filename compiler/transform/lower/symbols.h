@@ -17,9 +17,13 @@ using arith::Var;
 
 class Symbols {
  public:
-  explicit Symbols(const arith::Facts& facts) : facts_(facts) {}
+  explicit Symbols(const arith::Facts& facts) : facts_(facts), entry_facts_(facts) {}
 
   void add_entry(Var var) { entry_.push_back(var); }
+  /// What is declared of a symbol that has no value yet.
+  void declare(Var var, arith::Range range);
+  /// `condition` holds from here on: it is checked here, or (`at_entry`) before anything runs.
+  void assume(Expr condition, bool at_entry);
   /// `var` is another name of `value`.
   void define(Var var, Expr value) { known_[var] = known(value); }
   /// `var` is found while running, is at most `bound` (null: unbounded unless the facts say so) and, if it `is_size`,
@@ -27,6 +31,15 @@ class Symbols {
   void add_data(Var var, Expr bound, bool is_size = true);
 
   const std::vector<Var>& entry() const { return entry_; }
+  /// What holds before anything runs: a guard of the entry may rely on this alone.
+  const arith::Facts& entry_facts() const { return entry_facts_; }
+  /// What is assumed inside a region ends with it; what is known of the symbols that it brought does not.
+  struct Mark {
+    arith::Facts facts;
+    size_t data = 0;
+  };
+  Mark mark() const { return {facts_, data_.size()}; }
+  void leave(Mark before);
   const arith::Facts& facts() const { return facts_; }
   /// `e` in entry symbols and symbols of data.
   Expr known(Expr e) const { return e ? arith::substitute(e, known_) : e; }
@@ -41,7 +54,7 @@ class Symbols {
  private:
   bool grows_with(Expr e, Expr var) const;
 
-  arith::Facts facts_;
+  arith::Facts facts_, entry_facts_;
   std::vector<Var> entry_;
   arith::Substitution known_;
   std::vector<std::pair<Var, Expr>> data_;  ///< with bounds, in order of binding
