@@ -1,11 +1,13 @@
 // expression_grammar.cpp: Python's expressions as far as modules use them.
 //
-// Left out and said so by name: lambda, comprehensions, f-strings, walrus, `is`, `in`. They compute while Python runs,
-// and there is no Python here.
+// Left out and said so by name: lambda, comprehensions, f-strings, sets, walrus, `is`, `in`. They compute while Python
+// runs, and there is no Python here.
 #include "frontends/relax/expression_grammar.h"
 
 #include <algorithm>
 #include <optional>
+
+#include "frontends/relax/not_ahead.h"
 
 namespace relaxc::frontend {
 
@@ -149,6 +151,9 @@ const Expr* ExpressionGrammar::binary(int least) {
   const Expr* left = prefix();
   const Expr* chained = nullptr;  // b of `a < b`, when `< c` follows
   while (left != nullptr) {
+    // `in` ends the target of a `for` and is no operator there; the grammar never asks for one with `binary`.
+    bool membership = next_is("is") || next_is("in") || (next_is("not") && peek(1).text == "in");
+    if (membership && least <= kCompareLevel) return python_only(peek().place, "'" + peek().text + "'");
     std::optional<int> level = level_of(peek());
     if (!level || *level < least) return left;
     Token op = take();
@@ -220,8 +225,10 @@ const Expr* ExpressionGrammar::call(const Expr* callee) {
           return (void)source_.error(name.place, Kind::syntax, "'{}' is given twice", name.text), nullptr;
       keywords.push_back({name.text, name.place, value});
     } else {
+      if (accept("**")) return python_only(peek().place, "'**' of a call");
       const Expr* value = expression();
       if (value == nullptr) return nullptr;
+      if (next_is("for")) return python_only(peek().place, "a comprehension");
       if (!keywords.empty())
         return (void)source_.error(value->place, Kind::syntax, "a positional argument after a named one"), nullptr;
       items.push_back(value);
@@ -296,13 +303,17 @@ const Expr* ExpressionGrammar::atom() {
   return nullptr;
 }
 
+/// One line for what only Python can do.
+const Expr* ExpressionGrammar::python_only(Place place, std::string_view what) {
+  (void)source_.error(place, Kind::unsupported, "{} computes while Python runs, which a module in text form cannot",
+                      what);
+  return nullptr;
+}
+
 const Expr* ExpressionGrammar::name_or_constant() {
   const Token& token = peek();
-  if (token.text == "lambda" || token.text == "yield" || token.text == "await") {
-    (void)source_.error(token.place, Kind::unsupported,
-                        "'{}' computes while Python runs, which a module in text form cannot", token.text);
-    return nullptr;
-  }
+  if (token.text == "lambda" || is_python_statement(token.text))
+    return python_only(token.place, "'" + token.text + "'");
   if (std::find(std::begin(kReserved), std::end(kReserved), token.text) != std::end(kReserved)) {
     unexpected("an expression");
     return nullptr;
@@ -337,11 +348,8 @@ const Expr* ExpressionGrammar::bracketed() {
     const Expr* item = expression();
     if (item == nullptr) return nullptr;
     items.push_back(item);
-    if (next_is("for")) {
-      (void)source_.error(peek().place, Kind::unsupported,
-                          "a comprehension computes while Python runs, which a module in text form cannot");
-      return nullptr;
-    }
+    if (next_is("for")) return python_only(peek().place, "a comprehension");
+    if (next_is(":") && peek(1).text == "=") return python_only(peek().place, "':='");
     if (!accept(",")) break;
     comma = true;
   }
@@ -357,9 +365,12 @@ const Expr* ExpressionGrammar::dict() {
   std::vector<const Expr*> items;
   while (!next_is("}")) {
     const Expr* key = expression();
-    if (key == nullptr || !expect(":", "a key")) return nullptr;
+    if (key == nullptr) return nullptr;
+    if (items.empty() && (next_is(",") || next_is("}"))) return python_only(open.place, "a set");
+    if (!expect(":", "a key")) return nullptr;
     const Expr* value = expression();
     if (value == nullptr) return nullptr;
+    if (next_is("for")) return python_only(peek().place, "a comprehension");
     items.push_back(key);
     items.push_back(value);
     if (!accept(",")) break;

@@ -37,6 +37,7 @@ class ExpressionGrammar {
   void unexpected(std::string_view wanted);
   bool at_end_of_list() const;
 
+  const ast::Expr* python_only(Place place, std::string_view what);
   ast::Expr* make(ast::ExprKind kind, Place place, std::vector<const ast::Expr*> items = {}, std::string text = {});
 
   SourceText& source_;

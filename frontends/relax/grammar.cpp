@@ -47,11 +47,12 @@ class Grammar : ExpressionGrammar {
     out.push_back(made);
   }
 
-  /// Skips the rest of the line and the block that belongs to it; an `elif` or `else` that follows belongs to it too.
+  /// Skips the rest of the line and the block that belongs to it; an `elif`, `else` or `except` that follows belongs to
+  /// it too.
   void recover() {
     broken_ = true;
     do skip_line_and_block();
-    while (next_is("elif") || next_is("else"));
+    while (next_is("elif") || next_is("else") || next_is("except") || next_is("finally"));
   }
 
   void skip_line_and_block() {

@@ -160,6 +160,7 @@ class Lexer {
     std::string_view word = text_.substr(begin, at_ - begin);
     bool quote = peek() == '"' || peek() == '\'';
     if (quote && (word == "r" || word == "R")) return string(begin, true);
+    if (quote && (word == "f" || word == "F" || word == "b" || word == "fr" || word == "rf")) return computed(begin);
     add(TokenKind::kName, begin, std::string(word));
   }
 
@@ -212,6 +213,16 @@ class Lexer {
       }
     }
     fail(begin, "this string is never closed");
+  }
+
+  /// f"…" and b"…": skipped as one string.
+  void computed(uint32_t begin) {
+    size_t before = tokens_.size();
+    string(at_, true);
+    if (tokens_.size() == before + 1 && tokens_.back().kind == TokenKind::kError) return;
+    tokens_.resize(before);
+    fail(begin, "{} computes while Python runs, which a module in text form cannot",
+         text_[begin] == 'b' ? "a bytes string" : "an f-string");
   }
 
   /// The character after a backslash; false if it was reported.

@@ -54,6 +54,9 @@ Result<DType> dtype_value(SourceText& source, const Expr& e) {
   static const std::vector<std::string> kCommon = {"float32", "float16", "float64", "bfloat16", "int8",
                                                    "int16",   "int32",   "int64",   "uint8",    "uint16",
                                                    "uint32",  "uint64",  "bool"};
+  // R.dtype("float32")
+  if (e.is(ExprKind::kCall) && e.items.size() == 2 && dotted_path(*e.items[0]) == "R.dtype")
+    return dtype_value(source, *e.items[1]);
   std::string text = e.text;
   if (std::optional<std::string> path = dotted_path(e); path && path->rfind("T.", 0) == 0)
     text = path->substr(2);

@@ -8,6 +8,7 @@
 #include "compiler/relax/verify.h"
 #include "frontends/relax/grammar.h"
 #include "frontends/relax/literals.h"
+#include "frontends/relax/not_ahead.h"
 #include "frontends/relax/prim_func.h"
 #include "frontends/relax/relax_function.h"
 
@@ -58,8 +59,9 @@ class ModuleReader {
         }
         break;
       case StmtKind::kAssign:
-        // `Module = …` of a printed script: what stands there computes in Python.
-        break;
+        (void)source_.error(stmt.place, Kind::unsupported,
+                            "a module holds functions only; a value that Python computes is written where it is used");
+        return false;
       default:
         break;
     }
@@ -72,6 +74,11 @@ class ModuleReader {
       (void)source_.error(stmt.name_place, Kind::unsupported, "one file holds one module, found a second class");
       return false;
     }
+    for (const ast::Expr* decorator : stmt.decorators)
+      if (dotted_path(*decorator) == "R.rewriter") {
+        (void)source_.error(decorator->place, Kind::unsupported, "'R.rewriter' {}", why_not_ahead("R.rewriter"));
+        return false;
+      }
     scope_.module_names.insert(stmt.text);
     scope_.module.name = stmt.text;
     bool ok = true;
@@ -82,6 +89,7 @@ class ModuleReader {
   /// What a function is, by its decorator.
   bool function(const ast::Stmt& stmt) {
     Global::Kind kind = Global::kPoison;
+    std::string_view unable;
     for (const ast::Expr* decorator : stmt.decorators) {
       const ast::Expr& head = decorator->is(AstKind::kCall) ? *decorator->items[0] : *decorator;
       std::string path = dotted_path(head).value_or("");
@@ -90,6 +98,9 @@ class ModuleReader {
         kind = Global::kPrimFunc;
       else if (last == "function" || last == "func")
         kind = Global::kFunction;
+      else if (last == "macro" || last == "pyfunc" || last == "py_func")
+        unable = last == "macro" ? "is expanded while Python runs; write what it expands to"
+                                 : "is a function of Python, and there is none when the object runs";
     }
     if (auto known = scope_.globals.find(stmt.text); known != scope_.globals.end()) {
       (void)source_.error(stmt.name_place, Kind::redefinition, "two functions are named '{}'", stmt.text);
@@ -98,6 +109,10 @@ class ModuleReader {
     }
     Global& global = scope_.globals[stmt.text];
     global.definition = &stmt;
+    if (kind == Global::kPoison && !unable.empty()) {
+      (void)source_.error(stmt.name_place, Kind::unsupported, "'{}' {}", stmt.text, unable);
+      return false;
+    }
     if (kind == Global::kPoison && !stmt.broken) {
       (void)source_.error(stmt.name_place, Kind::unsupported,
                           "'{}' is no function of a module; @R.function or @T.prim_func makes it one", stmt.text);

@@ -13,6 +13,18 @@ namespace relaxc::frontend {
 
 using AstKind = ast::ExprKind;
 
+namespace {
+
+/// The argument at `position`, or one named by any of `names`; null if there is none.
+const ast::Expr* argument(const ast::Expr& e, size_t position, std::initializer_list<std::string_view> names) {
+  if (e.items.size() > position) return e.items[position];
+  for (std::string_view name : names)
+    if (const ast::Keyword* keyword = e.keyword(name)) return keyword->value;
+  return nullptr;
+}
+
+}  // namespace
+
 Term RelaxFunctionReader::results_of(relax::Op* op) const {
   if (op->results.size() == 1) return Term::of(op->results[0]);
   std::vector<Term> terms;
@@ -47,6 +59,18 @@ Result<std::vector<relax::Value*>> RelaxFunctionReader::call_arguments(const ast
   return values;
 }
 
+/// Reports the first keyword that is not one of `known`.
+Status RelaxFunctionReader::check_keywords(const ast::Expr& e, const std::vector<std::string>& known) {
+  for (const ast::Keyword& keyword : e.keywords) {
+    if (std::find(known.begin(), known.end(), keyword.name) != known.end()) continue;
+    Failure failure =
+        source_.error(keyword.place, Kind::invalid_attribute, "the call has no argument '{}'", keyword.name);
+    if (auto near = nearest_name(keyword.name, known)) source_.hint("did you mean '{}'?", *near);
+    return failure;
+  }
+  return Done{};
+}
+
 /// What a call gives: out_sinfo, out_ty, sinfo_args, ty_args or the argument at `position`.
 Result<std::vector<relax::Info>> RelaxFunctionReader::output_infos(const ast::Expr& e, size_t position) {
   const ast::Expr* declared = e.items.size() > position ? e.items[position] : nullptr;
@@ -54,7 +78,10 @@ Result<std::vector<relax::Info>> RelaxFunctionReader::output_infos(const ast::Ex
     if (const ast::Keyword* keyword = e.keyword(name)) declared = keyword->value;
   if (declared == nullptr)
     return source_.error(e.place, Kind::wrong_arity, "the call needs out_sinfo=R.Tensor(…) to say what it gives");
-  return info_list(*declared);
+  Diagnostics& diag = source_.diag();
+  RELAXC_TRY(std::vector<Info> infos, info_list(*declared));
+  const auto* tuple = infos.size() == 1 ? infos[0]->as<relax::TupleInfo>() : nullptr;
+  return tuple != nullptr && !tuple->fields.empty() ? tuple->fields : infos;
 }
 
 Result<Term> RelaxFunctionReader::callee(const ast::Expr& e) {
@@ -68,32 +95,66 @@ Result<Term> RelaxFunctionReader::callee(const ast::Expr& e) {
 /// R.call_tir(cls.f, (x, y), out_sinfo=R.Tensor(…), tir_vars=R.shape([n]))
 Result<Term> RelaxFunctionReader::call_tir(const ast::Expr& e) {
   Diagnostics& diag = source_.diag();
-  if (e.items.size() < 3 || e.items.size() > 4)
+  RELAXC_DO(check_keywords(e, {"gvar", "func", "args", "out_sinfo", "out_ty", "sinfo_args", "ty_args", "tir_vars",
+                               "te_grad_name", "te_grad_kwargs"}));
+  const ast::Expr *prim = argument(e, 1, {"gvar", "func"}), *list = argument(e, 2, {"args"}),
+                  *scalars = argument(e, 4, {"tir_vars"});
+  if (prim == nullptr || list == nullptr || e.items.size() > 5)
     return source_.error(e.place, Kind::wrong_arity, "R.call_tir takes a prim func, its arguments and out_sinfo");
-  Result<Term> function = callee(*e.items[1]);
-  Result<std::vector<Value*>> args = call_arguments(*e.items[2]);
+  Result<Term> function = callee(*prim);
+  Result<std::vector<Value*>> args = call_arguments(*list);
   Result<std::vector<Info>> outputs = output_infos(e, 3);
   if (!function || !args || !outputs) return diag.failed();
-  if (const ast::Keyword* symbols = e.keyword("tir_vars")) {
-    RELAXC_TRY(std::vector<arith::Expr> list, dims(*symbols->value));
-    for (arith::Expr symbol : list) args->push_back(at(e.place).prim(symbol));
+  if (scalars != nullptr) {
+    RELAXC_TRY(std::vector<arith::Expr> symbols, dims(*scalars));
+    for (arith::Expr symbol : symbols) args->push_back(at(e.place).prim(symbol));
   }
   if (function->kind != Term::kGlobal)
-    return source_.error(e.items[1]->place, Kind::dtype_mismatch,
+    return source_.error(prim->place, Kind::dtype_mismatch,
                          "R.call_tir calls a prim func; R.call_dps_packed calls an external function");
-  return finish_call_tir(function->text, std::move(*args), std::move(*outputs), e.place);
+  return finish_call_tir(function->text, std::move(*args), std::move(*outputs), e.place,
+                         scalars == nullptr ? list : nullptr);
 }
 
 Result<Term> RelaxFunctionReader::finish_call_tir(const std::string& name, std::vector<Value*> args,
-                                                  std::vector<Info> outputs, Place place) {
+                                                  std::vector<Info> outputs, Place place, const ast::Expr* list) {
   Diagnostics& diag = source_.diag();
   const Global& global = scope_.globals.at(name);
   if (global.kind == Global::kPoison) return diag.failed();
   const tir::PrimFunc* prim = scope_.module.find_prim_func(name);
   if (global.kind != Global::kPrimFunc || prim == nullptr)
     return source_.error(place, Kind::dtype_mismatch, "R.call_tir calls a prim func, and '{}' is none", name);
+  if (list != nullptr) RELAXC_DO(check_prim_kinds(*prim, args, outputs.size(), *list));
   RELAXC_DO(check_prim_args(*prim, args, outputs, place));
   return results_of(at(place).call_tir(name, std::move(args), std::move(outputs)));
+}
+
+/// Where as many arguments are written as the prim func takes, each must be of its parameter's kind: a mistake is shown
+/// at the argument and not as a number of buffers.
+Status RelaxFunctionReader::check_prim_kinds(const tir::PrimFunc& prim, const std::vector<Value*>& args, size_t outputs,
+                                             const ast::Expr& list) {
+  bool one_each = list.is_sequence() && list.items.size() == args.size() && args.size() + outputs == prim.params.size();
+  if (!one_each) return Done{};
+  std::vector<const tir::Param*> inputs;
+  size_t buffers = 0;
+  for (const tir::Param& param : prim.params) buffers += param.buffer != nullptr;
+  // The last buffers are the outputs, wherever scalars stand.
+  for (const tir::Param& param : prim.params)
+    if (param.buffer == nullptr || buffers-- > outputs) inputs.push_back(&param);
+  size_t wanted = 0, given = 0;
+  for (size_t i = 0; i < args.size(); ++i) {
+    wanted += inputs[i]->buffer != nullptr;
+    given += args[i]->info->as<relax::TensorInfo>() != nullptr;
+  }
+  if (wanted == given) return Done{};  // in another order, as tensors first and scalars last
+  for (size_t i = 0; i < args.size(); ++i) {
+    bool buffer = inputs[i]->buffer != nullptr, tensor = args[i]->info->as<relax::TensorInfo>() != nullptr;
+    if (buffer == tensor) continue;
+    std::string name = buffer ? inputs[i]->buffer->name : inputs[i]->var.name();
+    return source_.error(list.items[i]->place, Kind::dtype_mismatch, "'{}' of '{}' must be {}, found {}", name,
+                         prim.name, buffer ? "a tensor" : "a scalar", relax::to_string(args[i]->info));
+  }
+  return Done{};
 }
 
 /// Number, dtype, rank and provable dims of what goes into and out of a prim func.
@@ -156,6 +217,9 @@ Result<Term> RelaxFunctionReader::call_dps(const ast::Expr& e) {
   Result<std::vector<arith::Expr>> shape = dims(*e.items[1]);
   Result<Term> function = callee(*e.items[2]);
   Result<std::vector<Value*>> args = call_arguments(*e.items[3]);
+  const tir::PrimFunc* called =
+      function && function->kind == Term::kGlobal ? scope_.module.find_prim_func(function->text) : nullptr;
+  if (!shape && called != nullptr && args) (void)check_prim_kinds(*called, *args, 1, *e.items[3]);
   if (!shape || !function || !args) return diag.failed();
   std::optional<DType> dtype;
   if (hint_ != nullptr) {
@@ -174,7 +238,7 @@ Result<Term> RelaxFunctionReader::call_dps(const ast::Expr& e) {
     return source_.error(e.place, Kind::ill_formed,
                          "annotate the result with its dtype, as in y: R.Tensor[_, \"f32\"]");
   std::vector<Info> outputs = {relax::tensor_info(context_, *shape, *dtype)};
-  if (function->kind == Term::kGlobal) return finish_call_tir(function->text, *args, outputs, e.place);
+  if (function->kind == Term::kGlobal) return finish_call_tir(function->text, *args, outputs, e.place, e.items[3]);
   relax::Op* op = at(e.place).append(relax::OpKind::kCallExternal, *args);
   op->callee = function->text;
   function_.make_result(op, {}, outputs[0]);
@@ -184,13 +248,15 @@ Result<Term> RelaxFunctionReader::call_dps(const ast::Expr& e) {
 /// R.call_dps_packed("f", (x, y), out_sinfo=R.Tensor(…))
 Result<Term> RelaxFunctionReader::call_dps_packed(const ast::Expr& e) {
   Diagnostics& diag = source_.diag();
-  if (e.items.size() < 3 || e.items.size() > 4)
+  RELAXC_DO(check_keywords(e, {"func", "args", "out_sinfo", "out_ty", "sinfo_args", "ty_args"}));
+  const ast::Expr *named = argument(e, 1, {"func"}), *list = argument(e, 2, {"args"});
+  if (named == nullptr || list == nullptr || e.items.size() > 4)
     return source_.error(e.place, Kind::wrong_arity, "R.call_dps_packed takes a function, its arguments and out_sinfo");
-  Result<Term> function = callee(*e.items[1]);
-  Result<std::vector<Value*>> args = call_arguments(*e.items[2]);
+  Result<Term> function = callee(*named);
+  Result<std::vector<Value*>> args = call_arguments(*list);
   Result<std::vector<Info>> outputs = output_infos(e, 3);
   if (!function || !args || !outputs) return diag.failed();
-  if (function->kind == Term::kGlobal) return finish_call_tir(function->text, *args, *outputs, e.place);
+  if (function->kind == Term::kGlobal) return finish_call_tir(function->text, *args, *outputs, e.place, list);
   relax::Op* op = at(e.place).append(relax::OpKind::kCallExternal, *args);
   op->callee = function->text;
   for (Info output : *outputs) function_.make_result(op, {}, output);
@@ -242,9 +308,40 @@ Result<Term> RelaxFunctionReader::call_packed(const ast::Expr& e) {
   return results_of(op);
 }
 
-/// cls.f(x, y)
+/// The dims of `f[n, m](…)`, one for each symbol that f lists in brackets.
+Result<std::vector<arith::Expr>> RelaxFunctionReader::explicit_symbols(const RelaxFunctionReader& callee,
+                                                                       const ast::Expr& list) {
+  std::vector<arith::Expr> given;
+  for (size_t i = 1; i < list.items.size(); ++i)
+    if (Result<arith::Expr> value = dim(*list.items[i])) given.push_back(*value);
+  size_t listed = callee.definition_.type_params.size();
+  if (given.size() + 1 != list.items.size()) return source_.diag().failed();
+  if (given.size() != listed)
+    return source_.error(list.place, Kind::wrong_arity, "'{}' lists {} symbols in brackets, found {}",
+                         callee.definition_.text, listed, given.size());
+  return given;
+}
+
+/// What stands in brackets must be what the arguments say: they are where the callee finds its symbols.
+Status RelaxFunctionReader::check_symbols(const RelaxFunctionReader& callee, const std::vector<arith::Expr>& given,
+                                          const arith::Substitution& symbols, const ast::Expr& list) {
+  for (size_t i = 0; i < given.size(); ++i) {
+    const std::string& name = callee.definition_.type_params[i].name;
+    for (const auto& [symbol, value] : symbols) {
+      if (arith::Var(symbol.as<arith::VarNode>()).name() != name) continue;
+      if (arith::prove_equal(value, given[i], function_.facts)) continue;
+      return source_.error(list.items[i + 1]->place, Kind::shape_mismatch,
+                           "the arguments give '{}' of '{}' the value {}, found {}", name, callee.definition_.text,
+                           arith::to_string(value), arith::to_string(given[i]));
+    }
+  }
+  return Done{};
+}
+
+/// cls.f(x, y), cls.f[n](x, y)
 Result<Term> RelaxFunctionReader::call_global(const std::string& name, const ast::Expr& e) {
   Diagnostics& diag = source_.diag();
+  const ast::Expr* explicit_list = e.items[0]->is(AstKind::kSubscript) ? e.items[0] : nullptr;
   const Global& global = scope_.globals.at(name);
   std::vector<Value*> args;
   bool ok = true;
@@ -263,6 +360,10 @@ Result<Term> RelaxFunctionReader::call_global(const std::string& name, const ast
   arith::Substitution symbols;
   for (size_t i = 0; i < args.size(); ++i) {
     RELAXC_DO(match_argument(params[i]->info, args[i]->info, symbols, e.items[i + 1]->place, params[i]->name));
+  }
+  if (explicit_list != nullptr) {
+    RELAXC_TRY(std::vector<arith::Expr> given, explicit_symbols(reader, *explicit_list));
+    RELAXC_DO(check_symbols(reader, given, symbols, *explicit_list));
   }
   RELAXC_TRY(std::vector<Info> results, reader.results(e.place));
   relax::Op* op = at(e.place).append(relax::OpKind::kCallFunction, args);

@@ -4,6 +4,7 @@
 
 #include "frontends/relax/constant_reader.h"
 #include "frontends/relax/literals.h"
+#include "frontends/relax/not_ahead.h"
 #include "frontends/relax/relax_function.h"
 #include "frontends/relax/suggest.h"
 
@@ -74,6 +75,10 @@ Result<Term> RelaxFunctionReader::eval(const ast::Expr& e) {
       return infix(e);
     case AstKind::kCall:
       return call(e);
+    case AstKind::kIfElse:
+      return source_.error(e.place, Kind::unsupported,
+                           "'a if c else b' has no meaning in a Relax function; an 'if' statement binds one name in "
+                           "both branches");
     default:
       break;
   }
@@ -135,7 +140,11 @@ Result<Term> RelaxFunctionReader::element(const ast::Expr& e) {
   Diagnostics& diag = source_.diag();
   const ast::Expr& base = *e.items[0];
   bool metadata = base.is(AstKind::kSubscript) && path_of(*base.items[0]) == "metadata";
-  if (e.items.size() != 2) return source_.error(e.place, Kind::unsupported, "one subscript, of a tuple or a shape");
+  if (e.items.size() != 2 || e.items[1]->is(AstKind::kSlice)) {
+    Failure failure = source_.error(e.place, Kind::unsupported, "a subscript takes one part of a tuple or a shape");
+    source_.hint("R.strided_slice and R.take read parts of a tensor");
+    return failure;
+  }
   RELAXC_TRY(arith::Expr position, index(*e.items[1]));
   if (position.constant() == nullptr)
     return source_.error(e.items[1]->place, Kind::invalid_value, "a subscript of a tuple is a number");
@@ -203,8 +212,14 @@ Result<Term> RelaxFunctionReader::call(const ast::Expr& e) {
   if (path.rfind("relax.op.", 0) == 0) path = "R." + path.substr(9);
   if (path.rfind("relax.", 0) == 0) path = "R." + path.substr(6);
   bool known = false;
-  Result<Term> made = special(path, e, known);
+  Result<Term> made = transparent(path, e, known);
+  if (!known) made = special(path, e, known);
   if (known) return made;
+  if (std::string_view why = why_not_ahead(path); !why.empty())
+    return source_.error(e.items[0]->place, Kind::unsupported, "'{}' {}", path, why);
+  if (is_python_function(path) && scope_.globals.count(path) == 0)
+    return source_.error(e.items[0]->place, Kind::unsupported,
+                         "'{}' is a function of Python, which computes while a module is built", path);
   if (path.rfind("R.", 0) == 0) return operator_call(path.substr(2), e);
   if (path.rfind("T.", 0) == 0 || path == "max" || path == "min") {
     RELAXC_TRY(Scalar scalar, read(e));
@@ -220,7 +235,11 @@ Result<Term> RelaxFunctionReader::call(const ast::Expr& e) {
     RELAXC_TRY(DType dtype, dtype_value(source_, *e.items[1]));
     return apply(*def, {{operand, e.place}}, {{"dtype", dtype}}, e.place);
   }
-  RELAXC_TRY(Term function, eval(*e.items[0]));
+  // f[n](x): the symbols of f in brackets.
+  bool symbols = e.items[0]->is(AstKind::kSubscript) && e.items[0]->items[0]->is(AstKind::kAttribute);
+  if (e.items[0]->is(AstKind::kSubscript) && e.items[0]->items[0]->is(AstKind::kName))
+    symbols = names_.find(e.items[0]->items[0]->text) == nullptr;
+  RELAXC_TRY(Term function, eval(symbols ? *e.items[0]->items[0] : *e.items[0]));
   if (function.kind == Term::kGlobal) return call_global(function.text, e);
   return source_.error(e.items[0]->place, Kind::invalid_value, "this is no function");
 }
@@ -230,11 +249,11 @@ Result<Term> RelaxFunctionReader::special(const std::string& path, const ast::Ex
   Diagnostics& diag = source_.diag();
   known = true;
   auto arguments = e.items.size() - 1;
-  if (path == "R.call_tir") return call_tir(e);
+  if (path == "R.call_tir" || path == "R.call_tir_with_grad") return call_tir(e);
   if (path == "R.call_dps") return call_dps(e);
   if (path == "R.call_dps_packed") return call_dps_packed(e);
   if (path == "R.call_packed" || path == "R.call_pure_packed") return call_packed(e);
-  if (path == "R.match_cast") return match(e, false);
+  if (path == "R.match_cast" || path == "R.emit_match_cast") return match(e, false);
   if (path == "R.match_shape") return match(e, true);
   if (path == "R.const") return constant(e);
   if (path == "R.ExternFunc" && arguments == 1) {
@@ -251,6 +270,7 @@ Result<Term> RelaxFunctionReader::special(const std::string& path, const ast::Ex
     return Term::of(at(e.place).prim(scalar.expr));
   }
   if (path == "R.tuple") {
+    if (arguments == 0) return Term::of(at(e.place).tuple({}));
     std::vector<Term> items;
     for (size_t i = 1; i < e.items.size(); ++i) {
       RELAXC_TRY(Term item, eval(*e.items[i]));
@@ -258,11 +278,11 @@ Result<Term> RelaxFunctionReader::special(const std::string& path, const ast::Ex
     }
     return Term::sequence(std::move(items));
   }
-  if (path == "R.dtype" && arguments == 1) return eval(*e.items[1]);
-  if (path == "R.TupleGetItem" && arguments == 2) {
+  const ast::Keyword* which = e.keyword("index");
+  if (path == "R.TupleGetItem" && (arguments == 2 || (arguments == 1 && which != nullptr))) {
     RELAXC_TRY(Term tuple, eval(*e.items[1]));
     RELAXC_TRY(Value * value, as_value(tuple, e.place));
-    RELAXC_TRY(arith::Expr position, index(*e.items[2]));
+    RELAXC_TRY(arith::Expr position, index(which != nullptr ? *which->value : *e.items[2]));
     if (position.constant() == nullptr) return source_.error(e.place, Kind::invalid_value, "expected a number");
     RELAXC_TRY(Value * part, at(e.place).tuple_get(value, *position.constant()));
     return Term::of(part);

@@ -136,7 +136,8 @@ bool RelaxFunctionReader::body() {
   std::vector<Value*> returned;
   return_into_ = &returned;
   bool ok = bool(suite(definition_.body));
-  if (ok && !returned_) {
+  bool nothing = definition_.annotation != nullptr && definition_.annotation->is(AstKind::kNone);
+  if (ok && !returned_ && !nothing) {
     (void)source_.error(definition_.name_place, Kind::ill_formed, "'{}' returns nothing", definition_.text);
     ok = false;
   }
@@ -191,7 +192,7 @@ Failure RelaxFunctionReader::unbound(const ast::Expr& e, bool dims) {
     for (std::string& global : scope_.global_names()) names.push_back(std::move(global));
   Failure failure = source_.error(e.place, Kind::unbound_name, "the name '{}' is not bound", e.text);
   if (auto inside = hidden_.find(e.text); inside != hidden_.end())
-    source_.note(inside->second, "it belongs to a dataflow block that has ended; name it in R.output to use it after");
+    source_.note(inside->second.place, "{}", inside->second.way_out);
   else if (auto near = nearest_name(e.text, names))
     source_.hint("did you mean '{}'?", *near);
   return failure;
@@ -248,11 +249,12 @@ void RelaxFunctionReader::bind(const ast::Expr& target, Term term) {
 
 void RelaxFunctionReader::poison(const ast::Expr* target) {
   if (target == nullptr) return;
-  for (const ast::Expr* item : target->is_sequence() ? target->items : std::vector<const ast::Expr*>{target})
-    if (item->is(AstKind::kName) && names_.find(item->text) == nullptr)
-      bind(*item, {});
-    else if (item->is(AstKind::kName))
-      names_.bind(item->text, {}, item->place);
+  if (target->is_sequence())
+    for (const ast::Expr* item : target->items) poison(item);
+  else if (target->is(AstKind::kName) && names_.find(target->text) == nullptr)
+    bind(*target, {});
+  else if (target->is(AstKind::kName))
+    names_.bind(target->text, {}, target->place);
 }
 
 arith::Var RelaxFunctionReader::declare_symbol(const std::string& name, Place place) {

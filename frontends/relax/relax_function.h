@@ -15,6 +15,9 @@
 
 namespace relaxc::frontend {
 
+/// Reports a device that is no CPU: `R.cpu(0)`, `"llvm:0"`, `I.vdevice("llvm")` are.
+Status check_device(SourceText& source, const ast::Expr& e);
+
 class RelaxFunctionReader : ScalarReader {
  public:
   RelaxFunctionReader(ModuleScope& scope, const ast::Stmt& definition, relax::Function& function)
@@ -80,6 +83,9 @@ class RelaxFunctionReader : ScalarReader {
   Status suite(const Body& body);
   Status statement(const ast::Stmt& stmt);
   Status assignment(const ast::Stmt& stmt);
+  void read_for_errors(const ast::Expr& annotation);
+  Status bind_target(const ast::Expr& target, Term term, Place value);
+  Result<std::vector<Term>> parts_of(const Term& term, size_t wanted, Place place);
   Status expression(const ast::Stmt& stmt);
   Status declare_symbols(const ast::Stmt& stmt, bool& done);
   Status with(const ast::Stmt& stmt);
@@ -119,6 +125,7 @@ class RelaxFunctionReader : ScalarReader {
   Result<Term> infix(const ast::Expr& e);
   Result<Term> call(const ast::Expr& e);
   Result<Term> special(const std::string& path, const ast::Expr& e, bool& known);
+  Result<Term> transparent(const std::string& path, const ast::Expr& e, bool& known);
   Result<Term> constant(const ast::Expr& e);
   const relax::TensorInfo* matched_info(const Value& value) const;
   Result<Term> match(const ast::Expr& e, bool shape_only);
@@ -146,13 +153,19 @@ class RelaxFunctionReader : ScalarReader {
   Result<Term> call_dps_packed(const ast::Expr& e);
   Result<Term> call_packed(const ast::Expr& e);
   Result<Term> call_global(const std::string& name, const ast::Expr& e);
+  Result<std::vector<arith::Expr>> explicit_symbols(const RelaxFunctionReader& callee, const ast::Expr& list);
+  Status check_symbols(const RelaxFunctionReader& callee, const std::vector<arith::Expr>& given,
+                       const arith::Substitution& symbols, const ast::Expr& list);
   Result<std::vector<Value*>> call_arguments(const ast::Expr& list);
   Result<std::vector<Info>> output_infos(const ast::Expr& e, size_t position);
   Result<Term> callee(const ast::Expr& e);
   Result<Term> finish_call_tir(const std::string& name, std::vector<Value*> args, std::vector<Info> outputs,
-                               Place place);
+                               Place place, const ast::Expr* list = nullptr);
   Status check_prim_args(const tir::PrimFunc& callee, const std::vector<Value*>& args, const std::vector<Info>& outputs,
                          Place place);
+  Status check_prim_kinds(const tir::PrimFunc& callee, const std::vector<Value*>& args, size_t outputs,
+                          const ast::Expr& list);
+  Status check_keywords(const ast::Expr& e, const std::vector<std::string>& known);
   Status match_argument(Info param, Info argument, arith::Substitution& symbols, Place place, const std::string& name);
   Term results_of(relax::Op* op) const;
 
@@ -160,7 +173,12 @@ class RelaxFunctionReader : ScalarReader {
   const ast::Stmt& definition_;
   relax::Function& function_;
   Scope<Term> names_;
-  std::map<std::string, Place> hidden_;  ///< names that stayed inside a dataflow block
+  /// Names that stayed inside of something, and what would bring them out.
+  struct Hidden {
+    Place place;
+    std::string_view way_out;
+  };
+  std::map<std::string, Hidden> hidden_;
   std::unordered_set<arith::Expr> unbound_;
   std::vector<arith::Var>* binding_ = nullptr;  ///< receives the symbols that a pattern binds
   Pattern pattern_ = Pattern::kUse;

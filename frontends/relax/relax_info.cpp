@@ -66,6 +66,12 @@ void pair_dims(relax::Info a, relax::Info b, const std::function<void(arith::Exp
 }  // namespace
 
 Result<relax::Info> RelaxFunctionReader::info(const ast::Expr& e) {
+  if (e.is(AstKind::kNone)) return relax::tuple_info(context_, {});  // `-> None`
+  if (e.is(AstKind::kString)) {
+    const ast::Expr* quoted = parse_quoted(source_, scope_.tree, {e.place.begin + 1, e.place.length - 2});
+    if (quoted == nullptr) return source_.diag().failed();
+    if (!quoted->is(AstKind::kString)) return info(*quoted);
+  }
   const ast::Expr& head = e.is(AstKind::kCall) || e.is(AstKind::kSubscript) ? *e.items[0] : e;
   std::string path = path_of(head);
   if (path.rfind("relax.", 0) == 0) path = "R." + path.substr(6);
@@ -86,11 +92,14 @@ Result<relax::Info> RelaxFunctionReader::info(const ast::Expr& e) {
 Result<relax::Info> RelaxFunctionReader::tensor_info(const ast::Expr& e) {
   Diagnostics& diag = source_.diag();
   std::vector<const ast::Expr*> arguments = arguments_of(e);
-  const ast::Expr *shape = nullptr, *dtype = nullptr, *ndim = nullptr;
+  const ast::Expr *shape = nullptr, *dtype = nullptr, *device = nullptr, *ndim = nullptr;
   if (!arguments.empty()) shape = arguments[0];
   if (arguments.size() > 1) dtype = arguments[1];
-  if (arguments.size() > 2)
-    return source_.error(arguments[2]->place, Kind::wrong_arity, "R.Tensor takes a shape and a dtype");
+  if (arguments.size() > 2) device = arguments[2];
+  if (arguments.size() > 3) ndim = arguments[3];
+  if (arguments.size() > 4)
+    return source_.error(arguments[4]->place, Kind::wrong_arity,
+                         "R.Tensor takes a shape, a dtype, a device and ndim, found {} arguments", arguments.size());
   // R.Tensor("float32", ndim=2): a dtype alone.
   if (shape != nullptr && dtype == nullptr && shape->is(AstKind::kString) && parse_dtype(shape->text))
     std::swap(shape, dtype);
@@ -101,10 +110,12 @@ Result<relax::Info> RelaxFunctionReader::tensor_info(const ast::Expr& e) {
       dtype = keyword.value;
     else if (keyword.name == "ndim")
       ndim = keyword.value;
-    else if (keyword.name != "vdevice")
+    else if (keyword.name == "vdevice")
+      device = keyword.value;
+    else
       return source_.error(keyword.place, Kind::invalid_attribute, "R.Tensor has no '{}'", keyword.name);
   }
-  bool ok = true;
+  bool ok = device == nullptr || is_wildcard(*device) || check_device(source_, *device);
   std::optional<DType> element;
   if (dtype != nullptr && !is_wildcard(*dtype) && !(dtype->is(AstKind::kString) && dtype->text.empty())) {
     Result<DType> read = dtype_value(source_, *dtype);

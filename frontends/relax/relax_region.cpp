@@ -69,6 +69,10 @@ Status RelaxFunctionReader::branch(const ast::Stmt& stmt) {
     return Done{};
   }
   std::vector<std::string> names = joined_names(then_branch, else_branch, stmt.body, stmt.orelse);
+  for (const Branch* side : {&then_branch, &else_branch})
+    for (const std::string& name : side->assigned)
+      if (auto bound = side->frame.find(name); bound != side->frame.end())
+        hidden_[name] = {bound->second.place, "it is bound in one branch; bind it in both to use it after the 'if'"};
   if (join(op, then_branch, else_branch, names, stmt.place)) return Done{};
   for (const std::string& name : names) names_.bind(name, {}, stmt.place);
   return diag.failed();
@@ -157,6 +161,7 @@ Status RelaxFunctionReader::join(relax::Op* op, Branch& a, Branch& b, const std:
     }
     Value* result = function_.make_result(op, name, info);
     if (assigned_ != nullptr) assigned_->push_back(name);
+    hidden_.erase(name);
     names_.bind(name, Term::of(result), place);
   }
   return Done{};

@@ -82,41 +82,63 @@ Status RelaxFunctionReader::assignment(const ast::Stmt& stmt) {
   bool done = false;
   RELAXC_DO(declare_symbols(stmt, done));
   if (done) return Done{};
-  std::vector<const ast::Expr*> targets = targets_of(*stmt.target);
-  for (const ast::Expr* target : targets)
-    if (!target->is(AstKind::kName))
-      return source_.error(target->place, Kind::unsupported, "values are bound to names, found {}", describe(*target));
   hint_ = stmt.annotation;
   Result<Term> term = eval(*stmt.value);
   hint_ = nullptr;
-  if (!term) return diag.failed();
+  if (!term) {
+    if (stmt.annotation != nullptr) read_for_errors(*stmt.annotation);
+    return diag.failed();
+  }
   if (stmt.annotation != nullptr) {
     term = annotate(*term, *stmt.annotation);
     if (!term) return diag.failed();
   }
-  if (!stmt.target->is_sequence()) {
-    bind(*stmt.target, std::move(*term));
+  return bind_target(*stmt.target, std::move(*term), stmt.value->place);
+}
+
+/// The annotation of a value that was refused has mistakes of its own; symbols that it names are known from here on.
+void RelaxFunctionReader::read_for_errors(const ast::Expr& annotation) {
+  std::vector<arith::Var> named;
+  pattern_ = Pattern::kFresh;
+  binding_ = &named;
+  (void)info(annotation);
+  pattern_ = Pattern::kUse;
+  binding_ = nullptr;
+}
+
+/// `a`, or `a, (b, c)` for the parts of a tuple.
+Status RelaxFunctionReader::bind_target(const ast::Expr& target, Term term, Place value) {
+  Diagnostics& diag = source_.diag();
+  if (!target.is_sequence()) {
+    if (!target.is(AstKind::kName))
+      return source_.error(target.place, Kind::unsupported, "values are bound to names, found {}", describe(target));
+    bind(target, std::move(term));
     return Done{};
   }
-  if (term->kind == Term::kValue) {
-    const auto* tuple = term->value->info->as<relax::TupleInfo>();
-    if (tuple == nullptr)
-      return source_.error(stmt.value->place, Kind::dtype_mismatch, "only a tuple has parts, found {}",
-                           relax::to_string(term->value->info));
-    std::vector<Term> parts;
-    for (size_t i = 0; i < tuple->fields.size() && tuple->fields.size() == targets.size(); ++i) {
-      RELAXC_TRY(Value * part, at(stmt.value->place).tuple_get(term->value, static_cast<int64_t>(i)));
-      parts.push_back(Term::of(part));
-    }
-    if (tuple->fields.size() == targets.size()) term = Term::sequence(std::move(parts));
-  }
-  size_t count = term->kind == Term::kSequence ? term->items.size()
-                 : term->kind == Term::kValue  ? term->value->info->as<relax::TupleInfo>()->fields.size()
-                                               : 1;
-  if (term->kind != Term::kSequence || count != targets.size())
-    return source_.error(stmt.place, Kind::wrong_arity, "{} names for {} values", targets.size(), count);
-  for (size_t i = 0; i < targets.size(); ++i) bind(*targets[i], std::move(term->items[i]));
+  RELAXC_TRY(std::vector<Term> parts, parts_of(term, target.items.size(), value));
+  if (parts.size() != target.items.size())
+    return source_.error(target.place, Kind::wrong_arity, "{} names for {} values", target.items.size(), parts.size());
+  bool ok = true;
+  for (size_t i = 0; i < parts.size(); ++i) ok &= bool(bind_target(*target.items[i], std::move(parts[i]), value));
+  if (!ok) return diag.failed();
   return Done{};
+}
+
+/// The fields of a tuple; those of a value only if there are `wanted` of them, since taking them out makes ops.
+Result<std::vector<Term>> RelaxFunctionReader::parts_of(const Term& term, size_t wanted, Place place) {
+  Diagnostics& diag = source_.diag();
+  if (term.kind == Term::kPoison) return diag.failed();
+  if (term.kind == Term::kSequence) return term.items;
+  const auto* tuple = term.kind == Term::kValue ? term.value->info->as<relax::TupleInfo>() : nullptr;
+  if (tuple == nullptr)
+    return source_.error(place, Kind::dtype_mismatch, "only a tuple has parts, found {}",
+                         term.kind == Term::kValue ? relax::to_string(term.value->info) : "no tuple");
+  std::vector<Term> parts(tuple->fields.size());
+  for (size_t i = 0; i < parts.size() && parts.size() == wanted; ++i) {
+    RELAXC_TRY(Value * part, at(place).tuple_get(term.value, static_cast<int64_t>(i)));
+    parts[i] = Term::of(part);
+  }
+  return parts;
 }
 
 /// `n = T.int64()`, `n, m = R.shape_vars("n", "m")`.
@@ -195,7 +217,8 @@ Status RelaxFunctionReader::dataflow(const ast::Stmt& stmt) {
     if (symbol)
       names_.bind(name, binding.value, binding.place);
     else
-      hidden_[name] = binding.place;
+      hidden_[name] = {binding.place,
+                       "it belongs to a dataflow block that has ended; name it in R.output to use it after"};
   }
   for (auto& [name, term] : kept) {
     hidden_.erase(name);
@@ -240,6 +263,7 @@ Result<std::vector<relax::Value*>> RelaxFunctionReader::result_values(const Term
     return std::vector<Value*>{at(place).tuple({field})};
   }
   RELAXC_TRY(Value * value, as_value(single, place));
+  if (value == nullptr) return source_.error(place, Kind::invalid_value, "None cannot be returned; R.tuple() can");
   const auto* tuple = value->info->as<relax::TupleInfo>();
   if (tuple == nullptr || tuple->fields.size() == 1) return std::vector<Value*>{value};
   if (value->op != nullptr && value->op->kind == relax::OpKind::kTuple) return value->op->operands();
