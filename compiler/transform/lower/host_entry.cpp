@@ -99,22 +99,11 @@ Status HostFunction::add_symbols() {
   Diagnostics& diag = this->diag();
   for (Var var : function_.symbols)
     if (var.dtype().is_index()) symbols_.add_entry(var);
+  // Dims of tensors first: what they give need not be read from data, wherever among the parameters they stand.
   std::vector<Var> sourced;
-  for (const Input& input : inputs_) {
-    bool tensor = input.info->as<TensorInfo>() != nullptr;
-    std::vector<Expr> list = numbers(input.info);
-    if (!list.empty() && !list[0].dtype().is_index()) {
-      read_scalar(input);
-      continue;
-    }
-    for (size_t i = 0; i < list.size(); ++i) {
-      const auto* node = list[i].as<arith::VarNode>();
-      if (node == nullptr || std::find(sourced.begin(), sourced.end(), Var(node)) != sourced.end()) continue;
-      sourced.push_back(Var(node));
-      if (!symbols_.in_scope(Var(node))) symbols_.add_entry(Var(node));
-      if (!tensor) values_.push_back({.var = Var(node), .buffer = input.buffer, .element = static_cast<int64_t>(i)});
-    }
-  }
+  for (bool tensors : {true, false})
+    for (const Input& input : inputs_)
+      if ((input.info->as<TensorInfo>() != nullptr) == tensors) add_symbols_of(input, sourced);
   for (Var var : symbols_.entry())
     if (std::find(sourced.begin(), sourced.end(), var) == sourced.end())
       return diag.error(function_.location, Kind::unbound_name,
@@ -125,6 +114,20 @@ Status HostFunction::add_symbols() {
   // A number of iterations is read before it is known whether the loop is reached; any number will do then.
   for (Op* op : ops_of(function_.body(), true)) add_trip_count(*op);
   return Done{};
+}
+
+/// The symbols that `input` is the first to give.
+void HostFunction::add_symbols_of(const Input& input, std::vector<Var>& sourced) {
+  bool tensor = input.info->as<TensorInfo>() != nullptr;
+  std::vector<Expr> list = numbers(input.info);
+  if (!list.empty() && !list[0].dtype().is_index()) return read_scalar(input);
+  for (size_t i = 0; i < list.size(); ++i) {
+    const auto* node = list[i].as<arith::VarNode>();
+    if (node == nullptr || std::find(sourced.begin(), sourced.end(), Var(node)) != sourced.end()) continue;
+    sourced.push_back(Var(node));
+    if (!symbols_.in_scope(Var(node))) symbols_.add_entry(Var(node));
+    if (!tensor) values_.push_back({.var = Var(node), .buffer = input.buffer, .element = static_cast<int64_t>(i)});
+  }
 }
 
 /// A scalar that is no dim has its value from the call on, and nothing before that needs it.

@@ -104,6 +104,7 @@ class HostFunction {
   // host_entry.cpp: parameters, symbols, the prim func itself.
   Slot add_parameter(const std::string& name, Info info);
   Status add_symbols();
+  void add_symbols_of(const Input& input, std::vector<Var>& sourced);
   void read_scalar(const Input& input);
   void add_value_symbols(Op& op);
   void add_called_symbols(const Op& op);
