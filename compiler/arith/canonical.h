@@ -9,16 +9,23 @@
 #pragma once
 
 #include <unordered_map>
-#include <unordered_set>
 
+#include "compiler/arith/congruence.h"
 #include "compiler/arith/facts.h"
 #include "compiler/arith/polynomial.h"
 
 namespace relaxc::arith {
 
+/// Whether a variable that an assumed equality determines is replaced by what it equals. Provers do so; a simplified
+/// expression keeps its variables, since others might not be in scope where it stands.
+enum class Equalities { kKeep, kSubstitute };
+
+/// The comparison that holds where `condition` does not; null if it is no comparison of indices.
+Expr inverse(Expr condition);
+
 class Canonical {
  public:
-  Canonical(Context& context, const Facts& facts);
+  Canonical(Context& context, const Facts& facts, Equalities equalities);
 
   /// The canonical form of an expression of any dtype.
   Expr expr(Expr e);
@@ -29,46 +36,79 @@ class Canonical {
   Polynomial recombine(const Polynomial& p);
 
   Range range(const Polynomial& p, int depth = 3);
-  Range range_of_atom(Expr atom);
-  int64_t divisor(const Polynomial& p);
+  Range range_of_atom(Expr atom) { return known(atom).range; }
+  Congruence congruence(const Polynomial& p);
   /// Whether p <= 0, from ranges and sums of assumptions.
   bool proves_nonpositive(const Polynomial& p);
+  /// Whether a + gap <= b.
+  bool proves_order(Expr a, Expr b, int64_t gap);
 
  private:
+  struct Known {
+    Range range;
+    Congruence congruence;
+  };
+
   // canonical.cpp: nodes to polynomials and back.
   void process(Expr root);
+  std::vector<Expr> inputs(Expr e) const;
   Expr rebuilt(Expr e);
   Polynomial make(Expr e);
   Polynomial opaque(Expr e);
   Polynomial atom(Expr e);
   Polynomial cast_to_index(Expr e);
+  Polynomial value_of(Expr var);
+  std::optional<Polynomial> truncate(const Binary& n);
+
+  // condition.cpp: comparisons, minima and maxima.
   Expr condition(Expr e);
   Expr comparison(ExprKind kind, const Polynomial& difference);
+  std::optional<bool> decided(ExprKind kind, const Polynomial& difference);
+  std::vector<Expr> members(ExprKind kind, const Polynomial& p);
   Polynomial minimum(ExprKind kind, const Polynomial& a, const Polynomial& b);
-  std::optional<Polynomial> replace_exact(std::optional<Polynomial> p);
-  void recombine_term(Polynomial& p, const Monomial& monomial, const FloorDiv& quotient);
 
-  // division.cpp: rules of floordiv.
+  // division.cpp: rules of floordiv, and remainders found again.
   std::optional<Polynomial> divide(const Polynomial& a, const Polynomial& b);
   std::optional<Polynomial> divide_by_constant(const Polynomial& a, int64_t c);
   std::optional<Polynomial> divide_rest(const Polynomial& rest, int64_t c);
   std::optional<Polynomial> divide_by_symbols(const Polynomial& a, const Polynomial& b);
+  std::optional<Polynomial> replace_exact(std::optional<Polynomial> p);
+  void recombine_term(Polynomial& p, const Monomial& monomial, const FloorDiv& quotient);
 
-  // ranges.cpp: bounds and proofs.
+  // ranges.cpp: bounds and residue classes.
+  Known known(Expr atom);
+  Known learn(Expr atom);
+  Range range_of_node(Expr atom);
+  Congruence congruence_of_node(Expr atom);
   Range range_by_terms(const Polynomial& p);
   Range range_by_cases(const Polynomial& p, int depth);
-  int64_t divisor_of_atom(Expr atom);
-  bool nonpositive(const Polynomial& p, int depth, int& tries);
+
+  // proofs.cpp: what follows from assumptions.
+  struct Search;
   void read_assumptions();
+  void solve_equalities();
+  bool solve(const Polynomial& zero);
+  void transfer(Expr var);
+  void assume_nonpositive(std::optional<Polynomial> p);
+  bool nonpositive(const Polynomial& p, Search& search, int depth);
+  std::optional<bool> nonpositive_by_cases(const Polynomial& p, Search& search, int depth);
+  std::vector<Polynomial> implied(const Polynomial& p);
+
+  /// Takes `cost` from what may still be spent on ranges and proofs; false if nothing is left. So even the most
+  /// contrived expression takes a time linear in its nodes; only precision suffers.
+  bool afford(size_t cost);
 
   Context& context_;
   const Facts& facts_;
   std::unordered_map<Expr, Polynomial> polys_;
   std::unordered_map<Expr, Expr> exprs_;
-  std::unordered_map<Expr, Range> ranges_;
-  std::unordered_map<Expr, int64_t> divisors_;
-  std::unordered_set<Expr> exact_;       ///< x // c whose x is a multiple of c by the facts
-  std::vector<Polynomial> nonpositive_;  ///< the assumptions as p <= 0
+  std::unordered_map<Expr, Known> known_;
+  std::unordered_map<Expr, std::vector<Expr>> members_;  ///< of minima and maxima
+  std::unordered_map<Expr, int64_t> exact_;              ///< x // c whose x leaves this remainder by the facts
+  std::unordered_map<Expr, Expr> solved_;                ///< variables that an equality determines
+  std::vector<Polynomial> nonpositive_;                  ///< the assumptions as p <= 0 …
+  std::vector<Polynomial> nonzero_;                      ///< … and as p != 0
+  int64_t budget_ = 1 << 20;
 };
 
 }  // namespace relaxc::arith

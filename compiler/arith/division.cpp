@@ -6,7 +6,10 @@
 //   (x // a + k) // c         = (x + k*a) // (a*c)
 //   (x*n + r) // n            = x + r // n,   and r // n = 0 if 0 <= r < n
 //
-// Division by zero has no value, so a rule may assume that it does not happen.
+// Division by zero has no value, so a rule may assume that it does not happen. Where c divides all but a known
+// remainder r of x, by the facts, x // c is exact: c * (x // c) becomes x - r.
+//
+// Remainders are x - c * (x // c) while computing, and are found again at the end.
 #include <numeric>
 
 #include "compiler/arith/canonical.h"
@@ -24,31 +27,35 @@ std::optional<Polynomial> Canonical::divide(const Polynomial& a, const Polynomia
   return negated ? divide_by_constant(*negated, -*c) : std::nullopt;
 }
 
-/// Takes out what divides by itself: multiples of c, and terms that the facts make divisible.
+/// Takes out what divides by itself: multiples of c, and terms whose remainder the facts tell.
 std::optional<Polynomial> Canonical::divide_by_constant(const Polynomial& a, int64_t c) {
   if (c == 1) return a;
   Polynomial whole, rest;
+  int64_t constant = a.constant_term();
   for (const auto& [monomial, coefficient] : a.terms) {
-    int64_t quotient = monomial.empty() ? floor_divide(coefficient, c) : coefficient / c;
-    int64_t left = coefficient % c + (monomial.empty() && coefficient % c < 0 ? c : 0);
-    if (!whole.add(monomial, quotient)) return std::nullopt;
+    if (monomial.empty()) continue;
+    int64_t left = coefficient % c;
+    if (!whole.add(monomial, coefficient / c)) return std::nullopt;
     if (left == 0) continue;
-    Polynomial term;
-    term.add(monomial, left);
-    if (monomial.empty() || divisor(term) % c != 0) {
-      if (!rest.add(monomial, left)) return std::nullopt;
-      continue;
-    }
     int64_t common = std::gcd(left, c);
     Polynomial reduced;
     reduced.add(monomial, left / common);
+    Congruence found = congruence(reduced);
+    if (found.modulus % (c / common) != 0) {
+      if (!rest.add(monomial, left)) return std::nullopt;
+      continue;
+    }
+    // common * reduced = c * (reduced // (c / common)) + common * remainder
+    int64_t remainder = floor_remainder(found.remainder, c / common);
     Expr exact = context_.binary(ExprKind::kFloorDiv, to_expr(reduced), context_.index(c / common));
-    if (exact.as<FloorDiv>() == nullptr) return std::nullopt;
-    exact_.insert(exact);
+    if (exact.as<FloorDiv>() == nullptr || __builtin_add_overflow(constant, common * remainder, &constant))
+      return std::nullopt;
+    exact_[exact] = remainder;
     auto total = sum(whole, atom(exact));
     if (!total) return std::nullopt;
     whole = std::move(*total);
   }
+  if (!whole.add({}, floor_divide(constant, c)) || !rest.add({}, floor_remainder(constant, c))) return std::nullopt;
   auto quotient = divide_rest(rest, c);
   return quotient ? sum(whole, *quotient) : std::nullopt;
 }
@@ -102,6 +109,66 @@ std::optional<Polynomial> Canonical::divide_by_symbols(const Polynomial& a, cons
   if (beyond && range(rest).lower >= 0 && beyond->add({}, 1) && proves_nonpositive(*beyond)) return whole;
   Expr made = context_.binary(ExprKind::kFloorDiv, to_expr(rest), to_expr(b));
   return sum(whole, made.constant() != nullptr ? Polynomial::constant(*made.constant()) : atom(made));
+}
+
+/// c * (x // c) is x - r where the facts say that x leaves r.
+std::optional<Polynomial> Canonical::replace_exact(std::optional<Polynomial> p) {
+  if (!p || exact_.empty()) return p;
+  for (const auto& [monomial, coefficient] : p->terms)
+    for (Expr factor : monomial) {
+      auto exact = exact_.find(factor);
+      if (exact == exact_.end()) continue;
+      const auto& n = *factor.as<FloorDiv>();
+      int64_t c = *n.b.constant();
+      if (coefficient % c != 0) continue;
+      Polynomial without, scale;
+      without.add(monomial, coefficient);
+      scale.add(*arith::divide(monomial, {factor}), coefficient / c);
+      auto rest = sum(*p, without, -1);
+      auto dividend = sum(poly(n.a), Polynomial::constant(exact->second), -1);
+      auto whole = dividend ? product(scale, *dividend) : std::nullopt;
+      auto all = rest && whole ? sum(*rest, *whole) : std::nullopt;
+      return all ? replace_exact(std::move(all)) : p;
+    }
+  return p;
+}
+
+Polynomial Canonical::recombine(const Polynomial& polynomial) {
+  Polynomial p = polynomial;
+  for (const auto& [monomial, _] : polynomial.terms)
+    for (Expr factor : monomial)
+      if (const auto* quotient = factor.as<FloorDiv>()) recombine_term(p, monomial, *quotient);
+  return p;
+}
+
+/// Finds k * m * (x - c * (x // c)), where the monomial is m * c * (x // c), and puts k * m * (x % c) in its place.
+void Canonical::recombine_term(Polynomial& p, const Monomial& monomial, const FloorDiv& quotient) {
+  auto found = p.terms.find(monomial);
+  const Polynomial& divisor = poly(quotient.b);
+  if (found == p.terms.end() || found->second == INT64_MIN || divisor.terms.size() != 1) return;
+  int64_t coefficient = found->second, scale_of_divisor = divisor.terms.begin()->second;
+  auto others = arith::divide(*arith::divide(monomial, {Expr(&quotient)}), divisor.terms.begin()->first);
+  const Polynomial& x = poly(quotient.a);
+  if (!others || coefficient % scale_of_divisor != 0 || x.as_constant()) return;
+  int64_t k = -(coefficient / scale_of_divisor);
+  for (const auto& [part, amount] : x.terms) {
+    if (part.empty()) continue;
+    int64_t wanted = 0;
+    auto there = p.terms.find(times(part, *others));
+    bool enough = there != p.terms.end() && !__builtin_mul_overflow(k, amount, &wanted) && wanted != INT64_MIN &&
+                  there->second != INT64_MIN && (wanted > 0) == (there->second > 0) &&
+                  std::abs(there->second) >= std::abs(wanted);
+    if (!enough) return;
+  }
+  Polynomial scale, old, remainder;
+  scale.add(*others, k);
+  old.add(monomial, coefficient);
+  remainder.add(times(*others, {floormod(quotient.a, quotient.b)}), k);
+  auto taken = product(scale, x);
+  auto rest = taken ? sum(p, *taken, -1) : std::nullopt;
+  if (rest) rest = sum(*rest, old, -1);
+  if (rest) rest = sum(*rest, remainder);
+  if (rest) p = std::move(*rest);
 }
 
 }  // namespace relaxc::arith

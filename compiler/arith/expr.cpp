@@ -7,7 +7,7 @@
 #include <bit>
 #include <cmath>
 
-#include "compiler/arith/visit.h"
+#include "compiler/arith/fold.h"
 
 namespace relaxc::arith {
 namespace {
@@ -24,47 +24,6 @@ size_t hash_of(ExprKind kind, DType dtype, std::initializer_list<Expr> operands)
 
 bool is_comparison(ExprKind kind) {
   return kind == ExprKind::kEq || kind == ExprKind::kNe || kind == ExprKind::kLt || kind == ExprKind::kLe;
-}
-
-std::optional<int64_t> fold(ExprKind kind, int64_t a, int64_t b) {
-  int64_t out = 0;
-  switch (kind) {
-    case ExprKind::kAdd:
-      return __builtin_add_overflow(a, b, &out) ? std::nullopt : std::optional(out);
-    case ExprKind::kSub:
-      return __builtin_sub_overflow(a, b, &out) ? std::nullopt : std::optional(out);
-    case ExprKind::kMul:
-      return __builtin_mul_overflow(a, b, &out) ? std::nullopt : std::optional(out);
-    case ExprKind::kMin:
-      return std::min(a, b);
-    case ExprKind::kMax:
-      return std::max(a, b);
-    case ExprKind::kEq:
-      return a == b;
-    case ExprKind::kNe:
-      return a != b;
-    case ExprKind::kLt:
-      return a < b;
-    case ExprKind::kLe:
-      return a <= b;
-    default:
-      break;
-  }
-  if (b == 0 || (a == INT64_MIN && b == -1)) return std::nullopt;
-  int64_t quotient = a / b, remainder = a % b;
-  bool down = remainder != 0 && (remainder < 0) != (b < 0);
-  switch (kind) {
-    case ExprKind::kDiv:
-      return quotient;
-    case ExprKind::kMod:
-      return remainder;
-    case ExprKind::kFloorDiv:
-      return quotient - down;
-    case ExprKind::kFloorMod:
-      return remainder + (down ? b : 0);
-    default:
-      return std::nullopt;
-  }
 }
 
 /// Neutral and absorbing elements of index arithmetic; null if none applies.

@@ -1,63 +1,102 @@
-// facts.cpp: turning conditions into bounds where they are that simple, and keeping the rest for the provers.
+// facts.cpp: turning conditions into bounds and congruences where they are that simple, and keeping the rest for the
+// provers.
+//
+// A condition is put in canonical form first, so that `n * 2 <= 10` and `10 >= n + n` are the same news: n <= 5. What
+// the earlier facts refute is a conflict, which is kept as text until the one who knows the place asks for it.
 #include "compiler/arith/facts.h"
 
-#include <numeric>
+#include <fmt/format.h>
 
+#include "compiler/arith/canonical.h"
+#include "compiler/arith/congruence.h"
 #include "compiler/arith/range.h"
-#include "compiler/arith/visit.h"
+#include "compiler/arith/simplify.h"
 
 namespace relaxc::arith {
 namespace {
 
-Expr negation(Expr condition) {
-  Context& context = condition.context();
-  if (const auto* lt = condition.as<Lt>()) return context.binary(ExprKind::kLe, lt->b, lt->a);
-  if (const auto* le = condition.as<Le>()) return context.binary(ExprKind::kLt, le->b, le->a);
-  if (const auto* n = condition.as<Eq>()) return context.binary(ExprKind::kNe, n->a, n->b);
-  if (const auto* n = condition.as<Ne>()) return context.binary(ExprKind::kEq, n->a, n->b);
-  return Expr();
+std::string described(Range range, Congruence congruence) {
+  std::string text;
+  auto say = [&](std::string part) { text += (text.empty() ? "" : " and ") + part; };
+  if (range.has_lower()) say(fmt::format("at least {}", range.lower));
+  if (range.has_upper()) say(fmt::format("at most {}", range.upper));
+  if (congruence.modulus > 1 && congruence.remainder == 0) say(fmt::format("a multiple of {}", congruence.modulus));
+  if (congruence.remainder != 0) say(fmt::format("{} modulo {}", congruence.remainder, congruence.modulus));
+  return text;
 }
 
 }  // namespace
 
-void Facts::bound(Var var, Range range) {
-  Known& known = vars_[var];
-  known.range = intersect(known.range, range);
+void Facts::learn(Var var, Known news) {
+  auto found = vars_.find(var);
+  Known known = found == vars_.end() ? Known() : found->second;
+  Range range = intersect(known.range, news.range);
+  std::optional<Congruence> both = intersect(known.congruence, news.congruence);
+  Range members = both ? tighten(range, *both) : range;
+  if (both && members.lower <= members.upper) {
+    vars_[var] = {range, *both};
+  } else if (conflict_.empty()) {
+    conflict_ = fmt::format("'{}' is {}", var.name(), described(range, both ? *both : known.congruence));
+    if (!both) conflict_ += " and " + described(Range(), news.congruence);
+  }
 }
 
-void Facts::multiple(Var var, int64_t factor) {
-  Known& known = vars_[var];
-  int64_t common = 0;
-  bool fits = !__builtin_mul_overflow(known.multiple / std::gcd(known.multiple, factor), factor, &common);
-  known.multiple = fits ? common : std::max(known.multiple, factor);
+void Facts::bound(Var var, Range range) {
+  learn(var, {range, {}});
+}
+
+void Facts::congruent(Var var, Congruence known) {
+  RELAXC_CHECK(known.modulus > 0, "a congruence modulo 0");
+  int64_t remainder = known.remainder % known.modulus;
+  learn(var, {{}, {known.modulus, remainder < 0 ? remainder + known.modulus : remainder}});
 }
 
 void Facts::assume(Expr condition) {
-  if (condition.constant() != nullptr) return;
-  if (const auto* both = condition.as<And>()) {
-    assume(both->a);
-    assume(both->b);
-    return;
+  std::vector<Expr> parts = {condition};
+  while (!parts.empty()) {
+    Expr part = parts.back();
+    parts.pop_back();
+    if (const auto* both = part.as<And>()) {
+      parts.push_back(both->b);
+      parts.push_back(both->a);
+      continue;
+    }
+    Expr known = simplify(part, *this);
+    if (known.is_constant(0) && conflict_.empty()) conflict_ = fmt::format("{} does not hold", to_string(part));
+    if (known.constant() != nullptr) continue;
+    bool compares = known->kind >= ExprKind::kEq && known->kind <= ExprKind::kLe;
+    const auto* n = compares ? static_cast<const Binary*>(known.node()) : nullptr;
+    if (known.as<And>() != nullptr)
+      parts.push_back(known);
+    else if (n == nullptr || !n->a.dtype().is_index() || !learn_comparison(n->kind, n->a, n->b))
+      assumptions_.push_back(known);
   }
-  if (const auto* inverse = condition.as<Not>())
-    if (Expr direct = negation(inverse->a)) return assume(direct);
-  ExprKind kind = condition->kind;
-  bool ordered = kind == ExprKind::kLt || kind == ExprKind::kLe, equal = kind == ExprKind::kEq;
-  if (ordered || equal) {
-    const auto& n = static_cast<const Binary&>(*condition.node());
-    int64_t strict = kind == ExprKind::kLt ? 1 : 0;
-    const int64_t *a = n.a.constant(), *b = n.b.constant();
-    const auto *x = n.a.as<VarNode>(), *y = n.b.as<VarNode>();
-    bool index = n.a.dtype().is_index();
-    if (index && x && b && *b > INT64_MIN)
-      return bound(Var(x), equal ? Range::exactly(*b) : Range{INT64_MIN, *b - strict});
-    if (index && y && a && *a < INT64_MAX)
-      return bound(Var(y), equal ? Range::exactly(*a) : Range::at_least(*a + strict));
-    const auto* mod = n.a.as<FloorMod>();
-    if (equal && b && *b == 0 && mod && mod->b.constant() && *mod->b.constant() > 0 && mod->a.as<VarNode>())
-      return multiple(Var(mod->a.as<VarNode>()), *mod->b.constant());
+}
+
+/// Whether the comparison, which is canonical, was about one variable and is known completely now.
+bool Facts::learn_comparison(ExprKind kind, Expr a, Expr b) {
+  const int64_t *low = a.constant(), *high = b.constant();
+  const auto *left = a.as<VarNode>(), *right = b.as<VarNode>();
+  if (kind == ExprKind::kEq) {
+    if (high == nullptr) std::swap(low, high), std::swap(a, b), std::swap(left, right);
+    if (high == nullptr) return false;
+    if (left != nullptr) return bound(Var(left), Range::exactly(*high)), true;
+    const auto* mod = a.as<FloorMod>();
+    const auto* var = mod == nullptr ? nullptr : mod->a.as<VarNode>();
+    const int64_t* modulus = mod == nullptr ? nullptr : mod->b.constant();
+    if (var == nullptr || modulus == nullptr || *modulus <= 0) return false;
+    congruent(Var(var), {*modulus, *high});
+    return *high == 0;  // other remainders stay conditions as well, for a symbol's record cannot say them
   }
-  assumptions_.push_back(condition);
+  if (kind == ExprKind::kNe && left != nullptr && high != nullptr && range_of(a).lower == *high && *high < INT64_MAX)
+    return bound(Var(left), Range::at_least(*high + 1)), true;
+  int64_t strict = kind == ExprKind::kLt ? 1 : 0;
+  if (kind != ExprKind::kLt && kind != ExprKind::kLe) return false;
+  if (left != nullptr && high != nullptr && *high > INT64_MIN)
+    return bound(Var(left), {INT64_MIN, *high - strict}), true;
+  if (right != nullptr && low != nullptr && *low < INT64_MAX)
+    return bound(Var(right), Range::at_least(*low + strict)), true;
+  return false;
 }
 
 Range Facts::range_of(Expr var) const {
@@ -65,9 +104,13 @@ Range Facts::range_of(Expr var) const {
   return found == vars_.end() ? Range() : found->second.range;
 }
 
-int64_t Facts::multiple_of(Expr var) const {
+Congruence Facts::congruence_of(Expr var) const {
   auto found = vars_.find(var);
-  return found == vars_.end() ? 1 : found->second.multiple;
+  return found == vars_.end() ? Congruence() : found->second.congruence;
+}
+
+int64_t Facts::multiple_of(Expr var) const {
+  return divisor(congruence_of(var));
 }
 
 }  // namespace relaxc::arith

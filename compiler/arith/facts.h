@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -24,27 +25,46 @@ struct Range {
   friend bool operator==(Range, Range) = default;
 };
 
+/// The integers that leave `remainder` when divided by `modulus`, 0 <= remainder < modulus; {1, 0} are all of them. As
+/// an answer, modulus 0 stands for the one number `remainder`.
+struct Congruence {
+  int64_t modulus = 1, remainder = 0;
+  friend bool operator==(Congruence, Congruence) = default;
+};
+
+/// What is known of variables. A fact that contradicts an earlier one is not taken; conflict() then says why.
 class Facts {
  public:
   /// Narrows what is known of `var` (intersects with earlier facts).
   void bound(Var var, Range range);
   /// `var` is a multiple of `factor` (> 0); facts combine by least common multiple.
-  void multiple(Var var, int64_t factor);
-  /// `condition` (bool, over index expressions) holds. Comparisons of a variable with a constant become bounds; others
-  /// are kept.
+  void multiple(Var var, int64_t factor) { congruent(var, {factor, 0}); }
+  /// `var` is one of these integers (modulus > 0, any remainder).
+  void congruent(Var var, Congruence known);
+  /// `condition` (bool, over index expressions) holds. What it says of one variable becomes a bound or a congruence;
+  /// inequalities and equalities between variables are kept for the provers.
   void assume(Expr condition);
 
   Range range_of(Expr var) const;
+  Congruence congruence_of(Expr var) const;
+  /// The greatest number that is known to divide `var`; 1 if none is.
   int64_t multiple_of(Expr var) const;
   const std::vector<Expr>& assumptions() const { return assumptions_; }
+  /// Why no values satisfy all that was said, as half a sentence ("'n' is at least 5 and at most 3"); empty if no
+  /// contradiction was seen. Not every contradiction is.
+  const std::string& conflict() const { return conflict_; }
 
  private:
   struct Known {
     Range range;
-    int64_t multiple = 1;
+    Congruence congruence;
   };
+  void learn(Var var, Known known);
+  bool learn_comparison(ExprKind kind, Expr a, Expr b);
+
   std::unordered_map<Expr, Known> vars_;
   std::vector<Expr> assumptions_;
+  std::string conflict_;
 };
 
 }  // namespace relaxc::arith

@@ -50,6 +50,12 @@ int64_t floor_divide(int64_t a, int64_t b) {
   return quotient - (a % b != 0 && (a < 0) != (b < 0));
 }
 
+int64_t floor_remainder(int64_t a, int64_t b) {
+  if (b == -1) return 0;
+  int64_t remainder = a % b;
+  return remainder + (remainder != 0 && (remainder < 0) != (b < 0) ? b : 0);
+}
+
 Range add(Range a, Range b) {
   return {end_sum(a.lower, b.lower, kLow), end_sum(a.upper, b.upper, kHigh)};
 }
@@ -64,6 +70,30 @@ Range floor_divide(Range a, Range b) {
   if (infinite(a.lower) || infinite(a.upper)) return {};
   int64_t size = std::max({a.lower, -a.lower, a.upper, -a.upper, int64_t{1}});
   return {-size, size};
+}
+
+Range truncated_divide(Range a, Range b) {
+  Range down = floor_divide(a, b);  // rounding to zero moves what is negative up by at most one
+  return {down.lower, down.upper < 0 ? down.upper + 1 : down.upper};
+}
+
+Range floor_remainder(Range a, Range b) {
+  if (b.lower > 0) {
+    Range below = {0, b.has_upper() ? b.upper - 1 : kHigh};
+    return a.lower >= 0 ? intersect(below, {0, a.upper}) : below;
+  }
+  if (b.upper < 0) {
+    Range above = {b.has_lower() ? b.lower + 1 : kLow, 0};
+    return a.upper <= 0 ? intersect(above, {a.lower, 0}) : above;
+  }
+  return {};
+}
+
+Range truncated_remainder(Range a, Range b) {
+  Range sign = {a.lower >= 0 ? 0 : a.lower, a.upper <= 0 ? 0 : a.upper};  // that of a, and no larger than a
+  if (!b.has_lower() || !b.has_upper()) return sign;
+  int64_t size = std::max({-(b.lower + 1), b.upper - 1, int64_t{0}});
+  return intersect(sign, {-size, size});
 }
 
 Range intersect(Range a, Range b) {

@@ -1,8 +1,8 @@
-// ranges.cpp: ranges and divisors of polynomials, and proofs of p <= 0.
+// ranges.cpp: what is known of the values of polynomials and atoms: an interval, and a residue class.
 //
 // Term by term is the base. Minima, maxima and selects are then resolved case by case, and x // c is replaced by its
-// rational neighbours; each view is sound, so their intersection is. A proof subtracts multiples of the assumptions
-// (each a polynomial known to be <= 0) until the range of what is left decides.
+// rational neighbours; each view is sound, so their intersection is. The residue class moves the interval's ends
+// inward.
 #include <algorithm>
 #include <numeric>
 
@@ -12,34 +12,97 @@
 
 namespace relaxc::arith {
 
-Range Canonical::range_of_atom(Expr atom) {
-  auto found = ranges_.find(atom);
-  if (found != ranges_.end()) return found->second;
+bool Canonical::afford(size_t cost) {
+  budget_ -= static_cast<int64_t>(cost);
+  return budget_ >= 0;
+}
+
+/// What is known of an atom, after that of all atoms in it, without recursion: they nest as deep as programs do.
+Canonical::Known Canonical::known(Expr root) {
+  auto found = known_.find(root);
+  if (found != known_.end()) return found->second;
+  std::vector<std::pair<Expr, bool>> stack = {{root, false}};
+  while (!stack.empty()) {
+    auto [e, ready] = stack.back();
+    stack.pop_back();
+    if (ready) {
+      known_[e] = learn(e);
+      continue;
+    }
+    if (!known_.try_emplace(e).second) continue;
+    stack.push_back({e, true});
+    for (Expr operand : operands(e)) {
+      if (!operand.dtype().is_index()) continue;
+      for (const auto& [monomial, _] : poly(operand).terms)
+        for (Expr factor : monomial)
+          if (known_.count(factor) == 0) stack.push_back({factor, false});
+    }
+  }
+  return known_.at(root);
+}
+
+Canonical::Known Canonical::learn(Expr atom) {
+  Known made = {range_of_node(atom), congruence_of_node(atom)};
+  Range members = tighten(made.range, made.congruence);
+  if (members.lower <= members.upper) made.range = members;
+  return made;
+}
+
+Range Canonical::range_of_node(Expr atom) {
   auto of = [&](Expr e) { return range(poly(e), 1); };
-  Range made = visit(
+  return visit(
       atom, [&](const VarNode&) { return facts_.range_of(atom); },
       [&](const FloorDiv& n) { return floor_divide(of(n.a), of(n.b)); },
-      [&](const FloorMod& n) {
-        Range divisor = of(n.b), dividend = of(n.a);
-        if (divisor.lower <= 0) return Range();
-        Range below = {0, divisor.has_upper() ? divisor.upper - 1 : INT64_MAX};
-        return dividend.lower >= 0 ? intersect(below, {0, dividend.upper}) : below;
-      },
+      [&](const FloorMod& n) { return floor_remainder(of(n.a), of(n.b)); },
+      [&](const Div& n) { return truncated_divide(of(n.a), of(n.b)); },
+      [&](const Mod& n) { return truncated_remainder(of(n.a), of(n.b)); },
       [&](const Min& n) { return smaller(of(n.a), of(n.b)); }, [&](const Max& n) { return larger(of(n.a), of(n.b)); },
       [&](const Select& n) { return hull(of(n.then_value), of(n.else_value)); },
       [&](const Cast& n) {
         DType from = n.value.dtype();
         if (from.is_bool()) return Range{0, 1};
-        if (from.is_uint()) return Range{0, from.bits >= 63 ? INT64_MAX : (int64_t{1} << from.bits) - 1};
-        if (!from.is_int() || from.bits >= 64) return Range();
-        return Range{-(int64_t{1} << (from.bits - 1)), (int64_t{1} << (from.bits - 1)) - 1};
+        // uint64 values above INT64_MAX wrap to negative indices.
+        if (!from.is_integer() || from.bits >= 64) return Range();
+        int64_t values = int64_t{1} << (from.bits - from.is_int());
+        return Range{from.is_int() ? -values : 0, values - 1};
       },
       [](const Binary&) { return Range(); }, [](const IntImm& n) { return Range::exactly(n.value); },
       [](const FloatImm&) { return Range(); }, [](const Not&) { return Range(); }, [](const Load&) { return Range(); },
       [](const Call&) { return Range(); });
-  // uint64 values above INT64_MAX wrap to negative indices.
-  if (const auto* cast = atom.as<Cast>(); cast != nullptr && cast->value.dtype() == DType::u(64)) made = Range();
-  return ranges_[atom] = made;
+}
+
+Congruence Canonical::congruence_of_node(Expr atom) {
+  auto of = [&](Expr e) { return congruence(poly(e)); };
+  switch (atom->kind) {
+    case ExprKind::kVar:
+      return facts_.congruence_of(atom);
+    case ExprKind::kSelect:
+      return hull(of(atom.as<Select>()->then_value), of(atom.as<Select>()->else_value));
+    case ExprKind::kMin:
+    case ExprKind::kMax:
+    case ExprKind::kFloorDiv:
+    case ExprKind::kFloorMod:
+    case ExprKind::kMod: {
+      const auto& n = static_cast<const Binary&>(*atom.node());
+      if (atom->kind == ExprKind::kMin || atom->kind == ExprKind::kMax) return hull(of(n.a), of(n.b));
+      if (atom->kind == ExprKind::kFloorDiv)
+        return n.b.constant() != nullptr && *n.b.constant() > 0 ? floor_divide(of(n.a), *n.b.constant()) : Congruence();
+      // x % y is x less a multiple of y, whichever way it rounds.
+      return add(of(n.a), multiply({1, 0}, of(n.b)));
+    }
+    default:
+      return {};
+  }
+}
+
+Congruence Canonical::congruence(const Polynomial& p) {
+  Congruence total = {0, 0};
+  for (const auto& [monomial, coefficient] : p.terms) {
+    Congruence term = {0, coefficient};
+    for (Expr factor : monomial) term = multiply(term, known(factor).congruence);
+    total = add(total, term);
+  }
+  return total;
 }
 
 Range Canonical::range_by_terms(const Polynomial& p) {
@@ -105,84 +168,12 @@ Range Canonical::range(const Polynomial& polynomial, int depth) {
   Polynomial p = recombine(polynomial);
   Range values = range_by_terms(p);
   constexpr size_t kWorthCases = 24;  // terms
-  if (depth > 0 && !values.is_exact() && p.terms.size() <= kWorthCases) {
+  if (depth > 0 && !values.is_exact() && p.terms.size() <= kWorthCases && afford(p.terms.size())) {
     Range cases = intersect(values, range_by_cases(p, depth));
     if (cases.lower <= cases.upper) values = cases;
   }
-  return values;
-}
-
-int64_t Canonical::divisor_of_atom(Expr atom) {
-  auto found = divisors_.find(atom);
-  if (found != divisors_.end()) return found->second;
-  int64_t made = 1;
-  if (atom.as<VarNode>() != nullptr) made = facts_.multiple_of(atom);
-  if (const auto* n = atom.as<Select>()) made = std::gcd(divisor(poly(n->then_value)), divisor(poly(n->else_value)));
-  if (atom->kind == ExprKind::kMin || atom->kind == ExprKind::kMax) {
-    const auto& n = static_cast<const Binary&>(*atom.node());
-    made = std::gcd(divisor(poly(n.a)), divisor(poly(n.b)));
-  }
-  if (const auto* n = atom.as<FloorDiv>(); n != nullptr && n->b.constant() != nullptr && *n->b.constant() > 0) {
-    int64_t dividend = divisor(poly(n->a));
-    if (dividend % *n->b.constant() == 0) made = dividend / *n->b.constant();
-  }
-  return divisors_[atom] = std::max<int64_t>(made, 1);
-}
-
-int64_t Canonical::divisor(const Polynomial& p) {
-  int64_t common = 0;
-  for (const auto& [monomial, coefficient] : p.terms) {
-    int64_t term = coefficient == INT64_MIN ? 1 : std::abs(coefficient), next = 0;
-    for (Expr factor : monomial)
-      if (!__builtin_mul_overflow(term, divisor_of_atom(factor), &next)) term = next;
-    common = std::gcd(common, term);
-  }
-  return common;
-}
-
-void Canonical::read_assumptions() {
-  if (facts_.assumptions().empty()) return;
-  for (Expr e : facts_.assumptions()) {
-    ExprKind kind = e->kind;
-    if (kind != ExprKind::kEq && kind != ExprKind::kLt && kind != ExprKind::kLe) continue;
-    const auto& n = static_cast<const Binary&>(*e.node());
-    if (!n.a.dtype().is_index()) continue;
-    Polynomial a = poly(n.a), b = poly(n.b);
-    auto difference = sum(a, b, -1), opposite = sum(b, a, -1);
-    if (!difference || !opposite) continue;
-    if (kind == ExprKind::kLt && !difference->add({}, 1)) continue;
-    nonpositive_.push_back(*difference);
-    if (kind == ExprKind::kEq) nonpositive_.push_back(*opposite);
-  }
-}
-
-bool Canonical::proves_nonpositive(const Polynomial& p) {
-  int tries = 300;
-  return nonpositive(p, 3, tries);
-}
-
-bool Canonical::nonpositive(const Polynomial& p, int depth, int& tries) {
-  if (range(p).upper <= 0) return true;
-  if (depth == 0) return false;
-  auto known_nonnegative = [&](const Monomial& m) {
-    return std::all_of(m.begin(), m.end(), [&](Expr e) { return range_of_atom(e).lower >= 0; });
-  };
-  for (const Polynomial& assumed : nonpositive_)
-    for (const auto& [monomial, coefficient] : p.terms)
-      for (const auto& [part, amount] : assumed.terms) {
-        if (part.empty() || coefficient == INT64_MIN || coefficient % amount != 0 || coefficient / amount <= 0)
-          continue;
-        auto factor = arith::divide(monomial, part);
-        if (!factor || !known_nonnegative(*factor)) continue;
-        if (--tries < 0) return false;
-        // p <= p - scale * assumed, for scale >= 0.
-        Polynomial scale;
-        scale.add(*factor, coefficient / amount);
-        auto taken = product(scale, assumed);
-        auto rest = taken ? sum(p, *taken, -1) : std::nullopt;
-        if (rest && nonpositive(*rest, depth - 1, tries)) return true;
-      }
-  return false;
+  Range members = tighten(values, congruence(p));
+  return members.lower <= members.upper ? members : values;
 }
 
 }  // namespace relaxc::arith

@@ -3,107 +3,122 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "compiler/arith/canonical.h"
 
 namespace relaxc::arith {
 namespace {
 
-Expr inverse(Expr condition) {
-  Context& context = condition.context();
-  if (const auto* n = condition.as<Lt>()) return context.binary(ExprKind::kLe, n->b, n->a);
-  if (const auto* n = condition.as<Le>()) return context.binary(ExprKind::kLt, n->b, n->a);
-  if (const auto* n = condition.as<Eq>()) return context.binary(ExprKind::kNe, n->a, n->b);
-  if (const auto* n = condition.as<Ne>()) return context.binary(ExprKind::kEq, n->a, n->b);
-  return Expr();
-}
+/// Three-valued logic over the conditions that and, or, not join; each node once.
+class Decision {
+ public:
+  Decision(Context& context, const Facts& facts)
+      : canonical_(context, facts, Equalities::kSubstitute), assumptions_(facts.assumptions()) {}
 
-bool proves_order(Canonical& canonical, Expr a, Expr b, int64_t gap) {
-  auto difference = sum(canonical.poly(a), canonical.poly(b), -1);
-  return difference && difference->add({}, gap) && canonical.proves_nonpositive(*difference);
-}
-
-/// One comparison or opaque condition, and conditions that `or` joins.
-bool proves(Canonical& canonical, Expr condition, const Facts& facts) {
-  Expr canonical_form = canonical.expr(condition);
-  if (canonical_form.constant() != nullptr) return *canonical_form.constant() != 0;
-  for (Expr known : facts.assumptions())
-    if (known == condition || known == canonical_form || canonical.expr(known) == canonical_form) return true;
-  std::vector<Expr> pending = {condition};
-  while (!pending.empty()) {
-    Expr e = pending.back();
-    pending.pop_back();
-    if (const auto* either = e.as<Or>()) {
-      pending.push_back(either->b);
-      pending.push_back(either->a);
-      continue;
+  Truth of(Expr root) {
+    std::vector<std::pair<Expr, bool>> stack = {{root, false}};
+    while (!stack.empty()) {
+      auto [e, ready] = stack.back();
+      stack.pop_back();
+      if (truths_.count(e) != 0) continue;
+      bool joins = e.as<And>() != nullptr || e.as<Or>() != nullptr || e.as<Not>() != nullptr;
+      if (ready || !joins) {
+        truths_[e] = joins ? joined(e) : alone(e);
+        continue;
+      }
+      stack.push_back({e, true});
+      for (Expr part : operands(e)) stack.push_back({part, false});
     }
-    if (const auto* no = e.as<Not>()) {
-      if (Expr direct = inverse(no->a)) pending.push_back(direct);
-      continue;
-    }
-    bool compares = e->kind >= ExprKind::kEq && e->kind <= ExprKind::kLe;
-    const auto* n = compares ? static_cast<const Binary*>(e.node()) : nullptr;
-    if (n == nullptr || !n->a.dtype().is_index()) continue;
-    bool below = proves_order(canonical, n->a, n->b, n->kind == ExprKind::kLe || n->kind == ExprKind::kEq ? 0 : 1);
-    bool above = n->kind == ExprKind::kEq   ? proves_order(canonical, n->b, n->a, 0)
-                 : n->kind == ExprKind::kNe ? proves_order(canonical, n->b, n->a, 1)
-                                            : false;
-    if (n->kind == ExprKind::kEq ? below && above : below || above) return true;
+    return truths_.at(root);
   }
-  return false;
+
+ private:
+  static Truth inverse(Truth truth) {
+    return truth == Truth::kUnknown ? truth : truth == Truth::kTrue ? Truth::kFalse : Truth::kTrue;
+  }
+
+  Truth joined(Expr e) {
+    if (std::find(assumptions_.begin(), assumptions_.end(), e) != assumptions_.end()) return Truth::kTrue;
+    if (const auto* no = e.as<Not>()) return inverse(truths_.at(no->a));
+    const auto& n = static_cast<const Binary&>(*e.node());
+    Truth a = truths_.at(n.a), b = truths_.at(n.b);
+    Truth decisive = n.kind == ExprKind::kAnd ? Truth::kFalse : Truth::kTrue;
+    if (a == decisive || b == decisive) return decisive;
+    return a == Truth::kUnknown || b == Truth::kUnknown ? Truth::kUnknown : inverse(decisive);
+  }
+
+  Truth alone(Expr e) {
+    Expr form = canonical_.expr(e);
+    if (form.constant() != nullptr) return *form.constant() != 0 ? Truth::kTrue : Truth::kFalse;
+    for (Expr known : assumptions_) {
+      if (known == e || known == form) return Truth::kTrue;
+      const auto* no = known.as<Not>();
+      if (no != nullptr && (no->a == e || no->a == form)) return Truth::kFalse;
+    }
+    return Truth::kUnknown;
+  }
+
+  Canonical canonical_;
+  const std::vector<Expr>& assumptions_;
+  std::unordered_map<Expr, Truth> truths_;
+};
+
+bool proves_order(Expr a, Expr b, int64_t gap, const Facts& facts) {
+  return Canonical(a.context(), facts, Equalities::kSubstitute).proves_order(a, b, gap);
 }
 
 }  // namespace
 
 Expr simplify(Expr e, const Facts& facts) {
-  return Canonical(e.context(), facts).expr(e);
+  return Canonical(e.context(), facts, Equalities::kKeep).expr(e);
 }
 
 Range bounds(Expr e, const Facts& facts) {
-  Canonical canonical(e.context(), facts);
+  Canonical canonical(e.context(), facts, Equalities::kSubstitute);
   if (e.dtype().is_index()) return canonical.range(canonical.poly(e));
   Expr value = canonical.expr(e);
   return value.constant() != nullptr ? Range::exactly(*value.constant()) : Range{0, 1};
 }
 
+Congruence congruence(Expr e, const Facts& facts) {
+  Canonical canonical(e.context(), facts, Equalities::kSubstitute);
+  return canonical.congruence(canonical.poly(e));
+}
+
 int64_t divisor(Expr e, const Facts& facts) {
-  Canonical canonical(e.context(), facts);
-  return canonical.divisor(canonical.poly(e));
+  return divisor(congruence(e, facts));
+}
+
+Truth decide(Expr condition, const Facts& facts) {
+  return Decision(condition.context(), facts).of(condition);
 }
 
 bool prove(Expr condition, const Facts& facts) {
-  Canonical canonical(condition.context(), facts);
-  std::vector<Expr> pending = {condition};
-  while (!pending.empty()) {
-    Expr e = pending.back();
-    pending.pop_back();
-    if (const auto* both = e.as<And>()) {
-      pending.push_back(both->a);
-      pending.push_back(both->b);
-    } else if (!proves(canonical, e, facts)) {
-      return false;
-    }
-  }
-  return true;
+  return decide(condition, facts) == Truth::kTrue;
 }
 
 bool prove_equal(Expr a, Expr b, const Facts& facts) {
   if (a == b) return true;
   if (!a.dtype().is_index() || !b.dtype().is_index()) return false;
-  Canonical canonical(a.context(), facts);
-  auto difference = sum(canonical.poly(a), canonical.poly(b), -1);
-  if (!difference) return false;
-  return difference->is_zero() || (proves_order(canonical, a, b, 0) && proves_order(canonical, b, a, 0));
+  Canonical canonical(a.context(), facts, Equalities::kSubstitute);
+  return canonical.poly(a) == canonical.poly(b) || (canonical.proves_order(a, b, 0) && canonical.proves_order(b, a, 0));
 }
 
 bool prove_le(Expr a, Expr b, const Facts& facts) {
-  Canonical canonical(a.context(), facts);
-  return a == b || proves_order(canonical, a, b, 0);
+  return a == b || proves_order(a, b, 0, facts);
 }
 
 bool prove_lt(Expr a, Expr b, const Facts& facts) {
-  Canonical canonical(a.context(), facts);
-  return proves_order(canonical, a, b, 1);
+  return proves_order(a, b, 1, facts);
+}
+
+std::string contradiction(const Facts& facts) {
+  if (!facts.conflict().empty() || facts.assumptions().empty()) return facts.conflict();
+  for (Expr assumed : facts.assumptions())
+    if (Expr opposite = inverse(assumed); opposite && prove(opposite, facts))
+      return fmt::format("{} contradicts what else is known", to_string(assumed));
+  return "";
 }
 
 }  // namespace relaxc::arith

@@ -14,7 +14,7 @@ namespace {
 class Eliminator {
  public:
   Eliminator(Context& context, const std::vector<Var>& gone, const Facts& facts)
-      : context_(context), gone_(gone), facts_(facts), canonical_(context, facts) {}
+      : context_(context), gone_(gone), facts_(facts), canonical_(context, facts, Equalities::kKeep) {}
 
   /// An upper (lower) bound of `e` without the variables; nothing if none was found.
   std::optional<Expr> end(Expr e, bool upper, int depth = 0) {

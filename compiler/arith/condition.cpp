@@ -1,0 +1,130 @@
+// condition.cpp: comparisons, minima and maxima in canonical form.
+//
+// A comparison is a question about one polynomial, left minus right, so what both sides have in common is gone before
+// it is asked. What stays open is written with positive terms on either side, over their common factor. A minimum is a
+// list without what another element bounds; nested ones are merged, up to kLongest, beyond which they stay nested so
+// that a chain of any length costs linear time.
+#include <algorithm>
+
+#include "compiler/arith/canonical.h"
+#include "compiler/arith/range.h"
+#include "compiler/arith/visit.h"
+
+namespace relaxc::arith {
+
+Expr inverse(Expr condition) {
+  bool compares = condition->kind >= ExprKind::kEq && condition->kind <= ExprKind::kLe;
+  if (!compares) return Expr();
+  const auto& n = static_cast<const Binary&>(*condition.node());
+  if (!n.a.dtype().is_index()) return Expr();
+  Context& context = condition.context();
+  switch (n.kind) {
+    case ExprKind::kEq:
+      return context.binary(ExprKind::kNe, n.a, n.b);
+    case ExprKind::kNe:
+      return context.binary(ExprKind::kEq, n.a, n.b);
+    case ExprKind::kLt:
+      return context.binary(ExprKind::kLe, n.b, n.a);
+    default:
+      return context.binary(ExprKind::kLt, n.b, n.a);
+  }
+}
+
+/// Everything that is no index: comparisons of indices are decided or put in canonical form, the rest is kept.
+Expr Canonical::condition(Expr e) {
+  bool compares = e->kind >= ExprKind::kEq && e->kind <= ExprKind::kLe;
+  if (compares) {
+    const auto& n = static_cast<const Binary&>(*e.node());
+    if (n.a.dtype().is_index())
+      if (auto difference = sum(poly(n.a), poly(n.b), -1)) return comparison(n.kind, *difference);
+  }
+  if (const auto* n = e.as<Not>()) {
+    Expr opposite = inverse(expr(n->a));
+    if (opposite) return expr(opposite);
+  }
+  return rebuilt(e);
+}
+
+/// Whether `difference kind 0`, if that is certain.
+std::optional<bool> Canonical::decided(ExprKind kind, const Polynomial& difference) {
+  auto at_most = [&](int64_t sign, int64_t limit) {  // sign * difference <= limit
+    auto p = sum({}, difference, sign);
+    auto beyond = p ? sum(*p, Polynomial::constant(limit), -1) : std::nullopt;
+    return beyond && proves_nonpositive(*beyond);
+  };
+  if (kind == ExprKind::kLt || kind == ExprKind::kLe) {
+    int64_t limit = kind == ExprKind::kLt ? -1 : 0;
+    if (at_most(1, limit)) return true;
+    if (at_most(-1, -1 - limit)) return false;
+    return std::nullopt;
+  }
+  bool equal = kind == ExprKind::kEq;
+  if (difference.is_zero()) return equal;
+  if (!contains(congruence(difference), 0) || at_most(1, -1) || at_most(-1, -1)) return !equal;
+  if (std::find(nonzero_.begin(), nonzero_.end(), difference) != nonzero_.end()) return !equal;
+  if (at_most(1, 0) && at_most(-1, 0)) return equal;
+  return std::nullopt;
+}
+
+/// `difference kind 0`: decided if it can be, else with positive terms left and negative ones right, over their
+/// common factor.
+Expr Canonical::comparison(ExprKind kind, const Polynomial& whole) {
+  if (auto known = decided(kind, whole)) return context_.boolean(*known);
+  Polynomial difference = recombine(whole);
+  // Nothing can be negated that has no positive counterpart.
+  for (const auto& [_, coefficient] : difference.terms)
+    if (coefficient == INT64_MIN) return context_.binary(kind, to_expr(difference), context_.index(0));
+  bool ordered = kind == ExprKind::kLt || kind == ExprKind::kLe;
+  int64_t factor = content(difference), constant = difference.constant_term();
+  // g * d + k < 0 is d < ceil(-k / g); g * d + k <= 0 is d <= floor(-k / g).
+  if (factor > 1) constant = kind == ExprKind::kLt ? floor_divide(constant, factor) : -floor_divide(-constant, factor);
+  Polynomial left, right;
+  for (const auto& [monomial, coefficient] : difference.terms) {
+    if (monomial.empty()) continue;
+    (coefficient > 0 ? left : right).add(monomial, std::abs(coefficient) / std::max<int64_t>(factor, 1));
+  }
+  if (!ordered && left.is_zero()) std::swap(left, right), constant = -constant;
+  bool to_left = constant > 0 && left.is_zero() ? true : constant > 0 && !right.is_zero();
+  (to_left ? left : right).add({}, to_left ? constant : -constant);
+  if (!ordered && !right.is_zero() && !left.is_zero() &&
+      MonomialOrder()(right.terms.begin()->first, left.terms.begin()->first) && !right.as_constant())
+    std::swap(left, right);
+  return context_.binary(kind, to_expr(left), to_expr(right));
+}
+
+/// The elements of a minimum (maximum) that was made here, or the one value itself.
+std::vector<Expr> Canonical::members(ExprKind kind, const Polynomial& p) {
+  bool alone = p.terms.size() == 1 && p.terms.begin()->second == 1 && p.terms.begin()->first.size() == 1;
+  auto found =
+      alone && p.terms.begin()->first[0]->kind == kind ? members_.find(p.terms.begin()->first[0]) : members_.end();
+  return found == members_.end() ? std::vector<Expr>{to_expr(p)} : found->second;
+}
+
+Polynomial Canonical::minimum(ExprKind kind, const Polynomial& a, const Polynomial& b) {
+  constexpr size_t kLongest = 64;
+  // `x` need not stay if `y` is always at least as small (as large).
+  auto beats = [&](Expr y, Expr x) {
+    if (x == y) return true;
+    auto difference = kind == ExprKind::kMin ? sum(poly(y), poly(x), -1) : sum(poly(x), poly(y), -1);
+    return difference && proves_nonpositive(*difference);
+  };
+  auto drop = [&](std::vector<Expr>& from, const std::vector<Expr>& others) {
+    std::erase_if(
+        from, [&](Expr x) { return std::any_of(others.begin(), others.end(), [&](Expr y) { return beats(y, x); }); });
+  };
+  std::vector<Expr> all = members(kind, a), more = members(kind, b);
+  if (all.size() + more.size() > kLongest) all = {to_expr(a)}, more = {to_expr(b)};
+  drop(more, all);
+  drop(all, more);
+  all.insert(all.end(), more.begin(), more.end());
+  if (all.size() == 1) return poly(all[0]);
+  std::sort(all.begin(), all.end(), [](Expr x, Expr y) { return x->id < y->id; });
+  Expr made = all[0];
+  for (size_t i = 1; i < all.size(); ++i) {
+    made = atom(context_.binary(kind, made, all[i])).terms.begin()->first[0];
+    members_.try_emplace(made, all.begin(), all.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+  }
+  return Polynomial::atom(made);
+}
+
+}  // namespace relaxc::arith
