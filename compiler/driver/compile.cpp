@@ -21,6 +21,7 @@
 #include "compiler/driver/report.h"
 #include "compiler/driver/summary.h"
 #include "compiler/driver/version.h"
+#include "compiler/driver/weights.h"
 #include "compiler/interface/header.h"
 #include "compiler/ops/op_table.h"
 #include "compiler/pipeline/pipelines.h"
@@ -54,7 +55,9 @@ class Compilation {
   Status all_steps() {
     Diagnostics& diag = diag_;
     RELAXC_DO(check_pass_names());
-    bool writes = options_.check == CheckFormat::kNone && options_.passes.stop_after.empty();
+    bool stops = !options_.passes.stop_after.empty();
+    bool writes_text = options_.check == CheckFormat::kNone && !options_.output.empty() && names_text(options_);
+    bool writes = options_.check == CheckFormat::kNone && (!stops || writes_text);
     if (writes) {
       RELAXC_TRY(plan_, plan_outputs(options_, diag));
     }
@@ -63,10 +66,11 @@ class Compilation {
     RELAXC_TRY(relax::Module module, read_input(options_, ops_, diag, files_));
     for (const std::string& file : files_) say("read {} ({} bytes)", file, size_of(file));
     interface::Object object;
-    RELAXC_DO(transform(module, target, object));
+    if (!writes_text || stops) RELAXC_DO(transform(module, target, object));
     if (options_.check != CheckFormat::kNone) proposals_ = propose_states(object);
-    if (!options_.passes.stop_after.empty()) fmt::print("{}", relax::to_string(module));
+    if (stops && !writes_text) fmt::print("{}", relax::to_string(module));
     if (!writes) return Done{};
+    if (writes_text) return write_text(module);
     name_object(object, target);
     for (const std::string& line : summary(object, target)) say("{}", line);
     if (refused()) return Done{};
@@ -132,14 +136,39 @@ class Compilation {
     return part;
   }
 
+  /// The module as text, and its large constants beside it.
+  Status write_text(const relax::Module& module) {
+    Diagnostics& diag = diag_;
+    if (refused()) return Done{};
+    std::vector<relax::ConstantRef> constants = relax::large_constants(module);
+    for (const std::string& file : files_)
+      if (std::error_code none; !constants.empty() && fs::equivalent(file, plan_.params, none))
+        return diag.error(nullptr, Kind::usage, "'{}' cannot be both read and the file of constants", file);
+    std::string text = relax::to_string(module);
+    if (!constants.empty()) text = load_params_line(fs::path(plan_.params).filename().string()) + text;
+    RELAXC_DO(outputs_.write(plan_.output, text));
+    if (!constants.empty()) {
+      RELAXC_TRY(std::string temporary, outputs_.add(plan_.params));
+      RELAXC_DO(write_params(constants, temporary, plan_.params, diag));
+    }
+    RELAXC_DO(write_depfile());
+    RELAXC_DO(outputs_.commit());
+    say("wrote {} ({} bytes){}{}", plan_.output, size_of(plan_.output), constants.empty() ? "" : ", ",
+        constants.empty() ? "" : plan_.params);
+    return Done{};
+  }
+
+  Status write_depfile() {
+    if (plan_.depfile.empty()) return Done{};
+    std::string about = options_.depfile_target.empty() ? make_escaped(plan_.output) : options_.depfile_target;
+    return outputs_.write(plan_.depfile, depfile_text(about, files_, options_.phony_targets));
+  }
+
   Status write(const interface::Object& object, const Target& target) {
     Diagnostics& diag = diag_;
     RELAXC_TRY(std::string temporary, outputs_.add(plan_.output));
     RELAXC_DO(outputs_.write(plan_.header, interface::c_header(object), true));
-    if (!plan_.depfile.empty()) {
-      std::string about = options_.depfile_target.empty() ? make_escaped(plan_.output) : options_.depfile_target;
-      RELAXC_DO(outputs_.write(plan_.depfile, depfile_text(about, files_, options_.phony_targets)));
-    }
+    RELAXC_DO(write_depfile());
     if (plan_.emit == Emit::kC) return write_c(object, fs::path(plan_.header).filename().string(), temporary);
     codegen_llvm::EmitOptions emit;
     emit.kind = static_cast<codegen_llvm::OutputKind>(plan_.emit);

@@ -8,7 +8,9 @@
 #include <iterator>
 #include <set>
 
+#include "compiler/driver/weights.h"
 #include "frontends/relax/parser.h"
+#include "frontends/weights/bind.h"
 
 namespace relaxc::driver {
 namespace {
@@ -87,6 +89,8 @@ Result<relax::Module> read_input(const Options& options, const relax::OpTable& o
                                  std::vector<std::string>& files) {
   RELAXC_DO(check_flags(options, diag));
   if (fs::path(options.input).extension() == ".onnx") {
+    if (!options.params.empty())
+      return diag.error(nullptr, Kind::usage, "--params is for text programs; an ONNX model names its own weights");
     frontend::ImportOptions import;
     import.dims = options.dims;
     RELAXC_TRY(relax::Module module, frontend::import_onnx(options.input, import, ops, diag, &files));
@@ -95,7 +99,16 @@ Result<relax::Module> read_input(const Options& options, const relax::OpTable& o
   }
   RELAXC_TRY(std::string text, text_of(options.input, diag));
   files.push_back(options.input);
-  RELAXC_TRY(relax::Module module, frontend::parse_module(options.input, std::move(text), ops, diag));
+  std::vector<std::string> params_files;
+  RELAXC_TRY(frontend::NamedConstants params, read_params(options.params, diag, params_files));
+  frontend::BesideText beside;
+  RELAXC_TRY(beside.constants, frontend::numbered_constants(params, diag));
+  beside.load = [&](const std::string& file, Location where) {
+    return load_params(options.input, file, where, diag, params_files);
+  };
+  RELAXC_TRY(relax::Module module, frontend::parse_module(options.input, std::move(text), ops, diag, beside));
+  if (!options.params.empty()) RELAXC_DO(frontend::bind_parameters(module, params, diag));
+  files.insert(files.end(), params_files.begin(), params_files.end());
   RELAXC_DO(apply_dims(module, options, diag));
   apply_states(module, options);
   return module;

@@ -81,17 +81,17 @@ CLI::callback_t collect(std::vector<T>& list, std::optional<T> (*parse)(const st
   };
 }
 
-const std::map<std::string, Emit> kEmit = {{"obj", Emit::kObject}, {"asm", Emit::kAssembly},
-                                           {"llvm", Emit::kLLVM},  {"bc", Emit::kBitcode},
-                                           {"c", Emit::kC},        {"shared", Emit::kSharedLibrary}};
+const std::map<std::string, Emit> kEmit = {
+    {"obj", Emit::kObject}, {"asm", Emit::kAssembly},         {"llvm", Emit::kLLVM}, {"bc", Emit::kBitcode},
+    {"c", Emit::kC},        {"shared", Emit::kSharedLibrary}, {"relax", Emit::kText}};
 
 void add_output_flags(CLI::App& app, Options& o) {
   app.add_option("INPUT", o.input, "an ONNX model, or a program in the text IR (.relax, .py)")->required();
-  app.add_option("-o", o.output, "what to write; the ending says which form: .o .s .ll .bc .c .so")
+  app.add_option("-o", o.output, "what to write; the ending says which form: .o .s .ll .bc .c .so .relax")
       ->type_name("OUTPUT");
   app.add_option_function<std::string>(
          "--emit", [&](const std::string& form) { o.emit = kEmit.at(form); }, "the form to write, whatever the ending")
-      ->check(CLI::IsMember({"obj", "asm", "llvm", "bc", "c", "shared"}));
+      ->check(CLI::IsMember({"obj", "asm", "llvm", "bc", "c", "shared", "relax"}));
   app.add_option("--name", o.name, "prefix of every global symbol (default: the stem of OUTPUT)");
   app.add_option("--runtime", o.runtime, "runtime-lite's library, linked into a .so (default: beside relaxc)");
 }
@@ -113,6 +113,10 @@ void add_model_flags(CLI::App& app, Options& o) {
   auto* state = app.add_option("--state", collect<State>(o.states, parse_state),
                                "an input and the output that carries it to the next call: h0:hn");
   state->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->type_name("INPUT:OUTPUT");
+  app.add_option("--params", o.params, "weights of a text program by name, .npz or .safetensors")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->type_name("FILE");
   app.add_option_function<std::string>(
          "--check",
          [&](const std::string& format) { o.check = format == "json" ? CheckFormat::kJson : CheckFormat::kText; },

@@ -10,7 +10,7 @@
 
 namespace relaxc::driver {
 
-enum class Emit { kObject, kAssembly, kLLVM, kBitcode, kC, kSharedLibrary };
+enum class Emit { kObject, kAssembly, kLLVM, kBitcode, kC, kSharedLibrary, kText };
 enum class CheckFormat { kNone, kText, kJson };
 
 /// A `--state=h0:hn`: input and output that carry one state.
@@ -31,6 +31,7 @@ struct Options {
   CheckFormat check = CheckFormat::kNone;
   std::vector<frontend::DimOverride> dims;
   std::vector<State> states;
+  std::vector<std::string> params;  ///< files of weights
   PassOptions passes;
   std::string runtime;  ///< runtime-lite's library, for shared libraries
 

@@ -17,8 +17,8 @@ namespace fs = std::filesystem;
 
 std::optional<Emit> emit_of_ending(const std::string& path) {
   static constexpr std::pair<std::string_view, Emit> kEndings[] = {
-      {".o", Emit::kObject},   {".s", Emit::kAssembly}, {".ll", Emit::kLLVM},
-      {".bc", Emit::kBitcode}, {".c", Emit::kC},        {".so", Emit::kSharedLibrary}};
+      {".o", Emit::kObject}, {".s", Emit::kAssembly},       {".ll", Emit::kLLVM},   {".bc", Emit::kBitcode},
+      {".c", Emit::kC},      {".so", Emit::kSharedLibrary}, {".relax", Emit::kText}};
   std::string ending = fs::path(path).extension().string();
   for (const auto& [text, emit] : kEndings)
     if (ending == text) return emit;
@@ -47,10 +47,15 @@ bool same_file(const std::string& a, const std::string& b) {
   return fs::path(a).lexically_normal() == fs::path(b).lexically_normal() || fs::equivalent(a, b, error);
 }
 
-Status all_differ(const OutputPlan& plan, const std::string& input, Diagnostics& diag) {
-  std::vector<std::pair<const char*, std::string>> files{
-      {"input", input}, {"output", plan.output}, {"header", plan.header}};
+Status all_differ(const OutputPlan& plan, const Options& options, Diagnostics& diag) {
+  std::vector<std::pair<const char*, std::string>> files{{"input", options.input}, {"output", plan.output}};
+  if (!plan.header.empty()) files.emplace_back("header", plan.header);
   if (!plan.depfile.empty()) files.emplace_back("dependency file", plan.depfile);
+  if (!plan.params.empty()) files.emplace_back("file of constants", plan.params);
+  for (const std::string& read : options.params)
+    for (const auto& [what, file] : files)
+      if (same_file(read, file))
+        return diag.error(nullptr, Kind::usage, "'{}' cannot be both a file of --params and the {}", read, what);
   for (size_t i = 0; i < files.size(); ++i)
     for (size_t j = 0; j < i; ++j)
       if (same_file(files[i].second, files[j].second))
@@ -60,6 +65,10 @@ Status all_differ(const OutputPlan& plan, const std::string& input, Diagnostics&
 }
 
 }  // namespace
+
+bool names_text(const Options& options) {
+  return (options.emit ? options.emit : emit_of_ending(options.output)) == Emit::kText;
+}
 
 bool is_model_name(const std::string& name) {
   if (name.empty() || is_digit(name[0]) || name.rfind("rlx", 0) == 0 || is_keyword(name)) return false;
@@ -79,10 +88,17 @@ Result<OutputPlan> plan_outputs(const Options& options, Diagnostics& diag) {
   OutputPlan plan;
   std::optional<Emit> emit = options.emit ? options.emit : emit_of_ending(options.output);
   if (!emit)
-    return diag.error(nullptr, Kind::usage, "the ending of '{}' says no form; use .o .s .ll .bc .c or .so, or --emit",
-                      options.output);
+    return diag.error(nullptr, Kind::usage,
+                      "the ending of '{}' says no form; use .o .s .ll .bc .c .so or .relax, or --emit", options.output);
   plan.emit = *emit;
   plan.output = options.output;
+  if (options.depfile)
+    plan.depfile = options.depfile_path.empty() ? with_ending(options.output, ".d") : options.depfile_path;
+  if (plan.emit == Emit::kText) {
+    plan.params = with_ending(options.output, ".safetensors");
+    RELAXC_DO(all_differ(plan, options, diag));
+    return plan;
+  }
   plan.name = options.name.empty() ? fs::path(options.output).stem().string() : options.name;
   if (!is_model_name(plan.name))
     return diag.error(nullptr, Kind::usage,
@@ -90,9 +106,7 @@ Result<OutputPlan> plan_outputs(const Options& options, Diagnostics& diag) {
                       "choose one, as in --name={}",
                       plan.name, model_name_near(plan.name));
   plan.header = with_ending(options.output, ".h");
-  if (options.depfile)
-    plan.depfile = options.depfile_path.empty() ? with_ending(options.output, ".d") : options.depfile_path;
-  RELAXC_DO(all_differ(plan, options.input, diag));
+  RELAXC_DO(all_differ(plan, options, diag));
   return plan;
 }
 

@@ -12,13 +12,17 @@ struct OutputPlan {
   Emit emit = Emit::kObject;
   std::string name;     ///< prefix of every global symbol
   std::string output;   ///< the object, assembly, C …
-  std::string header;   ///< beside it
+  std::string header;   ///< beside it; empty: none
+  std::string params;   ///< where the large constants of a text go; empty: none
   std::string depfile;  ///< empty: none wanted
 };
 
 /// Decides form, name and files from the options. Fails (usage) if the ending says no form, if the name cannot begin C
 /// names, or if one file would be two of input, output, header and dependency file.
 Result<OutputPlan> plan_outputs(const Options& options, Diagnostics& diag);
+
+/// True if the options ask for the text IR.
+bool names_text(const Options& options);
 
 /// True if every global symbol may begin with `name`: a C identifier that is no keyword and does not begin with "rlx".
 bool is_model_name(const std::string& name);

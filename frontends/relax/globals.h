@@ -4,11 +4,11 @@
 #include <map>
 #include <memory>
 #include <set>
-#include <span>
 #include <string>
 
 #include "compiler/relax/op_def.h"
 #include "frontends/relax/ast.h"
+#include "frontends/relax/parser.h"
 
 namespace relaxc::frontend {
 
@@ -28,7 +28,10 @@ struct ModuleScope {
   const relax::OpTable& table;
   SourceText& source;
   ast::Tree& tree;
-  std::span<const relax::ConstantRef> constants;
+  const BesideText& beside;
+  NumberedConstants constants;  ///< what metadata["relax.expr.Constant"] is
+  bool has_metadata = false;    ///< the text says what it is
+  bool bad_metadata = false;    ///< and that was reported
   std::map<std::string, Global> globals;
   size_t open_bodies = 0;              ///< functions whose bodies are being read, each because of the one before
   std::set<std::string> module_names;  ///< the classes: `Module` in `cls = Module`

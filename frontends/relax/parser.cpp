@@ -8,6 +8,7 @@
 #include "compiler/relax/verify.h"
 #include "frontends/relax/grammar.h"
 #include "frontends/relax/literals.h"
+#include "frontends/relax/metadata.h"
 #include "frontends/relax/not_ahead.h"
 #include "frontends/relax/prim_func.h"
 #include "frontends/relax/relax_function.h"
@@ -59,6 +60,11 @@ class ModuleReader {
         }
         break;
       case StmtKind::kAssign:
+        if (is_metadata(stmt)) {
+          bool read = metadata(stmt);
+          scope_.bad_metadata |= !read;
+          return read;
+        }
         (void)source_.error(stmt.place, Kind::unsupported,
                             "a module holds functions only; a value that Python computes is written where it is used");
         return false;
@@ -67,6 +73,48 @@ class ModuleReader {
     }
     (void)source_.error(stmt.place, Kind::unsupported, "a module holds functions only");
     return false;
+  }
+
+  static bool is_metadata(const ast::Stmt& stmt) {
+    return stmt.target != nullptr && stmt.target->is(AstKind::kName) && stmt.target->text == "metadata" &&
+           stmt.value != nullptr;
+  }
+
+  /// `metadata = tvm.ir.load_json("""…""")`, as TVM prints it, or `metadata = relaxc.load_params("file")`.
+  bool metadata(const ast::Stmt& stmt) {
+    const ast::Expr& value = *stmt.value;
+    if (scope_.has_metadata) {
+      (void)source_.error(stmt.place, Kind::redefinition, "the metadata is given twice");
+      return false;
+    }
+    scope_.has_metadata = true;
+    bool call = value.is(AstKind::kCall) && value.items.size() == 2;
+    std::string path = call ? dotted_path(*value.items[0]).value_or("") : std::string();
+    if (path == "relaxc.load_params") return load_params(*value.items[1]);
+    if (path != "tvm.ir.load_json" && path != "ir.load_json" && path != "load_json") {
+      (void)source_.error(value.place, Kind::unsupported,
+                          "metadata comes from tvm.ir.load_json(\"…\") or relaxc.load_params(\"file\")");
+      return false;
+    }
+    Result<std::vector<relax::ConstantRef>> constants = read_metadata(source_, *value.items[1]);
+    if (!constants) return false;
+    for (size_t i = 0; i < constants->size(); ++i)
+      scope_.constants.emplace(static_cast<int64_t>(i), std::move((*constants)[i]));
+    return true;
+  }
+
+  bool load_params(const ast::Expr& argument) {
+    Result<std::string> file = string_value(source_, argument, "a file");
+    if (!file) return false;
+    if (!scope_.constants.empty()) return true;  // given otherwise
+    if (!scope_.beside.load) {
+      (void)source_.error(argument.place, Kind::unsupported, "files of weights are not read here");
+      return false;
+    }
+    Result<NumberedConstants> constants = scope_.beside.load(*file, source_.at(argument.place));
+    if (!constants) return false;
+    scope_.constants = std::move(*constants);
+    return true;
   }
 
   bool module_class(const ast::Stmt& stmt) {
@@ -163,6 +211,13 @@ std::string module_name(const std::string& path) {
 
 Result<relax::Module> parse_module(std::string path, std::string text, const relax::OpTable& table, Diagnostics& diag,
                                    std::span<const relax::ConstantRef> constants) {
+  BesideText beside;
+  for (size_t i = 0; i < constants.size(); ++i) beside.constants.emplace(static_cast<int64_t>(i), constants[i]);
+  return parse_module(std::move(path), std::move(text), table, diag, beside);
+}
+
+Result<relax::Module> parse_module(std::string path, std::string text, const relax::OpTable& table, Diagnostics& diag,
+                                   const BesideText& beside) {
   relax::Module module;
   module.name = module_name(path);
   diag.keep(module.shared_sources());
@@ -174,7 +229,7 @@ Result<relax::Module> parse_module(std::string path, std::string text, const rel
   ast::Tree tree;
   size_t errors_before = diag.error_count();
   parse_file(source, tree);
-  ModuleScope scope{module, table, source, tree, constants, {}, 0, {}};
+  ModuleScope scope{module, table, source, tree, beside, beside.constants, false, false, {}, 0, {}};
   bool ok = ModuleReader(scope).run();
   if (!ok || diag.error_count() != errors_before) return diag.failed();
   // What the readers let through and is still no module.

@@ -6,6 +6,8 @@
 // error.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <span>
 #include <string>
 
@@ -13,10 +15,23 @@
 
 namespace relaxc::frontend {
 
+/// What `metadata["relax.expr.Constant"][i]` refers to, by i.
+using NumberedConstants = std::map<int64_t, relax::ConstantRef>;
+
+/// Model data that lies beside a text.
+struct BesideText {
+  /// Given by the user; goes before what the text says.
+  NumberedConstants constants;
+  /// Reads the file of `metadata = relaxc.load_params("file")`; null: a text that has this is refused.
+  std::function<Result<NumberedConstants>(const std::string& file, Location where)> load;
+};
+
 /// Reads `text` (quoted in messages as `path`) into a module that verifies. Every error of the file is reported, at
-/// most one a cause, with its place and, for a misspelt name, the nearest one. `constants` are what
-/// `metadata["relax.expr.Constant"][i]` refers to (relax::large_constants of the module that was printed). The module's
-/// name is the class's, or the file's where there is no class.
+/// most one a cause, with its place and, for a misspelt name, the nearest one. The module's name is the class's, or the
+/// file's where there is no class.
+Result<relax::Module> parse_module(std::string path, std::string text, const relax::OpTable& table, Diagnostics& diag,
+                                   const BesideText& beside);
+/// The same with a list of constants (relax::large_constants of the module that was printed).
 Result<relax::Module> parse_module(std::string path, std::string text, const relax::OpTable& table, Diagnostics& diag,
                                    std::span<const relax::ConstantRef> constants = {});
 

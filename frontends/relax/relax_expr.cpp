@@ -150,11 +150,15 @@ Result<Term> RelaxFunctionReader::element(const ast::Expr& e) {
     return source_.error(e.items[1]->place, Kind::invalid_value, "a subscript of a tuple is a number");
   int64_t at_index = *position.constant();
   if (metadata) {
-    if (at_index < 0 || at_index >= static_cast<int64_t>(scope_.constants.size()))
-      return source_.error(e.place, Kind::missing_data,
-                           "constant {} is not in the text, and {} constants were given beside it", at_index,
-                           scope_.constants.size());
-    return Term::of(at(e.place).constant(scope_.constants[static_cast<size_t>(at_index)]));
+    auto found = scope_.constants.find(at_index);
+    if (found != scope_.constants.end()) return Term::of(at(e.place).constant(found->second));
+    if (scope_.bad_metadata) return diag.failed();
+    if (scope_.has_metadata || !scope_.constants.empty())
+      return source_.error(e.place, Kind::missing_data, "there is no constant {}; the metadata has {} constants",
+                           at_index, scope_.constants.size());
+    Failure failure = source_.error(e.place, Kind::missing_data, "constant {} is not in the text", at_index);
+    source_.hint("print the module with show_meta=True, or name a file that has it with --params");
+    return failure;
   }
   RELAXC_TRY(Term term, eval(base));
   if (term.kind == Term::kValue)
