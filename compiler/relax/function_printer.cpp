@@ -84,7 +84,8 @@ void FunctionPrinter::signature() {
     bool own = var != nullptr && Var(var).name() == param->name && known_.count(var) == 0;
     std::string param_name = name(param);
     if (own) shared_[var] = param_name;
-    std::string type = own ? "R.Prim(\"int64\")" : info_text(param->info, names_, true);
+    Info shown = own ? prim_info(function_.context(), prim->dtype) : param->info;
+    std::string type = info_text(shown, names_, true);
     text += (text.empty() ? "" : ", ") + param_name + ": " + type;
   }
   std::string result = result_annotation();

@@ -4,6 +4,7 @@
 // interpret_call.cpp. Nothing here is quick, and nothing is clever: this is what optimized programs are compared with.
 #include "compiler/relax/interpret.h"
 
+#include <bit>
 #include <cstring>
 
 #include "compiler/relax/interpret_frame.h"
@@ -32,6 +33,22 @@ std::vector<int64_t> values_of(const HostTensor& t) {
   return values;
 }
 
+int64_t cell_of(const HostTensor& t) {
+  if (t.dtype.is_float()) return std::bit_cast<int64_t>(decode_scalar(t.dtype, t.bytes.data()));
+  return decode_integer(t.dtype, t.bytes.data());
+}
+
+Part part_of(DType dtype, int64_t cell) {
+  HostTensor t{dtype.is_index() ? DType::i(64) : dtype, {}, {}};
+  if (dtype.is_float()) {
+    t.bytes = encode_scalar(t.dtype, std::bit_cast<double>(cell));
+  } else {
+    t.bytes.resize(static_cast<size_t>(t.dtype.bytes()));
+    std::memcpy(t.bytes.data(), &cell, t.bytes.size());
+  }
+  return std::make_shared<HostTensor>(std::move(t));
+}
+
 /// The address of a tensor's elements; never null.
 void* address(const HostTensor& t) {
   alignas(64) static constexpr std::byte kNothing[64]{};
@@ -47,7 +64,29 @@ std::string label(const Op& op) {
 std::optional<int64_t> Frame::evaluate(Expr e) const {
   for (Var var : arith::free_vars(e))
     if (!env_.contains(var)) return std::nullopt;
-  return arith::evaluate(e, [&](Var var) { return env_.at(var); });
+  bool plain = true;
+  arith::for_each_node(e, [&](Expr node) { plain &= node.dtype().is_index() || node.dtype().is_bool(); });
+  return plain ? arith::evaluate(e, [&](Var var) { return env_.at(var); }) : evaluate_element(e);
+}
+
+/// Arithmetic of elements means here what it means in a kernel: the Evaluator runs it.
+std::optional<int64_t> Frame::evaluate_element(Expr e) const {
+  tir::Builder builder(program_.module.context());
+  DType dtype = e.dtype().is_index() ? DType::i(64) : e.dtype();
+  tir::PrimFunc function;
+  function.name = "scalar";
+  tir::BufferRef out = builder.buffer("y", dtype, {builder.index(1)});
+  function.params.push_back({out, {}});
+  function.body = builder.store(out, {builder.index(0)}, arith::cast(dtype, e));
+  std::vector<int64_t> cells;
+  for (Var var : arith::free_vars(e)) {
+    function.params.push_back({nullptr, var});
+    cells.push_back(env_.at(var));
+  }
+  HostTensor result{dtype, {}, std::vector<std::byte>(static_cast<size_t>(dtype.bytes()))};
+  void* to = result.bytes.data();
+  if (!program_.evaluator.run(function, {&to, 1}, cells)) return std::nullopt;
+  return cell_of(result);
 }
 
 bool Frame::evaluate_dims(const std::vector<Expr>& dims, std::vector<int64_t>& out, const std::string& what) {
@@ -98,9 +137,36 @@ bool Frame::match(Info info, std::span<const Part> list, const std::string& what
     return !tensor->shape || match_dims(*tensor->shape, t.shape, what);
   }
   if (const auto* shape = info->as<ShapeInfo>()) return !shape->dims || match_dims(*shape->dims, values_of(t), what);
-  if (const auto* prim = info->as<PrimInfo>(); prim != nullptr && prim->value && !prim->dtype.is_float())
-    return match_dims({prim->value}, values_of(t), what);
+  if (const auto* prim = info->as<PrimInfo>()) {
+    DType dtype = prim->dtype.is_index() ? DType::i(64) : prim->dtype;
+    if (t.dtype != dtype || !t.shape.empty())
+      return fail(kDtype, what + " is no scalar of dtype " + to_string(dtype) + " but has " + to_string(t.dtype));
+    return !prim->value || match_dims({prim->value}, {cell_of(t)}, what);
+  }
   return true;
+}
+
+/// Symbols that stand alone take their values, so that n * 4 may come before n.
+void Frame::bind_bare(Info info, std::span<const Part> list) {
+  if (const auto* tuple = info->as<TupleInfo>()) {
+    for (Info field : tuple->fields) {
+      size_t count = std::min(leaves(field), list.size());
+      bind_bare(field, list.first(count));
+      list = list.subspan(count);
+    }
+    return;
+  }
+  if (list.empty()) return;
+  std::vector<Expr> formal;
+  std::vector<int64_t> actual;
+  if (const auto* tensor = info->as<TensorInfo>(); tensor != nullptr && tensor->shape)
+    formal = *tensor->shape, actual = list[0]->shape;
+  if (const auto* shape = info->as<ShapeInfo>(); shape != nullptr && shape->dims)
+    formal = *shape->dims, actual = values_of(*list[0]);
+  if (const auto* prim = info->as<PrimInfo>(); prim != nullptr && prim->value)
+    formal = {prim->value}, actual = {cell_of(*list[0])};
+  for (size_t k = 0; k < formal.size() && k < actual.size(); ++k)
+    if (formal[k].as<arith::VarNode>() != nullptr) env_.try_emplace(formal[k], actual[k]);
 }
 
 bool Frame::call(const Function& function, const Parts& inputs, Parts& outputs) {
@@ -111,25 +177,15 @@ bool Frame::call(const Function& function, const Parts& inputs, Parts& outputs) 
       return fail(kTensorCount, function.name + " takes more inputs", static_cast<int64_t>(next + count),
                   static_cast<int64_t>(inputs.size()));
     std::span<const Part> list = std::span(inputs).subspan(next, count);
-    // Symbols that stand alone first, so that n * 4 may come before n.
     values_[argument] = Parts(list.begin(), list.end());
     next += count;
   }
   if (next != inputs.size())
     return fail(kTensorCount, function.name + " takes fewer inputs", static_cast<int64_t>(next),
                 static_cast<int64_t>(inputs.size()));
-  for (int pass = 0; pass < 2; ++pass)
-    for (const Value* argument : function.body().arguments) {
-      const Parts& list = values_[argument];
-      if (pass == 0) {
-        if (const auto* tensor = argument->info->as<TensorInfo>(); tensor != nullptr && tensor->shape)
-          for (size_t k = 0; k < std::min(tensor->shape->size(), list[0]->shape.size()); ++k)
-            if ((*tensor->shape)[k].as<arith::VarNode>() != nullptr)
-              env_.try_emplace((*tensor->shape)[k], list[0]->shape[k]);
-      } else if (!match(argument->info, list, "input '" + argument->name + "'")) {
-        return false;
-      }
-    }
+  for (const Value* argument : function.body().arguments) bind_bare(argument->info, values_[argument]);
+  for (const Value* argument : function.body().arguments)
+    if (!match(argument->info, values_[argument], "input '" + argument->name + "'")) return false;
   if (!run_region(function.body())) return false;
   for (const Value* result : function.body().results())
     for (const Part& part : parts(result)) outputs.push_back(part);
@@ -178,16 +234,9 @@ bool Frame::run(const Op& op) {
     }
     case OpKind::kPrim: {
       const auto& info = *op.result()->info->as<PrimInfo>();
-      HostTensor t{info.dtype.is_index() ? DType::i(64) : info.dtype, {}, {}};
-      if (const auto* number = info.value.as<arith::FloatImm>()) {
-        t.bytes = encode_scalar(t.dtype, number->value);
-      } else {
-        std::vector<int64_t> value;
-        if (!evaluate_dims({info.value}, value, "a scalar")) return false;
-        t.bytes.resize(static_cast<size_t>(t.dtype.bytes()));
-        std::memcpy(t.bytes.data(), value.data(), t.bytes.size());
-      }
-      values_[op.result()] = {std::make_shared<HostTensor>(std::move(t))};
+      std::vector<int64_t> value;
+      if (!evaluate_dims({info.value}, value, "a scalar")) return false;
+      values_[op.result()] = {part_of(info.dtype, value[0])};
       return true;
     }
     case OpKind::kTuple: {

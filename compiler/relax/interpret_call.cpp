@@ -44,6 +44,7 @@ static void collect(const Parts& parts, Info info, Parts& tensors, std::vector<i
     tensors.insert(tensors.end(), parts.begin(), parts.end());
     return;
   }
+  if (info->as<PrimInfo>() != nullptr) return scalars.push_back(cell_of(*parts[0]));
   for (int64_t value : values_of(*parts[0])) scalars.push_back(value);
 }
 

@@ -36,6 +36,9 @@ Part vector_of(const std::vector<int64_t>& values);
 std::vector<int64_t> values_of(const HostTensor& t);
 /// The address of a tensor's elements; never null.
 void* address(const HostTensor& t);
+/// A number as the environment holds it: an integer, or the bits of a double for floats.
+int64_t cell_of(const HostTensor& t);
+Part part_of(DType dtype, int64_t cell);
 /// What an op is called in a fault.
 std::string label(const Op& op);
 
@@ -66,9 +69,12 @@ class Frame {
     return false;
   }
 
+  /// The value of a scalar as a cell holds it; nothing if a variable has none or the arithmetic fails.
   std::optional<int64_t> evaluate(Expr e) const;
+  std::optional<int64_t> evaluate_element(Expr e) const;
   bool evaluate_dims(const std::vector<Expr>& dims, std::vector<int64_t>& out, const std::string& what);
   bool match(Info info, std::span<const Part> parts, const std::string& what);
+  void bind_bare(Info info, std::span<const Part> parts);
   bool match_dims(const std::vector<Expr>& dims, const std::vector<int64_t>& actual, const std::string& what);
   void forget(const std::vector<Var>& symbols) {
     for (Var var : symbols) env_.erase(var);
@@ -102,7 +108,7 @@ class Frame {
 
   Program& program_;
   int depth_;
-  std::unordered_map<Expr, int64_t> env_;
+  std::unordered_map<Expr, int64_t> env_;  ///< floats as the bits of a double
   std::unordered_map<const Value*, Parts> values_;
   RunFault fault_;
 };

@@ -53,8 +53,9 @@ class InfoPrinter {
   }
   /// A 64-bit integer of the Relax level is a dim: its own dtype is `index`, its text int64.
   std::string prim(const PrimInfo& prim) const {
-    if (prim.dtype.is_index() && prim.value) return "R.Prim(value=" + dim(prim.value) + ")";
-    return "R.Prim(\"" + (prim.dtype.is_index() ? "int64" : to_string(prim.dtype)) + "\")";
+    std::string value = prim.value ? "value=" + dim(prim.value) : "";
+    if (prim.dtype.is_index()) return value.empty() ? "R.Prim(\"int64\")" : "R.Prim(" + value + ")";
+    return "R.Prim(\"" + to_string(prim.dtype) + (value.empty() ? "\")" : "\", " + value + ")");
   }
   std::string tensor(const TensorInfo& tensor) const {
     std::string text;

@@ -18,8 +18,8 @@ void FunctionPrinter::print(const Op& op) {
     std::string target = name(op.results[0]);
     return line(target + ": " + info(op.results[0]->info) + " = " + text);
   }
-  const Value* first = op.results[0];
-  std::string group = namer_.fresh((first->name.empty() ? "lv" : first->name) + "_results");
+  // The group is called after its first result, which has its name by then: printed again, it is the same.
+  std::string group = namer_.fresh(name(op.results[0]) + "_results");
   line(group + " = " + text);
   for (size_t i = 0; i < op.results.size(); ++i) {
     std::string target = name(op.results[i]);

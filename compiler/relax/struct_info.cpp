@@ -222,8 +222,9 @@ std::string to_string(Info info) {
       return "R.Object";
     case InfoKind::kPrim: {
       const auto& prim = *info->as<PrimInfo>();
-      return prim.value ? "R.Prim(value=" + arith::to_string(prim.value) + ")"
-                        : "R.Prim(\"" + to_string(prim.dtype) + "\")";
+      std::string value = prim.value ? "value=" + arith::to_string(prim.value) : "";
+      if (prim.dtype.is_index()) return value.empty() ? "R.Prim(\"int64\")" : "R.Prim(" + value + ")";
+      return "R.Prim(\"" + to_string(prim.dtype) + (value.empty() ? "\")" : "\", " + value + ")");
     }
     case InfoKind::kShape: {
       const auto& shape = *info->as<ShapeInfo>();

@@ -270,7 +270,10 @@ Result<Term> RelaxFunctionReader::special(const std::string& path, const ast::Ex
   }
   if (path == "R.prim_value" && arguments == 1) {
     RELAXC_TRY(Scalar scalar, read(*e.items[1]));
-    if (scalar.literal == Scalar::kReal) scalar.expr = context_.cast(DType::f(32), scalar.expr);
+    if (scalar.literal == Scalar::kReal) {
+      RELAXC_TRY(scalar.expr, adapt(scalar, DType::f(32), e.place));
+    }
+    if (scalar.literal == Scalar::kDimLiteral) scalar.expr = context_.index(*scalar.expr.constant());
     return Term::of(at(e.place).prim(scalar.expr));
   }
   if (path == "R.tuple") {

@@ -95,10 +95,10 @@ Status RelaxFunctionReader::parameter(const ast::Parameter& param) {
     return source_.error(param.place, Kind::ill_formed,
                          "parameter '{}' needs a type, such as R.Tensor((\"n\", 4), \"float32\")", param.name);
   RELAXC_TRY(Info type, info(*param.annotation));
-  // A scalar integer is a symbol too: it may be a dim.
+  // A scalar is a symbol too, and an integer may be a dim.
   const auto* prim = type->as<relax::PrimInfo>();
-  if (prim != nullptr && prim->dtype.is_index() && !prim->value)
-    type = relax::prim_info(context_, prim->dtype, context_.var(param.name));
+  if (prim != nullptr && !prim->value)
+    type = relax::prim_info(context_, prim->dtype, context_.var(param.name, prim->dtype));
   Value* value = function_.make_argument(&function_.body(), param.name, type);
   names_.bind(param.name, Term::of(value), param.place);
   return Done{};
@@ -257,8 +257,8 @@ void RelaxFunctionReader::poison(const ast::Expr* target) {
     names_.bind(target->text, {}, target->place);
 }
 
-arith::Var RelaxFunctionReader::declare_symbol(const std::string& name, Place place) {
-  arith::Var var = context_.var(name);
+arith::Var RelaxFunctionReader::declare_symbol(const std::string& name, DType dtype, Place place) {
+  arith::Var var = context_.var(name, dtype);
   unbound_.insert(var);
   names_.bind(name, Term::of(Scalar{var}), place);
   return var;

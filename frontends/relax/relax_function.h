@@ -59,7 +59,7 @@ class RelaxFunctionReader : ScalarReader {
   void bind(const ast::Expr& target, Term term);
   void poison(const ast::Expr* target);
   void poison_names(const ast::Expr* annotation);
-  arith::Var declare_symbol(const std::string& name, Place place);
+  arith::Var declare_symbol(const std::string& name, DType dtype, Place place);
   bool shadowed(const std::string& root) { return names_.find(root) != nullptr; }
   /// "R.nn.relu" of a call's callee, if no local name hides its root.
   std::string path_of(const ast::Expr& e);
@@ -75,6 +75,7 @@ class RelaxFunctionReader : ScalarReader {
   Result<std::vector<arith::Expr>> dims(const ast::Expr& e);
   Result<std::vector<arith::Expr>> dims_of(const Term& term, Place place);
   Result<arith::Expr> dim(const ast::Expr& e);
+  Result<arith::Expr> prim_of(const ast::Expr& e, DType dtype);
   /// Brings a value to what its annotation says: checks, unifies symbols, or casts with a guard.
   Result<Term> annotate(const Term& term, const ast::Expr& annotation);
   Result<Value*> cast_to(Value* value, Info info, std::vector<arith::Var> binds, Place place);

@@ -42,7 +42,10 @@ bool contradict(relax::Info a, relax::Info b) {
     const auto* y = b->as<relax::ShapeInfo>();
     return (x->ndim >= 0 && y->ndim >= 0 && x->ndim != y->ndim) || dims_differ(x->dims, y->dims);
   }
-  if (const auto* x = a->as<relax::PrimInfo>()) return x->dtype != b->as<relax::PrimInfo>()->dtype;
+  if (const auto* x = a->as<relax::PrimInfo>()) {
+    const auto* y = b->as<relax::PrimInfo>();
+    return x->dtype != y->dtype || (x->value && y->value && arith::prove(arith::ne(x->value, y->value)));
+  }
   if (const auto* x = a->as<relax::TupleInfo>()) {
     const auto& y = b->as<relax::TupleInfo>()->fields;
     if (x->fields.size() != y.size()) return true;
@@ -168,14 +171,32 @@ Result<relax::Info> RelaxFunctionReader::prim_info(const ast::Expr& e) {
   Diagnostics& diag = source_.diag();
   std::vector<const ast::Expr*> arguments = arguments_of(e);
   const ast::Keyword* dtype = e.keyword("dtype");
-  if (const ast::Keyword* value = e.keyword("value")) {
-    RELAXC_TRY(arith::Expr dim_value, dim(*value->value));
-    return relax::prim_info(context_, DType::index(), dim_value);
-  }
-  if (arguments.empty() && dtype == nullptr)
+  const ast::Keyword* value = e.keyword("value");
+  const ast::Expr* written = !arguments.empty() ? arguments[0] : dtype != nullptr ? dtype->value : nullptr;
+  if (written == nullptr && value == nullptr)
     return source_.error(e.place, Kind::ill_formed, "R.Prim needs a dtype, as in R.Prim(\"int64\")");
-  RELAXC_TRY(DType type, dtype_value(source_, arguments.empty() ? *dtype->value : *arguments[0]));
-  return relax::prim_info(context_, type == DType::i(64) ? DType::index() : type);
+  DType type = DType::index();
+  if (written != nullptr) {
+    RELAXC_TRY(type, dtype_value(source_, *written));
+  }
+  if (type == DType::i(64)) type = DType::index();
+  if (value == nullptr) return relax::prim_info(context_, type);
+  RELAXC_TRY(arith::Expr of_value, prim_of(*value->value, type));
+  return relax::prim_info(context_, type, of_value);
+}
+
+/// The value of a scalar type; a name that stands alone may be new.
+Result<arith::Expr> RelaxFunctionReader::prim_of(const ast::Expr& e, DType dtype) {
+  if (e.is(AstKind::kString)) {
+    const ast::Expr* quoted = parse_quoted(source_, scope_.tree, {e.place.begin + 1, e.place.length - 2});
+    return quoted == nullptr ? Result<arith::Expr>(source_.diag().failed()) : prim_of(*quoted, dtype);
+  }
+  bool fresh = e.is(AstKind::kName) && pattern_ == Pattern::kFresh && names_.find(e.text) == nullptr;
+  if (!fresh || dtype.is_index()) return value(e, dtype);
+  arith::Var var = context_.var(e.text, dtype);
+  names_.bind(e.text, Term::of(Scalar{var}), e.place);
+  if (binding_ != nullptr) binding_->push_back(var);
+  return var;
 }
 
 Result<relax::Info> RelaxFunctionReader::tuple_info(const ast::Expr& e) {

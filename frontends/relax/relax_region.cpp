@@ -207,8 +207,7 @@ Result<relax::Info> RelaxFunctionReader::join_infos(relax::Op* op, Info a, Info 
   }
   const auto *p = a->as<relax::PrimInfo>(), *q = b->as<relax::PrimInfo>();
   if (p != nullptr && q != nullptr && p->dtype == q->dtype) {
-    if (!p->dtype.is_index()) return relax::prim_info(context_, p->dtype);
-    arith::Var var = context_.var(name + "_value");
+    arith::Var var = context_.var(name + "_value", p->dtype);
     if (op != nullptr) op->binds.push_back(var);
     return relax::prim_info(context_, p->dtype, var);
   }

@@ -17,10 +17,13 @@ std::vector<const ast::Expr*> targets_of(const ast::Expr& target) {
   return target.is_sequence() ? target.items : std::vector<const ast::Expr*>{&target};
 }
 
-bool declares_symbol(const std::string& path, const ast::Expr& call) {
-  bool typed = path == "T.int64" || path == "T.int32" || path == "T.index";
-  return path == "T.var" || path == "T.Var" || path == "T.SizeVar" || path == "tir.Var" || path == "R.shape_var" ||
-         (typed && call.items.size() == 1);
+/// The dtype of the symbol that a call such as T.int64() declares; integers of 32 and 64 bits are dims.
+std::optional<DType> declared_symbol(const std::string& path, const ast::Expr& call) {
+  for (const char* untyped : {"T.var", "T.Var", "T.SizeVar", "tir.Var", "R.shape_var", "T.index"})
+    if (path == untyped && (path != "T.index" || call.items.size() == 1)) return DType::index();
+  if (path.rfind("T.", 0) != 0 || call.items.size() != 1) return std::nullopt;
+  std::optional<DType> dtype = parse_dtype(path == "T.boolean" ? "bool" : path.substr(2));
+  return dtype == DType::i(64) || dtype == DType::i(32) ? DType::index() : dtype;
 }
 
 }  // namespace
@@ -147,19 +150,21 @@ Status RelaxFunctionReader::declare_symbols(const ast::Stmt& stmt, bool& done) {
   bool group = values.size() == 1 && values[0]->is(AstKind::kCall) && path_of(*values[0]->items[0]) == "R.shape_vars";
   for (const ast::Expr* value : values) {
     if (group) break;
-    if (!value->is(AstKind::kCall) || !declares_symbol(path_of(*value->items[0]), *value)) return Done{};
+    if (!value->is(AstKind::kCall) || !declared_symbol(path_of(*value->items[0]), *value)) return Done{};
   }
   done = true;
   size_t count = group ? values[0]->items.size() - 1 : values.size();
   if (count != targets.size())
     return source_.error(stmt.place, Kind::wrong_arity, "{} names for {} symbols", targets.size(), count);
-  for (const ast::Expr* target : targets) {
+  for (size_t i = 0; i < targets.size(); ++i) {
+    const ast::Expr* target = targets[i];
     if (!target->is(AstKind::kName))
       return source_.error(target->place, Kind::syntax, "expected a name for the symbol");
     auto* known = names_.find(target->text);
     bool again =
         known != nullptr && known->value.kind == Term::kScalar && known->value.scalar.expr.as<arith::VarNode>();
-    if (!again) declare_symbol(target->text, target->place);
+    DType dtype = group ? DType::index() : *declared_symbol(path_of(*values[i]->items[0]), *values[i]);
+    if (!again) declare_symbol(target->text, dtype, target->place);
   }
   return Done{};
 }

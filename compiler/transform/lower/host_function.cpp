@@ -296,7 +296,7 @@ Status HostFunction::lower_match_cast(Op& op) {
       slots_[&to] = Slot(slot(from));
       return Done{};
     }
-    Expr found = arith::cast(DType::index(), scalar(from));
+    Expr found = arith::cast(prim->value.dtype(), scalar(from));
     const auto* var = prim->value.as<arith::VarNode>();
     bool binds = var != nullptr && !symbols_.in_scope(Var(var));
     if (binds && symbols_.of_entry(found))

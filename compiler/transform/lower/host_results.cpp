@@ -167,8 +167,8 @@ void HostFunction::require_capacity(const Output& output, const std::vector<Expr
 
 Status HostFunction::write_output(Output& output, const Slot& from) {
   if (output.info->as<TensorInfo>() == nullptr) {
-    std::vector<Expr> elements = dims(output.info);
-    if (output.info->as<PrimInfo>() != nullptr) elements = {scalar(*output.value)};
+    std::vector<Expr> elements = symbols_.known(numbers(output.info));
+    if (output.info->as<PrimInfo>() != nullptr && elements.empty()) elements = {build_.load(from.buffer, {})};
     for (size_t i = 0; i < elements.size(); ++i) {
       tir::Indices at(output.buffer->shape.size(), build_.index(static_cast<int64_t>(i)));
       steps_->add(build_.store(output.buffer, at, arith::cast(output.buffer->dtype, elements[i])));
