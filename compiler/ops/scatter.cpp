@@ -97,7 +97,56 @@ Stmt define_nd(DefineContext& d) {
   return b.seq(std::move(parts));
 }
 
+/// x and updates differ along `axis` alone; positions [batch] say where each batch's updates begin.
+InferResult infer_update(InferContext& c) {
+  Diagnostics& diag = c.diag;
+  RELAXC_TRY(const TensorInfo* x, c.tensor(0));
+  RELAXC_TRY(const TensorInfo* updates, c.tensor(1));
+  RELAXC_TRY(const TensorInfo* positions, index_tensor(c, 2));
+  RELAXC_TRY(int64_t axis, c.axis(c.op.attrs.integer("axis"), x->ndim));
+  if (axis == 0 || x->ndim != updates->ndim || x->dtype != updates->dtype || positions->ndim != 1)
+    return c.error(Kind::shape_mismatch, "'cache_update' of {} with {} at {} along axis {}",
+                   to_string(c.op.operand(0)->info), to_string(c.op.operand(1)->info), to_string(c.op.operand(2)->info),
+                   axis);
+  RELAXC_DO(require_equal(c, (*x->shape)[0], (*positions->shape)[0], "batch dims"));
+  for (size_t k = 0; k < x->shape->size(); ++k)
+    if (static_cast<int64_t>(k) != axis)
+      RELAXC_DO(require_equal(c, (*x->shape)[k], (*updates->shape)[k], fmt::format("dims of axis {}", k)));
+  Expr room = (*x->shape)[static_cast<size_t>(axis)], count = (*updates->shape)[static_cast<size_t>(axis)];
+  RELAXC_DO(c.require(arith::le(count, room), kDerivedDim, room, count, "'cache_update' of more than the cache holds"));
+  return one(tensor_info(c.context, *x->shape, *x->dtype));
+}
+
+Stmt define_update(DefineContext& d) {
+  tir::Builder& b = d.builder;
+  BufferRef x = d.input(0), updates = d.input(1), positions = d.input(2);
+  size_t axis = axis_of(d.attrs().integer("axis"), x->shape.size());
+  Expr room = x->shape[axis], count = updates->shape[axis];
+  bool circular = d.attrs().flag("circular");
+  auto begin = [&](Expr batch) { return cast(DType::index(), b.load(positions, {batch})); };
+  Stmt check = circular ? Stmt() : b.nest({x->shape[0]}, [&](const Indices& i) {
+    Expr first = begin(i[0]);
+    return d.require(arith::logical_and(arith::le(b.index(0), first), arith::le(first, room - count)), kIndexRange);
+  });
+  Stmt writes = b.nest(updates->shape, [&](const Indices& i) {
+    Indices to = i;
+    to[axis] = begin(i[0]) + i[axis];
+    if (circular) to[axis] = arith::floormod(to[axis], room);
+    return b.store(d.output(), to, b.load(updates, i));
+  });
+  return b.seq({check, copy_of_x(d), writes});
+}
+
+constexpr OperandDef kUpdateOperands[] = {{"x"}, {"updates"}, {"positions"}};
+constexpr AttrDef kUpdate[] = {{"axis", AttrType::kInt, true}, {"circular", AttrType::kBool, false, "False"}};
+
 constexpr OpDef kOps[] = {
+    {.name = "cache_update",
+     .operands = kUpdateOperands,
+     .attrs = kUpdate,
+     .infer = infer_update,
+     .define = define_update,
+     .doc = "x with updates written along axis, from positions[batch] on; circular: past the end at the beginning"},
     {.name = "scatter_elements",
      .operands = kOperands,
      .attrs = kElements,

@@ -96,6 +96,36 @@ Stmt define_astype(DefineContext& d) {
                            [&](const Indices& i) { return cast(d.output()->dtype, d.builder.load(d.input(0), i)); });
 }
 
+/// Bits of an element; a truth value has 8, of which it uses one.
+uint32_t width(DType dtype) {
+  return dtype.is_bool() ? 8 : dtype.bits;
+}
+
+InferResult infer_reinterpret(InferContext& c) {
+  Diagnostics& diag = c.diag;
+  RELAXC_TRY(const TensorInfo* x, c.tensor(0));
+  DType from = *x->dtype, to = c.op.attrs.dtype("dtype");
+  if (width(from) != width(to))
+    return c.error(Kind::dtype_mismatch, "'reinterpret' of {} as {}, which is not of the same width", to_string(from),
+                   to_string(to));
+  return std::vector<Info>{tensor_info(c.context, *x->shape, to)};
+}
+
+Expr reinterpreted(DType to, Expr x) {
+  return x.dtype() == to ? x : x.context().call(to, Intrinsic::k_bitcast, {x});
+}
+
+Stmt define_reinterpret(DefineContext& d) {
+  DType to = d.output()->dtype;
+  return d.builder.compute(d.output(), [&](const Indices& i) {
+    Expr x = d.builder.load(d.input(0), i);
+    if (x.dtype().is_bool() && !to.is_bool()) return reinterpreted(to, cast(DType::u(8), x));
+    return to.is_bool() && !x.dtype().is_bool()
+               ? arith::ne(reinterpreted(DType::u(8), x), d.context().imm(DType::u(8), 0))
+               : reinterpreted(to, x);
+  });
+}
+
 Expr abs(Expr x) {
   if (x.dtype().is_float()) return call(Intrinsic::k_abs, x);
   return x.dtype().is_uint() ? x : select(arith::lt(x, like(x, 0)), -x, x);
@@ -295,6 +325,12 @@ constexpr OpDef kOps[] = {
      .infer = infer<is_bits>,
      .define = define<bitwise_not>,
      .doc = "every bit inverted"},
+    {.name = "reinterpret",
+     .operands = kX,
+     .attrs = kDType,
+     .infer = infer_reinterpret,
+     .define = define_reinterpret,
+     .doc = "the same bits as elements of another dtype of that width"},
     {.name = "identity",
      .operands = kX,
      .infer = infer<any>,

@@ -49,6 +49,22 @@ Status scatter_nd(Node& node) {
   return node.set(0, node.call("scatter_nd", operands, {{"reduction", combine}}));
 }
 
+Status tensor_scatter(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * cache, node.input(0));
+  RELAXC_TRY(Value * updates, node.input(1));
+  RELAXC_TRY(Value * positions, node.optional_input(2));
+  RELAXC_TRY(int64_t axis, axis_of(node, cache, -2));
+  std::string mode = node.string_attr("mode", "linear");
+  if (mode != "linear" && mode != "circular")
+    return node.error(Kind::invalid_attribute, "mode '{}' is none of linear, circular", mode);
+  if (positions == nullptr) {
+    RELAXC_TRY(positions, node.call("zeros", {node.shape({cache->shape()[0]})}, {{"dtype", DType::i(64)}}));
+  }
+  return node.set(
+      0, node.call("cache_update", {cache, updates, positions}, {{"axis", axis}, {"circular", mode == "circular"}}));
+}
+
 /// Pads of all axes, beginnings first: an attribute ("paddings" in opset 1) before opset 11, an input since; from opset
 /// 18 on they may be for some axes only.
 Result<std::vector<Expr>> pads_of(Node& node, Value* x) {
@@ -206,6 +222,7 @@ constexpr Converter kRows[] = {
     {.name = "GatherND", .convert = gather_nd},
     {.name = "Scatter", .convert = scatter_elements},
     {.name = "ScatterElements", .convert = scatter_elements},
+    {.name = "TensorScatter", .convert = tensor_scatter},
     {.name = "ScatterND", .convert = scatter_nd},
     {.name = "Pad", .convert = pad},
     {.name = "NonZero", .convert = non_zero},

@@ -208,14 +208,34 @@ Status gelu(Node& node) {
 }
 
 /// x * sigmoid(alpha * x).
+Result<Value*> swished(Node& node, Value* x) {
+  Diagnostics& diag = node.diag;
+  double alpha = node.float_attr("alpha", 1);
+  if (alpha == 1) return node.call("nn.silu", {x});
+  RELAXC_TRY(Value * scaled, node.call("multiply", {x, node.scalar(x->dtype(), alpha)}));
+  RELAXC_TRY(Value * gate, node.call("sigmoid", {scaled}));
+  return node.call("multiply", {x, gate});
+}
+
 Status swish(Node& node) {
   Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
-  double alpha = node.float_attr("alpha", 1);
-  if (alpha == 1) return node.set(0, node.call("nn.silu", {x}));
-  RELAXC_TRY(Value * scaled, node.call("multiply", {x, node.scalar(x->dtype(), alpha)}));
-  RELAXC_TRY(Value * gate, node.call("sigmoid", {scaled}));
-  return node.set(0, node.call("multiply", {x, gate}));
+  return node.set(0, swished(node, x));
+}
+
+Status swiglu(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * gate, node.input(0));
+  RELAXC_TRY(Value * x, node.input(1));
+  RELAXC_TRY(gate, swished(node, gate));
+  return node.set(0, node.call("multiply", {gate, x}));
+}
+
+Status bit_cast(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * x, node.input(0));
+  RELAXC_TRY(DType to, dtype_of(static_cast<int32_t>(node.int_attr("to", 0)), node.location, diag));
+  return node.set(0, node.call("reinterpret", {x}, {{"dtype", to}}));
 }
 
 /// x + bias where x < -lambd, x - bias where x > lambd, else 0.
@@ -427,6 +447,8 @@ constexpr Converter kRows[] = {
     {.name = "Selu", .convert = selu},
     {.name = "Gelu", .convert = gelu},
     {.name = "Swish", .convert = swish},
+    {.name = "SwiGLU", .convert = swiglu},
+    {.name = "BitCast", .convert = bit_cast, .note = "between element types of one width"},
     {.name = "Shrink", .convert = shrink},
     {.name = "IsInf", .convert = is_inf},
     {.name = "Clip", .convert = clip},

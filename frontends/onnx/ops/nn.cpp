@@ -4,6 +4,7 @@
 // 1 pads by an operator of its own instead of by the constant attribute of the convolution.
 #include <numeric>
 
+#include "frontends/onnx/convolution.h"
 #include "frontends/onnx/fold.h"
 
 namespace relaxc::frontend {
@@ -97,10 +98,10 @@ Status same_padding(Node& node, Window& w, bool lower) {
   return Done{};
 }
 
-Result<Window> window(Node& node, Ints kernel, bool may_pad_by_zero = true) {
+Result<Window> window(Node& node, Value* x, Ints kernel, bool may_pad_by_zero = true) {
   Diagnostics& diag = node.diag;
   Window w;
-  RELAXC_TRY(w.x, node.input(0));
+  w.x = x;
   size_t rank = w.x->shape().size(), spatial = kernel.size();
   if (rank < 3 || spatial != rank - 2)
     return node.error(Kind::rank_mismatch, "a window of {} dims does not fit an input of {} dims (batch, channel, …)",
@@ -164,12 +165,9 @@ Result<Value*> add_bias(Node& node, Value* y, size_t input) {
 
 Status conv(Node& node) {
   Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * x, node.input(0));
   RELAXC_TRY(Value * weight, node.input(1));
-  RELAXC_TRY(Ints kernel, kernel_of(node, weight));
-  RELAXC_TRY(Window w, window(node, std::move(kernel)));
-  Attrs attrs = w.attrs();
-  attrs.set("groups", node.int_attr("group", 1));
-  RELAXC_TRY(Value * y, node.call("nn.conv", {w.x, weight}, std::move(attrs)));
+  RELAXC_TRY(Value * y, convolution(node, x, weight));
   return node.set(0, add_bias(node, y, 2));
 }
 
@@ -234,8 +232,10 @@ Status conv_transpose(Node& node) {
 }
 
 Result<Window> pool_window(Node& node, bool may_pad_by_zero) {
+  Diagnostics& diag = node.diag;
   if (!node.has_attr("kernel_shape")) return node.error(Kind::invalid_attribute, "kernel_shape is missing");
-  return window(node, node.ints_attr("kernel_shape"), may_pad_by_zero);
+  RELAXC_TRY(Value * x, node.input(0));
+  return window(node, x, node.ints_attr("kernel_shape"), may_pad_by_zero);
 }
 
 Status max_pool(Node& node) {
@@ -402,9 +402,16 @@ Status lrn(Node& node) {
                                 {"bias", node.float_attr("bias", 1)}}));
 }
 
+Status einsum(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(std::vector<Value*> operands, node.all_inputs());
+  return node.set(0, node.call("einsum", operands, {{"equation", node.string_attr("equation", "")}}));
+}
+
 constexpr Converter kRows[] = {
     {.name = "MatMul", .convert = matmul},
     {.name = "Gemm", .convert = gemm},
+    {.name = "Einsum", .convert = einsum},
     {.name = "Conv", .convert = conv},
     {.name = "ConvTranspose", .convert = conv_transpose, .note = "padding must not depend on a symbolic dim"},
     {.name = "MaxPool", .convert = max_pool, .note = "SAME padding of a symbolic dim needs stride 1"},
@@ -424,6 +431,16 @@ constexpr Converter kRows[] = {
 };
 
 }  // namespace
+
+Result<Value*> convolution(Node& node, Value* x, Value* weight) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Ints kernel, kernel_of(node, weight));
+  RELAXC_TRY(Window w, window(node, x, std::move(kernel)));
+  Attrs attrs = w.attrs();
+  attrs.set("groups", node.int_attr("group", 1));
+  return node.call("nn.conv", {w.x, weight}, std::move(attrs));
+}
+
 }  // namespace relaxc::frontend
 
 RELAXC_CONVERTERS(nn, kRows)

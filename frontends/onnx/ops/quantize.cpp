@@ -5,6 +5,7 @@
 // graphs; integer operators (ConvInteger, MatMulInteger) subtract the zero points in int32.
 #include <algorithm>
 
+#include "frontends/onnx/convolution.h"
 #include "frontends/onnx/fold.h"
 #include "frontends/onnx/load.h"
 
@@ -162,6 +163,41 @@ Status qlinear_matmul(Node& node) {
   return node.set(0, quantized(node, y, v[6], v[7], v[7]->dtype(), -1, 0));
 }
 
+/// Sums of products of integers; zero points of the weight are by output channel.
+Result<Value*> integer_convolution(Node& node, Value* x, Value* x_zero, Value* weight, Value* weight_zero) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(x, centered(node, x, x_zero, 1));
+  RELAXC_TRY(weight, centered(node, weight, weight_zero, 0));
+  return convolution(node, x, weight);
+}
+
+Status conv_integer(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * x, node.input(0));
+  RELAXC_TRY(Value * weight, node.input(1));
+  RELAXC_TRY(Value * x_zero, node.optional_input(2));
+  RELAXC_TRY(Value * weight_zero, node.optional_input(3));
+  return node.set(0, integer_convolution(node, x, x_zero, weight, weight_zero));
+}
+
+/// The bias is int32 in units of the product of the scales, so it joins the exact sum.
+Status qlinear_conv(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(std::vector<Value*> v, node.all_inputs());
+  if (v.size() < 8 || v.size() > 9) return node.error(Kind::wrong_arity, "it takes 8 or 9 inputs, found {}", v.size());
+  RELAXC_TRY(Value * sum, integer_convolution(node, v[0], v[2], v[3], v[5]));
+  if (v.size() == 9) {
+    RELAXC_TRY(Value * bias, spread(node, v[8], sum, 1, 0));
+    RELAXC_TRY(sum, node.call("add", {sum, bias}));
+  }
+  RELAXC_TRY(sum, astype(node, sum, DType::f(32)));
+  RELAXC_TRY(Value * x_scale, spread(node, v[1], sum, 1, 0));
+  RELAXC_TRY(Value * weight_scale, spread(node, v[4], sum, 1, 0));
+  RELAXC_TRY(Value * scale, node.call("multiply", {x_scale, weight_scale}));
+  RELAXC_TRY(Value * y, node.call("multiply", {sum, scale}));
+  return node.set(0, quantized(node, y, v[6], v[7], v[7]->dtype(), 1, 0));
+}
+
 Result<Value*> largest(Node& node, const char* op, Value* x) {
   return node.call(op, {x}, {{"axis", std::vector<int64_t>{}}, {"keepdims", false}});
 }
@@ -193,7 +229,9 @@ constexpr Converter kRows[] = {
     {.name = "DequantizeLinear", .convert = dequantize},
     {.name = "QuantizeLinear", .convert = quantize, .note = "to integers of up to 16 bits"},
     {.name = "QLinearMatMul", .convert = qlinear_matmul},
+    {.name = "QLinearConv", .convert = qlinear_conv},
     {.name = "MatMulInteger", .convert = matmul_integer},
+    {.name = "ConvInteger", .convert = conv_integer},
     {.name = "DynamicQuantizeLinear", .convert = dynamic_quantize},
 };
 

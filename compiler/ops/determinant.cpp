@@ -1,0 +1,108 @@
+// determinant.cpp: determinants of square matrices, by elimination with partial pivoting.
+//
+// Every matrix is copied and eliminated column by column in float64, so that the answer's error is that of its dtype.
+// A column without a pivot makes the determinant 0.
+#include "compiler/ops/common/element.h"
+#include "compiler/ops/common/shape.h"
+
+namespace relaxc::ops {
+namespace {
+
+constexpr DType kF64 = DType::f(64);
+
+InferResult infer(InferContext& c) {
+  Diagnostics& diag = c.diag;
+  RELAXC_TRY(const TensorInfo* x, c.tensor(0));
+  if (x->ndim < 2 || !x->dtype->is_float())
+    return c.error(Kind::shape_mismatch, "'det' of {}; it needs square matrices of floats",
+                   to_string(c.op.operand(0)->info));
+  size_t rank = x->shape->size();
+  RELAXC_DO(require_equal(c, (*x->shape)[rank - 2], (*x->shape)[rank - 1], "rows and columns"));
+  return one(tensor_info(c.context, Dims(x->shape->begin(), x->shape->end() - 2), *x->dtype));
+}
+
+/// The steps for one matrix, held in `m`; the determinant is gathered in `product`.
+class Elimination {
+ public:
+  Elimination(DefineContext& d, BufferRef m, BufferRef product, BufferRef pivot)
+      : b_(d.builder), m_(m), product_(product), pivot_(pivot), n_(m->shape[0]), first_(d.builder.index(0)) {}
+
+  Stmt column(Var k) { return b_.seq({find_pivot(k), exchange(k), b_.branch(usable(k), eliminate(k))}); }
+
+ private:
+  Expr at(Expr row, Expr column) { return b_.load(m_, {row, column}); }
+  Expr product() { return b_.load(product_, {first_}); }
+
+  Stmt find_pivot(Var k) {
+    Stmt search = b_.loop("i", n_ - k - 1, [&](Var i) {
+      Expr row = k + 1 + i, best = cast(DType::index(), b_.load(pivot_, {first_}));
+      Expr larger = arith::lt(call(Intrinsic::k_abs, at(best, k)), call(Intrinsic::k_abs, at(row, k)));
+      return b_.branch(larger, b_.store(pivot_, {first_}, cast(DType::i(64), row)));
+    });
+    return b_.seq({b_.store(pivot_, {first_}, cast(DType::i(64), k)), search});
+  }
+
+  Stmt exchange(Var k) {
+    return b_.let("pivot_row", cast(DType::index(), b_.load(pivot_, {first_})), [&](Var row) {
+      Stmt swap = b_.loop("j", n_, [&](Var j) {
+        return b_.let("kept", at(k, j), [&](Var kept) {
+          return b_.seq({b_.store(m_, {k, j}, at(row, j)), b_.store(m_, {row, j}, kept)});
+        });
+      });
+      Expr negative = product() * like(product(), -1);
+      Stmt turned = b_.branch(arith::ne(row, k), b_.seq({swap, b_.store(product_, {first_}, negative)}));
+      return b_.seq({turned, b_.store(product_, {first_}, product() * at(k, k))});
+    });
+  }
+
+  Expr usable(Var k) { return arith::ne(at(k, k), like(at(k, k), 0)); }
+
+  Stmt eliminate(Var k) {
+    return b_.loop("i", n_ - k - 1, [&](Var i) {
+      return b_.let("factor", at(k + 1 + i, k) / at(k, k), [&](Var factor) {
+        return b_.loop("j", n_ - k - 1, [&](Var j) {
+          Expr row = k + 1 + i, to = k + 1 + j;
+          return b_.store(m_, {row, to}, at(row, to) - factor * at(k, to));
+        });
+      });
+    });
+  }
+
+  tir::Builder& b_;
+  BufferRef m_, product_, pivot_;
+  Expr n_, first_;
+};
+
+Stmt define(DefineContext& d) {
+  tir::Builder& b = d.builder;
+  BufferRef x = d.input(0), y = d.output();
+  Expr n = x->shape.back(), first = b.index(0);
+  BufferRef m = b.buffer("m", kF64, {n, n});
+  BufferRef product = b.buffer("product", kF64, {b.index(1)}, tir::Scope::kLocal);
+  BufferRef pivot = b.buffer("pivot", DType::i(64), {b.index(1)}, tir::Scope::kLocal);
+  Stmt all = b.nest(y->shape, [&](const Indices& i) {
+    Stmt copy = b.nest({n, n}, [&](const Indices& at) {
+      Indices from = i;
+      from.insert(from.end(), at.begin(), at.end());
+      return b.store(m, at, cast(kF64, b.load(x, from)));
+    });
+    Stmt steps = b.loop("k", n, [&](Var k) { return Elimination(d, m, product, pivot).column(k); });
+    Stmt result = b.store(y, i, cast(y->dtype, b.load(product, {first})));
+    Stmt body = b.seq({b.store(product, {first}, d.context().imm_float(kF64, 1)), copy, steps, result});
+    return b.alloc(product, b.alloc(pivot, body));
+  });
+  return b.alloc(m, all);
+}
+
+constexpr OpDef kOps[] = {
+    {.name = "det",
+     .operands = kX,
+     .infer = infer,
+     .define = define,
+     .doc = "determinants of the matrices in the last two dims"},
+};
+
+}  // namespace
+}  // namespace relaxc::ops
+
+RELAXC_OPERATORS(determinant, kOps)

@@ -1,0 +1,375 @@
+// attention.cpp: attention over heads, with caches, masks and windows; rotary embeddings.
+//
+// Attention becomes the matmuls and the softmax that it is, so that fusion and schedules see them. Grouped queries keep
+// their group as a dim of its own, against which keys and values broadcast, so that no head is copied. Which keys a
+// query may see is computed from positions, and a row that sees none gives zeros, as the operator says.
+#include <cmath>
+#include <limits>
+
+#include "frontends/onnx/importer.h"
+
+namespace relaxc::frontend {
+namespace {
+
+using Ints = std::vector<int64_t>;
+
+Result<Value*> permute(Node& node, Value* x, Ints axes) {
+  return node.call("permute_dims", {x}, {{"axes", std::move(axes)}});
+}
+
+/// [B, S, heads * size] as [B, heads, S, size]; tensors of rank 4 are that already.
+Result<Value*> heads_first(Node& node, Value* x, int64_t heads) {
+  Diagnostics& diag = node.diag;
+  const std::vector<Expr> dims = x->shape();
+  if (dims.size() == 4) return x;
+  if (dims.size() != 3)
+    return node.error(Kind::rank_mismatch, "its operands must have 3 or 4 dims, found {}", relax::to_string(x->info));
+  if (heads <= 0)
+    return node.error(Kind::invalid_attribute, "operands of 3 dims need the number of heads, found {}", heads);
+  Expr size = node.simplify(arith::floordiv(dims[2], heads));
+  if (const int64_t* all = dims[2].constant(); all != nullptr && *all % heads != 0)
+    return node.error(Kind::shape_mismatch, "{} channels do not divide into {} heads", *all, heads);
+  RELAXC_TRY(x, reshape(node, x, {dims[0], dims[1], node.index(heads), size}));
+  return permute(node, x, {0, 2, 1, 3});
+}
+
+/// The inverse of heads_first for rank 3.
+Result<Value*> heads_last(Node& node, Value* x) {
+  Diagnostics& diag = node.diag;
+  const std::vector<Expr> dims = x->shape();
+  RELAXC_TRY(x, permute(node, x, {0, 2, 1, 3}));
+  return reshape(node, x, {dims[0], dims[2], node.simplify(dims[1] * dims[3])});
+}
+
+/// The head's constant size, of which the default scale is made.
+Result<double> scale_of(Node& node, const Value& query) {
+  double given = node.float_attr("scale", 0);
+  if (node.has_attr("scale") && given != 0) return given;
+  const int64_t* size = query.shape()[3].constant();
+  if (size == nullptr || *size <= 0)
+    return node.error(Kind::unsupported, "without a scale the size of a head must be a number, found {}",
+                      relax::to_string(query.info));
+  return 1 / std::sqrt(static_cast<double>(*size));
+}
+
+/// [B, kv * group, S, X] x [B, kv, X, Y] with every group against its own head: [B, kv * group, S, Y].
+Result<Value*> grouped_matmul(Node& node, Value* a, Value* b) {
+  Diagnostics& diag = node.diag;
+  const std::vector<Expr> left = a->shape(), right = b->shape();
+  if (arith::prove_equal(left[1], right[1], node.facts())) return node.call("matmul", {a, b});
+  const int64_t *heads = left[1].constant(), *shared = right[1].constant();
+  if (heads == nullptr || shared == nullptr || *shared <= 0 || *heads % *shared != 0)
+    return node.error(Kind::shape_mismatch, "{} heads of queries do not divide over {} heads of keys",
+                      arith::to_string(left[1]), arith::to_string(right[1]));
+  RELAXC_TRY(a, reshape(node, a, {left[0], right[1], node.index(*heads / *shared), left[2], left[3]}));
+  RELAXC_TRY(b, reshape(node, b, {right[0], right[1], node.index(1), right[2], right[3]}));
+  RELAXC_TRY(Value * y, node.call("matmul", {a, b}));
+  return reshape(node, y, {left[0], left[1], left[2], right[3]});
+}
+
+/// Queries times transposed keys, scaled: [B, heads, S, T].
+Result<Value*> scores_of(Node& node, Value* q, Value* k, double scale) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(q, node.call("multiply", {q, node.scalar(q->dtype(), scale)}));
+  RELAXC_TRY(k, permute(node, k, {0, 1, 3, 2}));
+  return grouped_matmul(node, q, k);
+}
+
+/// softmax along the last dim; a row of -inf gives zeros if `may_be_empty`.
+Result<Value*> probabilities(Node& node, Value* scores, bool may_be_empty) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * soft, node.call("nn.softmax", {scores}, {{"axis", int64_t{-1}}}));
+  if (!may_be_empty) return soft;
+  RELAXC_TRY(Value * most, node.call("max", {scores}, {{"axis", Ints{-1}}, {"keepdims", true}}));
+  Value* nothing = node.scalar(scores->dtype(), -std::numeric_limits<double>::infinity());
+  RELAXC_TRY(Value * empty, node.call("equal", {most, nothing}));
+  return node.call("where", {empty, node.scalar(scores->dtype(), 0), soft});
+}
+
+/// Where keys that a query must not see are found out: a bool tensor that broadcasts to [B, heads, S, T], or null.
+class Visibility {
+ public:
+  Visibility(Node& node, Expr queries, Expr keys, Expr past)
+      : node_(node), queries_(queries), keys_(keys), past_(past) {}
+
+  /// `lengths`: int64 [B], how many keys are valid; may be null.
+  Result<Value*> allowed(Value* lengths) {
+    Diagnostics& diag = node_.diag;
+    int64_t left = node_.int_attr("left_window_size", -1), right = node_.int_attr("right_window_size", -1);
+    bool causal = node_.int_attr("is_causal", 0) != 0;
+    if (causal) right = 0;
+    if (lengths != nullptr) {
+      RELAXC_TRY(lengths, astype(node_, lengths, DType::i(64)));
+      RELAXC_TRY(lengths,
+                 reshape(node_, lengths, {lengths->shape()[0], node_.index(1), node_.index(1), node_.index(1)}));
+    }
+    if (left < 0 && right < 0 && lengths == nullptr) return static_cast<Value*>(nullptr);
+    RELAXC_TRY(Value * key, positions(node_.index(0), keys_, {node_.index(1), keys_}));
+    if (lengths != nullptr) RELAXC_DO(also(node_.call("less", {key, lengths})));
+    if (left < 0 && right < 0) return all_;
+    RELAXC_TRY(Value * query, positions(past_, queries_, {queries_, node_.index(1)}));
+    if (lengths != nullptr) {  // the last query belongs to the last valid key
+      RELAXC_TRY(Value * count, node_.call("shape_to_tensor", {node_.shape({queries_})}));
+      RELAXC_TRY(Value * offset, node_.call("subtract", {lengths, count}));
+      RELAXC_TRY(query, node_.call("add", {query, offset}));
+    }
+    if (right >= 0) {
+      RELAXC_TRY(Value * last, node_.call("add", {query, node_.scalar(DType::i(64), static_cast<double>(right))}));
+      RELAXC_DO(also(node_.call("less_equal", {key, last})));
+    }
+    if (left >= 0) {
+      RELAXC_TRY(Value * first, node_.call("subtract", {query, node_.scalar(DType::i(64), static_cast<double>(left))}));
+      RELAXC_DO(also(node_.call("greater_equal", {key, first})));
+    }
+    return all_;
+  }
+
+ private:
+  Result<Value*> positions(Expr from, Expr count, std::vector<Expr> dims) {
+    Diagnostics& diag = node_.diag;
+    RELAXC_TRY(Value * list, node_.call("arange", {node_.shape({from, count, node_.index(1)})}));
+    return reshape(node_, list, std::move(dims));
+  }
+
+  Status also(Result<Value*> condition) {
+    Diagnostics& diag = node_.diag;
+    if (!condition) return diag.failed();
+    if (all_ == nullptr) {
+      all_ = *condition;
+      return Done{};
+    }
+    RELAXC_TRY(all_, node_.call("logical_and", {all_, *condition}));
+    return Done{};
+  }
+
+  Node& node_;
+  Expr queries_, keys_, past_;
+  Value* all_ = nullptr;
+};
+
+/// The mask with its last dim filled up to `keys` by what hides a key.
+Result<Value*> full_mask(Node& node, Value* mask, Expr keys) {
+  const std::vector<Expr>& dims = mask->shape();
+  if (dims.empty() || arith::prove_equal(dims.back(), keys, node.facts()) ||
+      arith::prove_equal(dims.back(), node.index(1)))
+    return mask;
+  std::vector<Expr> pads(2 * dims.size(), node.index(0));
+  pads.back() = node.simplify(keys - dims.back());
+  double hidden = mask->dtype() == DType::boolean() ? 0 : -std::numeric_limits<double>::infinity();
+  return node.call("pad", {mask, node.shape(std::move(pads)), node.scalar(mask->dtype(), hidden)});
+}
+
+/// The operands in the form [B, heads, length, size], caches joined; what is asked for of them is set.
+struct Operands {
+  Value *q = nullptr, *k = nullptr, *v = nullptr;
+  Expr past;            ///< keys before those of this call
+  bool packed = false;  ///< the result has 3 dims
+};
+
+Result<Operands> operands_of(Node& node) {
+  Diagnostics& diag = node.diag;
+  Operands o;
+  RELAXC_TRY(o.q, node.input(0));
+  RELAXC_TRY(o.k, node.input(1));
+  RELAXC_TRY(o.v, node.input(2));
+  o.packed = o.q->shape().size() == 3;
+  int64_t heads = node.int_attr("q_num_heads", 0), shared = node.int_attr("kv_num_heads", heads);
+  RELAXC_TRY(o.q, heads_first(node, o.q, heads));
+  RELAXC_TRY(o.k, heads_first(node, o.k, shared));
+  RELAXC_TRY(o.v, heads_first(node, o.v, shared));
+  o.past = node.index(0);
+  for (size_t i = 0; i < 2; ++i) {
+    RELAXC_TRY(Value * cache, node.optional_input(4 + i));
+    Value*& present = i == 0 ? o.k : o.v;
+    if (cache != nullptr) {
+      if (cache->shape().size() != 4)
+        return node.error(Kind::rank_mismatch, "a cache must have 4 dims, found {}", relax::to_string(cache->info));
+      if (i == 0) o.past = cache->shape()[2];
+      RELAXC_TRY(present, node.call("concat", {cache, present}, {{"axis", int64_t{2}}}));
+    }
+    if (node.wants(1 + i)) RELAXC_DO(node.set(1 + i, present));
+  }
+  return o;
+}
+
+/// Output 3 is the scores as they are at one of four points.
+Status show_scores(Node& node, Value* scores, int64_t point) {
+  if (!node.wants(3) || node.int_attr("qk_matmul_output_mode", 0) != point) return Done{};
+  return node.set(3, scores);
+}
+
+/// Mask and visibility put into the scores; `may_be_empty`: some row may see nothing.
+Result<Value*> masked(Node& node, Value* scores, const Operands& o, bool& may_be_empty) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * mask, node.optional_input(3));
+  RELAXC_TRY(Value * lengths, node.optional_input(6));
+  Expr keys = o.k->shape()[2];
+  RELAXC_TRY(Value * allowed, Visibility(node, o.q->shape()[2], keys, o.past).allowed(lengths));
+  Value* hidden = node.scalar(scores->dtype(), -std::numeric_limits<double>::infinity());
+  may_be_empty = mask != nullptr || allowed != nullptr;
+  if (mask != nullptr) {
+    RELAXC_TRY(mask, full_mask(node, mask, keys));
+    if (mask->dtype() == DType::boolean()) {
+      RELAXC_TRY(scores, node.call("where", {mask, scores, hidden}));
+    } else {
+      RELAXC_TRY(mask, astype(node, mask, scores->dtype()));
+      RELAXC_TRY(scores, node.call("add", {scores, mask}));
+    }
+  }
+  return allowed == nullptr ? Result<Value*>(scores) : node.call("where", {allowed, scores, hidden});
+}
+
+/// softmax(cap(q k^T * scale) + mask) v
+Status attention(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Operands o, operands_of(node));
+  RELAXC_TRY(double scale, scale_of(node, *o.q));
+  RELAXC_TRY(Value * scores, scores_of(node, o.q, o.k, scale));
+  RELAXC_DO(show_scores(node, scores, 0));
+  if (double cap = node.float_attr("softcap", 0); cap != 0) {
+    Value* limit = node.scalar(scores->dtype(), cap);
+    RELAXC_TRY(scores, node.call("divide", {scores, limit}));
+    RELAXC_TRY(scores, node.call("tanh", {scores}));
+    RELAXC_TRY(scores, node.call("multiply", {scores, limit}));
+  }
+  RELAXC_DO(show_scores(node, scores, 1));
+  bool may_be_empty = false;
+  RELAXC_TRY(scores, masked(node, scores, o, may_be_empty));
+  RELAXC_DO(show_scores(node, scores, 2));
+  if (node.has_attr("softmax_precision")) {
+    RELAXC_TRY(DType precise,
+               dtype_of(static_cast<int32_t>(node.int_attr("softmax_precision", 1)), node.location, diag));
+    RELAXC_TRY(scores, astype(node, scores, precise));
+  }
+  RELAXC_TRY(Value * weights, probabilities(node, scores, may_be_empty));
+  RELAXC_TRY(weights, astype(node, weights, o.q->dtype()));
+  RELAXC_DO(show_scores(node, weights, 3));
+  RELAXC_TRY(weights, astype(node, weights, o.v->dtype()));
+  RELAXC_TRY(Value * y, grouped_matmul(node, weights, o.v));
+  if (o.packed) {
+    RELAXC_TRY(y, heads_last(node, y));
+  }
+  return node.set(0, y);
+}
+
+/// What the subgraph `name` makes of `x`; `x` itself if there is none.
+Result<Value*> modified(Node& node, const char* name, Value* x) {
+  Diagnostics& diag = node.diag;
+  const onnx::AttributeProto* graph = node.attribute(name);
+  if (graph == nullptr || !graph->has_g()) return x;
+  Slot argument;
+  argument.value = x;
+  RELAXC_TRY(std::vector<Slot> made, node.importer().inline_graph(graph->g(), {argument}, node.builder().block()));
+  if (made.size() != 1 || made[0].value == nullptr)
+    return node.error(Kind::malformed_model, "{} must give one tensor", name);
+  if (!relax::same(made[0].value->info, x->info))
+    return node.error(Kind::shape_mismatch, "{} must keep {}, found {}", name, relax::to_string(x->info),
+                      relax::to_string(made[0].value->info));
+  return made[0].value;
+}
+
+Status flex_attention(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * q, node.input(0));
+  RELAXC_TRY(Value * k, node.input(1));
+  RELAXC_TRY(Value * v, node.input(2));
+  for (Value* operand : {q, k, v})
+    if (operand->shape().size() != 4)
+      return node.error(Kind::rank_mismatch, "its operands must have 4 dims, found {}",
+                        relax::to_string(operand->info));
+  RELAXC_TRY(double scale, scale_of(node, *q));
+  DType precise = q->dtype() == DType::f(64) ? DType::f(64) : DType::f(32);
+  if (node.has_attr("softmax_precision")) {
+    RELAXC_TRY(precise, dtype_of(static_cast<int32_t>(node.int_attr("softmax_precision", 1)), node.location, diag));
+  }
+  DType given = q->dtype();
+  for (Value** operand : {&q, &k, &v}) {
+    RELAXC_TRY(*operand, astype(node, *operand, precise));
+  }
+  RELAXC_TRY(Value * scores, scores_of(node, q, k, scale));
+  RELAXC_TRY(scores, modified(node, "score_mod", scores));
+  RELAXC_TRY(Value * weights, node.call("nn.softmax", {scores}, {{"axis", int64_t{-1}}}));
+  RELAXC_TRY(weights, modified(node, "prob_mod", weights));
+  RELAXC_TRY(Value * y, grouped_matmul(node, weights, v));
+  return node.set(0, astype(node, y, given));
+}
+
+/// `count` elements of the last dim from `begin` on, `stride` apart.
+Result<Value*> last_part(Node& node, Value* x, int64_t begin, int64_t end, int64_t stride) {
+  int64_t last = static_cast<int64_t>(x->shape().size()) - 1;
+  return node.call(
+      "strided_slice",
+      {x, node.shape({node.index(begin)}), node.shape({node.index(end)}), node.shape({node.index(stride)})},
+      {{"axes", Ints{last}}});
+}
+
+/// The rows of a cache that the positions ask for, as [B, 1, S, half].
+Result<Value*> rotation(Node& node, size_t input, Value* positions) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * cache, node.input(input));
+  if (positions != nullptr) {
+    RELAXC_TRY(cache, node.call("take", {cache, positions}, {{"axis", int64_t{0}}}));
+  }
+  if (cache->shape().size() != 3)
+    return node.error(Kind::rank_mismatch, "the cache must give 3 dims (batch, sequence, half), found {}",
+                      relax::to_string(cache->info));
+  return node.call("expand_dims", {cache}, {{"axis", Ints{1}}});
+}
+
+/// Pairs of channels turned by the angle of their position; pairs are halves of the head, or neighbours if interleaved.
+Status rotary_embedding(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * x, node.input(0));
+  RELAXC_TRY(Value * positions, node.optional_input(3));
+  bool packed = x->shape().size() == 3, neighbours = node.int_attr("interleaved", 0) != 0;
+  RELAXC_TRY(x, heads_first(node, x, node.int_attr("num_heads", 0)));
+  const int64_t* size = x->shape()[3].constant();
+  int64_t turned = node.int_attr("rotary_embedding_dim", 0);
+  if (size == nullptr)
+    return node.error(Kind::unsupported, "the size of a head must be a number, found {}", relax::to_string(x->info));
+  if (turned == 0) turned = *size;
+  if (turned < 0 || turned > *size || turned % 2 != 0)
+    return node.error(Kind::invalid_attribute, "{} of {} channels cannot be turned in pairs", turned, *size);
+  RELAXC_TRY(Value * cosine, rotation(node, 1, positions));
+  RELAXC_TRY(Value * sine, rotation(node, 2, positions));
+  int64_t half = turned / 2;
+  RELAXC_TRY(Value * a, last_part(node, x, 0, neighbours ? turned : half, neighbours ? 2 : 1));
+  RELAXC_TRY(Value * b, last_part(node, x, neighbours ? 1 : half, turned, neighbours ? 2 : 1));
+  auto product = [&](Value* m, Value* n) { return node.call("multiply", {m, n}); };
+  RELAXC_TRY(Value * ac, product(a, cosine));
+  RELAXC_TRY(Value * bs, product(b, sine));
+  RELAXC_TRY(Value * as, product(a, sine));
+  RELAXC_TRY(Value * bc, product(b, cosine));
+  RELAXC_TRY(Value * real, node.call("subtract", {ac, bs}));
+  RELAXC_TRY(Value * imaginary, node.call("add", {as, bc}));
+  const std::vector<Expr> dims = x->shape();
+  std::vector<Value*> parts{real, imaginary};
+  if (neighbours) {
+    RELAXC_TRY(Value * pairs, node.call("stack", parts, {{"axis", int64_t{4}}}));
+    RELAXC_TRY(pairs, reshape(node, pairs, {dims[0], dims[1], dims[2], node.index(turned)}));
+    parts = {pairs};
+  }
+  if (turned < *size) {
+    RELAXC_TRY(Value * rest, last_part(node, x, turned, *size, 1));
+    parts.push_back(rest);
+  }
+  Value* y = parts[0];
+  if (parts.size() > 1) {
+    RELAXC_TRY(y, node.call("concat", parts, {{"axis", int64_t{3}}}));
+  }
+  if (packed) {
+    RELAXC_TRY(y, heads_last(node, y));
+  }
+  return node.set(0, y);
+}
+
+constexpr Converter kRows[] = {
+    {.name = "Attention", .convert = attention},
+    {.name = "FlexAttention", .convert = flex_attention, .domain = "ai.onnx.preview"},
+    {.name = "RotaryEmbedding", .convert = rotary_embedding},
+};
+
+}  // namespace
+}  // namespace relaxc::frontend
+
+RELAXC_CONVERTERS(attention, kRows)

@@ -1,0 +1,340 @@
+// signal.cpp: Fourier transforms, windows and the mel scale.
+//
+// A transform is a product with a matrix of cosines and one of sines, over whatever length the model gives, known when
+// compiling or not. Their angles are reduced modulo the length in integers and turned into waves in float64, so that
+// what should cancel does. A fast transform would win from lengths of about a hundred on; nothing here stands in its
+// way.
+#include <cmath>
+
+#include "frontends/onnx/axes.h"
+#include "frontends/onnx/converter.h"
+#include "frontends/onnx/load.h"
+
+namespace relaxc::frontend {
+namespace {
+
+using Ints = std::vector<int64_t>;
+
+constexpr double kTurn = 6.283185307179586;
+
+/// 0, 1, … count - 1 as int64, under the given dims.
+Result<Value*> counting(Node& node, Expr count, std::vector<Expr> dims) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * list, node.call("arange", {node.shape({node.index(0), count, node.index(1)})}));
+  return reshape(node, list, std::move(dims));
+}
+
+/// The number `e` as one element of a dtype.
+Result<Value*> number(Node& node, Expr e, DType dtype) {
+  Diagnostics& diag = node.diag;
+  if (const int64_t* known = e.constant()) return node.scalar(dtype, static_cast<double>(*known));
+  RELAXC_TRY(Value * value, node.call("shape_to_tensor", {node.shape({e})}));
+  return astype(node, value, dtype);
+}
+
+Result<Expr> integer(Node& node, size_t input, const char* what) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(std::vector<Expr> list, node.ints(input));
+  if (list.size() != 1) return node.error(Kind::invalid_value, "{} must be one number, found {}", what, list.size());
+  return list[0];
+}
+
+Result<DType> datatype(Node& node) {
+  return dtype_of(static_cast<int32_t>(node.int_attr("output_datatype", 1)), node.location, node.diag);
+}
+
+/// cos and sin of 2 pi r c / length for r < rows, c < columns.
+struct Waves {
+  Value *cosines = nullptr, *sines = nullptr;
+};
+
+Result<Waves> waves(Node& node, Expr rows, Expr columns, Expr length, DType dtype) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * row, counting(node, rows, {rows, node.index(1)}));
+  RELAXC_TRY(Value * column, counting(node, columns, {node.index(1), columns}));
+  RELAXC_TRY(Value * turns, node.call("multiply", {row, column}));
+  RELAXC_TRY(Value * whole, number(node, length, DType::i(64)));
+  RELAXC_TRY(turns, node.call("floor_mod", {turns, whole}));
+  RELAXC_TRY(Value * angle, astype(node, turns, DType::f(64)));
+  RELAXC_TRY(Value * period, number(node, length, DType::f(64)));
+  RELAXC_TRY(angle, node.call("multiply", {angle, node.scalar(DType::f(64), kTurn)}));
+  RELAXC_TRY(angle, node.call("divide", {angle, period}));
+  Waves made;
+  RELAXC_TRY(made.cosines, node.call("cos", {angle}));
+  RELAXC_TRY(made.cosines, astype(node, made.cosines, dtype));
+  RELAXC_TRY(made.sines, node.call("sin", {angle}));
+  RELAXC_TRY(made.sines, astype(node, made.sines, dtype));
+  return made;
+}
+
+/// The `index`-th part of the last dim (real, imaginary), without that dim.
+Result<Value*> component(Node& node, Value* x, int64_t index) {
+  Diagnostics& diag = node.diag;
+  int64_t last = static_cast<int64_t>(x->shape().size()) - 1;
+  RELAXC_TRY(Value * part,
+             node.call("strided_slice", {x, node.shape({node.index(index)}), node.shape({node.index(index + 1)})},
+                       {{"axes", Ints{last}}}));
+  return node.call("squeeze", {part}, {{"axis", Ints{last}}});
+}
+
+/// [B, n, A, C] with n elements of axis 1, zeros behind those that are there.
+Result<Value*> resized(Node& node, Value* x, Expr n) {
+  Expr have = x->shape()[1];
+  if (arith::prove_equal(have, n, node.facts())) return x;
+  std::vector<Expr> pads(8, node.index(0));
+  pads[5] = node.simplify(n - have);  // negative: cut
+  return node.call("pad", {x, node.shape(std::move(pads))});
+}
+
+struct Transform {
+  Expr length;  ///< of the signal
+  bool inverse = false, onesided = false;
+};
+
+/// Of x [B, axis, A, 1 or 2] along its axis: [B, K, A, 2], or [B, length, A, 1] for the inverse of a one-sided one.
+Result<Value*> transform(Node& node, Value* x, const Transform& t) {
+  Diagnostics& diag = node.diag;
+  Expr half = node.simplify(arith::floordiv(t.length, 2) + 1);
+  bool to_real = t.inverse && t.onesided;
+  RELAXC_TRY(x, resized(node, x, to_real ? half : t.length));
+  const int64_t* channels = x->shape()[3].constant();
+  if (channels == nullptr || *channels < 1 || *channels > 2)
+    return node.error(Kind::shape_mismatch, "the last dim must be 1 (real) or 2 (complex), found {}",
+                      arith::to_string(x->shape()[3]));
+  DType dtype = x->dtype();
+  Expr rows = t.onesided && !t.inverse ? half : t.length;
+  RELAXC_TRY(Waves w, waves(node, rows, x->shape()[1], t.length, dtype));
+  Value *real = nullptr, *imaginary = nullptr;
+  RELAXC_TRY(real, component(node, x, 0));
+  if (*channels == 2) {
+    RELAXC_TRY(imaginary, component(node, x, 1));
+  }
+  if (to_real) {  // the half that is not there counts as the conjugate of the one that is
+    RELAXC_TRY(Value * bin, counting(node, half, {half, node.index(1)}));
+    RELAXC_TRY(Value * twice, node.call("multiply", {bin, node.scalar(DType::i(64), 2)}));
+    RELAXC_TRY(Value * whole, number(node, t.length, DType::i(64)));
+    RELAXC_TRY(Value * mirrored, node.call("equal", {twice, whole}));
+    RELAXC_TRY(Value * first, node.call("equal", {bin, node.scalar(DType::i(64), 0)}));
+    RELAXC_TRY(Value * single, node.call("logical_or", {mirrored, first}));
+    RELAXC_TRY(Value * weight, node.call("where", {single, node.scalar(dtype, 1), node.scalar(dtype, 2)}));
+    RELAXC_TRY(real, node.call("multiply", {real, weight}));
+    if (imaginary != nullptr) {
+      RELAXC_TRY(imaginary, node.call("multiply", {imaginary, weight}));
+    }
+  }
+  auto product = [&](Value* matrix, Value* signal) { return node.call("matmul", {matrix, signal}); };
+  RELAXC_TRY(Value * y_real, product(w.cosines, real));
+  RELAXC_TRY(Value * y_imaginary, product(w.sines, real));
+  if (!t.inverse) {
+    RELAXC_TRY(y_imaginary, node.call("negative", {y_imaginary}));
+  }
+  if (imaginary != nullptr) {
+    RELAXC_TRY(Value * c, product(w.cosines, imaginary));
+    RELAXC_TRY(Value * s, product(w.sines, imaginary));
+    RELAXC_TRY(y_real, node.call(t.inverse ? "subtract" : "add", {y_real, s}));
+    RELAXC_TRY(y_imaginary, node.call("add", {y_imaginary, c}));
+  }
+  std::vector<Value*> parts{y_real};
+  if (!to_real) parts.push_back(y_imaginary);
+  RELAXC_TRY(Value * y, node.call("stack", parts, {{"axis", int64_t{3}}}));
+  if (!t.inverse) return y;
+  RELAXC_TRY(Value * whole, number(node, t.length, dtype));
+  return node.call("divide", {y, whole});
+}
+
+/// The axis as an input (from opset 20 on), as an attribute before; a dim that the model decides only when it runs is
+/// found by sizes: all before it, itself, all behind it.
+Status dft(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * x, node.input(0));
+  const std::vector<Expr> dims = x->shape();
+  int64_t rank = static_cast<int64_t>(dims.size());
+  if (rank < 2) return node.error(Kind::rank_mismatch, "it needs 2 dims at least, found {}", rank);
+  std::vector<Expr> axis;
+  if (node.opset < 20) {
+    RELAXC_TRY(int64_t given, normal_axis(node, node.int_attr("axis", 1), rank));
+    axis = {node.index(given)};
+  } else if (node.has(2)) {
+    RELAXC_TRY(axis, axis_exprs(node, 2, "axis", rank));
+    if (axis.size() != 1) return node.error(Kind::invalid_value, "axis must be a scalar");
+  } else {
+    axis = {node.index(rank - 2)};
+  }
+  Expr before = node.index(1), along = before, behind = before;
+  for (int64_t i = 0; i + 1 < rank; ++i) {
+    Expr extent = dims[static_cast<size_t>(i)], place = node.index(i), one = node.index(1);
+    before = before * arith::select(arith::lt(place, axis[0]), extent, one);
+    along = along * arith::select(arith::eq(place, axis[0]), extent, one);
+    behind = behind * arith::select(arith::lt(axis[0], place), extent, one);
+  }
+  along = node.simplify(along);
+  Transform t;
+  t.inverse = node.int_attr("inverse", 0) != 0, t.onesided = node.int_attr("onesided", 0) != 0;
+  t.length = t.inverse && t.onesided ? node.simplify((along - 1) * 2) : along;
+  if (node.has(1)) {
+    RELAXC_TRY(t.length, integer(node, 1, "dft_length"));
+  }
+  RELAXC_TRY(x, reshape(node, x, {node.simplify(before), along, node.simplify(behind), dims.back()}));
+  RELAXC_TRY(Value * y, transform(node, x, t));
+  std::vector<Expr> result;
+  for (int64_t i = 0; i + 1 < rank; ++i)
+    result.push_back(
+        node.simplify(arith::select(arith::eq(node.index(i), axis[0]), y->shape()[1], dims[static_cast<size_t>(i)])));
+  result.push_back(y->shape()[3]);
+  return node.set(0, reshape(node, y, std::move(result)));
+}
+
+/// Frames of a signal [B, L, 1 or 2], each weighted by the window and transformed: [B, frames, bins, 2].
+Status stft(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * signal, node.input(0));
+  const std::vector<Expr> dims = signal->shape();
+  if (dims.size() != 3)
+    return node.error(Kind::rank_mismatch, "the signal must have 3 dims, found {}", relax::to_string(signal->info));
+  RELAXC_TRY(Expr step, integer(node, 1, "frame_step"));
+  RELAXC_TRY(Value * window, node.optional_input(2));
+  Expr length = window != nullptr ? window->shape().at(0) : dims[1];
+  if (node.has(3)) {
+    RELAXC_TRY(length, integer(node, 3, "frame_length"));
+  }
+  Expr frames = node.simplify(arith::floordiv(dims[1] - length, step) + 1), one = node.index(1);
+  RELAXC_TRY(Value * at, counting(node, frames, {frames, one}));
+  RELAXC_TRY(Value * apart, number(node, step, DType::i(64)));
+  RELAXC_TRY(at, node.call("multiply", {at, apart}));
+  RELAXC_TRY(Value * inside, counting(node, length, {one, length}));
+  RELAXC_TRY(at, node.call("add", {at, inside}));
+  RELAXC_TRY(Value * x, node.call("take", {signal, at}, {{"axis", int64_t{1}}}));
+  if (window != nullptr) {
+    RELAXC_TRY(window, reshape(node, window, {length, one}));
+    RELAXC_TRY(x, node.call("multiply", {x, window}));
+  }
+  RELAXC_TRY(x, reshape(node, x, {node.simplify(dims[0] * frames), length, one, dims[2]}));
+  RELAXC_TRY(Value * y, transform(node, x, {length, false, node.int_attr("onesided", 1) != 0}));
+  return node.set(0, reshape(node, y, {dims[0], frames, y->shape()[1], y->shape()[3]}));
+}
+
+/// a0 - a1 cos(2 pi i / n) + a2 cos(4 pi i / n), n the size, or one less if it is symmetric.
+Status cosine_window(Node& node, double a0, double a1, double a2) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Expr size, integer(node, 0, "size"));
+  RELAXC_TRY(DType dtype, datatype(node));
+  DType precise = dtype == DType::f(64) ? dtype : DType::f(32);
+  RELAXC_TRY(Value * at, counting(node, size, {size}));
+  RELAXC_TRY(at, astype(node, at, precise));
+  RELAXC_TRY(Value * period, number(node, node.int_attr("periodic", 1) != 0 ? size : size - 1, precise));
+  RELAXC_TRY(Value * angle, node.call("multiply", {at, node.scalar(precise, kTurn)}));
+  RELAXC_TRY(angle, node.call("divide", {angle, period}));
+  RELAXC_TRY(Value * wave, node.call("cos", {angle}));
+  RELAXC_TRY(wave, node.call("multiply", {wave, node.scalar(precise, a1)}));
+  RELAXC_TRY(Value * y, node.call("subtract", {node.scalar(precise, a0), wave}));
+  if (a2 != 0) {
+    RELAXC_TRY(angle, node.call("multiply", {angle, node.scalar(precise, 2)}));
+    RELAXC_TRY(wave, node.call("cos", {angle}));
+    RELAXC_TRY(wave, node.call("multiply", {wave, node.scalar(precise, a2)}));
+    RELAXC_TRY(y, node.call("add", {y, wave}));
+  }
+  return node.set(0, astype(node, y, dtype));
+}
+
+Status hann_window(Node& node) {
+  return cosine_window(node, 0.5, 0.5, 0);
+}
+Status hamming_window(Node& node) {
+  return cosine_window(node, 25.0 / 46, 21.0 / 46, 0);
+}
+Status blackman_window(Node& node) {
+  return cosine_window(node, 0.42, 0.5, 0.08);
+}
+
+/// Edges of the bands, as numbers of spectrogram bins: evenly spaced on the mel scale, rounded down. In float64, since
+/// a rounding error moves an edge by a whole bin.
+Result<Value*> mel_edges(Node& node, Expr bands) {
+  Diagnostics& diag = node.diag;
+  DType f64 = DType::f(64);
+  auto operand = [&](size_t input) -> Result<Value*> {
+    RELAXC_TRY(Value * value, node.input(input));
+    RELAXC_TRY(value, reshape(node, value, {}));
+    return astype(node, value, f64);
+  };
+  auto apply = [&](const char* op, Value* a, double b) { return node.call(op, {a, node.scalar(f64, b)}); };
+  auto mel = [&](size_t input) -> Result<Value*> {
+    RELAXC_TRY(Value * hertz, operand(input));
+    RELAXC_TRY(hertz, apply("divide", hertz, 700));
+    RELAXC_TRY(hertz, apply("add", hertz, 1));
+    RELAXC_TRY(hertz, node.call("log10", {hertz}));
+    return apply("multiply", hertz, 2595);
+  };
+  RELAXC_TRY(Value * low, mel(3));
+  RELAXC_TRY(Value * high, mel(4));
+  RELAXC_TRY(Value * step, node.call("subtract", {high, low}));
+  RELAXC_TRY(Value * count, number(node, bands + 2, f64));
+  RELAXC_TRY(step, node.call("divide", {step, count}));
+  RELAXC_TRY(Value * edge, counting(node, bands + 2, {bands + 2}));
+  RELAXC_TRY(edge, astype(node, edge, f64));
+  RELAXC_TRY(edge, node.call("multiply", {edge, step}));
+  RELAXC_TRY(edge, node.call("add", {edge, low}));
+  RELAXC_TRY(edge, apply("divide", edge, 2595));
+  RELAXC_TRY(edge, node.call("power", {node.scalar(f64, 10), edge}));
+  RELAXC_TRY(edge, apply("subtract", edge, 1));
+  RELAXC_TRY(edge, apply("multiply", edge, 700));
+  RELAXC_TRY(Value * length, operand(1));
+  RELAXC_TRY(length, apply("add", length, 1));
+  RELAXC_TRY(edge, node.call("multiply", {edge, length}));
+  RELAXC_TRY(Value * rate, operand(2));
+  RELAXC_TRY(edge, node.call("divide", {edge, rate}));
+  return node.call("floor", {edge});
+}
+
+/// Triangles of height 1 over the bins: up from one edge to the next, down to the one after.
+Status mel_weight_matrix(Node& node) {
+  Diagnostics& diag = node.diag;
+  DType f64 = DType::f(64);
+  RELAXC_TRY(Expr bands, integer(node, 0, "num_mel_bins"));
+  RELAXC_TRY(Expr length, integer(node, 1, "dft_length"));
+  RELAXC_TRY(DType dtype, datatype(node));
+  Expr bins = node.simplify(arith::floordiv(length, 2) + 1), one = node.index(1);
+  RELAXC_TRY(Value * edges, mel_edges(node, bands));
+  Value* edge[3];
+  for (int64_t i = 0; i < 3; ++i) {
+    RELAXC_TRY(edge[i], node.call("slice_part", {edges, node.shape({node.index(i)}), node.shape({bands})},
+                                  {{"axis", int64_t{0}}}));
+    RELAXC_TRY(edge[i], reshape(node, edge[i], {one, bands}));
+  }
+  RELAXC_TRY(Value * bin, counting(node, bins, {bins, one}));
+  RELAXC_TRY(bin, astype(node, bin, f64));
+  Value *zero = node.scalar(f64, 0), *unit = node.scalar(f64, 1);
+  auto ask = [&](const char* op, Value* a, Value* b) { return node.call(op, {a, b}); };
+  auto both = [&](Result<Value*> a, Result<Value*> b) -> Result<Value*> {
+    if (!a || !b) return diag.failed();
+    return node.call("logical_and", {*a, *b});
+  };
+  RELAXC_TRY(Value * rise, ask("subtract", edge[1], edge[0]));
+  RELAXC_TRY(Value * fall, ask("subtract", edge[2], edge[1]));
+  RELAXC_TRY(Value * steep, ask("equal", rise, zero));
+  RELAXC_TRY(Value * peak, ask("equal", bin, edge[1]));
+  RELAXC_TRY(Value * up, ask("subtract", bin, edge[0]));
+  RELAXC_TRY(up, ask("divide", up, rise));
+  RELAXC_TRY(Value * rising, both(ask("greater_equal", bin, edge[0]), ask("less_equal", bin, edge[1])));
+  RELAXC_TRY(up, node.call("where", {rising, up, zero}));
+  RELAXC_TRY(Value * alone, node.call("where", {peak, unit, zero}));
+  RELAXC_TRY(up, node.call("where", {steep, alone, up}));
+  RELAXC_TRY(Value * down, ask("subtract", edge[2], bin));
+  RELAXC_TRY(down, ask("divide", down, fall));
+  RELAXC_TRY(Value * falling, both(ask("greater_equal", bin, edge[1]), ask("less", bin, edge[2])));
+  RELAXC_TRY(Value * y, node.call("where", {falling, down, up}));
+  return node.set(0, astype(node, y, dtype));
+}
+
+constexpr Converter kRows[] = {
+    {.name = "BlackmanWindow", .convert = blackman_window, .since = 17},
+    {.name = "DFT", .convert = dft, .since = 17, .note = "by a matrix product"},
+    {.name = "HammingWindow", .convert = hamming_window, .since = 17},
+    {.name = "HannWindow", .convert = hann_window, .since = 17},
+    {.name = "MelWeightMatrix", .convert = mel_weight_matrix, .since = 17},
+    {.name = "STFT", .convert = stft, .since = 17, .note = "by a matrix product"},
+};
+
+}  // namespace
+}  // namespace relaxc::frontend
+
+RELAXC_CONVERTERS(signal, kRows)

@@ -1,0 +1,174 @@
+// vision.cpp: images: grids of points, regions, crops, unpooling, blocks folded back.
+#include "frontends/onnx/axes.h"
+#include "frontends/onnx/converter.h"
+
+namespace relaxc::frontend {
+namespace {
+
+using Ints = std::vector<int64_t>;
+
+/// bilinear and bicubic were the names before opset 20.
+Status grid_sample(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * x, node.input(0));
+  RELAXC_TRY(Value * grid, node.input(1));
+  std::string mode = node.string_attr("mode", "linear");
+  if (mode == "bilinear") mode = "linear";
+  if (mode == "bicubic") mode = "cubic";
+  return node.set(0, node.call("grid_sample", {x, grid},
+                               {{"mode", mode},
+                                {"padding_mode", node.string_attr("padding_mode", "zeros")},
+                                {"align_corners", node.int_attr("align_corners", 0) != 0}}));
+}
+
+/// Coordinates of `count` points from border to border, -1 to 1: at their centers, or (corners) the first and last one
+/// on the border.
+Result<Value*> coordinates(Node& node, Expr count, DType dtype, bool corners) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * at, node.call("arange", {node.shape({node.index(0), count, node.index(1)})}));
+  RELAXC_TRY(at, astype(node, at, dtype));
+  RELAXC_TRY(Value * total, node.call("shape_to_tensor", {node.shape({corners ? count - 1 : count})}));
+  RELAXC_TRY(total, astype(node, total, dtype));
+  RELAXC_TRY(Value * twice, node.call("multiply", {at, node.scalar(dtype, 2)}));
+  if (!corners) {
+    RELAXC_TRY(twice, node.call("add", {twice, node.scalar(dtype, 1)}));
+  }
+  RELAXC_TRY(Value * part, node.call("divide", {twice, total}));
+  return node.call("subtract", {part, node.scalar(dtype, 1)});
+}
+
+/// The matrices applied to every point of a grid of the given size.
+Status affine_grid(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * theta, node.input(0));
+  RELAXC_TRY(std::vector<Expr> size, node.ints(1));
+  if (size.size() < 4 || size.size() > 5 || theta->shape().size() != 3)
+    return node.error(Kind::rank_mismatch, "it takes matrices [N, 2, 3] or [N, 3, 4] and a size of 4 or 5, found {}",
+                      relax::to_string(theta->info));
+  DType dtype = theta->dtype();
+  std::vector<Expr> spatial(size.begin() + 2, size.end());
+  std::vector<Value*> point;  // x, y, …, 1
+  for (size_t k = spatial.size(); k-- > 0;) {
+    RELAXC_TRY(Value * list, coordinates(node, spatial[k], dtype, node.int_attr("align_corners", 0) != 0));
+    std::vector<Expr> dims(spatial.size(), node.index(1));
+    dims[k] = spatial[k];
+    RELAXC_TRY(list, reshape(node, list, std::move(dims)));
+    RELAXC_TRY(list, node.call("broadcast_to", {list, node.shape(spatial)}));
+    point.push_back(list);
+  }
+  RELAXC_TRY(Value * one, node.call("ones", {node.shape(spatial)}, {{"dtype", dtype}}));
+  point.push_back(one);
+  RELAXC_TRY(Value * grid, node.call("stack", point, {{"axis", static_cast<int64_t>(spatial.size())}}));
+  Expr points = node.index(1);
+  for (Expr extent : spatial) points = points * extent;
+  int64_t rank = static_cast<int64_t>(spatial.size());
+  RELAXC_TRY(grid, reshape(node, grid, {node.simplify(points), node.index(rank + 1)}));
+  RELAXC_TRY(theta, node.call("permute_dims", {theta}, {{"axes", Ints{0, 2, 1}}}));
+  RELAXC_TRY(Value * y, node.call("matmul", {grid, theta}));
+  std::vector<Expr> dims{y->shape()[0]};
+  dims.insert(dims.end(), spatial.begin(), spatial.end());
+  dims.push_back(node.index(rank));
+  return node.set(0, reshape(node, y, std::move(dims)));
+}
+
+/// Opset 10 had no half pixel.
+Status roi_align(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(std::vector<Value*> operands, node.all_inputs());
+  if (operands.size() != 3) return node.error(Kind::wrong_arity, "it takes 3 inputs, found {}", operands.size());
+  std::string mode =
+      node.string_attr("coordinate_transformation_mode", node.opset < 16 ? "output_half_pixel" : "half_pixel");
+  if (mode != "half_pixel" && mode != "output_half_pixel")
+    return node.error(Kind::invalid_attribute, "coordinate_transformation_mode '{}' is not known", mode);
+  return node.set(0,
+                  node.call("roi_align", operands,
+                            {{"pooled_size", Ints{node.int_attr("output_height", 1), node.int_attr("output_width", 1)}},
+                             {"spatial_scale", node.float_attr("spatial_scale", 1)},
+                             {"sample_ratio", node.int_attr("sampling_ratio", 0)},
+                             {"mode", node.string_attr("mode", "avg")},
+                             {"half_pixel", mode == "half_pixel"}}));
+}
+
+/// A window of the given extents around the middle; zeros where it is larger.
+Status center_crop_pad(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * x, node.input(0));
+  RELAXC_TRY(std::vector<Expr> target, node.ints(1));
+  int64_t rank = static_cast<int64_t>(x->shape().size());
+  Ints axes = node.ints_attr("axes");
+  if (!node.has_attr("axes"))
+    for (int64_t i = 0; i < rank; ++i) axes.push_back(i);
+  RELAXC_TRY(axes, normal_axes(node, axes, rank));
+  if (axes.size() != target.size())
+    return node.error(Kind::invalid_value, "there are {} extents for {} axes", target.size(), axes.size());
+  std::vector<Expr> pads(static_cast<size_t>(2 * rank), node.index(0));
+  for (size_t i = 0; i < axes.size(); ++i) {
+    size_t axis = static_cast<size_t>(axes[i]);
+    Expr more = target[i] - x->shape()[axis], zero = node.index(0);
+    Expr begin = arith::select(arith::lt(more, zero), zero - arith::floordiv(zero - more, 2), arith::floordiv(more, 2));
+    pads[axis] = node.simplify(begin);
+    pads[axis + static_cast<size_t>(rank)] = node.simplify(more - begin);
+  }
+  return node.set(0, node.call("pad", {x, node.shape(std::move(pads))}));
+}
+
+/// Every element of the result is named once at most; the rest is 0.
+Status max_unpool(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * x, node.input(0));
+  RELAXC_TRY(Value * indices, node.input(1));
+  const std::vector<Expr> dims = x->shape();
+  Ints kernel = node.ints_attr("kernel_shape");
+  size_t spatial = kernel.size();
+  if (dims.size() != spatial + 2)
+    return node.error(Kind::rank_mismatch, "a kernel of {} dims does not fit {}", spatial, relax::to_string(x->info));
+  Ints strides = node.ints_attr("strides", Ints(spatial, 1)), pads = node.ints_attr("pads", Ints(2 * spatial, 0));
+  if (strides.size() != spatial || pads.size() != 2 * spatial)
+    return node.error(Kind::invalid_attribute, "strides and pads must fit {} spatial dims", spatial);
+  std::vector<Expr> natural{dims[0], dims[1]};
+  for (size_t k = 0; k < spatial; ++k)
+    natural.push_back(node.simplify((dims[k + 2] - 1) * strides[k] + kernel[k] - pads[k] - pads[k + spatial]));
+  Expr all = node.index(1), given = node.index(1);
+  for (size_t k = 0; k < dims.size(); ++k) all = all * natural[k], given = given * dims[k];
+  RELAXC_TRY(Value * y, node.call("zeros", {node.shape({node.simplify(all)})}, {{"dtype", x->dtype()}}));
+  RELAXC_TRY(x, reshape(node, x, {node.simplify(given)}));
+  RELAXC_TRY(indices, reshape(node, indices, {node.simplify(given)}));
+  RELAXC_TRY(y, node.call("scatter_elements", {y, indices, x}, {{"axis", int64_t{0}}}));
+  RELAXC_TRY(y, reshape(node, y, natural));
+  if (!node.has(2)) return node.set(0, y);
+  RELAXC_TRY(std::vector<Expr> wanted, node.ints(2));
+  if (wanted.size() != dims.size())
+    return node.error(Kind::invalid_value, "output_shape has {} extents, the input {}", wanted.size(), dims.size());
+  std::vector<Expr> more(2 * dims.size(), node.index(0));
+  for (size_t k = 0; k < dims.size(); ++k) more[k + dims.size()] = node.simplify(wanted[k] - natural[k]);
+  return node.set(0, node.call("pad", {y, node.shape(std::move(more))}));
+}
+
+Status col2im(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * x, node.input(0));
+  RELAXC_TRY(std::vector<Expr> image, node.ints(1));
+  RELAXC_TRY(std::vector<Expr> block, node.ints(2));
+  return node.set(0, node.call("fold_windows", {x, node.shape(std::move(image)), node.shape(std::move(block))},
+                               {{"strides", node.ints_attr("strides")},
+                                {"padding", node.ints_attr("pads")},
+                                {"dilation", node.ints_attr("dilations")}}));
+}
+
+Status det(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * x, node.input(0));
+  return node.set(0, node.call("det", {x}));
+}
+
+constexpr Converter kRows[] = {
+    {.name = "AffineGrid", .convert = affine_grid}, {.name = "CenterCropPad", .convert = center_crop_pad},
+    {.name = "Col2Im", .convert = col2im},          {.name = "Det", .convert = det},
+    {.name = "GridSample", .convert = grid_sample}, {.name = "MaxUnpool", .convert = max_unpool},
+    {.name = "RoiAlign", .convert = roi_align},
+};
+
+}  // namespace
+}  // namespace relaxc::frontend
+
+RELAXC_CONVERTERS(vision, kRows)
