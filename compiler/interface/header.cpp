@@ -107,6 +107,8 @@ class Header {
            symbol.multiple_of > 1 ? ", a multiple of " + std::to_string(symbol.multiple_of) : "",
            is_value(symbol) ? ", read from the inputs" : "");
     }
+    if (entry.needs_allocator)
+      line(" *   memory whose size only the run knows comes from context->alloc, besides the arena");
     line(" */");
     print_sizes(entry, capitals);
     print_call(entry, prefix);
@@ -117,6 +119,7 @@ class Header {
     // A call with all dims known needs exactly this; otherwise it is enough for all sizes.
     if (bounded) define(capitals + (is_static(entry) ? "ARENA_BYTES" : "ARENA_MAX"), std::to_string(entry.arena_max));
     define(capitals + "ARENA_ALIGN", std::to_string(entry.arena_align));
+    if (entry.needs_allocator) define(capitals + "NEEDS_ALLOCATOR", "1");
     auto elements = [&](const Tensor& tensor) {
       int64_t count = 1;
       for (int64_t dim : tensor.dims)

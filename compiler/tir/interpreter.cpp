@@ -18,7 +18,7 @@ namespace {
 
 using namespace interpreter;
 
-constexpr int32_t kSizeOverflow = 20, kRecursionDepth = 36;  // RLX_SIZE_OVERFLOW, RLX_RECURSION_DEPTH
+constexpr int32_t kRecursionDepth = 36;  // RLX_RECURSION_DEPTH
 constexpr int kDeepest = 400;
 
 class Interpreter final : public Evaluator {
@@ -28,6 +28,7 @@ class Interpreter final : public Evaluator {
 
   RunStatus run(const PrimFunc& function, std::span<void* const> buffers, std::span<const int64_t> scalars) override {
     programs_.clear();  // a later module may reuse the addresses of an earlier one
+    heap_.clear();
     return execute(program_of(function), buffers, scalars);
   }
 
@@ -96,6 +97,8 @@ class Interpreter final : public Evaluator {
   RunStatus loop(const Program& program, Register* r, std::vector<std::unique_ptr<std::byte[]>>& memory);
   RunStatus call(const CallRecord& record, const Register* r);
   RunStatus call_external(const CallRecord& record, const Register* r);
+  RunStatus call_runtime(const CallRecord& record, const Register* r);
+  RunStatus reserve(int64_t* block, int64_t keep, int64_t bytes);
 
   static RunStatus failed(const GuardRecord& guard, const Register* r) {
     return {guard.code, guard.tensor, guard.axis, guard.symbol, guard.node, r[guard.expected].i, r[guard.actual].i};
@@ -106,6 +109,7 @@ class Interpreter final : public Evaluator {
   bool check_bounds_;
   mutable std::byte zeros_[16] = {};  ///< what lenient loads read out of bounds
   std::map<const PrimFunc*, std::unique_ptr<Program>> programs_;
+  std::map<int64_t, std::unique_ptr<std::byte[]>> heap_;  ///< what the run has claimed, by its address
   BatchRunner batches_;
   int depth_ = 0;
 };
@@ -130,9 +134,9 @@ RunStatus Interpreter::loop(const Program& program, Register* r, std::vector<std
     const Register a = r[n.a], b = r[n.b];
     switch (n.op) {
       RELAXC_PURE_OPS(PURE_CASE)
-      CASE(CheckedAddI, if (__builtin_add_overflow(a.i, b.i, &d.i)) return {.code = kSizeOverflow})
-      CASE(CheckedSubI, if (__builtin_sub_overflow(a.i, b.i, &d.i)) return {.code = kSizeOverflow})
-      CASE(CheckedMulI, if (__builtin_mul_overflow(a.i, b.i, &d.i)) return {.code = kSizeOverflow})
+      CASE(CheckedAddI, if (__builtin_add_overflow(a.i, b.i, &d.i)) return {.code = program.overflow_code})
+      CASE(CheckedSubI, if (__builtin_sub_overflow(a.i, b.i, &d.i)) return {.code = program.overflow_code})
+      CASE(CheckedMulI, if (__builtin_mul_overflow(a.i, b.i, &d.i)) return {.code = program.overflow_code})
       CASE(Load8I, d.i = fetch<int8_t>(program, r, n))
       CASE(Load8U, d.i = fetch<uint8_t>(program, r, n))
       CASE(Load16I, d.i = fetch<int16_t>(program, r, n))
@@ -159,9 +163,12 @@ RunStatus Interpreter::loop(const Program& program, Register* r, std::vector<std
       CASE(Free, std::erase_if(memory, [&](const auto& block) { return block.get() == a.p; }))
       CASE(Guard, if (a.i == 0) return failed(program.guards[static_cast<size_t>(n.extra)], r))
       case Op::kCall:
-      case Op::kCallExternal: {
+      case Op::kCallExternal:
+      case Op::kCallRuntime: {
         const CallRecord& record = program.calls[static_cast<size_t>(n.extra)];
-        RunStatus status = n.op == Op::kCall ? call(record, r) : call_external(record, r);
+        RunStatus status = n.op == Op::kCall           ? call(record, r)
+                           : n.op == Op::kCallExternal ? call_external(record, r)
+                                                       : call_runtime(record, r);
         if (!status) return status;
         break;
       }
@@ -185,6 +192,34 @@ RunStatus Interpreter::call(const CallRecord& record, const Register* r) {
       scalars.push_back(r[arg.value].i);
   }
   return execute(program_of(*callee), buffers, scalars);
+}
+
+/// The runtime's heap (runtime-lite/core/heap.c) with memory of the interpreter's own.
+RunStatus Interpreter::call_runtime(const CallRecord& record, const Register* r) {
+  auto address = [&](size_t i) { return static_cast<int64_t*>(r[record.args.at(i).value].p); };
+  if (record.callee == "rlx_heap_begin") return {};
+  if (record.callee == "rlx_heap_reserve")
+    return reserve(address(1), r[record.args.at(2).value].i, r[record.args.at(3).value].i);
+  RELAXC_CHECK(record.callee == "rlx_heap_release", "the interpreter has no " + record.callee);
+  int64_t* block = address(1);
+  heap_.erase(block[0]);
+  block[0] = block[1] = 0;
+  return {};
+}
+
+RunStatus Interpreter::reserve(int64_t* block, int64_t keep, int64_t bytes) {
+  constexpr int32_t kOutOfMemory = 38;  // RLX_OUT_OF_MEMORY
+  constexpr int64_t kMost = int64_t{1} << 36, kAlignment = 64;
+  if (block[0] != 0 && bytes <= block[1]) return {};
+  if (bytes > kMost) return {.code = kOutOfMemory, .expected = bytes};
+  int64_t room = std::max<int64_t>(bytes, 1);
+  auto memory = std::make_unique<std::byte[]>(static_cast<size_t>(room + kAlignment));
+  auto begin = (reinterpret_cast<int64_t>(memory.get()) + kAlignment - 1) / kAlignment * kAlignment;
+  if (keep > 0) std::memcpy(reinterpret_cast<void*>(begin), reinterpret_cast<void*>(block[0]), static_cast<size_t>(keep));
+  heap_.erase(block[0]);
+  heap_[begin] = std::move(memory);
+  block[0] = begin, block[1] = room;
+  return {};
 }
 
 RunStatus Interpreter::call_external(const CallRecord& record, const Register* r) {

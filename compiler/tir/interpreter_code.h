@@ -34,7 +34,7 @@ union Register {
   X(IToD) X(UToF) X(UToD) X(FToD) X(DToF) X(FToInt) X(DToInt) X(FToBool) X(DToBool) X(SmallToBits) X(BitsToSmall) \
   X(FToBits) X(BitsToF) X(Load8I) X(Load8U) X(Load16I) X(Load16U) X(Load32I) X(Load32U) X(Load64) X(LoadF) \
   X(LoadSmall) X(Store8) X(Store16) X(Store32) X(Store64) X(StoreF) X(StoreSmall) X(Jump) X(Batch) X(JumpIfZero) \
-  X(JumpIfNotLess) X(LoopNext) X(Offset) X(Alloc) X(Free) X(Guard) X(Call) X(CallExternal) X(End)
+  X(JumpIfNotLess) X(LoopNext) X(Offset) X(Alloc) X(Free) X(Guard) X(Call) X(CallExternal) X(CallRuntime) X(End)
 // clang-format on
 
 enum class Op : uint8_t {
@@ -93,6 +93,7 @@ struct Program {
   std::vector<bool> scalar_is_double;                   ///< a float scalar arrives as the bits of a double
   std::vector<DType> scalar_dtypes;
   uint32_t registers = 0;
+  int32_t overflow_code = 0;  ///< that checked arithmetic gives
 };
 
 /// Flattens a function. Functions of the math library become arithmetic first (arith::expand_all_math).

@@ -41,7 +41,7 @@ Op pick(DType dtype, Op integer, Op single, Op dbl) {
 class Compiler {
  public:
   explicit Compiler(const PrimFunc& function)
-      : function_(function), checked_(function.attrs.count("checked_index") != 0) {}
+      : function_(function), checked_(function.overflow_code() != 0) {}
 
   Program run() {
     levels_.push_back({});
@@ -62,6 +62,7 @@ class Compiler {
     program_.code = std::move(levels_[0].code);
     resolve_labels();
     program_.registers = next_register_;
+    program_.overflow_code = function_.overflow_code();
     plan_batches(program_);
     return std::move(program_);
   }
@@ -377,6 +378,8 @@ class Compiler {
   }
   static Expr count_of(const Buffer& buffer) {
     if (buffer.shape.empty()) return {};
+    for (Expr dim : buffer.shape)
+      if (dim.is_constant(INT64_MAX)) return dim;  // nobody knows how large it is
     if (buffer.strides.empty()) return element_count(buffer.shape[0].context(), buffer);
     Expr last = buffer.shape[0].context().index(1);
     for (size_t i = 0; i < buffer.shape.size(); ++i) last = last + (buffer.shape[i] - 1) * buffer.strides[i];
@@ -524,7 +527,8 @@ class Compiler {
 
   void run(const View& node) {
     uint32_t offset = reg(node.byte_offset);
-    address_[node.buffer] = op(top(), Op::kOffset, {access(node.base, true), offset});
+    address_[node.buffer] = node.base == nullptr ? op(top(), Op::kMove, {offset})
+                                                 : op(top(), Op::kOffset, {access(node.base, true), offset});
     declare(node.buffer);
     statement(node.body);
   }
@@ -589,7 +593,8 @@ class Compiler {
       }
       record.args.push_back(std::move(arg));
     }
-    emit({.op = node.external ? Op::kCallExternal : Op::kCall, .extra = static_cast<int64_t>(program_.calls.size())});
+    Op call = node.runtime ? Op::kCallRuntime : node.external ? Op::kCallExternal : Op::kCall;
+    emit({.op = call, .extra = static_cast<int64_t>(program_.calls.size())});
     program_.calls.push_back(std::move(record));
     end_statement();
   }

@@ -1,6 +1,7 @@
 // prim_func.h: a function of loops and buffers: a kernel, an entry point's body, or a shape program.
 #pragma once
 
+#include <charconv>
 #include <map>
 #include <memory>
 #include <string>
@@ -28,6 +29,17 @@ struct PrimFunc {
   std::map<std::string, std::string> attrs;
   std::vector<Location> origins;  ///< the source nodes that it computes
   Location location = nullptr;
+
+  /// The code (an rlx_status number) with which index arithmetic that overflows leaves the function, as the attribute
+  /// "checked_index" says; 0: nobody looks, because guards before the call exclude it.
+  int32_t overflow_code() const {
+    auto checked = attrs.find("checked_index");
+    if (checked == attrs.end()) return 0;
+    constexpr int32_t kSizeOverflow = 20;
+    int32_t code = kSizeOverflow;
+    std::from_chars(checked->second.data(), checked->second.data() + checked->second.size(), code);
+    return code > 0 ? code : kSizeOverflow;
+  }
 };
 
 }  // namespace relaxc::tir

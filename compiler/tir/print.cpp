@@ -4,9 +4,11 @@
 // allocation or binding holds to the end of the suite it stands in. What TVMScript has no form for is spelled so:
 //
 //   V = T.decl_buffer((n, 4), "float32", data=base.data, byte_offset=64)      a View
+//   V = T.decl_buffer((n,), "float32", data=T.reinterpret("handle", a))       a View at an address
 //   T.guard(n == m, code=7, tensor=1, axis=0, symbol=2, node=3, expected=n, actual=m)
 //   T.invoke("kernel", X, Y, n, trace=3)                                      an Invoke of a prim func of the module
 //   T.call_extern("int32", "custom", X, n)                                    an Invoke of an external function
+//   T.call_runtime("rlx_heap_reserve", heap, block, 0, n * 4)                 an Invoke of a function of runtime-lite
 //   x: T.index = n * 4                                                        a Let (any dtype: T.float32, T.bool, …)
 //
 // Fields that have their default (-1, no annotation, scope "global") are left out. Index parameters are T.int64, as
@@ -162,6 +164,12 @@ class Printer {
     return n.body;
   }
   Stmt print(const View& n) {
+    if (n.base == nullptr) {
+      std::string address = text(n.byte_offset);
+      line("{} = T.decl_buffer({}, data=T.reinterpret(\"handle\", {}))", namer_.of(n.buffer), description(*n.buffer),
+           address);
+      return n.body;
+    }
     std::string base = namer_.of(n.base);
     line("{} = T.decl_buffer({}, data={}.data, byte_offset={})", namer_.of(n.buffer), description(*n.buffer), base,
          text(n.byte_offset));
@@ -296,7 +304,8 @@ class Printer {
       args += ", " + (buffer != nullptr ? namer_.of(*buffer) : text(std::get<Expr>(arg)));
     }
     if (n.trace_node != -1) args += fmt::format(", trace={}", n.trace_node);
-    line("{}{}{})", n.external ? "T.call_extern(\"int32\", " : "T.invoke(", quoted(n.callee), args);
+    const char* head = n.runtime ? "T.call_runtime(" : n.external ? "T.call_extern(\"int32\", " : "T.invoke(";
+    line("{}{}{})", head, quoted(n.callee), args);
     return {};
   }
 

@@ -96,7 +96,8 @@ struct Alloc : StmtOf<StmtKind::kAlloc> {
   Stmt body;
 };
 
-/// `buffer` is the memory of `base` from `byte_offset` (index expression) on, in `body`.
+/// `buffer` is the memory of `base` from `byte_offset` (index expression) on, in `body`. Without a base, `byte_offset`
+/// is the address itself, which somebody found while running: the heap of a run, or an external function.
 struct View : StmtOf<StmtKind::kView> {
   BufferRef buffer = nullptr, base = nullptr;
   Expr byte_offset;
@@ -157,12 +158,14 @@ using Argument = std::variant<BufferRef, Expr>;
 
 /// Calls a prim func of the module or, if `external`, an undefined symbol of that name. A non-zero status leaves the
 /// function with it. External functions take, in order, the context pointer, each buffer as an rlx_tensor (shape from
-/// the buffer), each scalar as int64_t.
+/// the buffer), each scalar as int64_t. A function of the `runtime` (external as well) takes the context pointer, the
+/// address of each buffer, each scalar as int64_t, and the error record, which it fills itself.
 struct Invoke : StmtOf<StmtKind::kInvoke> {
   std::string callee;
   bool external = false;
   std::vector<Argument> args;
   int32_t trace_node = -1;  ///< index of the kernel in the entry's node table; -1: not traced
+  bool runtime = false;
 };
 
 }  // namespace relaxc::tir

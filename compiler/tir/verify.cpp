@@ -169,7 +169,7 @@ class Verifier {
     return n.body;
   }
   Stmt check(const View& n) {
-    alive(n.base);
+    if (n.base != nullptr) alive(n.base);
     layout(*n.buffer);
     index(n.byte_offset, "offset");
     enter(n.buffer);
@@ -204,6 +204,7 @@ class Verifier {
   }
   Stmt check(const Invoke& n) {
     if (n.callee.empty()) fault("a call of nothing");
+    if (n.runtime && (!n.external || n.callee.rfind("rlx_", 0) != 0)) fault("'{}' is no name of the runtime", n.callee);
     for (const Argument& arg : n.args) {
       const auto* buffer = std::get_if<BufferRef>(&arg);
       buffer != nullptr ? alive(*buffer) : expr(std::get<Expr>(arg));

@@ -70,6 +70,7 @@ class PrimFuncReader : ScalarReader {
   Status assignment(const ast::Stmt& stmt, Suite& out);
   Status declare(const std::string& callee, const ast::Stmt& stmt, Suite& out, bool& done);
   Status open_buffer(const std::string& callee, const ast::Stmt& stmt, Suite& out);
+  Result<std::pair<tir::BufferRef, arith::Expr>> memory_of(const ast::Expr& data, const ast::Keyword* byte_offset);
   Status match_buffer(const ast::Stmt& stmt);
   Status declare_symbols(const ast::Stmt& stmt, bool& done);
   void declare_symbol(const std::string& name, Place place);

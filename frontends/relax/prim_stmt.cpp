@@ -199,15 +199,8 @@ Status PrimFuncReader::open_buffer(const std::string& callee, const ast::Stmt& s
   bind(stmt.target->text, {PrimName::kBuffer, {}, *made}, stmt.target->place);
   tir::BufferRef opened = *made;
   if (const ast::Keyword* data = stmt.value->keyword("data"); data != nullptr && callee == "T.decl_buffer") {
-    bool base_data = data->value->is(AstKind::kAttribute) && data->value->text == "data";
-    if (!base_data)
-      return source_.error(data->value->place, Kind::invalid_value, "expected another buffer's data: A.data");
-    RELAXC_TRY(tir::BufferRef base, find_buffer(*data->value->items[0]));
-    const ast::Keyword* at = stmt.value->keyword("byte_offset");
-    arith::Expr offset = context_.index(0);
-    if (at != nullptr) {
-      RELAXC_TRY(offset, index(*at->value));
-    }
+    RELAXC_TRY(auto memory, memory_of(*data->value, stmt.value->keyword("byte_offset")));
+    auto [base, offset] = memory;
     // A view that is opened again is the same buffer, and an opening in this suite ends here: the printer writes two
     // scopes so.
     auto [seen, first] = views_.emplace(stmt.target->text, opened);
@@ -226,6 +219,26 @@ Status PrimFuncReader::open_buffer(const std::string& callee, const ast::Stmt& s
   }
   out.push_back({[this, opened](tir::Stmt body) { return builder_.alloc(opened, body); }, {}, nullptr});
   return Done{};
+}
+
+/// `A.data` with a byte offset, or `T.reinterpret("handle", address)`: a buffer (null: none) and the offset from there.
+Result<std::pair<tir::BufferRef, arith::Expr>> PrimFuncReader::memory_of(const ast::Expr& data,
+                                                                         const ast::Keyword* byte_offset) {
+  Diagnostics& diag = source_.diag();
+  arith::Expr offset = context_.index(0);
+  if (byte_offset != nullptr) {
+    RELAXC_TRY(offset, index(*byte_offset->value));
+  }
+  if (callee_of(&data) == "T.reinterpret" && data.items.size() == 3 && data.items[1]->is(AstKind::kString) &&
+      data.items[1]->text == "handle") {
+    RELAXC_TRY(arith::Expr address, index(*data.items[2]));
+    return std::pair<tir::BufferRef, arith::Expr>(nullptr, address + offset);
+  }
+  if (!data.is(AstKind::kAttribute) || data.text != "data")
+    return source_.error(data.place, Kind::invalid_value,
+                         "expected another buffer's data, A.data, or an address, T.reinterpret(\"handle\", a)");
+  RELAXC_TRY(tir::BufferRef base, find_buffer(*data.items[0]));
+  return std::pair<tir::BufferRef, arith::Expr>(base, offset);
 }
 
 Status PrimFuncReader::store(const ast::Expr& target, const ast::Expr& value, const std::string& op, Suite& out) {
@@ -289,7 +302,7 @@ Status PrimFuncReader::expression(const ast::Stmt& stmt, Suite& out) {
   RELAXC_DO(block_clause(callee, e, done));
   if (done) return Done{};
   if (callee == "T.guard") return guard(e, out);
-  if (callee == "T.invoke" || callee == "T.call_extern") return invoke(e, out);
+  if (callee == "T.invoke" || callee == "T.call_extern" || callee == "T.call_runtime") return invoke(e, out);
   if (callee.empty()) return source_.error(e.place, Kind::ill_formed, "this statement does nothing");
   return source_.error(e.items[0]->place, Kind::unsupported, "'{}' is not a statement of a prim func", callee);
 }
@@ -323,14 +336,19 @@ Status PrimFuncReader::guard(const ast::Expr& call, Suite& out) {
   return Done{};
 }
 
-/// T.invoke("kernel", X, n, trace=3), T.call_extern("int32", "custom", X, n)
+/// T.invoke("kernel", X, n, trace=3), T.call_extern("int32", "custom", X, n), T.call_runtime("rlx_…", X, n)
 Status PrimFuncReader::invoke(const ast::Expr& call, Suite& out) {
   Diagnostics& diag = source_.diag();
   tir::Invoke made;
-  made.external = dotted_path(*call.items[0]) == "T.call_extern";
-  size_t name_at = made.external ? 2 : 1;
+  std::string head = callee_of(&call);
+  made.runtime = head == "T.call_runtime";
+  made.external = made.runtime || head == "T.call_extern";
+  size_t name_at = head == "T.call_extern" ? 2 : 1;
   if (call.items.size() <= name_at) return source_.error(call.place, Kind::wrong_arity, "the call names no function");
   RELAXC_TRY(made.callee, string_value(source_, *call.items[name_at], "a function's name"));
+  if (made.runtime && made.callee.rfind("rlx_", 0) != 0)
+    return source_.error(call.items[name_at]->place, Kind::invalid_value,
+                         "'{}' is no function of the runtime; their names begin with rlx_", made.callee);
   bool ok = true;
   for (size_t i = name_at + 1; i < call.items.size(); ++i) {
     const ast::Expr& argument = *call.items[i];

@@ -96,6 +96,26 @@ int32_t rlx_generic_arena_bytes(const rlx_function_private* self, const int64_t*
 int32_t rlx_generic_run(const rlx_function_private* self, uint64_t* scratch, rlx_context* context, const rlx_tensor* in,
                         uint32_t num_in, rlx_tensor* out, uint32_t num_out);
 
+/* The heap of one run, for sizes that nobody can bound before: blocks out of chunks that context->alloc gives, used
+ * again within the run. `heap` is RLX_HEAP_WORDS words that an entry keeps in its arena. A block is two words, its
+ * address and its bytes; zeros where it has no memory yet. */
+#define RLX_HEAP_TOP 0   /* the unused part of the chunk in use … */
+#define RLX_HEAP_END 1   /* … up to its end */
+#define RLX_HEAP_CHUNK 2 /* bytes of the next chunk; 0: RLX_HEAP_FIRST_CHUNK */
+#define RLX_HEAP_FREE 3  /* free blocks of 64 << k bytes, linked */
+#define RLX_HEAP_CLASSES 55
+#define RLX_HEAP_WORDS (RLX_HEAP_FREE + RLX_HEAP_CLASSES)
+#define RLX_HEAP_FIRST_CHUNK 16384
+
+/* An empty heap. Always RLX_OK. */
+int32_t rlx_heap_begin(rlx_context* context, int64_t* heap, rlx_error* error);
+/* Gives `block` at least `bytes` bytes, aligned to 64, of which the first `keep` are those it had. Leaves it as it was
+ * and returns RLX_NO_ALLOCATOR or RLX_OUT_OF_MEMORY if that cannot be; `error` may be null. */
+int32_t rlx_heap_reserve(rlx_context* context, int64_t* heap, int64_t* block, int64_t keep, int64_t bytes,
+                         rlx_error* error);
+/* Takes the memory of `block`, if it has any, back for others. Always RLX_OK. */
+int32_t rlx_heap_release(rlx_context* context, int64_t* heap, int64_t* block, rlx_error* error);
+
 /* Element arithmetic that some CPUs do not have and that only a libm would give. */
 double rlx_fmod(double x, double y); /* C's fmod: exact, with the sign of x */
 float rlx_fmodf(float x, float y);

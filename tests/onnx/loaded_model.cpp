@@ -124,7 +124,7 @@ class Run {
   }
 
   std::string make_outputs(const std::vector<int64_t>& symbols) {
-    constexpr int64_t kLargest = int64_t{1} << 32;
+    constexpr int64_t kLargest = int64_t{1} << 32, kUnbounded = 1 << 16;
     for (uint32_t i = 0; i < function_.num_outputs; ++i) {
       const rlx_tensor_spec& spec = function_.outputs[i];
       std::optional<DType> dtype = dtype_of(spec);
@@ -133,8 +133,13 @@ class Run {
       out_shapes_.emplace_back(static_cast<size_t>(spec.ndim));
       if (int32_t status = function_.output_shape(symbols.data(), i, out_shapes_.back().data()); status != RLX_OK)
         return failure("output_shape", status);
+      std::vector<int64_t>& shape = out_shapes_.back();
+      if (std::find(shape.begin(), shape.end(), INT64_MAX) != shape.end()) {
+        std::fill(shape.begin(), shape.end(), 1);
+        shape[0] = kUnbounded;
+      }
       int64_t elements = 1;
-      for (int64_t dim : out_shapes_.back())
+      for (int64_t dim : shape)
         if (__builtin_mul_overflow(elements, dim, &elements) || elements > kLargest)
           return "an output without a usable bound";
       out_memory_.push_back(std::make_unique<Guarded>(static_cast<uint64_t>(elements * dtype->bytes()), 64));

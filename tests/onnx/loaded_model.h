@@ -12,7 +12,7 @@
 namespace relaxc::onnx_tests {
 
 /// The entry points of `<name>_model`. Every run asks for sizes, gives an arena of exactly the size asked for
-/// between canaries, and outputs of exactly the capacity asked for, so that each test is a test of these promises too.
+/// between canaries, and outputs of exactly the capacity asked for (a fixed one where there is no bound), so that each test is a test of these promises too.
 class LoadedModel {
  public:
   /// Null with `fault` set if the library does not load or has no such model.
@@ -28,6 +28,11 @@ class LoadedModel {
   void share_tasks(int32_t (*tasks)(void*, int32_t, int32_t (*)(void*, int32_t), void*), void* user) {
     context_.parallel_for = tasks;
     context_.parallel_user = user;
+  }
+  /// From now on `alloc` gives what has no bound before the run; without it there is none to be had.
+  void lend_memory(void* (*alloc)(void*, uint64_t, uint64_t), void* user) {
+    context_.alloc = alloc;
+    context_.alloc_user = user;
   }
   const rlx_function& function(uint32_t entry = 0) const { return model_->functions[entry]; }
   const rlx_model& model() const { return *model_; }

@@ -21,10 +21,13 @@ using arith::Expr;
 using tir::BufferRef;
 using tir::Stmt;
 
-constexpr int32_t kSizeOverflow = 20;  // RLX_SIZE_OVERFLOW
+/// Codes that only the data can give; what they report as needed is then more than any memory.
+bool is_data_code(int32_t code) {
+  return code >= 32;
+}
 
 bool is_checked(const tir::PrimFunc& function) {
-  return function.attrs.count("checked_index") != 0;
+  return function.overflow_code() != 0;
 }
 
 class FunctionPrinter {
@@ -82,7 +85,7 @@ class FunctionPrinter {
     std::set<BufferRef> written;
     tir::for_each_stmt(function_.body, [&](Stmt s) {
       if (const auto* store = s.as<tir::Store>()) written.insert(store->buffer);
-      if (const auto* view = s.as<tir::View>()) written.insert(view->base);
+      if (const auto* view = s.as<tir::View>()) written.insert(view->base);  // null, of an address, is no parameter
       if (const auto* invoke = s.as<tir::Invoke>())
         for (const tir::Argument& argument : invoke->args)
           if (const auto* buffer = std::get_if<BufferRef>(&argument)) written.insert(*buffer);
@@ -95,7 +98,8 @@ class FunctionPrinter {
     std::set<BufferRef> changed;
     std::map<BufferRef, BufferRef> bases;
     tir::for_each_stmt(function_.body, [&](Stmt s) {
-      if (const auto* view = s.as<tir::View>()) bases[view->buffer] = view->base;
+      if (const auto* view = s.as<tir::View>(); view != nullptr && view->base != nullptr)
+        bases[view->buffer] = view->base;
     });
     auto change = [&](BufferRef buffer) {
       for (; changed.insert(buffer).second && bases.count(buffer) != 0; buffer = bases.at(buffer)) {
@@ -146,7 +150,8 @@ class FunctionPrinter {
   }
   void check_overflow() {
     if (checked_)
-      line("if (bad) return {}(error, {}, -1, -1, -1, -1, 0, 0);", expressions_.helper("fail"), kSizeOverflow);
+      line("if (bad) return {}(error, {}, -1, -1, -1, -1, {}, 0);", expressions_.helper("fail"),
+           function_.overflow_code(), is_data_code(function_.overflow_code()) ? "INT64_MAX" : "0");
   }
 
   void statement(Stmt s) {
@@ -217,9 +222,13 @@ class FunctionPrinter {
 
   void print(const tir::View& node) {
     open("{");
-    std::string type = memory_type(node.buffer->dtype), base = names_.of(node.base);
-    line("{0}* {1} = ({0}*)(void*)((unsigned char*)(void*){2} + {3});", type, names_.of(node.buffer), base,
-         hoisted(node.byte_offset));
+    std::string type = memory_type(node.buffer->dtype);
+    if (node.base == nullptr)
+      line("{0}* {1} = ({0}*)(uintptr_t){2};", type, names_.of(node.buffer), hoisted(node.byte_offset));
+    else
+      line("{0}* {1} = ({0}*)(void*)((unsigned char*)(void*){2} + {3});", type, names_.of(node.buffer),
+           names_.of(node.base), hoisted(node.byte_offset));
+    check_overflow();
     line("(void){};", names_.of(node.buffer));
     statement(node.body);
     close();
@@ -280,18 +289,19 @@ class FunctionPrinter {
     for (const tir::Argument& argument : node.args) {
       if (const auto* e = std::get_if<Expr>(&argument))
         add(hoisted(*e));
-      else if (node.external)
+      else if (node.external && !node.runtime)
         add("&" + tensor_record(std::get<BufferRef>(argument)));
       else
         add(names_.of(std::get<BufferRef>(argument)));
     }
-    if (callee.fails && !node.external) add("error");
+    check_overflow();
+    if (callee.fails && (!node.external || node.runtime)) add("error");
     std::string call = (node.external ? node.callee : function_name(node.callee)) + "(" + args + ")";
     if (!callee.fails) {
       line("{};", call);
     } else {
       line("const int32_t status = {};", call);
-      if (node.external)
+      if (node.external && !node.runtime)
         line("if (status != 0) return {}(error, RLX_EXTERNAL_FAILED, -1, -1, -1, -1, 0, status);",
              expressions_.helper("fail"));
       else

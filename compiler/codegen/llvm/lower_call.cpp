@@ -58,16 +58,36 @@ void FunctionLowering::store_error(const tir::Guard& s, Value* expected, Value* 
 void FunctionLowering::lower_invoke(const tir::Invoke& s) {
   const Signature* callee = s.external ? nullptr : module_.find(s.callee);
   RELAXC_CHECK(s.external || callee != nullptr, "a call of " + s.callee + ", which was not lowered before");
-  Value* status = s.external ? call_external(s) : call_internal(s, *callee);
+  Value* status = s.runtime ? call_runtime(s) : s.external ? call_external(s) : call_internal(s, *callee);
   if (status == nullptr) return;
   leave_if(b_.CreateICmpNE(status, b_.getInt32(0)), [&]() -> Value* {
     constexpr int32_t kExternalFailed = 35;
-    if (!s.external) return status;
+    if (!s.external || s.runtime) return status;
     tir::Guard record;
     record.code = kExternalFailed;
     store_error(record, b_.getInt64(0), b_.CreateSExt(status, b_.getInt64Ty()));
     return b_.getInt32(kExternalFailed);
   });
+}
+
+Value* FunctionLowering::call_runtime(const tir::Invoke& s) {
+  RELAXC_CHECK(!module_.options().in_process, "a run of the compiler's own has no runtime: " + s.callee);
+  std::vector<Value*> args{context_};
+  for (const tir::Argument& argument : s.args) {
+    if (const auto* buffer = std::get_if<tir::BufferRef>(&argument)) {
+      args.push_back(place(*buffer).address);
+    } else {
+      Expr given = std::get<Expr>(argument);
+      args.push_back(numeric_.cast(given.dtype(), DType::i(64), scalar(given)));
+    }
+  }
+  args.push_back(error_);
+  std::vector<llvm::Type*> types;
+  for (Value* arg : args) types.push_back(arg->getType());
+  auto* type = llvm::FunctionType::get(b_.getInt32Ty(), types, false);
+  llvm::FunctionCallee callee = module_.module().getOrInsertFunction(s.callee, type);
+  if (auto* declared = llvm::dyn_cast<llvm::Function>(callee.getCallee())) declared->setDoesNotThrow();
+  return b_.CreateCall(callee, args);
 }
 
 Value* FunctionLowering::call_internal(const tir::Invoke& s, const Signature& callee) {

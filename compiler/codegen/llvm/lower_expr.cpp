@@ -152,14 +152,20 @@ Lanes FunctionLowering::multiply(Lanes a, Lanes b) {
   return {nullptr, 0, b_.CreateNSWMul(widened(a, DType::index()), widened(b, DType::index()))};
 }
 
-/// Index arithmetic that leaves the function with RLX_SIZE_OVERFLOW instead of wrapping.
+/// Index arithmetic that leaves the function with its overflow code instead of wrapping. Where that is a code of data,
+/// there is a record: more is needed than any memory has.
 Value* FunctionLowering::checked(ExprKind kind, Value* a, Value* b) {
-  constexpr int32_t kSizeOverflow = 20;
+  constexpr int32_t kFirstDataCode = 32;
   auto id = kind == ExprKind::kAdd   ? llvm::Intrinsic::sadd_with_overflow
             : kind == ExprKind::kSub ? llvm::Intrinsic::ssub_with_overflow
                                      : llvm::Intrinsic::smul_with_overflow;
   Value* both = b_.CreateBinaryIntrinsic(id, a, b);
-  leave_if(b_.CreateExtractValue(both, 1), [&] { return b_.getInt32(kSizeOverflow); });
+  leave_if(b_.CreateExtractValue(both, 1), [&] {
+    tir::Guard record;
+    record.code = source_.overflow_code();
+    if (record.code >= kFirstDataCode) store_error(record, b_.getInt64(INT64_MAX), b_.getInt64(0));
+    return b_.getInt32(static_cast<uint32_t>(record.code));
+  });
   return b_.CreateExtractValue(both, 0);
 }
 

@@ -17,7 +17,7 @@ FunctionLowering::FunctionLowering(ModuleLowering& module, const Signature& sign
       function_(signature.function),
       b_(llvm::BasicBlock::Create(module.module().getContext(), "entry", signature.function)),
       numeric_(b_, module.options().abilities),
-      check_index_(signature.source->attrs.count("checked_index") != 0) {}
+      check_index_(signature.source->overflow_code() != 0) {}
 
 void FunctionLowering::run() {
   bind_parameters();
@@ -251,7 +251,9 @@ void FunctionLowering::lower_alloc(const tir::Alloc& s) {
 
 void FunctionLowering::lower_view(const tir::View& s) {
   Value* offset = scalar(s.byte_offset);
-  places_[s.buffer] = {b_.CreateInBoundsGEP(b_.getInt8Ty(), place(s.base).address, offset), false};
+  Value* address = s.base == nullptr ? b_.CreateIntToPtr(offset, b_.getPtrTy())
+                                     : b_.CreateInBoundsGEP(b_.getInt8Ty(), place(s.base).address, offset);
+  places_[s.buffer] = {address, false};
   lower(s.body);
   places_.erase(s.buffer);
 }

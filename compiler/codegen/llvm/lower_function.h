@@ -76,6 +76,7 @@ class FunctionLowering {
   void lower_guard(const tir::Guard& s);
   void lower_invoke(const tir::Invoke& s);
   llvm::Value* call_external(const tir::Invoke& s);
+  llvm::Value* call_runtime(const tir::Invoke& s);
   llvm::Value* call_internal(const tir::Invoke& s, const Signature& callee);
   llvm::Value* tensor_record(tir::BufferRef buffer);
   std::vector<llvm::Value*> symbol_arguments(const tir::Invoke& s, const Signature& callee);

@@ -59,7 +59,10 @@ FunctionLowering::Captures FunctionLowering::captured(const tir::For& s) const {
   tir::for_each_stmt(s.body, [&](tir::Stmt inner) {
     for (Expr e : tir::expressions(inner)) add(e);
     if (const auto* store = inner.as<tir::Store>()) add_buffer(store->buffer);
-    if (const auto* view = inner.as<tir::View>()) add_buffer(view->base), add_buffer(view->buffer);
+    if (const auto* view = inner.as<tir::View>()) {
+      if (view->base != nullptr) add_buffer(view->base);
+      add_buffer(view->buffer);
+    }
     if (const auto* alloc = inner.as<tir::Alloc>()) add_buffer(alloc->buffer);
     if (const auto* invoke = inner.as<tir::Invoke>())
       for (const tir::Argument& argument : invoke->args)

@@ -113,7 +113,6 @@ Status HostFunction::solve_symbols(const Op& op, KernelCall& call) {
 
 /// The arguments, in the order of the parameters: operands, results, bound values, scratch; scalars where they stand.
 Status HostFunction::pass_arguments(Op& op, KernelCall& call) {
-  Diagnostics& diag = this->diag();
   tir::Invoke invoke;
   invoke.callee = op.callee;
   invoke.trace_node = trace_node(op.callee);
@@ -132,15 +131,13 @@ Status HostFunction::pass_arguments(Op& op, KernelCall& call) {
       invoke.args.push_back(buffer(*call.tensors[i]));
       continue;
     }
-    Result<BufferRef> memory = call.known_before(i)
-                                   ? produce(*op.results[i - first_result])
-                                   : allocate(param.buffer->name, param.buffer->dtype, formal, op.location);
-    if (!memory) return diag.failed();
+    BufferRef memory = call.known_before(i) ? produce(*op.results[i - first_result])
+                                            : allocate(param.buffer->name, param.buffer->dtype, formal);
     if (i < first_bound)
-      raw.push_back(*memory);
+      raw.push_back(memory);
     else if (i < first_bound + call.bound)
-      bound_values.push_back(*memory);
-    invoke.args.push_back(*memory);
+      bound_values.push_back(memory);
+    invoke.args.push_back(memory);
   }
   for (Var symbol : call.callee->symbols) invoke.args.push_back(call.found.at(symbol));
   steps_->add(build_.invoke(std::move(invoke)));
@@ -188,7 +185,7 @@ Status HostFunction::call_external(Op& op) {
       return diag.error(op.location, Kind::unbounded,
                         "external function '{}' needs results of declared shape, found {}", op.callee,
                         to_string(result->info));
-    RELAXC_TRY(BufferRef memory, produce(*result));
+    BufferRef memory = produce(*result);
     slot(*result).buffer = memory;
     invoke.args.push_back(memory);
   }

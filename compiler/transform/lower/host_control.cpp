@@ -1,7 +1,8 @@
 // host_control.cpp: branches.
 //
 // Branches whose results differ in shape write into one memory, large enough for both, and leave the dims that the
-// taken branch had in a small buffer, from which the code after the If binds its symbols.
+// taken branch had in a small buffer, from which the code after the If binds its symbols. A result that has no bound
+// in one of them is claimed by the branch that makes it.
 #include <algorithm>
 #include <utility>
 
@@ -159,11 +160,14 @@ Status HostFunction::lower_if(Op& op) {
 
   alloc_cells(cells);
   std::map<BufferRef, BufferRef> rooms;
+  std::vector<BufferRef> blocks(op.results.size());
   for (size_t i = 0; i < op.results.size(); ++i) {
     if (targets[i] == nullptr || destinations_.count(op.results[i]) != 0) continue;
-    if (!sizes[i])
-      return diag.error(op.location, Kind::unbounded, "a branch gives '{}' a size that has no bound before the run",
-                        op.results[i]->name);
+    if (!sizes[i]) {
+      blocks[i] = empty_block(op.results[i]->name);
+      for (tir::Stmt& body : bodies) body = claim_views(body, targets[i], blocks[i]);
+      continue;
+    }
     rooms[targets[i]] =
         build_.buffer(targets[i]->name, targets[i]->dtype, {sizes[i]}, tir::Scope::kGlobal, WeightLayout::kAlignment);
     targets[i] = rooms[targets[i]];
@@ -175,9 +179,12 @@ Status HostFunction::lower_if(Op& op) {
   steps_->add(build_.branch(condition, bodies[0], bodies[1]));
   for (size_t k = 0; k < op.binds.size(); ++k)
     bind_from_data(op.binds[k], cell(cells, k), bounds[k], is_extent(op, op.binds[k]));
-  for (size_t i = 0; i < op.results.size(); ++i)
-    if (targets[i] != nullptr)
-      slot(*op.results[i]).buffer = seen_as(targets[i], op.results[i]->name, dims(op.results[i]->info));
+  for (size_t i = 0; i < op.results.size(); ++i) {
+    if (targets[i] == nullptr) continue;
+    const Value& result = *op.results[i];
+    slot(result).buffer = blocks[i] != nullptr ? own_block(blocks[i], result.name, result.dtype(), dims(result.info))
+                                               : seen_as(targets[i], result.name, dims(result.info));
+  }
   return Done{};
 }
 

@@ -221,6 +221,13 @@ void HostFunction::make_outputs() {
   out_dims_ = build_.buffer("out_dims", DType::i(64), {build_.index(static_cast<int64_t>(num_out_dims_))});
 }
 
+bool HostCallee::claims(size_t index, size_t first_dim) const {
+  const auto* tensor = outputs[index]->as<TensorInfo>();
+  size_t rank = tensor == nullptr ? 0 : tensor->shape->size();
+  return std::any_of(bounds.begin() + static_cast<std::ptrdiff_t>(first_dim),
+                     bounds.begin() + static_cast<std::ptrdiff_t>(first_dim + rank), [](Expr e) { return !e; });
+}
+
 /// The body gets its constants, and outputs whose dims were not yet known get the shape of their bound.
 void HostFunction::publish(tir::Stmt body) {
   for (auto constant = constants_.rbegin(); constant != constants_.rend(); ++constant)
@@ -233,8 +240,10 @@ void HostFunction::publish(tir::Stmt body) {
   callee.symbols = symbols_.entry(), callee.values = values_;
   for (const Input& input : inputs_) callee.inputs.push_back(input.buffer);
   std::map<BufferRef, BufferRef> bounded;
-  for (Output& output : outputs_) {
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    Output& output = outputs_[i];
     std::vector<Expr> shape;
+    size_t first = callee.bounds.size();
     for (Expr dim : output_dims(output)) {
       callee.bounds.push_back(symbols_.bounded(dim));
       shape.push_back(callee.bounds.back() ? callee.bounds.back() : build_.index(INT64_MAX));
@@ -243,6 +252,12 @@ void HostFunction::publish(tir::Stmt body) {
     callee.numbers.emplace_back();
     if (output.info->as<TensorInfo>() == nullptr)
       for (Expr number : numbers(output.info)) callee.numbers.back().push_back(symbols_.bounded(number));
+    if (form_ == Form::kShared && callee.claims(i, first)) {
+      BufferRef block = block_buffer(output.name);
+      body = claim_views(body, output.buffer, block);
+      output.buffer = block;
+      continue;
+    }
     if (shape == output.buffer->shape) continue;
     bounded[output.buffer] = build_.buffer(output.name, output.buffer->dtype, shape);
     output.buffer = bounded[output.buffer];
@@ -250,6 +265,8 @@ void HostFunction::publish(tir::Stmt body) {
   tir::Rewriter rewriter;
   rewriter.on_buffer = [&](BufferRef b) { return bounded.count(b) != 0 ? bounded.at(b) : b; };
   if (!bounded.empty()) body = tir::rewrite(context(), body, rewriter);
+  if (heap_ != nullptr && form_ == Form::kEntry) body = with_own_heap(body);
+  callee.needs_heap = heap_ != nullptr;
 
   callee.read = named_buffers(context(), body);
 
@@ -260,14 +277,16 @@ void HostFunction::publish(tir::Stmt body) {
   for (const Input& input : inputs_) host.params.push_back({input.buffer, {}});
   for (const Output& output : outputs_) host.params.push_back({output.buffer, {}});
   for (BufferRef memory : {arena_, shared_.weights_buffer, out_dims_}) host.params.push_back({memory, {}});
+  if (heap_ != nullptr && form_ == Form::kShared) host.params.push_back({heap_, {}});
+  if (heap_ != nullptr) host.attrs["checked_index"] = std::to_string(kOutOfMemory);  // sizes nobody bounded can overflow
   for (Var var : symbols_.entry()) host.params.push_back({nullptr, var});
   host.body = body;
   host.location = function_.location;
   tir::collect_symbols(host);
   RELAXC_CHECK(host.symbols.empty(), "'" + host.symbols.front().name() + "' is no entry symbol of " + function_.name);
   shared_.module.add_prim_func(std::move(host));
-  if (!function_.is_private) add_entry(callee.name);
-  shared_.callees.emplace(function_.name, std::move(callee));
+  if (!function_.is_private && !entry_is_missing()) add_entry(callee.name);
+  if (form_ == Form::kShared) shared_.callees.emplace(function_.name, std::move(callee));
 }
 
 }  // namespace relaxc::lower

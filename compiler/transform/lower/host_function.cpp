@@ -17,8 +17,8 @@ namespace relaxc::lower {
 
 using namespace relax;
 
-HostFunction::HostFunction(Shared& shared, Function& function)
-    : shared_(shared), function_(function), build_(shared.module.context()), symbols_(function.facts) {}
+HostFunction::HostFunction(Shared& shared, Function& function, Form form)
+    : shared_(shared), function_(function), form_(form), build_(shared.module.context()), symbols_(function.facts) {}
 
 std::vector<Expr> HostFunction::relax_dims(Info info) {
   if (const auto* tensor = info->as<TensorInfo>()) {
@@ -55,8 +55,7 @@ Expr HostFunction::truth(const Value& value) {
   return e.dtype() == DType::boolean() ? e : arith::ne(e, context().zero(e.dtype()));
 }
 
-Result<BufferRef> HostFunction::allocate(const std::string& name, DType dtype, const std::vector<Expr>& shape,
-                                         Location location) {
+BufferRef HostFunction::allocate(const std::string& name, DType dtype, const std::vector<Expr>& shape) {
   if (symbols_.of_entry(shape)) {
     BufferRef made = build_.buffer(name, dtype, shape, tir::Scope::kGlobal, WeightLayout::kAlignment);
     steps_->alloc(made);
@@ -65,24 +64,16 @@ Result<BufferRef> HostFunction::allocate(const std::string& name, DType dtype, c
   Expr count = context().index(1);
   for (Expr dim : shape) count = count * dim;
   Expr bound = symbols_.bounded(count);
-  if (!bound) {
-    Failure failure = diag().error(location, Kind::unbounded,
-                                   "the size of '{}', {} elements, has no bound that is known before the run", name,
-                                   arith::to_string(count));
-    diag().note(location, "declare an upper bound of its symbols (tir_var_upper_bound, --dim NAME=..N)");
-    return failure;
-  }
+  if (!bound) return claim(name, dtype, shape);
   BufferRef room = build_.buffer(name + "_room", dtype, {bound}, tir::Scope::kGlobal, WeightLayout::kAlignment);
   steps_->alloc(room);
   return view_as(room, name, dtype, shape);
 }
 
-Result<BufferRef> HostFunction::produce(const Value& value) {
+BufferRef HostFunction::produce(const Value& value) {
   auto chosen = destinations_.find(&value);
-  if (chosen == destinations_.end()) {
-    Location location = value.op == nullptr ? nullptr : value.op->location;
-    return allocate(value.name.empty() ? "t" : value.name, value.dtype(), dims(value.info), location);
-  }
+  if (chosen == destinations_.end())
+    return allocate(value.name.empty() ? "t" : value.name, value.dtype(), dims(value.info));
   std::vector<Expr> shape = dims(value.info);
   for (const Output& output : outputs_)
     if (output.buffer == chosen->second) require_capacity(output, shape);
@@ -248,7 +239,6 @@ Status HostFunction::lower_view(Op& op) {
 
 /// Shapes made of tensors, tensors made of shapes: by what goes in and comes out, whatever the operator is called.
 Status HostFunction::lower_host_op(Op& op) {
-  Diagnostics& diag = this->diag();
   const Value& value = *op.result();
   if (value.info->as<TensorInfo>() != nullptr) {
     std::vector<Expr> elements;
@@ -257,7 +247,7 @@ Status HostFunction::lower_host_op(Op& op) {
       if (operand->info->as<PrimInfo>() != nullptr) elements.push_back(scalar(*operand));
       for (Expr dim : dims(operand->info)) elements.push_back(dim);
     }
-    RELAXC_TRY(BufferRef memory, produce(value));
+    BufferRef memory = produce(value);
     for (size_t i = 0; i < elements.size(); ++i) {
       tir::Indices at(memory->shape.size(), build_.index(static_cast<int64_t>(i)));
       steps_->add(build_.store(memory, at, arith::cast(memory->dtype, elements[i])));
@@ -315,12 +305,11 @@ Status HostFunction::lower_match_cast(Op& op) {
 }
 
 Status HostFunction::lower_shape_function(Op& op) {
-  Diagnostics& diag = this->diag();
   bool known = true;
   for (Var var : op.binds) known &= symbols_.in_scope(var);
   if (known) return Done{};  // entry symbols that `values` asks for
   Expr count = build_.index(static_cast<int64_t>(dims(op.result()->info).size()));
-  RELAXC_TRY(BufferRef answer, allocate(op.callee, DType::i(64), {count}, op.location));
+  BufferRef answer = allocate(op.callee, DType::i(64), {count});
   tir::Invoke invoke;
   invoke.callee = op.callee, invoke.external = true;
   for (Value* operand : op.operands()) {

@@ -29,7 +29,7 @@ using relax::Value;
 using tir::BufferRef;
 
 /// Numbers of rlx_status that lowered code gives; tests/unit/lower compares them with relax_rt.h.
-enum Code : int32_t { kDerivedDim = 8, kDimBounds = 9, kDataCapacity = 33, kDataBound = 40 };
+enum Code : int32_t { kDerivedDim = 8, kDimBounds = 9, kDataCapacity = 33, kOutOfMemory = 38, kDataBound = 40 };
 
 /// What a Relax value is in the host function. A shape or an index scalar is what its struct info says and needs none.
 struct Slot {
@@ -58,7 +58,15 @@ struct HostCallee {
   std::vector<tir::Guard> guards;          ///< what must hold of its symbols
   std::vector<Expr> bounds;                ///< all dims of all outputs, data-dependent ones by their bound (null: none)
   std::vector<std::vector<Expr>> numbers;  ///< of each output that is no tensor: bounds of what it says (null: none)
+  bool needs_heap = false;                 ///< takes the run's heap after `out_dims`
+
+  /// Whether output `index`, whose dims begin at `first_dim`, is claimed from the heap: its parameter is a block then.
+  bool claims(size_t index, size_t first_dim) const;
 };
+
+/// Who calls a host function: other host functions (and the outside, if that makes no difference), or the outside alone,
+/// which gives memory for all results but no heap.
+enum class Form : uint8_t { kShared, kEntry };
 
 /// What lowering one module shares between its functions.
 struct Shared {
@@ -80,9 +88,11 @@ const std::string& copy_function(Shared& shared, DType dtype, size_t rank);
 
 class HostFunction {
  public:
-  HostFunction(Shared& shared, relax::Function& function);
-  /// Adds the prim funcs to the module and, for a public function, the entry to the object.
+  HostFunction(Shared& shared, relax::Function& function, Form form);
+  /// Adds the prim funcs to the module and, for a public function, the entry to the object. A public function that
+  /// needs the heap has a form of its own for the outside; `entry_is_missing` says that this was not it.
   Status run();
+  bool entry_is_missing() const { return form_ == Form::kShared && !function_.is_private && heap_ != nullptr; }
 
  private:
   struct Input {
@@ -160,7 +170,7 @@ class HostFunction {
   Status solve_arguments(const Op& op, FunctionCall& call);
   Status read_values(const Op& op, FunctionCall& call);
   void require_declared(FunctionCall& call);
-  Status make_room(const Op& op, FunctionCall& call);
+  void make_room(const Op& op, FunctionCall& call);
   Status invoke_function(const Op& op, FunctionCall& call);
   void bind_called(const Op& op, FunctionCall& call);
   BufferRef in_memory(Info info, DType dtype, bool read);
@@ -189,9 +199,29 @@ class HostFunction {
   void carry_symbols(const Op& op, LoopState& loop);
   Expr bound_of_carried(const Op& op, const LoopState& loop, Var var, Expr initial, Expr next);
   Status reserve_carried(const Op& op, LoopState& loop);
+  void claim_carried(const Value& first, const Value& argument, Carried& value);
+  void swap_blocks(BufferRef a, BufferRef b);
   Status reserve_scans(const Op& op, LoopState& loop);
   Status lower_loop_body(const Op& op, LoopState& loop, tir::Stmt& body);
   void loop_results(const Op& op, LoopState& loop);
+
+  // host_heap.cpp: memory that is asked for while running.
+  BufferRef heap();
+  BufferRef block_buffer(const std::string& name);
+  BufferRef empty_block(const std::string& name);
+  tir::Stmt reserve(BufferRef block, Expr keep, Expr bytes);
+  tir::Stmt release(BufferRef block);
+  Expr block_word(BufferRef block, int64_t word);
+  /// What lies in a block, from here to the end of the region …
+  BufferRef view_block(BufferRef block, const std::string& name, DType dtype, std::vector<Expr> shape,
+                       Expr byte_offset = {});
+  /// … and is released after its last use.
+  BufferRef own_block(BufferRef block, const std::string& name, DType dtype, std::vector<Expr> shape);
+  BufferRef claim(const std::string& name, DType dtype, const std::vector<Expr>& shape);
+  Expr bytes_of(DType dtype, const std::vector<Expr>& shape);
+  /// `body` with `block` for the memory of `room`, as large as each view of it.
+  tir::Stmt claim_views(tir::Stmt body, BufferRef room, BufferRef block);
+  tir::Stmt with_own_heap(tir::Stmt body);
 
   // What the parts share.
   Slot& slot(const Value& value) { return slots_[&value]; }
@@ -202,10 +232,11 @@ class HostFunction {
   static std::vector<Expr> numbers(Info info);
   Expr scalar(const Value& value);
   Expr truth(const Value& value);
-  /// A buffer of these dims in the arena, from here to the end of the region; dims that depend on data are bounded.
-  Result<BufferRef> allocate(const std::string& name, DType dtype, const std::vector<Expr>& shape, Location location);
+  /// A buffer of these dims, from here to the end of the region: in the arena by the bound of what depends on data, or
+  /// claimed from the heap where there is none.
+  BufferRef allocate(const std::string& name, DType dtype, const std::vector<Expr>& shape);
   /// The buffer that the producer of `value` writes: its destination, or a new one.
-  Result<BufferRef> produce(const Value& value);
+  BufferRef produce(const Value& value);
   BufferRef view_as(BufferRef base, const std::string& name, DType dtype, std::vector<Expr> shape,
                     Expr byte_offset = {});
   BufferRef seen_as(BufferRef output, const std::string& name, const std::vector<Expr>& shape);
@@ -225,6 +256,7 @@ class HostFunction {
 
   Shared& shared_;
   relax::Function& function_;
+  Form form_;
   tir::Builder build_;
   Symbols symbols_;
   std::map<const Value*, Slot> slots_;
@@ -243,6 +275,7 @@ class HostFunction {
   Steps* steps_ = nullptr;
   int depth_ = 0;  ///< regions around the current one
   BufferRef arena_ = nullptr, out_dims_ = nullptr;
+  BufferRef heap_ = nullptr;  ///< null: nothing is claimed
   size_t num_out_dims_ = 0;
 };
 

@@ -58,6 +58,7 @@ struct HostFunction::FunctionCall {
   std::vector<int32_t> tensors;        ///< which input of ours an argument is; -1: none
   std::vector<Info> results;           ///< leaves
   std::vector<BufferRef> memories;     ///< of the results
+  std::vector<std::vector<Expr>> rooms;  ///< their dims; a null one has no bound, and the memory is a block
   arith::Substitution found;           ///< the callee's symbols in ours
   BufferRef out_dims = nullptr;        ///< where the callee leaves dims that it alone knows
 };
@@ -77,7 +78,7 @@ Status HostFunction::call_function(Op& op) {
   RELAXC_DO(solve_arguments(op, call));
   RELAXC_DO(read_values(op, call));
   require_declared(call);
-  RELAXC_DO(make_room(op, call));
+  make_room(op, call);
   RELAXC_DO(invoke_function(op, call));
   bind_called(op, call);
   return Done{};
@@ -203,33 +204,31 @@ void HostFunction::require_declared(FunctionCall& call) {
   }
 }
 
-/// Memory of each leaf of the result: exact where the callee's symbols decide, else of the callee's bound.
-Status HostFunction::make_room(const Op& op, FunctionCall& call) {
-  Diagnostics& diag = this->diag();
+/// Memory of each leaf of the result: exact where the callee's symbols decide, else of the callee's bound; an empty
+/// block where there is none, for the callee to claim.
+void HostFunction::make_room(const Op& op, FunctionCall& call) {
   size_t next_dim = 0;
   for (size_t i = 0; i < call.results.size(); ++i) {
     const auto* tensor = call.results[i]->as<TensorInfo>();
     if (tensor == nullptr) {
       next_dim += call.results[i]->as<ShapeInfo>() != nullptr;
       call.memories.push_back(in_memory(call.results[i], stored(call.results[i]), false));
+      call.rooms.push_back(call.memories.back()->shape);
       continue;
     }
-    std::vector<Expr> shape;
+    bool claimed = call.callee.claims(i, next_dim);
+    std::vector<Expr>& shape = call.rooms.emplace_back();
     for (size_t axis = 0; axis < tensor->shape->size(); ++axis) {
       Expr bound = call.callee.bounds[next_dim++];
-      if (!bound) return diag.error(op.location, Kind::unbounded, "result {} of '{}' has no bound", i, op.callee);
-      shape.push_back(symbols_.known(arith::substitute(bound, call.found)));
+      shape.push_back(bound ? symbols_.known(arith::substitute(bound, call.found)) : bound);
     }
     bool single = op.results.size() == call.results.size() && op.results[i]->info == call.results[i];
-    Result<BufferRef> memory = single && destinations_.count(op.results[i]) != 0
-                                   ? produce(*op.results[i])
-                                   : allocate(op.callee + "_result", *tensor->dtype, shape, op.location);
-    if (!memory) return diag.failed();
-    call.memories.push_back(*memory);
+    call.memories.push_back(claimed                                                ? empty_block(op.callee + "_result")
+                            : single && destinations_.count(op.results[i]) != 0 ? produce(*op.results[i])
+                                                                                : allocate(op.callee + "_result", *tensor->dtype, shape));
   }
   Expr num_dims = build_.index(static_cast<int64_t>(std::max<size_t>(next_dim, 1)));
-  RELAXC_TRY(call.out_dims, allocate(op.callee + "_dims", DType::i(64), {num_dims}, op.location));
-  return Done{};
+  call.out_dims = allocate(op.callee + "_dims", DType::i(64), {num_dims});
 }
 
 /// A small vector in the arena for a shape or a scalar, with its numbers in it if they will be `read`.
@@ -256,12 +255,13 @@ Status HostFunction::invoke_function(const Op& op, FunctionCall& call) {
   // A data-dependent result of the callee finds its capacity where it leaves its dims.
   size_t dim = 0;
   for (size_t i = 0; i < call.results.size(); ++i) {
-    const std::vector<Expr>& room = call.memories[i]->shape;
+    const std::vector<Expr>& room = call.rooms[i];
     bool exact = true;
     if (call.results[i]->as<TensorInfo>() != nullptr)
       for (Expr e : relax_dims(call.callee.outputs[i])) exact &= all_found(e, call.found);
     Expr capacity = context().index(1);
-    for (Expr e : room) capacity = capacity * e;
+    for (Expr e : room) capacity = e && capacity ? capacity * e : Expr();
+    if (!capacity) capacity = build_.index(INT64_MAX);
     if (!exact)
       steps_->add(
           build_.store(call.out_dims, {build_.index(static_cast<int64_t>(dim))}, arith::cast(DType::i(64), capacity)));
@@ -274,6 +274,7 @@ Status HostFunction::invoke_function(const Op& op, FunctionCall& call) {
   invoke.args.push_back(frame);
   invoke.args.push_back(shared_.weights_buffer);
   invoke.args.push_back(call.out_dims);
+  if (call.callee.needs_heap) invoke.args.push_back(heap());
   for (Var symbol : call.callee.symbols) invoke.args.push_back(call.found.at(symbol));
   steps_->add(build_.invoke(std::move(invoke)));
   return Done{};
@@ -293,17 +294,23 @@ void HostFunction::bind_called(const Op& op, FunctionCall& call) {
         symbols_.define(Var(var), arith::substitute(theirs[k], call.found));
         continue;
       }
-      Expr bound = tensor ? memory->shape[k] : theirs.size() == said.size() ? call.callee.numbers[i][k] : Expr();
+      Expr bound = tensor ? call.rooms[i][k] : theirs.size() == said.size() ? call.callee.numbers[i][k] : Expr();
       if (bound && !tensor) bound = arith::substitute(bound, call.found);
       int64_t place = static_cast<int64_t>(tensor ? dim + k : k);
       tir::Indices at(tensor ? 1 : memory->shape.size(), build_.index(place));
       bind_from_data(Var(var), build_.load(tensor ? call.out_dims : memory, at), bound, tensor);
     }
-    dim += memory->shape.size();
+    dim += call.rooms[i].size();
     if (!tensor) continue;
     std::vector<Expr> shape = symbols_.known(relax_dims(call.results[i]));
+    DType dtype = *call.results[i]->as<TensorInfo>()->dtype;
+    bool claimed = std::any_of(call.rooms[i].begin(), call.rooms[i].end(), [](Expr e) { return !e; });
+    if (claimed) {
+      call.memories[i] = own_block(memory, op.callee + "_result", dtype, shape);
+      continue;
+    }
     // A callee leaves its result compact, whatever room it was given.
-    if (shape != memory->shape) call.memories[i] = view_as(memory, op.callee + "_result", memory->dtype, shape);
+    if (shape != memory->shape) call.memories[i] = view_as(memory, op.callee + "_result", dtype, shape);
   }
   size_t next = 0;
   auto fill = [&](Slot& to, Info info, auto&& self) -> void {

@@ -27,7 +27,7 @@ std::string distinct(const std::string& name, const std::vector<std::string>& ta
 tir::PrimFunc index_function(std::string name, const std::vector<Var>& symbols) {
   tir::PrimFunc made;
   made.name = std::move(name);
-  made.attrs["checked_index"] = "1";
+  made.attrs["checked_index"] = "20";  // RLX_SIZE_OVERFLOW
   for (Var var : symbols) made.params.push_back({nullptr, var});
   return made;
 }
@@ -39,6 +39,7 @@ void HostFunction::add_entry(const std::string& call) {
   entry.name = function_.name;
   entry.nodes = nodes_;
   entry.call = call;
+  entry.needs_allocator = heap_ != nullptr;
   std::vector<std::string> taken;
   auto add = [&](std::vector<interface::Tensor>& list, const std::string& name, Info info, BufferRef buffer,
                  int32_t pair) {

@@ -5,7 +5,9 @@
 // iterations lie in a small vector of int64, the loop's state; each iteration begins by reading its symbols from there.
 //
 // Room is reserved for the last iteration: a dim that grows by a fixed amount is bounded by its start and the trip
-// count, one that grows otherwise by running the formula (short loops), else by what the program declares.
+// count, one that grows otherwise by running the formula (short loops), else by what the program declares. Where nothing
+// bounds it, the two memories are blocks of the heap that grow as they must; so do scan outputs where nobody knows the
+// number of iterations.
 #include <algorithm>
 #include <utility>
 
@@ -19,6 +21,7 @@ struct HostFunction::Carried {
   BufferRef room = nullptr;  ///< two halves; null: no tensor, symbols alone carry it
   Expr half;                 ///< bytes, a multiple of the alignment
   Expr elements;             ///< that a half has room for
+  BufferRef block = nullptr, next_block = nullptr;  ///< instead of a room, where its size has no bound
 };
 
 struct HostFunction::LoopState {
@@ -30,7 +33,8 @@ struct HostFunction::LoopState {
   std::vector<Expr> initial, next, bounds;
   Cells state;  ///< the symbols, then the number of iterations done
   std::vector<Carried> values;
-  std::vector<BufferRef> scans;
+  std::vector<BufferRef> scans;  ///< rooms, or blocks …
+  std::vector<bool> growing;     ///< … that grow with the number of iterations
 };
 
 namespace {
@@ -119,11 +123,8 @@ Status HostFunction::reserve_carried(const Op& op, LoopState& loop) {
     Carried& value = loop.values.back();
     value.elements = symbols_.bounded(product_of(context(), dims(argument.info)));
     if (!value.elements) {
-      Failure failure = diag().error(op.location, Kind::unbounded,
-                                     "the loop carries '{}' as {}, whose size has no bound before the run",
-                                     argument.name, to_string(argument.info));
-      diag().note(op.location, "give the loop a trip count that its inputs decide, or declare an upper bound");
-      return failure;
+      claim_carried(*op.operand(k + 2), argument, value);
+      continue;
     }
     constexpr int64_t kAlign = WeightLayout::kAlignment;
     value.half = arith::ceildiv(value.elements * argument.dtype().bytes(), kAlign) * kAlign;
@@ -135,6 +136,13 @@ Status HostFunction::reserve_carried(const Op& op, LoopState& loop) {
     copy(buffer(first), view_as(value.room, argument.name, argument.dtype(), dims(first.info), build_.index(0)));
   }
   return Done{};
+}
+
+/// Two blocks: the body reads one and writes the other, and then they change places.
+void HostFunction::claim_carried(const Value& first, const Value& argument, Carried& value) {
+  value.block = empty_block(argument.name), value.next_block = empty_block(argument.name + "_next");
+  steps_->add(reserve(value.block, build_.index(0), bytes_of(argument.dtype(), dims(first.info))));
+  copy(buffer(first), view_block(value.block, argument.name, argument.dtype(), dims(first.info)));
 }
 
 Status HostFunction::reserve_scans(const Op& op, LoopState& loop) {
@@ -149,9 +157,12 @@ Status HostFunction::reserve_scans(const Op& op, LoopState& loop) {
                             result.name);
     Expr most = loop.trips ? symbols_.bounded(arith::max(loop.trips, build_.index(0)) * product_of(context(), element))
                            : Expr();
-    if (!most)
-      return diag.error(op.location, Kind::unbounded,
-                        "the number of elements of scan output '{}' has no bound before the run", result.name);
+    loop.growing.push_back(!most);
+    if (!most) {
+      loop.scans.push_back(empty_block(result.name));
+      steps_->add(reserve(loop.scans.back(), build_.index(0), build_.index(0)));
+      continue;
+    }
     BufferRef room =
         build_.buffer(result.name + "_room", result.dtype(), {most}, tir::Scope::kGlobal, WeightLayout::kAlignment);
     steps_->alloc(room);
@@ -175,6 +186,11 @@ Status HostFunction::lower_loop_body(const Op& op, LoopState& loop, tir::Stmt& b
   for (size_t k = 0; k < loop.carried; ++k) {
     const Value& argument = *region.arguments[k + 1];
     const Carried& value = loop.values[k];
+    if (value.block != nullptr) {
+      slot(argument).buffer = view_block(value.block, argument.name, argument.dtype(), dims(argument.info));
+      targets[k + 1] = build_.buffer(argument.name + "_room", argument.dtype(), {context().var("room")},
+                                     tir::Scope::kGlobal, WeightLayout::kAlignment);
+    }
     if (value.room == nullptr) continue;
     auto half = [&](Expr i) { return arith::floormod(i, 2) * value.half; };
     slot(argument).buffer =
@@ -185,6 +201,13 @@ Status HostFunction::lower_loop_body(const Op& op, LoopState& loop, tir::Stmt& b
   }
   for (size_t k = 0; k < loop.scans.size(); ++k) {
     Expr elements = product_of(context(), dims(results[1 + loop.carried + k]->info));
+    if (loop.growing[k]) {
+      const Value& result = *results[1 + loop.carried + k];
+      Expr step = elements * result.dtype().bytes(), written = loop.iteration * step;
+      steps.add(reserve(loop.scans[k], written, written + step));
+      targets[1 + loop.carried + k] = view_block(loop.scans[k], result.name, result.dtype(), {elements}, written);
+      continue;
+    }
     targets[1 + loop.carried + k] = view_as(loop.scans[k], loop.scans[k]->name, loop.scans[k]->dtype, {elements},
                                             loop.iteration * elements * loop.scans[k]->dtype.bytes());
   }
@@ -196,14 +219,27 @@ Status HostFunction::lower_loop_body(const Op& op, LoopState& loop, tir::Stmt& b
         copy(buffer(*results[k]), seen_as(targets[k], results[k]->name, dims(results[k]->info)));
     for (size_t j = 0; j < loop.symbols.size(); ++j) steps.add(set_cell(loop.state, j, symbols_.known(loop.next[j])));
     if (loop.dynamic) steps.add(set_cell(loop.state, loop.symbols.size(), loop.iteration + 1));
+    for (const Carried& value : loop.values)
+      if (value.block != nullptr) swap_blocks(value.block, value.next_block);
     if (results[0] != nullptr) steps.add(build_.branch(arith::logical_not(truth(*results[0])), build_.leave_loop()));
     body = steps.finish();
+    for (size_t k = 0; k < loop.carried; ++k)
+      if (loop.values[k].block != nullptr) body = claim_views(body, targets[k + 1], loop.values[k].next_block);
   }
   symbols_.leave(std::move(before));
   steps_ = outer;
   --depth_;
   if (!done) return diag.failed();
   return Done{};
+}
+
+void HostFunction::swap_blocks(BufferRef a, BufferRef b) {
+  for (int64_t word = 0; word < 2; ++word) {
+    Var kept = context().var("kept", DType::i(64));
+    steps_->let(kept, build_.load(a, {build_.index(word)}));
+    steps_->add(build_.store(a, {build_.index(word)}, build_.load(b, {build_.index(word)})));
+    steps_->add(build_.store(b, {build_.index(word)}, kept));
+  }
 }
 
 /// What follows the loop sees the last values: carried tensors in the half of the last parity, dims in the state.
@@ -232,7 +268,11 @@ void HostFunction::loop_results(const Op& op, LoopState& loop) {
   for (size_t k = 0; k < op.results.size(); ++k) {
     const Value& result = *op.results[k];
     if (result.info->as<TensorInfo>() == nullptr) continue;
-    if (k < loop.carried)
+    BufferRef block = k < loop.carried ? loop.values[k].block : loop.growing[k - loop.carried] ? loop.scans[k - loop.carried] : nullptr;
+    if (k < loop.carried && block != nullptr) steps_->add(release(loop.values[k].next_block));
+    if (block != nullptr)
+      slot(result).buffer = own_block(block, result.name, result.dtype(), dims(result.info));
+    else if (k < loop.carried)
       slot(result).buffer = view_as(loop.values[k].room, result.name, result.dtype(), dims(result.info),
                                     arith::floormod(done, 2) * loop.values[k].half);
     else

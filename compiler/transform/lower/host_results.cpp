@@ -195,7 +195,7 @@ Status HostFunction::write_outputs() {
       return input.pair >= 0 && input.pair != &output - outputs_.data() && aliases(at->buffer, input.buffer);
     };
     if (at->buffer == nullptr || std::none_of(inputs_.begin(), inputs_.end(), reads)) continue;
-    RELAXC_TRY(BufferRef kept, allocate(output.name + "_kept", at->buffer->dtype, at->buffer->shape, nullptr));
+    BufferRef kept = allocate(output.name + "_kept", at->buffer->dtype, at->buffer->shape);
     copy(at->buffer, kept);
     from.back().buffer = kept;
   }

@@ -26,6 +26,9 @@ class Lowering {
     for (tir::PrimFunc* function : module.prim_funcs())
       if (!function->is_private) shared_.object.public_prim_funcs.push_back({function->name});
     place_constants();
+    for (Function* function : module.functions())
+      for (Op* op : ops_of(function->body(), true))
+        if (op->kind == OpKind::kCallFunction) called_.insert(op->callee);
     size_t errors = diag.error_count();
     for (Function* function : module.functions())
       if (visited_.insert(function->name).second) static_cast<void>(bool(with_callees(*function)));
@@ -57,7 +60,11 @@ class Lowering {
       RELAXC_CHECK(callee != nullptr, "no function " + op->callee);
       if (visited_.insert(callee->name).second) RELAXC_DO(with_callees(*callee));
     }
-    return HostFunction(shared_, function).run();
+    bool shared = function.is_private || called_.count(function.name) != 0;
+    HostFunction host(shared_, function, shared ? Form::kShared : Form::kEntry);
+    RELAXC_DO(host.run());
+    if (host.entry_is_missing()) return HostFunction(shared_, function, Form::kEntry).run();
+    return Done{};
   }
 
   void list_externals() {
@@ -65,7 +72,7 @@ class Lowering {
     for (tir::PrimFunc* function : shared_.module.prim_funcs())
       tir::for_each_stmt(function->body, [&](tir::Stmt s) {
         const auto* invoke = s.as<tir::Invoke>();
-        if (invoke == nullptr || !invoke->external || !names.insert(invoke->callee).second) return;
+        if (invoke == nullptr || !invoke->external || invoke->runtime || !names.insert(invoke->callee).second) return;
         std::string prototype = "int32_t " + invoke->callee + "(rlx_context *context";
         int tensors = 0, scalars = 0;
         for (const tir::Argument& argument : invoke->args)
@@ -77,7 +84,7 @@ class Lowering {
   }
 
   Shared shared_;
-  std::set<std::string> visited_;
+  std::set<std::string> visited_, called_;
 };
 
 }  // namespace

@@ -193,22 +193,5 @@ class Module:
   for (double limit : {-5.0, 10.0, 18.0}) check_same(program, {floats({4}, 0.5), tensor(DType::f(32), {}, {limit})});
 }
 
-TEST_CASE("an unbounded size is told with a way out") {
-  Program program(R"(
-@R.function
-def main(x: R.Tensor((3,), "float32"), limit: R.Tensor((), "float32")):
-    k = T.int64()
-    go = R.const(True, "bool")
-    with R.loop(condition=go, carried=(x,), sinfo_args=(R.Tensor((k,), "float32"),)) as (i, a):
-        b = R.concat((a, x), axis=0)
-        s = R.sum(b)
-        c = R.less(s, limit)
-        r = R.carry(b, condition=c)
-    return r
-)");
-  CHECK_FALSE(program.ok());
-  CHECK(program.messages().find("unbounded") != std::string::npos);
-}
-
 }  // namespace
 }  // namespace relaxc::test

@@ -187,3 +187,15 @@ TEST_CASE("random expressions of every dtype read back") {
     check_round_trip(f);
   }
 }
+
+TEST_CASE_METHOD(Fixture, "a view at an address and a call of the runtime are read back") {
+  BufferRef words = b.buffer("words", DType::i(64), {b.index(2)}), heap = b.buffer("heap", DType::i(64), {b.index(58)});
+  BufferRef seen = b.buffer("seen", DType::f(32), {n}, Scope::kGlobal, 64);
+  Invoke reserve;
+  reserve.callee = "rlx_heap_reserve", reserve.external = reserve.runtime = true;
+  reserve.args = {heap, words, b.index(0), n * 4};
+  Var at = context.var("at");
+  Stmt body = b.view(seen, nullptr, at + 64, b.store(seen, {b.index(0)}, context.zero(DType::f(32))));
+  body = b.let(at, arith::cast(DType::index(), b.load(words, {b.index(0)})), body);
+  check_round_trip(function({{words, {}}, {heap, {}}, {nullptr, n}}, b.seq({b.invoke(reserve), body})));
+}

@@ -1,0 +1,110 @@
+/* heap.c: memory for what cannot be planned before the run, out of chunks that context->alloc gives.
+ *
+ * The problem: a few sizes are known only while running and have no bound. The context can allocate but never free,
+ * since the caller's allocator owns everything until it is reset; so what a run no longer needs must serve it again.
+ *
+ * The method: blocks of 64 << k bytes, a free list for each k (Knuth, TAOCP 2.5), and a chunk from which new blocks are
+ * cut; chunks double in size, so a run asks the allocator a logarithmic number of times. Blocks may be released in any
+ * order: what a loop carries, what a callee leaves to its caller and what a recursion stacks up are the same to it.
+ *
+ * Rejected: a stack with marks (a callee's result outlives its temporaries, which lie below), and headers inside the
+ * blocks (the owner of a block knows its size anyway: it stands beside the address). Rounding to powers of two costs up
+ * to half of a block; in return growing by a little at a time seldom moves anything.
+ *
+ * All state is in words that the entry keeps in its arena, so two runs share nothing. */
+#include "rlx_internal.h"
+
+#define SMALLEST 64
+
+static int32_t fail(rlx_error* error, rlx_status code, int64_t bytes) {
+  if (error != NULL) {
+    error->tensor = error->axis = error->symbol = error->node = -1;
+    error->code = (int32_t)code;
+    error->expected = bytes;
+    error->actual = 0;
+  }
+  return (int32_t)code;
+}
+
+int32_t rlx_heap_begin(rlx_context* context, int64_t* heap, rlx_error* error) {
+  (void)context;
+  (void)error;
+  for (int32_t i = 0; i < RLX_HEAP_WORDS; ++i) heap[i] = 0;
+  return RLX_OK;
+}
+
+/* The least k with bytes <= 64 << k; RLX_HEAP_CLASSES if there is none. */
+static int32_t class_of(int64_t bytes) {
+  int32_t k = 0;
+  while (k < RLX_HEAP_CLASSES && ((int64_t)SMALLEST << k) < bytes) ++k;
+  return k;
+}
+
+/* A free block begins with the address of the next one of its class. */
+static void push(int64_t* heap, int32_t k, int64_t address) {
+  *(int64_t*)(uintptr_t)address = heap[RLX_HEAP_FREE + k];
+  heap[RLX_HEAP_FREE + k] = address;
+}
+
+/* What is left of a chunk that is too small for what is needed now: its blocks, the largest first. */
+static void give_up_chunk(int64_t* heap) {
+  for (int32_t k = RLX_HEAP_CLASSES - 1; k >= 0; --k) {
+    const int64_t size = (int64_t)SMALLEST << k;
+    while (heap[RLX_HEAP_END] - heap[RLX_HEAP_TOP] >= size) {
+      push(heap, k, heap[RLX_HEAP_TOP]);
+      heap[RLX_HEAP_TOP] += size;
+    }
+  }
+}
+
+static int32_t add_chunk(rlx_context* context, int64_t* heap, int64_t size, rlx_error* error) {
+  if (context == NULL || context->alloc == NULL) return fail(error, RLX_NO_ALLOCATOR, size);
+  if ((uint64_t)size > (uint64_t)(UINTPTR_MAX / 2)) return fail(error, RLX_OUT_OF_MEMORY, size);
+  int64_t bytes = heap[RLX_HEAP_CHUNK] != 0 ? heap[RLX_HEAP_CHUNK] : RLX_HEAP_FIRST_CHUNK;
+  if (bytes < size) bytes = size;
+  void* chunk = context->alloc(context->alloc_user, (uint64_t)bytes, SMALLEST);
+  if (chunk == NULL && bytes > size) {
+    bytes = size;
+    chunk = context->alloc(context->alloc_user, (uint64_t)bytes, SMALLEST);
+  }
+  if (chunk == NULL) return fail(error, RLX_OUT_OF_MEMORY, size);
+  give_up_chunk(heap);
+  heap[RLX_HEAP_TOP] = (int64_t)(uintptr_t)chunk;
+  heap[RLX_HEAP_END] = heap[RLX_HEAP_TOP] + bytes;
+  if (bytes <= (int64_t)(UINTPTR_MAX / 8)) heap[RLX_HEAP_CHUNK] = bytes * 2;
+  return RLX_OK;
+}
+
+int32_t rlx_heap_release(rlx_context* context, int64_t* heap, int64_t* block, rlx_error* error) {
+  (void)context;
+  (void)error;
+  if (block[0] != 0) push(heap, class_of(block[1]), block[0]);
+  block[0] = block[1] = 0;
+  return RLX_OK;
+}
+
+int32_t rlx_heap_reserve(rlx_context* context, int64_t* heap, int64_t* block, int64_t keep, int64_t bytes,
+                         rlx_error* error) {
+  if (block[0] != 0 && bytes <= block[1]) return RLX_OK;
+  const int32_t k = class_of(bytes);
+  if (k == RLX_HEAP_CLASSES) return fail(error, RLX_OUT_OF_MEMORY, bytes);
+  const int64_t size = (int64_t)SMALLEST << k;
+  int64_t address = heap[RLX_HEAP_FREE + k];
+  if (address != 0) {
+    heap[RLX_HEAP_FREE + k] = *(const int64_t*)(uintptr_t)address;
+  } else {
+    if (heap[RLX_HEAP_END] - heap[RLX_HEAP_TOP] < size) {
+      const int32_t status = add_chunk(context, heap, size, error);
+      if (status != RLX_OK) return status;
+    }
+    address = heap[RLX_HEAP_TOP];
+    heap[RLX_HEAP_TOP] += size;
+  }
+  const uint8_t* from = (const uint8_t*)(uintptr_t)block[0];
+  uint8_t* to = (uint8_t*)(uintptr_t)address;
+  for (int64_t i = 0; i < keep; ++i) to[i] = from[i];
+  (void)rlx_heap_release(context, heap, block, error);
+  block[0] = address;
+  block[1] = size;
+  return RLX_OK;
+}
