@@ -10,10 +10,12 @@ constexpr DType kI64 = DType::i(64);
 
 class MergeSort {
  public:
-  MergeSort(tir::Builder& b, Expr n, const Before& before) : b_(b), n_(n), before_(before) {
+  MergeSort(tir::Builder& b, Expr n, const Before& before, const Compare& compare)
+      : b_(b), n_(n), before_(before), compare_(compare) {
     order_ = b.buffer("order", kI64, {n});
     spare_ = b.buffer("spare", kI64, {n});
     width_ = scalar("width"), left_ = scalar("left"), right_ = scalar("right");
+    if (compare_) flag_ = scalar("before");
   }
 
   BufferRef order() const { return order_; }
@@ -27,6 +29,7 @@ class MergeSort {
     Stmt passes = b_.loop_while(arith::lt(get(width_), n_), b_.let("w", get(width_), pass));
     Stmt start = b_.loop("i", n_, [&](Var i) { return b_.store(order_, {i}, cast(kI64, i)); });
     Stmt all = b_.seq({start, set(width_, b_.index(1)), passes});
+    if (compare_) all = b_.alloc(flag_, all);
     return b_.alloc(spare_, b_.alloc(width_, b_.alloc(left_, b_.alloc(right_, all))));
   }
 
@@ -43,13 +46,14 @@ class MergeSort {
   Stmt merge(Expr low, Expr width) {
     Expr middle = arith::min(low + width, n_), high = arith::min(low + width * 2, n_);
     Expr left = get(left_), right = get(right_);
-    Expr right_first = before_(position(right), position(left));
+    Expr right_first = compare_ ? arith::ne(get(flag_), 0) : before_(position(right), position(left));
     Expr take_left = arith::logical_and(arith::lt(left, middle),
                                         arith::logical_or(arith::le(high, right), arith::logical_not(right_first)));
     auto step = [&](Var i) {
       Stmt from_left = b_.seq({b_.store(spare_, {low + i}, cast(kI64, position(left))), set(left_, left + 1)});
       Stmt from_right = b_.seq({b_.store(spare_, {low + i}, cast(kI64, position(right))), set(right_, right + 1)});
-      return b_.branch(take_left, from_left, from_right);
+      Stmt take = b_.branch(take_left, from_left, from_right);
+      return compare_ ? b_.seq({compare_(position(right), position(left), flag_), take}) : take;
     };
     return b_.seq({set(left_, low), set(right_, middle), b_.loop("at", high - low, step)});
   }
@@ -60,14 +64,21 @@ class MergeSort {
 
   tir::Builder& b_;
   Expr n_;
-  const Before& before_;
-  BufferRef order_, spare_, width_, left_, right_;
+  Before before_;
+  Compare compare_;
+  BufferRef order_, spare_, width_, left_, right_, flag_ = nullptr;
 };
 
 }  // namespace
 
 Stmt with_sorted(tir::Builder& b, Expr n, const Before& before, const std::function<Stmt(BufferRef)>& use) {
-  MergeSort sort(b, n, before);
+  MergeSort sort(b, n, before, {});
+  Stmt sorted = sort.sort();
+  return b.alloc(sort.order(), b.seq({sorted, use(sort.order())}));
+}
+
+Stmt with_sorted(tir::Builder& b, Expr n, const Compare& compare, const std::function<Stmt(BufferRef)>& use) {
+  MergeSort sort(b, n, {}, compare);
   Stmt sorted = sort.sort();
   return b.alloc(sort.order(), b.seq({sorted, use(sort.order())}));
 }

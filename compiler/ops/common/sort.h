@@ -14,6 +14,11 @@ using Before = std::function<Expr(Expr a, Expr b)>;
 /// bytes.
 Stmt with_sorted(tir::Builder& b, Expr n, const Before& before, const std::function<Stmt(BufferRef order)>& use);
 
+/// The same where it takes statements to compare, as of whole rows: `compare(a, b, flag)` stores into `flag` ([1],
+/// int64) whether a must stand before b.
+using Compare = std::function<Stmt(Expr a, Expr b, BufferRef flag)>;
+Stmt with_sorted(tir::Builder& b, Expr n, const Compare& compare, const std::function<Stmt(BufferRef order)>& use);
+
 /// a before b in ascending (descending) order of their values; NaN counts as larger than all numbers.
 Expr ordered(Expr a, Expr b, bool descending);
 
