@@ -1,8 +1,8 @@
 // unique.cpp: the distinct elements of a tensor, or its distinct slices along an axis.
 //
 // A stable sort of positions brings equal slices together; the first of each run is its leader, the one that comes
-// first in the tensor. With `sorted` the leaders stand in order of their values, else in order of appearance. NaNs count
-// as equal to each other and as larger than all numbers, and -0 equals 0, as in NumPy. The inverse is flat.
+// first in the tensor. With `sorted` the leaders stand in order of their values, else in order of appearance. NaNs
+// count as equal to each other and as larger than all numbers, and -0 equals 0, as in NumPy. The inverse is flat.
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/shape.h"
 #include "compiler/ops/common/sort.h"
@@ -102,7 +102,8 @@ class Unique {
       Expr here = get(order, rank), last = get(order, arith::max(rank - 1, first));
       Expr begins = arith::logical_or(arith::eq(rank, first), arith::ne(get(differs_, first), first));
       Stmt begin = b_.seq({set(head_, first, here), set(place_, here, get(total_, first)), add_one(total_, first)});
-      return b_.seq({compare(here, last, differs_, 1), b_.branch(begins, begin), set(leader_, here, get(head_, first))});
+      return b_.seq(
+          {compare(here, last, differs_, 1), b_.branch(begins, begin), set(leader_, here, get(head_, first))});
     };
     return b_.seq({clear(total_), b_.loop("rank", slices_, step)});
   }
@@ -121,7 +122,8 @@ class Unique {
   Stmt write() {
     size_t next = 1;
     auto optional = [&](const char* name) { return d_.attrs().flag(name) ? d_.output(next++) : nullptr; };
-    BufferRef index = optional("return_index"), inverse = optional("return_inverse"), counts = optional("return_counts");
+    BufferRef index = optional("return_index"), inverse = optional("return_inverse"),
+              counts = optional("return_counts");
     return b_.let("count", get(total_, b_.index(0)), [&](Var count) {
       BufferRef found = b_.buffer("found", x_->dtype, {outer_, count, inner_});
       Stmt leaders = for_leaders([&](Expr p) {

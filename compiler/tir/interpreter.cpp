@@ -215,7 +215,8 @@ RunStatus Interpreter::reserve(int64_t* block, int64_t keep, int64_t bytes) {
   int64_t room = std::max<int64_t>(bytes, 1);
   auto memory = std::make_unique<std::byte[]>(static_cast<size_t>(room + kAlignment));
   auto begin = (reinterpret_cast<int64_t>(memory.get()) + kAlignment - 1) / kAlignment * kAlignment;
-  if (keep > 0) std::memcpy(reinterpret_cast<void*>(begin), reinterpret_cast<void*>(block[0]), static_cast<size_t>(keep));
+  if (keep > 0)
+    std::memcpy(reinterpret_cast<void*>(begin), reinterpret_cast<void*>(block[0]), static_cast<size_t>(keep));
   heap_.erase(block[0]);
   heap_[begin] = std::move(memory);
   block[0] = begin, block[1] = room;

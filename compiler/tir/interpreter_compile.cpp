@@ -40,8 +40,7 @@ Op pick(DType dtype, Op integer, Op single, Op dbl) {
 
 class Compiler {
  public:
-  explicit Compiler(const PrimFunc& function)
-      : function_(function), checked_(function.overflow_code() != 0) {}
+  explicit Compiler(const PrimFunc& function) : function_(function), checked_(function.overflow_code() != 0) {}
 
   Program run() {
     levels_.push_back({});

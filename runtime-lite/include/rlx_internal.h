@@ -99,12 +99,12 @@ int32_t rlx_generic_run(const rlx_function_private* self, uint64_t* scratch, rlx
 /* The heap of one run, for sizes that nobody can bound before: blocks out of chunks that context->alloc gives, used
  * again within the run. `heap` is RLX_HEAP_WORDS words that an entry keeps in its arena. A block is two words, its
  * address and its bytes; zeros where it has no memory yet. */
-#define RLX_HEAP_TOP 0   /* the unused part of the chunk in use … */
-#define RLX_HEAP_END 1   /* … up to its end */
-#define RLX_HEAP_CHUNK 2 /* bytes of the next chunk; 0: RLX_HEAP_FIRST_CHUNK */
-#define RLX_HEAP_FREE 3  /* free blocks of 64 << k bytes, linked */
-#define RLX_HEAP_CLASSES 55
-#define RLX_HEAP_WORDS (RLX_HEAP_FREE + RLX_HEAP_CLASSES)
+#define RLX_HEAP_TOP         0 /* the unused part of the chunk in use … */
+#define RLX_HEAP_END         1 /* … up to its end */
+#define RLX_HEAP_CHUNK       2 /* bytes of the next chunk; 0: RLX_HEAP_FIRST_CHUNK */
+#define RLX_HEAP_FREE        3 /* free blocks of 64 << k bytes, linked */
+#define RLX_HEAP_CLASSES     55
+#define RLX_HEAP_WORDS       (RLX_HEAP_FREE + RLX_HEAP_CLASSES)
 #define RLX_HEAP_FIRST_CHUNK 16384
 
 /* An empty heap. Always RLX_OK. */

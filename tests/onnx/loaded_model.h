@@ -12,7 +12,8 @@
 namespace relaxc::onnx_tests {
 
 /// The entry points of `<name>_model`. Every run asks for sizes, gives an arena of exactly the size asked for
-/// between canaries, and outputs of exactly the capacity asked for (a fixed one where there is no bound), so that each test is a test of these promises too.
+/// between canaries, and outputs of exactly the capacity asked for (a fixed one where there is no bound), so that each
+/// test is a test of these promises too.
 class LoadedModel {
  public:
   /// Null with `fault` set if the library does not load or has no such model.

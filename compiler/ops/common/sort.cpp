@@ -46,7 +46,7 @@ class MergeSort {
   Stmt merge(Expr low, Expr width) {
     Expr middle = arith::min(low + width, n_), high = arith::min(low + width * 2, n_);
     Expr left = get(left_), right = get(right_);
-    Expr right_first = compare_ ? arith::ne(get(flag_), 0) : before_(position(right), position(left));
+    Expr right_first = compare_ ? arith::ne(get(flag_), b_.index(0)) : before_(position(right), position(left));
     Expr take_left = arith::logical_and(arith::lt(left, middle),
                                         arith::logical_or(arith::le(high, right), arith::logical_not(right_first)));
     auto step = [&](Var i) {

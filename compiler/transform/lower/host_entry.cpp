@@ -278,7 +278,8 @@ void HostFunction::publish(tir::Stmt body) {
   for (const Output& output : outputs_) host.params.push_back({output.buffer, {}});
   for (BufferRef memory : {arena_, shared_.weights_buffer, out_dims_}) host.params.push_back({memory, {}});
   if (heap_ != nullptr && form_ == Form::kShared) host.params.push_back({heap_, {}});
-  if (heap_ != nullptr) host.attrs["checked_index"] = std::to_string(kOutOfMemory);  // sizes nobody bounded can overflow
+  if (heap_ != nullptr)
+    host.attrs["checked_index"] = std::to_string(kOutOfMemory);  // sizes nobody bounded can overflow
   for (Var var : symbols_.entry()) host.params.push_back({nullptr, var});
   host.body = body;
   host.location = function_.location;

@@ -64,8 +64,8 @@ struct HostCallee {
   bool claims(size_t index, size_t first_dim) const;
 };
 
-/// Who calls a host function: other host functions (and the outside, if that makes no difference), or the outside alone,
-/// which gives memory for all results but no heap.
+/// Who calls a host function: other host functions (and the outside, if that makes no difference), or the outside
+/// alone, which gives memory for all results but no heap.
 enum class Form : uint8_t { kShared, kEntry };
 
 /// What lowering one module shares between its functions.

@@ -53,14 +53,14 @@ struct HostFunction::FunctionCall {
   explicit FunctionCall(const HostCallee& called) : callee(called) {}
 
   const HostCallee& callee;
-  std::vector<Info> formals, actuals;  ///< leaves of parameters and arguments
-  std::vector<BufferRef> arguments;    ///< memory of the arguments; null: none yet, a shape or scalar
-  std::vector<int32_t> tensors;        ///< which input of ours an argument is; -1: none
-  std::vector<Info> results;           ///< leaves
-  std::vector<BufferRef> memories;     ///< of the results
+  std::vector<Info> formals, actuals;    ///< leaves of parameters and arguments
+  std::vector<BufferRef> arguments;      ///< memory of the arguments; null: none yet, a shape or scalar
+  std::vector<int32_t> tensors;          ///< which input of ours an argument is; -1: none
+  std::vector<Info> results;             ///< leaves
+  std::vector<BufferRef> memories;       ///< of the results
   std::vector<std::vector<Expr>> rooms;  ///< their dims; a null one has no bound, and the memory is a block
-  arith::Substitution found;           ///< the callee's symbols in ours
-  BufferRef out_dims = nullptr;        ///< where the callee leaves dims that it alone knows
+  arith::Substitution found;             ///< the callee's symbols in ours
+  BufferRef out_dims = nullptr;          ///< where the callee leaves dims that it alone knows
 };
 
 Status HostFunction::call_function(Op& op) {
@@ -223,9 +223,10 @@ void HostFunction::make_room(const Op& op, FunctionCall& call) {
       shape.push_back(bound ? symbols_.known(arith::substitute(bound, call.found)) : bound);
     }
     bool single = op.results.size() == call.results.size() && op.results[i]->info == call.results[i];
-    call.memories.push_back(claimed                                                ? empty_block(op.callee + "_result")
-                            : single && destinations_.count(op.results[i]) != 0 ? produce(*op.results[i])
-                                                                                : allocate(op.callee + "_result", *tensor->dtype, shape));
+    call.memories.push_back(claimed ? empty_block(op.callee + "_result")
+                            : single && destinations_.count(op.results[i]) != 0
+                                ? produce(*op.results[i])
+                                : allocate(op.callee + "_result", *tensor->dtype, shape));
   }
   Expr num_dims = build_.index(static_cast<int64_t>(std::max<size_t>(next_dim, 1)));
   call.out_dims = allocate(op.callee + "_dims", DType::i(64), {num_dims});

@@ -1,9 +1,9 @@
 // host_heap.cpp: memory for sizes that nobody can bound before the run.
 //
-// A block is two words in the arena, address and bytes, which rlx_heap_reserve of the runtime fills in; a buffer is then
-// a View at that address. What is claimed is released after its last use, so a loop's iterations use the same memory in
-// turn. A function that claims anything, or calls one that does, has the run's heap: an entry makes it, others are
-// given it.
+// A block is two words in the arena, address and bytes, which rlx_heap_reserve of the runtime fills in; a buffer is
+// then a View at that address. What is claimed is released after its last use, so a loop's iterations use the same
+// memory in turn. A function that claims anything, or calls one that does, has the run's heap: an entry makes it,
+// others are given it.
 //
 // Some results are claimed where they are written and live on elsewhere: those of branches, of loops and of callees.
 // Their code is written for a room of unknown size; what looks into the room becomes a claim of the size seen there.
@@ -21,8 +21,8 @@ constexpr int64_t kBlockWords = 2;
 
 BufferRef HostFunction::heap() {
   if (heap_ == nullptr)
-    heap_ = build_.buffer("heap", DType::i(64), {build_.index(kHeapWords)}, tir::Scope::kGlobal,
-                          WeightLayout::kAlignment);
+    heap_ =
+        build_.buffer("heap", DType::i(64), {build_.index(kHeapWords)}, tir::Scope::kGlobal, WeightLayout::kAlignment);
   return heap_;
 }
 

@@ -5,9 +5,9 @@
 // iterations lie in a small vector of int64, the loop's state; each iteration begins by reading its symbols from there.
 //
 // Room is reserved for the last iteration: a dim that grows by a fixed amount is bounded by its start and the trip
-// count, one that grows otherwise by running the formula (short loops), else by what the program declares. Where nothing
-// bounds it, the two memories are blocks of the heap that grow as they must; so do scan outputs where nobody knows the
-// number of iterations.
+// count, one that grows otherwise by running the formula (short loops), else by what the program declares. Where
+// nothing bounds it, the two memories are blocks of the heap that grow as they must; so do scan outputs where nobody
+// knows the number of iterations.
 #include <algorithm>
 #include <utility>
 
@@ -18,9 +18,9 @@ namespace relaxc::lower {
 using namespace relax;
 
 struct HostFunction::Carried {
-  BufferRef room = nullptr;  ///< two halves; null: no tensor, symbols alone carry it
-  Expr half;                 ///< bytes, a multiple of the alignment
-  Expr elements;             ///< that a half has room for
+  BufferRef room = nullptr;                         ///< two halves; null: no tensor, symbols alone carry it
+  Expr half;                                        ///< bytes, a multiple of the alignment
+  Expr elements;                                    ///< that a half has room for
   BufferRef block = nullptr, next_block = nullptr;  ///< instead of a room, where its size has no bound
 };
 
@@ -268,7 +268,9 @@ void HostFunction::loop_results(const Op& op, LoopState& loop) {
   for (size_t k = 0; k < op.results.size(); ++k) {
     const Value& result = *op.results[k];
     if (result.info->as<TensorInfo>() == nullptr) continue;
-    BufferRef block = k < loop.carried ? loop.values[k].block : loop.growing[k - loop.carried] ? loop.scans[k - loop.carried] : nullptr;
+    BufferRef block = k < loop.carried                 ? loop.values[k].block
+                      : loop.growing[k - loop.carried] ? loop.scans[k - loop.carried]
+                                                       : nullptr;
     if (k < loop.carried && block != nullptr) steps_->add(release(loop.values[k].next_block));
     if (block != nullptr)
       slot(result).buffer = own_block(block, result.name, result.dtype(), dims(result.info));

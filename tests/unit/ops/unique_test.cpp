@@ -10,8 +10,8 @@ namespace {
 /// All four results.
 std::vector<HostTensor> unique_of(const HostTensor& x, std::vector<int64_t> axis = {}, bool sorted = true) {
   Program p;
-  Attrs attrs{{"sorted", sorted},        {"return_index", true}, {"return_inverse", true},
-              {"return_counts", true},   {"axis", axis}};
+  Attrs attrs{
+      {"sorted", sorted}, {"return_index", true}, {"return_inverse", true}, {"return_counts", true}, {"axis", axis}};
   return p.run(p.call_many("unique", {p.input(x)}, attrs));
 }
 

@@ -1,4 +1,5 @@
-// heap_test.cpp: the heap of a run: blocks apart, aligned, kept while they grow, used again; and an allocator that fails.
+// heap_test.cpp: the heap of a run: blocks apart, aligned, kept while they grow, used again; and an allocator that
+// fails.
 #include <catch2/catch.hpp>
 #include <cstring>
 #include <memory>
