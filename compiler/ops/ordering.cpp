@@ -10,7 +10,7 @@ namespace relaxc::ops {
 namespace {
 
 constexpr OperandDef kTopkOperands[] = {{"x"}, {"k"}};
-constexpr AttrDef kArg[] = {{"axis", AttrType::kInt, false, "0"},
+constexpr AttrDef kArg[] = {{"axis", AttrType::kInt, true},
                             {"keepdims", AttrType::kBool, false, "False"},
                             {"select_last", AttrType::kBool, false, "False"}};
 constexpr AttrDef kTopk[] = {{"axis", AttrType::kInt, false, "-1"}, {"largest", AttrType::kBool, false, "True"}};

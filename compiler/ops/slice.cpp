@@ -12,7 +12,7 @@ namespace {
 
 constexpr OperandDef kSlice[] = {{"x"}, {"begin"}, {"end"}, {"strides", OperandDef::kOptional}};
 constexpr OperandDef kPart[] = {{"x"}, {"begin"}, {"extent"}};
-constexpr AttrDef kAxes[] = {{"axes", AttrType::kInts}};
+constexpr AttrDef kAxes[] = {{"axes", AttrType::kInts, true}};
 constexpr AttrDef kAxis[] = {{"axis", AttrType::kInt, true}};
 
 constexpr int64_t kFar = (int64_t{1} << 31) - 1;

@@ -47,6 +47,8 @@ class RelaxFunctionReader : ScalarReader {
     kFresh,     ///< any unknown name becomes a symbol and is bound
   };
 
+  friend class TvmCall;
+
   // Signature and names.
   Status decorators();
   Status type_parameters();
@@ -142,8 +144,10 @@ class RelaxFunctionReader : ScalarReader {
     Place place;
   };
   Result<Term> operator_call(const std::string& name, const ast::Expr& e);
+  Result<Term> tvm_operator(const std::string& name, const ast::Expr& e, bool& known);
+  Result<Value*> scalar_tensor(arith::Expr dim, DType dtype, Place place);
   Result<Term> apply(const relax::OpDef& def, std::vector<Argument> operands, relax::Attrs attrs, Place place);
-  Result<std::vector<Value*>> operand_values(const std::vector<Argument>& operands);
+  Result<std::vector<Value*>> operand_values(const std::vector<Argument>& operands, bool elementwise);
   Result<relax::AttrValue> attribute_value(const Term& term, relax::AttrType type, const std::string& name,
                                            Place place);
   Result<const relax::OpDef*> find_operator(const std::string& name, Place place);

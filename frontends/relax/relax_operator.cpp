@@ -22,7 +22,25 @@ struct OldName {
 constexpr OldName kOldNames[] = {{"dot", "matmul"},         {"transpose", "permute_dims"}, {"cast", "astype"},
                                  {"sub", "subtract"},       {"mul", "multiply"},           {"div", "divide"},
                                  {"neg", "negative"},       {"concatenate", "concat"},     {"pow", "power"},
-                                 {"nn.sigmoid", "sigmoid"}, {"nn.tanh", "tanh"},           {"floor_mod", "mod"}};
+                                 {"nn.sigmoid", "sigmoid"}, {"nn.tanh", "tanh"},           {"wrap_param", "astype"}};
+
+/// What TVM calls a parameter that relaxc calls otherwise.
+constexpr OldName kParameters[] = {{"x1", "a"},         {"x2", "b"},      {"x1", "x"},      {"x2", "y"},
+                                   {"data", "x"},       {"a", "x"},       {"lhs", "a"},     {"rhs", "b"},
+                                   {"weight", "gamma"}, {"operands", "tensors"},
+                                   {"subscripts", "equation"}};
+
+std::string_view own_parameter(const relax::OpDef& def, std::string_view name) {
+  auto known = [&](std::string_view wanted) {
+    auto is = [&](const auto& row) { return row.name == wanted; };
+    return std::any_of(def.operands.begin(), def.operands.end(), is) ||
+           std::any_of(def.attrs.begin(), def.attrs.end(), is);
+  };
+  if (known(name)) return name;
+  for (const OldName& row : kParameters)
+    if (row.name == name && known(row.now)) return row.now;
+  return name;
+}
 
 }  // namespace
 
@@ -40,6 +58,9 @@ Result<const relax::OpDef*> RelaxFunctionReader::find_operator(const std::string
 
 Result<Term> RelaxFunctionReader::operator_call(const std::string& name, const ast::Expr& e) {
   Diagnostics& diag = source_.diag();
+  bool known_to_tvm = false;
+  Result<Term> made = tvm_operator(name, e, known_to_tvm);
+  if (known_to_tvm) return made;
   Result<const relax::OpDef*> found = find_operator(name, e.items[0]->place);
   std::vector<Argument> positional;
   bool ok = bool(found);
@@ -90,8 +111,14 @@ Result<Term> RelaxFunctionReader::operator_call(const std::string& name, const a
     attrs.set(std::string(attr.name), std::move(value));
   }
   for (auto& [keyword, term] : named) {
+    std::string own(own_parameter(def, keyword->name));
     auto operand = std::find_if(def.operands.begin(), def.operands.end(),
-                                [&keyword = keyword](const relax::OperandDef& o) { return o.name == keyword->name; });
+                                [&](const relax::OperandDef& o) { return o.name == own; });
+    if (operand != def.operands.end() && operand->arity == relax::OperandDef::kVariadic &&
+        term.kind == Term::kSequence && operands.size() == fixed) {
+      for (const Term& item : term.items) operands.push_back({item, keyword->value->place});
+      continue;
+    }
     if (operand != def.operands.end()) {
       size_t position = static_cast<size_t>(operand - def.operands.begin());
       while (operands.size() <= position) operands.push_back({Term::of(Term::kNone), keyword->place});
@@ -100,8 +127,7 @@ Result<Term> RelaxFunctionReader::operator_call(const std::string& name, const a
       operands[position] = {term, keyword->value->place};
       continue;
     }
-    auto attr = std::find_if(def.attrs.begin(), def.attrs.end(),
-                             [&keyword = keyword](const relax::AttrDef& a) { return a.name == keyword->name; });
+    auto attr = std::find_if(def.attrs.begin(), def.attrs.end(), [&](const relax::AttrDef& a) { return a.name == own; });
     if (attr == def.attrs.end()) {
       std::vector<std::string> known;
       for (const relax::AttrDef& a : def.attrs) known.emplace_back(a.name);
@@ -111,11 +137,11 @@ Result<Term> RelaxFunctionReader::operator_call(const std::string& name, const a
       if (auto near = nearest_name(keyword->name, known)) source_.hint("did you mean '{}'?", *near);
       return failure;
     }
-    if (attrs.has(keyword->name))
+    if (attrs.has(own))
       return source_.error(keyword->place, Kind::redefinition, "attribute '{}' is given twice", keyword->name);
     if (term.kind == Term::kNone) continue;
-    RELAXC_TRY(relax::AttrValue value, attribute_value(term, attr->type, keyword->name, keyword->value->place));
-    attrs.set(keyword->name, std::move(value));
+    RELAXC_TRY(relax::AttrValue value, attribute_value(term, attr->type, own, keyword->value->place));
+    attrs.set(own, std::move(value));
   }
   return apply(def, std::move(operands), std::move(attrs), e.place);
 }
@@ -123,7 +149,8 @@ Result<Term> RelaxFunctionReader::operator_call(const std::string& name, const a
 Result<Term> RelaxFunctionReader::apply(const relax::OpDef& def, std::vector<Argument> operands, relax::Attrs attrs,
                                         Place place) {
   Diagnostics& diag = source_.diag();
-  RELAXC_TRY(std::vector<Value*> values, operand_values(operands));
+  bool elementwise = def.operands.size() == 2 && def.operands[0].name == "a" && def.operands[1].name == "b";
+  RELAXC_TRY(std::vector<Value*> values, operand_values(operands, elementwise));
   relax::GraphBuilder& builder = at(place);
   RELAXC_TRY(std::vector<Value*> results, builder.call_many(def.name, std::move(values), std::move(attrs)));
   if (results.size() == 1) return Term::of(results[0]);
@@ -132,8 +159,9 @@ Result<Term> RelaxFunctionReader::apply(const relax::OpDef& def, std::vector<Arg
   return Term::sequence(std::move(terms));
 }
 
-/// Numbers beside tensors take the dtype of the first tensor.
-Result<std::vector<relax::Value*>> RelaxFunctionReader::operand_values(const std::vector<Argument>& operands) {
+/// Numbers beside tensors take the dtype of the first tensor, and dims too where the operator works element by element.
+Result<std::vector<relax::Value*>> RelaxFunctionReader::operand_values(const std::vector<Argument>& operands,
+                                                                       bool elementwise) {
   Diagnostics& diag = source_.diag();
   std::optional<DType> dtype;
   for (const Argument& operand : operands) {
@@ -153,6 +181,10 @@ Result<std::vector<relax::Value*>> RelaxFunctionReader::operand_values(const std
       continue;
     }
     RELAXC_TRY(Value * value, as_value(term, operand.place));
+    const auto* prim = value == nullptr ? nullptr : value->info->as<relax::PrimInfo>();
+    if (prim != nullptr && prim->value && prim->dtype.is_index() && dtype && elementwise) {
+      RELAXC_TRY(value, scalar_tensor(prim->value, *dtype, operand.place));
+    }
     values.push_back(value);
   }
   return values;
@@ -166,6 +198,7 @@ Result<relax::AttrValue> RelaxFunctionReader::attribute_value(const Term& term, 
       if (std::optional<DType> dtype = parse_dtype(term.text)) return relax::AttrValue(*dtype);
       return source_.error(place, Kind::invalid_value, "\"{}\" is not a dtype", term.text);
     }
+    if (name == "out_dtype" && term.text == "void") return relax::AttrValue(std::string());  // as TVM prints none
     return relax::AttrValue(term.text);
   }
   auto as_number = [](const Term& t) -> std::optional<relax::AttrValue> {
