@@ -12,7 +12,7 @@ namespace {
 
 constexpr OperandDef kOperands[] = {{"x"}, {"scale"}, {"zero_point", OperandDef::kOptional}};
 constexpr AttrDef kQuantize[] = {{"axis", AttrType::kInt, false, "-1"},
-                                 {"out_dtype", AttrType::kDType, false, "int8"}};
+                                 {"out_dtype", AttrType::kDType, false, "uint8"}};
 constexpr AttrDef kDequantize[] = {{"axis", AttrType::kInt, false, "-1"}};
 
 /// Ranges that int32 differences and float32 sums hold exactly.

@@ -98,6 +98,25 @@ bool Frame::evaluate_dims(const std::vector<Expr>& dims, std::vector<int64_t>& o
   return true;
 }
 
+/// The only symbol of `dim` without a value gets the one that makes it `actual`, where `dim` is linear in it: the
+/// buffers of a kernel may be flat views, (n * 6,), and name it nowhere alone. What is wrong here is found by the
+/// comparison.
+void Frame::solve(Expr dim, int64_t actual) {
+  std::vector<Var> unknown;
+  for (Var var : arith::free_vars(dim))
+    if (!env_.contains(var)) unknown.push_back(var);
+  if (unknown.size() != 1) return;
+  auto at = [&](int64_t value) {
+    env_[unknown[0]] = value;
+    std::optional<int64_t> result = evaluate(dim);
+    env_.erase(unknown[0]);
+    return result;
+  };
+  std::optional<int64_t> base = at(0), next = at(1);
+  if (base && next && *next != *base && (actual - *base) % (*next - *base) == 0)
+    env_[unknown[0]] = (actual - *base) / (*next - *base);
+}
+
 /// Symbols that have no value yet take it where they stand alone; everything else is compared.
 bool Frame::match_dims(const std::vector<Expr>& dims, const std::vector<int64_t>& actual, const std::string& what) {
   if (dims.size() != actual.size())
@@ -105,6 +124,7 @@ bool Frame::match_dims(const std::vector<Expr>& dims, const std::vector<int64_t>
                 static_cast<int64_t>(actual.size()));
   for (size_t k = 0; k < dims.size(); ++k)
     if (dims[k].as<arith::VarNode>() != nullptr) env_.try_emplace(dims[k], actual[k]);
+  for (size_t k = 0; k < dims.size(); ++k) solve(dims[k], actual[k]);
   for (size_t k = 0; k < dims.size(); ++k) {
     std::optional<int64_t> expected = evaluate(dims[k]);
     bool symbol = dims[k].as<arith::VarNode>() != nullptr;

@@ -75,6 +75,7 @@ class Frame {
   bool evaluate_dims(const std::vector<Expr>& dims, std::vector<int64_t>& out, const std::string& what);
   bool match(Info info, std::span<const Part> parts, const std::string& what);
   void bind_bare(Info info, std::span<const Part> parts);
+  void solve(Expr dim, int64_t actual);
   bool match_dims(const std::vector<Expr>& dims, const std::vector<int64_t>& actual, const std::string& what);
   void forget(const std::vector<Var>& symbols) {
     for (Var var : symbols) env_.erase(var);

@@ -25,9 +25,16 @@ constexpr OldName kOldNames[] = {{"dot", "matmul"},         {"transpose", "permu
                                  {"nn.sigmoid", "sigmoid"}, {"nn.tanh", "tanh"},           {"wrap_param", "astype"}};
 
 /// What TVM calls a parameter that relaxc calls otherwise.
-constexpr OldName kParameters[] = {{"x1", "a"},         {"x2", "b"},      {"x1", "x"},      {"x2", "y"},
-                                   {"data", "x"},       {"a", "x"},       {"lhs", "a"},     {"rhs", "b"},
-                                   {"weight", "gamma"}, {"operands", "tensors"},
+constexpr OldName kParameters[] = {{"x1", "a"},
+                                   {"x2", "b"},
+                                   {"x1", "x"},
+                                   {"x2", "y"},
+                                   {"data", "x"},
+                                   {"a", "x"},
+                                   {"lhs", "a"},
+                                   {"rhs", "b"},
+                                   {"weight", "gamma"},
+                                   {"operands", "tensors"},
                                    {"subscripts", "equation"}};
 
 std::string_view own_parameter(const relax::OpDef& def, std::string_view name) {
@@ -127,7 +134,8 @@ Result<Term> RelaxFunctionReader::operator_call(const std::string& name, const a
       operands[position] = {term, keyword->value->place};
       continue;
     }
-    auto attr = std::find_if(def.attrs.begin(), def.attrs.end(), [&](const relax::AttrDef& a) { return a.name == own; });
+    auto attr =
+        std::find_if(def.attrs.begin(), def.attrs.end(), [&](const relax::AttrDef& a) { return a.name == own; });
     if (attr == def.attrs.end()) {
       std::vector<std::string> known;
       for (const relax::AttrDef& a : def.attrs) known.emplace_back(a.name);

@@ -21,7 +21,7 @@ std::vector<std::string> split_names(std::string_view params) {
 }
 
 const TvmOperator* find_row(std::string_view name) {
-  for (std::span<const TvmOperator> rows : {tvm_tensor_operators(), tvm_nn_operators()})
+  for (std::span<const TvmOperator> rows : {tvm_tensor_operators(), tvm_part_operators(), tvm_nn_operators()})
     for (const TvmOperator& row : rows)
       if (row.name == name) return &row;
   return nullptr;
@@ -54,7 +54,8 @@ Status TvmCall::bind(std::string_view params) {
       continue;
     }
     ok = false;
-    (void)reader_.source_.error(keyword.place, Kind::invalid_attribute, "R.{} has no argument '{}'", name, keyword.name);
+    (void)reader_.source_.error(keyword.place, Kind::invalid_attribute, "R.{} has no argument '{}'", name,
+                                keyword.name);
     if (auto near = nearest_name(keyword.name, names)) reader_.source_.hint("did you mean '{}'?", *near);
   }
   if (!ok) return diag.failed();
@@ -115,8 +116,7 @@ std::optional<Scalar> TvmCall::scalar(std::string_view param) const {
   const RelaxFunctionReader::Argument* argument = find(param);
   if (argument == nullptr) return std::nullopt;
   if (argument->term.kind == Term::kScalar) return argument->term.scalar;
-  const auto* prim =
-      argument->term.kind == Term::kValue ? argument->term.value->info->as<relax::PrimInfo>() : nullptr;
+  const auto* prim = argument->term.kind == Term::kValue ? argument->term.value->info->as<relax::PrimInfo>() : nullptr;
   if (prim == nullptr || !prim->value) return std::nullopt;
   Scalar known{prim->value};
   if (prim->value.constant() != nullptr && !prim->dtype.is_bool()) known.literal = Scalar::kInteger;
@@ -236,6 +236,11 @@ Result<relax::Value*> TvmCall::shape(std::string_view param) {
 
 Result<relax::Value*> TvmCall::op(std::string_view op, std::vector<Value*> operands, relax::Attrs attrs) {
   return build().call(op, std::move(operands), std::move(attrs));
+}
+
+Result<Term> TvmCall::term(Result<Value*> made) {
+  if (!made) return diag.failed();
+  return Term::of(*made);
 }
 
 Result<relax::Value*> TvmCall::cast(Value* x, DType dtype) {

@@ -62,6 +62,8 @@ class TvmCall {
 
   Result<Value*> op(std::string_view op, std::vector<Value*> operands, relax::Attrs attrs = {});
   Result<Value*> cast(Value* x, DType dtype);
+  /// A result that was made, as what an expression stands for.
+  Result<Term> term(Result<Value*> made);
   Result<Value*> reshape(Value* x, std::vector<Expr> dims);
   Result<Value*> permute(Value* x, Ints axes);
   template <typename... Args>
@@ -88,6 +90,7 @@ struct TvmOperator {
 };
 
 std::span<const TvmOperator> tvm_tensor_operators();
+std::span<const TvmOperator> tvm_part_operators();
 std::span<const TvmOperator> tvm_nn_operators();
 
 }  // namespace relaxc::frontend

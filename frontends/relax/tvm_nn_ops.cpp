@@ -15,11 +15,6 @@ using Expr = arith::Expr;
 using Exprs = std::vector<Expr>;
 using Ints = TvmCall::Ints;
 
-Result<Term> term(Result<Value*> made, Diagnostics& diag) {
-  RELAXC_TRY(Value * value, std::move(made));
-  return Term::of(value);
-}
-
 /// Spatial dims by the digit in "nn.conv2d".
 size_t spatial_dims(const std::string& name) {
   for (char digit : name)
@@ -110,10 +105,11 @@ Result<Term> conv(TvmCall& c) {
   RELAXC_TRY(x, c.permute(x, data_axes));
   RELAXC_TRY(weight, c.permute(weight, weight_axes));
   RELAXC_TRY(x, c.op(transposed ? "nn.conv_transpose" : "nn.conv", {x, weight}, std::move(attrs)));
-  return term(c.permute(x, inverse(out_axes)), diag);
+  return c.term(c.permute(x, inverse(out_axes)));
 }
 
-/// max_pool2d(data, pool_size, strides, padding, dilation, ceil_mode, count_include_pad, layout, out_layout), avg_pool2d
+/// max_pool2d(data, pool_size, strides, padding, dilation, ceil_mode, count_include_pad, layout, out_layout),
+/// avg_pool2d
 Result<Term> pool(TvmCall& c) {
   Diagnostics& diag = c.diag;
   bool average = c.name.find("avg") != std::string::npos;
@@ -135,7 +131,7 @@ Result<Term> pool(TvmCall& c) {
                    relax::to_string(x->info));
   RELAXC_TRY(x, c.permute(x, axes));
   RELAXC_TRY(x, c.op(average ? "nn.avg_pool" : "nn.max_pool", {x}, std::move(attrs)));
-  return term(c.permute(x, inverse(out_axes)), diag);
+  return c.term(c.permute(x, inverse(out_axes)));
 }
 
 /// adaptive_avg_pool2d(data, output_size, layout, out_layout): to one element by the mean of all, else by windows of
@@ -150,7 +146,7 @@ Result<Term> adaptive_pool(TvmCall& c) {
     return c.error("data", Kind::rank_mismatch, "R.{} takes {} dims, found {}", c.name, axes.size(),
                    relax::to_string(x->info));
   RELAXC_TRY(x, c.permute(x, axes));
-  if (!c.has("output_size")) return term(c.permute(x, inverse(out_axes)), diag);
+  if (!c.has("output_size")) return c.term(c.permute(x, inverse(out_axes)));
   RELAXC_TRY(Ints wanted, spatial(c, "output_size", 1));
   Ints spatial_axes, window;
   bool one = true, even = true;
@@ -167,7 +163,7 @@ Result<Term> adaptive_pool(TvmCall& c) {
                    relax::to_string(x->info));
   RELAXC_TRY(x, one ? c.op("mean", {x}, {{"axis", spatial_axes}, {"keepdims", true}})
                     : c.op("nn.avg_pool", {x}, {{"pool_size", window}, {"strides", window}}));
-  return term(c.permute(x, inverse(out_axes)), diag);
+  return c.term(c.permute(x, inverse(out_axes)));
 }
 
 /// pad(data, pad_width, pad_value, pad_mode): beginning and end of each axis in turn.
@@ -184,7 +180,7 @@ Result<Term> pad(TvmCall& c) {
     RELAXC_TRY(Value * value, c.element("pad_value", x->dtype()));
     operands.push_back(value);
   }
-  return term(c.op("pad", std::move(operands), {{"mode", mode}}), diag);
+  return c.term(c.op("pad", std::move(operands), {{"mode", mode}}));
 }
 
 /// leakyrelu(data, alpha)
@@ -192,7 +188,7 @@ Result<Term> leaky_relu(TvmCall& c) {
   Diagnostics& diag = c.diag;
   RELAXC_TRY(Value * x, c.tensor("data"));
   RELAXC_TRY(double alpha, c.real("alpha", 0.01));
-  return term(c.op("nn.leaky_relu", {x}, {{"alpha", alpha}}), diag);
+  return c.term(c.op("nn.leaky_relu", {x}, {{"alpha", alpha}}));
 }
 
 /// prelu(data, alpha, axis): with an axis, alpha lies along it; without one it broadcasts.
@@ -210,7 +206,7 @@ Result<Term> prelu(TvmCall& c) {
     along[static_cast<size_t>(axis < 0 ? axis + rank : axis)] = alpha->shape()[0];
     RELAXC_TRY(alpha, c.reshape(alpha, std::move(along)));
   }
-  return term(c.op("nn.prelu", {x, alpha}), diag);
+  return c.term(c.op("nn.prelu", {x, alpha}));
 }
 
 /// softplus(data, beta, threshold): log(1 + exp(beta * x)) / beta.
@@ -218,15 +214,15 @@ Result<Term> softplus(TvmCall& c) {
   Diagnostics& diag = c.diag;
   RELAXC_TRY(Value * x, c.tensor("data"));
   RELAXC_TRY(double beta, c.real("beta", 1));
-  if (beta == 1) return term(c.op("nn.softplus", {x}), diag);
+  if (beta == 1) return c.term(c.op("nn.softplus", {x}));
   Value* factor = c.build().scalar(x->dtype(), beta);
   RELAXC_TRY(x, c.op("multiply", {x, factor}));
   RELAXC_TRY(x, c.op("nn.softplus", {x}));
-  return term(c.op("divide", {x, factor}), diag);
+  return c.term(c.op("divide", {x, factor}));
 }
 
-/// batch_norm(data, gamma, beta, moving_mean, moving_var, axis, epsilon, center, scale, momentum, training). TVM's gives
-/// the statistics too, and is what is meant where the call says anything that relaxc's operator does not know.
+/// batch_norm(data, gamma, beta, moving_mean, moving_var, axis, epsilon, center, scale, momentum, training). TVM's
+/// gives the statistics too, and is what is meant where the call says anything that relaxc's operator does not know.
 Result<Term> batch_norm(TvmCall& c) {
   Diagnostics& diag = c.diag;
   RELAXC_TRY(bool training, c.flag("training", false));
@@ -288,7 +284,7 @@ Result<Term> norm(TvmCall& c) {
     RELAXC_TRY(operands[2], c.tensor("beta"));
   }
   while (operands.back() == nullptr) operands.pop_back();
-  return term(c.op(c.name, std::move(operands), std::move(attrs)), diag);
+  return c.term(c.op(c.name, std::move(operands), std::move(attrs)));
 }
 
 /// dropout(data, rate); TVM's gives a mask too.
@@ -306,7 +302,7 @@ Result<Term> dropout(TvmCall& c) {
 Result<Term> batch_flatten(TvmCall& c) {
   Diagnostics& diag = c.diag;
   RELAXC_TRY(Value * x, c.tensor("data"));
-  return term(c.op("flatten", {x}, {{"start", int64_t{1}}}), diag);
+  return c.term(c.op("flatten", {x}, {{"start", int64_t{1}}}));
 }
 
 /// What a causal mask leaves of scores [batch, heads, queries, keys]: -inf where the key comes after the query.
@@ -331,8 +327,7 @@ Result<Term> attention(TvmCall& c) {
   if (query->shape().size() != 4 || key->shape().size() != 4 || value->shape().size() != 4)
     return c.error("query", Kind::rank_mismatch, "R.{} takes [batch, sequence, heads, head_dim], found {}", c.name,
                    relax::to_string(query->info));
-  if (c.has("window_size"))
-    return c.error("window_size", Kind::unsupported, "R.{} with a window is not known", c.name);
+  if (c.has("window_size")) return c.error("window_size", Kind::unsupported, "R.{} with a window is not known", c.name);
   const int64_t* width = query->shape()[3].constant();
   if (width == nullptr && !c.has("scale"))
     return c.error("scale", Kind::invalid_attribute, "R.{} needs 'scale' where head_dim is a symbol", c.name);
@@ -351,7 +346,7 @@ Result<Term> attention(TvmCall& c) {
   }
   RELAXC_TRY(scores, c.op("nn.softmax", {scores}, {{"axis", int64_t{-1}}}));
   RELAXC_TRY(value, c.op("matmul", {scores, value}));
-  return term(c.permute(value, {0, 2, 1, 3}), diag);
+  return c.term(c.permute(value, {0, 2, 1, 3}));
 }
 
 /// image.resize2d(data, size, roi, layout, method, coordinate_transformation_mode, rounding_method, cubic_alpha,
@@ -389,7 +384,7 @@ Result<Term> resize(TvmCall& c) {
                      {"extrapolation_value", outside}};
   RELAXC_TRY(x, c.op("resize", {x, c.build().shape(std::move(sizes))}, std::move(attrs)));
   RELAXC_TRY(x, c.permute(x, inverse(axes)));
-  return term(c.cast(x, dtype), diag);
+  return c.term(c.cast(x, dtype));
 }
 
 constexpr std::string_view kConv =
@@ -425,8 +420,8 @@ constexpr TvmOperator kRows[] = {
     {"nn.leakyrelu", "data, alpha", leaky_relu},
     {"nn.prelu", "data, alpha, axis", prelu},
     {"nn.softplus", "data, beta, threshold", softplus},
-    {"nn.batch_norm",
-     "data, gamma, beta, moving_mean, moving_var, axis, epsilon, center, scale, momentum, training", batch_norm},
+    {"nn.batch_norm", "data, gamma, beta, moving_mean, moving_var, axis, epsilon, center, scale, momentum, training",
+     batch_norm},
     {"nn.layer_norm", "data, gamma, beta, axes, epsilon, center, scale", norm},
     {"nn.group_norm", "data, gamma, beta, num_groups, channel_axis, axes, epsilon, center, scale, axis", norm},
     {"nn.instance_norm", "data, gamma, beta, channel_axis, axes, epsilon, center, scale, axis", norm},

@@ -121,7 +121,8 @@ TEST_CASE("begins, ends and strides of a slice may be symbols") {
         Value* bounds = p.call("tensor_to_shape", {p.input(longs({3}, {double(a), double(b), double(s)}))});
         const auto& dims = *bounds->info->as<relax::ShapeInfo>()->dims;
         Value* y = p.call("strided_slice",
-                          {t, p.builder.shape({dims[0]}), p.builder.shape({dims[1]}), p.builder.shape({dims[2]})});
+                          {t, p.builder.shape({dims[0]}), p.builder.shape({dims[1]}), p.builder.shape({dims[2]})},
+                          {{"axes", std::vector<int64_t>{0}}});
         std::vector<double> expected;
         auto clamp = [&](int64_t v, int64_t low, int64_t high) {
           return std::max(low, std::min(v < 0 ? v + 4 : v, high));
