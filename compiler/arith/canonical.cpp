@@ -26,6 +26,9 @@ const Polynomial& Canonical::poly(Expr e) {
   return polys_.at(e);
 }
 
+/// What each node adds to what may be spent, so that large programs are not looked at less closely than small ones.
+constexpr int64_t kBudgetOfNode = 16;
+
 /// Visits what was not seen yet, operands first, without recursion.
 void Canonical::process(Expr root) {
   auto known = [&](Expr e) { return e.dtype().is_index() ? polys_.count(e) != 0 : exprs_.count(e) != 0; };
@@ -34,6 +37,7 @@ void Canonical::process(Expr root) {
     auto [e, ready] = stack.back();
     stack.pop_back();
     if (known(e)) continue;
+    budget_ += ready ? kBudgetOfNode : 0;
     if (!ready) {
       stack.push_back({e, true});
       for (Expr operand : inputs(e))
@@ -70,8 +74,7 @@ Polynomial Canonical::atom(Expr e) {
 
 Polynomial Canonical::opaque(Expr e) {
   Expr same = rebuilt(e);
-  if (same.constant() != nullptr) return Polynomial::constant(*same.constant());
-  return atom(same);
+  return same->kind == e->kind ? atom(same) : poly(same);  // what folded while it was rebuilt is canonical already
 }
 
 Polynomial Canonical::make(Expr e) {
@@ -83,7 +86,9 @@ Polynomial Canonical::make(Expr e) {
       [&](const Mul& n) { return product(poly(n.a), poly(n.b)); },
       [&](const FloorDiv& n) { return divide(poly(n.a), poly(n.b)); },
       [&](const FloorMod& n) -> Maybe {
-        Polynomial a = poly(n.a), b = poly(n.b);
+        constexpr size_t kLongest = 32;  // terms; chains of remainders would double them at each step
+        const Polynomial &a = poly(n.a), &b = poly(n.b);
+        if (a.terms.size() > kLongest) return std::nullopt;
         Maybe quotient = divide(a, b);
         if (!quotient || (b.terms.size() > 1 && !divide_exactly(a, b))) return std::nullopt;
         Maybe whole = product(*quotient, b);

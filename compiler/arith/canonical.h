@@ -108,7 +108,7 @@ class Canonical {
   std::unordered_map<Expr, Expr> solved_;                ///< variables that an equality determines
   std::vector<Polynomial> nonpositive_;                  ///< the assumptions as p <= 0 …
   std::vector<Polynomial> nonzero_;                      ///< … and as p != 0
-  int64_t budget_ = 1 << 20;
+  int64_t budget_ = 1 << 16;
 };
 
 }  // namespace relaxc::arith

@@ -135,6 +135,8 @@ std::optional<Polynomial> Canonical::replace_exact(std::optional<Polynomial> p) 
 
 Polynomial Canonical::recombine(const Polynomial& polynomial) {
   Polynomial p = polynomial;
+  constexpr size_t kLongest = 64;  // terms; the search is quadratic in them
+  if (p.terms.size() > kLongest) return p;
   for (const auto& [monomial, _] : polynomial.terms)
     for (Expr factor : monomial)
       if (const auto* quotient = factor.as<FloorDiv>()) recombine_term(p, monomial, *quotient);

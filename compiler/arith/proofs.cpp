@@ -29,7 +29,7 @@ const Binary* comparison_of_indices(Expr e) {
 
 struct Canonical::Search {
   int tries = 300;  ///< multiples of assumptions that may still be subtracted
-  int cases = 48;   ///< cases that may still be looked at
+  int cases = 24;   ///< cases that may still be looked at
 };
 
 void Canonical::solve_equalities() {
@@ -119,6 +119,7 @@ bool Canonical::proves_order(Expr a, Expr b, int64_t gap) {
 
 bool Canonical::nonpositive(const Polynomial& p, Search& search, int depth) {
   if (range(p).upper <= 0) return true;
+  if (!afford(p.terms.size())) return false;
   if (auto split = nonpositive_by_cases(p, search, depth)) return *split;
   if (depth == 0) return false;
   auto known_nonnegative = [&](const Monomial& m) {
@@ -131,7 +132,7 @@ bool Canonical::nonpositive(const Polynomial& p, Search& search, int depth) {
         if (part.empty() || coefficient == INT64_MIN || amount == INT64_MIN || coefficient % amount != 0) continue;
         auto factor = coefficient / amount > 0 ? arith::divide(monomial, part) : std::nullopt;
         if (!factor || !known_nonnegative(*factor)) continue;
-        if (--search.tries < 0 || !afford(p.terms.size())) return false;
+        if (--search.tries < 0) return false;
         // p <= p - scale * assumed, for scale >= 0.
         Polynomial scale;
         scale.add(*factor, coefficient / amount);
