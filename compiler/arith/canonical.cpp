@@ -136,10 +136,11 @@ Polynomial Canonical::cast_to_index(Expr e) {
   Expr same = rebuilt(e);
   const auto* outer = same.as<Cast>();
   const auto* inner = outer == nullptr ? nullptr : outer->value.as<Cast>();
-  if (inner == nullptr || !inner->value.dtype().is_index() || !inner->dtype.is_int()) return opaque(e);
+  if (inner == nullptr || !inner->value.dtype().is_index() || !inner->dtype.is_integer()) return opaque(e);
   Range values = range(poly(inner->value));
-  bool fits = inner->dtype.bits == 64 || (wrap_to_dtype(values.lower, inner->dtype) == values.lower &&
-                                          wrap_to_dtype(values.upper, inner->dtype) == values.upper);
+  bool fits = inner->dtype == DType::i(64) || (inner->dtype.bits == 64 && values.lower >= 0) ||
+              (inner->dtype.bits < 64 && wrap_to_dtype(values.lower, inner->dtype) == values.lower &&
+               wrap_to_dtype(values.upper, inner->dtype) == values.upper);
   return fits ? poly(inner->value) : opaque(e);
 }
 

@@ -89,6 +89,7 @@ class Canonical {
   void solve_equalities();
   bool solve(const Polynomial& zero);
   void transfer(Expr var);
+  void narrow_variables(const Polynomial& p);
   void assume_nonpositive(std::optional<Polynomial> p);
   bool nonpositive(const Polynomial& p, Search& search, int depth);
   std::optional<bool> nonpositive_by_cases(const Polynomial& p, Search& search, int depth);

@@ -84,7 +84,7 @@ Expr Canonical::comparison(ExprKind kind, const Polynomial& whole) {
     (coefficient > 0 ? left : right).add(monomial, std::abs(coefficient) / std::max<int64_t>(factor, 1));
   }
   if (!ordered && left.is_zero()) std::swap(left, right), constant = -constant;
-  bool to_left = constant > 0 && left.is_zero() ? true : constant > 0 && !right.is_zero();
+  bool to_left = left.is_zero() || (constant > 0 && !right.is_zero());
   (to_left ? left : right).add({}, to_left ? constant : -constant);
   if (!ordered && !right.is_zero() && !left.is_zero() &&
       MonomialOrder()(right.terms.begin()->first, left.terms.begin()->first) && !right.as_constant())

@@ -120,9 +120,9 @@ std::optional<Polynomial> Canonical::replace_exact(std::optional<Polynomial> p) 
       if (exact == exact_.end()) continue;
       const auto& n = *factor.as<FloorDiv>();
       int64_t c = *n.b.constant();
-      if (coefficient % c != 0) continue;
+      if (coefficient / c == 0) continue;
       Polynomial without, scale;
-      without.add(monomial, coefficient);
+      without.add(monomial, coefficient / c * c);
       scale.add(*arith::divide(monomial, {factor}), coefficient / c);
       auto rest = sum(*p, without, -1);
       auto dividend = sum(poly(n.a), Polynomial::constant(exact->second), -1);

@@ -182,8 +182,12 @@ Expr Context::select(Expr condition, Expr t, Expr f) {
 
 Expr Context::cast(DType dtype, Expr value) {
   if (value.dtype() == dtype) return value;
-  if (value.constant() && !dtype.is_complex() && value.dtype() != DType::u(64))
-    return dtype.is_float() ? imm_float(dtype, static_cast<double>(*value.constant())) : imm(dtype, *value.constant());
+  if (value.constant() && !dtype.is_complex() && value.dtype() != DType::u(64)) {
+    int64_t number = *value.constant();
+    if (!dtype.is_float()) return imm(dtype, number);
+    // All floats but float64 are computed in float32, so that is where code rounds a large integer first.
+    return imm_float(dtype, dtype == DType::f(64) ? static_cast<double>(number) : static_cast<float>(number));
+  }
   return intern<Cast>(
       hash_of(ExprKind::kCast, dtype, {value}), dtype, [&](const Cast& n) { return n.value == value; },
       [&](Cast& n) { n.value = value; });

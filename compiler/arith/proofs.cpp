@@ -104,6 +104,26 @@ void Canonical::read_assumptions() {
     if (n->kind == ExprKind::kLt && !difference->add({}, 1)) continue;
     assume_nonpositive(std::move(difference));
   }
+  constexpr int kRounds = 2;  // chains of inequalities
+  for (int round = 0; round < kRounds; ++round)
+    for (const Polynomial& p : nonpositive_) narrow_variables(p);
+}
+
+/// What p <= 0 says of a variable that stands alone in p, by the range of the rest: from 0 <= y and y < m, 1 <= m.
+void Canonical::narrow_variables(const Polynomial& p) {
+  for (const auto& [monomial, coefficient] : p.terms) {
+    bool alone = monomial.size() == 1 && monomial[0].as<VarNode>() && (coefficient == 1 || coefficient == -1);
+    if (!alone) continue;
+    Polynomial own;
+    own.add(monomial, coefficient);
+    auto rest = sum(p, own, -1);
+    Range others = rest ? range_by_terms(*rest) : Range();
+    if (!others.has_lower() || others.lower == INT64_MAX) continue;
+    Known merged = known(monomial[0]);
+    merged.range =
+        intersect(merged.range, coefficient > 0 ? Range{INT64_MIN, -others.lower} : Range::at_least(others.lower));
+    if (merged.range.lower <= merged.range.upper) known_[monomial[0]] = merged;
+  }
 }
 
 bool Canonical::proves_nonpositive(const Polynomial& p) {
@@ -145,28 +165,33 @@ bool Canonical::nonpositive(const Polynomial& p, Search& search, int depth) {
   return std::any_of(nonpositive_.begin(), nonpositive_.end(), cancels) || std::any_of(own.begin(), own.end(), cancels);
 }
 
-/// Splits by the first minimum, maximum or select that stands alone in its term; nothing if there is none.
+/// Splits by a minimum, maximum or select that stands alone in its term; nothing if there is none. Those of which both
+/// cases must hold come first, since which case of another serves may differ between them.
 std::optional<bool> Canonical::nonpositive_by_cases(const Polynomial& p, Search& search, int depth) {
+  const Monomial* chosen = nullptr;
+  bool both = false;
   for (const auto& [monomial, coefficient] : p.terms) {
-    if (monomial.size() != 1 || coefficient == INT64_MIN) continue;
-    Expr e = monomial[0];
-    const auto* choice = e.as<Select>();
-    bool extreme = e->kind == ExprKind::kMin || e->kind == ExprKind::kMax;
-    if (choice == nullptr && !extreme) continue;
-    if (--search.cases < 0) return false;
-    auto holds = [&, &monomial = monomial, &coefficient = coefficient](Expr value) {
-      Polynomial old;
-      old.add(monomial, coefficient);
-      auto rest = sum(p, old, -1);
-      auto made = rest ? sum(*rest, poly(value), coefficient) : std::nullopt;
-      return made && nonpositive(*made, search, depth);
-    };
-    if (choice != nullptr) return holds(choice->then_value) && holds(choice->else_value);
-    const auto& n = static_cast<const Binary&>(*e.node());
-    bool both = (e->kind == ExprKind::kMax) == (coefficient > 0);
-    return both ? holds(n.b) && holds(n.a) : holds(n.b) || holds(n.a);
+    if (monomial.size() != 1 || coefficient == INT64_MIN || both) continue;
+    ExprKind kind = monomial[0]->kind;
+    bool extreme = kind == ExprKind::kMin || kind == ExprKind::kMax;
+    both = kind == ExprKind::kSelect || (extreme && (kind == ExprKind::kMax) == (coefficient > 0));
+    if (both || (extreme && chosen == nullptr)) chosen = &monomial;
   }
-  return std::nullopt;
+  if (chosen == nullptr) return std::nullopt;
+  if (--search.cases < 0) return false;
+  Expr e = chosen->front();
+  int64_t coefficient = p.terms.at(*chosen);
+  auto holds = [&](Expr value) {
+    Polynomial old;
+    old.add(*chosen, coefficient);
+    auto rest = sum(p, old, -1);
+    auto made = rest ? sum(*rest, poly(value), coefficient) : std::nullopt;
+    return made && nonpositive(*made, search, depth);
+  };
+  const auto* choice = e.as<Select>();
+  if (choice != nullptr) return holds(choice->then_value) && holds(choice->else_value);
+  const auto& n = static_cast<const Binary&>(*e.node());
+  return both ? holds(n.b) && holds(n.a) : holds(n.b) || holds(n.a);
 }
 
 /// Polynomials <= 0 that follow from the atoms of `p` alone.

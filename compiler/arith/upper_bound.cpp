@@ -19,7 +19,7 @@ class Eliminator {
   /// An upper (lower) bound of `e` without the variables; nothing if none was found.
   std::optional<Expr> end(Expr e, bool upper, int depth = 0) {
     if (!mentions(e)) return e;
-    if (depth > kDeepest) return std::nullopt;
+    if (depth > kDeepest || --steps_ < 0) return std::nullopt;
     if (const auto* var = e.as<VarNode>()) return end_of(Var(var), upper, depth);
     Polynomial p = canonical_.recombine(canonical_.poly(e));
     bool alone = p.terms.size() == 1 && p.terms.begin()->second == 1 && p.terms.begin()->first.size() == 1;
@@ -36,11 +36,16 @@ class Eliminator {
  private:
   static constexpr int kDeepest = 8;
 
-  bool mentions(Expr e) const {
-    std::vector<Var> vars = free_vars(e);
-    return std::any_of(vars.begin(), vars.end(),
-                       [&](Var v) { return std::find(gone_.begin(), gone_.end(), v) != gone_.end(); });
+  bool mentions(Expr root) {
+    if (auto known = mentions_.find(root); known != mentions_.end()) return known->second;
+    for_each_node(root, [&](Expr e) {
+      std::vector<Expr> parts = operands(e);
+      mentions_[e] = std::find(gone_.begin(), gone_.end(), e) != gone_.end() ||
+                     std::any_of(parts.begin(), parts.end(), [&](Expr part) { return mentions_.at(part); });
+    });
+    return mentions_.at(root);
   }
+  bool at_least(Expr e, int64_t least) { return canonical_.proves_order(context_.index(0), e, least); }
 
   std::optional<Expr> constant_end(const Polynomial& p, bool upper) {
     Range values = canonical_.range(p);
@@ -75,7 +80,7 @@ class Eliminator {
       if (monomial.size() > 1 && canonical_.range_of_atom(factor).lower < 0) return std::nullopt;
     for (Expr factor : changing) {
       auto bound = end_of_atom(factor, grows, depth + 1);
-      if (!bound || (monomial.size() > 1 && !prove_le(context_.index(0), *bound, facts_))) return std::nullopt;
+      if (!bound || (monomial.size() > 1 && !at_least(*bound, 0))) return std::nullopt;
       product = product * *bound;
     }
     return product;
@@ -93,7 +98,7 @@ class Eliminator {
       return one_is_enough ? (a ? a : b) : std::nullopt;
     };
     std::optional<Expr> made;
-    if (const auto* n = atom.as<FloorDiv>(); n && !mentions(n->b) && prove_lt(context_.index(0), n->b, facts_)) {
+    if (const auto* n = atom.as<FloorDiv>(); n && !mentions(n->b) && at_least(n->b, 1)) {
       if (auto a = end(n->a, upper, depth + 1)) made = floordiv(*a, n->b);
     } else if (const auto* n = atom.as<Min>()) {
       made = both(n->a, n->b, ExprKind::kMin);
@@ -109,6 +114,8 @@ class Eliminator {
   const std::vector<Var>& gone_;
   const Facts& facts_;
   Canonical canonical_;
+  std::unordered_map<Expr, bool> mentions_;
+  int steps_ = 2000;  ///< that may still be taken: terms times depth would be a tree
 };
 
 }  // namespace

@@ -50,6 +50,8 @@ Status apply_dims(relax::Module& module, const Options& options, Diagnostics& di
         function->facts.bound(symbol, {dim.lower, dim.upper});
         function->facts.multiple(symbol, dim.multiple_of);
         found = true;
+        if (std::string why = arith::contradiction(function->facts); !why.empty())
+          return diag.error(nullptr, Kind::usage, "--dim {} contradicts the program: {}", dim.name, why);
       }
     if (!found)
       return diag.error(nullptr, Kind::usage, "--dim {}: the program has no such symbol; its symbols are: {}", dim.name,

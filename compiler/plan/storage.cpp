@@ -101,7 +101,7 @@ class Assigner {
   Expr larger(Expr a, Expr b) const {
     if (arith::prove_le(a, b, facts_)) return b;
     if (arith::prove_le(b, a, facts_)) return a;
-    return arith::max(a, b);
+    return arith::simplify(arith::max(a, b), facts_);  // drops what the new piece dominates
   }
 
   Storage by_slot() const {

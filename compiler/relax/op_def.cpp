@@ -90,8 +90,9 @@ Result<int64_t> InferContext::axis(int64_t axis, int64_t rank, bool inclusive) {
 }
 
 Status InferContext::require(Expr condition, int32_t code, Expr expected, Expr actual, const std::string& text) {
-  if (arith::prove(condition, facts)) return Done{};
-  if (arith::prove(arith::logical_not(condition), facts)) return error(Kind::shape_mismatch, "{}", text);
+  arith::Truth truth = arith::decide(condition, facts);
+  if (truth == arith::Truth::kTrue) return Done{};
+  if (truth == arith::Truth::kFalse) return error(Kind::shape_mismatch, "{}", text);
   op.requirements.push_back({condition, code, expected, actual});
   return Done{};
 }

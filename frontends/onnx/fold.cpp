@@ -130,8 +130,8 @@ Expr fold_max(Node&, Expr a, Expr b) {
 }
 
 Expr fold_bool(Node& node, Expr condition) {
-  if (arith::prove(condition, node.facts())) return node.index(1);
-  if (arith::prove(arith::logical_not(condition), node.facts())) return node.index(0);
+  arith::Truth truth = arith::decide(condition, node.facts());
+  if (truth != arith::Truth::kUnknown) return node.index(truth == arith::Truth::kTrue);
   return arith::select(condition, node.index(1), node.index(0));
 }
 

@@ -311,18 +311,18 @@ Status RelaxFunctionReader::bounds(const std::string& attribute, const ast::Expr
     if (var == nullptr)
       return source_.error(dict.items[i]->place, Kind::invalid_attribute, "'{}' is no symbol", symbol);
     int64_t bound = *value.constant();
-    arith::Range known_range = function_.facts.range_of(arith::Var(var));
-    bool empty = attribute == "tir_var_upper_bound" ? bound < known_range.lower : bound > known_range.upper;
-    bool multiple = attribute == "tir_var_multiple_of";
-    if ((empty && !multiple) || (multiple && bound < 1))
-      return source_.error(dict.items[i + 1]->place, Kind::invalid_attribute, "no value of '{}' is left by {} = {}",
-                           symbol, attribute, bound);
-    if (multiple)
+    if (attribute == "tir_var_multiple_of" && bound < 1)
+      return source_.error(dict.items[i + 1]->place, Kind::invalid_attribute,
+                           "'{}' cannot be a multiple of {}; a positive number is expected", symbol, bound);
+    if (attribute == "tir_var_multiple_of")
       function_.facts.multiple(arith::Var(var), bound);
     else if (attribute == "tir_var_upper_bound")
       function_.facts.bound(arith::Var(var), {INT64_MIN, bound});
     else
       function_.facts.bound(arith::Var(var), {bound, INT64_MAX});
+    if (!function_.facts.conflict().empty())
+      return source_.error(dict.items[i + 1]->place, Kind::invalid_attribute, "{} = {} leaves no value for '{}': {}",
+                           attribute, bound, symbol, function_.facts.conflict());
   }
   return Done{};
 }

@@ -64,31 +64,39 @@ bool Symbols::of_entry(const std::vector<Expr>& list) const {
   return std::all_of(list.begin(), list.end(), [&](Expr e) { return of_entry(e); });
 }
 
+/// Whether `e` never falls when `var` rises. Each node is asked once, operands first: sizes share parts.
 bool Symbols::grows_with(Expr e, Expr var) const {
-  std::vector<Var> vars = arith::free_vars(e);
-  if (std::find(vars.begin(), vars.end(), var) == vars.end() || e == var) return true;
-  auto both = [&](const arith::Binary& o) { return grows_with(o.a, var) && grows_with(o.b, var); };
+  using arith::Binary;
+  enum class Way { kConstant, kGrows, kUnknown };
+  std::unordered_map<Expr, Way> ways;
   auto positive = [&](Expr part) { return arith::bounds(part, facts_).lower >= 0; };
-  switch (e->kind) {
-    case arith::ExprKind::kAdd:
-    case arith::ExprKind::kMin:
-    case arith::ExprKind::kMax:
-      return both(*static_cast<const arith::Binary*>(e.node()));
-    case arith::ExprKind::kMul: {
-      const auto& product = *static_cast<const arith::Binary*>(e.node());
-      return both(product) && positive(product.a) && positive(product.b);
+  auto follows = [&](Expr node) {
+    const auto* n = node->kind >= arith::ExprKind::kAdd && node->kind <= arith::ExprKind::kMax
+                        ? static_cast<const Binary*>(node.node())
+                        : nullptr;
+    if (n == nullptr || ways.at(n->a) == Way::kUnknown || ways.at(n->b) == Way::kUnknown) return false;
+    bool fixed_right = ways.at(n->b) == Way::kConstant;
+    switch (node->kind) {
+      case arith::ExprKind::kAdd:
+      case arith::ExprKind::kMin:
+      case arith::ExprKind::kMax:
+        return true;
+      case arith::ExprKind::kMul:
+        return positive(n->a) && positive(n->b);
+      case arith::ExprKind::kSub:
+        return fixed_right;
+      case arith::ExprKind::kFloorDiv:
+        return fixed_right && arith::bounds(n->b, facts_).lower > 0;
+      default:
+        return false;
     }
-    case arith::ExprKind::kSub: {
-      const auto& difference = *static_cast<const arith::Binary*>(e.node());
-      return difference.b.constant() != nullptr && grows_with(difference.a, var);
-    }
-    case arith::ExprKind::kFloorDiv: {
-      const auto& quotient = *static_cast<const arith::Binary*>(e.node());
-      return quotient.b.constant() != nullptr && *quotient.b.constant() > 0 && grows_with(quotient.a, var);
-    }
-    default:
-      return false;
-  }
+  };
+  arith::for_each_node(e, [&](Expr node) {
+    std::vector<Expr> parts = arith::operands(node);
+    bool constant = std::all_of(parts.begin(), parts.end(), [&](Expr p) { return ways.at(p) == Way::kConstant; });
+    ways[node] = node == var ? Way::kGrows : constant ? Way::kConstant : follows(node) ? Way::kGrows : Way::kUnknown;
+  });
+  return ways.at(e) != Way::kUnknown;
 }
 
 Expr Symbols::bounded(Expr e) const {

@@ -70,7 +70,7 @@ TEST_CASE_METHOD(Fixture, "sums whose product has millions of terms stay product
 TEST_CASE_METHOD(Fixture, "depth costs no stack") {
   Expr minimum = v(0), quotient = v(1), remainder = v(2), truncated = v(4), symbolic = v(5), chosen = v(7),
        casts = v(8);
-  Expr conditions = lt(v(0), v(1)), negations = conditions;
+  Expr conditions = lt(v(0), v(1));
   for (int i = 0; i < kDeep; ++i) {
     if (i % 10 == 0) remainder = floormod(remainder * 5 + v(i), 97 + i % 3);
     minimum = i % 2 != 0 ? min(minimum + v(i), v(i + 1) * 3) : max(minimum - v(i), v(i + 2));
