@@ -1,6 +1,7 @@
 // random_inputs.cpp: sizes for the symbols first, then the elements of every parameter.
 #include "tests/golden/random_inputs.h"
 
+#include <cmath>
 #include <cstring>
 #include <random>
 
@@ -11,12 +12,12 @@ using relax::HostTensor;
 
 class RandomInputs {
  public:
-  RandomInputs(uint32_t seed, std::span<const int64_t> sizes) : random_(seed), choices_(sizes) {}
+  RandomInputs(uint32_t seed, const SizeOf& size_of, bool whole) : random_(seed), size_of_(size_of), whole_(whole) {}
 
   std::vector<HostTensor> of(const relax::Function& function) {
     for (arith::Var symbol : function.symbols) {
       arith::Range range = function.facts.range_of(symbol);
-      int64_t value = choices_[random_() % choices_.size()];
+      int64_t value = size_of_ ? size_of_(symbol) : kSizes[random_() % std::size(kSizes)];
       if (range.has_lower()) value = std::max(value, range.lower);
       if (range.has_upper()) value = std::min(value, range.upper);
       int64_t multiple = function.facts.multiple_of(symbol);
@@ -27,6 +28,8 @@ class RandomInputs {
   }
 
  private:
+  static constexpr int64_t kSizes[] = {1, 2, 3, 5, 6};
+
   int64_t value(arith::Expr e) {
     return arith::evaluate(e, [&](arith::Var var) { return sizes_.at(var); }).value_or(1);
   }
@@ -61,7 +64,7 @@ class RandomInputs {
     HostTensor t{dtype, std::move(shape), {}};
     std::uniform_real_distribution<double> real(-2, 2);
     for (int64_t i = 0; i < t.elements(); ++i) {
-      double number = dtype.is_float() ? real(random_) : static_cast<double>(random_() % (dtype.is_bool() ? 2 : 4));
+      double number = dtype.is_float() ? (whole_ ? std::round(real(random_)) : real(random_)) : static_cast<double>(random_() % (dtype.is_bool() ? 2 : 4));
       std::vector<std::byte> bytes = relax::encode_scalar(dtype, number);
       t.bytes.insert(t.bytes.end(), bytes.begin(), bytes.end());
     }
@@ -69,15 +72,17 @@ class RandomInputs {
   }
 
   std::mt19937 random_;
-  std::span<const int64_t> choices_;
+  const SizeOf& size_of_;
+  bool whole_;
   std::unordered_map<arith::Expr, int64_t> sizes_;
   std::vector<HostTensor> inputs_;
 };
 
 }  // namespace
 
-std::vector<HostTensor> random_inputs(const relax::Function& function, uint32_t seed, std::span<const int64_t> sizes) {
-  return RandomInputs(seed, sizes).of(function);
+std::vector<HostTensor> random_inputs(const relax::Function& function, uint32_t seed, const SizeOf& size_of,
+                                      bool whole) {
+  return RandomInputs(seed, size_of, whole).of(function);
 }
 
 }  // namespace relaxc::test

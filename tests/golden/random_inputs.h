@@ -2,20 +2,21 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
+#include <functional>
 #include <vector>
 
 #include "compiler/relax/interpret.h"
 
 namespace relaxc::test {
 
-/// Sizes that differ from symbol to symbol, so that a swapped dim shows; 1 is among them, for broadcasts.
-constexpr int64_t kSmallSizes[] = {1, 2, 3, 5, 6};
+/// The size that a symbol takes. Empty: small ones that differ from symbol to symbol, so that a swapped dim shows; 1 is
+/// among them, for broadcasts.
+using SizeOf = std::function<int64_t(arith::Var symbol)>;
 
-/// One tensor for each leaf of each parameter. A symbol takes one of `sizes`, brought into the bounds that the function
-/// declares; floats are in -2..2, integers in 0..3, since many are used as indices. The same seed gives the same
+/// One tensor for each leaf of each parameter. Sizes are brought into the bounds that the function declares; floats are
+/// in -2..2 (whole numbers if `whole`), integers in 0..3, since many are used as indices. The same seed gives the same
 /// inputs.
-std::vector<relax::HostTensor> random_inputs(const relax::Function& function, uint32_t seed,
-                                             std::span<const int64_t> sizes = kSmallSizes);
+std::vector<relax::HostTensor> random_inputs(const relax::Function& function, uint32_t seed, const SizeOf& size_of = {},
+                                             bool whole = false);
 
 }  // namespace relaxc::test

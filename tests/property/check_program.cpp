@@ -1,0 +1,242 @@
+// check_program.cpp: the ways to run a program.
+//
+// The reference is the source after dead_code, since an operation whose result nobody reads need not fail. Where the
+// reference ends early the others have to as well, with any code: guards are free to be checked in another order.
+#include "tests/property/check_program.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "compiler/codegen/llvm/jit.h"
+#include "compiler/codegen/llvm/target.h"
+#include "compiler/pipeline/pipelines.h"
+#include "compiler/pipeline/runner.h"
+#include "compiler/relax/print.h"
+#include "compiler/relax/verify.h"
+#include "frontends/relax/parser.h"
+#include "tests/golden/entry_call.h"
+#include "tests/golden/random_inputs.h"
+#include "tests/property/objects.h"
+#include "tests/property/random.h"
+#include "tests/property/sizes.h"
+
+namespace relaxc::property {
+
+using test::HostTensor;
+using test::Outcome;
+
+namespace {
+
+/// The passes up to dead_code.
+constexpr size_t kReferencePasses = 3;
+/// From here on a module is host code that only the object's tables explain.
+const size_t kLoweringPass = static_cast<size_t>(find_pass("lower_functions") - compile_pipeline().data());
+
+/// Ends a check.
+struct Found {
+  Finding finding;
+};
+[[noreturn]] void fail(std::string where, std::string what) {
+  throw Found{{Finding::kFails, std::move(where), std::move(what)}};
+}
+
+class Check {
+ public:
+  Check(const std::string& text, const std::vector<relax::ConstantRef>& constants, const relax::OpTable& ops,
+        uint64_t seed, const Checks& checks)
+      : text_(text), constants_(constants), ops_(ops), seed_(seed), checks_(checks), random_(seed) {}
+
+  void run() {
+    relax::Module module = parse(text_, constants_, "parsing");
+    std::string printed = relax::to_string(module);
+    relax::Module again = parse(printed, relax::large_constants(module), "parsing what was printed");
+    if (std::string twice = relax::to_string(again); twice != printed)
+      fail("printing twice", "the second print differs:\n" + twice);
+    find_reference();
+    if (checks_.prefixes) {
+      size_t all = compile_pipeline().size();
+      for (size_t length = random_.below(4); length < all; length += 1 + random_.below(5)) prefix(length);
+    }
+    for (int level : {0, 3}) compiled(level);
+    if (checks_.objects)
+      for (const char* level : {"0", "3"}) objects(level);
+  }
+
+ private:
+  struct Case {
+    std::string function;
+    uint32_t trial;
+    std::vector<HostTensor> inputs;
+    Outcome expected;
+  };
+
+  relax::Module parse(const std::string& text, const std::vector<relax::ConstantRef>& constants,
+                      const std::string& step) {
+    Diagnostics diag;
+    auto module = frontend::parse_module("random.relax", text, ops_, diag, constants);
+    if (!module) fail(step, render(diag));
+    if (std::string fault = relax::first_fault(*module); !fault.empty()) fail(step + " gives an ill-formed module", fault);
+    return std::move(*module);
+  }
+
+  /// Runs passes up to `stop` (all if empty) on the source.
+  relax::Module transformed(std::span<const Pass> passes, int level, const Target& target, interface::Object& object,
+                            const std::string& step) {
+    relax::Module module = parse(text_, constants_, "parsing");
+    Diagnostics diag;
+    auto evaluator = tir::make_interpreter();
+    PassContext context{ops_, target, diag, *evaluator, level, &object};
+    if (!run_passes(passes, module, context, {})) {
+      for (const Diagnostic& message : diag.all())
+        if (message.kind != Kind::unbounded && message.kind != Kind::unsupported && message.kind != Kind::overflow)
+          fail(step + " refuses", render(diag));
+      throw Found{{Finding::kRefused, step, render(diag)}};
+    }
+    object.name = "random";
+    return module;
+  }
+
+  void find_reference() {
+    interface::Object object;
+    relax::Module module = transformed(compile_pipeline().first(kReferencePasses), 0, Target{}, object, "dead_code");
+    for (const relax::Function* function : module.functions()) {
+      if (function->is_private) continue;
+      for (uint32_t trial = 0; trial < kTrials; ++trial) {
+        auto size = [&](arith::Var symbol) { return size_in_trial(symbol.name(), seed_, trial); };
+        Case made{function->name, trial, test::random_inputs(*function, static_cast<uint32_t>(seed_) + trial, size), {}};
+        made.expected = test::interpret(module, ops_, *function, made.inputs, externals().function());
+        cases_.push_back(std::move(made));
+      }
+    }
+  }
+
+  test::Externals& externals() {
+    externals_.emplace(relax::Module());
+    return *externals_;
+  }
+
+  void compare(const Case& test, const Outcome& expected, const Outcome& found, const std::string& step) {
+    if (expected.index() == 1 && found.index() == 1) return;
+    if (std::string text = test::difference(expected, found); !text.empty())
+      fail(step, fmt::format("'{}', trial {}: {}", test.function, test.trial, text));
+  }
+
+  const interface::Entry& entry_of(const interface::Object& object, const std::string& name, const std::string& step) {
+    for (const interface::Entry& entry : object.entries)
+      if (entry.name == name) return entry;
+    fail(step, "the function '" + name + "' has no entry");
+  }
+
+  Outcome run_in(relax::Module& module, const interface::Object& object, const Case& test, const std::string& step,
+                 tir::Evaluator& evaluator) {
+    if (const relax::Function* function = module.find_function(test.function))
+      return test::interpret(module, ops_, *function, test.inputs, externals().function());
+    return test::call_entry(module, object, entry_of(object, test.function, step), test.inputs, evaluator);
+  }
+
+  std::unique_ptr<tir::Evaluator> interpreter(const relax::Module& module) {
+    return tir::make_interpreter([&](const std::string& name) { return module.find_prim_func(name); },
+                                 externals().function());
+  }
+
+  void prefix(size_t length) {
+    std::string step = "interpreting after " + std::string(compile_pipeline()[length].name);
+    interface::Object object;
+    Target target = native();
+    relax::Module module = transformed(compile_pipeline().first(length + 1), 2, target, object, step);
+    if (test::reorders(module)) return;
+    auto evaluator = interpreter(module);
+    compare_all(module, object, *evaluator, length, step);
+    if (length < kLoweringPass) read_back(module, object, length, step);
+  }
+
+  void compare_all(relax::Module& module, const interface::Object& object, tir::Evaluator& evaluator, size_t length,
+                   const std::string& step) {
+    for (const Case& test : cases_) {
+      Outcome found = run_in(module, object, test, step, evaluator);
+      bool before_reference = length < kReferencePasses;  // what is dead may still fail
+      if (!before_reference || found.index() == 0) compare(test, test.expected, found, step);
+    }
+  }
+
+  /// What a pass made prints as a program of the same meaning. Its expressions may be in an order that only its own
+  /// history explains, so it is the second print that has to be a fixpoint.
+  void read_back(const relax::Module& module, const interface::Object& object, size_t length, const std::string& step) {
+    std::string printed = relax::to_string(module);
+    relax::Module again = parse(printed, relax::large_constants(module), "parsing, " + step);
+    std::string second = relax::to_string(again);
+    relax::Module third = parse(second, relax::large_constants(again), "parsing again, " + step);
+    if (std::string text = relax::to_string(third); text != second)
+      fail("printing twice, " + step, "first:\n" + second + "\nthen:\n" + text);
+    compare_all(again, object, *interpreter(again), length, "what is read back, " + step);
+  }
+
+  static Target native() {
+    Diagnostics diag;
+    return *codegen_llvm::resolve_target("", "native", "", diag);
+  }
+
+  void compiled(int level) {
+    std::string step = fmt::format("interpreting all of -O{}", level);
+    interface::Object object;
+    Target target = native();
+    relax::Module module = transformed(compile_pipeline(), level, target, object, step);
+    bool reordered = test::reorders(module);
+    auto evaluator = interpreter(module);
+    std::vector<Outcome> found;
+    for (const Case& test : cases_) {
+      found.push_back(run_in(module, object, test, step, *evaluator));
+      if (!reordered) compare(test, test.expected, found.back(), step);
+      if ((test.expected.index() == 1) != (found.back().index() == 1)) compare(test, test.expected, found.back(), step);
+    }
+    if (!checks_.jit) return;
+    auto jit = codegen_llvm::make_jit(
+        target, [&](const std::string& name) { return module.find_prim_func(name); }, externals().function());
+    step = fmt::format("compiling -O{} in process", level);
+    for (size_t k = 0; k < cases_.size(); ++k) compare(cases_[k], found[k], run_in(module, object, cases_[k], step, *jit), step);
+  }
+
+  void objects(const std::string& level) {
+    interface::Object object;
+    Target target = native();
+    relax::Module module = transformed(compile_pipeline(), level == "0" ? 0 : 3, target, object, "compiling");
+    auto evaluator = interpreter(module);
+    for (bool by_c : {false, true}) {
+      std::string step = fmt::format("an object of -O{} by {}", level, by_c ? "C" : "LLVM");
+      std::string fault;
+      auto loaded = load_object(object, target, level, by_c, fault);
+      if (loaded == nullptr) fail(step, fault);
+      for (const Case& test : cases_) {
+        Outcome expected = run_in(module, object, test, step, *evaluator);
+        compare(test, expected, run_object(*loaded, test.function, test.inputs), step);
+      }
+    }
+  }
+
+  const std::string& text_;
+  const std::vector<relax::ConstantRef>& constants_;
+  const relax::OpTable& ops_;
+  uint64_t seed_;
+  const Checks& checks_;
+  Random random_;
+  std::optional<test::Externals> externals_;
+  std::vector<Case> cases_;
+};
+
+}  // namespace
+
+Finding check_program(const std::string& text, const std::vector<relax::ConstantRef>& constants,
+                      const relax::OpTable& ops, uint64_t seed, const Checks& checks) {
+  try {
+    Check(text, constants, ops, seed, checks).run();
+    return {};
+  } catch (const Found& found) {
+    return found.finding;
+  } catch (const InternalError& error) {
+    std::string text = error.what();
+    return {Finding::kFails, "internal error at " + text.substr(0, text.find(": ")), text};
+  }
+}
+
+}  // namespace relaxc::property

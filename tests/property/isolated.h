@@ -1,0 +1,17 @@
+// isolated.h: code that may crash, hang or eat all memory, run where that does no harm.
+#pragma once
+
+#include <functional>
+#include <string>
+
+namespace relaxc::property {
+
+struct Ended {
+  enum How { kWell, kCrashed, kTimedOut } how = kWell;
+  std::string output;  ///< what the function gave; of a crash, which signal
+};
+
+/// Runs `function` in a child process with limits on its time and memory.
+Ended run_isolated(const std::function<std::string()>& function, unsigned seconds, size_t megabytes);
+
+}  // namespace relaxc::property

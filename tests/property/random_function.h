@@ -1,0 +1,92 @@
+// random_function.h: one function of a random module, statement by statement.
+//
+// Nothing here knows an operator: operands and attributes are drawn by their definitions, and what the operator's own
+// deduction refuses is drawn again. `sizes_` holds one size for each symbol, so that programs stay small and most guards
+// hold at least for these sizes. random_operator.cpp makes the operators, random_region.cpp what has regions or calls.
+#pragma once
+
+#include <optional>
+
+#include "compiler/relax/builder.h"
+#include "tests/property/random.h"
+
+namespace relaxc::property {
+
+class RandomFunction {
+ public:
+  RandomFunction(relax::Module& module, const relax::OpTable& ops, Random& random, relax::Function& function,
+                 uint64_t seed)
+      : module_(module), ops_(ops), random_(random), function_(function), seed_(seed) {}
+
+  void make();
+
+ private:
+  using Value = relax::Value;
+  using Info = relax::Info;
+  using Expr = arith::Expr;
+  using Values = std::vector<Value*>;
+
+  void parameters();
+  Info parameter_info(size_t index);
+  void statements(size_t count);
+  void statement();
+  void results();
+  std::string name() { return name_of(next_name_++); }
+  std::string name_of(size_t number);
+
+  // random_operator.cpp
+  void operation();
+  bool call_operator(const relax::OpDef& def);
+  Value* operand(const relax::OpDef& def, const relax::OperandDef& operand, Value* first);
+  Value* shape_operand(const std::string& role, Value* first);
+  Value* constant(DType dtype, std::vector<int64_t> shape);
+  relax::AttrValue attribute(const relax::AttrDef& attr, Value* first);
+  std::vector<Expr> dims_like(const std::vector<Expr>& dims);
+  bool keeps(const relax::Op& op);
+
+  // random_region.cpp
+  void branch();
+  void loop();
+  void call_function();
+  bool match(Info param, Info argument, arith::Substitution& symbols);
+  void call_prim_func();
+  void cast();
+  void tuple();
+  Value* condition();
+  std::optional<Info> joined(relax::Op* op, Value* a, Value* b);
+
+  relax::GraphBuilder builder() { return {module_, ops_, block_, *diag_}; }
+  arith::Context& context() const { return module_.context(); }
+  void new_block(bool dataflow) { block_ = function_.make_block(region_, dataflow); }
+  void leave_dataflow() {
+    if (block_->dataflow) new_block(false);
+  }
+  void add(Value* value);
+  /// Values in scope for which `fits` holds.
+  template <typename F>
+  Values those(F fits) const {
+    Values found;
+    for (Value* value : scope_)
+      if (fits(*value)) found.push_back(value);
+    return found;
+  }
+  static bool is_tensor(const Value& value);
+  std::optional<int64_t> size(Expr e) const;
+  /// Elements of a tensor at the sizes assumed; nothing if a dim is unknown.
+  std::optional<int64_t> elements(const Value& value) const;
+
+  relax::Module& module_;
+  const relax::OpTable& ops_;
+  Random& random_;
+  relax::Function& function_;
+  uint64_t seed_;
+  relax::Region* region_ = nullptr;
+  relax::Block* block_ = nullptr;
+  Values scope_;
+  std::unordered_map<Expr, int64_t> sizes_;
+  std::optional<Diagnostics> diag_;  ///< of the attempt that is under way
+  size_t next_name_ = 0;
+  int depth_ = 0;
+};
+
+}  // namespace relaxc::property

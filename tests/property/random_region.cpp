@@ -1,0 +1,292 @@
+// random_region.cpp: branches, loops, calls, casts and tuples.
+#include "compiler/arith/simplify.h"
+#include "tests/property/random_function.h"
+#include "tests/property/random_prim_func.h"
+
+namespace relaxc::property {
+
+using arith::Var;
+using relax::Op;
+using relax::OpKind;
+using relax::TensorInfo;
+
+/// A bool scalar in scope, or a new one that depends on data.
+relax::Value* RandomFunction::condition() {
+  Values flags = those([](const Value& value) {
+    const auto* prim = value.info->as<relax::PrimInfo>();
+    return (prim != nullptr && prim->dtype.is_bool()) || (is_tensor(value) && value.dtype().is_bool() && value.shape().empty());
+  });
+  if (!flags.empty() && random_.chance(70)) return random_.of(flags);
+  Values numbers = those([](const Value& value) {
+    return is_tensor(value) && value.dtype().is_float() && value.dtype().bits >= 32;
+  });
+  if (numbers.empty()) return nullptr;
+  diag_.emplace();
+  auto build = builder();
+  auto most = build.call("max", {random_.of(numbers)});
+  if (!most) return nullptr;
+  auto flag = build.call("less", {build.scalar((*most)->dtype(), 1.5), *most});
+  return flag ? *flag : nullptr;
+}
+
+/// What holds of a value that is one of two; symbols of `op` stand where their dims differ.
+std::optional<relax::Info> RandomFunction::joined(Op* op, Value* a, Value* b) {
+  if (relax::same(a->info, b->info)) return a->info;
+  if (!is_tensor(*a) || !is_tensor(*b) || a->dtype() != b->dtype() || a->shape().size() != b->shape().size()) return {};
+  std::vector<Expr> dims = a->shape();
+  for (size_t k = 0; k < dims.size(); ++k) {
+    if (arith::prove_equal(dims[k], b->shape()[k], function_.facts)) continue;
+    Var var = context().var(name());
+    sizes_[var] = std::max(size(dims[k]).value_or(1), size(b->shape()[k]).value_or(1));
+    op->binds.push_back(var);
+    dims[k] = var;
+  }
+  return relax::tensor_info(context(), std::move(dims), a->dtype());
+}
+
+void RandomFunction::branch() {
+  leave_dataflow();
+  Value* flag = condition();
+  if (flag == nullptr) return;
+  Op* op = builder().append(OpKind::kIf, {flag});
+  relax::Region* outer = region_;
+  relax::Block* outer_block = block_;
+  Values before = scope_, inside[2];
+  for (Values& values : inside) {
+    region_ = function_.make_region(op);
+    new_block(random_.chance(20));
+    statements(1 + random_.below(4));
+    values = std::move(scope_);
+    scope_ = before;
+  }
+  region_ = outer;
+  block_ = outer_block;
+  size_t wanted = 1 + random_.below(2);
+  for (int attempt = 0; attempt < 200 && op->results.size() < wanted; ++attempt) {
+    // The newest values are the ones that the branch computed.
+    auto choose = [&](const Values& list) { return list[list.size() - 1 - random_.below(std::min<size_t>(list.size(), 6))]; };
+    Value *a = choose(inside[0]), *b = choose(inside[1]);
+    std::optional<Info> info = joined(op, a, b);
+    if (!info) continue;
+    op->regions[0]->yield->add_operand(a);
+    op->regions[1]->yield->add_operand(b);
+    add(function_.make_result(op, {}, *info));
+  }
+}
+
+void RandomFunction::loop() {
+  leave_dataflow();
+  Values start = those([](const Value& value) { return is_tensor(value); });
+  if (start.empty()) return;
+  diag_.emplace();
+  auto build = builder();
+  Values trips = those([](const Value& value) {
+    const auto* prim = value.info->as<relax::PrimInfo>();
+    return prim != nullptr && prim->dtype.is_index() && prim->value.as<arith::VarNode>() != nullptr;
+  });
+  Value* count = !trips.empty() && random_.chance(50) ? random_.of(trips) : build.prim(context().index(random_.between(0, 3)));
+  Value* first = random_.of(start);
+  Op* op = build.append(OpKind::kLoop, {count, nullptr, first});
+  Var iteration = context().var(name());
+  op->binds.push_back(iteration);
+  sizes_[iteration] = 0;
+  Info carried = first->info;
+  bool grows = random_.chance(25) && !first->shape().empty();
+  if (grows) {
+    std::vector<Expr> dims = first->shape();
+    Var extent = context().var(name());
+    sizes_[extent] = size(dims[0]).value_or(1) * 3;
+    op->binds.push_back(extent);
+    dims[0] = extent;
+    carried = relax::tensor_info(context(), std::move(dims), first->dtype());
+  }
+  relax::Region *outer = region_, *body = function_.make_region(op);
+  relax::Block* outer_block = block_;
+  Values before = scope_;
+  region_ = body;
+  new_block(false);
+  add(function_.make_argument(body, name(), relax::prim_info(context(), DType::index(), iteration)));
+  Value* argument = function_.make_argument(body, name(), carried);
+  add(argument);
+  if (grows) {
+    auto longer = builder().call("concat", {argument, first}, {{"axis", int64_t{0}}});
+    if (longer) add(*longer);
+  }
+  statements(1 + random_.below(4));
+  auto fits = [&](const Value& value) {
+    if (!is_tensor(value) || value.dtype() != first->dtype() || value.shape().size() != first->shape().size()) return false;
+    for (size_t k = grows ? 1 : 0; k < value.shape().size(); ++k)
+      if (!arith::prove_equal(value.shape()[k], argument->shape()[k], function_.facts)) return false;
+    return true;
+  };
+  Values next = those(fits);
+  std::erase_if(next, [&](Value* value) { return std::find(before.begin(), before.end(), value) != before.end() && random_.chance(80); });
+  body->yield->add_operand(random_.chance(25) ? condition() : nullptr);
+  body->yield->add_operand(next.back());
+  Values scans = those([&](const Value& value) {
+    if (!is_tensor(value) || std::find(before.begin(), before.end(), &value) != before.end()) return false;
+    for (Expr dim : value.shape())
+      for (Var var : arith::free_vars(dim))
+        if (std::find(function_.symbols.begin(), function_.symbols.end(), var) == function_.symbols.end()) return false;
+    return value.shape().size() < 4;
+  });
+  Value* scan = !scans.empty() && random_.chance(40) ? random_.of(scans) : nullptr;
+  if (scan != nullptr) body->yield->add_operand(scan);
+  scope_ = std::move(before);
+  region_ = outer;
+  block_ = outer_block;
+  add(function_.make_result(op, {}, carried));
+  if (scan == nullptr) return;
+  const auto& value = count->info->as<relax::PrimInfo>()->value;
+  Expr times = arith::max(value, context().index(0));
+  if (body->yield->operand(0) != nullptr) {
+    Var var = context().var(name());
+    op->binds.push_back(var);
+    sizes_[var] = size(value).value_or(1);
+    times = var;
+  }
+  std::vector<Expr> dims = scan->shape();
+  dims.insert(dims.begin(), times);
+  add(function_.make_result(op, {}, relax::tensor_info(context(), std::move(dims), scan->dtype())));
+}
+
+/// Binds what stands alone in `param` to what `argument` has there; true if it fits at the sizes assumed.
+bool RandomFunction::match(Info param, Info argument, arith::Substitution& symbols) {
+  if (param->kind != argument->kind) return false;
+  auto match_dims = [&](const std::vector<Expr>& wanted, const std::vector<Expr>& given) {
+    if (wanted.size() != given.size()) return false;
+    for (size_t k = 0; k < wanted.size(); ++k) {
+      if (wanted[k].as<arith::VarNode>() != nullptr) symbols.emplace(wanted[k], given[k]);
+      Expr expected = arith::substitute(wanted[k], symbols);
+      for (Var var : arith::free_vars(expected))
+        if (sizes_.count(var) == 0) return false;
+      if (size(expected) != size(given[k])) return false;
+    }
+    return true;
+  };
+  if (const auto* wanted = param->as<TensorInfo>()) {
+    const auto* given = argument->as<TensorInfo>();
+    return wanted->dtype == given->dtype && wanted->shape && given->shape && match_dims(*wanted->shape, *given->shape);
+  }
+  if (const auto* wanted = param->as<relax::ShapeInfo>())
+    return wanted->dims && argument->as<relax::ShapeInfo>()->dims &&
+           match_dims(*wanted->dims, *argument->as<relax::ShapeInfo>()->dims);
+  if (const auto* wanted = param->as<relax::PrimInfo>()) {
+    const auto* given = argument->as<relax::PrimInfo>();
+    if (wanted->dtype != given->dtype) return false;
+    return !wanted->value || (given->value && match_dims({wanted->value}, {given->value}));
+  }
+  if (const auto* wanted = param->as<relax::TupleInfo>()) {
+    const auto& given = argument->as<relax::TupleInfo>()->fields;
+    if (wanted->fields.size() != given.size()) return false;
+    for (size_t k = 0; k < given.size(); ++k)
+      if (!match(wanted->fields[k], given[k], symbols)) return false;
+    return true;
+  }
+  return false;
+}
+
+void RandomFunction::call_function() {
+  std::vector<relax::Function*> others = module_.functions();
+  std::erase(others, &function_);
+  if (others.empty()) return;
+  relax::Function* callee = random_.of(others);
+  arith::Substitution symbols;
+  Values arguments;
+  for (const Value* param : callee->body().arguments) {
+    Values fit;
+    for (Value* value : scope_)
+      if (arith::Substitution tried = symbols; match(param->info, value->info, tried)) fit.push_back(value);
+    if (fit.empty()) return;
+    arguments.push_back(random_.of(fit));
+    (void)match(param->info, arguments.back()->info, symbols);
+  }
+  leave_dataflow();
+  Op* op = builder().append(OpKind::kCallFunction, arguments);
+  op->callee = callee->name;
+  for (const Value* result : callee->body().results()) {
+    for (Var var : relax::symbols_of(result->info)) {
+      if (symbols.count(var) != 0) continue;
+      Var mine = context().var(var.name());
+      symbols.emplace(var, mine);
+      op->binds.push_back(mine);
+      sizes_[mine] = 3;
+    }
+    add(function_.make_result(op, {}, relax::substitute(context(), result->info, symbols)));
+  }
+}
+
+void RandomFunction::call_prim_func() {
+  Values tensors = those([&](const Value& value) { return is_tensor(value) && value.shape().size() <= 4; });
+  if (tensors.empty()) return;
+  tir::Builder build(context());
+  arith::Substitution actual;
+  std::unordered_map<Expr, Expr> symbol_of;
+  std::vector<tir::BufferRef> buffers;
+  Values arguments;
+  for (size_t k = 0, count = 1 + random_.below(3); k < count; ++k) {
+    Value* value = random_.of(tensors);
+    std::vector<Expr> shape;
+    for (Expr dim : value->shape()) {
+      if (dim.constant() != nullptr) {
+        shape.push_back(dim);
+        continue;
+      }
+      Expr& symbol = symbol_of[dim];
+      if (!symbol) symbol = context().var("d" + std::to_string(symbol_of.size()));
+      actual[symbol] = dim;
+      shape.push_back(symbol);
+    }
+    buffers.push_back(build.buffer("in" + std::to_string(k), value->dtype(), std::move(shape)));
+    arguments.push_back(value);
+  }
+  std::string name = module_.unique_name(random_.of({"kernel", "fused", "fused_add", "add", "main_1"}));
+  tir::PrimFunc* made = module_.add_prim_func(random_prim_func(context(), random_, name, buffers));
+  tir::BufferRef out = made->params.back().buffer;
+  std::vector<Expr> dims = out->shape;
+  for (Expr& dim : dims) dim = arith::substitute(dim, actual);
+  Op* op = builder().call_tir(name, arguments, {relax::tensor_info(context(), std::move(dims), out->dtype)});
+  add(op->result());
+}
+
+/// Seen with new symbols in the place of some dims, or with a dim's own number.
+void RandomFunction::cast() {
+  Values tensors = those([](const Value& value) { return is_tensor(value) && !value.shape().empty(); });
+  if (tensors.empty()) return;
+  Value* value = random_.of(tensors);
+  std::vector<Expr> dims = value->shape();
+  std::vector<Var> binds;
+  for (Expr& dim : dims) {
+    if (random_.chance(50)) continue;
+    if (random_.chance(20) && size(dim)) {
+      dim = context().index(*size(dim));
+      continue;
+    }
+    Var var = context().var(name());
+    sizes_[var] = size(dim).value_or(1);
+    binds.push_back(var);
+    dim = var;
+  }
+  diag_.emplace();
+  auto seen = builder().match_cast(value, relax::tensor_info(context(), std::move(dims), value->dtype()), binds);
+  if (seen) add(*seen);
+}
+
+void RandomFunction::tuple() {
+  Values tuples = those([](const Value& value) {
+    const auto* info = value.info->as<relax::TupleInfo>();
+    return info != nullptr && !info->fields.empty();
+  });
+  diag_.emplace();
+  if (!tuples.empty() && random_.chance(50)) {
+    Value* from = random_.of(tuples);
+    auto field = builder().tuple_get(from, static_cast<int64_t>(random_.below(from->info->as<relax::TupleInfo>()->fields.size())));
+    if (field) add(*field);
+    return;
+  }
+  Values fields;
+  for (size_t k = 0, count = 1 + random_.below(3); k < count && !scope_.empty(); ++k) fields.push_back(random_.of(scope_));
+  add(builder().tuple(fields));
+}
+
+}  // namespace relaxc::property
