@@ -11,7 +11,7 @@ namespace {
 InferResult infer(InferContext& c) {
   Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
-  Var count = c.bound_symbol(0, "nonzero_count" + std::to_string(c.op.id));
+  Var count = c.bound_symbol(0, "count");
   return one(tensor_info(c.context, Dims{c.context.index(x->ndim), count}, DType::i(64)));
 }
 

@@ -47,7 +47,7 @@ InferResult infer_tensor_to_shape(InferContext& c) {
   if (count > 64) return c.error(Kind::unsupported, "'tensor_to_shape' of {} elements; 64 are the most", count);
   Dims dims;
   for (int64_t k = 0; k < count; ++k)
-    dims.push_back(c.bound_symbol(static_cast<size_t>(k), "value" + std::to_string(c.op.id) + "_" + std::to_string(k)));
+    dims.push_back(c.bound_symbol(static_cast<size_t>(k), "value" + std::to_string(k)));
   return one(shape_info(c.context, std::move(dims)));
 }
 

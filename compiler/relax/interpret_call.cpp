@@ -1,45 +1,11 @@
-// interpret_call.cpp: calls of functions, prim funcs and external code; branches and loops.
+// interpret_call.cpp: calls of functions and external code; branches and loops.
 #include "compiler/relax/interpret_frame.h"
 
 namespace relaxc::relax::interpreter {
 
 constexpr int kDeepestCall = 256;
 
-/// `inputs` and `outputs` are the buffer parameters in order, `scalars` the scalar ones. Symbols in buffer shapes take
-/// their values from the tensors.
-bool Frame::run_prim_func(const tir::PrimFunc& function, const Parts& inputs, const std::vector<int64_t>& scalars,
-                          std::vector<std::shared_ptr<HostTensor>>& outputs, const std::string& what) {
-  std::unordered_map<Expr, int64_t> outer = std::exchange(env_, {});
-  size_t buffer = 0, scalar = 0;
-  std::vector<void*> addresses;
-  std::vector<const HostTensor*> tensors;
-  for (const Part& input : inputs) tensors.push_back(input.get());
-  for (const auto& output : outputs) tensors.push_back(output.get());
-  std::vector<int64_t> all = scalars;
-  bool ok = true;
-  for (const tir::Param& param : function.params)
-    if (param.buffer == nullptr) {
-      RELAXC_CHECK(scalar < scalars.size(), what + " is called with too few scalars");
-      env_[param.var] = scalars[scalar++];
-    }
-  for (const tir::Param& param : function.params) {
-    if (param.buffer == nullptr) continue;
-    RELAXC_CHECK(buffer < tensors.size(), what + " is called with too few tensors");
-    const HostTensor& t = *tensors[buffer++];
-    ok = ok && match_dims(param.buffer->shape, t.shape, "an argument of " + what);
-    addresses.push_back(address(t));
-  }
-  ok = ok && evaluate_dims(std::vector<Expr>(function.symbols.begin(), function.symbols.end()), all, what);
-  env_ = std::move(outer);
-  if (!ok) return false;
-  tir::RunStatus status = program_.evaluator.run(function, addresses, all);
-  if (status) return true;
-  fault_ = {status, what};
-  return false;
-}
-
-/// Leaves of the operands: tensors, and scalars of shapes and prims.
-static void collect(const Parts& parts, Info info, Parts& tensors, std::vector<int64_t>& scalars) {
+void collect(const Parts& parts, Info info, Parts& tensors, std::vector<int64_t>& scalars) {
   if (info->as<TensorInfo>() != nullptr || info->as<TupleInfo>() != nullptr) {
     tensors.insert(tensors.end(), parts.begin(), parts.end());
     return;
@@ -48,28 +14,11 @@ static void collect(const Parts& parts, Info info, Parts& tensors, std::vector<i
   for (int64_t value : values_of(*parts[0])) scalars.push_back(value);
 }
 
-/// The tensor infos of an op's results, tuples flattened.
-static void collect_tensors(Info info, std::vector<const TensorInfo*>& out) {
+void collect_tensors(Info info, std::vector<const TensorInfo*>& out) {
   if (const auto* tuple = info->as<TupleInfo>())
     for (Info field : tuple->fields) collect_tensors(field, out);
   else if (const auto* tensor = info->as<TensorInfo>())
     out.push_back(tensor);
-}
-
-bool Frame::run_call_tir(const Op& op) {
-  const tir::PrimFunc* function = program_.module.find_prim_func(op.callee);
-  RELAXC_CHECK(function != nullptr, "no prim func " + op.callee);
-  Parts inputs;
-  std::vector<int64_t> scalars;
-  for (const Value* operand : op.operands())
-    if (operand != nullptr) collect(parts(operand), operand->info, inputs, scalars);
-  std::vector<const TensorInfo*> infos;
-  for (const Value* result : op.results) collect_tensors(result->info, infos);
-  std::vector<std::shared_ptr<HostTensor>> outputs(infos.size());
-  for (size_t k = 0; k < infos.size(); ++k)
-    if (!allocate(*infos[k], *infos[k]->shape, outputs[k], "result of " + label(op))) return false;
-  if (!run_prim_func(*function, inputs, scalars, outputs, label(op))) return false;
-  return set_results(op, Parts(outputs.begin(), outputs.end()));
 }
 
 bool Frame::run_call(const Op& op) {

@@ -41,6 +41,10 @@ int64_t cell_of(const HostTensor& t);
 Part part_of(DType dtype, int64_t cell);
 /// What an op is called in a fault.
 std::string label(const Op& op);
+/// Leaves of an operand: tensors, and scalars of shapes and prims.
+void collect(const Parts& parts, Info info, Parts& tensors, std::vector<int64_t>& scalars);
+/// The tensor infos of a result, tuples flattened.
+void collect_tensors(Info info, std::vector<const TensorInfo*>& out);
 
 /// What runs share: the program, and what was made of its operators.
 struct Program {
@@ -93,8 +97,11 @@ class Frame {
   bool run_shape_function(const Op& op);
   bool run_if(const Op& op);
   bool run_loop(const Op& op);
-  bool run_prim_func(const tir::PrimFunc& function, const Parts& inputs, const std::vector<int64_t>& scalars,
-                     std::vector<std::shared_ptr<HostTensor>>& outputs, const std::string& what);
+  struct PrimCall;
+  bool solve_symbols(PrimCall& call);
+  bool make_buffers(PrimCall& call);
+  bool run_prim_func(PrimCall& call);
+  bool bind_results(PrimCall& call);
 
   bool allocate(const TensorInfo& info, const std::vector<Expr>& shape, std::shared_ptr<HostTensor>& out,
                 const std::string& what);

@@ -64,7 +64,8 @@ class RandomInputs {
     HostTensor t{dtype, std::move(shape), {}};
     std::uniform_real_distribution<double> real(-2, 2);
     for (int64_t i = 0; i < t.elements(); ++i) {
-      double number = dtype.is_float() ? (whole_ ? std::round(real(random_)) : real(random_)) : static_cast<double>(random_() % (dtype.is_bool() ? 2 : 4));
+      double number = dtype.is_float() ? (whole_ ? std::round(real(random_)) : real(random_))
+                                       : static_cast<double>(random_() % (dtype.is_bool() ? 2 : 4));
       std::vector<std::byte> bytes = relax::encode_scalar(dtype, number);
       t.bytes.insert(t.bytes.end(), bytes.begin(), bytes.end());
     }

@@ -9,8 +9,9 @@
 
 namespace relaxc::property {
 
-/// What a check found. `where` names the step (and the place of an internal error), so that two programs that fail for
-/// one reason have one `where`.
+/// What a check found. Of a program that holds, `what` has three numbers: runs, those that end early, and whether a
+/// schedule reordered sums. `where` names the step (and the place of an internal error), so that two programs that fail
+/// for one reason have one `where`.
 struct Finding {
   enum Kind { kHolds, kRefused, kFails } kind = kHolds;
   std::string where, what;

@@ -37,11 +37,11 @@ bool write_c(const interface::Object& object, const std::string& folder, std::st
   std::ofstream out(folder + "/random.c");
   codegen_c::emit_c(object, "random.h", [&](std::string_view text) { return bool(out << text); });
   out.close();
-  std::string command = fmt::format(
-      RELAXC_C_COMPILER " -std=c99 -O1 -ffp-contract=off -fPIC -shared -w -I " RELAXC_SOURCE_DIR
-                        "/runtime-lite/include -I {0} -o {0}/random.so {0}/random.c " RELAXC_RUNTIME_LIBRARY
-                        " -lm 2> {0}/errors",
-      folder);
+  std::string command =
+      fmt::format(RELAXC_C_COMPILER " -std=c99 -O1 -ffp-contract=off -fPIC -shared -w -I " RELAXC_SOURCE_DIR
+                                    "/runtime-lite/include -I {0} -o {0}/random.so {0}/random.c " RELAXC_RUNTIME_LIBRARY
+                                    " -lm 2> {0}/errors",
+                  folder);
   if (std::system(command.c_str()) == 0) return true;
   std::ifstream errors(folder + "/errors");
   fault.assign(std::istreambuf_iterator<char>(errors), {});

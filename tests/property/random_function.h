@@ -1,8 +1,9 @@
 // random_function.h: one function of a random module, statement by statement.
 //
 // Nothing here knows an operator: operands and attributes are drawn by their definitions, and what the operator's own
-// deduction refuses is drawn again. `sizes_` holds one size for each symbol, so that programs stay small and most guards
-// hold at least for these sizes. random_operator.cpp makes the operators, random_region.cpp what has regions or calls.
+// deduction refuses is drawn again. `sizes_` holds one size for each symbol, so that programs stay small and most
+// guards hold at least for these sizes. random_operator.cpp makes the operators, random_region.cpp what has regions or
+// calls.
 #pragma once
 
 #include <optional>

@@ -33,7 +33,8 @@ std::optional<int64_t> RandomFunction::elements(const Value& value) const {
 
 /// Names that passes use themselves are among them.
 std::string RandomFunction::name_of(size_t number) {
-  static const std::vector<std::string> kTaken = {"fused", "fused_add", "out", "arena", "x", "n", "y0", "shape", "weights"};
+  static const std::vector<std::string> kTaken = {"fused", "fused_add", "out",   "arena",  "x",
+                                                  "n",     "y0",        "shape", "weights"};
   return random_.chance(15) ? random_.of(kTaken) : "v" + std::to_string(number);
 }
 
@@ -127,7 +128,8 @@ relax::Module random_module(uint64_t seed, const relax::OpTable& ops) {
   size_t helpers = random.chance(40) ? 1 + random.below(2) : 0;
   for (size_t k = 0; k <= helpers; ++k) {
     bool last = k == helpers;
-    relax::Function* function = module.add_function(last ? "main" : module.unique_name(random.of({"helper", "fused", "fused_add"})));
+    relax::Function* function =
+        module.add_function(last ? "main" : module.unique_name(random.of({"helper", "fused", "fused_add"})));
     function->is_private = !last && random.chance(70);
     RandomFunction(module, ops, random, *function, seed).make();
   }

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <sstream>
 
 #include "compiler/ops/op_table.h"
 #include "compiler/relax/print.h"
@@ -41,7 +42,8 @@ class Session {
     }
     if (arguments_.files.empty())
       for (uint64_t seed = arguments_.first; seed < arguments_.last; ++seed) check_seed(seed);
-    fmt::print("{} programs hold, {} were refused, {} fail\n", counts_[0], counts_[1], counts_[2]);
+    fmt::print("{} programs hold, {} were refused, {} fail; {} of {} runs end early, {} programs have sums reordered\n",
+               counts_[0], counts_[1], counts_[2], early_, runs_, reordered_);
     return counts_[2] == 0 ? 0 : 1;
   }
 
@@ -85,20 +87,26 @@ class Session {
     if (ended.how == Ended::kTimedOut) return {Finding::kFails, "time", fmt::format("more than {} s", kSeconds)};
     if (ended.how == Ended::kCrashed || ended.output.empty()) return {Finding::kFails, "crash", ended.output};
     size_t end = ended.output.find('\0');
-    return {static_cast<Finding::Kind>(ended.output[0] - '0'), ended.output.substr(1, end - 1), ended.output.substr(end + 1)};
+    return {static_cast<Finding::Kind>(ended.output[0] - '0'), ended.output.substr(1, end - 1),
+            ended.output.substr(end + 1)};
   }
 
   void report(const Finding& finding, const std::string& text, const std::string& title) {
     ++counts_[finding.kind];
+    if (finding.kind == Finding::kHolds) {
+      long runs = 0, early = 0, reordered = 0;
+      std::istringstream(finding.what) >> runs >> early >> reordered;
+      runs_ += runs, early_ += early, reordered_ += reordered;
+    }
     if (finding.kind == Finding::kRefused && arguments_.print) fmt::print("{}: refused: {}\n", title, finding.what);
-    if (finding.kind == Finding::kFails)
-      fmt::print("==== {}: {}: {}\n{}\n", title, finding.where, finding.what, text);
+    if (finding.kind == Finding::kFails) fmt::print("==== {}: {}: {}\n{}\n", title, finding.where, finding.what, text);
     std::fflush(stdout);
   }
 
   Arguments arguments_;
   relax::OpTable ops_;
   int counts_[3] = {};
+  long runs_ = 0, early_ = 0, reordered_ = 0;
 };
 
 int main_of(int argc, char** argv) {

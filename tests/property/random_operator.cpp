@@ -40,11 +40,11 @@ std::vector<std::string> words(std::string_view attr) {
 }  // namespace
 
 void RandomFunction::operation() {
-  static const std::vector<std::string_view> kOften = {"add",     "multiply",    "subtract",     "maximum", "where",   "exp",
-                                                       "matmul",  "sum",         "mean",         "max",     "reshape", "permute_dims",
-                                                       "concat",  "strided_slice", "take",       "astype",  "nn.relu", "nn.softmax",
-                                                       "argmax",  "argmin",      "broadcast_to", "less",    "nonzero", "expand_dims",
-                                                       "divide",  "nn.layer_norm", "split",      "cumsum",  "shape_of"};
+  static const std::vector<std::string_view> kOften = {
+      "add",     "multiply",      "subtract", "maximum",      "where",        "exp",           "matmul",  "sum",
+      "mean",    "max",           "reshape",  "permute_dims", "concat",       "strided_slice", "take",    "astype",
+      "nn.relu", "nn.softmax",    "argmax",   "argmin",       "broadcast_to", "less",          "nonzero", "expand_dims",
+      "divide",  "nn.layer_norm", "split",    "cumsum",       "shape_of"};
   for (int attempt = 0; attempt < 40; ++attempt) {
     const OpDef* def = random_.chance(60) ? ops_.find(random_.of(kOften)) : random_.of(ops_.all());
     if (def != nullptr && def->pure && call_operator(*def)) return;
@@ -103,7 +103,8 @@ relax::Value* RandomFunction::operand(const OpDef& def, const OperandDef& operan
   DType dtype = first != nullptr && is_tensor(*first) ? first->dtype() : random_dtype(random_);
   bool integers = role == "indices" || role == "lengths";
   if (integers) dtype = DType::i(random_.chance(70) ? 64 : 32);
-  if (role == "condition" || (first == nullptr && def.name.find("logical") != std::string_view::npos)) dtype = DType::boolean();
+  if (role == "condition" || (first == nullptr && def.name.find("logical") != std::string_view::npos))
+    dtype = DType::boolean();
   if (role == "x" && def.name == "where") dtype = random_dtype(random_);
   bool any = first == nullptr && role != "condition";
   Values fit = those([&](const Value& value) { return is_tensor(value) && (any || value.dtype() == dtype); });
@@ -118,7 +119,8 @@ relax::Value* RandomFunction::operand(const OpDef& def, const OperandDef& operan
       std::optional<int64_t> known = dim.constant() != nullptr ? size(dim) : std::nullopt;
       shape.push_back(known && *known > 0 && *known <= 16 ? *known : 1);
     }
-  if (!shape.empty() && random_.chance(50)) shape.erase(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(random_.below(shape.size() + 1)));
+  if (!shape.empty() && random_.chance(50))
+    shape.erase(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(random_.below(shape.size() + 1)));
   if (integers) shape = {random_.between(0, 4)};
   if (random_.chance(10)) shape = {random_.between(1, 12), random_.between(1, 12)};
   return constant(dtype, std::move(shape));
@@ -227,12 +229,14 @@ relax::AttrValue RandomFunction::attribute(const relax::AttrDef& attr, Value* fi
     case AttrType::kInts: {
       if (attr.name == "axes" && random_.chance(60)) {
         std::vector<int64_t> order;
-        for (int64_t k = 0; k < rank; ++k) order.insert(order.begin() + static_cast<std::ptrdiff_t>(random_.below(order.size() + 1)), k);
+        for (int64_t k = 0; k < rank; ++k)
+          order.insert(order.begin() + static_cast<std::ptrdiff_t>(random_.below(order.size() + 1)), k);
         return order;
       }
       if (attr.name == "pool_size") return ints(static_cast<size_t>(std::max<int64_t>(rank - 2, 1)), 1, 3);
       if (attr.name == "indices") return ints(1 + random_.below(2), 0, 3);
-      return ints(random_.below(static_cast<size_t>(rank) + 1), attr.name.find("ax") == 0 ? -rank : 1, std::max<int64_t>(rank - 1, 1));
+      return ints(random_.below(static_cast<size_t>(rank) + 1), attr.name.find("ax") == 0 ? -rank : 1,
+                  std::max<int64_t>(rank - 1, 1));
     }
     case AttrType::kFloats:
       return std::vector<double>{};

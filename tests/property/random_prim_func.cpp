@@ -1,8 +1,8 @@
 // random_prim_func.cpp: element expressions of every dtype inside of bodies of a few kinds: element-wise nests,
 // reductions, and opaque code with while, break, lets and locals.
 //
-// Subscripts stay inside by construction: an index below a dim is kept, mirrored or permuted, and is only used where the
-// loop that made it ran.
+// Subscripts stay inside by construction: an index below a dim is kept, mirrored or permuted, and is only used where
+// the loop that made it ran.
 #include "tests/property/random_prim_func.h"
 
 namespace relaxc::property {
@@ -45,7 +45,8 @@ class Maker {
     BufferRef between = build_.buffer("between", random_dtype(random_), out_->shape);
     Stmt first = build_.compute(between, [&](const Indices& i) { return value(between->dtype, i, 2); });
     Stmt second = build_.compute(out_, [&](const Indices& i) {
-      return context_.binary(ExprKind::kMax, arith::cast(out_->dtype, build_.load(between, i)), value(out_->dtype, i, 1));
+      return context_.binary(ExprKind::kMax, arith::cast(out_->dtype, build_.load(between, i)),
+                             value(out_->dtype, i, 1));
     });
     return build_.alloc(between, build_.seq({first, second}));
   }
@@ -54,7 +55,8 @@ class Maker {
     DType dtype = out_->dtype;
     ExprKind kind = random_.of({ExprKind::kAdd, ExprKind::kMax, ExprKind::kMin});
     if (dtype.is_bool()) kind = ExprKind::kOr;
-    Expr start = dtype.is_bool() ? context_.boolean(false) : context_.number(dtype, static_cast<double>(random_.below(3)));
+    Expr start =
+        dtype.is_bool() ? context_.boolean(false) : context_.number(dtype, static_cast<double>(random_.below(3)));
     return build_.reduce(out_, {extent}, start, [&](Expr so_far, const Indices& i, const Indices& r) {
       Indices all = i;
       all.push_back(r[0]);
@@ -76,8 +78,9 @@ class Maker {
         Stmt leave = build_.branch(arith::lt(context_.number(DType::f(32), 1.5), seen), build_.leave_loop());
         return build_.seq({build_.branch(condition(i, 1), step), build_.store(count, at, counted + one), leave});
       });
-      Stmt body = build_.seq({build_.store(count, at, context_.zero(DType::i(32))), build_.store(sum, at, value(dtype, i, 1)),
-                              build_.loop_while(arith::lt(counted, limit), inside), build_.store(out_, i, so_far)});
+      Stmt body =
+          build_.seq({build_.store(count, at, context_.zero(DType::i(32))), build_.store(sum, at, value(dtype, i, 1)),
+                      build_.loop_while(arith::lt(counted, limit), inside), build_.store(out_, i, so_far)});
       return build_.alloc(count, build_.alloc(sum, body));
     });
   }
@@ -123,8 +126,9 @@ class Maker {
   }
 
   Expr binary(DType dtype, const Indices& i, int depth) {
-    ExprKind kind = random_.of({ExprKind::kAdd, ExprKind::kSub, ExprKind::kMul, ExprKind::kDiv, ExprKind::kMod,
-                                ExprKind::kFloorDiv, ExprKind::kFloorMod, ExprKind::kMin, ExprKind::kMax, ExprKind::kAdd});
+    ExprKind kind =
+        random_.of({ExprKind::kAdd, ExprKind::kSub, ExprKind::kMul, ExprKind::kDiv, ExprKind::kMod, ExprKind::kFloorDiv,
+                    ExprKind::kFloorMod, ExprKind::kMin, ExprKind::kMax, ExprKind::kAdd});
     Expr a = value(dtype, i, depth), b = value(dtype, i, depth);
     bool rounds_down = kind == ExprKind::kFloorDiv || kind == ExprKind::kFloorMod;
     if (rounds_down && dtype.is_float()) kind = ExprKind::kDiv;
@@ -143,8 +147,7 @@ class Maker {
 
   Expr function(DType dtype, const Indices& i, int depth) {
     auto arg = [&] { return value(dtype, i, depth); };
-    if (dtype.is_float())
-      switch (random_.below(4)) {
+    if (dtype.is_float()) switch (random_.below(4)) {
         case 0:
           return arith::call(Intrinsic::k_copysign, {arg(), arg()});
         case 1:
@@ -156,8 +159,8 @@ class Maker {
                              {arg()});
       }
     if (random_.chance(30))
-      return arith::call(random_.of({Intrinsic::k_abs, Intrinsic::k_bitwise_not, Intrinsic::k_popcount, Intrinsic::k_clz}),
-                         {arg()});
+      return arith::call(
+          random_.of({Intrinsic::k_abs, Intrinsic::k_bitwise_not, Intrinsic::k_popcount, Intrinsic::k_clz}), {arg()});
     return arith::call(random_.of({Intrinsic::k_bitwise_and, Intrinsic::k_bitwise_or, Intrinsic::k_bitwise_xor,
                                    Intrinsic::k_shift_left, Intrinsic::k_shift_right}),
                        {arg(), arg()});

@@ -14,12 +14,12 @@ using relax::TensorInfo;
 relax::Value* RandomFunction::condition() {
   Values flags = those([](const Value& value) {
     const auto* prim = value.info->as<relax::PrimInfo>();
-    return (prim != nullptr && prim->dtype.is_bool()) || (is_tensor(value) && value.dtype().is_bool() && value.shape().empty());
+    return (prim != nullptr && prim->dtype.is_bool()) ||
+           (is_tensor(value) && value.dtype().is_bool() && value.shape().empty());
   });
   if (!flags.empty() && random_.chance(70)) return random_.of(flags);
-  Values numbers = those([](const Value& value) {
-    return is_tensor(value) && value.dtype().is_float() && value.dtype().bits >= 32;
-  });
+  Values numbers = those(
+      [](const Value& value) { return is_tensor(value) && value.dtype().is_float() && value.dtype().bits >= 32; });
   if (numbers.empty()) return nullptr;
   diag_.emplace();
   auto build = builder();
@@ -64,7 +64,9 @@ void RandomFunction::branch() {
   size_t wanted = 1 + random_.below(2);
   for (int attempt = 0; attempt < 200 && op->results.size() < wanted; ++attempt) {
     // The newest values are the ones that the branch computed.
-    auto choose = [&](const Values& list) { return list[list.size() - 1 - random_.below(std::min<size_t>(list.size(), 6))]; };
+    auto choose = [&](const Values& list) {
+      return list[list.size() - 1 - random_.below(std::min<size_t>(list.size(), 6))];
+    };
     Value *a = choose(inside[0]), *b = choose(inside[1]);
     std::optional<Info> info = joined(op, a, b);
     if (!info) continue;
@@ -84,7 +86,8 @@ void RandomFunction::loop() {
     const auto* prim = value.info->as<relax::PrimInfo>();
     return prim != nullptr && prim->dtype.is_index() && prim->value.as<arith::VarNode>() != nullptr;
   });
-  Value* count = !trips.empty() && random_.chance(50) ? random_.of(trips) : build.prim(context().index(random_.between(0, 3)));
+  Value* count =
+      !trips.empty() && random_.chance(50) ? random_.of(trips) : build.prim(context().index(random_.between(0, 3)));
   Value* first = random_.of(start);
   Op* op = build.append(OpKind::kLoop, {count, nullptr, first});
   Var iteration = context().var(name());
@@ -114,13 +117,16 @@ void RandomFunction::loop() {
   }
   statements(1 + random_.below(4));
   auto fits = [&](const Value& value) {
-    if (!is_tensor(value) || value.dtype() != first->dtype() || value.shape().size() != first->shape().size()) return false;
+    if (!is_tensor(value) || value.dtype() != first->dtype() || value.shape().size() != first->shape().size())
+      return false;
     for (size_t k = grows ? 1 : 0; k < value.shape().size(); ++k)
       if (!arith::prove_equal(value.shape()[k], argument->shape()[k], function_.facts)) return false;
     return true;
   };
   Values next = those(fits);
-  std::erase_if(next, [&](Value* value) { return std::find(before.begin(), before.end(), value) != before.end() && random_.chance(80); });
+  std::erase_if(next, [&](Value* value) {
+    return std::find(before.begin(), before.end(), value) != before.end() && random_.chance(80);
+  });
   body->yield->add_operand(random_.chance(25) ? condition() : nullptr);
   body->yield->add_operand(next.back());
   Values scans = those([&](const Value& value) {
@@ -280,12 +286,14 @@ void RandomFunction::tuple() {
   diag_.emplace();
   if (!tuples.empty() && random_.chance(50)) {
     Value* from = random_.of(tuples);
-    auto field = builder().tuple_get(from, static_cast<int64_t>(random_.below(from->info->as<relax::TupleInfo>()->fields.size())));
+    auto field = builder().tuple_get(
+        from, static_cast<int64_t>(random_.below(from->info->as<relax::TupleInfo>()->fields.size())));
     if (field) add(*field);
     return;
   }
   Values fields;
-  for (size_t k = 0, count = 1 + random_.below(3); k < count && !scope_.empty(); ++k) fields.push_back(random_.of(scope_));
+  for (size_t k = 0, count = 1 + random_.below(3); k < count && !scope_.empty(); ++k)
+    fields.push_back(random_.of(scope_));
   add(builder().tuple(fields));
 }
 

@@ -1,7 +1,7 @@
 // reduce.cpp: edits of the text, line by line.
 //
-// The parser says which edits leave a program, so that nothing here has to know the language: a line goes with the lines
-// that are indented deeper, and the value that it binds is replaced by a name that it used.
+// The parser says which edits leave a program, so that nothing here has to know the language: a line goes with the
+// lines that are indented deeper, and the value that it binds is replaced by a name that it used.
 #include "tests/property/reduce.h"
 
 #include <regex>
@@ -57,7 +57,8 @@ class Reducer {
 
   bool drop_suite(size_t at) {
     Lines less = lines_;
-    less.erase(less.begin() + static_cast<std::ptrdiff_t>(at), less.begin() + static_cast<std::ptrdiff_t>(suite_end(at)));
+    less.erase(less.begin() + static_cast<std::ptrdiff_t>(at),
+               less.begin() + static_cast<std::ptrdiff_t>(suite_end(at)));
     return keep(std::move(less));
   }
 
@@ -100,7 +101,8 @@ class Reducer {
     for (std::string item; std::getline(stream, item, ',');) items.push_back(item);
     for (const std::string& item : items) {
       Lines less = lines_;
-      less[at] = lines_[at].substr(0, start) + "return " + item.substr(item.find_first_not_of(' ') == std::string::npos ? 0 : item.find_first_not_of(' '));
+      less[at] = lines_[at].substr(0, start) + "return " +
+                 item.substr(item.find_first_not_of(' ') == std::string::npos ? 0 : item.find_first_not_of(' '));
       if (keep(std::move(less))) return true;
     }
     return false;

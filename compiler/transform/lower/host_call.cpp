@@ -5,6 +5,7 @@
 // knows gets room for the kernel's own bound, and is seen through a view once the numbers are there.
 #include <algorithm>
 
+#include "compiler/relax/call_symbols.h"
 #include "compiler/transform/lower/host_function.h"
 
 namespace relaxc::lower {
@@ -12,24 +13,6 @@ namespace relaxc::lower {
 using namespace relax;
 
 namespace {
-
-/// Bare symbols of `formal` take the values of `actual`, unless they have one.
-void solve(const std::vector<Expr>& formal, const std::vector<Expr>& actual, arith::Substitution& found) {
-  for (size_t i = 0; i < formal.size() && i < actual.size(); ++i)
-    if (formal[i].as<arith::VarNode>() != nullptr) found.emplace(formal[i], actual[i]);
-}
-
-/// Symbols that no dim gives bare are found inside: `n * 4` against `m * 4`. Kernels of equal text are one function, so
-/// a call may speak of other symbols than the definition did.
-void unify(Expr formal, Expr actual, const std::vector<Var>& symbols, arith::Substitution& found) {
-  if (formal.as<arith::VarNode>() != nullptr) {
-    if (std::find(symbols.begin(), symbols.end(), formal) != symbols.end()) found.emplace(formal, actual);
-    return;
-  }
-  std::vector<Expr> a = arith::operands(formal), b = arith::operands(actual);
-  if (formal->kind != actual->kind || a.size() != b.size()) return;
-  for (size_t i = 0; i < a.size(); ++i) unify(a[i], b[i], symbols, found);
-}
 
 std::vector<Expr> replace(std::vector<Expr> list, const arith::Substitution& by) {
   for (Expr& e : list) e = arith::substitute(e, by);
@@ -96,7 +79,7 @@ Status HostFunction::solve_symbols(const Op& op, KernelCall& call) {
       call.found.emplace(param.var, arith::cast(param.var.dtype(), call.scalars[next_scalar++]));
   }
   for (size_t i = 0; i < formals.size(); ++i)
-    if (call.known_before(i)) solve(formals[i]->shape, call.actual[i], call.found);
+    if (call.known_before(i)) solve_bare(formals[i]->shape, call.actual[i], call.found);
   for (size_t i = 0; i < formals.size(); ++i)
     for (size_t axis = 0; call.known_before(i) && axis < formals[i]->shape.size() && axis < call.actual[i].size();
          ++axis)
