@@ -23,6 +23,18 @@ InferResult infer_take(InferContext& c) {
   return one(tensor_info(c.context, std::move(shape), *x->dtype));
 }
 
+/// Any index names a slice of `dim` slices, unless there is none.
+Stmt check_choice(DefineContext& d, Expr dim) {
+  if (arith::prove(arith::lt(d.context().index(0), dim), {})) return {};
+  return d.builder.nest(d.input(1)->shape, [&](const Indices&) {
+    tir::Guard guard;
+    guard.condition = arith::lt(d.context().index(0), dim);
+    guard.code = kIndexRange;
+    guard.expected = dim, guard.actual = d.context().index(0);
+    return d.builder.guard(guard);
+  });
+}
+
 Stmt define_take(DefineContext& d) {
   tir::Builder& b = d.builder;
   BufferRef x = d.input(0), indices = d.input(1);
@@ -41,7 +53,7 @@ Stmt define_take(DefineContext& d) {
     from.insert(from.end(), end, i.end());
     return b.load(x, from);
   });
-  return b.seq({mode == "fast" ? check_indices(d, 1, dim) : Stmt(), copy});
+  return b.seq({mode == "fast" ? check_indices(d, 1, dim) : check_choice(d, dim), copy});
 }
 
 InferResult infer_elements(InferContext& c) {
@@ -125,7 +137,8 @@ constexpr OpDef kOps[] = {
      .attrs = kTake,
      .infer = infer_take,
      .define = define_take,
-     .doc = "slices of x along axis at the indices; negative ones count from the end; mode clip or wrap: never fails"},
+     .doc = "slices of x along axis at the indices; negative ones count from the end; mode clip or wrap: any index "
+            "will do"},
     {.name = "gather_elements",
      .operands = kXIndices,
      .attrs = kAxis,

@@ -67,6 +67,7 @@ class PrimFuncReader : ScalarReader {
   Status statement(const ast::Stmt& stmt, Suite& out);
   /// Ends pieces until `left` are left.
   void close(Suite& pieces, size_t left);
+  void reopen(Suite& pieces, size_t left);
   Status assignment(const ast::Stmt& stmt, Suite& out);
   Status declare(const std::string& callee, const ast::Stmt& stmt, Suite& out, bool& done);
   Status open_buffer(const std::string& callee, const ast::Stmt& stmt, Suite& out);

@@ -60,6 +60,19 @@ void PrimFuncReader::close(Suite& pieces, size_t left) {
   }
 }
 
+/// Ends the scope `left` and those inside of it. Scopes that were opened since and hold nothing yet are not inside:
+/// they begin what comes next.
+void PrimFuncReader::reopen(Suite& pieces, size_t left) {
+  Suite fresh;
+  for (; pieces.size() > left + 1 && pieces.back().stmts.empty(); pieces.pop_back())
+    fresh.push_back(std::move(pieces.back()));
+  close(pieces, left);
+  while (!fresh.empty()) {
+    pieces.push_back(std::move(fresh.back()));
+    fresh.pop_back();
+  }
+}
+
 Status PrimFuncReader::statement(const ast::Stmt& stmt, Suite& out) {
   Diagnostics& diag = source_.diag();
   switch (stmt.kind) {
@@ -209,7 +222,7 @@ Status PrimFuncReader::open_buffer(const std::string& callee, const ast::Stmt& s
     bool ends = before != nullptr && before == seen->second && here < out.size();
     if (!first && same_buffer(*seen->second, *opened) && (before == nullptr || ends)) {
       opened = seen->second;
-      if (ends) close(out, here);
+      if (ends) reopen(out, here);
       bind(stmt.target->text, {PrimName::kBuffer, {}, opened}, stmt.target->place);
     }
     seen->second = opened;

@@ -93,8 +93,9 @@ Result<Term> RelaxFunctionReader::name_term(const ast::Expr& e) {
                            "the symbol '{}' has no value yet; a match_cast can give it one", e.text);
     return known->value;
   }
-  if (scope_.globals.count(e.text) != 0) return Term::of(Term::kGlobal, e.text);
+  // A class may have a function of its own name, which is reached through the class.
   if (scope_.module_names.count(e.text) != 0) return Term::of(Term::kModule);
+  if (scope_.globals.count(e.text) != 0) return Term::of(Term::kGlobal, e.text);
   return unbound(e, false);
 }
 

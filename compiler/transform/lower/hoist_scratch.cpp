@@ -53,6 +53,9 @@ class Hoist {
     if (bytes != nullptr && *bytes <= most) {
       tir::Buffer local = buffer;
       local.scope = tir::Scope::kLocal;
+      if (*bytes == 0)  // by one dim, whatever the others are
+        for (Expr& dim : local.shape)
+          if (dim.constant() == nullptr) dim = scalars_.index(0);
       local_[ref] = scalars_.arena().make<tir::Buffer>(std::move(local));
       return;
     }

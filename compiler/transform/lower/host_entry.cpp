@@ -228,6 +228,14 @@ bool HostCallee::claims(size_t index, size_t first_dim) const {
                      bounds.begin() + static_cast<std::ptrdiff_t>(first_dim + rank), [](Expr e) { return !e; });
 }
 
+/// What symbols that are only names of other expressions stand for is seen.
+Info HostFunction::known(Info info) const {
+  arith::Substitution values;
+  for (Var var : symbols_of(info))
+    if (Expr value = symbols_.known(Expr(var)); !(value == var)) values.emplace(var, value);
+  return values.empty() ? info : substitute(context(), info, values);
+}
+
 /// The body gets its constants, and outputs whose dims were not yet known get the shape of their bound.
 void HostFunction::publish(tir::Stmt body) {
   for (auto constant = constants_.rbegin(); constant != constants_.rend(); ++constant)
@@ -248,7 +256,7 @@ void HostFunction::publish(tir::Stmt body) {
       callee.bounds.push_back(symbols_.bounded(dim));
       shape.push_back(callee.bounds.back() ? callee.bounds.back() : build_.index(INT64_MAX));
     }
-    callee.outputs.push_back(output.info);
+    callee.outputs.push_back(known(output.info));  // the names of data alone stay unknown to callers
     callee.numbers.emplace_back();
     if (output.info->as<TensorInfo>() == nullptr)
       for (Expr number : numbers(output.info)) callee.numbers.back().push_back(symbols_.bounded(number));

@@ -121,6 +121,7 @@ class HostFunction {
   void add_trip_count(Op& op);
   void make_outputs();
   void publish(tir::Stmt body);
+  Info known(Info info) const;
 
   // host_interface.cpp: the entry's records and its shape program.
   void add_entry(const std::string& call);
