@@ -6,61 +6,16 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
-#include <random>
 #include <sstream>
 
 #include "compiler/ops/op_table.h"
 #include "compiler/relax/print.h"
-#include "frontends/relax/lexer.h"
 #include "frontends/relax/parser.h"
+#include "tests/fuzz/mutate.h"
 
 using namespace relaxc;
 
 namespace {
-
-/// The pieces of a text: words, numbers, strings and single characters, spaces included, so that they join to the same
-/// text.
-std::vector<std::string> pieces_of(const std::string& text) {
-  std::vector<std::string> pieces;
-  auto word = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-  };
-  for (size_t at = 0; at < text.size();) {
-    size_t end = at + 1;
-    if (word(text[at])) {
-      while (end < text.size() && word(text[end])) ++end;
-    } else if (text[at] == '"') {
-      while (end < text.size() && text[end] != '"' && text[end] != '\n') ++end;
-      end = std::min(end + 1, text.size());
-    }
-    pieces.push_back(text.substr(at, end - at));
-    at = end;
-  }
-  return pieces;
-}
-
-std::string mutate(std::vector<std::string> pieces, std::mt19937& random) {
-  for (unsigned mistakes = 1 + random() % 2; mistakes > 0; --mistakes) {
-    size_t at = random() % pieces.size(), other = random() % pieces.size();
-    switch (random() % 4) {
-      case 0:
-        pieces[at].clear();
-        break;
-      case 1:
-        pieces[at] += pieces[at];
-        break;
-      case 2:
-        pieces[at] = pieces[other];
-        break;
-      default:
-        std::swap(pieces[at], pieces[other]);
-        break;
-    }
-  }
-  std::string text;
-  for (const std::string& piece : pieces) text += piece;
-  return text;
-}
 
 std::vector<std::string> programs() {
   std::vector<std::filesystem::path> paths;
@@ -83,10 +38,9 @@ TEST_CASE("a program with a random mistake is refused with a message or accepted
   relax::OpTable ops = ops::op_table();
   std::vector<std::string> texts = programs();
   REQUIRE(texts.size() > 10);
-  std::mt19937 random(20240731);
   int accepted = 0;
-  for (int i = 0; i < 3000; ++i) {
-    std::string text = mutate(pieces_of(texts[random() % texts.size()]), random);
+  for (uint64_t i = 0; i < 3000; ++i) {
+    std::string text = fuzz::mutated(texts, i);
     INFO(text);
     Diagnostics diag;
     auto module = frontend::parse_module("mutant.relax", text, ops, diag);
