@@ -57,8 +57,9 @@ void change(Pieces& pieces, const Pieces& others, std::mt19937_64& random) {
       if (!others.empty()) pieces[at] = others[random() % others.size()];
       return;
     case 4: {
-      auto number = std::find_if(pieces.begin() + static_cast<std::ptrdiff_t>(at), pieces.end(),
-                                 [](const std::string& piece) { return !piece.empty() && piece[0] >= '0' && piece[0] <= '9'; });
+      auto number =
+          std::find_if(pieces.begin() + static_cast<std::ptrdiff_t>(at), pieces.end(),
+                       [](const std::string& piece) { return !piece.empty() && piece[0] >= '0' && piece[0] <= '9'; });
       if (number != pieces.end()) *number = kNumbers[random() % std::size(kNumbers)];
       return;
     }

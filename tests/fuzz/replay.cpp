@@ -1,7 +1,7 @@
 // replay.cpp: the main of a fuzz target where libFuzzer is not: runs it on every file of the folders it is given.
 //
-// With -mutations=N also on N texts with small mistakes made of those files, and -first=M begins with the M-th. Each runs
-// in a process of its own, which may take 5 s and 1 GB; one that ends otherwise than well is printed.
+// With -mutations=N also on N texts with small mistakes made of those files, and -first=M begins with the M-th. Each
+// runs in a process of its own, which may take 5 s and 1 GB; one that ends otherwise than well is printed.
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>

@@ -199,7 +199,9 @@ class Check {
       if (!reordered) compare(test, test.expected, found.back(), step);
       if ((test.expected.index() == 1) != (found.back().index() == 1)) compare(test, test.expected, found.back(), step);
     }
-    if (!checks_.jit) return;
+    bool heap = std::any_of(object.entries.begin(), object.entries.end(),
+                            [](const interface::Entry& entry) { return entry.needs_allocator; });
+    if (!checks_.jit || heap) return;  // what runs in process has no runtime to ask for memory
     auto jit = codegen_llvm::make_jit(
         target, [&](const std::string& name) { return module.find_prim_func(name); }, externals().function());
     step = fmt::format("compiling -O{} in process", level);

@@ -56,8 +56,34 @@ std::set<BufferRef> named_buffers(Context& context, tir::Stmt body) {
 
 }  // namespace
 
+/// Sizes and dtypes that neither the program nor a pass has found by now are the program's fault.
+Status HostFunction::check_known() {
+  auto unknown = [](Info info, auto&& self) -> const TensorInfo* {
+    const auto* tensor = info->as<TensorInfo>();
+    if (tensor != nullptr && (!tensor->shape || !tensor->dtype)) return tensor;
+    if (const auto* tuple = info->as<TupleInfo>())
+      for (Info field : tuple->fields)
+        if (const TensorInfo* found = self(field, self)) return found;
+    return nullptr;
+  };
+  size_t errors = diag().error_count();
+  auto check = [&](const Value& value, Location location) {
+    const TensorInfo* found = unknown(value.info, unknown);
+    if (found == nullptr) return;
+    diag().error(location, found->dtype ? Kind::unbounded : Kind::dtype_mismatch,
+                 "'{}' is {}: its {} must be known to compile it; an annotation or a match_cast can give it",
+                 value.name, to_string(value.info), found->dtype ? "shape" : "dtype");
+  };
+  for (const Value* argument : function_.body().arguments) check(*argument, function_.location);
+  for (const Op* op : ops_of(function_.body(), true))
+    for (const Value* result : op->results) check(*result, op->location);
+  if (diag().error_count() > errors) return diag().failed();
+  return Done{};
+}
+
 Status HostFunction::run() {
   Diagnostics& diag = this->diag();
+  RELAXC_DO(check_known());
   Steps steps(build_);
   steps_ = &steps;
   for (Value* argument : function_.body().arguments) {

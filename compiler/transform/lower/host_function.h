@@ -113,6 +113,7 @@ class HostFunction {
   };
   // host_entry.cpp: parameters, symbols, the prim func itself.
   Slot add_parameter(const std::string& name, Info info);
+  Status check_known();
   Status add_symbols();
   void add_symbols_of(const Input& input, std::vector<Var>& sourced);
   void read_scalar(const Input& input);
