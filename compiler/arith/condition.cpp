@@ -61,7 +61,7 @@ std::optional<bool> Canonical::decided(ExprKind kind, const Polynomial& differen
   bool equal = kind == ExprKind::kEq;
   if (difference.is_zero()) return equal;
   if (!contains(congruence(difference), 0) || at_most(1, -1) || at_most(-1, -1)) return !equal;
-  if (std::find(nonzero_.begin(), nonzero_.end(), difference) != nonzero_.end()) return !equal;
+  if (std::find(nonzero_.begin(), nonzero_.end(), primitive(difference)) != nonzero_.end()) return !equal;
   if (at_most(1, 0) && at_most(-1, 0)) return equal;
   return std::nullopt;
 }

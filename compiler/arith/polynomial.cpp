@@ -111,4 +111,17 @@ int64_t content(const Polynomial& p) {
   return common;
 }
 
+Polynomial primitive(const Polynomial& p) {
+  int64_t common = 0;
+  for (const auto& [_, coefficient] : p.terms) {
+    if (coefficient == INT64_MIN) return p;
+    common = std::gcd(common, coefficient);
+  }
+  if (common == 0) return p;
+  if (p.terms.begin()->second < 0) common = -common;
+  Polynomial out;
+  for (const auto& [monomial, coefficient] : p.terms) out.terms[monomial] = coefficient / common;
+  return out;
+}
+
 }  // namespace relaxc::arith

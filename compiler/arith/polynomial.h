@@ -48,5 +48,7 @@ std::optional<Monomial> divide(const Monomial& a, const Monomial& b);
 std::optional<Polynomial> divide_exactly(const Polynomial& a, const Polynomial& b);
 /// The greatest common divisor of all coefficients but that of the constant; 0 if there are none.
 int64_t content(const Polynomial& p);
+/// `p` over the greatest common divisor of all its coefficients, its first one positive: zero where `p` is.
+Polynomial primitive(const Polynomial& p);
 
 }  // namespace relaxc::arith

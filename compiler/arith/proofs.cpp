@@ -96,8 +96,7 @@ void Canonical::read_assumptions() {
     auto difference = n != nullptr ? sum(poly(n->a), poly(n->b), -1) : std::nullopt;
     if (!difference) continue;
     if (n->kind == ExprKind::kNe) {
-      nonzero_.push_back(*difference);
-      if (auto opposite = sum({}, *difference, -1)) nonzero_.push_back(std::move(*opposite));
+      nonzero_.push_back(primitive(*difference));
       continue;
     }
     if (n->kind == ExprKind::kEq) assume_nonpositive(sum({}, *difference, -1));

@@ -64,6 +64,15 @@ TEST_CASE("what the data decides the size of feeds element-wise code") {
   CHECK(road.run({floats({5, 7}, 1)})[0].shape == Shape{2, 35});
 }
 
+TEST_CASE("data is held to what is declared of its size") {
+  Road road("tests/e2e/programs/declared_of_data.relax");
+  CHECK(values_of(road.run({tensor(DType::f(32), {4}, {0, 1, 0, 2})})[0]) == std::vector<double>{3, 9});
+  CHECK(road.run({floats({6}, 1)})[0].shape == Shape{1, 6});
+  CHECK_THAT(road.refusal({floats({0})}), Catch::Contains("DATA_BOUND"));                              // below
+  CHECK_THAT(road.refusal({tensor(DType::f(32), {4}, {0, 1, 2, 3})}), Catch::Contains("DATA_BOUND"));  // odd
+  CHECK_THAT(road.refusal({tensor(DType::f(32), {8}, {1, 2, 3, 4, 5, 6, 7, 8})}), Catch::Contains("DATA_BOUND"));
+}
+
 TEST_CASE("an output whose size the data decides may be too small, and says what it needs") {
   Road road("tests/e2e/programs/nonzero.relax");
   for (const LoadedModel* model : {&road.llvm(), &road.c()}) {

@@ -156,8 +156,8 @@ void HostFunction::require_room(Expr elements, Expr capacity) {
   require(arith::le(elements, capacity), std::move(record));
 }
 
-/// What the program declares of a symbol, memory is planned by; the data must keep to it. Lower bounds of sizes that
-/// kernels count need no check.
+/// What the program declares of a symbol is relied on from here on, by memory planning and by simplification; the data
+/// must keep to it. That a size is not negative needs no check, for a kernel counted it.
 void HostFunction::guard_declared(Var var, bool is_size) {
   if (!var.dtype().is_index()) return;
   arith::Range range = function_.facts.range_of(var);
@@ -169,7 +169,10 @@ void HostFunction::guard_declared(Var var, bool is_size) {
     steps_->add(build_.guard(std::move(record)));
   };
   if (range.has_upper()) guard(arith::le(var, build_.index(range.upper)), range.upper);
-  if (range.has_lower() && !is_size) guard(arith::ge(var, build_.index(range.lower)), range.lower);
+  bool counted = is_size && range.lower <= 0;
+  if (range.has_lower() && !counted) guard(arith::ge(var, build_.index(range.lower)), range.lower);
+  arith::Congruence residue = function_.facts.congruence_of(var);
+  if (residue.modulus > 1) guard(arith::eq(arith::floormod(var, residue.modulus), residue.remainder), residue.modulus);
 }
 
 Status HostFunction::lower_region(const Region& region) {
