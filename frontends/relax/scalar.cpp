@@ -8,6 +8,8 @@ namespace relaxc::frontend {
 using arith::ExprKind;
 using AstKind = ast::ExprKind;
 
+constexpr int64_t kMostFactors = 16;  ///< of a power of integers, which is written out
+
 Result<Scalar> ScalarReader::read(const ast::Expr& e) {
   Diagnostics& diag = source_.diag();
   switch (e.kind) {
@@ -154,7 +156,14 @@ Result<Scalar> ScalarReader::binary(std::string_view op, const Scalar& left, con
   if (op == "%" && whole) return Scalar{arith::floormod(x, y), literal};
   if (op == "%") return Scalar{context_.binary(ExprKind::kMod, x, y)};
   if (op == "/" && !whole) return Scalar{x / y, literal};
-  if (op == "**") return Scalar{arith::call(arith::Intrinsic::k_pow, {x, y})};
+  if (op == "**" && !whole) return Scalar{arith::call(arith::Intrinsic::k_pow, {x, y})};
+  if (op == "**" && y.constant() != nullptr && *y.constant() >= 0 && *y.constant() <= kMostFactors) {
+    arith::Expr product = context_.imm(dtype, 1);
+    for (int64_t k = 0; k < *y.constant(); ++k) product = k == 0 ? x : product * x;
+    return Scalar{product, literal == Scalar::kDimLiteral ? Scalar::kTyped : literal};
+  }
+  if (op == "**")
+    return source_.error(place, Kind::invalid_value, "an integer takes a constant exponent in 0..{}", kMostFactors);
   Failure failure = source_.error(place, Kind::dtype_mismatch, "'{}' has no meaning for {}", op, to_string(dtype));
   source_.hint("{}", whole ? "integers divide by '//', which rounds down, or by T.truncdiv" : "floats divide by '/'");
   return failure;

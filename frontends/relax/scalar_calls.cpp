@@ -64,6 +64,31 @@ std::vector<std::string> known_functions() {
   return names;
 }
 
+bool rounds(Intrinsic intrinsic) {
+  return intrinsic == Intrinsic::k_floor || intrinsic == Intrinsic::k_ceil || intrinsic == Intrinsic::k_trunc ||
+         intrinsic == Intrinsic::k_round;
+}
+
+/// Bits are of integers, abs is of all numbers, everything else of floats.
+bool has_meaning(Intrinsic intrinsic, DType dtype) {
+  switch (intrinsic) {
+    case Intrinsic::k_abs:
+      return dtype.is_float() || dtype.is_integer() || dtype.is_index();
+    case Intrinsic::k_bitwise_and:
+    case Intrinsic::k_bitwise_or:
+    case Intrinsic::k_bitwise_xor:
+    case Intrinsic::k_bitwise_not:
+      return dtype.is_integer() || dtype.is_index() || dtype.is_bool();
+    case Intrinsic::k_shift_left:
+    case Intrinsic::k_shift_right:
+    case Intrinsic::k_popcount:
+    case Intrinsic::k_clz:
+      return dtype.is_integer() || dtype.is_index();
+    default:
+      return dtype.is_float();
+  }
+}
+
 }  // namespace
 
 double largest_finite(DType dtype) {
@@ -251,6 +276,10 @@ Result<Scalar> ScalarReader::intrinsic(const ast::Expr& e, std::string_view name
       return source_.error(e.place, Kind::dtype_mismatch, "T.{} of a number without a dtype; write T.float32(…)", name);
     args.push_back(operand.expr);
   }
+  DType dtype = args[0].dtype();
+  if (rounds(which) && (dtype.is_integer() || dtype.is_index())) return operands[0];  // already whole
+  if (!has_meaning(which, dtype))
+    return source_.error(e.place, Kind::dtype_mismatch, "T.{} has no meaning for {}", name, to_string(dtype));
   return Scalar{arith::call(which, std::move(args))};
 }
 

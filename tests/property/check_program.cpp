@@ -111,8 +111,10 @@ class Check {
       if (function->is_private) continue;
       for (uint32_t trial = 0; trial < kTrials; ++trial) {
         auto size = [&](arith::Var symbol) { return size_in_trial(symbol.name(), seed_, trial); };
-        Case made{
-            function->name, trial, test::random_inputs(*function, static_cast<uint32_t>(seed_) + trial, size), {}};
+        Case made{function->name,
+                  trial,
+                  test::random_inputs(*function, static_cast<uint32_t>(seed_) + trial, size, checks_.exact),
+                  {}};
         made.expected = test::interpret(module, ops_, *function, made.inputs, externals().function());
         cases_.push_back(std::move(made));
       }
@@ -153,7 +155,7 @@ class Check {
     interface::Object object;
     Target target = native();
     relax::Module module = transformed(compile_pipeline().first(length + 1), 2, target, object, step);
-    if (test::reorders(module)) return;
+    if (test::reorders(module) && !checks_.exact) return;
     auto evaluator = interpreter(module);
     compare_all(module, object, *evaluator, length, step);
     if (length < kLegalizingPass) read_back(module, object, length, step);
@@ -192,6 +194,7 @@ class Check {
     relax::Module module = transformed(compile_pipeline(), level, target, object, step);
     bool reordered = test::reorders(module);
     reordered_ |= reordered;
+    if (checks_.exact) reordered = false;
     auto evaluator = interpreter(module);
     std::vector<Outcome> found;
     for (const Case& test : cases_) {

@@ -20,6 +20,8 @@ class RandomFunction {
       : module_(module), ops_(ops), random_(random), function_(function), seed_(seed) {}
 
   void make();
+  /// float32 and whole numbers only: see random_exact_module.
+  void make_exact();
 
  private:
   using Value = relax::Value;
@@ -37,6 +39,7 @@ class RandomFunction {
 
   // random_operator.cpp
   void operation();
+  void exact_operation(size_t& growing, size_t& added);
   bool call_operator(const relax::OpDef& def);
   Value* operand(const relax::OpDef& def, const relax::OperandDef& operand, Value* first);
   Value* shape_operand(const std::string& role, Value* first);
@@ -87,6 +90,7 @@ class RandomFunction {
   std::unordered_map<Expr, int64_t> sizes_;
   std::optional<Diagnostics> diag_;  ///< of the attempt that is under way
   size_t next_name_ = 0;
+  bool exact_ = false;
   int depth_ = 0;
 };
 

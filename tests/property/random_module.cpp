@@ -52,6 +52,17 @@ void RandomFunction::make() {
   results();
 }
 
+void RandomFunction::make_exact() {
+  exact_ = true;
+  region_ = &function_.body();
+  diag_.emplace();
+  parameters();
+  new_block(true);
+  size_t growing = 1 + random_.below(2), added = random_.below(3);
+  for (size_t count = 4 + random_.below(5); count > 0; --count) exact_operation(growing, added);
+  results();
+}
+
 void RandomFunction::parameters() {
   std::vector<Var> symbols;
   for (const char* symbol : {"n", "m", "k"}) {
@@ -63,8 +74,8 @@ void RandomFunction::parameters() {
     for (size_t rank = random_.chance(8) ? 0 : 1 + random_.below(3); rank > 0; --rank) {
       Expr symbol = symbols[random_.below(symbols.size())];
       bool known = std::find(function_.symbols.begin(), function_.symbols.end(), symbol) != function_.symbols.end();
-      if (random_.chance(30))
-        dims.push_back(context().index(random_.of({1, 2, 3, 4, 8, 0, 16})));
+      if (random_.chance(exact_ ? 60 : 30))
+        dims.push_back(context().index(exact_ ? random_.of({16, 33, 64, 5, 8}) : random_.of({1, 2, 3, 4, 8, 0, 16})));
       else
         dims.push_back(known && random_.chance(15) ? symbol * random_.between(2, 3) : symbol);
       for (Var var : arith::free_vars(dims.back()))
@@ -73,12 +84,14 @@ void RandomFunction::parameters() {
           function_.facts.bound(var, arith::Range::at_least(0));
         }
     }
-    return relax::tensor_info(context(), std::move(dims), random_dtype(random_));
+    return relax::tensor_info(context(), std::move(dims), exact_ ? DType::f(32) : random_dtype(random_));
   };
   for (size_t k = 0, count = 1 + random_.below(4); k < count; ++k) {
     std::string param = "p" + std::to_string(k);
     Info info = nullptr;
-    if (random_.chance(8)) {
+    if (exact_) {
+      info = tensor();
+    } else if (random_.chance(8)) {
       Var own = context().var(param);
       sizes_[own] = size_in_trial(param, seed_, 0);
       function_.symbols.push_back(own);
@@ -119,6 +132,14 @@ void RandomFunction::results() {
     size_t back = random_.chance(85) ? random_.below(std::min<size_t>(scope_.size(), 5)) : random_.below(scope_.size());
     region_->yield->add_operand(scope_[scope_.size() - 1 - back]);
   }
+}
+
+relax::Module random_exact_module(uint64_t seed, const relax::OpTable& ops) {
+  Random random(seed);
+  relax::Module module;
+  module.name = "Module";
+  RandomFunction(module, ops, random, *module.add_function("main"), seed).make_exact();
+  return module;
 }
 
 relax::Module random_module(uint64_t seed, const relax::OpTable& ops) {

@@ -1,8 +1,10 @@
-// random_modules.cpp: random programs mean what they say: random_modules [--seeds A..B] [--objects N] [--no-reduce]
+// random_modules.cpp: random programs mean what they say: random_modules [--exact] [--seeds A..B] [--objects N]
+// [--no-reduce]
 // [--print] [FILE...]
 //
 // For every seed from A to before B a module is made and checked in every way (check_program.h); one in N also by
-// objects that are linked and loaded. A program that fails is printed, reduced. Files are checked in the same ways.
+// objects that are linked and loaded. With --exact the modules are such that no order of a sum changes a bit. A program
+// that fails is printed, reduced. Files are checked in the same ways.
 #include <fmt/format.h>
 
 #include <cstring>
@@ -27,7 +29,7 @@ constexpr size_t kMegabytes = 4096;
 
 struct Arguments {
   uint64_t first = 0, last = 20, objects = 16;
-  bool reduce = true, print = false;
+  bool reduce = true, print = false, exact = false;
   std::vector<std::string> files;
 };
 
@@ -50,14 +52,18 @@ class Session {
  private:
   void check_seed(uint64_t seed) {
     std::string title = fmt::format("seed {}", seed);
-    Ended made = run_isolated([&] { return relax::first_fault(random_module(seed, ops_)); }, kSeconds, kMegabytes);
+    Ended made = run_isolated([&] { return relax::first_fault(made_of(seed)); }, kSeconds, kMegabytes);
     if (made.how != Ended::kWell || !made.output.empty())
       return report({Finding::kFails, "making the module", made.output}, "", title);
-    relax::Module module = random_module(seed, ops_);
+    relax::Module module = made_of(seed);
     std::string text = relax::to_string(module);
     if (arguments_.print) fmt::print("# {}\n{}", title, text);
     bool objects = arguments_.objects != 0 && seed % arguments_.objects == 0;
     check(text, relax::large_constants(module), seed, objects, title);
+  }
+
+  relax::Module made_of(uint64_t seed) const {
+    return arguments_.exact ? random_exact_module(seed, ops_) : random_module(seed, ops_);
   }
 
   void check(std::string text, const std::vector<relax::ConstantRef>& constants, uint64_t seed, bool objects,
@@ -78,6 +84,7 @@ class Session {
                   bool objects) const {
     Checks checks;
     checks.objects = objects;
+    checks.exact = arguments_.exact;
     Ended ended = run_isolated(
         [&] {
           Finding found = check_program(text, constants, ops_, seed, checks);
@@ -115,6 +122,8 @@ int main_of(int argc, char** argv) {
     std::string word = argv[i];
     if (word == "--no-reduce") {
       arguments.reduce = false;
+    } else if (word == "--exact") {
+      arguments.exact = true;
     } else if (word == "--print") {
       arguments.print = true;
     } else if (word == "--seeds" && i + 1 < argc) {
@@ -124,7 +133,8 @@ int main_of(int argc, char** argv) {
     } else if (word == "--objects" && i + 1 < argc) {
       arguments.objects = std::strtoull(argv[++i], nullptr, 10);
     } else if (word[0] == '-') {
-      fmt::print(stderr, "usage: random_modules [--seeds A..B] [--objects N] [--no-reduce] [--print] [FILE...]\n");
+      fmt::print(stderr,
+                 "usage: random_modules [--exact] [--seeds A..B] [--objects N] [--no-reduce] [--print] [FILE...]\n");
       return 2;
     } else {
       arguments.files.push_back(word);

@@ -51,6 +51,25 @@ void RandomFunction::operation() {
   }
 }
 
+/// One more of those that keep numbers whole; `growing` and `added` say how many of those that make them larger may
+/// still come.
+void RandomFunction::exact_operation(size_t& growing, size_t& added) {
+  static const std::vector<std::string_view> kKeep = {
+      "maximum", "minimum", "nn.relu",     "negative", "max",           "min",          "permute_dims",
+      "concat",  "reshape", "expand_dims", "abs",      "strided_slice", "broadcast_to", "nn.max_pool"};
+  static const std::vector<std::string_view> kGrow = {"matmul", "sum", "matmul", "sum", "nn.conv", "multiply"};
+  static const std::vector<std::string_view> kAdd = {"add", "subtract"};
+  for (int attempt = 0; attempt < 60; ++attempt) {
+    size_t kind = random_.below(3);
+    size_t* left = kind == 0 ? &growing : kind == 1 ? &added : nullptr;
+    if (left != nullptr && *left == 0) continue;
+    const OpDef* def = ops_.find(random_.of(kind == 0 ? kGrow : kind == 1 ? kAdd : kKeep));
+    if (def == nullptr || !call_operator(*def)) continue;
+    if (left != nullptr) --*left;
+    return;
+  }
+}
+
 bool RandomFunction::call_operator(const OpDef& def) {
   diag_.emplace();
   Values operands;
@@ -92,7 +111,8 @@ bool RandomFunction::keeps(const relax::Op& op) {
   for (const Value* result : op.results) {
     if (!is_tensor(*result)) continue;
     std::optional<int64_t> count = elements(*result);
-    if (!count || *count > kMostElements || result->shape().size() > kMostDims) return false;
+    if (!count || *count > (exact_ ? 10 * kMostElements : kMostElements) || result->shape().size() > kMostDims)
+      return false;
   }
   return true;
 }
@@ -101,6 +121,7 @@ relax::Value* RandomFunction::operand(const OpDef& def, const OperandDef& operan
   std::string role(operand.name);
   if (is_shape(role) && !(role == "shape" && first == nullptr && random_.chance(20))) return shape_operand(role, first);
   DType dtype = first != nullptr && is_tensor(*first) ? first->dtype() : random_dtype(random_);
+  if (exact_) dtype = DType::f(32);
   bool integers = role == "indices" || role == "lengths";
   if (integers) dtype = DType::i(random_.chance(70) ? 64 : 32);
   if (role == "condition" || (first == nullptr && def.name.find("logical") != std::string_view::npos))
@@ -123,6 +144,10 @@ relax::Value* RandomFunction::operand(const OpDef& def, const OperandDef& operan
     shape.erase(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(random_.below(shape.size() + 1)));
   if (integers) shape = {random_.between(0, 4)};
   if (random_.chance(10)) shape = {random_.between(1, 12), random_.between(1, 12)};
+  if (exact_ && first != nullptr && is_tensor(*first) && !first->shape().empty() && random_.chance(70)) {
+    const int64_t* inner = first->shape().back().constant();  // a weight
+    if (inner != nullptr && *inner > 0) shape = {*inner, random_.of({1, 7, 16, 24, 64})};
+  }
   return constant(dtype, std::move(shape));
 }
 
@@ -131,9 +156,10 @@ relax::Value* RandomFunction::constant(DType dtype, std::vector<int64_t> shape) 
   for (int64_t dim : shape) count *= dim;
   std::vector<std::byte> bytes;
   for (int64_t k = 0; k < count; ++k) {
-    double number = dtype.is_float() ? static_cast<double>(random_.between(-16, 16)) / 8
-                    : dtype.is_int() ? static_cast<double>(random_.between(-1, 3))
-                                     : static_cast<double>(random_.below(dtype.is_bool() ? 2 : 4));
+    double number = exact_             ? static_cast<double>(random_.between(-2, 2))
+                    : dtype.is_float() ? static_cast<double>(random_.between(-16, 16)) / 8
+                    : dtype.is_int()   ? static_cast<double>(random_.between(-1, 3))
+                                       : static_cast<double>(random_.below(dtype.is_bool() ? 2 : 4));
     if (dtype.is_int() && random_.chance(70)) number = std::abs(number);
     std::vector<std::byte> one = relax::encode_scalar(dtype, number);
     bytes.insert(bytes.end(), one.begin(), one.end());
