@@ -25,6 +25,15 @@ constexpr Infix kInfix[] = {
     {">>", "right_shift"},
 };
 
+/// A tuple of itself twice, again and again, would grow without bound.
+constexpr size_t kMostParts = 65536;
+
+size_t leaves(const Term& term) {
+  size_t count = 1;
+  for (const Term& item : term.items) count += leaves(item);
+  return count;
+}
+
 std::string_view infix_operator(std::string_view text) {
   for (const Infix& infix : kInfix)
     if (infix.text == text) return infix.op;
@@ -108,7 +117,10 @@ Result<Term> RelaxFunctionReader::sequence(const ast::Expr& e) {
     items.push_back(term ? *term : Term());
   }
   if (!ok) return source_.diag().failed();
-  return Term::sequence(std::move(items));
+  Term made = Term::sequence(std::move(items));
+  if (leaves(made) > kMostParts)
+    return source_.error(e.place, Kind::unsupported, "a tuple of more than {} parts, nested ones included", kMostParts);
+  return made;
 }
 
 /// cls.f, x.shape

@@ -182,6 +182,12 @@ Result<std::vector<relax::Info>> RelaxFunctionReader::results(Place call) {
 }
 
 Failure RelaxFunctionReader::unbound(const ast::Expr& e, bool dims) {
+  Failure failure = source_.error(e.place, Kind::unbound_name, "the name '{}' is not bound", e.text);
+  if (source_.suppressed()) return failure;
+  if (auto inside = hidden_.find(e.text); inside != hidden_.end()) {
+    source_.note(inside->second.place, "{}", inside->second.way_out);
+    return failure;
+  }
   auto wanted = [&](const Term& term) {
     if (term.kind == Term::kPoison) return false;
     bool scalar = term.kind == Term::kScalar || (term.kind == Term::kValue && term.value->info->as<relax::PrimInfo>());
@@ -190,11 +196,7 @@ Failure RelaxFunctionReader::unbound(const ast::Expr& e, bool dims) {
   std::vector<std::string> names = names_.names(wanted);
   if (!dims)
     for (std::string& global : scope_.global_names()) names.push_back(std::move(global));
-  Failure failure = source_.error(e.place, Kind::unbound_name, "the name '{}' is not bound", e.text);
-  if (auto inside = hidden_.find(e.text); inside != hidden_.end())
-    source_.note(inside->second.place, "{}", inside->second.way_out);
-  else if (auto near = nearest_name(e.text, names))
-    source_.hint("did you mean '{}'?", *near);
+  if (auto near = nearest_name(e.text, names)) source_.hint("did you mean '{}'?", *near);
   return failure;
 }
 

@@ -87,6 +87,8 @@ class RelaxFunctionReader : ScalarReader {
   Status statement(const ast::Stmt& stmt);
   Status assignment(const ast::Stmt& stmt);
   void read_for_errors(const ast::Expr& annotation);
+  Status limit_size(const ast::Stmt& stmt);
+  double size_of(const ast::Expr& e) const;
   Status bind_target(const ast::Expr& target, Term term, Place value);
   Result<std::vector<Term>> parts_of(const Term& term, size_t wanted, Place place);
   Status expression(const ast::Stmt& stmt);
@@ -184,6 +186,7 @@ class RelaxFunctionReader : ScalarReader {
     std::string_view way_out;
   };
   std::map<std::string, Hidden> hidden_;
+  std::map<std::string, double> sizes_;  ///< of the expressions that names of dims stand for
   std::unordered_set<arith::Expr> unbound_;
   std::vector<arith::Var>* binding_ = nullptr;  ///< receives the symbols that a pattern binds
   Pattern pattern_ = Pattern::kUse;

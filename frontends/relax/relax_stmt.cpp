@@ -96,7 +96,31 @@ Status RelaxFunctionReader::assignment(const ast::Stmt& stmt) {
     term = annotate(*term, *stmt.annotation);
     if (!term) return diag.failed();
   }
+  if (term->kind == Term::kScalar || term->is_dims()) RELAXC_DO(limit_size(stmt));
   return bind_target(*stmt.target, std::move(*term), stmt.value->place);
+}
+
+/// `s = s * s`, again and again, would be an expression that doubles with every line.
+Status RelaxFunctionReader::limit_size(const ast::Stmt& stmt) {
+  static constexpr double kLargest = 10000;
+  double size = size_of(*stmt.value);
+  if (size > kLargest)
+    return source_.error(stmt.value->place, Kind::unsupported,
+                         "written out, this dim is an expression of more than {} parts; a match_cast to a new symbol "
+                         "gives its value a name",
+                         kLargest);
+  if (stmt.target->is(AstKind::kName)) sizes_[stmt.target->text] = size;
+  return Done{};
+}
+
+/// Names and operators of an expression of dims, with those in its names written out.
+double RelaxFunctionReader::size_of(const ast::Expr& e) const {
+  auto known = e.is(AstKind::kName) ? sizes_.find(e.text) : sizes_.end();
+  double size = known == sizes_.end() ? 1 : known->second;
+  for (const ast::Expr* item : e.items)
+    if (item != nullptr) size += size_of(*item);
+  for (const ast::Keyword& keyword : e.keywords) size += size_of(*keyword.value);
+  return size;
 }
 
 /// The annotation of a value that was refused has mistakes of its own; symbols that it names are known from here on.

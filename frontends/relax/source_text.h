@@ -53,6 +53,8 @@ class SourceText {
   void note(Place place, fmt::format_string<Args...> format, Args&&... args) {
     if (!suppressed_) diag_.note(at(place), format, std::forward<Args>(args)...);
   }
+  /// True if the last error was counted out: what explains it need not be looked for.
+  bool suppressed() const { return suppressed_; }
   /// A note without a place: a way out.
   template <typename... Args>
   void hint(fmt::format_string<Args...> format, Args&&... args) {
