@@ -118,6 +118,21 @@ TEST_CASE("long chains are walked, not recursed into") {
   CHECK(simplify(mixed));
 }
 
+TEST_CASE("constants convert as compiled code converts them") {
+  Context context;
+  int64_t between = (int64_t{1} << 60) + (int64_t{1} << 36) + 1;  // float64 rounds it to a tie of float32
+  for (int64_t value : {between, -between, int64_t{16777217}, INT64_MAX, INT64_MIN, int64_t{-129}, int64_t{300}}) {
+    Expr e = context.imm(DType::i(64), value);
+    CHECK(cast(DType::f(32), e).as<FloatImm>()->value == static_cast<double>(static_cast<float>(value)));
+    CHECK(cast(DType::f(64), e).as<FloatImm>()->value == static_cast<double>(value));
+    CHECK(*cast(DType::i(8), e).constant() == static_cast<int8_t>(value));
+    CHECK(*cast(DType::u(8), e).constant() == static_cast<uint8_t>(value));
+    CHECK(*cast(DType::i(16), e).constant() == static_cast<int16_t>(value));
+    CHECK(*cast(DType::u(32), e).constant() == static_cast<uint32_t>(value));
+    CHECK(*cast(DType::boolean(), e).constant() == (value != 0));
+  }
+}
+
 TEST_CASE_METHOD(Fixture, "numbers at the ends of int64 are left as they are") {
   Expr low = context.index(INT64_MIN), high = context.index(INT64_MAX);
   for (Expr end : {low, high})
