@@ -12,6 +12,7 @@ constexpr Pass kCompile[] = {
     {.name = "adopt_casts", .run = adopt_casts},
     {.name = "infer", .run = infer, .gives = kTyped},
     {.name = "dead_code", .run = dead_code},
+    {.name = "resolve_closures", .run = resolve_closures, .needs = kTyped},
     {.name = "loop_recursion", .run = loop_recursion, .needs = kTyped},
     {.name = "expand_ops", .run = expand_ops, .needs = kTyped},
     {.name = "canonicalize", .run = canonicalize, .needs = kTyped, .opt_level = 1},

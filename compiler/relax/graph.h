@@ -64,6 +64,8 @@ class Value {
 ///   that are prims or
 ///                 shapes are passed as scalars
 ///   kCallFunction Relax function `callee`
+///   kMakeClosure  Relax function `callee` as a value; operands are captured: the last arguments of every call
+///   kCallClosure  operand 0: a callable; the rest: arguments
 ///   kCallExternal external function `callee` in destination passing style (call_dps_packed)
 ///   kShapeFunction external shape function `callee`: fills the dims of its Shape result
 ///   kIf           operand 0: scalar bool; two regions without arguments; results are the joined region results
@@ -72,11 +74,14 @@ class Value {
 ///                 one region with arguments: iteration (Prim with a symbol), carried …; region results: condition (may
 ///                 be null), carried …, scan outputs …; op results: carried …, scan outputs … (stacked along a new
 ///                 leading dim)
-#define RELAXC_OP_KINDS(X) \
-  X(Operator)              \
-  X(Constant)              \
-  X(Shape)                 \
-  X(Prim) X(Tuple) X(TupleGet) X(MatchCast) X(CallTir) X(CallFunction) X(CallExternal) X(ShapeFunction) X(If) X(Loop)
+#define RELAXC_OP_KINDS(X)                                                                                           \
+  X(Operator)                                                                                                        \
+  X(Constant)                                                                                                        \
+  X(Shape)                                                                                                           \
+  X(Prim)                                                                                                            \
+  X(Tuple)                                                                                                           \
+  X(TupleGet) X(MatchCast) X(CallTir) X(CallFunction) X(MakeClosure) X(CallClosure) X(CallExternal) X(ShapeFunction) \
+      X(If) X(Loop)
 
 enum class OpKind : uint8_t {
 #define X(name) k##name,

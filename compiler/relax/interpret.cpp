@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstring>
 
+#include "compiler/relax/callable.h"
 #include "compiler/relax/interpret_frame.h"
 
 namespace relaxc::relax::interpreter {
@@ -190,6 +191,21 @@ void Frame::bind_bare(Info info, std::span<const Part> list) {
 }
 
 bool Frame::call(const Function& function, const Parts& inputs, Parts& outputs) {
+  const Function* running = &function;
+  if (!enter(function, inputs) || !run_region(function.body())) return false;
+  while (next_ != nullptr) {
+    running = std::exchange(next_, nullptr);
+    Parts given = std::move(next_inputs_);
+    values_.clear();
+    env_.clear();
+    if (!enter(*running, given) || !run_region(running->body())) return false;
+  }
+  for (const Value* result : running->body().results())
+    for (const Part& part : parts(result)) outputs.push_back(part);
+  return true;
+}
+
+bool Frame::enter(const Function& function, const Parts& inputs) {
   size_t next = 0;
   for (const Value* argument : function.body().arguments) {
     size_t count = leaves(argument->info);
@@ -206,16 +222,13 @@ bool Frame::call(const Function& function, const Parts& inputs, Parts& outputs) 
   for (const Value* argument : function.body().arguments) bind_bare(argument->info, values_[argument]);
   for (const Value* argument : function.body().arguments)
     if (!match(argument->info, values_[argument], "input '" + argument->name + "'")) return false;
-  if (!run_region(function.body())) return false;
-  for (const Value* result : function.body().results())
-    for (const Part& part : parts(result)) outputs.push_back(part);
   return true;
 }
 
 bool Frame::run_region(const Region& region) {
   for (const Block* block : region.blocks)
     for (const Op* op : block->ops)
-      if (!run(*op)) return false;
+      if (!run(*op)) return false;  // a call in tail position is the last op there is
   return true;
 }
 
@@ -283,6 +296,10 @@ bool Frame::run(const Op& op) {
       return run_call_tir(op);
     case OpKind::kCallFunction:
       return run_call(op);
+    case OpKind::kMakeClosure:
+      return run_make_closure(op);
+    case OpKind::kCallClosure:
+      return run_call_closure(op);
     case OpKind::kCallExternal:
       return run_external(op);
     case OpKind::kShapeFunction:
@@ -312,6 +329,9 @@ std::variant<std::vector<HostTensor>, RunFault> interpret(Module& module, const 
   using namespace interpreter;
   Program program{module, table, evaluator, external, {}, {}};
   Parts in, out;
+  for (const Value* argument : function.body().arguments)
+    if (holds_callable(argument->info))
+      return RunFault{{kDtype, 0, 0}, "input '" + argument->name + "' is a function, which no host can give"};
   for (const HostTensor& input : inputs) in.push_back(std::make_shared<HostTensor>(input));
   Frame frame(program, 0);
   if (!frame.call(function, in, out)) return frame.fault();

@@ -1,9 +1,11 @@
 // interpret_call.cpp: calls of functions and external code; branches and loops.
+#include "compiler/relax/callable.h"
 #include "compiler/relax/interpret_frame.h"
 
 namespace relaxc::relax::interpreter {
 
-constexpr int kDeepestCall = 256;
+/// The depth that compiled code reaches unless --max-recursion says otherwise.
+constexpr int kDeepestCall = 1000;
 
 void collect(const Parts& parts, Info info, Parts& tensors, std::vector<int64_t>& scalars) {
   if (info->as<TensorInfo>() != nullptr || info->as<TupleInfo>() != nullptr) {
@@ -21,15 +23,45 @@ void collect_tensors(Info info, std::vector<const TensorInfo*>& out) {
     out.push_back(tensor);
 }
 
+bool Frame::run_make_closure(const Op& op) {
+  auto made = std::make_shared<Closure>();
+  made->function = program_.module.find_function(op.callee);
+  RELAXC_CHECK(made->function != nullptr, "no function " + op.callee);
+  for (const Value* operand : op.operands())
+    for (const Part& part : parts(operand)) made->captured.push_back(part);
+  values_[op.result()] = {std::move(made)};
+  return true;
+}
+
 bool Frame::run_call(const Op& op) {
   const Function* function = program_.module.find_function(op.callee);
   RELAXC_CHECK(function != nullptr, "no function " + op.callee);
-  if (depth_ >= kDeepestCall) return fail(kRecursionDepth, label(op) + " recurses too deeply", kDeepestCall);
-  Parts inputs, outputs;
+  Parts inputs;
   for (const Value* operand : op.operands())
     for (const Part& part : parts(operand)) inputs.push_back(part);
+  return run_call_of(op, *function, std::move(inputs));
+}
+
+bool Frame::run_call_closure(const Op& op) {
+  RELAXC_CHECK(op.operand(0)->info->as<CallableInfo>() != nullptr, label(op) + " calls what is no function");
+  const auto* closure = static_cast<const Closure*>(parts(op.operand(0))[0].get());
+  Parts inputs;
+  for (size_t i = 1; i < op.operands().size(); ++i)
+    for (const Part& part : parts(op.operand(i))) inputs.push_back(part);
+  inputs.insert(inputs.end(), closure->captured.begin(), closure->captured.end());
+  return run_call_of(op, *closure->function, std::move(inputs));
+}
+
+bool Frame::run_call_of(const Op& op, const Function& function, Parts inputs) {
+  if (in_tail_position(op)) {
+    next_ = &function;
+    next_inputs_ = std::move(inputs);
+    return true;
+  }
+  if (depth_ >= kDeepestCall) return fail(kRecursionDepth, label(op) + " recurses too deeply", kDeepestCall);
+  Parts outputs;
   Frame inner(program_, depth_ + 1);
-  if (!inner.call(*function, inputs, outputs)) {
+  if (!inner.call(function, inputs, outputs)) {
     fault_ = inner.fault();
     return false;
   }
@@ -77,6 +109,7 @@ bool Frame::run_shape_function(const Op& op) {
 bool Frame::run_if(const Op& op) {
   const Region& region = *op.regions[flag(op.operand(0)) ? 0 : 1];
   if (!run_region(region)) return false;
+  if (next_ != nullptr) return true;  // ended in a call that takes over
   Parts all;
   for (const Value* result : region.results())
     for (const Part& part : parts(result)) all.push_back(part);

@@ -1,8 +1,8 @@
 // interpret_frame.h: one call of one function, as the interpreter runs it.
 //
 // A value is the list of its leaves (a tuple's fields flattened; a shape is a vector of int64, a scalar a tensor of
-// rank 0). Symbols have their values in an environment of the call; an op that binds symbols overwrites them, so loop
-// bodies need no scopes of their own.
+// rank 0, a function a closure). Symbols have their values in an environment of the call; an op that binds symbols
+// overwrites them, so loop bodies need no scopes of their own.
 #pragma once
 
 #include <memory>
@@ -15,6 +15,12 @@ namespace relaxc::relax::interpreter {
 
 using Part = std::shared_ptr<const HostTensor>;
 using Parts = std::vector<Part>;
+
+/// A function as a value: one leaf, which is no tensor but travels as one.
+struct Closure : HostTensor {
+  const Function* function = nullptr;
+  Parts captured;
+};
 
 // Numbers of rlx_status.
 enum Code : int32_t {
@@ -61,6 +67,7 @@ class Frame {
  public:
   Frame(Program& program, int depth) : program_(program), depth_(depth) {}
 
+  /// A call in tail position takes this frame over, so that a loop written as recursion runs in constant stack.
   bool call(const Function& function, const Parts& inputs, Parts& outputs);
   const RunFault& fault() const { return fault_; }
 
@@ -85,13 +92,17 @@ class Frame {
     for (Var var : symbols) env_.erase(var);
   }
 
+  bool enter(const Function& function, const Parts& inputs);
   bool run_region(const Region& region);
   bool run(const Op& op);
   bool run_operator(const Op& op);
   bool run_definition(const Op& op);
   bool run_expansion(const Op& op);
   bool run_call_tir(const Op& op);
+  bool run_make_closure(const Op& op);
   bool run_call(const Op& op);
+  bool run_call_closure(const Op& op);
+  bool run_call_of(const Op& op, const Function& function, Parts inputs);
   std::vector<tir::ExternalArg> external_arguments(const Op& op);
   bool run_external(const Op& op);
   bool run_shape_function(const Op& op);
@@ -116,6 +127,8 @@ class Frame {
 
   Program& program_;
   int depth_;
+  const Function* next_ = nullptr;  ///< called in tail position
+  Parts next_inputs_;
   std::unordered_map<Expr, int64_t> env_;  ///< floats as the bits of a double
   std::unordered_map<const Value*, Parts> values_;
   RunFault fault_;

@@ -2,6 +2,8 @@
 #include "compiler/relax/print_info.h"
 
 #include <algorithm>
+#include <set>
+#include <unordered_map>
 
 #include "compiler/arith/visit.h"
 
@@ -27,11 +29,8 @@ class InfoPrinter {
         return tensor(*info->as<TensorInfo>());
       case InfoKind::kTuple:
         return "R.Tuple(" + list(info->as<TupleInfo>()->fields) + ")";
-      case InfoKind::kCallable: {
-        const auto& callable = *info->as<CallableInfo>();
-        return "R.Callable((" + list(callable.params) + (callable.params.size() == 1 ? ",), " : "), ") +
-               text(callable.result) + (callable.pure ? ", True)" : ", False)");
-      }
+      case InfoKind::kCallable:
+        return callable(*info->as<CallableInfo>());
     }
     RELAXC_UNREACHABLE();
   }
@@ -39,7 +38,30 @@ class InfoPrinter {
  private:
   std::string dim(Expr e) const {
     std::string text = arith::print(e, names_);
-    return quoted_ && e.constant() == nullptr ? "\"" + text + "\"" : text;
+    bool quoted = quoted_;
+    for (Var var : arith::free_vars(e)) quoted |= own_.count(var.node()) != 0;
+    return quoted && e.constant() == nullptr ? "\"" + text + "\"" : text;
+  }
+  /// Its own symbols are quoted, those of the function around are bare: that is how they are told apart.
+  std::string callable(const CallableInfo& callable) const {
+    std::set<std::string> taken;
+    for (Var var : symbols_of(&callable)) taken.insert(names_.var(var));
+    std::unordered_map<const arith::Node*, std::string> own = own_;
+    for (const auto& [node, name] : own) taken.insert(name);
+    for (Var var : callable.symbols) {
+      std::string name = var.name();
+      for (int i = 1; !taken.insert(name).second; ++i) name = var.name() + "_" + std::to_string(i);
+      own[var.node()] = name;
+    }
+    arith::Names names = names_;
+    names.var = [&](Var var) {
+      auto it = own.find(var.node());
+      return it == own.end() ? names_.var(var) : it->second;
+    };
+    InfoPrinter inner(names, false);
+    inner.own_ = own;
+    return "R.Callable((" + inner.list(callable.params) + (callable.params.size() == 1 ? ",), " : "), ") +
+           inner.text(callable.result) + (callable.pure ? ", True)" : ", False)");
   }
   std::string dims(const std::vector<Expr>& list) const {
     std::string text;
@@ -68,6 +90,7 @@ class InfoPrinter {
 
   const arith::Names& names_;
   bool quoted_;
+  std::unordered_map<const arith::Node*, std::string> own_;  ///< symbols of the callables around, and their names
 };
 
 }  // namespace
@@ -88,6 +111,10 @@ Info erase_unknown(Context& context, Info info, const std::function<bool(Var)>& 
     return shape_info(context, shape->ndim);
   if (const auto* prim = info->as<PrimInfo>(); prim && prim->value && !in_scope(prim->value))
     return prim_info(context, prim->dtype);
+  if (info->as<CallableInfo>() != nullptr) {
+    std::vector<Var> free = symbols_of(info);
+    if (!std::all_of(free.begin(), free.end(), known)) return object_info(context);
+  }
   if (const auto* tuple = info->as<TupleInfo>()) {
     std::vector<Info> fields;
     for (Info field : tuple->fields) fields.push_back(erase_unknown(context, field, known));

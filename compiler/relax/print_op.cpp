@@ -53,6 +53,16 @@ std::string FunctionPrinter::expression(const Op& op) {
     case OpKind::kCallFunction:
       calls_ = true;
       return "cls." + op.callee + "(" + names(op.operands()) + ")";
+    case OpKind::kMakeClosure:
+      calls_ = true;
+      return "R.make_closure(cls." + op.callee + ", " + tuple(op.operands()) + ")";
+    case OpKind::kCallClosure: {
+      std::vector<Info> given;
+      for (const Value* result : op.results) given.push_back(result->info);
+      std::string result = given.size() == 1 ? infos(given) : "R.Tuple(" + infos(given) + ")";
+      return "R.invoke_closure(" + name(op.operand(0)) + ", " + tuple(op.operands(), 1) + ", sinfo_args=(" + result +
+             ",))";
+    }
     case OpKind::kCallExternal:
     case OpKind::kShapeFunction: {
       std::string args = op.operands().empty() ? "" : ", " + names(op.operands());

@@ -11,20 +11,38 @@ Info make(Context& context, T info) {
   return context.arena().make<T>(std::move(info));
 }
 
-bool same_dims(const std::vector<Expr>& a, const std::vector<Expr>& b, const arith::Facts& facts = {}) {
-  if (a.size() != b.size()) return false;
-  for (size_t i = 0; i < a.size(); ++i)
-    if (!(a[i] == b[i]) && !arith::prove_equal(a[i], b[i], facts)) return false;
-  return true;
-}
+/// Compares infos; symbols that callables have to themselves are alike if they stand in the same places.
+class Comparison {
+ public:
+  explicit Comparison(const arith::Facts& facts) : facts_(facts) {}
 
-bool same_optional_dims(const std::optional<std::vector<Expr>>& a, const std::optional<std::vector<Expr>>& b) {
-  return a.has_value() == b.has_value() && (!a || same_dims(*a, *b));
-}
+  bool same(Info a, Info b) const;
 
-bool same_fields(const std::vector<Info>& a, const std::vector<Info>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](Info x, Info y) { return same(x, y); });
-}
+  bool same_dims(const std::vector<Expr>& a, const std::vector<Expr>& b) const {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](Expr x, Expr y) { return same_dim(x, y); });
+  }
+
+ private:
+  bool same_dim(Expr a, Expr b) const {
+    if (!renamed_.empty()) b = arith::substitute(b, renamed_);
+    return a == b || arith::prove_equal(a, b, facts_);
+  }
+  bool same_optional_dims(const std::optional<std::vector<Expr>>& a, const std::optional<std::vector<Expr>>& b) const {
+    return a.has_value() == b.has_value() && (!a || same_dims(*a, *b));
+  }
+  bool same_fields(const std::vector<Info>& a, const std::vector<Info>& b) const {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](Info x, Info y) { return same(x, y); });
+  }
+  bool same_callables(const CallableInfo& a, const CallableInfo& b) const {
+    if (a.pure != b.pure || a.symbols.size() != b.symbols.size()) return false;
+    Comparison inner = *this;
+    for (size_t i = 0; i < a.symbols.size(); ++i) inner.renamed_[b.symbols[i]] = a.symbols[i];
+    return inner.same_fields(a.params, b.params) && inner.same(a.result, b.result);
+  }
+
+  const arith::Facts& facts_;
+  arith::Substitution renamed_;  ///< of the second info
+};
 
 std::string list(const std::vector<Expr>& dims) {
   std::string text;
@@ -98,23 +116,24 @@ Info tuple_info(Context& context, std::vector<Info> fields) {
   return make(context, std::move(info));
 }
 
-Info callable_info(Context& context, std::vector<Info> params, Info result, bool pure) {
+Info callable_info(Context& context, std::vector<Var> symbols, std::vector<Info> params, Info result, bool pure) {
   CallableInfo info;
+  info.symbols = std::move(symbols);
   info.params = std::move(params);
   info.result = result;
   info.pure = pure;
   return make(context, std::move(info));
 }
 
-bool same(Info a, Info b) {
-  if (a == b) return true;
+bool Comparison::same(Info a, Info b) const {
+  if (a == b && renamed_.empty()) return true;
   if (a == nullptr || b == nullptr || a->kind != b->kind) return false;
   switch (a->kind) {
     case InfoKind::kObject:
       return true;
     case InfoKind::kPrim: {
       const auto &x = *a->as<PrimInfo>(), &y = *b->as<PrimInfo>();
-      return x.dtype == y.dtype && (x.value == y.value || (x.value && y.value && arith::prove_equal(x.value, y.value)));
+      return x.dtype == y.dtype && (x.value == y.value || (x.value && y.value && same_dim(x.value, y.value)));
     }
     case InfoKind::kShape: {
       const auto &x = *a->as<ShapeInfo>(), &y = *b->as<ShapeInfo>();
@@ -126,18 +145,21 @@ bool same(Info a, Info b) {
     }
     case InfoKind::kTuple:
       return same_fields(a->as<TupleInfo>()->fields, b->as<TupleInfo>()->fields);
-    case InfoKind::kCallable: {
-      const auto &x = *a->as<CallableInfo>(), &y = *b->as<CallableInfo>();
-      return x.pure == y.pure && same_fields(x.params, y.params) && same(x.result, y.result);
-    }
+    case InfoKind::kCallable:
+      return same_callables(*a->as<CallableInfo>(), *b->as<CallableInfo>());
   }
   RELAXC_UNREACHABLE();
+}
+
+bool same(Info a, Info b) {
+  const arith::Facts none;
+  return Comparison(none).same(a, b);
 }
 
 bool subsumes(Info general, Info specific, const arith::Facts& facts) {
   if (general->kind == InfoKind::kObject) return true;
   if (general->kind != specific->kind) return false;
-  auto dims_ok = [&](const auto& g, const auto& s) { return !g || (s && same_dims(*g, *s, facts)); };
+  auto dims_ok = [&](const auto& g, const auto& s) { return !g || (s && Comparison(facts).same_dims(*g, *s)); };
   switch (general->kind) {
     case InfoKind::kObject:
       return true;
@@ -189,8 +211,12 @@ Info substitute(Context& context, Info info, const arith::Substitution& replacem
       for (Info& field : fields) field = substitute(context, field, replacements);
       return tuple_info(context, std::move(fields));
     }
-    case InfoKind::kCallable:
-      return info;
+    case InfoKind::kCallable: {
+      CallableInfo callable = *info->as<CallableInfo>();
+      for (Info& param : callable.params) param = substitute(context, param, replacements);
+      callable.result = substitute(context, callable.result, replacements);
+      return make(context, std::move(callable));
+    }
   }
   RELAXC_UNREACHABLE();
 }
@@ -212,6 +238,14 @@ std::vector<Var> symbols_of(Info info) {
   if (const auto* tuple = info->as<TupleInfo>())
     for (Info field : tuple->fields)
       for (Var var : symbols_of(field)) add(var);
+  if (const auto* callable = info->as<CallableInfo>()) {
+    for (Info param : callable->params)
+      for (Var var : symbols_of(param)) add(var);
+    for (Var var : symbols_of(callable->result)) add(var);
+    std::erase_if(found, [&](Var var) {
+      return std::find(callable->symbols.begin(), callable->symbols.end(), var) != callable->symbols.end();
+    });
+  }
   return found;
 }
 

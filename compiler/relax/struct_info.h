@@ -61,7 +61,10 @@ struct TensorInfo : InfoOf<InfoKind::kTensor> {
 struct TupleInfo : InfoOf<InfoKind::kTuple> {
   std::vector<Info> fields;
 };
+/// A function as a value. `symbols` are its own: each call solves them by its arguments, or brings them into being with
+/// its result; the others are those of the function that it stands in.
 struct CallableInfo : InfoOf<InfoKind::kCallable> {
+  std::vector<Var> symbols;
   std::vector<Info> params;
   Info result = nullptr;
   bool pure = true;
@@ -74,7 +77,7 @@ Info shape_info(Context& context, int32_t ndim = -1);
 Info tensor_info(Context& context, std::vector<Expr> shape, std::optional<DType> dtype);
 Info tensor_info(Context& context, int32_t ndim, std::optional<DType> dtype);
 Info tuple_info(Context& context, std::vector<Info> fields);
-Info callable_info(Context& context, std::vector<Info> params, Info result, bool pure = true);
+Info callable_info(Context& context, std::vector<Var> symbols, std::vector<Info> params, Info result, bool pure = true);
 
 /// True if the two say the same (dims compared by prove_equal).
 bool same(Info a, Info b);
@@ -82,7 +85,7 @@ bool same(Info a, Info b);
 bool subsumes(Info general, Info specific, const arith::Facts& facts = {});
 /// `info` with symbols replaced.
 Info substitute(Context& context, Info info, const arith::Substitution& replacements);
-/// The symbols that occur in `info`, in order of first occurrence.
+/// The symbols that occur in `info`, in order of first occurrence; not those that a callable has to itself.
 std::vector<Var> symbols_of(Info info);
 /// `R.Tensor((n, 4), dtype="float32")`.
 std::string to_string(Info info);

@@ -173,6 +173,21 @@ class Verifier {
         return check(callee->body().arguments.size() == op.operands().size(),
                      what + " has another number of arguments");
       }
+      case OpKind::kMakeClosure: {
+        const Function* callee = module_.find_function(op.callee);
+        check(callee != nullptr, what + ": there is no such function");
+        if (callee == nullptr) return;
+        check(op.results.size() == 1 && op.results[0]->info->as<CallableInfo>() != nullptr,
+              what + " makes no callable");
+        return check(op.operands().size() <= callee->body().arguments.size(), what + " captures too many values");
+      }
+      case OpKind::kCallClosure: {
+        const Value* callee = op.operand(0);
+        const auto* type = callee == nullptr ? nullptr : callee->info->as<CallableInfo>();
+        check(type != nullptr, what + " calls what is no callable");
+        return check(type == nullptr || type->params.size() + 1 == op.operands().size(),
+                     what + " has another number of arguments");
+      }
       case OpKind::kCallExternal:
       case OpKind::kShapeFunction:
         return check(!op.callee.empty(), what + " names no function");

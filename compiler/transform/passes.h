@@ -11,6 +11,9 @@ namespace relaxc {
 Result<Changed> adopt_casts(relax::Module&, PassContext&);
 /// Deduces the struct info of every value anew, in order. Gives kTyped. Reports what does not fit.
 Result<Changed> infer(relax::Module&, PassContext&);
+/// Turns every function that is a value into calls of functions of the module. Reports functions in the interface of a
+/// public one, and recursions that wrap a new function around the last each time. Needs kTyped.
+Result<Changed> resolve_closures(relax::Module&, PassContext&);
 /// Makes a loop of a function that calls itself in tail position. Needs kTyped.
 Result<Changed> loop_recursion(relax::Module&, PassContext&);
 /// Replaces every operator that means other operators by them.

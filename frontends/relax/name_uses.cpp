@@ -30,6 +30,7 @@ void collect(const std::vector<const ast::Stmt*>& body, std::set<std::string>& n
     collect(stmt->target, names);
     collect(stmt->annotation, names);
     collect(stmt->value, names);
+    for (const ast::Parameter& param : stmt->params) collect(param.annotation, names);
     for (const ast::WithItem& item : stmt->with) {
       collect(item.value, names);
       collect(item.target, names);

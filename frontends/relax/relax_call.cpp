@@ -419,6 +419,8 @@ Status RelaxFunctionReader::match_argument(Info param, Info argument, arith::Sub
       symbols.emplace(wanted->value, given->value);
     return Done{};
   }
+  if (const auto* wanted = param->as<relax::CallableInfo>())
+    if (wanted->params.size() != argument->as<relax::CallableInfo>()->params.size()) return mismatch(Kind::wrong_arity);
   if (const auto* wanted = param->as<relax::TupleInfo>()) {
     const auto& given = argument->as<relax::TupleInfo>()->fields;
     if (wanted->fields.size() != given.size()) return mismatch(Kind::wrong_arity);

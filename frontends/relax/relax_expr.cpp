@@ -95,7 +95,7 @@ Result<Term> RelaxFunctionReader::eval(const ast::Expr& e) {
 }
 
 Result<Term> RelaxFunctionReader::name_term(const ast::Expr& e) {
-  if (auto* known = names_.find(e.text)) {
+  if (auto* known = find(e.text)) {
     if (known->value.kind == Term::kPoison) return source_.diag().failed();
     if (known->value.kind == Term::kScalar && unbound_.count(known->value.scalar.expr) != 0)
       return source_.error(e.place, Kind::unbound_name,
@@ -255,9 +255,10 @@ Result<Term> RelaxFunctionReader::call(const ast::Expr& e) {
   // f[n](x): the symbols of f in brackets.
   bool symbols = e.items[0]->is(AstKind::kSubscript) && e.items[0]->items[0]->is(AstKind::kAttribute);
   if (e.items[0]->is(AstKind::kSubscript) && e.items[0]->items[0]->is(AstKind::kName))
-    symbols = names_.find(e.items[0]->items[0]->text) == nullptr;
+    symbols = find(e.items[0]->items[0]->text) == nullptr;
   RELAXC_TRY(Term function, eval(symbols ? *e.items[0]->items[0] : *e.items[0]));
   if (function.kind == Term::kGlobal) return call_global(function.text, e);
+  if (function.kind == Term::kSelf || function.kind == Term::kValue) return call_value(function, e);
   return source_.error(e.items[0]->place, Kind::invalid_value, "this is no function");
 }
 
@@ -272,6 +273,8 @@ Result<Term> RelaxFunctionReader::special(const std::string& path, const ast::Ex
   if (path == "R.call_packed" || path == "R.call_pure_packed") return call_packed(e);
   if (path == "R.match_cast" || path == "R.emit_match_cast") return match(e, false);
   if (path == "R.match_shape") return match(e, true);
+  if (path == "R.make_closure") return make_closure(e);
+  if (path == "R.invoke_closure" || path == "R.invoke_pure_closure") return invoke_closure(e);
   if (path == "R.const") return constant(e);
   if (path == "R.ExternFunc" && arguments == 1) {
     RELAXC_TRY(std::string symbol, string_value(source_, *e.items[1], "a symbol"));
@@ -446,7 +449,10 @@ Result<relax::Value*> RelaxFunctionReader::as_value(const Term& term, Place plac
       return source_.error(place, Kind::dtype_mismatch, "expected a value, found a string");
     case Term::kModule:
       return source_.error(place, Kind::dtype_mismatch, "expected a value, found the module");
+    case Term::kSelf:
+      return self_closure(place);
     case Term::kGlobal:
+      return global_closure(term.text, {}, place);
     case Term::kExternal:
       break;
   }

@@ -116,9 +116,9 @@ Status RelaxFunctionReader::collect_symbols() {
       if (!known(dim)) symbols.push_back(arith::Var(var));
       if (tensor) function_.facts.bound(arith::Var(var), arith::Range::at_least(0));
     });
-  for (size_t i = 0; i < function_.body().arguments.size(); ++i)
+  for (size_t i = 0; i < definition_.params.size(); ++i)
     for (arith::Var var : relax::symbols_of(function_.body().arguments[i]->info))
-      if (!known(var)) {
+      if (!known(var) && std::find(outer_symbols_.begin(), outer_symbols_.end(), var) == outer_symbols_.end()) {
         Failure failure =
             source_.error(definition_.params[i].place, Kind::ill_formed,
                           "no parameter has the symbol '{}' alone as a dim, so it has no value", var.name());
@@ -201,8 +201,13 @@ Failure RelaxFunctionReader::unbound(const ast::Expr& e, bool dims) {
 }
 
 Result<Scalar> RelaxFunctionReader::name(const ast::Expr& e) {
-  auto* known = names_.find(e.text);
+  if (own_symbols_ != nullptr)
+    if (auto own = own_symbols_->find(e.text); own != own_symbols_->end()) return Scalar{own->second};
+  // What stands in quotes in a signature is a symbol of the function's own.
+  bool own = quoted_ && pattern_ == Pattern::kFresh && own_symbols_ == nullptr;
+  auto* known = own ? names_.find(e.text) : find(e.text);
   if (known == nullptr) {
+    if (own_symbols_ != nullptr) return Scalar{own_symbols_->emplace(e.text, context_.var(e.text)).first->second};
     if (pattern_ != Pattern::kFresh) return unbound(e, true);
     arith::Var var = context_.var(e.text);
     names_.bind(e.text, Term::of(Scalar{var}), e.place);

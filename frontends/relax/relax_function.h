@@ -2,7 +2,7 @@
 //
 // relax_function.cpp has the signature and names, relax_stmt.cpp the statements, relax_region.cpp branches and loops,
 // relax_expr.cpp the expressions, relax_operator.cpp calls of operators, relax_call.cpp calls of functions,
-// relax_info.cpp annotations.
+// relax_closure.cpp nested functions and functions as values, relax_info.cpp annotations.
 #pragma once
 
 #include <optional>
@@ -62,7 +62,9 @@ class RelaxFunctionReader : ScalarReader {
   void poison(const ast::Expr* target);
   void poison_names(const ast::Expr* annotation);
   arith::Var declare_symbol(const std::string& name, DType dtype, Place place);
-  bool shadowed(const std::string& root) { return names_.find(root) != nullptr; }
+  /// A name of this function, or of one around, which is then captured.
+  Scope<Term>::Binding* find(const std::string& name);
+  bool shadowed(const std::string& root) { return find(root) != nullptr; }
   /// "R.nn.relu" of a call's callee, if no local name hides its root.
   std::string path_of(const ast::Expr& e);
 
@@ -140,6 +142,20 @@ class RelaxFunctionReader : ScalarReader {
   relax::GraphBuilder& at(Place place);
   relax::GraphBuilder& builder();
 
+  // Nested functions and functions as values.
+  Status nested_function(const ast::Stmt& stmt);
+  Term import(const Term& outer, const std::string& name, Place place);
+  void import_symbols(const std::vector<arith::Var>& symbols);
+  std::vector<Value*> finish_captures();
+  Result<Value*> self_closure(Place place);
+  Result<Value*> global_closure(const std::string& name, const std::vector<Value*>& captured, Place place);
+  /// What a name is bound to: a function of the module becomes a value.
+  Result<Term> named_function(const Term& term, Place place);
+  Result<Term> make_closure(const ast::Expr& e);
+  Result<Term> invoke_closure(const ast::Expr& e);
+  Result<Term> call_closure(Value* callee, const std::vector<Value*>& args, Place place);
+  Result<Term> call_value(const Term& function, const ast::Expr& e);
+
   // Operators.
   struct Argument {
     Term term;
@@ -203,6 +219,13 @@ class RelaxFunctionReader : ScalarReader {
   bool signature_ok_ = false;
   bool may_return_ = true;
   std::vector<Value*>* return_into_ = nullptr;
+  RelaxFunctionReader* parent_ = nullptr;  ///< of a nested function: the one around
+  size_t own_params_ = 0;                  ///< of a nested function: parameters before the captured values
+  std::vector<Value*> captured_;           ///< values of `parent_`, one for each parameter after those
+  std::vector<arith::Var> outer_symbols_;  ///< symbols of `parent_` that are mentioned here
+  std::vector<relax::Op*> self_closures_;  ///< to be given what is captured, once that is known
+  bool quoted_ = false;                    ///< the dim being read stands in quotes
+  std::map<std::string, arith::Var>* own_symbols_ = nullptr;  ///< of the R.Callable that is being read
   enum class State : uint8_t { kNew, kRunning, kDone, kFailed } state_ = State::kNew;
 };
 

@@ -1,5 +1,6 @@
 // relax_info.cpp: annotations to struct info, and values brought to what their annotation says.
 #include <algorithm>
+#include <utility>
 
 #include "frontends/relax/grammar.h"
 #include "frontends/relax/literals.h"
@@ -51,6 +52,10 @@ bool contradict(relax::Info a, relax::Info b) {
     if (x->fields.size() != y.size()) return true;
     for (size_t i = 0; i < y.size(); ++i)
       if (contradict(x->fields[i], y[i])) return true;
+  }
+  if (const auto* x = a->as<relax::CallableInfo>()) {
+    const auto* y = b->as<relax::CallableInfo>();
+    return x->params.size() != y->params.size();
   }
   return false;
 }
@@ -145,6 +150,9 @@ Result<relax::Info> RelaxFunctionReader::tensor_info(const ast::Expr& e) {
         return source_.error(shape->place, Kind::invalid_value, "a dim cannot be negative, found {}", *dim.constant());
     if (rank >= 0 && rank != static_cast<int64_t>(list->size()))
       return source_.error(ndim->place, Kind::rank_mismatch, "ndim={} of a shape of {} dims", rank, list->size());
+    for (arith::Expr dim : *list)
+      if (pattern_ != Pattern::kUse && own_symbols_ == nullptr && dim.as<arith::VarNode>() != nullptr)
+        function_.facts.bound(arith::Var(dim.as<arith::VarNode>()), arith::Range::at_least(0));
     return relax::tensor_info(context_, std::move(*list), element);
   }
   if (!ok) return diag.failed();
@@ -215,21 +223,6 @@ Result<relax::Info> RelaxFunctionReader::tuple_info(const ast::Expr& e) {
   return relax::tuple_info(context_, std::move(fields));
 }
 
-Result<relax::Info> RelaxFunctionReader::callable_info(const ast::Expr& e) {
-  Diagnostics& diag = source_.diag();
-  std::vector<const ast::Expr*> arguments = arguments_of(e);
-  if (arguments.size() < 2 || !arguments[0]->is_sequence())
-    return source_.error(e.place, Kind::ill_formed, "expected R.Callable((parameters,), result)");
-  std::vector<Info> params;
-  for (const ast::Expr* item : arguments[0]->items) {
-    RELAXC_TRY(Info param, info(*item));
-    params.push_back(param);
-  }
-  RELAXC_TRY(Info result, info(*arguments[1]));
-  bool pure = arguments.size() < 3 || !arguments[2]->is(AstKind::kFalse);
-  return relax::callable_info(context_, std::move(params), result, pure);
-}
-
 /// One info, or several in a tuple or list.
 Result<std::vector<relax::Info>> RelaxFunctionReader::info_list(const ast::Expr& e) {
   Diagnostics& diag = source_.diag();
@@ -248,7 +241,12 @@ Result<arith::Expr> RelaxFunctionReader::dim(const ast::Expr& e) {
   if (!e.is(AstKind::kString)) return index(e);
   const ast::Expr* quoted = parse_quoted(source_, scope_.tree, {e.place.begin + 1, e.place.length - 2});
   if (quoted == nullptr) return source_.diag().failed();
-  return index(*quoted);
+  if (own_symbols_ != nullptr && quoted->is(AstKind::kName) && own_symbols_->count(quoted->text) == 0)
+    own_symbols_->emplace(quoted->text, context_.var(quoted->text));
+  bool outer = std::exchange(quoted_, true);
+  Result<arith::Expr> value = index(*quoted);
+  quoted_ = outer;
+  return value;
 }
 
 Result<std::vector<arith::Expr>> RelaxFunctionReader::dims(const ast::Expr& e) {
@@ -256,7 +254,12 @@ Result<std::vector<arith::Expr>> RelaxFunctionReader::dims(const ast::Expr& e) {
   if (e.is(AstKind::kString)) {
     const ast::Expr* quoted = parse_quoted(source_, scope_.tree, {e.place.begin + 1, e.place.length - 2});
     if (quoted == nullptr) return diag.failed();
-    if (quoted->is_sequence()) return dims(*quoted);
+    if (quoted->is_sequence()) {
+      bool outer = std::exchange(quoted_, true);
+      Result<std::vector<arith::Expr>> list = dims(*quoted);
+      quoted_ = outer;
+      return list;
+    }
     return source_.error(e.place, Kind::ill_formed, "expected a shape such as \"(n, 4)\"");
   }
   if (e.is_sequence()) {
@@ -271,7 +274,7 @@ Result<std::vector<arith::Expr>> RelaxFunctionReader::dims(const ast::Expr& e) {
     return list;
   }
   if (e.is(AstKind::kCall) && e.items.size() == 2 && path_of(*e.items[0]) == "R.shape") return dims(*e.items[1]);
-  auto* known = e.is(AstKind::kName) ? names_.find(e.text) : nullptr;
+  auto* known = e.is(AstKind::kName) ? find(e.text) : nullptr;
   bool number = e.is(AstKind::kInt) || e.is(AstKind::kBinary) ||
                 (e.is(AstKind::kName) && known == nullptr && pattern_ == Pattern::kFresh) ||
                 (known != nullptr && known->value.kind == Term::kScalar);

@@ -106,6 +106,7 @@ RelaxFunctionReader::Branch RelaxFunctionReader::read_branch(relax::Region* regi
   made.ok = bool(suite({body.begin(), body.begin() + static_cast<int64_t>(labels)}));
   for (size_t i = labels; i < body.size(); ++i) {
     Result<Term> term = eval(*body[i]->value);
+    if (term) term = named_function(*term, body[i]->value->place);
     made.ok = made.ok && term;
     bind(*body[i]->target, term ? *term : Term());
   }

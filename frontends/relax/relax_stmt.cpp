@@ -71,7 +71,7 @@ Status RelaxFunctionReader::statement(const ast::Stmt& stmt) {
       return source_.error(stmt.place, Kind::unsupported,
                            "a Relax function loops by 'with R.loop(…)' or by calling itself");
     case StmtKind::kFunction:
-      return source_.error(stmt.place, Kind::unsupported, "a function inside a function is not read yet");
+      return nested_function(stmt);
     default:
       break;
   }
@@ -88,6 +88,7 @@ Status RelaxFunctionReader::assignment(const ast::Stmt& stmt) {
   hint_ = stmt.annotation;
   Result<Term> term = eval(*stmt.value);
   hint_ = nullptr;
+  if (term) term = named_function(*term, stmt.value->place);
   if (!term) {
     if (stmt.annotation != nullptr) read_for_errors(*stmt.annotation);
     return diag.failed();

@@ -23,6 +23,7 @@ struct Term {
     kSequence,  ///< a tuple or list of terms; the results of an op that has several
     kModule,    ///< the class, or `cls`
     kGlobal,    ///< a function of the module
+    kSelf,      ///< the nested function that is being read
     kExternal,  ///< an external function
   };
   Kind kind = kPoison;

@@ -208,6 +208,9 @@ Status HostFunction::lower_op(Op& op) {
       return call_tir(op);
     case OpKind::kCallFunction:
       return call_function(op);
+    case OpKind::kMakeClosure:
+    case OpKind::kCallClosure:
+      RELAXC_UNREACHABLE("resolve_closures leaves no callable");
     case OpKind::kCallExternal:
       return call_external(op);
     case OpKind::kShapeFunction:

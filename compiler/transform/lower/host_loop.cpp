@@ -94,7 +94,7 @@ void HostFunction::carry_symbols(const Op& op, LoopState& loop) {
 Expr HostFunction::bound_of_carried(const Op&, const LoopState& loop, Var var, Expr initial, Expr next) {
   if (!var.dtype().is_index()) return {};
   Expr start = symbols_.bounded(initial), trips = loop.trips ? symbols_.bounded(loop.trips) : Expr();
-  if (next == var) return start;
+  if (next == var || arith::prove(arith::le(next, var), symbols_.facts())) return start;
   if (!start || !trips) return {};
   Expr step = arith::simplify(next - var, symbols_.facts());
   if (symbols_.of_entry(step)) return start + arith::max(trips, build_.index(0)) * arith::max(step, build_.index(0));

@@ -1,0 +1,79 @@
+// callable.cpp: what a function is as a value.
+#include "compiler/relax/callable.h"
+
+#include <algorithm>
+
+namespace relaxc::relax {
+
+Info joined_results(Context& context, std::vector<Info> results) {
+  return results.size() == 1 ? results[0] : tuple_info(context, std::move(results));
+}
+
+std::vector<Info> split_results(Info result) {
+  const auto* tuple = result->as<TupleInfo>();
+  return tuple != nullptr && tuple->fields.size() != 1 ? tuple->fields : std::vector<Info>{result};
+}
+
+Info callable_type(const Function& function, std::vector<Info> results, size_t captured, arith::Substitution symbols) {
+  Context& context = function.context();
+  const std::vector<Value*>& parameters = function.body().arguments;
+  std::vector<Info> params;
+  for (size_t i = 0; i + captured < parameters.size(); ++i) params.push_back(parameters[i]->info);
+  Info result = joined_results(context, std::move(results));
+  std::vector<Var> own;
+  auto rename = [&](Info info) {
+    for (Var var : symbols_of(info)) {
+      if (symbols.count(var) != 0) continue;
+      Var fresh = context.var(var.name(), var.dtype());
+      symbols.emplace(var, fresh);
+      own.push_back(fresh);
+    }
+    return substitute(context, info, symbols);
+  };
+  for (Info& param : params) param = rename(param);
+  result = rename(result);
+  return callable_info(context, std::move(own), std::move(params), result);
+}
+
+bool holds_callable(Info info) {
+  if (info->as<CallableInfo>() != nullptr) return true;
+  const auto* tuple = info->as<TupleInfo>();
+  return tuple != nullptr && std::any_of(tuple->fields.begin(), tuple->fields.end(), holds_callable);
+}
+
+void solve_symbols(Info formal, Info actual, arith::Substitution& found) {
+  auto solve = [&](const std::optional<std::vector<Expr>>& from, const std::optional<std::vector<Expr>>& to) {
+    if (!from || !to) return;
+    for (size_t i = 0; i < std::min(from->size(), to->size()); ++i)
+      if ((*from)[i].as<arith::VarNode>() != nullptr) found.emplace((*from)[i], (*to)[i]);
+  };
+  if (formal->kind != actual->kind) return;
+  if (const auto* tensor = formal->as<TensorInfo>()) return solve(tensor->shape, actual->as<TensorInfo>()->shape);
+  if (const auto* shape = formal->as<ShapeInfo>()) return solve(shape->dims, actual->as<ShapeInfo>()->dims);
+  if (const auto* prim = formal->as<PrimInfo>()) {
+    arith::Expr value = actual->as<PrimInfo>()->value;
+    if (prim->value && value && prim->value.as<arith::VarNode>() != nullptr) found.emplace(prim->value, value);
+  }
+  if (const auto* tuple = formal->as<TupleInfo>()) {
+    const std::vector<Info>& fields = actual->as<TupleInfo>()->fields;
+    for (size_t i = 0; i < std::min(fields.size(), tuple->fields.size()); ++i)
+      solve_symbols(tuple->fields[i], fields[i], found);
+  }
+}
+
+bool in_tail_position(const Op& op) {
+  for (const Op* at = &op; at->block != nullptr; at = at->block->parent->parent_op) {
+    const Region& region = *at->block->parent;
+    if (at->block->ops.back() != at || region.results() != at->results) return false;
+    bool after = false;
+    for (const Block* block : region.blocks) {
+      if (after && !block->ops.empty()) return false;
+      after |= block == at->block;
+    }
+    if (region.parent_op == nullptr) return true;
+    if (region.parent_op->kind != OpKind::kIf) return false;
+  }
+  return false;
+}
+
+}  // namespace relaxc::relax

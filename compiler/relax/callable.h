@@ -1,0 +1,28 @@
+// callable.h: functions as values: what their type says, and what a call of one gives.
+#pragma once
+
+#include "compiler/relax/graph.h"
+
+namespace relaxc::relax {
+
+/// What several results are as one info: the tuple of them; one result is itself.
+Info joined_results(Context& context, std::vector<Info> results);
+/// The results of a call, one a value: the fields of a tuple, but one field is a tuple of its own.
+std::vector<Info> split_results(Info result);
+
+/// The type of `function` whose last `captured` parameters are given, with results of `results`. `symbols` are those of
+/// the function that what is captured decides, and what they are where the closure is made; the others become the
+/// type's own.
+Info callable_type(const Function& function, std::vector<Info> results, size_t captured, arith::Substitution symbols);
+
+/// Whether a value of this info is a function, or a tuple with one in it.
+bool holds_callable(Info info);
+
+/// Gives the symbols that stand alone in `formal`, a parameter's info, what `actual` has in their place, unless they
+/// have a value already.
+void solve_symbols(Info formal, Info actual, arith::Substitution& found);
+
+/// Whether nothing is left to do in the function after `op` but to return its results.
+bool in_tail_position(const Op& op);
+
+}  // namespace relaxc::relax
