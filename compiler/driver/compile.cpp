@@ -111,6 +111,7 @@ class Compilation {
   Status transform(relax::Module& module, const Target& target, interface::Object& object) {
     std::unique_ptr<tir::Evaluator> evaluator = tir::make_interpreter();
     PassContext context{ops_, target, diag_, *evaluator, options_.opt_level(), &object};
+    context.max_recursion = options_.max_recursion;
     PassOptions passes = options_.passes;
     passes.time_passes |= options_.verbose;
     passes.show = [](const std::string& text) { fmt::print(stderr, "{}", text); };

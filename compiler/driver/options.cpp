@@ -104,6 +104,9 @@ void add_target_flags(CLI::App& app, Options& o) {
   app.add_option("--mcpu", o.cpu, "target CPU, or 'native' (default: x86-64-v3, else the triple's baseline)");
   app.add_option("--mattr", o.features, "target features, as in +avx2,-fma");
   app.add_option("--threads", o.task_slots, "most tasks of a parallel loop")->check(CLI::Range(1, 1024));
+  app.add_option("--max-recursion", o.max_recursion, "most calls of recursive functions that have not ended")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 31))
+      ->capture_default_str();
 }
 
 void add_model_flags(CLI::App& app, Options& o) {

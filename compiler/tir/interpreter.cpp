@@ -195,9 +195,14 @@ RunStatus Interpreter::call(const CallRecord& record, const Register* r) {
 }
 
 /// The runtime's heap (runtime-lite/core/heap.c) with memory of the interpreter's own.
+static constexpr int64_t kHeapWords = 59;  // RLX_HEAP_WORDS
+
 RunStatus Interpreter::call_runtime(const CallRecord& record, const Register* r) {
   auto address = [&](size_t i) { return static_cast<int64_t*>(r[record.args.at(i).value].p); };
-  if (record.callee == "rlx_heap_begin") return {};
+  if (record.callee == "rlx_heap_begin") {
+    std::fill_n(address(0), kHeapWords, 0);
+    return {};
+  }
   if (record.callee == "rlx_heap_reserve")
     return reserve(address(1), r[record.args.at(2).value].i, r[record.args.at(3).value].i);
   RELAXC_CHECK(record.callee == "rlx_heap_release", "the interpreter has no " + record.callee);

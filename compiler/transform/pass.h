@@ -43,6 +43,7 @@ struct PassContext {
   tir::Evaluator& evaluator;  ///< runs definitions for folding
   int opt_level = 2;
   interface::Object* object = nullptr;  ///< what the outside sees; filled in by lowering
+  int64_t max_recursion = 1000;         ///< most calls of recursive functions that have not ended (--max-recursion)
 };
 
 /// A pass: a function of the module. Its file, its name here, its flag and its test folder all have one name.

@@ -104,7 +104,8 @@ int32_t rlx_generic_run(const rlx_function_private* self, uint64_t* scratch, rlx
 #define RLX_HEAP_CHUNK       2 /* bytes of the next chunk; 0: RLX_HEAP_FIRST_CHUNK */
 #define RLX_HEAP_FREE        3 /* free blocks of 64 << k bytes, linked */
 #define RLX_HEAP_CLASSES     55
-#define RLX_HEAP_WORDS       (RLX_HEAP_FREE + RLX_HEAP_CLASSES)
+#define RLX_HEAP_DEPTH       (RLX_HEAP_FREE + RLX_HEAP_CLASSES) /* calls of recursive functions that have not ended */
+#define RLX_HEAP_WORDS       (RLX_HEAP_DEPTH + 1)
 #define RLX_HEAP_FIRST_CHUNK 16384
 
 /* An empty heap. Always RLX_OK. */

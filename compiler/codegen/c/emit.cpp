@@ -5,6 +5,7 @@
 
 #include "compiler/codegen/c/entry.h"
 #include "compiler/codegen/c/helpers.h"
+#include "compiler/interface/call_order.h"
 
 namespace relaxc::codegen_c {
 namespace {
@@ -36,10 +37,13 @@ bool write_weights(const interface::Weights& weights, const Write& write) {
 
 bool emit_c(const interface::Object& object, std::string_view header, const Write& write) {
   Conventions conventions;
+  std::vector<const tir::PrimFunc*> circles = interface::called_before_listed(object);
+  for (const tir::PrimFunc* function : circles) conventions[function->name] = {true, true};
   for (const tir::PrimFunc* function : object.functions)
-    conventions[function->name] = convention_of(*function, conventions);
+    conventions.try_emplace(function->name, convention_of(*function, conventions));
   std::set<std::string> helpers{"fail"};
   std::string functions, entries, calls;
+  for (const tir::PrimFunc* function : circles) functions += prototype_text(*function, conventions);
   for (const tir::PrimFunc* function : object.functions) functions += function_text(*function, conventions, helpers);
   for (size_t i = 0; i < object.entries.size(); ++i) {
     entries += entry_text(object, object.entries[i], i, conventions);

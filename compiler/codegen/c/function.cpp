@@ -44,6 +44,11 @@ class FunctionPrinter {
     });
   }
 
+  std::string prototype() {
+    signature();
+    return out_.substr(0, out_.rfind(" {")) + ";\n\n";
+  }
+
   std::string run() {
     signature();
     ++indent_;
@@ -350,6 +355,11 @@ Convention convention_of(const tir::PrimFunc& function, const Conventions& calle
 
 std::string function_name(const std::string& prim_func) {
   return "k_" + interface::identifier(prim_func);
+}
+
+std::string prototype_text(const tir::PrimFunc& function, const Conventions& conventions) {
+  std::set<std::string> helpers;
+  return FunctionPrinter(function, conventions, helpers).prototype();
 }
 
 std::string function_text(const tir::PrimFunc& function, const Conventions& conventions,

@@ -23,6 +23,9 @@ Convention convention_of(const tir::PrimFunc& function, const Conventions& calle
 /// The C name of a prim func inside the file.
 std::string function_name(const std::string& prim_func);
 
+/// The declaration, for a function that is called before it is defined.
+std::string prototype_text(const tir::PrimFunc& function, const Conventions& conventions);
+
 /// The definition, `static`. Collects the helpers it calls.
 std::string function_text(const tir::PrimFunc& function, const Conventions& conventions,
                           std::set<std::string>& helpers);

@@ -59,12 +59,28 @@ void ModuleLowering::set_attributes(llvm::Function& function) const {
   }
 }
 
-const Signature& ModuleLowering::add(const tir::PrimFunc& function, const std::string& symbol) {
-  RELAXC_CHECK(find(function.name) == nullptr, "two prim funcs named " + function.name);
-  Signature signature;
-  signature.source = &function;
-  inspect(*this, function, signature);
+void ModuleLowering::declare(const tir::PrimFunc& function, const std::string& symbol) {
+  Signature signature{.source = &function, .function = nullptr, .may_fail = true, .wants_context = true};
+  make_function(signature, symbol);
+  functions_.emplace(function.name, signature);
+}
 
+const Signature& ModuleLowering::add(const tir::PrimFunc& function, const std::string& symbol) {
+  auto declared = functions_.find(function.name);
+  if (declared == functions_.end()) {
+    Signature signature;
+    signature.source = &function;
+    inspect(*this, function, signature);
+    make_function(signature, symbol);
+    declared = functions_.emplace(function.name, signature).first;
+  }
+  RELAXC_CHECK(declared->second.function->isDeclaration(), "two prim funcs named " + function.name);
+  FunctionLowering(*this, declared->second).run();
+  return declared->second;
+}
+
+void ModuleLowering::make_function(Signature& signature, const std::string& symbol) {
+  const tir::PrimFunc& function = *signature.source;
   llvm::LLVMContext& context = module_.getContext();
   llvm::IRBuilder<> builder(context);
   llvm::Type* pointer = builder.getPtrTy();
@@ -79,8 +95,6 @@ const Signature& ModuleLowering::add(const tir::PrimFunc& function, const std::s
                                               llvm::GlobalValue::InternalLinkage, symbol, module_);
   set_attributes(*signature.function);
   signature.function->addFnAttr(llvm::Attribute::NoInline);
-  FunctionLowering(*this, signature).run();
-  return functions_.emplace(function.name, signature).first->second;
 }
 
 }  // namespace relaxc::codegen_llvm

@@ -42,6 +42,9 @@ class ModuleLowering {
 
   /// Declares and lowers a function whose callees were added before. `symbol`: its name in the module.
   const Signature& add(const tir::PrimFunc& function, const std::string& symbol);
+  /// Declares a function that is called before it is added, because the two call each other: it is assumed to do
+  /// whatever a function may.
+  void declare(const tir::PrimFunc& function, const std::string& symbol);
   const Signature* find(const std::string& name) const;
 
   llvm::Module& module() { return module_; }
@@ -52,6 +55,8 @@ class ModuleLowering {
   void set_attributes(llvm::Function& function) const;
 
  private:
+  void make_function(Signature& signature, const std::string& symbol);
+
   llvm::Module& module_;
   LoweringOptions options_;
   std::map<std::string, Signature> functions_;

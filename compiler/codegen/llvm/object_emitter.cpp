@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "compiler/interface/call_order.h"
+
 namespace relaxc::codegen_llvm {
 
 std::string weights_symbol(const interface::Object& object) {
@@ -13,6 +15,8 @@ std::string weights_section(const interface::Object& object) {
 }
 
 void ObjectEmitter::run(const std::string& weights_text) {
+  for (const tir::PrimFunc* function : interface::called_before_listed(object_))
+    lowering_.declare(*function, object_.name + ".f." + function->name);
   for (const tir::PrimFunc* function : object_.functions)
     lowering_.add(*function, object_.name + ".f." + function->name);
   for (const interface::PublicPrimFunc& function : object_.public_prim_funcs) public_function(function);

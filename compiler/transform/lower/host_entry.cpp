@@ -86,6 +86,8 @@ Status HostFunction::run() {
   RELAXC_DO(check_known());
   Steps steps(build_);
   steps_ = &steps;
+  depth_ = is_recursive() ? 1 : 0;  // its guards cannot be asked before the call
+  if (is_recursive()) static_cast<void>(heap());
   for (Value* argument : function_.body().arguments) {
     size_t first = inputs_.size();
     slot(*argument) = add_parameter(argument->name, argument->info);
@@ -135,6 +137,7 @@ Status HostFunction::add_symbols() {
       return diag.error(function_.location, Kind::unbound_name,
                         "symbol '{}' of '{}' is no dim of a parameter by itself, so nothing gives its value",
                         var.name(), function_.name);
+  if (is_recursive()) return Done{};  // a call gives what its arguments say; the rest is read in the body
   for (Op* op : ops_of(function_.body())) add_value_symbols(*op);
   for (Op* op : ops_of(function_.body())) add_called_symbols(*op);
   // A number of iterations is read before it is known whether the loop is reached; any number will do then.
@@ -269,7 +272,9 @@ void HostFunction::publish(tir::Stmt body) {
                        body);
   HostCallee callee;
   callee.function = &function_;
-  callee.name = shared_.module.unique_name(function_.name + "_call");
+  const HostCallee* announced = is_recursive() ? &shared_.callees.at(function_.name) : nullptr;
+  callee.name = announced != nullptr ? shared_.bodies.at(function_.name)
+                                     : shared_.module.unique_name(function_.name + "_call");
   callee.guards = guards_;
   callee.symbols = symbols_.entry(), callee.values = values_;
   for (const Input& input : inputs_) callee.inputs.push_back(input.buffer);
@@ -279,7 +284,7 @@ void HostFunction::publish(tir::Stmt body) {
     std::vector<Expr> shape;
     size_t first = callee.bounds.size();
     for (Expr dim : output_dims(output)) {
-      callee.bounds.push_back(symbols_.bounded(dim));
+      callee.bounds.push_back(announced != nullptr ? announced->bounds[callee.bounds.size()] : symbols_.bounded(dim));
       shape.push_back(callee.bounds.back() ? callee.bounds.back() : build_.index(INT64_MAX));
     }
     callee.outputs.push_back(known(output.info));  // the names of data alone stay unknown to callers
@@ -303,9 +308,15 @@ void HostFunction::publish(tir::Stmt body) {
   callee.needs_heap = heap_ != nullptr;
 
   callee.read = named_buffers(context(), body);
+  shared_.module.add_prim_func(host_prim_func(callee.name, body));
+  if (!function_.is_private && !entry_is_missing()) add_entry(callee.name);
+  if (form_ == Form::kShared && announced == nullptr) shared_.callees.emplace(function_.name, std::move(callee));
+}
 
+/// What all host functions take: inputs, outputs, arena, weights, out_dims, perhaps the heap, entry symbols.
+tir::PrimFunc HostFunction::host_prim_func(const std::string& name, tir::Stmt body) const {
   tir::PrimFunc host;
-  host.name = callee.name;
+  host.name = name;
   host.attrs["arena"] = std::to_string(inputs_.size() + outputs_.size());  // the parameter that plan_memory sizes
   host.noalias = false;                                                    // a state's output may be its input's memory
   for (const Input& input : inputs_) host.params.push_back({input.buffer, {}});
@@ -319,9 +330,7 @@ void HostFunction::publish(tir::Stmt body) {
   host.location = function_.location;
   tir::collect_symbols(host);
   RELAXC_CHECK(host.symbols.empty(), "'" + host.symbols.front().name() + "' is no entry symbol of " + function_.name);
-  shared_.module.add_prim_func(std::move(host));
-  if (!function_.is_private && !entry_is_missing()) add_entry(callee.name);
-  if (form_ == Form::kShared) shared_.callees.emplace(function_.name, std::move(callee));
+  return host;
 }
 
 }  // namespace relaxc::lower

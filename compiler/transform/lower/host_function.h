@@ -29,7 +29,16 @@ using relax::Value;
 using tir::BufferRef;
 
 /// Numbers of rlx_status that lowered code gives; tests/unit/lower compares them with relax_rt.h.
-enum Code : int32_t { kDerivedDim = 8, kDimBounds = 9, kDataCapacity = 33, kOutOfMemory = 38, kDataBound = 40 };
+enum Code : int32_t {
+  kStaticDim = 6,
+  kSymbolEquality = 7,
+  kDerivedDim = 8,
+  kDimBounds = 9,
+  kDataCapacity = 33,
+  kRecursionDepth = 36,
+  kOutOfMemory = 38,
+  kDataBound = 40
+};
 
 /// What a Relax value is in the host function. A shape or an index scalar is what its struct info says and needs none.
 struct Slot {
@@ -76,6 +85,8 @@ struct Shared {
   WeightLayout weights = {};
   std::map<std::string, HostCallee> callees = {};  ///< by the Relax function's name
   std::map<std::string, std::string> copies = {};  ///< dtype and rank to the copying prim func's name
+  std::set<std::string> recursive = {};            ///< functions that call themselves, directly or not
+  std::map<std::string, std::string> bodies = {};  ///< of functions that call themselves: their second prim func
   BufferRef weights_buffer = nullptr;              ///< the parameter `weights` of every host function
 };
 
@@ -92,6 +103,8 @@ class HostFunction {
   /// Adds the prim funcs to the module and, for a public function, the entry to the object. A public function that
   /// needs the heap has a form of its own for the outside; `entry_is_missing` says that this was not it.
   Status run();
+  /// For a function that calls itself, before any in its circle is lowered: what callers need to know of it.
+  Status announce();
   bool entry_is_missing() const { return form_ == Form::kShared && !function_.is_private && heap_ != nullptr; }
 
  private:
@@ -122,6 +135,10 @@ class HostFunction {
   void add_trip_count(Op& op);
   void make_outputs();
   void publish(tir::Stmt body);
+  tir::PrimFunc host_prim_func(const std::string& name, tir::Stmt body) const;
+  bool is_recursive() const { return form_ == Form::kShared && shared_.recursive.count(function_.name) != 0; }
+  // host_recursion.cpp
+  tir::PrimFunc in_frame(const std::string& name, const std::string& body);
   Info known(Info info) const;
 
   // host_interface.cpp: the entry's records and its shape program.
@@ -152,9 +169,14 @@ class HostFunction {
   Status lower_constant(Op& op);
   Status lower_view(Op& op);
   Status lower_host_op(Op& op);
-  Status lower_match_cast(Op& op);
-  Status match_dims(Op& op, const std::vector<Expr>& found, const std::vector<Expr>& expected);
   Status lower_shape_function(Op& op);
+
+  // host_match.cpp
+  struct Match;
+  Status lower_match_cast(Op& op);
+  Status list_matches(const Op& op, const Slot& from, Info known, Info wanted, std::vector<Match>& out);
+  void require_match(const Match& match);
+  Slot seen_fields(const Slot& from, Info known, Info wanted);
 
   // host_call.cpp
   struct KernelCall;
@@ -172,6 +194,7 @@ class HostFunction {
   Status solve_arguments(const Op& op, FunctionCall& call);
   Status read_values(const Op& op, FunctionCall& call);
   void require_declared(FunctionCall& call);
+  int32_t our_symbol(Expr e) const;
   void make_room(const Op& op, FunctionCall& call);
   Status invoke_function(const Op& op, FunctionCall& call);
   void bind_called(const Op& op, FunctionCall& call);
@@ -183,9 +206,10 @@ class HostFunction {
     BufferRef indices = nullptr;
     std::vector<std::pair<BufferRef, size_t>> places;  ///< of each symbol: its own memory, or where in `indices`
   };
+  struct Bounds;
   Status lower_if(Op& op);
   Status lower_branch(const Op& op, const Region& region, const std::vector<BufferRef>& targets, const Cells& cells,
-                      Expr holds, tir::Stmt& body);
+                      Expr holds, tir::Stmt& body, Bounds& bounds);
   std::vector<bool> tell_targets(const Region& region, const std::vector<BufferRef>& targets);
   Expr joined_number(const Op& op, const Region& region, Var symbol);
   static bool is_extent(const Op& op, Var symbol);

@@ -66,13 +66,7 @@ struct HostFunction::FunctionCall {
 Status HostFunction::call_function(Op& op) {
   Diagnostics& diag = this->diag();
   auto known = shared_.callees.find(op.callee);
-  if (known == shared_.callees.end()) {
-    Failure failure =
-        diag.error(op.location, Kind::unbounded, "'{}' calls '{}', which needs memory for an unknown number of calls",
-                   function_.name, op.callee);
-    diag.note(op.location, "only recursion in tail position becomes a loop");
-    return failure;
-  }
+  RELAXC_CHECK(known != shared_.callees.end(), "'" + op.callee + "' is called before it is lowered");
   FunctionCall call(known->second);
   list_arguments(op, call);
   RELAXC_DO(solve_arguments(op, call));

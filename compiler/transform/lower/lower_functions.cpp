@@ -30,6 +30,7 @@ class Lowering {
       for (Op* op : ops_of(function->body(), true))
         if (op->kind == OpKind::kCallFunction) called_.insert(op->callee);
     size_t errors = diag.error_count();
+    RELAXC_DO(announce_recursive());
     for (Function* function : module.functions())
       if (visited_.insert(function->name).second) static_cast<void>(bool(with_callees(*function)));
     if (diag.error_count() > errors) return diag.failed();
@@ -49,6 +50,30 @@ class Lowering {
     shared_.weights_buffer =
         build.buffer("weights", DType::u(8), {build.index(static_cast<int64_t>(shared_.weights.bytes()))},
                      tir::Scope::kWeights, WeightLayout::kAlignment);
+  }
+
+  /// What calls itself is known to its callers before anything is lowered.
+  Status announce_recursive() {
+    Diagnostics& diag = shared_.context.diag;
+    std::map<std::string, std::set<std::string>> calls;
+    for (Function* function : shared_.module.functions())
+      for (Op* op : ops_of(function->body(), true))
+        if (op->kind == OpKind::kCallFunction) calls[function->name].insert(op->callee);
+    for (const auto& [name, next] : calls) {
+      std::set<std::string> seen;
+      std::vector<std::string> waiting(next.begin(), next.end());
+      while (!waiting.empty()) {
+        std::string at = std::move(waiting.back());
+        waiting.pop_back();
+        if (!seen.insert(at).second || calls.count(at) == 0) continue;
+        waiting.insert(waiting.end(), calls.at(at).begin(), calls.at(at).end());
+      }
+      if (seen.count(name) != 0) shared_.recursive.insert(name);
+    }
+    for (Function* function : shared_.module.functions())
+      if (shared_.recursive.count(function->name) != 0)
+        RELAXC_DO(HostFunction(shared_, *function, Form::kShared).announce());
+    return Done{};
   }
 
   /// Depth first, so that a callee is lowered before its callers.

@@ -24,8 +24,14 @@ class MemoryPlan {
 
   Status run() {
     Diagnostics& diag = context_.diag;
+    // What gives a recursive function its frame needs none of it itself, so callers can be planned before the body is.
+    for (tir::PrimFunc* function : module_.prim_funcs())
+      if (function->attrs.count("frame_of") != 0) RELAXC_DO(plan(*function));
     for (tir::PrimFunc* function : module_.prim_funcs())  // in the order of lowering: callees first
-      if (function->attrs.count("arena") != 0) RELAXC_DO(plan(*function));
+      if (function->attrs.count("arena") != 0 && function->attrs.count("frame_of") == 0) RELAXC_DO(plan(*function));
+    for (tir::PrimFunc* function : module_.prim_funcs())
+      if (auto body = function->attrs.find("frame_of"); body != function->attrs.end())
+        size_claimed_frame(*function, body->second);
     for (interface::Entry& entry : context_.object->entries) finish(entry);
     return Done{};
   }
@@ -93,6 +99,27 @@ class MemoryPlan {
     tir::Rewriter rewriter;
     rewriter.on_buffer = [&](BufferRef buffer) { return sized.count(buffer) != 0 ? sized.at(buffer) : buffer; };
     return tir::rewrite(module_.context(), host.body, rewriter);
+  }
+
+  /// The frame that `host` claims for `body` gets the size that the body was planned with.
+  void size_claimed_frame(tir::PrimFunc& host, const std::string& body) {
+    const tir::PrimFunc& callee = *module_.find_prim_func(body);
+    tir::Rewriter rewriter;
+    arith::Substitution symbols;
+    std::vector<arith::Var> theirs, ours;
+    for (const tir::Param& param : callee.params)
+      if (param.buffer == nullptr) theirs.push_back(param.var);
+    for (const tir::Param& param : host.params)
+      if (param.buffer == nullptr) ours.push_back(param.var);
+    for (size_t i = 0; i < theirs.size(); ++i) symbols[theirs[i]] = ours.at(i);
+    rewriter.on_stmt = [&](tir::Stmt s) {
+      const auto* invoke = s.as<tir::Invoke>();
+      if (invoke == nullptr || invoke->callee != "rlx_heap_reserve") return s;
+      tir::Invoke sized = *invoke;
+      sized.args.at(3) = arith::substitute(sizes_.at(body), symbols);
+      return build_.invoke(std::move(sized));
+    };
+    host.body = tir::rewrite(module_.context(), host.body, rewriter);
   }
 
   static std::optional<Expr> over_parameters(Expr bytes, const tir::PrimFunc& host, const arith::Facts& facts) {

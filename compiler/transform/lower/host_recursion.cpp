@@ -1,0 +1,105 @@
+// host_recursion.cpp: functions that call themselves or each other other than last.
+//
+// The problem: each call needs a frame of its own, and how many there will be only the data decides; the arena is
+// planned for a number that is known.
+//
+// The method: such a function is two prim funcs. The one that is called counts the depth, claims a frame for the
+// other, which is the function's body, from the run's heap, and releases it after. How large the frame is plan_memory
+// says once the body is planned. So a caller reserves two words for a call, whatever the body needs, and a body can be
+// lowered and planned before those that it calls in a circle are.
+//
+// A call knows of the function only what is known before its body is lowered: its guards stand in the body, and a
+// result whose dims its parameters do not decide is claimed from the heap too.
+//
+// Rejected: frames on the machine's stack (no target says how large it is), and one stack of states for a loop over the
+// body cut at its calls (every value that lives across a call would have to be in memory).
+#include "compiler/transform/lower/host_function.h"
+
+namespace relaxc::lower {
+
+using namespace relax;
+
+namespace {
+
+constexpr int64_t kHeapDepthWord = 58;  ///< RLX_HEAP_DEPTH; tests/unit/lower compares
+
+/// The first leaf of `info` that is a tensor of which shape or dtype are open.
+const TensorInfo* open_tensor(Info info) {
+  if (const auto* tuple = info->as<TupleInfo>())
+    for (Info field : tuple->fields)
+      if (const TensorInfo* open = open_tensor(field)) return open;
+  const auto* tensor = info->as<TensorInfo>();
+  return tensor != nullptr && (!tensor->shape || !tensor->dtype) ? tensor : nullptr;
+}
+
+}  // namespace
+
+Status HostFunction::announce() {
+  Diagnostics& diag = this->diag();
+  for (const Value* result : function_.body().results())
+    if (const TensorInfo* open = open_tensor(result->info))
+      return diag.error(function_.location, Kind::unbounded,
+                        "'{}' calls itself and returns {}; declare the shape that it returns", function_.name,
+                        to_string(open));
+  Steps before(build_);
+  steps_ = &before;
+  for (Value* argument : function_.body().arguments)
+    slot(*argument) = add_parameter(argument->name, argument->info);
+  RELAXC_DO(add_symbols());
+  list_outputs();
+  make_outputs();
+  HostCallee callee;
+  callee.function = &function_;
+  callee.name = shared_.module.unique_name(function_.name + "_call");
+  callee.symbols = symbols_.entry(), callee.values = values_;
+  callee.needs_heap = true;
+  for (const Input& input : inputs_) {
+    callee.inputs.push_back(input.buffer);
+    callee.read.insert(input.buffer);
+  }
+  for (Output& output : outputs_) {
+    size_t first = callee.bounds.size();
+    for (Expr dim : output.buffer->shape) callee.bounds.push_back(symbols_.of_entry(dim) ? dim : Expr());
+    callee.outputs.push_back(output.info);
+    callee.numbers.emplace_back();
+    if (output.info->as<TensorInfo>() == nullptr) callee.numbers.back().resize(numbers(output.info).size());
+    if (callee.claims(callee.outputs.size() - 1, first)) output.buffer = block_buffer(output.name);
+  }
+  std::string body = shared_.module.unique_name(function_.name + "_body");
+  shared_.bodies[function_.name] = body;
+  static_cast<void>(heap());
+  shared_.module.add_prim_func(in_frame(callee.name, body));
+  shared_.callees.emplace(function_.name, std::move(callee));
+  return Done{};
+}
+
+/// The prim func that is called: a call of `body` with a frame from the heap, one level deeper.
+tir::PrimFunc HostFunction::in_frame(const std::string& name, const std::string& body) {
+  Steps steps(build_);
+  steps_ = &steps;
+  Var depth = context().var("depth");
+  Expr word = build_.index(kHeapDepthWord), limit = build_.index(shared_.context.max_recursion);
+  steps.let(depth, arith::cast(DType::index(), build_.load(heap(), {word})) + build_.index(1));
+  tir::Guard deep;
+  deep.condition = arith::le(depth, limit);
+  deep.code = kRecursionDepth, deep.expected = limit, deep.actual = depth;
+  steps.add(build_.guard(std::move(deep)));
+  steps.add(build_.store(heap(), {word}, arith::cast(DType::i(64), depth)));
+  BufferRef block = empty_block(function_.name + "_frame");
+  steps.add(reserve(block, build_.index(0), build_.index(0)));  // of the right size once the body is planned
+  BufferRef frame = view_block(block, function_.name + "_frame", DType::u(8), {build_.index(0)});
+  tir::Invoke invoke;
+  invoke.callee = body;
+  for (const Input& input : inputs_) invoke.args.push_back(input.buffer);
+  for (const Output& output : outputs_) invoke.args.push_back(output.buffer);
+  for (BufferRef memory : {frame, shared_.weights_buffer, out_dims_, heap()}) invoke.args.push_back(memory);
+  for (Var symbol : symbols_.entry()) invoke.args.push_back(Expr(symbol));
+  steps.add(build_.invoke(std::move(invoke)));
+  steps.add(release(block));
+  steps.add(build_.store(heap(), {word}, arith::cast(DType::i(64), depth - build_.index(1))));
+  tir::PrimFunc host = host_prim_func(name, steps.finish());
+  host.attrs["frame_of"] = body;
+  return host;
+}
+
+}  // namespace relaxc::lower
