@@ -26,6 +26,14 @@ std::optional<DType> declared_symbol(const std::string& path, const ast::Expr& c
   return dtype == DType::i(64) || dtype == DType::i(32) ? DType::index() : dtype;
 }
 
+/// Whether nothing after `body` is reached. Indentation is bounded, so recursion is.
+bool ends_in_return(const std::vector<const ast::Stmt*>& body) {
+  if (body.empty()) return false;
+  const ast::Stmt& last = *body.back();
+  return last.kind == StmtKind::kReturn ||
+         (last.kind == StmtKind::kIf && ends_in_return(last.body) && ends_in_return(last.orelse));
+}
+
 }  // namespace
 
 Status RelaxFunctionReader::suite(const Body& body) {
@@ -35,6 +43,14 @@ Status RelaxFunctionReader::suite(const Body& body) {
     if (returned_ && return_into_ != nullptr) {
       (void)source_.error(stmt.place, Kind::ill_formed, "nothing can follow 'return'");
       return source_.diag().failed();
+    }
+    if (stmt.kind == StmtKind::kIf && stmt.orelse.empty() && i + 1 < body.size() && ends_in_return(stmt.body)) {
+      // What follows an `if` that returns is its other branch.
+      ast::Stmt whole = stmt;
+      whole.orelse.assign(body.begin() + static_cast<int64_t>(i) + 1, body.end());
+      may_return_ = true;
+      if (!statement(whole)) ok = false;
+      break;
     }
     bool nested = stmt.kind == StmtKind::kIf || stmt.kind == StmtKind::kWith;
     if (nested) used_later_.push_back(names_used({body.begin() + static_cast<int64_t>(i) + 1, body.end()}));

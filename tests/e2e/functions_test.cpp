@@ -2,7 +2,7 @@
 // returned, and calling themselves and each other.
 #include <catch2/catch.hpp>
 
-#include "tests/e2e/road.h"
+#include "tests/e2e/lender.h"
 
 using namespace relaxc;
 using namespace relaxc::e2e;
@@ -39,4 +39,40 @@ TEST_CASE("functions that call each other in tail position are loops, and shapes
   for (int64_t n : {1, 5, 16})
     for (int64_t k : {0, 1, 2, 3, 4, 7, 12}) road.run({floats({n}), int64(k)});
   road.run_compiled({floats({3}), int64(1000000)});
+}
+
+TEST_CASE("recursion of any form takes its frames from the allocator, and gives what the interpreter gives") {
+  Road road("tests/e2e/programs/recursion.relax");
+  Lender lender(road);
+  for (int64_t n : {0, 1, 2, 5, 13})
+    for (int64_t k : {0, 1, 2, 6, 11}) road.run({floats({n}, 0.25), int64(k)});
+  CHECK(values_of(road.run({floats({3}), int64(10)})[0]) == std::vector<double>{55});
+  CHECK(lender.calls > 0);
+  CHECK(lender.intact());
+}
+
+TEST_CASE("a recursion that goes deeper than its limit ends with a code that names the limit") {
+  Road road("tests/e2e/programs/deep_recursion.relax");
+  Lender lender(road);
+  CHECK(values_of(road.run({int64(998)})[0]) == std::vector<double>{998});
+  CHECK_THAT(road.refusal({int64(5000)}), Catch::Contains("RECURSION_DEPTH") && Catch::Contains("expected 1000"));
+  CHECK(values_of(road.run_compiled({int64(10)})[0]) == std::vector<double>{10});
+}
+
+TEST_CASE("the limit of recursion is an option, and the machine's stack holds a hundred times the default") {
+  driver::Options options;
+  options.max_recursion = 100000;
+  Road road("tests/e2e/programs/deep_recursion.relax", options);
+  Lender lender(road);
+  CHECK(values_of(road.run_compiled({int64(20000)})[0]) == std::vector<double>{20000});
+  CHECK_THAT(road.refusal({int64(100001)}), Catch::Contains("expected 100000"));
+  CHECK(lender.intact());
+}
+
+TEST_CASE("recursion without an allocator, or with one that has no more, ends with a code") {
+  Road road("tests/e2e/programs/deep_recursion.relax");
+  CHECK_THAT(road.refusal({int64(3)}), Catch::Contains("NO_ALLOCATOR"));
+  Lender lender(road);
+  lender.fail_at = 0;
+  CHECK_THAT(road.refusal({int64(3)}), Catch::Contains("OUT_OF_MEMORY"));
 }
