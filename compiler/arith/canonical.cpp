@@ -106,7 +106,7 @@ Polynomial Canonical::make(Expr e) {
       },
       [&](const Cast&) -> Maybe { return cast_to_index(e); }, [](const Not&) -> Maybe { return std::nullopt; },
       [](const FloatImm&) -> Maybe { return std::nullopt; }, [](const Load&) -> Maybe { return std::nullopt; },
-      [](const Call&) -> Maybe { return std::nullopt; });
+      [](const Call&) -> Maybe { return std::nullopt; }, [](const Extern&) -> Maybe { return std::nullopt; });
   made = replace_exact(std::move(made));
   return made ? *made : opaque(e);
 }

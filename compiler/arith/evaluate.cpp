@@ -31,7 +31,7 @@ std::optional<int64_t> evaluate(Expr root, const std::function<int64_t(Var)>& va
           return whole ? Value(wrap_to_dtype(*of(n.value), n.dtype)) : Value();
         },
         [](const FloatImm&) { return Value(); }, [](const Load&) { return Value(); },
-        [](const Call&) { return Value(); });
+        [](const Call&) { return Value(); }, [](const Extern&) { return Value(); });
   });
   return values.at(root);
 }

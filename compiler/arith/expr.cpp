@@ -212,4 +212,12 @@ Expr Context::call(DType dtype, Intrinsic intrinsic, std::vector<Expr> args) {
       [&](Call& n) { n.intrinsic = intrinsic, n.args = args; });
 }
 
+Expr Context::external(DType dtype, const std::string& name, std::vector<Expr> args) {
+  size_t hash = mix(hash_of(ExprKind::kExtern, dtype, {}), std::hash<std::string>{}(name));
+  for (Expr arg : args) hash = mix(hash, std::hash<Expr>{}(arg));
+  return intern<Extern>(
+      hash, dtype, [&](const Extern& n) { return n.name == name && n.args == args; },
+      [&](Extern& n) { n.name = name, n.args = args; });
+}
+
 }  // namespace relaxc::arith

@@ -35,17 +35,17 @@ class Context;
 #define RELAXC_BINARY_KINDS(X) \
   X(Add) X(Sub) X(Mul) X(Div) X(Mod) X(FloorDiv) X(FloorMod) X(Min) X(Max) X(Eq) X(Ne) X(Lt) X(Le) X(And) X(Or)
 #define RELAXC_EXPR_KINDS_BUT_VAR(X) \
-  X(IntImm) X(FloatImm) RELAXC_BINARY_KINDS(X) X(Not) X(Select) X(Cast) X(Load) X(Call)
+  X(IntImm) X(FloatImm) RELAXC_BINARY_KINDS(X) X(Not) X(Select) X(Cast) X(Load) X(Call) X(Extern)
 #define RELAXC_EXPR_KINDS(X) X(Var) RELAXC_EXPR_KINDS_BUT_VAR(X)
 
 /// Scalar functions: name in the text IR (`T.exp`) and number of operands. Shifts of unsigned types are logical, of
-/// signed arithmetic; round is to nearest, ties to even; bitcast keeps the bits and takes the Call's dtype; popcount
+/// signed arithmetic; round is to nearest, ties to even; ldexp(x, n) is x * 2^n, n of any integer dtype; bitcast keeps the bits and takes the Call's dtype; popcount
 /// and clz count in the operand's width.
 // clang-format off
 #define RELAXC_INTRINSICS(X) \
-  X(exp, 1) X(exp2, 1) X(expm1, 1) X(log, 1) X(log2, 1) X(log10, 1) X(log1p, 1) X(sqrt, 1) X(rsqrt, 1) X(sin, 1) \
+  X(exp, 1) X(exp2, 1) X(exp10, 1) X(expm1, 1) X(log, 1) X(log2, 1) X(log10, 1) X(log1p, 1) X(sqrt, 1) X(rsqrt, 1) X(sin, 1) \
   X(cos, 1) X(tan, 1) X(asin, 1) X(acos, 1) X(atan, 1) X(sinh, 1) X(cosh, 1) X(tanh, 1) X(asinh, 1) X(acosh, 1) \
-  X(atanh, 1) X(erf, 1) X(sigmoid, 1) X(pow, 2) X(atan2, 2) X(floor, 1) X(ceil, 1) X(trunc, 1) X(round, 1) \
+  X(atanh, 1) X(erf, 1) X(sigmoid, 1) X(pow, 2) X(atan2, 2) X(hypot, 2) X(ldexp, 2) X(nextafter, 2) X(floor, 1) X(ceil, 1) X(trunc, 1) X(round, 1) \
   X(abs, 1) X(fma, 3) X(copysign, 2) X(isnan, 1) X(isinf, 1) X(bitwise_and, 2) X(bitwise_or, 2) X(bitwise_xor, 2) \
   X(bitwise_not, 1) X(shift_left, 2) X(shift_right, 2) X(popcount, 1) X(clz, 1) X(bitcast, 1)
 // clang-format on
@@ -146,6 +146,14 @@ struct Call : Node {
   std::vector<Expr> args;
 };
 
+/// The result of a C function of scalars that the linking program defines. It must depend on its arguments alone: how
+/// often and in which order such functions are called is open, as of any operand.
+struct Extern : Node {
+  static constexpr ExprKind kKind = ExprKind::kExtern;
+  std::string name;
+  std::vector<Expr> args;
+};
+
 /// A Var as a typed handle, for the places where only a variable makes sense.
 class Var : public Expr {
  public:
@@ -178,6 +186,7 @@ class Context {
   Expr cast(DType dtype, Expr value);  ///< `value` itself if it has that dtype; folds index constants
   Expr load(const tir::Buffer* buffer, DType dtype, std::vector<Expr> indices);
   Expr call(DType dtype, Intrinsic intrinsic, std::vector<Expr> args);
+  Expr external(DType dtype, const std::string& name, std::vector<Expr> args);
 
   Arena& arena() { return arena_; }
   uint32_t next_id() { return next_entity_id_++; }  ///< ids of buffers, loops, blocks

@@ -20,6 +20,7 @@ struct Row {
 constexpr Row kRows[] = {
     {Intrinsic::k_exp, math_exp},
     {Intrinsic::k_exp2, math_exp2},
+    {Intrinsic::k_exp10, math_exp10, nullptr, true},
     {Intrinsic::k_expm1, math_expm1},
     {Intrinsic::k_log, math_log},
     {Intrinsic::k_log2, math_log2},
@@ -41,6 +42,9 @@ constexpr Row kRows[] = {
     {Intrinsic::k_atan, math_atan, nullptr, true},
     {Intrinsic::k_atan2, nullptr, math_atan2, true},
     {Intrinsic::k_pow, nullptr, math_pow, true},
+    {Intrinsic::k_hypot, nullptr, math_hypot, true},
+    {Intrinsic::k_ldexp, nullptr, math_ldexp, true},
+    {Intrinsic::k_nextafter, nullptr, math_nextafter},
 };
 
 const Row* find_row(Intrinsic intrinsic) {

@@ -246,4 +246,8 @@ Expr math_atanh(const Real& r, Expr x) {
   return select(logical_or(r.isnan(x), eq(x, r.num(0))), x, value);
 }
 
+Expr math_exp10(const Real& r, Expr x) {
+  return math_pow(r, r.num(10), x);
+}
+
 }  // namespace relaxc::arith

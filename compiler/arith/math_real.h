@@ -36,10 +36,11 @@ class Real {
     Expr mantissa, exponent;
   };
   Parts split(Expr x) const;
-
- private:
   /// 2^n for an integral float n in the range of normal exponents.
   Expr power_of_two(Expr n) const;
+
+
+ private:
   DType bits_dtype() const { return DType::i(dtype_.bits); }
 
   Context& context_;
@@ -47,9 +48,11 @@ class Real {
 };
 
 // The functions, on operands of `r`'s dtype. math_explog.cpp: exponentials and logarithms; math_trig.cpp: the circular
-// ones; math_error.cpp: erf.
+// ones; math_error.cpp: erf;
+// math_bits.cpp: what is about the parts of a float.
 Expr math_exp(const Real& r, Expr x);
 Expr math_exp2(const Real& r, Expr x);
+Expr math_exp10(const Real& r, Expr x);  ///< float64 only
 Expr math_expm1(const Real& r, Expr x);
 Expr math_log(const Real& r, Expr x);
 Expr math_log2(const Real& r, Expr x);
@@ -64,6 +67,7 @@ Expr math_asinh(const Real& r, Expr x);
 Expr math_acosh(const Real& r, Expr x);
 Expr math_atanh(const Real& r, Expr x);
 Expr math_erf(const Real& r, Expr x);
+Expr math_nextafter(const Real& r, Expr x, Expr y);
 // float64 only:
 Expr math_sin(const Real& r, Expr x);
 Expr math_cos(const Real& r, Expr x);
@@ -72,5 +76,7 @@ Expr math_asin(const Real& r, Expr x);
 Expr math_acos(const Real& r, Expr x);
 Expr math_atan(const Real& r, Expr x);
 Expr math_atan2(const Real& r, Expr y, Expr x);
+Expr math_hypot(const Real& r, Expr x, Expr y);
+Expr math_ldexp(const Real& r, Expr x, Expr n);
 
 }  // namespace relaxc::arith

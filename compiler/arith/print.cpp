@@ -136,6 +136,10 @@ class Printer {
             push_call("T.reinterpret(\"" + to_string(n.dtype) + "\", ", n.args);
           else
             push_call(fmt::format("T.{}(", intrinsic_name(n.intrinsic)), n.args);
+        },
+        [&](const Extern& n) {
+          push_call(fmt::format("T.call_extern(\"{}\", \"{}\"{}", to_string(n.dtype), n.name, n.args.empty() ? "" : ", "),
+                    n.args);
         });
   }
 

@@ -68,7 +68,7 @@ Range Canonical::range_of_node(Expr atom) {
       },
       [](const Binary&) { return Range(); }, [](const IntImm& n) { return Range::exactly(n.value); },
       [](const FloatImm&) { return Range(); }, [](const Not&) { return Range(); }, [](const Load&) { return Range(); },
-      [](const Call&) { return Range(); });
+      [](const Call&) { return Range(); }, [](const Extern&) { return Range(); });
 }
 
 Congruence Canonical::congruence_of_node(Expr atom) {

@@ -19,7 +19,7 @@ std::vector<Expr> operands(Expr e) {
         return List{n.condition, n.then_value, n.else_value};
       },
       [](const Cast& n) { return List{n.value}; }, [](const Load& n) { return n.indices; },
-      [](const Call& n) { return n.args; });
+      [](const Call& n) { return n.args; }, [](const Extern& n) { return n.args; });
 }
 
 Expr with_operands(Expr e, const std::vector<Expr>& to) {
@@ -31,7 +31,8 @@ Expr with_operands(Expr e, const std::vector<Expr>& to) {
       [&](const Select&) { return context.select(to[0], to[1], to[2]); },
       [&](const Cast& n) { return context.cast(n.dtype, to[0]); },
       [&](const Load& n) { return context.load(n.buffer, n.dtype, to); },
-      [&](const Call& n) { return context.call(n.dtype, n.intrinsic, to); });
+      [&](const Call& n) { return context.call(n.dtype, n.intrinsic, to); },
+      [&](const Extern& n) { return context.external(n.dtype, n.name, to); });
 }
 
 void for_each_node(Expr root, const std::function<void(Expr)>& f) {

@@ -52,6 +52,10 @@ Stmt Builder::leave_loop() {
   return make(Break{});
 }
 
+Stmt Builder::next_iteration() {
+  return make(Continue{});
+}
+
 Stmt Builder::branch(Expr condition, Stmt then_body, Stmt else_body) {
   If node;
   node.condition = condition;

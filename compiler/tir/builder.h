@@ -28,6 +28,7 @@ class Builder {
   Stmt loop(Var var, Expr min, Expr extent, Stmt body, LoopKind kind = LoopKind::kSerial);
   Stmt loop_while(Expr condition, Stmt body);
   Stmt leave_loop();
+  Stmt next_iteration();
   Stmt branch(Expr condition, Stmt then_body, Stmt else_body = {});
   Stmt let(Var var, Expr value, Stmt body);
   Stmt let(std::string name, Expr value, const std::function<Stmt(Var)>& body);

@@ -82,6 +82,7 @@ class Cloner {
     return make(std::move(node));
   }
   Stmt copy(Break node) { return make(node); }
+  Stmt copy(Continue node) { return make(node); }
   Stmt copy(If node) {
     node.condition = expr(node.condition);
     node.then_body = stmt(node.then_body), node.else_body = stmt(node.else_body);

@@ -96,7 +96,9 @@ class Interpreter final : public Evaluator {
 
   RunStatus loop(const Program& program, Register* r, std::vector<std::unique_ptr<std::byte[]>>& memory);
   RunStatus call(const CallRecord& record, const Register* r);
-  RunStatus call_external(const CallRecord& record, const Register* r);
+  static int64_t scalar_bits(const Register& r, DType dtype);
+  static void set_scalar(Register& r, DType dtype, const std::byte* bytes);
+  RunStatus call_external(const CallRecord& record, Register* r, uint32_t result);
   RunStatus call_runtime(const CallRecord& record, const Register* r);
   RunStatus reserve(int64_t* block, int64_t keep, int64_t bytes);
 
@@ -167,7 +169,7 @@ RunStatus Interpreter::loop(const Program& program, Register* r, std::vector<std
       case Op::kCallRuntime: {
         const CallRecord& record = program.calls[static_cast<size_t>(n.extra)];
         RunStatus status = n.op == Op::kCall           ? call(record, r)
-                           : n.op == Op::kCallExternal ? call_external(record, r)
+                           : n.op == Op::kCallExternal ? call_external(record, r, n.dst)
                                                        : call_runtime(record, r);
         if (!status) return status;
         break;
@@ -186,10 +188,8 @@ RunStatus Interpreter::call(const CallRecord& record, const Register* r) {
   for (const CallArgument& arg : record.args) {
     if (arg.is_buffer)
       buffers.push_back(r[arg.value].p);
-    else if (arg.dtype.is_float() && arg.dtype.bits < 64)
-      scalars.push_back(std::bit_cast<int64_t>(static_cast<double>(r[arg.value].f)));
     else
-      scalars.push_back(r[arg.value].i);
+      scalars.push_back(scalar_bits(r[arg.value], arg.dtype));
   }
   return execute(program_of(*callee), buffers, scalars);
 }
@@ -228,7 +228,24 @@ RunStatus Interpreter::reserve(int64_t* block, int64_t keep, int64_t bytes) {
   return {};
 }
 
-RunStatus Interpreter::call_external(const CallRecord& record, const Register* r) {
+/// The value of a scalar as an Evaluator takes it.
+int64_t Interpreter::scalar_bits(const Register& r, DType dtype) {
+  bool single = dtype.is_float() && dtype.bits < 64;
+  return single ? std::bit_cast<int64_t>(static_cast<double>(r.f)) : r.i;
+}
+
+/// A value of memory in a register.
+void Interpreter::set_scalar(Register& r, DType dtype, const std::byte* bytes) {
+  if (dtype == DType::f(32)) {
+    std::memcpy(&r.f, bytes, sizeof r.f);
+    return;
+  }
+  r.u = 0;
+  std::memcpy(&r.u, bytes, static_cast<size_t>(dtype.bytes()));
+  if (dtype.is_integer() && dtype.bits < 64) r.i = arith::wrap_to_dtype(r.i, dtype);
+}
+
+RunStatus Interpreter::call_external(const CallRecord& record, Register* r, uint32_t result) {
   constexpr int32_t kExternalFailed = 35;  // RLX_EXTERNAL_FAILED
   RELAXC_CHECK(external_ != nullptr, "a call of external function " + record.callee + " that nobody provides");
   std::vector<ExternalArg> args;
@@ -237,11 +254,15 @@ RunStatus Interpreter::call_external(const CallRecord& record, const Register* r
     if (arg.is_buffer)
       out.data = r[arg.value].p;
     else
-      out.scalar = r[arg.value].i;
+      out.scalar = scalar_bits(r[arg.value], arg.dtype);
     for (uint32_t dim : arg.shape) out.shape.push_back(r[dim].i);
     args.push_back(std::move(out));
   }
+  std::byte bytes[16] = {};
+  bool returns = record.plain && record.result != DType::handle();
+  if (returns) args.push_back({bytes, record.result, {}, 0});
   int32_t code = external_(record.callee, args);
+  if (returns) set_scalar(r[result], record.result, bytes);
   return code == 0 ? RunStatus{} : RunStatus{.code = kExternalFailed, .actual = code};
 }
 

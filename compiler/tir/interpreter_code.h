@@ -65,6 +65,8 @@ struct CallArgument {
 };
 struct CallRecord {
   std::string callee;
+  bool plain = false;  ///< a plain C function: its result goes into the instruction's dst
+  DType result{};
   std::vector<CallArgument> args;
 };
 

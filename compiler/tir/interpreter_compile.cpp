@@ -179,7 +179,7 @@ class Compiler {
     if (e.as<VarNode>() != nullptr)
       RELAXC_UNREACHABLE("variable " + e.as<VarNode>()->name + " is not bound in " + function_.name);
     std::vector<Expr> parts = operands(e);
-    Known known{0, 0, e.as<Load>() != nullptr};
+    Known known{0, 0, e.as<Load>() != nullptr || e.as<Extern>() != nullptr};
     std::vector<uint32_t> regs;
     for (Expr part : parts) {
       const Known& k = known_.at(part);
@@ -225,7 +225,8 @@ class Compiler {
         [&](const Binary& n) { return binary(n, level, in); }, [&](const Not&) { return op(level, Op::kNotB, in); },
         [&](const Select&) { return op(level, Op::kSelect, in); },
         [&](const Cast& n) { return cast(n.value.dtype(), n.dtype, level, in[0]); },
-        [&](const Load& n) { return load(n, level); }, [&](const Call& n) { return call(n, level, in); });
+        [&](const Load& n) { return load(n, level); }, [&](const Call& n) { return call(n, level, in); },
+        [&](const Extern& n) { return external(n, level, in); });
   }
 
   uint32_t binary(const Binary& n, size_t level, const std::vector<uint32_t>& in) {
@@ -356,6 +357,16 @@ class Compiler {
     }
   }
 
+  uint32_t external(const Extern& n, size_t level, const std::vector<uint32_t>& in) {
+    CallRecord record{n.name, true, n.dtype, {}};
+    for (size_t i = 0; i < in.size(); ++i) record.args.push_back({false, in[i], n.args[i].dtype(), {}});
+    return add_call(level, Op::kCallExternal, std::move(record));
+  }
+  uint32_t add_call(size_t level, Op op, CallRecord record) {
+    program_.calls.push_back(std::move(record));
+    return emit_at(level, {.op = op, .dst = fresh(), .extra = static_cast<int64_t>(program_.calls.size()) - 1});
+  }
+
   uint32_t bitcast(DType from, DType to, size_t level, uint32_t in) {
     uint32_t bits = in;
     if (is_small(from)) bits = op(level, Op::kSmallToBits, {in}, from);
@@ -461,7 +472,7 @@ class Compiler {
     uint32_t tried = op(top(), Op::kMove, {constant({.i = INT64_MIN})});
     auto number = static_cast<int64_t>(program_.loops.size());
     program_.loops.push_back({counter, end, head, next});
-    breaks_.push_back(out);
+    exits_.push_back({out, next});
     nested([&] {
       emit({.op = Op::kJumpIfNotLess, .a = counter, .b = end, .extra = out});
       emit({.op = Op::kBatch, .dst = tried, .a = counter, .extra = number});
@@ -469,7 +480,7 @@ class Compiler {
       bind(node.var, {counter, top(), false});
       statement(node.body);
     });
-    breaks_.pop_back();
+    exits_.pop_back();
     place(next);
     emit({.op = Op::kLoopNext, .dst = counter, .a = counter, .b = end, .extra = head});
     place(out);
@@ -477,7 +488,7 @@ class Compiler {
 
   void run(const While& node) {
     int64_t head = new_label(), out = new_label();
-    breaks_.push_back(out);
+    exits_.push_back({out, head});
     nested([&] {
       place(head);
       emit({.op = Op::kJumpIfZero, .a = reg(node.condition), .extra = out});
@@ -485,11 +496,12 @@ class Compiler {
       statement(node.body);
       emit({.op = Op::kJump, .extra = head});
     });
-    breaks_.pop_back();
+    exits_.pop_back();
     place(out);
   }
 
-  void run(const Break&) { emit({.op = Op::kJump, .extra = breaks_.back()}); }
+  void run(const Break&) { emit({.op = Op::kJump, .extra = exits_.back().leave}); }
+  void run(const Continue&) { emit({.op = Op::kJump, .extra = exits_.back().next}); }
 
   void run(const If& node) {
     int64_t otherwise = new_label(), out = new_label();
@@ -579,7 +591,7 @@ class Compiler {
   }
 
   void run(const Invoke& node) {
-    CallRecord record{node.callee, {}};
+    CallRecord record{node.callee, node.plain, node.result, {}};
     for (const Argument& argument : node.args) {
       CallArgument arg;
       if (const auto* e = std::get_if<Expr>(&argument)) {
@@ -593,8 +605,7 @@ class Compiler {
       record.args.push_back(std::move(arg));
     }
     Op call = node.runtime ? Op::kCallRuntime : node.external ? Op::kCallExternal : Op::kCall;
-    emit({.op = call, .extra = static_cast<int64_t>(program_.calls.size())});
-    program_.calls.push_back(std::move(record));
+    add_call(top(), call, std::move(record));
     end_statement();
   }
 
@@ -607,7 +618,11 @@ class Compiler {
   std::vector<Expr> with_loads_;
   std::unordered_set<Expr> certain_;  ///< of the expression being compiled
   std::unordered_map<BufferRef, uint32_t> address_, size_, name_;
-  std::vector<int64_t> label_positions_, breaks_;
+  std::vector<int64_t> label_positions_;
+  struct Exits {
+    int64_t leave, next;  ///< labels
+  };
+  std::vector<Exits> exits_;  ///< of the loops around
   uint32_t next_register_ = 0;
 };
 

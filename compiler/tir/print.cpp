@@ -7,7 +7,8 @@
 //   V = T.decl_buffer((n,), "float32", data=T.reinterpret("handle", a))       a View at an address
 //   T.guard(n == m, code=7, tensor=1, axis=0, symbol=2, node=3, expected=n, actual=m)
 //   T.invoke("kernel", X, Y, n, trace=3)                                      an Invoke of a prim func of the module
-//   T.call_extern("int32", "custom", X, n)                                    an Invoke of an external function
+//   T.call_packed("custom", X, n)                                             an Invoke of an external function
+//   T.call_extern("int32", "custom", X, n)                                    one of a plain C function
 //   T.call_runtime("rlx_heap_reserve", heap, block, 0, n * 4)                 an Invoke of a function of runtime-lite
 //   x: T.index = n * 4                                                        a Let (any dtype: T.float32, T.bool, …)
 //
@@ -183,6 +184,10 @@ class Printer {
     line("break");
     return {};
   }
+  Stmt print(const Continue&) {
+    line("continue");
+    return {};
+  }
 
   /// A nest of plain loops whose extents do not depend on each other is one T.grid.
   Stmt print(const For& outer) {
@@ -248,27 +253,41 @@ class Printer {
     return {};
   }
 
+  static std::pair<char, const char*> axis_kind(IterKind kind) {
+    switch (kind) {
+      case IterKind::kSpatial:
+        return {'S', "spatial"};
+      case IterKind::kReduce:
+        return {'R', "reduce"};
+      case IterKind::kOpaque:
+        return {0, "opaque"};
+      case IterKind::kScan:
+        return {0, "scan"};
+    }
+    RELAXC_UNREACHABLE();
+  }
+
   /// Axes that are loop variables over their loops' whole ranges are remapped together; others one by one.
   void axes(const Block& n) {
     bool remap = n.iters.size() > 1;
     for (const IterVar& iter : n.iters) {
       auto loop = domains_.find(iter.binding);
-      remap = remap && loop != domains_.end() && loop->second->min == iter.min && loop->second->extent == iter.extent;
+      remap = remap && axis_kind(iter.iter_kind).first != 0 && loop != domains_.end() && loop->second->min == iter.min && loop->second->extent == iter.extent;
     }
     std::string vars, kinds, bindings;
     for (const IterVar& iter : n.iters) {
-      bool reduce = iter.iter_kind == IterKind::kReduce;
+      auto [letter, name] = axis_kind(iter.iter_kind);
       if (remap) {
         bindings += (vars.empty() ? "" : ", ") + text(iter.binding);
         vars += (vars.empty() ? "" : ", ") + namer_.of(iter.var);
-        kinds += reduce ? 'R' : 'S';
+        kinds += letter;
         continue;
       }
       std::string domain = iter.min.is_constant(0)
                                ? text(iter.extent)
                                : fmt::format("({}, {})", text(iter.min), text(arith::simplify(iter.min + iter.extent)));
       std::string binding = text(iter.binding);
-      line("{} = T.axis.{}({}, {})", namer_.of(iter.var), reduce ? "reduce" : "spatial", domain, binding);
+      line("{} = T.axis.{}({}, {})", namer_.of(iter.var), name, domain, binding);
     }
     if (remap) line("{} = T.axis.remap(\"{}\", [{}])", vars, kinds, bindings);
   }
@@ -286,16 +305,28 @@ class Printer {
     return out;
   }
 
+  static bool is_assertion(const Guard& n) {
+    bool located = n.tensor != -1 || n.axis != -1 || n.symbol != -1 || n.error_node != -1 || n.expected || n.actual;
+    return n.code == kAssertion && !located;
+  }
+
   Stmt print(const Guard& n) {
+    if (is_assertion(n)) {
+      line("assert {}, {}", text(n.condition), quoted(n.message));
+      return {};
+    }
     std::string fields;
     for (auto [name, value] :
          {std::pair{"tensor", n.tensor}, {"axis", n.axis}, {"symbol", n.symbol}, {"node", n.error_node}})
       if (value != -1) fields += fmt::format(", {}={}", name, value);
     if (n.expected) fields += ", expected=" + text(n.expected);
     if (n.actual) fields += ", actual=" + text(n.actual);
+    if (!n.message.empty()) fields += ", message=" + quoted(n.message);
     line("T.guard({}, code={}{})", text(n.condition), n.code, fields);
     return {};
   }
+
+  static std::string result_name(DType dtype) { return dtype == DType::handle() ? "void" : to_string(dtype); }
 
   Stmt print(const Invoke& n) {
     std::string args;
@@ -304,7 +335,10 @@ class Printer {
       args += ", " + (buffer != nullptr ? namer_.of(*buffer) : text(std::get<Expr>(arg)));
     }
     if (n.trace_node != -1) args += fmt::format(", trace={}", n.trace_node);
-    const char* head = n.runtime ? "T.call_runtime(" : n.external ? "T.call_extern(\"int32\", " : "T.invoke(";
+    std::string head = n.plain      ? "T.call_extern(\"" + result_name(n.result) + "\", "
+                       : n.runtime  ? "T.call_runtime("
+                       : n.external ? "T.call_packed("
+                                    : "T.invoke(";
     line("{}{}{})", head, quoted(n.callee), args);
     return {};
   }

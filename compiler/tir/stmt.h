@@ -15,7 +15,8 @@
 namespace relaxc::tir {
 
 #define RELAXC_STMT_KINDS(X) \
-  X(Seq) X(For) X(While) X(If) X(Let) X(Alloc) X(View) X(Store) X(Block) X(Guard) X(Invoke) X(Break)
+  X(Seq) X(For) X(While) X(If) X(Let) X(Alloc) X(View) X(Store) X(Block) X(Guard) X(Invoke) X(Break) \
+  X(Continue)
 
 enum class StmtKind : uint8_t {
 #define X(name) k##name,
@@ -78,6 +79,9 @@ struct While : StmtOf<StmtKind::kWhile> {
 /// Leaves the innermost For or While.
 struct Break : StmtOf<StmtKind::kBreak> {};
 
+/// Ends this iteration of the innermost For or While.
+struct Continue : StmtOf<StmtKind::kContinue> {};
+
 struct If : StmtOf<StmtKind::kIf> {
   Expr condition;
   Stmt then_body, else_body;  ///< else_body may be null
@@ -110,7 +114,9 @@ struct Store : StmtOf<StmtKind::kStore> {
   Expr value;  ///< of the buffer's dtype
 };
 
-enum class IterKind : uint8_t { kSpatial, kReduce };
+/// kSpatial: in any order, each point its own elements; kReduce: combined into the same elements; kOpaque: nothing is
+/// known, and no schedule touches the block; kScan: one after the other.
+enum class IterKind : uint8_t { kSpatial, kReduce, kOpaque, kScan };
 
 /// A block's own axis: `var` takes the value `binding` (over the loops around) and lies in min .. min + extent - 1.
 struct IterVar {
@@ -143,6 +149,9 @@ struct Block : StmtOf<StmtKind::kBlock> {
   Location location = nullptr;
 };
 
+/// The rlx_status of an `assert` that fails.
+constexpr int32_t kAssertion = 34;
+
 /// Leaves the whole function with `code` (an rlx_status number) unless `condition` holds. The other fields go into the
 /// error record: table indices (-1: none), and values that `expected` and `actual` (index expressions, may be null)
 /// give at that moment.
@@ -151,6 +160,7 @@ struct Guard : StmtOf<StmtKind::kGuard> {
   int32_t code = 0;
   int32_t tensor = -1, axis = -1, symbol = -1, error_node = -1;
   Expr expected, actual;
+  std::string message;  ///< of an `assert`
 };
 
 /// An argument of a call: a buffer (passed as the address of its first element) or a scalar.
@@ -159,10 +169,13 @@ using Argument = std::variant<BufferRef, Expr>;
 /// Calls a prim func of the module or, if `external`, an undefined symbol of that name. A non-zero status leaves the
 /// function with it. External functions take, in order, the context pointer, each buffer as an rlx_tensor (shape from
 /// the buffer), each scalar as int64_t. A function of the `runtime` (external as well) takes the context pointer, the
-/// address of each buffer, each scalar as int64_t, and the error record, which it fills itself.
+/// address of each buffer, each scalar as int64_t, and the error record, which it fills itself. A `plain` one is any C
+/// function: each buffer is a pointer to its first element, each scalar has its own C type, and what it returns is of
+/// dtype `result` (handle: nothing) and dropped.
 struct Invoke : StmtOf<StmtKind::kInvoke> {
   std::string callee;
-  bool external = false;
+  bool external = false, plain = false;
+  DType result = DType::i(32);
   std::vector<Argument> args;
   int32_t trace_node = -1;  ///< index of the kernel in the entry's node table; -1: not traced
   bool runtime = false;

@@ -148,6 +148,10 @@ class Verifier {
       fault("a break in a loop whose iterations have no order");
     return {};
   }
+  Stmt check(const Continue&) {
+    if (loops_.empty()) fault("a continue outside of any loop");
+    return {};
+  }
   Stmt check(const If& n) {
     typed(n.condition, DType::boolean(), "condition");
     suite(n.then_body);

@@ -41,6 +41,7 @@ class Rebuild {
     return finish(s, std::move(to), to.condition == node.condition && to.body == node.body);
   }
   Stmt again(Stmt s, const Break&) { return s; }
+  Stmt again(Stmt s, const Continue&) { return s; }
   Stmt again(Stmt s, const If& node) {
     If to = node;
     expr(to.condition), stmt(to.then_body), stmt(to.else_body);
@@ -147,6 +148,7 @@ std::vector<Stmt> children(Stmt s) {
   return visit(
       s, [](const Seq& n) { return n.body; }, [&](const For& n) { return present({n.body}); },
       [&](const While& n) { return present({n.body}); }, [](const Break&) { return List{}; },
+      [](const Continue&) { return List{}; },
       [&](const If& n) {
         return present({n.then_body, n.else_body});
       },
@@ -169,7 +171,7 @@ std::vector<Expr> expressions(Stmt s) {
   };
   visit(
       s, [](const Seq&) {}, [&](const For& n) { add(n.min), add(n.extent); }, [&](const While& n) { add(n.condition); },
-      [](const Break&) {}, [&](const If& n) { add(n.condition); }, [&](const Let& n) { add(n.value); },
+      [](const Break&) {}, [](const Continue&) {}, [&](const If& n) { add(n.condition); }, [&](const Let& n) { add(n.value); },
       [](const Alloc&) {}, [&](const View& n) { add(n.byte_offset); },
       [&](const Store& n) {
         for (Expr e : n.indices) add(e);

@@ -263,7 +263,7 @@ class Grammar : ExpressionGrammar {
     const Expr* first = expression_list();
     if (first == nullptr) return nullptr;
     static constexpr std::string_view kAugmented[] = {
-        "+=", "-=", "*=", "/=", "//=", "%=", "@=", "&=", "|=", "<<=", ">>="};
+        "+=", "-=", "*=", "/=", "//=", "%=", "@=", "&=", "|=", "^=", "**=", "<<=", ">>="};
     for (std::string_view op : kAugmented) {
       if (!accept(op)) continue;
       Stmt* stmt = make(StmtKind::kAugmentAssign, place);

@@ -277,9 +277,9 @@ class Lexer {
   }
 
   void punctuation(uint32_t begin) {
-    static constexpr std::array<std::string_view, 22> kLong = {"...", "**=", "//=", "<<=", ">>=", "**", "//", "<<",
+    static constexpr std::array<std::string_view, 23> kLong = {"...", "**=", "//=", "<<=", ">>=", "**", "//", "<<",
                                                                ">>",  "<=",  ">=",  "==",  "!=",  "->", "+=", "-=",
-                                                               "*=",  "/=",  "%=",  "@=",  "&=",  "|="};
+                                                               "*=",  "/=",  "%=",  "@=",  "&=",  "|=", "^="};
     std::string_view rest = text_.substr(at_, end_ - at_);
     for (std::string_view symbol : kLong) {
       if (rest.substr(0, symbol.size()) != symbol) continue;

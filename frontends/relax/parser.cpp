@@ -142,7 +142,7 @@ class ModuleReader {
       const ast::Expr& head = decorator->is(AstKind::kCall) ? *decorator->items[0] : *decorator;
       std::string path = dotted_path(head).value_or("");
       std::string last = path.substr(path.rfind('.') == std::string::npos ? 0 : path.rfind('.') + 1);
-      if (last == "prim_func")
+      if (last == "prim_func" || last == "tir")
         kind = Global::kPrimFunc;
       else if (last == "function" || last == "func")
         kind = Global::kFunction;
@@ -177,7 +177,7 @@ class ModuleReader {
   }
 
   bool prim_func(const ast::Stmt& definition) {
-    Result<tir::PrimFunc> made = PrimFuncReader(scope_.module.context(), source_, scope_.tree).run(definition);
+    Result<tir::PrimFunc> made = read_prim_func(scope_.module.context(), source_, scope_.tree, definition);
     if (!made) {
       scope_.globals[definition.text].kind = Global::kPoison;
       return false;

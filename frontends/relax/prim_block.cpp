@@ -1,7 +1,11 @@
-// prim_block.cpp: loops, blocks and the axes of blocks.
+// prim_block.cpp: blocks, their axes and clauses.
+//
+// Axes are declared in the body (`vi = T.axis.spatial(128, i)`), or, as in 2021, in the head and bound in the body
+// (`T.bind(vi, i)`) or not at all: then they are the loops around, in order.
+#include <algorithm>
+
 #include "frontends/relax/literals.h"
 #include "frontends/relax/prim_func.h"
-#include "frontends/relax/suggest.h"
 
 namespace relaxc::frontend {
 
@@ -9,194 +13,194 @@ using AstKind = ast::ExprKind;
 
 namespace {
 
-struct LoopFunction {
-  std::string_view name;
-  tir::LoopKind kind;
-};
-constexpr LoopFunction kLoopFunctions[] = {
-    {"range", tir::LoopKind::kSerial},        {"T.serial", tir::LoopKind::kSerial},
-    {"T.parallel", tir::LoopKind::kParallel}, {"T.vectorized", tir::LoopKind::kVectorized},
-    {"T.unroll", tir::LoopKind::kUnrolled},   {"T.unrolled", tir::LoopKind::kUnrolled},
-    {"T.grid", tir::LoopKind::kSerial},
-};
-
-std::string callee_of(const ast::Expr& e) {
-  return e.is(AstKind::kCall) ? dotted_path(*e.items[0]).value_or("") : std::string();
-}
-
-bool is_block(const std::string& callee) {
-  return callee == "T.block" || callee == "T.sblock";
+std::optional<tir::IterKind> axis_kind(std::string_view name) {
+  if (name == "spatial" || name == "S" || name == "range") return tir::IterKind::kSpatial;
+  if (name == "reduce" || name == "R" || name == "reduce_axis") return tir::IterKind::kReduce;
+  if (name == "opaque" || name == "O" || name == "opaque_axis") return tir::IterKind::kOpaque;
+  if (name == "scan" || name == "scan_axis") return tir::IterKind::kScan;
+  return std::nullopt;
 }
 
 }  // namespace
 
-Status PrimFuncReader::loop(const ast::Expr& iterator, const ast::Expr& target, const Body& body, Suite& out) {
+Status PrimFuncReader::block_init(const ast::Stmt& stmt) {
   Diagnostics& diag = source_.diag();
-  RELAXC_TRY(tir::Stmt made, nest(iterator, target, body));
-  out.back().stmts.push_back(made);
+  if (block_.block == nullptr) return source_.error(stmt.place, Kind::ill_formed, "T.init belongs inside a block");
+  if (block_.block->init) return source_.error(stmt.place, Kind::redefinition, "this block has two T.init");
+  tir::Block* outer = block_.block;
+  ++choices_;
+  Result<tir::Stmt> init = suite(stmt.body);
+  --choices_;
+  if (!init) return diag.failed();
+  outer->init = *init;
   return Done{};
-}
-
-/// One loop, or the nest of a T.grid.
-Result<tir::Stmt> PrimFuncReader::nest(const ast::Expr& iterator, const ast::Expr& target, const Body& body) {
-  Diagnostics& diag = source_.diag();
-  std::string callee = callee_of(iterator);
-  const LoopFunction* found = nullptr;
-  for (const LoopFunction& function : kLoopFunctions)
-    if (function.name == callee) found = &function;
-  if (callee == "T.thread_binding")
-    return source_.error(iterator.place, Kind::unsupported, "thread bindings are for GPUs; a CPU has T.parallel");
-  if (found == nullptr) {
-    Failure failure = source_.error(iterator.place, Kind::ill_formed,
-                                    "expected a loop such as T.grid(n, m), T.serial(n) or range(n)");
-    if (auto near = nearest_name(callee, {"T.grid", "T.serial", "T.parallel", "T.vectorized", "T.unroll", "range"}))
-      source_.hint("did you mean {}?", *near);
-    return failure;
-  }
-  bool grid = callee == "T.grid";
-  std::vector<const ast::Expr*> targets = targets_of(target);
-  std::vector<const ast::Expr*> arguments(iterator.items.begin() + 1, iterator.items.end());
-  std::vector<arith::Expr> mins, extents;
-  bool ok = true;
-  auto read_index = [&](const ast::Expr& e) {
-    Result<arith::Expr> value = index(e);
-    ok = ok && value;
-    return value ? *value : context_.index(0);
-  };
-  if (grid) {
-    for (const ast::Expr* argument : arguments) {
-      mins.push_back(context_.index(0));
-      extents.push_back(read_index(*argument));
-    }
-  } else if (arguments.size() == 1 || arguments.size() == 2) {
-    arith::Expr first = read_index(*arguments[0]);
-    mins.push_back(arguments.size() == 2 ? first : context_.index(0));
-    extents.push_back(arguments.size() == 2 ? arith::simplify(read_index(*arguments[1]) - first) : first);
-  } else {
-    return source_.error(iterator.place, Kind::wrong_arity, "{} takes an extent, or a begin and an end", callee);
-  }
-  if (targets.size() != extents.size())
-    return source_.error(target.place, Kind::wrong_arity, "{} loop variables for {} extents", targets.size(),
-                         extents.size());
-  if (targets.empty()) return source_.error(iterator.place, Kind::wrong_arity, "T.grid needs an extent");
-  std::map<std::string, int64_t> annotations;
-  if (const ast::Keyword* keyword = iterator.keyword("annotations"); keyword && keyword->value->is(AstKind::kDict)) {
-    const std::vector<const ast::Expr*>& entries = keyword->value->items;
-    for (size_t i = 0; i + 1 < entries.size(); i += 2) {
-      RELAXC_TRY(std::string key, string_value(source_, *entries[i], "an annotation's name"));
-      RELAXC_TRY(arith::Expr value, index(*entries[i + 1]));
-      if (value.constant() == nullptr)
-        return source_.error(entries[i + 1]->place, Kind::invalid_value, "an annotation's value is an integer");
-      annotations[key] = *value.constant();
-    }
-  }
-
-  names_.push();
-  std::vector<arith::Var> vars;
-  for (const ast::Expr* item : targets) {
-    if (!item->is(AstKind::kName)) {
-      names_.pop();
-      return source_.error(item->place, Kind::syntax, "expected a name for the loop variable");
-    }
-    size_t i = vars.size();
-    vars.push_back(context_.var(item->text));
-    loop_ranges_[vars.back()->id] = {mins[i], extents[i]};
-    bind(item->text, {PrimName::kScalar, vars.back()}, item->place);
-  }
-  ++loop_depth_;
-  Result<tir::Stmt> inner = suite(body);
-  --loop_depth_;
-  names_.pop();
-  if (!ok || !inner) return diag.failed();
-  tir::Stmt made = *inner;
-  for (size_t i = vars.size(); i-- > 0;) {
-    made = builder_.loop(vars[i], mins[i], extents[i], made, found->kind);
-    if (i != 0 || annotations.empty()) continue;
-    tir::For annotated = *made.as<tir::For>();
-    annotated.annotations = annotations;
-    made = tir::Stmt(context_.arena().make<tir::For>(std::move(annotated)));
-  }
-  return made;
-}
-
-Status PrimFuncReader::with(const ast::Stmt& stmt, Suite& out) {
-  Diagnostics& diag = source_.diag();
-  const ast::WithItem& item = stmt.with.front();
-  std::string callee = callee_of(*item.value);
-  if (stmt.with.size() == 1 && is_block(callee)) return block(stmt, *item.value, out);
-  if (callee == "T.init" && stmt.with.size() == 1) {
-    if (block_ == nullptr) return source_.error(stmt.place, Kind::ill_formed, "T.init belongs inside a block");
-    if (block_->init) return source_.error(stmt.place, Kind::redefinition, "this block has two T.init");
-    tir::Block* outer = block_;
-    RELAXC_TRY(tir::Stmt init, suite(stmt.body));
-    outer->init = init;
-    return Done{};
-  }
-  for (const LoopFunction& function : kLoopFunctions) {
-    if (function.name != callee || item.target == nullptr || stmt.with.size() != 1) continue;
-    return loop(*item.value, *item.target, stmt.body, out);  // 2021: `with T.grid(n) as i:`
-  }
-  Failure failure = source_.error(item.value->place, Kind::unsupported,
-                                  "'with' opens a block (T.block) or an initialisation (T.init) here");
-  return failure;
 }
 
 Status PrimFuncReader::block(const ast::Stmt& stmt, const ast::Expr& head, Suite& out) {
   Diagnostics& diag = source_.diag();
   tir::Block made;
   made.location = source_.at(head.place);
-  if (head.items.size() > 1) {
-    RELAXC_TRY(made.name, string_value(source_, *head.items[1], "the block's name"));
-  }
-  tir::Block* outer = block_;
-  size_t outer_loops = loop_depth_;
-  block_ = &made;
-  loop_depth_ = 0;
+  BlockState outer = std::exchange(block_, BlockState{&made, head.place, loop_vars_, {}, {}, {}});
+  std::vector<arith::Expr> outer_loops = std::exchange(loop_vars_, {});
+  size_t outer_depth = std::exchange(loop_depth_, 0), outer_axes = axis_blocks_, outer_choices = choices_;
+  names_.push();
+  bool ok = bool(block_head(stmt, head));
   Result<tir::Stmt> body = suite(stmt.body);
-  block_ = outer;
-  loop_depth_ = outer_loops;
-  if (!body) return diag.failed();
+  ok = ok && body && finish_axes() && check_reduction();
+  names_.pop();
+  std::vector<tir::BufferRef> stored = std::move(block_.stored);
+  block_ = std::move(outer);
+  loop_vars_ = std::move(outer_loops);
+  loop_depth_ = outer_depth, axis_blocks_ = outer_axes, choices_ = outer_choices;
+  for (tir::BufferRef buffer : stored) written_.insert(root_of(buffer));
+  block_.stored.insert(block_.stored.end(), stored.begin(), stored.end());
+  if (!ok) return diag.failed();
   bool root = made.name == "root" && made.iters.empty() && !made.init && !made.predicate;
   made.body = *body;
   out.back().stmts.push_back(root ? made.body : builder_.block(std::move(made)));
   return Done{};
 }
 
-Status PrimFuncReader::add_axis(tir::IterKind kind, arith::Expr min, arith::Expr extent, arith::Expr binding,
-                                const ast::Expr& target) {
-  if (!target.is(AstKind::kName)) return source_.error(target.place, Kind::syntax, "expected a name for the axis");
-  arith::Var var = context_.var(target.text);
-  block_->iters.push_back({var, min, extent, kind, binding});
-  bind(target.text, {PrimName::kScalar, var}, target.place);
+/// T.block("C"), T.block(), and of 2021 T.block([M, N, T.reduce_axis(0, K)], "C") as [vi, vj, vk].
+Status PrimFuncReader::block_head(const ast::Stmt& stmt, const ast::Expr& head) {
+  Diagnostics& diag = source_.diag();
+  size_t name_at = 1;
+  if (head.items.size() > 1 && head.items[1]->is_sequence()) {
+    RELAXC_DO(positional_axes(*head.items[1], stmt.with.front().target));
+    name_at = 2;
+  }
+  const ast::Keyword* keyword = head.keyword("name_hint");
+  const ast::Expr* name = head.items.size() > name_at ? head.items[name_at] : keyword ? keyword->value : nullptr;
+  if (name == nullptr) return Done{};
+  RELAXC_TRY(block_.block->name, string_value(source_, *name, "the block's name"));
   return Done{};
+}
+
+Status PrimFuncReader::positional_axes(const ast::Expr& ranges, const ast::Expr* target) {
+  Diagnostics& diag = source_.diag();
+  std::vector<const ast::Expr*> names = target != nullptr ? targets_of(*target) : std::vector<const ast::Expr*>();
+  if (names.size() != ranges.items.size())
+    return source_.error(ranges.place, Kind::wrong_arity, "{} names for {} axes", names.size(), ranges.items.size());
+  for (size_t i = 0; i < names.size(); ++i) {
+    const ast::Expr& item = *ranges.items[i];
+    std::string callee = callee_of(&item);
+    std::optional<tir::IterKind> kind = callee.rfind("T.", 0) == 0 ? axis_kind(callee.substr(2)) : std::nullopt;
+    tir::Span range;
+    if (kind && item.items.size() == 3) {
+      RELAXC_TRY(range.begin, index(*item.items[1]));
+      RELAXC_TRY(arith::Expr end, index(*item.items[2]));
+      range.extent = arith::simplify(end - range.begin);
+    } else {
+      RELAXC_TRY(range, axis_range(kind && item.items.size() == 2 ? *item.items[1] : item));
+    }
+    RELAXC_DO(add_axis(kind.value_or(tir::IterKind::kSpatial), range, {}, *names[i]));
+  }
+  return Done{};
+}
+
+/// T.bind(vi, i)
+Status PrimFuncReader::bind_axis(const ast::Expr& call) {
+  Diagnostics& diag = source_.diag();
+  auto* known = call.items[1]->is(AstKind::kName) ? names_.find(call.items[1]->text) : nullptr;
+  for (tir::IterVar& iter : block_.block->iters) {
+    if (known == nullptr || !(known->value.scalar == iter.var)) continue;
+    if (iter.binding) return source_.error(call.place, Kind::redefinition, "the axis is bound twice");
+    RELAXC_TRY(iter.binding, axis_value(*call.items[2]));
+    return Done{};
+  }
+  return source_.error(call.items[1]->place, Kind::invalid_value, "expected an axis of this block");
+}
+
+/// Axes that nothing binds are the loops around the block.
+Status PrimFuncReader::finish_axes() {
+  std::vector<tir::IterVar>& iters = block_.block->iters;
+  auto is_bound = [](const tir::IterVar& iter) { return bool(iter.binding); };
+  if (std::all_of(iters.begin(), iters.end(), is_bound)) return Done{};
+  bool none = std::none_of(iters.begin(), iters.end(), is_bound);
+  if (none && block_.loops.size() == iters.size()) {
+    for (size_t i = 0; i < iters.size(); ++i) iters[i].binding = block_.loops[i];
+    return Done{};
+  }
+  for (const tir::IterVar& iter : iters) {
+    if (iter.binding) continue;
+    Failure failure = source_.error(block_.place, Kind::ill_formed, "no T.bind says what the axis '{}' is",
+                                    iter.var.name());
+    if (none) source_.hint("{} loops stand around the block, which has {} axes", block_.loops.size(), iters.size());
+    return failure;
+  }
+  return Done{};
+}
+
+/// A reduction combines with what is there; somebody must have put it there.
+Status PrimFuncReader::check_reduction() {
+  const tir::Block& block = *block_.block;
+  bool reduces = std::any_of(block.iters.begin(), block.iters.end(),
+                             [](const tir::IterVar& iter) { return iter.iter_kind == tir::IterKind::kReduce; });
+  if (!reduces || block.init) return Done{};
+  for (tir::BufferRef buffer : block_.combined) {
+    bool stated = std::find(block_.read.begin(), block_.read.end(), buffer) != block_.read.end();
+    if (stated || written_.count(root_of(buffer)) != 0) continue;
+    Failure failure = source_.error(block_.place, Kind::ill_formed,
+                                    "the reduction combines into '{}', which nothing has written before", buffer->name);
+    source_.hint("begin with a value: with T.init(): {}[…] = …", buffer->name);
+    return failure;
+  }
+  return Done{};
+}
+
+Status PrimFuncReader::add_axis(tir::IterKind kind, tir::Span range, arith::Expr binding, const ast::Expr& target) {
+  if (!target.is(AstKind::kName)) return source_.error(target.place, Kind::syntax, "expected a name for the axis");
+  std::vector<tir::IterVar>& iters = block_.block->iters;
+  for (const tir::IterVar& iter : iters)
+    if (iter.var.name() == target.text)
+      return source_.error(target.place, Kind::redefinition, "the block has an axis '{}' already", target.text);
+  if (iters.empty()) ++axis_blocks_;
+  arith::Var var = context_.var(target.text);
+  iters.push_back({var, range.begin, range.extent, kind, binding});
+  if (binding)
+    if (std::optional<arith::Range> values = attained(binding)) attained_[var->id] = *values;
+  bind(target.text, {.kind = PrimName::kScalar, .scalar = var}, target.place);
+  return Done{};
+}
+
+/// What an axis is bound to speaks of the loops around.
+Result<arith::Expr> PrimFuncReader::axis_value(const ast::Expr& e) {
+  bool outer = std::exchange(in_head_, true);
+  Result<arith::Expr> value = index(e);
+  in_head_ = outer;
+  return value;
+}
+
+/// An extent, or (begin, end).
+Result<tir::Span> PrimFuncReader::axis_range(const ast::Expr& e) {
+  Diagnostics& diag = source_.diag();
+  if (!e.is_sequence()) {
+    RELAXC_TRY(arith::Expr extent, index(e));
+    return tir::Span{context_.index(0), extent};
+  }
+  if (e.items.size() != 2)
+    return source_.error(e.place, Kind::wrong_arity, "an axis runs from a begin to an end");
+  RELAXC_TRY(arith::Expr begin, index(*e.items[0]));
+  RELAXC_TRY(arith::Expr end, index(*e.items[1]));
+  return tir::Span{begin, arith::simplify(end - begin)};
 }
 
 /// `vi = T.axis.spatial(128, i)`, `vi, vj = T.axis.remap("SR", [i, j])`, T.axis.S and R, extents (begin, end).
 Status PrimFuncReader::axes(const std::string& callee, const ast::Stmt& stmt) {
   Diagnostics& diag = source_.diag();
-  if (block_ == nullptr) return source_.error(stmt.place, Kind::ill_formed, "an axis belongs inside a block");
-  std::string kind = callee.substr(std::string_view("T.axis.").size());
+  if (block_.block == nullptr) return source_.error(stmt.place, Kind::ill_formed, "an axis belongs inside a block");
+  std::string name = callee.substr(std::string_view("T.axis.").size());
   std::vector<const ast::Expr*> targets = targets_of(*stmt.target);
-  if (kind == "remap") return remap(stmt, targets);
-  bool spatial = kind == "spatial" || kind == "S", reduce = kind == "reduce" || kind == "R";
-  if (!spatial && !reduce)
+  if (name == "remap") return remap(stmt, targets);
+  std::optional<tir::IterKind> kind = axis_kind(name);
+  if (!kind)
     return source_.error(stmt.value->items[0]->place, Kind::unsupported,
-                         "an axis is spatial, reduce or a remap of both, found '{}'", kind);
+                         "an axis is spatial, reduce, opaque, scan or a remap, found '{}'", name);
   if (targets.size() != 1 || stmt.value->items.size() != 3)
     return source_.error(stmt.place, Kind::wrong_arity, "expected one name and two arguments: extent and value");
-  const ast::Expr& range = *stmt.value->items[1];
-  arith::Expr min = context_.index(0), extent;
-  if (range.is_sequence()) {
-    if (range.items.size() != 2)
-      return source_.error(range.place, Kind::wrong_arity, "an axis runs from a begin to an end");
-    RELAXC_TRY(min, index(*range.items[0]));
-    RELAXC_TRY(arith::Expr end, index(*range.items[1]));
-    extent = arith::simplify(end - min);
-  } else {
-    RELAXC_TRY(extent, index(range));
-  }
-  RELAXC_TRY(arith::Expr binding, index(*stmt.value->items[2]));
-  return add_axis(spatial ? tir::IterKind::kSpatial : tir::IterKind::kReduce, min, extent, binding, *targets[0]);
+  RELAXC_TRY(tir::Span range, axis_range(*stmt.value->items[1]));
+  RELAXC_TRY(arith::Expr binding, axis_value(*stmt.value->items[2]));
+  return add_axis(*kind, range, binding, *targets[0]);
 }
 
 /// The axes' ranges are those of the loops that they are bound to.
@@ -214,14 +218,14 @@ Status PrimFuncReader::remap(const ast::Stmt& stmt, const std::vector<const ast:
   for (size_t i = 0; i < loops.size(); ++i) {
     if (kinds[i] != 'S' && kinds[i] != 'R')
       return source_.error(call.items[1]->place, Kind::invalid_value, "an axis is S or R, found '{}'", kinds[i]);
-    Result<arith::Expr> binding = index(*loops[i]);
+    Result<arith::Expr> binding = axis_value(*loops[i]);
     ok = ok && binding;
     if (!binding) continue;
     auto range = loop_ranges_.find((*binding)->id);
     if (range == loop_ranges_.end())
       return source_.error(loops[i]->place, Kind::invalid_value, "a remap wants loop variables; use T.axis.spatial");
     tir::IterKind kind = kinds[i] == 'S' ? tir::IterKind::kSpatial : tir::IterKind::kReduce;
-    RELAXC_DO(add_axis(kind, range->second.begin, range->second.extent, *binding, *targets[i]));
+    RELAXC_DO(add_axis(kind, range->second, *binding, *targets[i]));
   }
   if (!ok) return diag.failed();
   return Done{};
@@ -233,63 +237,70 @@ Status PrimFuncReader::block_clause(const std::string& callee, const ast::Expr& 
   bool attributes = callee == "T.block_attr" || callee == "T.sblock_attr";
   if (callee != "T.reads" && callee != "T.writes" && callee != "T.where" && !attributes) return Done{};
   done = true;
-  if (block_ == nullptr) return source_.error(call.place, Kind::ill_formed, "{} belongs inside a block", callee);
-  if (callee == "T.reads") return regions(call, block_->reads);
-  if (callee == "T.writes") return regions(call, block_->writes);
-  if (call.items.size() != 2) return source_.error(call.place, Kind::wrong_arity, "{} takes one argument", callee);
-  if (callee == "T.where") {
-    RELAXC_TRY(block_->predicate, condition(*call.items[1]));
+  if (block_.block == nullptr) return source_.error(call.place, Kind::ill_formed, "{} belongs inside a block", callee);
+  if (callee == "T.reads") {
+    RELAXC_DO(regions(call, block_.block->reads));
+    for (const tir::BufferRegion& read : block_.block->reads) block_.read.push_back(read.buffer);
     return Done{};
   }
-  if (!call.items[1]->is(AstKind::kDict))
-    return source_.error(call.items[1]->place, Kind::invalid_value, "{} takes a dict", callee);
-  const std::vector<const ast::Expr*>& entries = call.items[1]->items;
-  for (size_t i = 0; i + 1 < entries.size(); i += 2) {
-    RELAXC_TRY(std::string key, string_value(source_, *entries[i], "an attribute's name"));
-    RELAXC_TRY(arith::Expr value, index(*entries[i + 1]));
-    if (value.constant() == nullptr)
-      return source_.error(entries[i + 1]->place, Kind::invalid_value, "a block's attribute is an integer");
-    block_->annotations[key] = *value.constant();
+  if (callee == "T.writes") return regions(call, block_.block->writes);
+  if (call.items.size() != 2) return source_.error(call.place, Kind::wrong_arity, "{} takes one argument", callee);
+  if (callee == "T.where") {
+    bool outer = std::exchange(in_head_, true);
+    Result<arith::Expr> predicate = condition(*call.items[1]);
+    in_head_ = outer;
+    if (!predicate) return diag.failed();
+    block_.block->predicate = *predicate;
+    ++choices_;  // until the block ends
+    return Done{};
   }
+  RELAXC_TRY(block_.block->annotations, annotations(call.items[1]));
   return Done{};
 }
 
 Status PrimFuncReader::regions(const ast::Expr& call, std::vector<tir::BufferRegion>& out) {
   Diagnostics& diag = source_.diag();
   std::vector<const ast::Expr*> items(call.items.begin() + 1, call.items.end());
-  if (items.size() == 1 && items[0]->is(AstKind::kList)) items = items[0]->items;
+  if (items.size() == 1 && items[0]->is_sequence()) items = items[0]->items;
   for (const ast::Expr* item : items) {
-    bool whole = item->is(AstKind::kName);
-    if (!whole && !item->is(AstKind::kSubscript))
-      return source_.error(item->place, Kind::invalid_value, "expected a buffer or a part of one, as in A[i, 0:8]");
-    tir::BufferRegion region;
-    RELAXC_TRY(region.buffer, find_buffer(whole ? *item : *item->items[0]));
-    std::vector<const ast::Expr*> parts;
-    if (!whole) parts.assign(item->items.begin() + 1, item->items.end());
-    if (parts.size() == 1 && parts[0]->is(AstKind::kTuple)) parts = parts[0]->items;
-    if (!whole && parts.size() != region.buffer->shape.size())
-      return source_.error(item->place, Kind::rank_mismatch, "'{}' has {} dims, found {} subscripts",
-                           region.buffer->name, region.buffer->shape.size(), parts.size());
-    for (size_t i = 0; i < region.buffer->shape.size(); ++i) {
-      arith::Expr begin = context_.index(0), end = region.buffer->shape[i];
-      if (whole) {
-        region.spans.push_back({begin, end});
-      } else if (parts[i]->is(AstKind::kSlice)) {
-        if (parts[i]->items[0] != nullptr) {
-          RELAXC_TRY(begin, index(*parts[i]->items[0]));
-        }
-        if (parts[i]->items[1] != nullptr) {
-          RELAXC_TRY(end, index(*parts[i]->items[1]));
-        }
-        region.spans.push_back({begin, arith::simplify(end - begin)});
-      } else {
-        RELAXC_TRY(begin, index(*parts[i]));
-        region.spans.push_back({begin, context_.index(1)});
-      }
-    }
-    out.push_back(std::move(region));
+    RELAXC_TRY(tir::BufferRegion made, region(*item));
+    out.push_back(std::move(made));
   }
   return Done{};
+}
+
+/// `A[i, 0:8]`, or all of a buffer by its name.
+Result<tir::BufferRegion> PrimFuncReader::region(const ast::Expr& e) {
+  Diagnostics& diag = source_.diag();
+  bool whole = e.is(AstKind::kName);
+  if (!whole && !e.is(AstKind::kSubscript))
+    return source_.error(e.place, Kind::invalid_value, "expected a buffer or a part of one, as in A[i, 0:8]");
+  tir::BufferRegion region;
+  RELAXC_TRY(region.buffer, find_buffer(whole ? e : *e.items[0]));
+  std::vector<const ast::Expr*> parts;
+  if (!whole) parts.assign(e.items.begin() + 1, e.items.end());
+  if (parts.size() == 1 && parts[0]->is(AstKind::kTuple)) parts = parts[0]->items;
+  if (!whole && parts.size() != region.buffer->shape.size())
+    return source_.error(e.place, Kind::rank_mismatch, "'{}' has {} dims, found {} subscripts", region.buffer->name,
+                         region.buffer->shape.size(), parts.size());
+  for (size_t i = 0; i < region.buffer->shape.size(); ++i) {
+    arith::Expr begin = context_.index(0), end = region.buffer->shape[i];
+    if (whole) {
+      region.spans.push_back({begin, end});
+    } else if (parts[i]->is(AstKind::kSlice)) {
+      if (parts[i]->items[0] != nullptr) {
+        RELAXC_TRY(begin, index(*parts[i]->items[0]));
+      }
+      if (parts[i]->items[1] != nullptr) {
+        RELAXC_TRY(end, index(*parts[i]->items[1]));
+      }
+      region.spans.push_back({begin, arith::simplify(end - begin)});
+    } else {
+      RELAXC_TRY(begin, index(*parts[i]));
+      region.spans.push_back({begin, context_.index(1)});
+    }
+  }
+  return region;
 }
 
 }  // namespace relaxc::frontend

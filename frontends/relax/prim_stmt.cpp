@@ -2,7 +2,9 @@
 //
 // Python's statements are flat where TIR's nest: a buffer or a scalar holds for the rest of its suite. A suite is
 // therefore read into pieces, one an opening, and folded from its end, so that a suite of a thousand openings does not
-// recurse while it is read.
+// recurse while it is read. The `with` forms that older programs write are the same openings with a suite of their own.
+#include <algorithm>
+
 #include "frontends/relax/literals.h"
 #include "frontends/relax/prim_func.h"
 
@@ -13,24 +15,19 @@ using ast::StmtKind;
 
 namespace {
 
-/// Statements nest in TIR as deep as scopes are open; every walk over TIR recurses that deep.
-constexpr size_t kMostOpenScopes = 2000;
-
-std::string callee_of(const ast::Expr* e) {
-  if (e == nullptr || !e->is(AstKind::kCall)) return {};
-  return dotted_path(*e->items[0]).value_or("");
-}
+constexpr std::string_view kBufferFunctions[] = {"T.alloc_buffer", "T.sblock_alloc_buffer", "T.decl_buffer",
+                                                 "T.buffer_decl",  "T.allocate",            "T.allocate_const",
+                                                 "T.alloc_local",  "T.Buffer"};
 
 bool declares_symbol(const ast::Expr& e) {
   std::string callee = callee_of(&e);
   bool typed = callee == "T.int64" || callee == "T.int32" || callee == "T.index";
-  bool named = callee == "T.var" || callee == "T.Var" || callee == "T.SizeVar" || callee == "tir.Var";
+  bool named = callee == "T.var" || callee == "T.Var" || callee == "T.SizeVar" || callee == "T.dyn";
   return named || (typed && e.items.size() == 1);
 }
 
-bool same_buffer(const tir::Buffer& a, const tir::Buffer& b) {
-  return a.name == b.name && a.dtype == b.dtype && a.shape == b.shape && a.strides == b.strides && a.scope == b.scope &&
-         a.alignment == b.alignment;
+bool binds_scalar(const std::string& callee) {
+  return callee == "T.bind" || callee == "T.let" || callee == "T.LetStmt";
 }
 
 }  // namespace
@@ -38,16 +35,26 @@ bool same_buffer(const tir::Buffer& a, const tir::Buffer& b) {
 Result<tir::Stmt> PrimFuncReader::suite(const Body& body) {
   Diagnostics& diag = source_.diag();
   names_.push();
+  ++suites_;
   Suite pieces(1);
   bool ok = true;
   for (const ast::Stmt* stmt : body) {
-    if (!statement(*stmt, pieces)) {
+    bool last = suites_ == 1 && stmt == body.back();
+    if (stmt->kind == StmtKind::kReturn && !last && (stmt->value == nullptr || stmt->value->is(AstKind::kNone))) {
+      (void)source_.error(stmt->place, Kind::unsupported,
+                          "a prim func ends with its last statement; 'break' leaves a loop, an 'if' skips the rest");
+      ok = false;
+    } else if (!statement(*stmt, pieces)) {
       ok = false;
       poison(stmt->target);
     }
   }
+  --suites_;
   names_.pop();
-  if (!ok) return diag.failed();
+  if (!ok) {
+    open_scopes_ -= pieces.size() - 1;
+    return diag.failed();
+  }
   close(pieces, 1);
   return builder_.seq(std::move(pieces[0].stmts));
 }
@@ -93,35 +100,56 @@ Status PrimFuncReader::statement(const ast::Stmt& stmt, Suite& out) {
       if (stmt.value == nullptr || stmt.value->is(AstKind::kNone)) return Done{};
       return source_.error(stmt.place, Kind::unsupported, "a prim func returns nothing; it writes into its buffers");
     case StmtKind::kBreak:
-      if (loop_depth_ == 0) return source_.error(stmt.place, Kind::ill_formed, "'break' stands in no loop");
-      out.back().stmts.push_back(builder_.leave_loop());
-      return Done{};
-    case StmtKind::kIf: {
-      Result<arith::Expr> test = condition(*stmt.value);
-      Result<tir::Stmt> then_body = suite(stmt.body);
-      Result<tir::Stmt> else_body = suite(stmt.orelse);
-      if (!test || !then_body || !else_body) return diag.failed();
-      out.back().stmts.push_back(builder_.branch(*test, *then_body, stmt.orelse.empty() ? tir::Stmt() : *else_body));
+    case StmtKind::kContinue: {
+      bool leaves = stmt.kind == StmtKind::kBreak;
+      if (loop_depth_ == 0)
+        return source_.error(stmt.place, Kind::ill_formed, "'{}' stands in no loop", leaves ? "break" : "continue");
+      out.back().stmts.push_back(leaves ? builder_.leave_loop() : builder_.next_iteration());
       return Done{};
     }
+    case StmtKind::kIf:
+      return branch(stmt, out);
     case StmtKind::kWhile: {
       Result<arith::Expr> test = condition(*stmt.value);
-      ++loop_depth_;
+      ++loop_depth_, ++choices_;
       Result<tir::Stmt> body = suite(stmt.body);
-      --loop_depth_;
+      --loop_depth_, --choices_;
       if (!test || !body) return diag.failed();
       out.back().stmts.push_back(builder_.loop_while(*test, *body));
       return Done{};
     }
     case StmtKind::kAssert:
-      return source_.error(stmt.place, Kind::unsupported, "'assert' has no meaning yet in a prim func");
-    case StmtKind::kContinue:
-      return source_.error(stmt.place, Kind::unsupported, "'continue' has no meaning yet; write an 'if'");
+      return assertion(*stmt.value, stmt.target, out);
     case StmtKind::kClass:
     case StmtKind::kFunction:
       break;
   }
   return source_.error(stmt.place, Kind::ill_formed, "a definition cannot stand inside a prim func");
+}
+
+Status PrimFuncReader::branch(const ast::Stmt& stmt, Suite& out) {
+  Diagnostics& diag = source_.diag();
+  Result<arith::Expr> test = condition(*stmt.value);
+  ++choices_;
+  Result<tir::Stmt> then_body = suite(stmt.body);
+  Result<tir::Stmt> else_body = suite(stmt.orelse);
+  --choices_;
+  if (!test || !then_body || !else_body) return diag.failed();
+  out.back().stmts.push_back(builder_.branch(*test, *then_body, stmt.orelse.empty() ? tir::Stmt() : *else_body));
+  return Done{};
+}
+
+/// `assert condition, "message"`: leaves the function with RLX_ASSERTION.
+Status PrimFuncReader::assertion(const ast::Expr& test, const ast::Expr* message, Suite& out) {
+  Diagnostics& diag = source_.diag();
+  tir::Guard made;
+  made.code = tir::kAssertion;
+  RELAXC_TRY(made.condition, condition(test));
+  if (message != nullptr) {
+    RELAXC_TRY(made.message, string_value(source_, *message, "a message"));
+  }
+  out.back().stmts.push_back(builder_.guard(std::move(made)));
+  return Done{};
 }
 
 Status PrimFuncReader::assignment(const ast::Stmt& stmt, Suite& out) {
@@ -140,7 +168,8 @@ Status PrimFuncReader::assignment(const ast::Stmt& stmt, Suite& out) {
 
 void PrimFuncReader::declare_symbol(const std::string& name, Place place) {
   symbols_.push_back({name, place});
-  names_.bind_outermost(name, {PrimName::kScalar, context_.var(name), nullptr, 0, true}, place);
+  PrimName symbol{.kind = PrimName::kScalar, .scalar = context_.var(name), .unbound = true};
+  names_.bind_outermost(name, symbol, place);
 }
 
 /// `n = T.int64()`, `M, N = T.int64(), T.int64()`, `n = T.var("n")`.
@@ -162,75 +191,21 @@ Status PrimFuncReader::declare_symbols(const ast::Stmt& stmt, bool& done) {
 }
 
 Status PrimFuncReader::declare(const std::string& callee, const ast::Stmt& stmt, Suite& out, bool& done) {
-  if (callee == "T.match_buffer") {
-    done = true;
-    return match_buffer(stmt);
-  }
-  for (std::string_view name : {"T.alloc_buffer", "T.sblock_alloc_buffer", "T.decl_buffer", "T.allocate"}) {
-    if (callee != name) continue;
-    done = true;
-    return open_buffer(callee, stmt, out);
-  }
-  return Done{};
-}
-
-Status PrimFuncReader::match_buffer(const ast::Stmt& stmt) {
+  done = true;
+  if (callee == "T.match_buffer") return match_buffer(stmt, out);
+  for (std::string_view name : kBufferFunctions)
+    if (callee == name) return open_buffer(callee, stmt, out);
+  if (callee == "T.alloc_shared" || callee == "T.alloc_fragment" || callee == "T.env_thread" ||
+      callee == "T.launch_thread")
+    return source_.error(stmt.value->place, Kind::unsupported, "{} belongs to a GPU; this is compiled for a CPU",
+                         callee);
+  // A pointer under another name is another name of its buffer.
+  bool pointer_name = stmt.target->is(AstKind::kName) && stmt.value->is(AstKind::kAttribute) && is_pointer(*stmt.value);
+  done = pointer_name;
+  if (!pointer_name) return Done{};
   Diagnostics& diag = source_.diag();
-  const ast::Expr& call = *stmt.value;
-  if (!stmt.target->is(AstKind::kName) || call.items.size() < 2 || !call.items[1]->is(AstKind::kName))
-    return source_.error(call.place, Kind::ill_formed, "expected A = T.match_buffer(handle, shape, dtype)");
-  auto* handle = names_.find(call.items[1]->text);
-  if (handle == nullptr) return unbound(*call.items[1]);
-  if (handle->value.kind == PrimName::kPoison) return diag.failed();
-  if (handle->value.kind != PrimName::kHandle)
-    return source_.error(call.items[1]->place, Kind::invalid_value, "'{}' is not a handle", call.items[1]->text);
-  size_t position = handle->value.param;
-  if (function_.params[position].buffer != nullptr)
-    return source_.error(call.items[1]->place, Kind::redefinition, "the handle '{}' is matched twice",
-                         call.items[1]->text);
-  RELAXC_TRY(tir::BufferRef made, buffer(call, 2, stmt.target->text));
-  function_.params[position].buffer = made;
-  names_.bind_outermost(stmt.target->text, {PrimName::kBuffer, {}, made}, stmt.target->place);
-  return Done{};
-}
-
-Status PrimFuncReader::open_buffer(const std::string& callee, const ast::Stmt& stmt, Suite& out) {
-  Diagnostics& diag = source_.diag();
-  if (!stmt.target->is(AstKind::kName))
-    return source_.error(stmt.target->place, Kind::syntax, "expected a name for the buffer");
-  if (++open_scopes_ > kMostOpenScopes) {
-    --open_scopes_;
-    return source_.error(stmt.place, Kind::unsupported, "more than {} buffers and names in one scope", kMostOpenScopes);
-  }
-  Result<tir::BufferRef> made = buffer(*stmt.value, 1, stmt.target->text);
-  if (!made) {
-    --open_scopes_;
-    return diag.failed();
-  }
-  auto* known = names_.find(stmt.target->text);
-  tir::BufferRef before = known != nullptr ? known->value.buffer : nullptr;
-  bind(stmt.target->text, {PrimName::kBuffer, {}, *made}, stmt.target->place);
-  tir::BufferRef opened = *made;
-  if (const ast::Keyword* data = stmt.value->keyword("data"); data != nullptr && callee == "T.decl_buffer") {
-    RELAXC_TRY(auto memory, memory_of(*data->value, stmt.value->keyword("byte_offset")));
-    auto [base, offset] = memory;
-    // A view that is opened again is the same buffer, and an opening in this suite ends here: the printer writes two
-    // scopes so.
-    auto [seen, first] = views_.emplace(stmt.target->text, opened);
-    size_t here = 1;
-    while (here < out.size() && out[here].view != before) ++here;
-    bool ends = before != nullptr && before == seen->second && here < out.size();
-    if (!first && same_buffer(*seen->second, *opened) && (before == nullptr || ends)) {
-      opened = seen->second;
-      if (ends) reopen(out, here);
-      bind(stmt.target->text, {PrimName::kBuffer, {}, opened}, stmt.target->place);
-    }
-    seen->second = opened;
-    auto wrap = [this, opened, base, offset](tir::Stmt body) { return builder_.view(opened, base, offset, body); };
-    out.push_back({wrap, {}, opened});
-    return Done{};
-  }
-  out.push_back({[this, opened](tir::Stmt body) { return builder_.alloc(opened, body); }, {}, nullptr});
+  RELAXC_TRY(Pointer base, pointer(*stmt.value));
+  bind(stmt.target->text, {PrimName::kBuffer, {}, base.buffer}, stmt.target->place);
   return Done{};
 }
 
@@ -263,125 +238,119 @@ Status PrimFuncReader::store(const ast::Expr& target, const ast::Expr& value, co
     (void)read(value);  // its own errors have causes of their own
     return diag.failed();
   }
-  Result<std::vector<arith::Expr>> indices = subscripts(*buffer, target);
+  lanes_.count = std::max(lanes_in(target), lanes_in(value));
+  lanes_.var = lanes_.count > 0 ? context_.var("lane") : arith::Var();
+  Result<std::vector<arith::Expr>> indices =
+      subscripts(*buffer, {target.items.begin() + 1, target.items.end()}, target.place);
   Result<Scalar> scalar = read(value);
-  if (!indices || !scalar) return diag.failed();
-  if (!op.empty()) {
+  if (indices && scalar && !op.empty())
     scalar = binary(op, Scalar{builder_.load(*buffer, *indices)}, *scalar, target.place);
-    if (!scalar) return diag.failed();
-  }
-  RELAXC_TRY(arith::Expr typed, adapt(*scalar, (*buffer)->dtype, value.place));
-  out.back().stmts.push_back(builder_.store(*buffer, std::move(*indices), typed));
+  Status stored = indices && scalar ? store_element(*buffer, std::move(*indices), *scalar, value.place, out)
+                                    : Status(diag.failed());
+  lanes_ = {};
+  return stored;
+}
+
+Status PrimFuncReader::store_element(tir::BufferRef buffer, std::vector<arith::Expr> indices, Scalar scalar,
+                                     Place place, Suite& out) {
+  Diagnostics& diag = source_.diag();
+  RELAXC_TRY(arith::Expr typed, adapt(scalar, buffer->dtype, place));
+  note_store(buffer, typed);
+  if (lanes_.count > 0) return store_lanes(buffer, std::move(indices), typed, place, out);
+  out.back().stmts.push_back(builder_.store(buffer, std::move(indices), typed));
   return Done{};
 }
 
-/// `x = value`, `x: T.float32 = value`, `x = T.bind(value)`: a scalar for the rest of the suite.
+/// `x = value`, `x: T.float32 = value`, `x: T.let[T.float32] = value`, `x = T.bind(value)`, T.let, T.LetStmt: a scalar
+/// for the rest of the suite.
 Status PrimFuncReader::let(const ast::Stmt& stmt, Suite& out) {
   Diagnostics& diag = source_.diag();
   if (!stmt.target->is(AstKind::kName))
     return source_.error(stmt.target->place, Kind::unsupported, "one name a line can be given a value");
   const ast::Expr* value = stmt.value;
-  std::string callee = callee_of(value);
-  if ((callee == "T.bind" || callee == "T.let" || callee == "T.LetStmt") && value->items.size() == 2)
+  if (binds_scalar(callee_of(value)) && value->items.size() >= 2) {
+    const ast::Keyword* var = value->keyword("var");
     value = value->items[1];
-  RELAXC_TRY(Scalar scalar, read(*value));
-  arith::Expr typed = scalar.expr;
-  if (stmt.annotation != nullptr) {
-    std::string path = dotted_path(*stmt.annotation).value_or("");
-    std::optional<DType> dtype = path.rfind("T.", 0) == 0 ? parse_dtype(path.substr(2)) : std::nullopt;
-    if (!dtype) return source_.error(stmt.annotation->place, Kind::invalid_value, "expected a type such as T.float32");
-    RELAXC_TRY(typed, adapt(scalar, *dtype, value->place));
-  } else if (scalar.literal == Scalar::kReal) {
-    return source_.error(value->place, Kind::dtype_mismatch, "a number without a dtype; write T.float32(…)");
-  }
-  if (++open_scopes_ > kMostOpenScopes) {
-    --open_scopes_;
-    return source_.error(stmt.place, Kind::unsupported, "more than {} buffers and names in one scope", kMostOpenScopes);
-  }
-  arith::Var var = context_.var(stmt.target->text, typed.dtype());
-  bind(stmt.target->text, {PrimName::kScalar, var}, stmt.target->place);
-  out.push_back({[this, var, typed](tir::Stmt body) { return builder_.let(var, typed, body); }, {}, nullptr});
-  return Done{};
-}
-
-Status PrimFuncReader::expression(const ast::Stmt& stmt, Suite& out) {
-  Diagnostics& diag = source_.diag();
-  const ast::Expr& e = *stmt.value;
-  if (e.is(AstKind::kString)) return Done{};  // a comment
-  std::string callee = callee_of(&e);
-  if (callee == "T.func_attr") return function_attributes(e);
-  if (callee == "T.evaluate") return Done{};
-  bool done = false;
-  RELAXC_DO(block_clause(callee, e, done));
-  if (done) return Done{};
-  if (callee == "T.guard") return guard(e, out);
-  if (callee == "T.invoke" || callee == "T.call_extern" || callee == "T.call_runtime") return invoke(e, out);
-  if (callee.empty()) return source_.error(e.place, Kind::ill_formed, "this statement does nothing");
-  return source_.error(e.items[0]->place, Kind::unsupported, "'{}' is not a statement of a prim func", callee);
-}
-
-/// T.guard(condition, code=7, tensor=1, axis=0, symbol=2, node=3, expected=n, actual=m)
-Status PrimFuncReader::guard(const ast::Expr& call, Suite& out) {
-  Diagnostics& diag = source_.diag();
-  if (call.items.size() != 2) return source_.error(call.place, Kind::wrong_arity, "T.guard takes one condition");
-  tir::Guard made;
-  RELAXC_TRY(made.condition, condition(*call.items[1]));
-  for (const ast::Keyword& keyword : call.keywords) {
-    RELAXC_TRY(arith::Expr value, index(*keyword.value));
-    if (keyword.name == "expected" || keyword.name == "actual") {
-      (keyword.name == "expected" ? made.expected : made.actual) = value;
-      continue;
+    if (var != nullptr && var->value->is(AstKind::kName)) {  // both names are the same scalar
+      RELAXC_TRY(arith::Expr typed, let_type(stmt, *value));
+      RELAXC_DO(bind_scalar(*var->value, typed, stmt, out));
+      if (var->value->text != stmt.target->text)
+        bind(stmt.target->text, names_.find(var->value->text)->value, stmt.target->place);
+      return Done{};
     }
-    int32_t* field = keyword.name == "code"     ? &made.code
-                     : keyword.name == "tensor" ? &made.tensor
-                     : keyword.name == "axis"   ? &made.axis
-                     : keyword.name == "symbol" ? &made.symbol
-                     : keyword.name == "node"   ? &made.error_node
-                                                : nullptr;
-    if (field == nullptr)
-      return source_.error(keyword.place, Kind::invalid_attribute, "T.guard has no field '{}'", keyword.name);
-    const int64_t* number = value.constant();
-    if (number == nullptr || *number < INT32_MIN || *number > INT32_MAX)
-      return source_.error(keyword.value->place, Kind::invalid_value, "expected a small integer");
-    *field = static_cast<int32_t>(*number);
   }
-  out.back().stmts.push_back(builder_.guard(made));
+  RELAXC_TRY(arith::Expr typed, let_type(stmt, *value));
+  return bind_scalar(*stmt.target, typed, stmt, out);
+}
+
+/// The value of a scalar, in the dtype of its annotation.
+Result<arith::Expr> PrimFuncReader::let_type(const ast::Stmt& stmt, const ast::Expr& value) {
+  Diagnostics& diag = source_.diag();
+  RELAXC_TRY(Scalar scalar, read(value));
+  const ast::Expr* type = stmt.annotation;
+  if (type != nullptr && type->is(AstKind::kSubscript) && type->items.size() == 2) type = type->items[1];
+  bool open = type == nullptr || dotted_path(*type) == "T.let";
+  if (open && scalar.literal == Scalar::kReal)
+    return source_.error(value.place, Kind::dtype_mismatch, "a number without a dtype; write T.float32(…)");
+  if (open) return scalar.expr;
+  std::string path = dotted_path(*type).value_or("");
+  std::optional<DType> dtype = path.rfind("T.", 0) == 0 ? parse_dtype(path.substr(2)) : std::nullopt;
+  if (!dtype) return source_.error(type->place, Kind::invalid_value, "expected a type such as T.float32");
+  return adapt(scalar, *dtype, value.place);
+}
+
+Status PrimFuncReader::bind_scalar(const ast::Expr& target, arith::Expr value, const ast::Stmt& stmt, Suite& out) {
+  Diagnostics& diag = source_.diag();
+  auto* known = names_.find(target.text);
+  if (known != nullptr && known->value.bound_in != 0 && known->value.bound_in < suites_) {
+    Failure failure = source_.error(stmt.place, Kind::redefinition,
+                                    "'{}' has its value from an outer suite, and keeps it there", target.text);
+    source_.hint("a value that changes is kept in a buffer: {0} = T.alloc_buffer((1,), …), {0}[0] = …", target.text);
+    return failure;
+  }
+  if (known != nullptr && known->value.unbound) known->value.unbound = false;  // `x = T.var(…)` before a T.let of it
+  RELAXC_DO(open_scope(stmt));
+  arith::Var var = context_.var(target.text, value.dtype());
+  bind(target.text, {.kind = PrimName::kScalar, .scalar = var, .bound_in = suites_}, target.place);
+  out.push_back({[this, var, value](tir::Stmt body) { return builder_.let(var, value, body); }, {}, nullptr});
   return Done{};
 }
 
-/// T.invoke("kernel", X, n, trace=3), T.call_extern("int32", "custom", X, n), T.call_runtime("rlx_…", X, n)
-Status PrimFuncReader::invoke(const ast::Expr& call, Suite& out) {
+/// Blocks and loops have suites of their own; everything else that a `with` opens is an opening of the suite below it.
+Status PrimFuncReader::with(const ast::Stmt& stmt, Suite& out) {
   Diagnostics& diag = source_.diag();
-  tir::Invoke made;
-  std::string head = callee_of(&call);
-  made.runtime = head == "T.call_runtime";
-  made.external = made.runtime || head == "T.call_extern";
-  size_t name_at = head == "T.call_extern" ? 2 : 1;
-  if (call.items.size() <= name_at) return source_.error(call.place, Kind::wrong_arity, "the call names no function");
-  RELAXC_TRY(made.callee, string_value(source_, *call.items[name_at], "a function's name"));
-  if (made.runtime && made.callee.rfind("rlx_", 0) != 0)
-    return source_.error(call.items[name_at]->place, Kind::invalid_value,
-                         "'{}' is no function of the runtime; their names begin with rlx_", made.callee);
+  const ast::WithItem& item = stmt.with.front();
+  std::string callee = callee_of(item.value);
+  if (stmt.with.size() == 1 && (callee == "T.block" || callee == "T.sblock")) return block(stmt, *item.value, out);
+  if (stmt.with.size() == 1 && callee == "T.init") return block_init(stmt);
+  if (stmt.with.size() == 1 && item.target != nullptr && is_loop(callee))
+    return loop(*item.value, *item.target, stmt.body, out);  // 2021: `with T.grid(n) as i:`
+  names_.push();
+  ++suites_;
+  Suite pieces(1);
   bool ok = true;
-  for (size_t i = name_at + 1; i < call.items.size(); ++i) {
-    const ast::Expr& argument = *call.items[i];
-    auto* known = argument.is(AstKind::kName) ? names_.find(argument.text) : nullptr;
-    if (known != nullptr && known->value.kind == PrimName::kBuffer) {
-      made.args.emplace_back(known->value.buffer);
-      continue;
-    }
-    Result<Scalar> value = read(argument);
-    ok = ok && value;
-    if (value) made.args.emplace_back(value->expr);
+  for (const ast::WithItem& opened : stmt.with) {
+    ast::Stmt opening;
+    opening.place = opened.value->place;
+    opening.value = opened.value, opening.target = opened.target;
+    opening.kind = opened.target != nullptr ? StmtKind::kAssign : StmtKind::kExpr;
+    if (opened.value->is(AstKind::kCall) && statement(opening, pieces)) continue;
+    if (!opened.value->is(AstKind::kCall))
+      (void)source_.error(opened.value->place, Kind::unsupported,
+                          "'with' opens a block (T.block), an initialisation (T.init), a buffer or a name here");
+    ok = false;
+    poison(opened.target);
   }
-  if (const ast::Keyword* trace = call.keyword("trace")) {
-    RELAXC_TRY(arith::Expr node, index(*trace->value));
-    if (node.constant() == nullptr || *node.constant() < 0 || *node.constant() > INT32_MAX)
-      return source_.error(trace->value->place, Kind::invalid_value, "expected a small integer");
-    made.trace_node = static_cast<int32_t>(*node.constant());
+  Result<tir::Stmt> body = suite(stmt.body);
+  --suites_;
+  names_.pop();
+  if (!ok || !body) {
+    open_scopes_ -= pieces.size() - 1;
+    return diag.failed();
   }
-  if (!ok) return diag.failed();
-  out.back().stmts.push_back(builder_.invoke(std::move(made)));
+  pieces.back().stmts.push_back(*body);
+  close(pieces, 1);
+  out.back().stmts.push_back(builder_.seq(std::move(pieces[0].stmts)));
   return Done{};
 }
 

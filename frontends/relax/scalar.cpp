@@ -1,6 +1,7 @@
 // scalar.cpp: scalar expressions: operators, and how dtypes meet. scalar_calls.cpp has the functions.
 #include "frontends/relax/scalar.h"
 
+#include "compiler/arith/visit.h"
 #include "frontends/relax/literals.h"
 
 namespace relaxc::frontend {
@@ -86,13 +87,28 @@ Result<arith::Expr> ScalarReader::adapt(const Scalar& scalar, DType dtype, Place
     case Scalar::kTyped:
       // A dim stored as an integer, or an integer used as a dim: the two are kept apart in the IR, not by those who
       // write it.
-      if (dtype.is_index() && e.dtype().is_integer()) return context_.cast(dtype, e);
+      if (dtype.is_index() && e.dtype().is_integer()) {
+        use_as_index(e);
+        return context_.cast(dtype, e);
+      }
       if (dtype.is_integer() && e.dtype().is_index()) return context_.cast(dtype, e);
       break;
   }
   return source_.error(place, Kind::dtype_mismatch, "expected a value of dtype {}, found {}", to_string(dtype),
                        to_string(e.dtype()));
 }
+
+namespace {
+
+bool is_made_of_names(arith::Expr e) {
+  bool names = true;
+  arith::for_each_node(e, [&](arith::Expr node) {
+    names &= node->kind != ExprKind::kLoad && node->kind != ExprKind::kCall && node->kind != ExprKind::kExtern;
+  });
+  return names;
+}
+
+}  // namespace
 
 Result<std::pair<Scalar, Scalar>> ScalarReader::unify(const Scalar& a, const Scalar& b, Place place) {
   Diagnostics& diag = source_.diag();
@@ -103,6 +119,10 @@ Result<std::pair<Scalar, Scalar>> ScalarReader::unify(const Scalar& a, const Sca
     return x.expr.dtype().is_integer() && y.expr.dtype().is_index();
   };
   auto wider = [](DType x, DType y) { return x.code == y.code && x.is_integer() && x.bits < y.bits; };
+  // Printers write bare numbers beside an index only.
+  for (auto [number, other] : {std::pair(&a, &b), {&b, &a}})
+    if (number->literal == Scalar::kInteger && other->expr.dtype() == DType::i(64) && is_made_of_names(other->expr))
+      use_as_index(other->expr);
   if (weaker(a, b)) {
     RELAXC_TRY(arith::Expr e, adapt(a, b.expr.dtype(), place));
     return std::pair(Scalar{e, b.literal}, b);
@@ -133,20 +153,11 @@ Result<Scalar> ScalarReader::binary(std::string_view op, const Scalar& left, con
   if (op == "<=") return Scalar{arith::le(x, y)};
   if (op == ">") return Scalar{arith::gt(x, y)};
   if (op == ">=") return Scalar{arith::ge(x, y)};
-  bool bits = op == "&" || op == "|" || op == "^" || op == "<<" || op == ">>";
-  if (bits && dtype.is_bool() && op.size() == 1 && op != "^")
-    return Scalar{op == "&" ? arith::logical_and(x, y) : arith::logical_or(x, y)};
-  if (bits && dtype.is_integer()) {
-    auto intrinsic = op == "&"    ? arith::Intrinsic::k_bitwise_and
-                     : op == "|"  ? arith::Intrinsic::k_bitwise_or
-                     : op == "^"  ? arith::Intrinsic::k_bitwise_xor
-                     : op == "<<" ? arith::Intrinsic::k_shift_left
-                                  : arith::Intrinsic::k_shift_right;
-    return Scalar{arith::call(intrinsic, {x, y})};
-  }
+  bool bitwise = op == "&" || op == "|" || op == "^" || op == "<<" || op == ">>";
+  if (bitwise) return bits(op, x, y, place);
   bool numeric = dtype.is_float() || dtype.is_integer() || dtype.is_index();
   bool whole = !dtype.is_float();
-  if (bits || !numeric || op == "@")
+  if (!numeric || op == "@")
     return source_.error(place, Kind::dtype_mismatch, "'{}' has no meaning for {}", op, to_string(dtype));
   if (op == "+") return Scalar{x + y, literal == Scalar::kDimLiteral ? Scalar::kTyped : literal};
   if (op == "-") return Scalar{x - y, literal == Scalar::kDimLiteral ? Scalar::kTyped : literal};
@@ -156,17 +167,46 @@ Result<Scalar> ScalarReader::binary(std::string_view op, const Scalar& left, con
   if (op == "%" && whole) return Scalar{arith::floormod(x, y), literal};
   if (op == "%") return Scalar{context_.binary(ExprKind::kMod, x, y)};
   if (op == "/" && !whole) return Scalar{x / y, literal};
-  if (op == "**" && !whole) return Scalar{arith::call(arith::Intrinsic::k_pow, {x, y})};
-  if (op == "**" && y.constant() != nullptr && *y.constant() >= 0 && *y.constant() <= kMostFactors) {
-    arith::Expr product = context_.imm(dtype, 1);
-    for (int64_t k = 0; k < *y.constant(); ++k) product = k == 0 ? x : product * x;
-    return Scalar{product, literal == Scalar::kDimLiteral ? Scalar::kTyped : literal};
+  if (op == "**") {
+    RELAXC_TRY(Scalar made, power(x, y, place));
+    return Scalar{made.expr, literal == Scalar::kDimLiteral ? Scalar::kTyped : literal};
   }
-  if (op == "**")
-    return source_.error(place, Kind::invalid_value, "an integer takes a constant exponent in 0..{}", kMostFactors);
   Failure failure = source_.error(place, Kind::dtype_mismatch, "'{}' has no meaning for {}", op, to_string(dtype));
   source_.hint("{}", whole ? "integers divide by '//', which rounds down, or by T.truncdiv" : "floats divide by '/'");
   return failure;
+}
+
+Result<Scalar> ScalarReader::bits(std::string_view op, arith::Expr x, arith::Expr y, Place place) {
+  DType dtype = x.dtype();
+  if (dtype.is_bool() && (op == "&" || op == "|"))
+    return Scalar{op == "&" ? arith::logical_and(x, y) : arith::logical_or(x, y)};
+  if (dtype.is_bool() && op == "^") return Scalar{arith::ne(x, y)};
+  auto intrinsic = op == "&"    ? arith::Intrinsic::k_bitwise_and
+                   : op == "|"  ? arith::Intrinsic::k_bitwise_or
+                   : op == "^"  ? arith::Intrinsic::k_bitwise_xor
+                   : op == "<<" ? arith::Intrinsic::k_shift_left
+                                : arith::Intrinsic::k_shift_right;
+  if (dtype.is_integer()) return Scalar{arith::call(intrinsic, {x, y})};
+  if (!dtype.is_index())
+    return source_.error(place, Kind::dtype_mismatch, "'{}' has no meaning for {}", op, to_string(dtype));
+  // An index has no width; it is one of 64 bits while its bits matter.
+  const int64_t* by = y.constant();
+  if (by != nullptr && *by >= 0 && *by < 62 && op == "<<") return Scalar{x * (int64_t{1} << *by)};
+  if (by != nullptr && *by >= 0 && *by < 62 && op == ">>") return Scalar{arith::floordiv(x, int64_t{1} << *by)};
+  DType wide = DType::i(64);
+  arith::Expr made = arith::call(intrinsic, {context_.cast(wide, x), context_.cast(wide, y)});
+  return Scalar{context_.cast(dtype, made)};
+}
+
+/// Floats by the function; integers to a small constant power, by products.
+Result<Scalar> ScalarReader::power(arith::Expr x, arith::Expr y, Place place) {
+  if (x.dtype().is_float()) return Scalar{arith::call(arith::Intrinsic::k_pow, {x, y})};
+  const int64_t* exponent = y.constant();
+  if (exponent == nullptr || *exponent < 0 || *exponent > kMostFactors)
+    return source_.error(place, Kind::unsupported, "an integer is raised to a constant from 0 to {}", kMostFactors);
+  arith::Expr out = context_.imm(x.dtype(), 1);
+  for (int64_t i = 0; i < *exponent; ++i) out = i == 0 ? x : out * x;
+  return Scalar{out};
 }
 
 Result<Scalar> ScalarReader::unary(const ast::Expr& e) {
@@ -178,6 +218,8 @@ Result<Scalar> ScalarReader::unary(const ast::Expr& e) {
     return source_.error(e.place, Kind::dtype_mismatch, "'not' wants a bool, found {}", to_string(dtype));
   }
   if (e.text == "~" && dtype.is_bool()) return Scalar{arith::logical_not(operand.expr)};
+  if (e.text == "~" && dtype.is_index() && operand.literal == Scalar::kTyped)
+    return Scalar{context_.index(-1) - operand.expr};
   if (e.text == "~" && dtype.is_integer()) return Scalar{arith::call(arith::Intrinsic::k_bitwise_not, {operand.expr})};
   if (e.text == "~" || dtype.is_bool())
     return source_.error(e.place, Kind::dtype_mismatch, "'{}' has no meaning for {}", e.text, to_string(dtype));
@@ -195,7 +237,9 @@ Result<Scalar> ScalarReader::unary(const ast::Expr& e) {
 Result<Scalar> ScalarReader::logical(const ast::Expr& e) {
   Diagnostics& diag = source_.diag();
   auto a = condition(*e.items[0]);
+  ++choices_;
   auto b = condition(*e.items[1]);
+  --choices_;
   if (!a || !b) return diag.failed();
   return Scalar{e.text == "and" ? arith::logical_and(*a, *b) : arith::logical_or(*a, *b)};
 }
@@ -204,16 +248,22 @@ Result<Scalar> ScalarReader::select(const ast::Expr& test, const ast::Expr& then
                                     Place place) {
   Diagnostics& diag = source_.diag();
   auto c = condition(test);
+  ++choices_;
   auto a = read(then_value);
   auto b = read(else_value);
+  --choices_;
   if (!c || !a || !b) return diag.failed();
   RELAXC_TRY(auto pair, unify(*a, *b, place));
   auto [x, y] = pair;
-  return Scalar{arith::select(*c, x.expr, y.expr)};
+  return Scalar{arith::select(*c, x.expr, y.expr), x.literal};
 }
 
 Result<Scalar> ScalarReader::subscript(const ast::Expr& e) {
   return source_.error(e.place, Kind::invalid_value, "a scalar cannot be subscripted here");
+}
+
+Result<DType> ScalarReader::element_dtype(const ast::Expr& e) {
+  return dtype_value(source_, e);
 }
 
 Result<Scalar> ScalarReader::other_call(const ast::Expr& e, const std::string& callee) {

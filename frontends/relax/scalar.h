@@ -51,9 +51,17 @@ class ScalarReader {
   virtual Result<Scalar> subscript(const ast::Expr& e);
   /// A call that is no scalar function.
   virtual Result<Scalar> other_call(const ast::Expr& e, const std::string& callee);
+  /// A dtype that stands in a conversion.
+  virtual Result<DType> element_dtype(const ast::Expr& e);
+  /// Told of every integer that stands where an index belongs.
+  virtual void use_as_index(arith::Expr) {}
+
+  /// T.float32(x): a constant of that dtype, or a cast. T.float32("inf") and "nan" as Python has them.
+  Result<Scalar> conversion(const ast::Expr& e, DType dtype);
 
   arith::Context& context_;
   SourceText& source_;
+  size_t choices_ = 0;  ///< conditions under which what is being read is reached
 
  private:
   /// Both sides in one dtype.
@@ -63,8 +71,15 @@ class ScalarReader {
   Result<Scalar> select(const ast::Expr& condition, const ast::Expr& then_value, const ast::Expr& else_value,
                         Place place);
   Result<Scalar> call(const ast::Expr& e);
-  Result<Scalar> conversion(const ast::Expr& e, DType dtype);
-  Result<Scalar> intrinsic(const ast::Expr& e, std::string_view name);
+  Result<Scalar> bits(std::string_view op, arith::Expr x, arith::Expr y, Place place);
+  Result<Scalar> power(arith::Expr x, arith::Expr y, Place place);
+  Result<Scalar> cast(const ast::Expr& e);
+  Result<Scalar> junction(const ast::Expr& e, bool all);
+  Result<Scalar> binary_function(const ast::Expr& e, std::string_view name);
+  Result<Scalar> reinterpret(const ast::Expr& e, std::string_view name);
+  /// `operands`: from which of `e`'s items on.
+  Result<Scalar> intrinsic(const ast::Expr& e, std::string_view name, size_t operands);
+  Status check_operand(const arith::Expr& operand, arith::Intrinsic which, std::string_view name, Place place);
   Result<Scalar> limit(const ast::Expr& e, std::string_view name);
   Status expect_arguments(const ast::Expr& e, size_t least, size_t most);
 };

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "compiler/arith/math.h"
 #include "frontends/relax/literals.h"
 #include "frontends/relax/scalar.h"
 #include "frontends/relax/suggest.h"
@@ -35,12 +36,42 @@ constexpr BinaryFunction kBinaryFunctions[] = {
     {"Add", ExprKind::kAdd},
     {"Sub", ExprKind::kSub},
     {"Mul", ExprKind::kMul},
+    {"Max", ExprKind::kMax},
+    {"Min", ExprKind::kMin},
+    {"indexdiv", ExprKind::kFloorDiv, true},
+    {"indexmod", ExprKind::kFloorMod, true},
+};
+
+/// Functions of two operands that are operators of Python.
+struct OperatorFunction {
+  std::string_view name, op;
+};
+constexpr OperatorFunction kOperatorFunctions[] = {
+    {"EQ", "=="},          {"NE", "!="},         {"LT", "<"},           {"LE", "<="},
+    {"GT", ">"},           {"GE", ">="},         {"bitwise_and", "&"},  {"bitwise_or", "|"},
+    {"bitwise_xor", "^"},  {"shift_left", "<<"}, {"shift_right", ">>"}, {"pow", "**"},
+    {"power", "**"},       {"add", "+"},         {"subtract", "-"},     {"multiply", "*"},
 };
 
 struct Alias {
   std::string_view name, intrinsic;
 };
-constexpr Alias kAliases[] = {{"power", "pow"}, {"fabs", "abs"}, {"nearbyint", "round"}, {"reinterpret", "bitcast"}};
+constexpr Alias kAliases[] = {
+    {"fabs", "abs"}, {"nearbyint", "round"}, {"rint", "round"}, {"reinterpret", "bitcast"}, {"truncate", "trunc"}};
+constexpr Alias kDTypeNames[] = {{"boolean", "bool"},
+                                 {"e4m3_float8", "float8_e4m3fn"},
+                                 {"e5m2_float8", "float8_e5m2"}};
+
+template <typename Row, size_t N>
+const Row* find_named(const Row (&rows)[N], std::string_view name) {
+  for (const Row& row : rows)
+    if (row.name == name) return &row;
+  return nullptr;
+}
+
+bool is_binary_function(std::string_view name) {
+  return find_named(kBinaryFunctions, name) != nullptr || find_named(kOperatorFunctions, name) != nullptr;
+}
 
 std::optional<Intrinsic> find_intrinsic(std::string_view name) {
   for (const Alias& alias : kAliases)
@@ -58,6 +89,7 @@ std::optional<Intrinsic> find_intrinsic(std::string_view name) {
 std::vector<std::string> known_functions() {
   std::vector<std::string> names = {"Cast", "Select", "if_then_else", "ceildiv", "And", "Or", "Not", "likely"};
   for (const BinaryFunction& function : kBinaryFunctions) names.emplace_back(function.name);
+  for (const OperatorFunction& function : kOperatorFunctions) names.emplace_back(function.name);
 #define X(name, arity) names.emplace_back(#name);
   RELAXC_INTRINSICS(X)
 #undef X
@@ -126,58 +158,38 @@ Result<Scalar> ScalarReader::call(const ast::Expr& e) {
   // x.astype("float32")
   if (callee.is(AstKind::kAttribute) && callee.text == "astype") {
     RELAXC_DO(expect_arguments(e, 1, 1));
-    RELAXC_TRY(DType dtype, dtype_value(source_, *e.items[1]));
+    RELAXC_TRY(DType dtype, element_dtype(*e.items[1]));
     RELAXC_TRY(Scalar operand, read(*callee.items[0]));
     return Scalar{context_.cast(dtype, operand.expr)};
   }
   std::optional<std::string> path = dotted_path(callee);
-  if (!path) return source_.error(callee.place, Kind::invalid_value, "this is no function");
+  if (!path) return other_call(e, std::string(describe(callee)));
   if (*path == "max" || *path == "min" || *path == "float") path = "T." + *path;
   if (path->rfind("T.", 0) != 0 && path->rfind("tir.", 0) != 0) return other_call(e, *path);
   std::string name = path->substr(path->find('.') + 1);
+  for (const Alias& alias : kDTypeNames)
+    if (alias.name == name) name = alias.intrinsic;
 
   if (std::optional<DType> dtype = parse_dtype(name); dtype && *dtype != DType::handle()) return conversion(e, *dtype);
   if (name == "float") return conversion(e, DType::f(64));
-  for (const BinaryFunction& function : kBinaryFunctions) {
-    if (function.name != name) continue;
-    RELAXC_DO(expect_arguments(e, 2, 2));
-    auto a = read(*e.items[1]);
-    auto b = read(*e.items[2]);
-    if (!a || !b) return diag.failed();
-    RELAXC_TRY(auto pair, unify(*a, *b, e.place));
-    auto [x, y] = pair;
-    DType dtype = x.expr.dtype();
-    if (function.integers_only && dtype.is_float())
-      return source_.error(e.place, Kind::dtype_mismatch, "T.{} has no meaning for {}", name, to_string(dtype));
-    bool divides = function.kind == ExprKind::kFloorDiv || function.kind == ExprKind::kFloorMod ||
-                   function.kind == ExprKind::kDiv || function.kind == ExprKind::kMod;
-    if (divides && y.expr.is_constant(0)) return source_.error(e.place, Kind::invalid_value, "division by zero");
-    return Scalar{context_.binary(function.kind, x.expr, y.expr)};
-  }
+  if (is_binary_function(name)) return binary_function(e, name);
   if (name == "Select" || name == "if_then_else") {
     RELAXC_DO(expect_arguments(e, 3, 3));
     return select(*e.items[1], *e.items[2], *e.items[3], e.place);
   }
-  if (name == "And" || name == "Or") {
-    RELAXC_DO(expect_arguments(e, 2, 2));
-    auto a = condition(*e.items[1]);
-    auto b = condition(*e.items[2]);
-    if (!a || !b) return diag.failed();
-    return Scalar{name == "And" ? arith::logical_and(*a, *b) : arith::logical_or(*a, *b)};
-  }
+  if (name == "And" || name == "all" || name == "Or" || name == "any") return junction(e, name == "And" || name == "all");
   if (name == "Not" || name == "likely") {
     RELAXC_DO(expect_arguments(e, 1, 1));
     RELAXC_TRY(arith::Expr operand, condition(*e.items[1]));
     return Scalar{name == "Not" ? arith::logical_not(operand) : operand};
   }
-  if (name == "Cast" || name == "cast") {
-    RELAXC_DO(expect_arguments(e, 2, 2));
-    bool dtype_first = e.items[1]->is(AstKind::kString);
-    RELAXC_TRY(DType dtype, dtype_value(source_, *e.items[dtype_first ? 1 : 2]));
-    RELAXC_TRY(Scalar operand, read(*e.items[dtype_first ? 2 : 1]));
-    if (operand.literal == Scalar::kInteger) operand.expr = context_.imm(DType::i(64), *operand.expr.constant());
-    return Scalar{context_.cast(dtype, operand.expr)};
+  if (name == "isfinite") {
+    RELAXC_DO(expect_arguments(e, 1, 1));
+    RELAXC_TRY(Scalar operand, read(*e.items[1]));
+    arith::Expr infinite = arith::call(Intrinsic::k_isinf, {operand.expr});
+    return Scalar{arith::logical_not(arith::logical_or(infinite, arith::call(Intrinsic::k_isnan, {operand.expr})))};
   }
+  if (name == "Cast" || name == "cast") return cast(e);
   if (name == "ceildiv") {
     RELAXC_DO(expect_arguments(e, 2, 2));
     auto a = index(*e.items[1]);
@@ -187,7 +199,11 @@ Result<Scalar> ScalarReader::call(const ast::Expr& e) {
     return Scalar{arith::ceildiv(*a, *b)};
   }
   if (name == "infinity" || name == "nan" || name == "max_value" || name == "min_value") return limit(e, name);
-  if (find_intrinsic(name)) return intrinsic(e, name);
+  if (name == "call_intrin" && e.items.size() >= 3 && e.items[2]->is(AstKind::kString)) {
+    std::string inner = e.items[2]->text.substr(e.items[2]->text.rfind('.') + 1);  // "tir.exp"
+    if (find_intrinsic(inner)) return intrinsic(e, inner, 3);
+  }
+  if (find_intrinsic(name)) return intrinsic(e, name, 1);
   if (path->rfind("T.", 0) == 0 && name.find('.') == std::string::npos) {
     auto near = nearest_name(name, known_functions());
     Result<Scalar> result = other_call(e, *path);
@@ -197,7 +213,61 @@ Result<Scalar> ScalarReader::call(const ast::Expr& e) {
   return other_call(e, *path);
 }
 
-/// T.float32(x): a constant of that dtype, or a cast. T.float32("inf") and "nan" as Python has them.
+/// T.max(a, b), T.floordiv(a, b), T.EQ(a, b) and kin.
+Result<Scalar> ScalarReader::binary_function(const ast::Expr& e, std::string_view name) {
+  Diagnostics& diag = source_.diag();
+  const auto* kind = find_named(kBinaryFunctions, name);
+  const auto* op = find_named(kOperatorFunctions, name);
+  RELAXC_DO(expect_arguments(e, 2, 2));
+  auto a = read(*e.items[1]);
+  auto b = read(*e.items[2]);
+  if (!a || !b) return diag.failed();
+  if (op != nullptr) return binary(op->op, *a, *b, e.place);
+  RELAXC_TRY(auto pair, unify(*a, *b, e.place));
+  auto [x, y] = pair;
+  DType dtype = x.expr.dtype();
+  bool arithmetic = dtype.is_float() || dtype.is_integer() || dtype.is_index();
+  if ((kind->integers_only && dtype.is_float()) || !arithmetic)
+    return source_.error(e.place, Kind::dtype_mismatch, "T.{} has no meaning for {}", name, to_string(dtype));
+  bool divides = kind->kind == ExprKind::kFloorDiv || kind->kind == ExprKind::kFloorMod ||
+                 kind->kind == ExprKind::kDiv || kind->kind == ExprKind::kMod;
+  if (divides && y.expr.is_constant(0)) return source_.error(e.place, Kind::invalid_value, "division by zero");
+  return Scalar{context_.binary(kind->kind, x.expr, y.expr)};
+}
+
+/// T.And(a, b), T.all(a, b, c) and kin.
+Result<Scalar> ScalarReader::junction(const ast::Expr& e, bool all) {
+  Diagnostics& diag = source_.diag();
+  RELAXC_DO(expect_arguments(e, 1, 64));
+  arith::Expr out;
+  size_t outer = choices_;
+  bool ok = true;
+  for (size_t i = 1; i < e.items.size(); ++i) {
+    if (e.items[i]->is_sequence()) return source_.error(e.items[i]->place, Kind::invalid_value, "expected a condition");
+    Result<arith::Expr> part = condition(*e.items[i]);
+    choices_ = outer + 1;
+    ok = ok && part;
+    if (ok) out = i == 1 ? *part : all ? arith::logical_and(out, *part) : arith::logical_or(out, *part);
+  }
+  choices_ = outer;
+  if (!ok) return diag.failed();
+  return Scalar{out};
+}
+
+/// T.Cast("float32", x), T.cast(x, "float32").
+Result<Scalar> ScalarReader::cast(const ast::Expr& e) {
+  Diagnostics& diag = source_.diag();
+  RELAXC_DO(expect_arguments(e, 2, 2));
+  bool dtype_first = e.items[1]->is(AstKind::kString);
+  RELAXC_TRY(DType dtype, element_dtype(*e.items[dtype_first ? 1 : 2]));
+  RELAXC_TRY(Scalar operand, read(*e.items[dtype_first ? 2 : 1]));
+  if (operand.literal == Scalar::kInteger && operand.expr.constant() != nullptr)
+    operand.expr = context_.imm(DType::i(64), *operand.expr.constant());
+  // Only printers cast what has the dtype, and only where it is an index to them.
+  if (dtype == DType::i(64) && operand.expr.dtype() == dtype) use_as_index(operand.expr);
+  return Scalar{context_.cast(dtype, operand.expr)};
+}
+
 Result<Scalar> ScalarReader::conversion(const ast::Expr& e, DType dtype) {
   Diagnostics& diag = source_.diag();
   RELAXC_DO(expect_arguments(e, 1, 1));
@@ -240,40 +310,72 @@ Result<Scalar> ScalarReader::limit(const ast::Expr& e, std::string_view name) {
   return Scalar{context_.imm(dtype, static_cast<int64_t>(name == "max_value" ? largest : smallest))};
 }
 
-Result<Scalar> ScalarReader::intrinsic(const ast::Expr& e, std::string_view name) {
+/// T.reinterpret(dtype, x), or the other way round.
+Result<Scalar> ScalarReader::reinterpret(const ast::Expr& e, std::string_view name) {
+  Diagnostics& diag = source_.diag();
+  RELAXC_DO(expect_arguments(e, 2, 2));
+  bool dtype_first = e.items[1]->is(AstKind::kString) || !e.items[2]->is(AstKind::kString);
+  RELAXC_TRY(DType dtype, element_dtype(*e.items[dtype_first ? 1 : 2]));
+  RELAXC_TRY(Scalar operand, read(*e.items[dtype_first ? 2 : 1]));
+  bool bare = operand.literal == Scalar::kInteger || operand.literal == Scalar::kReal;
+  if (bare || operand.expr.dtype().bits != dtype.bits)
+    return source_.error(e.place, Kind::dtype_mismatch, "T.{} wants a value of {} bits", name,
+                         static_cast<int>(dtype.bits));
+  // A constant above INT64_MAX has no other spelling.
+  if (operand.expr.constant() != nullptr && dtype.is_uint())
+    return Scalar{context_.imm(dtype, *operand.expr.constant())};
+  return Scalar{context_.call(dtype, Intrinsic::k_bitcast, {operand.expr})};
+}
+
+/// Functions of reals want floats, functions of bits integers; the rest takes any number.
+Status ScalarReader::check_operand(const arith::Expr& operand, Intrinsic which, std::string_view name, Place place) {
+  DType dtype = operand.dtype();
+  bool real = arith::is_expandable(which) || which == Intrinsic::k_sqrt || which == Intrinsic::k_fma ||
+              which == Intrinsic::k_copysign;
+  bool bitwise = which == Intrinsic::k_bitwise_not || which == Intrinsic::k_popcount || which == Intrinsic::k_clz;
+  if (real && !dtype.is_float()) {
+    Failure failure = source_.error(place, Kind::dtype_mismatch, "T.{} wants a float, found {}", name, to_string(dtype));
+    source_.hint("convert it: T.Cast(\"float32\", …)");
+    return failure;
+  }
+  if (which == Intrinsic::k_nextafter && dtype.bits < 32)
+    return source_.error(place, Kind::unsupported, "T.nextafter is there for float32 and float64, found {}",
+                         to_string(dtype));
+  bool bits = dtype.is_integer() || (dtype.is_bool() && which == Intrinsic::k_bitwise_not);
+  if ((bitwise && !bits) || dtype == DType::handle())
+    return source_.error(place, Kind::dtype_mismatch, "T.{} has no meaning for {}", name, to_string(dtype));
+  return Done{};
+}
+
+Result<Scalar> ScalarReader::intrinsic(const ast::Expr& e, std::string_view name, size_t from) {
   Diagnostics& diag = source_.diag();
   Intrinsic which = *find_intrinsic(name);
-  if (which == Intrinsic::k_bitcast) {
-    RELAXC_DO(expect_arguments(e, 2, 2));
-    RELAXC_TRY(DType dtype, dtype_value(source_, *e.items[1]));
-    RELAXC_TRY(Scalar operand, read(*e.items[2]));
-    bool bare = operand.literal == Scalar::kInteger || operand.literal == Scalar::kReal;
-    if (bare || operand.expr.dtype().bits != dtype.bits)
-      return source_.error(e.place, Kind::dtype_mismatch, "T.{} wants a value of {} bits", name, dtype.bits);
-    // A constant above INT64_MAX has no other spelling.
-    if (operand.expr.constant() != nullptr && dtype.is_uint())
-      return Scalar{context_.imm(dtype, *operand.expr.constant())};
-    return Scalar{context_.call(dtype, which, {operand.expr})};
-  }
+  if (which == Intrinsic::k_bitcast) return reinterpret(e, name);
   size_t arity = arith::intrinsic_arity(which);
-  RELAXC_DO(expect_arguments(e, arity, arity));
+  RELAXC_DO(expect_arguments(e, from - 1 + arity, from - 1 + arity));
   std::vector<Scalar> operands;
-  for (size_t i = 1; i <= arity; ++i) {
+  for (size_t i = from; i < from + arity; ++i) {
     RELAXC_TRY(Scalar operand, read(*e.items[i]));
     operands.push_back(operand);
   }
-  for (size_t i = 1; i < arity; ++i) {
-    RELAXC_TRY(auto pair, unify(operands[0], operands[i], e.place));
-    std::tie(operands[0], operands[i]) = pair;
-  }
-  for (size_t i = 1; i < arity; ++i) {
-    RELAXC_TRY(auto pair, unify(operands[0], operands[i], e.place));
-    operands[i] = pair.second;
-  }
+  bool one_dtype = which != Intrinsic::k_ldexp;
+  for (size_t round = 0; one_dtype && round < 2; ++round)  // the second brings all to what the last one made the first
+    for (size_t i = 1; i < arity; ++i) {
+      RELAXC_TRY(auto pair, unify(operands[0], operands[i], e.place));
+      std::tie(operands[0], operands[i]) = pair;
+    }
   std::vector<arith::Expr> args;
-  for (const Scalar& operand : operands) {
+  for (Scalar& operand : operands) {
+    if (!one_dtype && !args.empty()) {
+      if (operand.literal == Scalar::kInteger) operand = Scalar{context_.imm(DType::i(32), *operand.expr.constant())};
+      if (!operand.expr.dtype().is_integer() && !operand.expr.dtype().is_index())
+        return source_.error(e.place, Kind::dtype_mismatch, "the exponent of T.ldexp is an integer");
+      args.push_back(operand.expr);
+      continue;
+    }
     if (operand.expr.dtype().is_index() && operand.literal == Scalar::kInteger)
       return source_.error(e.place, Kind::dtype_mismatch, "T.{} of a number without a dtype; write T.float32(…)", name);
+    RELAXC_DO(check_operand(operand.expr, which, name, e.place));
     args.push_back(operand.expr);
   }
   DType dtype = args[0].dtype();

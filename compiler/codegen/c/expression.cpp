@@ -119,7 +119,12 @@ std::string Expressions::print(Expr e) {
         std::string value = element(n.buffer, n.indices);
         return is_small_float(n.dtype) ? helper("load_" + suffix(n.dtype)) + "(" + value + ")" : value;
       },
-      [&](const Call& n) { return call(n); });
+      [&](const Call& n) { return call(n); },
+      [&](const Extern& n) {
+        std::string args;
+        for (Expr arg : n.args) args += (args.empty() ? "" : ", ") + text(arg);
+        return n.dtype.is_bool() ? fmt::format("({}({}) != 0)", n.name, args) : fmt::format("{}({})", n.name, args);
+      });
 }
 
 std::string Expressions::rounded(DType dtype, std::string value) {

@@ -41,6 +41,10 @@ class FunctionPrinter {
     tir::for_each_stmt(function_.body, [&](Stmt s) {
       const auto* invoke = s.as<tir::Invoke>();
       if (invoke != nullptr && invoke->external) names_.reserve(invoke->callee);
+      for (Expr e : tir::expressions(s))
+        arith::for_each_node(e, [&](Expr node) {
+          if (const auto* external = node.as<arith::Extern>()) names_.reserve(external->name);
+        });
     });
   }
 
@@ -188,6 +192,7 @@ class FunctionPrinter {
   }
 
   void print(const tir::Break&) { line("break;"); }
+  void print(const tir::Continue&) { line("continue;"); }
 
   void print(const tir::If& node) {
     open("{");
@@ -289,12 +294,14 @@ class FunctionPrinter {
     open("{");
     std::string args;
     auto add = [&](const std::string& arg) { args += (args.empty() ? "" : ", ") + arg; };
-    Convention callee = node.external ? Convention{true, true} : conventions_.at(node.callee);
+    Convention callee = node.plain      ? Convention{}
+                        : node.external ? Convention{true, true}
+                                        : conventions_.at(node.callee);
     if (callee.context) add("context");
     for (const tir::Argument& argument : node.args) {
       if (const auto* e = std::get_if<Expr>(&argument))
         add(hoisted(*e));
-      else if (node.external && !node.runtime)
+      else if (node.external && !node.runtime && !node.plain)
         add("&" + tensor_record(std::get<BufferRef>(argument)));
       else
         add(names_.of(std::get<BufferRef>(argument)));
@@ -303,7 +310,7 @@ class FunctionPrinter {
     if (callee.fails && (!node.external || node.runtime)) add("error");
     std::string call = (node.external ? node.callee : function_name(node.callee)) + "(" + args + ")";
     if (!callee.fails) {
-      line("{};", call);
+      line("{}{};", node.plain ? "(void)" : "", call);
     } else {
       line("const int32_t status = {};", call);
       if (node.external && !node.runtime)
@@ -345,7 +352,7 @@ Convention convention_of(const tir::PrimFunc& function, const Conventions& calle
   tir::for_each_stmt(function.body, [&](Stmt s) {
     if (s.as<tir::Guard>() != nullptr) own.fails = true;
     const auto* invoke = s.as<tir::Invoke>();
-    if (invoke == nullptr) return;
+    if (invoke == nullptr || invoke->plain) return;
     Convention callee = invoke->external ? Convention{true, true} : callees.at(invoke->callee);
     own.fails |= callee.fails;
     own.context |= callee.context;

@@ -66,10 +66,11 @@ int32_t jit_external(const char* name, TensorRecord* const* args, int64_t count)
     tir::ExternalArg arg;
     if (record.ndim < 0) {
       arg.scalar = static_cast<int64_t>(record.byte_offset);
+      arg.dtype = dtype_of(record);
     } else {
       arg.data = record.data;
       arg.dtype = dtype_of(record);
-      arg.shape.assign(record.shape, record.shape + record.ndim);
+      if (record.ndim > 0) arg.shape.assign(record.shape, record.shape + record.ndim);
     }
     list.push_back(std::move(arg));
   }

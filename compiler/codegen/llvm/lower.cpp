@@ -16,7 +16,7 @@ void inspect(const ModuleLowering& module, const tir::PrimFunc& function, Signat
     bool parallel = loop != nullptr && loop->loop_kind == tir::LoopKind::kParallel && module.options().task_slots > 1;
     signature.wants_context |= parallel;
     const auto* invoke = s.as<tir::Invoke>();
-    if (invoke == nullptr) return;
+    if (invoke == nullptr || invoke->plain) return;
     const Signature* callee = invoke->external ? nullptr : module.find(invoke->callee);
     signature.may_fail |= callee == nullptr || callee->may_fail;
     signature.wants_context |= callee == nullptr || callee->wants_context;

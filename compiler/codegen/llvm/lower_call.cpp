@@ -136,62 +136,46 @@ std::vector<Value*> FunctionLowering::symbol_arguments(const tir::Invoke& s, con
 
 /// An rlx_tensor on the stack, with its shape beside it.
 Value* FunctionLowering::tensor_record(tir::BufferRef buffer) {
-  llvm::BasicBlock& entry = function_->getEntryBlock();
-  llvm::IRBuilder<> at_entry(&entry, entry.begin());
-  Value* record = at_entry.CreateAlloca(module_.record(Record::kTensor));
   uint64_t rank = buffer->shape.size();
-  Value* shape = at_entry.CreateAlloca(llvm::ArrayType::get(b_.getInt64Ty(), std::max<uint64_t>(rank, 1)));
+  Value* shape = at_entry(llvm::ArrayType::get(b_.getInt64Ty(), std::max<uint64_t>(rank, 1)));
   for (size_t i = 0; i < rank; ++i)
     b_.CreateStore(scalar(buffer->shape[i]), b_.CreateConstGEP1_64(b_.getInt64Ty(), shape, i));
+  return tensor_record(buffer->dtype, place(buffer).address, shape, rank);
+}
+
+Value* FunctionLowering::tensor_record(DType dtype, Value* data, Value* shape, uint64_t rank) {
+  Value* record = at_entry(module_.record(Record::kTensor));
   auto set = [&](std::string_view name, Value* value) { b_.CreateStore(value, field(record, Record::kTensor, name)); };
-  set("data", place(buffer).address);
+  Value* nothing = llvm::ConstantPointerNull::get(b_.getPtrTy());
+  interface::DLPackType type = interface::dlpack_type(dtype);
+  set("data", data);
   set("device_type", b_.getInt32(1));
   set("device_id", b_.getInt32(0));
   set("ndim", b_.getInt32(static_cast<uint32_t>(rank)));
-  set("dtype_code", b_.getInt8(interface::dlpack_type(buffer->dtype).code));
-  set("dtype_bits", b_.getInt8(interface::dlpack_type(buffer->dtype).bits));
+  set("dtype_code", b_.getInt8(type.code));
+  set("dtype_bits", b_.getInt8(type.bits));
   set("dtype_lanes", b_.getInt16(1));
-  set("shape", shape);
-  set("strides", llvm::ConstantPointerNull::get(b_.getPtrTy()));
+  set("shape", shape != nullptr ? shape : nothing);
+  set("strides", nothing);
   set("byte_offset", b_.getInt64(0));
   return record;
 }
 
-/// Inside relaxc an external function is not a symbol: its name and arguments go to relaxc_jit_external, which asks the
-/// Evaluator's owner. There a scalar is a tensor record without data, with ndim -1 and the value as its byte offset.
 Value* FunctionLowering::call_external(const tir::Invoke& s) {
+  if (s.plain) return call_plain(s);
   bool hosted = module_.options().in_process;
   std::vector<Value*> args;
   if (!hosted) args.push_back(context_);
   for (const tir::Argument& argument : s.args) {
-    if (const auto* buffer = std::get_if<tir::BufferRef>(&argument)) {
+    const auto* buffer = std::get_if<tir::BufferRef>(&argument);
+    if (buffer != nullptr)
       args.push_back(tensor_record(*buffer));
-      continue;
-    }
-    Expr given = std::get<Expr>(argument);
-    Value* value = numeric_.cast(given.dtype(), DType::i(64), scalar(given));
-    if (hosted) {
-      llvm::BasicBlock& entry = function_->getEntryBlock();
-      Value* record = llvm::IRBuilder<>(&entry, entry.begin()).CreateAlloca(module_.record(Record::kTensor));
-      b_.CreateStore(b_.getInt32(~0u), field(record, Record::kTensor, "ndim"));
-      b_.CreateStore(value, field(record, Record::kTensor, "byte_offset"));
-      value = record;
-    }
-    args.push_back(value);
+    else if (hosted)
+      args.push_back(scalar_record(std::get<Expr>(argument)));
+    else
+      args.push_back(numeric_.cast(std::get<Expr>(argument).dtype(), DType::i(64), scalar(std::get<Expr>(argument))));
   }
-  if (hosted) {
-    llvm::BasicBlock& entry = function_->getEntryBlock();
-    llvm::Type* table = llvm::ArrayType::get(b_.getPtrTy(), std::max<uint64_t>(args.size(), 1));
-    Value* list = llvm::IRBuilder<>(&entry, entry.begin()).CreateAlloca(table);
-    for (size_t i = 0; i < args.size(); ++i) b_.CreateStore(args[i], b_.CreateConstGEP1_64(b_.getPtrTy(), list, i));
-    args = {b_.CreateGlobalString(s.callee), list, b_.getInt64(args.size())};
-  }
-  std::vector<llvm::Type*> types;
-  for (Value* arg : args) types.push_back(arg->getType());
-  auto* type = llvm::FunctionType::get(b_.getInt32Ty(), types, false);
-  llvm::FunctionCallee callee = module_.module().getOrInsertFunction(hosted ? "relaxc_jit_external" : s.callee, type);
-  if (auto* declared = llvm::dyn_cast<llvm::Function>(callee.getCallee())) declared->setDoesNotThrow();
-  return b_.CreateCall(callee, args);
+  return hosted ? ask_owner(s.callee, args) : call_symbol(s.callee, b_.getInt32Ty(), args);
 }
 
 }  // namespace relaxc::codegen_llvm

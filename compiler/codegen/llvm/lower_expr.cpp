@@ -78,6 +78,9 @@ Lanes FunctionLowering::compute(Expr e) {
         std::vector<DType> dtypes;
         for (Expr arg : n.args) args.push_back(value(arg)), dtypes.push_back(arg.dtype());
         return apply(args, dtypes, [&](auto& x) { return numeric_.call(n.intrinsic, dtypes[0], n.dtype, x); });
+      },
+      [&](const arith::Extern& n) {
+        return Lanes{call_scalar(n), 0, nullptr};
       });
 }
 
@@ -186,7 +189,7 @@ bool FunctionLowering::must_be_lazy(Expr e) const {
   bool lazy = false;
   arith::for_each_node(e, [&](Expr node) {
     bool arithmetic = node->kind == ExprKind::kAdd || node->kind == ExprKind::kSub || node->kind == ExprKind::kMul;
-    lazy |= node->kind == ExprKind::kLoad || (check_index_ && arithmetic && node.dtype().is_index());
+    lazy |= node->kind == ExprKind::kLoad || node->kind == ExprKind::kExtern || (check_index_ && arithmetic && node.dtype().is_index());
   });
   return lazy;
 }

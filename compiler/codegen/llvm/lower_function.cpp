@@ -103,6 +103,10 @@ void FunctionLowering::lower(tir::Stmt s) {
         [&](const tir::Break&) {
           RELAXC_CHECK(!loops_.empty(), "a break outside of loops");
           branch_to(loops_.back().leave);
+        },
+        [&](const tir::Continue&) {
+          RELAXC_CHECK(!loops_.empty(), "a continue outside of loops");
+          branch_to(loops_.back().next);
         });
     return 0;
   });
@@ -123,10 +127,14 @@ void FunctionLowering::lower_for(const tir::For& s) {
     return lower_vectorized(s, min, static_cast<uint32_t>(count->getSExtValue()));
   if (s.loop_kind == tir::LoopKind::kUnrolled && count != nullptr) {
     llvm::BasicBlock* leave = block("unrolled");
-    loops_.push_back({leave});
-    for (int64_t i = 0; i < count->getSExtValue(); ++i)
+    for (int64_t i = 0; i < count->getSExtValue(); ++i) {
+      llvm::BasicBlock* next = block("copy");
+      loops_.push_back({leave, next});
       with_range(s.var, s.min, s.extent, {b_.CreateNSWAdd(min, b_.getInt64(i)), 0, nullptr}, [&] { lower(s.body); });
-    loops_.pop_back();
+      loops_.pop_back();
+      b_.CreateBr(next);
+      b_.SetInsertPoint(next);
+    }
     b_.CreateBr(leave);
     b_.SetInsertPoint(leave);
     return;
@@ -136,15 +144,18 @@ void FunctionLowering::lower_for(const tir::For& s) {
 }
 
 void FunctionLowering::lower_serial(const tir::For& s, Value* min, Value* extent) {
-  llvm::BasicBlock *before = b_.GetInsertBlock(), *head = block("loop"), *leave = block("done");
+  llvm::BasicBlock *before = b_.GetInsertBlock(), *head = block("loop"), *step = block("next"),
+                   *leave = block("done");
   Value* end = b_.CreateNSWAdd(min, extent);
   b_.CreateCondBr(b_.CreateICmpSLT(min, end), head, leave);
   b_.SetInsertPoint(head);
   llvm::PHINode* i = b_.CreatePHI(b_.getInt64Ty(), 2, s.var.name());
   i->addIncoming(min, before);
-  loops_.push_back({leave});
+  loops_.push_back({leave, step});
   with_range(s.var, s.min, s.extent, {i, 0, nullptr}, [&] { lower(s.body); });
   loops_.pop_back();
+  b_.CreateBr(step);
+  b_.SetInsertPoint(step);
   Value* next = b_.CreateNSWAdd(i, b_.getInt64(1));
   i->addIncoming(next, b_.GetInsertBlock());
   b_.CreateCondBr(b_.CreateICmpSLT(next, end), head, leave);
@@ -164,7 +175,7 @@ void FunctionLowering::lower_while(const tir::While& s) {
   Value* condition = isolated([&] { return scalar(s.condition); });
   b_.CreateCondBr(condition, body, leave);
   b_.SetInsertPoint(body);
-  loops_.push_back({leave});
+  loops_.push_back({leave, head});
   lower(s.body);
   loops_.pop_back();
   b_.CreateBr(head);

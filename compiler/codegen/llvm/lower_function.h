@@ -36,7 +36,7 @@ class FunctionLowering {
     bool per_lane = false;  ///< every element is as many as there are lanes: a local of a vectorized loop's body
   };
   struct Loop {
-    llvm::BasicBlock* leave;
+    llvm::BasicBlock *leave, *next;
   };
 
   // lower_function.cpp: statements
@@ -79,10 +79,20 @@ class FunctionLowering {
   llvm::Value* call_runtime(const tir::Invoke& s);
   llvm::Value* call_internal(const tir::Invoke& s, const Signature& callee);
   llvm::Value* tensor_record(tir::BufferRef buffer);
+  llvm::Value* tensor_record(DType dtype, llvm::Value* data, llvm::Value* shape = nullptr, uint64_t rank = 0);
   std::vector<llvm::Value*> symbol_arguments(const tir::Invoke& s, const Signature& callee);
   void leave_if(llvm::Value* failed, const std::function<llvm::Value*()>& status);
   void store_error(const tir::Guard& s, llvm::Value* expected, llvm::Value* actual);
   llvm::Value* field(llvm::Value* record, interface::Record which, std::string_view name);
+
+  // lower_external.cpp: plain C functions
+  llvm::Value* call_plain(const tir::Invoke& s);
+  llvm::Value* call_scalar(const arith::Extern& e);
+  llvm::Value* plain_result(const std::string& name, DType dtype, const std::vector<tir::Argument>& given);
+  llvm::CallInst* call_symbol(const std::string& name, llvm::Type* result, const std::vector<llvm::Value*>& args);
+  llvm::Value* ask_owner(const std::string& name, const std::vector<llvm::Value*>& records);
+  llvm::Value* scalar_record(arith::Expr given);
+  llvm::Value* at_entry(llvm::Type* type);
 
   // lower_expr.cpp: values
   Lanes value(arith::Expr e);

@@ -27,10 +27,11 @@ class Check {
       for (Expr e : tir::expressions(s))
         arith::for_each_node(e, [&](Expr node) {
           if (const auto* load = node.as<arith::Load>()) read_.insert(load->buffer);
+          calls_ |= node.as<arith::Extern>() != nullptr;
         });
       if (const auto* alloc = s.as<tir::Alloc>()) private_.insert(alloc->buffer);
     });
-    return allowed(loop.body);
+    return !calls_ && allowed(loop.body);
   }
 
  private:
@@ -43,6 +44,7 @@ class Check {
           return step(n.min) == Step(0) && step(n.extent) == Step(0) && allowed(n.body);
         },
         [&](const tir::While&) { return false; }, [&](const tir::Break&) { return false; },
+        [&](const tir::Continue&) { return false; },
         [&](const tir::If& n) { return allowed(n.then_body) && allowed(n.else_body); },
         [&](const tir::Let& n) {
           steps_[n.var] = step(n.value);
@@ -109,6 +111,7 @@ class Check {
 
   std::unordered_map<Expr, Step> steps_;
   std::unordered_set<tir::BufferRef> read_, private_;
+  bool calls_ = false;  ///< of external functions, which take one lane
 };
 
 }  // namespace

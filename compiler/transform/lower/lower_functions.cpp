@@ -7,6 +7,7 @@
 #include <set>
 
 #include "compiler/tir/visit.h"
+#include "compiler/transform/lower/externals.h"
 #include "compiler/transform/lower/host_function.h"
 
 namespace relaxc {
@@ -34,7 +35,7 @@ class Lowering {
     for (Function* function : module.functions())
       if (visited_.insert(function->name).second) static_cast<void>(bool(with_callees(*function)));
     if (diag.error_count() > errors) return diag.failed();
-    list_externals();
+    RELAXC_DO(list_externals(module, shared_.object, diag));
     shared_.object.weights = shared_.weights.finish();
     for (Function* function : module.functions()) module.remove_function(std::string(function->name));
     return Done{};
@@ -90,22 +91,6 @@ class Lowering {
     RELAXC_DO(host.run());
     if (host.entry_is_missing()) return HostFunction(shared_, function, Form::kEntry).run();
     return Done{};
-  }
-
-  void list_externals() {
-    std::set<std::string> names;
-    for (tir::PrimFunc* function : shared_.module.prim_funcs())
-      tir::for_each_stmt(function->body, [&](tir::Stmt s) {
-        const auto* invoke = s.as<tir::Invoke>();
-        if (invoke == nullptr || !invoke->external || invoke->runtime || !names.insert(invoke->callee).second) return;
-        std::string prototype = "int32_t " + invoke->callee + "(rlx_context *context";
-        int tensors = 0, scalars = 0;
-        for (const tir::Argument& argument : invoke->args)
-          prototype += std::holds_alternative<tir::BufferRef>(argument)
-                           ? ", const rlx_tensor *t" + std::to_string(tensors++)
-                           : ", int64_t s" + std::to_string(scalars++);
-        shared_.object.externals.push_back({invoke->callee, prototype + ")"});
-      });
   }
 
   Shared shared_;

@@ -1,0 +1,135 @@
+// prim_vector.cpp: stores of several lanes at once.
+//
+// `A[T.Ramp(i * 4, 1, 4)] = B[i * 4 : i * 4 + 4] + T.Broadcast(x, 4)` is a vectorized loop over the lanes. All lanes
+// are read before any is written; where the store could change what a later lane reads, the values are kept first.
+#include <algorithm>
+
+#include "frontends/relax/literals.h"
+#include "frontends/relax/prim_func.h"
+
+namespace relaxc::frontend {
+
+using AstKind = ast::ExprKind;
+
+namespace {
+
+/// The lanes of "float32x4"; 0 if there are none.
+int64_t dtype_lanes(std::string_view text) {
+  size_t at = text.rfind('x');
+  if (at == std::string_view::npos || at == 0 || at + 1 == text.size() || text.size() - at > 5) return 0;
+  int64_t lanes = 0;
+  for (char c : text.substr(at + 1)) {
+    if (c < '0' || c > '9') return 0;
+    lanes = lanes * 10 + (c - '0');
+  }
+  return parse_dtype(text.substr(0, at)) ? lanes : 0;
+}
+
+constexpr int64_t kMostLanes = 1024;
+
+}  // namespace
+
+/// How many lanes the text shows: by a Ramp, a Broadcast, a slice of constant length or a dtype. 0: it shows none.
+int64_t PrimFuncReader::lanes_in(const ast::Expr& root) {
+  int64_t found = 0;
+  std::vector<const ast::Expr*> pending{&root};
+  while (!pending.empty()) {
+    const ast::Expr* e = pending.back();
+    pending.pop_back();
+    if (e == nullptr) continue;
+    std::string callee = callee_of(e);
+    const ast::Expr* count = callee == "T.Ramp" && e->items.size() == 4        ? e->items[3]
+                             : callee == "T.Broadcast" && e->items.size() == 3 ? e->items[2]
+                                                                               : nullptr;
+    if (count != nullptr && count->is(AstKind::kInt))
+      if (Result<int64_t> lanes = integer_value(source_, *count)) found = std::max(found, *lanes);
+    if (e->is(AstKind::kString)) found = std::max(found, dtype_lanes(e->text));
+    if (e->is(AstKind::kAttribute)) found = std::max(found, dtype_lanes(e->text));
+    if (e->is(AstKind::kSlice) && e->items[0] != nullptr && e->items[1] != nullptr) found = std::max(found, slice(*e));
+    pending.insert(pending.end(), e->items.begin(), e->items.end());
+  }
+  return std::min(found, kMostLanes);
+}
+
+/// The length of `begin : end : step`; 0 if it is no constant. Errors in it are reported where it is read.
+int64_t PrimFuncReader::slice(const ast::Expr& e) {
+  Result<arith::Expr> begin = index(*e.items[0]), end = index(*e.items[1]);
+  if (!begin || !end) return 0;
+  arith::Expr length = arith::simplify(*end - *begin);
+  int64_t step = 1;
+  if (e.items.size() > 2 && e.items[2] != nullptr && e.items[2]->is(AstKind::kInt))
+    if (Result<int64_t> given = integer_value(source_, *e.items[2])) step = std::max<int64_t>(*given, 1);
+  return length.constant() != nullptr ? (*length.constant() + step - 1) / step : 0;
+}
+
+/// T.Ramp(begin, stride, lanes) or begin : end : step as the subscript of one lane.
+Result<arith::Expr> PrimFuncReader::lane_subscript(const ast::Expr& e, arith::Expr extent) {
+  Diagnostics& diag = source_.diag();
+  bool ramp = e.is(AstKind::kCall);
+  if (ramp && e.items.size() != 4)
+    return source_.error(e.place, Kind::wrong_arity, "T.Ramp takes a begin, a stride and a number of lanes");
+  const ast::Expr *first = e.items[ramp ? 1 : 0], *stride = ramp ? e.items[2] : e.items.size() > 2 ? e.items[2] : nullptr;
+  arith::Expr begin = context_.index(0), step = context_.index(1);
+  if (first != nullptr) {
+    RELAXC_TRY(begin, index(*first));
+  }
+  if (stride != nullptr) {
+    RELAXC_TRY(step, index(*stride));
+  }
+  int64_t lanes = 0;
+  if (ramp) {
+    RELAXC_TRY(arith::Expr count, index(*e.items[3]));
+    lanes = count.constant() != nullptr ? *count.constant() : 0;
+  } else {
+    arith::Expr end = extent;
+    if (e.items[1] != nullptr) {
+      RELAXC_TRY(end, index(*e.items[1]));
+    }
+    arith::Expr length = arith::simplify(end - begin);
+    bool constant = length.constant() != nullptr && step.constant() != nullptr && *step.constant() > 0;
+    lanes = constant ? (*length.constant() + *step.constant() - 1) / *step.constant() : 0;
+  }
+  if (lanes == lanes_.count) return begin + lanes_.var * step;
+  return source_.error(e.place, Kind::shape_mismatch, "{} lanes in a store of {}", lanes, lanes_.count);
+}
+
+Status PrimFuncReader::store_lanes(tir::BufferRef buffer, std::vector<arith::Expr> indices, arith::Expr value,
+                                   Place place, Suite& out) {
+  bool moves = false, overlaps = false;
+  for (arith::Expr at : indices)
+    for (arith::Var var : arith::free_vars(at)) moves |= var == lanes_.var;
+  if (!moves)
+    return source_.error(place, Kind::shape_mismatch, "a value of {} lanes is stored into one element", lanes_.count);
+  arith::for_each_node(value, [&](arith::Expr node) {
+    const auto* load = node.as<arith::Load>();
+    if (load == nullptr || root_of(load->buffer) != root_of(buffer)) return;
+    overlaps |= load->buffer != buffer || load->indices != indices;
+  });
+  arith::Expr count = context_.index(lanes_.count), zero = context_.index(0);
+  tir::Stmt made;
+  if (!overlaps) {
+    made = builder_.store(buffer, std::move(indices), value);
+    made = builder_.loop(lanes_.var, zero, count, made, tir::LoopKind::kVectorized);
+  } else {
+    tir::BufferRef kept = builder_.buffer("lanes", buffer->dtype, {count}, tir::Scope::kLocal);
+    arith::Var second = context_.var("lane");
+    for (arith::Expr& at : indices) at = arith::substitute(at, {{lanes_.var, second}});
+    tir::Stmt read = builder_.loop(lanes_.var, zero, count, builder_.store(kept, {lanes_.var}, value),
+                                   tir::LoopKind::kVectorized);
+    tir::Stmt write = builder_.loop(
+        second, zero, count, builder_.store(buffer, std::move(indices), builder_.load(kept, {second})),
+        tir::LoopKind::kVectorized);
+    made = builder_.alloc(kept, builder_.seq({read, write}));
+  }
+  out.back().stmts.push_back(made);
+  return Done{};
+}
+
+/// In a store of lanes "float32x4" is float32.
+Result<DType> PrimFuncReader::element_dtype(const ast::Expr& e) {
+  int64_t lanes = e.is(AstKind::kString) ? dtype_lanes(e.text) : 0;
+  if (lanes > 0 && lanes == lanes_.count) return *parse_dtype(e.text.substr(0, e.text.rfind('x')));
+  return ScalarReader::element_dtype(e);
+}
+
+}  // namespace relaxc::frontend
