@@ -239,6 +239,7 @@ bool Frame::set_results(const Op& op, const Parts& all) {
     size_t count = leaves(result->info);
     RELAXC_CHECK(next + count <= all.size(), label(op) + " gave too few results");
     std::span<const Part> list = std::span(all).subspan(next, count);
+    bind_bare(result->info, list);
     if (!match(result->info, list, "result of " + label(op))) return false;
     values_[result] = Parts(list.begin(), list.end());
     next += count;

@@ -13,6 +13,31 @@ namespace relaxc::lower {
 
 using namespace relax;
 
+/// Of the elements of each result and the values of each symbol, over the branches seen so far; null: none.
+struct HostFunction::Bounds {
+  std::vector<Expr> sizes, numbers;
+
+  static void widen(std::vector<Expr>& list, std::vector<Expr> more) {
+    for (size_t i = 0; i < list.size(); ++i)
+      more[i] = list[i] && more[i] ? arith::max(list[i], more[i]) : Expr();
+    list = std::move(more);
+  }
+  void add(HostFunction& host, const Op& op, const Region& region) {
+    std::vector<Expr> here(op.results.size()), values(op.binds.size());
+    for (size_t i = 0; i < op.results.size(); ++i) {
+      if (op.results[i]->info->as<TensorInfo>() == nullptr) continue;
+      Expr count = host.context().index(1);
+      for (Expr dim : host.dims(region.results()[i]->info)) count = count * dim;
+      here[i] = host.symbols_.bounded(count);
+    }
+    for (size_t k = 0; k < op.binds.size(); ++k)
+      if (op.binds[k].dtype().is_index())
+        values[k] = host.symbols_.bounded(host.joined_number(op, region, op.binds[k]));
+    widen(sizes, std::move(here));
+    widen(numbers, std::move(values));
+  }
+};
+
 /// Results that kernels of `region` make are written to `targets` (null: none) at once; says which.
 std::vector<bool> HostFunction::tell_targets(const Region& region, const std::vector<BufferRef>& targets) {
   const std::vector<Value*>& results = region.results();
@@ -30,7 +55,7 @@ std::vector<bool> HostFunction::tell_targets(const Region& region, const std::ve
 /// One region as a statement; its results go to `targets` (each a memory of any layout), the numbers that it gives the
 /// If's symbols to `cells`.
 Status HostFunction::lower_branch(const Op& op, const Region& region, const std::vector<BufferRef>& targets,
-                                  const Cells& cells, Expr holds, tir::Stmt& body) {
+                                  const Cells& cells, Expr holds, tir::Stmt& body, Bounds& bounds) {
   Diagnostics& diag = this->diag();
   Steps steps(build_), *outer = std::exchange(steps_, &steps);
   Symbols::Mark before = symbols_.mark();
@@ -45,8 +70,9 @@ Status HostFunction::lower_branch(const Op& op, const Region& region, const std:
         copy(buffer(*results[i]), seen_as(targets[i], results[i]->name, dims(results[i]->info)));
     for (size_t k = 0; k < op.binds.size(); ++k) steps.add(set_cell(cells, k, joined_number(op, region, op.binds[k])));
     body = steps.finish();
+    bounds.add(*this, op, region);
   }
-  symbols_.leave(std::move(before));
+  symbols_.leave(std::move(before), true);
   steps_ = outer;
   --depth_;
   if (!done) return diag.failed();
@@ -135,25 +161,11 @@ Status HostFunction::lower_if(Op& op) {
     targets.push_back(chosen == destinations_.end() ? room : chosen->second);
   }
   tir::Stmt bodies[2];
-  std::vector<Expr> sizes(op.results.size());
-  std::vector<Expr> bounds(op.binds.size());
-  auto widen = [](Expr& bound, Expr more, bool first) {
-    bound = first ? more : bound && more ? arith::max(bound, more) : Expr();
-  };
+  Bounds bounds;
   bool failed = false;
   for (size_t branch = 0; branch < 2 && !failed; ++branch) {
     Expr holds = branch == 0 ? condition : arith::logical_not(condition);
-    failed = !lower_branch(op, *op.regions[branch], targets, cells, holds, bodies[branch]);
-    if (failed) break;
-    for (size_t i = 0; i < op.results.size(); ++i) {
-      if (targets[i] == nullptr) continue;
-      Expr count = context().index(1);
-      for (Expr dim : dims(op.regions[branch]->results()[i]->info)) count = count * dim;
-      widen(sizes[i], symbols_.bounded(count), branch == 0);
-    }
-    for (size_t k = 0; k < op.binds.size(); ++k)
-      if (op.binds[k].dtype().is_index())
-        widen(bounds[k], symbols_.bounded(joined_number(op, *op.regions[branch], op.binds[k])), branch == 0);
+    failed = !lower_branch(op, *op.regions[branch], targets, cells, holds, bodies[branch], bounds);
   }
   steps_ = outer;
   if (failed) return diag.failed();
@@ -163,13 +175,13 @@ Status HostFunction::lower_if(Op& op) {
   std::vector<BufferRef> blocks(op.results.size());
   for (size_t i = 0; i < op.results.size(); ++i) {
     if (targets[i] == nullptr || destinations_.count(op.results[i]) != 0) continue;
-    if (!sizes[i]) {
+    if (!bounds.sizes[i]) {
       blocks[i] = empty_block(op.results[i]->name);
       for (tir::Stmt& body : bodies) body = claim_views(body, targets[i], blocks[i]);
       continue;
     }
     rooms[targets[i]] =
-        build_.buffer(targets[i]->name, targets[i]->dtype, {sizes[i]}, tir::Scope::kGlobal, WeightLayout::kAlignment);
+        build_.buffer(targets[i]->name, targets[i]->dtype, {bounds.sizes[i]}, tir::Scope::kGlobal, WeightLayout::kAlignment);
     targets[i] = rooms[targets[i]];
     steps_->alloc(targets[i]);
   }
@@ -178,7 +190,7 @@ Status HostFunction::lower_if(Op& op) {
   for (tir::Stmt& body : bodies) body = tir::rewrite(context(), body, rewriter);
   steps_->add(build_.branch(condition, bodies[0], bodies[1]));
   for (size_t k = 0; k < op.binds.size(); ++k)
-    bind_from_data(op.binds[k], cell(cells, k), bounds[k], is_extent(op, op.binds[k]));
+    bind_from_data(op.binds[k], cell(cells, k), bounds.numbers[k], is_extent(op, op.binds[k]));
   for (size_t i = 0; i < op.results.size(); ++i) {
     if (targets[i] == nullptr) continue;
     const Value& result = *op.results[i];

@@ -270,46 +270,6 @@ Status HostFunction::lower_host_op(Op& op) {
   return Done{};
 }
 
-Status HostFunction::match_dims(Op& op, const std::vector<Expr>& found, const std::vector<Expr>& expected) {
-  Diagnostics& diag = this->diag();
-  if (found.size() != expected.size())
-    return diag.error(op.location, Kind::rank_mismatch, "match_cast to {} dims of a value that has {}", expected.size(),
-                      found.size());
-  for (size_t axis = 0; axis < found.size(); ++axis) {
-    const auto* var = expected[axis].as<arith::VarNode>();
-    if (var != nullptr && !symbols_.in_scope(Var(var))) symbols_.define(Var(var), found[axis]);
-  }
-  for (size_t axis = 0; axis < found.size(); ++axis)
-    require_equal(symbols_.known(expected[axis]), symbols_.known(found[axis]), static_cast<int32_t>(axis));
-  return Done{};
-}
-
-Status HostFunction::lower_match_cast(Op& op) {
-  Diagnostics& diag = this->diag();
-  const Value &from = *op.operand(0), &to = *op.result();
-  if (const auto* prim = to.info->as<PrimInfo>()) {
-    if (!prim->value) {
-      slots_[&to] = Slot(slot(from));
-      return Done{};
-    }
-    Expr found = arith::cast(prim->value.dtype(), scalar(from));
-    const auto* var = prim->value.as<arith::VarNode>();
-    bool binds = var != nullptr && !symbols_.in_scope(Var(var));
-    if (binds && symbols_.of_entry(found))
-      symbols_.define(Var(var), found);
-    else if (binds)
-      bind_from_data(Var(var), found, {}, false);
-    else
-      require_equal(prim->value, found, -1);
-    return Done{};
-  }
-  bool sized = to.info->as<TensorInfo>() != nullptr || to.info->as<ShapeInfo>() != nullptr;
-  if (sized) RELAXC_DO(match_dims(op, dims(from.info), relax_dims(to.info)));
-  if (to.info->as<TensorInfo>() != nullptr) return lower_view(op);
-  slots_[&to] = Slot(slot(from));
-  return Done{};
-}
-
 Status HostFunction::lower_shape_function(Op& op) {
   bool known = true;
   for (Var var : op.binds) known &= symbols_.in_scope(var);

@@ -72,6 +72,11 @@ Status HostFunction::call_function(Op& op) {
   RELAXC_DO(solve_arguments(op, call));
   RELAXC_DO(read_values(op, call));
   require_declared(call);
+  // Memory that is written before the call comes first, so that its use before the call and in it are one nest.
+  for (size_t i = 0; i < call.arguments.size(); ++i)
+    if (call.arguments[i] == nullptr)
+      call.arguments[i] = in_memory(call.actuals[i], stored(call.formals[i]),
+                                    call.callee.read.count(call.callee.inputs[i]) != 0);
   make_room(op, call);
   RELAXC_DO(invoke_function(op, call));
   bind_called(op, call);
@@ -105,6 +110,7 @@ Status HostFunction::solve_arguments(const Op& op, FunctionCall& call) {
     std::vector<Expr> formal = numbers(call.formals[i]), actual = symbols_.known(numbers(call.actuals[i]));
     if (actual.empty() && !formal.empty() && call.arguments[i] != nullptr)
       actual.push_back(build_.load(call.arguments[i], {}));  // a scalar in memory
+    if (formal.empty() && call.formals[i]->as<PrimInfo>() != nullptr) actual.clear();  // read by the callee
     if (formal.size() != actual.size())
       return diag.error(op.location, Kind::rank_mismatch, "argument {} of '{}' is {}, and {} is wanted", i, op.callee,
                         to_string(call.actuals[i]), to_string(call.formals[i]));
@@ -150,8 +156,14 @@ Status HostFunction::read_values(const Op& op, FunctionCall& call) {
             ask_shape_function(value, symbols_.known(replace(value.asked, call.found)), tir::Scope::kGlobal, *steps_);
       from = answer;
     } else {
-      auto leaf = std::find(call.callee.inputs.begin(), call.callee.inputs.end(), value.buffer);
-      from = call.arguments[static_cast<size_t>(leaf - call.callee.inputs.begin())];
+      auto input = std::find(call.callee.inputs.begin(), call.callee.inputs.end(), value.buffer);
+      size_t leaf = static_cast<size_t>(input - call.callee.inputs.begin());
+      from = call.arguments.at(leaf);
+      if (from == nullptr) {  // a shape or scalar: its numbers are known
+        Expr given = symbols_.known(numbers(call.actuals[leaf])).at(static_cast<size_t>(value.element));
+        call.found.emplace(value.var, given);
+        continue;
+      }
       if (from->shape.size() > 1) from = view_as(from, from->name, from->dtype, {tir::element_count(context(), *from)});
     }
     Var read = context().var(value.var.name());
@@ -164,6 +176,13 @@ Status HostFunction::read_values(const Op& op, FunctionCall& call) {
   for (Var symbol : call.callee.symbols)
     RELAXC_CHECK(call.found.count(symbol) != 0, "symbol " + symbol.name() + " of " + op.callee + " has no value");
   return Done{};
+}
+
+/// The place of a bare entry symbol among ours; -1 for anything else.
+int32_t HostFunction::our_symbol(Expr e) const {
+  const std::vector<Var>& entry = symbols_.entry();
+  auto symbol = std::find(entry.begin(), entry.end(), e);
+  return symbol == entry.end() ? -1 : static_cast<int32_t>(symbol - entry.begin());
 }
 
 /// What the callee declares of its symbols and guards in its entry must hold of ours.
@@ -193,6 +212,7 @@ void HostFunction::require_declared(FunctionCall& call) {
     if (guard.actual) guard.actual = arith::substitute(guard.actual, call.found);
     bool of_input = guard.tensor >= 0 && static_cast<size_t>(guard.tensor) < call.tensors.size();
     guard.tensor = of_input ? call.tensors[static_cast<size_t>(guard.tensor)] : -1;
+    if (guard.symbol >= 0) guard.symbol = our_symbol(call.found.at(call.callee.symbols.at(static_cast<size_t>(guard.symbol))));
     Expr condition = arith::substitute(guard.condition, call.found);
     require(condition, std::move(guard));
   }
@@ -201,7 +221,9 @@ void HostFunction::require_declared(FunctionCall& call) {
 /// Memory of each leaf of the result: exact where the callee's symbols decide, else of the callee's bound; an empty
 /// block where there is none, for the callee to claim.
 void HostFunction::make_room(const Op& op, FunctionCall& call) {
-  size_t next_dim = 0;
+  size_t next_dim = 0, count = call.callee.bounds.size();
+  Expr num_dims = build_.index(static_cast<int64_t>(std::max<size_t>(count, 1)));
+  call.out_dims = allocate(op.callee + "_dims", DType::i(64), {num_dims});
   for (size_t i = 0; i < call.results.size(); ++i) {
     const auto* tensor = call.results[i]->as<TensorInfo>();
     if (tensor == nullptr) {
@@ -222,8 +244,6 @@ void HostFunction::make_room(const Op& op, FunctionCall& call) {
                                 ? produce(*op.results[i])
                                 : allocate(op.callee + "_result", *tensor->dtype, shape));
   }
-  Expr num_dims = build_.index(static_cast<int64_t>(std::max<size_t>(next_dim, 1)));
-  call.out_dims = allocate(op.callee + "_dims", DType::i(64), {num_dims});
 }
 
 /// A small vector in the arena for a shape or a scalar, with its numbers in it if they will be `read`.
@@ -239,10 +259,6 @@ BufferRef HostFunction::in_memory(Info info, DType dtype, bool read) {
 }
 
 Status HostFunction::invoke_function(const Op& op, FunctionCall& call) {
-  for (size_t i = 0; i < call.arguments.size(); ++i)
-    if (call.arguments[i] == nullptr)
-      call.arguments[i] =
-          in_memory(call.actuals[i], stored(call.formals[i]), call.callee.read.count(call.callee.inputs[i]) != 0);
   BufferRef frame = build_.buffer(op.callee + "_frame", DType::u(8), {build_.index(1)}, tir::Scope::kGlobal,
                                   WeightLayout::kAlignment);
   steps_->alloc(frame);  // of the right size once the callee is planned

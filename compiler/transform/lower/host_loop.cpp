@@ -226,7 +226,7 @@ Status HostFunction::lower_loop_body(const Op& op, LoopState& loop, tir::Stmt& b
     for (size_t k = 0; k < loop.carried; ++k)
       if (loop.values[k].block != nullptr) body = claim_views(body, targets[k + 1], loop.values[k].next_block);
   }
-  symbols_.leave(std::move(before));
+  symbols_.leave(std::move(before), false);
   steps_ = outer;
   --depth_;
   if (!done) return diag.failed();

@@ -18,7 +18,11 @@ void Symbols::assume(Expr condition, bool at_entry) {
   if (at_entry) entry_facts_.assume(condition);
 }
 
-void Symbols::leave(Mark before) {
+void Symbols::leave(Mark before, bool forget) {
+  if (forget) {
+    data_.resize(before.data);
+    known_ = std::move(before.known);
+  }
   for (size_t i = before.data; i < data_.size(); ++i)
     before.facts.bound(data_[i].first, facts_.range_of(data_[i].first));
   facts_ = std::move(before.facts);
@@ -101,6 +105,15 @@ bool Symbols::grows_with(Expr e, Expr var) const {
 
 Expr Symbols::bounded(Expr e) const {
   e = known(e);
+  if (of_entry(e)) return e;
+  // A product that a guard has compared with entry symbols (a reshape by data) is bounded by those.
+  for (Expr assumed : facts_.assumptions()) {
+    bool equal = assumed->kind == arith::ExprKind::kEq;
+    if (!equal && assumed->kind != arith::ExprKind::kLe) continue;
+    const auto& sides = *static_cast<const arith::Binary*>(assumed.node());
+    if (of_entry(sides.b) && (e == sides.a || arith::prove_equal(e, sides.a))) return sides.b;
+    if (equal && of_entry(sides.a) && (e == sides.b || arith::prove_equal(e, sides.b))) return sides.a;
+  }
   for (auto data = data_.rbegin(); data != data_.rend(); ++data) {
     const auto& [var, bound] = *data;
     std::vector<Var> vars = arith::free_vars(e);

@@ -36,10 +36,12 @@ class Symbols {
   /// What is assumed inside a region ends with it; what is known of the symbols that it brought does not.
   struct Mark {
     arith::Facts facts;
+    arith::Substitution known;
     size_t data = 0;
   };
-  Mark mark() const { return {facts_, data_.size()}; }
-  void leave(Mark before);
+  Mark mark() const { return {facts_, known_, data_.size()}; }
+  /// `forget`: the symbols that the region brought are gone as well.
+  void leave(Mark before, bool forget);
   const arith::Facts& facts() const { return facts_; }
   /// `e` in entry symbols and symbols of data.
   Expr known(Expr e) const { return e ? arith::substitute(e, known_) : e; }
