@@ -8,6 +8,7 @@ namespace relaxc::ops {
 namespace {
 
 constexpr OperandDef kShape[] = {{"shape"}};
+constexpr OperandDef kPrim[] = {{"value"}};
 
 InferResult infer_shape_of(InferContext& c) {
   Diagnostics& diag = c.diag;
@@ -32,6 +33,19 @@ Stmt define_shape_to_tensor(DefineContext& d) {
     stores.push_back(
         d.builder.store(d.output(), {d.builder.index(static_cast<int64_t>(k))}, cast(DType::i(64), dims[k])));
   return d.builder.seq(std::move(stores));
+}
+
+InferResult infer_prim_to_tensor(InferContext& c) {
+  const auto* prim = c.op.operand(0)->info->as<relax::PrimInfo>();
+  if (prim == nullptr)
+    return c.error(Kind::dtype_mismatch, "'prim_to_tensor' takes a scalar such as R.prim_value(n), found {}",
+                   to_string(c.op.operand(0)->info));
+  return one(tensor_info(c.context, Dims{}, prim->dtype.is_index() ? DType::i(64) : prim->dtype));
+}
+
+Stmt define_prim_to_tensor(DefineContext& d) {
+  Expr value = d.op.operand(0)->info->as<relax::PrimInfo>()->value;
+  return d.builder.store(d.output(), {}, cast(d.output()->dtype, value));
 }
 
 /// The values are symbols from here on. They may be negative.
@@ -82,6 +96,12 @@ constexpr OpDef kOps[] = {
      .define = define_shape_to_tensor,
      .role = Role::kHost,
      .doc = "a shape value as a vector of int64"},
+    {.name = "prim_to_tensor",
+     .operands = kPrim,
+     .infer = infer_prim_to_tensor,
+     .define = define_prim_to_tensor,
+     .role = Role::kHost,
+     .doc = "a scalar as a tensor of rank 0"},
     {.name = "tensor_to_shape",
      .operands = kX,
      .infer = infer_tensor_to_shape,

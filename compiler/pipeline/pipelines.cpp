@@ -14,6 +14,7 @@ constexpr Pass kCompile[] = {
     {.name = "dead_code", .run = dead_code},
     {.name = "resolve_closures", .run = resolve_closures, .needs = kTyped},
     {.name = "loop_recursion", .run = loop_recursion, .needs = kTyped},
+    {.name = "split_tuples", .run = split_tuples, .needs = kTyped},
     {.name = "expand_ops", .run = expand_ops, .needs = kTyped},
     {.name = "canonicalize", .run = canonicalize, .needs = kTyped, .opt_level = 1},
     {.name = "fold_constants", .run = fold_constants, .needs = kTyped, .opt_level = 1},

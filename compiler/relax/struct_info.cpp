@@ -1,4 +1,4 @@
-// struct_info.cpp: making, comparing and printing struct info.
+// struct_info.cpp: making, rewriting and printing struct info; info_order.cpp compares.
 #include "compiler/relax/struct_info.h"
 
 #include <algorithm>
@@ -10,39 +10,6 @@ template <typename T>
 Info make(Context& context, T info) {
   return context.arena().make<T>(std::move(info));
 }
-
-/// Compares infos; symbols that callables have to themselves are alike if they stand in the same places.
-class Comparison {
- public:
-  explicit Comparison(const arith::Facts& facts) : facts_(facts) {}
-
-  bool same(Info a, Info b) const;
-
-  bool same_dims(const std::vector<Expr>& a, const std::vector<Expr>& b) const {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](Expr x, Expr y) { return same_dim(x, y); });
-  }
-
- private:
-  bool same_dim(Expr a, Expr b) const {
-    if (!renamed_.empty()) b = arith::substitute(b, renamed_);
-    return a == b || arith::prove_equal(a, b, facts_);
-  }
-  bool same_optional_dims(const std::optional<std::vector<Expr>>& a, const std::optional<std::vector<Expr>>& b) const {
-    return a.has_value() == b.has_value() && (!a || same_dims(*a, *b));
-  }
-  bool same_fields(const std::vector<Info>& a, const std::vector<Info>& b) const {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](Info x, Info y) { return same(x, y); });
-  }
-  bool same_callables(const CallableInfo& a, const CallableInfo& b) const {
-    if (a.pure != b.pure || a.symbols.size() != b.symbols.size()) return false;
-    Comparison inner = *this;
-    for (size_t i = 0; i < a.symbols.size(); ++i) inner.renamed_[b.symbols[i]] = a.symbols[i];
-    return inner.same_fields(a.params, b.params) && inner.same(a.result, b.result);
-  }
-
-  const arith::Facts& facts_;
-  arith::Substitution renamed_;  ///< of the second info
-};
 
 std::string list(const std::vector<Expr>& dims) {
   std::string text;
@@ -123,67 +90,6 @@ Info callable_info(Context& context, std::vector<Var> symbols, std::vector<Info>
   info.result = result;
   info.pure = pure;
   return make(context, std::move(info));
-}
-
-bool Comparison::same(Info a, Info b) const {
-  if (a == b && renamed_.empty()) return true;
-  if (a == nullptr || b == nullptr || a->kind != b->kind) return false;
-  switch (a->kind) {
-    case InfoKind::kObject:
-      return true;
-    case InfoKind::kPrim: {
-      const auto &x = *a->as<PrimInfo>(), &y = *b->as<PrimInfo>();
-      return x.dtype == y.dtype && (x.value == y.value || (x.value && y.value && same_dim(x.value, y.value)));
-    }
-    case InfoKind::kShape: {
-      const auto &x = *a->as<ShapeInfo>(), &y = *b->as<ShapeInfo>();
-      return x.ndim == y.ndim && same_optional_dims(x.dims, y.dims);
-    }
-    case InfoKind::kTensor: {
-      const auto &x = *a->as<TensorInfo>(), &y = *b->as<TensorInfo>();
-      return x.dtype == y.dtype && x.ndim == y.ndim && same_optional_dims(x.shape, y.shape);
-    }
-    case InfoKind::kTuple:
-      return same_fields(a->as<TupleInfo>()->fields, b->as<TupleInfo>()->fields);
-    case InfoKind::kCallable:
-      return same_callables(*a->as<CallableInfo>(), *b->as<CallableInfo>());
-  }
-  RELAXC_UNREACHABLE();
-}
-
-bool same(Info a, Info b) {
-  const arith::Facts none;
-  return Comparison(none).same(a, b);
-}
-
-bool subsumes(Info general, Info specific, const arith::Facts& facts) {
-  if (general->kind == InfoKind::kObject) return true;
-  if (general->kind != specific->kind) return false;
-  auto dims_ok = [&](const auto& g, const auto& s) { return !g || (s && Comparison(facts).same_dims(*g, *s)); };
-  switch (general->kind) {
-    case InfoKind::kObject:
-      return true;
-    case InfoKind::kPrim: {
-      const auto &g = *general->as<PrimInfo>(), &s = *specific->as<PrimInfo>();
-      return g.dtype == s.dtype && (!g.value || (s.value && arith::prove_equal(g.value, s.value, facts)));
-    }
-    case InfoKind::kShape: {
-      const auto &g = *general->as<ShapeInfo>(), &s = *specific->as<ShapeInfo>();
-      return (g.ndim < 0 || g.ndim == s.ndim) && dims_ok(g.dims, s.dims);
-    }
-    case InfoKind::kTensor: {
-      const auto &g = *general->as<TensorInfo>(), &s = *specific->as<TensorInfo>();
-      return (!g.dtype || g.dtype == s.dtype) && (g.ndim < 0 || g.ndim == s.ndim) && dims_ok(g.shape, s.shape);
-    }
-    case InfoKind::kTuple: {
-      const auto &g = general->as<TupleInfo>()->fields, &s = specific->as<TupleInfo>()->fields;
-      auto field_ok = [&](Info x, Info y) { return subsumes(x, y, facts); };
-      return std::equal(g.begin(), g.end(), s.begin(), s.end(), field_ok);
-    }
-    case InfoKind::kCallable:
-      return same(general, specific);
-  }
-  RELAXC_UNREACHABLE();
 }
 
 Info substitute(Context& context, Info info, const arith::Substitution& replacements) {

@@ -4,6 +4,7 @@
 // symbol is an int64 that some value binds when the program runs.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -83,6 +84,11 @@ Info callable_info(Context& context, std::vector<Var> symbols, std::vector<Info>
 bool same(Info a, Info b);
 /// True if every value of `specific` is certainly one of `general`.
 bool subsumes(Info general, Info specific, const arith::Facts& facts = {});
+/// What stands for two numbers that may differ; null: it is not known.
+using JoinNumber = std::function<Expr(Expr a, Expr b)>;
+/// An info that holds of every value of `a` and of every value of `b`, as specific as infos can say it. Without
+/// `number`, numbers that cannot be proved equal are not known.
+Info join(Context& context, Info a, Info b, const JoinNumber& number = {});
 /// `info` with symbols replaced.
 Info substitute(Context& context, Info info, const arith::Substitution& replacements);
 /// The symbols that occur in `info`, in order of first occurrence; not those that a callable has to itself.

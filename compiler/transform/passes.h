@@ -16,6 +16,8 @@ Result<Changed> infer(relax::Module&, PassContext&);
 Result<Changed> resolve_closures(relax::Module&, PassContext&);
 /// Makes a loop of a function that calls itself in tail position. Needs kTyped.
 Result<Changed> loop_recursion(relax::Module&, PassContext&);
+/// Tuples that branches and loops give or carry cross as their parts. Needs kTyped.
+Result<Changed> split_tuples(relax::Module&, PassContext&);
 /// Replaces every operator that means other operators by them.
 Result<Changed> expand_ops(relax::Module&, PassContext&);
 /// Removes operations that do nothing and joins neighbouring ones: reshapes, transposes, casts, tuples.

@@ -137,6 +137,7 @@ Result<Term> RelaxFunctionReader::attribute(const ast::Expr& e) {
     return failure;
   }
   if (base.kind == Term::kValue && e.text == "shape") {
+    pin(*base.value);
     if (const auto* tensor = base.value->info->as<relax::TensorInfo>(); tensor && tensor->shape) {
       std::vector<Term> dims;
       for (arith::Expr dim : *tensor->shape) dims.push_back(Term::of(Scalar{dim}));
@@ -174,6 +175,7 @@ Result<Term> RelaxFunctionReader::element(const ast::Expr& e) {
     return failure;
   }
   RELAXC_TRY(Term term, eval(base));
+  if (term.kind == Term::kValue) pin(*term.value);
   if (term.kind == Term::kValue)
     if (const auto* shape = term.value->info->as<relax::ShapeInfo>(); shape && shape->dims) {
       std::vector<Term> dims;
@@ -316,6 +318,10 @@ Result<Term> RelaxFunctionReader::special(const std::string& path, const ast::Ex
     const auto* tensor = value == nullptr ? nullptr : value->info->as<relax::TensorInfo>();
     if (tensor == nullptr) return source_.error(e.items[1]->place, Kind::dtype_mismatch, "R.shape_of wants a tensor");
     const relax::TensorInfo* matched = tensor->shape ? tensor : matched_info(*value);
+    if (matched == nullptr) {
+      pin(*value);
+      matched = value->info->as<relax::TensorInfo>()->shape ? value->info->as<relax::TensorInfo>() : nullptr;
+    }
     if (matched != nullptr) return Term::of(at(e.place).shape(*matched->shape));
     return source_.error(e.place, Kind::shape_mismatch,
                          "the shape of {} is not known here; match_cast or match_shape can give it",

@@ -95,13 +95,41 @@ Status RelaxFunctionReader::parameter(const ast::Parameter& param) {
     return source_.error(param.place, Kind::ill_formed,
                          "parameter '{}' needs a type, such as R.Tensor((\"n\", 4), \"float32\")", param.name);
   RELAXC_TRY(Info type, info(*param.annotation));
-  // A scalar is a symbol too, and an integer may be a dim.
-  const auto* prim = type->as<relax::PrimInfo>();
-  if (prim != nullptr && !prim->value)
-    type = relax::prim_info(context_, prim->dtype, context_.var(param.name, prim->dtype));
+  type = with_symbols(type, param.name);
   Value* value = function_.make_argument(&function_.body(), param.name, type);
   names_.bind(param.name, Term::of(value), param.place);
   return Done{};
+}
+
+/// A scalar is a symbol too, and an integer may be a dim; so are the elements of a shape.
+relax::Info RelaxFunctionReader::with_symbols(Info info, const std::string& name) {
+  if (const auto* prim = info->as<relax::PrimInfo>(); prim != nullptr && !prim->value)
+    return relax::prim_info(context_, prim->dtype, context_.var(name, prim->dtype));
+  if (const auto* tuple = info->as<relax::TupleInfo>()) {
+    std::vector<Info> fields = tuple->fields;
+    for (size_t i = 0; i < fields.size(); ++i) fields[i] = with_symbols(fields[i], name + "_" + std::to_string(i));
+    return relax::tuple_info(context_, std::move(fields));
+  }
+  return info;
+}
+
+/// A parameter of which the rank is known has dims, whatever they are called: they get names where one is wanted.
+void RelaxFunctionReader::pin(Value& value) {
+  if (value.region != &function_.body()) return;
+  const auto* tensor = value.info->as<relax::TensorInfo>();
+  const auto* shape = value.info->as<relax::ShapeInfo>();
+  bool open = (tensor && tensor->ndim >= 0 && !tensor->shape) || (shape && shape->ndim >= 0 && !shape->dims);
+  if (!open) return;
+  std::vector<arith::Expr> dims;
+  int32_t ndim = tensor != nullptr ? tensor->ndim : shape->ndim;
+  for (int32_t i = 0; i < ndim; ++i) {
+    arith::Var var = context_.var(value.name + "_" + std::to_string(i));
+    function_.symbols.push_back(var);
+    if (tensor != nullptr) function_.facts.bound(var, arith::Range::at_least(0));
+    dims.push_back(var);
+  }
+  value.info = tensor != nullptr ? relax::tensor_info(context_, std::move(dims), tensor->dtype)
+                                 : relax::shape_info(context_, std::move(dims));
 }
 
 Status RelaxFunctionReader::collect_symbols() {

@@ -118,8 +118,16 @@ class RelaxFunctionReader : ScalarReader {
   Branch read_branch(relax::Region* region, const Body& body);
   std::vector<std::string> joined_names(const Branch& a, const Branch& b, const Body& then_body, const Body& else_body);
   Status join(relax::Op* op, Branch& a, Branch& b, const std::vector<std::string>& names, Place place);
-  Result<Info> join_infos(relax::Op* op, Info a, Info b, const std::string& name, Place place);
+  Result<Value*> value_in(const Branch& branch, const Term& term, Place place);
+  Status check_joined(Info a, Info b, const std::string& name, Place place);
+  Result<Info> join_infos(relax::Op& op, Info a, Info b, const std::string& name, Place place);
   Result<Info> label_info(relax::Op* op, const ast::Stmt& label);
+  /// A symbol that an `if` binds: `a` in one branch, `b` in the other.
+  struct Joined {
+    const relax::Op* op = nullptr;
+    arith::Expr a, b, made;
+  };
+  std::vector<Joined> joined_;
   Status loop(const ast::Stmt& stmt);
   Status loop_end(relax::Op* op, const ast::Stmt& stmt);
 
@@ -166,6 +174,8 @@ class RelaxFunctionReader : ScalarReader {
   Result<Value*> scalar_tensor(arith::Expr dim, DType dtype, Place place);
   Result<Term> apply(const relax::OpDef& def, std::vector<Argument> operands, relax::Attrs attrs, Place place);
   Result<std::vector<Value*>> operand_values(const std::vector<Argument>& operands, bool elementwise);
+  Info with_symbols(Info info, const std::string& name);
+  void pin(Value& value);
   Result<relax::AttrValue> attribute_value(const Term& term, relax::AttrType type, const std::string& name,
                                            Place place);
   Result<const relax::OpDef*> find_operator(const std::string& name, Place place);

@@ -300,6 +300,7 @@ Result<std::vector<arith::Expr>> RelaxFunctionReader::dims_of(const Term& term, 
     return list;
   }
   if (term.kind == Term::kValue) {
+    pin(*term.value);
     if (const auto* shape = term.value->info->as<relax::ShapeInfo>(); shape && shape->dims) return *shape->dims;
     return source_.error(place, Kind::shape_mismatch, "expected a shape such as (n, 4), found {}",
                          relax::to_string(term.value->info));

@@ -189,9 +189,13 @@ Result<std::vector<relax::Value*>> RelaxFunctionReader::operand_values(const std
       continue;
     }
     RELAXC_TRY(Value * value, as_value(term, operand.place));
+    if (value != nullptr) pin(*value);
     const auto* prim = value == nullptr ? nullptr : value->info->as<relax::PrimInfo>();
+    // A scalar of the host beside tensors is one of them, of rank 0; a dim takes their dtype.
     if (prim != nullptr && prim->value && prim->dtype.is_index() && dtype && elementwise) {
       RELAXC_TRY(value, scalar_tensor(prim->value, *dtype, operand.place));
+    } else if (prim != nullptr && prim->value && !prim->dtype.is_index() && dtype) {
+      RELAXC_TRY(value, at(operand.place).call("prim_to_tensor", {value}));
     }
     values.push_back(value);
   }

@@ -60,7 +60,7 @@ Status RelaxFunctionReader::branch(const ast::Stmt& stmt) {
     for (size_t i = 0; i < then_branch.returned.size(); ++i) {
       Value *x = then_branch.returned[i], *y = else_branch.returned[i];
       std::string name = then_branch.returned.size() == 1 ? "result" : "result_" + std::to_string(i);
-      RELAXC_TRY(Info info, join_infos(op, x->info, y->info, name, stmt.place));
+      RELAXC_TRY(Info info, join_infos(*op, x->info, y->info, name, stmt.place));
       then_branch.region->yield->add_operand(x);
       else_branch.region->yield->add_operand(y);
       return_into->push_back(function_.make_result(op, name, info));
@@ -102,6 +102,7 @@ RelaxFunctionReader::Branch RelaxFunctionReader::read_branch(relax::Region* regi
     made.labels[stmt.target->text] = &stmt;
     --labels;
   }
+  std::unordered_set<arith::Expr> unbound = unbound_;  // what a branch binds has a value in the branch
   names_.push();
   made.ok = bool(suite({body.begin(), body.begin() + static_cast<int64_t>(labels)}));
   for (size_t i = labels; i < body.size(); ++i) {
@@ -111,6 +112,7 @@ RelaxFunctionReader::Branch RelaxFunctionReader::read_branch(relax::Region* regi
     bind(*body[i]->target, term ? *term : Term());
   }
   made.frame = names_.pop();
+  unbound_ = std::move(unbound);
   made.returns = returned_;
   returned_ = outer_returned;
   region_ = outer_region;
@@ -118,104 +120,6 @@ RelaxFunctionReader::Branch RelaxFunctionReader::read_branch(relax::Region* regi
   builder_.reset();
   assigned_ = outer_assigned;
   return made;
-}
-
-std::vector<std::string> RelaxFunctionReader::joined_names(const Branch& a, const Branch& b, const Body& then_body,
-                                                           const Body& else_body) {
-  auto last = [](const Body& body, const std::string& name) {
-    if (body.empty() || body.back()->target == nullptr) return false;
-    const ast::Expr& target = *body.back()->target;
-    if (!target.is_sequence()) return target.is(AstKind::kName) && target.text == name;
-    return std::any_of(target.items.begin(), target.items.end(), [&](const ast::Expr* e) { return e->text == name; });
-  };
-  std::vector<std::string> names;
-  for (const std::string& name : a.assigned) {
-    if (b.frame.count(name) == 0 || a.frame.count(name) == 0) continue;
-    bool used = std::any_of(used_later_.begin(), used_later_.end(), [&](const auto& set) { return set.count(name); });
-    bool labelled = a.labels.count(name) != 0 && b.labels.count(name) != 0;
-    bool wanted = used || labelled || (last(then_body, name) && last(else_body, name));
-    if (wanted && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-  }
-  return names;
-}
-
-Status RelaxFunctionReader::join(relax::Op* op, Branch& a, Branch& b, const std::vector<std::string>& names,
-                                 Place place) {
-  Diagnostics& diag = source_.diag();
-  for (const std::string& name : names) {
-    Term *x = &a.frame.find(name)->second.value, *y = &b.frame.find(name)->second.value;
-    if (x->kind == Term::kPoison || y->kind == Term::kPoison) return diag.failed();
-    if (x->kind == Term::kScalar && x->scalar.expr.as<arith::VarNode>()) continue;  // a symbol of one branch
-    if (x->kind != Term::kValue || y->kind != Term::kValue)
-      return source_.error(place, Kind::unsupported, "'{}' must be a value in both branches", name);
-    a.region->yield->add_operand(x->value);
-    b.region->yield->add_operand(y->value);
-    auto label = a.labels.find(name), other = b.labels.find(name);
-    bool declared = label != a.labels.end() && other != b.labels.end() && label->second->annotation != nullptr;
-    Info info = nullptr;
-    if (declared) {
-      RELAXC_TRY(info, label_info(op, *label->second));
-      RELAXC_TRY(Info joined, join_infos(nullptr, x->value->info, y->value->info, name, place));
-      (void)joined;
-    } else {
-      RELAXC_TRY(info, join_infos(op, x->value->info, y->value->info, name, place));
-    }
-    Value* result = function_.make_result(op, name, info);
-    if (assigned_ != nullptr) assigned_->push_back(name);
-    hidden_.erase(name);
-    names_.bind(name, Term::of(result), place);
-  }
-  return Done{};
-}
-
-/// The declared info of an `if`'s result, whose new symbols the `if` binds.
-Result<relax::Info> RelaxFunctionReader::label_info(relax::Op* op, const ast::Stmt& label) {
-  pattern_ = Pattern::kFresh;
-  binding_ = &op->binds;
-  Result<Info> declared = info(*label.annotation);
-  pattern_ = Pattern::kUse;
-  binding_ = nullptr;
-  return declared;
-}
-
-/// What holds of a value that is either one or the other. Without `op` only checks that there is such a thing.
-Result<relax::Info> RelaxFunctionReader::join_infos(relax::Op* op, Info a, Info b, const std::string& name,
-                                                    Place place) {
-  Diagnostics& diag = source_.diag();
-  if (relax::same(a, b)) return a;
-  const auto *x = a->as<relax::TensorInfo>(), *y = b->as<relax::TensorInfo>();
-  if (x != nullptr && y != nullptr && x->dtype == y->dtype && x->ndim == y->ndim) {
-    if (!x->shape || !y->shape) return relax::tensor_info(context_, x->ndim, x->dtype);
-    std::vector<arith::Expr> dims = *x->shape;
-    for (size_t i = 0; i < dims.size(); ++i) {
-      if (arith::prove_equal(dims[i], (*y->shape)[i], function_.facts)) continue;
-      arith::Var var = context_.var(name + "_dim" + std::to_string(i));
-      if (op != nullptr) op->binds.push_back(var);
-      dims[i] = var;
-    }
-    return relax::tensor_info(context_, std::move(dims), x->dtype);
-  }
-  const auto *s = a->as<relax::ShapeInfo>(), *t = b->as<relax::ShapeInfo>();
-  if (s != nullptr && t != nullptr && s->dims && t->dims && s->ndim == t->ndim) {
-    std::vector<arith::Expr> dims = *s->dims;
-    for (size_t i = 0; i < dims.size(); ++i) {
-      if (arith::prove_equal(dims[i], (*t->dims)[i], function_.facts)) continue;
-      arith::Var var = context_.var(name + "_dim" + std::to_string(i));
-      if (op != nullptr) op->binds.push_back(var);
-      dims[i] = var;
-    }
-    return relax::shape_info(context_, std::move(dims));
-  }
-  const auto *p = a->as<relax::PrimInfo>(), *q = b->as<relax::PrimInfo>();
-  if (p != nullptr && q != nullptr && p->dtype == q->dtype) {
-    arith::Var var = context_.var(name + "_value", p->dtype);
-    if (op != nullptr) op->binds.push_back(var);
-    return relax::prim_info(context_, p->dtype, var);
-  }
-  (void)diag;
-  Kind kind = x && y && x->dtype == y->dtype ? Kind::rank_mismatch : Kind::dtype_mismatch;
-  return source_.error(place, kind, "the branches give '{}' as {} and as {}", name, relax::to_string(a),
-                       relax::to_string(b));
 }
 
 Status RelaxFunctionReader::loop(const ast::Stmt& stmt) {

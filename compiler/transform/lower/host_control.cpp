@@ -18,8 +18,7 @@ struct HostFunction::Bounds {
   std::vector<Expr> sizes, numbers;
 
   static void widen(std::vector<Expr>& list, std::vector<Expr> more) {
-    for (size_t i = 0; i < list.size(); ++i)
-      more[i] = list[i] && more[i] ? arith::max(list[i], more[i]) : Expr();
+    for (size_t i = 0; i < list.size(); ++i) more[i] = list[i] && more[i] ? arith::max(list[i], more[i]) : Expr();
     list = std::move(more);
   }
   void add(HostFunction& host, const Op& op, const Region& region) {

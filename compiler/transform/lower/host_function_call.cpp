@@ -109,7 +109,7 @@ Status HostFunction::solve_arguments(const Op& op, FunctionCall& call) {
   for (size_t i = 0; i < call.formals.size(); ++i) {
     std::vector<Expr> formal = numbers(call.formals[i]), actual = symbols_.known(numbers(call.actuals[i]));
     if (actual.empty() && !formal.empty() && call.arguments[i] != nullptr)
-      actual.push_back(build_.load(call.arguments[i], {}));  // a scalar in memory
+      actual.push_back(build_.load(call.arguments[i], {}));                            // a scalar in memory
     if (formal.empty() && call.formals[i]->as<PrimInfo>() != nullptr) actual.clear();  // read by the callee
     if (formal.size() != actual.size())
       return diag.error(op.location, Kind::rank_mismatch, "argument {} of '{}' is {}, and {} is wanted", i, op.callee,
@@ -212,7 +212,8 @@ void HostFunction::require_declared(FunctionCall& call) {
     if (guard.actual) guard.actual = arith::substitute(guard.actual, call.found);
     bool of_input = guard.tensor >= 0 && static_cast<size_t>(guard.tensor) < call.tensors.size();
     guard.tensor = of_input ? call.tensors[static_cast<size_t>(guard.tensor)] : -1;
-    if (guard.symbol >= 0) guard.symbol = our_symbol(call.found.at(call.callee.symbols.at(static_cast<size_t>(guard.symbol))));
+    if (guard.symbol >= 0)
+      guard.symbol = our_symbol(call.found.at(call.callee.symbols.at(static_cast<size_t>(guard.symbol))));
     Expr condition = arith::substitute(guard.condition, call.found);
     require(condition, std::move(guard));
   }

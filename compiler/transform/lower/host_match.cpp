@@ -1,8 +1,8 @@
 // host_match.cpp: match_cast: a value seen as more than was known of it.
 //
 // Rank and dtype are known when compiling wherever a value has memory; what a cast can still find out is numbers: dims,
-// elements of shapes, scalars, in the fields of tuples as well. Symbols that stand alone for the first time are bound by
-// what is found, all of them before the first comparison, so that `n * 4` may come before `n`. A comparison whose
+// elements of shapes, scalars, in the fields of tuples as well. Symbols that stand alone for the first time are bound
+// by what is found, all of them before the first comparison, so that `n * 4` may come before `n`. A comparison whose
 // outcome the inputs decide is a guard of the entry; what a later comparison repeats costs nothing.
 #include <algorithm>
 

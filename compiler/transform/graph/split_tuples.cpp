@@ -1,0 +1,175 @@
+// split_tuples.cpp: a tuple that crosses a branch or a loop becomes its parts.
+//
+// Memory is planned for tensors; a tuple is only a way to speak of several. Where one is made in a branch, or carried
+// from one iteration to the next, its parts cross on their own and are put together again on the other side. There, who
+// takes a part gets the part. Nested tuples are taken apart to the last one.
+#include <algorithm>
+
+#include "compiler/transform/passes.h"
+
+namespace relaxc {
+namespace {
+
+using namespace relax;
+
+class Splitting {
+ public:
+  explicit Splitting(Function& function) : function_(function) {}
+
+  Changed run() {
+    for (Op* op : ops_of(function_.body(), true)) {
+      if (op->kind == OpKind::kIf && has_tuple(op->results)) split_if(*op);
+      if (op->kind == OpKind::kLoop && has_tuple(op->results)) split_loop(*op);
+    }
+    return changed_;
+  }
+
+ private:
+  static bool has_tuple(const std::vector<Value*>& values) {
+    return std::any_of(values.begin(), values.end(),
+                       [](const Value* value) { return value->info->as<TupleInfo>() != nullptr; });
+  }
+
+  /// Where new ops go: `block`, before its op number `at`.
+  struct Place {
+    Block* block = nullptr;
+    size_t at = 0;
+  };
+  static Place before(const Op& op) {
+    const std::vector<Op*>& ops = op.block->ops;
+    return {op.block, static_cast<size_t>(std::find(ops.begin(), ops.end(), &op) - ops.begin())};
+  }
+  static Place after(const Op& op) {
+    Place place = before(op);
+    ++place.at;
+    return place;
+  }
+  Place first(Region& region) {
+    if (region.blocks.empty()) function_.make_block(&region, false);
+    return {region.blocks.front(), 0};
+  }
+  Place last(Region& region) {
+    if (region.blocks.empty()) function_.make_block(&region, false);
+    return {region.blocks.back(), region.blocks.back()->ops.size()};
+  }
+
+  Value* insert(Op* op, Info info, const std::string& name, Place& place) {
+    op->block = place.block;
+    place.block->ops.insert(place.block->ops.begin() + static_cast<std::ptrdiff_t>(place.at++), op);
+    return function_.make_result(op, name, info);
+  }
+
+  /// The leaves of `value`, taken out of it at `place` where they are not at hand.
+  void take_apart(Value* value, Place& place, std::vector<Value*>& leaves) {
+    const auto* tuple = value == nullptr ? nullptr : value->info->as<TupleInfo>();
+    if (tuple == nullptr) return leaves.push_back(value);
+    for (size_t i = 0; i < tuple->fields.size(); ++i) {
+      if (value->op != nullptr && value->op->kind == OpKind::kTuple) {
+        take_apart(value->op->operand(i), place, leaves);
+        continue;
+      }
+      Op* get = function_.make_op(OpKind::kTupleGet, value->op == nullptr ? nullptr : value->op->location);
+      get->add_operand(value);
+      get->attrs.set("index", static_cast<int64_t>(i));
+      take_apart(insert(get, tuple->fields[i], value->name + "_" + std::to_string(i), place), place, leaves);
+    }
+  }
+
+  /// A value of `info` made of the leaves from `next` on.
+  Value* put_together(Info info, const std::vector<Value*>& leaves, size_t& next, const std::string& name,
+                      Place& place) {
+    const auto* tuple = info->as<TupleInfo>();
+    if (tuple == nullptr) return leaves.at(next++);
+    std::vector<Value*> fields;
+    for (size_t i = 0; i < tuple->fields.size(); ++i)
+      fields.push_back(put_together(tuple->fields[i], leaves, next, name + "_" + std::to_string(i), place));
+    Op* op = function_.make_op(OpKind::kTuple, leaves.empty() || !leaves[0]->op ? nullptr : leaves[0]->op->location);
+    for (Value* field : fields) op->add_operand(field);
+    return insert(op, info, name, place);
+  }
+
+  /// All that used `old` uses `made`; who took a part of it gets the part.
+  void replace(Value* old, Value* made) {
+    std::vector<Use> uses = old->uses();
+    old->replace_all_uses_with(made);
+    if (made->op == nullptr || made->op->kind != OpKind::kTuple) return;
+    for (const Use& use : uses)
+      if (!use.user->is_yield && use.user->kind == OpKind::kTupleGet)
+        replace(use.user->result(), made->op->operand(static_cast<size_t>(use.user->attrs.integer("index"))));
+  }
+
+  /// The op's results become their leaves, put together again after it.
+  void split_results(Op& op) {
+    std::vector<Value*> old = std::move(op.results);
+    op.results.clear();
+    for (Value* value : old) add_leaves(op, value->info, value->name);
+    Place place = after(op);
+    size_t next = 0;
+    for (Value* value : old) replace(value, put_together(value->info, op.results, next, value->name, place));
+    changed_ = Changed::kYes;
+  }
+
+  void add_leaves(Op& op, Info info, const std::string& name) {
+    const auto* tuple = info->as<TupleInfo>();
+    if (tuple == nullptr) {
+      function_.make_result(&op, name, info);
+      return;
+    }
+    for (size_t i = 0; i < tuple->fields.size(); ++i) add_leaves(op, tuple->fields[i], name + "_" + std::to_string(i));
+  }
+
+  void split_yield(Region& region) {
+    std::vector<Value*> old = region.results(), leaves;
+    Place place = last(region);
+    for (Value* value : old) take_apart(value, place, leaves);
+    region.yield->drop_operands();
+    for (Value* leaf : leaves) region.yield->add_operand(leaf);
+  }
+
+  void split_if(Op& op) {
+    for (Region* region : op.regions) split_yield(*region);
+    split_results(op);
+  }
+
+  void split_loop(Op& op) {
+    Place place = before(op);
+    std::vector<Value*> initial = op.operands(), leaves;
+    for (Value* value : initial) take_apart(value, place, leaves);
+    op.drop_operands();
+    for (Value* leaf : leaves) op.add_operand(leaf);
+
+    Region& body = *op.regions[0];
+    std::vector<Value*> old = std::move(body.arguments), made;
+    body.arguments.clear();
+    for (Value* argument : old) add_arguments(body, argument->info, argument->name);
+    Place begin = first(body);
+    size_t next = 0;
+    for (Value* argument : old)
+      replace(argument, put_together(argument->info, body.arguments, next, argument->name, begin));
+    split_yield(body);
+    split_results(op);
+  }
+
+  void add_arguments(Region& body, Info info, const std::string& name) {
+    const auto* tuple = info->as<TupleInfo>();
+    if (tuple == nullptr) {
+      function_.make_argument(&body, name, info);
+      return;
+    }
+    for (size_t i = 0; i < tuple->fields.size(); ++i)
+      add_arguments(body, tuple->fields[i], name + "_" + std::to_string(i));
+  }
+
+  Function& function_;
+  Changed changed_ = Changed::kNo;
+};
+
+}  // namespace
+
+Result<Changed> split_tuples(relax::Module& module, PassContext&) {
+  Changed changed = Changed::kNo;
+  for (Function* function : module.functions()) changed |= Splitting(*function).run();
+  return changed;
+}
+
+}  // namespace relaxc

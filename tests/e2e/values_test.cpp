@@ -1,0 +1,81 @@
+// values_test.cpp: shapes and scalars as values, through calls, branches, loops and casts, on the whole road.
+#include <catch2/catch.hpp>
+
+#include "tests/e2e/road.h"
+
+namespace relaxc::e2e {
+namespace {
+
+HostTensor ints(const std::vector<double>& values) {
+  return tensor(DType::i(64), {static_cast<int64_t>(values.size())}, values);
+}
+HostTensor scalar(DType dtype, double value) {
+  return tensor(dtype, {}, {value});
+}
+
+TEST_CASE("functions take and give shapes, scalars and nested tuples, and read shapes from arguments") {
+  Road road("tests/e2e/programs/values_in_calls.relax");
+  for (auto [rows, columns] : {std::pair<double, double>{2, 6}, {3, 4}, {12, 1}}) {
+    auto found = road.run({floats({12}, 1), ints({rows, columns}), scalar(DType::f(32), 0.5),
+                           scalar(DType::i(64), 3)});
+    REQUIRE(found.size() == 7);
+    CHECK(found[0].shape == std::vector<int64_t>{int64_t(rows), int64_t(columns)});
+    CHECK(values_of(found[0])[4] == 1);
+    CHECK(values_of(found[1]) == std::vector<double>{columns, rows});
+    CHECK(values_of(found[2])[0] == (rows < columns));
+    CHECK(found[3].shape == std::vector<int64_t>{18});
+    CHECK(values_of(found[4])[0] == 0.25);
+    CHECK(values_of(found[5]) == std::vector<double>{12, 3});
+  }
+  CHECK_THAT(road.refusal({floats({12}), ints({5, 2}), scalar(DType::f(32), 1), scalar(DType::i(64), 0)}),
+             Catch::Contains("DERIVED_DIM"));
+}
+
+TEST_CASE("branches give shapes, scalars of any dtype and tuples of tensors") {
+  Road road("tests/e2e/programs/values_in_branches.relax");
+  for (std::vector<int64_t> shape : {std::vector<int64_t>{2, 5}, {5, 2}, {3, 3}, {1, 1}})
+    for (double flag : {0, 1}) {
+      auto found = road.run({floats(shape, -1), scalar(DType::boolean(), flag), scalar(DType::f(32), 1.5)});
+      bool wide = shape[0] > shape[1], both = flag != 0 && shape[0] < 4;
+      std::vector<int64_t> turned = {shape[1], shape[0]};
+      CHECK(found[0].shape == (both ? shape : turned));
+      CHECK(values_of(found[5])[0] == (wide ? 3 : 1.5));
+    }
+}
+
+TEST_CASE("loops carry shapes, scalars and tuples of both") {
+  Road road("tests/e2e/programs/values_in_loops.relax");
+  for (double trips : {0, 1, 2, 5}) {
+    auto found = road.run({floats({3}, 1), scalar(DType::i(64), trips), scalar(DType::f(32), 2)});
+    REQUIRE(found.size() == 3);
+    double grown = static_cast<double>(int64_t(trips) / 2), other = static_cast<double>((int64_t(trips) + 1) / 2);
+    std::vector<double> even = {3 + grown, 1 + other}, odd = {1 + grown, 3 + other};
+    CHECK(values_of(found[0]) == (int64_t(trips) % 2 == 0 ? even : odd));
+  }
+}
+
+TEST_CASE("what a cast pins is the interface, and each guard names what it found") {
+  Road road("tests/e2e/programs/casts_of_unknown.relax");
+  // n = 2, m = 3, a = 5
+  auto inputs = [] {
+    return std::vector<HostTensor>{floats({2, 3}, 1),  floats({2}, 2), ints({3, 5}),
+                                   floats({5, 4}, -1), ints({4, 3}),   scalar(DType::i(64), 5),
+                                   floats({7, 1}, 1)};
+  };
+  REQUIRE(road.run(inputs()).size() == 5);
+  auto broken = [&](size_t index, HostTensor other) {
+    std::vector<HostTensor> all = inputs();
+    all[index] = std::move(other);
+    return road.refusal(all);
+  };
+  CHECK_THAT(broken(0, tensor(DType::i(32), {2, 3}, std::vector<double>(6))), Catch::Contains("DTYPE"));
+  CHECK_THAT(broken(0, floats({6})), Catch::Contains("RANK"));
+  CHECK_THAT(broken(1, floats({3})), Catch::Contains("SYMBOL_EQUALITY"));
+  CHECK_THAT(broken(2, ints({4, 5})), Catch::Contains("expected 3, actual 4"));
+  CHECK_THAT(broken(3, floats({5, 5})), Catch::Contains("STATIC_DIM"));
+  CHECK_THAT(broken(4, ints({5, 3})), Catch::Contains("expected 4, actual 5"));
+  CHECK_THAT(broken(5, scalar(DType::i(64), 6)), Catch::Contains("expected 5, actual 6"));
+}
+
+}  // namespace
+}  // namespace relaxc::e2e
