@@ -367,7 +367,7 @@ Status PrimFuncReader::open_view(const ast::Stmt& stmt, tir::BufferRef opened, P
   bool ends = before != nullptr && before == seen->second && here < out.size();
   if (!first && same_buffer(*seen->second, *opened) && (before == nullptr || ends)) {
     opened = seen->second;
-    if (ends) close(out, here);
+    if (ends) reopen(out, here);
   }
   seen->second = opened;
   bind(stmt.target->text, {PrimName::kBuffer, {}, opened}, stmt.target->place);
