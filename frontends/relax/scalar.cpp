@@ -203,7 +203,7 @@ Result<Scalar> ScalarReader::power(arith::Expr x, arith::Expr y, Place place) {
   if (x.dtype().is_float()) return Scalar{arith::call(arith::Intrinsic::k_pow, {x, y})};
   const int64_t* exponent = y.constant();
   if (exponent == nullptr || *exponent < 0 || *exponent > kMostFactors)
-    return source_.error(place, Kind::unsupported, "an integer is raised to a constant from 0 to {}", kMostFactors);
+    return source_.error(place, Kind::invalid_value, "an integer takes a constant exponent in 0..{}", kMostFactors);
   arith::Expr out = context_.imm(x.dtype(), 1);
   for (int64_t i = 0; i < *exponent; ++i) out = i == 0 ? x : out * x;
   return Scalar{out};
