@@ -39,8 +39,8 @@ class Context;
 #define RELAXC_EXPR_KINDS(X) X(Var) RELAXC_EXPR_KINDS_BUT_VAR(X)
 
 /// Scalar functions: name in the text IR (`T.exp`) and number of operands. Shifts of unsigned types are logical, of
-/// signed arithmetic; round is to nearest, ties to even; ldexp(x, n) is x * 2^n, n of any integer dtype; bitcast keeps the bits and takes the Call's dtype; popcount
-/// and clz count in the operand's width.
+/// signed arithmetic; round is to nearest, ties to even; ldexp(x, n) is x * 2^n, n of any integer dtype; bitcast keeps
+/// the bits and takes the Call's dtype; popcount and clz count in the operand's width.
 // clang-format off
 #define RELAXC_INTRINSICS(X) \
   X(exp, 1) X(exp2, 1) X(exp10, 1) X(expm1, 1) X(log, 1) X(log2, 1) X(log10, 1) X(log1p, 1) X(sqrt, 1) X(rsqrt, 1) X(sin, 1) \

@@ -39,7 +39,6 @@ class Real {
   /// 2^n for an integral float n in the range of normal exponents.
   Expr power_of_two(Expr n) const;
 
-
  private:
   DType bits_dtype() const { return DType::i(dtype_.bits); }
 

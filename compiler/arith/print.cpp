@@ -138,8 +138,9 @@ class Printer {
             push_call(fmt::format("T.{}(", intrinsic_name(n.intrinsic)), n.args);
         },
         [&](const Extern& n) {
-          push_call(fmt::format("T.call_extern(\"{}\", \"{}\"{}", to_string(n.dtype), n.name, n.args.empty() ? "" : ", "),
-                    n.args);
+          push_call(
+              fmt::format("T.call_extern(\"{}\", \"{}\"{}", to_string(n.dtype), n.name, n.args.empty() ? "" : ", "),
+              n.args);
         });
   }
 

@@ -24,7 +24,7 @@ struct Options {
   std::string name;          ///< prefix of every global symbol; empty: the stem of `output`
   std::string opt = "2";     ///< "0".."3", "s", "z"
   std::string target, cpu, features;
-  int32_t task_slots = 0;  ///< 0: the target's own
+  int32_t task_slots = 0;        ///< 0: the target's own
   int64_t max_recursion = 1000;  ///< most calls of recursive functions that have not ended
   bool depfile = false, phony_targets = false;
   std::string depfile_path, depfile_target;  ///< empty: made from `output`

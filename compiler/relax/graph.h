@@ -74,14 +74,14 @@ class Value {
 ///                 one region with arguments: iteration (Prim with a symbol), carried …; region results: condition (may
 ///                 be null), carried …, scan outputs …; op results: carried …, scan outputs … (stacked along a new
 ///                 leading dim)
-#define RELAXC_OP_KINDS(X)                                                                                           \
-  X(Operator)                                                                                                        \
-  X(Constant)                                                                                                        \
-  X(Shape)                                                                                                           \
-  X(Prim)                                                                                                            \
-  X(Tuple)                                                                                                           \
-  X(TupleGet) X(MatchCast) X(CallTir) X(CallFunction) X(MakeClosure) X(CallClosure) X(CallExternal) X(ShapeFunction) \
-      X(If) X(Loop)
+#define RELAXC_OP_KINDS(X) \
+  X(Operator)              \
+  X(Constant)              \
+  X(Shape)                 \
+  X(Prim)                  \
+  X(Tuple)                 \
+  X(TupleGet)              \
+  X(MatchCast) X(CallTir) X(CallFunction) X(MakeClosure) X(CallClosure) X(CallExternal) X(ShapeFunction) X(If) X(Loop)
 
 enum class OpKind : uint8_t {
 #define X(name) k##name,

@@ -26,8 +26,8 @@ struct RunStatus {
 /// Finds what an Invoke names: a prim func of the module (null if there is none) …
 using FindFunction = std::function<const PrimFunc*(const std::string& name)>;
 /// … or an external function, called with buffer addresses and scalars as the Invoke lists them and the shapes of the
-/// buffers. What a plain C function returns is a tensor of rank 0, the last argument, which it fills. Scalars are int64;
-/// floats: the bit pattern of a double.
+/// buffers. What a plain C function returns is a tensor of rank 0, the last argument, which it fills. Scalars are
+/// int64; floats: the bit pattern of a double.
 struct ExternalArg {
   void* data = nullptr;
   DType dtype;

@@ -272,7 +272,8 @@ class Printer {
     bool remap = n.iters.size() > 1;
     for (const IterVar& iter : n.iters) {
       auto loop = domains_.find(iter.binding);
-      remap = remap && axis_kind(iter.iter_kind).first != 0 && loop != domains_.end() && loop->second->min == iter.min && loop->second->extent == iter.extent;
+      remap = remap && axis_kind(iter.iter_kind).first != 0 && loop != domains_.end() &&
+              loop->second->min == iter.min && loop->second->extent == iter.extent;
     }
     std::string vars, kinds, bindings;
     for (const IterVar& iter : n.iters) {

@@ -15,8 +15,7 @@
 namespace relaxc::tir {
 
 #define RELAXC_STMT_KINDS(X) \
-  X(Seq) X(For) X(While) X(If) X(Let) X(Alloc) X(View) X(Store) X(Block) X(Guard) X(Invoke) X(Break) \
-  X(Continue)
+  X(Seq) X(For) X(While) X(If) X(Let) X(Alloc) X(View) X(Store) X(Block) X(Guard) X(Invoke) X(Break) X(Continue)
 
 enum class StmtKind : uint8_t {
 #define X(name) k##name,

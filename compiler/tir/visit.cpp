@@ -171,8 +171,8 @@ std::vector<Expr> expressions(Stmt s) {
   };
   visit(
       s, [](const Seq&) {}, [&](const For& n) { add(n.min), add(n.extent); }, [&](const While& n) { add(n.condition); },
-      [](const Break&) {}, [](const Continue&) {}, [&](const If& n) { add(n.condition); }, [&](const Let& n) { add(n.value); },
-      [](const Alloc&) {}, [&](const View& n) { add(n.byte_offset); },
+      [](const Break&) {}, [](const Continue&) {}, [&](const If& n) { add(n.condition); },
+      [&](const Let& n) { add(n.value); }, [](const Alloc&) {}, [&](const View& n) { add(n.byte_offset); },
       [&](const Store& n) {
         for (Expr e : n.indices) add(e);
         add(n.value);

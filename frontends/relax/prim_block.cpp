@@ -123,8 +123,8 @@ Status PrimFuncReader::finish_axes() {
   }
   for (const tir::IterVar& iter : iters) {
     if (iter.binding) continue;
-    Failure failure = source_.error(block_.place, Kind::ill_formed, "no T.bind says what the axis '{}' is",
-                                    iter.var.name());
+    Failure failure =
+        source_.error(block_.place, Kind::ill_formed, "no T.bind says what the axis '{}' is", iter.var.name());
     if (none) source_.hint("{} loops stand around the block, which has {} axes", block_.loops.size(), iters.size());
     return failure;
   }
@@ -178,8 +178,7 @@ Result<tir::Span> PrimFuncReader::axis_range(const ast::Expr& e) {
     RELAXC_TRY(arith::Expr extent, index(e));
     return tir::Span{context_.index(0), extent};
   }
-  if (e.items.size() != 2)
-    return source_.error(e.place, Kind::wrong_arity, "an axis runs from a begin to an end");
+  if (e.items.size() != 2) return source_.error(e.place, Kind::wrong_arity, "an axis runs from a begin to an end");
   RELAXC_TRY(arith::Expr begin, index(*e.items[0]));
   RELAXC_TRY(arith::Expr end, index(*e.items[1]));
   return tir::Span{begin, arith::simplify(end - begin)};

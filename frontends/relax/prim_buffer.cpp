@@ -24,9 +24,9 @@ struct PrimFuncReader::Description {
 
 namespace {
 
-constexpr std::string_view kBufferArguments[] = {"shape", "dtype",         "data",        "strides",        "elem_offset",
-                                                 "scope", "align",         "offset_factor", "buffer_type",  "axis_separators",
-                                                 "byte_offset"};
+constexpr std::string_view kBufferArguments[] = {"shape",       "dtype",           "data",       "strides",
+                                                 "elem_offset", "scope",           "align",      "offset_factor",
+                                                 "buffer_type", "axis_separators", "byte_offset"};
 constexpr std::string_view kAllocateArguments[] = {"shape", "dtype", "scope", "condition", "annotations"};
 
 bool is_none(const ast::Expr* e) {
@@ -72,12 +72,14 @@ Result<PrimFuncReader::Description> PrimFuncReader::describe_buffer(const ast::E
   if (!is_none(given["align"])) RELAXC_DO(read_alignment(*given["align"], out));
   const ast::Expr *type = given["buffer_type"], *separators = given["axis_separators"];
   if (!is_none(type) && !(type->is(AstKind::kString) && (type->text == "default" || type->text.empty())))
-    return source_.error(type->place, Kind::unsupported, "a buffer's type is \"default\"; write broadcasts as subscripts");
+    return source_.error(type->place, Kind::unsupported,
+                         "a buffer's type is \"default\"; write broadcasts as subscripts");
   if (!is_none(separators) && !(separators->is_sequence() && separators->items.empty()))
     return source_.error(separators->place, Kind::unsupported, "memory has one axis here; leave axis_separators out");
   const ast::Expr* condition = given["condition"];
   if (!is_none(condition) && !condition->is(AstKind::kTrue) && callee_of(condition) != "T.bool")
-    return source_.error(condition->place, Kind::unsupported, "an allocation has no condition; write an 'if' around it");
+    return source_.error(condition->place, Kind::unsupported,
+                         "an allocation has no condition; write an 'if' around it");
   return out;
 }
 
@@ -253,8 +255,8 @@ Status PrimFuncReader::match_buffer(const ast::Stmt& stmt, Suite& out) {
   return Done{};
 }
 
-/// `B = T.match_buffer(A[i * 4 : i * 4 + 4, 0:8], (4, 8))`: B is that part of A. Where A has more dims, the part has one
-/// element along the first of them.
+/// `B = T.match_buffer(A[i * 4 : i * 4 + 4, 0:8], (4, 8))`: B is that part of A. Where A has more dims, the part has
+/// one element along the first of them.
 Status PrimFuncReader::match_region(const ast::Stmt& stmt, Suite& out) {
   Diagnostics& diag = source_.diag();
   const ast::Expr& call = *stmt.value;
@@ -349,8 +351,8 @@ Status PrimFuncReader::open_buffer(const std::string& callee, const ast::Stmt& s
   return Done{};
 }
 
-/// A view that is opened again is the same buffer, and an opening in this suite ends here: the printer writes two scopes
-/// so.
+/// A view that is opened again is the same buffer, and an opening in this suite ends here: the printer writes two
+/// scopes so.
 Status PrimFuncReader::open_view(const ast::Stmt& stmt, tir::BufferRef opened, Pointer base, Suite& out) {
   bool whole = base.buffer != nullptr && base.byte_offset.is_constant(0) && opened->dtype == base.buffer->dtype &&
                opened->shape == base.buffer->shape && opened->strides == base.buffer->strides;
@@ -419,7 +421,8 @@ Status PrimFuncReader::open_constant(const ast::Stmt& stmt, Suite& out) {
 /// `A.data`, `T.address_of(A[i])`, `A.access_ptr("r")`, `T.tvm_access_ptr(…)`, or the name of a buffer.
 bool PrimFuncReader::is_pointer(const ast::Expr& e) {
   std::string callee = callee_of(&e);
-  if (callee == "T.reinterpret") return e.items.size() == 3 && e.items[1]->is(AstKind::kString) && e.items[1]->text == "handle";
+  if (callee == "T.reinterpret")
+    return e.items.size() == 3 && e.items[1]->is(AstKind::kString) && e.items[1]->text == "handle";
   if (callee == "T.address_of" || callee == "T.tvm_access_ptr") return true;
   const ast::Expr& head = e.is(AstKind::kCall) ? *e.items[0] : e;
   if (head.is(AstKind::kAttribute)) return head.text == (e.is(AstKind::kCall) ? "access_ptr" : "data");
@@ -444,7 +447,8 @@ Result<PrimFuncReader::Pointer> PrimFuncReader::pointer(const ast::Expr& e) {
   // A.access_ptr(mask, …, offset=k); T.tvm_access_ptr(type, data, offset, extent, mask).
   bool function = callee_of(&e) == "T.tvm_access_ptr";
   if (function && e.items.size() < 4)
-    return source_.error(e.place, Kind::wrong_arity, "T.tvm_access_ptr takes a type, a pointer, an offset and an extent");
+    return source_.error(e.place, Kind::wrong_arity,
+                         "T.tvm_access_ptr takes a type, a pointer, an offset and an extent");
   RELAXC_TRY(Pointer out, pointer(function ? *e.items[2] : *e.items[0]->items[0]));
   const ast::Keyword* keyword = e.keyword("offset");
   const ast::Expr* offset = function ? e.items[3] : keyword != nullptr ? keyword->value : nullptr;

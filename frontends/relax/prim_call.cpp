@@ -177,7 +177,8 @@ Status PrimFuncReader::invoke(const ast::Expr& call, const std::string& callee, 
     if (is_pointer(argument)) {
       Result<Pointer> tensor = pointer(argument);
       bool whole = tensor && tensor->buffer != nullptr && tensor->byte_offset.is_constant(0);
-      if (tensor && !whole) (void)source_.error(argument.place, Kind::unsupported, "a packed function takes whole buffers");
+      if (tensor && !whole)
+        (void)source_.error(argument.place, Kind::unsupported, "a packed function takes whole buffers");
       ok = ok && whole;
       if (whole) made.args.emplace_back(tensor->buffer), note_store(tensor->buffer, {});
       continue;
@@ -230,7 +231,8 @@ Status PrimFuncReader::call_plain(const ast::Expr& call, Suite& out) {
     }
     RELAXC_TRY(Pointer at, pointer(argument));
     if (at.buffer == nullptr)
-      return source_.error(argument.place, Kind::unsupported, "an address belongs to no buffer; T.decl_buffer gives one");
+      return source_.error(argument.place, Kind::unsupported,
+                           "an address belongs to no buffer; T.decl_buffer gives one");
     note_store(at.buffer, {});
     tir::BufferRef passed = at.buffer;
     if (!at.byte_offset.is_constant(0)) {
@@ -253,8 +255,7 @@ Result<arith::Expr> PrimFuncReader::c_argument(const Scalar& scalar, Place place
   if (scalar.literal == Scalar::kReal)
     return source_.error(place, Kind::dtype_mismatch, "a number without a dtype; write T.float32(…)");
   if (has_c_type(scalar.expr.dtype())) return scalar.expr;
-  Failure failure =
-      source_.error(place, Kind::dtype_mismatch, "C has no type for {}", to_string(scalar.expr.dtype()));
+  Failure failure = source_.error(place, Kind::dtype_mismatch, "C has no type for {}", to_string(scalar.expr.dtype()));
   source_.hint("convert it: T.Cast(\"float32\", …)");
   return failure;
 }

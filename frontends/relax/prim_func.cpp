@@ -5,7 +5,8 @@
 // shape of the signature declares itself.
 //
 // The text has one type for an extent and for a number that is computed with: T.int64. Which of the two a parameter is
-// shows in the body, so a function is read with its integers as numbers first, and again if some turn out to be extents.
+// shows in the body, so a function is read with its integers as numbers first, and again if some turn out to be
+// extents.
 #include "frontends/relax/prim_func.h"
 
 #include <algorithm>
@@ -199,9 +200,9 @@ Result<Scalar> PrimFuncReader::name(const ast::Expr& e) {
       return source_.diag().failed();
     case PrimName::kScalar:
       if (known->value.loop_level > 0 && known->value.loop_level <= axis_blocks_ && !in_head_) {
-        Failure failure = source_.error(e.place, Kind::ill_formed,
-                                        "'{}' is the variable of a loop around the block, whose body sees its axes only",
-                                        e.text);
+        Failure failure =
+            source_.error(e.place, Kind::ill_formed,
+                          "'{}' is the variable of a loop around the block, whose body sees its axes only", e.text);
         source_.hint("bind an axis to it, as in v{0} = T.axis.spatial(extent, {0})", e.text);
         return failure;
       }
@@ -218,7 +219,8 @@ Result<Scalar> PrimFuncReader::name(const ast::Expr& e) {
 /// An integer parameter that stands where an index belongs is one.
 void PrimFuncReader::use_as_index(arith::Expr e) {
   for (arith::Var var : arith::free_vars(e))
-    if (auto param = integer_params_.find(var->id); param != integer_params_.end()) used_as_index_.insert(param->second);
+    if (auto param = integer_params_.find(var->id); param != integer_params_.end())
+      used_as_index_.insert(param->second);
 }
 
 }  // namespace relaxc::frontend

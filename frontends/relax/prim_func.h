@@ -42,7 +42,8 @@ std::vector<const ast::Expr*> targets_of(const ast::Expr& target);
 class PrimFuncReader : ScalarReader {
  public:
   /// `index_params`: the integer parameters that are extents and offsets, and so of dtype index.
-  PrimFuncReader(arith::Context& context, SourceText& source, ast::Tree& tree, const std::set<std::string>& index_params)
+  PrimFuncReader(arith::Context& context, SourceText& source, ast::Tree& tree,
+                 const std::set<std::string>& index_params)
       : ScalarReader(context, source), tree_(tree), builder_(context), index_params_(index_params) {}
 
   Result<tir::PrimFunc> run(const ast::Stmt& definition);
@@ -203,18 +204,18 @@ class PrimFuncReader : ScalarReader {
   struct BlockState {
     tir::Block* block = nullptr;
     Place place;
-    std::vector<arith::Expr> loops;  ///< the variables of the loops around it, up to the next block
+    std::vector<arith::Expr> loops;        ///< the variables of the loops around it, up to the next block
     std::vector<tir::BufferRef> read;      ///< by T.reads
     std::vector<tir::BufferRef> stored;    ///< by its statements
     std::vector<tir::BufferRef> combined;  ///< stored with a value that reads them
   };
   BlockState block_;
-  std::vector<arith::Expr> loop_vars_;         ///< of the loops around, up to the next block
-  std::map<uint32_t, tir::Span> loop_ranges_;  ///< of each loop variable, by its id
-  std::map<uint32_t, arith::Range> attained_;  ///< variables that take all values of a range
+  std::vector<arith::Expr> loop_vars_;              ///< of the loops around, up to the next block
+  std::map<uint32_t, tir::Span> loop_ranges_;       ///< of each loop variable, by its id
+  std::map<uint32_t, arith::Range> attained_;       ///< variables that take all values of a range
   std::map<tir::BufferRef, tir::BufferRef> bases_;  ///< of views
   std::map<std::string, tir::BufferRef> views_;     ///< the latest view of each name
-  std::set<tir::BufferRef> written_;           ///< bases that a statement so far stores to
+  std::set<tir::BufferRef> written_;                ///< bases that a statement so far stores to
   Lanes lanes_;
   size_t open_scopes_ = 0;
   size_t loop_depth_ = 0;

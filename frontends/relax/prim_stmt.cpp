@@ -15,9 +15,9 @@ using ast::StmtKind;
 
 namespace {
 
-constexpr std::string_view kBufferFunctions[] = {"T.alloc_buffer", "T.sblock_alloc_buffer", "T.decl_buffer",
-                                                 "T.buffer_decl",  "T.allocate",            "T.allocate_const",
-                                                 "T.alloc_local",  "T.Buffer"};
+constexpr std::string_view kBufferFunctions[] = {
+    "T.alloc_buffer", "T.sblock_alloc_buffer", "T.decl_buffer", "T.buffer_decl",
+    "T.allocate",     "T.allocate_const",      "T.alloc_local", "T.Buffer"};
 
 bool declares_symbol(const ast::Expr& e) {
   std::string callee = callee_of(&e);
@@ -46,7 +46,7 @@ Result<tir::Stmt> PrimFuncReader::suite(const Body& body) {
       ok = false;
     } else if (!statement(*stmt, pieces)) {
       ok = false;
-      poison(stmt->target);
+      if (stmt->kind == StmtKind::kAssign) poison(stmt->target);
     }
   }
   --suites_;

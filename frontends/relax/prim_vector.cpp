@@ -68,7 +68,9 @@ Result<arith::Expr> PrimFuncReader::lane_subscript(const ast::Expr& e, arith::Ex
   bool ramp = e.is(AstKind::kCall);
   if (ramp && e.items.size() != 4)
     return source_.error(e.place, Kind::wrong_arity, "T.Ramp takes a begin, a stride and a number of lanes");
-  const ast::Expr *first = e.items[ramp ? 1 : 0], *stride = ramp ? e.items[2] : e.items.size() > 2 ? e.items[2] : nullptr;
+  const ast::Expr *first = e.items[ramp ? 1 : 0], *stride = ramp                 ? e.items[2]
+                                                            : e.items.size() > 2 ? e.items[2]
+                                                                                 : nullptr;
   arith::Expr begin = context_.index(0), step = context_.index(1);
   if (first != nullptr) {
     RELAXC_TRY(begin, index(*first));
@@ -114,11 +116,11 @@ Status PrimFuncReader::store_lanes(tir::BufferRef buffer, std::vector<arith::Exp
     tir::BufferRef kept = builder_.buffer("lanes", buffer->dtype, {count}, tir::Scope::kLocal);
     arith::Var second = context_.var("lane");
     for (arith::Expr& at : indices) at = arith::substitute(at, {{lanes_.var, second}});
-    tir::Stmt read = builder_.loop(lanes_.var, zero, count, builder_.store(kept, {lanes_.var}, value),
-                                   tir::LoopKind::kVectorized);
-    tir::Stmt write = builder_.loop(
-        second, zero, count, builder_.store(buffer, std::move(indices), builder_.load(kept, {second})),
-        tir::LoopKind::kVectorized);
+    tir::Stmt read =
+        builder_.loop(lanes_.var, zero, count, builder_.store(kept, {lanes_.var}, value), tir::LoopKind::kVectorized);
+    tir::Stmt write =
+        builder_.loop(second, zero, count, builder_.store(buffer, std::move(indices), builder_.load(kept, {second})),
+                      tir::LoopKind::kVectorized);
     made = builder_.alloc(kept, builder_.seq({read, write}));
   }
   out.back().stmts.push_back(made);

@@ -47,10 +47,10 @@ struct OperatorFunction {
   std::string_view name, op;
 };
 constexpr OperatorFunction kOperatorFunctions[] = {
-    {"EQ", "=="},          {"NE", "!="},         {"LT", "<"},           {"LE", "<="},
-    {"GT", ">"},           {"GE", ">="},         {"bitwise_and", "&"},  {"bitwise_or", "|"},
-    {"bitwise_xor", "^"},  {"shift_left", "<<"}, {"shift_right", ">>"}, {"pow", "**"},
-    {"power", "**"},       {"add", "+"},         {"subtract", "-"},     {"multiply", "*"},
+    {"EQ", "=="},         {"NE", "!="},         {"LT", "<"},           {"LE", "<="},
+    {"GT", ">"},          {"GE", ">="},         {"bitwise_and", "&"},  {"bitwise_or", "|"},
+    {"bitwise_xor", "^"}, {"shift_left", "<<"}, {"shift_right", ">>"}, {"pow", "**"},
+    {"power", "**"},      {"add", "+"},         {"subtract", "-"},     {"multiply", "*"},
 };
 
 struct Alias {
@@ -58,9 +58,7 @@ struct Alias {
 };
 constexpr Alias kAliases[] = {
     {"fabs", "abs"}, {"nearbyint", "round"}, {"rint", "round"}, {"reinterpret", "bitcast"}, {"truncate", "trunc"}};
-constexpr Alias kDTypeNames[] = {{"boolean", "bool"},
-                                 {"e4m3_float8", "float8_e4m3fn"},
-                                 {"e5m2_float8", "float8_e5m2"}};
+constexpr Alias kDTypeNames[] = {{"boolean", "bool"}, {"e4m3_float8", "float8_e4m3fn"}, {"e5m2_float8", "float8_e5m2"}};
 
 template <typename Row, size_t N>
 const Row* find_named(const Row (&rows)[N], std::string_view name) {
@@ -177,7 +175,8 @@ Result<Scalar> ScalarReader::call(const ast::Expr& e) {
     RELAXC_DO(expect_arguments(e, 3, 3));
     return select(*e.items[1], *e.items[2], *e.items[3], e.place);
   }
-  if (name == "And" || name == "all" || name == "Or" || name == "any") return junction(e, name == "And" || name == "all");
+  if (name == "And" || name == "all" || name == "Or" || name == "any")
+    return junction(e, name == "And" || name == "all");
   if (name == "Not" || name == "likely") {
     RELAXC_DO(expect_arguments(e, 1, 1));
     RELAXC_TRY(arith::Expr operand, condition(*e.items[1]));
@@ -334,7 +333,8 @@ Status ScalarReader::check_operand(const arith::Expr& operand, Intrinsic which, 
               which == Intrinsic::k_copysign;
   bool bitwise = which == Intrinsic::k_bitwise_not || which == Intrinsic::k_popcount || which == Intrinsic::k_clz;
   if (real && !dtype.is_float()) {
-    Failure failure = source_.error(place, Kind::dtype_mismatch, "T.{} wants a float, found {}", name, to_string(dtype));
+    Failure failure =
+        source_.error(place, Kind::dtype_mismatch, "T.{} wants a float, found {}", name, to_string(dtype));
     source_.hint("convert it: T.Cast(\"float32\", …)");
     return failure;
   }

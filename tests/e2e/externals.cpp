@@ -2,6 +2,8 @@
 // once as the interpreter calls them.
 #include "tests/e2e/externals.h"
 
+#include <bit>
+
 #include "runtime-lite/include/relax_rt.h"
 
 namespace {
@@ -24,6 +26,18 @@ int32_t pad(const float* from, const int64_t* size, float* to, const int64_t* pa
 }  // namespace
 
 extern "C" {
+float test_scaled(float x, float by, int64_t more);
+int32_t test_fill(float* to, float value, int32_t count);
+
+float test_scaled(float x, float by, int64_t more) {
+  return x * by + static_cast<float>(more);
+}
+
+int32_t test_fill(float* to, float value, int32_t count) {
+  for (int32_t i = 0; i < count; ++i) to[i] = value;
+  return count;
+}
+
 int32_t test_padded_shape(rlx_context* context, int64_t n, int64_t m, const rlx_tensor* shape);
 int32_t test_pad(rlx_context* context, const rlx_tensor* from, const rlx_tensor* to);
 
@@ -42,6 +56,17 @@ namespace relaxc::e2e {
 int32_t call_external(const std::string& name, std::span<const tir::ExternalArg> args) {
   if (name == "test_padded_shape") {
     padded_shape(static_cast<int64_t*>(args[2].data), args[0].scalar, args[1].scalar);
+    return 0;
+  }
+  if (name == "test_scaled") {  // scalars are the bits of doubles; the result follows the arguments
+    auto real = [&](size_t i) { return static_cast<float>(std::bit_cast<double>(args[i].scalar)); };
+    *static_cast<float*>(args[3].data) = test_scaled(real(0), real(1), args[2].scalar);
+    return 0;
+  }
+  if (name == "test_fill") {
+    auto value = static_cast<float>(std::bit_cast<double>(args[1].scalar));
+    *static_cast<int32_t*>(args[3].data) =
+        test_fill(static_cast<float*>(args[0].data), value, static_cast<int32_t>(args[2].scalar));
     return 0;
   }
   if (name == "test_pad")

@@ -16,8 +16,7 @@ HostTensor scalar(DType dtype, double value) {
 TEST_CASE("functions take and give shapes, scalars and nested tuples, and read shapes from arguments") {
   Road road("tests/e2e/programs/values_in_calls.relax");
   for (auto [rows, columns] : {std::pair<double, double>{2, 6}, {3, 4}, {12, 1}}) {
-    auto found = road.run({floats({12}, 1), ints({rows, columns}), scalar(DType::f(32), 0.5),
-                           scalar(DType::i(64), 3)});
+    auto found = road.run({floats({12}, 1), ints({rows, columns}), scalar(DType::f(32), 0.5), scalar(DType::i(64), 3)});
     REQUIRE(found.size() == 7);
     CHECK(found[0].shape == std::vector<int64_t>{int64_t(rows), int64_t(columns)});
     CHECK(values_of(found[0])[4] == 1);
@@ -58,9 +57,8 @@ TEST_CASE("what a cast pins is the interface, and each guard names what it found
   Road road("tests/e2e/programs/casts_of_unknown.relax");
   // n = 2, m = 3, a = 5
   auto inputs = [] {
-    return std::vector<HostTensor>{floats({2, 3}, 1),  floats({2}, 2), ints({3, 5}),
-                                   floats({5, 4}, -1), ints({4, 3}),   scalar(DType::i(64), 5),
-                                   floats({7, 1}, 1)};
+    return std::vector<HostTensor>{floats({2, 3}, 1), floats({2}, 2),          ints({3, 5}),     floats({5, 4}, -1),
+                                   ints({4, 3}),      scalar(DType::i(64), 5), floats({7, 1}, 1)};
   };
   REQUIRE(road.run(inputs()).size() == 5);
   auto broken = [&](size_t index, HostTensor other) {

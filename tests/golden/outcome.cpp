@@ -89,7 +89,7 @@ int32_t Externals::call(const std::string& name, std::span<const tir::ExternalAr
     effects_ += "\n";
     return 0;
   }
-  if (args.empty()) return 0;
+  if (args.empty() || args.back().data == nullptr) return 0;
   const tir::ExternalArg& out = args.back();
   auto* at = static_cast<std::byte*>(out.data);
   for (int64_t i = 0; i < elements_of(out); ++i) {

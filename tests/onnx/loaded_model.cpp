@@ -224,4 +224,8 @@ std::variant<std::vector<HostTensor>, std::string> LoadedModel::run(const std::v
   return Run(function(entry), context_, inputs, states).all();
 }
 
+void* LoadedModel::symbol(const std::string& name) const {
+  return dlsym(handle_, name.c_str());
+}
+
 }  // namespace relaxc::onnx_tests

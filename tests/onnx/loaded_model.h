@@ -37,6 +37,8 @@ class LoadedModel {
   }
   const rlx_function& function(uint32_t entry = 0) const { return model_->functions[entry]; }
   const rlx_model& model() const { return *model_; }
+  /// The address of a symbol of the library; null if there is none.
+  void* symbol(const std::string& name) const;
 
  private:
   LoadedModel(void* handle, const rlx_model* model) : handle_(handle), model_(model) {}

@@ -189,7 +189,8 @@ bool FunctionLowering::must_be_lazy(Expr e) const {
   bool lazy = false;
   arith::for_each_node(e, [&](Expr node) {
     bool arithmetic = node->kind == ExprKind::kAdd || node->kind == ExprKind::kSub || node->kind == ExprKind::kMul;
-    lazy |= node->kind == ExprKind::kLoad || node->kind == ExprKind::kExtern || (check_index_ && arithmetic && node.dtype().is_index());
+    lazy |= node->kind == ExprKind::kLoad || node->kind == ExprKind::kExtern ||
+            (check_index_ && arithmetic && node.dtype().is_index());
   });
   return lazy;
 }

@@ -52,8 +52,7 @@ Value* FunctionLowering::scalar_record(Expr given) {
 
 Value* FunctionLowering::ask_owner(const std::string& name, const std::vector<Value*>& records) {
   Value* list = at_entry(llvm::ArrayType::get(b_.getPtrTy(), std::max<uint64_t>(records.size(), 1)));
-  for (size_t i = 0; i < records.size(); ++i)
-    b_.CreateStore(records[i], b_.CreateConstGEP1_64(b_.getPtrTy(), list, i));
+  for (size_t i = 0; i < records.size(); ++i) b_.CreateStore(records[i], b_.CreateConstGEP1_64(b_.getPtrTy(), list, i));
   return call_symbol("relaxc_jit_external", b_.getInt32Ty(),
                      {b_.CreateGlobalString(name), list, b_.getInt64(records.size())});
 }

@@ -144,8 +144,7 @@ void FunctionLowering::lower_for(const tir::For& s) {
 }
 
 void FunctionLowering::lower_serial(const tir::For& s, Value* min, Value* extent) {
-  llvm::BasicBlock *before = b_.GetInsertBlock(), *head = block("loop"), *step = block("next"),
-                   *leave = block("done");
+  llvm::BasicBlock *before = b_.GetInsertBlock(), *head = block("loop"), *step = block("next"), *leave = block("done");
   Value* end = b_.CreateNSWAdd(min, extent);
   b_.CreateCondBr(b_.CreateICmpSLT(min, end), head, leave);
   b_.SetInsertPoint(head);

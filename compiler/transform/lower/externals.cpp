@@ -61,7 +61,8 @@ class Externals {
     std::string params;
     for (size_t i = 0; i < call.args.size(); ++i)
       params += (i == 0 ? "" : ", ") + std::string(interface::c_type(call.args[i].dtype())) + " s" + std::to_string(i);
-    return std::string(interface::c_type(call.dtype)) + " " + call.name + "(" + (params.empty() ? "void" : params) + ")";
+    return std::string(interface::c_type(call.dtype)) + " " + call.name + "(" + (params.empty() ? "void" : params) +
+           ")";
   }
 
   interface::Object& object_;

@@ -179,8 +179,8 @@ Status HostFunction::lower_if(Op& op) {
       for (tir::Stmt& body : bodies) body = claim_views(body, targets[i], blocks[i]);
       continue;
     }
-    rooms[targets[i]] =
-        build_.buffer(targets[i]->name, targets[i]->dtype, {bounds.sizes[i]}, tir::Scope::kGlobal, WeightLayout::kAlignment);
+    rooms[targets[i]] = build_.buffer(targets[i]->name, targets[i]->dtype, {bounds.sizes[i]}, tir::Scope::kGlobal,
+                                      WeightLayout::kAlignment);
     targets[i] = rooms[targets[i]];
     steps_->alloc(targets[i]);
   }

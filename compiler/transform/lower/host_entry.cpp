@@ -273,8 +273,8 @@ void HostFunction::publish(tir::Stmt body) {
   HostCallee callee;
   callee.function = &function_;
   const HostCallee* announced = is_recursive() ? &shared_.callees.at(function_.name) : nullptr;
-  callee.name = announced != nullptr ? shared_.bodies.at(function_.name)
-                                     : shared_.module.unique_name(function_.name + "_call");
+  callee.name =
+      announced != nullptr ? shared_.bodies.at(function_.name) : shared_.module.unique_name(function_.name + "_call");
   callee.guards = guards_;
   callee.symbols = symbols_.entry(), callee.values = values_;
   for (const Input& input : inputs_) callee.inputs.push_back(input.buffer);

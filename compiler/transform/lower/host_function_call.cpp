@@ -75,8 +75,8 @@ Status HostFunction::call_function(Op& op) {
   // Memory that is written before the call comes first, so that its use before the call and in it are one nest.
   for (size_t i = 0; i < call.arguments.size(); ++i)
     if (call.arguments[i] == nullptr)
-      call.arguments[i] = in_memory(call.actuals[i], stored(call.formals[i]),
-                                    call.callee.read.count(call.callee.inputs[i]) != 0);
+      call.arguments[i] =
+          in_memory(call.actuals[i], stored(call.formals[i]), call.callee.read.count(call.callee.inputs[i]) != 0);
   make_room(op, call);
   RELAXC_DO(invoke_function(op, call));
   bind_called(op, call);

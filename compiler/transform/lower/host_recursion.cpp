@@ -43,8 +43,7 @@ Status HostFunction::announce() {
                         to_string(open));
   Steps before(build_);
   steps_ = &before;
-  for (Value* argument : function_.body().arguments)
-    slot(*argument) = add_parameter(argument->name, argument->info);
+  for (Value* argument : function_.body().arguments) slot(*argument) = add_parameter(argument->name, argument->info);
   RELAXC_DO(add_symbols());
   list_outputs();
   make_outputs();

@@ -62,7 +62,7 @@ class FlatEvaluator {
         },
         [&](const Select& n) { return at(n.condition).integer ? at(n.then_value) : at(n.else_value); },
         [&](const Cast& n) { return cast_cell(n); }, [&](const Load&) { return Cell{}; },
-        [&](const Call& n) { return call_cell(n); });
+        [&](const Call& n) { return call_cell(n); }, [&](const Extern&) { return Cell{}; });
   }
 
   /// x + sign * y, modulo 2^64.
@@ -168,6 +168,9 @@ long double sigmoid(long double x) {
 long double rsqrt(long double x) {
   return 1 / std::sqrt(x);
 }
+long double exp10_(long double x) {
+  return std::pow(10.0L, x);
+}
 long double exp2_(long double x) {
   return std::exp2(x);
 }
@@ -251,6 +254,46 @@ TEST_CASE("functions of float32 are within 2 ULP") {
 
 TEST_CASE("functions of float64 are within 4 ULP") {
   for (const Function& f : kFunctions) check(f, DType::f(64), 4);
+}
+
+TEST_CASE("exp10 is as exact as pow") {
+  check({Intrinsic::k_exp10, exp10_, -50, 40}, DType::f(32), 2);
+  check({Intrinsic::k_exp10, exp10_, -330, 310}, DType::f(64), 6);
+}
+
+TEST_CASE("hypot, ldexp and nextafter agree with the C library over all exponents") {
+  for (uint8_t bits : {32, 64}) {
+    DType dtype = DType::f(bits);
+    bool single = bits == 32;
+    Context context;
+    Var x = context.var("x", dtype), y = context.var("y", dtype);
+    FlatEvaluator hypot(expand_math(call(Intrinsic::k_hypot, {x, y})));
+    FlatEvaluator ldexp(expand_math(call(Intrinsic::k_ldexp, {x, y})));
+    FlatEvaluator next(expand_math(call(Intrinsic::k_nextafter, {x, y})));
+    std::vector<double> values{0.0, -0.0, HUGE_VAL, -HUGE_VAL, std::nan("")};
+    int lowest = single ? -149 : -1074, highest = single ? 127 : 1023;
+    for (int e = lowest; e <= highest; e += 7)
+      for (double m : {1.0, -1.4142135, 1.9999999}) values.push_back(std::ldexp(m, e));
+    for (double& value : values)
+      if (single) value = static_cast<double>(static_cast<float>(value));
+    double worst = 0;
+    for (double a : values) {
+      for (double b : values) {
+        worst = std::max(worst, ulps(hypot({{x, a}, {y, b}}), std::hypot(static_cast<long double>(a), b), single));
+        double after = single ? static_cast<double>(std::nextafter(static_cast<float>(a), static_cast<float>(b)))
+                              : std::nextafter(a, b);
+        double found = next({{x, a}, {y, b}});
+        CHECK((std::isnan(after) ? std::isnan(found) : found == after));
+      }
+      for (int n : {-3000, -2098, -1080, -1023, -200, -150, -3, 0, 1, 64, 128, 500, 1023, 1030, 2000, 2098, 5000}) {
+        double scaled = single ? static_cast<double>(std::ldexp(static_cast<float>(a), n)) : std::ldexp(a, n);
+        double found = ldexp({{x, a}, {y, n}});
+        INFO(a << " * 2^" << n);
+        CHECK((std::isnan(scaled) ? std::isnan(found) : found == scaled));
+      }
+    }
+    CHECK(worst <= 1);
+  }
 }
 
 TEST_CASE("pow is within its bounds, special cases included") {

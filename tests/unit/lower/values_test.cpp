@@ -35,7 +35,8 @@ TEST_CASE("declared bounds prove guards") {
     Program program(R"(
 @R.function
 def main(x: R.Tensor(("n",), "float32"), k: R.Prim("int64")):
-    R.func_attr({)" + bounds + R"(})
+    R.func_attr({)" +
+                    bounds + R"(})
     n = T.int64()
     y = R.zeros(R.shape([k]), "float32")
     return y

@@ -90,3 +90,8 @@ TEST_CASE_METHOD(Fixture, "a clone is the same program, a change is not") {
   PrimFunc h = function(b.compute(y, [&](const Indices& i) { return b.load(y, i) * one; }));
   CHECK_FALSE(structurally_equal(f, h));
 }
+
+TEST_CASE_METHOD(Fixture, "a continue outside of any loop is a fault") {
+  CHECK_THAT(fault(b.next_iteration()), Contains("a continue outside of any loop"));
+  CHECK(fault(b.loop("i", n, [&](Var) { return b.next_iteration(); })).empty());
+}
