@@ -39,7 +39,8 @@ std::string FunctionPrinter::run() {
   std::string body = std::move(out_);
   out_ = std::move(head);
   attributes();
-  for (Var var : mentioned_) line(namer_.of(var) + " = T.int64()");
+  for (Var var : mentioned_)
+    line(namer_.of(var) + " = T." + (var.dtype().is_index() ? "int64" : to_string(var.dtype())) + "()");
   if (calls_) line("cls = " + class_name_);
   return out_ + body;
 }

@@ -42,7 +42,7 @@ Result<std::vector<relax::Value*>> RelaxFunctionReader::call_arguments(const ast
   bool ok = true;
   for (const ast::Expr* item : items) {
     Result<Term> term = eval(*item);
-    bool spread = term && items.size() == 1 && !list.is_sequence() && term->kind == Term::kSequence;
+    bool spread = term && items.size() == 1 && !list.is_sequence() && !arguments && term->kind == Term::kSequence;
     std::vector<Term> parts = !term ? std::vector<Term>{} : spread ? term->items : std::vector<Term>{*term};
     ok = ok && term;
     for (const Term& part : parts) {

@@ -105,6 +105,7 @@ bool Symbols::grows_with(Expr e, Expr var) const {
 
 Expr Symbols::bounded(Expr e) const {
   e = known(e);
+  if (!e.dtype().is_index()) return {};
   if (of_entry(e)) return e;
   // A product that a guard has compared with entry symbols (a reshape by data) is bounded by those.
   for (Expr assumed : facts_.assumptions()) {
@@ -118,6 +119,7 @@ Expr Symbols::bounded(Expr e) const {
     const auto& [var, bound] = *data;
     std::vector<Var> vars = arith::free_vars(e);
     if (std::find(vars.begin(), vars.end(), var) == vars.end()) continue;
+    if (!var.dtype().is_index()) return {};
     if (bound && grows_with(e, var)) {
       e = arith::substitute(e, {{var, bound}});
       continue;
