@@ -209,26 +209,6 @@ Status PrimFuncReader::declare(const std::string& callee, const ast::Stmt& stmt,
   return Done{};
 }
 
-/// `A.data` with a byte offset, or `T.reinterpret("handle", address)`: a buffer (null: none) and the offset from there.
-Result<std::pair<tir::BufferRef, arith::Expr>> PrimFuncReader::memory_of(const ast::Expr& data,
-                                                                         const ast::Keyword* byte_offset) {
-  Diagnostics& diag = source_.diag();
-  arith::Expr offset = context_.index(0);
-  if (byte_offset != nullptr) {
-    RELAXC_TRY(offset, index(*byte_offset->value));
-  }
-  if (callee_of(&data) == "T.reinterpret" && data.items.size() == 3 && data.items[1]->is(AstKind::kString) &&
-      data.items[1]->text == "handle") {
-    RELAXC_TRY(arith::Expr address, index(*data.items[2]));
-    return std::pair<tir::BufferRef, arith::Expr>(nullptr, address + offset);
-  }
-  if (!data.is(AstKind::kAttribute) || data.text != "data")
-    return source_.error(data.place, Kind::invalid_value,
-                         "expected another buffer's data, A.data, or an address, T.reinterpret(\"handle\", a)");
-  RELAXC_TRY(tir::BufferRef base, find_buffer(*data.items[0]));
-  return std::pair<tir::BufferRef, arith::Expr>(base, offset);
-}
-
 Status PrimFuncReader::store(const ast::Expr& target, const ast::Expr& value, const std::string& op, Suite& out) {
   Diagnostics& diag = source_.diag();
   if (!target.is(AstKind::kSubscript))
