@@ -35,6 +35,24 @@ Info callable_type(const Function& function, std::vector<Info> results, size_t c
   return callable_info(context, std::move(own), std::move(params), result);
 }
 
+Info joined_callable(Context& context, Info a, Info b) {
+  const auto *x = a->as<CallableInfo>(), *y = b->as<CallableInfo>();
+  if (x == nullptr || y == nullptr || x->params.size() != y->params.size()) return nullptr;
+  auto instance = [&](const CallableInfo& general, Info wanted) {
+    const auto& target = *wanted->as<CallableInfo>();
+    arith::Substitution all, own;
+    for (size_t i = 0; i < target.params.size(); ++i) solve_symbols(general.params[i], target.params[i], all);
+    for (Var var : general.symbols)
+      if (auto it = all.find(var); it != all.end()) own.insert(*it);
+    std::vector<Info> params;
+    for (Info param : general.params) params.push_back(substitute(context, param, own));
+    Info result = substitute(context, general.result, own);
+    return same(callable_info(context, target.symbols, std::move(params), result, general.pure), wanted);
+  };
+  if (instance(*y, a)) return a;
+  return instance(*x, b) ? b : nullptr;
+}
+
 bool holds_callable(Info info) {
   if (info->as<CallableInfo>() != nullptr) return true;
   const auto* tuple = info->as<TupleInfo>();

@@ -15,6 +15,10 @@ std::vector<Info> split_results(Info result);
 /// type's own.
 Info callable_type(const Function& function, std::vector<Info> results, size_t captured, arith::Substitution symbols);
 
+/// What two functions can both be called as: the type of one of them, if the other is that for some values of its own
+/// symbols; null if neither is, or if they are no callables.
+Info joined_callable(Context& context, Info a, Info b);
+
 /// Whether a value of this info is a function, or a tuple with one in it.
 bool holds_callable(Info info);
 

@@ -5,6 +5,7 @@
 // that exists inside the branches only, even where both say the same.
 #include <algorithm>
 
+#include "compiler/relax/callable.h"
 #include "frontends/relax/relax_function.h"
 
 namespace relaxc::frontend {
@@ -113,6 +114,7 @@ Result<relax::Info> RelaxFunctionReader::label_info(relax::Op* op, const ast::St
 }
 
 Status RelaxFunctionReader::check_joined(Info a, Info b, const std::string& name, Place place) {
+  if (relax::joined_callable(context_, a, b) != nullptr) return Done{};
   Kind why = Kind::dtype_mismatch;
   if (!lost(a, b, why)) return Done{};
   return source_.error(place, why, "the branches give '{}' as {} and as {}", name, relax::to_string(a),
@@ -123,6 +125,7 @@ Status RelaxFunctionReader::check_joined(Info a, Info b, const std::string& name
 Result<relax::Info> RelaxFunctionReader::join_infos(relax::Op& op, Info a, Info b, const std::string& name,
                                                     Place place) {
   Diagnostics& diag = source_.diag();
+  if (Info callable = relax::joined_callable(context_, a, b)) return callable;
   RELAXC_DO(check_joined(a, b, name, place));
   std::unordered_set<arith::Expr> inner;
   for (const relax::Region* region : op.regions)
