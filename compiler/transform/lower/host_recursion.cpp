@@ -23,24 +23,11 @@ namespace {
 
 constexpr int64_t kHeapDepthWord = 58;  ///< RLX_HEAP_DEPTH; tests/unit/lower compares
 
-/// The first leaf of `info` that is a tensor of which shape or dtype are open.
-const TensorInfo* open_tensor(Info info) {
-  if (const auto* tuple = info->as<TupleInfo>())
-    for (Info field : tuple->fields)
-      if (const TensorInfo* open = open_tensor(field)) return open;
-  const auto* tensor = info->as<TensorInfo>();
-  return tensor != nullptr && (!tensor->shape || !tensor->dtype) ? tensor : nullptr;
-}
-
 }  // namespace
 
 Status HostFunction::announce() {
   Diagnostics& diag = this->diag();
-  for (const Value* result : function_.body().results())
-    if (const TensorInfo* open = open_tensor(result->info))
-      return diag.error(function_.location, Kind::unbounded,
-                        "'{}' calls itself and returns {}; declare the shape that it returns", function_.name,
-                        to_string(open));
+  RELAXC_DO(check_known());
   Steps before(build_);
   steps_ = &before;
   for (Value* argument : function_.body().arguments) slot(*argument) = add_parameter(argument->name, argument->info);
