@@ -87,6 +87,7 @@ struct Object {
   std::vector<Entry> entries;
   std::vector<PublicPrimFunc> public_prim_funcs;
   std::vector<External> externals;
+  bool prints = false;  ///< refers to rlx_print
   Weights weights;
 };
 

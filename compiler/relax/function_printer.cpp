@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "compiler/relax/attr_text.h"
+#include "compiler/relax/effects.h"
 #include "compiler/relax/op_def.h"
 
 namespace relaxc::relax {
@@ -109,9 +110,7 @@ std::string FunctionPrinter::result_annotation() {
 
 bool FunctionPrinter::has_effects() const {
   std::vector<Op*> ops = ops_of(function_.body(), true);
-  return std::any_of(ops.begin(), ops.end(), [](const Op* op) {
-    return (op->kind == OpKind::kCallExternal && op->results.empty()) || (op->def != nullptr && !op->def->pure);
-  });
+  return std::any_of(ops.begin(), ops.end(), [](const Op* op) { return has_effect(*op); });
 }
 
 void FunctionPrinter::attributes() {

@@ -46,6 +46,7 @@ class FunctionPrinter {
   std::string expression(const Op& op);
   std::string operator_call(const Op& op);
   std::string call_tir(const Op& op);
+  std::string call_inplace(const Op& op);
 
   void line(const std::string& text);
   std::string name(const Value* value);

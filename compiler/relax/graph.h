@@ -68,20 +68,22 @@ class Value {
 ///   kCallClosure  operand 0: a callable; the rest: arguments
 ///   kCallExternal external function `callee` in destination passing style (call_dps_packed)
 ///   kShapeFunction external shape function `callee`: fills the dims of its Shape result
+///   kCallInplace  prim func or (attrs.external) external function `callee`; result i is written where operand
+///                 attrs.inplace_indices[i] was, or for -1 to memory of its own that follows the operands. The operand
+///                 keeps its value: it is copied unless nobody reads it again
+///   kAssert       operand 0: scalar bool that must hold; then what attrs.format shows. An effect, without results
+///   kPrint        operands are written to the standard output by attrs.format. An effect, without results
 ///   kIf           operand 0: scalar bool; two regions without arguments; results are the joined region results
 ///   kLoop         operands: trip count (int64 scalar, may be null), start condition (bool scalar, may be null),
 ///   carried values …;
 ///                 one region with arguments: iteration (Prim with a symbol), carried …; region results: condition (may
 ///                 be null), carried …, scan outputs …; op results: carried …, scan outputs … (stacked along a new
 ///                 leading dim)
-#define RELAXC_OP_KINDS(X) \
-  X(Operator)              \
-  X(Constant)              \
-  X(Shape)                 \
-  X(Prim)                  \
-  X(Tuple)                 \
-  X(TupleGet)              \
-  X(MatchCast) X(CallTir) X(CallFunction) X(MakeClosure) X(CallClosure) X(CallExternal) X(ShapeFunction) X(If) X(Loop)
+// clang-format off
+#define RELAXC_OP_KINDS(X)                                                                                     \
+  X(Operator) X(Constant) X(Shape) X(Prim) X(Tuple) X(TupleGet) X(MatchCast) X(CallTir) X(CallFunction)        \
+  X(MakeClosure) X(CallClosure) X(CallExternal) X(ShapeFunction) X(CallInplace) X(Assert) X(Print) X(If) X(Loop)
+// clang-format on
 
 enum class OpKind : uint8_t {
 #define X(name) k##name,

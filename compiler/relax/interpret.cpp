@@ -305,6 +305,12 @@ bool Frame::run(const Op& op) {
       return run_external(op);
     case OpKind::kShapeFunction:
       return run_shape_function(op);
+    case OpKind::kCallInplace:
+      return run_inplace(op);
+    case OpKind::kAssert:
+      return run_assert(op);
+    case OpKind::kPrint:
+      return run_print(op);
     case OpKind::kIf:
       return run_if(op);
     case OpKind::kLoop:

@@ -71,14 +71,16 @@ bool Frame::run_call_of(const Op& op, const Function& function, Parts inputs) {
 /// What an external function is given: tensors, and numbers for shapes and scalars.
 std::vector<tir::ExternalArg> Frame::external_arguments(const Op& op) {
   std::vector<tir::ExternalArg> args;
-  for (const Value* operand : op.operands()) {
-    Parts tensors;
-    std::vector<int64_t> scalars;
-    collect(parts(operand), operand->info, tensors, scalars);
-    for (const Part& t : tensors) args.push_back({address(*t), t->dtype, t->shape, 0});
-    for (int64_t value : scalars) args.push_back({nullptr, DType::i(64), {}, value});
-  }
+  for (const Value* operand : op.operands()) add_arguments(parts(operand), operand->info, args);
   return args;
+}
+
+void add_arguments(const Parts& parts, Info info, std::vector<tir::ExternalArg>& args) {
+  Parts tensors;
+  std::vector<int64_t> scalars;
+  collect(parts, info, tensors, scalars);
+  for (const Part& t : tensors) args.push_back({address(*t), t->dtype, t->shape, 0});
+  for (int64_t value : scalars) args.push_back({nullptr, DType::i(64), {}, value});
 }
 
 bool Frame::run_external(const Op& op) {

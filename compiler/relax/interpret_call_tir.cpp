@@ -41,6 +41,24 @@ bool Frame::run_call_tir(const Op& op) {
   return solve_symbols(call) && make_buffers(call) && run_prim_func(call) && bind_results(call);
 }
 
+/// A prim func on operands of which some are written. `fresh` receives the results with memory of their own.
+bool Frame::call_inplace(const Op& op, const Parts& tensors, const std::vector<int64_t>& scalars,
+                         std::vector<std::shared_ptr<HostTensor>>& fresh) {
+  const tir::PrimFunc* function = program_.module.find_prim_func(op.callee);
+  RELAXC_CHECK(function != nullptr, "no prim func " + op.callee);
+  PrimCall call{op, *function, tensors, scalars, {}, {}, {}, {}, {}, {}};
+  for (const Value* operand : op.operands()) collect_tensors(operand->info, call.operands);
+  const std::vector<int64_t>& indices = op.attrs.ints("inplace_indices");
+  for (size_t i = 0; i < indices.size(); ++i)
+    if (indices[i] < 0) collect_tensors(op.results[i]->info, call.results);
+  for (const tir::Param& param : function->params)
+    if (param.buffer != nullptr) call.formals.push_back(param.buffer);
+  RELAXC_CHECK(call.formals.size() >= call.inputs.size() + call.results.size(), label(op) + " has too many tensors");
+  if (!solve_symbols(call) || !make_buffers(call) || !run_prim_func(call)) return false;
+  fresh.assign(call.outputs.begin(), call.outputs.begin() + static_cast<std::ptrdiff_t>(call.results.size()));
+  return true;
+}
+
 bool Frame::solve_symbols(PrimCall& call) {
   size_t next = 0;
   for (const tir::Param& param : call.function.params)

@@ -31,6 +31,7 @@ enum Code : int32_t {
   kSymbolEquality = 7,
   kDerivedDim = 8,
   kSizeOverflow = 20,
+  kAssertion = 34,
   kExternalFailed = 35,
   kRecursionDepth = 36,
   kDataBound = 40
@@ -45,6 +46,8 @@ void* address(const HostTensor& t);
 /// A number as the environment holds it: an integer, or the bits of a double for floats.
 int64_t cell_of(const HostTensor& t);
 Part part_of(DType dtype, int64_t cell);
+/// An operand as an external function is given it.
+void add_arguments(const Parts& parts, Info info, std::vector<tir::ExternalArg>& args);
 /// What an op is called in a fault.
 std::string label(const Op& op);
 /// Leaves of an operand: tensors, and scalars of shapes and prims.
@@ -106,6 +109,11 @@ class Frame {
   std::vector<tir::ExternalArg> external_arguments(const Op& op);
   bool run_external(const Op& op);
   bool run_shape_function(const Op& op);
+  bool run_inplace(const Op& op);
+  bool call_inplace(const Op& op, const Parts& tensors, const std::vector<int64_t>& scalars,
+                    std::vector<std::shared_ptr<HostTensor>>& fresh);
+  bool run_assert(const Op& op);
+  bool run_print(const Op& op);
   bool run_if(const Op& op);
   bool run_loop(const Op& op);
   struct PrimCall;

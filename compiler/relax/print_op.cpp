@@ -72,6 +72,14 @@ std::string FunctionPrinter::expression(const Op& op) {
         return "R.call_pure_packed(" + callee + args + ", sinfo_args=" + info_tuple({op.results[0]->info}) + ")";
       return call_tir(op);
     }
+    case OpKind::kCallInplace:
+      return call_inplace(op);
+    case OpKind::kAssert:
+    case OpKind::kPrint: {
+      std::string text = names(op.operands()), format = op.attrs.string("format");
+      if (!format.empty()) text += (text.empty() ? "" : ", ") + ("format=" + attr_text(format));
+      return (op.kind == OpKind::kAssert ? "R.assert_op(" : "R.print(") + text + ")";
+    }
     case OpKind::kIf:
     case OpKind::kLoop:
       break;
@@ -87,6 +95,20 @@ std::string FunctionPrinter::call_tir(const Op& op) {
   std::string declared = outputs.size() == 1 ? infos(outputs) : "[" + infos(outputs) + "]";
   std::string callee = external ? "R.call_dps_packed(" + attr_text(op.callee) : "R.call_tir(cls." + op.callee;
   return callee + ", " + tuple(op.operands()) + ", out_sinfo=" + declared + ")";
+}
+
+std::string FunctionPrinter::call_inplace(const Op& op) {
+  bool external = op.attrs.flag("external");
+  calls_ = calls_ || !external;
+  std::vector<Info> outputs;
+  for (const Value* result : op.results) outputs.push_back(result->info);
+  std::string declared = outputs.size() == 1 ? infos(outputs) : "[" + infos(outputs) + "]";
+  std::string indices = ", inplace_indices=" + attr_text(op.attrs.ints("inplace_indices"));
+  if (external)
+    return "R.call_inplace_packed(" + attr_text(op.callee) + ", " + names(op.operands()) + indices +
+           ", sinfo_args=" + declared + ")";
+  return "R.call_tir_inplace(cls." + op.callee + ", " + tuple(op.operands()) + indices + ", out_sinfo=" + declared +
+         ")";
 }
 
 /// Operands in order, those of any number in a tuple, then the attributes that are not what they are by default.

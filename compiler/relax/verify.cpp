@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #include "compiler/arith/visit.h"
+#include "compiler/relax/effects.h"
 #include "compiler/relax/op_def.h"
 #include "compiler/tir/verify.h"
 
@@ -17,7 +18,8 @@ namespace {
 
 class Verifier {
  public:
-  Verifier(const Module& module, const Function& function) : module_(module), function_(function) {}
+  Verifier(const Module& module, const Function& function, const std::set<std::string>& impure)
+      : module_(module), function_(function), impure_(impure) {}
 
   std::string run() {
     for (Var symbol : function_.symbols) symbols_.insert(symbol.node());
@@ -124,8 +126,8 @@ class Verifier {
 
   void purity(const Op& op, const Block& block, const std::string& what) {
     if (!block.dataflow) return;
-    bool effect = (op.kind == OpKind::kCallExternal && op.results.empty()) || (op.def != nullptr && !op.def->pure);
-    check(!effect, what + " has effects and stands in a dataflow block");
+    bool calls_impure = op.kind == OpKind::kCallFunction && impure_.count(op.callee) != 0;
+    check(!calls_impure && !has_effect(op), what + " has effects and stands in a dataflow block");
   }
 
   /// What each kind has: callees that exist, numbers of operands, results and regions.
@@ -191,12 +193,29 @@ class Verifier {
       case OpKind::kCallExternal:
       case OpKind::kShapeFunction:
         return check(!op.callee.empty(), what + " names no function");
+      case OpKind::kCallInplace:
+        return inplace(op, what);
+      case OpKind::kAssert:
+        check(op.results.empty() && op.operand(0) != nullptr, what + " has no condition");
+        return check(op.attrs.has("format"), what + " has no format");
+      case OpKind::kPrint:
+        return check(op.results.empty() && op.attrs.has("format"), what + " has no format");
       case OpKind::kIf:
         return branches(op, what);
       case OpKind::kLoop:
         return loop(op, what);
     }
     RELAXC_UNREACHABLE();
+  }
+
+  void inplace(const Op& op, const std::string& what) {
+    bool external = op.attrs.has("external") && op.attrs.flag("external");
+    check(external || module_.find_prim_func(op.callee) != nullptr, what + ": there is no such prim func");
+    check(op.attrs.has("inplace_indices") && op.attrs.ints("inplace_indices").size() == op.results.size(),
+          what + " does not say where each result goes");
+    if (!fault_.empty()) return;
+    for (int64_t index : op.attrs.ints("inplace_indices"))
+      check(index >= -1 && index < static_cast<int64_t>(op.operands().size()), what + " names an operand that is none");
   }
 
   void branches(const Op& op, const std::string& what) {
@@ -221,6 +240,7 @@ class Verifier {
 
   const Module& module_;
   const Function& function_;
+  const std::set<std::string>& impure_;  ///< functions with effects
   std::string fault_;
   std::unordered_set<const Value*> values_;
   std::unordered_set<const arith::Node*> symbols_;
@@ -232,8 +252,9 @@ std::string first_fault(const Module& module) {
   for (const tir::PrimFunc* function : module.prim_funcs())
     if (std::string fault = tir::first_fault(*function); !fault.empty())
       return "prim func '" + function->name + "': " + fault;
+  std::set<std::string> impure = impure_functions(module);
   for (const Function* function : module.functions())
-    if (std::string fault = Verifier(module, *function).run(); !fault.empty()) return fault;
+    if (std::string fault = Verifier(module, *function, impure).run(); !fault.empty()) return fault;
   return {};
 }
 

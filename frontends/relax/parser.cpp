@@ -5,6 +5,7 @@
 // reading fails stays known as a failure, so that its callers do not complain about it a second time.
 #include "frontends/relax/parser.h"
 
+#include "compiler/relax/effects.h"
 #include "compiler/relax/verify.h"
 #include "frontends/relax/grammar.h"
 #include "frontends/relax/literals.h"
@@ -198,6 +199,21 @@ class ModuleReader {
   std::vector<std::unique_ptr<RelaxFunctionReader>> readers_;
 };
 
+/// Calls in dataflow blocks of functions with effects, which are known when all bodies are.
+Status check_purity(const relax::Module& module, Diagnostics& diag) {
+  std::set<std::string> impure = relax::impure_functions(module);
+  bool ok = true;
+  for (const relax::Function* function : module.functions())
+    for (const relax::Op* op : relax::ops_of(function->body(), true)) {
+      bool calls = op->kind == relax::OpKind::kCallFunction && impure.count(op->callee) != 0;
+      if (!calls || !op->block->dataflow) continue;
+      diag.error(op->location, Kind::purity, "'{}' has effects and cannot be called in a dataflow block", op->callee);
+      ok = false;
+    }
+  if (!ok) return diag.failed();
+  return Done{};
+}
+
 /// The file's name as a name in C: "models/my-net.relax" is my_net.
 std::string module_name(const std::string& path) {
   std::string stem = path.substr(path.find_last_of('/') == std::string::npos ? 0 : path.find_last_of('/') + 1);
@@ -232,6 +248,7 @@ Result<relax::Module> parse_module(std::string path, std::string text, const rel
   ModuleScope scope{module, table, source, tree, beside, beside.constants, false, false, {}, 0, {}};
   bool ok = ModuleReader(scope).run();
   if (!ok || diag.error_count() != errors_before) return diag.failed();
+  RELAXC_DO(check_purity(module, diag));
   // What the readers let through and is still no module.
   std::string fault = relax::first_fault(module);
   if (!fault.empty()) return source.error({0, 1}, Kind::ill_formed, "{}", fault);

@@ -278,8 +278,12 @@ Result<Term> RelaxFunctionReader::call_packed(const ast::Expr& e) {
     ok = ok && args.back() != nullptr;
   }
   if (!ok) return diag.failed();
-  bool typed = e.keyword("sinfo_args") != nullptr || e.keyword("ty_args") != nullptr;
-  if (!typed && hint_ == nullptr) {
+  const ast::Keyword* type = e.keyword("sinfo_args") != nullptr ? e.keyword("sinfo_args") : e.keyword("ty_args");
+  bool typed = type != nullptr;
+  // R.Tuple without fields says that nothing comes back.
+  const ast::Expr* said = typed ? type->value : hint_;
+  if (said != nullptr && said->is_sequence() && said->items.size() == 1) said = said->items[0];
+  if (said == nullptr || is_empty_tuple(*said)) {
     if (block_ != nullptr && block_->dataflow)
       return source_.error(e.place, Kind::purity, "a call for its effect cannot stand in a dataflow block");
     relax::Op* op = at(e.place).append(relax::OpKind::kCallExternal, args);

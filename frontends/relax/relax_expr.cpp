@@ -273,6 +273,10 @@ Result<Term> RelaxFunctionReader::special(const std::string& path, const ast::Ex
   if (path == "R.call_dps") return call_dps(e);
   if (path == "R.call_dps_packed") return call_dps_packed(e);
   if (path == "R.call_packed" || path == "R.call_pure_packed") return call_packed(e);
+  if (path == "R.call_tir_inplace") return call_tir_inplace(e);
+  if (path == "R.call_inplace_packed") return call_inplace_packed(e);
+  if (path == "R.assert_op") return assert_op(e);
+  if (path == "R.print") return print(e);
   if (path == "R.match_cast" || path == "R.emit_match_cast") return match(e, false);
   if (path == "R.match_shape") return match(e, true);
   if (path == "R.make_closure") return make_closure(e);

@@ -2,7 +2,8 @@
 //
 // relax_function.cpp has the signature and names, relax_stmt.cpp the statements, relax_region.cpp branches and loops,
 // relax_expr.cpp the expressions, relax_operator.cpp calls of operators, relax_call.cpp calls of functions,
-// relax_closure.cpp nested functions and functions as values, relax_info.cpp annotations.
+// relax_closure.cpp nested functions and functions as values, relax_effect.cpp effects and in-place calls,
+// relax_info.cpp annotations.
 #pragma once
 
 #include <optional>
@@ -80,6 +81,7 @@ class RelaxFunctionReader : ScalarReader {
   Result<std::vector<arith::Expr>> dims_of(const Term& term, Place place);
   Result<arith::Expr> dim(const ast::Expr& e);
   Result<arith::Expr> prim_of(const ast::Expr& e, DType dtype);
+  bool is_empty_tuple(const ast::Expr& e);
   /// Brings a value to what its annotation says: checks, unifies symbols, or casts with a guard.
   Result<Term> annotate(const Term& term, const ast::Expr& annotation);
   Result<Value*> cast_to(Value* value, Info info, std::vector<arith::Var> binds, Place place);
@@ -180,11 +182,24 @@ class RelaxFunctionReader : ScalarReader {
                                            Place place);
   Result<const relax::OpDef*> find_operator(const std::string& name, Place place);
 
+  // Effects.
+  Result<Term> assert_op(const ast::Expr& e);
+  Result<Term> print(const ast::Expr& e);
+  Result<std::string> format_text(const ast::Expr& e);
+  Status effect_here(const ast::Expr& e, std::string_view what);
+  Result<std::vector<Value*>> shown_values(const ast::Expr& e, size_t first);
+
   // Calls.
   Result<Term> call_tir(const ast::Expr& e);
   Result<Term> call_dps(const ast::Expr& e);
   Result<Term> call_dps_packed(const ast::Expr& e);
   Result<Term> call_packed(const ast::Expr& e);
+  Result<Term> call_tir_inplace(const ast::Expr& e);
+  Result<Term> call_inplace_packed(const ast::Expr& e);
+  Result<std::vector<int64_t>> inplace_indices(const ast::Expr& e, const ast::Expr* listed,
+                                               const std::vector<Value*>& args, const std::vector<Info>& outputs);
+  Result<Term> call_inplace(const std::string& name, bool external, std::vector<Value*> args,
+                            std::vector<int64_t> indices, const std::vector<Info>& outputs, Place place);
   Result<Term> call_global(const std::string& name, const ast::Expr& e);
   Result<std::vector<arith::Expr>> explicit_symbols(const RelaxFunctionReader& callee, const ast::Expr& list);
   Status check_symbols(const RelaxFunctionReader& callee, const std::vector<arith::Expr>& given,

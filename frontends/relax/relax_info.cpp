@@ -308,10 +308,17 @@ Result<std::vector<arith::Expr>> RelaxFunctionReader::dims_of(const Term& term, 
   return source_.error(place, Kind::shape_mismatch, "expected a shape such as (n, 4)");
 }
 
+bool RelaxFunctionReader::is_empty_tuple(const ast::Expr& e) {
+  bool call = e.is(AstKind::kCall) && e.items.size() == 1;
+  return path_of(call ? *e.items[0] : e) == "R.Tuple";
+}
+
 Result<Term> RelaxFunctionReader::annotate(const Term& term, const ast::Expr& annotation) {
   Diagnostics& diag = source_.diag();
   if (term.kind == Term::kPoison) return diag.failed();
   if (term.kind == Term::kModule || term.kind == Term::kGlobal || term.kind == Term::kExternal) return term;
+  // `_: R.Tuple = R.print(x)`: what has no result is the empty tuple.
+  if (term.kind == Term::kSequence && term.items.empty() && is_empty_tuple(annotation)) return term;
   RELAXC_TRY(Value * value, as_value(term, annotation.place));
   // What an op brings into being may get its name here: `y: R.Tensor((k,)) = R.unique(x)`.
   bool brings = value->op != nullptr && !value->op->binds.empty();

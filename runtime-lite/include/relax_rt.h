@@ -248,6 +248,17 @@ const char* rlx_status_name(int32_t status);
 /* What the CPU and its operating system let a program use: RLX_CPU_KNOWN and the bits above. */
 uint64_t rlx_cpu_features(void);
 
+/* What R.print of a program calls, piece by piece: the bytes of `text`, then `value` as `kind` says. Only an object
+ * that prints refers to it. relax_rt has one that does nothing and keeps the object freestanding; relax_rt_hosted,
+ * linked before it, has one that writes to the standard output; a program may define its own. A status other than
+ * RLX_OK ends the run with RLX_EXTERNAL_FAILED. */
+int32_t rlx_print(rlx_context* context, const rlx_tensor* text, const rlx_tensor* value, int64_t kind);
+
+#define RLX_PRINT_NOTHING 0 /* `value` is to be ignored */
+#define RLX_PRINT_TENSOR  1
+#define RLX_PRINT_SHAPE   2 /* a vector of int64 */
+#define RLX_PRINT_SCALAR  3 /* of rank 0 */
+
 /* Every entry point of an object refers to this symbol, so that an object of another ABI version does not link. */
 extern const uint32_t rlx_abi_1;
 

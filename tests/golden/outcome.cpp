@@ -68,6 +68,7 @@ bool reorders(const relax::Module& module) {
 }
 
 Externals::Externals(const relax::Module& program) {
+  effectful_.insert("rlx_print");
   for (const relax::Function* function : program.functions())
     for (const relax::Op* op : relax::ops_of(function->body(), true))
       if (op->kind == relax::OpKind::kCallExternal && op->results.empty()) effectful_.insert(op->callee);

@@ -7,11 +7,14 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <llvm/ADT/SmallString.h>
 #include <llvm/Bitcode/BitcodeWriter.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Object/ObjectFile.h>
+#include <llvm/Support/FileSystem.h>
 #include <llvm/Support/FileUtilities.h>
+#include <llvm/Support/Path.h>
 #include <llvm/Support/Program.h>
 #include <llvm/Support/raw_ostream.h>
 #include <unistd.h>
@@ -168,8 +171,12 @@ class Emission {
   Status link(const std::string& object) {
     auto compiler = llvm::sys::findProgramByName("cc");
     if (!compiler) return diag_.error(nullptr, Kind::usage, "no C compiler (cc) to link the shared library with");
-    std::vector<llvm::StringRef> args{*compiler, "-shared",        "-nostdlib", "-Wl,-z,noexecstack", "-o", path_,
-                                      object,    options_.runtime, "-lc"};
+    // A library that prints has an operating system to print to; the hosted runtime goes before what does nothing.
+    llvm::SmallString<128> hosted(llvm::sys::path::parent_path(options_.runtime));
+    llvm::sys::path::append(hosted, "librelax_rt_hosted.a");
+    std::vector<llvm::StringRef> args{*compiler, "-shared", "-nostdlib", "-Wl,-z,noexecstack", "-o", path_, object};
+    if (object_.prints && llvm::sys::fs::exists(hosted)) args.push_back(hosted);
+    args.insert(args.end(), {options_.runtime, "-lc"});
     std::string message;
     int status = llvm::sys::ExecuteAndWait(*compiler, args, std::nullopt, {}, 0, 0, &message);
     if (status != 0) return io_error(message.empty() ? "the linker failed" : message);

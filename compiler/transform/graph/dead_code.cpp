@@ -5,6 +5,7 @@
 // use-lists. Then private functions and prim funcs that no public one reaches go.
 #include <unordered_set>
 
+#include "compiler/relax/effects.h"
 #include "compiler/tir/visit.h"
 #include "compiler/transform/passes.h"
 
@@ -13,20 +14,9 @@ namespace {
 
 using namespace relax;
 
-bool has_effect(const Op& op) {
-  if (op.kind == OpKind::kOperator) return !op.def->pure;
-  bool calls_out = op.kind == OpKind::kCallExternal || op.kind == OpKind::kShapeFunction;
-  if (calls_out) return !op.block->dataflow;
-  if (op.kind == OpKind::kMatchCast) return true;  // a guard
-  for (Region* region : op.regions)
-    for (Op* inner : ops_of(*region, true))
-      if (has_effect(*inner)) return true;
-  return false;
-}
-
 class Sweep {
  public:
-  explicit Sweep(Function& function) : function_(function) {}
+  Sweep(Function& function, const std::set<std::string>& impure) : function_(function), impure_(impure) {}
 
   Changed run() {
     mark_region(function_.body());
@@ -40,6 +30,19 @@ class Sweep {
   }
 
  private:
+  /// Whether the op stays for what it does. Outside a dataflow block nobody vouches for an external function.
+  bool stays(const Op& op) const {
+    if (has_effect(op) || op.kind == OpKind::kMatchCast) return true;  // a match_cast is a guard
+    bool calls_out = op.kind == OpKind::kCallExternal || op.kind == OpKind::kShapeFunction ||
+                     (op.kind == OpKind::kCallInplace && op.attrs.flag("external"));
+    if (calls_out) return !op.block->dataflow;
+    if (op.kind == OpKind::kCallFunction) return impure_.count(op.callee) != 0;
+    for (const Region* region : op.regions)
+      for (const Op* inner : ops_of(*region))
+        if (stays(*inner)) return true;
+    return false;
+  }
+
   static void drop(Op& op) {
     op.drop_operands();
     for (Region* region : op.regions) region->yield->drop_operands();
@@ -51,7 +54,7 @@ class Sweep {
       if (result != nullptr) mark_value(*result);
     for (Block* block : region.blocks)
       for (auto it = block->ops.rbegin(); it != block->ops.rend(); ++it)
-        if (has_effect(**it)) mark(**it);
+        if (stays(**it)) mark(**it);
     drain();
     // A symbol's binder becomes live when something live mentions the symbol.
     bool more = true;
@@ -89,6 +92,7 @@ class Sweep {
   }
 
   Function& function_;
+  const std::set<std::string>& impure_;
   std::unordered_set<Op*> live_;
   std::unordered_set<Expr> symbols_;
   std::vector<Op*> waiting_;
@@ -147,7 +151,8 @@ Changed remove_unreached(Module& module) {
 
 Result<Changed> dead_code(relax::Module& module, PassContext&) {
   Changed changed = Changed::kNo;
-  for (Function* function : module.functions()) changed |= Sweep(*function).run();
+  std::set<std::string> impure = impure_functions(module);
+  for (Function* function : module.functions()) changed |= Sweep(*function, impure).run();
   return changed | remove_unreached(module);
 }
 

@@ -21,6 +21,7 @@
 
 #include "compiler/relax/callable.h"
 #include "compiler/relax/copy.h"
+#include "compiler/relax/effects.h"
 #include "compiler/relax/join.h"
 #include "compiler/transform/passes.h"
 
@@ -125,8 +126,7 @@ class TailCalls {
 };
 
 bool TailCalls::is_pure(const Op& op) const {
-  if (op.kind == OpKind::kOperator && !op.def->pure) return false;
-  if (op.kind == OpKind::kCallExternal && op.results.empty()) return false;
+  if (op.regions.empty() && has_effect(op)) return false;
   std::set<std::string> seen;
   if (op.kind == OpKind::kCallFunction && !is_pure(op.callee, seen)) return false;
   for (const Region* region : op.regions)

@@ -32,6 +32,10 @@ class Externals {
 
  private:
   void add(const std::string& name, const std::string& prototype) {
+    if (name == "rlx_print") {  // the runtime's, and declared by its header
+      object_.prints = true;
+      return;
+    }
     auto [known, fresh] = prototypes_.emplace(name, prototype);
     if (fresh) return object_.externals.push_back({name, prototype});
     if (known->second == prototype) return;

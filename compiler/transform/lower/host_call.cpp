@@ -14,6 +14,10 @@ using namespace relax;
 
 namespace {
 
+std::vector<const Value*> operands_of(const Op& op) {
+  return {op.operands().begin(), op.operands().end()};
+}
+
 std::vector<Expr> replace(std::vector<Expr> list, const arith::Substitution& by) {
   for (Expr& e : list) e = arith::substitute(e, by);
   return list;
@@ -24,6 +28,7 @@ std::vector<Expr> replace(std::vector<Expr> list, const arith::Substitution& by)
 struct HostFunction::KernelCall {
   const tir::PrimFunc* callee = nullptr;
   std::vector<const Value*> tensors;      ///< operands
+  std::vector<Value*> fresh;              ///< results with memory of their own
   std::vector<Expr> scalars;              ///< operands
   size_t results = 0, bound = 0;          ///< buffers that follow the operands; then comes scratch
   std::vector<std::vector<Expr>> actual;  ///< dims of operands and results
@@ -38,8 +43,9 @@ Status HostFunction::call_tir(Op& op) {
   KernelCall call;
   call.callee = shared_.module.find_prim_func(op.callee);
   RELAXC_CHECK(call.callee != nullptr, "no prim func " + op.callee);
-  call.results = op.results.size(), call.bound = op.binds.size();
-  for (Value* operand : op.operands()) {
+  call.fresh = fresh_results(op);
+  call.results = call.fresh.size(), call.bound = op.binds.size();
+  for (const Value* operand : op.kind == OpKind::kCallInplace ? placed_operands(op) : operands_of(op)) {
     if (operand->info->as<TensorInfo>() != nullptr)
       call.tensors.push_back(operand);
     else if (operand->info->as<PrimInfo>() != nullptr)
@@ -48,7 +54,7 @@ Status HostFunction::call_tir(Op& op) {
       for (Expr dim : dims(operand->info)) call.scalars.push_back(dim);
   }
   for (const Value* tensor : call.tensors) call.actual.push_back(dims(tensor->info));
-  for (const Value* result : op.results) call.actual.push_back(dims(result->info));
+  for (const Value* result : call.fresh) call.actual.push_back(dims(result->info));
   RELAXC_DO(check_arity(op, call));
   RELAXC_DO(solve_symbols(op, call));
   return pass_arguments(op, call);
@@ -114,7 +120,7 @@ Status HostFunction::pass_arguments(Op& op, KernelCall& call) {
       invoke.args.push_back(buffer(*call.tensors[i]));
       continue;
     }
-    BufferRef memory = call.known_before(i) ? produce(*op.results[i - first_result])
+    BufferRef memory = call.known_before(i) ? produce(*call.fresh[i - first_result])
                                             : allocate(param.buffer->name, param.buffer->dtype, formal);
     if (i < first_bound)
       raw.push_back(memory);
@@ -124,22 +130,23 @@ Status HostFunction::pass_arguments(Op& op, KernelCall& call) {
   }
   for (Var symbol : call.callee->symbols) invoke.args.push_back(call.found.at(symbol));
   steps_->add(build_.invoke(std::move(invoke)));
-  bind_results(op, raw, bound_values);
+  bind_results(op, call.fresh, raw, bound_values);
   return Done{};
 }
 
-void HostFunction::bind_results(Op& op, const std::vector<BufferRef>& raw, const std::vector<BufferRef>& bound_values) {
+void HostFunction::bind_results(Op& op, const std::vector<Value*>& results, const std::vector<BufferRef>& raw,
+                                const std::vector<BufferRef>& bound_values) {
   for (size_t k = 0; k < bound_values.size(); ++k) {
     Expr bound;
     for (size_t r = 0; r < raw.size(); ++r) {
-      std::vector<Expr> shape = relax_dims(op.results[r]->info);
+      std::vector<Expr> shape = relax_dims(results[r]->info);
       for (size_t axis = 0; axis < shape.size(); ++axis)
         if (shape[axis] == op.binds[k]) bound = raw[r]->shape[axis];
     }
     bind_from_data(op.binds[k], build_.load(bound_values[k], {build_.index(0)}), bound);
   }
   for (size_t r = 0; r < raw.size(); ++r) {
-    const Value& result = *op.results[r];
+    const Value& result = *results[r];
     slot(result).buffer = raw[r];
     std::vector<Expr> shape = dims(result.info);
     if (shape == raw[r]->shape) continue;
@@ -152,8 +159,9 @@ Status HostFunction::call_external(Op& op) {
   Diagnostics& diag = this->diag();
   tir::Invoke invoke;
   invoke.callee = op.callee, invoke.external = true;
+  if (op.results.empty()) after_effect_ = true;
   std::vector<Expr> scalars;
-  for (Value* operand : op.operands()) {
+  for (const Value* operand : op.kind == OpKind::kCallInplace ? placed_operands(op) : operands_of(op)) {
     if (operand->info->as<TensorInfo>() != nullptr)
       invoke.args.push_back(buffer(*operand));
     else if (operand->info->as<PrimInfo>() != nullptr)
@@ -161,7 +169,7 @@ Status HostFunction::call_external(Op& op) {
     else
       for (Expr dim : dims(operand->info)) scalars.push_back(dim);
   }
-  for (Value* result : op.results) {
+  for (Value* result : fresh_results(op)) {
     if (result->info->as<TupleInfo>() != nullptr && result->info->as<TupleInfo>()->fields.empty()) continue;
     const auto* tensor = result->info->as<TensorInfo>();
     if (tensor == nullptr || !tensor->shape || !tensor->dtype)

@@ -129,7 +129,8 @@ void HostFunction::require(Expr condition, tir::Guard record) {
     guards_.push_back(std::move(record));
     return;
   }
-  record.code = kDataBound;
+  // A number below 32 promises that nothing was written, which holds no longer.
+  if (record.code < kDataCapacity) record.code = kDataBound;
   steps_->add(build_.guard(std::move(record)));
 }
 
@@ -215,6 +216,12 @@ Status HostFunction::lower_op(Op& op) {
       return call_external(op);
     case OpKind::kShapeFunction:
       return lower_shape_function(op);
+    case OpKind::kCallInplace:
+      return call_inplace(op);
+    case OpKind::kAssert:
+      return lower_assert(op);
+    case OpKind::kPrint:
+      return lower_print(op);
     case OpKind::kIf:
       return lower_if(op);
     case OpKind::kLoop:

@@ -22,6 +22,7 @@ namespace relaxc::lower {
 using arith::Context;
 using arith::Expr;
 using arith::Var;
+using relax::ConstantRef;
 using relax::Info;
 using relax::Op;
 using relax::Region;
@@ -35,6 +36,7 @@ enum Code : int32_t {
   kDerivedDim = 8,
   kDimBounds = 9,
   kDataCapacity = 33,
+  kAssertion = 34,
   kRecursionDepth = 36,
   kOutOfMemory = 38,
   kDataBound = 40
@@ -87,8 +89,12 @@ struct Shared {
   std::map<std::string, std::string> copies = {};  ///< dtype and rank to the copying prim func's name
   std::set<std::string> recursive = {};            ///< functions that call themselves, directly or not
   std::map<std::string, std::string> bodies = {};  ///< of functions that call themselves: their second prim func
+  std::map<std::string, ConstantRef> texts = {};   ///< what R.print writes between values
   BufferRef weights_buffer = nullptr;              ///< the parameter `weights` of every host function
 };
+
+/// The texts of a kPrint, made once for each text.
+std::vector<ConstantRef> print_texts(Shared& shared, const Op& op);
 
 /// How many leaves a value of this info has: tuples flattened.
 size_t leaf_count(Info info);
@@ -185,7 +191,18 @@ class HostFunction {
   Status solve_symbols(const Op& op, KernelCall& call);
   Status pass_arguments(Op& op, KernelCall& call);
   Status call_external(Op& op);
-  void bind_results(Op& op, const std::vector<BufferRef>& raw, const std::vector<BufferRef>& bound_values);
+  void bind_results(Op& op, const std::vector<Value*>& results, const std::vector<BufferRef>& raw,
+                    const std::vector<BufferRef>& bound_values);
+
+  // host_effect.cpp
+  Status lower_assert(Op& op);
+  Status lower_print(Op& op);
+  BufferRef shown(const Value& value);
+  bool may_take(const Value* value, const Op& op) const;
+  void take_places(Op& op);
+  static std::vector<const Value*> placed_operands(const Op& op);
+  static std::vector<Value*> fresh_results(const Op& op);
+  Status call_inplace(Op& op);
 
   // host_function_call.cpp
   struct FunctionCall;
@@ -299,7 +316,8 @@ class HostFunction {
   std::vector<tir::Guard> guards_;
   std::vector<std::string> nodes_;
   Steps* steps_ = nullptr;
-  int depth_ = 0;  ///< regions around the current one
+  int depth_ = 0;              ///< regions around the current one
+  bool after_effect_ = false;  ///< something may have happened that the caller can see
   BufferRef arena_ = nullptr, out_dims_ = nullptr;
   BufferRef heap_ = nullptr;  ///< null: nothing is claimed
   size_t num_out_dims_ = 0;

@@ -22,7 +22,8 @@ bool is_view(const Op& op) {
 /// Whether lowering lets the op write where it is told.
 bool writes_where_told(const Op& op) {
   if (op.kind == OpKind::kOperator) return op.def->role == Role::kHost;
-  bool calls = op.kind == OpKind::kCallTir || op.kind == OpKind::kCallExternal || op.kind == OpKind::kIf;
+  bool calls = op.kind == OpKind::kCallTir || op.kind == OpKind::kCallExternal || op.kind == OpKind::kIf ||
+               op.kind == OpKind::kCallInplace;
   if (op.kind == OpKind::kCallFunction)
     return op.results.size() == 1 && op.result()->info->as<TensorInfo>() != nullptr && op.binds.empty();
   return calls && op.binds.empty();

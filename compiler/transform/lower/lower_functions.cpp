@@ -46,7 +46,10 @@ class Lowering {
   void place_constants() {
     for (Function* function : shared_.module.functions())
       for (Op* op : ops_of(function->body(), true))
-        if (op->kind == OpKind::kConstant) shared_.weights.place(op->constant);
+        if (op->kind == OpKind::kConstant)
+          shared_.weights.place(op->constant);
+        else if (op->kind == OpKind::kPrint)
+          for (const ConstantRef& text : print_texts(shared_, *op)) shared_.weights.place(text);
     tir::Builder build(shared_.module.context());
     shared_.weights_buffer =
         build.buffer("weights", DType::u(8), {build.index(static_cast<int64_t>(shared_.weights.bytes()))},
