@@ -122,7 +122,8 @@ class Model {
     if (n) f.params.push_back({nullptr, n});
     tir::BufferRef t = b_.buffer("t", f32, {rows, b_.index(4)}),
                    w = b_.buffer("w", f32, {b_.index(4)}, tir::Scope::kWeights);
-    tir::Invoke first{{}, "double", false, {x, t}, -1}, second{{}, "add", false, {t, y, w}, -1};
+    tir::Invoke first{{}, "double", false, false, DType::i(32), {x, t}, -1},
+        second{{}, "add", false, false, DType::i(32), {t, y, w}, -1};
     f.body = b_.view(t, memory, b_.index(0),
                      b_.view(w, weights, b_.index(0), b_.seq({b_.invoke(first), b_.invoke(second)})));
     interface::Entry e;

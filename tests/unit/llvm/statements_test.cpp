@@ -108,7 +108,7 @@ TEST_CASE("calls find their symbols, views shift, and failures come up", "[state
   tir::PrimFunc f;
   f.name = "caller";
   f.params = {{x, {}}, {y, {}}, {nullptr, n}};
-  tir::Invoke first{{}, "negate", false, {part, scratch, Expr(n)}, -1};
+  tir::Invoke first{{}, "negate", false, false, DType::i(32), {part, scratch, Expr(n)}, -1};
   f.body = t.b.view(part, x, t.b.index(24), t.b.alloc(scratch, t.b.seq({t.b.invoke(first), t.b.loop("i", n, [&](Var i) {
                                                                           return t.b.store(y, {i + 1},
                                                                                            t.b.load(scratch, {i}));
@@ -125,7 +125,7 @@ TEST_CASE("external functions get shapes, data and scalars", "[statements]") {
   tir::PrimFunc f;
   f.name = "outside";
   f.params = {{x, {}}, {nullptr, n}};
-  f.body = t.b.invoke(tir::Invoke{{}, "host.scale", true, {x, n * 10}, -1});
+  f.body = t.b.invoke(tir::Invoke{{}, "host.scale", true, false, DType::i(32), {x, n * 10}, -1});
   auto scale = [](const std::string& name, std::span<const tir::ExternalArg> args) {
     if (name != "host.scale" || args.size() != 2 || args[0].shape.size() != 2) return 1;
     auto* data = static_cast<int64_t*>(args[0].data);
