@@ -128,12 +128,22 @@ bool PrimFuncReader::is_symbol(const std::string& name) const {
   return std::any_of(symbols_.begin(), symbols_.end(), [&](const auto& symbol) { return symbol.first == name; });
 }
 
+/// Whether a parameter's dims speak of the symbol: callers solve it, as `n * 4` against 12, and pass it on.
+bool PrimFuncReader::in_some_shape(arith::Expr symbol) const {
+  for (const tir::Param& param : function_.params) {
+    if (param.buffer == nullptr) continue;
+    for (arith::Expr dim : param.buffer->shape)
+      for (arith::Var var : arith::free_vars(dim))
+        if (arith::Expr(var) == symbol) return true;
+  }
+  return false;
+}
+
 Status PrimFuncReader::finish_signature(const ast::Stmt& definition) {
   for (const auto& [name, place] : symbols_) {
     auto* symbol = names_.find(name);
-    if (symbol == nullptr || !symbol->value.unbound) continue;
-    return source_.error(place, Kind::ill_formed, "no buffer's shape holds the symbol '{}' alone, so it has no value",
-                         name);
+    if (symbol == nullptr || !symbol->value.unbound || in_some_shape(symbol->value.scalar)) continue;
+    return source_.error(place, Kind::ill_formed, "no buffer's shape holds the symbol '{}', so it has no value", name);
   }
   for (size_t i = 0; i < function_.params.size(); ++i) {
     const tir::Param& param = function_.params[i];

@@ -68,6 +68,7 @@ class PrimFuncReader : ScalarReader {
   Status attribute(const ast::Expr& key, const ast::Expr& value);
   Status finish_signature(const ast::Stmt& definition);
   bool is_symbol(const std::string& name) const;
+  bool in_some_shape(arith::Expr symbol) const;
 
   // Buffers.
   struct Description;
