@@ -138,6 +138,15 @@ Status HostFunction::add_symbols() {
                         "symbol '{}' of '{}' is no dim of a parameter by itself, so nothing gives its value",
                         var.name(), function_.name);
   if (is_recursive()) return Done{};  // a call gives what its arguments say; the rest is read in the body
+  for (const Repeated& number : repeated_) {
+    tir::Guard record;
+    record.tensor = number.input, record.axis = number.axis, record.symbol = our_symbol(number.expected);
+    record.code = number.expected.constant() != nullptr ? kStaticDim
+                  : record.symbol >= 0                  ? kSymbolEquality
+                                                        : kDerivedDim;
+    record.expected = number.expected, record.actual = number.read;
+    require(arith::eq(number.expected, number.read), std::move(record));
+  }
   for (Op* op : ops_of(function_.body())) add_value_symbols(*op);
   for (Op* op : ops_of(function_.body())) add_called_symbols(*op);
   // A number of iterations is read before it is known whether the loop is reached; any number will do then.
@@ -152,7 +161,15 @@ void HostFunction::add_symbols_of(const Input& input, std::vector<Var>& sourced)
   if (!list.empty() && !list[0].dtype().is_index()) return read_scalar(input);
   for (size_t i = 0; i < list.size(); ++i) {
     const auto* node = list[i].as<arith::VarNode>();
-    if (node == nullptr || std::find(sourced.begin(), sourced.end(), Var(node)) != sourced.end()) continue;
+    if (node == nullptr || std::find(sourced.begin(), sourced.end(), Var(node)) != sourced.end()) {
+      if (tensor) continue;  // the caller's dims are compared by the tables of the interface
+      Var read = context().var(input.name + "_" + std::to_string(i));
+      sourced.push_back(read);
+      symbols_.add_entry(read);
+      values_.push_back({.var = read, .buffer = input.buffer, .element = static_cast<int64_t>(i)});
+      repeated_.push_back({list[i], read, static_cast<int32_t>(&input - inputs_.data()), static_cast<int32_t>(i)});
+      continue;
+    }
     sourced.push_back(Var(node));
     if (!symbols_.in_scope(Var(node))) symbols_.add_entry(Var(node));
     if (!tensor) values_.push_back({.var = Var(node), .buffer = input.buffer, .element = static_cast<int64_t>(i)});

@@ -309,6 +309,13 @@ class HostFunction {
   std::vector<Input> inputs_;
   std::vector<Output> outputs_;
   std::vector<ValueSymbol> values_;
+  /// A number of a shape or scalar input that must be what another input, or the program, says.
+  struct Repeated {
+    Expr expected;
+    Var read;
+    int32_t input = -1, axis = -1;
+  };
+  std::vector<Repeated> repeated_;
   std::map<const Op*, Var> trip_counts_;  ///< of loops whose trip count is an input
   /// Symbols that a callee reads from an argument that is an input of ours, under our own name.
   std::map<std::pair<const Op*, size_t>, Var> called_values_;
