@@ -53,7 +53,7 @@ TEST_CASE("unique rows and columns") {
   check(unsorted[0], {3, 3}, {1, 0, 0, 2, 3, 4, 0, 9, 9});
 }
 
-TEST_CASE("NaNs are one element and the last one; no elements and a scalar are fine") {
+TEST_CASE("NaNs are one element and the last one and no elements and a scalar are fine") {
   auto found = unique_of(floats({4}, {NAN, 1, NAN, -0.0}));
   REQUIRE(found[0].shape == std::vector<int64_t>{3});
   CHECK(std::isnan(elements(found[0])[2]));
