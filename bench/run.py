@@ -65,9 +65,9 @@ def compile_model(relaxc, path, flags, output):
 def build_pool(build, folder):
     """The thread pool of runtime-lite as a shared library, for parallel_for."""
     output = folder / "librlx_pool.so"
-    archives = [build / "lib/librelax_rt_hosted.a", build / "lib/librelax_rt.a"]
-    subprocess.run([os.environ.get("CC", "cc"), "-shared", "-o", output, "-Wl,--whole-archive", *archives,
-                    "-Wl,--no-whole-archive", "-lpthread"], check=True)
+    subprocess.run([os.environ.get("CC", "cc"), "-shared", "-o", output, "-Wl,--whole-archive",
+                    build / "lib/librelax_rt_hosted.a", "-Wl,--no-whole-archive", build / "lib/librelax_rt.a",
+                    "-lpthread"], check=True)
     return str(output)
 
 
