@@ -2,6 +2,7 @@
 #include "compiler/relax/callable.h"
 
 #include <algorithm>
+#include <set>
 
 namespace relaxc::relax {
 
@@ -77,6 +78,43 @@ void solve_symbols(Info formal, Info actual, arith::Substitution& found) {
     for (size_t i = 0; i < std::min(fields.size(), tuple->fields.size()); ++i)
       solve_symbols(tuple->fields[i], fields[i], found);
   }
+}
+
+std::vector<Expr> numbers_of(Info info) {
+  std::vector<Expr> numbers;
+  auto add = [&](const std::vector<Expr>& list) { numbers.insert(numbers.end(), list.begin(), list.end()); };
+  if (const auto* tensor = info->as<TensorInfo>(); tensor != nullptr && tensor->shape) add(*tensor->shape);
+  if (const auto* shape = info->as<ShapeInfo>(); shape != nullptr && shape->dims) add(*shape->dims);
+  if (const auto* prim = info->as<PrimInfo>(); prim != nullptr && prim->value) add({prim->value});
+  if (const auto* tuple = info->as<TupleInfo>())
+    for (Info field : tuple->fields) add(numbers_of(field));
+  return numbers;
+}
+
+std::vector<Info> results_of_call(Context& context, std::vector<Info> results, arith::Substitution& symbols,
+                                  std::vector<Var>& binds) {
+  std::vector<Expr> numbers = numbers_of(tuple_info(context, results));
+  auto bind = [&](Expr number, const std::string& name) {
+    Var mine = context.var(name, number.dtype());
+    symbols.emplace(number, mine);
+    binds.push_back(mine);
+  };
+  for (Expr number : numbers)
+    if (const auto* var = number.as<arith::VarNode>(); var != nullptr && symbols.count(number) == 0)
+      bind(number, Var(var).name());
+  for (Expr number : numbers) {
+    std::vector<Var> vars = arith::free_vars(number);
+    bool given = std::all_of(vars.begin(), vars.end(), [&](Var var) { return symbols.count(var) != 0; });
+    if (!given && symbols.count(number) == 0) bind(number, "d");
+  }
+  // Callables among the results show no numbers, but their types may speak of what the callee brought.
+  std::set<uint32_t> known;
+  for (const auto& [symbol, value] : symbols)
+    for (Var var : arith::free_vars(value)) known.insert(var->id);
+  for (Var var : symbols_of(substitute(context, tuple_info(context, results), symbols)))
+    if (known.count(var->id) == 0) bind(var, var.name());
+  for (Info& result : results) result = substitute(context, result, symbols);
+  return results;
 }
 
 bool in_tail_position(const Op& op) {

@@ -26,6 +26,15 @@ bool holds_callable(Info info);
 /// have a value already.
 void solve_symbols(Info formal, Info actual, arith::Substitution& found);
 
+/// The numbers in `info` that a value of it shows: dims, and the values of scalars; not those inside of callables.
+std::vector<Expr> numbers_of(Info info);
+
+/// The results of a call as its caller sees them. `symbols` says what the callee's parameters became; what the callee
+/// brings itself becomes a symbol that the call binds and that is added: one for each that stands alone in a result,
+/// and one for each dim that those do not give.
+std::vector<Info> results_of_call(Context& context, std::vector<Info> results, arith::Substitution& symbols,
+                                  std::vector<Var>& binds);
+
 /// Whether nothing is left to do in the function after `op` but to return its results.
 bool in_tail_position(const Op& op);
 

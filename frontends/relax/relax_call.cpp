@@ -5,6 +5,7 @@
 // is call_tir or a call of an external function, by what f is.
 #include <algorithm>
 
+#include "compiler/relax/callable.h"
 #include "frontends/relax/literals.h"
 #include "frontends/relax/relax_function.h"
 #include "frontends/relax/suggest.h"
@@ -375,16 +376,8 @@ Result<Term> RelaxFunctionReader::call_global(const std::string& name, const ast
   RELAXC_TRY(std::vector<Info> results, reader.results(e.place));
   relax::Op* op = at(e.place).append(relax::OpKind::kCallFunction, args);
   op->callee = name;
-  for (Info result : results) {
-    // What the callee binds while it runs is new to the caller.
-    for (arith::Var var : relax::symbols_of(result)) {
-      if (symbols.count(var) != 0) continue;
-      arith::Var mine = context_.var(var.name());
-      symbols.emplace(var, mine);
-      op->binds.push_back(mine);
-    }
-    function_.make_result(op, {}, relax::substitute(context_, result, symbols));
-  }
+  for (Info result : relax::results_of_call(context_, std::move(results), symbols, op->binds))
+    function_.make_result(op, {}, result);
   return results_of(op);
 }
 

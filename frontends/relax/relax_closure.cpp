@@ -273,15 +273,8 @@ Result<Term> RelaxFunctionReader::call_closure(Value* callee, const std::vector<
   std::vector<Value*> operands = {callee};
   operands.insert(operands.end(), args.begin(), args.end());
   relax::Op* op = at(place).append(relax::OpKind::kCallClosure, operands);
-  for (Info result : relax::split_results(type->result)) {
-    for (arith::Var var : relax::symbols_of(result)) {
-      if (symbols.count(var) != 0) continue;
-      arith::Var mine = context_.var(var.name());
-      symbols.emplace(var, mine);
-      op->binds.push_back(mine);
-    }
-    function_.make_result(op, {}, relax::substitute(context_, result, symbols));
-  }
+  for (Info result : relax::results_of_call(context_, relax::split_results(type->result), symbols, op->binds))
+    function_.make_result(op, {}, result);
   return results_of(op);
 }
 

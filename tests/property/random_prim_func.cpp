@@ -45,8 +45,8 @@ class Maker {
     BufferRef between = build_.buffer("between", random_dtype(random_), out_->shape);
     Stmt first = build_.compute(between, [&](const Indices& i) { return value(between->dtype, i, 2); });
     Stmt second = build_.compute(out_, [&](const Indices& i) {
-      return context_.binary(ExprKind::kMax, arith::cast(out_->dtype, build_.load(between, i)),
-                             value(out_->dtype, i, 1));
+      ExprKind kind = out_->dtype.is_bool() ? ExprKind::kOr : ExprKind::kMax;
+      return context_.binary(kind, arith::cast(out_->dtype, build_.load(between, i)), value(out_->dtype, i, 1));
     });
     return build_.alloc(between, build_.seq({first, second}));
   }
@@ -93,7 +93,7 @@ class Maker {
       BufferRef input = random_.of(fit);
       Indices at(i.begin(), i.begin() + static_cast<std::ptrdiff_t>(input->shape.size()));
       for (size_t k = 0; k < at.size(); ++k)
-        if (random_.chance(15))
+        if (random_.chance(15) && !input->shape[k].is_constant(0))  // a division by zero that is provable is refused
           at[k] = random_.chance(50) ? input->shape[k] - 1 - at[k] : arith::floormod(at[k] * 5 + 1, input->shape[k]);
       return build_.load(input, at);
     }
@@ -132,7 +132,7 @@ class Maker {
     Expr a = value(dtype, i, depth), b = value(dtype, i, depth);
     bool rounds_down = kind == ExprKind::kFloorDiv || kind == ExprKind::kFloorMod;
     if (rounds_down && dtype.is_float()) kind = ExprKind::kDiv;
-    if (b.is_constant(0) && !dtype.is_float()) kind = ExprKind::kAdd;  // a division by zero that is provable is refused
+    if (b.is_constant(0) && !dtype.is_float()) kind = ExprKind::kAdd;
     return context_.binary(kind, a, b);
   }
 

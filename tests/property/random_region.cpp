@@ -1,5 +1,6 @@
 // random_region.cpp: branches, loops, calls, casts and tuples.
 #include "compiler/arith/simplify.h"
+#include "compiler/relax/callable.h"
 #include "tests/property/random_function.h"
 #include "tests/property/random_prim_func.h"
 
@@ -210,16 +211,11 @@ void RandomFunction::call_function() {
   leave_dataflow();
   Op* op = builder().append(OpKind::kCallFunction, arguments);
   op->callee = callee->name;
-  for (const Value* result : callee->body().results()) {
-    for (Var var : relax::symbols_of(result->info)) {
-      if (symbols.count(var) != 0) continue;
-      Var mine = context().var(var.name());
-      symbols.emplace(var, mine);
-      op->binds.push_back(mine);
-      sizes_[mine] = 3;
-    }
-    add(function_.make_result(op, {}, relax::substitute(context(), result->info, symbols)));
-  }
+  std::vector<Info> results;
+  for (const Value* result : callee->body().results()) results.push_back(result->info);
+  for (Info result : relax::results_of_call(context(), std::move(results), symbols, op->binds))
+    add(function_.make_result(op, {}, result));
+  for (Var mine : op->binds) sizes_[mine] = 3;
 }
 
 void RandomFunction::call_prim_func() {

@@ -204,25 +204,22 @@ Result<std::vector<KnownRef>> FunctionResolver::call_known(const std::string& ca
 /// The infos that a call's results have. What the callee brings is bound by the call: under the name that the call
 /// before had for it, where there is one.
 std::vector<Info> FunctionResolver::results_of_call(const Function& callee, Op& call, const Op& before) {
-  arith::Substitution symbols, names;
+  arith::Substitution symbols;
   const std::vector<Value*>&formal = callee.body().arguments, &results = callee.body().results();
   for (size_t i = 0; i < formal.size(); ++i) solve_symbols(formal[i]->info, call.operand(i)->info, symbols);
-  for (size_t i = 0; i < results.size() && i < before.results.size(); ++i)
-    solve_symbols(results[i]->info, before.results[i]->info, names);
   std::vector<Info> infos;
-  for (const Value* result : results) {
-    for (arith::Var var : symbols_of(result->info)) {
-      if (symbols.count(var) != 0) continue;
-      auto name = names.find(var);
-      bool named = name != names.end() &&
-                   std::find(before.binds.begin(), before.binds.end(), name->second) != before.binds.end();
-      arith::Var mine = named && !in_choice_ ? arith::Var(name->second.as<arith::VarNode>())
-                                             : module_.context().var(var.name(), var.dtype());
-      symbols.emplace(var, mine);
-      call.binds.push_back(mine);
+  for (const Value* result : results) infos.push_back(result->info);
+  for (size_t i = 0; i < infos.size() && i < before.results.size() && !in_choice_; ++i) {
+    std::vector<Expr> numbers = numbers_of(infos[i]), names = numbers_of(before.results[i]->info);
+    for (size_t k = 0; k < numbers.size() && k < names.size(); ++k) {
+      bool named = std::find(before.binds.begin(), before.binds.end(), names[k]) != before.binds.end();
+      std::vector<arith::Var> vars = arith::free_vars(numbers[k]);
+      bool given = std::all_of(vars.begin(), vars.end(), [&](arith::Var var) { return symbols.count(var) != 0; });
+      if (named && !given && symbols.emplace(numbers[k], names[k]).second)
+        call.binds.push_back(arith::Var(names[k].as<arith::VarNode>()));
     }
-    infos.push_back(substitute(module_.context(), result->info, symbols));
   }
+  infos = relax::results_of_call(module_.context(), std::move(infos), symbols, call.binds);
   return infos;
 }
 

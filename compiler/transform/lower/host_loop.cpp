@@ -4,8 +4,9 @@
 // body never waits for a copy, and the size may change from one iteration to the next. Carried dims and the number of
 // iterations lie in a small vector of int64, the loop's state; each iteration begins by reading its symbols from there.
 //
-// Room is reserved for the last iteration: a dim that grows by a fixed amount is bounded by its start and the trip
-// count, one that grows otherwise by running the formula (short loops), else by what the program declares. Where
+// Room is reserved for the largest iteration: a dim that each iteration sets anew is bounded by what it is set to, one
+// that grows by a fixed amount by its start and the trip count, one that grows otherwise by running the formula (short
+// loops), else by what the program declares. Where
 // nothing bounds it, the two memories are blocks of the heap that grow as they must; so do scan outputs where nobody
 // knows the number of iterations.
 #include <algorithm>
@@ -95,7 +96,11 @@ Expr HostFunction::bound_of_carried(const Op&, const LoopState& loop, Var var, E
   if (!var.dtype().is_index()) return {};
   Expr start = symbols_.bounded(initial), trips = loop.trips ? symbols_.bounded(loop.trips) : Expr();
   if (next == var || arith::prove(arith::le(next, var), symbols_.facts())) return start;
-  if (!start || !trips) return {};
+  if (!start) return {};
+  // What an iteration sets anew does not depend on how many there are.
+  std::optional<Expr> anew = arith::upper_bound_without(next, loop.symbols, symbols_.facts());
+  if (Expr most = anew ? symbols_.bounded(*anew) : Expr()) return arith::max(start, most);
+  if (!trips) return {};
   Expr step = arith::simplify(next - var, symbols_.facts());
   if (symbols_.of_entry(step)) return start + arith::max(trips, build_.index(0)) * arith::max(step, build_.index(0));
   std::vector<Var> inside = arith::free_vars(next);
