@@ -71,23 +71,17 @@ Result<std::vector<Expr>> Node::ints(size_t index) {
   if (const Known* contents = known(index)) return contents->elements;
   RELAXC_TRY(const TensorInfo* type, info(index));
   const std::string& name = proto.input(static_cast<int>(index));
-  int64_t count = 1;
   if (type->shape->size() > 1 || !(type->dtype == DType::i(64) || type->dtype == DType::i(32)))
     return error(Kind::dtype_mismatch, "input '{}' must be a list of int64, found {}", name, relax::to_string(type));
   for (Expr extent : *type->shape) {
     if (extent.constant() == nullptr || *extent.constant() > kMostKnown)
       return error(Kind::unbounded, "input '{}' must be a list of at most {} numbers, found {}", name, kMostKnown,
                    relax::to_string(type));
-    count = *extent.constant();
   }
   std::vector<int64_t> shape;
   for (Expr extent : *type->shape) shape.push_back(*extent.constant());
   DType dtype = *type->dtype;
   RELAXC_TRY(Value * value, input(index));
-  RELAXC_TRY(value, astype(*this, value, DType::i(64)));
-  if (shape.empty()) {
-    RELAXC_TRY(value, reshape(*this, value, {this->index(count)}));
-  }
   RELAXC_TRY(Value * read, call("tensor_to_shape", {value}));
   const auto* dims = read->info->as<relax::ShapeInfo>();
   RELAXC_CHECK(dims != nullptr && dims->dims, "tensor_to_shape without dims");

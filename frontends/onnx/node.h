@@ -92,6 +92,13 @@ class Node {
   /// Makes output `index` what input `from` is.
   Status forward(size_t index, size_t from);
 
+  // Other operators' converters.
+  /// Converts the node as operator `op` of ai.onnx, as `opset` defines it.
+  Status convert_as(std::string_view op, int64_t opset);
+  /// The first output of operator `op` of ai.onnx, as `opset` defines it, on `inputs` (null: absent) with the
+  /// attributes of this node.
+  Result<Value*> apply(std::string_view op, int64_t opset, const std::vector<Value*>& inputs);
+
   // Subgraphs.
   GraphImporter& importer() { return importer_; }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "frontends/onnx/attention.h"
 #include "frontends/onnx/importer.h"
 
 namespace relaxc::frontend {
@@ -17,28 +18,13 @@ Result<Value*> permute(Node& node, Value* x, Ints axes) {
   return node.call("permute_dims", {x}, {{"axes", std::move(axes)}});
 }
 
-/// [B, S, heads * size] as [B, heads, S, size]; tensors of rank 4 are that already.
-Result<Value*> heads_first(Node& node, Value* x, int64_t heads) {
-  Diagnostics& diag = node.diag;
-  const std::vector<Expr> dims = x->shape();
-  if (dims.size() == 4) return x;
-  if (dims.size() != 3)
-    return node.error(Kind::rank_mismatch, "its operands must have 3 or 4 dims, found {}", relax::to_string(x->info));
-  if (heads <= 0)
-    return node.error(Kind::invalid_attribute, "operands of 3 dims need the number of heads, found {}", heads);
-  Expr size = node.simplify(arith::floordiv(dims[2], heads));
-  if (const int64_t* all = dims[2].constant(); all != nullptr && *all % heads != 0)
-    return node.error(Kind::shape_mismatch, "{} channels do not divide into {} heads", *all, heads);
-  RELAXC_TRY(x, reshape(node, x, {dims[0], dims[1], node.index(heads), size}));
-  return permute(node, x, {0, 2, 1, 3});
-}
-
-/// The inverse of heads_first for rank 3.
-Result<Value*> heads_last(Node& node, Value* x) {
-  Diagnostics& diag = node.diag;
-  const std::vector<Expr> dims = x->shape();
-  RELAXC_TRY(x, permute(node, x, {0, 2, 1, 3}));
-  return reshape(node, x, {dims[0], dims[2], node.simplify(dims[1] * dims[3])});
+/// `count` elements of the last dim from `begin` on, `stride` apart.
+Result<Value*> last_part(Node& node, Value* x, int64_t begin, int64_t end, int64_t stride) {
+  int64_t last = static_cast<int64_t>(x->shape().size()) - 1;
+  return node.call(
+      "strided_slice",
+      {x, node.shape({node.index(begin)}), node.shape({node.index(end)}), node.shape({node.index(stride)})},
+      {{"axes", Ints{last}}});
 }
 
 /// The head's constant size, of which the default scale is made.
@@ -50,21 +36,6 @@ Result<double> scale_of(Node& node, const Value& query) {
     return node.error(Kind::unsupported, "without a scale the size of a head must be a number, found {}",
                       relax::to_string(query.info));
   return 1 / std::sqrt(static_cast<double>(*size));
-}
-
-/// [B, kv * group, S, X] x [B, kv, X, Y] with every group against its own head: [B, kv * group, S, Y].
-Result<Value*> grouped_matmul(Node& node, Value* a, Value* b) {
-  Diagnostics& diag = node.diag;
-  const std::vector<Expr> left = a->shape(), right = b->shape();
-  if (arith::prove_equal(left[1], right[1], node.facts())) return node.call("matmul", {a, b});
-  const int64_t *heads = left[1].constant(), *shared = right[1].constant();
-  if (heads == nullptr || shared == nullptr || *shared <= 0 || *heads % *shared != 0)
-    return node.error(Kind::shape_mismatch, "{} heads of queries do not divide over {} heads of keys",
-                      arith::to_string(left[1]), arith::to_string(right[1]));
-  RELAXC_TRY(a, reshape(node, a, {left[0], right[1], node.index(*heads / *shared), left[2], left[3]}));
-  RELAXC_TRY(b, reshape(node, b, {right[0], right[1], node.index(1), right[2], right[3]}));
-  RELAXC_TRY(Value * y, node.call("matmul", {a, b}));
-  return reshape(node, y, {left[0], left[1], left[2], right[3]});
 }
 
 /// Queries times transposed keys, scaled: [B, heads, S, T].
@@ -294,15 +265,6 @@ Status flex_attention(Node& node) {
   return node.set(0, astype(node, y, given));
 }
 
-/// `count` elements of the last dim from `begin` on, `stride` apart.
-Result<Value*> last_part(Node& node, Value* x, int64_t begin, int64_t end, int64_t stride) {
-  int64_t last = static_cast<int64_t>(x->shape().size()) - 1;
-  return node.call(
-      "strided_slice",
-      {x, node.shape({node.index(begin)}), node.shape({node.index(end)}), node.shape({node.index(stride)})},
-      {{"axes", Ints{last}}});
-}
-
 /// The rows of a cache that the positions ask for, as [B, 1, S, half].
 Result<Value*> rotation(Node& node, size_t input, Value* positions) {
   Diagnostics& diag = node.diag;
@@ -328,10 +290,66 @@ Status rotary_embedding(Node& node) {
   if (size == nullptr)
     return node.error(Kind::unsupported, "the size of a head must be a number, found {}", relax::to_string(x->info));
   if (turned == 0) turned = *size;
-  if (turned < 0 || turned > *size || turned % 2 != 0)
-    return node.error(Kind::invalid_attribute, "{} of {} channels cannot be turned in pairs", turned, *size);
   RELAXC_TRY(Value * cosine, rotation(node, 1, positions));
   RELAXC_TRY(Value * sine, rotation(node, 2, positions));
+  RELAXC_TRY(Value * y, rotated(node, x, cosine, sine, turned, neighbours));
+  if (packed) {
+    RELAXC_TRY(y, heads_last(node, y));
+  }
+  return node.set(0, y);
+}
+
+constexpr Converter kRows[] = {
+    {.name = "Attention", .convert = attention},
+    {.name = "FlexAttention", .convert = flex_attention, .domain = "ai.onnx.preview"},
+    {.name = "RotaryEmbedding", .convert = rotary_embedding},
+};
+
+}  // namespace
+
+Result<Value*> heads_first(Node& node, Value* x, int64_t heads) {
+  Diagnostics& diag = node.diag;
+  const std::vector<Expr> dims = x->shape();
+  if (dims.size() == 4) return x;
+  if (dims.size() != 3)
+    return node.error(Kind::rank_mismatch, "its operands must have 3 or 4 dims, found {}", relax::to_string(x->info));
+  if (heads <= 0)
+    return node.error(Kind::invalid_attribute, "operands of 3 dims need the number of heads, found {}", heads);
+  Expr size = node.simplify(arith::floordiv(dims[2], heads));
+  if (const int64_t* all = dims[2].constant(); all != nullptr && *all % heads != 0)
+    return node.error(Kind::shape_mismatch, "{} channels do not divide into {} heads", *all, heads);
+  RELAXC_TRY(x, reshape(node, x, {dims[0], dims[1], node.index(heads), size}));
+  return permute(node, x, {0, 2, 1, 3});
+}
+
+Result<Value*> heads_last(Node& node, Value* x) {
+  Diagnostics& diag = node.diag;
+  const std::vector<Expr> dims = x->shape();
+  RELAXC_TRY(x, permute(node, x, {0, 2, 1, 3}));
+  return reshape(node, x, {dims[0], dims[2], node.simplify(dims[1] * dims[3])});
+}
+
+Result<Value*> grouped_matmul(Node& node, Value* a, Value* b) {
+  Diagnostics& diag = node.diag;
+  const std::vector<Expr> left = a->shape(), right = b->shape();
+  if (arith::prove_equal(left[1], right[1], node.facts())) return node.call("matmul", {a, b});
+  const int64_t *heads = left[1].constant(), *shared = right[1].constant();
+  if (heads == nullptr || shared == nullptr || *shared <= 0 || *heads % *shared != 0)
+    return node.error(Kind::shape_mismatch, "{} heads of queries do not divide over {} heads of keys",
+                      arith::to_string(left[1]), arith::to_string(right[1]));
+  RELAXC_TRY(a, reshape(node, a, {left[0], right[1], node.index(*heads / *shared), left[2], left[3]}));
+  RELAXC_TRY(b, reshape(node, b, {right[0], right[1], node.index(1), right[2], right[3]}));
+  RELAXC_TRY(Value * y, node.call("matmul", {a, b}));
+  return reshape(node, y, {left[0], left[1], left[2], right[3]});
+}
+
+Result<Value*> rotated(Node& node, Value* x, Value* cosine, Value* sine, int64_t turned, bool neighbours) {
+  Diagnostics& diag = node.diag;
+  const int64_t* size = x->shape()[3].constant();
+  if (size == nullptr)
+    return node.error(Kind::unsupported, "the size of a head must be a number, found {}", relax::to_string(x->info));
+  if (turned < 0 || turned > *size || turned % 2 != 0)
+    return node.error(Kind::invalid_attribute, "{} of {} channels cannot be turned in pairs", turned, *size);
   int64_t half = turned / 2;
   RELAXC_TRY(Value * a, last_part(node, x, 0, neighbours ? turned : half, neighbours ? 2 : 1));
   RELAXC_TRY(Value * b, last_part(node, x, neighbours ? 1 : half, turned, neighbours ? 2 : 1));
@@ -357,19 +375,9 @@ Status rotary_embedding(Node& node) {
   if (parts.size() > 1) {
     RELAXC_TRY(y, node.call("concat", parts, {{"axis", int64_t{3}}}));
   }
-  if (packed) {
-    RELAXC_TRY(y, heads_last(node, y));
-  }
-  return node.set(0, y);
+  return y;
 }
 
-constexpr Converter kRows[] = {
-    {.name = "Attention", .convert = attention},
-    {.name = "FlexAttention", .convert = flex_attention, .domain = "ai.onnx.preview"},
-    {.name = "RotaryEmbedding", .convert = rotary_embedding},
-};
-
-}  // namespace
 }  // namespace relaxc::frontend
 
 RELAXC_CONVERTERS(attention, kRows)

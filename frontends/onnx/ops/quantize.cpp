@@ -8,6 +8,7 @@
 #include "frontends/onnx/convolution.h"
 #include "frontends/onnx/fold.h"
 #include "frontends/onnx/load.h"
+#include "frontends/onnx/quantized.h"
 
 namespace relaxc::frontend {
 namespace {
@@ -236,6 +237,19 @@ constexpr Converter kRows[] = {
 };
 
 }  // namespace
+
+Value* centered(Chain& c, Value* x, Value* zero, int64_t axis) {
+  return c.ok() ? c.take(centered(c.node, x, zero, axis)) : nullptr;
+}
+
+Value* dequantized(Chain& c, Value* x, Value* scale, Value* zero, int64_t axis) {
+  return c.ok() ? c.take(dequantized(c.node, x, scale, zero, axis, 0)) : nullptr;
+}
+
+Value* quantized(Chain& c, Value* x, Value* scale, Value* zero, DType dtype, int64_t axis) {
+  return c.ok() ? c.take(quantized(c.node, x, scale, zero, dtype, axis, 0)) : nullptr;
+}
+
 }  // namespace relaxc::frontend
 
 RELAXC_CONVERTERS(quantize, kRows)

@@ -1,0 +1,18 @@
+// attention.h: the parts of which every kind of attention is made. Defined in ops/attention.cpp.
+#pragma once
+
+#include "frontends/onnx/node.h"
+
+namespace relaxc::frontend {
+
+/// [B, S, heads * size] as [B, heads, S, size]; tensors of rank 4 are that already.
+Result<Value*> heads_first(Node& node, Value* x, int64_t heads);
+/// The inverse of heads_first for rank 3.
+Result<Value*> heads_last(Node& node, Value* x);
+/// [B, kv * group, S, X] x [B, kv, X, Y] with every group against its own head: [B, kv * group, S, Y].
+Result<Value*> grouped_matmul(Node& node, Value* a, Value* b);
+/// The first `turned` channels of x [B, heads, S, size], in pairs, turned by angles whose cosines and sines are given
+/// as [B or 1, 1, S, turned / 2]; pairs are halves of those channels, or neighbours.
+Result<Value*> rotated(Node& node, Value* x, Value* cosine, Value* sine, int64_t turned, bool neighbours);
+
+}  // namespace relaxc::frontend

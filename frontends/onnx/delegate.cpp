@@ -1,0 +1,44 @@
+// delegate.cpp: a node converted as an operator of ai.onnx.
+//
+// Operators of other domains are often one of ai.onnx under another name, with a step before or behind, or in another
+// layout. They borrow its converter: the node is seen as one of that operator, at the opset whose meaning is wanted, in
+// a scope of its own where its inputs are the values given.
+#include "frontends/onnx/importer.h"
+
+namespace relaxc::frontend {
+
+Status Node::convert_as(std::string_view op, int64_t as_opset) {
+  onnx::NodeProto as = proto;
+  as.set_op_type(std::string(op));
+  const Converter* converter = importer_.converters_.find("", op);
+  RELAXC_CHECK(converter != nullptr, "no converter for " + std::string(op));
+  Node node(importer_, as, as_opset, location);
+  return importer_.convert_with(*converter, node);
+}
+
+Result<Value*> Node::apply(std::string_view op, int64_t as_opset, const std::vector<Value*>& values) {
+  onnx::NodeProto as = proto;
+  as.set_op_type(std::string(op));
+  as.clear_input();
+  as.clear_output();
+  const std::string output = wants(0) ? proto.output(0) : "result";
+  as.add_output(output);
+  Scope scope;
+  scope.parent = importer_.scope_;
+  scope.attributes = importer_.scope_->attributes;
+  for (Value* value : values) {
+    std::string name = value == nullptr ? "" : "operand " + std::to_string(as.input_size());
+    if (value != nullptr) scope.slots[name] = Slot{value, std::nullopt, false};
+    as.add_input(name);
+  }
+  const Converter* converter = importer_.converters_.find("", op);
+  RELAXC_CHECK(converter != nullptr, "no converter for " + std::string(op));
+  Node node(importer_, as, as_opset, location);
+  importer_.scope_ = &scope;
+  Status done = importer_.convert_with(*converter, node);
+  Result<Value*> made = done ? importer_.materialize(output) : Result<Value*>(diag.failed());
+  importer_.scope_ = scope.parent;
+  return made;
+}
+
+}  // namespace relaxc::frontend

@@ -1,0 +1,197 @@
+// contrib_norm.cpp: the normalizations that ONNX Runtime's optimizer and exporters write: over the last dims with a
+// residual added first, after an embedding, by groups of channels.
+//
+// All are a sum and one of our normalizations. The second and third output, which only training reads, are the moments.
+#include <numeric>
+
+#include "frontends/onnx/chain.h"
+#include "frontends/onnx/converter.h"
+
+namespace relaxc::frontend {
+namespace {
+
+constexpr std::string_view kMicrosoft = "com.microsoft";
+
+Ints axes_from(int64_t axis, int64_t rank) {
+  Ints axes(static_cast<size_t>(rank - axis));
+  std::iota(axes.begin(), axes.end(), axis);
+  return axes;
+}
+
+/// 1 / sqrt(mean square of `x` over `axes` + epsilon), in float32.
+Value* inverse_deviation(Chain& c, Value* x, const Ints& axes, double epsilon) {
+  Value* mean = c.reduce("mean", c.call("square", {c.as(x, DType::f(32))}), axes);
+  return c.call("rsqrt", {c.add(mean, epsilon)});
+}
+
+/// LayerNormalization of `x` over its last dim, by mean and variance, or by the mean square alone.
+struct Norm {
+  bool centered;
+  double epsilon;
+
+  Value* of(Chain& c, Value* x, Value* gamma, Value* beta, Ints axes) const {
+    Attrs attrs{{"axes", std::move(axes)}, {"epsilon", epsilon}};
+    return c.call(centered ? "nn.layer_norm" : "nn.rms_norm", {x, gamma, beta}, std::move(attrs));
+  }
+  Status set_moments(Chain& c, Value* x, const Ints& axes) const {
+    Diagnostics& diag = c.node.diag;
+    if (!c.node.wants(1) && !c.node.wants(2)) return Done{};
+    Value *wide = c.as(x, DType::f(32)), *mean = c.reduce("mean", wide, axes);
+    RELAXC_DO(c.set(1, mean));
+    return c.set(2, inverse_deviation(c, centered ? c.subtract(wide, mean) : wide, axes, epsilon));
+  }
+};
+
+/// The sum of input, skip and bias, normalized. A skip may be one for all batches.
+template <bool Centered>
+Status skip_norm(Node& node) {
+  Diagnostics& diag = node.diag;
+  Chain c(node);
+  Value *x = c.input(0), *skip = c.input(1), *gamma = c.input(2);
+  Value *beta = Centered ? c.optional(3) : nullptr, *bias = c.optional(Centered ? 4 : 3);
+  Value* sum = c.plus(c.add(x, skip), bias);
+  if (!c.ok()) return c.failed();
+  Norm norm{Centered, node.float_attr("epsilon", 1e-12F)};
+  RELAXC_DO(c.set(0, norm.of(c, sum, gamma, beta, Ints{-1})));
+  RELAXC_DO(c.set(3, sum));
+  return norm.set_moments(c, sum, Ints{rank_of(sum) - 1});
+}
+
+/// ONNX Runtime writes it in the default domain. The result has the scale's type.
+Status simplified_layer_norm(Node& node) {
+  Diagnostics& diag = node.diag;
+  Chain c(node);
+  Value *x = c.input(0), *scale = c.input(1);
+  if (!c.ok()) return c.failed();
+  RELAXC_TRY(int64_t axis, normal_axis(node, node.int_attr("axis", -1), rank_of(x)));
+  Ints axes = axes_from(axis, rank_of(x));
+  double epsilon = node.float_attr("epsilon", 1e-5F);
+  Value* y = Norm{false, epsilon}.of(c, c.as(x, scale->dtype()), scale, nullptr, axes);
+  RELAXC_DO(c.set(0, y));
+  return node.wants(1) ? c.set(1, inverse_deviation(c, x, axes, epsilon)) : Status(Done{});
+}
+
+/// Rows of a table; the ids may be any integers.
+Value* rows(Chain& c, Value* table, Value* ids) {
+  return c.call("take", {table, ids}, {{"axis", int64_t{0}}});
+}
+
+/// How many words each sequence has: ones in the mask, 0 without one.
+Value* word_counts(Chain& c, Value* mask, Expr batch) {
+  if (mask == nullptr) return c.call("zeros", {c.node.shape({batch})}, {{"dtype", DType::i(32)}});
+  Value* word = c.as(c.call("equal", {mask, c.like(mask, 1)}), DType::i(32));
+  return c.reduce("sum", word, Ints{1}, false);
+}
+
+/// Word, position and segment embeddings, added and normalized.
+Status embed_layer_norm(Node& node) {
+  Diagnostics& diag = node.diag;
+  Chain c(node);
+  Value *ids = c.input(0), *segments = c.optional(1), *words = c.input(2), *places = c.input(3);
+  Value *segment_table = c.optional(4), *gamma = c.input(5), *beta = c.input(6), *mask = c.optional(7);
+  Value* positions = c.optional(8);
+  if (!c.ok()) return c.failed();
+  RELAXC_DO(expect_rank(node, ids, 2, "input_ids"));
+  Expr batch = ids->shape()[0], length = ids->shape()[1];
+  if (positions == nullptr) positions = c.arange(node.index(0), length);
+  Value* sum = c.add(rows(c, words, ids), rows(c, places, positions));
+  if (segments != nullptr && segment_table != nullptr) sum = c.add(sum, rows(c, segment_table, segments));
+  RELAXC_DO(c.set(2, sum));
+  if (node.wants(1)) RELAXC_DO(c.set(1, word_counts(c, mask, batch)));
+  return c.set(0, Norm{true, node.float_attr("epsilon", 1e-12F)}.of(c, sum, gamma, beta, Ints{-1}));
+}
+
+/// Groups of channels, last ones by default; input, skip and bias are added first where there are any.
+template <bool Skip>
+Status group_norm(Node& node) {
+  Diagnostics& diag = node.diag;
+  Chain c(node);
+  Value *x = c.input(0), *gamma = c.input(1), *beta = c.input(2);
+  if (!c.ok()) return c.failed();
+  RELAXC_DO(expect_rank(node, x, 4, "the input"));
+  bool last = node.int_attr("channels_last", 1) != 0;
+  if (Skip) {
+    Value *skip = c.input(3), *bias = c.optional(4);
+    if (!c.ok()) return c.failed();
+    if (rank_of(skip) == 2) skip = c.call("expand_dims", {skip}, {{"axis", last ? Ints{1, 2} : Ints{2, 3}}});
+    if (bias != nullptr && !last) bias = c.call("expand_dims", {bias}, {{"axis", Ints{1, 2}}});
+    x = c.plus(c.add(x, skip), bias);
+    RELAXC_DO(c.set(1, x));
+  }
+  if (last) x = c.channels_first(x);
+  Attrs attrs{{"num_groups", node.int_attr("groups", 1)}, {"epsilon", node.float_attr("epsilon", 1e-5F)}};
+  Value* y = c.call("nn.group_norm", {x, gamma, beta}, std::move(attrs));
+  if (last) y = c.channels_last(y);
+  if (int64_t activation = node.int_attr("activation", 0); activation == 1)
+    y = c.call("nn.silu", {y});
+  else if (activation != 0)
+    return node.error(Kind::invalid_attribute, "activation must be 0 (none) or 1 (SiLU), found {}", activation);
+  return c.set(0, y);
+}
+
+/// [..., branches * size] as [..., branches, size].
+Value* branches(Chain& c, Value* x, Expr size) {
+  if (!c.ok()) return nullptr;
+  std::vector<Expr> dims = x->shape();
+  Expr count = c.node.simplify(arith::floordiv(dims.back(), size));
+  dims.back() = count;
+  dims.push_back(size);
+  return c.reshape(x, std::move(dims));
+}
+
+/// x / sqrt(mean square of each group of as many elements as the scale has), times the scale and the gate.
+Status gated_rms_norm(Node& node) {
+  Diagnostics& diag = node.diag;
+  Chain c(node);
+  Value *x = c.input(0), *scale = c.input(1), *gate = c.input(2);
+  if (!c.ok()) return c.failed();
+  RELAXC_DO(expect_rank(node, scale, 1, "the scale"));
+  std::string activation = node.string_attr("activation", "silu");
+  if (activation != "silu" && activation != "swish" && activation != "sigmoid")
+    return node.error(Kind::invalid_attribute, "activation '{}' is none of silu, swish, sigmoid", activation);
+  const std::vector<Expr> dims = x->shape();
+  Value* y = branches(c, x, scale->shape()[0]);
+  y = Norm{false, node.float_attr("epsilon", 1e-5F)}.of(c, y, scale, nullptr, Ints{-1});
+  return c.set(0, c.multiply(c.reshape(y, dims), c.call(activation == "sigmoid" ? "sigmoid" : "nn.silu", {gate})));
+}
+
+/// RMS normalization of each branch, which is a dim of its own or a part of the last one.
+Status branchwise_rms_norm(Node& node) {
+  Chain c(node);
+  Value *x = c.input(0), *scale = c.optional(1);
+  if (!c.ok()) return c.failed();
+  const std::vector<Expr> dims = x->shape();
+  int64_t count = node.int_attr("num_branches", 0);
+  if (dims.size() < (count > 0 ? 1U : 2U) || count < 0)
+    return node.error(Kind::rank_mismatch, "{} branches do not fit {}", count, relax::to_string(x->info));
+  Value* wide = c.as(x, DType::f(32));
+  Value* grouped = count == 0 ? wide : branches(c, wide, node.simplify(arith::floordiv(dims.back(), count)));
+  if (!c.ok()) return c.failed();
+  Value* y = c.multiply(grouped, inverse_deviation(c, grouped, Ints{-1}, node.float_attr("epsilon", 1e-5F)));
+  if (scale != nullptr) {
+    const std::vector<Expr>& shape = grouped->shape();
+    bool flat = scale->shape().size() == 1 && !arith::prove_equal(scale->shape()[0], shape.back(), node.facts());
+    if (flat) scale = c.reshape(scale, {shape[shape.size() - 2], shape.back()});
+    y = c.multiply(y, c.as(scale, DType::f(32)));
+  }
+  return c.set(0, c.as(c.reshape(y, dims), x->dtype()));
+}
+
+constexpr Converter kRows[] = {
+    {.name = "SkipLayerNormalization", .convert = skip_norm<true>, .domain = kMicrosoft},
+    {.name = "SkipSimplifiedLayerNormalization", .convert = skip_norm<false>, .domain = kMicrosoft},
+    {.name = "SimplifiedLayerNormalization",
+     .convert = simplified_layer_norm,
+     .note = "no operator of the standard; ONNX Runtime writes it into models"},
+    {.name = "SimplifiedLayerNormalization", .convert = simplified_layer_norm, .domain = kMicrosoft},
+    {.name = "EmbedLayerNormalization", .convert = embed_layer_norm, .domain = kMicrosoft},
+    {.name = "GroupNorm", .convert = group_norm<false>, .domain = kMicrosoft},
+    {.name = "SkipGroupNorm", .convert = group_norm<true>, .domain = kMicrosoft},
+    {.name = "GatedRMSNorm", .convert = gated_rms_norm, .domain = kMicrosoft},
+    {.name = "BranchwiseRMSNorm", .convert = branchwise_rms_norm, .domain = kMicrosoft},
+};
+
+}  // namespace
+}  // namespace relaxc::frontend
+
+RELAXC_CONVERTERS(contrib_norm, kRows)

@@ -1,0 +1,167 @@
+"""attention.py: Attention, MultiHeadAttention, GroupQueryAttention, QAttention, RotaryEmbedding."""
+
+import itertools
+
+import numpy as np
+from harness import Const, node, reference
+
+rng = np.random.default_rng(3)
+B, S, N, H, D = 2, 4, 2, 4, 8
+
+
+def f32(*shape):
+    return rng.standard_normal(shape).astype(np.float32)
+
+
+def masks(total):
+    right = np.array([3, total], np.int32)
+    yield "lengths", right
+    yield "ends and begins", np.concatenate([right, np.array([1, 0], np.int32)])
+    raw = np.ones((B, total), np.int32)
+    raw[0, :2] = 0  # padding on the left
+    yield "raw", raw
+    full = rng.integers(0, 2, (B, S, total), np.int32)
+    yield "by query", full
+
+
+def attention():
+    x, w, b = f32(B, S, D), f32(D, 3 * N * H), f32(3 * N * H)
+    for causal, scale in itertools.product((0, 1), (None, 0.3)):
+        attrs = {"num_heads": N, "unidirectional": causal, **({"scale": scale} if scale else {})}
+        yield node("Attention", [x, Const(w), Const(b)], attrs)
+    for (name, mask), causal in itertools.product(masks(S), (0, 1)):
+        attrs = {"num_heads": N, "unidirectional": causal}
+        yield node("Attention", [x, Const(w), Const(b), mask], attrs, name=f"Attention, mask {name}, causal {causal}")
+        yield node("Attention", [x, Const(w), Const(b), mask], {**attrs, "mask_filter_value": -3.0},
+                   name=f"Attention, mask {name}, causal {causal}, filter -3")
+    past = f32(2, B, N, 3, H)
+    for causal in (0, 1):
+        yield node("Attention", [x, Const(w), Const(b), None, past], {"num_heads": N, "unidirectional": causal},
+                   outputs=2, name=f"Attention, past, causal {causal}")
+    raw = np.ones((B, 3 + S), np.int32)
+    raw[0, :1] = 0
+    yield node("Attention", [x, Const(w), Const(b), raw, past], {"num_heads": N, "unidirectional": 1}, outputs=2,
+               name="Attention, past and mask")
+    yield node("Attention", [x, Const(w), Const(b), None, None, f32(1, N, S, S)], {"num_heads": N}, name="Attention, bias")
+    sizes = [8, 8, 4]
+    yield node("Attention", [x, Const(f32(D, 20)), Const(f32(20))], {"num_heads": N, "qkv_hidden_sizes": sizes})
+    yield node("Attention", [x, Const(w), Const(b)], {"num_heads": N, "unidirectional": 1}, symbolic=True, outputs=2)
+
+
+def multi_head():
+    q, k, v = f32(B, S, N * H), f32(B, 5, N * H), f32(B, 5, N * 3)
+    op = "MultiHeadAttention"
+    for scale in (None, 0.4):
+        yield node(op, [q, k, v], {"num_heads": N, **({"scale": scale} if scale else {})})
+    yield node(op, [q, k, v, f32(2 * N * H + N * 3)], {"num_heads": N}, name=f"{op}, bias")
+    yield node(op, [q, k, v, None, np.array([3, 5], np.int32)], {"num_heads": N}, name=f"{op}, lengths")
+    padding = np.array([[1, 1, 1, 0, 0], [0, 1, 1, 1, 1]], np.int32)
+    yield node(op, [q, k, v, None, padding], {"num_heads": N}, name=f"{op}, padding")
+    by_query = rng.integers(0, 2, (B, S, 5), np.int32)
+    yield node(op, [q, k, v, None, by_query], {"num_heads": N}, name=f"{op}, padding by query")
+    for b, n in itertools.product((1, B), (1, N)):
+        yield node(op, [q, k, v, None, None, f32(b, n, S, 5)], {"num_heads": N}, name=f"{op}, addend {b} {n}")
+    k2, v2 = f32(B, S, N * H), f32(B, S, N * H)
+    yield node(op, [q, k2, v2], {"num_heads": N, "unidirectional": 1})
+    past = [f32(B, N, 3, H), f32(B, N, 3, H)]
+    for causal in (0, 1):
+        yield node(op, [q, k2, v2, None, None, None, *past], {"num_heads": N, "unidirectional": causal}, outputs=3,
+                   name=f"{op}, past, causal {causal}")
+    bias = f32(3 * N * H)
+    plain = reference(node(op, [q, k2, v2, bias], {"num_heads": N}))
+    heads = [a.reshape(B, S, N, H) for a in (q, k2, v2)]
+    packed = np.stack(heads, 3)
+    yield node(op, [packed, None, None, bias], {"num_heads": N}, name=f"{op}, packed", expected=plain)
+    yield node(op, [q, np.stack(heads[1:], 3), None, bias], {"num_heads": N}, name=f"{op}, packed keys and values",
+               expected=plain)
+    cross = [f32(B, N, 5, H), f32(B, N, 5, H)]
+    yield node(op, [q, *cross], {"num_heads": N}, name=f"{op}, keys of 4 dims")
+    yield node(op, [q, *cross, bias], {"num_heads": N}, name=f"{op}, keys of 4 dims, bias")
+    half = [a.astype(np.float16) for a in (q, k2, v2)]
+    yield node(op, half, {"num_heads": N}, name=f"{op} float16",
+               expected=[reference(node(op, [q, k2, v2], {"num_heads": N}))[0].astype(np.float16)], rtol=4e-3, atol=4e-3)
+
+
+def rotary():
+    positions = rng.integers(0, 10, (B, S), np.int64)
+    for interleaved, dim in itertools.product((0, 1), (8, 4)):
+        cos, sin = f32(10, dim // 2), f32(10, dim // 2)
+        attrs = {"interleaved": interleaved, **({"rotary_embedding_dim": dim, "num_heads": N} if dim != 8 else {})}
+        for ids, form in ((positions, "each"), (np.array([2], np.int64), "one")):
+            yield node("RotaryEmbedding", [f32(B, S, N * 8), ids, Const(cos), Const(sin)], attrs,
+                       name=f"RotaryEmbedding {attrs} 3 dims, {form}")
+            yield node("RotaryEmbedding", [f32(B, N, S, 8), ids, Const(cos), Const(sin)], attrs,
+                       name=f"RotaryEmbedding {attrs} 4 dims, {form}")
+
+
+def rms_norm(x, weight):
+    heads = x.reshape(*x.shape[:2], -1, weight.size).astype(np.float64)
+    y = heads / np.sqrt((heads**2).mean(-1, keepdims=True) + 1e-6) * weight
+    return y.reshape(x.shape).astype(np.float32)
+
+
+def group_query():
+    kv, h, heads = 2, 16, 4
+    op = "GroupQueryAttention"
+    cos, sin = f32(16, h // 2), f32(16, h // 2)
+
+    def operands(s, past, lengths, total, rotary=False, packed=False, extra=(), capacity=None):
+        q, k, v = f32(B, s, heads * h), f32(B, s, kv * h), f32(B, s, kv * h)
+        cache = [f32(B, kv, capacity or past, h), f32(B, kv, capacity or past, h)] if past or capacity else [None, None]
+        qkv = [np.concatenate([q, k, v], 2), None, None] if packed else [q, k, v]
+        total = np.array(total, np.int32)
+        tables = [Const(cos), Const(sin)] if rotary else [None, None]
+        return [*qkv, *cache, np.array(lengths, np.int32) - 1, total, *tables, *extra]
+
+    base = {"num_heads": heads, "kv_num_heads": kv}
+    yield node(op, operands(S, 0, [S, S], S), base, outputs=3, name=f"{op} prompt")
+    yield node(op, operands(S, 0, [S, S], S, packed=True), base, outputs=3, name=f"{op} packed")
+    yield node(op, operands(1, 5, [6, 6], 6), base, outputs=3, name=f"{op} token")
+    yield node(op, operands(1, 5, [4, 6], 6), base, outputs=3, compare=[0], name=f"{op} token, lengths differ")
+    for s, past, lengths, total in ((S, 0, [S, S], S), (1, 5, [6, 6], 6), (1, 5, [4, 6], 6)):
+        for interleaved in (0, 1):
+            attrs = {**base, "do_rotary": 1, "rotary_interleaved": interleaved}
+            yield node(op, operands(s, past, lengths, total, rotary=True), attrs, outputs=3, compare=[0],
+                       name=f"{op} rotary {interleaved} {s} {past} {lengths}")
+    for window in (1, 2, 3):
+        yield node(op, operands(S, 0, [S, S], S), {**base, "local_window_size": window}, outputs=3)
+        yield node(op, operands(1, 5, [6, 5], 6), {**base, "local_window_size": window}, outputs=3, compare=[0],
+                   name=f"{op} token, window {window}")
+    yield node(op, operands(S, 0, [S, S], S), {**base, "softcap": 1.5}, outputs=3)
+    yield node(op, operands(S, 0, [S, S], S), {**base, "scale": 0.7}, outputs=3)
+    yield node(op, operands(S, 0, [S, S], S), {**base, "smooth_softmax": 1}, outputs=3)
+    yield node(op, operands(S, 0, [S, S], S), {**base, "causal": 0}, outputs=3)
+    yield node(op, operands(S, 0, [S, S], S, extra=[None, None, f32(heads)]), base, outputs=3, name=f"{op} sinks")
+    yield node(op, operands(S, 0, [S, S], S, extra=[None, f32(1, heads, S, S)]), base, outputs=3, name=f"{op} addend")
+    yield node(op, operands(1, 5, [6, 6], 6, extra=[None, f32(B, 1, 1, 6)]), base, outputs=3, name=f"{op} token, addend")
+    yield node(op, operands(1, 3, [4, 4], 4, capacity=9), base, outputs=3, compare=[0], name=f"{op} larger cache")
+    norms = [None, None, None, None, None, f32(h), f32(h)]
+    for s, past, lengths, total in ((S, 0, [S, S], S), (1, 5, [6, 6], 6)):
+        given = operands(s, past, lengths, total, rotary=True, extra=norms)
+        unit = [rms_norm(given[0], norms[5]), rms_norm(given[1], norms[6]), *given[2:9]]
+        yield node(op, given, {**base, "do_rotary": 1}, outputs=3, name=f"{op} norms {s}",
+                   expected=reference(node(op, unit, {**base, "do_rotary": 1}, outputs=3)))
+
+
+def quantized():
+    x = rng.integers(0, 256, (B, S, D), np.uint8)
+    bias = f32(3 * N * H)
+    for kind, columns in itertools.product((np.uint8, np.int8), (False, True)):
+        info = np.iinfo(kind)
+        w = rng.integers(info.min, info.max, (D, 3 * N * H), kind)
+        scale = np.abs(f32(3 * N * H)) * 0.01 if columns else np.float32(0.01)
+        zero = rng.integers(-3 if info.min else 100, 130 if not info.min else 3, 3 * N * H).astype(kind) if columns \
+            else np.array(3, kind)
+        for causal in (0, 1):
+            yield node("QAttention", [x, Const(w), Const(bias), np.float32(0.02), Const(scale),
+                                      np.array([3, 4], np.int32), np.array(120, np.uint8), Const(zero)],
+                       {"num_heads": N, "unidirectional": causal}, rtol=1e-4, atol=1e-5,
+                       name=f"QAttention {kind.__name__}, by column {columns}, causal {causal}")
+
+
+def cases():
+    yield from attention()
+    yield from multi_head()
+    yield from rotary()
+    yield from group_query()
+    yield from quantized()

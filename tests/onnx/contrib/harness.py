@@ -1,0 +1,150 @@
+"""harness.py: one node as a model, through ONNX Runtime and through relaxc, compared.
+
+The node tests that onnx publishes end at ai.onnx and a few operators of ai.onnx.ml. What ONNX Runtime adds is defined by
+what it does, so it is the reference; where its CPU provider lacks an operator, or is known to differ from the operator's
+documentation, a case brings the expected arrays with it.
+
+Tolerances come from the arithmetic: float32 results to a few units of the largest term of a sum (`rtol` of the element
+plus `atol` of the largest magnitude of the output), quantized ones to one quantum.
+"""
+
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from subprocess import run
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "bench"))
+import rlx  # noqa: E402
+
+IR_VERSION = 10
+OPSETS = {"": 21, "com.microsoft": 1, "ai.onnx.ml": 5}
+
+
+class Const:
+    """An operand that is an initializer."""
+
+    def __init__(self, array):
+        self.array = np.asarray(array)
+
+
+@dataclass
+class Case:
+    name: str
+    model: onnx.ModelProto
+    inputs: dict
+    expected: list | None = None
+    rtol: float = 1e-5
+    atol: float = 2e-6
+    quanta: int = 0
+    compare: list = field(default_factory=list)  # indices of outputs; empty: all
+
+
+def value_info(name, array, symbolic):
+    dims = [f"{name}_{i}" if symbolic else d for i, d in enumerate(array.shape)]
+    return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), dims)
+
+
+def node(op, operands, attrs=None, *, domain="com.microsoft", outputs=1, name=None, symbolic=False, opset=None,
+         opsets=None, **how):
+    """A Case of one node. `operands`: arrays, Const or None; `outputs`: a number, or which of them are wanted."""
+    attrs = attrs or {}
+    wanted = [True] * outputs if isinstance(outputs, int) else outputs
+    names, inputs, infos, constants = [], {}, [], []
+    for i, operand in enumerate(operands):
+        names.append("" if operand is None else f"x{i}")
+        if operand is None:
+            continue
+        if isinstance(operand, Const):
+            constants.append(numpy_helper.from_array(operand.array, names[-1]))
+        else:
+            inputs[names[-1]] = np.asarray(operand)
+            infos.append(value_info(names[-1], inputs[names[-1]], symbolic))
+    results = [f"y{i}" if w else "" for i, w in enumerate(wanted)]
+    body = helper.make_node(op, names, results, domain=domain, **attrs)
+    outs = [onnx.ValueInfoProto(name=r) for r in results if r]
+    graph = helper.make_graph([body], "case", infos, outs, constants)
+    versions = dict(OPSETS, **(opsets or {}))
+    if opset is not None:
+        versions[domain] = opset
+    model = helper.make_model(graph, ir_version=IR_VERSION,
+                              opset_imports=[helper.make_opsetid(d, v) for d, v in versions.items()])
+    title = name or f"{op} {' '.join(f'{k}={v}' for k, v in attrs.items())}".strip()
+    return Case(title + (" symbolic" if symbolic else ""), model, inputs, **how)
+
+
+def reference(case):
+    if case.expected is not None:
+        return [np.asarray(e) for e in case.expected]
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.log_severity_level = 4
+    session = onnxruntime.InferenceSession(case.model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    return session.run(None, case.inputs)
+
+
+def typed_outputs(model, expected):
+    """The model with its outputs' types declared: ONNX Runtime infers them, other tools need not."""
+    for info, array in zip(model.graph.output, expected, strict=True):
+        info.type.tensor_type.elem_type = helper.np_dtype_to_tensor_dtype(np.asarray(array).dtype)
+    return model
+
+
+def difference(actual, expected, case):
+    """What is wrong with an output, or an empty string."""
+    if actual.shape != expected.shape:
+        return f"shape {actual.shape}, expected {expected.shape}"
+    if actual.dtype != expected.dtype:
+        return f"dtype {actual.dtype}, expected {expected.dtype}"
+    if expected.size == 0:
+        return ""
+    a, e = actual.astype(np.float64), expected.astype(np.float64)
+    if np.issubdtype(expected.dtype, np.floating):
+        finite = np.isfinite(e)
+        largest = np.abs(e[finite]).max() if finite.any() else 0
+        coarse = 1e-3 if expected.dtype == np.float16 else 0
+        limit = max(case.rtol, coarse) * np.abs(e) + max(case.atol, coarse) * max(largest, 1e-3)
+    else:
+        limit = np.full(e.shape, float(case.quanta))
+    with np.errstate(invalid="ignore"):
+        wrong = ~((np.abs(a - e) <= limit) | (a == e) | (np.isnan(a) & np.isnan(e)))
+    if not wrong.any():
+        return ""
+    at = tuple(int(i) for i in np.argwhere(wrong)[0])
+    return f"{int(wrong.sum())} of {e.size} elements differ, first at {at}: {actual[at]}, expected {expected[at]}"
+
+
+def compile_and_run(case, relaxc, folder, flags):
+    model, library = folder / "model.onnx", folder / "libnode.so"
+    onnx.save(case.model, model)
+    done = run([relaxc, model, "-o", library, "--name", "node", *flags], capture_output=True, text=True, check=False)
+    if done.returncode:
+        return None, f"relaxc exits with {done.returncode}: {done.stderr.strip()}"
+    entry = next(iter(rlx.Model(library).functions.values()))
+    try:
+        return entry(*case.inputs.values()), ""
+    except (rlx.RlxError, ValueError) as error:
+        return None, str(error)
+
+
+def check(case, relaxc, flags=()):
+    """An empty string if relaxc agrees with the reference on `case`, else what is wrong."""
+    try:
+        expected = reference(case)
+    except Exception as error:  # the case itself is wrong, which must be seen and not stop the others
+        return f"no reference: {error}"
+    typed_outputs(case.model, expected)
+    with tempfile.TemporaryDirectory() as folder:
+        actual, fault = compile_and_run(case, relaxc, Path(folder), flags)
+    if fault:
+        return fault
+    if len(actual) != len(expected):
+        return f"{len(actual)} outputs, expected {len(expected)}"
+    chosen = case.compare or range(len(expected))
+    faults = [(i, difference(actual[i], np.asarray(expected[i]), case)) for i in chosen]
+    return "; ".join(f"output {i}: {fault}" for i, fault in faults if fault)
