@@ -190,8 +190,9 @@ Values expand_log_sum_exp(GraphBuilder& b, const Op& op) {
   RELAXC_TRY(Value * powers, b.call("exp", {lowered}));
   RELAXC_TRY(Value * sum, b.call("sum", {powers}, attrs_of(op, keep)));
   RELAXC_TRY(Value * log, b.call("log", {sum}));
-  if (!keep) {
-    RELAXC_TRY(top, b.call("squeeze", {top}, {{"axis", axes_of(op, x->shape().size())}}));
+  std::vector<int64_t> axes = axes_of(op, x->shape().size());
+  if (!keep && !axes.empty()) {  // squeeze without axes takes every dim that is 1
+    RELAXC_TRY(top, b.call("squeeze", {top}, {{"axis", axes}}));
   }
   return narrowed(b, b.call("add", {log, top}), op.result()->dtype());
 }

@@ -60,13 +60,17 @@ bool contradict(relax::Info a, relax::Info b) {
   return false;
 }
 
-/// Pairs the dims of two infos of one kind and rank.
+/// Pairs the numbers of two infos of one kind and rank.
 void pair_dims(relax::Info a, relax::Info b, const std::function<void(arith::Expr, arith::Expr)>& f) {
   const std::vector<arith::Expr>*x = nullptr, *y = nullptr;
   if (const auto* s = a->as<relax::TensorInfo>(), *t = b->as<relax::TensorInfo>(); s && t && s->shape && t->shape)
     x = &*s->shape, y = &*t->shape;
   if (const auto* s = a->as<relax::ShapeInfo>(), *t = b->as<relax::ShapeInfo>(); s && t && s->dims && t->dims)
     x = &*s->dims, y = &*t->dims;
+  if (const auto* s = a->as<relax::PrimInfo>(), *t = b->as<relax::PrimInfo>(); s && t && s->value && t->value)
+    f(s->value, t->value);
+  if (const auto* s = a->as<relax::TupleInfo>(), *t = b->as<relax::TupleInfo>(); s && t)
+    for (size_t i = 0; i < s->fields.size() && i < t->fields.size(); ++i) pair_dims(s->fields[i], t->fields[i], f);
   if (x == nullptr || x->size() != y->size()) return;
   for (size_t i = 0; i < x->size(); ++i) f((*x)[i], (*y)[i]);
 }

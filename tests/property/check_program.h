@@ -21,7 +21,7 @@ struct Checks {
   bool prefixes = true;  ///< interprets the module after passes in the middle
   bool jit = true;
   bool exact = false;    ///< inputs are whole numbers, and bits are compared whatever a schedule reordered
-  bool objects = false;  ///< compiles, links and loads by both backends, at -O0 and -O3
+  bool objects = false;  ///< compiles, links and loads by both backends, at -O0 and -O3, what calls nothing outside
 };
 
 /// Parses, prints, transforms, interprets and compiles `text`, and compares what each step gives with what the

@@ -2,8 +2,8 @@
 //
 // Nothing here knows an operator: operands and attributes are drawn by their definitions, and what the operator's own
 // deduction refuses is drawn again. `sizes_` holds one size for each symbol, so that programs stay small and most
-// guards hold at least for these sizes. random_operator.cpp makes the operators, random_region.cpp what has regions or
-// calls.
+// guards hold at least for these sizes. random_operator.cpp makes the operators, random_call.cpp calls and effects,
+// random_region.cpp what has regions.
 #pragma once
 
 #include <optional>
@@ -51,13 +51,20 @@ class RandomFunction {
   // random_region.cpp
   void branch();
   void loop();
-  void call_function();
-  bool match(Info param, Info argument, arith::Substitution& symbols);
-  void call_prim_func();
   void cast();
   void tuple();
   Value* condition();
   std::optional<Info> joined(relax::Op* op, Value* a, Value* b);
+
+  // random_call.cpp
+  void call_function();
+  bool match(Info param, Info argument, arith::Substitution& symbols);
+  void call_prim_func();
+  void make_closure();
+  void call_closure();
+  void call_external();
+  void call_inplace();
+  void effect();
 
   relax::GraphBuilder builder() { return {module_, ops_, block_, *diag_}; }
   arith::Context& context() const { return module_.context(); }
@@ -91,6 +98,8 @@ class RandomFunction {
   std::optional<Diagnostics> diag_;  ///< of the attempt that is under way
   size_t next_name_ = 0;
   bool exact_ = false;
+  bool calls_ = seed_ % 3 != 0;    ///< closures and calls in place
+  bool outside_ = seed_ % 4 == 3;  ///< external functions, text and assertions
   int depth_ = 0;
 };
 

@@ -2,6 +2,7 @@
 #include "tests/property/random_module.h"
 
 #include "compiler/arith/simplify.h"
+#include "compiler/relax/callable.h"
 #include "tests/property/random_function.h"
 #include "tests/property/sizes.h"
 
@@ -122,11 +123,16 @@ void RandomFunction::statement() {
   if (kind < 19) return call_function();
   if (kind < 23) return cast();
   if (kind < 27) return tuple();
+  if (kind < 32 && calls_) return call_closure();
+  if (kind < 34 && calls_) return call_inplace();
+  if (kind < 36 && outside_) return call_external();
+  if (kind < 39 && outside_) return effect();
   operation();
 }
 
 /// The last values, so that little is dead, and sometimes a parameter or the same value twice.
 void RandomFunction::results() {
+  std::erase_if(scope_, [&](Value* value) { return !function_.is_private && relax::holds_callable(value->info); });
   size_t count = 1 + random_.below(3);
   for (size_t k = 0; k < count; ++k) {
     size_t back = random_.chance(85) ? random_.below(std::min<size_t>(scope_.size(), 5)) : random_.below(scope_.size());

@@ -7,7 +7,8 @@ namespace relaxc::property {
 
 /// A module that verifies: functions with symbolic dims that call each other, dataflow blocks and code outside,
 /// operators drawn from the table by their own definitions, branches, loops, tuples, casts with new symbols, prim
-/// funcs. One seed gives one module.
+/// funcs, most with closures and calls in place, some with external functions, text and assertions. One seed gives one
+/// module.
 relax::Module random_module(uint64_t seed, const relax::OpTable& ops);
 
 /// A function of float32 alone whose every number is whole and at most 2^24 in magnitude if its inputs are whole and in

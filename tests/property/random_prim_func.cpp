@@ -64,7 +64,8 @@ class Maker {
     });
   }
 
-  /// An element at a time: a counter in a local, a loop that may be left early, a branch, a let.
+  /// An element at a time: a counter in a local, a loop that may be left early, a branch, a let, an assertion that
+  /// holds, iterations that end early.
   Stmt opaque() {
     DType dtype = out_->dtype;
     return build_.nest(out_->shape, [&](const Indices& i) {
@@ -76,12 +77,33 @@ class Maker {
       Stmt step = build_.store(sum, at, dtype.is_bool() ? value(dtype, i, 1) : so_far + value(dtype, i, 1));
       Stmt inside = build_.let("seen", value(DType::f(32), i, 1), [&](Var seen) {
         Stmt leave = build_.branch(arith::lt(context_.number(DType::f(32), 1.5), seen), build_.leave_loop());
-        return build_.seq({build_.branch(condition(i, 1), step), build_.store(count, at, counted + one), leave});
+        Stmt more = build_.store(count, at, counted + one);
+        if (random_.chance(50)) return build_.seq({build_.branch(condition(i, 1), step), more, leave});
+        Stmt skip = build_.branch(condition(i, 1), build_.next_iteration());
+        return build_.seq({more, assertion(arith::le(counted, limit)), skip, step, repeated(step, i), leave});
       });
       Stmt body =
           build_.seq({build_.store(count, at, context_.zero(DType::i(32))), build_.store(sum, at, value(dtype, i, 1)),
                       build_.loop_while(arith::lt(counted, limit), inside), build_.store(out_, i, so_far)});
       return build_.alloc(count, build_.alloc(sum, body));
+    });
+  }
+
+  Stmt assertion(Expr condition) {
+    tir::Guard guard;
+    guard.condition = condition;
+    guard.code = tir::kAssertion;
+    guard.message = "counted too far";
+    return build_.guard(std::move(guard));
+  }
+
+  /// A loop in the loop: break and continue mean the inner one.
+  Stmt repeated(Stmt step, const Indices& i) {
+    if (random_.chance(50)) return {};
+    return build_.loop("again", build_.index(random_.between(0, 3)), [&](Var again) {
+      Stmt ends = random_.chance(50) ? build_.leave_loop() : build_.next_iteration();
+      Expr when = arith::lt(context_.index(random_.between(0, 2)), again);
+      return build_.seq({build_.branch(random_.chance(50) ? when : condition(i, 1), ends), step});
     });
   }
 

@@ -1,8 +1,6 @@
-// random_region.cpp: branches, loops, calls, casts and tuples.
+// random_region.cpp: branches, loops, casts and tuples.
 #include "compiler/arith/simplify.h"
-#include "compiler/relax/callable.h"
 #include "tests/property/random_function.h"
-#include "tests/property/random_prim_func.h"
 
 namespace relaxc::property {
 
@@ -155,100 +153,6 @@ void RandomFunction::loop() {
   std::vector<Expr> dims = scan->shape();
   dims.insert(dims.begin(), times);
   add(function_.make_result(op, {}, relax::tensor_info(context(), std::move(dims), scan->dtype())));
-}
-
-/// Binds what stands alone in `param` to what `argument` has there; true if it fits at the sizes assumed.
-bool RandomFunction::match(Info param, Info argument, arith::Substitution& symbols) {
-  if (param->kind != argument->kind) return false;
-  auto match_dims = [&](const std::vector<Expr>& wanted, const std::vector<Expr>& given) {
-    if (wanted.size() != given.size()) return false;
-    for (size_t k = 0; k < wanted.size(); ++k) {
-      if (wanted[k].as<arith::VarNode>() != nullptr) symbols.emplace(wanted[k], given[k]);
-      Expr expected = arith::substitute(wanted[k], symbols);
-      for (Var var : arith::free_vars(expected))
-        if (sizes_.count(var) == 0) return false;
-      if (size(expected) != size(given[k])) return false;
-    }
-    return true;
-  };
-  if (const auto* wanted = param->as<TensorInfo>()) {
-    const auto* given = argument->as<TensorInfo>();
-    return wanted->dtype == given->dtype && wanted->shape && given->shape && match_dims(*wanted->shape, *given->shape);
-  }
-  if (const auto* wanted = param->as<relax::ShapeInfo>())
-    return wanted->dims && argument->as<relax::ShapeInfo>()->dims &&
-           match_dims(*wanted->dims, *argument->as<relax::ShapeInfo>()->dims);
-  if (const auto* wanted = param->as<relax::PrimInfo>()) {
-    const auto* given = argument->as<relax::PrimInfo>();
-    if (wanted->dtype != given->dtype) return false;
-    return !wanted->value || (given->value && match_dims({wanted->value}, {given->value}));
-  }
-  if (const auto* wanted = param->as<relax::TupleInfo>()) {
-    const auto& given = argument->as<relax::TupleInfo>()->fields;
-    if (wanted->fields.size() != given.size()) return false;
-    for (size_t k = 0; k < given.size(); ++k)
-      if (!match(wanted->fields[k], given[k], symbols)) return false;
-    return true;
-  }
-  return false;
-}
-
-void RandomFunction::call_function() {
-  std::vector<relax::Function*> others = module_.functions();
-  std::erase(others, &function_);
-  if (others.empty()) return;
-  relax::Function* callee = random_.of(others);
-  arith::Substitution symbols;
-  Values arguments;
-  for (const Value* param : callee->body().arguments) {
-    Values fit;
-    for (Value* value : scope_)
-      if (arith::Substitution tried = symbols; match(param->info, value->info, tried)) fit.push_back(value);
-    if (fit.empty()) return;
-    arguments.push_back(random_.of(fit));
-    (void)match(param->info, arguments.back()->info, symbols);
-  }
-  leave_dataflow();
-  Op* op = builder().append(OpKind::kCallFunction, arguments);
-  op->callee = callee->name;
-  std::vector<Info> results;
-  for (const Value* result : callee->body().results()) results.push_back(result->info);
-  for (Info result : relax::results_of_call(context(), std::move(results), symbols, op->binds))
-    add(function_.make_result(op, {}, result));
-  for (Var mine : op->binds) sizes_[mine] = 3;
-}
-
-void RandomFunction::call_prim_func() {
-  Values tensors = those([&](const Value& value) { return is_tensor(value) && value.shape().size() <= 4; });
-  if (tensors.empty()) return;
-  tir::Builder build(context());
-  arith::Substitution actual;
-  std::unordered_map<Expr, Expr> symbol_of;
-  std::vector<tir::BufferRef> buffers;
-  Values arguments;
-  for (size_t k = 0, count = 1 + random_.below(3); k < count; ++k) {
-    Value* value = random_.of(tensors);
-    std::vector<Expr> shape;
-    for (Expr dim : value->shape()) {
-      if (dim.constant() != nullptr) {
-        shape.push_back(dim);
-        continue;
-      }
-      Expr& symbol = symbol_of[dim];
-      if (!symbol) symbol = context().var("d" + std::to_string(symbol_of.size()));
-      actual[symbol] = dim;
-      shape.push_back(symbol);
-    }
-    buffers.push_back(build.buffer("in" + std::to_string(k), value->dtype(), std::move(shape)));
-    arguments.push_back(value);
-  }
-  std::string name = module_.unique_name(random_.of({"kernel", "fused", "fused_add", "add", "main_1"}));
-  tir::PrimFunc* made = module_.add_prim_func(random_prim_func(context(), random_, name, buffers));
-  tir::BufferRef out = made->params.back().buffer;
-  std::vector<Expr> dims = out->shape;
-  for (Expr& dim : dims) dim = arith::substitute(dim, actual);
-  Op* op = builder().call_tir(name, arguments, {relax::tensor_info(context(), std::move(dims), out->dtype)});
-  add(op->result());
 }
 
 /// Seen with new symbols in the place of some dims, or with a dim's own number.

@@ -1,6 +1,7 @@
 // dead_code.cpp: removes what nobody uses.
 //
-// Backwards over each function: an op stays if it has an effect, if a result is used, or if it binds a symbol that
+// A field of a tuple that the function makes is taken for the value itself. Then backwards over each function: an op
+// stays if it has an effect, if a result is used, or if it binds a symbol that
 // something that stays mentions. Symbols are used by struct info, not by operands, so they are counted apart from the
 // use-lists. Then private functions and prim funcs that no public one reaches go.
 #include <unordered_set>
@@ -19,8 +20,9 @@ class Sweep {
   Sweep(Function& function, const std::set<std::string>& impure) : function_(function), impure_(impure) {}
 
   Changed run() {
-    mark_region(function_.body());
     size_t before = ops_of(function_.body(), true).size();
+    look_through_tuples();
+    mark_region(function_.body());
     // Dead ops may use each other; what is dead is dropped from users to producers.
     std::vector<Op*> ops = ops_of(function_.body(), true);
     for (Op* op : ops)
@@ -30,6 +32,16 @@ class Sweep {
   }
 
  private:
+  /// A field of a tuple that is made here is that value: the other fields are not used by it.
+  void look_through_tuples() {
+    for (Op* op : ops_of(function_.body(), true)) {
+      if (op->kind != OpKind::kTupleGet) continue;
+      const Op* tuple = op->operand(0)->op;
+      if (tuple == nullptr || tuple->kind != OpKind::kTuple) continue;
+      op->result()->replace_all_uses_with(tuple->operand(static_cast<size_t>(op->attrs.integer("index"))));
+    }
+  }
+
   /// Whether the op stays for what it does. Outside a dataflow block nobody vouches for an external function.
   bool stays(const Op& op) const {
     if (has_effect(op) || op.kind == OpKind::kMatchCast) return true;  // a match_cast is a guard

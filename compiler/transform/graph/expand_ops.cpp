@@ -1,8 +1,14 @@
 // expand_ops.cpp: replaces operators that mean other operators by them.
 //
 // LSTM, norms and most function-body operators of ONNX are defined by expansion, so that what follows (folding, fusion,
-// schedules) sees the matmuls inside. An expansion may contain operators that expand again; the walk goes on with what
-// it has inserted.
+// schedules) sees the matmuls inside. An expansion may contain operators that expand again. Every block is written anew
+// from a queue of its ops, at whose front an expansion puts what it made: each op is touched once, however many there
+// are.
+//
+// What an operator requires is more than what its parts require (the channels of an empty tensor still have to make
+// groups), so the first op that takes its place requires it too.
+#include <deque>
+
 #include "compiler/relax/builder.h"
 #include "compiler/transform/passes.h"
 
@@ -11,37 +17,78 @@ namespace {
 
 using namespace relax;
 
-Op* first_expandable(Function& function) {
-  for (Op* op : ops_of(function.body(), true))
-    if (op->kind == OpKind::kOperator && op->def->expand != nullptr) return op;
-  return nullptr;
-}
+class Expansion {
+ public:
+  Expansion(Module& module, PassContext& context) : module_(module), context_(context) {}
 
-Status expand(Module& module, Op& op, PassContext& context) {
-  Diagnostics& diag = context.diag;
-  GraphBuilder builder(module, context.ops, &op, diag);
-  RELAXC_TRY(std::vector<Value*> values, op.def->expand(builder, op));
-  RELAXC_CHECK(values.size() == op.results.size(), std::string(op.def->name) + " expands to another number of results");
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (values[i]->name.empty()) values[i]->name = op.results[i]->name;
-    op.results[i]->replace_all_uses_with(values[i]);
+  Result<Changed> run(Function& function) {
+    Diagnostics& diag = context_.diag;
+    blocks_ = function.body().blocks;
+    while (!blocks_.empty()) {
+      Block* block = blocks_.back();
+      blocks_.pop_back();
+      RELAXC_DO(rewrite(*block));
+    }
+    return changed_;
   }
-  Region& region = *op.block->parent;
-  erase_ops(
-      region, [&](Op* other) { return other == &op; }, false);
-  return Done{};
-}
+
+ private:
+  Status rewrite(Block& block) {
+    Diagnostics& diag = context_.diag;
+    std::deque<Op*> waiting(block.ops.begin(), block.ops.end());
+    std::vector<Requirement> owed;
+    block.ops.clear();
+    while (!waiting.empty()) {
+      Op* op = waiting.front();
+      waiting.pop_front();
+      if (op->kind == OpKind::kOperator && op->def->expand != nullptr) {
+        owed.insert(owed.end(), op->requirements.begin(), op->requirements.end());
+        RELAXC_DO(expand(block, *op, waiting));
+        continue;
+      }
+      op->requirements.insert(op->requirements.end(), owed.begin(), owed.end());
+      owed.clear();
+      block.ops.push_back(op);
+      for (Region* region : op->regions) blocks_.insert(blocks_.end(), region->blocks.begin(), region->blocks.end());
+    }
+    return Done{};
+  }
+
+  /// Puts what `op` means at the front of `waiting`.
+  Status expand(Block& block, Op& op, std::deque<Op*>& waiting) {
+    Diagnostics& diag = context_.diag;
+    size_t before = block.ops.size();
+    GraphBuilder builder(module_, context_.ops, &block, diag);
+    builder.location = op.location;
+    RELAXC_TRY(std::vector<Value*> values, op.def->expand(builder, op));
+    RELAXC_CHECK(values.size() == op.results.size(),
+                 std::string(op.def->name) + " expands to another number of results");
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (values[i]->name.empty()) values[i]->name = op.results[i]->name;
+      op.results[i]->replace_all_uses_with(values[i]);
+    }
+    op.drop_operands();
+    waiting.insert(waiting.begin(), block.ops.begin() + static_cast<std::ptrdiff_t>(before), block.ops.end());
+    block.ops.resize(before);
+    changed_ = Changed::kYes;
+    return Done{};
+  }
+
+  Module& module_;
+  PassContext& context_;
+  std::vector<Block*> blocks_;
+  Changed changed_ = Changed::kNo;
+};
 
 }  // namespace
 
 Result<Changed> expand_ops(relax::Module& module, PassContext& context) {
   Diagnostics& diag = context.diag;
   Changed changed = Changed::kNo;
-  for (Function* function : module.functions())
-    while (Op* op = first_expandable(*function)) {
-      RELAXC_DO(expand(module, *op, context));
-      changed = Changed::kYes;
-    }
+  for (Function* function : module.functions()) {
+    RELAXC_TRY(Changed here, Expansion(module, context).run(*function));
+    changed |= here;
+  }
   return changed;
 }
 
