@@ -199,31 +199,13 @@ Status qlinear_conv(Node& node) {
   return node.set(0, quantized(node, y, v[6], v[7], v[7]->dtype(), 1, 0));
 }
 
-Result<Value*> largest(Node& node, const char* op, Value* x) {
-  return node.call(op, {x}, {{"axis", std::vector<int64_t>{}}, {"keepdims", false}});
-}
-
-/// Scale and zero point from the data's own range, which always holds 0.
 Status dynamic_quantize(Node& node) {
   Diagnostics& diag = node.diag;
-  RELAXC_TRY(Value * x, node.input(0));
-  DType dtype = x->dtype();
-  Value *zero = node.scalar(dtype, 0), *steps = node.scalar(dtype, 255);
-  RELAXC_TRY(Value * high, largest(node, "max", x));
-  RELAXC_TRY(high, node.call("maximum", {high, zero}));
-  RELAXC_TRY(Value * low, largest(node, "min", x));
-  RELAXC_TRY(low, node.call("minimum", {low, zero}));
-  RELAXC_TRY(Value * range, node.call("subtract", {high, low}));
-  RELAXC_TRY(Value * scale, node.call("divide", {range, steps}));
-  RELAXC_TRY(Value * point, node.call("divide", {low, scale}));
-  RELAXC_TRY(point, node.call("subtract", {zero, point}));
-  RELAXC_TRY(point, node.call("maximum", {point, zero}));
-  RELAXC_TRY(point, node.call("minimum", {point, steps}));
-  RELAXC_TRY(point, node.call("round", {point}));
-  RELAXC_TRY(point, astype(node, point, DType::u(8)));
-  RELAXC_DO(node.set(1, scale));
-  RELAXC_DO(node.set(2, point));
-  return node.set(0, quantized(node, x, scale, point, DType::u(8), 0, 0));
+  Chain c(node);
+  Quantization q = quantized_by_range(c, c.input(0));
+  RELAXC_DO(c.set(1, q.scale));
+  RELAXC_DO(c.set(2, q.zero));
+  return c.set(0, q.y);
 }
 
 constexpr Converter kRows[] = {
@@ -242,12 +224,25 @@ Value* centered(Chain& c, Value* x, Value* zero, int64_t axis) {
   return c.ok() ? c.take(centered(c.node, x, zero, axis)) : nullptr;
 }
 
-Value* dequantized(Chain& c, Value* x, Value* scale, Value* zero, int64_t axis) {
-  return c.ok() ? c.take(dequantized(c.node, x, scale, zero, axis, 0)) : nullptr;
+Value* dequantized(Chain& c, Value* x, Value* scale, Value* zero, int64_t axis, int64_t block) {
+  return c.ok() ? c.take(dequantized(c.node, x, scale, zero, axis, block)) : nullptr;
 }
 
 Value* quantized(Chain& c, Value* x, Value* scale, Value* zero, DType dtype, int64_t axis) {
   return c.ok() ? c.take(quantized(c.node, x, scale, zero, dtype, axis, 0)) : nullptr;
+}
+
+Quantization quantized_by_range(Chain& c, Value* x) {
+  if (!c.ok()) return {};
+  DType dtype = x->dtype();
+  Value *zero = c.number(dtype, 0), *steps = c.number(dtype, 255);
+  Value* high = c.call("maximum", {c.reduce("max", x, Ints{}, false), zero});
+  Value* low = c.call("minimum", {c.reduce("min", x, Ints{}, false), zero});
+  Value* scale = c.divide(c.subtract(high, low), steps);
+  Value* point = c.subtract(zero, c.divide(low, scale));
+  point = c.call("minimum", {c.call("maximum", {point, zero}), steps});
+  point = c.as(c.call("round", {point}), DType::u(8));
+  return {quantized(c, x, scale, point, DType::u(8)), scale, point};
 }
 
 }  // namespace relaxc::frontend

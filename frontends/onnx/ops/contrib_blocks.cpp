@@ -1,0 +1,176 @@
+// contrib_blocks.cpp: products and lookups with weights of 2, 4 or 8 bits, which have a scale for each block.
+//
+// A weight is unpacked into one integer an element, scaled, and multiplied as any other matrix; a lookup takes its rows
+// first, so that a table stays as it is stored.
+#include <array>
+#include <cstring>
+
+#include "frontends/onnx/converter.h"
+#include "frontends/onnx/quantized.h"
+
+namespace relaxc::frontend {
+namespace {
+
+constexpr std::string_view kMicrosoft = "com.microsoft";
+constexpr DType kU8 = DType::u(8);
+
+/// Bytes [..., n] as the values they hold, [..., n * 8 / bits], lowest bits first.
+Value* unpacked(Chain& c, Value* packed, int64_t bits) {
+  if (bits == 8 || !c.ok()) return packed;
+  std::vector<Value*> parts;
+  for (int64_t shift = 0; shift < 8; shift += bits) {
+    Value* part = shift == 0 ? packed : c.call("right_shift", {packed, c.number(kU8, static_cast<double>(shift))});
+    parts.push_back(c.call("bitwise_and", {part, c.number(kU8, static_cast<double>((1 << bits) - 1))}));
+  }
+  std::vector<Expr> dims = packed->shape();
+  dims.back() = c.node.simplify(dims.back() * (8 / bits));
+  Value* all = c.call("stack", parts, {{"axis", rank_of(packed)}});
+  return c.reshape(all, std::move(dims));
+}
+
+struct Blocks {
+  int64_t rows, columns, size, bits, count;
+};
+
+Result<Blocks> blocks_of(Node& node) {
+  Blocks b{node.int_attr("N", 0), node.int_attr("K", 0), node.int_attr("block_size", 0), node.int_attr("bits", 4), 0};
+  if (b.rows < 1 || b.columns < 1 || b.size < 1 || b.rows > INT32_MAX || b.columns > INT32_MAX || b.size > INT32_MAX)
+    return node.error(Kind::invalid_attribute, "N, K and block_size must be positive 32-bit numbers");
+  if (b.bits != 2 && b.bits != 4 && b.bits != 8)
+    return node.error(Kind::unsupported, "weights of {} bits are not supported; 2, 4 and 8 are", b.bits);
+  if (b.size * b.bits % 8 != 0)
+    return node.error(Kind::invalid_attribute, "a block of {} weights does not end with a byte", b.size);
+  b.count = (b.columns + b.size - 1) / b.size;
+  return b;
+}
+
+/// The zero points as [rows, count, 1] of the scale's dtype: packed, one float each, or the middle of the range.
+Value* zero_points(Chain& c, Value* zero, const Blocks& b, DType dtype) {
+  Node& node = c.node;
+  if (zero == nullptr) return c.number(dtype, static_cast<double>(1 << (b.bits - 1)));
+  if (!c.ok()) return nullptr;
+  if (zero->dtype() == kU8) {
+    int64_t bytes = (b.count * b.bits + 7) / 8;
+    zero = unpacked(c, c.reshape(zero, {node.index(b.rows), node.index(bytes)}), b.bits);
+    zero = c.slice(zero, 1, node.index(0), node.index(b.count));
+  }
+  return c.as(c.reshape(zero, {node.index(b.rows), node.index(b.count), node.index(1)}), dtype);
+}
+
+/// A times the transpose of the weight [N, K].
+Status matmul_n_bits(Node& node) {
+  Diagnostics& diag = node.diag;
+  Chain c(node);
+  RELAXC_TRY(Blocks b, blocks_of(node));
+  Value *a = c.input(0), *packed = c.input(1), *scales = c.input(2), *zero = c.optional(3), *bias = c.optional(5);
+  if (!c.ok()) return c.failed();
+  if (node.has(4)) return node.error(Kind::unsupported, "g_idx, which is deprecated, is not supported");
+  if (node.int_attr("weight_prepacked", 0) != 0)
+    return node.error(Kind::unsupported, "weights in the layout of a device (weight_prepacked) are not supported");
+  DType dtype = a->dtype();
+  auto dims = [&](int64_t last) { return node.indices({b.rows, b.count, last}); };
+  Value* weight = unpacked(c, c.reshape(packed, dims(b.size * b.bits / 8)), b.bits);
+  weight = c.subtract(c.as(weight, dtype), zero_points(c, zero, b, dtype));
+  weight = c.multiply(weight, c.as(c.reshape(scales, dims(1)), dtype));
+  weight = c.reshape(weight, node.indices({b.rows, b.count * b.size}));
+  if (b.count * b.size != b.columns) weight = c.slice(weight, 1, node.index(0), node.index(b.columns));
+  return c.set(0, c.plus(c.matmul(a, c.permute(weight, {1, 0})), bias));
+}
+
+// The values of the 16 codes, from bitsandbytes: float4, and quantiles of the normal distribution.
+constexpr std::array<float, 16> kFloat4 = {
+    0.F,  5.208333333e-03F,  0.66666667F,  1.F,  0.33333333F,  0.5F,  0.16666667F,  0.25F,
+    -0.F, -5.208333333e-03F, -0.66666667F, -1.F, -0.33333333F, -0.5F, -0.16666667F, -0.25F};
+constexpr std::array<float, 16> kNormal4 = {-1.F,
+                                            -0.6961928009986877F,
+                                            -0.5250730514526367F,
+                                            -0.39491748809814453F,
+                                            -0.28444138169288635F,
+                                            -0.18477343022823334F,
+                                            -0.09105003625154495F,
+                                            0.F,
+                                            0.07958029955625534F,
+                                            0.16093020141124725F,
+                                            0.24611230194568634F,
+                                            0.33791524171829224F,
+                                            0.44070982933044434F,
+                                            0.5626170039176941F,
+                                            0.7229568362236023F,
+                                            1.F};
+
+/// Codes of 4 bits, the upper half of a byte first, in blocks of the flat weight [N, K].
+Status matmul_bnb4(Node& node) {
+  Diagnostics& diag = node.diag;
+  Chain c(node);
+  RELAXC_TRY(Blocks b, blocks_of(node));
+  int64_t kind = node.int_attr("quant_type", 1);
+  if (kind != 0 && kind != 1)
+    return node.error(Kind::invalid_attribute, "quant_type must be 0 (FP4) or 1 (NF4), found {}", kind);
+  if (node.int_attr("transB", 1) == 0) return node.error(Kind::unsupported, "transB must be 1");
+  Value *a = c.input(0), *packed = c.input(1), *largest = c.input(2);
+  if (!c.ok()) return c.failed();
+  int64_t elements = b.rows * b.columns, blocks = (elements + b.size - 1) / b.size;
+  Value* flat = c.reshape(packed, {node.index((elements + 1) / 2)});
+  Value* codes = c.call(
+      "stack", {c.call("right_shift", {flat, c.number(kU8, 4)}), c.call("bitwise_and", {flat, c.number(kU8, 15)})},
+      {{"axis", int64_t{1}}});
+  codes = c.slice(c.reshape(codes, {node.index((elements + 1) / 2 * 2)}), 0, node.index(0), node.index(elements));
+  const auto& table = kind == 0 ? kFloat4 : kNormal4;
+  std::vector<std::byte> bytes(sizeof table);
+  std::memcpy(bytes.data(), table.data(), sizeof table);
+  Value* values = node.builder().constant(relax::ConstantData::inline_bytes(DType::f(32), {16}, std::move(bytes)));
+  Value* weight = c.call("take", {values, c.as(codes, DType::i(32))}, {{"axis", int64_t{0}}});
+  Value* scale =
+      c.call("repeat", {c.reshape(largest, {node.index(blocks)})}, {{"repeats", b.size}, {"axis", int64_t{0}}});
+  weight = c.multiply(weight, c.slice(c.as(scale, DType::f(32)), 0, node.index(0), node.index(elements)));
+  weight = c.reshape(c.as(weight, a->dtype()), node.indices({b.rows, b.columns}));
+  return c.set(0, c.matmul(a, c.permute(weight, {1, 0})));
+}
+
+/// Rows of a table in blocks along another axis (or the same, and then the whole table is scaled first).
+Status gather_blocks(Node& node) {
+  Diagnostics& diag = node.diag;
+  Chain c(node);
+  Value *data = c.input(0), *indices = c.input(1), *scales = c.input(2), *zero = c.optional(3);
+  if (!c.ok()) return c.failed();
+  int64_t bits = data->dtype() == kU8 ? node.int_attr("bits", 4) : 8, rank = rank_of(data);
+  if (bits != 2 && bits != 4 && bits != 8)
+    return node.error(Kind::unsupported, "elements of {} bits are not supported; 2, 4 and 8 are", bits);
+  RELAXC_TRY(int64_t gather, normal_axis(node, node.int_attr("gather_axis", 0), rank));
+  RELAXC_TRY(int64_t axis, normal_axis(node, node.int_attr("quantize_axis", 1), rank));
+  int64_t block = node.int_attr("block_size", 128);
+  if (block < 1) return node.error(Kind::unsupported, "block_size must be positive, found {}", block);
+  DType dtype = scales->dtype();
+  auto taken = [&](Value* x) { return c.call("take", {x, indices}, {{"axis", gather}}); };
+  bool first = gather != axis && gather != rank - 1;
+  if (first) {
+    data = taken(data);
+    scales = taken(scales);
+    if (zero != nullptr) zero = taken(zero);
+    if (axis > gather) axis += rank_of(indices) - 1;
+  }
+  bool bytes = c.ok() && data->dtype() == kU8;
+  if (bytes) data = unpacked(c, data, bits);
+  if (bytes && zero != nullptr) zero = unpacked(c, zero, bits);
+  if (!c.ok()) return c.failed();
+  // Zero points are packed as the data is, and so may be more than there are scales.
+  size_t last = scales->shape().size() - 1;
+  if (zero != nullptr && !arith::prove_equal(zero->shape()[last], scales->shape()[last], node.facts()))
+    zero = c.slice(zero, static_cast<int64_t>(last), node.index(0), scales->shape()[last]);
+  if (zero == nullptr && bytes) {
+    data = c.subtract(c.as(data, DType::i(32)), c.number(DType::i(32), static_cast<double>(1 << (bits - 1))));
+  }
+  Value* y = c.as(dequantized(c, data, scales, zero, axis, block), dtype);
+  return c.set(0, first ? y : taken(y));
+}
+
+constexpr Converter kRows[] = {
+    {.name = "MatMulNBits", .convert = matmul_n_bits, .note = "2, 4 and 8 bits, without g_idx", .domain = kMicrosoft},
+    {.name = "MatMulBnb4", .convert = matmul_bnb4, .note = "transposed weights", .domain = kMicrosoft},
+    {.name = "GatherBlockQuantized", .convert = gather_blocks, .note = "integers", .domain = kMicrosoft},
+};
+
+}  // namespace
+}  // namespace relaxc::frontend
+
+RELAXC_CONVERTERS(contrib_blocks, kRows)

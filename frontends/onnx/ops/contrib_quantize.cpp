@@ -1,0 +1,236 @@
+// contrib_quantize.cpp: the operators that ONNX Runtime's quantizer writes: arithmetic, activations and pools on
+// quantized tensors, and products of integers.
+//
+// An operator on quantized tensors is its float form between a dequantization and a quantization; where products are
+// summed, the integers are, which is exact. The operands come as triples: tensor, scale, zero point.
+#include "frontends/onnx/converter.h"
+#include "frontends/onnx/quantized.h"
+
+namespace relaxc::frontend {
+namespace {
+
+constexpr std::string_view kMicrosoft = "com.microsoft";
+constexpr DType kF32 = DType::f(32), kI32 = DType::i(32);
+
+/// Inputs `at`, `at` + 1, `at` + 2 as floats.
+Value* operand(Chain& c, size_t at) {
+  Value *x = c.input(at), *scale = c.input(at + 1), *zero = c.optional(at + 2);
+  return dequantized(c, x, scale, zero);
+}
+
+/// Sets the output, with the scale and zero point of inputs `at` and `at` + 1; without one the zero point is 0 of the
+/// dtype of input `like`.
+Status set_quantized(Chain& c, Value* y, size_t at, size_t like) {
+  Value *scale = c.input(at), *zero = c.optional(at + 1), *model = c.input(like);
+  return c.ok() ? c.set(0, quantized(c, y, scale, zero, zero == nullptr ? model->dtype() : zero->dtype())) : c.failed();
+}
+
+template <const char* Op>
+Status binary(Node& node) {
+  Chain c(node);
+  Value *a = operand(c, 0), *b = operand(c, 3);
+  return set_quantized(c, c.call(Op, {a, b}), 6, 0);
+}
+constexpr char kAdd[] = "add", kMul[] = "multiply";
+
+Status sigmoid(Node& node) {
+  Chain c(node);
+  return set_quantized(c, c.call("sigmoid", {operand(c, 0)}), 3, 0);
+}
+
+Status leaky_relu(Node& node) {
+  Chain c(node);
+  Value* y = c.call("nn.leaky_relu", {operand(c, 0)}, {{"alpha", node.float_attr("alpha", 0.01F)}});
+  return set_quantized(c, y, 3, 0);
+}
+
+/// Without an axis it is the last one, whatever the operator set.
+Status softmax(Node& node) {
+  Chain c(node);
+  int64_t opset = node.has_attr("axis") ? node.int_attr("opset", 13) : 13;
+  return set_quantized(c, c.onnx("Softmax", opset, {operand(c, 0)}), 3, 0);
+}
+
+/// A pool of ai.onnx, in either layout.
+template <const char* Op>
+Status pool(Node& node) {
+  Chain c(node);
+  bool last = node.int_attr("channels_last", 0) != 0;
+  Value* x = operand(c, 0);
+  Value* y = c.onnx(Op, 19, {last ? c.channels_first(x) : x});
+  return set_quantized(c, last ? c.channels_last(y) : y, 3, 0);
+}
+constexpr char kAveragePool[] = "AveragePool", kGlobalAveragePool[] = "GlobalAveragePool";
+
+Status reduce_mean(Node& node) {
+  Chain c(node);
+  return set_quantized(c, c.onnx("ReduceMean", 13, {operand(c, 0)}), 3, 0);
+}
+
+Status where(Node& node) {
+  Chain c(node);
+  Value* condition = c.input(0);
+  Value *x = operand(c, 1), *y = operand(c, 4);
+  return set_quantized(c, c.where(condition, x, y), 7, 1);
+}
+
+/// Scale and zero point of the result come first, then triples.
+Status concat(Node& node) {
+  Diagnostics& diag = node.diag;
+  Chain c(node);
+  if (node.inputs() < 5 || (node.inputs() - 2) % 3 != 0)
+    return node.error(Kind::wrong_arity, "it takes 2 inputs and 3 for each tensor, found {}", node.inputs());
+  std::vector<Value*> parts;
+  for (size_t i = 2; i < node.inputs(); i += 3) parts.push_back(operand(c, i));
+  if (!c.ok()) return c.failed();
+  RELAXC_TRY(int64_t axis, normal_axis(node, node.int_attr("axis", 0), rank_of(parts[0])));
+  return set_quantized(c, c.concat(parts, axis), 0, 2);
+}
+
+/// QLinearConv with the channels of x and y last, if asked for; the weight is as in ai.onnx.
+Status convolution(Node& node) {
+  Chain c(node);
+  bool last = node.int_attr("channels_last", 0) != 0;
+  std::vector<Value*> inputs{c.input(0)};
+  if (last) inputs[0] = c.channels_first(inputs[0]);
+  for (size_t i = 1; i < node.inputs(); ++i)
+    if (i < 8 || node.has(i)) inputs.push_back(c.input(i));
+  Value* y = c.onnx("QLinearConv", 10, inputs);
+  return c.set(0, last ? c.channels_last(y) : y);
+}
+
+/// A maximum needs no scale.
+Status max_pool_last(Node& node) {
+  Chain c(node);
+  return c.set(0, c.channels_last(c.onnx("MaxPool", 12, {c.channels_first(c.input(0))})));
+}
+
+/// A matrix of Gemm, transposed if the attribute says so.
+Value* matrix(Chain& c, size_t at, const char* transposed) {
+  Value* x = c.input(at);
+  return c.ok() && c.node.int_attr(transposed, 0) != 0 ? c.permute(x, {1, 0}) : x;
+}
+
+/// alpha * a_scale * b_scale * ((A - zero) (B - zero) + C), quantized if there is a scale for it.
+Status gemm(Node& node) {
+  Chain c(node);
+  Value *a = matrix(c, 0, "transA"), *b = matrix(c, 3, "transB"), *addend = c.optional(6), *y_scale = c.optional(7);
+  Value* sum = c.matmul(centered(c, a, c.optional(2), -2), centered(c, b, c.optional(5), -1));
+  sum = c.as(c.plus(sum, addend), kF32);
+  Value* scale = c.multiply(c.multiply(c.input(1), c.input(4)), node.float_attr("alpha", 1));
+  Value* y = c.multiply(sum, scale);
+  return y_scale == nullptr ? c.set(0, y) : set_quantized(c, y, 7, 0);
+}
+
+/// A zero point or scale by row of a matrix, as a column.
+Value* by_row(Chain& c, Value* x) {
+  if (!c.ok() || x == nullptr || rank_of(x) != 1 || x->shape()[0].is_constant(1)) return x;
+  return c.call("expand_dims", {x}, {{"axis", Ints{1}}});
+}
+
+/// a_scale * b_scale * (A - zero) (B - zero) + bias.
+Status matmul_to_float(Node& node) {
+  Chain c(node);
+  Value *a = c.input(0), *b = c.input(1), *bias = c.optional(6);
+  Value* sum = c.matmul(centered(c, a, c.optional(4), -2), centered(c, b, c.optional(5), -1));
+  Value* scale = c.multiply(by_row(c, c.input(2)), c.input(3));
+  if (!c.ok()) return c.failed();
+  return c.set(0, c.plus(c.multiply(c.as(sum, scale->dtype()), scale), bias));
+}
+
+/// The same with A quantized by its own range.
+Status dynamic_matmul(Node& node) {
+  Chain c(node);
+  Value *b = c.input(1), *b_scale = c.input(2), *b_zero = c.optional(3), *bias = c.optional(4);
+  Quantization a = quantized_by_range(c, c.input(0));
+  Value* sum = c.as(c.matmul(centered(c, a.y, a.zero), centered(c, b, b_zero, -1)), kF32);
+  return c.set(0, c.plus(c.multiply(sum, c.multiply(a.scale, b_scale)), bias));
+}
+
+Status matmul_wide(Node& node) {
+  Chain c(node);
+  return c.set(0, c.matmul(c.as(c.input(0), kI32), c.as(c.input(1), kI32)));
+}
+
+Status multiply_integers(Node& node) {
+  Chain c(node);
+  Value *a = centered(c, c.input(0), c.optional(1)), *b = centered(c, c.input(2), c.optional(3));
+  return c.set(0, c.multiply(a, b));
+}
+
+Status sum_integers(Node& node) {
+  Chain c(node);
+  return c.set(0, c.onnx("ReduceSum", 11, {c.as(c.input(0), kI32)}));
+}
+
+/// Without an axis, one scale for all; else by axis, 1-D as in ai.onnx.
+Status dequantize(Node& node) {
+  Chain c(node);
+  Value *x = c.input(0), *scale = c.input(1), *zero = c.optional(2);
+  return c.set(0, dequantized(c, x, scale, zero, node.int_attr("axis", 1)));
+}
+
+Status quantize(Node& node) {
+  Chain c(node);
+  Value *x = c.input(0), *scale = c.input(1), *zero = c.optional(2);
+  if (!c.ok()) return c.failed();
+  DType dtype = zero == nullptr ? DType::u(8) : zero->dtype();
+  return c.set(0, quantized(c, x, scale, zero, dtype, node.int_attr("axis", 1)));
+}
+
+/// Rows of a quantized table: only those that are looked up become floats.
+Value* rows(Chain& c, size_t table, Value* ids, size_t scale, size_t zero) {
+  Value* found = c.call("take", {c.input(table), ids}, {{"axis", int64_t{0}}});
+  return dequantized(c, found, c.input(scale), c.input(zero));
+}
+
+/// EmbedLayerNormalization of quantized tables, gamma and beta.
+Status embed_layer_norm(Node& node) {
+  Diagnostics& diag = node.diag;
+  Chain c(node);
+  Value *ids = c.input(0), *segments = c.optional(1), *mask = c.optional(7);
+  if (!c.ok()) return c.failed();
+  RELAXC_DO(expect_rank(node, ids, 2, "input_ids"));
+  Value* sum = c.add(rows(c, 2, ids, 8, 13), rows(c, 3, c.arange(node.index(0), ids->shape()[1]), 9, 14));
+  if (segments != nullptr && node.has(4)) sum = c.add(sum, rows(c, 4, segments, 10, 15));
+  Value *gamma = dequantized(c, c.input(5), c.input(11), c.input(16)),
+        *beta = dequantized(c, c.input(6), c.input(12), c.input(17));
+  Attrs attrs{{"axes", Ints{-1}}, {"epsilon", node.float_attr("epsilon", 1e-12F)}};
+  RELAXC_DO(c.set(0, c.call("nn.layer_norm", {sum, gamma, beta}, std::move(attrs))));
+  if (!node.wants(1)) return Done{};
+  if (mask == nullptr) return c.set(1, c.call("zeros", {node.shape({ids->shape()[0]})}, {{"dtype", kI32}}));
+  Value* word = c.as(c.call("equal", {mask, c.like(mask, 1)}), kI32);
+  return c.set(1, c.reduce("sum", word, Ints{1}, false));
+}
+
+constexpr Converter kRows[] = {
+    {.name = "QLinearAdd", .convert = binary<kAdd>, .domain = kMicrosoft},
+    {.name = "QLinearMul", .convert = binary<kMul>, .domain = kMicrosoft},
+    {.name = "QLinearSigmoid", .convert = sigmoid, .domain = kMicrosoft},
+    {.name = "QLinearLeakyRelu", .convert = leaky_relu, .domain = kMicrosoft},
+    {.name = "QLinearSoftmax", .convert = softmax, .domain = kMicrosoft},
+    {.name = "QLinearAveragePool",
+     .convert = pool<kAveragePool>,
+     .note = "what a window reads behind the padding does not count, as in AveragePool since opset 19",
+     .domain = kMicrosoft},
+    {.name = "QLinearGlobalAveragePool", .convert = pool<kGlobalAveragePool>, .domain = kMicrosoft},
+    {.name = "QLinearReduceMean", .convert = reduce_mean, .domain = kMicrosoft},
+    {.name = "QLinearWhere", .convert = where, .domain = kMicrosoft},
+    {.name = "QLinearConcat", .convert = concat, .domain = kMicrosoft},
+    {.name = "QLinearConv", .convert = convolution, .domain = kMicrosoft},
+    {.name = "NhwcMaxPool", .convert = max_pool_last, .domain = kMicrosoft},
+    {.name = "QGemm", .convert = gemm, .domain = kMicrosoft},
+    {.name = "MatMulIntegerToFloat", .convert = matmul_to_float, .domain = kMicrosoft},
+    {.name = "DynamicQuantizeMatMul", .convert = dynamic_matmul, .domain = kMicrosoft},
+    {.name = "MatMulInteger16", .convert = matmul_wide, .domain = kMicrosoft},
+    {.name = "MulInteger", .convert = multiply_integers, .domain = kMicrosoft},
+    {.name = "ReduceSumInteger", .convert = sum_integers, .domain = kMicrosoft},
+    {.name = "DequantizeLinear", .convert = dequantize, .domain = kMicrosoft},
+    {.name = "QuantizeLinear", .convert = quantize, .domain = kMicrosoft},
+    {.name = "QEmbedLayerNormalization", .convert = embed_layer_norm, .domain = kMicrosoft},
+};
+
+}  // namespace
+}  // namespace relaxc::frontend
+
+RELAXC_CONVERTERS(contrib_quantize, kRows)
