@@ -213,7 +213,8 @@ class HostFunction {
   void require_declared(FunctionCall& call);
   int32_t our_symbol(Expr e) const;
   void make_room(const Op& op, FunctionCall& call);
-  Status invoke_function(const Op& op, FunctionCall& call);
+  BufferRef frame_of(const FunctionCall& call);
+  void invoke_function(FunctionCall& call);
   void bind_called(const Op& op, FunctionCall& call);
   BufferRef in_memory(Info info, DType dtype, bool read);
 

@@ -78,7 +78,7 @@ Status HostFunction::call_function(Op& op) {
       call.arguments[i] =
           in_memory(call.actuals[i], stored(call.formals[i]), call.callee.read.count(call.callee.inputs[i]) != 0);
   make_room(op, call);
-  RELAXC_DO(invoke_function(op, call));
+  invoke_function(call);
   bind_called(op, call);
   return Done{};
 }
@@ -259,10 +259,25 @@ BufferRef HostFunction::in_memory(Info info, DType dtype, bool read) {
   return memory;
 }
 
-Status HostFunction::invoke_function(const Op& op, FunctionCall& call) {
-  BufferRef frame = build_.buffer(op.callee + "_frame", DType::u(8), {build_.index(1)}, tir::Scope::kGlobal,
-                                  WeightLayout::kAlignment);
-  steps_->alloc(frame);  // of the right size once the callee is planned
+/// Memory of the callee: in ours where its symbols are bounded, else claimed. Its size is known once it is planned.
+BufferRef HostFunction::frame_of(const FunctionCall& call) {
+  std::string name = call.callee.function->name + "_frame";
+  bool bounded = std::all_of(call.callee.symbols.begin(), call.callee.symbols.end(), [&](Var symbol) {
+    return !symbol.dtype().is_index() || symbols_.bounded(call.found.at(symbol));
+  });
+  if (bounded) {
+    BufferRef frame =
+        build_.buffer(name, DType::u(8), {build_.index(1)}, tir::Scope::kGlobal, WeightLayout::kAlignment);
+    steps_->alloc(frame);
+    return frame;
+  }
+  Var bytes = context().var(name + "_bytes");
+  steps_->let(bytes, build_.index(1));
+  return claim(name, DType::u(8), {bytes});
+}
+
+void HostFunction::invoke_function(FunctionCall& call) {
+  BufferRef frame = frame_of(call);
 
   // A data-dependent result of the callee finds its capacity where it leaves its dims.
   size_t dim = 0;
@@ -289,7 +304,6 @@ Status HostFunction::invoke_function(const Op& op, FunctionCall& call) {
   if (call.callee.needs_heap) invoke.args.push_back(heap());
   for (Var symbol : call.callee.symbols) invoke.args.push_back(call.found.at(symbol));
   steps_->add(build_.invoke(std::move(invoke)));
-  return Done{};
 }
 
 /// Numbers that only the callee knew become symbols here; then the results are what their infos say.

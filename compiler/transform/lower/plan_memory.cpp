@@ -76,6 +76,7 @@ class MemoryPlan {
   /// Frames of called host functions get the size that their callee needs with the call's symbols. Null: reported.
   tir::Stmt size_frames(const tir::PrimFunc& host, const arith::Facts& facts) {
     std::map<BufferRef, BufferRef> sized;
+    arith::Substitution claimed;
     bool failed = false;
     tir::for_each_stmt(host.body, [&](tir::Stmt s) {
       const auto* invoke = s.as<tir::Invoke>();
@@ -85,6 +86,10 @@ class MemoryPlan {
       for (size_t i = 0; i < callee.params.size(); ++i)
         if (callee.params[i].buffer == nullptr) symbols[callee.params[i].var] = std::get<Expr>(invoke->args[i]);
       BufferRef frame = std::get<BufferRef>(invoke->args[arena_index(callee)]);
+      if (frame->shape[0].as<arith::VarNode>() != nullptr) {  // claimed: its size is a number of the run
+        claimed[frame->shape[0]] = arith::substitute(sizes_.at(invoke->callee), symbols);
+        return;
+      }
       std::optional<Expr> bytes = over_parameters(arith::substitute(sizes_.at(invoke->callee), symbols), host, facts);
       if (!bytes) {
         context_.diag.error(host.location, Kind::unbounded, "the memory of a call of '{}' has no bound before the run",
@@ -95,8 +100,13 @@ class MemoryPlan {
       sized[frame] = build_.buffer(frame->name, frame->dtype, {*bytes}, frame->scope, frame->alignment);
     });
     if (failed) return {};
-    if (sized.empty()) return host.body;
+    if (sized.empty() && claimed.empty()) return host.body;
     tir::Rewriter rewriter;
+    rewriter.on_stmt = [&](tir::Stmt s) {
+      const auto* let = s.as<tir::Let>();
+      auto bytes = let == nullptr ? claimed.end() : claimed.find(let->var);
+      return bytes == claimed.end() ? s : build_.let(let->var, bytes->second, let->body);
+    };
     rewriter.on_buffer = [&](BufferRef buffer) { return sized.count(buffer) != 0 ? sized.at(buffer) : buffer; };
     return tir::rewrite(module_.context(), host.body, rewriter);
   }

@@ -154,6 +154,37 @@ class Module:
     check_same_with_room(program, {floats({3}, 0.5), tensor(DType::f(32), {}, {limit})});
 }
 
+TEST_CASE("a callee of unbounded arguments gets its memory from the heap") {
+  Program program(R"(
+@I.ir_module
+class Module:
+    @R.function(private=True)
+    def ranks(x: R.Tensor(("n",), "float32")) -> R.Tensor(("n",), "float32"):
+        n = T.int64()
+        a = R.sort(x, axis=0)
+        b = R.cumsum(a, axis=0)
+        c = R.sort(b, axis=0, descending=True)
+        return c
+
+    @R.function
+    def main(x: R.Tensor((3,), "float32"), limit: R.Tensor((), "float32")):
+        k = T.int64()
+        go = R.const(True, "bool")
+        with R.loop(condition=go, carried=(x,), sinfo_args=(R.Tensor((k,), "float32"),)) as (i, a):
+            b = R.concat((a, x), axis=0)
+            s = R.sum(b)
+            c = R.less(s, limit)
+            r = R.carry(b, condition=c)
+        y = Module.ranks(r)
+        z = Module.ranks(y)
+        return z
+)");
+  INFO(program.messages());
+  REQUIRE(program.ok());
+  for (double limit : {-1.0, 3.0, 40.0})
+    check_same_with_room(program, {floats({3}, 0.5), tensor(DType::f(32), {}, {limit})});
+}
+
 TEST_CASE("a loop in a loop gives back what an iteration claimed") {
   Program program(R"(
 @R.function
