@@ -40,8 +40,14 @@ std::string FunctionPrinter::run() {
   std::string body = std::move(out_);
   out_ = std::move(head);
   attributes();
-  for (Var var : mentioned_)
+  std::vector<Var> declared = mentioned_;
+  for (Var var : declared)
     line(namer_.of(var) + " = T." + (var.dtype().is_index() ? "int64" : to_string(var.dtype())) + "()");
+  std::erase_if(declared, [&](Var var) {
+    return std::find(function_.symbols.begin(), function_.symbols.end(), var) != function_.symbols.end();
+  });
+  std::string bounds = bounds_of(declared);  // of symbols that get their value in the body
+  if (!bounds.empty()) line("R.func_attr({" + bounds + "})");
   if (calls_) line("cls = " + class_name_);
   return out_ + body;
 }
@@ -118,23 +124,33 @@ void FunctionPrinter::attributes() {
   auto add = [&](const std::string& key, const std::string& value) {
     entries += (entries.empty() ? "\"" : ", \"") + key + "\": " + value;
   };
-  std::string lower, upper, multiple;
+  std::vector<Var> mentioned = mentioned_;
+  for (const auto& [key, value] : function_.attrs) add(key, attr_text(value));
+  std::string bounds = bounds_of(function_.symbols);
+  mentioned_ = mentioned;  // the bounds stand above the declarations and need none
+  if (!bounds.empty()) entries += (entries.empty() ? "" : ", ") + bounds;
+  if (!entries.empty()) line("R.func_attr({" + entries + "})");
+}
+
+/// What is declared of symbols, as entries of R.func_attr.
+std::string FunctionPrinter::bounds_of(const std::vector<Var>& symbols) {
+  std::string entries, lower, upper, multiple;
+  auto add = [&](const std::string& key, const std::string& value) {
+    entries += (entries.empty() ? "\"" : ", \"") + key + "\": " + value;
+  };
   auto bound = [&](std::string& list, Var var, int64_t value) {
     list += (list.empty() ? "\"" : ", \"") + names_.var(var) + "\": " + std::to_string(value);
   };
-  std::vector<Var> mentioned = mentioned_;
-  for (Var symbol : function_.symbols) {
+  for (Var symbol : symbols) {
     arith::Range range = function_.facts.range_of(symbol);
     if (range.has_lower() && range.lower != 0) bound(lower, symbol, range.lower);
     if (range.has_upper()) bound(upper, symbol, range.upper);
     if (function_.facts.multiple_of(symbol) > 1) bound(multiple, symbol, function_.facts.multiple_of(symbol));
   }
-  mentioned_ = mentioned;  // the bounds stand above the declarations and need none
-  for (const auto& [key, value] : function_.attrs) add(key, attr_text(value));
   if (!lower.empty()) add("tir_var_lower_bound", "{" + lower + "}");
   if (!multiple.empty()) add("tir_var_multiple_of", "{" + multiple + "}");
   if (!upper.empty()) add("tir_var_upper_bound", "{" + upper + "}");
-  if (!entries.empty()) line("R.func_attr({" + entries + "})");
+  return entries;
 }
 
 void FunctionPrinter::region(const Region& region) {

@@ -31,6 +31,7 @@ class FunctionPrinter {
   void signature();
   std::string result_annotation();
   void attributes();
+  std::string bounds_of(const std::vector<Var>& symbols);
   void region(const Region& region);
   void block(const Block& block);
   std::string outputs(const Block& block);

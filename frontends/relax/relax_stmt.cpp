@@ -347,7 +347,11 @@ Status RelaxFunctionReader::bounds(const std::string& attribute, const ast::Expr
     auto* known = names_.find(symbol);
     bool is_symbol = known != nullptr && (known->value.kind == Term::kScalar || known->value.kind == Term::kValue);
     if (!is_symbol) return unbound(place_of_name, true);
-    RELAXC_TRY(Scalar scalar, name(place_of_name));
+    // A symbol may be bounded before it has a value: what the data gives it must keep to that.
+    Scalar scalar = known->value.scalar;
+    if (known->value.kind == Term::kValue) {
+      RELAXC_TRY(scalar, name(place_of_name));
+    }
     const auto* var = scalar.expr.as<arith::VarNode>();
     if (var == nullptr)
       return source_.error(dict.items[i]->place, Kind::invalid_attribute, "'{}' is no symbol", symbol);

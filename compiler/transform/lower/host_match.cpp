@@ -27,7 +27,9 @@ Status HostFunction::lower_match_cast(Op& op) {
     const auto* node = match.expected.as<arith::VarNode>();
     if (node == nullptr || symbols_.in_scope(Var(node))) continue;
     bool decided = symbols_.of_entry(match.found) || match.found.as<arith::VarNode>() != nullptr;
-    if (decided || to.info->as<TensorInfo>() != nullptr)
+    // A declared bound of a symbol that the data gives is a promise to be checked; then memory is planned by it.
+    bool promised = function_.facts.range_of(Var(node)).has_upper() && !symbols_.of_entry(match.found);
+    if (!promised && (decided || to.info->as<TensorInfo>() != nullptr))
       symbols_.define(Var(node), match.found);
     else
       bind_from_data(Var(node), match.found, symbols_.bounded(match.found), false);
