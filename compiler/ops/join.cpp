@@ -131,8 +131,10 @@ InferResult infer_split(InferContext& c) {
   RELAXC_TRY(int64_t axis, c.axis(c.op.attrs.integer("axis"), x->ndim));
   Expr dim = (*x->shape)[static_cast<size_t>(axis)];
   if (c.has(1)) RELAXC_DO(c.shape_value(1));
-  if (c.op.attrs.integer("sections") < 0)
-    return c.error(Kind::invalid_attribute, "'split' into {} sections", c.op.attrs.integer("sections"));
+  constexpr int64_t kMostParts = 65536;  // each is a value of the program
+  int64_t sections = c.op.attrs.integer("sections");
+  if (sections < 0 || sections > kMostParts)
+    return c.error(Kind::invalid_attribute, "'split' into {} sections, and 0 to {} can be", sections, kMostParts);
   Dims points = points_of(c.op, c.context, dim);
   if (c.has(1))
     RELAXC_DO(require_equal(c, arith::simplify(points.back(), c.facts), dim, "the sum of the sizes and the dim"));
