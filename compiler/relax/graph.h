@@ -66,7 +66,7 @@ class Value {
 ///   kCallFunction Relax function `callee`
 ///   kMakeClosure  Relax function `callee` as a value; operands are captured: the last arguments of every call
 ///   kCallClosure  operand 0: a callable; the rest: arguments
-///   kCallExternal external function `callee` in destination passing style (call_dps_packed)
+///   kCallExternal external function `callee` in destination passing style; attrs.returned: it makes its results itself
 ///   kShapeFunction external shape function `callee`: fills the dims of its Shape result
 ///   kCallInplace  prim func or (attrs.external) external function `callee`; result i is written where operand
 ///                 attrs.inplace_indices[i] was, or for -1 to memory of its own that follows the operands. The operand

@@ -289,10 +289,8 @@ bool Frame::run(const Op& op) {
       values_[op.result()] = std::move(field);
       return true;
     }
-    case OpKind::kMatchCast: {
-      Parts same = parts(op.operand(0));
-      return set_results(op, same);
-    }
+    case OpKind::kMatchCast:
+      return run_match_cast(op);
     case OpKind::kCallTir:
       return run_call_tir(op);
     case OpKind::kCallFunction:

@@ -1,4 +1,6 @@
 // interpret_call.cpp: calls of functions and external code; branches and loops.
+#include <cstring>
+
 #include "compiler/relax/callable.h"
 #include "compiler/relax/interpret_frame.h"
 
@@ -13,6 +15,10 @@ void collect(const Parts& parts, Info info, Parts& tensors, std::vector<int64_t>
     return;
   }
   if (info->as<PrimInfo>() != nullptr) return scalars.push_back(cell_of(*parts[0]));
+  if (info->as<ObjectInfo>() != nullptr) {
+    std::memcpy(&scalars.emplace_back(), parts[0]->bytes.data(), sizeof(int64_t));
+    return;
+  }
   for (int64_t value : values_of(*parts[0])) scalars.push_back(value);
 }
 
@@ -83,8 +89,58 @@ void add_arguments(const Parts& parts, Info info, std::vector<tir::ExternalArg>&
   for (int64_t value : scalars) args.push_back({nullptr, DType::i(64), {}, value});
 }
 
+/// The dtype and rank that an external function's own result must have.
+static tir::ExternalResult wanted(Info info) {
+  const auto* tensor = info->as<TensorInfo>();
+  const auto* shape = info->as<ShapeInfo>();
+  const auto* prim = info->as<PrimInfo>();
+  if (tensor != nullptr) return {*tensor->dtype, std::vector<int64_t>(static_cast<size_t>(tensor->ndim)), {}};
+  if (shape != nullptr) return {DType::i(64), std::vector<int64_t>(1), {}};
+  if (prim == nullptr) return {DType::handle(), {}, {}};
+  return {prim->dtype.is_index() ? DType::i(64) : prim->dtype, {}, {}};
+}
+
+/// A result that the function made itself, if it is what was wanted.
+bool Frame::take_result(const Op& op, Info info, const tir::ExternalResult& result, Parts& outputs) {
+  tir::ExternalResult asked = wanted(info);
+  auto rank = static_cast<int64_t>(asked.shape.size()), found = static_cast<int64_t>(result.shape.size());
+  if (result.dtype != asked.dtype) return fail(kDtype, "the dtype of what " + label(op) + " made");
+  if (found != rank) return fail(kRank, "the rank of what " + label(op) + " made", rank, found);
+  outputs.push_back(std::make_shared<HostTensor>(HostTensor{result.dtype, result.shape, result.bytes}));
+  return true;
+}
+
+/// A guard; of an object, what it holds, which the owner of the external functions knows.
+bool Frame::run_match_cast(const Op& op) {
+  bool opens = op.operand(0)->info->as<ObjectInfo>() != nullptr && op.result()->info->as<ObjectInfo>() == nullptr;
+  if (!opens) return set_results(op, Parts(parts(op.operand(0))));
+  std::vector<tir::ExternalArg> args = external_arguments(op);
+  tir::ExternalResult made = wanted(op.result()->info);
+  args.push_back({nullptr, DType::handle(), {}, 0, &made});
+  RELAXC_CHECK(bool(program_.external), "no external functions are given, and one makes objects");
+  if (int32_t code = program_.external("rlx_object_read", args); code != 0) return fail(code, label(op));
+  Parts outputs;
+  return take_result(op, op.result()->info, made, outputs) && set_results(op, outputs);
+}
+
+/// Results that the function makes itself.
+static bool makes_results(const Op& op) {
+  return op.attrs.has("returned");
+}
+
 bool Frame::run_external(const Op& op) {
   std::vector<tir::ExternalArg> args = external_arguments(op);
+  if (makes_results(op)) {
+    std::vector<tir::ExternalResult> made;
+    for (const Value* result : op.results) made.push_back(wanted(result->info));
+    for (tir::ExternalResult& result : made) args.push_back({nullptr, DType::handle(), {}, 0, &result});
+    RELAXC_CHECK(bool(program_.external), "no external functions are given, " + op.callee + " is one");
+    if (int32_t code = program_.external(op.callee, args); code != 0) return fail(kExternalFailed, label(op), 0, code);
+    Parts outputs;
+    for (size_t i = 0; i < made.size(); ++i)
+      if (!take_result(op, op.results[i]->info, made[i], outputs)) return false;
+    return set_results(op, outputs);
+  }
   std::vector<const TensorInfo*> infos;
   for (const Value* result : op.results) collect_tensors(result->info, infos);
   Parts outputs;

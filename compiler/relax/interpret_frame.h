@@ -108,6 +108,8 @@ class Frame {
   bool run_call_of(const Op& op, const Function& function, Parts inputs);
   std::vector<tir::ExternalArg> external_arguments(const Op& op);
   bool run_external(const Op& op);
+  bool run_match_cast(const Op& op);
+  bool take_result(const Op& op, Info info, const tir::ExternalResult& result, Parts& outputs);
   bool run_shape_function(const Op& op);
   bool run_inplace(const Op& op);
   bool call_inplace(const Op& op, const Parts& tensors, const std::vector<int64_t>& scalars,

@@ -68,6 +68,12 @@ std::string FunctionPrinter::expression(const Op& op) {
       std::string args = op.operands().empty() ? "" : ", " + names(op.operands());
       std::string callee = attr_text(op.callee);
       if (op.results.empty()) return "R.call_packed(" + callee + args + ")";
+      if (op.attrs.has("returned")) {
+        std::vector<Info> made;
+        for (const Value* result : op.results) made.push_back(result->info);
+        return (op.block->dataflow ? "R.call_pure_packed(" : "R.call_packed(") + callee + args +
+               ", sinfo_args=" + info_tuple(made) + ")";
+      }
       if (op.kind == OpKind::kShapeFunction)
         return "R.call_pure_packed(" + callee + args + ", sinfo_args=" + info_tuple({op.results[0]->info}) + ")";
       return call_tir(op);

@@ -25,15 +25,22 @@ struct RunStatus {
 
 /// Finds what an Invoke names: a prim func of the module (null if there is none) …
 using FindFunction = std::function<const PrimFunc*(const std::string& name)>;
-/// … or an external function, called with buffer addresses and scalars as the Invoke lists them and the shapes of the
-/// buffers. What a plain C function returns is a tensor of rank 0, the last argument, which it fills. Scalars are
-/// int64; floats: the bit pattern of a double.
+/// A result whose size the function decides: it finds the dtype and rank that are wanted here, and makes the tensor.
+struct ExternalResult {
+  DType dtype;
+  std::vector<int64_t> shape;
+  std::vector<std::byte> bytes;
+};
 struct ExternalArg {
   void* data = nullptr;
   DType dtype;
   std::vector<int64_t> shape;
   int64_t scalar = 0;
+  ExternalResult* result = nullptr;  ///< the place for such a result; the other fields say nothing then
 };
+/// … or an external function, called with buffer addresses and scalars as the Invoke lists them and the shapes of the
+/// buffers. What a plain C function returns is a tensor of rank 0, the last argument, which it fills. Scalars are
+/// int64; floats: the bit pattern of a double.
 using CallExternal = std::function<int32_t(const std::string& name, std::span<const ExternalArg> args)>;
 
 class Evaluator {

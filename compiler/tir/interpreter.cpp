@@ -101,6 +101,8 @@ class Interpreter final : public Evaluator {
   RunStatus call_external(const CallRecord& record, Register* r, uint32_t result);
   RunStatus call_runtime(const CallRecord& record, const Register* r);
   RunStatus reserve(int64_t* block, int64_t keep, int64_t bytes);
+  static ExternalResult wanted(const int64_t* words, int64_t count);
+  RunStatus take_result(const ExternalResult& result, int64_t* words, int64_t count);
 
   static RunStatus failed(const GuardRecord& guard, const Register* r) {
     return {guard.code, guard.tensor, guard.axis, guard.symbol, guard.node, r[guard.expected].i, r[guard.actual].i};
@@ -205,6 +207,14 @@ RunStatus Interpreter::call_runtime(const CallRecord& record, const Register* r)
   }
   if (record.callee == "rlx_heap_reserve")
     return reserve(address(1), r[record.args.at(2).value].i, r[record.args.at(3).value].i);
+  if (record.callee == "rlx_object_read") {
+    RELAXC_CHECK(external_ != nullptr, "an object that nobody provides");
+    ExternalResult made = wanted(address(1), 0);
+    std::vector<ExternalArg> args{{nullptr, DType::handle(), {}, *address(0)},
+                                  {nullptr, DType::handle(), {}, 0, &made}};
+    if (int32_t code = external_(record.callee, args); code != 0) return {.code = code};
+    return take_result(made, address(1), 0);
+  }
   RELAXC_CHECK(record.callee == "rlx_heap_release", "the interpreter has no " + record.callee);
   int64_t* block = address(1);
   heap_.erase(block[0]);
@@ -249,9 +259,17 @@ RunStatus Interpreter::call_external(const CallRecord& record, Register* r, uint
   constexpr int32_t kExternalFailed = 35;  // RLX_EXTERNAL_FAILED
   RELAXC_CHECK(external_ != nullptr, "a call of external function " + record.callee + " that nobody provides");
   std::vector<ExternalArg> args;
-  for (const CallArgument& arg : record.args) {
+  std::vector<std::unique_ptr<ExternalResult>> results(record.args.size());
+  for (size_t i = 0; i < record.args.size(); ++i) {
+    const CallArgument& arg = record.args[i];
     ExternalArg out{nullptr, arg.dtype, {}, 0};
-    if (arg.is_buffer)
+    bool handle = arg.is_buffer && arg.dtype == DType::handle();
+    if (handle && arg.shape.empty())
+      std::memcpy(&out.scalar, r[arg.value].p, sizeof out.scalar);
+    else if (handle)
+      results[i] = std::make_unique<ExternalResult>(wanted(static_cast<int64_t*>(r[arg.value].p), r[arg.shape[0]].i)),
+      out.result = results[i].get();
+    else if (arg.is_buffer)
       out.data = r[arg.value].p;
     else
       out.scalar = scalar_bits(r[arg.value], arg.dtype);
@@ -263,7 +281,65 @@ RunStatus Interpreter::call_external(const CallRecord& record, Register* r, uint
   if (returns) args.push_back({bytes, record.result, {}, 0});
   int32_t code = external_(record.callee, args);
   if (returns) set_scalar(r[result], record.result, bytes);
-  return code == 0 ? RunStatus{} : RunStatus{.code = kExternalFailed, .actual = code};
+  if (code != 0) return {.code = kExternalFailed, .actual = code};
+  for (size_t i = 0; i < results.size(); ++i)
+    if (results[i] != nullptr)
+      if (RunStatus status =
+              take_result(*results[i], static_cast<int64_t*>(r[record.args[i].value].p), r[record.args[i].shape[0]].i);
+          !status)
+        return status;
+  return {};
+}
+
+/// What the words ask for: a rank, and a dtype in DLPack's code.
+ExternalResult Interpreter::wanted(const int64_t* words, int64_t count) {
+  if (count == 1) return {DType::handle(), {}, {}};
+  auto bits = static_cast<uint8_t>(words[2] >> 8);
+  auto code = [&] {
+    switch (words[2] & 0xff) {
+      case 0:
+        return TypeCode::kInt;
+      case 1:
+        return TypeCode::kUInt;
+      case 3:
+        return TypeCode::kHandle;
+      case 4:
+        return TypeCode::kBFloat;
+      case 6:
+        return TypeCode::kBool;
+      case 10:
+        return TypeCode::kFloat8E4M3FN;
+      case 11:
+        return TypeCode::kFloat8E4M3FNUZ;
+      case 12:
+        return TypeCode::kFloat8E5M2;
+      case 13:
+        return TypeCode::kFloat8E5M2FNUZ;
+      default:
+        return TypeCode::kFloat;
+    }
+  };
+  return {DType{code(), bits}, std::vector<int64_t>(static_cast<size_t>(words[1])), {}};
+}
+
+/// What an external function made: a handle, or a tensor for the words that runtime-lite/core/result.c describes.
+RunStatus Interpreter::take_result(const ExternalResult& result, int64_t* words, int64_t count) {
+  constexpr int32_t kDtype = 4, kRank = 5;  // RLX_DTYPE, RLX_RANK
+  constexpr int64_t kWordsBeforeDims = 3;
+  if (count == 1) {
+    std::memcpy(words, result.bytes.data(), sizeof *words);
+    return {};
+  }
+  int64_t rank = static_cast<int64_t>(result.shape.size());
+  if (result.dtype != wanted(words, 0).dtype) return {.code = kDtype};
+  if (rank != words[1]) return {.code = kRank, .expected = words[1], .actual = rank};
+  int64_t block[2] = {0, 0};
+  RunStatus status = reserve(block, 0, static_cast<int64_t>(result.bytes.size()));
+  if (!status) return status;
+  std::memcpy(reinterpret_cast<void*>(block[0]), result.bytes.data(), result.bytes.size());
+  words[0] = block[0];
+  for (int64_t axis = 0; axis < rank; ++axis) words[kWordsBeforeDims + axis] = result.shape[static_cast<size_t>(axis)];
+  return {};
 }
 
 }  // namespace

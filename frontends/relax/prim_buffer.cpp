@@ -102,7 +102,7 @@ Result<tir::BufferRef> PrimFuncReader::make_buffer(const Description& descriptio
   DType dtype = base != nullptr ? base->dtype : DType::f(32);
   if (!is_none(description.dtype)) {
     RELAXC_TRY(dtype, dtype_value(source_, *description.dtype));
-    if (dtype == DType::index() || dtype == DType::handle())
+    if (dtype == DType::index())
       return source_.error(description.dtype->place, Kind::invalid_value, "a buffer cannot hold {}", to_string(dtype));
   }
   if (!dims) return diag.failed();

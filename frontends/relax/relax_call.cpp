@@ -261,9 +261,44 @@ Result<Term> RelaxFunctionReader::call_dps_packed(const ast::Expr& e) {
   Result<std::vector<Info>> outputs = output_infos(e, 3);
   if (!function || !args || !outputs) return diag.failed();
   if (function->kind == Term::kGlobal) return finish_call_tir(function->text, *args, *outputs, e.place, list);
+  auto sizes_itself = [](Info info) {
+    const auto* tensor = info->as<relax::TensorInfo>();
+    return tensor == nullptr || !tensor->shape || !tensor->dtype;
+  };
+  if (std::any_of(outputs->begin(), outputs->end(), sizes_itself))
+    return returned_results(function->text, *args, std::move(*outputs), {}, e.place);
   relax::Op* op = at(e.place).append(relax::OpKind::kCallExternal, *args);
   op->callee = function->text;
   for (Info output : *outputs) function_.make_result(op, {}, output);
+  return results_of(op);
+}
+
+/// Results that the external function makes itself: of known rank and dtype, with dims that it brings if they are not
+/// said; or opaque objects.
+Result<Term> RelaxFunctionReader::returned_results(const std::string& name, const std::vector<Value*>& args,
+                                                   std::vector<Info> infos, std::vector<arith::Var> bound,
+                                                   Place place) {
+  for (Info& info : infos) {
+    const auto* tensor = info->as<relax::TensorInfo>();
+    bool known = tensor != nullptr && tensor->dtype && tensor->ndim >= 0;
+    if (!known && info->as<relax::ObjectInfo>() == nullptr)
+      return source_.error(place, Kind::unsupported,
+                           "'{}' gives a tensor of known rank and dtype, a shape or an object, found {}; write "
+                           "R.Tensor(ndim=1, dtype=\"float32\")",
+                           name, relax::to_string(info));
+    if (tensor == nullptr || tensor->shape) continue;
+    std::vector<arith::Expr> dims;
+    for (int32_t i = 0; i < tensor->ndim; ++i) {
+      bound.push_back(context_.var("d" + std::to_string(bound.size())));
+      dims.push_back(bound.back());
+    }
+    info = relax::tensor_info(context_, std::move(dims), *tensor->dtype);
+  }
+  relax::Op* op = at(place).append(relax::OpKind::kCallExternal, args);
+  op->callee = name;
+  op->attrs.set("returned", true);
+  op->binds = std::move(bound);
+  for (Info info : infos) function_.make_result(op, {}, info);
   return results_of(op);
 }
 
@@ -299,13 +334,16 @@ Result<Term> RelaxFunctionReader::call_packed(const ast::Expr& e) {
   binding_ = nullptr;
   if (!infos) return diag.failed();
   const auto* shape = infos->size() == 1 ? (*infos)[0]->as<relax::ShapeInfo>() : nullptr;
-  if (shape == nullptr || shape->ndim < 0)
-    return source_.error(e.place, Kind::unsupported,
-                         "a packed call gives nothing or a shape of known rank, R.Shape(ndim=2); tensors come from "
-                         "R.call_dps_packed");
+  if (shape == nullptr) return returned_results(function->text, args, std::move(*infos), std::move(bound), e.place);
+  int32_t rank = shape->ndim;
+  for (size_t i = 0; rank < 0 && i < args.size(); ++i)  // R.Shape alone: as many dims as the shape that it is made of
+    if (const auto* given = args[i]->info->as<relax::ShapeInfo>()) rank = given->ndim;
+  if (rank < 0)
+    return source_.error(e.place, Kind::unsupported, "how many dims '{}' gives is not known; write R.Shape(ndim=2)",
+                         function->text);
   std::vector<arith::Expr> dims;
   if (shape->dims) dims = *shape->dims;
-  for (int32_t i = 0; !shape->dims && i < shape->ndim; ++i) {
+  for (int32_t i = 0; !shape->dims && i < rank; ++i) {
     bound.push_back(context_.var("s" + std::to_string(i)));
     dims.push_back(bound.back());
   }

@@ -200,6 +200,8 @@ class RelaxFunctionReader : ScalarReader {
                                                const std::vector<Value*>& args, const std::vector<Info>& outputs);
   Result<Term> call_inplace(const std::string& name, bool external, std::vector<Value*> args,
                             std::vector<int64_t> indices, const std::vector<Info>& outputs, Place place);
+  Result<Term> returned_results(const std::string& name, const std::vector<Value*>& args, std::vector<Info> infos,
+                                std::vector<arith::Var> bound, Place place);
   Result<Term> call_global(const std::string& name, const ast::Expr& e);
   Result<std::vector<arith::Expr>> explicit_symbols(const RelaxFunctionReader& callee, const ast::Expr& list);
   Status check_symbols(const RelaxFunctionReader& callee, const std::vector<arith::Expr>& given,

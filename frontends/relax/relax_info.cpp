@@ -361,6 +361,16 @@ Result<relax::Value*> RelaxFunctionReader::cast_to(Value* value, Info wanted, st
     return source_.error(place, kind, "declared as {}, but the value is {}", relax::to_string(wanted),
                          relax::to_string(value->info));
   }
+  if (value->info->as<relax::ObjectInfo>() && !wanted->as<relax::ObjectInfo>()) {
+    const auto* tensor = wanted->as<relax::TensorInfo>();
+    const auto* shape = wanted->as<relax::ShapeInfo>();
+    bool complete =
+        (tensor && tensor->shape && tensor->dtype) || (shape && shape->dims) || wanted->as<relax::PrimInfo>();
+    if (!complete)
+      return source_.error(place, Kind::unsupported,
+                           "an object is cast to all of what it holds, such as R.Tensor((m,), \"float32\"), found {}",
+                           relax::to_string(wanted));
+  }
   // What the annotation leaves open, the deduction keeps.
   if (const auto* x = wanted->as<relax::TensorInfo>(), *y = value->info->as<relax::TensorInfo>(); x && y) {
     std::optional<DType> dtype = x->dtype ? x->dtype : y->dtype;

@@ -67,6 +67,7 @@ typedef enum rlx_status {
   RLX_OUT_OF_MEMORY = 38,   /* context->alloc returned null: expected: bytes */
   RLX_POLLED = 39,          /* context->poll ended the run: actual: what it returned */
   RLX_DATA_BOUND = 40,      /* a size found in the data exceeds the bound it was planned by: expected: bound, actual */
+  RLX_OBJECT_KIND = 41,     /* a handle points to an object of another kind: expected, actual rlx_object.kind */
 
   /* From the hosted helpers (relax_rt_hosted.h). */
   RLX_FILE_IO = 64,     /* a file cannot be opened, sized or mapped: actual: errno */
@@ -107,6 +108,20 @@ typedef struct rlx_error {
   int32_t tensor, axis, symbol, node;
   int64_t expected, actual;
 } rlx_error;
+
+/* What a handle may point to, so that a program can look into it: R.match_cast of an R.Object to a tensor, shape or
+ * scalar checks `kind` and the tensor (a shape is a vector of int64, a scalar has rank 0). Kinds from 64 on are the
+ * program's own; nobody looks into those. A handle that is only passed on may be any pointer. */
+#define RLX_OBJECT_TENSOR 0
+#define RLX_OBJECT_SHAPE  1
+#define RLX_OBJECT_SCALAR 2
+#define RLX_OBJECT_OTHER  64
+
+typedef struct rlx_object {
+  uint32_t kind;
+  uint32_t reserved; /* 0 */
+  rlx_tensor tensor;
+} rlx_object;
 
 /* What one call of a model may use. A plain record, owned by the caller and started from RLX_CONTEXT_INIT; two threads
  * run one model at once with two of them. An object reads nothing past struct_size and accepts a larger one. */

@@ -117,6 +117,20 @@ int32_t rlx_heap_reserve(rlx_context* context, int64_t* heap, int64_t* block, in
 /* Takes the memory of `block`, if it has any, back for others. Always RLX_OK. */
 int32_t rlx_heap_release(rlx_context* context, int64_t* heap, int64_t* block, rlx_error* error);
 
+/* A tensor that somebody else made while the model ran, as words: its address, the rank and dtype (code | bits << 8)
+ * that are wanted, and its dims. */
+#define RLX_RESULT_ADDRESS 0
+#define RLX_RESULT_NDIM    1
+#define RLX_RESULT_DTYPE   2
+#define RLX_RESULT_DIMS    3
+
+/* A record for an external function to fill: no data yet, and room for the dims. */
+void rlx_result_begin(int64_t* words, rlx_tensor* record);
+/* Checks what the function left there, and writes address and dims. */
+int32_t rlx_result_end(const rlx_tensor* record, int64_t* words, rlx_error* error);
+/* The same for the rlx_object that `handle` points to, which must be of `kind`. */
+int32_t rlx_object_read(rlx_context* context, uint64_t* handle, int64_t* words, int64_t kind, rlx_error* error);
+
 /* Element arithmetic that some CPUs do not have and that only a libm would give. */
 double rlx_fmod(double x, double y); /* C's fmod: exact, with the sign of x */
 float rlx_fmodf(float x, float y);

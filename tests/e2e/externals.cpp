@@ -1,8 +1,12 @@
-// externals.cpp: a shape function and a function that fills a tensor, once as a user of an object writes them in C, and
-// once as the interpreter calls them.
+// externals.cpp: the external functions of these programs, once as a user of an object writes them in C, and once as
+// the interpreter calls them. They compute a shape, fill a tensor, make a tensor of a size of their own, and make an
+// object.
 #include "tests/e2e/externals.h"
 
 #include <bit>
+#include <cmath>
+#include <cstring>
+#include <vector>
 
 #include "runtime-lite/include/relax_rt.h"
 
@@ -21,6 +25,23 @@ int32_t pad(const float* from, const int64_t* size, float* to, const int64_t* pa
     for (int64_t j = 0; j < padded[1]; ++j)
       to[i * padded[1] + j] = i < size[0] && j < size[1] ? from[i * size[1] + j] : -1.0F;
   return 0;
+}
+
+/// The positive elements.
+std::vector<float> positive(const float* from, int64_t count) {
+  std::vector<float> found;
+  for (int64_t i = 0; i < count; ++i)
+    if (from[i] > 0) found.push_back(from[i]);
+  return found;
+}
+
+/// As long as the wiki's program wants it: half of what it is given, one more.
+int64_t my_shape(int64_t n) {
+  return n / 2 + 1;
+}
+/// Whole numbers, each several times.
+void custom(const float* from, int64_t n, float* to, int64_t m) {
+  for (int64_t i = 0; i < m; ++i) to[i] = n == 0 ? 0 : std::floor(from[i * 7 % n]);
 }
 
 }  // namespace
@@ -49,11 +70,155 @@ int32_t test_padded_shape(rlx_context*, int64_t n, int64_t m, const rlx_tensor* 
 int32_t test_pad(rlx_context*, const rlx_tensor* from, const rlx_tensor* to) {
   return pad(static_cast<const float*>(from->data), from->shape, static_cast<float*>(to->data), to->shape);
 }
+
+int32_t test_positive(rlx_context* context, const rlx_tensor* x, rlx_tensor* result);
+int32_t test_stack(rlx_context* context, const rlx_tensor* x, rlx_object** result);
+int32_t test_push(rlx_context* context, rlx_object* stack, const rlx_tensor* x, rlx_object** result);
+int32_t test_top(rlx_context* context, rlx_object* stack, const rlx_tensor* to);
+int32_t myshape_func(rlx_context* context, int64_t n, const rlx_tensor* shape);
+int32_t custom_func(rlx_context* context, const rlx_tensor* from, const rlx_tensor* to);
+int32_t custom_inplace_update(rlx_context* context, const rlx_tensor* x);
+
+/// The first element says what goes wrong: 101 the code, 102 the dtype, 103 the rank, 104 the extent, 105 the data, 106
+/// the strides; 107 makes a shape of its own.
+int32_t test_positive(rlx_context* context, const rlx_tensor* x, rlx_tensor* result) {
+  static int64_t two[] = {2, 2}, apart[] = {2}, own[1];
+  const auto* from = static_cast<const float*>(x->data);
+  std::vector<float> found = positive(from, x->shape[0]);
+  int fault = x->shape[0] > 0 ? static_cast<int>(from[0]) : 0;
+  if (result->data != nullptr || result->ndim != 1 || result->dtype_code != 2 || result->dtype_bits != 32) return 99;
+  auto* memory = static_cast<float*>(context->alloc(context->alloc_user, found.size() * sizeof(float), 64));
+  if (memory == nullptr) return 98;
+  if (!found.empty()) std::memcpy(memory, found.data(), found.size() * sizeof(float));
+  result->data = memory;
+  result->shape[0] = static_cast<int64_t>(found.size());
+  if (fault == 101) return 77;
+  if (fault == 102) result->dtype_code = 0;
+  if (fault == 103) result->ndim = 2, result->shape = two;
+  if (fault == 104) result->shape[0] = -3;
+  if (fault == 105) result->data = nullptr;
+  if (fault == 106) result->strides = apart;
+  if (fault == 107) own[0] = result->shape[0], result->shape = own;
+  return 0;
+}
+
+/// A stack of one vector: an object that a program may look into.
+int32_t test_stack(rlx_context* context, const rlx_tensor* x, rlx_object** result) {
+  size_t bytes = static_cast<size_t>(x->shape[0]) * sizeof(float);
+  auto* object = static_cast<rlx_object*>(context->alloc(context->alloc_user, sizeof(rlx_object) + 64 + bytes, 64));
+  if (object == nullptr) return 98;
+  auto* shape = reinterpret_cast<int64_t*>(object + 1);
+  auto* data = reinterpret_cast<std::byte*>(object) + sizeof(rlx_object) + 8;
+  *shape = x->shape[0];
+  if (bytes > 0) std::memcpy(data, x->data, bytes);
+  *object = {RLX_OBJECT_TENSOR, 0, {data, RLX_DEVICE_CPU, 0, 1, 2, 32, 1, shape, nullptr, 0}};
+  if (x->shape[0] == 13) object->kind = RLX_OBJECT_OTHER;
+  *result = object;
+  return 0;
+}
+
+/// Another stack: what is in it, and x after it.
+int32_t test_push(rlx_context* context, rlx_object* stack, const rlx_tensor* x, rlx_object** result) {
+  int64_t below = stack->tensor.shape[0], all = below + x->shape[0];
+  std::vector<float> both(static_cast<const float*>(stack->tensor.data),
+                          static_cast<const float*>(stack->tensor.data) + below);
+  both.insert(both.end(), static_cast<const float*>(x->data), static_cast<const float*>(x->data) + x->shape[0]);
+  rlx_tensor made = *x;
+  made.data = both.data(), made.shape = &all;
+  return test_stack(context, &made, result);
+}
+
+int32_t test_top(rlx_context*, rlx_object* stack, const rlx_tensor* to) {
+  int64_t count = stack->tensor.shape[0];
+  if (count == 0) return 1;
+  std::memcpy(to->data, static_cast<const float*>(stack->tensor.data) + count - 1, sizeof(float));
+  return 0;
+}
+
+/// 20 and 24 ask for what cannot be.
+int32_t myshape_func(rlx_context*, int64_t n, const rlx_tensor* shape) {
+  *static_cast<int64_t*>(shape->data) = n == 20 ? -5 : n == 24 ? INT64_MAX / 2 : my_shape(n);
+  return n == 28 ? 35 : 0;
+}
+
+int32_t custom_func(rlx_context*, const rlx_tensor* from, const rlx_tensor* to) {
+  custom(static_cast<const float*>(from->data), from->shape[0], static_cast<float*>(to->data), to->shape[0]);
+  return 0;
+}
+
+int32_t custom_inplace_update(rlx_context*, const rlx_tensor* x) {
+  for (int64_t i = 0; i < x->shape[0]; ++i) static_cast<float*>(x->data)[i] += 1;
+  return 0;
+}
 }
 
 namespace relaxc::e2e {
 
+namespace {
+
+/// Handles of the interpreter are numbers of stacks.
+std::vector<std::vector<float>>& stacks() {
+  static std::vector<std::vector<float>> all;
+  return all;
+}
+
+std::vector<float> elements(const tir::ExternalArg& tensor) {
+  const auto* data = static_cast<const float*>(tensor.data);
+  return {data, data + tensor.shape[0]};
+}
+
+void give(tir::ExternalResult& result, const std::vector<float>& values) {
+  result = {DType::f(32), {static_cast<int64_t>(values.size())}, std::vector<std::byte>(values.size() * sizeof(float))};
+  if (!values.empty()) std::memcpy(result.bytes.data(), values.data(), result.bytes.size());
+}
+
+void give_stack(tir::ExternalResult& result, std::vector<float> values) {
+  auto handle = static_cast<int64_t>(stacks().size());
+  stacks().push_back(std::move(values));
+  result = {DType::handle(), {}, std::vector<std::byte>(sizeof handle)};
+  std::memcpy(result.bytes.data(), &handle, sizeof handle);
+}
+
+}  // namespace
+
 int32_t call_external(const std::string& name, std::span<const tir::ExternalArg> args) {
+  if (name == "test_positive") {
+    give(*args[1].result, positive(static_cast<const float*>(args[0].data), args[0].shape[0]));
+    return 0;
+  }
+  if (name == "test_stack") {
+    give_stack(*args[1].result, elements(args[0]));
+    return 0;
+  }
+  if (name == "test_push") {
+    std::vector<float> both = stacks().at(static_cast<size_t>(args[0].scalar)), more = elements(args[1]);
+    both.insert(both.end(), more.begin(), more.end());
+    give_stack(*args[2].result, std::move(both));
+    return 0;
+  }
+  if (name == "test_top") {
+    const std::vector<float>& stack = stacks().at(static_cast<size_t>(args[0].scalar));
+    if (stack.empty()) return 1;
+    std::memcpy(args[1].data, &stack.back(), sizeof(float));
+    return 0;
+  }
+  if (name == "rlx_object_read") {
+    give(*args[1].result, stacks().at(static_cast<size_t>(args[0].scalar)));
+    return 0;
+  }
+  if (name == "myshape_func") {
+    *static_cast<int64_t*>(args[1].data) = my_shape(args[0].scalar);
+    return 0;
+  }
+  if (name == "custom_func") {
+    custom(static_cast<const float*>(args[0].data), args[0].shape[0], static_cast<float*>(args[1].data),
+           args[1].shape[0]);
+    return 0;
+  }
+  if (name == "custom_inplace_update") {
+    for (int64_t i = 0; i < args[0].shape[0]; ++i) static_cast<float*>(args[0].data)[i] += 1;
+    return 0;
+  }
   if (name == "test_padded_shape") {
     padded_shape(static_cast<int64_t*>(args[2].data), args[0].scalar, args[1].scalar);
     return 0;

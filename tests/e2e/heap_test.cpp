@@ -1,4 +1,5 @@
 // heap_test.cpp: programs whose sizes nobody can bound, in memory that the caller's allocator gives.
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "tests/e2e/lender.h"
@@ -44,6 +45,75 @@ TEST_CASE("what is bounded asks no allocator") {
   lender.fail_at = 0;
   road.run({floats({4, 5}, -2)});
   CHECK(lender.calls == 0);
+}
+
+HostTensor yes_or_no(bool yes) {
+  return tensor(DType::boolean(), {}, {yes ? 1.0 : 0.0});
+}
+
+TEST_CASE("an external function sizes its own result") {
+  Road road("tests/e2e/programs/found_outside.relax");
+  Lender lender(road);
+  for (double first : {-2.0, -0.5, 1.0, 107.0})
+    for (int64_t n : {0, 1, 5, 9}) road.run({floats({n}, first)});
+}
+
+TEST_CASE("what an external function makes is checked before it is read") {
+  Road road("tests/language/found_bounded.relax");
+  Lender lender(road);
+  for (int64_t n : {0, 1, 4}) road.run({floats({n}, 1)});
+  auto refusal = [&](double first) { return road.refusal({floats({3}, first)}); };
+  CHECK_THAT(refusal(101), Catch::Contains("EXTERNAL_FAILED") && Catch::Contains("actual 77"));
+  CHECK_THAT(refusal(102), Catch::Contains("DTYPE"));
+  CHECK_THAT(refusal(103), Catch::Contains("RANK") && Catch::Contains("expected 1, actual 2"));
+  CHECK_THAT(refusal(104), Catch::Contains("DIM_BOUNDS") && Catch::Contains("actual -3"));
+  CHECK_THAT(refusal(105), Catch::Contains("NULL_POINTER"));
+  CHECK_THAT(refusal(106), Catch::Contains("STRIDES"));
+  CHECK_THAT(road.refusal({floats({5}, 1)}), Catch::Contains("DATA_BOUND") && Catch::Contains("expected 4, actual 5"));
+}
+
+TEST_CASE("objects go through functions, branches and tuples, and are opened with a check") {
+  Road road("tests/language/objects.relax");
+  Lender lender(road);
+  for (int64_t n : {1, 4})
+    for (bool push : {false, true}) road.run({floats({n}, 0.5), yes_or_no(push)});
+  CHECK_THAT(road.refusal({floats({0}), yes_or_no(false)}), Catch::Contains("EXTERNAL_FAILED"));
+  CHECK_THAT(road.refusal({floats({13}), yes_or_no(false)}),
+             Catch::Contains("OBJECT_KIND") && Catch::Contains("expected 0, actual 64"));
+}
+
+TEST_CASE("an object goes from one entry point to another") {
+  Road road("tests/e2e/programs/object_between.relax");
+  Lender lender(road);
+  REQUIRE(road.llvm().model().num_functions == 2);
+  CHECK(road.function(0).outputs[0].kind == 7);
+  CHECK(road.function(1).inputs[0].kind == 7);
+  auto made = road.llvm().run({floats({3}, 1)});
+  REQUIRE(made.index() == 0);
+  auto taken = road.run_compiled(std::get<0>(made), 1);
+  CHECK(values_of(taken[0]) == std::vector<double>{-1, -1.25, -1.5});
+  HostTensor nothing = std::get<0>(made)[0];
+  std::fill(nothing.bytes.begin(), nothing.bytes.end(), std::byte{0});
+  auto refused = road.llvm().run({nothing}, LoadedModel::kApart, 1);
+  REQUIRE(refused.index() == 1);
+  CHECK_THAT(std::get<1>(refused), Catch::Contains("NULL_POINTER"));
+}
+
+TEST_CASE("the wiki's program of all shapes runs: computed outside, found in the data, matched again") {
+  Road road("tests/language/wiki_2021_shape_example.relax");
+  Lender lender(road);
+  for (int64_t n : {0, 1, 2, 3, 8}) road.run({floats({n, 2, 2}, -1)});
+  CHECK_THAT(road.refusal({floats({7, 2, 2})}), Catch::Contains("EXTERNAL_FAILED") && Catch::Contains("actual 35"));
+  CHECK_THAT(road.refusal({floats({5, 2, 2})}), Catch::Contains("actual -5"));
+  road.refusal({floats({6, 2, 2})});  // a size that no memory has
+}
+
+TEST_CASE("the wiki's first program runs, and changes its result in place outside") {
+  Road road("tests/language/wiki_2021_my_ir_module_fixed.relax");
+  for (std::vector<int64_t> s : {std::vector<int64_t>{1, 1, 1}, {2, 3, 4}, {5, 1, 2}})
+    road.run({floats({s[0], s[1]}, -1), floats({s[1], s[2]}, -1)});
+  CHECK_THAT(road.refusal({floats({2, 3}), floats({4, 2})}), Catch::Contains("symbol"));
+  CHECK_THAT(road.refusal({floats({2, 3}), floats({3})}), Catch::Contains("RANK"));
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ class Road {
   /// How both objects refuse the inputs; requires that they do, with the same record.
   std::string refusal(const std::vector<HostTensor>& inputs) const;
 
-  const rlx_function& function() const { return llvm_->function(); }
+  const rlx_function& function(uint32_t entry = 0) const { return llvm_->function(entry); }
   const LoadedModel& llvm() const { return *llvm_; }
   const LoadedModel& c() const { return *c_; }
   LoadedModel& llvm() { return *llvm_; }

@@ -90,8 +90,19 @@ int32_t Externals::call(const std::string& name, std::span<const tir::ExternalAr
     effects_ += "\n";
     return 0;
   }
-  if (args.empty() || args.back().data == nullptr) return 0;
-  const tir::ExternalArg& out = args.back();
+  if (args.empty()) return 0;
+  tir::ExternalArg out = args.back();
+  if (tir::ExternalResult* made = out.result; made != nullptr) {
+    // Two of everything; a handle is told from none by its bytes alone.
+    std::fill(made->shape.begin(), made->shape.end(), 2);
+    out = {nullptr, made->dtype, made->shape, 0};
+    bool handle = made->dtype == DType::handle();
+    size_t elements = size_t{1} << made->shape.size();
+    made->bytes.assign(elements * static_cast<size_t>(made->dtype.bytes()), handle ? std::byte{1} : std::byte{});
+    if (handle) return 0;
+    out.data = made->bytes.data();
+  }
+  if (out.data == nullptr) return 0;
   auto* at = static_cast<std::byte*>(out.data);
   for (int64_t i = 0; i < elements_of(out); ++i) {
     double number = out.dtype.is_float() ? 0.25 * static_cast<double>(i % 7) + static_cast<double>(name.size()) : 2;

@@ -293,6 +293,7 @@ class FunctionPrinter {
   void print(const tir::Invoke& node) {
     open("{");
     std::string args;
+    std::vector<std::string> results;  // of unknown size, taken after the call
     auto add = [&](const std::string& arg) { args += (args.empty() ? "" : ", ") + arg; };
     Convention callee = node.plain      ? Convention{}
                         : node.external ? Convention{true, true}
@@ -301,6 +302,8 @@ class FunctionPrinter {
     for (const tir::Argument& argument : node.args) {
       if (const auto* e = std::get_if<Expr>(&argument))
         add(hoisted(*e));
+      else if (node.external && !node.runtime && !node.plain && std::get<BufferRef>(argument)->dtype == DType::handle())
+        add(handle_argument(std::get<BufferRef>(argument), results));
       else if (node.external && !node.runtime && !node.plain)
         add("&" + tensor_record(std::get<BufferRef>(argument)));
       else
@@ -319,7 +322,26 @@ class FunctionPrinter {
       else
         line("if (status != 0) return status;");
     }
+    for (const std::string& take : results) line("{}", take);
     close();
+  }
+
+  /// A handle that is passed, the place for one, or the place for a tensor (tir::Invoke says which is which).
+  std::string handle_argument(BufferRef buffer, std::vector<std::string>& results) {
+    std::string words = names_.of(buffer), record = names_.fresh(words + "_result");
+    if (buffer->shape.empty()) return "(rlx_object*)(uintptr_t)*" + words;
+    if (buffer->shape[0].is_constant(1)) {
+      line("rlx_object* {} = NULL;", record);
+      results.push_back(fmt::format("*{} = (uint64_t)(uintptr_t){};", words, record));
+      return "&" + record;
+    }
+    line("rlx_tensor {};", record);
+    line("rlx_result_begin((int64_t*){}, &{});", words, record);
+    std::string code = names_.fresh("code");
+    results.push_back(
+        fmt::format("const int32_t {0} = rlx_result_end(&{1}, (int64_t*){2}, error);", code, record, words));
+    results.push_back(fmt::format("if ({0} != 0) return {0};", code));
+    return "&" + record;
   }
 
   /// Declares an rlx_tensor that describes `buffer`, and gives its name.

@@ -24,6 +24,7 @@ std::string value_type(DType dtype) {
     int bits = dtype.bits < 8 ? 8 : dtype.bits;
     return (dtype.is_uint() ? "uint" : "int") + std::to_string(bits) + "_t";
   }
+  if (dtype == DType::handle()) return "uint64_t";
   RELAXC_UNREACHABLE("a dtype that C code does not compute with: " + to_string(dtype));
 }
 

@@ -58,7 +58,8 @@ void FunctionLowering::store_error(const tir::Guard& s, Value* expected, Value* 
 void FunctionLowering::lower_invoke(const tir::Invoke& s) {
   const Signature* callee = s.external ? nullptr : module_.find(s.callee);
   RELAXC_CHECK(s.external || callee != nullptr, "a call of " + s.callee + ", which was not lowered before");
-  Value* status = s.runtime ? call_runtime(s) : s.external ? call_external(s) : call_internal(s, *callee);
+  std::vector<std::function<void()>> results;  // of unknown size, taken after the call
+  Value* status = s.runtime ? call_runtime(s) : s.external ? call_external(s, results) : call_internal(s, *callee);
   if (status == nullptr) return;
   leave_if(b_.CreateICmpNE(status, b_.getInt32(0)), [&]() -> Value* {
     constexpr int32_t kExternalFailed = 35;
@@ -68,6 +69,40 @@ void FunctionLowering::lower_invoke(const tir::Invoke& s) {
     store_error(record, b_.getInt64(0), b_.CreateSExt(status, b_.getInt64Ty()));
     return b_.getInt32(kExternalFailed);
   });
+  for (const auto& take : results) take();
+}
+
+/// A handle that is passed, the place for one, or the place for a tensor (tir::Invoke says which is which).
+Value* FunctionLowering::handle_argument(tir::BufferRef buffer, std::vector<std::function<void()>>& results) {
+  Value* words = place(buffer).address;
+  llvm::Align align(8);
+  if (buffer->shape.empty())
+    return b_.CreateIntToPtr(b_.CreateAlignedLoad(b_.getInt64Ty(), words, align), b_.getPtrTy());
+  llvm::BasicBlock& entry = function_->getEntryBlock();
+  llvm::IRBuilder<> at_entry(&entry, entry.begin());
+  if (buffer->shape[0].is_constant(1)) {
+    Value* handle = at_entry.CreateAlloca(b_.getPtrTy());
+    b_.CreateStore(llvm::ConstantPointerNull::get(b_.getPtrTy()), handle);
+    results.push_back([this, handle, words, align] {
+      b_.CreateAlignedStore(b_.CreatePtrToInt(b_.CreateLoad(b_.getPtrTy(), handle), b_.getInt64Ty()), words, align);
+    });
+    return handle;
+  }
+  Value* record = at_entry.CreateAlloca(module_.record(Record::kTensor));
+  auto runtime = [this](const char* name, llvm::Type* result, std::vector<Value*> args) {
+    std::vector<llvm::Type*> types;
+    for (Value* arg : args) types.push_back(arg->getType());
+    llvm::FunctionCallee callee =
+        module_.module().getOrInsertFunction(name, llvm::FunctionType::get(result, types, false));
+    if (auto* declared = llvm::dyn_cast<llvm::Function>(callee.getCallee())) declared->setDoesNotThrow();
+    return b_.CreateCall(callee, args);
+  };
+  runtime("rlx_result_begin", b_.getVoidTy(), {words, record});
+  results.push_back([this, runtime, words, record] {
+    Value* found = runtime("rlx_result_end", b_.getInt32Ty(), {record, words, error_});
+    leave_if(b_.CreateICmpNE(found, b_.getInt32(0)), [&] { return found; });
+  });
+  return record;
 }
 
 Value* FunctionLowering::call_runtime(const tir::Invoke& s) {
@@ -161,14 +196,18 @@ Value* FunctionLowering::tensor_record(DType dtype, Value* data, Value* shape, u
   return record;
 }
 
-Value* FunctionLowering::call_external(const tir::Invoke& s) {
+Value* FunctionLowering::call_external(const tir::Invoke& s, std::vector<std::function<void()>>& results) {
   if (s.plain) return call_plain(s);
   bool hosted = module_.options().in_process;
   std::vector<Value*> args;
   if (!hosted) args.push_back(context_);
   for (const tir::Argument& argument : s.args) {
     const auto* buffer = std::get_if<tir::BufferRef>(&argument);
-    if (buffer != nullptr)
+    bool handle = buffer != nullptr && (*buffer)->dtype == DType::handle();
+    RELAXC_CHECK(!handle || !hosted, "a handle in a run of the compiler's own: " + s.callee);
+    if (handle)
+      args.push_back(handle_argument(*buffer, results));
+    else if (buffer != nullptr)
       args.push_back(tensor_record(*buffer));
     else if (hosted)
       args.push_back(scalar_record(std::get<Expr>(argument)));

@@ -75,7 +75,8 @@ class FunctionLowering {
   // lower_call.cpp: guards and calls
   void lower_guard(const tir::Guard& s);
   void lower_invoke(const tir::Invoke& s);
-  llvm::Value* call_external(const tir::Invoke& s);
+  llvm::Value* call_external(const tir::Invoke& s, std::vector<std::function<void()>>& results);
+  llvm::Value* handle_argument(tir::BufferRef buffer, std::vector<std::function<void()>>& results);
   llvm::Value* call_runtime(const tir::Invoke& s);
   llvm::Value* call_internal(const tir::Invoke& s, const Signature& callee);
   llvm::Value* tensor_record(tir::BufferRef buffer);

@@ -25,6 +25,7 @@ bool is_unsigned(DType dtype) {
 llvm::Type* Numeric::register_type(DType dtype) const {
   if (dtype.is_bool()) return b_.getInt1Ty();
   if (dtype.is_float()) return dtype.bits == 64 ? b_.getDoubleTy() : b_.getFloatTy();
+  if (dtype == DType::handle()) return b_.getInt64Ty();
   RELAXC_CHECK(dtype.is_integer() || dtype.is_index(), "no register holds a " + to_string(dtype));
   return b_.getIntNTy(dtype.bits);
 }

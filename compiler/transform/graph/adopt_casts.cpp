@@ -9,7 +9,11 @@
 // A dim that the cast compares with a number found in the data cannot be part of the interface: the parameter gets a
 // symbol of its own there, and the cast stays what it is. What is still open then has no native form, which is an
 // error, but for dims of known rank: they need names only.
+//
+// An R.Object is a handle and stays one, to be opened by the cast; but where all callers in the module give something
+// that is no object, the parameter is what they give.
 #include <algorithm>
+#include <map>
 
 #include "compiler/transform/passes.h"
 
@@ -20,7 +24,8 @@ using namespace relax;
 
 class Adoption {
  public:
-  Adoption(Function& function, Diagnostics& diag) : function_(function), diag_(diag) {}
+  Adoption(Function& function, const std::vector<const Op*>& calls, Diagnostics& diag)
+      : function_(function), calls_(calls), diag_(diag) {}
 
   Changed run() {
     for (Op* op : ops_of(function_.body()))
@@ -46,6 +51,7 @@ class Adoption {
     std::vector<size_t> path;
     Value* from = parameter(cast.operand(0), path);
     if (from == nullptr) return;
+    opens_objects_ = gets_objects(*from);
     Info merged = merge_at(from->info, path, 0, cast);
     if (merged == from->info) return;
     set_info(*from, merged);
@@ -53,6 +59,18 @@ class Adoption {
     std::erase_if(cast.binds, [&](Var var) { return std::find(used.begin(), used.end(), var) != used.end(); });
     // What the cast leaves open the parameter says.
     cast.result()->info = merge(cast.result()->info, cast.operand(0)->info, cast);
+  }
+
+  /// Whether a caller may give the parameter a handle, whole or in part.
+  bool gets_objects(const Value& parameter) const {
+    auto holds_object = [](Info info, auto&& self) -> bool {
+      const auto* tuple = info->as<TupleInfo>();
+      if (tuple == nullptr) return info->kind == InfoKind::kObject;
+      return std::any_of(tuple->fields.begin(), tuple->fields.end(), [&](Info field) { return self(field, self); });
+    };
+    return !function_.is_private || std::any_of(calls_.begin(), calls_.end(), [&](const Op* call) {
+      return holds_object(call->operand(parameter.index)->info, holds_object);
+    });
   }
 
   Info merge_at(Info known, const std::vector<size_t>& path, size_t depth, const Op& cast) {
@@ -67,7 +85,7 @@ class Adoption {
   /// `known` with what it leaves open taken from `wanted`; `known` itself if that is nothing.
   Info merge(Info known, Info wanted, const Op& cast) {
     Context& context = function_.context();
-    if (known->kind == InfoKind::kObject && wanted->kind != InfoKind::kCallable) return wanted;
+    if (known->kind == InfoKind::kObject && !opens_objects_ && wanted->kind != InfoKind::kCallable) return wanted;
     if (known->kind != wanted->kind) return known;
     if (const auto* tuple = known->as<TupleInfo>()) {
       const std::vector<Info>& theirs = wanted->as<TupleInfo>()->fields;
@@ -157,7 +175,9 @@ class Adoption {
   }
 
   Function& function_;
+  const std::vector<const Op*>& calls_;
   Diagnostics& diag_;
+  bool opens_objects_ = false;  ///< the cast being looked at reads a handle
   Changed changed_ = Changed::kNo;
 };
 
@@ -166,7 +186,12 @@ class Adoption {
 Result<Changed> adopt_casts(relax::Module& module, PassContext& context) {
   Changed changed = Changed::kNo;
   size_t errors = context.diag.error_count();
-  for (Function* function : module.functions()) changed |= Adoption(*function, context.diag).run();
+  std::map<std::string, std::vector<const Op*>> calls;
+  for (Function* function : module.functions())
+    for (const Op* op : ops_of(function->body(), true))
+      if (op->kind == OpKind::kCallFunction) calls[op->callee].push_back(op);
+  for (Function* function : module.functions())
+    changed |= Adoption(*function, calls[function->name], context.diag).run();
   if (context.diag.error_count() > errors) return context.diag.failed();
   return changed;
 }

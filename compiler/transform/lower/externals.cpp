@@ -45,11 +45,16 @@ class Externals {
 
   static std::string prototype(const tir::Invoke& call) {
     std::string params = call.plain ? "" : "rlx_context *context";
-    int tensors = 0, scalars = 0;
+    int tensors = 0, scalars = 0, handles = 0, results = 0;
     for (const tir::Argument& argument : call.args) {
       const auto* buffer = std::get_if<tir::BufferRef>(&argument);
       if (!params.empty()) params += ", ";
-      if (buffer != nullptr)
+      bool handle = !call.plain && buffer != nullptr && (*buffer)->dtype == DType::handle();
+      if (handle && (*buffer)->shape.empty())
+        params += "rlx_object *h" + std::to_string(handles++);
+      else if (handle)
+        params += ((*buffer)->shape[0].is_constant(1) ? "rlx_object **r" : "rlx_tensor *r") + std::to_string(results++);
+      else if (buffer != nullptr)
         params += (call.plain ? std::string(interface::c_type((*buffer)->dtype)) + " *t" : "const rlx_tensor *t") +
                   std::to_string(tensors++);
       else

@@ -155,34 +155,4 @@ void HostFunction::bind_results(Op& op, const std::vector<Value*>& results, cons
   }
 }
 
-Status HostFunction::call_external(Op& op) {
-  Diagnostics& diag = this->diag();
-  tir::Invoke invoke;
-  invoke.callee = op.callee, invoke.external = true;
-  if (op.results.empty()) after_effect_ = true;
-  std::vector<Expr> scalars;
-  for (const Value* operand : op.kind == OpKind::kCallInplace ? placed_operands(op) : operands_of(op)) {
-    if (operand->info->as<TensorInfo>() != nullptr)
-      invoke.args.push_back(buffer(*operand));
-    else if (operand->info->as<PrimInfo>() != nullptr)
-      scalars.push_back(scalar(*operand));
-    else
-      for (Expr dim : dims(operand->info)) scalars.push_back(dim);
-  }
-  for (Value* result : fresh_results(op)) {
-    if (result->info->as<TupleInfo>() != nullptr && result->info->as<TupleInfo>()->fields.empty()) continue;
-    const auto* tensor = result->info->as<TensorInfo>();
-    if (tensor == nullptr || !tensor->shape || !tensor->dtype)
-      return diag.error(op.location, Kind::unbounded,
-                        "external function '{}' needs results of declared shape, found {}", op.callee,
-                        to_string(result->info));
-    BufferRef memory = produce(*result);
-    slot(*result).buffer = memory;
-    invoke.args.push_back(memory);
-  }
-  for (Expr e : scalars) invoke.args.push_back(arith::cast(DType::index(), e));
-  steps_->add(build_.invoke(std::move(invoke)));
-  return Done{};
-}
-
 }  // namespace relaxc::lower

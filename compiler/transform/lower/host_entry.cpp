@@ -24,7 +24,8 @@ DType stored(DType dtype) {
 const Value* parameter_below(const Value* value) {
   while (value->op != nullptr) {
     bool view = value->op->kind == OpKind::kOperator && value->op->def->role == Role::kView;
-    if (!view && value->op->kind != OpKind::kMatchCast) return nullptr;
+    bool cast = value->op->kind == OpKind::kMatchCast && !opens_object(*value->op);
+    if (!view && !cast) return nullptr;
     value = value->op->operand(0);
   }
   return value->region != nullptr && value->region->parent_op == nullptr ? value : nullptr;

@@ -103,6 +103,11 @@ size_t leaf_count(Info info);
 /// the extent of `to`.
 const std::string& copy_function(Shared& shared, DType dtype, size_t rank);
 
+/// Whether a value is an opaque object: a tensor of rank 0 and dtype handle, once lowering has begun.
+bool is_handle(const Value& value);
+/// Whether the op is a match_cast of an object to what it holds.
+bool opens_object(const Op& op);
+
 class HostFunction {
  public:
   HostFunction(Shared& shared, relax::Function& function, Form form);
@@ -190,7 +195,13 @@ class HostFunction {
   Status check_arity(const Op& op, const KernelCall& call);
   Status solve_symbols(const Op& op, KernelCall& call);
   Status pass_arguments(Op& op, KernelCall& call);
+
+  // host_external.cpp
   Status call_external(Op& op);
+  Status open_object(Op& op);
+  BufferRef result_words(const std::string& name, DType dtype, size_t rank);
+  BufferRef found_tensor(BufferRef words, const std::string& name, DType dtype, const std::vector<Expr>& shape);
+
   void bind_results(Op& op, const std::vector<Value*>& results, const std::vector<BufferRef>& raw,
                     const std::vector<BufferRef>& bound_values);
 

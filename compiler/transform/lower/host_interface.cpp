@@ -13,6 +13,8 @@ namespace {
 interface::Tensor::Kind kind_of(Info info) {
   if (info->as<ShapeInfo>() != nullptr) return interface::Tensor::kShape;
   if (info->as<PrimInfo>() != nullptr) return interface::Tensor::kScalar;
+  const auto* tensor = info->as<TensorInfo>();
+  if (tensor != nullptr && tensor->dtype == DType::handle()) return interface::Tensor::kHandle;
   return interface::Tensor::kTensor;
 }
 

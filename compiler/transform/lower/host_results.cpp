@@ -16,14 +16,16 @@ namespace {
 
 bool is_view(const Op& op) {
   if (op.kind == OpKind::kOperator) return op.def->role == Role::kView;
-  return op.kind == OpKind::kMatchCast && op.result()->info->as<TensorInfo>() != nullptr;
+  return op.kind == OpKind::kMatchCast && op.result()->info->as<TensorInfo>() != nullptr && !opens_object(op);
 }
 
 /// Whether lowering lets the op write where it is told.
 bool writes_where_told(const Op& op) {
   if (op.kind == OpKind::kOperator) return op.def->role == Role::kHost;
-  bool calls = op.kind == OpKind::kCallTir || op.kind == OpKind::kCallExternal || op.kind == OpKind::kIf ||
-               op.kind == OpKind::kCallInplace;
+  bool calls = op.kind == OpKind::kCallTir || op.kind == OpKind::kIf || op.kind == OpKind::kCallInplace;
+  if (op.kind == OpKind::kCallExternal)  // what the function makes itself lies where it says
+    calls = !op.attrs.has("returned") &&
+            std::none_of(op.results.begin(), op.results.end(), [](const Value* result) { return is_handle(*result); });
   if (op.kind == OpKind::kCallFunction)
     return op.results.size() == 1 && op.result()->info->as<TensorInfo>() != nullptr && op.binds.empty();
   return calls && op.binds.empty();

@@ -27,6 +27,7 @@ class Lowering {
     for (tir::PrimFunc* function : module.prim_funcs())
       if (!function->is_private) shared_.object.public_prim_funcs.push_back({function->name});
     place_constants();
+    for (Function* function : module.functions()) hold_objects(*function);
     for (Function* function : module.functions())
       for (Op* op : ops_of(function->body(), true))
         if (op->kind == OpKind::kCallFunction) called_.insert(op->callee);
@@ -42,6 +43,26 @@ class Lowering {
   }
 
  private:
+  /// An opaque object becomes what it is in memory: one handle.
+  void hold_objects(Function& function) {
+    auto held = [&](Info info, auto&& self) -> Info {
+      if (info->as<ObjectInfo>() != nullptr)
+        return tensor_info(shared_.module.context(), std::vector<Expr>{}, DType::handle());
+      const auto* tuple = info->as<TupleInfo>();
+      if (tuple == nullptr) return info;
+      std::vector<Info> fields;
+      for (Info field : tuple->fields) fields.push_back(self(field, self));
+      return fields == tuple->fields ? info : tuple_info(shared_.module.context(), std::move(fields));
+    };
+    auto hold = [&](Value* value) { value->info = held(value->info, held); };
+    for (Value* argument : function.body().arguments) hold(argument);
+    for (Op* op : ops_of(function.body(), true)) {
+      for (Value* result : op->results) hold(result);
+      for (Region* region : op->regions)
+        for (Value* argument : region->arguments) hold(argument);
+    }
+  }
+
   /// Sizes first: the buffer of all weights has its shape before anybody names it.
   void place_constants() {
     for (Function* function : shared_.module.functions())
