@@ -10,9 +10,11 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <unordered_map>
 #include <variant>
 
 #include "compiler/arith/simplify.h"
+#include "compiler/arith/visit.h"
 
 namespace relaxc::arith {
 namespace {
@@ -77,16 +79,15 @@ class Printer {
   explicit Printer(const Names& names) : names_(names) {}
 
   std::string run(Expr e) {
-    push(e, 0);
-    while (!pending_.empty()) {
-      Piece piece = std::move(pending_.back());
-      pending_.pop_back();
-      if (piece.e)
-        expand(piece.e, piece.level);
-      else
-        out_ += piece.text;
+    std::vector<Expr> parts = names_.part ? shared_parts(e) : std::vector<Expr>{};
+    if (parts.empty()) return text(e);
+    for (Expr part : parts) part_names_[part] = names_.part();
+    std::string where;
+    for (Expr part : parts) {
+      const std::string name = part_names_.at(part);
+      where += (where.empty() ? "" : ", ") + name + ": " + text(part);
     }
-    return std::move(out_);
+    return "T.Let(" + text(e) + ", where={" + where + "})";
   }
 
  private:
@@ -95,6 +96,55 @@ class Printer {
     Expr e;
     int level = 0;
   };
+
+  /// A whole that is no longer than this is written as a tree, and so are parts that are no longer than that.
+  static constexpr double kPlainWhole = 200, kPlainPart = 8;
+
+  /// What is worth a name, operands first.
+  static std::vector<Expr> shared_parts(Expr root) {
+    struct Count {
+      double tree = 1, written = 1;  ///< nodes; written: with names for what is shared
+      int uses = 0;
+    };
+    std::unordered_map<Expr, Count> counts;
+    std::vector<Expr> order;
+    for_each_node(root, [&](Expr node) {
+      order.push_back(node);
+      Count& mine = counts[node];
+      for (Expr operand : operands(node)) {
+        Count& part = counts.at(operand);
+        ++part.uses;
+        mine.tree += part.tree;
+      }
+    });
+    if (counts.at(root).tree <= kPlainWhole) return {};
+    std::vector<Expr> shared;
+    for (Expr node : order) {
+      Count& mine = counts.at(node);
+      for (Expr operand : operands(node)) mine.written += counts.at(operand).written;
+      if (mine.uses < 2 || mine.written < kPlainPart) continue;
+      shared.push_back(node);
+      mine.written = 1;
+    }
+    return shared;
+  }
+
+  std::string text(Expr e) {
+    out_.clear();
+    expand(e, 0);
+    while (!pending_.empty()) {
+      Piece piece = std::move(pending_.back());
+      pending_.pop_back();
+      auto part = piece.e ? part_names_.find(piece.e) : part_names_.end();
+      if (part != part_names_.end())
+        out_ += part->second;
+      else if (piece.e)
+        expand(piece.e, piece.level);
+      else
+        out_ += piece.text;
+    }
+    return std::move(out_);
+  }
 
   void push(Expr e, int level) { pending_.push_back({{}, e, level}); }
   void push(std::string text) { pending_.push_back({std::move(text), {}, 0}); }
@@ -155,6 +205,7 @@ class Printer {
   }
 
   const Names& names_;
+  std::unordered_map<Expr, std::string> part_names_;
   std::string out_;
   std::vector<Piece> pending_;
 };
@@ -175,7 +226,9 @@ std::string print(Expr e, const Names& names) {
 
 std::string to_string(Expr e) {
   if (!e) return "<none>";
-  return print(e, {[](Var var) { return var.name(); }, [](const tir::Buffer*) { return std::string("buffer"); }});
+  int parts = 0;
+  return print(e, {[](Var var) { return var.name(); }, [](const tir::Buffer*) { return std::string("buffer"); },
+                   [&] { return fmt::format("part{}", ++parts); }});
 }
 
 }  // namespace relaxc::arith

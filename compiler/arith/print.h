@@ -12,9 +12,12 @@ namespace relaxc::arith {
 struct Names {
   std::function<std::string(Var)> var;
   std::function<std::string(const tir::Buffer*)> buffer;
+  std::function<std::string()> part;  ///< a new name for a part of an expression; null: parts get no names
 };
 
-/// `e` in the text IR's spelling, with as few parentheses as it needs.
+/// `e` in the text IR's spelling, with as few parentheses as it needs. A part that occurs several times in a large
+/// expression is written once, `T.Let(t * t, where={t: a + b})`, so that the text is as long as the graph, not as the
+/// tree that it stands for.
 std::string print(Expr e, const Names& names);
 
 /// A float constant as Python writes it ("0.5", "1e-05"), with the fewest digits that read back as `value`; "inf",

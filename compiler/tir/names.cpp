@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 namespace relaxc::tir {
 namespace {
@@ -39,6 +40,15 @@ std::string Namer::fresh(const std::string& wanted) {
 std::string Namer::find(const void* identity, const std::string& wanted) {
   auto found = names_.find(identity);
   return found != names_.end() ? found->second : names_[identity] = fresh(wanted);
+}
+
+std::string Namer::rebind(const void* identity, const std::string& wanted) {
+  auto found = names_.find(identity);
+  if (found == names_.end()) {
+    names_[identity] = fresh(wanted);
+    return {};
+  }
+  return std::exchange(found->second, fresh(wanted));
 }
 
 }  // namespace relaxc::tir

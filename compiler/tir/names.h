@@ -17,15 +17,21 @@ class Namer {
   explicit Namer(bool anonymous = false);
   std::string of(Var var) { return find(var.node(), var.name()); }
   std::string of(BufferRef buffer) { return find(buffer, buffer->name); }
+  /// A new name for what is bound again; what it was called before, empty if nothing. `restore` takes that.
+  std::string rebind(Var var) { return rebind(var.node(), var.name()); }
+  std::string rebind(BufferRef buffer) { return rebind(buffer, buffer->name); }
+  void restore(const void* identity, std::string name) { names_[identity] = std::move(name); }
   /// A name that nothing else has, close to `wanted`.
   std::string fresh(const std::string& wanted);
   /// For arith::print.
   arith::Names names() {
-    return {[this](Var var) { return of(var); }, [this](const Buffer* buffer) { return of(buffer); }};
+    return {[this](Var var) { return of(var); }, [this](const Buffer* buffer) { return of(buffer); },
+            [this] { return fresh("t"); }};
   }
 
  private:
   std::string find(const void* identity, const std::string& wanted);
+  std::string rebind(const void* identity, const std::string& wanted);
 
   bool anonymous_;
   std::unordered_map<const void*, std::string> names_;

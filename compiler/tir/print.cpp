@@ -134,8 +134,25 @@ class Printer {
 
   /// Prints what follows an allocation or binding in a loop, not by recursion: a host function has thousands of them.
   void stmt(Stmt s) {
+    size_t before = hidden_.size();
     while (s) s = visit(s, [&](const auto& n) { return print(n); });
+    show_again(before);
   }
+
+  void show_again(size_t before) {
+    for (; hidden_.size() > before; hidden_.pop_back()) namer_.restore(hidden_.back().first, hidden_.back().second);
+  }
+
+  /// The name of what is bound here. Lowering opens a view or a scalar again in each scope that needs it: every time it
+  /// is another name, as it will be when the text is read.
+  template <typename Entity>
+  std::string bound(Entity entity, const void* identity) {
+    std::string before = namer_.rebind(entity);
+    if (!before.empty()) hidden_.push_back({identity, before});
+    return namer_.of(entity);
+  }
+  std::string bound(Var var) { return bound(var, var.node()); }
+  std::string bound(BufferRef buffer) { return bound(buffer, buffer); }
 
   // Each prints a statement and gives the one that comes after it on the same level, if that is part of it.
   Stmt print(const Seq& n) {
@@ -157,23 +174,23 @@ class Printer {
   }
   Stmt print(const Let& n) {
     std::string value = text(n.value);
-    line("{}: T.{} = {}", namer_.of(n.var), to_string(n.var.dtype()), value);
+    line("{}: T.{} = {}", bound(n.var), to_string(n.var.dtype()), value);
     return n.body;
   }
   Stmt print(const Alloc& n) {
-    line("{} = T.alloc_buffer({})", namer_.of(n.buffer), description(*n.buffer));
+    std::string described = description(*n.buffer);
+    line("{} = T.alloc_buffer({})", bound(n.buffer), described);
     return n.body;
   }
   Stmt print(const View& n) {
     if (n.base == nullptr) {
       std::string address = text(n.byte_offset);
-      line("{} = T.decl_buffer({}, data=T.reinterpret(\"handle\", {}))", namer_.of(n.buffer), description(*n.buffer),
-           address);
+      std::string described = description(*n.buffer);
+      line("{} = T.decl_buffer({}, data=T.reinterpret(\"handle\", {}))", bound(n.buffer), described, address);
       return n.body;
     }
-    std::string base = namer_.of(n.base);
-    line("{} = T.decl_buffer({}, data={}.data, byte_offset={})", namer_.of(n.buffer), description(*n.buffer), base,
-         text(n.byte_offset));
+    std::string base = namer_.of(n.base), described = description(*n.buffer), offset = text(n.byte_offset);
+    line("{} = T.decl_buffer({}, data={}.data, byte_offset={})", bound(n.buffer), described, base, offset);
     return n.body;
   }
   Stmt print(const Store& n) {
@@ -208,12 +225,15 @@ class Printer {
     std::vector<Expr> extents;
     for (const For* n : nest) extents.push_back(n->extent);
     std::string extent_text = list(extents);
+    std::string domain = nest.size() > 1 ? "T.grid(" + extent_text + ")" : range(outer);
+    size_t before = hidden_.size();
     for (const For* n : nest) {
-      vars += (vars.empty() ? "" : ", ") + namer_.of(n->var);
+      vars += (vars.empty() ? "" : ", ") + bound(n->var);
       domains_[n->var] = n;
     }
-    line("for {} in {}:", vars, nest.size() > 1 ? "T.grid(" + extent_text + ")" : range(outer));
+    line("for {} in {}:", vars, domain);
     indented(nest.back()->body);
+    show_again(before);
     for (const For* n : nest) domains_.erase(n->var);
     return {};
   }
@@ -239,6 +259,7 @@ class Printer {
   Stmt print(const Block& n) {
     line("with T.block({}):", quoted(anonymous_ ? "" : n.name));
     indent_ += 4;
+    size_t before = hidden_.size();
     axes(n);
     if (n.predicate) line("T.where({})", text(n.predicate));
     if (!n.reads.empty()) line("T.reads({})", regions(n.reads));
@@ -250,6 +271,7 @@ class Printer {
     }
     suite(n.body);
     indent_ -= 4;
+    show_again(before);
     return {};
   }
 
@@ -280,7 +302,7 @@ class Printer {
       auto [letter, name] = axis_kind(iter.iter_kind);
       if (remap) {
         bindings += (vars.empty() ? "" : ", ") + text(iter.binding);
-        vars += (vars.empty() ? "" : ", ") + namer_.of(iter.var);
+        vars += (vars.empty() ? "" : ", ") + bound(iter.var);
         kinds += letter;
         continue;
       }
@@ -288,7 +310,7 @@ class Printer {
                                ? text(iter.extent)
                                : fmt::format("({}, {})", text(iter.min), text(arith::simplify(iter.min + iter.extent)));
       std::string binding = text(iter.binding);
-      line("{} = T.axis.{}({}, {})", namer_.of(iter.var), name, domain, binding);
+      line("{} = T.axis.{}({}, {})", bound(iter.var), name, domain, binding);
     }
     if (remap) line("{} = T.axis.remap(\"{}\", [{}])", vars, kinds, bindings);
   }
@@ -351,6 +373,7 @@ class Printer {
   arith::Names names_;
   std::vector<std::pair<std::string, BufferRef>> handles_;
   std::unordered_map<Expr, const For*> domains_;
+  std::vector<std::pair<const void*, std::string>> hidden_;  ///< what was bound again, and its names outside
 };
 
 }  // namespace

@@ -3,6 +3,9 @@
 // A subscript is wrong for certain where it leaves its dim in every iteration, or where it takes, in a place that is
 // reached unconditionally, a value beyond it. The second needs exact ranges: variables of loops with constant bounds
 // take all their values, and so does a sum of constant multiples of different ones.
+#include <unordered_set>
+
+#include "compiler/arith/visit.h"
 #include "frontends/relax/prim_func.h"
 
 namespace relaxc::frontend {
@@ -87,6 +90,25 @@ Status PrimFuncReader::check_bounds(tir::BufferRef buffer, size_t axis, arith::E
                          range->lower, buffer->name, axis, dim);
   return source_.error(place, Kind::invalid_value, "the subscript runs from {} to {}, and dim {} of '{}' is {}",
                        range->lower, range->upper, axis, buffer->name, dim);
+}
+
+Status PrimFuncReader::check_reached(arith::Expr e, Place place) {
+  Diagnostics& diag = source_.diag();
+  std::vector<arith::Expr> waiting{e};
+  std::unordered_set<arith::Expr> seen;
+  while (!waiting.empty()) {
+    arith::Expr node = waiting.back();
+    waiting.pop_back();
+    if (!seen.insert(node).second) continue;
+    if (const auto* load = node.as<arith::Load>())
+      for (size_t axis = 0; axis < load->indices.size(); ++axis)
+        RELAXC_DO(check_bounds(load->buffer, axis, load->indices[axis], place));
+    std::vector<arith::Expr> parts = arith::operands(node);
+    bool chooses = node->kind == arith::ExprKind::kSelect || node->kind == arith::ExprKind::kAnd ||
+                   node->kind == arith::ExprKind::kOr;
+    waiting.insert(waiting.end(), parts.begin(), chooses ? parts.begin() + 1 : parts.end());
+  }
+  return Done{};
 }
 
 Result<std::vector<arith::Expr>> PrimFuncReader::subscripts(tir::BufferRef buffer,

@@ -281,37 +281,13 @@ Result<Scalar> PrimFuncReader::external_value(const ast::Expr& e) {
   return Scalar{context_.external(dtype, name, std::move(args))};
 }
 
-/// T.Let(body, where={x: value}), T.let(x, value, body) as a value.
-Result<Scalar> PrimFuncReader::let_value(const ast::Expr& e, const ast::Expr& body) {
-  Diagnostics& diag = source_.diag();
-  std::vector<std::pair<const ast::Expr*, const ast::Expr*>> bindings;
-  const ast::Keyword* where = e.keyword("where");
-  if (where != nullptr && where->value->is(AstKind::kDict))
-    for (size_t i = 0; i + 1 < where->value->items.size(); i += 2)
-      bindings.push_back({where->value->items[i], where->value->items[i + 1]});
-  else if (e.items.size() == 4)
-    bindings.push_back({e.items[1], e.items[2]});
-  else
-    return source_.error(e.place, Kind::ill_formed, "expected T.Let(body, where={{x: value}})");
-  names_.push();
-  bool ok = true;
-  for (auto [target, given] : bindings) {
-    Result<Scalar> value = read(*given);
-    bool named = target->is(AstKind::kName);
-    if (!named) (void)source_.error(target->place, Kind::syntax, "expected a name");
-    if (value && named) bind(target->text, {.kind = PrimName::kScalar, .scalar = value->expr}, target->place);
-    ok = ok && value && named;
-  }
-  Result<Scalar> out = ok ? read(body) : Result<Scalar>(diag.failed());
-  names_.pop();
-  return out;
+void PrimFuncReader::name_part(const std::string& name, const Scalar& part, Place place) {
+  bind(name, {.kind = PrimName::kScalar, .scalar = part.expr}, place);
 }
 
 Result<Scalar> PrimFuncReader::other_call(const ast::Expr& e, const std::string& given) {
   std::string callee = callee_of(&e);
   if (is_plain(callee)) return external_value(e);
-  if (callee == "T.Let" && e.items.size() == 2) return let_value(e, *e.items[1]);
-  if (callee == "T.let" && e.items.size() == 4) return let_value(e, *e.items[3]);
   if (callee == "T.Broadcast" && lanes_.count > 0 && e.items.size() == 3) return read(*e.items[1]);
   if (callee == "T.Ramp" && lanes_.count > 0) {
     Diagnostics& diag = source_.diag();

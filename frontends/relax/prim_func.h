@@ -109,6 +109,10 @@ class PrimFuncReader : ScalarReader {
   Result<Scalar> name(const ast::Expr& e) override;
   Result<Scalar> subscript(const ast::Expr& e) override;
   Result<Scalar> other_call(const ast::Expr& e, const std::string& callee) override;
+  void open_parts() override { names_.push(); }
+  void name_part(const std::string& name, const Scalar& part, Place place) override;
+  void close_parts() override { names_.pop(); }
+  Status check_reached(arith::Expr e, Place place) override;
   void use_as_index(arith::Expr e) override;
   Failure unbound(const ast::Expr& e);
   void bind(const std::string& name, PrimName value, Place place) { names_.bind(name, std::move(value), place); }
@@ -149,7 +153,6 @@ class PrimFuncReader : ScalarReader {
   Result<std::string> external_name(const ast::Expr& e);
   Result<Scalar> external_value(const ast::Expr& e);
   Result<arith::Expr> c_argument(const Scalar& scalar, Place place);
-  Result<Scalar> let_value(const ast::Expr& e, const ast::Expr& body);
 
   // Loops.
   struct Extent {

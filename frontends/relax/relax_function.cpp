@@ -274,6 +274,10 @@ Result<Scalar> RelaxFunctionReader::other_call(const ast::Expr& e, const std::st
   return source_.error(e.items[0]->place, Kind::invalid_value, "expected a dim, found a call of '{}'", callee);
 }
 
+void RelaxFunctionReader::name_part(const std::string& name, const Scalar& part, Place place) {
+  names_.bind(name, Term::of(part), place);
+}
+
 void RelaxFunctionReader::bind(const ast::Expr& target, Term term) {
   if (!target.is(AstKind::kName)) return;
   if (term.kind == Term::kValue && term.value->name.empty()) term.value->name = target.text;

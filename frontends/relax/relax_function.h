@@ -59,6 +59,9 @@ class RelaxFunctionReader : ScalarReader {
   Result<Scalar> name(const ast::Expr& e) override;
   Result<Scalar> subscript(const ast::Expr& e) override;
   Result<Scalar> other_call(const ast::Expr& e, const std::string& callee) override;
+  void open_parts() override { names_.push(); }
+  void name_part(const std::string& name, const Scalar& part, Place place) override;
+  void close_parts() override { names_.pop(); }
   void bind(const ast::Expr& target, Term term);
   void poison(const ast::Expr* target);
   void poison_names(const ast::Expr* annotation);

@@ -201,9 +201,16 @@ Result<relax::Info> RelaxFunctionReader::prim_info(const ast::Expr& e) {
 Result<arith::Expr> RelaxFunctionReader::prim_of(const ast::Expr& e, DType dtype) {
   if (e.is(AstKind::kString)) {
     const ast::Expr* quoted = parse_quoted(source_, scope_.tree, {e.place.begin + 1, e.place.length - 2});
-    return quoted == nullptr ? Result<arith::Expr>(source_.diag().failed()) : prim_of(*quoted, dtype);
+    if (quoted == nullptr) return source_.diag().failed();
+    if (own_symbols_ != nullptr && quoted->is(AstKind::kName) && own_symbols_->count(quoted->text) == 0)
+      own_symbols_->emplace(quoted->text, context_.var(quoted->text, dtype));
+    bool outer = std::exchange(quoted_, true);
+    Result<arith::Expr> value = prim_of(*quoted, dtype);
+    quoted_ = outer;
+    return value;
   }
-  bool fresh = e.is(AstKind::kName) && pattern_ == Pattern::kFresh && names_.find(e.text) == nullptr;
+  bool own = quoted_ && own_symbols_ != nullptr && own_symbols_->count(e.text) != 0;
+  bool fresh = e.is(AstKind::kName) && pattern_ == Pattern::kFresh && !own && names_.find(e.text) == nullptr;
   if (!fresh || dtype.is_index()) return value(e, dtype);
   arith::Var var = context_.var(e.text, dtype);
   names_.bind(e.text, Term::of(Scalar{var}), e.place);

@@ -53,6 +53,13 @@ class ScalarReader {
   virtual Result<Scalar> other_call(const ast::Expr& e, const std::string& callee);
   /// A dtype that stands in a conversion.
   virtual Result<DType> element_dtype(const ast::Expr& e);
+  /// T.Let gives parts of an expression names; they are known from open_parts() to close_parts().
+  virtual void open_parts() = 0;
+  virtual void name_part(const std::string& name, const Scalar& part, Place place) = 0;
+  virtual void close_parts() = 0;
+  /// Reports what is wrong with parts of `e` that are reached for certain: T.Let may give them names before it is
+  /// known.
+  virtual Status check_reached(arith::Expr, Place) { return Done{}; }
   /// Told of every integer that stands where an index belongs.
   virtual void use_as_index(arith::Expr) {}
 
@@ -80,6 +87,7 @@ class ScalarReader {
   /// `operands`: from which of `e`'s items on.
   Result<Scalar> intrinsic(const ast::Expr& e, std::string_view name, size_t operands);
   Status check_operand(const arith::Expr& operand, arith::Intrinsic which, std::string_view name, Place place);
+  Result<Scalar> let_value(const ast::Expr& e, const ast::Expr& body);
   Result<Scalar> limit(const ast::Expr& e, std::string_view name);
   Status expect_arguments(const ast::Expr& e, size_t least, size_t most);
 };

@@ -182,6 +182,8 @@ Result<Scalar> ScalarReader::call(const ast::Expr& e) {
     RELAXC_TRY(arith::Expr operand, condition(*e.items[1]));
     return Scalar{name == "Not" ? arith::logical_not(operand) : operand};
   }
+  if (name == "Let" && e.items.size() == 2) return let_value(e, *e.items[1]);
+  if (name == "let" && e.items.size() == 4) return let_value(e, *e.items[3]);
   if (name == "isfinite") {
     RELAXC_DO(expect_arguments(e, 1, 1));
     RELAXC_TRY(Scalar operand, read(*e.items[1]));
@@ -210,6 +212,36 @@ Result<Scalar> ScalarReader::call(const ast::Expr& e) {
     return result;
   }
   return other_call(e, *path);
+}
+
+/// T.Let(body, where={x: value, y: value}), each value seen by what follows, and T.let(x, value, body). A part is read
+/// as if it stood where its name does, so it may be what a choice keeps from being reached.
+Result<Scalar> ScalarReader::let_value(const ast::Expr& e, const ast::Expr& body) {
+  Diagnostics& diag = source_.diag();
+  std::vector<std::pair<const ast::Expr*, const ast::Expr*>> bindings;
+  const ast::Keyword* where = e.keyword("where");
+  if (where != nullptr && where->value->is(AstKind::kDict))
+    for (size_t i = 0; i + 1 < where->value->items.size(); i += 2)
+      bindings.push_back({where->value->items[i], where->value->items[i + 1]});
+  else if (e.items.size() == 4)
+    bindings.push_back({e.items[1], e.items[2]});
+  else
+    return source_.error(e.place, Kind::ill_formed, "expected T.Let(body, where={{x: value}})");
+  open_parts();
+  bool ok = true;
+  ++choices_;
+  for (auto [target, given] : bindings) {
+    Result<Scalar> value = read(*given);
+    bool named = target->is(AstKind::kName);
+    if (!named) (void)source_.error(target->place, Kind::syntax, "expected a name");
+    if (value && named) name_part(target->text, *value, target->place);
+    ok = ok && value && named;
+  }
+  --choices_;
+  Result<Scalar> out = ok ? read(body) : Result<Scalar>(diag.failed());
+  close_parts();
+  if (out && choices_ == 0) RELAXC_DO(check_reached(out->expr, e.place));
+  return out;
 }
 
 /// T.max(a, b), T.floordiv(a, b), T.EQ(a, b) and kin.

@@ -1,7 +1,8 @@
 """Runs the programs of a documentation page: examples_test.py PAGE RUN_GOLDEN RELAXC.
 
-A block that begins with ```python is a whole module. It must parse, print and parse again as the same module, and compile
-to an object and to C. Fragments stand in ```text blocks.
+A block that begins with ```python is a whole module. It must parse, print and parse again as the same module, mean the
+same after all passes, whose output must print and parse as well, and compile to an object and to C. Fragments stand in
+```text blocks.
 """
 
 import pathlib
@@ -37,7 +38,7 @@ def main(page, run_golden, relaxc):
     with tempfile.TemporaryDirectory() as folder:
         for line, text in examples:
             program = pathlib.Path(folder) / f"line_{line}.relax"
-            program.write_text(text, encoding="utf-8")
+            program.write_text("# passes: all\n" + text, encoding="utf-8")
             commands = [[run_golden, str(program)]]
             commands += [[relaxc, str(program), "-o", str(program.with_suffix(ending))] for ending in (".o", ".c")]
             said = next(filter(None, map(complaint, commands)), "")

@@ -14,10 +14,11 @@ namespace relaxc::property {
 namespace {
 
 [[noreturn]] void child(int out, const std::function<std::string()>& function, unsigned seconds, size_t megabytes) {
-  rlimit memory{megabytes << 20, megabytes << 20}, core{0, 0};
+  rlimit memory{megabytes << 20, megabytes << 20}, core{0, 0}, cpu{seconds, seconds + 5};
   setrlimit(RLIMIT_AS, &memory);
   setrlimit(RLIMIT_CORE, &core);
-  alarm(seconds);
+  setrlimit(RLIMIT_CPU, &cpu);  // what a busy machine does not use up
+  alarm(seconds * 10);
   int status = 0;
   try {
     std::string text = function();
@@ -54,7 +55,8 @@ Ended run_isolated(const std::function<std::string()>& function, unsigned second
   int status = 0;
   waitpid(pid, &status, 0);
   if (WIFSIGNALED(status)) {
-    ended.how = WTERMSIG(status) == SIGALRM ? Ended::kTimedOut : Ended::kCrashed;
+    bool late = WTERMSIG(status) == SIGALRM || WTERMSIG(status) == SIGXCPU;
+    ended.how = late ? Ended::kTimedOut : Ended::kCrashed;
     ended.output = strsignal(WTERMSIG(status));
   } else if (WEXITSTATUS(status) != 0) {
     ended.how = Ended::kCrashed;

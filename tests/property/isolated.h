@@ -11,7 +11,7 @@ struct Ended {
   std::string output;  ///< what the function gave; of a crash, which signal
 };
 
-/// Runs `function` in a child process with limits on its time and memory.
+/// Runs `function` in a child process that uses so much time of a CPU, and memory, at most.
 Ended run_isolated(const std::function<std::string()>& function, unsigned seconds, size_t megabytes);
 
 }  // namespace relaxc::property
