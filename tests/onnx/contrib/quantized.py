@@ -4,7 +4,7 @@ float operations around a rounding is not part of an operator's meaning."""
 import itertools
 
 import numpy as np
-from harness import Const, node
+from harness import Const, node, reference
 
 rng = np.random.default_rng(4)
 KINDS = (np.uint8, np.int8)
@@ -34,8 +34,10 @@ def elementwise():
         one = pair[:3]
         for op in ("QLinearAdd", "QLinearMul"):
             yield node(op, [*pair, scale(0.05), zero(kind, 5)], quanta=1, name=f"{op} {kind.__name__}")
-            yield node(op, [a, scale(0.02), None, b, scale(0.03), None, scale(0.05), zero(kind, 5)], quanta=1,
-                       name=f"{op} {kind.__name__} without zero points")
+            nothing = Const(np.array(0, kind))
+            explicit = node(op, [a, scale(0.02), nothing, b, scale(0.03), nothing, scale(0.05), nothing])
+            yield node(op, [a, scale(0.02), None, b, scale(0.03), None, scale(0.05), None], quanta=1,
+                       expected=reference(explicit), name=f"{op} {kind.__name__} without zero points")
         yield node("QLinearAdd", [*pair, scale(0.05), zero(kind, 5)], quanta=1, symbolic=True)
         yield node("QLinearSigmoid", [*one, scale(1 / 256), zero(kind)], quanta=1, name=f"QLinearSigmoid {kind.__name__}")
         for alpha in (0.01, 0.3):

@@ -1,0 +1,45 @@
+// ml.h: what the operators of ai.onnx.ml share: constants from attribute lists, class labels, transforms of scores.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "frontends/onnx/chain.h"
+
+namespace relaxc::frontend {
+
+inline constexpr std::string_view kMl = "ai.onnx.ml";
+
+/// A constant of `shape` with the given elements, converted to `dtype` (an integer or a float of 32 or 64 bits, uint8).
+Value* constant_of(Node& node, DType dtype, std::vector<int64_t> shape, const std::vector<double>& elements);
+/// int64 elements, which a double cannot hold.
+Value* constant_of(Node& node, std::vector<int64_t> shape, const std::vector<int64_t>& elements);
+inline Value* list_of(Node& node, DType dtype, const std::vector<double>& elements) {
+  return constant_of(node, dtype, {static_cast<int64_t>(elements.size())}, elements);
+}
+/// The elements of a numeric tensor attribute; empty if there is none.
+Result<std::vector<double>> tensor_numbers(Node& node, std::string_view attribute);
+
+/// Input 0 as rows of features, [N, F] (one row if it has one dim), in float32; float64 stays.
+Result<Value*> feature_rows(Chain& c, bool keep_double);
+
+/// How many class labels there are (classlabels_ints or _int64s, or _strings), and output 0 of them.
+class ClassLabels {
+ public:
+  ClassLabels(Node& node, std::string_view ints, std::string_view strings);
+  int64_t count() const { return static_cast<int64_t>(strings_ ? strings_ : labels_.size()); }
+  /// Output 0: the label of each row, by its index (int64 [N]).
+  Status set(Chain& c, Value* index) const;
+
+ private:
+  std::vector<int64_t> labels_;
+  size_t strings_ = 0;
+};
+
+/// NONE, SOFTMAX, LOGISTIC, SOFTMAX_ZERO or PROBIT of scores [N, E].
+Value* transformed(Chain& c, Value* scores, const std::string& transform);
+/// One column of scores as two, of the negative and the positive class: (1 - s, s), or of mixed signs (-s, s); LOGISTIC
+/// transforms the latter in either case.
+Value* both_classes(Chain& c, Value* score, bool mixed, const std::string& transform);
+
+}  // namespace relaxc::frontend

@@ -1,0 +1,251 @@
+// ml_linear.cpp: linear models and support vector machines: products with the coefficients of the attributes.
+//
+// What the standard leaves open (two classes from one column of scores, what a transform does to a single target) is as
+// ONNX Runtime has it.
+#include "frontends/onnx/converter.h"
+#include "frontends/onnx/ml.h"
+
+namespace relaxc::frontend {
+namespace {
+
+constexpr DType kF32 = DType::f(32);
+
+/// x times the transpose of the coefficients [count, features].
+Value* products(Chain& c, Value* x, int64_t count, int64_t features, const std::vector<double>& coefficients) {
+  return c.matmul(x, c.permute(constant_of(c.node, kF32, {count, features}, coefficients), {1, 0}));
+}
+
+/// x times `count` rows of coefficients, plus intercepts, if there are any.
+Result<Value*> linear_scores(Chain& c, int64_t count, const std::vector<double>& intercepts) {
+  Node& node = c.node;
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * x, feature_rows(c, false));
+  std::vector<double> coefficients = node.floats_attr("coefficients");
+  if (count < 1 || coefficients.empty() || coefficients.size() % static_cast<size_t>(count) != 0)
+    return node.error(Kind::invalid_attribute, "{} coefficients do not divide into {} targets", coefficients.size(),
+                      count);
+  int64_t features = static_cast<int64_t>(coefficients.size()) / count;
+  Value* y = products(c, x, count, features, coefficients);
+  if (!intercepts.empty()) {
+    if (intercepts.size() != static_cast<size_t>(count))
+      return node.error(Kind::invalid_attribute, "there are {} intercepts for {} targets", intercepts.size(), count);
+    y = c.add(y, list_of(node, kF32, intercepts));
+  }
+  return c.ok() ? Result<Value*>(y) : c.failed();
+}
+
+Status linear_regressor(Node& node) {
+  Diagnostics& diag = node.diag;
+  Chain c(node);
+  int64_t targets = node.int_attr("targets", 1);
+  RELAXC_TRY(Value * y, linear_scores(c, targets, node.floats_attr("intercepts")));
+  std::string transform = node.string_attr("post_transform", "NONE");
+  if (targets > 1 || transform == "PROBIT") y = transformed(c, y, transform);
+  return c.set(0, y);
+}
+
+/// The index of the largest score, or of one column whether it is positive.
+Value* chosen(Chain& c, Value* scores, int64_t columns) {
+  if (columns > 1) return c.call("argmax", {scores}, {{"axis", int64_t{1}}, {"keepdims", false}});
+  Value* positive = c.as(c.call("greater", {scores, c.like(scores, 0)}), DType::i(64));
+  return c.call("squeeze", {positive}, {{"axis", Ints{1}}});
+}
+
+/// As many columns of scores as there are intercepts; one column may stand for two classes, or for 0 and 1.
+Status linear_classifier(Node& node) {
+  Diagnostics& diag = node.diag;
+  Chain c(node);
+  ClassLabels labels(node, "classlabels_ints", "classlabels_strings");
+  std::vector<double> intercepts = node.floats_attr("intercepts");
+  int64_t columns = intercepts.empty() ? std::max<int64_t>(labels.count(), 1) : static_cast<int64_t>(intercepts.size());
+  bool pair = columns == 1 && labels.count() == 2;
+  if (labels.count() != columns && !pair && !(columns == 1 && labels.count() == 0))
+    return node.error(Kind::invalid_attribute, "there are {} class labels for {} columns of scores", labels.count(),
+                      columns);
+  RELAXC_TRY(Value * scores, linear_scores(c, columns, intercepts));
+  Value* index = chosen(c, scores, columns);
+  if (labels.count() == 0) {
+    RELAXC_DO(c.set(0, index));
+  } else {
+    RELAXC_DO(labels.set(c, index));
+  }
+  std::string transform = node.string_attr("post_transform", "NONE");
+  if (!pair) return c.set(1, columns > 1 || transform == "PROBIT" ? transformed(c, scores, transform) : scores);
+  return c.set(1, both_classes(c, scores, false, transform));
+}
+
+/// The kernel of a support vector machine: its kind, and gamma, coef0 and degree.
+struct Kernel {
+  std::string kind;
+  double gamma = 0, coef0 = 0, degree = 0;
+
+  explicit Kernel(Node& node) : kind(node.string_attr("kernel_type", "LINEAR")) {
+    std::vector<double> given = node.floats_attr("kernel_params");
+    given.resize(3, 0);
+    gamma = given[0], coef0 = given[1], degree = given[2];
+  }
+
+  /// Of every row of x [N, F] with every one of `count` vectors: [N, count].
+  Value* of(Chain& c, Value* x, int64_t count, const std::vector<double>& vectors) const {
+    if (!c.ok()) return nullptr;
+    int64_t features = static_cast<int64_t>(vectors.size()) / count;
+    if (kind == "RBF") {
+      Value* one_each = c.call("expand_dims", {x}, {{"axis", Ints{1}}});
+      Value* apart = c.subtract(one_each, constant_of(c.node, kF32, {count, features}, vectors));
+      Value* distance = c.reduce("sum", c.call("square", {apart}), Ints{2}, false);
+      return c.call("exp", {c.multiply(distance, -gamma)});
+    }
+    Value* dot = products(c, x, count, features, vectors);
+    if (kind == "LINEAR") return dot;
+    Value* shifted = c.add(c.multiply(dot, gamma), coef0);
+    if (kind == "POLY") return c.call("power", {shifted, c.like(shifted, degree)});
+    if (kind == "SIGMOID") return c.call("tanh", {shifted});
+    return c.take(
+        c.node.error(Kind::invalid_attribute, "kernel_type '{}' is none of LINEAR, POLY, RBF, SIGMOID", kind));
+  }
+};
+
+/// Attributes of a support vector machine that must fit each other.
+struct Machine {
+  std::vector<double> vectors, coefficients, rho;
+  int64_t supports = 0;  ///< 0: the coefficients are those of a linear model
+
+  Status read(Node& node, int64_t count) {
+    vectors = node.floats_attr("support_vectors"), coefficients = node.floats_attr("coefficients");
+    rho = node.floats_attr("rho"), supports = count;
+    if (coefficients.empty() || rho.empty() || supports < 0 ||
+        (supports > 0 && (vectors.empty() || vectors.size() % static_cast<size_t>(supports) != 0 ||
+                          coefficients.size() % static_cast<size_t>(supports) != 0)))
+      return node.error(Kind::invalid_attribute, "{} support vectors do not fit {} numbers and {} coefficients",
+                        supports, vectors.size(), coefficients.size());
+    return Done{};
+  }
+};
+
+Status svm_regressor(Node& node) {
+  Diagnostics& diag = node.diag;
+  Chain c(node);
+  Machine m;
+  RELAXC_DO(m.read(node, node.int_attr("n_supports", 0)));
+  RELAXC_TRY(Value * x, feature_rows(c, false));
+  Kernel kernel(node);
+  Value* y = nullptr;
+  if (m.supports > 0) {
+    Value* weights = constant_of(node, kF32, {m.supports, 1}, m.coefficients);
+    if (static_cast<int64_t>(m.coefficients.size()) != m.supports)
+      return node.error(Kind::invalid_attribute, "there are {} coefficients for {} support vectors",
+                        m.coefficients.size(), m.supports);
+    y = c.matmul(kernel.of(c, x, m.supports, m.vectors), weights);
+  } else {
+    y = kernel.of(c, x, 1, m.coefficients);
+  }
+  y = c.add(y, m.rho[0]);
+  if (node.int_attr("one_class", 0) != 0)
+    y = c.where(c.call("greater", {y, c.like(y, 0)}), c.like(y, 1), c.like(y, -1));
+  return c.set(0, y);
+}
+
+/// One linear model a class; its largest score decides.
+Status svm_linear_classifier(Chain& c, Value* x, const Machine& m, const ClassLabels& labels) {
+  Node& node = c.node;
+  Diagnostics& diag = node.diag;
+  int64_t classes = labels.count();
+  if (classes < 1 || m.coefficients.size() % static_cast<size_t>(classes) != 0)
+    return node.error(Kind::invalid_attribute, "{} coefficients do not divide into {} classes", m.coefficients.size(),
+                      classes);
+  Value* scores = c.add(Kernel(node).of(c, x, classes, m.coefficients), m.rho[0]);
+  RELAXC_DO(labels.set(c, c.call("argmax", {scores}, {{"axis", int64_t{1}}, {"keepdims", false}})));
+  return c.set(1, transformed(c, scores, node.string_attr("post_transform", "NONE")));
+}
+
+/// One vote for each pair of classes. The coefficients of class i against j stand in row j - 1 (or j, of the other), in
+/// the columns of the class's own vectors.
+class Votes {
+ public:
+  Votes(Chain& c, const Machine& m, Ints vectors_per_class)
+      : c_(c), m_(m), counts_(std::move(vectors_per_class)), classes_(static_cast<int64_t>(counts_.size())) {}
+
+  int64_t pairs() const { return classes_ * (classes_ - 1) / 2; }
+
+  /// [N, pairs] from the kernel values [N, supports].
+  Value* scores(Value* kernels) {
+    std::vector<double> weights(static_cast<size_t>(m_.supports * pairs()), 0);
+    int64_t pair = 0;
+    for (int64_t i = 0; i < classes_; ++i)
+      for (int64_t j = i + 1; j < classes_; ++j, ++pair) {
+        put(weights, pair, i, j - 1);
+        put(weights, pair, j, i);
+      }
+    Value* y = c_.matmul(kernels, constant_of(c_.node, kF32, {m_.supports, pairs()}, weights));
+    return c_.add(y, list_of(c_.node, kF32, m_.rho));
+  }
+
+  /// How many pairs each class wins, [N, classes].
+  Value* count(Value* scores) {
+    std::vector<double> to_first(static_cast<size_t>(pairs() * classes_), 0), to_second = to_first;
+    int64_t pair = 0;
+    for (int64_t i = 0; i < classes_; ++i)
+      for (int64_t j = i + 1; j < classes_; ++j, ++pair) {
+        to_first[static_cast<size_t>(pair * classes_ + i)] = 1;
+        to_second[static_cast<size_t>(pair * classes_ + j)] = 1;
+      }
+    Value* won = c_.as(c_.call("greater", {scores, c_.like(scores, 0)}), kF32);
+    Value* lost = c_.subtract(c_.like(won, 1), won);
+    return c_.add(c_.matmul(won, constant_of(c_.node, kF32, {pairs(), classes_}, to_first)),
+                  c_.matmul(lost, constant_of(c_.node, kF32, {pairs(), classes_}, to_second)));
+  }
+
+ private:
+  void put(std::vector<double>& weights, int64_t pair, int64_t of_class, int64_t row) {
+    int64_t begin = 0;
+    for (int64_t k = 0; k < of_class; ++k) begin += counts_[static_cast<size_t>(k)];
+    for (int64_t s = begin; s < begin + counts_[static_cast<size_t>(of_class)]; ++s)
+      weights[static_cast<size_t>(s * pairs() + pair)] = m_.coefficients[static_cast<size_t>(row * m_.supports + s)];
+  }
+
+  Chain& c_;
+  const Machine& m_;
+  Ints counts_;
+  int64_t classes_;
+};
+
+Status svm_classifier(Node& node) {
+  Diagnostics& diag = node.diag;
+  Chain c(node);
+  ClassLabels labels(node, "classlabels_ints", "classlabels_strings");
+  Ints counts = node.ints_attr("vectors_per_class");
+  int64_t supports = 0;
+  for (int64_t count : counts)
+    if (count < 0 || __builtin_add_overflow(supports, count, &supports))
+      return node.error(Kind::invalid_attribute, "vectors_per_class holds {}", count);
+  Machine m;
+  RELAXC_DO(m.read(node, supports));
+  RELAXC_TRY(Value * x, feature_rows(c, false));
+  if (supports == 0) return svm_linear_classifier(c, x, m, labels);
+  if (node.has_attr("prob_a") && !node.floats_attr("prob_a").empty())
+    return node.error(Kind::unsupported, "probabilities of a support vector machine (prob_a) are not supported");
+  Votes votes(c, m, counts);
+  auto classes = static_cast<int64_t>(counts.size());
+  if (classes < 2 || classes != labels.count() || static_cast<int64_t>(m.rho.size()) != votes.pairs() ||
+      static_cast<int64_t>(m.coefficients.size()) != (classes - 1) * supports)
+    return node.error(Kind::invalid_attribute, "{} classes do not fit {} labels, {} values of rho and {} coefficients",
+                      classes, labels.count(), m.rho.size(), m.coefficients.size());
+  Value* scores = votes.scores(Kernel(node).of(c, x, supports, m.vectors));
+  Value* most = c.call("argmax", {votes.count(scores)}, {{"axis", int64_t{1}}, {"keepdims", false}});
+  RELAXC_DO(labels.set(c, most));
+  std::string transform = node.string_attr("post_transform", "NONE");
+  if (classes > 2) return c.set(1, transformed(c, scores, transform));
+  return c.set(1, both_classes(c, scores, true, transform));
+}
+
+constexpr Converter kRows[] = {
+    {.name = "LinearRegressor", .convert = linear_regressor, .domain = kMl},
+    {.name = "LinearClassifier", .convert = linear_classifier, .note = "integer labels", .domain = kMl},
+    {.name = "SVMRegressor", .convert = svm_regressor, .domain = kMl},
+    {.name = "SVMClassifier", .convert = svm_classifier, .note = "integer labels, no probabilities", .domain = kMl},
+};
+
+}  // namespace
+}  // namespace relaxc::frontend
+
+RELAXC_CONVERTERS(ml_linear, kRows)
