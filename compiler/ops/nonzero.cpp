@@ -1,7 +1,8 @@
-// nonzero.cpp: where a tensor is not zero: the first operator whose result's extent is known only from the data.
+// nonzero.cpp: where a tensor is not zero, and what stands where a mask is true: results whose extent is known only
+// from the data.
 //
-// Counts in a first pass, because the result [rank, count] is compact and its rows begin at multiples of the count;
-// then writes. The bound is the number of elements.
+// `nonzero` counts in a first pass, because its result [rank, count] is compact and its rows begin at multiples of the
+// count; then it writes. The bound is the number of elements.
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/shape.h"
 
@@ -47,7 +48,53 @@ Stmt define(DefineContext& d) {
   return b.seq({count, write});
 }
 
+constexpr OperandDef kMasked[] = {{"x"}, {"mask"}};
+
+InferResult infer_masked(InferContext& c) {
+  Diagnostics& diag = c.diag;
+  RELAXC_TRY(const TensorInfo* x, c.tensor(0));
+  RELAXC_TRY(const TensorInfo* mask, c.tensor(1));
+  if (!mask->dtype->is_bool())
+    return c.error(Kind::dtype_mismatch, "the mask of 'masked_select' is bool, found {}", to_string(*mask->dtype));
+  RELAXC_TRY(Dims shape, broadcast_dims(c, *x->shape, *mask->shape));
+  return one(tensor_info(c.context, Dims{c.bound_symbol(0, "selected")}, *x->dtype));
+}
+
+/// The extents of x and the mask broadcast together; that they fit is a requirement.
+Dims masked_shape(const Dims& x, const Dims& mask) {
+  Dims shape = x.size() < mask.size() ? mask : x;
+  const Dims& shorter = x.size() < mask.size() ? x : mask;
+  size_t ahead = shape.size() - shorter.size();
+  for (size_t k = 0; k < shorter.size(); ++k) {
+    Expr a = shape[ahead + k], b = shorter[k];
+    if (a != b) shape[ahead + k] = arith::select(arith::eq(a, a.context().index(1)), b, a);
+  }
+  return shape;
+}
+
+Expr most_masked(const Op& op, size_t) {
+  return product(op.binds[0].context(), masked_shape(op.operand(0)->shape(), op.operand(1)->shape()));
+}
+
+Stmt define_masked(DefineContext& d) {
+  tir::Builder& b = d.builder;
+  BufferRef x = d.input(0), mask = d.input(1), total = d.bound_value(0);
+  Expr first = b.index(0), next = b.load(total, {first});
+  Dims shape = masked_shape(x->shape, mask->shape);
+  return b.seq({b.store(total, {first}, d.context().imm(DType::i(64), 0)), b.nest(shape, [&](const Indices& i) {
+                  Stmt take = b.store(d.output(), {cast(DType::index(), next)}, load_broadcast(d, x, i, shape));
+                  Stmt count = b.store(total, {first}, next + d.context().imm(DType::i(64), 1));
+                  return b.branch(load_broadcast(d, mask, i, shape), b.seq({take, count}));
+                })});
+}
+
 constexpr OpDef kOps[] = {
+    {.name = "masked_select",
+     .operands = kMasked,
+     .infer = infer_masked,
+     .define = define_masked,
+     .upper_bound = most_masked,
+     .doc = "the elements of x where the mask is true, in row-major order of both broadcast together"},
     {.name = "nonzero",
      .operands = kX,
      .infer = infer,
