@@ -5,6 +5,9 @@
 // distance (a hat for linear, Keys 1981 for cubic), as one reduce block over the taps of all resized axes: nothing is
 // separable by hand, schedules may do that. What lies outside reads the edge, or (exclude_outside) has no weight; then,
 // and with antialias, where the kernel is widened to the scale of a reduction, the weights are normalized by their sum.
+//
+// Scales and the region that tf_crop_and_resize cuts out are attributes, or vectors that are known when the program
+// runs. How far a widened kernel reaches then follows from the dims: a result has at least dim * scale - 1 elements.
 #include <cmath>
 
 #include "compiler/ops/common/element.h"
@@ -13,7 +16,9 @@
 namespace relaxc::ops {
 namespace {
 
-constexpr OperandDef kOperands[] = {{"x"}, {"sizes"}};
+constexpr OperandDef kOperands[] = {
+    {"x"}, {"sizes"}, {"scales", OperandDef::kOptional}, {"roi", OperandDef::kOptional}};
+constexpr size_t kScales = 2, kRoi = 3;
 constexpr AttrDef kAttrs[] = {{"mode", AttrType::kString, false, "nearest"},
                               {"coordinate_mode", AttrType::kString, false, "half_pixel"},
                               {"nearest_mode", AttrType::kString, false, "round_prefer_floor"},
@@ -32,6 +37,17 @@ relaxc::Status one_of(InferContext& c, std::string_view attr, std::initializer_l
   return c.error(Kind::invalid_attribute, "{} \"{}\" of 'resize' is not known", attr, value);
 }
 
+/// A vector of `count` floats beside the attribute of the same name.
+relaxc::Status check_vector(InferContext& c, size_t operand, std::string_view attr, size_t count) {
+  Diagnostics& diag = c.diag;
+  if (!c.has(operand)) return Done{};
+  RELAXC_TRY(const TensorInfo* list, c.tensor(operand));
+  bool fits = list->ndim == 1 && (*list->shape)[0].is_constant(static_cast<int64_t>(count)) && list->dtype->is_float();
+  if (fits && c.op.attrs.floats(attr).empty()) return Done{};
+  return c.error(Kind::shape_mismatch, "'resize' takes its {} as an attribute or as {} floats, found {}", attr, count,
+                 to_string(c.op.operand(operand)->info));
+}
+
 InferResult infer(InferContext& c) {
   Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
@@ -43,7 +59,9 @@ InferResult infer(InferContext& c) {
   RELAXC_DO(one_of(c, "nearest_mode", {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"}));
   size_t rank = x->shape->size();
   const auto &scales = c.op.attrs.floats("scales"), &roi = c.op.attrs.floats("roi");
-  bool crop = c.op.attrs.string("coordinate_mode") == "tf_crop_and_resize";
+  bool crop = c.op.attrs.string("coordinate_mode") == "tf_crop_and_resize" && !c.has(kRoi);
+  RELAXC_DO(check_vector(c, kScales, "scales", rank));
+  RELAXC_DO(check_vector(c, kRoi, "roi", 2 * rank));
   if (sizes.size() != rank || (!scales.empty() && scales.size() != rank) || (crop && roi.size() != 2 * rank))
     return c.error(Kind::invalid_value, "'resize' of {} dims with {} sizes, {} scales and {} bounds of a region", rank,
                    sizes.size(), scales.size(), roi.size());
@@ -58,9 +76,6 @@ InferResult infer(InferContext& c) {
                         c.context.index(1), dim, fmt::format("'resize' of axis {}, which is empty", k)));
     if (!scales.empty() && !(scales[k] > 0))
       return c.error(Kind::invalid_attribute, "'resize' by a scale of {}", scales[k]);
-    bool known = !scales.empty() || (dim.constant() != nullptr && sizes[k].constant() != nullptr);
-    if (c.op.attrs.flag("antialias") && !known)
-      return c.error(Kind::unsupported, "'resize' with antialias needs a constant scale along axis {}", k);
   }
   return one(tensor_info(c.context, std::move(sizes), *x->dtype));
 }
@@ -70,32 +85,52 @@ class Axis {
  public:
   Axis(DefineContext& d, size_t k)
       : context_(d.context()), in_(d.input(0)->shape[k]), out_(d.output()->shape[k]), mode_(mode(d)) {
+    auto axis = static_cast<int64_t>(k), rank = static_cast<int64_t>(d.input(0)->shape.size());
     const auto &scales = d.attrs().floats("scales"), &roi = d.attrs().floats("roi");
+    auto element = [&](size_t operand, int64_t at) {
+      return cast(kF64, d.builder.load(d.input(operand), {context_.index(at)}));
+    };
+    given_ = !scales.empty() || d.has(kScales);
     if (!scales.empty()) known_scale_ = scales[k];
-    if (mode_ == "tf_crop_and_resize") roi_ = {roi[k], roi[k + roi.size() / 2]};
-    if (scales.empty() && in_.constant() != nullptr && out_.constant() != nullptr && *in_.constant() > 0)
+    if (!given_ && in_.constant() != nullptr && out_.constant() != nullptr && *in_.constant() > 0)
       known_scale_ = static_cast<double>(*out_.constant()) / static_cast<double>(*in_.constant());
-    given_ = !scales.empty();
-    if (d.attrs().flag("antialias")) squeeze_ = std::min(1.0, known_scale_);
+    scale_ = known_scale_ > 0 ? number(known_scale_)
+             : d.has(kScales) ? element(kScales, axis)
+                              : cast(kF64, out_) / cast(kF64, in_);
+    widens_ = d.attrs().flag("antialias") && !(known_scale_ >= 1);
+    if (mode_ != "tf_crop_and_resize") return;
+    begin_ = d.has(kRoi) ? element(kRoi, axis) : number(roi[k]);
+    length_ = d.has(kRoi) ? element(kRoi, axis + rank) - begin_ : number(roi[k + roi.size() / 2] - roi[k]);
   }
 
   /// Whether the axis is the same in x and the result.
   bool unchanged() const { return in_ == out_ && (!given_ || known_scale_ == 1) && mode_ != "tf_crop_and_resize"; }
-  double squeeze() const { return squeeze_; }
+  /// Whether the kernel is wider than an element, and a distance in elements as the kernel sees it then.
+  bool widens() const { return widens_; }
+  Expr squeezed(Expr distance) const { return distance * (known_scale_ > 0 ? scale_ : arith::min(number(1), scale_)); }
   Expr last() const { return in_ - 1; }
+
+  /// The first tap of a kernel that reaches so far, counted from the element at or before the position.
+  Expr first_tap(int64_t reach) const {
+    if (!widens_) return context_.index(1 - reach);
+    if (known_scale_ > 0)
+      return context_.index(1 + static_cast<int64_t>(std::floor(-static_cast<double>(reach) / known_scale_)));
+    Expr elements = arith::max(out_, context_.index(1));
+    return context_.index(1) - arith::max(context_.index(reach), arith::ceildiv(in_ * reach, elements));
+  }
 
   /// The real position of result element `i`, in elements of x.
   Expr position(Expr i) const {
     Expr at = cast(kF64, i), one = number(1), half = number(0.5), extent = cast(kF64, in_);
-    if (mode_ == "asymmetric") return at / scale();
+    if (mode_ == "asymmetric") return at / scale_;
     if (mode_ == "align_corners" || mode_ == "tf_crop_and_resize") {
       Expr steps = width() - one, single = arith::eq(width(), one), span = extent - one;
       Expr safe_steps = select(single, one, steps);
       if (mode_ == "align_corners") return select(single, number(0), at * span / safe_steps);
-      Expr part = number(roi_.second - roi_.first) * span;
-      return select(single, part * half, at * part / safe_steps) + number(roi_.first) * span;
+      Expr part = length_ * span;
+      return select(single, part * half, at * part / safe_steps) + begin_ * span;
     }
-    Expr middle = (at + half) / scale();
+    Expr middle = (at + half) / scale_;
     if (mode_ == "tf_half_pixel_for_nn") return middle;
     if (mode_ == "pytorch_half_pixel") return select(arith::lt(one, cast(kF64, out_)), middle - half, number(0));
     if (mode_ == "half_pixel_symmetric") {
@@ -114,16 +149,15 @@ class Axis {
 
  private:
   static const std::string& mode(DefineContext& d) { return d.attrs().string("coordinate_mode"); }
-  Expr scale() const { return known_scale_ > 0 ? number(known_scale_) : cast(kF64, out_) / cast(kF64, in_); }
   /// The result's extent, not rounded.
-  Expr width() const { return given_ ? cast(kF64, in_) * number(known_scale_) : cast(kF64, out_); }
+  Expr width() const { return given_ ? cast(kF64, in_) * scale_ : cast(kF64, out_); }
 
   Context& context_;
-  Expr in_, out_;
+  Expr in_, out_, scale_;
   std::string mode_;
-  double known_scale_ = 0, squeeze_ = 1;
-  bool given_ = false;
-  std::pair<double, double> roi_;
+  double known_scale_ = 0;  ///< 0: not known when compiling
+  bool given_ = false, widens_ = false;
+  Expr begin_, length_;  ///< of the region that is cut out, 1 being all of x
 };
 
 Expr floor_index(Expr position) {
@@ -144,7 +178,7 @@ class Resize {
     for (size_t k = 0; k < axes_.size(); ++k)
       if (!axes_[k].unchanged()) {
         resized_.push_back(k);
-        taps.push_back(b_.index(1 + last_tap(k) - first_tap(k)));
+        taps.push_back(b_.index(2) - first_tap(k) * 2);
       }
     BufferRef sum = b_.buffer("sum", kF64, y_->shape), total = b_.buffer("weights", kF64, y_->shape);
     auto weighted = [&](Expr acc, const Indices& i, const Indices& r) { return acc + weight(i, r) * value(i, r); };
@@ -187,12 +221,8 @@ class Resize {
     return b_.load(x_, from);
   }
 
-  /// Taps of an axis, counted from the element at or before the position.
-  int64_t first_tap(size_t k) const {
-    double reach = mode_ == "cubic" ? 2 : 1;
-    return static_cast<int64_t>(std::floor(-reach / axes_[k].squeeze())) + 1;
-  }
-  int64_t last_tap(size_t k) const { return 1 - first_tap(k); }
+  /// Taps of an axis: from here to as far on the other side.
+  Expr first_tap(size_t k) const { return axes_[k].first_tap(mode_ == "cubic" ? 2 : 1); }
 
   Expr tap(const Indices& i, const Indices& r, size_t n) const {
     size_t k = resized_[n];
@@ -205,7 +235,7 @@ class Resize {
     for (size_t n = 0; n < resized_.size(); ++n) {
       const Axis& axis = axes_[resized_[n]];
       Expr at = tap(i, r, n), distance = axis.position(i[resized_[n]]) - cast(kF64, at);
-      if (axis.squeeze() != 1) distance = distance * axis.number(axis.squeeze());
+      if (axis.widens()) distance = axis.squeezed(distance);
       Expr w = kernel(call(Intrinsic::k_abs, distance));
       if (d_.attrs().flag("exclude_outside")) w = select(arith::eq(at, axis.clamped(at)), w, axis.number(0));
       product = product * w;
@@ -248,7 +278,7 @@ constexpr OpDef kOps[] = {
      .infer = infer,
      .define = define,
      .doc = "x sampled at the resolution `sizes` (a shape value of all dims); the attributes are those of ONNX Resize, "
-            "scales empty: sizes / dims"},
+            "scales empty and no operand: sizes / dims"},
 };
 
 }  // namespace

@@ -222,6 +222,13 @@ Result<Value*> reshape(Node& node, Value* value, std::vector<Expr> dims) {
   return node.call("reshape", {value, node.shape(std::move(dims))});
 }
 
+Result<std::vector<Expr>> values_of(Node& node, Value* value) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(value, astype(node, value, DType::i(64)));
+  RELAXC_TRY(Value * read, node.call("tensor_to_shape", {value}));
+  return *read->info->as<relax::ShapeInfo>()->dims;
+}
+
 Result<Value*> astype(Node& node, Value* value, DType dtype) {
   if (value->dtype() == dtype) return value;
   return node.call("astype", {value}, {{"dtype", dtype}});

@@ -117,6 +117,9 @@ Result<int64_t> normal_axis(Node& node, int64_t axis, int64_t rank);
 Result<std::vector<int64_t>> normal_axes(Node& node, std::vector<int64_t> axes, int64_t rank);
 /// `value` seen under another shape of as many elements.
 Result<Value*> reshape(Node& node, Value* value, std::vector<Expr> dims);
+/// The numbers in a small tensor of any dtype as symbols that are bound when the program runs; of floats the whole
+/// part.
+Result<std::vector<Expr>> values_of(Node& node, Value* value);
 /// `value` itself if it has the dtype.
 Result<Value*> astype(Node& node, Value* value, DType dtype);
 

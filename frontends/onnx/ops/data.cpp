@@ -126,7 +126,8 @@ Status one_hot(Node& node) {
   } else if (std::optional<double> number = node.constant_scalar(1); number && *number >= 0 && *number < 1e15) {
     depth = {node.index(static_cast<int64_t>(*number))};
   } else {
-    return node.error(Kind::unsupported, "the depth must be an int64 or a constant");
+    RELAXC_TRY(Value * number_in, node.input(1));
+    RELAXC_TRY(depth, values_of(node, number_in));
   }
   if (depth.size() != 1) return node.error(Kind::invalid_value, "the depth must be a scalar");
   RELAXC_TRY(std::vector<Value*> parts,
@@ -199,6 +200,27 @@ Status space_to_depth(Node& node) {
   return node.set(0, reshape(node, moved, {b.n, node.simplify(b.c * (b.size * b.size)), h, w}));
 }
 
+/// Without an axis the distinct elements, else the distinct slices; where each is first, which of them every slice is,
+/// how often each occurs.
+Status unique(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * x, node.input(0));
+  Attrs attrs{{"sorted", node.int_attr("sorted", 1) != 0}};
+  if (node.has_attr("axis")) {
+    RELAXC_TRY(int64_t axis, axis_of(node, x, 0));
+    attrs.set("axis", std::vector<int64_t>{axis});
+  }
+  static constexpr const char* kMore[] = {"return_index", "return_inverse", "return_counts"};
+  for (size_t i = 0; i < 3; ++i) attrs.set(kMore[i], node.wants(i + 1));
+  RELAXC_TRY(std::vector<Value*> results, node.call_many("unique", {x}, std::move(attrs)));
+  for (size_t i = 0, next = 0; i < 4; ++i)
+    if (i == 0 || node.wants(i)) {
+      Value* result = results[next++];
+      if (node.wants(i)) RELAXC_DO(node.set(i, result));
+    }
+  return Done{};
+}
+
 /// Elements of `data` where `condition` holds: the places of true, then a gather.
 Status compress(Node& node) {
   Diagnostics& diag = node.diag;
@@ -232,6 +254,7 @@ constexpr Converter kRows[] = {
     {.name = "DepthToSpace", .convert = depth_to_space},
     {.name = "SpaceToDepth", .convert = space_to_depth},
     {.name = "Compress", .convert = compress},
+    {.name = "Unique", .convert = unique},
 };
 
 }  // namespace

@@ -1,7 +1,8 @@
 // resize.cpp: Resize and its predecessor Upsample.
 //
-// The result's size is given, or is floor(dim * scale). A scale is a float, which is a fraction of a power of two, so
-// the size of a symbolic dim is exact index arithmetic.
+// The result's size is given, or is floor(dim * scale). A constant scale is a float, which is a fraction of a power of
+// two, so the size of a symbolic dim is exact index arithmetic; what comes with the run is computed in float64, where
+// the product is exact, too.
 #include <cmath>
 
 #include "frontends/onnx/fold.h"
@@ -50,26 +51,86 @@ std::vector<double> spread(const std::vector<double>& list, const std::vector<in
 struct Target {
   std::vector<Expr> sizes;
   std::vector<double> scales;
+  Value* run_time_scales = nullptr;  ///< of all axes; then `scales` is empty
 };
 
-/// keep_aspect_ratio_policy: one scale for all axes, the smallest or the largest of those asked for.
+/// A list that is for some axes only, spread over all; the rest comes from `rest`.
+Result<Value*> spread(Node& node, Value* list, const std::vector<int64_t>& axes, Value* rest) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(list, astype(node, list, DType::f(64)));
+  std::vector<int64_t> in_order(axes.size());
+  for (size_t i = 0; i < axes.size(); ++i) in_order[i] = static_cast<int64_t>(i);
+  if (axes == in_order && rest->shape()[0].is_constant(static_cast<int64_t>(axes.size()))) return list;
+  return node.call("scatter_elements", {rest, node.builder().int64s(axes), list}, {{"axis", int64_t{0}}});
+}
+
+Result<Value*> all_of(Node& node, size_t rank, double value) {
+  Value* extent = node.shape({node.index(static_cast<int64_t>(rank))});
+  return node.call("full", {extent, node.scalar(DType::f(64), value)});
+}
+
+Result<Value*> as_floats(Node& node, const std::vector<Expr>& numbers) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * list, node.call("shape_to_tensor", {node.shape(numbers)}));
+  return astype(node, list, DType::f(64));
+}
+
+/// keep_aspect_ratio_policy: one scale for all axes, the smallest or the largest of those asked for. Scales are
+/// compared as fractions; sizes are rounded to the nearest, halves up.
 Status keep_ratio(Node& node, Target& target, const std::vector<Expr>& dims, const std::vector<int64_t>& axes,
                   bool larger) {
-  double scale = larger ? 0 : INFINITY;
+  Diagnostics& diag = node.diag;
+  Expr size, dim;
   for (int64_t axis : axes) {
-    const int64_t *size = target.sizes[static_cast<size_t>(axis)].constant(),
-                  *dim = dims[static_cast<size_t>(axis)].constant();
-    if (size == nullptr || dim == nullptr || *dim == 0)
-      return node.error(Kind::unsupported, "keep_aspect_ratio_policy needs constant dims and sizes");
-    double wanted = static_cast<double>(*size) / static_cast<double>(*dim);
-    scale = larger ? std::max(scale, wanted) : std::min(scale, wanted);
+    Expr s = target.sizes[static_cast<size_t>(axis)], d = dims[static_cast<size_t>(axis)];
+    if (!size) {
+      size = s, dim = d;
+      continue;
+    }
+    Expr better = larger ? arith::lt(size * d, s * dim) : arith::lt(s * dim, size * d);
+    Expr best = arith::select(better, s, size);
+    dim = node.simplify(arith::select(better, d, dim));
+    size = node.simplify(best);
   }
-  target.scales.assign(dims.size(), 1);
+  if (!size) return Done{};
+  if (dim.is_constant(0)) return node.error(Kind::invalid_value, "an axis without elements has no ratio to keep");
+  if (size.constant() != nullptr && dim.constant() != nullptr) {
+    target.scales.assign(dims.size(), 1);
+    for (int64_t axis : axes)
+      target.scales[static_cast<size_t>(axis)] =
+          static_cast<double>(*size.constant()) / static_cast<double>(*dim.constant());
+  } else {
+    RELAXC_TRY(Value * above, as_floats(node, {size}));
+    RELAXC_TRY(Value * below, as_floats(node, {dim}));
+    RELAXC_TRY(Value * scale, node.call("divide", {above, below}));
+    RELAXC_TRY(scale, node.call("tile", {scale, node.shape({node.index(static_cast<int64_t>(axes.size()))})}));
+    RELAXC_TRY(Value * ones, all_of(node, dims.size(), 1));
+    RELAXC_TRY(target.run_time_scales, spread(node, scale, axes, ones));
+  }
   for (int64_t axis : axes) {
     size_t i = static_cast<size_t>(axis);
-    target.scales[i] = scale;
-    target.sizes[i] = node.index(std::llround(scale * static_cast<double>(*dims[i].constant())));
+    target.sizes[i] = node.simplify(arith::floordiv(size * dims[i] * 2 + dim, dim * 2));
   }
+  return Done{};
+}
+
+/// Scales that come with the run: sizes are floor(dim * scale).
+Status scale_at_run_time(Node& node, Target& target, const std::vector<Expr>& dims, const std::vector<int64_t>& axes,
+                         size_t scales_at) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * scales, node.input(scales_at));
+  if (scales->shape().size() != 1 || !scales->shape()[0].is_constant(static_cast<int64_t>(axes.size())))
+    return node.error(Kind::invalid_value, "the scales of {} axes are {}", axes.size(), relax::to_string(scales->info));
+  std::vector<Expr> from;
+  for (int64_t axis : axes) from.push_back(dims[static_cast<size_t>(axis)]);
+  RELAXC_TRY(Value * ones, all_of(node, dims.size(), 1));
+  RELAXC_TRY(target.run_time_scales, spread(node, scales, axes, ones));
+  RELAXC_TRY(Value * wide, astype(node, scales, DType::f(64)));
+  RELAXC_TRY(Value * extents, as_floats(node, from));
+  RELAXC_TRY(Value * sizes, node.call("multiply", {extents, wide}));
+  RELAXC_TRY(sizes, node.call("floor", {sizes}));
+  RELAXC_TRY(std::vector<Expr> found, values_of(node, sizes));
+  for (size_t i = 0; i < axes.size(); ++i) target.sizes[static_cast<size_t>(axes[i])] = found[i];
   return Done{};
 }
 
@@ -93,6 +154,10 @@ Result<Target> target_of(Node& node, const std::vector<Expr>& dims, const std::v
     if (scales.empty()) scales = {1, 1, node.float_attr("height_scale", 1), node.float_attr("width_scale", 1)};
   } else {
     if (!given(node, scales_at)) return node.error(Kind::wrong_arity, "it needs scales or sizes");
+    if (node.constant(scales_at) == nullptr) {
+      RELAXC_DO(scale_at_run_time(node, target, dims, axes, scales_at));
+      return target;
+    }
     RELAXC_TRY(scales, constant_floats(node, scales_at, "scales"));
   }
   if (scales.size() != axes.size())
@@ -103,6 +168,20 @@ Result<Target> target_of(Node& node, const std::vector<Expr>& dims, const std::v
     RELAXC_TRY(target.sizes[i], scaled(node, dims[i], target.scales[i]));
   }
   return target;
+}
+
+/// The region to be cut out where it comes with the run: beginnings of all axes, then ends.
+Result<Value*> region_of(Node& node, const std::vector<int64_t>& axes, size_t rank) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * roi, node.input(1));
+  if (roi->shape().size() != 1 || !roi->shape()[0].is_constant(static_cast<int64_t>(2 * axes.size())))
+    return node.error(Kind::invalid_value, "the roi of {} axes is {}", axes.size(), relax::to_string(roi->info));
+  RELAXC_TRY(Value * begins, all_of(node, rank, 0));
+  RELAXC_TRY(Value * ends, all_of(node, rank, 1));
+  RELAXC_TRY(Value * whole, node.call("concat", {begins, ends}, {{"axis", int64_t{0}}}));
+  std::vector<int64_t> places = axes;
+  for (int64_t axis : axes) places.push_back(axis + static_cast<int64_t>(rank));
+  return spread(node, roi, places, whole);
 }
 
 Status resize(Node& node) {
@@ -127,7 +206,10 @@ Status resize(Node& node) {
               {"exclude_outside", node.int_attr("exclude_outside", 0) != 0},
               {"extrapolation_value", node.float_attr("extrapolation_value", 0)},
               {"antialias", node.int_attr("antialias", 0) != 0}};
-  if (coordinates == "tf_crop_and_resize") {
+  Value* region = nullptr;
+  if (coordinates == "tf_crop_and_resize" && node.has(1) && node.constant(1) == nullptr) {
+    RELAXC_TRY(region, region_of(node, axes, rank));
+  } else if (coordinates == "tf_crop_and_resize") {
     RELAXC_TRY(std::vector<double> roi, constant_floats(node, 1, "roi"));
     if (roi.size() != 2 * axes.size())
       return node.error(Kind::invalid_value, "roi has {} numbers for {} axes", roi.size(), axes.size());
@@ -136,12 +218,13 @@ Status resize(Node& node) {
     all.insert(all.end(), last.begin(), last.end());
     attrs.set("roi", std::move(all));
   }
-  return node.set(0, node.call("resize", {x, node.shape(std::move(target.sizes))}, std::move(attrs)));
+  std::vector<Value*> operands{x, node.shape(std::move(target.sizes)), target.run_time_scales, region};
+  return node.set(0, node.call("resize", std::move(operands), std::move(attrs)));
 }
 
 constexpr Converter kRows[] = {
-    {.name = "Resize", .convert = resize, .note = "constant scales and roi"},
-    {.name = "Upsample", .convert = resize, .note = "constant scales"},
+    {.name = "Resize", .convert = resize},
+    {.name = "Upsample", .convert = resize},
 };
 
 }  // namespace

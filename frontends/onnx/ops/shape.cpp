@@ -301,6 +301,25 @@ Status tile(Node& node) {
   return node.set(0, node.call("tile", {x, node.shape(std::move(repeats))}));
 }
 
+/// A range of floats whose limits come when the program runs; how many there are is computed in float64.
+Status range_at_run_time(Node& node) {
+  Diagnostics& diag = node.diag;
+  std::vector<Value*> given, wide;
+  for (size_t i = 0; i < 3; ++i) {
+    RELAXC_TRY(Value * value, node.input(i));
+    RELAXC_TRY(value, reshape(node, value, {}));
+    given.push_back(value);
+    RELAXC_TRY(value, astype(node, value, DType::f(64)));
+    wide.push_back(value);
+  }
+  RELAXC_TRY(Value * distance, node.call("subtract", {wide[1], wide[0]}));
+  RELAXC_TRY(Value * steps, node.call("divide", {distance, wide[2]}));
+  RELAXC_TRY(steps, node.call("ceil", {steps}));
+  RELAXC_TRY(steps, node.call("maximum", {steps, node.scalar(DType::f(64), 0)}));
+  RELAXC_TRY(std::vector<Expr> count, values_of(node, steps));
+  return node.set(0, node.call("range_of", {given[0], given[2], node.shape(std::move(count))}));
+}
+
 /// max(0, ceil((limit - start) / delta)) numbers.
 Status range(Node& node) {
   Diagnostics& diag = node.diag;
@@ -324,8 +343,7 @@ Status range(Node& node) {
   }
   std::optional<double> start = node.constant_scalar(0), limit = node.constant_scalar(1),
                         delta = node.constant_scalar(2);
-  if (!start || !limit || !delta)
-    return node.error(Kind::unsupported, "start, limit and delta of type {} must be constants", to_string(dtype));
+  if (!start || !limit || !delta) return range_at_run_time(node);
   if (*delta == 0) return node.error(Kind::invalid_value, "delta is 0");
   double steps = std::max(0.0, std::ceil((*limit - *start) / *delta));
   if (!(steps < 1e15)) return node.error(Kind::overflow, "the range has {} elements", steps);
@@ -359,7 +377,7 @@ constexpr Converter kRows[] = {
     {.name = "Flatten", .convert = flatten},
     {.name = "Expand", .convert = expand, .fold = fold_expand},
     {.name = "Tile", .convert = tile},
-    {.name = "Range", .convert = range, .fold = fold_range, .note = "floats: constant limits"},
+    {.name = "Range", .convert = range, .fold = fold_range},
 };
 
 }  // namespace

@@ -89,6 +89,27 @@ Status roi_align(Node& node) {
                              {"half_pixel", mode == "half_pixel"}}));
 }
 
+/// Without a number of boxes none stays; without a score threshold every score is high enough.
+Status non_max_suppression(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * boxes, node.input(0));
+  RELAXC_TRY(Value * scores, node.input(1));
+  std::vector<Expr> most{node.index(0)};
+  if (node.has(2)) {
+    RELAXC_TRY(most, node.ints(2));
+  }
+  std::vector<Value*> operands{boxes, scores, node.shape(std::move(most))};
+  for (size_t i : {3, 4}) {
+    RELAXC_TRY(Value * threshold, node.optional_input(i));
+    if (threshold != nullptr) {
+      RELAXC_TRY(threshold, reshape(node, threshold, {}));
+    }
+    operands.push_back(threshold);
+  }
+  bool centers = node.int_attr("center_point_box", 0) != 0;
+  return node.set(0, node.call("non_max_suppression", operands, {{"center_point_box", centers}}));
+}
+
 /// A window of the given extents around the middle; zeros where it is larger.
 Status center_crop_pad(Node& node) {
   Diagnostics& diag = node.diag;
@@ -162,9 +183,13 @@ Status det(Node& node) {
 }
 
 constexpr Converter kRows[] = {
-    {.name = "AffineGrid", .convert = affine_grid}, {.name = "CenterCropPad", .convert = center_crop_pad},
-    {.name = "Col2Im", .convert = col2im},          {.name = "Det", .convert = det},
-    {.name = "GridSample", .convert = grid_sample}, {.name = "MaxUnpool", .convert = max_unpool},
+    {.name = "NonMaxSuppression", .convert = non_max_suppression},
+    {.name = "AffineGrid", .convert = affine_grid},
+    {.name = "CenterCropPad", .convert = center_crop_pad},
+    {.name = "Col2Im", .convert = col2im},
+    {.name = "Det", .convert = det},
+    {.name = "GridSample", .convert = grid_sample},
+    {.name = "MaxUnpool", .convert = max_unpool},
     {.name = "RoiAlign", .convert = roi_align},
 };
 
