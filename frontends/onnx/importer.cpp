@@ -121,6 +121,9 @@ Result<Value*> GraphImporter::materialize(const std::string& name) {
   if (slot == nullptr) return diag.error(builder_->location, Kind::unbound_name, "'{}' is made by no node", name);
   if (slot->failed) return diag.failed();
   if (slot->value != nullptr) return slot->value;
+  if (slot->absent)
+    return diag.error(builder_->location, Kind::wrong_arity,
+                      "'{}' is needed, but the call of the function leaves it out", name);
   RELAXC_CHECK(slot->known.has_value(), "a value with neither tensor nor contents");
   RELAXC_TRY(Value * value, materialize(*slot->known));
   value->name = name;
@@ -170,8 +173,8 @@ void GraphImporter::convert(const NodeProto& proto, int number) {
   size_t errors = diag.error_count();
   bool ready = operands_ready(proto, where), done = false;
   if (function == nullptr && version == 0) {
-    diag.error(where, Kind::malformed_model, "the model imports no opset of domain '{}'",
-               domain.empty() ? "ai.onnx" : domain);
+    diag.error(where, Kind::malformed_model, "the {} imports no opset of domain '{}'",
+               calls_.empty() ? "model" : "function", domain.empty() ? "ai.onnx" : domain);
   } else if (function == nullptr && converter == nullptr) {
     diag.error(where, Kind::unknown_operator, "there is no converter for this operator");
   } else if (ready) {

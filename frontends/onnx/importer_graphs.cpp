@@ -103,7 +103,9 @@ Status GraphImporter::call_function(const onnx::FunctionProto& function, Node& n
   RELAXC_DO(opsets(function.opset_import(), scope));
   for (int i = 0; i < function.input_size(); ++i) {
     Slot* slot = node.has(static_cast<size_t>(i)) ? find(node.proto.input(i)) : nullptr;
-    if (slot != nullptr) scope.slots[function.input(i)] = *slot;
+    Slot& parameter = scope.slots[function.input(i)];
+    if (slot != nullptr) parameter = *slot;
+    parameter.absent = slot == nullptr;
   }
   for (const auto& attribute : function.attribute_proto()) scope.attributes[attribute.name()] = &attribute;
   for (const auto& attribute : node.proto.attribute())

@@ -12,6 +12,12 @@ using onnx::AttributeProto;
 Node::Node(GraphImporter& importer, const onnx::NodeProto& proto, int64_t opset, Location location)
     : proto(proto), opset(opset), location(location), diag(importer.diagnostics()), importer_(importer) {}
 
+bool Node::has(size_t index) const {
+  if (index >= inputs() || proto.input(static_cast<int>(index)).empty()) return false;
+  Slot* slot = importer_.find(proto.input(static_cast<int>(index)));
+  return slot == nullptr || !slot->absent;
+}
+
 Result<Value*> Node::input(size_t index) {
   if (!has(index)) return error(Kind::wrong_arity, "input {} is missing", index);
   return importer_.materialize(proto.input(static_cast<int>(index)));

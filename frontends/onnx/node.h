@@ -23,6 +23,7 @@ struct Slot {
   Value* value = nullptr;      ///< null while nobody has asked for more than the contents
   std::optional<Known> known;  ///< contents, where they are followed
   bool failed = false;         ///< its node could not be converted; what depends on it is passed over
+  bool absent = false;         ///< an input of a model-local function that its call leaves out
 };
 
 class GraphImporter;
@@ -36,9 +37,9 @@ class Node {
   const Location location;
   Diagnostics& diag;
 
-  // Inputs. An optional input may be absent (an empty name, or past the end).
+  // Inputs. An optional input may be absent (an empty name, past the end, or left out in the call of a function).
   size_t inputs() const { return static_cast<size_t>(proto.input_size()); }
-  bool has(size_t index) const { return index < inputs() && !proto.input(static_cast<int>(index)).empty(); }
+  bool has(size_t index) const;
   /// Input `index` as a tensor value; fails if it is absent.
   Result<Value*> input(size_t index);
   /// The same, or null if it is absent.
