@@ -196,7 +196,41 @@ Result<Term> meshgrid(TvmCall& c) {
   return Term::sequence(std::move(grids));
 }
 
+/// vision.all_class_non_max_suppression(boxes, scores, max_output_boxes_per_class, iou_threshold, score_threshold,
+/// output_format): as many rows as there may be, zeros after those that are found, and how many are.
+Result<Term> suppress(TvmCall& c) {
+  Diagnostics& diag = c.diag;
+  RELAXC_TRY(std::string format, c.text("output_format", "onnx"));
+  if (format != "onnx")
+    return c.error("output_format", Kind::unsupported, "R.{} knows output_format=\"onnx\", found \"{}\"", c.name,
+                   format);
+  RELAXC_TRY(Value * boxes, c.tensor("boxes"));
+  RELAXC_TRY(Value * scores, c.tensor("scores"));
+  std::vector<Value*> operands = {boxes, scores};
+  if (c.is_number("max_output_boxes_per_class")) {
+    RELAXC_TRY(Expr most, c.index("max_output_boxes_per_class", c.context().index(0)));
+    operands.push_back(c.build().shape({most}));
+  } else {
+    RELAXC_TRY(Value * most, c.value("max_output_boxes_per_class"));
+    RELAXC_TRY(most, c.op("tensor_to_shape", {most}));
+    operands.push_back(most);
+  }
+  for (std::string_view param : {"iou_threshold", "score_threshold"}) {
+    RELAXC_TRY(Value * threshold, c.element(param, scores->dtype()));
+    RELAXC_TRY(threshold, c.reshape(threshold, {}));
+    operands.push_back(threshold);
+  }
+  RELAXC_TRY(Value * rows, c.op("non_max_suppression", std::move(operands)));
+  Expr found = rows->shape()[0], zero = c.context().index(0);
+  Expr all = scores->shape()[0] * scores->shape()[1] * scores->shape()[2];
+  RELAXC_TRY(Value * padded, c.op("pad", {rows, c.build().shape({zero, zero, all - found, zero})}));
+  RELAXC_TRY(Value * total, c.op("shape_to_tensor", {c.build().shape({found})}));
+  return Term::sequence({Term::of(padded), Term::of(total)});
+}
+
 constexpr TvmOperator kRows[] = {
+    {"vision.all_class_non_max_suppression",
+     "boxes, scores, max_output_boxes_per_class, iou_threshold, score_threshold, output_format", suppress},
     {"strided_slice", "x, axes, begin, end, strides, assume_inbound", slice, "axes"},
     {"dynamic_strided_slice", "x, begin, end, strides", slice},
     {"split", "x, indices_or_sections, axis, sections, indices", split},

@@ -47,6 +47,68 @@ TEST_CASE("what is bounded asks no allocator") {
   CHECK(lender.calls == 0);
 }
 
+/// Boxes on a diagonal, each over half of the one before, and scores that rise and fall.
+std::vector<HostTensor> boxes_and_scores(int64_t images, int64_t classes, int64_t boxes, int64_t most) {
+  std::vector<double> corners, scores;
+  for (int64_t i = 0; i < images * boxes; ++i)
+    for (double corner : {0.0, 0.0, 4.0, 2.0}) corners.push_back(corner + static_cast<double>(i % 5));
+  for (int64_t i = 0; i < images * classes * boxes; ++i) scores.push_back(static_cast<double>(i * 7 % 11) / 10);
+  return {tensor(DType::f(32), {images, boxes, 4}, corners), tensor(DType::f(32), {images, classes, boxes}, scores),
+          tensor(DType::i(64), {}, {static_cast<double>(most)})};
+}
+
+TEST_CASE("boxes that stay are planned for by how many may") {
+  Road road("tests/e2e/programs/suppressed.relax");
+  Lender lender(road);
+  lender.fail_at = 0;
+  for (int64_t most : {-1, 0, 1, 2, 100})
+    for (int64_t boxes : {0, 1, 6}) road.run(boxes_and_scores(2, 3, boxes, most));
+  CHECK(lender.calls == 0);
+}
+
+TEST_CASE("TVM's suppression gives as many rows as there may be and says how many are found") {
+  Road road("tests/language/tvm_suppression.relax");
+  Lender lender(road);
+  lender.fail_at = 0;
+  for (int64_t most : {0, 1, 3}) {
+    std::vector<HostTensor> inputs = boxes_and_scores(2, 2, 5, most);
+    inputs[2].shape = {1};
+    auto results = road.run_compiled(inputs);
+    CHECK(results[0].shape == std::vector<int64_t>{20, 3});
+    CHECK(values_of(results[1])[0] <= static_cast<double>(4 * most));
+    road.run(inputs);
+  }
+  CHECK(lender.calls == 0);
+}
+
+TEST_CASE("what a mask selects and what is distinct in it are planned for by the extents") {
+  Road road("tests/e2e/programs/masked.relax");
+  Lender lender(road);
+  lender.fail_at = 0;
+  for (int64_t n : {0, 1, 3})
+    for (std::vector<double> mask : std::vector<std::vector<double>>{{}, {0}, {1}, {1, 0, 1, 1}})
+      road.run({floats({n, static_cast<int64_t>(mask.size())}, -1),
+                tensor(DType::boolean(), {static_cast<int64_t>(mask.size())}, mask)});
+  CHECK(lender.calls == 0);
+}
+
+TEST_CASE("as many elements as a float of the run says come out of the caller's allocator") {
+  Road road("tests/e2e/programs/as_many_as.relax");
+  auto limit = [](double value) { return std::vector<HostTensor>{tensor(DType::f(32), {}, {value})}; };
+  CHECK_THAT(road.refusal(limit(3)), Catch::Contains("NO_ALLOCATOR"));
+  Lender lender(road);
+  for (double value : {0.0, 0.5, 3.0, 100.0}) road.run(limit(value));
+  CHECK(lender.calls > 0);
+  CHECK_THAT(road.refusal(limit(-1)), Catch::Contains("DATA_BOUND") && Catch::Contains("actual -1"));
+  road.refusal(limit(1e30));  // a size that no memory has
+  for (int more = 0; more < 2; ++more) {
+    Lender failing(road);
+    failing.fail_at = more;
+    CHECK_THAT(road.refusal(limit(5000)), Catch::Contains("OUT_OF_MEMORY"));
+    CHECK(failing.intact());
+  }
+}
+
 HostTensor yes_or_no(bool yes) {
   return tensor(DType::boolean(), {}, {yes ? 1.0 : 0.0});
 }
