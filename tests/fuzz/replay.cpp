@@ -19,10 +19,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
 namespace {
 
-constexpr unsigned kSeconds = 5;
 #if defined(__SANITIZE_ADDRESS__)
+constexpr unsigned kSeconds = 60;
 constexpr size_t kMegabytes = size_t{1} << 40;  // which reserves shadow memory of all there is
 #else
+constexpr unsigned kSeconds = 5;
 constexpr size_t kMegabytes = 1024;
 #endif
 
