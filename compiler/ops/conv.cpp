@@ -20,8 +20,14 @@ constexpr AttrDef kTransposed[] = {
 struct Shapes {
   const TensorInfo *x, *weight;
   size_t spatial;
-  int64_t groups;
+  Expr groups;
 };
+
+/// The groups of an op whose data is `x`: as many as there are channels where the attribute is 0.
+Expr groups_of(const Op& op, const Dims& x) {
+  int64_t groups = op.attrs.integer("groups");
+  return groups == 0 ? x[1] : x[1].context().index(groups);
+}
 
 /// Ranks, dtypes and groups, which both forms check alike.
 Result<Shapes> check(InferContext& c) {
@@ -35,19 +41,20 @@ Result<Shapes> check(InferContext& c) {
     return c.error(Kind::dtype_mismatch, "'{}' of {} and {}", c.op.def->name, to_string(*x->dtype),
                    to_string(*weight->dtype));
   int64_t groups = c.op.attrs.integer("groups");
-  if (groups < 1) return c.error(Kind::invalid_attribute, "'{}' in {} groups", c.op.def->name, groups);
-  return Shapes{x, weight, static_cast<size_t>(x->ndim - 2), groups};
+  if (groups < 0) return c.error(Kind::invalid_attribute, "'{}' in {} groups", c.op.def->name, groups);
+  return Shapes{x, weight, static_cast<size_t>(x->ndim - 2), groups_of(c.op, *x->shape)};
 }
 
-Expr divided(Expr e, int64_t by) {
-  return by == 1 ? e : arith::floordiv(e, by);
+Expr divided(Expr e, Expr by) {
+  return by.is_constant(1) ? e : arith::floordiv(e, by);
 }
 
 /// A dim of channels that must fall into groups evenly.
-relaxc::Status require_groups(InferContext& c, Expr channels, int64_t groups) {
-  if (groups == 1) return Done{};
-  return c.require(arith::eq(arith::floormod(channels, groups), 0), kDerivedDim, c.context.index(groups), channels,
-                   fmt::format("'{}': {} channels in {} groups", c.op.def->name, to_string(channels), groups));
+relaxc::Status require_groups(InferContext& c, Expr channels, Expr groups) {
+  if (groups.is_constant(1) || groups == channels) return Done{};
+  return c.require(
+      arith::eq(arith::floormod(channels, groups), 0), kDerivedDim, groups, channels,
+      fmt::format("'{}': {} channels in {} groups", c.op.def->name, to_string(channels), to_string(groups)));
 }
 
 InferResult infer_conv(InferContext& c) {
@@ -59,7 +66,7 @@ InferResult infer_conv(InferContext& c) {
   if (!arith::prove_equal(x[1], weight[1] * s.groups, c.facts))
     RELAXC_DO(c.require(arith::eq(x[1], weight[1] * s.groups), kDerivedDim, weight[1] * s.groups, x[1],
                         fmt::format("'{}' of {} channels with weights for {} in {} groups", c.op.def->name,
-                                    to_string(x[1]), to_string(weight[1]), s.groups)));
+                                    to_string(x[1]), to_string(weight[1]), to_string(s.groups))));
   Dims shape{x[0], weight[0]};
   for (size_t k = 0; k < s.spatial; ++k) {
     RELAXC_DO(require_window(c, x[k + 2], weight[k + 2], w, k));
@@ -89,12 +96,12 @@ Stmt define_conv(DefineContext& d) {
   tir::Builder& b = d.builder;
   BufferRef x = d.input(0), weight = d.input(1);
   size_t spatial = x->shape.size() - 2;
-  int64_t groups = d.attrs().integer("groups");
+  Expr groups = groups_of(d.op, x->shape);
   Windows w = windows_of(d.op, spatial, {});
   Dims reduced(weight->shape.begin() + 1, weight->shape.end());
   Expr outputs = divided(weight->shape[0], groups);
   return sum_into_result(d, reduced, [&](Expr sum, const Indices& i, const Indices& r) {
-    Expr channel = groups == 1 ? r[0] : arith::floordiv(i[1], outputs) * weight->shape[1] + r[0];
+    Expr channel = groups.is_constant(1) ? r[0] : arith::floordiv(i[1], outputs) * weight->shape[1] + r[0];
     Indices data{i[0], channel}, filter{i[1], r[0]};
     std::vector<Tap> taps;
     for (size_t k = 0; k < spatial; ++k) {
@@ -147,7 +154,7 @@ Tap source(Expr o, Expr k, Expr dim, const Windows& w, size_t axis) {
   Expr zero = context.index(0), reach = o + w.pad_begin[axis] - k * w.dilations[axis];
   int64_t stride = w.strides[axis];
   Tap t;
-  t.position = divided(reach, stride);
+  t.position = stride == 1 ? reach : arith::floordiv(reach, stride);
   t.inside = arith::logical_and(arith::le(zero, reach), arith::lt(t.position, dim));
   if (stride > 1) t.inside = arith::logical_and(t.inside, arith::eq(arith::floormod(reach, stride), zero));
   t.clamped = arith::max(zero, arith::min(t.position, dim - 1));
@@ -158,14 +165,14 @@ Stmt define_transposed(DefineContext& d) {
   tir::Builder& b = d.builder;
   BufferRef x = d.input(0), weight = d.input(1);
   size_t spatial = x->shape.size() - 2;
-  int64_t groups = d.attrs().integer("groups");
+  Expr groups = groups_of(d.op, x->shape);
   Windows w = windows_of(d.op, spatial, {});
   Expr inputs = divided(x->shape[1], groups), outputs = weight->shape[1];
   Dims reduced{inputs};
   reduced.insert(reduced.end(), weight->shape.begin() + 2, weight->shape.end());
   return sum_into_result(d, reduced, [&](Expr sum, const Indices& i, const Indices& r) {
-    Expr channel = groups == 1 ? r[0] : arith::floordiv(i[1], outputs) * inputs + r[0];
-    Indices data{i[0], channel}, filter{channel, groups == 1 ? i[1] : arith::floormod(i[1], outputs)};
+    Expr channel = groups.is_constant(1) ? r[0] : arith::floordiv(i[1], outputs) * inputs + r[0];
+    Indices data{i[0], channel}, filter{channel, groups.is_constant(1) ? i[1] : arith::floormod(i[1], outputs)};
     std::vector<Tap> taps;
     for (size_t k = 0; k < spatial; ++k) {
       taps.push_back(source(i[k + 2], r[k + 1], x->shape[k + 2], w, k));
@@ -183,7 +190,9 @@ constexpr OpDef kOps[] = {
      .attrs = kConv,
      .infer = infer_conv,
      .define = define_conv,
-     .doc = "convolution of [N, C, spatial…] with weights [O, C/groups, spatial…]; a bias is added separately"},
+     .doc =
+         "convolution of [N, C, spatial…] with weights [O, C/groups, spatial…]; groups=0: a group a channel; a bias is "
+         "added separately"},
     {.name = "nn.conv_transpose",
      .operands = kOperands,
      .attrs = kTransposed,

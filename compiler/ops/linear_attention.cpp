@@ -13,7 +13,7 @@ namespace {
 using Arity = OperandDef::Arity;
 constexpr OperandDef kOperands[] = {
     {"q"}, {"k"}, {"v"}, {"state", Arity::kOptional}, {"decay", Arity::kOptional}, {"beta", Arity::kOptional}};
-constexpr AttrDef kAttrs[] = {{"scale", AttrType::kFloat, true}, {"delta", AttrType::kBool, false, "False"}};
+constexpr AttrDef kAttrs[] = {{"scale", AttrType::kFloat, false, "1"}, {"delta", AttrType::kBool, false, "False"}};
 
 /// q [B, T, Hq, K], k [B, T, H, K], v [B, T, H, V], state [B, H, K, V], decay [B, T, H, K or 1], beta [B, T, H or 1].
 InferResult infer(InferContext& c) {
@@ -80,12 +80,13 @@ class Recurrence {
   }
 
  private:
-  /// An operand's element, widened; dims of 1 repeat.
-  Expr operand(size_t index, Indices at) {
+  /// An operand's element, widened; decay and beta repeat along their dims of 1.
+  Expr operand(size_t index, const Indices& at) {
     BufferRef x = d_.input(index);
-    for (size_t i = 0; i < at.size(); ++i)
-      if (x->shape[i].is_constant(1)) at[i] = b_.index(0);
-    return cast(dtype_, b_.load(x, at));
+    const Dims& k = d_.input(1)->shape;
+    if (index < 4) return cast(dtype_, b_.load(x, at));
+    Dims target(k.begin(), k.begin() + static_cast<std::ptrdiff_t>(at.size()));
+    return cast(dtype_, b_.load(x, broadcast_indices(x->shape, at, target)));
   }
 
   Stmt step(Expr batch, Expr t, Expr head) {

@@ -39,9 +39,10 @@ InferResult infer_grid(InferContext& c) {
   RELAXC_DO(one_of(c, "padding_mode", {"zeros", "border", "reflection"}));
   RELAXC_DO(expect_dtype(c, 0, is_number, "a number"));
   int32_t spatial = x->ndim - 2;
-  if (spatial < 1 || grid->ndim != x->ndim || !grid->shape->back().is_constant(spatial) || !grid->dtype->is_float())
+  if (spatial < 1 || grid->ndim != x->ndim || !grid->dtype->is_float())
     return c.error(Kind::shape_mismatch, "'grid_sample' of {} at {}; the grid must be [batch, spatial…, {}] of floats",
                    to_string(c.op.operand(0)->info), to_string(c.op.operand(1)->info), spatial);
+  RELAXC_DO(require_equal(c, grid->shape->back(), c.context.index(spatial), "coordinates"));
   RELAXC_DO(require_equal(c, (*x->shape)[0], (*grid->shape)[0], "batch dims"));
   Expr one_index = c.context.index(1);
   for (size_t k = 2; k < x->shape->size(); ++k)
@@ -164,13 +165,13 @@ InferResult infer_roi(InferContext& c) {
   RELAXC_TRY(const TensorInfo* batches, index_tensor(c, 2));
   RELAXC_DO(one_of(c, "mode", {"avg", "max"}));
   const std::vector<int64_t>& size = c.op.attrs.ints("pooled_size");
-  if (x->ndim != 4 || rois->ndim != 2 || batches->ndim != 1 || !(*rois->shape)[1].is_constant(4) ||
-      !x->dtype->is_float() || !rois->dtype->is_float())
+  if (x->ndim != 4 || rois->ndim != 2 || batches->ndim != 1 || !x->dtype->is_float() || !rois->dtype->is_float())
     return c.error(Kind::shape_mismatch, "'roi_align' of {} in regions {} of images {}",
                    to_string(c.op.operand(0)->info), to_string(c.op.operand(1)->info),
                    to_string(c.op.operand(2)->info));
   if (size.size() != 2 || size[0] < 1 || size[1] < 1 || c.op.attrs.integer("sample_ratio") < 0)
     return c.error(Kind::invalid_attribute, "'roi_align' needs a positive height and width and a sample ratio >= 0");
+  RELAXC_DO(require_equal(c, (*rois->shape)[1], c.context.index(4), "coordinates of a region"));
   RELAXC_DO(require_equal(c, (*rois->shape)[0], (*batches->shape)[0], "numbers of regions"));
   for (size_t k = 2; k < 4; ++k) {
     Expr least = c.context.index(1), dim = (*x->shape)[k];

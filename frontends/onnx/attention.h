@@ -11,8 +11,11 @@ Result<Value*> heads_first(Node& node, Value* x, int64_t heads);
 Result<Value*> heads_last(Node& node, Value* x);
 /// [B, kv * group, S, X] x [B, kv, X, Y] with every group against its own head: [B, kv * group, S, Y].
 Result<Value*> grouped_matmul(Node& node, Value* a, Value* b);
+/// What scores are multiplied by, as a scalar of `dtype`: the attribute `scale`, or where it is absent or 0 the inverse
+/// square root of the head's size, which may be a symbol.
+Result<Value*> head_scale(Node& node, Expr size, DType dtype);
 /// The first `turned` channels of x [B, heads, S, size], in pairs, turned by angles whose cosines and sines are given
 /// as [B or 1, 1, S, turned / 2]; pairs are halves of those channels, or neighbours.
-Result<Value*> rotated(Node& node, Value* x, Value* cosine, Value* sine, int64_t turned, bool neighbours);
+Result<Value*> rotated(Node& node, Value* x, Value* cosine, Value* sine, Expr turned, bool neighbours);
 
 }  // namespace relaxc::frontend

@@ -27,6 +27,17 @@ bool overflows(Expr a, Expr b, bool (*overflow)(int64_t, int64_t)) {
   return a.constant() != nullptr && b.constant() != nullptr && overflow(*a.constant(), *b.constant());
 }
 
+/// A divisor that is not negative, as one that may always be evaluated.
+Expr at_least_one(Node& node, Expr divisor) {
+  return node.simplify(arith::max(divisor, node.index(1)));
+}
+
+/// What tensors give for a division by `divisor`: 0 if that is 0.
+Expr unless_zero(Node& node, Expr divisor, Expr quotient) {
+  if (arith::bounds(divisor, node.facts()).lower > 0) return quotient;
+  return arith::select(arith::eq(divisor, node.index(0)), node.index(0), quotient);
+}
+
 }  // namespace
 
 std::optional<std::vector<int64_t>> broadcast_shape(const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
@@ -115,12 +126,12 @@ Expr fold_div(Node& node, Expr a, Expr b) {
   const int64_t *x = a.constant(), *y = b.constant();
   if (x != nullptr && y != nullptr) return *y == 0 || *y == -1 ? Expr{} : node.index(*x / *y);
   // Rounding towards zero is rounding down where neither side is negative.
-  if (arith::bounds(a, node.facts()).lower < 0 || arith::bounds(b, node.facts()).lower < 1) return {};
-  return arith::floordiv(a, b);
+  if (arith::bounds(a, node.facts()).lower < 0 || arith::bounds(b, node.facts()).lower < 0) return {};
+  return unless_zero(node, b, arith::floordiv(a, at_least_one(node, b)));
 }
 Expr fold_mod(Node& node, Expr a, Expr b) {
-  if (arith::bounds(b, node.facts()).lower < 1) return {};
-  return arith::floormod(a, b);
+  if (arith::bounds(b, node.facts()).lower < 0) return {};
+  return unless_zero(node, b, arith::floormod(a, at_least_one(node, b)));
 }
 Expr fold_min(Node&, Expr a, Expr b) {
   return arith::min(a, b);

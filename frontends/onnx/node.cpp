@@ -72,22 +72,32 @@ Result<std::vector<int64_t>> Node::constant_ints(size_t index, std::string_view 
   return error(Kind::unsupported, "{} ('{}') must be a constant", what, proto.input(static_cast<int>(index)));
 }
 
-Result<std::vector<Expr>> Node::ints(size_t index) {
+Result<std::vector<Expr>> Node::ints(size_t index, std::optional<int64_t> count) {
   if (!has(index)) return error(Kind::wrong_arity, "input {} is missing", index);
-  if (const Known* contents = known(index)) return contents->elements;
-  RELAXC_TRY(const TensorInfo* type, info(index));
   const std::string& name = proto.input(static_cast<int>(index));
+  if (const Known* contents = known(index)) {
+    if (count && contents->elements.size() != static_cast<size_t>(*count))
+      return error(Kind::shape_mismatch, "input '{}' must have {} numbers, found {}", name, *count,
+                   contents->elements.size());
+    return contents->elements;
+  }
+  RELAXC_TRY(const TensorInfo* type, info(index));
   if (type->shape->size() > 1 || !(type->dtype == DType::i(64) || type->dtype == DType::i(32)))
     return error(Kind::dtype_mismatch, "input '{}' must be a list of int64, found {}", name, relax::to_string(type));
-  for (Expr extent : *type->shape) {
-    if (extent.constant() == nullptr || *extent.constant() > kMostKnown)
-      return error(Kind::unbounded, "input '{}' must be a list of at most {} numbers, found {}", name, kMostKnown,
-                   relax::to_string(type));
-  }
-  std::vector<int64_t> shape;
-  for (Expr extent : *type->shape) shape.push_back(*extent.constant());
   DType dtype = *type->dtype;
   RELAXC_TRY(Value * value, input(index));
+  if (value->shape().size() == 1 && count) {
+    RELAXC_TRY(value, with_shape(*this, value, {this->index(*count)}, fmt::format("input '{}'", name)));
+  }
+  std::vector<int64_t> shape;
+  for (Expr extent : value->shape()) {
+    if (extent.constant() == nullptr || *extent.constant() > kMostKnown)
+      return error(Kind::unbounded, "input '{}' must be a list of at most {} numbers, found {}", name, kMostKnown,
+                   relax::to_string(value->info));
+    shape.push_back(*extent.constant());
+  }
+  if (shape.empty() && count.value_or(1) != 1)
+    return error(Kind::shape_mismatch, "input '{}' must have {} numbers, found 1", name, *count);
   RELAXC_TRY(Value * read, call("tensor_to_shape", {value}));
   const auto* dims = read->info->as<relax::ShapeInfo>();
   RELAXC_CHECK(dims != nullptr && dims->dims, "tensor_to_shape without dims");
@@ -233,6 +243,23 @@ Result<std::vector<Expr>> values_of(Node& node, Value* value) {
   RELAXC_TRY(value, astype(node, value, DType::i(64)));
   RELAXC_TRY(Value * read, node.call("tensor_to_shape", {value}));
   return *read->info->as<relax::ShapeInfo>()->dims;
+}
+
+Result<Value*> with_shape(Node& node, Value* value, std::vector<Expr> dims, std::string_view what,
+                          relax::GraphBuilder* builder) {
+  const std::vector<Expr>& found = value->shape();
+  bool same = found.size() == dims.size(), possible = same;
+  for (size_t i = 0; possible && i < dims.size(); ++i) {
+    bool equal = arith::prove_equal(found[i], dims[i], node.facts());
+    same = same && equal;
+    possible = equal || arith::simplify(arith::eq(found[i], dims[i]), node.facts()).constant() == nullptr;
+  }
+  if (same) return value;
+  relax::Info info = relax::tensor_info(node.context(), std::move(dims), value->dtype());
+  if (!possible)
+    return node.error(Kind::shape_mismatch, "{} promises {}, found {}", what, relax::to_string(info),
+                      relax::to_string(value->info));
+  return (builder != nullptr ? *builder : node.builder()).match_cast(value, info, {});
 }
 
 Result<Value*> astype(Node& node, Value* value, DType dtype) {

@@ -52,8 +52,8 @@ class Node {
   /// The contents as numbers; fails, saying that `what` must be a constant, if they are anything else.
   Result<std::vector<int64_t>> constant_ints(size_t index, std::string_view what);
   /// The contents of an integer input as expressions; if they are not known, symbols are bound to the tensor's elements
-  /// when the program runs.
-  Result<std::vector<Expr>> ints(size_t index);
+  /// when the program runs. `count`: how many there must be, where the operator decides that and not the operand.
+  Result<std::vector<Expr>> ints(size_t index, std::optional<int64_t> count = {});
   /// The data of an input that is a constant; null if it is none.
   relax::ConstantRef constant(size_t index);
   /// The single element of a constant input as a number.
@@ -121,6 +121,10 @@ Result<Value*> reshape(Node& node, Value* value, std::vector<Expr> dims);
 /// The numbers in a small tensor of any dtype as symbols that are bound when the program runs; of floats the whole
 /// part.
 Result<std::vector<Expr>> values_of(Node& node, Value* value);
+/// `value` with the dims that `what` promises: an error if they differ, checked at run time where that is not known, by
+/// an op that `builder` places (null: the node's own).
+Result<Value*> with_shape(Node& node, Value* value, std::vector<Expr> dims, std::string_view what,
+                          relax::GraphBuilder* builder = nullptr);
 /// `value` itself if it has the dtype.
 Result<Value*> astype(Node& node, Value* value, DType dtype);
 

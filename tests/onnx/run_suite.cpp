@@ -3,13 +3,15 @@
 // One process for all of them: most take a millisecond, and a thousand starts of a program would take longer than the
 // tests. supported.txt names the tests that must pass; one that is listed and fails, or is listed and cannot be found
 // although its suite is there, fails the run. --all runs the others too and says why each fails; --update lists those
-// that pass; --jit compiles definitions instead of interpreting them.
+// that pass; --jit compiles definitions instead of interpreting them; --symbolic takes the sizes of all inputs away, so
+// that one program must serve every size (symbolic.h).
 //
-// Usage: onnx_suite [--all] [--jit] [--update] [--only SUBSTRING] [--shard K/N] [--compile LEVEL [--cpu CPU] [--c]]
-// LIST SUITE=FOLDER… Without --compile models are interpreted. --shard runs every N-th test, so that several processes
-// can share the work. A suite whose folder is missing is skipped, and said so: models and test data do not belong to
-// this repository.
+// Usage: onnx_suite [--all] [--jit] [--symbolic] [--update] [--only SUBSTRING] [--shard K/N] [--compile LEVEL [--cpu
+// CPU] [--c]] LIST SUITE=FOLDER… Without --compile models are interpreted. --shard runs every N-th test, so that
+// several processes can share the work. A suite whose folder is missing is skipped, and said so: models and test data
+// do not belong to this repository.
 #include <fmt/format.h>
+#include <stdlib.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -21,12 +23,13 @@
 
 #include "compiler/support/check.h"
 #include "tests/onnx/executor.h"
+#include "tests/onnx/symbolic.h"
 
 namespace relaxc::onnx_tests {
 namespace {
 
 struct Options {
-  bool update = false, all = false, jit = false, compiled = false;
+  bool update = false, all = false, jit = false, symbolic = false, compiled = false;
   CompileOptions compile;
   size_t shard = 0, shards = 1;
   std::string only, list;
@@ -38,11 +41,35 @@ struct Outcome {
   std::string reason;
 };
 
-Outcome run_case(const Case& test, Executor& executor) {
+/// A folder that lives as long as the tests run.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "relaxc-suite-XXXXXX").string();
+    RELAXC_CHECK(mkdtemp(name.data()) != nullptr, "no temporary folder");
+    path_ = name;
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  std::string file(const char* name) const { return (path_ / name).string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+Outcome run_case(const Case& test, Executor& executor, const TemporaryFolder* copies) {
   std::vector<DataSet> sets;
   if (std::string fault = test.load(sets); !fault.empty()) return {false, fault};
-  std::string fault;
-  std::unique_ptr<Prepared> model = executor.prepare(test.model(), fault);
+  std::string fault, path = test.model();
+  if (copies != nullptr) {
+    path = copies->file("symbolic.onnx");
+    fault = write_symbolic(test.model(), path);
+    if (!fault.empty()) return {false, fault};
+  }
+  std::unique_ptr<Prepared> model = executor.prepare(path, fault);
   if (model == nullptr) return {false, fault};
   for (const DataSet& set : sets) {
     auto result = model->run(set.inputs);
@@ -54,9 +81,9 @@ Outcome run_case(const Case& test, Executor& executor) {
 }
 
 /// A broken invariant fails its test and lets the others run.
-Outcome guarded(const Case& test, Executor& executor) {
+Outcome guarded(const Case& test, Executor& executor, const TemporaryFolder* copies) {
   try {
-    return run_case(test, executor);
+    return run_case(test, executor, copies);
   } catch (const InternalError& error) {
     return {false, std::string("internal error: ") + error.what()};
   }
@@ -80,6 +107,7 @@ int run(const Options& options) {
   std::set<std::string> listed = read_list(options.list), passing, found;
   std::unique_ptr<Executor> executor =
       options.compiled ? make_compiling_executor(options.compile) : make_interpreting_executor(options.jit);
+  TemporaryFolder copies;
   size_t position = 0;
   std::map<std::string, std::pair<int, int>> totals;
   int regressions = 0;
@@ -102,7 +130,7 @@ int run(const Options& options) {
         double spread = noise[test.name.substr(suite.size() + 1)];
         test.rtol = 1e-3, test.atol = std::max(1e-5, 2 * spread);
       }
-      Outcome outcome = guarded(test, *executor);
+      Outcome outcome = guarded(test, *executor, options.symbolic ? &copies : nullptr);
       auto& [good, all] = totals[suite];
       good += outcome.passed ? 1 : 0;
       ++all;
@@ -144,6 +172,8 @@ bool parse(int argc, char** argv, Options& options) {
       options.all = true;
     } else if (arg == "--jit") {
       options.jit = true;
+    } else if (arg == "--symbolic") {
+      options.symbolic = true;
     } else if (arg == "--only" && i + 1 < argc) {
       options.only = argv[++i];
     } else if (arg == "--compile" && i + 1 < argc) {
@@ -175,7 +205,7 @@ int main(int argc, char** argv) {
   options.compile.runtime = RELAXC_RUNTIME_LIBRARY;
   options.compile.include = RELAXC_SOURCE_DIR "/runtime-lite/include";
   if (!relaxc::onnx_tests::parse(argc, argv, options)) {
-    std::cerr << "usage: onnx_suite [--all] [--jit] [--update] [--only SUBSTRING] LIST SUITE=FOLDER...\n";
+    std::cerr << "usage: onnx_suite [--all] [--jit] [--symbolic] [--update] [--only SUBSTRING] LIST SUITE=FOLDER...\n";
     return 2;
   }
   return relaxc::onnx_tests::run(options);

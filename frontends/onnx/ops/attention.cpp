@@ -19,29 +19,16 @@ Result<Value*> permute(Node& node, Value* x, Ints axes) {
 }
 
 /// `count` elements of the last dim from `begin` on, `stride` apart.
-Result<Value*> last_part(Node& node, Value* x, int64_t begin, int64_t end, int64_t stride) {
+Result<Value*> last_part(Node& node, Value* x, Expr begin, Expr end, int64_t stride) {
   int64_t last = static_cast<int64_t>(x->shape().size()) - 1;
-  return node.call(
-      "strided_slice",
-      {x, node.shape({node.index(begin)}), node.shape({node.index(end)}), node.shape({node.index(stride)})},
-      {{"axes", Ints{last}}});
-}
-
-/// The head's constant size, of which the default scale is made.
-Result<double> scale_of(Node& node, const Value& query) {
-  double given = node.float_attr("scale", 0);
-  if (node.has_attr("scale") && given != 0) return given;
-  const int64_t* size = query.shape()[3].constant();
-  if (size == nullptr || *size <= 0)
-    return node.error(Kind::unsupported, "without a scale the size of a head must be a number, found {}",
-                      relax::to_string(query.info));
-  return 1 / std::sqrt(static_cast<double>(*size));
+  return node.call("strided_slice", {x, node.shape({begin}), node.shape({end}), node.shape({node.index(stride)})},
+                   {{"axes", Ints{last}}});
 }
 
 /// Queries times transposed keys, scaled: [B, heads, S, T].
-Result<Value*> scores_of(Node& node, Value* q, Value* k, double scale) {
+Result<Value*> scores_of(Node& node, Value* q, Value* k, Value* scale) {
   Diagnostics& diag = node.diag;
-  RELAXC_TRY(q, node.call("multiply", {q, node.scalar(q->dtype(), scale)}));
+  RELAXC_TRY(q, node.call("multiply", {q, scale}));
   RELAXC_TRY(k, permute(node, k, {0, 1, 3, 2}));
   return grouped_matmul(node, q, k);
 }
@@ -194,7 +181,7 @@ Result<Value*> masked(Node& node, Value* scores, const Operands& o, bool& may_be
 Status attention(Node& node) {
   Diagnostics& diag = node.diag;
   RELAXC_TRY(Operands o, operands_of(node));
-  RELAXC_TRY(double scale, scale_of(node, *o.q));
+  RELAXC_TRY(Value * scale, head_scale(node, o.q->shape()[3], o.q->dtype()));
   RELAXC_TRY(Value * scores, scores_of(node, o.q, o.k, scale));
   RELAXC_DO(show_scores(node, scores, 0));
   if (double cap = node.float_attr("softcap", 0); cap != 0) {
@@ -248,7 +235,6 @@ Status flex_attention(Node& node) {
     if (operand->shape().size() != 4)
       return node.error(Kind::rank_mismatch, "its operands must have 4 dims, found {}",
                         relax::to_string(operand->info));
-  RELAXC_TRY(double scale, scale_of(node, *q));
   DType precise = q->dtype() == DType::f(64) ? DType::f(64) : DType::f(32);
   if (node.has_attr("softmax_precision")) {
     RELAXC_TRY(precise, dtype_of(static_cast<int32_t>(node.int_attr("softmax_precision", 1)), node.location, diag));
@@ -257,6 +243,7 @@ Status flex_attention(Node& node) {
   for (Value** operand : {&q, &k, &v}) {
     RELAXC_TRY(*operand, astype(node, *operand, precise));
   }
+  RELAXC_TRY(Value * scale, head_scale(node, q->shape()[3], precise));
   RELAXC_TRY(Value * scores, scores_of(node, q, k, scale));
   RELAXC_TRY(scores, modified(node, "score_mod", scores));
   RELAXC_TRY(Value * weights, node.call("nn.softmax", {scores}, {{"axis", int64_t{-1}}}));
@@ -285,11 +272,8 @@ Status rotary_embedding(Node& node) {
   RELAXC_TRY(Value * positions, node.optional_input(3));
   bool packed = x->shape().size() == 3, neighbours = node.int_attr("interleaved", 0) != 0;
   RELAXC_TRY(x, heads_first(node, x, node.int_attr("num_heads", 0)));
-  const int64_t* size = x->shape()[3].constant();
-  int64_t turned = node.int_attr("rotary_embedding_dim", 0);
-  if (size == nullptr)
-    return node.error(Kind::unsupported, "the size of a head must be a number, found {}", relax::to_string(x->info));
-  if (turned == 0) turned = *size;
+  int64_t asked = node.int_attr("rotary_embedding_dim", 0);
+  Expr turned = asked == 0 ? x->shape()[3] : node.index(asked);
   RELAXC_TRY(Value * cosine, rotation(node, 1, positions));
   RELAXC_TRY(Value * sine, rotation(node, 2, positions));
   RELAXC_TRY(Value * y, rotated(node, x, cosine, sine, turned, neighbours));
@@ -334,25 +318,34 @@ Result<Value*> grouped_matmul(Node& node, Value* a, Value* b) {
   const std::vector<Expr> left = a->shape(), right = b->shape();
   if (arith::prove_equal(left[1], right[1], node.facts())) return node.call("matmul", {a, b});
   const int64_t *heads = left[1].constant(), *shared = right[1].constant();
-  if (heads == nullptr || shared == nullptr || *shared <= 0 || *heads % *shared != 0)
-    return node.error(Kind::shape_mismatch, "{} heads of queries do not divide over {} heads of keys",
-                      arith::to_string(left[1]), arith::to_string(right[1]));
-  RELAXC_TRY(a, reshape(node, a, {left[0], right[1], node.index(*heads / *shared), left[2], left[3]}));
+  if (heads != nullptr && shared != nullptr && (*shared <= 0 || *heads % *shared != 0))
+    return node.error(Kind::shape_mismatch, "{} heads of queries do not divide over {} heads of keys", *heads, *shared);
+  Expr group = node.simplify(arith::floordiv(left[1], right[1]));
+  RELAXC_TRY(a, reshape(node, a, {left[0], right[1], group, left[2], left[3]}));
   RELAXC_TRY(b, reshape(node, b, {right[0], right[1], node.index(1), right[2], right[3]}));
   RELAXC_TRY(Value * y, node.call("matmul", {a, b}));
   return reshape(node, y, {left[0], left[1], left[2], right[3]});
 }
 
-Result<Value*> rotated(Node& node, Value* x, Value* cosine, Value* sine, int64_t turned, bool neighbours) {
+Result<Value*> rotated(Node& node, Value* x, Value* cosine, Value* sine, Expr turned, bool neighbours) {
   Diagnostics& diag = node.diag;
-  const int64_t* size = x->shape()[3].constant();
-  if (size == nullptr)
-    return node.error(Kind::unsupported, "the size of a head must be a number, found {}", relax::to_string(x->info));
-  if (turned < 0 || turned > *size || turned % 2 != 0)
-    return node.error(Kind::invalid_attribute, "{} of {} channels cannot be turned in pairs", turned, *size);
-  int64_t half = turned / 2;
-  RELAXC_TRY(Value * a, last_part(node, x, 0, neighbours ? turned : half, neighbours ? 2 : 1));
-  RELAXC_TRY(Value * b, last_part(node, x, neighbours ? 1 : half, turned, neighbours ? 2 : 1));
+  std::vector<Expr> dims = x->shape();
+  const int64_t *asked = turned.constant(), *size = dims[3].constant();
+  if (asked != nullptr && (*asked < 0 || *asked % 2 != 0 || (size != nullptr && *asked > *size)))
+    return node.error(Kind::invalid_attribute, "{} of {} channels cannot be turned in pairs", *asked,
+                      arith::to_string(dims[3]));
+  Expr half = node.simplify(arith::floordiv(turned, 2)), zero = node.index(0);
+  if (turned == dims[3]) {
+    dims[3] = turned = node.simplify(half * 2);
+    RELAXC_TRY(x, with_shape(node, x, dims, "turning channels in pairs"));
+  }
+  for (Value** angles : {&cosine, &sine}) {
+    std::vector<Expr> wanted = (*angles)->shape();
+    wanted.back() = half;
+    RELAXC_TRY(*angles, with_shape(node, *angles, std::move(wanted), "the number of turned channels"));
+  }
+  RELAXC_TRY(Value * a, last_part(node, x, zero, neighbours ? turned : half, neighbours ? 2 : 1));
+  RELAXC_TRY(Value * b, last_part(node, x, neighbours ? node.index(1) : half, turned, neighbours ? 2 : 1));
   auto product = [&](Value* m, Value* n) { return node.call("multiply", {m, n}); };
   RELAXC_TRY(Value * ac, product(a, cosine));
   RELAXC_TRY(Value * bs, product(b, sine));
@@ -360,15 +353,14 @@ Result<Value*> rotated(Node& node, Value* x, Value* cosine, Value* sine, int64_t
   RELAXC_TRY(Value * bc, product(b, cosine));
   RELAXC_TRY(Value * real, node.call("subtract", {ac, bs}));
   RELAXC_TRY(Value * imaginary, node.call("add", {as, bc}));
-  const std::vector<Expr> dims = x->shape();
   std::vector<Value*> parts{real, imaginary};
   if (neighbours) {
     RELAXC_TRY(Value * pairs, node.call("stack", parts, {{"axis", int64_t{4}}}));
-    RELAXC_TRY(pairs, reshape(node, pairs, {dims[0], dims[1], dims[2], node.index(turned)}));
+    RELAXC_TRY(pairs, reshape(node, pairs, {dims[0], dims[1], dims[2], turned}));
     parts = {pairs};
   }
-  if (turned < *size) {
-    RELAXC_TRY(Value * rest, last_part(node, x, turned, *size, 1));
+  if (!arith::prove_equal(turned, dims[3], node.facts())) {
+    RELAXC_TRY(Value * rest, last_part(node, x, turned, dims[3], 1));
     parts.push_back(rest);
   }
   Value* y = parts[0];
@@ -376,6 +368,21 @@ Result<Value*> rotated(Node& node, Value* x, Value* cosine, Value* sine, int64_t
     RELAXC_TRY(y, node.call("concat", parts, {{"axis", int64_t{3}}}));
   }
   return y;
+}
+
+Result<Value*> head_scale(Node& node, Expr size, DType dtype) {
+  Diagnostics& diag = node.diag;
+  if (double given = node.float_attr("scale", 0); given != 0) return node.scalar(dtype, given);
+  if (const int64_t* number = size.constant()) {
+    if (*number > 0) return node.scalar(dtype, 1 / std::sqrt(static_cast<double>(*number)));
+    return node.error(Kind::shape_mismatch, "heads of size {} have no default scale", *number);
+  }
+  RELAXC_TRY(Value * root, node.call("shape_to_tensor", {node.shape({size})}));
+  RELAXC_TRY(root, reshape(node, root, {}));
+  RELAXC_TRY(root, astype(node, root, DType::f(64)));
+  RELAXC_TRY(root, node.call("sqrt", {root}));
+  RELAXC_TRY(root, node.call("divide", {node.scalar(DType::f(64), 1), root}));
+  return astype(node, root, dtype);
 }
 
 }  // namespace relaxc::frontend

@@ -277,7 +277,7 @@ Value* turned(Chain& c, Value* x, Value* cosines, Value* sines, Value* positions
   if (!c.ok()) return nullptr;
   Result<int64_t> half = constant_dim(c.node, cosine->shape()[3], "the width of cos_cache");
   if (!half) return c.take(c.failed());
-  return c.take(rotated(c.node, x, cosine, sine, 2 * *half, neighbours));
+  return c.take(rotated(c.node, x, cosine, sine, c.node.index(2 * *half), neighbours));
 }
 
 /// One position is where the sequences begin; else each element has its own.

@@ -74,7 +74,9 @@ Result<std::vector<Expr>> pads_of(Node& node, Value* x) {
   if (node.opset < 11) {
     for (int64_t pad : node.ints_attr(node.opset < 2 ? "paddings" : "pads")) given.push_back(node.index(pad));
   } else {
-    RELAXC_TRY(given, node.ints(1));
+    std::optional<int64_t> count;
+    if (!node.has(3)) count = 2 * static_cast<int64_t>(rank);
+    RELAXC_TRY(given, node.ints(1, count));
   }
   if (node.has(3)) {
     RELAXC_TRY(axes, axis_exprs(node, 3, "axes", static_cast<int64_t>(rank)));
@@ -122,14 +124,13 @@ Status one_hot(Node& node) {
   RELAXC_TRY(indices, astype(node, indices, DType::i(64)));
   std::vector<Expr> depth;
   if (depth_info->dtype->is_integer() && depth_info->dtype->bits >= 32 && depth_info->dtype->is_int()) {
-    RELAXC_TRY(depth, node.ints(1));
+    RELAXC_TRY(depth, node.ints(1, 1));
   } else if (std::optional<double> number = node.constant_scalar(1); number && *number >= 0 && *number < 1e15) {
     depth = {node.index(static_cast<int64_t>(*number))};
   } else {
     RELAXC_TRY(Value * number_in, node.input(1));
     RELAXC_TRY(depth, values_of(node, number_in));
   }
-  if (depth.size() != 1) return node.error(Kind::invalid_value, "the depth must be a scalar");
   RELAXC_TRY(std::vector<Value*> parts,
              node.call_many("split", {values}, {{"axis", int64_t{0}}, {"sections", int64_t{2}}}));
   if (parts.size() != 2) return node.error(Kind::shape_mismatch, "values must be [off, on]");
@@ -142,8 +143,7 @@ Status trilu(Node& node) {
   RELAXC_TRY(Value * x, node.input(0));
   Value* k = nullptr;
   if (node.has(1)) {
-    RELAXC_TRY(std::vector<Expr> diagonal, node.ints(1));
-    if (diagonal.size() != 1) return node.error(Kind::invalid_value, "k must be a scalar");
+    RELAXC_TRY(std::vector<Expr> diagonal, node.ints(1, 1));
     k = node.shape(std::move(diagonal));
   }
   return node.set(0, node.call("trilu", {x, k}, {{"upper", node.int_attr("upper", 1) != 0}}));

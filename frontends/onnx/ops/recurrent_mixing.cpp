@@ -1,7 +1,6 @@
 // recurrent_mixing.cpp: what stands in attention's place in recurrent language models: a state that every step updates,
 // and a short convolution along time.
-#include <cmath>
-
+#include "frontends/onnx/attention.h"
 #include "frontends/onnx/converter.h"
 
 namespace relaxc::frontend {
@@ -35,13 +34,9 @@ Status linear_attention(Node& node) {
     if (operands[i] == nullptr) continue;
     RELAXC_TRY(operands[i], unpacked(node, operands[i], i == 0 ? heads : shared));
   }
-  double scale = node.float_attr("scale", 0);
-  const int64_t* size = operands[0]->shape()[3].constant();
-  if (scale == 0 && (size == nullptr || *size <= 0))
-    return node.error(Kind::unsupported, "without a scale the size of a head must be a number");
-  if (scale == 0) scale = 1 / std::sqrt(static_cast<double>(*size));
-  RELAXC_TRY(std::vector<Value*> made,
-             node.call_many("nn.linear_attention", operands, {{"scale", scale}, {"delta", delta}}));
+  RELAXC_TRY(Value * scale, head_scale(node, operands[0]->shape()[3], operands[0]->dtype()));
+  RELAXC_TRY(std::vector<Value*> made, node.call_many("nn.linear_attention", operands, {{"delta", delta}}));
+  RELAXC_TRY(made[0], node.call("multiply", {made[0], scale}));
   const std::vector<Expr> dims = made[0]->shape();
   RELAXC_DO(node.set(0, reshape(node, made[0], {dims[0], dims[1], node.simplify(dims[2] * dims[3])})));
   return node.wants(1) ? node.set(1, made[1]) : Status(Done{});
@@ -55,11 +50,9 @@ Status causal_conv(Node& node) {
   RELAXC_TRY(Value * bias, node.optional_input(2));
   RELAXC_TRY(Value * past, node.optional_input(3));
   const std::vector<Expr> dims = x->shape();
-  const int64_t* channels = dims.size() == 3 ? dims[1].constant() : nullptr;
-  if (channels == nullptr || weight->shape().size() != 3)
-    return node.error(Kind::rank_mismatch,
-                      "it takes [batch, channels, length] with a constant number of channels, found {}",
-                      relax::to_string(x->info));
+  if (dims.size() != 3 || weight->shape().size() != 3)
+    return node.error(Kind::rank_mismatch, "it takes [batch, channels, length] and [channels, 1, k], found {} and {}",
+                      relax::to_string(x->info), relax::to_string(weight->info));
   std::string activation = node.string_attr("activation", "none");
   if (activation != "none" && activation != "silu" && activation != "swish")
     return node.error(Kind::invalid_attribute, "activation '{}' is none of none, silu, swish", activation);
@@ -68,7 +61,7 @@ Status causal_conv(Node& node) {
     RELAXC_TRY(past, node.call("zeros", {node.shape({dims[0], dims[1], reach})}, {{"dtype", x->dtype()}}));
   }
   RELAXC_TRY(Value * all, node.call("concat", {past, x}, {{"axis", int64_t{2}}}));
-  RELAXC_TRY(Value * y, node.call("nn.conv", {all, weight}, {{"groups", *channels}}));
+  RELAXC_TRY(Value * y, node.call("nn.conv", {all, weight}, {{"groups", int64_t{0}}}));
   if (bias != nullptr) {
     RELAXC_TRY(bias, reshape(node, bias, {dims[1], node.index(1)}));
     RELAXC_TRY(y, node.call("add", {y, bias}));

@@ -176,9 +176,8 @@ Status top_k(Node& node) {
   if (node.opset < 10) {
     k = {node.index(node.int_attr("k", 1))};
   } else {
-    RELAXC_TRY(k, node.ints(1));
+    RELAXC_TRY(k, node.ints(1, 1));
   }
-  if (k.size() != 1) return node.error(Kind::invalid_value, "k must be one number");
   RELAXC_TRY(int64_t axis, normal_axis(node, node.int_attr("axis", -1), static_cast<int64_t>(x->shape().size())));
   RELAXC_TRY(std::vector<Value*> results,
              node.call_many("topk", {x, node.shape(std::move(k))},

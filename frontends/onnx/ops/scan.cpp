@@ -100,9 +100,12 @@ class ScanConverter {
     region->yield->add_operand(nullptr);
     for (size_t i = 0; i < made.size(); ++i) {
       Value* value = made[i].value;
-      if (i < states_.size() && !relax::same(value->info, states_[i]->info))
-        return node_.error(Kind::shape_mismatch, "state {} is {} before and {} after an iteration", i,
-                           relax::to_string(states_[i]->info), relax::to_string(value->info));
+      if (i < states_.size()) {
+        if (value->dtype() != states_[i]->dtype())
+          return node_.error(Kind::dtype_mismatch, "state {} is {} before and {} after an iteration", i,
+                             relax::to_string(states_[i]->info), relax::to_string(value->info));
+        RELAXC_TRY(value, with_shape(node_, value, states_[i]->shape(), fmt::format("state {}", i), &inside));
+      }
       region->yield->add_operand(value);
       made_.push_back(value);
     }

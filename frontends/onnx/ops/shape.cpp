@@ -328,8 +328,7 @@ Status range(Node& node) {
   if (dtype == DType::i(64) || dtype == DType::i(32)) {
     std::vector<Expr> bounds;
     for (size_t i = 0; i < 3; ++i) {
-      RELAXC_TRY(std::vector<Expr> value, node.ints(i));
-      if (value.size() != 1) return node.error(Kind::invalid_value, "input {} must be a scalar", i);
+      RELAXC_TRY(std::vector<Expr> value, node.ints(i, 1));
       bounds.push_back(value[0]);
     }
     if (bounds[2].is_constant(0)) return node.error(Kind::invalid_value, "delta is 0");

@@ -32,10 +32,9 @@ Result<Value*> number(Node& node, Expr e, DType dtype) {
   return astype(node, value, dtype);
 }
 
-Result<Expr> integer(Node& node, size_t input, const char* what) {
+Result<Expr> integer(Node& node, size_t input) {
   Diagnostics& diag = node.diag;
-  RELAXC_TRY(std::vector<Expr> list, node.ints(input));
-  if (list.size() != 1) return node.error(Kind::invalid_value, "{} must be one number, found {}", what, list.size());
+  RELAXC_TRY(std::vector<Expr> list, node.ints(input, 1));
   return list[0];
 }
 
@@ -172,7 +171,7 @@ Status dft(Node& node) {
   t.inverse = node.int_attr("inverse", 0) != 0, t.onesided = node.int_attr("onesided", 0) != 0;
   t.length = t.inverse && t.onesided ? node.simplify((along - 1) * 2) : along;
   if (node.has(1)) {
-    RELAXC_TRY(t.length, integer(node, 1, "dft_length"));
+    RELAXC_TRY(t.length, integer(node, 1));
   }
   RELAXC_TRY(x, reshape(node, x, {node.simplify(before), along, node.simplify(behind), dims.back()}));
   RELAXC_TRY(Value * y, transform(node, x, t));
@@ -191,11 +190,11 @@ Status stft(Node& node) {
   const std::vector<Expr> dims = signal->shape();
   if (dims.size() != 3)
     return node.error(Kind::rank_mismatch, "the signal must have 3 dims, found {}", relax::to_string(signal->info));
-  RELAXC_TRY(Expr step, integer(node, 1, "frame_step"));
+  RELAXC_TRY(Expr step, integer(node, 1));
   RELAXC_TRY(Value * window, node.optional_input(2));
   Expr length = window != nullptr ? window->shape().at(0) : dims[1];
   if (node.has(3)) {
-    RELAXC_TRY(length, integer(node, 3, "frame_length"));
+    RELAXC_TRY(length, integer(node, 3));
   }
   Expr frames = node.simplify(arith::floordiv(dims[1] - length, step) + 1), one = node.index(1);
   RELAXC_TRY(Value * at, counting(node, frames, {frames, one}));
@@ -216,7 +215,7 @@ Status stft(Node& node) {
 /// a0 - a1 cos(2 pi i / n) + a2 cos(4 pi i / n), n the size, or one less if it is symmetric.
 Status cosine_window(Node& node, double a0, double a1, double a2) {
   Diagnostics& diag = node.diag;
-  RELAXC_TRY(Expr size, integer(node, 0, "size"));
+  RELAXC_TRY(Expr size, integer(node, 0));
   RELAXC_TRY(DType dtype, datatype(node));
   DType precise = dtype == DType::f(64) ? dtype : DType::f(32);
   RELAXC_TRY(Value * at, counting(node, size, {size}));
@@ -289,8 +288,8 @@ Result<Value*> mel_edges(Node& node, Expr bands) {
 Status mel_weight_matrix(Node& node) {
   Diagnostics& diag = node.diag;
   DType f64 = DType::f(64);
-  RELAXC_TRY(Expr bands, integer(node, 0, "num_mel_bins"));
-  RELAXC_TRY(Expr length, integer(node, 1, "dft_length"));
+  RELAXC_TRY(Expr bands, integer(node, 0));
+  RELAXC_TRY(Expr length, integer(node, 1));
   RELAXC_TRY(DType dtype, datatype(node));
   Expr bins = node.simplify(arith::floordiv(length, 2) + 1), one = node.index(1);
   RELAXC_TRY(Value * edges, mel_edges(node, bands));

@@ -157,9 +157,7 @@ Status max_unpool(Node& node) {
   RELAXC_TRY(y, node.call("scatter_elements", {y, indices, x}, {{"axis", int64_t{0}}}));
   RELAXC_TRY(y, reshape(node, y, natural));
   if (!node.has(2)) return node.set(0, y);
-  RELAXC_TRY(std::vector<Expr> wanted, node.ints(2));
-  if (wanted.size() != dims.size())
-    return node.error(Kind::invalid_value, "output_shape has {} extents, the input {}", wanted.size(), dims.size());
+  RELAXC_TRY(std::vector<Expr> wanted, node.ints(2, static_cast<int64_t>(dims.size())));
   std::vector<Expr> more(2 * dims.size(), node.index(0));
   for (size_t k = 0; k < dims.size(); ++k) more[k + dims.size()] = node.simplify(wanted[k] - natural[k]);
   return node.set(0, node.call("pad", {y, node.shape(std::move(more))}));
