@@ -1,6 +1,7 @@
 // chain.cpp: see chain.h.
 #include "frontends/onnx/chain.h"
 
+#include <algorithm>
 #include <numeric>
 
 namespace relaxc::frontend {

@@ -16,7 +16,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import harness  # noqa: E402
 
-FAMILIES = ("fused", "norms", "attention", "quantized", "blocks", "trees", "features", "functions")
+FAMILIES = ("fused", "norms", "attention", "quantized", "blocks", "trees", "features", "functions", "misc")
 
 
 def main():

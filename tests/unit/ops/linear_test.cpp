@@ -109,6 +109,13 @@ TEST_CASE("pools") {
   check(run_op("nn.lp_pool", {floats({1, 1, 2}, {3, -4})}, {{"pool_size", Ints{2}}}), {1, 1, 1}, {5});
 }
 
+TEST_CASE("inverses are found whichever row has the pivot, and for every matrix of a batch") {
+  HostTensor x = floats({2, 2, 2}, {0, 2, 4, 0, 1, 2, 3, 4});
+  check(run_op("inverse", {x}), {2, 2, 2}, {0, 0.25, 0.5, 0, -2, 1, 1.5, -0.5});
+  CHECK_THROWS_WITH(run_op("inverse", {floats({2}, {1, 2})}), Catch::Contains("square matrices"));
+  CHECK_THROWS(run_op("inverse", {floats({2, 3}, {1, 2, 3, 4, 5, 6})}));
+}
+
 TEST_CASE("normalizations") {
   HostTensor x = floats({1, 2, 2}, {1, 3, 2, 6});
   HostTensor gamma = floats({2}, {2, 3}), beta = floats({2}, {1, -1});

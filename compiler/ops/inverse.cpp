@@ -1,0 +1,111 @@
+// inverse.cpp: inverses of square matrices, by Gauss and Jordan's elimination with partial pivoting.
+//
+// Matrix and unit matrix stand side by side in one workspace of float64 and take the same steps, so that the answer's
+// error is that of its dtype. A column without a pivot divides by 0: the inverse of a singular matrix is not finite.
+#include "compiler/ops/common/element.h"
+#include "compiler/ops/common/shape.h"
+
+namespace relaxc::ops {
+namespace {
+
+constexpr DType kF64 = DType::f(64);
+
+InferResult infer(InferContext& c) {
+  Diagnostics& diag = c.diag;
+  RELAXC_TRY(const TensorInfo* x, c.tensor(0));
+  if (x->ndim < 2 || !x->dtype->is_float())
+    return c.error(Kind::shape_mismatch, "'inverse' of {}; it needs square matrices of floats",
+                   to_string(c.op.operand(0)->info));
+  size_t rank = x->shape->size();
+  RELAXC_DO(require_equal(c, (*x->shape)[rank - 2], (*x->shape)[rank - 1], "rows and columns"));
+  return one(tensor_info(c.context, *x->shape, *x->dtype));
+}
+
+/// The steps for one matrix, held in the left half of `m` [n, 2 n].
+class Elimination {
+ public:
+  Elimination(tir::Builder& b, BufferRef m, BufferRef pivot)
+      : b_(b), m_(m), pivot_(pivot), n_(m->shape[0]), width_(m->shape[1]), first_(b.index(0)) {}
+
+  Stmt column(Var k) { return b_.seq({find_pivot(k), exchange(k), scale(k), eliminate(k)}); }
+
+ private:
+  Expr at(Expr row, Expr column) { return b_.load(m_, {row, column}); }
+
+  Stmt find_pivot(Var k) {
+    Stmt search = b_.loop("i", n_ - k - 1, [&](Var i) {
+      Expr row = k + 1 + i, best = cast(DType::index(), b_.load(pivot_, {first_}));
+      Expr larger = arith::lt(call(Intrinsic::k_abs, at(best, k)), call(Intrinsic::k_abs, at(row, k)));
+      return b_.branch(larger, b_.store(pivot_, {first_}, cast(DType::i(64), row)));
+    });
+    return b_.seq({b_.store(pivot_, {first_}, cast(DType::i(64), k)), search});
+  }
+
+  Stmt exchange(Var k) {
+    return b_.let("pivot_row", cast(DType::index(), b_.load(pivot_, {first_})), [&](Var row) {
+      return b_.loop("j", width_, [&](Var j) {
+        return b_.let("kept", at(k, j), [&](Var kept) {
+          return b_.seq({b_.store(m_, {k, j}, at(row, j)), b_.store(m_, {row, j}, kept)});
+        });
+      });
+    });
+  }
+
+  Stmt scale(Var k) {
+    return b_.let("pivot_value", at(k, k), [&](Var pivot) {
+      return b_.loop("j", width_, [&](Var j) { return b_.store(m_, {k, j}, at(k, j) / pivot); });
+    });
+  }
+
+  Stmt eliminate(Var k) {
+    return b_.loop("i", n_, [&](Var i) {
+      Stmt row = b_.let("factor", at(i, k), [&](Var factor) {
+        return b_.loop("j", width_, [&](Var j) { return b_.store(m_, {i, j}, at(i, j) - factor * at(k, j)); });
+      });
+      return b_.branch(arith::ne(i, k), row);
+    });
+  }
+
+  tir::Builder& b_;
+  BufferRef m_, pivot_;
+  Expr n_, width_, first_;
+};
+
+Stmt define(DefineContext& d) {
+  tir::Builder& b = d.builder;
+  BufferRef x = d.input(0), y = d.output();
+  Expr n = x->shape.back();
+  BufferRef m = b.buffer("m", kF64, {n, n * 2});
+  BufferRef pivot = b.buffer("pivot", DType::i(64), {b.index(1)}, tir::Scope::kLocal);
+  auto place = [](const Indices& matrix, Expr row, Expr column) {
+    Indices at = matrix;
+    at.push_back(row), at.push_back(column);
+    return at;
+  };
+  Stmt all = b.nest(Dims(y->shape.begin(), y->shape.end() - 2), [&](const Indices& i) {
+    Stmt copy = b.nest({n, n}, [&](const Indices& at) {
+      Expr unit = select(arith::eq(at[0], at[1]), d.context().imm_float(kF64, 1), d.context().imm_float(kF64, 0));
+      return b.seq(
+          {b.store(m, at, cast(kF64, b.load(x, place(i, at[0], at[1])))), b.store(m, {at[0], n + at[1]}, unit)});
+    });
+    Stmt steps = b.loop("k", n, [&](Var k) { return Elimination(b, m, pivot).column(k); });
+    Stmt result = b.nest({n, n}, [&](const Indices& at) {
+      return b.store(y, place(i, at[0], at[1]), cast(y->dtype, b.load(m, {at[0], n + at[1]})));
+    });
+    return b.alloc(pivot, b.seq({copy, steps, result}));
+  });
+  return b.alloc(m, all);
+}
+
+constexpr OpDef kOps[] = {
+    {.name = "inverse",
+     .operands = kX,
+     .infer = infer,
+     .define = define,
+     .doc = "inverses of the matrices in the last two dims"},
+};
+
+}  // namespace
+}  // namespace relaxc::ops
+
+RELAXC_OPERATORS(inverse, kOps)
