@@ -338,20 +338,35 @@ Result<Term> RelaxFunctionReader::call_packed(const ast::Expr& e) {
   int32_t rank = shape->ndim;
   for (size_t i = 0; rank < 0 && i < args.size(); ++i)  // R.Shape alone: as many dims as the shape that it is made of
     if (const auto* given = args[i]->info->as<relax::ShapeInfo>()) rank = given->ndim;
-  if (rank < 0)
-    return source_.error(e.place, Kind::unsupported, "how many dims '{}' gives is not known; write R.Shape(ndim=2)",
-                         function->text);
-  std::vector<arith::Expr> dims;
-  if (shape->dims) dims = *shape->dims;
-  for (int32_t i = 0; !shape->dims && i < rank; ++i) {
-    bound.push_back(context_.var("s" + std::to_string(i)));
-    dims.push_back(bound.back());
-  }
   relax::Op* op = at(e.place).append(relax::OpKind::kShapeFunction, args);
   op->callee = function->text;
   op->binds = std::move(bound);
-  function_.make_result(op, {}, relax::shape_info(context_, std::move(dims)));
+  function_.make_result(op, {}, shape->dims ? relax::shape_info(context_, *shape->dims) : relax::shape_info(context_));
+  if (!shape->dims && rank >= 0) give_dims(*op, rank);
   return results_of(op);
+}
+
+/// What an external shape function gives are symbols, as many as `rank`.
+void RelaxFunctionReader::give_dims(relax::Op& shape_function, int32_t rank) {
+  std::vector<arith::Expr> dims;
+  for (int32_t i = 0; i < rank; ++i) {
+    shape_function.binds.push_back(context_.var("s" + std::to_string(i)));
+    dims.push_back(shape_function.binds.back());
+  }
+  shape_function.result()->info = relax::shape_info(context_, std::move(dims));
+}
+
+/// Whether somebody has said how many dims each external shape function gives; reports those that are left.
+bool RelaxFunctionReader::ranks_are_known() {
+  bool known = true;
+  for (relax::Op* op : relax::ops_of(function_.body(), true)) {
+    if (op->kind != relax::OpKind::kShapeFunction || op->result()->info->as<relax::ShapeInfo>()->dims) continue;
+    (void)source_.diag().error(op->location, Kind::unsupported,
+                               "how many dims '{}' gives is not known; write R.Shape(ndim=2), or match_cast it to that",
+                               op->callee);
+    known = false;
+  }
+  return known;
 }
 
 /// The dims of `f[n, m](…)`, one for each symbol that f lists in brackets.

@@ -169,7 +169,7 @@ bool RelaxFunctionReader::body() {
     (void)source_.error(definition_.name_place, Kind::ill_formed, "'{}' returns nothing", definition_.text);
     ok = false;
   }
-  ok = ok && signature_ok_ && check_results(returned, definition_.name_place);
+  ok = ok && signature_ok_ && check_results(returned, definition_.name_place) && ranks_are_known();
   if (ok)
     for (Value* value : returned) function_.body().yield->add_operand(value);
   return_into_ = nullptr;

@@ -88,6 +88,8 @@ class RelaxFunctionReader : ScalarReader {
   /// Brings a value to what its annotation says: checks, unifies symbols, or casts with a guard.
   Result<Term> annotate(const Term& term, const ast::Expr& annotation);
   Result<Value*> cast_to(Value* value, Info info, std::vector<arith::Var> binds, Place place);
+  void give_dims(relax::Op& shape_function, int32_t rank);
+  bool ranks_are_known();
 
   // Statements.
   Status suite(const Body& body);

@@ -359,6 +359,10 @@ Result<Term> RelaxFunctionReader::annotate(const Term& term, const ast::Expr& an
 Result<relax::Value*> RelaxFunctionReader::cast_to(Value* value, Info wanted, std::vector<arith::Var> binds,
                                                    Place place) {
   Diagnostics& diag = source_.diag();
+  // An external shape function whose rank nobody has said has that of the first cast of what it gives.
+  const auto *open = value->info->as<relax::ShapeInfo>(), *said = wanted->as<relax::ShapeInfo>();
+  bool made = value->op != nullptr && value->op->kind == relax::OpKind::kShapeFunction;
+  if (made && open && said && open->ndim < 0 && said->ndim >= 0) give_dims(*value->op, said->ndim);
   if (binds.empty() && relax::subsumes(wanted, value->info, function_.facts)) return value;
   if (contradict(wanted, value->info)) {
     const auto *x = wanted->as<relax::TensorInfo>(), *y = value->info->as<relax::TensorInfo>();

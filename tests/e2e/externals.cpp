@@ -39,6 +39,11 @@ std::vector<float> positive(const float* from, int64_t count) {
 int64_t my_shape(int64_t n) {
   return n / 2 + 1;
 }
+/// The first element and k, as extents.
+void extents(const float* from, int64_t n, int64_t k, int64_t* to) {
+  to[0] = n == 0 ? 0 : static_cast<int64_t>(from[0]);
+  to[1] = k;
+}
 /// Whole numbers, each several times.
 void custom(const float* from, int64_t n, float* to, int64_t m) {
   for (int64_t i = 0; i < m; ++i) to[i] = n == 0 ? 0 : std::floor(from[i * 7 % n]);
@@ -78,6 +83,13 @@ int32_t test_top(rlx_context* context, rlx_object* stack, const rlx_tensor* to);
 int32_t myshape_func(rlx_context* context, int64_t n, const rlx_tensor* shape);
 int32_t custom_func(rlx_context* context, const rlx_tensor* from, const rlx_tensor* to);
 int32_t custom_inplace_update(rlx_context* context, const rlx_tensor* x);
+int32_t test_extents(rlx_context* context, const rlx_tensor* x, int64_t k, const rlx_tensor* shape);
+
+int32_t test_extents(rlx_context*, const rlx_tensor* x, int64_t k, const rlx_tensor* shape) {
+  if (shape->ndim != 1 || shape->shape[0] != 2) return 99;
+  extents(static_cast<const float*>(x->data), x->shape[0], k, static_cast<int64_t*>(shape->data));
+  return 0;
+}
 
 /// The first element says what goes wrong: 101 the code, 102 the dtype, 103 the rank, 104 the extent, 105 the data, 106
 /// the strides; 107 makes a shape of its own.
@@ -208,6 +220,11 @@ int32_t call_external(const std::string& name, std::span<const tir::ExternalArg>
   }
   if (name == "myshape_func") {
     *static_cast<int64_t*>(args[1].data) = my_shape(args[0].scalar);
+    return 0;
+  }
+  if (name == "test_extents") {
+    extents(static_cast<const float*>(args[0].data), args[0].shape[0], args[1].scalar,
+            static_cast<int64_t*>(args[2].data));
     return 0;
   }
   if (name == "custom_func") {

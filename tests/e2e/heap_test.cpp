@@ -161,6 +161,14 @@ TEST_CASE("an object goes from one entry point to another") {
   CHECK_THAT(std::get<1>(refused), Catch::Contains("NULL_POINTER"));
 }
 
+TEST_CASE("a shape computed outside has the rank of its cast") {
+  Road road("tests/e2e/programs/rank_by_cast.relax");
+  Lender lender(road);
+  for (double first : {0.0, 3.0})
+    for (double k : {0.0, 1.0, 4.0}) road.run({floats({2}, first), tensor(DType::i(64), {}, {k})});
+  CHECK_THAT(road.refusal({floats({2}, -2), tensor(DType::i(64), {}, {1})}), Catch::Contains("actual -2"));
+}
+
 TEST_CASE("the wiki's program of all shapes runs: computed outside, found in the data, matched again") {
   Road road("tests/language/wiki_2021_shape_example.relax");
   Lender lender(road);

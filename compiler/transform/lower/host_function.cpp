@@ -287,6 +287,7 @@ Status HostFunction::lower_shape_function(Op& op) {
   invoke.callee = op.callee, invoke.external = true;
   for (Value* operand : op.operands()) {
     if (operand->info->as<TensorInfo>() != nullptr) invoke.args.push_back(buffer(*operand));
+    if (operand->info->as<PrimInfo>() != nullptr) invoke.args.push_back(arith::cast(DType::index(), scalar(*operand)));
     for (Expr dim : operand->info->as<ShapeInfo>() != nullptr ? dims(operand->info) : std::vector<Expr>{})
       invoke.args.push_back(dim);
   }
