@@ -9,10 +9,11 @@
 namespace relaxc::arith {
 namespace {
 
-/// What a small float format is made of. `fn`: no infinity; `uz`: no negative zero, whose code is the NaN.
+/// What a small float format is made of. `fn`: no infinity; `uz`: no negative zero, whose code is the NaN; `finite`: no
+/// NaN either.
 struct Format {
   int mantissa, bias;
-  bool fn = false, uz = false;
+  bool fn = false, uz = false, finite = false;
 };
 
 Format format_of(DType dtype) {
@@ -29,12 +30,21 @@ Format format_of(DType dtype) {
       return {2, 15};
     case TypeCode::kFloat8E5M2FNUZ:
       return {2, 16, true, true};
+    case TypeCode::kFloat4E2M1FN:
+      return {1, 1, true, false, true};
     default:
       RELAXC_UNREACHABLE("not a small float");
   }
 }
 
+/// The code of a power of two is its exponent.
+uint64_t encode_power(double value) {
+  value = round_to_dtype(value, {TypeCode::kFloat8E8M0FNU, 8});
+  return std::isnan(value) ? 0xff : static_cast<uint64_t>(std::ilogb(value) + 127);
+}
+
 uint64_t encode_small(DType dtype, double value) {
+  if (dtype.code == TypeCode::kFloat8E8M0FNU) return encode_power(value);
   Format f = format_of(dtype);
   uint64_t sign_bit = uint64_t{1} << (dtype.bits - 1);
   uint64_t exponent_mask = (sign_bit - 1) >> f.mantissa, all = sign_bit - 1;
@@ -54,13 +64,15 @@ uint64_t encode_small(DType dtype, double value) {
 }
 
 double decode_small(DType dtype, uint64_t bits) {
+  if (dtype.code == TypeCode::kFloat8E8M0FNU)
+    return bits == 0xff ? std::nan("") : std::ldexp(1.0, static_cast<int>(bits) - 127);
   Format f = format_of(dtype);
   uint64_t sign_bit = uint64_t{1} << (dtype.bits - 1), all = sign_bit - 1;
   uint64_t exponent_mask = all >> f.mantissa;
   double sign = (bits & sign_bit) != 0 ? -1.0 : 1.0;
   uint64_t biased = (bits & all) >> f.mantissa, mantissa = bits & ((uint64_t{1} << f.mantissa) - 1);
   if (f.uz && bits == sign_bit) return std::nan("");
-  if (f.fn && !f.uz && (bits & all) == all) return std::nan("");
+  if (f.fn && !f.uz && !f.finite && (bits & all) == all) return std::nan("");
   if (!f.fn && biased == exponent_mask) return mantissa != 0 ? std::nan("") : sign * HUGE_VAL;
   double fraction =
       static_cast<double>(mantissa) + (biased != 0 ? static_cast<double>(uint64_t{1} << f.mantissa) : 0.0);

@@ -19,6 +19,14 @@ double with_limit(double value, double largest, double beyond) {
   return std::abs(value) > largest ? std::copysign(beyond, value) : value;
 }
 
+/// The nearest power of two, of two the larger; NaN for what is not positive.
+double round_to_power(double value) {
+  if (!(value > 0) || std::isinf(value)) return std::nan("");
+  int exponent = std::max(std::ilogb(value), -127);
+  if (std::ldexp(value, -exponent) >= 1.5) ++exponent;
+  return exponent > 127 ? std::nan("") : std::ldexp(1.0, exponent);
+}
+
 }  // namespace
 
 double round_to_dtype(double value, DType dtype) {
@@ -38,6 +46,10 @@ double round_to_dtype(double value, DType dtype) {
       return with_limit(round_mantissa(value, 2, -14), 57344, inf);
     case TypeCode::kFloat8E5M2FNUZ:
       return with_limit(round_mantissa(value, 2, -15), 57344, nan);
+    case TypeCode::kFloat8E8M0FNU:
+      return round_to_power(value);
+    case TypeCode::kFloat4E2M1FN:
+      return std::isnan(value) ? -0.0 : with_limit(round_mantissa(value, 1, 0), 6, 6);
     default:
       RELAXC_UNREACHABLE("not a float dtype");
   }

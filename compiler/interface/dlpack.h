@@ -38,6 +38,10 @@ inline DLPackType dlpack_type(DType dtype) {
       return {12, 8};
     case TypeCode::kFloat8E5M2FNUZ:
       return {13, 8};
+    case TypeCode::kFloat8E8M0FNU:
+      return {14, 8};
+    case TypeCode::kFloat4E2M1FN:
+      return {17, 4};
     case TypeCode::kString:
       return {kOwn, dtype.bits};
   }

@@ -33,6 +33,8 @@ constexpr Spelling kSpellings[] = {
     {"float8_e4m3fnuz", "f8e4m3fnuz", {TypeCode::kFloat8E4M3FNUZ, 8}},
     {"float8_e5m2", "f8e5m2", {TypeCode::kFloat8E5M2, 8}},
     {"float8_e5m2fnuz", "f8e5m2fnuz", {TypeCode::kFloat8E5M2FNUZ, 8}},
+    {"float8_e8m0fnu", "f8e8m0fnu", {TypeCode::kFloat8E8M0FNU, 8}},
+    {"float4_e2m1fn", "f4e2m1fn", {TypeCode::kFloat4E2M1FN, 4}},
     {"complex64", "c64", {TypeCode::kComplex, 64}},
     {"complex128", "c128", {TypeCode::kComplex, 128}},
     {"string", "str", {TypeCode::kString, 128}},

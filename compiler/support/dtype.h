@@ -22,6 +22,8 @@ enum class TypeCode : uint8_t {
   kFloat8E4M3FNUZ,
   kFloat8E5M2,
   kFloat8E5M2FNUZ,
+  kFloat8E8M0FNU,  // powers of two: neither sign nor zero
+  kFloat4E2M1FN,   // neither infinity nor NaN
   kComplex,
   kString,  // a span (offset, length) of a byte buffer
   kHandle,
@@ -46,9 +48,9 @@ struct DType {
   constexpr bool is_uint() const { return code == TypeCode::kUInt; }
   /// Signed or unsigned integers of the program; not bool, not index.
   constexpr bool is_integer() const { return is_int() || is_uint(); }
-  constexpr bool is_float() const { return code >= TypeCode::kFloat && code <= TypeCode::kFloat8E5M2FNUZ; }
+  constexpr bool is_float() const { return code >= TypeCode::kFloat && code <= TypeCode::kFloat4E2M1FN; }
   constexpr bool is_complex() const { return code == TypeCode::kComplex; }
-  /// Bytes of one stored element. A bool is one byte (0 or 1); sub-byte integers are not yet packed at this level.
+  /// Bytes of one stored element. A bool is one byte (0 or 1); elements of fewer bits are not packed at this level.
   constexpr int64_t bytes() const { return (bits + 7) / 8; }
 
   friend constexpr auto operator<=>(const DType&, const DType&) = default;

@@ -45,8 +45,8 @@ constexpr DataType kDataTypes[] = {
     {TensorProto::FLOAT8E5M2FNUZ, "float8e5m2fnuz", DType{TypeCode::kFloat8E5M2FNUZ, 8}},
     {TensorProto::UINT4, "uint4", DType::u(4)},
     {TensorProto::INT4, "int4", DType::i(4)},
-    {TensorProto::FLOAT4E2M1, "float4e2m1", std::nullopt},
-    {TensorProto::FLOAT8E8M0, "float8e8m0", std::nullopt},
+    {TensorProto::FLOAT4E2M1, "float4e2m1", DType{TypeCode::kFloat4E2M1FN, 4}},
+    {TensorProto::FLOAT8E8M0, "float8e8m0", DType{TypeCode::kFloat8E8M0FNU, 8}},
     {TensorProto::UINT2, "uint2", DType::u(2)},
     {TensorProto::INT2, "int2", DType::i(2)},
 };
@@ -61,7 +61,7 @@ bool is_packed(DType dtype) {
   return dtype.bits < 8;
 }
 
-/// The bytes that `elements` take in raw data: sub-byte integers are packed there, lowest bits first.
+/// The bytes that `elements` take in raw data: elements of less than a byte are packed there, lowest bits first.
 int64_t raw_size(DType dtype, int64_t elements) {
   return is_packed(dtype) ? (elements * dtype.bits + 7) / 8 : elements * dtype.bytes();
 }

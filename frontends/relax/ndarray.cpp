@@ -32,6 +32,7 @@ constexpr Code kCodesOfDlpack1[] = {
     {6, 8, DType::boolean()}, {6, 1, DType::boolean()},
     {10, 8, {TypeCode::kFloat8E4M3FN, 8}}, {11, 8, {TypeCode::kFloat8E4M3FNUZ, 8}},
     {12, 8, {TypeCode::kFloat8E5M2, 8}}, {13, 8, {TypeCode::kFloat8E5M2FNUZ, 8}},
+    {14, 8, {TypeCode::kFloat8E8M0FNU, 8}},
 };
 // clang-format on
 

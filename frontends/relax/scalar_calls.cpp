@@ -134,6 +134,10 @@ double largest_finite(DType dtype) {
     case TypeCode::kFloat8E5M2:
     case TypeCode::kFloat8E5M2FNUZ:
       return 57344;
+    case TypeCode::kFloat8E8M0FNU:
+      return 0x1p127;
+    case TypeCode::kFloat4E2M1FN:
+      return 6;
     default:
       break;
   }

@@ -41,6 +41,7 @@ constexpr Name kNames[] = {
     {"F8_E5M2", {TypeCode::kFloat8E5M2, 8}},
     {"F8_E4M3FNUZ", {TypeCode::kFloat8E4M3FNUZ, 8}},
     {"F8_E5M2FNUZ", {TypeCode::kFloat8E5M2FNUZ, 8}},
+    {"F8_E8M0", {TypeCode::kFloat8E8M0FNU, 8}},
     {"C64", {TypeCode::kComplex, 64}},
 };
 

@@ -13,7 +13,8 @@ enum { kMost = 1000, kEdge = 3 };
 /* A format of floats: bits of exponent and of mantissa, and what the exponent of all ones means. */
 typedef struct float_format {
   int exponent_bits, mantissa_bits, bias;
-  int has_infinity; /* 1: as IEEE has it; 0: only the mantissa of all ones is NaN; -1: only the negative zero is */
+  int has_infinity; /* 1: as IEEE has it; 0: only the mantissa of all ones is NaN; -1: only the negative zero is;
+                       2: there is no NaN either */
 } float_format;
 
 static double power_of_two(int exponent) {
@@ -81,7 +82,8 @@ static int64_t integer_at(const uint8_t* at, size_t bytes, int is_signed) {
 
 static void print_real(const uint8_t* at, uint8_t code, size_t bytes) {
   static const float_format kHalf = {5, 10, 15, 1}, kBrain = {8, 7, 127, 1}, kE4M3 = {4, 3, 7, 0},
-                            kE4M3Z = {4, 3, 8, -1}, kE5M2 = {5, 2, 15, 1}, kE5M2Z = {5, 2, 16, -1};
+                            kE4M3Z = {4, 3, 8, -1}, kE5M2 = {5, 2, 15, 1}, kE5M2Z = {5, 2, 16, -1},
+                            kE2M1 = {2, 1, 1, 2};
   const uint32_t bits = bytes <= 2 ? (uint32_t)integer_at(at, bytes, 0) : 0;
   if (bytes == 8) {
     double value;
@@ -93,8 +95,11 @@ static void print_real(const uint8_t* at, uint8_t code, size_t bytes) {
     print_float((double)value, 24);
   } else if (bytes == 2) {
     print_float(from_bits(bits, code == 4 ? kBrain : kHalf), code == 4 ? 8 : 11);
+  } else if (code == 14) {
+    const double zero = 0;
+    print_float(bits == 255 ? zero / zero : power_of_two((int)bits - 127), 1);
   } else {
-    const float_format f = code == 10 ? kE4M3 : code == 11 ? kE4M3Z : code == 12 ? kE5M2 : kE5M2Z;
+    const float_format f = code == 17 ? kE2M1 : code == 10 ? kE4M3 : code == 11 ? kE4M3Z : code == 12 ? kE5M2 : kE5M2Z;
     print_float(from_bits(bits, f), f.mantissa_bits + 1);
   }
 }
@@ -125,6 +130,8 @@ static void print_element(const rlx_tensor* t, int64_t index) {
     case 11:
     case 12:
     case 13:
+    case 14:
+    case 17:
       print_real(at, t->dtype_code, bytes);
       return;
     default:
@@ -153,7 +160,7 @@ static void print_axis(const rlx_tensor* t, int32_t axis, int64_t first, int64_t
 }
 
 static void print_dtype(const rlx_tensor* t) {
-  static const char* const kFloat8[] = {"e4m3fn", "e4m3fnuz", "e5m2", "e5m2fnuz"};
+  static const char* const kFloat8[] = {"e4m3fn", "e4m3fnuz", "e5m2", "e5m2fnuz", "e8m0fnu"};
   switch (t->dtype_code) {
     case 0:
     case 1:
@@ -175,7 +182,11 @@ static void print_dtype(const rlx_tensor* t) {
     case 11:
     case 12:
     case 13:
+    case 14:
       printf("float8_%s", kFloat8[t->dtype_code - 10]);
+      return;
+    case 17:
+      fputs("float4_e2m1fn", stdout);
       return;
     default:
       printf("dtype_%d", t->dtype_code);

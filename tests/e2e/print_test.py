@@ -69,6 +69,7 @@ int main(void) {
   const uint16_t half[] = {0x3c00, 0x2e66, 0x7c00, 0xfe00}, brain[] = {0x3f80, 0xbe00, 0x0001, 0x7f80};
   const uint8_t e4m3fn[] = {0x38, 0x7e, 0xff, 0x01}, e4m3fnuz[] = {0x40, 0x80, 0x7f, 0x01};
   const uint8_t e5m2[] = {0x3c, 0xfc, 0x7d, 0x01}, e5m2fnuz[] = {0x40, 0x80, 0x7f, 0x01};
+  const uint8_t e8m0[] = {127, 255, 0, 130}, e2m1[] = {2, 15, 1, 5};
   const int8_t i8[] = {-128, 127};
   const uint64_t u64[] = {0, ~(uint64_t)0};
   const int64_t i64[] = {INT64_MIN, 7};
@@ -79,7 +80,7 @@ int main(void) {
   for (i = 0; i < 2000; ++i) many[i] = i;
   show(half, 2, 16, 1, four), show(brain, 4, 16, 1, four);
   show(e4m3fn, 10, 8, 1, four), show(e4m3fnuz, 11, 8, 1, four), show(e5m2, 12, 8, 1, four);
-  show(e5m2fnuz, 13, 8, 1, four);
+  show(e5m2fnuz, 13, 8, 1, four), show(e8m0, 14, 8, 1, four), show(e2m1, 17, 4, 1, four);
   show(i8, 0, 8, 1, two), show(u64, 1, 64, 1, two), show(i64, 0, 64, 1, two), show(f64, 2, 64, 1, two);
   show(f32, 2, 32, 1, two), show(c64, 5, 64, 1, two), show(flags, 6, 8, 1, two);
   show(many, 0, 32, 2, none), show(many, 0, 32, 0, NULL), show(many, 0, 32, 2, large), show(many, 0, 32, 2, rows);
@@ -93,6 +94,8 @@ float8_e4m3fn[4] [1.0, 448.0, nan, 0.002]
 float8_e4m3fnuz[4] [1.0, nan, 240.0, 0.001]
 float8_e5m2[4] [1.0, -inf, nan, 1.5e-05]
 float8_e5m2fnuz[4] [1.0, nan, 57344.0, 8e-06]
+float8_e8m0fnu[4] [1.0, nan, 6e-39, 8.0]
+float4_e2m1fn[4] [1.0, -6.0, 0.5, 3.0]
 int8[2] [-128, 127]
 uint64[2] [0, 18446744073709551615]
 int64[2] [-9223372036854775808, 7]

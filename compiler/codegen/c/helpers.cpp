@@ -88,15 +88,16 @@ constexpr Template kFixed[] = {
     {"float_u64",
      "static inline double rlx_float_u64(uint64_t x) {\n"
      "  union { uint64_t u; double f; } v;\n  v.u = x;\n  return v.f;\n}\n"},
-    // A small float's value: exact, by scaling the bits with the formats' difference of bias.
+    // A small float's value: exact, by scaling the bits with the formats' difference of bias. fn is 1 for a format
+    // without infinity and 2 for one without NaN as well; uz is 1 where the code of -0 is the NaN.
     {"load_small",
      "static inline float rlx_load_small(uint32_t bits, int width, int mantissa, int bias, int fn, int uz) {\n"
-     "  uint32_t sign = bits >> (width - 1), all = (1u << (width - 1)) - 1;\n"
+     "  uint32_t sign = bits >> (width - 1) & 1, all = (1u << (width - 1)) - 1;\n"
      "  uint32_t exponent = (bits & all) >> mantissa, fraction = bits & ((1u << mantissa) - 1);\n"
      "  uint32_t top = all >> mantissa;\n"
      "  float value;\n"
      "  if (uz && bits == 1u << (width - 1)) return rlx_float_u32(0x7fc00000u);\n"
-     "  if (fn && !uz && (bits & all) == all) return rlx_float_u32((sign << 31) | 0x7fc00000u);\n"
+     "  if (fn == 1 && !uz && (bits & all) == all) return rlx_float_u32((sign << 31) | 0x7fc00000u);\n"
      "  if (!fn && exponent == top)\n"
      "    return rlx_float_u32((sign << 31) | 0x7f800000u | (fraction << (23 - mantissa)));\n"
      "  if (exponent != 0) {\n"
@@ -112,9 +113,9 @@ constexpr Template kFixed[] = {
      "  uint32_t all = (1u << (width - 1)) - 1, nan, over, out;\n"
      "  int exponent = (int)(magnitude >> 23) - 127, drop = 23 - mantissa;\n"
      "  uint32_t fraction = magnitude & 0x7fffffu;\n"
-     "  nan = uz ? 1u << (width - 1)\n"
+     "  nan = uz || fn == 2 ? 1u << (width - 1)\n"
      "           : fn ? sign | all : sign | ((all >> mantissa) << mantissa) | (1u << (mantissa - 1));\n"
-     "  over = fn ? nan : sign | ((all >> mantissa) << mantissa);\n"
+     "  over = fn == 2 ? sign | all : fn ? nan : sign | ((all >> mantissa) << mantissa);\n"
      "  if (magnitude > 0x7f800000u) return nan;\n"
      "  if (magnitude == 0x7f800000u) return over;\n"
      "  if (magnitude >= 0x00800000u) fraction |= 0x800000u; else exponent = -126;\n"
@@ -132,7 +133,7 @@ constexpr Template kFixed[] = {
      "    uint32_t rest = fraction & ((1u << drop) - 1), half = 1u << (drop - 1);\n"
      "    if (rest > half || (rest == half && (out & 1))) out++;\n"
      "  }\n"
-     "  if (fn ? out > (uz ? all : all - 1) : out >= (all >> mantissa) << mantissa) return over;\n"
+     "  if (fn ? out > (uz || fn == 2 ? all : all - 1) : out >= (all >> mantissa) << mantissa) return over;\n"
      "  if (uz && out == 0) return 0;\n"
      "  return sign | out;\n}\n"},
     {"load_f16", "static inline float rlx_load_f16(uint16_t x) { return rlx_load_small(x, 16, 10, 15, 0, 0); }\n"},
@@ -144,6 +145,11 @@ constexpr Template kFixed[] = {
     {"load_f8e5m2", "static inline float rlx_load_f8e5m2(uint8_t x) { return rlx_load_small(x, 8, 2, 15, 0, 0); }\n"},
     {"load_f8e5m2fnuz",
      "static inline float rlx_load_f8e5m2fnuz(uint8_t x) { return rlx_load_small(x, 8, 2, 16, 1, 1); }\n"},
+    {"load_f4e2m1fn",
+     "static inline float rlx_load_f4e2m1fn(uint8_t x) { return rlx_load_small(x, 4, 1, 1, 2, 0); }\n"},
+    {"load_f8e8m0fnu",
+     "static inline float rlx_load_f8e8m0fnu(uint8_t x) {\n"
+     "  return rlx_float_u32(x == 0 ? 0x400000u : x == 255 ? 0x7fc00000u : (uint32_t)x << 23);\n}\n"},
     {"bits_f16",
      "static inline uint16_t rlx_bits_f16(float x) { return (uint16_t)rlx_round_small(x, 16, 10, 15, 0, 0); }\n"},
     {"bits_bf16",
@@ -156,6 +162,14 @@ constexpr Template kFixed[] = {
      "static inline uint8_t rlx_bits_f8e5m2(float x) { return (uint8_t)rlx_round_small(x, 8, 2, 15, 0, 0); }\n"},
     {"bits_f8e5m2fnuz",
      "static inline uint8_t rlx_bits_f8e5m2fnuz(float x) { return (uint8_t)rlx_round_small(x, 8, 2, 16, 1, 1); }\n"},
+    {"bits_f4e2m1fn",
+     "static inline uint8_t rlx_bits_f4e2m1fn(float x) { return (uint8_t)rlx_round_small(x, 4, 1, 1, 2, 0); }\n"},
+    // The nearest power of two; NaN for what is not positive.
+    {"bits_f8e8m0fnu",
+     "static inline uint8_t rlx_bits_f8e8m0fnu(float x) {\n"
+     "  uint32_t bits = rlx_bits_f32(x);\n"
+     "  if (bits == 0 || bits >= 0x7f400000u) return 255;\n"
+     "  return (uint8_t)(bits < 0x800000u ? bits >= 0x600000u : (bits + 0x400000u) >> 23);\n}\n"},
     {"round_f16", "static inline float rlx_round_f16(float x) { return rlx_load_f16(rlx_bits_f16(x)); }\n"},
     {"round_bf16", "static inline float rlx_round_bf16(float x) { return rlx_load_bf16(rlx_bits_bf16(x)); }\n"},
     {"round_f8e4m3fn",
@@ -165,6 +179,10 @@ constexpr Template kFixed[] = {
     {"round_f8e5m2", "static inline float rlx_round_f8e5m2(float x) { return rlx_load_f8e5m2(rlx_bits_f8e5m2(x)); }\n"},
     {"round_f8e5m2fnuz",
      "static inline float rlx_round_f8e5m2fnuz(float x) { return rlx_load_f8e5m2fnuz(rlx_bits_f8e5m2fnuz(x)); }\n"},
+    {"round_f4e2m1fn",
+     "static inline float rlx_round_f4e2m1fn(float x) { return rlx_load_f4e2m1fn(rlx_bits_f4e2m1fn(x)); }\n"},
+    {"round_f8e8m0fnu",
+     "static inline float rlx_round_f8e8m0fnu(float x) { return rlx_load_f8e8m0fnu(rlx_bits_f8e8m0fnu(x)); }\n"},
     {"checked_add",
      "static inline int64_t rlx_checked_add(int64_t a, int64_t b, int* bad) {\n"
      "  if (b > 0 ? a > INT64_MAX - b : a < INT64_MIN - b) { *bad = 1; return 0; }\n  return a + b;\n}\n"},
@@ -189,8 +207,8 @@ constexpr Template kFixed[] = {
 
 /// What a helper's text calls must come before it.
 constexpr std::pair<std::string_view, std::string_view> kNeeds[] = {
-    {"load_", "load_small"},      {"load_", "float_u32"},      {"bits_f8", "round_small"}, {"bits_f16", "round_small"},
-    {"bits_bf16", "round_small"}, {"round_small", "bits_f32"}, {"load_small", "float_u32"}};
+    {"load_", "load_small"},    {"load_", "float_u32"},       {"bits_f8", "round_small"},  {"bits_f16", "round_small"},
+    {"bits_f4", "round_small"}, {"bits_bf16", "round_small"}, {"round_small", "bits_f32"}, {"load_small", "float_u32"}};
 
 DType dtype_of_suffix(std::string_view suffix) {
   std::optional<DType> dtype = parse_dtype(suffix);

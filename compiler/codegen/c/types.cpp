@@ -50,6 +50,10 @@ std::string suffix(DType dtype) {
       return "f8e5m2";
     case TypeCode::kFloat8E5M2FNUZ:
       return "f8e5m2fnuz";
+    case TypeCode::kFloat8E8M0FNU:
+      return "f8e8m0fnu";
+    case TypeCode::kFloat4E2M1FN:
+      return "f4e2m1fn";
     default:
       RELAXC_UNREACHABLE("a dtype without arithmetic: " + to_string(dtype));
   }

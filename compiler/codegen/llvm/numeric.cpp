@@ -40,7 +40,7 @@ bool is_sub_byte(DType dtype) {
 
 llvm::Type* Numeric::memory_type(DType dtype) const {
   // An element of less than a byte has a byte of its own; as an LLVM vector it would share one.
-  if (dtype.is_bool() || is_sub_byte(dtype)) return b_.getInt8Ty();
+  if (dtype.is_bool() || dtype.bits < 8) return b_.getInt8Ty();
   return is_narrow(dtype) ? b_.getIntNTy(dtype.bits) : register_type(dtype);
 }
 

@@ -59,6 +59,8 @@ class Numeric {
   llvm::Value* round_to(DType dtype, llvm::Value* value);
   llvm::Value* encode(DType dtype, llvm::Value* value);
   llvm::Value* decode(DType dtype, llvm::Value* bits);
+  llvm::Value* encode_power(llvm::Value* value);
+  llvm::Value* decode_power(llvm::Value* stored);
 
   /// `scalar` with the lanes that `like` has.
   llvm::Type* shaped(llvm::Type* scalar, llvm::Value* like) const;

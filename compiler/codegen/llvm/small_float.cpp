@@ -1,9 +1,9 @@
 // small_float.cpp: floats narrower than 32 bits, as stored bits and as the float that carries their value.
 //
-// One description of a format serves float16, bfloat16 and the four float8 kinds. Decoding shifts the magnitude to
-// where float has its own and multiplies by a power of two, which is exact and makes subnormals right for free.
-// Encoding rounds to nearest even with integer arithmetic for normal results, and by adding a magic number, whose last
-// place is the smallest subnormal, for the others.
+// One description of a format serves float16, bfloat16, float4 and four of the five float8 kinds; the fifth is an
+// exponent alone. Decoding shifts the magnitude to where float has its own and multiplies by a power of two, which is
+// exact and makes subnormals right for free. Encoding rounds to nearest even with integer arithmetic for normal
+// results, and by adding a magic number, whose last place is the smallest subnormal, for the others.
 #include <bit>
 #include <cmath>
 
@@ -38,6 +38,8 @@ Format format_of(DType dtype) {
       return {8, 2, 15, 0x7b, 0x7c, 0x7e, true, false};
     case TypeCode::kFloat8E5M2FNUZ:
       return {8, 2, 16, 0x7f, 0x80, 0x80, false, true};
+    case TypeCode::kFloat4E2M1FN:
+      return {4, 1, 1, 0x7, 0x7, 0x8, false, false};  // NaN becomes -0
     default:
       RELAXC_UNREACHABLE("not a narrow float");
   }
@@ -49,6 +51,7 @@ Value* Numeric::decode(DType dtype, Value* stored) {
   llvm::Type* floats = shaped(b_.getFloatTy(), stored);
   if (dtype == DType::f(16) && abilities_.half)
     return b_.CreateFPExt(b_.CreateBitCast(stored, shaped(b_.getHalfTy(), stored)), floats);
+  if (dtype.code == TypeCode::kFloat8E8M0FNU) return decode_power(stored);
   Format f = format_of(dtype);
   llvm::Type* ints = shaped(b_.getInt32Ty(), stored);
   auto imm = [&](uint64_t value) { return llvm::ConstantInt::get(ints, value); };
@@ -73,6 +76,7 @@ Value* Numeric::decode(DType dtype, Value* stored) {
 }
 
 Value* Numeric::encode(DType dtype, Value* value) {
+  if (dtype.code == TypeCode::kFloat8E8M0FNU) return encode_power(value);
   Format f = format_of(dtype);
   llvm::Type* floats = value->getType();
   llvm::Type* ints = shaped(b_.getInt32Ty(), value);
@@ -103,7 +107,29 @@ Value* Numeric::encode(DType dtype, Value* value) {
   Value* sign = b_.CreateAnd(b_.CreateLShr(bits, imm(32 - f.bits)), imm(1u << (f.bits - 1)));
   if (f.unsigned_zero) sign = b_.CreateSelect(b_.CreateICmpEQ(out, imm(0)), imm(0), sign);
   out = b_.CreateOr(out, sign);
-  return b_.CreateTrunc(out, shaped(b_.getIntNTy(f.bits), value));
+  return b_.CreateTrunc(out, shaped(memory_type(dtype), value));
+}
+
+/// 255 is NaN, and 0 is the power of two below the smallest normal float.
+Value* Numeric::decode_power(Value* stored) {
+  llvm::Type* ints = shaped(b_.getInt32Ty(), stored);
+  auto imm = [&](uint64_t value) { return llvm::ConstantInt::get(ints, value); };
+  Value* code = b_.CreateZExt(stored, ints);
+  Value* out = b_.CreateSelect(b_.CreateICmpEQ(code, imm(0)), imm(0x400000), b_.CreateShl(code, imm(23)));
+  out = b_.CreateSelect(b_.CreateICmpEQ(code, imm(0xff)), imm(0x7fc00000), out);
+  return b_.CreateBitCast(out, shaped(b_.getFloatTy(), stored));
+}
+
+/// Half a unit more carries into the exponent; what is not positive, or too large, is NaN.
+Value* Numeric::encode_power(Value* value) {
+  llvm::Type* ints = shaped(b_.getInt32Ty(), value);
+  auto imm = [&](uint64_t v) { return llvm::ConstantInt::get(ints, v); };
+  Value* bits = b_.CreateBitCast(value, ints);
+  Value* normal = b_.CreateLShr(b_.CreateAdd(bits, imm(0x400000)), imm(23));
+  Value* least = b_.CreateZExt(b_.CreateICmpUGE(bits, imm(0x600000)), ints);
+  Value* out = b_.CreateSelect(b_.CreateICmpULT(bits, imm(0x800000)), least, normal);
+  Value* none = b_.CreateOr(b_.CreateICmpSLE(bits, imm(0)), b_.CreateICmpUGE(bits, imm(0x7f400000)));
+  return b_.CreateTrunc(b_.CreateSelect(none, imm(0xff), out), shaped(b_.getInt8Ty(), value));
 }
 
 /// A double goes through float, as in the interpreter and in C.

@@ -1,9 +1,8 @@
-// elementwise.cpp: operators of one element at a time: activations, arithmetic, comparison, casts.
+// elementwise.cpp: operators of one element at a time: activations, arithmetic, comparison.
 //
 // Most are one operator of ours under another name. Before opset 7 a binary operator broadcast only if asked to, with
 // the second operand's dims aligned at `axis`; that becomes dims of 1 behind them.
 #include "frontends/onnx/fold.h"
-#include "frontends/onnx/load.h"
 
 namespace relaxc::frontend {
 namespace {
@@ -231,13 +230,6 @@ Status swiglu(Node& node) {
   return node.set(0, node.call("multiply", {gate, x}));
 }
 
-Status bit_cast(Node& node) {
-  Diagnostics& diag = node.diag;
-  RELAXC_TRY(Value * x, node.input(0));
-  RELAXC_TRY(DType to, dtype_of(static_cast<int32_t>(node.int_attr("to", 0)), node.location, diag));
-  return node.set(0, node.call("reinterpret", {x}, {{"dtype", to}}));
-}
-
 /// x + bias where x < -lambd, x - bias where x > lambd, else 0.
 Status shrink(Node& node) {
   Diagnostics& diag = node.diag;
@@ -284,102 +276,8 @@ Status clip(Node& node) {
   return node.set(0, x);
 }
 
-/// The largest finite float8 of a kind; nothing for other dtypes.
-std::optional<double> largest_float8(DType dtype) {
-  switch (dtype.code) {
-    case TypeCode::kFloat8E4M3FN:
-      return 448;
-    case TypeCode::kFloat8E4M3FNUZ:
-      return 240;
-    case TypeCode::kFloat8E5M2:
-    case TypeCode::kFloat8E5M2FNUZ:
-      return 57344;
-    default:
-      return std::nullopt;
-  }
-}
-
-Status cast_to(Node& node, DType dtype) {
-  Diagnostics& diag = node.diag;
-  RELAXC_TRY(const TensorInfo* info, node.info(0));
-  if (*info->dtype == dtype) return node.forward(0, 0);
-  RELAXC_TRY(Value * x, node.input(0));
-  if (info->dtype->is_float() && dtype.is_integer() && dtype.bits < 8) {
-    // The reference goes by way of a wider integer, which wraps where a direct conversion would saturate.
-    RELAXC_TRY(x, astype(node, x, DType::i(32)));
-  }
-  std::optional<double> largest = largest_float8(dtype);
-  if (largest && node.int_attr("saturate", 1) != 0) {
-    RELAXC_TRY(x, node.call("maximum", {x, node.scalar(x->dtype(), -*largest)}));
-    RELAXC_TRY(x, node.call("minimum", {x, node.scalar(x->dtype(), *largest)}));
-  }
-  return node.set(0, astype(node, x, dtype));
-}
-
-/// The dtype that Cast asks for: a number, in opset 1 to 5 a name.
-Result<DType> cast_target(Node& node) {
-  const onnx::AttributeProto* to = node.attribute("to");
-  if (to == nullptr) return node.error(Kind::invalid_attribute, "attribute 'to' is missing");
-  int64_t code = to->i();
-  if (to->has_s()) {
-    std::string name = to->s();
-    for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    for (int32_t type = 1; type <= onnx::TensorProto::DOUBLE; ++type)
-      if (data_type_name(type) == name) code = type;
-  }
-  if (code != static_cast<int32_t>(code)) return node.error(Kind::invalid_attribute, "attribute 'to' is {}", code);
-  return dtype_of(static_cast<int32_t>(code), node.location, node.diag);
-}
-
-Status cast(Node& node) {
-  Diagnostics& diag = node.diag;
-  RELAXC_TRY(DType dtype, cast_target(node));
-  return cast_to(node, dtype);
-}
-
-bool fold_cast(Node& node) {
-  const Known* x = node.known(0);
-  const onnx::AttributeProto* to = node.attribute("to");
-  if (x == nullptr || to == nullptr || to->has_s()) return false;
-  if (to->i() == onnx::TensorProto::INT64)
-    return fold_unary(
-        node, [](Node&, Expr a) { return a; }, DType::i(64));
-  if (to->i() == onnx::TensorProto::INT32)
-    return fold_unary(
-        node,
-        [](Node& n, Expr a) {
-          return a.constant() == nullptr ? a : n.index(arith::wrap_to_dtype(*a.constant(), DType::i(32)));
-        },
-        DType::i(32));
-  if (to->i() == onnx::TensorProto::BOOL)
-    return fold_unary(
-        node, [](Node& n, Expr a) { return fold_bool(n, arith::ne(a, n.index(0))); }, DType::boolean());
-  return false;
-}
-
-Status cast_like(Node& node) {
-  Diagnostics& diag = node.diag;
-  RELAXC_TRY(const TensorInfo* like, node.info(1));
-  return cast_to(node, *like->dtype);
-}
-
 Status identity(Node& node) {
   return node.forward(0, 0);
-}
-
-/// Inference: x itself, and a mask that keeps everything.
-Status dropout(Node& node) {
-  Diagnostics& diag = node.diag;
-  if (node.opset >= 12 && node.has(2)) {
-    std::optional<double> training = node.constant_scalar(2);
-    if (!training || *training != 0) return node.error(Kind::unsupported, "training_mode must be the constant false");
-  }
-  RELAXC_DO(node.forward(0, 0));
-  if (!node.wants(1)) return Done{};
-  RELAXC_TRY(const TensorInfo* x, node.info(0));
-  std::vector<Expr> dims = *x->shape;
-  DType dtype = node.opset >= 10 ? DType::boolean() : *x->dtype;
-  return node.set(1, node.call("ones", {node.shape(std::move(dims))}, {{"dtype", dtype}}));
 }
 
 constexpr Converter kRows[] = {
@@ -448,14 +346,10 @@ constexpr Converter kRows[] = {
     {.name = "Gelu", .convert = gelu},
     {.name = "Swish", .convert = swish},
     {.name = "SwiGLU", .convert = swiglu},
-    {.name = "BitCast", .convert = bit_cast, .note = "between element types of one width"},
     {.name = "Shrink", .convert = shrink},
     {.name = "IsInf", .convert = is_inf},
     {.name = "Clip", .convert = clip},
-    {.name = "Cast", .convert = cast, .fold = fold_cast, .note = "not from or to strings"},
-    {.name = "CastLike", .convert = cast_like, .note = "not from or to strings"},
     {.name = "Identity", .convert = identity},
-    {.name = "Dropout", .convert = dropout, .note = "inference only: training_mode must be the constant false"},
 };
 
 }  // namespace

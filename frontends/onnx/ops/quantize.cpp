@@ -5,6 +5,7 @@
 // graphs; integer operators (ConvInteger, MatMulInteger) subtract the zero points in int32.
 #include <algorithm>
 
+#include "frontends/onnx/conversion.h"
 #include "frontends/onnx/convolution.h"
 #include "frontends/onnx/fold.h"
 #include "frontends/onnx/load.h"
@@ -68,15 +69,35 @@ std::optional<Limits> limits(DType dtype) {
   return dtype.is_int() ? Limits{-count / 2, count / 2 - 1} : Limits{0, count - 1};
 }
 
+bool is_small_float(DType dtype) {
+  return dtype.is_float() && dtype.bits <= 8 && dtype.code != TypeCode::kFloat8E8M0FNU;
+}
+
+/// x / scale + zero in a float of a byte or less. Its zero point is 0 wherever there is one, and adding that would only
+/// lose the sign of -0.
+Result<Value*> quantized_float(Node& node, Value* x, Value* divisor, DType dtype) {
+  Diagnostics& diag = node.diag;
+  if (node.has(2)) {
+    std::optional<double> zero = node.constant_scalar(2);
+    if (zero && *zero != 0)
+      return node.error(Kind::invalid_value, "the zero point of {} must be 0, found {}", to_string(dtype), *zero);
+  }
+  RELAXC_TRY(ConversionRules rules, conversion_rules(node));
+  RELAXC_TRY(Value * y, node.call("divide", {x, divisor}));
+  return converted(node, y, dtype, rules);
+}
+
 /// saturate(round(x / scale) + zero), rounding halves to even.
 Result<Value*> quantized(Node& node, Value* x, Value* scale, Value* zero, DType dtype, int64_t axis, int64_t block) {
   Diagnostics& diag = node.diag;
   std::optional<Limits> range = limits(dtype);
-  if (!range) return node.error(Kind::unsupported, "quantization to {} is not supported", to_string(dtype));
+  if (!range && !is_small_float(dtype))
+    return node.error(Kind::unsupported, "quantization to {} is not supported", to_string(dtype));
   DType compute = DType::f(32);
   RELAXC_TRY(x, astype(node, x, compute));
   RELAXC_TRY(scale, astype(node, scale, compute));
   RELAXC_TRY(Value * divisor, spread(node, scale, x, axis, block));
+  if (!range) return quantized_float(node, x, divisor, dtype);
   RELAXC_TRY(Value * y, node.call("divide", {x, divisor}));
   RELAXC_TRY(y, node.call("round", {y}));
   if (zero != nullptr) {
@@ -210,7 +231,7 @@ Status dynamic_quantize(Node& node) {
 
 constexpr Converter kRows[] = {
     {.name = "DequantizeLinear", .convert = dequantize},
-    {.name = "QuantizeLinear", .convert = quantize, .note = "to integers of up to 16 bits"},
+    {.name = "QuantizeLinear", .convert = quantize, .note = "to integers of up to 16 bits and floats of up to 8"},
     {.name = "QLinearMatMul", .convert = qlinear_matmul},
     {.name = "QLinearConv", .convert = qlinear_conv},
     {.name = "MatMulInteger", .convert = matmul_integer},

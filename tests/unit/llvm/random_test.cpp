@@ -36,7 +36,9 @@ const DType kDtypes[] = {DType::boolean(),
                          {TypeCode::kFloat8E4M3FN, 8},
                          {TypeCode::kFloat8E4M3FNUZ, 8},
                          {TypeCode::kFloat8E5M2, 8},
-                         {TypeCode::kFloat8E5M2FNUZ, 8}};
+                         {TypeCode::kFloat8E5M2FNUZ, 8},
+                         {TypeCode::kFloat8E8M0FNU, 8},
+                         {TypeCode::kFloat4E2M1FN, 4}};
 constexpr int64_t kCount = 64;
 
 class Generator {

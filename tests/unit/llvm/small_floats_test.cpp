@@ -16,7 +16,9 @@ const DType kNarrow[] = {DType::f(16),
                          {TypeCode::kFloat8E4M3FN, 8},
                          {TypeCode::kFloat8E4M3FNUZ, 8},
                          {TypeCode::kFloat8E5M2, 8},
-                         {TypeCode::kFloat8E5M2FNUZ, 8}};
+                         {TypeCode::kFloat8E5M2FNUZ, 8},
+                         {TypeCode::kFloat8E8M0FNU, 8},
+                         {TypeCode::kFloat4E2M1FN, 4}};
 
 bool same(double a, double b) {
   return (std::isnan(a) && std::isnan(b)) || std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b);

@@ -25,7 +25,9 @@ constexpr DType kDTypes[] = {DType::boolean(),
                              {TypeCode::kFloat8E4M3FN, 8},
                              {TypeCode::kFloat8E4M3FNUZ, 8},
                              {TypeCode::kFloat8E5M2, 8},
-                             {TypeCode::kFloat8E5M2FNUZ, 8}};
+                             {TypeCode::kFloat8E5M2FNUZ, 8},
+                             {TypeCode::kFloat8E8M0FNU, 8},
+                             {TypeCode::kFloat4E2M1FN, 4}};
 
 /// Defaults for the attributes that have none.
 Attrs attrs_for(const relax::OpDef& def) {

@@ -1,0 +1,159 @@
+// cast.cpp: Cast and CastLike: between element types.
+//
+// Our own casts round to nearest and saturate to integers. What ONNX has beyond that is said here in operators: float8
+// that stops at its largest value, integers of less than a byte that wrap, and powers of two (float8e8m0) that round
+// upwards and take no notice of the sign.
+#include <algorithm>
+
+#include "frontends/onnx/conversion.h"
+#include "frontends/onnx/fold.h"
+#include "frontends/onnx/load.h"
+
+namespace relaxc::frontend {
+namespace {
+
+/// The largest finite number of the float8 kinds that have infinities or NaNs to overflow to; nothing for other dtypes.
+std::optional<double> largest_float8(DType dtype) {
+  switch (dtype.code) {
+    case TypeCode::kFloat8E4M3FN:
+      return 448;
+    case TypeCode::kFloat8E4M3FNUZ:
+      return 240;
+    case TypeCode::kFloat8E5M2:
+    case TypeCode::kFloat8E5M2FNUZ:
+      return 57344;
+    default:
+      return std::nullopt;
+  }
+}
+
+/// The exponent of the float32 nearest to x, moved as the rule says. Infinity and NaN are the NaN.
+Result<Value*> to_powers(Node& node, Value* x, const ConversionRules& rules) {
+  Diagnostics& diag = node.diag;
+  DType bits = DType::u(32);
+  auto number = [&](double value) { return node.scalar(bits, value); };
+  RELAXC_TRY(x, astype(node, x, DType::f(32)));
+  RELAXC_TRY(x, node.call("reinterpret", {x}, {{"dtype", bits}}));
+  RELAXC_TRY(Value * exponent, node.call("right_shift", {x, number(23)}));
+  RELAXC_TRY(exponent, node.call("bitwise_and", {exponent, number(255)}));
+  if (rules.round != "down") {
+    RELAXC_TRY(Value * fraction, node.call("bitwise_and", {x, number(0x7fffff)}));
+    RELAXC_TRY(Value * more, node.call("greater", {fraction, number(rules.round == "up" ? 0 : 0x400000)}));
+    if (rules.round == "nearest") {
+      // A tie goes to the larger power, but for the smallest of all.
+      RELAXC_TRY(Value * tie, node.call("equal", {fraction, number(0x400000)}));
+      RELAXC_TRY(Value * normal, node.call("greater", {exponent, number(0)}));
+      RELAXC_TRY(tie, node.call("logical_and", {tie, normal}));
+      RELAXC_TRY(more, node.call("logical_or", {more, tie}));
+    }
+    RELAXC_TRY(Value * room, node.call("less", {exponent, number(rules.saturate ? 254 : 255)}));
+    RELAXC_TRY(more, node.call("logical_and", {more, room}));
+    RELAXC_TRY(more, astype(node, more, bits));
+    RELAXC_TRY(exponent, node.call("add", {exponent, more}));
+  }
+  RELAXC_TRY(exponent, astype(node, exponent, DType::u(8)));
+  return node.call("reinterpret", {exponent}, {{"dtype", DType{TypeCode::kFloat8E8M0FNU, 8}}});
+}
+
+/// The dtype that Cast asks for: a number, in opset 1 to 5 a name.
+Result<DType> cast_target(Node& node) {
+  const onnx::AttributeProto* to = node.attribute("to");
+  if (to == nullptr) return node.error(Kind::invalid_attribute, "attribute 'to' is missing");
+  int64_t code = to->i();
+  if (to->has_s()) {
+    std::string name = to->s();
+    for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    for (int32_t type = 1; type <= onnx::TensorProto::DOUBLE; ++type)
+      if (data_type_name(type) == name) code = type;
+  }
+  if (code != static_cast<int32_t>(code)) return node.error(Kind::invalid_attribute, "attribute 'to' is {}", code);
+  return dtype_of(static_cast<int32_t>(code), node.location, node.diag);
+}
+
+Status cast_to(Node& node, DType dtype) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(const TensorInfo* info, node.info(0));
+  if (*info->dtype == dtype) return node.forward(0, 0);
+  RELAXC_TRY(Value * x, node.input(0));
+  RELAXC_TRY(ConversionRules rules, conversion_rules(node));
+  return node.set(0, converted(node, x, dtype, rules));
+}
+
+Status cast(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(DType dtype, cast_target(node));
+  return cast_to(node, dtype);
+}
+
+bool fold_cast(Node& node) {
+  const Known* x = node.known(0);
+  const onnx::AttributeProto* to = node.attribute("to");
+  if (x == nullptr || to == nullptr || to->has_s()) return false;
+  if (to->i() == onnx::TensorProto::INT64)
+    return fold_unary(
+        node, [](Node&, Expr a) { return a; }, DType::i(64));
+  if (to->i() == onnx::TensorProto::INT32)
+    return fold_unary(
+        node,
+        [](Node& n, Expr a) {
+          return a.constant() == nullptr ? a : n.index(arith::wrap_to_dtype(*a.constant(), DType::i(32)));
+        },
+        DType::i(32));
+  if (to->i() == onnx::TensorProto::BOOL)
+    return fold_unary(
+        node, [](Node& n, Expr a) { return fold_bool(n, arith::ne(a, n.index(0))); }, DType::boolean());
+  return false;
+}
+
+Status cast_like(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(const TensorInfo* like, node.info(1));
+  return cast_to(node, *like->dtype);
+}
+
+Status bit_cast(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * x, node.input(0));
+  RELAXC_TRY(DType to, dtype_of(static_cast<int32_t>(node.int_attr("to", 0)), node.location, diag));
+  return node.set(0, node.call("reinterpret", {x}, {{"dtype", to}}));
+}
+
+constexpr Converter kRows[] = {
+    {.name = "Cast", .convert = cast, .fold = fold_cast, .note = "not from or to strings"},
+    {.name = "CastLike", .convert = cast_like, .note = "not from or to strings"},
+    {.name = "BitCast", .convert = bit_cast, .note = "between element types of one width"},
+};
+
+}  // namespace
+
+Result<ConversionRules> conversion_rules(Node& node) {
+  ConversionRules rules{node.int_attr("saturate", 1) != 0, node.string_attr("round_mode", "up")};
+  if (rules.round != "up" && rules.round != "down" && rules.round != "nearest")
+    return node.error(Kind::invalid_attribute, "round_mode is '{}'; 'up', 'down' and 'nearest' are possible",
+                      rules.round);
+  return rules;
+}
+
+Result<Value*> converted(Node& node, Value* x, DType dtype, const ConversionRules& rules) {
+  Diagnostics& diag = node.diag;
+  if (x->dtype() == dtype) return x;
+  if (dtype.code == TypeCode::kFloat8E8M0FNU) return to_powers(node, x, rules);
+  // The reference goes by way of a wider integer, which wraps where a direct conversion would saturate.
+  if (x->dtype().is_float() && dtype.is_integer() && dtype.bits < 8) {
+    RELAXC_TRY(x, astype(node, x, DType::i(32)));
+  }
+  std::optional<double> largest = largest_float8(dtype);
+  if (largest && rules.saturate) {
+    // The limit must be a number of the type that is compared: 448 is more than an int8, or another float8, can hold.
+    if (!x->dtype().is_float() || x->dtype().bits <= 8) {
+      RELAXC_TRY(x, astype(node, x, DType::f(32)));
+    }
+    RELAXC_TRY(x, node.call("maximum", {x, node.scalar(x->dtype(), -*largest)}));
+    RELAXC_TRY(x, node.call("minimum", {x, node.scalar(x->dtype(), *largest)}));
+  }
+  return astype(node, x, dtype);
+}
+
+}  // namespace relaxc::frontend
+
+RELAXC_CONVERTERS(cast, kRows)
