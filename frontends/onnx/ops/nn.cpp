@@ -78,13 +78,34 @@ Attrs epsilon(Node& node) {
   return {{"epsilon", node.float_attr("epsilon", 1e-5)}};
 }
 
+/// Mean and variance are the batch's own; the running ones move towards them.
+Status batch_norm_training(Node& node, std::vector<Value*> operands) {
+  Diagnostics& diag = node.diag;
+  Value* x = operands[0];
+  Ints axes;
+  for (size_t i = 0; i < x->shape().size(); ++i)
+    if (i != 1) axes.push_back(static_cast<int64_t>(i));
+  DType dtype = operands[3]->dtype();
+  double momentum = node.float_attr("momentum", 0.9);
+  RELAXC_TRY(Value * wide, astype(node, x, dtype));
+  const char* kStatistics[] = {"mean", "variance"};
+  for (size_t i = 0; i < 2; ++i) {
+    RELAXC_TRY(Value * now, node.call(kStatistics[i], {wide}, {{"axis", axes}, {"keepdims", false}}));
+    RELAXC_TRY(Value * old, node.call("multiply", {operands[3 + i], node.scalar(dtype, momentum)}));
+    RELAXC_TRY(Value * moved, node.call("multiply", {now, node.scalar(dtype, 1 - momentum)}));
+    RELAXC_TRY(moved, node.call("add", {old, moved}));
+    RELAXC_DO(node.set(1 + i, moved));
+    operands[3 + i] = now;
+  }
+  return node.set(0, node.call("nn.batch_norm", operands, epsilon(node)));
+}
+
 /// Float16 data may come with float32 statistics.
 Status batch_norm(Node& node) {
   Diagnostics& diag = node.diag;
   RELAXC_TRY(std::vector<Value*> operands, node.all_inputs());
   if (operands.size() != 5) return node.error(Kind::wrong_arity, "it takes 5 inputs, found {}", operands.size());
-  if (node.opset >= 14 && node.int_attr("training_mode", 0) != 0)
-    return node.error(Kind::unsupported, "training_mode must be 0");
+  if (node.opset >= 14 && node.int_attr("training_mode", 0) != 0) return batch_norm_training(node, std::move(operands));
   if (node.opset < 9 && node.int_attr("spatial", 1) == 0) return node.error(Kind::unsupported, "spatial must be 1");
   return node.set(0, node.call("nn.batch_norm", operands, epsilon(node)));
 }
@@ -189,7 +210,7 @@ constexpr Converter kRows[] = {
     {.name = "Softmax", .convert = softmax<kSoftmax>},
     {.name = "LogSoftmax", .convert = softmax<kLogSoftmax>},
     {.name = "Hardmax", .convert = softmax<kHardmax>},
-    {.name = "BatchNormalization", .convert = batch_norm, .note = "inference only"},
+    {.name = "BatchNormalization", .convert = batch_norm, .note = "training mode since opset 14"},
     {.name = "LayerNormalization", .convert = layer_norm},
     {.name = "InstanceNormalization", .convert = instance_norm},
     {.name = "GroupNormalization", .convert = group_norm},
