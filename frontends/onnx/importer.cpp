@@ -124,6 +124,9 @@ Result<Value*> GraphImporter::materialize(const std::string& name) {
   if (slot->absent)
     return diag.error(builder_->location, Kind::wrong_arity,
                       "'{}' is needed, but the call of the function leaves it out", name);
+  if (slot->composite != nullptr)
+    return diag.error(builder_->location, Kind::dtype_mismatch, "'{}' is a sequence or an optional; a tensor is needed",
+                      name);
   RELAXC_CHECK(slot->known.has_value(), "a value with neither tensor nor contents");
   RELAXC_TRY(Value * value, materialize(*slot->known));
   value->name = name;

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -50,6 +51,26 @@ class GraphImporter {
   Result<Value*> materialize(const std::string& name);
   Result<Value*> materialize(const Known& known);
 
+  /// While it lives, what is emitted goes to the end of `block`.
+  class Inside {
+   public:
+    Inside(GraphImporter& importer, relax::Block* block)
+        : importer_(importer),
+          outer_(importer.builder_),
+          builder_(importer.module_, importer.ops_, block, importer.diag) {
+      builder_.location = outer_->location;
+      importer.builder_ = &builder_;
+    }
+    ~Inside() { importer_.builder_ = outer_; }
+    Inside(const Inside&) = delete;
+    Inside& operator=(const Inside&) = delete;
+
+   private:
+    GraphImporter& importer_;
+    relax::GraphBuilder* outer_;
+    relax::GraphBuilder builder_;
+  };
+
   relax::GraphBuilder& builder() { return *builder_; }
   relax::Module& module() { return module_; }
   relax::Function& function() { return *function_; }
@@ -64,7 +85,9 @@ class GraphImporter {
   friend class Node;
   Status opsets(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto>& imports, Scope& scope);
   Status parameters(const onnx::GraphProto& graph);
-  Result<relax::Info> declared(const onnx::ValueInfoProto& value);
+  Result<Slot> parameter(const onnx::TypeProto& type, const std::string& name);
+  Result<relax::Info> declared(const onnx::TypeProto::Tensor& type, const std::string& name);
+  Value* argument(const std::string& name, relax::Info info);
   Result<Expr> dim(const onnx::TensorShapeProto::Dimension& dim, const std::string& name, int axis);
   Expr symbol(const std::string& name);
   Status unused_overrides();
@@ -79,6 +102,7 @@ class GraphImporter {
   const onnx::FunctionProto* find_function(const onnx::NodeProto& node) const;
   void fail_outputs(const onnx::NodeProto& node);
   void check_declared(const onnx::ValueInfoProto& declared, bool output);
+  Result<std::vector<Value*>> result(const std::string& name);
   Status results(const onnx::GraphProto& graph);
 
   const LoadedModel& model_;

@@ -135,13 +135,8 @@ Result<std::vector<Slot>> GraphImporter::inline_graph(const GraphProto& graph, s
   scope.parent = scope_;
   scope.opsets = scope_->opsets;
   scope.attributes = scope_->attributes;
-  relax::GraphBuilder* outer_builder = builder_;
-  std::optional<relax::GraphBuilder> inner;
-  if (block != nullptr) {
-    inner.emplace(module_, ops_, block, diag);
-    inner->location = builder_->location;
-    builder_ = &*inner;
-  }
+  std::optional<Inside> inside;
+  if (block != nullptr) inside.emplace(*this, block);
   Scope* outer = scope_;
   scope_ = &scope;
   size_t errors = diag.error_count();
@@ -159,12 +154,11 @@ Result<std::vector<Slot>> GraphImporter::inline_graph(const GraphProto& graph, s
     if (slot == nullptr)
       diag.error(builder_->location, Kind::unbound_name, "the subgraph's output '{}' is made by no node",
                  output.name());
-    else if (!slot->failed && block != nullptr && !slot->value)
+    else if (!slot->failed && block != nullptr && slot->value == nullptr && slot->composite == nullptr)
       static_cast<void>(bool(materialize(output.name())));
     if (slot != nullptr) results.push_back(*find(output.name()));
   }
   scope_ = outer;
-  builder_ = outer_builder;
   if (diag.error_count() > errors) return diag.failed();
   bool failed = std::any_of(results.begin(), results.end(), [](const Slot& slot) { return slot.failed; });
   if (failed) return diag.failed();

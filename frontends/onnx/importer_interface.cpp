@@ -4,6 +4,7 @@
 // a model declares of results and inner values is compared with what was deduced.
 #include <algorithm>
 
+#include "frontends/onnx/composite.h"
 #include "frontends/onnx/importer.h"
 
 namespace relaxc::frontend {
@@ -43,26 +44,13 @@ Result<Expr> GraphImporter::dim(const onnx::TensorShapeProto::Dimension& dim, co
   return symbol(name + "_d" + std::to_string(axis));
 }
 
-Result<Info> GraphImporter::declared(const ValueInfoProto& value) {
-  const onnx::TypeProto& type = value.type();
-  const std::string& name = value.name();
-  switch (type.value_case()) {
-    case onnx::TypeProto::kTensorType:
-      break;
-    case onnx::TypeProto::VALUE_NOT_SET:
-      return diag.error(file_, Kind::malformed_model, "input '{}' has no type", name);
-    default:
-      return diag.error(file_, Kind::unsupported,
-                        "input '{}' is a sequence, map, optional or sparse tensor; only "
-                        "tensors are supported",
-                        name);
-  }
-  RELAXC_TRY(DType dtype, dtype_of(type.tensor_type().elem_type(), file_, diag));
-  if (!type.tensor_type().has_shape())
+Result<Info> GraphImporter::declared(const onnx::TypeProto::Tensor& type, const std::string& name) {
+  RELAXC_TRY(DType dtype, dtype_of(type.elem_type(), file_, diag));
+  if (!type.has_shape())
     return diag.error(file_, Kind::rank_mismatch, "input '{}' has no rank; export the model with a shape for it", name);
   std::vector<Expr> dims;
   int64_t elements = 1;
-  for (const auto& declared : type.tensor_type().shape().dim()) {
+  for (const auto& declared : type.shape().dim()) {
     RELAXC_TRY(Expr extent, dim(declared, name, static_cast<int>(dims.size())));
     if (extent.constant() != nullptr && __builtin_mul_overflow(elements, *extent.constant(), &elements))
       return diag.error(file_, Kind::overflow, "the size of input '{}' overflows", name);
@@ -72,18 +60,57 @@ Result<Info> GraphImporter::declared(const ValueInfoProto& value) {
   return relax::tensor_info(module_.context(), std::move(dims), dtype);
 }
 
+Value* GraphImporter::argument(const std::string& name, Info info) {
+  return function_->make_argument(&function_->body(), name, info);
+}
+
+/// The tensors that a caller passes for one input: see composite.h for what is none.
+Result<Slot> GraphImporter::parameter(const onnx::TypeProto& type, const std::string& name) {
+  Slot slot;
+  arith::Context& context = module_.context();
+  switch (type.value_case()) {
+    case onnx::TypeProto::kTensorType: {
+      RELAXC_TRY(Info info, declared(type.tensor_type(), name));
+      slot.value = argument(name, info);
+      return slot;
+    }
+    case onnx::TypeProto::kOptionalType: {
+      Value* present = argument(name + ".present", relax::tensor_info(context, std::vector<Expr>{}, DType::boolean()));
+      RELAXC_TRY(Slot content, parameter(type.optional_type().elem_type(), name));
+      return optional_slot(std::move(content), std::nullopt, present);
+    }
+    case onnx::TypeProto::kSequenceType: {
+      const onnx::TypeProto& element = type.sequence_type().elem_type();
+      if (!element.has_tensor_type()) break;
+      RELAXC_TRY(DType dtype, dtype_of(element.tensor_type().elem_type(), file_, diag));
+      Expr rank = element.tensor_type().has_shape() ? context.index(element.tensor_type().shape().dim_size())
+                                                    : symbol(name + "_rank");
+      Sequence sequence{dtype, false, {}, nullptr, nullptr};
+      sequence.elements = argument(name + ".elements", relax::tensor_info(context, {symbol(name + "_total")}, dtype));
+      sequence.shapes =
+          argument(name + ".shapes", relax::tensor_info(context, {symbol(name + "_length"), rank}, DType::i(64)));
+      return sequence_slot(std::move(sequence));
+    }
+    case onnx::TypeProto::VALUE_NOT_SET:
+      return diag.error(file_, Kind::malformed_model, "input '{}' has no type", name);
+    default:
+      break;
+  }
+  return diag.error(file_, Kind::unsupported,
+                    "input '{}' is a map, a sparse tensor or a sequence of anything but tensors; tensors, sequences of "
+                    "tensors and optionals are supported",
+                    name);
+}
+
 Status GraphImporter::parameters(const GraphProto& graph) {
   std::set<std::string> initialized;
   for (const auto& tensor : graph.initializer()) initialized.insert(tensor.name());
   bool ok = true;
   for (const ValueInfoProto& input : graph.input()) {
     if (initialized.count(input.name()) != 0) continue;
-    Result<Info> info = declared(input);
-    ok = ok && bool(info);
-    Slot slot;
-    slot.failed = !info;
-    if (info) slot.value = function_->make_argument(&function_->body(), input.name(), *info);
-    define(input.name(), std::move(slot), file_);
+    Result<Slot> slot = parameter(input.type(), input.name());
+    ok = ok && bool(slot);
+    define(input.name(), slot ? *std::move(slot) : Slot{nullptr, std::nullopt, true}, file_);
   }
   if (!ok) return diag.failed();
   return Done{};
@@ -158,6 +185,20 @@ void GraphImporter::check_declared(const ValueInfoProto& declared, bool output) 
                  declared.name(), relax::to_string(tensor));
 }
 
+/// The tensors that one output consists of.
+Result<std::vector<Value*>> GraphImporter::result(const std::string& name) {
+  const Slot slot = *find(name);
+  if (slot.composite == nullptr) {
+    RELAXC_TRY(Value * value, materialize(name));
+    return std::vector<Value*>{value};
+  }
+  RELAXC_TRY(std::vector<Value*> values, Composites(*this).flatten(slot));
+  std::vector<std::string> suffixes = flattened_suffixes(slot);
+  for (size_t i = 0; i < values.size(); ++i)
+    if (values[i]->name.empty()) values[i]->name = name + suffixes[i];
+  return values;
+}
+
 Status GraphImporter::results(const GraphProto& graph) {
   std::vector<Value*> values;
   bool ok = graph.output_size() > 0;
@@ -170,9 +211,9 @@ Status GraphImporter::results(const GraphProto& graph) {
     } else if (slot->failed) {
       ok = false;
     } else {
-      Result<Value*> value = materialize(output.name());
-      ok = ok && bool(value);
-      if (value) values.push_back(*value);
+      Result<std::vector<Value*>> tensors = result(output.name());
+      ok = ok && bool(tensors);
+      if (tensors) values.insert(values.end(), tensors->begin(), tensors->end());
       check_declared(output, true);
     }
   }

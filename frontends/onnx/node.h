@@ -1,6 +1,7 @@
 // node.h: a node of the graph as its converter sees it: inputs, attributes, and a way to emit operators.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,12 +19,15 @@ using relax::AttrValue;
 using relax::TensorInfo;
 using relax::Value;
 
+struct Composite;
+
 /// What a name of the model stands for.
 struct Slot {
   Value* value = nullptr;      ///< null while nobody has asked for more than the contents
   std::optional<Known> known;  ///< contents, where they are followed
   bool failed = false;         ///< its node could not be converted; what depends on it is passed over
   bool absent = false;         ///< an input of a model-local function that its call leaves out
+  std::shared_ptr<const Composite> composite = nullptr;  ///< a sequence or an optional, instead of the others
 };
 
 class GraphImporter;

@@ -14,16 +14,19 @@ using relax::HostTensor;
 
 struct DataSet {
   std::string name;
-  std::vector<HostTensor> inputs, outputs;
+  std::vector<HostTensor> inputs, outputs;  ///< sequences and optionals as the tensors that stand for them
+  std::vector<size_t> no_elements;          ///< outputs that are the shapes of a sequence without any: [0, whatever]
 };
 
 struct Case {
   std::string name;    ///< "node/test_abs": suite and folder
   std::string folder;  ///< where it is
   double rtol = 1e-3, atol = 1e-7;
+  /// The expected outputs were drawn at random: shapes and types are all that can be compared.
+  bool random = false;
 
   std::string model() const { return folder + "/model.onnx"; }
-  /// Reads all data sets; the reason instead if one cannot be read (a sequence, say).
+  /// Reads all data sets; the reason instead if one cannot be read (a map, say).
   std::string load(std::vector<DataSet>& sets) const;
 };
 

@@ -43,10 +43,27 @@ std::string difference(const std::vector<HostTensor>& llvm, const std::vector<Ho
   return {};
 }
 
+/// Memory for what has no bound before a run; it is given back with the model.
+class Lent {
+ public:
+  static void* take(void* user, uint64_t bytes, uint64_t align) {
+    auto& pieces = static_cast<Lent*>(user)->pieces_;
+    pieces.push_back(std::make_unique<std::byte[]>(bytes + align));
+    auto at = reinterpret_cast<uintptr_t>(pieces.back().get());
+    return pieces.back().get() + (align - at % align) % align;
+  }
+
+ private:
+  std::vector<std::unique_ptr<std::byte[]>> pieces_;
+};
+
 class Compiled : public Prepared {
  public:
-  Compiled(std::unique_ptr<LoadedModel> llvm, std::unique_ptr<LoadedModel> c)
-      : llvm_(std::move(llvm)), c_(std::move(c)) {}
+  Compiled(std::unique_ptr<LoadedModel> llvm, std::unique_ptr<LoadedModel> c, bool lend)
+      : llvm_(std::move(llvm)), c_(std::move(c)) {
+    if (lend) llvm_->lend_memory(Lent::take, &lent_);
+    if (lend && c_ != nullptr) c_->lend_memory(Lent::take, &lent_);
+  }
 
   std::variant<std::vector<HostTensor>, std::string> run(const std::vector<HostTensor>& inputs) override {
     auto result = llvm_->run(inputs);
@@ -59,6 +76,7 @@ class Compiled : public Prepared {
 
  private:
   std::unique_ptr<LoadedModel> llvm_, c_;
+  Lent lent_;
 };
 
 class CompilingExecutor : public Executor {
@@ -80,7 +98,7 @@ class CompilingExecutor : public Executor {
       c = make(model, stem + "_c", ".c", fault);
       if (c == nullptr) return nullptr;
     }
-    return llvm == nullptr ? nullptr : std::make_unique<Compiled>(std::move(llvm), std::move(c));
+    return llvm == nullptr ? nullptr : std::make_unique<Compiled>(std::move(llvm), std::move(c), options_.lend);
   }
 
  private:

@@ -33,6 +33,7 @@ struct CompileOptions {
   std::string level = "2";  ///< -O
   std::string cpu;          ///< --mcpu
   bool c_backend = false;   ///< also through C, and compare
+  bool lend = false;        ///< with an allocator
   std::string runtime;      ///< librelax_rt.a
   std::string include;      ///< runtime-lite/include
 };

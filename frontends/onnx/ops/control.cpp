@@ -4,7 +4,7 @@
 // all the time. Otherwise both branches become regions, and dims in which their results differ become symbols that the
 // If binds. A Loop's carried values start with the types of their first values; where the body gives back another
 // extent, that dim becomes a symbol and the body is converted again with it.
-#include "frontends/onnx/importer.h"
+#include "frontends/onnx/composite.h"
 
 namespace relaxc::frontend {
 namespace {
@@ -38,15 +38,43 @@ void discard(Node& node, Op* op) {
   relax::erase_ops(*node.builder().block()->parent, [op](Op* other) { return other == op; });
 }
 
-/// The values of a region's results; constants and contents become tensors inside it.
-Result<std::vector<Value*>> fill(Node& node, Region* region, const onnx::GraphProto& graph,
-                                 std::vector<Slot> arguments) {
-  Diagnostics& diag = node.diag;
+/// What a region gives; constants and contents become tensors inside it.
+Result<std::vector<Slot>> fill(Node& node, Region* region, const onnx::GraphProto& graph, std::vector<Slot> arguments) {
   relax::Block* block = node.importer().function().make_block(region, true);
-  RELAXC_TRY(std::vector<Slot> slots, node.importer().inline_graph(graph, std::move(arguments), block));
+  return node.importer().inline_graph(graph, std::move(arguments), block);
+}
+
+/// The tensors that a region's results consist of, each in the form of what stands at its place in `likes`.
+Result<std::vector<Value*>> flattened(Node& node, Region* region, const std::vector<Slot>& slots,
+                                      const std::vector<Slot>& likes) {
+  Diagnostics& diag = node.diag;
+  GraphImporter::Inside inside(node.importer(), region->blocks.back());
+  Composites composites(node.importer());
   std::vector<Value*> values;
-  for (const Slot& slot : slots) values.push_back(slot.value);
+  for (size_t i = 0; i < slots.size(); ++i) {
+    Slot slot = slots[i];
+    if (i < likes.size()) {
+      RELAXC_TRY(slot, composites.coerced(slot, likes[i]));
+    }
+    RELAXC_TRY(std::vector<Value*> parts, composites.flatten(slot));
+    values.insert(values.end(), parts.begin(), parts.end());
+  }
   return values;
+}
+
+/// Makes the node's outputs, from `first` on, what `values` stand for in the forms of `likes`.
+Status set_rebuilt(Node& node, size_t first, const std::vector<Slot>& likes, const std::vector<Value*>& values) {
+  Diagnostics& diag = node.diag;
+  std::span<Value* const> rest(values);
+  for (size_t i = 0; i < likes.size(); ++i) {
+    Slot slot = Composites(node.importer()).rebuild(likes[i], rest);
+    if (!node.wants(first + i)) continue;
+    if (slot.composite == nullptr)
+      RELAXC_DO(node.set(first + i, slot.value));
+    else
+      node.importer().scope().slots[node.proto.output(static_cast<int>(first + i))] = std::move(slot);
+  }
+  return Done{};
 }
 
 Result<Value*> condition_of(Node& node, size_t input) {
@@ -64,6 +92,40 @@ Status if_known(Node& node, const onnx::GraphProto& branch) {
   return Done{};
 }
 
+/// Regions, results and outputs of an If that has its condition.
+Status fill_branches(Node& node, Op* op, const onnx::GraphProto& then_graph, const onnx::GraphProto& else_graph) {
+  Diagnostics& diag = node.diag;
+  relax::Function& function = node.importer().function();
+  Result<std::vector<Slot>> a = fill(node, function.make_region(op), then_graph, {});
+  Result<std::vector<Slot>> b = fill(node, function.make_region(op), else_graph, {});
+  if (!a || !b) return diag.failed();
+  if (a->size() != b->size() || a->size() < node.outputs())
+    return node.error(Kind::wrong_arity, "the branches give {} and {} values for {} outputs", a->size(), b->size(),
+                      node.outputs());
+  std::vector<Slot> likes;
+  std::vector<std::string> names;
+  for (size_t i = 0; i < a->size(); ++i) {
+    likes.push_back(optional_in((*a)[i]) != nullptr ? (*a)[i] : (*b)[i]);
+    for (const std::string& suffix : flattened_suffixes(likes.back()))
+      names.push_back((node.wants(i) ? node.proto.output(static_cast<int>(i)) : "result") + suffix);
+  }
+  RELAXC_TRY(std::vector<Value*> x, flattened(node, op->regions[0], *a, likes));
+  RELAXC_TRY(std::vector<Value*> y, flattened(node, op->regions[1], *b, likes));
+  std::vector<relax::Info> infos;
+  for (size_t i = 0; i < x.size(); ++i) {
+    RELAXC_TRY(relax::Info info, join(node, op, x[i], y[i], names[i]));
+    infos.push_back(info);
+  }
+  std::vector<Value*> results;
+  for (size_t i = 0; i < infos.size(); ++i) {
+    op->regions[0]->yield->add_operand(x[i]);
+    op->regions[1]->yield->add_operand(y[i]);
+    results.push_back(function.make_result(op, {}, infos[i]));
+    node.importer().add_size_facts(infos[i]);
+  }
+  return set_rebuilt(node, 0, likes, results);
+}
+
 Status if_node(Node& node) {
   Diagnostics& diag = node.diag;
   const onnx::GraphProto *then_graph = subgraph(node, "then_branch"), *else_graph = subgraph(node, "else_branch");
@@ -73,34 +135,9 @@ Status if_node(Node& node) {
     return if_known(node, (*known->constants())[0] != 0 ? *then_graph : *else_graph);
   RELAXC_TRY(Value * condition, condition_of(node, 0));
   Op* op = node.builder().append(relax::OpKind::kIf, {condition});
-  relax::Function& function = node.importer().function();
-  Result<std::vector<Value*>> a = fill(node, function.make_region(op), *then_graph, {});
-  Result<std::vector<Value*>> b = fill(node, function.make_region(op), *else_graph, {});
-  bool ok = a && b;
-  if (ok && (a->size() != b->size() || a->size() < node.outputs())) {
-    node.error(Kind::wrong_arity, "the branches give {} and {} values for {} outputs", a->size(), b->size(),
-               node.outputs());
-    ok = false;
-  }
-  std::vector<relax::Info> infos;
-  for (size_t i = 0; ok && i < a->size(); ++i) {
-    std::string name = node.wants(i) ? node.proto.output(static_cast<int>(i)) : "result";
-    Result<relax::Info> info = join(node, op, (*a)[i], (*b)[i], name);
-    ok = bool(info);
-    if (ok) infos.push_back(*info);
-  }
-  if (!ok) {
-    discard(node, op);
-    return diag.failed();
-  }
-  for (size_t i = 0; i < infos.size(); ++i) {
-    op->regions[0]->yield->add_operand((*a)[i]);
-    op->regions[1]->yield->add_operand((*b)[i]);
-    Value* result = function.make_result(op, {}, infos[i]);
-    node.importer().add_size_facts(infos[i]);
-    RELAXC_DO(node.set(i, result));
-  }
-  return Done{};
+  Status done = fill_branches(node, op, *then_graph, *else_graph);
+  if (!done) discard(node, op);
+  return done;
 }
 
 class LoopConverter {
@@ -133,15 +170,29 @@ class LoopConverter {
         RELAXC_TRY(condition_, condition_of(node_, 1));
       }
     }
-    for (size_t i = 2; i < node_.inputs(); ++i) {
-      RELAXC_TRY(Value * value, node_.input(i));
-      initial_.push_back(value);
-      infos_.push_back(value->info);
-    }
-    if (static_cast<size_t>(body_->input_size()) != initial_.size() + 2 ||
-        static_cast<size_t>(body_->output_size()) < initial_.size() + 1)
+    size_t carried = node_.inputs() < 2 ? 0 : node_.inputs() - 2;
+    if (static_cast<size_t>(body_->input_size()) != carried + 2 ||
+        static_cast<size_t>(body_->output_size()) < carried + 1)
       return node_.error(Kind::wrong_arity, "the body takes {} values and gives {}, but the loop carries {}",
-                         body_->input_size(), body_->output_size(), initial_.size());
+                         body_->input_size(), body_->output_size(), carried);
+    for (size_t i = 0; i < carried; ++i) RELAXC_DO(read_carried(i));
+    return Done{};
+  }
+
+  Status read_carried(size_t at) {
+    if (!node_.has(at + 2)) return node_.error(Kind::wrong_arity, "input {} is missing", at + 2);
+    Slot slot = *node_.importer().find(node_.proto.input(static_cast<int>(at) + 2));
+    if (slot.composite == nullptr) {
+      RELAXC_TRY(slot.value, node_.input(at + 2));
+    }
+    RELAXC_TRY(std::vector<Value*> values, Composites(node_.importer()).flatten(slot));
+    std::vector<std::string> suffixes = flattened_suffixes(slot);
+    for (size_t k = 0; k < values.size(); ++k) {
+      initial_.push_back(values[k]);
+      infos_.push_back(values[k]->info);
+      names_.push_back(body_->input(static_cast<int>(at) + 2).name() + suffixes[k]);
+    }
+    carried_.push_back(std::move(slot));
     return Done{};
   }
 
@@ -162,20 +213,32 @@ class LoopConverter {
     std::vector<Slot> arguments(2);
     arguments[0].known = Known{DType::i(64), {}, {iteration}};
     arguments[1].known = Known{DType::boolean(), {}, {node_.index(1)}};  // the body runs, so it holds
-    for (size_t i = 0; i < initial_.size(); ++i) {
-      Slot slot;
-      slot.value = function.make_argument(region, body_->input(static_cast<int>(i) + 2).name(), infos_[i]);
-      arguments.push_back(std::move(slot));
-    }
-    Result<std::vector<Value*>> values = fill(node_, region, *body_, std::move(arguments));
-    if (!values) {
-      discard(node_, op_);
-      return diag.failed();
-    }
-    values_ = *std::move(values);
-    Result<bool> settled = expect_declared(*region->blocks.back()) ? generalize() : Result<bool>(diag.failed());
+    std::vector<Value*> inside;
+    for (size_t i = 0; i < initial_.size(); ++i) inside.push_back(function.make_argument(region, names_[i], infos_[i]));
+    std::span<Value* const> rest(inside);
+    for (const Slot& like : carried_) arguments.push_back(Composites(node_.importer()).rebuild(like, rest));
+    Status filled = fill_body(region, std::move(arguments));
+    bool expected = filled && expect_declared(*region->blocks.back());
+    Result<bool> settled = expected ? generalize() : Result<bool>(diag.failed());
     if (!settled || !*settled) discard(node_, op_);
     return settled;
+  }
+
+  /// The body's results as tensors: whether to go on, then what is carried, then what is collected.
+  Status fill_body(Region* region, std::vector<Slot> arguments) {
+    RELAXC_TRY(std::vector<Slot> slots, fill(node_, region, *body_, std::move(arguments)));
+    std::vector<Slot> likes{Slot()};
+    likes.insert(likes.end(), carried_.begin(), carried_.end());
+    likes.resize(slots.size());
+    RELAXC_TRY(values_, flattened(node_, region, slots, likes));
+    declared_.assign(1, nullptr);
+    for (size_t i = 1; i < slots.size(); ++i) {
+      size_t parts = flattened_suffixes(likes[i]).size();
+      const auto& type = body_->output(static_cast<int>(i)).type();
+      for (size_t k = 0; k < parts; ++k)
+        declared_.push_back(parts == 1 && type.has_tensor_type() ? &type.tensor_type() : nullptr);
+    }
+    return Done{};
   }
 
   /// Extents that depend on the data, but that the body declares as numbers: they are expected at run time. For what is
@@ -184,7 +247,8 @@ class LoopConverter {
     relax::GraphBuilder builder(node_.importer().module(), node_.importer().ops(), &block, diag);
     builder.location = node_.location;
     for (size_t i = 1; i < values_.size(); ++i) {
-      const auto& type = body_->output(static_cast<int>(i)).type().tensor_type();
+      if (declared_[i] == nullptr) continue;
+      const onnx::TypeProto::Tensor& type = *declared_[i];
       const auto* tensor = values_[i]->info->as<TensorInfo>();
       if (tensor == nullptr || !tensor->shape || type.shape().dim_size() != tensor->ndim) continue;
       const auto* first = i <= initial_.size() ? initial_[i - 1]->info->as<TensorInfo>() : nullptr;
@@ -211,15 +275,13 @@ class LoopConverter {
     for (size_t i = 0; i < initial_.size(); ++i) {
       const auto *before = infos_[i]->as<TensorInfo>(), *after = values_[i + 1]->info->as<TensorInfo>();
       if (after == nullptr || !after->shape || before->dtype != after->dtype || before->ndim != after->ndim)
-        return node_.error(Kind::unsupported, "carried value '{}' is {} before and {} after an iteration",
-                           body_->input(static_cast<int>(i) + 2).name(), relax::to_string(before),
-                           relax::to_string(values_[i + 1]->info));
+        return node_.error(Kind::unsupported, "carried value '{}' is {} before and {} after an iteration", names_[i],
+                           relax::to_string(before), relax::to_string(values_[i + 1]->info));
       std::vector<Expr> dims = *before->shape;
       for (size_t k = 0; k < dims.size(); ++k) {
         if (arith::prove_equal(dims[k], (*after->shape)[k], node_.facts())) continue;
         if (std::find(symbols_.begin(), symbols_.end(), dims[k]) != symbols_.end()) continue;
-        arith::Var symbol =
-            node_.context().var(body_->input(static_cast<int>(i) + 2).name() + "_d" + std::to_string(k));
+        arith::Var symbol = node_.context().var(names_[i] + "_d" + std::to_string(k));
         node_.importer().function().facts.bound(symbol, arith::Range::at_least(0));
         symbols_.push_back(symbol);
         dims[k] = symbol;
@@ -237,7 +299,7 @@ class LoopConverter {
                    again->op->constant->elements() == 1 && decoded(*again->op->constant) != 0;
     op_->regions[0]->yield->add_operand(endless ? nullptr : values_[0]);
     for (size_t i = 1; i < values_.size(); ++i) op_->regions[0]->yield->add_operand(values_[i]);
-    for (size_t i = 0; i < initial_.size(); ++i) RELAXC_DO(node_.set(i, function.make_result(op_, {}, infos_[i])));
+    RELAXC_DO(set_carried());
     bool exact = endless && condition_ == nullptr && trips_;
     for (size_t i = initial_.size(); i + 1 < values_.size(); ++i) {
       std::vector<Expr> dims = values_[i + 1]->shape();
@@ -254,7 +316,23 @@ class LoopConverter {
       }
       dims.insert(dims.begin(), count);
       relax::Info info = relax::tensor_info(node_.context(), std::move(dims), values_[i + 1]->dtype());
-      RELAXC_DO(node_.set(i, function.make_result(op_, {}, info)));
+      size_t output = carried_.size() + i - initial_.size();
+      RELAXC_DO(node_.set(output, function.make_result(op_, {}, info)));
+    }
+    return Done{};
+  }
+
+  /// What is carried as an optional, and declared as what can be in it, is there at the end.
+  Status set_carried() {
+    std::vector<Value*> results;
+    for (relax::Info info : infos_) results.push_back(node_.importer().function().make_result(op_, {}, info));
+    RELAXC_DO(set_rebuilt(node_, 0, carried_, results));
+    for (size_t i = 0; i < carried_.size(); ++i) {
+      const Composite* optional = optional_in(carried_[i]);
+      const auto& type = body_->output(static_cast<int>(i) + 1).type();
+      if (optional == nullptr || type.has_optional_type() || !node_.wants(i)) continue;
+      Slot& slot = node_.importer().scope().slots[node_.proto.output(static_cast<int>(i))];
+      slot = Slot(optional_in(slot)->content);
     }
     return Done{};
   }
@@ -272,8 +350,12 @@ class LoopConverter {
   Op* op_ = nullptr;
   Expr trips_;
   Value* condition_ = nullptr;
+  std::vector<Slot> carried_;  ///< as they are before the loop
   std::vector<Value*> initial_, values_;
   std::vector<relax::Info> infos_;
+  std::vector<std::string> names_;
+  std::vector<const onnx::TypeProto::Tensor*>
+      declared_;  ///< of each of values_; null: nothing that is taken account of
   std::vector<arith::Var> symbols_;
 };
 
@@ -283,7 +365,7 @@ Status loop(Node& node) {
 
 constexpr Converter kRows[] = {
     {.name = "If", .convert = if_node, .note = "branches agree in type and rank"},
-    {.name = "Loop", .convert = loop, .note = "tensors are carried, not sequences"},
+    {.name = "Loop", .convert = loop, .note = "what is carried keeps its rank"},
 };
 
 }  // namespace

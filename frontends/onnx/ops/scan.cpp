@@ -14,9 +14,38 @@ class ScanConverter {
   explicit ScanConverter(Node& node) : node_(node), diag(node.diag) {}
 
   Status run() {
-    RELAXC_DO(read_operands());
-    RELAXC_DO(convert_body());
-    return set_results();
+    RELAXC_TRY(std::vector<Value*> operands, node_.all_inputs());
+    RELAXC_DO(read_body(operands.size()));
+    RELAXC_TRY(std::vector<Value*> results, scan(operands));
+    return set(results);
+  }
+
+  /// Opset 8: every operand has a batch in front, and each of its members is scanned for itself.
+  Status run_batched() {
+    if (node_.has(0))
+      return node_.error(Kind::unsupported, "sequence_lens is not supported; leave it out, or export opset 9 or later");
+    std::vector<Value*> operands;
+    for (size_t i = 1; i < node_.inputs(); ++i) {
+      RELAXC_TRY(Value * value, node_.input(i));
+      if (value->shape().size() < 1)
+        return node_.error(Kind::rank_mismatch, "input {} has no batch dim: {}", i, relax::to_string(value->info));
+      operands.push_back(value);
+    }
+    RELAXC_DO(read_body(operands.size()));
+    Expr batch = operands[0]->shape()[0];
+    for (Value*& value : operands) {
+      RELAXC_TRY(value, of_extent(value, 0, batch));
+    }
+    Loop members = open_loop(batch, {});
+    std::vector<Value*> results;
+    {
+      GraphImporter::Inside inside(node_.importer(), members.block);
+      for (Value*& value : operands) {
+        RELAXC_TRY(value, element(value, 0, members.iteration));
+      }
+      RELAXC_TRY(results, scan(operands));
+    }
+    return set(close_loop(members, results, 0));
   }
 
  private:
@@ -24,6 +53,13 @@ class ScanConverter {
     Value* value = nullptr;
     int64_t axis = 0;
     bool backward = false;
+  };
+  /// A loop under construction that runs `trips` times.
+  struct Loop {
+    relax::Op* op;
+    relax::Block* block;
+    Expr trips, iteration;
+    std::vector<Value*> arguments;  ///< the carried values as the body sees them
   };
 
   /// One number for each of `count`, 0 where the attribute is absent.
@@ -34,107 +70,134 @@ class ScanConverter {
     return list;
   }
 
-  Status read_operands() {
+  Status read_body(size_t operands) {
     const onnx::AttributeProto* body = node_.attribute("body");
     if (body == nullptr || !body->has_g()) return node_.error(Kind::invalid_attribute, "it needs the graph body");
     body_ = &body->g();
-    RELAXC_TRY(std::vector<Value*> operands, node_.all_inputs());
     int64_t count = node_.int_attr("num_scan_inputs", 0);
-    if (count < 1 || count > static_cast<int64_t>(operands.size()) ||
-        body_->input_size() != static_cast<int>(operands.size()))
-      return node_.error(Kind::wrong_arity, "{} inputs, {} of them scanned, do not fit a body of {}", operands.size(),
-                         count, body_->input_size());
-    size_t scanned = static_cast<size_t>(count);
-    states_.assign(operands.begin(), operands.end() - count);
-    if (static_cast<size_t>(body_->output_size()) < states_.size())
-      return node_.error(Kind::wrong_arity, "the body gives {} values for {} states", body_->output_size(),
-                         states_.size());
-    RELAXC_TRY(Ints axes, numbers("scan_input_axes", scanned));
-    RELAXC_TRY(Ints directions, numbers("scan_input_directions", scanned));
-    for (size_t i = 0; i < scanned; ++i) {
-      Value* value = operands[states_.size() + i];
-      RELAXC_TRY(int64_t axis, normal_axis(node_, axes[i], static_cast<int64_t>(value->shape().size())));
-      scanned_.push_back({value, axis, directions[i] != 0});
-      Expr extent = value->shape()[static_cast<size_t>(axis)];
-      if (!trips_) trips_ = extent;
-      if (arith::prove_equal(trips_, extent, node_.facts())) continue;
-      // Lengths that may differ are expected to be the same when the program runs.
-      std::vector<Expr> dims = value->shape();
-      dims[static_cast<size_t>(axis)] = trips_;
-      relax::Info info = relax::tensor_info(node_.context(), std::move(dims), value->dtype());
-      RELAXC_TRY(scanned_.back().value, node_.builder().match_cast(value, info, {}));
-    }
+    if (count < 1 || count > static_cast<int64_t>(operands) || body_->input_size() != static_cast<int>(operands))
+      return node_.error(Kind::wrong_arity, "{} inputs, {} of them scanned, do not fit a body of {}", operands, count,
+                         body_->input_size());
+    states_ = operands - static_cast<size_t>(count);
+    if (static_cast<size_t>(body_->output_size()) < states_)
+      return node_.error(Kind::wrong_arity, "the body gives {} values for {} states", body_->output_size(), states_);
     return Done{};
   }
 
-  Status convert_body() {
+  /// `value` with that extent along the axis, which is expected when the program runs where it is not certain.
+  Result<Value*> of_extent(Value* value, int64_t axis, Expr extent) {
+    std::vector<Expr> dims = value->shape();
+    if (arith::prove_equal(extent, dims[static_cast<size_t>(axis)], node_.facts())) return value;
+    dims[static_cast<size_t>(axis)] = extent;
+    relax::Info info = relax::tensor_info(node_.context(), std::move(dims), value->dtype());
+    return node_.builder().match_cast(value, info, {});
+  }
+
+  Result<Value*> element(Value* value, int64_t axis, Expr at) {
+    Value *begin = node_.shape({at}), *one = node_.shape({node_.index(1)});
+    RELAXC_TRY(Value * part, node_.call("slice_part", {value, begin, one}, {{"axis", axis}}));
+    return node_.call("squeeze", {part}, {{"axis", Ints{axis}}});
+  }
+
+  Loop open_loop(Expr trips, const std::vector<Value*>& carried) {
     relax::Function& function = node_.importer().function();
-    std::vector<Value*> operands{node_.builder().prim(trips_), nullptr};
-    operands.insert(operands.end(), states_.begin(), states_.end());
-    op_ = node_.builder().append(relax::OpKind::kLoop, operands);
-    relax::Region* region = function.make_region(op_);
+    std::vector<Value*> operands{node_.builder().prim(trips), nullptr};
+    operands.insert(operands.end(), carried.begin(), carried.end());
+    relax::Op* op = node_.builder().append(relax::OpKind::kLoop, operands);
+    relax::Region* region = function.make_region(op);
     arith::Var iteration = node_.context().var("iteration");
-    int64_t most = arith::bounds(trips_, node_.facts()).upper;
+    int64_t most = arith::bounds(trips, node_.facts()).upper;
     function.facts.bound(iteration, {0, most == INT64_MAX ? most : std::max<int64_t>(0, most - 1)});
-    op_->binds.push_back(iteration);
+    op->binds.push_back(iteration);
     function.make_argument(region, "iteration", relax::prim_info(node_.context(), DType::index(), iteration));
+    Loop loop{op, nullptr, trips, iteration, {}};
+    for (size_t i = 0; i < carried.size(); ++i)
+      loop.arguments.push_back(
+          function.make_argument(region, body_->input(static_cast<int>(i)).name(), carried[i]->info));
+    loop.block = function.make_block(region, true);
+    return loop;
+  }
+
+  /// The results: the first `carried` of what the body gives as they are at the end, the others stacked.
+  std::vector<Value*> close_loop(const Loop& loop, const std::vector<Value*>& given, size_t carried) {
+    relax::Op* yield = loop.op->regions[0]->yield;
+    yield->add_operand(nullptr);
+    std::vector<Value*> results;
+    for (size_t i = 0; i < given.size(); ++i) {
+      yield->add_operand(given[i]);
+      std::vector<Expr> dims = given[i]->shape();
+      if (i >= carried) dims.insert(dims.begin(), loop.trips);
+      relax::Info info = relax::tensor_info(node_.context(), std::move(dims), given[i]->dtype());
+      results.push_back(node_.importer().function().make_result(loop.op, {}, info));
+    }
+    return results;
+  }
+
+  /// The results of the operator for operands without batch, where the builder stands.
+  Result<std::vector<Value*>> scan(const std::vector<Value*>& operands) {
+    std::vector<Value*> states(operands.begin(), operands.begin() + static_cast<std::ptrdiff_t>(states_));
+    size_t count = operands.size() - states_;
+    RELAXC_TRY(Ints axes, numbers("scan_input_axes", count));
+    RELAXC_TRY(Ints directions, numbers(node_.opset < 9 ? "directions" : "scan_input_directions", count));
+    std::vector<Scanned> scanned;
+    Expr trips;
+    for (size_t i = 0; i < count; ++i) {
+      Value* value = operands[states_ + i];
+      RELAXC_TRY(int64_t axis, normal_axis(node_, axes[i], static_cast<int64_t>(value->shape().size())));
+      if (!trips) trips = value->shape()[static_cast<size_t>(axis)];
+      RELAXC_TRY(value, of_extent(value, axis, trips));
+      scanned.push_back({value, axis, directions[i] != 0});
+    }
+    Loop loop = open_loop(trips, states);
+    RELAXC_TRY(std::vector<Value*> given, convert_body(loop, scanned));
+    return arranged(close_loop(loop, given, states_));
+  }
+
+  Result<std::vector<Value*>> convert_body(const Loop& loop, const std::vector<Scanned>& scanned) {
     std::vector<Slot> arguments;
     auto pass = [&](Value* value) {
       Slot slot;
       slot.value = value;
       arguments.push_back(std::move(slot));
     };
-    for (size_t i = 0; i < states_.size(); ++i)
-      pass(function.make_argument(region, body_->input(static_cast<int>(i)).name(), states_[i]->info));
-    relax::Block* block = function.make_block(region, true);
-    relax::GraphBuilder inside(node_.importer().module(), node_.importer().ops(), block, diag);
-    inside.location = node_.location;
-    for (const Scanned& input : scanned_) {
-      Expr at = input.backward ? trips_ - 1 - iteration : Expr(iteration);
-      Value *begin = inside.shape({at}), *one = inside.shape({node_.index(1)});
-      RELAXC_TRY(Value * part, inside.call("slice_part", {input.value, begin, one}, {{"axis", input.axis}}));
-      RELAXC_TRY(part, inside.call("squeeze", {part}, {{"axis", Ints{input.axis}}}));
-      pass(part);
+    for (Value* state : loop.arguments) pass(state);
+    {
+      GraphImporter::Inside inside(node_.importer(), loop.block);
+      for (const Scanned& input : scanned) {
+        Expr at = input.backward ? loop.trips - 1 - loop.iteration : loop.iteration;
+        RELAXC_TRY(Value * part, element(input.value, input.axis, at));
+        pass(part);
+      }
     }
-    RELAXC_TRY(std::vector<Slot> made, node_.importer().inline_graph(*body_, std::move(arguments), block));
-    region->yield->add_operand(nullptr);
+    RELAXC_TRY(std::vector<Slot> made, node_.importer().inline_graph(*body_, std::move(arguments), loop.block));
+    std::vector<Value*> values;
     for (size_t i = 0; i < made.size(); ++i) {
       Value* value = made[i].value;
-      if (i < states_.size()) {
-        if (value->dtype() != states_[i]->dtype())
+      if (i < states_) {
+        const Value* before = loop.arguments[i];
+        if (value->dtype() != before->dtype())
           return node_.error(Kind::dtype_mismatch, "state {} is {} before and {} after an iteration", i,
-                             relax::to_string(states_[i]->info), relax::to_string(value->info));
-        RELAXC_TRY(value, with_shape(node_, value, states_[i]->shape(), fmt::format("state {}", i), &inside));
+                             relax::to_string(before->info), relax::to_string(value->info));
+        GraphImporter::Inside inside(node_.importer(), loop.block);
+        RELAXC_TRY(value, with_shape(node_, value, before->shape(), fmt::format("state {}", i)));
       }
-      region->yield->add_operand(value);
-      made_.push_back(value);
+      values.push_back(value);
     }
-    return Done{};
+    return values;
   }
 
-  Status set_results() {
-    relax::Function& function = node_.importer().function();
-    size_t collected = made_.size() - states_.size();
+  /// What was stacked along a new leading dim, in the order and along the axis that the attributes want.
+  Result<std::vector<Value*>> arranged(std::vector<Value*> results) {
+    size_t collected = results.size() - states_;
     RELAXC_TRY(Ints axes, numbers("scan_output_axes", collected));
     RELAXC_TRY(Ints directions, numbers("scan_output_directions", collected));
-    std::vector<Value*> results;
-    for (size_t i = 0; i < made_.size(); ++i) {
-      std::vector<Expr> dims = made_[i]->shape();
-      if (i >= states_.size()) dims.insert(dims.begin(), trips_);
-      results.push_back(
-          function.make_result(op_, {}, relax::tensor_info(node_.context(), std::move(dims), made_[i]->dtype())));
+    for (size_t k = 0; k < collected; ++k) {
+      RELAXC_TRY(results[states_ + k], turned(results[states_ + k], axes[k], directions[k] != 0));
     }
-    for (size_t i = 0; i < made_.size(); ++i) {
-      if (i >= states_.size()) {
-        size_t k = i - states_.size();
-        RELAXC_TRY(results[i], arranged(results[i], axes[k], directions[k] != 0));
-      }
-      if (node_.wants(i)) RELAXC_DO(node_.set(i, results[i]));
-    }
-    return Done{};
+    return results;
   }
 
-  Result<Value*> arranged(Value* stacked, int64_t axis, bool backward) {
+  Result<Value*> turned(Value* stacked, int64_t axis, bool backward) {
     int64_t rank = static_cast<int64_t>(stacked->shape().size());
     RELAXC_TRY(axis, normal_axis(node_, axis, rank));
     if (backward) {
@@ -147,21 +210,25 @@ class ScanConverter {
     return node_.call("permute_dims", {stacked}, {{"axes", order}});
   }
 
+  Status set(const std::vector<Value*>& results) {
+    for (size_t i = 0; i < results.size(); ++i)
+      if (node_.wants(i)) RELAXC_DO(node_.set(i, results[i]));
+    return Done{};
+  }
+
   Node& node_;
   Diagnostics& diag;
   const onnx::GraphProto* body_ = nullptr;
-  relax::Op* op_ = nullptr;
-  Expr trips_;
-  std::vector<Value*> states_, made_;
-  std::vector<Scanned> scanned_;
+  size_t states_ = 0;
 };
 
 Status scan(Node& node) {
-  return ScanConverter(node).run();
+  ScanConverter converter(node);
+  return node.opset < 9 ? converter.run_batched() : converter.run();
 }
 
 constexpr Converter kRows[] = {
-    {.name = "Scan", .convert = scan, .since = 9, .note = "states keep their shapes"},
+    {.name = "Scan", .convert = scan, .since = 8, .note = "states keep their shapes; opset 8 without sequence_lens"},
 };
 
 }  // namespace

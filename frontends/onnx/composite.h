@@ -1,0 +1,85 @@
+// composite.h: sequences and optionals while a model is imported.
+//
+// A compiled program knows tensors only. A sequence whose length is known when compiling is a list of them and costs
+// nothing. Any other is packed: its elements one after another in a vector, and the shape of each as a row of a matrix.
+// An optional is a flag and its content, which is of any admissible shape and not looked at where the flag is false.
+// Where a value must be tensors, at the interface and where it enters or leaves a branch or an iteration, it is
+// flattened to those.
+#pragma once
+
+#include <span>
+
+#include "frontends/onnx/importer.h"
+
+namespace relaxc::frontend {
+
+struct Sequence {
+  DType dtype;
+  bool listed = false;
+  std::vector<Value*> items;  ///< listed: the elements
+  Value* elements = nullptr;  ///< packed: [total]
+  Value* shapes = nullptr;    ///< packed: [length, rank] of int64; the rank is a symbol where it is not known
+};
+
+struct Composite {
+  enum Kind : uint8_t { kSequence, kOptional };
+  Kind kind = kSequence;
+  Sequence sequence;
+  std::optional<bool> known;  ///< of an optional: whether it is there, if that is certain
+  Value* present = nullptr;   ///< else: a bool tensor of rank 0
+  Slot content;               ///< of an optional, there or not
+};
+
+Slot sequence_slot(Sequence sequence);
+Slot optional_slot(Slot content, std::optional<bool> known, Value* present = nullptr);
+/// The sequence in a slot; null if there is none.
+const Sequence* sequence_in(const Slot& slot);
+const Composite* optional_in(const Slot& slot);
+/// What is put behind a name for each of the tensors that the slot is flattened to: "" for a tensor.
+std::vector<std::string> flattened_suffixes(const Slot& slot);
+
+/// The operations, emitted where the importer's builder stands.
+class Composites {
+ public:
+  explicit Composites(GraphImporter& importer) : importer_(importer), diag(importer.diagnostics()) {}
+
+  /// The slot's tensor; fails if it is a sequence or an optional.
+  Result<Value*> tensor(const Slot& slot);
+  Result<std::vector<Value*>> flatten(const Slot& slot);
+  /// The slot of the form of `like` that the values at the front of `values` stand for; they are taken off.
+  Slot rebuild(const Slot& like, std::span<Value* const>& values);
+  /// `slot` as a value of the form of `like`: what is there becomes an optional that is there.
+  Result<Slot> coerced(const Slot& slot, const Slot& like);
+  /// A value of `type` without contents: no elements, not there, zeros.
+  Result<Slot> empty(const onnx::TypeProto& type);
+
+  Expr length(const Sequence& sequence);
+  Result<Sequence> packed(const Sequence& sequence);
+  /// Positions count from the end if negative.
+  Result<Value*> at(const Sequence& sequence, Expr position);
+  /// `position` null: at the end.
+  Result<Sequence> inserted(const Sequence& sequence, Value* item, Expr position);
+  Result<Sequence> erased(const Sequence& sequence, Expr position);
+  /// The elements put together along an axis, a new one if so asked.
+  Result<Value*> joined(const Sequence& sequence, int64_t axis, bool new_axis);
+
+ private:
+  relax::GraphBuilder& b() { return importer_.builder(); }
+  Expr index(int64_t value) { return importer_.module().context().index(value); }
+  Expr simplify(Expr e) { return arith::simplify(e, importer_.function().facts); }
+  Expr normal(const Sequence& sequence, Expr position, bool behind);
+  Result<Value*> flat(Value* value);
+  Result<Value*> row(Value* item);
+  Result<Value*> part(Value* value, Expr begin, Expr extent);
+  Result<Value*> concat(std::vector<Value*> parts, int64_t axis);
+  Result<Value*> none(DType dtype, std::vector<Expr> dims);
+  Result<Sequence> of_rank(const Sequence& sequence, int64_t rank);
+  Result<int64_t> rank_of(const Sequence& sequence);
+  Result<std::vector<Expr>> shape_at(const Sequence& sequence, Expr position);
+  Result<Expr> offset(const Sequence& sequence, Expr position);
+
+  GraphImporter& importer_;
+  Diagnostics& diag;
+};
+
+}  // namespace relaxc::frontend
