@@ -5,6 +5,7 @@
 #include "frontends/onnx/composite.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "frontends/onnx/load.h"
 
@@ -16,6 +17,45 @@ Slot sequence_slot(Sequence sequence) {
   Slot slot;
   slot.composite = std::move(made);
   return slot;
+}
+
+Slot strings_slot(Strings strings) {
+  auto made = std::make_shared<Composite>();
+  made->kind = Composite::kStrings;
+  made->strings = strings;
+  Slot slot;
+  slot.composite = std::move(made);
+  return slot;
+}
+
+Slot strings_constant(relax::GraphBuilder& builder, const std::vector<int64_t>& dims,
+                      const std::vector<std::string>& values) {
+  std::vector<int64_t> spans;
+  std::vector<std::byte> text;
+  for (const std::string& value : values) {
+    spans.push_back(static_cast<int64_t>(text.size()));
+    spans.push_back(static_cast<int64_t>(value.size()));
+    const auto* raw = reinterpret_cast<const std::byte*>(value.data());
+    text.insert(text.end(), raw, raw + value.size());
+  }
+  std::vector<std::byte> raw_spans(spans.size() * sizeof(int64_t));
+  if (!spans.empty()) std::memcpy(raw_spans.data(), spans.data(), raw_spans.size());
+  std::vector<int64_t> shape = dims;
+  shape.push_back(2);
+  int64_t length = static_cast<int64_t>(text.size());
+  Strings made;
+  made.spans = builder.constant(relax::ConstantData::inline_bytes(DType::i(64), shape, std::move(raw_spans)));
+  made.bytes = builder.constant(relax::ConstantData::inline_bytes(DType::u(8), {length}, std::move(text)));
+  return strings_slot(made);
+}
+
+std::optional<Slot> tensor_strings(relax::GraphBuilder& builder, const onnx::TensorProto& tensor) {
+  int64_t count = 1;
+  for (int64_t dim : tensor.dims())
+    if (dim < 0 || __builtin_mul_overflow(count, dim, &count)) return std::nullopt;
+  if (count != tensor.string_data_size()) return std::nullopt;
+  return strings_constant(builder, {tensor.dims().begin(), tensor.dims().end()},
+                          {tensor.string_data().begin(), tensor.string_data().end()});
 }
 
 Slot optional_slot(Slot content, std::optional<bool> known, Value* present) {
@@ -38,7 +78,13 @@ const Composite* optional_in(const Slot& slot) {
   return slot.composite != nullptr && slot.composite->kind == Composite::kOptional ? slot.composite.get() : nullptr;
 }
 
+const Strings* strings_in(const Slot& slot) {
+  bool is = slot.composite != nullptr && slot.composite->kind == Composite::kStrings;
+  return is ? &slot.composite->strings : nullptr;
+}
+
 std::vector<std::string> flattened_suffixes(const Slot& slot) {
+  if (strings_in(slot) != nullptr) return {".spans", ".bytes"};
   if (sequence_in(slot) != nullptr) return {".elements", ".shapes"};
   std::vector<std::string> suffixes{""};
   if (const Composite* optional = optional_in(slot)) {
@@ -55,11 +101,14 @@ Result<Value*> Composites::tensor(const Slot& slot) {
   if (slot.value != nullptr) return slot.value;
   if (slot.composite != nullptr)
     return diag.error(b().location, Kind::dtype_mismatch, "a tensor is needed, found {}",
-                      slot.composite->kind == Composite::kSequence ? "a sequence" : "an optional");
+                      slot.composite->kind == Composite::kSequence   ? "a sequence"
+                      : slot.composite->kind == Composite::kOptional ? "an optional"
+                                                                     : "a tensor of strings");
   return importer_.materialize(*slot.known);
 }
 
 Result<std::vector<Value*>> Composites::flatten(const Slot& slot) {
+  if (const Strings* strings = strings_in(slot)) return std::vector<Value*>{strings->spans, strings->bytes};
   if (const Sequence* sequence = sequence_in(slot)) {
     RELAXC_TRY(Sequence p, packed(*sequence));
     return std::vector<Value*>{p.elements, p.shapes};
@@ -89,6 +138,10 @@ Slot Composites::rebuild(const Slot& like, std::span<Value* const>& values) {
     Value* present = take();
     return optional_slot(rebuild(optional->content, values), std::nullopt, present);
   }
+  if (strings_in(like) != nullptr) {
+    Value* spans = take();
+    return strings_slot({spans, take()});
+  }
   Slot slot;
   slot.value = take();
   return slot;
@@ -100,9 +153,10 @@ Result<Slot> Composites::coerced(const Slot& slot, const Slot& like) {
     RELAXC_TRY(Slot content, coerced(slot, to->content));
     return optional_slot(std::move(content), true);
   }
-  if ((sequence_in(slot) != nullptr) != (sequence_in(like) != nullptr) || (from == nullptr) != (to == nullptr))
+  if ((sequence_in(slot) != nullptr) != (sequence_in(like) != nullptr) || (from == nullptr) != (to == nullptr) ||
+      (strings_in(slot) != nullptr) != (strings_in(like) != nullptr))
     return diag.error(b().location, Kind::dtype_mismatch,
-                      "a sequence, an optional and a tensor do not stand for another");
+                      "strings, numbers, a sequence and an optional do not stand for each other");
   return slot;
 }
 

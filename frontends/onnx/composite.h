@@ -1,10 +1,11 @@
-// composite.h: sequences and optionals while a model is imported.
+// composite.h: strings, sequences and optionals while a model is imported.
 //
-// A compiled program knows tensors only. A sequence whose length is known when compiling is a list of them and costs
-// nothing. Any other is packed: its elements one after another in a vector, and the shape of each as a row of a matrix.
-// An optional is a flag and its content, which is of any admissible shape and not looked at where the flag is false.
-// Where a value must be tensors, at the interface and where it enters or leaves a branch or an iteration, it is
-// flattened to those.
+// A compiled program knows tensors of numbers only. A tensor of strings is two of them: spans [..., 2], where each
+// string begins and how long it is, and the bytes that they lie in. A sequence whose length is known when compiling is
+// a list of them and costs nothing. Any other is packed: its elements one after another in a vector, and the shape of
+// each as a row of a matrix. An optional is a flag and its content, which is of any admissible shape and not looked at
+// where the flag is false. Where a value must be tensors, at the interface and where it enters or leaves a branch or an
+// iteration, it is flattened to those.
 #pragma once
 
 #include <span>
@@ -21,10 +22,18 @@ struct Sequence {
   Value* shapes = nullptr;    ///< packed: [length, rank] of int64; the rank is a symbol where it is not known
 };
 
+struct Strings {
+  Value* spans = nullptr;  ///< [dims…, 2] of int64
+  Value* bytes = nullptr;  ///< [n] of uint8
+
+  std::vector<Expr> dims() const { return {spans->shape().begin(), spans->shape().end() - 1}; }
+};
+
 struct Composite {
-  enum Kind : uint8_t { kSequence, kOptional };
+  enum Kind : uint8_t { kSequence, kOptional, kStrings };
   Kind kind = kSequence;
   Sequence sequence;
+  Strings strings;
   std::optional<bool> known;  ///< of an optional: whether it is there, if that is certain
   Value* present = nullptr;   ///< else: a bool tensor of rank 0
   Slot content;               ///< of an optional, there or not
@@ -32,9 +41,16 @@ struct Composite {
 
 Slot sequence_slot(Sequence sequence);
 Slot optional_slot(Slot content, std::optional<bool> known, Value* present = nullptr);
+Slot strings_slot(Strings strings);
+/// A constant tensor of strings.
+Slot strings_constant(relax::GraphBuilder& builder, const std::vector<int64_t>& dims,
+                      const std::vector<std::string>& values);
+/// The same of a TensorProto of strings; nothing if it has not as many as its shape says.
+std::optional<Slot> tensor_strings(relax::GraphBuilder& builder, const onnx::TensorProto& tensor);
 /// The sequence in a slot; null if there is none.
 const Sequence* sequence_in(const Slot& slot);
 const Composite* optional_in(const Slot& slot);
+const Strings* strings_in(const Slot& slot);
 /// What is put behind a name for each of the tensors that the slot is flattened to: "" for a tensor.
 std::vector<std::string> flattened_suffixes(const Slot& slot);
 

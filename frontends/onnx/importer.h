@@ -86,6 +86,8 @@ class GraphImporter {
   Status opsets(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto>& imports, Scope& scope);
   Status parameters(const onnx::GraphProto& graph);
   Result<Slot> parameter(const onnx::TypeProto& type, const std::string& name);
+  Result<Slot> strings_parameter(const onnx::TypeProto& type, const std::string& name);
+  Result<std::vector<Expr>> declared_dims(const onnx::TypeProto::Tensor& type, const std::string& name);
   Result<relax::Info> declared(const onnx::TypeProto::Tensor& type, const std::string& name);
   Value* argument(const std::string& name, relax::Info info);
   Result<Expr> dim(const onnx::TensorShapeProto::Dimension& dim, const std::string& name, int axis);

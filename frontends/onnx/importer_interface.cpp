@@ -44,8 +44,7 @@ Result<Expr> GraphImporter::dim(const onnx::TensorShapeProto::Dimension& dim, co
   return symbol(name + "_d" + std::to_string(axis));
 }
 
-Result<Info> GraphImporter::declared(const onnx::TypeProto::Tensor& type, const std::string& name) {
-  RELAXC_TRY(DType dtype, dtype_of(type.elem_type(), file_, diag));
+Result<std::vector<Expr>> GraphImporter::declared_dims(const onnx::TypeProto::Tensor& type, const std::string& name) {
   if (!type.has_shape())
     return diag.error(file_, Kind::rank_mismatch, "input '{}' has no rank; export the model with a shape for it", name);
   std::vector<Expr> dims;
@@ -57,11 +56,29 @@ Result<Info> GraphImporter::declared(const onnx::TypeProto::Tensor& type, const 
     dims.push_back(extent);
   }
   if (elements > INT64_MAX / 16) return diag.error(file_, Kind::overflow, "the size of input '{}' overflows", name);
+  return dims;
+}
+
+Result<Info> GraphImporter::declared(const onnx::TypeProto::Tensor& type, const std::string& name) {
+  RELAXC_TRY(DType dtype, dtype_of(type.elem_type(), file_, diag));
+  RELAXC_TRY(std::vector<Expr> dims, declared_dims(type, name));
   return relax::tensor_info(module_.context(), std::move(dims), dtype);
 }
 
 Value* GraphImporter::argument(const std::string& name, Info info) {
   return function_->make_argument(&function_->body(), name, info);
+}
+
+/// Spans that come from outside are checked before anything reads by them.
+Result<Slot> GraphImporter::strings_parameter(const onnx::TypeProto& type, const std::string& name) {
+  RELAXC_TRY(std::vector<Expr> dims, declared_dims(type.tensor_type(), name));
+  dims.push_back(module_.context().index(2));
+  Strings strings;
+  strings.spans = argument(name + ".spans", relax::tensor_info(module_.context(), std::move(dims), DType::i(64)));
+  strings.bytes =
+      argument(name + ".bytes", relax::tensor_info(module_.context(), {symbol(name + "_bytes")}, DType::u(8)));
+  RELAXC_TRY(strings.spans, builder_->call("strings.checked", {strings.spans, strings.bytes}));
+  return strings_slot(strings);
 }
 
 /// The tensors that a caller passes for one input: see composite.h for what is none.
@@ -70,6 +87,7 @@ Result<Slot> GraphImporter::parameter(const onnx::TypeProto& type, const std::st
   arith::Context& context = module_.context();
   switch (type.value_case()) {
     case onnx::TypeProto::kTensorType: {
+      if (type.tensor_type().elem_type() == onnx::TensorProto::STRING) return strings_parameter(type, name);
       RELAXC_TRY(Info info, declared(type.tensor_type(), name));
       slot.value = argument(name, info);
       return slot;
@@ -132,6 +150,13 @@ Status GraphImporter::unused_overrides() {
 
 void GraphImporter::initializers(const GraphProto& graph) {
   for (const onnx::TensorProto& tensor : graph.initializer()) {
+    if (tensor.data_type() == onnx::TensorProto::STRING) {
+      std::optional<Slot> strings = tensor_strings(*builder_, tensor);
+      if (!strings)
+        diag.error(file_, Kind::malformed_model, "'{}' has not as many strings as its shape", tensor.name());
+      define(tensor.name(), strings ? *std::move(strings) : Slot{nullptr, std::nullopt, true}, file_);
+      continue;
+    }
     Result<relax::ConstantRef> data = tensor_constant(tensor, files(), file_, diag);
     Slot slot;
     slot.failed = !data;

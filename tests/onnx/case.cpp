@@ -41,6 +41,24 @@ HostTensor int64s(std::vector<int64_t> shape, const std::vector<int64_t>& values
   return made;
 }
 
+/// The two tensors that stand for strings: spans, and the bytes that they are of.
+std::string read_strings(std::istream& file, std::vector<HostTensor>& list) {
+  onnx::TensorProto tensor;
+  if (!tensor.ParseFromIstream(&file)) return "not a tensor of strings";
+  std::vector<int64_t> shape(tensor.dims().begin(), tensor.dims().end()), spans;
+  HostTensor bytes{DType::u(8), {0}, {}};
+  for (const std::string& text : tensor.string_data()) {
+    spans.push_back(bytes.shape[0]);
+    spans.push_back(static_cast<int64_t>(text.size()));
+    bytes.shape[0] += spans.back();
+    for (char c : text) bytes.bytes.push_back(static_cast<std::byte>(c));
+  }
+  shape.push_back(2);
+  list.push_back(int64s(std::move(shape), spans));
+  list.push_back(std::move(bytes));
+  return {};
+}
+
 /// The two tensors that stand for a sequence: its elements one after another, and the shape of each.
 std::string read_sequence(const TypeProto& type, const onnx::SequenceProto& sequence, std::vector<HostTensor>& list) {
   std::vector<HostTensor> items;
@@ -83,16 +101,19 @@ std::string read_optional(const TypeProto& type, const onnx::OptionalProto& opti
 
 using Declared = google::protobuf::RepeatedPtrField<onnx::ValueInfoProto>;
 
-/// All values of a kind. `no_elements`: where the shapes of a sequence without elements are in `list`.
+/// All values of a kind. `found` learns where in `list` the tensors are that need care when they are compared.
 std::string read(const std::string& folder, const char* kind, const Declared& declared, std::vector<HostTensor>& list,
-                 std::vector<size_t>* no_elements = nullptr) {
+                 DataSet* found = nullptr) {
   for (int i = 0;; ++i) {
     std::string path = fmt::format("{}/{}_{}.pb", folder, kind, i);
     if (!fs::exists(path)) return {};
     TypeProto type = i < declared.size() ? declared[i].type() : TypeProto();
     std::ifstream file(path, std::ios::binary);
     std::string fault;
-    if (type.has_sequence_type()) {
+    bool strings = type.tensor_type().elem_type() == onnx::TensorProto::STRING;
+    if (strings) {
+      fault = read_strings(file, list);
+    } else if (type.has_sequence_type()) {
       onnx::SequenceProto sequence;
       fault = sequence.ParseFromIstream(&file) ? read_sequence(type, sequence, list) : "not a sequence: " + path;
     } else if (type.has_optional_type()) {
@@ -103,8 +124,9 @@ std::string read(const std::string& folder, const char* kind, const Declared& de
     }
     if (!fault.empty()) return fault;
     bool composite = type.has_sequence_type() || type.has_optional_type();
-    if (composite && no_elements != nullptr && list.back().shape.size() == 2 && list.back().shape[0] == 0)
-      no_elements->push_back(list.size() - 1);
+    if (composite && found != nullptr && list.back().shape.size() == 2 && list.back().shape[0] == 0)
+      found->no_elements.push_back(list.size() - 1);
+    if (strings && found != nullptr) found->spans.push_back(list.size() - 2);
   }
 }
 
@@ -137,10 +159,9 @@ std::string Case::load(std::vector<DataSet>& sets) const {
   for (size_t k = 0;; ++k) {
     std::string data = fmt::format("{}/test_data_set_{}", folder, k);
     if (!fs::exists(data)) break;
-    DataSet set{"set " + std::to_string(k), {}, {}, {}};
+    DataSet set{"set " + std::to_string(k), {}, {}, {}, {}};
     if (std::string fault = read(data, "input", graph.input(), set.inputs); !fault.empty()) return fault;
-    if (std::string fault = read(data, "output", graph.output(), set.outputs, &set.no_elements); !fault.empty())
-      return fault;
+    if (std::string fault = read(data, "output", graph.output(), set.outputs, &set); !fault.empty()) return fault;
     sets.push_back(std::move(set));
   }
   return sets.empty() ? "no data" : "";
@@ -173,6 +194,26 @@ std::map<std::string, double> read_noise(const std::string& root) {
       noise[cells[0]] = std::strtod(cells[column].c_str(), nullptr);
   }
   return noise;
+}
+
+std::string put_in_order(std::vector<HostTensor>& tensors, size_t index) {
+  if (index + 1 >= tensors.size()) return "spans without bytes";
+  HostTensor &spans = tensors[index], &bytes = tensors[index + 1], ordered{DType::u(8), {0}, {}};
+  if (spans.dtype != DType::i(64) || bytes.dtype != DType::u(8)) return "no spans and bytes";
+  std::vector<int64_t> list(spans.bytes.size() / sizeof(int64_t));
+  if (!list.empty()) std::memcpy(list.data(), spans.bytes.data(), spans.bytes.size());
+  auto room = static_cast<int64_t>(bytes.bytes.size());
+  for (size_t i = 0; i + 1 < list.size(); i += 2) {
+    int64_t begin = list[i], length = list[i + 1];
+    if (begin < 0 || length < 0 || length > room || begin > room - length)
+      return fmt::format("the span {}, {} is outside of {} bytes", begin, length, room);
+    list[i] = ordered.shape[0];
+    ordered.bytes.insert(ordered.bytes.end(), bytes.bytes.begin() + begin, bytes.bytes.begin() + begin + length);
+    ordered.shape[0] += length;
+  }
+  if (!list.empty()) std::memcpy(spans.bytes.data(), list.data(), spans.bytes.size());
+  bytes = std::move(ordered);
+  return {};
 }
 
 std::string compare(const std::vector<HostTensor>& actual, const std::vector<HostTensor>& expected, const Case& test) {

@@ -14,9 +14,14 @@ using relax::HostTensor;
 
 struct DataSet {
   std::string name;
-  std::vector<HostTensor> inputs, outputs;  ///< sequences and optionals as the tensors that stand for them
+  std::vector<HostTensor> inputs, outputs;  ///< strings, sequences and optionals as the tensors that stand for them
   std::vector<size_t> no_elements;          ///< outputs that are the shapes of a sequence without any: [0, whatever]
+  std::vector<size_t> spans;                ///< outputs that are spans of the bytes that follow
 };
+
+/// Makes the spans of strings at `index`, and the bytes behind them, what they are when every string stands by itself
+/// in order: how they lie is up to who makes them. Empty, or what is wrong with the spans.
+std::string put_in_order(std::vector<HostTensor>& tensors, size_t index);
 
 struct Case {
   std::string name;    ///< "node/test_abs": suite and folder

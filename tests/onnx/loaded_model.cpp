@@ -42,10 +42,10 @@ class Guarded {
 
 std::optional<DType> dtype_of(const rlx_tensor_spec& spec) {
   static constexpr const char* kNames[] = {
-      "bool",     "int8",          "int16",           "int32",       "int64",           "uint8",
-      "uint16",   "uint32",        "uint64",          "float16",     "float32",         "float64",
-      "bfloat16", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu", "float4_e2m1fn", "int4",
-      "uint4",    "int2",          "uint2",           "handle"};
+      "bool",          "int8",          "int16",           "int32",       "int64",           "uint8",
+      "uint16",        "uint32",        "uint64",          "float16",     "float32",         "float64",
+      "bfloat16",      "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu",
+      "float4_e2m1fn", "int4",          "uint4",           "int2",        "uint2",           "handle"};
   for (const char* name : kNames) {
     DType dtype = *parse_dtype(name);
     interface::DLPackType type = interface::dlpack_type(dtype);

@@ -78,6 +78,8 @@ Outcome run_case(const Case& test, Executor& executor, const TemporaryFolder* co
     for (size_t i : set.no_elements)
       if (i < outputs.size() && outputs[i].shape.size() == 2 && outputs[i].shape[0] == 0)
         outputs[i].shape = set.outputs[i].shape;
+    for (size_t i : set.spans)
+      if (std::string fault = put_in_order(outputs, i); !fault.empty()) return {false, set.name + ": " + fault};
     std::string wrong = compare(outputs, set.outputs, test);
     if (!wrong.empty()) return {false, set.name + ": " + wrong};
   }

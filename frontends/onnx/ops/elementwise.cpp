@@ -3,6 +3,7 @@
 // Most are one operator of ours under another name. Before opset 7 a binary operator broadcast only if asked to, with
 // the second operand's dims aligned at `axis`; that becomes dims of 1 behind them.
 #include "frontends/onnx/fold.h"
+#include "frontends/onnx/strings.h"
 
 namespace relaxc::frontend {
 namespace {
@@ -280,6 +281,14 @@ Status identity(Node& node) {
   return node.forward(0, 0);
 }
 
+Status equal(Node& node) {
+  Diagnostics& diag = node.diag;
+  if (!is_strings(node, 0)) return binary<kEqual>(node);
+  RELAXC_TRY(Strings a, strings_input(node, 0));
+  RELAXC_TRY(Strings b, strings_input(node, 1));
+  return node.set(0, node.call("strings.equal", {a.spans, a.bytes, b.spans, b.bytes}));
+}
+
 constexpr Converter kRows[] = {
     {.name = "Abs", .convert = unary<kAbs>},
     {.name = "Acos", .convert = unary<kAcos>},
@@ -321,7 +330,7 @@ constexpr Converter kRows[] = {
     {.name = "And", .convert = binary<kAnd>, .fold = fold_and},
     {.name = "Or", .convert = binary<kOr>, .fold = fold_or},
     {.name = "Xor", .convert = binary<kXor>},
-    {.name = "Equal", .convert = binary<kEqual>, .fold = fold_compare<kEqualExpr>},
+    {.name = "Equal", .convert = equal, .fold = fold_compare<kEqualExpr>},
     {.name = "Greater", .convert = binary<kGreater>, .fold = fold_compare<arith::gt>},
     {.name = "GreaterOrEqual", .convert = binary<kGreaterOrEqual>, .fold = fold_compare<arith::ge>},
     {.name = "Less", .convert = binary<kLess>, .fold = fold_compare<arith::lt>},

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "frontends/onnx/axes.h"
+#include "frontends/onnx/composite.h"
 #include "frontends/onnx/fold.h"
 #include "frontends/onnx/load.h"
 
@@ -40,9 +41,22 @@ Status size(Node& node) {
   return Done{};
 }
 
+Status set_strings(Node& node, const std::vector<int64_t>& dims, const std::vector<std::string>& values) {
+  int64_t count = 1;
+  for (int64_t dim : dims)
+    if (dim < 0 || __builtin_mul_overflow(count, dim, &count)) count = -1;
+  if (count != static_cast<int64_t>(values.size()))
+    return node.error(Kind::malformed_model, "there are {} strings, but the shape needs another number", values.size());
+  node.importer().scope().slots[node.proto.output(0)] = strings_constant(node.builder(), dims, values);
+  return Done{};
+}
+
 Status constant(Node& node) {
   Diagnostics& diag = node.diag;
   if (const auto* value = node.attribute("value")) {
+    if (value->t().data_type() == onnx::TensorProto::STRING)
+      return set_strings(node, {value->t().dims().begin(), value->t().dims().end()},
+                         {value->t().string_data().begin(), value->t().string_data().end()});
     RELAXC_TRY(relax::ConstantRef data, node.tensor_attr(value->t()));
     return node.set(0, node.builder().constant(std::move(data)));
   }
@@ -61,7 +75,10 @@ Status constant(Node& node) {
     return node.set(0, node.builder().constant(
                            relax::ConstantData::inline_bytes(DType::f(32), {value->floats_size()}, std::move(bytes))));
   }
-  return node.error(Kind::unsupported, "sparse and string constants are not supported");
+  if (const auto* value = node.attribute("value_string")) return set_strings(node, {}, {value->s()});
+  if (const auto* value = node.attribute("value_strings"))
+    return set_strings(node, {value->strings_size()}, {value->strings().begin(), value->strings().end()});
+  return node.error(Kind::unsupported, "sparse constants are not supported");
 }
 
 Status constant_of_shape(Node& node) {
@@ -368,7 +385,7 @@ bool fold_range(Node& node) {
 constexpr Converter kRows[] = {
     {.name = "Shape", .convert = shape},
     {.name = "Size", .convert = size},
-    {.name = "Constant", .convert = constant, .note = "not sparse, not strings"},
+    {.name = "Constant", .convert = constant, .note = "not sparse"},
     {.name = "ConstantOfShape", .convert = constant_of_shape, .fold = fold_constant_of_shape},
     {.name = "Reshape", .convert = reshape_node, .fold = fold_reshape},
     {.name = "Unsqueeze", .convert = unsqueeze},

@@ -1,0 +1,229 @@
+// regex.cpp: from a pattern to a table.
+//
+// The pattern is parsed to a tree, the tree becomes a nondeterministic automaton over bytes (Thompson), where a class
+// of code points is the UTF-8 sequences that spell it, and its sets of states become the states of the table.
+// Assertions such as \b look at the bytes on both sides: a set is kept as it was before they are decided, together with
+// the kind of the last byte, and decided once the next one is known.
+#include "frontends/onnx/regex.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "frontends/onnx/regex_tree.h"
+
+namespace relaxc::frontend {
+namespace {
+
+using regex::Assertion;
+using regex::Kind;
+using regex::Range;
+using regex::Tree;
+
+constexpr size_t kMostStates = 4096, kMostSteps = 100000;
+
+struct TooLarge {};
+
+/// A state of the nondeterministic automaton: it takes a byte, or goes on without one.
+struct State {
+  enum Kind : uint8_t { kByte, kFork, kAssert, kEnd } kind;
+  uint8_t low = 0, high = 0;
+  Assertion assertion = Assertion::kBegin;
+  std::vector<int> next;
+};
+
+class Thompson {
+ public:
+  explicit Thompson(const Tree& tree) : tree_(tree) { start = build(tree.root, add({State::kEnd, 0, 0, {}, {}})); }
+
+  std::vector<State> states;
+  int start = 0;
+
+ private:
+  int add(State state) {
+    if (states.size() >= kMostSteps) throw TooLarge{};
+    states.push_back(std::move(state));
+    return static_cast<int>(states.size()) - 1;
+  }
+  int fork(std::vector<int> next) { return add({State::kFork, 0, 0, {}, std::move(next)}); }
+
+  /// Where to begin so that `node` is matched and then `next`.
+  int build(int node, int next) {
+    const regex::Node& n = tree_.nodes[static_cast<size_t>(node)];
+    switch (n.kind) {
+      case Kind::kClass:
+        return build_class(n.ranges, next);
+      case Kind::kAssert:
+        return add({State::kAssert, 0, 0, n.assertion, {next}});
+      case Kind::kSequence:
+        for (size_t i = n.children.size(); i-- > 0;) next = build(n.children[i], next);
+        return next;
+      case Kind::kChoice: {
+        std::vector<int> ways;
+        for (int child : n.children) ways.push_back(build(child, next));
+        return fork(std::move(ways));
+      }
+      case Kind::kRepeat:
+        return build_repeat(n, next);
+    }
+    return next;
+  }
+
+  int build_repeat(const regex::Node& n, int next) {
+    int child = n.children[0], after = next;
+    if (n.most < 0) {
+      after = fork({next});
+      int body = build(child, after);
+      states[static_cast<size_t>(after)].next.push_back(body);
+    }
+    for (int i = n.least; i < n.most; ++i) after = fork({build(child, after), next});
+    for (int i = 0; i < n.least; ++i) after = build(child, after);
+    return after;
+  }
+
+  int build_class(const std::vector<Range>& ranges, int next) {
+    std::vector<int> ways;
+    for (const Range& range : ranges) add_range(range.low, range.high, next, ways);
+    return fork(std::move(ways));
+  }
+
+  static std::vector<uint8_t> utf8(uint32_t c) {
+    auto byte = [](uint32_t value) { return static_cast<uint8_t>(value); };
+    if (c < 0x80) return {byte(c)};
+    auto rest = [&](int shift) { return byte(0x80 | (c >> shift & 0x3f)); };
+    if (c < 0x800) return {byte(0xc0 | c >> 6), rest(0)};
+    if (c < 0x10000) return {byte(0xe0 | c >> 12), rest(6), rest(0)};
+    return {byte(0xf0 | c >> 18), rest(12), rest(6), rest(0)};
+  }
+
+  /// Cuts a range of code points until its UTF-8 forms are those of one range for each byte.
+  void add_range(uint32_t low, uint32_t high, int next, std::vector<int>& ways) {
+    for (uint32_t end : {0x7fu, 0x7ffu, 0xffffu})
+      if (low <= end && high > end) {
+        add_range(low, end, next, ways);
+        return add_range(end + 1, high, next, ways);
+      }
+    size_t length = utf8(low).size();
+    for (size_t i = 1; i < length; ++i) {
+      uint32_t mask = (1u << (6 * i)) - 1;
+      if ((low & ~mask) == (high & ~mask)) continue;
+      if ((low & mask) != 0) {
+        add_range(low, low | mask, next, ways);
+        return add_range((low | mask) + 1, high, next, ways);
+      }
+      if ((high & mask) != mask) {
+        add_range(low, (high & ~mask) - 1, next, ways);
+        return add_range(high & ~mask, high, next, ways);
+      }
+    }
+    std::vector<uint8_t> from = utf8(low), to = utf8(high);
+    for (size_t i = length; i-- > 0;) next = add({State::kByte, from[i], to[i], {}, {next}});
+    ways.push_back(next);
+  }
+
+  const Tree& tree_;
+};
+
+/// What stands beside a position: the end of the string, a letter, digit or underscore, or another byte.
+enum class Side : uint8_t { kEdge, kWord, kOther };
+
+Side side_of(int byte) {
+  bool word =
+      (byte >= '0' && byte <= '9') || (byte >= 'A' && byte <= 'Z') || (byte >= 'a' && byte <= 'z') || byte == '_';
+  return word ? Side::kWord : Side::kOther;
+}
+
+bool holds(Assertion assertion, Side before, Side after) {
+  switch (assertion) {
+    case Assertion::kBegin:
+      return before == Side::kEdge;
+    case Assertion::kEnd:
+      return after == Side::kEdge;
+    case Assertion::kBoundary:
+      return (before == Side::kWord) != (after == Side::kWord);
+    case Assertion::kNoBoundary:
+      return (before == Side::kWord) == (after == Side::kWord);
+  }
+  return false;
+}
+
+class Subsets {
+ public:
+  explicit Subsets(const Thompson& nfa) : nfa_(nfa) {}
+
+  Automaton run() {
+    number({{nfa_.start}, Side::kEdge});
+    for (size_t i = 0; i < sets_.size(); ++i) expand(sets_[i]);
+    return std::move(made_);
+  }
+
+ private:
+  /// States that are reached, forks and assertions not yet followed, and what the last byte was.
+  struct Set {
+    std::set<int> states;
+    Side before;
+    bool operator<(const Set& other) const {
+      return states != other.states ? states < other.states : before < other.before;
+    }
+  };
+
+  int32_t number(const Set& set) {
+    auto [place, fresh] = numbers_.try_emplace(set, static_cast<int32_t>(sets_.size()));
+    if (fresh) sets_.push_back(set);
+    if (sets_.size() > kMostStates) throw TooLarge{};
+    return place->second;
+  }
+
+  std::set<int> closure(const Set& set, Side after) const {
+    std::set<int> seen(set.states.begin(), set.states.end());
+    std::vector<int> open(seen.begin(), seen.end());
+    while (!open.empty()) {
+      const State& state = nfa_.states[static_cast<size_t>(open.back())];
+      open.pop_back();
+      if (state.kind == State::kByte || state.kind == State::kEnd) continue;
+      if (state.kind == State::kAssert && !holds(state.assertion, set.before, after)) continue;
+      for (int next : state.next)
+        if (seen.insert(next).second) open.push_back(next);
+    }
+    return seen;
+  }
+
+  void expand(const Set set) {
+    std::set<int> at_end = closure(set, Side::kEdge), word = closure(set, Side::kWord),
+                  other = closure(set, Side::kOther);
+    bool accepts = std::any_of(at_end.begin(), at_end.end(),
+                               [&](int state) { return nfa_.states[static_cast<size_t>(state)].kind == State::kEnd; });
+    made_.accepts.push_back(accepts ? 1 : 0);
+    for (int byte = 0; byte < 256; ++byte) {
+      Side side = side_of(byte);
+      Set next{{}, side};
+      for (int number : side == Side::kWord ? word : other) {
+        const State& state = nfa_.states[static_cast<size_t>(number)];
+        if (state.kind == State::kByte && byte >= state.low && byte <= state.high) next.states.insert(state.next[0]);
+      }
+      if (next.states.empty()) next.before = Side::kOther;  // one state from which nothing matches
+      made_.steps.push_back(number(next));
+    }
+  }
+
+  const Thompson& nfa_;
+  std::map<Set, int32_t> numbers_;
+  std::vector<Set> sets_;
+  Automaton made_;
+};
+
+}  // namespace
+
+std::variant<Automaton, std::string> compile_regex(std::string_view pattern) {
+  std::variant<Tree, std::string> tree = regex::parse(pattern);
+  if (auto* fault = std::get_if<std::string>(&tree)) return *fault;
+  try {
+    return Subsets(Thompson(std::get<Tree>(tree))).run();
+  } catch (const TooLarge&) {
+    return fmt::format("it needs more than {} states", kMostStates);
+  }
+}
+
+}  // namespace relaxc::frontend
