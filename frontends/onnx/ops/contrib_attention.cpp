@@ -21,7 +21,8 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// One attention over [B, heads, length, size] and what bears on its scores [B, heads, S, T].
 struct Attend {
   Value *q = nullptr, *k = nullptr, *v = nullptr;
-  double scale = 1, softcap = 0;
+  Value* scale = nullptr;  ///< float32
+  double softcap = 0;
   std::vector<Value*> addends;  ///< added to the scores; nulls are passed over
   Value* hidden = nullptr;      ///< bool: keys that take no part
   Value* sink = nullptr;        ///< [heads]: a score that takes part in the sum and has no value
@@ -30,7 +31,7 @@ struct Attend {
   Value* run(Chain& c) const {
     if (!c.ok()) return nullptr;
     DType given = q->dtype(), wide = given.bits < 32 ? DType::f(32) : given;
-    Value* scaled = c.multiply(c.as(q, wide), scale);
+    Value* scaled = c.multiply(c.as(q, wide), c.as(scale, wide));
     Value* keys = c.permute(c.as(k, wide), {0, 1, 3, 2});
     if (!c.ok()) return nullptr;
     Value* scores = c.take(grouped_matmul(c.node, scaled, keys));
@@ -60,12 +61,14 @@ struct Attend {
   }
 };
 
-/// scale, or 1 / sqrt(size) where it is not given; the size must be a number then.
-Result<double> scale_of(Node& node, Expr head) {
-  Diagnostics& diag = node.diag;
-  if (double scale = node.float_attr("scale", 0); scale != 0) return scale;
-  RELAXC_TRY(int64_t size, constant_dim(node, head, "the size of a head, of which the scale is made,"));
-  return 1 / std::sqrt(static_cast<double>(std::max<int64_t>(size, 1)));
+/// The attribute, or 1 / sqrt(size) where it is not given; by the run where the size is a symbol.
+Value* scale_of(Chain& c, Expr head) {
+  double given = c.node.float_attr("scale", 0);
+  const int64_t* size = head.constant();
+  if (given == 0 && size != nullptr) given = 1 / std::sqrt(static_cast<double>(std::max<int64_t>(*size, 1)));
+  if (given != 0) return c.number(DType::f(32), given);
+  Value* extent = c.as(c.call("shape_to_tensor", {c.node.shape({head})}), DType::f(32));
+  return c.call("rsqrt", {extent});
 }
 
 Value* positions(Chain& c, Expr begin, Expr count, std::vector<Expr> dims) {
@@ -87,14 +90,15 @@ Value* padding(Chain& c, Value* mask, Expr batch, Expr keys) {
   Expr one = node.index(1), zero = node.index(0);
   const std::vector<Expr> dims = mask->shape();
   Value* seen = nullptr;
-  auto by_batch = [&](Expr begin, Expr end) {
-    return c.reshape(c.as(c.slice(mask, 0, begin, end), DType::i(64)), {batch, one, one, one});
-  };
+  auto is = [&](Expr count) { return arith::prove_equal(dims[0], node.simplify(count), node.facts()); };
+  auto column = [&](Value* list) { return c.reshape(c.as(list, DType::i(64)), {batch, one, one, one}); };
   if (dims.size() == 1) {
+    // A list that cannot be told from lengths is taken for them, and guarded to be as many.
+    bool pairs = is(batch * 2), sums = is(batch * 3 + 2);
     Value* key = positions(c, zero, keys, {one, keys});
-    seen = c.call("less", {key, by_batch(zero, batch)});
-    if (arith::prove_equal(dims[0], node.simplify(batch * 2), node.facts()))
-      seen = c.call("logical_and", {seen, c.call("greater_equal", {key, by_batch(batch, dims[0])})});
+    seen = c.call("less", {key, column(pairs || sums ? c.slice(mask, 0, zero, batch) : mask)});
+    if (pairs)
+      seen = c.call("logical_and", {seen, c.call("greater_equal", {key, column(c.slice(mask, 0, batch, dims[0]))})});
   } else if (dims.size() == 2 || dims.size() == 3) {
     seen = c.call("expand_dims", {c.call("greater", {mask, c.like(mask, 0)})},
                   {{"axis", dims.size() == 2 ? Ints{1, 2} : Ints{1}}});
@@ -155,7 +159,7 @@ Status self_attention(Chain& c, Value* packed, const Places& at) {
   a.q = parts[0], a.k = parts[1], a.v = parts[2];
   if (!c.ok()) return c.failed();
   if (node.wants(1)) RELAXC_DO(c.set(1, c.call("stack", {a.k, a.v}, {{"axis", int64_t{0}}})));
-  RELAXC_TRY(a.scale, scale_of(node, a.q->shape()[3]));
+  a.scale = scale_of(c, a.q->shape()[3]);
   Expr queries = a.q->shape()[2], keys = a.k->shape()[2];
   a.addends = {padding(c, mask, packed->shape()[0], keys), bias};
   if (node.int_attr("unidirectional", 0) != 0) a.hidden = later(c, before, queries, keys);
@@ -257,7 +261,7 @@ Status multi_head_attention(Node& node) {
   a.v = behind(c, past_value, a.v);
   RELAXC_DO(c.set(1, a.k));
   RELAXC_DO(c.set(2, a.v));
-  RELAXC_TRY(a.scale, scale_of(node, a.q->shape()[3]));
+  a.scale = scale_of(c, a.q->shape()[3]);
   Expr queries = a.q->shape()[2], keys = a.k->shape()[2];
   a.addends = {padding(c, mask, a.q->shape()[0], keys), bias};
   if (node.int_attr("unidirectional", 0) != 0) a.hidden = later(c, before, queries, keys);
@@ -320,7 +324,7 @@ class GroupQuery {
     a_.v = cached(4, a_.v);
     RELAXC_DO(c_.set(1, a_.k));
     RELAXC_DO(c_.set(2, a_.v));
-    RELAXC_TRY(a_.scale, scale_of(node_, a_.q->shape()[3]));
+    a_.scale = scale_of(c_, a_.q->shape()[3]);
     a_.softcap = node_.float_attr("softcap", 0);
     a_.hidden = hidden();
     a_.addends = {bias()};

@@ -31,8 +31,10 @@ def attention():
         yield node("Attention", [x, Const(w), Const(b)], attrs)
     for (name, mask), causal in itertools.product(masks(S), (0, 1)):
         attrs = {"num_heads": N, "unidirectional": causal}
-        yield node("Attention", [x, Const(w), Const(b), mask], attrs, name=f"Attention, mask {name}, causal {causal}")
-        yield node("Attention", [x, Const(w), Const(b), mask], {**attrs, "mask_filter_value": -3.0},
+        fixed = name == "ends and begins"  # a list of open length is one of lengths
+        yield node("Attention", [x, Const(w), Const(b), mask], attrs, fixed=fixed,
+                   name=f"Attention, mask {name}, causal {causal}")
+        yield node("Attention", [x, Const(w), Const(b), mask], {**attrs, "mask_filter_value": -3.0}, fixed=fixed,
                    name=f"Attention, mask {name}, causal {causal}, filter -3")
     past = f32(2, B, N, 3, H)
     for causal in (0, 1):
@@ -89,7 +91,7 @@ def rotary():
         attrs = {"interleaved": interleaved, **({"rotary_embedding_dim": dim, "num_heads": N} if dim != 8 else {})}
         for ids, form in ((positions, "each"), (np.array([2], np.int64), "one")):
             yield node("RotaryEmbedding", [f32(B, S, N * 8), ids, Const(cos), Const(sin)], attrs,
-                       name=f"RotaryEmbedding {attrs} 3 dims, {form}")
+                       name=f"RotaryEmbedding {attrs} 3 dims, {form}", fixed="num_heads" not in attrs)
             yield node("RotaryEmbedding", [f32(B, N, S, 8), ids, Const(cos), Const(sin)], attrs,
                        name=f"RotaryEmbedding {attrs} 4 dims, {form}")
 
@@ -115,7 +117,7 @@ def group_query():
 
     base = {"num_heads": heads, "kv_num_heads": kv}
     yield node(op, operands(S, 0, [S, S], S), base, outputs=3, name=f"{op} prompt")
-    yield node(op, operands(S, 0, [S, S], S, packed=True), base, outputs=3, name=f"{op} packed")
+    yield node(op, operands(S, 0, [S, S], S, packed=True), base, outputs=3, name=f"{op} packed", fixed=True)
     yield node(op, operands(1, 5, [6, 6], 6), base, outputs=3, name=f"{op} token")
     yield node(op, operands(1, 5, [4, 6], 6), base, outputs=3, compare=[0], name=f"{op} token, lengths differ")
     for s, past, lengths, total in ((S, 0, [S, S], S), (1, 5, [6, 6], 6), (1, 5, [4, 6], 6)):

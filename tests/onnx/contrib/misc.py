@@ -15,11 +15,11 @@ def f32(*shape):
 def borrowed():
     x = f32(3, 4)
     for mode in ("constant", "reflect", "edge"):
-        yield node("Pad", [x, np.array([1, 0, 2, 1], np.int64)], {"mode": mode})
+        yield node("Pad", [x, np.array([1, 0, 2, 1], np.int64)], {"mode": mode}, fixed=True)
     yield node("Pad", [x, Const(np.array([1, 0, 2, 1], np.int64)), Const(np.float32(3.5).reshape(1))], name="Pad by a value")
     for upper, k in itertools.product((0, 1), (-1, 0, 2)):
         yield node("Trilu", [f32(2, 4, 5), Const(np.array(k, np.int64))], {"upper": upper}, name=f"Trilu {upper} {k}")
-    yield node("GatherND", [f32(2, 3, 4), np.array([[0, 1], [1, -1]], np.int64)])
+    yield node("GatherND", [f32(2, 3, 4), np.array([[0, 1], [1, -1]], np.int64)], fixed=True)
     for mode, padding, corners in itertools.product(("bilinear", "nearest", "bicubic"), ("zeros", "border", "reflection"),
                                                     (0, 1)):
         if (mode, padding) == ("bicubic", "border"):
@@ -32,7 +32,8 @@ def made():
     for kind in (np.float32, np.int64, np.int32):
         yield node("Range", [Const(np.array(v, kind)) for v in (1, 10, 3)], name=f"Range {kind.__name__}")
     yield node("Range", [np.array(2, np.int64), np.array(7, np.int64)], name="Range without a step")
-    yield node("Range", [np.array([2], np.int64), np.array([9], np.int64), np.array([2], np.int64)], name="Range of lists")
+    yield node("Range", [np.array([2], np.int64), np.array([9], np.int64), np.array([2], np.int64)], name="Range of lists",
+               fixed=True)
     for axis in (0, 1, -1):
         yield node("ExpandDims", [f32(2, 3), Const(np.array(axis, np.int32))], name=f"ExpandDims {axis}")
     x = np.array([3, 1, 3, 2, 1, 3], np.float32)

@@ -88,7 +88,7 @@ def gated():
     x, gate = f32(2, 3, 12), f32(2, 3, 12)
     for activation in ("silu", "swish", "sigmoid"):
         yield node("GatedRMSNorm", [x, f32(4), gate], {"activation": activation, "epsilon": 1e-3})
-    yield node("BranchwiseRMSNorm", [f32(2, 3, 4), f32(4)])
+    yield node("BranchwiseRMSNorm", [f32(2, 3, 4), f32(4)], fixed=True)
     yield node("BranchwiseRMSNorm", [f32(2, 3, 4), f32(3, 4)], name="BranchwiseRMSNorm, a scale each")
     yield node("BranchwiseRMSNorm", [x, f32(12)], {"num_branches": 3})
     yield node("BranchwiseRMSNorm", [x], {"num_branches": 2, "epsilon": 0.1})
