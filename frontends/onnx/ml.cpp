@@ -3,6 +3,8 @@
 
 #include <cstring>
 
+#include "frontends/onnx/strings.h"
+
 namespace relaxc::frontend {
 namespace {
 
@@ -88,14 +90,22 @@ Result<Value*> feature_rows(Chain& c, bool keep_double) {
 }
 
 ClassLabels::ClassLabels(Node& node, std::string_view ints, std::string_view strings)
-    : labels_(node.ints_attr(ints)), strings_(node.strings_attr(strings).size()) {}
+    : labels_(node.ints_attr(ints)), strings_(node.strings_attr(strings)) {}
 
 Status ClassLabels::set(Chain& c, Value* index) const {
   if (!c.node.wants(0)) return Done{};
-  if (strings_ > 0)
-    return c.node.error(Kind::unsupported, "class labels that are strings are not supported; give integer labels");
+  if (!strings_.empty()) return set_strings_at(c, 0, strings_, index);
   Value* labels = constant_of(c.node, {count()}, labels_);
   return c.set(0, c.call("take", {labels, index}, {{"axis", int64_t{0}}}));
+}
+
+Status set_strings_at(Chain& c, size_t output, const std::vector<std::string>& list, Value* indices) {
+  Slot table = strings_constant(c.node.builder(), {static_cast<int64_t>(list.size())}, list);
+  const Strings* strings = strings_in(table);
+  Value* spans = c.call("take", {strings->spans, indices}, {{"axis", int64_t{0}}});
+  if (!c.ok()) return c.failed();
+  set_strings(c.node, output, {spans, strings->bytes});
+  return Done{};
 }
 
 Value* transformed(Chain& c, Value* scores, const std::string& transform) {

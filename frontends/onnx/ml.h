@@ -27,14 +27,17 @@ Result<Value*> feature_rows(Chain& c, bool keep_double);
 class ClassLabels {
  public:
   ClassLabels(Node& node, std::string_view ints, std::string_view strings);
-  int64_t count() const { return static_cast<int64_t>(strings_ ? strings_ : labels_.size()); }
+  int64_t count() const { return static_cast<int64_t>(strings_.empty() ? labels_.size() : strings_.size()); }
   /// Output 0: the label of each row, by its index (int64 [N]).
   Status set(Chain& c, Value* index) const;
 
  private:
   std::vector<int64_t> labels_;
-  size_t strings_ = 0;
+  std::vector<std::string> strings_;
 };
+
+/// Output `output` as a tensor of strings: those of the list at the indices (int64).
+Status set_strings_at(Chain& c, size_t output, const std::vector<std::string>& list, Value* indices);
 
 /// NONE, SOFTMAX, LOGISTIC, SOFTMAX_ZERO or PROBIT of scores [N, E].
 Value* transformed(Chain& c, Value* scores, const std::string& transform);

@@ -8,6 +8,7 @@
 
 #include "frontends/onnx/converter.h"
 #include "frontends/onnx/ml.h"
+#include "frontends/onnx/strings.h"
 
 namespace relaxc::frontend {
 namespace {
@@ -155,17 +156,35 @@ class Categories {
   Ints ints_, order_;
 };
 
+/// The place of each string of input 0 in the list; `missing` where it is not there.
+Result<Value*> place_of_string(Chain& c, const std::vector<std::string>& list, int64_t missing) {
+  Diagnostics& diag = c.node.diag;
+  RELAXC_TRY(Strings x, strings_input(c.node, 0));
+  StringTable table = string_table(list);
+  RELAXC_TRY(Value * found, find_strings(c.node, x, table));
+  Value* first = constant_of(c.node, {static_cast<int64_t>(table.first.size())}, table.first);
+  Value* known = c.call("greater_equal", {found, c.number(kI64, 0)});
+  Value* place = c.call("take", {first, c.call("maximum", {found, c.number(kI64, 0)})}, {{"axis", int64_t{0}}});
+  Value* result = c.where(known, place, constant_of(c.node, {}, {missing}));
+  return c.ok() ? Result<Value*>(result) : c.failed();
+}
+
 /// One column a category. One that is not known is a row of zeros, or an index that ends the call.
 Status one_hot_encoder(Node& node) {
+  Diagnostics& diag = node.diag;
   Chain c(node);
-  Value* x = c.input(0);
-  if (!c.ok()) return c.failed();
   Ints categories = node.ints_attr("cats_int64s");
-  if (categories.empty())
-    return node.error(Kind::unsupported, "categories that are strings are not supported; give cats_int64s");
-  auto count = static_cast<int64_t>(categories.size());
+  std::vector<std::string> words = node.strings_attr("cats_strings");
+  if (categories.empty() == words.empty())
+    return node.error(Kind::invalid_attribute, "it needs either cats_int64s or cats_strings");
+  auto count = static_cast<int64_t>(categories.size() + words.size());
   bool zeros = node.int_attr("zeros", 1) != 0;
-  Value* place = Categories(categories).find(c, x, count);
+  Value* place = nullptr;
+  if (words.empty()) {
+    place = Categories(categories).find(c, c.input(0), count);
+  } else {
+    RELAXC_TRY(place, place_of_string(c, words, count));
+  }
   std::vector<double> table(static_cast<size_t>(count * (count + (zeros ? 1 : 0))), 0);
   for (int64_t i = 0; i < count; ++i) table[static_cast<size_t>(i * count + i)] = 1;
   Value* rows = constant_of(node, kF32, {count + (zeros ? 1 : 0), count}, table);
@@ -177,14 +196,21 @@ struct Labels {
   DType dtype;
   std::vector<double> numbers;
   Ints ints;
-  size_t count() const { return dtype == kI64 ? ints.size() : numbers.size(); }
+  std::vector<std::string> strings = {};  ///< these alone, if there are any
+  size_t count() const { return !strings.empty() ? strings.size() : dtype == kI64 ? ints.size() : numbers.size(); }
 };
+
+std::vector<std::string> strings_of(const onnx::TensorProto& tensor) {
+  return {tensor.string_data().begin(), tensor.string_data().end()};
+}
 
 Result<Labels> labels_of(Node& node, const std::string& what) {
   Diagnostics& diag = node.diag;
+  if (node.has_attr(what + "_strings")) return Labels{kI64, {}, {}, node.strings_attr(what + "_strings")};
   if (node.has_attr(what + "_int64s")) return Labels{kI64, {}, node.ints_attr(what + "_int64s")};
   if (node.has_attr(what + "_floats")) return Labels{kF32, node.floats_attr(what + "_floats"), {}};
   if (const onnx::AttributeProto* tensor = node.attribute(what + "_tensor")) {
+    if (tensor->t().data_type() == onnx::TensorProto::STRING) return Labels{kI64, {}, {}, strings_of(tensor->t())};
     RELAXC_TRY(relax::ConstantRef data, node.tensor_attr(tensor->t()));
     Labels labels{data->dtype(), {}, {}};
     if (labels.dtype == kI64) {
@@ -200,8 +226,7 @@ Result<Labels> labels_of(Node& node, const std::string& what) {
     RELAXC_TRY(labels.numbers, tensor_numbers(node, what + "_tensor"));
     return labels;
   }
-  return node.error(Kind::unsupported, "{} that are strings are not supported; give {}_int64s, _floats or a tensor",
-                    what, what);
+  return node.error(Kind::invalid_attribute, "it needs {}_strings, _int64s, _floats or a tensor", what);
 }
 
 /// The values with the default behind them.
@@ -225,25 +250,60 @@ Result<Value*> values_with_default(Node& node, Labels values) {
   return node.call("astype", {constant_of(node, DType::f(32), {count}, values.numbers)}, {{"dtype", values.dtype}});
 }
 
+/// Strings by place, with the default behind them.
+Status set_strings_by_place(Chain& c, std::vector<std::string> values, Value* place) {
+  const onnx::AttributeProto* tensor = c.node.attribute("default_tensor");
+  bool given = tensor != nullptr && tensor->t().string_data_size() == 1;
+  values.push_back(given ? tensor->t().string_data(0) : c.node.string_attr("default_string", "_Unused"));
+  return set_strings_at(c, 0, values, place);
+}
+
+Status map_labels(Chain& c, const Labels& keys, Labels values) {
+  Node& node = c.node;
+  Diagnostics& diag = node.diag;
+  if (keys.count() != values.count() || keys.count() == 0)
+    return node.error(Kind::invalid_attribute, "there are {} keys and {} values", keys.count(), values.count());
+  auto count = static_cast<int64_t>(keys.count());
+  Value* place = nullptr;
+  if (!keys.strings.empty()) {
+    RELAXC_TRY(place, place_of_string(c, keys.strings, count));
+  } else {
+    Value* x = c.input(0);
+    if (!c.ok()) return c.failed();
+    if (x->dtype() != keys.dtype)
+      return node.error(Kind::dtype_mismatch, "the keys are {} and the input is {}", to_string(keys.dtype),
+                        relax::to_string(x->info));
+    place = (keys.dtype == kI64 ? Categories(keys.ints) : Categories(keys.dtype, keys.numbers)).find(c, x, count);
+  }
+  if (!values.strings.empty()) return set_strings_by_place(c, std::move(values.strings), place);
+  RELAXC_TRY(Value * table, values_with_default(node, std::move(values)));
+  return c.set(0, c.call("take", {table, place}, {{"axis", int64_t{0}}}));
+}
+
+/// Strings to numbers or back, by what the input is: opset 1 of LabelEncoder, whose numbers are places, and
+/// CategoryMapper.
+Status map_strings(Chain& c, std::vector<std::string> strings, const Ints& numbers) {
+  Labels words{kI64, {}, {}, std::move(strings)}, places{kI64, {}, numbers};
+  return is_strings(c.node, 0) ? map_labels(c, words, places) : map_labels(c, places, words);
+}
+
 Status label_encoder(Node& node) {
   Diagnostics& diag = node.diag;
   Chain c(node);
-  Value* x = c.input(0);
-  if (!c.ok()) return c.failed();
-  if (node.opset < 2)
-    return node.error(Kind::unsupported, "opset 1 of this operator maps strings, which are not supported");
+  if (node.opset < 2) {
+    std::vector<std::string> classes = node.strings_attr("classes_strings");
+    Ints places(classes.size());
+    std::iota(places.begin(), places.end(), 0);
+    return map_strings(c, std::move(classes), places);
+  }
   RELAXC_TRY(Labels keys, labels_of(node, "keys"));
   RELAXC_TRY(Labels values, labels_of(node, "values"));
-  if (keys.count() != values.count() || keys.count() == 0)
-    return node.error(Kind::invalid_attribute, "there are {} keys and {} values", keys.count(), values.count());
-  if (x->dtype() != keys.dtype)
-    return node.error(Kind::dtype_mismatch, "the keys are {} and the input is {}", to_string(keys.dtype),
-                      relax::to_string(x->info));
-  auto count = static_cast<int64_t>(keys.count());
-  Categories categories = keys.dtype == kI64 ? Categories(keys.ints) : Categories(keys.dtype, keys.numbers);
-  Value* place = categories.find(c, x, count);
-  RELAXC_TRY(Value * table, values_with_default(node, std::move(values)));
-  return c.set(0, c.call("take", {table, place}, {{"axis", int64_t{0}}}));
+  return map_labels(c, keys, std::move(values));
+}
+
+Status category_mapper(Node& node) {
+  Chain c(node);
+  return map_strings(c, node.strings_attr("cats_strings"), node.ints_attr("cats_int64s"));
 }
 
 constexpr Converter kRows[] = {
@@ -253,8 +313,9 @@ constexpr Converter kRows[] = {
     {.name = "Normalizer", .convert = normalizer, .domain = kMl},
     {.name = "Imputer", .convert = imputer, .domain = kMl},
     {.name = "FeatureVectorizer", .convert = feature_vectorizer, .domain = kMl},
-    {.name = "OneHotEncoder", .convert = one_hot_encoder, .note = "integer categories", .domain = kMl},
-    {.name = "LabelEncoder", .convert = label_encoder, .note = "numbers; since opset 2", .domain = kMl},
+    {.name = "OneHotEncoder", .convert = one_hot_encoder, .domain = kMl},
+    {.name = "LabelEncoder", .convert = label_encoder, .domain = kMl},
+    {.name = "CategoryMapper", .convert = category_mapper, .domain = kMl},
 };
 
 }  // namespace

@@ -240,9 +240,9 @@ Status svm_classifier(Node& node) {
 
 constexpr Converter kRows[] = {
     {.name = "LinearRegressor", .convert = linear_regressor, .domain = kMl},
-    {.name = "LinearClassifier", .convert = linear_classifier, .note = "integer labels", .domain = kMl},
+    {.name = "LinearClassifier", .convert = linear_classifier, .domain = kMl},
     {.name = "SVMRegressor", .convert = svm_regressor, .domain = kMl},
-    {.name = "SVMClassifier", .convert = svm_classifier, .note = "integer labels, no probabilities", .domain = kMl},
+    {.name = "SVMClassifier", .convert = svm_classifier, .note = "no probabilities", .domain = kMl},
 };
 
 }  // namespace

@@ -406,7 +406,7 @@ Status ensemble(Node& node) {
 
 constexpr Converter kRows[] = {
     {.name = "TreeEnsemble", .convert = ensemble, .domain = kMl},
-    {.name = "TreeEnsembleClassifier", .convert = classifier, .note = "integer labels", .domain = kMl},
+    {.name = "TreeEnsembleClassifier", .convert = classifier, .domain = kMl},
     {.name = "TreeEnsembleRegressor", .convert = regressor, .domain = kMl},
 };
 

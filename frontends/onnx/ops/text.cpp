@@ -1,5 +1,6 @@
-// text.cpp: TfIdfVectorizer of tokens that are numbers.
+// text.cpp: TfIdfVectorizer.
 //
+// Tokens that are strings become numbers first: their places in a sorted list of the dictionary's, -1 for others.
 // The dictionary is sorted when compiling, by length and then by symbols, and `ngram_counts` counts; what the weights
 // do is arithmetic on the counts.
 #include <algorithm>
@@ -7,6 +8,7 @@
 
 #include "frontends/onnx/converter.h"
 #include "frontends/onnx/ml.h"
+#include "frontends/onnx/strings.h"
 
 namespace relaxc::frontend {
 namespace {
@@ -16,6 +18,7 @@ struct Dictionary {
   Ints pool, grams, lengths;
   std::vector<double> weights;  ///< by column
   int64_t columns = 0;
+  StringTable tokens;  ///< of which the pool holds places, if they are strings
 };
 
 /// Where each length begins in the pool, and the column and the weight of each n-gram in turn.
@@ -27,6 +30,11 @@ class Reader {
         columns_(node.ints_attr("ngram_indexes")),
         weights_(node.floats_attr("weights")) {
     dictionary_.pool = node.ints_attr("pool_int64s");
+    for (const std::string& token : node.strings_attr("pool_strings")) {
+      if (dictionary_.tokens.entries.empty()) dictionary_.tokens = string_table(node.strings_attr("pool_strings"));
+      const std::vector<std::string>& all = dictionary_.tokens.entries;
+      dictionary_.pool.push_back(std::lower_bound(all.begin(), all.end(), token) - all.begin());
+    }
   }
 
   Result<Dictionary> read() {
@@ -48,8 +56,8 @@ class Reader {
 
  private:
   Status check() {
-    if (!node_.strings_attr("pool_strings").empty())
-      return node_.error(Kind::unsupported, "tokens that are strings are not supported; give pool_int64s");
+    if (node_.has_attr("pool_strings") && node_.has_attr("pool_int64s"))
+      return node_.error(Kind::invalid_attribute, "it takes pool_strings or pool_int64s, not both");
     auto pool = static_cast<int64_t>(dictionary_.pool.size());
     bool ordered = std::is_sorted(starts_.begin(), starts_.end()) && (starts_.empty() || starts_[0] >= 0);
     if (columns_.empty() || !ordered || (!starts_.empty() && starts_.back() > pool))
@@ -94,19 +102,28 @@ class Reader {
   Dictionary dictionary_;
 };
 
+/// Input 0 as int64.
+Result<Value*> tokens_of(Chain& c, const StringTable& table) {
+  Diagnostics& diag = c.node.diag;
+  if (!table.entries.empty()) {
+    RELAXC_TRY(Strings strings, strings_input(c.node, 0));
+    return find_strings(c.node, strings, table);
+  }
+  Value* x = c.as(c.input(0), DType::i(64));
+  return c.ok() ? Result<Value*>(x) : c.failed();
+}
+
 Status tf_idf_vectorizer(Node& node) {
   Diagnostics& diag = node.diag;
   Chain c(node);
-  Value* x = c.input(0);
-  if (!c.ok()) return c.failed();
-  bool row = rank_of(x) == 1;
-  if (!row) RELAXC_DO(expect_rank(node, x, 2, "the input"));
   std::string mode = node.string_attr("mode", "TF");
   if (mode != "TF" && mode != "IDF" && mode != "TFIDF")
     return node.error(Kind::invalid_attribute, "mode '{}' is none of TF, IDF, TFIDF", mode);
   RELAXC_TRY(Dictionary d, Reader(node).read());
   auto pairs = static_cast<int64_t>(d.grams.size() / 2), kinds = static_cast<int64_t>(d.lengths.size() / 3);
-  x = c.as(x, DType::i(64));
+  RELAXC_TRY(Value * x, tokens_of(c, d.tokens));
+  bool row = rank_of(x) == 1;
+  if (!row) RELAXC_DO(expect_rank(node, x, 2, "the input"));
   if (row) x = c.call("expand_dims", {x}, {{"axis", Ints{0}}});
   Value* pool = constant_of(node, {static_cast<int64_t>(d.pool.size())}, d.pool);
   Value *grams = constant_of(node, {pairs, 2}, d.grams), *lengths = constant_of(node, {kinds, 3}, d.lengths);
@@ -118,7 +135,7 @@ Status tf_idf_vectorizer(Node& node) {
 }
 
 constexpr Converter kRows[] = {
-    {.name = "TfIdfVectorizer", .convert = tf_idf_vectorizer, .note = "tokens that are integers"},
+    {.name = "TfIdfVectorizer", .convert = tf_idf_vectorizer},
 };
 
 }  // namespace

@@ -17,7 +17,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import harness  # noqa: E402
 
-FAMILIES = ("fused", "norms", "attention", "quantized", "blocks", "trees", "features", "functions", "misc")
+FAMILIES = ("fused", "norms", "attention", "quantized", "blocks", "trees", "features", "functions", "misc",
+            "labels")
 
 
 def main():
