@@ -2,6 +2,7 @@
 #include "frontends/onnx/node.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "frontends/onnx/importer.h"
 
@@ -260,6 +261,22 @@ Result<Value*> with_shape(Node& node, Value* value, std::vector<Expr> dims, std:
     return node.error(Kind::shape_mismatch, "{} promises {}, found {}", what, relax::to_string(info),
                       relax::to_string(value->info));
   return (builder != nullptr ? *builder : node.builder()).match_cast(value, info, {});
+}
+
+Result<Expr> number_in(Node& node, size_t input) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(const TensorInfo* type, node.info(input));
+  std::vector<Expr> list;
+  if (type->dtype == DType::i(64) || type->dtype == DType::i(32)) {
+    RELAXC_TRY(list, node.ints(input, 1));
+  } else if (std::optional<double> number = node.constant_scalar(input); number && std::abs(*number) < 1e15) {
+    return node.index(static_cast<int64_t>(*number));
+  } else {
+    RELAXC_TRY(Value * value, node.input(input));
+    RELAXC_TRY(value, reshape(node, value, {}));
+    RELAXC_TRY(list, values_of(node, value));
+  }
+  return list.at(0);
 }
 
 Result<Value*> astype(Node& node, Value* value, DType dtype) {

@@ -129,6 +129,8 @@ Result<std::vector<Expr>> values_of(Node& node, Value* value);
 /// an op that `builder` places (null: the node's own).
 Result<Value*> with_shape(Node& node, Value* value, std::vector<Expr> dims, std::string_view what,
                           relax::GraphBuilder* builder = nullptr);
+/// The one number that an input of any dtype and rank holds.
+Result<Expr> number_in(Node& node, size_t input);
 /// `value` itself if it has the dtype.
 Result<Value*> astype(Node& node, Value* value, DType dtype);
 

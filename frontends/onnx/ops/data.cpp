@@ -120,21 +120,12 @@ Status one_hot(Node& node) {
   Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * indices, node.input(0));
   RELAXC_TRY(Value * values, node.input(2));
-  RELAXC_TRY(const TensorInfo* depth_info, node.info(1));
   RELAXC_TRY(indices, astype(node, indices, DType::i(64)));
-  std::vector<Expr> depth;
-  if (depth_info->dtype->is_integer() && depth_info->dtype->bits >= 32 && depth_info->dtype->is_int()) {
-    RELAXC_TRY(depth, node.ints(1, 1));
-  } else if (std::optional<double> number = node.constant_scalar(1); number && *number >= 0 && *number < 1e15) {
-    depth = {node.index(static_cast<int64_t>(*number))};
-  } else {
-    RELAXC_TRY(Value * number_in, node.input(1));
-    RELAXC_TRY(depth, values_of(node, number_in));
-  }
+  RELAXC_TRY(Expr depth, number_in(node, 1));
+  RELAXC_TRY(values, reshape(node, values, {node.index(2)}));
   RELAXC_TRY(std::vector<Value*> parts,
              node.call_many("split", {values}, {{"axis", int64_t{0}}, {"sections", int64_t{2}}}));
-  if (parts.size() != 2) return node.error(Kind::shape_mismatch, "values must be [off, on]");
-  Value* size = node.shape(std::move(depth));
+  Value* size = node.shape({depth});
   return node.set(0, node.call("one_hot", {indices, parts[1], parts[0], size}, {{"axis", node.int_attr("axis", -1)}}));
 }
 

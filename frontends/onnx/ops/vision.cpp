@@ -94,11 +94,11 @@ Status non_max_suppression(Node& node) {
   Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * boxes, node.input(0));
   RELAXC_TRY(Value * scores, node.input(1));
-  std::vector<Expr> most{node.index(0)};
+  Expr most = node.index(0);
   if (node.has(2)) {
-    RELAXC_TRY(most, node.ints(2));
+    RELAXC_TRY(most, number_in(node, 2));
   }
-  std::vector<Value*> operands{boxes, scores, node.shape(std::move(most))};
+  std::vector<Value*> operands{boxes, scores, node.shape({most})};
   for (size_t i : {3, 4}) {
     RELAXC_TRY(Value * threshold, node.optional_input(i));
     if (threshold != nullptr) {
