@@ -294,6 +294,48 @@ TEST_CASE("a function that calls itself is refused") {
   CHECK_THAT(refused(model), Contains("calls itself"));
 }
 
+TEST_CASE("trees that are no trees are refused") {
+  using Ints = std::vector<int64_t>;
+  auto tree = [](const Ints& yes, const Ints& no, int64_t target, int64_t feature) {
+    ModelWriter model;
+    model.input("x", {2, 3}).output("y", {2, 1});
+    auto* import = model.proto.add_opset_import();
+    import->set_domain("ai.onnx.ml");
+    import->set_version(3);
+    onnx::NodeProto& node = model.node("TreeEnsembleRegressor", {"x"}, {"y"});
+    node.set_domain("ai.onnx.ml");
+    auto list = [&](const char* name, onnx::AttributeProto::AttributeType type) -> onnx::AttributeProto& {
+      onnx::AttributeProto& made = *node.add_attribute();
+      made.set_name(name);
+      made.set_type(type);
+      return made;
+    };
+    auto ints = [&](const char* name, const Ints& values) {
+      onnx::AttributeProto& made = list(name, onnx::AttributeProto::INTS);
+      for (int64_t value : values) made.add_ints(value);
+    };
+    ints("nodes_treeids", {0, 0, 0});
+    ints("nodes_nodeids", {0, 1, 2});
+    ints("nodes_featureids", {feature, 0, 0});
+    ints("nodes_truenodeids", yes);
+    ints("nodes_falsenodeids", no);
+    onnx::AttributeProto& modes = list("nodes_modes", onnx::AttributeProto::STRINGS);
+    for (const char* mode : {"BRANCH_LEQ", "BRANCH_LEQ", "LEAF"}) modes.add_strings(mode);
+    onnx::AttributeProto& values = list("nodes_values", onnx::AttributeProto::FLOATS);
+    for (int i = 0; i < 3; ++i) values.add_floats(0);
+    ints("target_treeids", {0});
+    ints("target_nodeids", {2});
+    ints("target_ids", {target});
+    list("target_weights", onnx::AttributeProto::FLOATS).add_floats(1);
+    return refused(model);
+  };
+  CHECK_THAT(tree({1, 1, 0}, {2, 2, 0}, 0, 0), Contains("node 1 of the trees is below itself"));
+  CHECK_THAT(tree({1, 7, 0}, {2, 2, 0}, 0, 0), Contains("tree 0 has no node 7, which follows node 1"));
+  CHECK_THAT(tree({1, 2, 0}, {2, 2, 0}, 4, 0), Contains("a weight for target 4 of 1"));
+  CHECK_THAT(tree({1, 2, 0}, {2, 2, 0}, 0, 3), Contains("asks for feature 3 of 3"));
+  CHECK_THAT(tree({1, 2}, {2, 2, 0}, 0, 0), Contains("different lengths"));
+}
+
 TEST_CASE("a dim that is fixed must exist") {
   TemporaryFolder folder;
   ModelWriter model;

@@ -131,10 +131,10 @@ Status svm_regressor(Node& node) {
   Kernel kernel(node);
   Value* y = nullptr;
   if (m.supports > 0) {
-    Value* weights = constant_of(node, kF32, {m.supports, 1}, m.coefficients);
     if (static_cast<int64_t>(m.coefficients.size()) != m.supports)
       return node.error(Kind::invalid_attribute, "there are {} coefficients for {} support vectors",
                         m.coefficients.size(), m.supports);
+    Value* weights = constant_of(node, kF32, {m.supports, 1}, m.coefficients);
     y = c.matmul(kernel.of(c, x, m.supports, m.vectors), weights);
   } else {
     y = kernel.of(c, x, 1, m.coefficients);
