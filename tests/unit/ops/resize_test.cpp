@@ -69,3 +69,46 @@ TEST_CASE("a region is cut out and resized") {
              {"extrapolation_value", 9.0}};
   check(resized(floats({3}, {1, 2, 3}), {3}, crop), {3}, {2, 3, 9});
 }
+
+TEST_CASE("scales and a region that come with the run give what attributes give") {
+  HostTensor x = floats({3, 7}, {1, 5, 2, 8, 3, 0, 4, 9, 2, 7, 7, 1, 6, 5, 3, 3, 8, 2, 4, 9, 0});
+  auto at_run_time = [&](std::vector<int64_t> sizes, std::vector<double> scales, std::vector<double> roi, Attrs attrs) {
+    Program p;
+    Value* list = scales.empty() ? nullptr : p.input(tensor(DType::f(64), {2}, scales));
+    Value* region = roi.empty() ? nullptr : p.input(tensor(DType::f(64), {4}, roi));
+    return p.run({p.call("resize", {p.input(x), p.shape(std::move(sizes)), list, region}, std::move(attrs))}).at(0);
+  };
+  for (const char* mode : {"nearest", "linear", "cubic"})
+    for (const char* coordinates : {"half_pixel", "align_corners", "half_pixel_symmetric"})
+      for (bool antialias : {false, true})
+        for (std::vector<double> scales : std::vector<std::vector<double>>{{1, 0.4}, {2.5, 0.3}, {0.7, 1.6}}) {
+          std::vector<int64_t> sizes{static_cast<int64_t>(3 * scales[0]), static_cast<int64_t>(7 * scales[1])};
+          Attrs attrs{{"mode", std::string(mode)},
+                      {"coordinate_mode", std::string(coordinates)},
+                      {"antialias", antialias && std::string(mode) != "nearest"}};
+          HostTensor found = at_run_time(sizes, scales, {}, attrs);
+          attrs.set("scales", scales);
+          check(found, sizes, elements(resized(x, sizes, attrs)));
+        }
+  Attrs crop{{"mode", kLinear}, {"coordinate_mode", std::string("tf_crop_and_resize")}};
+  std::vector<double> roi{0.1, 0.2, 0.9, 1.3};
+  HostTensor found = at_run_time({4, 5}, {}, roi, crop);
+  crop.set("roi", roi);
+  check(found, {4, 5}, elements(resized(x, {4, 5}, crop)));
+}
+
+TEST_CASE("scales of the run are one for each axis, and not attributes as well") {
+  auto error = [](Attrs attrs, std::vector<int64_t> extent) {
+    Program p;
+    HostTensor scales = floats(extent, std::vector<double>(static_cast<size_t>(extent[0]), 2));
+    try {
+      p.call("resize", {p.input(floats({2, 2}, {1, 2, 3, 4})), p.shape({4, 4}), p.input(scales)}, std::move(attrs));
+    } catch (const std::exception& failure) {
+      return std::string(failure.what());
+    }
+    return std::string();
+  };
+  CHECK(error({}, {2}).empty());
+  CHECK_THAT(error({}, {3}), Catch::Contains("as an attribute or as 2 floats"));
+  CHECK_THAT(error({{"scales", std::vector<double>{2, 2}}}, {2}), Catch::Contains("as an attribute or as 2 floats"));
+}
