@@ -83,6 +83,19 @@ const Strings* strings_in(const Slot& slot) {
   return is ? &slot.composite->strings : nullptr;
 }
 
+std::string_view form_of(const Slot& slot) {
+  if (slot.composite == nullptr) return "a tensor";
+  switch (slot.composite->kind) {
+    case Composite::kSequence:
+      return "a sequence";
+    case Composite::kOptional:
+      return "an optional";
+    case Composite::kStrings:
+      return "a tensor of strings";
+  }
+  return "";
+}
+
 std::vector<std::string> flattened_suffixes(const Slot& slot) {
   if (strings_in(slot) != nullptr) return {".spans", ".bytes"};
   if (sequence_in(slot) != nullptr) return {".elements", ".shapes"};
@@ -100,10 +113,7 @@ Result<Value*> Composites::tensor(const Slot& slot) {
   if (slot.failed) return diag.failed();
   if (slot.value != nullptr) return slot.value;
   if (slot.composite != nullptr)
-    return diag.error(b().location, Kind::dtype_mismatch, "a tensor is needed, found {}",
-                      slot.composite->kind == Composite::kSequence   ? "a sequence"
-                      : slot.composite->kind == Composite::kOptional ? "an optional"
-                                                                     : "a tensor of strings");
+    return diag.error(b().location, Kind::dtype_mismatch, "a tensor of numbers is needed, found {}", form_of(slot));
   return importer_.materialize(*slot.known);
 }
 

@@ -51,6 +51,8 @@ std::optional<Slot> tensor_strings(relax::GraphBuilder& builder, const onnx::Ten
 const Sequence* sequence_in(const Slot& slot);
 const Composite* optional_in(const Slot& slot);
 const Strings* strings_in(const Slot& slot);
+/// "a sequence": what a slot holds that is no tensor of numbers.
+std::string_view form_of(const Slot& slot);
 /// What is put behind a name for each of the tensors that the slot is flattened to: "" for a tensor.
 std::vector<std::string> flattened_suffixes(const Slot& slot);
 

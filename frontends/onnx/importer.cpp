@@ -6,6 +6,8 @@
 // importer_graphs.cpp.
 #include "frontends/onnx/importer.h"
 
+#include "frontends/onnx/composite.h"
+
 #include <algorithm>
 
 namespace relaxc::frontend {
@@ -125,8 +127,8 @@ Result<Value*> GraphImporter::materialize(const std::string& name) {
     return diag.error(builder_->location, Kind::wrong_arity,
                       "'{}' is needed, but the call of the function leaves it out", name);
   if (slot->composite != nullptr)
-    return diag.error(builder_->location, Kind::dtype_mismatch, "'{}' is a sequence or an optional; a tensor is needed",
-                      name);
+    return diag.error(builder_->location, Kind::dtype_mismatch, "'{}' is {}; a tensor of numbers is needed", name,
+                      form_of(*slot));
   RELAXC_CHECK(slot->known.has_value(), "a value with neither tensor nor contents");
   RELAXC_TRY(Value * value, materialize(*slot->known));
   value->name = name;

@@ -50,6 +50,11 @@ class DeformConverter {
                          "and {}",
                          relax::to_string(x_->info), relax::to_string(weight_->info), relax::to_string(offset_->info));
     spatial_ = rank - 2;
+    if (Ints given = node_.ints_attr("kernel_shape"); given.size() == spatial_) {
+      std::vector<Expr> dims(weight_->shape().begin(), weight_->shape().begin() + 2);
+      for (int64_t extent : given) dims.push_back(node_.index(extent));
+      RELAXC_TRY(weight_, with_shape(node_, weight_, std::move(dims), "kernel_shape"));
+    }
     for (size_t i = 0; i < spatial_; ++i) {
       const int64_t* extent = weight_->shape()[i + 2].constant();
       if (extent == nullptr)

@@ -38,8 +38,7 @@ Status set_sequence(Node& node, Result<Sequence> sequence) {
 Result<Expr> position(Node& node, size_t input) {
   Diagnostics& diag = node.diag;
   if (!node.has(input)) return Expr();
-  RELAXC_TRY(std::vector<Expr> list, node.ints(input));
-  if (list.size() != 1) return node.error(Kind::invalid_value, "the position must be one number");
+  RELAXC_TRY(std::vector<Expr> list, node.ints(input, 1));
   return list[0];
 }
 

@@ -97,9 +97,12 @@ Status normalize(Node& node) {
                       action);
   std::vector<Expr> dims = x.dims();
   bool batched = dims.size() == 2;
-  if (dims.empty() || dims.size() > 2 || (batched && !dims[0].is_constant(1)))
-    return node.error(Kind::shape_mismatch, "the input must be [C] or [1, C] strings, found {}",
+  if (dims.empty() || dims.size() > 2)
+    return node.error(Kind::rank_mismatch, "the input must be [C] or [1, C] strings, found {}",
                       relax::to_string(x.spans->info));
+  if (batched) {
+    RELAXC_TRY(x.spans, with_shape(node, x.spans, {node.index(1), dims[1], node.index(2)}, "an input of two dims"));
+  }
   RELAXC_TRY(x.spans, reshape(node, x.spans, {dims.back(), node.index(2)}));
   std::vector<std::string> stopwords = node.strings_attr("stopwords");
   if (!stopwords.empty()) {
@@ -141,13 +144,9 @@ void set_strings(Node& node, size_t index, Strings strings) {
     node.importer().scope().slots[node.proto.output(static_cast<int>(index))] = strings_slot(strings);
 }
 
+// std::string compares as memcmp does: by unsigned bytes.
 StringTable string_table(const std::vector<std::string>& list) {
-  auto by_bytes = [](const std::string& a, const std::string& b) {
-    return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
-      return static_cast<unsigned char>(x) < static_cast<unsigned char>(y);
-    });
-  };
-  std::map<std::string, int64_t, decltype(by_bytes)> places(by_bytes);
+  std::map<std::string, int64_t> places;
   for (const std::string& entry : list) places.try_emplace(entry, static_cast<int64_t>(&entry - list.data()));
   StringTable table;
   for (const auto& [entry, place] : places) {
