@@ -7,9 +7,9 @@ namespace relaxc::relax {
 namespace {
 
 template <typename T>
-T* find(const std::vector<std::unique_ptr<T>>& list, std::string_view name) {
-  auto it = std::find_if(list.begin(), list.end(), [&](const auto& item) { return item->name == name; });
-  return it == list.end() ? nullptr : it->get();
+T* find(const std::map<std::string, T*, std::less<>>& index, std::string_view name) {
+  auto it = index.find(name);
+  return it == index.end() ? nullptr : it->second;
 }
 
 template <typename T>
@@ -28,16 +28,17 @@ std::vector<tir::PrimFunc*> Module::prim_funcs() const {
   return pointers(prim_funcs_);
 }
 Function* Module::find_function(std::string_view name) const {
-  return find(functions_, name);
+  return find(function_index_, name);
 }
 tir::PrimFunc* Module::find_prim_func(std::string_view name) const {
-  auto it = prim_func_index_.find(name);
-  return it == prim_func_index_.end() ? nullptr : it->second;
+  return find(prim_func_index_, name);
 }
 
 Function* Module::add_function(std::string name) {
   RELAXC_CHECK(find_function(name) == nullptr && find_prim_func(name) == nullptr, "two functions named " + name);
-  return functions_.emplace_back(std::make_unique<Function>(*context_, std::move(name))).get();
+  Function* added = functions_.emplace_back(std::make_unique<Function>(*context_, std::move(name))).get();
+  function_index_[added->name] = added;
+  return added;
 }
 
 tir::PrimFunc* Module::add_prim_func(tir::PrimFunc function) {
@@ -49,13 +50,25 @@ tir::PrimFunc* Module::add_prim_func(tir::PrimFunc function) {
 }
 
 void Module::remove_function(std::string_view name) {
-  std::erase_if(functions_, [&](const auto& function) { return function->name == name; });
+  std::string key(name);
+  function_index_.erase(key);
+  std::erase_if(functions_, [&](const auto& function) { return function->name == key; });
 }
 
 void Module::remove_prim_func(std::string_view name) {
   std::string key(name);
   prim_func_index_.erase(key);
   std::erase_if(prim_funcs_, [&](const auto& function) { return function->name == key; });
+}
+
+bool Module::remove_if(const std::function<bool(const std::string& name)>& gone) {
+  size_t before = functions_.size() + prim_funcs_.size();
+  auto leave = [&](const auto& entry) { return gone(entry.first); };
+  std::erase_if(function_index_, leave);
+  std::erase_if(prim_func_index_, leave);
+  std::erase_if(functions_, [&](const auto& function) { return function_index_.count(function->name) == 0; });
+  std::erase_if(prim_funcs_, [&](const auto& function) { return prim_func_index_.count(function->name) == 0; });
+  return functions_.size() + prim_funcs_.size() != before;
 }
 
 std::string Module::unique_name(std::string base) const {

@@ -31,6 +31,8 @@ class Module {
   tir::PrimFunc* add_prim_func(tir::PrimFunc function);
   void remove_function(std::string_view name);
   void remove_prim_func(std::string_view name);
+  /// Removes all functions and prim funcs for whose names `gone` holds, in one walk; true if there were any.
+  bool remove_if(const std::function<bool(const std::string& name)>& gone);
   /// `base`, or `base_1`, `base_2`, …: a name that nothing in the module has.
   std::string unique_name(std::string base) const;
 
@@ -41,6 +43,7 @@ class Module {
   std::shared_ptr<Sources> sources_ = std::make_shared<Sources>();
   std::vector<std::unique_ptr<Function>> functions_;
   std::vector<std::unique_ptr<tir::PrimFunc>> prim_funcs_;
+  std::map<std::string, Function*, std::less<>> function_index_;
   std::map<std::string, tir::PrimFunc*, std::less<>> prim_func_index_;
   mutable std::map<std::string, int> next_suffix_;  ///< keeps unique_name linear when one base is asked for often
 };

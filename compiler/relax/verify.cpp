@@ -6,6 +6,8 @@
 #include "compiler/relax/verify.h"
 
 #include <algorithm>
+#include <set>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "compiler/arith/visit.h"
@@ -28,8 +30,9 @@ class Verifier {
   }
 
  private:
+  /// The place is looked up for what is wrong only: it takes a walk over the source.
   void fail(const std::string& text) {
-    if (fault_.empty()) fault_ = text;
+    if (fault_.empty()) fault_ = at_ == nullptr ? text : text + ", at " + short_name(at_->location);
   }
   void check(bool holds, const std::string& text) {
     if (!holds) fail(text);
@@ -39,7 +42,7 @@ class Verifier {
                        : !op.callee.empty()                              ? "call of '" + op.callee + "'"
                                                                          : kind_name(op.kind);
     std::string value = op.results.empty() || op.results[0]->name.empty() ? "" : " '" + op.results[0]->name + "'";
-    return what + value + " at " + short_name(op.location);
+    return what + value;
   }
   static std::string kind_name(OpKind kind) {
     static constexpr const char* kNames[] = {
@@ -71,10 +74,14 @@ class Verifier {
   void value(const Value& value) {
     check(value.info != nullptr, "the value '" + value.name + "' has no struct info");
     if (value.info != nullptr) symbols_of_info(value.info, "'" + value.name + "'");
-    for (const Use& use : value.uses())
-      check(use.user != nullptr && use.user->operand(use.index) == &value,
-            "a use of '" + value.name + "' that its user does not know");
-    values_.insert(&value);
+    std::set<std::pair<uint32_t, uint32_t>> distinct;
+    for (const Use& use : value.uses()) {
+      bool known = use.user != nullptr && use.user->operand(use.index) == &value;
+      check(known, "a use of '" + value.name + "' that its user does not know");
+      if (known && !distinct.emplace(use.user->id, use.index).second)
+        fail("one use of '" + value.name + "' is counted twice");
+    }
+    values_.emplace(&value, value.uses().size());
   }
 
   void symbols_of_info(Info info, const std::string& where) {
@@ -86,17 +93,17 @@ class Verifier {
     for (size_t i = 0; i < op.operands().size(); ++i) {
       const Value* operand = op.operand(i);
       if (operand == nullptr) continue;
-      check(values_.count(operand) != 0, what + " uses '" + operand->name + "' where it does not exist");
-      const std::vector<Use>& uses = operand->uses();
-      bool known =
-          std::any_of(uses.begin(), uses.end(), [&](const Use& use) { return use.user == &op && use.index == i; });
-      check(known, what + " is missing in the uses of '" + operand->name + "'");
+      auto value = values_.find(operand);
+      check(value != values_.end(), what + " uses '" + operand->name + "' where it does not exist");
       if (!fault_.empty()) return;
+      // All uses are right and distinct: where there are enough of them, none is missing.
+      check(value->second-- > 0, what + " is missing in the uses of '" + operand->name + "'");
     }
   }
 
   void op(const Op& op, const Block& block) {
     std::string what = describe(op);
+    at_ = &op;
     operands(op, what);
     if (!fault_.empty()) return;
     purity(op, block, what);
@@ -242,7 +249,8 @@ class Verifier {
   const Function& function_;
   const std::set<std::string>& impure_;  ///< functions with effects
   std::string fault_;
-  std::unordered_set<const Value*> values_;
+  std::unordered_map<const Value*, size_t> values_;  ///< in scope, with the uses that have not been met
+  const Op* at_ = nullptr;
   std::unordered_set<const arith::Node*> symbols_;
 };
 

@@ -1,8 +1,11 @@
 // visit.cpp: children, expressions and rebuilding of statements.
 //
-// Depth of a statement tree is depth of nesting in the program, which the frontends bound, so recursion is safe here;
-// sequences are flat.
+// Depth of loops, branches and blocks is depth of nesting in the program, which the frontends bound, so recursion is
+// safe there. Scopes that reach to the end of a suite (lets, allocations, views) nest as often as there are values:
+// rebuilding walks down such a chain and up again in loops.
 #include "compiler/tir/visit.h"
+
+#include <variant>
 
 #include "compiler/tir/builder.h"
 
@@ -14,22 +17,81 @@ class Rebuild {
   Rebuild(Context& context, const Rewriter& rewriter) : context_(context), build_(context), rewriter_(rewriter) {}
 
   Stmt run(Stmt s) {
-    if (!s) return s;
-    Stmt rebuilt = visit(s, [&](const auto& node) { return again(s, node); });
-    return rebuilt && rewriter_.on_stmt ? rewriter_.on_stmt(rebuilt) : rebuilt;
+    std::vector<Link> chain;
+    while (s && descend(s, chain)) {
+    }
+    Stmt rebuilt = s ? replaced(visit(s, [&](const auto& node) { return again(s, node); })) : s;
+    for (; !chain.empty(); chain.pop_back()) {
+      Link& link = chain.back();
+      rebuilt = replaced(std::visit([&](auto& node) { return close(link.before, node, rebuilt); }, link.after));
+    }
+    return rebuilt;
   }
 
  private:
-  /// Copies the node, lets `fields` rewrite the copy, and keeps the old node if nothing changed.
-  Stmt again(Stmt s, const Seq& node) {
-    std::vector<Stmt> body;
-    bool changed = false;
-    for (Stmt child : node.body) {
-      body.push_back(run(child));
-      changed |= !(body.back() == child);
+  /// A statement whose last part is still to be rebuilt, and what it will be.
+  struct Link {
+    Stmt before;
+    std::variant<Seq, Let, Alloc, View> after;
+  };
+
+  /// Goes from `s` to the statement at its end, if it has one; false if it is no link.
+  bool descend(Stmt& s, std::vector<Link>& chain) {
+    if (const auto* seq = s.as<Seq>()) {
+      if (seq->body.empty()) return false;
+      Seq to = *seq;
+      for (size_t i = 0; i + 1 < to.body.size(); ++i) to.body[i] = run(to.body[i]);
+      chain.push_back({s, std::move(to)});
+      s = seq->body.back();
+    } else if (const auto* let = s.as<Let>()) {
+      Let to = *let;
+      expr(to.value);
+      chain.push_back({s, std::move(to)});
+      s = let->body;
+    } else if (const auto* alloc = s.as<Alloc>()) {
+      Alloc to = *alloc;
+      buffer(to.buffer);
+      chain.push_back({s, std::move(to)});
+      s = alloc->body;
+    } else if (const auto* view = s.as<View>()) {
+      View to = *view;
+      buffer(to.buffer), buffer(to.base), expr(to.byte_offset);
+      chain.push_back({s, std::move(to)});
+      s = view->body;
+    } else {
+      return false;
     }
-    return changed ? build_.seq(std::move(body)) : s;
+    return true;
   }
+
+  Stmt close(Stmt before, Seq& to, Stmt last) {
+    to.body.back() = last;
+    return to.body == before.as<Seq>()->body ? before : build_.seq(std::move(to.body));
+  }
+  Stmt close(Stmt before, Let& to, Stmt body) {
+    const Let& node = *before.as<Let>();
+    to.body = body;
+    return finish(before, std::move(to), to.value == node.value && to.body == node.body);
+  }
+  Stmt close(Stmt before, Alloc& to, Stmt body) {
+    const Alloc& node = *before.as<Alloc>();
+    to.body = body;
+    return finish(before, std::move(to), to.buffer == node.buffer && to.body == node.body);
+  }
+  Stmt close(Stmt before, View& to, Stmt body) {
+    const View& node = *before.as<View>();
+    to.body = body;
+    bool same = to.buffer == node.buffer && to.base == node.base && to.byte_offset == node.byte_offset;
+    return finish(before, std::move(to), same && to.body == node.body);
+  }
+
+  Stmt replaced(Stmt s) { return s && rewriter_.on_stmt ? rewriter_.on_stmt(s) : s; }
+
+  Stmt again(Stmt s, const Seq&) { return s; }  // empty
+  Stmt again(Stmt, const Let&) { RELAXC_UNREACHABLE("a link"); }
+  Stmt again(Stmt, const Alloc&) { RELAXC_UNREACHABLE("a link"); }
+  Stmt again(Stmt, const View&) { RELAXC_UNREACHABLE("a link"); }
+  /// Each copies the node, rewrites the copy, and keeps the old node if nothing changed.
   Stmt again(Stmt s, const For& node) {
     For to = node;
     expr(to.min), expr(to.extent), stmt(to.body);
@@ -47,22 +109,6 @@ class Rebuild {
     expr(to.condition), stmt(to.then_body), stmt(to.else_body);
     bool same = to.condition == node.condition && to.then_body == node.then_body && to.else_body == node.else_body;
     return finish(s, std::move(to), same);
-  }
-  Stmt again(Stmt s, const Let& node) {
-    Let to = node;
-    expr(to.value), stmt(to.body);
-    return finish(s, std::move(to), to.value == node.value && to.body == node.body);
-  }
-  Stmt again(Stmt s, const Alloc& node) {
-    Alloc to = node;
-    buffer(to.buffer), stmt(to.body);
-    return finish(s, std::move(to), to.buffer == node.buffer && to.body == node.body);
-  }
-  Stmt again(Stmt s, const View& node) {
-    View to = node;
-    buffer(to.buffer), buffer(to.base), expr(to.byte_offset), stmt(to.body);
-    bool same = to.buffer == node.buffer && to.base == node.base && to.byte_offset == node.byte_offset;
-    return finish(s, std::move(to), same && to.body == node.body);
   }
   Stmt again(Stmt s, const Store& node) {
     Store to = node;

@@ -4,6 +4,7 @@
 // stays if it has an effect, if a result is used, or if it binds a symbol that
 // something that stays mentions. Symbols are used by struct info, not by operands, so they are counted apart from the
 // use-lists. Then private functions and prim funcs that no public one reaches go.
+#include <unordered_map>
 #include <unordered_set>
 
 #include "compiler/relax/effects.h"
@@ -22,6 +23,8 @@ class Sweep {
   Changed run() {
     size_t before = ops_of(function_.body(), true).size();
     look_through_tuples();
+    for (Op* op : ops_of(function_.body(), true))
+      for (arith::Var var : op->binds) binders_[var].push_back(op);
     mark_region(function_.body());
     // Dead ops may use each other; what is dead is dropped from users to producers.
     std::vector<Op*> ops = ops_of(function_.body(), true);
@@ -68,25 +71,20 @@ class Sweep {
       for (auto it = block->ops.rbegin(); it != block->ops.rend(); ++it)
         if (stays(**it)) mark(**it);
     drain();
-    // A symbol's binder becomes live when something live mentions the symbol.
-    bool more = true;
-    while (more) {
-      more = false;
-      for (Op* op : ops_of(region, false)) {
-        bool binds = false;
-        for (arith::Var var : op->binds) binds |= symbols_.count(var) != 0;
-        if (binds && live_.count(op) == 0) mark(*op), more = true;
-      }
-      drain();
-    }
   }
 
   void mark_value(Value& value) {
     if (value.op != nullptr) mark(*value.op);
     if (value.info != nullptr) mark_symbols(value.info);
   }
+  /// A symbol's binder becomes live when something live mentions the symbol.
   void mark_symbols(Info info) {
-    for (arith::Var var : symbols_of(info)) symbols_.insert(var);
+    for (arith::Var var : symbols_of(info)) {
+      if (!symbols_.insert(var).second) continue;
+      auto binders = binders_.find(var);
+      if (binders == binders_.end()) continue;
+      for (Op* op : binders->second) mark(*op);
+    }
   }
   void mark(Op& op) {
     if (live_.insert(&op).second) waiting_.push_back(&op);
@@ -107,56 +105,38 @@ class Sweep {
   const std::set<std::string>& impure_;
   std::unordered_set<Op*> live_;
   std::unordered_set<Expr> symbols_;
+  std::unordered_map<Expr, std::vector<Op*>> binders_;
   std::vector<Op*> waiting_;
 };
 
-/// Names of functions and prim funcs that public ones reach.
-class Reach {
- public:
-  explicit Reach(Module& module) : module_(module) {
-    for (Function* function : module.functions())
-      if (!function->is_private) visit(*function);
-    for (tir::PrimFunc* function : module.prim_funcs())
-      if (!function->is_private) visit(*function);
+/// Names of functions and prim funcs that public ones reach. Chains of calls may be long, so what was found waits.
+std::unordered_set<std::string> reached(Module& module) {
+  std::unordered_set<std::string> names;
+  std::vector<std::string> waiting;
+  auto reach = [&](const std::string& name) {
+    if (!name.empty() && names.insert(name).second) waiting.push_back(name);
+  };
+  for (Function* function : module.functions())
+    if (!function->is_private) reach(function->name);
+  for (tir::PrimFunc* function : module.prim_funcs())
+    if (!function->is_private) reach(function->name);
+  while (!waiting.empty()) {
+    std::string name = std::move(waiting.back());
+    waiting.pop_back();
+    if (Function* function = module.find_function(name))
+      for (Op* op : ops_of(function->body(), true)) reach(op->callee);
+    if (tir::PrimFunc* function = module.find_prim_func(name))
+      tir::for_each_stmt(function->body, [&](tir::Stmt s) {
+        if (const auto* invoke = s.as<tir::Invoke>()) reach(invoke->callee);
+      });
   }
-
-  bool has(const std::string& name) const { return names_.count(name) != 0; }
-
- private:
-  void visit(Function& function) {
-    if (!names_.insert(function.name).second) return;
-    for (Op* op : ops_of(function.body(), true)) call(op->callee);
-  }
-  void visit(tir::PrimFunc& function) {
-    if (!names_.insert(function.name).second) return;
-    tir::for_each_stmt(function.body, [&](tir::Stmt s) {
-      if (const auto* invoke = s.as<tir::Invoke>()) call(invoke->callee);
-    });
-  }
-  void call(const std::string& name) {
-    if (name.empty()) return;
-    if (Function* function = module_.find_function(name)) visit(*function);
-    if (tir::PrimFunc* function = module_.find_prim_func(name)) visit(*function);
-  }
-
-  Module& module_;
-  std::unordered_set<std::string> names_;
-};
+  return names;
+}
 
 Changed remove_unreached(Module& module) {
-  Reach reach(module);
-  Changed changed = Changed::kNo;
-  for (Function* function : module.functions())
-    if (!reach.has(function->name)) {
-      module.remove_function(std::string(function->name));
-      changed = Changed::kYes;
-    }
-  for (tir::PrimFunc* function : module.prim_funcs())
-    if (!reach.has(function->name)) {
-      module.remove_prim_func(std::string(function->name));
-      changed = Changed::kYes;
-    }
-  return changed;
+  std::unordered_set<std::string> names = reached(module);
+  return module.remove_if([&](const std::string& name) { return names.count(name) == 0; }) ? Changed::kYes
+                                                                                           : Changed::kNo;
 }
 
 }  // namespace

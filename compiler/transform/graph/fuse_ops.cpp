@@ -86,6 +86,7 @@ class Grouping {
     KernelShape shape;
     int32_t post_dominator = kExit;
     int32_t depth = 0;
+    int32_t jump = kExit;  ///< a post-dominator further on, for long ways (Myers 1983: skew-binary jumps)
     std::vector<int32_t> users;
     bool escapes = false;  ///< used by something that is no node
   };
@@ -96,7 +97,7 @@ class Grouping {
     for (Op* op : block_.ops) {
       if (op->kind != OpKind::kCallTir || op->results.size() != 1 || !op->binds.empty()) continue;
       const tir::PrimFunc* function = module_.find_prim_func(op->callee);
-      Node node{op, function, analysis::classify(*function), kExit, 0, {}, false};
+      Node node{op, function, analysis::classify(*function), kExit, 0, kExit, {}, false};
       index_[op] = count();
       nodes_.push_back(std::move(node));
     }
@@ -122,14 +123,21 @@ class Grouping {
       int32_t common = node.escapes || node.users.empty() ? kExit : node.users[0];
       for (int32_t user : node.users) common = meet(common, user);
       node.post_dominator = common;
-      node.depth = common == kExit ? 1 : nodes_[common].depth + 1;
+      node.depth = depth(common) + 1;
+      bool even = depth(common) - depth(jump(common)) == depth(jump(common)) - depth(jump(jump(common)));
+      node.jump = even ? jump(jump(common)) : common;
     }
   }
+  int32_t depth(int32_t i) const { return i == kExit ? 0 : nodes_[i].depth; }
+  int32_t jump(int32_t i) const { return i == kExit ? kExit : nodes_[i].jump; }
+  /// The first common post-dominator, in O(log n) steps.
   int32_t meet(int32_t a, int32_t b) const {
+    if (depth(a) < depth(b)) std::swap(a, b);
+    while (depth(a) > depth(b)) a = depth(jump(a)) >= depth(b) ? jump(a) : nodes_[a].post_dominator;
     while (a != b) {
-      if (a == kExit || b == kExit) return kExit;
-      if (nodes_[a].depth < nodes_[b].depth) std::swap(a, b);
-      a = nodes_[a].post_dominator;
+      bool far = jump(a) != jump(b);
+      a = far ? jump(a) : nodes_[a].post_dominator;
+      b = far ? jump(b) : nodes_[b].post_dominator;
     }
     return a;
   }
@@ -155,11 +163,11 @@ class Grouping {
     for (int32_t i : path) unite(from, i);
   }
 
-  /// The nodes on paths from `from` to its post-dominator, both left out.
+  /// The nodes on paths from `from` to its post-dominator, both left out; no more of them than make a group too large.
   std::vector<int32_t> between(int32_t from, int32_t to) {
     std::vector<int32_t> waiting = nodes_[from].users, found;
     std::unordered_set<int32_t> seen;
-    while (!waiting.empty()) {
+    while (!waiting.empty() && found.size() <= kMostMembers) {
       int32_t i = waiting.back();
       waiting.pop_back();
       if (i == to || !seen.insert(i).second) continue;
