@@ -8,6 +8,7 @@
 #include <iterator>
 #include <set>
 
+#include "compiler/driver/custom_ops.h"
 #include "compiler/driver/weights.h"
 #include "frontends/relax/parser.h"
 #include "frontends/weights/bind.h"
@@ -95,10 +96,18 @@ Result<relax::Module> read_input(const Options& options, const relax::OpTable& o
       return diag.error(nullptr, Kind::usage, "--params is for text programs; an ONNX model names its own weights");
     frontend::ImportOptions import;
     import.dims = options.dims;
+    import.keep_initializers_as_inputs = options.keep_initializers_as_inputs;
+    import.allow_external_outside = options.allow_external_outside;
+    std::vector<std::string> declared;
+    RELAXC_TRY(import.custom_ops, read_custom_ops(options.custom_ops, diag, declared));
     RELAXC_TRY(relax::Module module, frontend::import_onnx(options.input, import, ops, diag, &files));
+    files.insert(files.end(), declared.begin(), declared.end());
     apply_states(module, options);
     return module;
   }
+  if (!options.custom_ops.empty() || options.keep_initializers_as_inputs || options.allow_external_outside)
+    return diag.error(nullptr, Kind::usage,
+                      "--custom-op, --keep-initializers-as-inputs and --allow-external-outside are for ONNX models");
   RELAXC_TRY(std::string text, text_of(options.input, diag));
   files.push_back(options.input);
   std::vector<std::string> params_files;

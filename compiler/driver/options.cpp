@@ -120,6 +120,16 @@ void add_model_flags(CLI::App& app, Options& o) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->type_name("FILE");
+  app.add_option(
+         "--custom-op", o.custom_ops,
+         "an operator of ONNX that is a C function of yours: my.ops::Foo='[n, c] -> [n, 2 * c]', or a JSON file")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->type_name("NAME=RULE|FILE");
+  app.add_flag("--keep-initializers-as-inputs", o.keep_initializers_as_inputs,
+               "inputs of an ONNX model that have a default stay inputs");
+  app.add_flag("--allow-external-outside", o.allow_external_outside,
+               "weights of an ONNX model may lie outside of its folder");
   app.add_option_function<std::string>(
          "--check",
          [&](const std::string& format) { o.check = format == "json" ? CheckFormat::kJson : CheckFormat::kText; },

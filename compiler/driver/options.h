@@ -32,7 +32,9 @@ struct Options {
   CheckFormat check = CheckFormat::kNone;
   std::vector<frontend::DimOverride> dims;
   std::vector<State> states;
-  std::vector<std::string> params;  ///< files of weights
+  std::vector<std::string> params;      ///< files of weights
+  std::vector<std::string> custom_ops;  ///< see custom_ops.h
+  bool keep_initializers_as_inputs = false, allow_external_outside = false;
   PassOptions passes;
   std::string runtime;  ///< runtime-lite's library, for shared libraries
 

@@ -14,6 +14,7 @@ Result<relax::Module> import_onnx(const std::string& path, const ImportOptions& 
   module.name = std::filesystem::path(path).stem().string();
   Location where = module.sources().at(FileOrigin{path});
   RELAXC_TRY(LoadedModel model, load_model(path, where, diag));
+  if (options.allow_external_outside) model.files->allow_outside();
   Status imported = GraphImporter(model, options, module, table, diag).run();
   if (files != nullptr) *files = model.files->paths();
   if (!imported) return diag.failed();

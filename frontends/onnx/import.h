@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "compiler/relax/op_def.h"
+#include "frontends/onnx/custom_op.h"
 
 namespace relaxc::frontend {
 
@@ -25,6 +26,10 @@ struct DimOverride {
 
 struct ImportOptions {
   std::vector<DimOverride> dims;
+  /// Operators that the user declares; they take precedence over ours.
+  std::vector<CustomOp> custom_ops;
+  /// External data may lie outside of the model's folder.
+  bool allow_external_outside = false;
   /// Inputs that also have an initializer (a default): false makes them constants, true parameters.
   bool keep_initializers_as_inputs = false;
 };

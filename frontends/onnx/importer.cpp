@@ -170,18 +170,25 @@ void GraphImporter::convert(const NodeProto& proto, int number) {
   for (const std::string& output : proto.output())
     if (!output.empty() && scope_->slots.count(output) != 0)
       diag.error(where, Kind::redefinition, "output '{}' is the name of another value already", output);
-  const onnx::FunctionProto* function = find_function(proto);
+  const CustomOp* custom = find_custom(proto);
+  const onnx::FunctionProto* function = custom != nullptr ? nullptr : find_function(proto);
   const Converter* converter = function != nullptr ? nullptr : converters_.find(domain, proto.op_type());
   Node node(*this, proto, version, where);
   Location before = builder_->location;
   builder_->location = where;
   size_t errors = diag.error_count();
   bool ready = operands_ready(proto, where), done = false;
-  if (function == nullptr && version == 0) {
+  if (custom != nullptr) {
+    done = ready && convert_custom_op(*custom, node);
+  } else if (function == nullptr && version == 0) {
     diag.error(where, Kind::malformed_model, "the {} imports no opset of domain '{}'",
                calls_.empty() ? "model" : "function", domain.empty() ? "ai.onnx" : domain);
   } else if (function == nullptr && converter == nullptr) {
-    diag.error(where, Kind::unknown_operator, "there is no converter for this operator");
+    diag.error(where, Kind::unknown_operator,
+               "there is no converter for this operator; --custom-op '{}::{}=* -> like(0)' makes it a call of a C "
+               "function, with "
+               "a rule that says what its results are",
+               domain.empty() ? "ai.onnx" : domain, proto.op_type());
   } else if (ready) {
     done = bool(function != nullptr ? call_function(*function, node) : convert_with(*converter, node));
   }

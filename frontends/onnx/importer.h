@@ -101,6 +101,7 @@ class GraphImporter {
   bool operands_ready(const onnx::NodeProto& node, Location where);
   Status convert_with(const Converter& converter, Node& node);
   Status call_function(const onnx::FunctionProto& function, Node& node);
+  const CustomOp* find_custom(const onnx::NodeProto& node) const;
   const onnx::FunctionProto* find_function(const onnx::NodeProto& node) const;
   void fail_outputs(const onnx::NodeProto& node);
   void check_declared(const onnx::ValueInfoProto& declared, bool output);

@@ -85,6 +85,12 @@ std::vector<int> GraphImporter::order(const RepeatedPtrField<NodeProto>& nodes) 
   return order;
 }
 
+const CustomOp* GraphImporter::find_custom(const NodeProto& node) const {
+  for (const CustomOp& custom : options_.custom_ops)
+    if (custom.name == node.op_type() && custom.domain == domain_of(node.domain())) return &custom;
+  return nullptr;
+}
+
 const onnx::FunctionProto* GraphImporter::find_function(const NodeProto& node) const {
   for (const onnx::FunctionProto& function : model_.proto->functions())
     if (function.name() == node.op_type() && domain_of(function.domain()) == domain_of(node.domain()) &&

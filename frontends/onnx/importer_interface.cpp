@@ -125,7 +125,7 @@ Status GraphImporter::parameters(const GraphProto& graph) {
   for (const auto& tensor : graph.initializer()) initialized.insert(tensor.name());
   bool ok = true;
   for (const ValueInfoProto& input : graph.input()) {
-    if (initialized.count(input.name()) != 0) continue;
+    if (initialized.count(input.name()) != 0 && !options_.keep_initializers_as_inputs) continue;
     Result<Slot> slot = parameter(input.type(), input.name());
     ok = ok && bool(slot);
     define(input.name(), slot ? *std::move(slot) : Slot{nullptr, std::nullopt, true}, file_);
@@ -149,7 +149,9 @@ Status GraphImporter::unused_overrides() {
 }
 
 void GraphImporter::initializers(const GraphProto& graph) {
+  bool open = scope_->parent == nullptr && options_.keep_initializers_as_inputs;
   for (const onnx::TensorProto& tensor : graph.initializer()) {
+    if (open && scope_->slots.count(tensor.name()) != 0) continue;  // its input is a parameter
     if (tensor.data_type() == onnx::TensorProto::STRING) {
       std::optional<Slot> strings = tensor_strings(*builder_, tensor);
       if (!strings)

@@ -72,10 +72,10 @@ Result<std::shared_ptr<const relax::MappedFile>> ModelFiles::external(const std:
   if (location.empty() || location.find('\0') != std::string::npos)
     return diag.error(where, Kind::missing_data, "external data names no file");
   bool climbs = std::find(relative.begin(), relative.end(), "..") != relative.end();
-  if (relative.is_absolute() || climbs)
+  if (!outside_ && (relative.is_absolute() || climbs))
     return diag.error(where, Kind::missing_data,
                       "external data '{}' is outside of the model's folder; the path must be relative to it and may "
-                      "not contain '..'",
+                      "not contain '..', unless --allow-external-outside is given",
                       location);
   fs::path folder = fs::path(path_).parent_path();
   if (folder.empty()) folder = ".";
@@ -84,9 +84,11 @@ Result<std::shared_ptr<const relax::MappedFile>> ModelFiles::external(const std:
   fs::path real_file = fs::canonical(folder / relative, code);
   if (code)
     return diag.error(where, Kind::missing_data, "cannot read external data '{}': {}", location, code.message());
-  if (!inside(real_file, real_folder))
-    return diag.error(where, Kind::missing_data, "external data '{}' is a link to '{}', outside of the model's folder",
-                      location, real_file.string());
+  if (!outside_ && !inside(real_file, real_folder))
+    return diag.error(
+        where, Kind::missing_data,
+        "external data '{}' is a link to '{}', outside of the model's folder; --allow-external-outside permits that",
+        location, real_file.string());
   RELAXC_TRY(std::shared_ptr<const relax::MappedFile> file,
              relax::map_file((folder / relative).lexically_normal().string(), where, diag));
   external_[location] = file;

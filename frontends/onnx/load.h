@@ -18,10 +18,14 @@ class ModelFiles {
   ModelFiles(std::string path, std::shared_ptr<const relax::MappedFile> model)
       : path_(std::move(path)), model_(std::move(model)) {}
 
+  /// Lets external data lie anywhere.
+  void allow_outside() { outside_ = true; }
+
   const std::string& path() const { return path_; }
   const std::shared_ptr<const relax::MappedFile>& model() const { return model_; }
   /// The file at `location`, relative to the model's folder. Refuses absolute paths, "..", and symbolic links that
-  /// lead out of the folder: a model must not read what lies elsewhere on the machine that compiles it.
+  /// lead out of the folder, unless it is allowed: a model must not read what lies elsewhere on the machine that
+  /// compiles it.
   Result<std::shared_ptr<const relax::MappedFile>> external(const std::string& location, Location where,
                                                             Diagnostics& diag);
   /// The model and every external file read so far, in path order.
@@ -29,6 +33,7 @@ class ModelFiles {
 
  private:
   std::string path_;
+  bool outside_ = false;
   std::shared_ptr<const relax::MappedFile> model_;
   std::map<std::string, std::shared_ptr<const relax::MappedFile>> external_;
 };
