@@ -1,5 +1,6 @@
 // values_test.cpp: shapes and scalars as values, through calls, branches, loops and casts, on the whole road.
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "tests/e2e/road.h"
 
@@ -76,4 +77,27 @@ TEST_CASE("what a cast pins is the interface, and each guard names what it found
 }
 
 }  // namespace
+
+TEST_CASE("integers of less than a byte wrap at their own width, in every pair of values") {
+  Road road("tests/e2e/programs/narrow_integers.relax");
+  const DType kTypes[] = {DType::i(4), DType::u(4), DType::i(2), DType::u(2)};
+  for (uint32_t entry = 0; entry < 4; ++entry) {
+    int bits = kTypes[entry].bits;
+    double least = kTypes[entry].is_int() ? -(1 << (bits - 1)) : 0;
+    std::vector<double> x, y;
+    for (int pair = 0; pair < 1 << (2 * bits); ++pair) {
+      x.push_back(least + pair % (1 << bits));
+      y.push_back(least + pair / (1 << bits));
+    }
+    auto count = static_cast<int64_t>(x.size());
+    std::vector<HostTensor> results =
+        road.run({tensor(kTypes[entry], {count}, x), tensor(kTypes[entry], {count}, y)}, entry);
+    std::vector<double> sums = values_of(results[0]);
+    for (size_t i = 0; i < sums.size(); ++i) {
+      double range = 1 << bits, sum = x[i] + y[i];
+      CHECK(sums[i] == sum - std::floor((sum - least) / range) * range);
+    }
+  }
+}
+
 }  // namespace relaxc::e2e

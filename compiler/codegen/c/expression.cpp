@@ -245,7 +245,10 @@ std::string Expressions::call(const Call& n) {
     case Intrinsic::k_bitwise_xor:
       return fmt::format("({})({} ^ {})", value_type(dtype), a, b());
     case Intrinsic::k_bitwise_not:
-      return dtype.is_bool() ? "!" + a : fmt::format("({})~{}", value_type(dtype), a);
+      if (dtype.is_bool()) return "!" + a;
+      if (dtype.is_uint() && dtype.bits < 8)  // a byte holds more than the type
+        return fmt::format("({})(~{} & {})", value_type(dtype), a, (1 << dtype.bits) - 1);
+      return fmt::format("({})~{}", value_type(dtype), a);
     case Intrinsic::k_shift_left:
       return fmt::format("{}({}, {})", helper("shl_" + s), a, b());
     case Intrinsic::k_shift_right:

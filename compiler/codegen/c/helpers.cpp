@@ -15,27 +15,29 @@
 namespace relaxc::codegen_c {
 namespace {
 
-/// `{T}` is the C type, `{U}` its unsigned partner, `{S}` the suffix, `{BITS}` the width.
+/// `{T}` is the C type, `{U}` its unsigned partner, `{W}` an unsigned type without promotion, `{S}` the suffix,
+/// `{BITS}` the width, `{MASK}` as many ones. `{O}` and `{C}` stand around a `{W}` of which the width is kept, as a
+/// `{T}`.
 struct Template {
   std::string_view name;  ///< the part before "_<suffix>"
   std::string_view text;
 };
 
 constexpr Template kTemplates[] = {
-    {"add", "static inline {T} rlx_add_{S}({T} a, {T} b) {{ return ({T})(({W})a + ({W})b); }}\n"},
-    {"sub", "static inline {T} rlx_sub_{S}({T} a, {T} b) {{ return ({T})(({W})a - ({W})b); }}\n"},
-    {"mul", "static inline {T} rlx_mul_{S}({T} a, {T} b) {{ return ({T})(({W})a * ({W})b); }}\n"},
+    {"add", "static inline {T} rlx_add_{S}({T} a, {T} b) {{ return {O}({W})a + ({W})b{C}; }}\n"},
+    {"sub", "static inline {T} rlx_sub_{S}({T} a, {T} b) {{ return {O}({W})a - ({W})b{C}; }}\n"},
+    {"mul", "static inline {T} rlx_mul_{S}({T} a, {T} b) {{ return {O}({W})a * ({W})b{C}; }}\n"},
     {"div",
      "static inline {T} rlx_div_{S}({T} a, {T} b) {{\n"
      "  if (b == 0) return 0;\n"
-     "  return b == ({T})-1 ? ({T})(0 - ({W})a) : ({T})(a / b);\n}}\n"},
+     "  return b == ({T})-1 ? {O}0 - ({W})a{C} : ({T})(a / b);\n}}\n"},
     {"mod", "static inline {T} rlx_mod_{S}({T} a, {T} b) {{ return b == 0 || b == ({T})-1 ? 0 : ({T})(a % b); }}\n"},
     {"udiv", "static inline {T} rlx_udiv_{S}({T} a, {T} b) {{ return b == 0 ? 0 : ({T})(a / b); }}\n"},
     {"umod", "static inline {T} rlx_umod_{S}({T} a, {T} b) {{ return b == 0 ? 0 : ({T})(a % b); }}\n"},
     {"floordiv",
      "static inline {T} rlx_floordiv_{S}({T} a, {T} b) {{\n"
      "  if (b == 0) return 0;\n"
-     "  if (b == ({T})-1) return ({T})(0 - ({W})a);\n"
+     "  if (b == ({T})-1) return {O}0 - ({W})a{C};\n"
      "  return ({T})(a / b - (a % b != 0 && (a % b < 0) != (b < 0)));\n}}\n"},
     {"floormod",
      "static inline {T} rlx_floormod_{S}({T} a, {T} b) {{\n"
@@ -45,10 +47,10 @@ constexpr Template kTemplates[] = {
     {"max", "static inline {T} rlx_max_{S}({T} a, {T} b) {{ return a > b ? a : b; }}\n"},
     {"fmin", "static inline {T} rlx_fmin_{S}({T} a, {T} b) {{ return a < b || a != a ? a : b; }}\n"},
     {"fmax", "static inline {T} rlx_fmax_{S}({T} a, {T} b) {{ return a > b || a != a ? a : b; }}\n"},
-    {"abs", "static inline {T} rlx_abs_{S}({T} a) {{ return a < 0 ? ({T})(0 - ({W})a) : a; }}\n"},
+    {"abs", "static inline {T} rlx_abs_{S}({T} a) {{ return a < 0 ? {O}0 - ({W})a{C} : a; }}\n"},
     {"shl",
      "static inline {T} rlx_shl_{S}({T} a, {T} b) {{\n"
-     "  return ({U})b < {BITS} ? ({T})(({W})a << ({U})b) : 0;\n}}\n"},
+     "  return ({U})b < {BITS} ? {O}({W})a << ({U})b{C} : 0;\n}}\n"},
     {"ushr", "static inline {T} rlx_ushr_{S}({T} a, {T} b) {{ return b < {BITS} ? ({T})(a >> b) : 0; }}\n"},
     {"shr",
      "static inline {T} rlx_shr_{S}({T} a, {T} b) {{\n"
@@ -66,11 +68,11 @@ constexpr Template kTemplates[] = {
      "  return x >= {LIMIT} ? {HIGH} : ({T})x;\n}}\n"},
     {"popcount",
      "static inline {T} rlx_popcount_{S}({T} a) {{\n"
-     "  {U} x = ({U})a;\n  int n = 0;\n"
+     "  {U} x = ({U})(({U})a & {MASK});\n  int n = 0;\n"
      "  for (; x != 0; x = ({U})(x & (x - 1))) n++;\n  return ({T})n;\n}}\n"},
     {"clz",
      "static inline {T} rlx_clz_{S}({T} a) {{\n"
-     "  {U} x = ({U})a;\n  int n = {BITS};\n"
+     "  {U} x = ({U})(({U})a & {MASK});\n  int n = {BITS};\n"
      "  for (; x != 0; x = ({U})(x >> 1)) n--;\n  return ({T})n;\n}}\n"},
 };
 
@@ -231,7 +233,15 @@ std::string instantiate(const Template& form, DType dtype) {
     for (int i = 0; i < bits - (sign ? 1 : 0); ++i) bound *= 2;
     limit = fmt::format("{:.1f}", bound);
   }
-  return fmt::format(fmt::runtime(form.text), fmt::arg("T", type), fmt::arg("U", unsigned_type), fmt::arg("W", wide),
+  std::string open = fmt::format("({})(", type), close = ")", mask = fmt::format("({})-1", unsigned_type);
+  if (bits < 8) {  // a byte holds more than the type
+    mask = fmt::format("{}u", (1 << bits) - 1);
+    int sign = dtype.is_int() ? 1 << (bits - 1) : 0;
+    open = fmt::format("({})((((", type);
+    close = fmt::format(") & {}) ^ {}u) - {}u)", mask, sign, sign);
+  }
+  return fmt::format(fmt::runtime(form.text), fmt::arg("O", open), fmt::arg("C", close), fmt::arg("MASK", mask),
+                     fmt::arg("T", type), fmt::arg("U", unsigned_type), fmt::arg("W", wide),
                      fmt::arg("S", suffix(dtype)), fmt::arg("BITS", bits), fmt::arg("LOW", low), fmt::arg("HIGH", high),
                      fmt::arg("LIMIT", limit));
 }
