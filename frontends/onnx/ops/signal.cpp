@@ -183,13 +183,18 @@ Status dft(Node& node) {
   return node.set(0, reshape(node, y, std::move(result)));
 }
 
-/// Frames of a signal [B, L, 1 or 2], each weighted by the window and transformed: [B, frames, bins, 2].
+/// Frames of a signal [B, L, 1 or 2], each weighted by the window and transformed: [B, frames, bins, 2]. Exporters
+/// leave the last dim of real signals out.
 Status stft(Node& node) {
   Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * signal, node.input(0));
+  if (signal->shape().size() == 2) {
+    RELAXC_TRY(signal, node.call("expand_dims", {signal}, {{"axis", Ints{2}}}));
+  }
   const std::vector<Expr> dims = signal->shape();
   if (dims.size() != 3)
-    return node.error(Kind::rank_mismatch, "the signal must have 3 dims, found {}", relax::to_string(signal->info));
+    return node.error(Kind::rank_mismatch, "the signal must have 2 or 3 dims, found {}",
+                      relax::to_string(signal->info));
   RELAXC_TRY(Expr step, integer(node, 1));
   RELAXC_TRY(Value * window, node.optional_input(2));
   Expr length = window != nullptr ? window->shape().at(0) : dims[1];
