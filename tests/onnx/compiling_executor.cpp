@@ -91,14 +91,14 @@ class CompilingExecutor : public Executor {
     fs::remove_all(folder_, ignored);
   }
 
-  std::unique_ptr<Prepared> prepare(const std::string& model, std::string& fault) override {
+  std::unique_ptr<Prepared> prepare(const std::string& model, bool lend, std::string& fault) override {
     std::string stem = fmt::format("m{}", count_++);
     std::unique_ptr<LoadedModel> llvm = make(model, stem + "_llvm", ".so", fault), c;
     if (llvm != nullptr && options_.c_backend) {
       c = make(model, stem + "_c", ".c", fault);
       if (c == nullptr) return nullptr;
     }
-    return llvm == nullptr ? nullptr : std::make_unique<Compiled>(std::move(llvm), std::move(c), options_.lend);
+    return llvm == nullptr ? nullptr : std::make_unique<Compiled>(std::move(llvm), std::move(c), lend);
   }
 
  private:

@@ -21,8 +21,9 @@ class Prepared {
 class Executor {
  public:
   virtual ~Executor() = default;
-  /// Imports (and compiles) the model; null with `fault` set if that is not possible.
-  virtual std::unique_ptr<Prepared> prepare(const std::string& model, std::string& fault) = 0;
+  /// Imports (and compiles) the model, and lends it memory while it runs if `lend`; null with `fault` set if that is
+  /// not possible.
+  virtual std::unique_ptr<Prepared> prepare(const std::string& model, bool lend, std::string& fault) = 0;
 };
 
 /// Runs modules op by op, each by its meaning; `compile`: definitions are compiled for this machine instead of being
@@ -33,7 +34,6 @@ struct CompileOptions {
   std::string level = "2";  ///< -O
   std::string cpu;          ///< --mcpu
   bool c_backend = false;   ///< also through C, and compare
-  bool lend = false;        ///< with an allocator
   std::string runtime;      ///< librelax_rt.a
   std::string include;      ///< runtime-lite/include
 };

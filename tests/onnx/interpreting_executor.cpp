@@ -40,7 +40,7 @@ class InterpretingExecutor : public Executor {
  public:
   explicit InterpretingExecutor(bool compile) : compile_(compile) {}
 
-  std::unique_ptr<Prepared> prepare(const std::string& model, std::string& fault) override {
+  std::unique_ptr<Prepared> prepare(const std::string& model, bool, std::string& fault) override {
     Diagnostics diag;
     Result<relax::Module> module = frontend::import_onnx(model, {}, ops_, diag);
     if (!module) {

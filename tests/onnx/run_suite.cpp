@@ -1,15 +1,14 @@
-// run_suite.cpp: runs ONNX's backend tests and whole models, and holds them to a list.
+// run_suite.cpp: runs ONNX's backend tests and whole models, in one of several forms, and holds them to a list.
 //
 // One process for all of them: most take a millisecond, and a thousand starts of a program would take longer than the
-// tests. supported.txt names the tests that must pass; one that is listed and fails, or is listed and cannot be found
-// although its suite is there, fails the run. --all runs the others too and says why each fails; --update lists those
-// that pass; --jit compiles definitions instead of interpreting them; --symbolic takes the sizes of all inputs away, so
-// that one program must serve every size (symbolic.h).
+// tests. Every test must pass but those that the list excepts (exceptions.h); those must not, so that the list says
+// what is true. Models are interpreted, unless --compile says the level at which they go the whole road; --jit compiles
+// definitions instead of interpreting them; --symbolic takes the sizes of all inputs away, so that one program must
+// serve every size (symbolic.h); --c goes through C as well and compares the bits.
 //
-// Usage: onnx_suite [--all] [--jit] [--symbolic] [--update] [--only SUBSTRING] [--shard K/N] [--compile LEVEL [--cpu
-// CPU] [--c] [--lend]] LIST SUITE=FOLDER… Without --compile models are interpreted; --lend gives compiled ones an
-// allocator. --shard runs every N-th test, so that several processes can share the work. A suite whose folder is
-// missing is skipped, and said so: models and test data do not belong to this repository.
+// Usage: onnx_suite [--jit] [--symbolic] [--only SUBSTRING] [--shard K/N] [--compile LEVEL [--cpu CPU] [--c]]
+// EXCEPTIONS SUITE=FOLDER… --shard runs every N-th test, so that several processes can share the work. A suite whose
+// folder is missing is skipped, and said so: models and test data do not belong to this repository.
 #include <fmt/format.h>
 #include <stdlib.h>
 
@@ -22,6 +21,7 @@
 #include <set>
 
 #include "compiler/support/check.h"
+#include "tests/onnx/exceptions.h"
 #include "tests/onnx/executor.h"
 #include "tests/onnx/symbolic.h"
 
@@ -29,7 +29,8 @@ namespace relaxc::onnx_tests {
 namespace {
 
 struct Options {
-  bool update = false, all = false, jit = false, symbolic = false, compiled = false;
+  bool jit = false;
+  Form form;
   CompileOptions compile;
   size_t shard = 0, shards = 1;
   std::string only, list;
@@ -60,7 +61,7 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-Outcome run_case(const Case& test, Executor& executor, const TemporaryFolder* copies) {
+Outcome run_case(const Case& test, Executor& executor, bool lend, const TemporaryFolder* copies) {
   std::vector<DataSet> sets;
   if (std::string fault = test.load(sets); !fault.empty()) return {false, fault};
   std::string fault, path = test.model();
@@ -69,7 +70,7 @@ Outcome run_case(const Case& test, Executor& executor, const TemporaryFolder* co
     fault = write_symbolic(test.model(), path);
     if (!fault.empty()) return {false, fault};
   }
-  std::unique_ptr<Prepared> model = executor.prepare(path, fault);
+  std::unique_ptr<Prepared> model = executor.prepare(path, lend, fault);
   if (model == nullptr) return {false, fault};
   for (const DataSet& set : sets) {
     auto result = model->run(set.inputs);
@@ -87,108 +88,90 @@ Outcome run_case(const Case& test, Executor& executor, const TemporaryFolder* co
 }
 
 /// A broken invariant fails its test and lets the others run.
-Outcome guarded(const Case& test, Executor& executor, const TemporaryFolder* copies) {
+Outcome guarded(const Case& test, Executor& executor, bool lend, const TemporaryFolder* copies) {
   try {
-    return run_case(test, executor, copies);
+    return run_case(test, executor, lend, copies);
   } catch (const InternalError& error) {
     return {false, std::string("internal error: ") + error.what()};
   }
 }
 
-std::set<std::string> read_list(const std::string& path) {
-  std::set<std::string> names;
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);)
-    if (!line.empty() && line[0] != '#') names.insert(line);
-  return names;
-}
+/// One run over all suites.
+class Suite {
+ public:
+  Suite(const Options& options, const Exceptions& exceptions)
+      : options_(options),
+        exceptions_(exceptions),
+        executor_(options.form.compiled ? make_compiling_executor(options.compile)
+                                        : make_interpreting_executor(options.jit)) {}
 
-void write_list(const std::string& path, const std::set<std::string>& names) {
-  std::ofstream file(path);
-  file << "# Tests that must pass: SUITE/FOLDER. Rewritten by onnx_suite --update, which adds what passes.\n";
-  for (const std::string& name : names) file << name << "\n";
-}
+  int run() {
+    for (const auto& [suite, folder] : options_.suites) run_suite(suite, folder);
+    for (const auto& [suite, total] : totals_) fmt::print("{}: {} of {} pass\n", suite, total.first, total.second);
+    if (faults_ > 0) fmt::print("{} tests are not as the list says\n", faults_);
+    return faults_ > 0 ? 1 : 0;
+  }
 
-int run(const Options& options) {
-  std::set<std::string> listed = read_list(options.list), passing, found;
-  std::unique_ptr<Executor> executor =
-      options.compiled ? make_compiling_executor(options.compile) : make_interpreting_executor(options.jit);
-  TemporaryFolder copies;
-  size_t position = 0;
-  std::map<std::string, std::pair<int, int>> totals;
-  int regressions = 0;
-  std::vector<std::string> news;
-  for (const auto& [suite, folder] : options.suites) {
+ private:
+  void run_suite(const std::string& suite, const std::string& folder) {
     std::vector<Case> cases = find_cases(folder, suite);
-    if (cases.empty()) {
-      fmt::print("skipped {}: there are no tests in '{}'\n", suite, folder);
-      for (const std::string& name : listed)
-        if (name.starts_with(suite + "/")) found.insert(name), passing.insert(name);
-      continue;
-    }
+    if (cases.empty()) return fmt::print("skipped {}: there are no tests in '{}'\n", suite, folder);
     std::map<std::string, double> noise = read_noise(folder);
+    std::set<std::string> found;
     for (Case& test : cases) {
       found.insert(test.name);
-      if (test.name.find(options.only) == std::string::npos) continue;
-      if (!options.all && listed.count(test.name) == 0) continue;
-      if (position++ % options.shards != options.shard) continue;
+      if (test.name.find(options_.only) == std::string::npos) continue;
+      if (position_++ % options_.shards != options_.shard) continue;
       if (suite == "models") {
         double spread = noise[test.name.substr(suite.size() + 1)];
         test.rtol = 1e-3, test.atol = std::max(1e-5, 2 * spread);
       }
-      Outcome outcome = guarded(test, *executor, options.symbolic ? &copies : nullptr);
-      auto& [good, all] = totals[suite];
-      good += outcome.passed ? 1 : 0;
-      ++all;
-      if (outcome.passed) passing.insert(test.name);
-      if (outcome.passed && listed.count(test.name) == 0) news.push_back(test.name);
-      bool regression = !outcome.passed && listed.count(test.name) != 0;
-      regressions += regression ? 1 : 0;
-      if (regression || !outcome.passed)
-        fmt::print("{} {}: {}\n", regression ? "FAILED" : "open", test.name, outcome.reason);
-      std::fflush(stdout);
+      run_test(test, suite);
     }
+    for (const auto& [name, list] : exceptions_.all())
+      if (name.starts_with(suite + "/") && found.count(name) == 0) report(name, "is listed, and there is no such test");
   }
-  auto asked = [&](const std::string& name) {
-    return std::any_of(options.suites.begin(), options.suites.end(),
-                       [&](const auto& suite) { return name.starts_with(suite.first + "/"); });
-  };
-  for (const std::string& name : listed)
-    if (asked(name) && found.count(name) == 0) {
-      fmt::print("FAILED {}: there is no such test\n", name);
-      ++regressions;
-    }
-  for (const auto& [suite, total] : totals) fmt::print("{}: {} of {} pass\n", suite, total.first, total.second);
-  if (options.update) {
-    listed.insert(passing.begin(), passing.end());
-    write_list(options.list, listed);
-  } else if (!news.empty()) {
-    fmt::print("{} tests pass and are not listed, the first is {}; --update lists them\n", news.size(), news[0]);
+
+  void run_test(const Case& test, const std::string& suite) {
+    bool lend = exceptions_.allocating(test.name, options_.form) != nullptr;
+    Outcome outcome = guarded(test, *executor_, lend, options_.form.symbolic ? &copies_ : nullptr);
+    auto& [good, all] = totals_[suite];
+    good += outcome.passed ? 1 : 0;
+    ++all;
+    bool excepted = exceptions_.failing(test.name, options_.form) != nullptr;
+    if (outcome.passed && excepted) report(test.name, "is listed as failing, and passes");
+    if (!outcome.passed && !excepted) report(test.name, outcome.reason);
   }
-  if (regressions > 0) fmt::print("{} listed tests do not pass\n", regressions);
-  return regressions > 0 ? 1 : 0;
-}
+
+  void report(const std::string& test, const std::string& what) {
+    ++faults_;
+    fmt::print("FAILED {}: {}\n", test, what);
+    std::fflush(stdout);
+  }
+
+  const Options& options_;
+  const Exceptions& exceptions_;
+  std::unique_ptr<Executor> executor_;
+  TemporaryFolder copies_;
+  size_t position_ = 0;
+  std::map<std::string, std::pair<int, int>> totals_;
+  int faults_ = 0;
+};
 
 bool parse(int argc, char** argv, Options& options) {
   for (int i = 1; i < argc; ++i) {
     std::string arg = argv[i];
-    if (arg == "--update") {
-      options.update = true;
-    } else if (arg == "--all") {
-      options.all = true;
-    } else if (arg == "--jit") {
+    if (arg == "--jit") {
       options.jit = true;
     } else if (arg == "--symbolic") {
-      options.symbolic = true;
+      options.form.symbolic = true;
     } else if (arg == "--only" && i + 1 < argc) {
       options.only = argv[++i];
     } else if (arg == "--compile" && i + 1 < argc) {
-      options.compiled = true;
+      options.form.compiled = true;
       options.compile.level = argv[++i];
     } else if (arg == "--cpu" && i + 1 < argc) {
       options.compile.cpu = argv[++i];
-    } else if (arg == "--lend") {
-      options.compile.lend = true;
     } else if (arg == "--c") {
       options.compile.c_backend = true;
     } else if (arg == "--shard" && i + 1 < argc) {
@@ -213,8 +196,16 @@ int main(int argc, char** argv) {
   options.compile.runtime = RELAXC_RUNTIME_LIBRARY;
   options.compile.include = RELAXC_SOURCE_DIR "/runtime-lite/include";
   if (!relaxc::onnx_tests::parse(argc, argv, options)) {
-    std::cerr << "usage: onnx_suite [--all] [--jit] [--symbolic] [--update] [--only SUBSTRING] LIST SUITE=FOLDER...\n";
+    std::cerr << "usage: onnx_suite [--jit] [--symbolic] [--only SUBSTRING] [--shard K/N] [--compile LEVEL [--cpu CPU] "
+                 "[--c]] "
+                 "EXCEPTIONS SUITE=FOLDER...\n";
     return 2;
   }
-  return relaxc::onnx_tests::run(options);
+  std::string fault;
+  relaxc::onnx_tests::Exceptions exceptions(options.list, fault);
+  if (!fault.empty()) {
+    std::cerr << fault << "\n";
+    return 2;
+  }
+  return relaxc::onnx_tests::Suite(options, exceptions).run();
 }
