@@ -126,6 +126,21 @@ Status fill_branches(Node& node, Op* op, const onnx::GraphProto& then_graph, con
   return set_rebuilt(node, 0, likes, results);
 }
 
+/// Whether this is how the squeeze of a dim of open size is exported: squeezed if the dim is 1, else left alone. What
+/// follows was traced with the squeezed rank.
+bool is_open_squeeze(const onnx::GraphProto& then_graph, const onnx::GraphProto& else_graph) {
+  return then_graph.node_size() > 0 && then_graph.node(then_graph.node_size() - 1).op_type() == "Squeeze" &&
+         else_graph.node_size() == 1 && else_graph.node(0).op_type() == "Identity";
+}
+
+/// Such an If as its squeeze: a run in which the condition does not hold is refused, since one program has one rank.
+Status squeeze_if(Node& node, Expr condition, const onnx::GraphProto& then_graph) {
+  Diagnostics& diag = node.diag;
+  relax::Info holds = relax::shape_info(node.context(), {node.index(1)});
+  RELAXC_DO(node.builder().match_cast(node.shape({condition}), holds, {}));
+  return if_known(node, then_graph);
+}
+
 Status if_node(Node& node) {
   Diagnostics& diag = node.diag;
   const onnx::GraphProto *then_graph = subgraph(node, "then_branch"), *else_graph = subgraph(node, "else_branch");
@@ -133,6 +148,9 @@ Status if_node(Node& node) {
     return node.error(Kind::invalid_attribute, "it needs the graphs then_branch and else_branch");
   if (const Known* known = node.known(0); known != nullptr && known->size() == 1 && known->constants())
     return if_known(node, (*known->constants())[0] != 0 ? *then_graph : *else_graph);
+  if (const Known* known = node.known(0);
+      known != nullptr && known->size() == 1 && is_open_squeeze(*then_graph, *else_graph))
+    return squeeze_if(node, known->elements[0], *then_graph);
   RELAXC_TRY(Value * condition, condition_of(node, 0));
   Op* op = node.builder().append(relax::OpKind::kIf, {condition});
   Status done = fill_branches(node, op, *then_graph, *else_graph);
@@ -364,7 +382,9 @@ Status loop(Node& node) {
 }
 
 constexpr Converter kRows[] = {
-    {.name = "If", .convert = if_node, .note = "branches agree in type and rank"},
+    {.name = "If",
+     .convert = if_node,
+     .note = "branches agree in type and rank, but for the squeeze of an open dim, which must then be 1"},
     {.name = "Loop", .convert = loop, .note = "what is carried keeps its rank"},
 };
 
