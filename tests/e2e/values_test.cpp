@@ -98,6 +98,15 @@ TEST_CASE("integers of less than a byte wrap at their own width, in every pair o
       CHECK(sums[i] == sum - std::floor((sum - least) / range) * range);
     }
   }
+  std::vector<double> numbers;
+  for (int i = -40; i <= 40; ++i) numbers.push_back(i);
+  auto count = static_cast<int64_t>(numbers.size());
+  std::vector<HostTensor> casts =
+      road.run({tensor(DType::f(32), {count}, numbers), tensor(DType::i(32), {count}, numbers)}, 4);
+  CHECK(values_of(casts[0])[0] == -8);  // floats saturate
+  CHECK(values_of(casts[3])[80] == 3);
+  CHECK(values_of(casts[4])[49] == -7);  // integers wrap: 9
+  CHECK(values_of(casts[7])[80] == 0);
 }
 
 }  // namespace relaxc::e2e

@@ -205,6 +205,8 @@ std::string Expressions::cast(const Cast& n) {
     std::string source = from.bits == 64 ? "f64" : "f32";
     return fmt::format("{}({})", helper("from_" + source + "_" + suffix(to)), value);
   }
+  if (to.is_integer() && to.bits < 8)  // a byte holds more than the type
+    return fmt::format("{}((uint32_t){})", helper("narrow_" + suffix(to)), value);
   return fmt::format("({}){}", value_type(to), value);
 }
 

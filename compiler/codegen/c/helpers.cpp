@@ -24,6 +24,7 @@ struct Template {
 };
 
 constexpr Template kTemplates[] = {
+    {"narrow", "static inline {T} rlx_narrow_{S}({W} a) {{ return {O}a{C}; }}\n"},
     {"add", "static inline {T} rlx_add_{S}({T} a, {T} b) {{ return {O}({W})a + ({W})b{C}; }}\n"},
     {"sub", "static inline {T} rlx_sub_{S}({T} a, {T} b) {{ return {O}({W})a - ({W})b{C}; }}\n"},
     {"mul", "static inline {T} rlx_mul_{S}({T} a, {T} b) {{ return {O}({W})a * ({W})b{C}; }}\n"},
@@ -228,6 +229,10 @@ std::string instantiate(const Template& form, DType dtype) {
     std::string name = (sign ? "INT" : "UINT") + std::to_string(bits);
     low = sign ? name + "_MIN" : "0";
     high = name + "_MAX";
+    if (bits < 8) {  // stdint.h has no names for these
+      low = sign ? fmt::format("(-{})", 1 << (bits - 1)) : "0";
+      high = std::to_string((1 << (sign ? bits - 1 : bits)) - 1);
+    }
     if (sign) unsigned_type = "u" + type;
     double bound = 1;
     for (int i = 0; i < bits - (sign ? 1 : 0); ++i) bound *= 2;
