@@ -162,7 +162,6 @@ class CustomNode {
       std::vector<Expr> dims;
       for (const RuleDim& dim : rule.dims) {
         RELAXC_TRY(Expr extent, evaluate(dim));
-        RELAXC_DO(guard_size(extent));
         dims.push_back(extent);
       }
       infos.push_back(
@@ -176,17 +175,6 @@ class CustomNode {
       Value* result = node_.builder().function().make_result(call, {}, infos[i]);
       RELAXC_DO(node_.set(i, result));
     }
-    return Done{};
-  }
-
-  /// Nothing has fewer than no elements: refused now, or when the model runs.
-  Status guard_size(Expr extent) {
-    arith::Range range = arith::bounds(extent, node_.facts());
-    if (range.lower >= 0) return Done{};
-    if (range.upper < 0)
-      return node_.error(Kind::shape_mismatch, "its rule gives a dim of {}", arith::to_string(extent));
-    Expr least = arith::max(extent, node_.index(0));
-    RELAXC_DO(node_.builder().match_cast(node_.shape({extent}), relax::shape_info(node_.context(), {least}), {}));
     return Done{};
   }
 

@@ -78,7 +78,7 @@ class CustomOps(ProgramTest):
         for rule, text in (("[n] -> [n]", "wants 1 dims of operand 0"), ("*, * -> like(0)", "takes 2 operands"),
                            ("int8[n, c] -> [n]", "wants operand 0 in int8"), ("[n, 4] -> [n]", "promises"),
                            ("[n, c] -> [n, unknown]", "'unknown' in its rule"), ("[n, c] -> [n]; unknown", "has no default"),
-                           ("[n, c] -> [n // 0]", "divides by 0"), ("[n, c] -> [c - 5]", "a dim of -2")):
+                           ("[n, c] -> [n // 0]", "divides by 0"), ("[n, c] -> [c - 5]", "an extent of -2")):
             with self.subTest(rule=rule):
                 self.refused(text, "my.ops::Grow=" + rule, code=1)
 

@@ -4,6 +4,7 @@
 // is where what is provably wrong in a whole program (a match_cast that can never hold, a return that does not fit) is
 // reported.
 #include "compiler/relax/op_def.h"
+#include "compiler/support/status_code.h"
 #include "compiler/transform/passes.h"
 
 namespace relaxc {
@@ -61,8 +62,33 @@ class Inference {
       case OpKind::kMatchCast:
         match_cast(op);
         break;
+      case OpKind::kCallTir:
+      case OpKind::kCallExternal:
+      case OpKind::kCallInplace:
+        declared_extents(op);
+        break;
       default:
         break;  // typed by how they are made
+    }
+  }
+
+  /// What a call is declared to give must have extents that there can be. Those that the callee decides are checked
+  /// when it has given them.
+  void declared_extents(Op& op) {
+    if (op.attrs.has("returned")) return;
+    op.requirements.clear();
+    for (Value* result : op.results) {
+      const auto* tensor = result->info->as<TensorInfo>();
+      if (tensor == nullptr || !tensor->shape) continue;
+      for (Expr dim : *tensor->shape) {
+        Expr zero = dim.context().index(0), condition = arith::le(zero, dim);
+        arith::Truth truth = arith::decide(condition, function_.facts);
+        if (truth == arith::Truth::kFalse)
+          diag_.error(op.location, Kind::shape_mismatch, "a result of '{}' has an extent of {}", op.callee,
+                      arith::to_string(dim));
+        else if (truth == arith::Truth::kUnknown)
+          op.requirements.push_back({condition, kDerivedDim, zero, dim});
+      }
     }
   }
 
