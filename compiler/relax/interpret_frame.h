@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "compiler/relax/interpret.h"
+#include "compiler/support/status_code.h"
 
 namespace relaxc::relax::interpreter {
 
@@ -20,21 +21,6 @@ using Parts = std::vector<Part>;
 struct Closure : HostTensor {
   const Function* function = nullptr;
   Parts captured;
-};
-
-// Numbers of rlx_status.
-enum Code : int32_t {
-  kTensorCount = 2,
-  kDtype = 4,
-  kRank = 5,
-  kStaticDim = 6,
-  kSymbolEquality = 7,
-  kDerivedDim = 8,
-  kSizeOverflow = 20,
-  kAssertion = 34,
-  kExternalFailed = 35,
-  kRecursionDepth = 36,
-  kDataBound = 40
 };
 
 /// How many leaves a value of this info has.

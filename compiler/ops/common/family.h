@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compiler/relax/op_def.h"
+#include "compiler/support/status_code.h"
 
 namespace relaxc::ops {
 
@@ -28,9 +29,6 @@ using relax::Value;
 using tir::BufferRef;
 using tir::Indices;
 using tir::Stmt;
-
-/// Numbers of rlx_status that operators use; tests/unit/ops compares them with relax_rt.h.
-enum Code : int32_t { kDerivedDim = 8, kBroadcast = 21, kIndexRange = 32, kDataBound = 40 };
 
 inline constexpr OperandDef kX[] = {{"x"}};
 

@@ -12,6 +12,7 @@
 
 #include "compiler/interface/object.h"
 #include "compiler/relax/op_def.h"
+#include "compiler/support/status_code.h"
 #include "compiler/transform/lower/steps.h"
 #include "compiler/transform/lower/symbols.h"
 #include "compiler/transform/lower/weights.h"
@@ -28,19 +29,6 @@ using relax::Op;
 using relax::Region;
 using relax::Value;
 using tir::BufferRef;
-
-/// Numbers of rlx_status that lowered code gives; tests/unit/lower compares them with relax_rt.h.
-enum Code : int32_t {
-  kStaticDim = 6,
-  kSymbolEquality = 7,
-  kDerivedDim = 8,
-  kDimBounds = 9,
-  kDataCapacity = 33,
-  kAssertion = 34,
-  kRecursionDepth = 36,
-  kOutOfMemory = 38,
-  kDataBound = 40
-};
 
 /// What a Relax value is in the host function. A shape or an index scalar is what its struct info says and needs none.
 struct Slot {

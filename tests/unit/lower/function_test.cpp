@@ -9,12 +9,23 @@
 namespace relaxc::test {
 namespace {
 
-TEST_CASE("status numbers are those of the runtime's header") {
-  CHECK(static_cast<int>(lower::kDerivedDim) == static_cast<int>(RLX_DERIVED_DIM));
-  CHECK(static_cast<int>(lower::kDimBounds) == static_cast<int>(RLX_DIM_BOUNDS));
-  CHECK(static_cast<int>(lower::kDataCapacity) == static_cast<int>(RLX_DATA_CAPACITY));
-  CHECK(static_cast<int>(lower::kDataBound) == static_cast<int>(RLX_DATA_BOUND));
-}
+// Status numbers are those of the runtime's header.
+static_assert(int{kTensorCount} == int{RLX_TENSOR_COUNT});
+static_assert(int{kDtype} == int{RLX_DTYPE});
+static_assert(int{kRank} == int{RLX_RANK});
+static_assert(int{kStaticDim} == int{RLX_STATIC_DIM});
+static_assert(int{kSymbolEquality} == int{RLX_SYMBOL_EQUALITY});
+static_assert(int{kDerivedDim} == int{RLX_DERIVED_DIM});
+static_assert(int{kDimBounds} == int{RLX_DIM_BOUNDS});
+static_assert(int{kSizeOverflow} == int{RLX_SIZE_OVERFLOW});
+static_assert(int{kBroadcast} == int{RLX_BROADCAST});
+static_assert(int{kIndexRange} == int{RLX_INDEX_RANGE});
+static_assert(int{kDataCapacity} == int{RLX_DATA_CAPACITY});
+static_assert(int{kAssertion} == int{RLX_ASSERTION});
+static_assert(int{kExternalFailed} == int{RLX_EXTERNAL_FAILED});
+static_assert(int{kRecursionDepth} == int{RLX_RECURSION_DEPTH});
+static_assert(int{kOutOfMemory} == int{RLX_OUT_OF_MEMORY});
+static_assert(int{kDataBound} == int{RLX_DATA_BOUND});
 
 TEST_CASE("a chain of kernels gives the same bits as the graph") {
   Program program(R"(

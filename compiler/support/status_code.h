@@ -1,0 +1,30 @@
+// status_code.h: the numbers of rlx_status that compiled code and the interpreter give.
+//
+// The compiler does not include the runtime's headers, since it compiles for machines other than its own; a unit test
+// compares these with relax_rt.h.
+#pragma once
+
+#include <cstdint>
+
+namespace relaxc {
+
+enum StatusCode : int32_t {
+  kTensorCount = 2,
+  kDtype = 4,
+  kRank = 5,
+  kStaticDim = 6,
+  kSymbolEquality = 7,
+  kDerivedDim = 8,
+  kDimBounds = 9,
+  kSizeOverflow = 20,
+  kBroadcast = 21,
+  kIndexRange = 32,
+  kDataCapacity = 33,
+  kAssertion = 34,
+  kExternalFailed = 35,
+  kRecursionDepth = 36,
+  kOutOfMemory = 38,
+  kDataBound = 40,
+};
+
+}  // namespace relaxc
