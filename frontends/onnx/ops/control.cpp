@@ -126,11 +126,18 @@ Status fill_branches(Node& node, Op* op, const onnx::GraphProto& then_graph, con
   return set_rebuilt(node, 0, likes, results);
 }
 
-/// Whether this is how the squeeze of a dim of open size is exported: squeezed if the dim is 1, else left alone. What
-/// follows was traced with the squeezed rank.
+/// Whether this is how the squeeze of a dim of open size is exported: a value squeezed if the dim is 1, and the same
+/// value else. What follows was traced with the squeezed rank.
 bool is_open_squeeze(const onnx::GraphProto& then_graph, const onnx::GraphProto& else_graph) {
-  return then_graph.node_size() > 0 && then_graph.node(then_graph.node_size() - 1).op_type() == "Squeeze" &&
-         else_graph.node_size() == 1 && else_graph.node(0).op_type() == "Identity";
+  if (then_graph.node_size() == 0 || else_graph.node_size() != 1) return false;
+  int last = then_graph.node_size() - 1;
+  const onnx::NodeProto &squeeze = then_graph.node(last), &same = else_graph.node(0);
+  auto is = [](const onnx::NodeProto& node, const char* op) {
+    return node.op_type() == op && domain_of(node.domain()).empty();
+  };
+  auto constant = [&](const onnx::NodeProto& node) { return is(node, "Constant"); };
+  return is(squeeze, "Squeeze") && is(same, "Identity") && squeeze.input(0) == same.input(0) &&
+         std::all_of(then_graph.node().begin(), then_graph.node().begin() + last, constant);
 }
 
 /// Such an If as its squeeze: a run in which the condition does not hold is refused, since one program has one rank.
