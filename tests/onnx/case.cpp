@@ -143,12 +143,6 @@ double excess(double a, double b, const Case& test) {
   return std::fabs(a - b) / (test.atol + test.rtol * std::fabs(b));
 }
 
-/// Tests whose outputs come from a generator of numpy's that no other implementation can be expected to have.
-bool is_random(const std::string& name) {
-  bool dropout = name.starts_with("test_training_dropout") && name.find("zero_ratio") == std::string::npos;
-  return dropout || name.starts_with("test_bernoulli");
-}
-
 }  // namespace
 
 std::string Case::load(std::vector<DataSet>& sets) const {
@@ -171,11 +165,8 @@ std::vector<Case> find_cases(const std::string& root, const std::string& suite) 
   std::vector<Case> cases;
   std::error_code code;
   for (const auto& entry : fs::directory_iterator(root, code))
-    if (fs::exists(entry.path() / "model.onnx")) {
-      std::string name = entry.path().filename().string();
-      cases.push_back({suite + "/" + name, entry.path().string()});
-      cases.back().random = is_random(name);
-    }
+    if (fs::exists(entry.path() / "model.onnx"))
+      cases.push_back({suite + "/" + entry.path().filename().string(), entry.path().string()});
   std::sort(cases.begin(), cases.end(), [](const Case& a, const Case& b) { return a.name < b.name; });
   return cases;
 }

@@ -53,6 +53,8 @@ class Lent {
     return pieces.back().get() + (align - at % align) % align;
   }
 
+  bool used() const { return !pieces_.empty(); }
+
  private:
   std::vector<std::unique_ptr<std::byte[]>> pieces_;
 };
@@ -73,6 +75,8 @@ class Compiled : public Prepared {
     std::string differs = difference(std::get<0>(result), std::get<0>(other));
     return differs.empty() ? result : differs;
   }
+
+  bool allocated() const override { return lent_.used(); }
 
  private:
   std::unique_ptr<LoadedModel> llvm_, c_;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
@@ -21,7 +22,9 @@ Exceptions::Exceptions(const std::string& path, std::string& fault) {
     std::istringstream words(line.substr(0, known ? space : 0));
     for (std::string word; std::getline(words, word, ',');) {
       if (word == "allocates")
-        exception.allocates = true;
+        exception.kind = Exception::kAllocates;
+      else if (word == "random")
+        exception.kind = Exception::kRandom;
       else if (word == "symbolic")
         exception.only.symbolic = true;
       else if (word == "compiled")
@@ -30,7 +33,8 @@ Exceptions::Exceptions(const std::string& path, std::string& fault) {
         known = known && word == "fails";
     }
     if (!known) {
-      fault = fmt::format("{}:{}: expected 'fails' or 'allocates', a test, ': ' and the reason", path, number);
+      fault =
+          fmt::format("{}:{}: expected 'fails', 'allocates' or 'random', a test, ': ' and the reason", path, number);
       return;
     }
     exception.reason = line.substr(colon + 2);
@@ -38,14 +42,11 @@ Exceptions::Exceptions(const std::string& path, std::string& fault) {
   }
 }
 
-const Exception* Exceptions::find(const std::string& test, const Form& form, bool allocates) const {
+bool Exceptions::has(Exception::Kind kind, const std::string& test, const Form& form) const {
   auto found = tests_.find(test);
-  if (found == tests_.end()) return nullptr;
-  for (const Exception& exception : found->second)
-    if (exception.allocates == allocates && (form.symbolic || !exception.only.symbolic) &&
-        (form.compiled || !exception.only.compiled))
-      return &exception;
-  return nullptr;
+  return found != tests_.end() && std::any_of(found->second.begin(), found->second.end(), [&](const Exception& e) {
+           return e.kind == kind && (form.symbolic || !e.only.symbolic) && (form.compiled || !e.only.compiled);
+         });
 }
 
 }  // namespace relaxc::onnx_tests

@@ -14,10 +14,10 @@ struct Form {
 };
 
 /// A line of the file: `fails,symbolic SUITE/FOLDER: reason`. `fails`: it gives no right answer. `allocates`: compiled,
-/// it asks for memory while it runs. With `symbolic` or `compiled` behind it the line speaks of runs of that form
-/// alone.
+/// it asks for memory while it runs. `random`: what is expected was drawn, so that shapes and types are all there is to
+/// compare. With `symbolic` or `compiled` behind it the line speaks of runs of that form alone.
 struct Exception {
-  bool allocates = false;
+  enum Kind { kFails, kAllocates, kRandom } kind = kFails;
   Form only;
   std::string reason;
 };
@@ -27,14 +27,12 @@ class Exceptions {
   /// Reads the file; the fault is set to what is wrong with it, if anything.
   Exceptions(const std::string& path, std::string& fault);
 
-  /// The exception of a test in a form, or null.
-  const Exception* failing(const std::string& test, const Form& form) const { return find(test, form, false); }
-  const Exception* allocating(const std::string& test, const Form& form) const { return find(test, form, true); }
+  /// Whether the file says so of the test in this form.
+  bool has(Exception::Kind kind, const std::string& test, const Form& form) const;
   /// Every test that the file names, in order.
   const std::map<std::string, std::vector<Exception>>& all() const { return tests_; }
 
  private:
-  const Exception* find(const std::string& test, const Form& form, bool allocates) const;
   std::map<std::string, std::vector<Exception>> tests_;
 };
 

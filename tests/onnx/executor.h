@@ -16,6 +16,8 @@ class Prepared {
   virtual ~Prepared() = default;
   /// The outputs, or why there are none.
   virtual std::variant<std::vector<HostTensor>, std::string> run(const std::vector<HostTensor>& inputs) = 0;
+  /// Whether a run has asked for the memory that was lent.
+  virtual bool allocated() const { return false; }
 };
 
 class Executor {

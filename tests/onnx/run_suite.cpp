@@ -40,6 +40,7 @@ struct Options {
 struct Outcome {
   bool passed = false;
   std::string reason;
+  bool allocated = false;  ///< it asked for memory while it ran
 };
 
 /// A folder that lives as long as the tests run.
@@ -84,7 +85,7 @@ Outcome run_case(const Case& test, Executor& executor, bool lend, const Temporar
     std::string wrong = compare(outputs, set.outputs, test);
     if (!wrong.empty()) return {false, set.name + ": " + wrong};
   }
-  return {true, ""};
+  return {true, "", model->allocated()};
 }
 
 /// A broken invariant fails its test and lets the others run.
@@ -132,14 +133,17 @@ class Suite {
       if (name.starts_with(suite + "/") && found.count(name) == 0) report(name, "is listed, and there is no such test");
   }
 
-  void run_test(const Case& test, const std::string& suite) {
-    bool lend = exceptions_.allocating(test.name, options_.form) != nullptr;
+  void run_test(Case& test, const std::string& suite) {
+    auto listed = [&](Exception::Kind kind) { return exceptions_.has(kind, test.name, options_.form); };
+    test.random = listed(Exception::kRandom);
+    bool lend = options_.form.compiled && listed(Exception::kAllocates);
     Outcome outcome = guarded(test, *executor_, lend, options_.form.symbolic ? &copies_ : nullptr);
     auto& [good, all] = totals_[suite];
     good += outcome.passed ? 1 : 0;
     ++all;
-    bool excepted = exceptions_.failing(test.name, options_.form) != nullptr;
+    bool excepted = listed(Exception::kFails);
     if (outcome.passed && excepted) report(test.name, "is listed as failing, and passes");
+    if (outcome.passed && lend && !outcome.allocated) report(test.name, "is listed as allocating, and does not");
     if (!outcome.passed && !excepted) report(test.name, outcome.reason);
   }
 
