@@ -11,8 +11,10 @@ Result<Value*> heads_first(Node& node, Value* x, int64_t heads);
 Result<Value*> heads_last(Node& node, Value* x);
 /// [B, kv * group, S, X] x [B, kv, X, Y] with every group against its own head: [B, kv * group, S, Y].
 Result<Value*> grouped_matmul(Node& node, Value* a, Value* b);
-/// What scores are multiplied by, as a scalar of `dtype`: the attribute `scale`, or where it is absent or 0 the inverse
-/// square root of the head's size, which may be a symbol.
+/// What scores are multiplied by, if it is known when compiling: the attribute `scale`, or where it is absent or 0 the
+/// inverse square root of the head's size.
+std::optional<double> known_head_scale(Node& node, Expr size);
+/// The same as a scalar of `dtype`, where the head's size may be a symbol. Fails on heads without elements.
 Result<Value*> head_scale(Node& node, Expr size, DType dtype);
 /// The first `turned` channels of x [B, heads, S, size], in pairs, turned by angles whose cosines and sines are given
 /// as [B or 1, 1, S, turned / 2]; pairs are halves of those channels, or neighbours.

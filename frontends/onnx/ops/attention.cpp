@@ -370,13 +370,17 @@ Result<Value*> rotated(Node& node, Value* x, Value* cosine, Value* sine, Expr tu
   return y;
 }
 
+std::optional<double> known_head_scale(Node& node, Expr size) {
+  if (double given = node.float_attr("scale", 0); given != 0) return given;
+  const int64_t* number = size.constant();
+  return number != nullptr && *number > 0 ? std::optional(1 / std::sqrt(static_cast<double>(*number))) : std::nullopt;
+}
+
 Result<Value*> head_scale(Node& node, Expr size, DType dtype) {
   Diagnostics& diag = node.diag;
-  if (double given = node.float_attr("scale", 0); given != 0) return node.scalar(dtype, given);
-  if (const int64_t* number = size.constant()) {
-    if (*number > 0) return node.scalar(dtype, 1 / std::sqrt(static_cast<double>(*number)));
-    return node.error(Kind::shape_mismatch, "heads of size {} have no default scale", *number);
-  }
+  if (std::optional<double> known = known_head_scale(node, size)) return node.scalar(dtype, *known);
+  if (size.constant() != nullptr)
+    return node.error(Kind::shape_mismatch, "heads of size {} have no default scale", arith::to_string(size));
   RELAXC_TRY(Value * root, node.call("shape_to_tensor", {node.shape({size})}));
   RELAXC_TRY(root, reshape(node, root, {}));
   RELAXC_TRY(root, astype(node, root, DType::f(64)));

@@ -34,9 +34,15 @@ Status linear_attention(Node& node) {
     if (operands[i] == nullptr) continue;
     RELAXC_TRY(operands[i], unpacked(node, operands[i], i == 0 ? heads : shared));
   }
-  RELAXC_TRY(Value * scale, head_scale(node, operands[0]->shape()[3], operands[0]->dtype()));
-  RELAXC_TRY(std::vector<Value*> made, node.call_many("nn.linear_attention", operands, {{"delta", delta}}));
-  RELAXC_TRY(made[0], node.call("multiply", {made[0], scale}));
+  Expr size = operands[0]->shape()[3];
+  Attrs attrs{{"delta", delta}};
+  std::optional<double> scale = known_head_scale(node, size);
+  if (scale) attrs.set("scale", *scale);  // applied before the sum is rounded
+  RELAXC_TRY(std::vector<Value*> made, node.call_many("nn.linear_attention", operands, std::move(attrs)));
+  if (!scale) {
+    RELAXC_TRY(Value * factor, head_scale(node, size, operands[0]->dtype()));
+    RELAXC_TRY(made[0], node.call("multiply", {made[0], factor}));
+  }
   const std::vector<Expr> dims = made[0]->shape();
   RELAXC_DO(node.set(0, reshape(node, made[0], {dims[0], dims[1], node.simplify(dims[2] * dims[3])})));
   return node.wants(1) ? node.set(1, made[1]) : Status(Done{});

@@ -9,9 +9,6 @@
 using namespace relaxc;
 using namespace relaxc::test;
 
-static_assert(int{ops::kDerivedDim} == int{RLX_DERIVED_DIM} && int{ops::kBroadcast} == int{RLX_BROADCAST} &&
-              int{ops::kIndexRange} == int{RLX_INDEX_RANGE} && int{ops::kDataBound} == int{RLX_DATA_BOUND});
-
 namespace {
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
