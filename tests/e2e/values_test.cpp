@@ -31,6 +31,16 @@ TEST_CASE("functions take and give shapes, scalars and nested tuples, and read s
              Catch::Contains("DERIVED_DIM"));
 }
 
+TEST_CASE("a callee is never given a result of negative extent") {
+  Road road("tests/e2e/programs/cut_short.relax");
+  HostTensor narrow = scalar(DType::boolean(), 0), wide = scalar(DType::boolean(), 1);
+  CHECK(values_of(road.run({floats({5}), narrow})[0])[0] == 0.25 + 0.5 + 0.75);
+  CHECK(values_of(road.run({floats({2}), narrow})[0])[0] == 0);
+  CHECK(values_of(road.run({floats({4}), wide})[0])[0] == 0);
+  CHECK_THAT(road.refusal({floats({1}), narrow}), Catch::Contains("DERIVED_DIM"));
+  CHECK_THAT(road.refusal({floats({3}), wide}), Catch::Contains("DATA_BOUND"));
+}
+
 TEST_CASE("branches give shapes, scalars of any dtype and tuples of tensors") {
   Road road("tests/e2e/programs/values_in_branches.relax");
   for (std::vector<int64_t> shape : {std::vector<int64_t>{2, 5}, {5, 2}, {3, 3}, {1, 1}})
