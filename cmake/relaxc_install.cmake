@@ -3,7 +3,7 @@
 include(CMakePackageConfigHelpers)
 
 set(package lib/cmake/relaxc)
-install(TARGETS relaxc relax_rt relax_rt_memory relax_rt_hosted EXPORT relaxc-targets ARCHIVE DESTINATION lib
+install(TARGETS relaxc relax_rt relax_rt_memory relax_rt_hosted relax_rt_runner EXPORT relaxc-targets ARCHIVE DESTINATION lib
   INCLUDES DESTINATION include)
 install(FILES ${PROJECT_SOURCE_DIR}/runtime-lite/include/relax_rt.h
   ${PROJECT_SOURCE_DIR}/runtime-lite/include/relax_rt_hosted.h DESTINATION include)

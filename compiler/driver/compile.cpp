@@ -71,14 +71,19 @@ class Compilation {
     if (stops && !writes_text) fmt::print("{}", relax::to_string(module));
     if (!writes) return Done{};
     if (writes_text) return write_text(module);
+    RELAXC_DO(plan_weights(plan_, object.weights.bytes, options_, diag));
+    object.weights.separate = !plan_.weights.empty();
     name_object(object, target);
     for (const std::string& line : summary(object, target)) say("{}", line);
     if (refused()) return Done{};
     RELAXC_DO(write(object, target));
     if (refused()) return Done{};
     RELAXC_DO(outputs_.commit());
-    say("wrote {} ({} bytes), {}{}{}", plan_.output, size_of(plan_.output), plan_.header,
-        plan_.depfile.empty() ? "" : ", ", plan_.depfile);
+    std::string beside;
+    if (!plan_.header.empty()) beside += ", " + plan_.header;
+    if (!plan_.weights.empty()) beside += fmt::format(", {} ({} bytes)", plan_.weights, size_of(plan_.weights));
+    if (!plan_.depfile.empty()) beside += ", " + plan_.depfile;
+    say("wrote {} ({} bytes){}", plan_.output, size_of(plan_.output), beside);
     return Done{};
   }
 
@@ -125,6 +130,10 @@ class Compilation {
     for (const frontend::DimOverride& dim : options_.dims)
       parts.push_back(fmt::format("{}={}..{}:{}", dim.name, dim.lower, dim.upper, dim.multiple_of));
     for (const State& state : options_.states) parts.push_back(state.input + ":" + state.output);
+    parts.push_back(fmt::format("{} {} {}", target.task_slots, options_.max_recursion,
+                                options_.keep_initializers_as_inputs ? "inputs" : "constants"));
+    parts.insert(parts.end(), options_.custom_ops.begin(), options_.custom_ops.end());
+    parts.insert(parts.end(), options_.passes.disabled.begin(), options_.passes.disabled.end());
     object.hash = codegen_llvm::hash_of_files(files_, parts);
     object.interface_hash = interface_hash(object);
   }
@@ -168,13 +177,18 @@ class Compilation {
   Status write(const interface::Object& object, const Target& target) {
     Diagnostics& diag = diag_;
     RELAXC_TRY(std::string temporary, outputs_.add(plan_.output));
-    RELAXC_DO(outputs_.write(plan_.header, interface::c_header(object), true));
+    if (!plan_.header.empty()) RELAXC_DO(outputs_.write(plan_.header, interface::c_header(object), true));
     RELAXC_DO(write_depfile());
+    if (object.weights.separate) {
+      RELAXC_TRY(std::string weights, outputs_.add(plan_.weights));
+      RELAXC_DO(write_weights_file(object, weights, plan_.weights, diag));
+    }
     if (plan_.emit == Emit::kC) return write_c(object, fs::path(plan_.header).filename().string(), temporary);
     codegen_llvm::EmitOptions emit;
     emit.kind = static_cast<codegen_llvm::OutputKind>(plan_.emit);
     emit.opt = options_.opt;
     emit.runtime = options_.runtime.empty() ? own_runtime() : options_.runtime;
+    emit.linker = options_.linker;
     emit.shown_path = plan_.output;
     return codegen_llvm::emit(object, target, emit, temporary, diag);
   }

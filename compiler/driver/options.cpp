@@ -82,18 +82,28 @@ CLI::callback_t collect(std::vector<T>& list, std::optional<T> (*parse)(const st
 }
 
 const std::map<std::string, Emit> kEmit = {
-    {"obj", Emit::kObject}, {"asm", Emit::kAssembly},         {"llvm", Emit::kLLVM}, {"bc", Emit::kBitcode},
-    {"c", Emit::kC},        {"shared", Emit::kSharedLibrary}, {"relax", Emit::kText}};
+    {"obj", Emit::kObject}, {"asm", Emit::kAssembly}, {"llvm", Emit::kLLVM},
+    {"bc", Emit::kBitcode}, {"c", Emit::kC},          {"shared", Emit::kSharedLibrary},
+    {"relax", Emit::kText}, {"ar", Emit::kArchive},   {"exe", Emit::kExecutable}};
 
 void add_output_flags(CLI::App& app, Options& o) {
   app.add_option("INPUT", o.input, "an ONNX model, or a program in the text IR (.relax, .py)")->required();
-  app.add_option("-o", o.output, "what to write; the ending says which form: .o .s .ll .bc .c .so .relax")
+  app.add_option("-o", o.output,
+                 "what to write; the ending says which form: .o .a .s .ll .bc .c .so .relax, none: a program that runs "
+                 "the model on files")
       ->type_name("OUTPUT");
   app.add_option_function<std::string>(
          "--emit", [&](const std::string& form) { o.emit = kEmit.at(form); }, "the form to write, whatever the ending")
-      ->check(CLI::IsMember({"obj", "asm", "llvm", "bc", "c", "shared", "relax"}));
+      ->check(CLI::IsMember({"obj", "ar", "asm", "llvm", "bc", "c", "shared", "exe", "relax"}));
   app.add_option("--name", o.name, "prefix of every global symbol (default: the stem of OUTPUT)");
-  app.add_option("--runtime", o.runtime, "runtime-lite's library, linked into a .so (default: beside relaxc)");
+  auto* apart = app.add_option("--weights", o.weights,
+                               "write the weights to a file of their own, which the program maps (default: OUTPUT with "
+                               "the ending .weights if they are more than 1 GB)");
+  apart->type_name("FILE");
+  app.add_flag("--embed-weights", o.embed_weights, "keep weights of more than 1 GB in the object")->excludes(apart);
+  app.add_option("--runtime", o.runtime,
+                 "runtime-lite's library, linked into a .so or a program (default: beside relaxc)");
+  app.add_option("--cc", o.linker, "the C compiler that links a .so or a program (default: cc)")->type_name("PROGRAM");
 }
 
 void add_target_flags(CLI::App& app, Options& o) {

@@ -10,7 +10,7 @@
 
 namespace relaxc::driver {
 
-enum class Emit { kObject, kAssembly, kLLVM, kBitcode, kC, kSharedLibrary, kText };
+enum class Emit { kObject, kAssembly, kLLVM, kBitcode, kC, kSharedLibrary, kText, kArchive, kExecutable };
 enum class CheckFormat { kNone, kText, kJson };
 
 /// A `--state=h0:hn`: input and output that carry one state.
@@ -33,10 +33,13 @@ struct Options {
   std::vector<frontend::DimOverride> dims;
   std::vector<State> states;
   std::vector<std::string> params;      ///< files of weights
+  std::string weights;                  ///< where the object's own weights go; empty: into the object, if not too many
+  bool embed_weights = false;           ///< into the object, however many
   std::vector<std::string> custom_ops;  ///< see custom_ops.h
   bool keep_initializers_as_inputs = false, allow_external_outside = false;
   PassOptions passes;
-  std::string runtime;  ///< runtime-lite's library, for shared libraries
+  std::string runtime;  ///< runtime-lite's library, for what is linked
+  std::string linker;   ///< the C compiler that links; empty: cc
 
   int opt_level() const { return opt == "0" ? 0 : opt == "1" ? 1 : opt == "3" ? 3 : 2; }
 };

@@ -17,8 +17,9 @@ namespace fs = std::filesystem;
 
 std::optional<Emit> emit_of_ending(const std::string& path) {
   static constexpr std::pair<std::string_view, Emit> kEndings[] = {
-      {".o", Emit::kObject}, {".s", Emit::kAssembly},       {".ll", Emit::kLLVM},   {".bc", Emit::kBitcode},
-      {".c", Emit::kC},      {".so", Emit::kSharedLibrary}, {".relax", Emit::kText}};
+      {".o", Emit::kObject},   {".s", Emit::kAssembly}, {".ll", Emit::kLLVM},
+      {".bc", Emit::kBitcode}, {".c", Emit::kC},        {".so", Emit::kSharedLibrary},
+      {".relax", Emit::kText}, {".a", Emit::kArchive},  {"", Emit::kExecutable}};
   std::string ending = fs::path(path).extension().string();
   for (const auto& [text, emit] : kEndings)
     if (ending == text) return emit;
@@ -51,6 +52,7 @@ Status all_differ(const OutputPlan& plan, const Options& options, Diagnostics& d
   std::vector<std::pair<const char*, std::string>> files{{"input", options.input}, {"output", plan.output}};
   if (!plan.header.empty()) files.emplace_back("header", plan.header);
   if (!plan.depfile.empty()) files.emplace_back("dependency file", plan.depfile);
+  if (!plan.weights.empty()) files.emplace_back("file of weights", plan.weights);
   if (!plan.params.empty()) files.emplace_back("file of constants", plan.params);
   for (const std::string& read : options.params)
     for (const auto& [what, file] : files)
@@ -88,13 +90,18 @@ Result<OutputPlan> plan_outputs(const Options& options, Diagnostics& diag) {
   OutputPlan plan;
   std::optional<Emit> emit = options.emit ? options.emit : emit_of_ending(options.output);
   if (!emit)
-    return diag.error(nullptr, Kind::usage,
-                      "the ending of '{}' says no form; use .o .s .ll .bc .c .so or .relax, or --emit", options.output);
+    return diag.error(
+        nullptr, Kind::usage,
+        "the ending of '{}' says no form; use .o .a .s .ll .bc .c .so or .relax, none for a program, or --emit",
+        options.output);
   plan.emit = *emit;
   plan.output = options.output;
   if (options.depfile)
     plan.depfile = options.depfile_path.empty() ? with_ending(options.output, ".d") : options.depfile_path;
   if (plan.emit == Emit::kText) {
+    if (!options.weights.empty() || options.embed_weights)
+      return diag.error(nullptr, Kind::usage,
+                        "--weights and --embed-weights are for compiled models, not for the text IR");
     plan.params = with_ending(options.output, ".safetensors");
     RELAXC_DO(all_differ(plan, options, diag));
     return plan;
@@ -105,9 +112,19 @@ Result<OutputPlan> plan_outputs(const Options& options, Diagnostics& diag) {
                       "'{}' cannot be the prefix of C names (an identifier, no keyword, not beginning with 'rlx'); "
                       "choose one, as in --name={}",
                       plan.name, model_name_near(plan.name));
-  plan.header = with_ending(options.output, ".h");
+  if (plan.emit != Emit::kExecutable) plan.header = with_ending(options.output, ".h");
+  plan.weights = options.weights;
   RELAXC_DO(all_differ(plan, options, diag));
   return plan;
+}
+
+Status plan_weights(OutputPlan& plan, uint64_t bytes, const Options& options, Diagnostics& diag) {
+  constexpr uint64_t kMostInside = uint64_t{1} << 30;
+  if (bytes == 0 && !plan.weights.empty())
+    return diag.error(nullptr, Kind::usage, "--weights={}: the model has no weights", plan.weights);
+  if (!plan.weights.empty() || options.embed_weights || bytes <= kMostInside) return Done{};
+  plan.weights = with_ending(options.output, ".weights");
+  return all_differ(plan, options, diag);
 }
 
 }  // namespace relaxc::driver

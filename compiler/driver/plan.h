@@ -13,6 +13,7 @@ struct OutputPlan {
   std::string name;     ///< prefix of every global symbol
   std::string output;   ///< the object, assembly, C …
   std::string header;   ///< beside it; empty: none
+  std::string weights;  ///< a file of the weights alone; empty: decided by how many there are
   std::string params;   ///< where the large constants of a text go; empty: none
   std::string depfile;  ///< empty: none wanted
 };
@@ -20,6 +21,10 @@ struct OutputPlan {
 /// Decides form, name and files from the options. Fails (usage) if the ending says no form, if the name cannot begin C
 /// names, or if one file would be two of input, output, header and dependency file.
 Result<OutputPlan> plan_outputs(const Options& options, Diagnostics& diag);
+
+/// Decides where weights of so many bytes go: leaves `plan.weights` empty for "into the object". Fails as plan_outputs
+/// does.
+Status plan_weights(OutputPlan& plan, uint64_t bytes, const Options& options, Diagnostics& diag);
 
 /// True if the options ask for the text IR.
 bool names_text(const Options& options);

@@ -53,6 +53,42 @@ std::string load_params_line(const std::string& name) {
   return "metadata = relaxc.load_params(\"" + quoted + "\")\n\n";
 }
 
+namespace {
+
+Failure cannot_write(const std::string& shown, Diagnostics& diag) {
+  return diag.error(nullptr, Kind::io, "cannot write {}: {}", shown,
+                    errno == 0 ? "writing failed" : std::strerror(errno));
+}
+
+/// The bytes of an rlx_weights_header; all targets are little-endian.
+std::string weights_header(const interface::Object& object) {
+  std::string bytes("RLXWGHT\0", 8);
+  auto number = [&](uint64_t value, int size) {
+    for (int i = 0; i < size; ++i) bytes += static_cast<char>(value >> (8 * i) & 0xff);
+  };
+  number(1, 4);  // RLX_ABI_VERSION
+  number(interface::kWeightsHeaderBytes, 4);
+  number(interface::weights_file_bytes(object.weights), 8);
+  bytes.append(reinterpret_cast<const char*>(object.hash.data()), object.hash.size());
+  bytes.resize(interface::kWeightsHeaderBytes);
+  return bytes;
+}
+
+}  // namespace
+
+Status write_weights_file(const interface::Object& object, const std::string& path, const std::string& shown,
+                          Diagnostics& diag) {
+  errno = 0;
+  std::ofstream out(path, std::ios::binary);
+  out << weights_header(object);
+  object.weights.stream([&](const std::byte* data, size_t size) {
+    if (out) out.write(reinterpret_cast<const char*>(data), static_cast<std::streamsize>(size));
+  });
+  out.close();
+  if (!out) return cannot_write(shown, diag);
+  return Done{};
+}
+
 Status write_params(const std::vector<relax::ConstantRef>& constants, const std::string& path, const std::string& shown,
                     Diagnostics& diag) {
   std::vector<std::pair<std::string, relax::ConstantRef>> named;
@@ -70,9 +106,7 @@ Status write_params(const std::vector<relax::ConstantRef>& constants, const std:
       out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
     });
   out.close();
-  if (!out)
-    return diag.error(nullptr, Kind::io, "cannot write {}: {}", shown,
-                      errno == 0 ? "writing failed" : std::strerror(errno));
+  if (!out) return cannot_write(shown, diag);
   return Done{};
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/interface/object.h"
 #include "frontends/relax/parser.h"
 #include "frontends/weights/weights.h"
 
@@ -24,5 +25,9 @@ std::string load_params_line(const std::string& name);
 /// the path for messages.
 Status write_params(const std::vector<relax::ConstantRef>& constants, const std::string& path, const std::string& shown,
                     Diagnostics& diag);
+
+/// Writes the weights behind an rlx_weights_header that carries the object's hash; `shown` is the path for messages.
+Status write_weights_file(const interface::Object& object, const std::string& path, const std::string& shown,
+                          Diagnostics& diag);
 
 }  // namespace relaxc::driver

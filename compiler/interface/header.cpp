@@ -46,6 +46,12 @@ class Header {
     for (const PublicPrimFunc& function : object_.public_prim_funcs) print_public(function);
     line("/* For loaders and harnesses that know models by their tables. */");
     line("extern const rlx_model {}_model;\n", object_.name);
+    if (object_.weights.separate) {
+      line("/* The weights are a file of this size, which the context has to hold: rlx_weights_map of");
+      line(" * relax_rt_hosted.h maps and checks it. */");
+      define(upper(object_.name) + "_WEIGHTS_BYTES", std::to_string(weights_file_bytes(object_.weights)));
+      line("");
+    }
     line("#ifdef __cplusplus\n}}\n#endif\n\n#endif");
     return out_;
   }

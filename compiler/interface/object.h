@@ -73,9 +73,18 @@ struct External {
 struct Weights {
   uint64_t bytes = 0;
   uint32_t alignment = 64;
+  bool separate = false;  ///< in a file of their own, behind a header; context->weights points at it
   /// Calls `sink` with consecutive pieces that add up to `bytes`.
   std::function<void(const std::function<void(const std::byte* data, size_t size)>& sink)> stream;
 };
+
+/// Bytes of the header of a separate weights file (rlx_weights_header), where the weights begin.
+inline constexpr uint64_t kWeightsHeaderBytes = 64;
+
+/// What rlx_model.weights_bytes says: the size of the separate file, 0 if there is none.
+inline uint64_t weights_file_bytes(const Weights& weights) {
+  return weights.separate ? kWeightsHeaderBytes + weights.bytes : 0;
+}
 
 /// Everything a backend needs.
 struct Object {

@@ -24,11 +24,11 @@ class Form(ProgramTest):
     def test_emit_overrides_the_ending(self):
         self.compiles("relu.onnx", "-o", "m.xyz", "--emit", "llvm")
         self.assertIn(b"define", (self.path / "m.xyz").read_bytes())
-        self.refuses(2, "--emit", "relu.onnx", "-o", "m.o", "--emit", "exe")
+        self.refuses(2, "--emit", "relu.onnx", "-o", "m.o", "--emit", "elf")
 
     def test_an_ending_that_says_no_form(self):
         self.refuses(2, "the ending of 'm.xyz' says no form", "relu.onnx", "-o", "m.xyz")
-        self.refuses(2, "says no form", "relu.onnx", "-o", "m")
+        self.refuses(2, "says no form", "relu.onnx", "-o", "m.v2")
 
     def test_no_output_and_no_input(self):
         self.refuses(2, "give an output with -o", "relu.onnx")

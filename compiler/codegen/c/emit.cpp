@@ -63,8 +63,9 @@ bool emit_c(const interface::Object& object, std::string_view header, const Writ
       "#if defined(__GNUC__)\n#define RLX_NOINLINE __attribute__((noinline))\n#else\n#define RLX_NOINLINE\n#endif\n\n";
   std::string declared =
       object.entries.empty() ? "" : fmt::format("static const rlx_function functions[{}];\n\n", object.entries.size());
-  return write(begin) && write_weights(object.weights, write) && write(helper_text(helpers) + "\n") &&
-         write(functions) && write(declared) && write(entries) && write(calls) &&
+  if (object.weights.separate) declared += "static const uint8_t hash[32];\n\n";
+  return write(begin) && (object.weights.separate || write_weights(object.weights, write)) &&
+         write(helper_text(helpers) + "\n") && write(functions) && write(declared) && write(entries) && write(calls) &&
          (object.entries.empty() || write(model_text(object, "C99")));
 }
 

@@ -127,7 +127,7 @@ class EntryPrinter {
     for (size_t i = 0; i < entry_.inputs.size(); ++i) args.push_back(input(i));
     for (size_t i = 0; i < entry_.outputs.size(); ++i)
       args.push_back(fmt::format("({}*)outputs[{}]", memory_type(entry_.outputs[i].dtype), i));
-    args.insert(args.end(), {"(uint8_t*)context->arena", "(uint8_t*)(uintptr_t)weights.bytes", "out_dims"});
+    args.insert(args.end(), {"(uint8_t*)context->arena", weights_text(object_), "out_dims"});
     for (const std::string& symbol : all_symbols()) args.push_back(symbol);
     call_and_return(entry_.call, "context", std::move(args), "context->error");
   }
@@ -182,10 +182,12 @@ class EntryPrinter {
     auto adapter = [&](bool there, const char* what) { return there ? stem_ + "_" + what : std::string("NULL"); };
     bool context = !entry_.values.empty() && conventions_.at(entry_.values).context;
     line("static const rlx_function_private {}_private = {{", stem_);
-    line("    RLX_PRIVATE_VERSION, {}, {}, 0, &functions[{}], {},", context ? 1 : 0, dim_count(), index_,
-         adapter(!entry_.symbols.empty(), "sources"));
-    line("    {}, {}, {}, {}_call, NULL, 0}};", adapter(asked && !entry_.shapes.empty(), "shapes"),
-         adapter(!entry_.values.empty(), "values"), adapter(dynamic && !entry_.arena.empty(), "arena"), stem_);
+    bool separate = object_.weights.separate;
+    line("    RLX_PRIVATE_VERSION, {}, {}, {}, &functions[{}], {},", context ? 1 : 0, dim_count(),
+         separate ? object_.weights.alignment : 0, index_, adapter(!entry_.symbols.empty(), "sources"));
+    line("    {}, {}, {}, {}_call, {}, UINT64_C({})}};", adapter(asked && !entry_.shapes.empty(), "shapes"),
+         adapter(!entry_.values.empty(), "values"), adapter(dynamic && !entry_.arena.empty(), "arena"), stem_,
+         separate ? "hash" : "NULL", interface::weights_file_bytes(object_.weights));
   }
 
   void wrappers() {
@@ -214,6 +216,11 @@ class EntryPrinter {
 
 }  // namespace
 
+std::string weights_text(const interface::Object& object) {
+  if (!object.weights.separate) return "(uint8_t*)(uintptr_t)weights.bytes";
+  return fmt::format("(uint8_t*)(uintptr_t)context->weights + {}", interface::kWeightsHeaderBytes);
+}
+
 std::string entry_text(const interface::Object& object, const Entry& entry, size_t index,
                        const Conventions& conventions) {
   return EntryPrinter(object, entry, index, conventions).run();
@@ -237,8 +244,9 @@ std::string model_text(const interface::Object& object, const std::string& targe
   for (size_t i = 0; i < object.hash.size(); ++i) text += (i == 0 ? "" : ", ") + std::to_string(object.hash[i]);
   text += fmt::format(
       "}};\n\nconst rlx_model {}_model = {{RLX_ABI_VERSION, sizeof(rlx_function), sizeof(rlx_tensor_spec), {},\n"
-      "    functions, {}, {}, {}, hash, 0}};\n",
-      object.name, object.entries.size(), quoted(object.name), quoted(object.producer), quoted(target));
+      "    functions, {}, {}, {}, hash, UINT64_C({})}};\n",
+      object.name, object.entries.size(), quoted(object.name), quoted(object.producer), quoted(target),
+      interface::weights_file_bytes(object.weights));
   return text;
 }
 

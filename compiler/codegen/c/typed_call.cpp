@@ -1,7 +1,7 @@
 // typed_call.cpp: the call that the generated header declares, as C.
 //
-// It checks what is cheap and would otherwise write outside of the caller's memory: the bounds of the dynamic dims, and
-// the arena's size and alignment. It refers to no table.
+// It checks what is cheap and would otherwise reach outside of the caller's memory: the bounds of the dynamic dims, the
+// arena's size and alignment, and the size of separate weights. It refers to no table.
 #include "compiler/interface/typed_call.h"
 
 #include <fmt/format.h>
@@ -50,6 +50,7 @@ class TypedCall {
     if (!entry_.values.empty()) read_values();
     output_dims();
     check_arena();
+    check_weights();
     make_call();
     line("  return 0;\n}}\n");
     return out_;
@@ -151,13 +152,22 @@ class TypedCall {
         entry_.arena_align);
   }
 
+  void check_weights() {
+    if (!object_.weights.separate) return;
+    line("  {{\n    uint64_t there = context->weights == NULL ? 0 : context->weights_bytes;");
+    line(
+        "    if (there < UINT64_C({0}))\n      return rlx_fail(context->error, RLX_WEIGHTS_SIZE, -1, -1, -1, -1, "
+        "INT64_C({0}), (int64_t)there);\n  }}",
+        interface::weights_file_bytes(object_.weights));
+  }
+
   void make_call() {
     std::vector<std::string> args = inputs();
     for (const CallField& field : fields_)
       if (field.kind == CallField::kOutput)
         args.push_back(fmt::format("({}*)(void*)args->{}", memory_type(entry_.outputs[field.index].dtype), field.name));
-    args.insert(args.end(), {"(uint8_t*)context->arena", "(uint8_t*)(uintptr_t)weights.bytes",
-                             fmt::format("dims + {}", count(entry_.inputs))});
+    args.insert(args.end(),
+                {"(uint8_t*)context->arena", weights_text(object_), fmt::format("dims + {}", count(entry_.inputs))});
     for (const std::string& symbol : all_symbols()) args.push_back(symbol);
     step(entry_.call, std::move(args));
     for_capacities([&](const CallField& field, size_t first, size_t rank) {

@@ -122,7 +122,7 @@ llvm::Function* ObjectEmitter::call_adapter(const Entry& entry) {
   for (size_t i = 0; i < entry.inputs.size(); ++i) args.push_back(element(b, pointer, function->getArg(1), i));
   for (size_t i = 0; i < entry.outputs.size(); ++i) args.push_back(element(b, pointer, function->getArg(2), i));
   args.push_back(b.CreateLoad(pointer, field(b, context, Record::kContext, "arena")));
-  args.push_back(weights_address());
+  args.push_back(weights_address(b, context));
   args.push_back(function->getArg(4));
   for (size_t i = 0; i < entry.symbols.size(); ++i) args.push_back(element(b, b.getInt64Ty(), function->getArg(3), i));
   Value* error = b.CreateLoad(pointer, field(b, context, Record::kContext, "error"));

@@ -11,6 +11,7 @@
 #include <llvm/Bitcode/BitcodeWriter.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
+#include <llvm/Object/ArchiveWriter.h>
 #include <llvm/Object/ObjectFile.h>
 #include <llvm/Support/FileSystem.h>
 #include <llvm/Support/FileUtilities.h>
@@ -61,11 +62,15 @@ class Emission {
 
   Status run() {
     Diagnostics& diag = diag_;
-    bool binary = options_.kind == OutputKind::kObject || options_.kind == OutputKind::kSharedLibrary;
+    bool holds_object = options_.kind == OutputKind::kSharedLibrary || options_.kind == OutputKind::kArchive ||
+                        options_.kind == OutputKind::kExecutable;
+    bool binary = options_.kind == OutputKind::kObject || holds_object;
     uint64_t limit = binary ? kWeightsInObject : kWeightsInText;
-    if (object_.weights.bytes > limit)
-      return diag.error(nullptr, Kind::unsupported, "{} bytes of weights do not fit {}; the limit is {}",
-                        object_.weights.bytes, binary ? "an object" : "a text output", limit);
+    uint64_t inside = object_.weights.separate ? 0 : object_.weights.bytes;
+    if (inside > limit)
+      return diag.error(nullptr, Kind::unsupported,
+                        "{} bytes of weights do not fit {}, where the limit is {}; --weights=FILE keeps them apart",
+                        inside, binary ? "an object" : "a text output", limit);
     level_ = level_of(options_.opt);
     machine_ = make_machine(target_, level_);
     module_ = std::make_unique<llvm::Module>(object_.name, context_);
@@ -77,18 +82,18 @@ class Emission {
     lowering_options.task_slots = target_.task_slots;
     lowering_options.small = level_ == OptLevel::kOs || level_ == OptLevel::kOz;
     ModuleLowering lowering(*module_, lowering_options);
-    bool reserve = binary && object_.weights.bytes != 0;
+    reserve_ = binary && inside != 0;
     ObjectEmitter(lowering, object_)
-        .run(reserve                      ? fmt::format(".zero {}", object_.weights.bytes)
-             : object_.weights.bytes != 0 ? as_directives(object_.weights)
-                                          : "");
+        .run(reserve_      ? fmt::format(".zero {}", inside)
+             : inside != 0 ? as_directives(object_.weights)
+                           : "");
     std::string fault;
     llvm::raw_string_ostream stream(fault);
     RELAXC_CHECK(!llvm::verifyModule(*module_, &stream), fault);
     optimize(*module_, *machine_, level_);
-    if (options_.kind == OutputKind::kSharedLibrary) return shared_library();
+    if (holds_object) return around_object();
     RELAXC_DO(write(path_));
-    return reserve ? fill_weights(path_) : Status(Done{});
+    return reserve_ ? fill_weights(path_) : Status(Done{});
   }
 
  private:
@@ -155,30 +160,63 @@ class Emission {
     return Done{};
   }
 
-  /// The system's C compiler links the object with the runtime.
-  Status shared_library() {
+  /// What holds the object: an archive of it alone, or what the system's C compiler links of it and the runtime.
+  Status around_object() {
     Diagnostics& diag = diag_;
-    if (options_.runtime.empty())
-      return diag.error(nullptr, Kind::usage, "a shared library needs the runtime's library");
+    bool links = options_.kind != OutputKind::kArchive;
+    if (links && options_.runtime.empty())
+      return diag.error(nullptr, Kind::usage, "{} needs the runtime's library",
+                        options_.kind == OutputKind::kExecutable ? "an executable" : "a shared library");
     std::string object = path_ + ".o";
     remove_on_signal(object);
     llvm::FileRemover remover(object);
     RELAXC_DO(write(object));
-    if (object_.weights.bytes != 0) RELAXC_DO(fill_weights(object));
-    return link(object);
+    if (reserve_) RELAXC_DO(fill_weights(object));
+    return links ? link(object) : archive(object);
+  }
+
+  /// Deterministic: no times, no owners.
+  Status archive(const std::string& object) {
+    auto member = llvm::NewArchiveMember::getFile(object, true);
+    if (!member) return io_error(llvm::toString(member.takeError()));
+    std::string name = object_.name + ".o";
+    member->MemberName = name;
+    std::vector<llvm::NewArchiveMember> members;
+    members.push_back(std::move(*member));
+    llvm::Error error = llvm::writeArchive(path_, members, llvm::SymtabWritingMode::NormalSymtab,
+                                           llvm::object::Archive::K_GNU, true, false);
+    return error ? Status(io_error(llvm::toString(std::move(error)))) : Status(Done{});
+  }
+
+  /// A library that lies beside the runtime's; empty if it does not.
+  std::string beside_runtime(llvm::StringRef name) const {
+    llvm::SmallString<128> path(llvm::sys::path::parent_path(options_.runtime));
+    llvm::sys::path::append(path, name);
+    return llvm::sys::fs::exists(path) ? path.str().str() : std::string();
   }
 
   Status link(const std::string& object) {
-    auto compiler = llvm::sys::findProgramByName("cc");
-    if (!compiler) return diag_.error(nullptr, Kind::usage, "no C compiler (cc) to link the shared library with");
-    // A library that prints has an operating system to print to; the hosted runtime goes before what does nothing.
-    llvm::SmallString<128> hosted(llvm::sys::path::parent_path(options_.runtime));
-    llvm::sys::path::append(hosted, "librelax_rt_hosted.a");
-    std::vector<llvm::StringRef> args{*compiler, "-shared", "-nostdlib", "-Wl,-z,noexecstack", "-o", path_, object};
-    if (object_.prints && llvm::sys::fs::exists(hosted)) args.push_back(hosted);
-    args.insert(args.end(), {options_.runtime, "-lc"});
+    std::string name = options_.linker.empty() ? "cc" : options_.linker;
+    auto compiler = llvm::sys::findProgramByName(name);
+    if (!compiler)
+      return diag_.error(nullptr, Kind::usage, "no C compiler to link with: there is no program '{}'", name);
+    std::string hosted = beside_runtime("librelax_rt_hosted.a"), runner = beside_runtime("librelax_rt_runner.a");
+    std::vector<std::string> args{*compiler, "-Wl,-z,noexecstack", "-o", path_, object};
+    if (options_.kind == OutputKind::kExecutable) {
+      if (runner.empty() || hosted.empty())
+        return diag_.error(nullptr, Kind::usage, "librelax_rt_runner.a and librelax_rt_hosted.a are not beside '{}'",
+                           options_.runtime);
+      args.insert(args.end(), {"-Wl,--defsym=rlx_runner_model=" + object_.name + "_model", runner, hosted,
+                               options_.runtime, "-lpthread"});
+    } else {
+      // A library that prints has an operating system to print to; the hosted runtime goes before what does nothing.
+      args.insert(args.begin() + 1, {"-shared", "-nostdlib"});
+      if (object_.prints && !hosted.empty()) args.push_back(hosted);
+      args.insert(args.end(), {options_.runtime, "-lc"});
+    }
     std::string message;
-    int status = llvm::sys::ExecuteAndWait(*compiler, args, std::nullopt, {}, 0, 0, &message);
+    std::vector<llvm::StringRef> texts(args.begin(), args.end());
+    int status = llvm::sys::ExecuteAndWait(*compiler, texts, std::nullopt, {}, 0, 0, &message);
     if (status != 0) return io_error(message.empty() ? "the linker failed" : message);
     return Done{};
   }
@@ -189,6 +227,7 @@ class Emission {
   const std::string& path_;
   Diagnostics& diag_;
   OptLevel level_ = OptLevel::kO2;
+  bool reserve_ = false;  ///< the object has room for the weights, which is filled afterwards
   llvm::LLVMContext context_;
   std::unique_ptr<llvm::TargetMachine> machine_;
   std::unique_ptr<llvm::Module> module_;

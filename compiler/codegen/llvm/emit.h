@@ -8,13 +8,22 @@
 
 namespace relaxc::codegen_llvm {
 
-/// The numbers are those of the driver's own list of outputs, in which C stands at 4.
-enum class OutputKind { kObject = 0, kAssembly = 1, kIr = 2, kBitcode = 3, kSharedLibrary = 5 };
+/// The numbers are those of the driver's own list of outputs, in which C stands at 4 and the text IR at 6.
+enum class OutputKind {
+  kObject = 0,
+  kAssembly = 1,
+  kIr = 2,
+  kBitcode = 3,
+  kSharedLibrary = 5,
+  kArchive = 7,
+  kExecutable = 8
+};
 
 struct EmitOptions {
   OutputKind kind = OutputKind::kObject;
   std::string opt = "2";   ///< "0", "1", "2", "3", "s", "z": LLVM's pipelines
-  std::string runtime;     ///< path of librelax_rt.a; needed for kSharedLibrary
+  std::string runtime;     ///< path of librelax_rt.a; needed where something is linked, with its siblings beside it
+  std::string linker;      ///< the C compiler that links; empty: cc
   std::string shown_path;  ///< how messages call the file; empty: its path
 };
 

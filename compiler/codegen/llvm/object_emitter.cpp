@@ -25,7 +25,7 @@ void ObjectEmitter::run(const std::string& weights_text) {
     typed_arena(entry);
   }
   model_table();
-  if (object_.weights.bytes == 0) return;
+  if (object_.weights.bytes == 0 || object_.weights.separate) return;
   uint32_t alignment = std::max<uint32_t>(object_.weights.alignment, 1);
   std::string name = weights_symbol(object_);
   module_.appendModuleInlineAsm(
@@ -35,9 +35,13 @@ void ObjectEmitter::run(const std::string& weights_text) {
 
 /// The weights are defined in assembly: for LLVM they are memory of unknown contents, which it neither copies nor
 /// folds.
-llvm::Value* ObjectEmitter::weights_address() {
+llvm::Value* ObjectEmitter::weights_address(llvm::IRBuilder<>& b, llvm::Value* call_context) {
   llvm::LLVMContext& context = module_.getContext();
   if (object_.weights.bytes == 0) return llvm::ConstantPointerNull::get(llvm::PointerType::get(context, 0));
+  if (object_.weights.separate) {
+    llvm::Value* file = b.CreateLoad(b.getPtrTy(), field(b, call_context, Record::kContext, "weights"));
+    return b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), file, interface::kWeightsHeaderBytes);
+  }
   std::string name = weights_symbol(object_);
   if (llvm::GlobalVariable* known = module_.getNamedGlobal(name)) return known;
   auto* type = llvm::ArrayType::get(llvm::Type::getInt8Ty(context), object_.weights.bytes);

@@ -52,7 +52,10 @@ class ObjectEmitter {
 
   llvm::Function* declare(const std::string& name, llvm::FunctionType* type, bool global);
   llvm::Value* field(llvm::IRBuilder<>& b, llvm::Value* address, Record which, std::string_view name);
-  llvm::Value* weights_address();
+  /// The first weight: in the object, or behind the header of the file that the context points at.
+  llvm::Value* weights_address(llvm::IRBuilder<>& b, llvm::Value* context);
+  llvm::Constant* hash_table();
+  llvm::Constant* weights_bytes() const;
   /// Calls a prim func; `args` without the hidden ones. The status, 0 where it cannot fail.
   llvm::Value* call(llvm::IRBuilder<>& b, const std::string& prim_func, llvm::Value* context,
                     std::vector<llvm::Value*> args, llvm::Value* error);

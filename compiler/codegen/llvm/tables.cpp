@@ -110,6 +110,11 @@ llvm::GlobalVariable* ObjectEmitter::private_record(const Entry& entry, llvm::Co
   if (asked && !entry.shapes.empty()) fields.push_back({"shapes", shapes_adapter(entry)});
   if (dynamic && !entry.arena.empty()) fields.push_back({"arena", arena_adapter(entry)});
   if (!entry.values.empty()) fields.push_back({"values", values_adapter(entry)});
+  if (object_.weights.separate) {
+    fields.push_back({"weights_align", number(FieldKind::kU32, object_.weights.alignment)});
+    fields.push_back({"weights_hash", hash_table()});
+    fields.push_back({"weights_bytes", weights_bytes()});
+  }
   return table(record(Record::kFunctionPrivate, fields), local(entry, "private"));
 }
 
@@ -173,8 +178,17 @@ llvm::Constant* ObjectEmitter::function_record(const Entry& entry, llvm::GlobalV
                  {"run", wrapper(entry, "run", self)}});
 }
 
+llvm::Constant* ObjectEmitter::hash_table() {
+  std::string name = object_.name + ".hash";
+  if (llvm::GlobalVariable* known = module_.getNamedGlobal(name)) return known;
+  return table(llvm::ConstantDataArray::get(module_.getContext(), llvm::ArrayRef<uint8_t>(object_.hash)), name);
+}
+
+llvm::Constant* ObjectEmitter::weights_bytes() const {
+  return number(FieldKind::kU64, static_cast<int64_t>(interface::weights_file_bytes(object_.weights)));
+}
+
 void ObjectEmitter::model_table() {
-  llvm::LLVMContext& context = module_.getContext();
   llvm::StructType* type = lowering_.record(Record::kFunction);
   auto* array = llvm::ArrayType::get(type, object_.entries.size());
   auto* functions = new llvm::GlobalVariable(module_, array, true, llvm::GlobalValue::InternalLinkage, nullptr,
@@ -188,7 +202,6 @@ void ObjectEmitter::model_table() {
   auto size = [&](Record which) {
     return static_cast<int64_t>(layout.getTypeAllocSize(lowering_.record(which)).getFixedValue());
   };
-  llvm::Constant* hash = llvm::ConstantDataArray::get(context, llvm::ArrayRef<uint8_t>(object_.hash));
   llvm::Constant* value = record(
       Record::kModel,
       {{"abi_version", number(FieldKind::kU32, 1)},
@@ -199,7 +212,8 @@ void ObjectEmitter::model_table() {
        {"name", text(object_.name, object_.name + ".name")},
        {"producer", text(object_.producer, object_.name + ".producer")},
        {"target", text(module_.getTargetTriple().str() + " " + lowering_.options().cpu, object_.name + ".target")},
-       {"hash", table(hash, object_.name + ".hash")}});
+       {"hash", hash_table()},
+       {"weights_bytes", weights_bytes()}});
   std::string name = object_.name + "_model";
   auto* model = table(value, name);
   model->setLinkage(llvm::GlobalValue::ExternalLinkage);

@@ -1,8 +1,8 @@
 // typed_call.cpp: the call behind the generated header.
 //
 // It refers to no table, so that a static model costs its kernels and this function alone. It checks what is cheap and
-// would otherwise write outside of the caller's memory: the bounds of the dynamic dims, and the arena's size and
-// alignment.
+// would otherwise reach outside of the caller's memory: the bounds of the dynamic dims, the arena's size and alignment,
+// and the size of separate weights.
 #include "compiler/codegen/llvm/object_emitter.h"
 
 namespace relaxc::codegen_llvm {
@@ -13,7 +13,7 @@ using llvm::Value;
 
 namespace {
 
-constexpr uint32_t kNullPointer = 1, kDimBounds = 9, kArenaSize = 14, kArenaAlignment = 15;
+constexpr uint32_t kNullPointer = 1, kDimBounds = 9, kArenaSize = 14, kArenaAlignment = 15, kWeightsSize = 16;
 
 /// A body that returns a status as soon as something is wrong.
 class Checks {
@@ -171,9 +171,17 @@ void ObjectEmitter::typed_call(const Entry& entry) {
                    kArenaAlignment, -1, b.getInt64(entry.arena_align), rest);
   }
 
+  if (object_.weights.separate) {
+    Value* file = b.CreateLoad(pointer, this->field(b, context, Record::kContext, "weights"));
+    Value* size = b.CreateLoad(word, this->field(b, context, Record::kContext, "weights_bytes"));
+    Value* there = b.CreateSelect(b.CreateIsNull(file), b.getInt64(0), size);
+    Value* expected = b.getInt64(interface::weights_file_bytes(object_.weights));
+    checks.require(b.CreateICmpUGE(there, expected), kWeightsSize, -1, expected, there);
+  }
+
   std::vector<Value*> args = inputs;
   args.insert(args.end(), outputs.begin(), outputs.end());
-  args.insert(args.end(), {arena, weights_address(), dim(before)});
+  args.insert(args.end(), {arena, weights_address(b, context), dim(before)});
   args.insert(args.end(), symbols.begin(), symbols.end());
   checks.leave_on(call(b, entry.call, context, args, error));
   at = before;

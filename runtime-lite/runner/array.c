@@ -1,0 +1,89 @@
+/* array.c: which form a file has, and what both forms share. */
+#include "array.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+size_t rlx_element_bytes(uint8_t code, uint8_t bits) {
+  (void)code;
+  return bits < 8 ? 1 : (size_t)bits / 8;
+}
+
+const char* rlx_dtype_name(uint8_t code, uint8_t bits, char* text) {
+  static const struct {
+    uint8_t code;
+    const char* name;
+  } kNames[] = {{RLX_DTYPE_INT, "int"},       {RLX_DTYPE_UINT, "uint"},       {RLX_DTYPE_FLOAT, "float"},
+                {RLX_DTYPE_BFLOAT, "bfloat"}, {RLX_DTYPE_COMPLEX, "complex"}, {RLX_DTYPE_HANDLE, "handle"}};
+  if (code == RLX_DTYPE_BOOL) return "bool";
+  for (size_t i = 0; i < sizeof kNames / sizeof kNames[0]; ++i)
+    if (kNames[i].code == code) {
+      (void)snprintf(text, 24, "%s%d", kNames[i].name, (int)bits);
+      return text;
+    }
+  (void)snprintf(text, 24, "dtype %d of %d bits", (int)code, (int)bits);
+  return text;
+}
+
+int64_t rlx_array_elements(const rlx_array* array) {
+  int64_t count = 1;
+  for (int32_t i = 0; i < array->ndim; ++i) {
+    const int64_t dim = array->dims[i];
+    if (dim == 0) return 0;
+    if (dim < 0 || count > INT64_MAX / 32 / dim) return -1;
+    count *= dim;
+  }
+  return count;
+}
+
+/* The whole file, or NULL with errno set. */
+static uint8_t* read_file(const char* path, size_t* size) {
+  FILE* file = fopen(path, "rb");
+  if (file == NULL) return NULL;
+  uint8_t* bytes = NULL;
+  size_t room = 0;
+  *size = 0;
+  for (;;) {
+    if (*size == room) {
+      uint8_t* more = realloc(bytes, room == 0 ? 1 << 16 : 2 * room);
+      if (more == NULL) break;
+      bytes = more;
+      room = room == 0 ? 1 << 16 : 2 * room;
+    }
+    const size_t got = fread(bytes + *size, 1, room - *size, file);
+    *size += got;
+    if (got == 0) {
+      if (ferror(file)) break;
+      (void)fclose(file);
+      return bytes;
+    }
+  }
+  const int why = errno;
+  free(bytes);
+  (void)fclose(file);
+  errno = why;
+  return NULL;
+}
+
+static int ends_with(const char* text, const char* end) {
+  const size_t n = strlen(text), m = strlen(end);
+  return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+const char* rlx_array_read(const char* path, const rlx_tensor_spec* wanted, rlx_array* array) {
+  static const rlx_array kNone = {0};
+  *array = kNone;
+  const int npy = ends_with(path, ".npy");
+  if (!npy && !ends_with(path, ".pb")) return "the ending says no form; .npy and .pb can be read";
+  size_t size = 0;
+  uint8_t* bytes = read_file(path, &size);
+  if (bytes == NULL) return strerror(errno);
+  const char* why = npy ? rlx_npy_parse(bytes, size, wanted, array) : rlx_tensor_proto_parse(bytes, size, array);
+  free(bytes);
+  if (why != NULL) {
+    free(array->data);
+    array->data = NULL;
+  }
+  return why;
+}

@@ -1,0 +1,139 @@
+/* call.c: bind, ask for sizes, run.
+ *
+ * An output whose size only the run knows gets its upper bound. Where there is none, or none that fits memory, it gets
+ * room for a guess, and the run is repeated with what it then says that it needs. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "call.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_GUESS (INT64_C(1) << 16)
+
+const rlx_tensor_spec* rlx_spec_at(const rlx_model* model, const rlx_tensor_spec* specs, uint32_t index) {
+  return (const rlx_tensor_spec*)(const void*)((const char*)specs + (size_t)index * model->spec_size);
+}
+
+const rlx_function* rlx_function_at(const rlx_model* model, uint32_t index) {
+  return (const rlx_function*)(const void*)((const char*)model->functions + (size_t)index * model->function_size);
+}
+
+void* rlx_allocate(void* user, uint64_t bytes, uint64_t align) {
+  (void)user;
+  void* memory = NULL;
+  if (align < sizeof(void*)) align = sizeof(void*);
+  if (bytes > SIZE_MAX || posix_memalign(&memory, (size_t)align, bytes == 0 ? 1 : (size_t)bytes) != 0) return NULL;
+  return memory;
+}
+
+static rlx_tensor record_of(rlx_array* array) {
+  const rlx_tensor tensor = {array->data, RLX_DEVICE_CPU, 0, array->ndim, array->code, array->bits, 1,
+                             array->dims, NULL,           0};
+  return tensor;
+}
+
+static int32_t out_of_memory(rlx_context* context) {
+  const rlx_error found = {RLX_OUT_OF_MEMORY, -1, -1, -1, -1, 0, 0};
+  *context->error = found;
+  return RLX_OUT_OF_MEMORY;
+}
+
+/* Memory for output `i` of at most `dims`, and for a guess where nothing bounds it. */
+static int32_t prepare_output(const rlx_function* f, const rlx_tensor_spec* spec, const int64_t* symbols, uint32_t i,
+                              rlx_context* context, rlx_array* out) {
+  out->code = spec->dtype_code;
+  out->bits = spec->dtype_bits;
+  out->ndim = spec->ndim;
+  if (out->ndim > RLX_MAX_RANK) return RLX_RANK;
+  int32_t status = f->output_shape(symbols, i, out->dims);
+  const int unknown = status == RLX_NEEDS_DATA;
+  if (status != RLX_OK && !unknown) {
+    context->error->tensor = (int32_t)(f->num_inputs + i);
+    return status;
+  }
+  int64_t elements = unknown ? -1 : rlx_array_elements(out);
+  for (int32_t axis = 0; axis < out->ndim; ++axis)
+    if (out->dims[axis] == INT64_MAX) elements = -1;
+  if (elements < 0) {
+    elements = FIRST_GUESS;
+    for (int32_t axis = 0; axis < out->ndim; ++axis) out->dims[axis] = axis == 0 ? elements : 1;
+  }
+  out->bytes = (size_t)elements * rlx_element_bytes(out->code, out->bits);
+  out->data = calloc(out->bytes == 0 ? 1 : out->bytes, 1);
+  return out->data == NULL ? out_of_memory(context) : RLX_OK;
+}
+
+static int32_t prepare_arena(const rlx_function* f, const int64_t* symbols, rlx_context* context) {
+  uint64_t bytes = 0;
+  const int32_t status = f->arena_bytes(symbols, &bytes);
+  if (status != RLX_OK) return status;
+  if (bytes <= context->arena_bytes) return RLX_OK;
+  free(context->arena);
+  context->arena = NULL;
+  context->arena = rlx_allocate(NULL, bytes, f->arena_align);
+  context->arena_bytes = context->arena == NULL ? 0 : bytes;
+  return context->arena == NULL ? out_of_memory(context) : RLX_OK;
+}
+
+/* Gives an output that did not fit what the run said that it needs. 1 if that makes sense. */
+static int grow(const rlx_function* f, const rlx_error* error, rlx_array* outputs) {
+  const int64_t i = (int64_t)error->tensor - f->num_inputs;
+  if (i < 0 || i >= f->num_outputs || error->expected <= error->actual || outputs[i].ndim < 1) return 0;
+  rlx_array* out = &outputs[i];
+  for (int32_t axis = 0; axis < out->ndim; ++axis) out->dims[axis] = axis == 0 ? error->expected : 1;
+  free(out->data);
+  out->data = NULL;
+  if (rlx_array_elements(out) < 0) return 0;
+  out->bytes = (size_t)error->expected * rlx_element_bytes(out->code, out->bits);
+  out->data = calloc(out->bytes, 1);
+  return out->data != NULL;
+}
+
+static int32_t run(const rlx_function* f, rlx_context* context, rlx_tensor* in, rlx_array* outputs) {
+  rlx_tensor* out = calloc((size_t)f->num_outputs + 1, sizeof *out);
+  if (out == NULL) return out_of_memory(context);
+  int32_t status;
+  do {
+    for (uint32_t i = 0; i < f->num_outputs; ++i) out[i] = record_of(&outputs[i]);
+    status = f->run(context, in, f->num_inputs, out, f->num_outputs);
+  } while (status == RLX_DATA_CAPACITY && grow(f, context->error, outputs));
+  free(out);
+  if (status != RLX_OK) return status;
+  for (uint32_t i = 0; i < f->num_outputs; ++i)
+    outputs[i].bytes = (size_t)rlx_array_elements(&outputs[i]) * rlx_element_bytes(outputs[i].code, outputs[i].bits);
+  return RLX_OK;
+}
+
+int32_t rlx_call(const rlx_model* model, const rlx_function* f, rlx_context* context, rlx_array* inputs,
+                 rlx_array* outputs) {
+  rlx_tensor* in = calloc((size_t)f->num_inputs + 1, sizeof *in);
+  int64_t* symbols = calloc((size_t)f->num_symbols + 1, sizeof *symbols);
+  int32_t status = in == NULL || symbols == NULL ? out_of_memory(context) : RLX_OK;
+  for (uint32_t i = 0; status == RLX_OK && i < f->num_inputs; ++i) in[i] = record_of(&inputs[i]);
+  if (status == RLX_OK) status = f->bind(context, in, f->num_inputs, symbols, context->error);
+  for (uint32_t i = 0; status == RLX_OK && i < f->num_outputs; ++i)
+    status = prepare_output(f, rlx_spec_at(model, f->outputs, i), symbols, i, context, &outputs[i]);
+  if (status == RLX_OK) status = prepare_arena(f, symbols, context);
+  if (status == RLX_OK) status = run(f, context, in, outputs);
+  free(in);
+  free(symbols);
+  return status;
+}
+
+void rlx_explain(const rlx_model* model, const rlx_function* f, int32_t status, const rlx_error* error) {
+  (void)fprintf(stderr, "%s: error: %s", model->name, rlx_status_name(status));
+  if (error->code == status) {
+    const int64_t tensor = error->tensor;
+    if (tensor >= 0 && tensor < f->num_inputs)
+      (void)fprintf(stderr, ", input '%s'", rlx_spec_at(model, f->inputs, (uint32_t)tensor)->name);
+    else if (tensor >= f->num_inputs && tensor < (int64_t)f->num_inputs + f->num_outputs)
+      (void)fprintf(stderr, ", output '%s'", rlx_spec_at(model, f->outputs, (uint32_t)tensor - f->num_inputs)->name);
+    if (error->axis >= 0) (void)fprintf(stderr, ", axis %" PRId32, error->axis);
+    if (error->symbol >= 0 && error->symbol < (int64_t)f->num_symbols)
+      (void)fprintf(stderr, ", dim '%s'", f->symbols[error->symbol].name);
+    (void)fprintf(stderr, ": expected %" PRId64 ", found %" PRId64, error->expected, error->actual);
+  }
+  (void)fprintf(stderr, "\n");
+}

@@ -1,0 +1,143 @@
+/* tensor_proto.c: ONNX's TensorProto, as its backend tests keep data, read from protobuf's wire format. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+
+/* TensorProto.DataType by number. */
+static const struct {
+  uint8_t code, bits;
+} kTypes[] = {{0, 0},
+              {RLX_DTYPE_FLOAT, 32},
+              {RLX_DTYPE_UINT, 8},
+              {RLX_DTYPE_INT, 8},
+              {RLX_DTYPE_UINT, 16},
+              {RLX_DTYPE_INT, 16},
+              {RLX_DTYPE_INT, 32},
+              {RLX_DTYPE_INT, 64},
+              {0, 0}, /* string */
+              {RLX_DTYPE_BOOL, 8},
+              {RLX_DTYPE_FLOAT, 16},
+              {RLX_DTYPE_FLOAT, 64},
+              {RLX_DTYPE_UINT, 32},
+              {RLX_DTYPE_UINT, 64},
+              {RLX_DTYPE_COMPLEX, 64},
+              {RLX_DTYPE_COMPLEX, 128},
+              {RLX_DTYPE_BFLOAT, 16}};
+
+typedef struct cursor {
+  const uint8_t *at, *end;
+} cursor;
+
+/* 1 if there was a whole number. */
+static int varint(cursor* c, uint64_t* value) {
+  *value = 0;
+  for (unsigned shift = 0; shift < 64 && c->at < c->end; shift += 7) {
+    const uint8_t byte = *c->at++;
+    *value |= (uint64_t)(byte & 127) << shift;
+    if (byte < 128) return 1;
+  }
+  return 0;
+}
+
+typedef struct field {
+  uint64_t number, value; /* of a varint; of a fixed number: its bits */
+  unsigned wire;
+  cursor content; /* of a length-delimited one */
+} field;
+
+/* 1 if there was a whole field. */
+static int next_field(cursor* c, field* f) {
+  uint64_t key = 0, length = 0;
+  if (!varint(c, &key)) return 0;
+  f->number = key >> 3;
+  f->wire = (unsigned)(key & 7);
+  if (f->wire == 0) return varint(c, &f->value);
+  if (f->wire == 1 || f->wire == 5)
+    length = f->wire == 1 ? 8 : 4;
+  else if (f->wire != 2 || !varint(c, &length))
+    return 0;
+  if (length > (uint64_t)(c->end - c->at)) return 0;
+  f->content.at = c->at;
+  f->content.end = c->at += length;
+  if (f->wire != 2) {
+    f->value = 0;
+    memcpy(&f->value, f->content.at, (size_t)length);
+  }
+  return 1;
+}
+
+/* Appends one element: the low bytes of `bits`. 0 if there are already as many as the shape says. */
+static int append(rlx_array* array, size_t* filled, uint64_t bits, size_t size) {
+  if (array->bytes - *filled < size) return 0;
+  memcpy((uint8_t*)array->data + *filled, &bits, size);
+  *filled += size;
+  return 1;
+}
+
+/* A list of numbers, packed or one at a time: float (4) and double (10) are fixed, the others varints. */
+static int append_list(rlx_array* array, size_t* filled, const field* f) {
+  const size_t element = rlx_element_bytes(array->code, array->bits);
+  const int fixed = f->number == 4 || f->number == 10;
+  const size_t size = f->number == 4 ? 4 : f->number == 10 ? 8 : element;
+  if (f->wire != 2) return append(array, filled, f->value, size);
+  cursor c = f->content;
+  while (c.at < c.end) {
+    uint64_t value = 0;
+    if (fixed) {
+      if ((size_t)(c.end - c.at) < size) return 0;
+      memcpy(&value, c.at, size);
+      c.at += size;
+    } else if (!varint(&c, &value)) {
+      return 0;
+    }
+    if (!append(array, filled, value, size)) return 0;
+  }
+  return 1;
+}
+
+static const char* read_head(cursor c, rlx_array* array) {
+  uint64_t type = 0;
+  field f;
+  while (c.at < c.end) {
+    if (!next_field(&c, &f)) return "it is no TensorProto";
+    if (f.number == 14 && f.value == 1) return "its data lies in another file";
+    if (f.number == 2 && f.wire == 0) type = f.value;
+    if (f.number != 1) continue;
+    cursor dims = f.content;
+    uint64_t dim = f.value;
+    do {
+      if (f.wire == 2 && (dims.at == dims.end || !varint(&dims, &dim))) break;
+      if (array->ndim == RLX_MAX_RANK) return "it has more than 32 dims";
+      array->dims[array->ndim++] = (int64_t)dim;
+    } while (f.wire == 2);
+  }
+  if (type >= sizeof kTypes / sizeof kTypes[0] || kTypes[type].bits == 0)
+    return "its type is not one of those that can be read; .npy has more";
+  array->code = kTypes[type].code;
+  array->bits = kTypes[type].bits;
+  return NULL;
+}
+
+const char* rlx_tensor_proto_parse(const uint8_t* bytes, size_t size, rlx_array* array) {
+  cursor c = {bytes, bytes + size};
+  const char* why = read_head(c, array);
+  if (why != NULL) return why;
+  const int64_t elements = rlx_array_elements(array);
+  if (elements < 0) return "its size overflows";
+  array->bytes = (size_t)elements * rlx_element_bytes(array->code, array->bits);
+  array->data = malloc(array->bytes == 0 ? 1 : array->bytes);
+  if (array->data == NULL) return "there is no memory for it";
+  size_t filled = 0;
+  field f;
+  int fits = 1;
+  while (c.at < c.end && fits && next_field(&c, &f)) {
+    if (f.number == 9 && f.wire == 2) {
+      fits = (size_t)(f.content.end - f.content.at) == array->bytes;
+      if (fits) memcpy(array->data, f.content.at, filled = array->bytes);
+    } else if (f.number == 4 || f.number == 5 || f.number == 7 || f.number == 10 || f.number == 11) {
+      fits = append_list(array, &filled, &f);
+    }
+  }
+  return fits && filled == array->bytes ? NULL : "it has not as many elements as its shape says";
+}
