@@ -23,4 +23,7 @@ Abilities abilities_of(const Target& target, const llvm::TargetMachine& machine)
 /// Runs LLVM's pipeline of the level. Only memcpy, memmove and memset count as known library functions.
 void optimize(llvm::Module& module, llvm::TargetMachine& machine, OptLevel level);
 
+/// Stores the element itself where the mask of a masked store leaves one lane; `optimize` ends with it.
+void narrow_masked_stores(llvm::Module& module);
+
 }  // namespace relaxc::codegen_llvm

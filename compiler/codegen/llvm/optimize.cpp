@@ -54,6 +54,7 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, OptLevel level
   llvm::ModulePassManager passes = level == OptLevel::kO0 ? builder.buildO0DefaultPipeline(pipeline)
                                                           : builder.buildPerModuleDefaultPipeline(pipeline);
   passes.run(module, modules);
+  narrow_masked_stores(module);
 }
 
 }  // namespace relaxc::codegen_llvm

@@ -88,6 +88,27 @@ TEST_CASE("a block starts its reduction once, and its predicate keeps it from ru
   }
 }
 
+TEST_CASE("the last lanes of a masked loop write their own elements and nothing behind", "[statements]") {
+  for (int from : {8, 16, 32, 64})
+    for (int to : {8, 16, 32, 64})
+      for (int64_t count = 1; count < 20; ++count) {
+        Fixture t;
+        tir::BufferRef in = t.b.buffer("in", DType::i(from), {t.b.index(2), t.b.index(count)});
+        tir::BufferRef out = t.b.buffer("out", DType::i(to), {t.b.index(2), t.b.index(count)});
+        Var row = t.context.var("row"), outer = t.context.var("outer"), lane = t.context.var("lane");
+        Expr at = outer * 8 + lane, groups = t.b.index((count + 7) / 8);
+        tir::Stmt narrow = t.b.store(out, {row, at}, arith::cast(DType::i(to), t.b.load(in, {row, at})));
+        tir::Stmt lanes = t.b.loop(lane, t.b.index(0), t.b.index(8),
+                                   t.b.branch(arith::lt(at, t.b.index(count)), narrow), LoopKind::kVectorized);
+        tir::PrimFunc f;
+        f.name = "narrow";
+        f.params = {{in, {}}, {out, {}}};
+        f.body = t.b.loop(row, t.b.index(0), t.b.index(2), t.b.loop(outer, t.b.index(0), groups, lanes));
+        INFO(from << " bits to " << to << ", " << count << " of them");
+        both(f, {40, 48});
+      }
+}
+
 TEST_CASE("calls find their symbols, views shift, and failures come up", "[statements]") {
   Fixture t;
   Var m = t.context.var("m");
