@@ -109,6 +109,14 @@ void spread_over_all_axes(Node& node, const std::vector<Expr>& dims, const std::
   starts = std::move(from), ends = std::move(to), steps = std::move(by);
 }
 
+/// A slice that goes backwards begins at the first element where its start lies before it: ONNX clamps such a start to
+/// the axis, NumPy and `strided_slice` take it for one before the axis.
+Expr backward_start(Node& node, Expr start, Expr dim) {
+  const int64_t* value = start.constant();
+  if (value != nullptr && *value >= -1) return start;
+  return node.simplify(arith::select(arith::lt(start, node.index(0)), arith::max(start, node.index(0) - dim), start));
+}
+
 /// Begins, ends, axes and steps: attributes before opset 10, inputs since.
 Status slice(Node& node) {
   Diagnostics& diag = node.diag;
@@ -140,6 +148,12 @@ Status slice(Node& node) {
                       ends.size(), given.size(), steps.size());
   std::optional<std::vector<int64_t>> axes = as_numbers(given);
   if (!axes) spread_over_all_axes(node, x->shape(), given, starts, ends, steps);
+  for (size_t i = 0; i < starts.size(); ++i) {
+    const int64_t* step = steps[i].constant();
+    if (step != nullptr && *step > 0) continue;
+    Expr start = backward_start(node, starts[i], x->shape()[axes ? static_cast<size_t>((*axes)[i]) : i]);
+    starts[i] = arith::select(arith::lt(steps[i], node.index(0)), start, starts[i]);
+  }
   return node.set(
       0, node.call("strided_slice",
                    {x, node.shape(std::move(starts)), node.shape(std::move(ends)), node.shape(std::move(steps))},
@@ -173,6 +187,7 @@ std::optional<std::vector<Cut>> cuts_of(Node& node, const std::vector<int64_t>& 
     auto position = [&](int64_t at) {
       return at < -size ? low : std::clamp<int64_t>(at < 0 ? at + size : at, low, high);
     };
+    if (step < 0) (*starts)[i] = std::max((*starts)[i], -size);
     step = std::clamp<int64_t>(step, -kMostKnown - 1, kMostKnown + 1);
     int64_t from = position((*starts)[i]), to = position((*ends)[i]);
     int64_t distance = step > 0 ? to - from : from - to, stride = step > 0 ? step : -step;

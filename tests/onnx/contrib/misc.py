@@ -82,6 +82,17 @@ def crops():
                    rtol=1e-4, atol=1e-5)
 
 
+def slices():
+    """Backward slices that begin before the axis: ONNX clamps their start to its first element."""
+    x = f32(4, 3)
+    for start in (-100, -5, -4, -1, 0, 3, 100):
+        for axis, step in ((0, -1), (0, -3), (1, -2)):
+            lists = [np.array([v], np.int64) for v in (start, -100, axis, step)]
+            for kind in (Const, np.asarray):
+                yield node("Slice", [x, kind(lists[0]), *map(Const, lists[1:])], domain="", fixed=kind is not Const,
+                           name=f"Slice {start} {axis} {step} {'run' if kind is not Const else 'known'}")
+
+
 def cases():
-    for family in (borrowed, made, matrices, rest, crops):
+    for family in (borrowed, made, matrices, rest, crops, slices):
         yield from family()
