@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -104,7 +105,29 @@ class Compilation {
     for (const std::string& name : named)
       if (name != "all" && find_pass(name) == nullptr)
         return diag_.error(nullptr, Kind::usage, "there is no pass named '{}'; the passes are: {}", name, pass_names());
+    Diagnostics& diag = diag_;
+    for (const std::string& text : options_.pass_options) RELAXC_DO(read_pass_option(text));
     return Done{};
+  }
+
+  Status read_pass_option(const std::string& text) {
+    size_t equals = std::min(text.find('='), text.size());
+    std::string name = text.substr(0, equals), known;
+    for (const Pass& pass : compile_pipeline())
+      for (const PassOption& option : pass.options) {
+        known += (known.empty() ? "" : ", ") + std::string(option.name);
+        if (option.name != name) continue;
+        int64_t value = 0;
+        const char *begin = text.data() + std::min(equals + 1, text.size()), *end = text.data() + text.size();
+        auto [stop, error] = std::from_chars(begin, end, value);
+        if (error != std::errc() || stop != end || value < option.least)
+          return diag_.error(nullptr, Kind::usage, "--pass-option {}: {} takes a number of at least {}", text, name,
+                             option.least);
+        pass_options_[name] = value;
+        return Done{};
+      }
+    return diag_.error(nullptr, Kind::usage, "--pass-option {}: there is no such option; the options are: {}", text,
+                       known);
   }
 
   static std::string pass_names() {
@@ -117,6 +140,7 @@ class Compilation {
     std::unique_ptr<tir::Evaluator> evaluator = tir::make_interpreter();
     PassContext context{ops_, target, diag_, *evaluator, options_.opt_level(), &object};
     context.max_recursion = options_.max_recursion;
+    context.options = pass_options_;
     PassOptions passes = options_.passes;
     passes.time_passes |= options_.verbose;
     passes.show = [](const std::string& text) { fmt::print(stderr, "{}", text); };
@@ -218,6 +242,7 @@ class Compilation {
   Outputs outputs_;
   OutputPlan plan_;
   std::vector<std::string> files_;
+  std::map<std::string, int64_t, std::less<>> pass_options_;
   std::vector<StateProposal> proposals_;
 };
 

@@ -166,6 +166,14 @@ void add_pass_flags(CLI::App& app, Options& o) {
   list("--print-after", o.passes.print_after, "print the module after these passes");
   list("--disable-pass", o.passes.disabled, "leave these passes out");
   app.add_option("--stop-after", o.passes.stop_after, "end after this pass, print the module and write nothing");
+  app.add_option("--dump-passes", o.passes.dump_folder, "write the module after every pass that changed it to a folder")
+      ->type_name("FOLDER");
+  app.add_option("--opt-bisect-limit", o.passes.bisect_limit, "run only the first N optional passes, and list them")
+      ->check(CLI::Range(int64_t{0}, INT64_MAX))
+      ->type_name("N");
+  auto* option = app.add_option("--pass-option", o.pass_options, "set a number of a pass: fold_constants.budget=0");
+  option->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->type_name("PASS.NAME=N");
+  app.add_flag("--pass-statistics", o.passes.statistics, "print what each pass leaves: ops, kernels, statements");
   app.add_flag("--time-passes", o.passes.time_passes, "print how long each pass took");
 }
 

@@ -38,8 +38,9 @@ struct Options {
   std::vector<std::string> custom_ops;  ///< see custom_ops.h
   bool keep_initializers_as_inputs = false, allow_external_outside = false;
   PassOptions passes;
-  std::string runtime;  ///< runtime-lite's library, for what is linked
-  std::string linker;   ///< the C compiler that links; empty: cc
+  std::vector<std::string> pass_options;  ///< "fold_constants.budget=0"
+  std::string runtime;                    ///< runtime-lite's library, for what is linked
+  std::string linker;                     ///< the C compiler that links; empty: cc
 
   int opt_level() const { return opt == "0" ? 0 : opt == "1" ? 1 : opt == "3" ? 3 : 2; }
 };

@@ -1,13 +1,22 @@
 // runner.cpp: one loop around all passes.
+//
+// Whatever one wants to know of a pass is asked here, so that no pass knows of it: how long it took, what it left, what
+// the module was before and after, whether it still verifies and still means the same, and which of them is at fault
+// (bisection: run the first N optional passes, halve N).
 #include "compiler/pipeline/runner.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
 
 #include "compiler/relax/print.h"
 #include "compiler/relax/verify.h"
+#include "compiler/tir/visit.h"
 
 namespace relaxc {
 namespace {
@@ -16,16 +25,31 @@ bool names(const std::vector<std::string>& list, std::string_view pass) {
   return std::any_of(list.begin(), list.end(), [&](const std::string& name) { return name == pass || name == "all"; });
 }
 
+/// What a module holds: how much a pass made of it or saved.
+struct Counts {
+  size_t ops = 0, prim_funcs = 0, statements = 0;
+};
+Counts count(const relax::Module& module) {
+  Counts counts;
+  for (const relax::Function* function : module.functions()) counts.ops += relax::ops_of(function->body(), true).size();
+  for (const tir::PrimFunc* function : module.prim_funcs()) {
+    ++counts.prim_funcs;
+    tir::for_each_stmt(function->body, [&](tir::Stmt) { ++counts.statements; });
+  }
+  return counts;
+}
+
 class Runner {
  public:
-  Runner(relax::Module& module, PassContext& context, const PassOptions& options)
-      : module_(module), context_(context), options_(options) {}
+  Runner(std::span<const Pass> passes, relax::Module& module, PassContext& context, const PassOptions& options)
+      : passes_(passes), module_(module), context_(context), options_(options) {}
 
-  Status run(std::span<const Pass> passes) {
+  Status run() {
     Diagnostics& diag = context_.diag;
+    RELAXC_DO(dump("input"));
     uint32_t holds = kNone;
-    for (const Pass& pass : passes) {
-      if (pass.opt_level <= context_.opt_level && !names(options_.disabled, pass.name)) {
+    for (const Pass& pass : passes_) {
+      if (runs(pass)) {
         if ((pass.needs & holds) != pass.needs)
           return diag.error(nullptr, Kind::usage, "pass '{}' needs what a disabled pass gives", pass.name);
         RELAXC_DO(one(pass));
@@ -34,42 +58,94 @@ class Runner {
       if (pass.name == options_.stop_after) break;
     }
     if (options_.time_passes) options_.show(times_ + fmt::format("{:>9.2f} ms  all passes\n", total_));
+    if (options_.statistics) options_.show("      ops  kernels  statements  after\n" + statistics_);
     return Done{};
   }
 
  private:
+  bool runs(const Pass& pass) {
+    if (pass.opt_level > context_.opt_level || names(options_.disabled, pass.name)) return false;
+    if (options_.bisect_limit < 0 || !is_optional(pass, passes_)) return true;
+    bool within = ++optional_ <= options_.bisect_limit;
+    options_.show(fmt::format("bisect: {} pass {} {}\n", within ? "running" : "leaving out", optional_, pass.name));
+    return within;
+  }
+
   Status one(const Pass& pass) {
+    Diagnostics& diag = context_.diag;
     if (names(options_.print_before, pass.name)) show("before", pass.name);
     auto start = std::chrono::steady_clock::now();
     Result<Changed> changed = pass.run(module_, context_);
     std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
     total_ += took.count();
     times_ += fmt::format("{:>9.2f} ms  {}\n", took.count(), pass.name);
-    if (!changed) return context_.diag.failed();
-    if (options_.verify && *changed == Changed::kYes) {
-      std::string fault = relax::first_fault(module_);
-      RELAXC_CHECK(fault.empty(), fmt::format("after pass {}: {}", pass.name, fault));
+    if (!changed) return diag.failed();
+    if (*changed == Changed::kYes) RELAXC_DO(after_change(pass));
+    if (options_.statistics) {
+      Counts counts = count(module_);
+      statistics_ += fmt::format("{:>9}{:>9}{:>12}  {}{}\n", counts.ops, counts.prim_funcs, counts.statements,
+                                 pass.name, *changed == Changed::kYes ? "" : " (nothing changed)");
     }
     if (names(options_.print_after, pass.name)) show("after", pass.name);
     return Done{};
+  }
+
+  Status after_change(const Pass& pass) {
+    if (options_.verify) {
+      std::string fault = relax::first_fault(module_);
+      RELAXC_CHECK(fault.empty(), fmt::format("after pass {}: {}", pass.name, fault));
+    }
+    if (options_.check) {
+      std::string fault = options_.check(module_);
+      RELAXC_CHECK(fault.empty(), fmt::format("pass {} changed what the program computes: {}", pass.name, fault));
+    }
+    return dump(pass.name);
+  }
+
+  /// One file a state of the module: 00_input.relax, 07_canonicalize.relax. The number is the pass's place in the
+  /// pipeline, so that two runs can be compared file by file.
+  Status dump(std::string_view name) {
+    if (options_.dump_folder.empty()) return Done{};
+    namespace fs = std::filesystem;
+    std::error_code error;
+    fs::create_directories(options_.dump_folder, error);
+    auto pass = std::find_if(passes_.begin(), passes_.end(), [&](const Pass& p) { return p.name == name; });
+    size_t number = pass == passes_.end() ? 0 : static_cast<size_t>(pass - passes_.begin()) + 1;
+    fs::path path = fs::path(options_.dump_folder) / fmt::format("{:02}_{}.relax", number, name);
+    errno = 0;
+    std::ofstream out(path, std::ios::binary);
+    out << relax::to_string(module_);
+    out.close();
+    if (out) return Done{};
+    return context_.diag.error(nullptr, Kind::io, "cannot write {}: {}", path.string(),
+                               errno == 0 ? "writing failed" : std::strerror(errno));
   }
 
   void show(std::string_view when, std::string_view pass) {
     options_.show(fmt::format("# ---- {} {}\n{}\n", when, pass, relax::to_string(module_)));
   }
 
+  std::span<const Pass> passes_;
   relax::Module& module_;
   PassContext& context_;
   const PassOptions& options_;
-  std::string times_;
+  std::string times_, statistics_;
   double total_ = 0;
+  int64_t optional_ = 0;
 };
 
 }  // namespace
 
+bool is_optional(const Pass& pass, std::span<const Pass> passes) {
+  if (pass.opt_level == 0) return false;
+  uint32_t needed = kNone;
+  for (const Pass& other : passes) needed |= other.needs;
+  return (pass.gives & needed) == 0;
+}
+
 Status run_passes(std::span<const Pass> passes, relax::Module& module, PassContext& context,
                   const PassOptions& options) {
-  return Runner(module, context, options).run(passes);
+  return Runner(passes, module, context, options).run();
 }
 
 }  // namespace relaxc

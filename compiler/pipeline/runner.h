@@ -1,6 +1,7 @@
 // runner.h: runs a list of passes, with everything one wants to see or switch about them.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,10 +15,20 @@ struct PassOptions {
   std::vector<std::string> disabled;
   std::string stop_after;
   bool time_passes = false;
+  bool statistics = false;  ///< show how many ops, kernels and statements each pass leaves
+  std::string dump_folder;  ///< not empty: the module as one numbered file a pass, as it was read and after each change
+  /// Only the first so many optional passes run, and a line says of each whether it did; below 0: no limit.
+  int64_t bisect_limit = -1;
   bool verify = true;  ///< the module, after every pass that changed it
-  /// Receives what printing and timing produce. Must be set if any of them is asked for.
+  /// Called after every pass that changed the module; text that is not empty is an internal error of the pass. Null:
+  /// nothing is asked.
+  std::function<std::string(relax::Module& module)> check;
+  /// Receives what printing, timing and bisection produce. Must be set if any of them is asked for.
   std::function<void(const std::string& text)> show;
 };
+
+/// Whether the pipeline can do without the pass: it optimizes, and `passes` need nothing that it alone gives.
+bool is_optional(const Pass& pass, std::span<const Pass> passes);
 
 /// Runs `passes` in order. A pass that needs a property that no pass before it gave (because one was disabled) is a
 /// usage error. A module that does not verify after a pass is an internal error that names the pass.

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <span>
+#include <string>
 #include <string_view>
 
 #include "compiler/interface/object.h"
@@ -35,6 +38,13 @@ constexpr Property operator|(Property a, Property b) {
   return static_cast<Property>(static_cast<uint32_t>(a) | static_cast<uint32_t>(b));
 }
 
+/// A number of a pass that can be set from outside.
+struct PassOption {
+  std::string_view name;  ///< "fold_constants.budget": the pass, and what of it
+  int64_t fallback = 0, least = 0;
+  std::string_view doc;
+};
+
 /// What passes share. Held by the pipeline runner; passes keep no state of their own between runs.
 struct PassContext {
   const relax::OpTable& ops;
@@ -42,8 +52,13 @@ struct PassContext {
   Diagnostics& diag;
   tir::Evaluator& evaluator;  ///< runs definitions for folding
   int opt_level = 2;
-  interface::Object* object = nullptr;  ///< what the outside sees; filled in by lowering
-  int64_t max_recursion = 1000;         ///< most calls of recursive functions that have not ended (--max-recursion)
+  interface::Object* object = nullptr;                       ///< what the outside sees; filled in by lowering
+  std::map<std::string, int64_t, std::less<>> options = {};  ///< of passes, where they are not the default
+  int64_t option(const PassOption& which) const {
+    auto given = options.find(which.name);
+    return given == options.end() ? which.fallback : given->second;
+  }
+  int64_t max_recursion = 1000;  ///< most calls of recursive functions that have not ended (--max-recursion)
 };
 
 /// A pass: a function of the module. Its file, its name here, its flag and its test folder all have one name.
@@ -54,6 +69,7 @@ struct Pass {
   Property gives = kNone;
   Property breaks = kNone;
   int opt_level = 0;  ///< runs at this -O level and above
+  std::span<const PassOption> options = {};
 };
 
 }  // namespace relaxc

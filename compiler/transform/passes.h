@@ -5,6 +5,12 @@
 
 namespace relaxc {
 
+inline constexpr PassOption kFoldBudget{"fold_constants.budget", 64 * 1024, 0,
+                                        "bytes of a result that may always be stored; more only if it replaces more"};
+inline constexpr PassOption kFoldConstantsOptions[] = {kFoldBudget};
+inline constexpr PassOption kFuseMembers{"fuse_ops.members", 64, 1, "most operators of one kernel"};
+inline constexpr PassOption kFuseOpsOptions[] = {kFuseMembers};
+
 // graph/: on Relax functions.
 
 /// Gives parameters of unknown shape the one that a match_cast wants of them. Before infer.
@@ -20,8 +26,20 @@ Result<Changed> loop_recursion(relax::Module&, PassContext&);
 Result<Changed> split_tuples(relax::Module&, PassContext&);
 /// Replaces every operator that means other operators by them.
 Result<Changed> expand_ops(relax::Module&, PassContext&);
-/// Removes operations that do nothing and joins neighbouring ones: reshapes, transposes, casts, tuples.
+/// Removes operations that do nothing and joins neighbouring ones: reshapes, transposes, casts, slices, tuples.
 Result<Changed> canonicalize(relax::Module&, PassContext&);
+/// Replaces an If whose condition is known by its branch. Needs kTyped.
+Result<Changed> fold_branches(relax::Module&, PassContext&);
+/// Makes zeros that a pad puts around a convolution's data the convolution's own padding. Needs kTyped.
+Result<Changed> fold_padding(relax::Module&, PassContext&);
+/// Moves constant scales around convolutions and matmuls into their weights. Rounds differently. Needs kTyped.
+Result<Changed> fold_scales(relax::Module&, PassContext&);
+/// Replaces powers and divisions by known numbers by products. Rounds differently. Needs kTyped.
+Result<Changed> reduce_strength(relax::Module&, PassContext&);
+/// Computes once what is computed several times. Needs kTyped.
+Result<Changed> common_subexpressions(relax::Module&, PassContext&);
+/// Moves what every iteration of a loop computes alike in front of the loop. Needs kTyped.
+Result<Changed> hoist_invariants(relax::Module&, PassContext&);
 /// Evaluates operators whose operands are all constant, within a size budget.
 Result<Changed> fold_constants(relax::Module&, PassContext&);
 /// Removes operations whose results nobody uses, and private functions that nobody calls.

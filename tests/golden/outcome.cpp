@@ -58,7 +58,10 @@ std::string difference(const Outcome& a, const Outcome& b, double tolerance) {
 }
 
 bool reorders(const relax::Module& module) {
+  for (const relax::Function* function : module.functions())
+    if (function->attrs.count("rounding") != 0) return true;
   for (const tir::PrimFunc* function : module.prim_funcs()) {
+    if (function->attrs.count("rounding") != 0) return true;
     auto trace = function->attrs.find("schedule");
     if (trace == function->attrs.end()) continue;
     if (trace->second.find("reassociate ") != std::string::npos) return true;

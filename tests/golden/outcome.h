@@ -21,7 +21,8 @@ using Outcome = std::variant<std::vector<HostTensor>, relax::RunFault>;
 /// differ by that part of the largest finite element of their output.
 std::string difference(const Outcome& a, const Outcome& b, double tolerance = 0);
 
-/// Whether a schedule changed the order of a reduction, or rounds less often: then bits may differ from the source's.
+/// Whether a schedule changed the order of a reduction, or it or a pass rounds differently: then bits may differ from
+/// the source's.
 bool reorders(const relax::Module& module);
 
 /// Stands for every external function: writes numbers that depend on its name and position into its last argument, and

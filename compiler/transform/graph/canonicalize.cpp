@@ -4,33 +4,16 @@
 // the graph smaller or leave it as large, so running them until nothing changes ends. Rules that change bits (x + 0.0
 // turns -0 into 0) are not here.
 #include <algorithm>
-#include <deque>
+#include <cmath>
 
-#include "compiler/relax/builder.h"
+#include "compiler/transform/graph/part_rules.h"
+#include "compiler/transform/graph/rewrite.h"
 #include "compiler/transform/passes.h"
 
 namespace relaxc {
 namespace {
 
 using namespace relax;
-
-struct Site {
-  Op& op;
-  GraphBuilder& builder;
-  const arith::Facts& facts;
-
-  Value* in(size_t index = 0) const { return op.operand(index); }
-  /// The operator that made operand `index`, if it is one named `name`.
-  Op* producer(size_t index, std::string_view name) const {
-    Value* value = in(index);
-    return value != nullptr && value->op != nullptr && value->op->is(name) ? value->op : nullptr;
-  }
-  bool same_shape(const Value& a, const Value& b) const {
-    const auto &x = a.shape(), &y = b.shape();
-    return std::equal(x.begin(), x.end(), y.begin(), y.end(),
-                      [&](Expr p, Expr q) { return arith::prove_equal(p, q, facts); });
-  }
-};
 
 Value* view_without_effect(const Site& s) {
   bool view = s.op.kind == OpKind::kOperator && s.op.def->role == Role::kView;
@@ -106,57 +89,96 @@ Value* identity(const Site& s) {
   return s.op.is("identity") ? s.in() : nullptr;
 }
 
-using Rule = Value* (*)(const Site&);
+/// A cast to a dtype that holds every value of the one before, and then to another, is one cast.
+bool holds_all(DType wide, DType narrow) {
+  if (narrow == DType::boolean() || wide == DType::boolean()) return false;
+  if (narrow.is_float())
+    return (wide == DType::f(64) && narrow.bits < 64) || (wide == DType::f(32) && narrow.bits == 16);
+  if (!narrow.is_integer()) return false;
+  int digits = narrow.bits - (narrow.is_int() ? 1 : 0);
+  if (wide.is_float()) return (wide.bits == 64 && digits <= 53) || (wide == DType::f(32) && digits <= 24);
+  if (!wide.is_integer()) return false;
+  return wide.is_int() ? digits < wide.bits : !narrow.is_int() && narrow.bits <= wide.bits;
+}
+
+Value* cast_of_cast(const Site& s) {
+  Op* below = s.op.is("astype") ? s.producer(0, "astype") : nullptr;
+  if (below == nullptr || !holds_all(s.in()->dtype(), below->operand(0)->dtype())) return nullptr;
+  if (s.out()->dtype() == DType::boolean()) return nullptr;
+  return s.make("astype", {below->operand(0)}, {{"dtype", s.out()->dtype()}});
+}
+
+/// A transpose that moves nothing but axes of extent 1 leaves the elements in their order.
+Value* transpose_of_unit_axes(const Site& s) {
+  if (!s.op.is("permute_dims")) return nullptr;
+  int64_t last = -1;
+  for (int64_t axis : permutation(s.op)) {
+    if (s.in()->shape()[static_cast<size_t>(axis)].is_constant(1)) continue;
+    if (axis < last) return nullptr;
+    last = axis;
+  }
+  return s.make("reshape", {s.in(), s.builder.shape(s.out()->shape())});
+}
+
+Value* broadcast_without_effect(const Site& s) {
+  return s.op.is("broadcast_to") && s.like_result(*s.in()) ? s.in() : nullptr;
+}
+
+/// -(-x), relu(relu(x)), floor(floor(x)), …
+Value* applied_twice(const Site& s) {
+  if (s.op.is("negative")) {
+    Op* below = s.producer(0, "negative");
+    return below == nullptr ? nullptr : below->operand(0);
+  }
+  for (std::string_view name : {"nn.relu", "abs", "floor", "ceil", "round", "trunc", "sign"})
+    if (s.op.is(name)) return s.producer(0, name) == nullptr ? nullptr : s.in();
+  return nullptr;
+}
+
+/// x * 1, x / 1, x - 0, and x + 0 of integers. Those of a float that is -0 or no number keep it as well; x + 0.0 would
+/// not.
+Value* neutral_operand(const Site& s) {
+  bool product = s.op.is("multiply"), sum = s.op.is("add");
+  if (!product && !sum && !s.op.is("divide") && !s.op.is("subtract")) return nullptr;
+  if (sum && !s.out()->dtype().is_integer()) return nullptr;
+  double neutral = product || s.op.is("divide") ? 1 : 0;
+  for (size_t side : {size_t{1}, size_t{0}}) {
+    std::optional<double> number = uniform_value(s.in(side));
+    bool fits = number && *number == neutral && !std::signbit(*number) && (side == 1 || product || sum);
+    if (fits && s.like_result(*s.in(1 - side))) return s.in(1 - side);
+  }
+  return nullptr;
+}
+
 constexpr Rule kRules[] = {
-    identity,      view_without_effect,      view_of_constant,       view_of_view,   cast_to_same_dtype,
-    concat_of_one, transpose_without_effect, transpose_of_transpose, field_of_tuple, match_cast_that_holds,
-};
-
-class Canonicalizer {
- public:
-  Canonicalizer(Module& module, Function& function, PassContext& context)
-      : module_(module), function_(function), context_(context) {}
-
-  Changed run() {
-    for (Op* op : ops_of(function_.body(), true)) waiting_.push_back(op);
-    Changed changed = Changed::kNo;
-    while (!waiting_.empty()) {
-      Op* op = waiting_.front();
-      waiting_.pop_front();
-      if (op->block != nullptr && one(*op)) changed = Changed::kYes;
-    }
-    return changed;
-  }
-
- private:
-  bool one(Op& op) {
-    if (op.results.size() != 1 || op.result()->unused()) return false;
-    if (op.kind == OpKind::kOperator && op.result()->info->as<TensorInfo>() == nullptr) return false;
-    GraphBuilder builder(module_, context_.ops, &op, context_.diag);
-    Site site{op, builder, function_.facts};
-    for (Rule rule : kRules) {
-      Value* better = rule(site);
-      if (better == nullptr) continue;
-      for (const Use& use : op.result()->uses()) waiting_.push_back(use.user);
-      if (better->op != nullptr) waiting_.push_back(better->op);
-      if (better->name.empty()) better->name = op.result()->name;
-      op.result()->replace_all_uses_with(better);
-      return true;
-    }
-    return false;
-  }
-
-  Module& module_;
-  Function& function_;
-  PassContext& context_;
-  std::deque<Op*> waiting_;
+    identity,
+    view_without_effect,
+    view_of_constant,
+    view_of_view,
+    cast_to_same_dtype,
+    cast_of_cast,
+    concat_of_one,
+    transpose_without_effect,
+    transpose_of_transpose,
+    transpose_of_unit_axes,
+    broadcast_without_effect,
+    applied_twice,
+    neutral_operand,
+    field_of_tuple,
+    match_cast_that_holds,
+    part_without_effect,
+    part_of_part,
+    part_of_concat,
+    concat_of_concats,
+    concat_of_parts,
+    pad_by_nothing,
 };
 
 }  // namespace
 
 Result<Changed> canonicalize(relax::Module& module, PassContext& context) {
   Changed changed = Changed::kNo;
-  for (Function* function : module.functions()) changed |= Canonicalizer(module, *function, context).run();
+  for (Function* function : module.functions()) changed |= rewrite_ops(module, *function, context, kRules);
   return changed == Changed::kYes ? dead_code(module, context) : changed;
 }
 

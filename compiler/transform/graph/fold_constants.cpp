@@ -13,7 +13,6 @@ namespace {
 
 using namespace relax;
 
-constexpr int64_t kAlwaysFine = 64 * 1024;
 constexpr int64_t kMostWork = 200'000'000;  // elements of result: a second or two of interpretation
 
 bool is_constant(const Value* value) {
@@ -30,7 +29,7 @@ std::optional<int64_t> static_bytes(const Value& value) {
   return bytes;
 }
 
-bool foldable(const Op& op) {
+bool foldable(const Op& op, int64_t budget) {
   if (op.kind != OpKind::kOperator || op.def->define == nullptr || !op.def->pure || !op.binds.empty()) return false;
   int64_t in = 0, out = 0;
   for (Value* operand : op.operands()) {
@@ -47,7 +46,7 @@ bool foldable(const Op& op) {
     if (!bytes || *bytes > kMostWork) return false;
     out += *bytes;
   }
-  return !op.operands().empty() && out <= std::max(in, kAlwaysFine);
+  return !op.operands().empty() && out <= std::max(in, budget);
 }
 
 std::vector<int64_t> static_shape(const Value& value) {
@@ -83,7 +82,7 @@ Result<Changed> fold_constants(relax::Module& module, PassContext& context) {
   Changed changed = Changed::kNo;
   for (Function* function : module.functions())
     for (Op* op : ops_of(function->body(), true))
-      if (foldable(*op) && fold(module, context, *op)) changed = Changed::kYes;
+      if (foldable(*op, context.option(kFoldBudget)) && fold(module, context, *op)) changed = Changed::kYes;
   return changed == Changed::kYes ? dead_code(module, context) : changed;
 }
 

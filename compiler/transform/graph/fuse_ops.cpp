@@ -28,7 +28,6 @@ using namespace relax;
 using analysis::KernelShape;
 using analysis::Pattern;
 
-constexpr size_t kMostMembers = 64;  // keeps register pressure and compile time of one kernel bounded
 constexpr int32_t kExit = -1;
 
 bool costs_much(arith::Intrinsic intrinsic) {
@@ -69,7 +68,9 @@ Expr element_count(const Value& value) {
 
 class Grouping {
  public:
-  Grouping(Module& module, Block& block, const arith::Facts& facts) : module_(module), block_(block), facts_(facts) {}
+  /// At most `most_members` operators a group: register pressure and compile time of one kernel stay bounded.
+  Grouping(Module& module, Block& block, const arith::Facts& facts, size_t most_members)
+      : module_(module), block_(block), facts_(facts), most_members_(most_members) {}
 
   Changed run() {
     collect();
@@ -154,7 +155,7 @@ class Grouping {
     if (epilogues != (node.shape.pattern == Pattern::kReduction)) return;
     std::vector<int32_t> path = between(from, to);
     size_t members = size_[root(from)] + size_[root(to)] + path.size();
-    if (members > kMostMembers || anchors(from, path, to) > 1) return;
+    if (members > most_members_ || anchors(from, path, to) > 1) return;
     std::unordered_set<Value*> carried{node.op->result()};
     for (int32_t i : path) carried.insert(nodes_[i].op->result());
     path.push_back(to);
@@ -167,7 +168,7 @@ class Grouping {
   std::vector<int32_t> between(int32_t from, int32_t to) {
     std::vector<int32_t> waiting = nodes_[from].users, found;
     std::unordered_set<int32_t> seen;
-    while (!waiting.empty() && found.size() <= kMostMembers) {
+    while (!waiting.empty() && found.size() <= most_members_) {
       int32_t i = waiting.back();
       waiting.pop_back();
       if (i == to || !seen.insert(i).second) continue;
@@ -249,6 +250,7 @@ class Grouping {
   Module& module_;
   Block& block_;
   const arith::Facts& facts_;
+  const size_t most_members_;
   std::vector<Node> nodes_;
   std::unordered_map<Op*, int32_t> index_;
   std::vector<int32_t> group_;  ///< union-find; the root of a group is its last member
@@ -256,12 +258,12 @@ class Grouping {
   std::vector<bool> anchor_;
 };
 
-Changed fuse_region(Module& module, Region& region, const arith::Facts& facts) {
+Changed fuse_region(Module& module, Region& region, const arith::Facts& facts, size_t most_members) {
   Changed changed = Changed::kNo;
   for (Block* block : region.blocks) {
-    changed |= Grouping(module, *block, facts).run();
+    changed |= Grouping(module, *block, facts, most_members).run();
     for (Op* op : block->ops)
-      for (Region* inner : op->regions) changed |= fuse_region(module, *inner, facts);
+      for (Region* inner : op->regions) changed |= fuse_region(module, *inner, facts, most_members);
   }
   return changed;
 }
@@ -270,7 +272,9 @@ Changed fuse_region(Module& module, Region& region, const arith::Facts& facts) {
 
 Result<Changed> fuse_ops(relax::Module& module, PassContext& context) {
   Changed changed = Changed::kNo;
-  for (Function* function : module.functions()) changed |= fuse_region(module, function->body(), function->facts);
+  auto most_members = static_cast<size_t>(context.option(kFuseMembers));
+  for (Function* function : module.functions())
+    changed |= fuse_region(module, function->body(), function->facts, most_members);
   return changed == Changed::kYes ? dead_code(module, context) : changed;
 }
 

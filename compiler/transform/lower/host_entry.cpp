@@ -336,7 +336,8 @@ tir::PrimFunc HostFunction::host_prim_func(const std::string& name, tir::Stmt bo
   tir::PrimFunc host;
   host.name = name;
   host.attrs["arena"] = std::to_string(inputs_.size() + outputs_.size());  // the parameter that plan_memory sizes
-  host.noalias = false;                                                    // a state's output may be its input's memory
+  if (function_.attrs.count("rounding") != 0) host.attrs["rounding"] = "changed";
+  host.noalias = false;  // a state's output may be its input's memory
   for (const Input& input : inputs_) host.params.push_back({input.buffer, {}});
   for (const Output& output : outputs_) host.params.push_back({output.buffer, {}});
   for (BufferRef memory : {arena_, shared_.weights_buffer, out_dims_}) host.params.push_back({memory, {}});

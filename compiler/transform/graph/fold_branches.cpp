@@ -1,0 +1,100 @@
+// fold_branches.cpp: an If whose condition is known is the branch that is taken.
+//
+// Exporters keep conditions on configuration (a sampling rate, a cache that is never there); once shapes and constants
+// are known, so are they. The ops of the branch move to where the If stands, and the other branch goes with it, so what
+// only it computed goes too.
+#include <algorithm>
+
+#include "compiler/transform/graph/rewrite.h"
+#include "compiler/transform/passes.h"
+
+namespace relaxc {
+namespace {
+
+using namespace relax;
+
+/// What a bool scalar is, if it is a constant or a number whose value follows from what is declared of symbols.
+std::optional<bool> known_truth(const Value& value, const arith::Facts& facts) {
+  if (const auto* prim = value.info->as<PrimInfo>(); prim != nullptr && prim->value) {
+    if (prim->dtype != DType::boolean()) return std::nullopt;
+    if (arith::prove(prim->value, facts)) return true;
+    if (arith::prove(arith::logical_not(prim->value), facts)) return false;
+    return std::nullopt;
+  }
+  const ConstantData* data = constant_of(&value);
+  if (data == nullptr || data->elements() != 1 || data->dtype() != DType::boolean()) return std::nullopt;
+  return decode_integer(data->dtype(), data->to_vector().data()) != 0;
+}
+
+class Folding {
+ public:
+  explicit Folding(Function& function) : function_(function) {}
+
+  Changed run() {
+    std::vector<Block*> waiting = function_.body().blocks;
+    while (!waiting.empty()) {
+      Block* block = waiting.back();
+      waiting.pop_back();
+      fold(*block);
+      for (Op* op : block->ops)
+        for (Region* region : op->regions) waiting.insert(waiting.end(), region->blocks.begin(), region->blocks.end());
+    }
+    return changed_;
+  }
+
+ private:
+  /// Each op stands once in the new list; a branch that is taken is read from the list of what is still to come.
+  void fold(Block& block) {
+    std::vector<Op*> coming(block.ops.rbegin(), block.ops.rend());
+    block.ops.clear();
+    while (!coming.empty()) {
+      Op* op = coming.back();
+      coming.pop_back();
+      std::optional<bool> holds =
+          op->kind == OpKind::kIf && op->binds.empty() ? known_truth(*op->operand(0), function_.facts) : std::nullopt;
+      Region* taken = holds ? op->regions[*holds ? 0 : 1] : nullptr;
+      if (taken == nullptr || !fits(*op, *taken)) {
+        block.ops.push_back(op);
+        continue;
+      }
+      changed_ = Changed::kYes;
+      std::vector<Op*> moved = ops_of(*taken);
+      for (Op* inner : moved) inner->block = &block;
+      coming.insert(coming.end(), moved.rbegin(), moved.rend());
+      for (size_t i = 0; i < op->results.size(); ++i) op->results[i]->replace_all_uses_with(taken->results()[i]);
+      for (Block* emptied : taken->blocks) emptied->ops.clear();
+      taken->yield->drop_operands();
+      drop(*op->regions[*holds ? 1 : 0]);
+      op->drop_operands();
+      op->block = nullptr;
+    }
+  }
+
+  /// Whether the branch gives just what the If is known to give; results of a branch may be known better.
+  bool fits(const Op& op, const Region& taken) const {
+    for (size_t i = 0; i < op.results.size(); ++i)
+      if (taken.results()[i] == nullptr || !same(op.results[i]->info, taken.results()[i]->info)) return false;
+    return true;
+  }
+
+  static void drop(Region& region) {
+    for (Op* op : ops_of(region, true)) {
+      op->drop_operands();
+      for (Region* inner : op->regions) inner->yield->drop_operands();
+    }
+    region.yield->drop_operands();
+  }
+
+  Function& function_;
+  Changed changed_ = Changed::kNo;
+};
+
+}  // namespace
+
+Result<Changed> fold_branches(relax::Module& module, PassContext& context) {
+  Changed changed = Changed::kNo;
+  for (Function* function : module.functions()) changed |= Folding(*function).run();
+  return changed == Changed::kYes ? dead_code(module, context) : changed;
+}
+
+}  // namespace relaxc

@@ -1,0 +1,70 @@
+// fold_padding.cpp: zeros that are put around a tensor before a convolution become the convolution's own padding.
+//
+// Exporters of frameworks without asymmetric padding write a pad of its own, which costs a copy of the whole tensor. A
+// convolution reads zeros in its padding without storing them, so the result has the same bits. Only spatial axes and
+// pads that are known when compiling can move; an average pool that counts its padding is treated alike.
+#include <cmath>
+
+#include "compiler/transform/graph/rewrite.h"
+#include "compiler/transform/passes.h"
+
+namespace relaxc {
+namespace {
+
+using namespace relax;
+
+bool is_zero(const Value* value) {
+  if (value == nullptr) return true;
+  std::optional<double> number = uniform_value(value);
+  return number && *number == 0 && !std::signbit(*number);
+}
+
+/// The begins and ends of a pad of zeros around spatial axes; nothing if it does anything else.
+std::optional<std::vector<int64_t>> spatial_zeros(const Op& pad) {
+  if (pad.attrs.string("mode") != "constant" || !is_zero(pad.operand(2))) return std::nullopt;
+  const auto* shape = pad.operand(1)->info->as<ShapeInfo>();
+  auto all = shape != nullptr && shape->dims ? numbers_of(*shape->dims) : std::nullopt;
+  if (!all) return std::nullopt;
+  size_t rank = all->size() / 2;
+  std::vector<int64_t> spatial;
+  for (size_t i = 0; i < all->size(); ++i) {
+    if ((*all)[i] < 0 || (i % rank < 2 && (*all)[i] != 0)) return std::nullopt;
+    if (i % rank >= 2) spatial.push_back((*all)[i]);
+  }
+  return spatial;
+}
+
+/// `padding` as begins, then ends, of each of `spatial` dims.
+std::vector<int64_t> both_sides(std::vector<int64_t> padding, size_t spatial) {
+  if (padding.empty()) padding = {0};
+  if (padding.size() == 1) padding.assign(spatial, padding[0]);
+  if (padding.size() == spatial)
+    padding.insert(padding.end(), padding.begin(), padding.begin() + static_cast<std::ptrdiff_t>(spatial));
+  return padding;
+}
+
+Value* pad_into_window(const Site& s) {
+  bool counts = s.op.is("nn.avg_pool") && s.op.attrs.flag("count_include_pad") && !s.op.attrs.flag("ceil_mode");
+  Op* pad = s.op.is("nn.conv") || counts ? s.producer(0, "pad") : nullptr;
+  auto zeros = pad == nullptr ? std::nullopt : spatial_zeros(*pad);
+  if (!zeros) return nullptr;
+  Attrs attrs = s.op.attrs;
+  std::vector<int64_t> padding = both_sides(attrs.ints("padding"), zeros->size() / 2);
+  for (size_t i = 0; i < padding.size(); ++i) padding[i] += (*zeros)[i];
+  attrs.set("padding", padding);
+  std::vector<Value*> operands = s.op.operands();
+  operands[0] = pad->operand(0);
+  return s.make(s.op.def->name, std::move(operands), std::move(attrs));
+}
+
+constexpr Rule kRules[] = {pad_into_window};
+
+}  // namespace
+
+Result<Changed> fold_padding(relax::Module& module, PassContext& context) {
+  Changed changed = Changed::kNo;
+  for (Function* function : module.functions()) changed |= rewrite_ops(module, *function, context, kRules);
+  return changed == Changed::kYes ? dead_code(module, context) : changed;
+}
+
+}  // namespace relaxc

@@ -1,0 +1,21 @@
+// part_rules.h: rules of canonicalize about slices, concatenations and pads.
+#pragma once
+
+#include "compiler/transform/graph/rewrite.h"
+
+namespace relaxc {
+
+/// A slice of everything is what it slices.
+relax::Value* part_without_effect(const Site& s);
+/// A slice of a slice along the same axis is one slice.
+relax::Value* part_of_part(const Site& s);
+/// A slice that lies in one operand of a concatenation is a slice of that operand, or the operand.
+relax::Value* part_of_concat(const Site& s);
+/// Operands that are concatenations along the same axis give their operands; those without elements go.
+relax::Value* concat_of_concats(const Site& s);
+/// A concatenation of all parts of one tensor, in order, is the tensor; neighbouring parts are one part.
+relax::Value* concat_of_parts(const Site& s);
+/// A pad of zero elements everywhere is what it pads.
+relax::Value* pad_by_nothing(const Site& s);
+
+}  // namespace relaxc
