@@ -18,6 +18,7 @@
 #include "compiler/driver/depfile.h"
 #include "compiler/driver/input.h"
 #include "compiler/driver/outputs.h"
+#include "compiler/driver/performance_report.h"
 #include "compiler/driver/plan.h"
 #include "compiler/driver/report.h"
 #include "compiler/driver/summary.h"
@@ -78,6 +79,7 @@ class Compilation {
     for (const std::string& line : summary(object, target)) say("{}", line);
     if (refused()) return Done{};
     RELAXC_DO(write(object, target));
+    if (!options_.report.empty()) RELAXC_DO(write_report(module, object, target));
     if (refused()) return Done{};
     RELAXC_DO(outputs_.commit());
     std::string beside;
@@ -144,7 +146,24 @@ class Compilation {
     PassOptions passes = options_.passes;
     passes.time_passes |= options_.verbose;
     passes.show = [](const std::string& text) { fmt::print(stderr, "{}", text); };
+    if (!options_.report.empty())
+      passes.observe = [&](std::string_view pass, const relax::Module& now, double milliseconds) {
+        if (pass == "input") report_.before = view_graph(now);
+        if (pass == "hoist_scratch") report_.after = view_graph(now);  // the last of the graph before it is lowered
+        if (pass != "input") report_.pass_milliseconds.emplace_back(pass, milliseconds);
+      };
     return run_passes(compile_pipeline(), module, context, passes);
+  }
+
+  Status write_report(const relax::Module& module, const interface::Object& object, const Target& target) {
+    report_.model = fs::path(options_.input).filename().string();
+    report_.producer = object.producer;
+    report_.target = fmt::format("{}, {}", target.triple, target.cpu);
+    report_.weight_bytes = object.weights.bytes;
+    for (const interface::Entry& entry : object.entries)
+      for (EntryProfile& profile : profile_entry(module, entry, target)) report_.profiles.push_back(std::move(profile));
+    bool page = fs::path(options_.report).extension() == ".html";
+    return outputs_.write(options_.report, page ? report_html(report_) : report_json(report_));
   }
 
   void name_object(interface::Object& object, const Target& target) {
@@ -158,6 +177,8 @@ class Compilation {
                                 options_.keep_initializers_as_inputs ? "inputs" : "constants"));
     parts.insert(parts.end(), options_.custom_ops.begin(), options_.custom_ops.end());
     parts.insert(parts.end(), options_.passes.disabled.begin(), options_.passes.disabled.end());
+    for (const auto& [name, value] : pass_options_) parts.push_back(fmt::format("{}={}", name, value));
+    if (options_.passes.bisect_limit >= 0) parts.push_back(fmt::format("bisect {}", options_.passes.bisect_limit));
     object.hash = codegen_llvm::hash_of_files(files_, parts);
     object.interface_hash = interface_hash(object);
   }
@@ -174,6 +195,7 @@ class Compilation {
   Status write_text(const relax::Module& module) {
     Diagnostics& diag = diag_;
     if (refused()) return Done{};
+    if (plan_.emit == Emit::kDot) return write_graph(module);
     std::vector<relax::ConstantRef> constants = relax::large_constants(module);
     for (const std::string& file : files_)
       if (std::error_code none; !constants.empty() && fs::equivalent(file, plan_.params, none))
@@ -190,6 +212,13 @@ class Compilation {
     say("wrote {} ({} bytes){}{}", plan_.output, size_of(plan_.output), constants.empty() ? "" : ", ",
         constants.empty() ? "" : plan_.params);
     return Done{};
+  }
+
+  Status write_graph(const relax::Module& module) {
+    Diagnostics& diag = diag_;
+    RELAXC_DO(outputs_.write(plan_.output, dot_text(view_graph(module), module.name)));
+    RELAXC_DO(write_depfile());
+    return outputs_.commit();
   }
 
   Status write_depfile() {
@@ -244,6 +273,7 @@ class Compilation {
   std::vector<std::string> files_;
   std::map<std::string, int64_t, std::less<>> pass_options_;
   std::vector<StateProposal> proposals_;
+  PerformanceReport report_;
 };
 
 }  // namespace

@@ -84,17 +84,18 @@ CLI::callback_t collect(std::vector<T>& list, std::optional<T> (*parse)(const st
 const std::map<std::string, Emit> kEmit = {
     {"obj", Emit::kObject}, {"asm", Emit::kAssembly}, {"llvm", Emit::kLLVM},
     {"bc", Emit::kBitcode}, {"c", Emit::kC},          {"shared", Emit::kSharedLibrary},
-    {"relax", Emit::kText}, {"ar", Emit::kArchive},   {"exe", Emit::kExecutable}};
+    {"relax", Emit::kText}, {"ar", Emit::kArchive},   {"exe", Emit::kExecutable},
+    {"dot", Emit::kDot}};
 
 void add_output_flags(CLI::App& app, Options& o) {
   app.add_option("INPUT", o.input, "an ONNX model, or a program in the text IR (.relax, .py)")->required();
   app.add_option("-o", o.output,
-                 "what to write; the ending says which form: .o .a .s .ll .bc .c .so .relax, none: a program that runs "
-                 "the model on files")
+                 "what to write; the ending says which form: .o .a .s .ll .bc .c .so .relax .dot, none: a program that "
+                 "runs the model on files")
       ->type_name("OUTPUT");
   app.add_option_function<std::string>(
          "--emit", [&](const std::string& form) { o.emit = kEmit.at(form); }, "the form to write, whatever the ending")
-      ->check(CLI::IsMember({"obj", "ar", "asm", "llvm", "bc", "c", "shared", "exe", "relax"}));
+      ->check(CLI::IsMember({"obj", "ar", "asm", "llvm", "bc", "c", "shared", "exe", "relax", "dot"}));
   app.add_option("--name", o.name, "prefix of every global symbol (default: the stem of OUTPUT)");
   auto* apart = app.add_option("--weights", o.weights,
                                "write the weights to a file of their own, which the program maps (default: OUTPUT with "
@@ -166,6 +167,8 @@ void add_pass_flags(CLI::App& app, Options& o) {
   list("--print-after", o.passes.print_after, "print the module after these passes");
   list("--disable-pass", o.passes.disabled, "leave these passes out");
   app.add_option("--stop-after", o.passes.stop_after, "end after this pass, print the module and write nothing");
+  app.add_option("--report", o.report, "also write a page (.html) or data (.json) on graphs, kernels and memory")
+      ->type_name("FILE");
   app.add_option("--dump-passes", o.passes.dump_folder, "write the module after every pass that changed it to a folder")
       ->type_name("FOLDER");
   app.add_option("--opt-bisect-limit", o.passes.bisect_limit, "run only the first N optional passes, and list them")

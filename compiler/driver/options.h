@@ -10,7 +10,7 @@
 
 namespace relaxc::driver {
 
-enum class Emit { kObject, kAssembly, kLLVM, kBitcode, kC, kSharedLibrary, kText, kArchive, kExecutable };
+enum class Emit { kObject, kAssembly, kLLVM, kBitcode, kC, kSharedLibrary, kText, kArchive, kExecutable, kDot };
 enum class CheckFormat { kNone, kText, kJson };
 
 /// A `--state=h0:hn`: input and output that carry one state.
@@ -38,6 +38,7 @@ struct Options {
   std::vector<std::string> custom_ops;  ///< see custom_ops.h
   bool keep_initializers_as_inputs = false, allow_external_outside = false;
   PassOptions passes;
+  std::string report;                     ///< ending in .html or .json; empty: none
   std::vector<std::string> pass_options;  ///< "fold_constants.budget=0"
   std::string runtime;                    ///< runtime-lite's library, for what is linked
   std::string linker;                     ///< the C compiler that links; empty: cc

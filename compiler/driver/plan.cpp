@@ -17,9 +17,9 @@ namespace fs = std::filesystem;
 
 std::optional<Emit> emit_of_ending(const std::string& path) {
   static constexpr std::pair<std::string_view, Emit> kEndings[] = {
-      {".o", Emit::kObject},   {".s", Emit::kAssembly}, {".ll", Emit::kLLVM},
-      {".bc", Emit::kBitcode}, {".c", Emit::kC},        {".so", Emit::kSharedLibrary},
-      {".relax", Emit::kText}, {".a", Emit::kArchive},  {"", Emit::kExecutable}};
+      {".o", Emit::kObject},   {".s", Emit::kAssembly},       {".ll", Emit::kLLVM},    {".bc", Emit::kBitcode},
+      {".c", Emit::kC},        {".so", Emit::kSharedLibrary}, {".relax", Emit::kText}, {".a", Emit::kArchive},
+      {"", Emit::kExecutable}, {".dot", Emit::kDot}};
   std::string ending = fs::path(path).extension().string();
   for (const auto& [text, emit] : kEndings)
     if (ending == text) return emit;
@@ -53,6 +53,7 @@ Status all_differ(const OutputPlan& plan, const Options& options, Diagnostics& d
   if (!plan.header.empty()) files.emplace_back("header", plan.header);
   if (!plan.depfile.empty()) files.emplace_back("dependency file", plan.depfile);
   if (!plan.weights.empty()) files.emplace_back("file of weights", plan.weights);
+  if (!options.report.empty()) files.emplace_back("report", options.report);
   if (!plan.params.empty()) files.emplace_back("file of constants", plan.params);
   for (const std::string& read : options.params)
     for (const auto& [what, file] : files)
@@ -66,10 +67,21 @@ Status all_differ(const OutputPlan& plan, const Options& options, Diagnostics& d
   return Done{};
 }
 
+Status check_report(const Options& options, Diagnostics& diag) {
+  if (options.report.empty()) return Done{};
+  std::string ending = fs::path(options.report).extension().string();
+  if (ending != ".html" && ending != ".json")
+    return diag.error(nullptr, Kind::usage, "--report={}: a report is .html or .json", options.report);
+  if (names_text(options) || !options.passes.stop_after.empty())
+    return diag.error(nullptr, Kind::usage, "--report is for compiled models: give an output that is no text");
+  return Done{};
+}
+
 }  // namespace
 
 bool names_text(const Options& options) {
-  return (options.emit ? options.emit : emit_of_ending(options.output)) == Emit::kText;
+  std::optional<Emit> emit = options.emit ? options.emit : emit_of_ending(options.output);
+  return emit == Emit::kText || emit == Emit::kDot;
 }
 
 bool is_model_name(const std::string& name) {
@@ -92,17 +104,18 @@ Result<OutputPlan> plan_outputs(const Options& options, Diagnostics& diag) {
   if (!emit)
     return diag.error(
         nullptr, Kind::usage,
-        "the ending of '{}' says no form; use .o .a .s .ll .bc .c .so or .relax, none for a program, or --emit",
+        "the ending of '{}' says no form; use .o .a .s .ll .bc .c .so .relax or .dot, none for a program, or --emit",
         options.output);
   plan.emit = *emit;
   plan.output = options.output;
   if (options.depfile)
     plan.depfile = options.depfile_path.empty() ? with_ending(options.output, ".d") : options.depfile_path;
-  if (plan.emit == Emit::kText) {
+  RELAXC_DO(check_report(options, diag));
+  if (plan.emit == Emit::kText || plan.emit == Emit::kDot) {
     if (!options.weights.empty() || options.embed_weights)
       return diag.error(nullptr, Kind::usage,
                         "--weights and --embed-weights are for compiled models, not for the text IR");
-    plan.params = with_ending(options.output, ".safetensors");
+    if (plan.emit == Emit::kText) plan.params = with_ending(options.output, ".safetensors");
     RELAXC_DO(all_differ(plan, options, diag));
     return plan;
   }

@@ -26,7 +26,7 @@ Result<OutputPlan> plan_outputs(const Options& options, Diagnostics& diag);
 /// does.
 Status plan_weights(OutputPlan& plan, uint64_t bytes, const Options& options, Diagnostics& diag);
 
-/// True if the options ask for the text IR.
+/// True if the options ask for the module as text: the text IR or a graph.
 bool names_text(const Options& options);
 
 /// True if every global symbol may begin with `name`: a C identifier that is no keyword and does not begin with "rlx".

@@ -47,6 +47,7 @@ class Runner {
   Status run() {
     Diagnostics& diag = context_.diag;
     RELAXC_DO(dump("input"));
+    if (options_.observe) options_.observe("input", module_, 0);
     uint32_t holds = kNone;
     for (const Pass& pass : passes_) {
       if (runs(pass)) {
@@ -81,6 +82,7 @@ class Runner {
     times_ += fmt::format("{:>9.2f} ms  {}\n", took.count(), pass.name);
     if (!changed) return diag.failed();
     if (*changed == Changed::kYes) RELAXC_DO(after_change(pass));
+    if (options_.observe) options_.observe(pass.name, module_, took.count());
     if (options_.statistics) {
       Counts counts = count(module_);
       statistics_ += fmt::format("{:>9}{:>9}{:>12}  {}{}\n", counts.ops, counts.prim_funcs, counts.statements,

@@ -1,0 +1,51 @@
+// profile.h: what a compiled program will do, in numbers: its kernels, and its memory over time.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/interface/object.h"
+#include "compiler/relax/module.h"
+#include "targets/target.h"
+
+namespace relaxc::driver {
+
+/// One kernel, over all of its calls.
+struct KernelCost {
+  std::string name;
+  std::vector<std::string> sources;  ///< the nodes or lines that it computes
+  int64_t calls = 0;                 ///< by the entry, trips of loops counted where they are known
+  double flops = 0, bytes = 0, weight_bytes = 0;
+  double seconds = 0, share = 0;  ///< estimated: the larger of arithmetic and memory traffic at the target's peak
+};
+
+/// A tensor in the arena, from the first to the last step that touches it.
+struct MemoryPiece {
+  std::string name, source;
+  int64_t offset = 0, bytes = 0;
+  uint32_t first = 0, last = 0;
+};
+
+/// An entry at one choice of its symbols.
+struct EntryProfile {
+  std::string name;
+  std::map<std::string, int64_t> symbols;
+  int64_t arena_bytes = 0;
+  int64_t bound_bytes = 0;  ///< the largest sum of what is live at one step: no plan of these lifetimes can be below
+  std::vector<std::string> steps;  ///< kernels and called functions, in order
+  std::vector<MemoryPiece> pieces;
+  std::vector<KernelCost> kernels;  ///< the slowest first
+  double ratio() const { return bound_bytes == 0 ? 1 : double(arena_bytes) / double(bound_bytes); }
+};
+
+/// Profiles of `entry` with every symbol at 1, 16, 128 and 512, as far as its bounds allow; one for a static program.
+/// `module` is what the whole pipeline left.
+std::vector<EntryProfile> profile_entry(const relax::Module& module, const interface::Entry& entry,
+                                        const Target& target);
+
+/// "head/nms (NonMaxSuppression)", "line 14": a place in the source as a word or two; empty if there is none.
+std::string short_place(Location location);
+
+}  // namespace relaxc::driver

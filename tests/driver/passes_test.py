@@ -1,0 +1,78 @@
+"""What can be switched and seen of passes: dumps, bisection, options, statistics.
+
+Usage: passes_test.py RELAXC RUNTIME [unittest's own]"""
+
+import re
+import unittest
+
+import program
+from program import ProgramTest
+
+TWICE = """@R.function
+def main(x: R.Tensor(("n", 4), "float32")) -> R.Tensor(("n", 4), "float32"):
+    with R.dataflow():
+        a = R.exp(x)
+        b = R.exp(x)
+        y = R.add(a, b)
+        R.output(y)
+    return y
+"""
+FILL = """@R.function
+def main() -> R.Tensor((64, 64), "float32"):
+    with R.dataflow():
+        y = R.add(R.full((64, 64), R.const(1.0, "float32")), R.const(1.0, "float32"))
+        R.output(y)
+    return y
+"""
+
+
+class Passes(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.write("m.relax", TWICE)
+
+    def test_a_file_for_every_pass_that_changed_something(self):
+        self.compiles("m.relax", "-o", "m.o", "--dump-passes=dump")
+        names = sorted(path.name for path in (self.path / "dump").iterdir())
+        self.assertEqual(names[0], "00_input.relax")
+        self.assertTrue(all(re.fullmatch(r"\d\d_\w+\.relax", name) for name in names), names)
+        kept = [name for name in names if name.endswith("_common_subexpressions.relax")]
+        self.assertEqual(len(kept), 1)
+        self.assertEqual((self.path / "dump" / "00_input.relax").read_text().count("R.exp("), 2)
+        self.assertEqual((self.path / "dump" / kept[0]).read_text().count("R.exp("), 1)
+        self.compiles(f"dump/{kept[0]}", "-o", "again.o")  # what was dumped is a program
+
+    def test_a_folder_that_cannot_be_made(self):
+        self.write("file", "")
+        self.refuses(1, "cannot write", "m.relax", "-o", "m.o", "--dump-passes=file/below")
+
+    def test_bisection_stops_after_so_many(self):
+        lines = self.compiles("m.relax", "-o", "m.o", "--opt-bisect-limit=0").err.splitlines()
+        self.assertGreater(len(lines), 5)
+        self.assertTrue(all(line.startswith("bisect: leaving out pass ") for line in lines), lines)
+        numbered = {line.split()[-1]: int(line.split()[-2]) for line in lines}
+        self.assertNotIn("legalize", numbered)
+        at = numbered["common_subexpressions"]
+        for limit, times in ((at - 1, 2), (at, 1)):
+            done = self.compiles("m.relax", "--stop-after=common_subexpressions", f"--opt-bisect-limit={limit}")
+            self.assertEqual(done.out.count("R.exp("), times)
+        self.refuses(2, "--opt-bisect-limit", "m.relax", "-o", "n.o", "--opt-bisect-limit=-1")
+
+    def test_options_of_passes(self):
+        self.write("fill.relax", FILL)
+        folded = self.compiles("fill.relax", "--stop-after=fold_constants")
+        self.assertNotIn("R.add(", folded.out)
+        kept = self.compiles("fill.relax", "--stop-after=fold_constants", "--pass-option", "fold_constants.budget=100")
+        self.assertIn("R.add(", kept.out)
+        self.refuses(2, "the options are: fold_constants.budget", "m.relax", "-o", "m.o", "--pass-option", "a.b=1")
+        for bad in ("fuse_ops.members=0", "fuse_ops.members=x", "fuse_ops.members"):
+            self.refuses(2, "takes a number of at least 1", "m.relax", "-o", "m.o", "--pass-option", bad)
+
+    def test_statistics_name_every_pass(self):
+        table = self.compiles("m.relax", "-o", "m.o", "--pass-statistics").err
+        self.assertRegex(table, r"\d+ +\d+ +\d+  common_subexpressions\n")
+        self.assertRegex(table, r"\d+ +\d+ +\d+  loop_recursion \(nothing changed\)\n")
+
+
+if __name__ == "__main__":
+    program.main()

@@ -1,0 +1,136 @@
+"""What one can look at: reports as JSON and as a page, graphs for Graphviz.
+
+Usage: report_test.py RELAXC RUNTIME [unittest's own]
+
+The page is opened in headless Chromium where it is installed; that test is skipped, and says so, where it is not."""
+
+import json
+import re
+import shutil
+import subprocess
+import unittest
+
+import program
+from program import ProgramTest
+
+MLP = """@R.function
+def main(x: R.Tensor(("n", 64), "float32"), a: R.Tensor((64, 32), "float32"), b: R.Tensor((32, 16), "float32")):
+    with R.dataflow():
+        h = R.nn.relu(R.matmul(x, a))
+        g = R.matmul(h, b)
+        y = R.nn.softmax(g, axis=-1)
+        R.output(y)
+    return y
+"""
+NASTY = """@R.function
+def main(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+    with R.dataflow():
+        y = R.exp(x)
+        R.output(y)
+    return y
+"""
+
+
+class Report(ProgramTest):
+    def report(self, text=MLP, *flags):
+        self.write("m.relax", text)
+        self.compiles("m.relax", "-o", "m.o", "--report=m.json", *flags)
+        return json.loads((self.path / "m.json").read_text())
+
+    def test_kernels_count_their_work(self):
+        for profile in self.report()["profiles"]:
+            n = profile["symbols"]["n"]
+            kernels = {k["name"]: k for k in profile["kernels"]}
+            first = next(k for name, k in kernels.items() if "relu" in name)
+            second = next(k for name, k in kernels.items() if name.startswith("matmul"))
+            # Two operations a product, and the relu; a schedule may pad tiles, never skip work.
+            self.assertGreaterEqual(first["flops"], 2 * n * 64 * 32)
+            self.assertLess(first["flops"], 2 * (n + 16) * 64 * 32 + 8 * (n + 16) * 32)
+            self.assertEqual(second["bytes"], 4 * (n * 32 + 32 * 16 + n * 16))
+            self.assertAlmostEqual(sum(k["share"] for k in kernels.values()), 1)
+
+    def test_memory_is_what_the_arena_holds(self):
+        report = self.report()
+        self.assertEqual([p["symbols"]["n"] for p in report["profiles"]], [1, 16, 128, 512])
+        for profile in report["profiles"]:
+            self.assertGreater(len(profile["memory"]), 0)
+            for piece in profile["memory"]:
+                self.assertLessEqual(piece["offset"] + piece["bytes"], profile["arena_bytes"])
+                self.assertLessEqual(piece["first"], piece["last"])
+            for one in profile["memory"]:
+                for other in profile["memory"]:
+                    apart = one["last"] < other["first"] or other["last"] < one["first"]
+                    below = one["offset"] + one["bytes"] <= other["offset"]
+                    above = other["offset"] + other["bytes"] <= one["offset"]
+                    self.assertTrue(one is other or apart or below or above, (one, other))
+            self.assertGreaterEqual(profile["arena_bytes"], profile["bound_bytes"])
+
+    def test_graphs_before_and_after(self):
+        report = self.report()
+        labels = [node["label"] for node in report["before"]["nodes"]]
+        self.assertEqual([l for l in labels if l in ("matmul", "nn.relu", "nn.softmax")],
+                         ["matmul", "nn.relu", "matmul", "nn.softmax"])
+        after = report["after"]["nodes"]
+        fused = next(i for i, node in enumerate(after) if "matmul" in node["label"] and "relu" in node["label"])
+        groups = {n["label"]: n["group"] for n in report["before"]["nodes"] if n["kind"] == "op"}
+        self.assertEqual(groups["nn.relu"], fused)
+        for graph in (report["before"], report["after"]):
+            for a, b in graph["edges"]:
+                self.assertLess(a, b)
+                self.assertLess(b, len(graph["nodes"]))
+
+    def test_the_page_needs_nothing_else(self):
+        self.write("m.relax", MLP)
+        self.compiles("m.relax", "-o", "m.o", "--report=m.html")
+        page = (self.path / "m.html").read_text()
+        self.assertTrue(page.startswith("<!DOCTYPE html>"))
+        self.assertFalse(re.search(r'(src|href)=|@import|url\(|fetch\(|XMLHttpRequest', page))
+        self.assertEqual(page.count("<script"), 2)
+
+    def test_reports_are_repeatable_but_for_times(self):
+        first, second = self.report(), self.report()
+        first.pop("passes"), second.pop("passes")
+        self.assertEqual(first, second)
+
+    def test_refusals(self):
+        self.refuses(2, "a report is .html or .json", "relu.relax", "-o", "m.o", "--report=m.txt")
+        self.refuses(2, "--report is for compiled models", "relu.relax", "-o", "m.relax", "--report=m.json")
+        self.refuses(2, "cannot be both the output and the report", "relu.relax", "-o", "m.json", "--emit=obj",
+                     "--report=m.json")
+
+    @unittest.skipUnless(shutil.which("chromium"), "chromium is not installed: the page is not drawn")
+    def test_a_browser_draws_it(self):
+        self.write("m.relax", MLP)
+        self.compiles("m.relax", "-o", "m.o", "--report=m.html")
+        data = json.loads((self.path / "m.html").read_text().split('type="application/json">')[1].split("</script>")[0])
+        done = subprocess.run(["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=2000",
+                               "--dump-dom", f"file://{self.path}/m.html"], capture_output=True, timeout=120, check=True,
+                              env={"HOME": str(self.path), "PATH": "/usr/bin:/bin"})
+        dom = done.stdout.decode()
+        self.assertEqual(dom.count('class="piece"'), len(data["profiles"][2]["memory"]))
+        self.assertEqual(dom.count('class="node"'), len(data["before"]["nodes"]) + len(data["after"]["nodes"]))
+        for kernel in data["profiles"][2]["kernels"]:
+            self.assertIn(kernel["name"] + "</td>", dom)
+
+
+class Dot(ProgramTest):
+    def test_the_graph_as_read_and_after_a_pass(self):
+        self.write("m.relax", MLP)
+        self.compiles("m.relax", "-o", "m.dot")
+        read = (self.path / "m.dot").read_text()
+        self.assertTrue(read.startswith("digraph"))
+        self.assertEqual(read.count('label="matmul"'), 2)
+        self.compiles("m.relax", "-o", "k.txt", "--emit=dot", "--stop-after=fuse_ops")
+        self.assertIn("relu", (self.path / "k.txt").read_text())
+        self.assertEqual((self.path / "k.txt").read_text().count('label="nn.relu"'), 0)
+        self.assertFalse((self.path / "m.h").exists())
+
+    @unittest.skipUnless(shutil.which("dot"), "Graphviz is not installed: its parser is not asked")
+    def test_graphviz_reads_it(self):
+        self.write("m.relax", NASTY)
+        self.compiles("m.relax", "-o", "m.dot")
+        subprocess.run(["dot", "-Tplain", str(self.path / "m.dot")], check=True, capture_output=True)
+
+
+if __name__ == "__main__":
+    program.main()
