@@ -9,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "compiler/codegen/c/emit.h"
 #include "compiler/codegen/llvm/emit.h"
@@ -25,6 +26,7 @@
 #include "compiler/driver/version.h"
 #include "compiler/driver/weights.h"
 #include "compiler/interface/header.h"
+#include "compiler/interface/typed_call.h"
 #include "compiler/ops/op_table.h"
 #include "compiler/pipeline/pipelines.h"
 #include "compiler/relax/print.h"
@@ -76,6 +78,7 @@ class Compilation {
     RELAXC_DO(plan_weights(plan_, object.weights.bytes, options_, diag));
     object.weights.separate = !plan_.weights.empty();
     name_object(object, target);
+    RELAXC_DO(check_externals(object));
     for (const std::string& line : summary(object, target)) say("{}", line);
     if (refused()) return Done{};
     RELAXC_DO(write(object, target));
@@ -181,6 +184,21 @@ class Compilation {
     if (options_.passes.bisect_limit >= 0) parts.push_back(fmt::format("bisect {}", options_.passes.bisect_limit));
     object.hash = codegen_llvm::hash_of_files(files_, parts);
     object.interface_hash = interface_hash(object);
+  }
+
+  /// What the linking program defines cannot be what the object defines.
+  Status check_externals(const interface::Object& object) {
+    std::set<std::string> own = {object.name + "_model"};
+    for (const interface::Entry& entry : object.entries) own.insert(interface::entry_prefix(object, entry));
+    for (const interface::PublicPrimFunc& function : object.public_prim_funcs)
+      own.insert(object.name + "_" + interface::identifier(function.name));
+    for (const interface::External& external : object.externals)
+      if (own.count(external.name) != 0)
+        return diag_.error(nullptr, Kind::usage,
+                           "the object defines '{}', which the program calls as an external function; --name gives "
+                           "the object another prefix than '{}'",
+                           external.name, object.name);
+    return Done{};
   }
 
   /// Of all that the header promises; two objects with one header have one.

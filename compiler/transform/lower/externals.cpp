@@ -1,10 +1,12 @@
 // externals.cpp: the C functions that the linking program must define, with their prototypes.
 //
 // A C function has one type. Two calls that disagree about it would each be right on their own and wrong in one object,
-// so they are refused here, where all of them are seen.
+// so they are refused here, where all of them are seen. Its parameters are called as in the first call of it.
 #include "compiler/transform/lower/externals.h"
 
+#include <algorithm>
 #include <map>
+#include <vector>
 
 #include "compiler/interface/c_type.h"
 #include "compiler/tir/visit.h"
@@ -22,62 +24,116 @@ class Externals {
     location_ = function.location;
     tir::for_each_stmt(function.body, [&](tir::Stmt s) {
       const auto* invoke = s.as<tir::Invoke>();
-      if (invoke != nullptr && invoke->external && !invoke->runtime) add(invoke->callee, prototype(*invoke));
+      if (invoke != nullptr && invoke->external && !invoke->runtime) add(prototype(*invoke));
       for (Expr e : tir::expressions(s))
         arith::for_each_node(e, [&](Expr node) {
-          if (const auto* call = node.as<arith::Extern>()) add(call->name, prototype(*call));
+          if (const auto* call = node.as<arith::Extern>()) add(prototype(*call));
         });
     });
   }
 
  private:
-  void add(const std::string& name, const std::string& prototype) {
-    if (name == "rlx_print") {  // the runtime's, and declared by its header
+  struct Parameter {
+    std::string type, name;  ///< the type with its blank or star
+  };
+  struct Prototype {
+    std::string result, callee;
+    std::vector<Parameter> params;
+    std::string text(bool named) const {
+      std::string list;
+      for (const Parameter& param : params) list += (list.empty() ? "" : ", ") + param.type + (named ? param.name : "");
+      return result + " " + callee + "(" + (list.empty() ? "void" : list) + ")";
+    }
+  };
+
+  void add(const Prototype& made) {
+    if (made.callee == "rlx_print") {  // the runtime's, and declared by its header
       object_.prints = true;
       return;
     }
-    auto [known, fresh] = prototypes_.emplace(name, prototype);
-    if (fresh) return object_.externals.push_back({name, prototype});
-    if (known->second == prototype) return;
-    diag_.error(location_, Kind::ill_formed, "the external function '{}' is called as '{}' and as '{}'", name,
-                known->second, prototype);
+    auto [known, fresh] = prototypes_.emplace(made.callee, made);
+    if (fresh) {
+      if (name_is_free(made.callee)) object_.externals.push_back({made.callee, made.text(true)});
+      return;
+    }
+    if (known->second.text(false) == made.text(false)) return;
+    diag_.error(location_, Kind::ill_formed, "the external function '{}' is called as '{}' and as '{}'", made.callee,
+                known->second.text(true), made.text(true));
   }
 
-  static std::string prototype(const tir::Invoke& call) {
-    std::string params = call.plain ? "" : "rlx_context *context";
+  /// Reports a name that C cannot share with the object: what is no identifier, the runtime's prefix, the functions
+  /// that objects rely on.
+  bool name_is_free(const std::string& name) {
+    auto refuse = [&](const std::string& why) {
+      diag_.error(location_, Kind::ill_formed, "an external function cannot be called '{}': {}", name, why);
+      return false;
+    };
+    if (interface::identifier(name) != name) return refuse("that is no name of a function in C");
+    if (name.rfind("rlx", 0) == 0 || name.rfind("RLX", 0) == 0)
+      return refuse("names that begin with 'rlx' are the runtime's");
+    for (const char* taken : {"memcpy", "memmove", "memset", "main"})
+      if (name == taken) return refuse("that function of C has another type");
+    return true;
+  }
+
+  /// The program's name where it has one that is new in this prototype, else `fallback`.
+  static void add_param(std::vector<Parameter>& params, const std::string& type, const std::string& name,
+                        const std::string& fallback) {
+    std::string chosen = name.empty() ? fallback : interface::identifier(name);
+    auto taken = [&](const Parameter& other) { return other.name == chosen; };
+    for (int i = 1; std::any_of(params.begin(), params.end(), taken); ++i)
+      chosen = (name.empty() ? fallback : interface::identifier(name)) + "_" + std::to_string(i);
+    params.push_back({type, chosen});
+  }
+
+  static std::string name_of(Expr scalar) {
+    while (const auto* cast = scalar.as<arith::Cast>()) scalar = cast->value;
+    const auto* var = scalar.as<arith::VarNode>();
+    return var == nullptr ? "" : arith::Var(var).name();
+  }
+
+  static Prototype prototype(const tir::Invoke& call) {
+    Prototype made;
+    made.callee = call.callee;
+    bool nothing = call.plain && call.result == DType::handle();
+    made.result = nothing ? "void" : call.plain ? interface::c_type(call.result) : "int32_t";
+    if (!call.plain) made.params.push_back({"rlx_context *", "context"});
     int tensors = 0, scalars = 0, handles = 0, results = 0;
     for (const tir::Argument& argument : call.args) {
-      const auto* buffer = std::get_if<tir::BufferRef>(&argument);
-      if (!params.empty()) params += ", ";
-      bool handle = !call.plain && buffer != nullptr && (*buffer)->dtype == DType::handle();
-      if (handle && (*buffer)->shape.empty())
-        params += "rlx_object *h" + std::to_string(handles++);
-      else if (handle)
-        params += ((*buffer)->shape[0].is_constant(1) ? "rlx_object **r" : "rlx_tensor *r") + std::to_string(results++);
-      else if (buffer != nullptr)
-        params += (call.plain ? std::string(interface::c_type((*buffer)->dtype)) + " *t" : "const rlx_tensor *t") +
-                  std::to_string(tensors++);
+      if (const auto* scalar = std::get_if<Expr>(&argument)) {
+        std::string type = call.plain ? interface::c_type(scalar->dtype()) : "int64_t";
+        add_param(made.params, type + " ", name_of(*scalar), "s" + std::to_string(scalars++));
+        continue;
+      }
+      const tir::Buffer& buffer = *std::get<tir::BufferRef>(argument);
+      if (call.plain)
+        add_param(made.params, std::string(interface::c_type(buffer.dtype)) + " *", buffer.name,
+                  "t" + std::to_string(tensors++));
+      else if (buffer.dtype != DType::handle())
+        add_param(made.params, "const rlx_tensor *", buffer.name, "t" + std::to_string(tensors++));
+      else if (buffer.shape.empty())
+        add_param(made.params, "rlx_object *", buffer.name, "h" + std::to_string(handles++));
       else
-        params += std::string(call.plain ? interface::c_type(std::get<Expr>(argument).dtype()) : "int64_t") + " s" +
-                  std::to_string(scalars++);
+        add_param(made.params, buffer.shape[0].is_constant(1) ? "rlx_object **" : "rlx_tensor *", buffer.name,
+                  "r" + std::to_string(results++));
     }
-    bool nothing = call.plain && call.result == DType::handle();
-    std::string result = nothing ? "void" : call.plain ? interface::c_type(call.result) : "int32_t";
-    return result + " " + call.callee + "(" + (params.empty() ? "void" : params) + ")";
+    return made;
   }
 
-  static std::string prototype(const arith::Extern& call) {
-    std::string params;
-    for (size_t i = 0; i < call.args.size(); ++i)
-      params += (i == 0 ? "" : ", ") + std::string(interface::c_type(call.args[i].dtype())) + " s" + std::to_string(i);
-    return std::string(interface::c_type(call.dtype)) + " " + call.name + "(" + (params.empty() ? "void" : params) +
-           ")";
+  static Prototype prototype(const arith::Extern& call) {
+    Prototype made;
+    made.callee = call.name;
+    made.result = interface::c_type(call.dtype);
+    for (Expr arg : call.args)
+      add_param(made.params, std::string(interface::c_type(arg.dtype())) + " ", name_of(arg),
+                "s" + std::to_string(made.params.size()));
+    return made;
   }
 
   interface::Object& object_;
   Diagnostics& diag_;
   Location location_ = nullptr;
-  std::map<std::string, std::string> prototypes_;
+  std::map<std::string, Prototype> prototypes_;
 };
 
 }  // namespace

@@ -42,6 +42,7 @@ Status HostFunction::lower_assert(Op& op) {
   if (!after_effect_) {
     require(condition, std::move(record));
   } else if (!arith::prove(condition, symbols_.facts())) {
+    symbols_.assume(condition, false);
     record.condition = condition;
     steps_->add(build_.guard(std::move(record)));
   }
