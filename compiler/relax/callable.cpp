@@ -48,10 +48,11 @@ Info joined_callable(Context& context, Info a, Info b) {
     std::vector<Info> params;
     for (Info param : general.params) params.push_back(substitute(context, param, own));
     Info result = substitute(context, general.result, own);
-    return same(callable_info(context, target.symbols, std::move(params), result, general.pure), wanted);
+    return same(callable_info(context, target.symbols, std::move(params), result, target.pure), wanted);
   };
-  if (instance(*y, a)) return a;
-  return instance(*x, b) ? b : nullptr;
+  const CallableInfo* joined = instance(*y, a) ? x : instance(*x, b) ? y : nullptr;
+  if (joined == nullptr) return nullptr;
+  return callable_info(context, joined->symbols, joined->params, joined->result, x->pure && y->pure);
 }
 
 bool holds_callable(Info info) {
@@ -78,6 +79,24 @@ void solve_symbols(Info formal, Info actual, arith::Substitution& found) {
     for (size_t i = 0; i < std::min(fields.size(), tuple->fields.size()); ++i)
       solve_symbols(tuple->fields[i], fields[i], found);
   }
+}
+
+Info with_named_dims(Context& context, Info info) {
+  auto fresh = [&](int ndim) {
+    std::vector<Expr> dims;
+    for (int i = 0; i < ndim; ++i) dims.push_back(context.var("d"));
+    return dims;
+  };
+  if (const auto* tensor = info->as<TensorInfo>(); tensor != nullptr && !tensor->shape && tensor->ndim >= 0)
+    return tensor_info(context, fresh(tensor->ndim), tensor->dtype);
+  if (const auto* shape = info->as<ShapeInfo>(); shape != nullptr && !shape->dims && shape->ndim >= 0)
+    return shape_info(context, fresh(shape->ndim));
+  if (const auto* tuple = info->as<TupleInfo>()) {
+    std::vector<Info> fields;
+    for (Info field : tuple->fields) fields.push_back(with_named_dims(context, field));
+    return tuple_info(context, std::move(fields));
+  }
+  return info;
 }
 
 std::vector<Expr> numbers_of(Info info) {

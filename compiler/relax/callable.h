@@ -16,7 +16,7 @@ std::vector<Info> split_results(Info result);
 Info callable_type(const Function& function, std::vector<Info> results, size_t captured, arith::Substitution symbols);
 
 /// What two functions can both be called as: the type of one of them, if the other is that for some values of its own
-/// symbols; null if neither is, or if they are no callables.
+/// symbols; null if neither is, or if they are no callables. It is pure where both are.
 Info joined_callable(Context& context, Info a, Info b);
 
 /// Whether a value of this info is a function, or a tuple with one in it.
@@ -25,6 +25,9 @@ bool holds_callable(Info info);
 /// Gives the symbols that stand alone in `formal`, a parameter's info, what `actual` has in their place, unless they
 /// have a value already.
 void solve_symbols(Info formal, Info actual, arith::Substitution& found);
+
+/// `info` with a new symbol for each dim of a tensor or shape of which the rank alone is known.
+Info with_named_dims(Context& context, Info info);
 
 /// The numbers in `info` that a value of it shows: dims, and the values of scalars; not those inside of callables.
 std::vector<Expr> numbers_of(Info info);

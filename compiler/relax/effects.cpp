@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "compiler/arith/visit.h"
+#include "compiler/relax/callable.h"
 #include "compiler/relax/op_def.h"
 
 namespace relaxc::relax {
@@ -30,23 +31,107 @@ AssertedNumbers asserted_numbers(const Op& op) {
   return {function.context().index(1), function.context().index(0)};
 }
 
-std::set<std::string> impure_functions(const Module& module) {
-  std::set<std::string> impure;
+bool Effects::of_op(const Op& op) const {
+  if (op.kind == OpKind::kCallFunction) return of_function(op.callee);
+  if (op.kind == OpKind::kCallClosure) return closures_.count(op.operand(0)) != 0;
+  if (op.regions.empty()) return has_effect(op);
+  return std::any_of(op.regions.begin(), op.regions.end(), [&](const Region* region) {
+    std::vector<Op*> ops = ops_of(*region, true);
+    return std::any_of(ops.begin(), ops.end(),
+                       [&](const Op* inner) { return inner->regions.empty() && of_op(*inner); });
+  });
+}
+
+/// Effects are found by going over the program until nothing is new. Without closures only calls spread them, and one
+/// walk over the callers does it.
+Effects::Effects(const Module& module) : module_(module) {
   std::map<std::string, std::vector<std::string>> callers;
   std::vector<std::string> waiting;
+  bool closures = false;
   for (const Function* function : module.functions())
     for (const Op* op : ops_of(function->body(), true)) {
       if (op->kind == OpKind::kCallFunction) callers[op->callee].push_back(function->name);
-      if (op->regions.empty() && has_effect(*op) && impure.insert(function->name).second)
+      if (op->kind == OpKind::kMakeClosure) values_of_functions_.insert(op->callee);
+      closures |= op->kind == OpKind::kMakeClosure || op->kind == OpKind::kCallClosure;
+      if (op->regions.empty() && has_effect(*op) && functions_.insert(function->name).second)
         waiting.push_back(function->name);
     }
   while (!waiting.empty()) {
     std::string name = std::move(waiting.back());
     waiting.pop_back();
     for (const std::string& caller : callers[name])
-      if (impure.insert(caller).second) waiting.push_back(caller);
+      if (functions_.insert(caller).second) waiting.push_back(caller);
   }
-  return impure;
+  if (!closures) return;
+  for (const Function* function : module.functions())
+    for (const Value* argument : function->body().arguments)
+      if (const auto* callable = argument->info->as<CallableInfo>(); callable != nullptr && !callable->pure)
+        closures_.insert(argument);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const Function* function : module.functions())
+      for (const Op* op : ops_of(function->body(), true)) {
+        changed |= flow(*op);
+        if (op->regions.empty() && of_op(*op)) changed |= functions_.insert(function->name).second;
+      }
+  }
+}
+
+bool Effects::mark(const Value* value) {
+  bool may_hold = holds_callable(value->info) || value->info->kind == InfoKind::kObject;
+  return may_hold && closures_.insert(value).second;
+}
+
+bool Effects::marked(const std::vector<Value*>& values, size_t from) const {
+  return std::any_of(values.begin() + static_cast<int64_t>(std::min(from, values.size())), values.end(),
+                     [&](const Value* value) { return closures_.count(value) != 0; });
+}
+
+bool Effects::mark_from(const std::vector<Value*>& from, size_t first, const std::vector<Value*>& to) {
+  bool changed = false;
+  for (size_t i = 0; i < to.size() && first + i < from.size(); ++i)
+    if (closures_.count(from[first + i]) != 0) changed |= mark(to[i]);
+  return changed;
+}
+
+/// What the op does with closures that may have an effect; true if one is new.
+bool Effects::flow(const Op& op) {
+  const std::vector<Value*>& operands = op.operands();
+  bool changed = false;
+  if (op.kind == OpKind::kMakeClosure || op.kind == OpKind::kCallFunction) {
+    const Function* callee = module_.find_function(op.callee);
+    if (callee == nullptr) return false;
+    const std::vector<Value*>& params = callee->body().arguments;
+    std::vector<Value*> last = params;
+    if (op.kind == OpKind::kMakeClosure && operands.size() <= params.size())
+      last.assign(params.end() - static_cast<int64_t>(operands.size()), params.end());
+    changed = mark_from(operands, 0, last);
+    if (op.kind == OpKind::kCallFunction) return mark_from(callee->body().results(), 0, op.results) || changed;
+    return (of_function(op.callee) && mark(op.results[0])) || changed;
+  }
+  if (op.kind == OpKind::kCallClosure) {
+    bool passed = marked(operands, 1);
+    for (const std::string& name : values_of_functions_) {
+      const Function* callee = module_.find_function(name);
+      if (callee == nullptr) continue;
+      if (passed)
+        for (const Value* param : callee->body().arguments) changed |= mark(param);
+      if (marked(callee->body().results()))
+        for (const Value* result : op.results) changed |= mark(result);
+    }
+    return changed;
+  }
+  for (const Region* region : op.regions) {
+    size_t first = op.kind == OpKind::kLoop ? 1 : 0;  // a loop's operands are two more than what it carries
+    if (op.kind == OpKind::kLoop) {
+      std::vector<Value*> carried(region->arguments.begin() + 1, region->arguments.end());
+      changed |= mark_from(operands, 2, carried) | mark_from(region->results(), 1, carried);
+    }
+    changed |= mark_from(region->results(), first, op.results);
+  }
+  if (op.regions.empty() && marked(operands))
+    for (const Value* result : op.results) changed |= mark(result);
+  return changed;
 }
 
 PrintFormat read_print_format(std::string_view format, size_t values) {

@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "compiler/relax/module.h"
@@ -11,7 +12,7 @@
 namespace relaxc::relax {
 
 /// True if the op, or one in its regions, asserts, prints or calls out for an effect. Calls of functions are not looked
-/// into: impure_functions() says what those do.
+/// into: Effects says what those do.
 bool has_effect(const Op& op);
 
 /// What the error record of an assertion that failed says: the sides of a comparison, right (what the left should have
@@ -21,8 +22,29 @@ struct AssertedNumbers {
 };
 AssertedNumbers asserted_numbers(const Op& op);
 
-/// The names of functions that have an effect, by their own ops or through calls.
-std::set<std::string> impure_functions(const Module& module);
+/// Which functions of a module have an effect, by their own ops or through calls, of functions and of closures.
+///
+/// A closure may be of any function that a flow of values brings to its call, whatever the call: through parameters,
+/// captured values, tuples, branches, loops and results. Where a call of a closure passes a closure on, any function
+/// that is a value somewhere may get it. A parameter whose type says that it may have effects is believed.
+class Effects {
+ public:
+  explicit Effects(const Module& module);
+
+  bool of_function(const std::string& name) const { return functions_.count(name) != 0; }
+  /// As has_effect(), and the op may call what has one, or one in its regions may.
+  bool of_op(const Op& op) const;
+
+ private:
+  bool flow(const Op& op);
+  bool mark(const Value* value);
+  bool marked(const std::vector<Value*>& values, size_t from = 0) const;
+  bool mark_from(const std::vector<Value*>& from, size_t first, const std::vector<Value*>& to);
+
+  const Module& module_;
+  std::set<std::string> functions_, values_of_functions_;
+  std::unordered_set<const Value*> closures_;  ///< those that may have an effect, and tuples that hold them
+};
 
 /// A piece of what R.print writes: text, and after it a value, but for the last piece.
 struct PrintPiece {

@@ -7,14 +7,18 @@
 #include <algorithm>
 
 #include "compiler/relax/attr_text.h"
-#include "compiler/relax/effects.h"
 #include "compiler/relax/op_def.h"
 
 namespace relaxc::relax {
 
 FunctionPrinter::FunctionPrinter(const Function& function, const Module* module, std::string class_name, int indent,
-                                 LargeConstants& large)
-    : function_(function), module_(module), class_name_(std::move(class_name)), indent_(indent), large_(large) {
+                                 LargeConstants& large, bool has_effects)
+    : function_(function),
+      module_(module),
+      class_name_(std::move(class_name)),
+      indent_(indent),
+      large_(large),
+      has_effects_(has_effects) {
   names_ = namer_.names();
   names_.var = [this](Var var) {
     if (auto shared = shared_.find(var.node()); shared != shared_.end()) return shared->second;
@@ -82,7 +86,7 @@ std::string FunctionPrinter::infos(const std::vector<Info>& list) {
 void FunctionPrinter::signature() {
   std::string options;
   if (function_.is_private) options = "private=True";
-  if (has_effects()) options += options.empty() ? "pure=False" : ", pure=False";
+  if (has_effects_) options += options.empty() ? "pure=False" : ", pure=False";
   line("@R.function" + (options.empty() ? "" : "(" + options + ")"));
   std::string text;
   for (Value* param : function_.body().arguments) {
@@ -112,11 +116,6 @@ std::string FunctionPrinter::result_annotation() {
   std::string text;
   for (const std::string& item : texts) text += (text.empty() ? "" : ", ") + item;
   return "R.Tuple(" + text + ")";
-}
-
-bool FunctionPrinter::has_effects() const {
-  std::vector<Op*> ops = ops_of(function_.body(), true);
-  return std::any_of(ops.begin(), ops.end(), [](const Op* op) { return has_effect(*op); });
 }
 
 void FunctionPrinter::attributes() {

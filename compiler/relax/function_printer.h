@@ -23,7 +23,7 @@ class FunctionPrinter {
  public:
   /// `module` may be null: then nothing is known of other functions' names.
   FunctionPrinter(const Function& function, const Module* module, std::string class_name, int indent,
-                  LargeConstants& large);
+                  LargeConstants& large, bool has_effects);
   std::string run();
 
  private:
@@ -36,7 +36,6 @@ class FunctionPrinter {
   void block(const Block& block);
   std::string outputs(const Block& block);
   void returned();
-  bool has_effects() const;
 
   // Ops (print_op.cpp).
   void print(const Op& op);
@@ -65,6 +64,7 @@ class FunctionPrinter {
   std::string class_name_;
   int indent_;
   LargeConstants& large_;
+  bool has_effects_;  ///< by itself or through calls
   tir::Namer namer_;
   arith::Names names_;
   std::unordered_map<const Value*, std::string> values_;

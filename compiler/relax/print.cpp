@@ -6,6 +6,9 @@
 // signature are quoted there and declared at the top of the body if it mentions them, as are those that the body binds.
 #include "compiler/relax/print.h"
 
+#include <algorithm>
+
+#include "compiler/relax/effects.h"
 #include "compiler/relax/function_printer.h"
 #include "compiler/tir/print.h"
 
@@ -32,6 +35,7 @@ size_t LargeConstants::index_of(const ConstantRef& constant) {
 
 std::string to_string(const Module& module) {
   LargeConstants large;
+  Effects effects(module);
   std::string text = "@I.ir_module\nclass " + class_name(module) + ":\n";
   std::string separator;
   for (const tir::PrimFunc* function : module.prim_funcs()) {
@@ -39,7 +43,9 @@ std::string to_string(const Module& module) {
     separator = "\n";
   }
   for (const Function* function : module.functions()) {
-    text += separator + FunctionPrinter(*function, &module, class_name(module), 4, large).run();
+    text +=
+        separator +
+        FunctionPrinter(*function, &module, class_name(module), 4, large, effects.of_function(function->name)).run();
     separator = "\n";
   }
   if (separator.empty()) text += "    pass\n";
@@ -48,7 +54,9 @@ std::string to_string(const Module& module) {
 
 std::string to_string(const Function& function) {
   LargeConstants large;
-  return FunctionPrinter(function, nullptr, "Module", 0, large).run();
+  std::vector<Op*> ops = ops_of(function.body(), true);
+  bool effects = std::any_of(ops.begin(), ops.end(), [](const Op* op) { return has_effect(*op); });
+  return FunctionPrinter(function, nullptr, "Module", 0, large, effects).run();
 }
 
 std::vector<ConstantRef> large_constants(const Module& module) {

@@ -17,7 +17,7 @@ class InfoPrinter {
   std::string text(Info info) const {
     switch (info->kind) {
       case InfoKind::kObject:
-        return "R.Object";
+        return "R.Any";
       case InfoKind::kPrim:
         return prim(*info->as<PrimInfo>());
       case InfoKind::kShape: {

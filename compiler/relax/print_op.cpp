@@ -60,7 +60,7 @@ std::string FunctionPrinter::expression(const Op& op) {
       std::vector<Info> given;
       for (const Value* result : op.results) given.push_back(result->info);
       std::string result = given.size() == 1 ? infos(given) : "R.Tuple(" + infos(given) + ")";
-      return "R.invoke_closure(" + name(op.operand(0)) + ", " + tuple(op.operands(), 1) + ", sinfo_args=(" + result +
+      return "R.invoke_closure(" + name(op.operand(0)) + ", " + tuple(op.operands(), 1) + ", ty_args=(" + result +
              ",))";
     }
     case OpKind::kCallExternal:
@@ -72,10 +72,10 @@ std::string FunctionPrinter::expression(const Op& op) {
         std::vector<Info> made;
         for (const Value* result : op.results) made.push_back(result->info);
         return (op.block->dataflow ? "R.call_pure_packed(" : "R.call_packed(") + callee + args +
-               ", sinfo_args=" + info_tuple(made) + ")";
+               ", ty_args=" + info_tuple(made) + ")";
       }
       if (op.kind == OpKind::kShapeFunction)
-        return "R.call_pure_packed(" + callee + args + ", sinfo_args=" + info_tuple({op.results[0]->info}) + ")";
+        return "R.call_pure_packed(" + callee + args + ", ty_args=" + info_tuple({op.results[0]->info}) + ")";
       return call_tir(op);
     }
     case OpKind::kCallInplace:
@@ -100,7 +100,7 @@ std::string FunctionPrinter::call_tir(const Op& op) {
   for (const Value* result : op.results) outputs.push_back(result->info);
   std::string declared = outputs.size() == 1 ? infos(outputs) : "[" + infos(outputs) + "]";
   std::string callee = external ? "R.call_dps_packed(" + attr_text(op.callee) : "R.call_tir(cls." + op.callee;
-  return callee + ", " + tuple(op.operands()) + ", out_sinfo=" + declared + ")";
+  return callee + ", " + tuple(op.operands()) + ", out_ty=" + declared + ")";
 }
 
 std::string FunctionPrinter::call_inplace(const Op& op) {
@@ -112,9 +112,8 @@ std::string FunctionPrinter::call_inplace(const Op& op) {
   std::string indices = ", inplace_indices=" + attr_text(op.attrs.ints("inplace_indices"));
   if (external)
     return "R.call_inplace_packed(" + attr_text(op.callee) + ", " + names(op.operands()) + indices +
-           ", sinfo_args=" + declared + ")";
-  return "R.call_tir_inplace(cls." + op.callee + ", " + tuple(op.operands()) + indices + ", out_sinfo=" + declared +
-         ")";
+           ", ty_args=" + declared + ")";
+  return "R.call_tir_inplace(cls." + op.callee + ", " + tuple(op.operands()) + indices + ", out_ty=" + declared + ")";
 }
 
 /// Operands in order, those of any number in a tuple, then the attributes that are not what they are by default.
@@ -167,7 +166,7 @@ void FunctionPrinter::print_loop(const Op& op) {
     shared_[iteration->value.node()] = targets;
   if (carried > 0) {
     head += ", carried=" + tuple(op.operands(), 2);
-    head += ", sinfo_args=" + info_tuple(argument_infos);
+    head += ", ty_args=" + info_tuple(argument_infos);
     targets = "(" + names(arguments) + ")";
   }
   line("with " + head + ") as " + targets + ":");
@@ -178,7 +177,7 @@ void FunctionPrinter::print_loop(const Op& op) {
   auto add = [&](const std::string& part) { end += (end.back() == '(' ? "" : ", ") + part; };
   if (yielded[0] != nullptr) add("condition=" + name(yielded[0]));
   if (yielded.size() > carried + 1) add("scan=" + tuple(yielded, carried + 1));
-  if (!result_infos.empty()) add("out_sinfo=" + info_tuple(result_infos));
+  if (!result_infos.empty()) add("out_ty=" + info_tuple(result_infos));
   line((op.results.empty() ? "" : names(op.results) + " = ") + end + ")");
   indent_ -= 4;
 }

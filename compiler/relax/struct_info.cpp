@@ -159,7 +159,7 @@ std::string to_string(Info info) {
   if (info == nullptr) return "?";
   switch (info->kind) {
     case InfoKind::kObject:
-      return "R.Object";
+      return "R.Any";
     case InfoKind::kPrim: {
       const auto& prim = *info->as<PrimInfo>();
       std::string value = prim.value ? "value=" + arith::to_string(prim.value) : "";

@@ -20,8 +20,8 @@ namespace {
 
 class Verifier {
  public:
-  Verifier(const Module& module, const Function& function, const std::set<std::string>& impure)
-      : module_(module), function_(function), impure_(impure) {}
+  Verifier(const Module& module, const Function& function, const Effects& effects)
+      : module_(module), function_(function), effects_(effects) {}
 
   std::string run() {
     for (Var symbol : function_.symbols) symbols_.insert(symbol.node());
@@ -133,8 +133,7 @@ class Verifier {
 
   void purity(const Op& op, const Block& block, const std::string& what) {
     if (!block.dataflow) return;
-    bool calls_impure = op.kind == OpKind::kCallFunction && impure_.count(op.callee) != 0;
-    check(!calls_impure && !has_effect(op), what + " has effects and stands in a dataflow block");
+    check(!effects_.of_op(op), what + " has effects and stands in a dataflow block");
   }
 
   /// What each kind has: callees that exist, numbers of operands, results and regions.
@@ -247,7 +246,7 @@ class Verifier {
 
   const Module& module_;
   const Function& function_;
-  const std::set<std::string>& impure_;  ///< functions with effects
+  const Effects& effects_;
   std::string fault_;
   std::unordered_map<const Value*, size_t> values_;  ///< in scope, with the uses that have not been met
   const Op* at_ = nullptr;
@@ -260,9 +259,9 @@ std::string first_fault(const Module& module) {
   for (const tir::PrimFunc* function : module.prim_funcs())
     if (std::string fault = tir::first_fault(*function); !fault.empty())
       return "prim func '" + function->name + "': " + fault;
-  std::set<std::string> impure = impure_functions(module);
+  Effects effects(module);
   for (const Function* function : module.functions())
-    if (std::string fault = Verifier(module, *function, impure).run(); !fault.empty()) return fault;
+    if (std::string fault = Verifier(module, *function, effects).run(); !fault.empty()) return fault;
   return {};
 }
 

@@ -1,6 +1,6 @@
 // print.cpp: prim funcs in the newest settled spelling of the text IR.
 //
-// What TVMScript has a form for is written in it: T.grid, T.block, T.axis.remap, T.alloc_buffer, T.match_buffer. An
+// What TVMScript has a form for is written in it: T.grid, T.sblock, T.axis.remap, T.alloc_buffer, T.match_buffer. An
 // allocation or binding holds to the end of the suite it stands in. What TVMScript has no form for is spelled so:
 //
 //   V = T.decl_buffer((n, 4), "float32", data=base.data, byte_offset=64)      a View
@@ -19,6 +19,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "compiler/arith/simplify.h"
 #include "compiler/tir/equal.h"
@@ -46,7 +47,6 @@ class Printer {
       : indent_(indent), anonymous_(anonymous), namer_(anonymous), names_(namer_.names()) {}
 
   std::string run(const PrimFunc& function) {
-    line("@T.prim_func{}", function.is_private ? "(private=True)" : "");
     signature(function);
     indent_ += 4;
     attributes(function);
@@ -54,7 +54,10 @@ class Printer {
     for (const auto& [handle, buffer] : handles_)
       line("{} = T.match_buffer({}, {})", namer_.of(buffer), handle, description(*buffer));
     suite(function.body);
-    return std::move(out_);
+    indent_ -= 4;
+    std::string body = std::exchange(out_, {});
+    decorator(function);
+    return out_ + body;
   }
 
   std::string run(Stmt s) {
@@ -86,6 +89,13 @@ class Printer {
     return out;
   }
 
+  /// `s_tir` is the dialect that has blocks; a function without one is the same in both.
+  void decorator(const PrimFunc& function) {
+    std::string options = function.is_private ? "private=True" : "";
+    if (has_blocks_) options += options.empty() ? "s_tir=True" : ", s_tir=True";
+    line("@T.prim_func{}", options.empty() ? "" : "(" + options + ")");
+  }
+
   void signature(const PrimFunc& function) {
     std::string params;
     for (const Param& param : function.params) {
@@ -114,7 +124,7 @@ class Printer {
     auto add = [&](const std::string& key, const std::string& value) {
       entries += (entries.empty() ? "" : ", ") + quoted(key) + ": " + value;
     };
-    if (!function.noalias) add("tir.noalias", "False");
+    if (!function.noalias) add("tirx.noalias", "False");
     for (const auto& [key, value] : function.attrs)
       add(key, value == "True" || value == "False" ? value : quoted(value));
     if (!entries.empty()) line("T.func_attr({{{}}})", entries);
@@ -257,14 +267,15 @@ class Printer {
   }
 
   Stmt print(const Block& n) {
-    line("with T.block({}):", quoted(anonymous_ ? "" : n.name));
+    has_blocks_ = true;
+    line("with T.sblock({}):", quoted(anonymous_ ? "" : n.name));
     indent_ += 4;
     size_t before = hidden_.size();
     axes(n);
     if (n.predicate) line("T.where({})", text(n.predicate));
     if (!n.reads.empty()) line("T.reads({})", regions(n.reads));
     if (!n.writes.empty()) line("T.writes({})", regions(n.writes));
-    if (!n.annotations.empty()) line("T.block_attr({})", dict(n.annotations));
+    if (!n.annotations.empty()) line("T.sblock_attr({})", dict(n.annotations));
     if (n.init) {
       line("with T.init():");
       indented(n.init);
@@ -368,7 +379,7 @@ class Printer {
 
   std::string out_;
   int indent_;
-  bool anonymous_;
+  bool anonymous_, has_blocks_ = false;
   Namer namer_;
   arith::Names names_;
   std::vector<std::pair<std::string, BufferRef>> handles_;

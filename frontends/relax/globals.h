@@ -22,6 +22,9 @@ struct Global {
   RelaxFunctionReader* reader = nullptr;  ///< of a kFunction
 };
 
+/// `n = T.dynamic("n")`, in the order of the text: each function that mentions n has a symbol of its own.
+using ModuleSymbols = std::vector<std::pair<std::string, Place>>;
+
 /// What the readers of one file share.
 struct ModuleScope {
   relax::Module& module;
@@ -33,6 +36,7 @@ struct ModuleScope {
   bool has_metadata = false;    ///< the text says what it is
   bool bad_metadata = false;    ///< and that was reported
   std::map<std::string, Global> globals;
+  ModuleSymbols symbols;
   size_t open_bodies = 0;              ///< functions whose bodies are being read, each because of the one before
   std::set<std::string> module_names;  ///< the classes: `Module` in `cls = Module`
 

@@ -73,6 +73,10 @@ Result<std::string> string_value(SourceText& source, const Expr& e, std::string_
   return source.error(e.place, Kind::invalid_value, "expected {} in quotes, found {}", what, describe(e));
 }
 
+bool is_none(const Expr* e) {
+  return e == nullptr || e->is(ExprKind::kNone);
+}
+
 std::string_view describe(const Expr& e) {
   switch (e.kind) {
     case ExprKind::kName:

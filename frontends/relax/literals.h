@@ -21,6 +21,8 @@ std::optional<std::string> dotted_path(const ast::Expr& e);
 Result<DType> dtype_value(SourceText& source, const ast::Expr& e);
 /// The text of a string literal.
 Result<std::string> string_value(SourceText& source, const ast::Expr& e, std::string_view what);
+/// Whether an argument is left out, or given as None.
+bool is_none(const ast::Expr* e);
 /// "a number", "a string", …: what kind of thing the tree shows, for messages.
 std::string_view describe(const ast::Expr& e);
 

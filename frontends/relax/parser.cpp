@@ -66,6 +66,10 @@ class ModuleReader {
           scope_.bad_metadata |= !read;
           return read;
         }
+        if (declares_symbol(stmt)) {
+          scope_.symbols.emplace_back(stmt.target->text, stmt.target->place);
+          return true;
+        }
         (void)source_.error(stmt.place, Kind::unsupported,
                             "a module holds functions only; a value that Python computes is written where it is used");
         return false;
@@ -79,6 +83,15 @@ class ModuleReader {
   static bool is_metadata(const ast::Stmt& stmt) {
     return stmt.target != nullptr && stmt.target->is(AstKind::kName) && stmt.target->text == "metadata" &&
            stmt.value != nullptr;
+  }
+
+  /// `n = T.dynamic("n")`, `n = TypeVar("n")`: symbols for the functions below.
+  static bool declares_symbol(const ast::Stmt& stmt) {
+    bool names_one = stmt.target != nullptr && stmt.target->is(AstKind::kName) && stmt.value != nullptr &&
+                     stmt.value->is(AstKind::kCall);
+    if (!names_one) return false;
+    std::string path = dotted_path(*stmt.value->items[0]).value_or("");
+    return path == "T.dynamic" || path == "Ts.dynamic" || path == "TypeVar" || path == "typing.TypeVar";
   }
 
   /// `metadata = tvm.ir.load_json("""…""")`, as TVM prints it, or `metadata = relaxc.load_params("file")`.
@@ -178,7 +191,7 @@ class ModuleReader {
   }
 
   bool prim_func(const ast::Stmt& definition) {
-    Result<tir::PrimFunc> made = read_prim_func(scope_.module.context(), source_, scope_.tree, definition);
+    Result<tir::PrimFunc> made = read_prim_func(scope_, definition);
     if (!made) {
       scope_.globals[definition.text].kind = Global::kPoison;
       return false;
@@ -201,13 +214,15 @@ class ModuleReader {
 
 /// Calls in dataflow blocks of functions with effects, which are known when all bodies are.
 Status check_purity(const relax::Module& module, Diagnostics& diag) {
-  std::set<std::string> impure = relax::impure_functions(module);
+  relax::Effects effects(module);
   bool ok = true;
   for (const relax::Function* function : module.functions())
     for (const relax::Op* op : relax::ops_of(function->body(), true)) {
-      bool calls = op->kind == relax::OpKind::kCallFunction && impure.count(op->callee) != 0;
-      if (!calls || !op->block->dataflow) continue;
-      diag.error(op->location, Kind::purity, "'{}' has effects and cannot be called in a dataflow block", op->callee);
+      bool closure = op->kind == relax::OpKind::kCallClosure;
+      bool calls = closure || op->kind == relax::OpKind::kCallFunction;
+      if (!calls || !op->block->dataflow || !effects.of_op(*op)) continue;
+      diag.error(op->location, Kind::purity, "'{}' {} effects and cannot be called in a dataflow block",
+                 closure ? op->operand(0)->name : op->callee, closure ? "may have" : "has");
       ok = false;
     }
   if (!ok) return diag.failed();
@@ -245,7 +260,7 @@ Result<relax::Module> parse_module(std::string path, std::string text, const rel
   ast::Tree tree;
   size_t errors_before = diag.error_count();
   parse_file(source, tree);
-  ModuleScope scope{module, table, source, tree, beside, beside.constants, false, false, {}, 0, {}};
+  ModuleScope scope{module, table, source, tree, beside, beside.constants, false, false, {}, {}, 0, {}};
   bool ok = ModuleReader(scope).run();
   if (!ok || diag.error_count() != errors_before) return diag.failed();
   RELAXC_DO(check_purity(module, diag));

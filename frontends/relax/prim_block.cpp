@@ -61,7 +61,8 @@ Status PrimFuncReader::block(const ast::Stmt& stmt, const ast::Expr& head, Suite
   return Done{};
 }
 
-/// T.block("C"), T.block(), and of 2021 T.block([M, N, T.reduce_axis(0, K)], "C") as [vi, vj, vk].
+/// T.sblock("C"), T.sblock(), before 2026 T.block, and of 2021 T.block([M, N, T.reduce_axis(0, K)], "C") as [vi, vj,
+/// vk].
 Status PrimFuncReader::block_head(const ast::Stmt& stmt, const ast::Expr& head) {
   Diagnostics& diag = source_.diag();
   size_t name_at = 1;
@@ -230,7 +231,7 @@ Status PrimFuncReader::remap(const ast::Stmt& stmt, const std::vector<const ast:
   return Done{};
 }
 
-/// T.reads, T.writes, T.where and T.block_attr of the block around.
+/// T.reads, T.writes, T.where and T.sblock_attr of the block around.
 Status PrimFuncReader::block_clause(const std::string& callee, const ast::Expr& call, bool& done) {
   Diagnostics& diag = source_.diag();
   bool attributes = callee == "T.block_attr" || callee == "T.sblock_attr";

@@ -138,7 +138,7 @@ Result<Scalar> PrimFuncReader::element(const ast::Expr& buffer, const ast::Expr&
   Diagnostics& diag = source_.diag();
   RELAXC_TRY(tir::BufferRef found, find_buffer(buffer));
   RELAXC_TRY(std::vector<arith::Expr> indices, subscripts(found, targets_of(at), at.place));
-  if (lanes_.count > 0 && !indices.empty()) indices.back() = indices.back() + lanes_.var;
+  if (lanes_.count > 0 && !indices.empty() && !moves_with_lanes(indices)) indices.back() = indices.back() + lanes_.var;
   return Scalar{builder_.load(found, std::move(indices))};
 }
 

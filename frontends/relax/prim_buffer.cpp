@@ -29,10 +29,6 @@ constexpr std::string_view kBufferArguments[] = {"shape",       "dtype",        
                                                  "buffer_type", "axis_separators", "byte_offset"};
 constexpr std::string_view kAllocateArguments[] = {"shape", "dtype", "scope", "condition", "annotations"};
 
-bool is_none(const ast::Expr* e) {
-  return e == nullptr || e->is(AstKind::kNone);
-}
-
 std::vector<arith::Expr> compact_strides(arith::Context& context, const std::vector<arith::Expr>& shape) {
   std::vector<arith::Expr> strides(shape.size(), context.index(1));
   for (size_t i = shape.size(); i-- > 1;) strides[i - 1] = arith::simplify(strides[i] * shape[i]);

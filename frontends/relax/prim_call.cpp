@@ -61,6 +61,8 @@ Status PrimFuncReader::effect(const ast::Expr& e, const ast::Stmt& stmt, Suite& 
   if (is_plain(callee)) return call_plain(e, out);
   if (callee == "T.attr") return attribute_scope(e);
   if (callee == "T.buffer_store" || callee == "T.store") return old_store(e, out);
+  if (e.is(AstKind::kCall) && e.items[0]->is(AstKind::kAttribute) && e.items[0]->text == "vstore")
+    return vector_store(e, out);
   if ((callee == "T.Assert" || callee == "T.assume") && e.items.size() >= 2) {
     const ast::Expr* message = e.items.size() > 2 ? e.items[2] : nullptr;
     if (callee == "T.Assert") return assertion(*e.items[1], message, out);
@@ -304,8 +306,8 @@ Result<Scalar> PrimFuncReader::other_call(const ast::Expr& e, const std::string&
     if (std::optional<DType> dtype = parse_dtype(callee.substr(2, x - 2))) return conversion(e, *dtype);
   bool old_load = callee == "T.load" && e.items.size() == 4;
   if (old_load) return element(*e.items[2], *e.items[3]);
-  if (head.is(AstKind::kAttribute) && head.text == "vload" && e.items.size() >= 2)
-    return element(*head.items[0], *e.items[1]);
+  if (head.is(AstKind::kAttribute) && head.text == "vload" && e.items.size() >= 2) return vector_load(e);
+  if (callee == "T.get_active_lane_mask" && lanes_.count > 0) return active_lane(e);
   if (callee == "T.isnullptr")
     return source_.error(e.place, Kind::unsupported, "a buffer is never null here; the guards of the entry see to it");
   return ScalarReader::other_call(e, given);

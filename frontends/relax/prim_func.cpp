@@ -12,17 +12,17 @@
 #include <algorithm>
 
 #include "frontends/relax/literals.h"
+#include "frontends/relax/name_uses.h"
 #include "frontends/relax/suggest.h"
 
 namespace relaxc::frontend {
 
 using AstKind = ast::ExprKind;
 
-Result<tir::PrimFunc> read_prim_func(arith::Context& context, SourceText& source, ast::Tree& tree,
-                                     const ast::Stmt& definition) {
+Result<tir::PrimFunc> read_prim_func(ModuleScope& scope, const ast::Stmt& definition) {
   std::set<std::string> index_params;
   for (;;) {
-    PrimFuncReader reader(context, source, tree, index_params);
+    PrimFuncReader reader(scope, index_params);
     Result<tir::PrimFunc> made = reader.run(definition);
     size_t known = index_params.size();
     index_params.insert(reader.used_as_index().begin(), reader.used_as_index().end());
@@ -33,9 +33,9 @@ Result<tir::PrimFunc> read_prim_func(arith::Context& context, SourceText& source
 std::string callee_of(const ast::Expr* e) {
   if (e == nullptr || !e->is(AstKind::kCall)) return {};
   std::string path = dotted_path(*e->items[0]).value_or("");
-  for (std::string_view old : {"tir.", "ty.", "tvm.script.tir.", "Ts."})
-    if (path.rfind(old, 0) == 0) return "T." + path.substr(old.size());
-  return path;
+  for (std::string_view old : {"tir.", "ty.", "tvm.script.tir.", "Ts.", "tirx."})
+    if (path.rfind(old, 0) == 0) path = "T." + path.substr(old.size());
+  return path == "T.ramp" ? "T.Ramp" : path == "T.broadcast" ? "T.Broadcast" : path;  // of 2021
 }
 
 std::vector<const ast::Expr*> targets_of(const ast::Expr& target) {
@@ -82,6 +82,12 @@ Status PrimFuncReader::decorators(const ast::Stmt& definition) {
 
 Status PrimFuncReader::type_parameters(const ast::Stmt& definition) {
   for (const ast::Parameter& symbol : definition.type_params) declare_symbol(symbol.name, symbol.place);
+  if (module_symbols_.empty()) return Done{};
+  std::set<std::string> used = names_used(definition.body);
+  for (const ast::Parameter& param : definition.params)
+    if (param.annotation != nullptr) used.merge(names_used(*param.annotation));
+  for (const auto& [name, place] : module_symbols_)
+    if (used.count(name) != 0 && names_.find(name) == nullptr) declare_symbol(name, place);
   return Done{};
 }
 
@@ -168,11 +174,12 @@ Status PrimFuncReader::attribute(const ast::Expr& key, const ast::Expr& value) {
   Diagnostics& diag = source_.diag();
   RELAXC_TRY(std::string name, string_value(source_, key, "an attribute's name"));
   bool flag = value.is(AstKind::kTrue);
-  if (name == "tir.noalias" || name == "tir.is_scheduled" || name == "tir.is_private") {
+  std::string plain = name.rfind("tirx.", 0) == 0 ? "tir." + name.substr(5) : name;
+  if (plain == "tir.noalias" || plain == "tir.is_scheduled" || plain == "tir.is_private") {
     bool number = value.is(AstKind::kInt);
     if (!flag && !value.is(AstKind::kFalse) && !number)
       return source_.error(value.place, Kind::invalid_attribute, "'{}' is True or False", name);
-    if (name == "tir.noalias") function_.noalias = flag || (number && value.text != "0");
+    if (plain == "tir.noalias") function_.noalias = flag || (number && value.text != "0");
     return Done{};
   }
   if (name == "global_symbol") {

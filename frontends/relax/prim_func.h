@@ -10,14 +10,14 @@
 
 #include "compiler/arith/simplify.h"
 #include "compiler/tir/builder.h"
+#include "frontends/relax/globals.h"
 #include "frontends/relax/scalar.h"
 #include "frontends/relax/scope.h"
 
 namespace relaxc::frontend {
 
 /// Reads the function that `definition` is.
-Result<tir::PrimFunc> read_prim_func(arith::Context& context, SourceText& source, ast::Tree& tree,
-                                     const ast::Stmt& definition);
+Result<tir::PrimFunc> read_prim_func(ModuleScope& scope, const ast::Stmt& definition);
 
 /// What a name stands for inside a prim func.
 struct PrimName {
@@ -42,9 +42,12 @@ std::vector<const ast::Expr*> targets_of(const ast::Expr& target);
 class PrimFuncReader : ScalarReader {
  public:
   /// `index_params`: the integer parameters that are extents and offsets, and so of dtype index.
-  PrimFuncReader(arith::Context& context, SourceText& source, ast::Tree& tree,
-                 const std::set<std::string>& index_params)
-      : ScalarReader(context, source), tree_(tree), builder_(context), index_params_(index_params) {}
+  PrimFuncReader(ModuleScope& scope, const std::set<std::string>& index_params)
+      : ScalarReader(scope.module.context(), scope.source),
+        tree_(scope.tree),
+        module_symbols_(scope.symbols),
+        builder_(context_),
+        index_params_(index_params) {}
 
   Result<tir::PrimFunc> run(const ast::Stmt& definition);
   /// The parameters that the body has used as extents, offsets or subscripts.
@@ -134,7 +137,8 @@ class PrimFuncReader : ScalarReader {
   Status declare_symbols(const ast::Stmt& stmt, bool& done);
   void declare_symbol(const std::string& name, Place place);
   Status store(const ast::Expr& target, const ast::Expr& value, const std::string& op, Suite& out);
-  Status store_element(tir::BufferRef buffer, std::vector<arith::Expr> indices, Scalar value, Place place, Suite& out);
+  Status store_element(tir::BufferRef buffer, std::vector<arith::Expr> indices, Scalar value, Place place, Suite& out,
+                       arith::Expr mask = {});
   Status let(const ast::Stmt& stmt, Suite& out);
   Result<arith::Expr> let_type(const ast::Stmt& stmt, const ast::Expr& value);
   Status bind_scalar(const ast::Expr& target, arith::Expr value, const ast::Stmt& stmt, Suite& out);
@@ -173,8 +177,14 @@ class PrimFuncReader : ScalarReader {
   int64_t lanes_in(const ast::Expr& e);
   int64_t slice(const ast::Expr& e);
   Result<DType> element_dtype(const ast::Expr& e) override;
-  Status store_lanes(tir::BufferRef buffer, std::vector<arith::Expr> indices, arith::Expr value, Place place,
-                     Suite& out);
+  /// `mask`: for which lanes; null: for all.
+  Status store_lanes(tir::BufferRef buffer, std::vector<arith::Expr> indices, arith::Expr value, arith::Expr mask,
+                     Place place, Suite& out);
+  tir::Stmt if_chosen(arith::Expr mask, tir::Stmt store) { return mask ? builder_.branch(mask, store, {}) : store; }
+  bool moves_with_lanes(const std::vector<arith::Expr>& indices) const;
+  Status vector_store(const ast::Expr& call, Suite& out);
+  Result<Scalar> vector_load(const ast::Expr& call);
+  Result<Scalar> active_lane(const ast::Expr& call);
   Result<arith::Expr> lane_subscript(const ast::Expr& e, arith::Expr extent);
 
   // Blocks.
@@ -195,6 +205,7 @@ class PrimFuncReader : ScalarReader {
   Result<tir::BufferRegion> region(const ast::Expr& e);
 
   ast::Tree& tree_;
+  const ModuleSymbols& module_symbols_;
   tir::Builder builder_;
   const std::set<std::string>& index_params_;
   std::set<std::string> used_as_index_;

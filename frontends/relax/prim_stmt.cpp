@@ -232,12 +232,12 @@ Status PrimFuncReader::store(const ast::Expr& target, const ast::Expr& value, co
 }
 
 Status PrimFuncReader::store_element(tir::BufferRef buffer, std::vector<arith::Expr> indices, Scalar scalar,
-                                     Place place, Suite& out) {
+                                     Place place, Suite& out, arith::Expr mask) {
   Diagnostics& diag = source_.diag();
   RELAXC_TRY(arith::Expr typed, adapt(scalar, buffer->dtype, place));
   note_store(buffer, typed);
-  if (lanes_.count > 0) return store_lanes(buffer, std::move(indices), typed, place, out);
-  out.back().stmts.push_back(builder_.store(buffer, std::move(indices), typed));
+  if (lanes_.count > 0) return store_lanes(buffer, std::move(indices), typed, mask, place, out);
+  out.back().stmts.push_back(if_chosen(mask, builder_.store(buffer, std::move(indices), typed)));
   return Done{};
 }
 
@@ -317,7 +317,7 @@ Status PrimFuncReader::with(const ast::Stmt& stmt, Suite& out) {
     if (opened.value->is(AstKind::kCall) && statement(opening, pieces)) continue;
     if (!opened.value->is(AstKind::kCall))
       (void)source_.error(opened.value->place, Kind::unsupported,
-                          "'with' opens a block (T.block), an initialisation (T.init), a buffer or a name here");
+                          "'with' opens a block (T.sblock), an initialisation (T.init), a buffer or a name here");
     ok = false;
     poison(opened.target);
   }

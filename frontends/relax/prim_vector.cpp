@@ -2,6 +2,8 @@
 //
 // `A[T.Ramp(i * 4, 1, 4)] = B[i * 4 : i * 4 + 4] + T.Broadcast(x, 4)` is a vectorized loop over the lanes. All lanes
 // are read before any is written; where the store could change what a later lane reads, the values are kept first.
+// `A.vstore([i], value, predicate=mask)` writes the lanes alone that the mask is true for; `B.vload([i], "float32x4",
+// predicate=mask)` is 0 in the others and does not look at their memory.
 #include <algorithm>
 
 #include "frontends/relax/literals.h"
@@ -22,7 +24,8 @@ int64_t dtype_lanes(std::string_view text) {
     if (c < '0' || c > '9') return 0;
     lanes = lanes * 10 + (c - '0');
   }
-  return parse_dtype(text.substr(0, at)) ? lanes : 0;
+  std::string_view element = text.substr(0, at);
+  return element == "uint1" || parse_dtype(element) ? lanes : 0;  // uint1 is what masks are of
 }
 
 constexpr int64_t kMostLanes = 1024;
@@ -47,6 +50,7 @@ int64_t PrimFuncReader::lanes_in(const ast::Expr& root) {
     if (e->is(AstKind::kAttribute)) found = std::max(found, dtype_lanes(e->text));
     if (e->is(AstKind::kSlice) && e->items[0] != nullptr && e->items[1] != nullptr) found = std::max(found, slice(*e));
     pending.insert(pending.end(), e->items.begin(), e->items.end());
+    for (const ast::Keyword& keyword : e->keywords) pending.push_back(keyword.value);
   }
   return std::min(found, kMostLanes);
 }
@@ -95,12 +99,67 @@ Result<arith::Expr> PrimFuncReader::lane_subscript(const ast::Expr& e, arith::Ex
   return source_.error(e.place, Kind::shape_mismatch, "{} lanes in a store of {}", lanes, lanes_.count);
 }
 
-Status PrimFuncReader::store_lanes(tir::BufferRef buffer, std::vector<arith::Expr> indices, arith::Expr value,
-                                   Place place, Suite& out) {
-  bool moves = false, overlaps = false;
+bool PrimFuncReader::moves_with_lanes(const std::vector<arith::Expr>& indices) const {
   for (arith::Expr at : indices)
-    for (arith::Var var : arith::free_vars(at)) moves |= var == lanes_.var;
-  if (!moves)
+    for (arith::Var var : arith::free_vars(at))
+      if (var == lanes_.var) return true;
+  return false;
+}
+
+/// A.vstore([i, j], value, predicate=mask); the last subscript begins the row of lanes unless a Ramp says it.
+Status PrimFuncReader::vector_store(const ast::Expr& call, Suite& out) {
+  Diagnostics& diag = source_.diag();
+  const ast::Keyword* masked = call.keyword("predicate");
+  const ast::Expr* mask = masked != nullptr ? masked->value : call.items.size() > 3 ? call.items[3] : nullptr;
+  if (call.items.size() < 3 || call.items.size() > 4)
+    return source_.error(call.place, Kind::wrong_arity, "vstore takes subscripts, a value and a predicate");
+  const ast::Expr &at = *call.items[1], &value = *call.items[2];
+  RELAXC_TRY(tir::BufferRef buffer, find_buffer(*call.items[0]->items[0]));
+  lanes_.count = std::max(lanes_in(at), lanes_in(value));
+  lanes_.var = lanes_.count > 0 ? context_.var("lane") : arith::Var();
+  bool chosen = !is_none(mask);
+  choices_ += chosen ? 1 : 0;  // a lane that is left out may lie outside
+  Result<arith::Expr> test = chosen ? condition(*mask) : Result<arith::Expr>(arith::Expr());
+  Result<std::vector<arith::Expr>> indices = subscripts(buffer, targets_of(at), at.place);
+  Result<Scalar> scalar = read(value);
+  choices_ -= chosen ? 1 : 0;
+  bool read_all = test && indices && scalar;
+  if (read_all && lanes_.count > 0 && !indices->empty() && !moves_with_lanes(*indices))
+    indices->back() = indices->back() + lanes_.var;
+  Status stored =
+      read_all ? store_element(buffer, std::move(*indices), *scalar, value.place, out, *test) : Status(diag.failed());
+  lanes_ = {};
+  return stored;
+}
+
+/// A.vload([i, j], "float32x4", predicate=mask)
+Result<Scalar> PrimFuncReader::vector_load(const ast::Expr& call) {
+  Diagnostics& diag = source_.diag();
+  const ast::Keyword* masked = call.keyword("predicate");
+  const ast::Expr* mask = masked != nullptr ? masked->value : call.items.size() > 3 ? call.items[3] : nullptr;
+  if (is_none(mask)) return element(*call.items[0]->items[0], *call.items[1]);
+  ++choices_;
+  Result<arith::Expr> test = condition(*mask);
+  Result<Scalar> loaded = element(*call.items[0]->items[0], *call.items[1]);
+  --choices_;
+  if (!test || !loaded) return diag.failed();
+  return Scalar{arith::select(*test, loaded->expr, context_.number(loaded->expr.dtype(), 0))};
+}
+
+/// T.get_active_lane_mask("uint1x4", begin, end): whether begin + lane is below the end.
+Result<Scalar> PrimFuncReader::active_lane(const ast::Expr& call) {
+  Diagnostics& diag = source_.diag();
+  if (call.items.size() != 4)
+    return source_.error(call.place, Kind::wrong_arity, "T.get_active_lane_mask takes a dtype, a begin and an end");
+  RELAXC_TRY(arith::Expr begin, index(*call.items[2]));
+  RELAXC_TRY(arith::Expr end, index(*call.items[3]));
+  return Scalar{arith::lt(begin + lanes_.var, end)};
+}
+
+Status PrimFuncReader::store_lanes(tir::BufferRef buffer, std::vector<arith::Expr> indices, arith::Expr value,
+                                   arith::Expr mask, Place place, Suite& out) {
+  bool overlaps = false;
+  if (!moves_with_lanes(indices))
     return source_.error(place, Kind::shape_mismatch, "a value of {} lanes is stored into one element", lanes_.count);
   arith::for_each_node(value, [&](arith::Expr node) {
     const auto* load = node.as<arith::Load>();
@@ -110,17 +169,17 @@ Status PrimFuncReader::store_lanes(tir::BufferRef buffer, std::vector<arith::Exp
   arith::Expr count = context_.index(lanes_.count), zero = context_.index(0);
   tir::Stmt made;
   if (!overlaps) {
-    made = builder_.store(buffer, std::move(indices), value);
+    made = if_chosen(mask, builder_.store(buffer, std::move(indices), value));
     made = builder_.loop(lanes_.var, zero, count, made, tir::LoopKind::kVectorized);
   } else {
     tir::BufferRef kept = builder_.buffer("lanes", buffer->dtype, {count}, tir::Scope::kLocal);
     arith::Var second = context_.var("lane");
     for (arith::Expr& at : indices) at = arith::substitute(at, {{lanes_.var, second}});
-    tir::Stmt read =
-        builder_.loop(lanes_.var, zero, count, builder_.store(kept, {lanes_.var}, value), tir::LoopKind::kVectorized);
-    tir::Stmt write =
-        builder_.loop(second, zero, count, builder_.store(buffer, std::move(indices), builder_.load(kept, {second})),
-                      tir::LoopKind::kVectorized);
+    tir::Stmt keep = if_chosen(mask, builder_.store(kept, {lanes_.var}, value));
+    tir::Stmt read = builder_.loop(lanes_.var, zero, count, keep, tir::LoopKind::kVectorized);
+    if (mask) mask = arith::substitute(mask, {{lanes_.var, second}});
+    tir::Stmt put = if_chosen(mask, builder_.store(buffer, std::move(indices), builder_.load(kept, {second})));
+    tir::Stmt write = builder_.loop(second, zero, count, put, tir::LoopKind::kVectorized);
     made = builder_.alloc(kept, builder_.seq({read, write}));
   }
   out.back().stmts.push_back(made);

@@ -72,13 +72,18 @@ Status RelaxFunctionReader::check_keywords(const ast::Expr& e, const std::vector
   return Done{};
 }
 
-/// What a call gives: out_sinfo, out_ty, sinfo_args, ty_args or the argument at `position`.
+const ast::Keyword* result_types(const ast::Expr& call) {
+  for (std::string_view name : {"out_ty", "ty_args", "out_sinfo", "sinfo_args"})
+    if (const ast::Keyword* keyword = call.keyword(name)) return keyword;
+  return nullptr;
+}
+
+/// What a call gives: its result_types or the argument at `position`.
 Result<std::vector<relax::Info>> RelaxFunctionReader::output_infos(const ast::Expr& e, size_t position) {
   const ast::Expr* declared = e.items.size() > position ? e.items[position] : nullptr;
-  for (std::string_view name : {"out_sinfo", "out_ty", "sinfo_args", "ty_args"})
-    if (const ast::Keyword* keyword = e.keyword(name)) declared = keyword->value;
+  if (const ast::Keyword* keyword = result_types(e)) declared = keyword->value;
   if (declared == nullptr)
-    return source_.error(e.place, Kind::wrong_arity, "the call needs out_sinfo=R.Tensor(…) to say what it gives");
+    return source_.error(e.place, Kind::wrong_arity, "the call needs out_ty=R.Tensor(…) to say what it gives");
   Diagnostics& diag = source_.diag();
   RELAXC_TRY(std::vector<Info> infos, info_list(*declared));
   const auto* tuple = infos.size() == 1 ? infos[0]->as<relax::TupleInfo>() : nullptr;
@@ -93,7 +98,7 @@ Result<Term> RelaxFunctionReader::callee(const ast::Expr& e) {
   return source_.error(e.place, Kind::dtype_mismatch, "expected a function");
 }
 
-/// R.call_tir(cls.f, (x, y), out_sinfo=R.Tensor(…), tir_vars=R.shape([n]))
+/// R.call_tir(cls.f, (x, y), out_ty=R.Tensor(…), tir_vars=R.shape([n]))
 Result<Term> RelaxFunctionReader::call_tir(const ast::Expr& e) {
   Diagnostics& diag = source_.diag();
   RELAXC_DO(check_keywords(e, {"gvar", "func", "args", "out_sinfo", "out_ty", "sinfo_args", "ty_args", "tir_vars",
@@ -101,7 +106,7 @@ Result<Term> RelaxFunctionReader::call_tir(const ast::Expr& e) {
   const ast::Expr *prim = argument(e, 1, {"gvar", "func"}), *list = argument(e, 2, {"args"}),
                   *scalars = argument(e, 4, {"tir_vars"});
   if (prim == nullptr || list == nullptr || e.items.size() > 5)
-    return source_.error(e.place, Kind::wrong_arity, "R.call_tir takes a prim func, its arguments and out_sinfo");
+    return source_.error(e.place, Kind::wrong_arity, "R.call_tir takes a prim func, its arguments and out_ty");
   Result<Term> function = callee(*prim);
   Result<std::vector<Value*>> args = call_arguments(*list);
   Result<std::vector<Info>> outputs = output_infos(e, 3);
@@ -158,9 +163,22 @@ Status RelaxFunctionReader::check_prim_kinds(const tir::PrimFunc& prim, const st
   return Done{};
 }
 
+/// The tensors that a call gives are compact, so a buffer that steps otherwise would not be read as they lie.
+Status RelaxFunctionReader::check_compact(const tir::PrimFunc& prim, const tir::Buffer& buffer, Place place) {
+  arith::Expr compact = context_.index(1);
+  for (size_t d = buffer.strides.size(); d-- > 0; compact = compact * buffer.shape[d])
+    if (!arith::prove_equal(buffer.strides[d], compact))
+      return source_.error(place, Kind::shape_mismatch,
+                           "the buffer '{}' of '{}' has stride {} in dim {}, and the tensors of a call are compact: {}",
+                           buffer.name, prim.name, arith::to_string(buffer.strides[d]), d,
+                           arith::to_string(arith::simplify(compact)));
+  return Done{};
+}
+
 /// Number, dtype, rank and provable dims of what goes into and out of a prim func.
 Status RelaxFunctionReader::check_prim_args(const tir::PrimFunc& prim, const std::vector<Value*>& args,
                                             const std::vector<Info>& outputs, Place place) {
+  Diagnostics& diag = source_.diag();
   std::vector<Info> infos;
   size_t scalars = 0;
   for (Value* value : args) {
@@ -200,6 +218,7 @@ Status RelaxFunctionReader::check_prim_args(const tir::PrimFunc& prim, const std
     if (tensor->ndim >= 0 && tensor->ndim != static_cast<int32_t>(buffer.shape.size()))
       return source_.error(place, Kind::rank_mismatch, "{} of '{}' has {} dims, and the buffer '{}' has {}", which,
                            prim.name, tensor->ndim, buffer.name, buffer.shape.size());
+    RELAXC_DO(check_compact(prim, buffer, place));
     if (!tensor->shape) continue;
     for (size_t d = 0; d < buffer.shape.size(); ++d) {
       arith::Expr given = (*tensor->shape)[d];
@@ -249,13 +268,13 @@ Result<Term> RelaxFunctionReader::call_dps(const ast::Expr& e) {
   return results_of(op);
 }
 
-/// R.call_dps_packed("f", (x, y), out_sinfo=R.Tensor(…))
+/// R.call_dps_packed("f", (x, y), out_ty=R.Tensor(…))
 Result<Term> RelaxFunctionReader::call_dps_packed(const ast::Expr& e) {
   Diagnostics& diag = source_.diag();
   RELAXC_DO(check_keywords(e, {"func", "args", "out_sinfo", "out_ty", "sinfo_args", "ty_args"}));
   const ast::Expr *named = argument(e, 1, {"func"}), *list = argument(e, 2, {"args"});
   if (named == nullptr || list == nullptr || e.items.size() > 4)
-    return source_.error(e.place, Kind::wrong_arity, "R.call_dps_packed takes a function, its arguments and out_sinfo");
+    return source_.error(e.place, Kind::wrong_arity, "R.call_dps_packed takes a function, its arguments and out_ty");
   Result<Term> function = callee(*named);
   Result<std::vector<Value*>> args = call_arguments(*list);
   Result<std::vector<Info>> outputs = output_infos(e, 3);
@@ -314,7 +333,7 @@ Result<Term> RelaxFunctionReader::call_packed(const ast::Expr& e) {
     ok = ok && args.back() != nullptr;
   }
   if (!ok) return diag.failed();
-  const ast::Keyword* type = e.keyword("sinfo_args") != nullptr ? e.keyword("sinfo_args") : e.keyword("ty_args");
+  const ast::Keyword* type = result_types(e);
   bool typed = type != nullptr;
   // R.Tuple without fields says that nothing comes back.
   const ast::Expr* said = typed ? type->value : hint_;

@@ -207,7 +207,7 @@ Result<Term> RelaxFunctionReader::make_closure(const ast::Expr& e) {
   return Term::of(closure);
 }
 
-/// R.invoke_closure(c, (x, y), sinfo_args=(R.Tensor(…),))
+/// R.invoke_closure(c, (x, y), ty_args=(R.Tensor(…),))
 Result<Term> RelaxFunctionReader::invoke_closure(const ast::Expr& e) {
   Diagnostics& diag = source_.diag();
   if (e.items.size() != 3)
@@ -216,8 +216,7 @@ Result<Term> RelaxFunctionReader::invoke_closure(const ast::Expr& e) {
   Result<std::vector<Value*>> args = call_arguments(*e.items[2]);
   if (function == nullptr || !args) return diag.failed();
   RELAXC_TRY(Term made, call_closure(function, *args, e.place));
-  const ast::Keyword* given = e.keyword("sinfo_args");
-  if (given == nullptr) given = e.keyword("ty_args");
+  const ast::Keyword* given = result_types(e);
   if (given == nullptr) return made;
   // What is declared may name the symbols that the call brings, one declaration for each result.
   std::vector<const ast::Expr*> declared = {given->value};

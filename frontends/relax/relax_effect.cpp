@@ -82,12 +82,12 @@ Result<Term> RelaxFunctionReader::print(const ast::Expr& e) {
   return Term::sequence({});
 }
 
-/// R.call_tir_inplace(cls.f, (x, y), inplace_indices=[0, -1], out_sinfo=[…])
+/// R.call_tir_inplace(cls.f, (x, y), inplace_indices=[0, -1], out_ty=[…])
 Result<Term> RelaxFunctionReader::call_tir_inplace(const ast::Expr& e) {
   Diagnostics& diag = source_.diag();
   if (e.items.size() < 3 || e.items.size() > 5)
     return source_.error(e.place, Kind::wrong_arity,
-                         "R.call_tir_inplace takes a prim func, its arguments, inplace_indices and out_sinfo");
+                         "R.call_tir_inplace takes a prim func, its arguments, inplace_indices and out_ty");
   Result<Term> function = callee(*e.items[1]);
   Result<std::vector<Value*>> args = call_arguments(*e.items[2]);
   Result<std::vector<Info>> outputs = output_infos(e, 4);
@@ -114,7 +114,7 @@ Result<Term> RelaxFunctionReader::call_tir_inplace(const ast::Expr& e) {
   return call_inplace(function->text, false, std::move(*args), std::move(indices), *outputs, e.place);
 }
 
-/// R.call_inplace_packed("f", x, y, inplace_indices=[0], sinfo_args=R.Tensor(…))
+/// R.call_inplace_packed("f", x, y, inplace_indices=[0], ty_args=R.Tensor(…))
 Result<Term> RelaxFunctionReader::call_inplace_packed(const ast::Expr& e) {
   Diagnostics& diag = source_.diag();
   if (e.items.size() < 3)

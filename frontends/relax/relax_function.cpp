@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "compiler/relax/callable.h"
 #include "frontends/relax/literals.h"
 #include "frontends/relax/name_uses.h"
 #include "frontends/relax/suggest.h"
@@ -83,7 +84,23 @@ Status RelaxFunctionReader::decorators() {
 Status RelaxFunctionReader::type_parameters() {
   for (const ast::Parameter& symbol : definition_.type_params)
     names_.bind(symbol.name, Term::of(Scalar{context_.var(symbol.name)}), symbol.place);
+  if (scope_.symbols.empty()) return Done{};
+  for (const ast::Parameter& param : definition_.params) {
+    if (param.annotation == nullptr) continue;
+    std::set<std::string> used = names_used(*param.annotation);
+    for (const auto& [name, place] : scope_.symbols)
+      if (used.count(name) != 0 && names_.find(name) == nullptr)
+        names_.bind(name, Term::of(Scalar{context_.var(name)}), place);
+  }
   return Done{};
+}
+
+/// Symbols of the module that the signature does not mention are declared as in the first line.
+void RelaxFunctionReader::declare_module_symbols() {
+  if (scope_.symbols.empty()) return;
+  std::set<std::string> used = names_used(definition_.body);
+  for (const auto& [name, place] : scope_.symbols)
+    if (used.count(name) != 0 && find(name) == nullptr) declare_symbol(name, DType::index(), place);
 }
 
 Status RelaxFunctionReader::parameter(const ast::Parameter& param) {
@@ -163,6 +180,7 @@ bool RelaxFunctionReader::body() {
   ++scope_.open_bodies;
   std::vector<Value*> returned;
   return_into_ = &returned;
+  declare_module_symbols();
   bool ok = bool(suite(definition_.body));
   bool nothing = definition_.annotation != nullptr && definition_.annotation->is(AstKind::kNone);
   if (ok && !returned_ && !nothing) {
@@ -204,7 +222,10 @@ Result<std::vector<relax::Info>> RelaxFunctionReader::results(Place call) {
     for (Value* value : function_.body().results()) infos.push_back(value->info);
     return infos;
   }
-  if (has_declared_) return declared_;
+  if (has_declared_) {
+    for (Info declared : declared_) infos.push_back(relax::with_named_dims(context_, declared));
+    return infos;
+  }
   return source_.error(call, Kind::ill_formed, "'{}' calls itself, so it must declare what it returns",
                        definition_.text);
 }

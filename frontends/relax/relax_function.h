@@ -19,6 +19,9 @@ namespace relaxc::frontend {
 /// Reports a device that is no CPU: `R.cpu(0)`, `"llvm:0"`, `I.vdevice("llvm")` are.
 Status check_device(SourceText& source, const ast::Expr& e);
 
+/// The keyword that says what a call gives, in any age of its name: out_ty, ty_args, out_sinfo or sinfo_args.
+const ast::Keyword* result_types(const ast::Expr& call);
+
 class RelaxFunctionReader : ScalarReader {
  public:
   RelaxFunctionReader(ModuleScope& scope, const ast::Stmt& definition, relax::Function& function)
@@ -53,6 +56,7 @@ class RelaxFunctionReader : ScalarReader {
   // Signature and names.
   Status decorators();
   Status type_parameters();
+  void declare_module_symbols();
   Status parameter(const ast::Parameter& parameter);
   Status collect_symbols();
   Failure unbound(const ast::Expr& e, bool dims);
@@ -216,6 +220,7 @@ class RelaxFunctionReader : ScalarReader {
   Result<Term> callee(const ast::Expr& e);
   Result<Term> finish_call_tir(const std::string& name, std::vector<Value*> args, std::vector<Info> outputs,
                                Place place, const ast::Expr* list = nullptr);
+  Status check_compact(const tir::PrimFunc& prim, const tir::Buffer& buffer, Place place);
   Status check_prim_args(const tir::PrimFunc& callee, const std::vector<Value*>& args, const std::vector<Info>& outputs,
                          Place place);
   Status check_prim_kinds(const tir::PrimFunc& callee, const std::vector<Value*>& args, size_t outputs,

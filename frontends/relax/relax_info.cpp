@@ -95,7 +95,7 @@ Result<relax::Info> RelaxFunctionReader::info(const ast::Expr& e) {
   if (path == "R.Object" || path == "R.Any") return relax::object_info(context_);
   Failure failure = source_.error(e.place, Kind::ill_formed,
                                   "expected a type such as R.Tensor((\"n\", 4), \"float32\"), found {}", describe(e));
-  if (auto near = nearest_name(path, {"R.Tensor", "R.Shape", "R.Prim", "R.Tuple", "R.Callable", "R.Object"}))
+  if (auto near = nearest_name(path, {"R.Tensor", "R.Shape", "R.Prim", "R.Tuple", "R.Callable", "R.Any"}))
     source_.hint("did you mean {}?", *near);
   return failure;
 }

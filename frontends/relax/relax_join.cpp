@@ -117,8 +117,11 @@ Status RelaxFunctionReader::check_joined(Info a, Info b, const std::string& name
   if (relax::joined_callable(context_, a, b) != nullptr) return Done{};
   Kind why = Kind::dtype_mismatch;
   if (!lost(a, b, why)) return Done{};
-  return source_.error(place, why, "the branches give '{}' as {} and as {}", name, relax::to_string(a),
-                       relax::to_string(b));
+  Failure failure = source_.error(place, why, "the branches give '{}' as {} and as {}", name, relax::to_string(a),
+                                  relax::to_string(b));
+  if ((a->kind == relax::InfoKind::kObject) != (b->kind == relax::InfoKind::kObject))
+    source_.hint("a handle and what it may point to are no common value: R.match_cast the R.Any in its branch");
+  return failure;
 }
 
 /// What holds of a value that is either one or the other.

@@ -5,8 +5,8 @@
 // dims become symbols that the `if` binds; `name: R.Tensor((k,), …) = other` as the last statements of both branches
 // names such symbols, and the printer writes it so.
 //
-// A loop is `with R.loop(trip_count, condition=c, carried=(a, b), sinfo_args=(…)) as (i, x, y):`, and its body ends
-// with `r, s, t = R.carry(x1, y1, condition=c1, scan=(z,), out_sinfo=(…))`, which binds the loop's results for what
+// A loop is `with R.loop(trip_count, condition=c, carried=(a, b), ty_args=(…)) as (i, x, y):`, and its body ends
+// with `r, s, t = R.carry(x1, y1, condition=c1, scan=(z,), out_ty=(…))`, which binds the loop's results for what
 // follows, as R.output does for a dataflow block. Symbols that the struct infos name for the first time are bound by
 // the loop.
 #include <algorithm>
@@ -143,7 +143,7 @@ Status RelaxFunctionReader::loop(const ast::Stmt& stmt) {
     return Done{};
   };
   const ast::Keyword *condition = head.keyword("condition"), *carried = head.keyword("carried"),
-                     *infos = head.keyword("sinfo_args");
+                     *infos = result_types(head);
   RELAXC_DO(optional_operand(head.items.size() == 2 ? head.items[1] : nullptr));
   RELAXC_DO(optional_operand(condition == nullptr ? nullptr : condition->value));
   auto is_scalar = [](const Value* value, bool boolean) {
@@ -271,7 +271,7 @@ Status RelaxFunctionReader::loop_end(relax::Op* op, const ast::Stmt& stmt) {
     dims.insert(dims.begin(), count);
     infos.push_back(relax::tensor_info(context_, std::move(dims), tensor->dtype));
   }
-  if (const ast::Keyword* declared = stmt.value->keyword("out_sinfo")) {
+  if (const ast::Keyword* declared = result_types(*stmt.value)) {
     op->binds.resize(bound_before);  // the text names them itself
     pattern_ = Pattern::kFresh;
     binding_ = &op->binds;

@@ -10,7 +10,7 @@
 // symbol of its own there, and the cast stays what it is. What is still open then has no native form, which is an
 // error, but for dims of known rank: they need names only.
 //
-// An R.Object is a handle and stays one, to be opened by the cast; but where all callers in the module give something
+// An R.Any is a handle and stays one, to be opened by the cast; but where all callers in the module give something
 // that is no object, the parameter is what they give.
 #include <algorithm>
 #include <map>

@@ -18,7 +18,7 @@ using namespace relax;
 
 class Sweep {
  public:
-  Sweep(Function& function, const std::set<std::string>& impure) : function_(function), impure_(impure) {}
+  Sweep(Function& function, const Effects& effects) : function_(function), effects_(effects) {}
 
   Changed run() {
     size_t before = ops_of(function_.body(), true).size();
@@ -47,11 +47,10 @@ class Sweep {
 
   /// Whether the op stays for what it does. Outside a dataflow block nobody vouches for an external function.
   bool stays(const Op& op) const {
-    if (has_effect(op) || op.kind == OpKind::kMatchCast) return true;  // a match_cast is a guard
+    if (effects_.of_op(op) || op.kind == OpKind::kMatchCast) return true;  // a match_cast is a guard
     bool calls_out = op.kind == OpKind::kCallExternal || op.kind == OpKind::kShapeFunction ||
                      (op.kind == OpKind::kCallInplace && op.attrs.flag("external"));
     if (calls_out) return !op.block->dataflow;
-    if (op.kind == OpKind::kCallFunction) return impure_.count(op.callee) != 0;
     for (const Region* region : op.regions)
       for (const Op* inner : ops_of(*region))
         if (stays(*inner)) return true;
@@ -102,7 +101,7 @@ class Sweep {
   }
 
   Function& function_;
-  const std::set<std::string>& impure_;
+  const Effects& effects_;
   std::unordered_set<Op*> live_;
   std::unordered_set<Expr> symbols_;
   std::unordered_map<Expr, std::vector<Op*>> binders_;
@@ -143,8 +142,8 @@ Changed remove_unreached(Module& module) {
 
 Result<Changed> dead_code(relax::Module& module, PassContext&) {
   Changed changed = Changed::kNo;
-  std::set<std::string> impure = impure_functions(module);
-  for (Function* function : module.functions()) changed |= Sweep(*function, impure).run();
+  Effects effects(module);
+  for (Function* function : module.functions()) changed |= Sweep(*function, effects).run();
   return changed | remove_unreached(module);
 }
 
