@@ -20,13 +20,13 @@ TEST_CASE("a matmul prints as programs write it") {
     return sum + b.load(x, {i[0], r[0]}) * b.load(w, {r[0], i[1]});
   });
   collect_symbols(f);
-  CHECK(to_string(f) == R"(@T.prim_func(private=True)
+  CHECK(to_string(f) == R"(@T.prim_func(private=True, s_tir=True)
 def matmul(var_X: T.handle, W: T.Buffer((4, 3), "float32"), var_Y: T.handle):
     n = T.int64()
     X = T.match_buffer(var_X, (n, 4), "float32")
     Y = T.match_buffer(var_Y, (n, 3), "float32")
     for i0, i1, k0 in T.grid(n, 3, 4):
-        with T.block("Y"):
+        with T.sblock("Y"):
             vi0, vi1, vk0 = T.axis.remap("SSR", [i0, i1, k0])
             with T.init():
                 Y[vi0, vi1] = T.float32(0.0)
@@ -52,7 +52,7 @@ TEST_CASE("statements without a form in TVMScript have one here") {
   f.body = b.alloc(b.buffer("t", DType::bf16(), {}, Scope::kLocal, 64), body);
   CHECK(to_string(f) == R"(@T.prim_func
 def host(base: T.Buffer((64,), "uint8"), k: T.int64):
-    T.func_attr({"tir.noalias": False})
+    T.func_attr({"tirx.noalias": False})
     t = T.alloc_buffer((), "bfloat16", scope="local", align=64)
     base_1 = T.decl_buffer((4,), "float32", data=base.data, byte_offset=16)
     T.guard(k <= 4, code=7, tensor=1, actual=k)
