@@ -121,7 +121,7 @@ void Frame::solve(Expr dim, int64_t actual) {
 /// Symbols that have no value yet take it where they stand alone; everything else is compared.
 bool Frame::match_dims(const std::vector<Expr>& dims, const std::vector<int64_t>& actual, const std::string& what) {
   if (dims.size() != actual.size())
-    return fail(kRank, what + " has another rank", static_cast<int64_t>(dims.size()),
+    return fail(kStaticDim, what + " has another length", static_cast<int64_t>(dims.size()),
                 static_cast<int64_t>(actual.size()));
   for (size_t k = 0; k < dims.size(); ++k)
     if (dims[k].as<arith::VarNode>() != nullptr) env_.try_emplace(dims[k], actual[k]);

@@ -117,6 +117,8 @@ bool Frame::run_match_cast(const Op& op) {
   std::vector<tir::ExternalArg> args = external_arguments(op);
   tir::ExternalResult made = wanted(op.result()->info);
   args.push_back({nullptr, DType::handle(), {}, 0, &made});
+  InfoKind kind = op.result()->info->kind;  // as RLX_OBJECT_*
+  args.push_back({nullptr, DType::i(64), {}, kind == InfoKind::kTensor ? 0 : kind == InfoKind::kShape ? 1 : 2});
   RELAXC_CHECK(bool(program_.external), "no external functions are given, and one makes objects");
   if (int32_t code = program_.external("rlx_object_read", args); code != 0) return fail(code, label(op));
   Parts outputs;

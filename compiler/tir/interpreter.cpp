@@ -211,7 +211,8 @@ RunStatus Interpreter::call_runtime(const CallRecord& record, const Register* r)
     RELAXC_CHECK(external_ != nullptr, "an object that nobody provides");
     ExternalResult made = wanted(address(1), 0);
     std::vector<ExternalArg> args{{nullptr, DType::handle(), {}, *address(0)},
-                                  {nullptr, DType::handle(), {}, 0, &made}};
+                                  {nullptr, DType::handle(), {}, 0, &made},
+                                  {nullptr, DType::i(64), {}, r[record.args.at(2).value].i}};
     if (int32_t code = external_(record.callee, args); code != 0) return {.code = code};
     return take_result(made, address(1), 0);
   }

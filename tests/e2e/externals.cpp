@@ -215,6 +215,7 @@ int32_t call_external(const std::string& name, std::span<const tir::ExternalArg>
     return 0;
   }
   if (name == "rlx_object_read") {
+    if (args[2].scalar != RLX_OBJECT_TENSOR) return RLX_OBJECT_KIND;
     give(*args[1].result, stacks().at(static_cast<size_t>(args[0].scalar)));
     return 0;
   }

@@ -53,6 +53,21 @@ TEST_CASE("functions that call each other in tail position are loops, and shapes
   road.run_compiled({floats({3}), int64(1000000)});
 }
 
+TEST_CASE("a result of which the rank alone is declared has the dims that the call brings") {
+  Road road("tests/e2e/programs/declared_rank.relax");
+  Lender lender(road);
+  for (int64_t n : {0, 1, 3})
+    for (int64_t k : {0, 1, 2, 4}) CHECK(road.run({floats({n}), int64(k)})[0].shape == std::vector<int64_t>{n << k});
+}
+
+TEST_CASE("an external function writes in place, and nobody else sees it") {
+  Road road("tests/e2e/programs/inplace_packed.relax");
+  for (int64_t n : {0, 1, 5}) {
+    auto found = road.run({floats({n}, 0.5)});
+    CHECK(values_of(found[1]) == std::vector<double>(static_cast<size_t>(n), 1));
+  }
+}
+
 TEST_CASE("recursion of any form takes its frames from the allocator, and gives what the interpreter gives") {
   Road road("tests/e2e/programs/recursion.relax");
   Lender lender(road);

@@ -92,6 +92,40 @@ int main(void) {
 """
 
 
+EXTERNAL_PROGRAM = """
+#include "external.h"
+/* An opaque shape function, and the function that fills the tensor of that shape. */
+int32_t test_padded_shape(rlx_context* context, int64_t n, int64_t m, const rlx_tensor* shape) {
+  int64_t* dims = (int64_t*)shape->data;
+  (void)context;
+  dims[0] = n + 1;
+  dims[1] = m + 2;
+  return 0;
+}
+int32_t test_pad(rlx_context* context, const rlx_tensor* from, const rlx_tensor* to) {
+  int64_t i;
+  (void)context;
+  (void)from;
+  for (i = 0; i < to->shape[0] * to->shape[1]; ++i) ((float*)to->data)[i] = (float)i;
+  return 0;
+}
+static float x[2 * 3], y[64];
+static unsigned char arena[4096];
+int main(void) {
+  int64_t in_shape[2] = {2, 3}, out_shape[2] = {8, 8};
+  rlx_tensor in = {x, 1, 0, 2, RLX_DTYPE_FLOAT, 32, 1, in_shape, NULL, 0};
+  rlx_tensor out = {y, 1, 0, 2, RLX_DTYPE_FLOAT, 32, 1, out_shape, NULL, 0};
+  rlx_context context = RLX_CONTEXT_INIT;
+  size_t offset = 64 - (size_t)arena % 64;
+  context.arena = arena + offset;
+  context.arena_bytes = 1024;
+  if (external_model.functions->run(&context, &in, 1, &out, 1) != RLX_OK) return 1;
+  if (out_shape[0] != 3 || out_shape[1] != 5) return 2;
+  return y[0] == 1.0F && y[14] == 15.0F ? 0 : 3;
+}
+"""
+
+
 def run(*command, cwd=None):
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False, cwd=cwd)
     return done.returncode, done.stdout + done.stderr
@@ -220,6 +254,16 @@ class Objects(unittest.TestCase):
             code, output = self.program(ANY_PROGRAM, [self.object("fixed")], *flags, include=other)
             self.assertNotEqual(code, 0)
             self.assertRegex(output, "undefined reference to `fixed_run_")
+
+    def test_external_functions_are_declared_and_must_be_defined(self):
+        header = (self.path / "external.h").read_text()
+        self.assertIn("int32_t test_pad(rlx_context *context, const rlx_tensor *h, const rlx_tensor *p);", header)
+        self.assertRegex(header, r"int32_t test_padded_shape\(rlx_context \*context, int64_t n, int64_t m, ")
+        self.check_program(EXTERNAL_PROGRAM, self.object("external"))
+        code, output = self.program(EXTERNAL_PROGRAM.replace("int32_t test_padded_shape", "int32_t test_other"),
+                                    [self.object("external")], "-Wno-missing-prototypes")
+        self.assertNotEqual(code, 0)
+        self.assertRegex(output, "undefined reference to `test_padded_shape'")
 
     def test_a_runtime_of_another_version_does_not_link(self):
         runtime = self.path / "librelax_rt_2.a"

@@ -100,7 +100,8 @@ std::unique_ptr<LoadedModel> Road::load(driver::Options options, const std::stri
   return loaded;
 }
 
-std::vector<HostTensor> Road::interpreted(const std::vector<HostTensor>& inputs, uint32_t entry) const {
+std::variant<std::vector<HostTensor>, relax::RunFault> Road::interpreted(const std::vector<HostTensor>& inputs,
+                                                                         uint32_t entry) const {
   std::ifstream in(file_, std::ios::binary);
   REQUIRE(in);
   std::string text{std::istreambuf_iterator<char>(in), {}};
@@ -112,14 +113,20 @@ std::vector<HostTensor> Road::interpreted(const std::vector<HostTensor>& inputs,
   REQUIRE(function != nullptr);
   auto evaluator =
       tir::make_interpreter([&](const std::string& name) { return module->find_prim_func(name); }, call_external);
-  auto outcome = relax::interpret(*module, ops, *function, inputs, *evaluator, call_external);
-  if (const auto* fault = std::get_if<relax::RunFault>(&outcome)) FAIL("the interpreter: " + fault->text);
-  return std::get<0>(outcome);
+  return relax::interpret(*module, ops, *function, inputs, *evaluator, call_external);
+}
+
+std::string Road::fault(const std::vector<HostTensor>& inputs, uint32_t entry) const {
+  auto outcome = interpreted(inputs, entry);
+  REQUIRE(outcome.index() == 1);
+  return rlx_status_name(std::get<1>(outcome).status.code);
 }
 
 std::vector<HostTensor> Road::run(const std::vector<HostTensor>& inputs, uint32_t entry) const {
   std::vector<HostTensor> compiled = run_compiled(inputs, entry);
-  require_same(interpreted(inputs, entry), compiled);
+  auto outcome = interpreted(inputs, entry);
+  if (const auto* fault = std::get_if<relax::RunFault>(&outcome)) FAIL("the interpreter: " + fault->text);
+  require_same(std::get<0>(outcome), compiled);
   return compiled;
 }
 
@@ -129,8 +136,8 @@ std::vector<HostTensor> Road::run_compiled(const std::vector<HostTensor>& inputs
   return std::get<0>(by_llvm);
 }
 
-std::string Road::refusal(const std::vector<HostTensor>& inputs) const {
-  Answer by_llvm = llvm_->run(inputs), by_c = c_->run(inputs);
+std::string Road::refusal(const std::vector<HostTensor>& inputs, uint32_t entry) const {
+  Answer by_llvm = llvm_->run(inputs, LoadedModel::kApart, entry), by_c = c_->run(inputs, LoadedModel::kApart, entry);
   REQUIRE(by_llvm.index() == 1);
   REQUIRE(by_c.index() == 1);
   REQUIRE(std::get<1>(by_llvm) == std::get<1>(by_c));

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "compiler/driver/options.h"
@@ -34,7 +35,9 @@ class Road {
   /// What both objects give; requires that they agree.
   std::vector<HostTensor> run_compiled(const std::vector<HostTensor>& inputs, uint32_t entry = 0) const;
   /// How both objects refuse the inputs; requires that they do, with the same record.
-  std::string refusal(const std::vector<HostTensor>& inputs) const;
+  std::string refusal(const std::vector<HostTensor>& inputs, uint32_t entry = 0) const;
+  /// The name of the status with which the interpreter refuses the inputs; requires that it does.
+  std::string fault(const std::vector<HostTensor>& inputs, uint32_t entry = 0) const;
 
   const rlx_function& function(uint32_t entry = 0) const { return llvm_->function(entry); }
   const LoadedModel& llvm() const { return *llvm_; }
@@ -44,7 +47,8 @@ class Road {
 
  private:
   std::unique_ptr<LoadedModel> load(driver::Options options, const std::string& name, const char* ending) const;
-  std::vector<HostTensor> interpreted(const std::vector<HostTensor>& inputs, uint32_t entry) const;
+  std::variant<std::vector<HostTensor>, relax::RunFault> interpreted(const std::vector<HostTensor>& inputs,
+                                                                     uint32_t entry) const;
 
   std::string file_, folder_;
   std::unique_ptr<LoadedModel> llvm_, c_;
