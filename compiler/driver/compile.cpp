@@ -65,9 +65,10 @@ class Compilation {
     if (writes) {
       RELAXC_TRY(plan_, plan_outputs(options_, diag));
     }
-    RELAXC_TRY(Target target, codegen_llvm::resolve_target(options_.target, options_.cpu, options_.features, diag));
+    RELAXC_TRY(Target target, asked_target());
     if (options_.task_slots > 0) target.task_slots = options_.task_slots;
     RELAXC_TRY(relax::Module module, read_input(options_, ops_, diag, files_));
+    if (options_.target.ends_with(".json")) files_.push_back(options_.target);
     for (const std::string& file : files_) say("read {} ({} bytes)", file, size_of(file));
     interface::Object object;
     if (!writes_text || stops) RELAXC_DO(transform(module, target, object));
@@ -91,6 +92,19 @@ class Compilation {
     if (!plan_.depfile.empty()) beside += ", " + plan_.depfile;
     say("wrote {} ({} bytes){}", plan_.output, size_of(plan_.output), beside);
     return Done{};
+  }
+
+  /// The machine that --target names, with what the other flags say of it.
+  Result<Target> asked_target() {
+    Diagnostics& diag = diag_;
+    RELAXC_TRY(Machine machine, read_machine(options_.target, diag));
+    if (!options_.cpu.empty()) {
+      machine.cpu = options_.cpu;
+      machine.features.clear();
+    }
+    if (!options_.features.empty()) machine.features += (machine.features.empty() ? "" : ",") + options_.features;
+    if (!options_.float_abi.empty()) machine.float_abi = options_.float_abi;
+    return codegen_llvm::resolve_target(machine, diag);
   }
 
   /// True if warnings forbid to write.
@@ -297,6 +311,11 @@ class Compilation {
 }  // namespace
 
 int compile(const Options& options) {
+  if (options.print_targets) {
+    for (const KnownMachine& machine : known_machines())
+      fmt::print("{:<14} {:<36} {}\n", machine.name, machine.triple, machine.about);
+    return std::fflush(stdout) == 0 ? 0 : 1;
+  }
   return Compilation(options).run();
 }
 

@@ -88,7 +88,7 @@ const std::map<std::string, Emit> kEmit = {
     {"dot", Emit::kDot}};
 
 void add_output_flags(CLI::App& app, Options& o) {
-  app.add_option("INPUT", o.input, "an ONNX model, or a program in the text IR (.relax, .py)")->required();
+  app.add_option("INPUT", o.input, "an ONNX model, or a program in the text IR (.relax, .py)");
   app.add_option("-o", o.output,
                  "what to write; the ending says which form: .o .a .s .ll .bc .c .so .relax .dot, none: a program that "
                  "runs the model on files")
@@ -111,8 +111,13 @@ void add_target_flags(CLI::App& app, Options& o) {
   app.add_option("-O", o.opt, "optimization level")
       ->check(CLI::IsMember({"0", "1", "2", "3", "s", "z"}))
       ->capture_default_str();
-  app.add_option("--target", o.target, "target triple, or 'native' (default: this machine's triple)");
+  app.add_option("--target", o.target,
+                 "a name of --print-targets, a triple, a description in a .json file, or 'native' (default: this "
+                 "machine's triple)");
   app.add_option("--mcpu", o.cpu, "target CPU, or 'native' (default: x86-64-v3, else the triple's baseline)");
+  app.add_option("--float-abi", o.float_abi, "of ARM: soft, softfp or hard (default: as the triple says)")
+      ->check(CLI::IsMember({"soft", "softfp", "hard"}));
+  app.add_flag("--print-targets", o.print_targets, "list the machines that have names, and end");
   app.add_option("--mattr", o.features, "target features, as in +avx2,-fma");
   app.add_option("--threads", o.task_slots, "most tasks of a parallel loop")->check(CLI::Range(1, 1024));
   app.add_option("--max-recursion", o.max_recursion, "most calls of recursive functions that have not ended")
@@ -204,6 +209,10 @@ CommandLine read_command_line(int argc, char** argv) {
     line.exit = 2;
   }
   o.warnings_are_errors = warnings == "error";
+  if (!line.exit && !o.print_targets && o.input.empty()) {
+    fmt::print(stderr, "INPUT is required\nRun with --help for more information.\n");
+    line.exit = 2;
+  }
   return line;
 }
 

@@ -23,7 +23,8 @@ struct Options {
   std::optional<Emit> emit;  ///< nothing: decided by the ending of `output`
   std::string name;          ///< prefix of every global symbol; empty: the stem of `output`
   std::string opt = "2";     ///< "0".."3", "s", "z"
-  std::string target, cpu, features;
+  std::string target, cpu, features, float_abi;
+  bool print_targets = false;
   int32_t task_slots = 0;        ///< 0: the target's own
   int64_t max_recursion = 1000;  ///< most calls of recursive functions that have not ended
   bool depfile = false, phony_targets = false;

@@ -49,51 +49,117 @@ int32_t vector_bits(const llvm::Triple& triple, const llvm::MCSubtargetInfo& inf
   return 0;
 }
 
+bool has_fma(const llvm::Triple& triple, const llvm::MCSubtargetInfo& info) {
+  if (triple.isX86()) return info.checkFeatures("+fma");
+  if (triple.isRISCV()) return info.checkFeatures("+d");
+  // What has it for single precision alone would call a function for double.
+  if (triple.isARM() || triple.isThumb()) return info.checkFeatures("+vfp4") && !info.checkFeatures("+soft-float");
+  return triple.isAArch64();
+}
+
 void describe(Target& target, const llvm::Triple& triple, const llvm::MCSubtargetInfo& info) {
   target.pointer_bits = triple.isArch64Bit() ? 64 : 32;
   target.vector_bits = vector_bits(triple, info);
   target.vector_registers = target.vector_bits == 512 || triple.isAArch64() ? 32 : 16;
-  target.has_fma = triple.isAArch64() || (triple.isX86() && info.checkFeatures("+fma"));
+  target.has_fma = has_fma(triple, info);
   target.task_slots = triple.isOSUnknown() ? 1 : 8;
+}
+
+/// The triple of this float ABI, and the feature that it takes; false if ARM has none of this name.
+bool choose_float_abi(const std::string& name, llvm::Triple& triple, std::string& features) {
+  bool gnu = triple.isOSLinux();
+  if (name == "hard")
+    triple.setEnvironment(gnu ? llvm::Triple::GNUEABIHF : llvm::Triple::EABIHF);
+  else if (name == "soft" || name == "softfp")
+    triple.setEnvironment(gnu ? llvm::Triple::GNUEABI : llvm::Triple::EABI);
+  else
+    return false;
+  if (name == "soft") features += (features.empty() ? "" : ",") + std::string("+soft-float");
+  return true;
+}
+
+/// What a triple means if no CPU is named: the first known machine of its architecture, with or without a system.
+const KnownMachine* usual_machine(const llvm::Triple& triple) {
+  for (const KnownMachine& known : known_machines()) {
+    llvm::Triple other{llvm::StringRef(known.triple)};
+    bool same = other.getArch() == triple.getArch() && other.getSubArch() == triple.getSubArch();
+    if (same && other.isOSUnknown() == triple.isOSUnknown()) return &known;
+  }
+  return nullptr;
+}
+
+/// Fills in what was not said. A triple of ARM without "hf" says that there may be no floating-point unit.
+void complete(Machine& machine, const llvm::Triple& triple) {
+  const KnownMachine* usual = machine.cpu.empty() ? usual_machine(triple) : nullptr;
+  if (usual != nullptr) {
+    machine.cpu = usual->cpu;
+    std::string asked = machine.features;
+    machine.features = usual->features;
+    if (!asked.empty()) machine.features += (machine.features.empty() ? "" : ",") + asked;
+    bool arm = triple.isARM() || triple.isThumb();
+    bool hard = triple.getEnvironment() == llvm::Triple::EABIHF || triple.getEnvironment() == llvm::Triple::GNUEABIHF;
+    if (arm && !hard && machine.float_abi.empty()) machine.float_abi = "soft";
+  }
+  if (machine.cpu.empty()) machine.cpu = "generic";
 }
 
 }  // namespace
 
-Result<Target> resolve_target(const std::string& triple_name, const std::string& cpu, const std::string& features,
-                              Diagnostics& diag) {
+Result<Target> resolve_target(const Machine& described, Diagnostics& diag) {
   initialize();
-  llvm::Triple triple(llvm::Triple::normalize(triple_name.empty() ? llvm::sys::getProcessTriple() : triple_name));
+  Machine machine = described;
+  llvm::Triple triple(llvm::Triple::normalize(machine.triple.empty() ? llvm::sys::getProcessTriple() : machine.triple));
   std::string error;
   const llvm::Target* known = llvm::TargetRegistry::lookupTarget(triple, error);
-  if (known == nullptr) return diag.error(nullptr, Kind::usage, "unknown target '{}'", triple_name);
-
+  if (known == nullptr)
+    return diag.error(nullptr, Kind::usage, "unknown target '{}'; --print-targets lists names, and triples are LLVM's",
+                      machine.triple);
   if (!triple.isOSBinFormatELF())
     return diag.error(nullptr, Kind::usage, "target '{}' has no ELF objects", triple.str());
+
   Target target;
-  target.triple = triple.str();
-  target.cpu = cpu;
-  bool native = cpu == "native";
-  if (native) {
+  std::string asked = machine.features;
+  if (machine.cpu == "native") {
     if (triple.getArch() != llvm::Triple(llvm::sys::getProcessTriple()).getArch())
-      return diag.error(nullptr, Kind::usage, "--mcpu=native is for this machine, not for '{}'", triple_name);
-    target.cpu = llvm::sys::getHostCPUName().str();
-    target.features = native_features();
+      return diag.error(nullptr, Kind::usage, "--mcpu=native is for this machine, not for '{}'", machine.triple);
+    machine.cpu = llvm::sys::getHostCPUName().str();
+    machine.features = native_features() + (asked.empty() ? "" : ",") + asked;
   }
-  // Without fused multiply-add every polynomial would be emulated; what lacks it is asked for by name (--mcpu=x86-64).
-  if (target.cpu.empty()) target.cpu = triple.getArch() == llvm::Triple::x86_64 ? "x86-64-v3" : "generic";
-  if (!features.empty()) target.features += (target.features.empty() ? "" : ",") + features;
+  complete(machine, triple);
+  if (!machine.float_abi.empty()) {
+    bool arm = triple.isARM() || triple.isThumb();
+    if (!arm) return diag.error(nullptr, Kind::usage, "target '{}' has no choice of float ABI", triple.str());
+    if (!choose_float_abi(machine.float_abi, triple, machine.features))
+      return diag.error(nullptr, Kind::usage, "unknown float ABI '{}'; there are soft, softfp and hard",
+                        machine.float_abi);
+  }
+  target.triple = triple.str();
+  target.cpu = machine.cpu;
+  target.features = machine.features;
 
   std::unique_ptr<llvm::MCSubtargetInfo> plain(known->createMCSubtargetInfo(triple, "", ""));
   RELAXC_CHECK(plain != nullptr, "LLVM has no subtarget of " + target.triple);
   if (!plain->isCPUStringValid(target.cpu))
-    return diag.error(nullptr, Kind::usage, "unknown CPU '{}' for target '{}'", cpu, target.triple);
-  llvm::SubtargetFeatures asked(features);
-  for (const std::string& feature : asked.getFeatures())
+    return diag.error(nullptr, Kind::usage, "unknown CPU '{}' for target '{}'", machine.cpu, target.triple);
+  llvm::SubtargetFeatures named(asked);
+  for (const std::string& feature : named.getFeatures())
     if (!known_feature(*plain, llvm::SubtargetFeatures::StripFlag(feature)))
       return diag.error(nullptr, Kind::usage, "unknown CPU feature '{}' for target '{}'", feature, target.triple);
   std::unique_ptr<llvm::MCSubtargetInfo> info(known->createMCSubtargetInfo(triple, target.cpu, target.features));
   describe(target, triple, *info);
+  if (machine.task_slots) target.task_slots = *machine.task_slots;
+  if (machine.l1_bytes) target.l1_bytes = *machine.l1_bytes;
+  if (machine.l2_bytes) target.l2_bytes = *machine.l2_bytes;
   return target;
+}
+
+Result<Target> resolve_target(const std::string& triple, const std::string& cpu, const std::string& features,
+                              Diagnostics& diag) {
+  Machine machine;
+  machine.triple = triple;
+  machine.cpu = cpu;
+  machine.features = features;
+  return resolve_target(machine, diag);
 }
 
 std::unique_ptr<llvm::TargetMachine> make_machine(const Target& target, OptLevel level) {

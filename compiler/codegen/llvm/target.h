@@ -3,13 +3,18 @@
 
 #include <string>
 
+#include "targets/machine.h"
 #include "targets/target.h"
 
 namespace relaxc::codegen_llvm {
 
-/// Fills in a Target. Empty `triple`: this machine. `cpu` empty: x86-64-v3 (AVX2 and FMA) or the architecture's
-/// baseline; "native": this machine's CPU with what it can do. `features`: LLVM's attribute string ("+avx2,-fma") on
-/// top. Fails (kUsage) on an unknown triple, CPU or feature, or "native" for another architecture.
+/// Completes a machine to a Target. Empty `triple`: this machine. `cpu` empty: that of the first known machine of the
+/// architecture (x86-64-v3 for x86-64), else LLVM's baseline; "native": this machine's CPU with what it can do. A float
+/// ABI, which ARM alone has, is made part of the triple (hard: eabihf) and of the features (soft: no unit is used).
+/// Fails (kUsage) on an unknown triple, CPU, feature or float ABI, or "native" for another architecture.
+Result<Target> resolve_target(const Machine& machine, Diagnostics& diag);
+
+/// The same without a description. `features`: LLVM's attribute string ("+avx2,-fma").
 Result<Target> resolve_target(const std::string& triple, const std::string& cpu, const std::string& features,
                               Diagnostics& diag);
 

@@ -1,0 +1,105 @@
+// board.cpp: a machine that the user describes in a file.
+//
+// A field that nobody reads would be a wish that is silently not granted, so unknown ones are errors.
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "targets/machine.h"
+
+namespace relaxc {
+namespace {
+
+using Json = nlohmann::json;
+
+class Reader {
+ public:
+  Reader(const std::string& path, Diagnostics& diag) : path_(path), diag(diag) {}
+
+  Result<Machine> run(const std::string& text) {
+    Json json = Json::parse(text, nullptr, false);
+    if (!json.is_object()) return fault("a description of a machine is one JSON object");
+    RELAXC_DO(take_base(json));
+    for (const auto& [key, value] : json.items()) RELAXC_DO(take(key, value));
+    return machine_;
+  }
+
+ private:
+  template <typename... Args>
+  Failure fault(fmt::format_string<Args...> format, Args&&... args) {
+    return diag.error(nullptr, Kind::usage, "{}: {}", path_, fmt::format(format, std::forward<Args>(args)...));
+  }
+
+  Status take_base(const Json& json) {
+    auto base = json.find("target");
+    if (base == json.end() || !base->is_string() || base->get<std::string>().empty())
+      return fault("\"target\" must name a known machine (--print-targets) or a triple");
+    auto name = base->get<std::string>();
+    if (const KnownMachine* known = find_machine(name))
+      machine_ = known->machine();
+    else
+      machine_.triple = name;
+    return Done{};
+  }
+
+  Status take(const std::string& key, const Json& value) {
+    if (key == "target" || key == "about") return Done{};
+    if (key == "cpu") return text(key, value, machine_.cpu);
+    if (key == "features") return text(key, value, machine_.features);
+    if (key == "float_abi") return text(key, value, machine_.float_abi);
+    if (key == "task_slots") return number(key, value, 1024, machine_.task_slots);
+    if (key == "l1_bytes") return number(key, value, int64_t{1} << 40, machine_.l1_bytes);
+    if (key == "l2_bytes") return number(key, value, int64_t{1} << 40, machine_.l2_bytes);
+    return fault(
+        "unknown field \"{}\"; there are target, cpu, features, float_abi, task_slots, l1_bytes, l2_bytes and about",
+        key);
+  }
+
+  Status text(const std::string& key, const Json& value, std::string& out) {
+    if (!value.is_string()) return fault("\"{}\" must be a string", key);
+    out = value.get<std::string>();
+    return Done{};
+  }
+
+  template <typename T>
+  Status number(const std::string& key, const Json& value, int64_t most, std::optional<T>& out) {
+    if (!value.is_number_integer() || value.get<int64_t>() < 1 || value.get<int64_t>() > most)
+      return fault("\"{}\" must be a whole number from 1 to {}", key, most);
+    out = static_cast<T>(value.get<int64_t>());
+    return Done{};
+  }
+
+  const std::string& path_;
+  Diagnostics& diag;
+  Machine machine_;
+};
+
+}  // namespace
+
+Result<Machine> parse_machine(const std::string& path, const std::string& text, Diagnostics& diag) {
+  return Reader(path, diag).run(text);
+}
+
+Result<Machine> read_machine(const std::string& target, Diagnostics& diag) {
+  Machine machine;
+  if (target == "native") {
+    machine.cpu = "native";
+    return machine;
+  }
+  if (const KnownMachine* known = find_machine(target)) return known->machine();
+  if (!target.ends_with(".json")) {
+    machine.triple = target;
+    return machine;
+  }
+  errno = 0;
+  std::ifstream in(target, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (!in.is_open() || in.bad())
+    return diag.error(nullptr, Kind::io, "cannot read {}: {}", target,
+                      errno == 0 ? "reading failed" : std::strerror(errno));
+  return parse_machine(target, text, diag);
+}
+
+}  // namespace relaxc
