@@ -3,6 +3,7 @@
 // Every matrix is copied and eliminated column by column in float64, so that the answer's error is that of its dtype.
 // A column without a pivot makes the determinant 0.
 #include "compiler/ops/common/element.h"
+#include "compiler/ops/common/pivot.h"
 #include "compiler/ops/common/shape.h"
 
 namespace relaxc::ops {
@@ -25,33 +26,20 @@ InferResult infer(InferContext& c) {
 class Elimination {
  public:
   Elimination(DefineContext& d, BufferRef m, BufferRef product, BufferRef pivot)
-      : b_(d.builder), m_(m), product_(product), pivot_(pivot), n_(m->shape[0]), first_(d.builder.index(0)) {}
+      : b_(d.builder), m_(m), product_(product), rows_(d.builder, m, pivot), n_(m->shape[0]) {}
 
-  Stmt column(Var k) { return b_.seq({find_pivot(k), exchange(k), b_.branch(usable(k), eliminate(k))}); }
+  Stmt column(Var k) { return b_.seq({rows_.find(k), exchange(k), b_.branch(usable(k), eliminate(k))}); }
 
  private:
-  Expr at(Expr row, Expr column) { return b_.load(m_, {row, column}); }
-  Expr product() { return b_.load(product_, {first_}); }
+  Expr at(Expr row, Expr column) { return rows_.at(row, column); }
+  Expr product() { return b_.load(product_, {b_.index(0)}); }
+  Stmt set_product(Expr value) { return b_.store(product_, {b_.index(0)}, value); }
 
-  Stmt find_pivot(Var k) {
-    Stmt search = b_.loop("i", n_ - k - 1, [&](Var i) {
-      Expr row = k + 1 + i, best = cast(DType::index(), b_.load(pivot_, {first_}));
-      Expr larger = arith::lt(call(Intrinsic::k_abs, at(best, k)), call(Intrinsic::k_abs, at(row, k)));
-      return b_.branch(larger, b_.store(pivot_, {first_}, cast(DType::i(64), row)));
-    });
-    return b_.seq({b_.store(pivot_, {first_}, cast(DType::i(64), k)), search});
-  }
-
+  /// An exchange turns the sign.
   Stmt exchange(Var k) {
-    return b_.let("pivot_row", cast(DType::index(), b_.load(pivot_, {first_})), [&](Var row) {
-      Stmt swap = b_.loop("j", n_, [&](Var j) {
-        return b_.let("kept", at(k, j), [&](Var kept) {
-          return b_.seq({b_.store(m_, {k, j}, at(row, j)), b_.store(m_, {row, j}, kept)});
-        });
-      });
-      Expr negative = product() * like(product(), -1);
-      Stmt turned = b_.branch(arith::ne(row, k), b_.seq({swap, b_.store(product_, {first_}, negative)}));
-      return b_.seq({turned, b_.store(product_, {first_}, product() * at(k, k))});
+    return rows_.with_found([&](Var row) {
+      Stmt turn = b_.seq({rows_.exchange(k, row), set_product(product() * like(product(), -1))});
+      return b_.seq({b_.branch(arith::ne(row, k), turn), set_product(product() * at(k, k))});
     });
   }
 
@@ -69,8 +57,9 @@ class Elimination {
   }
 
   tir::Builder& b_;
-  BufferRef m_, product_, pivot_;
-  Expr n_, first_;
+  BufferRef m_, product_;
+  PivotRows rows_;
+  Expr n_;
 };
 
 Stmt define(DefineContext& d) {

@@ -2,7 +2,7 @@
 //
 // Matrix and unit matrix stand side by side in one workspace of float64 and take the same steps, so that the answer's
 // error is that of its dtype. A column without a pivot divides by 0: the inverse of a singular matrix is not finite.
-#include "compiler/ops/common/element.h"
+#include "compiler/ops/common/pivot.h"
 #include "compiler/ops/common/shape.h"
 
 namespace relaxc::ops {
@@ -25,31 +25,15 @@ InferResult infer(InferContext& c) {
 class Elimination {
  public:
   Elimination(tir::Builder& b, BufferRef m, BufferRef pivot)
-      : b_(b), m_(m), pivot_(pivot), n_(m->shape[0]), width_(m->shape[1]), first_(b.index(0)) {}
+      : b_(b), m_(m), rows_(b, m, pivot), n_(m->shape[0]), width_(m->shape[1]) {}
 
-  Stmt column(Var k) { return b_.seq({find_pivot(k), exchange(k), scale(k), eliminate(k)}); }
+  Stmt column(Var k) {
+    Stmt exchange = rows_.with_found([&](Var row) { return rows_.exchange(k, row); });
+    return b_.seq({rows_.find(k), exchange, scale(k), eliminate(k)});
+  }
 
  private:
-  Expr at(Expr row, Expr column) { return b_.load(m_, {row, column}); }
-
-  Stmt find_pivot(Var k) {
-    Stmt search = b_.loop("i", n_ - k - 1, [&](Var i) {
-      Expr row = k + 1 + i, best = cast(DType::index(), b_.load(pivot_, {first_}));
-      Expr larger = arith::lt(call(Intrinsic::k_abs, at(best, k)), call(Intrinsic::k_abs, at(row, k)));
-      return b_.branch(larger, b_.store(pivot_, {first_}, cast(DType::i(64), row)));
-    });
-    return b_.seq({b_.store(pivot_, {first_}, cast(DType::i(64), k)), search});
-  }
-
-  Stmt exchange(Var k) {
-    return b_.let("pivot_row", cast(DType::index(), b_.load(pivot_, {first_})), [&](Var row) {
-      return b_.loop("j", width_, [&](Var j) {
-        return b_.let("kept", at(k, j), [&](Var kept) {
-          return b_.seq({b_.store(m_, {k, j}, at(row, j)), b_.store(m_, {row, j}, kept)});
-        });
-      });
-    });
-  }
+  Expr at(Expr row, Expr column) { return rows_.at(row, column); }
 
   Stmt scale(Var k) {
     return b_.let("pivot_value", at(k, k), [&](Var pivot) {
@@ -67,8 +51,9 @@ class Elimination {
   }
 
   tir::Builder& b_;
-  BufferRef m_, pivot_;
-  Expr n_, width_, first_;
+  BufferRef m_;
+  PivotRows rows_;
+  Expr n_, width_;
 };
 
 Stmt define(DefineContext& d) {

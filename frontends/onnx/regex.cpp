@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "frontends/onnx/regex_tree.h"
@@ -23,8 +24,6 @@ using regex::Range;
 using regex::Tree;
 
 constexpr size_t kMostStates = 4096, kMostSteps = 100000;
-
-struct TooLarge {};
 
 /// A state of the nondeterministic automaton: it takes a byte, or goes on without one.
 struct State {
@@ -40,10 +39,12 @@ class Thompson {
 
   std::vector<State> states;
   int start = 0;
+  bool too_large = false;  ///< there are not all states that the tree asks for
 
  private:
   int add(State state) {
-    if (states.size() >= kMostSteps) throw TooLarge{};
+    too_large = too_large || states.size() >= kMostSteps;
+    if (too_large) return 0;
     states.push_back(std::move(state));
     return static_cast<int>(states.size()) - 1;
   }
@@ -52,6 +53,7 @@ class Thompson {
   /// Where to begin so that `node` is matched and then `next`.
   int build(int node, int next) {
     const regex::Node& n = tree_.nodes[static_cast<size_t>(node)];
+    if (too_large) return next;
     switch (n.kind) {
       case Kind::kClass:
         return build_class(n.ranges, next);
@@ -78,8 +80,8 @@ class Thompson {
       int body = build(child, after);
       states[static_cast<size_t>(after)].next.push_back(body);
     }
-    for (int i = n.least; i < n.most; ++i) after = fork({build(child, after), next});
-    for (int i = 0; i < n.least; ++i) after = build(child, after);
+    for (int i = n.least; i < n.most && !too_large; ++i) after = fork({build(child, after), next});
+    for (int i = 0; i < n.least && !too_large; ++i) after = build(child, after);
     return after;
   }
 
@@ -153,9 +155,11 @@ class Subsets {
  public:
   explicit Subsets(const Thompson& nfa) : nfa_(nfa) {}
 
-  Automaton run() {
+  /// Nothing if there are too many states.
+  std::optional<Automaton> run() {
     number({{nfa_.start}, Side::kEdge});
-    for (size_t i = 0; i < sets_.size(); ++i) expand(sets_[i]);
+    for (size_t i = 0; i < sets_.size() && sets_.size() <= kMostStates; ++i) expand(sets_[i]);
+    if (sets_.size() > kMostStates) return std::nullopt;
     return std::move(made_);
   }
 
@@ -172,7 +176,6 @@ class Subsets {
   int32_t number(const Set& set) {
     auto [place, fresh] = numbers_.try_emplace(set, static_cast<int32_t>(sets_.size()));
     if (fresh) sets_.push_back(set);
-    if (sets_.size() > kMostStates) throw TooLarge{};
     return place->second;
   }
 
@@ -219,11 +222,10 @@ class Subsets {
 std::variant<Automaton, std::string> compile_regex(std::string_view pattern) {
   std::variant<Tree, std::string> tree = regex::parse(pattern);
   if (auto* fault = std::get_if<std::string>(&tree)) return *fault;
-  try {
-    return Subsets(Thompson(std::get<Tree>(tree))).run();
-  } catch (const TooLarge&) {
-    return fmt::format("it needs more than {} states", kMostStates);
-  }
+  Thompson nfa(std::get<Tree>(tree));
+  std::optional<Automaton> made = nfa.too_large ? std::nullopt : Subsets(nfa).run();
+  if (!made) return fmt::format("it needs more than {} states", kMostStates);
+  return *std::move(made);
 }
 
 }  // namespace relaxc::frontend

@@ -16,10 +16,6 @@ namespace {
 constexpr uint32_t kLastCode = 0x10ffff;
 constexpr int kDeepest = 200, kMostRepeats = 1000;
 
-struct Fault {
-  std::string text;
-};
-
 using Ranges = std::vector<Range>;
 
 Ranges normal(Ranges ranges) {
@@ -93,13 +89,15 @@ std::optional<Ranges> posix_class(std::string_view name) {
   return found == kClasses.end() ? std::nullopt : std::optional(found->second);
 }
 
+/// Reads by descent. After the first fault nothing is left to read, so that every function comes to its end.
 class Parser {
  public:
   explicit Parser(std::string_view pattern) : rest_(pattern), size_(pattern.size()) {}
 
-  Tree run() {
+  std::variant<Tree, std::string> run() {
     tree_.root = choice();
     if (!rest_.empty()) fail("there is a ')' without '('");
+    if (fault_) return *fault_;
     return std::move(tree_);
   }
 
@@ -108,17 +106,20 @@ class Parser {
     bool fold = false, dot_all = false;
   };
 
-  [[noreturn]] void fail(const std::string& text) const {
-    throw Fault{fmt::format("{} at byte {}", text, size_ - rest_.size())};
+  void fail(const std::string& text) {
+    if (!fault_) fault_ = fmt::format("{} at byte {}", text, size_ - rest_.size());
+    rest_ = {};
   }
+  bool ok() const { return !fault_; }
   bool at(std::string_view text) const { return rest_.substr(0, text.size()) == text; }
   bool take(std::string_view text) {
     if (!at(text)) return false;
     rest_.remove_prefix(text.size());
     return true;
   }
+  /// A byte that means nothing where there is none.
   char next() {
-    if (rest_.empty()) fail("the pattern ends too early");
+    if (rest_.empty()) return fail("the pattern ends too early"), '\0';
     char c = rest_[0];
     rest_.remove_prefix(1);
     return c;
@@ -169,14 +170,14 @@ class Parser {
 
   std::optional<int> special_group() {
     if (take("P<") || (at("<") && !at("<=") && !at("<!") && take("<"))) {
-      while (next() != '>') {
+      while (ok() && next() != '>') {
       }
       return closed(choice());
     }
     if (at("=") || at("!") || at("<")) fail("look-around is not part of the syntax");
     Flags flags = flags_;
     bool on = true;
-    for (;;) {
+    while (ok()) {
       char c = next();
       if (c == ')') {  // they hold until the end of the group around them
         flags_ = flags;
@@ -199,6 +200,7 @@ class Parser {
         fail(fmt::format("the flag '{}' is not supported", c));
       }
     }
+    return std::nullopt;
   }
 
   int repeated(int node) {
@@ -248,7 +250,7 @@ class Parser {
     auto first = static_cast<unsigned char>(next());
     if (first < 0x80) return first;
     int more = first >= 0xf8 ? -1 : first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : first >= 0xc0 ? 1 : -1;
-    if (more < 0) fail("the pattern is not UTF-8");
+    if (more < 0) return fail("the pattern is not UTF-8"), 0;
     uint32_t value = first & (0x3fu >> more);
     for (; more > 0; --more) {
       auto byte = static_cast<unsigned char>(next());
@@ -332,7 +334,7 @@ class Parser {
     bool negated = take("^");
     Ranges all;
     for (bool first = true; first || !at("]"); first = false) {
-      if (rest_.empty()) fail("a '[' is not closed");
+      if (rest_.empty()) return fail("a '[' is not closed"), 0;
       if (take("[:")) {
         add_posix(all);
         continue;
@@ -360,7 +362,7 @@ class Parser {
     bool negated = take("^");
     size_t end = rest_.find(":]");
     std::optional<Ranges> ranges = end == std::string_view::npos ? std::nullopt : posix_class(rest_.substr(0, end));
-    if (!ranges) fail("this class in [: :] is not known");
+    if (!ranges) return fail("this class in [: :] is not known");
     rest_.remove_prefix(end + 2);
     Ranges part = negated ? inverted(*ranges) : *ranges;
     all.insert(all.end(), part.begin(), part.end());
@@ -371,16 +373,13 @@ class Parser {
   Tree tree_;
   Flags flags_;
   int depth_ = 0;
+  std::optional<std::string> fault_;
 };
 
 }  // namespace
 
 std::variant<Tree, std::string> parse(std::string_view pattern) {
-  try {
-    return Parser(pattern).run();
-  } catch (const Fault& fault) {
-    return fault.text;
-  }
+  return Parser(pattern).run();
 }
 
 }  // namespace relaxc::frontend::regex
