@@ -14,6 +14,13 @@
 namespace relaxc::frontend {
 
 struct Converter {
+  /// What becomes of inputs that are tensors of strings.
+  enum class Strings : uint8_t {
+    kOwn,    ///< the converter knows them, or refuses them
+    kMoved,  ///< all outputs are made of their elements, which the converter moves without a look (moving_strings.h)
+    kSized,  ///< only their sizes matter
+  };
+
   std::string_view name;
   /// Emits operators and sets the node's outputs.
   Status (*convert)(Node&);
@@ -22,6 +29,7 @@ struct Converter {
   int64_t since = 1;             ///< lowest opset of the domain whose meaning is implemented
   std::string_view note = {};    ///< limits, for docs/onnx-support.md
   std::string_view domain = {};  ///< "" is ai.onnx
+  Strings strings = Strings::kOwn;
 };
 
 /// All converters, found by domain and name. Made once an import; the families are listed by CMake.

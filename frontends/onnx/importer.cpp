@@ -6,7 +6,8 @@
 // importer_graphs.cpp.
 #include "frontends/onnx/importer.h"
 
-#include "frontends/onnx/composite.h"
+#include "frontends/onnx/moving_strings.h"
+#include "frontends/onnx/strings.h"
 
 #include <algorithm>
 
@@ -211,8 +212,11 @@ Status GraphImporter::convert_with(const Converter& converter, Node& node) {
   if (node.opset < converter.since)
     return node.error(Kind::unsupported, "opset {} of this operator is not supported; {} and later are", node.opset,
                       converter.since);
-  if (converter.fold != nullptr && converter.fold(node)) return Done{};
-  RELAXC_DO(converter.convert(node));
+  bool strings = false;
+  for (size_t i = 0; i < node.inputs(); ++i) strings = strings || is_strings(node, i);
+  bool positions = strings && converter.strings != Converter::Strings::kOwn;
+  if (!positions && converter.fold != nullptr && converter.fold(node)) return Done{};
+  RELAXC_DO(positions ? convert_on_positions(converter, node) : converter.convert(node));
   for (size_t i = 0; i < node.outputs(); ++i)
     if (node.wants(i) && scope_->slots.count(node.proto.output(static_cast<int>(i))) == 0)
       return node.error(Kind::unsupported, "output {} ('{}') is not supported", i,

@@ -95,6 +95,35 @@ class ModelWriter {
   }
 };
 
+/// An attribute of a node.
+inline onnx::AttributeProto& attribute(onnx::NodeProto& node, const std::string& name,
+                                       onnx::AttributeProto::AttributeType type) {
+  onnx::AttributeProto& made = *node.add_attribute();
+  made.set_name(name);
+  made.set_type(type);
+  return made;
+}
+inline void integer(onnx::NodeProto& node, const std::string& name, int64_t value) {
+  attribute(node, name, onnx::AttributeProto::INT).set_i(value);
+}
+inline void ints(onnx::NodeProto& node, const std::string& name, const std::vector<int64_t>& values) {
+  auto& made = attribute(node, name, onnx::AttributeProto::INTS);
+  for (int64_t value : values) made.add_ints(value);
+}
+inline void number(onnx::NodeProto& node, const std::string& name, float value) {
+  attribute(node, name, onnx::AttributeProto::FLOAT).set_f(value);
+}
+inline void word(onnx::NodeProto& node, const std::string& name, const std::string& value) {
+  attribute(node, name, onnx::AttributeProto::STRING).set_s(value);
+}
+inline void words(onnx::NodeProto& node, const std::string& name, const std::vector<std::string>& values) {
+  auto& made = attribute(node, name, onnx::AttributeProto::STRINGS);
+  for (const std::string& value : values) made.add_strings(value);
+}
+inline void subgraph(onnx::NodeProto& node, const std::string& name, const ModelWriter& body) {
+  *attribute(node, name, onnx::AttributeProto::GRAPH).mutable_g() = body.proto.graph();
+}
+
 inline void set_external(onnx::TensorProto& tensor, const std::string& location, const std::string& offset = "",
                          const std::string& length = "") {
   tensor.set_data_location(onnx::TensorProto::EXTERNAL);

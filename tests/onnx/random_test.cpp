@@ -5,10 +5,7 @@
 
 #include "compiler/codegen/llvm/jit.h"
 #include "compiler/codegen/llvm/target.h"
-#include "compiler/ops/op_table.h"
-#include "compiler/relax/interpret.h"
-#include "frontends/onnx/import.h"
-#include "tests/onnx/models.h"
+#include "tests/onnx/imported.h"
 
 using namespace relaxc;
 using namespace relaxc::onnx_tests;
@@ -19,39 +16,16 @@ namespace {
 
 constexpr int64_t kRows = 100, kColumns = 200, kCount = kRows * kColumns;
 
-std::vector<std::vector<double>> run(const ModelWriter& model, const std::vector<HostTensor>& inputs = {}) {
-  relax::OpTable ops = ops::op_table();
-  TemporaryFolder folder;
+std::vector<std::vector<double>> drawn(const ModelWriter& model, const std::vector<HostTensor>& inputs = {}) {
   Diagnostics diag;
-  Result<relax::Module> module = frontend::import_onnx(folder.write("model.onnx", model.bytes()), {}, ops, diag);
-  INFO(render(diag));
-  REQUIRE(module);
   auto jit = codegen_llvm::make_jit(*codegen_llvm::resolve_target("", "native", "", diag));
-  auto result = relax::interpret(*module, ops, *module->find_function("main"), inputs, *jit);
-  REQUIRE(std::holds_alternative<std::vector<HostTensor>>(result));
   std::vector<std::vector<double>> lists;
-  for (const HostTensor& tensor : std::get<std::vector<HostTensor>>(result)) {
+  for (const HostTensor& tensor : results(model, inputs, {}, jit.get())) {
     lists.emplace_back();
     for (size_t at = 0; at < tensor.bytes.size(); at += static_cast<size_t>(tensor.dtype.bytes()))
       lists.back().push_back(relax::decode_scalar(tensor.dtype, tensor.bytes.data() + at));
   }
   return lists;
-}
-
-void floats(onnx::NodeProto& node, const std::string& name, float value) {
-  auto& attribute = *node.add_attribute();
-  attribute.set_name(name);
-  attribute.set_f(value);
-}
-void ints(onnx::NodeProto& node, const std::string& name, const std::vector<int64_t>& values) {
-  auto& attribute = *node.add_attribute();
-  attribute.set_name(name);
-  for (int64_t value : values) attribute.add_ints(value);
-}
-void integer(onnx::NodeProto& node, const std::string& name, int64_t value) {
-  auto& attribute = *node.add_attribute();
-  attribute.set_name(name);
-  attribute.set_i(value);
 }
 
 struct Moments {
@@ -71,14 +45,6 @@ Moments moments(const std::vector<double>& values) {
   return m;
 }
 
-HostTensor filled(std::vector<int64_t> shape, float value) {
-  HostTensor made{DType::f(32), std::move(shape), {}};
-  made.bytes.resize(static_cast<size_t>(made.elements()) * sizeof value);
-  for (size_t at = 0; at < made.bytes.size(); at += sizeof value)
-    std::memcpy(made.bytes.data() + at, &value, sizeof value);
-  return made;
-}
-
 }  // namespace
 
 TEST_CASE("uniform numbers fill their range evenly, in every float type") {
@@ -88,9 +54,9 @@ TEST_CASE("uniform numbers fill their range evenly, in every float type") {
     auto& node = model.node("RandomUniform", {}, {"y"});
     ints(node, "shape", {kRows, kColumns});
     integer(node, "dtype", type);
-    floats(node, "low", -1);
-    floats(node, "high", 3);
-    std::vector<double> y = run(model)[0];
+    number(node, "low", -1);
+    number(node, "high", 3);
+    std::vector<double> y = drawn(model)[0];
     REQUIRE(y.size() == kCount);
     Moments m = moments(y);
     CHECK(std::abs(m.mean - 1) < 0.04);
@@ -107,9 +73,9 @@ TEST_CASE("normal numbers have their mean, their deviation and their tails") {
   ModelWriter model;
   model.input("x", {kRows, kColumns}).output("y", {kRows, kColumns});
   auto& node = model.node("RandomNormalLike", {"x"}, {"y"});
-  floats(node, "mean", 5);
-  floats(node, "scale", 2);
-  std::vector<double> y = run(model, {filled({kRows, kColumns}, 0)})[0];
+  number(node, "mean", 5);
+  number(node, "scale", 2);
+  std::vector<double> y = drawn(model, {filled({kRows, kColumns}, 0)})[0];
   Moments m = moments(y);
   CHECK(std::abs(m.mean - 5) < 0.06);
   CHECK(std::abs(m.deviation - 2) < 0.05);
@@ -127,12 +93,12 @@ TEST_CASE("a seed decides the numbers, and without one the name of the output do
     for (const char* name : {"a", "b", "c", "d"}) {
       auto& node = model.node("RandomUniform", {}, {name});
       ints(node, "shape", {kRows});
-      if (name[0] == 'a') floats(node, "seed", first);
-      if (name[0] == 'b') floats(node, "seed", second);
+      if (name[0] == 'a') number(node, "seed", first);
+      if (name[0] == 'b') number(node, "seed", second);
     }
     return model;
   };
-  auto same = run(model(7, 7)), again = run(model(7, 7)), other = run(model(7, 8));
+  auto same = drawn(model(7, 7)), again = drawn(model(7, 7)), other = drawn(model(7, 8));
   CHECK(same == again);
   CHECK(same[0] == same[1]);
   CHECK(other[0] == same[0]);
@@ -144,9 +110,9 @@ TEST_CASE("Bernoulli draws 1 as often as its input says") {
   ModelWriter model;
   model.input("x", {kRows, kColumns}).output("y", {kRows, kColumns});
   model.node("Bernoulli", {"x"}, {"y"});
-  CHECK(std::abs(moments(run(model, {filled({kRows, kColumns}, 0.3F)})[0]).mean - 0.3) < 0.015);
-  CHECK(moments(run(model, {filled({kRows, kColumns}, 0)})[0]).high == 0);
-  CHECK(moments(run(model, {filled({kRows, kColumns}, 1)})[0]).low == 1);
+  CHECK(std::abs(moments(drawn(model, {filled({kRows, kColumns}, 0.3F)})[0]).mean - 0.3) < 0.015);
+  CHECK(moments(drawn(model, {filled({kRows, kColumns}, 0)})[0]).high == 0);
+  CHECK(moments(drawn(model, {filled({kRows, kColumns}, 1)})[0]).low == 1);
 }
 
 TEST_CASE("Multinomial draws classes by the exponentials of its input") {
@@ -156,7 +122,7 @@ TEST_CASE("Multinomial draws classes by the exponentials of its input") {
   HostTensor logits = filled({2, 3}, 0);
   float values[] = {0, std::log(2.0F), std::log(5.0F), 0, -INFINITY, 0};
   std::memcpy(logits.bytes.data(), values, sizeof values);
-  std::vector<double> y = run(model, {logits})[0];
+  std::vector<double> y = drawn(model, {logits})[0];
   std::vector<double> share(6);
   for (size_t i = 0; i < y.size(); ++i) share[(i < kCount ? 0 : 3) + static_cast<size_t>(y[i])] += 1.0 / kCount;
   std::vector<double> expected{0.125, 0.25, 0.625, 0.5, 0, 0.5};
@@ -172,8 +138,8 @@ TEST_CASE("Dropout in training keeps the mean, and outside of it everything") {
     ratio.add_float_data(0.25F);
     model.node("Dropout", {"x", "ratio", "t"}, {"y", "mask"});
     HostTensor asked{DType::boolean(), {}, {static_cast<std::byte>(training != 0)}};
-    auto results = run(model, {filled({kRows, kColumns}, 3), asked});
-    Moments y = moments(results[0]), mask = moments(results[1]);
+    auto lists = drawn(model, {filled({kRows, kColumns}, 3), asked});
+    Moments y = moments(lists[0]), mask = moments(lists[1]);
     CHECK(std::abs(y.mean - 3) < 0.05);
     CHECK(y.high == Approx(training != 0 ? 4 : 3));
     CHECK(std::abs(mask.mean - (training != 0 ? 0.75 : 1)) < 0.015);

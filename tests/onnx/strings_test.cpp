@@ -1,11 +1,7 @@
 // strings_test.cpp: operators on strings that ONNX's own tests leave out, and strings that are not within their bytes.
 #include <catch2/catch.hpp>
-#include <cstring>
 
-#include "compiler/ops/op_table.h"
-#include "compiler/relax/interpret.h"
-#include "frontends/onnx/import.h"
-#include "tests/onnx/models.h"
+#include "tests/onnx/imported.h"
 
 using namespace relaxc;
 using namespace relaxc::onnx_tests;
@@ -13,72 +9,6 @@ using onnx::TensorProto;
 using relax::HostTensor;
 
 namespace {
-
-template <typename T>
-HostTensor tensor(DType dtype, std::vector<int64_t> shape, const std::vector<T>& values) {
-  HostTensor made{dtype, std::move(shape), std::vector<std::byte>(values.size() * sizeof(T))};
-  if (!values.empty()) std::memcpy(made.bytes.data(), values.data(), made.bytes.size());
-  return made;
-}
-HostTensor int64s(std::vector<int64_t> shape, const std::vector<int64_t>& values) {
-  return tensor(DType::i(64), std::move(shape), values);
-}
-
-/// A vector of strings as spans and bytes.
-std::vector<HostTensor> text(const std::vector<std::string>& strings) {
-  std::vector<int64_t> spans;
-  std::vector<char> bytes;
-  for (const std::string& string : strings) {
-    spans.push_back(static_cast<int64_t>(bytes.size()));
-    spans.push_back(static_cast<int64_t>(string.size()));
-    bytes.insert(bytes.end(), string.begin(), string.end());
-  }
-  auto length = static_cast<int64_t>(bytes.size());
-  return {int64s({static_cast<int64_t>(strings.size()), 2}, spans), tensor(DType::u(8), {length}, bytes)};
-}
-
-std::vector<std::string> strings_of(const HostTensor& spans, const HostTensor& bytes) {
-  std::vector<std::string> strings;
-  const auto* list = reinterpret_cast<const int64_t*>(spans.bytes.data());
-  for (int64_t i = 0; i < spans.elements() / 2; ++i)
-    strings.emplace_back(reinterpret_cast<const char*>(bytes.bytes.data()) + list[2 * i],
-                         static_cast<size_t>(list[2 * i + 1]));
-  return strings;
-}
-template <typename T>
-std::vector<T> numbers_of(const HostTensor& x) {
-  std::vector<T> values(x.bytes.size() / sizeof(T));
-  std::memcpy(values.data(), x.bytes.data(), x.bytes.size());
-  return values;
-}
-
-std::variant<std::vector<HostTensor>, relax::RunFault> run(const ModelWriter& model,
-                                                           const std::vector<HostTensor>& inputs) {
-  relax::OpTable ops = ops::op_table();
-  TemporaryFolder folder;
-  Diagnostics diag;
-  Result<relax::Module> module = frontend::import_onnx(folder.write("model.onnx", model.bytes()), {}, ops, diag);
-  INFO(render(diag));
-  REQUIRE(module);
-  auto interpreter = tir::make_interpreter();
-  return relax::interpret(*module, ops, *module->find_function("main"), inputs, *interpreter);
-}
-std::vector<HostTensor> results(const ModelWriter& model, const std::vector<HostTensor>& inputs) {
-  auto result = run(model, inputs);
-  REQUIRE(std::holds_alternative<std::vector<HostTensor>>(result));
-  return std::get<std::vector<HostTensor>>(result);
-}
-
-void strings(onnx::NodeProto& node, const std::string& name, const std::vector<std::string>& values) {
-  auto& attribute = *node.add_attribute();
-  attribute.set_name(name);
-  for (const std::string& value : values) attribute.add_strings(value);
-}
-void ints(onnx::NodeProto& node, const std::string& name, const std::vector<int64_t>& values) {
-  auto& attribute = *node.add_attribute();
-  attribute.set_name(name);
-  for (int64_t value : values) attribute.add_ints(value);
-}
 
 ModelWriter ml_model(int64_t opset) {
   ModelWriter model;
@@ -93,7 +23,7 @@ ModelWriter ml_model(int64_t opset) {
 TEST_CASE("spans that are not within their bytes end the run") {
   ModelWriter model;
   model.input("x", {"n"}, TensorProto::STRING).output("y", {"n"}, TensorProto::BOOL);
-  model.node("RegexFullMatch", {"x"}, {"y"}).add_attribute()->set_name("pattern");
+  word(model.node("RegexFullMatch", {"x"}, {"y"}), "pattern", "");
   std::vector<HostTensor> inputs = text({"ab", "", "c"});
   CHECK(numbers_of<uint8_t>(results(model, inputs)[0]) == std::vector<uint8_t>{0, 1, 0});
   for (auto [begin, length] : std::vector<std::pair<int64_t, int64_t>>{
@@ -119,20 +49,16 @@ TEST_CASE("constants, inputs and both branches of an If are strings") {
   ModelWriter model;
   model.input("x", {2}, TensorProto::STRING).input("c", {}, TensorProto::BOOL).output("y", {2}, TensorProto::STRING);
   auto& node = model.node("If", {"c"}, {"y"});
-  for (const char* name : {"then_branch", "else_branch"}) {
-    auto& attribute = *node.add_attribute();
-    attribute.set_name(name);
-    auto& branch = *attribute.mutable_g();
-    auto& inner = *branch.add_node();
-    inner.add_output("z");
-    branch.add_output()->set_name("z");
-    inner.set_op_type(name[0] == 't' ? "Identity" : "Constant");
-    if (name[0] == 't') inner.add_input("x");
-    if (name[0] == 'e') strings(inner, "value_strings", {"left", "right"});
-  }
+  ModelWriter same, other;
+  same.node("Identity", {"x"}, {"a"});
+  same.graph().add_output()->set_name("a");
+  words(other.node("Constant", {}, {"b"}), "value_strings", {"left", "right"});
+  other.graph().add_output()->set_name("b");
+  subgraph(node, "then_branch", same);
+  subgraph(node, "else_branch", other);
   for (uint8_t condition : {0, 1}) {
     std::vector<HostTensor> inputs = text({"p", "qq"});
-    inputs.push_back(tensor(DType::boolean(), {}, std::vector<uint8_t>{condition}));
+    inputs.push_back(truth(condition != 0));
     std::vector<HostTensor> y = results(model, inputs);
     auto expected = condition ? std::vector<std::string>{"p", "qq"} : std::vector<std::string>{"left", "right"};
     CHECK(strings_of(y[0], y[1]) == expected);
@@ -143,9 +69,7 @@ TEST_CASE("StringSplit counts what maxsplit leaves, and whitespace of all kinds"
   ModelWriter model;
   model.input("x", {"n"}, TensorProto::STRING);
   model.output("y", {"n", "m"}, TensorProto::STRING).output("k", {"n"}, TensorProto::INT64);
-  auto& most = *model.node("StringSplit", {"x"}, {"y", "k"}).add_attribute();
-  most.set_name("maxsplit");
-  most.set_i(1);
+  integer(model.node("StringSplit", {"x"}, {"y", "k"}), "maxsplit", 1);
   std::vector<HostTensor> y = results(model, text({" a\tb  c ", "", " \n\v\f\r ", "d"}));
   CHECK(strings_of(y[0], y[1]) == std::vector<std::string>{"a", "b  c ", "", "", "", "", "d", ""});
   CHECK(numbers_of<int64_t>(y[2]) == std::vector<int64_t>{2, 0, 0, 1});
@@ -161,7 +85,7 @@ TEST_CASE("CategoryMapper and LabelEncoder go from strings to numbers and back")
       bool mapper = op[0] == 'C';
       auto& node = model.node(op, {back ? "i" : "x"}, {mapper ? back ? "b" : "a" : back ? "d" : "c"});
       node.set_domain("ai.onnx.ml");
-      strings(node, mapper ? "cats_strings" : "classes_strings", {"pear", "apple", "fig", "apple"});
+      words(node, mapper ? "cats_strings" : "classes_strings", {"pear", "apple", "fig", "apple"});
       if (mapper) ints(node, "cats_int64s", {7, -3, 1000, 8});
     }
   std::vector<HostTensor> inputs = text({"fig", "nut", "apple", "", "pear", "apples"});
@@ -177,18 +101,88 @@ TEST_CASE("TfIdfVectorizer counts words") {
   ModelWriter model;
   model.input("x", {"n"}, TensorProto::STRING).output("y", {4});
   auto& node = model.node("TfIdfVectorizer", {"x"}, {"y"});
-  strings(node, "pool_strings", {"to", "be", "to", "be", "not", "to"});
+  words(node, "pool_strings", {"to", "be", "to", "be", "not", "to"});
   ints(node, "ngram_counts", {0, 2});
   ints(node, "ngram_indexes", {2, 0, 1, 3});
   for (auto [name, value] : std::vector<std::pair<const char*, int64_t>>{
-           {"min_gram_length", 1}, {"max_gram_length", 2}, {"max_skip_count", 0}}) {
-    auto& attribute = *node.add_attribute();
-    attribute.set_name(name);
-    attribute.set_i(value);
-  }
-  auto& mode = *node.add_attribute();
-  mode.set_name("mode");
-  mode.set_s("TF");
+           {"min_gram_length", 1}, {"max_gram_length", 2}, {"max_skip_count", 0}})
+    integer(node, name, value);
+  word(node, "mode", "TF");
   std::vector<HostTensor> y = results(model, text({"to", "be", "or", "not", "to", "be"}));
   CHECK(numbers_of<float>(y[0]) == std::vector<float>{2, 2, 2, 1});
+}
+
+TEST_CASE("operators that move elements move strings") {
+  ModelWriter model(18);
+  model.input("x", {2, "n"}, TensorProto::STRING).input("i", {"k"}, TensorProto::INT64);
+  model.tensor("rows", {1}, TensorProto::INT64).add_int64_data(-1);
+  model.tensor("one", {1}, TensorProto::INT64).add_int64_data(1);
+  auto& more = model.tensor("more", {2, 1}, TensorProto::STRING);
+  more.add_string_data("new");
+  more.add_string_data("");
+  std::vector<std::string> outputs;
+  auto made = [&](const char* op, std::vector<std::string> inputs) -> onnx::NodeProto& {
+    outputs.push_back("y" + std::to_string(outputs.size()));
+    return model.node(op, std::move(inputs), {outputs.back()});
+  };
+  integer(made("Gather", {"x", "i"}), "axis", 1);
+  made("Transpose", {"x"});
+  integer(made("Concat", {"more", "x", "more"}), "axis", 1);
+  made("Reshape", {"x", "rows"});
+  made("Slice", {"x", "one", "one", "rows"});
+  made("Unsqueeze", {"x", "one"});
+  model.node("Equal", {"x", "more"}, {"same"});
+  made("Where", {"same", "x", "more"});
+  made("Expand", {"more", "shape"});
+  model.node("Shape", {"x"}, {"shape"});
+  for (const std::string& name : outputs) model.output(name, {}, TensorProto::STRING);
+  std::vector<HostTensor> inputs = text({"new", "b", "c", "d", "e", ""}, {2, 3});
+  inputs.push_back(int64s({2}, {2, -2}));
+  std::vector<HostTensor> y = results(model, inputs);
+  auto check = [&](size_t at, std::vector<int64_t> shape, const std::vector<std::string>& expected) {
+    shape.push_back(2);
+    CHECK(y[2 * at].shape == shape);
+    CHECK(strings_of(y[2 * at], y[2 * at + 1]) == expected);
+  };
+  check(0, {2, 2}, {"c", "b", "", "e"});
+  check(1, {3, 2}, {"new", "d", "b", "e", "c", ""});
+  check(2, {2, 5}, {"new", "new", "b", "c", "new", "", "d", "e", "", ""});
+  check(3, {6}, {"new", "b", "c", "d", "e", ""});
+  check(4, {2, 0}, {});
+  check(5, {2, 1, 3}, {"new", "b", "c", "d", "e", ""});
+  check(6, {2, 3}, {"new", "new", "new", "", "", ""});
+  check(7, {2, 3}, {"new", "new", "new", "", "", ""});
+}
+
+TEST_CASE("Unique finds the distinct strings, in order or as they come") {
+  for (int64_t sorted : {0, 1}) {
+    ModelWriter model;
+    model.input("x", {"n"}, TensorProto::STRING).output("y", {"m"}, TensorProto::STRING);
+    model.output("first", {"m"}, TensorProto::INT64).output("inverse", {"n"}, TensorProto::INT64);
+    model.output("counts", {"m"}, TensorProto::INT64);
+    integer(model.node("Unique", {"x"}, {"y", "first", "inverse", "counts"}), "sorted", sorted);
+    std::vector<HostTensor> y = results(model, text({"pear", "", "fig", "pear", "pea", "", "pear"}));
+    auto expected = sorted ? std::vector<std::string>{"", "fig", "pea", "pear"}
+                           : std::vector<std::string>{"pear", "", "fig", "pea"};
+    CHECK(strings_of(y[0], y[1]) == expected);
+    CHECK(numbers_of<int64_t>(y[2]) == (sorted ? std::vector<int64_t>{1, 2, 4, 0} : std::vector<int64_t>{0, 1, 2, 4}));
+    CHECK(numbers_of<int64_t>(y[3]) ==
+          (sorted ? std::vector<int64_t>{3, 0, 1, 3, 2, 0, 3} : std::vector<int64_t>{0, 1, 2, 0, 3, 1, 0}));
+    CHECK(numbers_of<int64_t>(y[4]) == (sorted ? std::vector<int64_t>{2, 1, 1, 3} : std::vector<int64_t>{3, 2, 1, 1}));
+  }
+}
+
+TEST_CASE("a Loop carries strings that grow") {
+  ModelWriter body, model;
+  body.input("i", {}, TensorProto::INT64).input("go", {}, TensorProto::BOOL).input("s", {1}, TensorProto::STRING);
+  body.node("Identity", {"go"}, {"again"});
+  body.node("StringConcat", {"s", "x"}, {"longer"});
+  body.output("again", {}, TensorProto::BOOL).output("longer", {1}, TensorProto::STRING);
+  model.input("x", {1}, TensorProto::STRING).input("n", {}, TensorProto::INT64);
+  model.output("y", {1}, TensorProto::STRING);
+  subgraph(model.node("Loop", {"n", "", "x"}, {"y"}), "body", body);
+  std::vector<HostTensor> inputs = text({"ab"});
+  inputs.push_back(int64s({}, {3}));
+  std::vector<HostTensor> y = results(model, inputs);
+  CHECK(strings_of(y[0], y[1]) == std::vector<std::string>{"abababab"});
 }

@@ -2,6 +2,7 @@
 #include "frontends/onnx/axes.h"
 #include "frontends/onnx/fold.h"
 #include "frontends/onnx/load.h"
+#include "frontends/onnx/strings.h"
 
 namespace relaxc::frontend {
 namespace {
@@ -191,25 +192,60 @@ Status space_to_depth(Node& node) {
   return node.set(0, reshape(node, moved, {b.n, node.simplify(b.c * (b.size * b.size)), h, w}));
 }
 
+/// The ranks of strings in their place, in the same shape.
+Result<Value*> ranks_of(Node& node, const Strings& x) {
+  Diagnostics& diag = node.diag;
+  Expr count = node.index(1);
+  for (Expr extent : x.dims()) count = node.simplify(count * extent);
+  RELAXC_TRY(Value * list, reshape(node, x.spans, {count, node.index(2)}));
+  RELAXC_TRY(Value * ranks, node.call("strings.rank", {list, x.bytes}));
+  return reshape(node, ranks, x.dims());
+}
+
+/// The distinct strings: those that stand where the distinct ranks are first.
+Status set_unique_strings(Node& node, const Strings& x, Value* first) {
+  Diagnostics& diag = node.diag;
+  Value* spans = x.spans;
+  int64_t axis = 0;
+  if (node.has_attr("axis")) {
+    RELAXC_TRY(axis, normal_axis(node, node.int_attr("axis", 0), static_cast<int64_t>(x.dims().size())));
+  } else {
+    Expr count = node.index(1);
+    for (Expr extent : x.dims()) count = node.simplify(count * extent);
+    RELAXC_TRY(spans, reshape(node, spans, {count, node.index(2)}));
+  }
+  RELAXC_TRY(spans, node.call("take", {spans, first}, {{"axis", axis}}));
+  set_strings(node, 0, {spans, x.bytes});
+  return Done{};
+}
+
 /// Without an axis the distinct elements, else the distinct slices; where each is first, which of them every slice is,
 /// how often each occurs.
 Status unique(Node& node) {
   Diagnostics& diag = node.diag;
-  RELAXC_TRY(Value * x, node.input(0));
+  std::optional<Strings> strings;
+  Value* x = nullptr;
+  if (is_strings(node, 0)) {
+    RELAXC_TRY(strings, strings_input(node, 0));
+    RELAXC_TRY(x, ranks_of(node, *strings));
+  } else {
+    RELAXC_TRY(x, node.input(0));
+  }
   Attrs attrs{{"sorted", node.int_attr("sorted", 1) != 0}};
   if (node.has_attr("axis")) {
     RELAXC_TRY(int64_t axis, axis_of(node, x, 0));
     attrs.set("axis", std::vector<int64_t>{axis});
   }
   static constexpr const char* kMore[] = {"return_index", "return_inverse", "return_counts"};
-  for (size_t i = 0; i < 3; ++i) attrs.set(kMore[i], node.wants(i + 1));
+  auto made = [&](size_t i) { return i == 0 || node.wants(i) || (i == 1 && strings); };
+  for (size_t i = 1; i < 4; ++i) attrs.set(kMore[i - 1], made(i));
   RELAXC_TRY(std::vector<Value*> results, node.call_many("unique", {x}, std::move(attrs)));
   for (size_t i = 0, next = 0; i < 4; ++i)
-    if (i == 0 || node.wants(i)) {
+    if (made(i)) {
       Value* result = results[next++];
-      if (node.wants(i)) RELAXC_DO(node.set(i, result));
+      if (node.wants(i) && !(i == 0 && strings)) RELAXC_DO(node.set(i, result));
     }
-  return Done{};
+  return strings ? set_unique_strings(node, *strings, results[1]) : Status(Done{});
 }
 
 /// Elements of `data` where `condition` holds: the places of true, then a gather.
@@ -231,20 +267,20 @@ Status compress(Node& node) {
 }
 
 constexpr Converter kRows[] = {
-    {.name = "GatherElements", .convert = gather_elements},
-    {.name = "GatherND", .convert = gather_nd},
-    {.name = "Scatter", .convert = scatter_elements},
-    {.name = "ScatterElements", .convert = scatter_elements},
+    {.name = "GatherElements", .convert = gather_elements, .strings = Converter::Strings::kMoved},
+    {.name = "GatherND", .convert = gather_nd, .strings = Converter::Strings::kMoved},
+    {.name = "Scatter", .convert = scatter_elements, .strings = Converter::Strings::kMoved},
+    {.name = "ScatterElements", .convert = scatter_elements, .strings = Converter::Strings::kMoved},
     {.name = "TensorScatter", .convert = tensor_scatter},
-    {.name = "ScatterND", .convert = scatter_nd},
+    {.name = "ScatterND", .convert = scatter_nd, .strings = Converter::Strings::kMoved},
     {.name = "Pad", .convert = pad},
     {.name = "NonZero", .convert = non_zero},
-    {.name = "OneHot", .convert = one_hot},
+    {.name = "OneHot", .convert = one_hot, .strings = Converter::Strings::kMoved},
     {.name = "Trilu", .convert = trilu},
     {.name = "EyeLike", .convert = eye_like},
-    {.name = "DepthToSpace", .convert = depth_to_space},
-    {.name = "SpaceToDepth", .convert = space_to_depth},
-    {.name = "Compress", .convert = compress},
+    {.name = "DepthToSpace", .convert = depth_to_space, .strings = Converter::Strings::kMoved},
+    {.name = "SpaceToDepth", .convert = space_to_depth, .strings = Converter::Strings::kMoved},
+    {.name = "Compress", .convert = compress, .strings = Converter::Strings::kMoved},
     {.name = "Unique", .convert = unique},
 };
 

@@ -344,7 +344,7 @@ constexpr Converter kRows[] = {
     {.name = "Mean", .convert = mean},
     {.name = "Mod", .convert = mod, .fold = fold_modulo},
     {.name = "BitShift", .convert = bit_shift},
-    {.name = "Where", .convert = where, .fold = fold_where},
+    {.name = "Where", .convert = where, .fold = fold_where, .strings = Converter::Strings::kMoved},
     {.name = "PRelu", .convert = prelu},
     {.name = "Elu", .convert = activation<kElu>},
     {.name = "Celu", .convert = activation<kCelu>},

@@ -287,11 +287,11 @@ bool fold_transpose(Node& node) {
 }
 
 constexpr Converter kRows[] = {
-    {.name = "Transpose", .convert = transpose, .fold = fold_transpose},
-    {.name = "Concat", .convert = concat, .fold = fold_concat},
-    {.name = "Split", .convert = split, .fold = fold_split},
-    {.name = "Slice", .convert = slice, .fold = fold_slice},
-    {.name = "Gather", .convert = gather, .fold = fold_gather},
+    {.name = "Transpose", .convert = transpose, .fold = fold_transpose, .strings = Converter::Strings::kMoved},
+    {.name = "Concat", .convert = concat, .fold = fold_concat, .strings = Converter::Strings::kMoved},
+    {.name = "Split", .convert = split, .fold = fold_split, .strings = Converter::Strings::kMoved},
+    {.name = "Slice", .convert = slice, .fold = fold_slice, .strings = Converter::Strings::kMoved},
+    {.name = "Gather", .convert = gather, .fold = fold_gather, .strings = Converter::Strings::kMoved},
 };
 
 }  // namespace

@@ -1,0 +1,82 @@
+// moving_strings.cpp: operators that only move elements, on tensors of strings.
+//
+// Gather, Transpose, Concat, Where and their kin do not look at what they move. So a string is as good as a number that
+// stands for it: all strings that go in are put into one list, the node is converted with the positions in that list in
+// their place, and what comes out are positions, by which spans are taken from the list. No byte is moved, and no such
+// operator knows of strings. Rejected: applying the operator to spans, since each axis, index and shape would have to
+// be told of the dim of 2 behind the others.
+#include "frontends/onnx/moving_strings.h"
+
+#include "frontends/onnx/chain.h"
+#include "frontends/onnx/strings.h"
+
+namespace relaxc::frontend {
+namespace {
+
+class Moving {
+ public:
+  Moving(const Converter& converter, Node& node) : converter_(converter), c_(node), node_(node), proto_(node.proto) {}
+
+  Status run() {
+    Diagnostics& diag = node_.diag;
+    for (size_t i = 0; i < node_.inputs(); ++i) {
+      if (!is_strings(node_, i)) continue;
+      RELAXC_TRY(Strings strings, strings_input(node_, i));
+      RELAXC_DO(stand_in(i, strings));
+    }
+    Node moved(node_.importer(), proto_, node_.opset, node_.location);
+    RELAXC_DO(converter_.convert(moved));
+    if (converter_.strings == Converter::Strings::kSized) return Done{};
+    if (spans_.size() > 1) spans_ = {c_.concat(spans_, 0)}, bytes_ = {c_.concat(bytes_, 0)};
+    for (const std::string& output : proto_.output())
+      if (!output.empty()) RELAXC_DO(set(output));
+    return Done{};
+  }
+
+ private:
+  /// Adds the strings to the list, and puts their positions in their place.
+  Status stand_in(size_t input, const Strings& strings) {
+    Expr count = node_.index(1), two = node_.index(2);
+    for (Expr extent : strings.dims()) count = node_.simplify(count * extent);
+    Value* spans = c_.reshape(strings.spans, {count, two});
+    if (count_) {
+      Value* shift = c_.call("shape_to_tensor", {node_.shape({size_, node_.index(0)})});
+      spans = c_.add(spans, shift);
+    }
+    Value* positions = c_.reshape(c_.arange(count_ ? count_ : node_.index(0), count), strings.dims());
+    if (!c_.ok()) return c_.failed();
+    spans_.push_back(spans);
+    bytes_.push_back(strings.bytes);
+    count_ = count_ ? node_.simplify(count_ + count) : count;
+    size_ = size_ ? node_.simplify(size_ + strings.bytes->shape()[0]) : strings.bytes->shape()[0];
+    std::string name = node_.proto.input(static_cast<int>(input)) + ".positions" + std::to_string(input);
+    node_.importer().scope().slots[name].value = positions;
+    proto_.set_input(static_cast<int>(input), name);
+    return Done{};
+  }
+
+  /// What the positions of an output stand for.
+  Status set(const std::string& output) {
+    Diagnostics& diag = node_.diag;
+    RELAXC_TRY(Value * positions, node_.importer().materialize(output));
+    Strings moved{c_.call("take", {spans_[0], positions}, {{"axis", int64_t{0}}}), bytes_[0]};
+    if (!c_.ok()) return c_.failed();
+    node_.importer().scope().slots[output] = strings_slot(moved);
+    return Done{};
+  }
+
+  const Converter& converter_;
+  Chain c_;
+  Node& node_;
+  onnx::NodeProto proto_;  ///< with positions for strings
+  std::vector<Value*> spans_, bytes_;
+  Expr count_, size_;  ///< of the strings, and of the bytes, in the list so far
+};
+
+}  // namespace
+
+Status convert_on_positions(const Converter& converter, Node& node) {
+  return Moving(converter, node).run();
+}
+
+}  // namespace relaxc::frontend
