@@ -28,6 +28,15 @@ Slot strings_slot(Strings strings) {
   return slot;
 }
 
+Slot maps_slot(Maps maps) {
+  auto made = std::make_shared<Composite>();
+  made->kind = Composite::kMaps;
+  made->maps = std::move(maps);
+  Slot slot;
+  slot.composite = std::move(made);
+  return slot;
+}
+
 Slot strings_constant(relax::GraphBuilder& builder, const std::vector<int64_t>& dims,
                       const std::vector<std::string>& values) {
   std::vector<int64_t> spans;
@@ -83,6 +92,10 @@ const Strings* strings_in(const Slot& slot) {
   return is ? &slot.composite->strings : nullptr;
 }
 
+const Maps* maps_in(const Slot& slot) {
+  return slot.composite != nullptr && slot.composite->kind == Composite::kMaps ? &slot.composite->maps : nullptr;
+}
+
 std::string_view form_of(const Slot& slot) {
   if (slot.composite == nullptr) return "a tensor";
   switch (slot.composite->kind) {
@@ -92,6 +105,8 @@ std::string_view form_of(const Slot& slot) {
       return "an optional";
     case Composite::kStrings:
       return "a tensor of strings";
+    case Composite::kMaps:
+      return "a map";
   }
   return "";
 }
@@ -100,6 +115,11 @@ std::vector<std::string> flattened_suffixes(const Slot& slot) {
   if (strings_in(slot) != nullptr) return {".spans", ".bytes"};
   if (sequence_in(slot) != nullptr) return {".elements", ".shapes"};
   std::vector<std::string> suffixes{""};
+  if (const Maps* maps = maps_in(slot)) {
+    suffixes = flattened_suffixes(maps->keys);
+    for (std::string& suffix : suffixes) suffix = ".keys" + suffix;
+    suffixes.emplace_back(".values");
+  }
   if (const Composite* optional = optional_in(slot)) {
     suffixes = flattened_suffixes(optional->content);
     suffixes.insert(suffixes.begin(), ".present");
@@ -122,6 +142,11 @@ Result<std::vector<Value*>> Composites::flatten(const Slot& slot) {
   if (const Sequence* sequence = sequence_in(slot)) {
     RELAXC_TRY(Sequence p, packed(*sequence));
     return std::vector<Value*>{p.elements, p.shapes};
+  }
+  if (const Maps* maps = maps_in(slot)) {
+    RELAXC_TRY(std::vector<Value*> values, flatten(maps->keys));
+    values.push_back(maps->values);
+    return values;
   }
   if (const Composite* optional = optional_in(slot)) {
     Value* present = optional->known ? b().scalar(DType::boolean(), *optional->known ? 1 : 0) : optional->present;
@@ -152,6 +177,10 @@ Slot Composites::rebuild(const Slot& like, std::span<Value* const>& values) {
     Value* spans = take();
     return strings_slot({spans, take()});
   }
+  if (const Maps* maps = maps_in(like)) {
+    Slot keys = rebuild(maps->keys, values);
+    return maps_slot({std::move(keys), take()});
+  }
   Slot slot;
   slot.value = take();
   return slot;
@@ -163,10 +192,10 @@ Result<Slot> Composites::coerced(const Slot& slot, const Slot& like) {
     RELAXC_TRY(Slot content, coerced(slot, to->content));
     return optional_slot(std::move(content), true);
   }
-  if ((sequence_in(slot) != nullptr) != (sequence_in(like) != nullptr) || (from == nullptr) != (to == nullptr) ||
-      (strings_in(slot) != nullptr) != (strings_in(like) != nullptr))
-    return diag.error(b().location, Kind::dtype_mismatch,
-                      "strings, numbers, a sequence and an optional do not stand for each other");
+  bool plain = slot.composite == nullptr, same = plain == (like.composite == nullptr);
+  if (!same || (!plain && slot.composite->kind != like.composite->kind))
+    return diag.error(b().location, Kind::dtype_mismatch, "{} and {} do not stand for each other", form_of(slot),
+                      form_of(like));
   return slot;
 }
 

@@ -3,9 +3,9 @@
 // A compiled program knows tensors of numbers only. A tensor of strings is two of them: spans [..., 2], where each
 // string begins and how long it is, and the bytes that they lie in. A sequence whose length is known when compiling is
 // a list of them and costs nothing. Any other is packed: its elements one after another in a vector, and the shape of
-// each as a row of a matrix. An optional is a flag and its content, which is of any admissible shape and not looked at
-// where the flag is false. Where a value must be tensors, at the interface and where it enters or leaves a branch or an
-// iteration, it is flattened to those.
+// each as a row of a matrix. Maps are keys, and values in the same order. An optional is a flag and its content, which
+// is of any admissible shape and not looked at where the flag is false. Where a value must be tensors, at the interface
+// and where it enters or leaves a branch or an iteration, it is flattened to those.
 #pragma once
 
 #include <span>
@@ -29,11 +29,18 @@ struct Strings {
   std::vector<Expr> dims() const { return {spans->shape().begin(), spans->shape().end() - 1}; }
 };
 
+/// A map, or a sequence of maps that all have the same keys.
+struct Maps {
+  Slot keys;                ///< [n] of int64, or strings [n]
+  Value* values = nullptr;  ///< [n], of a sequence [maps, n]
+};
+
 struct Composite {
-  enum Kind : uint8_t { kSequence, kOptional, kStrings };
+  enum Kind : uint8_t { kSequence, kOptional, kStrings, kMaps };
   Kind kind = kSequence;
   Sequence sequence;
   Strings strings;
+  Maps maps;
   std::optional<bool> known;  ///< of an optional: whether it is there, if that is certain
   Value* present = nullptr;   ///< else: a bool tensor of rank 0
   Slot content;               ///< of an optional, there or not
@@ -42,6 +49,7 @@ struct Composite {
 Slot sequence_slot(Sequence sequence);
 Slot optional_slot(Slot content, std::optional<bool> known, Value* present = nullptr);
 Slot strings_slot(Strings strings);
+Slot maps_slot(Maps maps);
 /// A constant tensor of strings.
 Slot strings_constant(relax::GraphBuilder& builder, const std::vector<int64_t>& dims,
                       const std::vector<std::string>& values);
@@ -51,6 +59,7 @@ std::optional<Slot> tensor_strings(relax::GraphBuilder& builder, const onnx::Ten
 const Sequence* sequence_in(const Slot& slot);
 const Composite* optional_in(const Slot& slot);
 const Strings* strings_in(const Slot& slot);
+const Maps* maps_in(const Slot& slot);
 /// "a sequence": what a slot holds that is no tensor of numbers.
 std::string_view form_of(const Slot& slot);
 /// What is put behind a name for each of the tensors that the slot is flattened to: "" for a tensor.

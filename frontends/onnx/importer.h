@@ -87,6 +87,7 @@ class GraphImporter {
   Status parameters(const onnx::GraphProto& graph);
   Result<Slot> parameter(const onnx::TypeProto& type, const std::string& name);
   Result<Slot> strings_parameter(const onnx::TypeProto& type, const std::string& name);
+  Result<Slot> map_parameter(const onnx::TypeProto::Map& type, const std::string& name);
   Result<std::vector<Expr>> declared_dims(const onnx::TypeProto::Tensor& type, const std::string& name);
   Result<relax::Info> declared(const onnx::TypeProto::Tensor& type, const std::string& name);
   Value* argument(const std::string& name, relax::Info info);

@@ -81,6 +81,20 @@ Result<Slot> GraphImporter::strings_parameter(const onnx::TypeProto& type, const
   return strings_slot(strings);
 }
 
+/// A map from integers or strings to numbers.
+Result<Slot> GraphImporter::map_parameter(const onnx::TypeProto::Map& type, const std::string& name) {
+  if (!type.value_type().has_tensor_type() || type.value_type().tensor_type().elem_type() == onnx::TensorProto::STRING)
+    return diag.error(file_, Kind::unsupported, "the values of map '{}' must be numbers", name);
+  RELAXC_TRY(DType dtype, dtype_of(type.value_type().tensor_type().elem_type(), file_, diag));
+  onnx::TypeProto keys;
+  keys.mutable_tensor_type()->set_elem_type(type.key_type());
+  keys.mutable_tensor_type()->mutable_shape()->add_dim()->set_dim_param(name + "_length");
+  Maps maps;
+  RELAXC_TRY(maps.keys, parameter(keys, name + ".keys"));
+  maps.values = argument(name + ".values", relax::tensor_info(module_.context(), {symbol(name + "_length")}, dtype));
+  return maps_slot(std::move(maps));
+}
+
 /// The tensors that a caller passes for one input: see composite.h for what is none.
 Result<Slot> GraphImporter::parameter(const onnx::TypeProto& type, const std::string& name) {
   Slot slot;
@@ -109,14 +123,16 @@ Result<Slot> GraphImporter::parameter(const onnx::TypeProto& type, const std::st
           argument(name + ".shapes", relax::tensor_info(context, {symbol(name + "_length"), rank}, DType::i(64)));
       return sequence_slot(std::move(sequence));
     }
+    case onnx::TypeProto::kMapType:
+      return map_parameter(type.map_type(), name);
     case onnx::TypeProto::VALUE_NOT_SET:
       return diag.error(file_, Kind::malformed_model, "input '{}' has no type", name);
     default:
       break;
   }
   return diag.error(file_, Kind::unsupported,
-                    "input '{}' is a map, a sparse tensor or a sequence of anything but tensors; tensors, sequences of "
-                    "tensors and optionals are supported",
+                    "input '{}' is a sparse tensor or a sequence of anything but tensors; tensors, sequences of "
+                    "tensors, maps and optionals are supported",
                     name);
 }
 

@@ -209,6 +209,21 @@ class Votes {
   int64_t classes_;
 };
 
+/// Probabilities of the classes from the scores of pairs, by the sigmoids prob_a, prob_b of each pair.
+Result<Value*> probabilities(Chain& c, Value* scores, int64_t classes) {
+  Node& node = c.node;
+  std::vector<double> a = node.floats_attr("prob_a"), b = node.floats_attr("prob_b");
+  auto pairs = static_cast<size_t>(classes * (classes - 1) / 2);
+  if (a.size() != pairs || b.size() != pairs)
+    return node.error(Kind::invalid_attribute, "prob_a and prob_b have {} and {} numbers for {} pairs of classes",
+                      a.size(), b.size(), pairs);
+  Value* bent = c.add(c.multiply(scores, list_of(node, kF32, a)), list_of(node, kF32, b));
+  Value* first = c.subtract(c.number(kF32, 1), c.call("sigmoid", {bent}));
+  first = c.call("minimum", {c.call("maximum", {first, c.number(kF32, 1e-7)}), c.number(kF32, 1 - 1e-7)});
+  Value* y = c.call("pairwise_coupling", {first}, {{"classes", classes}});
+  return c.ok() ? Result<Value*>(y) : c.failed();
+}
+
 Status svm_classifier(Node& node) {
   Diagnostics& diag = node.diag;
   Chain c(node);
@@ -222,8 +237,6 @@ Status svm_classifier(Node& node) {
   RELAXC_DO(m.read(node, supports));
   RELAXC_TRY(Value * x, feature_rows(c, false));
   if (supports == 0) return svm_linear_classifier(c, x, m, labels);
-  if (node.has_attr("prob_a") && !node.floats_attr("prob_a").empty())
-    return node.error(Kind::unsupported, "probabilities of a support vector machine (prob_a) are not supported");
   Votes votes(c, m, counts);
   auto classes = static_cast<int64_t>(counts.size());
   if (classes < 2 || classes != labels.count() || static_cast<int64_t>(m.rho.size()) != votes.pairs() ||
@@ -234,6 +247,10 @@ Status svm_classifier(Node& node) {
   Value* most = c.call("argmax", {votes.count(scores)}, {{"axis", int64_t{1}}, {"keepdims", false}});
   RELAXC_DO(labels.set(c, most));
   std::string transform = node.string_attr("post_transform", "NONE");
+  if (!node.floats_attr("prob_a").empty()) {
+    RELAXC_TRY(scores, probabilities(c, scores, classes));
+    return c.set(1, transformed(c, scores, transform));
+  }
   if (classes > 2) return c.set(1, transformed(c, scores, transform));
   return c.set(1, both_classes(c, scores, true, transform));
 }
@@ -242,7 +259,7 @@ constexpr Converter kRows[] = {
     {.name = "LinearRegressor", .convert = linear_regressor, .domain = kMl},
     {.name = "LinearClassifier", .convert = linear_classifier, .domain = kMl},
     {.name = "SVMRegressor", .convert = svm_regressor, .domain = kMl},
-    {.name = "SVMClassifier", .convert = svm_classifier, .note = "no probabilities", .domain = kMl},
+    {.name = "SVMClassifier", .convert = svm_classifier, .domain = kMl},
 };
 
 }  // namespace

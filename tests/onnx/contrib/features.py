@@ -54,11 +54,26 @@ def machines():
         yield ml("SVMClassifier", [f32(7, 4)], {**attrs, "vectors_per_class": [2, 3], "rho": floats(1),
                                                 "support_vectors": floats(20), "coefficients": floats(5)},
                  outputs=2, rtol=1e-4, atol=1e-5, name=f"SVMClassifier {kernel}, 2 classes")
+    yield from probabilities()
     for transform in TRANSFORMS:
         yield ml("SVMClassifier", [f32(7, 4)], {"classlabels_ints": [1, 0, 2], "rho": floats(1), "coefficients": floats(12),
                                                 "kernel_type": "LINEAR", "kernel_params": [0.0, 0.0, 0.0],
                                                 "post_transform": transform},
                  outputs=2, name=f"SVMClassifier of coefficients, {transform}")
+
+
+def probabilities():
+    """Support vector machines that were trained with probability=True."""
+    for classes, kernel in itertools.product((2, 3, 5), ("RBF", "LINEAR")):
+        pairs, counts = classes * (classes - 1) // 2, [2, 3, 1, 2, 4][:classes]
+        attrs = {"kernel_type": kernel, "kernel_params": [0.4, 0.2, 3.0], "classlabels_ints": list(range(classes)),
+                 "vectors_per_class": counts, "rho": floats(pairs), "support_vectors": floats(4 * sum(counts)),
+                 "coefficients": floats((classes - 1) * sum(counts)), "prob_a": floats(pairs), "prob_b": floats(pairs)}
+        yield ml("SVMClassifier", [f32(9, 4)], attrs, outputs=2, rtol=1e-4, atol=1e-5,
+                 name=f"SVMClassifier probabilities {classes} {kernel}")
+    for transform in TRANSFORMS[1:]:
+        yield ml("SVMClassifier", [f32(9, 4)], {**attrs, "post_transform": transform}, outputs=2, rtol=1e-4, atol=1e-5,
+                 name=f"SVMClassifier probabilities {transform}")
 
 
 def preparation():
