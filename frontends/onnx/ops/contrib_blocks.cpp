@@ -5,6 +5,7 @@
 #include <array>
 #include <cstring>
 
+#include "frontends/onnx/blocks.h"
 #include "frontends/onnx/converter.h"
 #include "frontends/onnx/quantized.h"
 
@@ -13,20 +14,6 @@ namespace {
 
 constexpr std::string_view kMicrosoft = "com.microsoft";
 constexpr DType kU8 = DType::u(8);
-
-/// Bytes [..., n] as the values they hold, [..., n * 8 / bits], lowest bits first.
-Value* unpacked(Chain& c, Value* packed, int64_t bits) {
-  if (bits == 8 || !c.ok()) return packed;
-  std::vector<Value*> parts;
-  for (int64_t shift = 0; shift < 8; shift += bits) {
-    Value* part = shift == 0 ? packed : c.call("right_shift", {packed, c.number(kU8, static_cast<double>(shift))});
-    parts.push_back(c.call("bitwise_and", {part, c.number(kU8, static_cast<double>((1 << bits) - 1))}));
-  }
-  std::vector<Expr> dims = packed->shape();
-  dims.back() = c.node.simplify(dims.back() * (8 / bits));
-  Value* all = c.call("stack", parts, {{"axis", rank_of(packed)}});
-  return c.reshape(all, std::move(dims));
-}
 
 struct Blocks {
   int64_t rows, columns, size, bits, count;
@@ -51,7 +38,7 @@ Value* zero_points(Chain& c, Value* zero, const Blocks& b, DType dtype) {
   if (!c.ok()) return nullptr;
   if (zero->dtype() == kU8) {
     int64_t bytes = (b.count * b.bits + 7) / 8;
-    zero = unpacked(c, c.reshape(zero, {node.index(b.rows), node.index(bytes)}), b.bits);
+    zero = unpacked_bits(c, c.reshape(zero, {node.index(b.rows), node.index(bytes)}), b.bits);
     zero = c.slice(zero, 1, node.index(0), node.index(b.count));
   }
   return c.as(c.reshape(zero, {node.index(b.rows), node.index(b.count), node.index(1)}), dtype);
@@ -69,7 +56,7 @@ Status matmul_n_bits(Node& node) {
     return node.error(Kind::unsupported, "weights in the layout of a device (weight_prepacked) are not supported");
   DType dtype = a->dtype();
   auto dims = [&](int64_t last) { return node.indices({b.rows, b.count, last}); };
-  Value* weight = unpacked(c, c.reshape(packed, dims(b.size * b.bits / 8)), b.bits);
+  Value* weight = unpacked_bits(c, c.reshape(packed, dims(b.size * b.bits / 8)), b.bits);
   weight = c.subtract(c.as(weight, dtype), zero_points(c, zero, b, dtype));
   weight = c.multiply(weight, c.as(c.reshape(scales, dims(1)), dtype));
   weight = c.reshape(weight, node.indices({b.rows, b.count * b.size}));
@@ -150,8 +137,8 @@ Status gather_blocks(Node& node) {
     if (axis > gather) axis += rank_of(indices) - 1;
   }
   bool bytes = c.ok() && data->dtype() == kU8;
-  if (bytes) data = unpacked(c, data, bits);
-  if (bytes && zero != nullptr) zero = unpacked(c, zero, bits);
+  if (bytes) data = unpacked_bits(c, data, bits);
+  if (bytes && zero != nullptr) zero = unpacked_bits(c, zero, bits);
   if (!c.ok()) return c.failed();
   // Zero points are packed as the data is, and so may be more than there are scales.
   size_t last = scales->shape().size() - 1;
@@ -171,6 +158,20 @@ constexpr Converter kRows[] = {
 };
 
 }  // namespace
+
+Value* unpacked_bits(Chain& c, Value* packed, int64_t bits) {
+  if (bits == 8 || !c.ok()) return packed;
+  std::vector<Value*> parts;
+  for (int64_t shift = 0; shift < 8; shift += bits) {
+    Value* part = shift == 0 ? packed : c.call("right_shift", {packed, c.number(kU8, static_cast<double>(shift))});
+    parts.push_back(c.call("bitwise_and", {part, c.number(kU8, static_cast<double>((1 << bits) - 1))}));
+  }
+  std::vector<Expr> dims = packed->shape();
+  dims.back() = c.node.simplify(dims.back() * (8 / bits));
+  Value* all = c.call("stack", parts, {{"axis", rank_of(packed)}});
+  return c.reshape(all, std::move(dims));
+}
+
 }  // namespace relaxc::frontend
 
 RELAXC_CONVERTERS(contrib_blocks, kRows)

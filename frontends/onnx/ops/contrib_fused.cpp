@@ -128,6 +128,21 @@ Status gated_add(Node& node) {
   return c.set(0, c.add(c.input(0), c.multiply(c.input(1), c.input(2))));
 }
 
+/// Softmax of the sum over all axes from `axis` on; the bias broadcasts.
+Status biased_softmax(Node& node) {
+  Diagnostics& diag = node.diag;
+  Chain c(node);
+  Value* sum = c.add(c.input(0), c.input(1));
+  if (!c.ok()) return c.failed();
+  const std::vector<Expr> dims = sum->shape();
+  RELAXC_TRY(int64_t axis, normal_axis(node, node.int_attr("axis", 1), rank_of(sum)));
+  Expr rows = node.index(1), columns = rows;
+  for (int64_t i = 0; i < rank_of(sum); ++i)
+    (i < axis ? rows : columns) = (i < axis ? rows : columns) * dims[static_cast<size_t>(i)];
+  Value* flat = c.reshape(sum, {node.simplify(rows), node.simplify(columns)});
+  return c.set(0, c.reshape(c.call("nn.softmax", {flat}, {{"axis", int64_t{-1}}}), dims));
+}
+
 constexpr Converter kRows[] = {
     {.name = "FusedConv", .convert = fused_conv<false>, .domain = kMicrosoft},
     {.name = "NhwcFusedConv", .convert = fused_conv<true>, .domain = kMicrosoft},
@@ -144,6 +159,7 @@ constexpr Converter kRows[] = {
     {.name = "ScaledSiLU", .convert = scaled_silu, .domain = kMicrosoft},
     {.name = "BiasAdd", .convert = bias_add, .domain = kMicrosoft},
     {.name = "BiasSplitGelu", .convert = bias_split_gelu, .domain = kMicrosoft},
+    {.name = "BiasSoftmax", .convert = biased_softmax, .domain = kMicrosoft},
     {.name = "GatedAdd", .convert = gated_add, .domain = kMicrosoft},
 };
 

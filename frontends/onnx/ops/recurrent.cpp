@@ -1,17 +1,23 @@
 // recurrent.cpp: LSTM, GRU and RNN, which are operators of ours with ONNX's meaning.
-#include "frontends/onnx/fold.h"
+#include "frontends/onnx/chain.h"
+#include "frontends/onnx/converter.h"
 
 namespace relaxc::frontend {
 namespace {
 
-/// Operands in ONNX's order; attributes under our names. Activation names are ONNX's, in any case of letters.
-Status recurrent(Node& node, const char* op, size_t operands, Attrs attrs) {
+Result<std::vector<Value*>> first_inputs(Node& node, size_t count) {
   Diagnostics& diag = node.diag;
   std::vector<Value*> values;
-  for (size_t i = 0; i < operands; ++i) {
+  for (size_t i = 0; i < count; ++i) {
     RELAXC_TRY(Value * value, node.optional_input(i));
     values.push_back(value);
   }
+  return values;
+}
+
+/// Operands in ONNX's order; attributes under our names. Activation names are ONNX's, in any case of letters.
+Status recurrent(Node& node, const char* op, std::vector<Value*> values, Attrs attrs) {
+  Diagnostics& diag = node.diag;
   attrs.set("direction", node.string_attr("direction", "forward"));
   attrs.set("activations", node.strings_attr("activations"));
   attrs.set("activation_alpha", node.floats_attr("activation_alpha"));
@@ -24,13 +30,42 @@ Status recurrent(Node& node, const char* op, size_t operands, Attrs attrs) {
 }
 
 Status lstm(Node& node) {
-  return recurrent(node, "nn.lstm", 8, {{"input_forget", node.int_attr("input_forget", 0) != 0}});
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(std::vector<Value*> values, first_inputs(node, 8));
+  return recurrent(node, "nn.lstm", std::move(values), {{"input_forget", node.int_attr("input_forget", 0) != 0}});
 }
 Status gru(Node& node) {
-  return recurrent(node, "nn.gru", 6, {{"linear_before_reset", node.int_attr("linear_before_reset", 0) != 0}});
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(std::vector<Value*> values, first_inputs(node, 6));
+  Attrs attrs{{"linear_before_reset", node.int_attr("linear_before_reset", 0) != 0}};
+  return recurrent(node, "nn.gru", std::move(values), std::move(attrs));
 }
 Status rnn(Node& node) {
-  return recurrent(node, "nn.rnn", 6, {});
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(std::vector<Value*> values, first_inputs(node, 6));
+  return recurrent(node, "nn.rnn", std::move(values), {});
+}
+
+/// DynamicQuantizeLSTM: weights [directions, in, 4 * hidden] of integers. ONNX Runtime also rounds what they are
+/// multiplied with to 8 bits at every step; here it stays as it is, which is nearer to the model before quantization.
+Status quantized_lstm(Node& node) {
+  Diagnostics& diag = node.diag;
+  Chain c(node);
+  RELAXC_TRY(std::vector<Value*> values, first_inputs(node, 8));
+  for (size_t i : {size_t{1}, size_t{2}}) {
+    Value *weight = values[i], *scale = c.input(6 + 2 * i), *zero = c.input(7 + 2 * i);
+    if (weight == nullptr) return node.error(Kind::wrong_arity, "input {} is missing", i);
+    if (!c.ok()) return c.failed();
+    Expr one = node.index(1), directions = weight->shape()[0];
+    auto wide = [&](Value* x) {
+      bool each = c.ok() && rank_of(x) == 2;
+      return c.reshape(x, {directions, one, each ? weight->shape()[2] : one});
+    };
+    Value* centered = c.subtract(c.as(weight, DType::i(32)), wide(c.as(zero, DType::i(32))));
+    values[i] = c.permute(c.multiply(c.as(centered, DType::f(32)), wide(scale)), {0, 2, 1});
+    if (!c.ok()) return c.failed();
+  }
+  return recurrent(node, "nn.lstm", std::move(values), {{"input_forget", node.int_attr("input_forget", 0) != 0}});
 }
 
 Status reverse_sequence(Node& node) {
@@ -46,7 +81,11 @@ constexpr Converter kRows[] = {
     {.name = "LSTM", .convert = lstm, .since = 7},
     {.name = "GRU", .convert = gru, .since = 7},
     {.name = "RNN", .convert = rnn, .since = 7},
-    {.name = "ReverseSequence", .convert = reverse_sequence},
+    {.name = "DynamicQuantizeLSTM",
+     .convert = quantized_lstm,
+     .note = "activations are not rounded",
+     .domain = "com.microsoft"},
+    {.name = "ReverseSequence", .convert = reverse_sequence, .strings = Converter::Strings::kMoved},
 };
 
 }  // namespace

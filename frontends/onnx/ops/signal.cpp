@@ -1,36 +1,16 @@
-// signal.cpp: Fourier transforms, windows and the mel scale.
-//
-// A transform is a product with a matrix of cosines and one of sines, over whatever length the model gives, known when
-// compiling or not. Their angles are reduced modulo the length in integers and turned into waves in float64, so that
-// what should cancel does. A fast transform would win from lengths of about a hundred on; nothing here stands in its
-// way.
+// signal.cpp: Fourier transforms, windows and the mel scale. The transforms themselves are in frontends/onnx/fourier.h.
 #include <cmath>
 
 #include "frontends/onnx/axes.h"
+#include "frontends/onnx/chain.h"
 #include "frontends/onnx/converter.h"
+#include "frontends/onnx/fourier.h"
 #include "frontends/onnx/load.h"
 
 namespace relaxc::frontend {
 namespace {
 
-using Ints = std::vector<int64_t>;
-
 constexpr double kTurn = 6.283185307179586;
-
-/// 0, 1, … count - 1 as int64, under the given dims.
-Result<Value*> counting(Node& node, Expr count, std::vector<Expr> dims) {
-  Diagnostics& diag = node.diag;
-  RELAXC_TRY(Value * list, node.call("arange", {node.shape({node.index(0), count, node.index(1)})}));
-  return reshape(node, list, std::move(dims));
-}
-
-/// The number `e` as one element of a dtype.
-Result<Value*> number(Node& node, Expr e, DType dtype) {
-  Diagnostics& diag = node.diag;
-  if (const int64_t* known = e.constant()) return node.scalar(dtype, static_cast<double>(*known));
-  RELAXC_TRY(Value * value, node.call("shape_to_tensor", {node.shape({e})}));
-  return astype(node, value, dtype);
-}
 
 Result<Expr> integer(Node& node, size_t input) {
   Diagnostics& diag = node.diag;
@@ -40,105 +20,6 @@ Result<Expr> integer(Node& node, size_t input) {
 
 Result<DType> datatype(Node& node) {
   return dtype_of(static_cast<int32_t>(node.int_attr("output_datatype", 1)), node.location, node.diag);
-}
-
-/// cos and sin of 2 pi r c / length for r < rows, c < columns.
-struct Waves {
-  Value *cosines = nullptr, *sines = nullptr;
-};
-
-Result<Waves> waves(Node& node, Expr rows, Expr columns, Expr length, DType dtype) {
-  Diagnostics& diag = node.diag;
-  RELAXC_TRY(Value * row, counting(node, rows, {rows, node.index(1)}));
-  RELAXC_TRY(Value * column, counting(node, columns, {node.index(1), columns}));
-  RELAXC_TRY(Value * turns, node.call("multiply", {row, column}));
-  RELAXC_TRY(Value * whole, number(node, length, DType::i(64)));
-  RELAXC_TRY(turns, node.call("floor_mod", {turns, whole}));
-  RELAXC_TRY(Value * angle, astype(node, turns, DType::f(64)));
-  RELAXC_TRY(Value * period, number(node, length, DType::f(64)));
-  RELAXC_TRY(angle, node.call("multiply", {angle, node.scalar(DType::f(64), kTurn)}));
-  RELAXC_TRY(angle, node.call("divide", {angle, period}));
-  Waves made;
-  RELAXC_TRY(made.cosines, node.call("cos", {angle}));
-  RELAXC_TRY(made.cosines, astype(node, made.cosines, dtype));
-  RELAXC_TRY(made.sines, node.call("sin", {angle}));
-  RELAXC_TRY(made.sines, astype(node, made.sines, dtype));
-  return made;
-}
-
-/// The `index`-th part of the last dim (real, imaginary), without that dim.
-Result<Value*> component(Node& node, Value* x, int64_t index) {
-  Diagnostics& diag = node.diag;
-  int64_t last = static_cast<int64_t>(x->shape().size()) - 1;
-  RELAXC_TRY(Value * part,
-             node.call("strided_slice", {x, node.shape({node.index(index)}), node.shape({node.index(index + 1)})},
-                       {{"axes", Ints{last}}}));
-  return node.call("squeeze", {part}, {{"axis", Ints{last}}});
-}
-
-/// [B, n, A, C] with n elements of axis 1, zeros behind those that are there.
-Result<Value*> resized(Node& node, Value* x, Expr n) {
-  Expr have = x->shape()[1];
-  if (arith::prove_equal(have, n, node.facts())) return x;
-  std::vector<Expr> pads(8, node.index(0));
-  pads[5] = node.simplify(n - have);  // negative: cut
-  return node.call("pad", {x, node.shape(std::move(pads))});
-}
-
-struct Transform {
-  Expr length;  ///< of the signal
-  bool inverse = false, onesided = false;
-};
-
-/// Of x [B, axis, A, 1 or 2] along its axis: [B, K, A, 2], or [B, length, A, 1] for the inverse of a one-sided one.
-Result<Value*> transform(Node& node, Value* x, const Transform& t) {
-  Diagnostics& diag = node.diag;
-  Expr half = node.simplify(arith::floordiv(t.length, 2) + 1);
-  bool to_real = t.inverse && t.onesided;
-  RELAXC_TRY(x, resized(node, x, to_real ? half : t.length));
-  const int64_t* channels = x->shape()[3].constant();
-  if (channels == nullptr || *channels < 1 || *channels > 2)
-    return node.error(Kind::shape_mismatch, "the last dim must be 1 (real) or 2 (complex), found {}",
-                      arith::to_string(x->shape()[3]));
-  DType dtype = x->dtype();
-  Expr rows = t.onesided && !t.inverse ? half : t.length;
-  RELAXC_TRY(Waves w, waves(node, rows, x->shape()[1], t.length, dtype));
-  Value *real = nullptr, *imaginary = nullptr;
-  RELAXC_TRY(real, component(node, x, 0));
-  if (*channels == 2) {
-    RELAXC_TRY(imaginary, component(node, x, 1));
-  }
-  if (to_real) {  // the half that is not there counts as the conjugate of the one that is
-    RELAXC_TRY(Value * bin, counting(node, half, {half, node.index(1)}));
-    RELAXC_TRY(Value * twice, node.call("multiply", {bin, node.scalar(DType::i(64), 2)}));
-    RELAXC_TRY(Value * whole, number(node, t.length, DType::i(64)));
-    RELAXC_TRY(Value * mirrored, node.call("equal", {twice, whole}));
-    RELAXC_TRY(Value * first, node.call("equal", {bin, node.scalar(DType::i(64), 0)}));
-    RELAXC_TRY(Value * single, node.call("logical_or", {mirrored, first}));
-    RELAXC_TRY(Value * weight, node.call("where", {single, node.scalar(dtype, 1), node.scalar(dtype, 2)}));
-    RELAXC_TRY(real, node.call("multiply", {real, weight}));
-    if (imaginary != nullptr) {
-      RELAXC_TRY(imaginary, node.call("multiply", {imaginary, weight}));
-    }
-  }
-  auto product = [&](Value* matrix, Value* signal) { return node.call("matmul", {matrix, signal}); };
-  RELAXC_TRY(Value * y_real, product(w.cosines, real));
-  RELAXC_TRY(Value * y_imaginary, product(w.sines, real));
-  if (!t.inverse) {
-    RELAXC_TRY(y_imaginary, node.call("negative", {y_imaginary}));
-  }
-  if (imaginary != nullptr) {
-    RELAXC_TRY(Value * c, product(w.cosines, imaginary));
-    RELAXC_TRY(Value * s, product(w.sines, imaginary));
-    RELAXC_TRY(y_real, node.call(t.inverse ? "subtract" : "add", {y_real, s}));
-    RELAXC_TRY(y_imaginary, node.call("add", {y_imaginary, c}));
-  }
-  std::vector<Value*> parts{y_real};
-  if (!to_real) parts.push_back(y_imaginary);
-  RELAXC_TRY(Value * y, node.call("stack", parts, {{"axis", int64_t{3}}}));
-  if (!t.inverse) return y;
-  RELAXC_TRY(Value * whole, number(node, t.length, dtype));
-  return node.call("divide", {y, whole});
 }
 
 /// The axis as an input (from opset 20 on), as an attribute before; a dim that the model decides only when it runs is
@@ -329,6 +210,34 @@ Status mel_weight_matrix(Node& node) {
   return node.set(0, astype(node, y, dtype));
 }
 
+/// Rfft of com.microsoft: the last `signal_ndim` axes of a real signal, the last of them one-sided.
+Status real_transform(Node& node) {
+  Diagnostics& diag = node.diag;
+  Chain c(node);
+  Value* x = c.call("expand_dims", {c.input(0)}, {{"axis", Ints{-1}}});
+  if (!c.ok()) return c.failed();
+  int64_t axes = node.int_attr("signal_ndim", 1), last = rank_of(x) - 2;
+  if (axes < 1 || axes > last + 1) return node.error(Kind::invalid_attribute, "signal_ndim is {}", axes);
+  RELAXC_TRY(x, fourier(node, x, last, false, true));
+  for (int64_t i = 1; i < axes; ++i) {
+    RELAXC_TRY(x, fourier(node, x, last - i, false, false));
+  }
+  return node.set(0, x);
+}
+
+/// Irfft, its inverse.
+Status real_inverse(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * x, node.input(0));
+  int64_t axes = node.int_attr("signal_ndim", 1), last = rank_of(x) - 2;
+  if (axes < 1 || axes > last + 1) return node.error(Kind::invalid_attribute, "signal_ndim is {}", axes);
+  for (int64_t i = axes - 1; i > 0; --i) {
+    RELAXC_TRY(x, fourier(node, x, last - i, true, false));
+  }
+  RELAXC_TRY(x, fourier(node, x, last, true, true));
+  return node.set(0, node.call("squeeze", {x}, {{"axis", Ints{last + 1}}}));
+}
+
 constexpr Converter kRows[] = {
     {.name = "BlackmanWindow", .convert = blackman_window, .since = 17},
     {.name = "DFT", .convert = dft, .since = 17, .note = "by a matrix product"},
@@ -336,6 +245,8 @@ constexpr Converter kRows[] = {
     {.name = "HannWindow", .convert = hann_window, .since = 17},
     {.name = "MelWeightMatrix", .convert = mel_weight_matrix, .since = 17},
     {.name = "STFT", .convert = stft, .since = 17, .note = "by a matrix product"},
+    {.name = "Rfft", .convert = real_transform, .domain = "com.microsoft"},
+    {.name = "Irfft", .convert = real_inverse, .domain = "com.microsoft"},
 };
 
 }  // namespace

@@ -84,6 +84,27 @@ def multi_head():
                expected=[reference(node(op, [q, k2, v2], {"num_heads": N}))[0].astype(np.float16)], rtol=4e-3, atol=4e-3)
 
 
+def decoder():
+    """One query with a cache: one that grows, a buffer with room, beams, and the keys of an encoder."""
+    op = "DecoderMaskedMultiHeadAttention"
+    q, k, v = f32(B, 1, N * H), f32(B, 1, N * H), f32(B, 1, N * H)
+    room = [f32(B, N, 6, H), f32(B, N, 6, H)]
+    attrs = {"num_heads": N, "past_present_share_buffer": 1}
+    length, one = np.array([3], np.int32), np.array([1], np.int32)
+    for bias in (None, f32(3 * N * H)):
+        yield node(op, [q, k, v, None, None, *room, length, one, None, bias], attrs, outputs=3,
+                   name=f"{op} shared, bias {bias is not None}", compare=[0])
+    mask = np.array([[0, 1, 1, 1], [1, 1, 1, 1]], np.int32)
+    yield node(op, [q, k, v, mask, None, *room, length, one], attrs, outputs=3, name=f"{op} mask", compare=[0])
+    yield node(op, [q, k, v, None, f32(1, N, 1, 4), *room, length, one], attrs, outputs=3, name=f"{op} addend",
+               compare=[0])
+    beams = rng.integers(0, 2, (1, 2, 6), np.int32)
+    yield node(op, [q, k, v, None, None, *room, length, np.array([2], np.int32), beams], attrs, outputs=3,
+               name=f"{op} beams", compare=[0])
+    cross = [f32(B, N, 5, H), f32(B, N, 5, H)]
+    yield node(op, [q, *cross], {"num_heads": N}, name=f"{op} of an encoder")
+
+
 def rotary():
     positions = rng.integers(0, 10, (B, S), np.int64)
     for interleaved, dim in itertools.product((0, 1), (8, 4)):
@@ -164,6 +185,7 @@ def quantized():
 def cases():
     yield from attention()
     yield from multi_head()
+    yield from decoder()
     yield from rotary()
     yield from group_query()
     yield from quantized()

@@ -2,10 +2,12 @@
 """run.py: the operators of com.microsoft and ai.onnx.ml over their attributes, against ONNX Runtime.
 
 Usage: run.py RELAXC [--only SUBSTRING] [--family NAME] [--symbolic] [-v] [FLAG…]      flags go to relaxc
+       run.py RELAXC --list FILE [--update]
 
 Each family is a module of this folder whose `cases()` yields harness.Case. A family must have cases, and every case
 must agree; what ONNX Runtime refuses counts as a fault of the case. With --symbolic relaxc is told no size of an input,
-and cases that need one are left out.
+and cases that need one are left out. --list compares FILE with what the cases test: domain, operator, opset, types,
+number of cases, and of those with open sizes; the page docs/onnx-support.md is made of it.
 """
 
 import argparse
@@ -16,9 +18,28 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import harness  # noqa: E402
+import onnx  # noqa: E402
 
 FAMILIES = ("fused", "norms", "attention", "quantized", "blocks", "trees", "features", "functions", "misc",
-            "labels")
+            "labels", "experts", "packed", "sizes")
+
+
+def tested():
+    """The lines of the list."""
+    counts = {}
+    for family in FAMILIES:
+        for case in importlib.import_module(family).cases():
+            opsets = {entry.domain: entry.version for entry in case.model.opset_import}
+            nodes = list(case.model.graph.node) + [n for f in case.model.functions for n in f.node]
+            types = {v.name: onnx.TensorProto.DataType.Name(v.type.tensor_type.elem_type).lower()
+                     for v in case.model.graph.input}
+            for op in {(node.domain, node.op_type) for node in nodes}:
+                entry = counts.setdefault((*op, opsets.get(op[0], 1)), [set(), 0, 0])
+                entry[0] |= {types[n.input[0]] for n in nodes if (n.domain, n.op_type) == op and n.input and n.input[0] in types}
+                entry[1] += 1
+                entry[2] += not case.fixed
+    return "".join(f"{domain or 'ai.onnx'} {op} {opset} {','.join(sorted(types)) or '-'} {count} {dynamic}\n"
+                   for (domain, op, opset), (types, count, dynamic) in sorted(counts.items()))
 
 
 def main():
@@ -27,8 +48,17 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--family", action="append", choices=FAMILIES)
     parser.add_argument("--symbolic", action="store_true")
+    parser.add_argument("--list", type=Path)
+    parser.add_argument("--update", action="store_true")
     parser.add_argument("-v", "--verbose", action="store_true")
     options, flags = parser.parse_known_args()
+    if options.list:
+        lines = tested()
+        if options.update:
+            options.list.write_text(lines)
+        elif options.list.read_text() != lines:
+            sys.exit(f"{options.list} is not what the cases test; run it with --update, and onnx_support_page too")
+        return 0
     relaxc = options.relaxc.resolve()
     counts = Counter()
     for family in options.family or FAMILIES:

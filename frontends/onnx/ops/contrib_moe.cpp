@@ -1,0 +1,193 @@
+// contrib_moe.cpp: MoE and QMoE: mixtures of experts.
+//
+// A router's scores choose k experts for each token. Tokens are repeated k times, each copy goes through the two layers
+// of its expert, and the copies are added up with the scores as weights. Quantized experts are scaled before that, all
+// of them: weights that are constants become constants again.
+#include <limits>
+
+#include "frontends/onnx/blocks.h"
+#include "frontends/onnx/converter.h"
+#include "frontends/onnx/quantized.h"
+
+namespace relaxc::frontend {
+namespace {
+
+constexpr std::string_view kMicrosoft = "com.microsoft";
+
+/// One layer of all experts: weights [experts, out, in] and biases [experts, out] or null.
+struct Layer {
+  Value *weights = nullptr, *bias = nullptr;
+
+  /// Rows [R, in] through the experts that `which` names.
+  Value* of(Chain& c, Value* rows, Value* which) const {
+    Value* y = c.call("expert_matmul", {rows, which, c.ok() ? c.as(weights, rows->dtype()) : nullptr});
+    return bias == nullptr ? y : c.add(y, c.call("take", {bias, which}, {{"axis", int64_t{0}}}));
+  }
+};
+
+/// Which experts each row goes through, [tokens * k], and how much each counts, [tokens, k].
+struct Routes {
+  Value *which = nullptr, *weights = nullptr;
+};
+
+class Mixture {
+ public:
+  explicit Mixture(Chain& c) : c_(c), node_(c.node), kind_(node_.string_attr("activation_type", "relu")) {}
+
+  Status run(Layer first, Layer second, Layer gate, Value* router_weights) {
+    Diagnostics& diag = node_.diag;
+    Value *x = c_.input(0), *scores = c_.input(1);
+    if (!c_.ok()) return c_.failed();
+    const std::vector<Expr> dims = x->shape();
+    if (dims.size() != 2 && dims.size() != 3)
+      return node_.error(Kind::rank_mismatch, "the input must be [tokens, width] or [batch, length, width], found {}",
+                         relax::to_string(x->info));
+    RELAXC_DO(expect_rank(node_, scores, 2, "router_probs"));
+    if (node_.int_attr("use_sparse_mixer", 0) != 0) return node_.error(Kind::unsupported, "use_sparse_mixer must be 0");
+    count_ = node_.int_attr("k", 1);
+    if (count_ < 1 || count_ > INT32_MAX) return node_.error(Kind::invalid_attribute, "k is {}", count_);
+    tokens_ = scores->shape()[0];
+    Routes routes = route(scores, router_weights);
+    Value* rows =
+        c_.call("repeat", {c_.reshape(x, {tokens_, dims.back()})}, {{"repeats", count_}, {"axis", int64_t{0}}});
+    Value* inner = first.of(c_, rows, routes.which);
+    RELAXC_TRY(inner, activated(inner, gate.weights == nullptr ? nullptr : gate.of(c_, rows, routes.which)));
+    Value* y = second.of(c_, inner, routes.which);
+    if (!c_.ok()) return c_.failed();
+    Expr k = node_.index(count_), one = node_.index(1);
+    y = c_.as(c_.reshape(y, {tokens_, k, y->shape()[1]}), DType::f(32));
+    y = c_.reduce("sum", c_.multiply(y, c_.reshape(routes.weights, {tokens_, k, one})), Ints{1}, false);
+    return c_.set(0, c_.as(c_.reshape(y, dims), x->dtype()));
+  }
+
+ private:
+  /// The k best by probability. They count by it, scaled to a sum of 1 if so asked, or by weights of their own.
+  Routes route(Value* scores, Value* router_weights) {
+    Value* likely = c_.call("nn.softmax", {c_.as(scores, DType::f(32))}, {{"axis", int64_t{-1}}});
+    if (!c_.ok()) return {};
+    Value* k = node_.shape({node_.index(count_)});
+    Result<std::vector<Value*>> best = node_.call_many("topk", {likely, k}, {{"axis", int64_t{-1}}});
+    if (!best) return {c_.take(c_.failed()), nullptr};
+    Value *weights = (*best)[0], *which = (*best)[1];
+    if (router_weights != nullptr)
+      weights = c_.call("gather_elements", {c_.as(router_weights, DType::f(32)), which}, {{"axis", int64_t{1}}});
+    if (node_.int_attr("normalize_routing_weights", 0) != 0)
+      weights = c_.divide(weights, c_.reduce("sum", weights, Ints{-1}));
+    return {c_.reshape(which, {node_.simplify(tokens_ * count_)}), weights};
+  }
+
+  /// The activation between the layers; `gate`: the third layer, which multiplies, or null.
+  Result<Value*> activated(Value* x, Value* gate) {
+    if (!c_.ok()) return c_.failed();
+    if (kind_ == "swiglu") return swiglu(x, gate);
+    Value* y = nullptr;
+    if (kind_ == "relu") y = c_.call("nn.relu", {x});
+    if (kind_ == "gelu") y = c_.call("nn.gelu", {x}, {{"approximate", std::string("tanh")}});
+    if (kind_ == "silu") y = c_.call("nn.silu", {x});
+    if (kind_ == "identity") y = x;
+    if (y == nullptr)
+      return node_.error(Kind::invalid_attribute, "activation_type '{}' is none of relu, gelu, silu, swiglu, identity",
+                         kind_);
+    if (gate != nullptr) y = c_.multiply(y, gate);
+    return c_.ok() ? Result<Value*>(y) : c_.failed();
+  }
+
+  /// G * sigmoid(alpha * G) * (L + beta), of halves, of neighbours, or of the first and the third layer.
+  Result<Value*> swiglu(Value* x, Value* linear) {
+    Expr rows = x->shape()[0], width = node_.simplify(arith::floordiv(x->shape()[1], 2)), two = node_.index(2);
+    int64_t fusion = node_.int_attr("swiglu_fusion", 0);
+    Value* gate = x;
+    if (fusion == 1) {
+      Value* pairs = c_.reshape(x, {rows, width, two});
+      auto part = [&](int64_t i) {
+        return c_.reshape(c_.slice(pairs, 2, node_.index(i), node_.index(i + 1)), {rows, width});
+      };
+      gate = part(0), linear = part(1);
+    } else if (fusion == 2) {
+      gate = c_.slice(x, 1, node_.index(0), width), linear = c_.slice(x, 1, width, x->shape()[1]);
+    } else if (linear == nullptr) {
+      return node_.error(Kind::wrong_arity, "swiglu without fusion needs fc3_experts_weights");
+    }
+    double limit = node_.float_attr("swiglu_limit", std::numeric_limits<double>::infinity());
+    if (limit < std::numeric_limits<double>::infinity()) {
+      gate = c_.call("minimum", {gate, c_.like(gate, limit)});
+      linear = c_.call("maximum", {c_.call("minimum", {linear, c_.like(linear, limit)}), c_.like(linear, -limit)});
+    }
+    Value* open = c_.call("sigmoid", {c_.multiply(gate, node_.float_attr("activation_alpha", 1))});
+    Value* y = c_.multiply(c_.multiply(gate, open), c_.add(linear, node_.float_attr("activation_beta", 0)));
+    return c_.ok() ? Result<Value*>(y) : c_.failed();
+  }
+
+  Chain& c_;
+  Node& node_;
+  std::string kind_;
+  int64_t count_ = 1;
+  Expr tokens_;
+};
+
+Status mixture(Node& node) {
+  Chain c(node);
+  Layer first{c.input(2), c.optional(3)}, second{c.input(4), c.optional(5)}, gate{c.optional(6), c.optional(7)};
+  return c.ok() ? Mixture(c).run(first, second, gate, nullptr) : c.failed();
+}
+
+/// A layer whose weights are packed: inputs from `at` on are weights, scales and biases; `zero` the zero points.
+Result<Layer> quantized_layer(Chain& c, size_t at, size_t zero, const char* bits_name) {
+  Node& node = c.node;
+  Layer layer;
+  Value *packed = c.optional(at), *scale = c.optional(at + 1), *zeros = c.optional(zero);
+  layer.bias = c.optional(at + 2);
+  if (!c.ok()) return c.failed();
+  if (packed == nullptr) return layer;
+  int64_t bits = node.int_attr(bits_name, node.int_attr("expert_weight_bits", 4));
+  if (bits != 2 && bits != 4 && bits != 8)
+    return node.error(Kind::unsupported, "weights of {} bits are not supported; 2, 4 and 8 are", bits);
+  if (scale == nullptr) return node.error(Kind::wrong_arity, "quantized weights need scales");
+  Value* weights = unpacked_bits(c, packed, bits);
+  if (!c.ok()) return c.failed();
+  const std::vector<Expr> dims = weights->shape();
+  bool rows = rank_of(scale) == 2;  // one scale a row: a block is all of it
+  std::vector<Expr> grid = scale->shape();
+  if (rows) grid.push_back(node.index(1));
+  if (zeros != nullptr) {
+    zeros = unpacked_bits(c, zeros, bits);
+    if (!c.ok()) return c.failed();
+    size_t last = zeros->shape().size() - 1;
+    zeros = c.slice(zeros, static_cast<int64_t>(last), node.index(0), scale->shape()[last]);
+    zeros = c.as(c.reshape(zeros, grid), DType::i(32));
+  } else {
+    zeros = c.number(DType::i(32), static_cast<double>(1 << (bits - 1)));
+  }
+  auto wide = [&](Value* x) { return c.call("expand_dims", {x}, {{"axis", Ints{3}}}); };
+  std::vector<Expr> blocks{dims[0], dims[1], grid[2], node.simplify(arith::floordiv(dims[2], grid[2]))};
+  Value* centered = c.reshape(c.as(weights, DType::i(32)), blocks);
+  centered = c.subtract(centered, zeros != nullptr && c.ok() && rank_of(zeros) == 3 ? wide(zeros) : zeros);
+  Value* scaled = c.multiply(c.as(centered, DType::f(32)), wide(c.as(c.reshape(scale, grid), DType::f(32))));
+  layer.weights = c.reshape(scaled, dims);
+  return c.ok() ? Result<Layer>(layer) : c.failed();
+}
+
+Status quantized_mixture(Node& node) {
+  Diagnostics& diag = node.diag;
+  Chain c(node);
+  if (node.string_attr("quant_type", "int") != "int")
+    return node.error(Kind::unsupported, "quant_type must be 'int', found '{}'", node.string_attr("quant_type", ""));
+  if (node.int_attr("weights_prepacked", -1) == 1)
+    return node.error(Kind::unsupported, "weights in the layout of a device (weights_prepacked) are not supported");
+  RELAXC_TRY(Layer first, quantized_layer(c, 2, 11, "fc1_expert_weight_bits"));
+  RELAXC_TRY(Layer second, quantized_layer(c, 5, 12, "fc2_expert_weight_bits"));
+  RELAXC_TRY(Layer gate, quantized_layer(c, 8, 13, "fc3_expert_weight_bits"));
+  if (first.weights == nullptr || second.weights == nullptr)
+    return node.error(Kind::wrong_arity, "fc1_experts_weights and fc2_experts_weights are needed");
+  return Mixture(c).run(first, second, gate, c.optional(14));
+}
+
+constexpr Converter kRows[] = {
+    {.name = "MoE", .convert = mixture, .note = "without the sparse mixer", .domain = kMicrosoft},
+    {.name = "QMoE", .convert = quantized_mixture, .note = "integers, without the sparse mixer", .domain = kMicrosoft},
+};
+
+}  // namespace
+}  // namespace relaxc::frontend
+
+RELAXC_CONVERTERS(contrib_moe, kRows)

@@ -1,0 +1,104 @@
+// contrib_positions.cpp: what attention adds to its scores by position, and a rotation by given angles.
+#include <cmath>
+
+#include "frontends/onnx/contrib_attend.h"
+
+namespace relaxc::frontend {
+namespace {
+
+constexpr DType kF32 = DType::f(32), kI64 = DType::i(64);
+
+/// The bucket of each distance from a query to a key, as T5 has it: near ones have one each, far ones share buckets by
+/// the logarithm of their distance. Distances [Q, K] of int64.
+Value* buckets(Chain& c, Value* distance, int64_t count, int64_t most, bool both_ways) {
+  auto whole = [&](int64_t value) { return c.number(kI64, static_cast<double>(value)); };
+  Value* base = nullptr;
+  if (both_ways) {
+    count /= 2;
+    base = c.where(c.call("greater", {distance, whole(0)}), whole(count), whole(0));
+    distance = c.call("abs", {distance});
+  } else {
+    distance = c.call("maximum", {c.call("negative", {distance}), whole(0)});
+  }
+  int64_t exact = count / 2;
+  double scale = static_cast<double>(count - exact) / std::log(static_cast<double>(most) / static_cast<double>(exact));
+  Value* ratio = c.divide(c.as(distance, kF32), c.number(kF32, static_cast<double>(exact)));
+  Value* steps = c.multiply(c.call("log", {c.call("maximum", {ratio, c.number(kF32, 1)})}), scale);
+  Value* far = c.add(c.as(c.call("floor", {steps}), kI64), whole(exact));
+  far = c.call("minimum", {far, whole(count - 1)});
+  return c.plus(c.where(c.call("less", {distance, whole(exact)}), distance, far), base);
+}
+
+/// [1, heads, Q, K] from a table whose memory holds one head after another.
+Status relative_position_bias(Node& node) {
+  Diagnostics& diag = node.diag;
+  Chain c(node);
+  Value* table = c.input(0);
+  if (!c.ok()) return c.failed();
+  RELAXC_DO(expect_rank(node, table, 2, "bias_table"));
+  RELAXC_TRY(int64_t count, constant_dim(node, table->shape()[0], "the number of buckets"));
+  RELAXC_TRY(Expr queries, number_in(node, 1));
+  RELAXC_TRY(Expr keys, number_in(node, 2));
+  int64_t most = node.int_attr("max_distance", 128);
+  bool both_ways = node.int_attr("is_bidirectional", 0) != 0;
+  if (count < (both_ways ? 4 : 2) || most <= count)
+    return node.error(Kind::invalid_attribute, "max_distance {} must be more than the {} buckets", most, count);
+  Expr one = node.index(1), zero = node.index(0), heads = table->shape()[1];
+  Value* distance = c.subtract(positions(c, zero, keys, {one, keys}), positions(c, zero, queries, {queries, one}));
+  Value* which = buckets(c, distance, count, most, both_ways);
+  Value* by_head = c.reshape(table, {heads, table->shape()[0]});
+  return c.set(0,
+               c.call("expand_dims", {c.call("take", {by_head, which}, {{"axis", int64_t{1}}})}, {{"axis", Ints{0}}}));
+}
+
+/// rel_pos times a gate of each query: of D outputs of a layer, the sums of either half are the two parts of the gate.
+Status gated_position_bias(Node& node) {
+  Diagnostics& diag = node.diag;
+  Chain c(node);
+  if (node.has(6)) return node.error(Kind::unsupported, "packed batches (token_offset) are not supported");
+  Value* query = c.add(c.input(0), c.input(1));
+  Value *rel_pos = c.input(2), *weight = c.input(3), *bias = c.input(4), *scale = c.input(5);
+  if (!c.ok()) return c.failed();
+  RELAXC_DO(expect_rank(node, query, 3, "query_layer"));
+  RELAXC_TRY(Value * heads, heads_first(node, query, node.int_attr("num_heads", 0)));
+  RELAXC_TRY(int64_t width, constant_dim(node, bias->shape()[0], "the width of the gate"));
+  if (width < 2 || width % 2 != 0) return node.error(Kind::shape_mismatch, "the gate is {} wide, not even", width);
+  Value* y = c.add(c.matmul(heads, weight), bias);
+  if (!c.ok()) return c.failed();
+  std::vector<Expr> dims = y->shape();
+  dims.back() = node.index(2);
+  dims.push_back(node.index(width / 2));
+  Value* gates = c.call("sigmoid", {c.reduce("sum", c.reshape(y, dims), Ints{-1}, false)});
+  Value *u = c.slice(gates, 3, node.index(0), node.index(1)), *r = c.slice(gates, 3, node.index(1), node.index(2));
+  Value* gate = c.add(c.multiply(u, c.add(c.multiply(r, scale), -1)), 2);
+  return c.set(0, c.multiply(gate, rel_pos));
+}
+
+/// Queries and keys turned by the sines and cosines of `emb`, their halves having been exchanged outside.
+Status gemma_rotary(Node& node) {
+  Chain c(node);
+  Value* angle = c.call("expand_dims", {c.input(0)}, {{"axis", Ints{1}}});
+  Value *sine = c.call("sin", {angle}), *cosine = c.call("cos", {angle});
+  for (size_t i = 0; i < 2; ++i) {
+    Value *x = c.input(1 + 2 * i), *exchanged = c.input(2 + 2 * i);
+    if (!c.ok()) return c.failed();
+    Value *turned = c.multiply(x, c.as(cosine, x->dtype())), *rest = c.multiply(exchanged, c.as(sine, x->dtype()));
+    Status done = c.set(i, c.add(turned, rest));
+    if (!done) return done;
+  }
+  return Done{};
+}
+
+constexpr Converter kRows[] = {
+    {.name = "RelativePositionBias", .convert = relative_position_bias, .domain = kMicrosoft},
+    {.name = "GatedRelativePositionBias",
+     .convert = gated_position_bias,
+     .note = "no packed batches",
+     .domain = kMicrosoft},
+    {.name = "GemmaRotaryEmbedding", .convert = gemma_rotary, .domain = kMicrosoft},
+};
+
+}  // namespace
+}  // namespace relaxc::frontend
+
+RELAXC_CONVERTERS(contrib_positions, kRows)
