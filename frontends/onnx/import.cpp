@@ -37,17 +37,4 @@ const Converter* ConverterTable::find(std::string_view domain, std::string_view 
   return it != rows_.end() && (*it)->domain == domain && (*it)->name == name ? *it : nullptr;
 }
 
-std::string onnx_support_page() {
-  std::string page =
-      "# Supported ONNX operators\n\nGenerated from the converters in `frontends/onnx/ops`. *Since* is the lowest "
-      "opset "
-      "whose meaning is\nimplemented; newer ones up to 28 are converted unless the note says otherwise.\n\n"
-      "| domain | operator | since | note |\n|---|---|---|---|\n";
-  ConverterTable table = converter_table();
-  for (const Converter* row : table.all())
-    page += fmt::format("| {} | {} | {} | {} |\n", row->domain.empty() ? "ai.onnx" : row->domain, row->name, row->since,
-                        row->note);
-  return page;
-}
-
 }  // namespace relaxc::frontend

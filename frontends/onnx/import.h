@@ -40,8 +40,4 @@ struct ImportOptions {
 Result<relax::Module> import_onnx(const std::string& path, const ImportOptions& options, const relax::OpTable& table,
                                   Diagnostics& diag, std::vector<std::string>* files = nullptr);
 
-/// docs/onnx-support.md: the operators that are converted, by domain, with the first opset version whose meaning is
-/// implemented and a note on limits.
-std::string onnx_support_page();
-
 }  // namespace relaxc::frontend

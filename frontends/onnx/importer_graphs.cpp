@@ -1,5 +1,6 @@
 // importer_graphs.cpp: graphs as wholes: the order of their nodes, model-local functions, the bodies of control flow.
 #include <algorithm>
+#include <iterator>
 #include <queue>
 
 #include "frontends/onnx/importer.h"
@@ -15,13 +16,21 @@ namespace {
 
 constexpr size_t kDeepestCalls = 64;
 
-/// Names that a node reads, those that its subgraphs take from outside included.
+/// Names that a node reads, those that its subgraphs take from outside included: what a subgraph makes itself is its
+/// own, even where the graph around it has another value of that name.
 void collect_reads(const NodeProto& node, std::set<std::string>& reads) {
   for (const std::string& name : node.input())
     if (!name.empty()) reads.insert(name);
   auto graph_reads = [&](const GraphProto& graph) {
-    for (const NodeProto& inner : graph.node()) collect_reads(inner, reads);
-    for (const ValueInfoProto& output : graph.output()) reads.insert(output.name());
+    std::set<std::string> inside, own;
+    for (const ValueInfoProto& input : graph.input()) own.insert(input.name());
+    for (const onnx::TensorProto& tensor : graph.initializer()) own.insert(tensor.name());
+    for (const NodeProto& inner : graph.node()) {
+      collect_reads(inner, inside);
+      own.insert(inner.output().begin(), inner.output().end());
+    }
+    for (const ValueInfoProto& output : graph.output()) inside.insert(output.name());
+    std::set_difference(inside.begin(), inside.end(), own.begin(), own.end(), std::inserter(reads, reads.end()));
   };
   for (const onnx::AttributeProto& attribute : node.attribute()) {
     if (attribute.has_g()) graph_reads(attribute.g());

@@ -1,27 +1,164 @@
-// support_page.cpp: docs/onnx-support.md is what the converters say it is.
+// support_page.cpp: docs/onnx-support.md, from the converters and from the tests.
 //
-// Usage: onnx_support_page FILE        fails if FILE is not the page
-//        onnx_support_page --update FILE
+// What is implemented the converters say, each with the opset from which its meaning is. What is tested is read off the
+// tests themselves: an operator is tested in each model that holds a node of it and that the list of exceptions lets
+// pass, with the opset that the model imports and the element types that go into the node. Tests against ONNX Runtime
+// are Python and come as a list (contrib/run.py --list), which a test of its own keeps true.
+//
+// Usage: onnx_support_page [--update] FILE EXCEPTIONS LIST SUITE=FOLDER…
+// Fails if FILE is not the page. A folder that is missing leaves nothing to compare with, which is said and no failure.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
-#include <string>
+#include <map>
+#include <set>
+#include <sstream>
 
-#include "frontends/onnx/import.h"
+#include "frontends/onnx/converter.h"
+#include "frontends/onnx/importer.h"
+#include "tests/onnx/exceptions.h"
 
-int main(int argc, char** argv) {
-  std::string page = relaxc::frontend::onnx_support_page();
-  if (argc == 3 && std::string(argv[1]) == "--update") {
-    std::ofstream(argv[2]) << page;
-    return 0;
+namespace relaxc::onnx_tests {
+namespace {
+
+using frontend::Converter;
+
+/// What the tests say of one operator.
+struct Tested {
+  std::set<int64_t> opsets;
+  std::set<std::string> types;
+  int count = 0, open = 0;  ///< models in which it passes; those that also pass with the sizes of all inputs open
+};
+using Table = std::map<std::pair<std::string, std::string>, Tested>;
+
+void add_nodes(const onnx::GraphProto& graph, std::map<std::string, std::string> types,
+               const std::map<std::string, int64_t>& opsets,
+               std::map<std::pair<std::string, std::string>, Tested>& in) {
+  for (const onnx::ValueInfoProto& input : graph.input())
+    if (input.type().has_tensor_type())
+      types[input.name()] = frontend::data_type_name(input.type().tensor_type().elem_type());
+  for (const onnx::NodeProto& node : graph.node()) {
+    std::string domain = frontend::domain_of(node.domain());
+    Tested& tested = in[{domain, node.op_type()}];
+    if (auto opset = opsets.find(domain); opset != opsets.end()) tested.opsets.insert(opset->second);
+    auto type = node.input_size() == 0 ? types.end() : types.find(node.input(0));
+    if (type != types.end()) tested.types.insert(type->second);
+    for (const onnx::AttributeProto& attribute : node.attribute())
+      if (attribute.has_g()) add_nodes(attribute.g(), types, opsets, in);
   }
-  if (argc != 2) {
-    std::cerr << "usage: onnx_support_page [--update] FILE\n";
+}
+
+/// The operators of one model that passes; `open`: with open sizes as well.
+void add_model(const std::string& path, bool open, Table& table) {
+  onnx::ModelProto model;
+  std::ifstream file(path, std::ios::binary);
+  if (!model.ParseFromIstream(&file)) return;
+  std::map<std::string, int64_t> opsets;
+  for (const auto& import : model.opset_import()) opsets[frontend::domain_of(import.domain())] = import.version();
+  Table here;
+  add_nodes(model.graph(), {}, opsets, here);
+  for (const auto& [name, found] : here) {
+    Tested& tested = table[name];
+    tested.opsets.insert(found.opsets.begin(), found.opsets.end());
+    tested.types.insert(found.types.begin(), found.types.end());
+    ++tested.count;
+    tested.open += open ? 1 : 0;
+  }
+}
+
+/// False if the folder is missing.
+bool add_suite(const std::string& name, const std::string& folder, const Exceptions& exceptions, Table& table) {
+  std::error_code code;
+  std::vector<std::filesystem::path> models;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, code))
+    if (std::filesystem::exists(entry.path() / "model.onnx")) models.push_back(entry.path());
+  std::sort(models.begin(), models.end());
+  for (const auto& model : models) {
+    std::string test = name + "/" + model.filename().string();
+    if (exceptions.has(Exception::kFails, test, {})) continue;
+    add_model((model / "model.onnx").string(), !exceptions.has(Exception::kFails, test, {true, false}), table);
+  }
+  return !models.empty();
+}
+
+/// Lines of domain, operator, opset, types, cases, and cases that also run with open sizes.
+void add_list(const std::string& path, Table& table) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string domain, op, types;
+    int64_t opset = 0;
+    int count = 0, open = 0;
+    if (!(words >> domain >> op >> opset >> types >> count >> open)) continue;
+    Tested& tested = table[{frontend::domain_of(domain), op}];
+    tested.opsets.insert(opset);
+    std::istringstream list(types);
+    for (std::string type; std::getline(list, type, ',');)
+      if (type != "-") tested.types.insert(type);
+    tested.count += count, tested.open += open;
+  }
+}
+
+std::string range(const std::set<int64_t>& numbers) {
+  if (numbers.empty()) return "";
+  return *numbers.begin() == *numbers.rbegin() ? std::to_string(*numbers.begin())
+                                               : fmt::format("{}-{}", *numbers.begin(), *numbers.rbegin());
+}
+
+std::string page_of(const Table& table) {
+  std::string page =
+      "# Supported ONNX operators\n\nGenerated by `onnx_support_page` from the converters in `frontends/onnx/ops` and "
+      "from the tests. *Since* is the lowest\nopset whose meaning is implemented; newer ones up to 28 are converted "
+      "unless the note says otherwise. *Opsets* and *types*\n(of the first input) are those of the tests that pass; "
+      "other number types mostly work. *Static* counts the tests that pass\nas they are, *dynamic* those that also "
+      "pass "
+      "with the sizes of all inputs open.\n\n"
+      "| domain | operator | since | opsets | types | static | dynamic | note |\n|---|---|---|---|---|---|---|---|\n";
+  frontend::ConverterTable converters = frontend::converter_table();
+  for (const Converter* row : converters.all()) {
+    auto found = table.find({std::string(row->domain), std::string(row->name)});
+    Tested tested = found == table.end() ? Tested() : found->second;
+    page += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", row->domain.empty() ? "ai.onnx" : row->domain,
+                        row->name, row->since, range(tested.opsets), fmt::join(tested.types, " "), tested.count,
+                        tested.open, row->note);
+  }
+  return page;
+}
+
+int run(std::vector<std::string> arguments) {
+  bool update = !arguments.empty() && arguments[0] == "--update";
+  if (update) arguments.erase(arguments.begin());
+  if (arguments.size() < 4) {
+    std::cerr << "usage: onnx_support_page [--update] FILE EXCEPTIONS LIST SUITE=FOLDER...\n";
     return 2;
   }
-  std::ifstream file(argv[1]);
-  std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (text == page) return 0;
-  std::cerr << argv[1] << " is not what the converters give; run: onnx_support_page --update " << argv[1] << "\n";
+  std::string fault;
+  Exceptions exceptions(arguments[1], fault);
+  if (!fault.empty()) return std::cerr << fault << "\n", 2;
+  Table table;
+  add_list(arguments[2], table);
+  for (size_t i = 3; i < arguments.size(); ++i) {
+    size_t equal = arguments[i].find('=');
+    std::string folder = equal == std::string::npos ? "" : arguments[i].substr(equal + 1);
+    if (add_suite(arguments[i].substr(0, equal), folder, exceptions, table)) continue;
+    std::cout << "nothing is compared: there are no tests in " << arguments[i] << "\n";
+    return 0;
+  }
+  std::string page = page_of(table);
+  if (update) return std::ofstream(arguments[0]) << page, 0;
+  std::ifstream file(arguments[0]);
+  if (std::string(std::istreambuf_iterator<char>(file), {}) == page) return 0;
+  std::cerr << arguments[0] << " is not what the converters and the tests give; run it with --update\n";
   return 1;
+}
+
+}  // namespace
+}  // namespace relaxc::onnx_tests
+
+int main(int argc, char** argv) {
+  return relaxc::onnx_tests::run({argv + 1, argv + argc});
 }

@@ -92,6 +92,23 @@ Status if_known(Node& node, const onnx::GraphProto& branch) {
   return Done{};
 }
 
+/// One number is given without dims by one branch and with dims of 1 by the other: it gets those dims in both.
+Status agree_on_dims(Node& node, Op* op, std::vector<Value*>& x, std::vector<Value*>& y) {
+  Diagnostics& diag = node.diag;
+  for (size_t i = 0; i < x.size(); ++i) {
+    bool first = x[i]->shape().empty();
+    if (first == y[i]->shape().empty()) continue;
+    Value*& scalar = first ? x[i] : y[i];
+    const std::vector<Expr>& dims = (first ? y : x)[i]->shape();
+    if (!std::all_of(dims.begin(), dims.end(), [](Expr dim) { return dim.is_constant(1); })) continue;
+    diag.warning(node.location, Kind::rank_mismatch,
+                 "the branches give one number with {} dims and without; it is taken to have them", dims.size());
+    GraphImporter::Inside inside(node.importer(), op->regions[first ? 0 : 1]->blocks.back());
+    RELAXC_TRY(scalar, reshape(node, scalar, dims));
+  }
+  return Done{};
+}
+
 /// Regions, results and outputs of an If that has its condition.
 Status fill_branches(Node& node, Op* op, const onnx::GraphProto& then_graph, const onnx::GraphProto& else_graph) {
   Diagnostics& diag = node.diag;
@@ -111,6 +128,7 @@ Status fill_branches(Node& node, Op* op, const onnx::GraphProto& then_graph, con
   }
   RELAXC_TRY(std::vector<Value*> x, flattened(node, op->regions[0], *a, likes));
   RELAXC_TRY(std::vector<Value*> y, flattened(node, op->regions[1], *b, likes));
+  RELAXC_DO(agree_on_dims(node, op, x, y));
   std::vector<relax::Info> infos;
   for (size_t i = 0; i < x.size(); ++i) {
     RELAXC_TRY(relax::Info info, join(node, op, x[i], y[i], names[i]));
@@ -391,7 +409,8 @@ Status loop(Node& node) {
 constexpr Converter kRows[] = {
     {.name = "If",
      .convert = if_node,
-     .note = "branches agree in type and rank, but for the squeeze of an open dim, which must then be 1"},
+     .note = "branches agree in type and rank, but for one number, and for the squeeze of an open dim, which must then "
+             "be 1"},
     {.name = "Loop", .convert = loop, .note = "what is carried keeps its rank"},
 };
 

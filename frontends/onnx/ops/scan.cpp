@@ -22,8 +22,7 @@ class ScanConverter {
 
   /// Opset 8: every operand has a batch in front, and each of its members is scanned for itself.
   Status run_batched() {
-    if (node_.has(0))
-      return node_.error(Kind::unsupported, "sequence_lens is not supported; leave it out, or export opset 9 or later");
+    RELAXC_TRY(Value * lengths, node_.optional_input(0));
     std::vector<Value*> operands;
     for (size_t i = 1; i < node_.inputs(); ++i) {
       RELAXC_TRY(Value * value, node_.input(i));
@@ -42,6 +41,11 @@ class ScanConverter {
       GraphImporter::Inside inside(node_.importer(), members.block);
       for (Value*& value : operands) {
         RELAXC_TRY(value, element(value, 0, members.iteration));
+      }
+      if (lengths != nullptr) {
+        RELAXC_TRY(Value * length, element(lengths, 0, members.iteration));
+        RELAXC_TRY(std::vector<Expr> read, values_of(node_, length));
+        length_ = read.at(0);
       }
       RELAXC_TRY(results, scan(operands));
     }
@@ -148,9 +152,28 @@ class ScanConverter {
       RELAXC_TRY(value, of_extent(value, axis, trips));
       scanned.push_back({value, axis, directions[i] != 0});
     }
+    Expr most = trips;
+    if (length_) {
+      RELAXC_TRY(trips, shortened(most));
+    }
     Loop loop = open_loop(trips, states);
     RELAXC_TRY(std::vector<Value*> given, convert_body(loop, scanned));
-    return arranged(close_loop(loop, given, states_));
+    std::vector<Value*> results = close_loop(loop, given, states_);
+    for (size_t i = states_; length_ && i < results.size(); ++i) {
+      std::vector<Expr> pads(2 * results[i]->shape().size(), node_.index(0));
+      pads[pads.size() / 2] = node_.simplify(most - trips);
+      RELAXC_TRY(results[i], node_.call("pad", {results[i], node_.shape(std::move(pads))}));
+    }
+    return arranged(std::move(results));
+  }
+
+  /// The length of this member, which must be one: what is collected behind it stays 0.
+  Result<Expr> shortened(Expr most) {
+    Expr zero = node_.index(0);
+    Expr fits = arith::logical_and(arith::le(zero, length_), arith::le(length_, most));
+    Value* holds = node_.shape({arith::select(fits, node_.index(1), zero)});
+    RELAXC_DO(node_.builder().match_cast(holds, relax::shape_info(node_.context(), {node_.index(1)}), {}));
+    return node_.simplify(arith::max(zero, arith::min(length_, most)));
   }
 
   Result<std::vector<Value*>> convert_body(const Loop& loop, const std::vector<Scanned>& scanned) {
@@ -220,6 +243,7 @@ class ScanConverter {
   Diagnostics& diag;
   const onnx::GraphProto* body_ = nullptr;
   size_t states_ = 0;
+  Expr length_;  ///< of the member that is scanned, where sequence_lens are given
 };
 
 Status scan(Node& node) {
@@ -228,7 +252,7 @@ Status scan(Node& node) {
 }
 
 constexpr Converter kRows[] = {
-    {.name = "Scan", .convert = scan, .since = 8, .note = "states keep their shapes; opset 8 without sequence_lens"},
+    {.name = "Scan", .convert = scan, .since = 8, .note = "states keep their shapes"},
 };
 
 }  // namespace

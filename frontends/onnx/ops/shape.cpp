@@ -240,6 +240,18 @@ Status unsqueeze(Node& node) {
   return node.set(0, node.call("expand_dims", {x}, {{"axis", *axes}}));
 }
 
+/// A run in which an open dim is 1 is refused where its squeeze would change the rank, since one program has one rank.
+Status expect_not_one(Node& node, Expr extent) {
+  Diagnostics& diag = node.diag;
+  diag.warning(node.location, Kind::rank_mismatch,
+               "without axes the rank depends on whether {} is 1; runs in which it is are refused, unless the axes are "
+               "named",
+               arith::to_string(extent));
+  Value* differs = node.shape({arith::select(arith::ne(extent, node.index(1)), node.index(1), node.index(0))});
+  RELAXC_DO(node.builder().match_cast(differs, relax::shape_info(node.context(), {node.index(1)}), {}));
+  return Done{};
+}
+
 Status squeeze(Node& node) {
   Diagnostics& diag = node.diag;
   RELAXC_TRY(const TensorInfo* info, node.info(0));
@@ -258,8 +270,7 @@ Status squeeze(Node& node) {
       if (from[i].is_constant(1))
         which.push_back(static_cast<int64_t>(i));
       else if (from[i].constant() == nullptr)
-        return node.error(Kind::unsupported, "without axes the rank depends on whether {} is 1; name the axes",
-                          arith::to_string(from[i]));
+        RELAXC_DO(expect_not_one(node, from[i]));
   }
   if (const Known* x = node.known(0)) {
     std::vector<int64_t> shape;
@@ -383,16 +394,16 @@ bool fold_range(Node& node) {
 }
 
 constexpr Converter kRows[] = {
-    {.name = "Shape", .convert = shape},
-    {.name = "Size", .convert = size},
+    {.name = "Shape", .convert = shape, .strings = Converter::Strings::kSized},
+    {.name = "Size", .convert = size, .strings = Converter::Strings::kSized},
     {.name = "Constant", .convert = constant, .note = "not sparse"},
     {.name = "ConstantOfShape", .convert = constant_of_shape, .fold = fold_constant_of_shape},
-    {.name = "Reshape", .convert = reshape_node, .fold = fold_reshape},
-    {.name = "Unsqueeze", .convert = unsqueeze},
-    {.name = "Squeeze", .convert = squeeze},
-    {.name = "Flatten", .convert = flatten},
-    {.name = "Expand", .convert = expand, .fold = fold_expand},
-    {.name = "Tile", .convert = tile},
+    {.name = "Reshape", .convert = reshape_node, .fold = fold_reshape, .strings = Converter::Strings::kMoved},
+    {.name = "Unsqueeze", .convert = unsqueeze, .strings = Converter::Strings::kMoved},
+    {.name = "Squeeze", .convert = squeeze, .strings = Converter::Strings::kMoved},
+    {.name = "Flatten", .convert = flatten, .strings = Converter::Strings::kMoved},
+    {.name = "Expand", .convert = expand, .fold = fold_expand, .strings = Converter::Strings::kMoved},
+    {.name = "Tile", .convert = tile, .strings = Converter::Strings::kMoved},
     {.name = "Range", .convert = range, .fold = fold_range},
 };
 

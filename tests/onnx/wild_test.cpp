@@ -1,0 +1,231 @@
+// wild_test.cpp: what models in the wild hold and the standard's own tests leave out: names that are empty, given twice
+// or used for two things, graphs out of order, what nobody declares.
+#include <catch2/catch.hpp>
+
+#include "tests/onnx/imported.h"
+
+using namespace relaxc;
+using namespace relaxc::onnx_tests;
+using Catch::Contains;
+using onnx::TensorProto;
+using relax::HostTensor;
+
+namespace {
+
+using Floats = std::vector<float>;
+using Numbers = std::vector<int64_t>;
+
+Floats first(const ModelWriter& model, const std::vector<HostTensor>& inputs,
+             const frontend::ImportOptions& options = {}) {
+  return numbers_of<float>(results(model, inputs, options)[0]);
+}
+
+/// y = x + w for x: float[2] and an initializer w of 10 and 20, which `as_input` makes an input with a default.
+ModelWriter sum_with_default(bool as_input) {
+  ModelWriter model;
+  model.input("x", {2}).output("y", {2});
+  if (as_input) model.input("w", {2});
+  auto& w = model.tensor("w", {2});
+  w.add_float_data(10);
+  w.add_float_data(20);
+  model.node("Add", {"x", "w"}, {"y"});
+  return model;
+}
+
+}  // namespace
+
+TEST_CASE("optional inputs are left out by an empty name, or by ending before them") {
+  ModelWriter model;
+  model.input("x", {4}).input("most", {}).output("y", {4}).output("z", {4});
+  model.node("Clip", {"x", "", "most"}, {"y"});
+  model.node("Clip", {"x", "most"}, {"z"});
+  std::vector<HostTensor> y = results(model, {floats({4}, {-5, 0, 1, 9}), floats({}, {1})});
+  CHECK(numbers_of<float>(y[0]) == Floats{-5, 0, 1, 1});
+  CHECK(numbers_of<float>(y[1]) == Floats{1, 1, 1, 9});
+}
+
+TEST_CASE("optional outputs are left out by an empty name") {
+  ModelWriter model;
+  model.input("x", {3}).output("i", {1}, TensorProto::INT64);
+  model.tensor("k", {1}, TensorProto::INT64).add_int64_data(1);
+  model.node("TopK", {"x", "k"}, {"", "i"});
+  CHECK(numbers_of<int64_t>(results(model, {floats({3}, {1, 7, 3})})[0]) == Numbers{1});
+}
+
+TEST_CASE("an input that is needed is missed by its place") {
+  ModelWriter model;
+  model.input("x", {3}).output("y", {3});
+  model.node("Add", {"x", ""}, {"y"});
+  CHECK_THAT(refusal(model), Contains("input 1 is missing"));
+}
+
+TEST_CASE("an input with a default becomes a constant, or stays an input if so asked") {
+  CHECK(first(sum_with_default(false), {floats({2}, {1, 2})}) == Floats{11, 22});
+  CHECK(first(sum_with_default(true), {floats({2}, {1, 2})}) == Floats{11, 22});
+  frontend::ImportOptions open;
+  open.keep_initializers_as_inputs = true;
+  CHECK(first(sum_with_default(true), {floats({2}, {1, 2}), floats({2}, {5, 5})}, open) == Floats{6, 7});
+}
+
+TEST_CASE("both branches may use one name, and one that has a meaning around them") {
+  ModelWriter model, yes, no;
+  model.input("c", {}, TensorProto::BOOL).input("x", {2}).output("y", {2});
+  for (ModelWriter* branch : {&yes, &no}) {
+    branch->node(branch == &yes ? "Neg" : "Abs", {"x"}, {"inner"});
+    branch->node("Identity", {"inner"}, {"out"});
+    branch->graph().add_output()->set_name("out");
+  }
+  auto& choice = model.node("If", {"c"}, {"inner"});
+  subgraph(choice, "then_branch", yes);
+  subgraph(choice, "else_branch", no);
+  model.node("Identity", {"inner"}, {"y"});
+  CHECK(first(model, {truth(true), floats({2}, {-1, 2})}) == Floats{1, -2});
+  CHECK(first(model, {truth(false), floats({2}, {-1, 2})}) == Floats{1, 2});
+}
+
+TEST_CASE("two nodes of one graph must not make one name") {
+  ModelWriter model;
+  model.input("x", {2}).output("y", {2});
+  model.node("Neg", {"x"}, {"y"});
+  model.node("Abs", {"x"}, {"y"});
+  CHECK_THAT(refusal(model), Contains("Abs_2") && Contains("'y' is the name of another value already"));
+}
+
+TEST_CASE("nodes out of order are sorted, and the first of them is named") {
+  ModelWriter model;
+  model.input("x", {2}).output("y", {2});
+  model.node("Abs", {"mid"}, {"y"});
+  model.node("Neg", {"x"}, {"mid"});
+  CHECK(first(model, {floats({2}, {-1, 2})}) == Floats{1, 2});
+  CHECK_THAT(remarks(model), Contains("not in topological order: 'Abs_1' comes too early"));
+}
+
+TEST_CASE("nodes in a circle are refused by name") {
+  ModelWriter model;
+  model.input("x", {2}).output("y", {2});
+  model.node("Add", {"x", "b"}, {"a"});
+  model.node("Neg", {"a"}, {"b"});
+  model.node("Abs", {"x"}, {"y"});
+  CHECK_THAT(refusal(model), Contains("cycle") && Contains("'Add_1', 'Neg_2'"));
+}
+
+TEST_CASE("inputs and initializers that nobody reads do no harm") {
+  ModelWriter model;
+  model.input("x", {2}).input("idle", {"n", 3}).output("y", {2});
+  model.tensor("unused", {1}).add_float_data(1);
+  model.node("Neg", {"x"}, {"y"});
+  CHECK(first(model, {floats({2}, {1, 2}), filled({4, 3}, 0)}) == Floats{-1, -2});
+}
+
+TEST_CASE("an output may be an input, an initializer, or the same value as another") {
+  ModelWriter model;
+  model.input("x", {2}).output("x", {2}).output("w", {1}).output("y", {2}).output("z", {2}).output("z", {2});
+  model.tensor("w", {1}).add_float_data(7);
+  model.node("Identity", {"x"}, {"y"});
+  model.node("Neg", {"x"}, {"z"});
+  std::vector<HostTensor> y = results(model, {floats({2}, {1, 2})});
+  REQUIRE(y.size() == 5);
+  CHECK(numbers_of<float>(y[0]) == Floats{1, 2});
+  CHECK(numbers_of<float>(y[1]) == Floats{7});
+  CHECK(numbers_of<float>(y[2]) == Floats{1, 2});
+  CHECK(numbers_of<float>(y[3]) == Floats{-1, -2});
+  CHECK(numbers_of<float>(y[4]) == Floats{-1, -2});
+}
+
+TEST_CASE("indices, limits and numbers beyond 2^31 keep their value") {
+  constexpr int64_t kFar = int64_t{1} << 40;
+  ModelWriter model(13);
+  model.input("x", {4}).input("i", {2}, TensorProto::INT64).output("y", {3}).output("z", {2}, TensorProto::INT64);
+  for (auto [name, value] : std::vector<std::pair<const char*, int64_t>>{
+           {"begin", 1}, {"end", INT64_MAX}, {"zero", 0}, {"one", 1}, {"far", kFar}})
+    model.tensor(name, {1}, TensorProto::INT64).add_int64_data(value);
+  model.node("Slice", {"x", "begin", "end", "zero", "one"}, {"y"});
+  model.node("Add", {"i", "far"}, {"z"});
+  model.node("Gather", {"x", "i"}, {"w"});
+  model.output("w", {2});
+  std::vector<HostTensor> y = results(model, {floats({4}, {1, 2, 3, 4}), int64s({2}, {3, -4})});
+  CHECK(numbers_of<float>(y[0]) == Floats{2, 3, 4});
+  CHECK(numbers_of<int64_t>(y[1]) == Numbers{kFar + 3, kFar - 4});
+  CHECK(numbers_of<float>(y[2]) == Floats{4, 1});
+  // An index that is 1 modulo 2^32 is none.
+  CHECK(std::holds_alternative<relax::RunFault>(
+      run(model, {floats({4}, {1, 2, 3, 4}), int64s({2}, {(int64_t{1} << 32) + 1, 0})})));
+}
+
+TEST_CASE("an empty sequence has no elements, and none of it can be joined") {
+  ModelWriter model;
+  model.input("x", {2}).output("n", {}, TensorProto::INT64).output("m", {}, TensorProto::INT64).output("y", {2});
+  model.node("SequenceEmpty", {}, {"none"});
+  model.node("SequenceLength", {"none"}, {"n"});
+  model.node("SequenceInsert", {"none", "x"}, {"some"});
+  model.node("SequenceLength", {"some"}, {"m"});
+  integer(model.node("ConcatFromSequence", {"some"}, {"y"}), "axis", 0);
+  std::vector<HostTensor> y = results(model, {floats({2}, {1, 2})});
+  CHECK(numbers_of<int64_t>(y[0]) == Numbers{0});
+  CHECK(numbers_of<int64_t>(y[1]) == Numbers{1});
+  CHECK(numbers_of<float>(y[2]) == Floats{1, 2});
+  integer(model.node("ConcatFromSequence", {"none"}, {"nothing"}), "axis", 0);
+  CHECK_THAT(refusal(model), Contains("without elements"));
+}
+
+TEST_CASE("an input without a rank is refused, one without sizes is not") {
+  ModelWriter model;
+  model.input("x", {2}).output("y", {2});
+  model.node("Neg", {"x"}, {"y"});
+  model.graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->clear_shape();
+  CHECK_THAT(refusal(model), Contains("input 'x' has no rank; export the model with a shape for it"));
+  model.graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape()->add_dim();
+  CHECK(first(model, {floats({3}, {1, 2, 3})}) == Floats{-1, -2, -3});
+}
+
+TEST_CASE("outputs and inner values need no declared type") {
+  ModelWriter model;
+  model.input("x", {"n", 2});
+  model.graph().add_output()->set_name("y");
+  model.node("Transpose", {"x"}, {"t"});
+  model.node("Neg", {"t"}, {"y"});
+  model.graph().add_value_info()->set_name("t");
+  CHECK(first(model, {floats({1, 2}, {1, 2})}) == Floats{-1, -2});
+}
+
+TEST_CASE("an opset that is not imported is missed, and of two imports the newer counts") {
+  ModelWriter model;
+  model.input("x", {2}).output("y", {2});
+  model.node("Neg", {"x"}, {"y"});
+  model.proto.clear_opset_import();
+  CHECK_THAT(refusal(model), Contains("the model imports no opset of domain 'ai.onnx'"));
+  model.proto.add_opset_import()->set_version(9);
+  auto& again = *model.proto.add_opset_import();
+  again.set_domain("ai.onnx");
+  again.set_version(17);
+  CHECK(first(model, {floats({2}, {1, 2})}) == Floats{-1, -2});
+  model.proto.mutable_opset_import(0)->set_version(1000);
+  CHECK_THAT(refusal(model), Contains("opset 1000 of ai.onnx is not supported"));
+}
+
+TEST_CASE("IR versions 3 to 13 are read; an older one needs no import, a newer one is remarked on") {
+  for (int64_t version = 3; version <= 13; ++version) {
+    ModelWriter model = sum_with_default(true);
+    model.proto.set_ir_version(version);
+    CHECK(first(model, {floats({2}, {1, 2})}) == Floats{11, 22});
+    CHECK_THAT(remarks(model), !Contains("IR version"));
+  }
+  ModelWriter model(1);
+  model.input("x", {2}).output("y", {2});
+  model.node("Neg", {"x"}, {"y"});
+  model.proto.clear_opset_import();
+  model.proto.set_ir_version(2);
+  CHECK(first(model, {floats({2}, {1, 2})}) == Floats{-1, -2});
+  model.proto.set_ir_version(99);
+  model.proto.add_opset_import()->set_version(17);
+  CHECK_THAT(remarks(model), Contains("IR version 99 is newer"));
+}
+
+TEST_CASE("a squeeze without axes takes open dims not to be 1, and refuses runs in which they are") {
+  ModelWriter model;
+  model.input("x", {"n", 1, 2}).output("y", {"n", 2});
+  model.node("Squeeze", {"x"}, {"y"});
+  CHECK_THAT(remarks(model), Contains("without axes the rank depends on whether n is 1"));
+  CHECK(results(model, {filled({3, 1, 2}, 0)})[0].shape == Numbers{3, 2});
+  CHECK(std::holds_alternative<relax::RunFault>(run(model, {filled({1, 1, 2}, 0)})));
+}
