@@ -103,7 +103,7 @@ class Graph:
         return results
 
     def comparable(self, array):
-        largest = 500 if array.dtype.kind == "f" else 1e6
+        largest = 100 if array.dtype.kind == "f" else 1e6
         magnitudes = np.abs(array.astype(np.float64))
         return array.size <= self.most and bool((magnitudes <= largest).all())
 

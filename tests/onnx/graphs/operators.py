@@ -1,7 +1,8 @@
 """operators.py: what random graphs are drawn from, a function for each family of operators.
 
 Left out is what ONNX Runtime does otherwise than ONNX says: products over no terms, slices that go backwards to an end
-behind their start, and windows larger than what they slide over.
+behind their start, windows larger than what they slide over, resizes by fractions of an element with aligned corners,
+and what a loop of no trips collects.
 """
 
 import numpy as np
@@ -331,10 +332,10 @@ def windows(g):
     kernel = [g.random.randint(1, 3) for _ in range(spatial)]
     strides = [g.random.randint(1, 2) for _ in range(spatial)]
     pads = [g.random.randint(0, k - 1) for k in kernel * 2]
+    if 0 in x.shape or any(d < 6 for d in x.shape[2:]) and max(kernel) > min(x.shape[2:]):
+        return
     c = x.shape[1]
     kind = g.random.random()
-    if 0 in x.shape:
-        return
     if kind < 0.45:
         groups = g.random.choice([d for d in range(1, c + 1) if c % d == 0])
         out = groups * g.random.randint(1, 4)
@@ -358,7 +359,7 @@ def windows(g):
     elif spatial == 2:
         scales = g.const(np.array([1, 1, g.random.choice([.5, 1, 1.5, 2]), g.random.choice([.5, 2, 3])], F))
         g.add("Resize", [x, None, scales], mode=g.random.choice(["nearest", "linear"]),
-              coordinate_transformation_mode=g.random.choice(["half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel"]))
+              coordinate_transformation_mode=g.random.choice(["half_pixel", "asymmetric", "pytorch_half_pixel"]))
 
 
 def data_sized(g):
@@ -397,9 +398,104 @@ def branch(g):
              False)
 
 
+def subgraph(nodes, inputs, outputs, name):
+    """A body: `inputs` and `outputs` are (name, dtype, rank)."""
+    infos = [[helper.make_tensor_value_info(n, ONNX_OF(np.dtype(d)), [None] * r) for n, d, r in values]
+             for values in (inputs, outputs)]
+    return helper.make_graph(nodes, name, *infos)
+
+
+def loop(g):
+    """A Loop that carries a value over, reads an outer one and collects what it had; it may stop early."""
+    x = g.pick(FLOATS, rank=range(0, 4), most=300)
+    if x is None:
+        return
+    y = operand_like(g, x)
+    if np.broadcast_shapes(x.shape, y.shape) != x.shape:
+        return
+    trips = g.const(np.array(g.random.randint(1, 4), np.int64))
+    stop = g.random.randint(1, 4)
+    last = g.const(np.array(stop, np.int64))
+    b = g.fresh("l")
+    step = g.random.choice(["Add", "Sub", "Max", "Min"])
+    nodes = [helper.make_node(step, [b + "x", y.name], [b + "y"]),
+             helper.make_node("Less", [b + "i", last.name], [b + "c"]),
+             helper.make_node("Tanh" if g.random.random() < 0.5 else "Identity", [b + "x"], [b + "s"])]
+    body = subgraph(nodes, [(b + "i", np.int64, 0), (b + "cond", bool, 0), (b + "x", F, x.rank)],
+                    [(b + "c", bool, 0), (b + "y", F, x.rank), (b + "s", F, x.rank)], b)
+    made = helper.make_node("Loop", [trips.name, "", x.name], [g.fresh(), g.fresh()], body=body)
+    g.append(made, [trips, last, x, y], False)
+
+
+def scan(g):
+    """A Scan along an axis of one value, in a direction, with a state."""
+    x = g.pick(FLOATS, rank=range(1, 5), most=1000)
+    if x is None or 0 in x.shape:
+        return
+    axis = g.random.randrange(x.rank)
+    rest = x.shape[:axis] + x.shape[axis + 1:]
+    state = g.const(g.draw(rest))
+    b = g.fresh("s")
+    step = g.random.choice(["Add", "Max", "Sub"])
+    nodes = [helper.make_node(step, [b + "h", b + "x"], [b + "n"]),
+             helper.make_node(g.random.choice(["Identity", "Sigmoid", "Neg"]), [b + "n"], [b + "y"])]
+    rank = x.rank - 1
+    body = subgraph(nodes, [(b + "h", F, rank), (b + "x", F, rank)], [(b + "n", F, rank), (b + "y", F, rank)], b)
+    made = helper.make_node("Scan", [state.name, x.name], [g.fresh(), g.fresh()], body=body, num_scan_inputs=1,
+                            scan_input_axes=[axis], scan_input_directions=[g.random.randint(0, 1)],
+                            scan_output_axes=[g.random.randrange(x.rank)],
+                            scan_output_directions=[g.random.randint(0, 1)])
+    g.append(made, [state, x], False)
+
+
+def recurrent(g):
+    """LSTM, GRU and RNN in every direction."""
+    x = g.pick(FLOATS, rank=3, most=1000)
+    if x is None or 0 in x.shape:
+        return
+    op, gates, outputs = g.random.choice([("LSTM", 4, 3), ("GRU", 3, 2), ("RNN", 1, 2)])
+    direction = g.random.choice(["forward", "reverse", "bidirectional"])
+    ways, hidden = 2 if direction == "bidirectional" else 1, g.random.randint(1, 5)
+    w = g.const(g.draw((ways, gates * hidden, x.shape[2])) / F(4))
+    r = g.const(g.draw((ways, gates * hidden, hidden)) / F(4))
+    b = g.random.choice([None, g.const(g.draw((ways, 2 * gates * hidden)) / F(4))])
+    attrs = {"linear_before_reset": g.random.randint(0, 1)} if op == "GRU" else {}
+    g.add(op, [x, w, r, b], outputs=outputs, direction=direction, hidden_size=hidden, **attrs)
+
+
+def quantize(g):
+    x = g.pick(FLOATS, rank=range(1, 5), exact=True)
+    if x is None:
+        return
+    dtype = g.random.choice([np.int8, np.uint8])
+    axis = g.random.randrange(x.rank)
+    shape = (x.shape[axis],) if g.random.random() < 0.4 and x.shape[axis] else ()
+    scale = g.const(np.asarray(g.numpy.choice([0.25, 0.5, 1, 2], shape), F))
+    zero = g.const(np.asarray(g.numpy.integers(0, 5, shape), dtype))
+    found = g.add("QuantizeLinear", [x, scale, zero], axis=axis, exact=True)
+    if found:
+        g.add("DequantizeLinear", [found[0], scale, zero], axis=axis, exact=True)
+
+
+def einsum(g):
+    a = g.pick(FLOATS, rank=range(1, 5), most=1000)
+    if a is None or 0 in a.shape:
+        return
+    letters = "abcdef"
+    left = letters[: a.rank]
+    shared = "".join(c for c in left if g.random.random() < 0.5)
+    right = "".join(g.random.sample(shared + "x", len(shared) + 1))
+    sizes = dict(zip(left, a.shape), x=3)
+    b = g.const(g.draw(tuple(sizes[c] for c in right)))
+    kept = [c for c in left + "x" if g.random.random() < 0.7]
+    g.random.shuffle(kept)
+    g.add("Einsum", [a, b], equation=f"{left},{right}->{''.join(kept)}")
+
+
 FAMILIES = [(unary, 4), (binary, 5), (compare, 2), (logic, 1), (cast, 2), (reshape, 3), (transpose, 2), (concat, 2),
             (split, 1), (slice_, 2), (gather, 2), (spread, 2), (reduce, 3), (arg, 1), (rows, 2), (product, 3),
-            (windows, 3), (data_sized, 0.4), (branch, 0.5)]
+            (windows, 3), (data_sized, 0.4), (branch, 0.5), (loop, 0.6), (scan, 0.6), (recurrent, 0.7), (quantize, 0.7),
+            (einsum, 0.7)]
 
 
 def drawn(seed, sizes, most):
