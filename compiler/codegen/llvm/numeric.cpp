@@ -208,11 +208,36 @@ Value* Numeric::pick_extreme(bool largest, Value* a, Value* b) {
   return b_.CreateSelect(beyond, a, b);
 }
 
+/// A saturating conversion of a vector on x86, where LLVM takes the intrinsic for it apart into lanes: the bounds are
+/// taken first, then the plain conversion cannot overflow. Null: the intrinsic does as well.
+Value* Numeric::lanes_to_integer(DType to, Value* value) {
+  llvm::Type* element = value->getType()->getScalarType();
+  bool fits = to.bits >= 8 && (to.bits < 32 || (to.bits == 32 && !is_unsigned(to)));
+  bool known = element->isFloatTy() || element->isDoubleTy();
+  if (!b_.GetInsertBlock()->getModule()->getTargetTriple().isX86() || !value->getType()->isVectorTy() || !fits ||
+      !known)
+    return nullptr;
+  double low = is_unsigned(to) ? 0 : -std::ldexp(1.0, to.bits - 1);
+  double high = std::ldexp(1.0, is_unsigned(to) ? to.bits : to.bits - 1) - 1;
+  bool exact = to.bits < 32 || element->isDoubleTy();
+  Value *least = number(value, low), *most = number(value, exact ? high : std::nextafterf(2147483648.0F, 0));
+  Value* inside = b_.CreateSelect(b_.CreateFCmpOGT(value, least), value, least);
+  inside = b_.CreateSelect(b_.CreateFCmpOLT(inside, most), inside, most);
+  llvm::Type* type = shaped(register_type(to), value);
+  Value* whole = b_.CreateTrunc(b_.CreateFPToSI(inside, shaped(b_.getInt32Ty(), value)), type);
+  if (!exact) {
+    auto* largest = llvm::ConstantInt::get(type, INT32_MAX);
+    whole = b_.CreateSelect(b_.CreateFCmpOGE(value, number(value, high + 1)), largest, whole);
+  }
+  return b_.CreateSelect(b_.CreateFCmpUNO(value, value), llvm::Constant::getNullValue(type), whole);
+}
+
 Value* Numeric::cast(DType from, DType to, Value* value) {
   if (from == to) return value;
   llvm::Type* type = shaped(register_type(to), value);
   if (from.is_float()) {
     if (to.is_bool()) return b_.CreateFCmpUNE(value, number(value, 0));
+    if (Value* whole = to.is_float() ? nullptr : lanes_to_integer(to, value)) return whole;
     if (!to.is_float())
       return b_.CreateIntrinsic(is_unsigned(to) ? llvm::Intrinsic::fptoui_sat : llvm::Intrinsic::fptosi_sat,
                                 {type, value->getType()}, {value});

@@ -46,6 +46,7 @@ class Numeric {
   llvm::Value* floating(arith::ExprKind kind, llvm::Value* a, llvm::Value* b);
   llvm::Value* divide(arith::ExprKind kind, DType dtype, llvm::Value* a, llvm::Value* b);
   llvm::Value* float_remainder(llvm::Value* a, llvm::Value* b);
+  llvm::Value* lanes_to_integer(DType to, llvm::Value* value);
   llvm::Value* pick_extreme(bool largest, llvm::Value* a, llvm::Value* b);
   llvm::Value* shift(bool left, DType dtype, llvm::Value* a, llvm::Value* amount);
   llvm::Value* round_to_integral(llvm::Intrinsic::ID id, llvm::Value* x);

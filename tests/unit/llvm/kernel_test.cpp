@@ -1,5 +1,6 @@
 // kernel_test.cpp: vectorized loops give the bits of serial ones.
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <cstring>
 #include <random>
 
@@ -205,6 +206,30 @@ TEST_CASE("integer division by zero gives 0 and the least integer divided by -1 
       CHECK(out[i] ==
             static_cast<int32_t>(static_cast<uint32_t>(quotient) + 2u * static_cast<uint32_t>(floor_quotient(in[i]))));
     }
+  }
+}
+
+TEST_CASE("lanes become integers as single numbers do, whatever their size") {
+  for (DType to : {DType::i(8), DType::u(8), DType::i(16), DType::u(16), DType::i(32)}) {
+    std::vector<float> numbers{NAN, -NAN, INFINITY, -INFINITY, 0.0F, -0.0F, 0.99F, -0.99F, 1e-40F, 3e38F, -3e38F};
+    for (int bits : {7, 8, 15, 16, 31, 32})
+      for (float limit : {std::ldexp(1.0F, bits), -std::ldexp(1.0F, bits)})
+        for (float near : {limit, std::nextafter(limit, 0.0F), std::nextafter(limit, 2 * limit), limit - 1, limit + 1})
+          numbers.push_back(near);
+    numbers.resize((numbers.size() + 15) / 16 * 16, -2.5F);
+    std::vector<std::byte> results[2];
+    for (int vector = 0; vector < 2; ++vector) {
+      arith::Context context;
+      tir::Builder b(context);
+      LoopKind kind = vector ? LoopKind::kVectorized : LoopKind::kSerial;
+      tir::PrimFunc f = testing::elementwise(b, DType::f(32), to, static_cast<int64_t>(numbers.size()), kind,
+                                             [&](Expr x) { return arith::cast(to, x); });
+      results[vector].resize(numbers.size() * static_cast<size_t>(to.bytes()));
+      std::vector<void*> buffers{numbers.data(), results[vector].data()};
+      auto jit = codegen_llvm::make_jit(testing::native_target());
+      REQUIRE(jit->run(f, buffers, {}));
+    }
+    CHECK(results[0] == results[1]);
   }
 }
 
