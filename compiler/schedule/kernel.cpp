@@ -59,11 +59,13 @@ class Kernel {
     if (!body) return false;
     parts_ = body.as<tir::Seq>() ? body.as<tir::Seq>()->body : std::vector<Stmt>{body};
     for (size_t i = 0; i < parts_.size();) i = schedule_part(i);
+    Stmt s = schedule_parallel(context_, build_.seq(std::move(done_)), target_, trace_);
     if (trace_.empty()) return false;
-    Stmt s = build_.seq(std::move(done_));
+    s = without_unused_views(s);
     for (size_t i = temporaries_.size(); i-- > 0;)
       if (is_used(s, temporaries_[i])) s = build_.alloc(temporaries_[i], s);
-    kernel_.body = packed_.empty() ? s : replace_params(s);
+    kernel_.body = s;
+    replace_params();
     kernel_.attrs["schedule"] = one_line(trace_);
     return true;
   }
@@ -118,11 +120,15 @@ class Kernel {
     return next;
   }
 
-  /// Packed constants take the places of the parameters they were; views that nothing reads go.
-  Stmt replace_params(Stmt s) {
+  /// Packed constants take the places of the parameters they were.
+  void replace_params() {
     for (const PackedParam& one : packed_)
       for (tir::Param& param : kernel_.params)
         if (param.buffer == one.param) param.buffer = one.packed;
+  }
+
+  /// Of buffers that have become locals, or packed.
+  Stmt without_unused_views(Stmt s) {
     tir::Rewriter rewriter;
     rewriter.on_stmt = [](Stmt inner) {
       const auto* view = inner.as<tir::View>();

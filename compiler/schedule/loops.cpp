@@ -6,6 +6,7 @@
 
 #include "compiler/schedule/access.h"
 #include "compiler/schedule/edit.h"
+#include "compiler/schedule/independence.h"
 
 namespace relaxc::schedule {
 
@@ -174,10 +175,10 @@ uint32_t Schedule::fuse(uint32_t outer_id, uint32_t inner_id) {
   RELAXC_CHECK(can_fuse(loop(outer_id), loop(inner_id)), "two loops that cannot be one");
   note(fmt::format("fuse {}, {}", loop(outer_id).var.name(), loop(inner_id).var.name()));
   uint32_t fused_id = 0;
+  std::map<std::pair<uint32_t, size_t>, std::pair<BufferRef, BufferRef>> views;
   edit_loop(outer_id, [&](const For& outer) {
     const For& inner = *outer.body.as<For>();
     Var p = context_.var(outer.var.name() + inner.var.name());
-    std::map<std::pair<uint32_t, size_t>, std::pair<BufferRef, BufferRef>> views;
     for_each_access(inner.body, [&](const Access& access) {
       for (size_t i = 0; i + 1 < access.indices.size(); ++i) {
         if (!(access.indices[i] == outer.var)) continue;
@@ -204,11 +205,29 @@ uint32_t Schedule::fuse(uint32_t outer_id, uint32_t inner_id) {
     }
     For made = made_loop(p, outer.extent * inner.extent, body);
     fused_id = made.id;
-    Stmt s = make_stmt(context_, std::move(made));
-    for (auto& [key, pair] : views) s = build_.view(pair.second, pair.first, context_.index(0), s);
-    return s;
+    return make_stmt(context_, std::move(made));
   });
+  for (auto& [key, pair] : views) add_view(pair.second, pair.first);
   return fused_id;
+}
+
+/// Outside of all loops if its base exists there, so that it stands in nobody's way; else right where the base begins.
+void Schedule::add_view(BufferRef view, BufferRef base) {
+  std::vector<const tir::View*> outer;
+  Stmt s = root_;
+  for (; s.as<tir::View>() != nullptr; s = s.as<tir::View>()->body) outer.push_back(s.as<tir::View>());
+  bool inside = false;
+  tir::Rewriter rewriter;
+  rewriter.on_stmt = [&](Stmt inner) {
+    const auto* alloc = inner.as<tir::Alloc>();
+    if (alloc == nullptr || alloc->buffer != base) return inner;
+    inside = true;
+    return build_.alloc(base, build_.view(view, base, context_.index(0), alloc->body));
+  };
+  s = tir::rewrite(context_, s, rewriter);
+  if (!inside) s = build_.view(view, base, context_.index(0), s);
+  for (size_t i = outer.size(); i-- > 0;) s = build_.view(outer[i]->buffer, outer[i]->base, outer[i]->byte_offset, s);
+  root_ = s;
 }
 
 std::vector<const For*> Schedule::perfect_nest(const std::vector<uint32_t>& loops) const {
@@ -248,6 +267,12 @@ void Schedule::reorder(const std::vector<uint32_t>& order) {
   });
 }
 
+void Schedule::drop_unit_loop(uint32_t id) {
+  RELAXC_CHECK(loop(id).extent.is_constant(1), "a loop of more than one iteration cannot go away");
+  note("drop_unit_loop " + loop(id).var.name());
+  edit_loop(id, [&](const For& from) { return tir::substitute(context_, from.body, {{from.var, from.min}}); });
+}
+
 void Schedule::set_kind(uint32_t id, LoopKind kind, const char* name) {
   note(fmt::format("{} {}", name, loop(id).var.name()));
   edit_loop(id, [&](const For& from) {
@@ -263,6 +288,7 @@ void Schedule::unroll(uint32_t id) {
   set_kind(id, LoopKind::kUnrolled, "unroll");
 }
 void Schedule::parallel(uint32_t id) {
+  RELAXC_CHECK(has_independent_iterations(root_, loop(id)), "a parallel loop whose iterations may meet");
   set_kind(id, LoopKind::kParallel, "parallel");
 }
 

@@ -40,6 +40,8 @@ class Reduction {
     s_.decompose_reduction(block_, reduced_[0]);
     for (Stmt consumer : group_.consumers)
       s_.reverse_compute_at(analysis::as_nest(consumer).block->id, spatial_.back(), spatial_);
+    drop_unit_loops(spatial_);
+    drop_unit_loops(reduced_);
     fuse_neighbours(s_, spatial_);
     fuse_neighbours(s_, reduced_);
     if (!update_of(store())) return false;
@@ -65,6 +67,16 @@ class Reduction {
       (reduces ? reduced_ : spatial_).push_back(loop->id);
     }
     return !reduced_.empty() && (!spatial_.empty() || group_.consumers.empty());
+  }
+
+  /// Loops of one iteration keep neighbours from being fused: those of a 1x1 filter the rows and columns of an image.
+  /// One is left where there are no others.
+  void drop_unit_loops(std::vector<uint32_t>& loops) {
+    for (size_t i = loops.size(); i-- > 0 && loops.size() > 1;) {
+      if (!s_.loop(loops[i]).extent.is_constant(1)) continue;
+      s_.drop_unit_loop(loops[i]);
+      loops.erase(loops.begin() + static_cast<std::ptrdiff_t>(i));
+    }
   }
 
   // ---- choosing axes
@@ -183,29 +195,13 @@ class Reduction {
     unrolled_loops_.push_back(copy == copies.loops.end() ? loop : copy->second);
   }
 
-  /// Cuts the vectorized axis into groups of vectors, and single vectors for the rest. Gives the copies that were made
-  /// of what was inside, the original (no copies) first.
+  /// Gives the copies that were made of what was inside of the vectorized axis, the original (no copies) first.
   std::vector<Copies> cut_vector(uint32_t loop, int64_t vectors) {
     std::vector<Copies> bodies;
-    Copies copies;
-    if (vectors > 1) {
-      SplitLoops group = s_.split(loop, vectors * lanes_, Tail::kPeel);
-      if (group.inner != 0) {
-        SplitLoops single = s_.split(group.inner, lanes_, Tail::kPeel);
-        unrolled_loops_.push_back(single.outer), lane_loops_.push_back(single.inner);
-        bodies.push_back({});
-      }
-      copies = group.copies, loop = group.tail;
-    }
-    if (loop == 0) return bodies;
-    SplitLoops single = s_.split(loop, lanes_, tail_of(target_));
-    if (single.inner != 0) lane_loops_.push_back(single.inner), bodies.push_back(copies);
-    if (single.tail != 0) {
-      Copies rest;
-      for (const auto& [from, to] : single.copies.loops) rest.loops[from] = to;
-      for (const auto& [from, to] : copies.loops)
-        if (auto it = single.copies.loops.find(to); it != single.copies.loops.end()) rest.loops[from] = it->second;
-      bodies.push_back(rest);
+    for (const VectorPart& part : cut_vectors(s_, loop, vectors, lanes_, tail_of(target_))) {
+      if (part.group != 0) unrolled_loops_.push_back(part.group);
+      if (part.lanes != 0) lane_loops_.push_back(part.lanes);
+      bodies.push_back(part.copies);
     }
     return bodies;
   }

@@ -27,4 +27,8 @@ struct ReductionGroup {
 Stmt schedule_reduction(Context& context, const ReductionGroup& group, const Target& target, std::string& trace,
                         std::vector<PackedParam>& packed);
 
+/// Outer loops whose work is worth the start of a task become parallel, in pieces that do not depend on the number of
+/// threads. `body` is a whole kernel's, after all other rules.
+Stmt schedule_parallel(Context& context, Stmt body, const Target& target, std::string& trace);
+
 }  // namespace relaxc::schedule

@@ -63,9 +63,18 @@ class Schedule {
   void reorder(const std::vector<uint32_t>& loops);
   /// Whether the loops stand directly inside each other, nothing between them.
   bool can_reorder(const std::vector<uint32_t>& loops) const;
+  /// A loop of one iteration goes away; its variable becomes its first value.
+  void drop_unit_loop(uint32_t loop);
   void vectorize(uint32_t loop);
   void unroll(uint32_t loop);
+  /// Iterations in any order, on any cores. Needs has_independent_iterations.
   void parallel(uint32_t loop);
+  /// for i in n → for o in ceildiv(n, size), for k in min(size, n - o * size): the same iterations in the same order,
+  /// and no code twice. Gives the outer loop, which is parallel if the loop was.
+  uint32_t chunk(uint32_t loop, int64_t size);
+  /// Two perfectly nested loops become one, whose variable is divided to get theirs. If the outer one is parallel, so
+  /// is the result, and the inner one's iterations must be independent.
+  uint32_t collapse(uint32_t outer, uint32_t inner);
   /// Pushes a loop of independent iterations and constant extent inwards around the innermost statements, past
   /// sequences, allocations and inner loops (unroll-and-jam). Locals that differ between its iterations get a dim.
   void jam(uint32_t loop);
@@ -111,6 +120,7 @@ class Schedule {
   void edit_block(uint32_t id, F f);
   void set_kind(uint32_t loop, tir::LoopKind kind, const char* name);
   void note(std::string line);
+  void add_view(BufferRef view, BufferRef base);
   Stmt fresh_copy(Stmt s, Copies& copies);
   Stmt masked(Stmt s, Var var, Expr condition);
   tir::For made_loop(Var var, Expr extent, Stmt body);

@@ -11,18 +11,26 @@ struct TileShape {
   int64_t vectors = 1;   ///< vectors along the vectorized axis
 };
 
-/// The tile that does most arithmetic for each operand it loads while its accumulators fit in registers, with little
-/// of the axes left over.
+/// The tiles whose accumulators fit in registers and that do the whole work in the fewest cycles.
 ///
 /// \param unrolled, vectorized  extents of the two axes; null: there is no axis to unroll
 TileShape best_tile(const Target& target, Expr unrolled, Expr vectorized, int64_t lanes);
 
-/// Cuts the axis of `loop` into tiles of `factor` and ever smaller ones for what is left. Each part gives the loop
-/// inside of a tile (0: the part's iterations come one by one).
+/// Cuts the axis of `loop` into tiles of `factor` and smaller ones for what is left. Each part gives the loop inside of
+/// a tile (0: the part's iterations come one by one).
 struct AxisPart {
   uint32_t inner = 0;
   Copies copies;  ///< what this part has in place of what was in the body of the axis
 };
 std::vector<AxisPart> cut_axis(Schedule& s, uint32_t loop, int64_t factor);
+
+/// Cuts the axis of `loop` into groups of whole vectors, and what is left into a smaller group; its last vector is
+/// masked or, with Tail::kPeel, left to single elements.
+struct VectorPart {
+  uint32_t group = 0;  ///< the loop over the vectors of a group; 0: one vector
+  uint32_t lanes = 0;  ///< the loop over a vector; 0: single elements
+  Copies copies;       ///< what this part has in place of what was in the body of the axis
+};
+std::vector<VectorPart> cut_vectors(Schedule& s, uint32_t loop, int64_t vectors, int64_t lanes, Tail tail);
 
 }  // namespace relaxc::schedule

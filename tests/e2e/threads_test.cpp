@@ -72,5 +72,41 @@ TEST_CASE("the answer does not depend on who runs the tasks, nor in which order"
   }
 }
 
+/// `*user` threads, which take the tasks in turns.
+int32_t on_threads(void* user, int32_t tasks, Task task, void* arg) {
+  const int count = *static_cast<int*>(user);
+  std::atomic<int32_t> result = RLX_OK;
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < count; ++thread)
+    threads.emplace_back([&, thread] {
+      for (int32_t i = thread; i < tasks; i += count)
+        if (int32_t status = task(arg, i); status != RLX_OK) result = status;
+    });
+  for (std::thread& thread : threads) thread.join();
+  return result;
+}
+
+TEST_CASE("scheduled kernels give the same bits on any number of threads, and share work that is worth it") {
+  driver::Options options;
+  options.cpu = "native";
+  Road road("tests/e2e/programs/shared_work.relax", options);
+  for (int64_t n : {1, 40, 333}) {
+    std::vector<HostTensor> inputs{floats({1, 8, 40, 41}, -9), floats({13, 8, 3, 3}, -2), floats({n, 96}, -3),
+                                   floats({96, 130}, -7)};
+    LoadedModel& model = road.llvm();
+    model.share_tasks(nullptr, nullptr);
+    const auto serial = model.run(inputs);
+    REQUIRE(serial.index() == 0);
+    for (int count : {1, 2, 8}) {
+      model.share_tasks(on_threads, &count);
+      CHECK(model.run(inputs) == serial);
+    }
+    int tasks = 0;
+    model.share_tasks(backwards, &tasks);
+    CHECK(model.run(inputs) == serial);
+    CHECK(tasks >= 2);
+  }
+}
+
 }  // namespace
 }  // namespace relaxc::e2e

@@ -7,6 +7,7 @@
 
 #include "compiler/analysis/pattern.h"
 #include "compiler/schedule/access.h"
+#include "compiler/schedule/independence.h"
 #include "compiler/schedule/schedule.h"
 #include "compiler/tir/evaluator.h"
 #include "compiler/tir/print.h"
@@ -119,6 +120,71 @@ TEST_CASE("reordered, vectorized, unrolled and parallel loops") {
     s.parallel(loops[0]);
   });
   keeps(context, sum(context, n, context.index(6)), [&](Schedule& s) { s.unroll(loops_of(s)[1]); });
+}
+
+TEST_CASE("chunks and joined loops visit every iteration") {
+  arith::Context context;
+  Expr n = context.var("n");
+  for (int64_t size : {1, 2, 5, 16})
+    for (Expr m : {n, context.index(5), context.index(8)})
+      for (size_t which : {0, 1})
+        keeps(context, sum(context, n, m), [&](Schedule& s) {
+          s.bind_axes();
+          uint32_t loop = loops_of(s)[which];
+          s.parallel(loop);
+          uint32_t outer = s.chunk(loop, size);
+          CHECK(s.loop(outer).loop_kind == tir::LoopKind::kParallel);
+        });
+  for (Expr m : {n, context.index(5)})
+    keeps(context, sum(context, n, m), [&](Schedule& s) {
+      auto loops = loops_of(s);
+      s.parallel(loops[0]);
+      s.collapse(loops[0], loops[1]);
+    });
+}
+
+TEST_CASE("a loop of one iteration goes away") {
+  arith::Context context;
+  keeps(context, sum(context, context.var("n"), context.index(1)),
+        [&](Schedule& s) { s.drop_unit_loop(loops_of(s)[1]); });
+}
+
+/// Whether the outermost loop around `body(i)` may run in parallel, when it writes `y`.
+bool is_independent(arith::Context& context, tir::Builder& b, const std::function<tir::Stmt(Expr)>& body) {
+  tir::Stmt loop = b.loop("i", context.var("n"), [&](arith::Var i) { return body(i); });
+  return schedule::has_independent_iterations(loop, *loop.as<tir::For>());
+}
+
+TEST_CASE("iterations that meet are not independent") {
+  arith::Context context;
+  testing::KernelWriter w(context);
+  tir::Builder& b = w.b;
+  Expr n = context.var("n");
+  tir::BufferRef x = w.param("x", {n, n}), y = w.param("y", {n * 8}), place = w.param("place", {n}, DType::i(64));
+  auto zero = w.zero();
+  auto inner = [&](int64_t extent, const std::function<tir::Stmt(Expr)>& body) {
+    return b.loop("j", context.index(extent), [&](arith::Var j) { return body(j); });
+  };
+  auto check = [&](const std::function<tir::Stmt(Expr)>& body) { return is_independent(context, b, body); };
+  CHECK(check([&](Expr i) { return b.store(y, {i}, zero); }));
+  CHECK(check([&](Expr i) { return inner(8, [&](Expr j) { return b.store(y, {i * 8 + j}, zero); }); }));
+  CHECK(check([&](Expr i) { return inner(8, [&](Expr j) { return b.store(y, {j + i * 8}, b.load(x, {i, j})); }); }));
+  // Neighbours overlap, everyone writes one place, or reads what the next one writes.
+  CHECK_FALSE(check([&](Expr i) { return inner(9, [&](Expr j) { return b.store(y, {i * 8 + j}, zero); }); }));
+  CHECK_FALSE(check([&](Expr) { return b.store(y, {b.index(0)}, zero); }));
+  CHECK_FALSE(check([&](Expr i) { return b.store(y, {i}, b.load(y, {i + 1})); }));
+  CHECK_FALSE(check([&](Expr i) { return b.store(y, {arith::floordiv(i, 2)}, zero); }));
+  // Where to write is read from memory.
+  auto read = [&](Expr i) { return arith::cast(DType::index(), b.load(place, {i})); };
+  CHECK_FALSE(check([&](Expr i) { return b.store(y, {read(i)}, zero); }));
+  CHECK_FALSE(check([&](Expr i) { return b.store(y, {i + read(b.index(0))}, zero); }));
+  // A local of the iteration does not matter; one around the loop does.
+  tir::BufferRef local = b.buffer("local", DType::f(32), {}, tir::Scope::kLocal);
+  auto through_local = [&](Expr i) { return b.seq({b.store(local, {}, zero), b.store(y, {i}, b.load(local, {}))}); };
+  CHECK(check([&](Expr i) { return b.alloc(local, through_local(i)); }));
+  CHECK_FALSE(check(through_local));
+  Schedule s(context, b.loop("i", n, [&](arith::Var) { return b.store(y, {b.index(0)}, zero); }));
+  CHECK_THROWS_AS(s.parallel(loops_of(s)[0]), InternalError);
 }
 
 /// The product alone: loops i, j, k and the block.

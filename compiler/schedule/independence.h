@@ -1,0 +1,12 @@
+// independence.h: may the iterations of a loop run at the same time?
+#pragma once
+
+#include "compiler/schedule/access.h"
+
+namespace relaxc::schedule {
+
+/// Whether no iteration of `loop`, which stands in `root`, reads or writes what another one writes; false also where
+/// that cannot be shown. What is allocated in the body belongs to one iteration.
+bool has_independent_iterations(Stmt root, const tir::For& loop);
+
+}  // namespace relaxc::schedule

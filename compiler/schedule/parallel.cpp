@@ -1,0 +1,124 @@
+// parallel.cpp: the rule that shares a kernel's work among cores.
+//
+// The problem: to hand out tasks and wait for them costs a microsecond or two, so a loop is worth sharing only if each
+// task has several microseconds to do; and a model runs dozens of loops one after the other.
+//
+// The method: a static estimate of each outer loop's time. Walking from outside, the first loop with independent
+// iterations and enough work becomes parallel; loops of few iterations are joined with the loop inside of them, and
+// many small iterations are put together in chunks. What is chosen depends on shapes and on the most tasks that the
+// target allows, never on how many threads there are, and an iteration computes what it computed before, so the bits of
+// the result do not depend on them either. Extents that are not known when compiling are taken to be small: that costs
+// parallelism in a few cases, where the opposite would cost time in all runs on small inputs.
+#include <algorithm>
+
+#include "compiler/schedule/independence.h"
+#include "compiler/schedule/rule_parts.h"
+
+namespace relaxc::schedule {
+
+namespace {
+
+/// Nanoseconds of work that make a task: some times what it costs to hand one out (tests/bench measures that).
+constexpr double kTask = 6000;
+/// What a symbolic extent is taken to be.
+constexpr double kUnknownExtent = 16;
+/// Nanoseconds of an access to memory and of another scalar operation or whole vector, on a core of 2.5 GHz whose data
+/// lie in the second level of cache on average.
+constexpr double kAccess = 0.5, kOperation = 0.2, kCall = 3;
+
+/// Nanoseconds of one evaluation of `e`.
+double cost_of(Expr e) {
+  double total = 0;
+  arith::for_each_node(e, [&](Expr node) {
+    if (const auto* load = node.as<arith::Load>())
+      total += load->buffer->scope == tir::Scope::kLocal ? 0 : kAccess;
+    else if (const auto* call = node.as<arith::Call>())
+      total += call->intrinsic == arith::Intrinsic::k_fma ? kOperation : kCall;
+    else if (!node.dtype().is_index() && !arith::operands(node).empty())
+      total += kOperation;
+  });
+  return total;
+}
+
+double extent_of(const tir::For& loop, int64_t lanes) {
+  const int64_t* extent = loop.extent.constant();
+  double count = extent != nullptr ? static_cast<double>(std::max<int64_t>(*extent, 0)) : kUnknownExtent;
+  return loop.loop_kind == tir::LoopKind::kVectorized ? std::max(1.0, count / static_cast<double>(lanes)) : count;
+}
+
+/// Nanoseconds of running `s` once, roughly.
+double cost_of(Stmt s, int64_t lanes) {
+  double total = 0;
+  if (const auto* store = s.as<tir::Store>())
+    total = kOperation + (store->buffer->scope == tir::Scope::kLocal ? 0 : kAccess) + cost_of(store->value);
+  if (const auto* let = s.as<tir::Let>()) total = cost_of(let->value);
+  for (Stmt child : tir::children(s)) total += cost_of(child, lanes);
+  if (const auto* loop = s.as<tir::For>()) total *= extent_of(*loop, lanes);
+  return total;
+}
+
+class Parallel {
+ public:
+  Parallel(Context& context, Stmt body, const Target& target)
+      : s_(context, body), slots_(target.task_slots), lanes_(lanes_of(target, body)) {}
+
+  Stmt run(std::string& trace) {
+    visit(s_.root());
+    trace += s_.trace();
+    return s_.root();
+  }
+
+ private:
+  /// Statements keep their ids while others change, so the walk goes on in the tree with which it began.
+  void visit(Stmt s) {
+    const auto* loop = s.as<tir::For>();
+    if (loop == nullptr) {
+      for (Stmt child : tir::children(s)) visit(child);
+      return;
+    }
+    double total = cost_of(s, lanes_);
+    if (loop->loop_kind != tir::LoopKind::kSerial || total < 2 * kTask) return;
+    if (loop->extent.is_constant(1) || !is_shareable(*loop)) return visit(loop->body);
+    share(*loop, total);
+  }
+
+  bool is_shareable(const tir::For& loop) const {
+    bool allocates = false;  // memory of its own for each iteration would cost more than it gives
+    tir::for_each_stmt(loop.body, [&](Stmt s) {
+      const auto* alloc = s.as<tir::Alloc>();
+      allocates |= alloc != nullptr && alloc->buffer->scope != tir::Scope::kLocal;
+    });
+    return !allocates && has_independent_iterations(s_.root(), loop);
+  }
+
+  void share(const tir::For& first, double total) {
+    uint32_t id = first.id;
+    double count = extent_of(first, 1);
+    s_.parallel(id);
+    for (const auto* inner = first.body.as<tir::For>(); inner != nullptr; inner = inner->body.as<tir::For>()) {
+      bool fixed = first.extent.constant() != nullptr && inner->extent.constant() != nullptr;
+      bool plain = inner->loop_kind == tir::LoopKind::kSerial && !depends_on(inner->extent, first.var);
+      if (!fixed || !plain || count >= 2 * slots_ || total / count < kTask || !is_shareable(*inner)) break;
+      id = s_.collapse(id, inner->id);
+      count *= extent_of(*inner, 1);
+    }
+    double pieces = std::max(2.0, std::min(static_cast<double>(slots_), total / kTask));
+    const int64_t* extent = s_.loop(id).extent.constant();
+    double one = total / count;
+    if (extent != nullptr && count > pieces && pieces < slots_)
+      s_.chunk(id, static_cast<int64_t>((count + pieces - 1) / pieces));
+    else if (extent == nullptr && one < kTask)
+      s_.chunk(id, static_cast<int64_t>(kTask / one + 1));
+  }
+
+  Schedule s_;
+  const int64_t slots_, lanes_;
+};
+
+}  // namespace
+
+Stmt schedule_parallel(Context& context, Stmt body, const Target& target, std::string& trace) {
+  return target.task_slots < 2 || !body ? body : Parallel(context, body, target).run(trace);
+}
+
+}  // namespace relaxc::schedule
