@@ -175,16 +175,18 @@ class Reduction {
         for (const AxisPart& part : rows) add_unrolled(part.inner, copies);
     } else {
       cut_vector(vector_, shape.vectors);
-      std::vector<uint32_t> lanes = lane_loops_, vectors = unrolled_loops_;
+      std::vector<uint32_t> lanes = lane_loops_, groups = group_loops_;
       for (const AxisPart& part : cut_axis(s_, unrolled, shape.unrolled)) {
         add_unrolled(part.inner, {});
         if (part.copies.loops.empty()) continue;
         for (uint32_t loop : lanes) lane_loops_.push_back(part.copies.loops.at(loop));
-        for (uint32_t loop : vectors) unrolled_loops_.push_back(part.copies.loops.at(loop));
+        for (uint32_t loop : groups) group_loops_.push_back(part.copies.loops.at(loop));
       }
     }
     for (uint32_t loop : lane_loops_) s_.vectorize(loop), s_.sink(loop);
-    for (uint32_t loop : unrolled_loops_) s_.unroll(loop), s_.jam(loop);
+    // Vectors innermost: a broadcast is needed once for all of them, and its register is free again.
+    for (uint32_t loop : row_loops_) s_.unroll(loop), s_.jam(loop);
+    for (uint32_t loop : group_loops_) s_.unroll(loop), s_.jam(loop);
     for (const PackedParam& param : packed_) s_.simplify_subscripts(param.packed);
     return !lane_loops_.empty();
   }
@@ -192,14 +194,14 @@ class Reduction {
   void add_unrolled(uint32_t loop, const Copies& copies) {
     if (loop == 0) return;
     auto copy = copies.loops.find(loop);
-    unrolled_loops_.push_back(copy == copies.loops.end() ? loop : copy->second);
+    row_loops_.push_back(copy == copies.loops.end() ? loop : copy->second);
   }
 
   /// Gives the copies that were made of what was inside of the vectorized axis, the original (no copies) first.
   std::vector<Copies> cut_vector(uint32_t loop, int64_t vectors) {
     std::vector<Copies> bodies;
     for (const VectorPart& part : cut_vectors(s_, loop, vectors, lanes_, tail_of(target_))) {
-      if (part.group != 0) unrolled_loops_.push_back(part.group);
+      if (part.group != 0) group_loops_.push_back(part.group);
       if (part.lanes != 0) lane_loops_.push_back(part.lanes);
       bodies.push_back(part.copies);
     }
@@ -364,7 +366,7 @@ class Reduction {
   std::vector<uint32_t> spatial_, reduced_;
   uint32_t vector_ = 0;
   bool in_lanes_ = false;
-  std::vector<uint32_t> lane_loops_, unrolled_loops_;
+  std::vector<uint32_t> lane_loops_, group_loops_, row_loops_;
   std::vector<PackedParam> packed_;
 };
 
