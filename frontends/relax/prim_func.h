@@ -19,6 +19,9 @@ namespace relaxc::frontend {
 /// Reads the function that `definition` is.
 Result<tir::PrimFunc> read_prim_func(ModuleScope& scope, const ast::Stmt& definition);
 
+/// The strides of compact memory, in elements.
+std::vector<arith::Expr> compact_strides(arith::Context& context, const std::vector<arith::Expr>& shape);
+
 /// What a name stands for inside a prim func.
 struct PrimName {
   enum Kind : uint8_t { kPoison, kScalar, kBuffer, kHandle };
@@ -74,7 +77,13 @@ class PrimFuncReader : ScalarReader {
   bool in_some_shape(arith::Expr symbol) const;
 
   // Buffers.
-  struct Description;
+  /// The arguments of a buffer; null: not given.
+  struct Description {
+    Place place;
+    const ast::Expr *shape = nullptr, *dtype = nullptr, *data = nullptr, *strides = nullptr, *elem_offset = nullptr,
+                    *byte_offset = nullptr, *scope = nullptr;
+    uint32_t alignment = 0;
+  };
   Result<tir::BufferRef> buffer_annotation(const ast::Expr& annotation, const std::string& name);
   /// The arguments of T.match_buffer, T.alloc_buffer and kin, from position `first` on.
   Result<Description> describe_buffer(const ast::Expr& call, size_t first, const std::string& callee);

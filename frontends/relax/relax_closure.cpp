@@ -241,13 +241,7 @@ Result<Term> RelaxFunctionReader::invoke_closure(const ast::Expr& e) {
 /// f(x, y), where f is a value.
 Result<Term> RelaxFunctionReader::call_value(const Term& function, const ast::Expr& e) {
   Diagnostics& diag = source_.diag();
-  std::vector<Value*> args;
-  bool ok = true;
-  for (size_t i = 1; i < e.items.size(); ++i) {
-    args.push_back(operand_value(*e.items[i]));
-    ok = ok && args.back() != nullptr;
-  }
-  if (!ok) return diag.failed();
+  RELAXC_TRY(std::vector<Value*> args, positional_arguments(e, 1));
   RELAXC_TRY(Value * callee, as_value(function, e.items[0]->place));
   return call_closure(callee, args, e.place);
 }

@@ -120,19 +120,14 @@ Result<Term> RelaxFunctionReader::call_inplace_packed(const ast::Expr& e) {
   if (e.items.size() < 3)
     return source_.error(e.place, Kind::wrong_arity, "R.call_inplace_packed takes a function and its arguments");
   Result<Term> function = callee(*e.items[1]);
-  std::vector<Value*> args;
-  bool ok = bool(function);
-  for (size_t i = 2; i < e.items.size(); ++i) {
-    args.push_back(operand_value(*e.items[i]));
-    ok = ok && args.back() != nullptr;
-  }
+  Result<std::vector<Value*>> args = positional_arguments(e, 2);
   Result<std::vector<Info>> outputs = output_infos(e, e.items.size());
-  if (!ok || !outputs) return diag.failed();
+  if (!function || !args || !outputs) return diag.failed();
   if (function->kind != Term::kExternal)
     return source_.error(e.items[1]->place, Kind::dtype_mismatch,
                          "R.call_inplace_packed calls an external function; R.call_tir_inplace calls a prim func");
-  RELAXC_TRY(std::vector<int64_t> indices, inplace_indices(e, nullptr, args, *outputs));
-  return call_inplace(function->text, true, std::move(args), std::move(indices), *outputs, e.place);
+  RELAXC_TRY(std::vector<int64_t> indices, inplace_indices(e, nullptr, *args, *outputs));
+  return call_inplace(function->text, true, std::move(*args), std::move(indices), *outputs, e.place);
 }
 
 /// For each output the operand that it takes the place of, or -1; reports what cannot be.

@@ -2,6 +2,7 @@
 //
 // relax_function.cpp has the signature and names, relax_stmt.cpp the statements, relax_region.cpp branches and loops,
 // relax_expr.cpp the expressions, relax_operator.cpp calls of operators, relax_call.cpp calls of functions,
+// relax_call_tir.cpp those of prim funcs, relax_external.cpp those of external functions,
 // relax_closure.cpp nested functions and functions as values, relax_effect.cpp effects and in-place calls,
 // relax_info.cpp annotations.
 #pragma once
@@ -19,6 +20,8 @@ namespace relaxc::frontend {
 /// Reports a device that is no CPU: `R.cpu(0)`, `"llvm:0"`, `I.vdevice("llvm")` are.
 Status check_device(SourceText& source, const ast::Expr& e);
 
+/// The argument at `position`, or one named by any of `names`; null if there is none.
+const ast::Expr* argument(const ast::Expr& e, size_t position, std::initializer_list<std::string_view> names);
 /// The keyword that says what a call gives, in any age of its name: out_ty, ty_args, out_sinfo or sinfo_args.
 const ast::Keyword* result_types(const ast::Expr& call);
 
@@ -225,6 +228,7 @@ class RelaxFunctionReader : ScalarReader {
                          Place place);
   Status check_prim_kinds(const tir::PrimFunc& callee, const std::vector<Value*>& args, size_t outputs,
                           const ast::Expr& list);
+  Result<std::vector<Value*>> positional_arguments(const ast::Expr& e, size_t first);
   Status check_keywords(const ast::Expr& e, const std::vector<std::string>& known);
   Status match_argument(Info param, Info argument, arith::Substitution& symbols, Place place, const std::string& name);
   Term results_of(relax::Op* op) const;

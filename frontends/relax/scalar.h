@@ -92,7 +92,4 @@ class ScalarReader {
   Status expect_arguments(const ast::Expr& e, size_t least, size_t most);
 };
 
-/// The value that a float dtype has as its largest finite one.
-double largest_finite(DType dtype);
-
 }  // namespace relaxc::frontend

@@ -5,6 +5,7 @@
 // upwards and take no notice of the sign.
 #include <algorithm>
 
+#include "compiler/support/dtype_limits.h"
 #include "frontends/onnx/conversion.h"
 #include "frontends/onnx/fold.h"
 #include "frontends/onnx/load.h"
@@ -12,19 +13,10 @@
 namespace relaxc::frontend {
 namespace {
 
-/// The largest finite number of the float8 kinds that have infinities or NaNs to overflow to; nothing for other dtypes.
-std::optional<double> largest_float8(DType dtype) {
-  switch (dtype.code) {
-    case TypeCode::kFloat8E4M3FN:
-      return 448;
-    case TypeCode::kFloat8E4M3FNUZ:
-      return 240;
-    case TypeCode::kFloat8E5M2:
-    case TypeCode::kFloat8E5M2FNUZ:
-      return 57344;
-    default:
-      return std::nullopt;
-  }
+/// Float8 that has infinities or NaNs to overflow to.
+bool overflows(DType dtype) {
+  return dtype.code == TypeCode::kFloat8E4M3FN || dtype.code == TypeCode::kFloat8E4M3FNUZ ||
+         dtype.code == TypeCode::kFloat8E5M2 || dtype.code == TypeCode::kFloat8E5M2FNUZ;
 }
 
 /// The exponent of the float32 nearest to x, moved as the rule says. Infinity and NaN are the NaN.
@@ -142,14 +134,14 @@ Result<Value*> converted(Node& node, Value* x, DType dtype, const ConversionRule
   if (x->dtype().is_float() && dtype.is_integer() && dtype.bits < 8) {
     RELAXC_TRY(x, astype(node, x, DType::i(32)));
   }
-  std::optional<double> largest = largest_float8(dtype);
-  if (largest && rules.saturate) {
+  if (overflows(dtype) && rules.saturate) {
+    double largest = largest_finite(dtype);
     // The limit must be a number of the type that is compared: 448 is more than an int8, or another float8, can hold.
     if (!x->dtype().is_float() || x->dtype().bits <= 8) {
       RELAXC_TRY(x, astype(node, x, DType::f(32)));
     }
-    RELAXC_TRY(x, node.call("maximum", {x, node.scalar(x->dtype(), -*largest)}));
-    RELAXC_TRY(x, node.call("minimum", {x, node.scalar(x->dtype(), *largest)}));
+    RELAXC_TRY(x, node.call("maximum", {x, node.scalar(x->dtype(), -largest)}));
+    RELAXC_TRY(x, node.call("minimum", {x, node.scalar(x->dtype(), largest)}));
   }
   return astype(node, x, dtype);
 }

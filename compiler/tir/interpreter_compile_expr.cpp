@@ -1,0 +1,241 @@
+// interpreter_compile_expr.cpp: nodes of scalar expressions as instructions: which one, by the dtype, and what is
+// wrapped or rounded after it.
+#include <bit>
+#include <cmath>
+
+#include "compiler/arith/math.h"
+#include "compiler/tir/interpreter_compiler.h"
+
+namespace relaxc::tir::interpreter {
+
+using namespace arith;
+
+namespace {
+
+bool is_small(DType dtype) {
+  return dtype.is_float() && dtype.bits < 32;
+}
+bool is_single(DType dtype) {
+  return dtype.is_float() && dtype.bits <= 32;
+}
+bool is_unsigned64(DType dtype) {
+  return dtype == DType::u(64);
+}
+bool needs_wrap(DType dtype) {
+  return dtype.is_integer() && dtype.bits < 64;
+}
+
+/// The float, double or int64 form of an instruction.
+Op pick(DType dtype, Op integer, Op single, Op dbl) {
+  return !dtype.is_float() ? integer : is_single(dtype) ? single : dbl;
+}
+
+}  // namespace
+
+/// Brings the result of arithmetic back into its dtype.
+uint32_t Compiler::fit(size_t level, uint32_t reg, DType dtype) {
+  if (needs_wrap(dtype)) return op(level, Op::kWrap, {reg}, dtype);
+  if (is_small(dtype)) return op(level, Op::kRoundSmall, {reg}, dtype);
+  return reg;
+}
+
+uint32_t Compiler::node(Expr e, size_t level, const std::vector<uint32_t>& in) {
+  return arith::visit(
+      e, [&](const IntImm& n) { return constant({.i = n.value}); },
+      [&](const FloatImm& n) {
+        Register value{};
+        if (n.dtype.bits == 64)
+          value.d = n.value;
+        else
+          value.f = static_cast<float>(n.value);
+        return constant(value);
+      },
+      [&](const VarNode&) -> uint32_t { RELAXC_UNREACHABLE(); }, [&](const Binary& n) { return binary(n, level, in); },
+      [&](const Not&) { return op(level, Op::kNotB, in); }, [&](const Select&) { return op(level, Op::kSelect, in); },
+      [&](const Cast& n) { return cast(n.value.dtype(), n.dtype, level, in[0]); },
+      [&](const Load& n) { return load(n, level); }, [&](const Call& n) { return call(n, level, in); },
+      [&](const Extern& n) { return external(n, level, in); });
+}
+
+uint32_t Compiler::binary(const Binary& n, size_t level, const std::vector<uint32_t>& in) {
+  DType dtype = n.a.dtype();
+  bool big = is_unsigned64(dtype), index = checked_ && dtype.is_index(), un = dtype.is_uint();
+  switch (n.kind) {
+    case ExprKind::kAdd:
+      return fit(level, op(level, pick(dtype, index ? Op::kCheckedAddI : Op::kAddI, Op::kAddF, Op::kAddD), in), dtype);
+    case ExprKind::kSub:
+      return fit(level, op(level, pick(dtype, index ? Op::kCheckedSubI : Op::kSubI, Op::kSubF, Op::kSubD), in), dtype);
+    case ExprKind::kMul:
+      return fit(level, op(level, pick(dtype, index ? Op::kCheckedMulI : Op::kMulI, Op::kMulF, Op::kMulD), in), dtype);
+    case ExprKind::kDiv:
+      return fit(level, op(level, pick(dtype, big ? Op::kDivU : Op::kDivI, Op::kDivF, Op::kDivD), in), dtype);
+    case ExprKind::kMod:
+      return fit(level, op(level, pick(dtype, big ? Op::kModU : Op::kModI, Op::kModF, Op::kModD), in), dtype);
+    case ExprKind::kFloorDiv:
+      return fit(level,
+                 op(level,
+                    pick(dtype,
+                         big  ? Op::kDivU
+                         : un ? Op::kDivI
+                              : Op::kFloorDivI,
+                         Op::kFloorDivF, Op::kFloorDivD),
+                    in),
+                 dtype);
+    case ExprKind::kFloorMod:
+      return fit(level,
+                 op(level,
+                    pick(dtype,
+                         big  ? Op::kModU
+                         : un ? Op::kModI
+                              : Op::kFloorModI,
+                         Op::kFloorModF, Op::kFloorModD),
+                    in),
+                 dtype);
+    case ExprKind::kMin:
+      return op(level, pick(dtype, big ? Op::kMinU : Op::kMinI, Op::kMinF, Op::kMinD), in);
+    case ExprKind::kMax:
+      return op(level, pick(dtype, big ? Op::kMaxU : Op::kMaxI, Op::kMaxF, Op::kMaxD), in);
+    case ExprKind::kEq:
+      return op(level, pick(dtype, Op::kEqI, Op::kEqF, Op::kEqD), in);
+    case ExprKind::kNe:
+      return op(level, pick(dtype, Op::kNeI, Op::kNeF, Op::kNeD), in);
+    case ExprKind::kLt:
+      return op(level, pick(dtype, big ? Op::kLtU : Op::kLtI, Op::kLtF, Op::kLtD), in);
+    case ExprKind::kLe:
+      return op(level, pick(dtype, big ? Op::kLeU : Op::kLeI, Op::kLeF, Op::kLeD), in);
+    case ExprKind::kAnd:
+      return op(level, Op::kAndI, in);
+    case ExprKind::kOr:
+      return op(level, Op::kOrI, in);
+    default:
+      RELAXC_UNREACHABLE("not a binary kind");
+  }
+}
+
+uint32_t Compiler::cast(DType from, DType to, size_t level, uint32_t in) {
+  if (from.is_float()) {
+    bool single = is_single(from);
+    if (to.is_bool()) return op(level, single ? Op::kFToBool : Op::kDToBool, {in});
+    if (!to.is_float()) return op(level, single ? Op::kFToInt : Op::kDToInt, {in}, to);
+    if (to.bits == 64) return single ? op(level, Op::kFToD, {in}) : in;
+    if (!single) return op(level, Op::kDToF, {in}, to);
+    return fit(level, in, to);
+  }
+  bool big = is_unsigned64(from);
+  if (to.is_bool()) return op(level, Op::kNeI, {in, constant({.i = 0})});
+  if (to.is_float()) {
+    if (to.bits == 64) return op(level, big ? Op::kUToD : Op::kIToD, {in});
+    return fit(level, op(level, big ? Op::kUToF : Op::kIToF, {in}), to);
+  }
+  return fit(level, in, to);
+}
+
+uint32_t Compiler::call(const Call& n, size_t level, const std::vector<uint32_t>& in) {
+  DType dtype = n.args[0].dtype();
+  auto real = [&](Op single, Op dbl) {
+    return dtype.is_float() ? fit(level, op(level, is_single(dtype) ? single : dbl, in), dtype) : in[0];
+  };
+  switch (n.intrinsic) {
+    case Intrinsic::k_sqrt:
+      return real(Op::kSqrtF, Op::kSqrtD);
+    case Intrinsic::k_floor:
+      return real(Op::kFloorF, Op::kFloorD);
+    case Intrinsic::k_ceil:
+      return real(Op::kCeilF, Op::kCeilD);
+    case Intrinsic::k_trunc:
+      return real(Op::kTruncF, Op::kTruncD);
+    case Intrinsic::k_round:
+      return real(Op::kRoundF, Op::kRoundD);
+    case Intrinsic::k_fma:
+      return real(Op::kFmaF, Op::kFmaD);
+    case Intrinsic::k_copysign:
+      return real(Op::kCopysignF, Op::kCopysignD);
+    case Intrinsic::k_abs:
+      if (dtype.is_float()) return op(level, is_single(dtype) ? Op::kAbsF : Op::kAbsD, in);
+      return dtype.is_uint() || dtype.is_bool() ? in[0] : fit(level, op(level, Op::kAbsI, in), dtype);
+    case Intrinsic::k_isnan:
+    case Intrinsic::k_isinf: {
+      if (!dtype.is_float()) return constant({.i = 0});
+      bool nan = n.intrinsic == Intrinsic::k_isnan, single = is_single(dtype);
+      return op(level, nan ? (single ? Op::kIsnanF : Op::kIsnanD) : (single ? Op::kIsinfF : Op::kIsinfD), in);
+    }
+    case Intrinsic::k_bitwise_and:
+      return op(level, Op::kAndI, in);
+    case Intrinsic::k_bitwise_or:
+      return op(level, Op::kOrI, in);
+    case Intrinsic::k_bitwise_xor:
+      return op(level, Op::kXorI, in);
+    case Intrinsic::k_bitwise_not:
+      return dtype.is_bool() ? op(level, Op::kNotB, in) : fit(level, op(level, Op::kNotI, in), dtype);
+    case Intrinsic::k_shift_left:
+      return fit(level, op(level, Op::kShiftLeft, in, dtype), dtype);
+    case Intrinsic::k_shift_right:
+      return op(level, dtype.is_uint() ? Op::kShiftRightU : Op::kShiftRightI, in, dtype);
+    case Intrinsic::k_popcount:
+      return fit(level, op(level, Op::kPopcount, in, dtype), n.dtype);
+    case Intrinsic::k_clz:
+      return fit(level, op(level, Op::kClz, in, dtype), n.dtype);
+    case Intrinsic::k_bitcast:
+      return bitcast(dtype, n.dtype, level, in[0]);
+    default:
+      RELAXC_UNREACHABLE(std::string(intrinsic_name(n.intrinsic)) + " has no instruction");
+  }
+}
+
+uint32_t Compiler::external(const Extern& n, size_t level, const std::vector<uint32_t>& in) {
+  CallRecord record{n.name, true, n.dtype, {}};
+  for (size_t i = 0; i < in.size(); ++i) record.args.push_back({false, in[i], n.args[i].dtype(), {}});
+  return add_call(level, Op::kCallExternal, std::move(record));
+}
+
+uint32_t Compiler::bitcast(DType from, DType to, size_t level, uint32_t in) {
+  uint32_t bits = in;
+  if (is_small(from)) bits = op(level, Op::kSmallToBits, {in}, from);
+  if (from == DType::f(32)) bits = op(level, Op::kFToBits, {in});
+  if (from.is_integer() && from.bits < 64) bits = op(level, Op::kWrap, {in}, DType::u(from.bits));
+  if (is_small(to)) return op(level, Op::kBitsToSmall, {bits}, to);
+  if (to == DType::f(32)) return op(level, Op::kBitsToF, {bits});
+  return needs_wrap(to) ? op(level, Op::kWrap, {bits}, to) : bits;
+}
+
+uint32_t Compiler::load(const Load& n, size_t level) {
+  uint32_t base = access(n.buffer, false);
+  // The offset's own nodes are placed by their variables; the load itself stays at `level`.
+  bool lenient = certain_.count(Expr(&n)) == 0;
+  uint32_t at = offset(n.buffer, n.indices);
+  return emit_at(level,
+                 {load_op(n.dtype), lenient, n.dtype, fresh(), base, at, name_.at(n.buffer), size_.at(n.buffer)});
+}
+
+Op Compiler::load_op(DType dtype) {
+  if (is_small(dtype)) return Op::kLoadSmall;
+  if (dtype == DType::f(32)) return Op::kLoadF;
+  bool sign = dtype.is_int();
+  switch (dtype.bytes()) {
+    case 1:
+      return sign ? Op::kLoad8I : Op::kLoad8U;
+    case 2:
+      return sign ? Op::kLoad16I : Op::kLoad16U;
+    case 4:
+      return sign ? Op::kLoad32I : Op::kLoad32U;
+    default:
+      return Op::kLoad64;
+  }
+}
+
+Op Compiler::store_op(DType dtype) {
+  if (is_small(dtype)) return Op::kStoreSmall;
+  if (dtype == DType::f(32)) return Op::kStoreF;
+  switch (dtype.bytes()) {
+    case 1:
+      return Op::kStore8;
+    case 2:
+      return Op::kStore16;
+    case 4:
+      return Op::kStore32;
+    default:
+      return Op::kStore64;
+  }
+}
+
+}  // namespace relaxc::tir::interpreter
