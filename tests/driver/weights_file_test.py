@@ -88,6 +88,37 @@ class WeightsFile(ProgramTest):
         self.assertIn(weights, (self.path / "m.o").read_bytes())
         self.assertNotIn("WEIGHTS_BYTES", (self.path / "m.h").read_text())
 
+    def test_a_shared_file_of_more_than_2_gb(self):
+        far = (1 << 31) + 4096
+        with open(self.path / "w.bin", "wb") as file:  # nearly all of it is a hole
+            file.write(struct.pack("<8f", *range(1, 9)))
+            file.seek(far)
+            file.write(struct.pack("<8f", *range(1, 17, 2)))
+        tensors = [wire.external_tensor("w", (8,), "w.bin", length=32),
+                   wire.external_tensor("v", (8,), "w.bin", offset=far, length=32)]
+        nodes = [wire.node("Add", ["x", "w"], ["t"]), wire.node("Mul", ["t", "v"], ["y"])]
+        ends = [wire.value_info("x", (8,))], [wire.value_info("y", (8,))]
+        self.write("far.onnx", wire.model(nodes, *ends, tensors))
+        self.compiles("far.onnx", "-o", "m.o", "--weights", "m.bin")
+        self.assertEqual(self.run_with("m.o", "m.bin"), ["0", "0", "0", "132", "132"])
+        for v, text in ((wire.external_tensor("v", (8,), "w.bin", offset=far + 1, length=32), "which has only"),
+                        (wire.external_tensor("v", (8,), "w.bin", offset=1 << 63, length=32), "which has only"),
+                        (wire.external_tensor("v", (8,), "w.bin", offset=far, length=28), "need 32"),
+                        (wire.external_tensor("v", (8,), "w.bin", offset="-4"), "no byte count")):
+            self.write("far.onnx", wire.model(nodes, *ends, [tensors[0], v]))
+            self.refuses(1, text, "far.onnx", "-o", "k.o")
+
+    def test_transposes_are_made_while_weights_are_written(self):
+        rows, columns = 160, 120
+        values = [float(i % 251) for i in range(rows * columns)]
+        self.write("t.onnx", wire.model(
+            [wire.node("Transpose", ["w"], ["wt"]), wire.node("Add", ["x", "wt"], ["y"])],
+            [wire.value_info("x", (columns, rows))], [wire.value_info("y", (columns, rows))],
+            [wire.tensor("w", (rows, columns), struct.pack(f"<{len(values)}f", *values))]))
+        self.compiles("t.onnx", "-o", "t.o", "--weights", "t.bin")
+        turned = [values[r * columns + c] for c in range(columns) for r in range(rows)]
+        self.assertEqual((self.path / "t.bin").read_bytes()[HEADER:], struct.pack(f"<{len(turned)}f", *turned))
+
     def test_wrong_files(self):
         self.compiles("other.onnx", "-o", "m.o", "--weights", "other.bin")
         self.compiles("net.onnx", "-O0", "-o", "m.o", "--weights", "flags.bin")

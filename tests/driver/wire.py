@@ -50,9 +50,11 @@ def tensor(name, dims, data, dtype=FLOAT):
     return fields(1, dims) + field(2, dtype) + field(8, name) + field(9, data)
 
 
-def external_tensor(name, dims, location, dtype=FLOAT):
+def external_tensor(name, dims, location, dtype=FLOAT, **more):
+    """`more`: offset, length."""
+    entries = {"location": location, **{key: str(value) for key, value in more.items()}}
     return (fields(1, dims) + field(2, dtype) + field(8, name) +
-            field(13, field(1, "location") + field(2, location)) + field(14, 1))
+            fields(13, [field(1, key) + field(2, value) for key, value in entries.items()]) + field(14, 1))
 
 
 def model(nodes, inputs, outputs, initializers=(), opset=13):

@@ -3,9 +3,14 @@
 // The operator's own definition is run through the Evaluator, so a folded value has the bits that the kernel would have
 // computed. A budget keeps a ConstantOfShape of a gigabyte from being stored: a result may be at most 64 KiB, or not
 // larger than what it replaces.
+//
+// A transpose of more than that is not run: models of gigabytes have many, and the results would all be held until they
+// are written. It becomes a constant whose bytes are made then. A constant that others use in its own order would be in
+// the object twice, so that one keeps its transpose.
 #include <algorithm>
 
 #include "compiler/relax/builder.h"
+#include "compiler/transform/graph/late_transpose.h"
 #include "compiler/transform/passes.h"
 
 namespace relaxc {
@@ -76,13 +81,36 @@ bool fold(Module& module, PassContext& context, Op& op) {
   return true;
 }
 
+bool is_large_transpose(const Op& op, int64_t budget) {
+  if (op.kind != OpKind::kOperator || !op.is("permute_dims")) return false;
+  const Value* operand = op.operand(0);
+  return is_constant(operand) && operand->uses().size() == 1 && operand->op->constant->byte_size() > budget;
+}
+
+void transpose_late(Module& module, PassContext& context, Op& op) {
+  ConstantRef source = op.operand(0)->op->constant;
+  size_t rank = source->shape().size();
+  std::vector<size_t> order;
+  for (int64_t axis : op.attrs.ints("axes"))
+    order.push_back(static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(rank) : axis));
+  for (size_t i = rank; order.size() < rank; --i) order.push_back(i - 1);  // no axes: reversed
+  GraphBuilder builder(module, context.ops, &op, context.diag);
+  op.result()->replace_all_uses_with(builder.constant(late_transpose(source, order), op.result()->name));
+}
+
 }  // namespace
 
 Result<Changed> fold_constants(relax::Module& module, PassContext& context) {
   Changed changed = Changed::kNo;
   for (Function* function : module.functions())
-    for (Op* op : ops_of(function->body(), true))
+    for (Op* op : ops_of(function->body(), true)) {
+      if (is_large_transpose(*op, context.option(kFoldBudget))) {
+        transpose_late(module, context, *op);
+        changed = Changed::kYes;
+        continue;
+      }
       if (foldable(*op, context.option(kFoldBudget)) && fold(module, context, *op)) changed = Changed::kYes;
+    }
   return changed == Changed::kYes ? dead_code(module, context) : changed;
 }
 
