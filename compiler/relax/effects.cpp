@@ -77,6 +77,31 @@ Effects::Effects(const Module& module) : module_(module) {
   }
 }
 
+static Info impure(Context& context, Info info) {
+  if (const auto* callable = info->as<CallableInfo>())
+    return callable_info(context, callable->symbols, callable->params, callable->result, false);
+  const auto* tuple = info->as<TupleInfo>();
+  if (tuple == nullptr) return info;
+  std::vector<Info> fields;
+  for (Info field : tuple->fields) fields.push_back(impure(context, field));
+  return tuple_info(context, std::move(fields));
+}
+
+void Effects::write_types(Module& module) const {
+  if (closures_.empty()) return;
+  auto write = [&](Value* value) {
+    if (closures_.count(value) != 0) value->info = impure(module.context(), value->info);
+  };
+  for (Function* function : module.functions()) {
+    for (Value* argument : function->body().arguments) write(argument);
+    for (Op* op : ops_of(function->body(), true)) {
+      for (Value* result : op->results) write(result);
+      for (Region* region : op->regions)
+        for (Value* argument : region->arguments) write(argument);
+    }
+  }
+}
+
 bool Effects::mark(const Value* value) {
   bool may_hold = holds_callable(value->info) || value->info->kind == InfoKind::kObject;
   return may_hold && closures_.insert(value).second;

@@ -34,6 +34,8 @@ class Effects {
   bool of_function(const std::string& name) const { return functions_.count(name) != 0; }
   /// As has_effect(), and the op may call what has one, or one in its regions may.
   bool of_op(const Op& op) const;
+  /// Makes the types of values of `module`, which this was made of, say which functions may have an effect.
+  void write_types(Module& module) const;
 
  private:
   bool flow(const Op& op);

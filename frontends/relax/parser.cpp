@@ -212,8 +212,8 @@ class ModuleReader {
   std::vector<std::unique_ptr<RelaxFunctionReader>> readers_;
 };
 
-/// Calls in dataflow blocks of functions with effects, which are known when all bodies are.
-Status check_purity(const relax::Module& module, Diagnostics& diag) {
+/// Calls in dataflow blocks of functions with effects, which are known when all bodies are; types say it then.
+Status check_purity(relax::Module& module, Diagnostics& diag) {
   relax::Effects effects(module);
   bool ok = true;
   for (const relax::Function* function : module.functions())
@@ -226,6 +226,7 @@ Status check_purity(const relax::Module& module, Diagnostics& diag) {
       ok = false;
     }
   if (!ok) return diag.failed();
+  effects.write_types(module);
   return Done{};
 }
 
