@@ -2,7 +2,7 @@
 // row, one on the right a column, and the dim added for it goes again.
 //
 // One reduce block, the sum in ascending k. Narrow floats are summed in float32. `out_dtype` lets int8 operands give an
-// int32 product: they are widened before they are multiplied.
+// int32 product: they are widened before they are multiplied, so one of them may be uint8.
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/shape.h"
 
@@ -30,7 +30,10 @@ InferResult infer(InferContext& c) {
   Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* a, c.tensor(0));
   RELAXC_TRY(const TensorInfo* b, c.tensor(1));
-  if (a->dtype != b->dtype || !is_number(*a->dtype))
+  RELAXC_TRY(DType dtype, out_dtype(c, *a->dtype));
+  auto is_byte = [](DType d) { return d.is_integer() && d.bits == 8; };
+  bool bytes = is_byte(*a->dtype) && is_byte(*b->dtype) && dtype == DType::i(32);
+  if ((a->dtype != b->dtype && !bytes) || !is_number(*a->dtype))
     return c.error(Kind::dtype_mismatch, "'matmul' of {} and {}", to_string(*a->dtype), to_string(*b->dtype));
   if (a->ndim == 0 || b->ndim == 0) return c.error(Kind::rank_mismatch, "'matmul' takes no scalars");
   Expr inner_a = a->shape->back(), inner_b = b->ndim == 1 ? (*b->shape)[0] : (*b->shape)[b->shape->size() - 2];
@@ -41,7 +44,6 @@ InferResult infer(InferContext& c) {
   RELAXC_TRY(Dims shape, broadcast_dims(c, leading(*a->shape, 2), leading(*b->shape, 2)));
   if (a->ndim > 1) shape.push_back((*a->shape)[a->shape->size() - 2]);
   if (b->ndim > 1) shape.push_back(b->shape->back());
-  RELAXC_TRY(DType dtype, out_dtype(c, *a->dtype));
   return one(tensor_info(c.context, std::move(shape), dtype));
 }
 

@@ -17,6 +17,7 @@ constexpr Pass kCompile[] = {
     {.name = "split_tuples", .run = split_tuples, .needs = kTyped},
     {.name = "expand_ops", .run = expand_ops, .needs = kTyped},
     {.name = "canonicalize", .run = canonicalize, .needs = kTyped, .opt_level = 1},
+    {.name = "recognize_quantization", .run = recognize_quantization, .needs = kTyped, .opt_level = 1},
     {.name = "fold_constants",
      .run = fold_constants,
      .needs = kTyped,

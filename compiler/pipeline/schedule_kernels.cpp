@@ -92,7 +92,8 @@ class Scheduling {
     auto apply = [packing = one.packing, bytes = dtype.bytes()](std::span<const std::byte> from) {
       return packing.apply(from, bytes);
     };
-    made = ConstantData::transformed(dtype, one.packing.packed_shape(), source, {one.packing.description(), apply});
+    made = ConstantData::transformed(one.packing.packed_dtype(dtype), one.packing.packed_shape(), source,
+                                     {one.packing.description(), apply});
     return made;
   }
 

@@ -16,11 +16,27 @@ std::vector<int64_t> Packing::packed_shape() const {
 }
 
 std::string Packing::description() const {
-  return fmt::format("pack [{}] in panels of {} along {}, order {}", fmt::join(shape, ", "), panel, axis,
+  std::string words = words_axis < 0 ? "" : fmt::format(" of words along {}", words_axis);
+  return fmt::format("pack [{}]{} in panels of {} along {}, order {}", fmt::join(shape, ", "), words, panel, axis,
                      fmt::join(order, " "));
 }
 
+/// The same tensor with four neighbours along `words_axis` in one element, the first in the lowest byte.
+std::vector<std::byte> Packing::as_words(std::span<const std::byte> bytes) const {
+  size_t inner = 1, count = bytes.size() / 4;
+  for (size_t i = static_cast<size_t>(words_axis) + 1; i < shape.size(); ++i) inner *= static_cast<size_t>(shape[i]);
+  std::vector<std::byte> out(bytes.size());
+  for (size_t i = 0; i < count; ++i)
+    for (size_t byte = 0; byte < 4; ++byte) out[i * 4 + byte] = bytes[(i / inner * 4 + byte) * inner + i % inner];
+  return out;
+}
+
 std::vector<std::byte> Packing::apply(std::span<const std::byte> bytes, int64_t element_bytes) const {
+  if (words_axis >= 0) {
+    Packing of_words = *this;
+    of_words.words_axis = -1;
+    return of_words.apply(as_words(bytes), 4);
+  }
   std::vector<int64_t> stride(shape.size(), 1), dims = packed_shape();
   for (size_t i = shape.size() - 1; i-- > 0;) stride[i] = stride[i + 1] * shape[i + 1];
   size_t size = static_cast<size_t>(element_bytes);

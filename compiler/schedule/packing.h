@@ -19,11 +19,19 @@ struct Packing {
   size_t axis = 0;
   int64_t panel = 1;
   std::vector<size_t> order;  ///< the other axes, outermost first
+  /// Four bytes that stand side by side along this axis are one int32 element: `shape` counts words along it. -1: no.
+  int64_t words_axis = -1;
 
   std::vector<int64_t> packed_shape() const;
   /// Unique for one way of packing: "pack [64, 3, 3, 3] in panels of 14 along 0, order 2 3 1".
   std::string description() const;
+  /// `element_bytes`: of the source, which are 1 where words are made.
   std::vector<std::byte> apply(std::span<const std::byte> bytes, int64_t element_bytes) const;
+  /// The packed tensor's dtype.
+  DType packed_dtype(DType source) const { return words_axis < 0 ? source : DType::i(32); }
+
+ private:
+  std::vector<std::byte> as_words(std::span<const std::byte> bytes) const;
 };
 
 /// A kernel's parameter that is to be packed, and what it has become.

@@ -45,8 +45,9 @@ class Reduction {
     fuse_neighbours(s_, spatial_);
     fuse_neighbours(s_, reduced_);
     if (!update_of(store())) return false;
+    use_dot_products();
     s_.stage_loads(block_, 0);
-    return choose() && (in_lanes_ ? reduce_lanes() : tile());
+    return choose() && (in_lanes_ ? words_ == nullptr && reduce_lanes() : tile());
   }
 
   Stmt root() const { return s_.root(); }
@@ -77,6 +78,17 @@ class Reduction {
       s_.drop_unit_loop(loops[i]);
       loops.erase(loops.begin() + static_cast<std::ptrdiff_t>(i));
     }
+  }
+
+  /// Products of bytes are summed four at a time where one operand is a constant that can be packed for it.
+  void use_dot_products() {
+    uint32_t last = reduced_.back();
+    std::optional<WordsOf> of = s_.can_tensorize_dot4(block_, last);
+    if (!of) return;
+    const auto& constants = group_.constants;
+    if (std::find(constants.begin(), constants.end(), original(of->buffer)) == constants.end()) return;
+    words_of_ = {original(of->buffer), of->axis};
+    words_ = s_.tensorize_dot4(block_, last);
   }
 
   // ---- choosing axes
@@ -188,7 +200,7 @@ class Reduction {
     for (uint32_t loop : row_loops_) s_.unroll(loop), s_.jam(loop);
     for (uint32_t loop : group_loops_) s_.unroll(loop), s_.jam(loop);
     for (const PackedParam& param : packed_) s_.simplify_subscripts(param.packed);
-    return !lane_loops_.empty();
+    return !lane_loops_.empty() && words_are_packed();
   }
 
   void add_unrolled(uint32_t loop, const Copies& copies) {
@@ -299,12 +311,16 @@ class Reduction {
 
   // ---- packed constants
 
+  bool is_packable(BufferRef buffer) const {
+    const auto& constants = group_.constants;
+    return buffer == words_ || std::find(constants.begin(), constants.end(), buffer) != constants.end();
+  }
+
   /// The dim of a constant along which panels for `var` can be made: one that `var` alone subscripts, in a constant
   /// that is read at one place.
   std::optional<size_t> packable_axis(const Access& access, Var var) const {
     BufferRef base = original(access.buffer);
-    const auto& constants = group_.constants;
-    if (access.is_store || std::find(constants.begin(), constants.end(), base) == constants.end()) return {};
+    if (access.is_store || !is_packable(base)) return {};
     std::optional<size_t> axis;
     for (size_t i = 0; i < access.indices.size(); ++i) {
       if (access.buffer->shape[i].constant() == nullptr) return {};
@@ -320,6 +336,11 @@ class Reduction {
     return alone ? axis : std::nullopt;
   }
 
+  bool words_are_packed() const {
+    return words_ == nullptr || std::any_of(packed_.begin(), packed_.end(),
+                                            [&](const PackedParam& one) { return one.param == words_of_.buffer; });
+  }
+
   void pack_along(uint32_t loop, int64_t panel) {
     if (panel < 2) return;
     Var var = s_.loop(loop).var;
@@ -327,7 +348,11 @@ class Reduction {
     for_each_access(s_.loop(reduced_[0]).body, [&](const Access& access) {
       auto axis = packable_axis(access, var);
       if (!axis || found || access.indices.size() < 2) return;
-      found = PackedParam{original(access.buffer), access.buffer, {{}, *axis, panel, {}}};
+      found = PackedParam{original(access.buffer), access.buffer, {{}, *axis, panel, {}, -1}};
+      if (access.buffer == words_) {
+        found->param = words_of_.buffer;
+        found->packing.words_axis = static_cast<int64_t>(words_of_.axis);
+      }
       for (Expr dim : access.buffer->shape) found->packing.shape.push_back(*dim.constant());
       // Axes of the reduction come last, in the order of its loops.
       std::vector<std::pair<std::ptrdiff_t, size_t>> others;
@@ -368,6 +393,8 @@ class Reduction {
   bool in_lanes_ = false;
   std::vector<uint32_t> lane_loops_, group_loops_, row_loops_;
   std::vector<PackedParam> packed_;
+  BufferRef words_ = nullptr;  ///< what dot products read in place of words_of_
+  WordsOf words_of_;
 };
 
 }  // namespace

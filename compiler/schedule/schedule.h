@@ -12,6 +12,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,12 @@ struct Copies {
 struct SplitLoops {
   uint32_t outer = 0, inner = 0, tail = 0;
   Copies copies;  ///< what the tail has in place of what is in the body
+};
+
+/// The operand of which tensorize_dot4 makes words, and along which axis.
+struct WordsOf {
+  BufferRef buffer = nullptr;
+  size_t axis = 0;
 };
 
 class Schedule {
@@ -99,6 +106,12 @@ class Schedule {
   void stage_loads(uint32_t block, uint32_t loop);
   /// a * b + c with one rounding, where the block adds a product to its own element. Changes bits.
   void use_fma(uint32_t block);
+  /// Steps of four of the reduction over `loop`, whose extent is a multiple of four, become one dot product of bytes:
+  /// own += i32(a[…, k]) * i32(b[…, k, …]) with a uint8 and b int8. Words of b along its axis at k take the place of b;
+  /// the caller provides them. Exact: sums of int32 may be done in any order. Needs can_tensorize_dot4.
+  BufferRef tensorize_dot4(uint32_t block, uint32_t loop);
+  /// Whether it can be done, and then of which buffer and axis words are wanted.
+  std::optional<WordsOf> can_tensorize_dot4(uint32_t block, uint32_t loop) const;
   /// A reduction over `loop` into one element becomes `lanes` partial reductions in a local, which are then joined
   /// pairwise. Changes the order of the reduction: the block must carry the annotation `reassociate`.
   /// What does not fill `lanes` iterations is done in steps of `vector` lanes, and one by one.

@@ -42,6 +42,9 @@ Result<Changed> common_subexpressions(relax::Module&, PassContext&);
 Result<Changed> hoist_invariants(relax::Module&, PassContext&);
 /// Evaluates operators whose operands are all constant, within a size budget.
 Result<Changed> fold_constants(relax::Module&, PassContext&);
+/// Turns products of quantized tensors by constant weights into sums of products of bytes. Results differ from those
+/// of exact arithmetic on the stored integers by at most one quantum. Needs kTyped.
+Result<Changed> recognize_quantization(relax::Module&, PassContext&);
 /// Removes operations whose results nobody uses, and private functions that nobody calls.
 Result<Changed> dead_code(relax::Module&, PassContext&);
 /// Turns every operator that has a kernel into a call_tir of its definition. Gives kLegal.

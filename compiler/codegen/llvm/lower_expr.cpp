@@ -57,6 +57,10 @@ Lanes FunctionLowering::compute(Expr e) {
             },
             [&] { return value(n.b); }, n.dtype);
       },
+      [&](const arith::Add& n) {
+        std::optional<Lanes> out = dot(n);
+        return out ? *out : binary(n);
+      },
       [&](const arith::Binary& n) {
         bool divides = n.kind == ExprKind::kFloorDiv || n.kind == ExprKind::kFloorMod;
         return divides && n.dtype.is_index() ? divide_index(n, e) : binary(n);

@@ -8,9 +8,11 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
+#include "compiler/arith/dot.h"
 #include "compiler/arith/facts.h"
 #include "compiler/codegen/llvm/lower.h"
 
@@ -107,6 +109,16 @@ class FunctionLowering {
   Lanes lazily(arith::Expr condition, const std::function<Lanes()>& then_value,
                const std::function<Lanes()>& else_value, DType dtype);
   bool must_be_lazy(arith::Expr e) const;
+
+  // lower_dot.cpp: sums of products of bytes
+  struct DotIntrinsics {
+    llvm::Intrinsic::ID whole = 0;  ///< four products added to a sum
+    llvm::Intrinsic::ID pairs = 0;  ///< two products of 16-bit numbers and their sum
+  };
+  DotIntrinsics dot_intrinsics() const;
+  std::optional<Lanes> dot(const arith::Binary& e);  ///< nothing: not of that form, or not by an instruction
+  llvm::Value* dot_of_pairs(llvm::Intrinsic::ID multiply_add, llvm::Value* a, llvm::Value* b);
+
   Lanes apply(const std::vector<Lanes>& operands, const std::vector<DType>& dtypes,
               const std::function<llvm::Value*(const std::vector<llvm::Value*>&)>& f);
   llvm::Value* widened(Lanes value, DType dtype);

@@ -21,12 +21,15 @@ struct Abilities {
   bool fma = false;       ///< fused multiply-add of float and double
   bool half = false;      ///< conversion between half and float
   bool rounding = false;  ///< floor, ceil, trunc, round-to-even
+  /// x86: vpdpbusd on 512 bits; on 256 and 128; pmaddwd on 512, 256, 128.
+  bool dot512 = false, dot256 = false, pairs512 = false, pairs256 = false, pairs128 = false;
 };
 
 class Numeric {
  public:
   Numeric(llvm::IRBuilder<>& builder, Abilities abilities) : b_(builder), abilities_(abilities) {}
 
+  const Abilities& abilities() const { return abilities_; }
   llvm::Type* register_type(DType dtype) const;
   llvm::Type* memory_type(DType dtype) const;
   llvm::Value* constant(DType dtype, int64_t value) const;

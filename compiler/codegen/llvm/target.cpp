@@ -192,6 +192,11 @@ Abilities abilities_of(const Target& target, const llvm::TargetMachine& machine)
   out.fma = target.has_fma;
   out.half = triple.isAArch64() || (triple.isX86() && info.checkFeatures("+f16c"));
   out.rounding = triple.isAArch64() || (triple.isX86() && info.checkFeatures("+sse4.1"));
+  if (!triple.isX86()) return out;
+  auto has = [&](const char* features) { return info.checkFeatures(features); };
+  out.dot512 = has("+avx512vnni");
+  out.dot256 = has("+avxvnni") || has("+avx512vnni,+avx512vl");
+  out.pairs512 = has("+avx512bw"), out.pairs256 = has("+avx2"), out.pairs128 = has("+sse2");
   return out;
 }
 

@@ -14,6 +14,7 @@ std::vector<int64_t> filled(const std::vector<int64_t>& values, size_t count, in
 }
 
 relaxc::Status check_list(InferContext& c, std::string_view name, size_t spatial, bool pads) {
+  if (!c.op.attrs.has(name)) return Done{};
   const auto& values = c.op.attrs.ints(name);
   bool fits = values.size() <= 1 || values.size() == spatial || (pads && values.size() == 2 * spatial);
   if (!fits)
@@ -32,7 +33,8 @@ Windows windows_of(const Op& op, size_t spatial, std::vector<int64_t> kernel) {
   w.kernel = std::move(kernel);
   w.strides = filled(op.attrs.ints("strides"), spatial, 1);
   w.dilations = filled(op.attrs.ints("dilation"), spatial, 1);
-  std::vector<int64_t> pads = filled(op.attrs.ints("padding"), spatial, 0);
+  std::vector<int64_t> pads(2 * spatial, 0);  // what takes no padding has none
+  if (op.attrs.has("padding")) pads = filled(op.attrs.ints("padding"), spatial, 0);
   w.pad_begin.assign(pads.begin(), pads.begin() + static_cast<std::ptrdiff_t>(spatial));
   w.pad_end.assign(pads.end() - static_cast<std::ptrdiff_t>(spatial), pads.end());
   return w;

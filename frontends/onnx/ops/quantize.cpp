@@ -43,10 +43,18 @@ Result<Value*> spread(Node& node, Value* parameter, Value* x, int64_t axis, int6
   return reshape(node, parameter, std::move(shape));
 }
 
+/// A scale or zero point as the operators of quantization take it: one number, or a list along the axis.
+bool is_plain(const Value* parameter) {
+  return parameter == nullptr || parameter->shape().size() < 2;
+}
+
 /// (x - zero) * scale.
 Result<Value*> dequantized(Node& node, Value* x, Value* scale, Value* zero, int64_t axis, int64_t block) {
   Diagnostics& diag = node.diag;
-  DType dtype = scale->dtype();
+  DType dtype = scale->dtype(), stored = x->dtype();
+  bool integer = stored.is_integer() && (stored.bits <= 16 || stored == DType::i(32));
+  if (integer && block == 0 && is_plain(scale) && is_plain(zero) && (zero == nullptr || zero->dtype() == stored))
+    return node.call("dequantize", {x, scale, zero}, {{"axis", axis}});
   RELAXC_TRY(Value * factor, spread(node, scale, x, axis, block));
   if (zero != nullptr) {
     RELAXC_TRY(zero, spread(node, zero, x, axis, block));
@@ -96,6 +104,8 @@ Result<Value*> quantized(Node& node, Value* x, Value* scale, Value* zero, DType 
   DType compute = DType::f(32);
   RELAXC_TRY(x, astype(node, x, compute));
   RELAXC_TRY(scale, astype(node, scale, compute));
+  if (range && block == 0 && is_plain(scale) && is_plain(zero) && (zero == nullptr || zero->dtype() == dtype))
+    return node.call("quantize", {x, scale, zero}, {{"axis", axis}, {"out_dtype", dtype}});
   RELAXC_TRY(Value * divisor, spread(node, scale, x, axis, block));
   if (!range) return quantized_float(node, x, divisor, dtype);
   RELAXC_TRY(Value * y, node.call("divide", {x, divisor}));

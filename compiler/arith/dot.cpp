@@ -1,0 +1,43 @@
+// dot.cpp: see dot.h.
+#include "compiler/arith/dot.h"
+
+namespace relaxc::arith {
+namespace {
+
+/// Byte `i` of a word, with its sign.
+Expr signed_byte(Expr word, int64_t i) {
+  Context& context = word.context();
+  Expr top = i == 3 ? word : call(Intrinsic::k_shift_left, {word, context.imm(word.dtype(), 24 - 8 * i)});
+  return call(Intrinsic::k_shift_right, {top, context.imm(word.dtype(), 24)});
+}
+
+bool is_unsigned_byte(Expr e) {
+  const auto* cast = e.as<Cast>();
+  return cast != nullptr && cast->dtype == DType::i(32) && cast->value.dtype() == DType::u(8);
+}
+
+}  // namespace
+
+Expr dot4(const Dot4& dot) {
+  auto product = [&](size_t i) { return dot.a[i] * signed_byte(dot.b, static_cast<int64_t>(i)); };
+  return (product(0) + product(1)) + (product(2) + product(3));
+}
+
+std::optional<Dot4> as_dot4(Expr e) {
+  const auto* sum = e.as<Add>();
+  if (sum == nullptr || e.dtype() != DType::i(32)) return std::nullopt;
+  const auto *low = sum->a.as<Add>(), *high = sum->b.as<Add>();
+  if (low == nullptr || high == nullptr) return std::nullopt;
+  std::array<const Mul*, 4> products{low->a.as<Mul>(), low->b.as<Mul>(), high->a.as<Mul>(), high->b.as<Mul>()};
+  Dot4 dot;
+  for (size_t i = 0; i < 4; ++i) {
+    if (products[i] == nullptr || !is_unsigned_byte(products[i]->a)) return std::nullopt;
+    dot.a[i] = products[i]->a;
+  }
+  const auto* last = products[3]->b.as<Call>();
+  if (last == nullptr || last->intrinsic != Intrinsic::k_shift_right) return std::nullopt;
+  dot.b = last->args[0];
+  return dot4(dot) == e ? std::optional(dot) : std::nullopt;
+}
+
+}  // namespace relaxc::arith

@@ -1,0 +1,89 @@
+// conv_integer.cpp: sums of products of bytes over windows, in int32.
+//
+// Channels come last, in data [N, spatial…, C] and in weights [window…, C/groups, O]: then the four neighbours that a
+// dot-product instruction multiplies lie side by side, and the output channels of a weight fill vector lanes. There is
+// no padding, because what pads a quantized tensor is its zero point, which is data: pad it before. Zero points are
+// not known here either; passes subtract what they contribute. Every sum is exact (it wraps beyond 2^31, which takes
+// windows of 65,000 elements).
+#include "compiler/ops/common/element.h"
+#include "compiler/ops/common/window.h"
+
+namespace relaxc::ops {
+namespace {
+
+constexpr OperandDef kOperands[] = {{"x"}, {"weight"}};
+constexpr AttrDef kAttrs[] = {kStrides, kDilations, {"groups", AttrType::kInt, false, "1"}};
+
+bool is_byte(DType dtype) {
+  return dtype.is_integer() && dtype.bits == 8;
+}
+
+InferResult infer(InferContext& c) {
+  Diagnostics& diag = c.diag;
+  RELAXC_DO(expect_dtype(c, 0, is_byte, "int8 or uint8"));
+  RELAXC_DO(expect_dtype(c, 1, is_byte, "int8 or uint8"));
+  RELAXC_TRY(const TensorInfo* data, c.tensor(0));
+  RELAXC_TRY(const TensorInfo* filter, c.tensor(1));
+  if (data->ndim < 3 || data->ndim > 5 || filter->ndim != data->ndim)
+    return c.error(Kind::rank_mismatch, "'{}' takes data and weights of 3 to 5 dims alike, found {} and {}",
+                   c.op.def->name, data->ndim, filter->ndim);
+  int64_t groups = c.op.attrs.integer("groups");
+  if (groups < 1) return c.error(Kind::invalid_attribute, "'{}' in {} groups", c.op.def->name, groups);
+  const Dims &x = *data->shape, &weight = *filter->shape;
+  size_t spatial = x.size() - 2;
+  RELAXC_TRY(Windows w, read_windows(c, spatial, {}));
+  RELAXC_DO(require_equal(c, x.back(), weight[spatial] * groups, "channels"));
+  if (groups > 1)
+    RELAXC_DO(c.require(
+        arith::eq(arith::floormod(weight.back(), c.context.index(groups)), 0), kDerivedDim, c.context.index(groups),
+        weight.back(),
+        fmt::format("'{}': {} output channels in {} groups", c.op.def->name, to_string(weight.back()), groups)));
+  Dims shape{x[0]};
+  for (size_t k = 0; k < spatial; ++k) {
+    RELAXC_DO(require_window(c, x[k + 1], weight[k], w, k));
+    shape.push_back(arith::simplify(window_count(x[k + 1], weight[k], w, k, false), c.facts));
+  }
+  shape.push_back(weight.back());
+  return one(tensor_info(c.context, std::move(shape), DType::i(32)));
+}
+
+Stmt define(DefineContext& d) {
+  BufferRef x = d.input(0), weight = d.input(1);
+  size_t spatial = x->shape.size() - 2;
+  int64_t groups = d.attrs().integer("groups");
+  Windows w = windows_of(d.op, spatial, {});
+  Expr inputs = weight->shape[spatial];
+  bool one_input = inputs.is_constant(1);  // a loop over it would only be in the way
+  Dims reduced(weight->shape.begin(), weight->shape.begin() + static_cast<std::ptrdiff_t>(spatial));
+  if (!one_input) reduced.push_back(inputs);
+  Expr outputs = arith::simplify(arith::floordiv(weight->shape.back(), groups));
+  DType i32 = DType::i(32);
+  auto add_product = [&](Expr sum, const Indices& i, const Indices& r) {
+    Expr channel = one_input ? d.builder.index(0) : r.back();
+    Expr group = outputs.is_constant(1) ? i.back() : arith::floordiv(i.back(), outputs);
+    Indices data{i[0]}, filter;
+    for (size_t k = 0; k < spatial; ++k) {
+      data.push_back(tap(i[k + 1], r[k], x->shape[k + 1], w, k).position);
+      filter.push_back(r[k]);
+    }
+    data.push_back(groups == 1 ? channel : group * inputs + channel);
+    filter.push_back(channel);
+    filter.push_back(i.back());
+    return sum + cast(i32, d.builder.load(x, data)) * cast(i32, d.builder.load(weight, filter));
+  };
+  return d.builder.reduce(d.output(), reduced, d.context().zero(i32), add_product, "conv");
+}
+
+constexpr OpDef kOps[] = {
+    {.name = "nn.conv_integer",
+     .operands = kOperands,
+     .attrs = kAttrs,
+     .infer = infer,
+     .define = define,
+     .doc = "sums of products of bytes: convolution of [N, spatial…, C] with weights [window…, C/groups, O], in int32"},
+};
+
+}  // namespace
+}  // namespace relaxc::ops
+
+RELAXC_OPERATORS(conv_integer, kOps)

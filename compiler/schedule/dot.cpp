@@ -1,0 +1,101 @@
+// dot.cpp: reductions of bytes in steps of four.
+//
+// A machine with a dot-product instruction multiplies four unsigned by four signed bytes and adds the products to an
+// int32 in each lane. The lanes are another axis than the four, so the signed operand needs four neighbours along the
+// reduction in one element: a packed constant has them for nothing. The unsigned operand is read as it lies, which is
+// why the reduction has to be its last axis.
+#include "compiler/arith/dot.h"
+
+#include "compiler/schedule/access.h"
+#include "compiler/schedule/edit.h"
+
+namespace relaxc::schedule {
+
+using arith::Cast;
+using arith::Load;
+using tir::Block;
+using tir::For;
+using tir::Indices;
+
+namespace {
+
+/// The load of a byte that is widened to int32.
+const Load* widened_byte(Expr e, DType dtype) {
+  const auto* cast = e.as<Cast>();
+  const Load* load = cast != nullptr && cast->dtype == DType::i(32) ? cast->value.as<Load>() : nullptr;
+  return load != nullptr && load->dtype == dtype ? load : nullptr;
+}
+
+struct Operands {
+  const Load *a = nullptr, *b = nullptr;
+};
+Operands operands_of(const tir::Store& store) {
+  Update update = update_of(store);
+  const auto* product = update.value ? update.value.as<arith::Mul>() : nullptr;
+  if (product == nullptr || update.kind != arith::ExprKind::kAdd) return {};
+  for (bool swapped : {false, true}) {
+    const Load* a = widened_byte(swapped ? product->b : product->a, DType::u(8));
+    const Load* b = widened_byte(swapped ? product->a : product->b, DType::i(8));
+    if (a != nullptr && b != nullptr) return {a, b};
+  }
+  return {};
+}
+
+bool others_depend(const Load& load, size_t axis, Var var) {
+  for (size_t i = 0; i < load.indices.size(); ++i)
+    if (i != axis && depends_on(load.indices[i], var)) return true;
+  return false;
+}
+
+}  // namespace
+
+std::optional<WordsOf> Schedule::can_tensorize_dot4(uint32_t block_id, uint32_t loop_id) const {
+  const For& node = loop(loop_id);
+  const int64_t* extent = node.extent.constant();
+  const auto* inner = node.body.as<Block>();
+  if (extent == nullptr || *extent % 4 != 0 || *extent == 0 || inner == nullptr || inner->id != block_id) return {};
+  const auto* store = inner->body.as<tir::Store>();
+  Operands found = store != nullptr ? operands_of(*store) : Operands{};
+  if (found.a == nullptr || found.a->indices.empty() || !found.a->buffer->strides.empty()) return {};
+  size_t last = found.a->indices.size() - 1;
+  if (step_of(found.a->indices[last], node.var) != 1 || others_depend(*found.a, last, node.var)) return {};
+  for (size_t axis = 0; axis < found.b->indices.size(); ++axis) {
+    const int64_t* dim = found.b->buffer->shape[axis].constant();
+    if (!(found.b->indices[axis] == node.var) || others_depend(*found.b, axis, node.var)) continue;
+    return dim != nullptr && *dim == *extent ? std::optional(WordsOf{found.b->buffer, axis}) : std::nullopt;
+  }
+  return {};
+}
+
+BufferRef Schedule::tensorize_dot4(uint32_t block_id, uint32_t loop_id) {
+  std::optional<WordsOf> of = can_tensorize_dot4(block_id, loop_id);
+  RELAXC_CHECK(of.has_value(), "a reduction that is no sum of products of bytes");
+  note("tensorize_dot4 " + loop(loop_id).var.name());
+  std::vector<Expr> shape = of->buffer->shape;
+  shape[of->axis] = context_.index(*shape[of->axis].constant() / 4);
+  BufferRef words = build_.buffer(of->buffer->name + "_words", DType::i(32), std::move(shape), of->buffer->scope);
+  edit_loop(loop_id, [&](const For& from) {
+    Block block = *from.body.as<Block>();
+    const auto& store = *block.body.as<tir::Store>();
+    Operands operands = operands_of(store);
+    For to = from;
+    to.extent = context_.index(*from.extent.constant() / 4);
+    to.var = context_.var(from.var.name());
+    arith::Dot4 dot;
+    for (size_t i = 0; i < 4; ++i) {
+      Expr at = to.var * 4 + static_cast<int64_t>(i);
+      Indices indices = operands.a->indices;
+      indices.back() = arith::substitute(indices.back(), {{from.var, at}});
+      dot.a[i] = cast(DType::i(32), build_.load(operands.a->buffer, indices));
+    }
+    Indices indices = operands.b->indices;
+    indices[of->axis] = to.var;
+    dot.b = build_.load(words, indices);
+    block.body = build_.store(store.buffer, store.indices, update_of(store).own + arith::dot4(dot));
+    to.body = make_stmt(context_, std::move(block));
+    return make_stmt(context_, std::move(to));
+  });
+  return words;
+}
+
+}  // namespace relaxc::schedule

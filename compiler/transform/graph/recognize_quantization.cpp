@@ -1,0 +1,209 @@
+// recognize_quantization.cpp: quantized networks as networks of integers.
+//
+// The problem: exporters write a quantized network in floats, each operator between a dequantization of its operands
+// and a quantization of its result. Computed as written it is slower than the float network.
+//
+// The method: a dequantization moves past what only moves elements or picks the largest; one that is quantized again
+// by the same numbers goes. Products with constant weights, of dequantized tensors or of integers less their zero
+// points (QLinearConv, MatMulInteger and kin), are written as sums of products of bytes with what the zero points
+// contribute added behind (integer_product.cpp). Everything else that is element-wise stays float arithmetic: fused
+// with its quantizations it reads and writes bytes, which is what it costs. A function of one quantized tensor that is
+// dear to compute becomes a table of its 256 results.
+//
+// Accuracy: sums are exact, so a product is off by the roundings of its scale alone: float32 of the sum, times the
+// scale, divided by that of the result. They are far below half a quantum, so a result differs from exact arithmetic
+// by at most one, and only next to a tie.
+//
+// Rejected: a requantization by a fixed-point multiplier and shift (Jacob et al., CVPR 2018), which machines without
+// float units want; it has the same error and costs more on those that have them.
+#include <algorithm>
+
+#include "compiler/transform/graph/integer_product.h"
+#include "compiler/transform/graph/sink_transposes.h"
+#include "compiler/transform/passes.h"
+
+namespace relaxc {
+namespace {
+
+using namespace relax;
+
+/// Operators of one tensor that move elements, or choose among them in their order.
+bool keeps_values(const Op& op) {
+  if (op.kind != OpKind::kOperator || op.results.size() != 1) return false;
+  if (op.def->role == Role::kView || op.is("permute_dims")) return true;
+  return op.is("nn.max_pool") && !op.attrs.flag("indices");
+}
+
+std::optional<double> known_number(const Value* value) {
+  if (value->op == nullptr || value->op->kind != OpKind::kConstant || !is_single(*value)) return std::nullopt;
+  double number = 0;
+  value->op->constant->with_bytes(
+      [&](std::span<const std::byte> bytes) { number = decode_scalar(value->dtype(), bytes.data()); });
+  return number;
+}
+
+/// Scale and zero point of a quantize or dequantize, if they are numbers for the whole tensor.
+std::optional<std::pair<double, int64_t>> parameters(const Op& op) {
+  auto scale = known_number(op.operand(1));
+  std::optional<int64_t> zero = op.operand(2) == nullptr ? std::optional<int64_t>(0) : known_integer(op.operand(2));
+  if (!scale || !zero) return std::nullopt;
+  return std::pair(*scale, *zero);
+}
+
+Op* dequantization(const Value* value) {
+  return value != nullptr && value->op != nullptr && value->op->is("dequantize") ? value->op : nullptr;
+}
+
+/// keeps_values(dequantize(q)) → dequantize(keeps_values(q)).
+Result<Value*> move_below(GraphBuilder& b, const Op& op, Diagnostics& diag) {
+  Op* inner = keeps_values(op) ? dequantization(op.operand(0)) : nullptr;
+  if (inner == nullptr || !inner->operand(0)->dtype().is_integer()) return nullptr;
+  bool single = is_single(*inner->operand(1)) && (inner->operand(2) == nullptr || is_single(*inner->operand(2)));
+  if (op.is("nn.max_pool")) {
+    auto known = parameters(*inner);
+    if (!known || !(known->first > 0)) return nullptr;
+  }
+  Attrs attrs = inner->attrs;
+  if (!single) {
+    if (!op.is("permute_dims") || op.attrs.ints("axes").empty()) return nullptr;
+    std::vector<int64_t> axes = op.attrs.ints("axes");
+    int64_t rank = static_cast<int64_t>(axes.size()), axis = attrs.integer("axis");
+    for (size_t i = 0; i < axes.size(); ++i)
+      if ((axes[i] - axis) % rank == 0) attrs.set("axis", static_cast<int64_t>(i));
+  }
+  std::vector<Value*> operands = op.operands();
+  operands[0] = inner->operand(0);
+  RELAXC_TRY(Value * moved, b.call(op.def->name, operands, op.attrs));
+  operands = inner->operands();
+  operands[0] = moved;
+  return b.call("dequantize", operands, attrs, op.result()->name);
+}
+
+/// quantize(dequantize(q)) by the same numbers is q.
+Value* quantized_again(const Op& op) {
+  Op* inner = op.is("quantize") ? dequantization(op.operand(0)) : nullptr;
+  if (inner == nullptr || inner->operand(0)->dtype() != op.result()->dtype()) return nullptr;
+  auto a = parameters(*inner), b = parameters(op);
+  return a && a == b && a->first > 0 ? inner->operand(0) : nullptr;
+}
+
+// ---- tables
+
+constexpr std::string_view kDear[] = {"sigmoid", "tanh", "exp", "log", "erf",         "power", "nn.silu",
+                                      "nn.gelu", "sqrt", "sin", "cos", "nn.softplus", "nn.elu"};
+
+/// The dequantization at the top of a chain of functions of one tensor that ends with `op`, and the chain, last first;
+/// other operands are single constants.
+Op* chain_above(Op& op, std::vector<Op*>& chain, bool& dear) {
+  for (Op* at = &op; chain.size() < 16;) {
+    chain.push_back(at);
+    dear |= std::find(std::begin(kDear), std::end(kDear), at->def->name) != std::end(kDear);
+    Value* tensor = nullptr;
+    for (Value* operand : at->operands()) {
+      if (operand == nullptr) continue;
+      bool constant = operand->op != nullptr && operand->op->kind == OpKind::kConstant && is_single(*operand);
+      if (constant) continue;
+      if (tensor != nullptr && tensor != operand) return nullptr;
+      tensor = operand;
+    }
+    if (tensor == nullptr || tensor->op == nullptr || tensor->op->kind != OpKind::kOperator) return nullptr;
+    if (tensor->op->is("dequantize")) return tensor->op;
+    if (!is_elementwise(tensor->op->def->name)) return nullptr;
+    at = tensor->op;
+  }
+  return nullptr;
+}
+
+/// A chain from dequantize to quantize with a dear function in it, as a table that is computed when compiling.
+Result<Value*> as_table(GraphBuilder& b, Op& op, Diagnostics& diag) {
+  if (!op.is("quantize") || !parameters(op)) return nullptr;
+  std::vector<Op*> chain;
+  bool dear = false;
+  Op* top = chain_above(op, chain, dear);
+  if (top == nullptr || !dear || !parameters(*top)) return nullptr;
+  Value* stored = top->operand(0);
+  if (stored->dtype().bits != 8 || !stored->dtype().is_integer()) return nullptr;
+  bool is_signed = stored->dtype().is_int();
+  std::vector<std::byte> all;
+  for (int i = 0; i < 256; ++i) all.push_back(static_cast<std::byte>(is_signed ? i - 128 : i));
+  std::map<Value*, Value*> made;
+  std::vector<Value*> operands = top->operands();
+  operands[0] = b.constant(ConstantData::inline_bytes(stored->dtype(), {256}, std::move(all)));
+  RELAXC_TRY(made[top->result()], b.call("dequantize", operands, top->attrs));
+  for (size_t i = chain.size(); i-- > 0;) {
+    operands = chain[i]->operands();
+    for (Value*& operand : operands) {
+      if (operand == nullptr) continue;
+      if (auto found = made.find(operand); found != made.end())
+        operand = found->second;
+      else if (!operand->shape().empty() && operand->op->kind == OpKind::kConstant) {
+        RELAXC_TRY(operand, b.call("reshape", {operand, b.shape({})}));
+      }
+    }
+    RELAXC_TRY(made[chain[i]->result()], b.call(chain[i]->def->name, operands, chain[i]->attrs));
+  }
+  RELAXC_TRY(Value * index, b.call("astype", {stored}, {{"dtype", DType::i(32)}}));
+  if (is_signed) {
+    RELAXC_TRY(index, b.call("add", {index, b.scalar(DType::i(32), 128)}));
+  }
+  return b.call("take", {made[op.result()], index}, {{"axis", int64_t{0}}}, op.result()->name);
+}
+
+class Recognition {
+ public:
+  Recognition(Module& module, PassContext& context)
+      : module_(module), context_(context), products_(module, context.ops, context.diag) {}
+
+  Result<Changed> run(Function& function) {
+    Diagnostics& diag = context_.diag;
+    RELAXC_DO(each(function, [&](GraphBuilder& b, Op& op) -> Result<Value*> {
+      if (Value* same = quantized_again(op)) return same;
+      return move_below(b, op, context_.diag);
+    }));
+    RELAXC_DO(each(function, [&](GraphBuilder& b, Op& op) { return as_table(b, op, context_.diag); }));
+    std::vector<Op*> transposed;
+    RELAXC_DO(each(function, [&](GraphBuilder&, Op& op) { return products_.rewrite(op, transposed); }));
+    RELAXC_DO(sink_transposes(module_, context_.ops, context_.diag, std::move(transposed)));
+    return changed_;
+  }
+
+ private:
+  /// Replaces the result of every operator by what `f` makes of it (null: nothing), in the order of the program.
+  template <typename F>
+  Status each(Function& function, F f) {
+    Diagnostics& diag = context_.diag;
+    for (Op* op : ops_of(function.body(), true)) {
+      if (op->kind != OpKind::kOperator || op->results.size() != 1 || op->result()->unused()) continue;
+      if (op->result()->info->as<TensorInfo>() == nullptr) continue;
+      GraphBuilder b(module_, context_.ops, op, context_.diag);
+      b.location = op->location;
+      RELAXC_TRY(Value * better, f(b, *op));
+      if (better == nullptr) continue;
+      if (better->name.empty()) better->name = op->result()->name;
+      op->result()->replace_all_uses_with(better);
+      changed_ = Changed::kYes;
+    }
+    return Done{};
+  }
+
+  Module& module_;
+  PassContext& context_;
+  IntegerProducts products_;
+  Changed changed_ = Changed::kNo;
+};
+
+}  // namespace
+
+Result<Changed> recognize_quantization(relax::Module& module, PassContext& context) {
+  Diagnostics& diag = context.diag;
+  Changed changed = Changed::kNo;
+  for (Function* function : module.functions()) {
+    RELAXC_TRY(Changed here, Recognition(module, context).run(*function));
+    changed |= here;
+  }
+  if (changed == Changed::kNo) return changed;
+  RELAXC_DO(dead_code(module, context));
+  return canonicalize(module, context);
+}
+
+}  // namespace relaxc

@@ -1,0 +1,19 @@
+// sink_transposes.h: moving permutations of dims towards the results.
+#pragma once
+
+#include <vector>
+
+#include "compiler/relax/builder.h"
+
+namespace relaxc {
+
+/// Operators that broadcast their operands as NumPy does and compute element by element, by name.
+bool is_elementwise(std::string_view op);
+
+/// Moves each permute_dims of `seeds` behind the operators that read it, as far as they compute the same in the order
+/// of dims that it has: element-wise operators, quantization, sums over axes, concat. What stays between has other
+/// operands that would need a permutation of their own.
+Status sink_transposes(relax::Module& module, const relax::OpTable& ops, Diagnostics& diag,
+                       std::vector<relax::Op*> seeds);
+
+}  // namespace relaxc
