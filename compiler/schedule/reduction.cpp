@@ -245,7 +245,7 @@ class Reduction {
     auto along_rows = operands_along(unrolled);
     for (uint32_t loop : spatial_) {
       if (loop == unrolled || loop == vector_) continue;
-      bool dependent = false;
+      bool dependent = s_.loop(loop).extent.is_constant(1);  // no matter where
       for (BufferRef b : operands_along(loop))
         dependent |= std::find(along_rows.begin(), along_rows.end(), b) != along_rows.end();
       (rows_outside && !dependent ? between : order).push_back(loop);
