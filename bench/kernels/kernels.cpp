@@ -4,7 +4,7 @@
 //   kernels conv       those whose name begins so
 //   kernels -v conv    with the schedules' traces and the scheduled code
 //
-// Prints microseconds a run (the best of many) and GFLOP/s. Both forms run on the same data; the largest difference
+// Prints microseconds a run (the best of many) and GFLOP/s (GOP/s, of bytes). Both forms run on the same data; the largest difference
 // between their results is printed too, relative to the largest result.
 #include <fmt/format.h>
 
@@ -74,10 +74,13 @@ class Runner {
             if (f.symbols[i] == v) return c.symbols[i];
           return int64_t{1};
         });
-      std::vector<float>& one = memory.emplace_back(static_cast<size_t>(count) + 16);
+      DType dtype = param.buffer->dtype;
+      std::vector<float>& one = memory.emplace_back(static_cast<size_t>((count * dtype.bytes() + 3) / 4) + 16);
       auto* data = reinterpret_cast<float*>((reinterpret_cast<uintptr_t>(one.data()) + 63) / 64 * 64);
-      for (int64_t i = 0; i < count; ++i) data[i] = static_cast<float>(random() % 2001) / 1000 - 1;
       buffers.push_back(data);
+      for (int64_t i = 0; i < count && dtype.is_float(); ++i) data[i] = static_cast<float>(random() % 2001) / 1000 - 1;
+      if (dtype.bits == 8)
+        for (int64_t i = 0; i < count; ++i) reinterpret_cast<uint8_t*>(data)[i] = static_cast<uint8_t>(random());
     }
     std::vector<void*> plain = buffers;
     for (const schedule::PackedParam& one : packed) pack(f, one, memory, buffers);
@@ -94,7 +97,11 @@ class Runner {
     std::vector<float> results;
     for (size_t i = 0; i < plain.size(); ++i) {
       const float* data = static_cast<const float*>(plain[i]);
-      results.insert(results.end(), data, data + memory[i].size() - 16);
+      const auto* sums = static_cast<const int32_t*>(plain[i]);
+      size_t words = memory[i].size() - 16;
+      DType dtype = naive.params[i].buffer->dtype;
+      if (dtype == DType::f(32)) results.insert(results.end(), data, data + words);
+      if (dtype == DType::i(32)) results.insert(results.end(), sums, sums + words);
     }
     return {best, results};
   }
@@ -104,7 +111,8 @@ class Runner {
     for (size_t i = 0; i < f.params.size(); ++i) {
       if (f.params[i].buffer != one.packed) continue;
       size_t bytes = (memory[i].size() - 16) * sizeof(float);
-      auto packed = one.packing.apply({static_cast<const std::byte*>(buffers[i]), bytes}, sizeof(float));
+      auto element = static_cast<int64_t>(one.param->dtype.bytes());
+      auto packed = one.packing.apply({static_cast<const std::byte*>(buffers[i]), bytes}, element);
       std::vector<float>& kept = memory.emplace_back(packed.size() / sizeof(float) + 16);
       buffers[i] = reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(kept.data()) + 63) / 64 * 64);
       std::memcpy(buffers[i], packed.data(), packed.size());
@@ -150,6 +158,24 @@ std::vector<Case> cases(arith::Context& context) {
   conv({.c = 512, .h = 14, .w = 14, .out = 512, .groups = 512});
   conv({.c = 1, .h = 28, .w = 28, .out = 8, .kernel = 5, .pad = 2});
   conv({.c = 128, .h = 56, .w = 56, .out = 128, .stride = 2});
+  auto bytes = [&](int64_t m, int64_t n, int64_t k) {
+    list.push_back({fmt::format("int8 matmul {}x{}x{}", m, n, k),
+                    testing::matmul_of_bytes(context, index(m), index(n), index(k)),
+                    2.0 * static_cast<double>(m * n * k),
+                    {}});
+  };
+  bytes(128, 768, 768), bytes(784, 128, 1152), bytes(512, 512, 512), bytes(49, 512, 4608), bytes(1, 4096, 4096);
+  auto conv_bytes = [&](int64_t c, int64_t h, int64_t out, int64_t kernel, int64_t stride, bool depthwise) {
+    int64_t side = (h - kernel) / stride + 1;
+    list.push_back({fmt::format("int8 conv {}->{} {}x{}/{} at {}{}", c, out, kernel, kernel, stride, h,
+                                depthwise ? " depthwise" : ""),
+                    testing::conv_of_bytes(context, c, h, out, kernel, stride, depthwise),
+                    2.0 * static_cast<double>(side * side * out * (depthwise ? 1 : c) * kernel * kernel),
+                    {}});
+  };
+  conv_bytes(64, 58, 64, 3, 1, false), conv_bytes(128, 30, 128, 3, 1, false), conv_bytes(256, 16, 256, 3, 1, false);
+  conv_bytes(512, 9, 512, 3, 1, false), conv_bytes(4, 225, 32, 3, 2, false), conv_bytes(32, 114, 32, 3, 1, true);
+  conv_bytes(512, 16, 512, 3, 1, true);
   list.push_back({"rows 512x768", testing::rows(context, index(512), index(768)), 3.0 * 512 * 768, {}});
   list.push_back({"spatial 1x64x56x56",
                   testing::spatial(context, index(1), index(64), index(56), index(56)),

@@ -19,6 +19,7 @@
 #include <algorithm>
 
 #include "compiler/transform/graph/integer_product.h"
+#include "compiler/transform/graph/requantization.h"
 #include "compiler/transform/graph/sink_transposes.h"
 #include "compiler/transform/passes.h"
 
@@ -34,22 +35,6 @@ bool keeps_values(const Op& op) {
   return op.is("nn.max_pool") && !op.attrs.flag("indices");
 }
 
-std::optional<double> known_number(const Value* value) {
-  if (value->op == nullptr || value->op->kind != OpKind::kConstant || !is_single(*value)) return std::nullopt;
-  double number = 0;
-  value->op->constant->with_bytes(
-      [&](std::span<const std::byte> bytes) { number = decode_scalar(value->dtype(), bytes.data()); });
-  return number;
-}
-
-/// Scale and zero point of a quantize or dequantize, if they are numbers for the whole tensor.
-std::optional<std::pair<double, int64_t>> parameters(const Op& op) {
-  auto scale = known_number(op.operand(1));
-  std::optional<int64_t> zero = op.operand(2) == nullptr ? std::optional<int64_t>(0) : known_integer(op.operand(2));
-  if (!scale || !zero) return std::nullopt;
-  return std::pair(*scale, *zero);
-}
-
 Op* dequantization(const Value* value) {
   return value != nullptr && value->op != nullptr && value->op->is("dequantize") ? value->op : nullptr;
 }
@@ -60,7 +45,7 @@ Result<Value*> move_below(GraphBuilder& b, const Op& op, Diagnostics& diag) {
   if (inner == nullptr || !inner->operand(0)->dtype().is_integer()) return nullptr;
   bool single = is_single(*inner->operand(1)) && (inner->operand(2) == nullptr || is_single(*inner->operand(2)));
   if (op.is("nn.max_pool")) {
-    auto known = parameters(*inner);
+    auto known = quantization_parameters(*inner);
     if (!known || !(known->first > 0)) return nullptr;
   }
   Attrs attrs = inner->attrs;
@@ -83,7 +68,7 @@ Result<Value*> move_below(GraphBuilder& b, const Op& op, Diagnostics& diag) {
 Value* quantized_again(const Op& op) {
   Op* inner = op.is("quantize") ? dequantization(op.operand(0)) : nullptr;
   if (inner == nullptr || inner->operand(0)->dtype() != op.result()->dtype()) return nullptr;
-  auto a = parameters(*inner), b = parameters(op);
+  auto a = quantization_parameters(*inner), b = quantization_parameters(op);
   return a && a == b && a->first > 0 ? inner->operand(0) : nullptr;
 }
 
@@ -116,11 +101,11 @@ Op* chain_above(Op& op, std::vector<Op*>& chain, bool& dear) {
 
 /// A chain from dequantize to quantize with a dear function in it, as a table that is computed when compiling.
 Result<Value*> as_table(GraphBuilder& b, Op& op, Diagnostics& diag) {
-  if (!op.is("quantize") || !parameters(op)) return nullptr;
+  if (!op.is("quantize") || !quantization_parameters(op)) return nullptr;
   std::vector<Op*> chain;
   bool dear = false;
   Op* top = chain_above(op, chain, dear);
-  if (top == nullptr || !dear || !parameters(*top)) return nullptr;
+  if (top == nullptr || !dear || !quantization_parameters(*top)) return nullptr;
   Value* stored = top->operand(0);
   if (stored->dtype().bits != 8 || !stored->dtype().is_integer()) return nullptr;
   bool is_signed = stored->dtype().is_int();
@@ -164,6 +149,7 @@ class Recognition {
     std::vector<Op*> transposed;
     RELAXC_DO(each(function, [&](GraphBuilder&, Op& op) { return products_.rewrite(op, transposed); }));
     RELAXC_DO(sink_transposes(module_, context_.ops, context_.diag, std::move(transposed)));
+    RELAXC_DO(each(function, [&](GraphBuilder& b, Op& op) { return as_requantization(b, op, context_.diag); }));
     return changed_;
   }
 

@@ -1,7 +1,8 @@
 // contrib_blocks.cpp: products and lookups with weights of 2, 4 or 8 bits, which have a scale for each block.
 //
-// A weight is unpacked into one integer an element, scaled, and multiplied as any other matrix; a lookup takes its rows
-// first, so that a table stays as it is stored.
+// A product reads its weights as they are stored. Where the last block is short, and for float codes, a weight is
+// unpacked into one number an element, scaled, and multiplied as any other matrix; a lookup takes its rows first, so
+// that a table stays as it is stored.
 #include <array>
 #include <cstring>
 
@@ -56,6 +57,15 @@ Status matmul_n_bits(Node& node) {
     return node.error(Kind::unsupported, "weights in the layout of a device (weight_prepacked) are not supported");
   DType dtype = a->dtype();
   auto dims = [&](int64_t last) { return node.indices({b.rows, b.count, last}); };
+  if (b.count * b.size == b.columns && dtype != DType::f(64)) {
+    int64_t bytes = (b.count * b.bits + 7) / 8;
+    if (zero != nullptr)
+      zero = c.reshape(zero, node.indices({b.rows, zero->dtype() == kU8 ? bytes : b.count}));
+    Value* scale = c.reshape(scales, node.indices({b.rows, b.count}));
+    std::vector<Value*> operands{a, c.reshape(packed, dims(b.size * b.bits / 8)), scale};
+    if (zero != nullptr) operands.push_back(zero);
+    return c.set(0, c.plus(c.call("nn.matmul_nbits", operands, {{"bits", b.bits}}), bias));
+  }
   Value* weight = unpacked_bits(c, c.reshape(packed, dims(b.size * b.bits / 8)), b.bits);
   weight = c.subtract(c.as(weight, dtype), zero_points(c, zero, b, dtype));
   weight = c.multiply(weight, c.as(c.reshape(scales, dims(1)), dtype));

@@ -48,6 +48,43 @@ class KernelWriter {
   std::vector<Stmt> body_;
 };
 
+/// out[i, j] = sum of x[i, k] * weight[k, j] in int32, of uint8 by int8.
+inline PrimFunc matmul_of_bytes(arith::Context& context, Expr m, Expr n, Expr k) {
+  KernelWriter w(context);
+  tir::Builder& b = w.b;
+  DType i32 = DType::i(32);
+  BufferRef x = w.param("x", {m, k}, DType::u(8)), weight = w.param("weight", {k, n}, DType::i(8));
+  BufferRef y = w.param("y", {m, n}, i32);
+  w.add(b.reduce(y, {k}, context.zero(i32), [&](Expr sum, const Indices& i, const Indices& r) {
+    return sum + arith::cast(i32, b.load(x, {i[0], r[0]})) * arith::cast(i32, b.load(weight, {r[0], i[1]}));
+  }));
+  return w.finish("matmul_of_bytes");
+}
+
+/// Windows of `kernel` x `kernel` over x [1, h, w, c], which has its padding, by [kernel, kernel, c, out]; or, depthwise,
+/// by [kernel, kernel, 1, c].
+inline PrimFunc conv_of_bytes(arith::Context& context, int64_t c, int64_t h, int64_t out, int64_t kernel, int64_t stride,
+                              bool depthwise) {
+  KernelWriter writer(context);
+  tir::Builder& b = writer.b;
+  DType i32 = DType::i(32);
+  auto index = [&](int64_t v) { return context.index(v); };
+  int64_t side = (h - kernel) / stride + 1;
+  BufferRef x = writer.param("x", {index(1), index(h), index(h), index(c)}, DType::u(8));
+  BufferRef weight =
+      writer.param("weight", {index(kernel), index(kernel), index(depthwise ? 1 : c), index(out)}, DType::i(8));
+  BufferRef y = writer.param("y", {index(1), index(side), index(side), index(out)}, i32);
+  std::vector<Expr> reduced{index(kernel), index(kernel)};
+  if (!depthwise) reduced.push_back(index(c));
+  writer.add(b.reduce(y, reduced, context.zero(i32), [&](Expr sum, const Indices& i, const Indices& r) {
+    Expr channel = depthwise ? i[3] : r[2];
+    Expr data = b.load(x, {i[0], i[1] * stride + r[0], i[2] * stride + r[1], channel});
+    Expr by = b.load(weight, {r[0], r[1], depthwise ? index(0) : r[2], i[3]});
+    return sum + arith::cast(i32, data) * arith::cast(i32, by);
+  }));
+  return writer.finish("conv_of_bytes");
+}
+
 /// out[…, i, j] = sum of a[…, i, k] * b[k, j] (b[j, k] if transposed); with bias and relu behind it if `epilogue`.
 inline PrimFunc matmul(arith::Context& context, std::vector<Expr> batch, Expr m, Expr n, Expr k, bool transposed,
                        bool epilogue) {

@@ -1,0 +1,81 @@
+// requantize.cpp: sums of products, or other numbers in their own units, as stored integers of another scale.
+//
+// saturate(round(x * multiplier + addend) + zero_point), ties to even, in float32: the multiplier is the quotient of two
+// scales, the addend a bias in units of the result. Where `quantize` divides by a scale, this multiplies once, which is
+// off by a few units of float32's last place; so a result may differ from that of exact arithmetic by one, next to a
+// tie. Passes put it behind products, which a scale has rounded anyway. `low` and `high` bound the stored result, closer
+// than its dtype where a relu or a clip came before.
+//
+// Between the bounds, adding 1.5 * 2^23 leaves the rounded number in the low bits of the sum: that is round and
+// conversion in one addition. x is no NaN.
+#include "compiler/ops/common/element.h"
+#include "compiler/ops/common/shape.h"
+
+namespace relaxc::ops {
+namespace {
+
+constexpr OperandDef kOperands[] = {{"x"}, {"multiplier"}, {"addend"}};
+constexpr AttrDef kAttrs[] = {{"zero_point", AttrType::kInt, true},
+                              {"low", AttrType::kInt, true},
+                              {"high", AttrType::kInt, true},
+                              {"out_dtype", AttrType::kDType, false, "uint8"}};
+
+constexpr int64_t kRoundingBits = 0x4B400000;  // of 1.5 * 2^23
+
+InferResult infer(InferContext& c) {
+  Diagnostics& diag = c.diag;
+  RELAXC_TRY(const TensorInfo* x, c.tensor(0));
+  DType stored = c.op.attrs.dtype("out_dtype");
+  if (*x->dtype != DType::i(32) && *x->dtype != DType::f(32))
+    return c.error(Kind::dtype_mismatch, "'{}' of {}; it takes int32 or float32", c.op.def->name, to_string(*x->dtype));
+  if (!stored.is_integer() || stored.bits > 16)
+    return c.error(Kind::dtype_mismatch, "'{}' to {}; it makes integers of at most 16 bits", c.op.def->name,
+                   to_string(stored));
+  int64_t low = c.op.attrs.integer("low"), high = c.op.attrs.integer("high"), zero = c.op.attrs.integer("zero_point");
+  int64_t least = stored.is_int() ? -(int64_t{1} << (stored.bits - 1)) : 0;
+  int64_t most = least + (int64_t{1} << stored.bits) - 1;
+  for (int64_t bound : {low, high, zero})
+    if (bound < least || bound > most)
+      return c.error(Kind::invalid_attribute, "'{}' to {} with a bound or zero point of {}", c.op.def->name,
+                     to_string(stored), bound);
+  if (low > high) return c.error(Kind::invalid_attribute, "'{}' between {} and {}", c.op.def->name, low, high);
+  for (size_t k : {1, 2}) {
+    RELAXC_TRY(const TensorInfo* parameter, c.tensor(k));
+    if (*parameter->dtype != DType::f(32))
+      return c.error(Kind::dtype_mismatch, "operand '{}' of '{}' is {}, expected float32", c.op.def->operands[k].name,
+                     c.op.def->name, to_string(*parameter->dtype));
+    RELAXC_DO(require_broadcast_to(c, *parameter->shape, *x->shape));
+  }
+  return one(tensor_info(c.context, *x->shape, stored));
+}
+
+Stmt define(DefineContext& d) {
+  BufferRef x = d.input(0), y = d.output();
+  DType f32 = DType::f(32), i32 = DType::i(32);
+  int64_t zero = d.attrs().integer("zero_point");
+  double low = static_cast<double>(d.attrs().integer("low") - zero);
+  double high = static_cast<double>(d.attrs().integer("high") - zero);
+  Context& context = d.context();
+  Expr rounding = context.imm_float(f32, 12582912.0);
+  return d.builder.compute(y, [&](const Indices& i) {
+    Expr value = cast(f32, d.builder.load(x, i)) * load_broadcast(d, d.input(1), i, x->shape);
+    value = value + load_broadcast(d, d.input(2), i, x->shape);
+    value = arith::max(arith::min(value, context.imm_float(f32, high)), context.imm_float(f32, low));
+    Expr bits = context.call(i32, Intrinsic::k_bitcast, {value + rounding});
+    return cast(y->dtype, bits - context.imm(i32, kRoundingBits - zero));
+  });
+}
+
+constexpr OpDef kOps[] = {
+    {.name = "requantize",
+     .operands = kOperands,
+     .attrs = kAttrs,
+     .infer = infer,
+     .define = define,
+     .doc = "x * multiplier + addend rounded, plus zero_point, cut to low..high; off by one next to a tie at most"},
+};
+
+}  // namespace
+}  // namespace relaxc::ops
+
+RELAXC_OPERATORS(requantize, kOps)

@@ -1,0 +1,153 @@
+// requantization.cpp: see requantization.h.
+//
+// Behind a product stand a multiplication by the scales of its operands, a bias, perhaps a relu, and the quantization's
+// division by the scale of the result. Divided by that scale once and for all, they are one multiplication and one
+// addition; a bound c of a relu or a clip is the stored value of c, for rounding is monotone.
+#include "compiler/transform/graph/requantization.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/arith/simplify.h"
+#include "compiler/transform/graph/quantized_operand.h"
+
+namespace relaxc {
+
+using namespace relax;
+
+namespace {
+
+std::optional<double> known_number(const Value* value) {
+  if (value->op == nullptr || value->op->kind != OpKind::kConstant || !is_single(*value)) return std::nullopt;
+  double number = 0;
+  value->op->constant->with_bytes(
+      [&](std::span<const std::byte> bytes) { number = decode_scalar(value->dtype(), bytes.data()); });
+  return number;
+}
+
+Op* operator_of(const Value* value) {
+  return value->op != nullptr && value->op->kind == OpKind::kOperator ? value->op : nullptr;
+}
+
+/// Computed from integers by arithmetic that gives no NaN.
+bool comes_from_integers(const Value* value, int depth = 8) {
+  if (value->op != nullptr && value->op->kind == OpKind::kConstant) return true;
+  const Op* op = operator_of(value);
+  if (op == nullptr || depth == 0) return false;
+  if (op->is("dequantize")) return true;
+  if (op->is("astype")) return op->operand(0)->dtype() == DType::i(32);
+  constexpr std::string_view kArithmetic[] = {"add", "subtract", "multiply", "maximum", "minimum", "nn.relu", "reshape"};
+  if (std::find(std::begin(kArithmetic), std::end(kArithmetic), op->def->name) == std::end(kArithmetic)) return false;
+  return std::all_of(op->operands().begin(), op->operands().end(), [&](const Value* operand) {
+    return operand->info->as<TensorInfo>() == nullptr || comes_from_integers(operand, depth - 1);
+  });
+}
+
+bool same_shape(const Value& a, const Value& b) {
+  return std::equal(a.shape().begin(), a.shape().end(), b.shape().begin(), b.shape().end(),
+                    [](arith::Expr x, arith::Expr y) { return arith::prove_equal(x, y); });
+}
+
+/// The chain above a quantization, read upwards.
+struct Chain {
+  double scale = 1;
+  int64_t zero = 0, low = 0, high = 0;
+  Value* x = nullptr;
+  Value* multiplier = nullptr;     ///< of x, in real units; null: 1
+  std::vector<Value*> addends;     ///< in real units
+
+  /// Takes in the op that made x; false: it is none that can be.
+  bool climb() {
+    Op* op = operator_of(x);
+    if (op == nullptr || x->uses().size() != 1 || multiplier != nullptr) return false;
+    if (op->is("nn.relu")) return addends.empty() && bound(op->operand(0), 0.0, true);
+    if (op->is("maximum") || op->is("minimum")) {
+      for (size_t i : {0, 1})
+        if (auto number = known_number(op->operand(i)); number && addends.empty())
+          return bound(op->operand(1 - i), *number, op->is("maximum"));
+      return false;
+    }
+    bool product = op->is("multiply");
+    if (!product && !op->is("add")) return false;
+    for (size_t i : {0, 1}) {
+      Value *main = op->operand(i), *other = op->operand(1 - i);
+      if (!same_shape(*main, *x)) continue;
+      if (!product && comes_from_product(main)) return addends.push_back(other), x = main, true;
+      const Op* cast = operator_of(main);
+      if (!product || cast == nullptr || !cast->is("astype") || cast->operand(0)->dtype() != DType::i(32)) continue;
+      if (main->uses().size() != 1) continue;
+      return multiplier = other, x = cast->operand(0), true;
+    }
+    return false;
+  }
+
+ private:
+  /// Ends at the scaled sum of a product, so that it is worth going on along this operand.
+  static bool comes_from_product(const Value* value) {
+    for (const Op* op = operator_of(value); op != nullptr && value->uses().size() == 1; op = operator_of(value)) {
+      if (op->is("add")) {
+        const Value* next = comes_from_product(op->operand(0)) ? op->operand(0) : op->operand(1);
+        value = next;
+        continue;
+      }
+      if (!op->is("multiply")) return false;
+      return std::any_of(op->operands().begin(), op->operands().end(), [](const Value* operand) {
+        const Op* cast = operator_of(operand);
+        return cast != nullptr && cast->is("astype") && cast->operand(0)->dtype() == DType::i(32);
+      });
+    }
+    return false;
+  }
+
+  bool bound(Value* inner, double at, bool from_below) {
+    if (std::isnan(at) || !same_shape(*inner, *x)) return false;
+    double stored = std::nearbyint(at / scale) + static_cast<double>(zero);
+    auto cut = static_cast<int64_t>(std::clamp(stored, static_cast<double>(low), static_cast<double>(high)));
+    (from_below ? low : high) = cut;
+    x = inner;
+    return true;
+  }
+};
+
+}  // namespace
+
+std::optional<std::pair<double, int64_t>> quantization_parameters(const Op& op) {
+  auto scale = known_number(op.operand(1));
+  std::optional<int64_t> zero = op.operand(2) == nullptr ? std::optional<int64_t>(0) : known_integer(op.operand(2));
+  if (!scale || !zero) return std::nullopt;
+  return std::pair(*scale, *zero);
+}
+
+Result<Value*> as_requantization(GraphBuilder& b, const Op& op, Diagnostics& diag) {
+  if (!op.is("quantize") || op.operand(0)->dtype() != DType::f(32) || !comes_from_integers(op.operand(0)))
+    return nullptr;
+  auto known = quantization_parameters(op);
+  if (!known || !(known->first > 1e-30) || !std::isfinite(known->first)) return nullptr;
+  DType stored = op.result()->dtype(), f32 = DType::f(32);
+  Chain chain;
+  chain.scale = known->first, chain.zero = known->second;
+  chain.low = stored.is_int() ? -(int64_t{1} << (stored.bits - 1)) : 0;
+  chain.high = chain.low + (int64_t{1} << stored.bits) - 1;
+  chain.x = op.operand(0);
+  while (chain.climb()) {
+  }
+  Value* inverse = b.scalar(f32, 1 / chain.scale);
+  Value* multiplier = inverse;
+  if (chain.multiplier != nullptr) {
+    RELAXC_TRY(multiplier, b.call("divide", {chain.multiplier, b.scalar(f32, chain.scale)}));
+  }
+  Value* addend = nullptr;
+  for (Value* one : chain.addends) {
+    RELAXC_TRY(one, b.call("multiply", {one, inverse}));
+    if (addend != nullptr) {
+      RELAXC_TRY(one, b.call("add", {addend, one}));
+    }
+    addend = one;
+  }
+  if (addend == nullptr) addend = b.scalar(f32, 0);
+  return b.call("requantize", {chain.x, multiplier, addend},
+                {{"zero_point", chain.zero}, {"low", chain.low}, {"high", chain.high}, {"out_dtype", stored}},
+                op.result()->name);
+}
+
+}  // namespace relaxc
