@@ -4,8 +4,8 @@
 //   kernels conv       those whose name begins so
 //   kernels -v conv    with the schedules' traces and the scheduled code
 //
-// Prints microseconds a run (the best of many) and GFLOP/s (GOP/s, of bytes). Both forms run on the same data; the largest difference
-// between their results is printed too, relative to the largest result.
+// Prints microseconds a run (the best of many) and GFLOP/s (GOP/s, of bytes). Both forms run on the same data; the
+// largest difference between their results is printed too, relative to the largest result.
 #include <fmt/format.h>
 
 #include <chrono>

@@ -6,7 +6,8 @@
 // for bytes and one for the weights of a byte, in that order, which is ascending k: what a block or a byte shares is
 // plain to see.
 //
-// zero_point: packed like the weights, [N, ceil(blocks * bits / 8)]; or one float each, [N, blocks]; absent: the middle.
+// zero_point: packed like the weights, [N, ceil(blocks * bits / 8)]; or one float each, [N, blocks]; absent: the
+// middle.
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/shape.h"
 
@@ -29,7 +30,8 @@ InferResult infer(InferContext& c) {
   RELAXC_TRY(const TensorInfo* scale, c.tensor(2));
   int64_t bits = c.op.attrs.integer("bits");
   if (bits != 2 && bits != 4 && bits != 8)
-    return c.error(Kind::invalid_attribute, "'{}' of weights of {} bits; 2, 4 and 8 are possible", c.op.def->name, bits);
+    return c.error(Kind::invalid_attribute, "'{}' of weights of {} bits; 2, 4 and 8 are possible", c.op.def->name,
+                   bits);
   if (*weight->dtype != DType::u(8) || weight->ndim != 3 || scale->ndim != 2 || x->ndim < 1)
     return c.error(Kind::rank_mismatch, "'{}' takes uint8 weights of 3 dims and scales of 2, found {} of {} and {}",
                    c.op.def->name, to_string(*weight->dtype), weight->ndim, scale->ndim);

@@ -1,10 +1,10 @@
 // requantize.cpp: sums of products, or other numbers in their own units, as stored integers of another scale.
 //
-// saturate(round(x * multiplier + addend) + zero_point), ties to even, in float32: the multiplier is the quotient of two
-// scales, the addend a bias in units of the result. Where `quantize` divides by a scale, this multiplies once, which is
-// off by a few units of float32's last place; so a result may differ from that of exact arithmetic by one, next to a
-// tie. Passes put it behind products, which a scale has rounded anyway. `low` and `high` bound the stored result, closer
-// than its dtype where a relu or a clip came before.
+// saturate(round(x * multiplier + addend) + zero_point), ties to even, in float32: the multiplier is the quotient of
+// two scales, the addend a bias in units of the result. Where `quantize` divides by a scale, this multiplies once,
+// which is off by a few units of float32's last place; so a result may differ from that of exact arithmetic by one,
+// next to a tie. Passes put it behind products, which a scale has rounded anyway. `low` and `high` bound the stored
+// result, closer than its dtype where a relu or a clip came before.
 //
 // Between the bounds, adding 1.5 * 2^23 leaves the rounded number in the low bits of the sum: that is round and
 // conversion in one addition. x is no NaN.

@@ -245,7 +245,7 @@ class Reduction {
     auto along_rows = operands_along(unrolled);
     for (uint32_t loop : spatial_) {
       if (loop == unrolled || loop == vector_) continue;
-      bool dependent = s_.loop(loop).extent.is_constant(1);  // no matter where
+      bool dependent = s_.loop(loop).extent.is_constant(1);  // no matter where it stands
       for (BufferRef b : operands_along(loop))
         dependent |= std::find(along_rows.begin(), along_rows.end(), b) != along_rows.end();
       (rows_outside && !dependent ? between : order).push_back(loop);
@@ -253,9 +253,12 @@ class Reduction {
     order.push_back(rows_outside ? unrolled : vector_);
     order.insert(order.end(), between.begin(), between.end());
     order.push_back(rows_outside ? vector_ : unrolled);
-    if (order == spatial_) return true;
-    if (!s_.can_reorder(order)) return false;
-    s_.reorder(order);
+    // What stays in front need not be touched, whatever stands between it and the rest.
+    auto first = std::mismatch(order.begin(), order.end(), spatial_.begin()).first;
+    std::vector<uint32_t> moved(first, order.end());
+    if (moved.empty()) return true;
+    if (!s_.can_reorder(moved)) return false;
+    s_.reorder(moved);
     spatial_ = order;
     return true;
   }

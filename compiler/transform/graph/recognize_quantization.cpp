@@ -139,7 +139,8 @@ class Recognition {
   Recognition(Module& module, PassContext& context)
       : module_(module), context_(context), products_(module, context.ops, context.diag) {}
 
-  Result<Changed> run(Function& function) {
+  /// Products of bytes.
+  Result<Changed> multiply(Function& function) {
     Diagnostics& diag = context_.diag;
     RELAXC_DO(each(function, [&](GraphBuilder& b, Op& op) -> Result<Value*> {
       if (Value* same = quantized_again(op)) return same;
@@ -149,8 +150,12 @@ class Recognition {
     std::vector<Op*> transposed;
     RELAXC_DO(each(function, [&](GraphBuilder&, Op& op) { return products_.rewrite(op, transposed); }));
     RELAXC_DO(sink_transposes(module_, context_.ops, context_.diag, std::move(transposed)));
-    RELAXC_DO(each(function, [&](GraphBuilder& b, Op& op) { return as_requantization(b, op, context_.diag); }));
     return changed_;
+  }
+
+  /// What stands between them.
+  Status requantize(Function& function) {
+    return each(function, [&](GraphBuilder& b, Op& op) { return as_requantization(b, op, context_.diag); });
   }
 
  private:
@@ -184,10 +189,12 @@ Result<Changed> recognize_quantization(relax::Module& module, PassContext& conte
   Diagnostics& diag = context.diag;
   Changed changed = Changed::kNo;
   for (Function* function : module.functions()) {
-    RELAXC_TRY(Changed here, Recognition(module, context).run(*function));
+    RELAXC_TRY(Changed here, Recognition(module, context).multiply(*function));
     changed |= here;
   }
   if (changed == Changed::kNo) return changed;
+  RELAXC_DO(dead_code(module, context));  // what was moved is now used by what stands for it alone
+  for (Function* function : module.functions()) RELAXC_DO(Recognition(module, context).requantize(*function));
   RELAXC_DO(dead_code(module, context));
   return canonicalize(module, context);
 }

@@ -36,7 +36,8 @@ bool comes_from_integers(const Value* value, int depth = 8) {
   if (op == nullptr || depth == 0) return false;
   if (op->is("dequantize")) return true;
   if (op->is("astype")) return op->operand(0)->dtype() == DType::i(32);
-  constexpr std::string_view kArithmetic[] = {"add", "subtract", "multiply", "maximum", "minimum", "nn.relu", "reshape"};
+  constexpr std::string_view kArithmetic[] = {"add",     "subtract", "multiply", "maximum",
+                                              "minimum", "nn.relu",  "reshape"};
   if (std::find(std::begin(kArithmetic), std::end(kArithmetic), op->def->name) == std::end(kArithmetic)) return false;
   return std::all_of(op->operands().begin(), op->operands().end(), [&](const Value* operand) {
     return operand->info->as<TensorInfo>() == nullptr || comes_from_integers(operand, depth - 1);
@@ -53,8 +54,8 @@ struct Chain {
   double scale = 1;
   int64_t zero = 0, low = 0, high = 0;
   Value* x = nullptr;
-  Value* multiplier = nullptr;     ///< of x, in real units; null: 1
-  std::vector<Value*> addends;     ///< in real units
+  Value* multiplier = nullptr;  ///< of x, in real units; null: 1
+  std::vector<Value*> addends;  ///< in real units
 
   /// Takes in the op that made x; false: it is none that can be.
   bool climb() {

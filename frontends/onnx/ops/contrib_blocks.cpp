@@ -59,8 +59,7 @@ Status matmul_n_bits(Node& node) {
   auto dims = [&](int64_t last) { return node.indices({b.rows, b.count, last}); };
   if (b.count * b.size == b.columns && dtype != DType::f(64)) {
     int64_t bytes = (b.count * b.bits + 7) / 8;
-    if (zero != nullptr)
-      zero = c.reshape(zero, node.indices({b.rows, zero->dtype() == kU8 ? bytes : b.count}));
+    if (zero != nullptr) zero = c.reshape(zero, node.indices({b.rows, zero->dtype() == kU8 ? bytes : b.count}));
     Value* scale = c.reshape(scales, node.indices({b.rows, b.count}));
     std::vector<Value*> operands{a, c.reshape(packed, dims(b.size * b.bits / 8)), scale};
     if (zero != nullptr) operands.push_back(zero);

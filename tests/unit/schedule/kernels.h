@@ -61,10 +61,10 @@ inline PrimFunc matmul_of_bytes(arith::Context& context, Expr m, Expr n, Expr k)
   return w.finish("matmul_of_bytes");
 }
 
-/// Windows of `kernel` x `kernel` over x [1, h, w, c], which has its padding, by [kernel, kernel, c, out]; or, depthwise,
-/// by [kernel, kernel, 1, c].
-inline PrimFunc conv_of_bytes(arith::Context& context, int64_t c, int64_t h, int64_t out, int64_t kernel, int64_t stride,
-                              bool depthwise) {
+/// Windows of `kernel` x `kernel` over x [1, h, w, c], which has its padding, by [kernel, kernel, c, out]; or,
+/// depthwise, by [kernel, kernel, 1, c].
+inline PrimFunc conv_of_bytes(arith::Context& context, int64_t c, int64_t h, int64_t out, int64_t kernel,
+                              int64_t stride, bool depthwise) {
   KernelWriter writer(context);
   tir::Builder& b = writer.b;
   DType i32 = DType::i(32);
