@@ -10,6 +10,8 @@
 // with its quantizations it reads and writes bytes, which is what it costs. A function of one quantized tensor that is
 // dear to compute becomes a table of its 256 results.
 //
+// Products of floats by weights of few bits read them as they are stored (block_weights.cpp).
+//
 // Accuracy: sums are exact, so a product is off by the roundings of its scale alone: float32 of the sum, times the
 // scale, divided by that of the result. They are far below half a quantum, so a result differs from exact arithmetic
 // by at most one, and only next to a tie.
@@ -18,6 +20,7 @@
 // float units want; it has the same error and costs more on those that have them.
 #include <algorithm>
 
+#include "compiler/transform/graph/block_weights.h"
 #include "compiler/transform/graph/integer_product.h"
 #include "compiler/transform/graph/requantization.h"
 #include "compiler/transform/graph/sink_transposes.h"
@@ -149,6 +152,8 @@ class Recognition {
     RELAXC_DO(each(function, [&](GraphBuilder& b, Op& op) { return as_table(b, op, context_.diag); }));
     std::vector<Op*> transposed;
     RELAXC_DO(each(function, [&](GraphBuilder&, Op& op) { return products_.rewrite(op, transposed); }));
+    RELAXC_DO(
+        each(function, [&](GraphBuilder& b, Op& op) { return as_product_of_block_weights(b, op, context_.diag); }));
     RELAXC_DO(sink_transposes(module_, context_.ops, context_.diag, std::move(transposed)));
     return changed_;
   }

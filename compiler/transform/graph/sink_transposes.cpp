@@ -62,6 +62,7 @@ class Sinking {
     if (is_elementwise(name)) return elementwise(b, permute, user);
     if (name == "quantize" || name == "dequantize") return quantization(b, permute, user);
     if (name == "sum" || name == "max" || name == "min") return reduction(b, permute, user);
+    if (name == "nn.max_pool") return max_pool(b, permute, user);
     return name == "concat" ? concat(b, permute, user) : Done{};
   }
 
@@ -155,6 +156,47 @@ class Sinking {
     RELAXC_TRY(Value * made,
                b.call("concat", operands, {{"axis", axes[static_cast<size_t>(axis < 0 ? axis + rank : axis)]}}));
     return replace(b, user, made, axes);
+  }
+
+  /// Pools have their channels second. With channels last a small window of bytes is the maximum of its elements, each
+  /// a slice of the whole tensor: element-wise, so that channels fill lanes.
+  Status max_pool(GraphBuilder& b, const Op& permute, Op& user) {
+    Diagnostics& diag = diag_;
+    constexpr int64_t kLargestWindow = 9;
+    Axes axes = axes_of(permute), window = user.attrs.ints("pool_size");
+    Value* x = permute.operand(0);
+    bool fits = axes == Axes{0, 3, 1, 2} && window.size() == 2 && window[0] * window[1] <= kLargestWindow &&
+                x->dtype() == DType::u(8) && !user.attrs.flag("indices") && !user.attrs.flag("ceil_mode");
+    for (Expr dim : x->shape()) fits &= dim.constant() != nullptr;
+    if (!fits) return Done{};
+    auto filled = [&](const char* name, int64_t fallback) {
+      Axes values = user.attrs.ints(name);
+      return values.empty() ? Axes{fallback, fallback} : values.size() == 1 ? Axes{values[0], values[0]} : values;
+    };
+    Axes strides = filled("strides", 1), dilations = filled("dilation", 1), pads = filled("padding", 0);
+    if (pads.size() == 2) pads = {pads[0], pads[1], pads[0], pads[1]};
+    auto shape = [&](const Axes& values) {
+      std::vector<Expr> dims;
+      for (int64_t value : values) dims.push_back(b.context().index(value));
+      return b.shape(dims);
+    };
+    if (pads != Axes(4, 0)) {  // 0 is the least byte
+      Value* around = shape({0, pads[0], pads[1], 0, 0, pads[2], pads[3], 0});
+      RELAXC_TRY(x, b.call("pad", {x, around, b.scalar(DType::u(8), 0)}, {{"mode", std::string("constant")}}));
+    }
+    int64_t rows = *user.result()->shape()[2].constant(), columns = *user.result()->shape()[3].constant();
+    Value* largest = nullptr;
+    for (int64_t tap = 0; tap < window[0] * window[1]; ++tap) {
+      int64_t i = tap / window[1] * dilations[0], j = tap % window[1] * dilations[1];
+      Value* end = shape({i + (rows - 1) * strides[0] + 1, j + (columns - 1) * strides[1] + 1});
+      RELAXC_TRY(Value * part,
+                 b.call("strided_slice", {x, shape({i, j}), end, shape(strides)}, {{"axes", Axes{1, 2}}}));
+      if (largest != nullptr) {
+        RELAXC_TRY(part, b.call("maximum", {largest, part}));
+      }
+      largest = part;
+    }
+    return replace(b, user, largest, axes);
   }
 
   Module& module_;

@@ -1,0 +1,96 @@
+// dot_test.cpp: sums of products of bytes by dot products.
+#include <catch2/catch.hpp>
+#include <random>
+#include <span>
+
+#include "compiler/arith/dot.h"
+#include "compiler/schedule/kernel.h"
+#include "compiler/tir/evaluator.h"
+#include "compiler/tir/print.h"
+#include "compiler/tir/verify.h"
+#include "tests/unit/schedule/kernels.h"
+
+namespace relaxc {
+namespace {
+
+using arith::Expr;
+
+Target target_of(int32_t bits) {
+  Target target;
+  target.vector_bits = bits, target.vector_registers = bits == 512 ? 32 : 16;
+  return target;
+}
+
+std::vector<std::byte> random_bytes(const tir::Buffer& buffer, std::mt19937& random) {
+  int64_t count = 1;
+  for (Expr dim : buffer.shape) count *= *dim.constant();
+  std::vector<std::byte> bytes(static_cast<size_t>(count * buffer.dtype.bytes()));
+  // The extremes, whose products 16 bits hold only alone, as often as all others.
+  for (std::byte& byte : bytes) {
+    constexpr std::byte kExtremes[] = {std::byte{0}, std::byte{255}, std::byte{128}, std::byte{127}};
+    byte = random() % 2 == 0 ? kExtremes[random() % 4] : static_cast<std::byte>(random());
+  }
+  return bytes;
+}
+
+std::vector<std::byte> result_of(const tir::PrimFunc& f, std::vector<std::vector<std::byte>> memory) {
+  std::vector<void*> addresses;
+  for (auto& bytes : memory) addresses.push_back(bytes.data());
+  REQUIRE(tir::make_interpreter()->run(f, addresses, {}));
+  return memory.back();
+}
+
+/// The schedule takes the sums by dot products (or, `expected` false, does not), and they are the same.
+void same_sums(arith::Context& context, const tir::PrimFunc& f, bool expected = true) {
+  for (int32_t bits : {512, 256, 128}) {
+    tir::PrimFunc scheduled = f;
+    std::vector<schedule::PackedParam> packed;
+    REQUIRE(schedule::schedule_kernel(context, scheduled, target_of(bits), {f.params[1].buffer}, packed));
+    INFO(tir::to_string(scheduled));
+    REQUIRE(tir::first_fault(scheduled) == "");
+    bool tensorized = tir::to_string(scheduled).find("tensorize_dot4") != std::string::npos;
+    REQUIRE(tensorized == expected);
+    std::mt19937 random(3);
+    std::vector<std::vector<std::byte>> memory, own;
+    for (const tir::Param& param : f.params) memory.push_back(random_bytes(*param.buffer, random));
+    own = memory;
+    for (const schedule::PackedParam& one : packed) own[1] = one.packing.apply(memory[1], one.param->dtype.bytes());
+    CHECK(result_of(f, memory) == result_of(scheduled, own));
+  }
+}
+
+TEST_CASE("a dot product is found again, and nothing else is taken for one") {
+  arith::Context context;
+  tir::Builder b(context);
+  tir::BufferRef x = b.buffer("x", DType::u(8), {context.index(4)});
+  arith::Dot4 dot;
+  for (size_t i = 0; i < 4; ++i) dot.a[i] = cast(DType::i(32), b.load(x, {context.index(static_cast<int64_t>(i))}));
+  dot.b = context.var("word", DType::i(32));
+  Expr sum = arith::dot4(dot);
+  auto found = arith::as_dot4(sum);
+  REQUIRE(found);
+  CHECK(found->b == dot.b);
+  CHECK(found->a == dot.a);
+  const auto* add = sum.as<arith::Add>();
+  CHECK(!arith::as_dot4(add->a));
+  CHECK(!arith::as_dot4(add->b + add->a));
+  CHECK(!arith::as_dot4(context.var("other", DType::i(32)) + sum));
+}
+
+TEST_CASE("matrix products of bytes are summed four at a time") {
+  arith::Context context;
+  auto index = [&](int64_t v) { return context.index(v); };
+  for (auto [m, n, k] : {std::array<int64_t, 3>{1, 16, 4}, {3, 5, 8}, {14, 33, 64}, {20, 100, 12}})
+    same_sums(context, testing::matmul_of_bytes(context, index(m), index(n), index(k)));
+  same_sums(context, testing::matmul_of_bytes(context, index(9), index(20), index(10)), false);
+}
+
+TEST_CASE("convolutions of bytes are summed four at a time, but for those of one channel each") {
+  arith::Context context;
+  same_sums(context, testing::conv_of_bytes(context, 4, 9, 24, 3, 2, false));
+  same_sums(context, testing::conv_of_bytes(context, 12, 6, 16, 3, 1, false));
+  same_sums(context, testing::conv_of_bytes(context, 20, 6, 20, 3, 1, true), false);
+}
+
+}  // namespace
+}  // namespace relaxc
