@@ -167,6 +167,7 @@ class Compilation {
       passes.observe = [&](std::string_view pass, const relax::Module& now, double milliseconds) {
         if (pass == "input") report_.before = view_graph(now);
         if (pass == "hoist_scratch") report_.after = view_graph(now);  // the last of the graph before it is lowered
+        if (pass == "lower_functions") unplanned_ = unplanned_bodies(now);
         if (pass != "input") report_.pass_milliseconds.emplace_back(pass, milliseconds);
       };
     return run_passes(compile_pipeline(), module, context, passes);
@@ -178,7 +179,8 @@ class Compilation {
     report_.target = fmt::format("{}, {}", target.triple, target.cpu);
     report_.weight_bytes = object.weights.bytes;
     for (const interface::Entry& entry : object.entries)
-      for (EntryProfile& profile : profile_entry(module, entry, target)) report_.profiles.push_back(std::move(profile));
+      for (EntryProfile& profile : profile_entry(module, unplanned_, entry, target))
+        report_.profiles.push_back(std::move(profile));
     bool page = fs::path(options_.report).extension() == ".html";
     return outputs_.write(options_.report, page ? report_html(report_) : report_json(report_));
   }
@@ -306,6 +308,7 @@ class Compilation {
   std::map<std::string, int64_t, std::less<>> pass_options_;
   std::vector<StateProposal> proposals_;
   PerformanceReport report_;
+  UnplannedBodies unplanned_;
 };
 
 }  // namespace

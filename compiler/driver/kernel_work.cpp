@@ -79,24 +79,30 @@ int64_t Numbers::of(Expr e) const {
   return arith::evaluate(e, value_of).value_or(typical_);
 }
 
+Numbers inside_call(const tir::PrimFunc& callee, const tir::Invoke& invoke, const Numbers& numbers) {
+  Numbers inside = numbers;
+  for (size_t i = 0; i < invoke.args.size(); ++i) {
+    const auto* value = std::get_if<Expr>(&invoke.args[i]);
+    if (value == nullptr) continue;
+    if (i < callee.params.size())
+      inside.set(callee.params[i].var, numbers.of(*value));
+    else if (i - callee.params.size() < callee.symbols.size())
+      inside.set(callee.symbols[i - callee.params.size()], numbers.of(*value));
+  }
+  return inside;
+}
+
 Work work_of_call(const tir::PrimFunc& callee, const tir::Invoke& invoke, const Numbers& numbers) {
   Work work;
-  Numbers inside = numbers;
   std::set<uint32_t> counted;
-  for (size_t i = 0; i < invoke.args.size(); ++i) {
-    if (const auto* buffer = std::get_if<BufferRef>(&invoke.args[i])) {
-      if (!counted.insert((*buffer)->id).second) continue;
-      double bytes = bytes_of(**buffer, numbers);
-      work.bytes += bytes;
-      if ((*buffer)->scope == tir::Scope::kWeights) work.weight_bytes += bytes;
-      continue;
-    }
-    const Expr& value = std::get<Expr>(invoke.args[i]);
-    if (i < callee.params.size())
-      inside.set(callee.params[i].var, numbers.of(value));
-    else if (i - callee.params.size() < callee.symbols.size())
-      inside.set(callee.symbols[i - callee.params.size()], numbers.of(value));
+  for (const tir::Argument& argument : invoke.args) {
+    const auto* buffer = std::get_if<BufferRef>(&argument);
+    if (buffer == nullptr || !counted.insert((*buffer)->id).second) continue;
+    double bytes = bytes_of(**buffer, numbers);
+    work.bytes += bytes;
+    if ((*buffer)->scope == tir::Scope::kWeights) work.weight_bytes += bytes;
   }
+  Numbers inside = inside_call(callee, invoke, numbers);
   work.flops = flops_of(callee.body, inside);
   return work;
 }

@@ -28,6 +28,8 @@ struct Work {
   double weight_bytes = 0;  ///< of those that are model data
 };
 
+/// What scalars and symbols of `callee` are in this call.
+Numbers inside_call(const tir::PrimFunc& callee, const tir::Invoke& invoke, const Numbers& numbers);
 /// The work of `invoke`, a call of `callee`, whose arguments have the values that `numbers` says.
 Work work_of_call(const tir::PrimFunc& callee, const tir::Invoke& invoke, const Numbers& numbers);
 

@@ -40,10 +40,14 @@ struct EntryProfile {
   double ratio() const { return bound_bytes == 0 ? 1 : double(arena_bytes) / double(bound_bytes); }
 };
 
+/// Bodies of host functions after lower_functions, in which memory has no place yet, by name.
+using UnplannedBodies = std::map<std::string, tir::Stmt>;
+UnplannedBodies unplanned_bodies(const relax::Module& module);
+
 /// Profiles of `entry` with every symbol at 1, 16, 128 and 512, as far as its bounds allow; one for a static program.
 /// `module` is what the whole pipeline left.
-std::vector<EntryProfile> profile_entry(const relax::Module& module, const interface::Entry& entry,
-                                        const Target& target);
+std::vector<EntryProfile> profile_entry(const relax::Module& module, const UnplannedBodies& unplanned,
+                                        const interface::Entry& entry, const Target& target);
 
 /// "head/nms (NonMaxSuppression)", "line 14": a place in the source as a word or two; empty if there is none.
 std::string short_place(Location location);

@@ -37,6 +37,7 @@ constexpr Pass kCompile[] = {
      .opt_level = 1,
      .options = kFuseOpsOptions},
     {.name = "merge_kernels", .run = merge_kernels, .needs = kLegal, .opt_level = 1},
+    {.name = "mark_in_place", .run = mark_in_place, .needs = kLegal, .opt_level = 1},
     {.name = "schedule_kernels", .run = schedule_kernels, .needs = kLegal, .gives = kScheduled, .opt_level = 1},
     {.name = "hoist_scratch", .run = hoist_scratch, .needs = kLegal},
     {.name = "lower_functions", .run = lower_functions, .needs = kTyped | kLegal, .gives = kLowered},

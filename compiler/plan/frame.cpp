@@ -112,11 +112,41 @@ class Placing {
 
 }  // namespace
 
-Result<Frame> plan_frame(Context& context, Stmt body, const arith::Facts& facts, Location location, Diagnostics& diag) {
+namespace {
+
+/// The pieces with every successor joined to what it takes over; `piece_of` says which of them each is then.
+std::vector<Piece> joined(const std::vector<Piece>& pieces, const std::vector<Lifetime>& lives,
+                          std::vector<size_t>& piece_of) {
+  std::map<BufferRef, size_t> index;
+  for (size_t i = 0; i < lives.size(); ++i) index[lives[i].buffer] = i;
+  std::vector<size_t> root(lives.size());
+  for (size_t i = 0; i < lives.size(); ++i) {
+    size_t first = i;
+    while (lives[first].successor_of != nullptr) first = index.at(lives[first].successor_of);
+    root[i] = first;
+  }
+  std::vector<Piece> result;
+  std::map<size_t, size_t> place;
+  piece_of.clear();
+  for (size_t i = 0; i < lives.size(); ++i) {
+    auto [at, fresh] = place.emplace(root[i], result.size());
+    if (fresh) result.push_back(pieces[i]);
+    Piece& piece = result[at->second];
+    piece.first = std::min(piece.first, pieces[i].first), piece.last = std::max(piece.last, pieces[i].last);
+    piece_of.push_back(at->second);
+  }
+  return result;
+}
+
+}  // namespace
+
+Result<Frame> plan_frame(Context& context, Stmt body, const arith::Facts& facts, Location location, Diagnostics& diag,
+                         const InPlace& in_place) {
   Frame frame;
   std::vector<Piece> pieces;
+  std::vector<Lifetime> lives = lifetimes(body, in_place);
   int64_t sum = 0;
-  for (const Lifetime& life : lifetimes(body)) {
+  for (const Lifetime& life : lives) {
     Size size = size_of(context, life.buffer->shape, life.buffer->dtype.bytes());
     constexpr int64_t kMost = INT64_MAX - kAlignment;
     bool overflow =
@@ -127,6 +157,17 @@ Result<Frame> plan_frame(Context& context, Stmt body, const arith::Facts& facts,
     frame.placements.push_back({life.buffer, pieces.back(), {}});
   }
   Storage storage = assign_storage(context, pieces, facts);
+  std::vector<size_t> piece_of;
+  std::vector<Piece> fewer = joined(pieces, lives, piece_of);
+  if (fewer.size() < pieces.size()) {
+    Storage tighter = assign_storage(context, fewer, facts);
+    if (arith::prove_le(tighter.bytes, storage.bytes, facts)) {
+      storage.bytes = tighter.bytes;
+      for (size_t i = 0; i < pieces.size(); ++i) storage.offsets[i] = tighter.offsets[piece_of[i]];
+      for (const Lifetime& life : lives)
+        if (life.successor_of != nullptr) frame.in_place.insert(life.by);
+    }
+  }
   for (size_t i = 0; i < pieces.size(); ++i) frame.placements[i].offset = storage.offsets[i];
   frame.bytes = storage.bytes ? storage.bytes : context.index(0);
   return frame;

@@ -1,6 +1,10 @@
 // frame.h: the memory of one host function, placed in one arena.
 #pragma once
 
+#include <set>
+#include <string>
+
+#include "compiler/plan/lifetime.h"
 #include "compiler/plan/storage.h"
 #include "compiler/support/result.h"
 #include "compiler/tir/prim_func.h"
@@ -16,13 +20,15 @@ struct Placement {
 
 struct Frame {
   std::vector<Placement> placements;
-  Expr bytes;  ///< the high-water mark, over entry symbols
+  Expr bytes;                      ///< the high-water mark, over entry symbols
+  std::set<std::string> in_place;  ///< callees of which a call writes memory that it reads
 };
 
 /// Places all global allocations of `body`, whose sizes must be expressions of the function's parameters. Fails
-/// (reported at `location`) if they cannot be added up in int64.
+/// (reported at `location`) if they cannot be added up in int64. Calls that `in_place` allows to write what they read
+/// do so where that makes the frame no larger.
 Result<Frame> plan_frame(Context& context, tir::Stmt body, const arith::Facts& facts, Location location,
-                         Diagnostics& diag);
+                         Diagnostics& diag, const InPlace& in_place = {});
 
 /// `body` with every global Alloc replaced by a view of `arena` as `frame` says. Views stand around the statements that
 /// use them and nowhere else, so that the nesting does not grow with the length of the body. `old_arena` is replaced.

@@ -10,7 +10,9 @@
 #include "compiler/plan/lifetime.h"
 
 #include <map>
+#include <set>
 
+#include "compiler/arith/simplify.h"
 #include "compiler/tir/visit.h"
 
 namespace relaxc::plan {
@@ -18,8 +20,11 @@ namespace {
 
 class Walk {
  public:
+  explicit Walk(const InPlace& in_place) : in_place_(in_place) {}
+
   std::vector<Lifetime> run(tir::Stmt body) {
     walk(body);
+    take_over();
     std::erase_if(found_, [](const Lifetime& life) { return life.last < life.first; });
     return std::move(found_);
   }
@@ -39,6 +44,7 @@ class Walk {
       } else if (const auto* view = s.as<tir::View>()) {
         auto root = roots_.find(view->base);
         if (root != roots_.end()) roots_[view->buffer] = root->second;
+        if (whole(view->base) && view->byte_offset.is_constant(0)) wholes_.insert(view->buffer);
         s = view->body;
       } else if (const auto* let = s.as<tir::Let>()) {
         here(s);
@@ -56,6 +62,7 @@ class Walk {
   void enter(const tir::Alloc& alloc) {
     if (alloc.buffer->scope != tir::Scope::kGlobal) return;
     roots_[alloc.buffer] = found_.size();
+    allocated_.insert(alloc.buffer);
     depths_.push_back(loops_.size());
     found_.push_back({alloc.buffer, UINT32_MAX, 0});
   }
@@ -78,9 +85,43 @@ class Walk {
         if (const auto* load = node.as<arith::Load>()) touch(load->buffer);
       });
     if (const auto* store = s.as<tir::Store>()) touch(store->buffer);
-    if (const auto* invoke = s.as<tir::Invoke>())
+    if (const auto* invoke = s.as<tir::Invoke>()) {
       for (const tir::Argument& argument : invoke->args)
         if (const auto* buffer = std::get_if<tir::BufferRef>(&argument)) touch(*buffer);
+      if (in_place_) offer(*invoke);
+    }
+  }
+
+  /// An allocation, or a view from its begin on.
+  bool whole(tir::BufferRef buffer) const { return allocated_.count(buffer) != 0 || wholes_.count(buffer) != 0; }
+
+  void offer(const tir::Invoke& invoke) {
+    for (auto [from, to] : in_place_(invoke)) {
+      auto old = std::get<tir::BufferRef>(invoke.args.at(from)), made = std::get<tir::BufferRef>(invoke.args.at(to));
+      if (!whole(old) || !whole(made)) continue;
+      offers_.push_back({roots_.at(old), roots_.at(made), now_, invoke.callee});
+    }
+  }
+
+  /// Keeps of the offers those in which one ends as the other begins. Each memory passes to one successor.
+  void take_over() {
+    std::set<size_t> given;
+    for (const Offer& offer : offers_) {
+      Lifetime &old = found_[offer.from], &made = found_[offer.to];
+      bool meet = offer.from != offer.to && old.last == offer.time && made.first == offer.time;
+      if (!meet || made.successor_of != nullptr || !same_size(*old.buffer, *made.buffer)) continue;
+      if (!given.insert(offer.from).second) continue;
+      made.successor_of = old.buffer;
+      made.by = offer.callee;
+    }
+  }
+
+  static bool same_size(const tir::Buffer& a, const tir::Buffer& b) {
+    if (a.dtype.bytes() != b.dtype.bytes()) return false;
+    Expr x = a.shape.empty() ? Expr() : a.shape[0], y = b.shape.empty() ? Expr() : b.shape[0];
+    for (size_t i = 1; i < a.shape.size(); ++i) x = x * a.shape[i];
+    for (size_t i = 1; i < b.shape.size(); ++i) y = y * b.shape[i];
+    return x && y ? arith::prove_equal(x, y) : !x && !y;
   }
 
   void touch(tir::BufferRef buffer) {
@@ -99,6 +140,14 @@ class Walk {
   }
 
   using Expr = arith::Expr;
+  struct Offer {
+    size_t from, to;
+    uint32_t time;
+    std::string callee;
+  };
+  const InPlace& in_place_;
+  std::vector<Offer> offers_;
+  std::set<tir::BufferRef> allocated_, wholes_;  // looked up only
   std::vector<Lifetime> found_;
   std::vector<size_t> depths_;  ///< loops around each allocation
   std::map<tir::BufferRef, size_t> roots_;
@@ -108,8 +157,8 @@ class Walk {
 
 }  // namespace
 
-std::vector<Lifetime> lifetimes(tir::Stmt body) {
-  return Walk().run(body);
+std::vector<Lifetime> lifetimes(tir::Stmt body, const InPlace& in_place) {
+  return Walk(in_place).run(body);
 }
 
 }  // namespace relaxc::plan

@@ -41,6 +41,37 @@ int64_t duration(const Rectangle& r) {
   return static_cast<int64_t>(r.last) - r.first + 1;
 }
 
+/// The largest sum that is needed at one time: no packing is lower.
+int64_t bound(const std::vector<Rectangle>& all) {
+  std::vector<std::pair<uint64_t, int64_t>> changes;
+  for (const Rectangle& r : all) {
+    changes.emplace_back(uint64_t{r.first} * 2 + 1, r.size);
+    changes.emplace_back(uint64_t{r.last} * 2 + 2, -r.size);  // even numbers: what ends, before what begins next
+  }
+  std::sort(changes.begin(), changes.end());
+  int64_t now = 0, most = 0;
+  for (const auto& [time, change] : changes) most = std::max(most, now += change);
+  return most;
+}
+
+/// While there is something to gain: whatever reaches the top is placed first in the next attempt.
+void improve(const std::vector<Rectangle>& all, Packing& best) {
+  constexpr size_t kMostWork = 20'000'000;  // steps of first_fit over all attempts
+  int64_t low = bound(all);
+  Order order(all.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return best.offsets[a] < best.offsets[b]; });
+  size_t attempts = std::min<size_t>(100, kMostWork / (all.size() * all.size() + 1));
+  for (Packing now = best; attempts > 0 && best.height > low; --attempts) {
+    auto top = std::find_if(order.begin(), order.end(),
+                            [&](size_t id) { return now.offsets[id] + all[id].size == now.height; });
+    if (top == order.begin() || top == order.end()) return;
+    std::rotate(order.begin(), top, top + 1);
+    now = first_fit(all, order);
+    if (now.height < best.height) best = now;
+  }
+}
+
 }  // namespace
 
 Packing pack(const std::vector<Rectangle>& all) {
@@ -65,6 +96,7 @@ Packing pack(const std::vector<Rectangle>& all) {
     Packing next = first_fit(all, order);
     if (best.offsets.empty() || next.height < best.height) best = std::move(next);
   }
+  improve(all, best);
   return best;
 }
 

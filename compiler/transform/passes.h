@@ -51,6 +51,9 @@ Result<Changed> dead_code(relax::Module&, PassContext&);
 Result<Changed> legalize(relax::Module&, PassContext&);
 /// Groups calls of prim funcs so that values stay in registers. Needs kTyped, kLegal; gives kFused.
 Result<Changed> fuse_ops(relax::Module&, PassContext&);
+/// Says of kernels which operands their result may overwrite: attribute "in_place", indices of parameters. Before
+/// schedule_kernels, which must keep that each element is read before it is written. Needs kLegal.
+Result<Changed> mark_in_place(relax::Module&, PassContext&);
 /// Makes kernels that are the same program one.
 Result<Changed> merge_kernels(relax::Module&, PassContext&);
 

@@ -3,6 +3,7 @@
 Usage: passes_test.py RELAXC RUNTIME [unittest's own]"""
 
 import re
+import resource
 import unittest
 
 import program
@@ -72,6 +73,46 @@ class Passes(ProgramTest):
         table = self.compiles("m.relax", "-o", "m.o", "--pass-statistics").err
         self.assertRegex(table, r"\d+ +\d+ +\d+  common_subexpressions\n")
         self.assertRegex(table, r"\d+ +\d+ +\d+  loop_recursion \(nothing changed\)\n")
+
+
+def chain(length):
+    """Matmuls, activations and residual sums, one after the other."""
+    kinds = ("R.matmul({0}, w)", "R.nn.relu({0})", "R.add({0}, x)", "R.tanh({0})")
+    lines = [f"        v{i + 1} = {kinds[i % 4].format(f'v{i}' if i else 'x')}" for i in range(length)]
+    return graph(lines, f"v{length}")
+
+
+def fan(width):
+    """Branches side by side that meet in one concatenation."""
+    lines = [f'        v{i} = R.matmul(R.multiply(x, R.const({i}.5, "float32")), w)' for i in range(width)]
+    lines.append(f"        y = R.concat(({', '.join(f'v{i}' for i in range(width))}), axis=1)")
+    return graph(lines, "y")
+
+
+def graph(lines, result):
+    return "\n".join(['@R.function', 'def main(x: R.Tensor(("n", 64), "float32"), w: R.Tensor((64, 64), "float32")):',
+                      '    n = T.int64()', '    with R.dataflow():', *lines, f'        R.output({result})',
+                      f'    return {result}', ''])
+
+
+class Cost(ProgramTest):
+    def seconds(self, name, text):
+        """Of the processor, so that a busy machine does not count."""
+        self.write(name, text)
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        done = self.compiles(name, "--stop-after=plan_memory")
+        return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before, done.out
+
+    def test_long_chains_cost_what_they_are_long(self):
+        short, _ = self.seconds("short.relax", chain(2500))
+        long, out = self.seconds("long.relax", chain(10000))
+        self.assertLess(long, 9 * short + 0.5)  # 4 times the nodes; 16 times would be quadratic
+        self.assertLessEqual(out.count("@T.prim_func"), 12)  # the 2,500 kernels are few different ones
+
+    def test_wide_graphs_cost_what_they_are_wide(self):
+        narrow, _ = self.seconds("narrow.relax", fan(250))
+        wide, _ = self.seconds("wide.relax", fan(1000))
+        self.assertLess(wide, 9 * narrow + 0.5)
 
 
 if __name__ == "__main__":

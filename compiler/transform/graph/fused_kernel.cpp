@@ -173,7 +173,7 @@ class FusedKernel {
     for (tir::BufferRef buffer : outputs_) kernel.params.push_back({buffer, {}});
     kernel.body = build_.seq(std::move(body_));
     for (size_t i = temporaries_.size(); i-- > 0;) kernel.body = build_.alloc(temporaries_[i], kernel.body);
-    kernel.origins = std::move(origins_);
+    kernel.origins = origins_;
     kernel.location = last.location;
     tir::collect_symbols(kernel);
     std::vector<arith::Var> scalars = unbound_scalars(kernel);
@@ -204,7 +204,7 @@ class FusedKernel {
     for (const auto& [value, buffer] : inputs_) last.add_operand(value);
     for (Value* prim : prims) last.add_operand(prim);
     last.callee = name;
-    last.origins = {};
+    last.origins = origins_;
     // What any member assumed must still be guarded.
     std::vector<Requirement> all;
     for (Op* member : members_) all.insert(all.end(), member->requirements.begin(), member->requirements.end());

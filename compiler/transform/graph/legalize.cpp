@@ -1,8 +1,10 @@
 // legalize.cpp: operators become calls of prim funcs made of their own definitions.
 //
 // What is left at the Relax level is control, shapes and views: those become code of the entry when functions are
-// lowered. From here on nothing knows an operator.
+// lowered, and so do concatenations whose operands can be written in place. From here on nothing else knows an
+// operator.
 #include "compiler/relax/builder.h"
+#include "compiler/transform/concat_parts.h"
 #include "compiler/transform/passes.h"
 
 namespace relaxc {
@@ -43,7 +45,7 @@ Result<Changed> legalize(relax::Module& module, PassContext& context) {
   Changed changed = Changed::kNo;
   for (Function* function : module.functions())
     for (Op* op : ops_of(function->body(), true)) {
-      if (op->kind != OpKind::kOperator || op->def->role != Role::kKernel) continue;
+      if (op->kind != OpKind::kOperator || op->def->role != Role::kKernel || contiguous_parts(*op)) continue;
       RELAXC_CHECK(op->def->define != nullptr, std::string(op->def->name) + " was not expanded");
       legalize_op(module, context, *op);
       changed = Changed::kYes;

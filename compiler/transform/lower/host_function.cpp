@@ -71,6 +71,7 @@ BufferRef HostFunction::allocate(const std::string& name, DType dtype, const std
 }
 
 BufferRef HostFunction::produce(const Value& value) {
+  if (BufferRef part = produce_part(value)) return part;
   auto chosen = destinations_.find(&value);
   if (chosen == destinations_.end())
     return allocate(value.name.empty() ? "t" : value.name, value.dtype(), dims(value.info));
@@ -178,6 +179,7 @@ void HostFunction::guard_declared(Var var, bool is_size) {
 
 Status HostFunction::lower_region(const Region& region) {
   Diagnostics& diag = this->diag();
+  choose_parts(region);
   for (Op* op : ops_of(region)) RELAXC_DO(lower_op(*op));
   return Done{};
 }
@@ -191,6 +193,7 @@ Status HostFunction::lower_op(Op& op) {
   }
   switch (op.kind) {
     case OpKind::kOperator:
+      if (op.is("concat")) return lower_concat(op);
       return op.def->role == Role::kView ? lower_view(op) : lower_host_op(op);
     case OpKind::kConstant:
       return lower_constant(op);

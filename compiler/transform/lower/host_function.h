@@ -91,6 +91,8 @@ size_t leaf_count(Info info);
 /// the extent of `to`.
 const std::string& copy_function(Shared& shared, DType dtype, size_t rank);
 
+/// Whether the op gives the bytes of its operand under another type.
+bool is_view(const Op& op);
 /// Whether a value is an opaque object: a tensor of rank 0 and dtype handle, once lowering has begun.
 bool is_handle(const Value& value);
 /// Whether the op is a match_cast of an object to what it holds.
@@ -169,6 +171,16 @@ class HostFunction {
   Status lower_view(Op& op);
   Status lower_host_op(Op& op);
   Status lower_shape_function(Op& op);
+
+  // host_parts.cpp: concatenations whose operands are written where they belong.
+  struct Part {
+    Op* concat = nullptr;
+    Expr byte_offset;
+  };
+  void choose_parts(const Region& region);
+  BufferRef whole_of(Op& concat);
+  BufferRef produce_part(const Value& value);
+  Status lower_concat(Op& op);
 
   // host_match.cpp
   struct Match;
@@ -304,6 +316,8 @@ class HostFunction {
   Symbols symbols_;
   std::map<const Value*, Slot> slots_;
   std::map<const Value*, BufferRef> destinations_;
+  std::map<const Value*, Part> parts_;  ///< values that are written where a concatenation wants them
+  std::map<const Op*, BufferRef> wholes_;
   std::map<BufferRef, BufferRef> bases_;  ///< of views
   std::map<BufferRef, Expr> capacities_;  ///< elements of destinations that may prove too small
   std::vector<Input> inputs_;

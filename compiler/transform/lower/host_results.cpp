@@ -12,12 +12,12 @@ namespace relaxc::lower {
 
 using namespace relax;
 
-namespace {
-
 bool is_view(const Op& op) {
   if (op.kind == OpKind::kOperator) return op.def->role == Role::kView;
   return op.kind == OpKind::kMatchCast && op.result()->info->as<TensorInfo>() != nullptr && !opens_object(op);
 }
+
+namespace {
 
 /// Whether lowering lets the op write where it is told.
 bool writes_where_told(const Op& op) {

@@ -5,6 +5,7 @@
 // high-water mark of an entry becomes the body of its `arena` function.
 #include <algorithm>
 #include <map>
+#include <sstream>
 
 #include "compiler/plan/frame.h"
 #include "compiler/tir/builder.h"
@@ -44,13 +45,28 @@ class MemoryPlan {
     arith::Facts facts = facts_of(host);
     tir::Stmt body = size_frames(host, facts);
     if (!body) return diag.failed();
-    RELAXC_TRY(plan::Frame frame, plan::plan_frame(module_.context(), body, facts, host.location, diag));
+    auto in_place = [&](const tir::Invoke& invoke) { return in_place_arguments(invoke); };
+    RELAXC_TRY(plan::Frame frame, plan::plan_frame(module_.context(), body, facts, host.location, diag, in_place));
+    for (const std::string& callee : frame.in_place) module_.find_prim_func(callee)->noalias = false;
     BufferRef old = host.params[arena_index(host)].buffer;
     BufferRef arena = build_.buffer(old->name, old->dtype, {frame.bytes}, old->scope, old->alignment);
     host.params[arena_index(host)].buffer = arena;
     host.body = plan::place_in_arena(module_.context(), body, frame, old, arena);
     sizes_[host.name] = frame.bytes;
     return Done{};
+  }
+
+  /// As mark_in_place says of the callee.
+  std::vector<std::pair<size_t, size_t>> in_place_arguments(const tir::Invoke& invoke) const {
+    std::vector<std::pair<size_t, size_t>> pairs;
+    const tir::PrimFunc* callee = module_.find_prim_func(invoke.callee);
+    if (callee == nullptr || callee->attrs.count("in_place") == 0) return pairs;
+    size_t output = 0;
+    for (size_t i = 0; i < callee->params.size(); ++i)
+      if (callee->params[i].buffer != nullptr) output = i;
+    std::istringstream inputs(callee->attrs.at("in_place"));
+    for (size_t input = 0; inputs >> input;) pairs.emplace_back(input, output);
+    return pairs;
   }
 
   /// What the entry declares of its symbols; those of private functions are dims.

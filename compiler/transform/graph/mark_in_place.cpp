@@ -1,0 +1,49 @@
+// mark_in_place.cpp: which kernels may write their result over an operand.
+//
+// A kernel that computes every element of its result from the operand's element of the same place, and reads no other,
+// can do so in the operand's memory when nobody needs the operand any more. Whether that is so is found out when memory
+// is planned; what the kernel allows must be read from its loops before a schedule takes them apart.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/analysis/pattern.h"
+#include "compiler/transform/passes.h"
+
+namespace relaxc {
+namespace {
+
+bool same_shape(const tir::Buffer& a, const tir::Buffer& b) {
+  return a.dtype.bytes() == b.dtype.bytes() && a.dtype.bits >= 8 && b.dtype.bits >= 8 && a.strides.empty() &&
+         b.strides.empty() && a.shape == b.shape;
+}
+
+/// The parameters that the result, which is the last buffer, may overwrite.
+std::vector<size_t> overwritable(const tir::PrimFunc& function) {
+  std::vector<size_t> found;
+  analysis::KernelShape shape = analysis::classify(function);
+  if (!shape.spatial() || !shape.temporaries.empty() || !shape.before.empty()) return found;
+  tir::BufferRef result = shape.nest.store->buffer;
+  for (size_t i = 0; i < function.params.size(); ++i) {
+    tir::BufferRef buffer = function.params[i].buffer;
+    if (buffer == nullptr || buffer == result || !same_shape(*buffer, *result)) continue;
+    if (analysis::reads_at_own_index(shape.nest, buffer)) found.push_back(i);
+  }
+  return found;
+}
+
+}  // namespace
+
+Result<Changed> mark_in_place(relax::Module& module, PassContext&) {
+  Changed changed = Changed::kNo;
+  for (tir::PrimFunc* function : module.prim_funcs()) {
+    if (!function->is_private || function->attrs.count("in_place") != 0) continue;
+    std::vector<size_t> params = overwritable(*function);
+    if (params.empty()) continue;
+    function->attrs["in_place"] = fmt::format("{}", fmt::join(params, " "));
+    changed = Changed::kYes;
+  }
+  return changed;
+}
+
+}  // namespace relaxc
