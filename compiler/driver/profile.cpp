@@ -97,7 +97,7 @@ class EntryWalk {
     Placed& placed = pieces_[buffer.id];
     placed.piece.name = buffer.name.empty() ? "t" : buffer.name;
     placed.piece.bytes = buffer.dtype.bytes();
-    for (Expr dim : buffer.shape) placed.piece.bytes *= numbers_.of(dim);
+    for (Expr dim : buffer.shape) placed.piece.bytes *= std::max<int64_t>(0, numbers_.of(dim));
     placed.depth = loops_.size();
     make_visible(buffer, buffer.id, 0);
   }

@@ -56,7 +56,7 @@ int64_t bound(const std::vector<Rectangle>& all) {
 
 /// While there is something to gain: whatever reaches the top is placed first in the next attempt.
 void improve(const std::vector<Rectangle>& all, Packing& best) {
-  constexpr size_t kMostWork = 20'000'000;  // steps of first_fit over all attempts
+  constexpr size_t kMostWork = 5'000'000;  // steps of first_fit over all attempts
   int64_t low = bound(all);
   Order order(all.size());
   std::iota(order.begin(), order.end(), size_t{0});

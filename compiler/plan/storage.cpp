@@ -51,7 +51,7 @@ void multiply(Size& size, Expr e) {
 
 /// A typical value of a symbol: sizes are compared there when they cannot be compared in general.
 constexpr int64_t kTypical = 256;
-constexpr int64_t kSizes[] = {1, 16, 64, 128, 512};  ///< at which plans are compared
+constexpr int64_t kSizes[] = {1, 16, 64, 128, 512};
 int64_t typical(const arith::Facts& facts, arith::Var var, int64_t size = kTypical) {
   arith::Range range = facts.range_of(var);
   int64_t value = range.has_upper() ? std::min(range.upper, size) : size;
@@ -61,7 +61,11 @@ int64_t typical(const arith::Facts& facts, arith::Var var, int64_t size = kTypic
 class Assigner {
  public:
   Assigner(Context& context, const std::vector<Piece>& pieces, const arith::Facts& facts)
-      : context_(context), pieces_(pieces), facts_(facts) {}
+      : context_(context), pieces_(pieces), facts_(facts) {
+    for (int64_t size : kSizes)
+      if (admissible(size)) sizes_.push_back(size);
+    if (sizes_.empty()) sizes_.push_back(kTypical);
+  }
 
   Storage run() {
     Storage classes = by_class();
@@ -78,12 +82,20 @@ class Assigner {
   }
 
  private:
+  /// Whether no piece would have less than no bytes: guards refuse such sizes.
+  bool admissible(int64_t size) const {
+    return std::all_of(pieces_.begin(), pieces_.end(), [&](const Piece& piece) {
+      auto value_of = [&](arith::Var var) { return typical(facts_, var, size); };
+      return arith::evaluate(to_expr(context_, piece.size), value_of).value_or(0) >= 0;
+    });
+  }
+
   /// How large `e` is over several sizes, each counting alike: a sum of logarithms.
   double weight(Expr e) const {
     double sum = 0;
-    for (int64_t size : kSizes) {
+    for (int64_t size : sizes_) {
       auto bytes = arith::evaluate(e, [&](arith::Var var) { return typical(facts_, var, size); });
-      sum += std::log2(1 + static_cast<double>(bytes.value_or(INT64_MAX)));
+      sum += std::log2(1 + static_cast<double>(std::max<int64_t>(0, bytes.value_or(INT64_MAX))));
     }
     return sum;
   }
@@ -93,9 +105,9 @@ class Assigner {
   /// The weight of the bound.
   double least_weight() const {
     double sum = 0;
-    for (int64_t size : kSizes) {
+    for (int64_t size : sizes_) {
       auto bytes = live_bytes(context_, pieces_, [&](arith::Var var) { return typical(facts_, var, size); });
-      sum += std::log2(1 + static_cast<double>(bytes.value_or(INT64_MAX)));
+      sum += std::log2(1 + static_cast<double>(std::max<int64_t>(0, bytes.value_or(INT64_MAX))));
     }
     return sum;
   }
@@ -118,7 +130,7 @@ class Assigner {
   }
 
   /// An offset is computed wherever its piece is used, so it must not grow with the program; nor must proofs about it.
-  static constexpr int kMostNodes = 48;
+  static constexpr int kMostNodes = 96;
   static int nodes_of(Expr e) {
     int count = 0;
     arith::for_each_node(e, [&](Expr) { ++count; });
@@ -194,7 +206,7 @@ class Assigner {
   Expr larger(Expr a, Expr b) const {
     if (a == b) return a;
     bool a_first = false, b_first = false;
-    for (int64_t size : kSizes) {
+    for (int64_t size : sizes_) {
       auto value_of = [&](arith::Var var) { return typical(facts_, var, size); };
       int64_t x = arith::evaluate(a, value_of).value_or(INT64_MAX),
               y = arith::evaluate(b, value_of).value_or(INT64_MAX);
@@ -239,6 +251,7 @@ class Assigner {
   Context& context_;
   const std::vector<Piece>& pieces_;
   const arith::Facts& facts_;
+  std::vector<int64_t> sizes_;  ///< at which plans are compared
 };
 
 }  // namespace
@@ -261,15 +274,18 @@ Storage assign_storage(Context& context, const std::vector<Piece>& pieces, const
 
 std::optional<int64_t> live_bytes(Context& context, const std::vector<Piece>& pieces,
                                   const std::function<int64_t(arith::Var)>& value_of) {
-  int64_t most = 0;
-  for (const Piece& at : pieces) {
-    int64_t sum = 0;
-    for (const Piece& other : pieces) {
-      if (at.first < other.first || other.last < at.first) continue;
-      std::optional<int64_t> bytes = arith::evaluate(to_expr(context, other.size), value_of);
-      if (!bytes || __builtin_add_overflow(sum, *bytes, &sum)) return {};
-    }
-    most = std::max(most, sum);
+  std::vector<std::pair<uint64_t, int64_t>> changes;
+  for (const Piece& piece : pieces) {
+    std::optional<int64_t> bytes = arith::evaluate(to_expr(context, piece.size), value_of);
+    if (!bytes) return {};
+    changes.emplace_back(uint64_t{piece.first} * 2 + 1, *bytes);
+    changes.emplace_back(uint64_t{piece.last} * 2 + 2, -*bytes);  // even: what ends, before what begins next
+  }
+  std::sort(changes.begin(), changes.end());
+  int64_t now = 0, most = 0;
+  for (const auto& [time, change] : changes) {
+    if (__builtin_add_overflow(now, change, &now)) return {};
+    most = std::max(most, now);
   }
   return most;
 }
