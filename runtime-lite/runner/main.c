@@ -271,7 +271,10 @@ int main(int argc, char** argv) {
   arguments a = {argv[0], NULL, NULL, NULL, 1, 1, 0, calloc((size_t)argc + 1, sizeof(char*))};
   if (a.files == NULL) return INPUT_AT_FAULT;
   for (int i = 1; i < argc; ++i)
-    if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) return help(argv[0]);
+    if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+      free(a.files);
+      return help(argv[0]);
+    }
   int result = parse(argc, argv, &a);
   const rlx_function* f = find_function(a.function);
   if (result == DONE && f == NULL)

@@ -11,6 +11,8 @@ import wire
 
 RELAXC, RUNTIME = (str(Path(argument).resolve()) for argument in sys.argv[1:3])
 
+LINK_FLAGS = os.environ.get("RELAXC_LINK_FLAGS", "").split()
+
 TEXT = """@R.function
 def main(x: R.Tensor(("n", 4), "float32")) -> R.Tensor(("n", 4), "float32"):
     with R.dataflow():

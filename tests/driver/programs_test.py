@@ -10,7 +10,7 @@ from pathlib import Path
 
 import program
 import wire
-from program import RUNTIME, ProgramTest
+from program import LINK_FLAGS, RUNTIME, ProgramTest
 
 INCLUDE = Path(__file__).resolve().parents[2] / "runtime-lite" / "include"
 
@@ -46,7 +46,7 @@ class Archives(ProgramTest):
         self.compiles("relu.onnx", "-o", "m.a")
         self.assertEqual((self.path / "m.a").read_bytes(), first)
         self.write("use.c", '#include "m.h"\nint main(void) { return m_model.num_functions == 1 ? 0 : 1; }\n')
-        subprocess.run(["cc", "-I", INCLUDE, "use.c", "m.a", RUNTIME, "-o", "use"], cwd=self.path, check=True)
+        subprocess.run(["cc", *LINK_FLAGS, "-I", INCLUDE, "use.c", "m.a", RUNTIME, "-o", "use"], cwd=self.path, check=True)
         subprocess.run(["./use"], cwd=self.path, check=True)
 
 
@@ -57,7 +57,9 @@ class Programs(ProgramTest):
         return done.stdout.decode() if code == 0 else done.stderr.decode()
 
     def compiles_program(self, source, name, *flags):
-        self.compiles(source, "-o", name, "--runtime", RUNTIME, *flags)
+        linker = self.write("linker", f'#!/bin/sh\nexec cc {" ".join(LINK_FLAGS)} "$@"\n')
+        linker.chmod(0o755)
+        self.compiles(source, "-o", name, "--runtime", RUNTIME, "--cc", linker, *flags)
         self.assertFalse((self.path / (name + ".h")).exists())
 
     def test_runs_on_npy_and_pb(self):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import program
 import wire
-from program import RUNTIME, ProgramTest
+from program import LINK_FLAGS, RUNTIME, ProgramTest
 
 INCLUDE = Path(__file__).resolve().parents[2] / "runtime-lite" / "include"
 LIBRARIES = Path(RUNTIME).parent
@@ -62,7 +62,7 @@ class WeightsFile(ProgramTest):
                           [wire.tensor("w", (8,), data[0]), wire.tensor("v", (8,), data[1])])
 
     def run_with(self, output, *arguments):
-        subprocess.run(["cc", "-ffp-contract=off", "-I", INCLUDE, "run.c", output, LIBRARIES / "librelax_rt_hosted.a",
+        subprocess.run(["cc", *LINK_FLAGS, "-ffp-contract=off", "-I", INCLUDE, "run.c", output, LIBRARIES / "librelax_rt_hosted.a",
                         RUNTIME, "-o", "run"], cwd=self.path, check=True)
         done = subprocess.run(["./run", *map(str, arguments)], cwd=self.path, check=True, capture_output=True)
         return done.stdout.decode().split()

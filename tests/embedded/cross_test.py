@@ -4,7 +4,7 @@ The runner of `relaxc model.onnx -o model` is built for the machine and linked w
 the same .npy files as the host's program. Integers must be the same, floats the same up to the order of sums, which
 depends on the width of vectors.
 
-Usage: cross_test.py RELAXC RUNTIME MACHINE"""
+Usage: cross_test.py RELAXC MACHINE"""
 
 import ast
 import os
@@ -20,15 +20,15 @@ REPOSITORY = HERE.parents[1]
 sys.path.insert(0, str(HERE.parent / "driver"))
 import wire  # noqa: E402
 
-RELAXC, RUNTIME = (Path(argument).resolve() for argument in sys.argv[1:3])
-MACHINE = sys.argv[3]
-TOOLS = {  # machine: its C compiler, the flags of what must fit it, QEMU
-    "aarch64": ("aarch64-linux-gnu-gcc", [], ["qemu-aarch64", "-cpu", "cortex-a53"]),
-    "aarch64-v8.2": ("aarch64-linux-gnu-gcc", [], ["qemu-aarch64", "-cpu", "cortex-a76"]),
-    "armv7-a": ("arm-linux-gnueabihf-gcc", [], ["qemu-arm", "-cpu", "cortex-a15"]),
-    "riscv64gc": ("riscv64-linux-gnu-gcc", [], ["qemu-riscv64"]),
+RELAXC = Path(sys.argv[1]).resolve()
+MACHINE = sys.argv[2]
+TOOLS = {  # machine: its C compiler, QEMU
+    "aarch64": ("aarch64-linux-gnu-gcc", ["qemu-aarch64", "-cpu", "cortex-a53"]),
+    "aarch64-v8.2": ("aarch64-linux-gnu-gcc", ["qemu-aarch64", "-cpu", "cortex-a76"]),
+    "armv7-a": ("arm-linux-gnueabihf-gcc", ["qemu-arm", "-cpu", "cortex-a15"]),
+    "riscv64gc": ("riscv64-linux-gnu-gcc", ["qemu-riscv64"]),
 }
-COMPILER, FLAGS, QEMU = TOOLS[MACHINE]
+COMPILER, QEMU = TOOLS[MACHINE]
 SUFFIX = {"f4": "f", "i4": "i", "i8": "q", "u1": "B", "b1": "B"}
 
 DYNAMIC = """@R.function
@@ -145,22 +145,29 @@ def try_program(name, folder, sources):
     for index, (dims, values, kind) in enumerate(inputs):
         files.append(f"x{index}.npy")
         (folder / files[-1]).write_bytes(npy(dims, values, kind))
-    run(RELAXC, source, *flags, "--emit", "exe", "-o", name, "--runtime", RUNTIME, folder=folder)
+    run(RELAXC, source, *flags, "-o", "here.o", "--name", name, folder=folder)
+    link("cc", ["here.o", *sources["here"]], name, folder)
     run("./" + name, "-o", "here", *files, folder=folder)
     run(RELAXC, source, *flags, "--target", MACHINE, "-o", "there.o", "--name", name, folder=folder)
-    run(COMPILER, *FLAGS, "-O1", "-static", "-Wl,--fatal-warnings", f"-Wl,--defsym=rlx_runner_model={name}_model",
-        "there.o", *sources, "-lpthread", "-o", name, folder=folder)
+    link(COMPILER, ["there.o", *sources["there"]], name, folder)
     printed = run(*QEMU, "./" + name, "-o", "there", "--threads", "2", *files, folder=folder)
     print(f"{MACHINE} {name}: {compare(name, folder)}, {os.path.getsize(folder / 'there.o')} bytes; "
           f"{printed.splitlines()[0]}")
 
 
-def build_runtime(folder):
-    """The runtime and the runner, by the machine's compiler, once."""
+def link(compiler, objects, name, folder):
+    """The program of a model. What a linker warns of would keep users from linking with their own flags."""
+    run(compiler, "-static", "-Wl,--fatal-warnings", f"-Wl,--defsym=rlx_runner_model={name}_model", *objects,
+        "-lpthread", "-o", name, folder=folder)
+
+
+def build_runtime(compiler, folder):
+    """The runtime and the runner, by a compiler, once."""
+    folder.mkdir()
     rooms = [REPOSITORY / "runtime-lite" / room for room in ("core", "hosted", "runner")]
     parts = [file for room in rooms for file in sorted(room.glob("*.c")) if file.name not in ("memory.c", "print.c")]
     include = REPOSITORY / "runtime-lite/include"
-    run(COMPILER, *FLAGS, "-std=c99", "-O1", "-Wall", "-Wextra", "-Werror", f"-I{include}", "-c", *parts, folder=folder)
+    run(compiler, "-std=c99", "-O1", "-Wall", "-Wextra", "-Werror", f"-I{include}", "-c", *parts, folder=folder)
     return [folder / f"{file.stem}.o" for file in parts]
 
 
@@ -170,9 +177,8 @@ def main():
             print(f"skipped: there is no {tool}")
             return 77
     with tempfile.TemporaryDirectory(prefix="relaxc-embedded-") as path:
-        runtime = Path(path) / "runtime"
-        runtime.mkdir()
-        sources = build_runtime(runtime)
+        sources = {"here": build_runtime("cc", Path(path) / "runtime_here"),
+                   "there": build_runtime(COMPILER, Path(path) / "runtime_there")}
         for name in PROGRAMS:
             folder = Path(path) / name
             folder.mkdir()
