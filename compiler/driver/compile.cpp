@@ -18,6 +18,7 @@
 #include "compiler/codegen/llvm/target.h"
 #include "compiler/driver/depfile.h"
 #include "compiler/driver/input.h"
+#include "compiler/driver/manifest.h"
 #include "compiler/driver/outputs.h"
 #include "compiler/driver/performance_report.h"
 #include "compiler/driver/plan.h"
@@ -84,6 +85,7 @@ class Compilation {
     if (refused()) return Done{};
     RELAXC_DO(write(object, target));
     if (!options_.report.empty()) RELAXC_DO(write_report(module, object, target));
+    if (!options_.manifest.empty()) RELAXC_DO(write_manifest(module, object, target));
     if (refused()) return Done{};
     RELAXC_DO(outputs_.commit());
     std::string beside;
@@ -185,19 +187,40 @@ class Compilation {
     return outputs_.write(options_.report, page ? report_html(report_) : report_json(report_));
   }
 
+  /// Everything besides input, target and compiler that decides what the object is.
+  std::vector<std::string> flags(const Target& target) const {
+    std::vector<std::string> out{"-O" + options_.opt, fmt::format("--threads={}", target.task_slots),
+                                 fmt::format("--max-recursion={}", options_.max_recursion)};
+    for (const frontend::DimOverride& dim : options_.dims)
+      out.push_back(fmt::format("--dim={}={}..{}:{}", dim.name, dim.lower, dim.upper, dim.multiple_of));
+    for (const State& state : options_.states) out.push_back("--state=" + state.input + ":" + state.output);
+    if (options_.keep_initializers_as_inputs) out.emplace_back("--keep-initializers-as-inputs");
+    for (const std::string& op : options_.custom_ops) out.push_back("--custom-op=" + op);
+    for (const std::string& pass : options_.passes.disabled) out.push_back("--disable-pass=" + pass);
+    for (const auto& [name, value] : pass_options_) out.push_back(fmt::format("--pass-option={}={}", name, value));
+    if (options_.passes.bisect_limit >= 0)
+      out.push_back(fmt::format("--pass-bisect-limit={}", options_.passes.bisect_limit));
+    return out;
+  }
+
+  Status write_manifest(const relax::Module& module, const interface::Object& object, const Target& target) {
+    Diagnostics& diag = diag_;
+    Manifest manifest;
+    manifest.output = fs::path(plan_.output).filename().string();
+    manifest.weights_file = fs::path(plan_.weights).filename().string();
+    manifest.output_bytes = size_of(written_);
+    manifest.flags = flags(target);
+    RELAXC_TRY(manifest.contents, codegen_llvm::inspect_object(written_, plan_.output, diag));
+    for (const interface::Entry& entry : object.entries)
+      manifest.profiles.push_back(profile_entry(module, entry, target));
+    return outputs_.write(options_.manifest, manifest_json(manifest, object, target));
+  }
+
   void name_object(interface::Object& object, const Target& target) {
     object.name = plan_.name;
     object.producer = std::string("relaxc ") + kVersion;
-    std::vector<std::string> parts{object.producer, target.triple, target.cpu, target.features, options_.opt};
-    for (const frontend::DimOverride& dim : options_.dims)
-      parts.push_back(fmt::format("{}={}..{}:{}", dim.name, dim.lower, dim.upper, dim.multiple_of));
-    for (const State& state : options_.states) parts.push_back(state.input + ":" + state.output);
-    parts.push_back(fmt::format("{} {} {}", target.task_slots, options_.max_recursion,
-                                options_.keep_initializers_as_inputs ? "inputs" : "constants"));
-    parts.insert(parts.end(), options_.custom_ops.begin(), options_.custom_ops.end());
-    parts.insert(parts.end(), options_.passes.disabled.begin(), options_.passes.disabled.end());
-    for (const auto& [name, value] : pass_options_) parts.push_back(fmt::format("{}={}", name, value));
-    if (options_.passes.bisect_limit >= 0) parts.push_back(fmt::format("bisect {}", options_.passes.bisect_limit));
+    std::vector<std::string> parts{object.producer, target.triple, target.cpu, target.features};
+    for (const std::string& flag : flags(target)) parts.push_back(flag);
     object.hash = codegen_llvm::hash_of_files(files_, parts);
     object.interface_hash = interface_hash(object);
   }
@@ -264,6 +287,7 @@ class Compilation {
   Status write(const interface::Object& object, const Target& target) {
     Diagnostics& diag = diag_;
     RELAXC_TRY(std::string temporary, outputs_.add(plan_.output));
+    written_ = temporary;
     if (!plan_.header.empty()) RELAXC_DO(outputs_.write(plan_.header, interface::c_header(object), true));
     RELAXC_DO(write_depfile());
     if (object.weights.separate) {
@@ -304,6 +328,7 @@ class Compilation {
   Diagnostics diag_;
   Outputs outputs_;
   OutputPlan plan_;
+  std::string written_;  ///< the output's file until it is in its place
   std::vector<std::string> files_;
   std::map<std::string, int64_t, std::less<>> pass_options_;
   std::vector<StateProposal> proposals_;

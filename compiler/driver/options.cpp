@@ -101,6 +101,8 @@ void add_output_flags(CLI::App& app, Options& o) {
                                "write the weights to a file of their own, which the program maps (default: OUTPUT with "
                                "the ending .weights if they are more than 1 GB)");
   apart->type_name("FILE");
+  app.add_option("--manifest", o.manifest, "also write what the object holds and needs, as JSON (.o and .so)")
+      ->type_name("FILE");
   app.add_flag("--embed-weights", o.embed_weights, "keep weights of more than 1 GB in the object")->excludes(apart);
   app.add_option("--runtime", o.runtime,
                  "runtime-lite's library, linked into a .so or a program (default: beside relaxc)");

@@ -35,6 +35,7 @@ struct Options {
   std::vector<State> states;
   std::vector<std::string> params;      ///< files of weights
   std::string weights;                  ///< where the object's own weights go; empty: into the object, if not too many
+  std::string manifest;                 ///< where to describe the object; empty: nowhere
   bool embed_weights = false;           ///< into the object, however many
   std::vector<std::string> custom_ops;  ///< see custom_ops.h
   bool keep_initializers_as_inputs = false, allow_external_outside = false;

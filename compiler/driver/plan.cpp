@@ -54,6 +54,7 @@ Status all_differ(const OutputPlan& plan, const Options& options, Diagnostics& d
   if (!plan.depfile.empty()) files.emplace_back("dependency file", plan.depfile);
   if (!plan.weights.empty()) files.emplace_back("file of weights", plan.weights);
   if (!options.report.empty()) files.emplace_back("report", options.report);
+  if (!options.manifest.empty()) files.emplace_back("manifest", options.manifest);
   if (!plan.params.empty()) files.emplace_back("file of constants", plan.params);
   for (const std::string& read : options.params)
     for (const auto& [what, file] : files)
@@ -111,6 +112,9 @@ Result<OutputPlan> plan_outputs(const Options& options, Diagnostics& diag) {
   if (options.depfile)
     plan.depfile = options.depfile_path.empty() ? with_ending(options.output, ".d") : options.depfile_path;
   RELAXC_DO(check_report(options, diag));
+  if (!options.manifest.empty() && plan.emit != Emit::kObject && plan.emit != Emit::kSharedLibrary)
+    return diag.error(nullptr, Kind::usage, "--manifest={}: it describes an object or a shared library (.o, .so)",
+                      options.manifest);
   if (plan.emit == Emit::kText || plan.emit == Emit::kDot) {
     if (!options.weights.empty() || options.embed_weights)
       return diag.error(nullptr, Kind::usage,
