@@ -1,5 +1,6 @@
 // strings_test.cpp: operators on strings that ONNX's own tests leave out, and strings that are not within their bytes.
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "tests/onnx/imported.h"
 
@@ -185,4 +186,54 @@ TEST_CASE("a Loop carries strings that grow") {
   inputs.push_back(int64s({}, {3}));
   std::vector<HostTensor> y = results(model, inputs);
   CHECK(strings_of(y[0], y[1]) == std::vector<std::string>{"abababab"});
+}
+
+TEST_CASE("numbers are written with the digits that say which they are") {
+  ModelWriter model;
+  model.input("x", {"n"}).input("i", {"m"}, TensorProto::INT64).input("u", {1}, TensorProto::UINT64);
+  for (const char* name : {"x", "i", "u"}) {
+    integer(model.node("Cast", {name}, {name + std::string("s")}), "to", TensorProto::STRING);
+    model.output(name + std::string("s"), {"k"}, TensorProto::STRING);
+  }
+  std::vector<HostTensor> inputs{
+      floats({20}, {0.1F,     -0.0F,    0,     1,      100,          16777216, 3.14159274F, 1e-4F,     9.99999975e-5F,   1e15F,
+                    1e16F,    -1.5e20F, 1e-45F, 3.40282347e38F, 0.039187793F, INFINITY, -INFINITY,   NAN, 123456.789F, 0.3F}),
+      int64s({5}, {0, -1, INT64_MAX, INT64_MIN, 1000}), tensor(DType::u(64), {1}, std::vector<uint64_t>{UINT64_MAX})};
+  std::vector<HostTensor> y = results(model, inputs);
+  CHECK(strings_of(y[0], y[1]) ==
+        std::vector<std::string>{"0.1",          "-0.0",    "0.0",     "1.0",           "100.0",       "16777216.0", "3.1415927",
+                                 "0.0001",       "0.0001",  "1000000000000000.0", "1e+16", "-1.5e+20", "1e-45", "3.4028235e+38",
+                                 "0.039187793", "INF",     "-INF",    "NaN",           "123456.79",   "0.3"});
+  CHECK(strings_of(y[2], y[3]) ==
+        std::vector<std::string>{"0", "-1", "9223372036854775807", "-9223372036854775808", "1000"});
+  CHECK(strings_of(y[4], y[5]) == std::vector<std::string>{"18446744073709551615"});
+}
+
+TEST_CASE("strings are read as numbers, and what is none ends the run") {
+  auto cast_to = [](int32_t type) {
+    ModelWriter model;
+    model.input("x", {"n"}, TensorProto::STRING).output("y", {"n"}, type);
+    integer(model.node("Cast", {"x"}, {"y"}), "to", type);
+    return model;
+  };
+  std::vector<std::string> list{"3.14",  "1000", "1e-5", "1E8",  " -2.5\t", ".5", "5.", "+7e+2",
+                                "0.1",   "123456789012345678901234567890", "1e-400", "-1e400", "2.2250738585072014e-308"};
+  std::vector<double> expected{3.14, 1000, 1e-5, 1e8, -2.5, .5, 5, 700, 0.1, 123456789012345678901234567890., 0, -INFINITY,
+                               2.2250738585072014e-308};
+  std::vector<double> doubles = numbers_of<double>(results(cast_to(TensorProto::DOUBLE), text(list))[0]);
+  REQUIRE(doubles.size() == expected.size());
+  for (size_t i = 0; i < doubles.size(); ++i) {
+    INFO(list[i]);
+    if (std::isinf(expected[i]) || expected[i] == 0)
+      CHECK(doubles[i] == expected[i]);
+    else
+      CHECK(std::abs(doubles[i] - expected[i]) <= std::abs(expected[i]) * 3e-16);
+  }
+  CHECK(numbers_of<float>(results(cast_to(TensorProto::FLOAT), text({"0.47892547", "+inf", "-INF", "Inf"}))[0]) ==
+        std::vector<float>{0.47892547F, INFINITY, -INFINITY, INFINITY});
+  CHECK(std::isnan(numbers_of<float>(results(cast_to(TensorProto::FLOAT), text({"NaN"}))[0])[0]));
+  CHECK(numbers_of<int64_t>(results(cast_to(TensorProto::INT64), text({"-9223372036854775808", "12", "100.5", "1e3"}))[0]) ==
+        std::vector<int64_t>{INT64_MIN, 12, 100, 1000});
+  for (const char* word : {"", "hello", "1.2.3", "1e", "--1", "1 2", "."})
+    CHECK(std::holds_alternative<relax::RunFault>(run(cast_to(TensorProto::FLOAT), text({"1", word}))));
 }

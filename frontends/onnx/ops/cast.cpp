@@ -4,11 +4,13 @@
 // that stops at its largest value, integers of less than a byte that wrap, and powers of two (float8e8m0) that round
 // upwards and take no notice of the sign.
 #include <algorithm>
+#include <cstring>
 
 #include "compiler/support/dtype_limits.h"
 #include "frontends/onnx/conversion.h"
 #include "frontends/onnx/fold.h"
 #include "frontends/onnx/load.h"
+#include "frontends/onnx/strings.h"
 
 namespace relaxc::frontend {
 namespace {
@@ -47,8 +49,8 @@ Result<Value*> to_powers(Node& node, Value* x, const ConversionRules& rules) {
   return node.call("reinterpret", {exponent}, {{"dtype", DType{TypeCode::kFloat8E8M0FNU, 8}}});
 }
 
-/// The dtype that Cast asks for: a number, in opset 1 to 5 a name.
-Result<DType> cast_target(Node& node) {
+/// The element type that Cast asks for: a number, in opset 1 to 5 a name.
+Result<int32_t> cast_target(Node& node) {
   const onnx::AttributeProto* to = node.attribute("to");
   if (to == nullptr) return node.error(Kind::invalid_attribute, "attribute 'to' is missing");
   int64_t code = to->i();
@@ -59,11 +61,47 @@ Result<DType> cast_target(Node& node) {
       if (data_type_name(type) == name) code = type;
   }
   if (code != static_cast<int32_t>(code)) return node.error(Kind::invalid_attribute, "attribute 'to' is {}", code);
-  return dtype_of(static_cast<int32_t>(code), node.location, node.diag);
+  return static_cast<int32_t>(code);
+}
+
+/// 10^-300 .. 10^300, which operators between strings and numbers read.
+Value* powers_of_ten(Node& node) {
+  std::vector<double> powers;
+  for (int power = -300; power <= 300; ++power) powers.push_back(std::strtod(("1e" + std::to_string(power)).c_str(), nullptr));
+  std::vector<std::byte> bytes(powers.size() * sizeof(double));
+  std::memcpy(bytes.data(), powers.data(), bytes.size());
+  auto count = static_cast<int64_t>(powers.size());
+  return node.builder().constant(relax::ConstantData::inline_bytes(DType::f(64), {count}, std::move(bytes)));
+}
+
+Status cast_to_strings(Node& node) {
+  Diagnostics& diag = node.diag;
+  if (is_strings(node, 0)) return node.forward(0, 0);
+  RELAXC_TRY(Value * x, node.input(0));
+  if (x->dtype().is_bool()) {
+    RELAXC_TRY(x, astype(node, x, DType::u(8)));
+  }
+  if (x->dtype() == DType::f(64))
+    return node.error(Kind::unsupported, "float64 cannot be cast to strings; cast it to float32 first");
+  RELAXC_TRY(std::vector<Value*> made, node.call_many("strings.format", {x, powers_of_ten(node)}));
+  set_strings(node, 0, {made[0], made[1]});
+  return Done{};
+}
+
+/// Types that have no text of their own are read as the nearest that does: small floats as float32, bool as a number.
+Status cast_from_strings(Node& node, DType dtype) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Strings x, strings_input(node, 0));
+  DType read = dtype.is_bool() ? DType::f(64) : dtype.is_float() && dtype.bits < 32 ? DType::f(32) : dtype;
+  Attrs attrs{{"dtype", read}};
+  RELAXC_TRY(Value * y, node.call("strings.parse", {x.spans, x.bytes, powers_of_ten(node)}, std::move(attrs)));
+  RELAXC_TRY(ConversionRules rules, conversion_rules(node));
+  return node.set(0, converted(node, y, dtype, rules));
 }
 
 Status cast_to(Node& node, DType dtype) {
   Diagnostics& diag = node.diag;
+  if (is_strings(node, 0)) return cast_from_strings(node, dtype);
   RELAXC_TRY(const TensorInfo* info, node.info(0));
   if (*info->dtype == dtype) return node.forward(0, 0);
   RELAXC_TRY(Value * x, node.input(0));
@@ -73,7 +111,9 @@ Status cast_to(Node& node, DType dtype) {
 
 Status cast(Node& node) {
   Diagnostics& diag = node.diag;
-  RELAXC_TRY(DType dtype, cast_target(node));
+  RELAXC_TRY(int32_t target, cast_target(node));
+  if (target == onnx::TensorProto::STRING) return cast_to_strings(node);
+  RELAXC_TRY(DType dtype, dtype_of(target, node.location, diag));
   return cast_to(node, dtype);
 }
 
@@ -99,6 +139,7 @@ bool fold_cast(Node& node) {
 
 Status cast_like(Node& node) {
   Diagnostics& diag = node.diag;
+  if (is_strings(node, 1)) return cast_to_strings(node);
   RELAXC_TRY(const TensorInfo* like, node.info(1));
   return cast_to(node, *like->dtype);
 }
@@ -111,8 +152,8 @@ Status bit_cast(Node& node) {
 }
 
 constexpr Converter kRows[] = {
-    {.name = "Cast", .convert = cast, .fold = fold_cast, .note = "not from or to strings"},
-    {.name = "CastLike", .convert = cast_like, .note = "not from or to strings"},
+    {.name = "Cast", .convert = cast, .fold = fold_cast, .note = "not from float64 to strings"},
+    {.name = "CastLike", .convert = cast_like, .note = "not from float64 to strings"},
     {.name = "BitCast", .convert = bit_cast, .note = "between element types of one width"},
 };
 
