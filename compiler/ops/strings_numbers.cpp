@@ -1,9 +1,9 @@
 // strings_numbers.cpp: numbers as strings, and strings as numbers.
 //
-// A float is written with the fewest digits that read back as the same number, plainly or, outside of 1e-4 .. 1e16, with
-// an exponent, as NumPy does. Digits come from float64 arithmetic with a table of powers of ten, which has enough to spare
-// for floats of up to 32 bits; float64 itself can be read, to its last unit where there are more than 15 digits, but not
-// written. A string that is no number ends the run.
+// A float is written with the fewest digits that read back as the same number, plainly or, outside of 1e-4 .. 1e16,
+// with an exponent, as NumPy does. Digits come from float64 arithmetic with a table of powers of ten, which has enough
+// to spare for floats of up to 32 bits; float64 itself can be read, to its last unit where there are more than 15
+// digits, but not written. A string that is no number ends the run.
 #include <cmath>
 
 #include "compiler/ops/common/element.h"
@@ -142,15 +142,15 @@ class Format {
       return b_.seq({put(cast(kByte, digit) + decimal_.byte('0')), left_.set(left_.get() - digit * scale_.get()),
                      scale_.set(safe_div(scale_.get(), decimal_.u(10)))});
     });
-    return b_.loop("place", most, [&](Var) {
-      return b_.branch(arith::eq(scale_.get(), decimal_.u(0)), b_.leave_loop(), one);
-    });
+    return b_.loop("place", most,
+                   [&](Var) { return b_.branch(arith::eq(scale_.get(), decimal_.u(0)), b_.leave_loop(), one); });
   }
 
   Stmt write_float(Expr element) {
     Expr value = cast(kF64, element), size = call(Intrinsic::k_abs, value);
     // A zero is negative where its inverse is.
-    Expr negative = arith::lt(arith::select(arith::eq(size, decimal_.f(0)), decimal_.f(1) / value, value), decimal_.f(0));
+    Expr negative =
+        arith::lt(arith::select(arith::eq(size, decimal_.f(0)), decimal_.f(1) / value, value), decimal_.f(0));
     Stmt sign = b_.branch(negative, put('-'));
     Stmt number = b_.branch(arith::eq(size, decimal_.f(0)), put("0.0"),
                             b_.seq({find_exponent(size), find_digits(element, size), measure(), write_digits()}));
@@ -190,8 +190,7 @@ class Format {
       Stmt small = b_.seq({put("0."), zeros(zero - whole), put_digits(all)});
       Stmt large = b_.seq({put_digits(all), zeros(arith::max(zero, point_.get())), put(".0")});
       Stmt mixed = b_.seq({put_digits(whole), put('.'), put_digits(all)});
-      Stmt plain =
-          b_.branch(arith::le(whole, zero), small, b_.branch(arith::le(zero, point_.get()), large, mixed));
+      Stmt plain = b_.branch(arith::le(whole, zero), small, b_.branch(arith::le(zero, point_.get()), large, mixed));
       Stmt fraction = b_.branch(arith::lt(one, count_.get()), b_.seq({put('.'), put_digits(all)}));
       Expr far = arith::select(arith::lt(power, zero), zero - power, power);
       auto digit = [&](Expr value) { return put(cast(kByte, value) + decimal_.byte('0')); };
@@ -246,8 +245,8 @@ class Parse {
   Stmt run() {
     BufferRef y = d_.output();
     Stmt body = b_.nest(y->shape, [&](const Indices& i) {
-      Stmt begin = b_.seq({at_.set(x_.begin(i)), end_.set(x_.begin(i) + x_.length(i)), trim(), value_.set(decimal_.u(0)),
-                           digits_.set(0), exponent_.set(0), point_.set(0)});
+      Stmt begin = b_.seq({at_.set(x_.begin(i)), end_.set(x_.begin(i) + x_.length(i)), trim(),
+                           value_.set(decimal_.u(0)), digits_.set(0), exponent_.set(0), point_.set(0)});
       Expr valid = arith::logical_and(arith::eq(at_.get(), end_.get()), arith::ne(kind_.get(), b_.index(kNone)));
       return b_.seq({begin, sign(), read(), d_.require(valid, kAssertion), b_.store(y, i, result(y->dtype))});
     });
@@ -289,16 +288,18 @@ class Parse {
   }
 
   Stmt read() {
-    auto letter = [&](Expr byte, char c) { return arith::logical_or(is(byte, c), is(byte, static_cast<char>(c - 32))); };
+    auto letter = [&](Expr byte, char c) {
+      return arith::logical_or(is(byte, c), is(byte, static_cast<char>(c - 32)));
+    };
     Expr three = arith::eq(end_.get() - at_.get(), b_.index(3));
     auto word = [&](const char* text, Kind kind, Stmt otherwise) {
       Stmt found = b_.seq({kind_.set(kind), at_.set(end_.get())});
-      for (int64_t k = 2; k >= 0; --k)
-        found = b_.branch(letter(x_.byte(at_.get() + k), text[k]), found, otherwise);
+      for (int64_t k = 2; k >= 0; --k) found = b_.branch(letter(x_.byte(at_.get() + k), text[k]), found, otherwise);
       return found;
     };
     Stmt number = read_number();
-    return b_.seq({kind_.set(kNone), b_.branch(three, word("inf", kInfinite, word("nan", kNotANumber, number)), number)});
+    return b_.seq(
+        {kind_.set(kNone), b_.branch(three, word("inf", kInfinite, word("nan", kNotANumber, number)), number)});
   }
 
   /// Digits of which 19 count, a point among them, and an exponent.

@@ -140,12 +140,21 @@ Status GraphImporter::parameters(const GraphProto& graph) {
   std::set<std::string> initialized;
   for (const auto& tensor : graph.initializer()) initialized.insert(tensor.name());
   bool ok = true;
+  std::vector<std::string> fixed;
   for (const ValueInfoProto& input : graph.input()) {
-    if (initialized.count(input.name()) != 0 && !options_.keep_initializers_as_inputs) continue;
+    if (initialized.count(input.name()) != 0 && !options_.keep_initializers_as_inputs) {
+      fixed.push_back(input.name());
+      continue;
+    }
     Result<Slot> slot = parameter(input.type(), input.name());
     ok = ok && bool(slot);
     define(input.name(), slot ? *std::move(slot) : Slot{nullptr, std::nullopt, true}, file_);
   }
+  // Before IR version 4 every initializer had to be an input.
+  if (!fixed.empty() && model_.proto->ir_version() >= 4)
+    diag.warning(file_, Kind::unsupported,
+                 "inputs that have a default become constants: '{}'{}; --keep-initializers-as-inputs keeps them inputs",
+                 fixed[0], fixed.size() > 1 ? fmt::format(" and {} more", fixed.size() - 1) : "");
   if (!ok) return diag.failed();
   return Done{};
 }

@@ -196,14 +196,16 @@ TEST_CASE("numbers are written with the digits that say which they are") {
     model.output(name + std::string("s"), {"k"}, TensorProto::STRING);
   }
   std::vector<HostTensor> inputs{
-      floats({20}, {0.1F,     -0.0F,    0,     1,      100,          16777216, 3.14159274F, 1e-4F,     9.99999975e-5F,   1e15F,
-                    1e16F,    -1.5e20F, 1e-45F, 3.40282347e38F, 0.039187793F, INFINITY, -INFINITY,   NAN, 123456.789F, 0.3F}),
+      floats({20}, {0.1F,         -0.0F,          0,         1,     100,         16777216, 3.14159274F,
+                    1e-4F,        9.99999975e-5F, 1e15F,     1e16F, -1.5e20F,    1e-45F,   3.40282347e38F,
+                    0.039187793F, INFINITY,       -INFINITY, NAN,   123456.789F, 0.3F}),
       int64s({5}, {0, -1, INT64_MAX, INT64_MIN, 1000}), tensor(DType::u(64), {1}, std::vector<uint64_t>{UINT64_MAX})};
   std::vector<HostTensor> y = results(model, inputs);
   CHECK(strings_of(y[0], y[1]) ==
-        std::vector<std::string>{"0.1",          "-0.0",    "0.0",     "1.0",           "100.0",       "16777216.0", "3.1415927",
-                                 "0.0001",       "0.0001",  "1000000000000000.0", "1e+16", "-1.5e+20", "1e-45", "3.4028235e+38",
-                                 "0.039187793", "INF",     "-INF",    "NaN",           "123456.79",   "0.3"});
+        std::vector<std::string>{"0.1",        "-0.0",      "0.0",    "1.0",           "100.0",
+                                 "16777216.0", "3.1415927", "0.0001", "0.0001",        "1000000000000000.0",
+                                 "1e+16",      "-1.5e+20",  "1e-45",  "3.4028235e+38", "0.039187793",
+                                 "INF",        "-INF",      "NaN",    "123456.79",     "0.3"});
   CHECK(strings_of(y[2], y[3]) ==
         std::vector<std::string>{"0", "-1", "9223372036854775807", "-9223372036854775808", "1000"});
   CHECK(strings_of(y[4], y[5]) == std::vector<std::string>{"18446744073709551615"});
@@ -216,9 +218,31 @@ TEST_CASE("strings are read as numbers, and what is none ends the run") {
     integer(model.node("Cast", {"x"}, {"y"}), "to", type);
     return model;
   };
-  std::vector<std::string> list{"3.14",  "1000", "1e-5", "1E8",  " -2.5\t", ".5", "5.", "+7e+2",
-                                "0.1",   "123456789012345678901234567890", "1e-400", "-1e400", "2.2250738585072014e-308"};
-  std::vector<double> expected{3.14, 1000, 1e-5, 1e8, -2.5, .5, 5, 700, 0.1, 123456789012345678901234567890., 0, -INFINITY,
+  std::vector<std::string> list{"3.14",
+                                "1000",
+                                "1e-5",
+                                "1E8",
+                                " -2.5\t",
+                                ".5",
+                                "5.",
+                                "+7e+2",
+                                "0.1",
+                                "123456789012345678901234567890",
+                                "1e-400",
+                                "-1e400",
+                                "2.2250738585072014e-308"};
+  std::vector<double> expected{3.14,
+                               1000,
+                               1e-5,
+                               1e8,
+                               -2.5,
+                               .5,
+                               5,
+                               700,
+                               0.1,
+                               123456789012345678901234567890.,
+                               0,
+                               -INFINITY,
                                2.2250738585072014e-308};
   std::vector<double> doubles = numbers_of<double>(results(cast_to(TensorProto::DOUBLE), text(list))[0]);
   REQUIRE(doubles.size() == expected.size());
@@ -232,7 +256,8 @@ TEST_CASE("strings are read as numbers, and what is none ends the run") {
   CHECK(numbers_of<float>(results(cast_to(TensorProto::FLOAT), text({"0.47892547", "+inf", "-INF", "Inf"}))[0]) ==
         std::vector<float>{0.47892547F, INFINITY, -INFINITY, INFINITY});
   CHECK(std::isnan(numbers_of<float>(results(cast_to(TensorProto::FLOAT), text({"NaN"}))[0])[0]));
-  CHECK(numbers_of<int64_t>(results(cast_to(TensorProto::INT64), text({"-9223372036854775808", "12", "100.5", "1e3"}))[0]) ==
+  CHECK(numbers_of<int64_t>(
+            results(cast_to(TensorProto::INT64), text({"-9223372036854775808", "12", "100.5", "1e3"}))[0]) ==
         std::vector<int64_t>{INT64_MIN, 12, 100, 1000});
   for (const char* word : {"", "hello", "1.2.3", "1e", "--1", "1 2", "."})
     CHECK(std::holds_alternative<relax::RunFault>(run(cast_to(TensorProto::FLOAT), text({"1", word}))));

@@ -62,6 +62,12 @@ TEST_CASE("an input that is needed is missed by its place") {
 TEST_CASE("an input with a default becomes a constant, or stays an input if so asked") {
   CHECK(first(sum_with_default(false), {floats({2}, {1, 2})}) == Floats{11, 22});
   CHECK(first(sum_with_default(true), {floats({2}, {1, 2})}) == Floats{11, 22});
+  // Before IR version 4 every initializer had to be an input, which then means nothing.
+  CHECK_THAT(remarks(sum_with_default(true)),
+             Contains("inputs that have a default become constants: 'w'; --keep-init"));
+  ModelWriter old = sum_with_default(true);
+  old.proto.set_ir_version(3);
+  CHECK(remarks(old).empty());
   frontend::ImportOptions open;
   open.keep_initializers_as_inputs = true;
   CHECK(first(sum_with_default(true), {floats({2}, {1, 2}), floats({2}, {5, 5})}, open) == Floats{6, 7});

@@ -67,7 +67,8 @@ Result<int32_t> cast_target(Node& node) {
 /// 10^-300 .. 10^300, which operators between strings and numbers read.
 Value* powers_of_ten(Node& node) {
   std::vector<double> powers;
-  for (int power = -300; power <= 300; ++power) powers.push_back(std::strtod(("1e" + std::to_string(power)).c_str(), nullptr));
+  for (int power = -300; power <= 300; ++power)
+    powers.push_back(std::strtod(("1e" + std::to_string(power)).c_str(), nullptr));
   std::vector<std::byte> bytes(powers.size() * sizeof(double));
   std::memcpy(bytes.data(), powers.data(), bytes.size());
   auto count = static_cast<int64_t>(powers.size());

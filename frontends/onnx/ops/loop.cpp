@@ -1,0 +1,245 @@
+// loop.cpp: Loop.
+//
+// Carried values start with the types of their first values; where the body gives back another extent, that dim becomes
+// a symbol and the body is converted again with it.
+#include <algorithm>
+
+#include "frontends/onnx/regions.h"
+
+namespace relaxc::frontend {
+namespace {
+
+using relax::Op;
+using relax::Region;
+
+class LoopConverter {
+ public:
+  explicit LoopConverter(Node& node) : node_(node), diag(node.diag) {}
+
+  Status run() {
+    body_ = subgraph(node_, "body");
+    if (body_ == nullptr) return node_.error(Kind::invalid_attribute, "it needs the graph body");
+    RELAXC_DO(read_operands());
+    // Each round makes at least one more dim symbolic, so there are no more rounds than dims.
+    for (;;) {
+      RELAXC_TRY(bool settled, attempt());
+      if (settled) return finish();
+    }
+  }
+
+ private:
+  Status read_operands() {
+    if (node_.has(0)) {
+      RELAXC_TRY(std::vector<Expr> trips, node_.ints(0));
+      if (trips.size() != 1) return node_.error(Kind::invalid_value, "the trip count must be a scalar");
+      // "For ever" is written as the largest int64.
+      if (!trips[0].is_constant(INT64_MAX)) trips_ = trips[0];
+    }
+    if (node_.has(1)) {
+      const Known* known = node_.known(1);
+      std::optional<std::vector<int64_t>> value = known == nullptr ? std::nullopt : known->constants();
+      if (!value || *value != std::vector<int64_t>{1}) {
+        RELAXC_TRY(condition_, condition_of(node_, 1));
+      }
+    }
+    size_t carried = node_.inputs() < 2 ? 0 : node_.inputs() - 2;
+    if (static_cast<size_t>(body_->input_size()) != carried + 2 ||
+        static_cast<size_t>(body_->output_size()) < carried + 1)
+      return node_.error(Kind::wrong_arity, "the body takes {} values and gives {}, but the loop carries {}",
+                         body_->input_size(), body_->output_size(), carried);
+    for (size_t i = 0; i < carried; ++i) RELAXC_DO(read_carried(i));
+    return Done{};
+  }
+
+  Status read_carried(size_t at) {
+    if (!node_.has(at + 2)) return node_.error(Kind::wrong_arity, "input {} is missing", at + 2);
+    Slot slot = *node_.importer().find(node_.proto.input(static_cast<int>(at) + 2));
+    if (slot.composite == nullptr) {
+      RELAXC_TRY(slot.value, node_.input(at + 2));
+    }
+    RELAXC_TRY(std::vector<Value*> values, Composites(node_.importer()).flatten(slot));
+    std::vector<std::string> suffixes = flattened_suffixes(slot);
+    for (size_t k = 0; k < values.size(); ++k) {
+      initial_.push_back(values[k]);
+      infos_.push_back(values[k]->info);
+      names_.push_back(body_->input(static_cast<int>(at) + 2).name() + suffixes[k]);
+    }
+    carried_.push_back(std::move(slot));
+    return Done{};
+  }
+
+  /// Converts the body once; false if a carried value changed its extent and the body must be converted again.
+  Result<bool> attempt() {
+    relax::Function& function = node_.importer().function();
+    std::vector<Value*> operands{trips_ ? node_.builder().prim(trips_) : nullptr, condition_};
+    operands.insert(operands.end(), initial_.begin(), initial_.end());
+    op_ = node_.builder().append(relax::OpKind::kLoop, operands);
+    Region* region = function.make_region(op_);
+    arith::Var iteration = node_.context().var("iteration");
+    int64_t most = trips_ ? arith::bounds(trips_, node_.facts()).upper : INT64_MAX;
+    function.facts.bound(iteration, {0, most == INT64_MAX ? most : std::max<int64_t>(0, most - 1)});
+    op_->binds.push_back(iteration);
+    op_->binds.insert(op_->binds.end(), symbols_.begin(), symbols_.end());
+    function.make_argument(region, body_->input(0).name(),
+                           relax::prim_info(node_.context(), DType::index(), iteration));
+    std::vector<Slot> arguments(2);
+    arguments[0].known = Known{DType::i(64), {}, {iteration}};
+    arguments[1].known = Known{DType::boolean(), {}, {node_.index(1)}};  // the body runs, so it holds
+    std::vector<Value*> inside;
+    for (size_t i = 0; i < initial_.size(); ++i) inside.push_back(function.make_argument(region, names_[i], infos_[i]));
+    std::span<Value* const> rest(inside);
+    for (const Slot& like : carried_) arguments.push_back(Composites(node_.importer()).rebuild(like, rest));
+    Status filled = fill_body(region, std::move(arguments));
+    bool expected = filled && expect_declared(*region->blocks.back());
+    Result<bool> settled = expected ? generalize() : Result<bool>(diag.failed());
+    if (!settled || !*settled) discard(node_, op_);
+    return settled;
+  }
+
+  /// The body's results as tensors: whether to go on, then what is carried, then what is collected.
+  Status fill_body(Region* region, std::vector<Slot> arguments) {
+    RELAXC_TRY(std::vector<Slot> slots, fill(node_, region, *body_, std::move(arguments)));
+    std::vector<Slot> likes{Slot()};
+    likes.insert(likes.end(), carried_.begin(), carried_.end());
+    likes.resize(slots.size());
+    RELAXC_TRY(values_, flattened(node_, region, slots, likes));
+    declared_.assign(1, nullptr);
+    for (size_t i = 1; i < slots.size(); ++i) {
+      size_t parts = flattened_suffixes(likes[i]).size();
+      const auto& type = body_->output(static_cast<int>(i)).type();
+      for (size_t k = 0; k < parts; ++k)
+        declared_.push_back(parts == 1 && type.has_tensor_type() ? &type.tensor_type() : nullptr);
+    }
+    return Done{};
+  }
+
+  /// Extents that depend on the data, but that the body declares as numbers: they are expected at run time. For what is
+  /// carried only if the first value has them too, since declarations of growing values are often stale.
+  Status expect_declared(relax::Block& block) {
+    relax::GraphBuilder builder(node_.importer().module(), node_.importer().ops(), &block, diag);
+    builder.location = node_.location;
+    for (size_t i = 1; i < values_.size(); ++i) {
+      if (declared_[i] == nullptr) continue;
+      const onnx::TypeProto::Tensor& type = *declared_[i];
+      const auto* tensor = values_[i]->info->as<TensorInfo>();
+      if (tensor == nullptr || !tensor->shape || type.shape().dim_size() != tensor->ndim) continue;
+      const auto* first = i <= initial_.size() ? initial_[i - 1]->info->as<TensorInfo>() : nullptr;
+      std::vector<Expr> dims = *tensor->shape;
+      bool changed = false;
+      for (size_t k = 0; k < dims.size(); ++k) {
+        const auto& declared = type.shape().dim(static_cast<int>(k));
+        if (dims[k].constant() != nullptr || !declared.has_dim_value() || declared.dim_value() < 0) continue;
+        if (first != nullptr && (first->ndim != tensor->ndim || !(*first->shape)[k].is_constant(declared.dim_value())))
+          continue;
+        dims[k] = node_.index(declared.dim_value());
+        changed = true;
+      }
+      if (!changed) continue;
+      relax::Info info = relax::tensor_info(node_.context(), std::move(dims), tensor->dtype);
+      RELAXC_TRY(values_[i], builder.match_cast(values_[i], info, {}));
+    }
+    return Done{};
+  }
+
+  /// Makes the dims symbolic in which a carried value differs from what the body got.
+  Result<bool> generalize() {
+    bool settled = true;
+    for (size_t i = 0; i < initial_.size(); ++i) {
+      const auto *before = infos_[i]->as<TensorInfo>(), *after = values_[i + 1]->info->as<TensorInfo>();
+      if (after == nullptr || !after->shape || before->dtype != after->dtype || before->ndim != after->ndim)
+        return node_.error(Kind::unsupported, "carried value '{}' is {} before and {} after an iteration", names_[i],
+                           relax::to_string(before), relax::to_string(values_[i + 1]->info));
+      std::vector<Expr> dims = *before->shape;
+      for (size_t k = 0; k < dims.size(); ++k) {
+        if (arith::prove_equal(dims[k], (*after->shape)[k], node_.facts())) continue;
+        if (std::find(symbols_.begin(), symbols_.end(), dims[k]) != symbols_.end()) continue;
+        arith::Var symbol = node_.context().var(names_[i] + "_d" + std::to_string(k));
+        node_.importer().function().facts.bound(symbol, arith::Range::at_least(0));
+        symbols_.push_back(symbol);
+        dims[k] = symbol;
+        settled = false;
+      }
+      infos_[i] = relax::tensor_info(node_.context(), std::move(dims), before->dtype);
+    }
+    return settled;
+  }
+
+  Status finish() {
+    relax::Function& function = node_.importer().function();
+    const Value* again = values_[0];
+    bool endless = again->op != nullptr && again->op->kind == relax::OpKind::kConstant &&
+                   again->op->constant->elements() == 1 && decoded(*again->op->constant) != 0;
+    op_->regions[0]->yield->add_operand(endless ? nullptr : values_[0]);
+    for (size_t i = 1; i < values_.size(); ++i) op_->regions[0]->yield->add_operand(values_[i]);
+    RELAXC_DO(set_carried());
+    bool exact = endless && condition_ == nullptr && trips_;
+    for (size_t i = initial_.size(); i + 1 < values_.size(); ++i) {
+      std::vector<Expr> dims = values_[i + 1]->shape();
+      for (Expr extent : dims)
+        for (arith::Var var : arith::free_vars(extent))
+          if (std::find(op_->binds.begin(), op_->binds.end(), var) != op_->binds.end())
+            return node_.error(Kind::unsupported, "the size of scan output {} changes between iterations", i);
+      Expr count = exact ? node_.simplify(arith::max(trips_, node_.index(0))) : Expr();
+      if (!count) {
+        arith::Var trips = node_.context().var("trips");
+        op_->binds.push_back(trips);
+        function.facts.bound(trips, arith::Range::at_least(0));
+        count = trips;
+      }
+      dims.insert(dims.begin(), count);
+      relax::Info info = relax::tensor_info(node_.context(), std::move(dims), values_[i + 1]->dtype());
+      size_t output = carried_.size() + i - initial_.size();
+      RELAXC_DO(node_.set(output, function.make_result(op_, {}, info)));
+    }
+    return Done{};
+  }
+
+  /// What is carried as an optional, and declared as what can be in it, is there at the end.
+  Status set_carried() {
+    std::vector<Value*> results;
+    for (relax::Info info : infos_) results.push_back(node_.importer().function().make_result(op_, {}, info));
+    RELAXC_DO(set_rebuilt(node_, 0, carried_, results));
+    for (size_t i = 0; i < carried_.size(); ++i) {
+      const Composite* optional = optional_in(carried_[i]);
+      const auto& type = body_->output(static_cast<int>(i) + 1).type();
+      if (optional == nullptr || type.has_optional_type() || !node_.wants(i)) continue;
+      Slot& slot = node_.importer().scope().slots[node_.proto.output(static_cast<int>(i))];
+      slot = Slot(optional_in(slot)->content);
+    }
+    return Done{};
+  }
+
+  static int64_t decoded(const relax::ConstantData& data) {
+    int64_t value = 0;
+    data.with_bytes(
+        [&](std::span<const std::byte> bytes) { value = relax::decode_integer(data.dtype(), bytes.data()); });
+    return value;
+  }
+
+  Node& node_;
+  Diagnostics& diag;
+  const onnx::GraphProto* body_ = nullptr;
+  Op* op_ = nullptr;
+  Expr trips_;
+  Value* condition_ = nullptr;
+  std::vector<Slot> carried_;  ///< as they are before the loop
+  std::vector<Value*> initial_, values_;
+  std::vector<relax::Info> infos_;
+  std::vector<std::string> names_;
+  std::vector<const onnx::TypeProto::Tensor*>
+      declared_;  ///< of each of values_; null: nothing that is taken account of
+  std::vector<arith::Var> symbols_;
+};
+
+Status loop(Node& node) {
+  return LoopConverter(node).run();
+}
+
+constexpr Converter kRows[] = {
+    {.name = "Loop", .convert = loop, .note = "what is carried keeps its rank"},
+};
+
+}  // namespace
+}  // namespace relaxc::frontend
+
+RELAXC_CONVERTERS(loop, kRows)

@@ -1,0 +1,59 @@
+// regions.cpp: see regions.h.
+#include "frontends/onnx/regions.h"
+
+namespace relaxc::frontend {
+
+const onnx::GraphProto* subgraph(Node& node, std::string_view name) {
+  const onnx::AttributeProto* found = node.attribute(name);
+  return found == nullptr || !found->has_g() ? nullptr : &found->g();
+}
+
+void discard(Node& node, relax::Op* op) {
+  relax::erase_ops(*node.builder().block()->parent, [op](relax::Op* other) { return other == op; });
+}
+
+Result<std::vector<Slot>> fill(Node& node, relax::Region* region, const onnx::GraphProto& graph,
+                               std::vector<Slot> arguments) {
+  relax::Block* block = node.importer().function().make_block(region, true);
+  return node.importer().inline_graph(graph, std::move(arguments), block);
+}
+
+Result<std::vector<Value*>> flattened(Node& node, relax::Region* region, const std::vector<Slot>& slots,
+                                      const std::vector<Slot>& likes) {
+  Diagnostics& diag = node.diag;
+  GraphImporter::Inside inside(node.importer(), region->blocks.back());
+  Composites composites(node.importer());
+  std::vector<Value*> values;
+  for (size_t i = 0; i < slots.size(); ++i) {
+    Slot slot = slots[i];
+    if (i < likes.size()) {
+      RELAXC_TRY(slot, composites.coerced(slot, likes[i]));
+    }
+    RELAXC_TRY(std::vector<Value*> parts, composites.flatten(slot));
+    values.insert(values.end(), parts.begin(), parts.end());
+  }
+  return values;
+}
+
+Status set_rebuilt(Node& node, size_t first, const std::vector<Slot>& likes, const std::vector<Value*>& values) {
+  Diagnostics& diag = node.diag;
+  std::span<Value* const> rest(values);
+  for (size_t i = 0; i < likes.size(); ++i) {
+    Slot slot = Composites(node.importer()).rebuild(likes[i], rest);
+    if (!node.wants(first + i)) continue;
+    if (slot.composite == nullptr)
+      RELAXC_DO(node.set(first + i, slot.value));
+    else
+      node.importer().scope().slots[node.proto.output(static_cast<int>(first + i))] = std::move(slot);
+  }
+  return Done{};
+}
+
+Result<Value*> condition_of(Node& node, size_t input) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * condition, node.input(input));
+  if (condition->shape().empty()) return condition;
+  return reshape(node, condition, {});  // [1] is what older exporters give
+}
+
+}  // namespace relaxc::frontend
