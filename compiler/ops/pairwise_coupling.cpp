@@ -10,6 +10,7 @@
 namespace relaxc::ops {
 namespace {
 
+constexpr OperandDef kPairs[] = {{"pairs"}};
 constexpr AttrDef kAttrs[] = {{"classes", AttrType::kInt, true}};
 constexpr int64_t kRounds = 100;
 
@@ -128,7 +129,7 @@ Stmt define(DefineContext& d) {
 
 constexpr OpDef kOps[] = {
     {.name = "pairwise_coupling",
-     .operands = kX,
+     .operands = kPairs,
      .attrs = kAttrs,
      .infer = infer,
      .define = define,

@@ -42,3 +42,43 @@ TEST_CASE("the squeeze of an open dim has the squeezed rank, and a run with anot
 TEST_CASE("branches of different rank are refused where no squeeze says which one is meant") {
   CHECK_THAT(refusal(squeeze_of_open_dim("Neg")), Catch::Contains("type and rank must agree"));
 }
+
+TEST_CASE("Scan of opset 8 ends each member of the batch at its length") {
+  ModelWriter model(8), body;
+  model.input("n", {2}, onnx::TensorProto::INT64).input("s", {2, 1}).input("x", {2, 3, 1});
+  model.output("last", {2, 1}).output("sums", {2, 3, 1});
+  body.input("sum", {1}).input("here", {1}).output("next", {1}).output("seen", {1});
+  body.node("Add", {"sum", "here"}, {"next"});
+  body.node("Identity", {"next"}, {"seen"});
+  auto& scan = model.node("Scan", {"n", "s", "x"}, {"last", "sums"});
+  subgraph(scan, "body", body);
+  integer(scan, "num_scan_inputs", 1);
+  auto inputs = [](int64_t length) {
+    return std::vector<HostTensor>{int64s({2}, {length, 3}), floats({2, 1}, {10, 0}),
+                                   floats({2, 3, 1}, {1, 2, 3, 4, 5, 6})};
+  };
+  std::vector<HostTensor> y = results(model, inputs(2));
+  CHECK(numbers_of<float>(y[0]) == std::vector<float>{13, 15});
+  CHECK(numbers_of<float>(y[1]) == std::vector<float>{11, 13, 0, 4, 9, 15});
+  CHECK(numbers_of<float>(results(model, inputs(0))[0]) == std::vector<float>{10, 15});
+  for (int64_t length : {-1, 4}) CHECK(std::holds_alternative<relax::RunFault>(run(model, inputs(length))));
+}
+
+TEST_CASE("one number with dims in one branch only has them in both") {
+  ModelWriter model, with, without;
+  model.input("c", {}, onnx::TensorProto::BOOL).input("x", {}).output("y", {1});
+  model.tensor("one", {1}, onnx::TensorProto::INT64).add_int64_data(1);
+  with.node("Reshape", {"x", "one"}, {"a"});
+  with.graph().add_output()->set_name("a");
+  without.node("Neg", {"x"}, {"b"});
+  without.graph().add_output()->set_name("b");
+  auto& choice = model.node("If", {"c"}, {"y"});
+  subgraph(choice, "then_branch", with);
+  subgraph(choice, "else_branch", without);
+  for (bool condition : {false, true}) {
+    HostTensor y = results(model, {truth(condition), floats({}, {3})})[0];
+    CHECK(y.shape == std::vector<int64_t>{1});
+    CHECK(numbers_of<float>(y)[0] == (condition ? 3 : -3));
+  }
+  CHECK_THAT(remarks(model), Catch::Contains("one number with 1 dims and without"));
+}
