@@ -165,7 +165,7 @@ class Compilation {
     PassOptions passes = options_.passes;
     passes.time_passes |= options_.verbose;
     passes.show = [](const std::string& text) { fmt::print(stderr, "{}", text); };
-    if (!options_.report.empty())
+    if (!options_.report.empty() || !options_.manifest.empty())
       passes.observe = [&](std::string_view pass, const relax::Module& now, double milliseconds) {
         if (pass == "input") report_.before = view_graph(now);
         if (pass == "hoist_scratch") report_.after = view_graph(now);  // the last of the graph before it is lowered
@@ -212,7 +212,7 @@ class Compilation {
     manifest.flags = flags(target);
     RELAXC_TRY(manifest.contents, codegen_llvm::inspect_object(written_, plan_.output, diag));
     for (const interface::Entry& entry : object.entries)
-      manifest.profiles.push_back(profile_entry(module, entry, target));
+      manifest.profiles.push_back(profile_entry(module, unplanned_, entry, target));
     return outputs_.write(options_.manifest, manifest_json(manifest, object, target));
   }
 
