@@ -92,6 +92,19 @@ int main(void) {
 """
 
 
+LONG_PROGRAM = """
+#include "lengthy.h"
+static int32_t a[64], b[64];
+static const uint32_t wanted[64] = {WANTED};
+int main(void) {
+  int i;
+  for (i = 0; i < 64; ++i) a[i] = i, b[i] = 1;
+  if (lengthy_f(NULL, a, b) != RLX_OK) return 1;
+  for (i = 0; i < 64; ++i)
+    if ((uint32_t)b[i] != wanted[i]) return 2;
+  return 0;
+}
+"""
 EXTERNAL_PROGRAM = """
 #include "external.h"
 /* An opaque shape function, and the function that fills the tensor of that shape. */
@@ -254,6 +267,19 @@ class Objects(unittest.TestCase):
             code, output = self.program(ANY_PROGRAM, [self.object("fixed")], *flags, include=other)
             self.assertNotEqual(code, 0)
             self.assertRegex(output, "undefined reference to `fixed_run_")
+
+    def test_thousands_of_statements_in_a_row_compile_and_mean_what_they_say(self):
+        count, size = 12000, 64
+        lines = [f"    B[{i * 7 % size}] = A[{i * 13 % size}] + B[{i * 29 % size}]" for i in range(count)]
+        (self.path / "lengthy.relax").write_text("@T.prim_func\ndef f(A: T.Buffer((64,), \"int32\"), "
+                                              "B: T.Buffer((64,), \"int32\")):\n" + "\n".join(lines) + "\n")
+        code, output = run(RELAXC, self.path / "lengthy.relax", "-o", self.path / "lengthy.o")
+        self.assertEqual(code, 0, output)
+        a, b = list(range(size)), [1] * size
+        for i in range(count):
+            b[i * 7 % size] = (a[i * 13 % size] + b[i * 29 % size]) & 0xFFFFFFFF
+        wanted = ", ".join(f"{value}U" for value in b)
+        self.check_program(LONG_PROGRAM.replace("WANTED", wanted), self.path / "lengthy.o")
 
     def test_external_functions_are_declared_and_must_be_defined(self):
         header = (self.path / "external.h").read_text()

@@ -3,6 +3,10 @@
 // The order is LLVM's default pipeline without the SLP vectorizer: schedules have already chosen the vectors of
 // straight-line code, and on large unrolled bodies it takes minutes (yolox-nano: more than one) and finds nothing. No
 // function of a C library counts as known, so that no loop turns into a call that a bare-metal program cannot resolve.
+//
+// The scheduler of machine code and the register allocator take time that grows with the square of a block's length:
+// of 20,000 statements in a row, 36 s, and 30 of them there. Functions with such a block are selected and allocated in
+// the fast way; IR passes have seen them by then.
 #include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/Passes/PassBuilder.h>
 
@@ -27,6 +31,21 @@ llvm::OptimizationLevel level_of(OptLevel level) {
       return llvm::OptimizationLevel::Oz;
   }
   RELAXC_UNREACHABLE("no such level");
+}
+
+/// Marks functions whose longest run of code is beyond what the slow code generator takes in linear time.
+void generate_fast(llvm::Module& module) {
+  constexpr size_t kLongestBlock = 30000;
+  for (llvm::Function& function : module)
+    for (const llvm::BasicBlock& block : function) {
+      if (block.size() <= kLongestBlock) continue;
+      function.removeFnAttr(llvm::Attribute::OptimizeForSize);
+      function.removeFnAttr(llvm::Attribute::MinSize);
+      function.removeFnAttr(llvm::Attribute::AlwaysInline);
+      function.addFnAttr(llvm::Attribute::NoInline);
+      function.addFnAttr(llvm::Attribute::OptimizeNone);
+      break;
+    }
 }
 
 }  // namespace
@@ -54,6 +73,7 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, OptLevel level
   llvm::ModulePassManager passes = level == OptLevel::kO0 ? builder.buildO0DefaultPipeline(pipeline)
                                                           : builder.buildPerModuleDefaultPipeline(pipeline);
   passes.run(module, modules);
+  if (level != OptLevel::kO0) generate_fast(module);
   narrow_masked_stores(module);
 }
 
