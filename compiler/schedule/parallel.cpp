@@ -93,10 +93,11 @@ class Parallel {
 
   void share(const tir::For& first, double total) {
     uint32_t id = first.id;
-    double count = extent_of(first, 1);
+    // A symbol is often a batch of 1: then the loop inside has to give the tasks.
+    double count = first.extent.constant() != nullptr ? extent_of(first, 1) : 1;
     s_.parallel(id);
     for (const auto* inner = first.body.as<tir::For>(); inner != nullptr; inner = inner->body.as<tir::For>()) {
-      bool fixed = first.extent.constant() != nullptr && inner->extent.constant() != nullptr;
+      bool fixed = inner->extent.constant() != nullptr;
       bool plain = inner->loop_kind == tir::LoopKind::kSerial && !depends_on(inner->extent, first.var);
       if (!fixed || !plain || count >= 2 * slots_ || total / count < kTask || !is_shareable(*inner)) break;
       id = s_.collapse(id, inner->id);
@@ -104,7 +105,7 @@ class Parallel {
     }
     double pieces = std::max(2.0, std::min(static_cast<double>(slots_), total / kTask));
     const int64_t* extent = s_.loop(id).extent.constant();
-    double one = total / count;
+    double one = total / (extent != nullptr ? count : count * extent_of(first, 1));
     if (extent != nullptr && count > pieces && pieces < slots_)
       s_.chunk(id, static_cast<int64_t>((count + pieces - 1) / pieces));
     else if (extent == nullptr && one < kTask)

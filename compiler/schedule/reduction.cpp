@@ -23,6 +23,8 @@ using analysis::Nest;
 
 namespace {
 
+constexpr int64_t kMostVectors = 8;  ///< side by side in a tile
+
 class Reduction {
  public:
   Reduction(Context& context, const ReductionGroup& group, const Target& target, Stmt root)
@@ -174,8 +176,8 @@ class Reduction {
     s_.stage_loads(block_, vector_);
     order_reduction();
     if (target_.has_fma) s_.use_fma(block_);
-    TileShape shape =
-        best_tile(target_, unrolled == 0 ? Expr() : s_.loop(unrolled).extent, s_.loop(vector_).extent, lanes_);
+    TileShape shape = best_tile(target_, unrolled == 0 ? Expr() : s_.loop(unrolled).extent, s_.loop(vector_).extent,
+                                lanes_, is_strided(vector_) ? 1 : kMostVectors);
     if (unrolled != 0) pack_along(unrolled, shape.unrolled);
     pack_along(vector_, shape.vectors * lanes_);
     bool vector_outside = spatial_.size() < 2 || position(vector_) < position(unrolled) || unrolled == 0;
@@ -201,6 +203,19 @@ class Reduction {
     for (uint32_t loop : group_loops_) s_.unroll(loop), s_.jam(loop);
     for (const PackedParam& param : packed_) s_.simplify_subscripts(param.packed);
     return !lane_loops_.empty() && words_are_packed();
+  }
+
+  /// Some operand is read with gaps: its vectors are put together from several, with a mask for each where there is
+  /// padding, so every one of them should meet as many rows as possible.
+  bool is_strided(uint32_t loop) const {
+    bool found = false;
+    for_each_access(s_.loop(reduced_[0]).body, [&](const Access& access) {
+      if (access.buffer->scope == tir::Scope::kLocal || access.buffer == store().buffer) return;
+      if (packable_axis(access, s_.loop(loop).var)) return;
+      auto step = step_of(access.buffer, access.indices, s_.loop(loop).var);
+      found |= !step || (*step != 0 && *step != 1);
+    });
+    return found;
   }
 
   void add_unrolled(uint32_t loop, const Copies& copies) {

@@ -57,13 +57,13 @@ Copies after(const Copies& first, const Copies& second) {
 
 }  // namespace
 
-TileShape best_tile(const Target& target, Expr unrolled, Expr vectorized, int64_t lanes) {
+TileShape best_tile(const Target& target, Expr unrolled, Expr vectorized, int64_t lanes, int64_t most_vectors) {
   TileShape best;
   double best_cycles = 1e30;
   double rows = unrolled ? extent_or(unrolled, kUnknown) : 1;
   double vectors = extent_or(vectorized, kUnknown * static_cast<double>(lanes));
   vectors = static_cast<double>((static_cast<int64_t>(vectors) + lanes - 1) / lanes);
-  for (int64_t n = 1; n <= 8; ++n)
+  for (int64_t n = 1; n <= most_vectors; ++n)
     for (int64_t m = 1; m <= 16; ++m) {
       if (m * n + n + 1 > target.vector_registers || static_cast<double>(m) > rows || static_cast<double>(n) > vectors)
         continue;

@@ -14,7 +14,8 @@ struct TileShape {
 /// The tiles whose accumulators fit in registers and that do the whole work in the fewest cycles.
 ///
 /// \param unrolled, vectorized  extents of the two axes; null: there is no axis to unroll
-TileShape best_tile(const Target& target, Expr unrolled, Expr vectorized, int64_t lanes);
+/// \param most_vectors          at most so many vectors side by side
+TileShape best_tile(const Target& target, Expr unrolled, Expr vectorized, int64_t lanes, int64_t most_vectors);
 
 /// Cuts the axis of `loop` into tiles of `factor` and smaller ones for what is left. Each part gives the loop inside of
 /// a tile (0: the part's iterations come one by one).

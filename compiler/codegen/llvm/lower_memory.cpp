@@ -54,7 +54,9 @@ Value* FunctionLowering::load_raw(tir::BufferRef buffer, Lanes offset, bool& is_
     if (everywhere) return b_.CreateAlignedLoad(vector, address(buffer, offset), align);
     return b_.CreateMaskedLoad(vector, address(buffer, offset), align, mask_, llvm::Constant::getNullValue(vector));
   }
-  if (offset.vector == nullptr && offset.step > 1 && offset.step <= 4 && buffer->dtype.bits >= 32)
+  // A mask that is not known has to be spread over the gaps, which for more than one is done lane by lane.
+  int64_t most = llvm::isa<llvm::Constant>(as_vector_mask()) ? 4 : 2;
+  if (offset.vector == nullptr && offset.step > 1 && offset.step <= most && buffer->dtype.bits >= 32)
     return load_strided(buffer, offset);
   Lanes all{nullptr, 0, widened(offset, DType::index())};
   return b_.CreateMaskedGather(vector, address(buffer, all), align, as_vector_mask(),
