@@ -118,7 +118,7 @@ def transforms():
         pairs = np.stack([spectrum.real, spectrum.imag], -1).astype(np.float32)
         attrs = {"signal_ndim": axes, "onesided": 1, "normalized": 0}
         yield node("Rfft", [x], attrs, expected=[pairs], rtol=1e-4, atol=1e-5)
-        yield node("Irfft", [pairs], attrs, expected=[x], rtol=1e-4, atol=1e-5)
+        yield node("Irfft", [pairs], attrs, expected=[x], rtol=1e-4, atol=1e-5, fixed=True)
 
 
 def softmax():
