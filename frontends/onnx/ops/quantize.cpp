@@ -43,9 +43,14 @@ Result<Value*> spread(Node& node, Value* parameter, Value* x, int64_t axis, int6
   return reshape(node, parameter, std::move(shape));
 }
 
-/// A scale or zero point as the operators of quantization take it: one number, or a list along the axis.
-bool is_plain(const Value* parameter) {
-  return parameter == nullptr || parameter->shape().size() < 2;
+/// A scale or zero point as the operators of quantization take it: one number, or a list that is known to be as long as
+/// the axis. A list of open length may turn out to be one number, which broadcasting decides while running.
+bool is_plain(const Value* parameter, const Value& x, int64_t axis) {
+  if (parameter == nullptr || parameter->shape().empty()) return true;
+  int64_t rank = static_cast<int64_t>(x.shape().size()), at = axis < 0 ? axis + rank : axis;
+  if (parameter->shape().size() > 1) return false;
+  if (parameter->shape()[0].is_constant(1)) return true;
+  return at >= 0 && at < rank && arith::prove_equal(parameter->shape()[0], x.shape()[static_cast<size_t>(at)]);
 }
 
 /// (x - zero) * scale.
@@ -53,7 +58,8 @@ Result<Value*> dequantized(Node& node, Value* x, Value* scale, Value* zero, int6
   Diagnostics& diag = node.diag;
   DType dtype = scale->dtype(), stored = x->dtype();
   bool integer = stored.is_integer() && (stored.bits <= 16 || stored == DType::i(32));
-  if (integer && block == 0 && is_plain(scale) && is_plain(zero) && (zero == nullptr || zero->dtype() == stored))
+  if (integer && block == 0 && is_plain(scale, *x, axis) && is_plain(zero, *x, axis) &&
+      (zero == nullptr || zero->dtype() == stored))
     return node.call("dequantize", {x, scale, zero}, {{"axis", axis}});
   RELAXC_TRY(Value * factor, spread(node, scale, x, axis, block));
   if (zero != nullptr) {
@@ -104,7 +110,8 @@ Result<Value*> quantized(Node& node, Value* x, Value* scale, Value* zero, DType 
   DType compute = DType::f(32);
   RELAXC_TRY(x, astype(node, x, compute));
   RELAXC_TRY(scale, astype(node, scale, compute));
-  if (range && block == 0 && is_plain(scale) && is_plain(zero) && (zero == nullptr || zero->dtype() == dtype))
+  if (range && block == 0 && is_plain(scale, *x, axis) && is_plain(zero, *x, axis) &&
+      (zero == nullptr || zero->dtype() == dtype))
     return node.call("quantize", {x, scale, zero}, {{"axis", axis}, {"out_dtype", dtype}});
   RELAXC_TRY(Value * divisor, spread(node, scale, x, axis, block));
   if (!range) return quantized_float(node, x, divisor, dtype);
