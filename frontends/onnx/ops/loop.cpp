@@ -1,7 +1,8 @@
 // loop.cpp: Loop.
 //
 // Carried values start with the types of their first values; where the body gives back another extent, that dim becomes
-// a symbol and the body is converted again with it.
+// a symbol and the body is converted again with it. What is collected has one size: dims on which it depends are held
+// instead, and the run is refused where they change.
 #include <algorithm>
 
 #include "frontends/onnx/regions.h"
@@ -20,14 +21,21 @@ class LoopConverter {
     body_ = subgraph(node_, "body");
     if (body_ == nullptr) return node_.error(Kind::invalid_attribute, "it needs the graph body");
     RELAXC_DO(read_operands());
-    // Each round makes at least one more dim symbolic, so there are no more rounds than dims.
+    // Each round makes at least one more dim symbolic, or holds one for good, so there are no more than two for each
+    // dim.
     for (;;) {
       RELAXC_TRY(bool settled, attempt());
-      if (settled) return finish();
+      if (settled && !hold_collected()) return finish();
     }
   }
 
  private:
+  /// A dim that differs from one iteration to the next.
+  struct Grown {
+    arith::Var symbol;
+    size_t value, dim;
+  };
+
   Status read_operands() {
     if (node_.has(0)) {
       RELAXC_TRY(std::vector<Expr> trips, node_.ints(0));
@@ -79,7 +87,7 @@ class LoopConverter {
     int64_t most = trips_ ? arith::bounds(trips_, node_.facts()).upper : INT64_MAX;
     function.facts.bound(iteration, {0, most == INT64_MAX ? most : std::max<int64_t>(0, most - 1)});
     op_->binds.push_back(iteration);
-    op_->binds.insert(op_->binds.end(), symbols_.begin(), symbols_.end());
+    for (const Grown& grown : grown_) op_->binds.push_back(grown.symbol);
     function.make_argument(region, body_->input(0).name(),
                            relax::prim_info(node_.context(), DType::index(), iteration));
     std::vector<Slot> arguments(2);
@@ -90,7 +98,7 @@ class LoopConverter {
     std::span<Value* const> rest(inside);
     for (const Slot& like : carried_) arguments.push_back(Composites(node_.importer()).rebuild(like, rest));
     Status filled = fill_body(region, std::move(arguments));
-    bool expected = filled && expect_declared(*region->blocks.back());
+    bool expected = filled && expect_declared(*region->blocks.back()) && expect_held(*region->blocks.back());
     Result<bool> settled = expected ? generalize() : Result<bool>(diag.failed());
     if (!settled || !*settled) discard(node_, op_);
     return settled;
@@ -141,6 +149,50 @@ class LoopConverter {
     return Done{};
   }
 
+  /// Dims of what is carried that must stay as they are.
+  Status expect_held(relax::Block& block) {
+    relax::GraphBuilder builder(node_.importer().module(), node_.importer().ops(), &block, diag);
+    builder.location = node_.location;
+    for (auto [i, k] : held_) {
+      const auto *before = infos_[i]->as<TensorInfo>(), *after = values_[i + 1]->info->as<TensorInfo>();
+      if (after == nullptr || !after->shape || before->ndim != after->ndim) continue;
+      std::vector<Expr> dims = *after->shape;
+      dims[k] = (*before->shape)[k];
+      relax::Info info = relax::tensor_info(node_.context(), std::move(dims), after->dtype);
+      RELAXC_TRY(values_[i + 1], builder.match_cast(values_[i + 1], info, {}));
+    }
+    return Done{};
+  }
+
+  /// What a loop collects has one size, so that a carried dim on which it depends is to be held; true if there is one
+  /// that is not yet.
+  bool hold_collected() {
+    std::vector<Grown> kept;
+    for (const Grown& grown : grown_)
+      if (is_collected(grown.symbol)) {
+        held_.emplace_back(grown.value, grown.dim);
+        const auto *first = initial_[grown.value]->info->as<TensorInfo>(), *now = infos_[grown.value]->as<TensorInfo>();
+        std::vector<Expr> dims = *now->shape;
+        dims[grown.dim] = (*first->shape)[grown.dim];
+        infos_[grown.value] = relax::tensor_info(node_.context(), std::move(dims), now->dtype);
+      } else {
+        kept.push_back(grown);
+      }
+    if (kept.size() == grown_.size()) return false;
+    grown_ = std::move(kept);
+    discard(node_, op_);
+    return true;
+  }
+
+  bool is_collected(arith::Var symbol) const {
+    for (size_t i = initial_.size() + 1; i < values_.size(); ++i)
+      for (Expr extent : values_[i]->shape()) {
+        const auto& vars = arith::free_vars(extent);
+        if (std::find(vars.begin(), vars.end(), symbol) != vars.end()) return true;
+      }
+    return false;
+  }
+
   /// Makes the dims symbolic in which a carried value differs from what the body got.
   Result<bool> generalize() {
     bool settled = true;
@@ -152,10 +204,10 @@ class LoopConverter {
       std::vector<Expr> dims = *before->shape;
       for (size_t k = 0; k < dims.size(); ++k) {
         if (arith::prove_equal(dims[k], (*after->shape)[k], node_.facts())) continue;
-        if (std::find(symbols_.begin(), symbols_.end(), dims[k]) != symbols_.end()) continue;
+        if (std::any_of(grown_.begin(), grown_.end(), [&](const Grown& g) { return dims[k] == g.symbol; })) continue;
         arith::Var symbol = node_.context().var(names_[i] + "_d" + std::to_string(k));
         node_.importer().function().facts.bound(symbol, arith::Range::at_least(0));
-        symbols_.push_back(symbol);
+        grown_.push_back({symbol, i, k});
         dims[k] = symbol;
         settled = false;
       }
@@ -228,7 +280,8 @@ class LoopConverter {
   std::vector<std::string> names_;
   std::vector<const onnx::TypeProto::Tensor*>
       declared_;  ///< of each of values_; null: nothing that is taken account of
-  std::vector<arith::Var> symbols_;
+  std::vector<Grown> grown_;
+  std::vector<std::pair<size_t, size_t>> held_;  ///< carried values and dims that stay what they were
 };
 
 Status loop(Node& node) {
