@@ -18,7 +18,7 @@ namespace relaxc::schedule {
 
 namespace {
 
-/// Nanoseconds of work that make a task: some times what it costs to hand one out (tests/bench measures that).
+/// Nanoseconds of work that make a task: a guess of some times what it costs to hand one out; not measured yet.
 constexpr double kTask = 6000;
 /// What a symbolic extent is taken to be.
 constexpr double kUnknownExtent = 16;
