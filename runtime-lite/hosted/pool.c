@@ -12,8 +12,7 @@
  *
  * Whoever sleeps says so first and then looks again; whoever has news publishes first and then looks for sleepers. In
  * one order of all these (hence SEQ_CST) at least one of the two sees the other, so that the mutex and the kernel are
- * only entered for threads that do sleep: between consecutive calls that is nobody, and a call costs under two
- * microseconds.
+ * only entered for threads that do sleep: between consecutive calls that is nobody.
  *
  * Releases and acquires on `ended` make the call a full barrier for what the tasks wrote. */
 #define _POSIX_C_SOURCE 200809L
