@@ -29,6 +29,8 @@ Exceptions::Exceptions(const std::string& path, std::string& fault) {
         exception.only.symbolic = true;
       else if (word == "compiled")
         exception.only.compiled = true;
+      else if (word == "unoptimized")
+        exception.only.unoptimized = true;
       else
         known = known && word == "fails";
     }
@@ -45,7 +47,8 @@ Exceptions::Exceptions(const std::string& path, std::string& fault) {
 bool Exceptions::has(Exception::Kind kind, const std::string& test, const Form& form) const {
   auto found = tests_.find(test);
   return found != tests_.end() && std::any_of(found->second.begin(), found->second.end(), [&](const Exception& e) {
-           return e.kind == kind && (form.symbolic || !e.only.symbolic) && (form.compiled || !e.only.compiled);
+           return e.kind == kind && (form.symbolic || !e.only.symbolic) && (form.compiled || !e.only.compiled) &&
+                  (form.unoptimized || !e.only.unoptimized);
          });
 }
 

@@ -11,11 +11,12 @@ namespace relaxc::onnx_tests {
 struct Form {
   bool symbolic = false;  ///< the sizes of all inputs are taken away
   bool compiled = false;
+  bool unoptimized = false;  ///< compiled at level 0
 };
 
 /// A line of the file: `fails,symbolic SUITE/FOLDER: reason`. `fails`: it gives no right answer. `allocates`: compiled,
 /// it asks for memory while it runs. `random`: what is expected was drawn, so that shapes and types are all there is to
-/// compare. With `symbolic` or `compiled` behind it the line speaks of runs of that form alone.
+/// compare. With `symbolic`, `compiled` or `unoptimized` behind it the line speaks of runs of that form alone.
 struct Exception {
   enum Kind { kFails, kAllocates, kRandom } kind = kFails;
   Form only;

@@ -174,6 +174,7 @@ bool parse(int argc, char** argv, Options& options) {
     } else if (arg == "--compile" && i + 1 < argc) {
       options.form.compiled = true;
       options.compile.level = argv[++i];
+      options.form.unoptimized = options.compile.level == "0";
     } else if (arg == "--cpu" && i + 1 < argc) {
       options.compile.cpu = argv[++i];
     } else if (arg == "--c") {
