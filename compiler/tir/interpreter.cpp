@@ -337,7 +337,7 @@ RunStatus Interpreter::take_result(const ExternalResult& result, int64_t* words,
   int64_t block[2] = {0, 0};
   RunStatus status = reserve(block, 0, static_cast<int64_t>(result.bytes.size()));
   if (!status) return status;
-  std::memcpy(reinterpret_cast<void*>(block[0]), result.bytes.data(), result.bytes.size());
+  if (!result.bytes.empty()) std::memcpy(reinterpret_cast<void*>(block[0]), result.bytes.data(), result.bytes.size());
   words[0] = block[0];
   for (int64_t axis = 0; axis < rank; ++axis) words[kWordsBeforeDims + axis] = result.shape[static_cast<size_t>(axis)];
   return {};

@@ -209,7 +209,7 @@ TEST_CASE("an opset that is not imported is missed, and of two imports the newer
   CHECK_THAT(refusal(model), Contains("opset 1000 of ai.onnx is not supported"));
 }
 
-TEST_CASE("IR versions 3 to 13 are read; an older one needs no import, a newer one is remarked on") {
+TEST_CASE("IR versions 3 to 13 are read, an older one needs no import, a newer one is remarked on") {
   for (int64_t version = 3; version <= 13; ++version) {
     ModelWriter model = sum_with_default(true);
     model.proto.set_ir_version(version);
