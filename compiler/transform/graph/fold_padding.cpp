@@ -2,9 +2,12 @@
 //
 // Exporters of frameworks without asymmetric padding write a pad of its own, which costs a copy of the whole tensor. A
 // convolution reads zeros in its padding without storing them, so the result has the same bits. Only spatial axes and
-// pads that are known when compiling can move; an average pool that counts its padding is treated alike.
+// pads that are known when compiling can move; an average pool that counts its padding is treated alike. A pad makes
+// something of an empty image, which a window refuses, so extents must be known not to be 0.
+#include <algorithm>
 #include <cmath>
 
+#include "compiler/arith/simplify.h"
 #include "compiler/transform/graph/rewrite.h"
 #include "compiler/transform/passes.h"
 
@@ -34,6 +37,12 @@ std::optional<std::vector<int64_t>> spatial_zeros(const Op& pad) {
   return spatial;
 }
 
+bool holds_pixels(const Site& s, const Value& image) {
+  const auto& shape = image.shape();
+  return std::all_of(shape.begin() + 2, shape.end(),
+                     [&](arith::Expr dim) { return arith::prove_le(dim.context().index(1), dim, s.facts); });
+}
+
 /// `padding` as begins, then ends, of each of `spatial` dims.
 std::vector<int64_t> both_sides(std::vector<int64_t> padding, size_t spatial) {
   if (padding.empty()) padding = {0};
@@ -47,7 +56,7 @@ Value* pad_into_window(const Site& s) {
   bool counts = s.op.is("nn.avg_pool") && s.op.attrs.flag("count_include_pad") && !s.op.attrs.flag("ceil_mode");
   Op* pad = s.op.is("nn.conv") || counts ? s.producer(0, "pad") : nullptr;
   auto zeros = pad == nullptr ? std::nullopt : spatial_zeros(*pad);
-  if (!zeros) return nullptr;
+  if (!zeros || !holds_pixels(s, *pad->operand(0))) return nullptr;
   Attrs attrs = s.op.attrs;
   std::vector<int64_t> padding = both_sides(attrs.ints("padding"), zeros->size() / 2);
   for (size_t i = 0; i < padding.size(); ++i) padding[i] += (*zeros)[i];

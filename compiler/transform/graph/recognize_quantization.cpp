@@ -67,12 +67,13 @@ Result<Value*> move_below(GraphBuilder& b, const Op& op, Diagnostics& diag) {
   return b.call("dequantize", operands, attrs, op.result()->name);
 }
 
-/// quantize(dequantize(q)) by the same numbers is q.
+/// quantize(dequantize(q)) by the same numbers is q where floats of the scale's dtype tell all values of q apart.
 Value* quantized_again(const Op& op) {
   Op* inner = op.is("quantize") ? dequantization(op.operand(0)) : nullptr;
   if (inner == nullptr || inner->operand(0)->dtype() != op.result()->dtype()) return nullptr;
+  if (inner->operand(0)->dtype().bits > 8 && inner->result()->dtype() != DType::f(32)) return nullptr;
   auto a = quantization_parameters(*inner), b = quantization_parameters(op);
-  return a && a == b && a->first > 0 ? inner->operand(0) : nullptr;
+  return a && a == b && a->first > 1e-30 && a->first < 1e30 ? inner->operand(0) : nullptr;
 }
 
 // ---- tables
