@@ -2,6 +2,7 @@
 #include "compiler/analysis/pattern.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "compiler/tir/visit.h"
 
@@ -112,6 +113,30 @@ bool reads_at_own_index(const Nest& nest, tir::BufferRef buffer) {
     if (load.buffer == buffer) own &= is_own_index(load, nest.store->indices);
   });
   return own;
+}
+
+bool maps_elements(const KernelShape& shape) {
+  if (!shape.spatial()) return false;
+  const std::vector<Expr>& own = shape.nest.store->indices;
+  bool aligned = true;
+  for_each_load(shape.nest, [&](const arith::Load& load) {
+    aligned &= load.indices.size() <= own.size();
+    for (size_t i = 0; aligned && i < load.indices.size(); ++i) {
+      bool repeated = load.buffer->shape[i].is_constant(1) && load.indices[i].is_constant(0);
+      aligned = repeated || load.indices[i] == own[own.size() - load.indices.size() + i];
+    }
+  });
+  if (!aligned) return false;
+  std::vector<Expr> waiting{shape.nest.store->value};
+  std::unordered_set<Expr> seen;
+  while (!waiting.empty()) {
+    Expr e = waiting.back();
+    waiting.pop_back();
+    if (!seen.insert(e).second || e.as<arith::Load>() != nullptr) continue;
+    if (std::find(own.begin(), own.end(), e) != own.end()) return false;
+    for (Expr operand : arith::operands(e)) waiting.push_back(operand);
+  }
+  return true;
 }
 
 bool reads_each_once(const Nest& nest, tir::BufferRef buffer) {

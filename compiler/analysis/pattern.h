@@ -46,6 +46,9 @@ KernelShape classify(const tir::PrimFunc& function);
 
 /// Whether the nest reads `buffer` only at the index it writes (`store`'s subscripts, dim by dim).
 bool reads_at_own_index(const Nest& nest, tir::BufferRef buffer);
+/// Whether the function computes each element of its result from the elements at the same place of operands that are
+/// broadcast as NumPy does it, and in the same way at every place.
+bool maps_elements(const KernelShape& shape);
 /// Whether each element of `buffer` is read at most once over the whole nest: its subscripts are distinct axes that
 /// together are all axes of extent other than 1.
 bool reads_each_once(const Nest& nest, tir::BufferRef buffer);

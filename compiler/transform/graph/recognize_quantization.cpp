@@ -20,9 +20,11 @@
 // float units want; it has the same error and costs more on those that have them.
 #include <algorithm>
 
+#include "compiler/tir/visit.h"
 #include "compiler/transform/graph/block_weights.h"
 #include "compiler/transform/graph/integer_product.h"
 #include "compiler/transform/graph/requantization.h"
+#include "compiler/transform/graph/rewrite.h"
 #include "compiler/transform/graph/sink_transposes.h"
 #include "compiler/transform/passes.h"
 
@@ -78,15 +80,24 @@ Value* quantized_again(const Op& op) {
 
 // ---- tables
 
-constexpr std::string_view kDear[] = {"sigmoid", "tanh", "exp", "log", "erf",         "power", "nn.silu",
-                                      "nn.gelu", "sqrt", "sin", "cos", "nn.softplus", "nn.elu"};
+/// Whether the definition calls a function (exp, sqrt, round, …) for every element.
+bool is_dear(Context& context, const Op& op) {
+  bool calls = false;
+  tir::PrimFunc function = define_op(context, op, "asked");
+  tir::for_each_stmt(function.body, [&](tir::Stmt s) {
+    const auto* store = s.as<tir::Store>();
+    if (store == nullptr) return;
+    arith::for_each_node(store->value, [&](arith::Expr e) { calls |= e.as<arith::Call>() != nullptr; });
+  });
+  return calls;
+}
 
 /// The dequantization at the top of a chain of functions of one tensor that ends with `op`, and the chain, last first;
 /// other operands are single constants.
-Op* chain_above(Op& op, std::vector<Op*>& chain, bool& dear) {
+Op* chain_above(Context& context, Op& op, std::vector<Op*>& chain, bool& dear) {
   for (Op* at = &op; chain.size() < 16;) {
     chain.push_back(at);
-    dear |= std::find(std::begin(kDear), std::end(kDear), at->def->name) != std::end(kDear);
+    dear |= at != &op && is_dear(context, *at);
     Value* tensor = nullptr;
     for (Value* operand : at->operands()) {
       if (operand == nullptr) continue;
@@ -97,7 +108,7 @@ Op* chain_above(Op& op, std::vector<Op*>& chain, bool& dear) {
     }
     if (tensor == nullptr || tensor->op == nullptr || tensor->op->kind != OpKind::kOperator) return nullptr;
     if (tensor->op->is("dequantize")) return tensor->op;
-    if (!is_elementwise(tensor->op->def->name)) return nullptr;
+    if (!is_elementwise(context, *tensor->op)) return nullptr;
     at = tensor->op;
   }
   return nullptr;
@@ -108,7 +119,7 @@ Result<Value*> as_table(GraphBuilder& b, Op& op, Diagnostics& diag) {
   if (!op.is("quantize") || !quantization_parameters(op)) return nullptr;
   std::vector<Op*> chain;
   bool dear = false;
-  Op* top = chain_above(op, chain, dear);
+  Op* top = chain_above(b.context(), op, chain, dear);
   if (top == nullptr || !dear || !quantization_parameters(*top)) return nullptr;
   Value* stored = top->operand(0);
   if (stored->dtype().bits != 8 || !stored->dtype().is_integer()) return nullptr;

@@ -11,25 +11,14 @@
 #include <algorithm>
 #include <deque>
 
+#include "compiler/analysis/pattern.h"
+
 namespace relaxc {
 namespace {
 
 using namespace relax;
 
 using Axes = std::vector<int64_t>;
-
-constexpr std::string_view kElementwise[] = {
-    "add",           "subtract",    "multiply",      "divide",
-    "maximum",       "minimum",     "power",         "where",
-    "negative",      "abs",         "sqrt",          "rsqrt",
-    "exp",           "log",         "tanh",          "sigmoid",
-    "erf",           "floor",       "ceil",          "round",
-    "clip",          "astype",      "square",        "sign",
-    "nn.relu",       "nn.relu6",    "nn.silu",       "nn.gelu",
-    "nn.leaky_relu", "nn.elu",      "nn.gelu_tanh",  "nn.hard_sigmoid",
-    "nn.hard_swish", "nn.softplus", "nn.softsign",   "greater",
-    "less",          "equal",       "greater_equal", "less_equal",
-};
 
 class Sinking {
  public:
@@ -59,11 +48,11 @@ class Sinking {
     GraphBuilder b(module_, ops_, &user, diag_);
     b.location = user.location;
     std::string_view name = user.def->name;
-    if (is_elementwise(name)) return elementwise(b, permute, user);
     if (name == "quantize" || name == "dequantize") return quantization(b, permute, user);
     if (name == "sum" || name == "max" || name == "min") return reduction(b, permute, user);
     if (name == "nn.max_pool") return max_pool(b, permute, user);
-    return name == "concat" ? concat(b, permute, user) : Done{};
+    if (name == "concat") return concat(b, permute, user);
+    return is_elementwise(b.context(), user) ? elementwise(b, permute, user) : Done{};
   }
 
   Status replace(GraphBuilder& b, Op& user, Value* made, Axes axes) {
@@ -207,8 +196,10 @@ class Sinking {
 
 }  // namespace
 
-bool is_elementwise(std::string_view op) {
-  return std::find(std::begin(kElementwise), std::end(kElementwise), op) != std::end(kElementwise);
+bool is_elementwise(arith::Context& context, const Op& op) {
+  bool defined = op.kind == OpKind::kOperator && op.def->pure && op.def->define != nullptr && op.results.size() == 1;
+  if (!defined || op.attrs.has("axis") || op.attrs.has("axes")) return false;
+  return analysis::maps_elements(analysis::classify(define_op(context, op, "asked")));
 }
 
 Status sink_transposes(relax::Module& module, const relax::OpTable& ops, Diagnostics& diag,

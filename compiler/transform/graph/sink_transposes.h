@@ -7,8 +7,9 @@
 
 namespace relaxc {
 
-/// Operators that broadcast their operands as NumPy does and compute element by element, by name.
-bool is_elementwise(std::string_view op);
+/// Whether an operator broadcasts its operands as NumPy does and computes element by element, which its definition
+/// says.
+bool is_elementwise(arith::Context& context, const relax::Op& op);
 
 /// Moves each permute_dims of `seeds` behind the operators that read it, as far as they compute the same in the order
 /// of dims that it has: element-wise operators, quantization, sums over axes, concat. What stays between has other
