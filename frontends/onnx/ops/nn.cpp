@@ -56,6 +56,23 @@ Status global_pool(Node& node) {
 }
 constexpr char kMean[] = "mean", kMax[] = "max";
 
+/// The p-norm over the spatial dims. Before opset 2 p was a float.
+Status global_lp_pool(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * x, node.input(0));
+  double p = node.opset < 2 ? node.float_attr("p", 2) : static_cast<double>(node.int_attr("p", 2));
+  if (x->shape().size() < 3 || p <= 0)
+    return node.error(Kind::rank_mismatch, "it takes 3 dims or more and a positive p, found {} and {}",
+                      relax::to_string(x->info), p);
+  Ints axes(x->shape().size() - 2);
+  std::iota(axes.begin(), axes.end(), 2);
+  DType dtype = x->dtype();
+  RELAXC_TRY(Value * powers, node.call("abs", {x}));
+  RELAXC_TRY(powers, node.call("power", {powers, node.scalar(dtype, p)}));
+  RELAXC_TRY(Value * sum, node.call("sum", {powers}, {{"axis", axes}, {"keepdims", true}}));
+  return node.set(0, node.call("power", {sum, node.scalar(dtype, 1 / p)}));
+}
+
 /// Before opset 13 the input was seen as a matrix [dims before axis, dims from axis on], normalized by row.
 template <const char* Name>
 Status softmax(Node& node) {
@@ -100,13 +117,27 @@ Status batch_norm_training(Node& node, std::vector<Value*> operands) {
   return node.set(0, node.call("nn.batch_norm", operands, epsilon(node)));
 }
 
+/// Before opset 9 statistics could be those of every element of a sample, with its shape.
+Status batch_norm_of_elements(Node& node, const std::vector<Value*>& operands) {
+  Diagnostics& diag = node.diag;
+  Value* x = operands[0];
+  RELAXC_TRY(Value * variance,
+             node.call("add", {operands[4], node.scalar(operands[4]->dtype(), node.float_attr("epsilon", 1e-5))}));
+  RELAXC_TRY(Value * deviation, node.call("sqrt", {variance}));
+  RELAXC_TRY(Value * factor, node.call("divide", {operands[1], deviation}));
+  RELAXC_TRY(Value * centered, node.call("subtract", {x, operands[3]}));
+  RELAXC_TRY(Value * y, node.call("multiply", {centered, factor}));
+  RELAXC_TRY(y, node.call("add", {y, operands[2]}));
+  return node.set(0, with_shape(node, y, x->shape(), "the shape of its statistics"));
+}
+
 /// Float16 data may come with float32 statistics.
 Status batch_norm(Node& node) {
   Diagnostics& diag = node.diag;
   RELAXC_TRY(std::vector<Value*> operands, node.all_inputs());
   if (operands.size() != 5) return node.error(Kind::wrong_arity, "it takes 5 inputs, found {}", operands.size());
   if (node.opset >= 14 && node.int_attr("training_mode", 0) != 0) return batch_norm_training(node, std::move(operands));
-  if (node.opset < 9 && node.int_attr("spatial", 1) == 0) return node.error(Kind::unsupported, "spatial must be 1");
+  if (node.opset < 9 && node.int_attr("spatial", 1) == 0) return batch_norm_of_elements(node, operands);
   return node.set(0, node.call("nn.batch_norm", operands, epsilon(node)));
 }
 
@@ -206,6 +237,7 @@ constexpr Converter kRows[] = {
     {.name = "Gemm", .convert = gemm},
     {.name = "Einsum", .convert = einsum},
     {.name = "GlobalAveragePool", .convert = global_pool<kMean>},
+    {.name = "GlobalLpPool", .convert = global_lp_pool},
     {.name = "GlobalMaxPool", .convert = global_pool<kMax>},
     {.name = "Softmax", .convert = softmax<kSoftmax>},
     {.name = "LogSoftmax", .convert = softmax<kLogSoftmax>},

@@ -78,9 +78,9 @@ Status reverse_sequence(Node& node) {
 }
 
 constexpr Converter kRows[] = {
-    {.name = "LSTM", .convert = lstm, .since = 7},
-    {.name = "GRU", .convert = gru, .since = 7},
-    {.name = "RNN", .convert = rnn, .since = 7},
+    {.name = "LSTM", .convert = lstm},
+    {.name = "GRU", .convert = gru},
+    {.name = "RNN", .convert = rnn},
     {.name = "DynamicQuantizeLSTM",
      .convert = quantized_lstm,
      .note = "activations are not rounded",

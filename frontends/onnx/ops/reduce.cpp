@@ -205,14 +205,18 @@ Status lp_normalization(Node& node) {
 }
 
 /// (x - mean) / (standard deviation + 1e-9) over axes.
+/// Before opset 9 it was on trial: over the elements of a channel, or of all channels.
 Status mean_variance(Node& node) {
   Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
   std::vector<int64_t> axes = node.ints_attr("axes", {0, 2, 3});
+  if (node.opset < 9)
+    axes = node.int_attr("across_channels", 0) != 0 ? std::vector<int64_t>{0, 1, 2, 3} : std::vector<int64_t>{0, 2, 3};
   RELAXC_TRY(axes, normal_axes(node, axes, static_cast<int64_t>(x->shape().size())));
   Attrs over{{"axis", axes}, {"keepdims", true}};
   RELAXC_TRY(Value * mean, node.call("mean", {x}, over));
   RELAXC_TRY(Value * centered, node.call("subtract", {x, mean}));
+  if (node.opset < 9 && node.int_attr("normalize_variance", 1) == 0) return node.set(0, centered);
   RELAXC_TRY(Value * squares, node.call("square", {centered}));
   RELAXC_TRY(Value * variance, node.call("mean", {squares}, over));
   RELAXC_TRY(Value * deviation, node.call("sqrt", {variance}));
@@ -246,7 +250,7 @@ constexpr Converter kRows[] = {
     {.name = "ArgMin", .convert = place<kArgmin>},
     {.name = "TopK", .convert = top_k},
     {.name = "LpNormalization", .convert = lp_normalization},
-    {.name = "MeanVarianceNormalization", .convert = mean_variance, .since = 9},
+    {.name = "MeanVarianceNormalization", .convert = mean_variance},
     {.name = "CumSum", .convert = cum_sum},
     {.name = "CumProd", .convert = cum_prod},
 };

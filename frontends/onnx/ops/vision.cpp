@@ -89,6 +89,27 @@ Status roi_align(Node& node) {
                              {"half_pixel", mode == "half_pixel"}}));
 }
 
+/// Regions (batch, x1, y1, x2, y2).
+Status max_roi_pool(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Value * x, node.input(0));
+  RELAXC_TRY(Value * rois, node.input(1));
+  if (rois->shape().size() != 2)
+    return node.error(Kind::rank_mismatch, "regions must be [count, 5], found {}", relax::to_string(rois->info));
+  RELAXC_TRY(rois, with_shape(node, rois, {rois->shape()[0], node.index(5)}, "regions (batch and two corners)"));
+  auto columns = [&](int64_t begin, int64_t count) {
+    return node.call("slice_part", {rois, node.shape({node.index(begin)}), node.shape({node.index(count)})},
+                     {{"axis", int64_t{1}}});
+  };
+  RELAXC_TRY(Value * corners, columns(1, 4));
+  RELAXC_TRY(Value * batches, columns(0, 1));
+  RELAXC_TRY(batches, reshape(node, batches, {rois->shape()[0]}));
+  RELAXC_TRY(batches, astype(node, batches, DType::i(64)));
+  return node.set(0, node.call("roi_max_pool", {x, corners, batches},
+                               {{"pooled_size", node.ints_attr("pooled_shape")},
+                                {"spatial_scale", node.float_attr("spatial_scale", 1)}}));
+}
+
 /// Without a number of boxes none stays; without a score threshold every score is high enough.
 Status non_max_suppression(Node& node) {
   Diagnostics& diag = node.diag;
@@ -187,6 +208,7 @@ constexpr Converter kRows[] = {
     {.name = "Col2Im", .convert = col2im},
     {.name = "Det", .convert = det},
     {.name = "GridSample", .convert = grid_sample},
+    {.name = "MaxRoiPool", .convert = max_roi_pool},
     {.name = "MaxUnpool", .convert = max_unpool},
     {.name = "RoiAlign", .convert = roi_align},
 };

@@ -189,7 +189,8 @@ Status transposed_padding(Node& node, Window& w, const Ints& extra) {
   return Done{};
 }
 
-Status conv_transpose(Node& node) {
+/// `pads_input`: the input that holds the padding, where it is none of the attributes.
+Status conv_transpose_with(Node& node, std::optional<size_t> pads_input, size_t bias_input) {
   Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * weight, node.input(1));
   RELAXC_TRY(Kernel kernel, kernel_of(node, weight));
@@ -208,7 +209,11 @@ Status conv_transpose(Node& node) {
     return node.error(Kind::invalid_attribute, "pads has {} numbers for {} spatial dims", pads.size(), spatial);
   w.pad_begin.assign(pads.begin(), pads.begin() + static_cast<std::ptrdiff_t>(spatial));
   w.pad_end.assign(pads.begin() + static_cast<std::ptrdiff_t>(spatial), pads.end());
-  RELAXC_DO(transposed_padding(node, w, extra));
+  if (pads_input && node.has(*pads_input)) {
+    RELAXC_TRY(w.symbolic_pads, node.ints(*pads_input, static_cast<int64_t>(2 * spatial)));
+  } else {
+    RELAXC_DO(transposed_padding(node, w, extra));
+  }
   // A negative pad at the end is more output.
   for (size_t i = 0; i < spatial; ++i)
     if (w.pad_end[i] < 0) {
@@ -223,7 +228,15 @@ Status conv_transpose(Node& node) {
     for (Expr& pad : w.symbolic_pads) pad = node.simplify(-pad);
     RELAXC_TRY(y, padded(node, y, w.symbolic_pads, nullptr));
   }
-  return node.set(0, add_bias(node, y, 2));
+  return node.set(0, add_bias(node, y, bias_input));
+}
+
+Status conv_transpose(Node& node) {
+  return conv_transpose_with(node, std::nullopt, 2);
+}
+/// com.microsoft: padding is what the result loses, and comes with the run.
+Status conv_transpose_dynamic(Node& node) {
+  return conv_transpose_with(node, 2, 3);
 }
 
 Result<Window> pool_window(Node& node) {
@@ -283,13 +296,21 @@ Status lp_pool(Node& node) {
   RELAXC_TRY(Window w, pool_window(node));
   RELAXC_TRY(Value * x, padded_by(node, w, node.scalar(w.x->dtype(), 0)));
   Attrs attrs = pool_attrs(node, w);
-  attrs.set("p", node.int_attr("p", 2));
+  int64_t p = node.int_attr("p", 2);
+  if (node.opset < 2) {  // p was a float
+    double real = node.float_attr("p", 2);
+    p = static_cast<int64_t>(real);
+    if (static_cast<double>(p) != real)
+      return node.error(Kind::unsupported, "p must be a whole number, found {}", real);
+  }
+  attrs.set("p", p);
   return node.set(0, node.call("nn.lp_pool", {x}, std::move(attrs)));
 }
 
 constexpr Converter kRows[] = {
     {.name = "Conv", .convert = conv},
     {.name = "ConvTranspose", .convert = conv_transpose},
+    {.name = "ConvTransposeWithDynamicPads", .convert = conv_transpose_dynamic, .domain = "com.microsoft"},
     {.name = "MaxPool", .convert = max_pool, .note = "indices under SAME padding of a symbolic dim need stride 1"},
     {.name = "AveragePool", .convert = average_pool},
     {.name = "LpPool", .convert = lp_pool},
