@@ -17,10 +17,6 @@ namespace {
 constexpr OperandDef kOperands[] = {{"x"}, {"weight"}, {"scale"}, {"zero_point", OperandDef::kOptional}};
 constexpr AttrDef kAttrs[] = {{"bits", AttrType::kInt, false, "4"}};
 
-bool is_float(DType dtype) {
-  return dtype.is_float();
-}
-
 InferResult infer(InferContext& c) {
   Diagnostics& diag = c.diag;
   RELAXC_DO(expect_dtype(c, 0, is_float, "a float tensor"));

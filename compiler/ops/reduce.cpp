@@ -35,9 +35,6 @@ bool any(DType) {
 bool is_bool(DType d) {
   return d.is_bool();
 }
-bool is_float(DType d) {
-  return d.is_float();
-}
 
 template <bool (*Fits)(DType)>
 InferResult infer(InferContext& c) {

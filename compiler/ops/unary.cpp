@@ -24,9 +24,6 @@ constexpr const char* kExpected = "an element type of another kind";
 bool any(DType) {
   return true;
 }
-bool is_float(DType d) {
-  return d.is_float();
-}
 bool is_bool(DType d) {
   return d.is_bool();
 }

@@ -84,6 +84,10 @@ bool is_number(DType dtype) {
   return dtype.is_float() || dtype.is_integer();
 }
 
+bool is_float(DType dtype) {
+  return dtype.is_float();
+}
+
 relaxc::Status expect_dtype(InferContext& c, size_t operand, bool (*fits)(DType), const char* expected) {
   Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(operand));

@@ -31,6 +31,7 @@ Expr safe_floor_mod(Expr a, Expr b);  ///< the sign of b
 
 /// For error messages: "float32 or bool".
 bool is_number(DType dtype);  ///< float or integer
+bool is_float(DType dtype);
 /// Fails unless `fits(dtype)`; `expected` says what would: "a float".
 relaxc::Status expect_dtype(InferContext& c, size_t operand, bool (*fits)(DType), const char* expected);
 

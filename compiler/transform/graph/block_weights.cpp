@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "compiler/transform/graph/quantized_operand.h"
+#include "compiler/transform/graph/rewrite.h"
 
 namespace relaxc {
 
@@ -16,15 +17,6 @@ using namespace relax;
 namespace {
 
 constexpr int64_t kFoldedAnyway = 16 * 1024;  ///< elements: as floats they are few enough to be kept so
-
-Op* producer(const Value* value, std::string_view name) {
-  return value != nullptr && value->op != nullptr && value->op->is(name) ? value->op : nullptr;
-}
-
-ConstantRef constant_of(const Value* value) {
-  bool constant = value != nullptr && value->op != nullptr && value->op->kind == OpKind::kConstant;
-  return constant ? value->op->constant : nullptr;
-}
 
 /// real[k, n] = (stored[k, n] - zero[k / block, n]) * scale[k / block, n], or all of it transposed.
 struct BlockWeights {
@@ -41,7 +33,7 @@ bool is_swap(const Op& permute) {
 
 /// The constant under a `repeat` in blocks along `axis`.
 ConstantRef repeated(const Value* value, int64_t axis, int64_t block) {
-  Op* repeat = producer(value, "repeat");
+  Op* repeat = producer_of(value, "repeat");
   bool fits = repeat != nullptr && repeat->attrs.integer("axis") == axis && repeat->attrs.integer("repeats") == block;
   return fits ? constant_of(repeat->operand(0)) : nullptr;
 }
@@ -51,7 +43,7 @@ std::optional<BlockWeights> by_column(const Op& dequantize, bool swapped) {
   const Value* q = dequantize.operand(0);
   BlockWeights w;
   w.outputs_first = swapped;
-  if (Op* permute = producer(q, "permute_dims"); permute != nullptr && is_swap(*permute))
+  if (Op* permute = producer_of(q, "permute_dims"); permute != nullptr && is_swap(*permute))
     q = permute->operand(0), w.outputs_first = !swapped;
   w.stored = constant_of(q);
   w.scale = dequantize.operand(1);
@@ -66,8 +58,8 @@ std::optional<BlockWeights> by_column(const Op& dequantize, bool swapped) {
 
 /// One scale a block: products with repeated scales, of what is left without repeated zero points.
 std::optional<BlockWeights> by_block(const Op& product, bool swapped) {
-  Op* scales = producer(product.operand(1), "repeat");
-  const Op* wide = producer(product.operand(0), "astype");
+  Op* scales = producer_of(product.operand(1), "repeat");
+  const Op* wide = producer_of(product.operand(0), "astype");
   if (scales == nullptr || wide == nullptr) return std::nullopt;
   BlockWeights w;
   w.outputs_first = swapped;
@@ -76,8 +68,8 @@ std::optional<BlockWeights> by_block(const Op& product, bool swapped) {
   int64_t axis = swapped ? 1 : 0;
   if (w.scale->shape().size() != 2 || scales->attrs.integer("axis") != axis) return std::nullopt;
   const Value* integers = wide->operand(0);
-  if (Op* difference = producer(integers, "subtract")) {
-    Op *left = producer(difference->operand(0), "astype"), *right = producer(difference->operand(1), "astype");
+  if (Op* difference = producer_of(integers, "subtract")) {
+    Op *left = producer_of(difference->operand(0), "astype"), *right = producer_of(difference->operand(1), "astype");
     if (left == nullptr || right == nullptr) return std::nullopt;
     w.zero = repeated(right->operand(0), axis, w.block);
     if (w.zero == nullptr) return std::nullopt;
@@ -89,10 +81,10 @@ std::optional<BlockWeights> by_block(const Op& product, bool swapped) {
 
 std::optional<BlockWeights> weights_of(const Value* value) {
   bool swapped = false;
-  if (Op* permute = producer(value, "permute_dims"); permute != nullptr && is_swap(*permute))
+  if (Op* permute = producer_of(value, "permute_dims"); permute != nullptr && is_swap(*permute))
     swapped = true, value = permute->operand(0);
-  if (Op* dequantize = producer(value, "dequantize")) return by_column(*dequantize, swapped);
-  Op* product = producer(value, "multiply");
+  if (Op* dequantize = producer_of(value, "dequantize")) return by_column(*dequantize, swapped);
+  Op* product = producer_of(value, "multiply");
   return product != nullptr ? by_block(*product, swapped) : std::nullopt;
 }
 
@@ -148,6 +140,7 @@ Result<Value*> as_product_of_block_weights(GraphBuilder& b, const Op& op, Diagno
     }
     operands.push_back(b.constant(packed(zero, first, bits, offset, {outputs, (blocks * bits + 7) / 8})));
   }
+  mark_rounding(b.function());
   return b.call("nn.matmul_nbits", operands, {{"bits", bits}});
 }
 

@@ -21,7 +21,7 @@ std::optional<bool> known_truth(const Value& value, const arith::Facts& facts) {
     if (arith::prove(arith::logical_not(prim->value), facts)) return false;
     return std::nullopt;
   }
-  const ConstantData* data = constant_of(&value);
+  ConstantRef data = constant_of(&value);
   if (data == nullptr || data->elements() != 1 || data->dtype() != DType::boolean()) return std::nullopt;
   return decode_integer(data->dtype(), data->to_vector().data()) != 0;
 }

@@ -13,6 +13,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "compiler/transform/graph/rewrite.h"
+
 namespace relaxc {
 
 using namespace relax;
@@ -306,6 +308,7 @@ Result<Value*> IntegerProducts::rewrite(Op& op, std::vector<Op*>& transposed) {
   RELAXC_TRY(bytes, padded(b, bytes, pads, data));
   RELAXC_TRY(Value * y, compensated(b, op, bytes, data, *w));
   if (real) {
+    mark_rounding(b.function());  // one rounding of an exact sum, for one of every term
     RELAXC_TRY(y, scaled(b, y, data, *w));
   }
   if (!conv) return y;

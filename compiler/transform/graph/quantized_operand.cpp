@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compiler/relax/op_def.h"
+#include "compiler/transform/graph/rewrite.h"
 
 namespace relaxc {
 
@@ -11,17 +12,13 @@ using namespace relax;
 
 namespace {
 
-Op* producer(const Value* value, std::string_view name) {
-  return value != nullptr && value->op != nullptr && value->op->is(name) ? value->op : nullptr;
-}
-
 bool is_narrow(const Value& value) {
   return value.dtype().is_integer() && value.dtype().bits <= 8;
 }
 
 /// The value that a cast to int32 widens.
 Value* widened(Value* value) {
-  Op* cast = producer(value, "astype");
+  Op* cast = producer_of(value, "astype");
   return cast != nullptr && value->dtype() == DType::i(32) && is_narrow(*cast->operand(0)) ? cast->operand(0) : nullptr;
 }
 
@@ -70,14 +67,14 @@ bool is_single(const Value& value) {
 }
 
 std::optional<QuantizedOperand> quantized_operand(Value* value) {
-  if (Op* op = producer(value, "dequantize")) {
+  if (Op* op = producer_of(value, "dequantize")) {
     int64_t rank = static_cast<int64_t>(value->shape().size()), axis = op->attrs.integer("axis");
     if (!is_narrow(*op->operand(0))) return std::nullopt;
     return QuantizedOperand{op->operand(0), op->operand(1), op->operand(2), axis < 0 ? axis + rank : axis};
   }
   if (value->dtype() != DType::i(32)) return std::nullopt;
   if (Value* stored = widened(value)) return QuantizedOperand{stored, nullptr, nullptr, 0};
-  Op* difference = producer(value, "subtract");
+  Op* difference = producer_of(value, "subtract");
   Value* stored = difference != nullptr ? widened(difference->operand(0)) : nullptr;
   if (stored == nullptr || stored->shape().size() != value->shape().size()) return std::nullopt;
   Value* zero = difference->operand(1);

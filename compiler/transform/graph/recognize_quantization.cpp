@@ -41,7 +41,7 @@ bool keeps_values(const Op& op) {
 }
 
 Op* dequantization(const Value* value) {
-  return value != nullptr && value->op != nullptr && value->op->is("dequantize") ? value->op : nullptr;
+  return producer_of(value, "dequantize");
 }
 
 /// keeps_values(dequantize(q)) → dequantize(keeps_values(q)).

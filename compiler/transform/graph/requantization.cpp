@@ -10,6 +10,7 @@
 
 #include "compiler/arith/simplify.h"
 #include "compiler/transform/graph/quantized_operand.h"
+#include "compiler/transform/graph/rewrite.h"
 
 namespace relaxc {
 
@@ -18,10 +19,10 @@ using namespace relax;
 namespace {
 
 std::optional<double> known_number(const Value* value) {
-  if (value->op == nullptr || value->op->kind != OpKind::kConstant || !is_single(*value)) return std::nullopt;
+  ConstantRef data = is_single(*value) ? constant_of(value) : nullptr;
+  if (data == nullptr) return std::nullopt;
   double number = 0;
-  value->op->constant->with_bytes(
-      [&](std::span<const std::byte> bytes) { number = decode_scalar(value->dtype(), bytes.data()); });
+  data->with_bytes([&](std::span<const std::byte> bytes) { number = decode_scalar(value->dtype(), bytes.data()); });
   return number;
 }
 
@@ -146,6 +147,7 @@ Result<Value*> as_requantization(GraphBuilder& b, const Op& op, Diagnostics& dia
     addend = one;
   }
   if (addend == nullptr) addend = b.scalar(f32, 0);
+  mark_rounding(b.function());
   return b.call("requantize", {chain.x, multiplier, addend},
                 {{"zero_point", chain.zero}, {"low", chain.low}, {"high", chain.high}, {"out_dtype", stored}},
                 op.result()->name);

@@ -81,14 +81,18 @@ Changed rewrite_ops(Module& module, Function& function, PassContext& context, st
   return Rewriting(module, function, context, rules).run();
 }
 
-const ConstantData* constant_of(const Value* value) {
+Op* producer_of(const Value* value, std::string_view name) {
+  return value != nullptr && value->op != nullptr && value->op->is(name) ? value->op : nullptr;
+}
+
+ConstantRef constant_of(const Value* value) {
   bool constant = value != nullptr && value->op != nullptr && value->op->kind == OpKind::kConstant;
-  return constant ? value->op->constant.get() : nullptr;
+  return constant ? value->op->constant : nullptr;
 }
 
 std::optional<double> uniform_value(const Value* value) {
   constexpr int64_t kMostBytes = 64 * 1024;
-  const ConstantData* data = constant_of(value);
+  ConstantRef data = constant_of(value);
   if (data == nullptr || data->elements() == 0 || data->byte_size() > kMostBytes) return std::nullopt;
   bool number = data->dtype().is_float() || data->dtype().is_integer();
   if (!number || data->dtype().bits < 8) return std::nullopt;

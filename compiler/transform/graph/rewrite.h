@@ -33,8 +33,10 @@ using Rule = relax::Value* (*)(const Site&);
 Changed rewrite_ops(relax::Module& module, relax::Function& function, PassContext& context,
                     std::span<const Rule> rules);
 
+/// The operator that made the value, if it is one named `name`; null for anything else, and for no value.
+relax::Op* producer_of(const relax::Value* value, std::string_view name);
 /// The data of a constant; null for anything else.
-const relax::ConstantData* constant_of(const relax::Value* value);
+relax::ConstantRef constant_of(const relax::Value* value);
 /// The number that all elements of a constant of a float or integer dtype are; nothing if they differ or there are
 /// none, or more than 64 KiB of them.
 std::optional<double> uniform_value(const relax::Value* value);

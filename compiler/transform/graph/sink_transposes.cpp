@@ -12,6 +12,7 @@
 #include <deque>
 
 #include "compiler/analysis/pattern.h"
+#include "compiler/transform/graph/rewrite.h"
 
 namespace relaxc {
 namespace {
@@ -117,6 +118,8 @@ class Sinking {
     std::vector<bool> gone(axes.size(), user.attrs.ints("axis").empty());
     for (int64_t axis : user.attrs.ints("axis")) gone[static_cast<size_t>(axis < 0 ? axis + rank : axis)] = true;
     for (size_t i = 0; i < axes.size(); ++i) (gone[i] ? reduced : rest).push_back(axes[i]);
+    bool reordered = !std::is_sorted(reduced.begin(), reduced.end());
+    if (reordered && user.is("sum") && user.result()->dtype().is_float()) mark_rounding(b.function());
     std::sort(reduced.begin(), reduced.end());
     Attrs attrs = user.attrs;
     attrs.set("axis", reduced);
