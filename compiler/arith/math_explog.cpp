@@ -43,6 +43,21 @@ Expr clamp(const Real& r, Expr x, double low, double high) {
   return max(min(x, r.num(high)), r.num(low));
 }
 
+/// e^c for c in [-104, 89] (float64: [-746, 710]) or NaN.
+Expr exp_inside(const Real& r, Expr c) {
+  auto [n, bits] = r.nearest(c, r.num(kLog2E));
+  Expr t = r.fma(n, r.num(-ln2_high(r)), c);
+  t = r.fma(n, r.num(-ln2_low(r)), t);
+  Expr sum = r.fma(t * t, exp_tail(r, t), t);
+  return r.scale_by_bits(sum + r.num(1), bits);
+}
+
+/// e^-a for a >= 0 or NaN.
+Expr exp_of_negative(const Real& r, Expr a) {
+  Expr least = r.num(r.is_double() ? -746 : -104);
+  return exp_inside(r, select(lt(-a, least), least, -a));
+}
+
 /// log of the mantissa m in [sqrt(1/2), sqrt(2)) and what is to be added to it, apart.
 struct LogParts {
   Expr high, low;
@@ -73,11 +88,9 @@ Expr log_specials(const Real& r, Expr x, Expr inside) {
 }  // namespace
 
 Expr math_exp(const Real& r, Expr x) {
-  Expr c = r.is_double() ? clamp(r, x, -746, 710) : clamp(r, x, -104, 89);
-  Expr n = r.round(c * r.num(kLog2E));
-  Expr t = r.fma(n, r.num(-ln2_high(r)), c);
-  t = r.fma(n, r.num(-ln2_low(r)), t);
-  return exp_of_parts(r, n, t, {});
+  Expr low = r.num(r.is_double() ? -746 : -104), high = r.num(r.is_double() ? 710 : 89);
+  // NaN is in neither comparison, so it stays.
+  return exp_inside(r, select(lt(x, low), low, select(gt(x, high), high, x)));
 }
 
 Expr math_exp2(const Real& r, Expr x) {
@@ -189,9 +202,9 @@ Expr math_pow(const Real& r, Expr x, Expr y) {
 
 Expr math_sigmoid(const Real& r, Expr x) {
   // 1 / (1 + e^-|x|), and its mirror for negative x as e^-|x| / (1 + e^-|x|): no cancellation, no overflow.
-  Expr e = math_exp(r, -r.abs(x));
+  Expr e = exp_of_negative(r, r.abs(x));
   Expr top = select(lt(x, r.num(0)), e, r.num(1));
-  return top / (r.num(1) + e);
+  return r.divide_by_one_to_two(top, r.num(1) + e);
 }
 
 Expr math_tanh(const Real& r, Expr x) {
@@ -203,9 +216,9 @@ Expr math_tanh(const Real& r, Expr x) {
   Expr s = x * x;
   Expr p = r.polynomial(s, {-0.333333332, 0.133333035, -0.0539592534, 0.0217688682, -0.00834378037, 0.0022925577});
   Expr small = r.fma(x * s, p, x);
-  Expr e = math_exp(r, a + a);
-  Expr large = r.copysign(r.num(1) - r.num(2) / (e + r.num(1)), x);
-  return select(lt(a, r.num(0.625)), small, select(r.isnan(x), x, large));
+  Expr e = exp_of_negative(r, a + a);
+  Expr large = r.copysign(r.num(1) - r.divide_by_one_to_two(e + e, r.num(1) + e), x);
+  return select(lt(a, r.num(0.625)), small, large);
 }
 
 Expr math_sinh(const Real& r, Expr x) {

@@ -22,6 +22,35 @@ Expr Real::scale(Expr x, Expr n) const {
   return x * power_of_two(half) * power_of_two(n - half);
 }
 
+Real::Nearest Real::nearest(Expr a, Expr b) const {
+  double magic = is_double() ? 0x1.8p52 : 0x1.8p23;
+  Expr sum = fma(a, b, num(magic));
+  return {sum - num(magic), context_.call(bits_dtype(), Intrinsic::k_bitcast, {sum})};
+}
+
+/// Of an integer in the low bits; what stands above them is shifted out.
+Expr Real::power_of_two_of_bits(Expr bits) const {
+  Expr width = context_.imm(bits_dtype(), is_double() ? 52 : 23);
+  Expr one = context_.imm(bits_dtype(), is_double() ? 0x3ff0000000000000 : 0x3f800000);
+  Expr exponent = context_.call(bits_dtype(), Intrinsic::k_shift_left, {bits, width});
+  return context_.call(dtype_, Intrinsic::k_bitcast, {exponent + one});
+}
+
+Expr Real::scale_by_bits(Expr x, Expr bits) const {
+  Expr half = context_.call(bits_dtype(), Intrinsic::k_shift_right, {bits, context_.imm(bits_dtype(), 1)});
+  return x * power_of_two_of_bits(half) * power_of_two_of_bits(bits - half);
+}
+
+Expr Real::divide_by_one_to_two(Expr top, Expr bottom) const {
+  if (is_double()) return top / bottom;
+  // 1 - b y is the Chebyshev polynomial of degree 4 on [1, 2], at most 1/577; Newton's step squares it. The quotient
+  // is corrected by its own remainder, which squares it again.
+  Expr y = polynomial(bottom, {1632.0 / 577, -1696.0 / 577, 768.0 / 577, -128.0 / 577});
+  y = fma(y, fma(-bottom, y, num(1)), y);
+  Expr quotient = top * y;
+  return fma(fma(-quotient, bottom, top), y, quotient);
+}
+
 Real::Parts Real::split(Expr x) const {
   int64_t mantissa_bits = is_double() ? 52 : 23;
   double smallest_normal = is_double() ? 0x1p-1022 : 0x1p-126, up = is_double() ? 0x1p54 : 0x1p25;

@@ -239,13 +239,14 @@ class Reduction {
     return std::find(spatial_.begin(), spatial_.end(), loop) - spatial_.begin();
   }
 
-  /// Elements of the operands that change along a loop; 0: not known.
-  int64_t elements_along(uint32_t loop) const {
-    int64_t total = 0;
+  /// Elements of the operands that change along a loop, about: dims that are not known are left out.
+  double elements_along(uint32_t loop) const {
+    double total = 0;
     for (BufferRef buffer : operands_along(loop)) {
-      const int64_t* count = arith::simplify(tir::element_count(context_, *buffer)).constant();
-      if (count == nullptr) return 0;
-      total += *count;
+      double count = 1;
+      for (Expr dim : buffer->shape)
+        if (const int64_t* known = dim.constant()) count *= static_cast<double>(*known);
+      total += count;
     }
     return total;
   }
