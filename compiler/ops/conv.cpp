@@ -88,29 +88,34 @@ Stmt sum_into_result(DefineContext& d, const Dims& reduced, Combine combine) {
   return b.alloc(sum, b.seq({into(sum), b.compute(y, narrow)}));
 }
 
-Expr zero_unless(Expr inside, Expr value) {
-  return inside ? select(inside, value, like(value, 0)) : value;
+/// One term of a sum: the element of channel `channel` that `tap_of(o, k, dim, windows, axis)` finds for result `i` and
+/// window element `r` (a channel, then spatial), 0 beside the data, times the weight of the first two subscripts
+/// `filter`.
+template <typename TapOf>
+Expr product(DefineContext& d, const Windows& w, const Indices& i, const Indices& r, Expr channel, Indices filter,
+             TapOf tap_of) {
+  BufferRef x = d.input(0);
+  Indices data{i[0], channel};
+  std::vector<Tap> taps;
+  for (size_t k = 0; k + 2 < x->shape.size(); ++k) {
+    taps.push_back(tap_of(i[k + 2], r[k + 1], x->shape[k + 2], w, k));
+    data.push_back(taps.back().clamped);
+    filter.push_back(r[k + 1]);
+  }
+  Expr value = widen(d.builder.load(x, data)), inside = all_inside(taps);
+  if (inside) value = select(inside, value, like(value, 0));
+  return value * widen(d.builder.load(d.input(1), filter));
 }
 
 Stmt define_conv(DefineContext& d) {
-  tir::Builder& b = d.builder;
   BufferRef x = d.input(0), weight = d.input(1);
-  size_t spatial = x->shape.size() - 2;
   Expr groups = groups_of(d.op, x->shape);
-  Windows w = windows_of(d.op, spatial, {});
+  Windows w = windows_of(d.op, x->shape.size() - 2, {});
   Dims reduced(weight->shape.begin() + 1, weight->shape.end());
   Expr outputs = divided(weight->shape[0], groups);
   return sum_into_result(d, reduced, [&](Expr sum, const Indices& i, const Indices& r) {
     Expr channel = groups.is_constant(1) ? r[0] : arith::floordiv(i[1], outputs) * weight->shape[1] + r[0];
-    Indices data{i[0], channel}, filter{i[1], r[0]};
-    std::vector<Tap> taps;
-    for (size_t k = 0; k < spatial; ++k) {
-      taps.push_back(tap(i[k + 2], r[k + 1], x->shape[k + 2], w, k));
-      data.push_back(taps.back().clamped);
-      filter.push_back(r[k + 1]);
-    }
-    Expr value = zero_unless(all_inside(taps), widen(b.load(x, data)));
-    return sum + value * widen(b.load(weight, filter));
+    return sum + product(d, w, i, r, channel, {i[1], r[0]}, tap);
   });
 }
 
@@ -162,25 +167,17 @@ Tap source(Expr o, Expr k, Expr dim, const Windows& w, size_t axis) {
 }
 
 Stmt define_transposed(DefineContext& d) {
-  tir::Builder& b = d.builder;
   BufferRef x = d.input(0), weight = d.input(1);
-  size_t spatial = x->shape.size() - 2;
   Expr groups = groups_of(d.op, x->shape);
-  Windows w = windows_of(d.op, spatial, {});
+  Windows w = windows_of(d.op, x->shape.size() - 2, {});
   Expr inputs = divided(x->shape[1], groups), outputs = weight->shape[1];
   Dims reduced{inputs};
   reduced.insert(reduced.end(), weight->shape.begin() + 2, weight->shape.end());
   return sum_into_result(d, reduced, [&](Expr sum, const Indices& i, const Indices& r) {
-    Expr channel = groups.is_constant(1) ? r[0] : arith::floordiv(i[1], outputs) * inputs + r[0];
-    Indices data{i[0], channel}, filter{channel, groups.is_constant(1) ? i[1] : arith::floormod(i[1], outputs)};
-    std::vector<Tap> taps;
-    for (size_t k = 0; k < spatial; ++k) {
-      taps.push_back(source(i[k + 2], r[k + 1], x->shape[k + 2], w, k));
-      data.push_back(taps.back().clamped);
-      filter.push_back(r[k + 1]);
-    }
-    Expr value = zero_unless(all_inside(taps), widen(b.load(x, data)));
-    return sum + value * widen(b.load(weight, filter));
+    bool one_group = groups.is_constant(1);
+    Expr channel = one_group ? r[0] : arith::floordiv(i[1], outputs) * inputs + r[0];
+    Expr output = one_group ? i[1] : arith::floormod(i[1], outputs);
+    return sum + product(d, w, i, r, channel, {channel, output}, source);
   });
 }
 

@@ -12,12 +12,7 @@ constexpr DType kF64 = DType::f(64);
 
 InferResult infer(InferContext& c) {
   Diagnostics& diag = c.diag;
-  RELAXC_TRY(const TensorInfo* x, c.tensor(0));
-  if (x->ndim < 2 || !x->dtype->is_float())
-    return c.error(Kind::shape_mismatch, "'inverse' of {}; it needs square matrices of floats",
-                   to_string(c.op.operand(0)->info));
-  size_t rank = x->shape->size();
-  RELAXC_DO(require_equal(c, (*x->shape)[rank - 2], (*x->shape)[rank - 1], "rows and columns"));
+  RELAXC_TRY(const TensorInfo* x, square_matrices(c));
   return one(tensor_info(c.context, *x->shape, *x->dtype));
 }
 

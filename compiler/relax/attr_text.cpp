@@ -5,6 +5,8 @@
 
 #include <cstdlib>
 
+#include "compiler/support/quote.h"
+
 namespace relaxc::relax {
 namespace {
 
@@ -33,18 +35,6 @@ std::string list_text(const std::vector<T>& values, F each) {
   std::string text;
   for (const T& value : values) text += (text.empty() ? "" : ", ") + each(value);
   return "[" + text + "]";
-}
-
-std::string quoted(const std::string& text) {
-  std::string out = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    if (c == '\n')
-      out += "\\n";
-    else
-      out += c;
-  }
-  return out + "\"";
 }
 
 }  // namespace

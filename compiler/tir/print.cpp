@@ -22,24 +22,13 @@
 #include <utility>
 
 #include "compiler/arith/simplify.h"
+#include "compiler/support/quote.h"
 #include "compiler/tir/equal.h"
 #include "compiler/tir/names.h"
 #include "compiler/tir/visit.h"
 
 namespace relaxc::tir {
 namespace {
-
-std::string quoted(const std::string& text) {
-  std::string out = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    if (c == '\n')
-      out += "\\n";
-    else
-      out += c;
-  }
-  return out + "\"";
-}
 
 class Printer {
  public:

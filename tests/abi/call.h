@@ -185,4 +185,33 @@ class Call {
   List inputs_, outputs_;
 };
 
+/// Calls that succeed, of the functions that most tests are about.
+inline Call affine_call(size_t arena = 64, size_t arena_offset = 0) {
+  Call call(FAKE_AFFINE);
+  call.input({2, 3});
+  call.output({2, 3});
+  call.use_arena(arena, arena_offset);
+  return call;
+}
+
+inline Call grow_call(int64_t n) {
+  Call call(FAKE_GROW);
+  call.input({n, 4});
+  call.input({n});
+  call.input({n * 4});
+  call.output({n, 4});
+  call.output({n * 2});
+  call.use_arena(size_t(n) * 16);
+  return call;
+}
+
+inline Call state_call() {
+  Call call(FAKE_STATE);
+  call.input({2});
+  call.input({2});
+  call.output({2});
+  call.output({2});
+  return call;
+}
+
 }  // namespace abi_test

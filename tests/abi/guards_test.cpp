@@ -8,25 +8,6 @@ using namespace abi_test;
 
 namespace {
 
-Call affine() {
-  Call call(FAKE_AFFINE);
-  call.input({2, 3});
-  call.output({2, 3});
-  call.use_arena(64);
-  return call;
-}
-
-Call grow(int64_t n) {
-  Call call(FAKE_GROW);
-  call.input({n, 4});
-  call.input({n});
-  call.input({n * 4});
-  call.output({n, 4});
-  call.output({n * 2});
-  call.use_arena(size_t(n) * 16);
-  return call;
-}
-
 Call weights(Memory& file) {
   Call call(FAKE_WEIGHTS);
   call.input({4});
@@ -64,11 +45,11 @@ int64_t dtype(int64_t code, int64_t bits, int64_t lanes) {
 }  // namespace
 
 TEST_CASE("a call without fault computes and leaves the record alone") {
-  Call call = affine();
+  Call call = affine_call();
   REQUIRE(call.succeeds());
   for (int i = 0; i < 6; ++i) CHECK(call.out(0).memory.as<float>()[i] == 2.0f * float(i + 1) + 1.0f);
   for (int64_t n : {2, 10, 1000}) {
-    Call dynamic = grow(n);
+    Call dynamic = grow_call(n);
     REQUIRE(dynamic.succeeds());
     CHECK(dynamic.out(0).memory.as<float>()[n * 4 - 1] == float(n * 4 + n));
     CHECK(dynamic.out(1).memory.as<float>()[n * 2 - 1] == float(n * 4 - 1));
@@ -76,15 +57,15 @@ TEST_CASE("a call without fault computes and leaves the record alone") {
 }
 
 TEST_CASE("a null pointer is named by tensor") {
-  Call call = affine();
+  Call call = affine_call();
   call.in(0).tensor.data = nullptr;
   CHECK(call.refused(RLX_NULL_POINTER));
   CHECK(found(call.error, 0, -1, -1, 0, 0));
-  call = affine();
+  call = affine_call();
   call.out(0).tensor.data = nullptr;
   CHECK(call.refused(RLX_NULL_POINTER));
   CHECK(found(call.error, 1, -1, -1, 0, 0));
-  call = affine();
+  call = affine_call();
   call.out(0).tensor.shape = nullptr;
   CHECK(call.refused(RLX_NULL_POINTER));
   CHECK(found(call.error, 1, -1, -1, 0, 0));
@@ -95,22 +76,22 @@ TEST_CASE("a null pointer is named by tensor") {
 }
 
 TEST_CASE("a wrong number of tensors is refused") {
-  Call call = affine();
+  Call call = affine_call();
   call.num_in = 0;
   CHECK(call.refused(RLX_TENSOR_COUNT));
   CHECK(found(call.error, -1, -1, -1, 1, 0));
-  call = affine();
+  call = affine_call();
   call.num_out = 2;
   CHECK(call.refused(RLX_TENSOR_COUNT));
   CHECK(found(call.error, -1, -1, -1, 1, 2));
 }
 
 TEST_CASE("a tensor of another device is refused") {
-  Call call = affine();
+  Call call = affine_call();
   call.in(0).tensor.device_type = 2;
   CHECK(call.refused(RLX_DEVICE));
   CHECK(found(call.error, 0, -1, -1, 1, 2));
-  call = affine();
+  call = affine_call();
   call.out(0).tensor.device_id = 3;
   CHECK(call.refused(RLX_DEVICE));
   CHECK(found(call.error, 1, -1, -1, 0, 3));
@@ -118,54 +99,54 @@ TEST_CASE("a tensor of another device is refused") {
 
 TEST_CASE("a wrong dtype is refused by code, bits and lanes") {
   const int64_t f32 = dtype(RLX_DTYPE_FLOAT, 32, 1);
-  Call call = affine();
+  Call call = affine_call();
   call.in(0).tensor.dtype_code = RLX_DTYPE_INT;
   CHECK(call.refused(RLX_DTYPE));
   CHECK(found(call.error, 0, -1, -1, f32, dtype(RLX_DTYPE_INT, 32, 1)));
-  call = affine();
+  call = affine_call();
   call.out(0).tensor.dtype_bits = 16;
   CHECK(call.refused(RLX_DTYPE));
   CHECK(found(call.error, 1, -1, -1, f32, dtype(RLX_DTYPE_FLOAT, 16, 1)));
-  call = affine();
+  call = affine_call();
   call.in(0).tensor.dtype_lanes = 4;
   CHECK(call.refused(RLX_DTYPE));
   CHECK(found(call.error, 0, -1, -1, f32, dtype(RLX_DTYPE_FLOAT, 32, 4)));
 }
 
 TEST_CASE("a wrong rank is refused") {
-  Call call = affine();
+  Call call = affine_call();
   call.in(0).tensor.ndim = 1;
   CHECK(call.refused(RLX_RANK));
   CHECK(found(call.error, 0, -1, -1, 2, 1));
-  call = affine();
+  call = affine_call();
   call.out(0).tensor.ndim = -1;
   CHECK(call.refused(RLX_RANK));
   CHECK(found(call.error, 1, -1, -1, 2, -1));
 }
 
 TEST_CASE("a static dim is named by tensor and axis") {
-  Call call = affine();
+  Call call = affine_call();
   call.in(0).shape[1] = 4;
   CHECK(call.refused(RLX_STATIC_DIM));
   CHECK(found(call.error, 0, 1, -1, 3, 4));
 }
 
 TEST_CASE("a symbol must have one value in all inputs") {
-  Call call = grow(10);
+  Call call = grow_call(10);
   call.in(1).shape[0] = 8;
   CHECK(call.refused(RLX_SYMBOL_EQUALITY));
   CHECK(found(call.error, 1, 0, 0, 10, 8));
 }
 
 TEST_CASE("a derived dim follows from the symbols") {
-  Call call = grow(10);
+  Call call = grow_call(10);
   call.in(2).shape[0] = 44;
   CHECK(call.refused(RLX_DERIVED_DIM));
   CHECK(found(call.error, 2, 0, -1, 40, 44));
 }
 
 TEST_CASE("a symbol keeps its declared bounds and multiple") {
-  Call call = grow(10);
+  Call call = grow_call(10);
   call.in(0).shape[0] = 0;
   CHECK(call.refused(RLX_DIM_BOUNDS));
   CHECK(found(call.error, 0, 0, 0, 2, 0));
@@ -175,38 +156,38 @@ TEST_CASE("a symbol keeps its declared bounds and multiple") {
   call.in(0).shape[0] = 9;
   CHECK(call.refused(RLX_DIM_BOUNDS));
   CHECK(found(call.error, 0, 0, 0, 2, 9));
-  call = grow(10);
+  call = grow_call(10);
   call.in(2).shape[0] = -40;
   CHECK(call.refused(RLX_DIM_BOUNDS));
   CHECK(found(call.error, 2, 0, -1, 0, -40));
 }
 
 TEST_CASE("strides must be compact where nothing else is declared") {
-  Call call = affine();
+  Call call = affine_call();
   call.in(0).strides = {3, 1};
   CHECK(call.succeeds());
   call.in(0).strides = {4, 1};
   CHECK(call.refused(RLX_STRIDES));
   CHECK(found(call.error, 0, 0, -1, 3, 4));
-  call = affine();
+  call = affine_call();
   call.out(0).strides = {1, 2};
   CHECK(call.refused(RLX_STRIDES));
   CHECK(found(call.error, 1, 1, -1, 1, 2));
 }
 
 TEST_CASE("elements lie at their natural alignment") {
-  Call call = affine();
+  Call call = affine_call();
   call.in(0).tensor.byte_offset = 2;
   CHECK(call.refused(RLX_ALIGNMENT));
   CHECK(found(call.error, 0, -1, -1, 4, 2));
-  call = affine();
+  call = affine_call();
   call.out(0).tensor.byte_offset = 1;
   CHECK(call.refused(RLX_ALIGNMENT));
   CHECK(found(call.error, 1, -1, -1, 4, 1));
 }
 
 TEST_CASE("an output of exact shape needs its capacity, of which the product counts") {
-  Call call = affine();
+  Call call = affine_call();
   call.out(0).shape = {5, 1};
   CHECK(call.refused(RLX_CAPACITY));
   CHECK(found(call.error, 1, -1, -1, 6, 5));
@@ -256,19 +237,19 @@ TEST_CASE("separate weights are checked by size, alignment, version and hash") {
 }
 
 TEST_CASE("a context of another version or a shorter one is refused, a longer one accepted") {
-  Call call = affine();
+  Call call = affine_call();
   call.context.abi_version = 2;
   CHECK(call.run() == RLX_ABI_MISMATCH);
   CHECK(call.out(0).memory.untouched());
   std::vector<int64_t> symbols;
   CHECK(call.bind(symbols) == RLX_ABI_MISMATCH);
   CHECK(found(call.error, -1, -1, -1, 1, 2));
-  call = affine();
+  call = affine_call();
   call.context.struct_size = sizeof(rlx_context) - 8;
   CHECK(call.run() == RLX_ABI_MISMATCH);
   CHECK(call.bind(symbols) == RLX_ABI_MISMATCH);
   CHECK(found(call.error, -1, -1, -1, sizeof(rlx_context), sizeof(rlx_context) - 8));
-  call = affine();
+  call = affine_call();
   call.context.struct_size = 4096;
   CHECK(call.succeeds());
 }
@@ -292,7 +273,7 @@ TEST_CASE("symbols that meet in a broadcast are equal or 1") {
 TEST_CASE("an error that a body finds passes through with its record, and sizes stay capacities") {
   for (int32_t status : {RLX_INDEX_RANGE, RLX_ASSERTION, RLX_EXTERNAL_FAILED, RLX_RECURSION_DEPTH, RLX_NO_ALLOCATOR,
                          RLX_OUT_OF_MEMORY, RLX_POLLED, RLX_DATA_BOUND, RLX_OBJECT_KIND}) {
-    Call call = affine();
+    Call call = affine_call();
     fake_fault fault = {status};
     call.context.trace_user = &fault;
     call.out(0).shape = {1, 6};

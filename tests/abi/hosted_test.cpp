@@ -142,13 +142,7 @@ TEST_CASE("attaching a pool fills the fields of a context and nothing else") {
 TEST_CASE("two threads run one model at once with two contexts") {
   std::atomic<int> wrong{0};
   auto work = [&wrong](int64_t n) {
-    Call call(FAKE_GROW);
-    call.input({n, 4});
-    call.input({n});
-    call.input({n * 4});
-    call.output({n, 4});
-    call.output({n * 2});
-    call.use_arena(size_t(n) * 16);
+    Call call = grow_call(n);
     for (int repeat = 0; repeat < 500; ++repeat)
       if (!call.succeeds() || call.out(0).memory.as<float>()[n * 4 - 1] != float(5 * n)) ++wrong;
   };

@@ -8,22 +8,8 @@ using namespace abi_test;
 
 namespace {
 
-Call affine(size_t arena = 64, size_t offset = 0) {
-  Call call(FAKE_AFFINE);
-  call.input({2, 3});
-  call.output({2, 3});
-  call.use_arena(arena, offset);
-  return call;
-}
-
-Call grow(int64_t n, size_t arena) {
-  Call call(FAKE_GROW);
-  call.input({n, 4});
-  call.input({n});
-  call.input({n * 4});
-  call.output({n, 4});
-  call.output({n * 2});
-  call.use_arena(arena);
+Call with_arena(Call call, size_t bytes) {
+  call.use_arena(bytes);
   return call;
 }
 
@@ -41,11 +27,11 @@ TEST_CASE("run demands exactly the arena that arena_bytes says, and one byte les
   const rlx_function& function = fake_model.functions[FAKE_AFFINE];
   REQUIRE(function.arena_bytes(nullptr, &bytes) == RLX_OK);
   REQUIRE(bytes == 64);
-  CHECK(affine(bytes).succeeds());
-  Call small = affine(bytes - 1);
+  CHECK(affine_call(bytes).succeeds());
+  Call small = affine_call(bytes - 1);
   CHECK(small.refused(RLX_ARENA_SIZE));
   CHECK(at(small.error, -1, 64, 63));
-  Call none = affine(0);
+  Call none = affine_call(0);
   none.context.arena_bytes = 64;
   CHECK(none.refused(RLX_ARENA_SIZE));
   CHECK(at(none.error, -1, 64, 0));
@@ -53,43 +39,43 @@ TEST_CASE("run demands exactly the arena that arena_bytes says, and one byte les
   for (int64_t n : {2, 4, 998, 1000}) {
     REQUIRE(fake_model.functions[FAKE_GROW].arena_bytes(&n, &bytes) == RLX_OK);
     CHECK(bytes <= fake_model.functions[FAKE_GROW].arena_max);
-    CHECK(grow(n, bytes).succeeds());
-    Call call = grow(n, bytes - 1);
+    CHECK(with_arena(grow_call(n), bytes).succeeds());
+    Call call = with_arena(grow_call(n), bytes - 1);
     CHECK(call.refused(RLX_ARENA_SIZE));
     CHECK(at(call.error, -1, int64_t(bytes), int64_t(bytes) - 1));
   }
 }
 
 TEST_CASE("the arena lies at its declared alignment") {
-  Call call = affine(64, 32);
+  Call call = affine_call(64, 32);
   CHECK(call.refused(RLX_ARENA_ALIGNMENT));
   CHECK(at(call.error, -1, 64, 32));
 }
 
 TEST_CASE("an output shares no byte with an input, another output or the arena") {
-  Call call = grow(10, 160);
+  Call call = grow_call(10);
   call.out(0).tensor.data = call.in(2).tensor.data;
   CHECK(call.refused(RLX_OVERLAP));
   CHECK(at(call.error, 3, 0, 2));
 
-  call = grow(10, 160);
+  call = grow_call(10);
   call.out(1).tensor.data = static_cast<char*>(call.out(0).tensor.data) + 156;
   CHECK(call.refused(RLX_OVERLAP));
   CHECK(at(call.error, 4, 0, 3));
 
-  call = grow(10, 160);
+  call = grow_call(10);
   call.out(0).tensor.data = call.arena.data();
   CHECK(call.refused(RLX_OVERLAP));
   CHECK(at(call.error, 3, 0, -1));
 
-  call = grow(10, 160);
+  call = grow_call(10);
   call.in(1).tensor.data = call.arena.as<char>() + 120;
   CHECK(call.refused(RLX_OVERLAP));
   CHECK(at(call.error, 1, 0, -1));
 }
 
 TEST_CASE("buffers may touch, and inputs may share memory among themselves") {
-  Call call = grow(10, 160);
+  Call call = grow_call(10);
   Memory both(240);
   call.out(0).tensor.data = both.data();
   call.out(1).tensor.data = both.as<char>() + 160;
@@ -100,7 +86,7 @@ TEST_CASE("buffers may touch, and inputs may share memory among themselves") {
 }
 
 TEST_CASE("bytes that an output does not need take no part in the overlap") {
-  Call call = grow(10, 160);
+  Call call = grow_call(10);
   Memory both(160 + 80);
   call.out(0).tensor.data = both.data();
   call.out(0).shape = {15, 4};
@@ -128,7 +114,7 @@ TEST_CASE("an output shares no byte with separate weights") {
 }
 
 TEST_CASE("a byte offset is applied to every pointer") {
-  Call call = affine();
+  Call call = affine_call();
   Memory input(64), output(64);
   for (int i = 0; i < 6; ++i) input.as<float>()[4 + i] = float(i);
   output.remember();
@@ -161,7 +147,7 @@ TEST_CASE("null data is fine where there are no elements") {
 }
 
 TEST_CASE("nobody has to want an error record") {
-  Call call = affine(63);
+  Call call = affine_call(63);
   call.wants_error = false;
   CHECK(call.run() == RLX_ARENA_SIZE);
   CHECK(call.arena.untouched());

@@ -14,34 +14,6 @@ using namespace abi_test;
 
 namespace {
 
-Call affine() {
-  Call call(FAKE_AFFINE);
-  call.input({2, 3});
-  call.output({2, 3});
-  call.use_arena(64);
-  return call;
-}
-
-Call grow() {
-  Call call(FAKE_GROW);
-  call.input({6, 4});
-  call.input({6});
-  call.input({24});
-  call.output({6, 4});
-  call.output({12});
-  call.use_arena(96);
-  return call;
-}
-
-Call state() {
-  Call call(FAKE_STATE);
-  call.input({2});
-  call.input({2});
-  call.output({2});
-  call.output({2});
-  return call;
-}
-
 class Mutator {
  public:
   explicit Mutator(uint32_t seed) : random_(seed) {}
@@ -110,7 +82,7 @@ TEST_CASE("a call with wrong records is refused untouched, or succeeds within it
     std::function<Call()> make;
     size_t num_in, num_out;
   };
-  const Form forms[] = {{affine, 1, 1}, {grow, 3, 2}, {state, 2, 2}};
+  const Form forms[] = {{[] { return affine_call(); }, 1, 1}, {[] { return grow_call(6); }, 3, 2}, {state_call, 2, 2}};
   Mutator mutator(20);
   int refused = 0, succeeded = 0;
   for (int repeat = 0; repeat < 6000; ++repeat) {

@@ -8,15 +8,6 @@ using Dims = std::vector<int64_t>;
 
 namespace {
 
-Call state() {
-  Call call(FAKE_STATE);
-  call.input({2});
-  call.input({2});
-  call.output({2});
-  call.output({2});
-  return call;
-}
-
 /// A cache of `n` rows per head and `k` new ones; the memory holds `capacity` rows per head.
 Call append(int64_t n, int64_t k, int64_t capacity, Memory& cache) {
   Call call(FAKE_APPEND);
@@ -30,9 +21,9 @@ Call append(int64_t n, int64_t k, int64_t capacity, Memory& cache) {
 }  // namespace
 
 TEST_CASE("a state may be one memory or two, with the same answer") {
-  Call apart = state();
+  Call apart = state_call();
   REQUIRE(apart.succeeds());
-  Call in_place = state();
+  Call in_place = state_call();
   in_place.out(1).tensor.data = in_place.in(1).tensor.data;
   REQUIRE(in_place.succeeds());
   for (int i = 0; i < 2; ++i) {
@@ -42,19 +33,19 @@ TEST_CASE("a state may be one memory or two, with the same answer") {
 }
 
 TEST_CASE("a state in place must begin where its input begins, and only with its own input") {
-  Call call = state();
+  Call call = state_call();
   Memory both(64);
   call.in(1).tensor.data = both.data();
   call.out(1).tensor.data = both.as<char>() + 4;
   CHECK(call.refused(RLX_OVERLAP));
   CHECK(call.error.tensor == 3);
   CHECK(call.error.actual == 1);
-  call = state();
+  call = state_call();
   call.out(0).tensor.data = call.in(1).tensor.data;
   CHECK(call.refused(RLX_OVERLAP));
   CHECK(call.error.tensor == 2);
   CHECK(call.error.actual == 1);
-  call = state();
+  call = state_call();
   call.out(1).tensor.data = call.in(0).tensor.data;
   CHECK(call.refused(RLX_OVERLAP));
   CHECK(call.error.tensor == 3);

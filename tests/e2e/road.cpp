@@ -41,29 +41,6 @@ void require_same(const std::vector<HostTensor>& a, const std::vector<HostTensor
 
 }  // namespace
 
-HostTensor floats(std::vector<int64_t> shape, double first) {
-  HostTensor made{DType::f(32), std::move(shape), {}};
-  std::vector<double> values;
-  for (int64_t i = 0; i < made.elements(); ++i) values.push_back(first + 0.25 * static_cast<double>(i));
-  return tensor(DType::f(32), made.shape, values);
-}
-
-HostTensor tensor(DType dtype, std::vector<int64_t> shape, const std::vector<double>& values) {
-  HostTensor made{dtype, std::move(shape), {}};
-  for (double value : values) {
-    std::vector<std::byte> bytes = relax::encode_scalar(dtype, value);
-    made.bytes.insert(made.bytes.end(), bytes.begin(), bytes.end());
-  }
-  return made;
-}
-
-std::vector<double> values_of(const HostTensor& tensor) {
-  std::vector<double> values;
-  for (size_t at = 0; at < tensor.bytes.size(); at += static_cast<size_t>(tensor.dtype.bytes()))
-    values.push_back(relax::decode_scalar(tensor.dtype, tensor.bytes.data() + at));
-  return values;
-}
-
 Road::Road(const std::string& file, driver::Options options) : file_(std::string(RELAXC_SOURCE_DIR "/") + file) {
   folder_ = (fs::temp_directory_path() / "relaxc-e2e-XXXXXX").string();
   REQUIRE(mkdtemp(folder_.data()) != nullptr);

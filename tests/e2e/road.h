@@ -8,19 +8,16 @@
 #include <vector>
 
 #include "compiler/driver/options.h"
-#include "compiler/relax/interpret.h"
+#include "tests/host_tensors.h"
 #include "tests/onnx/loaded_model.h"
 
 namespace relaxc::e2e {
 
 using onnx_tests::LoadedModel;
 using relax::HostTensor;
-
-/// A tensor of float32 counting from `first` in steps of a quarter.
-HostTensor floats(std::vector<int64_t> shape, double first = 0);
-HostTensor tensor(DType dtype, std::vector<int64_t> shape, const std::vector<double>& values);
-/// The elements as doubles.
-std::vector<double> values_of(const HostTensor& tensor);
+using test::floats;
+using test::tensor;
+using test::values_of;
 
 /// One program, compiled by both backends when made. A failure of any step is a failed requirement.
 class Road {

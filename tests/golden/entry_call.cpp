@@ -4,39 +4,24 @@
 #include <algorithm>
 #include <cstring>
 
+#include "tests/guarded_memory.h"
+
 namespace relaxc::test {
 namespace {
 
-constexpr size_t kMarked = 64;
-constexpr std::byte kMark{0xA5};
-/// What an output without a bound is given.
+/// What an output without a size is given at most, if the caller does not say.
 constexpr int64_t kManyElements = 1 << 16;
-
-/// Memory at a multiple of 64 between marked bytes.
-class Arena {
- public:
-  explicit Arena(size_t bytes) : bytes_(bytes), memory_(bytes + 3 * kMarked, kMark) {
-    auto address = reinterpret_cast<uintptr_t>(memory_.data());
-    begin_ = memory_.data() + kMarked + (kMarked - address % kMarked) % kMarked;
-  }
-  void* data() { return begin_; }
-  bool intact() const {
-    auto marked = [](std::byte b) { return b == kMark; };
-    return std::all_of(begin_ - kMarked, begin_, marked) &&
-           std::all_of(begin_ + bytes_, begin_ + bytes_ + kMarked, marked);
-  }
-
- private:
-  size_t bytes_;
-  std::vector<std::byte> memory_;
-  std::byte* begin_;
-};
 
 class Call {
  public:
   Call(const relax::Module& module, const interface::Object& object, const interface::Entry& entry,
-       std::vector<HostTensor> inputs, tir::Evaluator& evaluator)
-      : module_(module), object_(object), entry_(entry), inputs_(std::move(inputs)), evaluator_(evaluator) {}
+       std::vector<HostTensor> inputs, tir::Evaluator& evaluator, const Lent& lent)
+      : module_(module),
+        object_(object),
+        entry_(entry),
+        inputs_(std::move(inputs)),
+        evaluator_(evaluator),
+        lent_(lent) {}
 
   Outcome run() {
     RELAXC_CHECK(inputs_.size() == entry_.inputs.size(), "the entry takes another number of inputs");
@@ -48,8 +33,8 @@ class Call {
       return fault_;
     std::vector<int64_t> out_dims(dims.end() - static_cast<std::ptrdiff_t>(num_out_dims()), dims.end());
     std::vector<HostTensor> outputs = make_outputs(out_dims);
-    for (HostTensor& output : outputs) buffers_.push_back(output.bytes.data());
-    Arena arena(static_cast<size_t>(arena_bytes));
+    for (size_t i = 0; i < outputs.size(); ++i) buffers_.push_back((paired(i) ? *paired(i) : outputs[i]).bytes.data());
+    GuardedMemory arena(static_cast<size_t>(arena_bytes));
     std::vector<std::byte> weights = read_weights();
     buffers_.insert(buffers_.end(), {arena.data(), weights.data(), out_dims.data()});
     if (!ask(entry_.call, buffers_, symbols_)) return fault_;
@@ -59,6 +44,12 @@ class Call {
   }
 
  private:
+  /// The input in whose memory output `i` is, or null.
+  HostTensor* paired(size_t i) {
+    int32_t pair = lent_.in_place ? entry_.outputs[i].pair : -1;
+    return pair >= 0 ? &inputs_[static_cast<size_t>(pair)] : nullptr;
+  }
+
   bool ask(const std::string& name, const std::vector<void*>& buffers, const std::vector<int64_t>& scalars) {
     const tir::PrimFunc* function = module_.find_prim_func(name);
     RELAXC_CHECK(function != nullptr, "the entry names " + name + ", which does not exist");
@@ -133,7 +124,7 @@ class Call {
         elements = std::min<__int128>(elements * output.shape.back(), INT64_MAX);
       }
       auto count = static_cast<int64_t>(elements);
-      if (spec.data_dependent) count = std::min(count, kManyElements);
+      if (spec.data_dependent) count = lent_.capacity.value_or(std::min(count, kManyElements));
       output.bytes.resize(static_cast<size_t>(count * spec.dtype.bytes()));
       if (spec.data_dependent) out_dims[first] = count;
       outputs.push_back(std::move(output));
@@ -149,10 +140,12 @@ class Call {
     return bytes;
   }
 
-  static void set_dims(std::vector<HostTensor>& outputs, const std::vector<int64_t>& out_dims) {
+  void set_dims(std::vector<HostTensor>& outputs, const std::vector<int64_t>& out_dims) {
     size_t at = 0;
-    for (HostTensor& output : outputs) {
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      HostTensor& output = outputs[i];
       for (int64_t& dim : output.shape) dim = out_dims[at++];
+      if (paired(i) != nullptr) output.bytes = paired(i)->bytes;
       output.bytes.resize(static_cast<size_t>(output.elements() * output.dtype.bytes()));
     }
   }
@@ -162,6 +155,7 @@ class Call {
   const interface::Entry& entry_;
   std::vector<HostTensor> inputs_;
   tir::Evaluator& evaluator_;
+  const Lent& lent_;
   std::vector<void*> buffers_;
   std::vector<int64_t> symbols_;
   relax::RunFault fault_;
@@ -170,8 +164,8 @@ class Call {
 }  // namespace
 
 Outcome call_entry(const relax::Module& module, const interface::Object& object, const interface::Entry& entry,
-                   const std::vector<HostTensor>& inputs, tir::Evaluator& evaluator) {
-  return Call(module, object, entry, inputs, evaluator).run();
+                   const std::vector<HostTensor>& inputs, tir::Evaluator& evaluator, const Lent& lent) {
+  return Call(module, object, entry, inputs, evaluator, lent).run();
 }
 
 }  // namespace relaxc::test

@@ -1,14 +1,22 @@
 // entry_call.h: an entry of a lowered module, called as the generic call of runtime-lite does it.
 #pragma once
 
+#include <optional>
+
 #include "compiler/interface/object.h"
 #include "tests/golden/outcome.h"
 
 namespace relaxc::test {
 
+/// What a caller gives beside the inputs.
+struct Lent {
+  std::optional<int64_t> capacity;  ///< elements of each output without a size; if none, as many as `shapes` says
+  bool in_place = false;            ///< outputs paired with an input get its memory
+};
+
 /// Solves symbols, asks `values`, `shapes` and `arena`, lends exactly that arena between two marked zones, and calls.
 /// A write outside the arena is an InternalError. Before plan_memory the arena is empty and the body allocates.
 Outcome call_entry(const relax::Module& module, const interface::Object& object, const interface::Entry& entry,
-                   const std::vector<HostTensor>& inputs, tir::Evaluator& evaluator);
+                   const std::vector<HostTensor>& inputs, tir::Evaluator& evaluator, const Lent& lent = {});
 
 }  // namespace relaxc::test

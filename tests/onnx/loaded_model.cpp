@@ -9,36 +9,13 @@
 #include <optional>
 
 #include "compiler/interface/dlpack.h"
+#include "tests/guarded_memory.h"
 
 namespace relaxc::onnx_tests {
 namespace {
 
 using relax::HostTensor;
-
-constexpr size_t kCanary = 256;
-constexpr std::byte kMark{0xA5};
-
-/// Memory of an exact size between marked bytes.
-class Guarded {
- public:
-  Guarded(uint64_t bytes, uint64_t align) : bytes_(bytes), memory_(bytes + 2 * kCanary + align, kMark) {
-    auto at = reinterpret_cast<uintptr_t>(memory_.data()) + kCanary;
-    data_ = memory_.data() + kCanary + (align - at % align) % align;
-  }
-  void* data() { return data_; }
-  std::vector<std::byte> bytes() const { return {data_, data_ + bytes_}; }
-  bool intact() const {
-    return std::all_of(data_ - kCanary, data_, marked) && std::all_of(data_ + bytes_, data_ + bytes_ + kCanary, marked);
-  }
-  bool untouched() const { return std::all_of(memory_.begin(), memory_.end(), marked); }
-
- private:
-  static bool marked(std::byte b) { return b == kMark; }
-
-  uint64_t bytes_;
-  std::vector<std::byte> memory_;
-  std::byte* data_;
-};
+using test::GuardedMemory;
 
 std::optional<DType> dtype_of(const rlx_tensor_spec& spec) {
   static constexpr const char* kNames[] = {
@@ -86,7 +63,7 @@ class Run {
       return failure("arena_bytes", status);
     if (arena_bytes > function_.arena_max) return std::string("arena_bytes is larger than arena_max");
     if (std::string fault = make_outputs(symbols); !fault.empty()) return fault;
-    Guarded arena(arena_bytes, std::max<uint32_t>(function_.arena_align, 1));
+    GuardedMemory arena(arena_bytes, std::max<uint32_t>(function_.arena_align, 1));
     context_.arena = arena.data();
     context_.arena_bytes = arena_bytes;
     if (std::string fault = too_small(arena_bytes); !fault.empty()) return fault;
@@ -126,7 +103,7 @@ class Run {
       for (int64_t dim : shape)
         if (__builtin_mul_overflow(elements, dim, &elements) || elements > kLargest)
           return "an output without a usable bound";
-      out_memory_.push_back(std::make_unique<Guarded>(static_cast<uint64_t>(elements * dtype->bytes()), 64));
+      out_memory_.push_back(std::make_unique<GuardedMemory>(static_cast<uint64_t>(elements * dtype->bytes()), 64));
     }
     for (uint32_t i = 0; i < function_.num_outputs; ++i)
       outputs_.push_back(tensor_of(out_memory_[i]->data(), dtypes_[i], out_shapes_[i]));
@@ -177,7 +154,7 @@ class Run {
   std::vector<std::vector<int64_t>> shapes_, out_shapes_;
   std::vector<std::vector<std::byte>> bytes_;
   std::vector<DType> dtypes_;
-  std::vector<std::unique_ptr<Guarded>> out_memory_;
+  std::vector<std::unique_ptr<GuardedMemory>> out_memory_;
   std::vector<rlx_tensor> inputs_, outputs_;
 };
 

@@ -1,9 +1,20 @@
-// pivot.cpp: see pivot.h.
+// pivot.cpp: square matrices and their rows.
 #include "compiler/ops/common/pivot.h"
 
 #include "compiler/ops/common/element.h"
+#include "compiler/ops/common/shape.h"
 
 namespace relaxc::ops {
+
+Result<const TensorInfo*> square_matrices(InferContext& c) {
+  Diagnostics& diag = c.diag;
+  RELAXC_TRY(const TensorInfo* x, c.tensor(0));
+  if (x->ndim < 2 || !x->dtype->is_float())
+    return c.error(Kind::shape_mismatch, "'{}' of {}; it needs square matrices of floats", c.op.def->name,
+                   to_string(c.op.operand(0)->info));
+  RELAXC_DO(require_equal(c, x->shape->end()[-2], x->shape->end()[-1], "rows and columns"));
+  return x;
+}
 
 Stmt PivotRows::find(Var k) {
   Expr first = b_.index(0);

@@ -1,9 +1,12 @@
-// pivot.h: elimination with partial pivoting: which row comes next, and its exchange.
+// pivot.h: elimination with partial pivoting: what it takes, which row comes next, and its exchange.
 #pragma once
 
 #include "compiler/ops/common/family.h"
 
 namespace relaxc::ops {
+
+/// The first operand, which must be square matrices [..., n, n] of floats.
+Result<const TensorInfo*> square_matrices(InferContext& c);
 
 /// The rows of one matrix [n, width] of floats while columns are eliminated from left to right.
 class PivotRows {

@@ -1,7 +1,6 @@
 // harness.h: programs in the text IR, run twice: at the Relax level, and as the prim funcs that lowering made of them.
 //
-// The lowered side does what the generic call of runtime-lite does: solve symbols, ask `values`, `shapes` and `arena`,
-// lend exactly that arena between two canaries, call.
+// The lowered side is called as runtime-lite calls it (tests/golden/entry_call.h).
 #pragma once
 
 #include <optional>
@@ -11,16 +10,12 @@
 #include "compiler/interface/object.h"
 #include "compiler/relax/interpret.h"
 #include "compiler/support/diagnostics.h"
+#include "tests/host_tensors.h"
 
 namespace relaxc::test {
 
-using relax::HostTensor;
-
-/// A tensor of float32 counting from `first` in steps of a quarter.
-HostTensor floats(std::vector<int64_t> shape, double first = 0);
-HostTensor tensor(DType dtype, std::vector<int64_t> shape, const std::vector<double>& values);
-
-struct Outcome {
+/// How a run ended.
+struct Ended {
   int32_t code = 0;  ///< 0 or an rlx_status
   std::vector<HostTensor> outputs;
 };
@@ -35,11 +30,11 @@ class Program {
   /// All messages, with the kinds' names.
   std::string messages() const;
 
-  Outcome interpreted(const std::vector<HostTensor>& inputs) const;
+  Ended interpreted(const std::vector<HostTensor>& inputs) const;
   /// `capacity`: elements given to each output (default: what `shapes` says). With `in_place`, outputs paired with an
   /// input get its memory.
-  Outcome lowered(const std::vector<HostTensor>& inputs, std::optional<int64_t> capacity = {},
-                  bool in_place = false) const;
+  Ended lowered(const std::vector<HostTensor>& inputs, std::optional<int64_t> capacity = {},
+                bool in_place = false) const;
 
   const interface::Entry& entry() const { return object_.entries.at(0); }
   const interface::Object& object() const { return object_; }

@@ -11,7 +11,7 @@ constexpr int64_t kRoom = 4096;  ///< elements given to a result whose size nobo
 
 void check_same_with_room(const Program& program, const std::vector<HostTensor>& inputs) {
   INFO(program.text_of(program.entry().call));
-  Outcome expected = program.interpreted(inputs), found = program.lowered(inputs, kRoom);
+  Ended expected = program.interpreted(inputs), found = program.lowered(inputs, kRoom);
   REQUIRE(expected.code == 0);
   REQUIRE(found.code == 0);
   REQUIRE(expected.outputs.size() == found.outputs.size());

@@ -8,9 +8,9 @@ namespace {
 
 /// In place or apart, a state gives the same.
 void check_state(const Program& program, const std::vector<HostTensor>& inputs) {
-  Outcome expected = program.interpreted(inputs);
+  Ended expected = program.interpreted(inputs);
   for (bool in_place : {false, true}) {
-    Outcome found = program.lowered(inputs, {}, in_place);
+    Ended found = program.lowered(inputs, {}, in_place);
     INFO(program.text_of(program.entry().call));
     REQUIRE(found.code == 0);
     REQUIRE(expected.outputs == found.outputs);
@@ -126,7 +126,7 @@ def main(x: R.Tensor(("n",), "float32")):
   INFO(program.messages());
   REQUIRE(program.ok());
   INFO(program.text_of(program.entry().call));
-  Outcome found = program.lowered({floats({7}, 0)});
+  Ended found = program.lowered({floats({7}, 0)});
   REQUIRE(found.code == 0);
   CHECK(found.outputs[0].shape == std::vector<int64_t>{3});
 }

@@ -1,40 +1,31 @@
 // heap_test.cpp: the heap of a run: blocks apart, aligned, kept while they grow, used again; and an allocator that
 // fails.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstring>
-#include <memory>
+#include <list>
 #include <random>
 #include <vector>
 
 #include "rlx_internal.h"
+#include "tests/guarded_memory.h"
 
 namespace {
 
 /// An allocator with marked bytes around each piece, which may fail at its n-th call.
 struct Allocator {
-  static constexpr size_t kCanary = 64;
-  std::vector<std::pair<std::unique_ptr<uint8_t[]>, uint64_t>> pieces;
-  std::vector<uint8_t*> begins;
+  std::list<relaxc::test::GuardedMemory> pieces;
   int calls = 0, fail_at = -1;
   uint64_t total = 0, most = UINT64_MAX;
 
   static void* take(void* user, uint64_t bytes, uint64_t align) {
     auto& self = *static_cast<Allocator*>(user);
     if (self.calls++ == self.fail_at || bytes > self.most) return nullptr;
-    auto memory = std::make_unique<uint8_t[]>(bytes + 2 * kCanary + align);
-    std::memset(memory.get(), 0xA5, bytes + 2 * kCanary + align);
-    uint8_t* begin = memory.get() + kCanary;
-    begin += (align - reinterpret_cast<uintptr_t>(begin) % align) % align;
-    self.begins.push_back(begin);
-    self.pieces.emplace_back(std::move(memory), bytes);
     self.total += bytes;
-    return begin;
+    return self.pieces.emplace_back(bytes, align).data();
   }
   bool intact() const {
-    for (size_t i = 0; i < pieces.size(); ++i)
-      for (size_t k = 0; k < kCanary; ++k)
-        if (begins[i][pieces[i].second + k] != 0xA5 || begins[i][-1 - static_cast<ptrdiff_t>(k)] != 0xA5) return false;
-    return true;
+    return std::all_of(pieces.begin(), pieces.end(), [](const auto& piece) { return piece.intact(); });
   }
 };
 

@@ -1,0 +1,13 @@
+// quote.h: strings as literals of the text IR.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace relaxc {
+
+/// `text` between double quotes, with what would end or break the line escaped as Python does it. Bytes from 0x80 on
+/// stay.
+std::string quoted(std::string_view text);
+
+}  // namespace relaxc
