@@ -47,7 +47,12 @@ std::string own_runtime() {
 
 class Compilation {
  public:
-  explicit Compilation(const Options& options) : options_(options), ops_(ops::op_table()), outputs_(diag_) {}
+  Compilation(const Options& options, const ModuleEdit& edit)
+      : options_(options),
+        edit_(edit),
+        inspects_(options.tool.kind == ToolOptions::kInspect),
+        ops_(ops::op_table()),
+        outputs_(diag_) {}
 
   int run() {
     bool done = static_cast<bool>(all_steps());
@@ -62,7 +67,7 @@ class Compilation {
     RELAXC_DO(check_pass_names());
     bool stops = !options_.passes.stop_after.empty();
     bool writes_text = options_.check == CheckFormat::kNone && !options_.output.empty() && names_text(options_);
-    bool writes = options_.check == CheckFormat::kNone && (!stops || writes_text);
+    bool writes = options_.check == CheckFormat::kNone && !inspects_ && (!stops || writes_text);
     if (writes) {
       RELAXC_TRY(plan_, plan_outputs(options_, diag));
     }
@@ -71,10 +76,12 @@ class Compilation {
     RELAXC_TRY(relax::Module module, read_input(options_, ops_, diag, files_));
     if (options_.target.ends_with(".json")) files_.push_back(options_.target);
     for (const std::string& file : files_) say("read {} ({} bytes)", file, size_of(file));
+    if (edit_) edit_(module);
     interface::Object object;
     if (!writes_text || stops) RELAXC_DO(transform(module, target, object));
     if (options_.check != CheckFormat::kNone) proposals_ = propose_states(object);
     if (stops && !writes_text) fmt::print("{}", relax::to_string(module));
+    if (inspects_ && !stops) show_contents(module, object, target);
     if (!writes) return Done{};
     if (writes_text) return write_text(module);
     RELAXC_DO(plan_weights(plan_, object.weights.bytes, options_, diag));
@@ -165,7 +172,7 @@ class Compilation {
     PassOptions passes = options_.passes;
     passes.time_passes |= options_.verbose;
     passes.show = [](const std::string& text) { fmt::print(stderr, "{}", text); };
-    if (!options_.report.empty() || !options_.manifest.empty())
+    if (!options_.report.empty() || !options_.manifest.empty() || inspects_)
       passes.observe = [&](std::string_view pass, const relax::Module& now, double milliseconds) {
         if (pass == "input") report_.before = view_graph(now);
         if (pass == "hoist_scratch") report_.after = view_graph(now);  // the last of the graph before it is lowered
@@ -185,6 +192,14 @@ class Compilation {
         report_.profiles.push_back(std::move(profile));
     bool page = fs::path(options_.report).extension() == ".html";
     return outputs_.write(options_.report, page ? report_html(report_) : report_json(report_));
+  }
+
+  void show_contents(const relax::Module& module, const interface::Object& object, const Target& target) {
+    fmt::print("{}\n{}", fs::path(options_.input).filename().string(), contents(object, target));
+    for (const interface::Entry& entry : object.entries) {
+      std::vector<EntryProfile> profiles = profile_entry(module, unplanned_, entry, target);
+      if (!profiles.empty()) fmt::print("{}", work(profiles.front()));
+    }
   }
 
   /// Everything besides input, target and compiler that decides what the object is.
@@ -324,6 +339,8 @@ class Compilation {
   }
 
   const Options& options_;
+  const ModuleEdit& edit_;
+  bool inspects_;
   relax::OpTable ops_;
   Diagnostics diag_;
   Outputs outputs_;
@@ -338,13 +355,13 @@ class Compilation {
 
 }  // namespace
 
-int compile(const Options& options) {
+int compile(const Options& options, const ModuleEdit& edit) {
   if (options.print_targets) {
     for (const KnownMachine& machine : known_machines())
       fmt::print("{:<14} {:<36} {}\n", machine.name, machine.triple, machine.about);
     return std::fflush(stdout) == 0 ? 0 : 1;
   }
-  return Compilation(options).run();
+  return Compilation(options, edit).run();
 }
 
 }  // namespace relaxc::driver

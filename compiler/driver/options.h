@@ -18,8 +18,22 @@ struct State {
   std::string input, output;
 };
 
+/// What `relaxc run`, `verify`, `bench` and `inspect` are told beyond what compiling needs.
+struct ToolOptions {
+  enum Kind { kNone, kRun, kVerify, kBench, kInspect } kind = kNone;
+  std::vector<std::string> data;      ///< files and folders of inputs: FILE or NAME=FILE
+  std::vector<std::string> expected;  ///< of outputs
+  std::string folder;                 ///< where outputs go
+  std::string function = "main";
+  bool random = false, interpret = false, bisect = false, profile = false;
+  int64_t seed = 0;
+  int32_t threads = 1, repeat = 0;  ///< `repeat` 0: as often as a second takes
+  double rtol = 1e-3, atol = 1e-5;
+};
+
 struct Options {
   std::string input, output;
+  ToolOptions tool;
   std::optional<Emit> emit;  ///< nothing: decided by the ending of `output`
   std::string name;          ///< prefix of every global symbol; empty: the stem of `output`
   std::string opt = "2";     ///< "0".."3", "s", "z"

@@ -18,6 +18,27 @@ std::string count(size_t n, const char* what) {
   return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
 }
 
+/// "image: float32 [n, 1, 8, 8]" and the end of the line.
+std::string tensor_text(const interface::Tensor& tensor) {
+  std::string dims;
+  for (size_t i = 0; i < tensor.dims.size(); ++i) {
+    if (i != 0) dims += ", ";
+    dims += tensor.dims[i] >= 0          ? std::to_string(tensor.dims[i])
+            : i < tensor.dim_text.size() ? tensor.dim_text[i]
+                                         : "?";
+  }
+  return fmt::format("{}: {} [{}]{}{}\n", tensor.name, to_string(tensor.dtype), dims,
+                     tensor.data_dependent ? ", its size is found in the data" : "",
+                     tensor.pair >= 0 ? ", a state" : "");
+}
+
+/// "n: 1..12, a multiple of 4" and the end of the line.
+std::string symbol_text(const interface::Symbol& symbol) {
+  return fmt::format("{}: {}..{}{}\n", symbol.name, symbol.lower,
+                     symbol.upper == INT64_MAX ? "" : std::to_string(symbol.upper),
+                     symbol.multiple_of == 1 ? "" : fmt::format(", a multiple of {}", symbol.multiple_of));
+}
+
 /// "hiddenState_out" as hidden, state, out.
 std::vector<std::string> words(const std::string& name) {
   std::vector<std::string> out(1);
@@ -57,6 +78,32 @@ std::vector<std::string> summary(const interface::Object& object, const Target& 
                                 entry.needs_allocator ? ", asks the allocator" : ""));
   lines.push_back(fmt::format("weights {} bytes", object.weights.bytes));
   return lines;
+}
+
+std::string contents(const interface::Object& object, const Target& target) {
+  std::string text =
+      fmt::format("  target   {}, CPU {}\n  weights  {} bytes\n", target.triple, target.cpu, object.weights.bytes);
+  for (const interface::Entry& entry : object.entries) {
+    text += fmt::format("{}\n", entry.name);
+    for (const interface::Tensor& tensor : entry.inputs) text += "  input    " + tensor_text(tensor);
+    for (const interface::Tensor& tensor : entry.outputs) text += "  output   " + tensor_text(tensor);
+    for (const interface::Symbol& symbol : entry.symbols) text += "  dim      " + symbol_text(symbol);
+    text += fmt::format("  memory   {}, aligned to {}{}\n", arena_text(entry), entry.arena_align,
+                        entry.needs_allocator ? ", asks the allocator" : "");
+  }
+  return text;
+}
+
+std::string work(const EntryProfile& profile) {
+  std::string at;
+  for (const auto& [name, value] : profile.symbols)
+    at += fmt::format("{}{} = {}", at.empty() ? ", " : " and ", name, value);
+  std::string text = fmt::format("{}{}: arena {} bytes\n  {:>5} {:>14} {:>14} {:>6}  kernel\n", profile.name, at,
+                                 profile.arena_bytes, "calls", "operations", "bytes", "share");
+  for (const KernelCost& kernel : profile.kernels)
+    text += fmt::format("  {:>5} {:>14.0f} {:>14.0f} {:>5.1f}%  {}\n", kernel.calls, kernel.flops, kernel.bytes,
+                        100 * kernel.share, kernel.name);
+  return text;
 }
 
 std::string state_stem(const std::string& name) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compiler/driver/options.h"
+#include "compiler/driver/profile.h"
 #include "compiler/interface/object.h"
 #include "targets/target.h"
 
@@ -12,6 +13,12 @@ namespace relaxc::driver {
 
 /// One line each: the target; every entry with its inputs, outputs, symbols, kernels and arena; the weights.
 std::vector<std::string> summary(const interface::Object& object, const Target& target);
+
+/// Several lines: the target, the weights, and each entry with the dtypes and dims of its inputs and outputs, the range
+/// of its symbols and its arena.
+std::string contents(const interface::Object& object, const Target& target);
+/// A table of the kernels of a profile, the slowest first: calls, operations, bytes, share of the estimated time.
+std::string work(const EntryProfile& profile);
 
 /// An input and an output of `function` that look like one state: dtype and dims are the same, the names differ only in
 /// words such as in/out, past/present, 0/n, and no other pair fits either of them.

@@ -1,0 +1,134 @@
+"""`relaxc run`, `verify`, `bench` and `inspect`; completions and the man page.
+
+Usage: tools_test.py RELAXC RUNTIME [unittest's own]"""
+
+import struct
+import subprocess
+import zipfile
+
+import program
+import wire
+from program import RUNTIME, ProgramTest
+from programs_test import floats, npy, read_npy
+
+PRODUCT = """@R.function
+def main(x: R.Tensor(("n", 64), "float32"), w: R.Tensor((64, 8), "float32")) -> R.Tensor(("n", 8), "float32"):
+    with R.dataflow():
+        positive = R.nn.relu(x)
+        product = R.matmul(positive, w)
+        y = R.nn.relu(product)
+        R.output(y)
+    return y
+"""
+
+
+class Tools(ProgramTest):
+    def tool(self, *arguments, code=0):
+        linker = self.write("linker", f'#!/bin/sh\nexec cc {" ".join(program.LINK_FLAGS)} "$@"\n')
+        linker.chmod(0o755)
+        before = self.files()
+        done = self.relaxc(*arguments, "--runtime", RUNTIME, "--cc", linker)
+        self.assertEqual(done.code, code, done.out + done.err)
+        if not {"-o"} & set(arguments):
+            self.assertEqual(self.files(), before)
+        return done.out if code < 2 else done.err
+
+    def data(self):
+        self.write("x.npy", npy((2, 3), floats(1, -2, 3, -4, 5, -6)))
+        self.write("y.npy", npy((2, 3), floats(1, 0, 3, 0, 5, 0)))
+
+    def test_runs_on_files_of_each_form(self):
+        self.data()
+        self.write("x.pb", wire.tensor("x", (2, 3), floats(1, -2, 3, -4, 5, -6)))
+        with zipfile.ZipFile(self.path / "x.npz", "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.write(self.path / "x.npy", "x.npy")
+        for file in ("x.npy", "x.pb", "x=x.npy", "x.npz"):
+            with self.subTest(file):
+                self.assertEqual(self.tool("run", "relu.onnx", file), "y: float32 [2, 3] = 1 0 3 0 5 0\n")
+        self.assertEqual(self.tool("run", "relu.onnx", "x.npy", "--interpret"), "y: float32 [2, 3] = 1 0 3 0 5 0\n")
+        self.tool("run", "relu.onnx", "x.npy", "-o", "out")
+        head, data = read_npy(self.path / "out" / "y.npy")
+        self.assertEqual((head["shape"], data), ((2, 3), floats(1, 0, 3, 0, 5, 0)))
+
+    def test_says_what_is_wrong_with_data(self):
+        self.data()
+        self.write("d.npy", npy((2, 3), struct.pack("<6d", *range(6)), "<f8"))
+        self.write("r.npy", npy((6,), floats(*range(6))))
+        (self.path / "empty").mkdir()
+        for code, text, *files in ((2, "no file is given for input 'x'; give one, or --random"),
+                                   (1, "cannot read none.npy", "none.npy"),
+                                   (1, "d.npy holds float64, but input 'x' is float32", "d.npy"),
+                                   (2, "there is no input left for y.npy", "x.npy", "y.npy"),
+                                   (2, "there is no input named 'z'; there are: x", "z=x.npy"),
+                                   (1, "empty has neither input_0.pb nor", "empty")):
+            with self.subTest(files):
+                done = self.relaxc("run", "relu.onnx", *files, "--runtime", RUNTIME)
+                self.assertEqual(done.code, code, done.err)
+                self.assertIn(text, done.err)
+        self.assertIn("RANK", self.relaxc("run", "relu.onnx", "r.npy", "--runtime", RUNTIME).err)
+        self.assertIn("--target is for compiling", self.tool("run", "relu.onnx", "--target", "cortex-m4", code=2))
+
+    def test_verifies_against_data(self):
+        self.data()
+        for k, last in ((0, 0), (1, 0.5)):
+            folder = f"sets/test_data_set_{k}"
+            self.write(f"{folder}/input_0.pb", wire.tensor("x", (2, 3), floats(1, -2, 3, -4, 5, -6)))
+            self.write(f"{folder}/output_0.pb", wire.tensor("y", (2, 3), floats(1, 0, 3, 0, 5, last)))
+        out = self.tool("verify", "relu.onnx", "sets", code=1)
+        rows = [line.split() for line in out.splitlines()[1:]]
+        self.assertEqual(rows[0], ["test_data_set_0", "y", "6", "0", "0", "0", "1.000000000"])
+        self.assertEqual(rows[1][:5], ["test_data_set_1", "y", "6", "0.5", "1"])
+        self.assertIn("1 beyond the tolerance; element 5 is 0, expected 0.5", out)
+        self.tool("verify", "relu.onnx", "sets", "--atol", "0.5")
+        self.tool("verify", "relu.onnx", "x.npy", "--expect", "y=y.npy")
+        self.tool("verify", "relu.onnx", "x.npy", "--expect", "x.npy", code=1)
+
+    def test_counts_what_lies_between_two_floats(self):
+        self.write("x.npy", npy((2, 3), floats(1, 2, 0, 0, 0, 0)))
+        one, two = struct.unpack("<ff", struct.pack("<II", 0x3F800003, 0x3FFFFFFE))
+        self.write("y.npy", npy((2, 3), floats(one, two, 0, 0, 0, 0)))
+        row = self.tool("verify", "relu.onnx", "x.npy", "--expect", "y.npy").splitlines()[1].split()
+        self.assertEqual(row[5], "3")
+
+    def test_finds_the_first_node_that_differs(self):
+        """Sums in another order are the only thing that compiling may change, and no tolerance shows it."""
+        self.write("p.relax", PRODUCT)
+        self.assertIn("1.000000000", self.tool("verify", "p.relax", "--dim", "n=5"))
+        out = self.tool("verify", "p.relax", "--dim", "n=5", "--bisect", "--rtol", "0", "--atol", "0", code=1)
+        self.assertIn("first difference: value 2 of 3: product", out)
+        self.assertIn("no difference", self.tool("verify", "p.relax", "--bisect"))
+
+    def test_times(self):
+        out = self.tool("bench", "relu.onnx", "--repeat", "7")
+        self.assertRegex(out, r"^7 runs, 1 thread: least [\d.]+ ms, median [\d.]+ ms")
+
+    def test_inspects_without_compiling_code(self):
+        out = self.relaxc("inspect", "p.relax" if self.write("p.relax", PRODUCT) else "", "--dim", "n=1..8", "--target",
+                          "cortex-m4").out
+        for text in ("input    x: float32 [n, 64]", "output   ", "dim      n: 1..8", "CPU cortex-m4",
+                     "memory   arena at most"):
+            self.assertIn(text, out)
+
+
+class Pages(ProgramTest):
+    def test_shells_take_the_completions(self):
+        for shell in ("bash", "zsh", "fish"):
+            text = self.compiles("--completion", shell).out
+            for word in ("verify", "emit", "print-targets", "bisect", "MD"):
+                self.assertIn(word, text)
+        self.write("complete.bash", self.compiles("--completion", "bash").out)
+        script = ('. ./complete.bash; COMP_WORDS=(relaxc --emit s); COMP_CWORD=2; _relaxc; echo "${COMPREPLY[@]}"; '
+                  'COMP_WORDS=(relaxc verify --bi); COMP_CWORD=2; _relaxc; echo "${COMPREPLY[@]}"; '
+                  'COMP_WORDS=(relaxc insp); COMP_CWORD=1; _relaxc; echo "${COMPREPLY[@]}"')
+        done = subprocess.run(["bash", "-c", script], cwd=self.path, check=True, capture_output=True, text=True)
+        self.assertEqual(done.stdout, "shared\n--bisect\ninspect\n")
+
+    def test_the_page_for_man_has_every_flag(self):
+        page = self.compiles("--man").out
+        self.assertTrue(page.startswith(".TH RELAXC 1"))
+        for flag in ("\\-\\-float\\-abi", "\\-MD", "\\-\\-bisect", ".SH relaxc inspect"):
+            self.assertIn(flag, page)
+
+
+if __name__ == "__main__":
+    program.main()
