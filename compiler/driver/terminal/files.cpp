@@ -210,7 +210,7 @@ Result<std::vector<DataSet>> read_data(const rlx_model& model, const rlx_functio
                                        const std::vector<std::string>& inputs, const std::vector<std::string>& expected,
                                        Diagnostics& diag) {
   Side in(model, f.inputs, f.num_inputs, "input", diag), out(model, f.outputs, f.num_outputs, "output", diag);
-  auto empty = [&] { return DataSet{"", Tensors(f.num_inputs), Tensors(f.num_outputs)}; };
+  auto empty = [&] { return DataSet{"files", Tensors(f.num_inputs), Tensors(f.num_outputs)}; };
   std::vector<DataSet> sets;
   DataSet single = empty();
   bool any = false;

@@ -120,7 +120,7 @@ class Tool {
         auto expected = interpret_model(options_, set.inputs, code_);
         if (!expected) return code_;
         set.expected.assign(expected->begin(), expected->end());
-        set.name = set.name.empty() ? "interpreter" : set.name;
+        if (set.name == "files") set.name = "interpreter";
       }
       auto outputs = outputs_of(set);
       if (!outputs) return code_;
