@@ -8,6 +8,9 @@ namespace relaxc {
 inline constexpr PassOption kFoldBudget{"fold_constants.budget", 64 * 1024, 0,
                                         "bytes of a result that may always be stored; more only if it replaces more"};
 inline constexpr PassOption kFoldConstantsOptions[] = {kFoldBudget};
+inline constexpr PassOption kMergeProductsBudget{"merge_products.budget", 16 * 1024 * 1024, 0,
+                                                 "most bytes of the weights of one merged product"};
+inline constexpr PassOption kMergeProductsOptions[] = {kMergeProductsBudget};
 inline constexpr PassOption kFuseMembers{"fuse_ops.members", 64, 1, "most operators of one kernel"};
 inline constexpr PassOption kFuseOpsOptions[] = {kFuseMembers};
 
@@ -24,6 +27,9 @@ Result<Changed> resolve_closures(relax::Module&, PassContext&);
 Result<Changed> loop_recursion(relax::Module&, PassContext&);
 /// Tuples that branches and loops give or carry cross as their parts. Needs kTyped.
 Result<Changed> split_tuples(relax::Module&, PassContext&);
+/// Replaces what exporters write out in small operators by the operator that means it: norms, activations, softmax.
+/// Rounds differently. Needs kTyped.
+Result<Changed> recognize_patterns(relax::Module&, PassContext&);
 /// Replaces every operator that means other operators by them.
 Result<Changed> expand_ops(relax::Module&, PassContext&);
 /// Removes operations that do nothing and joins neighbouring ones: reshapes, transposes, casts, slices, tuples.
@@ -45,6 +51,11 @@ Result<Changed> fold_constants(relax::Module&, PassContext&);
 /// Turns products of quantized tensors by constant weights into sums of products of bytes. Results differ from those
 /// of exact arithmetic on the stored integers by at most one quantum. Needs kTyped.
 Result<Changed> recognize_quantization(relax::Module&, PassContext&);
+/// Multiplies chains of matrices in the order that takes the fewest multiplications. Rounds differently. Needs kTyped.
+Result<Changed> order_products(relax::Module&, PassContext&);
+/// Makes matmuls and convolutions of one tensor by several constant weights one, whose results are read where they lie.
+/// Needs kTyped.
+Result<Changed> merge_products(relax::Module&, PassContext&);
 /// Removes operations whose results nobody uses, and private functions that nobody calls.
 Result<Changed> dead_code(relax::Module&, PassContext&);
 /// Turns every operator that has a kernel into a call_tir of its definition. Gives kLegal.

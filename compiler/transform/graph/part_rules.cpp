@@ -7,65 +7,12 @@
 
 #include <algorithm>
 
+#include "compiler/transform/tensor_part.h"
+
 namespace relaxc {
 namespace {
 
 using namespace relax;
-
-/// `extent` elements from `begin` on along one axis.
-struct Part {
-  size_t axis;
-  int64_t begin, extent;
-};
-
-std::optional<std::vector<int64_t>> shape_numbers(const Value* value) {
-  const auto* shape = value == nullptr ? nullptr : value->info->as<ShapeInfo>();
-  if (shape == nullptr || !shape->dims) return std::nullopt;
-  return numbers_of(*shape->dims);
-}
-
-size_t axis_at(int64_t axis, size_t rank) {
-  return static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(rank) : axis);
-}
-
-/// Where a begin of NumPy's stands on an axis of `dim` elements.
-int64_t position(int64_t at, int64_t dim) {
-  return std::clamp(at < 0 ? at + dim : at, int64_t{0}, dim);
-}
-
-std::optional<Part> strided_part(const Op& op) {
-  const Value &x = *op.operand(0), &y = *op.result();
-  auto begins = shape_numbers(op.operand(1)), ends = shape_numbers(op.operand(2));
-  if (!begins || !ends) return std::nullopt;
-  if (op.operand(3) != nullptr) {
-    auto strides = shape_numbers(op.operand(3));
-    if (!strides || std::any_of(strides->begin(), strides->end(), [](int64_t n) { return n != 1; }))
-      return std::nullopt;
-  }
-  const auto& axes = op.attrs.ints("axes");
-  std::optional<Part> found;
-  for (size_t k = 0; k < begins->size(); ++k) {
-    size_t axis = axes.empty() ? k : axis_at(axes[k], x.shape().size());
-    const int64_t *dim = x.shape()[axis].constant(), *extent = y.shape()[axis].constant();
-    if (dim == nullptr || extent == nullptr) return std::nullopt;
-    if (*dim == *extent) continue;
-    if (found) return std::nullopt;
-    found = Part{axis, position((*begins)[k], *dim), *extent};
-  }
-  return found;
-}
-
-/// The one axis that a slice cuts, and where; nothing for what is no such slice.
-std::optional<Part> part_of(const Op* op) {
-  if (op == nullptr) return std::nullopt;
-  if (op->is("strided_slice")) return strided_part(*op);
-  if (!op->is("slice_part")) return std::nullopt;
-  auto begin = shape_numbers(op->operand(1)), extent = shape_numbers(op->operand(2));
-  if (!begin || !extent) return std::nullopt;
-  size_t axis = axis_at(op->attrs.integer("axis"), op->result()->shape().size());
-  if (op->operand(0)->shape()[axis].constant() == nullptr) return std::nullopt;
-  return Part{axis, begin->at(0), extent->at(0)};
-}
 
 Value* make_part(const Site& s, Value* x, const Part& part) {
   Context& context = s.builder.context();

@@ -13,6 +13,8 @@
 
 #include <algorithm>
 
+#include "compiler/transform/tensor_part.h"
+
 namespace relaxc::lower {
 
 using namespace relax;
@@ -194,6 +196,7 @@ Status HostFunction::lower_op(Op& op) {
   switch (op.kind) {
     case OpKind::kOperator:
       if (op.is("concat")) return lower_concat(op);
+      if (contiguous_part(op)) return lower_part(op);
       return op.def->role == Role::kView ? lower_view(op) : lower_host_op(op);
     case OpKind::kConstant:
       return lower_constant(op);
@@ -250,6 +253,15 @@ Status HostFunction::lower_view(Op& op) {
     slot(value).buffer = seen_as(chosen->second, value.name.empty() ? "t" : value.name, dims(value.info));
   else
     slot(value).buffer = view_as(base, value.name.empty() ? base->name : value.name, value.dtype(), dims(value.info));
+  return Done{};
+}
+
+/// A slice that is read where it lies.
+Status HostFunction::lower_part(Op& op) {
+  const Value& value = *op.result();
+  BufferRef base = buffer(*op.operand(0));
+  slot(value).buffer = view_as(base, value.name.empty() ? base->name : value.name, value.dtype(), dims(value.info),
+                               symbols_.known(*contiguous_part(op)));
   return Done{};
 }
 

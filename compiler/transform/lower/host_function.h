@@ -169,6 +169,7 @@ class HostFunction {
   Status lower_op(Op& op);
   Status lower_constant(Op& op);
   Status lower_view(Op& op);
+  Status lower_part(Op& op);
   Status lower_host_op(Op& op);
   Status lower_shape_function(Op& op);
 

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "compiler/transform/lower/host_function.h"
+#include "compiler/transform/tensor_part.h"
 
 namespace relaxc::lower {
 
@@ -121,7 +122,8 @@ bool HostFunction::may_write_early(size_t output, const Op& producer) const {
       after |= op == &producer;
       bool reads = false;
       for (const Value* operand : op->operands()) reads |= operand != nullptr && same_memory.count(operand) != 0;
-      bool renames = is_view(*op) || op->kind == OpKind::kTuple || op->kind == OpKind::kTupleGet;
+      bool renames =
+          is_view(*op) || contiguous_part(*op) || op->kind == OpKind::kTuple || op->kind == OpKind::kTupleGet;
       if (reads && renames)
         for (const Value* result : op->results) same_memory.insert(result);
       if (reads && !renames && after) safe = false;

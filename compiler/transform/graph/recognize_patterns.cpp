@@ -1,0 +1,189 @@
+// recognize_patterns.cpp: what exporters write out in small operators, as the operator that it means.
+//
+// PyTorch writes GELU as five nodes, tf2onnx another five, and Keras folds a batch norm's scale into a layer norm. Each
+// spelling is a row of text below (op_pattern.h says how to read it); what it becomes is an operator whose definition
+// says the same, rounded no more often. So schedules see one form, softmax without its maximum cannot overflow, and
+// norms take their variance from distances and not from a difference of large numbers.
+//
+// A row counts only if nobody else reads what lies inside, and if every hole broadcasts to the result: a mean that is
+// also an output stays a mean. Ops are visited in order, so rows may be made of what rows before them gave.
+//
+// Left out: attention and rotary embeddings. There is no operator for them that would compute better than its parts.
+#include <algorithm>
+
+#include "compiler/transform/graph/op_pattern.h"
+#include "compiler/transform/passes.h"
+
+namespace relaxc {
+namespace {
+
+using namespace relax;
+
+constexpr PatternPart kParts[] = {
+    {"square", "(power(?, 2) | multiply(?, ?) | square(?))"},
+    {"cube", "(power(?, 3) | multiply(?, @square(?)) | multiply(multiply(?, ?), ?))"},
+    {"mean", "mean[axis:axes, keepdims=true](?)"},
+    {"sum", "sum[axis:axes, keepdims=true](?)"},
+    {"max", "max[axis:axes, keepdims=true](?)"},
+    {"root", "(sqrt(?) | power(?, 0.5))"},
+    {"inverse_root", "(rsqrt(?) | reciprocal(@root(?)) | divide(1, @root(?)) | power(?, -0.5))"},
+    {"cut_0_6", "(minimum(maximum(?, 0), 6) | maximum(minimum(?, 6), 0) | nn.relu6(?))"},
+    {"inverse_plus_1", "(reciprocal(add(?, 1)) | divide(1, add(?, 1)))"},
+    // GELU: 1 + erf(x / sqrt(2)), 1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))
+    {"erf_plus_1", "add(erf((divide(?, 1.4142135623) | multiply(?, 0.7071067811))), 1)"},
+    {"tanh_plus_1", "add(tanh(@tanh_argument(?)), 1)"},
+    {"tanh_argument",
+     "(multiply(add(?, multiply(@cube(?), 0.044715)), 0.7978845608)"
+     " | multiply(add(?, multiply(?, multiply(@square(?), 0.044715))), 0.7978845608)"
+     " | multiply(add(?, multiply(?, multiply(?, multiply(?, 0.044715)))), 0.7978845608)"
+     " | multiply(multiply(?, 0.7978845608), add(multiply(@square(?), 0.044715), 1))"
+     " | multiply(multiply(?, 0.7978845608), add(multiply(multiply(?, 0.044715), ?), 1))"
+     " | multiply(?, multiply(add(multiply(@square(?), 0.044715), 1), 0.7978845608))"
+     " | multiply(?, add(multiply(@square(?), 0.0356774081), 0.7978845608)))"},
+    {"distance", "subtract(?, @mean(?))"},
+    {"variance",
+     "(@mean(@square(@distance(?))) | subtract(@mean(@square(?)), @square(@mean(?)))"
+     " | variance[axis:axes, keepdims=true](?))"},
+    {"spread", "add(@variance(?), #epsilon)"},
+    {"mean_square", "add(@mean(@square(?)), #epsilon)"},
+    {"shifted", "subtract(?, @max(?))"},
+};
+
+struct Row {
+  std::string_view pattern, meaning;
+};
+
+constexpr Row kRows[] = {
+    {"@inverse_plus_1(exp(negative(x)))", "sigmoid(x)"},
+    {"divide(x, add(exp(negative(x)), 1))", "nn.silu(x)"},
+    {"multiply(x, sigmoid(x))", "nn.silu(x)"},
+    {"log(add(exp(x), 1))", "nn.softplus(x)"},
+    {"multiply(x, tanh(nn.softplus(x)))", "nn.mish(x)"},
+    {"(divide(@cut_0_6(add(x, 3)), 6) | multiply(@cut_0_6(add(x, 3)), 0.1666666667))",
+     "nn.hard_sigmoid[alpha:sixth, beta:half](x)"},
+    {"(divide(multiply(x, @cut_0_6(add(x, 3))), 6) | multiply(multiply(x, @cut_0_6(add(x, 3))), 0.1666666667)"
+     " | multiply(multiply(x, 0.1666666667), @cut_0_6(add(x, 3))))",
+     "nn.hard_swish(x)"},
+    {"multiply(x, nn.hard_sigmoid[alpha=0.1666666667, beta=0.5](x))", "nn.hard_swish(x)"},
+
+    // The half stands before, between, behind, or inside of the sum.
+    {"(multiply(multiply(x, 0.5), @erf_plus_1(x)) | multiply(multiply(x, @erf_plus_1(x)), 0.5)"
+     " | multiply(x, multiply(@erf_plus_1(x), 0.5)))",
+     "nn.gelu(x)"},
+    {"multiply(x, add(multiply(erf((divide(x, 1.4142135623) | multiply(x, 0.7071067811))), 0.5), 0.5))", "nn.gelu(x)"},
+    {"(multiply(multiply(x, 0.5), @tanh_plus_1(x)) | multiply(multiply(x, @tanh_plus_1(x)), 0.5)"
+     " | multiply(x, multiply(@tanh_plus_1(x), 0.5)))",
+     "nn.gelu[approximate=tanh](x)"},
+    {"multiply(x, add(multiply(tanh(@tanh_argument(x)), 0.5), 0.5))", "nn.gelu[approximate=tanh](x)"},
+
+    {"(divide(exp(@shifted(x)), @sum(exp(@shifted(x)))) | divide(exp(x), @sum(exp(x)))"
+     " | multiply(exp(@shifted(x)), reciprocal(@sum(exp(@shifted(x))))))",
+     "nn.softmax[axis:axes](x)"},
+    {"(subtract(@shifted(x), log(@sum(exp(@shifted(x))))) | subtract(x, log(@sum(exp(x)))))",
+     "nn.log_softmax[axis:axes](x)"},
+    {"log(nn.softmax[axis:axes](x))", "nn.log_softmax[axis:axes](x)"},
+
+    {"(divide(@distance(x), @root(@spread(x))) | multiply(@distance(x), @inverse_root(@spread(x))))",
+     "nn.layer_norm[axes:axes, epsilon:epsilon](x)"},
+    // TensorFlow's: x * scale + (beta - mean * scale), where scale = gamma / sqrt(variance + epsilon).
+    {"add(multiply(x, @inverse_root(@spread(x))), subtract(%beta, multiply(@mean(x), @inverse_root(@spread(x)))))",
+     "add(nn.layer_norm[axes:axes, epsilon:epsilon](x), %beta)"},
+    {"add(multiply(x, multiply(@inverse_root(@spread(x)), %gamma)),"
+     " subtract(%beta, multiply(@mean(x), multiply(@inverse_root(@spread(x)), %gamma))))",
+     "nn.layer_norm[axes:axes, epsilon:epsilon](x, %gamma, %beta)"},
+    {"(divide(x, @root(@mean_square(x))) | multiply(x, @inverse_root(@mean_square(x))))",
+     "nn.rms_norm[axes:axes, epsilon:epsilon](x)"},
+
+    {"multiply(nn.layer_norm[axes:axes, epsilon:epsilon](x), %gamma)",
+     "nn.layer_norm[axes:axes, epsilon:epsilon](x, %gamma)"},
+    {"add(nn.layer_norm[axes:axes, epsilon:epsilon](x, %gamma), %beta)",
+     "nn.layer_norm[axes:axes, epsilon:epsilon](x, %gamma, %beta)"},
+    {"multiply(nn.rms_norm[axes:axes, epsilon:epsilon](x), %gamma)",
+     "nn.rms_norm[axes:axes, epsilon:epsilon](x, %gamma)"},
+};
+
+class Recognition {
+ public:
+  Recognition(Module& module, PassContext& context) : module_(module), context_(context) {
+    for (const Row& row : kRows)
+      rows_.push_back({parse_pattern(row.pattern, kParts), parse_pattern(row.meaning, kParts)});
+  }
+
+  Changed run(Function& function) {
+    Changed changed = Changed::kNo;
+    for (Op* op : ops_of(function.body(), true)) {
+      // What one row gives may be the root of the next: a norm, its scale, its shift.
+      bool candidate = op->kind == OpKind::kOperator && op->results.size() == 1 && !op->result()->unused();
+      if (candidate && op->result()->info->as<TensorInfo>() != nullptr) changed |= one(function, *op);
+    }
+    return changed;
+  }
+
+ private:
+  struct Recognized {
+    PatternNode pattern, meaning;
+  };
+
+  Changed one(Function& function, Op& op) {
+    if (!op.result()->dtype().is_float()) return Changed::kNo;
+    GraphBuilder builder(module_, context_.ops, &op, context_.diag);
+    builder.location = op.location;
+    Site site{op, builder, function.facts};
+    for (const Recognized& row : rows_) {
+      std::optional<PatternMatch> match = match_pattern(row.pattern, *op.result());
+      if (!match || !fits(site, *match)) continue;
+      match->attrs.emplace("sixth", 1.0 / 6);
+      match->attrs.emplace("half", 0.5);
+      Value* meaning = build_pattern(row.meaning, *match, site);
+      if (meaning == nullptr || !site.like_result(*meaning)) continue;
+      mark_origins(*meaning, *match);
+      mark_rounding(function);
+      op.result()->replace_all_uses_with(meaning);
+      return Changed::kYes;
+    }
+    return Changed::kNo;
+  }
+
+  /// Whether x is of the result's shape and all else broadcasts to it.
+  static bool fits(const Site& site, const PatternMatch& match) {
+    const std::vector<Expr>& shape = site.out()->shape();
+    for (const auto& [name, value] : match.values) {
+      if (value->dtype() != site.out()->dtype() || value->shape().size() > shape.size()) return false;
+      if (name == "x" && !site.like_result(*value)) return false;
+      size_t before = shape.size() - value->shape().size();
+      for (size_t i = 0; i < value->shape().size(); ++i) {
+        Expr dim = value->shape()[i];
+        if (!dim.is_constant(1) && !arith::prove_equal(dim, shape[before + i], site.facts)) return false;
+      }
+    }
+    return true;
+  }
+
+  /// The operator comes from all nodes that it stands for.
+  static void mark_origins(Value& meaning, const PatternMatch& match) {
+    for (const Op* op : match.ops) {
+      auto& origins = meaning.op->origins;
+      if (op->location != nullptr && std::find(origins.begin(), origins.end(), op->location) == origins.end())
+        origins.push_back(op->location);
+    }
+  }
+
+  Module& module_;
+  PassContext& context_;
+  std::vector<Recognized> rows_;
+};
+
+}  // namespace
+
+Result<Changed> recognize_patterns(relax::Module& module, PassContext& context) {
+  Diagnostics& diag = context.diag;
+  RELAXC_TRY(Changed changed, canonicalize(module, context));
+  RELAXC_TRY(Changed folded, fold_constants(module, context));
+  Recognition recognition(module, context);
+  Changed found = Changed::kNo;
+  for (Function* function : module.functions()) found |= recognition.run(*function);
+  if (found == Changed::kYes) RELAXC_DO(dead_code(module, context));
+  return changed | folded | found;
+}
+
+}  // namespace relaxc
