@@ -15,31 +15,59 @@ namespace relaxc::schedule {
 namespace {
 
 constexpr double kLatency = 4;     ///< cycles of a fused multiply-add
-constexpr double kUnknown = 1000;  ///< an extent that is not known is taken to be large
+constexpr int64_t kMostRows = 16;  ///< of a tile
+constexpr int64_t kSmallTile = 4;  ///< of rows, where an unknown extent leaves less than a whole tile
 
-/// How often each size of tile occurs along an axis of `extent` steps, cut by `size`.
-using Pieces = std::pair<std::pair<double, int64_t>, std::pair<double, int64_t>>;
-Pieces pieces(double extent, int64_t size) {
-  double whole = static_cast<double>(static_cast<int64_t>(extent) / size);
-  int64_t rest = static_cast<int64_t>(extent) % size;
-  return {{whole, size}, {rest > 0 ? 1 : 0, rest}};
-}
+/// What an extent that is not known may be: tiles must do well on few steps, where most of the work is in what they
+/// leave over, as on many.
+constexpr double kSamples[] = {1, 2, 3, 5, 8, 16, 64};
 
 double cycles(int64_t m, int64_t n) {
   double loads = static_cast<double>(m + n), work = static_cast<double>(m * n);
   return std::max({work / 2, loads / 2, kLatency}) + 0.1 * loads;
 }
 
-double extent_or(Expr extent, double unknown) {
-  const int64_t* count = extent ? extent.constant() : nullptr;
-  return count != nullptr ? static_cast<double>(std::max<int64_t>(*count, 1)) : unknown;
-}
+/// One of the two axes of a tile: how many steps it may have, and what is left over by tiles of some size.
+class Axis {
+ public:
+  /// \param rest  sizes of the smaller tiles where the extent is not known, the last of them 1
+  Axis(std::vector<double> extents, std::vector<int64_t> rest) : extents_(std::move(extents)), rest_(std::move(rest)) {}
 
-/// The same number of tiles, of sizes as equal as possible.
-int64_t balanced(double extent, int64_t size) {
-  auto count = static_cast<int64_t>(extent);
-  int64_t tiles = (count + size - 1) / size;
-  return (count + tiles - 1) / tiles;
+  const std::vector<double>& extents() const { return extents_; }
+  bool holds(int64_t size) const { return static_cast<double>(size) <= extents_.back(); }
+
+  /// How often each size of tile occurs along `extent` steps, cut by `size`.
+  std::vector<std::pair<double, int64_t>> pieces(double extent, int64_t size) const {
+    auto left = static_cast<int64_t>(extent);
+    std::vector<std::pair<double, int64_t>> found{{static_cast<double>(left / size), size}};
+    left %= size;
+    if (extents_.size() == 1) found.push_back({left > 0 ? 1 : 0, left});
+    for (size_t i = 0; extents_.size() > 1 && i < rest_.size(); ++i) {
+      if (rest_[i] >= size && rest_[i] > 1) continue;
+      found.push_back({static_cast<double>(left / rest_[i]), rest_[i]});
+      left %= rest_[i];
+    }
+    return found;
+  }
+
+  /// The same number of tiles, of sizes as equal as possible.
+  int64_t balanced(int64_t size) const {
+    if (extents_.size() > 1) return size;
+    auto count = static_cast<int64_t>(extents_[0]);
+    int64_t tiles = (count + size - 1) / size;
+    return (count + tiles - 1) / tiles;
+  }
+
+ private:
+  std::vector<double> extents_;
+  std::vector<int64_t> rest_;
+};
+
+Axis axis_of(Expr extent, int64_t unit, std::vector<int64_t> rest) {
+  if (!extent) return {{1}, std::move(rest)};
+  const int64_t* count = extent.constant();
+  if (count == nullptr) return {{std::begin(kSamples), std::end(kSamples)}, std::move(rest)};
+  return {{static_cast<double>((std::max<int64_t>(*count, 1) + unit - 1) / unit)}, std::move(rest)};
 }
 
 Copies after(const Copies& first, const Copies& second) {
@@ -58,22 +86,27 @@ Copies after(const Copies& first, const Copies& second) {
 }  // namespace
 
 TileShape best_tile(const Target& target, Expr unrolled, Expr vectorized, int64_t lanes, int64_t most_vectors) {
+  Axis rows = axis_of(unrolled, 1, {kSmallTile, 1}), vectors = axis_of(vectorized, lanes, {1});
+  /// Cycles for a step of one row and vector, on average over what the extents may be.
+  auto mean_cycles = [&](const TileShape& shape) {
+    double mean = 0;
+    for (double height : rows.extents())
+      for (double width : vectors.extents()) {
+        double total = 0;
+        for (auto [count, m] : rows.pieces(height, shape.unrolled))
+          for (auto [groups, n] : vectors.pieces(width, shape.vectors))
+            if (count * groups > 0) total += count * groups * cycles(m, n);
+        mean += total / (height * width);
+      }
+    return mean;
+  };
   TileShape best;
   double best_cycles = 1e30;
-  double rows = unrolled ? extent_or(unrolled, kUnknown) : 1;
-  double vectors = extent_or(vectorized, kUnknown * static_cast<double>(lanes));
-  vectors = static_cast<double>((static_cast<int64_t>(vectors) + lanes - 1) / lanes);
-  for (int64_t n = 1; n <= most_vectors; ++n)
-    for (int64_t m = 1; m <= 16; ++m) {
-      if (m * n + n + 1 > target.vector_registers || static_cast<double>(m) > rows || static_cast<double>(n) > vectors)
-        continue;
-      TileShape shape{balanced(rows, m), balanced(vectors, n)};
-      auto [whole_rows, last_rows] = pieces(rows, shape.unrolled);
-      auto [whole_vectors, last_vectors] = pieces(vectors, shape.vectors);
-      double total = 0;
-      for (auto [count, size] : {whole_rows, last_rows})
-        for (auto [groups, width] : {whole_vectors, last_vectors})
-          if (count * groups > 0) total += count * groups * cycles(size, width);
+  for (int64_t n = 1; n <= most_vectors && vectors.holds(n); ++n)
+    for (int64_t m = 1; m <= kMostRows && rows.holds(m); ++m) {
+      if (m * n + n + 1 > target.vector_registers) continue;
+      TileShape shape{rows.balanced(m), vectors.balanced(n)};
+      double total = mean_cycles(shape);
       if (total < best_cycles * 0.999) best_cycles = total, best = shape;
     }
   return best;
@@ -94,7 +127,7 @@ std::vector<AxisPart> cut_axis(Schedule& s, uint32_t loop, int64_t factor) {
     copies = after(copies, split.copies);
     loop = split.tail;
     const int64_t* rest = loop == 0 ? nullptr : s.loop(loop).extent.constant();
-    factor = rest != nullptr ? *rest : factor > 4 ? 4 : 1;
+    factor = rest != nullptr ? *rest : factor > kSmallTile ? kSmallTile : 1;
   }
   return parts;
 }
