@@ -216,13 +216,23 @@ void Schedule::stage_loads(uint32_t block_id, uint32_t loop_id) {
   });
 }
 
+namespace {
+
+/// The product that an update adds to its own element, if that can be done with one rounding.
+const arith::Mul* fusible_product(const Update& update) {
+  const auto* product = update.value ? update.value.as<arith::Mul>() : nullptr;
+  bool wide = product != nullptr && update.value.dtype().is_float() && update.value.dtype().bits >= 32;
+  return wide && update.kind == arith::ExprKind::kAdd ? product : nullptr;
+}
+
+}  // namespace
+
 void Schedule::use_fma(uint32_t block_id) {
   edit_block(block_id, [&](const Block& block) {
     const auto* store = block.body.as<tir::Store>();
     Update update = store == nullptr ? Update{} : update_of(*store);
-    const auto* product = update.value ? update.value.as<arith::Mul>() : nullptr;
-    bool wide = store != nullptr && store->value.dtype().is_float() && store->value.dtype().bits >= 32;
-    if (product == nullptr || update.kind != arith::ExprKind::kAdd || !wide) return Stmt(&block);
+    const auto* product = fusible_product(update);
+    if (product == nullptr) return Stmt(&block);
     note("use_fma in " + block.name);
     Block fused = block;
     fused.body = build_.store(store->buffer, store->indices,
@@ -240,8 +250,8 @@ void Schedule::allow_reassociation(uint32_t block_id) {
   });
 }
 
-void Schedule::reduce_in_lanes(uint32_t block_id, uint32_t loop_id, int64_t lanes, int64_t vector) {
-  note(fmt::format("reduce {} in {} lanes", loop(loop_id).var.name(), lanes));
+void Schedule::reduce_in_lanes(uint32_t block_id, uint32_t loop_id, int64_t lanes, int64_t vector, bool fma) {
+  note(fmt::format("reduce {} in {} lanes{}", loop(loop_id).var.name(), lanes, fma ? " by fma" : ""));
   const Block from = block(block_id);
   RELAXC_CHECK(from.annotations.count("reassociate") != 0, "a reduction whose order is to be kept");
   edit_loop(loop_id, [&](const For& loop) {
@@ -256,8 +266,10 @@ void Schedule::reduce_in_lanes(uint32_t block_id, uint32_t loop_id, int64_t lane
       return build_.loop("lane", context_.index(width), body, tir::LoopKind::kVectorized);
     };
     auto add_into = [&](Expr lane, Expr at) {
-      Expr value = arith::substitute(update.value, {{loop.var, at}});
-      return build_.store(part, {lane}, combine(build_.load(part, {lane}), value));
+      Expr value = arith::substitute(update.value, {{loop.var, at}}), own = build_.load(part, {lane});
+      const auto* product = fma && fusible_product(update) != nullptr ? value.as<arith::Mul>() : nullptr;
+      if (product == nullptr) return build_.store(part, {lane}, combine(own, value));
+      return build_.store(part, {lane}, arith::call(arith::Intrinsic::k_fma, {product->a, product->b, own}));
     };
     std::vector<Stmt> steps{vector_loop(lanes, [&](Var v) { return build_.store(part, {v}, neutral); })};
     Expr done = loop.min, left = loop.extent;

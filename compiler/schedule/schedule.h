@@ -114,8 +114,9 @@ class Schedule {
   std::optional<WordsOf> can_tensorize_dot4(uint32_t block, uint32_t loop) const;
   /// A reduction over `loop` into one element becomes `lanes` partial reductions in a local, which are then joined
   /// pairwise. Changes the order of the reduction: the block must carry the annotation `reassociate`.
-  /// What does not fill `lanes` iterations is done in steps of `vector` lanes, and one by one.
-  void reduce_in_lanes(uint32_t block, uint32_t loop, int64_t lanes, int64_t vector);
+  /// What does not fill `lanes` iterations is done in steps of `vector` lanes, and one by one. `fma`: a sum of products
+  /// rounds each step once, as with use_fma.
+  void reduce_in_lanes(uint32_t block, uint32_t loop, int64_t lanes, int64_t vector, bool fma);
   /// Allows that the order of a block's reduction changes.
   void allow_reassociation(uint32_t block);
   /// Every access of `buffer` reads a packed copy of it instead, which is returned; the caller provides its contents.

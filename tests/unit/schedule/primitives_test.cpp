@@ -221,7 +221,7 @@ TEST_CASE("fused multiply-add and lanes change rounding, and no whole number") {
       uint32_t block = blocks_of(s)[0];
       s.decompose_reduction(block, loops[2]);
       s.allow_reassociation(block);
-      s.reduce_in_lanes(block, loops[2], count, 2);
+      s.reduce_in_lanes(block, loops[2], count, 2, count == 4);
     };
   };
   keeps(context, product(context), lanes(2), true);
@@ -246,7 +246,7 @@ TEST_CASE("lanes of a reduction whose order is to be kept are refused") {
   auto loops = loops_of(s);
   uint32_t block = blocks_of(s)[0];
   s.decompose_reduction(block, loops[2]);
-  CHECK_THROWS_AS(s.reduce_in_lanes(block, loops[2], 4, 4), InternalError);
+  CHECK_THROWS_AS(s.reduce_in_lanes(block, loops[2], 4, 4, false), InternalError);
 }
 
 TEST_CASE("an inlined nest is computed where it is read") {
