@@ -353,8 +353,9 @@ class Recurrence {
     std::vector<Value*> states;
     for (int64_t k = 0; k < cell_.states; ++k) states.push_back(initial_state(5 + static_cast<size_t>(k), d));
     if (chain_.failed()) return {};
-    std::vector<Value*> results =
-        seq_.is_constant(1) ? single(weights, product, states) : loop(weights, product, states);
+    std::vector<Value*> results = seq_.is_constant(0)   ? none(states)
+                                  : seq_.is_constant(1) ? single(weights, product, states)
+                                                        : loop(weights, product, states);
     if (reverse && !chain_.failed() && !failed_) results[0] = reversed(results[0]);
     if (failed_) chain_.fail();
     return results;
@@ -378,6 +379,13 @@ class Recurrence {
     failed_ |= chain.failed();
     next.push_back(out);
     return next;
+  }
+
+  /// No step at all: the states stay.
+  std::vector<Value*> none(const std::vector<Value*>& states) {
+    std::vector<Value*> results{chain_.call("zeros", {b_.shape({index(0), batch_, hidden_})}, {{"dtype", dtype_}})};
+    results.insert(results.end(), states.begin(), states.end());
+    return results;
   }
 
   std::vector<Value*> single(const Direction& weights, Value* product, const std::vector<Value*>& states) {

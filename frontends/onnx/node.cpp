@@ -73,6 +73,21 @@ Result<std::vector<int64_t>> Node::constant_ints(size_t index, std::string_view 
   return error(Kind::unsupported, "{} ('{}') must be a constant", what, proto.input(static_cast<int>(index)));
 }
 
+namespace {
+
+/// The op in the region where `value` was made that holds `block` within; null if the block is of that region itself.
+relax::Op* holder(const Value* value, const relax::Block* block) {
+  const relax::Region* home = value->op != nullptr ? value->op->block->parent : value->region;
+  relax::Op* found = nullptr;
+  for (const relax::Region* region = block->parent; region != home; region = found->block->parent) {
+    if (region->parent_op == nullptr) return nullptr;
+    found = region->parent_op;
+  }
+  return found;
+}
+
+}  // namespace
+
 Result<std::vector<Expr>> Node::ints(size_t index, std::optional<int64_t> count) {
   if (!has(index)) return error(Kind::wrong_arity, "input {} is missing", index);
   const std::string& name = proto.input(static_cast<int>(index));
@@ -99,7 +114,15 @@ Result<std::vector<Expr>> Node::ints(size_t index, std::optional<int64_t> count)
   }
   if (shape.empty() && count.value_or(1) != 1)
     return error(Kind::shape_mismatch, "input '{}' must have {} numbers, found 1", name, *count);
-  RELAXC_TRY(Value * read, call("tensor_to_shape", {value}));
+  // What stands outside of a loop is read there, so that sizes which depend on it are one for all iterations.
+  Value* read = nullptr;
+  if (relax::Op* outer = holder(value, builder().block())) {
+    relax::GraphBuilder before(importer_.module(), importer_.ops(), outer, diag);
+    before.location = location;
+    RELAXC_TRY(read, before.call("tensor_to_shape", {value}));
+  } else {
+    RELAXC_TRY(read, call("tensor_to_shape", {value}));
+  }
   const auto* dims = read->info->as<relax::ShapeInfo>();
   RELAXC_CHECK(dims != nullptr && dims->dims, "tensor_to_shape without dims");
   importer_.local(name).known = Known{dtype, std::move(shape), *dims->dims};

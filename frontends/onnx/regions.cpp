@@ -1,6 +1,8 @@
 // regions.cpp: see regions.h.
 #include "frontends/onnx/regions.h"
 
+#include <algorithm>
+
 namespace relaxc::frontend {
 
 const onnx::GraphProto* subgraph(Node& node, std::string_view name) {
@@ -33,6 +35,17 @@ Result<std::vector<Value*>> flattened(Node& node, relax::Region* region, const s
     values.insert(values.end(), parts.begin(), parts.end());
   }
   return values;
+}
+
+Status expect_one_size(Node& node, const relax::Op* loop, const std::vector<Expr>& dims, size_t output) {
+  std::vector<relax::Op*> inside = relax::ops_of(*loop->regions[0], true);
+  inside.push_back(const_cast<relax::Op*>(loop));
+  for (Expr extent : dims)
+    for (arith::Var var : arith::free_vars(extent))
+      for (const relax::Op* op : inside)
+        if (std::find(op->binds.begin(), op->binds.end(), var) != op->binds.end())
+          return node.error(Kind::unsupported, "the size of scan output {} changes between iterations", output);
+  return Done{};
 }
 
 Status set_rebuilt(Node& node, size_t first, const std::vector<Slot>& likes, const std::vector<Value*>& values) {

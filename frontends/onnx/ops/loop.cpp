@@ -4,6 +4,7 @@
 // a symbol and the body is converted again with it. What is collected has one size: dims on which it depends are held
 // instead, and the run is refused where they change.
 #include <algorithm>
+#include <set>
 
 #include "frontends/onnx/regions.h"
 
@@ -67,6 +68,7 @@ class LoopConverter {
     }
     RELAXC_TRY(std::vector<Value*> values, Composites(node_.importer()).flatten(slot));
     std::vector<std::string> suffixes = flattened_suffixes(slot);
+    if (sequence_in(slot) != nullptr) shapes_.insert(initial_.size() + 1);
     for (size_t k = 0; k < values.size(); ++k) {
       initial_.push_back(values[k]);
       infos_.push_back(values[k]->info);
@@ -193,6 +195,17 @@ class LoopConverter {
     return false;
   }
 
+  /// A sequence without elements takes the rank that the body gives its elements; true if value `at` is one.
+  Result<bool> takes_rank(size_t at, const TensorInfo& after) {
+    const std::vector<Expr>& dims = initial_[at]->shape();
+    if (shapes_.count(at) == 0 || !dims[0].is_constant(0) || (*after.shape)[1].constant() == nullptr) return false;
+    if (dims[1] == (*after.shape)[1]) return false;
+    Value* none = node_.shape({node_.index(0), (*after.shape)[1]});
+    RELAXC_TRY(initial_[at], node_.call("zeros", {none}, {{"dtype", DType::i(64)}}));
+    infos_[at] = initial_[at]->info;
+    return true;
+  }
+
   /// Makes the dims symbolic in which a carried value differs from what the body got.
   Result<bool> generalize() {
     bool settled = true;
@@ -201,6 +214,8 @@ class LoopConverter {
       if (after == nullptr || !after->shape || before->dtype != after->dtype || before->ndim != after->ndim)
         return node_.error(Kind::unsupported, "carried value '{}' is {} before and {} after an iteration", names_[i],
                            relax::to_string(before), relax::to_string(values_[i + 1]->info));
+      RELAXC_TRY(bool taken, takes_rank(i, *after));
+      if (taken) return false;
       std::vector<Expr> dims = *before->shape;
       for (size_t k = 0; k < dims.size(); ++k) {
         if (arith::prove_equal(dims[k], (*after->shape)[k], node_.facts())) continue;
@@ -227,10 +242,7 @@ class LoopConverter {
     bool exact = endless && condition_ == nullptr && trips_;
     for (size_t i = initial_.size(); i + 1 < values_.size(); ++i) {
       std::vector<Expr> dims = values_[i + 1]->shape();
-      for (Expr extent : dims)
-        for (arith::Var var : arith::free_vars(extent))
-          if (std::find(op_->binds.begin(), op_->binds.end(), var) != op_->binds.end())
-            return node_.error(Kind::unsupported, "the size of scan output {} changes between iterations", i);
+      RELAXC_DO(expect_one_size(node_, op_, dims, i));
       Expr count = exact ? node_.simplify(arith::max(trips_, node_.index(0))) : Expr();
       if (!count) {
         arith::Var trips = node_.context().var("trips");
@@ -281,6 +293,7 @@ class LoopConverter {
   std::vector<const onnx::TypeProto::Tensor*>
       declared_;  ///< of each of values_; null: nothing that is taken account of
   std::vector<Grown> grown_;
+  std::set<size_t> shapes_;  ///< which of the carried values are the shapes of a sequence's elements
   std::vector<std::pair<size_t, size_t>> held_;  ///< carried values and dims that stay what they were
 };
 

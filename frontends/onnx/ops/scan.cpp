@@ -2,7 +2,7 @@
 //
 // Inside the body an element is a slice of the whole input, so nothing is cut up beforehand; what is collected is
 // stacked along a new leading dim by the loop, and turned round or moved to its axis afterwards.
-#include "frontends/onnx/importer.h"
+#include "frontends/onnx/regions.h"
 
 namespace relaxc::frontend {
 namespace {
@@ -49,7 +49,8 @@ class ScanConverter {
       }
       RELAXC_TRY(results, scan(operands));
     }
-    return set(close_loop(members, results, 0));
+    RELAXC_TRY(results, close_loop(members, results, 0));
+    return set(results);
   }
 
  private:
@@ -123,13 +124,14 @@ class ScanConverter {
   }
 
   /// The results: the first `carried` of what the body gives as they are at the end, the others stacked.
-  std::vector<Value*> close_loop(const Loop& loop, const std::vector<Value*>& given, size_t carried) {
+  Result<std::vector<Value*>> close_loop(const Loop& loop, const std::vector<Value*>& given, size_t carried) {
     relax::Op* yield = loop.op->regions[0]->yield;
     yield->add_operand(nullptr);
     std::vector<Value*> results;
     for (size_t i = 0; i < given.size(); ++i) {
       yield->add_operand(given[i]);
       std::vector<Expr> dims = given[i]->shape();
+      if (i >= carried) RELAXC_DO(expect_one_size(node_, loop.op, dims, i));
       if (i >= carried) dims.insert(dims.begin(), loop.trips);
       relax::Info info = relax::tensor_info(node_.context(), std::move(dims), given[i]->dtype());
       results.push_back(node_.importer().function().make_result(loop.op, {}, info));
@@ -158,7 +160,7 @@ class ScanConverter {
     }
     Loop loop = open_loop(trips, states);
     RELAXC_TRY(std::vector<Value*> given, convert_body(loop, scanned));
-    std::vector<Value*> results = close_loop(loop, given, states_);
+    RELAXC_TRY(std::vector<Value*> results, close_loop(loop, given, states_));
     for (size_t i = states_; length_ && i < results.size(); ++i) {
       std::vector<Expr> pads(2 * results[i]->shape().size(), node_.index(0));
       pads[pads.size() / 2] = node_.simplify(most - trips);
