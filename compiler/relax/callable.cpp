@@ -91,6 +91,8 @@ Info with_named_dims(Context& context, Info info) {
     return tensor_info(context, fresh(tensor->ndim), tensor->dtype);
   if (const auto* shape = info->as<ShapeInfo>(); shape != nullptr && !shape->dims && shape->ndim >= 0)
     return shape_info(context, fresh(shape->ndim));
+  if (const auto* prim = info->as<PrimInfo>(); prim != nullptr && !prim->value && prim->dtype.is_index())
+    return prim_info(context, prim->dtype, context.var("k", prim->dtype));
   if (const auto* tuple = info->as<TupleInfo>()) {
     std::vector<Info> fields;
     for (Info field : tuple->fields) fields.push_back(with_named_dims(context, field));

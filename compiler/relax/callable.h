@@ -26,7 +26,8 @@ bool holds_callable(Info info);
 /// have a value already.
 void solve_symbols(Info formal, Info actual, arith::Substitution& found);
 
-/// `info` with a new symbol for each dim of a tensor or shape of which the rank alone is known.
+/// `info` with a new symbol for each dim of a tensor or shape of which the rank alone is known, and for each scalar
+/// that may be a dim.
 Info with_named_dims(Context& context, Info info);
 
 /// The numbers in `info` that a value of it shows: dims, and the values of scalars; not those inside of callables.

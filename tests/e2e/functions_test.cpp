@@ -53,6 +53,24 @@ TEST_CASE("functions that call each other in tail position are loops, and shapes
   road.run_compiled({floats({3}), int64(1000000)});
 }
 
+TEST_CASE(
+    "a circle of calls with parameters of other kinds is one loop, also where members are called in other places") {
+  Road road("tests/e2e/programs/dispatch.relax");
+  Lender lender(road);
+  for (int64_t n : {1, 3})
+    for (int64_t k : {0, 1, 2, 3, 4, 6, 9, 25, 120}) road.run({floats({n}), int64(k)});
+  road.run_compiled({floats({2}), int64(100000)});
+}
+
+TEST_CASE("a call in tail position is a jump, whatever stands before the branch that it is in") {
+  Road road("tests/e2e/programs/tail_results.relax");
+  Lender lender(road);
+  for (int64_t n : {1, 3, 8})
+    for (int64_t k : {0, 1, 2, 3, 4, 5, 6, 9, 25}) road.run({floats({n}), int64(k)});
+  road.run_compiled({floats({2}), int64(100000)});
+  CHECK_THAT(road.refusal({floats({2}), int64(2000000)}), Catch::Contains("ASSERTION"));
+}
+
 TEST_CASE("a result of which the rank alone is declared has the dims that the call brings") {
   Road road("tests/e2e/programs/declared_rank.relax");
   Lender lender(road);

@@ -69,6 +69,7 @@ void HostFunction::carry_symbols(const Op& op, LoopState& loop) {
     std::vector<Expr> inside = numbers(body.arguments[k + 1]->info);
     std::vector<Expr> before = symbols_.known(numbers(op.operand(k + 2)->info));
     std::vector<Expr> after = symbols_.known(numbers(body.results()[k + 1]->info));
+    if (inside.empty()) continue;  // a scalar that is no number of any shape
     RELAXC_CHECK(inside.size() == before.size() && inside.size() == after.size(), "a carried value changes its rank");
     for (size_t axis = 0; axis < inside.size(); ++axis) {
       bool ours = std::find(op.binds.begin(), op.binds.end(), inside[axis]) != op.binds.end();
