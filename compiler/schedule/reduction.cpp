@@ -163,7 +163,11 @@ class Reduction {
       if (reused >= most && !along_vector.empty() && reused > 0) most = reused, best = loop;
     }
     if (best != 0) return best;
+    // Nothing is shared along any axis. One of known extent leaves no rows over.
     auto at = std::find(spatial_.begin(), spatial_.end(), vector_);
+    for (auto it = at; it != spatial_.begin(); --it)
+      if (const int64_t* extent = s_.loop(*(it - 1)).extent.constant(); extent != nullptr && *extent > 1)
+        return *(it - 1);
     return at == spatial_.begin() ? 0 : *(at - 1);
   }
 
@@ -177,7 +181,7 @@ class Reduction {
     order_reduction();
     if (target_.has_fma) s_.use_fma(block_);
     TileShape shape = best_tile(target_, unrolled == 0 ? Expr() : s_.loop(unrolled).extent, s_.loop(vector_).extent,
-                                lanes_, is_strided(vector_) ? 1 : kMostVectors);
+                                lanes_, is_strided(vector_) ? 1 : kMostVectors, terms());
     if (unrolled != 0) pack_along(unrolled, shape.unrolled);
     pack_along(vector_, shape.vectors * lanes_);
     bool vector_outside = spatial_.size() < 2 || position(vector_) < position(unrolled) || unrolled == 0;
@@ -203,6 +207,14 @@ class Reduction {
     for (uint32_t loop : group_loops_) s_.unroll(loop), s_.jam(loop);
     for (const PackedParam& param : packed_) s_.simplify_subscripts(param.packed);
     return !lane_loops_.empty() && words_are_packed();
+  }
+
+  /// Iterations of the reduction, about: what is not known is left out.
+  double terms() const {
+    double count = 1;
+    for (uint32_t loop : reduced_)
+      if (const int64_t* extent = s_.loop(loop).extent.constant()) count *= static_cast<double>(*extent);
+    return count;
   }
 
   /// Some operand is read with gaps: its vectors are put together from several, with a mask for each where there is

@@ -15,16 +15,17 @@ namespace relaxc::schedule {
 namespace {
 
 constexpr double kLatency = 4;     ///< cycles of a fused multiply-add
+constexpr double kFar = 1.3;       ///< cycles of a vector from the second level of cache
 constexpr int64_t kMostRows = 16;  ///< of a tile
-constexpr int64_t kSmallTile = 4;  ///< of rows, where an unknown extent leaves less than a whole tile
 
 /// What an extent that is not known may be: tiles must do well on few steps, where most of the work is in what they
 /// leave over, as on many.
 constexpr double kSamples[] = {1, 2, 3, 5, 8, 16, 64};
 
-double cycles(int64_t m, int64_t n) {
+/// \param far  the vectors come from the second level of cache
+double cycles(int64_t m, int64_t n, bool far) {
   double loads = static_cast<double>(m + n), work = static_cast<double>(m * n);
-  return std::max({work / 2, loads / 2, kLatency}) + 0.1 * loads;
+  return std::max({work / 2, loads / 2, far ? kFar * static_cast<double>(n) : 0, kLatency}) + 0.1 * loads;
 }
 
 /// One of the two axes of a tile: how many steps it may have, and what is left over by tiles of some size.
@@ -85,17 +86,21 @@ Copies after(const Copies& first, const Copies& second) {
 
 }  // namespace
 
-TileShape best_tile(const Target& target, Expr unrolled, Expr vectorized, int64_t lanes, int64_t most_vectors) {
-  Axis rows = axis_of(unrolled, 1, {kSmallTile, 1}), vectors = axis_of(vectorized, lanes, {1});
+TileShape best_tile(const Target& target, Expr unrolled, Expr vectorized, int64_t lanes, int64_t most_vectors,
+                    double terms) {
+  Axis rows = axis_of(unrolled, 1, {4, 2, 1}), vectors = axis_of(vectorized, lanes, {1});
   /// Cycles for a step of one row and vector, on average over what the extents may be.
   auto mean_cycles = [&](const TileShape& shape) {
     double mean = 0;
+    // A panel stays in the first level of cache if it leaves room for the rows.
+    double panel = terms * static_cast<double>(shape.vectors * target.vector_bits / 8);
+    bool far = panel > static_cast<double>(target.l1_bytes) / 2;
     for (double height : rows.extents())
       for (double width : vectors.extents()) {
         double total = 0;
         for (auto [count, m] : rows.pieces(height, shape.unrolled))
           for (auto [groups, n] : vectors.pieces(width, shape.vectors))
-            if (count * groups > 0) total += count * groups * cycles(m, n);
+            if (count * groups > 0) total += count * groups * cycles(m, n, far);
         mean += total / (height * width);
       }
     return mean;
@@ -127,7 +132,7 @@ std::vector<AxisPart> cut_axis(Schedule& s, uint32_t loop, int64_t factor) {
     copies = after(copies, split.copies);
     loop = split.tail;
     const int64_t* rest = loop == 0 ? nullptr : s.loop(loop).extent.constant();
-    factor = rest != nullptr ? *rest : factor > kSmallTile ? kSmallTile : 1;
+    factor = rest != nullptr ? *rest : factor > 4 ? 4 : factor > 2 ? 2 : 1;
   }
   return parts;
 }
