@@ -57,7 +57,7 @@ class Compilation {
   int run() {
     bool done = static_cast<bool>(all_steps());
     RELAXC_CHECK(done || diag_.has_errors(), "a step failed without saying why");
-    print_diagnostics(diag_, options_, proposals_);
+    print_diagnostics(diag_, options_, proposals_, findings_);
     return exit_code(diag_, options_);
   }
 
@@ -73,7 +73,7 @@ class Compilation {
     }
     RELAXC_TRY(Target target, asked_target());
     if (options_.task_slots > 0) target.task_slots = options_.task_slots;
-    RELAXC_TRY(relax::Module module, read_input(options_, ops_, diag, files_));
+    RELAXC_TRY(relax::Module module, read_input(options_, ops_, diag, files_, findings_));
     if (options_.target.ends_with(".json")) files_.push_back(options_.target);
     for (const std::string& file : files_) say("read {} ({} bytes)", file, size_of(file));
     if (edit_) edit_(module);
@@ -348,6 +348,7 @@ class Compilation {
   std::string written_;  ///< the output's file until it is in its place
   std::vector<std::string> files_;
   std::map<std::string, int64_t, std::less<>> pass_options_;
+  frontend::Findings findings_;
   std::vector<StateProposal> proposals_;
   PerformanceReport report_;
   UnplannedBodies unplanned_;

@@ -89,7 +89,7 @@ void apply_states(relax::Module& module, const Options& options) {
 }  // namespace
 
 Result<relax::Module> read_input(const Options& options, const relax::OpTable& ops, Diagnostics& diag,
-                                 std::vector<std::string>& files) {
+                                 std::vector<std::string>& files, frontend::Findings& findings) {
   RELAXC_DO(check_flags(options, diag));
   if (fs::path(options.input).extension() == ".onnx") {
     if (!options.params.empty())
@@ -98,6 +98,7 @@ Result<relax::Module> read_input(const Options& options, const relax::OpTable& o
     import.dims = options.dims;
     import.keep_initializers_as_inputs = options.keep_initializers_as_inputs;
     import.allow_external_outside = options.allow_external_outside;
+    import.findings = &findings;
     std::vector<std::string> declared;
     RELAXC_TRY(import.custom_ops, read_custom_ops(options.custom_ops, diag, declared));
     RELAXC_TRY(relax::Module module, frontend::import_onnx(options.input, import, ops, diag, &files));

@@ -10,10 +10,10 @@
 namespace relaxc::driver {
 
 /// Reads the ONNX model (by its ending .onnx) or text program that the options name, and applies --dim and --state.
-/// `files` receives every file that was read, the input first.
+/// `files` receives every file that was read, the input first; `findings` what an import says beside its errors.
 /// Fails (usage) on a dim that the program does not have, and on flags that contradict each other; on all that the
 /// frontends refuse.
 Result<relax::Module> read_input(const Options& options, const relax::OpTable& ops, Diagnostics& diag,
-                                 std::vector<std::string>& files);
+                                 std::vector<std::string>& files, frontend::Findings& findings);
 
 }  // namespace relaxc::driver

@@ -10,9 +10,9 @@
 namespace relaxc::driver {
 
 /// Prints all messages to stderr, in colour on a terminal; with `--check` also what was found otherwise to stdout, and
-/// with `--check=json` everything to stdout as one JSON document.
-void print_diagnostics(const Diagnostics& diagnostics, const Options& options,
-                       const std::vector<StateProposal>& states);
+/// with `--check=json` everything to stdout as one JSON document. `findings`: what an import found out beside errors.
+void print_diagnostics(const Diagnostics& diagnostics, const Options& options, const std::vector<StateProposal>& states,
+                       const frontend::Findings& findings = {});
 
 /// The exit code that the messages ask for.
 int exit_code(const Diagnostics& diagnostics, const Options& options);

@@ -1,4 +1,4 @@
-// quote.h: strings as literals of the text IR.
+// quote.h: strings as literals of the text IR, and as a terminal may show them.
 #pragma once
 
 #include <string>
@@ -9,5 +9,8 @@ namespace relaxc {
 /// `text` between double quotes, with what would end or break the line escaped as Python does it. Bytes from 0x80 on
 /// stay.
 std::string quoted(std::string_view text);
+
+/// Names come from the user's files and may hold anything; what a terminal would obey is shown as \\x1b.
+std::string printable(std::string_view text);
 
 }  // namespace relaxc

@@ -2,20 +2,10 @@
 #include <fmt/color.h>
 
 #include "compiler/support/diagnostics.h"
+#include "compiler/support/quote.h"
 
 namespace relaxc {
 namespace {
-
-/// Names come from the user's files and may hold anything; what a terminal would obey is shown as \\x1b.
-std::string printable(const std::string& text) {
-  std::string out;
-  for (char c : text) {
-    auto byte = static_cast<unsigned char>(c);
-    bool control = (byte < 0x20 && c != '\n' && c != '\t') || byte == 0x7f;
-    out += control ? fmt::format("\\x{:02x}", byte) : std::string(1, c);
-  }
-  return out;
-}
 
 class Renderer {
  public:

@@ -12,6 +12,7 @@
 
 #include "compiler/relax/op_def.h"
 #include "frontends/onnx/custom_op.h"
+#include "frontends/onnx/findings.h"
 
 namespace relaxc::frontend {
 
@@ -32,6 +33,8 @@ struct ImportOptions {
   bool allow_external_outside = false;
   /// Inputs that also have an initializer (a default): false makes them constants, true parameters.
   bool keep_initializers_as_inputs = false;
+  /// Receives what is found out beside errors; null: nobody asks.
+  Findings* findings = nullptr;
 };
 
 /// Reads the model at `path` and what it refers to. All reasons why it cannot be converted are reported, not only the

@@ -163,6 +163,29 @@ bool GraphImporter::operands_ready(const NodeProto& node, Location where) {
   return ready;
 }
 
+/// What the node reads, as far as it is known.
+void GraphImporter::find_operands(const NodeProto& node, Location where) {
+  if (options_.findings == nullptr) return;
+  NodeFinding& finding = options_.findings->nodes[where];
+  finding.domain = node.domain().empty() ? "ai.onnx" : node.domain();
+  for (const std::string& name : node.input()) {
+    OperandFinding& operand = finding.inputs.emplace_back(OperandFinding{name, "unknown", {}, {}});
+    Slot* slot = name.empty() ? nullptr : find(name);
+    if (name.empty() || (slot != nullptr && slot->absent)) operand.form = "none";
+    if (slot == nullptr || slot->failed || slot->absent) continue;
+    operand.form = slot->composite != nullptr ? std::string(form_of(*slot)) : "tensor";
+    if (slot->value != nullptr) {
+      const auto* tensor = slot->value->info->as<TensorInfo>();
+      if (tensor == nullptr || !tensor->shape || !tensor->dtype) continue;
+      operand.dtype = to_string(*tensor->dtype);
+      for (Expr extent : *tensor->shape) operand.shape.push_back(arith::to_string(extent));
+    } else if (slot->known) {
+      operand.dtype = to_string(slot->known->dtype);
+      for (int64_t extent : slot->known->shape) operand.shape.push_back(std::to_string(extent));
+    }
+  }
+}
+
 void GraphImporter::convert(const NodeProto& proto, int number) {
   std::string domain = domain_of(proto.domain());
   auto opset = scope_->opsets.find(domain);
@@ -178,6 +201,7 @@ void GraphImporter::convert(const NodeProto& proto, int number) {
   Location before = builder_->location;
   builder_->location = where;
   size_t errors = diag.error_count();
+  find_operands(proto, where);
   bool ready = operands_ready(proto, where), done = false;
   if (custom != nullptr) {
     done = ready && convert_custom_op(*custom, node);

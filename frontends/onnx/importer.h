@@ -104,6 +104,7 @@ class GraphImporter {
   Status call_function(const onnx::FunctionProto& function, Node& node);
   const CustomOp* find_custom(const onnx::NodeProto& node) const;
   const onnx::FunctionProto* find_function(const onnx::NodeProto& node) const;
+  void find_operands(const onnx::NodeProto& node, Location where);
   void fail_outputs(const onnx::NodeProto& node);
   void check_declared(const onnx::ValueInfoProto& declared, bool output);
   Result<std::vector<Value*>> result(const std::string& name);

@@ -151,10 +151,10 @@ Status GraphImporter::parameters(const GraphProto& graph) {
     define(input.name(), slot ? *std::move(slot) : Slot{nullptr, std::nullopt, true}, file_);
   }
   // Before IR version 4 every initializer had to be an input.
-  if (!fixed.empty() && model_.proto->ir_version() >= 4)
-    diag.warning(file_, Kind::unsupported,
-                 "inputs that have a default become constants: '{}'{}; --keep-initializers-as-inputs keeps them inputs",
-                 fixed[0], fixed.size() > 1 ? fmt::format(" and {} more", fixed.size() - 1) : "");
+  if (!fixed.empty() && model_.proto->ir_version() >= 4 && options_.findings != nullptr)
+    options_.findings->remarks.push_back(fmt::format(
+        "inputs that have a default become constants: '{}'{}; --keep-initializers-as-inputs keeps them inputs",
+        fixed[0], fixed.size() > 1 ? fmt::format(" and {} more", fixed.size() - 1) : ""));
   if (!ok) return diag.failed();
   return Done{};
 }

@@ -2,6 +2,7 @@
 
 Usage: messages_test.py RELAXC RUNTIME [unittest's own]"""
 
+import json
 import os
 import pty
 import subprocess
@@ -65,6 +66,22 @@ class Messages(ProgramTest):
         text = self.on_terminal("bad.relax", "--check=json")
         self.assertNotIn("\x1b", text)
         self.assertIn('"compiles": false', text)
+
+    def test_check_says_all_of_a_refused_node(self):
+        self.write("odd.onnx", wire.model([wire.node("Abs", ["x"], ["a"], name="first"),
+                                           wire.node("Wobble", ["a", ""], ["y"], name="second")],
+                                          [wire.value_info("x", ("n", 2))], [wire.value_info("y", ("n", 2))]))
+        done = self.refuses(1, "", "odd.onnx", "--check=json")
+        found = json.loads(done.out)["diagnostics"][0]
+        self.assertEqual((found["node"], found["op"], found["domain"]), ("second", "Wobble", "ai.onnx"))
+        self.assertEqual(found["inputs"], [{"name": "a", "form": "tensor", "dtype": "float32", "shape": ["n", 2]},
+                                           {"name": "", "form": "none"}])
+        self.assertEqual(found["reason"], "there is no converter for this operator")
+        self.assertIn("--custom-op", found["remedy"])
+        text = self.refuses(1, "second", "odd.onnx", "--check").out
+        for line in ("node     second", "op       Wobble, domain ai.onnx", "inputs   a: float32 [n, 2]; none",
+                     "reason   there is no converter", "remedy   --custom-op"):
+            self.assertIn(line, text)
 
 
 if __name__ == "__main__":

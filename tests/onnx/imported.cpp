@@ -50,10 +50,15 @@ std::string refusal(const ModelWriter& model, const frontend::ImportOptions& opt
 std::string remarks(const ModelWriter& model, const frontend::ImportOptions& options) {
   relax::OpTable ops = ops::op_table();
   Diagnostics diag;
-  Result<relax::Module> module = imported(model, options, ops, diag);
+  frontend::Findings findings;
+  frontend::ImportOptions asked = options;
+  asked.findings = &findings;
+  Result<relax::Module> module = imported(model, asked, ops, diag);
   INFO(render(diag));
   CHECK(module);
-  return render(diag);
+  std::string text = render(diag);
+  for (const std::string& remark : findings.remarks) text += remark + "\n";
+  return text;
 }
 
 HostTensor filled(std::vector<int64_t> shape, float value) {

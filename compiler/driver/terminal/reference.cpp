@@ -50,7 +50,8 @@ class Oracle {
 
   bool read() {
     std::vector<std::string> files;
-    Result<relax::Module> module = read_input(options_, ops_, diag_, files);
+    frontend::Findings findings;
+    Result<relax::Module> module = read_input(options_, ops_, diag_, files, findings);
     Result<Target> target = codegen_llvm::resolve_target("", "native", "", diag_);
     if (!module || !target) return complain();
     module_.emplace(*std::move(module));

@@ -102,6 +102,16 @@ class Graph:
         self.values.extend(results)
         return results
 
+    def append_all(self, made, operands, exact):
+        """The same of several nodes that belong together; what stands between them is seen by no other."""
+        arrays = run_nodes(made, operands)
+        if arrays is None or not all(self.comparable(a) for a in arrays):
+            return []
+        results = [Value(name, array, exact and is_exact(array)) for name, array in zip(made[-1].output, arrays)]
+        self.nodes.extend(made)
+        self.values.extend(results)
+        return results
+
     def comparable(self, array):
         largest = 100 if array.dtype.kind == "f" else 1e6
         magnitudes = np.abs(array.astype(np.float64))
@@ -134,10 +144,15 @@ def session(model):
 
 def run_node(made, operands):
     """The outputs of a node on these values, or None if ONNX Runtime refuses it."""
+    return run_nodes([made], operands)
+
+
+def run_nodes(made, operands):
+    """The same of several nodes: the outputs of the last."""
     unique = {o.name: o for o in operands}
     infos = [helper.make_tensor_value_info(o.name, ONNX_OF(o.array.dtype), o.shape) for o in unique.values()]
-    outs = [onnx.ValueInfoProto(name=n) for n in made.output]
-    model = helper.make_model(helper.make_graph([made], "one", infos, outs), ir_version=10,
+    outs = [onnx.ValueInfoProto(name=n) for n in made[-1].output]
+    model = helper.make_model(helper.make_graph(made, "one", infos, outs), ir_version=10,
                               opset_imports=[helper.make_opsetid("", 21)])
     try:
         return [np.asarray(a) for a in session(model).run(None, {o.name: o.array for o in unique.values()})]

@@ -6,6 +6,7 @@ and what a loop of no trips collects.
 """
 
 import numpy as np
+import wider
 from graph import ONNX_OF, F, Graph, Value, run_node
 from onnx import TensorProto, helper
 
@@ -495,7 +496,7 @@ def einsum(g):
 FAMILIES = [(unary, 4), (binary, 5), (compare, 2), (logic, 1), (cast, 2), (reshape, 3), (transpose, 2), (concat, 2),
             (split, 1), (slice_, 2), (gather, 2), (spread, 2), (reduce, 3), (arg, 1), (rows, 2), (product, 3),
             (windows, 3), (data_sized, 0.4), (branch, 0.5), (loop, 0.6), (scan, 0.6), (recurrent, 0.7), (quantize, 0.7),
-            (einsum, 0.7)]
+            (einsum, 0.7)] + wider.FAMILIES
 
 
 def drawn(seed, sizes, most):
