@@ -43,19 +43,20 @@ Expr clamp(const Real& r, Expr x, double low, double high) {
   return max(min(x, r.num(high)), r.num(low));
 }
 
-/// e^c for c in [-104, 89] (float64: [-746, 710]) or NaN.
-Expr exp_inside(const Real& r, Expr c) {
-  auto [n, bits] = r.nearest(c, r.num(kLog2E));
+/// e^(c - n ln2) for n = round(c / ln2), which is to be scaled by 2^n.
+Expr exp_of_rest(const Real& r, Expr c, Expr n) {
   Expr t = r.fma(n, r.num(-ln2_high(r)), c);
   t = r.fma(n, r.num(-ln2_low(r)), t);
-  Expr sum = r.fma(t * t, exp_tail(r, t), t);
-  return r.scale_by_bits(sum + r.num(1), bits);
+  return r.fma(t * t, exp_tail(r, t), t) + r.num(1);
 }
 
-/// e^-a for a >= 0 or NaN.
+/// e^-a for a >= 0 or NaN. No result overflows, so all are scaled by 2^(n + 64), which is normal, and by 2^-64, which
+/// rounds the subnormal ones once (float64: 512).
 Expr exp_of_negative(const Real& r, Expr a) {
-  Expr least = r.num(r.is_double() ? -746 : -104);
-  return exp_inside(r, select(lt(-a, least), least, -a));
+  int64_t up = r.is_double() ? 512 : 64;
+  Expr least = r.num(r.is_double() ? -746 : -104), c = select(lt(-a, least), least, -a);
+  auto [n, bits] = r.nearest(c, r.num(kLog2E), up);
+  return exp_of_rest(r, c, n) * r.power_of_two_of_bits(bits) * r.num(std::ldexp(1.0, -static_cast<int>(up)));
 }
 
 /// log of the mantissa m in [sqrt(1/2), sqrt(2)) and what is to be added to it, apart.
@@ -90,7 +91,9 @@ Expr log_specials(const Real& r, Expr x, Expr inside) {
 Expr math_exp(const Real& r, Expr x) {
   Expr low = r.num(r.is_double() ? -746 : -104), high = r.num(r.is_double() ? 710 : 89);
   // NaN is in neither comparison, so it stays.
-  return exp_inside(r, select(lt(x, low), low, select(gt(x, high), high, x)));
+  Expr c = select(lt(x, low), low, select(gt(x, high), high, x));
+  auto [n, bits] = r.nearest(c, r.num(kLog2E));
+  return r.scale_by_bits(exp_of_rest(r, c, n), bits);
 }
 
 Expr math_exp2(const Real& r, Expr x) {

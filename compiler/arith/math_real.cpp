@@ -22,13 +22,13 @@ Expr Real::scale(Expr x, Expr n) const {
   return x * power_of_two(half) * power_of_two(n - half);
 }
 
-Real::Nearest Real::nearest(Expr a, Expr b) const {
-  double magic = is_double() ? 0x1.8p52 : 0x1.8p23;
+Real::Nearest Real::nearest(Expr a, Expr b, int64_t shift) const {
+  double magic = (is_double() ? 0x1.8p52 : 0x1.8p23) + static_cast<double>(shift);
   Expr sum = fma(a, b, num(magic));
   return {sum - num(magic), context_.call(bits_dtype(), Intrinsic::k_bitcast, {sum})};
 }
 
-/// Of an integer in the low bits; what stands above them is shifted out.
+/// What stands above the low bits is shifted out.
 Expr Real::power_of_two_of_bits(Expr bits) const {
   Expr width = context_.imm(bits_dtype(), is_double() ? 52 : 23);
   Expr one = context_.imm(bits_dtype(), is_double() ? 0x3ff0000000000000 : 0x3f800000);

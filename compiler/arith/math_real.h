@@ -31,14 +31,16 @@ class Real {
   /// x * 2^n for an integral float n with |n| <= 2 * the exponent's range; two steps, so that subnormal results round
   /// once.
   Expr scale(Expr x, Expr n) const;
-  /// a * b to the nearest integer, |a * b| < 2^21, and the same as an addend of `scale_by_bits`; NaN stays NaN. Costs
-  /// less than round and a conversion: adding 1.5 * 2^23 leaves the integer in the low bits of the sum.
+  /// a * b to the nearest integer, |a * b| < 2^21, and in the low bits of an integer the same plus `shift`; NaN stays
+  /// NaN. Costs less than round and a conversion: adding 1.5 * 2^23 leaves the integer in the low bits of the sum.
   struct Nearest {
     Expr value, bits;
   };
-  Nearest nearest(Expr a, Expr b) const;
+  Nearest nearest(Expr a, Expr b, int64_t shift = 0) const;
   /// `scale` by an integer that `nearest` gave.
   Expr scale_by_bits(Expr x, Expr bits) const;
+  /// 2^n for the n in the low bits of what `nearest` gave, in the range of normal exponents.
+  Expr power_of_two_of_bits(Expr bits) const;
   /// top / bottom for bottom in [1, 2] and no result beyond 2: as good as the division, in multiplications where
   /// those are faster.
   Expr divide_by_one_to_two(Expr top, Expr bottom) const;
@@ -52,7 +54,6 @@ class Real {
 
  private:
   DType bits_dtype() const { return DType::i(dtype_.bits); }
-  Expr power_of_two_of_bits(Expr bits) const;
 
   Context& context_;
   DType dtype_;
