@@ -322,6 +322,21 @@ class Reduction {
     return std::find(group_.unseen.begin(), group_.unseen.end(), original(result)) != group_.unseen.end();
   }
 
+  /// The vectors that one iteration after the other reads fall into the same sets of the first level of cache, and
+  /// there are too many of them to stay until the next tap of a filter wants them.
+  bool collides(uint32_t loop) const {
+    constexpr int64_t kSetPeriod = 4096, kWays = 12;
+    const int64_t* extent = s_.loop(loop).extent.constant();
+    bool found = false;
+    for_each_access(s_.loop(reduced_[0]).body, [&](const Access& access) {
+      if (access.buffer->scope == tir::Scope::kLocal || packable_axis(access, s_.loop(vector_).var)) return;
+      auto along = step_of(access.buffer, access.indices, s_.loop(vector_).var);
+      auto step = step_of(access.buffer, access.indices, s_.loop(loop).var);
+      if (along == 1 && step && *step != 0) found |= *step * access.buffer->dtype.bytes() % kSetPeriod == 0;
+    });
+    return found && (extent == nullptr || *extent > kWays);
+  }
+
   /// Loops of the reduction on which a branch depends go outwards, so that it is decided once for the inner ones.
   void order_reduction() {
     if (reduced_.size() < 2) return;
@@ -333,6 +348,7 @@ class Reduction {
       });
       (decides ? order : inner).push_back(loop);
     }
+    if (std::any_of(inner.begin(), inner.end(), [&](uint32_t loop) { return collides(loop); })) return;
     order.insert(order.end(), inner.begin(), inner.end());
     if (order == reduced_ || inner.empty() || !s_.can_reorder(order)) return;
     s_.allow_reassociation(block_);
