@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "compiler/relax/known.h"
+
 namespace relaxc::relax {
 
 GraphBuilder::GraphBuilder(Module& module, const OpTable& table, Block* block, Diagnostics& diag)
@@ -34,7 +36,8 @@ Result<std::vector<Value*>> GraphBuilder::call_many(std::string_view name, std::
   op->def = def;
   op->attrs = std::move(attrs);
   for (Value* operand : operands) op->add_operand(operand);
-  bool ok = complete_op(*op, diag) && infer_op(function(), *op, function().facts, diag);
+  arith::Facts room;
+  bool ok = complete_op(*op, diag) && infer_op(function(), *op, known_facts(*block_->parent, before_, room), diag);
   if (!ok) {
     op->drop_operands();
     return diag.failed();

@@ -75,9 +75,18 @@ Result<const TensorInfo*> InferContext::tensor(size_t index) {
 Result<std::vector<Expr>> InferContext::shape_value(size_t index) {
   Value* value = op.operand(index);
   const auto* info = value == nullptr ? nullptr : value->info->as<ShapeInfo>();
-  if (info == nullptr || !info->dims)
-    return error(Kind::shape_mismatch, "operand {} of '{}' must be a shape of known dims, found {}", index,
-                 op.def->name, value == nullptr ? "nothing" : to_string(value->info));
+  if (info == nullptr || !info->dims) {
+    Failure failure =
+        error(Kind::shape_mismatch, "operand '{}' of '{}' must be a shape of known dims, found {}",
+              op.def->operands[index].name, op.def->name, value == nullptr ? "nothing" : to_string(value->info));
+    const auto* prim = value == nullptr ? nullptr : value->info->as<PrimInfo>();
+    const auto* tensor = value == nullptr ? nullptr : value->info->as<TensorInfo>();
+    if (prim != nullptr && prim->value)
+      diag.note(nullptr, "a shape of one dim is written with a comma: ({},)", arith::to_string(prim->value));
+    else if (tensor != nullptr && tensor->ndim == 0)
+      diag.note(nullptr, "a shape of one dim is written with a comma: (n,)");
+    return failure;
+  }
   return *info->dims;
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "compiler/relax/callable.h"
+#include "compiler/relax/known.h"
 #include "frontends/relax/literals.h"
 #include "frontends/relax/relax_function.h"
 #include "frontends/relax/suggest.h"
@@ -126,7 +127,8 @@ Status RelaxFunctionReader::check_symbols(const RelaxFunctionReader& callee, con
     const std::string& name = callee.definition_.type_params[i].name;
     for (const auto& [symbol, value] : symbols) {
       if (arith::Var(symbol.as<arith::VarNode>()).name() != name) continue;
-      if (arith::prove_equal(value, given[i], function_.facts)) continue;
+      arith::Facts room;
+      if (arith::prove_equal(value, given[i], relax::known_facts(*region_, nullptr, room))) continue;
       return source_.error(list.items[i + 1]->place, Kind::shape_mismatch,
                            "the arguments give '{}' of '{}' the value {}, found {}", name, callee.definition_.text,
                            arith::to_string(value), arith::to_string(given[i]));

@@ -8,6 +8,7 @@
 // Inside of itself the function's name is a closure of its own captured parameters, which are known when its body has
 // been read.
 #include <algorithm>
+#include <cctype>
 
 #include "compiler/relax/callable.h"
 #include "frontends/relax/literals.h"
@@ -21,6 +22,25 @@ namespace {
 
 bool contains(const std::vector<arith::Var>& list, arith::Expr e) {
   return std::any_of(list.begin(), list.end(), [&](arith::Var var) { return var == e; });
+}
+
+/// The names that stand alone in quotes as dims of a type: its own symbols, wherever else they are mentioned.
+std::vector<std::string> quoted_dims(const ast::Expr& type) {
+  std::vector<std::string> names;
+  std::vector<const ast::Expr*> waiting{&type};
+  while (!waiting.empty()) {
+    const ast::Expr& e = *waiting.back();
+    waiting.pop_back();
+    for (const ast::Expr* item : e.items) {
+      bool plain = !item->text.empty() && std::isdigit(static_cast<unsigned char>(item->text[0])) == 0 &&
+                   std::all_of(item->text.begin(), item->text.end(),
+                               [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+      if (e.is_sequence() && item->is(AstKind::kString) && plain) names.push_back(item->text);
+      waiting.push_back(item);
+    }
+    for (const ast::Keyword& keyword : e.keywords) waiting.push_back(keyword.value);
+  }
+  return names;
 }
 
 /// Whether a value of `info` gives `symbol` its value.
@@ -282,11 +302,20 @@ Result<relax::Info> RelaxFunctionReader::callable_info(const ast::Expr& e) {
     if (keyword.name == "purity") purity = keyword.value;
   }
   bool called = e.is(AstKind::kCall) || e.is(AstKind::kSubscript);
-  if (!called || arguments.empty() || !arguments[0]->is_sequence() || result == nullptr)
-    return source_.error(e.place, Kind::ill_formed, "expected R.Callable((parameters,), result)");
+  if (!called || arguments.empty() || !arguments[0]->is_sequence() || result == nullptr) {
+    Failure failure = source_.error(e.place, Kind::ill_formed, "expected R.Callable((parameters,), result)");
+    if (called && result != nullptr && !arguments.empty())
+      source_.hint(
+          "a list of one parameter is written with a comma: ({},)",
+          source_.text().substr(arguments[0]->place.begin, std::min<uint32_t>(arguments[0]->place.length, 40)));
+    return failure;
+  }
   std::map<std::string, arith::Var> own;
   bool outermost = own_symbols_ == nullptr;
-  if (outermost) own_symbols_ = &own;
+  if (outermost) {
+    own_symbols_ = &own;
+    for (const std::string& name : quoted_dims(e)) own.emplace(name, context_.var(name));
+  }
   std::vector<Info> params;
   bool ok = true;
   for (const ast::Expr* item : arguments[0]->items) {

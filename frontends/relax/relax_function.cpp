@@ -187,7 +187,8 @@ bool RelaxFunctionReader::body() {
     (void)source_.error(definition_.name_place, Kind::ill_formed, "'{}' returns nothing", definition_.text);
     ok = false;
   }
-  ok = ok && signature_ok_ && check_results(returned, definition_.name_place) && ranks_are_known();
+  ok = ok && signature_ok_ && check_results(returned, definition_.name_place) && ranks_are_known() &&
+       check_open_results();
   if (ok)
     for (Value* value : returned) function_.body().yield->add_operand(value);
   return_into_ = nullptr;

@@ -95,6 +95,8 @@ class RelaxFunctionReader : ScalarReader {
   /// Brings a value to what its annotation says: checks, unifies symbols, or casts with a guard.
   Result<Term> annotate(const Term& term, const ast::Expr& annotation);
   Result<Value*> cast_to(Value* value, Info info, std::vector<arith::Var> binds, Place place);
+  bool may_cast_in_branches(const Value& value) const;
+  Result<Value*> cast_in_branches(Value* value, Info wanted, const std::vector<arith::Var>& binds, Place place);
   void give_dims(relax::Op& shape_function, int32_t rank);
   bool ranks_are_known();
 
@@ -134,6 +136,7 @@ class RelaxFunctionReader : ScalarReader {
   Status join(relax::Op* op, Branch& a, Branch& b, const std::vector<std::string>& names, Place place);
   Result<Value*> value_in(const Branch& branch, const Term& term, Place place);
   Status check_joined(Info a, Info b, const std::string& name, Place place);
+  Status check_open_results();
   Result<Info> join_infos(relax::Op& op, Info a, Info b, const std::string& name, Place place);
   Result<Info> label_info(relax::Op* op, const ast::Stmt& label);
   /// A symbol that an `if` binds: `a` in one branch, `b` in the other.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/relax/known.h"
 #include "frontends/relax/grammar.h"
 #include "frontends/relax/literals.h"
 #include "frontends/relax/relax_function.h"
@@ -21,6 +22,14 @@ std::vector<const ast::Expr*> arguments_of(const ast::Expr& e) {
 
 bool is_wildcard(const ast::Expr& e) {
   return e.is(AstKind::kNone) || e.is(AstKind::kEllipsis) || (e.is(AstKind::kName) && e.text == "_");
+}
+
+/// `(n)` is n.
+Failure number_for_shape(SourceText& source, Place place) {
+  Failure failure = source.error(place, Kind::ill_formed, "expected a shape, found a number");
+  source.hint("a shape of one dim is written with a comma: ({},)",
+              source.text().substr(place.begin, std::min<uint32_t>(place.length, 40)));
+  return failure;
 }
 
 /// True if no value can have both infos.
@@ -271,7 +280,9 @@ Result<std::vector<arith::Expr>> RelaxFunctionReader::dims(const ast::Expr& e) {
       quoted_ = outer;
       return list;
     }
-    return source_.error(e.place, Kind::ill_formed, "expected a shape such as \"(n, 4)\"");
+    if (quoted->is(AstKind::kString))
+      return source_.error(e.place, Kind::ill_formed, "expected a shape such as \"(n, 4)\"");
+    return number_for_shape(source_, quoted->place);
   }
   if (e.is_sequence()) {
     std::vector<arith::Expr> list;
@@ -289,12 +300,7 @@ Result<std::vector<arith::Expr>> RelaxFunctionReader::dims(const ast::Expr& e) {
   bool number = e.is(AstKind::kInt) || e.is(AstKind::kBinary) ||
                 (e.is(AstKind::kName) && known == nullptr && pattern_ == Pattern::kFresh) ||
                 (known != nullptr && known->value.kind == Term::kScalar);
-  if (number) {
-    Failure failure = source_.error(e.place, Kind::ill_formed, "expected a shape, found a number");
-    source_.hint("a shape of one dim is written with a comma: ({},)",
-                 source_.text().substr(e.place.begin, std::min<uint32_t>(e.place.length, 40)));
-    return failure;
-  }
+  if (number) return number_for_shape(source_, e.place);
   RELAXC_TRY(Term term, eval(e));
   return dims_of(term, e.place);
 }
@@ -316,6 +322,7 @@ Result<std::vector<arith::Expr>> RelaxFunctionReader::dims_of(const Term& term, 
     return source_.error(place, Kind::shape_mismatch, "expected a shape such as (n, 4), found {}",
                          relax::to_string(term.value->info));
   }
+  if (term.kind == Term::kScalar) return number_for_shape(source_, place);
   return source_.error(place, Kind::shape_mismatch, "expected a shape such as (n, 4)");
 }
 
@@ -363,7 +370,10 @@ Result<relax::Value*> RelaxFunctionReader::cast_to(Value* value, Info wanted, st
   const auto *open = value->info->as<relax::ShapeInfo>(), *said = wanted->as<relax::ShapeInfo>();
   bool made = value->op != nullptr && value->op->kind == relax::OpKind::kShapeFunction;
   if (made && open && said && open->ndim < 0 && said->ndim >= 0) give_dims(*value->op, said->ndim);
-  if (binds.empty() && relax::subsumes(wanted, value->info, function_.facts)) return value;
+  arith::Facts room;
+  const arith::Facts& facts = relax::known_facts(*region_, nullptr, room);
+  if (binds.empty() && relax::subsumes(wanted, value->info, facts)) return value;
+  if (may_cast_in_branches(*value)) return cast_in_branches(value, wanted, binds, place);
   if (contradict(wanted, value->info)) {
     const auto *x = wanted->as<relax::TensorInfo>(), *y = value->info->as<relax::TensorInfo>();
     bool dtypes = x && y && x->dtype && y->dtype && x->dtype != y->dtype;

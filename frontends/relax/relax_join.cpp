@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "compiler/relax/callable.h"
+#include "compiler/relax/known.h"
 #include "frontends/relax/relax_function.h"
 
 namespace relaxc::frontend {
@@ -17,17 +18,18 @@ namespace {
 /// Whether no value can be of both infos, sizes aside.
 bool lost(relax::Info a, relax::Info b, Kind& why) {
   why = Kind::dtype_mismatch;
+  if (a->kind == relax::InfoKind::kObject || b->kind == relax::InfoKind::kObject) return false;
   if (a->kind != b->kind) return true;
+  auto ranks_differ = [&](const auto& x, const auto& y) {
+    why = Kind::rank_mismatch;
+    return x.ndim >= 0 && y.ndim >= 0 && x.ndim != y.ndim;
+  };
   if (const auto* x = a->as<relax::TensorInfo>()) {
     const auto* y = b->as<relax::TensorInfo>();
-    if (x->dtype != y->dtype) return true;
-    why = Kind::rank_mismatch;
-    return x->ndim != y->ndim;
+    if (x->dtype && y->dtype && x->dtype != y->dtype) return true;
+    return ranks_differ(*x, *y);
   }
-  if (const auto* x = a->as<relax::ShapeInfo>()) {
-    why = Kind::rank_mismatch;
-    return x->ndim != b->as<relax::ShapeInfo>()->ndim;
-  }
+  if (const auto* x = a->as<relax::ShapeInfo>()) return ranks_differ(*x, *b->as<relax::ShapeInfo>());
   if (const auto* x = a->as<relax::PrimInfo>()) return x->dtype != b->as<relax::PrimInfo>()->dtype;
   if (const auto* x = a->as<relax::TupleInfo>()) {
     const std::vector<relax::Info>& fields = b->as<relax::TupleInfo>()->fields;
@@ -117,11 +119,74 @@ Status RelaxFunctionReader::check_joined(Info a, Info b, const std::string& name
   if (relax::joined_callable(context_, a, b) != nullptr) return Done{};
   Kind why = Kind::dtype_mismatch;
   if (!lost(a, b, why)) return Done{};
-  Failure failure = source_.error(place, why, "the branches give '{}' as {} and as {}", name, relax::to_string(a),
-                                  relax::to_string(b));
-  if ((a->kind == relax::InfoKind::kObject) != (b->kind == relax::InfoKind::kObject))
-    source_.hint("a handle and what it may point to are no common value: R.match_cast the R.Any in its branch");
-  return failure;
+  return source_.error(place, why, "the branches give '{}' as {} and as {}", name, relax::to_string(a),
+                       relax::to_string(b));
+}
+
+/// Whether `value` is a result that the branches of an `if` know more of than the `if` does, and nobody has used it: a
+/// cast of it may as well stand in both branches.
+bool RelaxFunctionReader::may_cast_in_branches(const Value& value) const {
+  const relax::Op* op = value.op;
+  if (op == nullptr || op->kind != relax::OpKind::kIf || op->block->parent != region_) return false;
+  // The branch around it may give it on.
+  bool given_on = value.uses().size() == 1 && value.uses()[0].user == region_->yield;
+  if (!value.unused() && !given_on) return false;
+  const auto* tensor = value.info->as<relax::TensorInfo>();
+  const auto* shape = value.info->as<relax::ShapeInfo>();
+  return value.info->kind == relax::InfoKind::kObject || (tensor && !(tensor->shape && tensor->dtype)) ||
+         (shape && !shape->dims);
+}
+
+/// A handle and a tensor have no common form in memory. What the `if` gives is cast to is the same in both branches,
+/// so the casts move there: the handle is opened in its branch, and the tensor is checked in its own.
+Result<relax::Value*> RelaxFunctionReader::cast_in_branches(Value* value, Info wanted,
+                                                            const std::vector<arith::Var>& binds, Place place) {
+  Diagnostics& diag = source_.diag();
+  relax::Op& op = *value->op;
+  for (relax::Region* side : op.regions) {
+    arith::Substitution own;
+    std::vector<arith::Var> bound;
+    for (arith::Var var : binds) {
+      bound.push_back(context_.var(var.name(), var.dtype()));
+      function_.facts.bound(bound.back(), function_.facts.range_of(var));
+      own[var] = bound.back();
+    }
+    relax::Region* outer_region = std::exchange(region_, side);
+    relax::Block* outer_block = std::exchange(block_, nullptr);
+    builder_.reset();
+    Result<Value*> cast =
+        cast_to(side->results()[value->index], relax::substitute(context_, wanted, own), std::move(bound), place);
+    region_ = outer_region;
+    block_ = outer_block;
+    builder_.reset();
+    RELAXC_TRY(Value * seen, std::move(cast));
+    side->yield->set_operand(value->index, seen);
+  }
+  op.binds.insert(op.binds.end(), binds.begin(), binds.end());
+  value->info = wanted;
+  return value;
+}
+
+/// A result of an `if` that is a handle here and a value there, and that no cast has settled.
+Status RelaxFunctionReader::check_open_results() {
+  Diagnostics& diag = source_.diag();
+  bool ok = true;
+  for (const relax::Op* op : relax::ops_of(function_.body(), true)) {
+    if (op->kind != relax::OpKind::kIf) continue;
+    for (const Value* result : op->results) {
+      Info a = op->regions[0]->results()[result->index]->info, b = op->regions[1]->results()[result->index]->info;
+      if (result->info->kind != relax::InfoKind::kObject || a->kind == b->kind) continue;
+      diag.error(op->location, Kind::unsupported, "the branches give '{}' as {} and as {}", result->name,
+                 relax::to_string(a), relax::to_string(b));
+      diag.note(nullptr,
+                "a handle and what it may point to have no common form in memory: R.match_cast '{}' to what it "
+                "is, first thing after the 'if'",
+                result->name);
+      ok = false;
+    }
+  }
+  if (!ok) return diag.failed();
+  return Done{};
 }
 
 /// What holds of a value that is either one or the other.
@@ -135,11 +200,13 @@ Result<relax::Info> RelaxFunctionReader::join_infos(relax::Op& op, Info a, Info 
     for (const relax::Op* inside : relax::ops_of(*region, true))
       inner.insert(inside->binds.begin(), inside->binds.end());
   size_t count = 0;
+  arith::Facts room;
+  const arith::Facts& facts = relax::known_facts(*region_, nullptr, room);
   return relax::join(context_, a, b, [&](arith::Expr x, arith::Expr y) -> arith::Expr {
     ++count;
     std::vector<arith::Var> vars = arith::free_vars(x);
     bool outside = std::none_of(vars.begin(), vars.end(), [&](arith::Var v) { return inner.count(v) != 0; });
-    bool equal = x == y || (x.dtype().is_index() && arith::prove_equal(x, y, function_.facts));
+    bool equal = x == y || (x.dtype().is_index() && arith::prove_equal(x, y, facts));
     if (equal && outside) return x;
     for (const Joined& earlier : joined_)
       if (earlier.op == &op && earlier.a == x && earlier.b == y) return earlier.made;

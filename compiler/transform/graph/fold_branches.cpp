@@ -5,6 +5,7 @@
 // only it computed goes too.
 #include <algorithm>
 
+#include "compiler/relax/known.h"
 #include "compiler/transform/graph/rewrite.h"
 #include "compiler/transform/passes.h"
 
@@ -50,8 +51,10 @@ class Folding {
     while (!coming.empty()) {
       Op* op = coming.back();
       coming.pop_back();
-      std::optional<bool> holds =
-          op->kind == OpKind::kIf && op->binds.empty() ? known_truth(*op->operand(0), function_.facts) : std::nullopt;
+      std::optional<bool> holds;
+      arith::Facts room;
+      if (op->kind == OpKind::kIf && op->binds.empty())
+        holds = known_truth(*op->operand(0), known_facts(function_.body(), nullptr, room));
       Region* taken = holds ? op->regions[*holds ? 0 : 1] : nullptr;
       if (taken == nullptr || !fits(*op, *taken)) {
         block.ops.push_back(op);

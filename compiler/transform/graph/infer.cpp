@@ -3,6 +3,7 @@
 // Frontends type as they build, but with what they know at that moment; this pass deduces again with all facts, and it
 // is where what is provably wrong in a whole program (a match_cast that can never hold, a return that does not fit) is
 // reported.
+#include "compiler/relax/known.h"
 #include "compiler/relax/op_def.h"
 #include "compiler/support/status_code.h"
 #include "compiler/transform/passes.h"
@@ -55,9 +56,11 @@ class Inference {
   }
 
   void one(Op& op) {
+    arith::Facts room;
     switch (op.kind) {
       case OpKind::kOperator:
-        if (complete_op(op, diag_)) static_cast<void>(bool(infer_op(function_, op, function_.facts, diag_)));
+        if (complete_op(op, diag_))
+          static_cast<void>(bool(infer_op(function_, op, known_facts(*op.block->parent, &op, room), diag_)));
         break;
       case OpKind::kMatchCast:
         match_cast(op);
@@ -75,6 +78,8 @@ class Inference {
   /// What a call is declared to give must have extents that there can be. Those that the callee decides are checked
   /// when it has given them.
   void declared_extents(Op& op) {
+    arith::Facts room;
+    const arith::Facts& facts = known_facts(*op.block->parent, &op, room);
     if (op.attrs.has("returned")) return;
     op.requirements.clear();
     for (Value* result : op.results) {
@@ -82,7 +87,7 @@ class Inference {
       if (tensor == nullptr || !tensor->shape) continue;
       for (Expr dim : *tensor->shape) {
         Expr zero = dim.context().index(0), condition = arith::le(zero, dim);
-        arith::Truth truth = arith::decide(condition, function_.facts);
+        arith::Truth truth = arith::decide(condition, facts);
         if (truth == arith::Truth::kFalse)
           diag_.error(op.location, Kind::shape_mismatch, "a result of '{}' has an extent of {}", op.callee,
                       arith::to_string(dim));

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <deque>
 
+#include "compiler/relax/known.h"
+
 namespace relaxc {
 
 using namespace relax;
@@ -55,7 +57,8 @@ class Rewriting {
     if (op.results.size() != 1 || op.result()->unused()) return false;
     if (op.kind == OpKind::kOperator && op.result()->info->as<TensorInfo>() == nullptr) return false;
     GraphBuilder builder(module_, context_.ops, &op, context_.diag);
-    Site site{op, builder, function_.facts};
+    arith::Facts room;
+    Site site{op, builder, known_facts(*op.block->parent, &op, room)};
     for (Rule rule : rules_) {
       Value* better = rule(site);
       if (better == nullptr) continue;

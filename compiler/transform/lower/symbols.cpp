@@ -116,10 +116,13 @@ Expr Symbols::bounded(Expr e) const {
     if (equal && of_entry(sides.a) && (e == sides.b || arith::prove_equal(e, sides.b))) return sides.a;
   }
   for (auto data = data_.rbegin(); data != data_.rend(); ++data) {
-    const auto& [var, bound] = *data;
+    auto [var, bound] = *data;
     std::vector<Var> vars = arith::free_vars(e);
     if (std::find(vars.begin(), vars.end(), var) == vars.end()) continue;
     if (!var.dtype().is_index()) return {};
+    // A guard since then may have said more than was known when the symbol got its value.
+    int64_t most = facts_.range_of(var).upper;
+    if (most != INT64_MAX && (!bound || arith::bounds(bound, facts_).upper > most)) bound = var.context().index(most);
     if (bound && grows_with(e, var)) {
       e = arith::substitute(e, {{var, bound}});
       continue;
