@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "compiler/plan/lifetime.h"
 #include "compiler/tir/builder.h"
@@ -25,13 +26,14 @@ class Placing {
 
   Stmt run(Stmt s) {
     std::vector<Stmt> list;
+    std::vector<Open> open;
     while (s) {
       if (const auto* alloc = s.as<tir::Alloc>()) {
-        if (alloc->buffer->scope != tir::Scope::kGlobal) {
-          list.push_back(build_.alloc(alloc->buffer, run(alloc->body)));
-          break;
-        }
+        if (alloc->buffer->scope != tir::Scope::kGlobal) open.push_back({s, std::exchange(list, {}), {}});
         s = alloc->body;
+      } else if (const auto* let = s.as<tir::Let>()) {
+        open.push_back({s, std::exchange(list, {}), see(s)});
+        s = let->body;
       } else if (const auto* view = s.as<tir::View>()) {
         Place below = place_of(view->base);
         places_[view->buffer] = {below.base, below.offset + view->byte_offset};
@@ -40,17 +42,33 @@ class Placing {
         for (size_t i = 0; i + 1 < seq->body.size(); ++i) list.push_back(run(seq->body[i]));
         s = seq->body.empty() ? Stmt() : seq->body.back();
       } else {
-        list.push_back(leaf_or_parent(s));
+        std::vector<BufferRef> used = see(s);
+        list.push_back(in_views(used, with_children(s)));
         break;
       }
     }
-    return build_.seq(std::move(list));
+    Stmt made = build_.seq(std::move(list));
+    for (; !open.empty(); open.pop_back()) {
+      Open& scope = open.back();
+      const auto* let = scope.head.as<tir::Let>();
+      made = let != nullptr ? in_views(scope.used, build_.let(let->var, let->value, made))
+                            : build_.alloc(scope.head.as<tir::Alloc>()->buffer, made);
+      scope.before.push_back(made);
+      made = build_.seq(std::move(scope.before));
+    }
+    return made;
   }
 
  private:
   struct Place {
     BufferRef base = nullptr;
     Expr offset;
+  };
+  /// A scope that reaches to the end of its suite.
+  struct Open {
+    Stmt head;
+    std::vector<Stmt> before;     ///< of the same suite
+    std::vector<BufferRef> used;  ///< that get views around it
   };
 
   Place place_of(BufferRef buffer) const {
@@ -59,11 +77,15 @@ class Placing {
     return it == places_.end() ? Place{buffer, build_.context().index(0)} : it->second;
   }
 
-  Stmt leaf_or_parent(Stmt s) {
+  /// The buffers that the statement itself names and that no view around it shows; from now on one does.
+  std::vector<BufferRef> see(Stmt s) {
     std::vector<BufferRef> used = buffers_of(s);
     std::erase_if(used, [&](BufferRef b) { return place_of(b).base == b || visible_.count(b) != 0; });
     visible_.insert(used.begin(), used.end());
-    Stmt inner = with_children(s);
+    return used;
+  }
+
+  Stmt in_views(const std::vector<BufferRef>& used, Stmt inner) {
     for (auto buffer = used.rbegin(); buffer != used.rend(); ++buffer) {
       visible_.erase(*buffer);
       Place place = place_of(*buffer);
@@ -73,7 +95,6 @@ class Placing {
   }
 
   Stmt with_children(Stmt s) {
-    if (const auto* let = s.as<tir::Let>()) return build_.let(let->var, let->value, run(let->body));
     if (const auto* branch = s.as<tir::If>())
       return build_.branch(branch->condition, run(branch->then_body),
                            branch->else_body ? run(branch->else_body) : Stmt());
@@ -138,16 +159,38 @@ std::vector<Piece> joined(const std::vector<Piece>& pieces, const std::vector<Li
   return result;
 }
 
+/// Symbols that guards have found equal to something, and what: sizes that agree take one form, and share memory.
+arith::Substitution equal_symbols(const arith::Facts& facts) {
+  arith::Substitution known;
+  for (Expr assumed : facts.assumptions()) {
+    if (assumed->kind != arith::ExprKind::kEq) continue;
+    const auto& sides = *static_cast<const arith::Binary*>(assumed.node());
+    for (auto [symbol, value] : {std::pair(sides.b, sides.a), std::pair(sides.a, sides.b)}) {
+      if (symbol.as<arith::VarNode>() == nullptr || known.count(symbol) != 0) continue;
+      Expr in_others = arith::substitute(value, known);
+      std::vector<arith::Var> vars = arith::free_vars(in_others);
+      if (std::find(vars.begin(), vars.end(), symbol) != vars.end()) continue;
+      for (auto& [other, what] : known) what = arith::substitute(what, {{symbol, in_others}});
+      known.emplace(symbol, in_others);
+      break;
+    }
+  }
+  return known;
+}
+
 }  // namespace
 
 Result<Frame> plan_frame(Context& context, Stmt body, const arith::Facts& facts, Location location, Diagnostics& diag,
                          const InPlace& in_place) {
   Frame frame;
   std::vector<Piece> pieces;
-  std::vector<Lifetime> lives = lifetimes(body, in_place);
+  std::vector<Lifetime> lives = lifetimes(body, in_place, facts);
+  const arith::Substitution equal = equal_symbols(facts);
   int64_t sum = 0;
   for (const Lifetime& life : lives) {
-    Size size = size_of(context, life.buffer->shape, life.buffer->dtype.bytes());
+    std::vector<Expr> shape = life.buffer->shape;
+    for (Expr& dim : shape) dim = arith::substitute(dim, equal);
+    Size size = size_of(context, shape, life.buffer->dtype.bytes());
     constexpr int64_t kMost = INT64_MAX - kAlignment;
     bool overflow =
         size.overflow || size.coefficient > kMost || __builtin_add_overflow(sum, size.coefficient + kAlignment, &sum);

@@ -20,7 +20,7 @@ namespace {
 
 class Walk {
  public:
-  explicit Walk(const InPlace& in_place) : in_place_(in_place) {}
+  Walk(const InPlace& in_place, const arith::Facts& facts) : in_place_(in_place), facts_(facts) {}
 
   std::vector<Lifetime> run(tir::Stmt body) {
     walk(body);
@@ -116,12 +116,12 @@ class Walk {
     }
   }
 
-  static bool same_size(const tir::Buffer& a, const tir::Buffer& b) {
+  bool same_size(const tir::Buffer& a, const tir::Buffer& b) const {
     if (a.dtype.bytes() != b.dtype.bytes()) return false;
     Expr x = a.shape.empty() ? Expr() : a.shape[0], y = b.shape.empty() ? Expr() : b.shape[0];
     for (size_t i = 1; i < a.shape.size(); ++i) x = x * a.shape[i];
     for (size_t i = 1; i < b.shape.size(); ++i) y = y * b.shape[i];
-    return x && y ? arith::prove_equal(x, y) : !x && !y;
+    return x && y ? arith::prove_equal(x, y, facts_) : !x && !y;
   }
 
   void touch(tir::BufferRef buffer) {
@@ -146,6 +146,7 @@ class Walk {
     std::string callee;
   };
   const InPlace& in_place_;
+  const arith::Facts& facts_;
   std::vector<Offer> offers_;
   std::set<tir::BufferRef> allocated_, wholes_;  // looked up only
   std::vector<Lifetime> found_;
@@ -157,8 +158,8 @@ class Walk {
 
 }  // namespace
 
-std::vector<Lifetime> lifetimes(tir::Stmt body, const InPlace& in_place) {
-  return Walk(in_place).run(body);
+std::vector<Lifetime> lifetimes(tir::Stmt body, const InPlace& in_place, const arith::Facts& facts) {
+  return Walk(in_place, facts).run(body);
 }
 
 }  // namespace relaxc::plan

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/arith/facts.h"
 #include "compiler/tir/prim_func.h"
 
 namespace relaxc::plan {
@@ -25,7 +26,7 @@ struct Lifetime {
 using InPlace = std::function<std::vector<std::pair<size_t, size_t>>(const tir::Invoke&)>;
 
 /// The lifetimes of all allocations of global memory in `body`, in order of their Allocs; what is never accessed is not
-/// listed.
-std::vector<Lifetime> lifetimes(tir::Stmt body, const InPlace& in_place = {});
+/// listed. Sizes are equal if `facts` say so.
+std::vector<Lifetime> lifetimes(tir::Stmt body, const InPlace& in_place = {}, const arith::Facts& facts = {});
 
 }  // namespace relaxc::plan

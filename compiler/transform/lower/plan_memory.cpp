@@ -69,7 +69,8 @@ class MemoryPlan {
     return pairs;
   }
 
-  /// What the entry declares of its symbols; those of private functions are dims.
+  /// What the entry declares of its symbols, and what its guards check before memory is asked for; those of private
+  /// functions are dims.
   arith::Facts facts_of(const tir::PrimFunc& host) const {
     arith::Facts facts;
     const interface::Entry* entry = nullptr;
@@ -86,7 +87,22 @@ class MemoryPlan {
       facts.bound(param.var, {symbol.lower, symbol.upper});
       if (symbol.multiple_of > 1) facts.multiple(param.var, symbol.multiple_of);
     }
+    if (entry != nullptr) assume_guards(host, *entry, facts);
     return facts;
+  }
+
+  void assume_guards(const tir::PrimFunc& host, const interface::Entry& entry, arith::Facts& facts) const {
+    const tir::PrimFunc& checks = *module_.find_prim_func(entry.shapes);
+    std::vector<arith::Var> ours;
+    for (const tir::Param& param : host.params)
+      if (param.buffer == nullptr) ours.push_back(param.var);
+    arith::Substitution symbols;
+    size_t k = 0;
+    for (const tir::Param& param : checks.params)
+      if (param.buffer == nullptr) symbols[param.var] = ours.at(k++);
+    tir::for_each_stmt(checks.body, [&](tir::Stmt s) {
+      if (const auto* guard = s.as<tir::Guard>()) facts.assume(arith::substitute(guard->condition, symbols));
+    });
   }
 
   /// Frames of called host functions get the size that their callee needs with the call's symbols. Null: reported.
