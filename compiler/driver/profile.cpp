@@ -85,8 +85,8 @@ class EntryWalk {
         if (alloc->buffer->scope == tir::Scope::kGlobal) enter(*alloc->buffer);
         s = alloc->body;
       } else if (const auto* seq = s.as<tir::Seq>()) {
-        for (tir::Stmt inner : seq->body) walk(inner, times);
-        return;
+        for (size_t i = 0; i + 1 < seq->body.size(); ++i) walk(seq->body[i], times);
+        s = seq->body.empty() ? tir::Stmt() : seq->body.back();
       } else {
         return other(s, times);
       }

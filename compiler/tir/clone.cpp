@@ -2,6 +2,7 @@
 #include "compiler/tir/clone.h"
 
 #include <map>
+#include <variant>
 
 #include "compiler/tir/builder.h"
 #include "compiler/tir/visit.h"
@@ -62,15 +63,61 @@ class Cloner {
     return Stmt(context_.arena().make<T>(std::move(node)));
   }
 
-  /// Binders are renamed before what they bind is copied.
+  /// Binders are renamed before what they bind is copied. Scopes that reach to the end of a suite nest as often as
+  /// there are values: they are gone along, and closed from the last to the first.
   Stmt stmt(Stmt s) {
-    if (!s) return s;
-    return visit(s, [&](const auto& node) { return copy(node); });
+    std::vector<std::variant<Seq, Let, Alloc, View>> chain;
+    while (s) {
+      if (const auto* seq = s.as<Seq>(); seq != nullptr && !seq->body.empty()) {
+        Seq to = *seq;
+        for (size_t i = 0; i + 1 < to.body.size(); ++i) to.body[i] = stmt(to.body[i]);
+        s = to.body.back();
+        chain.emplace_back(std::move(to));
+      } else if (const auto* let = s.as<Let>()) {
+        s = let->body;
+        chain.emplace_back(opened(*let));
+      } else if (const auto* alloc = s.as<Alloc>()) {
+        s = alloc->body;
+        chain.emplace_back(opened(*alloc));
+      } else if (const auto* view = s.as<View>()) {
+        s = view->body;
+        chain.emplace_back(opened(*view));
+      } else {
+        break;
+      }
+    }
+    Stmt made = s ? visit(s, [&](const auto& node) { return copy(node); }) : s;
+    for (; !chain.empty(); chain.pop_back())
+      made = std::visit([&](auto& node) { return closed(std::move(node), made); }, chain.back());
+    return made;
   }
-  Stmt copy(Seq node) {
-    for (Stmt& child : node.body) child = stmt(child);
+  Let opened(Let node) {
+    node.value = expr(node.value), node.var = rename(node.var);
+    return node;
+  }
+  Alloc opened(Alloc node) {
+    node.buffer = buffer(node.buffer);
+    return node;
+  }
+  View opened(View node) {
+    node.base = buffer(node.base), node.buffer = buffer(node.buffer);
+    node.byte_offset = expr(node.byte_offset);
+    return node;
+  }
+  Stmt closed(Seq node, Stmt last) {
+    node.body.back() = last;
     return make(std::move(node));
   }
+  template <typename T>
+  Stmt closed(T node, Stmt body) {
+    node.body = body;
+    return make(std::move(node));
+  }
+
+  Stmt copy(Seq node) { return make(std::move(node)); }  // empty
+  Stmt copy(const Let&) { RELAXC_UNREACHABLE("a link"); }
+  Stmt copy(const Alloc&) { RELAXC_UNREACHABLE("a link"); }
+  Stmt copy(const View&) { RELAXC_UNREACHABLE("a link"); }
   Stmt copy(For node) {
     node.min = expr(node.min), node.extent = expr(node.extent);
     node.id = context_.next_id(), node.var = rename(node.var);
@@ -86,19 +133,6 @@ class Cloner {
   Stmt copy(If node) {
     node.condition = expr(node.condition);
     node.then_body = stmt(node.then_body), node.else_body = stmt(node.else_body);
-    return make(std::move(node));
-  }
-  Stmt copy(Let node) {
-    node.value = expr(node.value), node.var = rename(node.var), node.body = stmt(node.body);
-    return make(std::move(node));
-  }
-  Stmt copy(Alloc node) {
-    node.buffer = buffer(node.buffer), node.body = stmt(node.body);
-    return make(std::move(node));
-  }
-  Stmt copy(View node) {
-    node.base = buffer(node.base), node.buffer = buffer(node.buffer);
-    node.byte_offset = expr(node.byte_offset), node.body = stmt(node.body);
     return make(std::move(node));
   }
   Stmt copy(Store node) {

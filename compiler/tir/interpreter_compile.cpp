@@ -161,8 +161,20 @@ uint32_t Compiler::access(BufferRef buffer, bool store) {
   return address_.at(buffer);
 }
 
-void Compiler::run(const Seq& node) {
-  for (Stmt s : node.body) statement(s);
+/// Scopes that reach to the end of a suite nest as often as there are values: they are gone along, not into.
+void Compiler::statement(Stmt s) {
+  std::vector<uint32_t> owned;
+  while (s)
+    s = tir::visit(
+        s, [&](const Seq& n) { return enter(n); }, [&](const Let& n) { return enter(n); },
+        [&](const Alloc& n) { return enter(n, owned); }, [&](const View& n) { return enter(n); },
+        [&](const auto& n) { return run(n), Stmt(); });
+  for (; !owned.empty(); owned.pop_back()) emit({.op = Op::kFree, .a = owned.back()});
+}
+
+Stmt Compiler::enter(const Seq& node) {
+  for (size_t i = 0; i + 1 < node.body.size(); ++i) statement(node.body[i]);
+  return node.body.empty() ? Stmt() : node.body.back();
 }
 
 /// Binds `var` to the value of `e`, computed here.
@@ -226,28 +238,28 @@ void Compiler::run(const If& node) {
   place(out);
 }
 
-void Compiler::run(const Let& node) {
+Stmt Compiler::enter(const Let& node) {
   bind_value(node.var, node.value);
   end_statement();
-  statement(node.body);
+  return node.body;
 }
 
-void Compiler::run(const Alloc& node) {
+Stmt Compiler::enter(const Alloc& node, std::vector<uint32_t>& owned) {
   Expr bytes = node.buffer->shape.empty() ? Expr() : byte_size(node.buffer->shape[0].context(), *node.buffer);
   uint32_t size = bytes ? reg(bytes) : constant({.i = node.buffer->dtype.bytes()});
   uint32_t address = emit({.op = Op::kAlloc, .dst = fresh(), .a = size});
   address_[node.buffer] = address;
   declare(node.buffer);
-  statement(node.body);
-  emit({.op = Op::kFree, .a = address});
+  owned.push_back(address);
+  return node.body;
 }
 
-void Compiler::run(const View& node) {
+Stmt Compiler::enter(const View& node) {
   uint32_t offset = reg(node.byte_offset);
   address_[node.buffer] =
       node.base == nullptr ? op(top(), Op::kMove, {offset}) : op(top(), Op::kOffset, {access(node.base, true), offset});
   declare(node.buffer);
-  statement(node.body);
+  return node.body;
 }
 
 void Compiler::run(const Store& node) {

@@ -111,11 +111,13 @@ class Compiler {
 
   // ---- statements
 
-  void statement(Stmt s) {
-    if (s) tir::visit(s, [&](const auto& node) { run(node); });
-  }
+  void statement(Stmt s);
 
-  void run(const Seq& node);
+  /// These give the statement that ends the scope that they open; `owned` gets what is to be freed there.
+  Stmt enter(const Seq& node);
+  Stmt enter(const Let& node);
+  Stmt enter(const Alloc& node, std::vector<uint32_t>& owned);
+  Stmt enter(const View& node);
 
   void bind(Var var, Known known) { keep(var, known); }
   void bind_value(Var var, Expr e);
@@ -128,12 +130,6 @@ class Compiler {
   void run(const Continue&) { emit({.op = Op::kJump, .extra = exits_.back().next}); }
 
   void run(const If& node);
-
-  void run(const Let& node);
-
-  void run(const Alloc& node);
-
-  void run(const View& node);
 
   void run(const Store& node);
 

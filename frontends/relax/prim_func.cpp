@@ -170,9 +170,12 @@ Status PrimFuncReader::function_attributes(const ast::Expr& call) {
   return Done{};
 }
 
-Status PrimFuncReader::attribute(const ast::Expr& key, const ast::Expr& value) {
+Status PrimFuncReader::attribute(const ast::Expr& key, const ast::Expr& written) {
   Diagnostics& diag = source_.diag();
   RELAXC_TRY(std::string name, string_value(source_, key, "an attribute's name"));
+  // T.bool(True), as TVM printed flags for a while.
+  bool boxed = written.is(AstKind::kCall) && written.items.size() == 2 && callee_of(&written) == "T.bool";
+  const ast::Expr& value = boxed ? *written.items[1] : written;
   bool flag = value.is(AstKind::kTrue);
   std::string plain = name.rfind("tirx.", 0) == 0 ? "tir." + name.substr(5) : name;
   if (plain == "tir.noalias" || plain == "tir.is_scheduled" || plain == "tir.is_private") {

@@ -127,6 +127,9 @@ Result<tir::Stmt> PrimFuncReader::nest(const ast::Expr& iterator, const ast::Exp
   if (targets.size() != ranges.size())
     return source_.error(target.place, Kind::wrong_arity, "{} loop variables for {} extents", targets.size(),
                          ranges.size());
+  constexpr size_t kMostLoops = 64;  // walks over TIR recurse into loops
+  if (loop_vars_.size() + ranges.size() > kMostLoops)
+    return source_.error(iterator.place, Kind::unsupported, "more than {} loops inside of each other", kMostLoops);
   const ast::Keyword* keyword = iterator.keyword("annotations");
   auto notes = annotations(keyword != nullptr ? keyword->value : nullptr);
   for (const ast::Expr* item : targets)

@@ -89,8 +89,8 @@ Status PrimFuncReader::match_region(const ast::Stmt& stmt, Suite& out) {
 }
 
 Status PrimFuncReader::open_scope(const ast::Stmt& stmt) {
-  /// Statements nest in TIR as deep as scopes are open; every walk over TIR recurses that deep.
-  constexpr size_t kMostOpenScopes = 2000;
+  /// Walks over TIR go along scopes that reach to the end of a suite, they do not recurse into them.
+  constexpr size_t kMostOpenScopes = 200'000;
   if (open_scopes_ >= kMostOpenScopes)
     return source_.error(stmt.place, Kind::unsupported, "more than {} buffers and names in one scope", kMostOpenScopes);
   ++open_scopes_;

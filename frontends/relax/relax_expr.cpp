@@ -25,13 +25,19 @@ constexpr Infix kInfix[] = {
     {">>", "right_shift"},
 };
 
-/// A tuple of itself twice, again and again, would grow without bound.
-constexpr size_t kMostParts = 65536;
+/// A tuple of itself twice, again and again, would grow without bound; types of tuples are walked by recursion.
+constexpr size_t kMostParts = 65536, kDeepestTuple = 200;
 
-size_t leaves(const Term& term) {
-  size_t count = 1;
-  for (const Term& item : term.items) count += leaves(item);
-  return count;
+struct Extent {
+  size_t parts = 1, depth = 1;
+};
+Extent extent_of(const Term& term) {
+  Extent all;
+  for (const Term& item : term.items) {
+    Extent inner = extent_of(item);
+    all.parts += inner.parts, all.depth = std::max(all.depth, inner.depth + 1);
+  }
+  return all;
 }
 
 std::string_view infix_operator(std::string_view text) {
@@ -118,7 +124,10 @@ Result<Term> RelaxFunctionReader::sequence(const ast::Expr& e) {
   }
   if (!ok) return source_.diag().failed();
   Term made = Term::sequence(std::move(items));
-  if (leaves(made) > kMostParts)
+  Extent extent = extent_of(made);
+  if (extent.depth > kDeepestTuple)
+    return source_.error(e.place, Kind::unsupported, "tuples inside of each other, more than {} deep", kDeepestTuple);
+  if (extent.parts > kMostParts)
     return source_.error(e.place, Kind::unsupported, "a tuple of more than {} parts, nested ones included", kMostParts);
   return made;
 }

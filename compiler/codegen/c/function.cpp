@@ -57,7 +57,7 @@ class FunctionPrinter {
     signature();
     ++indent_;
     if (checked_) line("int bad = 0;");
-    statement(function_.body);
+    suite(function_.body);
     for (const tir::Param& param : function_.params) unused(param);
     if (own_.fails) line("return 0;");
     --indent_;
@@ -163,13 +163,26 @@ class FunctionPrinter {
            function_.overflow_code(), is_data_code(function_.overflow_code()) ? "INT64_MAX" : "0");
   }
 
+  /// One of several statements: what it declares is its own.
   void statement(Stmt s) {
-    if (!s) return;
-    tir::visit(s, [&](const auto& node) { print(node); });
+    bool scope = s && (s.as<tir::Let>() != nullptr || s.as<tir::Alloc>() != nullptr || s.as<tir::View>() != nullptr);
+    if (scope) open("{");
+    suite(s);
+    if (scope) close();
   }
 
-  void print(const tir::Seq& node) {
-    for (Stmt s : node.body) statement(s);
+  /// All that stands between two braces. Scopes that reach to the end need none of their own, however many there are.
+  void suite(Stmt s) {
+    while (s)
+      s = tir::visit(
+          s, [&](const tir::Seq& n) { return print_seq(n); }, [&](const tir::Let& n) { return print_let(n); },
+          [&](const tir::Alloc& n) { return print_alloc(n); }, [&](const tir::View& n) { return print_view(n); },
+          [&](const auto& n) { return print(n), Stmt(); });
+  }
+
+  Stmt print_seq(const tir::Seq& node) {
+    for (size_t i = 0; i + 1 < node.body.size(); ++i) statement(node.body[i]);
+    return node.body.empty() ? Stmt() : node.body.back();
   }
 
   void print(const tir::For& node) {
@@ -179,7 +192,7 @@ class FunctionPrinter {
     line("const int64_t {} = {};", end, hoisted(node.min + node.extent));
     check_overflow();
     open(fmt::format("for (int64_t {0} = {1}; {0} < {2}; {0}++) {{", var, begin, end));
-    statement(node.body);
+    suite(node.body);
     close();
     close();
   }
@@ -187,7 +200,7 @@ class FunctionPrinter {
   void print(const tir::While& node) {
     open("for (;;) {");
     line("if (!{}) break;", hoisted(node.condition));
-    statement(node.body);
+    suite(node.body);
     close();
   }
 
@@ -199,39 +212,34 @@ class FunctionPrinter {
     std::string condition = hoisted(node.condition);
     check_overflow();
     open("if (" + condition + ") {");
-    statement(node.then_body);
+    suite(node.then_body);
     close();
     if (node.else_body) {
       open("else {");
-      statement(node.else_body);
+      suite(node.else_body);
       close();
     }
     close();
   }
 
-  void print(const tir::Let& node) {
-    open("{");
+  Stmt print_let(const tir::Let& node) {
     line("const {} {} = {};", value_type(node.value.dtype()), names_.of(node.var), hoisted(node.value));
     check_overflow();
-    statement(node.body);
-    close();
+    return node.body;
   }
 
-  void print(const tir::Alloc& node) {
+  Stmt print_alloc(const tir::Alloc& node) {
     const tir::Buffer& buffer = *node.buffer;
     int64_t count = 1;
     for (Expr dim : buffer.shape) {
       RELAXC_CHECK(dim.constant() != nullptr, "an unplanned allocation: " + buffer.name);
       count *= *dim.constant();
     }
-    open("{");
     line("{} {}[{}];", memory_type(buffer.dtype), names_.of(node.buffer), std::max<int64_t>(count, 1));
-    statement(node.body);
-    close();
+    return node.body;
   }
 
-  void print(const tir::View& node) {
-    open("{");
+  Stmt print_view(const tir::View& node) {
     std::string type = memory_type(node.buffer->dtype);
     if (node.base == nullptr)
       line("{0}* {1} = ({0}*)(uintptr_t){2};", type, names_.of(node.buffer), hoisted(node.byte_offset));
@@ -240,8 +248,7 @@ class FunctionPrinter {
            names_.of(node.base), hoisted(node.byte_offset));
     check_overflow();
     line("(void){};", names_.of(node.buffer));
-    statement(node.body);
-    close();
+    return node.body;
   }
 
   void print(const tir::Store& node) {
@@ -263,10 +270,10 @@ class FunctionPrinter {
     if (node.predicate) open("if (" + hoisted(node.predicate) + ") {");
     if (node.init) {
       open("if (" + first_step(node) + ") {");
-      statement(node.init);
+      suite(node.init);
       close();
     }
-    statement(node.body);
+    suite(node.body);
     if (node.predicate) close();
     close();
   }

@@ -93,27 +93,36 @@ void FunctionLowering::with_range(arith::Var var, Expr min, Expr extent, Lanes v
 void FunctionLowering::lower(tir::Stmt s) {
   if (!s) return;
   isolated([&] {
-    tir::visit(
-        s, [&](const tir::Seq& n) { lower_seq(n); }, [&](const tir::For& n) { lower_for(n); },
-        [&](const tir::While& n) { lower_while(n); }, [&](const tir::If& n) { lower_if(n); },
-        [&](const tir::Let& n) { lower_let(n); }, [&](const tir::Alloc& n) { lower_alloc(n); },
-        [&](const tir::View& n) { lower_view(n); }, [&](const tir::Store& n) { lower_store(n); },
-        [&](const tir::Block& n) { lower_block(n); }, [&](const tir::Guard& n) { lower_guard(n); },
-        [&](const tir::Invoke& n) { lower_invoke(n); },
-        [&](const tir::Break&) {
-          RELAXC_CHECK(!loops_.empty(), "a break outside of loops");
-          branch_to(loops_.back().leave);
-        },
-        [&](const tir::Continue&) {
-          RELAXC_CHECK(!loops_.empty(), "a continue outside of loops");
-          branch_to(loops_.back().next);
-        });
+    // Scopes that reach to the end of a suite nest as often as there are values: they are gone along, not into.
+    Leave leave;
+    while (s) {
+      s = tir::visit(
+          s, [&](const tir::Seq& n) { return lower_seq(n); }, [&](const tir::Let& n) { return lower_let(n, leave); },
+          [&](const tir::Alloc& n) { return lower_alloc(n, leave); },
+          [&](const tir::View& n) { return lower_view(n, leave); },
+          [&](const tir::For& n) { return lower_for(n), tir::Stmt(); },
+          [&](const tir::While& n) { return lower_while(n), tir::Stmt(); },
+          [&](const tir::If& n) { return lower_if(n), tir::Stmt(); },
+          [&](const tir::Store& n) { return lower_store(n), tir::Stmt(); },
+          [&](const tir::Block& n) { return lower_block(n), tir::Stmt(); },
+          [&](const tir::Guard& n) { return lower_guard(n), tir::Stmt(); },
+          [&](const tir::Invoke& n) { return lower_invoke(n), tir::Stmt(); },
+          [&](const tir::Break&) { return lower_leave(true), tir::Stmt(); },
+          [&](const tir::Continue&) { return lower_leave(false), tir::Stmt(); });
+    }
+    for (; !leave.empty(); leave.pop_back()) leave.back()();
     return 0;
   });
 }
 
-void FunctionLowering::lower_seq(const tir::Seq& s) {
-  for (tir::Stmt inner : s.body) lower(inner);
+void FunctionLowering::lower_leave(bool whole) {
+  RELAXC_CHECK(!loops_.empty(), "a break or continue outside of loops");
+  branch_to(whole ? loops_.back().leave : loops_.back().next);
+}
+
+tir::Stmt FunctionLowering::lower_seq(const tir::Seq& s) {
+  for (size_t i = 0; i + 1 < s.body.size(); ++i) lower(s.body[i]);
+  return s.body.empty() ? tir::Stmt() : s.body.back();
 }
 
 void FunctionLowering::lower_for(const tir::For& s) {
@@ -219,15 +228,21 @@ void FunctionLowering::lower_if(const tir::If& s) {
       condition, [&] { lower(s.then_body); }, else_body);
 }
 
-void FunctionLowering::lower_let(const tir::Let& s) {
+tir::Stmt FunctionLowering::lower_let(const tir::Let& s, Leave& leave) {
   Lanes bound = isolated([&] { return value(s.value); });
-  with(s.var, bound, [&] { lower(s.body); });
+  auto known = vars_.find(s.var);
+  if (known == vars_.end())
+    leave.push_back([this, var = s.var] { vars_.erase(var); });
+  else
+    leave.push_back([this, var = s.var, before = known->second] { vars_[var] = before; });
+  vars_[s.var] = bound;
+  return s.body;
 }
 
 /// A local of a vectorized loop's body has one copy a lane, side by side, so that an element is one vector. Other
 /// memory of a size that is known only at run time exists only in evaluation inside relaxc: objects get theirs from the
 /// arena.
-void FunctionLowering::lower_alloc(const tir::Alloc& s) {
+tir::Stmt FunctionLowering::lower_alloc(const tir::Alloc& s, Leave& leave) {
   int64_t elements = 1;
   bool constant = true;
   for (Expr dim : s.buffer->shape) {
@@ -237,7 +252,7 @@ void FunctionLowering::lower_alloc(const tir::Alloc& s) {
   constexpr int64_t kStackLimit = 64 * 1024;
   bool on_stack =
       constant && (s.buffer->scope == tir::Scope::kLocal || elements * s.buffer->dtype.bytes() <= kStackLimit);
-  if (on_stack && lanes_ == 0 && places_.count(s.buffer) != 0) return lower(s.body);  // an unrolled copy: same memory
+  if (on_stack && lanes_ == 0 && places_.count(s.buffer) != 0) return s.body;  // an unrolled copy: same memory
   if (on_stack) {
     uint64_t count = static_cast<uint64_t>(elements) * (lanes_ == 0 ? 1 : lanes_);
     llvm::Type* type = llvm::ArrayType::get(numeric_.memory_type(s.buffer->dtype), count);
@@ -246,26 +261,25 @@ void FunctionLowering::lower_alloc(const tir::Alloc& s) {
     llvm::AllocaInst* memory = at_entry.CreateAlloca(type, nullptr, s.buffer->name);
     memory->setAlignment(llvm::Align(count * static_cast<uint64_t>(s.buffer->dtype.bytes()) >= 64 ? 64 : 16));
     places_[s.buffer] = {memory, lanes_ != 0};
-    lower(s.body);
-    if (lanes_ != 0) places_.erase(s.buffer);
-    return;
+    if (lanes_ != 0) leave.push_back([this, buffer = s.buffer] { places_.erase(buffer); });
+    return s.body;
   }
   RELAXC_CHECK(module_.options().in_process, "buffer " + s.buffer->name + " was not planned into the arena");
   Value* bytes = b_.getInt64(static_cast<uint64_t>(s.buffer->dtype.bytes()));
   for (Expr dim : s.buffer->shape) bytes = b_.CreateMul(bytes, scalar(dim));
   auto allocate = module_.module().getOrInsertFunction("relaxc_jit_alloc", b_.getPtrTy(), b_.getInt64Ty());
   places_[s.buffer] = {b_.CreateCall(allocate, {bytes}), false};
-  lower(s.body);
-  places_.erase(s.buffer);
+  leave.push_back([this, buffer = s.buffer] { places_.erase(buffer); });
+  return s.body;
 }
 
-void FunctionLowering::lower_view(const tir::View& s) {
+tir::Stmt FunctionLowering::lower_view(const tir::View& s, Leave& leave) {
   Value* offset = scalar(s.byte_offset);
   Value* address = s.base == nullptr ? b_.CreateIntToPtr(offset, b_.getPtrTy())
                                      : b_.CreateInBoundsGEP(b_.getInt8Ty(), place(s.base).address, offset);
   places_[s.buffer] = {address, false};
-  lower(s.body);
-  places_.erase(s.buffer);
+  leave.push_back([this, buffer = s.buffer] { places_.erase(buffer); });
+  return s.body;
 }
 
 void FunctionLowering::lower_block(const tir::Block& s) {

@@ -44,15 +44,19 @@ class FunctionLowering {
   // lower_function.cpp: statements
   void bind_parameters();
   void lower(tir::Stmt s);
-  void lower_seq(const tir::Seq& s);
+  /// What is undone, last first, where the scopes end that a suite has opened.
+  using Leave = std::vector<std::function<void()>>;
+  /// These give the statement that is still to be lowered in the scope that they open.
+  tir::Stmt lower_seq(const tir::Seq& s);
+  tir::Stmt lower_let(const tir::Let& s, Leave& leave);
+  tir::Stmt lower_alloc(const tir::Alloc& s, Leave& leave);
+  tir::Stmt lower_view(const tir::View& s, Leave& leave);
+  void lower_leave(bool whole);  ///< the innermost loop, or its iteration
   void lower_for(const tir::For& s);
   void lower_serial(const tir::For& s, llvm::Value* min, llvm::Value* extent);
   void lower_vectorized(const tir::For& s, llvm::Value* min, uint32_t lanes);
   void lower_while(const tir::While& s);
   void lower_if(const tir::If& s);
-  void lower_let(const tir::Let& s);
-  void lower_alloc(const tir::Alloc& s);
-  void lower_view(const tir::View& s);
   void lower_block(const tir::Block& s);
   void lower_store(const tir::Store& s);
   void lower_under(Lanes condition, const std::function<void()>& then_body, const std::function<void()>& else_body);
