@@ -77,6 +77,15 @@ Externals::Externals(const relax::Module& program) {
       if (op->kind == relax::OpKind::kCallExternal && op->results.empty()) effectful_.insert(op->callee);
 }
 
+/// An element as an external function was told it. One NaN is as good as another.
+static std::string told(DType dtype, const uint8_t* element) {
+  if (dtype.is_float() && std::isnan(relax::decode_scalar(dtype, reinterpret_cast<const std::byte*>(element))))
+    return "nan";
+  std::string text;
+  for (int64_t i = 0; i < dtype.bytes(); ++i) text += fmt::format("{:02x}", element[i]);
+  return text;
+}
+
 int32_t Externals::call(const std::string& name, std::span<const tir::ExternalArg> args) {
   auto elements_of = [](const tir::ExternalArg& arg) {
     int64_t elements = 1;
@@ -88,7 +97,7 @@ int32_t Externals::call(const std::string& name, std::span<const tir::ExternalAr
     for (const tir::ExternalArg& arg : args) {
       effects_ += fmt::format(" {}:", arg.scalar);
       const auto* bytes = static_cast<const uint8_t*>(arg.data);
-      for (int64_t i = 0; i < elements_of(arg) * arg.dtype.bytes(); ++i) effects_ += fmt::format("{:02x}", bytes[i]);
+      for (int64_t i = 0; i < elements_of(arg); ++i, bytes += arg.dtype.bytes()) effects_ += told(arg.dtype, bytes);
     }
     effects_ += "\n";
     return 0;

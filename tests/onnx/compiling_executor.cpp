@@ -13,6 +13,7 @@
 #include "compiler/arith/float_bits.h"
 #include "compiler/driver/compile.h"
 #include "tests/onnx/executor.h"
+#include "tests/onnx/lent.h"
 #include "tests/onnx/loaded_model.h"
 
 namespace relaxc::onnx_tests {
@@ -42,22 +43,6 @@ std::string difference(const std::vector<HostTensor>& llvm, const std::vector<Ho
   }
   return {};
 }
-
-/// Memory for what has no bound before a run; it is given back with the model.
-class Lent {
- public:
-  static void* take(void* user, uint64_t bytes, uint64_t align) {
-    auto& pieces = static_cast<Lent*>(user)->pieces_;
-    pieces.push_back(std::make_unique<std::byte[]>(bytes + align));
-    auto at = reinterpret_cast<uintptr_t>(pieces.back().get());
-    return pieces.back().get() + (align - at % align) % align;
-  }
-
-  bool used() const { return !pieces_.empty(); }
-
- private:
-  std::vector<std::unique_ptr<std::byte[]>> pieces_;
-};
 
 class Compiled : public Prepared {
  public:
