@@ -4,9 +4,36 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace relaxc::schedule {
+namespace {
+
+template <size_t Bytes>
+void copy_apart(std::byte* to, const std::byte* from, int64_t count, int64_t stride) {
+  constexpr auto kBytes = static_cast<int64_t>(Bytes);
+  for (int64_t i = 0; i < count; ++i) std::memcpy(to + i * kBytes, from + i * stride * kBytes, Bytes);
+}
+
+/// `count` elements that lie `stride` elements apart. A copy of a size that is known is one move, and there are as many
+/// as a model has weights.
+void copy_row(std::byte* to, const std::byte* from, int64_t count, int64_t stride, int64_t element_bytes) {
+  if (stride == 1) {
+    std::memcpy(to, from, static_cast<size_t>(count * element_bytes));
+  } else if (element_bytes == 4) {
+    copy_apart<4>(to, from, count, stride);
+  } else if (element_bytes == 2) {
+    copy_apart<2>(to, from, count, stride);
+  } else if (element_bytes == 1) {
+    copy_apart<1>(to, from, count, stride);
+  } else {
+    for (int64_t i = 0; i < count; ++i)
+      std::memcpy(to + i * element_bytes, from + i * stride * element_bytes, static_cast<size_t>(element_bytes));
+  }
+}
+
+}  // namespace
 
 std::vector<int64_t> Packing::packed_shape() const {
   std::vector<int64_t> dims{(shape[axis] + panel - 1) / panel};
@@ -39,17 +66,16 @@ std::vector<std::byte> Packing::apply(std::span<const std::byte> bytes, int64_t 
   }
   std::vector<int64_t> stride(shape.size(), 1), dims = packed_shape();
   for (size_t i = shape.size() - 1; i-- > 0;) stride[i] = stride[i + 1] * shape[i + 1];
-  size_t size = static_cast<size_t>(element_bytes);
-  int64_t count = 1;
-  for (int64_t dim : dims) count *= dim;
-  std::vector<std::byte> out(static_cast<size_t>(count) * size);
-  std::vector<int64_t> at(dims.size(), 0);
-  for (int64_t i = 0; i < count; ++i) {
-    int64_t along = at[0] * panel + at.back(), from = along * stride[axis];
+  int64_t rows = 1;
+  for (size_t d = 0; d + 1 < dims.size(); ++d) rows *= dims[d];
+  std::vector<std::byte> out(static_cast<size_t>(rows * panel * element_bytes));
+  std::vector<int64_t> at(dims.size() - 1, 0);
+  for (int64_t row = 0; row < rows; ++row) {
+    int64_t begin = at[0] * panel, from = begin * stride[axis];
     for (size_t j = 0; j < order.size(); ++j) from += at[j + 1] * stride[order[j]];
-    if (along < shape[axis])
-      std::memcpy(out.data() + static_cast<size_t>(i) * size, bytes.data() + static_cast<size_t>(from) * size, size);
-    for (size_t d = dims.size(); d-- > 0;) {
+    copy_row(out.data() + row * panel * element_bytes, bytes.data() + from * element_bytes,
+             std::min(panel, shape[axis] - begin), stride[axis], element_bytes);
+    for (size_t d = at.size(); d-- > 0;) {
       if (++at[d] < dims[d]) break;
       at[d] = 0;
     }

@@ -1,7 +1,9 @@
-// late_transpose.cpp: moves elements, row by row of the result.
+// late_transpose.cpp: moves elements, tile by tile of the result.
 //
-// The innermost axis of the result may jump in the source, so one row reads a cache line for every element. Rows that
-// are neighbours read the same lines, so a handful of them is made together.
+// The innermost axis of the result may jump in the source, so that a row reads a cache line for every element, which
+// the rows next to it need again. A tile is read along the axis that lies in order there and written along the one that
+// lies in order here. It is held between: extents are often powers of two, and lines that far apart would drive each
+// other out of the cache before they are full.
 #include "compiler/transform/graph/late_transpose.h"
 
 #include <fmt/format.h>
@@ -31,23 +33,60 @@ Order order_of(const std::vector<int64_t>& shape, const std::vector<size_t>& axe
 
 /// Elements of a fixed size, so that a copy is one move.
 template <typename T>
+class Moving {
+ public:
+  Moving(const Order& order, const std::byte* from, std::byte* to)
+      : rows_(order.shape.end()[-2]),
+        columns_(order.shape.end()[-1]),
+        row_stride_(order.strides.end()[-2]),
+        column_stride_(order.strides.end()[-1]),
+        from_(from),
+        to_(to) {}
+
+  /// A matrix of the result, whose first element is element `base` of the source and `at` of the result.
+  void matrix(int64_t base, int64_t at) {
+    for (int64_t row = 0; row < rows_; row += kTile)
+      for (int64_t column = 0; column < columns_; column += kTile)
+        tile(base + row * row_stride_ + column * column_stride_, at + row * columns_ + column,
+             std::min(kTile, rows_ - row), std::min(kTile, columns_ - column));
+  }
+
+ private:
+  static constexpr int64_t kTile = 32;
+
+  void tile(int64_t base, int64_t at, int64_t rows, int64_t columns) {
+    T held[kTile * kTile];
+    auto read = [&](int64_t r, int64_t c) {
+      std::memcpy(held + r * kTile + c, from_ + (base + r * row_stride_ + c * column_stride_) * kBytes, sizeof(T));
+    };
+    if (row_stride_ < column_stride_) {
+      for (int64_t c = 0; c < columns; ++c)
+        for (int64_t r = 0; r < rows; ++r) read(r, c);
+    } else {
+      for (int64_t r = 0; r < rows; ++r)
+        for (int64_t c = 0; c < columns; ++c) read(r, c);
+    }
+    for (int64_t r = 0; r < rows; ++r)
+      std::memcpy(to_ + (at + r * columns_) * kBytes, held + r * kTile, static_cast<size_t>(columns * kBytes));
+  }
+
+  static constexpr auto kBytes = static_cast<int64_t>(sizeof(T));
+  int64_t rows_, columns_, row_stride_, column_stride_;
+  const std::byte* from_;
+  std::byte* to_;
+};
+
+template <typename T>
 void move_elements(const Order& order, const std::byte* from, std::byte* to) {
-  constexpr int64_t kTogether = 16;
   size_t rank = order.shape.size();
-  int64_t rows = order.shape[rank - 2], columns = order.shape[rank - 1];
-  int64_t row_stride = order.strides[rank - 2], column_stride = order.strides[rank - 1];
-  std::vector<int64_t> index(rank - 2, 0);
-  int64_t outer = 1;
+  int64_t each = order.shape[rank - 2] * order.shape[rank - 1], outer = 1;
   for (size_t i = 0; i + 2 < rank; ++i) outer *= order.shape[i];
+  std::vector<int64_t> index(rank - 2, 0);
+  Moving<T> moving(order, from, to);
   for (int64_t n = 0; n < outer; ++n) {
     int64_t base = 0;
     for (size_t i = 0; i < index.size(); ++i) base += index[i] * order.strides[i];
-    for (int64_t first = 0; first < rows; first += kTogether)
-      for (int64_t c = 0; c < columns; ++c)
-        for (int64_t r = first; r < std::min(first + kTogether, rows); ++r)
-          std::memcpy(to + (r * columns + c) * static_cast<int64_t>(sizeof(T)),
-                      from + (base + r * row_stride + c * column_stride) * static_cast<int64_t>(sizeof(T)), sizeof(T));
-    to += rows * columns * static_cast<int64_t>(sizeof(T));
+    moving.matrix(base, n * each);
     for (size_t i = index.size(); i-- > 0;) {
       if (++index[i] < order.shape[i]) break;
       index[i] = 0;
