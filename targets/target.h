@@ -8,6 +8,23 @@
 
 namespace relaxc {
 
+/// How a vector of 32-bit sums takes products of bytes, best last. All are exact: none saturates.
+enum class DotProduct : uint8_t {
+  kNone,
+  kPairs,     ///< two products of signed 16-bit numbers a lane, not yet added to the sum (pmaddwd)
+  kSameSign,  ///< four of signed, or four of unsigned bytes a lane (sdot, udot)
+  kMixed,     ///< four of unsigned by signed bytes a lane (vpdpbusd, usdot)
+};
+
+/// By width of the registers, since extensions come with some widths only.
+struct DotProducts {
+  DotProduct bits128 = DotProduct::kNone, bits256 = DotProduct::kNone, bits512 = DotProduct::kNone;
+
+  DotProduct of(int64_t bits) const {
+    return bits == 512 ? bits512 : bits == 256 ? bits256 : bits == 128 ? bits128 : DotProduct::kNone;
+  }
+};
+
 struct Target {
   std::string triple;    ///< LLVM's, e.g. "x86_64-unknown-linux-gnu"
   std::string cpu;       ///< LLVM's CPU name; "native" is resolved before it comes here
@@ -16,6 +33,7 @@ struct Target {
   int32_t vector_bits = 128;  ///< width of the registers that schedules use; 0: scalar
   int32_t vector_registers = 16;
   bool has_fma = false;
+  DotProducts dots;
   int64_t l1_bytes = 32 * 1024, l2_bytes = 512 * 1024;
   int32_t task_slots = 8;  ///< most tasks of a parallel loop
 

@@ -84,6 +84,7 @@ class Reduction {
 
   /// Products of bytes are summed four at a time where one operand is a constant that can be packed for it.
   void use_dot_products() {
+    if (target_.dots.of(target_.vector_bits) == DotProduct::kNone) return;
     uint32_t last = reduced_.back();
     std::optional<WordsOf> of = s_.can_tensorize_dot4(block_, last);
     if (!of) return;
@@ -390,11 +391,17 @@ class Reduction {
 
   void pack_along(uint32_t loop, int64_t panel) {
     if (panel < 2) return;
+    while (pack_next(loop, panel)) {
+    }
+  }
+
+  /// Packs a constant that is not; false: there is none.
+  bool pack_next(uint32_t loop, int64_t panel) {
     Var var = s_.loop(loop).var;
     std::optional<PackedParam> found;
     for_each_access(s_.loop(reduced_[0]).body, [&](const Access& access) {
       auto axis = packable_axis(access, var);
-      if (!axis || found || access.indices.size() < 2) return;
+      if (!axis || found || access.indices.size() < 2 || is_packed(access.buffer)) return;
       found = PackedParam{original(access.buffer), access.buffer, {{}, *axis, panel, {}, -1}};
       if (access.buffer == words_) {
         found->param = words_of_.buffer;
@@ -411,9 +418,14 @@ class Reduction {
       std::sort(others.begin(), others.end());
       for (auto& [position, i] : others) found->packing.order.push_back(i);
     });
-    if (!found) return;
+    if (!found) return false;
     found->packed = s_.pack(found->packed, found->packing);
     packed_.push_back(*found);
+    return true;
+  }
+
+  bool is_packed(BufferRef buffer) const {
+    return std::any_of(packed_.begin(), packed_.end(), [&](const PackedParam& one) { return one.packed == buffer; });
   }
 
   // ---- the reduction in lanes

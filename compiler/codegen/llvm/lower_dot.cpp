@@ -1,8 +1,10 @@
 // lower_dot.cpp: sums of four products of bytes by the instructions that exist for them.
 //
-// vpdpbusd adds four products to a 32-bit sum without rounding or saturating. Without it, bytes are widened to 16 bits
-// and pmaddwd adds pairs of their products in 32 bits; pmaddubsw would do it in one step less, but it saturates sums of
-// two products at 16 bits silently. What fits neither is computed as it is written.
+// vpdpbusd and usdot add four products to a 32-bit sum without rounding or saturating. ARM's older sdot takes signed
+// bytes alone. Without either, bytes are widened to 16 bits and pmaddwd adds pairs of their products in 32 bits;
+// pmaddubsw would do it in one step less, but it saturates sums of two products at 16 bits silently. What fits none is
+// computed as it is written.
+#include <llvm/IR/IntrinsicsAArch64.h>
 #include <llvm/IR/IntrinsicsX86.h>
 
 #include "compiler/arith/simplify.h"
@@ -38,42 +40,58 @@ bool is_word(const Dot4& dot) {
 
 }  // namespace
 
-/// The intrinsics that do `lanes_` sums at once; both 0: there are none.
-FunctionLowering::DotIntrinsics FunctionLowering::dot_intrinsics() const {
-  const Abilities& can = numeric_.abilities();
-  DotIntrinsics found;
-  if (lanes_ == 16 && can.dot512) found.whole = llvm::Intrinsic::x86_avx512_vpdpbusd_512;
-  if (lanes_ == 8 && can.dot256) found.whole = llvm::Intrinsic::x86_avx512_vpdpbusd_256;
-  if (lanes_ == 4 && can.dot256) found.whole = llvm::Intrinsic::x86_avx512_vpdpbusd_128;
-  if (lanes_ == 16 && can.pairs512) found.pairs = llvm::Intrinsic::x86_avx512_pmaddw_d_512;
-  if (lanes_ == 8 && can.pairs256) found.pairs = llvm::Intrinsic::x86_avx2_pmadd_wd;
-  if (lanes_ == 4 && can.pairs128) found.pairs = llvm::Intrinsic::x86_sse2_pmadd_wd;
-  return found;
+/// What does `lanes_` sums at once in this way.
+llvm::Intrinsic::ID FunctionLowering::dot_intrinsic(DotProduct kind) const {
+  bool whole = kind == DotProduct::kMixed;
+  if (numeric_.abilities().neon)
+    return whole ? llvm::Intrinsic::aarch64_neon_usdot : llvm::Intrinsic::aarch64_neon_sdot;
+  if (lanes_ == 16) return whole ? llvm::Intrinsic::x86_avx512_vpdpbusd_512 : llvm::Intrinsic::x86_avx512_pmaddw_d_512;
+  if (lanes_ == 8) return whole ? llvm::Intrinsic::x86_avx512_vpdpbusd_256 : llvm::Intrinsic::x86_avx2_pmadd_wd;
+  return whole ? llvm::Intrinsic::x86_avx512_vpdpbusd_128 : llvm::Intrinsic::x86_sse2_pmadd_wd;
 }
 
 std::optional<Lanes> FunctionLowering::dot(const arith::Binary& e) {
   if (lanes_ == 0 || mask_ != nullptr || e.dtype != DType::i(32)) return std::nullopt;
-  DotIntrinsics can = dot_intrinsics();
-  if (can.whole == 0 && can.pairs == 0) return std::nullopt;
+  DotProduct kind = numeric_.abilities().dots.of(int64_t{32} * lanes_);
+  if (kind == DotProduct::kNone) return std::nullopt;
   std::optional<Dot4> found = arith::as_dot4(e.b);
   if (!found || !is_word(*found)) return std::nullopt;
   const arith::Load& bytes = byte_of(*found, 0);
   Lanes offset = offset_of(bytes.buffer, bytes.indices);
   if (!offset.is_uniform() || place(bytes.buffer).per_lane) return std::nullopt;
   Value* word = b_.CreateAlignedLoad(b_.getInt32Ty(), address(bytes.buffer, offset), llvm::Align(1));
-  Value* a = b_.CreateVectorSplat(lanes_, word);
   Value* b = widened(value(found->b), DType::i(32));
   Value* sum = widened(value(e.a), DType::i(32));
-  if (can.whole == 0) return Lanes{nullptr, 0, b_.CreateAdd(sum, dot_of_pairs(can.pairs, a, b))};
+  if (kind == DotProduct::kSameSign) return Lanes{nullptr, 0, dot_of_same_sign(sum, word, b)};
+  Value* a = b_.CreateVectorSplat(lanes_, word);
+  if (kind == DotProduct::kPairs) return Lanes{nullptr, 0, b_.CreateAdd(sum, dot_of_pairs(a, b))};
+  return Lanes{nullptr, 0, dot_of_quads(dot_intrinsic(kind), sum, a, b)};
+}
+
+/// Words as four bytes each, which is how LLVM types these instructions.
+Value* FunctionLowering::dot_of_quads(llvm::Intrinsic::ID intrinsic, Value* sum, Value* a, Value* b) {
   auto* quads = llvm::FixedVectorType::get(b_.getInt8Ty(), lanes_ * 4);
-  Value* out = b_.CreateIntrinsic(can.whole, {}, {sum, b_.CreateBitCast(a, quads), b_.CreateBitCast(b, quads)});
-  return Lanes{nullptr, 0, out};
+  std::vector<llvm::Type*> types;
+  if (numeric_.abilities().neon) types = {sum->getType(), quads};
+  return b_.CreateIntrinsic(intrinsic, types, {sum, b_.CreateBitCast(a, quads), b_.CreateBitCast(b, quads)});
+}
+
+/// a is 128 more than a signed byte, so its product is that of the signed byte and 128 times the sum of b, which is
+/// 127 times it and once. The latter is the same for every row of a tile, and LLVM computes it once.
+Value* FunctionLowering::dot_of_same_sign(Value* sum, Value* word, Value* b) {
+  auto splat = [&](uint32_t bytes) { return b_.CreateVectorSplat(lanes_, b_.getInt32(bytes)); };
+  llvm::Intrinsic::ID sdot = dot_intrinsic(DotProduct::kSameSign);
+  Value* zero = llvm::Constant::getNullValue(sum->getType());
+  Value* rest = dot_of_quads(sdot, dot_of_quads(sdot, zero, splat(0x7F7F7F7F), b), splat(0x01010101), b);
+  Value* a = b_.CreateVectorSplat(lanes_, b_.CreateXor(word, b_.getInt32(0x80808080)));
+  return b_.CreateAdd(dot_of_quads(sdot, sum, a, b), rest);
 }
 
 /// Even and odd bytes apart, each in 16 bits.
-Value* FunctionLowering::dot_of_pairs(llvm::Intrinsic::ID multiply_add, Value* a, Value* b) {
+Value* FunctionLowering::dot_of_pairs(Value* a, Value* b) {
   auto* pairs = llvm::FixedVectorType::get(b_.getInt16Ty(), lanes_ * 2);
   auto number = [&](uint64_t n) { return llvm::ConstantInt::get(pairs, n); };
+  llvm::Intrinsic::ID multiply_add = dot_intrinsic(DotProduct::kPairs);
   Value *x = b_.CreateBitCast(a, pairs), *y = b_.CreateBitCast(b, pairs);
   Value* even = b_.CreateIntrinsic(
       multiply_add, {}, {b_.CreateAnd(x, number(255)), b_.CreateAShr(b_.CreateShl(y, number(8)), number(8))});

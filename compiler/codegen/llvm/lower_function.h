@@ -115,13 +115,11 @@ class FunctionLowering {
   bool must_be_lazy(arith::Expr e) const;
 
   // lower_dot.cpp: sums of products of bytes
-  struct DotIntrinsics {
-    llvm::Intrinsic::ID whole = 0;  ///< four products added to a sum
-    llvm::Intrinsic::ID pairs = 0;  ///< two products of 16-bit numbers and their sum
-  };
-  DotIntrinsics dot_intrinsics() const;
+  llvm::Intrinsic::ID dot_intrinsic(DotProduct kind) const;
   std::optional<Lanes> dot(const arith::Binary& e);  ///< nothing: not of that form, or not by an instruction
-  llvm::Value* dot_of_pairs(llvm::Intrinsic::ID multiply_add, llvm::Value* a, llvm::Value* b);
+  llvm::Value* dot_of_quads(llvm::Intrinsic::ID intrinsic, llvm::Value* sum, llvm::Value* a, llvm::Value* b);
+  llvm::Value* dot_of_pairs(llvm::Value* a, llvm::Value* b);
+  llvm::Value* dot_of_same_sign(llvm::Value* sum, llvm::Value* a, llvm::Value* b);
 
   Lanes apply(const std::vector<Lanes>& operands, const std::vector<DType>& dtypes,
               const std::function<llvm::Value*(const std::vector<llvm::Value*>&)>& f);

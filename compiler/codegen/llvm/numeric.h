@@ -13,6 +13,7 @@
 #include <llvm/IR/Module.h>
 
 #include "compiler/arith/expr.h"
+#include "targets/target.h"
 
 namespace relaxc::codegen_llvm {
 
@@ -21,8 +22,8 @@ struct Abilities {
   bool fma = false;       ///< fused multiply-add of float and double
   bool half = false;      ///< conversion between half and float
   bool rounding = false;  ///< floor, ceil, trunc, round-to-even
-  /// x86: vpdpbusd on 512 bits; on 256 and 128; pmaddwd on 512, 256, 128.
-  bool dot512 = false, dot256 = false, pairs512 = false, pairs256 = false, pairs128 = false;
+  DotProducts dots;
+  bool neon = false;  ///< whose intrinsics they are: ARM's (else x86)
 };
 
 class Numeric {

@@ -57,11 +57,28 @@ bool has_fma(const llvm::Triple& triple, const llvm::MCSubtargetInfo& info) {
   return triple.isAArch64();
 }
 
+DotProducts dot_products(const llvm::Triple& triple, const llvm::MCSubtargetInfo& info) {
+  auto has = [&](const char* features) { return info.checkFeatures(features); };
+  DotProducts out;
+  if (triple.isAArch64())
+    out.bits128 = has("+i8mm") ? DotProduct::kMixed : has("+dotprod") ? DotProduct::kSameSign : DotProduct::kNone;
+  if (!triple.isX86()) return out;
+  auto best = [&](bool words, const char* pairs) {
+    return words ? DotProduct::kMixed : has(pairs) ? DotProduct::kPairs : DotProduct::kNone;
+  };
+  bool words = has("+avxvnni") || has("+avx512vnni,+avx512vl");
+  out.bits512 = best(has("+avx512vnni"), "+avx512bw");
+  out.bits256 = best(words, "+avx2");
+  out.bits128 = best(words, "+sse2");
+  return out;
+}
+
 void describe(Target& target, const llvm::Triple& triple, const llvm::MCSubtargetInfo& info) {
   target.pointer_bits = triple.isArch64Bit() ? 64 : 32;
   target.vector_bits = vector_bits(triple, info);
   target.vector_registers = target.vector_bits == 512 || triple.isAArch64() ? 32 : 16;
   target.has_fma = has_fma(triple, info);
+  target.dots = dot_products(triple, info);
   target.task_slots = triple.isOSUnknown() ? 1 : 8;
 }
 
@@ -192,11 +209,8 @@ Abilities abilities_of(const Target& target, const llvm::TargetMachine& machine)
   out.fma = target.has_fma;
   out.half = triple.isAArch64() || (triple.isX86() && info.checkFeatures("+f16c"));
   out.rounding = triple.isAArch64() || (triple.isX86() && info.checkFeatures("+sse4.1"));
-  if (!triple.isX86()) return out;
-  auto has = [&](const char* features) { return info.checkFeatures(features); };
-  out.dot512 = has("+avx512vnni");
-  out.dot256 = has("+avxvnni") || has("+avx512vnni,+avx512vl");
-  out.pairs512 = has("+avx512bw"), out.pairs256 = has("+avx2"), out.pairs128 = has("+sse2");
+  out.dots = target.dots;
+  out.neon = triple.isAArch64();
   return out;
 }
 

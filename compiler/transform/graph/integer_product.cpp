@@ -268,11 +268,11 @@ Result<Value*> IntegerProducts::compensated(GraphBuilder& b, const Op& op, Value
 }
 
 /// The sum in units of the two scales.
-Result<Value*> IntegerProducts::scaled(GraphBuilder& b, Value* sum, const Data& data, const Weights& w) {
+Result<Value*> IntegerProducts::scaled(GraphBuilder& b, Value* sum, Value* x_scale, Value* w_scale) {
   Diagnostics& diag = diag_;
+  mark_rounding(b.function());  // one rounding of an exact sum, for one of every term
   RELAXC_TRY(Value * real, b.call("astype", {sum}, {{"dtype", DType::f(32)}}));
-  RELAXC_TRY(Value * x_scale, b.call("reshape", {data.scale, b.shape({})}));
-  Value* w_scale = w.scale;
+  RELAXC_TRY(x_scale, b.call("reshape", {x_scale, b.shape({})}));
   if (is_single(*w_scale)) {
     RELAXC_TRY(w_scale, b.call("reshape", {w_scale, b.shape({})}));
   }
@@ -284,17 +284,18 @@ Result<Value*> IntegerProducts::rewrite(Op& op, std::vector<Op*>& transposed) {
   Diagnostics& diag = diag_;
   bool conv = op.is("nn.conv");
   if ((!conv && !op.is("matmul")) || op.result()->unused() || groups_of(op) == 0) return nullptr;
+  GraphBuilder b(module_, ops_, &op, diag_);
+  b.location = op.location;
   auto x = data_of(op);
   if (!x) return nullptr;
   auto w = weights_of(op);
+  if (!w && !conv) return of_activations(b, op);
   bool real = x->scale != nullptr;
   DType f32 = DType::f(32);
   if (!w || real != (w->scale != nullptr)) return nullptr;
   if (op.result()->dtype() != (real ? f32 : DType::i(32))) return nullptr;
   if (real && (x->scale->dtype() != f32 || w->scale->dtype() != f32)) return nullptr;
 
-  GraphBuilder b(module_, ops_, &op, diag_);
-  b.location = op.location;
   RELAXC_TRY(Data data, unsigned_data(b, *x));
   size_t rank = data.stored->shape().size();
   std::vector<int64_t> pads(2 * rank, 0);
@@ -308,8 +309,7 @@ Result<Value*> IntegerProducts::rewrite(Op& op, std::vector<Op*>& transposed) {
   RELAXC_TRY(bytes, padded(b, bytes, pads, data));
   RELAXC_TRY(Value * y, compensated(b, op, bytes, data, *w));
   if (real) {
-    mark_rounding(b.function());  // one rounding of an exact sum, for one of every term
-    RELAXC_TRY(y, scaled(b, y, data, *w));
+    RELAXC_TRY(y, scaled(b, y, data.scale, w->scale));
   }
   if (!conv) return y;
   RELAXC_TRY(y, b.call("permute_dims", {y}, {{"axes", channels_last(rank, true)}}));

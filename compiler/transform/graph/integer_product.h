@@ -1,4 +1,4 @@
-// integer_product.h: products of quantized tensors by constant weights as products of bytes.
+// integer_product.h: products of quantized tensors as products of bytes.
 #pragma once
 
 #include <map>
@@ -9,7 +9,8 @@
 
 namespace relaxc {
 
-/// Writes matmul and nn.conv of a quantized tensor and constant weights anew, by uint8 and int8 alone.
+/// Writes matmul and nn.conv of a quantized tensor and constant weights, and matmul of two quantized tensors, anew, by
+/// uint8 and int8 alone.
 class IntegerProducts {
  public:
   IntegerProducts(relax::Module& module, const relax::OpTable& ops, Diagnostics& diag)
@@ -48,7 +49,12 @@ class IntegerProducts {
   Result<relax::Value*> product(relax::GraphBuilder& b, const relax::Op& op, relax::Value* x, const Weights& w);
   Result<relax::Value*> compensated(relax::GraphBuilder& b, const relax::Op& op, relax::Value* x, const Data& data,
                                     const Weights& w);
-  Result<relax::Value*> scaled(relax::GraphBuilder& b, relax::Value* sum, const Data& data, const Weights& w);
+  Result<relax::Value*> scaled(relax::GraphBuilder& b, relax::Value* sum, relax::Value* x_scale,
+                               relax::Value* w_scale);
+
+  // activation_product.cpp
+  Result<relax::Value*> of_activations(relax::GraphBuilder& b, relax::Op& op);
+  Result<relax::Value*> point(relax::GraphBuilder& b, const QuantizedOperand& x, int64_t shift);
 
   relax::Module& module_;
   const relax::OpTable& ops_;

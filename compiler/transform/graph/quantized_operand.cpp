@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "compiler/arith/simplify.h"
 #include "compiler/relax/op_def.h"
 #include "compiler/transform/graph/rewrite.h"
 
@@ -64,6 +65,11 @@ std::vector<int64_t> elements(const ConstantData& data) {
 bool is_single(const Value& value) {
   const auto& shape = value.shape();
   return std::all_of(shape.begin(), shape.end(), [](arith::Expr dim) { return dim.is_constant(1); });
+}
+
+bool same_shape(const Value& a, const Value& b) {
+  return std::equal(a.shape().begin(), a.shape().end(), b.shape().begin(), b.shape().end(),
+                    [](arith::Expr x, arith::Expr y) { return arith::prove_equal(x, y); });
 }
 
 std::optional<QuantizedOperand> quantized_operand(Value* value) {

@@ -24,6 +24,8 @@ std::optional<QuantizedOperand> quantized_operand(relax::Value* value);
 std::optional<std::vector<int64_t>> known_integers(const relax::Value* value);
 /// The only element of a constant.
 std::optional<int64_t> known_integer(const relax::Value* value);
+/// Whether two tensors are known to have the same dims.
+bool same_shape(const relax::Value& a, const relax::Value& b);
 /// Whether the tensor has one element.
 bool is_single(const relax::Value& value);
 

@@ -45,11 +45,6 @@ bool comes_from_integers(const Value* value, int depth = 8) {
   });
 }
 
-bool same_shape(const Value& a, const Value& b) {
-  return std::equal(a.shape().begin(), a.shape().end(), b.shape().begin(), b.shape().end(),
-                    [](arith::Expr x, arith::Expr y) { return arith::prove_equal(x, y); });
-}
-
 /// The chain above a quantization, read upwards.
 struct Chain {
   double scale = 1;

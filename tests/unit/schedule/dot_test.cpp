@@ -18,6 +18,7 @@ using arith::Expr;
 Target target_of(int32_t bits) {
   Target target;
   target.vector_bits = bits, target.vector_registers = bits == 512 ? 32 : 16;
+  target.dots = {DotProduct::kPairs, DotProduct::kPairs, DotProduct::kMixed};
   return target;
 }
 
