@@ -3,8 +3,9 @@
 // Channels come last, in data [N, spatial…, C] and in weights [window…, C/groups, O]: then the four neighbours that a
 // dot-product instruction multiplies lie side by side, and the output channels of a weight fill vector lanes. There is
 // no padding, because what pads a quantized tensor is its zero point, which is data: pad it before. Zero points are
-// not known here either; passes subtract what they contribute. Every sum is exact (it wraps beyond 2^31, which takes
-// windows of 65,000 elements).
+// not known here either; passes subtract what they contribute. Weights may be of 16 bits, for differences of bytes,
+// which no dot product takes; there are few in a group that is one channel wide. Every sum is exact (it wraps beyond
+// 2^31, which takes windows of 65,000 elements).
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/window.h"
 
@@ -18,10 +19,14 @@ bool is_byte(DType dtype) {
   return dtype.is_integer() && dtype.bits == 8;
 }
 
+bool is_weight(DType dtype) {
+  return is_byte(dtype) || dtype == DType::i(16);
+}
+
 InferResult infer(InferContext& c) {
   Diagnostics& diag = c.diag;
   RELAXC_DO(expect_dtype(c, 0, is_byte, "int8 or uint8"));
-  RELAXC_DO(expect_dtype(c, 1, is_byte, "int8 or uint8"));
+  RELAXC_DO(expect_dtype(c, 1, is_weight, "int8, uint8 or int16"));
   RELAXC_TRY(const TensorInfo* data, c.tensor(0));
   RELAXC_TRY(const TensorInfo* filter, c.tensor(1));
   if (data->ndim < 3 || data->ndim > 5 || filter->ndim != data->ndim)

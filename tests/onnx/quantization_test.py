@@ -135,9 +135,11 @@ class Quantization(unittest.TestCase):
     def test_conv_depthwise(self):
         self.check_conv(np.uint8, np.int8, 255, 0, 0, (1, 20, 8, 9), (20, 1, 3, 3), True, group=20, pads=[1] * 4)
         self.check_conv(np.int8, np.int8, 127, 0, 0, (1, 20, 8, 9), (40, 1, 3, 3), group=20, strides=[2, 2])
+        self.check_conv(np.uint8, np.uint8, 17, 3, 9, (1, 20, 8, 9), (20, 1, 3, 3), True, group=20, pads=[1] * 4)
 
     def test_conv_in_groups(self):
         self.check_conv(np.uint8, np.int8, 3, 0, 0, (1, 12, 5, 6), (6, 4, 3, 3), group=3, pads=[1] * 4, bias=False)
+        self.check_conv(np.int8, np.uint8, 3, 255, 0, (1, 12, 5, 6), (6, 4, 3, 3), group=3, pads=[1] * 4)
 
     def check_matmul(self, x_dtype, w_dtype, x_zero, w_zero, shape, outputs):
         x, w = integers(self.rng, x_dtype, shape), integers(self.rng, w_dtype, (shape[-1], outputs))

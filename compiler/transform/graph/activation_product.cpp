@@ -64,8 +64,8 @@ Result<Value*> IntegerProducts::of_activations(GraphBuilder& b, Op& op) {
     size_t rank = bytes->shape().size();
     std::vector<arith::Expr> pads(2 * rank, b.context().index(0));
     pads.back() = missing;
-    RELAXC_TRY(bytes, b.call("pad", {bytes, b.shape(pads), b.scalar(DType::u(8), 0)},
-                             {{"mode", std::string("constant")}}));
+    RELAXC_TRY(bytes,
+               b.call("pad", {bytes, b.shape(pads), b.scalar(DType::u(8), 0)}, {{"mode", std::string("constant")}}));
   }
   RELAXC_TRY(Value * sum, b.call("nn.matmul_words", {bytes, words}));
   if (x_zero != nullptr) {

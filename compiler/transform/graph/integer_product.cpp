@@ -2,9 +2,9 @@
 //
 // With weights w of a column, sum (x - zx) (w - zw) = sum x w' - zx sum w' + rest (sum x - K zx), where w' = w - zw -
 // rest is what int8 holds. The second term is a constant if zx is one; the third vanishes wherever w - zw fits into
-// int8, which it does for symmetric weights. All of it is exact modulo 2^32, so the order does not matter, and the
-// result is the true one where that fits into int32. Signed data is shifted by 128 into uint8, and its zero point with
-// it.
+// int8, which it does for symmetric weights; in groups, which are small, w - zw is held in int16 instead. All of it is
+// exact modulo 2^32, so the order does not matter, and the result is the true one where that fits into int32. Signed
+// data is shifted by 128 into uint8, and its zero point with it.
 //
 // What pads data is its zero point, which contributes nothing; so data is padded before. Channels (and the inner
 // dim of a matrix product) are padded to whole words with weights of 0.
@@ -119,11 +119,11 @@ std::optional<IntegerProducts::Weights> IntegerProducts::weights_of(Op& op) cons
     for (int64_t t = 1; t < terms; ++t) low = std::min(low, at(t)), high = std::max(high, at(t));
     if (high - low > 255) return std::nullopt;
     int64_t shift = low < -128 ? low + 128 : high > 127 ? high - 127 : 0;
+    if (groups_of(op) != 1) shift = 0;
     rest[static_cast<size_t>(o)] = shift, any_rest |= shift != 0;
     for (int64_t t = 0; t < terms; ++t)
-      w.values[static_cast<size_t>(t * outputs + o)] = static_cast<int8_t>(at(t) - shift);
+      w.values[static_cast<size_t>(t * outputs + o)] = static_cast<int16_t>(at(t) - shift);
   }
-  if (any_rest && groups_of(op) != 1) return std::nullopt;
   if (any_rest) w.rest = std::move(rest);
   return w;
 }
@@ -219,17 +219,21 @@ Result<Value*> IntegerProducts::product(GraphBuilder& b, const Op& op, Value* x,
   int64_t inputs = w.shape[inputs_at];
   int64_t more = groups_of(op) == 1 ? word_padding(inputs) : 0;
   std::vector<int64_t> shape = w.shape;
-  std::vector<int8_t> values = w.values;
+  std::vector<int16_t> values = w.values;
   if (more > 0) {
     shape[inputs_at] += more;
     size_t row = static_cast<size_t>(inputs * w.outputs()), wide = static_cast<size_t>((inputs + more) * w.outputs());
     values.assign(w.values.size() / row * wide, 0);
     for (size_t i = 0; i * row < w.values.size(); ++i)
-      std::memcpy(values.data() + i * wide, w.values.data() + i * row, row);
+      std::copy_n(w.values.begin() + static_cast<std::ptrdiff_t>(i * row), row,
+                  values.begin() + static_cast<std::ptrdiff_t>(i * wide));
   }
   bool matrix = !op.is("nn.conv") || is_window_of_one(op, w.shape);
   if (matrix && shape.size() > 2) shape.erase(shape.begin(), shape.end() - 2);
-  Value* weight = vector_constant(b, DType::i(8), shape, values);
+  bool bytes = std::all_of(values.begin(), values.end(), [](int16_t v) { return v >= -128 && v <= 127; });
+  std::vector<int8_t> narrow(bytes ? values.begin() : values.end(), values.end());
+  Value* weight =
+      bytes ? vector_constant(b, DType::i(8), shape, narrow) : vector_constant(b, DType::i(16), shape, values);
   if (matrix) return b.call("matmul", {x, weight}, {{"out_dtype", std::string("int32")}});
   return b.call(
       "nn.conv_integer", {x, weight},

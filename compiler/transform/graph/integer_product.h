@@ -21,10 +21,11 @@ class IntegerProducts {
   Result<relax::Value*> rewrite(relax::Op& op, std::vector<relax::Op*>& transposed);
 
  private:
-  /// stored - zero as int8 numbers plus a rest that is the same for all weights of one output.
+  /// stored - zero as numbers plus a rest that is the same for all weights of one output. With the rest taken off they
+  /// fit into int8; in groups, where there is no rest, they may need int16.
   struct Weights {
     std::vector<int64_t> shape;  ///< [window…, C/groups, O], for a matrix [K, N]
-    std::vector<int8_t> values;
+    std::vector<int16_t> values;
     std::vector<int64_t> rest;  ///< by output; empty: all 0
     relax::Value* scale = nullptr;
     int64_t outputs() const { return shape.back(); }
@@ -49,8 +50,7 @@ class IntegerProducts {
   Result<relax::Value*> product(relax::GraphBuilder& b, const relax::Op& op, relax::Value* x, const Weights& w);
   Result<relax::Value*> compensated(relax::GraphBuilder& b, const relax::Op& op, relax::Value* x, const Data& data,
                                     const Weights& w);
-  Result<relax::Value*> scaled(relax::GraphBuilder& b, relax::Value* sum, relax::Value* x_scale,
-                               relax::Value* w_scale);
+  Result<relax::Value*> scaled(relax::GraphBuilder& b, relax::Value* sum, relax::Value* x_scale, relax::Value* w_scale);
 
   // activation_product.cpp
   Result<relax::Value*> of_activations(relax::GraphBuilder& b, relax::Op& op);
