@@ -74,13 +74,13 @@ def build_pool(build, folder):
 class Worker:
     """A contender's process: see worker.py."""
 
-    def __init__(self, kind, path, inputs, outputs, threads, pool):
+    def __init__(self, kind, path, inputs, outputs, threads, pool, clock):
         arguments = [kind, path, inputs, outputs, threads, *([pool] if pool else [])]
         cpus = sorted(os.sched_getaffinity(0))[:threads]
         self.process = subprocess.Popen(
             [sys.executable, HERE / "worker.py", *map(str, arguments)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             text=True, preexec_fn=lambda: os.sched_setaffinity(0, cpus))
-        self.kind, self.outputs = kind, outputs
+        self.kind, self.outputs, self.clock = kind, outputs, clock
         self.started = self.read()
 
     def read(self):
@@ -92,7 +92,7 @@ class Worker:
     def window(self, runs):
         """Nanoseconds per run, over a window of `runs` runs."""
         print(runs, file=self.process.stdin, flush=True)
-        return self.read()["ns"] / runs
+        return self.read()[self.clock] / runs
 
     def end(self):
         self.process.stdin.close()
@@ -151,12 +151,13 @@ def bench(path, options, folder, pool):
     common["bytes"] = {"onnx": path.stat().st_size, "relaxc": library.stat().st_size, "onnxruntime": runtime_bytes()}
     for threads in options.threads:
         paths = {"relaxc": library, "onnxruntime": path}
-        workers = [Worker(kind, paths[kind], folder / "inputs.npz", folder / f"{kind}.npz", threads, pool)
+        workers = [Worker(kind, paths[kind], folder / "inputs.npz", folder / f"{kind}.npz", threads, pool,
+                          options.clock)
                    for kind in CONTENDERS]
         error, agree = compare(*(np.load(worker.outputs) for worker in workers))
         times = measure(workers, options.pairs, options.window_ms)
         ratio, low, high = ratio_interval(times)
-        record = {**common, "threads": threads, "max_abs_error": error, "agree": agree, "ratio": ratio,
+        record = {**common, "threads": threads, "clock": options.clock, "max_abs_error": error, "agree": agree, "ratio": ratio,
                   "ratio_low": low, "ratio_high": high}
         for worker, own in zip(workers, times):
             record[worker.kind] = {"min_us": float(own.min()), "median_us": float(np.median(own)), **worker.started,
@@ -199,12 +200,16 @@ def parse(arguments):
     parser.add_argument("--threads", default="1,2", type=lambda text: [int(part) for part in text.split(",")])
     parser.add_argument("--pairs", type=int, default=40)
     parser.add_argument("--window-ms", type=float, default=20)
+    parser.add_argument("--clock", choices=("wall", "cpu"), default="wall",
+                        help="cpu: the time that the processor spent on the process, of use on a busy machine")
     parser.add_argument("--flags", default="-O3 --mcpu=native", type=shlex.split, help="for relaxc")
     parser.add_argument("--build", type=Path, default=HERE.parent / "build", help="where bin/ and lib/ are")
     parser.add_argument("--relaxc", type=Path, help="BUILD/bin/relaxc if not given")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args(arguments)
     options.relaxc = options.relaxc or options.build / "bin/relaxc"
+    if options.clock == "cpu" and options.threads != [1]:
+        parser.error("--clock cpu counts the work of all threads, so it says nothing of two: it needs --threads 1")
     options.dim = {name: int(value) for name, value in (pair.split("=") for pair in options.dim)}
     return options
 

@@ -60,7 +60,7 @@ class Loader(Case):
 
 
 class Race(Case):
-    def race(self, factor):
+    def race(self, factor, *more):
         """Exit code, output and JSON of run.py on y = x + x, where the stand-in for relaxc computes y = factor * x."""
         value = lambda name: helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", 3])
         graph = helper.make_graph([helper.make_node("Add", ["x", "x"], ["y"])], "double", [value("x")], [value("y")])
@@ -71,7 +71,7 @@ class Race(Case):
         stand_in.write_text(f'#!/bin/sh\nfor output; do :; done\ncp "{library}" "$output"\n')
         stand_in.chmod(0o755)
         command = [sys.executable, ROOT / "bench/run.py", self.folder / "double.onnx", "--dim", "n=5", "--pairs", "6"]
-        command += ["--window-ms", "1", "--relaxc", stand_in, "--build", BUILD, "--json", self.folder / "out.json"]
+        command += ["--window-ms", "1", "--relaxc", stand_in, "--build", BUILD, "--json", self.folder / "out.json", *more]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         self.assertTrue((self.folder / "out.json").exists(), done.stdout + done.stderr)
         return done.returncode, done.stdout, json.loads((self.folder / "out.json").read_text())
@@ -89,6 +89,15 @@ class Race(Case):
                 self.assertGreater(record[kind]["first_ns"], 0)
                 self.assertGreater(record[kind]["peak_kib"], 0)
                 self.assertGreater(record["bytes"][kind], 0)
+
+    def test_a_busy_machine_is_left_out_of_the_processors_time(self):
+        code, output, result = self.race(2, "--clock", "cpu", "--threads", "1")
+        self.assertEqual(code, 0, output)
+        self.assertEqual([record["clock"] for record in result["records"]], ["cpu"])
+        command = [sys.executable, ROOT / "bench/run.py", self.folder / "double.onnx", "--clock", "cpu"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("it needs --threads 1", done.stderr)
 
     def test_a_library_that_does_not_load_is_named(self):
         stand_in = self.folder / "relaxc"
