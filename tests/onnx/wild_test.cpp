@@ -235,3 +235,14 @@ TEST_CASE("a squeeze without axes takes open dims not to be 1, and refuses runs 
   CHECK(results(model, {filled({3, 1, 2}, 0)})[0].shape == Numbers{3, 2});
   CHECK(std::holds_alternative<relax::RunFault>(run(model, {filled({1, 1, 2}, 0)})));
 }
+
+TEST_CASE("a split by lengths of which the run says how many there are uses up the axis, or is refused") {
+  ModelWriter model;
+  model.input("x", {"n"}).input("lengths", {"k"}, TensorProto::INT64).output("y", {"m"});
+  model.node("SplitToSequence", {"x", "lengths"}, {"parts"});
+  model.tensor("second", {}, TensorProto::INT64).add_int64_data(1);
+  model.node("SequenceAt", {"parts", "second"}, {"y"});
+  CHECK(first(model, {floats({3}, {1, 2, 3}), int64s({2}, {1, 2})}) == Floats{2, 3});
+  CHECK(first(model, {floats({3}, {1, 2, 3}), int64s({3}, {2, 0, 1})}).empty());
+  CHECK(std::holds_alternative<relax::RunFault>(run(model, {floats({3}, {1, 2, 3}), int64s({2}, {1, 1})})));
+}

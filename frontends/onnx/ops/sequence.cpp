@@ -111,6 +111,7 @@ class Splitting {
     if (!node_.has(1)) return singles(node_.int_attr("keepdims", 1) != 0);
     RELAXC_TRY(const TensorInfo* type, node_.info(1));
     bool scalar = type->ndim == 0;
+    if (type->ndim == 1 && (*type->shape)[0].constant() == nullptr) return of_lengths();
     RELAXC_TRY(std::vector<Expr> sizes, node_.ints(1));
     return scalar ? chunks(sizes[0], true) : list(std::move(sizes));
   }
@@ -120,6 +121,23 @@ class Splitting {
     Sequence made{x_->dtype(), true, {}, nullptr, nullptr};
     RELAXC_TRY(made.items, node_.call_many("split", {x_, node_.shape(std::move(sizes))}, {{"axis", axis_}}));
     return set_sequence(node_, std::move(made));
+  }
+
+  /// Parts of given lengths, of which the run says how many there are.
+  Status of_lengths() {
+    if (axis_ != 0)
+      return node_.error(Kind::unsupported,
+                         "a number of parts that only the run gives, along axis {}; it must be along the first axis",
+                         axis_);
+    RELAXC_TRY(Value * lengths, node_.input(1));
+    RELAXC_TRY(lengths, astype(node_, lengths, DType::i(64)));
+    Expr count = lengths->shape()[0], one = node_.index(1);
+    RELAXC_TRY(Value * sum, node_.call("sum", {lengths}, {{"axis", std::vector<int64_t>{0}}, {"keepdims", true}}));
+    RELAXC_TRY(std::vector<Expr> all, values_of(node_, sum));
+    Value* holds = node_.shape({arith::select(arith::eq(all.at(0), extent_), one, node_.index(0))});
+    RELAXC_DO(node_.builder().match_cast(holds, relax::shape_info(node_.context(), {one}), {}));
+    RELAXC_TRY(lengths, reshape(node_, lengths, {count, one}));
+    return packed(x_, count, {lengths});
   }
 
   /// Slices of one, with the axis or without it.
@@ -203,11 +221,7 @@ class Splitting {
 
   /// The elements of a split along axis 0 are those of the whole in their order.
   Status packed_rows(Value* x, Expr size, bool keep) {
-    std::vector<Expr> dims = x->shape();
-    Expr count = node_.simplify(arith::ceildiv(extent_, size)), total = node_.index(1);
-    for (Expr dim : dims) total = node_.simplify(total * dim);
-    Sequence made{x->dtype(), false, {}, nullptr, nullptr};
-    RELAXC_TRY(made.elements, reshape(node_, x, {total}));
+    Expr count = node_.simplify(arith::ceildiv(extent_, size));
     std::vector<Value*> columns;
     if (keep) {
       RELAXC_TRY(Value * first, node_.call("arange", {node_.shape({node_.index(0), count, size})}));
@@ -218,6 +232,16 @@ class Splitting {
       RELAXC_TRY(left, reshape(node_, left, {count, node_.index(1)}));
       columns.push_back(left);
     }
+    return packed(x, count, std::move(columns));
+  }
+
+  /// The rows of `x` as the elements of `count` parts; `columns`: their lengths, where they keep the axis.
+  Status packed(Value* x, Expr count, std::vector<Value*> columns) {
+    std::vector<Expr> dims = x->shape();
+    Expr total = node_.index(1);
+    for (Expr dim : dims) total = node_.simplify(total * dim);
+    Sequence made{x->dtype(), false, {}, nullptr, nullptr};
+    RELAXC_TRY(made.elements, reshape(node_, x, {total}));
     if (dims.size() > 1) {
       std::vector<Expr> rest(dims.begin() + 1, dims.end());
       Expr width = node_.index(static_cast<int64_t>(rest.size()));
