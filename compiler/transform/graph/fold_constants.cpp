@@ -7,6 +7,8 @@
 // A transpose of more than that is not run: models of gigabytes have many, and the results would all be held until they
 // are written. It becomes a constant whose bytes are made then. A constant that others use in its own order would be in
 // the object twice, so that one keeps its transpose.
+#include "compiler/transform/graph/fold_constants.h"
+
 #include <algorithm>
 
 #include "compiler/relax/builder.h"
@@ -81,6 +83,15 @@ bool fold(Module& module, PassContext& context, Op& op) {
   return true;
 }
 
+/// Makes wider numbers of integers that are stored in 8 bits or less: `dequantize`, or the first step of writing it
+/// out.
+bool widens_stored(const Op& op) {
+  if (op.kind != OpKind::kOperator || op.operands().empty() || op.results.size() != 1) return false;
+  const Value* operand = op.operand(0);
+  if (operand == nullptr || operand->info->as<TensorInfo>() == nullptr) return false;
+  return op.is("dequantize") || (op.is("astype") && operand->dtype().is_integer() && operand->dtype().bits <= 8);
+}
+
 bool is_large_transpose(const Op& op, int64_t budget) {
   if (op.kind != OpKind::kOperator || !op.is("permute_dims")) return false;
   const Value* operand = op.operand(0);
@@ -101,9 +112,14 @@ void transpose_late(Module& module, PassContext& context, Op& op) {
 }  // namespace
 
 Result<Changed> fold_constants(relax::Module& module, PassContext& context) {
+  return fold_constants(module, context, StoredConstants::kFold);
+}
+
+Result<Changed> fold_constants(relax::Module& module, PassContext& context, StoredConstants stored) {
   Changed changed = Changed::kNo;
   for (Function* function : module.functions())
     for (Op* op : ops_of(function->body(), true)) {
+      if (stored == StoredConstants::kKeep && widens_stored(*op)) continue;
       if (is_large_transpose(*op, context.option(kFoldBudget))) {
         transpose_late(module, context, *op);
         changed = Changed::kYes;

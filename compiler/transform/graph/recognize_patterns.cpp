@@ -11,6 +11,7 @@
 // Left out: attention and rotary embeddings. There is no operator for them that would compute better than its parts.
 #include <algorithm>
 
+#include "compiler/transform/graph/fold_constants.h"
 #include "compiler/transform/graph/op_pattern.h"
 #include "compiler/transform/passes.h"
 
@@ -178,7 +179,7 @@ class Recognition {
 Result<Changed> recognize_patterns(relax::Module& module, PassContext& context) {
   Diagnostics& diag = context.diag;
   RELAXC_TRY(Changed changed, canonicalize(module, context));
-  RELAXC_TRY(Changed folded, fold_constants(module, context));
+  RELAXC_TRY(Changed folded, fold_constants(module, context, StoredConstants::kKeep));
   Recognition recognition(module, context);
   Changed found = Changed::kNo;
   for (Function* function : module.functions()) found |= recognition.run(*function);
