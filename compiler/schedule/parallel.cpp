@@ -1,7 +1,8 @@
 // parallel.cpp: the rule that shares a kernel's work among cores.
 //
-// The problem: to hand out tasks and wait for them costs a microsecond or two, so a loop is worth sharing only if each
-// task has several microseconds to do; and a model runs dozens of loops one after the other.
+// The problem: to hand out tasks and wait for them costs half a microsecond, and more if workers have gone to sleep, so
+// a loop is worth sharing only if each task has several microseconds to do; and a model runs dozens of loops one after
+// the other.
 //
 // The method: a static estimate of each outer loop's time. Walking from outside, the first loop with independent
 // iterations and enough work becomes parallel; loops of few iterations are joined with the loop inside of them, and
@@ -18,7 +19,8 @@ namespace relaxc::schedule {
 
 namespace {
 
-/// Nanoseconds of work that make a task: a guess of some times what it costs to hand one out; not measured yet.
+/// Nanoseconds of work that make a task: about ten times what it costs to hand one to a worker that waits for it
+/// (docs/performance.md).
 constexpr double kTask = 6000;
 /// What a symbolic extent is taken to be.
 constexpr double kUnknownExtent = 16;
