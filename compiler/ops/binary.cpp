@@ -24,6 +24,9 @@ bool is_bool(DType d) {
 bool is_integer(DType d) {
   return d.is_integer();
 }
+bool is_float(DType d) {
+  return d.is_float();
+}
 bool is_bits(DType d) {
   return d.is_integer() || d.is_bool();
 }
@@ -73,6 +76,10 @@ Expr minimum(Expr a, Expr b) {
 }
 Expr prelu(Expr x, Expr slope) {
   return select(arith::lt(x, like(x, 0)), x * slope, x);
+}
+
+Expr atan2(Expr y, Expr x) {
+  return call(Intrinsic::k_atan2, y, x);
 }
 
 /// Bools compare as 0 and 1.
@@ -204,6 +211,7 @@ constexpr OpDef kOps[] = {
      .infer = infer_power,
      .define = define_power,
      .doc = "a to the power b, in a's dtype"},
+    op<atan2, is_float>("atan2", "the angle of the point (b, a), in -pi to pi"),
     op<maximum, any>("maximum", "the larger, NaN if either is NaN"),
     op<minimum, any>("minimum", "the smaller, NaN if either is NaN"),
     op<prelu>("nn.prelu", "a, or a * b where a < 0"),

@@ -56,7 +56,7 @@ InferResult infer(InferContext& c) {
   RELAXC_DO(one_of(c, "coordinate_mode",
                    {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric",
                     "tf_half_pixel_for_nn", "tf_crop_and_resize"}));
-  RELAXC_DO(one_of(c, "nearest_mode", {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"}));
+  RELAXC_DO(one_of(c, "nearest_mode", {"round_prefer_floor", "round_prefer_ceil", "round", "floor", "ceil"}));
   size_t rank = x->shape->size();
   const auto &scales = c.op.attrs.floats("scales"), &roi = c.op.attrs.floats("roi");
   bool crop = c.op.attrs.string("coordinate_mode") == "tf_crop_and_resize" && !c.has(kRoi);
@@ -215,6 +215,7 @@ class Resize {
       Expr at = axes_[k].position(i[k]), half = axes_[k].number(0.5);
       if (rounding == "round_prefer_floor") at = call(Intrinsic::k_ceil, at - half);
       if (rounding == "round_prefer_ceil") at = call(Intrinsic::k_floor, at + half);
+      if (rounding == "round") at = call(Intrinsic::k_round, at);
       if (rounding == "ceil") at = call(Intrinsic::k_ceil, at);
       from[k] = axes_[k].clamped(floor_index(at));
     }

@@ -163,7 +163,7 @@ InferResult infer_roi(InferContext& c) {
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   RELAXC_TRY(const TensorInfo* rois, c.tensor(1));
   RELAXC_TRY(const TensorInfo* batches, index_tensor(c, 2));
-  RELAXC_DO(one_of(c, "mode", {"avg", "max"}));
+  RELAXC_DO(one_of(c, "mode", {"avg", "max", "max_sample"}));
   const std::vector<int64_t>& size = c.op.attrs.ints("pooled_size");
   if (x->ndim != 4 || rois->ndim != 2 || batches->ndim != 1 || !x->dtype->is_float() || !rois->dtype->is_float())
     return c.error(Kind::shape_mismatch, "'roi_align' of {} in regions {} of images {}",
@@ -192,7 +192,8 @@ class RoiAlign {
         batches_(d.input(2)),
         y_(d.output()),
         dtype_(wide(x_->dtype)),
-        most_(d.attrs().string("mode") == "max") {}
+        weighted_(d.attrs().string("mode") == "max"),
+        most_(weighted_ || d.attrs().string("mode") == "max_sample") {}
 
   Stmt run() {
     Stmt regions = b_.loop("region", y_->shape[0], [&](Var region) {
@@ -277,7 +278,7 @@ class RoiAlign {
     };
     Expr a = corner(false, false), b = corner(false, true), c = corner(true, false), d = corner(true, true);
     Expr first = b_.index(0), old_value = b_.load(total, {first});
-    Expr sample = most_ ? arith::max(arith::max(a, b), arith::max(c, d)) : a + b + c + d;
+    Expr sample = weighted_ ? arith::max(arith::max(a, b), arith::max(c, d)) : a + b + c + d;
     Expr counted = select(outside, number(0), sample);
     return b_.store(total, {first}, most_ ? arith::max(old_value, counted) : old_value + counted);
   }
@@ -286,6 +287,7 @@ class RoiAlign {
   tir::Builder& b_;
   BufferRef x_, rois_, batches_, y_;
   DType dtype_;
+  bool weighted_;  ///< the largest of the weighted elements, which is what ONNX means by max, instead of samples
   bool most_;
 };
 

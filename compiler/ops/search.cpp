@@ -9,6 +9,7 @@ namespace relaxc::ops {
 namespace {
 
 constexpr OperandDef kOperands[] = {{"keys"}, {"x"}};
+constexpr AttrDef kAttrs[] = {{"right", AttrType::kBool, false, "False"}};
 constexpr DType kI64 = DType::i(64);
 
 InferResult infer(InferContext& c) {
@@ -28,11 +29,13 @@ Stmt define(DefineContext& d) {
   BufferRef low = b.buffer("low", kI64, {b.index(1)}, tir::Scope::kLocal);
   BufferRef high = b.buffer("high", kI64, {b.index(1)}, tir::Scope::kLocal);
   Expr first = b.index(0);
+  bool right = d.attrs().flag("right");
   auto get = [&](BufferRef of) { return cast(DType::index(), b.load(of, {first})); };
   auto set = [&](BufferRef of, Expr value) { return b.store(of, {first}, cast(kI64, value)); };
   Stmt all = b.nest(y->shape, [&](const Indices& i) {
     Stmt half = b.let("middle", arith::floordiv(get(low) + get(high), 2), [&](Var middle) {
-      Expr before = ordered(b.load(keys, {middle}), b.load(x, i), false);
+      Expr key = b.load(keys, {middle}), sought = b.load(x, i);
+      Expr before = right ? arith::logical_not(ordered(sought, key, false)) : ordered(key, sought, false);
       return b.branch(before, set(low, Expr(middle) + 1), set(high, middle));
     });
     return b.seq({set(low, first), set(high, keys->shape[0]), b.loop_while(arith::lt(get(low), get(high)), half),
@@ -44,9 +47,10 @@ Stmt define(DefineContext& d) {
 constexpr OpDef kOps[] = {
     {.name = "search_sorted",
      .operands = kOperands,
+     .attrs = kAttrs,
      .infer = infer,
      .define = define,
-     .doc = "how many keys of a sorted list come before each element"},
+     .doc = "how many keys of a sorted list come before each element; with right, those equal to it as well"},
 };
 
 }  // namespace

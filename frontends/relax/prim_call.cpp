@@ -92,17 +92,26 @@ Status PrimFuncReader::effect(const ast::Expr& e, const ast::Stmt& stmt, Suite& 
   return source_.error(e.items[0]->place, Kind::unsupported, "'{}' is not a statement of a prim func", callee);
 }
 
-/// T.attr(node, "key", value): a thread's extent is for GPUs; a pragma advises a schedule that is chosen anew here.
+/// T.attr(node, "key", value) and T.attr({"key": value}): a thread's extent is for GPUs; a pragma advises a schedule
+/// that is chosen anew here.
 Status PrimFuncReader::attribute_scope(const ast::Expr& call) {
   Diagnostics& diag = source_.diag();
-  if (call.items.size() < 3)
-    return source_.error(call.place, Kind::wrong_arity, "T.attr takes a node, a key and a value");
-  RELAXC_TRY(std::string key, string_value(source_, *call.items[2], "a key"));
-  bool threads = key == "thread_extent" || key == "virtual_thread" || key.find("async") != std::string::npos;
-  if (threads)
-    return source_.error(call.items[2]->place, Kind::unsupported,
-                         "\"{}\" binds GPU threads, which cannot be compiled ahead of time for a CPU; T.parallel can",
-                         key);
+  bool dict = call.items.size() == 2 && call.items[1]->is(AstKind::kDict);
+  if (!dict && call.items.size() < 3)
+    return source_.error(call.place, Kind::wrong_arity, "T.attr takes a node, a key and a value, or a dict");
+  std::vector<const ast::Expr*> keys{dict ? nullptr : call.items[2]};
+  if (dict) {
+    keys.clear();
+    for (size_t i = 0; i < call.items[1]->items.size(); i += 2) keys.push_back(call.items[1]->items[i]);
+  }
+  for (const ast::Expr* written : keys) {
+    RELAXC_TRY(std::string key, string_value(source_, *written, "a key"));
+    bool threads = key == "thread_extent" || key == "virtual_thread" || key.find("async") != std::string::npos;
+    if (threads)
+      return source_.error(written->place, Kind::unsupported,
+                           "\"{}\" binds GPU threads, which cannot be compiled ahead of time for a CPU; T.parallel can",
+                           key);
+  }
   return Done{};
 }
 

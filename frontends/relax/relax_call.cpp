@@ -29,10 +29,11 @@ Term RelaxFunctionReader::results_of(relax::Op* op) const {
   return Term::sequence(std::move(terms));
 }
 
-/// The values of `(a, b)`, of one value, or of the positional arguments of a call.
+/// The values of `(a, b)`, of R.tuple(a, b), of one value, or of the positional arguments of R.carry.
 Result<std::vector<relax::Value*>> RelaxFunctionReader::call_arguments(const ast::Expr& list) {
   std::vector<const ast::Expr*> items = {&list};
-  bool arguments = list.is(AstKind::kCall) && path_of(*list.items[0]) == "R.carry";
+  std::string callee = list.is(AstKind::kCall) ? path_of(*list.items[0]) : "";
+  bool arguments = callee == "R.carry" || callee == "R.tuple";
   if (list.is_sequence()) items = list.items;
   if (arguments) items.assign(list.items.begin() + 1, list.items.end());
   std::vector<Value*> values;

@@ -31,7 +31,7 @@ constexpr BinaryFunction kBinaryFunctions[] = {
     {"FloorMod", ExprKind::kFloorMod, true},
     {"truncdiv", ExprKind::kDiv, true},
     {"Div", ExprKind::kDiv},
-    {"truncmod", ExprKind::kMod, true},
+    {"truncmod", ExprKind::kMod},
     {"Mod", ExprKind::kMod},
     {"fmod", ExprKind::kMod},
     {"Add", ExprKind::kAdd},

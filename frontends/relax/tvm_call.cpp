@@ -21,7 +21,8 @@ std::vector<std::string> split_names(std::string_view params) {
 }
 
 const TvmOperator* find_row(std::string_view name) {
-  for (std::span<const TvmOperator> rows : {tvm_tensor_operators(), tvm_part_operators(), tvm_nn_operators()})
+  for (std::span<const TvmOperator> rows : {tvm_tensor_operators(), tvm_part_operators(), tvm_statistics_operators(),
+                                            tvm_nn_operators(), tvm_image_operators()})
     for (const TvmOperator& row : rows)
       if (row.name == name) return &row;
   return nullptr;
@@ -164,6 +165,8 @@ Result<relax::Value*> TvmCall::element(std::string_view param, DType dtype) {
   if (!number) return tensor(param);
   if (number->expr.dtype().is_index() && number->expr.constant() == nullptr)
     return reader_.scalar_tensor(number->expr, dtype, e_.place);
+  // TVM prints attributes that are numbers with a dtype of their own, as in T.float64(0.5).
+  if (number->expr.as<arith::FloatImm>() != nullptr) number->literal = Scalar::kReal;
   return reader_.number(*number, dtype, find(param)->place);
 }
 

@@ -92,5 +92,7 @@ struct TvmOperator {
 std::span<const TvmOperator> tvm_tensor_operators();
 std::span<const TvmOperator> tvm_part_operators();
 std::span<const TvmOperator> tvm_nn_operators();
+std::span<const TvmOperator> tvm_image_operators();
+std::span<const TvmOperator> tvm_statistics_operators();
 
 }  // namespace relaxc::frontend

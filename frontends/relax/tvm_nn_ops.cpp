@@ -1,11 +1,9 @@
 // tvm_nn_ops.cpp: TVM's operators of neural networks, as operators of relaxc.
 //
-// A layout is read as the permutation that brings it to channels first, where relaxc's operators work; the result goes
-// back by the inverse one. Layouts that pack channels into blocks come of TVM's layout pass and are refused.
 #include <algorithm>
 #include <cmath>
 
-#include "frontends/relax/tvm_call.h"
+#include "frontends/relax/tvm_layout.h"
 
 namespace relaxc::frontend {
 namespace {
@@ -14,36 +12,6 @@ using relax::Value;
 using Expr = arith::Expr;
 using Exprs = std::vector<Expr>;
 using Ints = TvmCall::Ints;
-
-/// Spatial dims by the digit in "nn.conv2d".
-size_t spatial_dims(const std::string& name) {
-  for (char digit : name)
-    if (digit >= '1' && digit <= '3') return static_cast<size_t>(digit - '0');
-  return 2;
-}
-
-/// The permutation that brings dims laid out as `param` says into the order of `lead` and then space: where each of
-/// them lies.
-Result<Ints> layout(TvmCall& c, std::string_view param, std::string_view lead, const std::string& fallback) {
-  Diagnostics& diag = c.diag;
-  RELAXC_TRY(std::string written, c.text(param, fallback));
-  if (written.empty()) written = fallback;
-  std::string wanted = std::string(lead) + std::string("DHW").substr(3 - spatial_dims(c.name));
-  Ints axes;
-  for (char dim : wanted) {
-    size_t at = written.find(dim);
-    if (at == std::string::npos || written.size() != wanted.size())
-      return c.error(param, Kind::unsupported, "the layout \"{}\" is no order of {}", written, wanted);
-    axes.push_back(static_cast<int64_t>(at));
-  }
-  return axes;
-}
-
-Ints inverse(const Ints& axes) {
-  Ints back(axes.size());
-  for (size_t i = 0; i < axes.size(); ++i) back[static_cast<size_t>(axes[i])] = static_cast<int64_t>(i);
-  return back;
-}
 
 /// One number for each spatial dim.
 Result<Ints> spatial(TvmCall& c, std::string_view param, int64_t fallback) {
@@ -69,10 +37,6 @@ Result<Ints> padding(TvmCall& c) {
   if (numbers.size() == 2 * count) return numbers;
   return c.error("padding", Kind::invalid_attribute, "'padding' of R.{} has {} numbers for {} spatial dims", c.name,
                  numbers.size(), count);
-}
-
-std::string channels_first(const TvmCall& c) {
-  return "NC" + std::string("DHW").substr(3 - spatial_dims(c.name));
 }
 
 /// conv2d(data, weight, strides, padding, dilation, groups, data_layout, kernel_layout, out_layout, out_dtype), and
@@ -134,8 +98,8 @@ Result<Term> pool(TvmCall& c) {
   return c.term(c.permute(x, inverse(out_axes)));
 }
 
-/// adaptive_avg_pool2d(data, output_size, layout, out_layout): to one element by the mean of all, else by windows of
-/// one size.
+/// adaptive_avg_pool2d(data, output_size, layout, out_layout): to one element by the mean of all, where it divides the
+/// extents by windows of one size, else by windows of different sizes.
 Result<Term> adaptive_pool(TvmCall& c) {
   Diagnostics& diag = c.diag;
   RELAXC_TRY(Value * x, c.tensor("data"));
@@ -157,12 +121,13 @@ Result<Term> adaptive_pool(TvmCall& c) {
     even = even && extent != nullptr && wanted[i] > 0 && *extent % wanted[i] == 0 && *extent > 0;
     window.push_back(even ? *extent / wanted[i] : 0);
   }
-  if (!one && !even)
-    return c.error("output_size", Kind::unsupported,
-                   "R.{} makes windows of one size: output_size must be 1 or divide the extents, found {}", c.name,
-                   relax::to_string(x->info));
-  RELAXC_TRY(x, one ? c.op("mean", {x}, {{"axis", spatial_axes}, {"keepdims", true}})
-                    : c.op("nn.avg_pool", {x}, {{"pool_size", window}, {"strides", window}}));
+  if (one) {
+    RELAXC_TRY(x, c.op("mean", {x}, {{"axis", spatial_axes}, {"keepdims", true}}));
+  } else if (even) {
+    RELAXC_TRY(x, c.op("nn.avg_pool", {x}, {{"pool_size", window}, {"strides", window}}));
+  } else {
+    RELAXC_TRY(x, c.op("nn.adaptive_avg_pool", {x}, {{"output_size", wanted}}));
+  }
   return c.term(c.permute(x, inverse(out_axes)));
 }
 
@@ -180,6 +145,8 @@ Result<Term> pad(TvmCall& c) {
     RELAXC_TRY(Value * value, c.element("pad_value", x->dtype()));
     operands.push_back(value);
   }
+  if (mode == "replicate") mode = "edge";
+  if (mode == "circular") mode = "wrap";
   return c.term(c.op("pad", std::move(operands), {{"mode", mode}}));
 }
 
@@ -349,44 +316,6 @@ Result<Term> attention(TvmCall& c) {
   return c.term(c.permute(value, {0, 2, 1, 3}));
 }
 
-/// image.resize2d(data, size, roi, layout, method, coordinate_transformation_mode, rounding_method, cubic_alpha,
-/// cubic_exclude, extrapolation_value, out_dtype)
-Result<Term> resize(TvmCall& c) {
-  Diagnostics& diag = c.diag;
-  RELAXC_TRY(Value * x, c.tensor("data"));
-  RELAXC_TRY(Ints axes, layout(c, "layout", "NC", channels_first(c)));
-  if (x->shape().size() != axes.size())
-    return c.error("data", Kind::rank_mismatch, "R.{} takes {} dims, found {}", c.name, axes.size(),
-                   relax::to_string(x->info));
-  RELAXC_TRY(std::string method, c.text("method", "linear"));
-  RELAXC_TRY(std::string mode, c.text("coordinate_transformation_mode", "half_pixel"));
-  RELAXC_TRY(std::string rounding, c.text("rounding_method", "round"));
-  RELAXC_TRY(double alpha, c.real("cubic_alpha", -0.75));
-  RELAXC_TRY(bool exclude, c.flag("cubic_exclude", false));
-  RELAXC_TRY(double outside, c.real("extrapolation_value", 0));
-  RELAXC_TRY(DType dtype, c.dtype("out_dtype", x->dtype()));
-  if (mode == "tf_crop_and_resize")
-    return c.error("coordinate_transformation_mode", Kind::unsupported, "R.{} of a region is not known", c.name);
-  RELAXC_TRY(x, c.permute(x, axes));
-  Exprs sizes = {x->shape()[0], x->shape()[1]};
-  if (c.is_number("size")) {
-    RELAXC_TRY(Expr size, c.index("size", {}));
-    sizes.resize(axes.size(), size);
-  } else {
-    RELAXC_TRY(Exprs size, c.dims("size"));
-    sizes.insert(sizes.end(), size.begin(), size.end());
-  }
-  relax::Attrs attrs{{"mode", method.rfind("nearest", 0) == 0 ? std::string("nearest") : method},
-                     {"coordinate_mode", mode},
-                     {"nearest_mode", rounding == "round" || rounding.empty() ? "round_prefer_floor" : rounding},
-                     {"cubic_coeff_a", alpha},
-                     {"exclude_outside", exclude},
-                     {"extrapolation_value", outside}};
-  RELAXC_TRY(x, c.op("resize", {x, c.build().shape(std::move(sizes))}, std::move(attrs)));
-  RELAXC_TRY(x, c.permute(x, inverse(axes)));
-  return c.term(c.cast(x, dtype));
-}
-
 constexpr std::string_view kConv =
     "data, weight, strides, padding, dilation, groups, data_layout, kernel_layout, out_layout, out_dtype";
 constexpr std::string_view kTransposed =
@@ -396,9 +325,6 @@ constexpr std::string_view kPool =
     "data, pool_size, strides, padding, dilation, ceil_mode, count_include_pad, layout, out_layout";
 constexpr std::string_view kAdaptive = "data, output_size, layout, out_layout";
 constexpr std::string_view kAttention = "query, key, value, bias, scale, causal_mask, window_size";
-constexpr std::string_view kResize =
-    "data, size, roi, layout, method, coordinate_transformation_mode, rounding_method, cubic_alpha, cubic_exclude, "
-    "extrapolation_value, out_dtype";
 
 constexpr TvmOperator kRows[] = {
     {"nn.conv1d", kConv, conv},
@@ -429,8 +355,6 @@ constexpr TvmOperator kRows[] = {
     {"nn.batch_flatten", "data", batch_flatten},
     {"nn.attention", kAttention, attention},
     {"nn.attention_bias", kAttention, attention},
-    {"image.resize2d", kResize, resize},
-    {"image.resize3d", kResize, resize},
 };
 
 }  // namespace

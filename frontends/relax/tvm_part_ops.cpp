@@ -133,6 +133,29 @@ Result<Term> scatter(TvmCall& c) {
   return c.term(c.op(c.name, {x, indices, updates}, std::move(attrs)));
 }
 
+/// slice_scatter(input_tensor, src, start, end, step, axis): src written over a slice.
+Result<Term> slice_scatter(TvmCall& c) {
+  Diagnostics& diag = c.diag;
+  RELAXC_TRY(Value * x, c.tensor("input_tensor"));
+  RELAXC_TRY(Value * part, c.tensor("src"));
+  RELAXC_TRY(Expr start, c.index("start", c.context().index(0)));
+  RELAXC_TRY(int64_t step, c.integer("step", 1));
+  RELAXC_TRY(int64_t axis, c.integer("axis", 0));
+  auto rank = static_cast<int64_t>(x->shape().size());
+  if (axis < -rank || axis >= rank || part->shape().size() != x->shape().size())
+    return c.error("axis", Kind::invalid_attribute, "R.{} of {} along axis {} of {}", c.name,
+                   relax::to_string(part->info), axis, relax::to_string(x->info));
+  auto along = static_cast<size_t>(axis < 0 ? axis + rank : axis);
+  if (start.constant() != nullptr && *start.constant() < 0) start = start + x->shape()[along];
+  relax::GraphBuilder& b = c.build();
+  RELAXC_TRY(Value * places, c.op("arange", {b.shape({start, part->shape()[along], c.context().index(step)})}));
+  Exprs column(x->shape().size(), c.context().index(1));
+  column[along] = part->shape()[along];
+  RELAXC_TRY(places, c.reshape(places, std::move(column)));
+  RELAXC_TRY(places, c.op("broadcast_to", {places, b.shape(part->shape())}));
+  return c.term(c.op("scatter_elements", {x, places, part}, {{"axis", axis}}));
+}
+
 /// Tensors of subscripts as one, with the subscripts of an element side by side.
 Result<Value*> stacked_indices(TvmCall& c) {
   Diagnostics& diag = c.diag;
@@ -240,6 +263,7 @@ constexpr TvmOperator kRows[] = {
     {"one_hot", "indices, on_value, off_value, depth, axis", one_hot},
     {"scatter_elements", "data, indices, updates, axis, reduction", scatter},
     {"scatter_nd", "data, indices, updates, reduction", scatter},
+    {"slice_scatter", "input_tensor, src, start, end, step, axis", slice_scatter},
     {"index_tensor", "data, indices", index_tensor},
     {"index_put", "data, indices, values, accumulate", index_put},
     {"masked_fill", "x, mask, value", masked_fill},

@@ -154,6 +154,14 @@ class FusedKernel {
                                          }),
                           nest);
     };
+    // What a program states of a block's regions names buffers of the function it came from.
+    rewriter.on_stmt = [this](tir::Stmt inner) {
+      const auto* block = inner.as<tir::Block>();
+      if (block == nullptr || (block->reads.empty() && block->writes.empty())) return inner;
+      tir::Block plain = *block;
+      plain.reads.clear(), plain.writes.clear();
+      return tir::Stmt(context_.arena().make<tir::Block>(std::move(plain)));
+    };
     return tir::rewrite(context_, s, rewriter);
   }
 

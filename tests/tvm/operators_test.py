@@ -1,0 +1,84 @@
+"""operators_test.py RELAXC SOURCE: every operator as TVM prints it, and as TVM lowers it to loops, compiled by relaxc
+and compared with what TVM itself computes.
+
+Runs where the package apache-tvm is installed (tests/run.sh tries to); elsewhere it says so and is skipped.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+SKIPPED = 77
+RELAXC, SOURCE = sys.argv[1:3]
+sys.path[:0] = [f"{SOURCE}/bench", str(Path(__file__).parent)]
+
+try:
+    import tvm
+    from tvm import relax
+except ImportError as error:
+    print(f"skipped: {error}")
+    sys.exit(SKIPPED)
+
+import numpy as np
+import rlx
+from operators import CASES, function_name, module
+
+# What TVM makes a constant of, or hands to functions of its own runtime, when it lowers.
+NOT_LOWERED = {"arange", "median", "median_keep", "median_all", "argsort", "sort", "topk", "topk_values", "topk_indices", "multinomial_from_uniform"}
+
+
+def numpy_of(value):
+    if hasattr(value, "numpy"):
+        return [value.numpy()]
+    return [array for item in value for array in numpy_of(item)]
+
+
+def reference(names):
+    """The outputs of each case by TVM's virtual machine."""
+    machine = relax.VirtualMachine(tvm.compile(module(names), "llvm"), tvm.cpu())
+    return {name: numpy_of(machine[function_name(name)](*map(tvm.runtime.tensor, CASES[name][1]))) for name in names}
+
+
+def compiled(mod, folder, stem):
+    text, library = Path(folder) / f"{stem}.relax", Path(folder) / f"{stem}.so"
+    text.write_text(mod.script())
+    run = subprocess.run([RELAXC, text, "-O1", "-o", library], capture_output=True, text=True)
+    if run.returncode:
+        sys.exit(f"{stem}: relaxc ends with {run.returncode}:\n{run.stderr[:4000]}")
+    return rlx.Model(library).functions
+
+
+def difference(found, expected):
+    if len(found) != len(expected):
+        return f"{len(found)} outputs, expected {len(expected)}"
+    for a, b in zip(found, expected):
+        if a.shape != b.shape or a.dtype != b.dtype:
+            return f"{a.dtype}{list(a.shape)}, expected {b.dtype}{list(b.shape)}"
+        half = b.dtype == np.float16
+        if not np.allclose(a, b, rtol=2e-3 if half else 1e-4, atol=1e-3 if half else 1e-5, equal_nan=True):
+            return f"{a.ravel()[:6]}, expected {b.ravel()[:6]}"
+    return ""
+
+
+def main():
+    wrong = []
+    with tempfile.TemporaryDirectory() as folder:
+        names = list(CASES)
+        expected = reference(names)
+        lowered = [name for name in names if name not in NOT_LOWERED]
+        forms = [("operators", names, module(names)), ("loops", lowered, relax.transform.LegalizeOps()(module(lowered)))]
+        for stem, members, mod in forms:
+            functions = compiled(mod, folder, stem)
+            for name in members:
+                text = difference(functions[function_name(name)](*CASES[name][1]), expected[name])
+                if text:
+                    wrong.append(f"{name} as {stem}: {text}")
+            print(f"{stem}: {len(members)} cases")
+    print(*wrong, sep="\n")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
