@@ -4,8 +4,8 @@ What a QDQ graph means is a question that two runtimes answer differently: each 
 to a tie goes the other way, and the next layer adds up what has moved. Comparing results alone says nothing of who is
 right. Here every operator is computed as ONNX defines it, but in float64: sums of products of stored values are exact
 (they stay far below 2^53), and what is left of rounding is nothing beside that of float32. `step_by_step` then judges
-each quantization of a contender by what the contender itself had before it, so that an error is counted where it is made,
-and `evaluate` alone runs the whole graph.
+each quantization of a contender by what the contender itself had before it, so that an error is counted where it is
+made, and `evaluate` alone runs the whole graph.
 
 Usage: exact.py RELAXC SOURCE_DIR MODEL.onnx    (a report of relaxc and, if it is installed, of ONNX Runtime)
 """

@@ -84,8 +84,8 @@ class Exact(unittest.TestCase):
         self.libraries = itertools.count()  # a library is loaded once by its path
 
     def forms(self, model, fixed, brief=False):
-        """(name, model, flags): as it is, with every dim of an input open but those on the axes `fixed`, dims of one size
-        being one symbol, and at -O0; `brief`: with open dims alone."""
+        """(name, model, flags): as it is, with every dim of an input open but those on the axes `fixed`, dims of one
+        size being one symbol, and at -O0; `brief`: with open dims alone."""
         if not brief:
             yield "plain", model, ["--mcpu=native"]
             yield "level 0", model, ["-O0"]
@@ -112,7 +112,8 @@ class Exact(unittest.TestCase):
             for name, size, differ, largest, unexplained in exact.step_by_step(model, graph.inputs, found):
                 self.assertEqual(unexplained, 0, f"{form}: {name}: {differ} of {size} differ, by {largest}")
             values, _ = exact.evaluate(model, graph.inputs, found)
-            np.testing.assert_allclose(found[output], values[output], rtol=1e-5, atol=1e-5 * np.abs(values[output]).max())
+            largest = np.abs(values[output]).max()
+            np.testing.assert_allclose(found[output], values[output], rtol=1e-5, atol=1e-5 * largest)
         self.assertTrue(kernels in done.stderr + done.stdout, f"{kernels} is not used")
 
     def test_inverted_residuals(self):
@@ -139,7 +140,8 @@ class Exact(unittest.TestCase):
             a = g.quantized(g.op("GlobalAveragePool", a), dtype, 0.02, low)
             a = g.op("Flatten", a)
             w = g.weights(S8, (10, 24), 0.004)
-            self.check(g, g.quantized(g.op("Gemm", a, w, transB=1), dtype, 0.04, zero), fixed=(1,), kernels="nn.conv_integer", brief=dtype is S8)
+            self.check(g, g.quantized(g.op("Gemm", a, w, transB=1), dtype, 0.04, zero), fixed=(1,),
+                       kernels="nn.conv_integer", brief=dtype is S8)
 
     def test_attention(self):
         """Both products of attention are of two activations; K is transposed, as exporters do."""
@@ -197,7 +199,8 @@ class Exact(unittest.TestCase):
             f = g.quantized(g.op("Gelu", f), dtype, 0.011, zero)
             f = g.quantized(g.op("Tanh", f), dtype, 1 / 120, zero)
             f = g.quantized(g.op("Softmax", f, axis=1), dtype, 1 / 256, 0 if dtype is U8 else -128)
-            self.check(g, g.quantized(g.op("MaxPool", f, kernel_shape=[2, 2]), dtype, 0.01, zero), fixed=(1,), brief=dtype is S8)
+            self.check(g, g.quantized(g.op("MaxPool", f, kernel_shape=[2, 2]), dtype, 0.01, zero), fixed=(1,),
+                       brief=dtype is S8)
 
     def test_activations_by_axis(self):
         """One scale a channel, which no product of integers can take out of its sum along that channel."""
