@@ -84,3 +84,23 @@ TEST_CASE("both ends of a state have one stem") {
   CHECK(state_stem("input").empty());
   CHECK(state_stem("output").empty());
 }
+
+TEST_CASE("more than 1 GB of weights go to a file of their own, unless they are asked to stay") {
+  constexpr uint64_t kGigabyte = uint64_t{1} << 30;
+  Options options, embedding, naming;
+  options.input = "m.onnx", options.output = "m.o";
+  embedding = naming = options;
+  embedding.embed_weights = true;
+  naming.weights = "own.bin";
+  auto place = [](const Options& asked, uint64_t bytes) {
+    Diagnostics diag;
+    Result<OutputPlan> plan = plan_outputs(asked, diag);
+    REQUIRE(plan);
+    REQUIRE(plan_weights(*plan, bytes, asked, diag));
+    return plan->weights;
+  };
+  CHECK(place(options, kGigabyte).empty());
+  CHECK(place(options, kGigabyte + 1) == "m.weights");
+  CHECK(place(embedding, 4 * kGigabyte).empty());
+  CHECK(place(naming, 1) == "own.bin");
+}
