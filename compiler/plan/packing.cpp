@@ -16,23 +16,56 @@ namespace {
 
 using Order = std::vector<size_t>;
 
+/// The rectangles placed so far, by when they are needed: most live so briefly that few meet.
+class ByTime {
+ public:
+  explicit ByTime(const std::vector<Rectangle>& all) : all_(all) {
+    constexpr size_t kInOne = 16;  // rectangles a bucket of time, if all were short
+    uint32_t latest = 0;
+    for (const Rectangle& r : all) latest = std::max(latest, r.last);
+    width_ = latest / static_cast<uint32_t>(all.size() / kInOne + 1) + 1;
+    buckets_.resize(latest / width_ + 1);
+  }
+
+  void add(size_t id) {
+    for (uint32_t b = all_[id].first / width_; b <= all_[id].last / width_; ++b) buckets_[b].push_back(id);
+  }
+
+  /// Each once: where the later of the two begins.
+  Order meeting(const Rectangle& piece) const {
+    Order found;
+    for (uint32_t b = piece.first / width_; b <= piece.last / width_; ++b)
+      for (size_t id : buckets_[b]) {
+        const Rectangle& other = all_[id];
+        bool meets = other.last >= piece.first && piece.last >= other.first;
+        if (meets && std::max(other.first, piece.first) / width_ == b) found.push_back(id);
+      }
+    return found;
+  }
+
+ private:
+  const std::vector<Rectangle>& all_;
+  uint32_t width_ = 1;
+  std::vector<Order> buckets_;
+};
+
 /// Puts each rectangle at the lowest offset where it fits beside those placed before.
 Packing first_fit(const std::vector<Rectangle>& all, const Order& order) {
   Packing result;
   result.offsets.assign(all.size(), 0);
-  Order placed;  // by offset
+  ByTime placed(all);
   for (size_t id : order) {
     const Rectangle& piece = all[id];
+    Order others = placed.meeting(piece);
+    std::sort(others.begin(), others.end(), [&](size_t a, size_t b) { return result.offsets[a] < result.offsets[b]; });
     int64_t at = 0;
-    for (size_t other : placed) {
-      if (all[other].last < piece.first || piece.last < all[other].first) continue;
+    for (size_t other : others) {
       if (result.offsets[other] - at >= piece.size) break;
       at = std::max(at, result.offsets[other] + all[other].size);
     }
     result.offsets[id] = at;
     result.height = std::max(result.height, at + piece.size);
-    auto after = [&](int64_t offset, size_t other) { return offset < result.offsets[other]; };
-    placed.insert(std::upper_bound(placed.begin(), placed.end(), at, after), id);
+    placed.add(id);
   }
   return result;
 }
@@ -55,9 +88,8 @@ int64_t bound(const std::vector<Rectangle>& all) {
 }
 
 /// While there is something to gain: whatever reaches the top is placed first in the next attempt.
-void improve(const std::vector<Rectangle>& all, Packing& best) {
+void improve(const std::vector<Rectangle>& all, Packing& best, int64_t low) {
   constexpr size_t kMostWork = 5'000'000;  // steps of first_fit over all attempts
-  int64_t low = bound(all);
   Order order(all.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return best.offsets[a] < best.offsets[b]; });
@@ -89,14 +121,16 @@ Packing pack(const std::vector<Rectangle>& all) {
   Order by_size(all.size());
   std::iota(by_size.begin(), by_size.end(), size_t{0});
   std::stable_sort(by_size.begin(), by_size.end(), [&](size_t a, size_t b) { return all[a].size > all[b].size; });
+  const int64_t low = bound(all);
   Packing best;
   for (Before before : kOrders) {
     Order order = by_size;
     std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return before(all[a], all[b]); });
     Packing next = first_fit(all, order);
     if (best.offsets.empty() || next.height < best.height) best = std::move(next);
+    if (best.height <= low) return best;
   }
-  improve(all, best);
+  improve(all, best, low);
   return best;
 }
 

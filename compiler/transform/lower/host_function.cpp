@@ -322,9 +322,9 @@ Status HostFunction::lower_shape_function(Op& op) {
 
 int32_t HostFunction::trace_node(const std::string& kernel) {
   if (function_.is_private) return -1;  // nodes are numbered by entry, and this one has several or none
-  auto it = std::find(nodes_.begin(), nodes_.end(), kernel);
-  if (it == nodes_.end()) it = nodes_.insert(nodes_.end(), kernel);
-  return static_cast<int32_t>(it - nodes_.begin());
+  auto [known, fresh] = node_numbers_.emplace(kernel, static_cast<int32_t>(nodes_.size()));
+  if (fresh) nodes_.push_back(kernel);
+  return known->second;
 }
 
 }  // namespace relaxc::lower

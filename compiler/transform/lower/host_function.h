@@ -337,6 +337,7 @@ class HostFunction {
   std::vector<std::pair<BufferRef, uint64_t>> constants_;
   std::vector<tir::Guard> guards_;
   std::vector<std::string> nodes_;
+  std::map<std::string, int32_t> node_numbers_;  ///< places in `nodes_`
   Steps* steps_ = nullptr;
   int depth_ = 0;              ///< regions around the current one
   bool after_effect_ = false;  ///< something may have happened that the caller can see
