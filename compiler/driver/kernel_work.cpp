@@ -51,6 +51,9 @@ double flops_of(tir::Stmt s, Numbers& numbers) {
       return flops + static_cast<double>(trips) * flops_of(loop->body, numbers);
     } else if (const auto* branch = s.as<tir::If>()) {
       return flops + std::max(flops_of(branch->then_body, numbers), flops_of(branch->else_body, numbers));
+    } else if (const auto* seq = s.as<tir::Seq>()) {
+      for (size_t i = 0; i + 1 < seq->body.size(); ++i) flops += flops_of(seq->body[i], numbers);
+      s = seq->body.empty() ? tir::Stmt() : seq->body.back();
     } else {
       for (tir::Stmt child : tir::children(s)) flops += flops_of(child, numbers);
       return flops;

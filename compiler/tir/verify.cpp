@@ -116,8 +116,8 @@ class Verifier {
 
   // Each checks a statement and gives the body that its bindings hold for, if suite() is to go on with it.
   Stmt check(const Seq& n) {
-    for (Stmt child : n.body) suite(child);
-    return {};
+    for (size_t i = 0; i + 1 < n.body.size(); ++i) suite(n.body[i]);
+    return n.body.empty() ? Stmt() : n.body.back();
   }
   Stmt check(const For& n) {
     index(n.min, "begin of the loop");

@@ -256,7 +256,12 @@ Result<Scalar> RelaxFunctionReader::name(const ast::Expr& e) {
   // What stands in quotes in a signature is a symbol of the function's own.
   bool own = quoted_ && pattern_ == Pattern::kFresh && own_symbols_ == nullptr;
   auto* known = own ? names_.find(e.text) : find(e.text);
-  if (known == nullptr) {
+  // In the quotes of a type of functions, what has no value here is the type's own.
+  bool valued = known != nullptr &&
+                (known->value.kind == Term::kScalar
+                     ? unbound_.count(known->value.scalar.expr) == 0
+                     : known->value.kind != Term::kValue || known->value.value->info->as<relax::PrimInfo>() != nullptr);
+  if (known == nullptr || (own_symbols_ != nullptr && quoted_ && !valued)) {
     if (own_symbols_ != nullptr) return Scalar{own_symbols_->emplace(e.text, context_.var(e.text)).first->second};
     if (pattern_ != Pattern::kFresh) return unbound(e, true);
     arith::Var var = context_.var(e.text);
