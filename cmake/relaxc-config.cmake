@@ -1,31 +1,110 @@
-# find_package(relaxc) gives the program relaxc::relaxc, the runtime (relaxc::relax_rt, relax_rt_hosted), and this function:
+# find_package(relaxc) gives the program relaxc::relaxc, for a native build the runtime (relaxc::relax_rt,
+# relaxc::relax_rt_hosted), and this function:
 #
-# relaxc_add_model(TARGET MODEL [NAME name] [FLAGS flag …])
+# relaxc_add_model(TARGET MODEL [NAME name] [DIMS dim=range …] [STATES in:out …] [TARGET machine] [FLAGS flag …]
+#                  [SELFTEST] [NO_RUNTIME])
 #   A library TARGET of the model that a C or C++ target links with; it brings NAME.h and the runtime along. NAME is the
-#   prefix of the model's functions, TARGET if not given. The model is compiled again when a file it refers to changes.
-include(CMakeFindDependencyMacro)
-find_dependency(Threads)
-include(${CMAKE_CURRENT_LIST_DIR}/relaxc-targets.cmake)
+#   prefix of the model's functions, TARGET if not given. The model is compiled again when a file it refers to changes; its
+#   header keeps its time when it says the same as before.
+#
+#   The machine is the one that the project's C compiler compiles for with the project's flags, read off the compiler; a
+#   TARGET given here must be one whose objects link with those, which is checked now and not when linking fails.
+#
+# relaxc is a program of the machine that builds. Where a toolchain file lets CMake look for packages in a sysroot only,
+# name the package: cmake -Drelaxc_DIR="$(relaxc --cmake-dir)". The runtime of a cross build is compiled from its sources by
+# the project's compiler.
+include(${CMAKE_CURRENT_LIST_DIR}/relaxc-program.cmake)
+get_filename_component(relaxc_RUNTIME_SOURCES "${CMAKE_CURRENT_LIST_DIR}/../../../share/relaxc/runtime-lite" ABSOLUTE)
+
+if(NOT CMAKE_CROSSCOMPILING)
+  include(CMakeFindDependencyMacro)
+  find_dependency(Threads)
+  include(${CMAKE_CURRENT_LIST_DIR}/relaxc-runtime.cmake)
+endif()
+
+# The runtime for the project's machine: the installed one, or a library of its sources.
+function(relaxc_runtime result)
+  if(NOT CMAKE_CROSSCOMPILING)
+    set(${result} relaxc::relax_rt PARENT_SCOPE)
+    return()
+  endif()
+  if(NOT TARGET relaxc_runtime)
+    if(NOT CMAKE_C_COMPILER)
+      message(FATAL_ERROR "relaxc: the runtime of a cross build is compiled from C; the project needs LANGUAGES C")
+    endif()
+    file(GLOB sources ${relaxc_RUNTIME_SOURCES}/core/*.c)
+    list(REMOVE_ITEM sources ${relaxc_RUNTIME_SOURCES}/core/memory.c)
+    add_library(relaxc_runtime STATIC EXCLUDE_FROM_ALL ${sources})
+    target_include_directories(relaxc_runtime PUBLIC ${relaxc_RUNTIME_SOURCES}/include)
+    target_compile_options(relaxc_runtime PRIVATE -ffreestanding -ffunction-sections -fdata-sections)
+  endif()
+  set(${result} relaxc_runtime PARENT_SCOPE)
+endfunction()
+
+# The flags that choose the machine, as relaxc reads them off the compiler; found once for a set of flags.
+function(relaxc_machine_flags result asked)
+  if(NOT CMAKE_C_COMPILER)
+    set(${result} $<$<BOOL:${asked}>:--target=${asked}> PARENT_SCOPE)
+    return()
+  endif()
+  string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
+  set(command "${CMAKE_C_COMPILER} ${CMAKE_C_COMPILER_ARG1} ${CMAKE_C_FLAGS} ${CMAKE_C_FLAGS_${type}}")
+  if(CMAKE_C_COMPILER_TARGET)
+    string(APPEND command " --target=${CMAKE_C_COMPILER_TARGET}")
+  endif()
+  get_directory_property(options COMPILE_OPTIONS)
+  foreach(option IN LISTS options)
+    if(option MATCHES "^-m[^ $<>]*$")
+      string(APPEND command " ${option}")
+    endif()
+  endforeach()
+  set(flags --target-from-cc=${command})
+  if(asked)
+    list(APPEND flags --target=${asked})
+  endif()
+  get_target_property(program relaxc::relaxc LOCATION)
+  execute_process(COMMAND ${program} ${flags} --print-target OUTPUT_VARIABLE printed ERROR_VARIABLE why
+    RESULT_VARIABLE status OUTPUT_STRIP_TRAILING_WHITESPACE)
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "relaxc_add_model: ${why}")
+  endif()
+  separate_arguments(printed UNIX_COMMAND "${printed}")
+  set(${result} ${printed} PARENT_SCOPE)
+endfunction()
 
 function(relaxc_add_model target model)
-  cmake_parse_arguments(PARSE_ARGV 2 ARG "" "NAME" "FLAGS")
+  cmake_parse_arguments(PARSE_ARGV 2 ARG "SELFTEST;NO_RUNTIME" "NAME;TARGET" "DIMS;STATES;FLAGS")
   if(ARG_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "relaxc_add_model(${target}): expected NAME or FLAGS, found '${ARG_UNPARSED_ARGUMENTS}'")
+    message(FATAL_ERROR "relaxc_add_model(${target}): expected NAME, DIMS, STATES, TARGET, FLAGS, SELFTEST or NO_RUNTIME, "
+      "found '${ARG_UNPARSED_ARGUMENTS}'")
   endif()
   if(NOT ARG_NAME)
     set(ARG_NAME ${target})
   endif()
   get_filename_component(model ${model} ABSOLUTE)
+  relaxc_machine_flags(flags "${ARG_TARGET}")
+  foreach(dim IN LISTS ARG_DIMS)
+    list(APPEND flags --dim ${dim})
+  endforeach()
+  foreach(state IN LISTS ARG_STATES)
+    list(APPEND flags --state ${state})
+  endforeach()
+  if(ARG_SELFTEST)
+    list(APPEND flags --emit-selftest)
+  endif()
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${target}.model)
   set(stem ${folder}/${ARG_NAME})
   file(MAKE_DIRECTORY ${folder})
   add_custom_command(
-    OUTPUT ${stem}.o ${stem}.h
-    COMMAND relaxc::relaxc ${ARG_FLAGS} -MD -MF ${stem}.d ${model} -o ${stem}.o
+    OUTPUT ${stem}.o BYPRODUCTS ${stem}.h
+    COMMAND relaxc::relaxc ${flags} ${ARG_FLAGS} -MD -MF ${stem}.d ${model} -o ${stem}.o
     DEPENDS ${model} DEPFILE ${stem}.d COMMENT "Compiling model ${ARG_NAME}" VERBATIM)
-  add_library(${target} STATIC ${stem}.o ${stem}.h)
+  add_library(${target} STATIC ${stem}.o)
   set_source_files_properties(${stem}.o PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
   set_target_properties(${target} PROPERTIES LINKER_LANGUAGE C)
   target_include_directories(${target} INTERFACE ${folder})
-  target_link_libraries(${target} INTERFACE relaxc::relax_rt)
+  if(NOT ARG_NO_RUNTIME)
+    relaxc_runtime(runtime)
+    target_link_libraries(${target} INTERFACE ${runtime})
+  endif()
 endfunction()

@@ -1,13 +1,39 @@
-# What `cmake --install` puts where: the program, the runtime and its header, and the package for find_package(relaxc).
-# The folders have fixed names, since relaxc finds the runtime for a shared library in the lib/ beside its own bin/.
+# What `cmake --install` puts where: the program, the runtime as libraries of this machine and as sources for any other, the
+# headers and loaders for programs in other languages, and the packages for find_package(relaxc) and pkg-config.
+#
+# The folders have fixed names, since relaxc finds the runtime for a shared library in the lib/ beside its own bin/. The
+# program and the runtime are exported apart: a cross build takes the program and leaves the libraries alone.
 include(CMakePackageConfigHelpers)
 
 set(package lib/cmake/relaxc)
-install(TARGETS relaxc relax_rt relax_rt_memory relax_rt_hosted relax_rt_runner EXPORT relaxc-targets ARCHIVE DESTINATION lib
+set(runtime ${PROJECT_SOURCE_DIR}/runtime-lite)
+install(TARGETS relaxc EXPORT relaxc-program RUNTIME DESTINATION bin)
+install(TARGETS relax_rt relax_rt_memory relax_rt_hosted relax_rt_runner EXPORT relaxc-runtime ARCHIVE DESTINATION lib
   INCLUDES DESTINATION include)
-install(FILES ${PROJECT_SOURCE_DIR}/runtime-lite/include/relax_rt.h
-  ${PROJECT_SOURCE_DIR}/runtime-lite/include/relax_rt_hosted.h DESTINATION include)
-install(EXPORT relaxc-targets NAMESPACE relaxc:: DESTINATION ${package})
-write_basic_package_version_file(${PROJECT_BINARY_DIR}/relaxc-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${runtime}/include/relax_rt.h ${runtime}/include/relax_rt_hosted.h ${runtime}/cpp/relax_rt.hpp
+  DESTINATION include)
+install(DIRECTORY ${runtime}/include ${runtime}/core ${runtime}/hosted DESTINATION share/relaxc/runtime-lite
+  FILES_MATCHING PATTERN *.c PATTERN *.h PATTERN *.hpp)
+install(FILES ${runtime}/python/relax_rt.py DESTINATION share/relaxc/python)
+install(EXPORT relaxc-program DESTINATION ${package} NAMESPACE relaxc::)
+install(EXPORT relaxc-runtime DESTINATION ${package} NAMESPACE relaxc::)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/relaxc-config-version.cmake COMPATIBILITY SameMinorVersion
+  ARCH_INDEPENDENT)
 install(FILES ${PROJECT_SOURCE_DIR}/cmake/relaxc-config.cmake ${PROJECT_BINARY_DIR}/relaxc-config-version.cmake
   DESTINATION ${package})
+configure_file(${PROJECT_SOURCE_DIR}/cmake/relax_rt.pc.in ${PROJECT_BINARY_DIR}/relax_rt.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/relax_rt.pc DESTINATION lib/pkgconfig)
+
+# `cpack -G DEB` in the build folder.
+set(CPACK_PACKAGE_NAME relaxc)
+set(CPACK_PACKAGE_VENDOR relaxc)
+set(CPACK_PACKAGE_CONTACT "relaxc developers <relaxc@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "ahead-of-time compiler from ONNX and Relax to object files")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_GENERATOR DEB)
+set(CPACK_DEBIAN_PACKAGE_SECTION devel)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
+set(CPACK_STRIP_FILES ON)
+include(CPack)

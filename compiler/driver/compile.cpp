@@ -16,6 +16,7 @@
 #include "compiler/codegen/llvm/hash.h"
 #include "compiler/codegen/llvm/jit.h"
 #include "compiler/codegen/llvm/target.h"
+#include "compiler/driver/cc_target.h"
 #include "compiler/driver/depfile.h"
 #include "compiler/driver/input.h"
 #include "compiler/driver/manifest.h"
@@ -23,6 +24,7 @@
 #include "compiler/driver/performance_report.h"
 #include "compiler/driver/plan.h"
 #include "compiler/driver/report.h"
+#include "compiler/driver/selftest.h"
 #include "compiler/driver/summary.h"
 #include "compiler/driver/version.h"
 #include "compiler/driver/weights.h"
@@ -37,12 +39,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The runtime's library of the tree that this program runs from, PREFIX/lib beside PREFIX/bin; empty if there is none.
-std::string own_runtime() {
+/// A path of the tree that this program runs from, PREFIX/lib beside PREFIX/bin; empty if there is none.
+std::string beside_program(const char* path) {
   std::error_code error;
   fs::path program = fs::read_symlink("/proc/self/exe", error);
-  fs::path library = program.parent_path().parent_path() / "lib" / "librelax_rt.a";
-  return fs::exists(library, error) ? library.string() : std::string();
+  fs::path place = program.parent_path().parent_path() / path;
+  return fs::exists(place, error) ? place.string() : std::string();
+}
+std::string own_runtime() {
+  return beside_program("lib/librelax_rt.a");
 }
 
 class Compilation {
@@ -53,6 +58,15 @@ class Compilation {
         inspects_(options.tool.kind == ToolOptions::kInspect),
         ops_(ops::op_table()),
         outputs_(diag_) {}
+
+  /// Prints the machine that the flags mean, as flags that mean it.
+  int print_target() {
+    if (Result<Target> target = asked_target())
+      fmt::print("--target={} --mcpu={}{}{}\n", target->triple, target->cpu,
+                 target->features.empty() ? "" : " --mattr=", target->features);
+    print_diagnostics(diag_, options_, {});
+    return exit_code(diag_, options_);
+  }
 
   int run() {
     bool done = static_cast<bool>(all_steps());
@@ -86,6 +100,9 @@ class Compilation {
     if (writes_text) return write_text(module);
     RELAXC_DO(plan_weights(plan_, object.weights.bytes, options_, diag));
     object.weights.separate = !plan_.weights.empty();
+    if (options_.selftest) {
+      RELAXC_TRY(object.selftest, make_selftest(options_, object, diag));
+    }
     name_object(object, target);
     RELAXC_DO(check_externals(object));
     for (const std::string& line : summary(object, target)) say("{}", line);
@@ -107,6 +124,11 @@ class Compilation {
   Result<Target> asked_target() {
     Diagnostics& diag = diag_;
     RELAXC_TRY(Machine machine, read_machine(options_.target, diag));
+    if (!options_.target_from_cc.empty()) {
+      RELAXC_TRY(Machine found, machine_of_compiler(options_.target_from_cc, diag));
+      if (!options_.target.empty()) return same_target(machine, found);
+      machine = found;
+    }
     if (!options_.cpu.empty()) {
       machine.cpu = options_.cpu;
       machine.features.clear();
@@ -114,6 +136,16 @@ class Compilation {
     if (!options_.features.empty()) machine.features += (machine.features.empty() ? "" : ",") + options_.features;
     if (!options_.float_abi.empty()) machine.float_abi = options_.float_abi;
     return codegen_llvm::resolve_target(machine, diag);
+  }
+
+  /// What --target says, if objects of the compiler's machine can be linked with it.
+  Result<Target> same_target(const Machine& asked, const Machine& of_compiler) {
+    Diagnostics& diag = diag_;
+    RELAXC_TRY(Target target, codegen_llvm::resolve_target(asked, diag));
+    RELAXC_TRY(Target found, codegen_llvm::resolve_target(of_compiler, diag));
+    if (codegen_llvm::link_together(target.triple, found.triple)) return target;
+    return diag.error(nullptr, Kind::usage, "--target {} is {}, but '{}' compiles for {}", options_.target,
+                      target.triple, options_.target_from_cc, found.triple);
   }
 
   /// True if warnings forbid to write.
@@ -209,6 +241,7 @@ class Compilation {
     for (const frontend::DimOverride& dim : options_.dims)
       out.push_back(fmt::format("--dim={}={}..{}:{}", dim.name, dim.lower, dim.upper, dim.multiple_of));
     for (const State& state : options_.states) out.push_back("--state=" + state.input + ":" + state.output);
+    if (options_.selftest) out.emplace_back("--emit-selftest");
     if (options_.keep_initializers_as_inputs) out.emplace_back("--keep-initializers-as-inputs");
     for (const std::string& op : options_.custom_ops) out.push_back("--custom-op=" + op);
     for (const std::string& pass : options_.passes.disabled) out.push_back("--disable-pass=" + pass);
@@ -362,7 +395,16 @@ int compile(const Options& options, const ModuleEdit& edit) {
       fmt::print("{:<14} {:<36} {}\n", machine.name, machine.triple, machine.about);
     return std::fflush(stdout) == 0 ? 0 : 1;
   }
-  return Compilation(options, edit).run();
+  if (options.print_cmake_dir) {
+    std::string folder = beside_program("lib/cmake/relaxc");
+    if (folder.empty())
+      fmt::print(stderr, "relaxc: error: there is no package for CMake beside this program; install it\n");
+    else
+      fmt::print("{}\n", folder);
+    return folder.empty() ? 1 : 0;
+  }
+  Compilation compilation(options, edit);
+  return options.print_target ? compilation.print_target() : compilation.run();
 }
 
 }  // namespace relaxc::driver

@@ -104,6 +104,13 @@ void add_output_flags(CLI::App& app, Options& o) {
   apart->type_name("FILE");
   app.add_option("--manifest", o.manifest, "also write what the object holds and needs, as JSON (.o and .so)")
       ->type_name("FILE");
+  auto* selftest = app.add_flag("--emit-selftest", o.selftest,
+                                "the object carries inputs and outputs, and NAME_selftest() tries them");
+  app.add_option("--selftest-data", o.selftest_data, "inputs and outputs of the self-test (default: random inputs)")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->type_name("FILE|FOLDER")
+      ->needs(selftest);
   app.add_flag("--embed-weights", o.embed_weights, "keep weights of more than 1 GB in the object")->excludes(apart);
   app.add_option("--runtime", o.runtime,
                  "runtime-lite's library, linked into a .so or a program (default: beside relaxc)");
@@ -120,6 +127,11 @@ void add_target_flags(CLI::App& app, Options& o) {
   app.add_option("--mcpu", o.cpu, "target CPU, or 'native' (default: x86-64-v3, else the triple's baseline)");
   app.add_option("--float-abi", o.float_abi, "of ARM: soft, softfp or hard (default: as the triple says)")
       ->check(CLI::IsMember({"soft", "softfp", "hard"}));
+  app.add_option("--target-from-cc", o.target_from_cc,
+                 "compile for the machine of this C compiler with these flags: 'arm-none-eabi-gcc -mcpu=cortex-m4'")
+      ->type_name("COMMAND");
+  app.add_flag("--print-target", o.print_target, "print the flags that mean the chosen machine, and end");
+  app.add_flag("--cmake-dir", o.print_cmake_dir, "print where the package for CMake is (relaxc_DIR), and end");
   app.add_flag("--print-targets", o.print_targets, "list the machines that have names, and end");
   app.add_option("--mattr", o.features, "target features, as in +avx2,-fma");
   app.add_option("--threads", o.task_slots, "most tasks of a parallel loop")->check(CLI::Range(1, 1024));
@@ -267,7 +279,7 @@ CommandLine read_command_line(int argc, char** argv) {
     fmt::print("{}", man ? man_page(app) : completion(app, shell));
     line.exit = std::fflush(stdout) == 0 ? 0 : 1;
   }
-  if (!line.exit && !o.print_targets && o.input.empty()) {
+  if (!line.exit && !o.print_targets && !o.print_target && !o.print_cmake_dir && o.input.empty()) {
     fmt::print(stderr, "INPUT is required\nRun with --help for more information.\n");
     line.exit = 2;
   }

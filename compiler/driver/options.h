@@ -38,7 +38,8 @@ struct Options {
   std::string name;          ///< prefix of every global symbol; empty: the stem of `output`
   std::string opt = "2";     ///< "0".."3", "s", "z"
   std::string target, cpu, features, float_abi;
-  bool print_targets = false;
+  std::string target_from_cc;  ///< a C compiler and its flags: compile for what it compiles for
+  bool print_targets = false, print_target = false, print_cmake_dir = false;
   int32_t task_slots = 0;        ///< 0: the target's own
   int64_t max_recursion = 1000;  ///< most calls of recursive functions that have not ended
   bool depfile = false, phony_targets = false;
@@ -47,11 +48,13 @@ struct Options {
   CheckFormat check = CheckFormat::kNone;
   std::vector<frontend::DimOverride> dims;
   std::vector<State> states;
-  std::vector<std::string> params;      ///< files of weights
-  std::string weights;                  ///< where the object's own weights go; empty: into the object, if not too many
-  std::string manifest;                 ///< where to describe the object; empty: nowhere
-  bool embed_weights = false;           ///< into the object, however many
-  std::vector<std::string> custom_ops;  ///< see custom_ops.h
+  std::vector<std::string> params;  ///< files of weights
+  std::string weights;              ///< where the object's own weights go; empty: into the object, if not too many
+  std::string manifest;             ///< where to describe the object; empty: nowhere
+  bool selftest = false;            ///< the object carries inputs and outputs, and a function that tries them
+  std::vector<std::string> selftest_data;  ///< as ToolOptions::data; none: random inputs
+  bool embed_weights = false;              ///< into the object, however many
+  std::vector<std::string> custom_ops;     ///< see custom_ops.h
   bool keep_initializers_as_inputs = false, allow_external_outside = false;
   PassOptions passes;
   std::string report;                     ///< ending in .html or .json; empty: none

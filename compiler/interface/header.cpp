@@ -44,6 +44,7 @@ class Header {
       line("/* To be defined by the program. */\n{};\n", external.prototype);
     for (const Entry& entry : object_.entries) print_entry(entry);
     for (const PublicPrimFunc& function : object_.public_prim_funcs) print_public(function);
+    if (!object_.selftest.data.empty()) print_selftest();
     line("/* For loaders and harnesses that know models by their tables. */");
     line("extern const rlx_model {}_model;\n", object_.name);
     if (object_.weights.separate) {
@@ -195,6 +196,14 @@ class Header {
     line("#else /* to be placed at a multiple of {} by the program */\ntypedef struct {}arena {{\n#endif", align,
          prefix);
     line("  unsigned char bytes[{}];\n}} {}arena;\n", bytes, prefix);
+  }
+
+  void print_selftest() {
+    line(
+        "/* Runs the model on inputs that it carries: RLX_OK, or RLX_SELFTEST if weights or outputs are not what they");
+    line(" * should be. The context needs an arena of this many bytes, aligned as the model's own. */");
+    define(upper(object_.name) + "_SELFTEST_ARENA_BYTES", std::to_string(object_.selftest.arena_bytes));
+    line("int32_t {}_selftest(rlx_context* context);\n", object_.name);
   }
 
   void print_public(const PublicPrimFunc& named) {

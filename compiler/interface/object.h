@@ -86,6 +86,12 @@ inline uint64_t weights_file_bytes(const Weights& weights) {
   return weights.separate ? kWeightsHeaderBytes + weights.bytes : 0;
 }
 
+/// Inputs and the outputs to expect, that the object carries for `<name>_selftest` (rlx_selftest in rlx_internal.h).
+struct Selftest {
+  std::vector<std::byte> data;  ///< empty: no self-test
+  uint64_t arena_bytes = 0;     ///< that it asks for
+};
+
 /// Everything a backend needs.
 struct Object {
   std::string name;                             ///< prefix of every global symbol
@@ -98,6 +104,7 @@ struct Object {
   std::vector<External> externals;
   bool prints = false;  ///< refers to rlx_print
   Weights weights;
+  Selftest selftest;
 };
 
 /// The C identifier of a name from a model: letters, digits and single underscores stay; any other byte becomes

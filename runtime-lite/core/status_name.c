@@ -70,6 +70,8 @@ const char* rlx_status_name(int32_t status) {
       return "DATA_BOUND";
     case RLX_OBJECT_KIND:
       return "OBJECT_KIND";
+    case RLX_SELFTEST:
+      return "SELFTEST";
     case RLX_FILE_IO:
       return "FILE_IO";
     case RLX_FILE_FORMAT:

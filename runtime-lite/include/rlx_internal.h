@@ -131,6 +131,17 @@ int32_t rlx_result_end(const rlx_tensor* record, int64_t* words, rlx_error* erro
 /* The same for the rlx_object that `handle` points to, which must be of `kind`. */
 int32_t rlx_object_read(rlx_context* context, uint64_t* handle, int64_t* words, int64_t kind, rlx_error* error);
 
+/* What `<name>_selftest` calls. `data`, aligned to 8 and little-endian: the function's index, the CRC-32 of the
+ * weights, two words for later; then each input and output: rank, order of its elements (one of those below), dims and
+ * size in bytes as 64-bit numbers, the elements of an input, or the least and then the largest elements that an output
+ * may have, padded to 8 bytes. The arena holds the model's own, the tensors' records and the outputs. */
+#define RLX_SELFTEST_INPUT    0
+#define RLX_SELFTEST_UNSIGNED 1
+#define RLX_SELFTEST_SIGNED   2
+#define RLX_SELFTEST_FLOAT    3 /* a sign and a magnitude */
+int32_t rlx_selftest(const rlx_model* model, const uint8_t* data, const uint8_t* weights, uint64_t weights_bytes,
+                     rlx_context* context);
+
 /* Element arithmetic that some CPUs do not have and that only a libm would give. */
 double rlx_fmod(double x, double y); /* C's fmod: exact, with the sign of x */
 float rlx_fmodf(float x, float y);

@@ -272,7 +272,7 @@ TEST_CASE("symbols that meet in a broadcast are equal or 1") {
 
 TEST_CASE("an error that a body finds passes through with its record, and sizes stay capacities") {
   for (int32_t status : {RLX_INDEX_RANGE, RLX_ASSERTION, RLX_EXTERNAL_FAILED, RLX_RECURSION_DEPTH, RLX_NO_ALLOCATOR,
-                         RLX_OUT_OF_MEMORY, RLX_POLLED, RLX_DATA_BOUND, RLX_OBJECT_KIND}) {
+                         RLX_OUT_OF_MEMORY, RLX_POLLED, RLX_DATA_BOUND, RLX_OBJECT_KIND, RLX_SELFTEST}) {
     Call call = affine_call();
     fake_fault fault = {status};
     call.context.trace_user = &fault;
@@ -289,5 +289,5 @@ TEST_CASE("every status has a name of its own") {
   CHECK(std::string(rlx_status_name(RLX_NEEDS_DATA)) == "NEEDS_DATA");
   CHECK(std::string(rlx_status_name(RLX_FILE_FORMAT)) == "FILE_FORMAT");
   CHECK(std::string(rlx_status_name(RLX_OBJECT_KIND)) == "OBJECT_KIND");
-  for (int32_t unknown : {-1, 23, 31, 42, 66, 0x7fffffff}) CHECK(std::string(rlx_status_name(unknown)) == "UNKNOWN");
+  for (int32_t unknown : {-1, 23, 31, 43, 66, 0x7fffffff}) CHECK(std::string(rlx_status_name(unknown)) == "UNKNOWN");
 }

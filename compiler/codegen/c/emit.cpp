@@ -33,6 +33,18 @@ bool write_weights(const interface::Weights& weights, const Write& write) {
   return fine && write(weights.bytes == 0 ? "0}};\n\n" : "\n}};\n\n");
 }
 
+std::string selftest_text(const interface::Object& object) {
+  if (object.selftest.data.empty()) return {};
+  std::string text = "static const union {\n  uint8_t bytes[" + std::to_string(object.selftest.data.size()) +
+                     "];\n  int64_t alignment;\n} selftest = {{";
+  for (size_t i = 0; i < object.selftest.data.size(); ++i)
+    text += (i % 32 == 0 ? "\n" : "") + std::to_string(static_cast<unsigned>(object.selftest.data[i])) + ",";
+  return text + fmt::format(
+                    "\n}}}};\n\nint32_t {0}_selftest(rlx_context* context) {{\n  return "
+                    "rlx_selftest(&{0}_model, selftest.bytes, {1}, UINT64_C({2}), context);\n}}\n",
+                    object.name, object.weights.separate ? "NULL" : "weights.bytes", object.weights.bytes);
+}
+
 }  // namespace
 
 bool emit_c(const interface::Object& object, std::string_view header, const Write& write) {
@@ -66,7 +78,7 @@ bool emit_c(const interface::Object& object, std::string_view header, const Writ
   if (object.weights.separate) declared += "static const uint8_t hash[32];\n\n";
   return write(begin) && (object.weights.separate || write_weights(object.weights, write)) &&
          write(helper_text(helpers) + "\n") && write(functions) && write(declared) && write(entries) && write(calls) &&
-         (object.entries.empty() || write(model_text(object, "C99")));
+         (object.entries.empty() || write(model_text(object, "C99") + selftest_text(object)));
 }
 
 }  // namespace relaxc::codegen_c

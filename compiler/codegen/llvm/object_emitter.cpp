@@ -24,7 +24,8 @@ void ObjectEmitter::run(const std::string& weights_text) {
     typed_call(entry);
     typed_arena(entry);
   }
-  model_table();
+  llvm::GlobalVariable* model = model_table();
+  if (!object_.selftest.data.empty()) selftest(model);
   if (object_.weights.bytes == 0 || object_.weights.separate) return;
   uint32_t alignment = std::max<uint32_t>(object_.weights.alignment, 1);
   std::string name = weights_symbol(object_);

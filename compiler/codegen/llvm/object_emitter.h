@@ -36,7 +36,8 @@ class ObjectEmitter {
   void typed_arena(const Entry& entry);
 
   // tables.cpp
-  void model_table();
+  llvm::GlobalVariable* model_table();
+  void selftest(llvm::GlobalVariable* model);
   llvm::Constant* function_record(const Entry& entry, llvm::GlobalVariable* functions, uint32_t index);
   llvm::GlobalVariable* private_record(const Entry& entry, llvm::Constant* function);
   llvm::Constant* tensor_specs(const Entry& entry, const std::vector<interface::Tensor>& tensors,

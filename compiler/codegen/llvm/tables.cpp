@@ -188,7 +188,7 @@ llvm::Constant* ObjectEmitter::weights_bytes() const {
   return number(FieldKind::kU64, static_cast<int64_t>(interface::weights_file_bytes(object_.weights)));
 }
 
-void ObjectEmitter::model_table() {
+llvm::GlobalVariable* ObjectEmitter::model_table() {
   llvm::StructType* type = lowering_.record(Record::kFunction);
   auto* array = llvm::ArrayType::get(type, object_.entries.size());
   auto* functions = new llvm::GlobalVariable(module_, array, true, llvm::GlobalValue::InternalLinkage, nullptr,
@@ -221,6 +221,25 @@ void ObjectEmitter::model_table() {
     refer_to_runtime(".rodata." + name, "a");
   else
     refer_to_runtime(".data.rel.ro." + name, "aw");
+  return model;
+}
+
+void ObjectEmitter::selftest(llvm::GlobalVariable* model) {
+  llvm::IRBuilder<> b(module_.getContext());
+  const auto* bytes = reinterpret_cast<const uint8_t*>(object_.selftest.data.data());
+  llvm::ArrayRef<uint8_t> content(bytes, object_.selftest.data.size());
+  llvm::GlobalVariable* data = table(llvm::ConstantDataArray::get(b.getContext(), content), object_.name + ".selftest");
+  data->setAlignment(llvm::Align(8));
+  llvm::Type* pointer = b.getPtrTy();
+  auto* type = llvm::FunctionType::get(b.getInt32Ty(), {pointer, pointer, pointer, b.getInt64Ty(), pointer}, false);
+  auto callee = module_.getOrInsertFunction("rlx_selftest", type);
+  llvm::cast<llvm::Function>(callee.getCallee())->setDoesNotThrow();
+  auto* function = declare(object_.name + "_selftest", llvm::FunctionType::get(b.getInt32Ty(), {pointer}, false), true);
+  b.SetInsertPoint(llvm::BasicBlock::Create(b.getContext(), "entry", function));
+  // Separate weights are found by the runtime, which knows their file.
+  llvm::Value* weights =
+      object_.weights.separate ? llvm::ConstantPointerNull::get(b.getPtrTy()) : weights_address(b, function->getArg(0));
+  b.CreateRet(b.CreateCall(callee, {model, data, weights, b.getInt64(object_.weights.bytes), function->getArg(0)}));
 }
 
 }  // namespace relaxc::codegen_llvm

@@ -214,4 +214,15 @@ Abilities abilities_of(const Target& target, const llvm::TargetMachine& machine)
   return out;
 }
 
+bool link_together(const std::string& triple, const std::string& other) {
+  llvm::Triple a{llvm::StringRef(triple)}, b{llvm::StringRef(other)};
+  auto is_arm = [](const llvm::Triple& t) { return t.isARM() || t.isThumb(); };
+  auto is_hard = [](const llvm::Triple& t) {
+    return t.getEnvironment() == llvm::Triple::EABIHF || t.getEnvironment() == llvm::Triple::GNUEABIHF;
+  };
+  if (a.getObjectFormat() != b.getObjectFormat()) return false;
+  if (is_arm(a) && is_arm(b)) return is_hard(a) == is_hard(b);
+  return a.getArch() == b.getArch();
+}
+
 }  // namespace relaxc::codegen_llvm

@@ -18,4 +18,8 @@ Result<Target> resolve_target(const Machine& machine, Diagnostics& diag);
 Result<Target> resolve_target(const std::string& triple, const std::string& cpu, const std::string& features,
                               Diagnostics& diag);
 
+/// True if objects for the two triples have one architecture, word, calling convention and format, so that a linker
+/// takes both.
+bool link_together(const std::string& triple, const std::string& other);
+
 }  // namespace relaxc::codegen_llvm
