@@ -83,7 +83,8 @@ class Arena {
 
  private:
   struct Free {
-    std::uint32_t align = alignof(std::max_align_t);
+    Free() noexcept : align(alignof(std::max_align_t)) {}
+    std::uint32_t align;
     void operator()(std::byte* memory) const noexcept { ::operator delete(memory, std::align_val_t(align)); }
   };
   std::unique_ptr<std::byte, Free> memory_;
@@ -187,7 +188,7 @@ class Model {
     std::uint64_t bytes = 0;
     if (std::int32_t status = function_->arena_bytes(symbols.data(), &bytes)) return fault(status);
     context_.arena = arena_.reserve(bytes, function_->arena_align);
-    context_.arena_bytes = arena_.bytes();
+    context_.arena_bytes = bytes;
     return finish(in, outputs);
   }
 

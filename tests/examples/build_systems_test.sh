@@ -1,0 +1,89 @@
+#!/bin/bash
+# Models in CMake projects, with Ninja and Make: one compilation when a model or its weights change, none otherwise, nothing
+# compiled again that includes an unchanged header; and for another machine with an ordinary toolchain file.
+# Usage: build_systems_test.sh REPOSITORY BUILD [C FLAGS that the build's libraries need]
+set -euo pipefail
+repository=$1 build=$2 flags=${3:-}
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cp -r "$repository/examples" "$folder/examples"
+cd "$folder"
+
+fail() { echo "build_systems_test: $*" >&2; exit 1; }
+
+cmake --install "$build" --prefix "$folder/prefix" >install.log
+relaxc=$folder/prefix/bin/relaxc
+[[ $("$relaxc" --cmake-dir) == "$folder/prefix/lib/cmake/relaxc" ]] || fail "--cmake-dir names another folder"
+
+# The digits with weights in a file of their own.
+mkdir project
+"$relaxc" examples/digits/digits.onnx -o project/digits.relax --dim n=1..12
+cp examples/digits/digits.c examples/digits/samples.h project
+cat >project/CMakeLists.txt <<'END'
+cmake_minimum_required(VERSION 3.21)
+project(digits LANGUAGES C)
+find_package(relaxc REQUIRED)
+relaxc_add_model(digits_model digits.relax NAME digits DIMS n=1..12 SELFTEST)
+add_executable(digits digits.c)
+target_link_libraries(digits PRIVATE digits_model)
+END
+
+# build FOLDER MODELS SOURCES: builds, and expects so many models and C files to be compiled.
+build() {
+  cmake --build "$1" --verbose >build.log 2>&1 || { cat build.log; fail "$1 does not build"; }
+  local models sources
+  models=$(grep -c "relaxc.* -MD" build.log || true)
+  sources=$(grep -cE "(^| )-c .*digits\.c" build.log || true)
+  ((models == $2 && sources == $3)) || { cat build.log; fail "$1: compiled $models models and $sources sources, not $2 and $3"; }
+}
+
+for generator in Ninja "Unix Makefiles"; do
+  by="by_${generator##* }"
+  cmake -G "$generator" -S project -B "$by" -DCMAKE_PREFIX_PATH="$folder/prefix" -DCMAKE_C_FLAGS="$flags" >configure.log
+  build "$by" 1 1
+  "$by/digits" | grep -qx "12 of 12 right" || fail "$generator: the network reads these twelve digits right"
+  build "$by" 0 0
+  for changed in digits.relax digits.safetensors; do
+    sleep 1.1  # files are compared by times, which Make takes to the second
+    touch "project/$changed"
+    build "$by" 1 0
+    build "$by" 0 0
+  done
+done
+
+# pkg-config for the runtime.
+PKG_CONFIG_PATH=$folder/prefix/lib/pkgconfig pkg-config --libs --cflags relax_rt | grep -q -- "-lrelax_rt" ||
+  fail "pkg-config does not know the runtime"
+
+# The machine is read off the compiler.
+"$relaxc" --print-target --target-from-cc "cc -march=x86-64-v3" | grep -q -- "--mcpu=x86-64-v3" || fail "x86-64-v3"
+"$relaxc" --print-target --target-from-cc "cc" | grep -q -- "--mcpu=x86-64$" || fail "x86-64"
+if "$relaxc" --print-target --target-from-cc "no-such-compiler" 2>errors.txt; then fail "a compiler that is not there"; fi
+
+command -v arm-none-eabi-gcc >/dev/null || { echo "skipped the rest: there is no arm-none-eabi-gcc"; exit 0; }
+while read -r cpu arguments expected; do
+  "$relaxc" --print-target --target-from-cc "arm-none-eabi-gcc -mcpu=$cpu -mthumb ${arguments//,/ }" >printed.txt
+  grep -q -- "--target=$expected --mcpu=$cpu" printed.txt || fail "$cpu $arguments is taken for $(cat printed.txt)"
+done <<'END'
+cortex-m0plus -mfloat-abi=soft                         thumbv6m-unknown-none-eabi
+cortex-m3     -mfloat-abi=soft                         thumbv7m-unknown-none-eabi
+cortex-m4     -mfloat-abi=hard,-mfpu=fpv4-sp-d16       thumbv7em-unknown-none-eabihf
+cortex-m4     -mfloat-abi=softfp,-mfpu=fpv4-sp-d16     thumbv7em-unknown-none-eabi
+cortex-m7     -mfloat-abi=hard,-mfpu=fpv5-d16          thumbv7em-unknown-none-eabihf
+cortex-m33    -mfloat-abi=hard,-mfpu=fpv5-sp-d16       thumbv8m.main-unknown-none-eabihf
+cortex-m55    -mfloat-abi=hard                         thumbv8.1m.main-unknown-none-eabihf
+END
+
+cross=(cmake -G Ninja -S examples/bare-metal -DCMAKE_TOOLCHAIN_FILE="$folder/examples/bare-metal/arm-none-eabi.cmake"
+       -Drelaxc_DIR="$("$relaxc" --cmake-dir)")
+"${cross[@]}" -B by_cross >configure.log 2>&1 || { cat configure.log; fail "a cross build does not configure"; }
+cmake --build by_cross >build.log 2>&1 || { cat build.log; fail "a cross build does not build"; }
+cmake --build by_cross | grep -q "no work to do" || fail "a second cross build has something to do"
+if command -v qemu-system-arm >/dev/null; then
+  timeout 60 qemu-system-arm -M mps2-an386 -nographic -semihosting-config enable=on,target=native \
+    -kernel by_cross/digits.elf | grep -q "^12 of 12 right" || fail "the cross build computes something else"
+fi
+if "${cross[@]}" -B by_wrong -DMODEL_TARGET=cortex-m3 >configure.log 2>&1; then fail "another float ABI has to be refused"; fi
+for machine in thumbv7m-unknown-none-eabi thumbv7em-unknown-none-eabihf; do
+  tr -d '\n' <configure.log | tr -s ' ' | grep -q "$machine" || { cat configure.log; fail "the message has to name $machine"; }
+done
