@@ -29,6 +29,7 @@
 #include "compiler/driver/version.h"
 #include "compiler/driver/weights.h"
 #include "compiler/interface/header.h"
+#include "compiler/interface/rust.h"
 #include "compiler/interface/typed_call.h"
 #include "compiler/ops/op_table.h"
 #include "compiler/pipeline/pipelines.h"
@@ -337,6 +338,7 @@ class Compilation {
     RELAXC_TRY(std::string temporary, outputs_.add(plan_.output));
     written_ = temporary;
     if (!plan_.header.empty()) RELAXC_DO(outputs_.write(plan_.header, interface::c_header(object), true));
+    if (!options_.rust.empty()) RELAXC_DO(outputs_.write(options_.rust, interface::rust_module(object), true));
     RELAXC_DO(write_depfile());
     if (object.weights.separate) {
       RELAXC_TRY(std::string weights, outputs_.add(plan_.weights));

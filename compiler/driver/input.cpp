@@ -1,6 +1,7 @@
 // input.cpp: which frontend reads the file; --dim on a text program; --state on both.
 #include "compiler/driver/input.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -9,6 +10,7 @@
 #include <set>
 
 #include "compiler/driver/custom_ops.h"
+#include "compiler/driver/plan.h"
 #include "compiler/driver/weights.h"
 #include "frontends/relax/parser.h"
 #include "frontends/weights/bind.h"
@@ -78,12 +80,71 @@ Status check_flags(const Options& options, Diagnostics& diag) {
   return Done{};
 }
 
+bool has_parameter(const relax::Function& function, const std::string& name) {
+  const auto& arguments = function.body().arguments;
+  return std::any_of(arguments.begin(), arguments.end(), [&](const relax::Value* value) { return value->name == name; });
+}
+
+/// Of several models each gets the states whose inputs it has; a state that fits none is told by the first.
 void apply_states(relax::Module& module, const Options& options) {
-  std::vector<std::string> pairs;
-  for (const State& state : options.states) pairs.push_back(state.input + ":" + state.output);
-  if (pairs.empty()) return;
-  for (relax::Function* function : module.functions())
-    if (!function->is_private) function->attrs["state"] = pairs;
+  bool first = true;
+  for (relax::Function* function : module.functions()) {
+    if (function->is_private) continue;
+    std::vector<std::string> pairs;
+    for (const State& state : options.states) {
+      std::vector<relax::Function*> all = module.functions();
+      bool elsewhere = std::any_of(all.begin(), all.end(), [&](relax::Function* other) {
+        return other != function && !other->is_private && has_parameter(*other, state.input);
+      });
+      bool here = has_parameter(*function, state.input) || (first && !elsewhere);
+      if (here || options.more_inputs.empty()) pairs.push_back(state.input + ":" + state.output);
+    }
+    if (!pairs.empty()) function->attrs["state"] = pairs;
+    first = false;
+  }
+}
+
+/// The dims that are said of the model `function`: by its name before a colon, or of all models.
+std::vector<frontend::DimOverride> dims_of(const Options& options, const std::string& function) {
+  std::vector<frontend::DimOverride> dims;
+  for (frontend::DimOverride dim : options.dims) {
+    size_t colon = dim.name.find(':');
+    if (!options.more_inputs.empty() && colon != std::string::npos) {
+      if (dim.name.substr(0, colon) != function) continue;
+      dim.name.erase(0, colon + 1);
+    }
+    dims.push_back(std::move(dim));
+  }
+  return dims;
+}
+
+/// Several ONNX models as functions of one module, each called by its file's stem. What is equal in them, weights and
+/// kernels, is shared since passes see one program.
+Result<relax::Module> read_models(const Options& options, frontend::ImportOptions import, const relax::OpTable& ops,
+                                  Diagnostics& diag, std::vector<std::string>& files) {
+  std::vector<std::string> inputs{options.input};
+  inputs.insert(inputs.end(), options.more_inputs.begin(), options.more_inputs.end());
+  std::set<std::string> names;
+  for (const std::string& input : inputs) {
+    if (fs::path(input).extension() != ".onnx")
+      return diag.error(nullptr, Kind::usage, "'{}' is no ONNX model; only those can share an object with others", input);
+    if (std::string name = model_name_near(fs::path(input).stem().string()); !names.insert(name).second)
+      return diag.error(nullptr, Kind::usage, "two models would be called '{}' in one object; rename a file", name);
+  }
+  for (const frontend::DimOverride& dim : options.dims)
+    if (size_t colon = dim.name.find(':'); colon != std::string::npos && names.count(dim.name.substr(0, colon)) == 0)
+      return diag.error(nullptr, Kind::usage, "--dim {}: there is no model '{}' in this command", dim.name,
+                        dim.name.substr(0, colon));
+  relax::Module module;
+  module.name = fs::path(options.output).stem().string();
+  for (const std::string& input : inputs) {
+    import.function = model_name_near(fs::path(input).stem().string());
+    import.dims = dims_of(options, import.function);
+    std::vector<std::string> read;
+    RELAXC_DO(frontend::import_onnx_into(module, input, import, ops, diag, &read));
+    files.insert(files.end(), read.begin(), read.end());
+  }
+  return module;
 }
 
 }  // namespace
@@ -91,7 +152,8 @@ void apply_states(relax::Module& module, const Options& options) {
 Result<relax::Module> read_input(const Options& options, const relax::OpTable& ops, Diagnostics& diag,
                                  std::vector<std::string>& files, frontend::Findings& findings) {
   RELAXC_DO(check_flags(options, diag));
-  if (fs::path(options.input).extension() == ".onnx") {
+  bool several = !options.more_inputs.empty();
+  if (several || fs::path(options.input).extension() == ".onnx") {
     if (!options.params.empty())
       return diag.error(nullptr, Kind::usage, "--params is for text programs; an ONNX model names its own weights");
     frontend::ImportOptions import;
@@ -101,7 +163,8 @@ Result<relax::Module> read_input(const Options& options, const relax::OpTable& o
     import.findings = &findings;
     std::vector<std::string> declared;
     RELAXC_TRY(import.custom_ops, read_custom_ops(options.custom_ops, diag, declared));
-    RELAXC_TRY(relax::Module module, frontend::import_onnx(options.input, import, ops, diag, &files));
+    RELAXC_TRY(relax::Module module, several ? read_models(options, import, ops, diag, files)
+                                             : frontend::import_onnx(options.input, import, ops, diag, &files));
     files.insert(files.end(), declared.begin(), declared.end());
     apply_states(module, options);
     return module;

@@ -89,7 +89,14 @@ const std::map<std::string, Emit> kEmit = {
     {"dot", Emit::kDot}};
 
 void add_output_flags(CLI::App& app, Options& o) {
-  app.add_option("INPUT", o.input, "an ONNX model, or a program in the text IR (.relax, .py)");
+  app.add_option_function<std::vector<std::string>>(
+         "INPUT",
+         [&o](const std::vector<std::string>& files) {
+           o.input = files.front();
+           o.more_inputs.assign(files.begin() + 1, files.end());
+         },
+         "an ONNX model, or a program in the text IR (.relax, .py); several ONNX models become functions of one object")
+      ->type_name("FILE");
   app.add_option("-o", o.output,
                  "what to write; the ending says which form: .o .a .s .ll .bc .c .so .relax .dot, none: a program that "
                  "runs the model on files")
@@ -104,6 +111,7 @@ void add_output_flags(CLI::App& app, Options& o) {
   apart->type_name("FILE");
   app.add_option("--manifest", o.manifest, "also write what the object holds and needs, as JSON (.o and .so)")
       ->type_name("FILE");
+  app.add_option("--rust", o.rust, "also write declarations of the typed call for Rust")->type_name("FILE");
   auto* selftest = app.add_flag("--emit-selftest", o.selftest,
                                 "the object carries inputs and outputs, and NAME_selftest() tries them");
   app.add_option("--selftest-data", o.selftest_data, "inputs and outputs of the self-test (default: random inputs)")

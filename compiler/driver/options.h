@@ -33,6 +33,7 @@ struct ToolOptions {
 
 struct Options {
   std::string input, output;
+  std::vector<std::string> more_inputs;  ///< models that share the object with `input`
   ToolOptions tool;
   std::optional<Emit> emit;  ///< nothing: decided by the ending of `output`
   std::string name;          ///< prefix of every global symbol; empty: the stem of `output`
@@ -53,6 +54,7 @@ struct Options {
   std::string manifest;             ///< where to describe the object; empty: nowhere
   bool selftest = false;            ///< the object carries inputs and outputs, and a function that tries them
   std::vector<std::string> selftest_data;  ///< as ToolOptions::data; none: random inputs
+  std::string rust;                        ///< where to declare the typed call for Rust; empty: nowhere
   bool embed_weights = false;              ///< into the object, however many
   std::vector<std::string> custom_ops;     ///< see custom_ops.h
   bool keep_initializers_as_inputs = false, allow_external_outside = false;

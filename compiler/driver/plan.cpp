@@ -50,10 +50,12 @@ bool same_file(const std::string& a, const std::string& b) {
 
 Status all_differ(const OutputPlan& plan, const Options& options, Diagnostics& diag) {
   std::vector<std::pair<const char*, std::string>> files{{"input", options.input}, {"output", plan.output}};
+  for (const std::string& input : options.more_inputs) files.emplace_back("input", input);
   if (!plan.header.empty()) files.emplace_back("header", plan.header);
   if (!plan.depfile.empty()) files.emplace_back("dependency file", plan.depfile);
   if (!plan.weights.empty()) files.emplace_back("file of weights", plan.weights);
   if (!options.report.empty()) files.emplace_back("report", options.report);
+  if (!options.rust.empty()) files.emplace_back("declarations for Rust", options.rust);
   if (!options.manifest.empty()) files.emplace_back("manifest", options.manifest);
   if (!plan.params.empty()) files.emplace_back("file of constants", plan.params);
   for (const std::string& read : options.params)

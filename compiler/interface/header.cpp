@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "compiler/interface/c_type.h"
@@ -44,6 +45,7 @@ class Header {
       line("/* To be defined by the program. */\n{};\n", external.prototype);
     for (const Entry& entry : object_.entries) print_entry(entry);
     for (const PublicPrimFunc& function : object_.public_prim_funcs) print_public(function);
+    if (object_.entries.size() > 1) print_shared_arena();
     if (!object_.selftest.data.empty()) print_selftest();
     line("/* For loaders and harnesses that know models by their tables. */");
     line("extern const rlx_model {}_model;\n", object_.name);
@@ -196,6 +198,21 @@ class Header {
     line("#else /* to be placed at a multiple of {} by the program */\ntypedef struct {}arena {{\n#endif", align,
          prefix);
     line("  unsigned char bytes[{}];\n}} {}arena;\n", bytes, prefix);
+  }
+
+  /// One arena for all functions, which take turns in it.
+  void print_shared_arena() {
+    uint64_t bytes = 0;
+    uint32_t align = 1;
+    for (const Entry& entry : object_.entries) {
+      if (entry.arena_max == UINT64_MAX) return;
+      bytes = std::max(bytes, entry.arena_max);
+      align = std::max(align, entry.arena_align);
+    }
+    line("/* An arena of this size and alignment serves every function of this header. */");
+    define(upper(object_.name) + "_ARENA_MAX_OF_ALL", std::to_string(bytes));
+    define(upper(object_.name) + "_ARENA_ALIGN_OF_ALL", std::to_string(align));
+    line("");
   }
 
   void print_selftest() {

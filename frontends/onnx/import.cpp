@@ -10,15 +10,20 @@ namespace relaxc::frontend {
 Result<relax::Module> import_onnx(const std::string& path, const ImportOptions& options, const relax::OpTable& table,
                                   Diagnostics& diag, std::vector<std::string>* files) {
   relax::Module module;
-  diag.keep(module.shared_sources());
   module.name = std::filesystem::path(path).stem().string();
+  RELAXC_DO(import_onnx_into(module, path, options, table, diag, files));
+  return module;
+}
+
+Status import_onnx_into(relax::Module& module, const std::string& path, const ImportOptions& options,
+                        const relax::OpTable& table, Diagnostics& diag, std::vector<std::string>* files) {
+  diag.keep(module.shared_sources());
   Location where = module.sources().at(FileOrigin{path});
   RELAXC_TRY(LoadedModel model, load_model(path, where, diag));
   if (options.allow_external_outside) model.files->allow_outside();
   Status imported = GraphImporter(model, options, module, table, diag).run();
   if (files != nullptr) *files = model.files->paths();
-  if (!imported) return diag.failed();
-  return module;
+  return imported;
 }
 
 ConverterTable::ConverterTable(std::vector<std::span<const Converter>> families) {

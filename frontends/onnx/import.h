@@ -26,6 +26,7 @@ struct DimOverride {
 };
 
 struct ImportOptions {
+  std::string function = "main";  ///< what the model's graph is called in the module
   std::vector<DimOverride> dims;
   /// Operators that the user declares; they take precedence over ours.
   std::vector<CustomOp> custom_ops;
@@ -42,5 +43,9 @@ struct ImportOptions {
 /// that was read, the model first, as paths that a dependency file can list.
 Result<relax::Module> import_onnx(const std::string& path, const ImportOptions& options, const relax::OpTable& table,
                                   Diagnostics& diag, std::vector<std::string>* files = nullptr);
+
+/// The same into a module that holds other models: constants and kernels that are equal are shared by later passes.
+Status import_onnx_into(relax::Module& module, const std::string& path, const ImportOptions& options,
+                        const relax::OpTable& table, Diagnostics& diag, std::vector<std::string>* files = nullptr);
 
 }  // namespace relaxc::frontend

@@ -50,7 +50,7 @@ Status GraphImporter::run() {
     diag.warning(file_, Kind::unsupported, "IR version {} is newer than {}, the newest that relaxc knows",
                  proto.ir_version(), kNewestIr);
   scope_ = &scope;
-  function_ = module_.add_function("main");
+  function_ = module_.add_function(options_.function);
   function_->location = file_;
   relax::Block* block = function_->make_block(&function_->body(), true);
   relax::GraphBuilder builder(module_, ops_, block, diag);

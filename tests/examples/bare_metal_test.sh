@@ -1,9 +1,9 @@
 #!/bin/bash
-# The bare-metal example runs on every Cortex-M that its Makefile knows, and links nothing that a typed call can do without.
+# The bare-metal example runs on every Cortex-M and RISC-V that its Makefile knows, and links nothing that a typed call can do without.
 # Usage: bare_metal_test.sh REPOSITORY BUILD. Exits with 77 where there is no cross compiler or no QEMU.
 set -euo pipefail
 repository=$1 build=$2
-for tool in arm-none-eabi-gcc qemu-system-arm; do
+for tool in arm-none-eabi-gcc qemu-system-arm riscv64-unknown-elf-gcc qemu-system-riscv32 qemu-system-riscv64; do
   command -v $tool >/dev/null || { echo "skipped: there is no $tool"; exit 77; }
 done
 folder=$(mktemp -d)
@@ -14,19 +14,21 @@ cd "$folder/examples/bare-metal"
 
 fail() { echo "bare_metal_test: $*" >&2; exit 1; }
 
-for cpu in cortex-m0plus cortex-m3 cortex-m4 cortex-m7 cortex-m33 cortex-m55; do
+for cpu in cortex-m0plus cortex-m3 cortex-m4 cortex-m7 cortex-m33 cortex-m55 riscv32imac riscv64gc; do
+  cross=arm-none-eabi-
+  [[ $cpu == riscv* ]] && cross=riscv64-unknown-elf-
   make=(timeout 60 make --no-print-directory -s CPU=$cpu RELAXC="$build/bin/relaxc" RUNTIME="$repository/runtime-lite")
   "${make[@]}" clean
   "${make[@]}" digits.elf
   "${make[@]}" run >printed.txt 2>&1 || fail "$cpu: the program says that it failed: $(cat printed.txt)"
-  echo "$cpu: $(tail -1 printed.txt), $(arm-none-eabi-size digits.elf | tail -1 | cut -f1) bytes of flash"
+  echo "$cpu: $(tail -1 printed.txt), $(${cross}size digits.elf | tail -1 | cut -f1) bytes of flash"
   grep -q "^12 of 12 right, " printed.txt || fail "$cpu: the network reads these twelve digits right"
   stack=$(sed -n 's/.*arena, \([0-9]*\) bytes of stack/\1/p' printed.txt)
   ((stack < 1024)) || fail "$cpu: $stack bytes of stack"
-  arm-none-eabi-nm digits.elf >symbols.txt
+  ${cross}nm digits.elf >symbols.txt
   ! grep -E "digits_model|rlx_generic|rlx_status_name|_aeabi_u?ldivmod|__u?(div|mod|divmod)di" symbols.txt ||
     fail "$cpu: the typed call needs no table, no generic call and no division of 64 bits"
-  code=$(arm-none-eabi-nm -S -t d digits.elf | awk '$3 ~ /[tT]/ && $4 ~ /^digits/ { n += $2 } END { print n }')
+  code=$(${cross}nm -S -t d digits.elf | awk '$3 ~ /[tT]/ && $4 ~ /^digits/ { n += $2 } END { print n }')
   ((code < 12288)) || fail "$cpu: $code bytes of code"
   if [[ $cpu == cortex-m4 ]]; then
     sed -n '/^\$ make/,/^```/p' README.md | sed '1d;$d' | diff - printed.txt || fail "the README promises another output"

@@ -1,0 +1,119 @@
+// rust.cpp: what the C header says, for Rust. Records come from the table of layouts, names from the typed call.
+#include "compiler/interface/rust.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "compiler/interface/c_type.h"
+#include "compiler/interface/layout.h"
+#include "compiler/interface/typed_call.h"
+
+namespace relaxc::interface {
+namespace {
+
+std::string upper(std::string text) {
+  for (char& c : text)
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  return text;
+}
+
+/// The Rust type of a stored element.
+std::string rust_type(DType dtype) {
+  std::string c = c_type(dtype);
+  if (c == "float") return "f32";
+  if (c == "double") return "f64";
+  bool is_unsigned = c[0] == 'u';
+  size_t digits = c.find_first_of("0123456789");
+  return (is_unsigned ? "u" : "i") + c.substr(digits, c.find('_') - digits);
+}
+
+std::string field_type(std::string_view name, FieldKind kind) {
+  if (name == "error") return "*mut rlx_error";
+  static constexpr const char* kTypes[] = {"u8", "u16", "i32", "u32", "i64", "u64", "*mut c_void"};
+  return kTypes[static_cast<size_t>(kind)];
+}
+
+/// A name that may stand in Rust: words of its grammar as raw identifiers, and those that cannot be raw with a sign.
+std::string name_of(const std::string& name) {
+  static const std::set<std::string> kWords = {
+      "as",    "async", "await", "box",  "dyn",  "enum", "fn",  "impl",  "in",   "let",   "loop",  "match", "mod",
+      "move",  "mut",   "pub",   "ref",  "trait", "type", "try", "unsafe", "use", "where", "yield", "false", "true",
+      "final", "macro", "priv", "abstract", "become", "override", "unsized", "virtual", "typeof", "gen"};
+  if (name == "self" || name == "super" || name == "Self") return name + "_";
+  if (name == "crate") return "crate_";
+  return kWords.count(name) != 0 ? "r#" + name : name;
+}
+
+class Module {
+ public:
+  explicit Module(const Object& object) : object_(object) {}
+
+  std::string run() {
+    line("// How to call the model {}. Written by relaxc; changes are lost.", object_.name);
+    line("#![allow(non_camel_case_types, dead_code)]\nuse core::ffi::c_void;\n");
+    record(Record::kError);
+    record(Record::kContext);
+    line("impl rlx_context {{");
+    line("    /// A context of this version of the interface, with nothing else set.");
+    line("    pub fn new() -> Self {{\n        // SAFETY: all fields are numbers and pointers.");
+    line("        let mut context: Self = unsafe {{ core::mem::zeroed() }};\n        context.abi_version = 1;");
+    line("        context.struct_size = core::mem::size_of::<Self>() as u32;\n        context\n    }}\n}}\n");
+    for (const Entry& entry : object_.entries) print(entry);
+    return out_;
+  }
+
+ private:
+  template <typename... Args>
+  void line(fmt::format_string<Args...> text, Args&&... args) {
+    out_ += fmt::format(text, std::forward<Args>(args)...) + "\n";
+  }
+
+  void record(Record which) {
+    line("#[repr(C)]\npub struct {} {{", record_name(which));
+    for (const Field& field : fields(which)) line("    pub {}: {},", field.name, field_type(field.name, field.kind));
+    line("}}\n");
+  }
+
+  void print(const Entry& entry) {
+    std::string prefix = entry_prefix(object_, entry);
+    if (entry.arena_max != UINT64_MAX) {
+      line("pub const {}ARENA_MAX: usize = {};", upper(prefix), entry.arena_max);
+      line("#[repr(C, align({}))]\npub struct {}arena(pub [u8; {}]);\n", std::max<uint32_t>(entry.arena_align, 1), prefix,
+           std::max<uint64_t>(entry.arena_max, 1));
+    }
+    line("#[repr(C)]\npub struct {}args {{", prefix);
+    std::vector<CallField> all = call_fields(entry);
+    for (const CallField& field : all) line("    pub {}: {},", name_of(field.name), type_of(entry, field));
+    if (all.empty()) line("    pub unused: u8,");
+    line("}}\n");
+    line("extern \"C\" {{\n    /// Runs the model: 0, or an rlx_status. Pointers are not checked.");
+    line("    #[link_name = \"{}\"]", run_symbol(object_, entry));
+    line("    pub fn {0}run(context: *mut rlx_context, args: *const {0}args) -> i32;\n}}\n", prefix);
+  }
+
+  static std::string type_of(const Entry& entry, const CallField& field) {
+    switch (field.kind) {
+      case CallField::kInput:
+        return "*const " + rust_type(entry.inputs[field.index].dtype);
+      case CallField::kOutput:
+        return "*mut " + rust_type(entry.outputs[field.index].dtype);
+      case CallField::kOutputDims:
+        return "*mut i64";
+      case CallField::kSymbol:
+        return "i64";
+    }
+    RELAXC_UNREACHABLE();
+  }
+
+  const Object& object_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string rust_module(const Object& object) {
+  return Module(object).run();
+}
+
+}  // namespace relaxc::interface
