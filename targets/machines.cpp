@@ -21,6 +21,12 @@ constexpr KnownMachine kMachines[] = {
     {"cortex-m33",    "thumbv8m.main-unknown-none-eabihf", "cortex-m33", "",                 8,    8, "DSP instructions, single precision"},
     {"cortex-m55",    "thumbv8.1m.main-unknown-none-eabihf", "cortex-m55", "",              16,   16, "Helium, single and double precision"},
     {"riscv64gc",     "riscv64-unknown-linux-gnu",    "generic-rv64",   "+m,+a,+f,+d,+c",   32,  256, "what Linux distributions ask for"},
+    {"x86-64-windows", "x86_64-pc-windows-msvc",      "x86-64-v3",      "",                 32,  512, "COFF; AVX2 and FMA"},
+    {"aarch64-windows", "aarch64-pc-windows-msvc",    "generic",        "",                 32,  512, "COFF; NEON"},
+    {"x86-64-macos",  "x86_64-apple-macosx11.0.0",    "x86-64-v3",      "",                 32,  256, "Mach-O; AVX2 and FMA"},
+    {"aarch64-macos", "arm64-apple-macosx11.0.0",     "apple-m1",       "",                 64, 4096, "Mach-O; NEON, dot products, half precision"},
+    {"wasm32",        "wasm32-unknown-unknown",       "generic",        "",                 32,  256, "WebAssembly without vectors"},
+    {"wasm32-simd",   "wasm32-unknown-unknown",       "generic",        "+simd128",         32,  256, "WebAssembly with vectors of 128 bits"},
     {"riscv32imac",   "riscv32-unknown-none-elf",     "generic-rv32",   "+m,+a,+c",          8,    8, "no floating-point unit"},
 };
 // clang-format on

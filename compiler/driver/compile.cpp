@@ -16,6 +16,7 @@
 #include "compiler/codegen/llvm/hash.h"
 #include "compiler/codegen/llvm/jit.h"
 #include "compiler/codegen/llvm/target.h"
+#include "compiler/driver/budget.h"
 #include "compiler/driver/cc_target.h"
 #include "compiler/driver/depfile.h"
 #include "compiler/driver/input.h"
@@ -109,6 +110,13 @@ class Compilation {
     for (const std::string& line : summary(object, target)) say("{}", line);
     if (refused()) return Done{};
     RELAXC_DO(write(object, target));
+    if (options_.flash_budget != 0 || options_.ram_budget != 0) {
+      codegen_llvm::ObjectContents found;
+      if (options_.flash_budget != 0) {
+        RELAXC_TRY(found, codegen_llvm::inspect_object(written_, plan_.output, diag));
+      }
+      RELAXC_DO(check_budgets(options_, object, found, diag));
+    }
     if (!options_.report.empty()) RELAXC_DO(write_report(module, object, target));
     if (!options_.manifest.empty()) RELAXC_DO(write_manifest(module, object, target));
     if (refused()) return Done{};

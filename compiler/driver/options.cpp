@@ -98,7 +98,7 @@ void add_output_flags(CLI::App& app, Options& o) {
          "an ONNX model, or a program in the text IR (.relax, .py); several ONNX models become functions of one object")
       ->type_name("FILE");
   app.add_option("-o", o.output,
-                 "what to write; the ending says which form: .o .a .s .ll .bc .c .so .relax .dot, none: a program that "
+                 "what to write; the ending says which form: .o .obj .a .lib .s .ll .bc .c .so .relax .dot, none: a program that "
                  "runs the model on files")
       ->type_name("OUTPUT");
   app.add_option_function<std::string>(
@@ -142,6 +142,12 @@ void add_target_flags(CLI::App& app, Options& o) {
   app.add_flag("--cmake-dir", o.print_cmake_dir, "print where the package for CMake is (relaxc_DIR), and end");
   app.add_flag("--print-targets", o.print_targets, "list the machines that have names, and end");
   app.add_option("--mattr", o.features, "target features, as in +avx2,-fma");
+  app.add_option("--flash-budget", o.flash_budget, "refuse an object that takes more: 64K")
+      ->transform(CLI::AsSizeValue(false))
+      ->type_name("BYTES");
+  app.add_option("--ram-budget", o.ram_budget, "refuse an object whose arena takes more: 8K")
+      ->transform(CLI::AsSizeValue(false))
+      ->type_name("BYTES");
   app.add_option("--threads", o.task_slots, "most tasks of a parallel loop")->check(CLI::Range(1, 1024));
   app.add_option("--max-recursion", o.max_recursion, "most calls of recursive functions that have not ended")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 31))

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 std::optional<Emit> emit_of_ending(const std::string& path) {
   static constexpr std::pair<std::string_view, Emit> kEndings[] = {
-      {".o", Emit::kObject},   {".s", Emit::kAssembly},       {".ll", Emit::kLLVM},    {".bc", Emit::kBitcode},
+      {".o", Emit::kObject},   {".obj", Emit::kObject}, {".lib", Emit::kArchive}, {".s", Emit::kAssembly},       {".ll", Emit::kLLVM},    {".bc", Emit::kBitcode},
       {".c", Emit::kC},        {".so", Emit::kSharedLibrary}, {".relax", Emit::kText}, {".a", Emit::kArchive},
       {"", Emit::kExecutable}, {".dot", Emit::kDot}};
   std::string ending = fs::path(path).extension().string();
@@ -70,6 +70,12 @@ Status all_differ(const OutputPlan& plan, const Options& options, Diagnostics& d
   return Done{};
 }
 
+Status check_budget(const Options& options, Emit emit, Diagnostics& diag) {
+  if (options.flash_budget != 0 && emit != Emit::kObject && emit != Emit::kSharedLibrary)
+    return diag.error(nullptr, Kind::usage, "--flash-budget counts the sections of an object: give an output that is one");
+  return Done{};
+}
+
 Status check_report(const Options& options, Diagnostics& diag) {
   if (options.report.empty()) return Done{};
   std::string ending = fs::path(options.report).extension().string();
@@ -114,6 +120,7 @@ Result<OutputPlan> plan_outputs(const Options& options, Diagnostics& diag) {
   if (options.depfile)
     plan.depfile = options.depfile_path.empty() ? with_ending(options.output, ".d") : options.depfile_path;
   RELAXC_DO(check_report(options, diag));
+  RELAXC_DO(check_budget(options, plan.emit, diag));
   if (!options.manifest.empty() && plan.emit != Emit::kObject && plan.emit != Emit::kSharedLibrary)
     return diag.error(nullptr, Kind::usage, "--manifest={}: it describes an object or a shared library (.o, .so)",
                       options.manifest);

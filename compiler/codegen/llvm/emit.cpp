@@ -82,11 +82,19 @@ class Emission {
     lowering_options.task_slots = target_.task_slots;
     lowering_options.small = level_ == OptLevel::kOs || level_ == OptLevel::kOz;
     ModuleLowering lowering(*module_, lowering_options);
-    reserve_ = binary && inside != 0;
+    const llvm::Triple& triple = machine_->getTargetTriple();
+    bool links = options_.kind == OutputKind::kSharedLibrary || options_.kind == OutputKind::kExecutable;
+    if (links && !triple.isOSBinFormatELF())
+      return diag.error(nullptr, Kind::usage, "relaxc links for ELF only; write an object (.o) for {} and link that",
+                        target_.triple);
+    reserve_ = binary && inside != 0 && !triple.isOSBinFormatWasm();  // whose data lies in segments, not in sections
     ObjectEmitter(lowering, object_)
         .run(reserve_      ? fmt::format(".zero {}", inside)
              : inside != 0 ? as_directives(object_.weights)
                            : "");
+    if (triple.isOSBinFormatCOFF())  // large frames would call a function of Microsoft's library
+      for (llvm::Function& function : *module_)
+        if (!function.isDeclaration()) function.addFnAttr("no-stack-arg-probe");
     std::string fault;
     llvm::raw_string_ostream stream(fault);
     RELAXC_CHECK(!llvm::verifyModule(*module_, &stream), fault);
@@ -134,7 +142,7 @@ class Emission {
       for (const llvm::object::SectionRef& section : file->getBinary()->sections()) {
         llvm::Expected<llvm::StringRef> name = section.getName();
         RELAXC_CHECK(static_cast<bool>(name), "a section without a name");
-        if (*name != weights_section(object_)) continue;
+        if (*name != weights_section(object_, module_->getTargetTriple())) continue;
         llvm::Expected<llvm::StringRef> contents = section.getContents();
         RELAXC_CHECK(contents && contents->size() == object_.weights.bytes, "the weights' section has another size");
         offset = static_cast<uint64_t>(contents->data() - file->getBinary()->getData().data());
@@ -184,7 +192,9 @@ class Emission {
     std::vector<llvm::NewArchiveMember> members;
     members.push_back(std::move(*member));
     llvm::Error error = llvm::writeArchive(path_, members, llvm::SymtabWritingMode::NormalSymtab,
-                                           llvm::object::Archive::K_GNU, true, false);
+                                           module_->getTargetTriple().isOSBinFormatMachO() ? llvm::object::Archive::K_DARWIN
+                                                                                            : llvm::object::Archive::K_GNU,
+                                           true, false);
     return error ? Status(io_error(llvm::toString(std::move(error)))) : Status(Done{});
   }
 

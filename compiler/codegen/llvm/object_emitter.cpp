@@ -10,7 +10,9 @@ namespace relaxc::codegen_llvm {
 std::string weights_symbol(const interface::Object& object) {
   return object.name + ".weights";
 }
-std::string weights_section(const interface::Object& object) {
+std::string weights_section(const interface::Object& object, const llvm::Triple& triple) {
+  if (triple.isOSBinFormatMachO()) return "__rlx_weights";  // sixteen letters at most, and its symbol says whose they are
+  if (triple.isOSBinFormatCOFF()) return ".rdata$" + weights_symbol(object);
   return ".rodata." + weights_symbol(object);
 }
 
@@ -27,11 +29,26 @@ void ObjectEmitter::run(const std::string& weights_text) {
   llvm::GlobalVariable* model = model_table();
   if (!object_.selftest.data.empty()) selftest(model);
   if (object_.weights.bytes == 0 || object_.weights.separate) return;
+  define_weights(weights_text);
+}
+
+/// In each format's own words; a symbol that starts like a local one is none in Mach-O and COFF, where nobody else sees it
+/// either.
+void ObjectEmitter::define_weights(const std::string& weights_text) {
+  const llvm::Triple& triple = module_.getTargetTriple();
   uint32_t alignment = std::max<uint32_t>(object_.weights.alignment, 1);
-  std::string name = weights_symbol(object_);
-  module_.appendModuleInlineAsm(
-      fmt::format(".section {0},\"a\",%progbits\n.balign {1}\n.type \"{2}\",%object\n.size \"{2}\",{3}\n\"{2}\":\n{4}",
-                  weights_section(object_), alignment, name, object_.weights.bytes, weights_text));
+  std::string section = weights_section(object_, triple), name = weights_symbol(object_);
+  if (char prefix = module_.getDataLayout().getGlobalPrefix(); prefix != 0) name.insert(0, 1, prefix);
+  std::string directive = triple.isOSBinFormatMachO()  ? "__TEXT," + section
+                          : triple.isOSBinFormatCOFF() ? section + ",\"dr\""
+                          : triple.isOSBinFormatWasm() ? section + ",\"\",@"
+                                                       : section + ",\"a\",%progbits";
+  bool typed = triple.isOSBinFormatELF() || triple.isOSBinFormatWasm();
+  std::string type = typed ? fmt::format(".type \"{0}\",{1}object\n.size \"{0}\",{2}\n", name,
+                                         triple.isOSBinFormatELF() ? "%" : "@", object_.weights.bytes)
+                           : "";
+  module_.appendModuleInlineAsm(fmt::format(".section {}\n.p2align {}\n{}\"{}\":\n{}", directive,
+                                            llvm::Log2_32_Ceil(alignment), type, name, weights_text));
 }
 
 /// The weights are defined in assembly: for LLVM they are memory of unknown contents, which it neither copies nor
@@ -52,8 +69,9 @@ llvm::Value* ObjectEmitter::weights_address(llvm::IRBuilder<>& b, llvm::Value* c
   return weights;
 }
 
-/// A relocation that does nothing, except that the linker must find the runtime of this version.
+/// A relocation that does nothing, except that the linker must find the runtime of this version; only ELF has one.
 void ObjectEmitter::refer_to_runtime(const std::string& section, const char* flags) {
+  if (!module_.getTargetTriple().isOSBinFormatELF()) return;
   module_.appendModuleInlineAsm(
       fmt::format(".section {},\"{}\",%progbits\n.reloc 0, BFD_RELOC_NONE, rlx_abi_1", section, flags));
 }

@@ -7,8 +7,8 @@
 
 namespace relaxc::codegen_llvm {
 
-/// Where in the file the weights' bytes lie, if they were only reserved.
-std::string weights_section(const interface::Object& object);
+/// The section of an object of that machine in which the weights lie, as a reader of the file calls it.
+std::string weights_section(const interface::Object& object, const llvm::Triple& triple);
 std::string weights_symbol(const interface::Object& object);
 
 class ObjectEmitter {
@@ -60,6 +60,7 @@ class ObjectEmitter {
   /// Calls a prim func; `args` without the hidden ones. The status, 0 where it cannot fail.
   llvm::Value* call(llvm::IRBuilder<>& b, const std::string& prim_func, llvm::Value* context,
                     std::vector<llvm::Value*> args, llvm::Value* error);
+  void define_weights(const std::string& weights_text);
   void refer_to_runtime(const std::string& section, const char* flags);
   std::string local(const Entry& entry, const std::string& what) const {
     return object_.name + "." + entry.name + "." + what;

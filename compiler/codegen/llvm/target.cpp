@@ -37,6 +37,12 @@ bool known_feature(const llvm::MCSubtargetInfo& info, llvm::StringRef name) {
   return false;
 }
 
+bool writes_format(const llvm::Triple& triple) {
+  bool wide = triple.getArch() == llvm::Triple::x86_64 || triple.getArch() == llvm::Triple::aarch64;
+  return triple.isOSBinFormatELF() || (wide && (triple.isOSBinFormatCOFF() || triple.isOSBinFormatMachO())) ||
+         (triple.isOSBinFormatWasm() && triple.isWasm() && !triple.isArch64Bit());
+}
+
 /// Widest registers that the CPU's features offer.
 int32_t vector_bits(const llvm::Triple& triple, const llvm::MCSubtargetInfo& info) {
   if (triple.isX86())
@@ -45,6 +51,7 @@ int32_t vector_bits(const llvm::Triple& triple, const llvm::MCSubtargetInfo& inf
            : info.checkFeatures("+sse2")  ? 128
                                           : 0;
   if (triple.isAArch64()) return info.checkFeatures("+neon") ? 128 : 0;
+  if (triple.isWasm()) return info.checkFeatures("+simd128") ? 128 : 0;
   if (triple.isARM() || triple.isThumb()) return info.checkFeatures("+neon") ? 128 : 0;
   return 0;
 }
@@ -131,8 +138,11 @@ Result<Target> resolve_target(const Machine& described, Diagnostics& diag) {
   if (known == nullptr)
     return diag.error(nullptr, Kind::usage, "unknown target '{}'; --print-targets lists names, and triples are LLVM's",
                       machine.triple);
-  if (!triple.isOSBinFormatELF())
-    return diag.error(nullptr, Kind::usage, "target '{}' has no ELF objects", triple.str());
+  if (!writes_format(triple))
+    return diag.error(nullptr, Kind::usage,
+                      "target '{}' has objects of a format that is not written: there are ELF, COFF and Mach-O of 64-bit "
+                      "machines, and WebAssembly of 32 bits",
+                      triple.str());
 
   Target target;
   std::string asked = machine.features;
