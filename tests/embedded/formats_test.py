@@ -1,6 +1,6 @@
 """Objects of other formats: read by llvm-readobj, linked by lld, and WebAssembly run by node.
 
-Usage: formats_test.py RELAXC LLVM_TOOLS RUNTIME_INCLUDE. Exits with 77 where lld or node is missing."""
+Usage: formats_test.py RELAXC LLVM_TOOLS. Exits with 77 where lld or node is missing."""
 
 import json
 import math

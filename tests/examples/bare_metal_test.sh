@@ -29,6 +29,8 @@ for cpu in cortex-m0plus cortex-m3 cortex-m4 cortex-m7 cortex-m33 cortex-m55 ris
   ! grep -E "digits_model|rlx_generic|rlx_status_name|_aeabi_u?ldivmod|__u?(div|mod|divmod)di" symbols.txt ||
     fail "$cpu: the typed call needs no table, no generic call and no division of 64 bits"
   code=$(${cross}nm -S -t d digits.elf | awk '$3 ~ /[tT]/ && $4 ~ /^digits/ { n += $2 } END { print n }')
+  runtime=$(${cross}nm -S -t d digits.elf | awk '$4 ~ /^(rlx_|mem)/ { n += $2 } END { print n + 0 }')
+  ((runtime < 2048)) || fail "$cpu: $runtime bytes of the runtime"
   ((code < 12288)) || fail "$cpu: $code bytes of code"
   if [[ $cpu == cortex-m4 ]]; then
     sed -n '/^\$ make/,/^```/p' README.md | sed '1d;$d' | diff - printed.txt || fail "the README promises another output"

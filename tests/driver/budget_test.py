@@ -1,0 +1,41 @@
+"""--flash-budget and --ram-budget: what does not fit a device is refused with what takes most.
+
+Usage: budget_test.py RELAXC RUNTIME [unittest's own]"""
+
+import re
+from pathlib import Path
+
+import program
+from program import ProgramTest
+
+DIGITS = Path(__file__).resolve().parents[2] / "examples" / "digits" / "digits.onnx"
+FLAGS = ("--target", "cortex-m4", "--dim", "n=1", "-Os")
+
+
+class Budget(ProgramTest):
+    def test_flash(self):
+        self.compiles(DIGITS, *FLAGS, "-o", "d.o", "--flash-budget", "96K")
+        (self.path / "d.o").unlink()
+        (self.path / "d.h").unlink()
+        done = self.refuses(1, "more than its budget of 65536", DIGITS, *FLAGS, "-o", "d.o", "--flash-budget", "64K")
+        listed = [int(size) for size in re.findall(r"(\d+) bytes (?:weights|kernel|\.|in )", done.err)]
+        total = int(re.search(r"the object takes (\d+) bytes", done.err)[1])
+        self.assertEqual(sum(listed), total)
+        self.assertRegex(done.err, r"7\d{4} bytes weights")
+        self.assertIn("kernel fused_conv", done.err)
+
+    def test_ram(self):
+        self.compiles(DIGITS, *FLAGS, "-o", "d.o", "--ram-budget", "30720")
+        (self.path / "d.o").unlink()
+        (self.path / "d.h").unlink()
+        self.refuses(1, "the arena of 'main' takes 30720 bytes of RAM, 1 more than its budget of 30719", DIGITS, *FLAGS,
+                     "-o", "d.o", "--ram-budget", "30719")
+        self.refuses(1, "has no bound, and so fits no budget", DIGITS, "-o", "d.o", "--ram-budget", "1M")
+
+    def test_needs_sections_to_count(self):
+        self.refuses(2, "--flash-budget counts the sections of an object", DIGITS, "-o", "d.c", "--flash-budget", "1M")
+        self.refuses(2, "flash-budget", DIGITS, "-o", "d.o", "--flash-budget", "small")
+
+
+if __name__ == "__main__":
+    program.main()
