@@ -8,8 +8,8 @@
 
 namespace relaxc::driver {
 
-/// Reports an object whose sections take more than --flash-budget, or whose arena takes more than --ram-budget, with what
-/// takes most.
+/// Reports an object whose sections take more than --flash-budget, or whose arena takes more than --ram-budget, with
+/// what takes most.
 Status check_budgets(const Options& options, const interface::Object& object,
                      const codegen_llvm::ObjectContents& contents, Diagnostics& diag);
 

@@ -82,7 +82,8 @@ Status check_flags(const Options& options, Diagnostics& diag) {
 
 bool has_parameter(const relax::Function& function, const std::string& name) {
   const auto& arguments = function.body().arguments;
-  return std::any_of(arguments.begin(), arguments.end(), [&](const relax::Value* value) { return value->name == name; });
+  return std::any_of(arguments.begin(), arguments.end(),
+                     [&](const relax::Value* value) { return value->name == name; });
 }
 
 /// Of several models each gets the states whose inputs it has; a state that fits none is told by the first.
@@ -127,7 +128,8 @@ Result<relax::Module> read_models(const Options& options, frontend::ImportOption
   std::set<std::string> names;
   for (const std::string& input : inputs) {
     if (fs::path(input).extension() != ".onnx")
-      return diag.error(nullptr, Kind::usage, "'{}' is no ONNX model; only those can share an object with others", input);
+      return diag.error(nullptr, Kind::usage, "'{}' is no ONNX model; only those can share an object with others",
+                        input);
     if (std::string name = model_name_near(fs::path(input).stem().string()); !names.insert(name).second)
       return diag.error(nullptr, Kind::usage, "two models would be called '{}' in one object; rename a file", name);
   }

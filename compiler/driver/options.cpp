@@ -98,7 +98,8 @@ void add_output_flags(CLI::App& app, Options& o) {
          "an ONNX model, or a program in the text IR (.relax, .py); several ONNX models become functions of one object")
       ->type_name("FILE");
   app.add_option("-o", o.output,
-                 "what to write; the ending says which form: .o .obj .a .lib .s .ll .bc .c .so .relax .dot, none: a program that "
+                 "what to write; the ending says which form: .o .obj .a .lib .s .ll .bc .c .so .relax .dot, none: a "
+                 "program that "
                  "runs the model on files")
       ->type_name("OUTPUT");
   app.add_option_function<std::string>(

@@ -53,11 +53,11 @@ struct Options {
   std::string weights;              ///< where the object's own weights go; empty: into the object, if not too many
   std::string manifest;             ///< where to describe the object; empty: nowhere
   bool selftest = false;            ///< the object carries inputs and outputs, and a function that tries them
-  std::vector<std::string> selftest_data;  ///< as ToolOptions::data; none: random inputs
-  std::string rust;                        ///< where to declare the typed call for Rust; empty: nowhere
+  std::vector<std::string> selftest_data;     ///< as ToolOptions::data; none: random inputs
+  std::string rust;                           ///< where to declare the typed call for Rust; empty: nowhere
   uint64_t flash_budget = 0, ram_budget = 0;  ///< bytes; 0: any
-  bool embed_weights = false;              ///< into the object, however many
-  std::vector<std::string> custom_ops;     ///< see custom_ops.h
+  bool embed_weights = false;                 ///< into the object, however many
+  std::vector<std::string> custom_ops;        ///< see custom_ops.h
   bool keep_initializers_as_inputs = false, allow_external_outside = false;
   PassOptions passes;
   std::string report;                     ///< ending in .html or .json; empty: none

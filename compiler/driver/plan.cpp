@@ -17,9 +17,9 @@ namespace fs = std::filesystem;
 
 std::optional<Emit> emit_of_ending(const std::string& path) {
   static constexpr std::pair<std::string_view, Emit> kEndings[] = {
-      {".o", Emit::kObject},   {".obj", Emit::kObject}, {".lib", Emit::kArchive}, {".s", Emit::kAssembly},       {".ll", Emit::kLLVM},    {".bc", Emit::kBitcode},
-      {".c", Emit::kC},        {".so", Emit::kSharedLibrary}, {".relax", Emit::kText}, {".a", Emit::kArchive},
-      {"", Emit::kExecutable}, {".dot", Emit::kDot}};
+      {".o", Emit::kObject},   {".obj", Emit::kObject}, {".lib", Emit::kArchive}, {".s", Emit::kAssembly},
+      {".ll", Emit::kLLVM},    {".bc", Emit::kBitcode}, {".c", Emit::kC},         {".so", Emit::kSharedLibrary},
+      {".relax", Emit::kText}, {".a", Emit::kArchive},  {"", Emit::kExecutable},  {".dot", Emit::kDot}};
   std::string ending = fs::path(path).extension().string();
   for (const auto& [text, emit] : kEndings)
     if (ending == text) return emit;
@@ -72,7 +72,8 @@ Status all_differ(const OutputPlan& plan, const Options& options, Diagnostics& d
 
 Status check_budget(const Options& options, Emit emit, Diagnostics& diag) {
   if (options.flash_budget != 0 && emit != Emit::kObject && emit != Emit::kSharedLibrary)
-    return diag.error(nullptr, Kind::usage, "--flash-budget counts the sections of an object: give an output that is one");
+    return diag.error(nullptr, Kind::usage,
+                      "--flash-budget counts the sections of an object: give an output that is one");
   return Done{};
 }
 

@@ -37,9 +37,10 @@ std::string field_type(std::string_view name, FieldKind kind) {
 /// A name that may stand in Rust: words of its grammar as raw identifiers, and those that cannot be raw with a sign.
 std::string name_of(const std::string& name) {
   static const std::set<std::string> kWords = {
-      "as",    "async", "await", "box",  "dyn",  "enum", "fn",  "impl",  "in",   "let",   "loop",  "match", "mod",
-      "move",  "mut",   "pub",   "ref",  "trait", "type", "try", "unsafe", "use", "where", "yield", "false", "true",
-      "final", "macro", "priv", "abstract", "become", "override", "unsized", "virtual", "typeof", "gen"};
+      "as",    "async", "await",    "box",    "dyn",      "enum",    "fn",      "impl",   "in",
+      "let",   "loop",  "match",    "mod",    "move",     "mut",     "pub",     "ref",    "trait",
+      "type",  "try",   "unsafe",   "use",    "where",    "yield",   "false",   "true",   "final",
+      "macro", "priv",  "abstract", "become", "override", "unsized", "virtual", "typeof", "gen"};
   if (name == "self" || name == "super" || name == "Self") return name + "_";
   if (name == "crate") return "crate_";
   return kWords.count(name) != 0 ? "r#" + name : name;
@@ -79,8 +80,8 @@ class Module {
     std::string prefix = entry_prefix(object_, entry);
     if (entry.arena_max != UINT64_MAX) {
       line("pub const {}ARENA_MAX: usize = {};", upper(prefix), entry.arena_max);
-      line("#[repr(C, align({}))]\npub struct {}arena(pub [u8; {}]);\n", std::max<uint32_t>(entry.arena_align, 1), prefix,
-           std::max<uint64_t>(entry.arena_max, 1));
+      line("#[repr(C, align({}))]\npub struct {}arena(pub [u8; {}]);\n", std::max<uint32_t>(entry.arena_align, 1),
+           prefix, std::max<uint64_t>(entry.arena_max, 1));
     }
     line("#[repr(C)]\npub struct {}args {{", prefix);
     std::vector<CallField> all = call_fields(entry);

@@ -1,5 +1,5 @@
-/* start_riscv.c: what start.c does for Cortex-M, for RISC-V as QEMU's `virt` board has it: a serial port to print to, and a
- * device that ends the program. */
+/* start_riscv.c: what start.c does for Cortex-M, for RISC-V as QEMU's `virt` board has it: a serial port to print to,
+ * and a device that ends the program. */
 #include "board.h"
 
 #include <stddef.h>
@@ -33,12 +33,13 @@ void end(int failed) {
 enum { PAINT = 0x5aa55aa5 };
 
 /* Every hart begins here, without a stack; the first one goes on. */
-__asm__(".option arch, +zicsr\n.section .vectors, \"ax\"\n.globl reset\nreset:\n  csrr t0, mhartid\n  bnez t0, reset\n"
-        "  la sp, stack_end\n  la t0, trapped\n  csrw mtvec, t0\n"
+__asm__(
+    ".option arch, +zicsr\n.section .vectors, \"ax\"\n.globl reset\nreset:\n  csrr t0, mhartid\n  bnez t0, reset\n"
+    "  la sp, stack_end\n  la t0, trapped\n  csrw mtvec, t0\n"
 #if defined(__riscv_flen)
-        "  li t0, 0x2000\n  csrs mstatus, t0\n"
+    "  li t0, 0x2000\n  csrs mstatus, t0\n"
 #endif
-        "  call start\n.balign 4\ntrapped:\n  li a0, 1\n  call end\n.text");
+    "  call start\n.balign 4\ntrapped:\n  li a0, 1\n  call end\n.text");
 
 void start(void) {
   for (size_t i = 0; i < (size_t)(data_end - data_begin); i++) ((volatile uint32_t*)data_begin)[i] = data_source[i];

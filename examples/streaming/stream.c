@@ -51,8 +51,12 @@ int main(int argc, char** argv) {
   float energy = 0, floor = 1e-6f, speech = 0;
   int speaking = 0;
   for (int at = 0; at + FRAME <= count; at += FRAME) {
-    vad_args args = {.frame = sound + at, .energy_in = &energy, .floor_in = &floor,
-                     .speech = &speech, .energy_out = &energy, .floor_out = &floor};
+    vad_args args = {.frame = sound + at,
+                     .energy_in = &energy,
+                     .floor_in = &floor,
+                     .speech = &speech,
+                     .energy_out = &energy,
+                     .floor_out = &floor};
     if (vad_run(&context, &args) != RLX_OK) return 1;
     if ((speech > 0.5f) == speaking) continue;
     speaking = !speaking;

@@ -1,5 +1,5 @@
-/* two_models.c: two models in one program. Their names are the prefixes of all their symbols, so nothing collides, and one
- * piece of memory serves both, since neither keeps anything in it between calls. */
+/* two_models.c: two models in one program. Their names are the prefixes of all their symbols, so nothing collides, and
+ * one piece of memory serves both, since neither keeps anything in it between calls. */
 #include <stdio.h>
 
 #include "digits.h"
@@ -18,8 +18,12 @@ int main(void) {
   context.arena = &arena;
   context.arena_bytes = sizeof arena;
   digits_args read = {.image = sample_pixels[0], .logits = logits[0], .n = SAMPLES};
-  vad_args hear = {.frame = frame, .energy_in = &energy, .floor_in = &floor,
-                   .speech = &speech, .energy_out = &energy, .floor_out = &floor};
+  vad_args hear = {.frame = frame,
+                   .energy_in = &energy,
+                   .floor_in = &floor,
+                   .speech = &speech,
+                   .energy_out = &energy,
+                   .floor_out = &floor};
   for (int i = 0; i < 3; i++)
     if (digits_run(&context, &read) != RLX_OK || vad_run(&context, &hear) != RLX_OK) return 1;
   int right = 0;
@@ -29,7 +33,7 @@ int main(void) {
       if (logits[s][k] > logits[s][best]) best = k;
     right += best == sample_truth[s];
   }
-  printf("%d of %d digits right, %s, %u bytes of arena for both\n", right, SAMPLES, speech > 0.5f ? "speech" : "silence",
-         (unsigned)sizeof arena);
+  printf("%d of %d digits right, %s, %u bytes of arena for both\n", right, SAMPLES,
+         speech > 0.5f ? "speech" : "silence", (unsigned)sizeof arena);
   return 0;
 }

@@ -39,7 +39,7 @@ class Rust(ProgramTest):
     def test_a_program_calls_by_them(self):
         self.compiles("relu.relax", "--dim", "n=1..4", "-o", "m.o", "--rust", "m.rs")
         (self.path / "main.rs").write_text(MAIN)
-        subprocess.run(["rustc", "main.rs", "-C", "link-arg=m.o", "-C", f"link-arg={RUNTIME}"], cwd=self.path, check=True)
+        subprocess.run(["rustc", "--edition=2021", "main.rs", "-C", "link-arg=m.o", "-C", f"link-arg={RUNTIME}"], cwd=self.path, check=True)
         done = subprocess.run(["./main"], cwd=self.path, capture_output=True, text=True, check=True)
         self.assertEqual(done.stdout, "0 [1.0, 0.0, 3.0, 0.0]\n")
 

@@ -191,10 +191,11 @@ class Emission {
     member->MemberName = name;
     std::vector<llvm::NewArchiveMember> members;
     members.push_back(std::move(*member));
-    llvm::Error error = llvm::writeArchive(path_, members, llvm::SymtabWritingMode::NormalSymtab,
-                                           module_->getTargetTriple().isOSBinFormatMachO() ? llvm::object::Archive::K_DARWIN
-                                                                                            : llvm::object::Archive::K_GNU,
-                                           true, false);
+    llvm::Error error =
+        llvm::writeArchive(path_, members, llvm::SymtabWritingMode::NormalSymtab,
+                           module_->getTargetTriple().isOSBinFormatMachO() ? llvm::object::Archive::K_DARWIN
+                                                                           : llvm::object::Archive::K_GNU,
+                           true, false);
     return error ? Status(io_error(llvm::toString(std::move(error)))) : Status(Done{});
   }
 

@@ -11,7 +11,8 @@ std::string weights_symbol(const interface::Object& object) {
   return object.name + ".weights";
 }
 std::string weights_section(const interface::Object& object, const llvm::Triple& triple) {
-  if (triple.isOSBinFormatMachO()) return "__rlx_weights";  // sixteen letters at most, and its symbol says whose they are
+  if (triple.isOSBinFormatMachO())
+    return "__rlx_weights";  // sixteen letters at most, and its symbol says whose they are
   if (triple.isOSBinFormatCOFF()) return ".rdata$" + weights_symbol(object);
   return ".rodata." + weights_symbol(object);
 }
@@ -32,8 +33,8 @@ void ObjectEmitter::run(const std::string& weights_text) {
   define_weights(weights_text);
 }
 
-/// In each format's own words; a symbol that starts like a local one is none in Mach-O and COFF, where nobody else sees it
-/// either.
+/// In each format's own words; a symbol that starts like a local one is none in Mach-O and COFF, where nobody else sees
+/// it either.
 void ObjectEmitter::define_weights(const std::string& weights_text) {
   const llvm::Triple& triple = module_.getTargetTriple();
   uint32_t alignment = std::max<uint32_t>(object_.weights.alignment, 1);
@@ -43,11 +44,12 @@ void ObjectEmitter::define_weights(const std::string& weights_text) {
                           : triple.isOSBinFormatCOFF() ? section + ",\"dr\""
                           : triple.isOSBinFormatWasm() ? section + ",\"\",@"
                                                        : section + ",\"a\",%progbits";
+  if (!triple.isOSBinFormatWasm()) name = "\"" + name + "\"";  // whose assembler takes names as they are
   bool typed = triple.isOSBinFormatELF() || triple.isOSBinFormatWasm();
-  std::string type = typed ? fmt::format(".type \"{0}\",{1}object\n.size \"{0}\",{2}\n", name,
+  std::string type = typed ? fmt::format(".type {0},{1}object\n.size {0},{2}\n", name,
                                          triple.isOSBinFormatELF() ? "%" : "@", object_.weights.bytes)
                            : "";
-  module_.appendModuleInlineAsm(fmt::format(".section {}\n.p2align {}\n{}\"{}\":\n{}", directive,
+  module_.appendModuleInlineAsm(fmt::format(".section {}\n.p2align {}\n{}{}:\n{}", directive,
                                             llvm::Log2_32_Ceil(alignment), type, name, weights_text));
 }
 

@@ -139,10 +139,11 @@ Result<Target> resolve_target(const Machine& described, Diagnostics& diag) {
     return diag.error(nullptr, Kind::usage, "unknown target '{}'; --print-targets lists names, and triples are LLVM's",
                       machine.triple);
   if (!writes_format(triple))
-    return diag.error(nullptr, Kind::usage,
-                      "target '{}' has objects of a format that is not written: there are ELF, COFF and Mach-O of 64-bit "
-                      "machines, and WebAssembly of 32 bits",
-                      triple.str());
+    return diag.error(
+        nullptr, Kind::usage,
+        "target '{}' has objects of a format that is not written: there are ELF, COFF and Mach-O of 64-bit "
+        "machines, and WebAssembly of 32 bits",
+        triple.str());
 
   Target target;
   std::string asked = machine.features;
