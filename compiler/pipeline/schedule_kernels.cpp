@@ -6,7 +6,9 @@
 // written, so that nothing is packed at run time.
 #include "compiler/pipeline/schedule_kernels.h"
 
+#include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "compiler/relax/builder.h"
@@ -45,7 +47,7 @@ class Scheduling {
         if (is_constant(*kernel, i)) constants.push_back(before.back());
       }
       std::vector<schedule::PackedParam> packed;
-      if (schedule::schedule_kernel(module_.context(), *kernel, context_.target, constants, packed))
+      if (schedule::schedule_kernel(module_.context(), *kernel, context_.target, constants, packed, facts_of(*kernel)))
         changed = Changed::kYes;
       for (const schedule::PackedParam& one : packed) {
         auto at = std::find(before.begin(), before.end(), one.param);
@@ -75,6 +77,52 @@ class Scheduling {
       if (value->op == nullptr || value->op->kind != OpKind::kConstant) return false;
     }
     return true;
+  }
+
+  /// What holds of the kernel's dims at all of its calls: from `--dim n=..:64` on, no loop over n needs a tail.
+  arith::Facts facts_of(const tir::PrimFunc& kernel) const {
+    auto calls = calls_.find(kernel.name);
+    if (!kernel.is_private || other_uses_.count(kernel.name) != 0 || calls == calls_.end()) return {};
+    struct Known {
+      arith::Range range;
+      int64_t factor = 0;
+    };
+    std::map<uint32_t, Known> known;
+    std::vector<arith::Var> symbols;
+    for (const Op* call : calls->second)
+      for_each_dim(kernel, *call, [&](arith::Var symbol, arith::Expr given) {
+        const arith::Facts& facts = call->block->parent->function->facts;
+        arith::Range range = arith::bounds(given, facts);
+        int64_t factor = arith::divisor(given, facts);
+        auto [at, first] = known.try_emplace(symbol->id, Known{range, factor});
+        if (first) return symbols.push_back(symbol);
+        Known& all = at->second;
+        all.range = {std::min(all.range.lower, range.lower), std::max(all.range.upper, range.upper)};
+        all.factor = std::gcd(all.factor, factor);
+      });
+    arith::Facts facts;
+    for (arith::Var symbol : symbols) {
+      const Known& all = known.at(symbol->id);
+      facts.bound(symbol, all.range);
+      if (all.factor > 1) facts.multiple(symbol, all.factor);
+    }
+    return facts;
+  }
+
+  /// Tells `f` of each symbol that is a dim of the kernel's tensors, and of the dim that `call` gives it.
+  template <typename F>
+  static void for_each_dim(const tir::PrimFunc& kernel, const Op& call, F f) {
+    std::vector<const Value*> tensors;
+    for (const std::vector<Value*>* values : {&call.operands(), &call.results})
+      for (const Value* value : *values)
+        if (value != nullptr && value->info->as<TensorInfo>() != nullptr) tensors.push_back(value);
+    size_t next = 0;
+    for (const tir::Param& param : kernel.params) {
+      if (param.buffer == nullptr || next == tensors.size()) continue;
+      const std::vector<arith::Expr>&from = param.buffer->shape, &to = tensors[next++]->shape();
+      for (size_t i = 0; i < std::min(from.size(), to.size()); ++i)
+        if (const auto* var = from[i].as<arith::VarNode>()) f(arith::Var(var), to[i]);
+    }
   }
 
   void repack(const tir::PrimFunc& kernel, size_t param, const schedule::PackedParam& one) {

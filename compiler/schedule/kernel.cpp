@@ -46,9 +46,15 @@ bool fills_for(const Nest& fill, const Nest& reduction) {
 
 class Kernel {
  public:
-  Kernel(arith::Context& context, tir::PrimFunc& kernel, const Target& target, const std::vector<BufferRef>& constants,
-         std::vector<PackedParam>& packed)
-      : context_(context), build_(context), kernel_(kernel), target_(target), constants_(constants), packed_(packed) {}
+  Kernel(arith::Context& context, tir::PrimFunc& kernel, const Target& target, const arith::Facts& facts,
+         const std::vector<BufferRef>& constants, std::vector<PackedParam>& packed)
+      : context_(context),
+        build_(context),
+        kernel_(kernel),
+        target_(target),
+        facts_(facts),
+        constants_(constants),
+        packed_(packed) {}
 
   bool run() {
     Stmt body = kernel_.body;
@@ -81,7 +87,7 @@ class Kernel {
   }
 
   void add_spatial(Stmt s) {
-    Stmt better = schedule_spatial(context_, s, target_, trace_);
+    Stmt better = schedule_spatial(context_, s, target_, facts_, trace_);
     done_.push_back(better ? better : s);
   }
 
@@ -108,12 +114,12 @@ class Kernel {
       if (temporary && !read) group.unseen.push_back(result);
     }
     group.constants = own_constants(i, next);
-    Stmt better = schedule_reduction(context_, group, target_, trace_, packed_);
+    Stmt better = schedule_reduction(context_, group, target_, facts_, trace_, packed_);
     if (!better && !group.consumers.empty()) {  // at least each by itself
       next = i + 1;
       group.consumers.clear(), group.unseen.clear();
       group.constants = own_constants(i, next);
-      better = schedule_reduction(context_, group, target_, trace_, packed_);
+      better = schedule_reduction(context_, group, target_, facts_, trace_, packed_);
     }
     if (!better && i > 0 && fills_next(i - 1)) add_spatial(parts_[i - 1]);
     done_.push_back(better ? better : parts_[i]);
@@ -186,6 +192,7 @@ class Kernel {
   tir::Builder build_;
   tir::PrimFunc& kernel_;
   const Target& target_;
+  const arith::Facts& facts_;
   const std::vector<BufferRef>& constants_;
   std::vector<PackedParam>& packed_;
   std::vector<BufferRef> temporaries_;
@@ -196,8 +203,9 @@ class Kernel {
 }  // namespace
 
 bool schedule_kernel(arith::Context& context, tir::PrimFunc& kernel, const Target& target,
-                     const std::vector<BufferRef>& constants, std::vector<PackedParam>& packed) {
-  return Kernel(context, kernel, target, constants, packed).run();
+                     const std::vector<BufferRef>& constants, std::vector<PackedParam>& packed,
+                     const arith::Facts& facts) {
+  return Kernel(context, kernel, target, facts, constants, packed).run();
 }
 
 bool schedule_kernel(arith::Context& context, tir::PrimFunc& kernel, const Target& target) {

@@ -1,6 +1,7 @@
 // kernel.h: scheduling a whole prim func.
 #pragma once
 
+#include "compiler/arith/facts.h"
 #include "compiler/schedule/packing.h"
 #include "compiler/tir/prim_func.h"
 #include "targets/target.h"
@@ -12,8 +13,10 @@ namespace relaxc::schedule {
 ///
 /// \param constants  parameters that are constants at every call. Those that `packed` then lists are replaced by packed
 ///                   ones: the caller has to pass the constant packed so.
+/// \param facts      what is known of the kernel's symbols at every call
 bool schedule_kernel(arith::Context& context, tir::PrimFunc& kernel, const Target& target,
-                     const std::vector<tir::BufferRef>& constants, std::vector<PackedParam>& packed);
+                     const std::vector<tir::BufferRef>& constants, std::vector<PackedParam>& packed,
+                     const arith::Facts& facts = {});
 /// The same for a kernel whose operands stay as they are.
 bool schedule_kernel(arith::Context& context, tir::PrimFunc& kernel, const Target& target);
 

@@ -135,6 +135,10 @@ Stmt Schedule::masked(Stmt root, Var var, Expr condition) {
   return tir::rewrite(context_, root, rewriter);
 }
 
+int64_t Schedule::known_divisor(uint32_t id) const {
+  return arith::divisor(arith::simplify(loop(id).extent), facts_);
+}
+
 SplitLoops Schedule::split(uint32_t id, int64_t factor, Tail tail) {
   SplitLoops made;
   note(fmt::format("split {} by {}{}", loop(id).var.name(), factor, tail == Tail::kMask ? " masked" : ""));
@@ -150,7 +154,7 @@ SplitLoops Schedule::split(uint32_t id, int64_t factor, Tail tail) {
       outer.body = make_stmt(context_, std::move(inner));
       return make_stmt(context_, std::move(outer));
     };
-    bool fits = arith::divisor(extent) % factor == 0;
+    bool fits = arith::divisor(extent, facts_) % factor == 0;
     if (fits) return nest(arith::floordiv(extent, factor), from.body);
     if (tail == Tail::kMask) {
       Expr inside = arith::lt(from.var, from.min + extent);

@@ -27,12 +27,12 @@ constexpr int64_t kMostVectors = 8;  ///< side by side in a tile
 
 class Reduction {
  public:
-  Reduction(Context& context, const ReductionGroup& group, const Target& target, Stmt root)
+  Reduction(Context& context, const ReductionGroup& group, const Target& target, const arith::Facts& facts, Stmt root)
       : context_(context),
         target_(target),
         group_(group),
         nest_(analysis::as_nest(group.reduction)),
-        s_(context, root),
+        s_(context, root, facts),
         lanes_(lanes_of(target, group.reduction)),
         block_(nest_.block->id) {}
 
@@ -240,6 +240,13 @@ class Reduction {
   /// Gives the copies that were made of what was inside of the vectorized axis, the original (no copies) first.
   std::vector<Copies> cut_vector(uint32_t loop, int64_t vectors) {
     std::vector<Copies> bodies;
+    // Of an extent that only its multiple is known of, a few vectors less may leave no rest.
+    bool open = s_.loop(loop).extent.constant() == nullptr;
+    for (int64_t fewer = vectors; open && fewer * 2 > vectors; --fewer)
+      if (s_.known_divisor(loop) % (fewer * lanes_) == 0) {
+        vectors = fewer;
+        break;
+      }
     for (const VectorPart& part : cut_vectors(s_, loop, vectors, lanes_, tail_of(target_))) {
       if (part.group != 0) group_loops_.push_back(part.group);
       if (part.lanes != 0) lane_loops_.push_back(part.lanes);
@@ -506,11 +513,11 @@ class Reduction {
 
 }  // namespace
 
-Stmt schedule_reduction(Context& context, const ReductionGroup& group, const Target& target, std::string& trace,
-                        std::vector<PackedParam>& packed) {
+Stmt schedule_reduction(Context& context, const ReductionGroup& group, const Target& target, const arith::Facts& facts,
+                        std::string& trace, std::vector<PackedParam>& packed) {
   std::vector<Stmt> parts{group.reduction};
   parts.insert(parts.end(), group.consumers.begin(), group.consumers.end());
-  Reduction rule(context, group, target, tir::Builder(context).seq(std::move(parts)));
+  Reduction rule(context, group, target, facts, tir::Builder(context).seq(std::move(parts)));
   if (!rule.run()) return {};
   trace += rule.trace();
   packed.insert(packed.end(), rule.packed().begin(), rule.packed().end());

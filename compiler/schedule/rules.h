@@ -10,7 +10,7 @@ namespace relaxc::schedule {
 
 /// A nest that computes each element once: vectorized along the axis that is contiguous in the result, after all axes
 /// that are contiguous everywhere have become one. Null: no rule fits. `trace` gets what was done.
-Stmt schedule_spatial(Context& context, Stmt nest, const Target& target, std::string& trace);
+Stmt schedule_spatial(Context& context, Stmt nest, const Target& target, const arith::Facts& facts, std::string& trace);
 
 /// A reduction and its element-wise consumers, as the nests of one sequence.
 struct ReductionGroup {
@@ -24,8 +24,8 @@ struct ReductionGroup {
 /// A tile of the result in registers, one axis in vector lanes, one unrolled; consumers are applied to the tile. Where
 /// only the reduction axis is contiguous, that axis goes into lanes instead, and the order of the reduction changes.
 /// Null: no rule fits.
-Stmt schedule_reduction(Context& context, const ReductionGroup& group, const Target& target, std::string& trace,
-                        std::vector<PackedParam>& packed);
+Stmt schedule_reduction(Context& context, const ReductionGroup& group, const Target& target, const arith::Facts& facts,
+                        std::string& trace, std::vector<PackedParam>& packed);
 
 /// Outer loops whose work is worth the start of a task become parallel, in pieces that do not depend on the number of
 /// threads. `body` is a whole kernel's, after all other rules.

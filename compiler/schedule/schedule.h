@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/arith/facts.h"
 #include "compiler/schedule/packing.h"
 #include "compiler/tir/builder.h"
 
@@ -50,17 +51,22 @@ struct WordsOf {
 
 class Schedule {
  public:
-  Schedule(Context& context, Stmt root) : context_(context), build_(context), root_(root) {}
+  /// `facts`: of the kernel's symbols, at every call.
+  Schedule(Context& context, Stmt root, arith::Facts facts = {})
+      : context_(context), build_(context), root_(root), facts_(std::move(facts)) {}
 
   Stmt root() const { return root_; }
   /// One line a primitive.
   const std::string& trace() const { return trace_; }
   const tir::For& loop(uint32_t id) const;
   const tir::Block& block(uint32_t id) const;
+  /// The greatest number that is known to divide the extent of the loop.
+  int64_t known_divisor(uint32_t loop) const;
 
   // ---- loops (loops.cpp)
 
-  /// for i in n → for o in n/factor, for k in factor; see Tail for the rest.
+  /// for i in n → for o in n/factor, for k in factor; see Tail for the rest, which there is none of where n is known
+  /// to be a multiple.
   SplitLoops split(uint32_t loop, int64_t factor, Tail tail);
   /// Two perfectly nested loops become one. Accesses `x[…, i, j, …]` of compact buffers whose dim at j is the inner
   /// extent see the two dims as one, through a view. Needs can_fuse.
@@ -142,6 +148,7 @@ class Schedule {
   Context& context_;
   tir::Builder build_;
   Stmt root_;
+  arith::Facts facts_;
   std::string trace_;
 };
 

@@ -25,11 +25,12 @@ bool is_short_gather(const Schedule& s, uint32_t block, const tir::For& loop, in
 
 }  // namespace
 
-Stmt schedule_spatial(Context& context, Stmt nest_stmt, const Target& target, std::string& trace) {
+Stmt schedule_spatial(Context& context, Stmt nest_stmt, const Target& target, const arith::Facts& facts,
+                      std::string& trace) {
   analysis::Nest nest = analysis::as_nest(nest_stmt);
   int64_t lanes = lanes_of(target, nest_stmt);
   if (lanes < 2 || nest.loops.empty() || !is_normal(nest) || nest.block->init) return {};
-  Schedule s(context, nest_stmt);
+  Schedule s(context, nest_stmt, facts);
   uint32_t block = nest.block->id;
   std::vector<uint32_t> loops;
   for (const tir::For* loop : nest.loops) loops.push_back(loop->id);

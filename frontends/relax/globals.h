@@ -37,6 +37,7 @@ struct ModuleScope {
   bool bad_metadata = false;    ///< and that was reported
   std::map<std::string, Global> globals;
   ModuleSymbols symbols;
+  std::map<std::string, std::string> externals;  ///< `f = R.ExternFunc("symbol")` beside the functions
   size_t open_bodies = 0;              ///< functions whose bodies are being read, each because of the one before
   std::set<std::string> module_names;  ///< the classes: `Module` in `cls = Module`
 

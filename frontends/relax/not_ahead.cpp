@@ -16,6 +16,12 @@ constexpr std::string_view kMachine =
     "is an instruction of a virtual machine; compile the module as it was before it was lowered for one";
 constexpr std::string_view kProcesses = "needs several processes or devices, and an object file runs in one";
 constexpr std::string_view kGradient = "belongs to training; compile the module that the gradient pass made";
+constexpr std::string_view kConvention =
+    "belongs to the calling convention of TVM's runtime; compile the module as it was before it was lowered for it";
+constexpr std::string_view kBackend = "names an instruction of one machine; write the T function that means it";
+constexpr std::string_view kLanes =
+    "is a number that only the machine that runs knows; a number of lanes is a constant";
+constexpr std::string_view kThreads = "belongs to a GPU; this is compiled for a CPU";
 constexpr std::string_view kPython = "calls back into Python, and there is none when the object runs";
 
 /// `name` may end with a dot: everything below it.
@@ -43,6 +49,37 @@ constexpr Row kRows[] = {
     {"R.distributed.", kProcesses},
     {"R.grad.", kGradient},
     {"R.call_py_func", kPython},
+    {"T.meta_var", kBuilds},
+    {"T.macro", kBuilds},
+    {"T.inline", kBuilds},
+    {"T.call_llvm_intrin", kBackend},
+    {"T.call_llvm_pure_intrin", kBackend},
+    {"T.vectorlow", kBackend},
+    {"T.vectorhigh", kBackend},
+    {"T.vectorcombine", kBackend},
+    {"T.vscale", kLanes},
+    {"T.dp4a", kThreads},
+    {"T.thread_return", kThreads},
+    {"T.create_barriers", kThreads},
+    {"T.tvm_load_matrix_sync", kThreads},
+    {"T.tvm_mma_sync", kThreads},
+    {"T.tvm_fill_fragment", kThreads},
+    {"T.tvm_store_matrix_sync", kThreads},
+    {"T.tvm_thread_allreduce", kThreads},
+    {"T.tvm_warp_shuffle", kThreads},
+    {"T.tvm_stack_alloca", kConvention},
+    {"T.tvm_stack_make_shape", kConvention},
+    {"T.tvm_stack_make_array", kConvention},
+    {"T.tvm_struct_get", kConvention},
+    {"T.tvm_struct_set", kConvention},
+    {"T.tvm_throw_last_error", kConvention},
+    {"T.tvm_call_packed_lowered", kConvention},
+    {"T.tvm_call_cpacked_lowered", kConvention},
+    {"T.call_packed_lowered", kConvention},
+    {"T.lookup_param", kConvention},
+    {"T.anylist_getitem", kConvention},
+    {"T.start_profile_intrinsic", kConvention},
+    {"T.end_profile_intrinsic", kConvention},
 };
 
 constexpr std::string_view kStatements[] = {"try",   "except", "finally", "raise",    "del",

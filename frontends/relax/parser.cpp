@@ -70,6 +70,10 @@ class ModuleReader {
           scope_.symbols.emplace_back(stmt.target->text, stmt.target->place);
           return true;
         }
+        if (in_class && is_external(stmt)) {
+          scope_.externals[stmt.target->text] = stmt.value->items[1]->text;
+          return true;
+        }
         (void)source_.error(stmt.place, Kind::unsupported,
                             "a module holds functions only; a value that Python computes is written where it is used");
         return false;
@@ -83,6 +87,13 @@ class ModuleReader {
   static bool is_metadata(const ast::Stmt& stmt) {
     return stmt.target != nullptr && stmt.target->is(AstKind::kName) && stmt.target->text == "metadata" &&
            stmt.value != nullptr;
+  }
+
+  /// `f = R.ExternFunc("symbol")`, or behind it the function's type, which its calls say as well.
+  static bool is_external(const ast::Stmt& stmt) {
+    return stmt.target != nullptr && stmt.target->is(AstKind::kName) && stmt.value != nullptr &&
+           stmt.value->is(AstKind::kCall) && dotted_path(*stmt.value->items[0]) == "R.ExternFunc" &&
+           stmt.value->items.size() >= 2 && stmt.value->items[1]->is(AstKind::kString);
   }
 
   /// `n = T.dynamic("n")`, `n = TypeVar("n")`: symbols for the functions below.
@@ -261,7 +272,7 @@ Result<relax::Module> parse_module(std::string path, std::string text, const rel
   ast::Tree tree;
   size_t errors_before = diag.error_count();
   parse_file(source, tree);
-  ModuleScope scope{module, table, source, tree, beside, beside.constants, false, false, {}, {}, 0, {}};
+  ModuleScope scope{module, table, source, tree, beside, beside.constants, false, false, {}, {}, {}, 0, {}};
   bool ok = ModuleReader(scope).run();
   if (!ok || diag.error_count() != errors_before) return diag.failed();
   RELAXC_DO(check_purity(module, diag));

@@ -52,7 +52,8 @@ Result<PrimFuncReader::Description> PrimFuncReader::describe_buffer(const ast::E
   out.place = call.place;
   out.shape = given["shape"], out.dtype = given["dtype"], out.data = given["data"], out.strides = given["strides"];
   out.elem_offset = given["elem_offset"], out.byte_offset = given["byte_offset"], out.scope = given["scope"];
-  if (is_none(out.shape)) return source_.error(call.place, Kind::wrong_arity, "a buffer needs a shape");
+  bool part = callee == "T.match_buffer" && call.items.size() > 1 && call.items[1]->is(AstKind::kSubscript);
+  if (is_none(out.shape) && !part) return source_.error(call.place, Kind::wrong_arity, "a buffer needs a shape");
   if (!is_none(given["align"])) RELAXC_DO(read_alignment(*given["align"], out));
   const ast::Expr *type = given["buffer_type"], *separators = given["axis_separators"];
   if (!is_none(type) && !(type->is(AstKind::kString) && (type->text == "default" || type->text.empty())))
@@ -78,23 +79,26 @@ Status PrimFuncReader::read_alignment(const ast::Expr& e, Description& out) {
   return Done{};
 }
 
-/// `base`: what the buffer is a part of; its strides are the default then.
-Result<tir::BufferRef> PrimFuncReader::make_buffer(const Description& description, const std::string& name,
-                                                   const tir::Buffer* base) {
+Result<tir::BufferRef> PrimFuncReader::make_buffer(const Description& description, const std::string& name) {
   Diagnostics& diag = source_.diag();
-  Result<std::vector<arith::Expr>> dims = shape(*description.shape);
+  RELAXC_TRY(std::vector<arith::Expr> dims, shape(*description.shape));
+  return make_buffer(description, name, std::move(dims), nullptr);
+}
+
+Result<tir::BufferRef> PrimFuncReader::make_buffer(const Description& description, const std::string& name,
+                                                   std::vector<arith::Expr> dims, const tir::Buffer* base) {
+  Diagnostics& diag = source_.diag();
   DType dtype = base != nullptr ? base->dtype : DType::f(32);
   if (!is_none(description.dtype)) {
     RELAXC_TRY(dtype, dtype_value(source_, *description.dtype));
     if (dtype == DType::index())
       return source_.error(description.dtype->place, Kind::invalid_value, "a buffer cannot hold {}", to_string(dtype));
   }
-  if (!dims) return diag.failed();
   tir::Scope scope = base != nullptr ? base->scope : tir::Scope::kGlobal;
   if (base == nullptr && !is_none(description.scope)) {
     RELAXC_TRY(scope, storage(*description.scope));
   }
-  tir::Buffer made = *builder_.buffer(name, dtype, *dims, scope, description.alignment);
+  tir::Buffer made = *builder_.buffer(name, dtype, std::move(dims), scope, description.alignment);
   std::vector<arith::Expr> compact = compact_strides(context_, made.shape);
   std::vector<arith::Expr> usual = base != nullptr ? base->strides : compact;
   RELAXC_DO(parameter_layout(description, made.strides, usual, context_.index(0)));
@@ -105,10 +109,13 @@ Result<tir::BufferRef> PrimFuncReader::make_buffer(const Description& descriptio
 Status PrimFuncReader::parameter_layout(const Description& description, std::vector<arith::Expr>& strides,
                                         const std::vector<arith::Expr>& usual, arith::Expr offset) {
   Diagnostics& diag = source_.diag();
-  // A name that has no value yet takes the usual one.
+  // A name that has no value yet takes the usual one, and so does T.int32(), a symbol without a name.
   auto takes = [&](const ast::Expr& e, arith::Expr value) {
-    auto* known = e.is(AstKind::kName) ? names_.find(e.text) : nullptr;
-    bool fresh = e.is(AstKind::kName) && known == nullptr && pattern_;
+    std::string callee = callee_of(&e);
+    if ((callee == "T.int32" || callee == "T.int64") && e.items.size() == 1) return true;
+    bool named = e.is(AstKind::kName) || e.is(AstKind::kString);
+    auto* known = named ? names_.find(e.text) : nullptr;
+    bool fresh = known == nullptr && (e.is(AstKind::kString) || (named && pattern_));
     if (!fresh && (known == nullptr || !known->value.unbound)) return false;
     names_.bind_outermost(e.text, {PrimName::kScalar, value}, e.place);
     return true;

@@ -4,6 +4,7 @@
 // takes pointers and numbers. What only a GPU can do is an error; what only tells a compiler how to schedule is read
 // and has no effect, because schedules are chosen anew here.
 #include "frontends/relax/literals.h"
+#include "frontends/relax/not_ahead.h"
 #include "frontends/relax/prim_func.h"
 
 namespace relaxc::frontend {
@@ -70,8 +71,10 @@ Status PrimFuncReader::effect(const ast::Expr& e, const ast::Stmt& stmt, Suite& 
     static_cast<void>(ignored);
     return Done{};
   }
+  if (callee == "T.break_loop" || callee == "T.continue_loop")
+    return leave_iteration(callee == "T.break_loop", e.place, out);
   if (callee == "T.bind" && block_.block != nullptr && e.items.size() == 3) return bind_axis(e);
-  if ((callee == "T.let" || callee == "T.LetStmt") && e.items.size() >= 2) {
+  if ((callee == "T.let" || callee == "T.LetStmt" || callee == "T.Bind") && e.items.size() >= 2) {
     const ast::Keyword* var = e.keyword("var");
     const ast::Expr* target = var != nullptr ? var->value : e.items.size() == 3 ? e.items[1] : nullptr;
     if (target == nullptr || !target->is(AstKind::kName))
@@ -79,10 +82,14 @@ Status PrimFuncReader::effect(const ast::Expr& e, const ast::Stmt& stmt, Suite& 
     RELAXC_TRY(arith::Expr typed, let_type(stmt, *e.items.back()));
     return bind_scalar(*target, typed, stmt, out);
   }
+  bool status = e.items.size() == 2 && e.items[1]->is(AstKind::kInt) && e.items[1]->text == "0";
+  if (callee == "T.ret" && status && suites_ == 1) return Done{};  // what TVM ends a lowered function with
   if (callee == "T.ret" || callee == "T.Return")
     return source_.error(e.place, Kind::unsupported, "a prim func returns nothing; it writes into its buffers");
   if (callee == "T.launch_thread" || callee.rfind("T.tvm_storage_sync", 0) == 0 || callee.rfind("T.ptx_", 0) == 0)
     return source_.error(e.place, Kind::unsupported, "{} belongs to a GPU; this is compiled for a CPU", callee);
+  if (std::string_view why = why_not_ahead(callee); !why.empty())
+    return source_.error(e.place, Kind::unsupported, "'{}' {}", callee, why);
   if (stmt.value != &e) {  // inside T.evaluate
     RELAXC_TRY(Scalar ignored, read(e));
     static_cast<void>(ignored);
@@ -215,24 +222,30 @@ Status PrimFuncReader::invoke(const ast::Expr& call, const std::string& callee, 
   return Done{};
 }
 
+Result<PrimFuncReader::PlainCall> PrimFuncReader::plain_call(const ast::Expr& call) {
+  if (const ast::Keyword* dtype = call.keyword("dtype"); dtype != nullptr && call.items.size() >= 2)
+    return PlainCall{dtype->value, call.items[1], 2};
+  if (call.items.size() >= 3) return PlainCall{call.items[1], call.items[2], 3};
+  return source_.error(call.place, Kind::wrong_arity, "T.call_extern takes a dtype, a function's name and arguments");
+}
+
 /// T.call_extern("int32", "update", C.data, A.access_ptr("r", offset=8), n): a C function with pointers; a part of a
 /// buffer is a view that exists during the call.
 Status PrimFuncReader::call_plain(const ast::Expr& call, Suite& out) {
   Diagnostics& diag = source_.diag();
-  if (call.items.size() < 3)
-    return source_.error(call.place, Kind::wrong_arity, "T.call_extern takes a dtype, a function's name and arguments");
+  RELAXC_TRY(PlainCall parts, plain_call(call));
   tir::Invoke made;
   made.external = made.plain = true;
-  bool nothing = call.items[1]->is(AstKind::kString) && (call.items[1]->text == "void" || call.items[1]->text.empty());
+  bool nothing = parts.dtype->is(AstKind::kString) && (parts.dtype->text == "void" || parts.dtype->text.empty());
   made.result = DType::handle();
   if (!nothing) {
-    RELAXC_TRY(made.result, dtype_value(source_, *call.items[1]));
+    RELAXC_TRY(made.result, dtype_value(source_, *parts.dtype));
   }
   if (made.result != DType::handle() && !has_c_type(made.result))
-    return source_.error(call.items[1]->place, Kind::dtype_mismatch, "C has no type for {}", to_string(made.result));
-  RELAXC_TRY(made.callee, external_name(*call.items[2]));
+    return source_.error(parts.dtype->place, Kind::dtype_mismatch, "C has no type for {}", to_string(made.result));
+  RELAXC_TRY(made.callee, external_name(*parts.name));
   std::vector<std::pair<tir::BufferRef, Pointer>> views;
-  for (size_t i = 3; i < call.items.size(); ++i) {
+  for (size_t i = parts.arguments; i < call.items.size(); ++i) {
     const ast::Expr& argument = *call.items[i];
     if (!is_pointer(argument)) {
       RELAXC_TRY(Scalar value, read(argument));
@@ -274,14 +287,13 @@ Result<arith::Expr> PrimFuncReader::c_argument(const Scalar& scalar, Place place
 /// T.call_extern("float32", "myfunc", x) as a value.
 Result<Scalar> PrimFuncReader::external_value(const ast::Expr& e) {
   Diagnostics& diag = source_.diag();
-  if (e.items.size() < 3)
-    return source_.error(e.place, Kind::wrong_arity, "T.call_extern takes a dtype, a function's name and arguments");
-  RELAXC_TRY(DType dtype, dtype_value(source_, *e.items[1]));
+  RELAXC_TRY(PlainCall parts, plain_call(e));
+  RELAXC_TRY(DType dtype, dtype_value(source_, *parts.dtype));
   if (!has_c_type(dtype))
-    return source_.error(e.items[1]->place, Kind::dtype_mismatch, "C has no type for {}", to_string(dtype));
-  RELAXC_TRY(std::string name, external_name(*e.items[2]));
+    return source_.error(parts.dtype->place, Kind::dtype_mismatch, "C has no type for {}", to_string(dtype));
+  RELAXC_TRY(std::string name, external_name(*parts.name));
   std::vector<arith::Expr> args;
-  for (size_t i = 3; i < e.items.size(); ++i) {
+  for (size_t i = parts.arguments; i < e.items.size(); ++i) {
     if (is_pointer(*e.items[i]))
       return source_.error(e.items[i]->place, Kind::unsupported,
                            "a call that is a value takes numbers; one with pointers is a statement");
@@ -304,6 +316,16 @@ Result<Scalar> PrimFuncReader::other_call(const ast::Expr& e, const std::string&
     Diagnostics& diag = source_.diag();
     RELAXC_TRY(arith::Expr at, lane_subscript(e, {}));
     return Scalar{at};
+  }
+  if (callee == "T.Shuffle") return shuffle(e);
+  if (std::string_view why = why_not_ahead(callee); !why.empty())
+    return source_.error(e.place, Kind::unsupported, "'{}' {}", callee, why);
+  bool lanes = (callee == "T.Ramp" || callee == "T.Broadcast") && e.items.size() >= 2;
+  if (lanes && !e.items.back()->is(AstKind::kInt)) {
+    Diagnostics& diag = source_.diag();
+    RELAXC_TRY(arith::Expr count, index(*e.items.back()));
+    if (count.constant() == nullptr)
+      return source_.error(e.items.back()->place, Kind::unsupported, "a number of lanes is a constant");
   }
   if (callee == "T.Ramp" || callee == "T.Broadcast")
     return source_.error(e.place, Kind::unsupported,

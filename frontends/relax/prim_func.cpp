@@ -191,6 +191,10 @@ Status PrimFuncReader::attribute(const ast::Expr& key, const ast::Expr& written)
     return source_.error(value.place, Kind::ill_formed, "global_symbol \"{}\" differs from the function's name '{}'",
                          symbol, function_.name);
   }
+  // What TVM keeps for its own passes: the target it compiled for, layouts, options.
+  bool foreign = callee_of(&value) == "T.target" || value.is(AstKind::kDict) || value.is_sequence() ||
+                 value.is(AstKind::kNone) || value.is(AstKind::kFloat);
+  if (foreign) return Done{};
   bool text = value.is(AstKind::kString) || value.is(AstKind::kInt);
   if (!text && !flag && !value.is(AstKind::kFalse))
     return source_.error(value.place, Kind::invalid_attribute, "'{}' must be a string, an integer or a bool", name);

@@ -88,8 +88,10 @@ class PrimFuncReader : ScalarReader {
   /// The arguments of T.match_buffer, T.alloc_buffer and kin, from position `first` on.
   Result<Description> describe_buffer(const ast::Expr& call, size_t first, const std::string& callee);
   Status read_alignment(const ast::Expr& e, Description& out);
+  Result<tir::BufferRef> make_buffer(const Description& description, const std::string& name);
+  /// `base`: what the buffer is a part of; its strides are the default then.
   Result<tir::BufferRef> make_buffer(const Description& description, const std::string& name,
-                                     const tir::Buffer* base = nullptr);
+                                     std::vector<arith::Expr> dims, const tir::Buffer* base);
   /// A parameter's strides and offset: symbols there take the values of compact memory.
   Status parameter_layout(const Description& description, std::vector<arith::Expr>& strides,
                           const std::vector<arith::Expr>& compact, arith::Expr offset);
@@ -152,6 +154,7 @@ class PrimFuncReader : ScalarReader {
   Result<arith::Expr> let_type(const ast::Stmt& stmt, const ast::Expr& value);
   Status bind_scalar(const ast::Expr& target, arith::Expr value, const ast::Stmt& stmt, Suite& out);
   Status branch(const ast::Stmt& stmt, Suite& out);
+  Status leave_iteration(bool loop, Place place, Suite& out);
   Status assertion(const ast::Expr& condition, const ast::Expr* message, Suite& out);
   Status with(const ast::Stmt& stmt, Suite& out);
 
@@ -163,6 +166,12 @@ class PrimFuncReader : ScalarReader {
   Status guard(const ast::Expr& call, Suite& out);
   Status invoke(const ast::Expr& call, const std::string& callee, Suite& out);
   Status call_plain(const ast::Expr& call, Suite& out);
+  /// T.call_extern(dtype, name, arguments…), or older T.call_extern(name, arguments…, dtype=…).
+  struct PlainCall {
+    const ast::Expr *dtype = nullptr, *name = nullptr;
+    size_t arguments = 0;  ///< where they begin among the call's items
+  };
+  Result<PlainCall> plain_call(const ast::Expr& call);
   Result<std::string> external_name(const ast::Expr& e);
   Result<Scalar> external_value(const ast::Expr& e);
   Result<arith::Expr> c_argument(const Scalar& scalar, Place place);
@@ -194,6 +203,7 @@ class PrimFuncReader : ScalarReader {
   Status vector_store(const ast::Expr& call, Suite& out);
   Result<Scalar> vector_load(const ast::Expr& call);
   Result<Scalar> active_lane(const ast::Expr& call);
+  Result<Scalar> shuffle(const ast::Expr& call);
   Result<arith::Expr> lane_subscript(const ast::Expr& e, arith::Expr extent);
 
   // Blocks.

@@ -61,7 +61,13 @@ Status PrimFuncReader::match_region(const ast::Stmt& stmt, Suite& out) {
   const tir::Buffer& from = *part.buffer;
   std::vector<arith::Expr> begins;
   for (const tir::Span& span : part.spans) begins.push_back(span.begin);
-  size_t rank = targets_of(*description.shape).size();
+  std::vector<arith::Expr> dims;
+  if (is_none(description.shape)) {
+    for (const tir::Span& span : part.spans) dims.push_back(span.extent);
+  } else {
+    RELAXC_TRY(dims, shape(*description.shape));
+  }
+  size_t rank = dims.size();
   if (rank > from.shape.size())
     return source_.error(call.place, Kind::rank_mismatch, "a part of '{}' has {} dims, found {}", from.name,
                          from.shape.size(), rank);
@@ -72,7 +78,7 @@ Status PrimFuncReader::match_region(const ast::Stmt& stmt, Suite& out) {
   arith::Expr offset = arith::simplify(tir::element_offset(context_, from, begins));
   Description own = description;
   own.elem_offset = nullptr;
-  RELAXC_TRY(tir::BufferRef made, make_buffer(own, stmt.target->text, &base));
+  RELAXC_TRY(tir::BufferRef made, make_buffer(own, stmt.target->text, std::move(dims), &base));
   std::vector<arith::Expr> ignored;
   own.strides = nullptr, own.elem_offset = description.elem_offset;
   RELAXC_DO(parameter_layout(own, ignored, base.strides, offset));
@@ -219,7 +225,7 @@ bool PrimFuncReader::is_pointer(const ast::Expr& e) {
   std::string callee = callee_of(&e);
   if (callee == "T.reinterpret")
     return e.items.size() == 3 && e.items[1]->is(AstKind::kString) && e.items[1]->text == "handle";
-  if (callee == "T.address_of" || callee == "T.tvm_access_ptr") return true;
+  if (callee == "T.address_of" || callee == "T.tvm_access_ptr" || callee == "T.handle_add_byte_offset") return true;
   const ast::Expr& head = e.is(AstKind::kCall) ? *e.items[0] : e;
   if (head.is(AstKind::kAttribute)) return head.text == (e.is(AstKind::kCall) ? "access_ptr" : "data");
   auto* known = e.is(AstKind::kName) ? names_.find(e.text) : nullptr;
@@ -239,6 +245,13 @@ Result<PrimFuncReader::Pointer> PrimFuncReader::pointer(const ast::Expr& e) {
   if (callee_of(&e) == "T.reinterpret") {  // memory at an address, of no buffer
     RELAXC_TRY(arith::Expr address, index(*e.items[2]));
     return Pointer{nullptr, address};
+  }
+  if (callee_of(&e) == "T.handle_add_byte_offset") {
+    if (e.items.size() != 3)
+      return source_.error(e.place, Kind::wrong_arity, "expected a pointer and an offset in bytes");
+    RELAXC_TRY(Pointer from, pointer(*e.items[1]));
+    RELAXC_TRY(arith::Expr more, index(*e.items[2]));
+    return Pointer{from.buffer, from.byte_offset + more};
   }
   // A.access_ptr(mask, …, offset=k); T.tvm_access_ptr(type, data, offset, extent, mask).
   bool function = callee_of(&e) == "T.tvm_access_ptr";

@@ -19,6 +19,12 @@ constexpr std::string_view kBufferFunctions[] = {
     "T.alloc_buffer", "T.sblock_alloc_buffer", "T.decl_buffer", "T.buffer_decl",
     "T.allocate",     "T.allocate_const",      "T.alloc_local", "T.Buffer"};
 
+/// `x = T.float32()`: a name that a T.Bind or T.LetStmt below gives its value (var=).
+bool announces_scalar(const ast::Expr& e) {
+  std::string callee = callee_of(&e);
+  return e.items.size() == 1 && callee.rfind("T.", 0) == 0 && parse_dtype(callee.substr(2)).has_value();
+}
+
 bool declares_symbol(const ast::Expr& e) {
   std::string callee = callee_of(&e);
   bool typed = callee == "T.int64" || callee == "T.int32" || callee == "T.index";
@@ -27,7 +33,7 @@ bool declares_symbol(const ast::Expr& e) {
 }
 
 bool binds_scalar(const std::string& callee) {
-  return callee == "T.bind" || callee == "T.let" || callee == "T.LetStmt";
+  return callee == "T.bind" || callee == "T.Bind" || callee == "T.let" || callee == "T.LetStmt";
 }
 
 }  // namespace
@@ -100,13 +106,8 @@ Status PrimFuncReader::statement(const ast::Stmt& stmt, Suite& out) {
       if (stmt.value == nullptr || stmt.value->is(AstKind::kNone)) return Done{};
       return source_.error(stmt.place, Kind::unsupported, "a prim func returns nothing; it writes into its buffers");
     case StmtKind::kBreak:
-    case StmtKind::kContinue: {
-      bool leaves = stmt.kind == StmtKind::kBreak;
-      if (loop_depth_ == 0)
-        return source_.error(stmt.place, Kind::ill_formed, "'{}' stands in no loop", leaves ? "break" : "continue");
-      out.back().stmts.push_back(leaves ? builder_.leave_loop() : builder_.next_iteration());
-      return Done{};
-    }
+    case StmtKind::kContinue:
+      return leave_iteration(stmt.kind == StmtKind::kBreak, stmt.place, out);
     case StmtKind::kIf:
       return branch(stmt, out);
     case StmtKind::kWhile: {
@@ -139,14 +140,27 @@ Status PrimFuncReader::branch(const ast::Stmt& stmt, Suite& out) {
   return Done{};
 }
 
-/// `assert condition, "message"`: leaves the function with RLX_ASSERTION.
+/// `break` and `continue`, which TVM prints as T.break_loop() and T.continue_loop().
+Status PrimFuncReader::leave_iteration(bool loop, Place place, Suite& out) {
+  if (loop_depth_ == 0)
+    return source_.error(place, Kind::ill_formed, "'{}' stands in no loop", loop ? "break" : "continue");
+  out.back().stmts.push_back(loop ? builder_.leave_loop() : builder_.next_iteration());
+  return Done{};
+}
+
+/// `assert condition, "message"`, or behind it ("RuntimeError", ["message"]): leaves the function with RLX_ASSERTION.
 Status PrimFuncReader::assertion(const ast::Expr& test, const ast::Expr* message, Suite& out) {
   Diagnostics& diag = source_.diag();
   tir::Guard made;
   made.code = tir::kAssertion;
   RELAXC_TRY(made.condition, condition(test));
-  if (message != nullptr) {
-    RELAXC_TRY(made.message, string_value(source_, *message, "a message"));
+  bool parts = message != nullptr && message->is(AstKind::kTuple) && message->items.size() == 2 &&
+               message->items[0]->is(AstKind::kString) && message->items[1]->is_sequence();
+  std::vector<const ast::Expr*> texts;
+  if (message != nullptr) texts = parts ? message->items[1]->items : std::vector{message};
+  for (const ast::Expr* text : texts) {
+    RELAXC_TRY(std::string part, string_value(source_, *text, "a message"));
+    made.message += part;
   }
   out.back().stmts.push_back(builder_.guard(std::move(made)));
   return Done{};
@@ -176,7 +190,10 @@ void PrimFuncReader::declare_symbol(const std::string& name, Place place) {
 Status PrimFuncReader::declare_symbols(const ast::Stmt& stmt, bool& done) {
   std::vector<const ast::Expr*> targets = targets_of(*stmt.target), values = targets_of(*stmt.value);
   for (const ast::Expr* value : values)
-    if (!declares_symbol(*value)) return Done{};
+    if (!declares_symbol(*value)) {
+      done = stmt.value->is(AstKind::kCall) && announces_scalar(*stmt.value);
+      return Done{};
+    }
   done = true;
   if (targets.size() != values.size())
     return source_.error(stmt.place, Kind::wrong_arity, "{} names for {} values", targets.size(), values.size());

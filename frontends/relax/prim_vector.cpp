@@ -44,6 +44,8 @@ int64_t PrimFuncReader::lanes_in(const ast::Expr& root) {
     const ast::Expr* count = callee == "T.Ramp" && e->items.size() == 4        ? e->items[3]
                              : callee == "T.Broadcast" && e->items.size() == 3 ? e->items[2]
                                                                                : nullptr;
+    if (callee == "T.Shuffle" && e->items.size() == 3 && e->items[2]->is_sequence() && e->items[2]->items.size() > 1)
+      found = std::max(found, static_cast<int64_t>(e->items[2]->items.size()));
     if (count != nullptr && count->is(AstKind::kInt))
       if (Result<int64_t> lanes = integer_value(source_, *count)) found = std::max(found, *lanes);
     if (e->is(AstKind::kString)) found = std::max(found, dtype_lanes(e->text));
@@ -64,6 +66,40 @@ int64_t PrimFuncReader::slice(const ast::Expr& e) {
   if (e.items.size() > 2 && e.items[2] != nullptr && e.items[2]->is(AstKind::kInt))
     if (Result<int64_t> given = integer_value(source_, *e.items[2])) step = std::max<int64_t>(*given, 1);
   return length.constant() != nullptr ? (*length.constant() + step - 1) / step : 0;
+}
+
+/// T.Shuffle([a, b, c], [2, 0]): the values at those places, one a lane.
+Result<Scalar> PrimFuncReader::shuffle(const ast::Expr& call) {
+  Diagnostics& diag = source_.diag();
+  bool lists = call.items.size() == 3 && call.items[1]->is_sequence() && call.items[2]->is_sequence() &&
+               !call.items[1]->items.empty() && !call.items[2]->items.empty();
+  if (!lists) return source_.error(call.place, Kind::ill_formed, "expected T.Shuffle([values], [places])");
+  std::vector<arith::Expr> values;
+  for (const ast::Expr* item : call.items[1]->items) {
+    if (lanes_in(*item) > 0)
+      return source_.error(item->place, Kind::unsupported,
+                           "T.Shuffle takes its values one by one, found several lanes");
+    RELAXC_TRY(Scalar value, read(*item));
+    if (!values.empty() && value.expr.dtype() != values[0].dtype())
+      return source_.error(item->place, Kind::dtype_mismatch, "T.Shuffle of {} and {}", to_string(values[0].dtype()),
+                           to_string(value.expr.dtype()));
+    values.push_back(value.expr);
+  }
+  std::vector<arith::Expr> chosen;
+  for (const ast::Expr* item : call.items[2]->items) {
+    RELAXC_TRY(arith::Expr at, index(*item));
+    if (at.constant() == nullptr || *at.constant() < 0 || *at.constant() >= static_cast<int64_t>(values.size()))
+      return source_.error(item->place, Kind::invalid_value, "a place in T.Shuffle is a constant below {}",
+                           values.size());
+    chosen.push_back(values[static_cast<size_t>(*at.constant())]);
+  }
+  if (chosen.size() == 1) return Scalar{chosen[0]};
+  if (static_cast<int64_t>(chosen.size()) != lanes_.count)
+    return source_.error(call.place, Kind::shape_mismatch, "{} lanes in a store of {}", chosen.size(), lanes_.count);
+  arith::Expr made = chosen.back();
+  for (size_t k = chosen.size() - 1; k-- > 0;)
+    made = arith::select(arith::eq(lanes_.var, context_.index(static_cast<int64_t>(k))), chosen[k], made);
+  return Scalar{made};
 }
 
 /// T.Ramp(begin, stride, lanes) or begin : end : step as the subscript of one lane.

@@ -22,6 +22,7 @@ Result<Term> RelaxFunctionReader::call_tir(const ast::Expr& e) {
   Result<std::vector<Value*>> args = call_arguments(*list);
   Result<std::vector<Info>> outputs = output_infos(e, 3);
   if (!function || !args || !outputs) return diag.failed();
+  if (is_none(scalars)) scalars = nullptr;
   if (scalars != nullptr) {
     RELAXC_TRY(std::vector<arith::Expr> symbols, dims(*scalars));
     for (arith::Expr symbol : symbols) args->push_back(at(e.place).prim(symbol));

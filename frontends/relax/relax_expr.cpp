@@ -132,15 +132,17 @@ Result<Term> RelaxFunctionReader::sequence(const ast::Expr& e) {
   return made;
 }
 
-/// cls.f, x.shape
+/// cls.f, x.shape, x.struct_info.shape
 Result<Term> RelaxFunctionReader::attribute(const ast::Expr& e) {
   Diagnostics& diag = source_.diag();
   std::string path = path_of(e);
   if (path.rfind("R.", 0) == 0 || path.rfind("T.", 0) == 0)
     return source_.error(e.place, Kind::invalid_value, "'{}' is a function; call it", path);
-  RELAXC_TRY(Term base, eval(*e.items[0]));
+  RELAXC_TRY(Term base, eval(e.text == "shape" ? without_type(*e.items[0]) : *e.items[0]));
   if (base.kind == Term::kModule) {
     if (scope_.globals.count(e.text) != 0) return Term::of(Term::kGlobal, e.text);
+    if (auto named = scope_.externals.find(e.text); named != scope_.externals.end())
+      return Term::of(Term::kExternal, named->second);
     Failure failure = source_.error(e.place, Kind::unbound_name, "the module has no function '{}'", e.text);
     if (auto near = nearest_name(e.text, scope_.global_names())) source_.hint("did you mean '{}'?", *near);
     return failure;
@@ -281,7 +283,7 @@ Result<Term> RelaxFunctionReader::special(const std::string& path, const ast::Ex
   if (path == "R.call_tir" || path == "R.call_tir_with_grad") return call_tir(e);
   if (path == "R.call_dps") return call_dps(e);
   if (path == "R.call_dps_packed") return call_dps_packed(e);
-  if (path == "R.call_packed" || path == "R.call_pure_packed") return call_packed(e);
+  if (path == "R.call_packed" || path == "R.call_pure_packed" || path == "R.invoke_pure_packed") return call_packed(e);
   if (path == "R.call_tir_inplace") return call_tir_inplace(e);
   if (path == "R.call_inplace_packed") return call_inplace_packed(e);
   if (path == "R.assert_op") return assert_op(e);
@@ -465,7 +467,9 @@ Result<relax::Value*> RelaxFunctionReader::as_value(const Term& term, Place plac
       return at(place).tuple(std::move(fields));
     }
     case Term::kString:
-      return source_.error(place, Kind::dtype_mismatch, "expected a value, found a string");
+      return source_.error(
+          place, Kind::dtype_mismatch,
+          "a string is no value of the object: an external function takes tensors, shapes, scalars and objects");
     case Term::kModule:
       return source_.error(place, Kind::dtype_mismatch, "expected a value, found the module");
     case Term::kSelf:

@@ -102,6 +102,11 @@ Result<relax::Info> RelaxFunctionReader::info(const ast::Expr& e) {
   if (path == "R.Tuple" || path == "Tuple") return tuple_info(e);
   if (path == "R.Callable") return callable_info(e);
   if (path == "R.Object" || path == "R.Any") return relax::object_info(context_);
+  if (const ast::Expr& of = without_type(e); &of != &e) {  // x.struct_info, x.ty: what is known of x
+    Diagnostics& diag = source_.diag();
+    RELAXC_TRY(Term known, eval(of));
+    if (known.kind == Term::kValue) return known.value->info;
+  }
   Failure failure = source_.error(e.place, Kind::ill_formed,
                                   "expected a type such as R.Tensor((\"n\", 4), \"float32\"), found {}", describe(e));
   if (auto near = nearest_name(path, {"R.Tensor", "R.Shape", "R.Prim", "R.Tuple", "R.Callable", "R.Any"}))

@@ -167,6 +167,18 @@ Result<Term> RelaxFunctionReader::apply(const relax::OpDef& def, std::vector<Arg
   return Term::sequence(std::move(terms));
 }
 
+Term with_dims(const Term& term) {
+  if (term.kind != Term::kSequence || term.items.empty()) return term;
+  std::vector<Term> dims;
+  for (const Term& item : term.items) {
+    const auto* prim = item.kind == Term::kValue ? item.value->info->as<relax::PrimInfo>() : nullptr;
+    bool dim = prim != nullptr && prim->value && prim->dtype.is_index();
+    if (!dim && item.kind != Term::kScalar) return term;
+    dims.push_back(dim ? Term::of(Scalar{prim->value}) : item);
+  }
+  return Term::sequence(std::move(dims));
+}
+
 /// Numbers beside tensors take the dtype of the first tensor, and dims too where the operator works element by element.
 Result<std::vector<relax::Value*>> RelaxFunctionReader::operand_values(const std::vector<Argument>& operands,
                                                                        bool elementwise) {
@@ -188,7 +200,7 @@ Result<std::vector<relax::Value*>> RelaxFunctionReader::operand_values(const std
       values.push_back(value);
       continue;
     }
-    RELAXC_TRY(Value * value, as_value(term, operand.place));
+    RELAXC_TRY(Value * value, as_value(with_dims(term), operand.place));
     if (value != nullptr) pin(*value);
     const auto* prim = value == nullptr ? nullptr : value->info->as<relax::PrimInfo>();
     // A scalar of the host beside tensors is one of them, of rank 0; a dim takes their dtype.

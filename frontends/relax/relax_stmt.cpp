@@ -189,6 +189,7 @@ Result<std::vector<Term>> RelaxFunctionReader::parts_of(const Term& term, size_t
 Status RelaxFunctionReader::declare_symbols(const ast::Stmt& stmt, bool& done) {
   std::vector<const ast::Expr*> targets = targets_of(*stmt.target), values = targets_of(*stmt.value);
   bool group = values.size() == 1 && values[0]->is(AstKind::kCall) && path_of(*values[0]->items[0]) == "R.shape_vars";
+  if (values.empty()) return Done{};  // `x = ()`
   for (const ast::Expr* value : values) {
     if (group) break;
     if (!value->is(AstKind::kCall) || !declared_symbol(path_of(*value->items[0]), *value)) return Done{};

@@ -70,6 +70,16 @@ Result<arith::Expr> ScalarReader::adapt(const Scalar& scalar, DType dtype, Place
   arith::Expr e = scalar.expr;
   if (e.dtype() == dtype && scalar.literal != Scalar::kReal) return e;
   bool numeric = dtype.is_float() || dtype.is_integer() || dtype.is_index();
+  if (const auto* chosen = e.as<arith::Select>(); chosen != nullptr && scalar.literal != Scalar::kTyped) {
+    Diagnostics& diag = source_.diag();  // of two bare numbers
+    RELAXC_TRY(arith::Expr a, adapt({chosen->then_value, scalar.literal}, dtype, place));
+    RELAXC_TRY(arith::Expr b, adapt({chosen->else_value, scalar.literal}, dtype, place));
+    return arith::select(chosen->condition, a, b);
+  }
+  bool computed = e.constant() == nullptr && e.as<arith::FloatImm>() == nullptr;
+  if (computed && numeric &&
+      (scalar.literal == Scalar::kInteger || (scalar.literal == Scalar::kReal && dtype.is_float())))
+    return context_.cast(dtype, e);
   switch (scalar.literal) {
     case Scalar::kInteger:
       if (!numeric) break;
@@ -226,9 +236,9 @@ Result<Scalar> ScalarReader::unary(const ast::Expr& e) {
   if (e.text == "+") return operand;
   if (operand.literal == Scalar::kTyped) return Scalar{-operand.expr};
   // A negative number is a number, and keeps the freedom of one.
-  if (dtype.is_float())
-    return Scalar{context_.imm_float(dtype, -static_cast<const arith::FloatImm*>(operand.expr.node())->value),
-                  operand.literal};
+  if (const auto* number = operand.expr.as<arith::FloatImm>())
+    return Scalar{context_.imm_float(dtype, -number->value), operand.literal};
+  if (dtype.is_float()) return Scalar{-operand.expr};
   const int64_t* number = operand.expr.constant();
   if (number == nullptr) return Scalar{-operand.expr};
   return Scalar{context_.imm(dtype, static_cast<int64_t>(-static_cast<uint64_t>(*number))), operand.literal};

@@ -81,6 +81,7 @@ class ScalarReader {
   Result<Scalar> bits(std::string_view op, arith::Expr x, arith::Expr y, Place place);
   Result<Scalar> power(arith::Expr x, arith::Expr y, Place place);
   Result<Scalar> cast(const ast::Expr& e);
+  Result<Scalar> fixed_point(const ast::Expr& e);
   Result<Scalar> junction(const ast::Expr& e, bool all);
   Result<Scalar> binary_function(const ast::Expr& e, std::string_view name);
   Result<Scalar> reinterpret(const ast::Expr& e, std::string_view name);

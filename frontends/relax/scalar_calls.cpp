@@ -31,6 +31,7 @@ constexpr BinaryFunction kBinaryFunctions[] = {
     {"FloorMod", ExprKind::kFloorMod, true},
     {"truncdiv", ExprKind::kDiv, true},
     {"Div", ExprKind::kDiv},
+    {"div", ExprKind::kDiv, true},
     {"truncmod", ExprKind::kMod},
     {"Mod", ExprKind::kMod},
     {"fmod", ExprKind::kMod},
@@ -171,6 +172,7 @@ Result<Scalar> ScalarReader::call(const ast::Expr& e) {
     return Scalar{arith::logical_not(arith::logical_or(infinite, arith::call(Intrinsic::k_isnan, {operand.expr})))};
   }
   if (name == "Cast" || name == "cast") return cast(e);
+  if (name == "q_multiply_shift") return fixed_point(e);
   if (name == "ceildiv") {
     RELAXC_DO(expect_arguments(e, 2, 2));
     auto a = index(*e.items[1]);
@@ -279,6 +281,27 @@ Result<Scalar> ScalarReader::cast(const ast::Expr& e) {
   return Scalar{context_.cast(dtype, operand.expr)};
 }
 
+/// T.q_multiply_shift(x, y, q, s): x times y, a number of q fractional bits, times 2^s, rounded to the nearest, ties
+/// up. TVM computes in 64 bits: a left shift before, a right shift with the product.
+Result<Scalar> ScalarReader::fixed_point(const ast::Expr& e) {
+  Diagnostics& diag = source_.diag();
+  RELAXC_DO(expect_arguments(e, 4, 4));
+  DType i32 = DType::i(32), i64 = DType::i(64);
+  RELAXC_TRY(arith::Expr x, value(*e.items[1], i32));
+  RELAXC_TRY(arith::Expr y, value(*e.items[2], i32));
+  RELAXC_TRY(arith::Expr q, value(*e.items[3], i32));
+  RELAXC_TRY(arith::Expr s, value(*e.items[4], i32));
+  if (q.constant() == nullptr || s.constant() == nullptr || *q.constant() < 0 || *q.constant() > 31 ||
+      *s.constant() < -31 || *s.constant() > 31)
+    return source_.error(e.place, Kind::invalid_value,
+                         "T.q_multiply_shift takes constants: 0 to 31 fractional bits and a shift of -31 to 31");
+  int64_t left = std::max<int64_t>(*s.constant(), 0), right = *q.constant() + std::max<int64_t>(-*s.constant(), 0);
+  arith::Expr wide = context_.cast(i64, x) * context_.imm(i64, int64_t{1} << left) * context_.cast(i64, y);
+  if (right == 0) return Scalar{context_.cast(i32, wide)};
+  arith::Expr rounded = wide + context_.imm(i64, int64_t{1} << (right - 1));
+  return Scalar{context_.cast(i32, arith::call(Intrinsic::k_shift_right, {rounded, context_.imm(i64, right)}))};
+}
+
 Result<Scalar> ScalarReader::conversion(const ast::Expr& e, DType dtype) {
   Diagnostics& diag = source_.diag();
   RELAXC_DO(expect_arguments(e, 1, 1));
@@ -379,7 +402,9 @@ Result<Scalar> ScalarReader::intrinsic(const ast::Expr& e, std::string_view name
   std::vector<arith::Expr> args;
   for (Scalar& operand : operands) {
     if (!one_dtype && !args.empty()) {
-      if (operand.literal == Scalar::kInteger) operand = Scalar{context_.imm(DType::i(32), *operand.expr.constant())};
+      if (operand.literal == Scalar::kInteger) {
+        RELAXC_TRY(operand.expr, adapt(operand, DType::i(32), e.place));
+      }
       if (!operand.expr.dtype().is_integer() && !operand.expr.dtype().is_index())
         return source_.error(e.place, Kind::dtype_mismatch, "the exponent of T.ldexp is an integer");
       args.push_back(operand.expr);

@@ -50,4 +50,13 @@ struct Term {
   }
 };
 
+/// A tuple of R.prim_value(…), as TVM prints the bounds of a slice, as the list of dims that it is to an operator.
+Term with_dims(const Term& term);
+
+/// `x` of `x.struct_info` and `x.ty`; anything else is itself.
+inline const ast::Expr& without_type(const ast::Expr& e) {
+  bool type = e.is(ast::ExprKind::kAttribute) && (e.text == "struct_info" || e.text == "ty");
+  return type ? *e.items[0] : e;
+}
+
 }  // namespace relaxc::frontend

@@ -66,7 +66,7 @@ Status TvmCall::bind(std::string_view params) {
 Status TvmCall::add(const std::string& param, const ast::Expr& value) {
   RELAXC_TRY(Term term, reader_.eval(value));
   if (term.kind == Term::kPoison) return diag.failed();
-  if (!given_.emplace(param, RelaxFunctionReader::Argument{term, value.place}).second)
+  if (!given_.emplace(param, RelaxFunctionReader::Argument{with_dims(term), value.place}).second)
     return reader_.source_.error(value.place, Kind::redefinition, "'{}' is given twice", param);
   return Done{};
 }

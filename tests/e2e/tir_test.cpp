@@ -93,6 +93,7 @@ TEST_CASE("scalar functions of prim funcs agree with the C library") {
     CHECK(row[10] == std::bit_cast<int32_t>(static_cast<float>(p)));
     CHECK(row[11] == p * p * p);
     CHECK(row[13] == std::max(p, q));
+    CHECK(row[16] == ((int64_t{p} * 1000 * 1395864371 + (int64_t{1} << 32)) >> 33) + (p > 3 ? 1 : 2));
   }
 }
 

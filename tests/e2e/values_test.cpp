@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "tests/e2e/road.h"
+#include "tests/e2e/lender.h"
 
 namespace relaxc::e2e {
 namespace {
@@ -29,6 +29,36 @@ TEST_CASE("functions take and give shapes, scalars and nested tuples, and read s
   }
   CHECK_THAT(road.refusal({floats({12}), ints({5, 2}), scalar(DType::f(32), 1), scalar(DType::i(64), 0)}),
              Catch::Contains("DERIVED_DIM"));
+}
+
+TEST_CASE("a scalar and a shape among the parameters give the dims of a tensor") {
+  Road road("tests/e2e/programs/shape_arguments.relax");
+  auto found = road.run({scalar(DType::i(64), 2), ints({5, 3}), floats({4, 6})});
+  REQUIRE(found.size() == 4);
+  CHECK(values_of(found[0])[1] == 0.5);
+  CHECK(values_of(found[1])[0] == 1);
+  CHECK(values_of(found[2]) == std::vector<double>{7, 5});
+  CHECK(found[3].shape == std::vector<int64_t>{7, 5});
+  CHECK_THAT(road.refusal({scalar(DType::i(64), 3), ints({5, 3}), floats({4, 6})}), Catch::Contains("DERIVED_DIM"));
+  CHECK_THAT(road.refusal({scalar(DType::i(64), 2), ints({5, 4}), floats({4, 6})}), Catch::Contains("STATIC_DIM"));
+}
+
+TEST_CASE("shapes go through branches, closures, recursion and nested tuples, also where data decides them") {
+  Road road("tests/e2e/programs/shapes_everywhere.relax");
+  Lender lender(road);
+  for (bool some : {false, true})
+    for (double k : {0, 1, 2, 3})
+      for (int64_t n : {2, 5}) {
+        auto found =
+            road.run({floats({n}, -0.25), scalar(DType::boolean(), some), scalar(DType::i(64), k), ints({1, 2})});
+        REQUIRE(found.size() == 8);
+        int64_t p = some ? n - 1 : 2 * n;
+        CHECK(found[0].shape == std::vector<int64_t>{p});
+        CHECK(values_of(found[3])[0] == static_cast<double>(some ? 2 * p : n - 1));
+        CHECK(values_of(found[4]) == std::vector<double>{2, 1, static_cast<double>(p)});
+        CHECK(found[5].shape == std::vector<int64_t>{1, std::min<int64_t>(2, p)});
+        CHECK(values_of(found[6])[0] == 7);
+      }
 }
 
 TEST_CASE("a callee is never given a result of negative extent") {

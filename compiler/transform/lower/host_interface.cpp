@@ -141,7 +141,13 @@ std::string HostFunction::add_values() {
     if (std::none_of(values_.begin(), values_.end(), [&](const ValueSymbol& v) { return v.var == var; }))
       given.push_back(var);
   tir::PrimFunc made = index_function(shared_.module.unique_name(function_.name + "_values"), {});
-  for (const Input& input : inputs_) made.params.push_back({input.buffer, {}});
+  // What is read here has constant dims; of the others the dims may be what is being read.
+  for (const Input& input : inputs_) {
+    bool read = std::any_of(values_.begin(), values_.end(),
+                            [&](const ValueSymbol& value) { return value.buffer == input.buffer; });
+    BufferRef unread = read ? nullptr : build_.buffer(input.name, input.buffer->dtype, {build_.index(1)});
+    made.params.push_back({read ? input.buffer : unread, {}});
+  }
   for (Var var : given) made.params.push_back({nullptr, var});
   Expr count = build_.index(static_cast<int64_t>(symbols_.entry().size()));
   BufferRef to = build_.buffer("symbols", DType::i(64), {count});
