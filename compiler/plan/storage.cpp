@@ -24,6 +24,7 @@
 #include <map>
 #include <numeric>
 
+#include "compiler/plan/heights.h"
 #include "compiler/plan/packing.h"
 
 namespace relaxc::plan {
@@ -61,11 +62,11 @@ int64_t typical(const arith::Facts& facts, arith::Var var, int64_t size = kTypic
 class Assigner {
  public:
   Assigner(Context& context, const std::vector<Piece>& pieces, const arith::Facts& facts)
-      : context_(context), pieces_(pieces), facts_(facts) {
-    for (int64_t size : kSizes)
-      if (admissible(size)) sizes_.push_back(size);
-    if (sizes_.empty()) sizes_.push_back(kTypical);
-  }
+      : context_(context),
+        pieces_(pieces),
+        facts_(facts),
+        sizes_(admissible_sizes()),
+        heights_(context, facts, pieces, samples()) {}
 
   Storage run() {
     Storage classes = by_class();
@@ -82,6 +83,25 @@ class Assigner {
   }
 
  private:
+  std::vector<int64_t> admissible_sizes() const {
+    std::vector<int64_t> sizes;
+    for (int64_t size : kSizes)
+      if (admissible(size)) sizes.push_back(size);
+    if (sizes.empty()) sizes.push_back(kTypical);
+    return sizes;
+  }
+
+  /// Values of the symbols: the typical ones first.
+  std::vector<std::function<int64_t(arith::Var)>> samples() const {
+    std::vector<std::function<int64_t(arith::Var)>> list;
+    auto add = [&](int64_t size) {
+      list.emplace_back([this, size](arith::Var var) { return typical(facts_, var, size); });
+    };
+    add(kTypical);
+    for (int64_t size : sizes_) add(size);
+    return list;
+  }
+
   /// Whether no piece would have less than no bytes: guards refuse such sizes.
   bool admissible(int64_t size) const {
     return std::all_of(pieces_.begin(), pieces_.end(), [&](const Piece& piece) {
@@ -112,64 +132,62 @@ class Assigner {
     return sum;
   }
 
-  std::optional<Storage> by_order(int64_t size) const {
+  std::optional<Storage> by_order(int64_t size) {
     std::vector<Rectangle> rectangles;
-    std::vector<Expr> sizes;
     for (const Piece& piece : pieces_) {
-      sizes.push_back(aligned(to_expr(context_, piece.size)));
-      auto bytes = arith::evaluate(sizes.back(), [&](arith::Var var) { return typical(facts_, var, size); });
-      if (!bytes) return std::nullopt;
-      rectangles.push_back({*bytes, piece.first, piece.last});
+      auto bytes =
+          arith::evaluate(to_expr(context_, piece.size), [&](arith::Var var) { return typical(facts_, var, size); });
+      if (!bytes || *bytes > INT64_MAX - kAlignment) return std::nullopt;
+      rectangles.push_back({round_up(*bytes), piece.first, piece.last});
     }
     Packing packing = pack(rectangles);
     std::vector<size_t> order(pieces_.size());
     std::iota(order.begin(), order.end(), size_t{0});
     std::stable_sort(order.begin(), order.end(),
                      [&](size_t a, size_t b) { return packing.offsets[a] < packing.offsets[b]; });
-    return stacked(order, sizes);
+    return stacked(order);
   }
 
-  /// An offset is computed wherever its piece is used, so it must not grow with the program; nor must proofs about it.
-  static constexpr int kMostNodes = 96;
-  static int nodes_of(Expr e) {
-    int count = 0;
-    arith::for_each_node(e, [&](Expr) { ++count; });
+  /// An offset is computed wherever its piece is used, so it must not grow with the program.
+  static constexpr size_t kMostTerms = 48;
+  static size_t terms_of(const Tops& tops) {
+    size_t count = 0;
+    for (const Sum& sum : tops) count += sum.size();
     return count;
   }
 
   /// Every piece on top of those before it in `order` that it meets. Of those it looks only at what is not below
   /// another of them.
-  std::optional<Storage> stacked(const std::vector<size_t>& order, const std::vector<Expr>& sizes) const {
-    constexpr int kMostWork = 10'000;  // of comparing expressions
+  std::optional<Storage> stacked(const std::vector<size_t>& order) {
     Storage result{std::vector<Expr>(pieces_.size()), context_.index(0)};
+    std::vector<Tops> offsets(pieces_.size());
     std::vector<std::vector<bool>> below(pieces_.size());
     std::vector<bool> covered_at_all(pieces_.size());
-    int work = 0;
+    auto stack_on = [&](Tops& tops, size_t other) {
+      if (offsets[other].empty()) heights_.raise(tops, heights_.plus({}, heights_.kind(other)));
+      for (const Sum& sum : offsets[other]) heights_.raise(tops, heights_.plus(sum, heights_.kind(other)));
+    };
     for (size_t k = 0; k < order.size(); ++k) {
       size_t id = order[k];
       std::vector<bool> covered(pieces_.size());
-      Expr offset = context_.index(0);
       for (size_t before = k; before-- > 0;) {
         size_t other = order[before];
         if (covered[other] || !pieces_[id].meets(pieces_[other])) continue;
         for (size_t i = 0; i < covered.size(); ++i) covered[i] = covered[i] || below[other][i];
         covered[other] = true;
-        offset = larger(offset, result.offsets[other] + sizes[other]);
-        if (++work > kMostWork) return std::nullopt;
+        stack_on(offsets[id], other);
       }
-      if (nodes_of(offset) > kMostNodes) return std::nullopt;
-      result.offsets[id] = offset;
+      if (terms_of(offsets[id]) > kMostTerms) return std::nullopt;
+      result.offsets[id] = heights_.to_expr(offsets[id]);
       for (size_t i = 0; i < covered.size(); ++i) covered_at_all[i] = covered_at_all[i] || covered[i];
       below[id] = std::move(covered);
     }
+    Tops all;
     for (size_t id : order)
-      if (!covered_at_all[id]) result.bytes = larger(result.bytes, result.offsets[id] + sizes[id]);
+      if (!covered_at_all[id]) stack_on(all, id);
+    if (terms_of(all) > kMostTerms) return std::nullopt;
+    result.bytes = heights_.to_expr(all);
     return result;
-  }
-
-  /// The value for typical symbols; expressions that overflow there are the heaviest.
-  int64_t weigh(Expr e) const {
-    return arith::evaluate(e, [&](arith::Var var) { return typical(facts_, var); }).value_or(INT64_MAX);
   }
 
   Storage by_class() const {
@@ -193,37 +211,18 @@ class Assigner {
   }
 
   struct Slot {
-    Expr bytes;
+    Tops bytes;
     std::vector<size_t> members;
   };
 
-  Expr aligned(Expr bytes) const {
-    if (arith::divisor(bytes, facts_) % kAlignment == 0) return bytes;
-    return arith::ceildiv(bytes, kAlignment) * kAlignment;
-  }
-
-  /// Proofs are dear, so only what holds for typical symbols is tried.
-  Expr larger(Expr a, Expr b) const {
-    if (a == b) return a;
-    bool a_first = false, b_first = false;
-    for (int64_t size : sizes_) {
-      auto value_of = [&](arith::Var var) { return typical(facts_, var, size); };
-      int64_t x = arith::evaluate(a, value_of).value_or(INT64_MAX),
-              y = arith::evaluate(b, value_of).value_or(INT64_MAX);
-      a_first |= x < y, b_first |= y < x;
-    }
-    if (!b_first && arith::prove_le(a, b, facts_)) return b;
-    if (!a_first && arith::prove_le(b, a, facts_)) return a;
-    Expr both = arith::max(a, b);
-    return nodes_of(both) > kMostNodes ? both : arith::simplify(both, facts_);  // drops what something else dominates
-  }
-
-  Storage by_slot() const {
-    std::vector<Expr> sizes;
+  Storage by_slot() {
+    constexpr size_t kAtTypical = 0;  // the first sample
+    auto weigh = [&](const Tops& tops) { return heights_.value(tops, kAtTypical); };
+    std::vector<Tops> sizes;
     std::vector<size_t> order;
-    for (const Piece& piece : pieces_) {
-      order.push_back(order.size());
-      sizes.push_back(aligned(to_expr(context_, piece.size)));
+    for (size_t id = 0; id < pieces_.size(); ++id) {
+      order.push_back(id);
+      sizes.push_back({heights_.plus({}, heights_.kind(id))});
     }
     std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return weigh(sizes[a]) > weigh(sizes[b]); });
     std::vector<Slot> slots;
@@ -236,14 +235,14 @@ class Assigner {
       auto best = slots.end();
       for (auto slot = slots.begin(); slot != slots.end(); ++slot)
         if (free(*slot) && (best == slots.end() || weigh(slot->bytes) < weigh(best->bytes))) best = slot;
-      if (best == slots.end()) best = slots.insert(slots.end(), Slot{sizes[id], {}});
-      best->bytes = larger(best->bytes, sizes[id]);
+      if (best == slots.end()) best = slots.insert(slots.end(), Slot{});
+      heights_.raise(best->bytes, sizes[id][0]);
       best->members.push_back(id);
     }
     Storage result{std::vector<Expr>(pieces_.size()), context_.index(0)};
     for (const Slot& slot : slots) {
       for (size_t id : slot.members) result.offsets[id] = result.bytes;
-      result.bytes = result.bytes + slot.bytes;
+      result.bytes = result.bytes + heights_.to_expr(slot.bytes);
     }
     return result;
   }
@@ -252,6 +251,7 @@ class Assigner {
   const std::vector<Piece>& pieces_;
   const arith::Facts& facts_;
   std::vector<int64_t> sizes_;  ///< at which plans are compared
+  Heights heights_;
 };
 
 }  // namespace

@@ -1,0 +1,109 @@
+// heights.cpp: comparing sums by pairing their sizes.
+//
+// Pairing is greedy: the largest size that is left takes the smallest of the other's that is known to be at least as
+// large. What it misses costs a max() in an offset and nothing else.
+#include "compiler/plan/heights.h"
+
+#include <algorithm>
+
+namespace relaxc::plan {
+
+Heights::Heights(Context& context, const arith::Facts& facts, const std::vector<Piece>& pieces,
+                 std::vector<std::function<int64_t(arith::Var)>> samples)
+    : context_(context), facts_(facts) {
+  std::map<std::pair<int64_t, std::vector<uint32_t>>, uint32_t> known;  // looked up, never walked
+  for (const Piece& piece : pieces) {
+    std::vector<uint32_t> factors;
+    for (Expr factor : piece.size.factors) factors.push_back(factor->id);
+    auto [kind, fresh] = known.emplace(std::pair(piece.size.coefficient, factors), bytes_.size());
+    kinds_.push_back(kind->second);
+    if (!fresh) continue;
+    sizes_.push_back(piece.size);
+    bytes_.push_back(aligned(plan::to_expr(context, piece.size)));
+    std::vector<int64_t> values;
+    for (const auto& value_of : samples) values.push_back(arith::evaluate(bytes_.back(), value_of).value_or(INT64_MAX));
+    values_.push_back(std::move(values));
+  }
+}
+
+Expr Heights::aligned(Expr bytes) const {
+  if (arith::divisor(bytes, facts_) % kAlignment == 0) return bytes;
+  return arith::ceildiv(bytes, kAlignment) * kAlignment;
+}
+
+Sum Heights::plus(Sum sum, uint32_t kind) const {
+  auto at = std::lower_bound(sum.begin(), sum.end(), std::pair(kind, int64_t{0}));
+  if (at != sum.end() && at->first == kind)
+    ++at->second;
+  else
+    sum.insert(at, {kind, 1});
+  return sum;
+}
+
+int64_t Heights::value(const Sum& sum, size_t sample) const {
+  int64_t total = 0, term = 0;
+  for (auto [kind, count] : sum)
+    if (__builtin_mul_overflow(values_[kind][sample], count, &term) || __builtin_add_overflow(total, term, &total))
+      return INT64_MAX;
+  return total;
+}
+
+int64_t Heights::value(const Tops& tops, size_t sample) const {
+  int64_t most = 0;
+  for (const Sum& sum : tops) most = std::max(most, value(sum, sample));
+  return most;
+}
+
+bool Heights::kind_at_most(uint32_t a, uint32_t b) {
+  if (a == b) return true;
+  for (size_t i = 0; i < values_[a].size(); ++i)
+    if (values_[a][i] > values_[b][i]) return false;
+  if (sizes_[a].factors == sizes_[b].factors) return sizes_[a].coefficient <= sizes_[b].coefficient;
+  auto [known, fresh] = proved_.emplace(std::pair(a, b), false);
+  // Rounding up to whole lines keeps the order.
+  if (fresh)
+    known->second = arith::prove_le(plan::to_expr(context_, sizes_[a]), plan::to_expr(context_, sizes_[b]), facts_);
+  return known->second;
+}
+
+bool Heights::at_most(const Sum& a, const Sum& b) {
+  if (!values_.empty())
+    for (size_t i = 0; i < values_[0].size(); ++i)
+      if (value(a, i) > value(b, i)) return false;
+  Sum rest = a, room = b;
+  for (auto& [kind, count] : rest)
+    for (auto& [other, more] : room)
+      if (other == kind) {
+        int64_t both = std::min(count, more);
+        count -= both, more -= both;
+      }
+  auto larger_first = [&](const auto& x, const auto& y) { return values_[x.first] > values_[y.first]; };
+  std::stable_sort(rest.begin(), rest.end(), larger_first);
+  std::stable_sort(room.begin(), room.end(), larger_first);
+  for (auto& [kind, count] : rest)
+    for (auto other = room.rbegin(); other != room.rend() && count > 0; ++other) {
+      if (other->second == 0 || !kind_at_most(kind, other->first)) continue;
+      int64_t taken = std::min(count, other->second);
+      count -= taken, other->second -= taken;
+    }
+  return std::all_of(rest.begin(), rest.end(), [](const auto& left) { return left.second == 0; });
+}
+
+void Heights::raise(Tops& tops, const Sum& sum) {
+  for (const Sum& top : tops)
+    if (at_most(sum, top)) return;
+  std::erase_if(tops, [&](const Sum& top) { return at_most(top, sum); });
+  tops.push_back(sum);
+}
+
+Expr Heights::to_expr(const Tops& tops) const {
+  Expr largest;
+  for (const Sum& sum : tops) {
+    Expr total = context_.index(0);
+    for (auto [kind, count] : sum) total = total + bytes_[kind] * count;
+    largest = largest ? arith::max(largest, total) : total;
+  }
+  return largest ? largest : context_.index(0);
+}
+
+}  // namespace relaxc::plan

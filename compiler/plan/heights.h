@@ -1,0 +1,50 @@
+// heights.h: sums of sizes that are expressions, and which of them is the larger.
+//
+// Offsets of a symbolic plan are sums of a few sizes, or the largest of some such sums. Asking the prover about every
+// two of them takes seconds, since each size is a product of divisions of symbols. So sums are kept as counts of sizes,
+// and the prover is asked about two sizes alone, once: a sum is at most another if each of its sizes finds one in the
+// other that is at least as large.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "compiler/plan/storage.h"
+
+namespace relaxc::plan {
+
+/// How often each kind of size occurs, by kind.
+using Sum = std::vector<std::pair<uint32_t, int64_t>>;
+/// The largest of these; none of them is known to be at most another.
+using Tops = std::vector<Sum>;
+
+class Heights {
+ public:
+  /// `samples`: values of the symbols at which sizes are tried before anything is proved.
+  Heights(Context& context, const arith::Facts& facts, const std::vector<Piece>& pieces,
+          std::vector<std::function<int64_t(arith::Var)>> samples);
+
+  uint32_t kind(size_t piece) const { return kinds_[piece]; }
+  Sum plus(Sum sum, uint32_t kind) const;
+  /// `tops` with `sum` among them, if it is not at most one of them; without those that it covers.
+  void raise(Tops& tops, const Sum& sum);
+  Expr to_expr(const Tops& tops) const;
+  /// The value at a sample; INT64_MAX if that overflows.
+  int64_t value(const Tops& tops, size_t sample) const;
+
+ private:
+  int64_t value(const Sum& sum, size_t sample) const;
+  bool at_most(const Sum& a, const Sum& b);
+  bool kind_at_most(uint32_t a, uint32_t b);
+  Expr aligned(Expr bytes) const;
+
+  Context& context_;
+  const arith::Facts& facts_;
+  std::vector<uint32_t> kinds_;
+  std::vector<Size> sizes_;                   ///< of each kind
+  std::vector<Expr> bytes_;                   ///< the same in whole lines of kAlignment
+  std::vector<std::vector<int64_t>> values_;  ///< of each kind at each sample
+  std::map<std::pair<uint32_t, uint32_t>, bool> proved_;
+};
+
+}  // namespace relaxc::plan
