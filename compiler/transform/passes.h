@@ -7,7 +7,9 @@ namespace relaxc {
 
 inline constexpr PassOption kFoldBudget{"fold_constants.budget", 64 * 1024, 0,
                                         "bytes of a result that may always be stored; more only if it replaces more"};
-inline constexpr PassOption kFoldConstantsOptions[] = {kFoldBudget};
+inline constexpr PassOption kFoldLarge{"fold_constants.large", 16 * 1024 * 1024, 0,
+                                       "most bytes of a result that is stored because it takes long to compute"};
+inline constexpr PassOption kFoldConstantsOptions[] = {kFoldBudget, kFoldLarge};
 inline constexpr PassOption kMergeProductsBudget{"merge_products.budget", 16 * 1024 * 1024, 0,
                                                  "most bytes of the weights of one merged product"};
 inline constexpr PassOption kMergeProductsOptions[] = {kMergeProductsBudget};

@@ -4,14 +4,24 @@
 // computed. A budget keeps a ConstantOfShape of a gigabyte from being stored: a result may be at most 64 KiB, or not
 // larger than what it replaces.
 //
+// What takes long to compute is stored up to a larger limit: a Fourier basis of some megabytes is a sine an element,
+// which no run should compute again. A fill, a range or a broadcast of that size is not, for reading it back costs as
+// much. So ops beyond the budget wait until it is known what becomes of them; those that end in something worth its
+// memory, or in something small, are folded, and what lies between goes.
+//
 // A transpose of more than that is not run: models of gigabytes have many, and the results would all be held until they
 // are written. It becomes a constant whose bytes are made then. A constant that others use in its own order would be in
 // the object twice, so that one keeps its transpose.
 #include "compiler/transform/graph/fold_constants.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "compiler/relax/builder.h"
+#include "compiler/tir/visit.h"
 #include "compiler/transform/graph/late_transpose.h"
 #include "compiler/transform/passes.h"
 
@@ -36,30 +46,109 @@ std::optional<int64_t> static_bytes(const Value& value) {
   return bytes;
 }
 
-bool foldable(const Op& op, int64_t budget) {
-  if (op.kind != OpKind::kOperator || op.def->define == nullptr || !op.def->pure || !op.binds.empty()) return false;
-  int64_t in = 0, out = 0;
-  for (Value* operand : op.operands()) {
-    if (operand == nullptr) continue;
-    if (operand->info->as<TensorInfo>() == nullptr) {
-      if (!symbols_of(operand->info).empty()) return false;
-      continue;
-    }
-    if (!is_constant(operand)) return false;
-    in += operand->op->constant->byte_size();
-  }
-  for (Value* result : op.results) {
-    std::optional<int64_t> bytes = static_bytes(*result);
-    if (!bytes || *bytes > kMostWork) return false;
-    out += *bytes;
-  }
-  return !op.operands().empty() && out <= std::max(in, budget);
+/// Whether the definition calls a function (sin, exp, …) or sums for its elements.
+bool is_dear(Context& context, const Op& op) {
+  bool dear = false;
+  tir::PrimFunc function = define_op(context, op, "asked");
+  tir::for_each_stmt(function.body, [&](tir::Stmt s) {
+    if (const auto* block = s.as<tir::Block>())
+      for (const tir::IterVar& iter : block->iters) dear |= iter.iter_kind == tir::IterKind::kReduce;
+    for (Expr e : tir::expressions(s))
+      arith::for_each_node(e, [&](Expr node) { dear |= node.as<arith::Call>() != nullptr; });
+  });
+  return dear;
 }
+
+int64_t result_bytes(const Op& op) {
+  int64_t bytes = 0;
+  for (const Value* result : op.results) bytes += static_bytes(*result).value_or(0);
+  return bytes;
+}
+
+/// The folds of one function: those that are made at once, and those that wait.
+class Folds {
+ public:
+  Folds(Context& context, int64_t budget, int64_t large) : context_(context), budget_(budget), large_(large) {}
+
+  /// Whether all operands are constant, or will be if what waits is folded.
+  bool computable(const Op& op, bool with_waiting) const {
+    if (op.kind != OpKind::kOperator || op.def->define == nullptr || !op.def->pure || !op.binds.empty()) return false;
+    for (const Value* operand : op.operands()) {
+      if (operand == nullptr) continue;
+      bool tensor = operand->info->as<TensorInfo>() != nullptr;
+      if (!tensor && !symbols_of(operand->info).empty()) return false;
+      if (tensor && !is_constant(operand) && !(with_waiting && is_waiting(operand))) return false;
+    }
+    for (const Value* result : op.results) {
+      std::optional<int64_t> bytes = static_bytes(*result);
+      if (!bytes || *bytes > kMostWork) return false;
+    }
+    return !op.operands().empty();
+  }
+
+  /// Whether the op's results are numbers that can be computed now, and may always be stored.
+  bool at_once(const Op& op) const {
+    if (!computable(op, false)) return false;
+    int64_t in = 0;
+    for (const Value* operand : op.operands())
+      if (is_constant(operand)) in += operand->op->constant->byte_size();
+    return result_bytes(op) <= std::max(in, budget_);
+  }
+
+  /// Notes an op that is not folded at once.
+  void wait(Op& op) {
+    if (!computable(op, true) || result_bytes(op) > large_) return;
+    bool dear = is_dear(context_, op);
+    for (const Value* operand : op.operands()) dear |= is_waiting(operand) && waiting_.at(operand->op);
+    waiting_.emplace(&op, dear);
+    order_.push_back(&op);
+  }
+
+  /// Of the ops that wait, those that are to be folded, in order.
+  std::vector<Op*> worth_it() const {
+    std::unordered_set<const Op*> wanted;
+    std::vector<Op*> list;
+    for (auto op = order_.rbegin(); op != order_.rend(); ++op) {
+      bool stored = false;
+      for (const Value* result : (*op)->results)
+        for (const Use& use : result->uses()) stored |= waiting_.count(use.user) == 0;
+      bool pays = waiting_.at(*op) || result_bytes(**op) <= budget_;
+      if ((!stored || !pays) && wanted.count(*op) == 0) continue;
+      list.push_back(*op);
+      for (const Value* operand : (*op)->operands())
+        if (is_waiting(operand)) wanted.insert(operand->op);
+    }
+    std::reverse(list.begin(), list.end());
+    return list;
+  }
+
+ private:
+  bool is_waiting(const Value* value) const {
+    return value != nullptr && value->op != nullptr && waiting_.count(value->op) != 0;
+  }
+
+  Context& context_;
+  int64_t budget_, large_;
+  std::unordered_map<const Op*, bool> waiting_;  ///< and whether it, or what it is made of, takes long to compute
+  std::vector<Op*> order_;
+};
 
 std::vector<int64_t> static_shape(const Value& value) {
   std::vector<int64_t> shape;
   for (Expr dim : value.shape()) shape.push_back(*dim.constant());
   return shape;
+}
+
+/// Which bits a NaN has depends on the machine that computes it; what is stored must not.
+void make_nans_alike(DType dtype, std::vector<std::byte>& bytes) {
+  auto mend = [&](auto zero, auto quiet) {
+    for (size_t at = 0; at + sizeof(zero) <= bytes.size(); at += sizeof(zero)) {
+      std::memcpy(&zero, bytes.data() + at, sizeof(zero));
+      if (std::isnan(zero)) std::memcpy(bytes.data() + at, &quiet, sizeof(quiet));
+    }
+  };
+  if (dtype == DType::f(32)) mend(0.0F, uint32_t{0x7fc00000});
+  if (dtype == DType::f(64)) mend(0.0, uint64_t{0x7ff8000000000000});
 }
 
 /// Runs the definition and replaces the results by constants. False if the definition refused (an index out of range):
@@ -77,6 +166,7 @@ bool fold(Module& module, PassContext& context, Op& op) {
   GraphBuilder builder(module, context.ops, &op, context.diag);
   for (size_t i = 0; i < op.results.size(); ++i) {
     Value& result = *op.results[i];
+    make_nans_alike(result.dtype(), memory[first_result + i]);
     auto data = ConstantData::inline_bytes(result.dtype(), static_shape(result), std::move(memory[first_result + i]));
     result.replace_all_uses_with(builder.constant(std::move(data), result.name));
   }
@@ -117,16 +207,23 @@ Result<Changed> fold_constants(relax::Module& module, PassContext& context) {
 
 Result<Changed> fold_constants(relax::Module& module, PassContext& context, StoredConstants stored) {
   Changed changed = Changed::kNo;
-  for (Function* function : module.functions())
+  int64_t budget = context.option(kFoldBudget), large = context.option(kFoldLarge);
+  for (Function* function : module.functions()) {
+    Folds folds(module.context(), budget, large);
     for (Op* op : ops_of(function->body(), true)) {
       if (stored == StoredConstants::kKeep && widens_stored(*op)) continue;
-      if (is_large_transpose(*op, context.option(kFoldBudget))) {
+      if (is_large_transpose(*op, budget)) {
         transpose_late(module, context, *op);
         changed = Changed::kYes;
-        continue;
+      } else if (folds.at_once(*op)) {
+        if (fold(module, context, *op)) changed = Changed::kYes;
+      } else {
+        folds.wait(*op);
       }
-      if (foldable(*op, context.option(kFoldBudget)) && fold(module, context, *op)) changed = Changed::kYes;
     }
+    for (Op* op : folds.worth_it())
+      if (folds.computable(*op, false) && fold(module, context, *op)) changed = Changed::kYes;
+  }
   return changed == Changed::kYes ? dead_code(module, context) : changed;
 }
 
