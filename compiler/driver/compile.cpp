@@ -19,6 +19,7 @@
 #include "compiler/driver/budget.h"
 #include "compiler/driver/cc_target.h"
 #include "compiler/driver/depfile.h"
+#include "compiler/driver/evaluator.h"
 #include "compiler/driver/input.h"
 #include "compiler/driver/manifest.h"
 #include "compiler/driver/outputs.h"
@@ -32,6 +33,7 @@
 #include "compiler/interface/header.h"
 #include "compiler/interface/rust.h"
 #include "compiler/interface/typed_call.h"
+#include "compiler/meaning/semantics_check.h"
 #include "compiler/ops/op_table.h"
 #include "compiler/pipeline/pipelines.h"
 #include "compiler/relax/print.h"
@@ -206,7 +208,7 @@ class Compilation {
   }
 
   Status transform(relax::Module& module, const Target& target, interface::Object& object) {
-    std::unique_ptr<tir::Evaluator> evaluator = tir::make_interpreter();
+    std::unique_ptr<tir::Evaluator> evaluator = make_evaluator();
     PassContext context{ops_, target, diag_, *evaluator, options_.opt_level(), &object};
     context.max_recursion = options_.max_recursion;
     context.options = pass_options_;
@@ -220,6 +222,16 @@ class Compilation {
         if (pass == "lower_functions") unplanned_ = unplanned_bodies(now);
         if (pass != "input") report_.pass_milliseconds.emplace_back(pass, milliseconds);
       };
+    std::optional<meaning::SemanticsCheck> semantics;
+    if (options_.verify_semantics) {
+      auto make = [](tir::FindFunction find, tir::CallExternal external) {
+        return make_evaluator(std::move(find), std::move(external));
+      };
+      semantics.emplace(module, ops_, make);
+      for (const std::string& function : semantics->not_run())
+        diag_.warning(nullptr, Kind::usage, "--verify-semantics: no random input lets '{}' run to its end", function);
+      passes.check = [&](relax::Module& now) { return semantics->difference(now, object); };
+    }
     return run_passes(compile_pipeline(), module, context, passes);
   }
 
@@ -251,6 +263,7 @@ class Compilation {
       out.push_back(fmt::format("--dim={}={}..{}:{}", dim.name, dim.lower, dim.upper, dim.multiple_of));
     for (const State& state : options_.states) out.push_back("--state=" + state.input + ":" + state.output);
     if (options_.selftest) out.emplace_back("--emit-selftest");
+    if (options_.line_tables) out.emplace_back("-g");
     if (options_.keep_initializers_as_inputs) out.emplace_back("--keep-initializers-as-inputs");
     for (const std::string& op : options_.custom_ops) out.push_back("--custom-op=" + op);
     for (const std::string& pass : options_.passes.disabled) out.push_back("--disable-pass=" + pass);
@@ -266,6 +279,7 @@ class Compilation {
     manifest.output = fs::path(plan_.output).filename().string();
     manifest.weights_file = fs::path(plan_.weights).filename().string();
     manifest.output_bytes = size_of(written_);
+    manifest.stack_max = stack_max_;
     manifest.flags = flags(target);
     RELAXC_TRY(manifest.contents, codegen_llvm::inspect_object(written_, plan_.output, diag));
     for (const interface::Entry& entry : object.entries)
@@ -345,21 +359,28 @@ class Compilation {
     Diagnostics& diag = diag_;
     RELAXC_TRY(std::string temporary, outputs_.add(plan_.output));
     written_ = temporary;
-    if (!plan_.header.empty()) RELAXC_DO(outputs_.write(plan_.header, interface::c_header(object), true));
     if (!options_.rust.empty()) RELAXC_DO(outputs_.write(options_.rust, interface::rust_module(object), true));
     RELAXC_DO(write_depfile());
     if (object.weights.separate) {
       RELAXC_TRY(std::string weights, outputs_.add(plan_.weights));
       RELAXC_DO(write_weights_file(object, weights, plan_.weights, diag));
     }
-    if (plan_.emit == Emit::kC) return write_c(object, fs::path(plan_.header).filename().string(), temporary);
+    RELAXC_DO(plan_.emit == Emit::kC ? write_c(object, fs::path(plan_.header).filename().string(), temporary)
+                                     : write_binary(object, target, temporary));
+    if (plan_.header.empty()) return Done{};
+    return outputs_.write(plan_.header, interface::c_header(object, stack_max_), true);
+  }
+
+  Status write_binary(const interface::Object& object, const Target& target, const std::string& temporary) {
     codegen_llvm::EmitOptions emit;
+    emit.stack_max = &stack_max_;
     emit.kind = static_cast<codegen_llvm::OutputKind>(plan_.emit);
     emit.opt = options_.opt;
+    emit.line_tables = options_.line_tables;
     emit.runtime = options_.runtime.empty() ? own_runtime() : options_.runtime;
     emit.linker = options_.linker;
     emit.shown_path = plan_.output;
-    return codegen_llvm::emit(object, target, emit, temporary, diag);
+    return codegen_llvm::emit(object, target, emit, temporary, diag_);
   }
 
   Status write_c(const interface::Object& object, const std::string& header, const std::string& path) {
@@ -393,6 +414,7 @@ class Compilation {
   std::map<std::string, int64_t, std::less<>> pass_options_;
   frontend::Findings findings_;
   std::vector<StateProposal> proposals_;
+  std::vector<uint64_t> stack_max_;  ///< of each entry, once code was written
   PerformanceReport report_;
   UnplannedBodies unplanned_;
 };

@@ -75,7 +75,7 @@ Json functions(const Manifest& manifest, const interface::Object& object) {
                    {"symbols", symbols(entry.symbols)},
                    {"arena_max", bound(entry.arena_max)},
                    {"arena_align", entry.arena_align},
-                   {"stack_max", nullptr},
+                   {"stack_max", bound(i < manifest.stack_max.size() ? manifest.stack_max[i] : UINT64_MAX)},
                    {"needs_allocator", entry.needs_allocator},
                    {"profiles", profiles(manifest.profiles.at(i))}});
   }

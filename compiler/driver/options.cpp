@@ -127,6 +127,7 @@ void add_output_flags(CLI::App& app, Options& o) {
 }
 
 void add_target_flags(CLI::App& app, Options& o) {
+  app.add_flag("-g", o.line_tables, "line tables: addr2line names the ONNX node, or the line of the text, of a kernel");
   app.add_option("-O", o.opt, "optimization level")
       ->check(CLI::IsMember({"0", "1", "2", "3", "s", "z"}))
       ->capture_default_str();
@@ -211,6 +212,8 @@ void add_pass_flags(CLI::App& app, Options& o) {
       ->type_name("N");
   auto* option = app.add_option("--pass-option", o.pass_options, "set a number of a pass: fold_constants.budget=0");
   option->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->type_name("PASS.NAME=N");
+  app.add_flag("--verify-semantics", o.verify_semantics,
+               "run the module on random inputs after every pass, and name the first that changes what it gives");
   app.add_flag("--pass-statistics", o.passes.statistics, "print what each pass leaves: ops, kernels, statements");
   app.add_flag("--time-passes", o.passes.time_passes, "print how long each pass took");
 }

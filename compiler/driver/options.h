@@ -45,6 +45,7 @@ struct Options {
   int64_t max_recursion = 1000;  ///< most calls of recursive functions that have not ended
   bool depfile = false, phony_targets = false;
   std::string depfile_path, depfile_target;  ///< empty: made from `output`
+  bool line_tables = false;                  ///< DWARF: what a piece of code comes from
   bool verbose = false, warnings_are_errors = false;
   CheckFormat check = CheckFormat::kNone;
   std::vector<frontend::DimOverride> dims;
@@ -60,6 +61,7 @@ struct Options {
   std::vector<std::string> custom_ops;        ///< see custom_ops.h
   bool keep_initializers_as_inputs = false, allow_external_outside = false;
   PassOptions passes;
+  bool verify_semantics = false;          ///< run the module on random inputs after every pass
   std::string report;                     ///< ending in .html or .json; empty: none
   std::vector<std::string> pass_options;  ///< "fold_constants.budget=0"
   std::string runtime;                    ///< runtime-lite's library, for what is linked

@@ -37,13 +37,14 @@ std::string comment_text(const std::string& name) {
 
 class Header {
  public:
-  explicit Header(const Object& object) : object_(object) {}
+  Header(const Object& object, std::span<const uint64_t> stack_max) : object_(object), stack_max_(stack_max) {}
 
   std::string run() {
     begin();
     for (const External& external : object_.externals)
       line("/* To be defined by the program. */\n{};\n", external.prototype);
-    for (const Entry& entry : object_.entries) print_entry(entry);
+    for (size_t i = 0; i < object_.entries.size(); ++i)
+      print_entry(object_.entries[i], i < stack_max_.size() ? stack_max_[i] : UINT64_MAX);
     for (const PublicPrimFunc& function : object_.public_prim_funcs) print_public(function);
     if (object_.entries.size() > 1) print_shared_arena();
     if (!object_.selftest.data.empty()) print_selftest();
@@ -104,7 +105,7 @@ class Header {
          original == tensor.identifier ? "" : ", named \"" + original + "\"");
   }
 
-  void print_entry(const Entry& entry) {
+  void print_entry(const Entry& entry, uint64_t stack_max) {
     std::string prefix = entry_prefix(object_, entry), capitals = upper(prefix);
     line("/* {}", comment_text(entry.name));
     line(" *");
@@ -120,6 +121,7 @@ class Header {
       line(" *   memory whose size only the run knows comes from context->alloc, besides the arena");
     line(" */");
     print_sizes(entry, capitals);
+    if (stack_max != UINT64_MAX) define(capitals + "STACK_MAX", std::to_string(stack_max));
     print_call(entry, prefix);
   }
 
@@ -248,14 +250,15 @@ class Header {
   }
 
   const Object& object_;
+  std::span<const uint64_t> stack_max_;
   std::string out_;
   std::set<std::string> macros_;
 };
 
 }  // namespace
 
-std::string c_header(const Object& object) {
-  return Header(object).run();
+std::string c_header(const Object& object, std::span<const uint64_t> stack_max) {
+  return Header(object, stack_max).run();
 }
 
 }  // namespace relaxc::interface

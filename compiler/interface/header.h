@@ -1,6 +1,7 @@
 // header.h: the C header that relaxc writes beside an object.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "compiler/interface/object.h"
@@ -9,7 +10,8 @@ namespace relaxc::interface {
 
 /// Comments, size and index macros, the struct of arguments and the typed call of every entry; prototypes of external
 /// functions. Needs relax_rt.h, and is valid C99, C11 and C++11. The text depends on what the object promises alone,
-/// not on weights or code.
-std::string c_header(const Object& object);
+/// not on weights or code, but for the bounds of stack: `stack_max` has that of each entry, UINT64_MAX where it is not
+/// known, or is empty.
+std::string c_header(const Object& object, std::span<const uint64_t> stack_max = {});
 
 }  // namespace relaxc::interface

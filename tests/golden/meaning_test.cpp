@@ -9,6 +9,7 @@
 #include "tests/golden/same_meaning.h"
 
 namespace relaxc::test {
+
 namespace {
 
 const std::string kSignature =

@@ -7,10 +7,13 @@
 #include <algorithm>
 #include <functional>
 
-#include "tests/golden/entry_call.h"
-#include "tests/golden/random_inputs.h"
+#include "compiler/meaning/entry_call.h"
+#include "compiler/meaning/random_inputs.h"
 
 namespace relaxc::test {
+
+using namespace meaning;
+
 namespace {
 
 constexpr uint32_t kTrials = 4;

@@ -9,13 +9,13 @@
 #include <optional>
 
 #include "compiler/interface/dlpack.h"
-#include "tests/guarded_memory.h"
+#include "compiler/meaning/guarded_memory.h"
 
 namespace relaxc::onnx_tests {
 namespace {
 
+using meaning::GuardedMemory;
 using relax::HostTensor;
-using test::GuardedMemory;
 
 std::optional<DType> dtype_of(const rlx_tensor_spec& spec) {
   static constexpr const char* kNames[] = {

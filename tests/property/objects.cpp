@@ -70,8 +70,8 @@ std::unique_ptr<LoadedModel> load_object(const interface::Object& object, const 
   return LoadedModel::open(library, object.name, fault);
 }
 
-test::Outcome run_object(const LoadedModel& loaded, const std::string& function,
-                         const std::vector<test::HostTensor>& inputs) {
+meaning::Outcome run_object(const LoadedModel& loaded, const std::string& function,
+                            const std::vector<meaning::HostTensor>& inputs) {
   for (uint32_t entry = 0; entry < loaded.model().num_functions; ++entry) {
     if (loaded.function(entry).name != function) continue;
     auto answer = loaded.run(inputs, LoadedModel::kApart, entry);

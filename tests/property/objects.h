@@ -5,8 +5,8 @@
 #include <string>
 
 #include "compiler/interface/object.h"
+#include "compiler/meaning/outcome.h"
 #include "targets/target.h"
-#include "tests/golden/outcome.h"
 #include "tests/onnx/loaded_model.h"
 
 namespace relaxc::property {
@@ -17,7 +17,7 @@ std::unique_ptr<onnx_tests::LoadedModel> load_object(const interface::Object& ob
                                                      const std::string& level, bool by_c, std::string& fault);
 
 /// Runs the entry `function` between canaries, in exactly the arena that it asks for.
-test::Outcome run_object(const onnx_tests::LoadedModel& loaded, const std::string& function,
-                         const std::vector<test::HostTensor>& inputs);
+meaning::Outcome run_object(const onnx_tests::LoadedModel& loaded, const std::string& function,
+                            const std::vector<meaning::HostTensor>& inputs);
 
 }  // namespace relaxc::property

@@ -22,10 +22,12 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 
 #include "compiler/codegen/llvm/machine.h"
 #include "compiler/codegen/llvm/object_emitter.h"
 #include "compiler/codegen/llvm/signals.h"
+#include "compiler/codegen/llvm/stack_bound.h"
 
 namespace relaxc::codegen_llvm {
 namespace {
@@ -81,6 +83,7 @@ class Emission {
                                      target_.vector_bits};
     lowering_options.task_slots = target_.task_slots;
     lowering_options.small = level_ == OptLevel::kOs || level_ == OptLevel::kOz;
+    lowering_options.line_tables = options_.line_tables;
     ModuleLowering lowering(*module_, lowering_options);
     const llvm::Triple& triple = machine_->getTargetTriple();
     bool links = options_.kind == OutputKind::kSharedLibrary || options_.kind == OutputKind::kExecutable;
@@ -95,13 +98,15 @@ class Emission {
     if (triple.isOSBinFormatCOFF())  // large frames would call a function of Microsoft's library
       for (llvm::Function& function : *module_)
         if (!function.isDeclaration()) function.addFnAttr("no-stack-arg-probe");
+    lowering.finish();
     std::string fault;
     llvm::raw_string_ostream stream(fault);
     RELAXC_CHECK(!llvm::verifyModule(*module_, &stream), fault);
     optimize(*module_, *machine_, level_);
     if (holds_object) return around_object();
     RELAXC_DO(write(path_));
-    return reserve_ ? fill_weights(path_) : Status(Done{});
+    if (reserve_) RELAXC_DO(fill_weights(path_));
+    return tell();
   }
 
  private:
@@ -124,13 +129,67 @@ class Emission {
       bool unsupported = machine_->addPassesToEmitFile(
           passes, out, nullptr, assembly ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile);
       RELAXC_CHECK(!unsupported, "LLVM cannot write this kind of file for " + target_.triple);
+      StackFrames frames(*module_);
       passes.run(*module_);
+      if (!assembly && machine_->getTargetTriple().isOSBinFormatELF()) bound_stack(frames);
     }
     out.close();
-    if (!out.has_error()) return Done{};
+    if (!out.has_error()) return stack_max_.empty() ? Status(Done{}) : fill_stack_bounds(path);
     std::string why = out.error().message();
     out.clear_error();
     return io_error(why);
+  }
+
+  /// What `run` of each entry takes: its own frame, runtime-lite's, and the deepest of what runtime-lite calls.
+  void bound_stack(StackFrames& frames) {
+    stack_max_.clear();
+    for (const interface::Entry& entry : object_.entries) {
+      auto bound = [&](const std::string& what) -> std::optional<uint64_t> {
+        const llvm::Function* function = module_->getFunction(object_.name + "." + entry.name + "." + what);
+        return function == nullptr ? 0 : frames.bound(*function);
+      };
+      std::optional<uint64_t> run = bound("generic_run"), deepest = 0;
+      for (const char* called : {"call", "shapes", "arena", "values"}) {
+        std::optional<uint64_t> below = bound(called);
+        deepest = below && deepest ? std::optional(std::max(*below, *deepest)) : std::nullopt;
+      }
+      stack_max_.push_back(run && deepest ? *run + *deepest : UINT64_MAX);
+    }
+  }
+
+  /// Frames are known when the code has been written; the table of functions has room for what they come to.
+  Status fill_stack_bounds(const std::string& path) {
+    const llvm::DataLayout& layout = module_->getDataLayout();
+    auto* record = llvm::StructType::getTypeByName(context_, std::string(record_name(interface::Record::kFunction)));
+    RELAXC_CHECK(record != nullptr, "an object without a table of functions");
+    uint64_t step = layout.getTypeAllocSize(record), field = layout.getStructLayout(record)->getElementOffset(
+                                                         field_index(interface::Record::kFunction, "stack_max"));
+    auto file = llvm::object::ObjectFile::createObjectFile(path);
+    RELAXC_CHECK(static_cast<bool>(file), "the object just written cannot be read");
+    const llvm::object::ObjectFile& written = *file->getBinary();
+    uint64_t table = 0;
+    for (const llvm::object::SymbolRef& symbol : written.symbols()) {
+      llvm::Expected<llvm::StringRef> name = symbol.getName();
+      if (!name || *name != object_.name + ".functions") continue;
+      llvm::Expected<llvm::object::section_iterator> section = symbol.getSection();
+      llvm::Expected<uint64_t> at = symbol.getValue();
+      RELAXC_CHECK(section && at, "the table of functions lies nowhere");
+      llvm::Expected<llvm::StringRef> contents = (*section)->getContents();
+      RELAXC_CHECK(static_cast<bool>(contents), "the table of functions has no contents");
+      table = static_cast<uint64_t>(contents->data() - written.getData().data()) + *at;
+    }
+    if (table == 0) return Done{};  // an object without a table says nothing
+    std::fstream out(path, std::ios::in | std::ios::out | std::ios::binary);
+    for (size_t i = 0; i < stack_max_.size(); ++i) {
+      char bytes[8];
+      for (size_t k = 0; k < 8; ++k)
+        bytes[layout.isLittleEndian() ? k : 7 - k] = static_cast<char>(stack_max_[i] >> 8 * k);
+      out.seekp(static_cast<std::streamoff>(table + i * step + field));
+      out.write(bytes, sizeof(bytes));
+    }
+    out.close();
+    if (out) return Done{};
+    return io_error("writing failed");
   }
 
   /// Writes the weights where their section lies in the file.
@@ -180,7 +239,13 @@ class Emission {
     llvm::FileRemover remover(object);
     RELAXC_DO(write(object));
     if (reserve_) RELAXC_DO(fill_weights(object));
+    RELAXC_DO(tell());
     return links ? link(object) : archive(object);
+  }
+
+  Status tell() {
+    if (options_.stack_max != nullptr) *options_.stack_max = stack_max_;
+    return Done{};
   }
 
   /// Deterministic: no times, no owners.
@@ -238,7 +303,8 @@ class Emission {
   const std::string& path_;
   Diagnostics& diag_;
   OptLevel level_ = OptLevel::kO2;
-  bool reserve_ = false;  ///< the object has room for the weights, which is filled afterwards
+  std::vector<uint64_t> stack_max_;  ///< of each entry; empty until code is written as an object
+  bool reserve_ = false;             ///< the object has room for the weights, which is filled afterwards
   llvm::LLVMContext context_;
   std::unique_ptr<llvm::TargetMachine> machine_;
   std::unique_ptr<llvm::Module> module_;

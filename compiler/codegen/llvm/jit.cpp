@@ -11,7 +11,9 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <list>
 
+#include "compiler/arith/math.h"
 #include "compiler/codegen/llvm/lower.h"
 #include "compiler/codegen/llvm/machine.h"
 #include "compiler/interface/dlpack.h"
@@ -165,7 +167,8 @@ class Jit : public tir::Evaluator {
     options.cpu = target_.cpu, options.features = target_.features, options.vector_bits = target_.vector_bits;
     options.in_process = true;
     ModuleLowering lowering(*module, options);
-    add(lowering, function);
+    std::list<tir::PrimFunc> expanded;  // signatures point at them
+    add(lowering, function, expanded);
     make_entry(lowering, *lowering.find(function.name), name);
     std::string fault;
     llvm::raw_string_ostream stream(fault);
@@ -175,17 +178,32 @@ class Jit : public tir::Evaluator {
     return checked(jit_->lookup(name)).toPtr<Entry>();
   }
 
-  /// Callees first.
-  void add(ModuleLowering& lowering, const tir::PrimFunc& function) {
+  /// Callees first; exp and kin as the arithmetic that they are lowered to in an object.
+  void add(ModuleLowering& lowering, const tir::PrimFunc& function, std::list<tir::PrimFunc>& expanded) {
     if (lowering.find(function.name) != nullptr) return;
     tir::for_each_stmt(function.body, [&](tir::Stmt s) {
       const auto* invoke = s.as<tir::Invoke>();
       if (invoke == nullptr || invoke->external) return;
       const tir::PrimFunc* callee = find_ ? find_(invoke->callee) : nullptr;
       RELAXC_CHECK(callee != nullptr, "a call of " + invoke->callee + ", which does not exist");
-      add(lowering, *callee);
+      add(lowering, *callee, expanded);
     });
-    lowering.add(function, "f." + function.name);
+    expanded.push_back(function);
+    if (arith::Context* context = context_of(function.body); context != nullptr) {
+      tir::Rewriter rewriter;
+      rewriter.on_expr = arith::expand_all_math;
+      expanded.back().body = tir::rewrite(*context, function.body, rewriter);
+    }
+    lowering.add(expanded.back(), "f." + function.name);
+  }
+
+  /// That of any expression; null if there is none.
+  static arith::Context* context_of(tir::Stmt body) {
+    arith::Context* found = nullptr;
+    tir::for_each_stmt(body, [&](tir::Stmt s) {
+      for (arith::Expr e : tir::expressions(s)) found = &e.context();
+    });
+    return found;
   }
 
   void make_entry(ModuleLowering& lowering, const Signature& signature, const std::string& name) {

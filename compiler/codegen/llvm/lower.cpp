@@ -76,7 +76,15 @@ const Signature& ModuleLowering::add(const tir::PrimFunc& function, const std::s
   }
   RELAXC_CHECK(declared->second.function->isDeclaration(), "two prim funcs named " + function.name);
   FunctionLowering(*this, declared->second).run();
+  if (lines_ != nullptr) describe(declared->second);
   return declared->second;
+}
+
+/// The function, and those that its parallel loops became, which stand at the module's end.
+void ModuleLowering::describe(const Signature& signature) {
+  lines_->describe(*signature.function, *signature.source);
+  for (auto made = module_.rbegin(); made != module_.rend() && made->getSubprogram() == nullptr; ++made)
+    if (!made->isDeclaration()) lines_->describe(*made, *signature.source);
 }
 
 void ModuleLowering::make_function(Signature& signature, const std::string& symbol) {

@@ -9,8 +9,10 @@
 #include <llvm/IR/Module.h>
 
 #include <map>
+#include <memory>
 #include <string>
 
+#include "compiler/codegen/llvm/debug_lines.h"
 #include "compiler/codegen/llvm/numeric.h"
 #include "compiler/interface/layout.h"
 #include "compiler/tir/prim_func.h"
@@ -31,14 +33,17 @@ struct LoweringOptions {
   Abilities abilities;
   std::string cpu, features;
   int32_t vector_bits = 128;
-  int32_t task_slots = 1;   ///< most tasks of a parallel loop; 1: such loops run serially
-  bool small = false;       ///< size before speed
-  bool in_process = false;  ///< for evaluation inside relaxc: buffers may come from relaxc_jit_alloc
+  int32_t task_slots = 1;    ///< most tasks of a parallel loop; 1: such loops run serially
+  bool small = false;        ///< size before speed
+  bool line_tables = false;  ///< DWARF that says which source an instruction comes from
+  bool in_process = false;   ///< for evaluation inside relaxc: buffers may come from relaxc_jit_alloc
 };
 
 class ModuleLowering {
  public:
-  ModuleLowering(llvm::Module& module, LoweringOptions options) : module_(module), options_(std::move(options)) {}
+  ModuleLowering(llvm::Module& module, LoweringOptions options) : module_(module), options_(std::move(options)) {
+    if (options_.line_tables) lines_ = std::make_unique<DebugLines>(module);
+  }
 
   /// Declares and lowers a function whose callees were added before. `symbol`: its name in the module.
   const Signature& add(const tir::PrimFunc& function, const std::string& symbol);
@@ -46,6 +51,11 @@ class ModuleLowering {
   /// whatever a function may.
   void declare(const tir::PrimFunc& function, const std::string& symbol);
   const Signature* find(const std::string& name) const;
+
+  /// After the last function was added.
+  void finish() {
+    if (lines_ != nullptr) lines_->finish();
+  }
 
   llvm::Module& module() { return module_; }
   const LoweringOptions& options() const { return options_; }
@@ -56,10 +66,12 @@ class ModuleLowering {
 
  private:
   void make_function(Signature& signature, const std::string& symbol);
+  void describe(const Signature& signature);
 
   llvm::Module& module_;
   LoweringOptions options_;
   std::map<std::string, Signature> functions_;
+  std::unique_ptr<DebugLines> lines_;  ///< null: none are wanted
 };
 
 }  // namespace relaxc::codegen_llvm

@@ -4,14 +4,16 @@
 #include <catch2/catch.hpp>
 #include <cstring>
 
+#include "compiler/meaning/entry_call.h"
 #include "compiler/ops/op_table.h"
 #include "compiler/pipeline/runner.h"
 #include "compiler/tir/print.h"
 #include "compiler/transform/passes.h"
 #include "frontends/relax/parser.h"
-#include "tests/golden/entry_call.h"
 
 namespace relaxc::test {
+
+using namespace meaning;
 namespace {
 
 constexpr Pass kPasses[] = {

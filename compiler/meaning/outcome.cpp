@@ -1,12 +1,12 @@
 // outcome.cpp: runs and their comparison.
-#include "tests/golden/outcome.h"
+#include "compiler/meaning/outcome.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
 #include <cstring>
 
-namespace relaxc::test {
+namespace relaxc::meaning {
 namespace {
 
 double largest(const HostTensor& t) {
@@ -22,12 +22,13 @@ std::string difference(const HostTensor& a, const HostTensor& b, size_t output, 
   if (a.shape != b.shape)
     return fmt::format("output {} has shape [{}] and [{}]", output, fmt::join(a.shape, ", "), fmt::join(b.shape, ", "));
   auto size = static_cast<size_t>(a.dtype.bytes());
+  double allowed = a.dtype.is_float() && tolerance > 0 ? tolerance * largest(a) : 0;
   for (size_t at = 0; at < a.bytes.size(); at += size) {
     if (std::memcmp(a.bytes.data() + at, b.bytes.data() + at, size) == 0) continue;
     double x = relax::decode_scalar(a.dtype, a.bytes.data() + at),
            y = relax::decode_scalar(b.dtype, b.bytes.data() + at);
     if (a.dtype.is_float() && std::isnan(x) && std::isnan(y)) continue;
-    if (a.dtype.is_float() && tolerance > 0 && std::abs(x - y) <= tolerance * largest(a)) continue;
+    if (a.dtype.is_float() && tolerance > 0 && std::abs(x - y) <= allowed) continue;
     return fmt::format("element {} of output {} ({}) is {} and {}", at / size, output, to_string(a.dtype), x, y);
   }
   return {};
@@ -131,4 +132,4 @@ Outcome interpret(relax::Module& module, const relax::OpTable& ops, const relax:
   return relax::interpret(module, ops, function, inputs, *evaluator, external);
 }
 
-}  // namespace relaxc::test
+}  // namespace relaxc::meaning

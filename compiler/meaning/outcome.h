@@ -9,7 +9,7 @@
 
 #include "compiler/relax/interpret.h"
 
-namespace relaxc::test {
+namespace relaxc::meaning {
 
 using relax::HostTensor;
 
@@ -47,4 +47,4 @@ class Externals {
 Outcome interpret(relax::Module& module, const relax::OpTable& ops, const relax::Function& function,
                   const std::vector<HostTensor>& inputs, const tir::CallExternal& external);
 
-}  // namespace relaxc::test
+}  // namespace relaxc::meaning

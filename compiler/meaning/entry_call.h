@@ -4,9 +4,9 @@
 #include <optional>
 
 #include "compiler/interface/object.h"
-#include "tests/golden/outcome.h"
+#include "compiler/meaning/outcome.h"
 
-namespace relaxc::test {
+namespace relaxc::meaning {
 
 /// What a caller gives beside the inputs.
 struct Lent {
@@ -19,4 +19,4 @@ struct Lent {
 Outcome call_entry(const relax::Module& module, const interface::Object& object, const interface::Entry& entry,
                    const std::vector<HostTensor>& inputs, tir::Evaluator& evaluator, const Lent& lent = {});
 
-}  // namespace relaxc::test
+}  // namespace relaxc::meaning

@@ -1,12 +1,12 @@
 // entry_call.cpp: symbols, sizes, arena, call.
-#include "tests/golden/entry_call.h"
+#include "compiler/meaning/entry_call.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "tests/guarded_memory.h"
+#include "compiler/meaning/guarded_memory.h"
 
-namespace relaxc::test {
+namespace relaxc::meaning {
 namespace {
 
 /// What an output without a size is given at most, if the caller does not say.
@@ -168,4 +168,4 @@ Outcome call_entry(const relax::Module& module, const interface::Object& object,
   return Call(module, object, entry, inputs, evaluator, lent).run();
 }
 
-}  // namespace relaxc::test
+}  // namespace relaxc::meaning

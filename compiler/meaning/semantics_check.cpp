@@ -1,0 +1,78 @@
+// semantics_check.cpp: one set of inputs, many runs.
+//
+// Inputs are seeded by the function's name and the trial, so that a difference shows again. Results of the module as it
+// was read are kept instead of the module: passes change it in place.
+#include "compiler/meaning/semantics_check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/meaning/entry_call.h"
+#include "compiler/meaning/random_inputs.h"
+
+namespace relaxc::meaning {
+namespace {
+
+constexpr uint32_t kTrials = 3;
+constexpr double kRounding = 1e-3;
+
+uint32_t seed_of(const std::string& name, uint32_t trial) {
+  for (char c : name) trial = trial * 31 + static_cast<unsigned char>(c);
+  return trial;
+}
+
+/// Small sizes first, then one that fills vectors and tiles.
+SizeOf sizes(uint32_t trial) {
+  constexpr int64_t kLarge = 33;
+  return trial + 1 < kTrials ? SizeOf{} : [](arith::Var) { return kLarge; };
+}
+
+}  // namespace
+
+SemanticsCheck::SemanticsCheck(relax::Module& module, const relax::OpTable& ops, const MakeEvaluator& make)
+    : ops_(ops), module_(&module) {
+  evaluator_ = make(
+      [this](const std::string& name) { return module_->find_prim_func(name); },
+      [this](const std::string& name, std::span<const tir::ExternalArg> args) { return externals_->call(name, args); });
+  for (const relax::Function* function : module.functions()) {
+    if (function->is_private) continue;
+    bool ran = false;
+    for (uint32_t i = 0; i < kTrials; ++i) {
+      Trial trial{function->name, random_inputs(*function, seed_of(function->name, i), sizes(i)), {}, {}};
+      trial.outcome = run(trial.function, trial.inputs, trial.effects);
+      ran |= std::holds_alternative<std::vector<HostTensor>>(trial.outcome);
+      trials_.push_back(std::move(trial));
+    }
+    if (!ran) not_run_.push_back(function->name);
+  }
+}
+
+Outcome SemanticsCheck::run(const std::string& name, const std::vector<HostTensor>& inputs, std::string& effects) {
+  externals_ = std::make_unique<Externals>(*module_);
+  Outcome outcome = relax::RunFault{{.code = -1}, "there is no function of that name"};
+  if (const relax::Function* function = module_->find_function(name)) {
+    outcome = relax::interpret(*module_, ops_, *function, inputs, *evaluator_, externals_->function());
+  } else if (object_ != nullptr) {
+    for (const interface::Entry& entry : object_->entries)
+      if (entry.name == name) outcome = call_entry(*module_, *object_, entry, inputs, *evaluator_);
+  }
+  effects = externals_->effects();
+  return outcome;
+}
+
+std::string SemanticsCheck::difference(relax::Module& module, const interface::Object& object) {
+  module_ = &module, object_ = &object;
+  double tolerance = reorders(module) ? kRounding : 0;
+  for (const Trial& trial : trials_) {
+    std::string effects;
+    Outcome now = run(trial.function, trial.inputs, effects);
+    std::string text = meaning::difference(trial.outcome, now, tolerance);
+    if (text.empty() && tolerance == 0 && effects != trial.effects)
+      text = fmt::format("the calls made for their effect were\n{}and are\n{}", trial.effects, effects);
+    if (!text.empty()) return fmt::format("of '{}', {}", trial.function, text);
+  }
+  return {};
+}
+
+}  // namespace relaxc::meaning

@@ -1,0 +1,47 @@
+// semantics_check.h: does a module still compute what it computed when it was read?
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compiler/interface/object.h"
+#include "compiler/meaning/outcome.h"
+#include "compiler/relax/op_def.h"
+
+namespace relaxc::meaning {
+
+/// Runs every public function of a module on random inputs and keeps the results; runs it again after a pass, as Relax
+/// or as what it was lowered to, and compares.
+class SemanticsCheck {
+ public:
+  using MakeEvaluator = std::function<std::unique_ptr<tir::Evaluator>(tir::FindFunction, tir::CallExternal)>;
+  /// `make` gives what runs prim funcs; it is called once. The module's types must be known.
+  SemanticsCheck(relax::Module& module, const relax::OpTable& ops, const MakeEvaluator& make);
+
+  /// What a function of `module`, or of the object that it was lowered to, gives otherwise than at first; empty if all
+  /// is the same. Where a pass or a schedule rounds otherwise, floats may differ by a thousandth of their output's
+  /// largest element.
+  std::string difference(relax::Module& module, const interface::Object& object);
+  /// Functions whose runs all ended early, so that they were compared in how they end and nothing else.
+  const std::vector<std::string>& not_run() const { return not_run_; }
+
+ private:
+  struct Trial {
+    std::string function;
+    std::vector<HostTensor> inputs;
+    Outcome outcome;
+    std::string effects;
+  };
+  Outcome run(const std::string& function, const std::vector<HostTensor>& inputs, std::string& effects);
+
+  const relax::OpTable& ops_;
+  relax::Module* module_;  ///< the one being run
+  const interface::Object* object_ = nullptr;
+  std::unique_ptr<Externals> externals_;
+  std::unique_ptr<tir::Evaluator> evaluator_;
+  std::vector<Trial> trials_;
+  std::vector<std::string> not_run_;
+};
+
+}  // namespace relaxc::meaning
