@@ -107,6 +107,20 @@ KernelShape classify(const tir::PrimFunc& function) {
   return shape;
 }
 
+std::vector<tir::BufferRef> buffer_params(const tir::PrimFunc& function) {
+  std::vector<tir::BufferRef> buffers;
+  for (const tir::Param& param : function.params)
+    if (param.buffer != nullptr) buffers.push_back(param.buffer);
+  return buffers;
+}
+
+std::vector<arith::Var> scalar_params(const tir::PrimFunc& function) {
+  std::vector<arith::Var> scalars;
+  for (const tir::Param& param : function.params)
+    if (param.buffer == nullptr) scalars.push_back(param.var);
+  return scalars;
+}
+
 bool reads_at_own_index(const Nest& nest, tir::BufferRef buffer) {
   bool own = true;
   for_each_load(nest, [&](const arith::Load& load) {

@@ -44,6 +44,11 @@ struct KernelShape {
 };
 KernelShape classify(const tir::PrimFunc& function);
 
+/// The parameters that are tensors, and those that are scalars, each in order: those of a call's operands and then its
+/// results. A program may write scalars between tensors.
+std::vector<tir::BufferRef> buffer_params(const tir::PrimFunc& function);
+std::vector<arith::Var> scalar_params(const tir::PrimFunc& function);
+
 /// Whether the nest reads `buffer` only at the index it writes (`store`'s subscripts, dim by dim).
 bool reads_at_own_index(const Nest& nest, tir::BufferRef buffer);
 /// Whether the function computes each element of its result from the elements at the same place of operands that are

@@ -269,7 +269,7 @@ class Compilation {
     for (const std::string& pass : options_.passes.disabled) out.push_back("--disable-pass=" + pass);
     for (const auto& [name, value] : pass_options_) out.push_back(fmt::format("--pass-option={}={}", name, value));
     if (options_.passes.bisect_limit >= 0)
-      out.push_back(fmt::format("--pass-bisect-limit={}", options_.passes.bisect_limit));
+      out.push_back(fmt::format("--opt-bisect-limit={}", options_.passes.bisect_limit));
     return out;
   }
 

@@ -11,6 +11,7 @@
 #include <numeric>
 #include <set>
 
+#include "compiler/analysis/pattern.h"
 #include "compiler/relax/builder.h"
 #include "compiler/schedule/kernel.h"
 #include "compiler/tir/visit.h"
@@ -41,11 +42,9 @@ class Scheduling {
     Changed changed = Changed::kNo;
     bool repacked = false;
     for (tir::PrimFunc* kernel : module_.prim_funcs()) {
-      std::vector<tir::BufferRef> before, constants;
-      for (size_t i = 0; i < kernel->params.size(); ++i) {
-        before.push_back(kernel->params[i].buffer);
-        if (is_constant(*kernel, i)) constants.push_back(before.back());
-      }
+      std::vector<tir::BufferRef> before = analysis::buffer_params(*kernel), constants;
+      for (size_t i = 0; i < before.size(); ++i)
+        if (is_constant(*kernel, i)) constants.push_back(before[i]);
       std::vector<schedule::PackedParam> packed;
       if (schedule::schedule_kernel(module_.context(), *kernel, context_.target, constants, packed, facts_of(*kernel)))
         changed = Changed::kYes;
@@ -59,19 +58,19 @@ class Scheduling {
   }
 
  private:
-  /// The operand index of tensor parameter `param`: tensors come in the order of the parameters.
-  static size_t operand_of(const Op& call, size_t param) {
+  /// The operand index of the n-th parameter that is a tensor.
+  static size_t operand_of(const Op& call, size_t tensor) {
     size_t seen = 0;
     for (size_t i = 0; i < call.operands().size(); ++i)
-      if (call.operand(i)->info->as<TensorInfo>() != nullptr && seen++ == param) return i;
+      if (call.operand(i)->info->as<TensorInfo>() != nullptr && seen++ == tensor) return i;
     return call.operands().size();
   }
 
-  bool is_constant(const tir::PrimFunc& kernel, size_t param) const {
+  bool is_constant(const tir::PrimFunc& kernel, size_t tensor) const {
     auto calls = calls_.find(kernel.name);
     if (!kernel.is_private || other_uses_.count(kernel.name) != 0 || calls == calls_.end()) return false;
     for (const Op* call : calls->second) {
-      size_t operand = operand_of(*call, param);
+      size_t operand = operand_of(*call, tensor);
       if (operand == call->operands().size()) return false;
       const Value* value = call->operand(operand);
       if (value->op == nullptr || value->op->kind != OpKind::kConstant) return false;
@@ -116,18 +115,17 @@ class Scheduling {
     for (const std::vector<Value*>* values : {&call.operands(), &call.results})
       for (const Value* value : *values)
         if (value != nullptr && value->info->as<TensorInfo>() != nullptr) tensors.push_back(value);
-    size_t next = 0;
-    for (const tir::Param& param : kernel.params) {
-      if (param.buffer == nullptr || next == tensors.size()) continue;
-      const std::vector<arith::Expr>&from = param.buffer->shape, &to = tensors[next++]->shape();
+    std::vector<tir::BufferRef> buffers = analysis::buffer_params(kernel);
+    for (size_t n = 0; n < std::min(buffers.size(), tensors.size()); ++n) {
+      const std::vector<arith::Expr>&from = buffers[n]->shape, &to = tensors[n]->shape();
       for (size_t i = 0; i < std::min(from.size(), to.size()); ++i)
         if (const auto* var = from[i].as<arith::VarNode>()) f(arith::Var(var), to[i]);
     }
   }
 
-  void repack(const tir::PrimFunc& kernel, size_t param, const schedule::PackedParam& one) {
+  void repack(const tir::PrimFunc& kernel, size_t tensor, const schedule::PackedParam& one) {
     for (Op* call : calls_.at(kernel.name)) {
-      size_t operand = operand_of(*call, param);
+      size_t operand = operand_of(*call, tensor);
       GraphBuilder builder(module_, context_.ops, call, context_.diag);
       call->set_operand(operand, builder.constant(packed_constant(call->operand(operand)->op->constant, one)));
     }

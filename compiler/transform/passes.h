@@ -53,8 +53,6 @@ Result<Changed> fold_constants(relax::Module&, PassContext&);
 /// Turns products of quantized tensors by constant weights into sums of products of bytes. Results differ from those
 /// of exact arithmetic on the stored integers by at most one quantum. Needs kTyped.
 Result<Changed> recognize_quantization(relax::Module&, PassContext&);
-/// Multiplies chains of matrices in the order that takes the fewest multiplications. Rounds differently. Needs kTyped.
-Result<Changed> order_products(relax::Module&, PassContext&);
 /// Makes matmuls and convolutions of one tensor by several constant weights one, whose results are read where they lie.
 /// Needs kTyped.
 Result<Changed> merge_products(relax::Module&, PassContext&);

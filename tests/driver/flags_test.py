@@ -211,7 +211,7 @@ class Check(ProgramTest):
         self.assertIn("nothing keeps it from compiling", self.compiles("relu.onnx", "--check").out)
         self.write("stream.onnx", wire.streaming())
         found = json.loads(self.compiles("--check=json", "stream.onnx").out)
-        self.assertEqual(found, {"compiles": True, "diagnostics": [],
+        self.assertEqual(found, {"compiles": True, "diagnostics": [], "remarks": [],
                                  "states": [{"function": "main", "input": "h0", "output": "hn"}]})
 
     def test_text_has_lines(self):

@@ -220,10 +220,11 @@ class Grouping {
 
   template <typename F>
   bool for_carried(const Node& node, const std::unordered_set<Value*>& carried, F holds) {
-    size_t param = 0;
+    std::vector<tir::BufferRef> buffers = analysis::buffer_params(*node.function);
+    size_t tensors = 0;
     for (Value* operand : node.op->operands()) {
       if (operand == nullptr || operand->info->as<TensorInfo>() == nullptr) continue;
-      tir::BufferRef buffer = node.function->params[param++].buffer;
+      tir::BufferRef buffer = buffers[tensors++];
       if (carried.count(operand) != 0 && !holds(buffer, *operand)) return false;
     }
     return true;

@@ -22,9 +22,11 @@ using namespace relax;
 /// symbol.
 arith::Substitution match_symbols(const tir::PrimFunc& callee, const Op& call) {
   arith::Substitution found;
-  size_t param = 0;
+  std::vector<tir::BufferRef> buffers = analysis::buffer_params(callee);
+  std::vector<arith::Var> scalars = analysis::scalar_params(callee);
+  size_t tensor = 0, scalar = 0;
   auto match = [&](const Value& value) {
-    const std::vector<Expr>& formal = callee.params[param++].buffer->shape;
+    const std::vector<Expr>& formal = buffers[tensor++]->shape;
     for (size_t i = 0; i < formal.size(); ++i)
       if (formal[i].as<arith::VarNode>() != nullptr) found.emplace(formal[i], value.shape()[i]);
   };
@@ -32,9 +34,9 @@ arith::Substitution match_symbols(const tir::PrimFunc& callee, const Op& call) {
     if (operand->info->as<TensorInfo>() != nullptr) match(*operand);
   for (Value* result : call.results) match(*result);
   for (Value* operand : call.operands()) {
-    if (const auto* prim = operand->info->as<PrimInfo>()) found.emplace(callee.params[param++].var, prim->value);
+    if (const auto* prim = operand->info->as<PrimInfo>()) found.emplace(scalars[scalar++], prim->value);
     if (const auto* shape = operand->info->as<ShapeInfo>())
-      for (Expr dim : *shape->dims) found.emplace(callee.params[param++].var, dim);
+      for (Expr dim : *shape->dims) found.emplace(scalars[scalar++], dim);
   }
   // What no dim gives bare (the n of a lone n + 3) is the caller's own symbol: operators are defined in terms of those.
   for (arith::Var symbol : callee.symbols) found.emplace(symbol, symbol);
@@ -63,11 +65,12 @@ class FusedKernel {
     tir::PrimFunc copy = tir::clone(context_, callee, match_symbols(callee, op));
     analysis::KernelShape shape = analysis::classify(copy);
     std::map<tir::BufferRef, tir::BufferRef> rename;
-    size_t param = 0;
+    std::vector<tir::BufferRef> buffers = analysis::buffer_params(copy);
+    size_t tensor = 0;
     for (Value* operand : op.operands())
-      if (operand->info->as<TensorInfo>() != nullptr) rename[copy.params[param++].buffer] = buffer_of(*operand);
+      if (operand->info->as<TensorInfo>() != nullptr) rename[buffers[tensor++]] = buffer_of(*operand);
     bool last = &op == members_.back();
-    tir::BufferRef result = copy.params[param].buffer;
+    tir::BufferRef result = buffers[tensor];
     if (last) outputs_.push_back(result);
     temporaries_.insert(temporaries_.end(), shape.temporaries.begin(), shape.temporaries.end());
     for (tir::Stmt s : shape.before) body_.push_back(write_inlined(s, rename));
