@@ -144,6 +144,14 @@ Result<Scalar> PrimFuncReader::element(const ast::Expr& buffer, const ast::Expr&
 
 Result<Scalar> PrimFuncReader::subscript(const ast::Expr& e) {
   Diagnostics& diag = source_.diag();
+  if (tir::BufferRef of = described(*e.items[0], "shape"); of != nullptr && e.items.size() == 2) {
+    RELAXC_TRY(arith::Expr axis, index(*e.items[1]));
+    auto rank = static_cast<int64_t>(of->shape.size());
+    if (axis.constant() == nullptr || *axis.constant() < -rank || *axis.constant() >= rank)
+      return source_.error(e.items[1]->place, Kind::invalid_value, "'{}' has {} dims, which numbers choose from",
+                           of->name, rank);
+    return Scalar{of->shape[static_cast<size_t>(*axis.constant() + (*axis.constant() < 0 ? rank : 0))]};
+  }
   RELAXC_TRY(tir::BufferRef buffer, find_buffer(*e.items[0]));
   RELAXC_TRY(std::vector<arith::Expr> indices, subscripts(buffer, {e.items.begin() + 1, e.items.end()}, e.place));
   return Scalar{builder_.load(buffer, std::move(indices))};

@@ -90,7 +90,7 @@ Result<tir::BufferRef> PrimFuncReader::make_buffer(const Description& descriptio
   Diagnostics& diag = source_.diag();
   DType dtype = base != nullptr ? base->dtype : DType::f(32);
   if (!is_none(description.dtype)) {
-    RELAXC_TRY(dtype, dtype_value(source_, *description.dtype));
+    RELAXC_TRY(dtype, element_dtype(*description.dtype));
     if (dtype == DType::index())
       return source_.error(description.dtype->place, Kind::invalid_value, "a buffer cannot hold {}", to_string(dtype));
   }
@@ -172,7 +172,12 @@ Result<std::vector<arith::Expr>> PrimFuncReader::shape(const ast::Expr& e) {
     if (quoted == nullptr) return diag.failed();
     return shape(*quoted);
   }
+  if (tir::BufferRef other = described(e, "shape")) return other->shape;
   for (const ast::Expr* item : targets_of(e)) {
+    if (tir::BufferRef other = described(*item, "shape"); other != nullptr && item->is(AstKind::kStarred)) {
+      dims.insert(dims.end(), other->shape.begin(), other->shape.end());
+      continue;
+    }
     Result<arith::Expr> value = dim(*item);
     ok = ok && value;
     if (ok) dims.push_back(*value);
@@ -202,6 +207,13 @@ Result<arith::Expr> PrimFuncReader::dim(const ast::Expr& e) {
   if (value.constant() != nullptr && *value.constant() < 0)
     return source_.error(e.place, Kind::invalid_value, "a dim cannot be negative, found {}", *value.constant());
   return value;
+}
+
+tir::BufferRef PrimFuncReader::described(const ast::Expr& e, std::string_view what) {
+  const ast::Expr& path = e.is(AstKind::kStarred) ? *e.items[0] : e;
+  if (!path.is(AstKind::kAttribute) || path.text != what || !path.items[0]->is(AstKind::kName)) return nullptr;
+  auto* known = names_.find(path.items[0]->text);
+  return known != nullptr && known->value.kind == PrimName::kBuffer ? known->value.buffer : nullptr;
 }
 
 Result<tir::BufferRef> PrimFuncReader::find_buffer(const ast::Expr& e) {

@@ -96,6 +96,8 @@ class PrimFuncReader : ScalarReader {
   Status parameter_layout(const Description& description, std::vector<arith::Expr>& strides,
                           const std::vector<arith::Expr>& compact, arith::Expr offset);
   Result<std::vector<arith::Expr>> shape(const ast::Expr& e);
+  /// The buffer of `A.shape`, of `*A.shape` and of `A.dtype` (`what` is the name behind the dot); null for all else.
+  tir::BufferRef described(const ast::Expr& e, std::string_view what);
   Result<arith::Expr> dim(const ast::Expr& e);
   Result<tir::Scope> storage(const ast::Expr& e);
   Result<tir::BufferRef> find_buffer(const ast::Expr& e);

@@ -55,8 +55,12 @@ Result<std::vector<PrimFuncReader::Extent>> PrimFuncReader::extents(const ast::E
     return value ? *value : context_.index(0);
   };
   if (callee == "T.grid") {
-    for (size_t i = 1; i < iterator.items.size(); ++i)
-      out.push_back({context_.index(0), read_index(*iterator.items[i])});
+    for (size_t i = 1; i < iterator.items.size(); ++i) {
+      const ast::Expr& item = *iterator.items[i];
+      tir::BufferRef buffer = item.is(AstKind::kStarred) ? described(item, "shape") : nullptr;
+      std::vector<arith::Expr> dims = buffer != nullptr ? buffer->shape : std::vector{read_index(item)};
+      for (arith::Expr dim : dims) out.push_back({context_.index(0), dim});
+    }
     if (out.empty()) return source_.error(iterator.place, Kind::wrong_arity, "T.grid needs an extent");
     if (!ok) return diag.failed();
     return out;

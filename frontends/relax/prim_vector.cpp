@@ -222,8 +222,9 @@ Status PrimFuncReader::store_lanes(tir::BufferRef buffer, std::vector<arith::Exp
   return Done{};
 }
 
-/// In a store of lanes "float32x4" is float32.
+/// In a store of lanes "float32x4" is float32; A.dtype is the buffer's.
 Result<DType> PrimFuncReader::element_dtype(const ast::Expr& e) {
+  if (tir::BufferRef buffer = described(e, "dtype")) return buffer->dtype;
   int64_t lanes = e.is(AstKind::kString) ? dtype_lanes(e.text) : 0;
   if (lanes > 0 && lanes == lanes_.count) return *parse_dtype(e.text.substr(0, e.text.rfind('x')));
   return ScalarReader::element_dtype(e);

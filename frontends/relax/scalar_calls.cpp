@@ -271,7 +271,8 @@ Result<Scalar> ScalarReader::junction(const ast::Expr& e, bool all) {
 Result<Scalar> ScalarReader::cast(const ast::Expr& e) {
   Diagnostics& diag = source_.diag();
   RELAXC_DO(expect_arguments(e, 2, 2));
-  bool dtype_first = e.items[1]->is(AstKind::kString);
+  const ast::Expr& first = *e.items[1];
+  bool dtype_first = first.is(AstKind::kString) || (first.is(AstKind::kAttribute) && first.text == "dtype");
   RELAXC_TRY(DType dtype, element_dtype(*e.items[dtype_first ? 1 : 2]));
   RELAXC_TRY(Scalar operand, read(*e.items[dtype_first ? 2 : 1]));
   if (operand.literal == Scalar::kInteger && operand.expr.constant() != nullptr)
