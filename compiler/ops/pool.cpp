@@ -43,7 +43,12 @@ InferResult infer(InferContext& c) {
                           fmt::format("'{}': spatial dim {} is empty", c.op.def->name, k)));
     else
       RELAXC_DO(require_window(c, dim, kernel, w, k));
-    shape.push_back(arith::simplify(window_count(dim, kernel, w, k, c.op.attrs.flag("ceil_mode")), c.facts));
+    Expr zero = c.context.index(0), count = window_count(dim, kernel, w, k, c.op.attrs.flag("ceil_mode"));
+    count = arith::simplify(count, c.facts);
+    RELAXC_DO(
+        c.require(arith::le(zero, count), kDerivedDim, zero, count,
+                  fmt::format("'{}': spatial dim {} of the result would be {}", c.op.def->name, k, to_string(count))));
+    shape.push_back(count);
   }
   return one(tensor_info(c.context, std::move(shape), *x->dtype));
 }
