@@ -7,9 +7,9 @@
 //
 // Rejected: lowering a jump to the function's begin (the planner would have to see through it), and `musttail`, which
 // not every target has.
-#include <algorithm>
 #include <map>
 
+#include "compiler/analysis/circles.h"
 #include "compiler/transform/graph/dispatch.h"
 #include "compiler/transform/graph/tail_loop.h"
 #include "compiler/transform/graph/tail_tree.h"
@@ -20,70 +20,22 @@ namespace {
 
 using namespace relax;
 
-/// Functions that call each other in tail position, all of them from all (Tarjan 1972, with a stack of its own).
-class Circles {
- public:
-  explicit Circles(const Module& module) : functions_(module.functions()), state_(functions_.size()) {
-    for (size_t i = 0; i < functions_.size(); ++i) number_.emplace(functions_[i]->name, i);
-    for (size_t i = 0; i < functions_.size(); ++i)
-      if (state_[i].entered == 0) visit(i);
+/// Functions that call each other in tail position, all of them from all; each circle in the order of the module.
+std::vector<std::vector<Function*>> tail_circles(const Module& module) {
+  std::vector<Function*> functions = module.functions();
+  std::map<std::string, size_t> number;
+  for (size_t i = 0; i < functions.size(); ++i) number.emplace(functions[i]->name, i);
+  std::vector<std::vector<size_t>> callees(functions.size());
+  for (size_t i = 0; i < functions.size(); ++i)
+    for (const Op* call : tail_calls(*functions[i])) callees[i].push_back(number.at(call->callee));
+  std::vector<std::vector<Function*>> found;
+  for (const std::vector<size_t>& members : analysis::circles(callees)) {
+    if (members.size() < 2) continue;
+    found.emplace_back();
+    for (size_t member : members) found.back().push_back(functions[member]);
   }
-  /// Those with more than one member, each in the order of the module.
-  const std::vector<std::vector<Function*>>& all() const { return found_; }
-
- private:
-  struct State {
-    size_t entered = 0, lowest = 0;  ///< 0: not yet
-    bool open = false;               ///< on the stack
-    size_t next = 0;
-    std::vector<size_t> callees;
-  };
-  void visit(size_t root) {
-    std::vector<size_t> path = {root};
-    while (!path.empty()) {
-      State& at = state_[path.back()];
-      if (at.entered == 0) enter(path.back());
-      if (at.next < at.callees.size()) {
-        const State& callee = state_[at.callees[at.next]];
-        if (callee.entered == 0) {
-          path.push_back(at.callees[at.next]);
-          continue;
-        }
-        if (callee.open) at.lowest = std::min(at.lowest, callee.lowest);
-        ++at.next;
-        continue;
-      }
-      if (at.lowest == at.entered) leave(path.back());
-      path.pop_back();
-    }
-  }
-  void enter(size_t index) {
-    State& at = state_[index];
-    at.entered = at.lowest = ++count_;
-    at.open = true;
-    stack_.push_back(index);
-    for (const Op* call : tail_calls(*functions_[index])) at.callees.push_back(number_.at(call->callee));
-  }
-  void leave(size_t root) {
-    std::vector<size_t> members;
-    do {
-      members.push_back(stack_.back());
-      state_[stack_.back()].open = false;
-      stack_.pop_back();
-    } while (members.back() != root);
-    if (members.size() < 2) return;
-    std::sort(members.begin(), members.end());
-    std::vector<Function*>& circle = found_.emplace_back();
-    for (size_t member : members) circle.push_back(functions_[member]);
-  }
-
-  std::vector<Function*> functions_;
-  std::map<std::string, size_t> number_;
-  std::vector<State> state_;
-  std::vector<size_t> stack_;
-  size_t count_ = 0;
-  std::vector<std::vector<Function*>> found_;
-};
+  return found;
+}
 
 /// Calls of `function` by itself in tail position become a loop. `names`: whom a message names.
 Result<Changed> to_loop(Module& module, Function& function, const std::string& names, PassContext& context) {
@@ -104,8 +56,7 @@ std::string names_of(const std::vector<Function*>& members) {
 Result<Changed> loop_recursion(relax::Module& module, PassContext& context) {
   Diagnostics& diag = context.diag;
   Changed changed = Changed::kNo;
-  const Circles circles(module);
-  for (const std::vector<Function*>& members : circles.all()) {
+  for (const std::vector<Function*>& members : tail_circles(module)) {
     RELAXC_TRY(Function * made, make_dispatch(module, members, context));
     if (made == nullptr) continue;
     changed = Changed::kYes;

@@ -4,8 +4,11 @@
 // program; its memory is written down as allocations, which plan_memory places.
 #include "compiler/transform/passes.h"
 
+#include <algorithm>
+#include <map>
 #include <set>
 
+#include "compiler/analysis/circles.h"
 #include "compiler/tir/visit.h"
 #include "compiler/transform/lower/externals.h"
 #include "compiler/transform/lower/host_function.h"
@@ -28,13 +31,10 @@ class Lowering {
       if (!function->is_private) shared_.object.public_prim_funcs.push_back({function->name});
     place_constants();
     for (Function* function : module.functions()) hold_objects(*function);
-    for (Function* function : module.functions())
-      for (Op* op : ops_of(function->body(), true))
-        if (op->kind == OpKind::kCallFunction) called_.insert(op->callee);
     size_t errors = diag.error_count();
+    find_calls();
     RELAXC_DO(announce_recursive());
-    for (Function* function : module.functions())
-      if (visited_.insert(function->name).second) static_cast<void>(bool(with_callees(*function)));
+    lower_all();
     if (diag.error_count() > errors) return diag.failed();
     RELAXC_DO(list_externals(module, shared_.object, diag));
     shared_.object.weights = shared_.weights.finish();
@@ -77,39 +77,47 @@ class Lowering {
                      tir::Scope::kWeights, WeightLayout::kAlignment);
   }
 
+  void find_calls() {
+    functions_ = shared_.module.functions();
+    std::map<std::string, size_t> number;
+    for (size_t i = 0; i < functions_.size(); ++i) number.emplace(functions_[i]->name, i);
+    callees_.resize(functions_.size());
+    for (size_t i = 0; i < functions_.size(); ++i)
+      for (Op* op : ops_of(functions_[i]->body(), true)) {
+        if (op->kind != OpKind::kCallFunction) continue;
+        RELAXC_CHECK(number.count(op->callee) != 0, "no function " + op->callee);
+        callees_[i].push_back(number.at(op->callee));
+        called_.insert(op->callee);
+      }
+    order_ = analysis::circles(callees_);
+  }
+
   /// What calls itself is known to its callers before anything is lowered.
   Status announce_recursive() {
     Diagnostics& diag = shared_.context.diag;
-    std::map<std::string, std::set<std::string>> calls;
-    for (Function* function : shared_.module.functions())
-      for (Op* op : ops_of(function->body(), true))
-        if (op->kind == OpKind::kCallFunction) calls[function->name].insert(op->callee);
-    for (const auto& [name, next] : calls) {
-      std::set<std::string> seen;
-      std::vector<std::string> waiting(next.begin(), next.end());
-      while (!waiting.empty()) {
-        std::string at = std::move(waiting.back());
-        waiting.pop_back();
-        if (!seen.insert(at).second || calls.count(at) == 0) continue;
-        waiting.insert(waiting.end(), calls.at(at).begin(), calls.at(at).end());
-      }
-      if (seen.count(name) != 0) shared_.recursive.insert(name);
-    }
-    for (Function* function : shared_.module.functions())
+    for (const std::vector<size_t>& members : order_)
+      for (size_t i : members)
+        if (members.size() > 1 || std::count(callees_[i].begin(), callees_[i].end(), i) != 0)
+          shared_.recursive.insert(functions_[i]->name);
+    for (Function* function : functions_)
       if (shared_.recursive.count(function->name) != 0)
         RELAXC_DO(HostFunction(shared_, *function, Form::kShared).announce());
     return Done{};
   }
 
-  /// Depth first, so that a callee is lowered before its callers.
-  Status with_callees(Function& function) {
+  /// Callees before their callers, which are left out where a callee failed.
+  void lower_all() {
+    std::vector<bool> failed(functions_.size());
+    for (const std::vector<size_t>& members : order_)
+      for (size_t i : members) {
+        bool ready =
+            std::none_of(callees_[i].begin(), callees_[i].end(), [&](size_t callee) { return failed[callee]; });
+        failed[i] = !ready || !lower(*functions_[i]);
+      }
+  }
+
+  Status lower(Function& function) {
     Diagnostics& diag = shared_.context.diag;
-    for (Op* op : ops_of(function.body(), true)) {
-      if (op->kind != OpKind::kCallFunction) continue;
-      Function* callee = shared_.module.find_function(op->callee);
-      RELAXC_CHECK(callee != nullptr, "no function " + op->callee);
-      if (visited_.insert(callee->name).second) RELAXC_DO(with_callees(*callee));
-    }
     bool shared = function.is_private || called_.count(function.name) != 0;
     HostFunction host(shared_, function, shared ? Form::kShared : Form::kEntry);
     RELAXC_DO(host.run());
@@ -118,7 +126,10 @@ class Lowering {
   }
 
   Shared shared_;
-  std::set<std::string> visited_, called_;
+  std::vector<Function*> functions_;
+  std::vector<std::vector<size_t>> callees_;  ///< of each function, as often as it calls them
+  std::vector<std::vector<size_t>> order_;    ///< functions that call each other, callees first
+  std::set<std::string> called_;
 };
 
 }  // namespace
