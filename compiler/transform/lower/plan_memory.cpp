@@ -49,6 +49,7 @@ class MemoryPlan {
     RELAXC_TRY(plan::Frame frame, plan::plan_frame(module_.context(), body, facts, host.location, diag, in_place));
     for (const std::string& callee : frame.in_place) module_.find_prim_func(callee)->noalias = false;
     BufferRef old = host.params[arena_index(host)].buffer;
+    frame.bytes = arith::simplify(frame.bytes);  // else it would grow with the depth of calls
     BufferRef arena = build_.buffer(old->name, old->dtype, {frame.bytes}, old->scope, old->alignment);
     host.params[arena_index(host)].buffer = arena;
     host.body = plan::place_in_arena(module_.context(), body, frame, old, arena);
