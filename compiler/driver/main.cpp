@@ -1,9 +1,10 @@
 // main.cpp: the relaxc program.
 #include <csignal>
 
+#include "compiler/driver/command_line/command_line.h"
 #include "compiler/driver/compile.h"
-#include "compiler/driver/report.h"
-#include "compiler/driver/terminal/tools.h"
+#include "compiler/driver/messages.h"
+#include "compiler/driver/tools/tools.h"
 
 int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of write(), with a message

@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "compiler/driver/output/forms.h"
 #include "compiler/pipeline/runner.h"
 #include "frontends/onnx/import.h"
 
 namespace relaxc::driver {
 
-enum class Emit { kObject, kAssembly, kLLVM, kBitcode, kC, kSharedLibrary, kText, kArchive, kExecutable, kDot };
 enum class CheckFormat { kNone, kText, kJson };
 
 /// A `--state=h0:hn`: input and output that carry one state.
@@ -67,15 +67,9 @@ struct Options {
   std::string runtime;                    ///< runtime-lite's library, for what is linked
   std::string linker;                     ///< the C compiler that links; empty: cc
 
+  std::vector<std::string> object_flags;  ///< the flags that decide what the object is, as text: command_line.cpp
+
   int opt_level() const { return opt == "0" ? 0 : opt == "1" ? 1 : opt == "3" ? 3 : 2; }
 };
-
-/// What reading the command line gave: options, or an exit code (after help, a version, or a usage error that was
-/// printed).
-struct CommandLine {
-  Options options;
-  std::optional<int> exit;
-};
-CommandLine read_command_line(int argc, char** argv);
 
 }  // namespace relaxc::driver

@@ -6,10 +6,10 @@
 #include <stdexcept>
 #include <system_error>
 
-#include "compiler/driver/depfile.h"
-#include "compiler/driver/plan.h"
-#include "compiler/driver/report.h"
-#include "compiler/driver/summary.h"
+#include "compiler/driver/messages.h"
+#include "compiler/driver/output/depfile.h"
+#include "compiler/driver/output/plan.h"
+#include "compiler/driver/report/summary.h"
 #include "compiler/support/check.h"
 
 using namespace relaxc;

@@ -1,0 +1,90 @@
+// command_line.cpp: argv as CLI11 is to see it, and what its answer means.
+//
+// Flags that compiler users know keep their spelling: -MD, -MF, -MT and -MP are long options with one dash, which CLI11
+// does not know, so they are given a second dash before CLI11 sees them. `--check` takes its format only after an
+// equals sign, since the word behind it may be the input; CLI11 would take that word.
+#include "compiler/driver/command_line/command_line.h"
+
+#include <fmt/format.h>
+
+#include <iostream>
+
+#include "compiler/driver/command_line/flags.h"
+#include "compiler/driver/command_line/help_pages.h"
+#include "compiler/driver/version.h"
+
+namespace relaxc::driver {
+namespace {
+
+std::vector<std::string> arguments(int argc, char** argv) {
+  std::vector<std::string> out;
+  for (int i = argc - 1; i > 0; --i) {  // CLI11 takes them in reverse
+    std::string arg = argv[i];
+    bool old_spelling =
+        arg.size() >= 3 && arg[0] == '-' && arg[1] == 'M' && std::string_view("DFTP").find(arg[2]) != std::string::npos;
+    if (old_spelling) {
+      if (arg.size() > 3) out.push_back(arg.substr(3));
+      arg = "-" + arg.substr(0, 3);
+    }
+    if (arg == "--check") arg = "--check=text";
+    out.push_back(std::move(arg));
+  }
+  return out;
+}
+
+/// The flags of the group kObjectFlags as they were given, or with their default.
+std::vector<std::string> object_flags(const CLI::App& app) {
+  std::vector<std::string> flags;
+  for (const CLI::Option* option :
+       app.get_options([](const CLI::Option* any) { return any->get_group() == kObjectFlags; })) {
+    bool is_short = option->get_lnames().empty();
+    std::string name = is_short ? "-" + option->get_snames().front() : "--" + option->get_lnames().front();
+    std::vector<std::string> values = option->results();
+    if (option->get_items_expected_max() == 0) {
+      if (!values.empty()) flags.push_back(name);
+      continue;
+    }
+    if (values.empty() && !option->get_default_str().empty()) values.push_back(option->get_default_str());
+    for (const std::string& value : values) flags.push_back(name + (is_short ? "" : "=") + value);
+  }
+  return flags;
+}
+
+}  // namespace
+
+CommandLine read_command_line(int argc, char** argv) {
+  CommandLine line;
+  Options& o = line.options;
+  CLI::App app("relaxc compiles a tensor program to an object file that needs no runtime but runtime-lite.", "relaxc");
+  add_flags(app, o);
+  add_tools(app, o);
+  std::string warnings, shell;
+  bool man = false;
+  app.add_option("--completion", shell, "print a script that completes commands in this shell, and end")
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  app.add_flag("--man", man, "print a page for man, and end");
+  app.add_option("-W", warnings, "-Werror: warnings are errors")->check(CLI::IsMember({"error"}));
+  app.add_flag("-v,--verbose", o.verbose, "say what is done");
+  app.set_version_flag("--version", std::string("relaxc ") + kVersion);
+  try {
+    app.parse(arguments(argc, argv));
+  } catch (const CLI::Success& success) {
+    line.exit = app.exit(success);
+  } catch (const CLI::ParseError& error) {
+    app.exit(error, std::cerr, std::cerr);
+    line.exit = 2;
+  }
+  o.warnings_are_errors = warnings == "error";
+  o.object_flags = object_flags(app);
+  if (!line.exit && (man || !shell.empty())) {
+    fmt::print("{}", man ? man_page(app) : completion(app, shell));
+    line.exit = std::fflush(stdout) == 0 ? 0 : 1;
+  }
+  if (!line.exit && !o.print_targets && !o.print_target && !o.print_cmake_dir && o.input.empty()) {
+    fmt::print(stderr, "INPUT is required\nRun with --help for more information.\n");
+    line.exit = 2;
+  }
+  return line;
+}
+
+}  // namespace relaxc::driver

@@ -1,0 +1,47 @@
+// flag_values.cpp: dims and states as flags name them.
+#include "compiler/driver/command_line/flag_values.h"
+
+#include <charconv>
+
+namespace relaxc::driver {
+namespace {
+
+std::optional<int64_t> integer(std::string_view text) {
+  int64_t value = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+std::optional<frontend::DimOverride> parse_dim(const std::string& text) {
+  frontend::DimOverride dim;
+  size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) return std::nullopt;
+  dim.name = text.substr(0, equals);
+  std::string range = text.substr(equals + 1);
+  if (size_t colon = range.find(':'); colon != std::string::npos) {
+    std::optional<int64_t> multiple = integer(std::string_view(range).substr(colon + 1));
+    if (!multiple || *multiple < 1) return std::nullopt;
+    dim.multiple_of = *multiple;
+    range.resize(colon);
+  }
+  size_t dots = range.find("..");
+  std::string lower = range.substr(0, dots), upper = dots == std::string::npos ? lower : range.substr(dots + 2);
+  std::optional<int64_t> low = lower.empty() ? std::optional<int64_t>(0) : integer(lower);
+  std::optional<int64_t> high =
+      upper.empty() && dots != std::string::npos ? std::optional<int64_t>(INT64_MAX) : integer(upper);
+  if (!low || !high || *low < 0 || *high < *low) return std::nullopt;
+  dim.lower = *low;
+  dim.upper = *high;
+  return dim;
+}
+
+std::optional<State> parse_state(const std::string& text) {
+  size_t colon = text.find(':');
+  if (colon == std::string::npos || colon == 0 || colon + 1 == text.size()) return std::nullopt;
+  return State{text.substr(0, colon), text.substr(colon + 1)};
+}
+
+}  // namespace relaxc::driver

@@ -1,0 +1,16 @@
+// flag_values.h: what is written behind the equals sign of a flag.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "compiler/driver/options.h"
+
+namespace relaxc::driver {
+
+/// "batch=1", "seq=1..512", "seq=1..512:64", "rows=..300"; nothing if it is none of those.
+std::optional<frontend::DimOverride> parse_dim(const std::string& text);
+/// "h0:hn"; nothing if one of the two is missing.
+std::optional<State> parse_state(const std::string& text);
+
+}  // namespace relaxc::driver

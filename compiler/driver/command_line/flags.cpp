@@ -1,0 +1,171 @@
+// flags.cpp: one list of the flags; help, man page, completion and the object's hash are made from it.
+#include "compiler/driver/command_line/flags.h"
+
+#include "compiler/driver/command_line/flag_values.h"
+#include "compiler/driver/output/forms.h"
+
+namespace relaxc::driver {
+namespace {
+
+template <typename T>
+CLI::callback_t collect(std::vector<T>& list, std::optional<T> (*parse)(const std::string&)) {
+  return [&list, parse](const CLI::results_t& texts) {
+    for (const std::string& text : texts) {
+      std::optional<T> item = parse(text);
+      if (!item) return false;
+      list.push_back(std::move(*item));
+    }
+    return true;
+  };
+}
+
+/// A flag that may be given several times, with one value each time.
+CLI::Option* repeated(CLI::Option* option, const char* value) {
+  return option->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->type_name(value);
+}
+
+void add_object_flags(CLI::App& app, Options& o) {
+  app.add_option("-O", o.opt, "optimization level")
+      ->check(CLI::IsMember({"0", "1", "2", "3", "s", "z"}))
+      ->capture_default_str();
+  app.add_flag("-g", o.line_tables, "line tables: addr2line names the ONNX node, or the line of the text, of a kernel");
+  repeated(app.add_option("--dim", collect<frontend::DimOverride>(o.dims, parse_dim),
+                          "fixes or bounds a dim: batch=1, seq=1..512, seq=1..512:64"),
+           "NAME=RANGE");
+  repeated(app.add_option("--state", collect<State>(o.states, parse_state),
+                          "an input and the output that carries it to the next call: h0:hn"),
+           "INPUT:OUTPUT");
+  repeated(app.add_option("--custom-op", o.custom_ops,
+                          "an operator of ONNX that is a C function of yours: my.ops::Foo='[n, c] -> [n, 2 * c]', or "
+                          "a JSON file"),
+           "NAME=RULE|FILE");
+  app.add_flag("--keep-initializers-as-inputs", o.keep_initializers_as_inputs,
+               "inputs of an ONNX model that have a default stay inputs");
+  auto* selftest = app.add_flag("--emit-selftest", o.selftest,
+                                "the object carries inputs and outputs, and NAME_selftest() tries them");
+  repeated(
+      app.add_option("--selftest-data", o.selftest_data, "inputs and outputs of the self-test (default: random inputs)")
+          ->needs(selftest),
+      "FILE|FOLDER");
+  app.add_option("--threads", o.task_slots, "most tasks of a parallel loop")->check(CLI::Range(1, 1024));
+  app.add_option("--max-recursion", o.max_recursion, "most calls of recursive functions that have not ended")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 31))
+      ->capture_default_str();
+  app.add_option("--disable-pass", o.passes.disabled, "leave these passes out")->delimiter(',')->type_name("PASS");
+  repeated(app.add_option("--pass-option", o.pass_options, "set a number of a pass: fold_constants.budget=0"),
+           "PASS.NAME=N");
+  app.add_option("--opt-bisect-limit", o.passes.bisect_limit, "run only the first N optional passes, and list them")
+      ->check(CLI::Range(int64_t{0}, INT64_MAX))
+      ->type_name("N");
+}
+
+void add_input_flags(CLI::App& app, Options& o) {
+  app.add_option_function<std::vector<std::string>>(
+         "INPUT",
+         [&o](const std::vector<std::string>& files) {
+           o.input = files.front();
+           o.more_inputs.assign(files.begin() + 1, files.end());
+         },
+         "an ONNX model, or a program in the text IR (.relax, .py); several ONNX models become functions of one object")
+      ->type_name("FILE");
+  repeated(app.add_option("--params", o.params, "weights of a text program by name, .npz or .safetensors"), "FILE");
+  app.add_flag("--allow-external-outside", o.allow_external_outside,
+               "weights of an ONNX model may lie outside of its folder");
+  app.add_option_function<std::string>(
+         "--check",
+         [&](const std::string& format) { o.check = format == "json" ? CheckFormat::kJson : CheckFormat::kText; },
+         "only list what keeps the model from compiling; --check=json for machines")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->type_name("[=json]");
+}
+
+void add_output_flags(CLI::App& app, Options& o) {
+  app.add_option("-o", o.output, "what to write; the ending says which form: " + endings_of_forms())
+      ->type_name("OUTPUT");
+  app.add_option_function<std::string>(
+         "--emit", [&](const std::string& form) { o.emit = form_of_name(form); },
+         "the form to write, whatever the ending")
+      ->check(CLI::IsMember(names_of_forms()));
+  app.add_option("--name", o.name, "prefix of every global symbol (default: the stem of OUTPUT)");
+  auto* apart = app.add_option("--weights", o.weights,
+                               "write the weights to a file of their own, which the program maps (default: OUTPUT with "
+                               "the ending .weights if they are more than 1 GB)");
+  apart->type_name("FILE");
+  app.add_flag("--embed-weights", o.embed_weights, "keep weights of more than 1 GB in the object")->excludes(apart);
+  app.add_option("--manifest", o.manifest, "also write what the object holds and needs, as JSON (.o and .so)")
+      ->type_name("FILE");
+  app.add_option("--rust", o.rust, "also write declarations of the typed call for Rust")->type_name("FILE");
+  app.add_option("--report", o.report, "also write a page (.html) or data (.json) on graphs, kernels and memory")
+      ->type_name("FILE");
+  app.add_option("--flash-budget", o.flash_budget, "refuse an object that takes more: 64K")
+      ->transform(CLI::AsSizeValue(false))
+      ->type_name("BYTES");
+  app.add_option("--ram-budget", o.ram_budget, "refuse an object whose arena takes more: 8K")
+      ->transform(CLI::AsSizeValue(false))
+      ->type_name("BYTES");
+  app.add_option("--runtime", o.runtime,
+                 "runtime-lite's library, linked into a .so or a program (default: beside relaxc)");
+  app.add_option("--cc", o.linker, "the C compiler that links a .so or a program (default: cc)")->type_name("PROGRAM");
+}
+
+void add_target_flags(CLI::App& app, Options& o) {
+  app.add_option("--target", o.target,
+                 "a name of --print-targets, a triple, a description in a .json file, or 'native' (default: this "
+                 "machine's triple)");
+  app.add_option("--mcpu", o.cpu, "target CPU, or 'native' (default: x86-64-v3, else the triple's baseline)");
+  app.add_option("--mattr", o.features, "target features, as in +avx2,-fma");
+  app.add_option("--float-abi", o.float_abi, "of ARM: soft, softfp or hard (default: as the triple says)")
+      ->check(CLI::IsMember({"soft", "softfp", "hard"}));
+  app.add_option("--target-from-cc", o.target_from_cc,
+                 "compile for the machine of this C compiler with these flags: 'arm-none-eabi-gcc -mcpu=cortex-m4'")
+      ->type_name("COMMAND");
+  app.add_flag("--print-target", o.print_target, "print the flags that mean the chosen machine, and end");
+  app.add_flag("--print-targets", o.print_targets, "list the machines that have names, and end");
+}
+
+void add_dependency_flags(CLI::App& app, Options& o) {
+  auto* wanted = app.add_flag("--MD", o.depfile, "-MD: also write a dependency file for make");
+  app.add_option("--MF", o.depfile_path, "-MF: its path (default: OUTPUT with the ending .d)")->needs(wanted);
+  app.add_option("--MT", o.depfile_target, "-MT: the target it names, as make is to read it (default: OUTPUT)")
+      ->join(' ')
+      ->needs(wanted);
+  app.add_flag("--MP", o.phony_targets, "-MP: an empty rule for each dependency, so that a deleted one is no error")
+      ->needs(wanted);
+  app.add_flag("--cmake-dir", o.print_cmake_dir, "print where the package for CMake is (relaxc_DIR), and end");
+}
+
+void add_pass_flags(CLI::App& app, Options& o) {
+  auto list = [&](const char* flag, std::vector<std::string>& names, const char* text) {
+    app.add_option(flag, names, text)->delimiter(',')->type_name("PASS");
+  };
+  list("--print-before", o.passes.print_before, "print the module before these passes ('all': every one)");
+  list("--print-after", o.passes.print_after, "print the module after these passes");
+  app.add_option("--stop-after", o.passes.stop_after, "end after this pass, print the module and write nothing");
+  app.add_option("--dump-passes", o.passes.dump_folder, "write the module after every pass that changed it to a folder")
+      ->type_name("FOLDER");
+  app.add_flag("--verify-semantics", o.verify_semantics,
+               "run the module on random inputs after every pass, and name the first that changes what it gives");
+  app.add_flag("--pass-statistics", o.passes.statistics, "print what each pass leaves: ops, kernels, statements");
+  app.add_flag("--time-passes", o.passes.time_passes, "print how long each pass took");
+}
+
+}  // namespace
+
+void add_flags(CLI::App& app, Options& o) {
+  struct Group {
+    const char* name;
+    void (*add)(CLI::App&, Options&);
+  };
+  static constexpr Group kGroups[] = {
+      {"What is read", add_input_flags},    {kObjectFlags, add_object_flags},
+      {"Target", add_target_flags},         {"What is written", add_output_flags},
+      {"For builds", add_dependency_flags}, {"Looking at passes", add_pass_flags},
+  };
+  for (const Group& group : kGroups) {
+    app.option_defaults()->group(group.name);
+    group.add(app, o);
+  }
+  app.option_defaults()->group("Options");
+}
+
+}  // namespace relaxc::driver

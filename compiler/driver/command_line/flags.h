@@ -1,0 +1,19 @@
+// flags.h: the flags of the program, each with where its value goes.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "compiler/driver/options.h"
+
+namespace relaxc::driver {
+
+/// The flags that decide what the object is, beside the input and the target, stand in this group of `--help`: their
+/// text is part of the object's hash (command_line.cpp), so that nothing else has to know of a new one.
+constexpr const char* kObjectFlags = "What the object is";
+
+/// Declares every flag that compiling has; `options` must outlive `app`.
+void add_flags(CLI::App& app, Options& options);
+/// Declares `run`, `verify`, `bench` and `inspect` and their flags.
+void add_tools(CLI::App& app, Options& options);
+
+}  // namespace relaxc::driver

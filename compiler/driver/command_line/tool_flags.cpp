@@ -1,0 +1,55 @@
+// tool_flags.cpp: the flags of `relaxc run`, `verify`, `bench` and `inspect`.
+#include "compiler/driver/command_line/flags.h"
+
+namespace relaxc::driver {
+namespace {
+
+void add_numbers_flags(CLI::App& app, ToolOptions& t) {
+  app.add_option("--function", t.function, "the function to call")->capture_default_str()->type_name("NAME");
+  app.add_option("-j,--jobs", t.threads, "threads that share the loops that are parallel")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  app.add_flag("--random", t.random, "random numbers for inputs that have no file");
+  app.add_option("--seed", t.seed, "of the random numbers")->capture_default_str();
+}
+
+void add_tool(CLI::App& app, Options& o, ToolOptions::Kind kind, const char* name, const char* text) {
+  CLI::App* tool = app.add_subcommand(name, text);
+  tool->fallthrough()->callback([&o, kind] { o.tool.kind = kind; });
+  tool->add_option("MODEL", o.input, "an ONNX model, or a program in the text IR")->required();
+  if (kind == ToolOptions::kInspect) return;
+  ToolOptions& t = o.tool;
+  tool->add_option(
+      "DATA", t.data,
+      "inputs in their order or as NAME=FILE: .npy, .pb; .npz or .safetensors by name; a folder of input_K.pb "
+      "and output_K.pb, or of folders test_data_set_K");
+  add_numbers_flags(*tool, t);
+  if (kind == ToolOptions::kRun) {
+    tool->add_option("-o,--output-folder", t.folder, "write each output to FOLDER/NAME.npy")->type_name("FOLDER");
+    tool->add_flag("--interpret", t.interpret, "run the model by the interpreter");
+  }
+  if (kind == ToolOptions::kVerify) {
+    auto* expect =
+        tool->add_option("--expect", t.expected, "an output to expect, as DATA (default: the interpreter's)");
+    expect->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->type_name("FILE");
+    tool->add_option("--rtol", t.rtol, "relative tolerance")->capture_default_str();
+    tool->add_option("--atol", t.atol, "absolute tolerance")->capture_default_str();
+    tool->add_flag("--bisect", t.bisect, "find the first node that differs from the interpreter");
+  }
+  if (kind == ToolOptions::kBench) {
+    tool->add_option("--repeat", t.repeat, "runs (default: as many as a second takes)")->check(CLI::Range(1, 1000000));
+    tool->add_flag("--profile", t.profile, "also the time of each kernel");
+  }
+}
+
+}  // namespace
+
+void add_tools(CLI::App& app, Options& o) {
+  add_tool(app, o, ToolOptions::kRun, "run", "run a model on files and print its outputs");
+  add_tool(app, o, ToolOptions::kVerify, "verify", "compare a compiled model with reference data or the interpreter");
+  add_tool(app, o, ToolOptions::kBench, "bench", "time a compiled model");
+  add_tool(app, o, ToolOptions::kInspect, "inspect", "print inputs, outputs, dims, memory and kernels of a model");
+  app.require_subcommand(0, 1);
+}
+
+}  // namespace relaxc::driver

@@ -1,0 +1,16 @@
+// install.cpp: the tree around the program.
+#include "compiler/driver/install.h"
+
+#include <filesystem>
+
+namespace relaxc::driver {
+
+std::string installed(const char* path) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  fs::path program = fs::read_symlink("/proc/self/exe", error);
+  fs::path place = program.parent_path().parent_path() / path;
+  return fs::exists(place, error) ? place.string() : std::string();
+}
+
+}  // namespace relaxc::driver

@@ -1,0 +1,54 @@
+// identity.cpp: names and hashes of an object.
+#include "compiler/driver/output/identity.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "compiler/codegen/llvm/hash.h"
+#include "compiler/driver/version.h"
+#include "compiler/interface/header.h"
+#include "compiler/interface/typed_call.h"
+
+namespace relaxc::driver {
+namespace {
+
+/// Of all that the header promises; two objects with one header have one.
+std::array<uint8_t, 8> interface_hash(const interface::Object& object) {
+  std::array<uint8_t, 32> full = codegen_llvm::hash_of({interface::c_header(object)});
+  std::array<uint8_t, 8> part{};
+  std::copy_n(full.begin(), part.size(), part.begin());
+  return part;
+}
+
+/// What the linking program defines cannot be what the object defines.
+Status check_externals(const interface::Object& object, Diagnostics& diag) {
+  std::set<std::string> own = {object.name + "_model"};
+  for (const interface::Entry& entry : object.entries) own.insert(interface::entry_prefix(object, entry));
+  for (const interface::PublicPrimFunc& function : object.public_prim_funcs)
+    own.insert(object.name + "_" + interface::identifier(function.name));
+  for (const interface::External& external : object.externals)
+    if (own.count(external.name) != 0)
+      return diag.error(nullptr, Kind::usage,
+                        "the object defines '{}', which the program calls as an external function; --name gives the "
+                        "object another prefix than '{}'",
+                        external.name, object.name);
+  return Done{};
+}
+
+}  // namespace
+
+Status name_object(const Options& options, const OutputPlan& plan, const Target& target,
+                   const std::vector<std::string>& files, interface::Object& object, Diagnostics& diag) {
+  object.name = plan.name;
+  object.producer = std::string("relaxc ") + kVersion;
+  std::vector<std::string> parts{object.producer, target.triple, target.cpu, target.features,
+                                 fmt::format("{} task slots", target.task_slots)};
+  parts.insert(parts.end(), options.object_flags.begin(), options.object_flags.end());
+  object.hash = codegen_llvm::hash_of_files(files, parts);
+  object.interface_hash = interface_hash(object);
+  return check_externals(object, diag);
+}
+
+}  // namespace relaxc::driver

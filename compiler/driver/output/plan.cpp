@@ -1,0 +1,144 @@
+// plan.cpp: which files, in which form, under which name.
+//
+// All of it is decided before the input is read, so that a mistake on the command line costs no time. A stem that is no
+// C identifier ("mnist-8") is an error and not quietly changed: the name is in every symbol that the user's program
+// writes, so the user should have chosen it.
+#include "compiler/driver/output/plan.h"
+
+#include <cctype>
+#include <filesystem>
+
+#include "compiler/interface/object.h"
+
+namespace relaxc::driver {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+/// A word that an identifier could be, and that identifier() would have to escape: a keyword.
+bool is_keyword(const std::string& word) {
+  return word.find("__") == std::string::npos && interface::identifier(word) != word &&
+         interface::identifier("m" + word) == "m" + word;
+}
+
+std::string with_ending(const std::string& path, const char* ending) {
+  return fs::path(path).replace_extension(ending).string();
+}
+
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code error;
+  return fs::path(a).lexically_normal() == fs::path(b).lexically_normal() || fs::equivalent(a, b, error);
+}
+
+Status all_differ(const OutputPlan& plan, const Options& options, Diagnostics& diag) {
+  std::vector<std::pair<const char*, std::string>> files{{"input", options.input}, {"output", plan.output}};
+  for (const std::string& input : options.more_inputs) files.emplace_back("input", input);
+  if (!plan.header.empty()) files.emplace_back("header", plan.header);
+  if (!plan.depfile.empty()) files.emplace_back("dependency file", plan.depfile);
+  if (!plan.weights.empty()) files.emplace_back("file of weights", plan.weights);
+  if (!options.report.empty()) files.emplace_back("report", options.report);
+  if (!options.rust.empty()) files.emplace_back("declarations for Rust", options.rust);
+  if (!options.manifest.empty()) files.emplace_back("manifest", options.manifest);
+  if (!plan.params.empty()) files.emplace_back("file of constants", plan.params);
+  for (const std::string& read : options.params)
+    for (const auto& [what, file] : files)
+      if (same_file(read, file))
+        return diag.error(nullptr, Kind::usage, "'{}' cannot be both a file of --params and the {}", read, what);
+  for (size_t i = 0; i < files.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      if (same_file(files[i].second, files[j].second))
+        return diag.error(nullptr, Kind::usage, "'{}' cannot be both the {} and the {}", files[i].second,
+                          files[j].first, files[i].first);
+  return Done{};
+}
+
+Status check_budget(const Options& options, Emit emit, Diagnostics& diag) {
+  if (options.flash_budget != 0 && emit != Emit::kObject && emit != Emit::kSharedLibrary)
+    return diag.error(nullptr, Kind::usage,
+                      "--flash-budget counts the sections of an object: give an output that is one");
+  return Done{};
+}
+
+Status check_report(const Options& options, Diagnostics& diag) {
+  if (options.report.empty()) return Done{};
+  std::string ending = fs::path(options.report).extension().string();
+  if (ending != ".html" && ending != ".json")
+    return diag.error(nullptr, Kind::usage, "--report={}: a report is .html or .json", options.report);
+  if (names_text(options) || !options.passes.stop_after.empty())
+    return diag.error(nullptr, Kind::usage, "--report is for compiled models: give an output that is no text");
+  return Done{};
+}
+
+}  // namespace
+
+bool names_text(const Options& options) {
+  std::optional<Emit> emit = options.emit ? options.emit : form_of_path(options.output);
+  return emit == Emit::kText || emit == Emit::kDot;
+}
+
+bool is_model_name(const std::string& name) {
+  if (name.empty() || is_digit(name[0]) || name.rfind("rlx", 0) == 0 || is_keyword(name)) return false;
+  for (char c : name)
+    if (!is_letter(c) && !is_digit(c)) return false;
+  return true;
+}
+
+std::string model_name_near(const std::string& name) {
+  std::string near;
+  for (char c : name) near += is_letter(c) || is_digit(c) ? c : '_';
+  return is_model_name(near) ? near : "model_" + near;
+}
+
+Result<OutputPlan> plan_outputs(const Options& options, Diagnostics& diag) {
+  if (options.output.empty()) return diag.error(nullptr, Kind::usage, "nothing to write: give an output with -o");
+  OutputPlan plan;
+  std::optional<Emit> emit = options.emit ? options.emit : form_of_path(options.output);
+  if (!emit)
+    return diag.error(nullptr, Kind::usage, "the ending of '{}' says no form; use {}, or --emit", options.output,
+                      endings_of_forms());
+  plan.emit = *emit;
+  plan.output = options.output;
+  if (options.depfile)
+    plan.depfile = options.depfile_path.empty() ? with_ending(options.output, ".d") : options.depfile_path;
+  RELAXC_DO(check_report(options, diag));
+  RELAXC_DO(check_budget(options, plan.emit, diag));
+  if (!options.manifest.empty() && plan.emit != Emit::kObject && plan.emit != Emit::kSharedLibrary)
+    return diag.error(nullptr, Kind::usage, "--manifest={}: it describes an object or a shared library (.o, .so)",
+                      options.manifest);
+  if (plan.emit == Emit::kText || plan.emit == Emit::kDot) {
+    if (!options.weights.empty() || options.embed_weights)
+      return diag.error(nullptr, Kind::usage,
+                        "--weights and --embed-weights are for compiled models, not for the text IR");
+    if (plan.emit == Emit::kText) plan.params = with_ending(options.output, ".safetensors");
+    RELAXC_DO(all_differ(plan, options, diag));
+    return plan;
+  }
+  plan.name = options.name.empty() ? fs::path(options.output).stem().string() : options.name;
+  if (!is_model_name(plan.name))
+    return diag.error(nullptr, Kind::usage,
+                      "'{}' cannot be the prefix of C names (an identifier, no keyword, not beginning with 'rlx'); "
+                      "choose one, as in --name={}",
+                      plan.name, model_name_near(plan.name));
+  if (plan.emit != Emit::kExecutable) plan.header = with_ending(options.output, ".h");
+  plan.weights = options.weights;
+  RELAXC_DO(all_differ(plan, options, diag));
+  return plan;
+}
+
+Status plan_weights(OutputPlan& plan, uint64_t bytes, const Options& options, Diagnostics& diag) {
+  constexpr uint64_t kMostInside = uint64_t{1} << 30;
+  if (bytes == 0 && !plan.weights.empty())
+    return diag.error(nullptr, Kind::usage, "--weights={}: the model has no weights", plan.weights);
+  if (!plan.weights.empty() || options.embed_weights || bytes <= kMostInside) return Done{};
+  plan.weights = with_ending(options.output, ".weights");
+  return all_differ(plan, options, diag);
+}
+
+}  // namespace relaxc::driver

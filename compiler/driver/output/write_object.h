@@ -1,0 +1,27 @@
+// write_object.h: a compiled program as files.
+#pragma once
+
+#include "compiler/driver/options.h"
+#include "compiler/driver/output/outputs.h"
+#include "compiler/driver/output/plan.h"
+#include "compiler/interface/object.h"
+#include "targets/target.h"
+
+namespace relaxc::driver {
+
+struct WrittenObject {
+  std::string file;                 ///< the output, until it is committed to its place
+  std::vector<uint64_t> stack_max;  ///< of each entry; UINT64_MAX, or none at all: not known
+};
+
+/// Writes the object in the form of `plan`, and beside it the header, the weights, the declarations for Rust and the
+/// dependency file, as far as they are wanted. `files`: what the object was made from.
+Result<WrittenObject> write_object(const Options& options, const OutputPlan& plan, const interface::Object& object,
+                                   const Target& target, const std::vector<std::string>& files, Outputs& outputs,
+                                   Diagnostics& diag);
+
+/// The dependency file, if one is wanted.
+Status write_depfile(const Options& options, const OutputPlan& plan, const std::vector<std::string>& files,
+                     Outputs& outputs);
+
+}  // namespace relaxc::driver

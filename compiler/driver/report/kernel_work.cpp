@@ -1,0 +1,113 @@
+// kernel_work.cpp: counting what runs in a kernel's loops.
+//
+// Extents are evaluated with the values of the call; an extent that depends on a loop around it (a triangle) is taken
+// at that loop's middle. Of two branches the longer one counts. Expressions are shared, and so is their work: a node
+// counts once a statement.
+#include "compiler/driver/report/kernel_work.h"
+
+#include <algorithm>
+#include <set>
+
+#include "compiler/tir/visit.h"
+
+namespace relaxc::driver {
+namespace {
+
+using arith::Expr;
+using tir::BufferRef;
+
+double flops_of_node(Expr node) {
+  if (!node.dtype().is_float()) return 0;
+  if (const auto* call = node.as<arith::Call>()) {
+    if (call->intrinsic == arith::Intrinsic::k_bitcast) return 0;
+    return call->intrinsic == arith::Intrinsic::k_fma ? 2 : 1;
+  }
+  bool arithmetic = node.as<arith::Add>() != nullptr || node.as<arith::Sub>() != nullptr ||
+                    node.as<arith::Mul>() != nullptr || node.as<arith::Div>() != nullptr ||
+                    node.as<arith::Min>() != nullptr || node.as<arith::Max>() != nullptr;
+  return arithmetic ? 1 : 0;
+}
+
+double flops_of_expressions(tir::Stmt s) {
+  double flops = 0;
+  for (Expr e : tir::expressions(s)) arith::for_each_node(e, [&](Expr node) { flops += flops_of_node(node); });
+  return flops;
+}
+
+double flops_of(tir::Stmt s, Numbers& numbers) {
+  double flops = 0;
+  while (s) {
+    flops += flops_of_expressions(s);
+    if (const auto* let = s.as<tir::Let>()) {
+      numbers.let(let->var, let->value);
+      s = let->body;
+    } else if (const auto* alloc = s.as<tir::Alloc>()) {
+      s = alloc->body;
+    } else if (const auto* view = s.as<tir::View>()) {
+      s = view->body;
+    } else if (const auto* loop = s.as<tir::For>()) {
+      int64_t trips = std::max<int64_t>(0, numbers.of(loop->extent));
+      numbers.set(loop->var, numbers.of(loop->min) + trips / 2);
+      return flops + static_cast<double>(trips) * flops_of(loop->body, numbers);
+    } else if (const auto* branch = s.as<tir::If>()) {
+      return flops + std::max(flops_of(branch->then_body, numbers), flops_of(branch->else_body, numbers));
+    } else if (const auto* seq = s.as<tir::Seq>()) {
+      for (size_t i = 0; i + 1 < seq->body.size(); ++i) flops += flops_of(seq->body[i], numbers);
+      s = seq->body.empty() ? tir::Stmt() : seq->body.back();
+    } else {
+      for (tir::Stmt child : tir::children(s)) flops += flops_of(child, numbers);
+      return flops;
+    }
+  }
+  return flops;
+}
+
+double bytes_of(const tir::Buffer& buffer, const Numbers& numbers) {
+  auto bytes = static_cast<double>(buffer.dtype.bytes());
+  for (Expr dim : buffer.shape) bytes *= static_cast<double>(std::max<int64_t>(0, numbers.of(dim)));
+  return bytes;
+}
+
+}  // namespace
+
+void Numbers::let(arith::Var var, Expr value) {
+  if (value.dtype().is_index() || value.dtype().is_integer()) values_[var] = of(value);
+}
+
+int64_t Numbers::of(Expr e) const {
+  auto value_of = [&](arith::Var var) {
+    auto found = values_.find(var);
+    return found == values_.end() ? typical_ : found->second;
+  };
+  return arith::evaluate(e, value_of).value_or(typical_);
+}
+
+Numbers inside_call(const tir::PrimFunc& callee, const tir::Invoke& invoke, const Numbers& numbers) {
+  Numbers inside = numbers;
+  for (size_t i = 0; i < invoke.args.size(); ++i) {
+    const auto* value = std::get_if<Expr>(&invoke.args[i]);
+    if (value == nullptr) continue;
+    if (i < callee.params.size())
+      inside.set(callee.params[i].var, numbers.of(*value));
+    else if (i - callee.params.size() < callee.symbols.size())
+      inside.set(callee.symbols[i - callee.params.size()], numbers.of(*value));
+  }
+  return inside;
+}
+
+Work work_of_call(const tir::PrimFunc& callee, const tir::Invoke& invoke, const Numbers& numbers) {
+  Work work;
+  std::set<uint32_t> counted;
+  for (const tir::Argument& argument : invoke.args) {
+    const auto* buffer = std::get_if<BufferRef>(&argument);
+    if (buffer == nullptr || !counted.insert((*buffer)->id).second) continue;
+    double bytes = bytes_of(**buffer, numbers);
+    work.bytes += bytes;
+    if ((*buffer)->scope == tir::Scope::kWeights) work.weight_bytes += bytes;
+  }
+  Numbers inside = inside_call(callee, invoke, numbers);
+  work.flops = flops_of(callee.body, inside);
+  return work;
+}
+
+}  // namespace relaxc::driver

@@ -1,0 +1,104 @@
+// performance_report.cpp: the report's data.
+//
+// The page is the JSON and a script, so that both show the same: what a person sees can be read by a program. Names
+// come from models and may hold anything; "</script>" in one must not end the page, so '<' is written as an escape.
+#include "compiler/driver/report/performance_report.h"
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "compiler/driver/report/report_page.h"
+
+namespace relaxc::driver {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Which node of the graph as it runs each source went to.
+std::map<std::string, int32_t> groups_of(const GraphView& after) {
+  std::map<std::string, int32_t> groups;
+  for (size_t i = 0; i < after.nodes.size(); ++i)
+    for (const std::string& source : after.nodes[i].sources) groups.emplace(source, static_cast<int32_t>(i));
+  return groups;
+}
+
+Json as_json(const GraphView& graph, const std::map<std::string, int32_t>& groups) {
+  auto group = [&](const GraphNode& node) {
+    for (const std::string& source : node.sources)
+      if (auto found = groups.find(source); found != groups.end()) return found->second;
+    return -1;
+  };
+  Json nodes = Json::array(), edges = Json::array();
+  for (const GraphNode& node : graph.nodes)
+    nodes.push_back({{"label", node.label},
+                     {"kind", node.kind},
+                     {"type", node.type},
+                     {"sources", node.sources},
+                     {"function", graph.functions.at(static_cast<size_t>(node.function))},
+                     {"parent", node.parent},
+                     {"group", group(node)}});
+  for (const auto& [from, to] : graph.edges) edges.push_back({from, to});
+  return {{"nodes", nodes}, {"edges", edges}};
+}
+
+Json as_json(const EntryProfile& profile) {
+  Json kernels = Json::array(), pieces = Json::array();
+  for (const KernelCost& kernel : profile.kernels)
+    kernels.push_back({{"name", kernel.name},
+                       {"calls", kernel.calls},
+                       {"flops", kernel.flops},
+                       {"bytes", kernel.bytes},
+                       {"weight_bytes", kernel.weight_bytes},
+                       {"estimated_seconds", kernel.seconds},
+                       {"share", kernel.share},
+                       {"sources", kernel.sources}});
+  for (const MemoryPiece& piece : profile.pieces)
+    pieces.push_back({{"name", piece.name},
+                      {"source", piece.source},
+                      {"offset", piece.offset},
+                      {"bytes", piece.bytes},
+                      {"first", piece.first},
+                      {"last", piece.last}});
+  return {{"function", profile.name},
+          {"symbols", profile.symbols},
+          {"arena_bytes", profile.arena_bytes},
+          {"bound_bytes", profile.bound_bytes},
+          {"ratio", profile.ratio()},
+          {"steps", profile.steps},
+          {"kernels", kernels},
+          {"memory", pieces}};
+}
+
+Json as_json(const PerformanceReport& report) {
+  std::map<std::string, int32_t> groups = groups_of(report.observed.after);
+  Json profiles = Json::array(), passes = Json::array();
+  for (const EntryProfile& profile : report.profiles) profiles.push_back(as_json(profile));
+  for (const auto& [name, took] : report.observed.pass_milliseconds)
+    passes.push_back({{"pass", name}, {"milliseconds", took}});
+  return {{"model", report.model},
+          {"producer", report.producer},
+          {"target", report.target},
+          {"weight_bytes", report.weight_bytes},
+          {"before", as_json(report.observed.before, groups)},
+          {"after", as_json(report.observed.after, groups)},
+          {"profiles", profiles},
+          {"passes", passes}};
+}
+
+std::string dumped(const PerformanceReport& report, int indent) {
+  return as_json(report).dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace
+
+std::string report_json(const PerformanceReport& report) {
+  return dumped(report, 1) + "\n";
+}
+
+std::string report_html(const PerformanceReport& report) {
+  std::string data;
+  for (char c : dumped(report, -1)) data += c == '<' ? std::string("\\u003c") : std::string(1, c);
+  return kReportPageBegin + data + kReportPageEnd;
+}
+
+}  // namespace relaxc::driver

@@ -1,0 +1,278 @@
+// profile.cpp: reading kernels and memory off the lowered program.
+//
+// Everything is taken from what the backends are given, not from what passes say they did: a kernel's work is counted
+// in its loops, the arena's offsets are those of the views that stand around the calls. Only what is one tensor and how
+// long it lives must be asked of the program as it was before memory was planned, when allocations still had a scope.
+//
+// What only the run knows (trip counts, sizes that data decide) is taken as a typical number.
+#include "compiler/driver/report/profile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "compiler/driver/report/kernel_work.h"
+#include "compiler/tir/visit.h"
+
+namespace relaxc::driver {
+namespace {
+
+using arith::Expr;
+using tir::BufferRef;
+
+BufferRef arena_of(const tir::PrimFunc& host) {
+  return host.params[std::stoul(host.attrs.at("arena"))].buffer;
+}
+
+/// Where the arena's views begin, by the id of what they make visible.
+std::map<uint32_t, Expr> offsets_in_arena(const tir::PrimFunc& host) {
+  std::map<uint32_t, Expr> offsets;
+  BufferRef arena = arena_of(host);
+  tir::for_each_stmt(host.body, [&](tir::Stmt s) {
+    const auto* view = s.as<tir::View>();
+    if (view != nullptr && view->base == arena) offsets.emplace(view->buffer->id, view->byte_offset);
+  });
+  return offsets;
+}
+
+class EntryWalk {
+ public:
+  EntryWalk(const relax::Module& module, const tir::PrimFunc& host, tir::Stmt unplanned, Numbers numbers)
+      : module_(module), numbers_(std::move(numbers)), offsets_(offsets_in_arena(host)) {
+    walk(unplanned, 1);
+  }
+
+  std::vector<std::string> steps;
+  std::map<std::string, KernelCost> kernels;
+
+  std::vector<MemoryPiece> pieces() const {
+    std::vector<MemoryPiece> all;
+    for (const auto& [id, placed] : pieces_)
+      if (placed.touched && placed.has_offset) all.push_back(placed.piece);
+    std::sort(all.begin(), all.end(), [](const MemoryPiece& a, const MemoryPiece& b) {
+      return std::tie(a.first, a.offset, a.name) < std::tie(b.first, b.offset, b.name);
+    });
+    return all;
+  }
+
+ private:
+  struct Loop {
+    uint32_t begin;
+    std::vector<uint32_t> touched;  ///< allocations from outside
+  };
+  struct Placed {
+    MemoryPiece piece;
+    size_t depth = 0;  ///< loops around the allocation
+    bool touched = false, has_offset = false;
+  };
+  struct Below {
+    uint32_t piece;
+    int64_t offset;
+  };
+
+  void walk(tir::Stmt s, double times) {
+    while (s) {
+      if (const auto* let = s.as<tir::Let>()) {
+        touch_all(s);
+        numbers_.let(let->var, let->value);
+        s = let->body;
+      } else if (const auto* view = s.as<tir::View>()) {
+        if (auto base = below_.find(view->base == nullptr ? 0 : view->base->id); base != below_.end())
+          make_visible(*view->buffer, base->second.piece, base->second.offset + numbers_.of(view->byte_offset));
+        s = view->body;
+      } else if (const auto* alloc = s.as<tir::Alloc>()) {
+        if (alloc->buffer->scope == tir::Scope::kGlobal) enter(*alloc->buffer);
+        s = alloc->body;
+      } else if (const auto* seq = s.as<tir::Seq>()) {
+        for (size_t i = 0; i + 1 < seq->body.size(); ++i) walk(seq->body[i], times);
+        s = seq->body.empty() ? tir::Stmt() : seq->body.back();
+      } else {
+        return other(s, times);
+      }
+    }
+  }
+
+  void enter(const tir::Buffer& buffer) {
+    Placed& placed = pieces_[buffer.id];
+    placed.piece.name = buffer.name.empty() ? "t" : buffer.name;
+    placed.piece.bytes = buffer.dtype.bytes();
+    for (Expr dim : buffer.shape) placed.piece.bytes *= std::max<int64_t>(0, numbers_.of(dim));
+    placed.depth = loops_.size();
+    make_visible(buffer, buffer.id, 0);
+  }
+
+  void make_visible(const tir::Buffer& buffer, uint32_t piece, int64_t offset) {
+    below_[buffer.id] = {piece, offset};
+    auto planned = offsets_.find(buffer.id);
+    if (planned == offsets_.end()) return;
+    Placed& placed = pieces_.at(piece);
+    placed.piece.offset = numbers_.of(planned->second) - offset;
+    placed.has_offset = true;
+  }
+
+  void other(tir::Stmt s, double times) {
+    if (const auto* invoke = s.as<tir::Invoke>()) return call(*invoke, times);
+    touch_all(s);
+    const auto* loop = s.as<tir::For>();
+    bool repeats = loop != nullptr || s.as<tir::While>() != nullptr;
+    if (!repeats) {
+      for (tir::Stmt child : tir::children(s)) walk(child, times);
+      return;
+    }
+    if (loop != nullptr) numbers_.set(loop->var, numbers_.of(loop->min));
+    double trips = loop == nullptr ? 1 : static_cast<double>(std::max<int64_t>(0, numbers_.of(loop->extent)));
+    loops_.push_back({static_cast<uint32_t>(steps.size()), {}});
+    for (tir::Stmt child : tir::children(s)) walk(child, times * trips);
+    for (uint32_t id : loops_.back().touched) pieces_.at(id).piece.last = now();
+    loops_.pop_back();
+  }
+
+  void call(const tir::Invoke& invoke, double times) {
+    const tir::PrimFunc* callee = module_.find_prim_func(invoke.callee);
+    steps.push_back(invoke.callee);
+    for (const tir::Argument& argument : invoke.args)
+      if (const auto* buffer = std::get_if<BufferRef>(&argument)) touch(**buffer);
+    if (callee == nullptr) return;
+    if (callee->attrs.count("arena") != 0) size_frame(*callee, invoke);
+    KernelCost& cost = kernels[invoke.callee];
+    cost.name = invoke.callee;
+    cost.calls += static_cast<int64_t>(times);
+    Work work = work_of_call(*callee, invoke, numbers_);
+    cost.flops += times * work.flops;
+    cost.bytes += times * work.bytes;
+    cost.weight_bytes += times * work.weight_bytes;
+    if (cost.sources.empty())
+      for (Location origin : callee->origins) add_source(cost.sources, short_place(origin));
+    for (const tir::Argument& argument : invoke.args)
+      if (const auto* buffer = std::get_if<BufferRef>(&argument))
+        if (auto at = below_.find((*buffer)->id); at != below_.end())
+          if (std::string& source = pieces_.at(at->second.piece).piece.source; source.empty())
+            source = cost.sources.empty() ? invoke.callee : cost.sources.back();
+  }
+
+  static void add_source(std::vector<std::string>& sources, const std::string& place) {
+    if (!place.empty() && std::find(sources.begin(), sources.end(), place) == sources.end()) sources.push_back(place);
+  }
+
+  /// A called function's frame is as large as the callee's plan says.
+  void size_frame(const tir::PrimFunc& callee, const tir::Invoke& invoke) {
+    const auto* frame = std::get_if<BufferRef>(&invoke.args.at(std::stoul(callee.attrs.at("arena"))));
+    auto at = frame == nullptr ? below_.end() : below_.find((*frame)->id);
+    if (at == below_.end()) return;
+    pieces_.at(at->second.piece).piece.bytes = inside_call(callee, invoke, numbers_).of(arena_of(callee)->shape[0]);
+  }
+
+  void touch_all(tir::Stmt s) {
+    if (const auto* store = s.as<tir::Store>()) touch(*store->buffer);
+    for (Expr e : tir::expressions(s))
+      arith::for_each_node(e, [&](Expr node) {
+        if (const auto* load = node.as<arith::Load>()) touch(*load->buffer);
+      });
+  }
+
+  void touch(const tir::Buffer& buffer) {
+    auto at = below_.find(buffer.id);
+    if (at == below_.end()) return;
+    Placed& placed = pieces_.at(at->second.piece);
+    uint32_t begin = now();
+    if (placed.depth < loops_.size()) {
+      Loop& outermost = loops_[placed.depth];
+      begin = std::min(outermost.begin, now());
+      outermost.touched.push_back(at->second.piece);
+    }
+    placed.piece.first = placed.touched ? std::min(placed.piece.first, begin) : begin;
+    placed.piece.last = placed.touched ? std::max(placed.piece.last, now()) : now();
+    placed.touched = true;
+  }
+
+  uint32_t now() const { return steps.empty() ? 0 : static_cast<uint32_t>(steps.size() - 1); }
+
+  const relax::Module& module_;
+  Numbers numbers_;
+  std::map<uint32_t, Expr> offsets_;
+  std::map<uint32_t, Placed> pieces_;  ///< by the allocation's id
+  std::map<uint32_t, Below> below_;    ///< what is visible: allocations and views of them
+  std::vector<Loop> loops_;
+};
+
+/// Whether `next` is written over `piece` by the step that reads it last.
+bool takes_over(const MemoryPiece& next, const MemoryPiece& piece) {
+  return &next != &piece && next.first == piece.last && next.offset == piece.offset && next.bytes == piece.bytes;
+}
+
+int64_t largest_sum(const std::vector<MemoryPiece>& pieces, size_t steps) {
+  std::vector<int64_t> change(steps + 2);
+  for (const MemoryPiece& piece : pieces) {
+    bool ends_early =
+        std::any_of(pieces.begin(), pieces.end(), [&](const MemoryPiece& next) { return takes_over(next, piece); });
+    change[piece.first] += piece.bytes;
+    change[piece.last + (ends_early && piece.first < piece.last ? 0 : 1)] -= piece.bytes;
+  }
+  int64_t now = 0, most = 0;
+  for (int64_t step : change) most = std::max(most, now += step);
+  return most;
+}
+
+void estimate_times(std::vector<KernelCost>& kernels, const Target& target) {
+  constexpr double kClock = 2.5e9, kMemory = 1e10;  // a desktop core; only shares are meant to be read
+  double flops_a_second = kClock * 4 * std::max(1, target.vector_bits / 32), total = 0;
+  for (KernelCost& kernel : kernels)
+    total += kernel.seconds = std::max(kernel.flops / flops_a_second, kernel.bytes / kMemory);
+  for (KernelCost& kernel : kernels) kernel.share = total == 0 ? 0 : kernel.seconds / total;
+  std::stable_sort(kernels.begin(), kernels.end(),
+                   [](const KernelCost& a, const KernelCost& b) { return a.seconds > b.seconds; });
+}
+
+/// The admissible value next to `wanted`.
+int64_t admissible(const interface::Symbol& symbol, int64_t wanted) {
+  int64_t value = std::clamp(wanted, symbol.lower, symbol.upper);
+  int64_t up = (value + symbol.multiple_of - 1) / symbol.multiple_of * symbol.multiple_of;
+  return up <= symbol.upper ? up : value / symbol.multiple_of * symbol.multiple_of;
+}
+
+}  // namespace
+
+UnplannedBodies unplanned_bodies(const relax::Module& module) {
+  UnplannedBodies bodies;
+  for (const tir::PrimFunc* function : module.prim_funcs())
+    if (function->attrs.count("arena") != 0) bodies[function->name] = function->body;
+  return bodies;
+}
+
+std::vector<EntryProfile> profile_entry(const relax::Module& module, const UnplannedBodies& unplanned,
+                                        const interface::Entry& entry, const Target& target) {
+  const tir::PrimFunc& host = *module.find_prim_func(entry.call);
+  std::vector<EntryProfile> profiles;
+  std::set<std::map<std::string, int64_t>> seen;
+  for (int64_t size : {1, 16, 128, 512}) {
+    EntryProfile profile;
+    profile.name = entry.name;
+    Numbers numbers(size);
+    size_t k = 0;
+    for (const tir::Param& param : host.params) {
+      if (param.buffer != nullptr) continue;
+      const interface::Symbol& symbol = entry.symbols.at(k++);
+      numbers.set(param.var, profile.symbols[symbol.name] = admissible(symbol, size));
+    }
+    if (!seen.insert(profile.symbols).second) continue;
+    profile.arena_bytes = numbers.of(arena_of(host)->shape[0]);
+    EntryWalk walk(module, host, unplanned.at(entry.call), std::move(numbers));
+    profile.steps = std::move(walk.steps);
+    profile.pieces = walk.pieces();
+    profile.bound_bytes = largest_sum(profile.pieces, profile.steps.size());
+    for (auto& [name, cost] : walk.kernels) profile.kernels.push_back(std::move(cost));
+    estimate_times(profile.kernels, target);
+    profiles.push_back(std::move(profile));
+  }
+  return profiles;
+}
+
+std::string short_place(Location location) {
+  if (location == nullptr) return {};
+  if (const auto* node = std::get_if<NodeOrigin>(location)) return fmt::format("{} ({})", node->node, node->op);
+  if (const auto* span = std::get_if<TextSpan>(location)) return fmt::format("line {}", line_column(*span).line);
+  return {};
+}
+
+}  // namespace relaxc::driver

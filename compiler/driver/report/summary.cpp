@@ -1,0 +1,139 @@
+// summary.cpp: an object in a few lines, and pairs of names that carry a state.
+#include "compiler/driver/report/summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+namespace relaxc::driver {
+namespace {
+
+std::string arena_text(const interface::Entry& entry) {
+  if (entry.arena_max == UINT64_MAX) return "arena unbounded";
+  return fmt::format("arena {}{} bytes", entry.symbols.empty() ? "" : "at most ", entry.arena_max);
+}
+
+std::string count(size_t n, const char* what) {
+  return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+}
+
+/// "image: float32 [n, 1, 8, 8]" and the end of the line.
+std::string tensor_text(const interface::Tensor& tensor) {
+  std::string dims;
+  for (size_t i = 0; i < tensor.dims.size(); ++i) {
+    if (i != 0) dims += ", ";
+    dims += tensor.dims[i] >= 0          ? std::to_string(tensor.dims[i])
+            : i < tensor.dim_text.size() ? tensor.dim_text[i]
+                                         : "?";
+  }
+  return fmt::format("{}: {} [{}]{}{}\n", tensor.name, to_string(tensor.dtype), dims,
+                     tensor.data_dependent ? ", its size is found in the data" : "",
+                     tensor.pair >= 0 ? ", a state" : "");
+}
+
+/// "n: 1..12, a multiple of 4" and the end of the line.
+std::string symbol_text(const interface::Symbol& symbol) {
+  return fmt::format("{}: {}..{}{}\n", symbol.name, symbol.lower,
+                     symbol.upper == INT64_MAX ? "" : std::to_string(symbol.upper),
+                     symbol.multiple_of == 1 ? "" : fmt::format(", a multiple of {}", symbol.multiple_of));
+}
+
+/// "hiddenState_out" as hidden, state, out.
+std::vector<std::string> words(const std::string& name) {
+  std::vector<std::string> out(1);
+  char before = ' ';
+  for (char c : name) {
+    auto byte = static_cast<unsigned char>(c);
+    bool hump = std::isupper(byte) != 0 && std::islower(static_cast<unsigned char>(before)) != 0;
+    if (std::isalnum(byte) == 0 || hump) out.emplace_back();
+    if (std::isalnum(byte) != 0) out.back() += static_cast<char>(std::tolower(byte));
+    before = c;
+  }
+  return out;
+}
+
+bool same_type(const interface::Tensor& a, const interface::Tensor& b) {
+  return a.kind == interface::Tensor::kTensor && b.kind == a.kind && a.dtype == b.dtype && a.dims == b.dims &&
+         a.dim_text == b.dim_text && !b.data_dependent;
+}
+
+bool fits(const interface::Tensor& input, const interface::Tensor& output) {
+  std::string stem = state_stem(input.name);
+  return input.pair < 0 && output.pair < 0 && input.name != output.name && !stem.empty() &&
+         stem == state_stem(output.name) && same_type(input, output);
+}
+
+}  // namespace
+
+std::vector<std::string> summary(const interface::Object& object, const Target& target) {
+  std::vector<std::string> lines;
+  lines.push_back(fmt::format("target {}, CPU {}{}{}, {}", target.triple, target.cpu,
+                              target.features.empty() ? "" : ", features ", target.features,
+                              count(static_cast<size_t>(target.task_slots), "task slot")));
+  for (const interface::Entry& entry : object.entries)
+    lines.push_back(fmt::format("{}: {}, {}, {}, {}, {}{}", entry.name, count(entry.inputs.size(), "input"),
+                                count(entry.outputs.size(), "output"), count(entry.symbols.size(), "symbol"),
+                                count(entry.nodes.size(), "kernel"), arena_text(entry),
+                                entry.needs_allocator ? ", asks the allocator" : ""));
+  lines.push_back(fmt::format("weights {} bytes", object.weights.bytes));
+  return lines;
+}
+
+std::string contents(const interface::Object& object, const Target& target) {
+  std::string text =
+      fmt::format("  target   {}, CPU {}\n  weights  {} bytes\n", target.triple, target.cpu, object.weights.bytes);
+  for (const interface::Entry& entry : object.entries) {
+    text += fmt::format("{}\n", entry.name);
+    for (const interface::Tensor& tensor : entry.inputs) text += "  input    " + tensor_text(tensor);
+    for (const interface::Tensor& tensor : entry.outputs) text += "  output   " + tensor_text(tensor);
+    for (const interface::Symbol& symbol : entry.symbols) text += "  dim      " + symbol_text(symbol);
+    text += fmt::format("  memory   {}, aligned to {}{}\n", arena_text(entry), entry.arena_align,
+                        entry.needs_allocator ? ", asks the allocator" : "");
+  }
+  return text;
+}
+
+std::string work(const EntryProfile& profile) {
+  std::string at;
+  for (const auto& [name, value] : profile.symbols)
+    at += fmt::format("{}{} = {}", at.empty() ? ", " : " and ", name, value);
+  std::string text = fmt::format("{}{}: arena {} bytes\n  {:>5} {:>14} {:>14} {:>6}  kernel\n", profile.name, at,
+                                 profile.arena_bytes, "calls", "operations", "bytes", "share");
+  for (const KernelCost& kernel : profile.kernels)
+    text += fmt::format("  {:>5} {:>14.0f} {:>14.0f} {:>5.1f}%  {}\n", kernel.calls, kernel.flops, kernel.bytes,
+                        100 * kernel.share, kernel.name);
+  return text;
+}
+
+std::string state_stem(const std::string& name) {
+  static constexpr std::string_view kEnds[] = {"in",   "input", "out",  "output", "prev",    "previous",
+                                               "next", "past",  "old",  "new",    "present", "n",
+                                               "0",    "init",  "last", "final",  "initial"};
+  std::string stem;
+  for (const std::string& word : words(name)) {
+    if (std::find(std::begin(kEnds), std::end(kEnds), word) != std::end(kEnds)) continue;
+    bool number = word.find_first_not_of("0123456789") == std::string::npos;
+    if (stem.empty() && number) continue;  // input_1 and output_1 are any two tensors
+    bool one_letter = word.size() == 2 && (word[1] == '0' || word[1] == 'n');  // h0 and hn
+    stem += (stem.empty() || word.empty() ? "" : "_") + (one_letter ? word.substr(0, 1) : word);
+  }
+  return stem;
+}
+
+std::vector<StateProposal> propose_states(const interface::Object& object) {
+  std::vector<StateProposal> proposals;
+  for (const interface::Entry& entry : object.entries)
+    for (const interface::Tensor& input : entry.inputs)
+      for (const interface::Tensor& output : entry.outputs) {
+        if (!fits(input, output)) continue;
+        auto inputs = std::count_if(entry.inputs.begin(), entry.inputs.end(),
+                                    [&](const interface::Tensor& other) { return fits(other, output); });
+        auto outputs = std::count_if(entry.outputs.begin(), entry.outputs.end(),
+                                     [&](const interface::Tensor& other) { return fits(input, other); });
+        if (inputs == 1 && outputs == 1) proposals.push_back({entry.name, {input.name, output.name}});
+      }
+  return proposals;
+}
+
+}  // namespace relaxc::driver

@@ -1,0 +1,194 @@
+// reference.cpp: the interpreter's outputs, and the bisection.
+#include "compiler/driver/tools/reference.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "compiler/codegen/llvm/jit.h"
+#include "compiler/codegen/llvm/target.h"
+#include "compiler/driver/input/read_input.h"
+#include "compiler/driver/messages.h"
+#include "compiler/driver/report/profile.h"
+#include "compiler/driver/tools/session.h"
+#include "compiler/ops/op_table.h"
+
+namespace relaxc::driver {
+namespace {
+
+/// Values of the function's own body that are worth a look: tensors that something computes.
+std::vector<relax::Value*> computed_values(const relax::Function& function) {
+  std::vector<relax::Value*> values;
+  for (const relax::Op* op : relax::ops_of(function.body())) {
+    bool computes = op->kind != relax::OpKind::kConstant && op->kind != relax::OpKind::kTupleGet &&
+                    op->kind != relax::OpKind::kMatchCast && op->kind != relax::OpKind::kMakeClosure;
+    for (relax::Value* value : op->results) {
+      const auto* tensor = value->info == nullptr ? nullptr : value->info->as<relax::TensorInfo>();
+      if (computes && tensor != nullptr && tensor->dtype && tensor->ndim >= 0) values.push_back(value);
+    }
+  }
+  return values;
+}
+
+/// Makes the function give these values and nothing else.
+void give(relax::Function& function, const std::vector<relax::Value*>& values) {
+  function.attrs.erase("state");
+  function.attrs.erase("output_names");
+  function.body().yield->drop_operands();
+  for (relax::Value* value : values) function.body().yield->add_operand(value);
+}
+
+std::string described(const relax::Value& value) {
+  std::string place = value.op == nullptr ? "" : short_place(value.op->location);
+  return fmt::format("{}{}{}", value.name, place.empty() ? "" : ", ", place);
+}
+
+/// A module as it was read, and the interpreter.
+class Oracle {
+ public:
+  explicit Oracle(const Options& options) : options_(options), ops_(ops::op_table()) {}
+
+  bool read() {
+    std::vector<std::string> files;
+    frontend::Findings findings;
+    Result<relax::Module> module = read_input(options_, ops_, diag_, files, findings);
+    Result<Target> target = codegen_llvm::resolve_target("", "native", "", diag_);
+    if (!module || !target) return complain();
+    module_.emplace(*std::move(module));
+    evaluator_ = codegen_llvm::make_jit(*target);
+    if (function() != nullptr) return true;
+    diag_.error(nullptr, Kind::usage, "the program has no function '{}'", options_.tool.function);
+    return complain();
+  }
+
+  relax::Function* function() { return module_->find_function(options_.tool.function); }
+
+  std::optional<std::vector<relax::HostTensor>> run(const Tensors& inputs) {
+    std::vector<relax::HostTensor> given;
+    for (const auto& input : inputs) given.push_back(*input);
+    auto result = relax::interpret(*module_, ops_, *function(), given, *evaluator_);
+    if (auto* outputs = std::get_if<0>(&result)) return std::move(*outputs);
+    diag_.error(nullptr, Kind::invalid_value, "the interpreter refuses: {}", std::get<1>(result).text);
+    complain();
+    return std::nullopt;
+  }
+
+  int code() const { return exit_code(diag_, options_); }
+
+ private:
+  bool complain() {
+    print_diagnostics(diag_, options_, {});
+    return false;
+  }
+
+  const Options& options_;
+  relax::OpTable ops_;
+  Diagnostics diag_;
+  std::optional<relax::Module> module_;
+  std::unique_ptr<tir::Evaluator> evaluator_;
+};
+
+class Bisection {
+ public:
+  Bisection(const Options& options, const Tensors& inputs) : options_(options), inputs_(inputs) {}
+
+  int run() {
+    Oracle oracle(options_);
+    if (!oracle.read()) return oracle.code();
+    std::vector<relax::Value*> values = computed_values(*oracle.function());
+    if (values.empty()) {
+      fmt::print("nothing to look at: the function computes no tensor\n");
+      return 0;
+    }
+    std::vector<size_t> ends = results_among(values, *oracle.function());
+    give(*oracle.function(), values);
+    auto expected = oracle.run(inputs_);
+    if (!expected) return oracle.code();
+    expected_ = *std::move(expected);
+    std::optional<size_t> wrong;
+    for (size_t k : ends)
+      if (!wrong && failed_ == 0 && !agrees(k)) wrong = k;
+    if (failed_ != 0) return failed_;
+    if (!wrong) {
+      fmt::print("no difference: what the {} values of the function end in agrees with the interpreter\n",
+                 values.size());
+      return 0;
+    }
+    // What is computed from a wrong value is wrong, so the first one is found by halving: `to` is known to be wrong,
+    // all before `from` are taken to be right.
+    size_t from = 0, to = *wrong;
+    while (from < to) {
+      size_t middle = from + (to - from) / 2;
+      bool fine = agrees(middle);
+      if (failed_ != 0) return failed_;
+      (fine ? from : to) = fine ? middle + 1 : middle;
+    }
+    agrees(to);
+    if (failed_ != 0) return failed_;
+    report(described(*values[to]), to, values.size());
+    return 1;
+  }
+
+ private:
+  /// The function's results, as indices of `values`; of a result that is none of them the last value stands in.
+  static std::vector<size_t> results_among(const std::vector<relax::Value*>& values, const relax::Function& function) {
+    std::vector<size_t> ends;
+    for (relax::Value* result : function.body().results()) {
+      auto found = std::find(values.begin(), values.end(), result);
+      ends.push_back(found == values.end() ? values.size() - 1 : static_cast<size_t>(found - values.begin()));
+    }
+    return ends;
+  }
+
+  /// Compiles the program that ends with value `k` and compares it.
+  bool agrees(size_t k) {
+    if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\rlooking at value {} of {} ", k + 1, expected_.size());
+    Options options = options_;
+    options.states.clear();
+    auto session = Session::open(options, failed_, [&](relax::Module& module) {
+      relax::Function& function = *module.find_function(options_.tool.function);
+      give(function, {computed_values(function)[k]});
+    });
+    if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r\033[K");
+    if (session == nullptr) return false;
+    auto outputs = session->run(inputs_);
+    if (!outputs) {
+      failed_ = 1;
+      return false;
+    }
+    found_ = difference((*outputs)[0], expected_[k], options_.tool.rtol, options_.tool.atol);
+    return found_.fine();
+  }
+
+  void report(const std::string& value, size_t k, size_t count) const {
+    fmt::print("first difference: value {} of {}: {}\n", k + 1, count, value);
+    if (!found_.fault.empty())
+      fmt::print("  {}\n", found_.fault);
+    else
+      fmt::print("  {} of {} elements are beyond the tolerance; element {} is {:.9g}, the interpreter gives {:.9g}\n",
+                 found_.outside, found_.elements, found_.worst, found_.worst_actual, found_.worst_expected);
+  }
+
+  const Options& options_;
+  const Tensors& inputs_;
+  std::vector<relax::HostTensor> expected_;
+  Difference found_;
+  int failed_ = 0;  ///< an exit code
+};
+
+}  // namespace
+
+std::optional<std::vector<relax::HostTensor>> interpret_model(const Options& options, const Tensors& inputs,
+                                                              int& exit_code) {
+  Oracle oracle(options);
+  if (oracle.read())
+    if (auto outputs = oracle.run(inputs)) return outputs;
+  exit_code = oracle.code();
+  return std::nullopt;
+}
+
+int bisect(const Options& options, const Tensors& inputs) {
+  return Bisection(options, inputs).run();
+}
+
+}  // namespace relaxc::driver

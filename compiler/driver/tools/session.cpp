@@ -1,0 +1,233 @@
+// session.cpp: the driver's own road to a shared library, then dlopen and the generic call.
+//
+// Rejected: a JIT of the whole object inside of this program. What users link is an object and runtime-lite; a tool
+// that is asked whether the model is right should run those.
+#include "compiler/driver/tools/session.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "compiler/driver/output/plan.h"
+#include "compiler/interface/dlpack.h"
+
+extern "C" {
+#include "runtime-lite/include/relax_rt_hosted.h"
+#include "runtime-lite/runner/call.h"
+}
+
+namespace relaxc::driver {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+/// A folder that is removed with all that is in it.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::error_code error;
+    std::string pattern = (fs::temp_directory_path(error) / "relaxc-XXXXXX").string();
+    if (mkdtemp(pattern.data()) != nullptr) path_ = pattern;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    if (!path_.empty()) fs::remove_all(path_, ignored);
+  }
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+/// rlx_context.trace: sums what lies between the beginning and the end of each kernel.
+struct Tracer {
+  std::vector<KernelTime> kernels;
+  Clock::time_point began;
+
+  static void note(void* user, int32_t node, int32_t begin) {
+    auto& self = *static_cast<Tracer*>(user);
+    Clock::time_point now = Clock::now();
+    if (node < 0 || static_cast<size_t>(node) >= self.kernels.size()) return;
+    if (begin != 0) {
+      self.began = now;
+      return;
+    }
+    KernelTime& kernel = self.kernels[static_cast<size_t>(node)];
+    ++kernel.calls;
+    kernel.seconds += std::chrono::duration<double>(now - self.began).count();
+  }
+};
+
+}  // namespace
+
+struct Session::State {
+  TemporaryFolder folder;
+  void* handle = nullptr;
+  const rlx_model* model = nullptr;
+  const rlx_function* function = nullptr;
+  rlx_context context = RLX_CONTEXT_INIT;
+  rlx_error error{};
+  rlx_pool* pool = nullptr;
+
+  ~State() {
+    rlx_pool_destroy(pool);
+    if (model != nullptr && model->weights_bytes != 0) rlx_weights_unmap(&context);
+    std::free(context.arena);
+    if (handle != nullptr) dlclose(handle);
+  }
+};
+
+/// The records of one call, with memory that ends with it.
+class Session::Call {
+ public:
+  Call(State& state, const Tensors& inputs)
+      : state_(state), in_(state.function->num_inputs), out_(state.function->num_outputs) {
+    for (size_t i = 0; i < in_.size(); ++i) {
+      const relax::HostTensor& given = *inputs[i];
+      interface::DLPackType type = interface::dlpack_type(given.dtype);
+      in_[i].code = type.code;
+      in_[i].bits = type.bits;
+      in_[i].ndim = static_cast<int32_t>(std::min<size_t>(given.shape.size(), RLX_MAX_RANK));
+      std::copy_n(given.shape.begin(), in_[i].ndim, in_[i].dims);
+      in_[i].data = const_cast<std::byte*>(given.bytes.data());  // inputs are read only, but a state's, which are apart
+      in_[i].bytes = given.bytes.size();
+    }
+  }
+  ~Call() {
+    for (rlx_array& array : out_) std::free(array.data);
+  }
+  Call(const Call&) = delete;
+
+  /// With new memory for the outputs. Prints why not.
+  bool first() {
+    state_.error = {0, -1, -1, -1, -1, 0, 0};
+    int32_t status = rlx_call(state_.model, state_.function, &state_.context, in_.data(), out_.data());
+    if (status != RLX_OK) rlx_explain(state_.model, state_.function, status, &state_.error);
+    return status == RLX_OK;
+  }
+
+  /// Once more into the same memory.
+  bool again() {
+    const rlx_function& f = *state_.function;
+    for (size_t i = 0; i < in_.size(); ++i) in_records_.push_back(record(in_[i]));
+    for (size_t i = 0; i < out_.size(); ++i) out_records_.push_back(record(out_[i]));
+    int32_t status = f.run(&state_.context, in_records_.data(), f.num_inputs, out_records_.data(), f.num_outputs);
+    in_records_.clear();
+    out_records_.clear();
+    if (status != RLX_OK) rlx_explain(state_.model, state_.function, status, &state_.error);
+    return status == RLX_OK;
+  }
+
+  std::vector<relax::HostTensor> outputs() const {
+    std::vector<relax::HostTensor> made;
+    for (const rlx_array& array : out_) {
+      relax::HostTensor tensor{dtype_of(array.code, array.bits).value_or(DType::u(8)),
+                               {array.dims, array.dims + array.ndim},
+                               std::vector<std::byte>(array.bytes)};
+      if (array.bytes != 0) std::memcpy(tensor.bytes.data(), array.data, array.bytes);
+      made.push_back(std::move(tensor));
+    }
+    return made;
+  }
+
+ private:
+  static rlx_tensor record(rlx_array& array) {
+    return {array.data, RLX_DEVICE_CPU, 0, array.ndim, array.code, array.bits, 1, array.dims, nullptr, 0};
+  }
+
+  State& state_;
+  std::vector<rlx_array> in_, out_;
+  std::vector<rlx_tensor> in_records_, out_records_;
+};
+
+Session::Session(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Session::~Session() = default;
+
+std::unique_ptr<Session> Session::open(const Options& options, int& exit_code, const ModuleEdit& edit) {
+  auto state = std::make_unique<State>();
+  auto refuse = [&](const std::string& why) {
+    fmt::print(stderr, "relaxc: error: {}\n", why);
+    exit_code = 1;
+    return nullptr;
+  };
+  if (state->folder.path().empty()) return refuse("cannot make a temporary folder");
+  Options compiling = options;
+  compiling.tool = {};
+  compiling.emit = Emit::kSharedLibrary;
+  compiling.output = (state->folder.path() / "model.so").string();
+  compiling.depfile = false;
+  if (compiling.name.empty()) compiling.name = model_name_near(fs::path(options.input).stem().string());
+  if (compiling.target.empty() && compiling.cpu.empty()) compiling.target = "native";
+  exit_code = compile(compiling, edit);
+  if (exit_code != 0) return nullptr;
+  state->handle = dlopen(compiling.output.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (state->handle == nullptr) return refuse(fmt::format("the compiled model cannot be loaded: {}", dlerror()));
+  state->model = static_cast<const rlx_model*>(dlsym(state->handle, (compiling.name + "_model").c_str()));
+  std::string names;
+  for (uint32_t i = 0; state->model != nullptr && i < state->model->num_functions; ++i) {
+    const rlx_function* function = rlx_function_at(state->model, i);
+    names += (i == 0 ? "" : ", ") + std::string(function->name);
+    if (function->name == options.tool.function) state->function = function;
+  }
+  if (state->function == nullptr)
+    return refuse(fmt::format("the model has no function '{}'; there are: {}", options.tool.function, names));
+  state->context.error = &state->error;
+  state->context.alloc = rlx_allocate;
+  std::string weights = (state->folder.path() / "model.weights").string();
+  if (state->model->weights_bytes != 0 && rlx_weights_map(weights.c_str(), state->model, &state->context) != RLX_OK)
+    return refuse("the weights of the compiled model cannot be mapped");
+  if (options.tool.threads > 1) state->pool = rlx_pool_create(options.tool.threads);
+  if (state->pool != nullptr) rlx_pool_attach(state->pool, &state->context);
+  return std::unique_ptr<Session>(new Session(std::move(state)));
+}
+
+const rlx_model& Session::model() const {
+  return *state_->model;
+}
+const rlx_function& Session::function() const {
+  return *state_->function;
+}
+std::string Session::input_name(uint32_t index) const {
+  return rlx_spec_at(state_->model, state_->function->inputs, index)->name;
+}
+std::string Session::output_name(uint32_t index) const {
+  std::string name = rlx_spec_at(state_->model, state_->function->outputs, index)->name;
+  return name.empty() ? fmt::format("output_{}", index) : name;
+}
+
+std::optional<std::vector<relax::HostTensor>> Session::run(const Tensors& inputs) {
+  Call call(*state_, inputs);
+  if (!call.first()) return std::nullopt;
+  return call.outputs();
+}
+
+std::optional<Timing> Session::time(const Tensors& inputs, int32_t repeat, bool kernels) {
+  constexpr double kEnough = 1;
+  Call call(*state_, inputs);
+  if (!call.first()) return std::nullopt;
+  Tracer tracer;
+  for (uint32_t i = 0; i < state_->function->num_nodes; ++i) tracer.kernels.push_back({state_->function->nodes[i]});
+  if (kernels) {
+    state_->context.trace = Tracer::note;
+    state_->context.trace_user = &tracer;
+  }
+  Timing timing;
+  double sum = 0;
+  while (repeat > 0 ? timing.seconds.size() < static_cast<size_t>(repeat) : sum < kEnough) {
+    Clock::time_point begin = Clock::now();
+    if (!call.again()) return std::nullopt;
+    timing.seconds.push_back(std::chrono::duration<double>(Clock::now() - begin).count());
+    sum += timing.seconds.back();
+  }
+  state_->context.trace = nullptr;
+  for (KernelTime& kernel : tracer.kernels)
+    if (kernel.calls != 0) timing.kernels.push_back(std::move(kernel));
+  return timing;
+}
+
+}  // namespace relaxc::driver

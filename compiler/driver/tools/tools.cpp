@@ -1,0 +1,195 @@
+// tools.cpp: what people at a terminal ask of a model: what does it give, is that right, how fast is it, what is in it.
+//
+// All four go the road that `relaxc model.onnx -o model.so` goes; none has a pipeline of its own. Answers go to the
+// standard output, everything else to the standard error.
+#include "compiler/driver/tools/tools.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "compiler/driver/messages.h"
+#include "compiler/driver/tools/reference.h"
+#include "compiler/driver/tools/session.h"
+
+namespace relaxc::driver {
+namespace {
+
+using Outputs = std::vector<relax::HostTensor>;
+
+std::string element_text(const relax::HostTensor& tensor, size_t index) {
+  const std::byte* at = tensor.bytes.data() + index * static_cast<size_t>(tensor.dtype.bytes());
+  if (tensor.dtype.is_float()) return fmt::format("{:.9g}", relax::decode_scalar(tensor.dtype, at));
+  if (tensor.dtype == DType::u(64))
+    return std::to_string(static_cast<uint64_t>(relax::decode_integer(tensor.dtype, at)));
+  return std::to_string(relax::decode_integer(tensor.dtype, at));
+}
+
+/// "y: float32 [2, 3] = 1 2 3 4 5 6", at most eight elements.
+void print_tensor(const std::string& name, const relax::HostTensor& tensor) {
+  constexpr size_t kShown = 8;
+  auto count = static_cast<size_t>(tensor.elements());
+  fmt::print("{}: {} {} =", name, to_string(tensor.dtype), shape_text(tensor.shape));
+  for (size_t i = 0; i < std::min(count, kShown); ++i) fmt::print(" {}", element_text(tensor, i));
+  fmt::print("{}\n", count > kShown ? " …" : "");
+}
+
+/// One tool at work on one model.
+class Tool {
+ public:
+  explicit Tool(const Options& options) : options_(options), tool_(options.tool) {}
+
+  int run() {
+    if (!options_.output.empty() || options_.check != CheckFormat::kNone || !options_.passes.stop_after.empty())
+      return usage("run, verify and bench compile for themselves; -o, --check and --stop-after are for compiling");
+    if (!options_.target.empty() && options_.target != "native")
+      return usage("run, verify and bench are for this machine; --target is for compiling");
+    session_ = Session::open(options_, code_);
+    if (session_ == nullptr) return code_;
+    Result<std::vector<DataSet>> sets =
+        read_data(session_->model(), session_->function(), tool_.data, tool_.expected, diag_);
+    if (!sets) return complain();
+    for (DataSet& set : *sets)
+      if (!complete(set)) return complain();
+    switch (tool_.kind) {
+      case ToolOptions::kRun:
+        return run_all(*sets);
+      case ToolOptions::kVerify:
+        return verify_all(*sets);
+      default:
+        return bench(sets->front());
+    }
+  }
+
+ private:
+  static int usage(const char* text) {
+    fmt::print(stderr, "relaxc: error: {}\n", text);
+    return 2;
+  }
+
+  int complain() {
+    print_diagnostics(diag_, options_, {});
+    return exit_code(diag_, options_);
+  }
+
+  /// Only who asked for it, or gave nothing to a tool that does not look at the numbers alone, gets random inputs.
+  bool complete(DataSet& set) {
+    bool nothing =
+        std::none_of(set.inputs.begin(), set.inputs.end(), [](const auto& input) { return input.has_value(); });
+    if (tool_.random || (nothing && tool_.kind != ToolOptions::kRun))
+      fill_randomly(session_->model(), session_->function(), tool_.seed, set);
+    for (uint32_t i = 0; i < set.inputs.size(); ++i) {
+      if (set.inputs[i]) continue;
+      diag_.error(nullptr, Kind::usage, "no file is given for input '{}'; give one, or --random",
+                  session_->input_name(i));
+      return false;
+    }
+    return true;
+  }
+
+  std::optional<Outputs> outputs_of(const DataSet& set) {
+    auto outputs = tool_.interpret ? interpret_model(options_, set.inputs, code_) : session_->run(set.inputs);
+    if (!outputs && code_ == 0) code_ = 1;
+    return outputs;
+  }
+
+  int run_all(const std::vector<DataSet>& sets) {
+    for (const DataSet& set : sets) {
+      auto outputs = outputs_of(set);
+      if (!outputs) return code_;
+      if (sets.size() > 1) fmt::print("{}\n", set.name);
+      for (uint32_t i = 0; i < outputs->size(); ++i) {
+        print_tensor(session_->output_name(i), (*outputs)[i]);
+        std::string folder = sets.size() > 1 ? tool_.folder + "/" + set.name : tool_.folder;
+        if (!tool_.folder.empty() && !write_npy(folder, session_->output_name(i), (*outputs)[i], diag_))
+          return complain();
+      }
+    }
+    return 0;
+  }
+
+  int verify_all(std::vector<DataSet>& sets) {
+    bool fine = true;
+    fmt::print("{:<20} {:<20} {:>10} {:>10} {:>10} {:>10} {:>12}\n", "data", "output", "elements", "max abs", "max rel",
+               "max ulp", "cosine");
+    for (DataSet& set : sets) {
+      bool given =
+          std::any_of(set.expected.begin(), set.expected.end(), [](const auto& tensor) { return tensor.has_value(); });
+      if (!given) {
+        auto expected = interpret_model(options_, set.inputs, code_);
+        if (!expected) return code_;
+        set.expected.assign(expected->begin(), expected->end());
+        if (set.name == "files") set.name = "interpreter";
+      }
+      auto outputs = outputs_of(set);
+      if (!outputs) return code_;
+      for (uint32_t i = 0; i < outputs->size(); ++i)
+        if (set.expected[i])
+          fine &= report(set.name, i, difference((*outputs)[i], *set.expected[i], tool_.rtol, tool_.atol));
+    }
+    std::fflush(stdout);
+    if (tool_.bisect) {
+      int code = bisect(options_, sets.front().inputs);
+      return code == 0 && !fine ? 1 : code;
+    }
+    return fine ? 0 : 1;
+  }
+
+  bool report(const std::string& set, uint32_t output, const Difference& found) const {
+    std::string name = session_->output_name(output);
+    if (!found.fault.empty()) {
+      fmt::print("{:<20} {:<20} {}\n", set, name, found.fault);
+      return false;
+    }
+    fmt::print("{:<20} {:<20} {:>10} {:>10.3g} {:>10.3g} {:>10} {:>12.9f}\n", set, name, found.elements, found.max_abs,
+               found.max_rel, found.max_ulp, found.cosine);
+    if (!found.fine())
+      fmt::print("  {} beyond the tolerance; element {} is {:.9g}, expected {:.9g}\n", found.outside, found.worst,
+                 found.worst_actual, found.worst_expected);
+    return found.fine();
+  }
+
+  int bench(const DataSet& set) {
+    auto timing = session_->time(set.inputs, tool_.repeat, false);
+    if (!timing) return 1;
+    std::vector<double> sorted = timing->seconds;
+    std::sort(sorted.begin(), sorted.end());
+    double mean = std::accumulate(sorted.begin(), sorted.end(), 0.0) / static_cast<double>(sorted.size());
+    fmt::print("{} runs, {} thread{}: least {:.3f} ms, median {:.3f} ms, mean {:.3f} ms, most {:.3f} ms\n",
+               sorted.size(), tool_.threads, tool_.threads == 1 ? "" : "s", 1e3 * sorted.front(),
+               1e3 * sorted[sorted.size() / 2], 1e3 * mean, 1e3 * sorted.back());
+    return tool_.profile ? profile(set) : 0;
+  }
+
+  /// Apart from the timing above, which tracing would slow down.
+  int profile(const DataSet& set) {
+    auto timing = session_->time(set.inputs, tool_.repeat, true);
+    if (!timing) return 1;
+    if (timing->kernels.empty()) return usage("--profile: the model does not tell when its kernels begin and end");
+    std::sort(timing->kernels.begin(), timing->kernels.end(),
+              [](const KernelTime& a, const KernelTime& b) { return a.seconds > b.seconds; });
+    double sum = 0;
+    for (const KernelTime& kernel : timing->kernels) sum += kernel.seconds;
+    auto runs = static_cast<double>(timing->seconds.size());
+    fmt::print("{:>12} {:>8} {:>6}  kernel\n", "ms a run", "calls", "share");
+    for (const KernelTime& kernel : timing->kernels)
+      fmt::print("{:>12.4f} {:>8.1f} {:>5.1f}%  {}\n", 1e3 * kernel.seconds / runs,
+                 static_cast<double>(kernel.calls) / runs, sum == 0 ? 0 : 100 * kernel.seconds / sum, kernel.name);
+    return 0;
+  }
+
+  const Options& options_;
+  const ToolOptions& tool_;
+  Diagnostics diag_;
+  std::unique_ptr<Session> session_;
+  int code_ = 0;
+};
+
+}  // namespace
+
+int run_tool(const Options& options) {
+  return options.tool.kind == ToolOptions::kInspect ? compile(options) : Tool(options).run();
+}
+
+}  // namespace relaxc::driver
