@@ -7,14 +7,15 @@ cd "$(dirname "$0")/.."
 
 cmake/install_packages.sh test
 
-# What tests in Python import, kept away from the system's packages; the copy of the list inside tells whether it is current.
-if ! cmp -s tests/requirements.txt build/venv/requirements.txt; then
+# What tests in Python import, kept away from the system's packages; the copy of the lists inside tells whether it is current.
+wanted=(tests/requirements.txt tests/tvm/requirements.txt)
+if ! cat "${wanted[@]}" | cmp -s - build/venv/requirements.txt; then
   python3 -m venv --clear build/venv
   build/venv/bin/pip install --quiet --disable-pip-version-check -r tests/requirements.txt
   # A large package that one test compares with; without it that test is skipped.
   build/venv/bin/pip install --quiet --disable-pip-version-check -r tests/tvm/requirements.txt ||
     echo "apache-tvm cannot be installed: its test will be skipped" >&2
-  cp tests/requirements.txt build/venv/
+  cat "${wanted[@]}" >build/venv/requirements.txt
 fi
 
 for preset in ${1:-release asan-ubsan}; do
