@@ -4,6 +4,7 @@
 #include <cmath>
 #include <random>
 
+#include "tests/dtypes.h"
 #include "tests/unit/llvm/programs.h"
 
 namespace relaxc {
@@ -11,14 +12,12 @@ namespace {
 
 using tir::LoopKind;
 
-const DType kNarrow[] = {DType::f(16),
-                         DType::bf16(),
-                         {TypeCode::kFloat8E4M3FN, 8},
-                         {TypeCode::kFloat8E4M3FNUZ, 8},
-                         {TypeCode::kFloat8E5M2, 8},
-                         {TypeCode::kFloat8E5M2FNUZ, 8},
-                         {TypeCode::kFloat8E8M0FNU, 8},
-                         {TypeCode::kFloat4E2M1FN, 4}};
+std::vector<DType> narrow_dtypes() {
+  std::vector<DType> narrow;
+  for (DType dtype : testing::kEveryDType)
+    if (dtype.is_float() && dtype.bits <= 16) narrow.push_back(dtype);
+  return narrow;
+}
 
 bool same(double a, double b) {
   return (std::isnan(a) && std::isnan(b)) || std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b);
@@ -61,7 +60,7 @@ void check(DType from, DType to, const Target& target, LoopKind kind) {
 }
 
 TEST_CASE("casts to narrow floats round to nearest even") {
-  for (DType to : kNarrow)
+  for (DType to : narrow_dtypes())
     for (DType from : {DType::f(64), DType::f(32)})
       for (LoopKind kind : {LoopKind::kSerial, LoopKind::kVectorized}) {
         check(from, to, testing::native_target(), kind);
@@ -70,7 +69,7 @@ TEST_CASE("casts to narrow floats round to nearest even") {
 }
 
 TEST_CASE("every stored pattern of a narrow float survives a load, a cast to float64 and back") {
-  for (DType narrow : kNarrow) {
+  for (DType narrow : narrow_dtypes()) {
     for (const Target& target : {testing::native_target(), testing::baseline_target()}) {
       arith::Context context;
       tir::Builder b(context);

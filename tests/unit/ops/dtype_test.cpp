@@ -2,32 +2,13 @@
 #include <catch2/catch.hpp>
 
 #include "compiler/tir/verify.h"
+#include "tests/dtypes.h"
 #include "tests/unit/ops/harness.h"
 
 using namespace relaxc;
 using namespace relaxc::test;
 
 namespace {
-
-constexpr DType kDTypes[] = {DType::boolean(),
-                             DType::i(8),
-                             DType::i(16),
-                             DType::i(32),
-                             DType::i(64),
-                             DType::u(8),
-                             DType::u(16),
-                             DType::u(32),
-                             DType::u(64),
-                             DType::f(16),
-                             DType::f(32),
-                             DType::f(64),
-                             DType::bf16(),
-                             {TypeCode::kFloat8E4M3FN, 8},
-                             {TypeCode::kFloat8E4M3FNUZ, 8},
-                             {TypeCode::kFloat8E5M2, 8},
-                             {TypeCode::kFloat8E5M2FNUZ, 8},
-                             {TypeCode::kFloat8E8M0FNU, 8},
-                             {TypeCode::kFloat4E2M1FN, 4}};
 
 /// Defaults for the attributes that have none.
 Attrs attrs_for(const relax::OpDef& def) {
@@ -66,7 +47,7 @@ TEST_CASE("every operator runs in every dtype that it accepts") {
   relax::OpTable table = ops::op_table();
   for (const relax::OpDef* def : table.all()) {
     size_t accepted = 0;
-    for (DType dtype : kDTypes)
+    for (DType dtype : testing::kEveryDType)
       for (const std::vector<int64_t>& shape : {std::vector<int64_t>{2}, {1, 2}, {1, 2, 2}, {1, 4, 2, 2}}) {
         INFO(def->name << " of " << to_string(dtype));
         accepted += runs(*def, dtype, shape);
