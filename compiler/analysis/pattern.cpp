@@ -67,6 +67,45 @@ Pattern spatial_pattern(const Nest& nest) {
   return pattern;
 }
 
+bool costs_much(arith::Intrinsic intrinsic) {
+  using arith::Intrinsic;
+  switch (intrinsic) {
+    case Intrinsic::k_abs:
+    case Intrinsic::k_floor:
+    case Intrinsic::k_ceil:
+    case Intrinsic::k_trunc:
+    case Intrinsic::k_round:
+    case Intrinsic::k_fma:
+    case Intrinsic::k_bitcast:
+    case Intrinsic::k_isnan:
+    case Intrinsic::k_isinf:
+      return false;
+    default:
+      return true;
+  }
+}
+
+template <typename F>
+void for_each_part(const KernelShape& shape, F f) {
+  for (tir::Stmt part : shape.before) f(as_nest(part));
+  f(shape.nest);
+}
+
+/// How many leading dims the sum of one nest leaves alone; 0 if it is no sum over the dims behind them.
+size_t rows_of_sum(const Nest& nest) {
+  const std::vector<Expr>& own = nest.store->indices;
+  size_t rows = own.size();
+  for_each_load(nest, [&](const arith::Load& load) {
+    if (load.buffer == nest.store->buffer) return;
+    size_t same = 0;
+    while (same < rows && same < load.indices.size() && load.indices[same] == own[same]) ++same;
+    rows = std::min(rows, same);
+  });
+  for (size_t i = rows; i < own.size(); ++i)
+    if (!nest.store->buffer->shape[i].is_constant(1)) return 0;
+  return rows == own.size() ? 0 : rows;
+}
+
 }  // namespace
 
 Nest as_nest(tir::Stmt s) {
@@ -105,6 +144,53 @@ KernelShape classify(const tir::PrimFunc& function) {
   bool alone = shape.before.empty() && shape.temporaries.empty();
   shape.pattern = alone && !shape.reduces ? spatial_pattern(shape.nest) : Pattern::kReduction;
   return shape;
+}
+
+bool cheap(Expr value) {
+  int loads = 0;
+  bool fine = true;
+  arith::for_each_node(value, [&](Expr node) {
+    loads += node.as<arith::Load>() != nullptr;
+    if (node.as<arith::Div>() != nullptr && node.dtype().is_float()) fine = false;
+    if (const auto* call = node.as<arith::Call>()) fine &= !costs_much(call->intrinsic);
+  });
+  return fine && loads <= 2;
+}
+
+std::optional<size_t> rows_of_sums(const KernelShape& shape) {
+  std::optional<size_t> rows;
+  for_each_part(shape, [&](const Nest& nest) {
+    if (!has_reduce_axis(nest)) return;
+    size_t own = rows_of_sum(nest);
+    rows = rows ? std::min(*rows, own) : own;
+  });
+  return rows;
+}
+
+bool reads_own_rows(const KernelShape& shape, tir::BufferRef buffer, size_t rows) {
+  bool own = true;
+  for_each_part(shape, [&](const Nest& nest) {
+    const std::vector<Expr>& here = nest.store->indices;
+    for_each_load(nest, [&](const arith::Load& load) {
+      if (load.buffer != buffer) return;
+      own &= load.indices.size() == here.size() && rows < here.size();
+      for (size_t i = 0; own && i < rows; ++i) {
+        bool single = buffer->shape[i].is_constant(1) && nest.store->buffer->shape[i].is_constant(1);
+        own = single || load.indices[i] == here[i];
+      }
+    });
+  });
+  return own;
+}
+
+size_t nests_reading(const KernelShape& shape, tir::BufferRef buffer) {
+  size_t count = 0;
+  for_each_part(shape, [&](const Nest& nest) {
+    bool reads = false;
+    for_each_load(nest, [&](const arith::Load& load) { reads |= load.buffer == buffer; });
+    count += reads;
+  });
+  return count;
 }
 
 std::vector<tir::BufferRef> buffer_params(const tir::PrimFunc& function) {
@@ -151,6 +237,54 @@ bool maps_elements(const KernelShape& shape) {
     for (Expr operand : arith::operands(e)) waiting.push_back(operand);
   }
   return true;
+}
+
+bool permutes(const Nest& nest) {
+  const auto* load = nest.store->value.as<arith::Load>();
+  if (load == nullptr) return false;
+  std::vector<Expr> axes = nest.store->indices;
+  for (size_t i = 0; i < load->indices.size(); ++i) {
+    if (load->buffer->shape[i].is_constant(1) && load->indices[i].is_constant(0)) continue;
+    if (std::erase(axes, load->indices[i]) != 1) return false;
+  }
+  return true;
+}
+
+bool reads_along_axes(const Nest& nest, tir::BufferRef buffer) {
+  bool along = true;
+  for_each_load(nest, [&](const arith::Load& load) {
+    if (load.buffer != buffer) return;
+    for (Expr index : load.indices) along &= index.is_constant(0) || index.as<arith::VarNode>() != nullptr;
+  });
+  return along;
+}
+
+std::vector<tir::BufferRef> multiplied_operands(const tir::PrimFunc& function) {
+  std::vector<tir::BufferRef> params = buffer_params(function), found;
+  auto read_by = [&](Expr e) {
+    std::vector<tir::BufferRef> read;
+    arith::for_each_node(e, [&](Expr node) {
+      const auto* load = node.as<arith::Load>();
+      bool param = load != nullptr && std::find(params.begin(), params.end(), load->buffer) != params.end();
+      if (param) read.push_back(load->buffer);
+    });
+    return read;
+  };
+  auto note = [&](Expr e) {
+    arith::for_each_node(e, [&](Expr node) {
+      const auto* product = node.as<arith::Mul>();
+      if (product == nullptr || !node.dtype().is_float()) return;
+      std::vector<tir::BufferRef> left = read_by(product->a), right = read_by(product->b);
+      if (left.size() != 1 || right.size() != 1 || left == right) return;
+      for (tir::BufferRef buffer : {left[0], right[0]})
+        if (std::find(found.begin(), found.end(), buffer) == found.end()) found.push_back(buffer);
+    });
+  };
+  tir::for_each_stmt(function.body, [&](tir::Stmt s) {
+    Nest nest = as_nest(s);
+    if (s.as<tir::Block>() != nullptr && nest.block != nullptr && has_reduce_axis(nest)) note(nest.store->value);
+  });
+  return found;
 }
 
 bool reads_each_once(const Nest& nest, tir::BufferRef buffer) {

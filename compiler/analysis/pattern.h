@@ -4,6 +4,7 @@
 // operands, and does it reduce? Nothing is tagged by hand: a definition that changes changes its pattern.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "compiler/tir/prim_func.h"
@@ -44,6 +45,18 @@ struct KernelShape {
 };
 KernelShape classify(const tir::PrimFunc& function);
 
+/// Whether a value is cheap enough to be computed again for every use: no division, no function, few loads.
+bool cheap(arith::Expr value);
+
+/// How many leading dims a kernel's sums leave as they are, where each reduces what it reads over the dims behind them
+/// and gives one element for those: 1 for [n, 1] of [n, d]. 0: it has sums of another kind, as a product of matrices.
+/// Nothing: it has none.
+std::optional<size_t> rows_of_sums(const KernelShape& shape);
+/// Whether what each row (of the first `rows` dims) of everything the kernel writes needs of `buffer` is the same row.
+bool reads_own_rows(const KernelShape& shape, tir::BufferRef buffer, size_t rows);
+/// How many nests read `buffer`.
+size_t nests_reading(const KernelShape& shape, tir::BufferRef buffer);
+
 /// The parameters that are tensors, and those that are scalars, each in order: those of a call's operands and then its
 /// results. A program may write scalars between tensors.
 std::vector<tir::BufferRef> buffer_params(const tir::PrimFunc& function);
@@ -54,6 +67,14 @@ bool reads_at_own_index(const Nest& nest, tir::BufferRef buffer);
 /// Whether the function computes each element of its result from the elements at the same place of operands that are
 /// broadcast as NumPy does it, and in the same way at every place.
 bool maps_elements(const KernelShape& shape);
+/// Whether the nest only gives elements of one buffer other places: each element of the result is one of it,
+/// subscripted by distinct axes of the result.
+bool permutes(const Nest& nest);
+/// Whether every subscript of `buffer` is one axis, as in a product of matrices and unlike in a convolution.
+bool reads_along_axes(const Nest& nest, tir::BufferRef buffer);
+/// The parameters whose elements are multiplied with each other in a sum, as in a product of matrices or a convolution;
+/// none if no sum is of such products.
+std::vector<tir::BufferRef> multiplied_operands(const tir::PrimFunc& function);
 /// Whether each element of `buffer` is read at most once over the whole nest: its subscripts are distinct axes that
 /// together are all axes of extent other than 1.
 bool reads_each_once(const Nest& nest, tir::BufferRef buffer);

@@ -63,6 +63,7 @@ struct Options {
   PassOptions passes;
   bool verify_semantics = false;          ///< run the module on random inputs after every pass
   std::string report;                     ///< ending in .html or .json; empty: none
+  std::string mixed_precision;            ///< "float16" or "bfloat16": what products read; empty: as it is written
   std::vector<std::string> pass_options;  ///< "fold_constants.budget=0"
   std::string runtime;                    ///< runtime-lite's library, for what is linked
   std::string linker;                     ///< the C compiler that links; empty: cc

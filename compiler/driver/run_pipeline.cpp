@@ -9,6 +9,7 @@
 
 #include "compiler/driver/evaluator.h"
 #include "compiler/meaning/semantics_check.h"
+#include "compiler/transform/passes.h"
 
 namespace relaxc::driver {
 namespace {
@@ -63,6 +64,8 @@ void note_pass(Observations& seen, std::string_view pass, const relax::Module& n
 Result<PassNumbers> check_pass_flags(const Options& options, Diagnostics& diag) {
   RELAXC_DO(check_pass_names(options, diag));
   PassNumbers numbers;
+  if (!options.mixed_precision.empty())
+    numbers[std::string(kMixedPrecisionDType.name)] = options.mixed_precision == "float16" ? 1 : 2;
   for (const std::string& text : options.pass_options) RELAXC_DO(read_pass_option(text, numbers, diag));
   return numbers;
 }

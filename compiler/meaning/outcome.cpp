@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -69,6 +70,26 @@ bool reorders(const relax::Module& module) {
     if (trace->second.find("use_fma ") != std::string::npos) return true;
   }
   return false;
+}
+
+double tolerance_of(const relax::Module& module, double reordered) {
+  if (!reorders(module)) return 0;
+  // Of a dtype with u as half the distance from 1 to the next, both factors are off by u, and so is a sum of them at
+  // most; a few of them follow each other.
+  constexpr double kSteps = 16;
+  auto rounding = [&](const std::string& name) {
+    std::optional<DType> dtype = parse_dtype(name);
+    if (!dtype) return reordered;
+    return std::max(reordered, kSteps * (*dtype == DType::f(16) ? 0x1p-11 : 0x1p-8));
+  };
+  double most = reordered;
+  for (const relax::Function* function : module.functions())
+    if (auto found = function->attrs.find("rounding"); found != function->attrs.end())
+      most = std::max(most, rounding(std::get<std::string>(found->second)));
+  for (const tir::PrimFunc* function : module.prim_funcs())
+    if (auto found = function->attrs.find("rounding"); found != function->attrs.end())
+      most = std::max(most, rounding(found->second));
+  return most;
 }
 
 Externals::Externals(const relax::Module& program) {

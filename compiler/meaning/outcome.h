@@ -24,6 +24,9 @@ std::string difference(const Outcome& a, const Outcome& b, double tolerance = 0)
 /// Whether a schedule changed the order of a reduction, or it or a pass rounds differently: then bits may differ from
 /// the source's.
 bool reorders(const relax::Module& module);
+/// How far floats may then be from the source's, as a part of the largest element of their output: `reordered`, or more
+/// if a pass made the operands of products narrower; 0 where bits must agree.
+double tolerance_of(const relax::Module& module, double reordered);
 
 /// Stands for every external function: writes numbers that depend on its name and position into its last argument, and
 /// keeps a record of the calls that a program makes for their effect.

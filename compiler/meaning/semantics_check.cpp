@@ -63,7 +63,7 @@ Outcome SemanticsCheck::run(const std::string& name, const std::vector<HostTenso
 
 std::string SemanticsCheck::difference(relax::Module& module, const interface::Object& object) {
   module_ = &module, object_ = &object;
-  double tolerance = reorders(module) ? kRounding : 0;
+  double tolerance = tolerance_of(module, kRounding);
   for (const Trial& trial : trials_) {
     std::string effects;
     Outcome now = run(trial.function, trial.inputs, effects);

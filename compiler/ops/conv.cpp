@@ -13,9 +13,11 @@ namespace relaxc::ops {
 namespace {
 
 constexpr OperandDef kOperands[] = {{"x"}, {"weight"}};
-constexpr AttrDef kConv[] = {kStrides, kPadding, kDilations, {"groups", AttrType::kInt, false, "1"}};
+constexpr AttrDef kOutDType{"out_dtype", AttrType::kString};
+constexpr AttrDef kConv[] = {kStrides, kPadding, kDilations, {"groups", AttrType::kInt, false, "1"}, kOutDType};
 constexpr AttrDef kTransposed[] = {
-    kStrides, kPadding, kDilations, {"groups", AttrType::kInt, false, "1"}, {"output_padding", AttrType::kInts}};
+    kStrides, kPadding, kDilations, {"groups", AttrType::kInt, false, "1"}, {"output_padding", AttrType::kInts},
+    kOutDType};
 
 struct Shapes {
   const TensorInfo *x, *weight;
@@ -45,6 +47,16 @@ Result<Shapes> check(InferContext& c) {
   return Shapes{x, weight, static_cast<size_t>(x->ndim - 2), groups_of(c.op, *x->shape)};
 }
 
+/// The dtype of the sum where `out_dtype` asks for it unrounded, else that of the operands.
+Result<DType> result_dtype(InferContext& c, DType operands) {
+  const std::string& name = c.op.attrs.string("out_dtype");
+  std::optional<DType> dtype = parse_dtype(name);
+  if (name.empty() || name == "void" || dtype == operands) return operands;
+  if (dtype == wide(operands)) return *dtype;
+  return c.error(Kind::invalid_attribute, "out_dtype of '{}' of {} must be {}, in which it is summed, found \"{}\"",
+                 c.op.def->name, to_string(operands), to_string(wide(operands)), name);
+}
+
 Expr divided(Expr e, Expr by) {
   return by.is_constant(1) ? e : arith::floordiv(e, by);
 }
@@ -72,7 +84,8 @@ InferResult infer_conv(InferContext& c) {
     RELAXC_DO(require_window(c, x[k + 2], weight[k + 2], w, k));
     shape.push_back(arith::simplify(window_count(x[k + 2], weight[k + 2], w, k, false), c.facts));
   }
-  return one(tensor_info(c.context, std::move(shape), *s.x->dtype));
+  RELAXC_TRY(DType dtype, result_dtype(c, *s.x->dtype));
+  return one(tensor_info(c.context, std::move(shape), dtype));
 }
 
 /// Sums into the result, or into a wide temporary that is then rounded.
@@ -150,7 +163,8 @@ InferResult infer_transposed(InferContext& c) {
                   fmt::format("'{}': spatial dim {} of the result would be {}", c.op.def->name, k, to_string(dim))));
     shape.push_back(dim);
   }
-  return one(tensor_info(c.context, std::move(shape), *s.x->dtype));
+  RELAXC_TRY(DType dtype, result_dtype(c, *s.x->dtype));
+  return one(tensor_info(c.context, std::move(shape), dtype));
 }
 
 /// Along one axis the result at `o` receives x[p] * weight[k] where p * stride + k * dilation - pad = o.
@@ -189,7 +203,7 @@ constexpr OpDef kOps[] = {
      .define = define_conv,
      .doc =
          "convolution of [N, C, spatial…] with weights [O, C/groups, spatial…]; groups=0: a group a channel; a bias is "
-         "added separately"},
+         "added separately; out_dtype: of the result, if not that of the operands"},
     {.name = "nn.conv_transpose",
      .operands = kOperands,
      .attrs = kTransposed,

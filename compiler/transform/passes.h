@@ -13,6 +13,9 @@ inline constexpr PassOption kFoldConstantsOptions[] = {kFoldBudget, kFoldLarge};
 inline constexpr PassOption kMergeProductsBudget{"merge_products.budget", 16 * 1024 * 1024, 0,
                                                  "most bytes of the weights of one merged product"};
 inline constexpr PassOption kMergeProductsOptions[] = {kMergeProductsBudget};
+inline constexpr PassOption kMixedPrecisionDType{"mixed_precision.dtype", 0, 0,
+                                                 "of operands of products: 0 as they are, 1 float16, 2 bfloat16"};
+inline constexpr PassOption kMixedPrecisionOptions[] = {kMixedPrecisionDType};
 inline constexpr PassOption kFuseMembers{"fuse_ops.members", 64, 1, "most operators of one kernel"};
 inline constexpr PassOption kFuseOpsOptions[] = {kFuseMembers};
 
@@ -32,6 +35,9 @@ Result<Changed> split_tuples(relax::Module&, PassContext&);
 /// Replaces what exporters write out in small operators by the operator that means it: norms, activations, softmax.
 /// Rounds differently. Needs kTyped.
 Result<Changed> recognize_patterns(relax::Module&, PassContext&);
+/// Replaces two products with a softmax between by attention, as it is written by many exporters. Rounds differently.
+/// Needs kTyped.
+Result<Changed> recognize_attention(relax::Module&, PassContext&);
 /// Replaces every operator that means other operators by them.
 Result<Changed> expand_ops(relax::Module&, PassContext&);
 /// Removes operations that do nothing and joins neighbouring ones: reshapes, transposes, casts, slices, tuples.
@@ -44,6 +50,8 @@ Result<Changed> fold_padding(relax::Module&, PassContext&);
 Result<Changed> fold_scales(relax::Module&, PassContext&);
 /// Replaces powers and divisions by known numbers by products. Rounds differently. Needs kTyped.
 Result<Changed> reduce_strength(relax::Module&, PassContext&);
+/// Multiplies chains of matrices in the order that is proved to multiply least. Rounds differently. Needs kTyped.
+Result<Changed> order_products(relax::Module&, PassContext&);
 /// Computes once what is computed several times. Needs kTyped.
 Result<Changed> common_subexpressions(relax::Module&, PassContext&);
 /// Moves what every iteration of a loop computes alike in front of the loop. Needs kTyped.
@@ -56,6 +64,9 @@ Result<Changed> recognize_quantization(relax::Module&, PassContext&);
 /// Makes matmuls and convolutions of one tensor by several constant weights one, whose results are read where they lie.
 /// Needs kTyped.
 Result<Changed> merge_products(relax::Module&, PassContext&);
+/// Gives products operands of 16 bits and keeps their sums in float32, if the option asks for it. Rounds differently.
+/// Needs kTyped.
+Result<Changed> mixed_precision(relax::Module&, PassContext&);
 /// Removes operations whose results nobody uses, and private functions that nobody calls.
 Result<Changed> dead_code(relax::Module&, PassContext&);
 /// Turns every operator that has a kernel into a call_tir of its definition. Gives kLegal.

@@ -39,6 +39,10 @@ GoldenFile read_golden(const std::string& path) {
     if (marker) continue;
     constexpr std::string_view kPasses = "# passes:";
     if (input && line.rfind(kPasses, 0) == 0) golden.passes = split_names(line.substr(kPasses.size()));
+    constexpr std::string_view kOptions = "# options:";
+    if (input && line.rfind(kOptions, 0) == 0)
+      for (const std::string& option : split_names(line.substr(kOptions.size())))
+        golden.options[option.substr(0, option.find('='))] = std::stoll(option.substr(option.find('=') + 1));
     if (golden.kind == GoldenFile::kErrors) line = line.rfind("# ", 0) == 0 ? line.substr(2) : line;
     (input ? golden.input : golden.wanted) += line + "\n";
   }

@@ -1,18 +1,22 @@
 // golden_file.h: a test in the text IR: an input, and what it must become.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
 namespace relaxc::test {
 
-/// `# passes: a, b` in the comments at the top (`all`: the compile pipeline); then the input; then, after a line `#
+/// `# passes: a, b` in the comments at the top (`all`: the compile pipeline), and `# options: a.x=1` if passes take
+/// numbers; then the input; then, after a line `#
 /// ---- expect`, `# ---- equiv` or
 /// `# ---- errors`, what it must become. The input keeps its lines, so that places in messages are those of the file.
 struct GoldenFile {
   enum Kind { kRoundTrip, kExpect, kEquiv, kErrors };
   std::string path;
   std::vector<std::string> passes;
+  std::map<std::string, int64_t, std::less<>> options;  ///< of passes
   Kind kind = kRoundTrip;
   std::string input;
   std::string wanted;  ///< of kErrors the lines without their "# "

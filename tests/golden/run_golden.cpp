@@ -111,6 +111,7 @@ class Runner {
     Diagnostics diag;
     PassContext context{ops_, target_, diag, *evaluator_};
     context.object = &object;
+    context.options = golden.options;
     if (!run_passes(passes, module, context, {})) throw Failed("the passes failed:\n" + render(diag));
     return object;
   }

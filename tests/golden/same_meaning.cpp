@@ -56,7 +56,7 @@ std::string compare(const Run& a, const Run& b, const std::vector<HostTensor>& i
 
 std::string meaning_differs(relax::Module& a, relax::Module& b, const relax::OpTable& ops,
                             const interface::Object& object) {
-  double tolerance = reorders(b) ? kReordered : 0;
+  double tolerance = tolerance_of(b, kReordered);
   for (const relax::Function* function : a.functions()) {
     if (function->is_private) continue;
     Run first = runner(a, {}, ops, function->name), second = runner(b, object, ops, function->name);

@@ -52,6 +52,9 @@ void add_object_flags(CLI::App& app, Options& o) {
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 31))
       ->capture_default_str();
   app.add_option("--disable-pass", o.passes.disabled, "leave these passes out")->delimiter(',')->type_name("PASS");
+  app.add_option("--mixed-precision", o.mixed_precision, "products read 16 bits and sum in float32")
+      ->check(CLI::IsMember({"float16", "bfloat16"}))
+      ->type_name("DTYPE");
   repeated(app.add_option("--pass-option", o.pass_options, "set a number of a pass: fold_constants.budget=0"),
            "PASS.NAME=N");
   app.add_option("--opt-bisect-limit", o.passes.bisect_limit, "run only the first N optional passes, and list them")

@@ -8,7 +8,8 @@
 // A row counts only if nobody else reads what lies inside, and if every hole broadcasts to the result: a mean that is
 // also an output stays a mean. Ops are visited in order, so rows may be made of what rows before them gave.
 //
-// Left out: attention and rotary embeddings. There is no operator for them that would compute better than its parts.
+// Attention has too many orders of its parts for rows of text: recognize_attention.cpp. Left out: rotary embeddings,
+// for which no operator would compute better than their parts, which fuse into one kernel.
 #include <algorithm>
 
 #include "compiler/transform/graph/fold_constants.h"

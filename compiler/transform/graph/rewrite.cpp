@@ -42,7 +42,10 @@ class Rewriting {
       : module_(module), function_(function), context_(context), rules_(rules) {}
 
   Changed run() {
-    for (Op* op : ops_of(function_.body(), true)) waiting_.push_back(op);
+    for (Op* op : ops_of(function_.body(), true)) {
+      waiting_.push_back(op);
+      checks_ |= op->kind == OpKind::kAssert || op->kind == OpKind::kMatchCast;
+    }
     Changed changed = Changed::kNo;
     while (!waiting_.empty()) {
       Op* op = waiting_.front();
@@ -58,17 +61,39 @@ class Rewriting {
     if (op.kind == OpKind::kOperator && op.result()->info->as<TensorInfo>() == nullptr) return false;
     GraphBuilder builder(module_, context_.ops, &op, context_.diag);
     arith::Facts room;
-    Site site{op, builder, known_facts(*op.block->parent, &op, room)};
+    Site site{op, builder, checks_ ? known_facts(*op.block->parent, &op, room) : function_.facts};
     for (Rule rule : rules_) {
       Value* better = rule(site);
       if (better == nullptr) continue;
       for (const Use& use : op.result()->uses()) waiting_.push_back(use.user);
-      if (better->op != nullptr) waiting_.push_back(better->op);
+      if (better->op != nullptr) {
+        waiting_.push_back(better->op);
+        for (const Value* operand : better->op->operands())
+          if (operand != nullptr && operand->op != nullptr) waiting_.push_back(operand->op);
+      }
       if (better->name.empty()) better->name = op.result()->name;
       op.result()->replace_all_uses_with(better);
+      let_go(op);
       return true;
     }
     return false;
+  }
+
+  /// Takes the operands from what nobody reads any more, so that rules which ask whether a value is read once are told
+  /// of living readers only.
+  static void let_go(Op& op) {
+    std::vector<Op*> dead{&op};
+    while (!dead.empty()) {
+      Op* here = dead.back();
+      dead.pop_back();
+      bool pure = here->kind == OpKind::kOperator && here->def->pure && here->binds.empty();
+      if (!pure || !std::all_of(here->results.begin(), here->results.end(), [](Value* v) { return v->unused(); }))
+        continue;
+      const std::vector<Value*> operands = here->operands();
+      here->drop_operands();
+      for (Value* operand : operands)
+        if (operand != nullptr && operand->op != nullptr) dead.push_back(operand->op);
+    }
   }
 
   Module& module_;
@@ -76,6 +101,7 @@ class Rewriting {
   PassContext& context_;
   std::span<const Rule> rules_;
   std::deque<Op*> waiting_;
+  bool checks_ = false;  ///< some op tells facts
 };
 
 }  // namespace
@@ -121,7 +147,7 @@ std::optional<std::vector<int64_t>> numbers_of(const std::vector<arith::Expr>& d
 }
 
 void mark_rounding(Function& function) {
-  function.attrs["rounding"] = std::string("changed");
+  function.attrs.emplace("rounding", std::string("changed"));  // what a pass says of narrow products says more
 }
 
 }  // namespace relaxc

@@ -336,7 +336,8 @@ tir::PrimFunc HostFunction::host_prim_func(const std::string& name, tir::Stmt bo
   tir::PrimFunc host;
   host.name = name;
   host.attrs["arena"] = std::to_string(inputs_.size() + outputs_.size());  // the parameter that plan_memory sizes
-  if (function_.attrs.count("rounding") != 0) host.attrs["rounding"] = "changed";
+  if (auto rounding = function_.attrs.find("rounding"); rounding != function_.attrs.end())
+    host.attrs["rounding"] = std::get<std::string>(rounding->second);
   host.noalias = false;  // a state's output may be its input's memory
   for (const Input& input : inputs_) host.params.push_back({input.buffer, {}});
   for (const Output& output : outputs_) host.params.push_back({output.buffer, {}});

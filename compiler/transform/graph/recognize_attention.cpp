@@ -1,0 +1,273 @@
+// recognize_attention.cpp: two products with a softmax between, as the operator that they are.
+//
+// Every exporter writes attention out in another way: BERT divides the scores, DistilBERT the queries, PyTorch gives
+// half of the scale to the keys, GPT-2 hides by a where and adds a mask behind it, T5 has no scale and a bias. Read
+// from the second product upwards they are all
+//
+//   matmul(weights(softmax(bias, mask and cast of (scale * matmul(q, k^T)))), v)
+//
+// with the parts in between in some order, which the operator keeps. What it means (ops/attention.cpp) has the scale
+// on the queries, so that it meets the projection before them; a kernel that does all of it at once finds one operator
+// and not five. Keys come untransposed: canonicalize joins that permutation with what the exporter wrote.
+//
+// Nobody else may read scores or weights. Rejected: rows of text as in recognize_patterns, for the orders of the parts
+// times the places of the scale are hundreds.
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/transform/graph/rewrite.h"
+#include "compiler/transform/passes.h"
+
+namespace relaxc {
+namespace {
+
+using namespace relax;
+
+/// A value times a number that is known when compiling.
+struct Multiple {
+  Value* value = nullptr;
+  double factor = 1;
+};
+
+/// `value` as a multiple of another of its shape; of itself if it is none.
+Multiple as_multiple(const Site& site, Value* value) {
+  Op* op = value->op;
+  bool product = op != nullptr && op->is("multiply"), quotient = op != nullptr && op->is("divide");
+  if (!product && !quotient) return {value};
+  for (size_t side : {size_t{0}, size_t{1}}) {
+    if (quotient && side == 1) break;
+    Value* of = op->operand(side);
+    std::optional<double> number = uniform_value(op->operand(1 - side));
+    bool fits = number && *number != 0 && of->dtype() == value->dtype() && site.same_shape(*of, *value);
+    if (fits) return {of, product ? *number : 1 / *number};
+  }
+  return {value};
+}
+
+/// What stands between the two products.
+struct Between {
+  Op* product = nullptr;  ///< of queries and keys
+  Value *bias = nullptr, *mask = nullptr;
+  bool seen = true;  ///< where the mask is true
+  std::optional<double> hidden, scale;
+  bool bias_last = false, widened = false;
+  std::vector<const Op*> ops;
+};
+
+class Attention {
+ public:
+  explicit Attention(const Site& site) : site_(site) {}
+
+  Value* replacement() {
+    if (!site_.op.is("matmul") || !site_.out()->dtype().is_float()) return nullptr;
+    Value *weights = site_.in(0), *v = site_.in(1);
+    if (weights->dtype() != site_.out()->dtype() || v->dtype() != weights->dtype() || v->shape().size() < 2)
+      return nullptr;
+    ops_ = {&site_.op};
+    Value* softmax = read_weights(weights);
+    if (softmax == nullptr) return nullptr;
+    std::optional<Between> found = read_scores(softmax->op->operand(0), {});
+    if (!found) return nullptr;
+    ops_.insert(ops_.end(), found->ops.begin(), found->ops.end());
+    return closed() && fits(*found) ? build(*found, v) : nullptr;
+  }
+
+ private:
+  Value* past_cast(Value* value) {
+    Op* op = producer_of(value, "astype");
+    if (op == nullptr || !op->operand(0)->dtype().is_float()) return value;
+    ops_.push_back(op);
+    return op->operand(0);
+  }
+
+  /// The result of the softmax from which the weights come; null if they come from none over their last dim.
+  Value* read_weights(Value* value) {
+    value = past_cast(value);
+    if (Op* where = producer_of(value, "where")) {
+      std::optional<double> zero = uniform_value(where->operand(1));
+      if (!zero || *zero != 0) return nullptr;
+      ops_.push_back(where);
+      value = where->operand(2);
+      if (!read_empty_rows(*where->operand(0), *value)) return nullptr;
+    }
+    Op* softmax = producer_of(value, "nn.softmax");
+    if (softmax == nullptr) return nullptr;
+    int64_t axis = softmax->attrs.integer("axis"), rank = static_cast<int64_t>(value->shape().size());
+    if ((axis < 0 ? axis + rank : axis) != rank - 1) return nullptr;
+    ops_.push_back(softmax);
+    return value;
+  }
+
+  /// Whether `condition` asks which rows of `weights` have no key.
+  bool read_empty_rows(Value& condition, Value& weights) {
+    Op* softmax = producer_of(&weights, "nn.softmax");
+    if (condition.op == nullptr || softmax == nullptr) return false;
+    ops_.push_back(condition.op);
+    if (condition.op->is("isnan")) {
+      empty_rows_ = "no_nans";
+      return condition.op->operand(0) == &weights;
+    }
+    Op* most = condition.op->is("equal") ? producer_of(condition.op->operand(0), "max") : nullptr;
+    if (most == nullptr || most->operand(0) != softmax->operand(0) || !most->attrs.flag("keepdims")) return false;
+    std::optional<double> nothing = uniform_value(condition.op->operand(1));
+    int64_t rank = static_cast<int64_t>(weights.shape().size());
+    const std::vector<int64_t>& axes = most->attrs.ints("axis");
+    ops_.push_back(most);
+    empty_rows_ = "zeros";
+    return nothing && std::isinf(*nothing) && *nothing < 0 && axes.size() == 1 &&
+           (axes[0] == -1 || axes[0] == rank - 1);
+  }
+
+  /// Reads upwards from what the softmax is of to the product; parts that were read before are in `so_far`.
+  std::optional<Between> read_scores(Value* value, Between so_far) {
+    Op* op = value->op;
+    if (op == nullptr || op->kind != OpKind::kOperator || op->def->define == nullptr) return std::nullopt;
+    so_far.ops.push_back(op);
+    if (op->is("matmul")) {
+      so_far.product = op;
+      return so_far;
+    }
+    if (op->is("astype")) {
+      bool widens = op->operand(0)->dtype().is_float() && op->operand(0)->dtype().bits < value->dtype().bits;
+      if (!widens || so_far.widened || so_far.scale) return std::nullopt;
+      so_far.widened = true;
+      return read_scores(op->operand(0), so_far);
+    }
+    if (Multiple multiple = as_multiple(site_, value); multiple.value != value) {
+      if (so_far.scale) return std::nullopt;
+      so_far.scale = multiple.factor;
+      return read_scores(multiple.value, so_far);
+    }
+    if (so_far.scale || so_far.widened) return std::nullopt;  // these are next to the product
+    if (op->is("add")) return read_bias(*op, so_far);
+    return op->is("where") ? read_mask(*op, so_far) : std::nullopt;
+  }
+
+  std::optional<Between> read_bias(const Op& add, Between so_far) {
+    if (so_far.bias != nullptr) return std::nullopt;
+    for (size_t side : {size_t{0}, size_t{1}}) {
+      Between next = so_far;
+      next.bias = add.operand(1 - side);
+      next.bias_last = so_far.mask == nullptr;
+      std::optional<Between> found = read_scores(add.operand(side), next);
+      if (!found) continue;
+      found->bias_last &= found->mask != nullptr;
+      return found;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Between> read_mask(const Op& where, Between so_far) {
+    if (so_far.mask != nullptr || where.operand(0)->dtype() != DType::boolean()) return std::nullopt;
+    for (size_t side : {size_t{1}, size_t{2}}) {
+      std::optional<double> hidden = uniform_value(where.operand(3 - side));
+      if (!hidden) continue;
+      so_far.mask = where.operand(0);
+      so_far.seen = side == 1;
+      so_far.hidden = hidden;
+      return read_scores(where.operand(side), so_far);
+    }
+    return std::nullopt;
+  }
+
+  /// Whether nobody else reads what lies between the operands and the result.
+  bool closed() const {
+    for (const Op* op : ops_) {
+      if (op == &site_.op) continue;
+      for (const Use& use : op->result()->uses())
+        if (std::find(ops_.begin(), ops_.end(), use.user) == ops_.end()) return false;
+    }
+    return true;
+  }
+
+  /// Whether the operator requires no more than its parts did: what meets scores is known to broadcast to them.
+  bool fits(const Between& found) const {
+    const Value &q = *found.product->operand(0), &k = *found.product->operand(1);
+    if (q.shape().size() < 2 || k.shape().size() < 2 || k.dtype() != q.dtype()) return false;
+    if (found.product->result()->dtype() != q.dtype() || q.dtype() != site_.out()->dtype()) return false;
+    const auto& scores = found.product->result()->shape();
+    for (const Value* operand : {found.bias, found.mask}) {
+      if (operand == nullptr) continue;
+      size_t own = operand->shape().size();
+      for (size_t back = 1; back <= std::min<size_t>(own, 2); ++back) {
+        Expr dim = operand->shape()[own - back];
+        if (!dim.is_constant(1) && !arith::prove_equal(dim, scores[scores.size() - back], site_.facts)) return false;
+      }
+    }
+    return true;
+  }
+
+  /// `keys` [.., E, T] as [.., T, E], and the factor that stands before or behind their permutation.
+  Multiple untransposed(Value* keys) const {
+    Multiple behind = as_multiple(site_, keys);
+    Value* x = behind.value;
+    std::vector<int64_t> swap;
+    for (size_t i = 0; i < x->shape().size(); ++i) swap.push_back(static_cast<int64_t>(i));
+    if (Op* permute = producer_of(x, "permute_dims")) {
+      Multiple before = as_multiple(site_, permute->operand(0));
+      if (before.value != permute->operand(0)) {
+        x = site_.make("permute_dims", {before.value}, permute->attrs);
+        behind.factor *= before.factor;
+      }
+    }
+    std::swap(swap.end()[-1], swap.end()[-2]);
+    return {site_.make("permute_dims", {x}, {{"axes", swap}}), behind.factor};
+  }
+
+  Value* build(const Between& found, Value* v) {
+    Multiple q = as_multiple(site_, found.product->operand(0)), k = untransposed(found.product->operand(1));
+    DType scores = site_.op.operand(0)->dtype();
+    Attrs attrs{{"scale", found.scale.value_or(1) * q.factor * k.factor}, {"bias_last", found.bias_last}};
+    attrs.set("empty_rows", empty_rows_);
+    if (found.widened) {
+      const Op& softmax = *producer_of_softmax();
+      scores = softmax.result()->dtype();
+      attrs.set("precision", to_string(scores));
+    }
+    Value *mask = found.mask, *hidden = nullptr;
+    if (mask != nullptr && !found.seen) mask = site_.make("logical_not", {mask});
+    if (mask != nullptr && !(std::isinf(*found.hidden) && *found.hidden < 0))
+      hidden = site_.builder.scalar(scores, *found.hidden);
+    Result<Value*> made = site_.builder.call("nn.scaled_dot_product_attention",
+                                             {q.value, k.value, v, found.bias, mask, hidden}, attrs, site_.out()->name);
+    if (!made || !site_.like_result(**made)) return nullptr;
+    mark_origins(**made);
+    mark_rounding(site_.builder.function());
+    return *made;
+  }
+
+  const Op* producer_of_softmax() const {
+    return *std::find_if(ops_.begin(), ops_.end(), [](const Op* op) { return op->is("nn.softmax"); });
+  }
+
+  /// The operator comes from all nodes that it stands for.
+  void mark_origins(Value& made) const {
+    auto& origins = made.op->origins;
+    for (const Op* op : ops_)
+      if (op->location != nullptr && std::find(origins.begin(), origins.end(), op->location) == origins.end())
+        origins.push_back(op->location);
+  }
+
+  const Site& site_;
+  std::vector<const Op*> ops_;
+  std::string empty_rows_;
+};
+
+Value* attention(const Site& site) {
+  return Attention(site).replacement();
+}
+
+constexpr Rule kRules[] = {attention};
+
+}  // namespace
+
+Result<Changed> recognize_attention(relax::Module& module, PassContext& context) {
+  Diagnostics& diag = context.diag;
+  Changed changed = Changed::kNo;
+  for (Function* function : module.functions()) changed |= rewrite_ops(module, *function, context, kRules);
+  if (changed == Changed::kYes)
+    RELAXC_DO(canonicalize(module, context));  // keys that were permuted to be permuted back
+  return changed;
+}
+
+}  // namespace relaxc
