@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/transform/graph/move_rules.h"
 #include "compiler/transform/graph/part_rules.h"
 #include "compiler/transform/graph/rewrite.h"
 #include "compiler/transform/passes.h"
@@ -44,15 +45,6 @@ Value* view_of_constant(const Site& s) {
 
 Value* cast_to_same_dtype(const Site& s) {
   return s.op.is("astype") && s.in()->dtype() == s.op.result()->dtype() ? s.in() : nullptr;
-}
-
-std::vector<int64_t> permutation(const Op& op) {
-  std::vector<int64_t> axes = op.attrs.ints("axes");
-  int64_t rank = static_cast<int64_t>(op.operand(0)->shape().size());
-  if (axes.empty())
-    for (int64_t i = rank; i-- > 0;) axes.push_back(i);
-  for (int64_t& axis : axes) axis = axis < 0 ? axis + rank : axis;
-  return axes;
 }
 
 Value* transpose_without_effect(const Site& s) {
@@ -172,6 +164,11 @@ constexpr Rule kRules[] = {
     concat_of_concats,
     concat_of_parts,
     pad_by_nothing,
+    part_of_transpose,
+    concat_of_transposes,
+    transpose_of_product,
+    elementwise_of_broadcast,
+    elementwise_behind_move,
 };
 
 }  // namespace
