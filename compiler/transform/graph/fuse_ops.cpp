@@ -6,8 +6,10 @@
 // The method: post-dominators bound each group (a value may join its consumer only if every path to the exit of the
 // block passes there), and the access pattern of each prim func says what may be one kernel. Reductions first take the
 // element-wise operations behind them as epilogue; then spatial operations join what consumes them. An operation that
-// would be computed more often than its result has elements joins only if it is cheap. Sizes are symbolic, so "same
-// size" means `prove_equal`.
+// would be computed more often than its result has elements joins only if it is cheap; a transpose alone joins the
+// product that reads it, which packs it as easily. At last sums that reduce rows join what is computed of the same rows
+// with them (a norm, a softmax and what stands in front of it), so that a row is read from memory once. Sizes are
+// symbolic, so "same size" means `prove_equal`.
 //
 // Rejected: greedy merging of producer and consumer (splits x * sigmoid(x), may make cycles). After the relay fusor of
 // TVM (Chen et al., OSDI 2018, section 3), with patterns read from the TIR instead of set by hand.
@@ -30,36 +32,6 @@ using analysis::Pattern;
 
 constexpr int32_t kExit = -1;
 
-bool costs_much(arith::Intrinsic intrinsic) {
-  using arith::Intrinsic;
-  switch (intrinsic) {
-    case Intrinsic::k_abs:
-    case Intrinsic::k_floor:
-    case Intrinsic::k_ceil:
-    case Intrinsic::k_trunc:
-    case Intrinsic::k_round:
-    case Intrinsic::k_fma:
-    case Intrinsic::k_bitcast:
-    case Intrinsic::k_isnan:
-    case Intrinsic::k_isinf:
-      return false;
-    default:
-      return true;
-  }
-}
-
-/// Cheap enough to be computed again for every use: no division, no function, few loads.
-bool cheap(Expr value) {
-  int loads = 0;
-  bool fine = true;
-  arith::for_each_node(value, [&](Expr node) {
-    loads += node.as<arith::Load>() != nullptr;
-    if (node.as<arith::Div>() != nullptr && node.dtype().is_float()) fine = false;
-    if (const auto* call = node.as<arith::Call>()) fine &= !costs_much(call->intrinsic);
-  });
-  return fine && loads <= 2;
-}
-
 Expr element_count(const Value& value) {
   Expr count = value.op->block->parent->function->context().index(1);
   for (Expr dim : value.shape()) count = count * dim;
@@ -77,6 +49,7 @@ class Grouping {
     find_post_dominators();
     for (bool epilogues : {true, false})
       for (int32_t i = 0; i < count(); ++i) try_fuse(i, epilogues);
+    for (int32_t i = 0; i < count(); ++i) try_rows(i);
     return build();
   }
 
@@ -114,7 +87,13 @@ class Grouping {
     std::iota(group_.begin(), group_.end(), 0);
     size_.assign(nodes_.size(), 1);
     anchor_.resize(nodes_.size());
-    for (int32_t i = 0; i < count(); ++i) anchor_[i] = !nodes_[i].shape.spatial();
+    rows_.resize(nodes_.size());
+    for (int32_t i = 0; i < count(); ++i) {
+      anchor_[i] = !nodes_[i].shape.spatial();
+      if (nodes_[i].shape.pattern == Pattern::kReduction)
+        rows_[i] = analysis::rows_of_sums(nodes_[i].shape).value_or(0);
+      if (nodes_[i].shape.pattern == Pattern::kOpaque) rows_[i] = 0;
+    }
   }
 
   /// Users come later in the block, so one backward walk suffices.
@@ -186,6 +165,50 @@ class Grouping {
     return static_cast<int>(std::count_if(roots.begin(), roots.end(), [&](int32_t r) { return anchor_[r]; }));
   }
 
+  /// Joins a node with what its post-dominator needs of it, if all of that is computed row by row.
+  void try_rows(int32_t from) {
+    int32_t to = nodes_[from].post_dominator;
+    if (to == kExit || root(from) == root(to) || nodes_[from].shape.pattern == Pattern::kOpaque) return;
+    std::vector<int32_t> path = between(from, to);
+    path.push_back(to);
+    std::unordered_set<int32_t> roots{root(from)};
+    for (int32_t i : path) roots.insert(root(i));
+    size_t members = 0;
+    std::optional<size_t> rows;
+    for (int32_t r : roots) {
+      members += size_[r];
+      if (rows_[r]) rows = std::min(rows.value_or(*rows_[r]), *rows_[r]);
+    }
+    if (!rows || *rows == 0 || members > most_members_) return;
+    std::unordered_set<Value*> carried{nodes_[from].op->result()};
+    for (int32_t i : path)
+      if (i != to) carried.insert(nodes_[i].op->result());
+    for (int32_t i : path) {
+      const Node& node = nodes_[i];
+      bool by_rows = node.shape.pattern != Pattern::kOpaque &&
+                     for_carried(node, carried, [&](tir::BufferRef buffer, const Value& value) {
+                       return analysis::reads_own_rows(node.shape, buffer, *rows) && !computed_again(value, *rows);
+                     });
+      if (!by_rows) return;
+    }
+    for (int32_t i : path) unite(from, i);
+  }
+
+  /// Whether whole rows of something dear would be computed by several nests.
+  bool computed_again(const Value& value, size_t rows) {
+    const Node& node = nodes_[index_.at(value.op)];
+    bool stored = !node.shape.spatial(), narrow = true;
+    for (size_t i = rows; i < value.shape().size(); ++i) narrow &= value.shape()[i].is_constant(1);
+    if (stored || narrow || analysis::cheap(node.shape.nest.store->value)) return false;
+    size_t nests = 0;
+    for (int32_t user : node.users)
+      for_carried(nodes_[user], {value.op->result()}, [&](tir::BufferRef buffer, const Value&) {
+        nests += analysis::nests_reading(nodes_[user].shape, buffer);
+        return true;
+      });
+    return nests > 1;
+  }
+
   void unite(int32_t a, int32_t b) {
     a = root(a), b = root(b);
     if (a == b) return;
@@ -193,6 +216,7 @@ class Grouping {
     group_[b] = a;
     size_[a] += size_[b];
     anchor_[a] = anchor_[a] || anchor_[b];
+    if (rows_[b]) rows_[a] = std::min(rows_[a].value_or(*rows_[b]), *rows_[b]);
   }
 
   /// An element-wise operation of the size of `anchor` that reads what the group computes at its own index.
@@ -211,11 +235,19 @@ class Grouping {
     bool reduction = last && node.shape.single_reduction();
     if (!node.shape.spatial() && !reduction) return false;
     return for_carried(node, carried, [&](tir::BufferRef buffer, const Value& value) {
-      if (reduction) return analysis::reads_each_once(node.shape.nest, buffer);
+      if (reduction) return analysis::reads_each_once(node.shape.nest, buffer) || reads_through(node, buffer, value);
       if (arith::prove_equal(element_count(value), element_count(*node.op->result()), facts_)) return true;
       const Node& producer = nodes_[index_.at(value.op)];
-      return cheap(producer.shape.nest.store->value);
+      return analysis::cheap(producer.shape.nest.store->value);
     });
+  }
+
+  /// Whether `value` is only moved, and the product `node` reads it as easily where it lay: a tile of it is read along
+  /// any of its axes while it is packed. What else was fused with the move would be computed for every tile anew.
+  bool reads_through(const Node& node, tir::BufferRef buffer, const Value& value) {
+    int32_t i = index_.at(value.op);
+    return size_[root(i)] == 1 && analysis::permutes(nodes_[i].shape.nest) &&
+           analysis::reads_along_axes(node.shape.nest, buffer);
   }
 
   template <typename F>
@@ -257,6 +289,7 @@ class Grouping {
   std::vector<int32_t> group_;  ///< union-find; the root of a group is its last member
   std::vector<size_t> size_;
   std::vector<bool> anchor_;
+  std::vector<std::optional<size_t>> rows_;  ///< of the reductions of a group; 0: they have none in common
 };
 
 Changed fuse_region(Module& module, Region& region, const arith::Facts& facts, size_t most_members) {

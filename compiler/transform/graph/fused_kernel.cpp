@@ -2,7 +2,8 @@
 //
 // Every member is cloned with the caller's dims in place of its symbols, so that all members speak of the same
 // variables. A spatial last nest `y[i] = f(i)` is a function of its index: loads of y become f of the load's
-// subscripts, and the nest goes away.
+// subscripts, and the nest goes away. All such functions are of the same axes, so that in a chain of element-wise
+// members each is written down once, and not anew into every member behind it.
 #include "compiler/transform/graph/fused_kernel.h"
 
 #include <algorithm>
@@ -43,11 +44,19 @@ arith::Substitution match_symbols(const tir::PrimFunc& callee, const Op& call) {
   return found;
 }
 
-/// `y[axes] = value` as a function of subscripts.
+/// `y[axes] = value` as a function of subscripts; `shape` is that of y.
 struct Inlined {
-  std::vector<arith::Var> axes;
+  std::vector<Expr> axes;
+  std::vector<Expr> shape;
   Expr value;
 };
+
+/// Where an expression is stored.
+struct Place {
+  std::vector<Expr> indices, shape;
+};
+
+using Renaming = std::map<tir::BufferRef, tir::BufferRef>;
 
 class FusedKernel {
  public:
@@ -64,7 +73,7 @@ class FusedKernel {
     const tir::PrimFunc& callee = *module_.find_prim_func(op.callee);
     tir::PrimFunc copy = tir::clone(context_, callee, match_symbols(callee, op));
     analysis::KernelShape shape = analysis::classify(copy);
-    std::map<tir::BufferRef, tir::BufferRef> rename;
+    Renaming rename;
     std::vector<tir::BufferRef> buffers = analysis::buffer_params(copy);
     size_t tensor = 0;
     for (Value* operand : op.operands())
@@ -74,11 +83,10 @@ class FusedKernel {
     if (last) outputs_.push_back(result);
     temporaries_.insert(temporaries_.end(), shape.temporaries.begin(), shape.temporaries.end());
     for (tir::Stmt s : shape.before) body_.push_back(write_inlined(s, rename));
-    tir::Stmt final_nest = write_inlined(shape.last, rename);
-    if (!last && !shape.reduces && !is_built_up(shape, result)) {
-      inlined_[result] = as_function(final_nest);
+    if (!last && !shape.reduces && !is_built_up(shape, result) && !is_dear_for_its_size(shape, op)) {
+      inlined_[result] = as_function(shape.nest, rename);
     } else {
-      body_.push_back(final_nest);
+      body_.push_back(write_inlined(shape.last, rename));
       if (!last) temporaries_.push_back(result);
     }
     if (!last) buffers_[op.result()] = result;
@@ -106,6 +114,18 @@ class FusedKernel {
     return touched;
   }
 
+  /// Whether something that takes long would be computed again for every element of a larger member.
+  bool is_dear_for_its_size(const analysis::KernelShape& shape, const Op& op) const {
+    if (analysis::cheap(shape.nest.store->value)) return false;
+    const std::vector<Expr>& own = op.result()->shape();
+    for (const Use& use : op.result()->uses()) {
+      const std::vector<Expr>& reader = use.user->result()->shape();
+      for (size_t i = 0; i < own.size() && own.size() == reader.size(); ++i)
+        if (own[i].is_constant(1) && !reader[i].is_constant(1)) return true;
+    }
+    return false;
+  }
+
   /// The name without the number that made it unique.
   static std::string base_name(const std::string& name) {
     size_t end = name.find_last_not_of("0123456789");
@@ -122,41 +142,46 @@ class FusedKernel {
 
   /// A temporary is subscripted as the result is where only one element is possible (0 in a dim of one), so that
   /// schedules see that the nests touch it at the same place.
-  Expr at_own_index(Expr e, const analysis::Nest& nest) {
+  Expr at_own_index(Expr e, const Place& place) {
+    if (temporaries_.empty()) return e;
     return arith::rewrite(e, [&](Expr node) {
       const auto* load = node.as<arith::Load>();
       bool temporary =
           load != nullptr && std::find(temporaries_.begin(), temporaries_.end(), load->buffer) != temporaries_.end();
-      if (!temporary || load->indices.size() != nest.store->indices.size()) return node;
+      if (!temporary || load->indices.size() != place.indices.size()) return node;
       std::vector<Expr> indices = load->indices;
       for (size_t i = 0; i < indices.size(); ++i)
-        if (load->buffer->shape[i].is_constant(1) && nest.store->buffer->shape[i].is_constant(1))
-          indices[i] = nest.store->indices[i];
+        if (load->buffer->shape[i].is_constant(1) && place.shape[i].is_constant(1)) indices[i] = place.indices[i];
       return context_.load(load->buffer, load->dtype, std::move(indices));
     });
   }
 
-  tir::Stmt write_inlined(tir::Stmt s, const std::map<tir::BufferRef, tir::BufferRef>& rename) {
-    tir::Rewriter rewriter;
+  /// What a member reads, where the group has it: an operand, a temporary, or what an inlined member computes there.
+  Expr read(const arith::Load& load, const Renaming& rename, const Place& place) {
+    auto renamed = rename.find(load.buffer);
+    tir::BufferRef buffer = renamed == rename.end() ? load.buffer : renamed->second;
+    auto found = inlined_.find(buffer);
+    if (found == inlined_.end()) return at_own_index(context_.load(buffer, load.dtype, load.indices), place);
+    const Inlined& inlined = found->second;
+    bool same_place = load.indices == inlined.axes && place.indices == inlined.axes && place.shape == inlined.shape;
+    if (same_place) return inlined.value;
+    arith::Substitution at;
+    for (size_t i = 0; i < load.indices.size(); ++i) at[inlined.axes[i]] = load.indices[i];
+    return at_own_index(arith::substitute(inlined.value, at), place);
+  }
+
+  Expr write_inlined(Expr e, const Renaming& rename, const Place& place) {
+    return arith::rewrite(e, [&](Expr node) {
+      const auto* load = node.as<arith::Load>();
+      return load == nullptr ? node : read(*load, rename, place);
+    });
+  }
+
+  tir::Stmt write_inlined(tir::Stmt s, const Renaming& rename) {
     analysis::Nest nest = analysis::as_nest(s);
-    rewriter.on_expr = [&](Expr e) {
-      return at_own_index(arith::rewrite(e,
-                                         [&](Expr node) {
-                                           const auto* load = node.as<arith::Load>();
-                                           if (load == nullptr) return node;
-                                           auto renamed = rename.find(load->buffer);
-                                           tir::BufferRef buffer =
-                                               renamed == rename.end() ? load->buffer : renamed->second;
-                                           auto found = inlined_.find(buffer);
-                                           if (found == inlined_.end())
-                                             return context_.load(buffer, load->dtype, load->indices);
-                                           arith::Substitution at;
-                                           for (size_t i = 0; i < load->indices.size(); ++i)
-                                             at[found->second.axes[i]] = load->indices[i];
-                                           return arith::substitute(found->second.value, at);
-                                         }),
-                          nest);
-    };
+    Place place{nest.store->indices, nest.store->buffer->shape};
+    tir::Rewriter rewriter;
+    rewriter.on_expr = [&](Expr e) { return write_inlined(e, rename, place); };
     // What a program states of a block's regions names buffers of the function it came from.
     rewriter.on_stmt = [this](tir::Stmt inner) {
       const auto* block = inner.as<tir::Block>();
@@ -168,11 +193,19 @@ class FusedKernel {
     return tir::rewrite(context_, s, rewriter);
   }
 
-  static Inlined as_function(tir::Stmt s) {
-    analysis::Nest nest = analysis::as_nest(s);
+  /// The nest's value as a function of the axes that all inlined members share.
+  Inlined as_function(const analysis::Nest& nest, const Renaming& rename) {
+    arith::Substitution shared;
     Inlined inlined;
-    for (const tir::IterVar& iter : nest.block->iters) inlined.axes.push_back(iter.var);
-    inlined.value = nest.store->value;
+    inlined.shape = nest.store->buffer->shape;
+    for (size_t i = 0; i < nest.block->iters.size(); ++i) {
+      arith::Var own = nest.block->iters[i].var;
+      if (i == axes_.size()) axes_.push_back(own);
+      if (!(axes_[i] == own)) shared[own] = axes_[i];
+      inlined.axes.push_back(axes_[i]);
+    }
+    Place place{inlined.axes, inlined.shape};
+    inlined.value = write_inlined(arith::substitute(nest.store->value, shared), rename, place);
     return inlined;
   }
 
@@ -244,6 +277,7 @@ class FusedKernel {
   std::vector<std::pair<Value*, tir::BufferRef>> inputs_;
   std::vector<tir::BufferRef> outputs_, temporaries_;
   std::map<tir::BufferRef, Inlined> inlined_;
+  std::vector<arith::Var> axes_;  ///< of inlined members, by position
   std::vector<tir::Stmt> body_;
   std::vector<Location> origins_;
   std::string name_;
