@@ -102,24 +102,18 @@ def room_for_sanitizers():
         resource.setrlimit(resource.RLIMIT_STACK, (64 << 20, resource.getrlimit(resource.RLIMIT_STACK)[1]))
 
 
-class Cost(ProgramTest):
-    def seconds(self, name, text):
-        """Of the processor, so that a busy machine does not count."""
+class Large(ProgramTest):
+    """Graphs of thousands of nodes. That their cost is linear is tests/unit/pipeline/cost_test.cpp's, which counts."""
+
+    def kernels(self, name, text):
         self.write(name, text)
-        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-        done = self.compiles(name, "--stop-after=plan_memory", preexec=room_for_sanitizers)
-        return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before, done.out
+        return self.compiles(name, "--stop-after=plan_memory", preexec=room_for_sanitizers).out.count("@T.prim_func")
 
-    def test_long_chains_cost_what_they_are_long(self):
-        short, _ = self.seconds("short.relax", chain(2500))
-        long, out = self.seconds("long.relax", chain(10000))
-        self.assertLess(long, 9 * short + 0.5)  # 4 times the nodes; 16 times would be quadratic
-        self.assertLessEqual(out.count("@T.prim_func"), 12)  # the 2,500 kernels are few different ones
+    def test_a_chain_of_ten_thousand_operators_is_a_few_kernels(self):
+        self.assertLessEqual(self.kernels("long.relax", chain(10000)), 12)  # the 2,500 calls are of few different ones
 
-    def test_wide_graphs_cost_what_they_are_wide(self):
-        narrow, _ = self.seconds("narrow.relax", fan(250))
-        wide, _ = self.seconds("wide.relax", fan(1000))
-        self.assertLess(wide, 9 * narrow + 0.5)
+    def test_a_thousand_branches_compile(self):
+        self.assertLessEqual(self.kernels("wide.relax", fan(1000)), 1010)
 
 
 if __name__ == "__main__":
