@@ -1,11 +1,12 @@
 # find_package(relaxc) gives the program relaxc::relaxc, for a native build the runtime (relaxc::relax_rt,
 # relaxc::relax_rt_hosted), and this function:
 #
-# relaxc_add_model(TARGET MODEL [NAME name] [DIMS dim=range …] [STATES in:out …] [TARGET machine] [FLAGS flag …]
-#                  [SELFTEST] [NO_RUNTIME])
+# relaxc_add_model(TARGET MODEL … [NAME name] [DIMS dim=range …] [STATES in:out …] [PARAMS file …] [TARGET machine]
+#                  [FLAGS flag …] [OBJECT] [SELFTEST] [NO_RUNTIME])
 #   A library TARGET of the model that a C or C++ target links with; it brings NAME.h and the runtime along. NAME is the
-#   prefix of the model's functions, TARGET if not given. The model is compiled again when a file it refers to changes; its
-#   header keeps its time when it says the same as before.
+#   prefix of the model's functions, TARGET if not given. Several models share one library, their weights and kernels. The
+#   library is a static one; with OBJECT there is none, and what links with TARGET gets the object itself. A model is
+#   compiled again when it or a file it refers to changes; its header keeps its time when it says the same as before.
 #
 #   The machine is the one that the project's C compiler compiles for with the project's flags, read off the compiler; a
 #   TARGET given here must be one whose objects link with those, which is checked now and not when linking fails.
@@ -77,22 +78,32 @@ function(relaxc_machine_flags result asked)
   set(${result} ${printed} PARENT_SCOPE)
 endfunction()
 
-function(relaxc_add_model target model)
-  cmake_parse_arguments(PARSE_ARGV 2 ARG "SELFTEST;NO_RUNTIME" "NAME;TARGET" "DIMS;STATES;FLAGS")
-  if(ARG_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "relaxc_add_model(${target}): expected NAME, DIMS, STATES, TARGET, FLAGS, SELFTEST or NO_RUNTIME, "
-      "found '${ARG_UNPARSED_ARGUMENTS}'")
+function(relaxc_add_model target)
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "OBJECT;SELFTEST;NO_RUNTIME" "NAME;TARGET" "DIMS;STATES;PARAMS;FLAGS")
+  if(NOT ARG_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "relaxc_add_model(${target}): expected a model")
   endif()
+  foreach(model IN LISTS ARG_UNPARSED_ARGUMENTS)
+    if(NOT model MATCHES "\\.")  # a file has an ending, a misspelt word has none
+      message(FATAL_ERROR "relaxc_add_model(${target}): expected a model, NAME, DIMS, STATES, PARAMS, TARGET, FLAGS, OBJECT, "
+        "SELFTEST or NO_RUNTIME, found '${model}'")
+    endif()
+    get_filename_component(model ${model} ABSOLUTE)
+    list(APPEND models ${model})
+  endforeach()
   if(NOT ARG_NAME)
     set(ARG_NAME ${target})
   endif()
-  get_filename_component(model ${model} ABSOLUTE)
   relaxc_machine_flags(flags "${ARG_TARGET}")
   foreach(dim IN LISTS ARG_DIMS)
     list(APPEND flags --dim ${dim})
   endforeach()
   foreach(state IN LISTS ARG_STATES)
     list(APPEND flags --state ${state})
+  endforeach()
+  foreach(params IN LISTS ARG_PARAMS)
+    get_filename_component(params ${params} ABSOLUTE)
+    list(APPEND flags --params ${params})
   endforeach()
   if(ARG_SELFTEST)
     list(APPEND flags --emit-selftest)
@@ -102,11 +113,18 @@ function(relaxc_add_model target model)
   file(MAKE_DIRECTORY ${folder})
   add_custom_command(
     OUTPUT ${stem}.o BYPRODUCTS ${stem}.h
-    COMMAND relaxc::relaxc ${flags} ${ARG_FLAGS} -MD -MF ${stem}.d ${model} -o ${stem}.o
-    DEPENDS ${model} DEPFILE ${stem}.d COMMENT "Compiling model ${ARG_NAME}" VERBATIM)
-  add_library(${target} STATIC ${stem}.o)
-  set_source_files_properties(${stem}.o PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
-  set_target_properties(${target} PROPERTIES LINKER_LANGUAGE C)
+    COMMAND relaxc::relaxc ${flags} ${ARG_FLAGS} -MD -MF ${stem}.d ${models} -o ${stem}.o
+    DEPENDS ${models} DEPFILE ${stem}.d COMMENT "Compiling model ${ARG_NAME}" VERBATIM)
+  if(ARG_OBJECT)
+    add_custom_target(${target}_object DEPENDS ${stem}.o)
+    add_library(${target} INTERFACE)
+    add_dependencies(${target} ${target}_object)
+    target_link_libraries(${target} INTERFACE ${stem}.o)
+  else()
+    add_library(${target} STATIC ${stem}.o)
+    set_source_files_properties(${stem}.o PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+    set_target_properties(${target} PROPERTIES LINKER_LANGUAGE C)
+  endif()
   target_include_directories(${target} INTERFACE ${folder})
   if(NOT ARG_NO_RUNTIME)
     relaxc_runtime(runtime)

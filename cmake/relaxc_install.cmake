@@ -12,7 +12,7 @@ install(TARGETS relax_rt relax_rt_memory relax_rt_hosted relax_rt_runner EXPORT 
   INCLUDES DESTINATION include)
 install(FILES ${runtime}/include/relax_rt.h ${runtime}/include/relax_rt_hosted.h ${runtime}/cpp/relax_rt.hpp
   DESTINATION include)
-install(DIRECTORY ${runtime}/include ${runtime}/core ${runtime}/hosted DESTINATION share/relaxc/runtime-lite
+install(DIRECTORY ${runtime}/include ${runtime}/core ${runtime}/hosted ${runtime}/runner DESTINATION share/relaxc/runtime-lite
   FILES_MATCHING PATTERN *.c PATTERN *.h PATTERN *.hpp)
 install(FILES ${runtime}/python/relax_rt.py DESTINATION share/relaxc/python)
 install(EXPORT relaxc-program DESTINATION ${package} NAMESPACE relaxc::)

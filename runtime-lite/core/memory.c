@@ -36,6 +36,20 @@ RLX_WEAK void* memset(void* to, int value, size_t bytes) {
   return to;
 }
 
+#if defined(__APPLE__)
+/* What memset of zeros is called there. */
+void bzero(void* to, size_t bytes);
+RLX_WEAK void bzero(void* to, size_t bytes) {
+  (void)memset(to, 0, bytes);
+}
+#endif
+
+#if defined(_WIN32) && defined(__x86_64__)
+/* Objects that compute in floating point refer to it; Microsoft's C library defines it. */
+extern const int _fltused;
+const int _fltused = 0x9875;
+#endif
+
 #if defined(__ARM_EABI__)
 
 /* The run-time ABI for the Arm architecture, section 4.3.4. The 4 and 8 say which alignment the caller promises; memset

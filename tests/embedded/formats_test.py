@@ -1,4 +1,4 @@
-"""Objects of other formats: read by llvm-readobj, linked by lld, and WebAssembly run by node.
+"""Objects and libraries of other formats: read by llvm-readobj, linked by lld and by relaxc, and WebAssembly run by node.
 
 Usage: formats_test.py RELAXC LLVM_TOOLS. Exits with 77 where lld or node is missing."""
 
@@ -55,8 +55,52 @@ def undefined(path):
     return {name.lstrip("_") for name in listed.split()}
 
 
+def loaded_sections(path):
+    """(name, bytes) of what is loaded, as llvm-readobj tells it."""
+    said, loaded = run(TOOLS / "llvm-readobj", "--sections", path), []
+    for block in said.split("Section {")[1:]:
+        name = re.search(r"Name: (\S+) ?\(", block)
+        size = int(re.search(r"\b(?:RawDataSize|Size): (\w+)", block)[1], 0)
+        if "Segment: " in block:  # Mach-O
+            name = re.search(r"Segment: (\w+)", block)[1] + "," + name[1]
+        elif "Characteristics [" in block:  # COFF
+            name = "" if re.search(r"IMAGE_SCN_(LNK_REMOVE|LNK_INFO|MEM_DISCARDABLE)", block) else name[1]
+        else:  # WebAssembly
+            name = re.search(r"Type: (\w+)", block)[1]
+            name = "" if name == "CUSTOM" else name
+        if name and size and not name.startswith(("__DWARF,", "__LD,")):
+            loaded.append((name, size))
+    return loaded
+
+
+def check_manifest(folder):
+    """What --manifest says of digits.o against LLVM's own tools."""
+    told = json.loads((folder / "digits.json").read_text())["object"]
+    assert [(s["name"], s["bytes"]) for s in told["sections"]] == loaded_sections(folder / "digits.o"), told["sections"]
+    assert told["bytes"] == (folder / "digits.o").stat().st_size
+    names = {"globals": [], "undefined": []}
+    for line in run(TOOLS / "llvm-nm", "--extern-only", folder / "digits.o").splitlines():
+        *_, kind, name = line.split()
+        names["undefined" if kind == "U" else "globals"].append(name)
+    assert sorted(s["name"] for s in told["globals"]) == sorted(names["globals"]), told["globals"]
+    assert told["undefined"] == sorted(names["undefined"]), told["undefined"]
+    assert told["code_bytes"] > 1000 and told["constant_bytes"] > 70000, told
+
+
+def check_budget(folder, machine):
+    done = subprocess.run([RELAXC, DIGITS, "--dim", "n=1", "--target", machine, "-o", "digits.o", "--flash-budget", "64K"],
+                          cwd=folder, capture_output=True, text=True, check=False)
+    total = re.search(r"the object takes (\d+) bytes of flash, \d+ more than its budget of 65536", done.stderr)
+    assert done.returncode == 1 and total, done.stderr
+    pieces = [int(size) for size in re.findall(r"^[^:]*?(\d+) bytes (?!of)", done.stderr, re.M)]
+    assert sum(pieces) == int(total[1]), (pieces, done.stderr)
+    assert "kernel fused_conv" in done.stderr, done.stderr
+
+
 def check_native(folder, machine, form, link):
-    run(RELAXC, DIGITS, "--dim", "n=1", "--target", machine, "-o", "digits.o", cwd=folder)
+    run(RELAXC, DIGITS, "--dim", "n=1", "--target", machine, "-o", "digits.o", "--manifest", "digits.json", cwd=folder)
+    check_manifest(folder)
+    check_budget(folder, machine)
     said = run(TOOLS / "llvm-readobj", "--sections", "--symbols", folder / "digits.o")
     assert f"Format: {form}" in said, said[:200]
     assert re.search(r"Name: _?digits_run_", said) and "weights" in said
@@ -74,7 +118,8 @@ def pixels():
 
 
 def check_wasm(folder, machine, expected):
-    run(RELAXC, DIGITS, "--dim", "n=1", "--target", machine, "-o", "digits.o", "-Os", cwd=folder)
+    run(RELAXC, DIGITS, "--dim", "n=1", "--target", machine, "-o", "digits.o", "-Os", "--manifest", "digits.json", cwd=folder)
+    check_manifest(folder)
     name = re.search(r"digits_run_\w+", (folder / "digits.h").read_text())[0]
     arena = re.search(r"ARENA_BYTES (\d+)", (folder / "digits.h").read_text())[1]
     run(TOOLS / "wasm-ld", "--no-entry", "--gc-sections", "--import-memory", "--export", name, "--export=__heap_base",
@@ -84,6 +129,44 @@ def check_wasm(folder, machine, expected):
     assert status == "0", status
     logits = [float(value) for value in logits]
     assert all(math.isclose(a, b, rel_tol=1e-4, abs_tol=1e-4) for a, b in zip(logits, expected, strict=True)), logits
+
+
+def check_library(folder, machine, ending, exports):
+    """relaxc links by clang and compiles the runtime for the machine; `exports` prints what the library exports."""
+    library = f"digits{ending}"
+    for copy in ("first", library):  # the same bytes again
+        run(RELAXC, DIGITS, "--dim", "n=1", "--target", machine, "-o", library, "--manifest", "digits.json", cwd=folder)
+        if copy == "first":
+            (folder / library).rename(folder / copy)
+    assert (folder / "first").read_bytes() == (folder / library).read_bytes(), machine
+    said = run(*exports, folder / library)
+    assert "digits_model" in said and re.search(r"digits_run_\w{16}", said), said
+    assert "rlx_" not in said, said
+    told = {symbol["name"].lstrip("_") for symbol in json.loads((folder / "digits.json").read_text())["object"]["globals"]}
+    assert "digits_model" in told, told
+
+
+WASM_EXPORTS = """
+const module_ = new WebAssembly.Module(require("fs").readFileSync(process.argv[2]));
+const made = new WebAssembly.Instance(module_, {}).exports;
+if (!(made.memory.buffer.byteLength > 0 && made.__heap_base.value > made.digits_model.value)) process.exit(1);
+console.log(Object.keys(made).join(" "));
+"""
+
+
+def check_libraries(folder):
+    (folder / "exports.js").write_text(WASM_EXPORTS)
+    check_library(folder, "x86-64-windows", ".dll", [TOOLS / "llvm-readobj", "--coff-exports"])
+    check_library(folder, "aarch64-macos", ".dylib", [TOOLS / "llvm-objdump", "--macho", "--exports-trie"])
+    check_library(folder, "wasm32", ".wasm", ["node", folder / "exports.js"])
+    for machine, ending, why in (("wasm32", ".dll", "'.dll' is a library of Windows, but the target is wasm32"),
+                                 ("cortex-m4", ".so", "a shared library for thumbv7em-unknown-none-eabihf cannot be linked")):
+        done = subprocess.run([RELAXC, DIGITS, "--target", machine, "-o", f"no{ending}"], cwd=folder, capture_output=True,
+                              text=True, check=False)
+        assert done.returncode == 2 and why in done.stderr, done.stderr
+    done = subprocess.run([RELAXC, DIGITS, "--target", "wasm32", "-o", "no.wasm"], cwd=folder, capture_output=True,
+                          text=True, check=False, env={"PATH": str(folder)})
+    assert done.returncode == 2 and "there is no clang; --cc names another" in done.stderr, done.stderr
 
 
 def expected_logits(folder):
@@ -111,6 +194,10 @@ def main():
         expected = expected_logits(folder)
         for machine in ("wasm32", "wasm32-simd"):
             check_wasm(folder, machine, expected)
+        if shutil.which("clang") and shutil.which("wasm-ld"):
+            check_libraries(folder)
+        else:
+            print("no libraries of other formats: there is no clang with lld")
 
 
 main()

@@ -7,7 +7,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <llvm/ADT/SmallString.h>
 #include <llvm/Bitcode/BitcodeWriter.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
@@ -15,8 +14,6 @@
 #include <llvm/Object/ObjectFile.h>
 #include <llvm/Support/FileSystem.h>
 #include <llvm/Support/FileUtilities.h>
-#include <llvm/Support/Path.h>
-#include <llvm/Support/Program.h>
 #include <llvm/Support/raw_ostream.h>
 #include <unistd.h>
 
@@ -24,6 +21,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "compiler/codegen/llvm/link.h"
 #include "compiler/codegen/llvm/machine.h"
 #include "compiler/codegen/llvm/object_emitter.h"
 #include "compiler/codegen/llvm/signals.h"
@@ -67,6 +65,7 @@ class Emission {
     bool holds_object = options_.kind == OutputKind::kSharedLibrary || options_.kind == OutputKind::kArchive ||
                         options_.kind == OutputKind::kExecutable;
     bool binary = options_.kind == OutputKind::kObject || holds_object;
+    if (holds_object && options_.kind != OutputKind::kArchive) RELAXC_DO(check_linking(linking(""), diag));
     uint64_t limit = binary ? kWeightsInObject : kWeightsInText;
     uint64_t inside = object_.weights.separate ? 0 : object_.weights.bytes;
     if (inside > limit)
@@ -86,10 +85,6 @@ class Emission {
     lowering_options.line_tables = options_.line_tables;
     ModuleLowering lowering(*module_, lowering_options);
     const llvm::Triple& triple = machine_->getTargetTriple();
-    bool links = options_.kind == OutputKind::kSharedLibrary || options_.kind == OutputKind::kExecutable;
-    if (links && !triple.isOSBinFormatELF())
-      return diag.error(nullptr, Kind::usage, "relaxc links for ELF only; write an object (.o) for {} and link that",
-                        target_.triple);
     reserve_ = binary && inside != 0 && !triple.isOSBinFormatWasm();  // whose data lies in segments, not in sections
     ObjectEmitter(lowering, object_)
         .run(reserve_      ? fmt::format(".zero {}", inside)
@@ -111,9 +106,9 @@ class Emission {
 
  private:
   Failure io_error(const std::string& why) {
-    const std::string& shown = options_.shown_path.empty() ? path_ : options_.shown_path;
-    return diag_.error(nullptr, Kind::io, "cannot write {}: {}", shown, why);
+    return diag_.error(nullptr, Kind::io, "cannot write {}: {}", shown(), why);
   }
+  const std::string& shown() const { return options_.shown_path.empty() ? path_ : options_.shown_path; }
 
   Status write(const std::string& path) {
     std::error_code error;
@@ -230,17 +225,13 @@ class Emission {
   /// What holds the object: an archive of it alone, or what the system's C compiler links of it and the runtime.
   Status around_object() {
     Diagnostics& diag = diag_;
-    bool links = options_.kind != OutputKind::kArchive;
-    if (links && options_.runtime.empty())
-      return diag.error(nullptr, Kind::usage, "{} needs the runtime's library",
-                        options_.kind == OutputKind::kExecutable ? "an executable" : "a shared library");
     std::string object = path_ + ".o";
     remove_on_signal(object);
     llvm::FileRemover remover(object);
     RELAXC_DO(write(object));
     if (reserve_) RELAXC_DO(fill_weights(object));
     RELAXC_DO(tell());
-    return links ? link(object) : archive(object);
+    return options_.kind == OutputKind::kArchive ? archive(object) : link(linking(object), diag_);
   }
 
   Status tell() {
@@ -264,37 +255,18 @@ class Emission {
     return error ? Status(io_error(llvm::toString(std::move(error)))) : Status(Done{});
   }
 
-  /// A library that lies beside the runtime's; empty if it does not.
-  std::string beside_runtime(llvm::StringRef name) const {
-    llvm::SmallString<128> path(llvm::sys::path::parent_path(options_.runtime));
-    llvm::sys::path::append(path, name);
-    return llvm::sys::fs::exists(path) ? path.str().str() : std::string();
-  }
-
-  Status link(const std::string& object) {
-    std::string name = options_.linker.empty() ? "cc" : options_.linker;
-    auto compiler = llvm::sys::findProgramByName(name);
-    if (!compiler)
-      return diag_.error(nullptr, Kind::usage, "no C compiler to link with: there is no program '{}'", name);
-    std::string hosted = beside_runtime("librelax_rt_hosted.a"), runner = beside_runtime("librelax_rt_runner.a");
-    std::vector<std::string> args{*compiler, "-Wl,-z,noexecstack", "-o", path_, object};
-    if (options_.kind == OutputKind::kExecutable) {
-      if (runner.empty() || hosted.empty())
-        return diag_.error(nullptr, Kind::usage, "librelax_rt_runner.a and librelax_rt_hosted.a are not beside '{}'",
-                           options_.runtime);
-      args.insert(args.end(), {"-Wl,--defsym=rlx_runner_model=" + object_.name + "_model", runner, hosted,
-                               options_.runtime, "-lpthread"});
-    } else {
-      // A library that prints has an operating system to print to; the hosted runtime goes before what does nothing.
-      args.insert(args.begin() + 1, {"-shared", "-nostdlib"});
-      if (object_.prints && !hosted.empty()) args.push_back(hosted);
-      args.insert(args.end(), {options_.runtime, "-lc"});
-    }
-    std::string message;
-    std::vector<llvm::StringRef> texts(args.begin(), args.end());
-    int status = llvm::sys::ExecuteAndWait(*compiler, texts, std::nullopt, {}, 0, 0, &message);
-    if (status != 0) return io_error(message.empty() ? "the linker failed" : message);
-    return Done{};
+  Linking linking(const std::string& object) const {
+    Linking what;
+    what.object = object;
+    what.path = path_;
+    what.shown = shown();
+    what.triple = target_.triple;
+    what.name = object_.name;
+    what.program = options_.kind == OutputKind::kExecutable;
+    what.prints = object_.prints;
+    what.compiler = options_.linker;
+    what.runtime = options_.runtime;
+    return what;
   }
 
   const interface::Object& object_;

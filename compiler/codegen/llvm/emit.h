@@ -22,10 +22,9 @@ enum class OutputKind {
 
 struct EmitOptions {
   OutputKind kind = OutputKind::kObject;
-  std::string opt = "2";     ///< "0", "1", "2", "3", "s", "z": LLVM's pipelines
-  bool line_tables = false;  ///< DWARF that says which source an instruction comes from
-  std::string runtime;       ///< path of librelax_rt.a; needed where something is linked, with its siblings beside it
-  std::string linker;        ///< the C compiler that links; empty: cc
+  std::string opt = "2";                       ///< "0", "1", "2", "3", "s", "z": LLVM's pipelines
+  bool line_tables = false;                    ///< DWARF that says which source an instruction comes from
+  std::string runtime, linker;                 ///< what to link with, and by what: Linking::runtime, Linking::compiler
   std::vector<uint64_t>* stack_max = nullptr;  ///< gets the bytes of stack of each entry; UINT64_MAX: not known
   std::string shown_path;                      ///< how messages call the file; empty: its path
 };

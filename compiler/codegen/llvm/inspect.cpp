@@ -1,52 +1,133 @@
-// inspect.cpp: sections and symbols by LLVM's reader of ELF.
+// inspect.cpp: sections and symbols by LLVM's readers of object files.
 #include "compiler/codegen/llvm/inspect.h"
 
+#include <llvm/Object/COFF.h>
 #include <llvm/Object/ELFObjectFile.h>
+#include <llvm/Object/MachO.h>
+#include <llvm/Object/SymbolSize.h>
+#include <llvm/Object/Wasm.h>
 
 #include <set>
 
 namespace relaxc::codegen_llvm {
 namespace {
 
+using llvm::dyn_cast;
+using llvm::object::COFFObjectFile;
 using llvm::object::ELFObjectFileBase;
-using llvm::object::ELFSymbolRef;
+using llvm::object::ELFSectionRef;
+using llvm::object::MachOObjectFile;
+using llvm::object::ObjectFile;
+using llvm::object::SectionRef;
 using llvm::object::SymbolRef;
+using llvm::object::WasmObjectFile;
 
-std::string text_of(llvm::Expected<llvm::StringRef> name) {
-  if (name) return name->str();
+template <typename T>
+std::string text_of(llvm::Expected<T> name) {
+  if (name) return llvm::StringRef(*name).str();
   llvm::consumeError(name.takeError());
   return {};
 }
 
-void take_symbol(const ELFSymbolRef& symbol, ObjectContents& out, std::set<std::string>& undefined) {
-  std::string name = text_of(symbol.getName());
-  llvm::Expected<uint32_t> flags = symbol.getFlags();
-  if (!flags) return llvm::consumeError(flags.takeError());
-  if (name.empty()) return;
-  if ((*flags & SymbolRef::SF_Undefined) != 0)
-    undefined.insert(name);
-  else if ((*flags & SymbolRef::SF_Global) != 0)
-    out.globals.push_back({name, symbol.getSize()});
+/// What a section is, beyond its name and size; `loaded` is false for what only linkers and debuggers read.
+struct Use {
+  bool loaded = true, writable = false;
+};
+
+Use use_of(const ObjectFile& file, const SectionRef& section) {
+  if (llvm::isa<ELFObjectFileBase>(file)) {
+    uint64_t flags = ELFSectionRef(section).getFlags();
+    return {(flags & llvm::ELF::SHF_ALLOC) != 0, (flags & llvm::ELF::SHF_WRITE) != 0};
+  }
+  if (const auto* coff = dyn_cast<COFFObjectFile>(&file)) {
+    uint32_t flags = coff->getCOFFSection(section)->Characteristics;
+    constexpr uint32_t kNotLoaded =
+        llvm::COFF::IMAGE_SCN_LNK_REMOVE | llvm::COFF::IMAGE_SCN_LNK_INFO | llvm::COFF::IMAGE_SCN_MEM_DISCARDABLE;
+    return {(flags & kNotLoaded) == 0, (flags & llvm::COFF::IMAGE_SCN_MEM_WRITE) != 0};
+  }
+  if (const auto* macho = dyn_cast<MachOObjectFile>(&file)) {
+    llvm::StringRef segment = macho->getSectionFinalSegmentName(section.getRawDataRefImpl());
+    return {segment != "__DWARF" && segment != "__LD", segment.starts_with("__DATA")};
+  }
+  return {llvm::cast<WasmObjectFile>(file).getWasmSection(section).Type != llvm::wasm::WASM_SEC_CUSTOM, false};
 }
+
+/// "__TEXT,__const" in Mach-O, where a section is known with its segment.
+std::string name_of(const ObjectFile& file, const SectionRef& section) {
+  std::string name = text_of(section.getName());
+  const auto* macho = dyn_cast<MachOObjectFile>(&file);
+  if (macho == nullptr) return name;
+  return macho->getSectionFinalSegmentName(section.getRawDataRefImpl()).str() + "," + name;
+}
+
+class Inspection {
+ public:
+  explicit Inspection(const ObjectFile& file) : file_(file) {}
+
+  ObjectContents run() {
+    for (const SectionRef section : file_.sections()) {
+      Use use = use_of(file_, section);
+      if (use.loaded && section.getSize() != 0)
+        out_.sections.push_back({name_of(file_, section), section.getSize(), section.isText(), use.writable});
+    }
+    const auto* wasm = dyn_cast<WasmObjectFile>(&file_);
+    if (wasm != nullptr && !wasm->isRelocatableObject())
+      take_exports(*wasm);
+    else
+      for (const auto& [symbol, size] : llvm::object::computeSymbolSizes(file_)) take(symbol, size);
+    if (const auto* coff = dyn_cast<COFFObjectFile>(&file_)) take_exports(*coff);
+    out_.undefined.assign(undefined_.begin(), undefined_.end());
+    return std::move(out_);
+  }
+
+ private:
+  void take(const SymbolRef& symbol, uint64_t size) {
+    std::string name = text_of(symbol.getName());
+    llvm::Expected<uint32_t> flags = symbol.getFlags();
+    llvm::Expected<SymbolRef::Type> type = symbol.getType();
+    if (!flags) return llvm::consumeError(flags.takeError());
+    if (!type) return llvm::consumeError(type.takeError());
+    bool is_code = *type == SymbolRef::ST_Function;
+    bool temporary = file_.isMachO() && name.starts_with("ltmp");  // the assembler's mark where a section begins
+    if (name.empty() || temporary) return;
+    if ((*flags & SymbolRef::SF_Undefined) != 0)
+      undefined_.insert(name);
+    else if ((*flags & SymbolRef::SF_Global) != 0)
+      out_.globals.push_back({name, size, is_code});
+    else if (is_code)
+      out_.locals.push_back({name, size, true});
+  }
+
+  /// A module has imports and exports, and no symbols.
+  void take_exports(const WasmObjectFile& file) {
+    for (const llvm::wasm::WasmExport& entry : file.exports())
+      out_.globals.push_back({entry.Name.str(), 0, entry.Kind == llvm::wasm::WASM_EXTERNAL_FUNCTION});
+    for (const llvm::wasm::WasmImport& entry : file.imports()) undefined_.insert(entry.Field.str());
+  }
+
+  /// A .dll has no symbols but what it exports.
+  void take_exports(const COFFObjectFile& file) {
+    for (const llvm::object::ExportDirectoryEntryRef& entry : file.export_directories()) {
+      llvm::StringRef name;
+      if (llvm::Error error = entry.getSymbolName(name)) return llvm::consumeError(std::move(error));
+      if (!name.empty()) out_.globals.push_back({name.str(), 0, false});
+    }
+  }
+
+  const ObjectFile& file_;
+  ObjectContents out_;
+  std::set<std::string> undefined_;
+};
 
 }  // namespace
 
 Result<ObjectContents> inspect_object(const std::string& path, const std::string& shown, Diagnostics& diag) {
-  auto file = llvm::object::ObjectFile::createObjectFile(path);
+  auto file = ObjectFile::createObjectFile(path);
   if (!file) return diag.error(nullptr, Kind::io, "cannot read {} again: {}", shown, llvm::toString(file.takeError()));
-  const auto* elf = llvm::dyn_cast<ELFObjectFileBase>(file->getBinary());
-  if (elf == nullptr) return diag.error(nullptr, Kind::io, "cannot read {} again: it is no ELF file", shown);
-  ObjectContents out;
-  for (const llvm::object::ELFSectionRef section : elf->sections()) {
-    if ((section.getFlags() & llvm::ELF::SHF_ALLOC) == 0 || section.getSize() == 0) continue;
-    out.sections.push_back({text_of(section.getName()), section.getSize(),
-                            (section.getFlags() & llvm::ELF::SHF_EXECINSTR) != 0,
-                            (section.getFlags() & llvm::ELF::SHF_WRITE) != 0});
-  }
-  std::set<std::string> undefined;
-  for (const ELFSymbolRef symbol : elf->symbols()) take_symbol(symbol, out, undefined);
-  out.undefined.assign(undefined.begin(), undefined.end());
-  return out;
+  const ObjectFile& object = *file->getBinary();
+  if (!object.isELF() && !object.isCOFF() && !object.isMachO() && !object.isWasm())
+    return diag.error(nullptr, Kind::io, "cannot read {} again: its format is none that relaxc writes", shown);
+  return Inspection(object).run();
 }
 
 }  // namespace relaxc::codegen_llvm

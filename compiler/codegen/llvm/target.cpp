@@ -236,4 +236,8 @@ bool link_together(const std::string& triple, const std::string& other) {
   return a.getArch() == b.getArch();
 }
 
+bool links_here(const std::string& triple) {
+  return link_together(triple, llvm::sys::getDefaultTargetTriple());
+}
+
 }  // namespace relaxc::codegen_llvm

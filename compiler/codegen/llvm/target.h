@@ -21,5 +21,7 @@ Result<Target> resolve_target(const std::string& triple, const std::string& cpu,
 /// True if objects for the two triples have one architecture, word, calling convention and format, so that a linker
 /// takes both.
 bool link_together(const std::string& triple, const std::string& other);
+/// True if a linker of this machine takes objects for the triple.
+bool links_here(const std::string& triple);
 
 }  // namespace relaxc::codegen_llvm

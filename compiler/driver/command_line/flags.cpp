@@ -95,7 +95,8 @@ void add_output_flags(CLI::App& app, Options& o) {
                                "the ending .weights if they are more than 1 GB)");
   apart->type_name("FILE");
   app.add_flag("--embed-weights", o.embed_weights, "keep weights of more than 1 GB in the object")->excludes(apart);
-  app.add_option("--manifest", o.manifest, "also write what the object holds and needs, as JSON (.o and .so)")
+  app.add_option("--manifest", o.manifest,
+                 "also write what the object holds and needs, as JSON (objects and shared libraries)")
       ->type_name("FILE");
   app.add_option("--rust", o.rust, "also write declarations of the typed call for Rust")->type_name("FILE");
   app.add_option("--report", o.report, "also write a page (.html) or data (.json) on graphs, kernels and memory")
@@ -106,9 +107,15 @@ void add_output_flags(CLI::App& app, Options& o) {
   app.add_option("--ram-budget", o.ram_budget, "refuse an object whose arena takes more: 8K")
       ->transform(CLI::AsSizeValue(false))
       ->type_name("BYTES");
-  app.add_option("--runtime", o.runtime,
-                 "runtime-lite's library, linked into a .so or a program (default: beside relaxc)");
-  app.add_option("--cc", o.linker, "the C compiler that links a .so or a program (default: cc)")->type_name("PROGRAM");
+  app.add_option(
+         "--runtime", o.runtime,
+         "runtime-lite for a library or a program: librelax_rt.a, or the folder of its sources (default: what was "
+         "installed with relaxc)")
+      ->type_name("FILE|FOLDER");
+  app.add_option("--cc", o.linker,
+                 "the C compiler that links a library or a program, and its flags (default: cc; clang for another "
+                 "machine)")
+      ->type_name("COMMAND");
 }
 
 void add_target_flags(CLI::App& app, Options& o) {

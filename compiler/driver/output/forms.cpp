@@ -23,7 +23,7 @@ constexpr Form kForms[] = {
     {Emit::kLLVM, "llvm", ".ll"},
     {Emit::kBitcode, "bc", ".bc"},
     {Emit::kC, "c", ".c"},
-    {Emit::kSharedLibrary, "shared", ".so"},
+    {Emit::kSharedLibrary, "shared", ".so .dll .dylib .wasm"},
     {Emit::kText, "relax", ".relax"},
     {Emit::kDot, "dot", ".dot"},
     {Emit::kExecutable, "exe", ""},

@@ -8,6 +8,7 @@
 
 #include "compiler/codegen/c/emit.h"
 #include "compiler/codegen/llvm/emit.h"
+#include "compiler/codegen/llvm/target.h"
 #include "compiler/driver/input/weights.h"
 #include "compiler/driver/install.h"
 #include "compiler/driver/output/depfile.h"
@@ -26,7 +27,10 @@ Status write_binary(const Options& options, const OutputPlan& plan, const interf
   emit.kind = static_cast<codegen_llvm::OutputKind>(plan.emit);
   emit.opt = options.opt;
   emit.line_tables = options.line_tables;
-  emit.runtime = options.runtime.empty() ? installed("lib/librelax_rt.a") : options.runtime;
+  emit.runtime = options.runtime;
+  if (options.runtime.empty())
+    emit.runtime =
+        installed(codegen_llvm::links_here(target.triple) ? "lib/librelax_rt.a" : "share/relaxc/runtime-lite");
   emit.linker = options.linker;
   emit.shown_path = plan.output;
   return codegen_llvm::emit(object, target, emit, written.file, diag);

@@ -6,33 +6,65 @@
 #include "compiler/driver/report/budget.h"
 
 #include <algorithm>
+#include <set>
 
 namespace relaxc::driver {
 namespace {
 
 constexpr size_t kShown = 12;
 
-/// "conv2d_1" of ".text.model.f.conv2d_1"; other sections as they are called.
-std::string owner(const std::string& section, const std::string& model) {
-  std::string kernel = ".text." + model + ".f.";
-  if (section.rfind(kernel, 0) == 0) return "kernel " + section.substr(kernel.size());
-  return section == ".rodata." + model + ".weights" ? "weights" : section;
+struct Piece {
+  std::string name;
+  uint64_t bytes = 0;
+};
+
+/// "kernel conv2d_1" of ".text.model.f.conv2d_1" or "_model.f.conv2d_1", "weights"; others as they are called.
+std::string owner(const std::string& name, const std::string& model) {
+  std::string kernel = model + ".f.";
+  if (size_t at = name.find(kernel); at != std::string::npos) return "kernel " + name.substr(at + kernel.size());
+  bool holds_weights = name == "__TEXT,__rlx_weights" || name.ends_with(model + ".weights");
+  return holds_weights ? "weights" : name;
+}
+
+/// What takes flash, the largest first: sections, but where functions share one, or its name, those functions.
+std::vector<Piece> pieces_of(const codegen_llvm::ObjectContents& contents, const std::string& model) {
+  std::vector<Piece> pieces;
+  size_t functions = contents.locals.size();
+  std::set<std::string> code_sections;
+  for (const codegen_llvm::ObjectSymbol& symbol : contents.globals) functions += symbol.code ? 1 : 0;
+  for (const codegen_llvm::ObjectSection& section : contents.sections)
+    if (section.code) code_sections.insert(section.name);
+  bool shared = functions > code_sections.size();
+  int64_t other_code = 0;
+  for (const codegen_llvm::ObjectSection& section : contents.sections)
+    if (shared && section.code)
+      other_code += static_cast<int64_t>(section.bytes);
+    else
+      pieces.push_back({owner(section.name, model), section.bytes});
+  for (const auto* symbols : {&contents.globals, &contents.locals})
+    for (const codegen_llvm::ObjectSymbol& symbol : *symbols) {
+      if (!shared || !symbol.code) continue;
+      pieces.push_back({owner(symbol.name, model), symbol.bytes});
+      other_code -= static_cast<int64_t>(symbol.bytes);
+    }
+  if (shared && other_code > 0) pieces.push_back({"other code", static_cast<uint64_t>(other_code)});
+  std::stable_sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) { return a.bytes > b.bytes; });
+  return pieces;
 }
 
 Status check_flash(const Options& options, const interface::Object& object,
                    const codegen_llvm::ObjectContents& contents, Diagnostics& diag) {
   uint64_t sum = 0;
-  std::vector<codegen_llvm::ObjectSection> sections = contents.sections;
-  for (const codegen_llvm::ObjectSection& section : sections) sum += section.bytes;
+  for (const codegen_llvm::ObjectSection& section : contents.sections) sum += section.bytes;
   if (sum <= options.flash_budget) return Done{};
   Failure failure =
       diag.error(nullptr, Kind::unsupported, "the object takes {} bytes of flash, {} more than its budget of {}", sum,
                  sum - options.flash_budget, options.flash_budget);
-  std::stable_sort(sections.begin(), sections.end(), [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
+  std::vector<Piece> pieces = pieces_of(contents, object.name);
   uint64_t rest = sum;
-  for (size_t i = 0; i < std::min(sections.size(), kShown); rest -= sections[i++].bytes)
-    diag.note(nullptr, "{:>9} bytes {}", sections[i].bytes, owner(sections[i].name, object.name));
-  if (rest != 0) diag.note(nullptr, "{:>9} bytes in {} smaller sections", rest, sections.size() - kShown);
+  for (size_t i = 0; i < std::min(pieces.size(), kShown); rest -= pieces[i++].bytes)
+    diag.note(nullptr, "{:>9} bytes {}", pieces[i].bytes, pieces[i].name);
+  if (pieces.size() > kShown) diag.note(nullptr, "{:>9} bytes in {} smaller pieces", rest, pieces.size() - kShown);
   return failure;
 }
 

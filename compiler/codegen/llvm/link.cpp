@@ -1,0 +1,235 @@
+// link.cpp: a C compiler links, since it knows the machine's libraries and start-up files.
+//
+// The runtime comes as a library where there is one for the object's machine. For any other it is compiled in the same
+// command from its sources, which every C99 compiler takes: so an object for a machine and the runtime for it never
+// come apart. Rejected: calling lld-link, ld64 and wasm-ld ourselves; the sources need a compiler anyway.
+#include "compiler/codegen/llvm/link.h"
+
+#include <llvm/ADT/SmallString.h>
+#include <llvm/Support/FileSystem.h>
+#include <llvm/Support/Path.h>
+#include <llvm/Support/Program.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/TargetParser/Triple.h>
+
+#include <algorithm>
+#include <iterator>
+#include <sstream>
+#include <vector>
+
+#include "compiler/codegen/llvm/inspect.h"
+#include "compiler/codegen/llvm/signals.h"
+#include "compiler/codegen/llvm/target.h"
+
+namespace relaxc::codegen_llvm {
+namespace {
+
+using Words = std::vector<std::string>;
+
+std::string within(const std::string& folder, llvm::StringRef name) {
+  llvm::SmallString<128> path(folder);
+  llvm::sys::path::append(path, name);
+  return path.str().str();
+}
+
+/// The .c files of a folder, in the order of their names.
+Words sources_in(const std::string& folder) {
+  Words files;
+  std::error_code error;
+  for (llvm::sys::fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
+    if (llvm::sys::path::extension(at->path()) == ".c") files.push_back(at->path());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+void append(Words& words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+}
+
+class Link {
+ public:
+  Link(const Linking& what, Diagnostics& diag) : what_(what), diag_(diag), triple_(what.triple) {}
+
+  Status check() {
+    Diagnostics& diag = diag_;
+    RELAXC_DO(check_form());
+    RELAXC_TRY(Words command, compiler());
+    return Done{};
+  }
+
+  Status run() {
+    Diagnostics& diag = diag_;
+    RELAXC_DO(check_form());
+    RELAXC_TRY(Words command, compiler());
+    if (apart()) {
+      if (std::error_code error = llvm::sys::fs::create_directory(what_.path + ".parts"))
+        return refuse(error.message());
+      remove_on_signal(linked());
+    }
+    if (!what_.program) RELAXC_DO(add_library_flags(command));
+    append(command, {"-o", linked(), what_.object});
+    RELAXC_DO(llvm::sys::fs::is_directory(what_.runtime) ? add_sources(command) : add_libraries(command));
+    std::vector<llvm::StringRef> texts(command.begin(), command.end());
+    std::string message;
+    bool done = llvm::sys::ExecuteAndWait(command.front(), texts, std::nullopt, {}, 0, 0, &message) == 0;
+    if (!done && message.empty()) message = "the linker failed";
+    if (!apart()) return done ? Status(Done{}) : Status(refuse(message));
+    std::error_code error;
+    if (done) error = llvm::sys::fs::rename(linked(), what_.path);
+    llvm::sys::fs::remove_directories(what_.path + ".parts");
+    if (error) message = error.message();
+    return done && !error ? Status(Done{}) : Status(refuse(message));
+  }
+
+ private:
+  /// A library for a machine without a system, or one called .dll that is none, would only fail when it is loaded.
+  Status check_form() {
+    struct Format {
+      const char* ending;
+      bool fits;
+      const char* where;
+    };
+    const Format formats[] = {{".dll", triple_.isOSBinFormatCOFF(), "Windows"},
+                              {".dylib", triple_.isOSBinFormatMachO(), "macOS"},
+                              {".wasm", triple_.isOSBinFormatWasm(), "WebAssembly"},
+                              {".so", triple_.isOSBinFormatELF(), "systems with ELF"}};
+    std::string ending = llvm::sys::path::extension(what_.shown).str();
+    for (const Format& format : formats)
+      if (ending == format.ending && !format.fits)
+        return diag_.error(nullptr, Kind::usage, "'{}' is a library of {}, but the target is {}", ending, format.where,
+                           what_.triple);
+    bool bare = triple_.isOSBinFormatELF() && triple_.getOS() == llvm::Triple::UnknownOS;
+    if (bare || (what_.program && !triple_.isOSBinFormatELF()))
+      return diag_.error(nullptr, Kind::usage,
+                         "{} for {} cannot be linked without the program it is for; write .o or .a",
+                         what_.program ? "a program" : "a shared library", what_.triple);
+    if (what_.runtime.empty())
+      return diag_.error(nullptr, Kind::usage,
+                         "{} needs the runtime for {}; --runtime names its library or its sources",
+                         what_.program ? "a program" : "a shared library", what_.triple);
+    return Done{};
+  }
+
+  /// The command that links, without what it links.
+  Result<Words> compiler() {
+    bool here = links_here(what_.triple);
+    std::istringstream text(!what_.compiler.empty() ? what_.compiler : here ? "cc" : "clang");
+    Words words{std::istream_iterator<std::string>(text), {}};
+    if (words.empty()) return diag_.error(nullptr, Kind::usage, "--cc names no compiler");
+    auto found = llvm::sys::findProgramByName(words.front());
+    if (!found && what_.compiler.empty() && !here)
+      return diag_.error(nullptr, Kind::usage,
+                         "no C compiler to link for {}: there is no clang; --cc names another, with its flags",
+                         what_.triple);
+    if (!found)
+      return diag_.error(nullptr, Kind::usage, "no C compiler to link with: there is no program '{}'", words.front());
+    words.front() = *found;
+    if (what_.compiler.empty() && !here) append(words, {"--target=" + what_.triple, "-fuse-ld=lld"});
+    return words;
+  }
+
+  Status add_library_flags(Words& command) {
+    Diagnostics& diag = diag_;
+    if (!triple_.isOSBinFormatWasm()) command.emplace_back("-shared");
+    command.emplace_back("-nostdlib");
+    if (triple_.isOSBinFormatELF()) command.emplace_back("-Wl,-z,noexecstack");
+    if (triple_.isOSBinFormatWasm())  // what calls the model lends it memory from where its own ends
+      append(command, {"-Wl,--no-entry", "-Wl,--export-dynamic", "-Wl,--export=__heap_base", "-Wl,--gc-sections"});
+    if (triple_.isOSBinFormatMachO())
+      append(command, {"-Xlinker", "-install_name", "-Xlinker", "@rpath/" + file_name()});
+    if (triple_.isOSBinFormatCOFF()) {
+      RELAXC_DO(write_definitions());
+      append(command,
+             {"-Wl,/noentry", "-Wl,/Brepro", "-Wl,/def:" + part("exports.def")});  // /Brepro: no time in the file
+    }
+    return Done{};
+  }
+
+  Failure refuse(const std::string& why) {
+    return diag_.error(nullptr, Kind::io, "cannot write {}: {}", what_.shown, why);
+  }
+
+  /// Of the library in its place: while it is written, its file has another name.
+  std::string file_name() const { return llvm::sys::path::filename(what_.shown).str(); }
+  /// A .dll holds the name that it is linked under and brings a .lib along, the signature of a .dylib is about its
+  /// name: those are linked in a folder of their own.
+  bool apart() const { return !what_.program && (triple_.isOSBinFormatCOFF() || triple_.isOSBinFormatMachO()); }
+  std::string part(const std::string& name) const { return within(what_.path + ".parts", name); }
+  std::string linked() const { return apart() ? part(file_name()) : what_.path; }
+
+  /// What a .dll exports.
+  Status write_definitions() {
+    Diagnostics& diag = diag_;
+    RELAXC_TRY(ObjectContents found, inspect_object(what_.object, what_.shown, diag));
+    std::error_code error;
+    remove_on_signal(part("exports.def"));
+    llvm::raw_fd_ostream out(part("exports.def"), error);
+    if (error) return refuse(error.message());
+    out << "EXPORTS\n";
+    for (const ObjectSymbol& symbol : found.globals) out << "  " << symbol.name << (symbol.code ? "\n" : " DATA\n");
+    return Done{};
+  }
+
+  Status add_sources(Words& command) {
+    Words core = sources_in(within(what_.runtime, "core"));
+    if (core.empty())
+      return diag_.error(nullptr, Kind::usage, "--runtime {}: there are no sources of the runtime in its folder core",
+                         what_.runtime);
+    append(command, {"-O2", "-ffunction-sections", "-fdata-sections", "-I" + within(what_.runtime, "include")});
+    bool libc = triple_.isOSBinFormatELF();
+    if (libc) {
+      command.emplace_back("-fPIC");
+      std::erase(core, within(within(what_.runtime, "core"), "memory.c"));
+    } else {
+      append(command, {"-ffreestanding", "-fno-builtin", "-fvisibility=hidden"});
+    }
+    if (what_.program || (what_.prints && libc))  // hosted/print.c takes the place of what does nothing
+      std::erase(core, within(within(what_.runtime, "core"), "print.c"));
+    if (what_.program) {
+      command.push_back(program_symbol());
+      append(command, sources_in(within(what_.runtime, "runner")));
+      append(command, sources_in(within(what_.runtime, "hosted")));
+    } else if (what_.prints && libc) {
+      command.push_back(within(within(what_.runtime, "hosted"), "print.c"));
+    }
+    append(command, core);
+    if (libc) command.emplace_back(what_.program ? "-lpthread" : "-lc");
+    return Done{};
+  }
+
+  Status add_libraries(Words& command) {
+    std::string folder = llvm::sys::path::parent_path(what_.runtime).str();
+    std::string hosted = within(folder, "librelax_rt_hosted.a"), runner = within(folder, "librelax_rt_runner.a");
+    bool has_hosted = llvm::sys::fs::exists(hosted);
+    if (what_.program) {
+      if (!has_hosted || !llvm::sys::fs::exists(runner))
+        return diag_.error(nullptr, Kind::usage, "librelax_rt_runner.a and librelax_rt_hosted.a are not beside '{}'",
+                           what_.runtime);
+      append(command, {program_symbol(), runner, hosted, what_.runtime, "-lpthread"});
+      return Done{};
+    }
+    // A library that prints has an operating system to print to; the hosted runtime goes before what does nothing.
+    if (what_.prints && has_hosted) command.push_back(hosted);
+    command.push_back(what_.runtime);
+    if (triple_.isOSBinFormatELF()) command.emplace_back("-lc");
+    return Done{};
+  }
+
+  std::string program_symbol() const { return "-Wl,--defsym=rlx_runner_model=" + what_.name + "_model"; }
+
+  const Linking& what_;
+  Diagnostics& diag_;
+  llvm::Triple triple_;
+};
+
+}  // namespace
+
+Status check_linking(const Linking& what, Diagnostics& diag) {
+  return Link(what, diag).check();
+}
+
+Status link(const Linking& what, Diagnostics& diag) {
+  return Link(what, diag).run();
+}
+
+}  // namespace relaxc::codegen_llvm
