@@ -27,7 +27,7 @@ class Viewing {
       view_.functions.push_back(function->name);
       for (const Value* parameter : function->body().arguments)
         makers_[parameter] = {add({parameter->name, "input", relax::to_string(parameter->info), {}, current(), -1})};
-      region(function->body(), -1);
+      region(function->body(), -1, 0);
       for (const Value* result : function->body().results()) output(result);
     }
     for (const auto& [from, to] : edges_) view_.edges.emplace_back(from, to);
@@ -44,7 +44,8 @@ class Viewing {
 
   void output(const Value* result) {
     if (result == nullptr) return;
-    int32_t node = add({result->name, "output", relax::to_string(result->info), {}, current(), -1});
+    int32_t node = add(
+        {result->name.empty() ? "result" : result->name, "output", relax::to_string(result->info), {}, current(), -1});
     connect(*result, node);
   }
 
@@ -54,7 +55,7 @@ class Viewing {
     for (int32_t node : made->second) edges_.insert({node, to});
   }
 
-  void region(const relax::Region& here, int32_t parent) {
+  void region(const relax::Region& here, int32_t parent, int32_t index) {
     for (const Op* op : relax::ops_of(here)) {
       if (op->kind == OpKind::kConstant || op->kind == OpKind::kShape || op->kind == OpKind::kPrim) continue;
       bool renames = op->kind == OpKind::kTuple || op->kind == OpKind::kTupleGet || op->kind == OpKind::kMatchCast;
@@ -62,15 +63,11 @@ class Viewing {
         pass_through(*op);
         continue;
       }
-      int32_t node = add(describe(*op, parent));
+      int32_t node = add(describe(*op, parent, index));
       for (const Value* operand : op->operands())
         if (operand != nullptr) connect(*operand, node);
       for (const Value* result : op->results) makers_[result] = {node};
-      for (const relax::Region* inner : op->regions) {
-        region(*inner, node);
-        for (const Value* result : inner->results())
-          if (result != nullptr) connect(*result, node);
-      }
+      for (size_t i = 0; i < op->regions.size(); ++i) region(*op->regions[i], node, static_cast<int32_t>(i));
     }
   }
 
@@ -81,7 +78,7 @@ class Viewing {
         made.insert(made.end(), from->second.begin(), from->second.end());
   }
 
-  GraphNode describe(const Op& op, int32_t parent) const {
+  GraphNode describe(const Op& op, int32_t parent, int32_t region) const {
     GraphNode node;
     node.kind = op.kind == OpKind::kOperator ? "op" : !op.regions.empty() ? "control" : "kernel";
     if (op.kind == OpKind::kOperator)
@@ -97,6 +94,7 @@ class Viewing {
         node.sources.push_back(std::move(place));
     node.function = current();
     node.parent = parent;
+    node.region = region;
     return node;
   }
 
@@ -114,6 +112,46 @@ std::string quoted(const std::string& text) {
   return out + "\"";
 }
 
+/// One cluster a function, and one a branch or loop around all that it holds.
+class DotText {
+ public:
+  explicit DotText(const GraphView& graph) : graph_(graph), inside_(graph.nodes.size()) {
+    std::vector<std::vector<size_t>> outermost(graph.functions.size());
+    for (size_t i = 0; i < graph.nodes.size(); ++i) {
+      const GraphNode& at = graph.nodes[i];
+      (at.parent < 0 ? outermost[static_cast<size_t>(at.function)] : inside_[static_cast<size_t>(at.parent)])
+          .push_back(i);
+    }
+    for (size_t f = 0; f < outermost.size(); ++f) {
+      text_ += fmt::format("  subgraph cluster_{} {{\n    label={};\n", f, quoted(graph.functions[f]));
+      for (size_t i : outermost[f]) node(i, 4);
+      text_ += "  }\n";
+    }
+    for (const auto& [from, to] : graph.edges) text_ += fmt::format("  n{} -> n{};\n", from, to);
+  }
+  std::string take() { return std::move(text_); }
+
+ private:
+  void node(size_t i, size_t indent) {
+    const GraphNode& at = graph_.nodes[i];
+    bool edge_of_graph = at.kind == "input" || at.kind == "output";
+    std::string style = edge_of_graph ? ", style=rounded" : at.kind == "control" ? ", style=dashed" : "";
+    bool holds = !inside_[i].empty();
+    if (holds) {
+      text_ += fmt::format("{0:{1}}subgraph cluster_n{2} {{\n{0:{1}}  label=\"\";\n", "", indent, i);
+      indent += 2;
+    }
+    text_ += fmt::format("{:{}}n{} [label={}, tooltip={}{}];\n", "", indent, i, quoted(at.label),
+                         quoted(fmt::format("{} {}", at.type, fmt::join(at.sources, ", "))), style);
+    for (size_t inner : inside_[i]) node(inner, indent);
+    if (holds) text_ += fmt::format("{:{}}}}\n", "", indent - 2);
+  }
+
+  const GraphView& graph_;
+  std::vector<std::vector<size_t>> inside_;  ///< of each branch and loop
+  std::string text_;
+};
+
 }  // namespace
 
 GraphView view_graph(const relax::Module& module) {
@@ -121,22 +159,8 @@ GraphView view_graph(const relax::Module& module) {
 }
 
 std::string dot_text(const GraphView& graph, const std::string& title) {
-  std::string text =
-      fmt::format("digraph {} {{\n  node [shape=box, fontname=\"sans-serif\", fontsize=10];\n", quoted(title));
-  for (size_t f = 0; f < graph.functions.size(); ++f) {
-    text += fmt::format("  subgraph cluster_{} {{\n    label={};\n", f, quoted(graph.functions[f]));
-    for (size_t i = 0; i < graph.nodes.size(); ++i) {
-      const GraphNode& node = graph.nodes[i];
-      if (node.function != static_cast<int32_t>(f)) continue;
-      bool edge_of_graph = node.kind == "input" || node.kind == "output";
-      std::string style = edge_of_graph ? ", style=rounded" : node.kind == "control" ? ", style=dashed" : "";
-      text += fmt::format("    n{} [label={}, tooltip={}{}];\n", i, quoted(node.label),
-                          quoted(fmt::format("{} {}", node.type, fmt::join(node.sources, ", "))), style);
-    }
-    text += "  }\n";
-  }
-  for (const auto& [from, to] : graph.edges) text += fmt::format("  n{} -> n{};\n", from, to);
-  return text + "}\n";
+  return fmt::format("digraph {} {{\n  node [shape=box, fontname=\"sans-serif\", fontsize=10];\n", quoted(title)) +
+         DotText(graph).take() + "}\n";
 }
 
 }  // namespace relaxc::driver

@@ -36,6 +36,7 @@ Json as_json(const GraphView& graph, const std::map<std::string, int32_t>& group
                      {"sources", node.sources},
                      {"function", graph.functions.at(static_cast<size_t>(node.function))},
                      {"parent", node.parent},
+                     {"region", node.region},
                      {"group", group(node)}});
   for (const auto& [from, to] : graph.edges) edges.push_back({from, to});
   return {{"nodes", nodes}, {"edges", edges}};

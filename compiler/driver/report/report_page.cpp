@@ -17,7 +17,7 @@ body { font: 14px/1.45 system-ui, sans-serif; margin: 1.5rem auto; max-width: 12
 h1 { font-size: 1.4rem; margin: 0 0 .2rem; } h2 { font-size: 1.1rem; margin: 1.8rem 0 .5rem; }
 .quiet { color: #5b6675; } select { font: inherit; }
 .box { border: 1px solid #cfd6de; border-radius: 4px; overflow: auto; max-height: 560px; background: #fff; }
-table { border-collapse: collapse; width: 100%; } td, th { padding: .2rem .6rem; text-align: right; }
+table { border-collapse: collapse; width: 100%; } td, th { padding: .2rem .6rem; text-align: right; white-space: nowrap; }
 th { position: sticky; top: 0; background: #eef1f5; cursor: pointer; user-select: none; }
 td:first-child, th:first-child, td.text { text-align: left; } tr:nth-child(even) td { background: #f7f9fb; }
 td.text { color: #5b6675; max-width: 380px; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
@@ -119,42 +119,102 @@ function fillTable(table, columns, rows) {
   draw();
 }
 
+// Layers by longest path in each function, branch and body; what a branch or a loop holds stands inside of its box.
 function drawGraph(box, graph, group) {
-  const shown = graph.nodes.length > 4000 ? 4000 : graph.nodes.length;
+  const shown = Math.min(graph.nodes.length, 4000), nodes = graph.nodes.slice(0, shown), gap = 20, header = 26;
   if (shown < graph.nodes.length) make(box, "div", {class: "quiet"}, "The first " + shown + " nodes.");
-  const before = Array.from({length: shown}, () => []), layers = [], place = [], depth = [];
-  for (const [from, to] of graph.edges) if (from < shown && to < shown && from < to) before[to].push(from);
-  for (let i = 0; i < shown; ++i) {
-    depth[i] = before[i].reduce((most, from) => Math.max(most, depth[from] + 1), 0);
-    (layers[depth[i]] = layers[depth[i]] || []).push(i);
+  const holder = node => node.parent < 0 ? node.function : node.parent + " " + node.region;
+  const members = new Map(), regions = nodes.map(() => new Set());
+  nodes.forEach((node, i) => {
+    if (!members.has(holder(node))) members.set(holder(node), []);
+    members.get(holder(node)).push(i);
+    if (node.parent >= 0) regions[node.parent].add(holder(node));
+  });
+
+  // An edge is drawn between the two boxes of one region that hold its ends.
+  const before = nodes.map(() => new Set());
+  function path(i) {
+    const up = [];
+    for (; i >= 0; i = nodes[i].parent) up.unshift(i);
+    return up;
   }
-  const wide = 170, high = 46;
-  let columns = 1;
-  for (const layer of layers) {
-    const wish = i => before[i].length ? before[i].reduce((sum, from) => sum + place[from], 0) / before[i].length : 0;
-    layer.map(i => [wish(i), i]).sort((a, b) => a[0] - b[0] || a[1] - b[1]).reduce((next, [at, i]) => {
-      place[i] = Math.max(next, Math.round(at));
-      columns = Math.max(columns, place[i] + 1);
-      return place[i] + 1;
-    }, 0);
+  for (const [from, to] of graph.edges) {
+    if (from >= shown || to >= shown) continue;
+    const a = path(from), b = path(to);
+    let k = 0;
+    while (k < a.length && a[k] === b[k]) ++k;
+    if (k === a.length || k === b.length || a[k] > b[k]) continue;
+    if (holder(nodes[a[k]]) === holder(nodes[b[k]])) before[b[k]].add(a[k]);
   }
-  const svg = make(box, "svg", {width: columns * wide + 20, height: layers.length * high + 20, role: "img"});
-  for (let to = 0; to < shown; ++to)
-    for (const from of before[to]) {
-      const x1 = 10 + place[from] * wide + 75, y1 = 10 + depth[from] * high + 26;
-      const x2 = 10 + place[to] * wide + 75, y2 = 10 + depth[to] * high;
-      make(svg, "path", {d: `M${x1},${y1} C${x1},${y1 + 14} ${x2},${y2 - 14} ${x2},${y2}`, fill: "none", stroke: "#8d99a8"});
+
+  const place = [];  // x and y within the region, width and height
+  function layOut(region) {
+    const layers = [], depth = new Map(), size = {width: 0, height: 0};
+    for (const i of members.get(region)) {
+      place[i] = {width: 150, height: header};
+      let inside = 0;
+      for (const inner of regions[i]) {
+        const part = layOut(inner);
+        inside += part.width + gap;
+        place[i].height = Math.max(place[i].height, header + part.height + gap);
+      }
+      place[i].width = Math.max(place[i].width, inside + gap);
+      depth.set(i, Math.max(0, ...[...before[i]].map(from => depth.get(from) + 1)));
     }
-  for (let i = 0; i < shown; ++i) {
-    const node = graph.nodes[i], colourOf = group(node, i);
-    const x = 10 + place[i] * wide, y = 10 + depth[i] * high;
-    const plain = node.kind === "input" || node.kind === "output";
-    const rect = make(svg, "rect", {x, y, width: 150, height: 26, rx: plain ? 13 : 3, class: "node",
-      fill: plain || colourOf < 0 ? "#fff" : colour(colourOf, 86), stroke: plain ? "#5b6675" : "#8d99a8"});
-    const label = node.label.length > 25 ? node.label.slice(0, 24) + "…" : node.label;
-    const text = make(svg, "text", {x: x + 75, y: y + 16, "text-anchor": "middle"}, label);
-    for (const part of [rect, text])
-      explain(part, node.label + "\n" + node.type + (node.sources.length ? "\n" + node.sources.join("\n") : ""));
+    const users = new Map();  // the nearest; what needs nothing stands right above it
+    for (const [i, at] of depth)
+      for (const from of before[i]) users.set(from, Math.min(users.get(from) ?? at, at));
+    for (const [i, at] of depth) {
+      const layer = before[i].size || nodes[i].kind === "input" || !users.has(i) ? at : users.get(i) - 1;
+      (layers[layer] = layers[layer] || []).push(i);
+    }
+    for (const layer of layers) {
+      const middle = from => place[from].x + place[from].width / 2;
+      const wish = i => before[i].size ? [...before[i]].reduce((sum, from) => sum + middle(from), 0) / before[i].size : 0;
+      let next = 0, tallest = 0;
+      for (const [at, i] of layer.map(i => [wish(i), i]).sort((a, b) => a[0] - b[0] || a[1] - b[1])) {
+        place[i].x = Math.max(next, at - place[i].width / 2);
+        place[i].y = size.height;
+        next = place[i].x + place[i].width + gap;
+        tallest = Math.max(tallest, place[i].height);
+      }
+      size.width = Math.max(size.width, next - gap);
+      size.height += tallest + gap;
+    }
+    size.height -= gap;
+    return size;
+  }
+
+  function draw(svg, region, left, top) {
+    for (const to of members.get(region))
+      for (const from of before[to]) {
+        const a = place[from], b = place[to];
+        const x1 = left + a.x + a.width / 2, y1 = top + a.y + a.height, x2 = left + b.x + b.width / 2, y2 = top + b.y;
+        make(svg, "path", {d: `M${x1},${y1} C${x1},${y1 + 14} ${x2},${y2 - 14} ${x2},${y2}`, fill: "none", stroke: "#8d99a8"});
+      }
+    for (const i of members.get(region)) {
+      const node = nodes[i], colourOf = group(node, i), {width, height} = place[i];
+      const x = left + place[i].x, y = top + place[i].y;
+      const plain = node.kind === "input" || node.kind === "output", holds = regions[i].size > 0;
+      const rect = make(svg, "rect", {x, y, width, height, rx: plain ? 13 : 3, class: "node",
+        fill: plain || holds || colourOf < 0 ? "#fff" : colour(colourOf, 86), stroke: plain ? "#5b6675" : "#8d99a8"});
+      const label = node.label.length > 25 ? node.label.slice(0, 24) + "…" : node.label;
+      const text = make(svg, "text", holds ? {x: x + 8, y: y + 16} : {x: x + width / 2, y: y + 16, "text-anchor": "middle"}, label);
+      for (const part of [rect, text])
+        explain(part, node.label + "\n" + node.type + (node.sources.length ? "\n" + node.sources.join("\n") : ""));
+      let inside = x + gap;
+      for (const inner of regions[i]) {
+        draw(svg, inner, inside, y + header);
+        inside += Math.max(...members.get(inner).map(k => place[k].x + place[k].width)) + gap;
+      }
+    }
+  }
+
+  const functions = new Set(nodes.map(node => node.function));
+  for (const name of functions) {
+    if (functions.size > 1) make(box, "div", {class: "quiet"}, name);
+    const size = layOut(name);
+    draw(make(box, "svg", {width: size.width + gap, height: size.height + gap, role: "img"}), name, gap / 2, gap / 2);
   }
 }
 
