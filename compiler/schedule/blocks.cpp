@@ -129,7 +129,8 @@ std::vector<Expr> conjuncts(Expr condition) {
   return found;
 }
 
-/// `e` where `condition` holds: max(0, p) and min(p, n - 1) are p if the condition says so of this very p.
+}  // namespace
+
 Expr without_clamps(Expr e, Expr condition) {
   std::vector<Expr> known = conjuncts(condition);
   auto holds = [&](auto fits) { return std::any_of(known.begin(), known.end(), fits); };
@@ -158,6 +159,8 @@ Expr without_clamps(Expr e, Expr condition) {
     return node;
   });
 }
+
+namespace {
 
 bool is_number(Expr e) {
   return e.constant() != nullptr || e.as<arith::FloatImm>() != nullptr;

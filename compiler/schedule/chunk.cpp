@@ -26,6 +26,20 @@ uint32_t Schedule::chunk(uint32_t id, int64_t size) {
   return outer_id;
 }
 
+void Schedule::lift_allocs(uint32_t id) {
+  note("lift_allocs of " + loop(id).var.name());
+  edit_loop(id, [&](const For& from) {
+    RELAXC_CHECK(from.loop_kind == tir::LoopKind::kSerial, "iterations at the same time need memory each");
+    std::vector<BufferRef> lifted;
+    For to = from;
+    for (; to.body.as<tir::Alloc>() != nullptr; to.body = to.body.as<tir::Alloc>()->body)
+      lifted.push_back(to.body.as<tir::Alloc>()->buffer);
+    Stmt s = make_stmt(context_, std::move(to));
+    for (size_t i = lifted.size(); i-- > 0;) s = build_.alloc(lifted[i], s);
+    return s;
+  });
+}
+
 uint32_t Schedule::collapse(uint32_t outer_id, uint32_t inner_id) {
   note(fmt::format("collapse {}, {}", loop(outer_id).var.name(), loop(inner_id).var.name()));
   uint32_t made_id = 0;

@@ -75,8 +75,8 @@ class Independence {
   void bind(const tir::For& inner) {
     inner_.insert(inner.var);
     if (!inner.min.is_constant(0)) return;
-    const int64_t* extent = inner.extent.constant();
-    facts_.bound(inner.var, {0, extent != nullptr ? std::max<int64_t>(*extent, 1) - 1 : INT64_MAX});
+    int64_t most = arith::bounds(inner.extent, facts_).upper;
+    facts_.bound(inner.var, {0, most != INT64_MAX ? std::max<int64_t>(most, 1) - 1 : INT64_MAX});
   }
 
   /// The buffer behind all views; null: an address that was found while running.

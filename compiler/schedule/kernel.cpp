@@ -99,7 +99,7 @@ class Kernel {
   }
 
   size_t schedule_group(size_t i, const Nest& nest) {
-    ReductionGroup group{parts_[i], {}, {}, {}};
+    ReductionGroup group{parts_[i], {}, {}, {}, kernel_.is_private};
     std::vector<BufferRef> results{nest.store->buffer};
     size_t next = i + 1;
     for (; next < parts_.size() && joins(analysis::as_nest(parts_[next]), nest, results); ++next) {

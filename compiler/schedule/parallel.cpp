@@ -84,13 +84,19 @@ class Parallel {
     share(*loop, total);
   }
 
-  bool is_shareable(const tir::For& loop) const {
-    bool allocates = false;  // memory of its own for each iteration would cost more than it gives
+  static bool allocates(const tir::For& loop) {
+    bool found = false;
     tir::for_each_stmt(loop.body, [&](Stmt s) {
       const auto* alloc = s.as<tir::Alloc>();
-      allocates |= alloc != nullptr && alloc->buffer->scope != tir::Scope::kLocal;
+      found |= alloc != nullptr && alloc->buffer->scope != tir::Scope::kLocal;
     });
-    return !allocates && has_independent_iterations(s_.root(), loop);
+    return found;
+  }
+
+  bool is_shareable(const tir::For& loop) const {
+    // Memory of its own for each task costs too much if there may be any number of them.
+    if (allocates(loop) && loop.extent.constant() == nullptr) return false;
+    return has_independent_iterations(s_.root(), loop);
   }
 
   void share(const tir::For& first, double total) {
@@ -108,9 +114,11 @@ class Parallel {
     double pieces = std::max(2.0, std::min(static_cast<double>(slots_), total / kTask));
     const int64_t* extent = s_.loop(id).extent.constant();
     double one = total / (extent != nullptr ? count : count * extent_of(first, 1));
-    if (extent != nullptr && count > pieces && pieces < slots_)
-      s_.chunk(id, static_cast<int64_t>((count + pieces - 1) / pieces));
-    else if (extent == nullptr && one < kTask)
+    bool scratch = allocates(s_.loop(id));
+    if (extent != nullptr && count > pieces && (pieces < slots_ || scratch)) {
+      uint32_t task = s_.chunk(id, static_cast<int64_t>((count + pieces - 1) / pieces));
+      if (scratch) s_.lift_allocs(s_.loop(task).body.as<tir::For>()->id);
+    } else if (extent == nullptr && one < kTask)
       s_.chunk(id, static_cast<int64_t>(kTask / one + 1));
   }
 

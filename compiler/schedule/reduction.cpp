@@ -16,6 +16,7 @@
 #include "compiler/schedule/access.h"
 #include "compiler/schedule/rule_parts.h"
 #include "compiler/schedule/tile.h"
+#include "compiler/schedule/window_rule.h"
 
 namespace relaxc::schedule {
 
@@ -24,6 +25,7 @@ using analysis::Nest;
 namespace {
 
 constexpr int64_t kMostVectors = 8;  ///< side by side in a tile
+constexpr int64_t kMostRows = 16;    ///< of a tile
 
 class Reduction {
  public:
@@ -48,6 +50,8 @@ class Reduction {
     fuse_neighbours(s_, reduced_);
     if (!update_of(store())) return false;
     use_dot_products();
+    if (words_ == nullptr && group_.may_allocate)
+      sliding_ = slide_over_copy(s_, block_, spatial_, reduced_, target_, lanes_);
     s_.stage_loads(block_, 0);
     return choose() && (in_lanes_ ? words_ == nullptr && reduce_lanes() : tile());
   }
@@ -121,6 +125,10 @@ class Reduction {
   Stmt inner_body() const { return spatial_.empty() ? s_.root() : s_.loop(spatial_.back()).body; }
 
   bool choose() {
+    if (sliding_.vector != 0) {
+      vector_ = sliding_.vector;
+      return true;
+    }
     double best = 8;
     for (size_t i = spatial_.size(); i-- > 0;)
       if (double c = cost(spatial_[i], false); c < best) best = c, vector_ = spatial_[i];
@@ -153,6 +161,7 @@ class Reduction {
 
   /// The axis along which most operands of the vector stay the same.
   uint32_t axis_to_unroll() const {
+    if (sliding_.rows != 0) return sliding_.rows;
     auto along_vector = operands_along(vector_);
     uint32_t best = 0;
     std::ptrdiff_t most = 0;
@@ -181,8 +190,11 @@ class Reduction {
     s_.stage_loads(block_, vector_);
     order_reduction();
     if (target_.has_fma) s_.use_fma(block_);
-    TileShape shape = best_tile(target_, unrolled == 0 ? Expr() : s_.loop(unrolled).extent, s_.loop(vector_).extent,
-                                lanes_, is_strided(vector_) ? 1 : kMostVectors, terms());
+    Target registers = target_;  // taps of a copy are unrolled, and their loads begin early
+    if (sliding_.vector != 0) registers.vector_registers -= 3;
+    TileShape shape =
+        best_tile(registers, unrolled == 0 ? Expr() : s_.loop(unrolled).extent, s_.loop(vector_).extent, lanes_,
+                  is_strided(vector_) || sliding_.rows != 0 ? 1 : kMostVectors, most_rows(), terms());
     if (unrolled != 0) pack_along(unrolled, shape.unrolled);
     pack_along(vector_, shape.vectors * lanes_);
     bool vector_outside = spatial_.size() < 2 || position(vector_) < position(unrolled) || unrolled == 0;
@@ -208,6 +220,12 @@ class Reduction {
     for (uint32_t loop : group_loops_) s_.unroll(loop), s_.jam(loop);
     for (const PackedParam& param : packed_) s_.simplify_subscripts(param.packed);
     return !lane_loops_.empty() && words_are_packed();
+  }
+
+  /// Rows that several taps read take a register each until the last of them has.
+  int64_t most_rows() const {
+    if (sliding_.rows == 0) return kMostRows;
+    return std::max<int64_t>(1, (target_.vector_registers - 2 - *s_.loop(sliding_.taps).extent.constant()) / 2);
   }
 
   /// Iterations of the reduction, about: what is not known is left out.
@@ -347,6 +365,7 @@ class Reduction {
 
   /// Loops of the reduction on which a branch depends go outwards, so that it is decided once for the inner ones.
   void order_reduction() {
+    if (sliding_.taps != 0) return unroll_taps();
     if (reduced_.size() < 2) return;
     std::vector<uint32_t> order, inner;
     for (uint32_t loop : reduced_) {
@@ -362,6 +381,20 @@ class Reduction {
     s_.allow_reassociation(block_);
     s_.reorder(order);
     reduced_ = order;
+  }
+
+  /// Taps that meet in rows are innermost and unrolled, so that a row that was loaded serves all of them.
+  void unroll_taps() {
+    std::vector<uint32_t> order = reduced_;
+    auto at = std::find(order.begin(), order.end(), sliding_.taps);
+    std::rotate(at, at + 1, order.end());
+    if (order != reduced_) {
+      if (!s_.can_reorder(order)) return;
+      s_.allow_reassociation(block_);
+      s_.reorder(order);
+      reduced_ = order;
+    }
+    s_.unroll(sliding_.taps);
   }
 
   // ---- packed constants
@@ -505,6 +538,7 @@ class Reduction {
   std::vector<uint32_t> spatial_, reduced_;
   uint32_t vector_ = 0;
   bool in_lanes_ = false;
+  Sliding sliding_;
   std::vector<uint32_t> lane_loops_, group_loops_, row_loops_;
   std::vector<PackedParam> packed_;
   BufferRef words_ = nullptr;  ///< what dot products read in place of words_of_

@@ -19,6 +19,7 @@ struct ReductionGroup {
   std::vector<BufferRef> unseen;  ///< results that nothing outside of the group reads
   /// Parameters that are constants at every call and that only the group reads: the rule may have them packed.
   std::vector<BufferRef> constants;
+  bool may_allocate = true;  ///< somebody gives the kernel scratch memory
 };
 
 /// A tile of the result in registers, one axis in vector lanes, one unrolled; consumers are applied to the tile. Where

@@ -18,6 +18,7 @@
 
 #include "compiler/arith/facts.h"
 #include "compiler/schedule/packing.h"
+#include "compiler/schedule/window.h"
 #include "compiler/tir/builder.h"
 
 namespace relaxc::schedule {
@@ -47,6 +48,11 @@ struct SplitLoops {
 struct WordsOf {
   BufferRef buffer = nullptr;
   size_t axis = 0;
+};
+
+/// The copy that cache_window made: its block, and its loop along a row.
+struct CachedWindow {
+  uint32_t block = 0, along = 0;
 };
 
 class Schedule {
@@ -127,6 +133,12 @@ class Schedule {
   void allow_reassociation(uint32_t block);
   /// Every access of `buffer` reads a packed copy of it instead, which is returned; the caller provides its contents.
   BufferRef pack(BufferRef buffer, const Packing& packing);
+  /// Before `loop`, which stands outside of all loops of the window, a copy of what they read of it, in scratch memory:
+  /// contiguous along `vector`, of which `lanes` iterations at once are to be done, and with its border filled in. The
+  /// block reads the copy.
+  CachedWindow cache_window(uint32_t block, uint32_t loop, uint32_t vector, const Window& window, int64_t lanes);
+  /// Scratch memory that each iteration of a serial loop has becomes one for all of them.
+  void lift_allocs(uint32_t loop);
   /// Simplifies the subscripts of `buffer` by what the loops around say of their variables.
   void simplify_subscripts(BufferRef buffer);
   /// A nest that computes one element a point is computed where it is read instead, and goes away.

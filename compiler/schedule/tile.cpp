@@ -14,9 +14,8 @@
 namespace relaxc::schedule {
 namespace {
 
-constexpr double kLatency = 4;     ///< cycles of a fused multiply-add
-constexpr double kFar = 1.3;       ///< cycles of a vector from the second level of cache
-constexpr int64_t kMostRows = 16;  ///< of a tile
+constexpr double kLatency = 4;  ///< cycles of a fused multiply-add
+constexpr double kFar = 1.3;    ///< cycles of a vector from the second level of cache
 
 /// What an extent that is not known may be: tiles must do well on few steps, where most of the work is in what they
 /// leave over, as on many.
@@ -87,7 +86,7 @@ Copies after(const Copies& first, const Copies& second) {
 }  // namespace
 
 TileShape best_tile(const Target& target, Expr unrolled, Expr vectorized, int64_t lanes, int64_t most_vectors,
-                    double terms) {
+                    int64_t most_rows, double terms) {
   Axis rows = axis_of(unrolled, 1, {4, 2, 1}), vectors = axis_of(vectorized, lanes, {1});
   /// Cycles for a step of one row and vector, on average over what the extents may be.
   auto mean_cycles = [&](const TileShape& shape) {
@@ -108,7 +107,7 @@ TileShape best_tile(const Target& target, Expr unrolled, Expr vectorized, int64_
   TileShape best;
   double best_cycles = 1e30;
   for (int64_t n = 1; n <= most_vectors && vectors.holds(n); ++n)
-    for (int64_t m = 1; m <= kMostRows && rows.holds(m); ++m) {
+    for (int64_t m = 1; m <= most_rows && rows.holds(m); ++m) {
       if (m * n + n + 1 > target.vector_registers) continue;
       TileShape shape{rows.balanced(m), vectors.balanced(n)};
       double total = mean_cycles(shape);

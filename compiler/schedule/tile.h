@@ -15,9 +15,10 @@ struct TileShape {
 ///
 /// \param unrolled, vectorized  extents of the two axes; null: there is no axis to unroll
 /// \param most_vectors          at most so many vectors side by side
+/// \param most_rows             at most so many iterations of the unrolled axis
 /// \param terms                 of each sum, about: how long the panel of vectors is that a tile reads
 TileShape best_tile(const Target& target, Expr unrolled, Expr vectorized, int64_t lanes, int64_t most_vectors,
-                    double terms);
+                    int64_t most_rows, double terms);
 
 /// Cuts the axis of `loop` into tiles of `factor` and smaller ones for what is left. Each part gives the loop inside of
 /// a tile (0: the part's iterations come one by one).

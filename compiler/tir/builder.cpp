@@ -27,7 +27,7 @@ Stmt Builder::seq(std::vector<Stmt> body) {
 
 Stmt Builder::loop(Var var, Expr min, Expr extent, Stmt body, LoopKind kind) {
   For node;
-  node.id = context_.next_id();
+  node.id = context_.next_id() + 1;  // 0: none
   node.var = var;
   node.min = min;
   node.extent = extent;

@@ -120,7 +120,7 @@ class Cloner {
   Stmt copy(const View&) { RELAXC_UNREACHABLE("a link"); }
   Stmt copy(For node) {
     node.min = expr(node.min), node.extent = expr(node.extent);
-    node.id = context_.next_id(), node.var = rename(node.var);
+    node.id = context_.next_id() + 1, node.var = rename(node.var);
     node.body = stmt(node.body);
     return make(std::move(node));
   }

@@ -91,8 +91,9 @@ TEST_CASE("scheduled kernels give the same bits on any number of threads, and sh
   options.cpu = "native";
   Road road("tests/e2e/programs/shared_work.relax", options);
   for (int64_t n : {1, 40, 333}) {
-    std::vector<HostTensor> inputs{floats({1, 8, 40, 41}, -9), floats({13, 8, 3, 3}, -2), floats({n, 96}, -3),
-                                   floats({96, 130}, -7)};
+    std::vector<HostTensor> inputs{floats({1, 8, 40, 41}, -9), floats({13, 8, 3, 3}, -2),    floats({n, 96}, -3),
+                                   floats({96, 130}, -7),      floats({1, 3, 120, 130}, -8), floats({20, 3, 3, 3}, -1),
+                                   floats({20, 1, 5, 5}, -3)};
     LoadedModel& model = road.llvm();
     model.share_tasks(nullptr, nullptr);
     const auto serial = model.run(inputs);

@@ -114,7 +114,28 @@ Lanes FunctionLowering::binary(const arith::Binary& e) {
   DType dtype = e.a.dtype();
   if (dtype.is_index() && (e.kind == ExprKind::kAdd || e.kind == ExprKind::kSub || e.kind == ExprKind::kMul))
     return index_binary(e, a, b);
+  if (std::optional<Lanes> out = compare_lanes(e, a, b)) return *out;
   return apply({a, b}, {dtype, dtype}, [&](auto& x) { return numeric_.binary(e.kind, dtype, x[0], x[1]); });
+}
+
+/// Where lanes grow in even steps, what they are compared with is one number, and the lanes' own part a constant that
+/// 32 bits hold: half or a quarter of the vectors that indices would take.
+std::optional<Lanes> FunctionLowering::compare_lanes(const arith::Binary& e, Lanes a, Lanes b) {
+  constexpr int64_t kMost = int64_t{1} << 30, kMostStep = 1 << 16;
+  bool less = e.kind == ExprKind::kLt || e.kind == ExprKind::kLe;
+  if (!less || !e.a.dtype().is_index() || (a.is_uniform() && b.is_uniform())) return {};
+  bool even = a.vector == nullptr && b.vector == nullptr && std::max(std::abs(a.step), std::abs(b.step)) < kMostStep;
+  if (!even || lanes_ > kMost / kMostStep / 4) return {};
+  int64_t step = a.step - b.step;
+  Value* distance = b_.CreateBinaryIntrinsic(llvm::Intrinsic::ssub_sat, b.scalar, a.scalar);
+  distance = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, distance, b_.getInt64(static_cast<uint64_t>(-kMost)));
+  distance = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, distance, b_.getInt64(kMost));
+  Value* limit = b_.CreateVectorSplat(lanes_, b_.CreateTrunc(distance, b_.getInt32Ty()));
+  std::vector<llvm::Constant*> steps;
+  for (uint32_t lane = 0; lane < lanes_; ++lane)
+    steps.push_back(llvm::ConstantInt::getSigned(b_.getInt32Ty(), step * static_cast<int64_t>(lane)));
+  Value* own = llvm::ConstantVector::get(steps);
+  return Lanes{nullptr, 0, e.kind == ExprKind::kLt ? b_.CreateICmpSLT(own, limit) : b_.CreateICmpSLE(own, limit)};
 }
 
 /// Fused reshapes are full of divisions, each tens of cycles and a vector of them far worse; most vanish or lose their

@@ -109,6 +109,7 @@ class FunctionLowering {
   Lanes index_binary(const arith::Binary& e, Lanes a, Lanes b);
   llvm::Value* checked(arith::ExprKind kind, llvm::Value* a, llvm::Value* b);
   Lanes binary(const arith::Binary& e);
+  std::optional<Lanes> compare_lanes(const arith::Binary& e, Lanes a, Lanes b);  ///< nothing: not of that form
   Lanes select(const arith::Select& e);
   Lanes lazily(arith::Expr condition, const std::function<Lanes()>& then_value,
                const std::function<Lanes()>& else_value, DType dtype);

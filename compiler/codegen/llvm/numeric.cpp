@@ -194,9 +194,10 @@ Value* Numeric::floating(ExprKind kind, Value* a, Value* b) {
   }
 }
 
-/// `a` where it is beyond `b` or NaN, else `b`: one instruction on x86 where `a` is a constant.
+/// `a` where it is beyond `b` or NaN, else `b`: one instruction on x86 where `a` is a constant, and the first of three
+/// where it may be NaN.
 Value* Numeric::pick_extreme(bool largest, Value* a, Value* b) {
-  Value* beyond = largest ? b_.CreateFCmpOGT(a, b) : b_.CreateFCmpOLT(a, b);
+  Value* beyond = b_.CreateSelect(largest ? b_.CreateFCmpOGT(a, b) : b_.CreateFCmpOLT(a, b), a, b);
   auto* constant = llvm::dyn_cast<llvm::Constant>(a);
   bool never_nan = false;
   if (constant != nullptr) {
@@ -204,8 +205,7 @@ Value* Numeric::pick_extreme(bool largest, Value* a, Value* b) {
     auto* number_a = llvm::dyn_cast_or_null<llvm::ConstantFP>(one);
     never_nan = number_a != nullptr && !number_a->isNaN();
   }
-  if (!never_nan) beyond = b_.CreateOr(beyond, b_.CreateFCmpUNO(a, a));
-  return b_.CreateSelect(beyond, a, b);
+  return never_nan ? beyond : b_.CreateSelect(b_.CreateFCmpUNO(a, a), a, beyond);
 }
 
 /// A saturating conversion of a vector on x86, where LLVM takes the intrinsic for it apart into lanes: the bounds are

@@ -160,6 +160,27 @@ TEST_CASE("convolutions keep their numbers") {
   }
 }
 
+TEST_CASE("filters slide over a copy where that is less work, and keep their numbers") {
+  arith::Context context;
+  auto copies = [&](const testing::ConvShape& shape) {
+    tir::PrimFunc f = testing::conv(context, shape, true);
+    same_numbers(context, f);
+    REQUIRE(schedule::schedule_kernel(context, f, wide_target()));
+    return f.attrs["schedule"].find("cache_window") != std::string::npos;
+  };
+  for (int64_t wide : {15, 16, 30}) {
+    CHECK(copies({.c = 4, .h = 9, .w = wide, .out = 4, .groups = 4}));
+    CHECK(copies({.n = 2, .c = 3, .h = 14, .w = wide, .out = 3, .kernel = 5, .pad = 2, .groups = 3}));
+    CHECK(copies({.c = 2, .h = 9, .w = wide, .out = 2, .pad = 2, .groups = 2, .dilation = 2}));
+    CHECK(copies({.c = 3, .h = 19, .w = 2 * wide, .out = 24, .stride = 2}));
+    CHECK(copies({.c = 3, .h = 40, .w = 2 * wide - 1, .out = 8, .kernel = 7, .stride = 2, .pad = 3}));
+    CHECK(copies({.c = 3, .h = 19, .w = 3 * wide, .out = 24, .kernel = 5, .stride = 3, .pad = 0}));
+    CHECK_FALSE(copies({.c = 4, .h = 9, .w = wide, .out = 4, .pad = 0, .groups = 4}));
+    CHECK_FALSE(copies({.c = 4, .h = 9, .w = wide, .out = 16}));
+  }
+  CHECK_FALSE(copies({.c = 4, .h = 9, .w = 7, .out = 4, .groups = 4}));
+}
+
 TEST_CASE("rows are reduced and shifted") {
   arith::Context context;
   Expr n = context.var("n"), k = context.var("k");

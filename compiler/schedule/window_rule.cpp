@@ -1,0 +1,161 @@
+// window_rule.cpp: when filters slide over a copy of their image.
+//
+// A copy costs a load and a store of each element, and a shuffle if the filter moves by more than one column. It saves
+// a mask, a second load and a shuffle of every vector that a tap reads, so it pays where elements are read often: by
+// the taps, or by several tiles of output channels. A depthwise filter gains most: rows that several taps read then are
+// the same vectors, which stay in registers.
+#include "compiler/schedule/window_rule.h"
+
+#include <algorithm>
+
+#include "compiler/schedule/rule_parts.h"
+
+namespace relaxc::schedule {
+
+namespace {
+
+constexpr double kLeastReuse = 2;    ///< reads of an element of the copy
+constexpr double kTileRows = 8;      ///< output channels that a loaded vector meets, about
+constexpr int64_t kLeastBlocks = 8;  ///< of rows, so that there is something to share among cores
+constexpr int64_t kMostUnrolledTaps = 7;
+
+class Rule {
+ public:
+  Rule(Schedule& s, uint32_t block, std::vector<uint32_t>& spatial, const std::vector<uint32_t>& reduced,
+       const Target& target, int64_t lanes)
+      : s_(s), block_(block), spatial_(spatial), reduced_(reduced), target_(target), lanes_(lanes) {}
+
+  Sliding run() {
+    auto found = window_of(s_, block_, spatial_, reduced_);
+    if (!found) return {};
+    window_ = std::move(*found);
+    Sliding sliding{row_loop(), 0, 0};
+    if (sliding.vector == 0 || !is_known() || !pays(sliding.vector)) return {};
+    if (window_.sharing.empty()) find_rows(sliding);
+    if (!place(sliding)) return {};
+    auto again = window_of(s_, block_, spatial_, reduced_);  // rows may have become fewer
+    if (!again) return {};
+    CachedWindow copy = s_.cache_window(block_, spatial_[0], sliding.vector, *again, lanes_);
+    s_.stage_loads(copy.block, 0);
+    vectorize(copy.along);
+    return sliding;
+  }
+
+ private:
+  int64_t extent(uint32_t loop) const { return *s_.loop(loop).extent.constant(); }
+  bool is_inner(uint32_t loop) const {
+    return window_.dim_of(loop) != nullptr ||
+           std::find(window_.sharing.begin(), window_.sharing.end(), loop) != window_.sharing.end();
+  }
+
+  static bool is_located(const WindowDim* dim) { return dim != nullptr && dim->slides && dim->base; }
+
+  /// The loop that is contiguous in the result, if it slides.
+  uint32_t row_loop() const {
+    const auto& store = *s_.block(block_).body.as<tir::Store>();
+    for (uint32_t loop : spatial_)
+      if (step_of(store.buffer, store.indices, s_.loop(loop).var) == 1 && is_located(window_.dim_of(loop))) return loop;
+    return 0;
+  }
+
+  bool is_known() const {
+    auto open = [&](uint32_t loop) { return is_inner(loop) && s_.loop(loop).extent.constant() == nullptr; };
+    return std::none_of(spatial_.begin(), spatial_.end(), open) && std::none_of(reduced_.begin(), reduced_.end(), open);
+  }
+
+  bool pays(uint32_t vector) const {
+    double columns = static_cast<double>(extent(vector));
+    double filled = columns / static_cast<double>((extent(vector) + lanes_ - 1) / lanes_ * lanes_);
+    if (filled < 0.6) return false;
+    bool strided = window_.step_of(vector) > 1;
+    if (!strided && !window_.guarded) return false;
+    double uses = 1, positions = 1;
+    for (const WindowDim& dim : window_.dims) {
+      if (!dim.slides) continue;
+      for (const auto& [loop, step] : dim.steps) uses *= static_cast<double>(extent(loop));
+      positions *= static_cast<double>(dim.extent);
+    }
+    for (uint32_t loop : window_.sharing) uses *= std::max(1.0, static_cast<double>(extent(loop)) / kTileRows);
+    if (!strided && !window_.sharing.empty()) return false;
+    return uses / positions >= kLeastReuse;
+  }
+
+  /// Rows that are in several windows of a column, and the taps that are.
+  void find_rows(Sliding& sliding) const {
+    for (const WindowDim& dim : window_.dims) {
+      if (!dim.slides || dim.steps.size() != 2 || &dim == window_.dim_of(sliding.vector)) continue;
+      for (const auto& [loop, step] : dim.steps) {
+        bool reduces = std::find(reduced_.begin(), reduced_.end(), loop) != reduced_.end();
+        (reduces ? sliding.taps : sliding.rows) = loop;
+      }
+    }
+    if (sliding.taps == 0 || extent(sliding.taps) > kMostUnrolledTaps) sliding.rows = sliding.taps = 0;
+  }
+
+  int64_t bytes() const {
+    int64_t total = window_.node.dtype().bytes();
+    for (const WindowDim& dim : window_.dims) total *= dim.extent;
+    return total;
+  }
+
+  /// Whole vectors without a mask, then what is left.
+  void vectorize(uint32_t loop) {
+    SplitLoops whole = s_.split(loop, lanes_, Tail::kPeel);
+    if (whole.inner != 0) s_.vectorize(whole.inner);
+    if (whole.tail == 0) return;
+    SplitLoops rest = s_.split(whole.tail, lanes_, tail_of(target_));
+    if (rest.inner != 0) s_.vectorize(rest.inner);
+  }
+
+  /// Puts the loops of the window inside of all others, and cuts its rows so that the copy stays in the cache.
+  bool place(Sliding& sliding) {
+    std::vector<uint32_t> outer, inner;
+    for (uint32_t loop : spatial_) (is_inner(loop) ? inner : outer).push_back(loop);
+    std::vector<uint32_t> order = outer;
+    order.insert(order.end(), inner.begin(), inner.end());
+    if (order != spatial_ && !s_.can_reorder(order)) return false;
+    int64_t most = target_.l2_bytes / 8;
+    uint32_t cut = 0;
+    for (uint32_t loop : inner)
+      if (cut == 0 && loop != sliding.vector && window_.dim_of(loop) != nullptr) cut = loop;
+    int64_t rows = cut == 0 ? 1 : extent(cut), blocks = (bytes() + most - 1) / most;
+    if (!window_.sharing.empty()) blocks = std::max(blocks, kLeastBlocks);
+    blocks = std::min(blocks, (rows + 3) / 4);
+    if (cut == 0 && blocks > 1) return false;
+    if (order != spatial_) s_.reorder(order);
+    if (blocks > 1) {
+      // The outermost of the loops inside; rows of a depthwise tile are unrolled, and so of a number that is known.
+      auto at = std::find(inner.begin(), inner.end(), cut);
+      std::rotate(inner.begin(), at, at + 1);
+      std::copy(inner.begin(), inner.end(), order.end() - static_cast<std::ptrdiff_t>(inner.size()));
+      if (!s_.can_reorder(order)) return false;
+      s_.reorder(order);
+      int64_t size = (rows + blocks - 1) / blocks;
+      if (sliding.rows == cut) {
+        while (rows % size != 0) ++size;
+        sliding.rows = inner[0] = s_.split(cut, size, Tail::kPeel).inner;
+      } else {
+        inner[0] = s_.loop(s_.chunk(cut, size)).body.as<tir::For>()->id;
+      }
+    }
+    spatial_ = inner;
+    return true;
+  }
+
+  Schedule& s_;
+  uint32_t block_;
+  std::vector<uint32_t>& spatial_;
+  const std::vector<uint32_t>& reduced_;
+  const Target& target_;
+  const int64_t lanes_;
+  Window window_;
+};
+
+}  // namespace
+
+Sliding slide_over_copy(Schedule& s, uint32_t block, std::vector<uint32_t>& spatial,
+                        const std::vector<uint32_t>& reduced, const Target& target, int64_t lanes) {
+  return Rule(s, block, spatial, reduced, target, lanes).run();
+}
+
+}  // namespace relaxc::schedule
