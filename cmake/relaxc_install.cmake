@@ -14,7 +14,8 @@ install(FILES ${runtime}/include/relax_rt.h ${runtime}/include/relax_rt_hosted.h
   DESTINATION include)
 install(DIRECTORY ${runtime}/include ${runtime}/core ${runtime}/hosted ${runtime}/runner DESTINATION share/relaxc/runtime-lite
   FILES_MATCHING PATTERN *.c PATTERN *.h PATTERN *.hpp)
-install(FILES ${runtime}/python/relax_rt.py DESTINATION share/relaxc/python)
+install(FILES ${runtime}/python/relax_rt.py ${PROJECT_SOURCE_DIR}/compiler/driver/tools/onnxruntime_values.py
+  DESTINATION share/relaxc/python)
 install(EXPORT relaxc-program DESTINATION ${package} NAMESPACE relaxc::)
 install(EXPORT relaxc-runtime DESTINATION ${package} NAMESPACE relaxc::)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/relaxc-config-version.cmake COMPATIBILITY SameMinorVersion

@@ -21,10 +21,12 @@ struct State {
 /// What `relaxc run`, `verify`, `bench` and `inspect` are told beyond what compiling needs.
 struct ToolOptions {
   enum Kind { kNone, kRun, kVerify, kBench, kInspect } kind = kNone;
-  std::vector<std::string> data;      ///< files and folders of inputs: FILE or NAME=FILE
-  std::vector<std::string> expected;  ///< of outputs
-  std::string folder;                 ///< where outputs go
+  std::vector<std::string> data;       ///< files and folders of inputs: FILE or NAME=FILE
+  std::vector<std::string> expected;   ///< of outputs
+  std::string folder;                  ///< where outputs go
+  std::vector<std::string> libraries;  ///< with the functions of custom operators
   std::string function = "main";
+  std::string against = "interpreter";  ///< or "onnxruntime": what `verify` compares with
   bool random = false, interpret = false, bisect = false, profile = false;
   int64_t seed = 0;
   int32_t threads = 1, repeat = 0;  ///< `repeat` 0: as often as a second takes

@@ -30,6 +30,32 @@ int main(void) {
 }
 """
 
+OPEN = """#include <stdio.h>
+#include "zoo.h"
+static struct { _Alignas(ZOO_ARENA_ALIGN_OF_ALL) unsigned char bytes[ZOO_ARENA_MAX_OF_ALL]; } arena;
+int main(void) {
+  static float images[5 * 64], all[50], one[10];
+  float state[4] = {0}, x[4] = {1, -2, 3, -4}, y[4];
+  rlx_context context = RLX_CONTEXT_INIT;
+  context.arena = &arena;
+  context.arena_bytes = sizeof arena;
+  for (int i = 0; i < 5 * 64; i++) images[i] = (float)(i % 17);
+  zoo_one_args batch = {.image = images, .logits = all, .n = 5};
+  if (zoo_one_run(&context, &batch) != RLX_OK) return 1;
+  for (int i = 0; i < 5; i++) {
+    zoo_one_args single = {.image = images + 64 * i, .logits = one, .n = 1};
+    zoo_stream_args step = {.x = x, .h0 = state, .y = y, .hn = state};
+    if (zoo_one_run(&context, &single) != RLX_OK || zoo_stream_run(&context, &step) != RLX_OK) return 2;
+    for (int k = 0; k < 10; k++)
+      if (one[k] - all[10 * i + k] > 1e-4f || all[10 * i + k] - one[k] > 1e-4f) return 3;
+    for (int k = 0; k < 4; k++)
+      if (state[k] != (float)(i + 1) * x[k] || y[k] != (x[k] > 0 ? state[k] : 0)) return 4;
+  }
+  zoo_one_args six = {.image = images, .logits = all, .n = 6};
+  return zoo_one_run(&context, &six) == RLX_OK ? 5 : 0;
+}
+"""
+
 
 class Several(ProgramTest):
     def setUp(self):
@@ -57,6 +83,16 @@ class Several(ProgramTest):
         self.assertIn("dim    n: 2..5", text)
         self.refuses(2, "there is no model 'third' in this command", "one.onnx", "other.onnx", "-o", "m.o", "--dim",
                      "third:n=1")
+
+    def test_a_dim_that_stays_open_and_a_state(self):
+        self.write("stream.onnx", wire.streaming())
+        self.compiles("one.onnx", "stream.onnx", "-o", "zoo.a", "--dim", "one:n=1..5", "--state", "h0:hn")
+        header = (self.path / "zoo.h").read_text()
+        self.write("use.c", OPEN)
+        subprocess.run(["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", *LINK_FLAGS, "-I", ROOT / "runtime-lite/include",
+                        "use.c", "zoo.a", RUNTIME, "-o", "use"], cwd=self.path, check=True)
+        done = subprocess.run(["./use"], cwd=self.path, capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stdout), (0, ""), header)
 
     def test_refuses_what_cannot_be_told_apart(self):
         self.write("folder/one.onnx", wire.relu())

@@ -2,14 +2,18 @@
 
 Usage: tools_test.py RELAXC RUNTIME [unittest's own]"""
 
+import os
 import struct
 import subprocess
 import zipfile
+from pathlib import Path
 
 import program
 import wire
 from program import RUNTIME, ProgramTest
 from programs_test import floats, npy, read_npy
+
+ROOT = Path(__file__).resolve().parents[2]
 
 PRODUCT = """@R.function
 def main(x: R.Tensor(("n", 64), "float32"), w: R.Tensor((64, 8), "float32")) -> R.Tensor(("n", 8), "float32"):
@@ -97,6 +101,40 @@ class Tools(ProgramTest):
         out = self.tool("verify", "p.relax", "--dim", "n=5", "--bisect", "--rtol", "0", "--atol", "0", code=1)
         self.assertIn("first difference: value 2 of 3: product", out)
         self.assertIn("no difference", self.tool("verify", "p.relax", "--bisect"))
+
+    def test_compares_with_onnxruntime(self):
+        self.assertIn("is no ONNX model", self.relaxc("verify", "relu.relax", "--dim", "n=2", "--against", "onnxruntime").err)
+        python = ROOT / "build/venv/bin"
+        if not (python / "python3").exists():
+            self.skipTest("there is no onnxruntime")
+        self.write("p.onnx", wire.model([wire.node("Relu", ["x"], ["a/b"]), wire.node("Neg", ["a/b"], ["y"])],
+                                        [wire.value_info("x", (2, 3))], [wire.value_info("y", (2, 3))]))
+        path = {"PATH": f"{python}:{os.environ['PATH']}"}
+        done = self.relaxc("verify", "p.onnx", "--against", "onnxruntime", "--bisect", "--runtime", RUNTIME, environment=path)
+        self.assertEqual(done.code, 0, done.err)
+        self.assertRegex(done.out, r"onnxruntime +y +6 +0 +0 +0 +1\.0")
+        self.assertIn("no difference: what the 2 values of the function end in agrees with ONNX Runtime", done.out)
+
+    def test_calls_custom_operators_of_a_library(self):
+        grow = wire.node("Twice", ["x"], ["y"], domain="my.ops")
+        self.write("grow.onnx", wire.model([grow], [wire.value_info("x", (3,))], [wire.field(1, "y")]) +
+                   wire.field(8, wire.field(1, "my.ops") + wire.field(2, 1)))
+        self.write("twice.c", """#include "relax_rt.h"
+int32_t twice(rlx_context* context, const rlx_tensor* x, rlx_tensor* y);
+int32_t twice(rlx_context* context, const rlx_tensor* x, rlx_tensor* y) {
+  (void)context;
+  for (int i = 0; i < 3; i++) ((float*)y->data)[i] = 2 * ((const float*)x->data)[i];
+  return RLX_OK;
+}
+""")
+        self.write("ops.json", '{"my.ops::Twice": {"rule": "* -> like(0)", "function": "twice"}}')
+        subprocess.run(["cc", "-shared", "-fPIC", "-I", ROOT / "runtime-lite/include", "twice.c", "-o", "twice.so"],
+                       cwd=self.path, check=True)
+        self.write("x.npy", npy((3,), floats(1, -2.5, 3)))
+        flags = ("grow.onnx", "--custom-op", "ops.json", "x.npy")
+        self.assertIn("y: float32 [3] = 2 -5 6", self.tool("run", *flags, "--load", "twice.so"))
+        self.assertIn("--load names the library", self.relaxc("run", *flags).err)
+        self.assertIn("--load no.so: ", self.relaxc("run", *flags, "--load", "no.so").err)
 
     def test_times(self):
         out = self.tool("bench", "relu.onnx", "--repeat", "7")

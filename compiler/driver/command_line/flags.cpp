@@ -19,11 +19,6 @@ CLI::callback_t collect(std::vector<T>& list, std::optional<T> (*parse)(const st
   };
 }
 
-/// A flag that may be given several times, with one value each time.
-CLI::Option* repeated(CLI::Option* option, const char* value) {
-  return option->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->type_name(value);
-}
-
 void add_object_flags(CLI::App& app, Options& o) {
   app.add_option("-O", o.opt, "optimization level")
       ->check(CLI::IsMember({"0", "1", "2", "3", "s", "z"}))
@@ -51,7 +46,7 @@ void add_object_flags(CLI::App& app, Options& o) {
   app.add_option("--max-recursion", o.max_recursion, "most calls of recursive functions that have not ended")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 31))
       ->capture_default_str();
-  app.add_option("--disable-pass", o.passes.disabled, "leave these passes out")->delimiter(',')->type_name("PASS");
+  repeated(app.add_option("--disable-pass", o.passes.disabled, "leave these passes out")->delimiter(','), "PASS");
   app.add_option("--mixed-precision", o.mixed_precision, "products read 16 bits and sum in float32")
       ->check(CLI::IsMember({"float16", "bfloat16"}))
       ->type_name("DTYPE");
@@ -146,7 +141,7 @@ void add_dependency_flags(CLI::App& app, Options& o) {
 
 void add_pass_flags(CLI::App& app, Options& o) {
   auto list = [&](const char* flag, std::vector<std::string>& names, const char* text) {
-    app.add_option(flag, names, text)->delimiter(',')->type_name("PASS");
+    repeated(app.add_option(flag, names, text)->delimiter(','), "PASS");
   };
   list("--print-before", o.passes.print_before, "print the module before these passes ('all': every one)");
   list("--print-after", o.passes.print_after, "print the module after these passes");

@@ -6,6 +6,7 @@ namespace {
 
 void add_numbers_flags(CLI::App& app, ToolOptions& t) {
   app.add_option("--function", t.function, "the function to call")->capture_default_str()->type_name("NAME");
+  repeated(app.add_option("--load", t.libraries, "a shared library with the functions of custom operators"), "FILE");
   app.add_option("-j,--jobs", t.threads, "threads that share the loops that are parallel")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
@@ -29,12 +30,14 @@ void add_tool(CLI::App& app, Options& o, ToolOptions::Kind kind, const char* nam
     tool->add_flag("--interpret", t.interpret, "run the model by the interpreter");
   }
   if (kind == ToolOptions::kVerify) {
-    auto* expect =
-        tool->add_option("--expect", t.expected, "an output to expect, as DATA (default: the interpreter's)");
-    expect->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->type_name("FILE");
+    repeated(tool->add_option("--expect", t.expected, "an output to expect, as DATA (default: those of --against)"),
+             "FILE");
     tool->add_option("--rtol", t.rtol, "relative tolerance")->capture_default_str();
     tool->add_option("--atol", t.atol, "absolute tolerance")->capture_default_str();
-    tool->add_flag("--bisect", t.bisect, "find the first node that differs from the interpreter");
+    tool->add_flag("--bisect", t.bisect, "find the first node that differs from what --against names");
+    tool->add_option("--against", t.against, "what gives the outputs that no file has, and every value for --bisect")
+        ->check(CLI::IsMember({"interpreter", "onnxruntime"}))
+        ->capture_default_str();
   }
   if (kind == ToolOptions::kBench) {
     tool->add_option("--repeat", t.repeat, "runs (default: as many as a second takes)")->check(CLI::Range(1, 1000000));

@@ -10,6 +10,7 @@
 #include "compiler/driver/input/read_input.h"
 #include "compiler/driver/messages.h"
 #include "compiler/driver/report/profile.h"
+#include "compiler/driver/tools/onnxruntime.h"
 #include "compiler/driver/tools/session.h"
 #include "compiler/ops/op_table.h"
 
@@ -96,22 +97,25 @@ class Bisection {
     Oracle oracle(options_);
     if (!oracle.read()) return oracle.code();
     std::vector<relax::Value*> values = computed_values(*oracle.function());
+    for (size_t i = 0; i < values.size(); ++i) places_.push_back(i);
+    if (by_onnxruntime() && !ask_onnxruntime(values)) return failed_;
     if (values.empty()) {
-      fmt::print("nothing to look at: the function computes no tensor\n");
+      fmt::print("nothing to look at: the function computes no tensor that can be compared\n");
       return 0;
     }
     std::vector<size_t> ends = results_among(values, *oracle.function());
-    give(*oracle.function(), values);
-    auto expected = oracle.run(inputs_);
-    if (!expected) return oracle.code();
-    expected_ = *std::move(expected);
+    if (!by_onnxruntime()) {
+      give(*oracle.function(), values);
+      auto expected = oracle.run(inputs_);
+      if (!expected) return oracle.code();
+      expected_ = *std::move(expected);
+    }
     std::optional<size_t> wrong;
     for (size_t k : ends)
       if (!wrong && failed_ == 0 && !agrees(k)) wrong = k;
     if (failed_ != 0) return failed_;
     if (!wrong) {
-      fmt::print("no difference: what the {} values of the function end in agrees with the interpreter\n",
-                 values.size());
+      fmt::print("no difference: what the {} values of the function end in agrees with {}\n", values.size(), who());
       return 0;
     }
     // What is computed from a wrong value is wrong, so the first one is found by halving: `to` is known to be wrong,
@@ -130,6 +134,31 @@ class Bisection {
   }
 
  private:
+  bool by_onnxruntime() const { return options_.tool.against == "onnxruntime"; }
+  const char* who() const { return by_onnxruntime() ? "ONNX Runtime" : "the interpreter"; }
+
+  /// Leaves of `values` those that ONNX Runtime has, and takes what they are.
+  bool ask_onnxruntime(std::vector<relax::Value*>& values) {
+    std::vector<std::string> names;
+    for (const relax::Value* value : values) names.push_back(value->name);
+    Diagnostics diag;
+    auto found = onnxruntime_values(options_, inputs_, names, diag);
+    print_diagnostics(diag, options_, {});
+    failed_ = found ? 0 : exit_code(diag, options_);
+    if (!found) return false;
+    size_t kept = 0;
+    for (size_t i = 0; i < values.size(); ++i) {
+      auto tensor = found->find(values[i]->name);
+      if (tensor == found->end()) continue;
+      expected_.push_back(tensor->second);
+      places_[kept] = i;
+      values[kept++] = values[i];
+    }
+    values.resize(kept);
+    places_.resize(kept);
+    return true;
+  }
+
   /// The function's results, as indices of `values`; of a result that is none of them the last value stands in.
   static std::vector<size_t> results_among(const std::vector<relax::Value*>& values, const relax::Function& function) {
     std::vector<size_t> ends;
@@ -147,7 +176,7 @@ class Bisection {
     options.states.clear();
     auto session = Session::open(options, failed_, [&](relax::Module& module) {
       relax::Function& function = *module.find_function(options_.tool.function);
-      give(function, {computed_values(function)[k]});
+      give(function, {computed_values(function)[places_[k]]});
     });
     if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r\033[K");
     if (session == nullptr) return false;
@@ -165,13 +194,14 @@ class Bisection {
     if (!found_.fault.empty())
       fmt::print("  {}\n", found_.fault);
     else
-      fmt::print("  {} of {} elements are beyond the tolerance; element {} is {:.9g}, the interpreter gives {:.9g}\n",
-                 found_.outside, found_.elements, found_.worst, found_.worst_actual, found_.worst_expected);
+      fmt::print("  {} of {} elements are beyond the tolerance; element {} is {:.9g}, {} gives {:.9g}\n",
+                 found_.outside, found_.elements, found_.worst, found_.worst_actual, who(), found_.worst_expected);
   }
 
   const Options& options_;
   const Tensors& inputs_;
-  std::vector<relax::HostTensor> expected_;
+  std::vector<size_t> places_;               ///< of the values looked at, among all that are computed
+  std::vector<relax::HostTensor> expected_;  ///< of each of them
   Difference found_;
   int failed_ = 0;  ///< an exit code
 };
@@ -185,6 +215,25 @@ std::optional<std::vector<relax::HostTensor>> interpret_model(const Options& opt
     if (auto outputs = oracle.run(inputs)) return outputs;
   exit_code = oracle.code();
   return std::nullopt;
+}
+
+std::optional<Tensors> reference_outputs(const Options& options, const Tensors& inputs,
+                                         const std::vector<std::string>& names, int& exit_code) {
+  if (options.tool.against != "onnxruntime") {
+    auto outputs = interpret_model(options, inputs, exit_code);
+    return outputs ? std::optional<Tensors>(Tensors(outputs->begin(), outputs->end())) : std::nullopt;
+  }
+  Diagnostics diag;
+  auto found = onnxruntime_values(options, inputs, names, diag);
+  print_diagnostics(diag, options, {});
+  exit_code = driver::exit_code(diag, options);
+  if (!found) return std::nullopt;
+  Tensors outputs;
+  for (const std::string& name : names) {
+    auto tensor = found->find(name);
+    outputs.push_back(tensor == found->end() ? std::nullopt : std::optional<relax::HostTensor>(tensor->second));
+  }
+  return outputs;
 }
 
 int bisect(const Options& options, const Tensors& inputs) {

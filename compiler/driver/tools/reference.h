@@ -1,5 +1,5 @@
-// reference.h: what a model should give, by the interpreter, and the first node at which a compiled model departs from
-// it.
+// reference.h: what a model should give, by the interpreter or by ONNX Runtime, and the first node at which a compiled
+// model departs from that.
 #pragma once
 
 #include "compiler/driver/options.h"
@@ -13,9 +13,14 @@ namespace relaxc::driver {
 std::optional<std::vector<relax::HostTensor>> interpret_model(const Options& options, const Tensors& inputs,
                                                               int& exit_code);
 
-/// Finds the first value of the function whose compiled form is not what the interpreter gives, by halving the list of
-/// values: for each one looked at, the program that ends with it is compiled. So what is fused before it stays fused,
-/// and a model of n nodes costs log2(n) compilations. Prints what it found. The exit code: 0 if every value agrees.
+/// The same by what options.tool.against names; of `names`, the outputs, some may have no value then.
+std::optional<Tensors> reference_outputs(const Options& options, const Tensors& inputs,
+                                         const std::vector<std::string>& names, int& exit_code);
+
+/// Finds the first value of the function whose compiled form is not what options.tool.against gives, by halving the
+/// list of values: for each one looked at, the program that ends with it is compiled. So what is fused before it stays
+/// fused, and a model of n nodes costs log2(n) compilations. Prints what it found. The exit code: 0 if every value
+/// agrees.
 int bisect(const Options& options, const Tensors& inputs);
 
 }  // namespace relaxc::driver

@@ -13,6 +13,7 @@
 #include <filesystem>
 
 #include "compiler/driver/output/plan.h"
+#include "compiler/driver/tools/temporary_folder.h"
 #include "compiler/interface/dlpack.h"
 
 extern "C" {
@@ -25,24 +26,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
-
-/// A folder that is removed with all that is in it.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::error_code error;
-    std::string pattern = (fs::temp_directory_path(error) / "relaxc-XXXXXX").string();
-    if (mkdtemp(pattern.data()) != nullptr) path_ = pattern;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
-  }
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 /// rlx_context.trace: sums what lies between the beginning and the end of each kernel.
 struct Tracer {
@@ -67,6 +50,7 @@ struct Tracer {
 
 struct Session::State {
   TemporaryFolder folder;
+  std::vector<void*> libraries;  ///< that the model calls
   void* handle = nullptr;
   const rlx_model* model = nullptr;
   const rlx_function* function = nullptr;
@@ -79,6 +63,7 @@ struct Session::State {
     if (model != nullptr && model->weights_bytes != 0) rlx_weights_unmap(&context);
     std::free(context.arena);
     if (handle != nullptr) dlclose(handle);
+    for (void* library : libraries) dlclose(library);
   }
 };
 
@@ -165,8 +150,19 @@ std::unique_ptr<Session> Session::open(const Options& options, int& exit_code, c
   if (compiling.target.empty() && compiling.cpu.empty()) compiling.target = "native";
   exit_code = compile(compiling, edit);
   if (exit_code != 0) return nullptr;
+  for (const std::string& library : options.tool.libraries) {
+    std::string path = fs::absolute(library).string();  // else it is looked for where the system's libraries are
+    state->libraries.push_back(dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL));
+    if (state->libraries.back() != nullptr) continue;
+    state->libraries.pop_back();
+    return refuse(fmt::format("--load {}: {}", library, dlerror()));
+  }
   state->handle = dlopen(compiling.output.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (state->handle == nullptr) return refuse(fmt::format("the compiled model cannot be loaded: {}", dlerror()));
+  if (state->handle == nullptr)
+    return refuse(fmt::format("the compiled model cannot be loaded: {}{}", dlerror(),
+                              options.tool.libraries.empty() && !options.custom_ops.empty()
+                                  ? "; --load names the library of its custom operators"
+                                  : ""));
   state->model = static_cast<const rlx_model*>(dlsym(state->handle, (compiling.name + "_model").c_str()));
   std::string names;
   for (uint32_t i = 0; state->model != nullptr && i < state->model->num_functions; ++i) {

@@ -117,10 +117,12 @@ class Tool {
       bool given =
           std::any_of(set.expected.begin(), set.expected.end(), [](const auto& tensor) { return tensor.has_value(); });
       if (!given) {
-        auto expected = interpret_model(options_, set.inputs, code_);
+        std::vector<std::string> names;
+        for (uint32_t i = 0; i < set.expected.size(); ++i) names.push_back(session_->output_name(i));
+        auto expected = reference_outputs(options_, set.inputs, names, code_);
         if (!expected) return code_;
-        set.expected.assign(expected->begin(), expected->end());
-        if (set.name == "files") set.name = "interpreter";
+        set.expected = *std::move(expected);
+        if (set.name == "files") set.name = tool_.against;
       }
       auto outputs = outputs_of(set);
       if (!outputs) return code_;

@@ -1,0 +1,64 @@
+// onnxruntime.cpp: files for a script, and what it answers.
+//
+// Rejected: linking ONNX Runtime's C library, which few have; where models are made there is its package for Python.
+#include "compiler/driver/tools/onnxruntime.h"
+
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include <fstream>
+
+#include "compiler/driver/install.h"
+#include "compiler/driver/tools/temporary_folder.h"
+#include "frontends/weights/weights.h"
+
+extern char** environ;
+
+namespace relaxc::driver {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// True if the program is there and ends with 0.
+bool runs(const std::vector<std::string>& words) {
+  std::vector<char*> arguments;
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  pid_t child = 0;
+  if (posix_spawnp(&child, arguments[0], nullptr, nullptr, arguments.data(), environ) != 0) return false;
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0)
+    if (errno != EINTR) return false;
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+}  // namespace
+
+Result<std::map<std::string, relax::HostTensor>> onnxruntime_values(const Options& options, const Tensors& inputs,
+                                                                    const std::vector<std::string>& names,
+                                                                    Diagnostics& diag) {
+  auto refuse = [&](const std::string& why) {
+    return diag.error(nullptr, Kind::usage, "--against onnxruntime: {}", why);
+  };
+  if (fs::path(options.input).extension() != ".onnx") return refuse("'" + options.input + "' is no ONNX model");
+  std::string script = installed("share/relaxc/python/onnxruntime_values.py");
+  if (script.empty()) return refuse("onnxruntime_values.py was not installed with relaxc");
+  TemporaryFolder folder;
+  if (folder.path().empty()) return refuse("cannot make a temporary folder");
+  std::ofstream wanted(folder.path() / "names.txt");
+  for (const std::string& name : names) wanted << name << "\n";
+  wanted.close();
+  for (size_t i = 0; i < inputs.size(); ++i)
+    RELAXC_DO(write_npy(folder.path().string(), fmt::format("input_{}", i), *inputs[i], diag));
+  std::string answer = (folder.path() / "values.npz").string();
+  if (!wanted || !runs({"python3", script, options.input, folder.path().string()}) || !fs::exists(answer))
+    return refuse("python3 with the packages onnx and onnxruntime could not run the model");
+  RELAXC_TRY(frontend::NamedConstants values, frontend::read_weights(answer, nullptr, diag));
+  std::map<std::string, relax::HostTensor> tensors;
+  for (const auto& [name, value] : values)
+    tensors.emplace(name, relax::HostTensor{value->dtype(), value->shape(), value->to_vector()});
+  return tensors;
+}
+
+}  // namespace relaxc::driver
