@@ -2,6 +2,7 @@
 #include "compiler/schedule/access.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace relaxc::schedule {
 
@@ -65,24 +66,41 @@ void for_each_access(Stmt root, const std::function<void(const Access&)>& f) {
 
 namespace {
 
-/// The position of the outer variable if the two stand side by side and alone, and their dims can be one.
+/// The two subscripts stand side by side, and their dims can be one.
 bool fusible(const Access& access, const tir::For& outer, const tir::For& inner) {
   bool uses = false;
   for (Expr index : access.indices) uses |= depends_on(index, outer.var) || depends_on(index, inner.var);
   if (!uses) return true;
-  if (!access.buffer->strides.empty()) return false;
-  for (size_t i = 0; i + 1 < access.indices.size(); ++i) {
-    if (!(access.indices[i] == outer.var) || !(access.indices[i + 1] == inner.var)) continue;
-    for (size_t j = 0; j < access.indices.size(); ++j)
-      if (j != i && j != i + 1 &&
-          (depends_on(access.indices[j], outer.var) || depends_on(access.indices[j], inner.var)))
-        return false;
-    return arith::prove_equal(access.buffer->shape[i + 1], inner.extent);
+  std::optional<size_t> at = fused_place(access.indices, outer.var, inner.var);
+  if (!at || !access.buffer->strides.empty()) return false;
+  return arith::prove_equal(access.buffer->shape[*at + 1], inner.extent);
+}
+
+/// A variable occurs in `e`, other than in what loads read.
+bool occurs_outside_loads(Expr e, Expr a, Expr b) {
+  std::vector<Expr> pending{e};
+  std::unordered_set<Expr> seen;
+  while (!pending.empty()) {
+    Expr node = pending.back();
+    pending.pop_back();
+    if (node == a || node == b) return true;
+    if (node->kind == ExprKind::kLoad || !seen.insert(node).second) continue;
+    for (Expr operand : arith::operands(node)) pending.push_back(operand);
   }
   return false;
 }
 
 }  // namespace
+
+std::optional<size_t> fused_place(const std::vector<Expr>& indices, Expr outer, Expr inner) {
+  for (size_t i = 0; i + 1 < indices.size(); ++i) {
+    if (!(indices[i + 1] == inner) || step_of(indices[i], outer) != 1 || depends_on(indices[i], inner)) continue;
+    for (size_t j = 0; j < indices.size(); ++j)
+      if (j != i && j != i + 1 && (depends_on(indices[j], outer) || depends_on(indices[j], inner))) return {};
+    return i;
+  }
+  return {};
+}
 
 bool can_fuse(const tir::For& outer, const tir::For& inner) {
   if (!(outer.body == Stmt(&inner)) || !outer.min.is_constant(0) || !inner.min.is_constant(0)) return false;
@@ -91,18 +109,14 @@ bool can_fuse(const tir::For& outer, const tir::For& inner) {
   for_each_access(inner.body, [&](const Access& access) { fits &= fusible(access, outer, inner); });
   // Outside of subscripts that become one, the variables must not occur.
   tir::for_each_stmt(inner.body, [&](Stmt s) {
-    for (Expr e : tir::expressions(s))
-      arith::for_each_node(e, [&](Expr node) {
-        if (node->kind == ExprKind::kLoad) return;
-        for (Expr operand : arith::operands(node)) fits &= !(operand == outer.var) && !(operand == inner.var);
-      });
-    if (const auto* loop = s.as<tir::For>())
-      fits &= !depends_on(loop->min, outer.var) && !depends_on(loop->extent, outer.var) &&
-              !depends_on(loop->min, inner.var) && !depends_on(loop->extent, inner.var);
+    const auto* store = s.as<tir::Store>();
+    if (store != nullptr)
+      fits &= !occurs_outside_loads(store->value, outer.var, inner.var);
+    else
+      for (Expr e : tir::expressions(s)) fits &= !occurs_outside_loads(e, outer.var, inner.var);
     if (const auto* block = s.as<tir::Block>()) fits &= block->iters.empty() && !block->predicate;
     fits &= s->kind != tir::StmtKind::kIf && s->kind != tir::StmtKind::kLet && s->kind != tir::StmtKind::kGuard &&
             s->kind != tir::StmtKind::kInvoke && s->kind != tir::StmtKind::kView && s->kind != tir::StmtKind::kWhile;
-    if (const auto* store = s.as<tir::Store>()) fits &= !(store->value == outer.var) && !(store->value == inner.var);
   });
   return fits;
 }

@@ -29,6 +29,9 @@ struct Access {
 };
 /// Every access in `s`, stores before the loads of their value; each distinct load of a statement once.
 void for_each_access(Stmt s, const std::function<void(const Access&)>& f);
+/// Where subscripts are `outer + c` and `inner` side by side, with a `c` that depends on neither, and no other one
+/// depends on the two: such a pair is one subscript along the fused loop.
+std::optional<size_t> fused_place(const std::vector<Expr>& indices, Expr outer, Expr inner);
 /// Whether the loads of `s` stay what they are if two perfectly nested loops are one (see Schedule::fuse).
 bool can_fuse(const tir::For& outer, const tir::For& inner);
 

@@ -184,25 +184,25 @@ uint32_t Schedule::fuse(uint32_t outer_id, uint32_t inner_id) {
     const For& inner = *outer.body.as<For>();
     Var p = context_.var(outer.var.name() + inner.var.name());
     for_each_access(inner.body, [&](const Access& access) {
-      for (size_t i = 0; i + 1 < access.indices.size(); ++i) {
-        if (!(access.indices[i] == outer.var)) continue;
-        auto& [from, to] = views[{access.buffer->id, i}];
-        from = access.buffer;
-        if (to != nullptr) continue;
-        tir::Buffer flat = *from;
-        flat.id = context_.next_id();
-        flat.shape[i] = flat.shape[i] * flat.shape[i + 1];
-        flat.shape.erase(flat.shape.begin() + static_cast<std::ptrdiff_t>(i) + 1);
-        to = context_.arena().make<tir::Buffer>(std::move(flat));
-      }
+      std::optional<size_t> at = fused_place(access.indices, outer.var, inner.var);
+      if (!at) return;
+      auto& [from, to] = views[{access.buffer->id, *at}];
+      from = access.buffer;
+      if (to != nullptr) return;
+      tir::Buffer flat = *from;
+      flat.id = context_.next_id();
+      flat.shape[*at] = flat.shape[*at] * flat.shape[*at + 1];
+      flat.shape.erase(flat.shape.begin() + static_cast<std::ptrdiff_t>(*at) + 1);
+      to = context_.arena().make<tir::Buffer>(std::move(flat));
     });
     Stmt body = inner.body;
     for (auto& [key, pair] : views) {
       size_t at = key.second;
       body = redirect(context_, body, pair.first, pair.second, [&](const Indices& from) -> std::optional<Indices> {
-        if (!(from[at] == outer.var)) return std::nullopt;
+        if (fused_place(from, outer.var, inner.var) != at) return std::nullopt;
         Indices to = from;
-        to[at] = p;
+        Expr before = arith::substitute(from[at], {{outer.var, context_.index(0)}});
+        to[at] = arith::simplify(before * inner.extent + p);
         to.erase(to.begin() + static_cast<std::ptrdiff_t>(at) + 1);
         return to;
       });

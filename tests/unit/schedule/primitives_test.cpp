@@ -100,6 +100,23 @@ TEST_CASE("fused loops visit the same elements") {
   });
 }
 
+TEST_CASE("rows that a filter slides over are fused with their columns") {
+  arith::Context context;
+  Expr n = context.var("n"), columns = context.index(5);
+  testing::KernelWriter w(context);
+  tir::BufferRef x = w.param("x", {n + 2, columns}), y = w.param("y", {n, columns});
+  w.add(w.b.reduce(y, {context.index(3)}, w.zero(), [&](Expr sum, const tir::Indices& i, const tir::Indices& r) {
+    return sum + w.b.load(x, {i[0] + r[0], i[1]});
+  }));
+  keeps(context, w.finish("slide"), [&](Schedule& s) {
+    s.bind_axes();
+    auto loops = loops_of(s);
+    s.decompose_reduction(blocks_of(s)[0], loops[2]);
+    REQUIRE(schedule::can_fuse(s.loop(loops[0]), s.loop(loops[1])));
+    s.fuse(loops[0], loops[1]);
+  });
+}
+
 TEST_CASE("loops that are not side by side in an operand cannot be fused") {
   arith::Context context;
   Expr n = context.var("n");
