@@ -20,23 +20,28 @@ bool is_unsigned_byte(Expr e) {
 
 Expr dot4(const Dot4& dot) {
   auto product = [&](size_t i) { return dot.a[i] * signed_byte(dot.b, static_cast<int64_t>(i)); };
-  return (product(0) + product(1)) + (product(2) + product(3));
+  Expr low = product(0) + product(1);
+  if (!dot.a[2]) return low;
+  return low + (dot.a[3] ? product(2) + product(3) : product(2));
 }
 
 std::optional<Dot4> as_dot4(Expr e) {
   const auto* sum = e.as<Add>();
   if (sum == nullptr || e.dtype() != DType::i(32)) return std::nullopt;
   const auto *low = sum->a.as<Add>(), *high = sum->b.as<Add>();
-  if (low == nullptr || high == nullptr) return std::nullopt;
-  std::array<const Mul*, 4> products{low->a.as<Mul>(), low->b.as<Mul>(), high->a.as<Mul>(), high->b.as<Mul>()};
+  std::vector<Expr> products{sum->a, sum->b};
+  if (low != nullptr) products = {low->a, low->b, sum->b};
+  if (low != nullptr && high != nullptr) products = {low->a, low->b, high->a, high->b};
   Dot4 dot;
-  for (size_t i = 0; i < 4; ++i) {
-    if (products[i] == nullptr || !is_unsigned_byte(products[i]->a)) return std::nullopt;
-    dot.a[i] = products[i]->a;
+  for (size_t i = 0; i < products.size(); ++i) {
+    const auto* product = products[i].as<Mul>();
+    if (product == nullptr || !is_unsigned_byte(product->a)) return std::nullopt;
+    dot.a[i] = product->a;
   }
-  const auto* last = products[3]->b.as<Call>();
+  const auto* last = products.back().as<Mul>()->b.as<Call>();
   if (last == nullptr || last->intrinsic != Intrinsic::k_shift_right) return std::nullopt;
   dot.b = last->args[0];
+  if (const auto* lifted = dot.b.as<Call>(); products.size() < 4 && lifted != nullptr) dot.b = lifted->args[0];
   return dot4(dot) == e ? std::optional(dot) : std::nullopt;
 }
 

@@ -12,9 +12,9 @@
 
 namespace relaxc::arith {
 
-/// a[0] * b.0 + … + a[3] * b.3 in int32, exact.
+/// a[0] * b.0 + … + a[3] * b.3 in int32, exact. The last products may be missing.
 struct Dot4 {
-  std::array<Expr, 4> a;  ///< int32, each a cast of a uint8
+  std::array<Expr, 4> a;  ///< int32, each a cast of a uint8; null: no such product, which only the last two may be
   Expr b;                 ///< int32: four signed bytes, the first in the lowest bits
 };
 

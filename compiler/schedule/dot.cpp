@@ -2,9 +2,13 @@
 //
 // A machine with a dot-product instruction multiplies four unsigned by four signed bytes and adds the products to an
 // int32 in each lane. The lanes are another axis than the four, so the signed operand needs four neighbours along the
-// reduction in one element: a packed constant has them for nothing. The unsigned operand is read as it lies, which is
-// why the reduction has to be its last axis.
+// reduction in one element: a packed constant has them for nothing. The unsigned operand is read as it lies if the
+// reduction is its last axis. The taps of a depthwise window lie a pixel apart; but there each lane has a channel of its
+// own, and its words are put together from a vector of channels for each tap. That takes three steps, of which pixels
+// side by side share most, where three multiplications in 32 bits take six.
 #include "compiler/arith/dot.h"
+
+#include <algorithm>
 
 #include "compiler/schedule/access.h"
 #include "compiler/schedule/edit.h"
@@ -41,6 +45,8 @@ Operands operands_of(const tir::Store& store) {
   return {};
 }
 
+constexpr int64_t kBytes = 4;  ///< of a word
+
 bool others_depend(const Load& load, size_t axis, Var var) {
   for (size_t i = 0; i < load.indices.size(); ++i)
     if (i != axis && depends_on(load.indices[i], var)) return true;
@@ -53,16 +59,22 @@ std::optional<WordsOf> Schedule::can_tensorize_dot4(uint32_t block_id, uint32_t 
   const For& node = loop(loop_id);
   const int64_t* extent = node.extent.constant();
   const auto* inner = node.body.as<Block>();
-  if (extent == nullptr || *extent % 4 != 0 || *extent == 0 || inner == nullptr || inner->id != block_id) return {};
+  if (extent == nullptr || *extent < 2 || inner == nullptr || inner->id != block_id) return {};
   const auto* store = inner->body.as<tir::Store>();
   Operands found = store != nullptr ? operands_of(*store) : Operands{};
   if (found.a == nullptr || found.a->indices.empty() || !found.a->buffer->strides.empty()) return {};
   size_t last = found.a->indices.size() - 1;
-  if (step_of(found.a->indices[last], node.var) != 1 || others_depend(*found.a, last, node.var)) return {};
+  bool side_by_side = *extent % kBytes == 0 && step_of(found.a->indices[last], node.var) == 1 &&
+                      !others_depend(*found.a, last, node.var);
+  bool in_lanes = *extent <= kBytes && !depends_on(found.a->indices[last], node.var) &&
+                  !found.b->indices.empty() && found.a->indices[last] == found.b->indices.back() &&
+                  found.a->indices[last].as<arith::VarNode>() != nullptr;
+  if (!side_by_side && !in_lanes) return {};
   for (size_t axis = 0; axis < found.b->indices.size(); ++axis) {
     const int64_t* dim = found.b->buffer->shape[axis].constant();
     if (!(found.b->indices[axis] == node.var) || others_depend(*found.b, axis, node.var)) continue;
-    return dim != nullptr && *dim == *extent ? std::optional(WordsOf{found.b->buffer, axis}) : std::nullopt;
+    if (dim == nullptr || *dim != *extent) return {};
+    return WordsOf{found.b->buffer, axis, *extent, in_lanes};
   }
   return {};
 }
@@ -72,20 +84,21 @@ BufferRef Schedule::tensorize_dot4(uint32_t block_id, uint32_t loop_id) {
   RELAXC_CHECK(of.has_value(), "a reduction that is no sum of products of bytes");
   note("tensorize_dot4 " + loop(loop_id).var.name());
   std::vector<Expr> shape = of->buffer->shape;
-  shape[of->axis] = context_.index(*shape[of->axis].constant() / 4);
+  int64_t words_along = (of->extent + kBytes - 1) / kBytes;
+  shape[of->axis] = context_.index(words_along);
   BufferRef words = build_.buffer(of->buffer->name + "_words", DType::i(32), std::move(shape), of->buffer->scope);
   edit_loop(loop_id, [&](const For& from) {
     Block block = *from.body.as<Block>();
     const auto& store = *block.body.as<tir::Store>();
     Operands operands = operands_of(store);
     For to = from;
-    to.extent = context_.index(*from.extent.constant() / 4);
+    to.extent = context_.index(words_along);
     to.var = context_.var(from.var.name());
     arith::Dot4 dot;
-    for (size_t i = 0; i < 4; ++i) {
-      Expr at = to.var * 4 + static_cast<int64_t>(i);
+    for (size_t i = 0; i < static_cast<size_t>(std::min(of->extent, kBytes)); ++i) {
+      Expr at = to.var * kBytes + static_cast<int64_t>(i);
       Indices indices = operands.a->indices;
-      indices.back() = arith::substitute(indices.back(), {{from.var, at}});
+      for (Expr& index : indices) index = arith::substitute(index, {{from.var, at}});
       dot.a[i] = cast(DType::i(32), build_.load(operands.a->buffer, indices));
     }
     Indices indices = operands.b->indices;

@@ -50,11 +50,15 @@ std::string Packing::description() const {
 
 /// The same tensor with four neighbours along `words_axis` in one element, the first in the lowest byte.
 std::vector<std::byte> Packing::as_words(std::span<const std::byte> bytes) const {
-  size_t inner = 1, count = bytes.size() / 4;
-  for (size_t i = static_cast<size_t>(words_axis) + 1; i < shape.size(); ++i) inner *= static_cast<size_t>(shape[i]);
-  std::vector<std::byte> out(bytes.size());
-  for (size_t i = 0; i < count; ++i)
-    for (size_t byte = 0; byte < 4; ++byte) out[i * 4 + byte] = bytes[(i / inner * 4 + byte) * inner + i % inner];
+  size_t inner = 1, axis = static_cast<size_t>(words_axis);
+  for (size_t i = axis + 1; i < shape.size(); ++i) inner *= static_cast<size_t>(shape[i]);
+  size_t words = static_cast<size_t>(shape[axis]), extent = static_cast<size_t>(words_extent);
+  size_t outer = bytes.size() / (extent * inner);
+  std::vector<std::byte> out(outer * words * inner * 4, std::byte{0});
+  for (size_t o = 0; o < outer; ++o)
+    for (size_t k = 0; k < extent; ++k)
+      for (size_t i = 0; i < inner; ++i)
+        out[((o * words + k / 4) * inner + i) * 4 + k % 4] = bytes[(o * extent + k) * inner + i];
   return out;
 }
 

@@ -21,6 +21,7 @@ struct Packing {
   std::vector<size_t> order;  ///< the other axes, outermost first
   /// Four bytes that stand side by side along this axis are one int32 element: `shape` counts words along it. -1: no.
   int64_t words_axis = -1;
+  int64_t words_extent = 0;  ///< bytes along it; what the last word lacks is zero
 
   std::vector<int64_t> packed_shape() const;
   /// Unique for one way of packing: "pack [64, 3, 3, 3] in panels of 14 along 0, order 2 3 1".

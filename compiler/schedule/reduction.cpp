@@ -94,8 +94,10 @@ class Reduction {
     if (!of) return;
     const auto& constants = group_.constants;
     if (std::find(constants.begin(), constants.end(), original(of->buffer)) == constants.end()) return;
-    words_of_ = {original(of->buffer), of->axis};
+    words_of_ = *of;
+    words_of_.buffer = original(of->buffer);
     words_ = s_.tensorize_dot4(block_, last);
+    drop_unit_loops(reduced_);
   }
 
   // ---- choosing axes
@@ -194,7 +196,7 @@ class Reduction {
     if (sliding_.vector != 0) registers.vector_registers -= 3;
     TileShape shape =
         best_tile(registers, unrolled == 0 ? Expr() : s_.loop(unrolled).extent, s_.loop(vector_).extent, lanes_,
-                  is_strided(vector_) || sliding_.rows != 0 ? 1 : kMostVectors, most_rows(), terms());
+                  is_strided(vector_) || sliding_.rows != 0 || words_of_.in_lanes ? 1 : kMostVectors, most_rows(), terms());
     if (unrolled != 0) pack_along(unrolled, shape.unrolled);
     pack_along(vector_, shape.vectors * lanes_);
     bool vector_outside = spatial_.size() < 2 || position(vector_) < position(unrolled) || unrolled == 0;
@@ -446,6 +448,7 @@ class Reduction {
       if (access.buffer == words_) {
         found->param = words_of_.buffer;
         found->packing.words_axis = static_cast<int64_t>(words_of_.axis);
+        found->packing.words_extent = words_of_.extent;
       }
       for (Expr dim : access.buffer->shape) found->packing.shape.push_back(*dim.constant());
       // Axes of the reduction come last, in the order of its loops.

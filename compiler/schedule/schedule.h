@@ -48,6 +48,8 @@ struct SplitLoops {
 struct WordsOf {
   BufferRef buffer = nullptr;
   size_t axis = 0;
+  int64_t extent = 0;     ///< bytes along the axis
+  bool in_lanes = false;  ///< the other operand's bytes are put together for each lane
 };
 
 /// The copy that cache_window made: its block, and its loop along a row.
@@ -118,9 +120,11 @@ class Schedule {
   void stage_loads(uint32_t block, uint32_t loop);
   /// a * b + c with one rounding, where the block adds a product to its own element. Changes bits.
   void use_fma(uint32_t block);
-  /// Steps of four of the reduction over `loop`, whose extent is a multiple of four, become one dot product of bytes:
-  /// own += i32(a[…, k]) * i32(b[…, k, …]) with a uint8 and b int8. Words of b along its axis at k take the place of b;
-  /// the caller provides them. Exact: sums of int32 may be done in any order. Needs can_tensorize_dot4.
+  /// Steps of four of the reduction over `loop` become one dot product of bytes: own += i32(a[…]) * i32(b[…, k, …])
+  /// with a uint8 and b int8. Either k is a's last axis, of a multiple of four; or it is a window of two to four taps
+  /// over an outer axis, and both operands' last axis is a channel, which is to go into lanes. Words of b along its
+  /// axis at k take the place of b; the caller provides them. Exact: sums of int32 may be done in any order. Needs
+  /// can_tensorize_dot4.
   BufferRef tensorize_dot4(uint32_t block, uint32_t loop);
   /// Whether it can be done, and then of which buffer and axis words are wanted.
   std::optional<WordsOf> can_tensorize_dot4(uint32_t block, uint32_t loop) const;

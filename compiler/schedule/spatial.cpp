@@ -1,7 +1,11 @@
 // spatial.cpp: the rule for nests without a reduction.
 //
 // These are bound by memory; what matters is that every load and store is a whole vector. Axes that stand side by side
-// in all operands become one, so that a last dim of 3 does not leave 13 of 16 lanes empty.
+// in all operands become one, so that a last dim of 3 does not leave 13 of 16 lanes empty. Where an operand is
+// transposed, its elements for one vector lie in as many cache lines, and the neighbours that the lines hold are wanted
+// by the next iterations of an outer loop: a line's worth of those goes inside of the loop over vectors.
+#include <algorithm>
+
 #include "compiler/analysis/pattern.h"
 #include "compiler/schedule/access.h"
 #include "compiler/schedule/rule_parts.h"
@@ -23,6 +27,44 @@ bool is_short_gather(const Schedule& s, uint32_t block, const tir::For& loop, in
   return apart;
 }
 
+constexpr int64_t kLine = 64;  ///< bytes of a line of cache
+
+/// The loop along which some operand is contiguous that lies apart along `vectorized`; 0: there is none.
+uint32_t loop_along_lines(const Schedule& s, uint32_t block, const std::vector<uint32_t>& loops, int64_t& elements) {
+  uint32_t found = 0;
+  for_each_access(Stmt(&s.block(block)), [&](const Access& access) {
+    std::optional<int64_t> step = step_of(access.buffer, access.indices, s.loop(loops.back()).var);
+    if (access.is_store || found != 0 || (step && (*step == 0 || *step == 1))) return;
+    for (uint32_t loop : loops)
+      if (loop != loops.back() && step_of(access.buffer, access.indices, s.loop(loop).var) == 1)
+        found = loop, elements = kLine * 8 / access.buffer->dtype.bits;
+  });
+  return found;
+}
+
+/// A line's worth of the iterations of `along` goes inside of the loop over vectors.
+void read_lines_once(Schedule& s, uint32_t along, int64_t elements, std::vector<uint32_t> loops,
+                     const SplitLoops& vectors) {
+  loops.back() = vectors.outer;
+  auto at = std::find(loops.begin(), loops.end(), along);
+  std::vector<uint32_t> moved(at, loops.end());
+  if (vectors.outer == 0 || !s.can_reorder(moved)) return;
+  const int64_t* extent = s.loop(along).extent.constant();
+  if (extent != nullptr && *extent <= elements) {
+    std::rotate(moved.begin(), moved.begin() + 1, moved.end());
+    return s.reorder(moved);
+  }
+  if (s.known_divisor(along) % elements == 0) {
+    SplitLoops lines = s.split(along, elements, Tail::kPeel);
+    moved[0] = lines.outer;
+    moved.push_back(lines.inner);
+  } else {
+    moved[0] = s.chunk(along, elements);
+    moved.push_back(s.loop(moved[0]).body.as<tir::For>()->id);
+  }
+  s.reorder(moved);
+}
+
 }  // namespace
 
 Stmt schedule_spatial(Context& context, Stmt nest_stmt, const Target& target, const arith::Facts& facts,
@@ -41,8 +83,11 @@ Stmt schedule_spatial(Context& context, Stmt nest_stmt, const Target& target, co
   if (step_of(store.buffer, store.indices, last.var) != 1 || last.extent.is_constant(1)) return {};
   if (is_short_gather(s, block, last, lanes)) return {};
   s.stage_loads(block, 0);
+  int64_t elements = 0;
+  uint32_t along = loop_along_lines(s, block, loops, elements);
   SplitLoops split = s.split(loops.back(), lanes, tail_of(target));
   if (split.inner == 0) return {};
+  if (along != 0) read_lines_once(s, along, elements, loops, split);
   s.vectorize(split.inner);
   trace += s.trace();
   return s.root();

@@ -25,7 +25,7 @@ const arith::Load& byte_of(const Dot4& dot, size_t i) {
 /// The four bytes lie side by side in one buffer.
 bool is_word(const Dot4& dot) {
   for (Expr e : dot.a)
-    if (e.as<arith::Cast>()->value.as<arith::Load>() == nullptr) return false;
+    if (!e || e.as<arith::Cast>()->value.as<arith::Load>() == nullptr) return false;
   const arith::Load& first = byte_of(dot, 0);
   if (first.indices.empty() || !first.buffer->strides.empty()) return false;
   for (size_t i = 1; i < 4; ++i) {
@@ -55,17 +55,32 @@ std::optional<Lanes> FunctionLowering::dot(const arith::Binary& e) {
   DotProduct kind = numeric_.abilities().dots.of(int64_t{32} * lanes_);
   if (kind == DotProduct::kNone) return std::nullopt;
   std::optional<Dot4> found = arith::as_dot4(e.b);
-  if (!found || !is_word(*found)) return std::nullopt;
-  const arith::Load& bytes = byte_of(*found, 0);
-  Lanes offset = offset_of(bytes.buffer, bytes.indices);
-  if (!offset.is_uniform() || place(bytes.buffer).per_lane) return std::nullopt;
-  Value* word = b_.CreateAlignedLoad(b_.getInt32Ty(), address(bytes.buffer, offset), llvm::Align(1));
+  if (!found) return std::nullopt;
+  Value* word = word_of(*found);
   Value* b = widened(value(found->b), DType::i(32));
   Value* sum = widened(value(e.a), DType::i(32));
   if (kind == DotProduct::kSameSign) return Lanes{nullptr, 0, dot_of_same_sign(sum, word, b)};
-  Value* a = b_.CreateVectorSplat(lanes_, word);
+  Value* a = word->getType()->isVectorTy() ? word : b_.CreateVectorSplat(lanes_, word);
   if (kind == DotProduct::kPairs) return Lanes{nullptr, 0, b_.CreateAdd(sum, dot_of_pairs(a, b))};
   return Lanes{nullptr, 0, dot_of_quads(dot_intrinsic(kind), sum, a, b)};
+}
+
+/// The unsigned bytes: one word for all lanes where they lie side by side, else a vector of words that are put together
+/// from a vector for each byte. Rows of a tile that share bytes share those vectors.
+Value* FunctionLowering::word_of(const Dot4& dot) {
+  if (is_word(dot)) {
+    const arith::Load& bytes = byte_of(dot, 0);
+    Lanes offset = offset_of(bytes.buffer, bytes.indices);
+    if (offset.is_uniform() && !place(bytes.buffer).per_lane)
+      return b_.CreateAlignedLoad(b_.getInt32Ty(), address(bytes.buffer, offset), llvm::Align(1));
+  }
+  Value* word = nullptr;
+  for (size_t i = 0; i < 4 && dot.a[i]; ++i) {
+    Value* byte = widened(value(dot.a[i]), DType::i(32));
+    if (i > 0) byte = b_.CreateShl(byte, 8 * i);
+    word = word == nullptr ? byte : b_.CreateOr(word, byte);
+  }
+  return word;
 }
 
 /// Words as four bytes each, which is how LLVM types these instructions.
@@ -83,7 +98,8 @@ Value* FunctionLowering::dot_of_same_sign(Value* sum, Value* word, Value* b) {
   llvm::Intrinsic::ID sdot = dot_intrinsic(DotProduct::kSameSign);
   Value* zero = llvm::Constant::getNullValue(sum->getType());
   Value* rest = dot_of_quads(sdot, dot_of_quads(sdot, zero, splat(0x7F7F7F7F), b), splat(0x01010101), b);
-  Value* a = b_.CreateVectorSplat(lanes_, b_.CreateXor(word, b_.getInt32(0x80808080)));
+  Value* a = b_.CreateXor(word, llvm::ConstantInt::get(word->getType(), 0x80808080));
+  if (!a->getType()->isVectorTy()) a = b_.CreateVectorSplat(lanes_, a);
   return b_.CreateAdd(dot_of_quads(sdot, sum, a, b), rest);
 }
 

@@ -118,6 +118,7 @@ class FunctionLowering {
   // lower_dot.cpp: sums of products of bytes
   llvm::Intrinsic::ID dot_intrinsic(DotProduct kind) const;
   std::optional<Lanes> dot(const arith::Binary& e);  ///< nothing: not of that form, or not by an instruction
+  llvm::Value* word_of(const arith::Dot4& dot);
   llvm::Value* dot_of_quads(llvm::Intrinsic::ID intrinsic, llvm::Value* sum, llvm::Value* a, llvm::Value* b);
   llvm::Value* dot_of_pairs(llvm::Value* a, llvm::Value* b);
   llvm::Value* dot_of_same_sign(llvm::Value* sum, llvm::Value* a, llvm::Value* b);

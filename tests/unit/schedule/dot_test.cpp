@@ -73,7 +73,7 @@ TEST_CASE("a dot product is found again, and nothing else is taken for one") {
   CHECK(found->b == dot.b);
   CHECK(found->a == dot.a);
   const auto* add = sum.as<arith::Add>();
-  CHECK(!arith::as_dot4(add->a));
+  CHECK(arith::as_dot4(add->a));  // of two products
   CHECK(!arith::as_dot4(add->b + add->a));
   CHECK(!arith::as_dot4(context.var("other", DType::i(32)) + sum));
 }
@@ -86,11 +86,15 @@ TEST_CASE("matrix products of bytes are summed four at a time") {
   same_sums(context, testing::matmul_of_bytes(context, index(9), index(20), index(10)), false);
 }
 
-TEST_CASE("convolutions of bytes are summed four at a time, but for those of one channel each") {
+TEST_CASE("convolutions of bytes are summed four at a time, and by their taps where channels stay apart") {
   arith::Context context;
   same_sums(context, testing::conv_of_bytes(context, 4, 9, 24, 3, 2, false));
   same_sums(context, testing::conv_of_bytes(context, 12, 6, 16, 3, 1, false));
-  same_sums(context, testing::conv_of_bytes(context, 20, 6, 20, 3, 1, true), false);
+  same_sums(context, testing::conv_of_bytes(context, 20, 6, 20, 3, 1, true));
+  same_sums(context, testing::conv_of_bytes(context, 16, 9, 16, 3, 2, true));
+  same_sums(context, testing::conv_of_bytes(context, 33, 7, 33, 2, 1, true));
+  same_sums(context, testing::conv_of_bytes(context, 16, 7, 16, 4, 1, true));
+  same_sums(context, testing::conv_of_bytes(context, 16, 9, 16, 5, 1, true), false);
 }
 
 }  // namespace
