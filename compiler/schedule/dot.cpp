@@ -3,9 +3,9 @@
 // A machine with a dot-product instruction multiplies four unsigned by four signed bytes and adds the products to an
 // int32 in each lane. The lanes are another axis than the four, so the signed operand needs four neighbours along the
 // reduction in one element: a packed constant has them for nothing. The unsigned operand is read as it lies if the
-// reduction is its last axis. The taps of a depthwise window lie a pixel apart; but there each lane has a channel of its
-// own, and its words are put together from a vector of channels for each tap. That takes three steps, of which pixels
-// side by side share most, where three multiplications in 32 bits take six.
+// reduction is its last axis. The taps of a depthwise window lie a pixel apart; but there each lane has a channel of
+// its own, and its words are put together from a vector of channels for each tap. That takes three steps, of which
+// pixels side by side share most, where three multiplications in 32 bits take six.
 #include "compiler/arith/dot.h"
 
 #include <algorithm>
@@ -66,8 +66,8 @@ std::optional<WordsOf> Schedule::can_tensorize_dot4(uint32_t block_id, uint32_t 
   size_t last = found.a->indices.size() - 1;
   bool side_by_side = *extent % kBytes == 0 && step_of(found.a->indices[last], node.var) == 1 &&
                       !others_depend(*found.a, last, node.var);
-  bool in_lanes = *extent <= kBytes && !depends_on(found.a->indices[last], node.var) &&
-                  !found.b->indices.empty() && found.a->indices[last] == found.b->indices.back() &&
+  bool in_lanes = *extent <= kBytes && !depends_on(found.a->indices[last], node.var) && !found.b->indices.empty() &&
+                  found.a->indices[last] == found.b->indices.back() &&
                   found.a->indices[last].as<arith::VarNode>() != nullptr;
   if (!side_by_side && !in_lanes) return {};
   for (size_t axis = 0; axis < found.b->indices.size(); ++axis) {

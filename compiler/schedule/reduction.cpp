@@ -188,15 +188,20 @@ class Reduction {
   bool tile() {
     uint32_t unrolled = axis_to_unroll();
     if (!order_spatial(unrolled)) return false;
+    Expr value = schedule::update_of(store()).value;
     contract_results();
+    uint32_t scaled = factor_out();
     s_.stage_loads(block_, vector_);
-    order_reduction();
+    if (scaled != 0) s_.stage_loads(scaled, vector_);
+    order_reduction(scaled != 0);
     if (target_.has_fma) s_.use_fma(block_);
+    if (target_.has_fma && scaled != 0) s_.use_fma(scaled);
     Target registers = target_;  // taps of a copy are unrolled, and their loads begin early
     if (sliding_.vector != 0) registers.vector_registers -= 3;
-    TileShape shape =
-        best_tile(registers, unrolled == 0 ? Expr() : s_.loop(unrolled).extent, s_.loop(vector_).extent, lanes_,
-                  is_strided(vector_) || sliding_.rows != 0 || words_of_.in_lanes ? 1 : kMostVectors, most_rows(), terms());
+    bool single = is_strided(vector_) || sliding_.rows != 0 || words_of_.in_lanes;
+    TileShape shape = best_tile(registers, unrolled == 0 ? Expr() : s_.loop(unrolled).extent, s_.loop(vector_).extent,
+                                lanes_, single ? 1 : kMostVectors, most_rows(), terms(),
+                                unrolled == 0 ? 0 : work_of_vector(value, unrolled));
     if (unrolled != 0) pack_along(unrolled, shape.unrolled);
     pack_along(vector_, shape.vectors * lanes_);
     bool vector_outside = spatial_.size() < 2 || position(vector_) < position(unrolled) || unrolled == 0;
@@ -228,6 +233,34 @@ class Reduction {
   int64_t most_rows() const {
     if (sliding_.rows == 0) return kMostRows;
     return std::max<int64_t>(1, (target_.vector_registers - 2 - *s_.loop(sliding_.taps).extent.constant()) / 2);
+  }
+
+  /// Operations on what changes along the vector and not from row to row: they are done once for all rows.
+  double work_of_vector(Expr value, uint32_t rows) const {
+    Var vector = s_.loop(vector_).var, row = s_.loop(rows).var;
+    double count = 0;
+    arith::for_each_node(value, [&](Expr e) {
+      bool computes = !e.dtype().is_index() && !arith::operands(e).empty() && e.as<arith::Load>() == nullptr;
+      if (computes && !(e == value) && depends_on(e, vector) && !depends_on(e, row)) count += 1;
+    });
+    return count;
+  }
+
+  /// Factors that many terms share are applied to the sum of those terms. Gives the block that does it; 0: there are
+  /// none.
+  uint32_t factor_out() {
+    constexpr int64_t kFewTerms = 8;
+    int64_t terms = 1;
+    uint32_t at = 0;
+    Expr factor;
+    for (size_t i = reduced_.size(); i-- > 0;) {
+      Expr common = s_.common_factor(block_, reduced_[i]);
+      if (!common || (factor && !(common == factor))) break;
+      const int64_t* extent = s_.loop(reduced_[i]).extent.constant();
+      terms *= extent != nullptr ? *extent : kFewTerms;
+      if (terms >= kFewTerms) at = reduced_[i], factor = common;
+    }
+    return at == 0 ? 0 : s_.factor_out(block_, at);
   }
 
   /// Iterations of the reduction, about: what is not known is left out.
@@ -366,9 +399,9 @@ class Reduction {
   }
 
   /// Loops of the reduction on which a branch depends go outwards, so that it is decided once for the inner ones.
-  void order_reduction() {
+  void order_reduction(bool factored) {
     if (sliding_.taps != 0) return unroll_taps();
-    if (reduced_.size() < 2) return;
+    if (reduced_.size() < 2 || factored) return;
     std::vector<uint32_t> order, inner;
     for (uint32_t loop : reduced_) {
       bool decides = false;

@@ -133,6 +133,11 @@ class Schedule {
   /// What does not fill `lanes` iterations is done in steps of `vector` lanes, and one by one. `fma`: a sum of products
   /// rounds each step once, as with use_fma.
   void reduce_in_lanes(uint32_t block, uint32_t loop, int64_t lanes, int64_t vector, bool fma);
+  /// Factors of what the block sums that stay the same while `loop` runs multiply the sum of that loop instead of each
+  /// term. Changes bits and marks the block. Gives the block that multiplies, behind the loop. Needs a common_factor.
+  uint32_t factor_out(uint32_t block, uint32_t loop);
+  /// The product of those factors; null: there are none, or no others, or it is no sum of products of floats.
+  Expr common_factor(uint32_t block, uint32_t loop) const;
   /// Allows that the order of a block's reduction changes.
   void allow_reassociation(uint32_t block);
   /// Every access of `buffer` reads a packed copy of it instead, which is returned; the caller provides its contents.

@@ -21,10 +21,12 @@ constexpr double kFar = 1.3;    ///< cycles of a vector from the second level of
 /// leave over, as on many.
 constexpr double kSamples[] = {1, 2, 3, 5, 8, 16, 64};
 
-/// \param far  the vectors come from the second level of cache
-double cycles(int64_t m, int64_t n, bool far) {
-  double loads = static_cast<double>(m + n), work = static_cast<double>(m * n);
-  return std::max({work / 2, loads / 2, far ? kFar * static_cast<double>(n) : 0, kLatency}) + 0.1 * loads;
+/// \param far   the vectors come from the second level of cache
+/// \param made  operations for each vector
+double cycles(int64_t m, int64_t n, bool far, double made) {
+  double loads = static_cast<double>(m + n), vectors = static_cast<double>(n);
+  double work = static_cast<double>(m * n) + made * vectors;
+  return std::max({work / 2, loads / 2, far ? kFar * vectors : 0, kLatency}) + 0.1 * loads;
 }
 
 /// One of the two axes of a tile: how many steps it may have, and what is left over by tiles of some size.
@@ -86,7 +88,7 @@ Copies after(const Copies& first, const Copies& second) {
 }  // namespace
 
 TileShape best_tile(const Target& target, Expr unrolled, Expr vectorized, int64_t lanes, int64_t most_vectors,
-                    int64_t most_rows, double terms) {
+                    int64_t most_rows, double terms, double work) {
   Axis rows = axis_of(unrolled, 1, {4, 2, 1}), vectors = axis_of(vectorized, lanes, {1});
   /// Cycles for a step of one row and vector, on average over what the extents may be.
   auto mean_cycles = [&](const TileShape& shape) {
@@ -99,7 +101,7 @@ TileShape best_tile(const Target& target, Expr unrolled, Expr vectorized, int64_
         double total = 0;
         for (auto [count, m] : rows.pieces(height, shape.unrolled))
           for (auto [groups, n] : vectors.pieces(width, shape.vectors))
-            if (count * groups > 0) total += count * groups * cycles(m, n, far);
+            if (count * groups > 0) total += count * groups * cycles(m, n, far, work);
         mean += total / (height * width);
       }
     return mean;

@@ -17,8 +17,9 @@ struct TileShape {
 /// \param most_vectors          at most so many vectors side by side
 /// \param most_rows             at most so many iterations of the unrolled axis
 /// \param terms                 of each sum, about: how long the panel of vectors is that a tile reads
+/// \param work                  operations that make an operand's vector of what is loaded, once for all rows
 TileShape best_tile(const Target& target, Expr unrolled, Expr vectorized, int64_t lanes, int64_t most_vectors,
-                    int64_t most_rows, double terms);
+                    int64_t most_rows, double terms, double work);
 
 /// Cuts the axis of `loop` into tiles of `factor` and smaller ones for what is left. Each part gives the loop inside of
 /// a tile (0: the part's iterations come one by one).

@@ -255,6 +255,33 @@ TEST_CASE("fused multiply-add and lanes change rounding, and no whole number") {
       true);
 }
 
+TEST_CASE("factors that terms share multiply their sum") {
+  arith::Context context;
+  Expr n = context.var("n"), blocks = context.var("b"), terms = context.var("k");
+  testing::KernelWriter w(context);
+  tir::BufferRef x = w.param("x", {blocks, terms}), weight = w.param("weight", {n, blocks, terms});
+  tir::BufferRef scale = w.param("scale", {n, blocks}), y = w.param("y", {n});
+  auto add = [&](Expr sum, const tir::Indices& i, const tir::Indices& r) {
+    Expr scaled = w.b.load(weight, {i[0], r[0], r[1]}) * w.b.load(scale, {i[0], r[0]});
+    return sum + w.b.load(x, r) * scaled;
+  };
+  w.add(w.b.reduce(y, {blocks, terms}, context.imm_float(DType::f(32), 0), add));
+  keeps(
+      context, w.finish("blocks"),
+      [&](Schedule& s) {
+        s.bind_axes();
+        auto loops = loops_of(s);  // the first fills in zeros, where there are no terms
+        uint32_t block = blocks_of(s)[1];
+        s.decompose_reduction(block, loops[2]);
+        REQUIRE_FALSE(s.common_factor(block, loops[2]));
+        REQUIRE(s.common_factor(block, loops[3]));
+        uint32_t scaled = s.factor_out(block, loops[3]);
+        CHECK(s.block(block).annotations.count("reassociate") == 1);
+        CHECK(s.block(scaled).annotations.count("reassociate") == 1);
+      },
+      true);
+}
+
 TEST_CASE("lanes of a reduction whose order is to be kept are refused") {
   arith::Context context;
   PrimFunc f = product(context);

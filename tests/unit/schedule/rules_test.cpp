@@ -196,6 +196,7 @@ TEST_CASE("element-wise, broadcast and transposed nests keep their numbers") {
   Expr n = context.var("n"), c = context.var("c"), h = context.var("h"), w = context.var("w");
   std::vector<std::map<std::string, int64_t>> cases;
   for (int64_t size : {0, 1, 3, 17}) cases.push_back({{"n", 2}, {"c", 3}, {"h", 5}, {"w", size}});
+  cases.push_back({{"n", 1}, {"c", 37}, {"h", 2}, {"w", 18}});  // more than a line of what is transposed
   same_numbers(context, testing::spatial(context, n, c, h, w), cases);
 }
 
