@@ -199,9 +199,9 @@ class Reduction {
     Target registers = target_;  // taps of a copy are unrolled, and their loads begin early
     if (sliding_.vector != 0) registers.vector_registers -= 3;
     bool single = is_strided(vector_) || sliding_.rows != 0 || words_of_.in_lanes;
-    TileShape shape = best_tile(registers, unrolled == 0 ? Expr() : s_.loop(unrolled).extent, s_.loop(vector_).extent,
-                                lanes_, single ? 1 : kMostVectors, most_rows(), terms(),
-                                unrolled == 0 ? 0 : work_of_vector(value, unrolled));
+    TileShape shape =
+        best_tile(registers, unrolled == 0 ? Expr() : s_.loop(unrolled).extent, s_.loop(vector_).extent, lanes_,
+                  single ? 1 : kMostVectors, most_rows(), terms(), unrolled == 0 ? 0 : work_of_vector(value, unrolled));
     if (unrolled != 0) pack_along(unrolled, shape.unrolled);
     pack_along(vector_, shape.vectors * lanes_);
     bool vector_outside = spatial_.size() < 2 || position(vector_) < position(unrolled) || unrolled == 0;
