@@ -25,6 +25,18 @@ install(FILES ${PROJECT_SOURCE_DIR}/cmake/relaxc-config.cmake ${PROJECT_BINARY_D
 configure_file(${PROJECT_SOURCE_DIR}/cmake/relax_rt.pc.in ${PROJECT_BINARY_DIR}/relax_rt.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/relax_rt.pc DESTINATION lib/pkgconfig)
 
+# The page for man and the completions say what the program itself says.
+set(pages --man share/man/man1/relaxc.1 --completion=bash share/bash-completion/completions/relaxc
+  --completion=zsh share/zsh/vendor-completions/_relaxc --completion=fish share/fish/vendor_completions.d/relaxc.fish)
+while(pages)
+  list(POP_FRONT pages flag page)
+  install(CODE "
+    set(page \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${page}\")
+    get_filename_component(folder \"\${page}\" DIRECTORY)
+    file(MAKE_DIRECTORY \"\${folder}\")
+    execute_process(COMMAND \"$<TARGET_FILE:relaxc>\" ${flag} OUTPUT_FILE \"\${page}\" COMMAND_ERROR_IS_FATAL ANY)")
+endwhile()
+
 # `cpack -G DEB` in the build folder.
 set(CPACK_PACKAGE_NAME relaxc)
 set(CPACK_PACKAGE_VENDOR relaxc)
@@ -34,6 +46,8 @@ set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_GENERATOR DEB)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "gcc, libc6-dev")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "clang, lld, cmake, python3-numpy")
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 set(CPACK_STRIP_FILES ON)
