@@ -250,6 +250,11 @@ bool permutes(const Nest& nest) {
   return true;
 }
 
+bool keeps_last_axis(const Nest& nest) {
+  const auto* load = nest.store->value.as<arith::Load>();
+  return load != nullptr && !load->indices.empty() && load->indices.back() == nest.store->indices.back();
+}
+
 bool reads_along_axes(const Nest& nest, tir::BufferRef buffer) {
   bool along = true;
   for_each_load(nest, [&](const arith::Load& load) {

@@ -70,6 +70,8 @@ bool maps_elements(const KernelShape& shape);
 /// Whether the nest only gives elements of one buffer other places: each element of the result is one of it,
 /// subscripted by distinct axes of the result.
 bool permutes(const Nest& nest);
+/// For such a nest, whether neighbours in memory stay neighbours.
+bool keeps_last_axis(const Nest& nest);
 /// Whether every subscript of `buffer` is one axis, as in a product of matrices and unlike in a convolution.
 bool reads_along_axes(const Nest& nest, tir::BufferRef buffer);
 /// The parameters whose elements are multiplied with each other in a sum, as in a product of matrices or a convolution;

@@ -29,6 +29,13 @@ bool is_view(const Op& op) {
   return op.kind == OpKind::kOperator && op.def->role == Role::kView;
 }
 
+/// Whether a kernel makes the value for one reader, so that it can take in what comes next. A view has no kernel, and
+/// what stands behind it is better off with its own readers.
+bool is_computed(const Value& value) {
+  const Op* op = value.op;
+  return op != nullptr && op->kind == OpKind::kOperator && op->def->role == Role::kKernel && read_once(value);
+}
+
 /// A constant of one element, whatever its rank, without dims.
 Value* as_number(const Site& s, Value* value) {
   ConstantRef data = constant_of(value);
@@ -95,8 +102,8 @@ Value* elementwise_behind_move(const Site& s) {
     if (!is_tensor(operand) || operand->op == nullptr || !read_once(*operand)) continue;
     const Op& move = *operand->op;
     bool moves = move.is("permute_dims") || is_view(move);
-    // What would be made of more elements before than behind stays: a view has as many.
     if (!moves || constant_of(move.operand(0)) != nullptr || !s.same_shape(*operand, *s.out())) continue;
+    if (is_view(move) && !is_computed(*move.operand(0))) continue;
     if (!is_elementwise(s.builder.context(), s.op)) return nullptr;
     std::vector<Value*> operands = operands_before(s, move);
     if (operands.empty()) continue;
