@@ -2,14 +2,12 @@
 //
 // Each function says in its comment what TVM writes; what it does not name has its default.
 #include "frontends/relax/tvm_layout.h"
+#include "frontends/relax/tvm_names.h"
 
 namespace relaxc::frontend {
 namespace {
 
-using relax::Value;
-using Expr = arith::Expr;
-using Exprs = std::vector<Expr>;
-using Ints = TvmCall::Ints;
+using namespace tvm_names;
 
 /// image.resize2d(data, size, roi, layout, method, coordinate_transformation_mode, rounding_method, cubic_alpha,
 /// cubic_exclude, extrapolation_value, out_dtype)

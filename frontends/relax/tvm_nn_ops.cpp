@@ -1,17 +1,16 @@
 // tvm_nn_ops.cpp: TVM's operators of neural networks, as operators of relaxc.
 //
+// Each function says in its comment what TVM writes; what it does not name has its default.
 #include <algorithm>
 #include <cmath>
 
 #include "frontends/relax/tvm_layout.h"
+#include "frontends/relax/tvm_names.h"
 
 namespace relaxc::frontend {
 namespace {
 
-using relax::Value;
-using Expr = arith::Expr;
-using Exprs = std::vector<Expr>;
-using Ints = TvmCall::Ints;
+using namespace tvm_names;
 
 /// One number for each spatial dim.
 Result<Ints> spatial(TvmCall& c, std::string_view param, int64_t fallback) {

@@ -1,15 +1,12 @@
 // tvm_part_ops.cpp: TVM's operators that read, write, order and repeat parts of tensors, as operators of relaxc.
 //
 // Each function says in its comment what TVM writes; what it does not name has its default.
-#include "frontends/relax/tvm_call.h"
+#include "frontends/relax/tvm_names.h"
 
 namespace relaxc::frontend {
 namespace {
 
-using relax::Value;
-using Expr = arith::Expr;
-using Exprs = std::vector<Expr>;
-using Ints = TvmCall::Ints;
+using namespace tvm_names;
 
 /// strided_slice(x, axes, begin, end, strides), with numbers; dynamic_strided_slice(x, begin, end, strides), with
 /// tensors.

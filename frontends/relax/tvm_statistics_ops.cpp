@@ -3,15 +3,12 @@
 // Each function says in its comment what TVM writes; what it does not name has its default.
 #include <cmath>
 
-#include "frontends/relax/tvm_call.h"
+#include "frontends/relax/tvm_names.h"
 
 namespace relaxc::frontend {
 namespace {
 
-using relax::Value;
-using Expr = arith::Expr;
-using Exprs = std::vector<Expr>;
-using Ints = TvmCall::Ints;
+using namespace tvm_names;
 
 /// size(x): how many elements.
 Result<Term> size(TvmCall& c) {
