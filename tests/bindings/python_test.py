@@ -1,0 +1,104 @@
+"""relax_rt.py on libraries that relaxc wrote: arrays of NumPy and DLPack, weights in a file, memory that a model asks for.
+
+Usage: python_test.py RELAXC REPOSITORY [unittest's own]"""
+
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import numpy as np
+
+RELAXC, ROOT = Path(sys.argv.pop(1)).resolve(), Path(sys.argv.pop(1)).resolve()
+sys.path.insert(0, str(ROOT / "runtime-lite/python"))
+import relax_rt  # noqa: E402: the folder is known only now
+
+PROGRAMS = ROOT / "tests/e2e/programs"
+DIGITS = ROOT / "examples/digits/digits.onnx"
+
+
+class Foreign:
+    """A tensor of some other library, which speaks DLPack and is no array."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **keywords):
+        return self.array.__dlpack__(**keywords)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+class Loader(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def load(self, source, *flags, name="model"):
+        library = self.folder / f"{name}.so"
+        subprocess.run([RELAXC, source, "-o", library, *flags], check=True)
+        return relax_rt.load(library)
+
+    def test_arrays_of_both_kinds_and_any_strides(self):
+        model = self.load(DIGITS)
+        images = np.random.default_rng(1).standard_normal((4, 1, 8, 8), np.float32)
+        expected, = model(images)
+        for given in (Foreign(images), images[::-1][::-1], np.asfortranarray(images), images.tolist()):
+            with self.subTest(type(given)):
+                np.testing.assert_array_equal(model(image=given)[0], expected)
+        np.testing.assert_array_equal(model(images[::2])[0].argmax(1), expected[::2].argmax(1))
+        np.testing.assert_array_equal(np.from_dlpack(expected), expected)
+
+    def test_a_foreign_tensor_is_read_where_it_lies(self):
+        entry = self.load(DIGITS).functions["main"]
+        images = np.zeros((1, 1, 8, 8), np.float32)
+        call = entry.prepare([Foreign(images)])
+        self.assertTrue(np.shares_memory(call.arrays[0], images))
+
+    def test_weights_in_a_file(self):
+        whole = self.load(DIGITS)
+        apart = self.load(DIGITS, "--weights", self.folder / "apart.weights", name="apart")
+        self.assertEqual(apart.record.weights_bytes, (self.folder / "apart.weights").stat().st_size)
+        images = np.ones((2, 1, 8, 8), np.float32)
+        np.testing.assert_array_equal(apart(images)[0], whole(images)[0])
+        data = bytearray((self.folder / "apart.weights").read_bytes())
+        data[30] ^= 1  # in the hash
+        (self.folder / "other.weights").write_bytes(data)
+        with self.assertRaisesRegex(ValueError, "these are not the weights of apart"):
+            relax_rt.load(self.folder / "apart.so", weights=self.folder / "other.weights")
+
+    def test_memory_that_nothing_bounds(self):
+        model = self.load(PROGRAMS / "unbounded_loop.relax")
+        for limit in (1.0, 50.0, 5000.0):
+            x = np.array([1.0, 0.0, 2.5], np.float32)
+            sums, found, y = model(x, np.float32(limit))
+            last, expected = x, []
+            while True:  # as the program says
+                go = last.sum() < limit if not expected else expected[-1] < limit
+                if not go:
+                    break
+                last = np.concatenate([last, last])
+                expected.append(last.sum())
+            np.testing.assert_allclose(sums.ravel(), expected, rtol=1e-6)
+            np.testing.assert_array_equal(found[0], np.nonzero(last)[0])
+            last = np.concatenate([last, x]) if last.sum() < 100 else x
+            np.testing.assert_allclose(y, np.exp(last), rtol=1e-5)
+
+    def test_a_result_that_outgrows_its_first_guess(self):
+        model = self.load(PROGRAMS / "nonzero.relax")
+        x = np.random.default_rng(2).standard_normal((400, 500), np.float32)
+        np.testing.assert_array_equal(model(x)[0], np.array(np.nonzero(x > 0)) * 3 + 1)
+
+    def test_what_does_not_fit_is_refused(self):
+        model = self.load(DIGITS)
+        with self.assertRaises(relax_rt.RlxError) as caught:
+            model(np.zeros((1, 1, 8, 9), np.float32))
+        self.assertEqual((caught.exception.error.expected, caught.exception.error.actual), (8, 9))
+        with self.assertRaisesRegex(TypeError, "no input is left for picture; there are: image"):
+            model(picture=1)
+
+
+unittest.main()
