@@ -42,6 +42,7 @@ class Compilation {
 
   int run() {
     bool done = static_cast<bool>(all_steps());
+    progress_.clear();
     RELAXC_CHECK(done || diag_.has_errors(), "a step failed without saying why");
     print_diagnostics(diag_, options_, proposals_, findings_);
     return exit_code(diag_, options_);
@@ -59,7 +60,9 @@ class Compilation {
     interface::Object object;
     bool looks = !options_.report.empty() || !options_.manifest.empty() || inspects_;
     if (!writes_text_ || stops_)
-      RELAXC_DO(run_pipeline(options_, numbers, ops_, target, module, object, looks ? &observed_ : nullptr, diag));
+      RELAXC_DO(
+          run_pipeline(options_, numbers, ops_, target, module, object, looks ? &observed_ : nullptr, progress_, diag));
+    progress_.clear();
     if (checks_) proposals_ = propose_states(object);
     if (stops_ && !writes_text_) fmt::print("{}", relax::to_string(module));
     Compiled compiled{module, object, target, observed_};
@@ -99,8 +102,10 @@ class Compilation {
 
   Status write(const Compiled& compiled) {
     Diagnostics& diag = diag_;
+    progress_.at("generating code");
     RELAXC_TRY(WrittenObject written,
                write_object(options_, plan_, compiled.object, compiled.target, files_, outputs_, diag));
+    progress_.clear();
     return write_reports(options_, plan_, compiled, written, outputs_, diag);
   }
 
@@ -129,6 +134,7 @@ class Compilation {
   frontend::Findings findings_;
   std::vector<StateProposal> proposals_;
   Observations observed_;
+  Progress progress_;
 };
 
 int print_targets() {

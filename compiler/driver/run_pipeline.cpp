@@ -71,7 +71,8 @@ Result<PassNumbers> check_pass_flags(const Options& options, Diagnostics& diag) 
 }
 
 Status run_pipeline(const Options& options, const PassNumbers& numbers, const relax::OpTable& ops, const Target& target,
-                    relax::Module& module, interface::Object& object, Observations* observed, Diagnostics& diag) {
+                    relax::Module& module, interface::Object& object, Observations* observed, Progress& progress,
+                    Diagnostics& diag) {
   std::unique_ptr<tir::Evaluator> evaluator = make_evaluator();
   PassContext context{ops, target, diag, *evaluator, options.opt_level(), &object};
   context.max_recursion = options.max_recursion;
@@ -79,9 +80,11 @@ Status run_pipeline(const Options& options, const PassNumbers& numbers, const re
   PassOptions passes = options.passes;
   passes.time_passes |= options.verbose;
   passes.show = [](const std::string& text) { fmt::print(stderr, "{}", text); };
-  if (observed != nullptr)
+  bool prints = passes.time_passes || passes.statistics || !passes.print_before.empty() || !passes.print_after.empty();
+  if (observed != nullptr || !prints)
     passes.observe = [&](std::string_view pass, const relax::Module& now, double milliseconds) {
-      note_pass(*observed, pass, now, milliseconds);
+      if (!prints) progress.at(fmt::format("after {}", pass));
+      if (observed != nullptr) note_pass(*observed, pass, now, milliseconds);
     };
   std::optional<meaning::SemanticsCheck> semantics;
   if (options.verify_semantics) {

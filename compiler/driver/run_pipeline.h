@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compiler/driver/options.h"
+#include "compiler/driver/progress.h"
 #include "compiler/driver/report/graph_view.h"
 #include "compiler/driver/report/profile.h"
 #include "compiler/pipeline/pipelines.h"
@@ -29,6 +30,7 @@ struct Observations {
 /// Runs the passes on `module` and fills `object`; `observed` may be null. Reports what the passes report, and with
 /// --verify-semantics the first pass that changes what the program gives.
 Status run_pipeline(const Options& options, const PassNumbers& numbers, const relax::OpTable& ops, const Target& target,
-                    relax::Module& module, interface::Object& object, Observations* observed, Diagnostics& diag);
+                    relax::Module& module, interface::Object& object, Observations* observed, Progress& progress,
+                    Diagnostics& diag);
 
 }  // namespace relaxc::driver

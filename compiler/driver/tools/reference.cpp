@@ -1,14 +1,13 @@
 // reference.cpp: the interpreter's outputs, and the bisection.
 #include "compiler/driver/tools/reference.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 
 #include "compiler/codegen/llvm/jit.h"
 #include "compiler/codegen/llvm/target.h"
 #include "compiler/driver/input/read_input.h"
 #include "compiler/driver/messages.h"
+#include "compiler/driver/progress.h"
 #include "compiler/driver/report/profile.h"
 #include "compiler/driver/tools/onnxruntime.h"
 #include "compiler/driver/tools/session.h"
@@ -171,14 +170,14 @@ class Bisection {
 
   /// Compiles the program that ends with value `k` and compares it.
   bool agrees(size_t k) {
-    if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\rlooking at value {} of {} ", k + 1, expected_.size());
+    progress_.at(fmt::format("looking at value {} of {}", k + 1, expected_.size()));
     Options options = options_;
     options.states.clear();
     auto session = Session::open(options, failed_, [&](relax::Module& module) {
       relax::Function& function = *module.find_function(options_.tool.function);
       give(function, {computed_values(function)[places_[k]]});
     });
-    if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r\033[K");
+    progress_.clear();
     if (session == nullptr) return false;
     auto outputs = session->run(inputs_);
     if (!outputs) {
@@ -202,6 +201,7 @@ class Bisection {
   const Tensors& inputs_;
   std::vector<size_t> places_;               ///< of the values looked at, among all that are computed
   std::vector<relax::HostTensor> expected_;  ///< of each of them
+  Progress progress_;
   Difference found_;
   int failed_ = 0;  ///< an exit code
 };

@@ -1,0 +1,29 @@
+// progress.cpp: a line that a terminal lets us write over.
+#include "compiler/driver/progress.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace relaxc::driver {
+
+Progress::Progress() : watched_(isatty(STDERR_FILENO) != 0), begin_(std::chrono::steady_clock::now()) {}
+
+Progress::~Progress() {
+  clear();
+}
+
+void Progress::at(std::string_view what) {
+  if (!watched_ || std::chrono::steady_clock::now() - begin_ < std::chrono::seconds(1)) return;
+  fmt::print(stderr, "\r\033[Krelaxc: {}", what);
+  std::fflush(stderr);
+  shown_ = true;
+}
+
+void Progress::clear() {
+  if (shown_) fmt::print(stderr, "\r\033[K");
+  shown_ = false;
+}
+
+}  // namespace relaxc::driver
