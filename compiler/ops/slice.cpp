@@ -16,6 +16,8 @@ constexpr AttrDef kAxes[] = {{"axes", AttrType::kInts, true}};
 constexpr AttrDef kAxis[] = {{"axis", AttrType::kInt, true}};
 
 constexpr int64_t kFar = (int64_t{1} << 31) - 1;
+/// No axis is longer, and sums with it do not overflow: a stride beyond it takes one element, as one of it does.
+constexpr int64_t kLongest = int64_t{1} << 60;
 
 struct Cut {
   size_t axis;
@@ -37,6 +39,7 @@ Expr position(Expr at, Expr dim, Expr low, Expr high) {
 Cut cut_axis(size_t axis, Expr dim, Expr begin, Expr end, Expr stride, const arith::Facts& facts) {
   Context& context = dim.context();
   Expr zero = context.index(0), minus_one = context.index(-1), last = dim - 1;
+  if (const int64_t* value = stride.constant()) stride = context.index(std::clamp(*value, -kLongest, kLongest));
   auto forward = [&] {
     Expr from = position(begin, dim, zero, dim), to = position(end, dim, zero, dim);
     return std::pair(from, arith::max(zero, arith::ceildiv(to - from, stride)));

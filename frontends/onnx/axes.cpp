@@ -25,9 +25,10 @@ Expr pick(Node& node, const std::vector<Expr>& dims, Expr at) {
 
 }  // namespace
 
-Result<std::vector<Expr>> axis_exprs(Node& node, size_t input, std::string_view what, int64_t rank) {
+Result<std::vector<Expr>> axis_exprs(Node& node, size_t input, std::string_view what, int64_t rank,
+                                     std::optional<int64_t> count) {
   Diagnostics& diag = node.diag;
-  RELAXC_TRY(std::vector<Expr> axes, node.ints(input));
+  RELAXC_TRY(std::vector<Expr> axes, node.ints(input, count));
   if (static_cast<int64_t>(axes.size()) > rank)
     return node.error(Kind::invalid_value, "there are {} {} for {} dims", axes.size(), what, rank);
   if (std::optional<std::vector<int64_t>> numbers = as_numbers(axes)) {

@@ -9,8 +9,10 @@
 
 namespace relaxc::frontend {
 
-/// Axes as expressions in 0..rank-1, numbers where they are constant (and then checked).
-Result<std::vector<Expr>> axis_exprs(Node& node, size_t input, std::string_view what, int64_t rank);
+/// Axes as expressions in 0..rank-1, numbers where they are constant (and then checked). `count`: how many there must
+/// be, where another operand says so.
+Result<std::vector<Expr>> axis_exprs(Node& node, size_t input, std::string_view what, int64_t rank,
+                                     std::optional<int64_t> count = {});
 /// All of them as numbers, if they are.
 std::optional<std::vector<int64_t>> as_numbers(const std::vector<Expr>& axes);
 /// Whether `position` is one of the axes, as a bool expression.

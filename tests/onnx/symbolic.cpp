@@ -5,6 +5,7 @@
 
 #include <fstream>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "frontends/onnx/onnx.pb.h"
@@ -17,22 +18,21 @@ struct Fixed {
   std::string op;
   std::vector<int> operands;
   bool last_dim = false;  ///< only the last dim, instead of all
+  bool lists = false;     ///< only operands of one dim
 };
 
 const std::vector<Fixed>& fixed_operands() {
   static const std::vector<Fixed> table = {
       // Lists as long as the rank of something: a shape, axes, pads.
       {"AffineGrid", {1}},
-      {"CenterCropPad", {1}},
       {"Col2Im", {1, 2}},
       {"ConstantOfShape", {0}},
       {"Expand", {1}},
       {"Pad", {1, 3}},
       {"Reshape", {1}},
       {"Resize", {1, 2, 3}},
-      {"Slice", {1, 2, 3, 4}},
+      {"Slice", {1}},
       {"Squeeze", {1}},
-      {"Tile", {1}},
       {"Unsqueeze", {1}},
       {"Upsample", {1}},
       {"ReduceL1", {1}},
@@ -45,8 +45,9 @@ const std::vector<Fixed>& fixed_operands() {
       {"ReduceProd", {1}},
       {"ReduceSum", {1}},
       {"ReduceSumSquare", {1}},
-      // How many outputs there are.
-      {"Split", {1}},
+      // How many numbers a list has is asked of sizes alone, by the bodies of functions, to choose a branch for their
+      // rank.
+      {"Size", {0}, false, true},
       // How many axes an index names, which is missing from the result's rank.
       {"GatherND", {1}, true},
       {"ScatterND", {1}, true},
@@ -60,12 +61,16 @@ const std::vector<Fixed>& fixed_operands() {
 /// By name of a value: whether its last dim alone stays.
 std::map<std::string, bool> fixed_values(const onnx::GraphProto& graph) {
   std::map<std::string, bool> fixed;
+  std::set<std::string> lists;
+  for (const onnx::ValueInfoProto& input : graph.input())
+    if (input.type().tensor_type().shape().dim_size() == 1) lists.insert(input.name());
   for (const onnx::TensorProto& tensor : graph.initializer()) fixed[tensor.name()] = false;
   for (const onnx::NodeProto& node : graph.node())
     for (const Fixed& row : fixed_operands())
       if (row.op == node.op_type())
         for (int place : row.operands)
-          if (place < node.input_size()) fixed.emplace(node.input(place), row.last_dim);
+          if (place < node.input_size() && (!row.lists || lists.count(node.input(place)) != 0))
+            fixed.emplace(node.input(place), row.last_dim);
   return fixed;
 }
 

@@ -167,7 +167,10 @@ std::string HostFunction::add_values() {
       steps.view(from, value.buffer, build_.index(0));
     }
     tir::Indices at(from->shape.size(), build_.index(value.element));
-    steps.let(value.var, arith::cast(DType::index(), build_.load(from, at)));
+    // The least number says that nothing has been read (runtime-lite/core/symbols.c); what a slice means by it, its
+    // neighbour means too.
+    Expr read = arith::cast(DType::index(), build_.load(from, at));
+    steps.let(value.var, from->dtype == DType::i(64) ? arith::max(read, build_.index(INT64_MIN + 1)) : read);
     auto k = std::find(symbols_.entry().begin(), symbols_.entry().end(), value.var) - symbols_.entry().begin();
     steps.add(build_.store(to, {build_.index(k)}, arith::cast(DType::i(64), value.var)));
   }

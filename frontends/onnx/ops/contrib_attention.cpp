@@ -2,6 +2,8 @@
 // given heads (MultiHeadAttention), and of one token with a cache (DecoderMasked…).
 //
 // They differ in how heads, caches and masks come in; what is then computed is in contrib_attend.h.
+#include <cmath>
+
 #include "frontends/onnx/contrib_attend.h"
 #include "frontends/onnx/quantized.h"
 
@@ -83,6 +85,25 @@ struct Places {
   size_t mask, past, bias, length, beams;
 };
 
+/// Heads turned by the place of each token from `first` on: pairs are halves of a head, the angle of pair i is the
+/// place over 10000^(2 i / size).
+Value* turned_by_place(Chain& c, Value* x, Expr first) {
+  if (!c.ok()) return nullptr;
+  Node& node = c.node;
+  Result<int64_t> head = constant_dim(node, x->shape()[3], "the size of a head");
+  if (!head) return c.take(c.failed());
+  int64_t size = node.int_attr("rotary_embedding_dim", 0);
+  if (size == 0) size = *head;
+  if (size < 2 || size % 2 != 0 || size > *head)
+    return c.take(node.error(Kind::invalid_attribute, "{} of {} channels cannot be turned in pairs", size, *head));
+  Expr one = node.index(1), length = x->shape()[2];
+  Value* pair = c.as(c.arange(node.index(0), node.index(size / 2)), DType::f(32));
+  Value* slower = c.call("exp", {c.multiply(pair, -2 * std::log(10000.0) / static_cast<double>(size))});
+  Value* angle = c.multiply(c.as(positions(c, first, length, {one, one, length, one}), DType::f(32)), slower);
+  Value *cosine = c.as(c.call("cos", {angle}), x->dtype()), *sine = c.as(c.call("sin", {angle}), x->dtype());
+  return c.ok() ? c.take(rotated(node, x, cosine, sine, node.index(size), false)) : nullptr;
+}
+
 /// Keys and values behind those of a past [2, B, heads, length, size], of which output 1 is the next.
 Status with_past(Chain& c, Value* past, Value* k, Value* v, const Places& at, Attend& a) {
   Node& node = c.node;
@@ -95,6 +116,10 @@ Status with_past(Chain& c, Value* past, Value* k, Value* v, const Places& at, At
   }
   Cache cache(c);
   RELAXC_DO(cache.read(past_k, node.int_attr("past_present_share_buffer", 0) != 0, at.length, at.beams));
+  if (node.int_attr("do_rotary", 0) != 0) {
+    a.q = turned_by_place(c, a.q, cache.before());
+    k = turned_by_place(c, k, cache.before());
+  }
   Value *keys = cache.present(past_k, k), *values = cache.present(past_v, v);
   if (!c.ok()) return c.failed();
   if (node.wants(1)) RELAXC_DO(c.set(1, c.call("stack", {keys, values}, {{"axis", int64_t{0}}})));
@@ -108,8 +133,6 @@ Status self_attention(Chain& c, Value* packed, const Places& at) {
   Diagnostics& diag = node.diag;
   Value *mask = c.optional(at.mask), *past = c.optional(at.past), *bias = c.optional(at.bias);
   if (!c.ok()) return c.failed();
-  if (node.int_attr("do_rotary", 0) != 0)
-    return node.error(Kind::unsupported, "do_rotary must be 0; write the rotation as RotaryEmbedding");
   RELAXC_DO(expect_rank(node, packed, 3, "the projection of the input"));
   int64_t heads = node.int_attr("num_heads", 0);
   RELAXC_TRY(int64_t hidden, constant_dim(node, packed->shape()[2], "the width of the weights"));
@@ -265,8 +288,8 @@ Status decoder_attention(Node& node) {
 }
 
 constexpr Converter kRows[] = {
-    {.name = "Attention", .convert = attention, .note = "without rotation", .domain = kMicrosoft},
-    {.name = "DecoderMaskedSelfAttention", .convert = attention, .note = "without rotation", .domain = kMicrosoft},
+    {.name = "Attention", .convert = attention, .domain = kMicrosoft},
+    {.name = "DecoderMaskedSelfAttention", .convert = attention, .domain = kMicrosoft},
     {.name = "QAttention", .convert = quantized_attention, .domain = kMicrosoft},
     {.name = "MultiHeadAttention", .convert = multi_head_attention, .domain = kMicrosoft},
     {.name = "DecoderMaskedMultiHeadAttention",

@@ -1,37 +1,45 @@
-// contrib_group_query.cpp: RotaryEmbedding and GroupQueryAttention, as exporters of language models write them.
+// contrib_group_query.cpp: GroupQueryAttention and SparseAttention, as exporters of language models write them.
+//
+// Heads of queries share keys and values, whose cache each sequence of the batch has filled to its own length. The
+// cache may be quantized, and may hold the last tokens alone (kv_cache.h).
 #include "frontends/onnx/contrib_attend.h"
+#include "frontends/onnx/kv_cache.h"
 
 namespace relaxc::frontend {
 namespace {
 
-/// One position is where the sequences begin; else each element has its own.
-Status rotary_embedding(Node& node) {
-  Diagnostics& diag = node.diag;
-  Chain c(node);
-  Value *x = c.input(0), *ids = c.input(1), *cosines = c.input(2), *sines = c.input(3);
-  if (!c.ok()) return c.failed();
-  if (node.float_attr("scale", 1) != 1 || node.int_attr("is_packed_batching", 0) != 0)
-    return node.error(Kind::unsupported, "scale must be 1 and is_packed_batching 0");
-  bool packed = rank_of(x) == 3;
-  int64_t heads = node.int_attr("num_heads", 0);
-  if (packed && heads == 0) {
-    RELAXC_TRY(int64_t half, constant_dim(node, cosines->shape().back(), "the width of cos_cache"));
-    RELAXC_TRY(int64_t width, constant_dim(node, x->shape()[2], "the width of the input"));
-    heads = half < 1 ? 0 : width / (2 * half);
-  }
-  RELAXC_TRY(x, heads_first(node, x, heads));
-  if (rank_of(ids) == 1) ids = c.add(ids, c.arange(node.index(0), x->shape()[2]));
-  Value* y = turned(c, x, cosines, sines, ids, node.int_attr("interleaved", 0) != 0);
-  if (packed && c.ok()) y = c.take(heads_last(node, y));
-  return c.set(0, y);
+/// Where inputs stand; behind all of them: there is no such input.
+struct Places {
+  size_t total, lengths, cosines, positions, bias, sink, scales, norms, rows;
+};
+constexpr size_t kNone = 99;
+
+/// Of a list of blocks by row, in the form of CSR: how often each pair of blocks is in it, [layouts, blocks, blocks].
+Value* block_mask(Chain& c, Value* rows, Value* columns) {
+  Node& node = c.node;
+  Expr layouts = rows->shape()[0], blocks = node.simplify(rows->shape()[1] - 1), most = columns->shape()[1];
+  Expr one = node.index(1), zero = node.index(0);
+  auto bound = [&](Expr begin) {
+    Value* part = c.as(c.slice(rows, 1, begin, node.simplify(begin + blocks)), DType::i(64));
+    return c.reshape(part, {layouts, blocks, one});
+  };
+  Value *entry = positions(c, zero, most, {one, one, most}), *block = positions(c, zero, blocks, {one, one, blocks});
+  Value* inside =
+      c.call("logical_and", {c.call("greater_equal", {entry, bound(zero)}), c.call("less", {entry, bound(one)})});
+  Value* named = c.call("equal", {c.reshape(c.as(columns, DType::i(64)), {layouts, most, one}), block});
+  return c.ok() ? c.matmul(c.as(inside, DType::f(32)), c.as(named, DType::f(32))) : nullptr;
 }
 
-/// GroupQueryAttention: heads of queries share keys and values, whose cache each sequence of the batch has filled to
-/// its own length.
 class GroupQuery {
  public:
-  explicit GroupQuery(Chain& c)
-      : c_(c), node_(c.node), heads_(node_.int_attr("num_heads", 0)), shared_(node_.int_attr("kv_num_heads", 0)) {}
+  /// `lengths`: how many keys each sequence has in the end, less `behind`.
+  GroupQuery(Chain& c, const Places& at, int64_t behind)
+      : c_(c),
+        node_(c.node),
+        at_(at),
+        behind_(behind),
+        heads_(node_.int_attr("num_heads", 0)),
+        shared_(node_.int_attr("kv_num_heads", 0)) {}
 
   Status run() {
     Diagnostics& diag = node_.diag;
@@ -40,15 +48,13 @@ class GroupQuery {
     RELAXC_DO(measure());
     normalize();
     if (node_.int_attr("do_rotary", 0) != 0) rotate();
-    a_.k = cached(3, a_.k);
-    a_.v = cached(4, a_.v);
-    RELAXC_DO(c_.set(1, a_.k));
-    RELAXC_DO(c_.set(2, a_.v));
+    RELAXC_DO(cache(a_.k, 1, "k_quant_type"));
+    RELAXC_DO(cache(a_.v, 2, "v_quant_type"));
     a_.scale = scale_of(c_, a_.q->shape()[3]);
     a_.softcap = node_.float_attr("softcap", 0);
     a_.hidden = hidden();
     a_.addends = {bias()};
-    a_.sink = c_.optional(11);
+    a_.sink = c_.optional(at_.sink);
     if (a_.sink == nullptr && node_.int_attr("smooth_softmax", -1) > 0)
       a_.sink = c_.call("zeros", {node_.shape({node_.index(heads_)})}, {{"dtype", DType::f(32)}});
     return c_.set(0, a_.run(c_));
@@ -58,12 +64,13 @@ class GroupQuery {
   Status refuse() {
     if (heads_ < 1 || shared_ < 1 || heads_ % shared_ != 0)
       return node_.error(Kind::invalid_attribute, "{} heads of queries do not divide over {} of keys", heads_, shared_);
-    for (const char* which : {"k_quant_type", "v_quant_type"})
-      if (node_.string_attr(which, "NONE") != "NONE")
-        return node_.error(Kind::unsupported, "a quantized cache ({}) is not supported", which);
-    if (node_.int_attr("sliding_window_cache", 0) != 0)
-      return node_.error(Kind::unsupported, "sliding_window_cache must be 0");
-    if (node_.int_attr("causal", 1) == 0 && node_.int_attr("local_window_size", -1) > 0)
+    if (node_.wants(3)) return node_.error(Kind::unsupported, "output_qk is not made; drop the output");
+    slides_ = node_.int_attr("sliding_window_cache", 0) != 0;
+    window_ = node_.int_attr("local_window_size", -1);
+    if (slides_ && (window_ < 1 || !node_.has(3) || !node_.has(4)))
+      return node_.error(Kind::invalid_attribute,
+                         "sliding_window_cache needs a positive local_window_size and past keys and values");
+    if (node_.int_attr("causal", 1) == 0 && window_ > 0)
       return node_.error(Kind::invalid_attribute, "a local window needs causal attention");
     return Done{};
   }
@@ -91,7 +98,7 @@ class GroupQuery {
   /// is as long as all of them. total_sequence_length is what it says, or the call has no meaning.
   Status measure() {
     Diagnostics& diag = node_.diag;
-    RELAXC_TRY(std::vector<Expr> total, node_.ints(6));
+    RELAXC_TRY(std::vector<Expr> total, node_.ints(at_.total, 1));
     if (total.size() != 1)
       return node_.error(Kind::shape_mismatch, "total_sequence_length must be one number, found {}", total.size());
     Expr queries = a_.q->shape()[2];
@@ -101,20 +108,26 @@ class GroupQuery {
       if (past->shape->size() != 4) return node_.error(Kind::rank_mismatch, "past_key must have 4 dims");
       // Fewer may be asked for than would fit: a cache has room for what is to come.
       Expr before = (*past->shape)[2];
+      const int64_t* capacity = before.constant();
+      if (slides_ && capacity != nullptr && *capacity < window_)
+        return node_.error(Kind::shape_mismatch, "a cache of {} tokens is less than local_window_size {}", *capacity,
+                           window_);
       total_ = total[0];
-      keys_ = node_.simplify(arith::max(arith::min(total_, before + queries), before));
+      keys_ = slides_ ? before + queries : arith::max(arith::min(total_, before + queries), before);
+      keys_ = node_.simplify(keys_);
     }
-    lengths_ = c_.as(c_.input(5), DType::i(64));
+    lengths_ = c_.add(c_.as(c_.input(at_.lengths), DType::i(64)), static_cast<double>(behind_ - 1));
     Expr zero = node_.index(0);
     auto number = [&](Expr value) { return c_.call("shape_to_tensor", {node_.shape({node_.simplify(value)})}); };
     Expr first = arith::eq(total_, queries), one = node_.index(1);
     Value* later_keys = c_.subtract(c_.add(lengths_, 1), number(queries));
     past_ = c_.multiply(later_keys, number(arith::select(first, zero, one)));
+    if (slides_) held_.emplace(c_, past_, c_.add(lengths_, 1), node_.simplify(keys_ - queries), window_, queries);
     return c_.ok() ? Status(Done{}) : c_.failed();
   }
 
   void normalize() {
-    Value *q_weight = c_.optional(14), *k_weight = c_.optional(15);
+    Value *q_weight = c_.optional(at_.norms), *k_weight = c_.optional(at_.norms + 1);
     Attrs attrs{{"axes", Ints{-1}}, {"epsilon", node_.float_attr("qk_norm_epsilon", 1e-6F)}};
     if (q_weight != nullptr) a_.q = c_.call("nn.rms_norm", {a_.q, q_weight}, attrs);
     if (k_weight != nullptr) a_.k = c_.call("nn.rms_norm", {a_.k, k_weight}, attrs);
@@ -126,33 +139,48 @@ class GroupQuery {
   }
 
   void rotate() {
-    Value *cosines = c_.input(7), *sines = c_.input(8), *ids = c_.optional(9);
+    Value *cosines = c_.input(at_.cosines), *sines = c_.input(at_.cosines + 1), *ids = c_.optional(at_.positions);
     if (ids == nullptr) ids = query_positions();
     bool neighbours = node_.int_attr("rotary_interleaved", 0) != 0;
     a_.q = turned(c_, a_.q, cosines, sines, ids, neighbours);
     a_.k = turned(c_, a_.k, cosines, sines, ids, neighbours);
   }
 
-  /// The cache of input `past` with `fresh` written behind what each sequence has in it.
-  Value* cached(size_t past, Value* fresh) {
-    Value* old = c_.optional(past);
+  /// Puts keys or values into their cache, which is input 2 + `output`, and makes them what is attended to.
+  Status cache(Value*& x, size_t output, const char* kind) {
+    Diagnostics& diag = node_.diag;
+    Value* past = c_.optional(2 + output);
+    if (!c_.ok()) return c_.failed();
+    DType dtype = x->dtype();
+    RELAXC_TRY(StoredCache format, StoredCache::read(c_, kind, at_.scales + output - 1, past, shared_, x->shape()[3]));
+    Value* fresh = format.stored(c_, x);
+    Value* rows = held_ ? c_.concat({past, fresh}, 2) : written(past, fresh);
+    RELAXC_DO(c_.set(output, held_ ? held_->kept(rows) : rows));
+    x = format.loaded(c_, rows, dtype);
+    return c_.ok() ? Status(Done{}) : c_.failed();
+  }
+
+  /// The cache with `fresh` written behind what each sequence has in it.
+  Value* written(Value* past, Value* fresh) {
     if (!c_.ok()) return nullptr;
     const std::vector<Expr>& dims = fresh->shape();
     Value* room = nullptr;
-    if (old == nullptr) {
+    if (past == nullptr) {
       room = c_.call("zeros", {node_.shape({dims[0], dims[1], keys_, dims[3]})}, {{"dtype", fresh->dtype()}});
     } else {
       std::vector<Expr> pads(8, node_.index(0));
-      pads[6] = node_.simplify(keys_ - old->shape()[2]);
-      room = c_.call("pad", {old, node_.shape(std::move(pads)), c_.like(old, 0)});
+      pads[6] = node_.simplify(keys_ - past->shape()[2]);
+      room = c_.call("pad", {past, node_.shape(std::move(pads)), c_.like(past, 0)});
     }
     return c_.call("cache_update", {room, fresh, past_}, {{"axis", int64_t{2}}});
   }
 
-  /// Keys that a query must not see: later ones, those before its window, those behind the end.
+  /// Keys that a query must not see: later ones, those before its window, those behind the end, blocks that are left
+  /// out.
   Value* hidden() {
     Expr one = node_.index(1);
-    Value* key = positions(c_, node_.index(0), keys_, {one, keys_});
+    Value* key = held_ ? c_.call("expand_dims", {held_->positions()}, {{"axis", Ints{1, 2}}})
+                       : positions(c_, node_.index(0), keys_, {one, keys_});
     if (!c_.ok()) return nullptr;
     if (node_.int_attr("causal", 1) == 0) {
       Value* last = c_.reshape(lengths_, {lengths_->shape()[0], one, one, one});
@@ -160,16 +188,40 @@ class GroupQuery {
     }
     Value* query = c_.call("expand_dims", {query_positions()}, {{"axis", Ints{1, 3}}});
     Value* hidden = c_.call("greater", {key, query});
-    int64_t window = node_.int_attr("local_window_size", -1);
-    if (window <= 0) return hidden;
+    if (node_.has(at_.rows)) hidden = c_.call("logical_or", {hidden, left_out()});
+    if (window_ <= 0) return hidden;
     Value* early =
-        c_.call("less_equal", {key, c_.subtract(query, c_.number(DType::i(64), static_cast<double>(window)))});
+        c_.call("less_equal", {key, c_.subtract(query, c_.number(DType::i(64), static_cast<double>(window_)))});
     return c_.call("logical_or", {hidden, early});
+  }
+
+  /// Keys in blocks that a head does not see: its layout, one of a few in turn, names those that it does.
+  Value* left_out() {
+    Value *rows = c_.input(at_.rows), *columns = c_.input(at_.rows + 1), *queries = query_positions();
+    if (!c_.ok()) return nullptr;
+    int64_t size = node_.int_attr("sparse_block_size", 0);
+    if (size < 1 || rank_of(rows) != 2 || rank_of(columns) != 2)
+      return c_.take(node_.error(Kind::invalid_value, "it needs a sparse_block_size and block indices of 2 dims"));
+    Value* seen = block_mask(c_, rows, columns);
+    auto block = [&](Value* token) {
+      return c_.call("floor_divide", {token, c_.number(DType::i(64), static_cast<double>(size))});
+    };
+    seen = c_.call("take", {seen, block(queries)}, {{"axis", int64_t{1}}, {"mode", std::string("clip")}});
+    Value* of_keys = block(c_.arange(node_.index(0), keys_));
+    seen = c_.call("take", {seen, of_keys}, {{"axis", int64_t{3}}, {"mode", std::string("clip")}});
+    seen = c_.call("expand_dims", {c_.permute(seen, {1, 0, 2, 3})}, {{"axis", Ints{1}}});
+    if (!c_.ok()) return nullptr;
+    std::vector<Expr> dims = seen->shape();
+    Expr heads = node_.index(heads_);
+    dims[1] = node_.simplify(arith::floordiv(heads, dims[2]));
+    seen = c_.call("broadcast_to", {seen, node_.shape(dims)});
+    return c_.call("equal", {c_.reshape(seen, {dims[0], heads, dims[3], dims[4]}), c_.like(seen, 0)});
   }
 
   /// attention_bias, which may end before the cache does.
   Value* bias() {
-    Value* bias = c_.optional(10);
+    Value* bias = c_.optional(at_.bias);
+    if (bias != nullptr && held_) return held_->by_row(bias);
     if (bias == nullptr || arith::prove_equal(bias->shape().back(), keys_, node_.facts())) return bias;
     std::vector<Expr> pads(2 * bias->shape().size(), node_.index(0));
     pads.back() = node_.simplify(keys_ - bias->shape().back());
@@ -178,7 +230,10 @@ class GroupQuery {
 
   Chain& c_;
   Node& node_;
-  int64_t heads_, shared_;
+  Places at_;
+  int64_t behind_, heads_, shared_, window_ = -1;
+  bool slides_ = false;
+  std::optional<SlidingWindow> held_;
   Attend a_;
   Expr total_, keys_;
   Value *lengths_ = nullptr, *past_ = nullptr;
@@ -186,15 +241,20 @@ class GroupQuery {
 
 Status group_query_attention(Node& node) {
   Chain c(node);
-  return GroupQuery(c).run();
+  return GroupQuery(c, {6, 5, 7, 9, 10, 11, 12, 14, kNone}, 1).run();
+}
+
+Status sparse_attention(Node& node) {
+  Chain c(node);
+  return GroupQuery(c, {7, 8, 9, kNone, kNone, kNone, kNone, kNone, 5}, 0).run();
 }
 
 constexpr Converter kRows[] = {
     {.name = "GroupQueryAttention",
      .convert = group_query_attention,
-     .note = "without quantized or sliding caches; output_qk is not made",
+     .note = "output_qk is not made",
      .domain = kMicrosoft},
-    {.name = "RotaryEmbedding", .convert = rotary_embedding, .note = "no packed batches", .domain = kMicrosoft},
+    {.name = "SparseAttention", .convert = sparse_attention, .domain = kMicrosoft},
 };
 
 }  // namespace

@@ -164,7 +164,7 @@ Status crop_and_resize(Node& node) {
   if (!c.ok()) return c.failed();
   RELAXC_DO(expect_rank(node, x, 4, "the input"));
   RELAXC_DO(expect_rank(node, rois, 2, "rois"));
-  RELAXC_TRY(std::vector<Expr> size, node.ints(3));
+  RELAXC_TRY(std::vector<Expr> size, node.ints(3, 2));
   std::string mode = node.string_attr("mode", "bilinear");
   if (size.size() != 2 || (mode != "bilinear" && mode != "nearest"))
     return node.error(Kind::invalid_value,

@@ -3,6 +3,8 @@
 // A router's scores choose k experts for each token. Tokens are repeated k times, each copy goes through the two layers
 // of its expert, and the copies are added up with the scores as weights. Quantized experts are scaled before that, all
 // of them: weights that are constants become constants again.
+#include <array>
+#include <cstring>
 #include <limits>
 
 #include "frontends/onnx/blocks.h"
@@ -167,11 +169,81 @@ Result<Layer> quantized_layer(Chain& c, size_t at, size_t zero, const char* bits
   return c.ok() ? Result<Layer>(layer) : c.failed();
 }
 
+/// The 16 numbers of four bits: a sign, two bits of exponent, one of mantissa.
+constexpr std::array<float, 16> kFloat4 = {0.F,  0.5F,  1.F,  1.5F,  2.F,  3.F,  4.F,  6.F,
+                                           -0.F, -0.5F, -1.F, -1.5F, -2.F, -3.F, -4.F, -6.F};
+
+/// Floats of four bits, two in a byte, in blocks of `size` with a narrow scale each.
+Value* float4_weights(Chain& c, Value* packed, Value* scale, int64_t size) {
+  Node& node = c.node;
+  std::vector<std::byte> bytes(sizeof(kFloat4));
+  std::memcpy(bytes.data(), kFloat4.data(), bytes.size());
+  Value* table = node.builder().constant(relax::ConstantData::inline_bytes(DType::f(32), {16}, std::move(bytes)));
+  Value* weights = c.call("take", {table, c.as(unpacked_bits(c, packed, 4), DType::i(64))}, {{"axis", int64_t{0}}});
+  if (!c.ok()) return nullptr;
+  std::vector<Expr> dims = weights->shape(), grid = dims, scales = dims;
+  grid[2] = scales[2] = node.simplify(arith::floordiv(dims[2], size));
+  grid.push_back(node.index(size)), scales.push_back(node.index(1));
+  Value* scaled = c.multiply(c.reshape(weights, grid), c.reshape(c.as(scale, DType::f(32)), scales));
+  return c.reshape(scaled, dims);
+}
+
+/// One scale for each square of `size` by `size` weights; those at the edges may be cut off.
+Value* by_squares(Chain& c, Value* weights, Value* scale, int64_t size) {
+  Value* each = c.as(scale, DType::f(32));
+  for (int64_t axis : {1, 2}) {
+    each = c.call("repeat", {each}, {{"repeats", size}, {"axis", axis}});
+    if (c.ok()) each = c.slice(each, axis, c.node.index(0), weights->shape()[static_cast<size_t>(axis)]);
+  }
+  return c.multiply(weights, each);
+}
+
+/// A layer whose weights are floats of 4 or 8 bits: inputs from `at` on are weights, scales and biases; `global` is one
+/// scale for each expert.
+Result<Layer> float_layer(Chain& c, size_t at, size_t global, std::string_view kind) {
+  Node& node = c.node;
+  Layer layer;
+  Value *stored = c.optional(at), *scale = c.optional(at + 1), *each = c.optional(global);
+  layer.bias = c.optional(at + 2);
+  if (!c.ok()) return c.failed();
+  if (stored == nullptr) return layer;
+  int64_t block = node.int_attr("block_size", 0);
+  bool four = kind != "fp8", squares = !four && block > 0;
+  if (rank_of(stored) != 3 || (four && stored->dtype() != DType::u(8)) || (!four && stored->dtype().bits != 8))
+    return node.error(Kind::dtype_mismatch, "weights of {} must be [experts, out, in], packed in uint8 or float8",
+                      kind);
+  if (((four || squares) && scale == nullptr) || (!squares && each == nullptr))
+    return node.error(Kind::wrong_arity, "weights of {} need {} scales", kind, squares || !four ? "their" : "both");
+  if (four)
+    layer.weights = float4_weights(c, stored, scale, kind == "nvfp4" ? 16 : 32);
+  else
+    layer.weights = c.as(stored, DType::f(32));
+  if (squares) {
+    layer.weights = by_squares(c, layer.weights, scale, block);
+  } else if (c.ok()) {
+    layer.weights = c.multiply(layer.weights, c.reshape(each, {each->shape()[0], node.index(1), node.index(1)}));
+  }
+  return c.ok() ? Result<Layer>(layer) : c.failed();
+}
+
+Status float_mixture(Node& node, std::string_view kind) {
+  Diagnostics& diag = node.diag;
+  Chain c(node);
+  if (kind != "fp8" && kind != "fp4" && kind != "nvfp4")
+    return node.error(Kind::unsupported, "quant_type '{}' is none of int, fp8, fp4 and nvfp4, which keep activations",
+                      kind);
+  if (node.has(8) && (kind != "fp8" || node.int_attr("block_size", 0) <= 0))
+    return node.error(Kind::unsupported, "a third layer has no scale of its own here; fuse it with the first");
+  RELAXC_TRY(Layer first, float_layer(c, 2, 15, kind));
+  RELAXC_TRY(Layer second, float_layer(c, 5, 16, kind));
+  RELAXC_TRY(Layer gate, float_layer(c, 8, 15, kind));
+  return Mixture(c).run(first, second, gate, c.optional(14));
+}
+
 Status quantized_mixture(Node& node) {
   Diagnostics& diag = node.diag;
   Chain c(node);
-  if (node.string_attr("quant_type", "int") != "int")
-    return node.error(Kind::unsupported, "quant_type must be 'int', found '{}'", node.string_attr("quant_type", ""));
+  if (std::string kind = node.string_attr("quant_type", "int"); kind != "int") return float_mixture(node, kind);
   if (node.int_attr("weights_prepacked", -1) == 1)
     return node.error(Kind::unsupported, "weights in the layout of a device (weights_prepacked) are not supported");
   RELAXC_TRY(Layer first, quantized_layer(c, 2, 11, "fc1_expert_weight_bits"));
@@ -184,7 +256,10 @@ Status quantized_mixture(Node& node) {
 
 constexpr Converter kRows[] = {
     {.name = "MoE", .convert = mixture, .note = "without the sparse mixer", .domain = kMicrosoft},
-    {.name = "QMoE", .convert = quantized_mixture, .note = "integers, without the sparse mixer", .domain = kMicrosoft},
+    {.name = "QMoE",
+     .convert = quantized_mixture,
+     .note = "without the sparse mixer and float8 activations",
+     .domain = kMicrosoft},
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// contrib_positions.cpp: what attention adds to its scores by position, and a rotation by given angles.
+// contrib_positions.cpp: what attention adds to its scores by position, and rotations by given angles.
 #include <cmath>
 
 #include "frontends/onnx/contrib_attend.h"
@@ -89,12 +89,35 @@ Status gemma_rotary(Node& node) {
   return Done{};
 }
 
+/// One position is where the sequences begin; else each element has its own.
+Status rotary_embedding(Node& node) {
+  Diagnostics& diag = node.diag;
+  Chain c(node);
+  Value *x = c.input(0), *ids = c.input(1), *cosines = c.input(2), *sines = c.input(3);
+  if (!c.ok()) return c.failed();
+  if (node.float_attr("scale", 1) != 1 || node.int_attr("is_packed_batching", 0) != 0)
+    return node.error(Kind::unsupported, "scale must be 1 and is_packed_batching 0");
+  bool packed = rank_of(x) == 3;
+  int64_t heads = node.int_attr("num_heads", 0);
+  if (packed && heads == 0) {
+    RELAXC_TRY(int64_t half, constant_dim(node, cosines->shape().back(), "the width of cos_cache"));
+    RELAXC_TRY(int64_t width, constant_dim(node, x->shape()[2], "the width of the input"));
+    heads = half < 1 ? 0 : width / (2 * half);
+  }
+  RELAXC_TRY(x, heads_first(node, x, heads));
+  if (rank_of(ids) == 1) ids = c.add(ids, c.arange(node.index(0), x->shape()[2]));
+  Value* y = turned(c, x, cosines, sines, ids, node.int_attr("interleaved", 0) != 0);
+  if (packed && c.ok()) y = c.take(heads_last(node, y));
+  return c.set(0, y);
+}
+
 constexpr Converter kRows[] = {
     {.name = "RelativePositionBias", .convert = relative_position_bias, .domain = kMicrosoft},
     {.name = "GatedRelativePositionBias",
      .convert = gated_position_bias,
      .note = "no packed batches",
      .domain = kMicrosoft},
+    {.name = "RotaryEmbedding", .convert = rotary_embedding, .note = "no packed batches", .domain = kMicrosoft},
     {.name = "GemmaRotaryEmbedding", .convert = gemma_rotary, .domain = kMicrosoft},
 };
 

@@ -48,7 +48,7 @@ Status split(Node& node) {
     if (node.opset < 13 && node.has_attr("split")) {
       sizes = node.indices(node.ints_attr("split"));
     } else {
-      RELAXC_TRY(sizes, node.ints(1));
+      RELAXC_TRY(sizes, node.ints(1, count));
     }
     if (static_cast<int64_t>(sizes.size()) != count)
       return node.error(Kind::invalid_value, "there are {} sizes and {} outputs", sizes.size(), count);
@@ -117,6 +117,18 @@ Expr backward_start(Node& node, Expr start, Expr dim) {
   return node.simplify(arith::select(arith::lt(start, node.index(0)), arith::max(start, node.index(0) - dim), start));
 }
 
+/// How many axes are cut: as many as there are numbers in any of the lists, all of which are of one length.
+Result<std::optional<int64_t>> axes_cut(Node& node) {
+  Diagnostics& diag = node.diag;
+  for (size_t i = 1; i < 5; ++i) {
+    if (!node.has(i)) continue;
+    RELAXC_TRY(const TensorInfo* list, node.info(i));
+    if (list->shape->size() != 1) continue;
+    if (const int64_t* count = (*list->shape)[0].constant()) return std::optional<int64_t>(*count);
+  }
+  return std::optional<int64_t>{};
+}
+
 /// Begins, ends, axes and steps: attributes before opset 10, inputs since.
 Status slice(Node& node) {
   Diagnostics& diag = node.diag;
@@ -130,13 +142,14 @@ Status slice(Node& node) {
     RELAXC_TRY(axes, normal_axes(node, axes, rank));
     given = node.indices(axes);
   } else {
-    RELAXC_TRY(starts, node.ints(1));
-    RELAXC_TRY(ends, node.ints(2));
+    RELAXC_TRY(std::optional<int64_t> count, axes_cut(node));
+    RELAXC_TRY(starts, node.ints(1, count));
+    RELAXC_TRY(ends, node.ints(2, count));
     if (node.has(3)) {
-      RELAXC_TRY(given, axis_exprs(node, 3, "axes", rank));
+      RELAXC_TRY(given, axis_exprs(node, 3, "axes", rank, count));
     }
     if (node.has(4)) {
-      RELAXC_TRY(steps, node.ints(4));
+      RELAXC_TRY(steps, node.ints(4, count));
     }
   }
   if (starts.empty()) return node.forward(0, 0);

@@ -276,7 +276,9 @@ Quantization quantized_by_range(Chain& c, Value* x) {
   Value *zero = c.number(dtype, 0), *steps = c.number(dtype, 255);
   Value* high = c.call("maximum", {c.reduce("max", x, Ints{}, false), zero});
   Value* low = c.call("minimum", {c.reduce("min", x, Ints{}, false), zero});
-  Value* scale = c.divide(c.subtract(high, low), steps);
+  // Any scale stands for zeros alone: 1, as ONNX Runtime has it.
+  Value *width = c.subtract(high, low), *none = c.call("equal", {width, zero});
+  Value* scale = c.where(none, c.number(dtype, 1), c.divide(width, steps));
   Value* point = c.subtract(zero, c.divide(low, scale));
   point = c.call("minimum", {c.call("maximum", {point, zero}), steps});
   point = c.as(c.call("round", {point}), DType::u(8));

@@ -25,7 +25,7 @@ constexpr std::string_view kOptimized =
     "ONNX Runtime chose this layout for one machine; save the model as it was before optimization, or at its extended "
     "level";
 constexpr std::string_view kBlockSparse =
-    "its mask is a list of blocks that come with the run; export the attention with a mask, or as GroupQueryAttention";
+    "which blocks are seen is chosen from scores of their own in one device's kernel; export the attention with a mask";
 constexpr std::string_view kPages =
     "its cache is pages that a server hands out; export the model with past keys and values as inputs";
 constexpr std::string_view kDevice = "ONNX Runtime runs it on one kind of device only; export the model for the CPU";
@@ -81,7 +81,6 @@ constexpr Converter kRows[] = {
     refused<kOrdered>("QuantizeWithOrder"),
     refused<kOrdered>("DequantizeWithOrder"),
     refused<kLongformer>("LongformerAttention"),
-    refused<kBlockSparse>("SparseAttention"),
     refused<kBlockSparse>("DynamicSparseAttention"),
     refused<kBlockSparse>("SparseAttentionIndexer"),
     refused<kBlockSparse>("PackedSparseAttentionIndexer"),

@@ -119,8 +119,7 @@ Status scale_at_run_time(Node& node, Target& target, const std::vector<Expr>& di
                          size_t scales_at) {
   Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * scales, node.input(scales_at));
-  if (scales->shape().size() != 1 || !scales->shape()[0].is_constant(static_cast<int64_t>(axes.size())))
-    return node.error(Kind::invalid_value, "the scales of {} axes are {}", axes.size(), relax::to_string(scales->info));
+  RELAXC_TRY(scales, with_shape(node, scales, {node.index(static_cast<int64_t>(axes.size()))}, "the list of scales"));
   std::vector<Expr> from;
   for (int64_t axis : axes) from.push_back(dims[static_cast<size_t>(axis)]);
   RELAXC_TRY(Value * ones, all_of(node, dims.size(), 1));
@@ -140,7 +139,7 @@ Result<Target> target_of(Node& node, const std::vector<Expr>& dims, const std::v
   target.sizes = dims;
   size_t scales_at = node.opset < 11 ? 1 : 2;
   if (given(node, 3)) {
-    RELAXC_TRY(std::vector<Expr> sizes, node.ints(3));
+    RELAXC_TRY(std::vector<Expr> sizes, node.ints(3, static_cast<int64_t>(axes.size())));
     if (sizes.size() != axes.size())
       return node.error(Kind::invalid_value, "there are {} sizes for {} axes", sizes.size(), axes.size());
     for (size_t i = 0; i < axes.size(); ++i) target.sizes[static_cast<size_t>(axes[i])] = sizes[i];

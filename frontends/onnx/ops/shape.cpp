@@ -317,7 +317,7 @@ Status tile(Node& node) {
   Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
   if (node.opset >= 6) {
-    RELAXC_TRY(std::vector<Expr> repeats, node.ints(1));
+    RELAXC_TRY(std::vector<Expr> repeats, node.ints(1, static_cast<int64_t>(x->shape().size())));
     return node.set(0, node.call("tile", {x, node.shape(std::move(repeats))}));
   }
   RELAXC_TRY(std::vector<int64_t> axis, node.constant_ints(2, "axis"));

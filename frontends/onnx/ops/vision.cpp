@@ -1,11 +1,24 @@
 // vision.cpp: images: grids of points, regions, crops, unpooling, blocks folded back.
 #include "frontends/onnx/axes.h"
+#include "frontends/onnx/chain.h"
 #include "frontends/onnx/converter.h"
 
 namespace relaxc::frontend {
 namespace {
 
 using Ints = std::vector<int64_t>;
+
+/// Points of a grid [N, …, dims] moved into the image, onto the centers of its outermost pixels.
+Value* inside(Chain& c, Value* grid, const std::vector<Expr>& dims, bool corners) {
+  DType dtype = grid->dtype();
+  Value* high = c.number(dtype, 1);
+  if (!corners) {
+    std::vector<Expr> spatial(dims.rbegin(), dims.rend() - 2);  // x before y
+    Value* extents = c.as(c.call("shape_to_tensor", {c.node.shape(spatial)}), dtype);
+    high = c.subtract(high, c.call("divide", {c.number(dtype, 1), extents}));
+  }
+  return c.call("maximum", {c.call("minimum", {grid, high}), c.call("negative", {high})});
+}
 
 /// bilinear and bicubic were the names before opset 20.
 Status grid_sample(Node& node) {
@@ -15,10 +28,13 @@ Status grid_sample(Node& node) {
   std::string mode = node.string_attr("mode", "linear");
   if (mode == "bilinear") mode = "linear";
   if (mode == "bicubic") mode = "cubic";
-  return node.set(0, node.call("grid_sample", {x, grid},
-                               {{"mode", mode},
-                                {"padding_mode", node.string_attr("padding_mode", "zeros")},
-                                {"align_corners", node.int_attr("align_corners", 0) != 0}}));
+  std::string padding = node.string_attr("padding_mode", "zeros");
+  bool corners = node.int_attr("align_corners", 0) != 0;
+  Chain c(node);
+  // A point beyond the border is moved there before its neighbours are chosen, not they one by one.
+  if (mode == "cubic" && padding == "border" && x->shape().size() > 2) grid = inside(c, grid, x->shape(), corners);
+  return c.set(
+      0, c.call("grid_sample", {x, grid}, {{"mode", mode}, {"padding_mode", padding}, {"align_corners", corners}}));
 }
 
 /// Coordinates of `count` points from border to border, -1 to 1: at their centers, or (corners) the first and last one
@@ -41,7 +57,10 @@ Result<Value*> coordinates(Node& node, Expr count, DType dtype, bool corners) {
 Status affine_grid(Node& node) {
   Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * theta, node.input(0));
-  RELAXC_TRY(std::vector<Expr> size, node.ints(1));
+  // The matrices say how many spatial dims there are.
+  const int64_t* spatial_dims = theta->shape().size() == 3 ? theta->shape()[1].constant() : nullptr;
+  RELAXC_TRY(std::vector<Expr> size,
+             node.ints(1, spatial_dims == nullptr ? std::nullopt : std::optional<int64_t>(*spatial_dims + 2)));
   if (size.size() < 4 || size.size() > 5 || theta->shape().size() != 3)
     return node.error(Kind::rank_mismatch, "it takes matrices [N, 2, 3] or [N, 3, 4] and a size of 4 or 5, found {}",
                       relax::to_string(theta->info));
@@ -135,14 +154,12 @@ Status non_max_suppression(Node& node) {
 Status center_crop_pad(Node& node) {
   Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
-  RELAXC_TRY(std::vector<Expr> target, node.ints(1));
   int64_t rank = static_cast<int64_t>(x->shape().size());
   Ints axes = node.ints_attr("axes");
   if (!node.has_attr("axes"))
     for (int64_t i = 0; i < rank; ++i) axes.push_back(i);
   RELAXC_TRY(axes, normal_axes(node, axes, rank));
-  if (axes.size() != target.size())
-    return node.error(Kind::invalid_value, "there are {} extents for {} axes", target.size(), axes.size());
+  RELAXC_TRY(std::vector<Expr> target, node.ints(1, static_cast<int64_t>(axes.size())));
   std::vector<Expr> pads(static_cast<size_t>(2 * rank), node.index(0));
   for (size_t i = 0; i < axes.size(); ++i) {
     size_t axis = static_cast<size_t>(axes[i]);

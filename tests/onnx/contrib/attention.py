@@ -1,8 +1,9 @@
-"""attention.py: Attention, MultiHeadAttention, GroupQueryAttention, QAttention, RotaryEmbedding."""
+"""attention.py: Attention, MultiHeadAttention, GroupQueryAttention, SparseAttention, QAttention, RotaryEmbedding."""
 
 import itertools
 
 import numpy as np
+import onnxruntime
 from harness import Const, node, reference
 
 rng = np.random.default_rng(3)
@@ -166,6 +167,100 @@ def group_query():
                    expected=reference(node(op, unit, {**base, "do_rotary": 1}, outputs=3)))
 
 
+def stored_caches():
+    """Caches of integers, which ONNX Runtime computes in another order: half a step of a cache is what may differ."""
+    kv, h, heads = 2, 16, 4
+    for kind, bits, how in ((np.int8, 8, "PER_TENSOR"), (np.int8, 8, "PER_CHANNEL"), (np.uint8, 4, "PER_TENSOR"),
+                            (np.uint8, 4, "PER_CHANNEL")):
+        shape = (1,) if how == "PER_TENSOR" else (1, kv, 1, h)
+        scales = [((rng.random(shape) + 0.5) * 0.03 * (8 // bits) ** 3).astype(np.float32) for _ in range(2)]
+        attrs = {"num_heads": heads, "kv_num_heads": kv, "k_quant_type": how, "v_quant_type": how,
+                 "kv_cache_bit_width": bits}
+        for past, s in ((0, S), (5, 1)):
+            room = (B, kv, past, h * bits // 8)
+            cache = [rng.integers(0, 256, room).astype(np.uint8).view(kind) for _ in range(2)]
+            lengths, total = np.full(B, past + s - 1, np.int32), np.array(past + s, np.int32)
+            yield node("GroupQueryAttention", [f32(B, s, heads * h), f32(B, s, kv * h), f32(B, s, kv * h), *cache, lengths,
+                                               total, *[None] * 5, *map(Const, scales)], attrs, outputs=3, rtol=1e-4,
+                       atol=2e-5, name=f"GroupQueryAttention cache {kind.__name__} {bits} {how} {past}")
+
+
+def windows():
+    """A cache of the last tokens alone: prompts that fit and that do not, tokens before, at and behind an eviction."""
+    kv, h, heads, window, capacity = 2, 16, 4, 3, 5
+    cos, sin = f32(40, h // 2), f32(40, h // 2)
+    attrs = {"num_heads": heads, "kv_num_heads": kv, "local_window_size": window, "sliding_window_cache": 1,
+             "do_rotary": 1}
+
+    def held(tokens):
+        steps = capacity - window + 1
+        return tokens if tokens <= capacity else tokens - steps * -((capacity - tokens) // steps)
+
+    for before, s in ((0, 4), (0, 9), (3, 1), (5, 1), (6, 1), (7, 1), (8, 1), (11, 1), (5, 4), (8, 7)):
+        batch = 1 if before and s > 1 else B
+        total = np.array(before + s, np.int32)
+        lengths = np.full(batch, before + s - 1, np.int32)
+        given = [f32(batch, s, heads * h), f32(batch, s, kv * h), f32(batch, s, kv * h), f32(batch, kv, capacity, h),
+                 f32(batch, kv, capacity, h), lengths, total, Const(cos), Const(sin)]
+        case = node("GroupQueryAttention", given, attrs, outputs=3, name=f"GroupQueryAttention sliding {before} {s}")
+        # Rows behind those that are held are unspecified, so only a full cache is compared.
+        case.compare = [0, 1, 2] if held(before + s) == capacity else [0]
+        yield case
+
+
+def with_shared_caches(case):
+    """What ONNX Runtime gives where it insists that inputs 3 and 4 are the memory of outputs 1 and 2."""
+    session = onnxruntime.InferenceSession(case.model.SerializeToString(), providers=["CPUExecutionProvider"])
+    binding, shared, arrays = session.io_binding(), {}, {k: v.copy() for k, v in case.inputs.items()}
+    for name, array in arrays.items():  # which must live as long as the values that refer to them
+        value = onnxruntime.OrtValue.ortvalue_from_numpy(array)
+        binding.bind_ortvalue_input(name, value)
+        shared[name] = value
+    binding.bind_output("y0")
+    binding.bind_ortvalue_output("y1", shared["x3"])
+    binding.bind_ortvalue_output("y2", shared["x4"])
+    session.run_with_iobinding(binding)
+    return [np.array(value.numpy()) for value in (binding.get_outputs()[0], shared["x3"], shared["x4"])]
+
+
+def sparse():
+    kv, h, heads, size, room = 1, 16, 4, 16, 64
+    rows = np.array([[0, 1, 3, 5, 8], [0, 1, 3, 6, 9]], np.int32)
+    columns = np.array([[0, 0, 1, 1, 2, 1, 2, 3, -1], [0, 0, 1, 0, 1, 2, 0, 2, 3]], np.int32)
+    cos, sin = f32(room, h // 2), f32(room, h // 2)
+    attrs = {"num_heads": heads, "kv_num_heads": kv, "sparse_block_size": size}
+
+    def case(tensors, lengths, rotary):
+        tables = [Const(cos), Const(sin)] if rotary else []
+        return node("SparseAttention", [*tensors, Const(rows), Const(columns), np.array([max(lengths)], np.int32),
+                                        np.array(lengths, np.int32), *tables], {**attrs, "do_rotary": rotary}, outputs=3,
+                    name=f"SparseAttention {lengths} rotary {rotary}")
+
+    for (s, lengths), rotary in itertools.product(((40, [40, 40]), (1, [50, 50]), (1, [50, 34])), (0, 1)):
+        tensors = [f32(2, s, heads * h), f32(2, s, kv * h), f32(2, s, kv * h), f32(2, kv, room, h), f32(2, kv, room, h)]
+        both = case(tensors, lengths, rotary)
+        # Each sequence by itself: of several lengths, ONNX Runtime mixes up what the shorter ones see.
+        alone = [with_shared_caches(case([t[b : b + 1] for t in tensors], [lengths[b]], rotary)) for b in range(2)]
+        both.expected = [np.concatenate(parts) for parts in zip(*alone, strict=True)]
+        yield both
+
+
+def turned():
+    """Attention with do_rotary, which ONNX Runtime has for CUDA only: the same as RotaryEmbedding before it."""
+    for head, dim in ((8, 0), (8, 4)):
+        width = N * head
+        x, w, b = f32(B, S, D), f32(D, 3 * width), f32(3 * width)
+        q, k, v = np.split(x @ w + b, 3, 2)
+        angle = np.arange(16)[:, None] / 10000.0 ** (np.arange(0, dim or head, 2) / (dim or head))
+        tables = [np.cos(angle).astype(np.float32), np.sin(angle).astype(np.float32)]
+        attrs = {"rotary_embedding_dim": dim, "num_heads": N} if dim else {"num_heads": N}
+        ids = np.zeros(1, np.int64)
+        q, k = (reference(node("RotaryEmbedding", [y, ids, *tables], attrs))[0] for y in (q, k))
+        expected = reference(node("MultiHeadAttention", [q, k, v], {"num_heads": N, "unidirectional": 1}))
+        yield node("Attention", [x, Const(w), Const(b)], {**attrs, "do_rotary": 1, "unidirectional": 1}, expected=expected,
+                   rtol=1e-4, atol=1e-5, name=f"Attention turned {dim}")
+
+
 def quantized():
     x = rng.integers(0, 256, (B, S, D), np.uint8)
     bias = f32(3 * N * H)
@@ -189,3 +284,7 @@ def cases():
     yield from rotary()
     yield from group_query()
     yield from quantized()
+    yield from stored_caches()
+    yield from windows()
+    yield from sparse()
+    yield from turned()

@@ -2,6 +2,7 @@
 
 import itertools
 
+import ml_dtypes
 import numpy as np
 from harness import Const, node, reference
 
@@ -79,7 +80,39 @@ def quantized():
                    expected=expected, rtol=1e-4, atol=1e-5, name=f"QMoE {bits} bits, blocks {block}, zeros {zeros}")
 
 
+def floats():
+    """Weights of float8 by squares or by expert, and of float4 in blocks, against MoE of the numbers they stand for."""
+    four = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6], np.float32)
+    attrs = {"k": 2, "activation_type": "silu", "normalize_routing_weights": 1}
+    for kind, block in (("fp8", 0), ("fp8", 24), ("fp4", 32), ("nvfp4", 16)):
+        operands, given = [], [f32(7, H), f32(7, E)]
+        each = [(rng.random(E) + 0.5).astype(np.float32) for _ in range(2)]
+        for (out, width), whole in zip(((2 * N, H), (H, 2 * N)), each, strict=True):
+            scale = None
+            if kind == "fp8":
+                stored = f32(E, out, width).astype(ml_dtypes.float8_e4m3fn)
+                values = stored.astype(np.float32)
+                if block:
+                    scale = (rng.random((E, -(-out // block), -(-width // block))) + 0.5).astype(np.float32)
+                    values *= scale.repeat(block, 1).repeat(block, 2)[:, :out, :width]
+            else:
+                codes = rng.integers(0, 16, (E, out, width))
+                stored, narrow = packed(codes, 4), ml_dtypes.float8_e8m0fnu if kind == "fp4" else ml_dtypes.float8_e4m3fn
+                scale = (rng.random((E, out, width // block)) * 0.5 + 0.1).astype(narrow)
+                values = four[codes] * scale.astype(np.float32).repeat(block, 2)
+            if kind != "fp8" or not block:
+                values = values * whole[:, None, None]
+            operands.append(values.astype(np.float32))
+            given += [Const(stored), Const(scale) if scale is not None else None, None]
+        if kind != "fp8" or not block:
+            given += [None] * 7 + [Const(e) for e in each]
+        expected = reference(node("MoE", [*given[:2], Const(operands[0]), None, Const(operands[1])], attrs))
+        yield node("QMoE", given, {**attrs, "quant_type": kind, **({"block_size": block} if block else {})},
+                   expected=expected, rtol=1e-4, atol=1e-5, name=f"QMoE {kind} {block}")
+
+
 def cases():
     yield from plain()
     yield from halves()
     yield from quantized()
+    yield from floats()
