@@ -110,7 +110,10 @@ std::string_view form_of(const Slot& slot) {
 
 std::vector<std::string> flattened_suffixes(const Slot& slot) {
   if (strings_in(slot) != nullptr) return {".spans", ".bytes"};
-  if (sequence_in(slot) != nullptr) return {".elements", ".shapes"};
+  if (const Sequence* sequence = sequence_in(slot)) {
+    if (sequence->bytes != nullptr) return {".elements", ".shapes", ".bytes"};
+    return {".elements", ".shapes"};
+  }
   std::vector<std::string> suffixes{""};
   if (const Maps* maps = maps_in(slot)) {
     suffixes = flattened_suffixes(maps->keys);
@@ -138,6 +141,7 @@ Result<std::vector<Value*>> Composites::flatten(const Slot& slot) {
   if (const Strings* strings = strings_in(slot)) return std::vector<Value*>{strings->spans, strings->bytes};
   if (const Sequence* sequence = sequence_in(slot)) {
     RELAXC_TRY(Sequence p, packed(*sequence));
+    if (p.bytes != nullptr) return std::vector<Value*>{p.elements, p.shapes, p.bytes};
     return std::vector<Value*>{p.elements, p.shapes};
   }
   if (const Maps* maps = maps_in(slot)) {
@@ -164,6 +168,7 @@ Slot Composites::rebuild(const Slot& like, std::span<Value* const>& values) {
   if (const Sequence* sequence = sequence_in(like)) {
     Sequence made{sequence->dtype, false, {}, take(), nullptr};
     made.shapes = take();
+    if (sequence->bytes != nullptr) made.bytes = take();
     return sequence_slot(std::move(made));
   }
   if (const Composite* optional = optional_in(like)) {
@@ -193,6 +198,10 @@ Result<Slot> Composites::coerced(const Slot& slot, const Slot& like) {
   if (!same || (!plain && slot.composite->kind != like.composite->kind))
     return diag.error(b().location, Kind::dtype_mismatch, "{} and {} do not stand for each other", form_of(slot),
                       form_of(like));
+  const Sequence *a = sequence_in(slot), *b_like = sequence_in(like);
+  if (a != nullptr && (a->bytes == nullptr) != (b_like->bytes == nullptr))
+    return diag.error(b().location, Kind::dtype_mismatch,
+                      "a sequence of strings and one of numbers do not stand for each other");
   return slot;
 }
 
@@ -201,6 +210,11 @@ Result<Slot> Composites::empty(const onnx::TypeProto& type) {
     const auto& element = type.sequence_type().elem_type();
     if (!element.has_tensor_type())
       return diag.error(b().location, Kind::unsupported, "sequences of anything but tensors are not supported");
+    if (element.tensor_type().elem_type() == onnx::TensorProto::STRING) {
+      Sequence strings{DType::i(64), true, {}, nullptr, nullptr};
+      RELAXC_TRY(strings.bytes, none(DType::u(8), {index(0)}));
+      return sequence_slot(std::move(strings));
+    }
     RELAXC_TRY(DType dtype, dtype_of(element.tensor_type().elem_type(), b().location, diag));
     return sequence_slot(Sequence{dtype, true, {}, nullptr, nullptr});
   }

@@ -3,9 +3,10 @@
 // A compiled program knows tensors of numbers only. A tensor of strings is two of them: spans [..., 2], where each
 // string begins and how long it is, and the bytes that they lie in. A sequence whose length is known when compiling is
 // a list of them and costs nothing. Any other is packed: its elements one after another in a vector, and the shape of
-// each as a row of a matrix. Maps are keys, and values in the same order. An optional is a flag and its content, which
-// is of any admissible shape and not looked at where the flag is false. Where a value must be tensors, at the interface
-// and where it enters or leaves a branch or an iteration, it is flattened to those.
+// each as a row of a matrix. A sequence of strings is one of their spans, with the bytes of all. Maps are keys, and
+// values in the same order. An optional is a flag and its content, which is of any admissible shape and not looked at
+// where the flag is false. Where a value must be tensors, at the interface and where it enters or leaves a branch or an
+// iteration, it is flattened to those.
 #pragma once
 
 #include <span>
@@ -20,6 +21,7 @@ struct Sequence {
   std::vector<Value*> items;  ///< listed: the elements
   Value* elements = nullptr;  ///< packed: [total]
   Value* shapes = nullptr;    ///< packed: [length, rank] of int64; the rank is a symbol where it is not known
+  Value* bytes = nullptr;     ///< of strings: what the elements, which are their spans [dims…, 2], lie in
 };
 
 struct Strings {

@@ -52,6 +52,7 @@ Expr Composites::length(const Sequence& sequence) {
 Result<Sequence> Composites::packed(const Sequence& sequence) {
   if (!sequence.listed) return sequence;
   Sequence made{sequence.dtype, false, {}, nullptr, nullptr};
+  made.bytes = sequence.bytes;
   std::vector<Value*> elements, shapes;
   for (Value* item : sequence.items) {
     if (item->shape().size() != sequence.items[0]->shape().size())

@@ -114,13 +114,19 @@ Result<Slot> GraphImporter::parameter(const onnx::TypeProto& type, const std::st
     case onnx::TypeProto::kSequenceType: {
       const onnx::TypeProto& element = type.sequence_type().elem_type();
       if (!element.has_tensor_type()) break;
-      RELAXC_TRY(DType dtype, dtype_of(element.tensor_type().elem_type(), file_, diag));
-      Expr rank = element.tensor_type().has_shape() ? context.index(element.tensor_type().shape().dim_size())
-                                                    : symbol(name + "_rank");
+      bool strings = element.tensor_type().elem_type() == onnx::TensorProto::STRING;
+      RELAXC_TRY(DType dtype,
+                 dtype_of(strings ? static_cast<int>(onnx::TensorProto::INT64) : element.tensor_type().elem_type(),
+                          file_, diag));
+      Expr rank = element.tensor_type().has_shape()
+                      ? context.index(element.tensor_type().shape().dim_size() + (strings ? 1 : 0))
+                      : symbol(name + "_rank");
       Sequence sequence{dtype, false, {}, nullptr, nullptr};
       sequence.elements = argument(name + ".elements", relax::tensor_info(context, {symbol(name + "_total")}, dtype));
       sequence.shapes =
           argument(name + ".shapes", relax::tensor_info(context, {symbol(name + "_length"), rank}, DType::i(64)));
+      if (strings)
+        sequence.bytes = argument(name + ".bytes", relax::tensor_info(context, {symbol(name + "_size")}, DType::u(8)));
       return sequence_slot(std::move(sequence));
     }
     case onnx::TypeProto::kMapType:

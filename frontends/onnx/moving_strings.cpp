@@ -24,6 +24,7 @@ class Moving {
       RELAXC_TRY(Strings strings, strings_input(node_, i));
       RELAXC_DO(stand_in(i, strings));
     }
+    if (proto_.op_type() == "Pad") RELAXC_DO(pad_with_nothing());
     Node moved(node_.importer(), proto_, node_.opset, node_.location);
     RELAXC_DO(converter_.convert(moved));
     if (converter_.strings == Converter::Strings::kSized) return Done{};
@@ -49,9 +50,20 @@ class Moving {
     bytes_.push_back(strings.bytes);
     count_ = count_ ? node_.simplify(count_ + count) : count;
     size_ = size_ ? node_.simplify(size_ + strings.bytes->shape()[0]) : strings.bytes->shape()[0];
-    std::string name = node_.proto.input(static_cast<int>(input)) + ".positions" + std::to_string(input);
+    std::string name = node_.proto.input(0) + ".positions" + std::to_string(input);
     node_.importer().scope().slots[name].value = positions;
     proto_.set_input(static_cast<int>(input), name);
+    return Done{};
+  }
+
+  /// Where no value to pad with is given, it is the empty string.
+  Status pad_with_nothing() {
+    Diagnostics& diag = node_.diag;
+    if (node_.has(2)) return Done{};
+    while (proto_.input_size() < 3) proto_.add_input();
+    Strings nothing{c_.call("zeros", {node_.shape({node_.index(2)})}, {{"dtype", DType::i(64)}}),
+                    c_.call("zeros", {node_.shape({node_.index(0)})}, {{"dtype", DType::u(8)}})};
+    RELAXC_DO(stand_in(2, nothing));
     return Done{};
   }
 

@@ -262,3 +262,75 @@ TEST_CASE("strings are read as numbers, and what is none ends the run") {
   for (const char* word : {"", "hello", "1.2.3", "1e", "--1", "1 2", "."})
     CHECK(std::holds_alternative<relax::RunFault>(run(cast_to(TensorProto::FLOAT), text({"1", word}))));
 }
+
+TEST_CASE("a sequence of strings is built, changed, taken from and joined") {
+  ModelWriter model;
+  model.input("x", {"n"}, TensorProto::STRING);
+  model.output("last", {"a"}, TensorProto::STRING).output("all", {"b"}, TensorProto::STRING);
+  words(model.node("Constant", {}, {"c"}), "value_strings", {"k", "ll"});
+  integer(model.node("Constant", {}, {"one"}), "value_int", 1);
+  integer(model.node("Constant", {}, {"zero"}), "value_int", 0);
+  integer(model.node("Constant", {}, {"end"}), "value_int", -1);
+  model.node("SequenceConstruct", {"x", "c"}, {"s"});
+  model.node("StringConcat", {"x", "x"}, {"twice"});
+  model.node("SequenceInsert", {"s", "twice", "one"}, {"t"});
+  model.node("SequenceErase", {"t", "zero"}, {"u"});
+  model.node("SequenceAt", {"u", "end"}, {"last"});
+  integer(model.node("ConcatFromSequence", {"u"}, {"all"}), "axis", -1);
+  model.proto.mutable_opset_import(0)->set_version(20);
+  std::vector<HostTensor> y = results(model, text({"a", "", "bc"}));
+  CHECK(strings_of(y[0], y[1]) == std::vector<std::string>{"k", "ll"});
+  CHECK(strings_of(y[2], y[3]) == std::vector<std::string>{"aa", "", "bcbc", "k", "ll"});
+}
+
+TEST_CASE("strings are split into a sequence of a length that the run gives, and stacked") {
+  ModelWriter model;
+  model.input("x", {"n"}, TensorProto::STRING).output("y", {"n", 1}, TensorProto::STRING);
+  integer(model.node("SplitToSequence", {"x"}, {"s"}), "keepdims", 1);
+  auto& stack = model.node("ConcatFromSequence", {"s"}, {"y"});
+  integer(stack, "axis", 0), integer(stack, "new_axis", 1);
+  std::vector<HostTensor> y = results(model, text({"p", "", "qrs"}));
+  CHECK(y[0].shape == std::vector<int64_t>{3, 1, 2});
+  CHECK(strings_of(y[0], y[1]) == std::vector<std::string>{"p", "", "qrs"});
+}
+
+TEST_CASE("a loop carries a sequence of strings, and collects strings and numbers") {
+  ModelWriter model(20);
+  model.input("x", {2}, TensorProto::STRING).input("trips", {}, TensorProto::INT64);
+  model.output("last", {2}, TensorProto::STRING).output("all", {"t", 2}, TensorProto::STRING);
+  model.output("count", {"t"}, TensorProto::INT64);
+  ModelWriter body(20);
+  body.graph().add_input()->set_name("i");
+  body.graph().add_input()->set_name("again");
+  body.graph().add_input()->set_name("carried");
+  body.node("Identity", {"again"}, {"goes_on"});
+  body.node("StringConcat", {"carried", "x"}, {"longer"});
+  body.node("Identity", {"longer"}, {"seen"});
+  body.node("Identity", {"i"}, {"number"});
+  body.graph().add_output()->set_name("goes_on");
+  body.graph().add_output()->set_name("longer");
+  body.output("seen", {2}, TensorProto::STRING);
+  body.graph().add_output()->set_name("number");
+  subgraph(model.node("Loop", {"trips", "", "x"}, {"last", "all", "count"}), "body", body);
+  std::vector<HostTensor> inputs = text({"a", "bc"});
+  inputs.push_back(int64s({}, {2}));
+  std::vector<HostTensor> y = results(model, inputs);
+  CHECK(strings_of(y[0], y[1]) == std::vector<std::string>{"aaa", "bcbcbc"});
+  CHECK(y[2].shape == std::vector<int64_t>{2, 2, 2});
+  CHECK(strings_of(y[2], y[3]) == std::vector<std::string>{"aa", "bcbc", "aaa", "bcbcbc"});
+  CHECK(numbers_of<int64_t>(y[4]) == std::vector<int64_t>{0, 1});
+}
+
+TEST_CASE("strings are padded with a string, the empty one if none is given") {
+  for (bool given : {false, true}) {
+    ModelWriter model(21);
+    model.input("x", {"n"}, TensorProto::STRING).output("y", {"m"}, TensorProto::STRING);
+    auto& pads = model.tensor("pads", {2}, TensorProto::INT64);
+    pads.add_int64_data(1), pads.add_int64_data(2);
+    if (given) model.tensor("value", {}, TensorProto::STRING).add_string_data("--");
+    model.node("Pad", {"x", "pads", given ? "value" : ""}, {"y"});
+    std::vector<HostTensor> y = results(model, text({"a", "bc"}));
+    std::string fill = given ? "--" : "";
+    CHECK(strings_of(y[0], y[1]) == std::vector<std::string>{fill, "a", "bc", fill, fill});
+  }
+}

@@ -273,7 +273,7 @@ constexpr Converter kRows[] = {
     {.name = "ScatterElements", .convert = scatter_elements, .strings = Converter::Strings::kMoved},
     {.name = "TensorScatter", .convert = tensor_scatter},
     {.name = "ScatterND", .convert = scatter_nd, .strings = Converter::Strings::kMoved},
-    {.name = "Pad", .convert = pad},
+    {.name = "Pad", .convert = pad, .strings = Converter::Strings::kMoved},
     {.name = "NonZero", .convert = non_zero},
     {.name = "OneHot", .convert = one_hot, .strings = Converter::Strings::kMoved},
     {.name = "Trilu", .convert = trilu},

@@ -297,7 +297,96 @@ class LoopConverter {
   std::vector<std::pair<size_t, size_t>> held_;  ///< carried values and dims that stay what they were
 };
 
+/// Strings that the iterations give one after another are carried as a sequence, and put together behind the loop.
+class CollectedStrings {
+ public:
+  CollectedStrings(Node& node, const onnx::GraphProto& body)
+      : node_(node), prefix_(node.proto.output(0) + "/"), first_(static_cast<int>(node.inputs()) - 1), body_(body) {
+    for (int i = first_; i < body.output_size(); ++i)
+      if (body.output(i).type().tensor_type().elem_type() == onnx::TensorProto::STRING) strings_.push_back(i);
+  }
+
+  bool any() const { return !strings_.empty() && first_ >= 1; }
+
+  Status run() {
+    Diagnostics& diag = node_.diag;
+    loop_ = node_.proto;
+    loop_.clear_output();
+    carry();
+    onnx::GraphProto graph;
+    std::vector<onnx::NodeProto> joins;
+    int outputs = body_.output_size() - 1;
+    for (int i = 0; i < outputs; ++i) graph.add_output()->set_name(name("out", i));
+    for (int i = 0; i < first_ - 1; ++i) loop_.add_output(name("out", i));
+    for (int i : strings_) {
+      onnx::NodeProto& none = *graph.add_node();
+      none.set_op_type("SequenceEmpty");
+      none.add_output(name("none", i));
+      integer(none, "dtype", onnx::TensorProto::STRING);
+      loop_.add_input(name("none", i));
+      loop_.add_output(name("all", i));
+      onnx::NodeProto& join = joins.emplace_back();
+      join.set_op_type("ConcatFromSequence");
+      join.add_input(name("all", i));
+      join.add_output(name("out", i - 1));
+      integer(join, "axis", 0);
+      integer(join, "new_axis", 1);
+    }
+    for (int i = first_; i < body_.output_size(); ++i)
+      if (!is_string(i)) loop_.add_output(name("out", i - 1));
+    *graph.add_node() = loop_;
+    for (const onnx::NodeProto& join : joins) *graph.add_node() = join;
+    RELAXC_TRY(std::vector<Slot> results, node_.importer().inline_graph(graph, {}, nullptr));
+    for (size_t i = 0; i < results.size(); ++i)
+      if (node_.wants(i)) node_.importer().scope().slots[node_.proto.output(static_cast<int>(i))] = results[i];
+    return Done{};
+  }
+
+ private:
+  /// The body with a sequence for each of them behind what it carries.
+  void carry() {
+    for (onnx::AttributeProto& attribute : *loop_.mutable_attribute()) {
+      if (attribute.name() != "body") continue;
+      onnx::GraphProto& body = *attribute.mutable_g();
+      body.clear_output();
+      for (int i = 0; i < first_; ++i) *body.add_output() = body_.output(i);
+      for (int i : strings_) {
+        body.add_input()->set_name(name("so_far", i));
+        onnx::NodeProto& insert = *body.add_node();
+        insert.set_op_type("SequenceInsert");
+        insert.add_input(name("so_far", i));
+        insert.add_input(body_.output(i).name());
+        insert.add_output(name("more", i));
+        body.add_output()->set_name(name("more", i));
+      }
+      for (int i = first_; i < body_.output_size(); ++i)
+        if (!is_string(i)) *body.add_output() = body_.output(i);
+    }
+  }
+
+  bool is_string(int output) const { return std::find(strings_.begin(), strings_.end(), output) != strings_.end(); }
+  std::string name(const char* what, int output) const { return prefix_ + what + std::to_string(output); }
+  static void integer(onnx::NodeProto& node, const char* name, int64_t value) {
+    onnx::AttributeProto& made = *node.add_attribute();
+    made.set_name(name);
+    made.set_type(onnx::AttributeProto::INT);
+    made.set_i(value);
+  }
+
+  Node& node_;
+  std::string prefix_;
+  int first_;  ///< of the body's outputs that are collected
+  const onnx::GraphProto& body_;
+  onnx::NodeProto loop_;
+  std::vector<int> strings_;
+};
+
 Status loop(Node& node) {
+  const onnx::AttributeProto* body = node.attribute("body");
+  if (body != nullptr && body->has_g() && node.outputs() > 0) {
+    CollectedStrings collected(node, body->g());
+    if (collected.any()) return collected.run();
+  }
   return LoopConverter(node).run();
 }
 

@@ -5,6 +5,7 @@
 #include "frontends/onnx/composite.h"
 
 #include "frontends/onnx/load.h"
+#include "frontends/onnx/strings.h"
 
 namespace relaxc::frontend {
 namespace {
@@ -42,8 +43,54 @@ Result<Expr> position(Node& node, size_t input) {
   return list[0];
 }
 
+// ---- strings: a sequence of their spans, with the bytes of all in one
+
+Result<Sequence> no_strings(Node& node) {
+  Diagnostics& diag = node.diag;
+  Sequence made{DType::i(64), true, {}, nullptr, nullptr};
+  RELAXC_TRY(made.bytes, node.call("zeros", {node.shape({node.index(0)})}, {{"dtype", DType::u(8)}}));
+  return made;
+}
+
+/// The spans of strings that are to be an element of `sequence`, whose bytes theirs are put behind.
+Result<Value*> adopted(Node& node, Sequence& sequence, size_t input) {
+  Diagnostics& diag = node.diag;
+  if (!is_strings(node, input))
+    return node.error(Kind::dtype_mismatch, "a tensor of numbers cannot be an element of a sequence of strings");
+  RELAXC_TRY(Strings strings, strings_input(node, input));
+  if (strings.bytes == sequence.bytes) return strings.spans;
+  Expr size = sequence.bytes->shape()[0];
+  if (size.is_constant(0)) {
+    sequence.bytes = strings.bytes;
+    return strings.spans;
+  }
+  RELAXC_TRY(Value * shift, node.call("shape_to_tensor", {node.shape({size, node.index(0)})}));
+  RELAXC_TRY(sequence.bytes, node.call("concat", {sequence.bytes, strings.bytes}, {{"axis", int64_t{0}}}));
+  return node.call("add", {strings.spans, shift});
+}
+
+Status construct_of_strings(Node& node) {
+  Diagnostics& diag = node.diag;
+  RELAXC_TRY(Sequence made, no_strings(node));
+  for (size_t i = 0; i < node.inputs(); ++i) {
+    RELAXC_TRY(Value * item, adopted(node, made, i));
+    made.items.push_back(item);
+  }
+  return set_sequence(node, std::move(made));
+}
+
+/// An axis of joined strings as one of their spans, which have one dim more, the last.
+Result<int64_t> axis_of_spans(Node& node, const Sequence& sequence, int64_t axis, bool new_axis) {
+  const int64_t* known = sequence.listed ? nullptr : sequence.shapes->shape()[1].constant();
+  int64_t rank = known != nullptr ? *known : -1;
+  if (sequence.listed && !sequence.items.empty()) rank = static_cast<int64_t>(sequence.items[0]->shape().size());
+  if (rank < 0) return axis;  // what joins them says why that is not possible
+  return normal_axis(node, axis, rank - 1 + (new_axis ? 1 : 0));
+}
+
 Status construct(Node& node) {
   Diagnostics& diag = node.diag;
+  if (is_strings(node, 0)) return construct_of_strings(node);
   RELAXC_TRY(std::vector<Value*> items, node.all_inputs());
   if (items.empty()) return node.error(Kind::wrong_arity, "it needs at least one input");
   for (Value* item : items)
@@ -56,6 +103,8 @@ Status construct(Node& node) {
 
 Status empty(Node& node) {
   Diagnostics& diag = node.diag;
+  if (node.int_attr("dtype", onnx::TensorProto::FLOAT) == onnx::TensorProto::STRING)
+    return set_sequence(node, no_strings(node));
   RELAXC_TRY(DType dtype,
              dtype_of(static_cast<int32_t>(node.int_attr("dtype", onnx::TensorProto::FLOAT)), node.location, diag));
   return set_sequence(node, Sequence{dtype, true, {}, nullptr, nullptr});
@@ -66,7 +115,10 @@ Status at(Node& node) {
   RELAXC_TRY(Sequence sequence, sequence_input(node, 0));
   RELAXC_TRY(Expr where, position(node, 1));
   if (!where) return node.error(Kind::wrong_arity, "the position is missing");
-  return node.set(0, Composites(node.importer()).at(sequence, where));
+  RELAXC_TRY(Value * item, Composites(node.importer()).at(sequence, where));
+  if (sequence.bytes == nullptr) return node.set(0, item);
+  set_strings(node, 0, {item, sequence.bytes});
+  return Done{};
 }
 
 Status length(Node& node) {
@@ -79,7 +131,12 @@ Status length(Node& node) {
 Status insert(Node& node) {
   Diagnostics& diag = node.diag;
   RELAXC_TRY(Sequence sequence, sequence_input(node, 0));
-  RELAXC_TRY(Value * item, node.input(1));
+  Value* item = nullptr;
+  if (sequence.bytes != nullptr) {
+    RELAXC_TRY(item, adopted(node, sequence, 1));
+  } else {
+    RELAXC_TRY(item, node.input(1));
+  }
   RELAXC_TRY(Expr where, position(node, 2));
   return set_sequence(node, Composites(node.importer()).inserted(sequence, item, where));
 }
@@ -95,8 +152,15 @@ Status concat(Node& node) {
   Diagnostics& diag = node.diag;
   RELAXC_TRY(Sequence sequence, sequence_input(node, 0));
   if (!node.has_attr("axis")) return node.error(Kind::invalid_attribute, "axis is missing");
-  return node.set(
-      0, Composites(node.importer()).joined(sequence, node.int_attr("axis", 0), node.int_attr("new_axis", 0) != 0));
+  int64_t axis = node.int_attr("axis", 0);
+  bool new_axis = node.int_attr("new_axis", 0) != 0;
+  if (sequence.bytes != nullptr) {
+    RELAXC_TRY(axis, axis_of_spans(node, sequence, axis, new_axis));
+  }
+  RELAXC_TRY(Value * joined, Composites(node.importer()).joined(sequence, axis, new_axis));
+  if (sequence.bytes == nullptr) return node.set(0, joined);
+  set_strings(node, 0, {joined, sequence.bytes});
+  return Done{};
 }
 
 /// SplitToSequence: parts along an axis.
@@ -105,8 +169,14 @@ class Splitting {
   explicit Splitting(Node& node) : node_(node), diag(node.diag) {}
 
   Status run() {
-    RELAXC_TRY(x_, node_.input(0));
-    RELAXC_TRY(axis_, normal_axis(node_, node_.int_attr("axis", 0), static_cast<int64_t>(x_->shape().size())));
+    auto rank = [&] { return static_cast<int64_t>(x_->shape().size()); };
+    if (is_strings(node_, 0)) {
+      RELAXC_TRY(Strings strings, strings_input(node_, 0));
+      x_ = strings.spans, bytes_ = strings.bytes;
+    } else {
+      RELAXC_TRY(x_, node_.input(0));
+    }
+    RELAXC_TRY(axis_, normal_axis(node_, node_.int_attr("axis", 0), rank() - (bytes_ != nullptr ? 1 : 0)));
     extent_ = x_->shape()[static_cast<size_t>(axis_)];
     if (!node_.has(1)) return singles(node_.int_attr("keepdims", 1) != 0);
     RELAXC_TRY(const TensorInfo* type, node_.info(1));
@@ -117,10 +187,15 @@ class Splitting {
   }
 
  private:
+  Status finish(Sequence made) {
+    made.bytes = bytes_;
+    return set_sequence(node_, std::move(made));
+  }
+
   Status list(std::vector<Expr> sizes) {
     Sequence made{x_->dtype(), true, {}, nullptr, nullptr};
     RELAXC_TRY(made.items, node_.call_many("split", {x_, node_.shape(std::move(sizes))}, {{"axis", axis_}}));
-    return set_sequence(node_, std::move(made));
+    return finish(std::move(made));
   }
 
   /// Parts of given lengths, of which the run says how many there are.
@@ -150,7 +225,7 @@ class Splitting {
       for (Value*& item : made.items) {
         RELAXC_TRY(item, node_.call("squeeze", {item}, {{"axis", std::vector<int64_t>{axis_}}}));
       }
-      return set_sequence(node_, std::move(made));
+      return finish(std::move(made));
     }
     RELAXC_TRY(Value * turned, axis_first());
     RELAXC_DO(packed_rows(turned, node_.index(1), false));
@@ -207,7 +282,7 @@ class Splitting {
     Sequence made{x_->dtype(), false, {}, nullptr, nullptr};
     made.elements = function.make_result(loop, {}, infos[0]);
     made.shapes = function.make_result(loop, {}, infos[1]);
-    return set_sequence(node_, std::move(made));
+    return finish(std::move(made));
   }
 
   Result<Value*> axis_first() {
@@ -258,7 +333,7 @@ class Splitting {
     if (columns.size() > 1) {
       RELAXC_TRY(made.shapes, node_.call("concat", columns, {{"axis", int64_t{1}}}));
     }
-    return set_sequence(node_, std::move(made));
+    return finish(std::move(made));
   }
 
   Result<Value*> one(Expr value) { return node_.call("shape_to_tensor", {node_.shape({value})}); }
@@ -266,6 +341,7 @@ class Splitting {
   Node& node_;
   Diagnostics& diag;
   Value* x_ = nullptr;
+  Value* bytes_ = nullptr;  ///< of strings, whose spans are what is split
   int64_t axis_ = 0;
   Expr extent_;
 };

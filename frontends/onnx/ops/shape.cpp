@@ -3,6 +3,7 @@
 // Shape, Size and constants give known contents; what takes a shape asks for contents and, where they are not known,
 // binds symbols to the tensor's elements. A Reshape target that is read when the program runs may hold 0 (keep) and -1
 // (infer), which become selects; one that comes from dims cannot.
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <numeric>
@@ -119,10 +120,25 @@ bool fold_constant_of_shape(Node& node) {
                         Known{value->dtype, shape, std::vector<Expr>(static_cast<size_t>(count), value->elements[0])});
 }
 
+/// Takes symbols that stand on both sides away from both: what is inferred from the others is the same, and where such
+/// a dim is 0, it is what every other value of that dim would give.
+void cancel_common(std::vector<Expr>& from, std::vector<Expr>& target) {
+  for (size_t i = 0; i < target.size();) {
+    auto same = std::find(from.begin(), from.end(), target[i]);
+    bool both = target[i].constant() == nullptr && same != from.end();
+    if (both) {
+      from.erase(same);
+      target.erase(target.begin() + static_cast<ptrdiff_t>(i));
+    } else {
+      ++i;
+    }
+  }
+}
+
 /// The dims that a Reshape target means, for an operand of dims `from`.
 Result<std::vector<Expr>> reshape_dims(Node& node, const std::vector<Expr>& from, std::vector<Expr> target,
                                        bool allow_zero) {
-  Expr zero = node.index(0), minus_one = node.index(-1), total = product(node, from);
+  Expr zero = node.index(0), minus_one = node.index(-1);
   size_t inferred = target.size();
   std::vector<bool> may_infer(target.size(), false);
   for (size_t i = 0; i < target.size(); ++i) {
@@ -141,11 +157,14 @@ Result<std::vector<Expr>> reshape_dims(Node& node, const std::vector<Expr>& from
       if (!allow_zero && i < from.size()) target[i] = arith::select(arith::eq(target[i], zero), from[i], target[i]);
     }
   }
-  Expr rest = node.index(1);
+  std::vector<Expr> extents = from, others;
   for (size_t i = 0; i < target.size(); ++i) {
     if (i == inferred) continue;
-    rest = rest * (may_infer[i] ? arith::select(arith::eq(target[i], minus_one), node.index(1), target[i]) : target[i]);
+    Expr one = node.index(1);
+    others.push_back(may_infer[i] ? arith::select(arith::eq(target[i], minus_one), one, target[i]) : target[i]);
   }
+  cancel_common(extents, others);
+  Expr total = product(node, extents), rest = product(node, others);
   if (rest.is_constant(0) && inferred != target.size())
     return node.error(Kind::invalid_value, "a dim of -1 beside one of 0 could be anything");
   Expr left = arith::floordiv(total, arith::max(rest, node.index(1)));

@@ -8,7 +8,7 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-/// Points of a grid [N, …, dims] moved into the image, onto the centers of its outermost pixels.
+/// Points of a grid [N, …, dims] that are outside of the image moved into it, onto the centers of its outermost pixels.
 Value* inside(Chain& c, Value* grid, const std::vector<Expr>& dims, bool corners) {
   DType dtype = grid->dtype();
   Value* high = c.number(dtype, 1);
@@ -17,7 +17,8 @@ Value* inside(Chain& c, Value* grid, const std::vector<Expr>& dims, bool corners
     Value* extents = c.as(c.call("shape_to_tensor", {c.node.shape(spatial)}), dtype);
     high = c.subtract(high, c.call("divide", {c.number(dtype, 1), extents}));
   }
-  return c.call("maximum", {c.call("minimum", {grid, high}), c.call("negative", {high})});
+  Value* moved = c.call("maximum", {c.call("minimum", {grid, high}), c.call("negative", {high})});
+  return c.where(c.call("greater", {c.call("abs", {grid}), c.number(dtype, 1)}), moved, grid);
 }
 
 /// bilinear and bicubic were the names before opset 20.

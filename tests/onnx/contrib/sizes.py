@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 from harness import Const, node
+from onnx.reference import ReferenceEvaluator
 
 rng = np.random.default_rng(29)
 OPSET = 18
@@ -136,7 +137,27 @@ def nothing():
                expected=[f32(0, 1, 4, 4)])
 
 
+def limits():
+    """Numbers at the ends of their ranges, where a run gives them and where they are constants."""
+    least, most, x = -(2**63), 2**63 - 1, f32(3, 4, 5)
+    for start, end, axis, step in ((-1, least, 1, -1), (most, least, 2, -2), (0, most, 1, most), (-1, least, 1, least)):
+        given = [np.array([v], np.int64) for v in (start, end, axis, step)]
+        title = f"Slice {start} {end} {step}"
+        yield onnx("Slice", [x, *map(Const, given)], name=f"{title}, constant")
+        if abs(step) < 3:
+            yield onnx("Slice", [x, given[0], given[1], Const(given[2]), Const(given[3])], name=f"{title} of the run")
+    yield onnx("DynamicQuantizeLinear", [np.zeros((2, 2), np.float32)], outputs=3, name="DynamicQuantizeLinear of zeros")
+    points = (rng.random((1, 3, 3, 2)) * 3 - 1.5).astype(np.float32)
+    for corners in (0, 1):
+        case = onnx("GridSample", [f32(1, 2, 4, 5), points], {"mode": "cubic", "padding_mode": "border",
+                                                              "align_corners": corners}, opset=20)
+        # ONNX moves a point inside the border first; ONNX Runtime does something else.
+        case.expected = ReferenceEvaluator(case.model).run(None, case.inputs)
+        yield case
+
+
 def cases():
+    yield from limits()
     yield from elementwise()
     yield from reductions()
     yield from moves()
