@@ -334,3 +334,26 @@ TEST_CASE("strings are padded with a string, the empty one if none is given") {
     CHECK(strings_of(y[0], y[1]) == std::vector<std::string>{fill, "a", "bc", fill, fill});
   }
 }
+
+TEST_CASE("a sequence of strings enters and leaves a model as spans, their shapes, and bytes") {
+  ModelWriter model;
+  for (auto* value : {model.graph().add_input(), model.graph().add_output()}) {
+    value->set_name(value == &model.graph().input(0) ? "s" : "t");
+    auto& element = *value->mutable_type()->mutable_sequence_type()->mutable_elem_type()->mutable_tensor_type();
+    element.set_elem_type(TensorProto::STRING);
+    element.mutable_shape()->add_dim()->set_dim_param("n");
+  }
+  model.output("first", {"m"}, TensorProto::STRING);
+  integer(model.node("Constant", {}, {"zero"}), "value_int", 0);
+  model.node("SequenceAt", {"s", "zero"}, {"first"});
+  model.node("SequenceErase", {"s", "zero"}, {"t"});
+  std::vector<HostTensor> inputs = text({"a", "bc", ""});
+  inputs.insert(inputs.begin() + 1, int64s({2, 2}, {2, 2, 1, 2}));
+  inputs[0].shape = {6};
+  std::vector<HostTensor> y = results(model, inputs);
+  REQUIRE(y.size() == 5);
+  CHECK(numbers_of<int64_t>(y[1]) == std::vector<int64_t>{1, 2});
+  y[0].shape = {1, 2};
+  CHECK(strings_of(y[0], y[2]) == std::vector<std::string>{""});
+  CHECK(strings_of(y[3], y[4]) == std::vector<std::string>{"a", "bc"});
+}
