@@ -1,25 +1,11 @@
 // vision.cpp: images: grids of points, regions, crops, unpooling, blocks folded back.
 #include "frontends/onnx/axes.h"
-#include "frontends/onnx/chain.h"
 #include "frontends/onnx/converter.h"
 
 namespace relaxc::frontend {
 namespace {
 
 using Ints = std::vector<int64_t>;
-
-/// Points of a grid [N, …, dims] that are outside of the image moved into it, onto the centers of its outermost pixels.
-Value* inside(Chain& c, Value* grid, const std::vector<Expr>& dims, bool corners) {
-  DType dtype = grid->dtype();
-  Value* high = c.number(dtype, 1);
-  if (!corners) {
-    std::vector<Expr> spatial(dims.rbegin(), dims.rend() - 2);  // x before y
-    Value* extents = c.as(c.call("shape_to_tensor", {c.node.shape(spatial)}), dtype);
-    high = c.subtract(high, c.call("divide", {c.number(dtype, 1), extents}));
-  }
-  Value* moved = c.call("maximum", {c.call("minimum", {grid, high}), c.call("negative", {high})});
-  return c.where(c.call("greater", {c.call("abs", {grid}), c.number(dtype, 1)}), moved, grid);
-}
 
 /// bilinear and bicubic were the names before opset 20.
 Status grid_sample(Node& node) {
@@ -31,11 +17,8 @@ Status grid_sample(Node& node) {
   if (mode == "bicubic") mode = "cubic";
   std::string padding = node.string_attr("padding_mode", "zeros");
   bool corners = node.int_attr("align_corners", 0) != 0;
-  Chain c(node);
-  // A point beyond the border is moved there before its neighbours are chosen, not they one by one.
-  if (mode == "cubic" && padding == "border" && x->shape().size() > 2) grid = inside(c, grid, x->shape(), corners);
-  return c.set(
-      0, c.call("grid_sample", {x, grid}, {{"mode", mode}, {"padding_mode", padding}, {"align_corners", corners}}));
+  return node.set(
+      0, node.call("grid_sample", {x, grid}, {{"mode", mode}, {"padding_mode", padding}, {"align_corners", corners}}));
 }
 
 /// Coordinates of `count` points from border to border, -1 to 1: at their centers, or (corners) the first and last one

@@ -4,7 +4,6 @@ import itertools
 
 import numpy as np
 from harness import Const, node
-from onnx.reference import ReferenceEvaluator
 
 rng = np.random.default_rng(29)
 OPSET = 18
@@ -147,13 +146,6 @@ def limits():
         if abs(step) < 3:
             yield onnx("Slice", [x, given[0], given[1], Const(given[2]), Const(given[3])], name=f"{title} of the run")
     yield onnx("DynamicQuantizeLinear", [np.zeros((2, 2), np.float32)], outputs=3, name="DynamicQuantizeLinear of zeros")
-    points = (rng.random((1, 3, 3, 2)) * 3 - 1.5).astype(np.float32)
-    for corners in (0, 1):
-        case = onnx("GridSample", [f32(1, 2, 4, 5), points], {"mode": "cubic", "padding_mode": "border",
-                                                              "align_corners": corners}, opset=20)
-        # ONNX moves a point inside the border first; ONNX Runtime does something else.
-        case.expected = ReferenceEvaluator(case.model).run(None, case.inputs)
-        yield case
 
 
 def cases():
