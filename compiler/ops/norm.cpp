@@ -79,6 +79,12 @@ Values expand_batch_norm(GraphBuilder& b, const Op& op) {
   return chain.done({chain.as(y, x->dtype())});
 }
 
+/// x divided by the root of what there is one of a row: one division a row, since divisions would take most of the
+/// time.
+Value* over_root(Chain& chain, Value* x, Value* square) {
+  return chain.call("multiply", {x, chain.call("divide", {chain.number(x->dtype(), 1), chain.call("sqrt", {square})})});
+}
+
 /// (x - mean) / sqrt(variance + epsilon) over the axes.
 Value* normalized(Chain& chain, Value* x, const std::vector<int64_t>& axes, double epsilon) {
   if (x == nullptr) return nullptr;
@@ -86,7 +92,7 @@ Value* normalized(Chain& chain, Value* x, const std::vector<int64_t>& axes, doub
   Value* distance = chain.call("subtract", {x, chain.call("mean", {x}, over)});
   Value* variance = chain.call("mean", {chain.call("square", {distance})}, over);
   Value* spread = chain.call("add", {variance, chain.number(x->dtype(), epsilon)});
-  return chain.call("divide", {distance, chain.call("sqrt", {spread})});
+  return over_root(chain, distance, spread);
 }
 
 /// The operand multiplied and added where given.
@@ -126,8 +132,7 @@ Values expand_rms_norm(GraphBuilder& b, const Op& op) {
   Value* wide_x = chain.as(x, dtype);
   relax::Attrs over{{"axis", op.attrs.ints("axes")}, {"keepdims", true}};
   Value* mean = chain.call("mean", {chain.call("square", {wide_x})}, over);
-  Value* root = chain.call("sqrt", {chain.call("add", {mean, chain.number(dtype, op.attrs.number("epsilon"))})});
-  Value* y = chain.call("divide", {wide_x, root});
+  Value* y = over_root(chain, wide_x, chain.call("add", {mean, chain.number(dtype, op.attrs.number("epsilon"))}));
   Value* gamma = chain.as(op.operand(1), dtype);
   Value* beta = chain.as(op.operand(2), dtype);
   return chain.done({chain.as(scaled(chain, y, gamma, beta), x->dtype())});

@@ -1,8 +1,10 @@
 // softmax.cpp: exponentials of a row, divided by their sum.
 //
 // The maximum of the row is subtracted first: exp then gives at most 1 and cannot overflow, and the quotient is the
-// same. A row of -inf alone gives NaN, as NumPy does. Narrow floats are computed in float32 throughout. The parts
-// (maximum, exponentials, sum, quotient) are loop nests over temporaries of one row's shape, which schedules may merge.
+// same. There is one division a row, by whose result the powers are multiplied: the sum is at least 1, so that is off
+// by one more rounding at most, and divisions would take most of the time. A row of -inf alone gives NaN, as NumPy
+// does. Narrow floats are computed in float32 throughout. The parts (maximum, exponentials, sum, quotient) are loop
+// nests over temporaries of one row's shape, which schedules may merge.
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/shape.h"
 
@@ -64,9 +66,10 @@ Stmt define_softmax(DefineContext& d) {
   BufferRef y = d.output(), top = rows.per_row("row_max"), sum = rows.per_row("row_sum");
   bool in_place = rows.dtype() == y->dtype;
   BufferRef powers = in_place ? y : rows.per_element("powers");
+  Expr one = d.context().number(rows.dtype(), 1);
   auto shifted = [&](const Indices& i) { return call(Intrinsic::k_exp, rows.x(i) - rows.of_row(top, i)); };
   auto add = [&](Expr a, const Indices& i) { return a + b.load(powers, i); };
-  auto quotient = [&](const Indices& i) { return cast(y->dtype, b.load(powers, i) / rows.of_row(sum, i)); };
+  auto quotient = [&](const Indices& i) { return cast(y->dtype, b.load(powers, i) * (one / rows.of_row(sum, i))); };
   Stmt s = b.seq({rows.max_into(top), b.compute(powers, shifted, "powers"),
                   rows.reduce(sum, d.context().zero(rows.dtype()), add), b.compute(y, quotient, "quotient")});
   s = b.alloc(top, b.alloc(sum, s));

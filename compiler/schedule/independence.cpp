@@ -24,7 +24,10 @@ class Independence {
  public:
   Independence(Stmt root, const tir::For& loop) : loop_(loop) {
     tir::for_each_stmt(root, [&](Stmt s) {
-      if (const auto* view = s.as<tir::View>()) bases_[view->buffer] = view->base;
+      const auto* view = s.as<tir::View>();
+      if (view == nullptr) return;
+      bases_[view->buffer] = view->base;
+      offsets_[view->buffer] = view->byte_offset;
     });
   }
 
@@ -97,10 +100,28 @@ class Independence {
 
   bool apart(const std::vector<Access>& list) const {
     for (const Access& access : list)
-      if (access.buffer != list[0].buffer) return false;  // through different views
+      if (!same_view(access.buffer, list[0].buffer)) return false;
     for (size_t dim = 0; dim < list[0].indices.size(); ++dim)
       if (apart_in(list, dim)) return true;
     return false;
+  }
+
+  /// Subscripts of the two mean the same places.
+  bool same_view(BufferRef a, BufferRef b) const {
+    if (a == b) return true;
+    if (a->dtype != b->dtype || a->shape.size() != b->shape.size()) return false;
+    if (!a->strides.empty() || !b->strides.empty()) return false;
+    for (size_t i = 0; i < a->shape.size(); ++i)
+      if (!arith::prove_equal(a->shape[i], b->shape[i])) return false;
+    return begins_at_memory(a) && begins_at_memory(b);
+  }
+  bool begins_at_memory(BufferRef buffer) const {
+    for (auto it = bases_.find(buffer); it != bases_.end(); it = bases_.find(buffer)) {
+      Expr offset = offsets_.at(buffer);
+      if (offset && !offset.is_constant(0)) return false;
+      buffer = it->second;
+    }
+    return true;
   }
 
   bool apart_in(const std::vector<Access>& list, size_t dim) const {
@@ -125,6 +146,7 @@ class Independence {
 
   const tir::For& loop_;
   std::map<BufferRef, BufferRef> bases_;  // looked up only
+  std::map<BufferRef, Expr> offsets_;     // of views in their bases, in bytes; looked up only
   std::set<BufferRef> own_;               // asked for membership only
   std::unordered_set<Expr> inner_;        // what the body binds
   arith::Substitution bindings_;          // of the axes of blocks

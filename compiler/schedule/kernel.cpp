@@ -65,6 +65,7 @@ class Kernel {
     if (!body) return false;
     parts_ = body.as<tir::Seq>() ? body.as<tir::Seq>()->body : std::vector<Stmt>{body};
     for (size_t i = 0; i < parts_.size();) i = schedule_part(i);
+    done_ = merge_rows(context_, std::move(done_), trace_);
     Stmt s = schedule_parallel(context_, build_.seq(std::move(done_)), target_, trace_);
     if (trace_.empty()) return false;
     s = without_unused_views(s);

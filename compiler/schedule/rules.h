@@ -28,6 +28,9 @@ struct ReductionGroup {
 Stmt schedule_reduction(Context& context, const ReductionGroup& group, const Target& target, const arith::Facts& facts,
                         std::string& trace, std::vector<PackedParam>& packed);
 
+/// Nests one after the other over the same rows become one loop over rows, where no row depends on another. Bits stay.
+std::vector<Stmt> merge_rows(Context& context, std::vector<Stmt> parts, std::string& trace);
+
 /// Outer loops whose work is worth the start of a task become parallel, in pieces that do not depend on the number of
 /// threads. `body` is a whole kernel's, after all other rules.
 Stmt schedule_parallel(Context& context, Stmt body, const Target& target, std::string& trace);

@@ -1,0 +1,121 @@
+// rows.cpp: nests over the same rows, a row at a time.
+//
+// A softmax is four nests: the maximum of each row, the powers, their sum, the quotients; a norm is three. One after
+// the other, each goes through the whole tensor, which by then has left the cache. If the outermost loops of two nests
+// have the same extent, and nothing that the second reads or writes in one iteration is touched by the first in
+// another, both bodies can stand in one loop; then their own outermost loops are looked at in the same way.
+//
+// No iteration computes anything else than before, so bits stay, and one parallel loop does for all.
+#include <set>
+
+#include "compiler/schedule/access.h"
+#include "compiler/schedule/edit.h"
+#include "compiler/schedule/independence.h"
+#include "compiler/schedule/rules.h"
+
+namespace relaxc::schedule {
+
+using tir::For;
+
+namespace {
+
+/// A loop inside of views; loops of one iteration around it are gone.
+struct Rows {
+  std::vector<const tir::View*> views;
+  const For* loop = nullptr;
+};
+
+class Merging {
+ public:
+  explicit Merging(Context& context) : context_(context), build_(context) {}
+
+  /// One statement for both; null: they stay apart.
+  Stmt merged(Stmt first, Stmt second) {
+    Rows a = rows_of(first), b = rows_of(second);
+    if (a.loop == nullptr || b.loop == nullptr || !arith::prove_equal(a.loop->extent, b.loop->extent)) return {};
+    if (!share_memory(first, second)) return {};
+    Stmt other = tir::substitute(context_, b.loop->body, {{b.loop->var, a.loop->var}});
+    For loop = *a.loop;
+    loop.body = build_.seq({a.loop->body, other});
+    Stmt s = in_views(a, in_views(b, make_stmt(context_, loop)));
+    const For* made = nullptr;
+    tir::for_each_stmt(s, [&](Stmt inner) {
+      const auto* candidate = inner.as<For>();
+      if (candidate != nullptr && candidate->id == loop.id) made = candidate;
+    });
+    if (!has_independent_iterations(s, *made)) return {};
+    if (Stmt inner = merged(a.loop->body, other)) {
+      loop.body = inner;
+      s = in_views(a, in_views(b, make_stmt(context_, loop)));
+    }
+    return s;
+  }
+
+ private:
+  Rows rows_of(Stmt s) {
+    Rows found;
+    while (true) {
+      if (const auto* view = s.as<tir::View>()) {
+        found.views.push_back(view);
+        s = view->body;
+        continue;
+      }
+      const auto* loop = s.as<For>();
+      if (loop == nullptr || loop->loop_kind != tir::LoopKind::kSerial || !loop->min.is_constant(0)) return found;
+      if (!loop->extent.is_constant(1) || (loop->body.as<For>() == nullptr && loop->body.as<tir::View>() == nullptr)) {
+        found.loop = loop;
+        return found;
+      }
+      s = tir::substitute(context_, loop->body, {{loop->var, loop->min}});
+    }
+  }
+
+  Stmt in_views(const Rows& rows, Stmt s) {
+    for (size_t i = rows.views.size(); i-- > 0;) {
+      tir::View view = *rows.views[i];
+      view.body = s;
+      s = make_stmt(context_, std::move(view));
+    }
+    return s;
+  }
+
+  /// Else there is nothing to be gained.
+  static bool share_memory(Stmt first, Stmt second) {
+    std::set<BufferRef> touched;  // asked for membership only
+    bool shared = false;
+    for (Stmt s : {first, second}) {
+      auto touch = [&](BufferRef buffer) {
+        if (s == first)
+          touched.insert(buffer);
+        else
+          shared |= touched.count(buffer) != 0;
+      };
+      for_each_access(s, [&](const Access& access) { touch(access.buffer); });
+      tir::for_each_stmt(s, [&](Stmt inner) {
+        if (const auto* view = inner.as<tir::View>()) touch(view->base);
+      });
+    }
+    return shared;
+  }
+
+  Context& context_;
+  tir::Builder build_;
+};
+
+}  // namespace
+
+std::vector<Stmt> merge_rows(Context& context, std::vector<Stmt> parts, std::string& trace) {
+  std::vector<Stmt> out;
+  for (Stmt part : parts) {
+    Stmt both = out.empty() ? Stmt() : Merging(context).merged(out.back(), part);
+    if (both) {
+      out.back() = both;
+      trace += "merge_rows\n";
+    } else {
+      out.push_back(part);
+    }
+  }
+  return out;
+}
+
+}  // namespace relaxc::schedule
