@@ -2,6 +2,7 @@
 #include "compiler/transform/lower/steps.h"
 
 #include <algorithm>
+#include <map>
 
 #include "compiler/tir/visit.h"
 
@@ -24,39 +25,54 @@ void Steps::own(tir::BufferRef buffer, tir::Stmt release) {
   steps_.push_back({.kind = Step::kOwn, .statement = release, .buffer = buffer});
 }
 
-/// Whether a step names one of `buffers`, in whatever it contains.
-bool Steps::uses(const Step& step, const std::set<tir::BufferRef>& buffers) {
-  bool used = false;
+/// Calls `use` with each buffer that a step names, in whatever it contains. That a view is made of it is no use yet.
+void Steps::for_each_use(const Step& step, const std::function<void(tir::BufferRef)>& use) {
   auto in = [&](arith::Expr e) {
     if (e)
       arith::for_each_node(e, [&](arith::Expr node) {
-        if (const auto* load = node.as<arith::Load>()) used |= buffers.count(load->buffer) != 0;
+        if (const auto* load = node.as<arith::Load>()) use(load->buffer);
       });
   };
   in(step.value);
   tir::for_each_stmt(step.kind == Step::kStatement ? step.statement : tir::Stmt(), [&](tir::Stmt s) {
     for (arith::Expr e : tir::expressions(s)) in(e);
-    if (const auto* store = s.as<tir::Store>()) used |= buffers.count(store->buffer) != 0;
-    if (const auto* view = s.as<tir::View>()) used |= buffers.count(view->base) != 0;
+    if (const auto* store = s.as<tir::Store>()) use(store->buffer);
+    if (const auto* view = s.as<tir::View>()) use(view->base);
     if (const auto* invoke = s.as<tir::Invoke>())
       for (const tir::Argument& argument : invoke->args)
-        if (const auto* buffer = std::get_if<tir::BufferRef>(&argument)) used |= buffers.count(*buffer) != 0;
+        if (const auto* buffer = std::get_if<tir::BufferRef>(&argument)) use(*buffer);
   });
-  return used;
 }
 
+/// One walk: a buffer belongs to the last Own before it that it is, or is a view of, and what is owned may itself be a
+/// part of what is: then its uses count for both.
 std::vector<Steps::Step> Steps::with_releases() const {
-  std::vector<std::vector<tir::Stmt>> after(steps_.size());
+  constexpr size_t kNobody = SIZE_MAX;
+  std::map<tir::BufferRef, size_t> owners;  // looked up only
+  std::vector<size_t> outer(steps_.size(), kNobody), last(steps_.size());
+  auto owner_of = [&](tir::BufferRef buffer) {
+    auto found = owners.find(buffer);
+    return found == owners.end() ? kNobody : found->second;
+  };
   for (size_t i = 0; i < steps_.size(); ++i) {
-    if (steps_[i].kind != Step::kOwn) continue;
-    std::set<tir::BufferRef> names{steps_[i].buffer};
-    size_t last = i;
-    for (size_t k = i + 1; k < steps_.size(); ++k) {
-      if (steps_[k].kind == Step::kView && names.count(steps_[k].base) != 0) names.insert(steps_[k].buffer);
-      if (uses(steps_[k], names)) last = k;
+    const Step& step = steps_[i];
+    last[i] = i;
+    if (step.kind == Step::kOwn) {
+      outer[i] = owner_of(step.buffer);
+      owners[step.buffer] = i;
+      continue;
     }
-    after[last].push_back(steps_[i].statement);
+    if (size_t owner = step.kind == Step::kView ? owner_of(step.base) : kNobody; owner != kNobody)
+      owners[step.buffer] = owner;
+    for_each_use(step, [&](tir::BufferRef buffer) {
+      if (size_t owner = owner_of(buffer); owner != kNobody) last[owner] = i;
+    });
   }
+  for (size_t i = steps_.size(); i-- > 0;)  // inner ones stand after those around them
+    if (outer[i] != kNobody && last[i] > i) last[outer[i]] = std::max(last[outer[i]], last[i]);
+  std::vector<std::vector<tir::Stmt>> after(steps_.size());
+  for (size_t i = 0; i < steps_.size(); ++i)
+    if (steps_[i].kind == Step::kOwn) after[last[i]].push_back(steps_[i].statement);
   std::vector<Step> out;
   for (size_t i = 0; i < steps_.size(); ++i) {
     if (steps_[i].kind != Step::kOwn) out.push_back(steps_[i]);

@@ -4,7 +4,7 @@
 // order in which things run, so it collects them as steps and nests them at the end, from the last to the first.
 #pragma once
 
-#include <set>
+#include <functional>
 #include <vector>
 
 #include "compiler/tir/builder.h"
@@ -35,7 +35,7 @@ class Steps {
     arith::Expr value = {};  ///< of a Let; the offset of a View
     tir::BufferRef buffer = nullptr, base = nullptr;
   };
-  static bool uses(const Step& step, const std::set<tir::BufferRef>& buffers);
+  static void for_each_use(const Step& step, const std::function<void(tir::BufferRef)>& use);
   std::vector<Step> with_releases() const;
 
   tir::Builder& build_;
