@@ -58,6 +58,7 @@ class Compilation {
     RELAXC_TRY(Target target, choose_target(options_, diag));
     RELAXC_TRY(relax::Module module, read());
     interface::Object object;
+    object.hooks = options_.hooks;
     bool looks = !options_.report.empty() || !options_.manifest.empty() || inspects_;
     if (!writes_text_ || stops_)
       RELAXC_DO(

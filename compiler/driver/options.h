@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/driver/output/forms.h"
+#include "compiler/interface/object.h"
 #include "compiler/pipeline/runner.h"
 #include "frontends/onnx/import.h"
 
@@ -48,6 +49,7 @@ struct Options {
   bool depfile = false, phony_targets = false;
   std::string depfile_path, depfile_target;  ///< empty: made from `output`
   bool line_tables = false;                  ///< DWARF: what a piece of code comes from
+  interface::Hooks hooks;                    ///< of the context, that the object calls
   bool verbose = false, warnings_are_errors = false;
   CheckFormat check = CheckFormat::kNone;
   std::vector<frontend::DimOverride> dims;

@@ -51,7 +51,7 @@ struct Entry {
   std::string name;
   std::vector<Tensor> inputs, outputs;
   std::vector<Symbol> symbols;
-  std::vector<std::string> nodes;  ///< names of emitted kernels in order of their first call
+  std::vector<std::string> nodes;  ///< names of kernels, and messages of assertions, by the numbers that calls give
   std::string shapes, arena, values, call;
   uint64_t arena_max = 0;  ///< UINT64_MAX: unbounded
   uint32_t arena_align = 64;
@@ -92,6 +92,15 @@ struct Selftest {
   uint64_t arena_bytes = 0;     ///< that it asks for
 };
 
+/// Hooks of the context that stand around every call of a kernel.
+struct Hooks {
+  bool trace = false;  ///< told when the kernel begins and ends
+  bool poll = false;   ///< asked before it whether to go on
+
+  /// Whether a call with this tir::Invoke::trace_node has any.
+  bool at(int32_t trace_node) const { return trace_node >= 0 && (trace || poll); }
+};
+
 /// Everything a backend needs.
 struct Object {
   std::string name;                             ///< prefix of every global symbol
@@ -103,6 +112,7 @@ struct Object {
   std::vector<PublicPrimFunc> public_prim_funcs;
   std::vector<External> externals;
   bool prints = false;  ///< refers to rlx_print
+  Hooks hooks;
   Weights weights;
   Selftest selftest;
 };

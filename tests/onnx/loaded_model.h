@@ -35,6 +35,16 @@ class LoadedModel {
     context_.alloc = alloc;
     context_.alloc_user = user;
   }
+  /// From now on `trace` is told of kernels, if the model was compiled to.
+  void watch(void (*trace)(void*, int32_t, int32_t), void* user) {
+    context_.trace = trace;
+    context_.trace_user = user;
+  }
+  /// From now on `poll` is asked before kernels, if the model was compiled to.
+  void ask(int32_t (*poll)(void*, int32_t), void* user) {
+    context_.poll = poll;
+    context_.poll_user = user;
+  }
   const rlx_function& function(uint32_t entry = 0) const { return model_->functions[entry]; }
   const rlx_model& model() const { return *model_; }
   /// The address of a symbol of the library; null if there is none.

@@ -52,11 +52,12 @@ bool emit_c(const interface::Object& object, std::string_view header, const Writ
   std::vector<const tir::PrimFunc*> circles = interface::called_before_listed(object);
   for (const tir::PrimFunc* function : circles) conventions[function->name] = {true, true};
   for (const tir::PrimFunc* function : object.functions)
-    conventions.try_emplace(function->name, convention_of(*function, conventions));
+    conventions.try_emplace(function->name, convention_of(*function, conventions, object.hooks));
   std::set<std::string> helpers{"fail"};
   std::string functions, entries, calls;
   for (const tir::PrimFunc* function : circles) functions += prototype_text(*function, conventions);
-  for (const tir::PrimFunc* function : object.functions) functions += function_text(*function, conventions, helpers);
+  for (const tir::PrimFunc* function : object.functions)
+    functions += function_text(*function, conventions, object.hooks, helpers);
   for (size_t i = 0; i < object.entries.size(); ++i) {
     entries += entry_text(object, object.entries[i], i, conventions);
     calls += typed_call_text(object, object.entries[i], conventions);

@@ -32,9 +32,11 @@ bool is_checked(const tir::PrimFunc& function) {
 
 class FunctionPrinter {
  public:
-  FunctionPrinter(const tir::PrimFunc& function, const Conventions& conventions, std::set<std::string>& helpers)
+  FunctionPrinter(const tir::PrimFunc& function, const Conventions& conventions, interface::Hooks hooks,
+                  std::set<std::string>& helpers)
       : function_(function),
         conventions_(conventions),
+        hooks_(hooks),
         own_(conventions.at(function.name)),
         checked_(is_checked(function)),
         expressions_(names_, helpers, checked_) {
@@ -319,10 +321,15 @@ class FunctionPrinter {
     check_overflow();
     if (callee.fails && (!node.external || node.runtime)) add("error");
     std::string call = (node.external ? node.callee : function_name(node.callee)) + "(" + args + ")";
-    if (!callee.fails) {
-      line("{}{};", node.plain ? "(void)" : "", call);
-    } else {
+    bool traced = hooks_.at(node.trace_node) && hooks_.trace;
+    if (hooks_.at(node.trace_node) && hooks_.poll) poll(node.trace_node);
+    if (traced) trace(node.trace_node, true);
+    if (callee.fails)
       line("const int32_t status = {};", call);
+    else
+      line("{}{};", node.plain ? "(void)" : "", call);
+    if (traced) trace(node.trace_node, false);  // whatever the status
+    if (callee.fails) {
       if (node.external && !node.runtime)
         line("if (status != 0) return {}(error, RLX_EXTERNAL_FAILED, -1, -1, -1, -1, 0, status);",
              expressions_.helper("fail"));
@@ -330,6 +337,19 @@ class FunctionPrinter {
         line("if (status != 0) return status;");
     }
     for (const std::string& take : results) line("{}", take);
+    close();
+  }
+
+  void trace(int32_t node, bool begin) {
+    line("if (context != NULL && context->trace != NULL) context->trace(context->trace_user, {}, {});", node,
+         begin ? 1 : 0);
+  }
+
+  void poll(int32_t node) {
+    open("if (context != NULL && context->poll != NULL) {");
+    line("const int32_t answer = context->poll(context->poll_user, {});", node);
+    line("if (answer != 0) return {}(error, RLX_POLLED, -1, -1, -1, {}, 0, answer);", expressions_.helper("fail"),
+         node);
     close();
   }
 
@@ -365,6 +385,7 @@ class FunctionPrinter {
 
   const tir::PrimFunc& function_;
   const Conventions& conventions_;
+  interface::Hooks hooks_;
   Convention own_;
   bool checked_;
   Names names_;
@@ -375,7 +396,7 @@ class FunctionPrinter {
 
 }  // namespace
 
-Convention convention_of(const tir::PrimFunc& function, const Conventions& callees) {
+Convention convention_of(const tir::PrimFunc& function, const Conventions& callees, interface::Hooks hooks) {
   Convention own;
   own.fails = is_checked(function);
   tir::for_each_stmt(function.body, [&](Stmt s) {
@@ -383,8 +404,9 @@ Convention convention_of(const tir::PrimFunc& function, const Conventions& calle
     const auto* invoke = s.as<tir::Invoke>();
     if (invoke == nullptr || invoke->plain) return;
     Convention callee = invoke->external ? Convention{true, true} : callees.at(invoke->callee);
-    own.fails |= callee.fails;
-    own.context |= callee.context;
+    bool hooked = hooks.at(invoke->trace_node);
+    own.fails |= callee.fails || (hooked && hooks.poll);
+    own.context |= callee.context || hooked;
   });
   return own;
 }
@@ -395,12 +417,12 @@ std::string function_name(const std::string& prim_func) {
 
 std::string prototype_text(const tir::PrimFunc& function, const Conventions& conventions) {
   std::set<std::string> helpers;
-  return FunctionPrinter(function, conventions, helpers).prototype();
+  return FunctionPrinter(function, conventions, {}, helpers).prototype();
 }
 
-std::string function_text(const tir::PrimFunc& function, const Conventions& conventions,
+std::string function_text(const tir::PrimFunc& function, const Conventions& conventions, interface::Hooks hooks,
                           std::set<std::string>& helpers) {
-  return FunctionPrinter(function, conventions, helpers).run();
+  return FunctionPrinter(function, conventions, hooks, helpers).run();
 }
 
 }  // namespace relaxc::codegen_c

@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "compiler/tir/prim_func.h"
+#include "compiler/interface/object.h"
 
 namespace relaxc::codegen_c {
 
@@ -17,8 +17,8 @@ struct Convention {
 using Conventions = std::map<std::string, Convention>;
 
 /// The convention of `function`, given those of its callees: it fails if it has a guard, checks index arithmetic, or
-/// calls what fails; it needs the context if it calls an external function.
-Convention convention_of(const tir::PrimFunc& function, const Conventions& callees);
+/// calls what fails; it needs the context if it calls an external function or a hook.
+Convention convention_of(const tir::PrimFunc& function, const Conventions& callees, interface::Hooks hooks);
 
 /// The C name of a prim func inside the file.
 std::string function_name(const std::string& prim_func);
@@ -27,7 +27,7 @@ std::string function_name(const std::string& prim_func);
 std::string prototype_text(const tir::PrimFunc& function, const Conventions& conventions);
 
 /// The definition, `static`. Collects the helpers it calls.
-std::string function_text(const tir::PrimFunc& function, const Conventions& conventions,
+std::string function_text(const tir::PrimFunc& function, const Conventions& conventions, interface::Hooks hooks,
                           std::set<std::string>& helpers);
 
 }  // namespace relaxc::codegen_c

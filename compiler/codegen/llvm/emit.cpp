@@ -83,6 +83,7 @@ class Emission {
     lowering_options.task_slots = target_.task_slots;
     lowering_options.small = level_ == OptLevel::kOs || level_ == OptLevel::kOz;
     lowering_options.line_tables = options_.line_tables;
+    lowering_options.hooks = object_.hooks;
     ModuleLowering lowering(*module_, lowering_options);
     const llvm::Triple& triple = machine_->getTargetTriple();
     reserve_ = binary && inside != 0 && !triple.isOSBinFormatWasm();  // whose data lies in segments, not in sections

@@ -17,6 +17,9 @@ void inspect(const ModuleLowering& module, const tir::PrimFunc& function, Signat
     signature.wants_context |= parallel;
     const auto* invoke = s.as<tir::Invoke>();
     if (invoke == nullptr || invoke->plain) return;
+    bool hooked = module.options().hooks.at(invoke->trace_node);
+    signature.may_fail |= hooked && module.options().hooks.poll;
+    signature.wants_context |= hooked;
     const Signature* callee = invoke->external ? nullptr : module.find(invoke->callee);
     signature.may_fail |= callee == nullptr || callee->may_fail;
     signature.wants_context |= callee == nullptr || callee->wants_context;

@@ -15,6 +15,7 @@
 #include "compiler/codegen/llvm/debug_lines.h"
 #include "compiler/codegen/llvm/numeric.h"
 #include "compiler/interface/layout.h"
+#include "compiler/interface/object.h"
 #include "compiler/tir/prim_func.h"
 #include "targets/target.h"
 
@@ -33,10 +34,11 @@ struct LoweringOptions {
   Abilities abilities;
   std::string cpu, features;
   int32_t vector_bits = 128;
-  int32_t task_slots = 1;    ///< most tasks of a parallel loop; 1: such loops run serially
-  bool small = false;        ///< size before speed
-  bool line_tables = false;  ///< DWARF that says which source an instruction comes from
-  bool in_process = false;   ///< for evaluation inside relaxc: buffers may come from relaxc_jit_alloc
+  int32_t task_slots = 1;       ///< most tasks of a parallel loop; 1: such loops run serially
+  bool small = false;           ///< size before speed
+  bool line_tables = false;     ///< DWARF that says which source an instruction comes from
+  interface::Hooks hooks = {};  ///< around calls of kernels
+  bool in_process = false;      ///< for evaluation inside relaxc: buffers may come from relaxc_jit_alloc
 };
 
 class ModuleLowering {

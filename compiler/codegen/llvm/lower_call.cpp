@@ -58,8 +58,13 @@ void FunctionLowering::store_error(const tir::Guard& s, Value* expected, Value* 
 void FunctionLowering::lower_invoke(const tir::Invoke& s) {
   const Signature* callee = s.external ? nullptr : module_.find(s.callee);
   RELAXC_CHECK(s.external || callee != nullptr, "a call of " + s.callee + ", which was not lowered before");
+  const interface::Hooks& hooks = module_.options().hooks;
+  bool traced = hooks.at(s.trace_node) && hooks.trace;
+  if (hooks.at(s.trace_node) && hooks.poll) poll(s.trace_node);
+  if (traced) trace(s.trace_node, true);
   std::vector<std::function<void()>> results;  // of unknown size, taken after the call
   Value* status = s.runtime ? call_runtime(s) : s.external ? call_external(s, results) : call_internal(s, *callee);
+  if (traced) trace(s.trace_node, false);  // whatever the status
   if (status == nullptr) return;
   leave_if(b_.CreateICmpNE(status, b_.getInt32(0)), [&]() -> Value* {
     constexpr int32_t kExternalFailed = 35;

@@ -92,6 +92,11 @@ class FunctionLowering {
   void store_error(const tir::Guard& s, llvm::Value* expected, llvm::Value* actual);
   llvm::Value* field(llvm::Value* record, interface::Record which, std::string_view name);
 
+  // lower_hooks.cpp: what the context wants to be told
+  void with_hook(std::string_view hook, const std::function<void(llvm::Value* function, llvm::Value* user)>& call);
+  void poll(int32_t node);
+  void trace(int32_t node, bool begin);
+
   // lower_external.cpp: plain C functions
   llvm::Value* call_plain(const tir::Invoke& s);
   llvm::Value* call_scalar(const arith::Extern& e);

@@ -23,6 +23,8 @@ void add_object_flags(CLI::App& app, Options& o) {
   app.add_option("-O", o.opt, "optimization level")
       ->check(CLI::IsMember({"0", "1", "2", "3", "s", "z"}))
       ->capture_default_str();
+  app.add_flag("--trace", o.hooks.trace, "the object tells context.trace when each kernel begins and ends");
+  app.add_flag("--poll", o.hooks.poll, "the object asks context.poll before each kernel whether to go on");
   app.add_flag("-g", o.line_tables, "line tables: addr2line names the ONNX node, or the line of the text, of a kernel");
   repeated(app.add_option("--dim", collect<frontend::DimOverride>(o.dims, parse_dim),
                           "fixes or bounds a dim: batch=1, seq=1..512, seq=1..512:64"),

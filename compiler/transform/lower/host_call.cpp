@@ -104,7 +104,7 @@ Status HostFunction::solve_symbols(const Op& op, KernelCall& call) {
 Status HostFunction::pass_arguments(Op& op, KernelCall& call) {
   tir::Invoke invoke;
   invoke.callee = op.callee;
-  invoke.trace_node = trace_node(op.callee);
+  invoke.trace_node = nodes_.number(op.callee);
   std::vector<BufferRef> raw, bound_values;
   size_t next = 0, first_result = call.tensors.size(), first_bound = first_result + call.results;
   for (const tir::Param& param : call.callee->params) {

@@ -35,7 +35,7 @@ Status HostFunction::lower_assert(Op& op) {
   const std::string& message = op.attrs.string("format");
   tir::Guard record;
   record.code = kAssertion;
-  record.error_node = trace_node(message.empty() ? "assert_op" : message);
+  record.error_node = nodes_.number(message.empty() ? "assert_op" : message);
   AssertedNumbers numbers = asserted_numbers(op);
   record.expected = symbols_.known(numbers.expected), record.actual = symbols_.known(numbers.actual);
   Expr condition = symbols_.known(truth(*op.operand(0)));

@@ -19,8 +19,22 @@ namespace relaxc::lower {
 
 using namespace relax;
 
+namespace {
+
+bool calls_functions(const Function& function) {
+  std::vector<Op*> ops = ops_of(function.body(), true);
+  return std::any_of(ops.begin(), ops.end(), [](const Op* op) { return op->kind == OpKind::kCallFunction; });
+}
+
+}  // namespace
+
 HostFunction::HostFunction(Shared& shared, Function& function, Form form)
-    : shared_(shared), function_(function), form_(form), build_(shared.module.context()), symbols_(function.facts) {}
+    : shared_(shared),
+      function_(function),
+      form_(form),
+      build_(shared.module.context()),
+      symbols_(function.facts),
+      nodes_(form == Form::kEntry && !calls_functions(function) ? own_nodes_ : shared.nodes) {}
 
 std::vector<Expr> HostFunction::relax_dims(Info info) {
   if (const auto* tensor = info->as<TensorInfo>()) {
@@ -115,6 +129,7 @@ bool HostFunction::aliases(BufferRef buffer, BufferRef base) const {
 void HostFunction::copy(BufferRef from, BufferRef to) {
   tir::Invoke invoke;
   invoke.callee = copy_function(shared_, to->dtype, to->shape.size());
+  invoke.trace_node = nodes_.number(invoke.callee);
   invoke.args = {from, to};
   for (BufferRef side : {from, to})
     for (Expr dim : side->shape) invoke.args.push_back(dim);
@@ -318,13 +333,6 @@ Status HostFunction::lower_shape_function(Op& op) {
       require_equal(shape[i], arith::cast(DType::index(), value), static_cast<int32_t>(i));
   }
   return Done{};
-}
-
-int32_t HostFunction::trace_node(const std::string& kernel) {
-  if (function_.is_private) return -1;  // nodes are numbered by entry, and this one has several or none
-  auto [known, fresh] = node_numbers_.emplace(kernel, static_cast<int32_t>(nodes_.size()));
-  if (fresh) nodes_.push_back(kernel);
-  return known->second;
 }
 
 }  // namespace relaxc::lower

@@ -67,6 +67,21 @@ struct HostCallee {
 /// alone, which gives memory for all results but no heap.
 enum class Form : uint8_t { kShared, kEntry };
 
+/// What calls of kernels and assertions are known by outside: places in an entry's table.
+class NodeNames {
+ public:
+  int32_t number(const std::string& name) {
+    auto [known, fresh] = numbers_.emplace(name, static_cast<int32_t>(names_.size()));
+    if (fresh) names_.push_back(name);
+    return known->second;
+  }
+  const std::vector<std::string>& names() const { return names_; }
+
+ private:
+  std::vector<std::string> names_;
+  std::map<std::string, int32_t> numbers_;
+};
+
 /// What lowering one module shares between its functions.
 struct Shared {
   relax::Module& module;
@@ -74,6 +89,7 @@ struct Shared {
   interface::Object& object;
   WeightLayout weights = {};
   std::map<std::string, HostCallee> callees = {};  ///< by the Relax function's name
+  NodeNames nodes = {};                            ///< of functions that call each other: one run sees them all
   std::map<std::string, std::string> copies = {};  ///< dtype and rank to the copying prim func's name
   std::set<std::string> recursive = {};            ///< functions that call themselves, directly or not
   std::map<std::string, std::string> bodies = {};  ///< of functions that call themselves: their second prim func
@@ -306,7 +322,6 @@ class HostFunction {
   void bind_from_data(Var var, Expr value, Expr upper_bound, bool is_size = true);
   void require_room(Expr elements, Expr capacity);
   void guard_declared(Var var, bool is_size);
-  int32_t trace_node(const std::string& kernel);
   Context& context() const { return shared_.module.context(); }
   Diagnostics& diag() const { return shared_.context.diag; }
 
@@ -336,8 +351,8 @@ class HostFunction {
   std::map<std::pair<const Op*, size_t>, Var> called_values_;
   std::vector<std::pair<BufferRef, uint64_t>> constants_;
   std::vector<tir::Guard> guards_;
-  std::vector<std::string> nodes_;
-  std::map<std::string, int32_t> node_numbers_;  ///< places in `nodes_`
+  NodeNames own_nodes_;
+  NodeNames& nodes_;  ///< its own, if it is all that its entry runs
   Steps* steps_ = nullptr;
   int depth_ = 0;              ///< regions around the current one
   bool after_effect_ = false;  ///< something may have happened that the caller can see

@@ -39,7 +39,7 @@ tir::PrimFunc index_function(std::string name, const std::vector<Var>& symbols) 
 void HostFunction::add_entry(const std::string& call) {
   interface::Entry entry;
   entry.name = function_.name;
-  entry.nodes = nodes_;
+  entry.nodes = nodes_.names();
   entry.call = call;
   entry.needs_allocator = heap_ != nullptr;
   std::vector<std::string> taken;
