@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 #include <utility>
 
+#include "compiler/plan/lend.h"
 #include "compiler/plan/lifetime.h"
 #include "compiler/tir/builder.h"
 #include "compiler/tir/visit.h"
@@ -21,7 +23,8 @@ class Placing {
  public:
   Placing(Context& context, const Frame& frame, BufferRef old_arena, BufferRef arena)
       : build_(context), old_arena_(old_arena), arena_(arena) {
-    for (const Placement& placement : frame.placements) places_[placement.buffer] = {arena, placement.offset};
+    for (const Placement& placement : frame.placements)
+      places_[placement.buffer] = {placement.lender != nullptr ? placement.lender : arena, placement.offset};
   }
 
   Stmt run(Stmt s) {
@@ -154,6 +157,7 @@ std::vector<Piece> joined(const std::vector<Piece>& pieces, const std::vector<Li
     if (fresh) result.push_back(pieces[i]);
     Piece& piece = result[at->second];
     piece.first = std::min(piece.first, pieces[i].first), piece.last = std::max(piece.last, pieces[i].last);
+    piece.alignment = std::max(piece.alignment, pieces[i].alignment);
     piece_of.push_back(at->second);
   }
   return result;
@@ -181,38 +185,50 @@ arith::Substitution equal_symbols(const arith::Facts& facts) {
 }  // namespace
 
 Result<Frame> plan_frame(Context& context, Stmt body, const arith::Facts& facts, Location location, Diagnostics& diag,
-                         const InPlace& in_place) {
+                         const Calls& calls, const std::vector<BufferRef>& lenders) {
   Frame frame;
   std::vector<Piece> pieces;
-  std::vector<Lifetime> lives = lifetimes(body, in_place, facts);
+  std::vector<uint32_t> lent_until;
+  std::vector<Lifetime> lives = lifetimes(body, calls, facts, lenders, &lent_until);
   const arith::Substitution equal = equal_symbols(facts);
+  auto size_of_buffer = [&](BufferRef buffer) {
+    std::vector<Expr> shape = buffer->shape;
+    for (Expr& dim : shape) dim = arith::substitute(dim, equal);
+    return size_of(context, shape, buffer->dtype.bytes());
+  };
+  std::vector<Lender> lent;
+  for (size_t i = 0; i < lenders.size(); ++i)
+    lent.push_back({size_of_buffer(lenders[i]), lent_until[i], lenders[i]->dtype.bytes()});
   int64_t sum = 0;
   for (const Lifetime& life : lives) {
-    std::vector<Expr> shape = life.buffer->shape;
-    for (Expr& dim : shape) dim = arith::substitute(dim, equal);
-    Size size = size_of(context, shape, life.buffer->dtype.bytes());
+    Size size = size_of_buffer(life.buffer);
     constexpr int64_t kMost = INT64_MAX - kAlignment;
     bool overflow =
         size.overflow || size.coefficient > kMost || __builtin_add_overflow(sum, size.coefficient + kAlignment, &sum);
     if (overflow)
       return diag.error(location, Kind::overflow, "the memory of '{}' does not fit 64 bits", life.buffer->name);
-    pieces.push_back({size, life.first, life.last});
+    pieces.push_back({size, life.first, life.last, std::min(life.alignment, kAlignment)});
     frame.placements.push_back({life.buffer, pieces.back(), {}});
   }
-  Storage storage = assign_storage(context, pieces, facts);
-  std::vector<size_t> piece_of;
-  std::vector<Piece> fewer = joined(pieces, lives, piece_of);
+  LentStorage chosen = assign_with_lenders(context, pieces, lent, facts);
+  std::vector<size_t> piece_of(pieces.size()), joined_piece_of;
+  std::iota(piece_of.begin(), piece_of.end(), size_t{0});
+  std::vector<Piece> fewer = joined(pieces, lives, joined_piece_of);
   if (fewer.size() < pieces.size()) {
-    Storage tighter = assign_storage(context, fewer, facts);
-    if (arith::prove_le(tighter.bytes, storage.bytes, facts)) {
-      storage.bytes = tighter.bytes;
-      for (size_t i = 0; i < pieces.size(); ++i) storage.offsets[i] = tighter.offsets[piece_of[i]];
+    LentStorage tighter = assign_with_lenders(context, fewer, lent, facts);
+    if (tighter.storage.weight <= chosen.storage.weight) {
+      chosen = std::move(tighter);
+      piece_of = std::move(joined_piece_of);
       for (const Lifetime& life : lives)
         if (life.successor_of != nullptr) frame.in_place.insert(life.by);
     }
   }
-  for (size_t i = 0; i < pieces.size(); ++i) frame.placements[i].offset = storage.offsets[i];
-  frame.bytes = storage.bytes ? storage.bytes : context.index(0);
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    int lender = chosen.lenders[piece_of[i]];
+    frame.placements[i].offset = chosen.storage.offsets[piece_of[i]];
+    frame.placements[i].lender = lender < 0 ? nullptr : lenders[static_cast<size_t>(lender)];
+  }
+  frame.bytes = chosen.storage.bytes ? chosen.storage.bytes : context.index(0);
   return frame;
 }
 

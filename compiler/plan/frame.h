@@ -15,7 +15,8 @@ namespace relaxc::plan {
 struct Placement {
   tir::BufferRef buffer = nullptr;
   Piece piece;
-  Expr offset;  ///< bytes from the arena's begin
+  Expr offset;                      ///< bytes from the begin of the arena or of `lender`
+  tir::BufferRef lender = nullptr;  ///< a parameter whose memory it has; null: the arena's
 };
 
 struct Frame {
@@ -26,9 +27,11 @@ struct Frame {
 
 /// Places all global allocations of `body`, whose sizes must be expressions of the function's parameters. Fails
 /// (reported at `location`) if they cannot be added up in int64. Calls that `in_place` allows to write what they read
-/// do so where that makes the frame no larger.
+/// do so where that makes the frame no larger. `lenders` are parameters whose contents do not count before `body` names
+/// them, and which share no byte with others: allocations that are not needed any more by then may lie there, where
+/// that makes the frame smaller.
 Result<Frame> plan_frame(Context& context, tir::Stmt body, const arith::Facts& facts, Location location,
-                         Diagnostics& diag, const InPlace& in_place = {});
+                         Diagnostics& diag, const Calls& calls = {}, const std::vector<tir::BufferRef>& lenders = {});
 
 /// `body` with every global Alloc replaced by a view of `arena` as `frame` says. Views stand around the statements that
 /// use them and nowhere else, so that the nesting does not grow with the length of the body. `old_arena` is replaced.

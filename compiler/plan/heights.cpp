@@ -8,9 +8,9 @@
 
 namespace relaxc::plan {
 
-Heights::Heights(Context& context, const arith::Facts& facts, const std::vector<Piece>& pieces,
+Heights::Heights(Context& context, const arith::Facts& facts, const std::vector<Piece>& pieces, int64_t line,
                  std::vector<std::function<int64_t(arith::Var)>> samples)
-    : context_(context), facts_(facts) {
+    : context_(context), facts_(facts), line_(line) {
   std::map<std::pair<int64_t, std::vector<uint32_t>>, uint32_t> known;  // looked up, never walked
   for (const Piece& piece : pieces) {
     std::vector<uint32_t> factors;
@@ -23,12 +23,20 @@ Heights::Heights(Context& context, const arith::Facts& facts, const std::vector<
     std::vector<int64_t> values;
     for (const auto& value_of : samples) values.push_back(arith::evaluate(bytes_.back(), value_of).value_or(INT64_MAX));
     values_.push_back(std::move(values));
+    // A size that was rounded up is a multiple of itself alone.
+    auto own = static_cast<uint32_t>(units_.size());
+    bool whole = piece.size.coefficient % line == 0;
+    auto unit = std::find_if(units_.begin(), units_.end(), [&](uint32_t other) {
+      return whole && multiples_[other] != 0 && sizes_[other].factors == piece.size.factors;
+    });
+    units_.push_back(unit == units_.end() ? own : *unit);
+    multiples_.push_back(whole ? piece.size.coefficient : 0);
   }
 }
 
 Expr Heights::aligned(Expr bytes) const {
-  if (arith::divisor(bytes, facts_) % kAlignment == 0) return bytes;
-  return arith::ceildiv(bytes, kAlignment) * kAlignment;
+  if (arith::divisor(bytes, facts_) % line_ == 0) return bytes;
+  return arith::ceildiv(bytes, line_) * line_;
 }
 
 Sum Heights::plus(Sum sum, uint32_t kind) const {
@@ -66,10 +74,45 @@ bool Heights::kind_at_most(uint32_t a, uint32_t b) {
   return known->second;
 }
 
+bool Heights::unit_at_most(uint32_t a, uint32_t b) {
+  auto [known, fresh] = units_proved_.emplace(std::pair(a, b), false);
+  auto alone = [&](uint32_t unit) {
+    return multiples_[unit] == 0 ? bytes_[unit] : plan::to_expr(context_, {1, sizes_[unit].factors});
+  };
+  if (fresh) known->second = arith::prove_le(alone(a), alone(b), facts_);
+  return known->second;
+}
+
+/// As sums of units: what both have is taken away, and of what is left each unit finds larger ones.
+bool Heights::units_at_most(const Sum& a, const Sum& b) {
+  std::map<uint32_t, int64_t> left;  // how much more of each unit `a` has
+  auto add = [&](const Sum& sum, int64_t sign) {
+    for (auto [kind, count] : sum) {
+      int64_t amount = 0;
+      if (__builtin_mul_overflow(count * sign, std::max<int64_t>(multiples_[kind], 1), &amount) ||
+          __builtin_add_overflow(left[units_[kind]], amount, &left[units_[kind]]))
+        return false;
+    }
+    return true;
+  };
+  if (!add(a, 1) || !add(b, -1)) return false;
+  for (auto& [unit, amount] : left)
+    for (auto& [other, room] : left) {
+      if (amount <= 0 || room >= 0 || !unit_at_most(unit, other)) continue;
+      int64_t taken = std::min(amount, -room);
+      amount -= taken, room += taken;
+    }
+  return std::all_of(left.begin(), left.end(), [](const auto& one) { return one.second <= 0; });
+}
+
 bool Heights::at_most(const Sum& a, const Sum& b) {
   if (!values_.empty())
     for (size_t i = 0; i < values_[0].size(); ++i)
       if (value(a, i) > value(b, i)) return false;
+  return pairs_at_most(a, b) || units_at_most(a, b);
+}
+
+bool Heights::pairs_at_most(const Sum& a, const Sum& b) {
   Sum rest = a, room = b;
   for (auto& [kind, count] : rest)
     for (auto& [other, more] : room)

@@ -9,6 +9,7 @@
 // regions are disjoint, and a worse one where a branch could use a hole in its parent's frame.
 #include "compiler/plan/lifetime.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -20,11 +21,17 @@ namespace {
 
 class Walk {
  public:
-  Walk(const InPlace& in_place, const arith::Facts& facts) : in_place_(in_place), facts_(facts) {}
+  Walk(const Calls& calls, const arith::Facts& facts) : calls_(calls), facts_(facts) {}
 
-  std::vector<Lifetime> run(tir::Stmt body) {
+  /// `lent_until`: of each lender.
+  std::vector<Lifetime> run(tir::Stmt body, const std::vector<tir::BufferRef>& lenders,
+                            std::vector<uint32_t>& lent_until) {
+    for (tir::BufferRef lender : lenders) add_root(lender);
     walk(body);
     take_over();
+    auto first_own = found_.begin() + static_cast<std::ptrdiff_t>(lenders.size());
+    for (auto lender = found_.begin(); lender != first_own; ++lender) lent_until.push_back(lender->first);
+    found_.erase(found_.begin(), first_own);
     std::erase_if(found_, [](const Lifetime& life) { return life.last < life.first; });
     return std::move(found_);
   }
@@ -43,7 +50,10 @@ class Walk {
         s = alloc->body;
       } else if (const auto* view = s.as<tir::View>()) {
         auto root = roots_.find(view->base);
-        if (root != roots_.end()) roots_[view->buffer] = root->second;
+        if (root != roots_.end()) {
+          roots_[view->buffer] = root->second;
+          need(view->buffer, view->buffer->dtype.bytes());
+        }
         if (whole(view->base) && view->byte_offset.is_constant(0)) wholes_.insert(view->buffer);
         s = view->body;
       } else if (const auto* let = s.as<tir::Let>()) {
@@ -61,10 +71,22 @@ class Walk {
 
   void enter(const tir::Alloc& alloc) {
     if (alloc.buffer->scope != tir::Scope::kGlobal) return;
-    roots_[alloc.buffer] = found_.size();
     allocated_.insert(alloc.buffer);
+    add_root(alloc.buffer);
+  }
+
+  void add_root(tir::BufferRef buffer) {
+    roots_[buffer] = found_.size();
     depths_.push_back(loops_.size());
-    found_.push_back({alloc.buffer, UINT32_MAX, 0});
+    found_.push_back({buffer, UINT32_MAX, 0});
+    need(buffer, buffer->dtype.bytes());
+  }
+
+  void need(tir::BufferRef buffer, int64_t alignment) {
+    auto root = roots_.find(buffer);
+    if (root == roots_.end()) return;
+    Lifetime& life = found_[root->second];
+    life.alignment = std::max(life.alignment, alignment);
   }
 
   void other(tir::Stmt s) {
@@ -86,9 +108,12 @@ class Walk {
       });
     if (const auto* store = s.as<tir::Store>()) touch(store->buffer);
     if (const auto* invoke = s.as<tir::Invoke>()) {
-      for (const tir::Argument& argument : invoke->args)
-        if (const auto* buffer = std::get_if<tir::BufferRef>(&argument)) touch(*buffer);
-      if (in_place_) offer(*invoke);
+      for (size_t i = 0; i < invoke->args.size(); ++i)
+        if (const auto* buffer = std::get_if<tir::BufferRef>(&invoke->args[i])) {
+          touch(*buffer);
+          if (calls_.alignment) need(*buffer, calls_.alignment(*invoke, i));
+        }
+      if (calls_.in_place) offer(*invoke);
     }
   }
 
@@ -96,7 +121,7 @@ class Walk {
   bool whole(tir::BufferRef buffer) const { return allocated_.count(buffer) != 0 || wholes_.count(buffer) != 0; }
 
   void offer(const tir::Invoke& invoke) {
-    for (auto [from, to] : in_place_(invoke)) {
+    for (auto [from, to] : calls_.in_place(invoke)) {
       auto old = std::get<tir::BufferRef>(invoke.args.at(from)), made = std::get<tir::BufferRef>(invoke.args.at(to));
       if (!whole(old) || !whole(made)) continue;
       offers_.push_back({roots_.at(old), roots_.at(made), now_, invoke.callee});
@@ -145,7 +170,7 @@ class Walk {
     uint32_t time;
     std::string callee;
   };
-  const InPlace& in_place_;
+  const Calls& calls_;
   const arith::Facts& facts_;
   std::vector<Offer> offers_;
   std::set<tir::BufferRef> allocated_, wholes_;  // looked up only
@@ -158,8 +183,10 @@ class Walk {
 
 }  // namespace
 
-std::vector<Lifetime> lifetimes(tir::Stmt body, const InPlace& in_place, const arith::Facts& facts) {
-  return Walk(in_place, facts).run(body);
+std::vector<Lifetime> lifetimes(tir::Stmt body, const Calls& calls, const arith::Facts& facts,
+                                const std::vector<tir::BufferRef>& lenders, std::vector<uint32_t>* lent_until) {
+  std::vector<uint32_t> unasked;
+  return Walk(calls, facts).run(body, lenders, lent_until != nullptr ? *lent_until : unasked);
 }
 
 }  // namespace relaxc::plan

@@ -20,13 +20,22 @@ struct Lifetime {
   /// write while it reads it; null: none. `by` is the callee.
   tir::BufferRef successor_of = nullptr;
   std::string by = {};
+  int64_t alignment = 1;  ///< that something which is done with it needs
 };
 
-/// Which arguments of a call may be one memory: indices of an input and of an output of the same size.
-using InPlace = std::function<std::vector<std::pair<size_t, size_t>>(const tir::Invoke&)>;
+/// What a caller knows of calls.
+struct Calls {
+  /// Which arguments of a call may be one memory: indices of an input and of an output of the same size.
+  std::function<std::vector<std::pair<size_t, size_t>>(const tir::Invoke&)> in_place = {};
+  /// The alignment that a call wants of an argument that is a buffer, beyond the natural one of its element.
+  std::function<int64_t(const tir::Invoke&, size_t argument)> alignment = {};
+};
 
 /// The lifetimes of all allocations of global memory in `body`, in order of their Allocs; what is never accessed is not
-/// listed. Sizes are equal if `facts` say so.
-std::vector<Lifetime> lifetimes(tir::Stmt body, const InPlace& in_place = {}, const arith::Facts& facts = {});
+/// listed. Sizes are equal if `facts` say so. `lenders` are parameters whose contents do not count before the body
+/// first names them; `lent_until` gets when that is (UINT32_MAX: never).
+std::vector<Lifetime> lifetimes(tir::Stmt body, const Calls& calls = {}, const arith::Facts& facts = {},
+                                const std::vector<tir::BufferRef>& lenders = {},
+                                std::vector<uint32_t>* lent_until = nullptr);
 
 }  // namespace relaxc::plan

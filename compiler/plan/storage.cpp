@@ -1,6 +1,7 @@
 // storage.cpp: offsets whose sizes are expressions.
 //
-// Three ways, of which the one that is lowest over typical symbols is taken.
+// Three ways, of which the one that is lowest over typical symbols is taken; or two of them, between which the run
+// chooses by their sizes at its symbols, where one is better for small and the other for large ones.
 //
 // By order: the pieces are packed as numbers at one choice of the symbols. What lay above another piece there lies on
 // top of it for all symbols: its offset is the largest end of what is below it, a max() where nothing can be proved.
@@ -14,9 +15,12 @@
 // By slot: pieces of any size take turns in slots as large as their largest piece, which is a max() where nothing can
 // be proved. Slots share between classes, but a slot serves one piece at a time.
 //
+// Where two plans are in one object, every offset that differs is a choice, so a second one has to be worth it; more
+// than two never were. A tiny arena is packed a second time without lines of cache, which is a choice as well if only
+// the run knows how large it is.
+//
 // Rejected: comparing symbolic offsets inside one packing (what cannot be ordered must be assumed to overlap, and that
-// assumption loses more than classes do), and several plans in one object between which the entry chooses (every offset
-// would be a choice, and the orders for small and large sizes turn out nearly the same).
+// assumption loses more than classes do).
 #include "compiler/plan/storage.h"
 
 #include <algorithm>
@@ -29,10 +33,6 @@
 
 namespace relaxc::plan {
 namespace {
-
-int64_t round_up(int64_t value) {
-  return (value + kAlignment - 1) / kAlignment * kAlignment;
-}
 
 Expr product(Context& context, const std::vector<Expr>& factors) {
   Expr e = context.index(1);
@@ -61,28 +61,81 @@ int64_t typical(const arith::Facts& facts, arith::Var var, int64_t size = kTypic
 
 class Assigner {
  public:
-  Assigner(Context& context, const std::vector<Piece>& pieces, const arith::Facts& facts)
+  /// \param line  what every offset is a multiple of
+  Assigner(Context& context, const std::vector<Piece>& pieces, const arith::Facts& facts, int64_t line)
       : context_(context),
         pieces_(pieces),
         facts_(facts),
+        line_(line),
         sizes_(admissible_sizes()),
-        heights_(context, facts, pieces, samples()) {}
+        heights_(context, facts, pieces, line, samples()) {}
 
   Storage run() {
+    Storage best = lowest();
+    best.weight = sum(logs(best.bytes));
+    return best;
+  }
+
+  /// The value for the smallest of typical symbols.
+  int64_t at_smallest(Expr e) const {
+    return arith::evaluate(e, [&](arith::Var var) { return typical(facts_, var, sizes_.front()); }).value_or(INT64_MAX);
+  }
+
+  /// `small` where it is tiny, if that is worth a choice.
+  Storage or_tiny(Storage usual, const Storage& small) const {
+    Expr tiny = arith::le(small.bytes, context_.index(kTinyArena));
+    Storage both = choice(tiny, small, usual);
+    both.bytes = arith::select(tiny, small.bytes, usual.bytes);
+    both.weight = sum(logs(both.bytes));
+    return both.weight < usual.weight - kGoodEnough / 2 ? both : usual;
+  }
+
+ private:
+  Storage lowest() {
     Storage classes = by_class();
     bool symbolic = std::any_of(pieces_.begin(), pieces_.end(), [](const Piece& p) { return !p.size.factors.empty(); });
     if (!symbolic) return classes;
-    if (weight(classes.bytes) <= least_weight() + kGoodEnough) return classes;
+    if (sum(logs(classes.bytes)) <= least_weight() + kGoodEnough) return classes;
     std::vector<Storage> ways{std::move(classes), by_slot()};
     constexpr size_t kMostOrdered = 1500;  // the order keeps a bit for every pair
     for (int64_t size : {kTypical, int64_t{16}})
       if (pieces_.size() <= kMostOrdered)
         if (std::optional<Storage> ordered = by_order(size)) ways.push_back(std::move(*ordered));
-    auto lighter = [&](const Storage& a, const Storage& b) { return weight(a.bytes) < weight(b.bytes); };
-    return *std::min_element(ways.begin(), ways.end(), lighter);
+    return best_of(ways);
   }
 
- private:
+  /// The lowest way, or two between which the run chooses.
+  Storage best_of(const std::vector<Storage>& ways) const {
+    std::vector<std::vector<double>> all;
+    for (const Storage& way : ways) all.push_back(logs(way.bytes));
+    size_t one = 0;
+    for (size_t i = 1; i < ways.size(); ++i)
+      if (sum(all[i]) < sum(all[one])) one = i;
+    std::pair<size_t, size_t> two{one, one};
+    double least = sum(all[one]) - kGoodEnough;
+    for (size_t i = 0; i < ways.size(); ++i)
+      for (size_t k = i + 1; k < ways.size(); ++k) {
+        std::vector<double> lower = all[i];
+        for (size_t at = 0; at < lower.size(); ++at) lower[at] = std::min(lower[at], all[k][at]);
+        if (double both = sum(lower); both < least) least = both, two = {i, k};
+      }
+    if (two.first == two.second) return ways[one];
+    const Storage &a = ways[two.first], &b = ways[two.second];
+    Storage chosen = choice(arith::le(a.bytes, b.bytes), a, b);
+    chosen.bytes = arith::min(a.bytes, b.bytes);
+    return chosen;
+  }
+
+  static Storage choice(Expr first, const Storage& a, const Storage& b) {
+    Storage chosen;
+    for (size_t i = 0; i < a.offsets.size(); ++i)
+      chosen.offsets.push_back(a.offsets[i] == b.offsets[i] ? a.offsets[i]
+                                                            : arith::select(first, a.offsets[i], b.offsets[i]));
+    return chosen;
+  }
+
+  int64_t round_up(int64_t value) const { return (value + line_ - 1) / line_ * line_; }
+
   std::vector<int64_t> admissible_sizes() const {
     std::vector<int64_t> sizes;
     for (int64_t size : kSizes)
@@ -110,17 +163,18 @@ class Assigner {
     });
   }
 
-  /// How large `e` is over several sizes, each counting alike: a sum of logarithms.
-  double weight(Expr e) const {
-    double sum = 0;
+  /// How large `e` is at several sizes, in logarithms: each counts alike.
+  std::vector<double> logs(Expr e) const {
+    std::vector<double> list;
     for (int64_t size : sizes_) {
       auto bytes = arith::evaluate(e, [&](arith::Var var) { return typical(facts_, var, size); });
-      sum += std::log2(1 + static_cast<double>(std::max<int64_t>(0, bytes.value_or(INT64_MAX))));
+      list.push_back(std::log2(1 + static_cast<double>(std::max<int64_t>(0, bytes.value_or(INT64_MAX)))));
     }
-    return sum;
+    return list;
   }
+  static double sum(const std::vector<double>& list) { return std::accumulate(list.begin(), list.end(), 0.0); }
 
-  static constexpr double kGoodEnough = 0.1;  ///< in weight(): 1.4% at each size
+  static constexpr double kGoodEnough = 0.1;  ///< in sums of logs(): 1.4% at each of five sizes
 
   /// The weight of the bound.
   double least_weight() const {
@@ -137,7 +191,7 @@ class Assigner {
     for (const Piece& piece : pieces_) {
       auto bytes =
           arith::evaluate(to_expr(context_, piece.size), [&](arith::Var var) { return typical(facts_, var, size); });
-      if (!bytes || *bytes > INT64_MAX - kAlignment) return std::nullopt;
+      if (!bytes || *bytes > INT64_MAX - line_) return std::nullopt;
       rectangles.push_back({round_up(*bytes), piece.first, piece.last});
     }
     Packing packing = pack(rectangles);
@@ -250,6 +304,7 @@ class Assigner {
   Context& context_;
   const std::vector<Piece>& pieces_;
   const arith::Facts& facts_;
+  int64_t line_;
   std::vector<int64_t> sizes_;  ///< at which plans are compared
   Heights heights_;
 };
@@ -269,7 +324,12 @@ Expr to_expr(Context& context, const Size& size) {
 }
 
 Storage assign_storage(Context& context, const std::vector<Piece>& pieces, const arith::Facts& facts) {
-  return Assigner(context, pieces, facts).run();
+  Assigner usual(context, pieces, facts, kAlignment);
+  Storage lines = usual.run();
+  int64_t natural = 1;
+  for (const Piece& piece : pieces) natural = std::max(natural, piece.alignment);
+  if (natural >= kAlignment || usual.at_smallest(lines.bytes) > 2 * kTinyArena) return lines;
+  return usual.or_tiny(std::move(lines), Assigner(context, pieces, facts, natural).run());
 }
 
 std::optional<int64_t> live_bytes(Context& context, const std::vector<Piece>& pieces,

@@ -10,7 +10,10 @@ namespace relaxc::plan {
 using arith::Context;
 using arith::Expr;
 
-constexpr int64_t kAlignment = 64;  ///< of every offset, in bytes
+constexpr int64_t kAlignment = 64;  ///< of the arena, and of every offset in one that is not tiny, in bytes
+/// An arena of no more bytes than this is packed as tightly as the elements allow: lines of 64 bytes would be most of
+/// it, and all of it stays in the nearest cache.
+constexpr int64_t kTinyArena = 4096;
 
 /// A size in bytes, as a product: `coefficient` * factors. Factors are index expressions over entry symbols, in order
 /// of creation.
@@ -26,12 +29,14 @@ Expr to_expr(Context& context, const Size& size);
 struct Piece {
   Size size;
   uint32_t first = 0, last = 0;
+  int64_t alignment = kAlignment;  ///< that it needs; a power of two, at most kAlignment
   bool meets(const Piece& other) const { return first <= other.last && other.first <= last; }
 };
 
 struct Storage {
-  std::vector<Expr> offsets;  ///< one a piece, multiples of kAlignment
+  std::vector<Expr> offsets;  ///< one a piece, multiples of its alignment
   Expr bytes;                 ///< the high-water mark
+  double weight = 0;          ///< how large it is over typical symbols, to be compared with others of the same pieces
 };
 
 /// Offsets such that pieces that are needed at one time never overlap, for all values of the symbols that `facts`

@@ -45,16 +45,38 @@ class MemoryPlan {
     arith::Facts facts = facts_of(host);
     tir::Stmt body = size_frames(host, facts);
     if (!body) return diag.failed();
-    auto in_place = [&](const tir::Invoke& invoke) { return in_place_arguments(invoke); };
-    RELAXC_TRY(plan::Frame frame, plan::plan_frame(module_.context(), body, facts, host.location, diag, in_place));
+    plan::Calls calls;
+    calls.in_place = [&](const tir::Invoke& invoke) { return in_place_arguments(invoke); };
+    calls.alignment = [&](const tir::Invoke& invoke, size_t argument) { return alignment_of(invoke, argument); };
+    RELAXC_TRY(plan::Frame frame, plan::plan_frame(module_.context(), body, facts, host.location, diag, calls,
+                                                   outputs_to_lend(host, facts)));
     for (const std::string& callee : frame.in_place) module_.find_prim_func(callee)->noalias = false;
     BufferRef old = host.params[arena_index(host)].buffer;
     frame.bytes = arith::simplify(frame.bytes);  // else it would grow with the depth of calls
     BufferRef arena = build_.buffer(old->name, old->dtype, {frame.bytes}, old->scope, old->alignment);
     host.params[arena_index(host)].buffer = arena;
-    host.body = plan::place_in_arena(module_.context(), body, frame, old, arena);
+    host.body = with_known_alignment(plan::place_in_arena(module_.context(), body, frame, old, arena), facts);
     sizes_[host.name] = frame.bytes;
     return Done{};
+  }
+
+  /// Where no line of cache begins for sure, buffers are no more aligned than their elements.
+  tir::Stmt with_known_alignment(tir::Stmt body, const arith::Facts& facts) {
+    std::map<BufferRef, BufferRef> natural;
+    tir::for_each_stmt(body, [&](tir::Stmt s) {
+      const auto* view = s.as<tir::View>();
+      if (view == nullptr || view->base == nullptr || view->buffer->alignment == 0) return;
+      uint32_t wanted = view->buffer->alignment, given = view->base->alignment;
+      bool holds = given != 0 && given % wanted == 0 && arith::divisor(view->byte_offset, facts) % wanted == 0;
+      if (holds || natural.count(view->buffer) != 0) return;
+      tir::Buffer copy = *view->buffer;  // with its id: it takes the place of the other everywhere
+      copy.alignment = 0;
+      natural[view->buffer] = module_.context().arena().make<tir::Buffer>(std::move(copy));
+    });
+    if (natural.empty()) return body;
+    tir::Rewriter rewriter;
+    rewriter.on_buffer = [&](BufferRef buffer) { return natural.count(buffer) != 0 ? natural.at(buffer) : buffer; };
+    return tir::rewrite(module_.context(), body, rewriter);
   }
 
   /// As mark_in_place says of the callee.
@@ -70,13 +92,46 @@ class MemoryPlan {
     return pairs;
   }
 
+  /// What a callee of ours takes for granted. Whoever else is called gets the alignment of the arena.
+  int64_t alignment_of(const tir::Invoke& invoke, size_t argument) const {
+    const tir::PrimFunc* callee = module_.find_prim_func(invoke.callee);
+    if (callee == nullptr || argument >= callee->params.size()) return plan::kAlignment;
+    BufferRef buffer = callee->params[argument].buffer;
+    return buffer == nullptr || buffer->alignment == 0 ? 1 : buffer->alignment;
+  }
+
+  /// Outputs of an entry whose memory is nobody else's, and of a size that the symbols tell. Others see their memory
+  /// only after the call; a state's may hold what is still to be read.
+  std::vector<BufferRef> outputs_to_lend(const tir::PrimFunc& host, const arith::Facts& facts) const {
+    const interface::Entry* entry = entry_of(host);
+    std::vector<BufferRef> lenders, buffers;
+    if (entry == nullptr) return lenders;
+    for (const tir::Param& param : host.params)
+      if (param.buffer != nullptr) buffers.push_back(param.buffer);
+    for (size_t i = 0; i < entry->outputs.size(); ++i) {
+      const interface::Tensor& output = entry->outputs[i];
+      BufferRef buffer = buffers.at(entry->inputs.size() + i);
+      bool known = !output.data_dependent && output.pair < 0;
+      for (Expr dim : buffer->shape) {
+        std::optional<Expr> bound = over_parameters(dim, host, facts);
+        known = known && bound && *bound == dim;
+      }
+      if (known && output.kind == interface::Tensor::kTensor) lenders.push_back(buffer);
+    }
+    return lenders;
+  }
+
+  const interface::Entry* entry_of(const tir::PrimFunc& host) const {
+    for (const interface::Entry& candidate : context_.object->entries)
+      if (candidate.call == host.name) return &candidate;
+    return nullptr;
+  }
+
   /// What the entry declares of its symbols, and what its guards check before memory is asked for; those of private
   /// functions are dims.
   arith::Facts facts_of(const tir::PrimFunc& host) const {
     arith::Facts facts;
-    const interface::Entry* entry = nullptr;
-    for (const interface::Entry& candidate : context_.object->entries)
-      if (candidate.call == host.name) entry = &candidate;
+    const interface::Entry* entry = entry_of(host);
     size_t k = 0;
     for (const tir::Param& param : host.params) {
       if (param.buffer != nullptr) continue;

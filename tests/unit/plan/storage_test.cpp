@@ -153,6 +153,88 @@ TEST_CASE("static pieces that first fit packs badly are packed again") {
   CHECK(sum / kRounds < 1.03);
 }
 
+/// The largest ratio of the plan to what is live, over sizes of n.
+double worst_ratio(Context& context, const std::vector<Piece>& pieces, const Storage& storage,
+                   const std::vector<int64_t>& sizes) {
+  double worst = 0;
+  for (int64_t n : sizes) {
+    auto value_of = [&](arith::Var) { return n; };
+    std::vector<Placed> placed;
+    int64_t bytes = arith::evaluate(storage.bytes, value_of).value();
+    for (size_t i = 0; i < pieces.size(); ++i) {
+      int64_t begin = arith::evaluate(storage.offsets[i], value_of).value();
+      int64_t size = arith::evaluate(to_expr(context, pieces[i].size), value_of).value();
+      REQUIRE(begin % pieces[i].alignment == 0);
+      REQUIRE(begin + size <= bytes);
+      placed.push_back({begin, begin + size, pieces[i].first, pieces[i].last});
+    }
+    REQUIRE(disjoint(placed, 40));
+    worst = std::max(worst,
+                     static_cast<double>(bytes) / static_cast<double>(live_bytes(context, pieces, value_of).value()));
+  }
+  return worst;
+}
+
+TEST_CASE("a tiny arena has no lines of cache between its pieces") {
+  Context context;
+  arith::Var n = context.var("n");
+  arith::Facts facts;
+  facts.bound(n, arith::Range::at_least(1));
+  std::vector<Piece> pieces;
+  for (uint32_t i = 0; i < 8; ++i) pieces.push_back({size_of(context, {n, context.index(3)}, 4), i, i + 2, 4});
+  Storage storage = assign_storage(context, pieces, facts);
+  CHECK(worst_ratio(context, pieces, storage, {1, 2, 3, 5, 30, 100}) < 1.01);
+  // Where it is not tiny, everything begins a line.
+  for (Expr offset : storage.offsets)
+    CHECK(arith::evaluate(offset, [](arith::Var) { return 10'001; }).value() % kAlignment == 0);
+}
+
+TEST_CASE("the run chooses between two plans where neither is good for all sizes") {
+  Context context;
+  arith::Var n = context.var("n");
+  arith::Facts facts;
+  facts.bound(n, arith::Range::at_least(1));
+  // Which of the two constant pieces may lie below the symbolic ones depends on n.
+  auto fixed = [&](int64_t elements, uint32_t first, uint32_t last) {
+    return Piece{size_of(context, {context.index(elements)}, 4), first, last};
+  };
+  auto open = [&](int64_t elements, uint32_t first, uint32_t last) {
+    return Piece{size_of(context, {n, context.index(elements)}, 4), first, last};
+  };
+  std::vector<Piece> pieces{open(512, 0, 1),    fixed(65536, 1, 2), open(64, 2, 4),
+                            fixed(49152, 4, 5), open(768, 5, 6),    fixed(32768, 3, 6)};
+  Storage storage = assign_storage(context, pieces, facts);
+  CHECK(worst_ratio(context, pieces, storage, {1, 16, 64, 128, 512}) < 1.15);
+}
+
+TEST_CASE("the bound of a plan is no less than what it takes at any admissible size") {
+  std::mt19937 random(3);
+  for (int round = 0; round < 40; ++round) {
+    Context context;
+    arith::Var n = context.var("n"), m = context.var("m");
+    arith::Facts facts;
+    int64_t least = static_cast<int64_t>(random() % 3), most = 20 + static_cast<int64_t>(random() % 60);
+    facts.bound(n, {least, most}), facts.bound(m, {1, 16});
+    std::vector<Piece> pieces(1 + random() % 12);
+    for (Piece& piece : pieces) {
+      std::vector<Expr> dims{context.index(1 + random() % 40)};
+      if (random() % 3 != 0) dims.push_back(n);
+      if (random() % 3 == 0) dims.push_back(m);
+      piece.size = size_of(context, dims, 4);
+      piece.first = random() % 20, piece.last = piece.first + random() % 6;
+      piece.alignment = 4;
+    }
+    Storage storage = assign_storage(context, pieces, facts);
+    arith::Range range = arith::bounds(storage.bytes, facts);
+    REQUIRE(range.has_upper());
+    for (int64_t a = least; a <= most; ++a)
+      for (int64_t b = 1; b <= 16; ++b) {
+        auto value_of = [&](arith::Var var) { return var == n ? a : b; };
+        REQUIRE(arith::evaluate(storage.bytes, value_of).value() <= range.upper);
+      }
+  }
+}
+
 TEST_CASE("a size that does not fit int64 is told") {
   Context context;
   CHECK(size_of(context, {context.index(INT64_MAX / 2)}, 4).overflow);

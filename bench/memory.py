@@ -1,0 +1,164 @@
+"""memory.py: the memory of models next to what no plan can go below, and next to what ONNX Runtime takes.
+
+    build/venv/bin/python bench/memory.py build/bin/relaxc FOLDER [--page docs/memory.md] [--model NAME …]
+
+For every FOLDER/*/model.onnx:
+
+- static: compiled with every dim fixed at what test_data_set_0 has; the arena next to the largest sum of bytes that are
+  live at one time ("bound").
+- dynamic: compiled as it is; the worst ratio of the two over the sizes that --report looks at (every symbol at 1, 16, 128
+  and 512, as far as its bounds allow), and at which size.
+- ONNX Runtime: on the same inputs, arena and outputs (and what a run claims from the allocator hook) next to the most
+  bytes that ONNX Runtime's tensors take at one time during a run, outputs included, inputs and weights not, with its
+  memory arena and patterns off: with them, it takes no less.
+
+All but the last is a property of the compiler, the same on every machine. The exit code is 1 if relaxc takes more than
+ONNX Runtime anywhere.
+"""
+
+import argparse
+import ctypes
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+
+def report(relaxc, model, library, *flags):
+    """The profiles of --report for a library; text if relaxc refuses the model."""
+    page = library.with_suffix(".json")
+    done = subprocess.run([relaxc, model, "-o", library, f"--report={page}", *flags], capture_output=True, text=True,
+                          check=False)
+    if done.returncode != 0:
+        return done.stderr.strip().splitlines()[0]
+    return json.loads(page.read_text())["profiles"]
+
+
+def inputs_of(model):
+    """test_data_set_0 as arrays, in the order of the model's inputs; null where there is none, or not of tensors."""
+    import onnx
+    from onnx import numpy_helper
+
+    folder = model.parent / "test_data_set_0"
+    arrays = []
+    for i in range(len(list(folder.glob("input_*.pb")))):
+        tensor = onnx.load_tensor(folder / f"input_{i}.pb")
+        arrays.append(numpy_helper.to_array(tensor))
+    return arrays or None
+
+
+def of_relaxc(library, arrays):
+    """Symbols and bytes of one run."""
+    import rlx
+
+    call = rlx.load(library).functions["main"].prepare(arrays)
+    call.run()
+    values = {symbol.name.decode(): value for symbol, value in zip(call.entry.symbols, call.symbols)}
+    taken = call.context.arena_bytes + sum(buffer.nbytes for buffer in call.lent)
+    return values, taken + sum(array.nbytes for array in call.results())
+
+
+def measure_onnxruntime(model):
+    """In a process of its own, with the counting library loaded."""
+    import onnxruntime
+
+    counter = ctypes.CDLL(None)
+    counter.aligned_memory_most.restype = ctypes.c_int64
+    options = onnxruntime.SessionOptions()
+    options.enable_cpu_mem_arena = options.enable_mem_pattern = False
+    options.intra_op_num_threads = 1
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    feed = {value.name: array for value, array in zip(session.get_inputs(), inputs_of(Path(model)))}
+    session.run(None, feed)
+    counter.aligned_memory_begin()
+    session.run(None, feed)
+    print(counter.aligned_memory_most())
+
+
+def of_onnxruntime(model, counter):
+    done = subprocess.run([sys.executable, __file__, "--measure", model], env={"LD_PRELOAD": str(counter)},
+                          capture_output=True, text=True, check=False)
+    return int(done.stdout) if done.returncode == 0 else None
+
+
+def row(relaxc, model, counter):
+    """Cells of one model, and whether it is within what ONNX Runtime takes."""
+    with tempfile.TemporaryDirectory(prefix="relaxc-bench-") as name:
+        folder = Path(name)
+        dynamic = report(relaxc, model, folder / "dynamic.so")
+        if isinstance(dynamic, str):
+            return [dynamic], True
+        cells, fine = [], True
+        arrays, ours, theirs = inputs_of(model), None, None
+        values = {}
+        if arrays:
+            values, ours = of_relaxc(folder / "dynamic.so", arrays)
+            theirs = of_onnxruntime(model, counter)
+        static = dynamic if not values else report(
+            relaxc, model, folder / "static.so",
+            *(flag for name, value in values.items() for flag in ("--dim", f"{name}={value}")))
+        if isinstance(static, str) or any(profile["symbols"] for profile in static):
+            cells += ["", "", ""]
+        else:
+            profile = static[0]
+            cells += [f"{profile['arena_bytes']:,}", f"{profile['bound_bytes']:,}", f"{profile['ratio'] or 1:.3f}"]
+        if values:
+            worst = max(dynamic, key=lambda profile: profile["ratio"] or 0)
+            sizes = sorted(set(worst["symbols"].values()))
+            cells += [f"{worst['ratio'] or 1:.3f}", ", ".join(map(str, sizes))]
+        else:
+            cells += ["", ""]
+        if theirs:
+            fine = ours <= theirs
+            cells += [f"{ours:,}", f"{theirs:,}", f"{ours / theirs:.2f}"]
+        else:
+            cells += ["" if ours is None else f"{ours:,}", "", ""]
+        return cells, fine
+
+
+PAGE = """# Memory of models
+
+Written by `bench/memory.py`, which says what the columns mean; bytes. *Static*: dims fixed at those of the model's test
+data. *Dynamic*: as exported, the worst ratio over sizes of 1, 16, 128 and 512, with the sizes at which it is. *Beside
+ONNX Runtime*: arena and outputs, next to the most that ONNX Runtime's tensors take at once, on the test data.
+
+"""
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("relaxc", nargs="?")
+    arguments.add_argument("folder", type=Path, nargs="?")
+    arguments.add_argument("--page", type=Path)
+    arguments.add_argument("--model", action="append")
+    arguments.add_argument("--measure", help=argparse.SUPPRESS)
+    given = arguments.parse_args()
+    if given.measure:
+        measure_onnxruntime(given.measure)
+        return 0
+    lines = ["| model | arena | bound | static ratio | dynamic ratio | at | relaxc | ONNX Runtime | ratio |",
+             "|---|---:|---:|---:|---:|---:|---:|---:|---:|"]
+    print("\n".join(lines))
+    fine = True
+    with tempfile.TemporaryDirectory(prefix="relaxc-bench-") as folder:
+        counter = Path(folder) / "aligned_memory.so"
+        subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-o", counter, HERE / "aligned_memory.c"], check=True)
+        for model in sorted(given.folder.glob("*/model.onnx")):
+            if given.model and model.parent.name not in given.model:
+                continue
+            cells, within = row(given.relaxc, model, counter)
+            fine &= within
+            lines.append("| " + " | ".join([model.parent.name, *cells, *[""] * (8 - len(cells))]) + " |")
+            print(lines[-1], flush=True)
+    if given.page:
+        given.page.write_text(PAGE + "\n".join(lines) + "\n")
+    return 0 if fine else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
