@@ -74,6 +74,7 @@ class Runner {
 
   Status one(const Pass& pass) {
     Diagnostics& diag = context_.diag;
+    if (options_.prepare) options_.prepare(pass.name, module_);
     if (names(options_.print_before, pass.name)) show("before", pass.name);
     auto start = std::chrono::steady_clock::now();
     Result<Changed> changed = pass.run(module_, context_);

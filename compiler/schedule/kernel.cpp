@@ -54,7 +54,8 @@ class Kernel {
         target_(target),
         facts_(facts),
         constants_(constants),
-        packed_(packed) {}
+        packed_(packed),
+        choices_(kernel.attrs.count("choices") != 0 ? kernel.attrs.at("choices") : "") {}
 
   bool run() {
     Stmt body = kernel_.body;
@@ -74,6 +75,7 @@ class Kernel {
     kernel_.body = s;
     replace_params();
     kernel_.attrs["schedule"] = one_line(trace_);
+    if (auto asked = kernel_.attrs.find("choices"); asked != kernel_.attrs.end()) asked->second = choices_.text();
     return true;
   }
 
@@ -115,12 +117,15 @@ class Kernel {
       if (temporary && !read) group.unseen.push_back(result);
     }
     group.constants = own_constants(i, next);
-    Stmt better = schedule_reduction(context_, group, target_, facts_, trace_, packed_);
+    const Choices before = choices_;
+    Stmt better = schedule_reduction(context_, group, target_, facts_, trace_, packed_, choices_);
+    if (!better) choices_ = before;
     if (!better && !group.consumers.empty()) {  // at least each by itself
       next = i + 1;
       group.consumers.clear(), group.unseen.clear();
       group.constants = own_constants(i, next);
-      better = schedule_reduction(context_, group, target_, facts_, trace_, packed_);
+      better = schedule_reduction(context_, group, target_, facts_, trace_, packed_, choices_);
+      if (!better) choices_ = before;
     }
     if (!better && i > 0 && fills_next(i - 1)) add_spatial(parts_[i - 1]);
     done_.push_back(better ? better : parts_[i]);
@@ -199,6 +204,7 @@ class Kernel {
   std::vector<BufferRef> temporaries_;
   std::vector<Stmt> parts_, done_;
   std::string trace_;
+  Choices choices_;
 };
 
 }  // namespace

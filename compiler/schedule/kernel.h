@@ -9,7 +9,8 @@
 namespace relaxc::schedule {
 
 /// Gives every nest of the kernel's body the schedule that fits; what no rule fits stays as it is. The attribute
-/// `schedule` tells what was done. False: nothing changed.
+/// `schedule` tells what was done, the attribute `choices`, where there is one, what was chosen of what (choices.h).
+/// False: nothing changed.
 ///
 /// \param constants  parameters that are constants at every call. Those that `packed` then lists are replaced by packed
 ///                   ones: the caller has to pass the constant packed so.

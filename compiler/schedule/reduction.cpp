@@ -10,6 +10,8 @@
 // branch around a load into a local, hoisted by turning the loops of its condition outwards. Method: Goto & van de
 // Geijn 2008 for the tile; Zhang et al. 2018 (high performance zero-memory overhead direct convolutions) for
 // convolution as the same thing.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 
@@ -29,9 +31,11 @@ constexpr int64_t kMostRows = 16;    ///< of a tile
 
 class Reduction {
  public:
-  Reduction(Context& context, const ReductionGroup& group, const Target& target, const arith::Facts& facts, Stmt root)
+  Reduction(Context& context, const ReductionGroup& group, const Target& target, const arith::Facts& facts, Stmt root,
+            Choices& choices)
       : context_(context),
         target_(target),
+        choices_(choices),
         group_(group),
         nest_(analysis::as_nest(group.reduction)),
         s_(context, root, facts),
@@ -187,7 +191,7 @@ class Reduction {
 
   bool tile() {
     uint32_t unrolled = axis_to_unroll();
-    if (!order_spatial(unrolled)) return false;
+    if (!choose_order(unrolled)) return false;
     Expr value = schedule::update_of(store()).value;
     contract_results();
     uint32_t scaled = factor_out();
@@ -196,12 +200,7 @@ class Reduction {
     order_reduction(scaled != 0);
     if (target_.has_fma) s_.use_fma(block_);
     if (target_.has_fma && scaled != 0) s_.use_fma(scaled);
-    Target registers = target_;  // taps of a copy are unrolled, and their loads begin early
-    if (sliding_.vector != 0) registers.vector_registers -= 3;
-    bool single = is_strided(vector_) || sliding_.rows != 0 || words_of_.in_lanes;
-    TileShape shape =
-        best_tile(registers, unrolled == 0 ? Expr() : s_.loop(unrolled).extent, s_.loop(vector_).extent, lanes_,
-                  single ? 1 : kMostVectors, most_rows(), terms(), unrolled == 0 ? 0 : work_of_vector(value, unrolled));
+    TileShape shape = choose_tile(unrolled, value);
     if (unrolled != 0) pack_along(unrolled, shape.unrolled);
     pack_along(vector_, shape.vectors * lanes_);
     bool vector_outside = spatial_.size() < 2 || position(vector_) < position(unrolled) || unrolled == 0;
@@ -227,6 +226,20 @@ class Reduction {
     for (uint32_t loop : group_loops_) s_.unroll(loop), s_.jam(loop);
     for (const PackedParam& param : packed_) s_.simplify_subscripts(param.packed);
     return !lane_loops_.empty() && words_are_packed();
+  }
+
+  /// Elements of the result are computed alike in any tile.
+  TileShape choose_tile(uint32_t unrolled, Expr value) {
+    constexpr size_t kMostTiles = 6;
+    Target registers = target_;  // taps of a copy are unrolled, and their loads begin early
+    if (sliding_.vector != 0) registers.vector_registers -= 3;
+    bool single = is_strided(vector_) || sliding_.rows != 0 || words_of_.in_lanes;
+    std::vector<TileShape> tiles = good_tiles(
+        registers, unrolled == 0 ? Expr() : s_.loop(unrolled).extent, s_.loop(vector_).extent, lanes_,
+        single ? 1 : kMostVectors, most_rows(), terms(), unrolled == 0 ? 0 : work_of_vector(value, unrolled), kMostTiles);
+    std::vector<std::string> names;
+    for (const TileShape& tile : tiles) names.push_back(fmt::format("{}x{}", tile.unrolled, tile.vectors));
+    return tiles[choices_.pick("tile", std::move(names))];
   }
 
   /// Rows that several taps read take a register each until the last of them has.
@@ -324,12 +337,19 @@ class Reduction {
     return total;
   }
 
-  /// The larger operand is gone through once, by the outer of the two loops; loops on which the inner one's operand
-  /// does not depend stand between them. False if views between the loops (where axes were fused) keep them in their
-  /// order.
-  bool order_spatial(uint32_t unrolled) {
+  /// The larger operand is gone through once, by the outer of the two loops, unless the choice is another.
+  bool choose_order(uint32_t unrolled) {
     if (unrolled == 0 || spatial_.size() < 2) return true;
     bool rows_outside = elements_along(unrolled) > elements_along(vector_);
+    std::vector<std::string> names{"rows outside", "columns outside"};
+    if (!rows_outside) std::swap(names[0], names[1]);
+    bool other = choices_.pick("order", names) == 1;
+    return (other && order_spatial(unrolled, !rows_outside)) || order_spatial(unrolled, rows_outside);
+  }
+
+  /// Loops on which the inner one's operand does not depend stand between the two. False if views between the loops
+  /// (where axes were fused) keep them in their order.
+  bool order_spatial(uint32_t unrolled, bool rows_outside) {
     std::vector<uint32_t> order, between;
     auto along_rows = operands_along(unrolled);
     for (uint32_t loop : spatial_) {
@@ -566,6 +586,7 @@ class Reduction {
 
   Context& context_;
   const Target& target_;
+  Choices& choices_;
   const ReductionGroup& group_;
   Nest nest_;
   Schedule s_;
@@ -584,10 +605,10 @@ class Reduction {
 }  // namespace
 
 Stmt schedule_reduction(Context& context, const ReductionGroup& group, const Target& target, const arith::Facts& facts,
-                        std::string& trace, std::vector<PackedParam>& packed) {
+                        std::string& trace, std::vector<PackedParam>& packed, Choices& choices) {
   std::vector<Stmt> parts{group.reduction};
   parts.insert(parts.end(), group.consumers.begin(), group.consumers.end());
-  Reduction rule(context, group, target, facts, tir::Builder(context).seq(std::move(parts)));
+  Reduction rule(context, group, target, facts, tir::Builder(context).seq(std::move(parts)), choices);
   if (!rule.run()) return {};
   trace += rule.trace();
   packed.insert(packed.end(), rule.packed().begin(), rule.packed().end());

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "compiler/schedule/choices.h"
 #include "compiler/schedule/schedule.h"
 #include "targets/target.h"
 
@@ -24,9 +25,9 @@ struct ReductionGroup {
 
 /// A tile of the result in registers, one axis in vector lanes, one unrolled; consumers are applied to the tile. Where
 /// only the reduction axis is contiguous, that axis goes into lanes instead, and the order of the reduction changes.
-/// Null: no rule fits.
+/// Null: no rule fits. `choices` is asked where several ways give the same bits.
 Stmt schedule_reduction(Context& context, const ReductionGroup& group, const Target& target, const arith::Facts& facts,
-                        std::string& trace, std::vector<PackedParam>& packed);
+                        std::string& trace, std::vector<PackedParam>& packed, Choices& choices);
 
 /// Nests one after the other over the same rows become one loop over rows, where no row depends on another. Bits stay.
 std::vector<Stmt> merge_rows(Context& context, std::vector<Stmt> parts, std::string& trace);

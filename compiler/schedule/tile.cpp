@@ -89,6 +89,11 @@ Copies after(const Copies& first, const Copies& second) {
 
 TileShape best_tile(const Target& target, Expr unrolled, Expr vectorized, int64_t lanes, int64_t most_vectors,
                     int64_t most_rows, double terms, double work) {
+  return good_tiles(target, unrolled, vectorized, lanes, most_vectors, most_rows, terms, work, 1).front();
+}
+
+std::vector<TileShape> good_tiles(const Target& target, Expr unrolled, Expr vectorized, int64_t lanes,
+                                  int64_t most_vectors, int64_t most_rows, double terms, double work, size_t most) {
   Axis rows = axis_of(unrolled, 1, {4, 2, 1}), vectors = axis_of(vectorized, lanes, {1});
   /// Cycles for a step of one row and vector, on average over what the extents may be.
   auto mean_cycles = [&](const TileShape& shape) {
@@ -108,14 +113,24 @@ TileShape best_tile(const Target& target, Expr unrolled, Expr vectorized, int64_
   };
   TileShape best;
   double best_cycles = 1e30;
+  std::vector<std::pair<double, TileShape>> all;
   for (int64_t n = 1; n <= most_vectors && vectors.holds(n); ++n)
     for (int64_t m = 1; m <= most_rows && rows.holds(m); ++m) {
       if (m * n + n + 1 > target.vector_registers) continue;
       TileShape shape{rows.balanced(m), vectors.balanced(n)};
       double total = mean_cycles(shape);
       if (total < best_cycles * 0.999) best_cycles = total, best = shape;
+      all.emplace_back(total, shape);
     }
-  return best;
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<TileShape> good{best};
+  for (const auto& [total, shape] : all) {
+    auto same = [&, &shape = shape](const TileShape& other) {
+      return other.unrolled == shape.unrolled && other.vectors == shape.vectors;
+    };
+    if (good.size() < most && std::none_of(good.begin(), good.end(), same)) good.push_back(shape);
+  }
+  return good;
 }
 
 std::vector<AxisPart> cut_axis(Schedule& s, uint32_t loop, int64_t factor) {

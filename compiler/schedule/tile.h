@@ -20,6 +20,9 @@ struct TileShape {
 /// \param work                  operations that make an operand's vector of what is loaded, once for all rows
 TileShape best_tile(const Target& target, Expr unrolled, Expr vectorized, int64_t lanes, int64_t most_vectors,
                     int64_t most_rows, double terms, double work);
+/// That tile, and after it those that come near, the better first; `most` in all.
+std::vector<TileShape> good_tiles(const Target& target, Expr unrolled, Expr vectorized, int64_t lanes,
+                                  int64_t most_vectors, int64_t most_rows, double terms, double work, size_t most);
 
 /// Cuts the axis of `loop` into tiles of `factor` and smaller ones for what is left. Each part gives the loop inside of
 /// a tile (0: the part's iterations come one by one).
