@@ -27,9 +27,10 @@ namespace {
 
 class Compilation {
  public:
-  Compilation(const Options& options, const ModuleEdit& edit)
+  Compilation(const Options& options, const ModuleEdit& edit, const Look& look)
       : options_(options),
         edit_(edit),
+        look_(look),
         checks_(options.check != CheckFormat::kNone),
         inspects_(options.tool.kind == ToolOptions::kInspect),
         stops_(!options.passes.stop_after.empty()),
@@ -59,7 +60,7 @@ class Compilation {
     RELAXC_TRY(relax::Module module, read());
     interface::Object object;
     object.hooks = options_.hooks;
-    bool looks = !options_.report.empty() || !options_.manifest.empty() || inspects_;
+    bool looks = !options_.report.empty() || !options_.manifest.empty() || inspects_ || look_;
     if (!writes_text_ || stops_)
       RELAXC_DO(
           run_pipeline(options_, numbers, ops_, target, module, object, looks ? &observed_ : nullptr, progress_, diag));
@@ -68,6 +69,7 @@ class Compilation {
     if (stops_ && !writes_text_) fmt::print("{}", relax::to_string(module));
     Compiled compiled{module, object, target, observed_};
     if (inspects_ && !stops_) print_contents(options_, compiled);
+    if (look_) look_(compiled);
     if (!writes_) return Done{};
     if (!writes_text_) {
       RELAXC_DO(finish(object, target));
@@ -85,6 +87,7 @@ class Compilation {
     Diagnostics& diag = diag_;
     RELAXC_TRY(relax::Module module, read_input(options_, ops_, diag, files_, findings_));
     if (options_.target.ends_with(".json")) files_.push_back(options_.target);
+    if (!options_.tune_log.empty()) files_.push_back(options_.tune_log);
     for (const std::string& file : files_) say("read {} ({} bytes)", file, size_of(file));
     if (edit_) edit_(module);
     return module;
@@ -126,6 +129,7 @@ class Compilation {
 
   const Options& options_;
   const ModuleEdit& edit_;
+  const Look& look_;
   bool checks_, inspects_, stops_, writes_ = false, writes_text_ = false;
   relax::OpTable ops_;
   Diagnostics diag_;
@@ -165,11 +169,11 @@ int print_target(const Options& options) {
 
 }  // namespace
 
-int compile(const Options& options, const ModuleEdit& edit) {
+int compile(const Options& options, const ModuleEdit& edit, const Look& look) {
   if (options.print_targets) return print_targets();
   if (options.print_cmake_dir) return print_cmake_dir();
   if (options.print_target) return print_target(options);
-  return Compilation(options, edit).run();
+  return Compilation(options, edit, look).run();
 }
 
 }  // namespace relaxc::driver

@@ -19,9 +19,9 @@ struct State {
   std::string input, output;
 };
 
-/// What `relaxc run`, `verify`, `bench` and `inspect` are told beyond what compiling needs.
+/// What `relaxc run`, `verify`, `bench`, `tune` and `inspect` are told beyond what compiling needs.
 struct ToolOptions {
-  enum Kind { kNone, kRun, kVerify, kBench, kInspect } kind = kNone;
+  enum Kind { kNone, kRun, kVerify, kBench, kInspect, kTune } kind = kNone;
   std::vector<std::string> data;       ///< files and folders of inputs: FILE or NAME=FILE
   std::vector<std::string> expected;   ///< of outputs
   std::string folder;                  ///< where outputs go
@@ -32,6 +32,8 @@ struct ToolOptions {
   int64_t seed = 0;
   int32_t threads = 1, repeat = 0;  ///< `repeat` 0: as often as a second takes
   double rtol = 1e-3, atol = 1e-5;
+  std::string record;  ///< what `tune` writes
+  double budget = 60;  ///< seconds that `tune` may take
 };
 
 struct Options {
@@ -69,6 +71,7 @@ struct Options {
   std::string report;                     ///< ending in .html or .json; empty: none
   std::string mixed_precision;            ///< "float16" or "bfloat16": what products read; empty: as it is written
   std::vector<std::string> pass_options;  ///< "fold_constants.budget=0"
+  std::string tune_log;                   ///< a record of `relaxc tune`; empty: none
   std::string runtime;                    ///< runtime-lite's library, for what is linked
   std::string linker;                     ///< the C compiler that links; empty: cc
 

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "compiler/driver/evaluator.h"
+#include "compiler/driver/tools/tune_log.h"
 #include "compiler/meaning/semantics_check.h"
 #include "compiler/transform/passes.h"
 
@@ -85,7 +86,19 @@ Status run_pipeline(const Options& options, const PassNumbers& numbers, const re
     passes.observe = [&](std::string_view pass, const relax::Module& now, double milliseconds) {
       if (!prints) progress.at(fmt::format("after {}", pass));
       if (observed != nullptr) note_pass(*observed, pass, now, milliseconds);
+      if (options.passes.observe) options.passes.observe(pass, now, milliseconds);
     };
+  TuneLog log;
+  if (!options.tune_log.empty()) {
+    RELAXC_TRY(log, read_tune_log(options.tune_log, diag));
+    if (log.target != target_text(target))
+      fmt::print(stderr, "relaxc: note: '{}' was measured for {}, and is not used for {}\n", options.tune_log,
+                 log.target, target_text(target));
+    else
+      passes.prepare = [&](std::string_view pass, relax::Module& now) {
+        if (pass == "schedule_kernels") hand_out(log, now);
+      };
+  }
   std::optional<meaning::SemanticsCheck> semantics;
   if (options.verify_semantics) {
     auto make = [](tir::FindFunction find, tir::CallExternal external) {

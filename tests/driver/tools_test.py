@@ -2,7 +2,9 @@
 
 Usage: tools_test.py RELAXC RUNTIME [unittest's own]"""
 
+import json
 import os
+import re
 import struct
 import subprocess
 import zipfile
@@ -139,6 +141,47 @@ int32_t twice(rlx_context* context, const rlx_tensor* x, rlx_tensor* y) {
     def test_times(self):
         out = self.tool("bench", "relu.onnx", "--repeat", "7")
         self.assertRegex(out, r"^7 runs, 1 thread: least [\d.]+ ms, median [\d.]+ ms")
+
+    def test_profiles_kernels(self):
+        self.write("p.relax", PRODUCT)
+        out = self.tool("bench", "p.relax", "--dim", "n=1..64", "--profile", "--repeat", "5")
+        head, *rows, limits = out.splitlines()[1:]
+        self.assertEqual(head.split(), "share us a run calls GFLOP/s GB/s of limit kernel: what it comes from".split())
+        self.assertRegex(limits, r"^limits of 1 core of \S+: \d+ GFLOP/s; \d+ GB/s where a call's data fits \d+ KB, else")
+        kernel = re.compile(r"^ *([\d.]+)% +[\d.]+ +1\.0 +[\d.]+ +[\d.]+ +[\d.]+%  (\S+): (.+)$")
+        found = [kernel.match(row) for row in rows[:-1]]
+        self.assertTrue(found and all(found), out)
+        self.assertTrue(any("line 5" in one[3] for one in found), out)
+        self.assertRegex(rows[-1], r"^ *[\d.]+% +[\d.]+ +outside of kernels$")
+        shares = [float(row.split("%")[0]) for row in rows]
+        self.assertAlmostEqual(sum(shares), 100, delta=1)
+
+    def test_tunes_and_compiles_by_the_record(self):
+        self.write("p.relax", PRODUCT)
+        out = self.tool("tune", "p.relax", "--dim", "n=96", "-o", "tune.json", "--budget", "4")
+        self.assertRegex(out, r"\d+ of [1-9]\d* kernels that leave something open are faster otherwise\n$")
+        record = json.loads((self.path / "tune.json").read_text())
+        self.assertEqual((record["format"], record["version"]), ("relaxc tune log", 1))
+        native = ["--target", "native", "--dim", "n=96", "--name", "p"]
+        for name in ("a", "b"):
+            self.compiles("p.relax", "-o", f"{name}.o", "--tune-log", "tune.json", *native)
+        self.assertEqual((self.path / "a.o").read_bytes(), (self.path / "b.o").read_bytes())
+        # Whatever the record says, the numbers are the same to the bit.
+        self.tool("verify", "p.relax", "--dim", "n=96", "--tune-log", "tune.json")
+
+    def test_refuses_what_is_no_record_and_leaves_those_for_other_targets(self):
+        right = {"format": "relaxc tune log", "version": 1, "target": "none", "kernels": []}
+        for text, why in (("{", "it is not JSON"), ("[]", 'its "format" is not'), ("{}", 'its "format" is not'),
+                          (json.dumps({**right, "version": 2}), 'its "version" is not 1'),
+                          (json.dumps({**right, "kernels": 5}), 'it has no "target" or no list of "kernels"'),
+                          (json.dumps({**right, "kernels": [{"key": "x"}]}), 'kernel 1 has no "key" or no "choices"')):
+            with self.subTest(text):
+                self.write("bad.json", text)
+                self.refuses(1, f"'bad.json' is no tune log: {why}", "relu.relax", "-o", "m.o", "--tune-log", "bad.json")
+        self.refuses(1, "cannot read the tune log 'none.json'", "relu.relax", "-o", "m.o", "--tune-log", "none.json")
+        self.write("other.json", json.dumps(right))
+        done = self.compiles("relu.relax", "-o", "m.o", "--tune-log", "other.json")
+        self.assertIn("note: 'other.json' was measured for none, and is not used for ", done.err)
 
     def test_inspects_without_compiling_code(self):
         out = self.relaxc("inspect", "p.relax" if self.write("p.relax", PRODUCT) else "", "--dim", "n=1..8", "--target",

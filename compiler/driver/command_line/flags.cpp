@@ -96,6 +96,8 @@ void add_output_flags(CLI::App& app, Options& o) {
                  "also write what the object holds and needs, as JSON (objects and shared libraries)")
       ->type_name("FILE");
   app.add_option("--rust", o.rust, "also write declarations of the typed call for Rust")->type_name("FILE");
+  app.add_option("--tune-log", o.tune_log, "take the schedules that 'relaxc tune' found faster for this target")
+      ->type_name("FILE");
   app.add_option("--report", o.report, "also write a page (.html) or data (.json) on graphs, kernels and memory")
       ->type_name("FILE");
   app.add_option("--flash-budget", o.flash_budget, "refuse an object that takes more: 64K")

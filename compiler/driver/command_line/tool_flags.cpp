@@ -1,4 +1,4 @@
-// tool_flags.cpp: the flags of `relaxc run`, `verify`, `bench` and `inspect`.
+// tool_flags.cpp: the flags of `relaxc run`, `verify`, `bench`, `tune` and `inspect`.
 #include "compiler/driver/command_line/flags.h"
 
 namespace relaxc::driver {
@@ -41,7 +41,13 @@ void add_tool(CLI::App& app, Options& o, ToolOptions::Kind kind, const char* nam
   }
   if (kind == ToolOptions::kBench) {
     tool->add_option("--repeat", t.repeat, "runs (default: as many as a second takes)")->check(CLI::Range(1, 1000000));
-    tool->add_flag("--profile", t.profile, "also the time of each kernel");
+    tool->add_flag("--profile", t.profile, "also time, arithmetic and traffic of each kernel");
+  }
+  if (kind == ToolOptions::kTune) {
+    tool->add_option("-o", t.record, "the record to write, for --tune-log")->required()->type_name("FILE");
+    tool->add_option("--budget", t.budget, "seconds that it may take")
+        ->capture_default_str()
+        ->check(CLI::PositiveNumber);
   }
 }
 
@@ -51,6 +57,7 @@ void add_tools(CLI::App& app, Options& o) {
   add_tool(app, o, ToolOptions::kRun, "run", "run a model on files and print its outputs");
   add_tool(app, o, ToolOptions::kVerify, "verify", "compare a compiled model with reference data or the interpreter");
   add_tool(app, o, ToolOptions::kBench, "bench", "time a compiled model");
+  add_tool(app, o, ToolOptions::kTune, "tune", "measure on this machine what schedules leave open, and write a record");
   add_tool(app, o, ToolOptions::kInspect, "inspect", "print inputs, outputs, dims, memory and kernels of a model");
   app.require_subcommand(0, 1);
 }

@@ -215,10 +215,10 @@ int64_t largest_sum(const std::vector<MemoryPiece>& pieces, size_t steps) {
 }
 
 void estimate_times(std::vector<KernelCost>& kernels, const Target& target) {
-  constexpr double kClock = 2.5e9, kMemory = 1e10;  // a desktop core; only shares are meant to be read
-  double flops_a_second = kClock * 4 * std::max(1, target.vector_bits / 32), total = 0;
+  const Limits limits = limits_of(target);
+  double total = 0;
   for (KernelCost& kernel : kernels)
-    total += kernel.seconds = std::max(kernel.flops / flops_a_second, kernel.bytes / kMemory);
+    total += kernel.seconds = std::max(kernel.flops / limits.flops, kernel.bytes / limits.memory);
   for (KernelCost& kernel : kernels) kernel.share = total == 0 ? 0 : kernel.seconds / total;
   std::stable_sort(kernels.begin(), kernels.end(),
                    [](const KernelCost& a, const KernelCost& b) { return a.seconds > b.seconds; });
@@ -240,30 +240,44 @@ UnplannedBodies unplanned_bodies(const relax::Module& module) {
   return bodies;
 }
 
+Limits limits_of(const Target& target) {
+  constexpr double kClock = 2.5e9, kMemory = 1e10;  // a desktop core; only shares are meant to be read
+  double lanes = std::max(1, target.vector_bits / 32);
+  // Two fused multiply-adds a cycle, and half a vector from the second level of cache.
+  return {kClock * 4 * lanes, kClock * 2 * lanes, kMemory, target.l2_bytes};
+}
+
+EntryProfile profile_entry_at(const relax::Module& module, const UnplannedBodies& unplanned,
+                              const interface::Entry& entry, const Target& target,
+                              const std::vector<int64_t>& symbols) {
+  const tir::PrimFunc& host = *module.find_prim_func(entry.call);
+  EntryProfile profile;
+  profile.name = entry.name;
+  Numbers numbers(symbols.empty() ? 1 : *std::max_element(symbols.begin(), symbols.end()));
+  size_t k = 0;
+  for (const tir::Param& param : host.params)
+    if (param.buffer == nullptr) {
+      numbers.set(param.var, profile.symbols[entry.symbols.at(k).name] = symbols.at(k));
+      ++k;
+    }
+  profile.arena_bytes = numbers.of(arena_of(host)->shape[0]);
+  EntryWalk walk(module, host, unplanned.at(entry.call), std::move(numbers));
+  profile.steps = std::move(walk.steps);
+  profile.pieces = walk.pieces();
+  profile.bound_bytes = largest_sum(profile.pieces, profile.steps.size());
+  for (auto& [name, cost] : walk.kernels) profile.kernels.push_back(std::move(cost));
+  estimate_times(profile.kernels, target);
+  return profile;
+}
+
 std::vector<EntryProfile> profile_entry(const relax::Module& module, const UnplannedBodies& unplanned,
                                         const interface::Entry& entry, const Target& target) {
-  const tir::PrimFunc& host = *module.find_prim_func(entry.call);
   std::vector<EntryProfile> profiles;
-  std::set<std::map<std::string, int64_t>> seen;
+  std::set<std::vector<int64_t>> seen;
   for (int64_t size : {1, 16, 128, 512}) {
-    EntryProfile profile;
-    profile.name = entry.name;
-    Numbers numbers(size);
-    size_t k = 0;
-    for (const tir::Param& param : host.params) {
-      if (param.buffer != nullptr) continue;
-      const interface::Symbol& symbol = entry.symbols.at(k++);
-      numbers.set(param.var, profile.symbols[symbol.name] = admissible(symbol, size));
-    }
-    if (!seen.insert(profile.symbols).second) continue;
-    profile.arena_bytes = numbers.of(arena_of(host)->shape[0]);
-    EntryWalk walk(module, host, unplanned.at(entry.call), std::move(numbers));
-    profile.steps = std::move(walk.steps);
-    profile.pieces = walk.pieces();
-    profile.bound_bytes = largest_sum(profile.pieces, profile.steps.size());
-    for (auto& [name, cost] : walk.kernels) profile.kernels.push_back(std::move(cost));
-    estimate_times(profile.kernels, target);
-    profiles.push_back(std::move(profile));
+    std::vector<int64_t> symbols;
+    for (const interface::Symbol& symbol : entry.symbols) symbols.push_back(admissible(symbol, size));
+    if (seen.insert(symbols).second) profiles.push_back(profile_entry_at(module, unplanned, entry, target, symbols));
   }
   return profiles;
 }

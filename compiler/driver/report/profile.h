@@ -44,6 +44,18 @@ struct EntryProfile {
 using UnplannedBodies = std::map<std::string, tir::Stmt>;
 UnplannedBodies unplanned_bodies(const relax::Module& module);
 
+/// What one core of a target can do at best, as far as its description tells.
+struct Limits {
+  double flops = 0;             ///< a second
+  double near = 0, memory = 0;  ///< bytes a second: of data that fits the second level of cache, and of other data
+  int64_t near_bytes = 0;
+};
+Limits limits_of(const Target& target);
+
+/// The profile of `entry` with these values of its symbols, in their order.
+EntryProfile profile_entry_at(const relax::Module& module, const UnplannedBodies& unplanned,
+                              const interface::Entry& entry, const Target& target, const std::vector<int64_t>& symbols);
+
 /// Profiles of `entry` with every symbol at 1, 16, 128 and 512, as far as its bounds allow; one for a static program.
 /// `module` is what the whole pipeline left.
 std::vector<EntryProfile> profile_entry(const relax::Module& module, const UnplannedBodies& unplanned,

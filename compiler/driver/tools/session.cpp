@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 
 #include "compiler/driver/output/plan.h"
 #include "compiler/driver/tools/temporary_folder.h"
@@ -30,6 +31,7 @@ using Clock = std::chrono::steady_clock;
 /// rlx_context.trace: sums what lies between the beginning and the end of each kernel.
 struct Tracer {
   std::vector<KernelTime> kernels;
+  std::vector<double> this_run;
   Clock::time_point began;
 
   static void note(void* user, int32_t node, int32_t begin) {
@@ -42,7 +44,14 @@ struct Tracer {
     }
     KernelTime& kernel = self.kernels[static_cast<size_t>(node)];
     ++kernel.calls;
-    kernel.seconds += std::chrono::duration<double>(now - self.began).count();
+    double took = std::chrono::duration<double>(now - self.began).count();
+    kernel.seconds += took;
+    self.this_run[static_cast<size_t>(node)] += took;
+  }
+  void end_run() {
+    for (size_t i = 0; i < kernels.size(); ++i)
+      if (double took = std::exchange(this_run[i], 0); took != 0)
+        kernels[i].least = kernels[i].least == 0 ? took : std::min(kernels[i].least, took);
   }
 };
 
@@ -96,6 +105,17 @@ class Session::Call {
     return status == RLX_OK;
   }
 
+  std::vector<int64_t> symbols() {
+    const rlx_function& f = *state_.function;
+    for (rlx_array& array : in_) in_records_.push_back(record(array));
+    std::vector<int64_t> values(f.num_symbols + 1);
+    int32_t status = f.bind(&state_.context, in_records_.data(), f.num_inputs, values.data(), &state_.error);
+    in_records_.clear();
+    if (status != RLX_OK) rlx_explain(state_.model, state_.function, status, &state_.error);
+    values.resize(status == RLX_OK ? f.num_symbols : 0);
+    return values;
+  }
+
   /// Once more into the same memory.
   bool again() {
     const rlx_function& f = *state_.function;
@@ -133,7 +153,8 @@ class Session::Call {
 Session::Session(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Session::~Session() = default;
 
-std::unique_ptr<Session> Session::open(const Options& options, int& exit_code, const ModuleEdit& edit) {
+std::unique_ptr<Session> Session::open(const Options& options, int& exit_code, const ModuleEdit& edit,
+                                       const Look& look) {
   auto state = std::make_unique<State>();
   auto refuse = [&](const std::string& why) {
     fmt::print(stderr, "relaxc: error: {}\n", why);
@@ -148,7 +169,7 @@ std::unique_ptr<Session> Session::open(const Options& options, int& exit_code, c
   compiling.depfile = false;
   if (compiling.name.empty()) compiling.name = model_name_near(fs::path(options.input).stem().string());
   if (compiling.target.empty() && compiling.cpu.empty()) compiling.target = "native";
-  exit_code = compile(compiling, edit);
+  exit_code = compile(compiling, edit, look);
   if (exit_code != 0) return nullptr;
   for (const std::string& library : options.tool.libraries) {
     std::string path = fs::absolute(library).string();  // else it is looked for where the system's libraries are
@@ -202,12 +223,17 @@ std::optional<std::vector<relax::HostTensor>> Session::run(const Tensors& inputs
   return call.outputs();
 }
 
+std::vector<int64_t> Session::symbols(const Tensors& inputs) {
+  return Call(*state_, inputs).symbols();
+}
+
 std::optional<Timing> Session::time(const Tensors& inputs, int32_t repeat, bool kernels) {
   constexpr double kEnough = 1;
   Call call(*state_, inputs);
   if (!call.first()) return std::nullopt;
   Tracer tracer;
   for (uint32_t i = 0; i < state_->function->num_nodes; ++i) tracer.kernels.push_back({state_->function->nodes[i]});
+  tracer.this_run.resize(tracer.kernels.size());
   if (kernels) {
     state_->context.trace = Tracer::note;
     state_->context.trace_user = &tracer;
@@ -218,6 +244,7 @@ std::optional<Timing> Session::time(const Tensors& inputs, int32_t repeat, bool 
     Clock::time_point begin = Clock::now();
     if (!call.again()) return std::nullopt;
     timing.seconds.push_back(std::chrono::duration<double>(Clock::now() - begin).count());
+    tracer.end_run();
     sum += timing.seconds.back();
   }
   state_->context.trace = nullptr;

@@ -14,6 +14,7 @@ struct KernelTime {
   std::string name;
   int64_t calls = 0;
   double seconds = 0;
+  double least = 0;  ///< seconds of all its calls in one run, in the run where they were fewest
 };
 
 struct Timing {
@@ -23,9 +24,11 @@ struct Timing {
 
 class Session {
  public:
-  /// Compiles the model that `options` names for this machine into a temporary library, with `edit` as compile() takes
-  /// it, and loads it. Null with `exit_code` set if that is not possible; the reason has been printed.
-  static std::unique_ptr<Session> open(const Options& options, int& exit_code, const ModuleEdit& edit = {});
+  /// Compiles the model that `options` names for this machine into a temporary library, with `edit` and
+  /// `look` as compile() takes them, and loads it. Null with `exit_code` set if that is not possible; the reason has
+  /// been printed.
+  static std::unique_ptr<Session> open(const Options& options, int& exit_code, const ModuleEdit& edit = {},
+                                       const Look& look = {});
   ~Session();
   Session(const Session&) = delete;
 
@@ -35,6 +38,8 @@ class Session {
   std::string input_name(uint32_t index) const;
   std::string output_name(uint32_t index) const;
 
+  /// What the symbols of the function are with these inputs; empty if the model refused.
+  std::vector<int64_t> symbols(const Tensors& inputs);
   /// The outputs; nothing if the model refused, which has then been printed. Every input must be there.
   std::optional<std::vector<relax::HostTensor>> run(const Tensors& inputs);
   /// Runs the model `repeat` times after one that is not counted, or (0) for about a second; nothing as run() does.

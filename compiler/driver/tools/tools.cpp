@@ -10,8 +10,11 @@
 #include <numeric>
 
 #include "compiler/driver/messages.h"
+#include "compiler/driver/report/write_reports.h"
+#include "compiler/driver/tools/kernel_table.h"
 #include "compiler/driver/tools/reference.h"
 #include "compiler/driver/tools/session.h"
+#include "compiler/driver/tools/tune.h"
 
 namespace relaxc::driver {
 namespace {
@@ -42,9 +45,10 @@ class Tool {
 
   int run() {
     if (!options_.output.empty() || options_.check != CheckFormat::kNone || !options_.passes.stop_after.empty())
-      return usage("run, verify and bench compile for themselves; -o, --check and --stop-after are for compiling");
+      return usage(
+          "run, verify, bench and tune compile for themselves; -o, --check and --stop-after are for compiling");
     if (!options_.target.empty() && options_.target != "native")
-      return usage("run, verify and bench are for this machine; --target is for compiling");
+      return usage("run, verify, bench and tune are for this machine; --target is for compiling");
     session_ = Session::open(options_, code_);
     if (session_ == nullptr) return code_;
     Result<std::vector<DataSet>> sets =
@@ -57,6 +61,8 @@ class Tool {
         return run_all(*sets);
       case ToolOptions::kVerify:
         return verify_all(*sets);
+      case ToolOptions::kTune:
+        return tune(options_, sets->front().inputs);
       default:
         return bench(sets->front());
     }
@@ -164,20 +170,24 @@ class Tool {
     return tool_.profile ? profile(set) : 0;
   }
 
-  /// Apart from the timing above, which tracing would slow down.
+  /// With an object of its own: the one that was timed above is what a user would ship, and tells nothing.
   int profile(const DataSet& set) {
+    std::vector<int64_t> symbols = session_->symbols(set.inputs);
+    Options traced = options_;
+    traced.hooks.trace = true;
+    std::vector<KernelCost> costs;
+    Target target;
+    auto look = [&](const Compiled& compiled) {
+      target = compiled.target;
+      for (const interface::Entry& entry : compiled.object.entries)
+        if (entry.name == tool_.function)
+          costs = profile_entry_at(compiled.module, compiled.observed.unplanned, entry, target, symbols).kernels;
+    };
+    session_ = Session::open(traced, code_, {}, look);
+    if (session_ == nullptr) return code_;
     auto timing = session_->time(set.inputs, tool_.repeat, true);
     if (!timing) return 1;
-    if (timing->kernels.empty()) return usage("--profile: the model does not tell when its kernels begin and end");
-    std::sort(timing->kernels.begin(), timing->kernels.end(),
-              [](const KernelTime& a, const KernelTime& b) { return a.seconds > b.seconds; });
-    double sum = 0;
-    for (const KernelTime& kernel : timing->kernels) sum += kernel.seconds;
-    auto runs = static_cast<double>(timing->seconds.size());
-    fmt::print("{:>12} {:>8} {:>6}  kernel\n", "ms a run", "calls", "share");
-    for (const KernelTime& kernel : timing->kernels)
-      fmt::print("{:>12.4f} {:>8.1f} {:>5.1f}%  {}\n", 1e3 * kernel.seconds / runs,
-                 static_cast<double>(kernel.calls) / runs, sum == 0 ? 0 : 100 * kernel.seconds / sum, kernel.name);
+    fmt::print("{}", kernel_table(*timing, costs, target, tool_.threads));
     return 0;
   }
 

@@ -1,0 +1,266 @@
+// tune.cpp: measuring what schedules leave open.
+//
+// The problem: which of several good tiles is fastest depends on caches and ports that no description tells in full,
+// and a model has dozens of kernels with half a dozen of choices each.
+//
+// The method: kernels do not disturb each other, so one compilation tries another choice for every kernel at once, and
+// the trace hook times each by itself. A round varies one decision of each kernel, from the best that is known of it,
+// so there are as many rounds as the kernel with the most options has. Times are the least over many runs, since
+// whatever else the machine does only adds to them. In the end the winners run against the usual schedules in turns,
+// and those that do not win again are dropped.
+//
+// The answer is no matter of luck: outputs of every round are compared to the bit with those of the usual schedules,
+// and a round that gives others counts for nothing.
+//
+// Rejected: a search over all combinations guided by a learned model. What is left open is little, since the rules
+// decide by structure, and a round costs a compilation.
+#include "compiler/driver/tools/tune.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <fstream>
+
+#include "compiler/driver/report/write_reports.h"
+#include "compiler/driver/tools/session.h"
+#include "compiler/driver/tools/tune_log.h"
+#include "compiler/schedule/choices.h"
+
+namespace relaxc::driver {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Wishes = std::map<std::string, std::string>;  ///< point to option
+
+/// What must be gained for another choice to be worth writing down: less is noise.
+constexpr double kWorthIt = 0.97;
+
+/// One kernel that leaves something open.
+struct Kernel {
+  std::string name, schedule;
+  std::vector<std::pair<std::string, std::string>> untried;  ///< point and option, the last to be tried first
+  std::pair<std::string, std::string> trying;
+  Wishes best;
+  double usual_seconds = HUGE_VAL, best_seconds = HUGE_VAL;
+};
+
+/// A line on the terminal that fills from left to right; nothing where nobody looks.
+class Progress {
+ public:
+  void show(double share, const std::string& text) const {
+    if (!terminal_) return;
+    constexpr size_t kWidth = 30;
+    auto full = static_cast<size_t>(std::clamp(share, 0.0, 1.0) * kWidth);
+    fmt::print(stderr, "\r[{}{}] {:<40}", std::string(full, '#'), std::string(kWidth - full, '.'), text);
+    std::fflush(stderr);
+  }
+  void clear() const {
+    if (terminal_) fmt::print(stderr, "\r{:<80}\r", "");
+  }
+
+ private:
+  bool terminal_ = isatty(STDERR_FILENO) != 0;
+};
+
+class Tuner {
+ public:
+  Tuner(const Options& options, const Tensors& inputs) : options_(options), inputs_(inputs) {
+    options_.hooks.trace = true;
+    options_.tune_log.clear();
+  }
+
+  int run() {
+    std::unique_ptr<Session> usual = compiled({});
+    if (usual == nullptr) return code_;
+    learn_decisions();
+    auto outputs = usual->run(inputs_);
+    auto first = usual->time(inputs_, 3, true);
+    if (!outputs || !first) return 1;
+    choose_repeat(*first);
+    auto timing = usual->time(inputs_, repeat_, true);
+    if (!timing) return 1;
+    note(*timing, [](Kernel& kernel, double seconds) { kernel.usual_seconds = kernel.best_seconds = seconds; });
+    size_t rounds = 0;
+    for (const auto& [key, kernel] : kernels_) rounds = std::max(rounds, kernel.untried.size());
+    for (size_t round = 0; round < rounds && fits_budget(round); ++round) {
+      progress_.show(elapsed() / options_.tool.budget, fmt::format("round {} of {}", round + 1, rounds));
+      if (!try_next(*outputs)) return code_;
+    }
+    if (!confirm(*usual, *outputs)) return code_;
+    progress_.clear();
+    return write();
+  }
+
+ private:
+  double elapsed() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
+
+  /// Whether one more round ends in time, if it takes as long as those before.
+  bool fits_budget(size_t rounds_done) const {
+    return elapsed() * (static_cast<double>(rounds_done) + 2) / (static_cast<double>(rounds_done) + 1) <
+           options_.tool.budget;
+  }
+
+  /// As many runs as take a fiftieth of the budget, and no more than half a second.
+  void choose_repeat(const Timing& timing) {
+    double once = std::max(*std::min_element(timing.seconds.begin(), timing.seconds.end()), 1e-7);
+    repeat_ = static_cast<int32_t>(std::clamp(std::min(0.5, options_.tool.budget / 50) / once, 3.0, 100'000.0));
+  }
+
+  static std::string text_of(const Wishes& wishes) {
+    std::string text;
+    for (const auto& [point, option] : wishes) text += (text.empty() ? "" : "; ") + point + ": " + option;
+    return text;
+  }
+
+  /// The model with these wishes; null with `code_` set if it cannot be compiled. What the kernels are called and what
+  /// they left open is in `seen_` afterwards.
+  std::unique_ptr<Session> compiled(const std::map<std::string, std::string>& choices) {
+    Options compiling = options_;
+    seen_.clear();
+    std::map<std::string, std::string> keys;  // by name
+    compiling.passes.prepare = [&](std::string_view pass, relax::Module& module) {
+      if (pass != "schedule_kernels") return;
+      for (tir::PrimFunc* kernel : module.prim_funcs()) {
+        std::string key = keys[kernel->name] = kernel_key(*kernel);
+        auto wish = choices.find(key);
+        kernel->attrs["choices"] = wish == choices.end() ? "" : wish->second;
+      }
+    };
+    compiling.passes.observe = [&](std::string_view pass, const relax::Module& module, double) {
+      if (pass != "schedule_kernels") return;
+      for (const tir::PrimFunc* kernel : module.prim_funcs()) {
+        auto key = keys.find(kernel->name);
+        auto text = kernel->attrs.find("choices"), schedule = kernel->attrs.find("schedule");
+        if (key == keys.end() || text == kernel->attrs.end() || schedule == kernel->attrs.end()) continue;
+        seen_[key->second] = {kernel->name, text->second, schedule->second};
+      }
+    };
+    auto look = [&](const Compiled& made) { target_ = target_text(made.target); };
+    return Session::open(compiling, code_, {}, look);
+  }
+
+  void learn_decisions() {
+    for (const auto& [key, seen] : seen_) {
+      Kernel kernel;
+      kernel.name = seen.name, kernel.schedule = seen.schedule;
+      for (const schedule::Decision& decision : schedule::read_decisions(seen.choices))
+        for (size_t i = decision.options.size(); i-- > 1;)
+          kernel.untried.emplace_back(decision.point, decision.options[i]);
+      std::reverse(kernel.untried.begin(), kernel.untried.end());
+      if (!kernel.untried.empty()) kernels_.emplace(key, std::move(kernel));
+    }
+  }
+
+  /// Calls `f` with each kernel and the least time that its calls took in one run.
+  template <typename F>
+  void note(const Timing& timing, F f) {
+    for (auto& [key, kernel] : kernels_)
+      for (const KernelTime& time : timing.kernels)
+        if (time.name == kernel.name) f(kernel, time.least);
+  }
+
+  static bool same(const std::vector<relax::HostTensor>& a, const std::vector<relax::HostTensor>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](const auto& x, const auto& y) { return x.shape == y.shape && x.bytes == y.bytes; });
+  }
+
+  /// One round: another option for every kernel that has one left. False: an error.
+  bool try_next(const std::vector<relax::HostTensor>& expected) {
+    std::map<std::string, std::string> choices;
+    for (auto& [key, kernel] : kernels_) {
+      Wishes wishes = kernel.best;
+      kernel.trying = {};
+      if (!kernel.untried.empty()) {
+        kernel.trying = kernel.untried.back();
+        kernel.untried.pop_back();
+        wishes[kernel.trying.first] = kernel.trying.second;
+      }
+      choices[key] = text_of(wishes);
+    }
+    std::unique_ptr<Session> session = compiled(choices);
+    if (session == nullptr) return false;
+    auto outputs = session->run(inputs_);
+    auto timing = session->time(inputs_, repeat_, true);
+    if (!outputs || !timing) return code_ = 1, false;
+    if (!same(*outputs, expected)) {
+      fmt::print(stderr, "relaxc: note: a round gave other bits than the usual schedules and is not counted\n");
+      return true;
+    }
+    note(*timing, [](Kernel& kernel, double seconds) {
+      if (kernel.trying.first.empty() || seconds >= kernel.best_seconds * kWorthIt) return;
+      kernel.best_seconds = seconds;
+      kernel.best[kernel.trying.first] = kernel.trying.second;
+    });
+    return true;
+  }
+
+  /// The winners against the usual schedules, in turns.
+  bool confirm(Session& usual, const std::vector<relax::HostTensor>& expected) {
+    std::map<std::string, std::string> choices;
+    for (const auto& [key, kernel] : kernels_)
+      if (!kernel.best.empty()) choices[key] = text_of(kernel.best);
+    if (choices.empty()) return true;
+    progress_.show(1, "the best against the usual");
+    std::unique_ptr<Session> best = compiled(choices);
+    if (best == nullptr) return false;
+    for (auto& [key, kernel] : kernels_) {
+      kernel.usual_seconds = kernel.best_seconds = HUGE_VAL;
+      if (auto seen = seen_.find(key); seen != seen_.end()) kernel.schedule = seen->second.schedule;
+    }
+    auto outputs = best->run(inputs_);
+    for (int turn = 0; turn < 3 && outputs; ++turn) {
+      auto a = usual.time(inputs_, repeat_, true), b = best->time(inputs_, repeat_, true);
+      if (!a || !b) return code_ = 1, false;
+      note(*a, [](Kernel& kernel, double seconds) { kernel.usual_seconds = std::min(kernel.usual_seconds, seconds); });
+      note(*b, [](Kernel& kernel, double seconds) { kernel.best_seconds = std::min(kernel.best_seconds, seconds); });
+    }
+    if (!outputs) return code_ = 1, false;
+    bool right = same(*outputs, expected);
+    for (auto& [key, kernel] : kernels_)
+      if (!right || !(kernel.best_seconds < kernel.usual_seconds * kWorthIt)) kernel.best.clear();
+    return true;
+  }
+
+  int write() {
+    TuneLog log{target_, {}};
+    for (const auto& [key, kernel] : kernels_) {
+      if (kernel.best.empty()) continue;
+      log.kernels[key] = {kernel.name, text_of(kernel.best), kernel.schedule, kernel.usual_seconds,
+                          kernel.best_seconds};
+      fmt::print("{:>10.2f} us instead of {:>10.2f}  {}: {}\n", 1e6 * kernel.best_seconds, 1e6 * kernel.usual_seconds,
+                 kernel.name, text_of(kernel.best));
+    }
+    fmt::print("{} of {} kernels that leave something open are faster otherwise\n", log.kernels.size(),
+               kernels_.size());
+    std::ofstream out(options_.tool.record, std::ios::binary);
+    out << tune_log_json(log);
+    out.close();
+    if (out) return 0;
+    fmt::print(stderr, "relaxc: error: cannot write {}\n", options_.tool.record);
+    return 1;
+  }
+
+  struct Seen {
+    std::string name, choices, schedule;
+  };
+  Options options_;
+  const Tensors& inputs_;
+  std::map<std::string, Kernel> kernels_;  ///< by key: in the same order for the same model
+  std::map<std::string, Seen> seen_;
+  std::string target_;
+  Progress progress_;
+  Clock::time_point begin_ = Clock::now();
+  int32_t repeat_ = 3;
+  int code_ = 0;
+};
+
+}  // namespace
+
+int tune(const Options& options, const Tensors& inputs) {
+  return Tuner(options, inputs).run();
+}
+
+}  // namespace relaxc::driver
