@@ -100,7 +100,7 @@ def row(relaxc, model, counter):
             values, ours = of_relaxc(folder / "dynamic.so", arrays)
             theirs = of_onnxruntime(model, counter)
         static = dynamic if not values else report(
-            relaxc, model, folder / "static.so",
+            relaxc, model, folder / "fixed.so",
             *(flag for name, value in values.items() for flag in ("--dim", f"{name}={value}")))
         if isinstance(static, str) or any(profile["symbols"] for profile in static):
             cells += ["", "", ""]

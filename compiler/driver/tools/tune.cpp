@@ -48,7 +48,7 @@ struct Kernel {
 };
 
 /// A line on the terminal that fills from left to right; nothing where nobody looks.
-class Progress {
+class Bar {
  public:
   void show(double share, const std::string& text) const {
     if (!terminal_) return;
@@ -251,7 +251,7 @@ class Tuner {
   std::map<std::string, Kernel> kernels_;  ///< by key: in the same order for the same model
   std::map<std::string, Seen> seen_;
   std::string target_;
-  Progress progress_;
+  Bar progress_;
   Clock::time_point begin_ = Clock::now();
   int32_t repeat_ = 3;
   int code_ = 0;
