@@ -124,8 +124,9 @@ def row(relaxc, model, counter):
 PAGE = """# Memory of models
 
 Written by `bench/memory.py`, which says what the columns mean; bytes. *Static*: dims fixed at those of the model's test
-data. *Dynamic*: as exported, the worst ratio over sizes of 1, 16, 128 and 512, with the sizes at which it is. *Beside
-ONNX Runtime*: arena and outputs, next to the most that ONNX Runtime's tensors take at once, on the test data.
+data. *Dynamic*: as exported, the worst ratio over sizes of 1, 16, 128 and 512, with the sizes at which it is. Then the
+arena and all outputs, next to the most that ONNX Runtime's tensors take at once, on the test data. An output counts for
+the whole run here, since the caller provides it, and there only from when it is written.
 
 """
 
