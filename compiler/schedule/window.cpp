@@ -89,7 +89,7 @@ class Search {
     const Load* load = only_load(select != nullptr ? select->then_value : node);
     if (load != nullptr) buffer_ = load->buffer;
     if (load == nullptr || load->buffer->scope == tir::Scope::kLocal || !node.dtype().is_float()) return {};
-    Window window{node, select != nullptr, {}, {}};
+    Window window{node, load, select != nullptr, {}, {}};
     indices_ = load->indices;
     if (select != nullptr) {
       bool number = select->else_value.as<arith::FloatImm>() != nullptr;

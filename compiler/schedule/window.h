@@ -23,7 +23,8 @@ struct WindowDim {
 };
 
 struct Window {
-  Expr node;                      ///< the load, or the select that keeps it inside of the operand
+  Expr node;  ///< the load, or the select that keeps it inside of the operand
+  const arith::Load* load = nullptr;
   bool guarded = false;           ///< the latter
   std::vector<WindowDim> dims;    ///< in the operand's order
   std::vector<uint32_t> sharing;  ///< loops of the result that the operand does not depend on

@@ -3,7 +3,8 @@
 // A copy costs a load and a store of each element, and a shuffle if the filter moves by more than one column. It saves
 // a mask, a second load and a shuffle of every vector that a tap reads, so it pays where elements are read often: by
 // the taps, or by several tiles of output channels. A depthwise filter gains most: rows that several taps read then are
-// the same vectors, which stay in registers.
+// the same vectors, which stay in registers. Channels of large images lie on pages of their own, more of them than a
+// core keeps the addresses of, and are read faster side by side.
 #include "compiler/schedule/window_rule.h"
 
 #include <algorithm>
@@ -18,6 +19,8 @@ constexpr double kLeastReuse = 2;    ///< reads of an element of the copy
 constexpr double kTileRows = 8;      ///< output channels that a loaded vector meets, about
 constexpr int64_t kLeastBlocks = 8;  ///< of rows, so that there is something to share among cores
 constexpr int64_t kMostUnrolledTaps = 7;
+constexpr int64_t kPage = 4096;
+constexpr double kManyPages = 24;  ///< a core keeps the addresses of 64, and a filter has three rows
 
 class Rule {
  public:
@@ -63,6 +66,18 @@ class Rule {
     return std::none_of(spatial_.begin(), spatial_.end(), open) && std::none_of(reduced_.begin(), reduced_.end(), open);
   }
 
+  /// What is summed over lies on more pages than the processor knows the addresses of.
+  bool is_far_apart() const {
+    double pages = 1;
+    const auto* load = window_.load;
+    for (const WindowDim& dim : window_.dims) {
+      if (dim.slides || dim.steps.size() != 1) continue;
+      auto step = step_of(load->buffer, load->indices, s_.loop(dim.steps[0].first).var);
+      if (step && *step * load->buffer->dtype.bytes() >= kPage) pages *= static_cast<double>(dim.extent);
+    }
+    return pages >= kManyPages;
+  }
+
   bool pays(uint32_t vector) const {
     double columns = static_cast<double>(extent(vector));
     double filled = columns / static_cast<double>((extent(vector) + lanes_ - 1) / lanes_ * lanes_);
@@ -76,7 +91,7 @@ class Rule {
       positions *= static_cast<double>(dim.extent);
     }
     for (uint32_t loop : window_.sharing) uses *= std::max(1.0, static_cast<double>(extent(loop)) / kTileRows);
-    if (!strided && !window_.sharing.empty()) return false;
+    if (!strided && !window_.sharing.empty() && !is_far_apart()) return false;
     return uses / positions >= kLeastReuse;
   }
 

@@ -178,6 +178,7 @@ TEST_CASE("filters slide over a copy where that is less work, and keep their num
     CHECK_FALSE(copies({.c = 4, .h = 9, .w = wide, .out = 4, .pad = 0, .groups = 4}));
     CHECK_FALSE(copies({.c = 4, .h = 9, .w = wide, .out = 16}));
   }
+  CHECK(copies({.c = 24, .h = 35, .w = 30, .out = 2}));  // each channel on a page of its own
   CHECK_FALSE(copies({.c = 4, .h = 9, .w = 7, .out = 4, .groups = 4}));
 }
 
