@@ -22,13 +22,14 @@ def main(x: R.Tensor(("n", 3), "float32")) -> R.Tensor(("n", 2), "float32"):
     return y
 """
 
-TWICE = """@R.function
-def main(x: R.Tensor(("n", 3), "float32")) -> R.Tensor(("n", 3), "float32"):
+SUMS = """@R.function
+def main(x: R.Tensor(("n", 8), "float32")) -> R.Tensor(("n", 8), "float32"):
     with R.dataflow():
-        y = R.matmul(x, metadata["relax.expr.Constant"][0])
-        z = R.matmul(y, R.permute_dims(metadata["relax.expr.Constant"][0]))
-        R.output(z)
-    return z
+        down = R.cumsum(x, axis=0)
+        along = R.cumsum(down, axis=1)
+        y = R.cumsum(along, axis=0)
+        R.output(y)
+    return y
 """
 
 MAIN = """#include <stdio.h>
@@ -105,9 +106,9 @@ class Selftest(ProgramTest):
         self.assertEqual(self.run_test("m.o"), (1, "SELFTEST 1 0\n"))
 
     def test_refuses_what_cannot_be_tried(self):
-        self.write("twice.relax", TWICE)
-        self.refuses(2, "the arena of 'main' has no bound; --dim gives it one", "twice.relax", "--params", "w.npz", "-o",
-                     "m.o", "--emit-selftest")
+        self.write("sums.relax", SUMS)
+        self.refuses(2, "the arena of 'main' has no bound; --dim gives it one", "sums.relax", "-o", "m.o",
+                     "--emit-selftest")
         self.write("x.npy", npy((2, 3), floats(1, 2, 3, 4, 5, float("nan"))))
         self.refuses(2, "has NaN for these inputs", "dense.relax", "--params", "w.npz", "--dim", "n=2", "-o", "m.o",
                      "--emit-selftest", "--selftest-data", "x.npy")
