@@ -69,6 +69,7 @@ class Independence {
     });
     for_each_access(loop_.body, [&](const Access& access) {
       accesses_.push_back(access);
+      accesses_.back().indices = without_units(*access.buffer, access.indices);
       for (Expr& index : accesses_.back().indices) index = arith::substitute(index, bindings_);
       known &= memory(access.buffer) != nullptr;
     });
@@ -106,13 +107,22 @@ class Independence {
     return false;
   }
 
-  /// Subscripts of the two mean the same places.
+  /// What belongs to dims of more than one element: along others all subscripts mean one place.
+  static std::vector<Expr> without_units(const tir::Buffer& buffer, const std::vector<Expr>& list) {
+    std::vector<Expr> out;
+    for (size_t i = 0; i < list.size(); ++i)
+      if (!buffer.shape[i].is_constant(1)) out.push_back(list[i]);
+    return out;
+  }
+
+  /// Subscripts of the two, without those of dims of one element, mean the same places.
   bool same_view(BufferRef a, BufferRef b) const {
     if (a == b) return true;
-    if (a->dtype != b->dtype || a->shape.size() != b->shape.size()) return false;
+    std::vector<Expr> dims = without_units(*a, a->shape), others = without_units(*b, b->shape);
+    if (a->dtype != b->dtype || dims.size() != others.size()) return false;
     if (!a->strides.empty() || !b->strides.empty()) return false;
-    for (size_t i = 0; i < a->shape.size(); ++i)
-      if (!arith::prove_equal(a->shape[i], b->shape[i])) return false;
+    for (size_t i = 0; i < dims.size(); ++i)
+      if (!arith::prove_equal(dims[i], others[i])) return false;
     return begins_at_memory(a) && begins_at_memory(b);
   }
   bool begins_at_memory(BufferRef buffer) const {
