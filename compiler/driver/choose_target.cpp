@@ -17,6 +17,10 @@ Result<Target> same_target(const Options& options, const Machine& asked, const M
                     options.target_from_cc, found.triple);
 }
 
+bool names_levels(const Options& options) {
+  return options.cpu.find(',') != std::string::npos;
+}
+
 Result<Target> machine_of_flags(const Options& options, Diagnostics& diag) {
   RELAXC_TRY(Machine machine, read_machine(options.target, diag));
   if (!options.target_from_cc.empty()) {
@@ -35,7 +39,28 @@ Result<Target> machine_of_flags(const Options& options, Diagnostics& diag) {
 
 }  // namespace
 
+Result<std::vector<codegen_llvm::CpuLevel>> choose_levels(const Options& options, Diagnostics& diag) {
+  if (!names_levels(options)) return std::vector<codegen_llvm::CpuLevel>{};
+  if (!options.features.empty())
+    return diag.error(nullptr, Kind::usage,
+                      "--mattr={} would be of every CPU of the list; write features behind one of them: {}{}",
+                      options.features, options.cpu, options.features);
+  Options one = options;
+  one.cpu.clear();
+  Machine machine;
+  RELAXC_TRY(Target usual, machine_of_flags(one, diag));
+  machine.triple = usual.triple;
+  RELAXC_TRY(auto levels, codegen_llvm::resolve_levels(machine, options.cpu, diag));
+  for (codegen_llvm::CpuLevel& level : levels)
+    if (options.task_slots > 0) level.target.task_slots = options.task_slots;
+  return levels;
+}
+
 Result<Target> choose_target(const Options& options, Diagnostics& diag) {
+  if (names_levels(options)) {
+    RELAXC_TRY(std::vector<codegen_llvm::CpuLevel> levels, choose_levels(options, diag));
+    return levels.back().target;
+  }
   RELAXC_TRY(Target target, machine_of_flags(options, diag));
   if (options.task_slots > 0) target.task_slots = options.task_slots;
   return target;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <deque>
 #include <filesystem>
 
 #include "compiler/driver/choose_target.h"
@@ -10,6 +11,7 @@
 #include "compiler/driver/install.h"
 #include "compiler/driver/messages.h"
 #include "compiler/driver/output/identity.h"
+#include "compiler/driver/output/levels.h"
 #include "compiler/driver/output/outputs.h"
 #include "compiler/driver/output/plan.h"
 #include "compiler/driver/output/selftest.h"
@@ -57,6 +59,7 @@ class Compilation {
       RELAXC_TRY(plan_, plan_outputs(options_, diag));
     }
     RELAXC_TRY(Target target, choose_target(options_, diag));
+    RELAXC_TRY(levels_, choose_levels(options_, diag));
     RELAXC_TRY(relax::Module module, read());
     interface::Object object;
     object.hooks = options_.hooks;
@@ -72,8 +75,10 @@ class Compilation {
     if (look_) look_(compiled);
     if (!writes_) return Done{};
     if (!writes_text_) {
+      if (!levels_.empty()) RELAXC_DO(add_lesser_levels(numbers, object));
       RELAXC_DO(finish(object, target));
       for (const std::string& line : summary(object, target)) say("{}", line);
+      for (const std::string& line : duplicated(object, lesser_, levels_)) say("{}", line);
     }
     if (refused()) return Done{};
     RELAXC_DO(writes_text_ ? write_text(options_, plan_, module, files_, outputs_, diag) : write(compiled));
@@ -93,6 +98,28 @@ class Compilation {
     return module;
   }
 
+  /// The program again for each lesser CPU. Reading it a second time tells the user nothing new.
+  Status add_lesser_levels(const PassNumbers& numbers, interface::Object& object) {
+    Diagnostics& diag = diag_;
+    for (size_t i = 0; i + 1 < levels_.size(); ++i) {
+      LesserForm& form = lesser_.emplace_back();
+      Diagnostics known;
+      std::vector<std::string> files;
+      frontend::Findings findings;
+      Result<relax::Module> module = read_input(options_, ops_, known, files, findings);
+      if (!module) return diag.error(nullptr, Kind::io, "{} has changed since it was read", options_.input);
+      form.module = std::move(*module);
+      if (edit_) edit_(form.module);
+      form.object.weights = object.weights;  // those that it shares stay where they are
+      RELAXC_DO(run_pipeline(options_, numbers, ops_, levels_[i].target, form.module, form.object, nullptr, progress_,
+                             diag));
+      form.own_weights = form.object.weights.bytes - object.weights.bytes;
+      object.weights = form.object.weights;
+    }
+    cover(object, lesser_);
+    return Done{};
+  }
+
   /// What an object has that no pass knows: where its weights go, its self-test, its name.
   Status finish(interface::Object& object, const Target& target) {
     Diagnostics& diag = diag_;
@@ -108,7 +135,8 @@ class Compilation {
     Diagnostics& diag = diag_;
     progress_.at("generating code");
     RELAXC_TRY(WrittenObject written,
-               write_object(options_, plan_, compiled.object, compiled.target, files_, outputs_, diag));
+               write_object(options_, plan_, compiled.object, forms(compiled.object, lesser_, levels_), compiled.target,
+                            files_, outputs_, diag));
     progress_.clear();
     return write_reports(options_, plan_, compiled, written, outputs_, diag);
   }
@@ -140,6 +168,8 @@ class Compilation {
   std::vector<StateProposal> proposals_;
   Observations observed_;
   Progress progress_;
+  std::vector<codegen_llvm::CpuLevel> levels_;  ///< of --mcpu, least first; empty: one CPU
+  std::deque<LesserForm> lesser_;               ///< of all levels but the last
 };
 
 int print_targets() {

@@ -45,6 +45,7 @@ struct Options {
   std::string opt = "2";     ///< "0".."3", "s", "z"
   std::string target, cpu, features, float_abi;
   std::string target_from_cc;  ///< a C compiler and its flags: compile for what it compiles for
+  bool misra = false;          ///< C in the spirit of MISRA C
   bool print_targets = false, print_target = false, print_cmake_dir = false;
   int32_t task_slots = 0;        ///< 0: the target's own
   int64_t max_recursion = 1000;  ///< most calls of recursive functions that have not ended

@@ -43,13 +43,14 @@ class Reduction {
         block_(nest_.block->id) {}
 
   bool run() {
-    if (lanes_ < 2 || !collect_loops()) return false;
+    if (!collect_loops()) return false;
     s_.bind_axes();
     s_.decompose_reduction(block_, reduced_[0]);
     for (Stmt consumer : group_.consumers)
       s_.reverse_compute_at(analysis::as_nest(consumer).block->id, spatial_.back(), spatial_);
     drop_unit_loops(spatial_);
     drop_unit_loops(reduced_);
+    if (lanes_ < 2) return in_scalars();
     fuse_neighbours(s_, spatial_);
     fuse_neighbours(s_, reduced_);
     if (!update_of(store())) return false;
@@ -58,6 +59,14 @@ class Reduction {
       sliding_ = slide_over_copy(s_, block_, spatial_, reduced_, target_, lanes_);
     s_.stage_loads(block_, 0);
     return choose() && (in_lanes_ ? words_ == nullptr && reduce_lanes() : tile());
+  }
+
+  /// Without vectors an element is a scalar from its neutral element to what its consumers make of it: sums never lie
+  /// in memory, of which such machines have little. Their order is the written one.
+  bool in_scalars() {
+    if (spatial_.empty() || !update_of(store())) return false;
+    contract_results();
+    return true;
   }
 
   Stmt root() const { return s_.root(); }

@@ -1,9 +1,10 @@
 /* cpu_features.c: what this CPU can do, for objects that hold a kernel in several forms.
  *
  * On x86 the CPU is asked, and the operating system too: a register that it does not save is not usable, however new
- * the CPU (XCR0). Elsewhere user code may not read the identification registers, so the answer is what the runtime
- * itself was compiled for; a program that knows better (getauxval) sets context.cpu_features itself. No result is kept:
- * that would be a global. */
+ * the CPU (XCR0). On 64-bit ARM under Linux the kernel says it (getauxval), if the C library is there: the reference is
+ * weak. Elsewhere user code may not read the identification registers, so the answer is what the runtime itself was
+ * compiled for; a program that knows better sets context.cpu_features itself. No result is kept: that would be a
+ * global. */
 #include "relax_rt.h"
 
 #if defined(__x86_64__) || defined(__i386__)
@@ -34,13 +35,16 @@ uint64_t rlx_cpu_features(void) {
   uint64_t features = RLX_CPU_KNOWN;
   const uint32_t leaves = ask(0, 0).a;
   const cpuid_words base = ask(1, 0);
-  if (bit(base.c, 20)) features |= RLX_CPU_SSE42;
+  const uint32_t sse42 = 1u << 0 | 1u << 9 | 1u << 13 | 1u << 19 | 1u << 20 | 1u << 23; /* and all before it, POPCNT */
+  if ((base.c & sse42) == sse42) features |= RLX_CPU_SSE42;
   const uint32_t states = bit(base.c, 27) ? saved_states() : 0;
   if ((states & 0x6u) != 0x6u || leaves < 7) return features;
   const cpuid_words more = ask(7, 0);
   if (bit(base.c, 12)) features |= RLX_CPU_FMA;
   if (bit(base.c, 29)) features |= RLX_CPU_F16C;
   if (bit(more.b, 5)) features |= RLX_CPU_AVX2;
+  const int lzcnt = ask(0x80000000u, 0).a > 0x80000000u && bit(ask(0x80000001u, 0).c, 5);
+  if (bit(more.b, 3) && bit(more.b, 8) && bit(base.c, 22) && lzcnt) features |= RLX_CPU_BMI;
   if (more.a >= 1 && bit(ask(7, 1).a, 4)) features |= RLX_CPU_AVX_VNNI;
   const uint32_t avx512 = 1u << 16 | 1u << 17 | 1u << 28 | 1u << 30 | 1u << 31; /* F, DQ, CD, BW, VL */
   if ((states & 0xe6u) != 0xe6u || (more.b & avx512) != avx512) return features;
@@ -50,6 +54,22 @@ uint64_t rlx_cpu_features(void) {
 }
 
 #else
+
+#if defined(__aarch64__) && defined(__linux__)
+extern unsigned long getauxval(unsigned long type) __attribute__((weak));
+
+static uint64_t told_by_kernel(void) {
+  if (getauxval == NULL) return 0;
+  const unsigned long first = getauxval(16), second = getauxval(26); /* AT_HWCAP, AT_HWCAP2 */
+  uint64_t features = 0;
+  if (first >> 1 & 1u) features |= RLX_CPU_NEON;
+  if (first >> 20 & 1u) features |= RLX_CPU_DOTPROD;
+  if (first >> 22 & 1u) features |= RLX_CPU_SVE;
+  if ((first >> 9 & 1u) && (first >> 10 & 1u)) features |= RLX_CPU_FP16;
+  if (second >> 13 & 1u) features |= RLX_CPU_I8MM;
+  return features;
+}
+#endif
 
 uint64_t rlx_cpu_features(void) {
   uint64_t features = RLX_CPU_KNOWN;
@@ -67,6 +87,9 @@ uint64_t rlx_cpu_features(void) {
 #endif
 #if defined(__ARM_FEATURE_SVE)
   features |= RLX_CPU_SVE;
+#endif
+#if defined(__aarch64__) && defined(__linux__)
+  features |= told_by_kernel();
 #endif
   return features;
 }

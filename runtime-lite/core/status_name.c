@@ -50,6 +50,8 @@ const char* rlx_status_name(int32_t status) {
       return "BROADCAST";
     case RLX_NEEDS_DATA:
       return "NEEDS_DATA";
+    case RLX_CPU_FEATURES:
+      return "CPU_FEATURES";
     case RLX_INDEX_RANGE:
       return "INDEX_RANGE";
     case RLX_DATA_CAPACITY:

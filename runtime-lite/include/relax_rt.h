@@ -56,6 +56,7 @@ typedef enum rlx_status {
   RLX_SIZE_OVERFLOW = 20,     /* a size does not fit the address space, or an index expression does not fit int64 */
   RLX_BROADCAST = 21,         /* two symbols meet that are neither equal nor 1: expected, actual */
   RLX_NEEDS_DATA = 22,        /* the answer depends on values of inputs whose data was null in bind */
+  RLX_CPU_FEATURES = 23,      /* the CPU lacks what the object's code needs: expected, actual RLX_CPU_* bits */
 
   /* What only the data can reveal: outputs are unspecified after these. */
   RLX_INDEX_RANGE = 32,     /* an index points outside its axis: expected: extent, actual: index */
@@ -144,7 +145,9 @@ typedef struct rlx_context {
   void* trace_user;
   int32_t (*poll)(void* user, int32_t node); /* non-zero ends the run, where compiled in */
   void* poll_user;
-  uint64_t cpu_features; /* RLX_CPU_* bits; 0: asked of the CPU at entry */
+  /* RLX_CPU_* bits; 0: asked of the CPU at entry. An object for several CPUs takes its best form that these allow, so
+   * a program that calls often does well to set rlx_cpu_features() once. */
+  uint64_t cpu_features;
 } rlx_context;
 
 /* Starts a context: the version and size of this header's record, and nothing else set. */
@@ -245,13 +248,14 @@ typedef struct rlx_weights_header {
 /* rlx_context.cpu_features. RLX_CPU_KNOWN is always set by rlx_cpu_features(), so that "none" differs from "not asked".
  */
 #define RLX_CPU_KNOWN       (UINT64_C(1) << 63)
-#define RLX_CPU_SSE42       (UINT64_C(1) << 0)
+#define RLX_CPU_SSE42       (UINT64_C(1) << 0) /* with all before it: SSE3, SSSE3, SSE4.1, POPCNT, CMPXCHG16B */
 #define RLX_CPU_AVX2        (UINT64_C(1) << 1)
 #define RLX_CPU_FMA         (UINT64_C(1) << 2)
 #define RLX_CPU_F16C        (UINT64_C(1) << 3)
 #define RLX_CPU_AVX512      (UINT64_C(1) << 4) /* F, BW, CD, DQ and VL together */
 #define RLX_CPU_AVX512_VNNI (UINT64_C(1) << 5)
 #define RLX_CPU_AVX_VNNI    (UINT64_C(1) << 6)
+#define RLX_CPU_BMI         (UINT64_C(1) << 7) /* BMI1, BMI2, LZCNT and MOVBE together */
 #define RLX_CPU_NEON        (UINT64_C(1) << 16)
 #define RLX_CPU_DOTPROD     (UINT64_C(1) << 17)
 #define RLX_CPU_I8MM        (UINT64_C(1) << 18)

@@ -25,11 +25,11 @@ class Budget(ProgramTest):
         self.assertIn("kernel fused_conv", done.err)
 
     def test_ram(self):
-        self.compiles(DIGITS, *FLAGS, "-o", "d.o", "--ram-budget", "30720")
+        self.compiles(DIGITS, *FLAGS, "-o", "d.o", "--ram-budget", "18432")
         (self.path / "d.o").unlink()
         (self.path / "d.h").unlink()
-        self.refuses(1, "the arena of 'main' takes 30720 bytes of RAM, 1 more than its budget of 30719", DIGITS, *FLAGS,
-                     "-o", "d.o", "--ram-budget", "30719")
+        self.refuses(1, "the arena of 'main' takes 18432 bytes of RAM, 1 more than its budget of 18431", DIGITS, *FLAGS,
+                     "-o", "d.o", "--ram-budget", "18431")
         self.refuses(1, "has no bound, and so fits no budget", DIGITS, "-o", "d.o", "--ram-budget", "1M")
 
     def test_needs_sections_to_count(self):

@@ -103,6 +103,12 @@ class Targets(ProgramTest):
                 self.refuses(2, message, "relu.onnx", "-o", "m.o", "--target", "board.json")
         self.refuses(1, "cannot read none.json", "relu.onnx", "-o", "m.o", "--target", "none.json")
 
+    def test_architectures_without_code(self):
+        for triple in ("bpf-linux", "i386-linux-gnu", "aarch64_be-linux-gnu", "amdgcn-amd-amdhsa", "avr"):
+            with self.subTest(triple):
+                self.refuses(2, "is of an architecture that no code is written for; there are x86-64", "relu.onnx", "-o",
+                             "m.o", "--target", triple)
+
     def test_native(self):
         self.compiles("relu.onnx", "-o", "m.o", "--target", "native")
         self.refuses(2, "INPUT is required", "-o", "m.o")

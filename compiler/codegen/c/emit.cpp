@@ -12,10 +12,15 @@ namespace {
 
 /// Weights as an array of bytes, written piece by piece so that a large model needs no text of its whole size in
 /// memory.
-bool write_weights(const interface::Weights& weights, const Write& write) {
+bool write_weights(const interface::Weights& weights, Profile profile, const Write& write) {
   uint64_t bytes = std::max<uint64_t>(weights.bytes, 1);
   bool fine =
-      write(fmt::format("static const union {{\n  uint8_t bytes[{}];\n  double alignment;\n}} weights = {{{{", bytes));
+      profile == Profile::kMisra
+          ? write(fmt::format("static const struct {{\n  double alignment;\n  uint8_t bytes[{}];\n}} rlx_weights = "
+                              "{{0.0, {{",
+                              bytes))
+          : write(fmt::format("static const union {{\n  uint8_t bytes[{}];\n  double alignment;\n}} rlx_weights = {{{{",
+                              bytes));
   uint64_t written = 0;
   if (weights.bytes > 0)
     weights.stream([&](const std::byte* data, size_t size) {
@@ -42,12 +47,13 @@ std::string selftest_text(const interface::Object& object) {
   return text + fmt::format(
                     "\n}}}};\n\nint32_t {0}_selftest(rlx_context* context) {{\n  return "
                     "rlx_selftest(&{0}_model, selftest.bytes, {1}, UINT64_C({2}), context);\n}}\n",
-                    object.name, object.weights.separate ? "NULL" : "weights.bytes", object.weights.bytes);
+                    object.name, object.weights.separate ? "NULL" : "rlx_weights.bytes", object.weights.bytes);
 }
 
 }  // namespace
 
-bool emit_c(const interface::Object& object, std::string_view header, const Write& write) {
+bool emit_c(const interface::Object& object, std::string_view header, const Write& write, Profile profile) {
+  bool misra = profile == Profile::kMisra;
   Conventions conventions;
   std::vector<const tir::PrimFunc*> circles = interface::called_before_listed(object);
   for (const tir::PrimFunc* function : circles) conventions[function->name] = {true, true};
@@ -56,10 +62,10 @@ bool emit_c(const interface::Object& object, std::string_view header, const Writ
   std::set<std::string> helpers{"fail"};
   std::string functions, entries, calls;
   for (const tir::PrimFunc* function : circles) functions += prototype_text(*function, conventions);
-  for (const tir::PrimFunc* function : object.functions)
+  for (const tir::PrimFunc* function : called_functions(object, profile))
     functions += function_text(*function, conventions, object.hooks, helpers);
   for (size_t i = 0; i < object.entries.size(); ++i) {
-    entries += entry_text(object, object.entries[i], i, conventions);
+    if (!misra) entries += entry_text(object, object.entries[i], i, conventions);
     calls += typed_call_text(object, object.entries[i], conventions);
   }
   for (const interface::PublicPrimFunc& function : object.public_prim_funcs)
@@ -67,19 +73,19 @@ bool emit_c(const interface::Object& object, std::string_view header, const Writ
 
   std::string begin =
       fmt::format("/* Written by {}; changes are lost. Compile with -ffp-contract=off. */\n", object.producer);
-  begin += fmt::format(
-      "#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n\n#include \"{}\"\n#include \"rlx_internal.h\"\n\n",
-      header);
+  begin += fmt::format("#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n{}\n#include \"{}\"\n{}\n",
+                       misra ? "#include <string.h>\n" : "", header, misra ? "" : "#include \"rlx_internal.h\"\n");
   // A kernel is never inlined: the arena holds values of many types in turn, and the call keeps their accesses in
   // order.
   begin +=
       "#if defined(__GNUC__)\n#define RLX_NOINLINE __attribute__((noinline))\n#else\n#define RLX_NOINLINE\n#endif\n\n";
+  bool tables = !object.entries.empty() && !misra;
   std::string declared =
-      object.entries.empty() ? "" : fmt::format("static const rlx_function functions[{}];\n\n", object.entries.size());
-  if (object.weights.separate) declared += "static const uint8_t hash[32];\n\n";
-  return write(begin) && (object.weights.separate || write_weights(object.weights, write)) &&
-         write(helper_text(helpers) + "\n") && write(functions) && write(declared) && write(entries) && write(calls) &&
-         (object.entries.empty() || write(model_text(object, "C99") + selftest_text(object)));
+      tables ? fmt::format("static const rlx_function functions[{}];\n\n", object.entries.size()) : "";
+  if (object.weights.separate && !misra) declared += "static const uint8_t hash[32];\n\n";
+  return write(begin) && (object.weights.separate || write_weights(object.weights, profile, write)) &&
+         write(helper_text(helpers, profile) + "\n") && write(functions) && write(declared) && write(entries) &&
+         write(calls) && (!tables || write(model_text(object, "C99") + selftest_text(object)));
 }
 
 }  // namespace relaxc::codegen_c

@@ -217,7 +217,7 @@ class EntryPrinter {
 }  // namespace
 
 std::string weights_text(const interface::Object& object) {
-  if (!object.weights.separate) return "(uint8_t*)(uintptr_t)weights.bytes";
+  if (!object.weights.separate) return "(uint8_t*)(uintptr_t)rlx_weights.bytes";
   return fmt::format("(uint8_t*)(uintptr_t)context->weights + {}", interface::kWeightsHeaderBytes);
 }
 

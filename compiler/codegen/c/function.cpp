@@ -188,6 +188,7 @@ class FunctionPrinter {
   }
 
   void print(const tir::For& node) {
+    if (node.min.constant() != nullptr && node.extent.constant() != nullptr) return print_counted(node);
     open("{");
     std::string var = names_.of(node.var), end = names_.fresh(var + "_end");
     std::string begin = hoisted(node.min);
@@ -196,6 +197,14 @@ class FunctionPrinter {
     open(fmt::format("for (int64_t {0} = {1}; {0} < {2}; {0}++) {{", var, begin, end));
     suite(node.body);
     close();
+    close();
+  }
+
+  /// A loop whose bounds are numbers.
+  void print_counted(const tir::For& node) {
+    std::string var = names_.of(node.var), begin = hoisted(node.min), end = hoisted(node.min + node.extent);
+    open(fmt::format("for (int64_t {0} = {1}; {0} < {2}; {0}++) {{", var, begin, end));
+    suite(node.body);
     close();
   }
 

@@ -44,10 +44,10 @@ constexpr Template kTemplates[] = {
      "static inline {T} rlx_floormod_{S}({T} a, {T} b) {{\n"
      "  if (b == 0 || b == ({T})-1) return 0;\n"
      "  return ({T})(a % b + (a % b != 0 && (a % b < 0) != (b < 0) ? b : 0));\n}}\n"},
-    {"min", "static inline {T} rlx_min_{S}({T} a, {T} b) {{ return a < b ? a : b; }}\n"},
-    {"max", "static inline {T} rlx_max_{S}({T} a, {T} b) {{ return a > b ? a : b; }}\n"},
-    {"fmin", "static inline {T} rlx_fmin_{S}({T} a, {T} b) {{ return a < b || a != a ? a : b; }}\n"},
-    {"fmax", "static inline {T} rlx_fmax_{S}({T} a, {T} b) {{ return a > b || a != a ? a : b; }}\n"},
+    {"min", "static inline {T} rlx_min_{S}({T} a, {T} b) {{ return (a < b) ? a : b; }}\n"},
+    {"max", "static inline {T} rlx_max_{S}({T} a, {T} b) {{ return (a > b) ? a : b; }}\n"},
+    {"fmin", "static inline {T} rlx_fmin_{S}({T} a, {T} b) {{ return ((a < b) || (a != a)) ? a : b; }}\n"},
+    {"fmax", "static inline {T} rlx_fmax_{S}({T} a, {T} b) {{ return ((a > b) || (a != a)) ? a : b; }}\n"},
     {"abs", "static inline {T} rlx_abs_{S}({T} a) {{ return a < 0 ? {O}0 - ({W})a{C} : a; }}\n"},
     {"shl",
      "static inline {T} rlx_shl_{S}({T} a, {T} b) {{\n"
@@ -269,14 +269,31 @@ void add_needed(std::set<std::string>& used) {
       if (has_prefix(user)) used.insert(std::string(needed));
 }
 
+/// A helper that gives the bits of a number another type copies them.
+std::string without_union(const Template& fixed) {
+  static constexpr Template kCopies[] = {
+      {"bits_f32", "static inline uint32_t rlx_bits_f32(float x)"},
+      {"float_u32", "static inline float rlx_float_u32(uint32_t x)"},
+      {"bits_f64", "static inline uint64_t rlx_bits_f64(double x)"},
+      {"float_u64", "static inline double rlx_float_u64(uint64_t x)"},
+  };
+  for (const Template& copy : kCopies) {
+    if (copy.name != fixed.name) continue;
+    std::string type(copy.text.substr(14, copy.text.find(" rlx_") - 14));
+    return fmt::format("{} {{\n  {} v;\n  (void)memcpy(&v, &x, sizeof v);\n  return v;\n}}\n", copy.text, type);
+  }
+  return std::string(fixed.text);
+}
+
 }  // namespace
 
-std::string helper_text(const std::set<std::string>& wanted) {
+std::string helper_text(const std::set<std::string>& wanted, Profile profile) {
   std::set<std::string> used = wanted;
   add_needed(used);
   std::string text;
   for (const Template& fixed : kFixed)
-    if (used.erase(std::string(fixed.name)) != 0) text += fixed.text;
+    if (used.erase(std::string(fixed.name)) != 0)
+      text += profile == Profile::kMisra ? without_union(fixed) : std::string(fixed.text);
   for (const Template& form : kTemplates)
     for (const std::string& name : used) {
       std::string_view stem = std::string_view(name).substr(0, name.rfind('_'));

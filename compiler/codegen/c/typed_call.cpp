@@ -42,10 +42,10 @@ class TypedCall {
   std::string run() {
     line("int32_t {}(rlx_context* context, const {}args* args) {{", interface::run_symbol(object_, entry_),
          interface::entry_prefix(object_, entry_));
-    line("  int32_t status = 0;\n  int64_t symbols[{}], dims[{}];", std::max<size_t>(entry_.symbols.size(), 1),
-         std::max<size_t>(count(entry_.inputs) + count(entry_.outputs), 1));
+    line("  int32_t status = 0;\n  int64_t symbols[{}];\n  int64_t dims[{}];",
+         std::max<size_t>(entry_.symbols.size(), 1), std::max<size_t>(count(entry_.inputs) + count(entry_.outputs), 1));
     line("  (void)*(const volatile uint32_t*)&rlx_abi_1;\n  (void)symbols;\n  (void)dims;\n  (void)status;");
-    line("  if (context == NULL || args == NULL) return RLX_NULL_POINTER;");
+    line("  if ((context == NULL) || (args == NULL)) return RLX_NULL_POINTER;");
     take_symbols();
     if (!entry_.values.empty()) read_values();
     output_dims();
@@ -133,8 +133,8 @@ class TypedCall {
   void check_arena() {
     bool computed = !interface::is_static(entry_) && !entry_.arena.empty();
     if (!computed && entry_.arena_max == 0) return;
-    line("  {{\n    uint64_t needed = UINT64_C({}), there = context->arena == NULL ? 0 : context->arena_bytes;",
-         entry_.arena_max);
+    line("  {{\n    uint64_t needed = UINT64_C({});", entry_.arena_max);
+    line("    uint64_t there = (context->arena == NULL) ? UINT64_C(0) : context->arena_bytes;");
     line("    uint64_t rest = (uintptr_t)context->arena % {}u;", entry_.arena_align);
     if (computed) {
       std::vector<std::string> args = all_symbols();
@@ -142,22 +142,22 @@ class TypedCall {
       step(entry_.arena, std::move(args));
     }
     line(
-        "    if (there < needed)\n      return rlx_fail(context->error, RLX_ARENA_SIZE, -1, -1, -1, -1, "
+        "    if (there < needed) {{\n      return rlx_fail(context->error, RLX_ARENA_SIZE, -1, -1, -1, -1, "
         "(int64_t)needed, "
-        "(int64_t)there);");
+        "(int64_t)there);\n    }}");
     line(
-        "    if (needed != 0 && rest != 0)\n      return rlx_fail(context->error, RLX_ARENA_ALIGNMENT, -1, -1, -1, -1, "
-        "{}, "
-        "(int64_t)rest);\n  }}",
+        "    if ((needed != 0u) && (rest != 0u)) {{\n      return rlx_fail(context->error, RLX_ARENA_ALIGNMENT, -1, "
+        "-1, "
+        "-1, -1, {}, (int64_t)rest);\n    }}\n  }}",
         entry_.arena_align);
   }
 
   void check_weights() {
     if (!object_.weights.separate) return;
-    line("  {{\n    uint64_t there = context->weights == NULL ? 0 : context->weights_bytes;");
+    line("  {{\n    uint64_t there = (context->weights == NULL) ? UINT64_C(0) : context->weights_bytes;");
     line(
-        "    if (there < UINT64_C({0}))\n      return rlx_fail(context->error, RLX_WEIGHTS_SIZE, -1, -1, -1, -1, "
-        "INT64_C({0}), (int64_t)there);\n  }}",
+        "    if (there < UINT64_C({0})) {{\n      return rlx_fail(context->error, RLX_WEIGHTS_SIZE, -1, -1, -1, -1, "
+        "INT64_C({0}), (int64_t)there);\n    }}\n  }}",
         interface::weights_file_bytes(object_.weights));
   }
 

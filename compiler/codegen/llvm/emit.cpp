@@ -78,16 +78,11 @@ class Emission {
     module_->setTargetTriple(machine_->getTargetTriple());
     module_->setDataLayout(machine_->createDataLayout());
     if (machine_->isPositionIndependent()) module_->setPICLevel(llvm::PICLevel::BigPIC);
-    LoweringOptions lowering_options{abilities_of(target_, *machine_), target_.cpu, target_.features,
-                                     target_.vector_bits};
-    lowering_options.task_slots = target_.task_slots;
-    lowering_options.small = level_ == OptLevel::kOs || level_ == OptLevel::kOz;
-    lowering_options.line_tables = options_.line_tables;
-    lowering_options.hooks = object_.hooks;
-    ModuleLowering lowering(*module_, lowering_options);
+    ModuleLowering lowering(*module_, lowering_options(target_, *machine_));
     const llvm::Triple& triple = machine_->getTargetTriple();
     reserve_ = binary && inside != 0 && !triple.isOSBinFormatWasm();  // whose data lies in segments, not in sections
-    ObjectEmitter(lowering, object_)
+    std::vector<std::unique_ptr<ModuleLowering>> forms;
+    ObjectEmitter(lowering, object_, lowered_levels(forms))
         .run(reserve_      ? fmt::format(".zero {}", inside)
              : inside != 0 ? as_directives(object_.weights)
                            : "");
@@ -95,6 +90,7 @@ class Emission {
       for (llvm::Function& function : *module_)
         if (!function.isDeclaration()) function.addFnAttr("no-stack-arg-probe");
     lowering.finish();
+    for (const std::unique_ptr<ModuleLowering>& form : forms) form->finish();
     std::string fault;
     llvm::raw_string_ostream stream(fault);
     RELAXC_CHECK(!llvm::verifyModule(*module_, &stream), fault);
@@ -106,6 +102,32 @@ class Emission {
   }
 
  private:
+  LoweringOptions lowering_options(const Target& target, const llvm::TargetMachine& machine) const {
+    LoweringOptions out{abilities_of(target, machine), target.cpu, target.features, target.vector_bits};
+    out.task_slots = target.task_slots;
+    out.small = level_ == OptLevel::kOs || level_ == OptLevel::kOz;
+    out.line_tables = options_.line_tables;
+    out.hooks = object_.hooks;
+    return out;
+  }
+
+  /// Places for the functions of each level, which `forms` owns.
+  std::vector<LoweredLevel> lowered_levels(std::vector<std::unique_ptr<ModuleLowering>>& forms) {
+    std::vector<LoweredLevel> out;
+    for (const LevelForm& form : options_.levels) {
+      const Target& target = form.level->target;
+      LoweredLevel level{form.level->name, form.level->needs, form.object};
+      auto place = [&](const Target& cpu) {
+        forms.push_back(std::make_unique<ModuleLowering>(*module_, lowering_options(cpu, *make_machine(cpu, level_))));
+        return forms.back().get();
+      };
+      level.kernels = place(target);
+      level.sizes = place(target_);
+      out.push_back(level);
+    }
+    return out;
+  }
+
   Failure io_error(const std::string& why) {
     return diag_.error(nullptr, Kind::io, "cannot write {}: {}", shown(), why);
   }

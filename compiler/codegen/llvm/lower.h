@@ -52,6 +52,8 @@ class ModuleLowering {
   /// Declares a function that is called before it is added, because the two call each other: it is assumed to do
   /// whatever a function may.
   void declare(const tir::PrimFunc& function, const std::string& symbol);
+  /// Takes a function that stands in the module already as what callers of `name` call.
+  void adopt(const std::string& name, const Signature& signature) { functions_.emplace(name, signature); }
   const Signature* find(const std::string& name) const;
 
   /// After the last function was added.

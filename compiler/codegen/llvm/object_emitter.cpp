@@ -17,11 +17,15 @@ std::string weights_section(const interface::Object& object, const llvm::Triple&
   return ".rodata." + weights_symbol(object);
 }
 
-void ObjectEmitter::run(const std::string& weights_text) {
+void ObjectEmitter::lower_functions() {
   for (const tir::PrimFunc* function : interface::called_before_listed(object_))
     lowering_.declare(*function, object_.name + ".f." + function->name);
   for (const tir::PrimFunc* function : object_.functions)
     lowering_.add(*function, object_.name + ".f." + function->name);
+}
+
+void ObjectEmitter::run(const std::string& weights_text) {
+  levels_.empty() ? lower_functions() : lower_levels();
   for (const interface::PublicPrimFunc& function : object_.public_prim_funcs) public_function(function);
   for (const Entry& entry : object_.entries) {
     typed_call(entry);

@@ -11,10 +11,20 @@ namespace relaxc::codegen_llvm {
 std::string weights_section(const interface::Object& object, const llvm::Triple& triple);
 std::string weights_symbol(const interface::Object& object);
 
+/// One form of the program for some CPUs, and where its functions go.
+struct LoweredLevel {
+  std::string name;
+  uint64_t needs = 0;  ///< of rlx_context.cpu_features
+  const interface::Object* object = nullptr;
+  ModuleLowering* kernels = nullptr;  ///< for the level's CPU
+  ModuleLowering* sizes = nullptr;    ///< for every CPU
+};
+
 class ObjectEmitter {
  public:
-  ObjectEmitter(ModuleLowering& lowering, const interface::Object& object)
-      : lowering_(lowering), module_(lowering.module()), object_(object) {}
+  /// `levels`: the forms that the object holds, least first; none if it holds the program once.
+  ObjectEmitter(ModuleLowering& lowering, const interface::Object& object, std::vector<LoweredLevel> levels = {})
+      : lowering_(lowering), module_(lowering.module()), object_(object), levels_(std::move(levels)) {}
 
   /// Lowers all functions and adds everything else. `weights_text` is the assembly that gives the weights' bytes.
   void run(const std::string& weights_text);
@@ -23,6 +33,17 @@ class ObjectEmitter {
   using Entry = interface::Entry;
   using Record = interface::Record;
   using Fields = std::vector<std::pair<std::string_view, llvm::Constant*>>;
+
+  void lower_functions();
+
+  // levels.cpp: several forms of the program behind one
+  void lower_levels();
+  void lower_form(ModuleLowering& lowering, const interface::Object& form, const std::vector<std::string>& roots,
+                  const std::string& prefix);
+  llvm::Function* front_of(const std::string& role, const Signature& form);
+  void choose(const std::string& role, const std::vector<const Signature*>& forms);
+  void refuse_cpu(llvm::IRBuilder<>& b, llvm::Function* front, llvm::Value* features);
+  void largest_arena(size_t index);
 
   // adapters.cpp: from arrays to the flat parameters of prim funcs
   llvm::Function* shapes_adapter(const Entry& entry);
@@ -69,6 +90,7 @@ class ObjectEmitter {
   ModuleLowering& lowering_;
   llvm::Module& module_;
   const interface::Object& object_;
+  std::vector<LoweredLevel> levels_;
 };
 
 }  // namespace relaxc::codegen_llvm

@@ -43,6 +43,22 @@ bool writes_format(const llvm::Triple& triple) {
          (triple.isOSBinFormatWasm() && triple.isWasm() && !triple.isArch64Bit());
 }
 
+/// Little-endian machines whose C aligns 64-bit integers to 8 bytes, as the records of the ABI do.
+bool has_code(const llvm::Triple& triple) {
+  switch (triple.getArch()) {
+    case llvm::Triple::x86_64:
+    case llvm::Triple::aarch64:
+    case llvm::Triple::arm:
+    case llvm::Triple::thumb:
+    case llvm::Triple::riscv32:
+    case llvm::Triple::riscv64:
+    case llvm::Triple::wasm32:
+      return true;
+    default:
+      return false;
+  }
+}
+
 /// Widest registers that the CPU's features offer.
 int32_t vector_bits(const llvm::Triple& triple, const llvm::MCSubtargetInfo& info) {
   if (triple.isX86())
@@ -143,6 +159,13 @@ Result<Target> resolve_target(const Machine& described, Diagnostics& diag) {
         nullptr, Kind::usage,
         "target '{}' has objects of a format that is not written: there are ELF, COFF and Mach-O of 64-bit "
         "machines, and WebAssembly of 32 bits",
+        triple.str());
+
+  if (!has_code(triple))
+    return diag.error(
+        nullptr, Kind::usage,
+        "target '{}' is of an architecture that no code is written for; there are x86-64, aarch64, 32-bit "
+        "ARM, RISC-V and WebAssembly of 32 bits, all little-endian",
         triple.str());
 
   Target target;

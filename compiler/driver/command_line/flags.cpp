@@ -115,13 +115,19 @@ void add_output_flags(CLI::App& app, Options& o) {
                  "the C compiler that links a library or a program, and its flags (default: cc; clang for another "
                  "machine)")
       ->type_name("COMMAND");
+  app.add_option_function<std::string>(
+         "--c-profile", [&](const std::string& name) { o.misra = name == "misra"; },
+         "of a .c of a model of fixed size: misra (no pointers to functions, unions, recursion or open loops)")
+      ->check(CLI::IsMember({"c99", "misra"}));
 }
 
 void add_target_flags(CLI::App& app, Options& o) {
   app.add_option("--target", o.target,
                  "a name of --print-targets, a triple, a description in a .json file, or 'native' (default: this "
                  "machine's triple)");
-  app.add_option("--mcpu", o.cpu, "target CPU, or 'native' (default: x86-64-v3, else the triple's baseline)");
+  app.add_option("--mcpu", o.cpu,
+                 "target CPU, or 'native' (default: x86-64-v3, else the triple's baseline); several in one object, "
+                 "least first: x86-64-v3,x86-64-v4+avx512vnni");
   app.add_option("--mattr", o.features, "target features, as in +avx2,-fma");
   app.add_option("--float-abi", o.float_abi, "of ARM: soft, softfp or hard (default: as the triple says)")
       ->check(CLI::IsMember({"soft", "softfp", "hard"}));

@@ -112,6 +112,10 @@ Result<OutputPlan> plan_outputs(const Options& options, Diagnostics& diag) {
   if (!options.manifest.empty() && plan.emit != Emit::kObject && plan.emit != Emit::kSharedLibrary)
     return diag.error(nullptr, Kind::usage, "--manifest={}: it describes an object or a shared library (.o, .so)",
                       options.manifest);
+  if (plan.emit == Emit::kC && options.cpu.find(',') != std::string::npos)
+    return diag.error(nullptr, Kind::usage, "--mcpu={}: a C compiler decides what C is compiled for", options.cpu);
+  if (options.misra && plan.emit != Emit::kC)
+    return diag.error(nullptr, Kind::usage, "--c-profile=misra is for C: give an output that ends in .c");
   if (plan.emit == Emit::kText || plan.emit == Emit::kDot) {
     if (!options.weights.empty() || options.embed_weights)
       return diag.error(nullptr, Kind::usage,

@@ -21,7 +21,8 @@ namespace {
 namespace fs = std::filesystem;
 
 Status write_binary(const Options& options, const OutputPlan& plan, const interface::Object& object,
-                    const Target& target, WrittenObject& written, Diagnostics& diag) {
+                    const std::vector<codegen_llvm::LevelForm>& levels, const Target& target, WrittenObject& written,
+                    Diagnostics& diag) {
   codegen_llvm::EmitOptions emit;
   emit.stack_max = &written.stack_max;
   emit.kind = static_cast<codegen_llvm::OutputKind>(plan.emit);
@@ -33,16 +34,24 @@ Status write_binary(const Options& options, const OutputPlan& plan, const interf
         installed(codegen_llvm::links_here(target.triple) ? "lib/librelax_rt.a" : "share/relaxc/runtime-lite");
   emit.linker = options.linker;
   emit.shown_path = plan.output;
-  return codegen_llvm::emit(object, target, emit, written.file, diag);
+  if (levels.empty()) return codegen_llvm::emit(object, target, emit, written.file, diag);
+  emit.levels = levels;
+  RELAXC_TRY(Target baseline, codegen_llvm::baseline_of(*levels.back().level, diag));
+  return codegen_llvm::emit(object, baseline, emit, written.file, diag);
 }
 
-Status write_c(const OutputPlan& plan, const interface::Object& object, const std::string& path, Diagnostics& diag) {
+Status write_c(const Options& options, const OutputPlan& plan, const interface::Object& object, const std::string& path,
+               Diagnostics& diag) {
+  if (std::string why = options.misra ? codegen_c::misra_obstacle(object) : ""; !why.empty())
+    return diag.error(nullptr, Kind::unsupported, "--c-profile=misra: {}", why);
   errno = 0;
   std::ofstream out(path, std::ios::binary);
-  bool fine = codegen_c::emit_c(object, fs::path(plan.header).filename().string(), [&](std::string_view text) {
+  auto write = [&](std::string_view text) {
     out << text;
     return static_cast<bool>(out);
-  });
+  };
+  bool fine = codegen_c::emit_c(object, fs::path(plan.header).filename().string(), write,
+                                options.misra ? codegen_c::Profile::kMisra : codegen_c::Profile::kPlain);
   out.close();
   if (!fine || !out)
     return diag.error(nullptr, Kind::io, "cannot write {}: {}", plan.output,
@@ -53,8 +62,8 @@ Status write_c(const OutputPlan& plan, const interface::Object& object, const st
 }  // namespace
 
 Result<WrittenObject> write_object(const Options& options, const OutputPlan& plan, const interface::Object& object,
-                                   const Target& target, const std::vector<std::string>& files, Outputs& outputs,
-                                   Diagnostics& diag) {
+                                   const std::vector<codegen_llvm::LevelForm>& levels, const Target& target,
+                                   const std::vector<std::string>& files, Outputs& outputs, Diagnostics& diag) {
   WrittenObject written;
   RELAXC_TRY(written.file, outputs.add(plan.output));
   if (!options.rust.empty()) RELAXC_DO(outputs.write(options.rust, interface::rust_module(object), true));
@@ -63,8 +72,8 @@ Result<WrittenObject> write_object(const Options& options, const OutputPlan& pla
     RELAXC_TRY(std::string weights, outputs.add(plan.weights));
     RELAXC_DO(write_weights_file(object, weights, plan.weights, diag));
   }
-  RELAXC_DO(plan.emit == Emit::kC ? write_c(plan, object, written.file, diag)
-                                  : write_binary(options, plan, object, target, written, diag));
+  RELAXC_DO(plan.emit == Emit::kC ? write_c(options, plan, object, written.file, diag)
+                                  : write_binary(options, plan, object, levels, target, written, diag));
   if (!plan.header.empty()) RELAXC_DO(outputs.write(plan.header, interface::c_header(object, written.stack_max), true));
   return written;
 }

@@ -1,6 +1,7 @@
 // write_object.h: a compiled program as files.
 #pragma once
 
+#include "compiler/codegen/llvm/cpu_levels.h"
 #include "compiler/driver/options.h"
 #include "compiler/driver/output/outputs.h"
 #include "compiler/driver/output/plan.h"
@@ -15,10 +16,11 @@ struct WrittenObject {
 };
 
 /// Writes the object in the form of `plan`, and beside it the header, the weights, the declarations for Rust and the
-/// dependency file, as far as they are wanted. `files`: what the object was made from.
+/// dependency file, as far as they are wanted. `files`: what the object was made from. `levels`: its forms, if there
+/// are several, least first.
 Result<WrittenObject> write_object(const Options& options, const OutputPlan& plan, const interface::Object& object,
-                                   const Target& target, const std::vector<std::string>& files, Outputs& outputs,
-                                   Diagnostics& diag);
+                                   const std::vector<codegen_llvm::LevelForm>& levels, const Target& target,
+                                   const std::vector<std::string>& files, Outputs& outputs, Diagnostics& diag);
 
 /// The dependency file, if one is wanted.
 Status write_depfile(const Options& options, const OutputPlan& plan, const std::vector<std::string>& files,

@@ -12,6 +12,7 @@
 #include "compiler/tir/visit.h"
 #include "compiler/transform/lower/externals.h"
 #include "compiler/transform/lower/host_function.h"
+#include "compiler/transform/lower/weight_stream.h"
 
 namespace relaxc {
 namespace {
@@ -65,6 +66,9 @@ class Lowering {
 
   /// Sizes first: the buffer of all weights has its shape before anybody names it.
   void place_constants() {
+    if (const auto* before = shared_.object.weights.stream.target<WeightStream>())
+      for (const WeightStream::Piece& piece : before->pieces)
+        RELAXC_CHECK(shared_.weights.place(piece.data) == piece.offset, "a constant moved");
     for (Function* function : shared_.module.functions())
       for (Op* op : ops_of(function->body(), true))
         if (op->kind == OpKind::kConstant)

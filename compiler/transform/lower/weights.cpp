@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "compiler/transform/lower/weight_stream.h"
+
 namespace relaxc::lower {
 namespace {
 
@@ -47,19 +49,23 @@ uint64_t WeightLayout::place(const relax::ConstantRef& constant) {
   return known->second = offset;
 }
 
+void WeightStream::operator()(const std::function<void(const std::byte*, size_t)>& sink) const {
+  static constexpr std::byte kZeros[WeightLayout::kAlignment] = {};
+  uint64_t at = 0;
+  for (const Piece& piece : pieces) {
+    if (piece.offset > at) sink(kZeros, static_cast<size_t>(piece.offset - at));
+    piece.data->with_bytes([&](std::span<const std::byte> bytes) { sink(bytes.data(), bytes.size()); });
+    at = piece.offset + static_cast<uint64_t>(piece.data->byte_size());
+  }
+}
+
 interface::Weights WeightLayout::finish() const {
   interface::Weights weights;
   weights.bytes = bytes_;
   weights.alignment = kAlignment;
-  weights.stream = [pieces = pieces_](const std::function<void(const std::byte*, size_t)>& sink) {
-    static constexpr std::byte kZeros[kAlignment] = {};
-    uint64_t at = 0;
-    for (const Piece& piece : pieces) {
-      if (piece.offset > at) sink(kZeros, static_cast<size_t>(piece.offset - at));
-      piece.data->with_bytes([&](std::span<const std::byte> bytes) { sink(bytes.data(), bytes.size()); });
-      at = piece.offset + static_cast<uint64_t>(piece.data->byte_size());
-    }
-  };
+  WeightStream stream;
+  for (const Piece& piece : pieces_) stream.pieces.push_back({piece.offset, piece.data});
+  weights.stream = std::move(stream);
   return weights;
 }
 

@@ -1,0 +1,34 @@
+// cpu_levels.h: CPUs that one object serves in several forms, and how a program tells them apart while it runs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/interface/object.h"
+#include "targets/machine.h"
+#include "targets/target.h"
+
+namespace relaxc::codegen_llvm {
+
+/// A CPU of `--mcpu=A,B`.
+struct CpuLevel {
+  std::string name;  ///< as the user says it
+  Target target;
+  uint64_t needs = 0;  ///< RLX_CPU_* bits that rlx_context.cpu_features must have
+};
+
+/// The CPUs of a list, each a name of the architecture's baseline or of --print-targets, with features behind it:
+/// "x86-64-v4+avx512vnni". Fails (usage) on what rlx_context.cpu_features cannot tell, and on architectures other than
+/// x86-64 and aarch64.
+Result<std::vector<CpuLevel>> resolve_levels(const Machine& machine, const std::string& list, Diagnostics& diag);
+
+/// What every CPU of the levels' architecture does: for code that runs before a level is chosen.
+Result<Target> baseline_of(const CpuLevel& level, Diagnostics& diag);
+
+/// One form of the program, and the CPUs that it is for.
+struct LevelForm {
+  const CpuLevel* level = nullptr;
+  const interface::Object* object = nullptr;  ///< all of one interface
+};
+
+}  // namespace relaxc::codegen_llvm

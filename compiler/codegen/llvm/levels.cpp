@@ -1,0 +1,192 @@
+// levels.cpp: a program in several forms, of which each call takes the best that its CPU can run.
+//
+// The choice is made call by call from context.cpu_features, since an object has no memory of its own to keep one in,
+// and asking the CPU (rlx_cpu_features) can take longer than a small model runs. A function of each role stands in
+// front of the forms and has the signature that one form has, so that adapters and the typed call know nothing of
+// levels. What runs before the choice (shapes, sizes, this code) is compiled for the architecture's baseline.
+#include "compiler/codegen/llvm/object_emitter.h"
+#include "compiler/interface/call_order.h"
+#include "compiler/tir/visit.h"
+
+#include <set>
+
+namespace relaxc::codegen_llvm {
+
+using interface::Record;
+using llvm::Value;
+
+namespace {
+
+constexpr uint32_t kCpuFeatures = 23;  ///< RLX_CPU_FEATURES
+
+/// The functions below `roots`, in the order of the object's list.
+std::vector<const tir::PrimFunc*> below(const interface::Object& object, const std::vector<std::string>& roots) {
+  std::map<std::string, const tir::PrimFunc*, std::less<>> by_name;
+  for (const tir::PrimFunc* function : object.functions) by_name[function->name] = function;
+  std::set<const tir::PrimFunc*> found;
+  std::vector<std::string> waiting = roots;
+  while (!waiting.empty()) {
+    std::string name = std::move(waiting.back());
+    waiting.pop_back();
+    auto known = by_name.find(name);
+    if (known == by_name.end() || !found.insert(known->second).second) continue;
+    tir::for_each_stmt(known->second->body, [&](tir::Stmt s) {
+      const auto* invoke = s.as<tir::Invoke>();
+      if (invoke != nullptr && !invoke->external) waiting.push_back(invoke->callee);
+    });
+  }
+  std::vector<const tir::PrimFunc*> out;
+  for (const tir::PrimFunc* function : object.functions)
+    if (found.count(function) != 0) out.push_back(function);
+  return out;
+}
+
+/// What a form's function wants of `given`, the arguments of the function in front of all forms: context, parameters,
+/// error. Its status.
+Value* pass_on(llvm::IRBuilder<>& b, const Signature& callee, llvm::Function* front) {
+  std::vector<Value*> args;
+  unsigned last = static_cast<unsigned>(front->arg_size()) - 1;
+  for (unsigned i = callee.wants_context ? 0 : 1; i < last + (callee.may_fail ? 1 : 0); ++i)
+    args.push_back(front->getArg(i));
+  RELAXC_CHECK(args.size() == callee.function->arg_size(), "forms of a function differ in their parameters");
+  Value* status = b.CreateCall(callee.function, args);
+  return callee.may_fail ? status : b.getInt32(0);
+}
+
+}  // namespace
+
+void ObjectEmitter::lower_form(ModuleLowering& lowering, const interface::Object& form,
+                               const std::vector<std::string>& roots, const std::string& prefix) {
+  interface::Object listed = form;
+  listed.functions = below(form, roots);
+  for (const tir::PrimFunc* function : interface::called_before_listed(listed))
+    lowering.declare(*function, prefix + function->name);
+  for (const tir::PrimFunc* function : listed.functions) lowering.add(*function, prefix + function->name);
+}
+
+void ObjectEmitter::lower_levels() {
+  std::vector<std::string> guards;
+  for (const Entry& entry : object_.entries) {
+    if (!entry.shapes.empty()) guards.push_back(entry.shapes);
+    if (!entry.values.empty()) guards.push_back(entry.values);
+  }
+  lower_form(lowering_, object_, guards, object_.name + ".f.");
+  for (const LoweredLevel& level : levels_) {
+    std::vector<std::string> sizes, calls;
+    for (const Entry& entry : level.object->entries) {
+      calls.push_back(entry.call);
+      if (!entry.arena.empty()) sizes.push_back(entry.arena);
+    }
+    for (const interface::PublicPrimFunc& function : level.object->public_prim_funcs) calls.push_back(function.name);
+    lower_form(*level.sizes, *level.object, sizes, object_.name + "." + level.name + ".a.");
+    lower_form(*level.kernels, *level.object, calls, object_.name + "." + level.name + ".f.");
+  }
+  for (size_t i = 0; i < object_.entries.size(); ++i) {
+    std::vector<const Signature*> calls;
+    for (const LoweredLevel& level : levels_) calls.push_back(level.kernels->find(level.object->entries[i].call));
+    choose(object_.entries[i].call, calls);
+    if (!object_.entries[i].arena.empty()) largest_arena(i);
+  }
+  for (const interface::PublicPrimFunc& function : object_.public_prim_funcs) {
+    std::vector<const Signature*> calls;
+    for (const LoweredLevel& level : levels_) calls.push_back(level.kernels->find(function.name));
+    choose(function.name, calls);
+  }
+}
+
+/// A function in front of `forms` with a context before their parameters and an error record behind.
+llvm::Function* ObjectEmitter::front_of(const std::string& role, const Signature& form) {
+  llvm::LLVMContext& context = module_.getContext();
+  std::vector<llvm::Type*> types;
+  if (!form.wants_context) types.push_back(llvm::PointerType::get(context, 0));
+  for (llvm::Argument& argument : form.function->args()) types.push_back(argument.getType());
+  if (!form.may_fail) types.push_back(llvm::PointerType::get(context, 0));
+  auto* type = llvm::FunctionType::get(llvm::Type::getInt32Ty(context), types, false);
+  llvm::Function* front = declare(object_.name + ".f." + role, type, false);
+  Signature signature;
+  signature.source = form.source;
+  signature.function = front;
+  signature.may_fail = signature.wants_context = true;
+  lowering_.adopt(role, signature);
+  return front;
+}
+
+void ObjectEmitter::choose(const std::string& role, const std::vector<const Signature*>& forms) {
+  for (const Signature* form : forms) RELAXC_CHECK(form != nullptr, "a level lacks " + role);
+  llvm::Function* front = front_of(role, *forms[0]);
+  llvm::LLVMContext& context = module_.getContext();
+  llvm::IRBuilder<> b(context);
+  auto block = [&](const char* name) { return llvm::BasicBlock::Create(context, name, front); };
+  auto *start = block("entry"), *given = block("given"), *ask = block("ask"), *known = block("known");
+  b.SetInsertPoint(start);
+  b.CreateCondBr(b.CreateIsNull(front->getArg(0)), ask, given);
+  b.SetInsertPoint(given);
+  Value* told = b.CreateLoad(b.getInt64Ty(), field(b, front->getArg(0), Record::kContext, "cpu_features"));
+  b.CreateCondBr(b.CreateICmpEQ(told, b.getInt64(0)), ask, known);
+  b.SetInsertPoint(ask);
+  auto cpu = module_.getOrInsertFunction("rlx_cpu_features", llvm::FunctionType::get(b.getInt64Ty(), false));
+  llvm::cast<llvm::Function>(cpu.getCallee())->setDoesNotThrow();
+  Value* asked = b.CreateCall(cpu);
+  b.CreateBr(known);
+  b.SetInsertPoint(known);
+  llvm::PHINode* features = b.CreatePHI(b.getInt64Ty(), 2);
+  features->addIncoming(told, given);
+  features->addIncoming(asked, ask);
+  for (size_t i = levels_.size(); i-- > 0;) {
+    Value* needs = b.getInt64(levels_[i].needs);
+    auto *run = block("runs"), *next = block("lacks");
+    b.CreateCondBr(b.CreateICmpEQ(b.CreateAnd(features, needs), needs), run, next);
+    b.SetInsertPoint(run);
+    b.CreateRet(pass_on(b, *forms[i], front));
+    b.SetInsertPoint(next);
+  }
+  refuse_cpu(b, front, features);
+}
+
+/// RLX_CPU_FEATURES: what the least level needs, and what there is.
+void ObjectEmitter::refuse_cpu(llvm::IRBuilder<>& b, llvm::Function* front, Value* features) {
+  Value* error = front->getArg(static_cast<unsigned>(front->arg_size()) - 1);
+  auto* record = llvm::BasicBlock::Create(b.getContext(), "record", front);
+  auto* done = llvm::BasicBlock::Create(b.getContext(), "recorded", front);
+  b.CreateCondBr(b.CreateIsNull(error), done, record);
+  b.SetInsertPoint(record);
+  auto set = [&](std::string_view name, Value* value) { b.CreateStore(value, field(b, error, Record::kError, name)); };
+  set("code", b.getInt32(kCpuFeatures));
+  for (std::string_view name : {"tensor", "axis", "symbol", "node"}) set(name, b.getInt32(~0u));
+  set("expected", b.getInt64(levels_[0].needs));
+  set("actual", features);
+  b.CreateBr(done);
+  b.SetInsertPoint(done);
+  b.CreateRet(b.getInt32(kCpuFeatures));
+}
+
+/// The arena of an entry serves whichever form a call takes.
+void ObjectEmitter::largest_arena(size_t index) {
+  const Entry& entry = object_.entries[index];
+  auto form = [&](const LoweredLevel& level) { return level.sizes->find(level.object->entries[index].arena); };
+  RELAXC_CHECK(form(levels_[0]) != nullptr, "a level lacks " + entry.arena);
+  llvm::Function* front = front_of(entry.arena, *form(levels_[0]));
+  llvm::IRBuilder<> b(module_.getContext());
+  b.SetInsertPoint(llvm::BasicBlock::Create(b.getContext(), "entry", front));
+  Value* bytes = front->getArg(static_cast<unsigned>(front->arg_size()) - 2);
+  Value* most = b.getInt64(0);
+  for (const LoweredLevel& level : levels_) {
+    const Signature* size = form(level);
+    RELAXC_CHECK(size != nullptr, "a level lacks " + entry.arena);
+    Value* status = pass_on(b, *size, front);
+    if (size->may_fail) {
+      auto* leave = llvm::BasicBlock::Create(b.getContext(), "fails", front);
+      auto* go_on = llvm::BasicBlock::Create(b.getContext(), "holds", front);
+      b.CreateCondBr(b.CreateICmpNE(status, b.getInt32(0)), leave, go_on);
+      b.SetInsertPoint(leave);
+      b.CreateRet(status);
+      b.SetInsertPoint(go_on);
+    }
+    Value* own = b.CreateLoad(b.getInt64Ty(), bytes);
+    most = b.CreateSelect(b.CreateICmpUGT(own, most), own, most);
+  }
+  b.CreateStore(most, bytes);
+  b.CreateRet(b.getInt32(0));
+}
+
+}  // namespace relaxc::codegen_llvm

@@ -1,0 +1,178 @@
+"""Several CPUs in one object (--mcpu=A,B): each call takes the form that its context, or the CPU, allows.
+
+The forms give different bits where one has fused multiply-add, so that the host's own runs tell which was taken; of other
+CPUs QEMU lists the functions that it ran.
+
+Usage: levels_test.py RELAXC RUNTIME [unittest's own]"""
+
+import platform
+import re
+import shutil
+import subprocess
+import unittest
+from pathlib import Path
+
+import program
+from program import LINK_FLAGS, RUNTIME, ProgramTest
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+DIGITS = REPOSITORY / "examples/digits/digits.onnx"
+INCLUDE = REPOSITORY / "runtime-lite/include"
+
+# argv[1]: cpu_features. Prints the status, the record, whether memory was written, and the outputs' bits.
+MAIN = """#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "m.h"
+static struct { _Alignas(64) unsigned char bytes[M_ARENA_BYTES]; } arena;
+int main(int count, char** arguments) {
+  static float image[64], logits[10];
+  for (int i = 0; i < 64; i++) image[i] = (float)((i * 37 + 11) % 17);
+  memset(logits, 0x55, sizeof logits);
+  rlx_error error = {0};
+  rlx_context context = RLX_CONTEXT_INIT;
+  context.arena = &arena;
+  context.arena_bytes = sizeof arena;
+  context.error = &error;
+  context.cpu_features = count > 1 ? strtoull(arguments[1], NULL, 0) : 0;
+  const m_args args = {image, logits};
+  int status = m_run(&context, &args);
+  printf("%s %lld %llu", rlx_status_name(status), (long long)error.expected, (unsigned long long)error.actual);
+  for (int i = 0; i < 10; i++) {
+    unsigned bits;
+    memcpy(&bits, &logits[i], 4);
+    printf(" %08x", bits);
+  }
+  printf("\\n");
+  return 0;
+}
+"""
+
+KNOWN, SSE42, AVX2, FMA, F16C, AVX512, BMI, DOTPROD, FP16 = 1 << 63, 1, 2, 4, 8, 16, 128, 1 << 17, 1 << 19
+V3 = KNOWN | SSE42 | AVX2 | FMA | F16C | BMI
+UNTOUCHED = ["55555555"] * 10
+
+DYNAMIC = """@R.function
+def main(x: R.Tensor(("n", 96), "float32"), w: R.Tensor((96, 40), "float32")) -> R.Tensor(("n", 40), "float32"):
+    with R.dataflow():
+        a = R.matmul(x, w)
+        b = R.nn.softmax(R.tanh(a), axis=-1)
+        y = R.matmul(R.permute_dims(R.matmul(R.permute_dims(a), b)), R.permute_dims(w))
+        z = R.matmul(y, w)
+        R.output(z)
+    return z
+"""
+
+
+class Levels(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.write("main.c", MAIN)
+
+    def build(self, program_name, *flags, compiler=("cc", *LINK_FLAGS), runtime=(RUNTIME,), model=DIGITS):
+        done = self.compiles(model, "--dim", "n=1", "--name", "m", "-o", "m.o", "-v", *flags)
+        subprocess.run([*compiler, "main.c", "m.o", *runtime, "-I", INCLUDE, "-o", program_name], cwd=self.path, check=True)
+        return done.err
+
+    def answer(self, program_name, features, *before):
+        arguments = [*before, f"./{program_name}", *([str(features)] if features is not None else [])]
+        done = subprocess.run(arguments, cwd=self.path, capture_output=True, check=True, timeout=120)
+        status, expected, actual, *bits = done.stdout.decode().split()
+        return status, int(expected), int(actual), bits
+
+    @unittest.skipUnless(platform.machine() == "x86_64", "the host is no x86-64")
+    def test_the_context_chooses(self):
+        alone = {}
+        for cpu in ("x86-64", "x86-64-v3"):
+            self.build("alone", "--mcpu", cpu)
+            alone[cpu] = self.answer("alone", 0)[3]
+        self.assertNotEqual(alone["x86-64"], alone["x86-64-v3"], "the test cannot tell the two")
+        self.build("both", "--mcpu", "x86-64,x86-64-v3")
+        self.assertEqual(self.answer("both", KNOWN), ("OK", 0, 0, alone["x86-64"]))
+        self.assertEqual(self.answer("both", V3), ("OK", 0, 0, alone["x86-64-v3"]))
+        for lacking in (AVX2, FMA, F16C, BMI, SSE42):  # whatever is missing of v3
+            self.assertEqual(self.answer("both", V3 & ~lacking)[3], alone["x86-64"])
+        self.assertIn(self.answer("both", 0)[3], alone.values())  # what the CPU says
+
+    @unittest.skipUnless(platform.machine() == "x86_64", "the host is no x86-64")
+    def test_a_cpu_below_all_levels_is_refused_before_anything_is_written(self):
+        self.build("high", "--mcpu", "x86-64-v3,x86-64-v4")
+        needs = V3 & ~KNOWN
+        self.assertEqual(self.answer("high", KNOWN | SSE42), ("CPU_FEATURES", needs, KNOWN | SSE42, UNTOUCHED))
+        self.assertEqual(self.answer("high", V3)[0], "OK")
+
+    def ran(self, cpu, emulator):
+        """The model's functions that QEMU translated."""
+        log = self.path / "log"
+        self.answer("both", None, emulator, "-cpu", cpu, "-d", "in_asm", "-D", str(log))
+        return set(re.findall(r"IN: m\.([\w.+-]+?)\.f\.", log.read_text()))
+
+    @unittest.skipUnless(shutil.which("qemu-x86_64"), "there is no qemu-x86_64")
+    @unittest.skipUnless(platform.machine() == "x86_64" and not LINK_FLAGS, "needs a static program of the host")
+    def test_the_cpu_is_asked_where_the_context_says_nothing(self):
+        self.build("both", "--mcpu", "x86-64-v2,x86-64-v3", compiler=("cc", "-static"))
+        self.assertEqual(self.ran("Nehalem", "qemu-x86_64"), {"x86-64-v2"})
+        self.assertEqual(self.ran("max", "qemu-x86_64"), {"x86-64-v3"})
+
+    @unittest.skipUnless(shutil.which("aarch64-linux-gnu-gcc") and shutil.which("qemu-aarch64"),
+                         "there is no aarch64-linux-gnu-gcc, or no qemu-aarch64")
+    def test_aarch64(self):
+        core = [str(path) for path in sorted((REPOSITORY / "runtime-lite/core").glob("*.c"))
+                if path.name not in ("memory.c", "print.c")]
+        self.build("both", "--target", "aarch64", "--mcpu", "aarch64,aarch64-v8.2",
+                   compiler=("aarch64-linux-gnu-gcc", "-static", "-O1"), runtime=core)
+        self.assertEqual(self.ran("cortex-a53", "qemu-aarch64"), {"aarch64"})
+        self.assertEqual(self.ran("cortex-a76", "qemu-aarch64"), {"aarch64-v8.2"})
+        status, *_, bits = self.answer("both", KNOWN | DOTPROD, "qemu-aarch64", "-cpu", "cortex-a76")
+        self.assertEqual((status, bits), ("OK", self.answer("both", KNOWN, "qemu-aarch64", "-cpu", "cortex-a53")[3]))
+
+    def arena(self, *flags):
+        self.compiles(DIGITS, "--dim", "n=1", "--name", "m", "-o", "m.o", *flags)
+        return int(re.search(r"M_ARENA_BYTES (\d+)", (self.path / "m.h").read_text())[1])
+
+    def test_one_arena_serves_all(self):
+        each = [self.arena("--target", "x86-64", "--mcpu", cpu) for cpu in ("x86-64", "x86-64-v3", "x86-64-v4")]
+        self.assertEqual(self.arena("--target", "x86-64", "--mcpu", "x86-64,x86-64-v3,x86-64-v4"), max(each))
+
+    def test_weights_in_one_packing_are_there_once(self):
+        said = self.compiles(DIGITS, "--target", "x86-64", "--mcpu", "x86-64-v3,x86-64-v4", "-o", "m.o", "-v").err
+        own = re.search(r"level x86-64-v3: \d+ functions of its own, (\d+) bytes of weights in a packing", said)
+        both = int(re.search(r"weights (\d+) bytes", said)[1])
+        self.compiles(DIGITS, "--target", "x86-64", "--mcpu", "x86-64-v4", "-o", "m.o", "-v")
+        alone = int(re.search(r"weights (\d+) bytes", self.compiles(
+            DIGITS, "--target", "x86-64", "--mcpu", "x86-64-v4", "-o", "m.o", "-v").err)[1])
+        self.assertEqual(both, alone + int(own[1]))
+        self.assertLess(int(own[1]), alone)  # biases at least are shared
+        again = self.compiles(DIGITS, "--target", "x86-64", "--mcpu", "x86-64-v2,x86-64-v2+f16c", "-o", "m.o", "-v").err
+        self.assertIn("level x86-64-v2: ", again)
+        self.assertRegex(again, r"x86-64-v2: \d+ functions of its own, 0 bytes of weights")  # the same panels
+
+    def test_the_object_keeps_no_state_and_is_the_same_twice(self):
+        self.write("d.relax", DYNAMIC)
+        for name in ("a", "b"):
+            self.compiles("d.relax", "--target", "x86-64", "--mcpu", "x86-64,x86-64-v4", "--name", "m", "-o", name + ".o")
+        self.assertEqual((self.path / "a.o").read_bytes(), (self.path / "b.o").read_bytes())
+        sections = subprocess.run(["readelf", "-SW", "a.o"], cwd=self.path, check=True, capture_output=True).stdout.decode()
+        writable = {name for name, size, flags in re.findall(
+            r"\] (\S+)\s+(?:PROGBITS|NOBITS)\s+\w+ \w+ (\w+) \w+ +(W\w*)", sections) if int(size, 16)}
+        self.assertTrue(all(name.startswith(".data.rel.ro") for name in writable), writable)
+
+    def test_lists_that_cannot_be(self):
+        for cpus, text in (("x86-64,znver4", "'znver4' cannot stand in a list"),
+                           ("x86-64-v4,x86-64-v3", "does not have all"),
+                           ("x86-64,x86-64", "stands there twice"),
+                           ("x86-64,", "'' cannot stand"),
+                           ("x86-64,x86-64-v3+wings", "cannot ask for 'wings'"),
+                           ("x86-64-v3,x86-64-v3+avx2", "cannot tell"),
+                           ("x86-64,native", "'native' cannot stand")):
+            with self.subTest(cpus):
+                self.refuses(2, text, DIGITS, "--target", "x86-64", "--mcpu", cpus, "-o", "m.o")
+        self.refuses(2, "on x86-64 and aarch64 only", DIGITS, "--target", "cortex-m4", "--mcpu", "cortex-m4,cortex-m7",
+                     "-o", "m.o")
+        self.refuses(2, "a C compiler decides", DIGITS, "--mcpu", "x86-64,x86-64-v3", "-o", "m.c")
+        self.refuses(2, "--mattr=+avx2 would be of every CPU", DIGITS, "--mcpu", "x86-64,x86-64-v3", "--mattr=+avx2", "-o",
+                     "m.o")
+
+
+if __name__ == "__main__":
+    program.main()
