@@ -111,8 +111,8 @@ class Compilation {
       form.module = std::move(*module);
       if (edit_) edit_(form.module);
       form.object.weights = object.weights;  // those that it shares stay where they are
-      RELAXC_DO(run_pipeline(options_, numbers, ops_, levels_[i].target, form.module, form.object, nullptr, progress_,
-                             diag));
+      RELAXC_DO(
+          run_pipeline(options_, numbers, ops_, levels_[i].target, form.module, form.object, nullptr, progress_, diag));
       form.own_weights = form.object.weights.bytes - object.weights.bytes;
       object.weights = form.object.weights;
     }

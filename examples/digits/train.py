@@ -43,13 +43,14 @@ def windows(x):
     return view.transpose(0, 2, 3, 1, 4, 5).reshape(len(x), 64, -1)
 
 
-def initial(rng):
+def initial(rng, channels=(24, 48)):
     """He initialization; biases start at zero."""
+    a, b = channels
     normal = lambda *shape, fan: rng.normal(0, np.sqrt(2 / fan), shape).astype(np.float32)
     return {
-        "conv1.weight": normal(24, 1, 3, 3, fan=9), "conv1.bias": np.zeros(24, np.float32),
-        "conv2.weight": normal(48, 24, 3, 3, fan=216), "conv2.bias": np.zeros(48, np.float32),
-        "fc.weight": normal(10, 768, fan=768), "fc.bias": np.zeros(10, np.float32),
+        "conv1.weight": normal(a, 1, 3, 3, fan=9), "conv1.bias": np.zeros(a, np.float32),
+        "conv2.weight": normal(b, a, 3, 3, fan=9 * a), "conv2.bias": np.zeros(b, np.float32),
+        "fc.weight": normal(10, 16 * b, fan=16 * b), "fc.bias": np.zeros(10, np.float32),
     }
 
 
@@ -66,8 +67,8 @@ def forward(p, x):
     r1 = np.maximum(a1, 0)
     a2, columns2 = conv(r1, p["conv2.weight"], p["conv2.bias"])
     r2 = np.maximum(a2, 0)
-    blocks = r2.reshape(len(x), 48, 4, 2, 4, 2).transpose(0, 1, 2, 4, 3, 5).reshape(len(x), 48, 4, 4, 4)
-    pooled = blocks.max(-1).reshape(len(x), 768)
+    blocks = r2.reshape(len(x), -1, 4, 2, 4, 2).transpose(0, 1, 2, 4, 3, 5).reshape(len(x), -1, 4, 4, 4)
+    pooled = blocks.max(-1).reshape(len(x), -1)
     return pooled @ p["fc.weight"].T + p["fc.bias"], (columns1, r1, columns2, r2, blocks, pooled)
 
 
@@ -80,17 +81,18 @@ def gradient(p, x, target):
     d_logits = (probability - np.eye(10, dtype=np.float32)[target]) / n
     g = {"fc.weight": d_logits.T @ pooled, "fc.bias": d_logits.sum(0)}
 
-    d_pooled = (d_logits @ p["fc.weight"]).reshape(n, 48, 4, 4, 1)
+    channels = p["conv2.weight"].shape[0]
+    d_pooled = (d_logits @ p["fc.weight"]).reshape(n, channels, 4, 4, 1)
     winner = np.arange(4) == blocks.argmax(-1)[..., None]
-    d_r2 = (d_pooled * winner).reshape(n, 48, 4, 4, 2, 2).transpose(0, 1, 2, 4, 3, 5).reshape(n, 48, 8, 8)
-    d_a2 = (d_r2 * (r2 > 0)).reshape(n, 48, 64)
-    g["conv2.weight"] = np.einsum("nop,npk->ok", d_a2, columns2, optimize=True).reshape(48, 24, 3, 3)
+    d_r2 = (d_pooled * winner).reshape(n, channels, 4, 4, 2, 2).transpose(0, 1, 2, 4, 3, 5).reshape(n, channels, 8, 8)
+    d_a2 = (d_r2 * (r2 > 0)).reshape(n, channels, 64)
+    g["conv2.weight"] = np.einsum("nop,npk->ok", d_a2, columns2, optimize=True).reshape(p["conv2.weight"].shape)
     g["conv2.bias"] = d_a2.sum((0, 2))
 
     turned = p["conv2.weight"][:, :, ::-1, ::-1].transpose(1, 0, 2, 3)
-    d_r1, _ = conv(d_a2.reshape(n, 48, 8, 8), turned, np.float32(0))
-    d_a1 = (d_r1 * (r1 > 0)).reshape(n, 24, 64)
-    g["conv1.weight"] = np.einsum("nop,npk->ok", d_a1, columns1, optimize=True).reshape(24, 1, 3, 3)
+    d_r1, _ = conv(d_a2.reshape(n, channels, 8, 8), turned, np.float32(0))
+    d_a1 = (d_r1 * (r1 > 0)).reshape(n, -1, 64)
+    g["conv1.weight"] = np.einsum("nop,npk->ok", d_a1, columns1, optimize=True).reshape(p["conv1.weight"].shape)
     g["conv1.bias"] = d_a1.sum((0, 2))
     return g
 
@@ -111,9 +113,9 @@ def distorted(rng, x):
     return result.reshape(x.shape).astype(np.float32)
 
 
-def train(rng, images, target):
+def train(rng, images, target, channels=(24, 48)):
     """Adam with weight decay and a learning rate that falls as a cosine."""
-    p = initial(rng)
+    p = initial(rng, channels)
     first = {name: np.zeros_like(value) for name, value in p.items()}
     second = {name: np.zeros_like(value) for name, value in p.items()}
     steps, step = EPOCHS * (len(images) // BATCH), 0

@@ -1,0 +1,43 @@
+/* main.c: reads handwritten digits in bytes, on a board with 16 KB of flash and 4 KB of RAM.
+ *
+ * The model is compiled with --io=quantized: it takes pixels as they are stored and gives integers, of which the
+ * largest is the largest number too. So no floating-point arithmetic is linked for its boundary. */
+#include "board.h"
+#include "digits8.h"
+#include "samples8.h"
+
+enum { CLASSES = 10 };
+
+static digits8_arena arena;
+static float image[64], logits[CLASSES];
+
+static int largest(void) {
+  int best = 0;
+  for (int i = 1; i < CLASSES; i++)
+    if (logits[i] > logits[best]) best = i;
+  return best;
+}
+
+int main(void) {
+  rlx_context context = RLX_CONTEXT_INIT;
+  context.arena = &arena;
+  context.arena_bytes = sizeof arena;
+  uint32_t right = 0;
+  for (int i = 0; i < SAMPLES; i++) {
+    for (int k = 0; k < 64; k++) image[k] = (float)sample_pixels[i][k];
+    const digits8_args args = {image, logits};
+    if (digits8_run(&context, &args) != RLX_OK) return 1;
+    print_number((uint32_t)largest());
+    print(i + 1 < SAMPLES ? " " : "\n");
+    right += largest() == sample_truth[i];
+  }
+  print_number(right);
+  print(" of ");
+  print_number(SAMPLES);
+  print(" right, ");
+  print_number(sizeof arena);
+  print(" bytes of arena, ");
+  print_number(stack_used());
+  print(" bytes of stack\n");
+  return right != SAMPLES;
+}
