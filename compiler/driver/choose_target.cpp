@@ -45,6 +45,9 @@ Result<std::vector<codegen_llvm::CpuLevel>> choose_levels(const Options& options
     return diag.error(nullptr, Kind::usage,
                       "--mattr={} would be of every CPU of the list; write features behind one of them: {}{}",
                       options.features, options.cpu, options.features);
+  if (options.hooks.trace)
+    return diag.error(nullptr, Kind::usage, "--trace numbers the kernels of one CPU; --mcpu={} names several",
+                      options.cpu);
   Options one = options;
   one.cpu.clear();
   Machine machine;

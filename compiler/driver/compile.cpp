@@ -110,6 +110,7 @@ class Compilation {
       if (!module) return diag.error(nullptr, Kind::io, "{} has changed since it was read", options_.input);
       form.module = std::move(*module);
       if (edit_) edit_(form.module);
+      form.object.hooks = object.hooks;
       form.object.weights = object.weights;  // those that it shares stay where they are
       RELAXC_DO(
           run_pipeline(options_, numbers, ops_, levels_[i].target, form.module, form.object, nullptr, progress_, diag));

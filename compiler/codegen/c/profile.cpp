@@ -66,6 +66,7 @@ std::string misra_obstacle(const interface::Object& object) {
     for (const interface::Tensor& output : entry.outputs)
       if (output.data_dependent) return fmt::format("the size of '{}' is found in the data", output.name);
   }
+  if (object.hooks.trace || object.hooks.poll) return "context.trace and context.poll are pointers to functions";
   if (!object.selftest.data.empty()) return "a self-test calls the model by its tables";
   if (!interface::called_before_listed(object).empty()) return "functions of the program call themselves";
   for (const tir::PrimFunc* function : called_functions(object, Profile::kMisra)) {
