@@ -10,7 +10,7 @@ namespace relaxc::meaning {
 namespace {
 
 /// What an output without a size is given at most, if the caller does not say.
-constexpr int64_t kManyElements = 1 << 16;
+constexpr int64_t kManyElements = 1 << 20;
 
 class Call {
  public:

@@ -105,14 +105,19 @@ class Merging {
 }  // namespace
 
 std::vector<Stmt> merge_rows(Context& context, std::vector<Stmt> parts, std::string& trace) {
+  constexpr int kMostNests = 16;  // in one loop, which is looked at again for each; no norm has as many
   std::vector<Stmt> out;
+  int nests = 0;  // in the last of `out`
   for (Stmt part : parts) {
-    Stmt both = out.empty() ? Stmt() : Merging(context).merged(out.back(), part);
+    bool room = nests > 0 && nests < kMostNests;
+    Stmt both = room ? Merging(context).merged(out.back(), part) : Stmt();
     if (both) {
       out.back() = both;
       trace += "merge_rows\n";
+      ++nests;
     } else {
       out.push_back(part);
+      nests = 1;
     }
   }
   return out;

@@ -6,10 +6,10 @@
 // The method: post-dominators bound each group (a value may join its consumer only if every path to the exit of the
 // block passes there), and the access pattern of each prim func says what may be one kernel. Reductions first take the
 // element-wise operations behind them as epilogue; then spatial operations join what consumes them. An operation that
-// would be computed more often than its result has elements joins only if it is cheap; a transpose alone joins the
-// product that reads it, which packs it as easily. At last sums that reduce rows join what is computed of the same rows
-// with them (a norm, a softmax and what stands in front of it), so that a row is read from memory once. Sizes are
-// symbolic, so "same size" means `prove_equal`.
+// would be computed more often than its result has elements joins only if it is cheap; a transpose that leaves rows
+// whole joins the product that reads it. At last sums that reduce rows join what is computed of the same rows with them
+// (a norm, a softmax and what stands in front of it), so that a row is read from memory once. Sizes are symbolic, so
+// "same size" means `prove_equal`.
 //
 // Rejected: greedy merging of producer and consumer (splits x * sigmoid(x), may make cycles). After the relay fusor of
 // TVM (Chen et al., OSDI 2018, section 3), with patterns read from the TIR instead of set by hand.
@@ -31,9 +31,6 @@ using analysis::KernelShape;
 using analysis::Pattern;
 
 constexpr int32_t kExit = -1;
-/// Scores of 128 queries and keys of 64 channels take as long with the keys transposed before as without; smaller ones
-/// gain from it (relaxc bench, batches of 12 heads).
-constexpr int64_t kPackedElements = 128 * 64;
 
 Expr element_count(const Value& value) {
   Expr count = value.op->block->parent->function->context().index(1);
@@ -245,22 +242,14 @@ class Grouping {
     });
   }
 
-  /// Whether `value` is only moved, and the product `node` reads it as easily where it lay: its rows stay rows, or it
-  /// is large enough to be packed, tile by tile along any of its axes. What else was fused with the move would be
-  /// computed for every tile anew.
+  /// Whether `value` is only moved, and the product `node` reads it as easily where it lay, since its rows stay rows:
+  /// sums along rows of keys take half as long again as a transpose of the keys and sums of whole vectors. What else
+  /// was fused with the move would be computed for every tile anew.
   bool reads_through(const Node& node, tir::BufferRef buffer, const Value& value) {
     int32_t i = index_.at(value.op);
     const analysis::Nest& move = nodes_[i].shape.nest;
-    bool moved = size_[root(i)] == 1 && analysis::permutes(move) && analysis::reads_along_axes(node.shape.nest, buffer);
-    return moved && (analysis::keeps_last_axis(move) || matrix_elements(value) >= kPackedElements);
-  }
-
-  /// Elements of the last two dims; 0 if that is not known.
-  static int64_t matrix_elements(const Value& value) {
-    const auto& shape = value.shape();
-    if (shape.size() < 2) return 0;
-    Expr elements = shape.end()[-2] * shape.back();
-    return elements.constant() == nullptr ? 0 : *elements.constant();
+    return size_[root(i)] == 1 && analysis::permutes(move) && analysis::reads_along_axes(node.shape.nest, buffer) &&
+           analysis::keeps_last_axis(move);
   }
 
   template <typename F>

@@ -51,7 +51,8 @@ class Generator {
     auto size = static_cast<size_t>(dtype.bytes());
     std::vector<std::byte> bytes(kCount * size);
     for (size_t at = 0; at < kCount; ++at) {
-      uint64_t bits = dtype.is_bool() ? pick(2) : std::uniform_int_distribution<uint64_t>()(random_);
+      uint64_t every = dtype.is_bool() ? 1 : (uint64_t{2} << (dtype.bits - 1)) - 1;
+      uint64_t bits = std::uniform_int_distribution<uint64_t>()(random_) & every;
       double everyday = (static_cast<double>(pick(4001)) - 2000) / 100;
       if (pick(2) == 0 && dtype.is_float()) bits = arith::encode_float(dtype, everyday);
       if (pick(2) == 0 && dtype.is_integer()) bits = static_cast<uint64_t>(static_cast<int64_t>(everyday));

@@ -1,0 +1,234 @@
+// reduction_tile.cpp: tiles of a reduction's result, and the order of the loops around and inside of them.
+//
+// Rows of a tile share the vectors that are loaded, its columns the scalars; the tile model (tile.h) says how many of
+// each fit the registers and keep the adders busy. What is left open, if the bits are the same, is a choice to tune.
+#include "compiler/schedule/reduction.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace relaxc::schedule {
+namespace {
+
+constexpr int64_t kMostVectors = 8;  ///< side by side in a tile
+constexpr int64_t kMostRows = 16;    ///< of a tile
+
+}  // namespace
+
+bool Reduction::tile() {
+  uint32_t unrolled = axis_to_unroll();
+  if (!choose_order(unrolled)) return false;
+  Expr value = schedule::update_of(store()).value;
+  contract_results();
+  uint32_t scaled = factor_out();
+  s_.stage_loads(block_, vector_);
+  if (scaled != 0) s_.stage_loads(scaled, vector_);
+  order_reduction(scaled != 0);
+  if (target_.has_fma) s_.use_fma(block_);
+  if (target_.has_fma && scaled != 0) s_.use_fma(scaled);
+  TileShape shape = choose_tile(unrolled, value);
+  if (unrolled != 0) pack_along(unrolled, shape.unrolled);
+  pack_along(vector_, shape.vectors * lanes_);
+  bool vector_outside = spatial_.size() < 2 || position(vector_) < position(unrolled) || unrolled == 0;
+  if (unrolled == 0) {
+    cut_vector(vector_, shape.vectors);
+  } else if (vector_outside) {
+    std::vector<AxisPart> rows = cut_axis(s_, unrolled, shape.unrolled);
+    for (const Copies& copies : cut_vector(vector_, shape.vectors))
+      for (const AxisPart& part : rows) add_unrolled(part.inner, copies);
+  } else {
+    cut_vector(vector_, shape.vectors);
+    std::vector<uint32_t> lanes = lane_loops_, groups = group_loops_;
+    for (const AxisPart& part : cut_axis(s_, unrolled, shape.unrolled)) {
+      add_unrolled(part.inner, {});
+      if (part.copies.loops.empty()) continue;
+      for (uint32_t loop : lanes) lane_loops_.push_back(part.copies.loops.at(loop));
+      for (uint32_t loop : groups) group_loops_.push_back(part.copies.loops.at(loop));
+    }
+  }
+  for (uint32_t loop : lane_loops_) s_.vectorize(loop), s_.sink(loop);
+  // Vectors innermost: a broadcast is needed once for all of them, and its register is free again.
+  for (uint32_t loop : row_loops_) s_.unroll(loop), s_.jam(loop);
+  for (uint32_t loop : group_loops_) s_.unroll(loop), s_.jam(loop);
+  for (const PackedParam& param : packed_) s_.simplify_subscripts(param.packed);
+  return !lane_loops_.empty() && words_are_packed();
+}
+
+TileShape Reduction::choose_tile(uint32_t unrolled, Expr value) {
+  constexpr size_t kMostTiles = 6;
+  Target registers = target_;  // taps of a copy are unrolled, and their loads begin early
+  if (sliding_.vector != 0) registers.vector_registers -= 3;
+  bool single = is_strided(vector_) || sliding_.rows != 0 || words_of_.in_lanes;
+  std::vector<TileShape> tiles = good_tiles(registers, unrolled == 0 ? Expr() : s_.loop(unrolled).extent,
+                                            s_.loop(vector_).extent, lanes_, single ? 1 : kMostVectors, most_rows(),
+                                            terms(), unrolled == 0 ? 0 : work_of_vector(value, unrolled), kMostTiles);
+  std::vector<std::string> names;
+  for (const TileShape& tile : tiles) names.push_back(fmt::format("{}x{}", tile.unrolled, tile.vectors));
+  return tiles[choices_.pick("tile", std::move(names))];
+}
+
+int64_t Reduction::most_rows() const {
+  if (sliding_.rows == 0) return kMostRows;
+  return std::max<int64_t>(1, (target_.vector_registers - 2 - *s_.loop(sliding_.taps).extent.constant()) / 2);
+}
+
+double Reduction::work_of_vector(Expr value, uint32_t rows) const {
+  Var vector = s_.loop(vector_).var, row = s_.loop(rows).var;
+  double count = 0;
+  arith::for_each_node(value, [&](Expr e) {
+    bool computes = !e.dtype().is_index() && !arith::operands(e).empty() && e.as<arith::Load>() == nullptr;
+    if (computes && !(e == value) && depends_on(e, vector) && !depends_on(e, row)) count += 1;
+  });
+  return count;
+}
+
+uint32_t Reduction::factor_out() {
+  constexpr int64_t kFewTerms = 8;
+  int64_t terms = 1;
+  uint32_t at = 0;
+  Expr factor;
+  for (size_t i = reduced_.size(); i-- > 0;) {
+    Expr common = s_.common_factor(block_, reduced_[i]);
+    if (!common || (factor && !(common == factor))) break;
+    const int64_t* extent = s_.loop(reduced_[i]).extent.constant();
+    terms *= extent != nullptr ? *extent : kFewTerms;
+    if (terms >= kFewTerms) at = reduced_[i], factor = common;
+  }
+  return at == 0 ? 0 : s_.factor_out(block_, at);
+}
+
+double Reduction::terms() const {
+  double count = 1;
+  for (uint32_t loop : reduced_)
+    if (const int64_t* extent = s_.loop(loop).extent.constant()) count *= static_cast<double>(*extent);
+  return count;
+}
+
+bool Reduction::is_strided(uint32_t loop) const {
+  bool found = false;
+  for_each_access(s_.loop(reduced_[0]).body, [&](const Access& access) {
+    if (access.buffer->scope == tir::Scope::kLocal || access.buffer == store().buffer) return;
+    if (packable_axis(access, s_.loop(loop).var)) return;
+    auto step = step_of(access.buffer, access.indices, s_.loop(loop).var);
+    found |= !step || (*step != 0 && *step != 1);
+  });
+  return found;
+}
+
+void Reduction::add_unrolled(uint32_t loop, const Copies& copies) {
+  if (loop == 0) return;
+  auto copy = copies.loops.find(loop);
+  row_loops_.push_back(copy == copies.loops.end() ? loop : copy->second);
+}
+
+std::vector<Copies> Reduction::cut_vector(uint32_t loop, int64_t vectors) {
+  std::vector<Copies> bodies;
+  // Of an extent that only its multiple is known of, a few vectors less may leave no rest.
+  bool open = s_.loop(loop).extent.constant() == nullptr;
+  for (int64_t fewer = vectors; open && fewer * 2 > vectors; --fewer)
+    if (s_.known_divisor(loop) % (fewer * lanes_) == 0) {
+      vectors = fewer;
+      break;
+    }
+  for (const VectorPart& part : cut_vectors(s_, loop, vectors, lanes_, tail_of(target_))) {
+    if (part.group != 0) group_loops_.push_back(part.group);
+    if (part.lanes != 0) lane_loops_.push_back(part.lanes);
+    bodies.push_back(part.copies);
+  }
+  return bodies;
+}
+
+std::ptrdiff_t Reduction::position(uint32_t loop) const {
+  return std::find(spatial_.begin(), spatial_.end(), loop) - spatial_.begin();
+}
+
+double Reduction::elements_along(uint32_t loop) const {
+  double total = 0;
+  for (BufferRef buffer : operands_along(loop)) {
+    double count = 1;
+    for (Expr dim : buffer->shape)
+      if (const int64_t* known = dim.constant()) count *= static_cast<double>(*known);
+    total += count;
+  }
+  return total;
+}
+
+bool Reduction::choose_order(uint32_t unrolled) {
+  if (unrolled == 0 || spatial_.size() < 2) return true;
+  bool rows_outside = elements_along(unrolled) > elements_along(vector_);
+  std::vector<std::string> names{"rows outside", "columns outside"};
+  if (!rows_outside) std::swap(names[0], names[1]);
+  bool other = choices_.pick("order", names) == 1;
+  return (other && order_spatial(unrolled, !rows_outside)) || order_spatial(unrolled, rows_outside);
+}
+
+bool Reduction::order_spatial(uint32_t unrolled, bool rows_outside) {
+  std::vector<uint32_t> order, between;
+  auto along_rows = operands_along(unrolled);
+  for (uint32_t loop : spatial_) {
+    if (loop == unrolled || loop == vector_) continue;
+    bool dependent = s_.loop(loop).extent.is_constant(1);  // no matter where it stands
+    for (BufferRef b : operands_along(loop))
+      dependent |= std::find(along_rows.begin(), along_rows.end(), b) != along_rows.end();
+    (rows_outside && !dependent ? between : order).push_back(loop);
+  }
+  order.push_back(rows_outside ? unrolled : vector_);
+  order.insert(order.end(), between.begin(), between.end());
+  order.push_back(rows_outside ? vector_ : unrolled);
+  // What stays in front need not be touched, whatever stands between it and the rest.
+  auto first = std::mismatch(order.begin(), order.end(), spatial_.begin()).first;
+  std::vector<uint32_t> moved(first, order.end());
+  if (moved.empty()) return true;
+  if (!s_.can_reorder(moved)) return false;
+  s_.reorder(moved);
+  spatial_ = order;
+  return true;
+}
+
+bool Reduction::collides(uint32_t loop) const {
+  constexpr int64_t kSetPeriod = 4096, kWays = 12;
+  const int64_t* extent = s_.loop(loop).extent.constant();
+  bool found = false;
+  for_each_access(s_.loop(reduced_[0]).body, [&](const Access& access) {
+    if (access.buffer->scope == tir::Scope::kLocal || packable_axis(access, s_.loop(vector_).var)) return;
+    auto along = step_of(access.buffer, access.indices, s_.loop(vector_).var);
+    auto step = step_of(access.buffer, access.indices, s_.loop(loop).var);
+    if (along == 1 && step && *step != 0) found |= *step * access.buffer->dtype.bytes() % kSetPeriod == 0;
+  });
+  return found && (extent == nullptr || *extent > kWays);
+}
+
+void Reduction::order_reduction(bool factored) {
+  if (sliding_.taps != 0) return unroll_taps();
+  if (reduced_.size() < 2 || factored) return;
+  std::vector<uint32_t> order, inner;
+  for (uint32_t loop : reduced_) {
+    bool decides = false;
+    tir::for_each_stmt(s_.loop(reduced_[0]).body, [&](Stmt s) {
+      if (const auto* branch = s.as<tir::If>()) decides |= depends_on(branch->condition, s_.loop(loop).var);
+    });
+    (decides ? order : inner).push_back(loop);
+  }
+  if (std::any_of(inner.begin(), inner.end(), [&](uint32_t loop) { return collides(loop); })) return;
+  order.insert(order.end(), inner.begin(), inner.end());
+  if (order == reduced_ || inner.empty() || !s_.can_reorder(order)) return;
+  s_.allow_reassociation(block_);
+  s_.reorder(order);
+  reduced_ = order;
+}
+
+void Reduction::unroll_taps() {
+  std::vector<uint32_t> order = reduced_;
+  auto at = std::find(order.begin(), order.end(), sliding_.taps);
+  std::rotate(at, at + 1, order.end());
+  if (order != reduced_) {
+    if (!s_.can_reorder(order)) return;
+    s_.allow_reassociation(block_);
+    s_.reorder(order);
+    reduced_ = order;
+  }
+  s_.unroll(sliding_.taps);
+}
+
+}  // namespace relaxc::schedule
