@@ -3,6 +3,7 @@
  * A libm would bring errno and rounding modes along. The product of two 53-bit numbers fits 106 bits; here it and the
  * addend stand in 128 bits with the leading bit near the top, the smaller is shifted right and what falls off is kept
  * as one sticky bit. Nothing falls off when the two nearly cancel, so the result is exact up to the one rounding. */
+#include "float_bits.h"
 #include "rlx_internal.h"
 
 typedef struct wide {
@@ -14,24 +15,6 @@ typedef struct parts {
   int32_t exponent;  /* of bit 0 */
   uint32_t negative;
 } parts;
-
-static uint64_t bits_of(double x) {
-  union {
-    double f;
-    uint64_t u;
-  } value;
-  value.f = x;
-  return value.u;
-}
-
-static double double_of(uint64_t bits) {
-  union {
-    uint64_t u;
-    double f;
-  } value;
-  value.u = bits;
-  return value.f;
-}
 
 static parts take_apart(double x) {
   const uint64_t bits = bits_of(x);
@@ -149,4 +132,15 @@ double rlx_fma(double x, double y, double z) {
   if (less(product, addend)) return round_once(subtract(addend, product), exponent, pz.negative);
   product = subtract(product, addend);
   return (product.high | product.low) == 0 ? 0.0 : round_once(product, exponent, negative);
+}
+
+/* The product is exact in double; where the sum is not, its last bit is made odd, so that the second rounding is right.
+ */
+float rlx_fmaf(float x, float y, float z) {
+  const double product = (double)x * (double)y, sum = product + (double)z;
+  const double of_addend = sum - product;
+  const double error = (product - (sum - of_addend)) + ((double)z - of_addend);
+  uint64_t bits = bits_of(sum);
+  if (error != 0 && error == error && (bits & 1) == 0) bits += ((error > 0) == (sum > 0)) ? 1 : UINT64_MAX;
+  return (float)double_of(bits);
 }

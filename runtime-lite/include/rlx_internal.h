@@ -146,6 +146,9 @@ int32_t rlx_selftest(const rlx_model* model, const uint8_t* data, const uint8_t*
 double rlx_fmod(double x, double y); /* C's fmod: exact, with the sign of x */
 float rlx_fmodf(float x, float y);
 double rlx_fma(double x, double y, double z); /* one rounding, to nearest even */
+float rlx_fmaf(float x, float y, float z);
+double rlx_sqrt(double x); /* rounded to nearest even */
+float rlx_sqrtf(float x);
 
 #ifdef __cplusplus
 }

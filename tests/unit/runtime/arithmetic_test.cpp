@@ -43,6 +43,30 @@ TEST_CASE("rlx_fma rounds once, like fma") {
   }
 }
 
+TEST_CASE("rlx_fmaf rounds once, like fmaf") {
+  std::mt19937_64 random(3);
+  auto narrow = [&] { return std::bit_cast<float>(static_cast<uint32_t>(random())); };
+  for (int i = 0; i < 2000000; ++i) {
+    float x = narrow(), y = narrow();
+    float z = i % 3 == 0 ? -x * y : i % 3 == 1 ? x * y * std::ldexp(1.0F, -static_cast<int>(random() % 60)) : narrow();
+    float got = rlx_fmaf(x, y, z), expected = std::fma(x, y, z);
+    INFO(std::hexfloat << x << " * " << y << " + " << z << " = " << got << ", expected " << expected);
+    if (!same(got, expected)) REQUIRE(got == expected);
+  }
+}
+
+TEST_CASE("rlx_sqrt is sqrt") {
+  std::mt19937_64 random(4);
+  for (int i = 0; i < 1000000; ++i) {
+    double x = i % 2 == 0 ? std::abs(sample(random)) : sample(random);
+    if (i % 5 == 0) x *= x;  // exact roots
+    INFO(std::hexfloat << "root of " << x << " = " << rlx_sqrt(x) << ", expected " << std::sqrt(x));
+    if (!same(rlx_sqrt(x), std::sqrt(x))) REQUIRE(rlx_sqrt(x) == std::sqrt(x));
+    auto f = std::bit_cast<float>(static_cast<uint32_t>(random()));
+    if (!same(rlx_sqrtf(f), std::sqrt(f))) REQUIRE(rlx_sqrtf(f) == std::sqrt(f));
+  }
+}
+
 TEST_CASE("rlx_fmod is fmod") {
   std::mt19937_64 random(2);
   for (int i = 0; i < 300000; ++i) {
