@@ -3,6 +3,7 @@ against and stays (misra_deviations.txt), held against cppcheck.
 
 Usage: misra_test.py RELAXC RUNTIME [unittest's own]"""
 
+import os
 import re
 import shutil
 import subprocess
@@ -15,6 +16,9 @@ from program import LINK_FLAGS, RUNTIME, ProgramTest
 REPOSITORY = Path(__file__).resolve().parents[2]
 INCLUDE = REPOSITORY / "runtime-lite/include"
 DIGITS = REPOSITORY / "examples/digits/digits.onnx"
+SMALL = REPOSITORY / "examples/digits-int8/digits8.onnx"
+MODELS = Path(os.environ.get("RELAXC_MODELS", REPOSITORY.parent / "shared/models"))
+WILD = {"mnist-8": [], "unitree-g1-policy": [], "autoencoder1d": [], "qtdnn": ["--dim", "input_d0=8"]}  # where they are
 STRICT = "-std=c99 -pedantic -Wall -Wextra -Werror -Wundef -ffp-contract=off".split()
 
 GATE = """@R.function
@@ -56,7 +60,7 @@ class Misra(ProgramTest):
     def setUp(self):
         super().setUp()
         self.write("gate.relax", GATE)
-        self.models = {"digits": (DIGITS, ["--dim", "n=1"], ""), "gate": ("gate.relax", [], "w,")}
+        self.models = {"digits": (DIGITS, ["--dim", "n=1"], ""), "digits8": (SMALL, [], ""), "gate": ("gate.relax", [], "w,")}
 
     def run_c(self, compiler, name):
         subprocess.run([compiler, *STRICT, "-I", INCLUDE, "-c", f"{name}.c", "-o", "m.o"], cwd=self.path, check=True)
@@ -76,6 +80,8 @@ class Misra(ProgramTest):
                 self.assertEqual(len(answers), 1, answers)
                 self.assertTrue(answers.pop().startswith("0 "))
                 text = (self.path / "m.c").read_text()
+                # The header declares no table that the file does not have.
+                self.assertNotIn("m_model", (self.path / "m.h").read_text())
                 for word in ("union", "goto", "rlx_internal", "rlx_function", "m_model", "malloc"):
                     self.assertNotRegex(text, rf"\b{word}\b")
                 self.assertNotRegex(text, r"\(\*\w+\)\(")  # a pointer to a function
@@ -87,9 +93,15 @@ class Misra(ProgramTest):
         lines = (Path(__file__).parent / "misra_deviations.txt").read_text().splitlines()
         listed = {line.split(":")[0] for line in lines if not line.startswith("#")}
         found = {}
-        for model, (source, flags, _) in self.models.items():
+        models = {name: (source, flags) for name, (source, flags, _) in self.models.items()}
+        for name, flags in WILD.items():
+            path = MODELS / name / "model.onnx"
+            models.update({name: (path, flags)} if path.exists() else {})
+        for model, (source, flags) in models.items():
             self.compiles(source, *flags, "--name", "m", "--target", "cortex-m4", "-o", "m.c", "--c-profile", "misra",
-                          *(["--weights", "w.bin"] if model == "digits" else []))
+                          *(["--weights", "w.bin"] if model not in ("gate", "digits8") else []))
+            for compiler in filter(shutil.which, ("gcc", "clang")):
+                subprocess.run([compiler, *STRICT, "-I", INCLUDE, "-c", "m.c", "-o", "m.o"], cwd=self.path, check=True)
             done = subprocess.run(["cppcheck", "--addon=misra", "--std=c99", f"-I{INCLUDE}", "--enable=style", "m.c"],
                                   cwd=self.path, capture_output=True, check=True, timeout=120)
             for place, rule in re.findall(r"^(m\.[ch]:\d+).*\[misra-c2012-([\d.]+)\]$", done.stderr.decode(), re.M):
@@ -101,6 +113,9 @@ class Misra(ProgramTest):
     def test_what_cannot_be_written_so(self):
         self.refuses(1, "'main' has dims that are not fixed", DIGITS, "-o", "m.c", "--c-profile=misra")
         self.refuses(2, "--c-profile=misra is for C", DIGITS, "-o", "m.o", "--c-profile=misra")
+        for flag in ("--trace", "--poll"):
+            self.refuses(1, "context.trace and context.poll are pointers to functions", DIGITS, "--dim", "n=1", "-o", "m.c",
+                         "--c-profile=misra", flag)
         self.write("f.relax", """@R.function
 def main(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
     y = R.call_dps_packed("mine", (x,), out_sinfo=R.Tensor((4,), "float32"))

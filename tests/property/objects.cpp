@@ -2,40 +2,26 @@
 #include "tests/property/objects.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 
 #include "compiler/codegen/c/emit.h"
 #include "compiler/codegen/llvm/emit.h"
 #include "compiler/interface/header.h"
+#include "compiler/support/temporary_folder.h"
 
 namespace relaxc::property {
 
-namespace fs = std::filesystem;
 using onnx_tests::LoadedModel;
 
 namespace {
 
-/// A folder that is gone when the test is.
-struct Folder {
-  Folder() : path((fs::temp_directory_path() / "relaxc-property-XXXXXX").string()) {
-    RELAXC_CHECK(mkdtemp(path.data()) != nullptr, "no temporary folder");
-  }
-  ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(path, ignored);
-  }
-  Folder(const Folder&) = delete;
-  std::string path;
-};
-
 bool write_c(const interface::Object& object, const std::string& folder, std::string& fault) {
   std::ofstream(folder + "/random.h") << interface::c_header(object);
   std::ofstream out(folder + "/random.c");
-  codegen_c::emit_c(object, "random.h", [&](std::string_view text) { return bool(out << text); });
+  codegen_c::Write write = [&](std::string_view text) { return bool(out << text); };
+  codegen_c::emit_c(object, "random", [&](const std::string&) { return write; });
   out.close();
   std::string command =
       fmt::format(RELAXC_C_COMPILER " -std=c99 -O1 -ffp-contract=off -fPIC -shared -w -I " RELAXC_SOURCE_DIR
@@ -52,10 +38,11 @@ bool write_c(const interface::Object& object, const std::string& folder, std::st
 
 std::unique_ptr<LoadedModel> load_object(const interface::Object& object, const Target& target,
                                          const std::string& level, bool by_c, std::string& fault) {
-  Folder folder;
-  std::string library = folder.path + "/random.so";
+  TemporaryFolder folder;
+  RELAXC_CHECK(!folder.path().empty(), "no temporary folder");
+  std::string library = folder.file("random.so");
   if (by_c) {
-    if (!write_c(object, folder.path, fault)) return nullptr;
+    if (!write_c(object, folder.path().string(), fault)) return nullptr;
   } else {
     Diagnostics diag;
     codegen_llvm::EmitOptions options;

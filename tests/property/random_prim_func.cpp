@@ -26,12 +26,16 @@ class Maker {
     made.name = std::move(name);
     for (BufferRef input : inputs_) made.params.push_back({input, {}});
     const std::vector<Expr>& shape = inputs_.at(0)->shape;
-    size_t kind = random_.below(shape.empty() ? 3 : 5);
+    size_t kind = random_.below(shape.empty() ? 3 : shape.size() < 2 ? 5 : 6);
     std::vector<Expr> result = shape;
-    if (kind >= 3) result.pop_back();
+    if (kind == 3 || kind == 4) result.pop_back();
     out_ = build_.buffer("out", random_dtype(random_), result);
     made.params.push_back({out_, {}});
-    made.body = kind == 0 ? elementwise() : kind == 1 ? staged() : kind == 2 ? opaque() : reduction(shape.back());
+    made.body = kind == 0   ? elementwise()
+                : kind == 1 ? staged()
+                : kind == 2 ? opaque()
+                : kind == 5 ? whole_rows()
+                            : reduction(shape.back());
     tir::collect_symbols(made);
     return made;
   }
@@ -47,6 +51,19 @@ class Maker {
     Stmt second = build_.compute(out_, [&](const Indices& i) {
       ExprKind kind = out_->dtype.is_bool() ? ExprKind::kOr : ExprKind::kMax;
       return context_.binary(kind, arith::cast(out_->dtype, build_.load(between, i)), value(out_->dtype, i, 1));
+    });
+    return build_.alloc(between, build_.seq({first, second}));
+  }
+
+  /// Rows in between, made of the same rows of the inputs and of others, each needed whole.
+  Stmt whole_rows() {
+    BufferRef between = build_.buffer("between", out_->dtype, out_->shape);
+    Stmt first = build_.compute(between, [&](const Indices& i) { return value(between->dtype, i, 2); });
+    ExprKind kind = out_->dtype.is_bool() ? ExprKind::kOr : ExprKind::kMax;
+    Stmt second = build_.compute(out_, [&](const Indices& i) {
+      Indices mirrored = i;
+      mirrored.back() = out_->shape.back() - 1 - i.back();
+      return context_.binary(kind, build_.load(between, mirrored), value(out_->dtype, i, 1));
     });
     return build_.alloc(between, build_.seq({first, second}));
   }

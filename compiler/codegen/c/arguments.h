@@ -11,12 +11,12 @@ namespace relaxc::codegen_c {
 /// The C text of a call. `args` are the visible ones, in the order of the prim func's parameters and symbols.
 inline std::string call_text(const std::string& prim_func, const Conventions& conventions, const std::string& context,
                              std::vector<std::string> args, const std::string& error) {
-  Convention callee = conventions.at(prim_func);
+  const Convention& callee = conventions.at(prim_func);
   if (callee.context) args.insert(args.begin(), context);
   if (callee.fails) args.push_back(error);
   std::string text;
   for (const std::string& arg : args) text += (text.empty() ? "" : ", ") + arg;
-  return function_name(prim_func) + "(" + text + ")";
+  return callee.name + "(" + text + ")";
 }
 
 /// A statement that makes the call and leaves the function with its status if that is not 0.

@@ -1,4 +1,7 @@
-// emit.cpp: the whole file: helpers, functions, tables, weights.
+// emit.cpp: whole files: helpers, functions, tables, weights.
+//
+// In one file everything but the interface is static. In several, functions and weights are seen by the other files,
+// under names that begin with the object's, and hidden from the rest of the program where the format can say so.
 #include "compiler/codegen/c/emit.h"
 
 #include <fmt/format.h>
@@ -6,86 +9,174 @@
 #include "compiler/codegen/c/entry.h"
 #include "compiler/codegen/c/helpers.h"
 #include "compiler/interface/call_order.h"
+#include "compiler/tir/visit.h"
 
 namespace relaxc::codegen_c {
 namespace {
 
-/// Weights as an array of bytes, written piece by piece so that a large model needs no text of its whole size in
-/// memory.
-bool write_weights(const interface::Weights& weights, Profile profile, const Write& write) {
-  uint64_t bytes = std::max<uint64_t>(weights.bytes, 1);
-  bool fine =
-      profile == Profile::kMisra
-          ? write(fmt::format("static const struct {{\n  double alignment;\n  uint8_t bytes[{}];\n}} rlx_weights = "
-                              "{{0.0, {{",
-                              bytes))
-          : write(fmt::format("static const union {{\n  uint8_t bytes[{}];\n  double alignment;\n}} rlx_weights = {{{{",
-                              bytes));
-  uint64_t written = 0;
-  if (weights.bytes > 0)
-    weights.stream([&](const std::byte* data, size_t size) {
-      std::string text;
-      for (size_t i = 0; i < size && fine; ++i, ++written) {
-        if (written % 32 == 0) text += "\n";
-        text += std::to_string(static_cast<unsigned>(data[i])) + ",";
-        if (text.size() > 1 << 16) {
-          fine = write(text);
-          text.clear();
-        }
-      }
-      fine = fine && write(text);
-    });
-  return fine && write(weights.bytes == 0 ? "0}};\n\n" : "\n}};\n\n");
-}
+class Emission {
+ public:
+  Emission(const interface::Object& object, const interface::Object& shown, const std::string& stem,
+           const OpenFile& open, const Style& style)
+      : object_(object),
+        shown_(shown),
+        stem_(stem),
+        open_(open),
+        style_(style),
+        misra_(style.profile == Profile::kMisra) {
+    functions_.hooks = object.hooks;
+    functions_.vectors = style.vectors;
+    if (!in_parts()) return;
+    functions_.linkage = "RLX_PRIVATE";
+    functions_.prefix = object.name + "_k_";
+  }
 
-std::string selftest_text(const interface::Object& object) {
-  if (object.selftest.data.empty()) return {};
-  std::string text = "static const union {\n  uint8_t bytes[" + std::to_string(object.selftest.data.size()) +
-                     "];\n  int64_t alignment;\n} selftest = {{";
-  for (size_t i = 0; i < object.selftest.data.size(); ++i)
-    text += (i % 32 == 0 ? "\n" : "") + std::to_string(static_cast<unsigned>(object.selftest.data[i])) + ",";
-  return text + fmt::format(
-                    "\n}}}};\n\nint32_t {0}_selftest(rlx_context* context) {{\n  return "
-                    "rlx_selftest(&{0}_model, selftest.bytes, {1}, UINT64_C({2}), context);\n}}\n",
-                    object.name, object.weights.separate ? "NULL" : "rlx_weights.bytes", object.weights.bytes);
-}
+  bool run() {
+    for (const tir::PrimFunc* function : interface::called_before_listed(object_)) {
+      conventions_[function->name] = {true, true, function_name(functions_, function->name)};
+      circles_.push_back(function);
+    }
+    for (const tir::PrimFunc* function : object_.functions) {
+      conventions_.try_emplace(function->name, convention_of(*function, conventions_, functions_));
+      by_name_[function->name] = function;
+    }
+    if (has_weights() && style_.weights != WeightsForm::kArray && object_.weights.bytes > 0 &&
+        !write_weights_bytes(object_.weights, open_(kWeightsFile)))
+      return false;
+    return in_parts() ? write_parts() && write_main() : write_main();
+  }
+
+ private:
+  bool in_parts() const { return style_.part_bytes != 0; }
+  bool has_weights() const { return !object_.weights.separate; }
+
+  bool write_parts() {
+    if (has_weights()) {
+      Write write = open_("_weights.c");
+      if (!write(opening() + "\n") || !write_weights(object_, style_, stem_ + kWeightsFile, false, write)) return false;
+    }
+    std::vector<const tir::PrimFunc*> part;
+    std::set<std::string> helpers;
+    std::string text;
+    size_t count = 0;
+    auto flush = [&] {
+      if (part.empty()) return true;
+      Write write = open_(fmt::format("_{}.c", ++count));
+      bool fine = write(opening() + helper_text(helpers, style_.profile) + "\n" + prototypes_of_called(part) + text);
+      part.clear(), helpers.clear(), text.clear();
+      return fine;
+    };
+    for (const tir::PrimFunc* function : called_functions(object_, style_.profile)) {
+      std::set<std::string> own;
+      std::string added = function_text(*function, conventions_, functions_, own);
+      if (text.size() + added.size() > style_.part_bytes && !flush()) return false;
+      part.push_back(function);
+      helpers.merge(own);
+      text += added;
+    }
+    return flush();
+  }
+
+  /// Declares what the functions of a part are and call, wherever it is.
+  std::string prototypes_of_called(const std::vector<const tir::PrimFunc*>& part) const {
+    std::set<const tir::PrimFunc*> wanted(part.begin(), part.end());
+    for (const tir::PrimFunc* function : part)
+      tir::for_each_stmt(function->body, [&](tir::Stmt s) {
+        const auto* invoke = s.as<tir::Invoke>();
+        if (invoke != nullptr && !invoke->external) wanted.insert(by_name_.at(invoke->callee));
+      });
+    return prototypes(wanted);
+  }
+
+  /// In the order of the object.
+  std::string prototypes(const std::set<const tir::PrimFunc*>& wanted) const {
+    std::string text;
+    for (const tir::PrimFunc* function : object_.functions)
+      if (wanted.count(function) != 0) text += prototype_text(*function, conventions_, functions_);
+    return text;
+  }
+
+  bool write_main() {
+    Write write = open_(".c");
+    std::set<std::string> helpers{"fail"};
+    std::string functions, entries, calls;
+    std::vector<const tir::PrimFunc*> called = called_functions(object_, style_.profile);
+    if (in_parts()) {
+      functions = prototypes({called.begin(), called.end()});
+    } else {
+      for (const tir::PrimFunc* function : circles_) functions += prototype_text(*function, conventions_, functions_);
+      for (const tir::PrimFunc* function : called)
+        functions += function_text(*function, conventions_, functions_, helpers);
+    }
+    for (size_t i = 0; i < object_.entries.size(); ++i) {
+      if (!misra_) entries += entry_text(shown_, shown_.entries[i], i, conventions_);
+      calls += typed_call_text(object_, object_.entries[i], conventions_);
+    }
+    for (const interface::PublicPrimFunc& function : object_.public_prim_funcs)
+      calls += public_function_text(object_, function.name, conventions_);
+
+    bool tables = !object_.entries.empty() && !misra_;
+    std::string declared =
+        tables ? fmt::format("static const rlx_function functions[{}];\n\n", object_.entries.size()) : "";
+    if (object_.weights.separate && !misra_) declared += "static const uint8_t hash[32];\n\n";
+    return write(opening() + "\n") && write_own_weights(write) && write(helper_text(helpers, style_.profile) + "\n") &&
+           write(functions) && write(declared) && write(entries) && write(calls) &&
+           (!tables || write(model_text(shown_, "C99") + selftest_text()));
+  }
+
+  bool write_own_weights(const Write& write) const {
+    if (!has_weights()) return true;
+    if (in_parts()) return write(weights_declaration(object_) + "\n");
+    return write_weights(object_, style_, stem_ + kWeightsFile, true, write);
+  }
+
+  /// What every file begins with.
+  std::string opening() const {
+    std::string text =
+        fmt::format("/* Written by {}; changes are lost. Compile with -ffp-contract=off. */\n", object_.producer);
+    text += fmt::format("#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n{}\n#include \"{}.h\"\n{}\n",
+                        misra_ ? "#include <string.h>\n" : "", stem_, misra_ ? "" : "#include \"rlx_internal.h\"\n");
+    // A kernel is never inlined: the arena holds values of many types in turn, and the call keeps their accesses in
+    // order.
+    text +=
+        "#if defined(__GNUC__)\n#define RLX_NOINLINE __attribute__((noinline))\n#else\n#define RLX_NOINLINE\n#endif\n";
+    bool shared = has_weights() && style_.weights == WeightsForm::kIncbin;
+    if (in_parts() || shared)
+      text +=
+          "#if defined(__ELF__) || defined(__MACH__)\n#define RLX_PRIVATE __attribute__((visibility(\"hidden\")))\n"
+          "#else\n#define RLX_PRIVATE\n#endif\n";
+    return text;
+  }
+
+  std::string selftest_text() const {
+    if (object_.selftest.data.empty()) return {};
+    std::string text = "static const union {\n  uint8_t bytes[" + std::to_string(object_.selftest.data.size()) +
+                       "];\n  int64_t alignment;\n} selftest = {{";
+    for (size_t i = 0; i < object_.selftest.data.size(); ++i)
+      text += (i % 32 == 0 ? "\n" : "") + std::to_string(static_cast<unsigned>(object_.selftest.data[i])) + ",";
+    return text + fmt::format(
+                      "\n}}}};\n\nint32_t {0}_selftest(rlx_context* context) {{\n  return "
+                      "rlx_selftest(&{0}_model, selftest.bytes, {1}, UINT64_C({2}), context);\n}}\n",
+                      object_.name, object_.weights.separate ? "NULL" : "rlx_weights.bytes", object_.weights.bytes);
+  }
+
+  const interface::Object& object_;
+  const interface::Object& shown_;  ///< by the tables
+  const std::string& stem_;
+  const OpenFile& open_;
+  const Style& style_;
+  bool misra_;
+  FunctionStyle functions_;
+  Conventions conventions_;
+  std::vector<const tir::PrimFunc*> circles_;
+  std::map<std::string, const tir::PrimFunc*> by_name_;
+};
 
 }  // namespace
 
-bool emit_c(const interface::Object& object, std::string_view header, const Write& write, Profile profile) {
-  bool misra = profile == Profile::kMisra;
-  Conventions conventions;
-  std::vector<const tir::PrimFunc*> circles = interface::called_before_listed(object);
-  for (const tir::PrimFunc* function : circles) conventions[function->name] = {true, true};
-  for (const tir::PrimFunc* function : object.functions)
-    conventions.try_emplace(function->name, convention_of(*function, conventions, object.hooks));
-  std::set<std::string> helpers{"fail"};
-  std::string functions, entries, calls;
-  for (const tir::PrimFunc* function : circles) functions += prototype_text(*function, conventions);
-  for (const tir::PrimFunc* function : called_functions(object, profile))
-    functions += function_text(*function, conventions, object.hooks, helpers);
-  for (size_t i = 0; i < object.entries.size(); ++i) {
-    if (!misra) entries += entry_text(object, object.entries[i], i, conventions);
-    calls += typed_call_text(object, object.entries[i], conventions);
-  }
-  for (const interface::PublicPrimFunc& function : object.public_prim_funcs)
-    calls += public_function_text(object, function.name, conventions);
-
-  std::string begin =
-      fmt::format("/* Written by {}; changes are lost. Compile with -ffp-contract=off. */\n", object.producer);
-  begin += fmt::format("#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n{}\n#include \"{}\"\n{}\n",
-                       misra ? "#include <string.h>\n" : "", header, misra ? "" : "#include \"rlx_internal.h\"\n");
-  // A kernel is never inlined: the arena holds values of many types in turn, and the call keeps their accesses in
-  // order.
-  begin +=
-      "#if defined(__GNUC__)\n#define RLX_NOINLINE __attribute__((noinline))\n#else\n#define RLX_NOINLINE\n#endif\n\n";
-  bool tables = !object.entries.empty() && !misra;
-  std::string declared =
-      tables ? fmt::format("static const rlx_function functions[{}];\n\n", object.entries.size()) : "";
-  if (object.weights.separate && !misra) declared += "static const uint8_t hash[32];\n\n";
-  return write(begin) && (object.weights.separate || write_weights(object.weights, profile, write)) &&
-         write(helper_text(helpers, profile) + "\n") && write(functions) && write(declared) && write(entries) &&
-         write(calls) && (!tables || write(model_text(object, "C99") + selftest_text(object)));
+bool emit_c(const interface::Object& object, const std::string& stem, const OpenFile& open, const Style& style,
+            const interface::Object* tables) {
+  return Emission(object, tables != nullptr ? *tables : object, stem, open, style).run();
 }
 
 }  // namespace relaxc::codegen_c

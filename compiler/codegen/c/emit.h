@@ -1,24 +1,22 @@
-// emit.h: an object as one file of C99.
+// emit.h: an object as one or several files of C99.
 #pragma once
 
-#include <functional>
-#include <string_view>
-
-#include "compiler/codegen/c/profile.h"
-#include "compiler/interface/object.h"
-#include "targets/target.h"
+#include "compiler/codegen/c/style.h"
+#include "compiler/codegen/c/weights.h"
 
 namespace relaxc::codegen_c {
 
-/// Receives the text, piece by piece; false when it cannot be written (the file system's error is the caller's to
-/// report).
-using Write = std::function<bool(std::string_view text)>;
+/// Opens the file that is named as the output's stem with `ending`: ".c" is the first, "_1.c", "_2.c" … and
+/// "_weights.c" are parts of it, and ".weights.bin" holds bytes. What was opened before is complete.
+using OpenFile = std::function<Write(const std::string& ending)>;
 
-/// Writes `object` as C99: prim funcs as static functions, adapters and tables as in docs/abi.md, weights as an array.
-/// `header` is the file name that the text includes for the typed calls ("model.h"). Needs relax_rt.h and
-/// rlx_internal.h, and must be compiled with -ffp-contract=off to give the bits that the other backend gives. False if
-/// `write` failed. An object with a misra_obstacle cannot be written as kMisra.
-bool emit_c(const interface::Object& object, std::string_view header, const Write& write,
-            Profile profile = Profile::kPlain);
+/// Writes `object` as C99: prim funcs as functions, adapters and tables as in docs/abi.md, weights. `stem` is the
+/// output's name without folder and ending: `stem`.h is what the text includes for the typed calls. Needs relax_rt.h
+/// and rlx_internal.h, and must be compiled with -ffp-contract=off to give the bits that the other backend gives. False
+/// if a file could not be written. An object with a misra_obstacle cannot be written as kMisra, and that profile goes
+/// with no other choice of style. `tables`, if given, is the object as its tables are to show it, with other names of
+/// tensors and dims; the typed calls name those that the header has.
+bool emit_c(const interface::Object& object, const std::string& stem, const OpenFile& open, const Style& style = {},
+            const interface::Object* tables = nullptr);
 
 }  // namespace relaxc::codegen_c

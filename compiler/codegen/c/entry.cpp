@@ -8,6 +8,7 @@
 
 #include "compiler/codegen/c/arguments.h"
 #include "compiler/codegen/c/types.h"
+#include "compiler/interface/c_type.h"
 #include "compiler/interface/dlpack.h"
 #include "compiler/interface/typed_call.h"
 #include "compiler/interface/value_inputs.h"
@@ -140,6 +141,8 @@ class EntryPrinter {
       for (int64_t dim : tensors[i].dims) dims += (dims.empty() ? "" : ", ") + number(dim);
       line("static const int64_t {}_{}_{}_dims[] = {{{}}};", stem_, name, i, dims);
     }
+    for (size_t i = 0; i < tensors.size(); ++i)
+      if (tensors[i].quant) quantization(*tensors[i].quant, fmt::format("{}_{}_{}", stem_, name, i));
     line("static const rlx_tensor_spec {}_{}[] = {{", stem_, name);
     for (size_t i = 0; i < tensors.size(); ++i) {
       const interface::Tensor& t = tensors[i];
@@ -147,10 +150,20 @@ class EntryPrinter {
                   (inputs && interface::reads_values(object_, entry_, i) ? 4 : 0);
       interface::DLPackType type = interface::dlpack_type(t.dtype);
       std::string dims = t.dims.empty() ? "NULL" : fmt::format("{}_{}_{}_dims", stem_, name, i);
-      line("    {{{}, {}, {}, {}, {}, {}, {}, NULL, {}, {}, NULL}},", quoted(t.name), static_cast<int>(t.kind),
-           static_cast<int>(type.code), static_cast<int>(type.bits), flags, t.dims.size(), dims, t.pair, t.append_axis);
+      std::string quant = t.quant ? fmt::format("&{}_{}_{}_quant", stem_, name, i) : "NULL";
+      line("    {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, NULL}},", quoted(t.name), static_cast<int>(t.kind),
+           static_cast<int>(type.code), static_cast<int>(type.bits), flags, t.dims.size(), dims, quant, t.pair,
+           t.append_axis);
     }
     line("}};");
+  }
+
+  void quantization(const interface::Quantization& q, const std::string& stem) {
+    std::string scales;
+    for (float scale : q.scale) scales += (scales.empty() ? "" : ", ") + interface::float_literal(scale);
+    line("static const float {}_scale[] = {{{}}};", stem, scales);
+    line("static const int32_t {}_zero_point[] = {{{}}};", stem, fmt::join(q.zero_point, ", "));
+    line("static const rlx_quant {0}_quant = {{{1}, {2}, {0}_scale, {0}_zero_point}};", stem, q.axis, q.scale.size());
   }
 
   void symbols() {

@@ -6,9 +6,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <unordered_set>
 
 #include "compiler/arith/visit.h"
+#include "compiler/codegen/c/lazy.h"
 #include "compiler/codegen/c/types.h"
 
 namespace relaxc::codegen_c {
@@ -37,6 +40,10 @@ std::string float_text(DType dtype, double value) {
   if (text.find_first_of(".e") == std::string::npos) text += ".0";
   if (dtype.bits != 64) text += "f";
   return std::signbit(value) ? "(" + text + ")" : text;
+}
+
+std::string zero(DType dtype) {
+  return dtype.is_float() ? float_text(dtype, 0) : integer_text(dtype, 0);
 }
 
 std::string_view comparison(ExprKind kind) {
@@ -80,6 +87,17 @@ std::string Expressions::helper(const std::string& name) {
   return "rlx_" + name;
 }
 
+namespace {
+
+/// Its operands are not enough to compute it: that may read where no element is, or have the caller's code run.
+bool needs_leave(Expr e) {
+  return e.as<Load>() != nullptr || e.as<Extern>() != nullptr;
+}
+
+}  // namespace
+
+/// Temporaries stand before the statement, whatever its selects choose later. Where one of them holds what only an arm
+/// may compute, a load of the arm becomes a temporary of its own, under the arm's condition.
 std::vector<std::string> Expressions::share(const std::vector<Expr>& roots) {
   std::unordered_map<Expr, int> uses;
   std::vector<Expr> order;
@@ -91,10 +109,23 @@ std::vector<std::string> Expressions::share(const std::vector<Expr>& roots) {
       }
     });
   for (Expr root : roots) ++uses[root];
+  std::unordered_map<Expr, Expr> lazy = lazy_nodes(roots, order);
+  auto is_shared = [&](Expr e) { return !is_leaf(e) && uses[e] > 1; };
+  std::unordered_set<Expr> needing;  // leave, or operands that do
+  bool moves = false;
+  for (Expr e : order) {
+    std::vector<Expr> below = operands(e);
+    bool needs =
+        needs_leave(e) || std::any_of(below.begin(), below.end(), [&](Expr o) { return needing.count(o) != 0; });
+    if (needs) needing.insert(e);
+    moves |= needs && is_shared(e) && lazy.count(e) != 0;
+  }
   std::vector<std::string> lines;
   for (Expr e : order) {
-    if (is_leaf(e) || uses[e] < 2) continue;
+    bool guarded = moves && needs_leave(e) && lazy.count(e) != 0;
+    if (!guarded && !is_shared(e)) continue;
     std::string value = print(e), name = names_.fresh("t");
+    if (guarded) value = fmt::format("{} ? {} : {}", text(lazy.at(e)), value, zero(e.dtype()));
     lines.push_back(fmt::format("const {} {} = {};", value_type(e.dtype()), name, value));
     temporaries_[e] = name;
   }
@@ -109,7 +140,7 @@ std::string Expressions::text(Expr e) {
 std::string Expressions::print(Expr e) {
   return visit(
       e, [&](const IntImm& n) { return integer_text(n.dtype, n.value); },
-      [&](const FloatImm& n) { return float_text(n.dtype, n.value); }, [&](const VarNode&) { return names_.of(e); },
+      [&](const FloatImm& n) { return float_text(n.dtype, n.value); }, [&](const VarNode&) { return variable(e); },
       [&](const Binary& n) { return binary(n); }, [&](const Not& n) { return "!" + text(n.a); },
       [&](const Select& n) {
         return fmt::format("({} ? {} : {})", text(n.condition), text(n.then_value), text(n.else_value));
@@ -125,6 +156,16 @@ std::string Expressions::print(Expr e) {
         for (Expr arg : n.args) args += (args.empty() ? "" : ", ") + text(arg);
         return n.dtype.is_bool() ? fmt::format("({}({}) != 0)", n.name, args) : fmt::format("{}({})", n.name, args);
       });
+}
+
+std::string Expressions::variable(Expr e) {
+  const std::string& name = names_.of(e);
+  if (lane_ == nullptr || lane_->own_vars.count(e->id) != 0) return name;
+  tir::Lanes::Step step = lane_->lanes->step(e);
+  if (!step) return fmt::format("{}[{}]", name, lane_->index);
+  if (*step == 0) return name;
+  return *step == 1 ? fmt::format("({} + {})", name, lane_->index)
+                    : fmt::format("({} + {} * {})", name, integer_text(DType::index(), *step), lane_->index);
 }
 
 std::string Expressions::rounded(DType dtype, std::string value) {
@@ -292,6 +333,8 @@ std::string Expressions::element(tir::BufferRef buffer, const std::vector<Expr>&
   std::string at = offset(*buffer, indices);
   if (at.size() > 2 && at.front() == '(' && at.back() == ')' && at.find(')') == at.size() - 1)
     at = at.substr(1, at.size() - 2);
+  if (lane_ != nullptr && lane_->lanes->is_private(buffer) && lane_->own_buffers.count(buffer->id) == 0)
+    at = at == "0" ? lane_->index : fmt::format("({}) * {} + {}", at, lane_->count, lane_->index);
   return names_.of(buffer) + "[" + at + "]";
 }
 

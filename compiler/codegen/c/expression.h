@@ -7,8 +7,18 @@
 #include <vector>
 
 #include "compiler/codegen/c/names.h"
+#include "compiler/tir/lanes.h"
 
 namespace relaxc::codegen_c {
+
+/// One lane of a vectorized loop, for statements that are printed as a loop over lanes. Outside of that loop names
+/// stand for the values of lane 0, and what differs between lanes by no constant step is an array of `count` elements.
+struct LaneView {
+  const tir::Lanes* lanes = nullptr;
+  int64_t count = 0;
+  std::string index;                         ///< the variable that counts lanes
+  std::set<uint32_t> own_vars, own_buffers;  ///< by id: what exists in one lane at a time
+};
 
 /// Prints the expressions of one function. Nodes that a statement uses more than once become temporaries, so that a
 /// shared expression is neither computed nor printed twice.
@@ -26,14 +36,20 @@ class Expressions {
   /// Forgets the temporaries of the statement.
   void end_statement() { temporaries_.clear(); }
 
+  /// While set, text is that of a lane.
+  void set_lane(const LaneView* lane) { lane_ = lane; }
+
   /// `buffer[...]` as an lvalue.
   std::string element(tir::BufferRef buffer, const std::vector<arith::Expr>& indices);
   /// The bits to be stored for a value of `dtype`.
   std::string stored(DType dtype, const std::string& value);
   std::string helper(const std::string& name);
+  /// The subscript of an element, in elements.
+  std::string offset(const tir::Buffer& buffer, const std::vector<arith::Expr>& indices);
 
  private:
   std::string print(arith::Expr e);
+  std::string variable(arith::Expr e);
   std::string binary(const arith::Binary& n);
   std::string integer_binary(const arith::Binary& n);
   std::string cast(const arith::Cast& n);
@@ -41,11 +57,11 @@ class Expressions {
   std::string bitcast(const arith::Call& n);
   std::string bitcast_bits(DType to, const std::string& bits);
   std::string rounded(DType dtype, std::string value);
-  std::string offset(const tir::Buffer& buffer, const std::vector<arith::Expr>& indices);
 
   Names& names_;
   std::set<std::string>& helpers_;
   bool checked_;
+  const LaneView* lane_ = nullptr;
   std::unordered_map<arith::Expr, std::string> temporaries_;
 };
 

@@ -13,21 +13,30 @@ namespace relaxc::codegen_c {
 struct Convention {
   bool fails = false;    ///< returns an int32_t status and takes `rlx_error* error` last
   bool context = false;  ///< takes `rlx_context* context` first
+  std::string name;      ///< in C
 };
 using Conventions = std::map<std::string, Convention>;
 
+/// What all functions of an object have in common.
+struct FunctionStyle {
+  interface::Hooks hooks;
+  std::string linkage = "static";  ///< what stands before a function
+  std::string prefix = "k_";       ///< of its name
+  bool vectors = false;            ///< Style::vectors
+};
+
 /// The convention of `function`, given those of its callees: it fails if it has a guard, checks index arithmetic, or
 /// calls what fails; it needs the context if it calls an external function or a hook.
-Convention convention_of(const tir::PrimFunc& function, const Conventions& callees, interface::Hooks hooks);
+Convention convention_of(const tir::PrimFunc& function, const Conventions& callees, const FunctionStyle& style);
 
-/// The C name of a prim func inside the file.
-std::string function_name(const std::string& prim_func);
+/// The C name of a prim func.
+std::string function_name(const FunctionStyle& style, const std::string& prim_func);
 
-/// The declaration, for a function that is called before it is defined.
-std::string prototype_text(const tir::PrimFunc& function, const Conventions& conventions);
+/// The declaration, for a function that is called before it is defined or in another file.
+std::string prototype_text(const tir::PrimFunc& function, const Conventions& conventions, const FunctionStyle& style);
 
-/// The definition, `static`. Collects the helpers it calls.
-std::string function_text(const tir::PrimFunc& function, const Conventions& conventions, interface::Hooks hooks,
+/// The definition. Collects the helpers it calls.
+std::string function_text(const tir::PrimFunc& function, const Conventions& conventions, const FunctionStyle& style,
                           std::set<std::string>& helpers);
 
 }  // namespace relaxc::codegen_c

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "compiler/codegen/c/types.h"
+#include "compiler/codegen/c/vector_helpers.h"
 #include "compiler/support/check.h"
 
 namespace relaxc::codegen_c {
@@ -31,42 +32,43 @@ constexpr Template kTemplates[] = {
     {"div",
      "static inline {T} rlx_div_{S}({T} a, {T} b) {{\n"
      "  if (b == 0) return 0;\n"
-     "  return b == ({T})-1 ? {O}0 - ({W})a{C} : ({T})(a / b);\n}}\n"},
-    {"mod", "static inline {T} rlx_mod_{S}({T} a, {T} b) {{ return b == 0 || b == ({T})-1 ? 0 : ({T})(a % b); }}\n"},
-    {"udiv", "static inline {T} rlx_udiv_{S}({T} a, {T} b) {{ return b == 0 ? 0 : ({T})(a / b); }}\n"},
-    {"umod", "static inline {T} rlx_umod_{S}({T} a, {T} b) {{ return b == 0 ? 0 : ({T})(a % b); }}\n"},
+     "  return (b == ({T})-1) ? {O}0 - ({W})a{C} : ({T})(a / b);\n}}\n"},
+    {"mod",
+     "static inline {T} rlx_mod_{S}({T} a, {T} b) {{ return ((b == 0) || (b == ({T})-1)) ? 0 : ({T})(a % b); }}\n"},
+    {"udiv", "static inline {T} rlx_udiv_{S}({T} a, {T} b) {{ return (b == 0) ? 0 : ({T})(a / b); }}\n"},
+    {"umod", "static inline {T} rlx_umod_{S}({T} a, {T} b) {{ return (b == 0) ? 0 : ({T})(a % b); }}\n"},
     {"floordiv",
      "static inline {T} rlx_floordiv_{S}({T} a, {T} b) {{\n"
      "  if (b == 0) return 0;\n"
      "  if (b == ({T})-1) return {O}0 - ({W})a{C};\n"
-     "  return ({T})(a / b - (a % b != 0 && (a % b < 0) != (b < 0)));\n}}\n"},
+     "  return ({T})((a / b) - (((a % b) != 0) && (((a % b) < 0) != (b < 0))));\n}}\n"},
     {"floormod",
      "static inline {T} rlx_floormod_{S}({T} a, {T} b) {{\n"
-     "  if (b == 0 || b == ({T})-1) return 0;\n"
-     "  return ({T})(a % b + (a % b != 0 && (a % b < 0) != (b < 0) ? b : 0));\n}}\n"},
+     "  if ((b == 0) || (b == ({T})-1)) return 0;\n"
+     "  return ({T})((a % b) + ((((a % b) != 0) && (((a % b) < 0) != (b < 0))) ? b : 0));\n}}\n"},
     {"min", "static inline {T} rlx_min_{S}({T} a, {T} b) {{ return (a < b) ? a : b; }}\n"},
     {"max", "static inline {T} rlx_max_{S}({T} a, {T} b) {{ return (a > b) ? a : b; }}\n"},
     {"fmin", "static inline {T} rlx_fmin_{S}({T} a, {T} b) {{ return ((a < b) || (a != a)) ? a : b; }}\n"},
     {"fmax", "static inline {T} rlx_fmax_{S}({T} a, {T} b) {{ return ((a > b) || (a != a)) ? a : b; }}\n"},
-    {"abs", "static inline {T} rlx_abs_{S}({T} a) {{ return a < 0 ? {O}0 - ({W})a{C} : a; }}\n"},
+    {"abs", "static inline {T} rlx_abs_{S}({T} a) {{ return (a < 0) ? {O}0 - ({W})a{C} : a; }}\n"},
     {"shl",
      "static inline {T} rlx_shl_{S}({T} a, {T} b) {{\n"
-     "  return ({U})b < {BITS} ? {O}({W})a << ({U})b{C} : 0;\n}}\n"},
-    {"ushr", "static inline {T} rlx_ushr_{S}({T} a, {T} b) {{ return b < {BITS} ? ({T})(a >> b) : 0; }}\n"},
+     "  return (({U})b < {BITS}) ? {O}({W})a << ({U})b{C} : 0;\n}}\n"},
+    {"ushr", "static inline {T} rlx_ushr_{S}({T} a, {T} b) {{ return (b < {BITS}) ? ({T})(a >> b) : 0; }}\n"},
     {"shr",
      "static inline {T} rlx_shr_{S}({T} a, {T} b) {{\n"
-     "  unsigned by = ({U})b < {BITS} ? (unsigned)b : {BITS} - 1;\n"
-     "  return a < 0 ? ({T})~(~({W})a >> by) : ({T})(a >> by);\n}}\n"},
+     "  unsigned by = (({U})b < {BITS}) ? (unsigned)b : ({BITS} - 1);\n"
+     "  return (a < 0) ? ({T})~((~({W})a) >> by) : ({T})(a >> by);\n}}\n"},
     {"from_f32",
      "static inline {T} rlx_from_f32_{S}(float x) {{\n"
      "  if (!(x == x)) return 0;\n"
      "  if (x <= (float){LOW}) return {LOW};\n"
-     "  return x >= {LIMIT}f ? {HIGH} : ({T})x;\n}}\n"},
+     "  return (x >= {LIMIT}f) ? {HIGH} : ({T})x;\n}}\n"},
     {"from_f64",
      "static inline {T} rlx_from_f64_{S}(double x) {{\n"
      "  if (!(x == x)) return 0;\n"
      "  if (x <= (double){LOW}) return {LOW};\n"
-     "  return x >= {LIMIT} ? {HIGH} : ({T})x;\n}}\n"},
+     "  return (x >= {LIMIT}) ? {HIGH} : ({T})x;\n}}\n"},
     {"popcount",
      "static inline {T} rlx_popcount_{S}({T} a) {{\n"
      "  {U} x = ({U})(({U})a & {MASK});\n  int n = 0;\n"
@@ -186,6 +188,11 @@ constexpr Template kFixed[] = {
      "static inline float rlx_round_f4e2m1fn(float x) { return rlx_load_f4e2m1fn(rlx_bits_f4e2m1fn(x)); }\n"},
     {"round_f8e8m0fnu",
      "static inline float rlx_round_f8e8m0fnu(float x) { return rlx_load_f8e8m0fnu(rlx_bits_f8e8m0fnu(x)); }\n"},
+    // How far b lies above a, as far as 32 bits with room for steps between lanes can say.
+    {"distance",
+     "static inline int32_t rlx_distance(int64_t a, int64_t b) {\n"
+     "  const int64_t most = INT64_C(1) << 30, d = b - a;\n"
+     "  return (int32_t)(d > most ? most : d < -most ? -most : d);\n}\n"},
     {"checked_add",
      "static inline int64_t rlx_checked_add(int64_t a, int64_t b, int* bad) {\n"
      "  if (b > 0 ? a > INT64_MAX - b : a < INT64_MIN - b) { *bad = 1; return 0; }\n  return a + b;\n}\n"},
@@ -288,9 +295,10 @@ std::string without_union(const Template& fixed) {
 }  // namespace
 
 std::string helper_text(const std::set<std::string>& wanted, Profile profile) {
-  std::set<std::string> used = wanted;
+  std::set<std::string> used, vectors;
+  for (const std::string& name : wanted) (is_vector_helper(name) ? vectors : used).insert(name);
   add_needed(used);
-  std::string text;
+  std::string text = vector_helper_text(vectors);
   for (const Template& fixed : kFixed)
     if (used.erase(std::string(fixed.name)) != 0)
       text += profile == Profile::kMisra ? without_union(fixed) : std::string(fixed.text);

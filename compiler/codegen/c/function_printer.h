@@ -1,0 +1,118 @@
+// function_printer.h: one prim func's text while it is written.
+//
+// Loops stay loops. A vectorized one runs statement by statement, each for all lanes (lanes.cpp), as the schedule that
+// chose it means it; all others run serially, which gives the same bits.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "compiler/codegen/c/expression.h"
+#include "compiler/codegen/c/function.h"
+#include "compiler/codegen/c/vector_expression.h"
+#include "compiler/tir/lanes.h"
+
+namespace relaxc::codegen_c {
+
+class FunctionPrinter {
+ public:
+  FunctionPrinter(const tir::PrimFunc& function, const Conventions& conventions, const FunctionStyle& style,
+                  std::set<std::string>& helpers);
+
+  std::string prototype();
+  std::string run();
+
+ private:
+  /// A vectorized loop that is printed statement by statement.
+  struct LaneLoop {
+    tir::Lanes lanes;
+    int64_t count = 0;
+  };
+
+  // function.cpp: what stands around the statements
+  void signature();
+  std::set<tir::BufferRef> written_buffers() const;
+  std::set<tir::BufferRef> changed_buffers() const;
+  void unused(const tir::Param& param);
+
+  template <typename... Args>
+  void line(fmt::format_string<Args...> text, Args&&... args) {
+    out_ += std::string(static_cast<size_t>(indent_) * 2, ' ') + fmt::format(text, std::forward<Args>(args)...) + "\n";
+  }
+  void open(const std::string& head);
+  void close();
+  /// Temporaries of a statement live in a scope of their own, if there are any.
+  template <typename F>
+  void scoped(const std::vector<std::string>& declarations, F print) {
+    if (!declarations.empty()) open("{");
+    for (const std::string& declaration : declarations) line("{}", declaration);
+    print();
+    expressions_.end_statement();
+    if (!declarations.empty()) close();
+  }
+  /// The text of `e`; its temporaries stay visible to what follows in the enclosing scope.
+  std::string hoisted(arith::Expr e);
+  void check_overflow();
+
+  // statement.cpp
+  /// One of several statements: what it declares is its own.
+  void statement(tir::Stmt s);
+  /// All that stands between two braces. Scopes that reach to the end need none of their own, however many there are.
+  void suite(tir::Stmt s);
+  tir::Stmt step(tir::Stmt s);  ///< gives what is still to be printed
+  tir::Stmt print_seq(const tir::Seq& node);
+  tir::Stmt print_let(const tir::Let& node);
+  tir::Stmt print_alloc(const tir::Alloc& node);
+  tir::Stmt print_view(const tir::View& node);
+  void print(const tir::For& node);
+  void print(const tir::While& node);
+  void print(const tir::Break& node);
+  void print(const tir::Continue& node);
+  void print(const tir::If& node);
+  void print(const tir::Store& node);
+  void print(const tir::Block& node);
+  void print(const tir::Guard& node);
+  std::string first_step(const tir::Block& node);
+
+  // invoke.cpp: calls
+  void print(const tir::Invoke& node);
+  void trace(int32_t node, bool begin);
+  void poll(int32_t node);
+  std::string handle_argument(tir::BufferRef buffer, std::vector<std::string>& results);
+  std::string tensor_record(tir::BufferRef buffer);
+
+  // lanes.cpp: vectorized loops
+  std::optional<LaneLoop> lanes_of(const tir::For& node) const;
+  void print_lanes(const tir::For& node, LaneLoop& loop);
+  tir::Stmt lane_step(tir::Stmt s);  ///< as step(), inside of a vectorized loop
+  void lane_let(const tir::Let& node);
+  void lane_store(tir::Stmt s, const tir::Store& node);
+  bool vector_store(const tir::Store& node);
+  bool can_mask(tir::Stmt s);
+  void print_masked(const tir::If& node);
+  VectorExpression vector_expression();
+  void each_lane(const std::function<void()>& print, tir::Stmt inside);
+  void unroll(const tir::For& node);
+  bool is_uniform(arith::Expr e) const { return lane_loop_->lanes.step(e) == tir::Lanes::Step(0); }
+  bool has_even_axes(const tir::Block& node) const;
+
+  const tir::PrimFunc& function_;
+  const Conventions& conventions_;
+  FunctionStyle style_;
+  Convention own_;
+  bool checked_;
+  Names names_;
+  Expressions expressions_;
+  LaneLoop* lane_loop_ = nullptr;  ///< the one that is being printed, except lane by lane
+  std::string out_;
+  int indent_ = 0;
+  bool in_lane_ = false;
+  std::string lane_mask_;  ///< the lanes that run, where not all do
+};
+
+}  // namespace relaxc::codegen_c

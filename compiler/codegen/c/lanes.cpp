@@ -1,0 +1,195 @@
+// lanes.cpp: vectorized loops, statement by statement.
+//
+// The loop over lanes is the outermost of a tile, with the reduction inside of it. Printed as it stands, every lane
+// would walk through memory by itself; so each statement runs for all lanes before the next one. Locals then have an
+// element for each lane, side by side. A statement is a loop over lanes in C99, which compilers make vectors of, or one
+// operation on vectors where the style allows their types and all parts have one (vector_expression.h).
+//
+// Where nothing loops inside, the loop is printed as it stands: that is the same, and easier to read.
+#include "compiler/codegen/c/function_printer.h"
+#include "compiler/codegen/c/types.h"
+#include "compiler/codegen/c/vector_expression.h"
+#include "compiler/tir/visit.h"
+
+namespace relaxc::codegen_c {
+
+using arith::Expr;
+using tir::Lanes;
+using tir::Stmt;
+
+namespace {
+
+bool has_loop(Stmt body) {
+  bool found = false;
+  tir::for_each_stmt(body, [&](Stmt s) { found |= s.as<tir::For>() != nullptr; });
+  return found;
+}
+
+}  // namespace
+
+std::optional<FunctionPrinter::LaneLoop> FunctionPrinter::lanes_of(const tir::For& node) const {
+  const int64_t* count = node.extent.constant();
+  bool vectors = node.loop_kind == tir::LoopKind::kVectorized && lane_loop_ == nullptr && !in_lane_ && !checked_;
+  if (!vectors || count == nullptr || *count < 2 || *count > 1024) return std::nullopt;
+  if (!style_.vectors && !has_loop(node.body)) return std::nullopt;
+  LaneLoop loop{Lanes(node), *count};
+  return loop.lanes.may_run_together() ? std::optional(std::move(loop)) : std::nullopt;
+}
+
+void FunctionPrinter::print_lanes(const tir::For& node, LaneLoop& loop) {
+  open("{");
+  line("const int64_t {} = {};", names_.of(node.var), hoisted(node.min));
+  line("(void){};", names_.of(node.var));
+  lane_loop_ = &loop;
+  suite(node.body);
+  lane_loop_ = nullptr;
+  close();
+}
+
+Stmt FunctionPrinter::lane_step(Stmt s) {
+  auto whole = [&](bool together) {
+    if (together) return step(s);
+    each_lane([&] { suite(s); }, s);
+    return Stmt();
+  };
+  return tir::visit(
+      s, [&](const tir::Let& n) { return lane_let(n), n.body; },
+      [&](const tir::Store& n) { return lane_store(s, n), Stmt(); },
+      [&](const tir::If& n) {
+        if (is_uniform(n.condition) || !style_.vectors || !can_mask(s)) return whole(is_uniform(n.condition));
+        return print_masked(n), Stmt();
+      },
+      [&](const tir::Block& n) { return whole(has_even_axes(n)); },
+      [&](const tir::For& n) {
+        bool copies = style_.vectors && n.loop_kind == tir::LoopKind::kUnrolled && n.extent.constant() != nullptr;
+        return copies ? (unroll(n), Stmt()) : step(s);
+      },
+      [&](const auto&) { return step(s); });
+}
+
+/// Axes whose values follow from those of lane 0; what is decided by them is decided for all lanes.
+bool FunctionPrinter::has_even_axes(const tir::Block& node) const {
+  if (node.predicate && !is_uniform(node.predicate)) return false;
+  for (const tir::IterVar& iter : node.iters) {
+    Lanes::Step step = lane_loop_->lanes.step(iter.binding);
+    bool decides = node.init && iter.iter_kind == tir::IterKind::kReduce;
+    if (!step || (decides && *step != 0)) return false;
+  }
+  return true;
+}
+
+/// `print` under a loop over lanes; `inside` is what it prints.
+void FunctionPrinter::each_lane(const std::function<void()>& print, Stmt inside) {
+  LaneLoop* loop = std::exchange(lane_loop_, nullptr);
+  LaneView view{&loop->lanes, loop->count, names_.fresh("lane"), {}, {}};
+  if (inside)
+    tir::for_each_stmt(inside, [&](Stmt s) {
+      if (const auto* let = s.as<tir::Let>()) view.own_vars.insert(let->var->id);
+      if (const auto* inner = s.as<tir::For>()) view.own_vars.insert(inner->var->id);
+      if (const auto* alloc = s.as<tir::Alloc>()) view.own_buffers.insert(alloc->buffer->id);
+      if (const auto* block = s.as<tir::Block>())
+        for (const tir::IterVar& iter : block->iters) view.own_vars.insert(iter.var->id);
+    });
+  open(fmt::format("for (int64_t {0} = 0; {0} < {1}; {0}++) {{", view.index, view.count));
+  expressions_.set_lane(&view);
+  in_lane_ = true;
+  print();
+  in_lane_ = false;
+  expressions_.set_lane(nullptr);
+  close();
+  lane_loop_ = loop;
+}
+
+void FunctionPrinter::lane_let(const tir::Let& node) {
+  if (lane_loop_->lanes.step(node.value)) {
+    (void)print_let(node);
+    return;
+  }
+  std::string name = names_.of(node.var);
+  line("{} {}[{}];", value_type(node.value.dtype()), name, lane_loop_->count);
+  VectorExpression vector = vector_expression();
+  if (style_.vectors && vector.has_type(node.value.dtype()) && vector.can(node.value)) {
+    scoped(vector.share(node.value),
+           [&] { line("{};", vector.stored(node.value.dtype(), name, vector.text(node.value))); });
+    return;
+  }
+  each_lane(
+      [&] {
+        scoped(expressions_.share({node.value}), [&] {
+          std::string value = expressions_.text(node.value);
+          line("{} = {};", expressions_.text(node.var), value);
+        });
+      },
+      Stmt());
+}
+
+void FunctionPrinter::lane_store(Stmt s, const tir::Store& node) {
+  if (!style_.vectors || !vector_store(node)) each_lane([&] { print(node); }, s);
+}
+
+bool FunctionPrinter::vector_store(const tir::Store& node) {
+  VectorExpression vector = vector_expression();
+  if (!vector.can_store(node.buffer, node.indices) || !vector.can(node.value)) return false;
+  scoped(vector.share(node.value), [&] {
+    std::string value = vector.text(node.value);
+    line("{};", vector.stored(node.buffer, node.indices, value));
+  });
+  return true;
+}
+
+VectorExpression FunctionPrinter::vector_expression() {
+  return {expressions_, names_, lane_loop_->lanes, lane_loop_->count, lane_mask_};
+}
+
+/// Everything in `s`, which runs in some lanes only, can be done for all of them under a mask.
+bool FunctionPrinter::can_mask(Stmt s) {
+  if (!s) return true;
+  VectorExpression vector(expressions_, names_, lane_loop_->lanes, lane_loop_->count, "mask");
+  return tir::visit(
+      s,
+      [&](const tir::Seq& n) {
+        for (Stmt part : n.body)
+          if (!can_mask(part)) return false;
+        return true;
+      },
+      [&](const tir::If& n) {
+        return vector.has_type(DType::i(32)) && vector.can(n.condition) && can_mask(n.then_body) &&
+               can_mask(n.else_body);
+      },
+      [&](const tir::Block& n) { return has_even_axes(n) && can_mask(n.init) && can_mask(n.body); },
+      [&](const tir::Let& n) {
+        bool lanes = vector.has_type(n.value.dtype()) && vector.can(n.value);
+        bool scalar =
+            lane_loop_->lanes.step(n.value).has_value() && n.value.dtype().is_index() && vector.can_index(n.value);
+        return (lanes || scalar) && can_mask(n.body);
+      },
+      [&](const tir::Store& n) { return vector.can_store(n.buffer, n.indices) && vector.can(n.value); },
+      [&](const auto&) { return false; });
+}
+
+void FunctionPrinter::print_masked(const tir::If& node) {
+  VectorExpression vector = vector_expression();
+  std::string outer = lane_mask_, name = names_.fresh("mask"), type = vector.type(DType::i(32));
+  open("{");
+  for (const std::string& declaration : vector.share(node.condition)) line("{}", declaration);
+  line("const {} {} = {}{};", type, name, outer.empty() ? "" : outer + " & ", vector.mask(node.condition, 32));
+  expressions_.end_statement();
+  lane_mask_ = name;
+  suite(node.then_body);
+  if (node.else_body) {
+    lane_mask_ = names_.fresh("mask");
+    line("const {} {} = {}~{};", type, lane_mask_, outer.empty() ? "" : outer + " & ", name);
+    suite(node.else_body);
+  }
+  lane_mask_ = outer;
+  close();
+}
+
+/// Copies instead of a loop, so that subscripts of locals are numbers and locals can be registers.
+void FunctionPrinter::unroll(const tir::For& node) {
+  arith::Context& context = node.extent.context();
+  for (int64_t i = 0; i < *node.extent.constant(); ++i)
+    statement(tir::substitute(context, node.body, {{node.var, node.min + i}}));
+}
+
+}  // namespace relaxc::codegen_c

@@ -1,0 +1,189 @@
+// statement.cpp: statements as C.
+//
+// A block becomes a scope that declares its axes.
+#include "compiler/codegen/c/function_printer.h"
+#include "compiler/codegen/c/types.h"
+#include "compiler/tir/visit.h"
+
+namespace relaxc::codegen_c {
+namespace {
+
+/// Codes that only the data can give; what they report as needed is then more than any memory.
+bool is_data_code(int32_t code) {
+  return code >= 32;
+}
+
+}  // namespace
+
+using arith::Expr;
+using tir::BufferRef;
+using tir::Stmt;
+
+void FunctionPrinter::open(const std::string& head) {
+  line("{}", head);
+  ++indent_;
+}
+
+void FunctionPrinter::close() {
+  --indent_;
+  line("}}");
+}
+
+std::string FunctionPrinter::hoisted(Expr e) {
+  for (const std::string& declaration : expressions_.share({e})) line("{}", declaration);
+  std::string text = expressions_.text(e);
+  expressions_.end_statement();
+  return text;
+}
+
+void FunctionPrinter::check_overflow() {
+  if (checked_)
+    line("if (bad) return {}(error, {}, -1, -1, -1, -1, {}, 0);", expressions_.helper("fail"),
+         function_.overflow_code(), is_data_code(function_.overflow_code()) ? "INT64_MAX" : "0");
+}
+
+void FunctionPrinter::statement(Stmt s) {
+  bool scope = s && (s.as<tir::Let>() != nullptr || s.as<tir::Alloc>() != nullptr || s.as<tir::View>() != nullptr);
+  if (scope) open("{");
+  suite(s);
+  if (scope) close();
+}
+
+void FunctionPrinter::suite(Stmt s) {
+  while (s) s = lane_loop_ != nullptr ? lane_step(s) : step(s);
+}
+
+Stmt FunctionPrinter::step(Stmt s) {
+  return tir::visit(
+      s, [&](const tir::Seq& n) { return print_seq(n); }, [&](const tir::Let& n) { return print_let(n); },
+      [&](const tir::Alloc& n) { return print_alloc(n); }, [&](const tir::View& n) { return print_view(n); },
+      [&](const auto& n) { return print(n), Stmt(); });
+}
+
+Stmt FunctionPrinter::print_seq(const tir::Seq& node) {
+  for (size_t i = 0; i + 1 < node.body.size(); ++i) statement(node.body[i]);
+  return node.body.empty() ? Stmt() : node.body.back();
+}
+
+void FunctionPrinter::print(const tir::For& node) {
+  if (std::optional<LaneLoop> lanes = lanes_of(node)) return print_lanes(node, *lanes);
+  bool counted = node.min.constant() != nullptr && node.extent.constant() != nullptr;  // then no name for its end
+  if (!counted) open("{");
+  std::string var = names_.of(node.var), begin = hoisted(node.min), end = hoisted(node.min + node.extent);
+  if (!counted) {
+    std::string name = names_.fresh(var + "_end");
+    line("const int64_t {} = {};", name, end);
+    check_overflow();
+    end = name;
+  }
+  open(fmt::format("for (int64_t {0} = {1}; {0} < {2}; {0}++) {{", var, begin, end));
+  suite(node.body);
+  close();
+  if (!counted) close();
+}
+
+void FunctionPrinter::print(const tir::While& node) {
+  open("for (;;) {");
+  line("if (!{}) break;", hoisted(node.condition));
+  suite(node.body);
+  close();
+}
+
+void FunctionPrinter::print(const tir::Break&) {
+  line("break;");
+}
+void FunctionPrinter::print(const tir::Continue&) {
+  line("continue;");
+}
+
+void FunctionPrinter::print(const tir::If& node) {
+  open("{");
+  std::string condition = hoisted(node.condition);
+  check_overflow();
+  open("if (" + condition + ") {");
+  suite(node.then_body);
+  close();
+  if (node.else_body) {
+    open("else {");
+    suite(node.else_body);
+    close();
+  }
+  close();
+}
+
+Stmt FunctionPrinter::print_let(const tir::Let& node) {
+  line("const {} {} = {};", value_type(node.value.dtype()), names_.of(node.var), hoisted(node.value));
+  check_overflow();
+  return node.body;
+}
+
+Stmt FunctionPrinter::print_alloc(const tir::Alloc& node) {
+  const tir::Buffer& buffer = *node.buffer;
+  int64_t count = lane_loop_ != nullptr ? lane_loop_->count : 1;
+  for (Expr dim : buffer.shape) {
+    RELAXC_CHECK(dim.constant() != nullptr, "an unplanned allocation: " + buffer.name);
+    count *= *dim.constant();
+  }
+  line("{} {}[{}];", memory_type(buffer.dtype), names_.of(node.buffer), std::max<int64_t>(count, 1));
+  return node.body;
+}
+
+Stmt FunctionPrinter::print_view(const tir::View& node) {
+  std::string type = memory_type(node.buffer->dtype);
+  if (node.base == nullptr)
+    line("{0}* {1} = ({0}*)(uintptr_t){2};", type, names_.of(node.buffer), hoisted(node.byte_offset));
+  else
+    line("{0}* {1} = ({0}*)(void*)((unsigned char*)(void*){2} + {3});", type, names_.of(node.buffer),
+         names_.of(node.base), hoisted(node.byte_offset));
+  check_overflow();
+  line("(void){};", names_.of(node.buffer));
+  return node.body;
+}
+
+void FunctionPrinter::print(const tir::Store& node) {
+  std::vector<Expr> roots{node.value};
+  if (!node.indices.empty()) roots.push_back(tir::element_offset(node.value.context(), *node.buffer, node.indices));
+  scoped(expressions_.share(roots), [&] {
+    std::string to = expressions_.element(node.buffer, node.indices);
+    line("{} = {};", to, expressions_.stored(node.buffer->dtype, expressions_.text(node.value)));
+  });
+  check_overflow();
+}
+
+void FunctionPrinter::print(const tir::Block& node) {
+  open("{ /* " + node.name + " */");
+  for (const tir::IterVar& iter : node.iters) {
+    line("const int64_t {} = {};", names_.of(iter.var), hoisted(iter.binding));
+    line("(void){};", names_.of(iter.var));
+  }
+  if (node.predicate) open("if (" + hoisted(node.predicate) + ") {");
+  if (node.init) {
+    open("if (" + first_step(node) + ") {");
+    suite(node.init);
+    close();
+  }
+  suite(node.body);
+  if (node.predicate) close();
+  close();
+}
+
+/// Every reduce axis stands at its beginning.
+std::string FunctionPrinter::first_step(const tir::Block& node) {
+  std::string text;
+  for (const tir::IterVar& iter : node.iters)
+    if (iter.iter_kind == tir::IterKind::kReduce)
+      text += fmt::format("{}{} == {}", text.empty() ? "" : " && ", names_.of(iter.var), expressions_.text(iter.min));
+  return text.empty() ? "1" : text;
+}
+
+void FunctionPrinter::print(const tir::Guard& node) {
+  auto value = [&](Expr e) { return e ? expressions_.text(e) : std::string("0"); };
+  open("{");
+  std::string condition = hoisted(node.condition);
+  check_overflow();
+  line("if (!{}) return {}({}, {}, {}, {}, {}, {}, {}, {});", condition, expressions_.helper("fail"), "error",
+       node.code, node.tensor, node.axis, node.symbol, node.error_node, value(node.expected), value(node.actual));
+  close();
+}
+
+}  // namespace relaxc::codegen_c

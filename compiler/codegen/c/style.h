@@ -1,0 +1,23 @@
+// style.h: how C is written where there is a choice.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "compiler/codegen/c/profile.h"
+
+namespace relaxc::codegen_c {
+
+/// Where the weights are. kArray: in the text; kIncbin: in a file that the assembler takes (GCC, clang); kEmbed: in a
+/// file that the preprocessor takes (`#embed` of C23).
+enum class WeightsForm { kArray, kIncbin, kEmbed };
+
+struct Style {
+  Profile profile = Profile::kPlain;
+  /// Vectorized loops by the vector types of GCC and clang; else each statement is a loop over lanes.
+  bool vectors = false;
+  WeightsForm weights = WeightsForm::kArray;
+  uint64_t part_bytes = 0;  ///< functions go to parts of about so many bytes; 0: all is one file
+};
+
+}  // namespace relaxc::codegen_c

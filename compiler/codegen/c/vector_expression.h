@@ -1,0 +1,72 @@
+// vector_expression.h: expressions over all lanes of a vectorized loop, by the vector types of GCC and clang.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "compiler/codegen/c/expression.h"
+
+namespace relaxc::codegen_c {
+
+/// Prints the expressions of one statement as operations on vectors of one element a lane. What is the same in all
+/// lanes is printed as a scalar by `Expressions` and spread; a comparison is a vector of as many bits an element as
+/// what it compares, all ones or none.
+class VectorExpression {
+ public:
+  /// `mask`, if there is one, names a vector of 32-bit integers: the lanes that run. Memory is read and written in
+  /// these alone; the rest of their values is never used.
+  VectorExpression(Expressions& scalars, Names& names, const tir::Lanes& lanes, int64_t count, std::string mask = {})
+      : scalars_(scalars), names_(names), lanes_(lanes), count_(count), mask_(std::move(mask)) {}
+
+  /// Elements of this dtype have a vector type, and there is one of so many lanes.
+  bool has_type(DType dtype) const;
+  /// All of `e` can be written so; else its statement is a loop over lanes.
+  bool can(arith::Expr e);
+  /// An index can be computed although some lanes do not run.
+  bool can_index(arith::Expr e) const;
+  /// The elements lie side by side.
+  bool can_store(tir::BufferRef buffer, const std::vector<arith::Expr>& indices) const;
+
+  /// Declarations of what `e` uses more than once.
+  std::vector<std::string> share(arith::Expr e);
+  std::string text(arith::Expr e);
+  /// The address of the first lane's element.
+  std::string place(tir::BufferRef buffer, const std::vector<arith::Expr>& indices);
+  /// A store of the vector `value`.
+  std::string stored(tir::BufferRef buffer, const std::vector<arith::Expr>& indices, const std::string& value);
+  std::string stored(DType dtype, const std::string& place, const std::string& value);
+  /// A condition as a vector of elements of so many bits.
+  std::string mask(arith::Expr e, int bits);
+  std::string type(DType dtype);
+
+ private:
+  bool is_uniform(arith::Expr e) const { return lanes_.step(e) == tir::Lanes::Step(0); }
+  bool can_compute(arith::Expr e);
+  bool can_load(const arith::Load& n) const;
+  bool can_call(const arith::Call& n) const;
+  void collect(arith::Expr e);
+  std::string print(arith::Expr e);
+  std::string load(const arith::Load& n);
+  std::string binary(const arith::Binary& n);
+  std::string select(const arith::Select& n);
+  std::string call(const arith::Call& n);
+  std::string spread(arith::Expr e);
+  bool can_compare(const arith::Binary& n);
+  std::string compare_indices(const arith::Binary& n);
+  std::string lanes_that_run(DType dtype);
+  int mask_bits(arith::Expr e) const;
+  std::string helper(const std::string& operation, DType dtype);
+
+  Expressions& scalars_;
+  Names& names_;
+  const tir::Lanes& lanes_;
+  int64_t count_;
+  std::string mask_;
+  std::unordered_map<arith::Expr, bool> can_;
+  std::unordered_map<arith::Expr, int> uses_;
+  std::unordered_map<arith::Expr, std::string> temporaries_;
+  std::vector<arith::Expr> order_, uniform_;
+};
+
+}  // namespace relaxc::codegen_c

@@ -1,0 +1,123 @@
+// lanes.cpp: a conservative walk over a vectorized loop's body.
+//
+// The one question that needs thought is an element that several lanes update (a reduction into a uniform place, a
+// histogram): vector code would lose updates. It cannot happen where the flat subscript of the store moves by a known
+// non-zero step from lane to lane, nor where the body never reads the buffer that it stores to; everything else runs
+// serially.
+#include "compiler/tir/lanes.h"
+
+#include "compiler/arith/visit.h"
+#include "compiler/tir/visit.h"
+
+namespace relaxc::tir {
+namespace {
+
+using Step = Lanes::Step;
+
+Step sum(Step a, Step b) {
+  return a && b ? Step(*a + *b) : std::nullopt;
+}
+
+Step product(Step a, Step b) {
+  if (a == Step(0) || b == Step(0)) return 0;
+  return a && b ? Step(*a * *b) : std::nullopt;
+}
+
+}  // namespace
+
+Lanes::Lanes(const For& loop) {
+  steps_[loop.var] = 1;
+  bool calls = false;  // of external functions, which take one lane
+  for_each_stmt(loop.body, [&](Stmt s) {
+    for (Expr e : expressions(s))
+      arith::for_each_node(e, [&](Expr node) {
+        if (const auto* load = node.as<arith::Load>()) read_.insert(load->buffer);
+        calls |= node.as<arith::Extern>() != nullptr;
+      });
+    if (const auto* alloc = s.as<Alloc>()) private_.insert(alloc->buffer);
+    if (const auto* store = s.as<Store>()) written_.insert(store->buffer);
+  });
+  together_ = !calls && allowed(loop.body);
+}
+
+bool Lanes::allowed(Stmt s) {
+  if (!s) return true;
+  return visit(
+      s, [&](const Seq& n) { return all_allowed(n.body); },
+      [&](const For& n) {
+        steps_[n.var] = 0;
+        return step(n.min) == Step(0) && step(n.extent) == Step(0) && allowed(n.body);
+      },
+      [&](const While&) { return false; }, [&](const Break&) { return false; }, [&](const Continue&) { return false; },
+      [&](const If& n) { return allowed(n.then_body) && allowed(n.else_body); },
+      [&](const Let& n) {
+        steps_[n.var] = step(n.value);
+        return allowed(n.body);
+      },
+      [&](const Alloc& n) { return n.buffer->scope == Scope::kLocal && n.buffer->strides.empty() && allowed(n.body); },
+      [&](const View&) { return false; }, [&](const Store& n) { return store_allowed(n); },
+      [&](const Block& n) {
+        for (const IterVar& iter : n.iters) steps_[iter.var] = step(iter.binding);
+        return allowed(n.init) && allowed(n.body);
+      },
+      [&](const Guard&) { return false; }, [&](const Invoke&) { return false; });
+}
+
+bool Lanes::all_allowed(const std::vector<Stmt>& body) {
+  for (Stmt s : body)
+    if (!allowed(s)) return false;
+  return true;
+}
+
+bool Lanes::store_allowed(const Store& s) const {
+  if (is_private(s.buffer)) return true;
+  Step total = step(s.buffer, s.indices);
+  if (total == Step(0)) return false;
+  return total.has_value() || read_.count(s.buffer) == 0;
+}
+
+Step Lanes::step(BufferRef buffer, const std::vector<Expr>& indices) const {
+  Step total = 0, scale = 1;
+  for (size_t i = indices.size(); i-- > 0;) {
+    if (!buffer->strides.empty()) {
+      const int64_t* stride = buffer->strides[i].constant();
+      scale = stride != nullptr ? Step(*stride) : std::nullopt;
+    }
+    total = sum(total, product(step(indices[i]), scale));
+    if (buffer->strides.empty()) {
+      const int64_t* dim = buffer->shape[i].constant();
+      scale = scale && dim != nullptr ? Step(*scale * *dim) : std::nullopt;
+    }
+  }
+  return total;
+}
+
+Step Lanes::step(Expr e) const {
+  if (auto it = steps_.find(e); it != steps_.end()) return it->second;
+  Step found = computed_step(e);
+  steps_[e] = found;
+  return found;
+}
+
+Step Lanes::computed_step(Expr e) const {
+  if (e->kind == arith::ExprKind::kVar || e.constant() != nullptr) return 0;
+  if (const auto* load = e.as<arith::Load>()) {
+    if (is_private(load->buffer) || written_.count(load->buffer) != 0) return std::nullopt;
+    for (Expr index : load->indices)
+      if (step(index) != Step(0)) return std::nullopt;
+    return 0;
+  }
+  if (const auto* add = e.as<arith::Add>()) return sum(step(add->a), step(add->b));
+  if (const auto* sub = e.as<arith::Sub>()) return sum(step(sub->a), product(step(sub->b), -1));
+  if (const auto* mul = e.as<arith::Mul>()) {
+    Step a = step(mul->a), b = step(mul->b);
+    if (mul->b.constant() != nullptr) return product(a, *mul->b.constant());
+    if (mul->a.constant() != nullptr) return product(b, *mul->a.constant());
+    return a == Step(0) && b == Step(0) ? Step(0) : std::nullopt;
+  }
+  for (Expr operand : arith::operands(e))
+    if (step(operand) != Step(0)) return std::nullopt;
+  return 0;
+}
+
+}  // namespace relaxc::tir
