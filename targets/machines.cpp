@@ -21,6 +21,7 @@ constexpr KnownMachine kMachines[] = {
     {"cortex-m33",    "thumbv8m.main-unknown-none-eabihf", "cortex-m33", "",                 8,    8, "DSP instructions, single precision"},
     {"cortex-m55",    "thumbv8.1m.main-unknown-none-eabihf", "cortex-m55", "",              16,   16, "Helium, single and double precision"},
     {"riscv64gc",     "riscv64-unknown-linux-gnu",    "generic-rv64",   "+m,+a,+f,+d,+c",   32,  256, "what Linux distributions ask for"},
+    {"riscv64gcv",    "riscv64-unknown-linux-gnu",    "generic-rv64",   "+m,+a,+f,+d,+c,+v", 32, 256, "with vectors of at least 128 bits"},
     {"x86-64-windows", "x86_64-pc-windows-msvc",      "x86-64-v3",      "",                 32,  512, "COFF; AVX2 and FMA"},
     {"aarch64-windows", "aarch64-pc-windows-msvc",    "generic",        "",                 32,  512, "COFF; NEON"},
     {"x86-64-macos",  "x86_64-apple-macosx11.0.0",    "x86-64-v3",      "",                 32,  256, "Mach-O; AVX2 and FMA"},

@@ -98,15 +98,10 @@ Polynomial Canonical::make(Expr e) {
         if (n.kind == ExprKind::kMin || n.kind == ExprKind::kMax) return minimum(n.kind, poly(n.a), poly(n.b));
         return n.kind == ExprKind::kDiv || n.kind == ExprKind::kMod ? truncate(n) : std::nullopt;
       },
-      [&](const Select& n) -> Maybe {
-        Expr decided = expr(n.condition);
-        if (decided.constant() != nullptr) return poly(*decided.constant() != 0 ? n.then_value : n.else_value);
-        Polynomial a = poly(n.then_value), b = poly(n.else_value);
-        return a == b ? a : atom(context_.select(decided, to_expr(a), to_expr(b)));
-      },
-      [&](const Cast&) -> Maybe { return cast_to_index(e); }, [](const Not&) -> Maybe { return std::nullopt; },
-      [](const FloatImm&) -> Maybe { return std::nullopt; }, [](const Load&) -> Maybe { return std::nullopt; },
-      [](const Call&) -> Maybe { return std::nullopt; }, [](const Extern&) -> Maybe { return std::nullopt; });
+      [&](const Select& n) -> Maybe { return selection(n); }, [&](const Cast&) -> Maybe { return cast_to_index(e); },
+      [](const Not&) -> Maybe { return std::nullopt; }, [](const FloatImm&) -> Maybe { return std::nullopt; },
+      [](const Load&) -> Maybe { return std::nullopt; }, [](const Call&) -> Maybe { return std::nullopt; },
+      [](const Extern&) -> Maybe { return std::nullopt; });
   made = replace_exact(std::move(made));
   return made ? *made : opaque(e);
 }

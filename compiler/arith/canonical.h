@@ -60,12 +60,14 @@ class Canonical {
   Polynomial value_of(Expr var);
   std::optional<Polynomial> truncate(const Binary& n);
 
-  // condition.cpp: comparisons, minima and maxima.
+  // condition.cpp: comparisons, minima and maxima, selects.
   Expr condition(Expr e);
   Expr comparison(ExprKind kind, const Polynomial& difference);
   std::optional<bool> decided(ExprKind kind, const Polynomial& difference);
   std::vector<Expr> members(ExprKind kind, const Polynomial& p);
   Polynomial minimum(ExprKind kind, const Polynomial& a, const Polynomial& b);
+  Polynomial selection(const Select& n);
+  bool agree_where(Expr equality, Expr a, Expr b);
 
   // division.cpp: rules of floordiv, and remainders found again.
   std::optional<Polynomial> divide(const Polynomial& a, const Polynomial& b);

@@ -1,4 +1,4 @@
-// condition.cpp: comparisons, minima and maxima in canonical form.
+// condition.cpp: comparisons, minima and maxima, and selects in canonical form.
 //
 // A comparison is a question about one polynomial, left minus right, so what both sides have in common is gone before
 // it is asked. What stays open is written with positive terms on either side, over their common factor. A minimum is a
@@ -125,6 +125,31 @@ Polynomial Canonical::minimum(ExprKind kind, const Polynomial& a, const Polynomi
     members_.try_emplace(made, all.begin(), all.begin() + static_cast<std::ptrdiff_t>(i) + 1);
   }
   return Polynomial::atom(made);
+}
+
+/// Whether `a` and `b` are the same at the one value that `equality`, a variable == a constant, leaves. The dims of a
+/// broadcast of n and min(n, 512) are select(n == 1, min(n, 512), n), which is n; so written, they hide that n rows are
+/// n rows from all who ask. Long arms are not looked at, so that nests of selects cost linear time.
+bool Canonical::agree_where(Expr equality, Expr a, Expr b) {
+  constexpr size_t kLongest = 32;  // nodes
+  const auto& n = static_cast<const Binary&>(*equality.node());
+  if (n.a.as<VarNode>() == nullptr || !n.a.dtype().is_index() || n.b.constant() == nullptr) return false;
+  size_t nodes = 0;
+  for (Expr arm : {a, b}) for_each_node(arm, [&](Expr) { ++nodes; });
+  if (nodes > kLongest || !afford(nodes)) return false;
+  Substitution at = {{n.a, n.b}};
+  return poly(substitute(a, at)) == poly(substitute(b, at));
+}
+
+Polynomial Canonical::selection(const Select& n) {
+  Expr decided = expr(n.condition);
+  if (decided.constant() != nullptr) return poly(*decided.constant() != 0 ? n.then_value : n.else_value);
+  Polynomial a = poly(n.then_value), b = poly(n.else_value);
+  if (a == b) return a;
+  bool equal = decided->kind == ExprKind::kEq, unequal = decided->kind == ExprKind::kNe;
+  Expr then_value = to_expr(a), else_value = to_expr(b);
+  if ((equal || unequal) && agree_where(decided, then_value, else_value)) return equal ? b : a;
+  return atom(context_.select(decided, then_value, else_value));
 }
 
 }  // namespace relaxc::arith

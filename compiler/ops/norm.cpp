@@ -138,7 +138,8 @@ Values expand_rms_norm(GraphBuilder& b, const Op& op) {
   return chain.done({chain.as(scaled(chain, y, gamma, beta), x->dtype())});
 }
 
-/// Each instance's channels of `axis` in `groups` runs, each normalized with all that comes behind it.
+/// Each instance's channels of `axis` in `groups` runs, each normalized with all that comes behind it. Scale and shift
+/// come before the runs are taken apart again, so that one kernel does all of a row.
 Values expand_groups(GraphBuilder& b, const Op& op, Expr groups) {
   Chain chain(b);
   Value* x = op.operand(0);
@@ -146,17 +147,21 @@ Values expand_groups(GraphBuilder& b, const Op& op, Expr groups) {
   size_t axis = axis_of(op.attrs.integer("axis"), shape.size());
   DType dtype = wide(x->dtype());
   Dims runs(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(axis));
-  Expr rest = product(b.context(), Dims(shape.begin() + static_cast<std::ptrdiff_t>(axis), shape.end()));
-  runs.push_back(groups);
-  runs.push_back(groups == shape[axis]
-                     ? product(b.context(), Dims(shape.begin() + static_cast<std::ptrdiff_t>(axis) + 1, shape.end()))
-                     : arith::simplify(arith::floordiv(rest, groups)));
-  Value* grouped = chain.reshape(chain.as(x, dtype), runs);
-  Value* y = normalized(chain, grouped, {-1}, op.attrs.number("epsilon"));
-  y = chain.reshape(y, shape);
-  Value* gamma = op.operand(1) == nullptr ? nullptr : along_axis(chain, op.operand(1), axis, shape.size(), dtype);
-  Value* beta = op.operand(2) == nullptr ? nullptr : along_axis(chain, op.operand(2), axis, shape.size(), dtype);
-  return chain.done({chain.as(scaled(chain, y, gamma, beta), x->dtype())});
+  Dims channels{groups};
+  std::vector<int64_t> axes{-1};
+  if (!(groups == shape[axis])) {
+    channels.push_back(arith::simplify(arith::floordiv(shape[axis], groups)));
+    axes.push_back(-2);
+  }
+  runs.insert(runs.end(), channels.begin(), channels.end());
+  runs.push_back(product(b.context(), Dims(shape.begin() + static_cast<std::ptrdiff_t>(axis) + 1, shape.end())));
+  channels.push_back(b.context().index(1));
+  auto of_channels = [&](Value* vector) {
+    return vector == nullptr ? nullptr : chain.reshape(chain.as(vector, dtype), channels);
+  };
+  Value* y = normalized(chain, chain.reshape(chain.as(x, dtype), runs), axes, op.attrs.number("epsilon"));
+  y = scaled(chain, y, of_channels(op.operand(1)), of_channels(op.operand(2)));
+  return chain.done({chain.as(chain.reshape(y, shape), x->dtype())});
 }
 
 InferResult infer_group_norm(InferContext& c) {

@@ -2,13 +2,16 @@
 //
 // Each result element has a real position along every resized axis, computed in float64 from its integer one by the
 // coordinate mode. `nearest` reads one element. The others sum over a few taps an axis, weighted by a kernel of the
-// distance (a hat for linear, Keys 1981 for cubic), as one reduce block over the taps of all resized axes: nothing is
-// separable by hand, schedules may do that. What lies outside reads the edge, or (exclude_outside) has no weight; then,
-// and with antialias, where the kernel is widened to the scale of a reduction, the weights are normalized by their sum.
+// distance (a hat for linear, Keys 1981 for cubic). The weights are products of one for each axis, so places and
+// weights are tables of each axis, made once; and where the last axis is resized, the others come first: whole rows are
+// mixed, and elements are picked out of one mixed row and not out of all that went into it. What lies outside reads the
+// edge, or (exclude_outside) has no weight; then, and with antialias, where the kernel is widened to the scale of a
+// reduction, the weights are normalized by their sum.
 //
 // Scales and the region that tf_crop_and_resize cuts out are attributes, or vectors that are known when the program
 // runs. How far a widened kernel reaches then follows from the dims: a result has at least dim * scale - 1 elements.
 #include <cmath>
+#include <functional>
 
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/shape.h"
@@ -105,6 +108,8 @@ class Axis {
 
   /// Whether the axis is the same in x and the result.
   bool unchanged() const { return in_ == out_ && (!given_ || known_scale_ == 1) && mode_ != "tf_crop_and_resize"; }
+  /// Whether most elements of x are left out, so that mixing all of them is more work than it saves.
+  bool skips_most() const { return known_scale_ > 0 && known_scale_ < 0.25 && !widens_; }
   /// Whether the kernel is wider than an element, and a distance in elements as the kernel sees it then.
   bool widens() const { return widens_; }
   Expr squeezed(Expr distance) const { return distance * (known_scale_ > 0 ? scale_ : arith::min(number(1), scale_)); }
@@ -174,27 +179,98 @@ class Resize {
 
   Stmt run() {
     if (mode_ == "nearest") return b_.compute(y_, [&](const Indices& i) { return extrapolated(i, nearest(i)); });
-    Dims taps;
+    std::vector<Taps> taps;
     for (size_t k = 0; k < axes_.size(); ++k)
-      if (!axes_[k].unchanged()) {
-        resized_.push_back(k);
-        taps.push_back(b_.index(2) - first_tap(k) * 2);
-      }
-    BufferRef sum = b_.buffer("sum", kF64, y_->shape), total = b_.buffer("weights", kF64, y_->shape);
-    auto weighted = [&](Expr acc, const Indices& i, const Indices& r) { return acc + weight(i, r) * value(i, r); };
-    auto weights = [&](Expr acc, const Indices& i, const Indices& r) { return acc + weight(i, r); };
-    Expr zero = d_.context().zero(kF64);
-    Stmt sums = b_.reduce(sum, taps, zero, weighted);
-    Stmt totals = normalize_ ? b_.reduce(total, taps, zero, weights) : Stmt();
-    Stmt result = b_.compute(y_, [&](const Indices& i) {
-      Expr v = b_.load(sum, i);
-      return extrapolated(i, narrowed(normalize_ ? v / b_.load(total, i) : v));
-    });
-    Stmt all = b_.alloc(sum, b_.seq({sums, totals, result}));
-    return normalize_ ? b_.alloc(total, all) : all;
+      if (!axes_[k].unchanged()) taps.push_back(taps_of(k));
+    BufferRef from = x_;
+    if (taps.size() > 1 && taps.back().axis + 1 == axes_.size() && !axes_.back().skips_most()) {
+      Dims shape = y_->shape;
+      shape.back() = x_->shape.back();
+      BufferRef rows = temporary("rows", kF64, shape);
+      interpolate(rows, {taps.begin(), taps.end() - 1}, from, [](const Indices&, Expr v) { return v; });
+      taps.erase(taps.begin(), taps.end() - 1);
+      from = rows;
+    }
+    interpolate(y_, taps, from, [&](const Indices& i, Expr v) { return extrapolated(i, narrowed(v)); });
+    Stmt all = b_.seq(std::move(steps_));
+    for (size_t i = temporaries_.size(); i-- > 0;) all = b_.alloc(temporaries_[i], all);
+    return all;
   }
 
  private:
+  using Finish = std::function<Expr(const Indices&, Expr)>;
+
+  /// What each element of the result reads along an axis, [count, extent].
+  struct Taps {
+    size_t axis;
+    Expr count;
+    BufferRef place, weight;
+  };
+
+  BufferRef temporary(const char* name, DType dtype, Dims shape) {
+    return temporaries_.emplace_back(b_.buffer(name, dtype, std::move(shape)));
+  }
+
+  Taps taps_of(size_t k) {
+    Expr count = arith::simplify(b_.index(2) - first_tap(k) * 2), extent = y_->shape[k];
+    Taps taps{k, count, temporary("place", DType::i(64), {count, extent}), temporary("weight", kF64, {count, extent})};
+    steps_.push_back(b_.compute(
+        taps.place, [&](const Indices& i) { return cast(DType::i(64), axes_[k].clamped(tap(k, i[1], i[0]))); }));
+    steps_.push_back(b_.compute(taps.weight, [&](const Indices& i) { return weight(k, i[1], i[0]); }));
+    if (!normalize_) return taps;
+    BufferRef total = temporary("total", kF64, {extent}), share = temporary("share", kF64, {count, extent});
+    steps_.push_back(
+        b_.reduce(total, {count}, d_.context().zero(kF64), [&](Expr sum, const Indices& i, const Indices& r) {
+          return sum + b_.load(taps.weight, {r[0], i[0]});
+        }));
+    steps_.push_back(
+        b_.compute(share, [&](const Indices& i) { return b_.load(taps.weight, i) / b_.load(total, {i[1]}); }));
+    taps.weight = share;
+    return taps;
+  }
+
+  /// out[i] = what `finish` makes of the sum over all taps, which is written out if those are few.
+  void interpolate(BufferRef out, const std::vector<Taps>& taps, BufferRef from, const Finish& finish) {
+    constexpr int64_t kFew = 16;
+    Dims counts;
+    int64_t all = 1;
+    for (const Taps& one : taps) {
+      counts.push_back(one.count);
+      const int64_t* count = one.count.constant();
+      all = count == nullptr || all > kFew ? kFew + 1 : all * *count;
+    }
+    auto term = [&](const Indices& i, const Indices& r) {
+      Indices at = i;
+      Expr weight;
+      for (size_t n = 0; n < taps.size(); ++n) {
+        size_t k = taps[n].axis;
+        at[k] = cast(DType::index(), b_.load(taps[n].place, {r[n], i[k]}));
+        Expr own = b_.load(taps[n].weight, {r[n], i[k]});
+        weight = weight ? weight * own : own;
+      }
+      Expr element = cast(kF64, b_.load(from, at));
+      return weight ? weight * element : element;
+    };
+    if (all > kFew) {
+      BufferRef sum = temporary("sum", kF64, out->shape);
+      auto add = [&](Expr acc, const Indices& i, const Indices& r) { return acc + term(i, r); };
+      steps_.push_back(b_.reduce(sum, counts, d_.context().zero(kF64), add));
+      steps_.push_back(b_.compute(out, [&](const Indices& i) { return finish(i, b_.load(sum, i)); }));
+      return;
+    }
+    steps_.push_back(b_.compute(out, [&](const Indices& i) {
+      Expr sum;
+      for (int64_t n = 0; n < all; ++n) {
+        Indices r(taps.size());
+        int64_t rest = n;
+        for (size_t k = taps.size(); k-- > 0; rest /= *counts[k].constant())
+          r[k] = b_.index(rest % *counts[k].constant());
+        sum = sum ? sum + term(i, r) : term(i, r);
+      }
+      return finish(i, sum);
+    }));
+  }
+
   /// Integers are rounded, as an image's are.
   Expr narrowed(Expr v) const { return cast(y_->dtype, y_->dtype.is_float() ? v : call(Intrinsic::k_round, v)); }
 
@@ -225,23 +301,14 @@ class Resize {
   /// Taps of an axis: from here to as far on the other side.
   Expr first_tap(size_t k) const { return axes_[k].first_tap(mode_ == "cubic" ? 2 : 1); }
 
-  Expr tap(const Indices& i, const Indices& r, size_t n) const {
-    size_t k = resized_[n];
-    return floor_index(axes_[k].position(i[k])) + r[n] + first_tap(k);
-  }
-
-  /// The product of the kernels of all resized axes.
-  Expr weight(const Indices& i, const Indices& r) const {
-    Expr product = d_.context().imm_float(kF64, 1);
-    for (size_t n = 0; n < resized_.size(); ++n) {
-      const Axis& axis = axes_[resized_[n]];
-      Expr at = tap(i, r, n), distance = axis.position(i[resized_[n]]) - cast(kF64, at);
-      if (axis.widens()) distance = axis.squeezed(distance);
-      Expr w = kernel(call(Intrinsic::k_abs, distance));
-      if (d_.attrs().flag("exclude_outside")) w = select(arith::eq(at, axis.clamped(at)), w, axis.number(0));
-      product = product * w;
-    }
-    return product;
+  /// Tap `r` of element `i` along axis k, counted in elements of x, and its weight.
+  Expr tap(size_t k, Expr i, Expr r) const { return floor_index(axes_[k].position(i)) + r + first_tap(k); }
+  Expr weight(size_t k, Expr i, Expr r) const {
+    const Axis& axis = axes_[k];
+    Expr at = tap(k, i, r), distance = axis.position(i) - cast(kF64, at);
+    if (axis.widens()) distance = axis.squeezed(distance);
+    Expr w = kernel(call(Intrinsic::k_abs, distance));
+    return d_.attrs().flag("exclude_outside") ? select(arith::eq(at, axis.clamped(at)), w, axis.number(0)) : w;
   }
 
   Expr kernel(Expr t) const {
@@ -253,17 +320,12 @@ class Resize {
     return select(arith::le(t, one), near, select(arith::lt(t, two), far, zero));
   }
 
-  Expr value(const Indices& i, const Indices& r) const {
-    Indices from = i;
-    for (size_t n = 0; n < resized_.size(); ++n) from[resized_[n]] = axes_[resized_[n]].clamped(tap(i, r, n));
-    return cast(kF64, b_.load(x_, from));
-  }
-
   DefineContext& d_;
   tir::Builder& b_;
   BufferRef x_, y_;
   std::vector<Axis> axes_;
-  std::vector<size_t> resized_;
+  std::vector<BufferRef> temporaries_;
+  std::vector<Stmt> steps_;
   std::string mode_;
   bool normalize_ = false;
 };

@@ -113,9 +113,6 @@ void Schedule::contract(BufferRef buffer, uint32_t loop_id, bool keep) {
   });
 }
 
-namespace {
-
-/// Conditions that `and` joins.
 std::vector<Expr> conjuncts(Expr condition) {
   std::vector<Expr> pending{condition}, found;
   while (!pending.empty()) {
@@ -128,8 +125,6 @@ std::vector<Expr> conjuncts(Expr condition) {
   }
   return found;
 }
-
-}  // namespace
 
 Expr without_clamps(Expr e, Expr condition) {
   std::vector<Expr> known = conjuncts(condition);

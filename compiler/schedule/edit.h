@@ -35,6 +35,9 @@ void Schedule::edit_block(uint32_t id, F f) {
   RELAXC_CHECK(found, "a schedule names a block that does not exist");
 }
 
+/// Conditions that `and` joins.
+std::vector<Expr> conjuncts(Expr condition);
+
 /// `e` where `condition` holds: max(0, p) and min(p, n - 1) are p if the condition says so of this very p.
 Expr without_clamps(Expr e, Expr condition);
 

@@ -6,8 +6,10 @@
 #include "compiler/schedule/kernel.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "compiler/schedule/access.h"
+#include "compiler/schedule/row_blocks.h"
 #include "compiler/schedule/rule_parts.h"
 
 namespace relaxc::schedule {
@@ -47,7 +49,7 @@ bool fills_for(const Nest& fill, const Nest& reduction) {
 class Kernel {
  public:
   Kernel(arith::Context& context, tir::PrimFunc& kernel, const Target& target, const arith::Facts& facts,
-         const std::vector<BufferRef>& constants, std::vector<PackedParam>& packed)
+         const std::vector<BufferRef>& constants, std::vector<PackedParam>& packed, const Freedom& freedom)
       : context_(context),
         build_(context),
         kernel_(kernel),
@@ -55,7 +57,8 @@ class Kernel {
         facts_(facts),
         constants_(constants),
         packed_(packed),
-        choices_(kernel.attrs.count("choices") != 0 ? kernel.attrs.at("choices") : "") {}
+        choices_(kernel.attrs.count("choices") != 0 ? kernel.attrs.at("choices") : ""),
+        freedom_(freedom) {}
 
   bool run() {
     Stmt body = kernel_.body;
@@ -65,9 +68,7 @@ class Kernel {
     }
     if (!body) return false;
     parts_ = body.as<tir::Seq>() ? body.as<tir::Seq>()->body : std::vector<Stmt>{body};
-    for (size_t i = 0; i < parts_.size();) i = schedule_part(i);
-    done_ = merge_rows(context_, std::move(done_), trace_);
-    Stmt s = schedule_parallel(context_, build_.seq(std::move(done_)), target_, trace_);
+    Stmt s = schedule_all();
     if (trace_.empty()) return false;
     s = without_unused_views(s);
     for (size_t i = temporaries_.size(); i-- > 0;)
@@ -80,6 +81,29 @@ class Kernel {
   }
 
  private:
+  /// All nests, each group of them by the rule that fits; in blocks of rows where that is to be.
+  Stmt schedule_all() {
+    std::vector<RowBlocks> blocks = cut_into_row_blocks(context_, parts_, temporaries_, target_, facts_);
+    if (blocks.empty()) return schedule_parallel(context_, schedule_parts(parts_), target_, trace_);
+    in_blocks_ = true;
+    const std::vector<BufferRef> whole = std::exchange(temporaries_, {});  // what comes before, all blocks read
+    std::vector<Stmt> made{schedule_parallel(context_, schedule_parts(blocks.front().before), target_, trace_)};
+    for (RowBlocks& one : blocks) {
+      temporaries_ = one.temporaries;
+      Stmt s = schedule_parts(one.parts);
+      std::erase_if(one.temporaries, [&](BufferRef own) { return !is_used(s, own); });
+      made.push_back(one.around(build_, s, target_, trace_));
+    }
+    temporaries_ = whole;
+    return build_.seq(std::move(made));
+  }
+
+  Stmt schedule_parts(std::vector<Stmt> parts) {
+    parts_ = std::move(parts);
+    for (size_t i = 0; i < parts_.size();) i = schedule_part(i);
+    return build_.seq(merge_rows(context_, std::exchange(done_, {}), target_, trace_));
+  }
+
   /// Gives the part to go on with.
   size_t schedule_part(size_t i) {
     Nest nest = analysis::as_nest(parts_[i]);
@@ -102,7 +126,7 @@ class Kernel {
   }
 
   size_t schedule_group(size_t i, const Nest& nest) {
-    ReductionGroup group{parts_[i], {}, {}, {}, kernel_.is_private};
+    ReductionGroup group{parts_[i], {}, {}, {}, kernel_.is_private && !in_blocks_};
     std::vector<BufferRef> results{nest.store->buffer};
     size_t next = i + 1;
     for (; next < parts_.size() && joins(analysis::as_nest(parts_[next]), nest, results); ++next) {
@@ -118,7 +142,9 @@ class Kernel {
     }
     group.constants = own_constants(i, next);
     const Choices before = choices_;
-    Stmt better = schedule_reduction(context_, group, target_, facts_, trace_, packed_, choices_);
+    Stmt better = schedule_winograd(context_, group, target_, facts_, freedom_.winograd, trace_, packed_, choices_);
+    if (!better) choices_ = before;
+    if (!better) better = schedule_reduction(context_, group, target_, facts_, trace_, packed_, choices_);
     if (!better) choices_ = before;
     if (!better && !group.consumers.empty()) {  // at least each by itself
       next = i + 1;
@@ -152,6 +178,7 @@ class Kernel {
   /// Constants that the parts from `begin` to before `end` read and no others do.
   std::vector<BufferRef> own_constants(size_t begin, size_t end) const {
     std::vector<BufferRef> own;
+    if (in_blocks_) return own;  // several copies of a nest read them
     for (BufferRef constant : constants_) {
       bool elsewhere = false;
       for (size_t i = 0; i < parts_.size(); ++i)
@@ -203,16 +230,18 @@ class Kernel {
   std::vector<PackedParam>& packed_;
   std::vector<BufferRef> temporaries_;
   std::vector<Stmt> parts_, done_;
+  bool in_blocks_ = false;  ///< the kernel is cut into blocks of rows, whose memory does not depend on the block
   std::string trace_;
   Choices choices_;
+  const Freedom& freedom_;
 };
 
 }  // namespace
 
 bool schedule_kernel(arith::Context& context, tir::PrimFunc& kernel, const Target& target,
                      const std::vector<BufferRef>& constants, std::vector<PackedParam>& packed,
-                     const arith::Facts& facts) {
-  return Kernel(context, kernel, target, facts, constants, packed).run();
+                     const arith::Facts& facts, const Freedom& freedom) {
+  return Kernel(context, kernel, target, facts, constants, packed, freedom).run();
 }
 
 bool schedule_kernel(arith::Context& context, tir::PrimFunc& kernel, const Target& target) {

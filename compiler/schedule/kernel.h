@@ -8,6 +8,11 @@
 
 namespace relaxc::schedule {
 
+/// What rules may do that is more than another order.
+struct Freedom {
+  int64_t winograd = 4;  ///< the most rows that minimal filtering gives at once: 0 (none), 2 or 4
+};
+
 /// Gives every nest of the kernel's body the schedule that fits; what no rule fits stays as it is. The attribute
 /// `schedule` tells what was done, the attribute `choices`, where there is one, what was chosen of what (choices.h).
 /// False: nothing changed.
@@ -17,7 +22,7 @@ namespace relaxc::schedule {
 /// \param facts      what is known of the kernel's symbols at every call
 bool schedule_kernel(arith::Context& context, tir::PrimFunc& kernel, const Target& target,
                      const std::vector<tir::BufferRef>& constants, std::vector<PackedParam>& packed,
-                     const arith::Facts& facts = {});
+                     const arith::Facts& facts = {}, const Freedom& freedom = {});
 /// The same for a kernel whose operands stay as they are.
 bool schedule_kernel(arith::Context& context, tir::PrimFunc& kernel, const Target& target);
 

@@ -22,6 +22,10 @@ struct Packing {
   /// Four bytes that stand side by side along this axis are one int32 element: `shape` counts words along it. -1: no.
   int64_t words_axis = -1;
   int64_t words_extent = 0;  ///< bytes along it; what the last word lacks is zero
+  /// The three taps of float32 filters along this axis are taken at the points of F(filter_results, 3) (winograd.h):
+  /// `shape` counts points along it. -1: no.
+  int64_t filter_axis = -1;
+  int64_t filter_results = 0;
 
   std::vector<int64_t> packed_shape() const;
   /// Unique for one way of packing: "pack [64, 3, 3, 3] in panels of 14 along 0, order 2 3 1".
@@ -33,6 +37,7 @@ struct Packing {
 
  private:
   std::vector<std::byte> as_words(std::span<const std::byte> bytes) const;
+  std::vector<std::byte> as_points(std::span<const std::byte> bytes) const;
 };
 
 /// A kernel's parameter that is to be packed, and what it has become.

@@ -128,6 +128,20 @@ class Parallel {
 
 }  // namespace
 
+double nanoseconds(Stmt s, const Target& target) {
+  return cost_of(s, lanes_of(target, s));
+}
+
+int64_t tasks_worth(Stmt body, Expr times, const Target& target) {
+  const int64_t* known = times.constant();
+  double count = known != nullptr ? static_cast<double>(*known) : kUnknownExtent;
+  double total = count * nanoseconds(body, target);
+  if (total < 2 * kTask) return 1;
+  double most = static_cast<double>(target.task_slots);
+  if (known != nullptr) most = std::min(most, count);
+  return std::max<int64_t>(1, static_cast<int64_t>(std::min(most, std::max(2.0, total / kTask))));
+}
+
 Stmt schedule_parallel(Context& context, Stmt body, const Target& target, std::string& trace) {
   return target.task_slots < 2 || !body ? body : Parallel(context, body, target).run(trace);
 }

@@ -29,11 +29,24 @@ struct ReductionGroup {
 Stmt schedule_reduction(Context& context, const ReductionGroup& group, const Target& target, const arith::Facts& facts,
                         std::string& trace, std::vector<PackedParam>& packed, Choices& choices);
 
-/// Nests one after the other over the same rows become one loop over rows, where no row depends on another. Bits stay.
-std::vector<Stmt> merge_rows(Context& context, std::vector<Stmt> parts, std::string& trace);
+/// A convolution by filters of three rows, one step apart, with constant weights, done with fewer multiplications by
+/// minimal filtering F(m, 3), m at most `most_results`: changes the order of the sums and their rounding (winograd.h
+/// has the bound). Null: it is none, or directly it takes no longer.
+Stmt schedule_winograd(Context& context, const ReductionGroup& group, const Target& target, const arith::Facts& facts,
+                       int64_t most_results, std::string& trace, std::vector<PackedParam>& packed, Choices& choices);
+
+/// Nests one after the other over the same rows become one loop over rows, or over a few rows at a time, where no row
+/// depends on another. Bits stay.
+std::vector<Stmt> merge_rows(Context& context, std::vector<Stmt> parts, const Target& target, std::string& trace);
 
 /// Outer loops whose work is worth the start of a task become parallel, in pieces that do not depend on the number of
 /// threads. `body` is a whole kernel's, after all other rules.
 Stmt schedule_parallel(Context& context, Stmt body, const Target& target, std::string& trace);
+
+/// What running `s` once takes, roughly.
+double nanoseconds(Stmt s, const Target& target);
+
+/// Among how many tasks `times` runs of `body` are worth sharing, if they may run at the same time; 1: none.
+int64_t tasks_worth(Stmt body, Expr times, const Target& target);
 
 }  // namespace relaxc::schedule

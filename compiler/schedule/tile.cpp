@@ -16,17 +16,18 @@ namespace {
 
 constexpr double kLatency = 4;  ///< cycles of a fused multiply-add
 constexpr double kFar = 1.3;    ///< cycles of a vector from the second level of cache
+constexpr double kBeyond = 3;   ///< and from beyond it, where other tiles' panels are, too
 
 /// What an extent that is not known may be: tiles must do well on few steps, where most of the work is in what they
 /// leave over, as on many.
 constexpr double kSamples[] = {1, 2, 3, 5, 8, 16, 64};
 
-/// \param far   the vectors come from the second level of cache
-/// \param made  operations for each vector
-double cycles(int64_t m, int64_t n, bool far, double made) {
+/// \param fetch  cycles for each vector to come into the first level of cache
+/// \param made   operations for each vector
+double cycles(int64_t m, int64_t n, double fetch, double made) {
   double loads = static_cast<double>(m + n), vectors = static_cast<double>(n);
   double work = static_cast<double>(m * n) + made * vectors;
-  return std::max({work / 2, loads / 2, far ? kFar * vectors : 0, kLatency}) + 0.1 * loads;
+  return std::max({work / 2, loads / 2, fetch * vectors, kLatency}) + 0.1 * loads;
 }
 
 /// One of the two axes of a tile: how many steps it may have, and what is left over by tiles of some size.
@@ -100,13 +101,15 @@ std::vector<TileShape> good_tiles(const Target& target, Expr unrolled, Expr vect
     double mean = 0;
     // A panel stays in the first level of cache if it leaves room for the rows.
     double panel = terms * static_cast<double>(shape.vectors * target.vector_bits / 8);
-    bool far = panel > static_cast<double>(target.l1_bytes) / 2;
+    double fetch = panel > static_cast<double>(target.l2_bytes)       ? kBeyond
+                   : panel > static_cast<double>(target.l1_bytes) / 2 ? kFar
+                                                                      : 0;
     for (double height : rows.extents())
       for (double width : vectors.extents()) {
         double total = 0;
         for (auto [count, m] : rows.pieces(height, shape.unrolled))
           for (auto [groups, n] : vectors.pieces(width, shape.vectors))
-            if (count * groups > 0) total += count * groups * cycles(m, n, far, work);
+            if (count * groups > 0) total += count * groups * cycles(m, n, fetch, work);
         mean += total / (height * width);
       }
     return mean;

@@ -79,6 +79,18 @@ Places places_of(const Schedule& s, const Window& window, const std::vector<Expr
   return places;
 }
 
+}  // namespace
+
+PlacedOperand operand_at(const Schedule& s, const Window& window, const std::vector<Expr>& positions) {
+  const arith::Substitution at = places_of(s, window, positions).at;
+  const auto* select = window.node.as<arith::Select>();
+  if (select == nullptr) return {{}, arith::substitute(window.node, at)};
+  return {arith::substitute(select->condition, at),
+          arith::substitute(without_clamps(select->then_value, select->condition), at)};
+}
+
+namespace {
+
 class Search {
  public:
   Search(const Schedule& s, const std::vector<uint32_t>& spatial, const std::vector<uint32_t>& reduced)
@@ -282,11 +294,10 @@ CachedWindow Schedule::cache_window(uint32_t block_id, uint32_t loop_id, uint32_
   arith::Facts inner;
   inner.bound(along, {0, std::max<int64_t>(row.count, 1) - 1});
   inner.bound(phase, {0, row.phases - 1});
-  Expr inside = arith::lt(column, context_.index(*along_row->length)), value = window.node;
-  if (select != nullptr)
-    inside = arith::logical_and(inside, arith::substitute(select->condition, places.at)),
-    value = without_clamps(select->then_value, select->condition);
-  inside = arith::simplify(inside, inner), value = arith::substitute(value, places.at);
+  const PlacedOperand operand = operand_at(*this, window, positions);
+  Expr inside = arith::lt(column, context_.index(*along_row->length)), value = operand.value;
+  if (operand.inside) inside = arith::logical_and(inside, operand.inside);
+  inside = arith::simplify(inside, inner);
   Block columns;
   columns.name = "window";
   columns.body = build_.store(scratch, place(phase, along + row.first),

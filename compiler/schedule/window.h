@@ -35,6 +35,14 @@ struct Window {
   int64_t step_of(uint32_t loop) const;
 };
 
+/// The operand at some place of a window.
+struct PlacedOperand {
+  Expr inside;  ///< whether it is read there, else it is what `node` selects; null: everywhere
+  Expr value;
+};
+/// `positions`: one a dim, where all of its loops together are.
+PlacedOperand operand_at(const Schedule& s, const Window& window, const std::vector<Expr>& positions);
+
 /// The operand of a reduction that a filter slides over, if there is one whose places are linear in the loops. Loops of
 /// the result that neither slide nor share are not part of the window: it is another one in each of their iterations.
 std::optional<Window> window_of(const Schedule& s, uint32_t block, const std::vector<uint32_t>& spatial,

@@ -288,6 +288,7 @@ class Emission {
     what.program = options_.kind == OutputKind::kExecutable;
     what.prints = object_.prints;
     what.compiler = options_.linker;
+    what.import_library = options_.import_library;
     what.runtime = options_.runtime;
     return what;
   }

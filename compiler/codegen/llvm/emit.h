@@ -26,6 +26,7 @@ struct EmitOptions {
   std::string opt = "2";                       ///< "0", "1", "2", "3", "s", "z": LLVM's pipelines
   bool line_tables = false;                    ///< DWARF that says which source an instruction comes from
   std::string runtime, linker;                 ///< what to link with, and by what: Linking::runtime, Linking::compiler
+  std::string import_library;                  ///< Linking::import_library
   std::vector<LevelForm> levels;               ///< of the program, least first; empty: the object is its only form
   std::vector<uint64_t>* stack_max = nullptr;  ///< gets the bytes of stack of each entry; UINT64_MAX: not known
   std::string shown_path;                      ///< how messages call the file; empty: its path

@@ -97,11 +97,23 @@ Value* Numeric::round_to_integral(llvm::Intrinsic::ID id, Value* x) {
   return b_.CreateSelect(small, whole, x);
 }
 
+/// Without the instruction a function of the runtime: no libm is linked.
+Value* Numeric::square_root(Value* x) {
+  bool is_double = x->getType()->getScalarType()->isDoubleTy();
+  if (is_double ? abilities_.sqrt_double : abilities_.sqrt_single)
+    return b_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x);
+  return call_scalar(is_double ? "rlx_sqrt" : "rlx_sqrtf", {x});
+}
+
 /// a * b + c with one rounding. Without the instruction, float goes through double, where the product is exact and the
-/// error of the sum decides the last bit (rounding to odd), so that the second rounding is right.
+/// error of the sum decides the last bit (rounding to odd), so that the second rounding is right; where double is not
+/// the CPU's either, a function does that once for all.
 Value* Numeric::fused(Value* a, Value* b, Value* c) {
-  if (!abilities_.fma && a->getType()->getScalarType()->isDoubleTy()) return call_scalar("rlx_fma", {a, b, c});
-  if (abilities_.fma) return b_.CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()}, {a, b, c});
+  bool is_double = a->getType()->getScalarType()->isDoubleTy();
+  bool there = abilities_.fma || (abilities_.fma_single && !is_double);
+  if (!there && is_double) return call_scalar("rlx_fma", {a, b, c});
+  if (!there && !abilities_.doubles) return call_scalar("rlx_fmaf", {a, b, c});
+  if (there) return b_.CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()}, {a, b, c});
   llvm::Type* doubles = shaped(b_.getDoubleTy(), a);
   llvm::Type* ints = shaped(b_.getInt64Ty(), a);
   Value* product = b_.CreateFMul(b_.CreateFPExt(a, doubles), b_.CreateFPExt(b, doubles));
@@ -123,9 +135,9 @@ Value* Numeric::float_function(Intrinsic intrinsic, const std::vector<Value*>& a
   Value* x = args[0];
   switch (intrinsic) {
     case Intrinsic::k_sqrt:
-      return b_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x);
+      return square_root(x);
     case Intrinsic::k_rsqrt:
-      return b_.CreateFDiv(number(x, 1), b_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x));
+      return b_.CreateFDiv(number(x, 1), square_root(x));
     case Intrinsic::k_floor:
       return round_to_integral(llvm::Intrinsic::floor, x);
     case Intrinsic::k_ceil:

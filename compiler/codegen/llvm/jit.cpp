@@ -90,6 +90,9 @@ llvm::orc::SymbolMap runtime_symbols(llvm::orc::LLJIT& jit) {
   add("rlx_fmod", static_cast<double (*)(double, double)>(&std::fmod));
   add("rlx_fmodf", static_cast<float (*)(float, float)>(&std::fmod));
   add("rlx_fma", static_cast<double (*)(double, double, double)>(&std::fma));
+  add("rlx_fmaf", static_cast<float (*)(float, float, float)>(&std::fma));
+  add("rlx_sqrt", static_cast<double (*)(double)>(&std::sqrt));
+  add("rlx_sqrtf", static_cast<float (*)(float)>(&std::sqrt));
   add("memcpy", &memcpy);
   add("memmove", &memmove);
   add("memset", &memset);

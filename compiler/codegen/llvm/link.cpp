@@ -6,15 +6,15 @@
 #include "compiler/codegen/llvm/link.h"
 
 #include <llvm/ADT/SmallString.h>
+#include <llvm/Support/CommandLine.h>
 #include <llvm/Support/FileSystem.h>
 #include <llvm/Support/Path.h>
 #include <llvm/Support/Program.h>
+#include <llvm/Support/StringSaver.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/TargetParser/Triple.h>
 
 #include <algorithm>
-#include <iterator>
-#include <sstream>
 #include <vector>
 
 #include "compiler/codegen/llvm/inspect.h"
@@ -76,6 +76,8 @@ class Link {
     if (!apart()) return done ? Status(Done{}) : Status(refuse(message));
     std::error_code error;
     if (done) error = llvm::sys::fs::rename(linked(), what_.path);
+    if (done && !error && !what_.import_library.empty())
+      error = llvm::sys::fs::rename(part("import.lib"), what_.import_library);
     llvm::sys::fs::remove_directories(what_.path + ".parts");
     if (error) message = error.message();
     return done && !error ? Status(Done{}) : Status(refuse(message));
@@ -103,6 +105,8 @@ class Link {
       return diag_.error(nullptr, Kind::usage,
                          "{} for {} cannot be linked without the program it is for; write .o or .a",
                          what_.program ? "a program" : "a shared library", what_.triple);
+    if (!what_.runtime.empty() && !llvm::sys::fs::exists(what_.runtime))
+      return diag_.error(nullptr, Kind::usage, "--runtime {}: there is no such file or folder", what_.runtime);
     if (what_.runtime.empty())
       return diag_.error(nullptr, Kind::usage,
                          "{} needs the runtime for {}; --runtime names its library or its sources",
@@ -113,8 +117,12 @@ class Link {
   /// The command that links, without what it links.
   Result<Words> compiler() {
     bool here = links_here(what_.triple);
-    std::istringstream text(!what_.compiler.empty() ? what_.compiler : here ? "cc" : "clang");
-    Words words{std::istream_iterator<std::string>(text), {}};
+    // As a shell reads it: a path may have blanks between quotes.
+    llvm::BumpPtrAllocator memory;
+    llvm::StringSaver saver(memory);
+    llvm::SmallVector<const char*> tokens;
+    llvm::cl::TokenizeGNUCommandLine(!what_.compiler.empty() ? what_.compiler : here ? "cc" : "clang", saver, tokens);
+    Words words(tokens.begin(), tokens.end());
     if (words.empty()) return diag_.error(nullptr, Kind::usage, "--cc names no compiler");
     auto found = llvm::sys::findProgramByName(words.front());
     if (!found && what_.compiler.empty() && !here)
@@ -139,8 +147,8 @@ class Link {
       append(command, {"-Xlinker", "-install_name", "-Xlinker", "@rpath/" + file_name()});
     if (triple_.isOSBinFormatCOFF()) {
       RELAXC_DO(write_definitions());
-      append(command,
-             {"-Wl,/noentry", "-Wl,/Brepro", "-Wl,/def:" + part("exports.def")});  // /Brepro: no time in the file
+      append(command, {"-Wl,/noentry", "-Wl,/Brepro", "-Wl,/def:" + part("exports.def"),
+                       "-Wl,/implib:" + part("import.lib")});  // /Brepro: no time in the file
     }
     return Done{};
   }

@@ -8,14 +8,15 @@
 namespace relaxc::codegen_llvm {
 
 struct Linking {
-  std::string object, path;  ///< what is linked, and what it becomes
-  std::string shown;         ///< how messages call `path`
-  std::string triple;        ///< of the object
-  std::string name;          ///< of the model: the prefix of its symbols
-  bool program = false;      ///< with the runner's main(); else a library that exports the object's global symbols
-  bool prints = false;       ///< the object prints, so a library of it takes the hosted runtime's way to do that
-  std::string compiler;      ///< a C compiler for the triple and its flags; empty: cc, or clang for another machine
-  std::string runtime;       ///< librelax_rt.a of that machine with its siblings beside it, or a folder of its sources
+  std::string object, path;    ///< what is linked, and what it becomes
+  std::string shown;           ///< how messages call `path`
+  std::string triple;          ///< of the object
+  std::string name;            ///< of the model: the prefix of its symbols
+  bool program = false;        ///< with the runner's main(); else a library that exports the object's global symbols
+  bool prints = false;         ///< the object prints, so a library of it takes the hosted runtime's way to do that
+  std::string compiler;        ///< a C compiler for the triple and its flags; empty: cc, or clang for another machine
+  std::string import_library;  ///< of a .dll: where the .lib goes that programs link with; empty: nowhere
+  std::string runtime;  ///< librelax_rt.a of that machine with its siblings beside it, or a folder of its sources
 };
 
 /// Fails (usage) if there is no compiler or no runtime, if `path` has the ending of another format, or if the machine

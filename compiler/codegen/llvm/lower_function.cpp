@@ -2,7 +2,7 @@
 #include "compiler/codegen/llvm/lower_function.h"
 
 #include "compiler/arith/simplify.h"
-#include "compiler/codegen/llvm/vector_check.h"
+#include "compiler/tir/lanes.h"
 #include "compiler/tir/visit.h"
 
 namespace relaxc::codegen_llvm {
@@ -132,7 +132,7 @@ void FunctionLowering::lower_for(const tir::For& s) {
   if (count != nullptr && count->getSExtValue() <= 0) return;
   bool outermost_vector = s.loop_kind == tir::LoopKind::kVectorized && lanes_ == 0;
   if (outermost_vector && count != nullptr && count->getSExtValue() > 1 && count->getSExtValue() <= 1024 &&
-      can_vectorize(s))
+      tir::Lanes(s).may_run_together())
     return lower_vectorized(s, min, static_cast<uint32_t>(count->getSExtValue()));
   if (s.loop_kind == tir::LoopKind::kUnrolled && count != nullptr) {
     llvm::BasicBlock* leave = block("unrolled");

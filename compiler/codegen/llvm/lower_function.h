@@ -3,8 +3,8 @@
 // A vectorized loop is not left to LLVM's vectorizer: its body is lowered once with every value either uniform, affine
 // in the lane (an index that grows by a constant step from lane to lane), or a vector with one element a lane. Affine
 // subscripts become vector loads and stores, uniform ones a load and a splat, others gathers. What differs between
-// lanes in control flow becomes a mask. A body that this cannot express (vector_check.h) runs lane after lane, with the
-// same bits.
+// lanes in control flow becomes a mask. A body that this cannot express (compiler/tir/lanes.h) runs lane after lane,
+// with the same bits.
 #pragma once
 
 #include <functional>

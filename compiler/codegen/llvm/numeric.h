@@ -19,7 +19,10 @@ namespace relaxc::codegen_llvm {
 
 /// What the CPU does by itself, so that no library call is emitted for it.
 struct Abilities {
-  bool fma = false;       ///< fused multiply-add of float and double
+  bool fma = false;         ///< fused multiply-add of float and double
+  bool fma_single = false;  ///< of float
+  bool doubles = true;      ///< arithmetic of double
+  bool sqrt_single = true, sqrt_double = true;
   bool half = false;      ///< conversion between half and float
   bool rounding = false;  ///< floor, ceil, trunc, round-to-even
   DotProducts dots;
@@ -54,6 +57,7 @@ class Numeric {
   llvm::Value* pick_extreme(bool largest, llvm::Value* a, llvm::Value* b);
   llvm::Value* shift(bool left, DType dtype, llvm::Value* a, llvm::Value* amount);
   llvm::Value* round_to_integral(llvm::Intrinsic::ID id, llvm::Value* x);
+  llvm::Value* square_root(llvm::Value* x);
   llvm::Value* fused(llvm::Value* a, llvm::Value* b, llvm::Value* c);
   llvm::Value* float_function(arith::Intrinsic intrinsic, const std::vector<llvm::Value*>& args);
   llvm::Value* call_scalar(const std::string& symbol, const std::vector<llvm::Value*>& args);

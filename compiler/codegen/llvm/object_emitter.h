@@ -63,6 +63,7 @@ class ObjectEmitter {
   llvm::GlobalVariable* private_record(const Entry& entry, llvm::Constant* function);
   llvm::Constant* tensor_specs(const Entry& entry, const std::vector<interface::Tensor>& tensors,
                                const std::string& name, bool inputs);
+  llvm::Constant* quantization(const interface::Tensor& tensor, const std::string& stem);
   llvm::Constant* symbol_records(const Entry& entry);
   llvm::Constant* source_records(const Entry& entry);
   llvm::Function* wrapper(const Entry& entry, const std::string& what, llvm::GlobalVariable* self);

@@ -65,10 +65,25 @@ llvm::Constant* ObjectEmitter::tensor_specs(const Entry& entry, const std::vecto
                                      {"flags", number(FieldKind::kU8, flags)},
                                      {"ndim", number(FieldKind::kI32, static_cast<int64_t>(tensor.dims.size()))},
                                      {"dims", list(llvm::Type::getInt64Ty(module_.getContext()), dims, stem + ".dims")},
+                                     {"quant", quantization(tensor, stem)},
                                      {"pair", number(FieldKind::kI32, tensor.pair)},
                                      {"append_axis", number(FieldKind::kI32, tensor.append_axis)}}));
   }
   return list(lowering_.record(Record::kTensorSpec), specs, local(entry, name));
+}
+
+llvm::Constant* ObjectEmitter::quantization(const interface::Tensor& tensor, const std::string& stem) {
+  llvm::LLVMContext& context = module_.getContext();
+  if (!tensor.quant) return llvm::ConstantPointerNull::get(llvm::PointerType::get(context, 0));
+  const interface::Quantization& q = *tensor.quant;
+  llvm::Constant* scale = llvm::ConstantDataArray::get(context, llvm::ArrayRef<float>(q.scale));
+  std::vector<uint32_t> bits(q.zero_point.begin(), q.zero_point.end());
+  llvm::Constant* zero = llvm::ConstantDataArray::get(context, llvm::ArrayRef<uint32_t>(bits));
+  return table(record(Record::kQuant, {{"axis", number(FieldKind::kI32, q.axis)},
+                                       {"count", number(FieldKind::kU32, static_cast<int64_t>(q.scale.size()))},
+                                       {"scale", table(scale, stem + ".scale")},
+                                       {"zero_point", table(zero, stem + ".zero_point")}}),
+               stem + ".quant");
 }
 
 llvm::Constant* ObjectEmitter::symbol_records(const Entry& entry) {

@@ -59,6 +59,20 @@ bool has_code(const llvm::Triple& triple) {
   }
 }
 
+/// Vectors of M-profile ARM, of floats as well.
+bool has_helium(const llvm::MCSubtargetInfo& info) {
+  return info.checkFeatures("+mve.fp");
+}
+
+/// RISC-V leaves the width of its registers to the CPU; its features say what they have at least (`v` alone: 128), and
+/// vectors of that fixed width run on any that has more.
+int32_t least_vector_bits(const llvm::MCSubtargetInfo& info) {
+  if (!info.checkFeatures("+v")) return 0;
+  for (const auto& [feature, bits] : {std::pair("+zvl512b", 512), std::pair("+zvl256b", 256)})
+    if (info.checkFeatures(feature)) return bits;
+  return 128;
+}
+
 /// Widest registers that the CPU's features offer.
 int32_t vector_bits(const llvm::Triple& triple, const llvm::MCSubtargetInfo& info) {
   if (triple.isX86())
@@ -68,15 +82,21 @@ int32_t vector_bits(const llvm::Triple& triple, const llvm::MCSubtargetInfo& inf
                                           : 0;
   if (triple.isAArch64()) return info.checkFeatures("+neon") ? 128 : 0;
   if (triple.isWasm()) return info.checkFeatures("+simd128") ? 128 : 0;
-  if (triple.isARM() || triple.isThumb()) return info.checkFeatures("+neon") ? 128 : 0;
+  if (triple.isARM() || triple.isThumb()) return info.checkFeatures("+neon") || has_helium(info) ? 128 : 0;
+  if (triple.isRISCV()) return least_vector_bits(info);
   return 0;
+}
+
+int32_t vector_registers(const llvm::Triple& triple, const llvm::MCSubtargetInfo& info, int32_t bits) {
+  if (triple.isThumb() && has_helium(info)) return 8;
+  return bits == 512 || triple.isAArch64() || triple.isRISCV() ? 32 : 16;
 }
 
 bool has_fma(const llvm::Triple& triple, const llvm::MCSubtargetInfo& info) {
   if (triple.isX86()) return info.checkFeatures("+fma");
   if (triple.isRISCV()) return info.checkFeatures("+d");
   // What has it for single precision alone would call a function for double.
-  if (triple.isARM() || triple.isThumb()) return info.checkFeatures("+vfp4") && !info.checkFeatures("+soft-float");
+  if (triple.isARM() || triple.isThumb()) return info.checkFeatures("+vfp4d16") && !info.checkFeatures("+soft-float");
   return triple.isAArch64();
 }
 
@@ -99,7 +119,7 @@ DotProducts dot_products(const llvm::Triple& triple, const llvm::MCSubtargetInfo
 void describe(Target& target, const llvm::Triple& triple, const llvm::MCSubtargetInfo& info) {
   target.pointer_bits = triple.isArch64Bit() ? 64 : 32;
   target.vector_bits = vector_bits(triple, info);
-  target.vector_registers = target.vector_bits == 512 || triple.isAArch64() ? 32 : 16;
+  target.vector_registers = vector_registers(triple, info, target.vector_bits);
   target.has_fma = has_fma(triple, info);
   target.dots = dot_products(triple, info);
   target.task_slots = triple.isOSUnknown() ? 1 : 8;
@@ -194,9 +214,19 @@ Result<Target> resolve_target(const Machine& described, Diagnostics& diag) {
     return diag.error(nullptr, Kind::usage, "unknown CPU '{}' for target '{}'", machine.cpu, target.triple);
   llvm::SubtargetFeatures named(asked);
   for (const std::string& feature : named.getFeatures())
-    if (!known_feature(*plain, llvm::SubtargetFeatures::StripFlag(feature)))
+    if (feature.empty() || !llvm::SubtargetFeatures::hasFlag(feature))
+      return diag.error(nullptr, Kind::usage,
+                        "CPU feature '{0}' says neither that it is there nor that it is not; write "
+                        "+{0} or -{0}",
+                        feature);
+    else if (!known_feature(*plain, llvm::SubtargetFeatures::StripFlag(feature)))
       return diag.error(nullptr, Kind::usage, "unknown CPU feature '{}' for target '{}'", feature, target.triple);
   std::unique_ptr<llvm::MCSubtargetInfo> info(known->createMCSubtargetInfo(triple, target.cpu, target.features));
+  // LLVM takes the CPU and ends the program when code is generated.
+  bool narrow = triple.isArch64Bit() && known_feature(*plain, "64bit") && !info->checkFeatures("+64bit");
+  if (narrow)
+    return diag.error(nullptr, Kind::usage, "CPU '{}' has no 64 bits, as target '{}' needs them", machine.cpu,
+                      target.triple);
   describe(target, triple, *info);
   if (machine.task_slots) target.task_slots = *machine.task_slots;
   if (machine.l1_bytes) target.l1_bytes = *machine.l1_bytes;
@@ -241,6 +271,15 @@ Abilities abilities_of(const Target& target, const llvm::TargetMachine& machine)
   const llvm::Triple& triple = machine.getTargetTriple();
   Abilities out;
   out.fma = target.has_fma;
+  if (triple.isARM() || triple.isThumb()) {
+    bool soft = info.checkFeatures("+soft-float");
+    out.sqrt_single = !soft && info.checkFeatures("+vfp2sp");
+    out.doubles = out.sqrt_double = out.sqrt_single && info.checkFeatures("+fp64");
+    out.fma_single = !soft && info.checkFeatures("+vfp4d16sp");
+  } else if (triple.isRISCV()) {
+    out.sqrt_single = out.fma_single = info.checkFeatures("+f");
+    out.doubles = out.sqrt_double = info.checkFeatures("+d");
+  }
   out.half = triple.isAArch64() || (triple.isX86() && info.checkFeatures("+f16c"));
   out.rounding = triple.isAArch64() || (triple.isX86() && info.checkFeatures("+sse4.1"));
   out.dots = target.dots;

@@ -23,7 +23,7 @@ Result<Expr> broadcast_dim(InferContext& c, Expr a, Expr b, size_t axis) {
       fmt::format("'{}' cannot broadcast {} with {} on axis {}", c.op.def->name, to_string(a), to_string(b), axis)));
   if (a.constant() != nullptr) return a;
   if (b.constant() != nullptr) return b;
-  return select(arith::eq(a, 1), b, a);
+  return arith::simplify(select(arith::eq(a, 1), b, a));  // which is a where b is min(a, 512), say
 }
 
 }  // namespace

@@ -79,6 +79,8 @@ const Rule kRules[] = {
     {"repeated maxima", E(max(max(x, y), x)), E(max(x, y))},
     {"a select with a known condition", E(select(lt(x, y), n, m)), E(n), E(lt(x + 1, y))},
     {"a select with equal arms", E(select(lt(x, y), n * 2, n + n)), E(n * 2)},
+    {"a select whose case the other arm covers", E(select(eq(n, c.index(1)), min(n, c.index(512)), n)), E(n)},
+    {"a select but for a case that its arm covers", E(select(ne(n, c.index(1)), n * m, m)), E(n * m)},
     // casts
     {"through int64 and back", E(cast(DType::index(), cast(DType::i(64), x + 1))), E(x + 1)},
     {"through a dtype that holds it", E(cast(DType::index(), cast(DType::u(8), x))), E(x), E(logical_and(le(c.index(0), x), lt(x, c.index(256))))},

@@ -15,6 +15,7 @@
 #include "compiler/codegen/llvm/emit.h"
 #include "compiler/interface/header.h"
 #include "compiler/interface/typed_call.h"
+#include "compiler/support/temporary_folder.h"
 #include "tests/unit/llvm/programs.h"
 
 namespace relaxc {
@@ -25,28 +26,20 @@ using arith::Expr;
 using arith::Var;
 using codegen_llvm::OutputKind;
 
-/// A folder that goes away with the test.
-class Folder {
+/// A temporary folder with a shell in it.
+class Folder : public TemporaryFolder {
  public:
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "relaxc_emit_XXXXXX").string();
-    path_ = ::mkdtemp(name.data());
-  }
-  ~Folder() { fs::remove_all(path_); }
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-  void write(const std::string& name, const std::string& text) const { std::ofstream(path_ / name) << text; }
+  std::string operator/(const std::string& name) const { return file(name); }
+  void write(const std::string& name, const std::string& text) const { std::ofstream(file(name)) << text; }
   int shell(const std::string& command) const {
-    return std::system(("cd " + path_.string() + " && " + command + " > log 2>&1").c_str());
+    return std::system(("cd " + path().string() + " && " + command + " > log 2>&1").c_str());
   }
   std::string read(const std::string& name) const {
-    std::ifstream in(path_ / name);
+    std::ifstream in(file(name));
     std::stringstream text;
     text << in.rdbuf();
     return text.str();
   }
-
- private:
-  fs::path path_;
 };
 
 class Model {
@@ -128,8 +121,13 @@ class Model {
                      b_.view(w, weights, b_.index(0), b_.seq({b_.invoke(first), b_.invoke(second)})));
     interface::Entry e;
     e.name = name;
-    e.inputs = {{"x", "x", interface::Tensor::kTensor, f32, dims, {n ? "n" : "1", "4"}}};
-    e.outputs = {{"y", "y", interface::Tensor::kTensor, f32, dims, {n ? "n" : "1", "4"}}};
+    auto tensor = [&](const char* name) {
+      interface::Tensor t;
+      t.name = t.identifier = name, t.dtype = f32, t.dims = dims, t.dim_text = {n ? "n" : "1", "4"};
+      return t;
+    };
+    e.inputs = {tensor("x")};
+    e.outputs = {tensor("y")};
     if (n) e.symbols = {{"n", range.first, range.second, 1, 0, 0}};
     e.call = f.name;
     e.arena_max = arena;

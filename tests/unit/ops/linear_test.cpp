@@ -116,6 +116,14 @@ TEST_CASE("inverses are found whichever row has the pivot, and for every matrix 
   CHECK_THROWS(run_op("inverse", {floats({2, 3}, {1, 2, 3, 4, 5, 6})}));
 }
 
+TEST_CASE("rotary embeddings turn pairs of halves or of neighbours, by an angle a pair or a channel") {
+  auto x = floats({1, 4}, {1, 2, 3, 4}), cosine = floats({2}, {0, 1}), sine = floats({2}, {1, 0});
+  check(run_op("nn.rotary_embedding", {x, cosine, sine}), {1, 4}, {-3, 2, 1, 4});
+  check(run_op("nn.rotary_embedding", {x, cosine, sine}, {{"interleaved", true}}), {1, 4}, {-2, 1, 3, 4});
+  auto cosines = floats({4}, {0, 1, 0, 1}), sines = floats({4}, {1, 0, 1, 0});
+  check(run_op("nn.rotary_embedding", {x, cosines, sines}), {1, 4}, {-3, 2, 1, 4});
+}
+
 TEST_CASE("normalizations") {
   HostTensor x = floats({1, 2, 2}, {1, 3, 2, 6});
   HostTensor gamma = floats({2}, {2, 3}), beta = floats({2}, {1, -1});

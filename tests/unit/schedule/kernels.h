@@ -6,6 +6,7 @@
 
 #include "compiler/arith/simplify.h"
 #include "compiler/tir/builder.h"
+#include "targets/target.h"
 
 namespace relaxc::testing {
 
@@ -15,6 +16,19 @@ using tir::BufferRef;
 using tir::Indices;
 using tir::PrimFunc;
 using tir::Stmt;
+
+/// AVX-512, as far as rules ask.
+inline Target wide_target() {
+  Target target;
+  target.vector_bits = 512, target.vector_registers = 32, target.has_fma = true;
+  return target;
+}
+/// SSE2.
+inline Target narrow_target() {
+  Target target;
+  target.vector_bits = 128, target.vector_registers = 16;
+  return target;
+}
 
 /// Writes one kernel: parameters, temporaries and nests in order.
 class KernelWriter {
@@ -161,6 +175,51 @@ inline PrimFunc rows(arith::Context& context, Expr n, Expr k) {
     return a + b.load(y, {i[0], r[0]});
   }));
   return w.finish("rows");
+}
+
+/// Rows between two products, as in attention: scores = q k + bias, less the row's maximum, y = (scores - sum of them)
+/// v.
+inline PrimFunc rows_between_products(arith::Context& context, std::vector<Expr> batch, Expr queries, Expr keys,
+                                      int64_t width, bool epilogue) {
+  KernelWriter w(context);
+  tir::Builder& b = w.b;
+  auto of = [&](std::vector<Expr> last) {
+    last.insert(last.begin(), batch.begin(), batch.end());
+    return last;
+  };
+  Expr wide = b.index(width), one = b.index(1);
+  BufferRef q = w.param("q", of({queries, wide})), k = w.param("k", of({wide, keys}));
+  BufferRef v = w.param("v", of({keys, wide})), bias = w.param("bias", {queries, keys});
+  BufferRef y = w.param("y", of({queries, wide}));
+  BufferRef scores = w.temporary("scores", of({queries, keys})), top = w.temporary("top", of({queries, one}));
+  BufferRef less = w.temporary("less", of({queries, keys})), sum = w.temporary("sum", of({queries, one}));
+  BufferRef product = epilogue ? w.temporary("product", of({queries, wide})) : y;
+  size_t row = batch.size();
+  auto with = [](Indices i, size_t at, Expr index) {
+    i[at] = index;
+    return i;
+  };
+  auto times = [&](BufferRef x, BufferRef by) {
+    return [&w, x, by, row, with](Expr acc, const Indices& i, const Indices& r) {
+      return acc + w.b.load(x, with(i, row + 1, r[0])) * w.b.load(by, with(i, row, r[0]));
+    };
+  };
+  w.add(b.reduce(scores, {wide}, w.zero(), times(q, k)));
+  BufferRef biased = w.temporary("biased", of({queries, keys}));
+  w.add(b.compute(biased, [&](const Indices& i) { return b.load(scores, i) + b.load(bias, {i[row], i[row + 1]}); }));
+  w.add(b.reduce(top, {keys}, context.imm_float(DType::f(32), -1e30), [&](Expr a, const Indices& i, const Indices& r) {
+    return arith::max(a, b.load(biased, with(i, row + 1, r[0])));
+  }));
+  w.add(
+      b.compute(less, [&](const Indices& i) { return b.load(biased, i) - b.load(top, with(i, row + 1, b.index(0))); }));
+  w.add(b.reduce(sum, {keys}, w.zero(),
+                 [&](Expr a, const Indices& i, const Indices& r) { return a + b.load(less, with(i, row + 1, r[0])); }));
+  BufferRef weights = w.temporary("weights", of({queries, keys}));
+  w.add(b.compute(weights,
+                  [&](const Indices& i) { return b.load(less, i) - b.load(sum, with(i, row + 1, b.index(0))); }));
+  w.add(b.reduce(product, {keys}, w.zero(), times(weights, v)));
+  if (epilogue) w.add(b.compute(y, [&](const Indices& i) { return b.load(product, i) + b.load(q, i); }));
+  return w.finish("rows_between_products");
 }
 
 /// y = relu(x + bias[c]) over [n, c, h, w], and z = x transposed to [h, w, n, c].

@@ -17,18 +17,9 @@
 namespace relaxc {
 namespace {
 
-using arith::Expr;
+using testing::narrow_target, testing::wide_target;
 
-Target wide_target() {
-  Target target;
-  target.vector_bits = 512, target.vector_registers = 32, target.has_fma = true;
-  return target;
-}
-Target narrow_target() {
-  Target target;
-  target.vector_bits = 128, target.vector_registers = 16;
-  return target;
-}
+using arith::Expr;
 
 using Symbols = std::map<std::string, int64_t>;
 
@@ -190,6 +181,35 @@ TEST_CASE("rows are reduced and shifted") {
   cases.push_back({{"n", 0}, {"k", 5}});
   same_numbers(context, testing::rows(context, n, k), cases);
   same_numbers(context, testing::rows(context, context.index(4), context.index(10)));
+}
+
+TEST_CASE("what lies between two products is kept for a block of rows, and numbers stay") {
+  arith::Context context;
+  auto index = [&](int64_t v) { return context.index(v); };
+  auto in_blocks = [&](const tir::PrimFunc& f, const std::vector<Symbols>& cases) {
+    same_numbers(context, f, cases);
+    tir::PrimFunc scheduled = f;
+    REQUIRE(schedule::schedule_kernel(context, scheduled, wide_target()));
+    CHECK(scheduled.attrs["schedule"].find("row_blocks") != std::string::npos);
+    tir::for_each_stmt(scheduled.body, [&](tir::Stmt s) {
+      const auto* alloc = s.as<tir::Alloc>();
+      if (alloc == nullptr || alloc->buffer->scope == tir::Scope::kLocal) return;
+      CHECK(alloc->buffer->shape.size() == 2);
+      CHECK(arith::bounds(alloc->buffer->shape[0]).upper <= 32);
+    });
+  };
+  for (bool epilogue : {false, true}) {
+    for (int64_t rows : {1, 7, 37})
+      in_blocks(testing::rows_between_products(context, {index(2), index(3)}, index(rows), index(19), 3, epilogue),
+                {{}});
+    in_blocks(testing::rows_between_products(context, {}, index(64), index(70), 4, epilogue), {{}});
+    Expr h = context.var("h"), s = context.var("s"), t = context.var("t");
+    std::vector<Symbols> cases;
+    for (int64_t queries : {0, 1, 37, 64})
+      for (int64_t heads : {1, 2}) cases.push_back({{"h", heads}, {"s", queries}, {"t", 18}});
+    cases.push_back({{"h", 0}, {"s", 3}, {"t", 2}});
+    in_blocks(testing::rows_between_products(context, {h}, s, t, 3, epilogue), cases);
+  }
 }
 
 TEST_CASE("element-wise, broadcast and transposed nests keep their numbers") {

@@ -1,0 +1,237 @@
+// minimal_nests.cpp: a convolution as data at points, sums of products there, and results from them.
+//
+// The two transforms are written as vectors along a row from the start: each loads the rows of a tile into locals and
+// stores all of their combinations. Combinations for a point and its opposite share their even and odd parts, which is
+// left to the backend to see. The sums are an ordinary reduction, for which there is a rule.
+#include <algorithm>
+
+#include "compiler/schedule/access.h"
+#include "compiler/schedule/edit.h"
+#include "compiler/schedule/filter.h"
+
+namespace relaxc::schedule {
+
+using tir::Block;
+using tir::Indices;
+
+MinimalNests::MinimalNests(Context& context, const RowFilter& filter, const MinimalFilter& by, int64_t tiles,
+                           const Target& target)
+    : context_(context),
+      build_(context),
+      filter_(filter),
+      by_(by),
+      tiles_(tiles),
+      pitch_(filter.columns + filter.column_taps - 1),
+      target_(target),
+      block_(context.var("rows")) {
+  constexpr int64_t kSetPeriod = 4096, kLine = 64, kElement = 4;
+  auto scratch = [&](const char* name, int64_t outer, int64_t width) {
+    width = (width * kElement + kLine - 1) / kLine * kLine;  // each row of places begins a line of cache
+    if (width % kSetPeriod == 0) width += kLine;             // and not all in the same set
+    std::vector<Expr> shape{context_.index(by_.points()), context_.index(outer), context_.index(width / kElement)};
+    return build_.buffer(name, DType::f(32), std::move(shape), tir::Scope::kGlobal, kLine);
+  };
+  data_ = scratch("data_at_points", filter.channels, tiles_ * pitch_);
+  sums_ = scratch("sums_at_points", filter.outputs, places());
+  std::vector<Expr> shape = filter.weight->shape;
+  shape[filter.tap_axis] = context_.index(by_.points());
+  weight_ = build_.buffer(filter.weight->name + "_at_points", DType::f(32), std::move(shape), filter.weight->scope);
+}
+
+Expr MinimalNests::number(double value) const {
+  return context_.imm_float(DType::f(32), value);
+}
+
+Expr MinimalNests::sum_of(const std::vector<std::pair<double, Expr>>& terms) const {
+  Expr sum;
+  for (const auto& [by, term] : terms) {
+    if (by == 0) continue;
+    if (!sum)
+      sum = by == 1 ? term : number(by) * term;
+    else if (by == 1 || by == -1)
+      sum = by == 1 ? sum + term : sum - term;
+    else if (target_.has_fma)
+      sum = arith::call(arith::Intrinsic::k_fma, {number(by), term, sum});
+    else
+      sum = sum + number(by) * term;
+  }
+  return sum ? sum : number(0);
+}
+
+Stmt MinimalNests::in_locals(const std::vector<BufferRef>& locals, const std::vector<Stmt>& body) const {
+  // Lanes that are masked, and places that a branch leaves out, have numbers all the same.
+  std::vector<Stmt> parts;
+  for (BufferRef local : locals) parts.push_back(build_.store(local, {}, context_.zero(local->dtype)));
+  parts.insert(parts.end(), body.begin(), body.end());
+  Stmt s = build_.seq(std::move(parts));
+  for (size_t i = locals.size(); i-- > 0;) s = build_.alloc(locals[i], s);
+  return s;
+}
+
+Stmt MinimalNests::in_vectors(Stmt nest, Var column, const arith::Facts& facts, std::string& trace) const {
+  Schedule s(context_, nest, facts);
+  uint32_t loop = 0;
+  tir::for_each_stmt(nest, [&](Stmt inner) {
+    const auto* found = inner.as<tir::For>();
+    if (found != nullptr && found->var == column) loop = found->id;
+  });
+  Tail tail = target_.vector_bits >= 256 ? Tail::kMask : Tail::kPeel;
+  if (uint32_t lanes = s.split(loop, target_.lanes(32), tail).inner; lanes != 0) s.vectorize(lanes);
+  trace += s.trace();
+  return s.root();
+}
+
+namespace {
+
+/// `body` where `condition` holds: what does not depend on `var` is asked first, and once for all lanes.
+Stmt where(tir::Builder& build, Expr condition, Var var, Stmt body) {
+  if (!condition) return body;
+  for (bool in_lanes : {true, false}) {
+    Expr all;
+    for (Expr one : conjuncts(condition))
+      if (depends_on(one, var) == in_lanes) all = all ? arith::logical_and(all, one) : one;
+    if (all) body = build.branch(all, body);
+  }
+  return body;
+}
+
+}  // namespace
+
+Stmt MinimalNests::data_nest(const arith::Facts& facts, std::string& trace) const {
+  const auto points = static_cast<size_t>(by_.points());
+  Var column = context_.var("column");
+  auto body = [&](Var channel, Var tile) {
+    std::vector<BufferRef> rows;
+    std::vector<Stmt> parts;
+    for (size_t j = 0; j < points; ++j) {
+      Expr row = (block_ * tiles_ + tile) * by_.results + static_cast<int64_t>(j);
+      std::vector<Expr> positions(3);
+      positions[filter_.row_dim] = row, positions[filter_.column_dim] = column;
+      positions[filter_.channel_dim] = channel;
+      PlacedOperand operand = operand_at(filter_.nest, filter_.window, positions);
+      Expr inside = operand.inside;
+      if (is_ragged()) {
+        Expr exists = arith::lt(row, context_.index(filter_.rows + MinimalFilter::kTaps - 1));
+        inside = inside ? arith::logical_and(exists, inside) : exists;
+      }
+      rows.push_back(build_.buffer("row", DType::f(32), {}, tir::Scope::kLocal));
+      parts.push_back(where(build_, inside, column, build_.store(rows[j], {}, operand.value)));
+    }
+    for (size_t p = 0; p < points; ++p) {
+      std::vector<std::pair<double, Expr>> even, odd;
+      double sign = 0;
+      for (size_t j = 0; j < points; ++j) {
+        if (j % 2 == 1 && sign == 0 && by_.data[p][j] != 0) sign = by_.data[p][j] < 0 ? -1 : 1;
+        (j % 2 == 0 ? even : odd).push_back({(j % 2 == 0 ? 1 : sign) * by_.data[p][j], build_.load(rows[j], {})});
+      }
+      bool has_even = std::any_of(even.begin(), even.end(), [](const auto& term) { return term.first != 0; });
+      Expr value = sum_of({{has_even ? 1 : 0, sum_of(even)}, {sign, sign != 0 ? sum_of(odd) : Expr()}});
+      parts.push_back(
+          build_.store(data_, {context_.index(static_cast<int64_t>(p)), channel, tile * pitch_ + column}, value));
+    }
+    return in_locals(rows, parts);
+  };
+  Stmt nest = build_.loop("channel", context_.index(filter_.channels), [&](Var channel) {
+    return build_.loop("tile", context_.index(tiles_), [&](Var tile) {
+      return build_.loop(column, context_.index(0), context_.index(pitch_), body(channel, tile));
+    });
+  });
+  return in_vectors(nest, column, facts, trace);
+}
+
+Stmt MinimalNests::sum_nest() const {
+  // The scratch memory is wider than what is summed, so the nest is not one over all of a buffer.
+  std::vector<Expr> extents{context_.index(by_.points()), context_.index(filter_.outputs), context_.index(places()),
+                            context_.index(filter_.channels), context_.index(filter_.column_taps)};
+  Block block;
+  block.name = "filter";
+  std::vector<Var> loops, axes;
+  for (size_t i = 0; i < extents.size(); ++i) {
+    loops.push_back(context_.var(i < 3 ? "i" : "k"));
+    axes.push_back(context_.var(i < 3 ? "i" : "k"));
+    tir::IterKind kind = i < 3 ? tir::IterKind::kSpatial : tir::IterKind::kReduce;
+    block.iters.push_back({axes[i], context_.index(0), extents[i], kind, loops[i]});
+  }
+  Expr point = axes[0], output = axes[1], place = axes[2], channel = axes[3], tap = axes[4];
+  Indices of_weight(4), own{point, output, place};
+  of_weight[filter_.output_axis] = output, of_weight[filter_.channel_axis] = channel;
+  of_weight[filter_.tap_axis] = point, of_weight[filter_.column_axis] = tap;
+  block.init = build_.store(sums_, own, number(0));
+  block.body = build_.store(
+      sums_, own,
+      build_.load(sums_, own) + build_.load(weight_, of_weight) * build_.load(data_, {point, channel, place + tap}));
+  Stmt s = build_.block(std::move(block));
+  for (size_t i = extents.size(); i-- > 0;) s = build_.loop(loops[i], context_.index(0), extents[i], s);
+  return s;
+}
+
+Stmt MinimalNests::rows_of_result(const ReductionGroup& group, const std::vector<Expr>& sums, Expr output, Expr tile,
+                                  Expr column, size_t row) const {
+  // Points stand in pairs of opposites between 0 and infinity.
+  std::vector<std::pair<double, Expr>> terms{{by_.result[row][0], sums[0]}};
+  for (size_t p = 1; p + 1 < sums.size(); p += 2) {
+    double first = by_.result[row][p], second = by_.result[row][p + 1];
+    if (first != 0) terms.push_back({first, first == second ? sums[p] + sums[p + 1] : sums[p] - sums[p + 1]});
+  }
+  terms.push_back({by_.result[row].back(), sums.back()});
+  Expr at_row = (block_ * tiles_ + tile) * by_.results + static_cast<int64_t>(row);
+  const Indices at{filter_.batch, output, at_row, column};
+  auto whole = [&](const char* name, Stmt body) {
+    Block block;
+    block.name = name;
+    block.body = body;
+    return build_.block(std::move(block));
+  };
+  std::vector<Stmt> parts{whole("result", build_.store(filter_.result, at, sum_of(terms)))};
+  std::vector<BufferRef> results{filter_.result}, locals;
+  for (Stmt consumer : group.consumers) {
+    analysis::Nest nest = analysis::as_nest(consumer);
+    arith::Substitution axes;
+    for (size_t a = 0; a < at.size(); ++a) axes[nest.block->iters[a].var] = at[a], axes[nest.loops[a]->var] = at[a];
+    parts.push_back(whole("consumer", tir::substitute(context_, nest.block->body, axes)));
+    results.push_back(nest.store->buffer);
+  }
+  Stmt body = build_.seq(std::move(parts));
+  for (BufferRef result : results) {
+    locals.push_back(build_.buffer(result->name + "_local", result->dtype, {}, tir::Scope::kLocal));
+    body = redirect(context_, body, result, locals.back(), [](const Indices&) { return std::optional(Indices{}); });
+  }
+  std::vector<Stmt> all{body};
+  for (size_t i = 0; i < results.size(); ++i)
+    if (std::find(group.unseen.begin(), group.unseen.end(), results[i]) == group.unseen.end())
+      all.push_back(whole("store", build_.store(results[i], at, build_.load(locals[i], {}))));
+  Stmt s = in_locals(locals, all);
+  return is_ragged() ? build_.branch(arith::lt(at_row, context_.index(filter_.rows)), s) : s;
+}
+
+Stmt MinimalNests::result_nest(const ReductionGroup& group, const arith::Facts& facts, std::string& trace) const {
+  Var column = context_.var("column");
+  auto body = [&](Var output, Var tile) {
+    std::vector<BufferRef> locals;
+    std::vector<Stmt> parts;
+    std::vector<Expr> sums;
+    for (int64_t p = 0; p < by_.points(); ++p) {
+      locals.push_back(build_.buffer("sum", DType::f(32), {}, tir::Scope::kLocal));
+      sums.push_back(build_.load(locals.back(), {}));
+      Expr from = build_.load(sums_, {context_.index(p), output, tile * pitch_ + column});
+      parts.push_back(build_.store(locals.back(), {}, from));
+    }
+    for (size_t row = 0; row < static_cast<size_t>(by_.results); ++row)
+      parts.push_back(rows_of_result(group, sums, output, tile, column, row));
+    return in_locals(locals, parts);
+  };
+  Stmt nest = build_.loop("output", context_.index(filter_.outputs), [&](Var output) {
+    return build_.loop("tile", context_.index(tiles_), [&](Var tile) {
+      return build_.loop(column, context_.index(0), context_.index(filter_.columns), body(output, tile));
+    });
+  });
+  return in_vectors(nest, column, facts, trace);
+}
+
+Stmt MinimalNests::in_blocks(Stmt body) const {
+  body = build_.alloc(data_, build_.alloc(sums_, body));
+  body = build_.loop(block_, context_.index(0), context_.index(blocks()), body);
+  return build_.loop(filter_.batch, context_.index(0), filter_.batches, body);
+}
+
+}  // namespace relaxc::schedule

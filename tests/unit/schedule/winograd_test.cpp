@@ -1,0 +1,139 @@
+// winograd_test.cpp: minimal filtering gives the sums it is meant to give, and stays within its bound.
+#include "compiler/schedule/winograd.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstring>
+#include <random>
+
+#include "compiler/schedule/kernel.h"
+#include "compiler/tir/evaluator.h"
+#include "compiler/tir/print.h"
+#include "compiler/tir/verify.h"
+#include "tests/unit/schedule/kernels.h"
+
+namespace relaxc {
+namespace {
+
+using testing::narrow_target, testing::wide_target;
+
+using schedule::minimal_filter;
+using schedule::MinimalFilter;
+
+double dot(const std::vector<double>& a, const std::vector<double>& b) {
+  double sum = 0;
+  for (size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+TEST_CASE("a minimal filter is the filter") {
+  for (int64_t m : {2, 4}) {
+    const MinimalFilter f = minimal_filter(m);
+    std::mt19937 random(static_cast<uint32_t>(m));
+    for (int trial = 0; trial < 100; ++trial) {
+      std::vector<double> x(static_cast<size_t>(f.points())), w(MinimalFilter::kTaps), products;
+      for (double& one : x) one = static_cast<double>(random() % 17) - 8;
+      for (double& one : w) one = static_cast<double>(random() % 17) - 8;
+      for (size_t p = 0; p < x.size(); ++p) products.push_back(dot(f.filter[p], w) * dot(f.data[p], x));
+      for (size_t i = 0; i < static_cast<size_t>(m); ++i) {
+        double direct = x[i] * w[0] + x[i + 1] * w[1] + x[i + 2] * w[2];
+        CHECK(std::abs(dot(f.result[i], products) - direct) < 1e-11);
+      }
+    }
+  }
+}
+
+TEST_CASE("data and results are multiplied by numbers that float32 holds") {
+  for (int64_t m : {2, 4})
+    for (const schedule::Matrix& matrix : {minimal_filter(m).data, minimal_filter(m).result})
+      for (const std::vector<double>& row : matrix)
+        for (double one : row) CHECK(static_cast<double>(static_cast<float>(one)) == one);
+}
+
+TEST_CASE("the growth of errors is what the documentation says") {
+  CHECK(minimal_filter(2).growth() == Approx(8.0 / 3));
+  CHECK(minimal_filter(4).growth() == Approx(22.0 / 3));
+}
+
+using Memory = std::vector<std::vector<float>>;
+
+Memory random_inputs(const tir::PrimFunc& f, uint32_t seed) {
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<float> number(-1, 1);
+  Memory memory;
+  for (const tir::Param& param : f.params) {
+    int64_t count = 1;
+    for (arith::Expr dim : param.buffer->shape) count *= *dim.constant();
+    for (float& x : memory.emplace_back(static_cast<size_t>(count))) x = number(random);
+  }
+  return memory;
+}
+
+void run_on(const tir::PrimFunc& f, Memory& memory) {
+  std::vector<void*> buffers;
+  for (auto& one : memory) buffers.push_back(one.data());
+  REQUIRE(tir::make_interpreter()->run(f, buffers, std::vector<int64_t>{}));
+}
+
+/// The kernel by F(m, 3) against its definition in exact sums, within the bound of both.
+void within_bound(arith::Context& context, const testing::ConvShape& g, const Target& target, int64_t m,
+                  bool epilogue) {
+  const tir::PrimFunc direct = testing::conv(context, g, epilogue);
+  tir::PrimFunc fast = direct;
+  std::vector<schedule::PackedParam> packed;
+  REQUIRE(schedule::schedule_kernel(context, fast, target, {direct.params[1].buffer}, packed, {}, {.winograd = m}));
+  INFO(tir::to_string(fast));
+  REQUIRE(tir::first_fault(fast) == "");
+  REQUIRE(packed.size() == 1);
+  REQUIRE(packed[0].packing.filter_axis == 2);
+  REQUIRE(packed[0].packing.filter_results == m);
+  Memory memory = random_inputs(direct, static_cast<uint32_t>(g.c + g.h + g.w)), after = memory;
+  auto bytes = packed[0].packing.apply(std::as_bytes(std::span<const float>(memory[1])), sizeof(float));
+  after[1].resize(bytes.size() / sizeof(float));
+  std::memcpy(after[1].data(), bytes.data(), bytes.size());
+  run_on(direct, memory), run_on(fast, after);
+  double terms = static_cast<double>(g.c * g.kernel), u = 0x1p-24;
+  double bound = minimal_filter(m).growth() * 3 * terms * (terms + 16) * u + 3 * terms * 3 * terms * u;
+  double worst = 0;
+  for (size_t i = 0; i < memory.back().size(); ++i)
+    worst = std::max(worst, std::abs(static_cast<double>(memory.back()[i]) - static_cast<double>(after.back()[i])));
+  CHECK(worst <= bound);
+  CHECK(worst <= 2e-6 * terms);  // in practice it is far below
+}
+
+TEST_CASE("convolutions by minimal filtering stay within the bound") {
+  arith::Context context;
+  for (const Target& target : {wide_target(), narrow_target()})
+    for (int64_t m : {2, 4})
+      for (bool epilogue : {false, true}) {
+        within_bound(context, {.c = 32, .h = 8, .w = 16, .out = 40}, target, m, epilogue);
+        within_bound(context, {.n = 2, .c = 33, .h = 13, .w = 21, .out = 32}, target, m, epilogue);
+        within_bound(context, {.c = 32, .h = 14, .w = 18, .out = 35, .pad = 0}, target, m, epilogue);
+      }
+}
+
+TEST_CASE("small filters, steps, groups and filters of other heights are done directly") {
+  arith::Context context;
+  for (const testing::ConvShape& g : {testing::ConvShape{.c = 1, .h = 16, .w = 16, .out = 4},
+                                      {.c = 16, .h = 17, .w = 17, .out = 16, .stride = 2},
+                                      {.c = 16, .h = 16, .w = 16, .out = 16, .groups = 16},
+                                      {.c = 16, .h = 16, .w = 16, .out = 16, .kernel = 5, .pad = 2},
+                                      {.c = 16, .h = 16, .w = 16, .out = 16, .kernel = 1, .pad = 0}}) {
+    tir::PrimFunc f = testing::conv(context, g, true);
+    std::vector<schedule::PackedParam> packed;
+    schedule::schedule_kernel(context, f, wide_target(), {f.params[1].buffer}, packed);
+    for (const schedule::PackedParam& one : packed) CHECK(one.packing.filter_axis == -1);
+  }
+}
+
+TEST_CASE("minimal filtering can be turned off") {
+  arith::Context context;
+  tir::PrimFunc f = testing::conv(context, {.c = 32, .h = 16, .w = 16, .out = 32}, true);
+  std::vector<schedule::PackedParam> packed;
+  schedule::schedule_kernel(context, f, wide_target(), {f.params[1].buffer}, packed, {}, {.winograd = 0});
+  REQUIRE(packed.size() == 1);
+  CHECK(packed[0].packing.filter_axis == -1);
+}
+
+}  // namespace
+}  // namespace relaxc
