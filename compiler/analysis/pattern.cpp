@@ -124,14 +124,18 @@ Nest as_nest(tir::Stmt s) {
   return nest;
 }
 
-KernelShape classify(const tir::PrimFunc& function) {
-  KernelShape shape;
+std::vector<tir::Stmt> parts_of(const tir::PrimFunc& function, std::vector<tir::BufferRef>& temporaries) {
   tir::Stmt body = function.body;
   while (const auto* alloc = body.as<tir::Alloc>()) {
-    shape.temporaries.push_back(alloc->buffer);
+    temporaries.push_back(alloc->buffer);
     body = alloc->body;
   }
-  std::vector<tir::Stmt> parts = body.as<tir::Seq>() ? body.as<tir::Seq>()->body : std::vector<tir::Stmt>{body};
+  return body.as<tir::Seq>() ? body.as<tir::Seq>()->body : std::vector<tir::Stmt>{body};
+}
+
+KernelShape classify(const tir::PrimFunc& function) {
+  KernelShape shape;
+  std::vector<tir::Stmt> parts = parts_of(function, shape.temporaries);
   if (parts.empty()) return {};
   for (tir::Stmt part : parts)
     if (as_nest(part).block == nullptr) return {};
@@ -183,6 +187,12 @@ bool reads_own_rows(const KernelShape& shape, tir::BufferRef buffer, size_t rows
   return own;
 }
 
+size_t reductions(const KernelShape& shape) {
+  size_t count = 0;
+  for_each_part(shape, [&](const Nest& nest) { count += has_reduce_axis(nest); });
+  return count;
+}
+
 size_t nests_reading(const KernelShape& shape, tir::BufferRef buffer) {
   size_t count = 0;
   for_each_part(shape, [&](const Nest& nest) {
@@ -215,11 +225,11 @@ bool reads_at_own_index(const Nest& nest, tir::BufferRef buffer) {
   return own;
 }
 
-bool maps_elements(const KernelShape& shape) {
-  if (!shape.spatial()) return false;
-  const std::vector<Expr>& own = shape.nest.store->indices;
+bool maps_elements(const Nest& nest) {
+  if (has_reduce_axis(nest) || nest.block->init || !writes_own_axes(nest)) return false;
+  const std::vector<Expr>& own = nest.store->indices;
   bool aligned = true;
-  for_each_load(shape.nest, [&](const arith::Load& load) {
+  for_each_load(nest, [&](const arith::Load& load) {
     aligned &= load.indices.size() <= own.size();
     for (size_t i = 0; aligned && i < load.indices.size(); ++i) {
       bool repeated = load.buffer->shape[i].is_constant(1) && load.indices[i].is_constant(0);
@@ -227,7 +237,7 @@ bool maps_elements(const KernelShape& shape) {
     }
   });
   if (!aligned) return false;
-  std::vector<Expr> waiting{shape.nest.store->value};
+  std::vector<Expr> waiting{nest.store->value};
   std::unordered_set<Expr> seen;
   while (!waiting.empty()) {
     Expr e = waiting.back();

@@ -29,6 +29,10 @@ struct Nest {
 /// The nest that `s` is, if it is one (block null: it is not). A block with a predicate is none.
 Nest as_nest(tir::Stmt s);
 
+/// The statements of the function's body one after the other, inside of the allocations around all of them, which
+/// `temporaries` gets.
+std::vector<tir::Stmt> parts_of(const tir::PrimFunc& function, std::vector<tir::BufferRef>& temporaries);
+
 /// What the function's body is as a whole, for a function with one result. The body is a sequence of nests inside
 /// allocations.
 struct KernelShape {
@@ -54,6 +58,8 @@ bool cheap(arith::Expr value);
 std::optional<size_t> rows_of_sums(const KernelShape& shape);
 /// Whether what each row (of the first `rows` dims) of everything the kernel writes needs of `buffer` is the same row.
 bool reads_own_rows(const KernelShape& shape, tir::BufferRef buffer, size_t rows);
+/// How many nests have axes along which they reduce.
+size_t reductions(const KernelShape& shape);
 /// How many nests read `buffer`.
 size_t nests_reading(const KernelShape& shape, tir::BufferRef buffer);
 
@@ -64,9 +70,9 @@ std::vector<arith::Var> scalar_params(const tir::PrimFunc& function);
 
 /// Whether the nest reads `buffer` only at the index it writes (`store`'s subscripts, dim by dim).
 bool reads_at_own_index(const Nest& nest, tir::BufferRef buffer);
-/// Whether the function computes each element of its result from the elements at the same place of operands that are
+/// Whether the nest computes each element of its result from the elements at the same place of operands that are
 /// broadcast as NumPy does it, and in the same way at every place.
-bool maps_elements(const KernelShape& shape);
+bool maps_elements(const Nest& nest);
 /// Whether the nest only gives elements of one buffer other places: each element of the result is one of it,
 /// subscripted by distinct axes of the result.
 bool permutes(const Nest& nest);

@@ -10,6 +10,7 @@
 
 #include "compiler/meaning/entry_call.h"
 #include "compiler/meaning/random_inputs.h"
+#include "compiler/meaning/stored.h"
 
 namespace relaxc::meaning {
 namespace {
@@ -66,7 +67,8 @@ std::string SemanticsCheck::difference(relax::Module& module, const interface::O
   double tolerance = tolerance_of(module, kRounding);
   for (const Trial& trial : trials_) {
     std::string effects;
-    Outcome now = run(trial.function, trial.inputs, effects);
+    StoredInterface border = stored_interface(module, object, trial.function);
+    Outcome now = as_floats(border, run(trial.function, stored(border, trial.inputs), effects));
     std::string text = meaning::difference(trial.outcome, now, tolerance);
     if (text.empty() && tolerance == 0 && effects != trial.effects)
       text = fmt::format("the calls made for their effect were\n{}and are\n{}", trial.effects, effects);

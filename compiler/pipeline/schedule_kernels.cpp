@@ -46,7 +46,9 @@ class Scheduling {
       for (size_t i = 0; i < before.size(); ++i)
         if (is_constant(*kernel, i)) constants.push_back(before[i]);
       std::vector<schedule::PackedParam> packed;
-      if (schedule::schedule_kernel(module_.context(), *kernel, context_.target, constants, packed, facts_of(*kernel)))
+      const schedule::Freedom freedom{.winograd = context_.option(kScheduleWinograd)};
+      if (schedule::schedule_kernel(module_.context(), *kernel, context_.target, constants, packed, facts_of(*kernel),
+                                    freedom))
         changed = Changed::kYes;
       for (const schedule::PackedParam& one : packed) {
         auto at = std::find(before.begin(), before.end(), one.param);

@@ -210,12 +210,13 @@ Result<Frame> plan_frame(Context& context, Stmt body, const arith::Facts& facts,
     pieces.push_back({size, life.first, life.last, std::min(life.alignment, kAlignment)});
     frame.placements.push_back({life.buffer, pieces.back(), {}});
   }
-  LentStorage chosen = assign_with_lenders(context, pieces, lent, facts);
+  Comparisons known(facts);
+  LentStorage chosen = assign_with_lenders(context, pieces, lent, facts, known);
   std::vector<size_t> piece_of(pieces.size()), joined_piece_of;
   std::iota(piece_of.begin(), piece_of.end(), size_t{0});
   std::vector<Piece> fewer = joined(pieces, lives, joined_piece_of);
   if (fewer.size() < pieces.size()) {
-    LentStorage tighter = assign_with_lenders(context, fewer, lent, facts);
+    LentStorage tighter = assign_with_lenders(context, fewer, lent, facts, known);
     if (tighter.storage.weight <= chosen.storage.weight) {
       chosen = std::move(tighter);
       piece_of = std::move(joined_piece_of);

@@ -5,17 +5,24 @@
 #include "compiler/plan/heights.h"
 
 #include <algorithm>
+#include <map>
 
 namespace relaxc::plan {
 
+bool Comparisons::at_most(Expr a, Expr b) {
+  auto [known, fresh] = proved_.emplace(std::pair(a->id, b->id), false);
+  if (fresh) known->second = arith::prove_le(a, b, facts_);
+  return known->second;
+}
+
 Heights::Heights(Context& context, const arith::Facts& facts, const std::vector<Piece>& pieces, int64_t line,
-                 std::vector<std::function<int64_t(arith::Var)>> samples)
-    : context_(context), facts_(facts), line_(line) {
-  std::map<std::pair<int64_t, std::vector<uint32_t>>, uint32_t> known;  // looked up, never walked
+                 std::vector<std::function<int64_t(arith::Var)>> samples, Comparisons& known)
+    : context_(context), facts_(facts), line_(line), known_(known) {
+  std::map<std::pair<int64_t, std::vector<uint32_t>>, uint32_t> kind_of;  // looked up, never walked
   for (const Piece& piece : pieces) {
     std::vector<uint32_t> factors;
     for (Expr factor : piece.size.factors) factors.push_back(factor->id);
-    auto [kind, fresh] = known.emplace(std::pair(piece.size.coefficient, factors), bytes_.size());
+    auto [kind, fresh] = kind_of.emplace(std::pair(piece.size.coefficient, factors), bytes_.size());
     kinds_.push_back(kind->second);
     if (!fresh) continue;
     sizes_.push_back(piece.size);
@@ -67,20 +74,15 @@ bool Heights::kind_at_most(uint32_t a, uint32_t b) {
   for (size_t i = 0; i < values_[a].size(); ++i)
     if (values_[a][i] > values_[b][i]) return false;
   if (sizes_[a].factors == sizes_[b].factors) return sizes_[a].coefficient <= sizes_[b].coefficient;
-  auto [known, fresh] = proved_.emplace(std::pair(a, b), false);
   // Rounding up to whole lines keeps the order.
-  if (fresh)
-    known->second = arith::prove_le(plan::to_expr(context_, sizes_[a]), plan::to_expr(context_, sizes_[b]), facts_);
-  return known->second;
+  return known_.at_most(plan::to_expr(context_, sizes_[a]), plan::to_expr(context_, sizes_[b]));
 }
 
 bool Heights::unit_at_most(uint32_t a, uint32_t b) {
-  auto [known, fresh] = units_proved_.emplace(std::pair(a, b), false);
   auto alone = [&](uint32_t unit) {
     return multiples_[unit] == 0 ? bytes_[unit] : plan::to_expr(context_, {1, sizes_[unit].factors});
   };
-  if (fresh) known->second = arith::prove_le(alone(a), alone(b), facts_);
-  return known->second;
+  return known_.at_most(alone(a), alone(b));
 }
 
 /// As sums of units: what both have is taken away, and of what is left each unit finds larger ones.

@@ -7,7 +7,6 @@
 // than 128 n.
 #pragma once
 
-#include <map>
 #include <vector>
 
 #include "compiler/plan/storage.h"
@@ -24,7 +23,7 @@ class Heights {
   /// `line`: what sizes are rounded up to. `samples`: values of the symbols at which sizes are tried before anything is
   /// proved.
   Heights(Context& context, const arith::Facts& facts, const std::vector<Piece>& pieces, int64_t line,
-          std::vector<std::function<int64_t(arith::Var)>> samples);
+          std::vector<std::function<int64_t(arith::Var)>> samples, Comparisons& known);
 
   uint32_t kind(size_t piece) const { return kinds_[piece]; }
   Sum plus(Sum sum, uint32_t kind) const;
@@ -52,7 +51,7 @@ class Heights {
   std::vector<std::vector<int64_t>> values_;  ///< of each kind at each sample
   std::vector<uint32_t> units_;  ///< of each kind, by the first kind that has it: what its size is a multiple of
   std::vector<int64_t> multiples_;
-  std::map<std::pair<uint32_t, uint32_t>, bool> proved_, units_proved_;
+  Comparisons& known_;
 };
 
 }  // namespace relaxc::plan

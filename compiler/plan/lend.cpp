@@ -21,32 +21,26 @@
 namespace relaxc::plan {
 namespace {
 
-/// What a size is taken to be when several are put into an order.
-constexpr int64_t kTypical = 256;
-
 class Lending {
  public:
   Lending(Context& context, const std::vector<Piece>& pieces, const std::vector<Lender>& lenders,
-          const arith::Facts& facts)
-      : context_(context), pieces_(pieces), lenders_(lenders), facts_(facts) {}
+          const arith::Facts& facts, Comparisons& known)
+      : context_(context), pieces_(pieces), lenders_(lenders), facts_(facts), known_(known) {}
 
   LentStorage run() {
-    LentStorage best{assign_storage(context_, pieces_, facts_), std::vector<int>(pieces_.size(), -1)};
+    LentStorage best{assign_storage(context_, pieces_, facts_, known_), std::vector<int>(pieces_.size(), -1)};
     std::vector<size_t> order(lenders_.size());
     std::iota(order.begin(), order.end(), size_t{0});
     std::stable_sort(order.begin(), order.end(),
-                     [&](size_t a, size_t b) { return typical(lenders_[a].size) > typical(lenders_[b].size); });
+                     [&](size_t a, size_t b) { return at_typical(lenders_[a].size) > at_typical(lenders_[b].size); });
     for (size_t lender : order)
       if (std::optional<LentStorage> lent = lend(best, lender)) best = std::move(*lent);
     return best;
   }
 
  private:
-  int64_t typical(const Size& size) const {
-    auto value_of = [&](arith::Var var) {
-      arith::Range range = facts_.range_of(var);
-      return std::clamp(kTypical, range.lower, std::max(range.lower, range.upper));
-    };
+  int64_t at_typical(const Size& size) const {
+    auto value_of = [&](arith::Var var) { return typical(facts_, var); };
     return arith::evaluate(to_expr(context_, size), value_of).value_or(INT64_MAX);
   }
 
@@ -54,8 +48,8 @@ class Lending {
   bool fits(int64_t offset, const Piece& piece, const Lender& lender) const {
     if (piece.size.factors == lender.size.factors && offset == 0)
       return piece.size.coefficient <= lender.size.coefficient;
-    if (offset + typical(piece.size) > typical(lender.size)) return false;
-    return arith::prove_le(to_expr(context_, piece.size) + offset, to_expr(context_, lender.size), facts_);
+    if (offset + at_typical(piece.size) > at_typical(lender.size)) return false;
+    return known_.at_most(to_expr(context_, piece.size) + offset, to_expr(context_, lender.size));
   }
 
   /// The end of a piece in whole lines; nothing if it is not a number.
@@ -92,7 +86,7 @@ class Lending {
       if (before.lenders[i] < 0 && pieces_[i].last < lender.until && pieces_[i].alignment <= lender.alignment)
         candidates.push_back(i);
     std::stable_sort(candidates.begin(), candidates.end(),
-                     [&](size_t a, size_t b) { return typical(pieces_[a].size) > typical(pieces_[b].size); });
+                     [&](size_t a, size_t b) { return at_typical(pieces_[a].size) > at_typical(pieces_[b].size); });
     std::vector<Placed> placed;
     for (size_t i : candidates)
       if (std::optional<int64_t> at = place(pieces_[i], lender, placed)) placed.push_back({i, *at});
@@ -102,7 +96,7 @@ class Lending {
     std::vector<Piece> rest;
     for (size_t i = 0; i < pieces_.size(); ++i)
       if (lent.lenders[i] < 0) rest.push_back(pieces_[i]);
-    Storage storage = assign_storage(context_, rest, facts_);
+    Storage storage = assign_storage(context_, rest, facts_, known_);
     constexpr double kWorthIt = 0.05;  // in weights: less than 1% at each size
     if (storage.weight > before.storage.weight - kWorthIt) return {};
     lent.storage = before.storage;
@@ -118,13 +112,14 @@ class Lending {
   const std::vector<Piece>& pieces_;
   const std::vector<Lender>& lenders_;
   const arith::Facts& facts_;
+  Comparisons& known_;
 };
 
 }  // namespace
 
 LentStorage assign_with_lenders(Context& context, const std::vector<Piece>& pieces, const std::vector<Lender>& lenders,
-                                const arith::Facts& facts) {
-  return Lending(context, pieces, lenders, facts).run();
+                                const arith::Facts& facts, Comparisons& known) {
+  return Lending(context, pieces, lenders, facts, known).run();
 }
 
 }  // namespace relaxc::plan

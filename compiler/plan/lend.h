@@ -23,6 +23,11 @@ struct LentStorage {
 /// assign_storage, where what fits a lender, for all values of the symbols that `facts` allows, is taken out of the
 /// arena if that makes it smaller.
 LentStorage assign_with_lenders(Context& context, const std::vector<Piece>& pieces, const std::vector<Lender>& lenders,
-                                const arith::Facts& facts);
+                                const arith::Facts& facts, Comparisons& known);
+inline LentStorage assign_with_lenders(Context& context, const std::vector<Piece>& pieces,
+                                       const std::vector<Lender>& lenders, const arith::Facts& facts) {
+  Comparisons known(facts);
+  return assign_with_lenders(context, pieces, lenders, facts, known);
+}
 
 }  // namespace relaxc::plan

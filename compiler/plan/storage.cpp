@@ -6,7 +6,8 @@
 // By order: the pieces are packed as numbers at one choice of the symbols. What lay above another piece there lies on
 // top of it for all symbols: its offset is the largest end of what is below it, a max() where nothing can be proved.
 // That is right whatever the symbols are, as good as the numeric packing where they are as chosen, and close to it
-// where sizes keep their proportions. Of two choices, small and large, the better one is taken.
+// where sizes keep their proportions. Of several choices, all symbols small or large, or one of them small, as a batch
+// is beside a length, the best one is taken.
 //
 // By class: sizes that are multiples of one product of symbols (all activations of a network with a dynamic batch are
 // multiples of it) pack like numbers, and the packing is scaled by the product. Classes lie one after the other. For a
@@ -50,25 +51,19 @@ void multiply(Size& size, Expr e) {
   }
 }
 
-/// A typical value of a symbol: sizes are compared there when they cannot be compared in general.
-constexpr int64_t kTypical = 256;
-constexpr int64_t kSizes[] = {1, 16, 64, 128, 512};
-int64_t typical(const arith::Facts& facts, arith::Var var, int64_t size = kTypical) {
-  arith::Range range = facts.range_of(var);
-  int64_t value = range.has_upper() ? std::min(range.upper, size) : size;
-  return range.has_lower() ? std::max(value, range.lower) : value;
-}
+constexpr int64_t kSizes[] = {1, 16, 64, 128, 512}, kBeside = 96;
 
 class Assigner {
  public:
   /// \param line  what every offset is a multiple of
-  Assigner(Context& context, const std::vector<Piece>& pieces, const arith::Facts& facts, int64_t line)
+  Assigner(Context& context, const std::vector<Piece>& pieces, const arith::Facts& facts, int64_t line,
+           Comparisons& known)
       : context_(context),
         pieces_(pieces),
         facts_(facts),
         line_(line),
-        sizes_(admissible_sizes()),
-        heights_(context, facts, pieces, line, samples()) {}
+        samples_(admissible_samples()),
+        heights_(context, facts, pieces, line, with_typical(samples_), known) {}
 
   Storage run() {
     Storage best = lowest();
@@ -77,9 +72,7 @@ class Assigner {
   }
 
   /// The value for the smallest of typical symbols.
-  int64_t at_smallest(Expr e) const {
-    return arith::evaluate(e, [&](arith::Var var) { return typical(facts_, var, sizes_.front()); }).value_or(INT64_MAX);
-  }
+  int64_t at_smallest(Expr e) const { return arith::evaluate(e, samples_.front()).value_or(INT64_MAX); }
 
   /// `small` where it is tiny, if that is worth a choice.
   Storage or_tiny(Storage usual, const Storage& small) const {
@@ -95,12 +88,14 @@ class Assigner {
     Storage classes = by_class();
     bool symbolic = std::any_of(pieces_.begin(), pieces_.end(), [](const Piece& p) { return !p.size.factors.empty(); });
     if (!symbolic) return classes;
-    if (sum(logs(classes.bytes)) <= least_weight() + kGoodEnough) return classes;
+    if (near_bound(classes.bytes)) return classes;
     std::vector<Storage> ways{std::move(classes), by_slot()};
     constexpr size_t kMostOrdered = 1500;  // the order keeps a bit for every pair
-    for (int64_t size : {kTypical, int64_t{16}})
+    std::vector<Sample> orders{all_at(kTypical), all_at(16)};
+    for (arith::Var var : first_symbols()) orders.push_back(one_at(var, 1, kBeside));
+    for (const Sample& sample : orders)
       if (pieces_.size() <= kMostOrdered)
-        if (std::optional<Storage> ordered = by_order(size)) ways.push_back(std::move(*ordered));
+        if (std::optional<Storage> ordered = by_order(sample)) ways.push_back(std::move(*ordered));
     return best_of(ways);
   }
 
@@ -136,29 +131,46 @@ class Assigner {
 
   int64_t round_up(int64_t value) const { return (value + line_ - 1) / line_ * line_; }
 
-  std::vector<int64_t> admissible_sizes() const {
-    std::vector<int64_t> sizes;
-    for (int64_t size : kSizes)
-      if (admissible(size)) sizes.push_back(size);
-    if (sizes.empty()) sizes.push_back(kTypical);
-    return sizes;
+  using Sample = std::function<int64_t(arith::Var)>;
+  Sample all_at(int64_t size) const {
+    return [this, size](arith::Var var) { return typical(facts_, var, size); };
+  }
+  Sample one_at(arith::Var one, int64_t size, int64_t others) const {
+    return [this, one, size, others](arith::Var var) { return typical(facts_, var, var == one ? size : others); };
   }
 
-  /// Values of the symbols: the typical ones first.
-  std::vector<std::function<int64_t(arith::Var)>> samples() const {
-    std::vector<std::function<int64_t(arith::Var)>> list;
-    auto add = [&](int64_t size) {
-      list.emplace_back([this, size](arith::Var var) { return typical(facts_, var, size); });
-    };
-    add(kTypical);
-    for (int64_t size : sizes_) add(size);
-    return list;
+  /// Values of the symbols at which plans are compared: all alike, and each of them small or large beside the others,
+  /// as a batch is beside a length.
+  std::vector<Sample> admissible_samples() const {
+    std::vector<Sample> samples;
+    for (int64_t size : kSizes) samples.push_back(all_at(size));
+    for (arith::Var var : first_symbols()) {
+      samples.push_back(one_at(var, 1, kBeside));
+      samples.push_back(one_at(var, kBeside, 1));
+    }
+    std::erase_if(samples, [&](const Sample& sample) { return !admissible(sample); });
+    if (samples.empty()) samples.push_back(all_at(kTypical));
+    return samples;
+  }
+  std::vector<Sample> with_typical(std::vector<Sample> samples) const {
+    samples.insert(samples.begin(), all_at(kTypical));
+    return samples;
+  }
+
+  /// A few of the symbols in sizes; none if there is only one.
+  std::vector<arith::Var> first_symbols() const {
+    constexpr size_t kMost = 4;
+    std::vector<arith::Var> found;
+    for (const Piece& piece : pieces_)
+      for (Expr factor : piece.size.factors)
+        for (arith::Var var : arith::free_vars(factor))
+          if (found.size() < kMost && std::find(found.begin(), found.end(), var) == found.end()) found.push_back(var);
+    return found.size() < 2 ? std::vector<arith::Var>() : found;
   }
 
   /// Whether no piece would have less than no bytes: guards refuse such sizes.
-  bool admissible(int64_t size) const {
+  bool admissible(const Sample& value_of) const {
     return std::all_of(pieces_.begin(), pieces_.end(), [&](const Piece& piece) {
-      auto value_of = [&](arith::Var var) { return typical(facts_, var, size); };
       return arith::evaluate(to_expr(context_, piece.size), value_of).value_or(0) >= 0;
     });
   }
@@ -166,31 +178,30 @@ class Assigner {
   /// How large `e` is at several sizes, in logarithms: each counts alike.
   std::vector<double> logs(Expr e) const {
     std::vector<double> list;
-    for (int64_t size : sizes_) {
-      auto bytes = arith::evaluate(e, [&](arith::Var var) { return typical(facts_, var, size); });
+    for (const Sample& sample : samples_) {
+      auto bytes = arith::evaluate(e, sample);
       list.push_back(std::log2(1 + static_cast<double>(std::max<int64_t>(0, bytes.value_or(INT64_MAX)))));
     }
     return list;
   }
   static double sum(const std::vector<double>& list) { return std::accumulate(list.begin(), list.end(), 0.0); }
 
-  static constexpr double kGoodEnough = 0.1;  ///< in sums of logs(): 1.4% at each of five sizes
+  static constexpr double kGoodEnough = 0.1;  ///< in sums of logs(): 1.4% at each of five samples
 
-  /// The weight of the bound.
-  double least_weight() const {
-    double sum = 0;
-    for (int64_t size : sizes_) {
-      auto bytes = live_bytes(context_, pieces_, [&](arith::Var var) { return typical(facts_, var, size); });
-      sum += std::log2(1 + static_cast<double>(std::max<int64_t>(0, bytes.value_or(INT64_MAX))));
+  /// Whether `bytes` is within 1.4% of the bound at every sample.
+  bool near_bound(Expr bytes) const {
+    std::vector<double> found = logs(bytes);
+    for (size_t i = 0; i < samples_.size(); ++i) {
+      auto least = static_cast<double>(live_bytes(context_, pieces_, samples_[i]).value_or(INT64_MAX));
+      if (found[i] > std::log2(1 + std::max(0.0, least)) + kGoodEnough / 5) return false;
     }
-    return sum;
+    return true;
   }
 
-  std::optional<Storage> by_order(int64_t size) {
+  std::optional<Storage> by_order(const Sample& value_of) {
     std::vector<Rectangle> rectangles;
     for (const Piece& piece : pieces_) {
-      auto bytes =
-          arith::evaluate(to_expr(context_, piece.size), [&](arith::Var var) { return typical(facts_, var, size); });
+      auto bytes = arith::evaluate(to_expr(context_, piece.size), value_of);
       if (!bytes || *bytes > INT64_MAX - line_) return std::nullopt;
       rectangles.push_back({round_up(*bytes), piece.first, piece.last});
     }
@@ -202,8 +213,9 @@ class Assigner {
     return stacked(order);
   }
 
-  /// An offset is computed wherever its piece is used, so it must not grow with the program.
-  static constexpr size_t kMostTerms = 48;
+  /// An offset is computed wherever its piece is used, so it must not grow with the program; the sum of all is computed
+  /// once a run.
+  static constexpr size_t kMostTerms = 48, kMostTermsOfAll = 400;
   static size_t terms_of(const Tops& tops) {
     size_t count = 0;
     for (const Sum& sum : tops) count += sum.size();
@@ -239,7 +251,7 @@ class Assigner {
     Tops all;
     for (size_t id : order)
       if (!covered_at_all[id]) stack_on(all, id);
-    if (terms_of(all) > kMostTerms) return std::nullopt;
+    if (terms_of(all) > kMostTermsOfAll) return std::nullopt;
     result.bytes = heights_.to_expr(all);
     return result;
   }
@@ -305,11 +317,17 @@ class Assigner {
   const std::vector<Piece>& pieces_;
   const arith::Facts& facts_;
   int64_t line_;
-  std::vector<int64_t> sizes_;  ///< at which plans are compared
+  std::vector<Sample> samples_;  ///< at which plans are compared
   Heights heights_;
 };
 
 }  // namespace
+
+int64_t typical(const arith::Facts& facts, arith::Var var, int64_t size) {
+  arith::Range range = facts.range_of(var);
+  int64_t value = range.has_upper() ? std::min(range.upper, size) : size;
+  return range.has_lower() ? std::max(value, range.lower) : value;
+}
 
 Size size_of(Context& context, const std::vector<Expr>& dims, int64_t element_bytes) {
   Size size;
@@ -323,13 +341,14 @@ Expr to_expr(Context& context, const Size& size) {
   return product(context, size.factors) * size.coefficient;
 }
 
-Storage assign_storage(Context& context, const std::vector<Piece>& pieces, const arith::Facts& facts) {
-  Assigner usual(context, pieces, facts, kAlignment);
+Storage assign_storage(Context& context, const std::vector<Piece>& pieces, const arith::Facts& facts,
+                       Comparisons& known) {
+  Assigner usual(context, pieces, facts, kAlignment, known);
   Storage lines = usual.run();
   int64_t natural = 1;
   for (const Piece& piece : pieces) natural = std::max(natural, piece.alignment);
   if (natural >= kAlignment || usual.at_smallest(lines.bytes) > 2 * kTinyArena) return lines;
-  return usual.or_tiny(std::move(lines), Assigner(context, pieces, facts, natural).run());
+  return usual.or_tiny(std::move(lines), Assigner(context, pieces, facts, natural, known).run());
 }
 
 std::optional<int64_t> live_bytes(Context& context, const std::vector<Piece>& pieces,

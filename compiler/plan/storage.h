@@ -1,6 +1,8 @@
 // storage.h: offsets for pieces of memory that are needed at different times.
 #pragma once
 
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "compiler/arith/simplify.h"
@@ -25,6 +27,11 @@ struct Size {
 Size size_of(Context& context, const std::vector<Expr>& dims, int64_t element_bytes);
 Expr to_expr(Context& context, const Size& size);
 
+/// A value of a symbol at which sizes are compared where they cannot be compared in general: `size`, as far as the
+/// range of the symbol allows.
+constexpr int64_t kTypical = 256;
+int64_t typical(const arith::Facts& facts, arith::Var var, int64_t size = kTypical);
+
 /// A piece of memory, needed in `first` .. `last` (inclusive).
 struct Piece {
   Size size;
@@ -39,9 +46,25 @@ struct Storage {
   double weight = 0;          ///< how large it is over typical symbols, to be compared with others of the same pieces
 };
 
+/// Which sizes are proved to be at most which others, remembered over the plans that are tried for one function.
+class Comparisons {
+ public:
+  explicit Comparisons(const arith::Facts& facts) : facts_(facts) {}
+  bool at_most(Expr a, Expr b);
+
+ private:
+  const arith::Facts& facts_;
+  std::map<std::pair<uint32_t, uint32_t>, bool> proved_;  ///< by ids
+};
+
 /// Offsets such that pieces that are needed at one time never overlap, for all values of the symbols that `facts`
 /// allows (all symbols in sizes are >= 0).
-Storage assign_storage(Context& context, const std::vector<Piece>& pieces, const arith::Facts& facts);
+Storage assign_storage(Context& context, const std::vector<Piece>& pieces, const arith::Facts& facts,
+                       Comparisons& known);
+inline Storage assign_storage(Context& context, const std::vector<Piece>& pieces, const arith::Facts& facts) {
+  Comparisons known(facts);
+  return assign_storage(context, pieces, facts, known);
+}
 
 /// What no assignment of these sizes and lifetimes can go below: the largest sum that is needed at one time, with
 /// `value_of` for the symbols; nothing if that overflows.

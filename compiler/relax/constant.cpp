@@ -1,6 +1,7 @@
 // constant.cpp: producing the bytes of constants when they are asked for.
 #include "compiler/relax/constant.h"
 
+#include "compiler/relax/mapped_file.h"
 #include "compiler/support/check.h"
 
 namespace relaxc::relax {
@@ -50,7 +51,9 @@ void ConstantData::with_bytes(const std::function<void(std::span<const std::byte
     RELAXC_CHECK(static_cast<int64_t>(bytes.size()) == byte_size(), transform_.description + " gave another size");
     use(bytes);
   } else if (file_ != nullptr) {
-    use(file_->bytes().subspan(offset_, static_cast<size_t>(byte_size())));
+    std::span<const std::byte> part = file_->bytes().subspan(offset_, static_cast<size_t>(byte_size()));
+    use(part);
+    set_aside(*file_, part);
   } else {
     use(inline_);
   }

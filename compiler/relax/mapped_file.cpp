@@ -56,4 +56,14 @@ Result<std::shared_ptr<const MappedFile>> map_file(const std::string& path, Loca
   return std::shared_ptr<const MappedFile>(std::make_shared<Mapping>(path, address, size));
 }
 
+/// Small constants share pages with others and are looked at often.
+void set_aside(const MappedFile& file, std::span<const std::byte> part) {
+  constexpr size_t kLarge = size_t{1} << 20;
+  if (part.size() < kLarge || dynamic_cast<const Mapping*>(&file) == nullptr) return;
+  auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  uintptr_t begin = (reinterpret_cast<uintptr_t>(part.data()) + page - 1) / page * page;
+  uintptr_t end = reinterpret_cast<uintptr_t>(part.data() + part.size()) / page * page;
+  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+}
+
 }  // namespace relaxc::relax

@@ -15,4 +15,8 @@ namespace relaxc::relax {
 /// what can be defended against.
 Result<std::shared_ptr<const MappedFile>> map_file(const std::string& path, Location location, Diagnostics& diag);
 
+/// Nobody will look at `part` of the bytes of `file` soon: gives back the memory of its whole pages, if map_file has
+/// mapped them. They come in again when they are touched.
+void set_aside(const MappedFile& file, std::span<const std::byte> part);
+
 }  // namespace relaxc::relax

@@ -16,8 +16,14 @@ inline constexpr PassOption kMergeProductsOptions[] = {kMergeProductsBudget};
 inline constexpr PassOption kMixedPrecisionDType{"mixed_precision.dtype", 0, 0,
                                                  "of operands of products: 0 as they are, 1 float16, 2 bfloat16"};
 inline constexpr PassOption kMixedPrecisionOptions[] = {kMixedPrecisionDType};
+inline constexpr PassOption kQuantizedIo{"quantized_io.on", 0, 0,
+                                         "1: inputs and outputs that are quantized stay integers"};
+inline constexpr PassOption kQuantizedIoOptions[] = {kQuantizedIo};
 inline constexpr PassOption kFuseMembers{"fuse_ops.members", 64, 1, "most operators of one kernel"};
 inline constexpr PassOption kFuseOpsOptions[] = {kFuseMembers};
+inline constexpr PassOption kSiblingTensors{"fuse_siblings.tensors", 16, 2,
+                                            "most tensors that a kernel of several results reads and writes"};
+inline constexpr PassOption kFuseSiblingsOptions[] = {kSiblingTensors};
 
 // graph/: on Relax functions.
 
@@ -32,12 +38,19 @@ Result<Changed> resolve_closures(relax::Module&, PassContext&);
 Result<Changed> loop_recursion(relax::Module&, PassContext&);
 /// Tuples that branches and loops give or carry cross as their parts. Needs kTyped.
 Result<Changed> split_tuples(relax::Module&, PassContext&);
+/// Makes integers of float inputs that are only quantized, and of float outputs that are only dequantized, if the
+/// option asks for it, and says what they stand for in the function's attribute "quantized". Reports functions without
+/// any. Needs kTyped.
+Result<Changed> quantized_io(relax::Module&, PassContext&);
 /// Replaces what exporters write out in small operators by the operator that means it: norms, activations, softmax.
 /// Rounds differently. Needs kTyped.
 Result<Changed> recognize_patterns(relax::Module&, PassContext&);
 /// Replaces two products with a softmax between by attention, as it is written by many exporters. Rounds differently.
 /// Needs kTyped.
 Result<Changed> recognize_attention(relax::Module&, PassContext&);
+/// Replaces what exporters write out to turn pairs of channels by the operator that does it. Bits stay. Needs
+/// kTyped.
+Result<Changed> recognize_rotary(relax::Module&, PassContext&);
 /// Replaces every operator that means other operators by them.
 Result<Changed> expand_ops(relax::Module&, PassContext&);
 /// Removes operations that do nothing and joins neighbouring ones: reshapes, transposes, casts, slices, tuples.
@@ -73,6 +86,9 @@ Result<Changed> dead_code(relax::Module&, PassContext&);
 Result<Changed> legalize(relax::Module&, PassContext&);
 /// Groups calls of prim funcs so that values stay in registers. Needs kTyped, kLegal; gives kFused.
 Result<Changed> fuse_ops(relax::Module&, PassContext&);
+/// Makes kernels that go through the same rows of the same tensors one kernel with several results. Needs kTyped,
+/// kLegal.
+Result<Changed> fuse_siblings(relax::Module&, PassContext&);
 /// Says of kernels which operands their result may overwrite: attribute "in_place", indices of parameters. Before
 /// schedule_kernels, which must keep that each element is read before it is written. Needs kLegal.
 Result<Changed> mark_in_place(relax::Module&, PassContext&);
@@ -91,6 +107,8 @@ Result<Changed> hoist_scratch(relax::Module&, PassContext&);
 /// Turns every Relax function into a host prim func with its shape program and describes public ones in
 /// PassContext::object. Needs kLegal; gives kLowered. Reports sizes without a bound, and states that do not pair.
 Result<Changed> lower_functions(relax::Module&, PassContext&);
+/// Puts independent calls of host functions in an order in which less memory lives at once. Needs kLowered.
+Result<Changed> order_calls(relax::Module&, PassContext&);
 /// Gives every global allocation of host functions its place in the arena. Needs kLowered; gives kPlanned.
 Result<Changed> plan_memory(relax::Module&, PassContext&);
 /// Lists the functions of the object, callees first. Needs kPlanned. Must be the last pass that adds or removes any.

@@ -2,11 +2,9 @@
 #include "tests/e2e/road.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -17,8 +15,6 @@
 
 namespace relaxc::e2e {
 namespace {
-
-namespace fs = std::filesystem;
 
 using Answer = std::variant<std::vector<HostTensor>, std::string>;
 
@@ -42,21 +38,15 @@ void require_same(const std::vector<HostTensor>& a, const std::vector<HostTensor
 }  // namespace
 
 Road::Road(const std::string& file, driver::Options options) : file_(std::string(RELAXC_SOURCE_DIR "/") + file) {
-  folder_ = (fs::temp_directory_path() / "relaxc-e2e-XXXXXX").string();
-  REQUIRE(mkdtemp(folder_.data()) != nullptr);
+  REQUIRE(!folder_.path().empty());
   options.input = file_;
   options.runtime = RELAXC_RUNTIME_LIBRARY;
   llvm_ = load(options, "by_llvm", ".so");
   c_ = load(options, "by_c", ".c");
 }
 
-Road::~Road() {
-  std::error_code ignored;
-  fs::remove_all(folder_, ignored);
-}
-
 std::unique_ptr<LoadedModel> Road::load(driver::Options options, const std::string& name, const char* ending) const {
-  std::string stem = folder_ + "/" + name;
+  std::string stem = folder_.file(name);
   options.output = stem + ending;
   INFO(file_);
   REQUIRE(driver::compile(options) == 0);
@@ -67,7 +57,7 @@ std::unique_ptr<LoadedModel> Road::load(driver::Options options, const std::stri
         " -std=c99 -O1 -ffp-contract=off -fPIC -shared -Wall -Wextra -pedantic -Werror -Wno-unused-function "
         "-Wno-unused-parameter -Wno-unused-but-set-variable -Wno-unused-variable -I " RELAXC_SOURCE_DIR
         "/runtime-lite/include -I {} -o {}.so {}.c " RELAXC_RUNTIME_LIBRARY " -lm",
-        folder_, stem, stem);
+        folder_.path().string(), stem, stem);
     REQUIRE(std::system(command.c_str()) == 0);
   }
   std::string fault;

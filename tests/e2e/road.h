@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compiler/driver/options.h"
+#include "compiler/support/temporary_folder.h"
 #include "tests/host_tensors.h"
 #include "tests/onnx/loaded_model.h"
 
@@ -24,7 +25,6 @@ class Road {
  public:
   /// `file`: below the repository's root. `options`: what stands on the command line besides input and output.
   explicit Road(const std::string& file, driver::Options options = {});
-  ~Road();
   Road(const Road&) = delete;
 
   /// What the interpreter and both objects give; requires that they agree.
@@ -47,7 +47,8 @@ class Road {
   std::variant<std::vector<HostTensor>, relax::RunFault> interpreted(const std::vector<HostTensor>& inputs,
                                                                      uint32_t entry) const;
 
-  std::string file_, folder_;
+  std::string file_;
+  TemporaryFolder folder_;  ///< outlives what is loaded from it
   std::unique_ptr<LoadedModel> llvm_, c_;
 };
 

@@ -1,4 +1,6 @@
 // tir_test.cpp: prim funcs as programs write them, the whole way through both backends.
+#include <sys/mman.h>
+
 #include <bit>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -27,6 +29,43 @@ TEST_CASE("an assertion that fails leaves with its code") {
   Road road("tests/e2e/programs/tir_assert.relax");
   CHECK(values_of(road.run({tensor(DType::f(32), {4}, {1, 1, 1, 1})})[0]) == std::vector<double>(4, 0));
   CHECK_THAT(road.refusal({tensor(DType::f(32), {4}, {1, 1, -1, 1})}), Catch::Contains("ASSERTION"));
+}
+
+/// A page of float32 between two that nobody may touch.
+class FencedPage {
+ public:
+  static constexpr size_t kBytes = 4096, kElements = kBytes / sizeof(float);
+
+  FencedPage() : pages_(mmap(nullptr, 3 * kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
+    REQUIRE(pages_ != MAP_FAILED);
+    REQUIRE(mprotect(data(), kBytes, PROT_READ | PROT_WRITE) == 0);
+  }
+  ~FencedPage() { munmap(pages_, 3 * kBytes); }
+  FencedPage(const FencedPage&) = delete;
+  float* data() const { return reinterpret_cast<float*>(static_cast<std::byte*>(pages_) + kBytes); }
+
+ private:
+  void* pages_;
+};
+
+TEST_CASE("an arm that is not taken reads nothing, whatever else its operands are needed for") {
+  for (const char* level : {"0", "2"}) {
+    driver::Options options;
+    options.opt = level;
+    Road road("tests/e2e/programs/tir_arms.relax", options);
+    for (const LoadedModel* model : {&road.llvm(), &road.c()}) {
+      auto neighbours = reinterpret_cast<int32_t (*)(rlx_context*, float*, float*)>(
+          model->symbol(std::string(model->model().name) + "_neighbours"));
+      REQUIRE(neighbours != nullptr);
+      FencedPage x, y;
+      for (size_t i = 0; i < FencedPage::kElements; ++i) x.data()[i] = static_cast<float>(i % 7);
+      rlx_context context = RLX_CONTEXT_INIT;
+      REQUIRE(neighbours(&context, x.data(), y.data()) == RLX_OK);
+      CHECK(y.data()[0] == 1);     // 0 + 1 * 1
+      CHECK(y.data()[8] == 3);     // 0 * 0 - 1 + 2 * 2
+      CHECK(y.data()[1023] == 0);  // 0 * 0 - 1 + 1
+    }
+  }
 }
 
 struct Column {

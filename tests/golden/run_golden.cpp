@@ -126,6 +126,7 @@ class Runner {
       PassContext context{ops_, target_, diag, *evaluator_};
       interface::Object object;
       context.object = &object;
+      context.options = golden.options;
       (void)run_passes(passes, *module, context, {});
     }
     if (!diag.has_errors()) throw Failed("gave no error");

@@ -9,6 +9,7 @@
 
 #include "compiler/meaning/entry_call.h"
 #include "compiler/meaning/random_inputs.h"
+#include "compiler/meaning/stored.h"
 
 namespace relaxc::test {
 
@@ -30,16 +31,18 @@ using Run = std::function<Outcome(const std::vector<HostTensor>&, const tir::Cal
 
 /// Empty: `module` has neither a Relax function nor an entry of that name.
 Run runner(relax::Module& module, const interface::Object& object, const relax::OpTable& ops, const std::string& name) {
+  StoredInterface border = stored_interface(module, object, name);
   if (const relax::Function* function = module.find_function(name))
-    return [&module, &ops, function](const auto& inputs, const auto& external) {
-      return interpret(module, ops, *function, inputs, external);
+    return [&module, &ops, function, border](const auto& inputs, const auto& external) {
+      return as_floats(border, interpret(module, ops, *function, stored(border, inputs), external));
     };
   auto entry = std::find_if(object.entries.begin(), object.entries.end(),
                             [&](const interface::Entry& candidate) { return candidate.name == name; });
   if (entry == object.entries.end()) return {};
-  return [&module, &object, &entry = *entry](const auto& inputs, const auto& external) {
+  return [&module, &object, &entry = *entry, border](const auto& inputs, const auto& external) {
     auto find = [&](const std::string& callee) { return module.find_prim_func(callee); };
-    return call_entry(module, object, entry, inputs, *tir::make_interpreter(find, external));
+    return as_floats(border,
+                     call_entry(module, object, entry, stored(border, inputs), *tir::make_interpreter(find, external)));
   };
 }
 

@@ -19,18 +19,16 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "compiler/analysis/pattern.h"
+#include "compiler/transform/graph/fuse_grouping.h"
 #include "compiler/transform/graph/fused_kernel.h"
 #include "compiler/transform/passes.h"
 
 namespace relaxc {
-namespace {
 
 using namespace relax;
-using analysis::KernelShape;
 using analysis::Pattern;
 
-constexpr int32_t kExit = -1;
+namespace {
 
 Expr element_count(const Value& value) {
   Expr count = value.op->block->parent->function->context().index(1);
@@ -38,261 +36,166 @@ Expr element_count(const Value& value) {
   return count;
 }
 
-class Grouping {
- public:
-  /// At most `most_members` operators a group: register pressure and compile time of one kernel stay bounded.
-  Grouping(Module& module, Block& block, const arith::Facts& facts, size_t most_members)
-      : module_(module), block_(block), facts_(facts), most_members_(most_members) {}
+}  // namespace
 
-  Changed run() {
-    collect();
-    find_post_dominators();
-    for (bool epilogues : {true, false})
-      for (int32_t i = 0; i < count(); ++i) try_fuse(i, epilogues);
-    for (int32_t i = 0; i < count(); ++i) try_rows(i);
-    return build();
+Changed Grouping::run() {
+  collect();
+  find_post_dominators();
+  for (bool epilogues : {true, false})
+    for (int32_t i = 0; i < count(); ++i) try_fuse(i, epilogues);
+  for (int32_t i = 0; i < count(); ++i) try_rows(i);
+  for (int32_t i = 0; i < count(); ++i) try_products(i);
+  return build();
+}
+
+void Grouping::collect() {
+  for (Op* op : block_.ops) {
+    if (op->kind != OpKind::kCallTir || op->results.size() != 1 || !op->binds.empty()) continue;
+    const tir::PrimFunc* function = module_.find_prim_func(op->callee);
+    Node node{op, function, analysis::classify(*function), kExit, 0, kExit, {}, false};
+    index_[op] = count();
+    nodes_.push_back(std::move(node));
   }
-
- private:
-  struct Node {
-    Op* op = nullptr;
-    const tir::PrimFunc* function = nullptr;
-    KernelShape shape;
-    int32_t post_dominator = kExit;
-    int32_t depth = 0;
-    int32_t jump = kExit;  ///< a post-dominator further on, for long ways (Myers 1983: skew-binary jumps)
-    std::vector<int32_t> users;
-    bool escapes = false;  ///< used by something that is no node
-  };
-
-  int32_t count() const { return static_cast<int32_t>(nodes_.size()); }
-
-  void collect() {
-    for (Op* op : block_.ops) {
-      if (op->kind != OpKind::kCallTir || op->results.size() != 1 || !op->binds.empty()) continue;
-      const tir::PrimFunc* function = module_.find_prim_func(op->callee);
-      Node node{op, function, analysis::classify(*function), kExit, 0, kExit, {}, false};
-      index_[op] = count();
-      nodes_.push_back(std::move(node));
+  for (Node& node : nodes_)
+    for (const Use& use : node.op->result()->uses()) {
+      auto found = index_.find(use.user);
+      if (found == index_.end())
+        node.escapes = true;
+      else
+        node.users.push_back(found->second);
     }
-    for (Node& node : nodes_)
-      for (const Use& use : node.op->result()->uses()) {
-        auto found = index_.find(use.user);
-        if (found == index_.end())
-          node.escapes = true;
-        else
-          node.users.push_back(found->second);
-      }
-    group_.resize(nodes_.size());
-    std::iota(group_.begin(), group_.end(), 0);
-    size_.assign(nodes_.size(), 1);
-    anchor_.resize(nodes_.size());
-    rows_.resize(nodes_.size());
-    for (int32_t i = 0; i < count(); ++i) {
-      anchor_[i] = !nodes_[i].shape.spatial();
-      if (nodes_[i].shape.pattern == Pattern::kReduction)
-        rows_[i] = analysis::rows_of_sums(nodes_[i].shape).value_or(0);
-      if (nodes_[i].shape.pattern == Pattern::kOpaque) rows_[i] = 0;
-    }
+  group_.resize(nodes_.size());
+  std::iota(group_.begin(), group_.end(), 0);
+  size_.assign(nodes_.size(), 1);
+  anchor_.resize(nodes_.size());
+  rows_.resize(nodes_.size());
+  for (int32_t i = 0; i < count(); ++i) {
+    anchor_[i] = !nodes_[i].shape.spatial();
+    if (nodes_[i].shape.pattern == Pattern::kReduction) rows_[i] = analysis::rows_of_sums(nodes_[i].shape).value_or(0);
+    if (nodes_[i].shape.pattern == Pattern::kOpaque) rows_[i] = 0;
   }
+}
 
-  /// Users come later in the block, so one backward walk suffices.
-  void find_post_dominators() {
-    for (int32_t i = count(); i-- > 0;) {
-      Node& node = nodes_[i];
-      int32_t common = node.escapes || node.users.empty() ? kExit : node.users[0];
-      for (int32_t user : node.users) common = meet(common, user);
-      node.post_dominator = common;
-      node.depth = depth(common) + 1;
-      bool even = depth(common) - depth(jump(common)) == depth(jump(common)) - depth(jump(jump(common)));
-      node.jump = even ? jump(jump(common)) : common;
-    }
+void Grouping::find_post_dominators() {
+  for (int32_t i = count(); i-- > 0;) {
+    Node& node = nodes_[i];
+    int32_t common = node.escapes || node.users.empty() ? kExit : node.users[0];
+    for (int32_t user : node.users) common = meet(common, user);
+    node.post_dominator = common;
+    node.depth = depth(common) + 1;
+    bool even = depth(common) - depth(jump(common)) == depth(jump(common)) - depth(jump(jump(common)));
+    node.jump = even ? jump(jump(common)) : common;
   }
-  int32_t depth(int32_t i) const { return i == kExit ? 0 : nodes_[i].depth; }
-  int32_t jump(int32_t i) const { return i == kExit ? kExit : nodes_[i].jump; }
-  /// The first common post-dominator, in O(log n) steps.
-  int32_t meet(int32_t a, int32_t b) const {
-    if (depth(a) < depth(b)) std::swap(a, b);
-    while (depth(a) > depth(b)) a = depth(jump(a)) >= depth(b) ? jump(a) : nodes_[a].post_dominator;
-    while (a != b) {
-      bool far = jump(a) != jump(b);
-      a = far ? jump(a) : nodes_[a].post_dominator;
-      b = far ? jump(b) : nodes_[b].post_dominator;
-    }
-    return a;
-  }
+}
 
-  int32_t root(int32_t i) {
-    while (group_[i] != i) i = group_[i] = group_[group_[i]];
-    return i;
+int32_t Grouping::meet(int32_t a, int32_t b) const {
+  if (depth(a) < depth(b)) std::swap(a, b);
+  while (depth(a) > depth(b)) a = depth(jump(a)) >= depth(b) ? jump(a) : nodes_[a].post_dominator;
+  while (a != b) {
+    bool far = jump(a) != jump(b);
+    a = far ? jump(a) : nodes_[a].post_dominator;
+    b = far ? jump(b) : nodes_[b].post_dominator;
   }
+  return a;
+}
 
-  void try_fuse(int32_t from, bool epilogues) {
-    const Node& node = nodes_[from];
-    int32_t to = node.post_dominator;
-    if (to == kExit || node.shape.pattern == Pattern::kOpaque) return;
-    if (epilogues != (node.shape.pattern == Pattern::kReduction)) return;
-    std::vector<int32_t> path = between(from, to);
-    size_t members = size_[root(from)] + size_[root(to)] + path.size();
-    if (members > most_members_ || anchors(from, path, to) > 1) return;
-    std::unordered_set<Value*> carried{node.op->result()};
-    for (int32_t i : path) carried.insert(nodes_[i].op->result());
-    path.push_back(to);
-    for (int32_t i : path)
-      if (epilogues ? !is_epilogue(i, carried, *node.op->result()) : !joins(i, carried, i == to)) return;
-    for (int32_t i : path) unite(from, i);
+int32_t Grouping::root(int32_t i) {
+  while (group_[i] != i) i = group_[i] = group_[group_[i]];
+  return i;
+}
+
+void Grouping::try_fuse(int32_t from, bool epilogues) {
+  const Node& node = nodes_[from];
+  int32_t to = node.post_dominator;
+  if (to == kExit || node.shape.pattern == Pattern::kOpaque) return;
+  if (epilogues != (node.shape.pattern == Pattern::kReduction)) return;
+  std::vector<int32_t> path = between(from, to);
+  size_t members = size_[root(from)] + size_[root(to)] + path.size();
+  if (members > most_members_ || anchors(from, path, to) > 1) return;
+  std::unordered_set<Value*> carried{node.op->result()};
+  for (int32_t i : path) carried.insert(nodes_[i].op->result());
+  path.push_back(to);
+  for (int32_t i : path)
+    if (epilogues ? !is_epilogue(i, carried, *node.op->result()) : !joins(i, carried, i == to)) return;
+  for (int32_t i : path) unite(from, i);
+}
+
+std::vector<int32_t> Grouping::between(int32_t from, int32_t to) {
+  std::vector<int32_t> waiting = nodes_[from].users, found;
+  std::unordered_set<int32_t> seen;
+  while (!waiting.empty() && found.size() <= most_members_) {
+    int32_t i = waiting.back();
+    waiting.pop_back();
+    if (i == to || !seen.insert(i).second) continue;
+    found.push_back(i);
+    waiting.insert(waiting.end(), nodes_[i].users.begin(), nodes_[i].users.end());
   }
+  std::sort(found.begin(), found.end());
+  return found;
+}
 
-  /// The nodes on paths from `from` to its post-dominator, both left out; no more of them than make a group too large.
-  std::vector<int32_t> between(int32_t from, int32_t to) {
-    std::vector<int32_t> waiting = nodes_[from].users, found;
-    std::unordered_set<int32_t> seen;
-    while (!waiting.empty() && found.size() <= most_members_) {
-      int32_t i = waiting.back();
-      waiting.pop_back();
-      if (i == to || !seen.insert(i).second) continue;
-      found.push_back(i);
-      waiting.insert(waiting.end(), nodes_[i].users.begin(), nodes_[i].users.end());
-    }
-    std::sort(found.begin(), found.end());
-    return found;
+int Grouping::anchors(int32_t from, const std::vector<int32_t>& path, int32_t to) {
+  std::unordered_set<int32_t> roots{root(from), root(to)};
+  for (int32_t i : path) roots.insert(root(i));
+  return static_cast<int>(std::count_if(roots.begin(), roots.end(), [&](int32_t r) { return anchor_[r]; }));
+}
+
+void Grouping::unite(int32_t a, int32_t b) {
+  a = root(a), b = root(b);
+  if (a == b) return;
+  if (a < b) std::swap(a, b);
+  group_[b] = a;
+  size_[a] += size_[b];
+  anchor_[a] = anchor_[a] || anchor_[b];
+  if (rows_[b]) rows_[a] = std::min(rows_[a].value_or(*rows_[b]), *rows_[b]);
+}
+
+bool Grouping::is_epilogue(int32_t i, const std::unordered_set<Value*>& carried, const Value& anchor) {
+  const Node& node = nodes_[i];
+  if (!node.shape.spatial() || !same_shape(*node.op->result(), anchor)) return false;
+  return for_carried(node, carried, [&](tir::BufferRef buffer, const Value&) {
+    return analysis::reads_at_own_index(node.shape.nest, buffer);
+  });
+}
+
+bool Grouping::joins(int32_t i, const std::unordered_set<Value*>& carried, bool last) {
+  const Node& node = nodes_[i];
+  bool reduction = last && node.shape.single_reduction();
+  if (!node.shape.spatial() && !reduction) return false;
+  return for_carried(node, carried, [&](tir::BufferRef buffer, const Value& value) {
+    if (reduction) return analysis::reads_each_once(node.shape.nest, buffer) || reads_through(node, buffer, value);
+    if (arith::prove_equal(element_count(value), element_count(*node.op->result()), facts_)) return true;
+    const Node& producer = nodes_[index_.at(value.op)];
+    return analysis::cheap(producer.shape.nest.store->value);
+  });
+}
+
+bool Grouping::reads_through(const Node& node, tir::BufferRef buffer, const Value& value) {
+  int32_t i = index_.at(value.op);
+  const analysis::Nest& move = nodes_[i].shape.nest;
+  return size_[root(i)] == 1 && analysis::permutes(move) && analysis::reads_along_axes(node.shape.nest, buffer) &&
+         analysis::keeps_last_axis(move);
+}
+
+bool Grouping::same_shape(const Value& a, const Value& b) const {
+  const auto &x = a.shape(), &y = b.shape();
+  return std::equal(x.begin(), x.end(), y.begin(), y.end(),
+                    [&](Expr p, Expr q) { return arith::prove_equal(p, q, facts_); });
+}
+
+Changed Grouping::build() {
+  std::map<int32_t, std::vector<Op*>> groups;
+  for (int32_t i = 0; i < count(); ++i) groups[root(i)].push_back(nodes_[i].op);
+  Changed changed = Changed::kNo;
+  for (auto& [last, members] : groups) {
+    if (members.size() < 2) continue;
+    fuse_group(module_, members, *members.back());
+    changed = Changed::kYes;
   }
+  return changed;
+}
 
-  /// How many reductions the merged group would hold.
-  int anchors(int32_t from, const std::vector<int32_t>& path, int32_t to) {
-    std::unordered_set<int32_t> roots{root(from), root(to)};
-    for (int32_t i : path) roots.insert(root(i));
-    return static_cast<int>(std::count_if(roots.begin(), roots.end(), [&](int32_t r) { return anchor_[r]; }));
-  }
-
-  /// Joins a node with what its post-dominator needs of it, if all of that is computed row by row.
-  void try_rows(int32_t from) {
-    int32_t to = nodes_[from].post_dominator;
-    if (to == kExit || root(from) == root(to) || nodes_[from].shape.pattern == Pattern::kOpaque) return;
-    std::vector<int32_t> path = between(from, to);
-    path.push_back(to);
-    std::unordered_set<int32_t> roots{root(from)};
-    for (int32_t i : path) roots.insert(root(i));
-    size_t members = 0;
-    std::optional<size_t> rows;
-    for (int32_t r : roots) {
-      members += size_[r];
-      if (rows_[r]) rows = std::min(rows.value_or(*rows_[r]), *rows_[r]);
-    }
-    if (!rows || *rows == 0 || members > most_members_) return;
-    std::unordered_set<Value*> carried{nodes_[from].op->result()};
-    for (int32_t i : path)
-      if (i != to) carried.insert(nodes_[i].op->result());
-    for (int32_t i : path) {
-      const Node& node = nodes_[i];
-      bool by_rows = node.shape.pattern != Pattern::kOpaque &&
-                     for_carried(node, carried, [&](tir::BufferRef buffer, const Value& value) {
-                       return analysis::reads_own_rows(node.shape, buffer, *rows) && !computed_again(value, *rows);
-                     });
-      if (!by_rows) return;
-    }
-    for (int32_t i : path) unite(from, i);
-  }
-
-  /// Whether whole rows of something dear would be computed by several nests.
-  bool computed_again(const Value& value, size_t rows) {
-    const Node& node = nodes_[index_.at(value.op)];
-    bool stored = !node.shape.spatial(), narrow = true;
-    for (size_t i = rows; i < value.shape().size(); ++i) narrow &= value.shape()[i].is_constant(1);
-    if (stored || narrow || analysis::cheap(node.shape.nest.store->value)) return false;
-    size_t nests = 0;
-    for (int32_t user : node.users)
-      for_carried(nodes_[user], {value.op->result()}, [&](tir::BufferRef buffer, const Value&) {
-        nests += analysis::nests_reading(nodes_[user].shape, buffer);
-        return true;
-      });
-    return nests > 1;
-  }
-
-  void unite(int32_t a, int32_t b) {
-    a = root(a), b = root(b);
-    if (a == b) return;
-    if (a < b) std::swap(a, b);
-    group_[b] = a;
-    size_[a] += size_[b];
-    anchor_[a] = anchor_[a] || anchor_[b];
-    if (rows_[b]) rows_[a] = std::min(rows_[a].value_or(*rows_[b]), *rows_[b]);
-  }
-
-  /// An element-wise operation of the size of `anchor` that reads what the group computes at its own index.
-  bool is_epilogue(int32_t i, const std::unordered_set<Value*>& carried, const Value& anchor) {
-    const Node& node = nodes_[i];
-    if (!node.shape.spatial() || !same_shape(*node.op->result(), anchor)) return false;
-    return for_carried(node, carried, [&](tir::BufferRef buffer, const Value&) {
-      return analysis::reads_at_own_index(node.shape.nest, buffer);
-    });
-  }
-
-  /// A consumer into which spatial producers can be written: spatial itself, or (at the end) a reduction that reads
-  /// each element once.
-  bool joins(int32_t i, const std::unordered_set<Value*>& carried, bool last) {
-    const Node& node = nodes_[i];
-    bool reduction = last && node.shape.single_reduction();
-    if (!node.shape.spatial() && !reduction) return false;
-    return for_carried(node, carried, [&](tir::BufferRef buffer, const Value& value) {
-      if (reduction) return analysis::reads_each_once(node.shape.nest, buffer) || reads_through(node, buffer, value);
-      if (arith::prove_equal(element_count(value), element_count(*node.op->result()), facts_)) return true;
-      const Node& producer = nodes_[index_.at(value.op)];
-      return analysis::cheap(producer.shape.nest.store->value);
-    });
-  }
-
-  /// Whether `value` is only moved, and the product `node` reads it as easily where it lay, since its rows stay rows:
-  /// sums along rows of keys take half as long again as a transpose of the keys and sums of whole vectors. What else
-  /// was fused with the move would be computed for every tile anew.
-  bool reads_through(const Node& node, tir::BufferRef buffer, const Value& value) {
-    int32_t i = index_.at(value.op);
-    const analysis::Nest& move = nodes_[i].shape.nest;
-    return size_[root(i)] == 1 && analysis::permutes(move) && analysis::reads_along_axes(node.shape.nest, buffer) &&
-           analysis::keeps_last_axis(move);
-  }
-
-  template <typename F>
-  bool for_carried(const Node& node, const std::unordered_set<Value*>& carried, F holds) {
-    std::vector<tir::BufferRef> buffers = analysis::buffer_params(*node.function);
-    size_t tensors = 0;
-    for (Value* operand : node.op->operands()) {
-      if (operand == nullptr || operand->info->as<TensorInfo>() == nullptr) continue;
-      tir::BufferRef buffer = buffers[tensors++];
-      if (carried.count(operand) != 0 && !holds(buffer, *operand)) return false;
-    }
-    return true;
-  }
-
-  bool same_shape(const Value& a, const Value& b) const {
-    const auto &x = a.shape(), &y = b.shape();
-    return std::equal(x.begin(), x.end(), y.begin(), y.end(),
-                      [&](Expr p, Expr q) { return arith::prove_equal(p, q, facts_); });
-  }
-
-  Changed build() {
-    std::map<int32_t, std::vector<Op*>> groups;
-    for (int32_t i = 0; i < count(); ++i) groups[root(i)].push_back(nodes_[i].op);
-    Changed changed = Changed::kNo;
-    for (auto& [last, members] : groups) {
-      if (members.size() < 2) continue;
-      fuse_group(module_, members);
-      changed = Changed::kYes;
-    }
-    return changed;
-  }
-
-  Module& module_;
-  Block& block_;
-  const arith::Facts& facts_;
-  const size_t most_members_;
-  std::vector<Node> nodes_;
-  std::unordered_map<Op*, int32_t> index_;
-  std::vector<int32_t> group_;  ///< union-find; the root of a group is its last member
-  std::vector<size_t> size_;
-  std::vector<bool> anchor_;
-  std::vector<std::optional<size_t>> rows_;  ///< of the reductions of a group; 0: they have none in common
-};
+namespace {
 
 Changed fuse_region(Module& module, Region& region, const arith::Facts& facts, size_t most_members) {
   Changed changed = Changed::kNo;

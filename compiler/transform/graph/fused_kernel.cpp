@@ -4,6 +4,9 @@
 // variables. A spatial last nest `y[i] = f(i)` is a function of its index: loads of y become f of the load's
 // subscripts, and the nest goes away. All such functions are of the same axes, so that in a chain of element-wise
 // members each is written down once, and not anew into every member behind it.
+//
+// What others use as well is a result of the kernel: it is written, and members behind it read it there, for the loop
+// that wrote it will be theirs.
 #include "compiler/transform/graph/fused_kernel.h"
 
 #include <algorithm>
@@ -13,6 +16,7 @@
 #include "compiler/tir/builder.h"
 #include "compiler/tir/clone.h"
 #include "compiler/tir/visit.h"
+#include "compiler/transform/graph/origins.h"
 
 namespace relaxc {
 namespace {
@@ -60,8 +64,12 @@ using Renaming = std::map<tir::BufferRef, tir::BufferRef>;
 
 class FusedKernel {
  public:
-  FusedKernel(Module& module, const std::vector<Op*>& members)
-      : module_(module), members_(members), context_(module.context()), build_(context_) {}
+  FusedKernel(Module& module, const std::vector<Op*>& members, Op& place)
+      : module_(module), members_(members), place_(place), context_(module.context()), build_(context_) {
+    for (Op* member : members_)
+      if (is_used_outside(*member)) outside_.push_back(member->result());
+    if (outside_.empty()) outside_.push_back(members_.back()->result());
+  }
 
   void run() {
     for (Op* member : members_) add(*member);
@@ -78,20 +86,40 @@ class FusedKernel {
     size_t tensor = 0;
     for (Value* operand : op.operands())
       if (operand->info->as<TensorInfo>() != nullptr) rename[buffers[tensor++]] = buffer_of(*operand);
-    bool last = &op == members_.back();
     tir::BufferRef result = buffers[tensor];
-    if (last) outputs_.push_back(result);
+    bool seen = std::find(outside_.begin(), outside_.end(), op.result()) != outside_.end();
+    if (seen) outputs_.push_back(result);
     temporaries_.insert(temporaries_.end(), shape.temporaries.begin(), shape.temporaries.end());
     for (tir::Stmt s : shape.before) body_.push_back(write_inlined(s, rename));
-    if (!last && !shape.reduces && !is_built_up(shape, result) && !is_dear_for_its_size(shape, op)) {
+    if (shape.pattern == analysis::Pattern::kOpaque) {
+      for (tir::Stmt s : analysis::parts_of(copy, temporaries_)) body_.push_back(renamed(s, rename));
+      if (!seen) temporaries_.push_back(result);
+    } else if (!seen && !shape.reduces && !is_built_up(shape, result) && !is_dear(shape, op)) {
       inlined_[result] = as_function(shape.nest, rename);
     } else {
       body_.push_back(write_inlined(shape.last, rename));
-      if (!last) temporaries_.push_back(result);
+      if (!seen) temporaries_.push_back(result);
     }
-    if (!last) buffers_[op.result()] = result;
+    buffers_[op.result()] = result;
     name_ += (name_.empty() ? "" : "_") + base_name(callee.name);
-    origins_.insert(origins_.end(), callee.origins.begin(), callee.origins.end());
+    add_origins(origins_, callee.origins);
+  }
+
+  bool is_used_outside(const Op& op) const {
+    const auto& uses = op.result()->uses();
+    return std::any_of(uses.begin(), uses.end(), [&](const Use& use) {
+      return std::find(members_.begin(), members_.end(), use.user) == members_.end();
+    });
+  }
+
+  /// A body that is no list of nests, on what the group has in place of its parameters.
+  tir::Stmt renamed(tir::Stmt body, const Renaming& rename) {
+    tir::Rewriter rewriter;
+    rewriter.on_buffer = [&](tir::BufferRef buffer) {
+      auto found = rename.find(buffer);
+      return found == rename.end() ? buffer : found->second;
+    };
+    return tir::rewrite(context_, body, rewriter);
   }
 
   /// Whether the result is more than what the last nest says of it: an earlier nest writes it, or the last one reads
@@ -114,9 +142,15 @@ class FusedKernel {
     return touched;
   }
 
-  /// Whether something that takes long would be computed again for every element of a larger member.
-  bool is_dear_for_its_size(const analysis::KernelShape& shape, const Op& op) const {
+  /// Whether something that takes long would be computed again for every element of a larger member, or for several
+  /// results; or whether a member reads it that takes in no functions.
+  bool is_dear(const analysis::KernelShape& shape, const Op& op) const {
+    if (outside_.size() > 1)
+      for (const Use& use : op.result()->uses())
+        if (analysis::classify(*module_.find_prim_func(use.user->callee)).pattern == analysis::Pattern::kOpaque)
+          return true;
     if (analysis::cheap(shape.nest.store->value)) return false;
+    if (outside_.size() > 1) return true;
     const std::vector<Expr>& own = op.result()->shape();
     for (const Use& use : op.result()->uses()) {
       const std::vector<Expr>& reader = use.user->result()->shape();
@@ -126,8 +160,9 @@ class FusedKernel {
     return false;
   }
 
-  /// The name without the number that made it unique.
-  static std::string base_name(const std::string& name) {
+  /// The name without the number that made it unique, and without what says that it is made of several.
+  static std::string base_name(std::string name) {
+    if (name.rfind(kFused, 0) == 0) name.erase(0, std::string_view(kFused).size());
     size_t end = name.find_last_not_of("0123456789");
     return end != std::string::npos && end + 1 < name.size() && name[end] == '_' ? name.substr(0, end) : name;
   }
@@ -210,19 +245,18 @@ class FusedKernel {
   }
 
   void finish() {
-    Op& last = *members_.back();
     tir::PrimFunc kernel;
-    kernel.name = module_.unique_name(name_.size() <= 80 ? "fused_" + name_ : "fused_" + name_.substr(0, 80));
+    kernel.name = module_.unique_name(kFused + (name_.size() <= 80 ? name_ : name_.substr(0, 80)));
     for (const auto& [value, buffer] : inputs_) kernel.params.push_back({buffer, {}});
     for (tir::BufferRef buffer : outputs_) kernel.params.push_back({buffer, {}});
     kernel.body = build_.seq(std::move(body_));
     for (size_t i = temporaries_.size(); i-- > 0;) kernel.body = build_.alloc(temporaries_[i], kernel.body);
     kernel.origins = origins_;
-    kernel.location = last.location;
+    kernel.location = members_.back()->location;
     tir::collect_symbols(kernel);
     std::vector<arith::Var> scalars = unbound_scalars(kernel);
     for (arith::Var var : scalars) kernel.params.push_back({nullptr, var});
-    replace_call(last, kernel.name, scalars);
+    replace_calls(kernel.name, scalars);
     module_.add_prim_func(std::move(kernel));
   }
 
@@ -242,37 +276,43 @@ class FusedKernel {
     return used;
   }
 
-  void replace_call(Op& last, const std::string& name, const std::vector<arith::Var>& scalars) {
-    std::vector<Value*> prims = scalar_operands(scalars);
-    last.drop_operands();
-    for (const auto& [value, buffer] : inputs_) last.add_operand(value);
-    for (Value* prim : prims) last.add_operand(prim);
-    last.callee = name;
-    last.origins = origins_;
+  void replace_calls(const std::string& name, const std::vector<arith::Var>& scalars) {
+    Op& call = *insert(OpKind::kCallTir, members_.back()->location, scalars);
+    call.callee = name;
+    call.origins = origins_;
     // What any member assumed must still be guarded.
-    std::vector<Requirement> all;
-    for (Op* member : members_) all.insert(all.end(), member->requirements.begin(), member->requirements.end());
-    last.requirements = std::move(all);
+    for (Op* member : members_)
+      call.requirements.insert(call.requirements.end(), member->requirements.begin(), member->requirements.end());
+    for (Value* value : outside_)
+      value->replace_all_uses_with(place_.block->parent->function->make_result(&call, value->name, value->info));
+    for (Op* member : members_) member->drop_operands();
   }
 
-  /// A Prim value for each scalar, made just before the last member.
-  std::vector<Value*> scalar_operands(const std::vector<arith::Var>& scalars) {
-    Op& last = *members_.back();
-    Function& function = *last.block->parent->function;
-    std::vector<Value*> prims;
+  /// The new op in front of `place_`, on the group's inputs and a Prim value for each scalar.
+  Op* insert(OpKind kind, Location location, const std::vector<arith::Var>& scalars) {
+    Block& block = *place_.block;
+    Function& function = *block.parent->function;
+    Op* call = function.make_op(kind, location);
+    for (const auto& [value, buffer] : inputs_) call->add_operand(value);
+    std::vector<Op*> made;
     for (arith::Var var : scalars) {
-      Op* op = function.make_op(OpKind::kPrim, last.location);
-      op->block = last.block;
-      last.block->ops.insert(std::find(last.block->ops.begin(), last.block->ops.end(), &last), op);
-      prims.push_back(function.make_result(op, {}, prim_info(context_, var.dtype(), var)));
+      made.push_back(function.make_op(OpKind::kPrim, location));
+      call->add_operand(function.make_result(made.back(), {}, prim_info(context_, var.dtype(), var)));
     }
-    return prims;
+    made.push_back(call);
+    for (Op* op : made) op->block = &block;
+    block.ops.insert(std::find(block.ops.begin(), block.ops.end(), &place_), made.begin(), made.end());
+    return call;
   }
+
+  static constexpr const char* kFused = "fused_";
 
   Module& module_;
   const std::vector<Op*>& members_;
+  Op& place_;
   Context& context_;
   tir::Builder build_;
+  std::vector<Value*> outside_;  ///< results of members that others use, in order
   std::map<Value*, tir::BufferRef> buffers_;
   std::vector<std::pair<Value*, tir::BufferRef>> inputs_;
   std::vector<tir::BufferRef> outputs_, temporaries_;
@@ -285,8 +325,8 @@ class FusedKernel {
 
 }  // namespace
 
-void fuse_group(relax::Module& module, const std::vector<relax::Op*>& members) {
-  FusedKernel(module, members).run();
+void fuse_group(relax::Module& module, const std::vector<relax::Op*>& members, relax::Op& place) {
+  FusedKernel(module, members, place).run();
 }
 
 }  // namespace relaxc

@@ -7,9 +7,11 @@
 
 namespace relaxc {
 
-/// Replaces the call_tir ops `members` (in order; only the last one's result is used outside the group) by one call of
-/// a new prim func. The last nest of a member that is spatial is written into its consumers; other intermediate results
-/// become allocations of the kernel.
-void fuse_group(relax::Module& module, const std::vector<relax::Op*>& members);
+/// Replaces the call_tir ops `members` (in order, one result each) by one call of a new prim func, which stands where
+/// the member `place` stood and has a result for every member whose result somebody else uses. The last nest of a
+/// member that is spatial is written into its consumers; other intermediate results become allocations of the kernel.
+///
+/// All operands of members must stand before `place`, and all other users of their results behind it.
+void fuse_group(relax::Module& module, const std::vector<relax::Op*>& members, relax::Op& place);
 
 }  // namespace relaxc

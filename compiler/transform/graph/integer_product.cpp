@@ -98,7 +98,7 @@ std::optional<IntegerProducts::Weights> IntegerProducts::weights_of(Op& op) cons
   if (found->zero != nullptr) {
     auto known = known_integers(found->zero);
     if (!known) return std::nullopt;
-    zero = *known;
+    zero.assign(known->begin(), known->end());
   }
   zero.resize(static_cast<size_t>(outputs), zero[0]);
   w.scale = found->scale;
@@ -110,20 +110,29 @@ std::optional<IntegerProducts::Weights> IntegerProducts::weights_of(Op& op) cons
   auto source = [&](int64_t term, int64_t o) {
     return conv ? (o * inputs + term % inputs) * window + term / inputs : term * outputs + o;
   };
-  std::vector<int64_t> rest(static_cast<size_t>(outputs), 0);
-  w.values.resize(values->size());
+  // In the order in which the values are stored, which is what costs.
+  auto each = [&](auto&& visit) {
+    for (int64_t outer = 0; outer < (conv ? outputs : terms); ++outer)
+      for (int64_t inner = 0; inner < (conv ? terms : outputs); ++inner) {
+        int64_t o = conv ? outer : inner, term = conv ? inner : outer;
+        visit(o, term, (*values)[static_cast<size_t>(source(term, o))] - zero[static_cast<size_t>(o)]);
+      }
+  };
+  std::vector<int64_t> low(static_cast<size_t>(outputs), INT64_MAX), high(low.size(), INT64_MIN), rest(low.size(), 0);
+  each([&](int64_t o, int64_t, int64_t value) {
+    auto at = static_cast<size_t>(o);
+    low[at] = std::min(low[at], value), high[at] = std::max(high[at], value);
+  });
   bool any_rest = false;
-  for (int64_t o = 0; o < outputs; ++o) {
-    auto at = [&](int64_t t) { return (*values)[static_cast<size_t>(source(t, o))] - zero[static_cast<size_t>(o)]; };
-    int64_t low = at(0), high = low;
-    for (int64_t t = 1; t < terms; ++t) low = std::min(low, at(t)), high = std::max(high, at(t));
-    if (high - low > 255) return std::nullopt;
-    int64_t shift = low < -128 ? low + 128 : high > 127 ? high - 127 : 0;
-    if (groups_of(op) != 1) shift = 0;
-    rest[static_cast<size_t>(o)] = shift, any_rest |= shift != 0;
-    for (int64_t t = 0; t < terms; ++t)
-      w.values[static_cast<size_t>(t * outputs + o)] = static_cast<int16_t>(at(t) - shift);
+  for (size_t o = 0; o < low.size(); ++o) {
+    if (high[o] - low[o] > 255) return std::nullopt;
+    if (groups_of(op) == 1) rest[o] = low[o] < -128 ? low[o] + 128 : high[o] > 127 ? high[o] - 127 : 0;
+    any_rest |= rest[o] != 0;
   }
+  w.values.resize(values->size());
+  each([&](int64_t o, int64_t term, int64_t value) {
+    w.values[static_cast<size_t>(term * outputs + o)] = static_cast<int16_t>(value - rest[static_cast<size_t>(o)]);
+  });
   if (any_rest) w.rest = std::move(rest);
   return w;
 }

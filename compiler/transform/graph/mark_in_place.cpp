@@ -3,6 +3,9 @@
 // A kernel that computes every element of its result from the operand's element of the same place, and reads no other,
 // can do so in the operand's memory when nobody needs the operand any more. Whether that is so is found out when memory
 // is planned; what the kernel allows must be read from its loops before a schedule takes them apart.
+//
+// Of a kernel with several results the last one may, if all of them are maps of elements of one shape: then each nest
+// goes through the elements in the order in which they lie, and the last reads and writes behind the others.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,16 +21,33 @@ bool same_shape(const tir::Buffer& a, const tir::Buffer& b) {
          b.strides.empty() && a.shape == b.shape;
 }
 
+/// The nests of a kernel that only maps elements to elements; nothing for any other.
+std::vector<analysis::Nest> maps_of(const tir::PrimFunc& function) {
+  std::vector<tir::BufferRef> temporaries;
+  std::vector<analysis::Nest> nests;
+  for (tir::Stmt part : analysis::parts_of(function, temporaries)) nests.push_back(analysis::as_nest(part));
+  auto fits = [&](const analysis::Nest& nest) {
+    return nest.block != nullptr && nest.store->buffer->shape == nests.back().store->buffer->shape &&
+           analysis::maps_elements(nest);
+  };
+  return temporaries.empty() && std::all_of(nests.begin(), nests.end(), fits) ? nests : std::vector<analysis::Nest>();
+}
+
 /// The parameters that the result, which is the last buffer, may overwrite.
 std::vector<size_t> overwritable(const tir::PrimFunc& function) {
   std::vector<size_t> found;
   analysis::KernelShape shape = analysis::classify(function);
-  if (!shape.spatial() || !shape.temporaries.empty() || !shape.before.empty()) return found;
+  std::vector<analysis::Nest> nests{shape.nest};
+  if (!shape.before.empty()) nests = maps_of(function);
+  if (nests.empty() || shape.reduces || !shape.temporaries.empty() || shape.pattern == analysis::Pattern::kOpaque)
+    return found;
   tir::BufferRef result = shape.nest.store->buffer;
   for (size_t i = 0; i < function.params.size(); ++i) {
     tir::BufferRef buffer = function.params[i].buffer;
-    if (buffer == nullptr || buffer == result || !same_shape(*buffer, *result)) continue;
-    if (analysis::reads_at_own_index(shape.nest, buffer)) found.push_back(i);
+    bool written = std::any_of(nests.begin(), nests.end(), [&](const auto& n) { return n.store->buffer == buffer; });
+    if (buffer == nullptr || written || !same_shape(*buffer, *result)) continue;
+    if (std::all_of(nests.begin(), nests.end(), [&](const auto& n) { return analysis::reads_at_own_index(n, buffer); }))
+      found.push_back(i);
   }
   return found;
 }

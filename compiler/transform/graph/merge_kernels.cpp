@@ -8,6 +8,7 @@
 #include <string>
 
 #include "compiler/tir/print.h"
+#include "compiler/transform/graph/origins.h"
 #include "compiler/transform/passes.h"
 
 namespace relaxc {
@@ -29,7 +30,7 @@ Result<Changed> merge_kernels(relax::Module& module, PassContext&) {
     if (!function->is_private) continue;
     auto [it, fresh] = first.emplace(content(*function), function);
     if (fresh) continue;
-    it->second->origins.insert(it->second->origins.end(), function->origins.begin(), function->origins.end());
+    add_origins(it->second->origins, function->origins);
     renamed[function->name] = it->second->name;
   }
   if (renamed.empty()) return Changed::kNo;

@@ -24,10 +24,11 @@ Value* widened(Value* value) {
 }
 
 /// Elements of `from`, of shape `shape`, in the order of permute_dims by `axes`.
-std::vector<int64_t> permuted(const std::vector<int64_t>& from, const std::vector<int64_t>& shape,
+std::vector<int32_t> permuted(const std::vector<int32_t>& from, const std::vector<int64_t>& shape,
                               const std::vector<int64_t>& axes) {
   size_t rank = shape.size();
-  std::vector<int64_t> stride(rank, 1), at(rank, 0), out;
+  std::vector<int64_t> stride(rank, 1), at(rank, 0);
+  std::vector<int32_t> out;
   for (size_t i = rank; i-- > 1;) stride[i - 1] = stride[i] * shape[i];
   out.reserve(from.size());
   for (size_t n = 0; n < from.size(); ++n) {
@@ -51,11 +52,12 @@ std::optional<std::vector<int64_t>> static_shape(const Value& value) {
   return shape;
 }
 
-std::vector<int64_t> elements(const ConstantData& data) {
-  std::vector<int64_t> values(static_cast<size_t>(data.elements()));
+std::vector<int32_t> elements(const ConstantData& data) {
+  std::vector<int32_t> values(static_cast<size_t>(data.elements()));
   data.with_bytes([&](std::span<const std::byte> bytes) {
     for (size_t i = 0; i < values.size(); ++i)
-      values[i] = decode_integer(data.dtype(), bytes.data() + i * static_cast<size_t>(data.dtype().bytes()));
+      values[i] = static_cast<int32_t>(
+          decode_integer(data.dtype(), bytes.data() + i * static_cast<size_t>(data.dtype().bytes())));
   });
   return values;
 }
@@ -92,11 +94,12 @@ std::optional<QuantizedOperand> quantized_operand(Value* value) {
   return lists <= 1 ? std::optional(found) : std::nullopt;
 }
 
-std::optional<std::vector<int64_t>> known_integers(const Value* value) {
+std::optional<std::vector<int32_t>> known_integers(const Value* value) {
   if (value->op == nullptr || value->info->as<TensorInfo>() == nullptr || !value->dtype().is_integer())
     return std::nullopt;
   const Op& op = *value->op;
-  if (op.kind == OpKind::kConstant) return elements(*op.constant);
+  bool fits = value->dtype().bits < 32 || value->dtype() == DType::i(32);
+  if (op.kind == OpKind::kConstant) return fits ? std::optional(elements(*op.constant)) : std::nullopt;
   if (op.kind != OpKind::kOperator || op.operands().empty()) return std::nullopt;
   const Value* inner = op.operand(0);
   if (op.def->role == Role::kView) return known_integers(inner);
@@ -118,7 +121,7 @@ std::optional<std::vector<int64_t>> known_integers(const Value* value) {
 std::optional<int64_t> known_integer(const Value* value) {
   if (!is_single(*value)) return std::nullopt;
   auto values = known_integers(value);
-  return values ? std::optional(values->at(0)) : std::nullopt;
+  return values ? std::optional<int64_t>(values->at(0)) : std::nullopt;
 }
 
 }  // namespace relaxc

@@ -20,8 +20,9 @@ struct QuantizedOperand {
 /// values have at most 8 bits.
 std::optional<QuantizedOperand> quantized_operand(relax::Value* value);
 
-/// The elements of an integer constant, also seen through permute_dims, casts to wider integers and views.
-std::optional<std::vector<int64_t>> known_integers(const relax::Value* value);
+/// The elements of a constant of integers that int32 holds, also seen through permute_dims, casts to wider integers and
+/// views. Not int64, which would take eight times the memory of the largest weight.
+std::optional<std::vector<int32_t>> known_integers(const relax::Value* value);
 /// The only element of a constant.
 std::optional<int64_t> known_integer(const relax::Value* value);
 /// Whether two tensors are known to have the same dims.

@@ -1,7 +1,8 @@
 // recognize_attention.cpp: two products with a softmax between, as the operator that they are.
 //
 // Every exporter writes attention out in another way: BERT divides the scores, DistilBERT the queries, PyTorch gives
-// half of the scale to the keys, GPT-2 hides by a where and adds a mask behind it, T5 has no scale and a bias. Read
+// half of the scale to the keys, GPT-2 hides by a where and adds a mask behind it, T5 has no scale and a bias, others
+// add a bias and a mask, or scale the sum of scores and mask (then the mask is scaled by itself). Read
 // from the second product upwards they are all
 //
 //   matmul(weights(softmax(bias, mask and cast of (scale * matmul(q, k^T)))), v)
@@ -15,7 +16,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/transform/graph/origins.h"
 #include "compiler/transform/graph/rewrite.h"
+#include "compiler/transform/graph/share_heads.h"
 #include "compiler/transform/passes.h"
 
 namespace relaxc {
@@ -44,12 +47,19 @@ Multiple as_multiple(const Site& site, Value* value) {
   return {value};
 }
 
+/// What is added to scores, and the factor that the sum is multiplied by behind it.
+struct Addend {
+  Value* value = nullptr;
+  double factor = 1;
+};
+
 /// What stands between the two products.
 struct Between {
-  Op* product = nullptr;  ///< of queries and keys
-  Value *bias = nullptr, *mask = nullptr;
+  Op* product = nullptr;       ///< of queries and keys
+  std::vector<Addend> biases;  ///< all on one side of the mask
+  Value* mask = nullptr;
   bool seen = true;  ///< where the mask is true
-  std::optional<double> hidden, scale;
+  double hidden = 0, scale = 1;
   bool bias_last = false, widened = false;
   std::vector<const Op*> ops;
 };
@@ -129,26 +139,25 @@ class Attention {
     }
     if (op->is("astype")) {
       bool widens = op->operand(0)->dtype().is_float() && op->operand(0)->dtype().bits < value->dtype().bits;
-      if (!widens || so_far.widened || so_far.scale) return std::nullopt;
+      if (!widens || so_far.widened) return std::nullopt;
       so_far.widened = true;
       return read_scores(op->operand(0), so_far);
     }
     if (Multiple multiple = as_multiple(site_, value); multiple.value != value) {
-      if (so_far.scale) return std::nullopt;
-      so_far.scale = multiple.factor;
+      so_far.scale *= multiple.factor;
       return read_scores(multiple.value, so_far);
     }
-    if (so_far.scale || so_far.widened) return std::nullopt;  // these are next to the product
+    if (so_far.widened) return std::nullopt;  // all else is of the wider dtype
     if (op->is("add")) return read_bias(*op, so_far);
     return op->is("where") ? read_mask(*op, so_far) : std::nullopt;
   }
 
-  std::optional<Between> read_bias(const Op& add, Between so_far) {
-    if (so_far.bias != nullptr) return std::nullopt;
+  std::optional<Between> read_bias(const Op& add, const Between& so_far) {
+    bool last = so_far.mask == nullptr;
     for (size_t side : {size_t{0}, size_t{1}}) {
       Between next = so_far;
-      next.bias = add.operand(1 - side);
-      next.bias_last = so_far.mask == nullptr;
+      next.biases.push_back({add.operand(1 - side), so_far.scale});
+      next.bias_last = last;
       std::optional<Between> found = read_scores(add.operand(side), next);
       if (!found) continue;
       found->bias_last &= found->mask != nullptr;
@@ -164,8 +173,10 @@ class Attention {
       if (!hidden) continue;
       so_far.mask = where.operand(0);
       so_far.seen = side == 1;
-      so_far.hidden = hidden;
-      return read_scores(where.operand(side), so_far);
+      so_far.hidden = *hidden * so_far.scale;
+      std::optional<Between> found = read_scores(where.operand(side), so_far);
+      bool both_sides = found && !so_far.biases.empty() && found->biases.size() > so_far.biases.size();
+      return both_sides ? std::nullopt : found;
     }
     return std::nullopt;
   }
@@ -186,7 +197,9 @@ class Attention {
     if (q.shape().size() < 2 || k.shape().size() < 2 || k.dtype() != q.dtype()) return false;
     if (found.product->result()->dtype() != q.dtype() || q.dtype() != site_.out()->dtype()) return false;
     const auto& scores = found.product->result()->shape();
-    for (const Value* operand : {found.bias, found.mask}) {
+    std::vector<const Value*> beside{found.mask};
+    for (const Addend& bias : found.biases) beside.push_back(bias.value);
+    for (const Value* operand : beside) {
       if (operand == nullptr) continue;
       size_t own = operand->shape().size();
       for (size_t back = 1; back <= std::min<size_t>(own, 2); ++back) {
@@ -214,10 +227,21 @@ class Attention {
     return {site_.make("permute_dims", {x}, {{"axes", swap}}), behind.factor};
   }
 
+  /// All that is added to scores as one; null if there is nothing.
+  Value* bias_of(const Between& found) const {
+    Value* all = nullptr;
+    for (const auto& [value, factor] : found.biases) {
+      Value* one = value;
+      if (factor != 1) one = site_.make("multiply", {one, site_.builder.scalar(one->dtype(), factor)});
+      all = all == nullptr ? one : site_.make("add", {one, all});
+    }
+    return all;
+  }
+
   Value* build(const Between& found, Value* v) {
     Multiple q = as_multiple(site_, found.product->operand(0)), k = untransposed(found.product->operand(1));
     DType scores = site_.op.operand(0)->dtype();
-    Attrs attrs{{"scale", found.scale.value_or(1) * q.factor * k.factor}, {"bias_last", found.bias_last}};
+    Attrs attrs{{"scale", found.scale * q.factor * k.factor}, {"bias_last", found.bias_last}};
     attrs.set("empty_rows", empty_rows_);
     if (found.widened) {
       const Op& softmax = *producer_of_softmax();
@@ -226,26 +250,19 @@ class Attention {
     }
     Value *mask = found.mask, *hidden = nullptr;
     if (mask != nullptr && !found.seen) mask = site_.make("logical_not", {mask});
-    if (mask != nullptr && !(std::isinf(*found.hidden) && *found.hidden < 0))
-      hidden = site_.builder.scalar(scores, *found.hidden);
-    Result<Value*> made = site_.builder.call("nn.scaled_dot_product_attention",
-                                             {q.value, k.value, v, found.bias, mask, hidden}, attrs, site_.out()->name);
+    if (mask != nullptr && !(std::isinf(found.hidden) && found.hidden < 0))
+      hidden = site_.builder.scalar(scores, found.hidden);
+    Result<Value*> made =
+        site_.builder.call("nn.scaled_dot_product_attention", {q.value, k.value, v, bias_of(found), mask, hidden},
+                           attrs, site_.out()->name);
     if (!made || !site_.like_result(**made)) return nullptr;
-    mark_origins(**made);
+    mark_origins(**made, ops_);
     mark_rounding(site_.builder.function());
     return *made;
   }
 
   const Op* producer_of_softmax() const {
     return *std::find_if(ops_.begin(), ops_.end(), [](const Op* op) { return op->is("nn.softmax"); });
-  }
-
-  /// The operator comes from all nodes that it stands for.
-  void mark_origins(Value& made) const {
-    auto& origins = made.op->origins;
-    for (const Op* op : ops_)
-      if (op->location != nullptr && std::find(origins.begin(), origins.end(), op->location) == origins.end())
-        origins.push_back(op->location);
   }
 
   const Site& site_;
@@ -258,15 +275,21 @@ Value* attention(const Site& site) {
 }
 
 constexpr Rule kRules[] = {attention};
+constexpr Rule kHeadRules[] = {share_heads};
 
 }  // namespace
 
 Result<Changed> recognize_attention(relax::Module& module, PassContext& context) {
   Diagnostics& diag = context.diag;
   Changed changed = Changed::kNo;
-  for (Function* function : module.functions()) changed |= rewrite_ops(module, *function, context, kRules);
-  if (changed == Changed::kYes)
-    RELAXC_DO(canonicalize(module, context));  // keys that were permuted to be permuted back
+  for (std::span<const Rule> rules : {std::span<const Rule>(kRules), std::span<const Rule>(kHeadRules)}) {
+    Changed found = Changed::kNo;
+    for (Function* function : module.functions()) found |= rewrite_ops(module, *function, context, rules);
+    if (found == Changed::kNo) continue;
+    RELAXC_DO(canonicalize(module, context));  // keys that were permuted are permuted back
+    RELAXC_DO(dead_code(module, context));
+    changed |= found;
+  }
   return changed;
 }
 

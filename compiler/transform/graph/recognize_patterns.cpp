@@ -8,12 +8,13 @@
 // A row counts only if nobody else reads what lies inside, and if every hole broadcasts to the result: a mean that is
 // also an output stays a mean. Ops are visited in order, so rows may be made of what rows before them gave.
 //
-// Attention has too many orders of its parts for rows of text: recognize_attention.cpp. Left out: rotary embeddings,
-// for which no operator would compute better than their parts, which fuse into one kernel.
+// Attention has too many orders of its parts for rows of text: recognize_attention.cpp. Rotary embeddings are made of
+// slices: recognize_rotary.cpp.
 #include <algorithm>
 
 #include "compiler/transform/graph/fold_constants.h"
 #include "compiler/transform/graph/op_pattern.h"
+#include "compiler/transform/graph/origins.h"
 #include "compiler/transform/passes.h"
 
 namespace relaxc {
@@ -138,7 +139,7 @@ class Recognition {
       match->attrs.emplace("half", 0.5);
       Value* meaning = build_pattern(row.meaning, *match, site);
       if (meaning == nullptr || !site.like_result(*meaning)) continue;
-      mark_origins(*meaning, *match);
+      mark_origins(*meaning, match->ops);
       mark_rounding(function);
       op.result()->replace_all_uses_with(meaning);
       return Changed::kYes;
@@ -159,15 +160,6 @@ class Recognition {
       }
     }
     return true;
-  }
-
-  /// The operator comes from all nodes that it stands for.
-  static void mark_origins(Value& meaning, const PatternMatch& match) {
-    for (const Op* op : match.ops) {
-      auto& origins = meaning.op->origins;
-      if (op->location != nullptr && std::find(origins.begin(), origins.end(), op->location) == origins.end())
-        origins.push_back(op->location);
-    }
   }
 
   Module& module_;

@@ -33,10 +33,11 @@ namespace {
 
 using namespace relax;
 
-/// Operators of one tensor that move elements, or choose among them in their order.
+/// Operators that move elements of their first operand, or choose among them in their order.
 bool keeps_values(const Op& op) {
   if (op.kind != OpKind::kOperator || op.results.size() != 1) return false;
   if (op.def->role == Role::kView || op.is("permute_dims")) return true;
+  if (op.is("take")) return true;  // of its first operand: rows of a table of words
   return op.is("nn.max_pool") && !op.attrs.flag("indices");
 }
 

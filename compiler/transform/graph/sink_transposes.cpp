@@ -202,7 +202,8 @@ class Sinking {
 bool is_elementwise(arith::Context& context, const Op& op) {
   bool defined = op.kind == OpKind::kOperator && op.def->pure && op.def->define != nullptr && op.results.size() == 1;
   if (!defined || op.attrs.has("axis") || op.attrs.has("axes")) return false;
-  return analysis::maps_elements(analysis::classify(define_op(context, op, "asked")));
+  analysis::KernelShape shape = analysis::classify(define_op(context, op, "asked"));
+  return shape.spatial() && analysis::maps_elements(shape.nest);
 }
 
 Status sink_transposes(relax::Module& module, const relax::OpTable& ops, Diagnostics& diag,

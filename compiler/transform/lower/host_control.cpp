@@ -37,16 +37,18 @@ struct HostFunction::Bounds {
   }
 };
 
-/// Results that kernels of `region` make are written to `targets` (null: none) at once; says which.
+/// Results that are made in `region` are written to `targets` (null: none) at once, if they can be; says which. A
+/// target whose size nobody knows yet may become a block of the heap, which is claimed where it is seen: by one kernel
+/// alone.
 std::vector<bool> HostFunction::tell_targets(const Region& region, const std::vector<BufferRef>& targets) {
   const std::vector<Value*>& results = region.results();
   std::vector<bool> told(results.size());
   for (size_t i = 0; i < results.size(); ++i) {
     if (targets[i] == nullptr || results[i] == nullptr) continue;
-    const Op* producer = results[i]->op;
-    bool here = producer != nullptr && producer->block != nullptr && producer->block->parent == &region;
-    told[i] = here && producer->kind == OpKind::kCallTir && producer->binds.empty() &&
-              destinations_.emplace(results[i], targets[i]).second;
+    const Op* producer = can_write(*results[i], region);
+    bool one_kernel = producer == results[i]->op && producer != nullptr && producer->kind == OpKind::kCallTir;
+    told[i] = producer != nullptr && (one_kernel || symbols_.of_entry(targets[i]->shape));
+    if (told[i]) promise(*results[i], targets[i]);
   }
   return told;
 }
@@ -155,7 +157,10 @@ Status HostFunction::lower_if(Op& op) {
       continue;
     }
     auto chosen = destinations_.find(result);
-    BufferRef room = build_.buffer(result->name + "_room", result->dtype(), {context().var("room")},
+    std::vector<Expr> shape = dims(result->info);
+    bool known = symbols_.of_entry(shape);
+    if (!known) shape = {context().var("room")};
+    BufferRef room = build_.buffer(known ? result->name : result->name + "_room", result->dtype(), shape,
                                    tir::Scope::kGlobal, WeightLayout::kAlignment);
     targets.push_back(chosen == destinations_.end() ? room : chosen->second);
   }
@@ -174,6 +179,10 @@ Status HostFunction::lower_if(Op& op) {
   std::vector<BufferRef> blocks(op.results.size());
   for (size_t i = 0; i < op.results.size(); ++i) {
     if (targets[i] == nullptr || destinations_.count(op.results[i]) != 0) continue;
+    if (symbols_.of_entry(targets[i]->shape)) {
+      steps_->alloc(targets[i]);
+      continue;
+    }
     if (!bounds.sizes[i]) {
       blocks[i] = empty_block(op.results[i]->name);
       for (tir::Stmt& body : bodies) body = claim_views(body, targets[i], blocks[i]);

@@ -167,6 +167,7 @@ class HostFunction {
                                Steps& steps);
   interface::Tensor describe(const std::string& name, Info info, BufferRef buffer) const;
   interface::Symbol describe(Var symbol) const;
+  void give_quantizations(interface::Entry& entry) const;
 
   // host_results.cpp: where results are written.
   void list_outputs();
@@ -175,6 +176,8 @@ class HostFunction {
   void flatten_result(Value& value, Info info, std::vector<size_t> path, const std::string& name);
   Status pair_states();
   bool may_write_early(size_t output, const Op& producer) const;
+  const Op* can_write(Value& value, const Region& region) const;
+  void promise(Value& value, BufferRef target);
   void choose_destinations();
   void require_capacity(const Output& output, const std::vector<Expr>& shape);
   Status write_output(Output& output, const Slot& from);

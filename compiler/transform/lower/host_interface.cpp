@@ -2,6 +2,7 @@
 // before anything is touched.
 #include <algorithm>
 
+#include "compiler/interface/quantization.h"
 #include "compiler/transform/lower/host_function.h"
 
 namespace relaxc::lower {
@@ -59,10 +60,33 @@ void HostFunction::add_entry(const std::string& call) {
     entry.symbols.back().name = distinct(entry.symbols.back().name, taken);
     taken.push_back(entry.symbols.back().name);
   }
+  give_quantizations(entry);
   entry.shapes = add_shapes();
   entry.arena = add_arena();
   if (!values_.empty()) entry.values = add_values();
   shared_.object.entries.push_back(std::move(entry));
+}
+
+void HostFunction::give_quantizations(interface::Entry& entry) const {
+  auto given = function_.attrs.find(interface::kQuantizedAttribute);
+  if (given == function_.attrs.end()) return;
+  const auto* texts = std::get_if<std::vector<std::string>>(&given->second);
+  std::optional<interface::QuantizedTensors> all = texts == nullptr ? std::nullopt : interface::parse_quantized(*texts);
+  auto give = [&](std::vector<interface::Tensor>& tensors, const std::map<size_t, interface::Quantization>& list) {
+    for (const auto& [index, q] : list) {
+      if (index >= tensors.size() || !tensors[index].dtype.is_integer()) return false;
+      const std::vector<int64_t>& dims = tensors[index].dims;
+      size_t axis = static_cast<size_t>(std::max(q.axis, 0));
+      if (q.axis >= 0 && (axis >= dims.size() || dims[axis] != static_cast<int64_t>(q.scale.size()))) return false;
+      tensors[index].quant = q;
+    }
+    return true;
+  };
+  if (!all || !give(entry.inputs, all->inputs) || !give(entry.outputs, all->outputs))
+    diag().error(
+        function_.location, Kind::invalid_attribute,
+        "attribute 'quantized' must list integer tensors as \"input 0: scale 0.5 zero 3\", or with \"axis 1\" in "
+        "front of as many scales and zero points as there are places");
 }
 
 interface::Tensor HostFunction::describe(const std::string& name, Info info, BufferRef buffer) const {

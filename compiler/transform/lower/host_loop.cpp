@@ -161,6 +161,11 @@ Status HostFunction::reserve_scans(const Op& op, LoopState& loop) {
         if (!symbols_.in_scope(var))
           return diag.error(op.location, Kind::unsupported, "scan output '{}' changes its shape from step to step",
                             result.name);
+    if (!loop.dynamic && symbols_.of_entry(dims(result.info))) {
+      loop.growing.push_back(false);
+      loop.scans.push_back(produce(result));
+      continue;
+    }
     Expr most = loop.trips ? symbols_.bounded(arith::max(loop.trips, build_.index(0)) * product_of(context(), element))
                            : Expr();
     loop.growing.push_back(!most);

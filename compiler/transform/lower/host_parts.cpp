@@ -19,15 +19,16 @@ using namespace relax;
 
 namespace {
 
-/// The last kernels and concatenations before `concat`. A part that is made earlier would keep room for the whole
-/// result for a long time, which costs more than a copy.
+/// The last kernels, loops and concatenations before `concat`. A part that is made earlier would keep room for the
+/// whole result for a long time, which costs more than a copy.
 std::set<const Op*> kernels_before(const Region& region, const Op& concat) {
   constexpr size_t kNear = 8;
   std::set<const Op*> near;
   std::vector<Op*> ops = ops_of(region);
   auto at = std::find(ops.begin(), ops.end(), &concat);
   while (at != ops.begin() && near.size() < kNear)
-    if (const Op* op = *--at; op->kind == OpKind::kCallTir || op->is("concat")) near.insert(op);
+    if (const Op* op = *--at; op->kind == OpKind::kCallTir || op->kind == OpKind::kLoop || contiguous_parts(*op))
+      near.insert(op);
   return near;
 }
 
@@ -44,7 +45,7 @@ void HostFunction::choose_parts(const Region& region) {
     if (state) continue;
     std::set<const Op*> near = kernels_before(region, *op);
     for (size_t i = 0; i < offsets->size(); ++i) {
-      const Value* made = op->operand(i);
+      Value* made = op->operand(i);
       bool promised = destinations_.count(made) != 0;
       while (made->op != nullptr && is_view(*made->op)) {
         made = made->op->operand(0);
@@ -52,8 +53,9 @@ void HostFunction::choose_parts(const Region& region) {
       }
       const Op* producer = made->op;
       if (promised || producer == nullptr || producer->block->parent != &region || parts_.count(made) != 0) continue;
-      bool kernel = producer->kind == OpKind::kCallTir && producer->binds.empty();
-      if ((!kernel && !contiguous_parts(*producer)) || near.count(producer) == 0) continue;
+      bool writes = producer->kind == OpKind::kLoop ? can_write(*made, region) == producer
+                                                    : producer->kind == OpKind::kCallTir && producer->binds.empty();
+      if ((!writes && !contiguous_parts(*producer)) || near.count(producer) == 0) continue;
       parts_[made] = {op, (*offsets)[i]};
     }
   }

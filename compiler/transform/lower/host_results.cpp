@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "compiler/transform/concat_parts.h"
 #include "compiler/transform/lower/host_function.h"
 #include "compiler/transform/tensor_part.h"
 
@@ -20,9 +21,18 @@ bool is_view(const Op& op) {
 
 namespace {
 
-/// Whether lowering lets the op write where it is told.
-bool writes_where_told(const Op& op) {
-  if (op.kind == OpKind::kOperator) return op.def->role == Role::kHost;
+/// Whether a loop stacks what its iterations give, and knows how many there are before it begins.
+bool is_stack_of_known_height(const Value& value) {
+  const Op& op = *value.op;
+  bool until = op.operand(0) == nullptr || op.operand(1) != nullptr || op.regions[0]->results()[0] != nullptr;
+  return op.kind == OpKind::kLoop && !until && value.index + 2 >= op.operands().size();
+}
+
+/// Whether lowering lets what makes `value` write where it is told.
+bool writes_where_told(const Value& value) {
+  const Op& op = *value.op;
+  if (op.kind == OpKind::kLoop) return is_stack_of_known_height(value);
+  if (op.kind == OpKind::kOperator) return op.def->role == Role::kHost || contiguous_parts(op);
   bool calls = op.kind == OpKind::kCallTir || op.kind == OpKind::kIf || op.kind == OpKind::kCallInplace;
   if (op.kind == OpKind::kCallExternal)  // what the function makes itself lies where it says
     calls = !op.attrs.has("returned") &&
@@ -32,7 +42,29 @@ bool writes_where_told(const Op& op) {
   return calls && op.binds.empty();
 }
 
+/// `value`, and what it is a view of, up to what is none.
+std::vector<Value*> with_viewed(Value& value) {
+  std::vector<Value*> chain{&value};
+  while (chain.back()->op != nullptr && is_view(*chain.back()->op)) chain.push_back(chain.back()->op->operand(0));
+  return chain;
+}
+
 }  // namespace
+
+/// The op in `region` that can write `value` where it is told as it makes it; null: there is none.
+const Op* HostFunction::can_write(Value& value, const Region& region) const {
+  std::vector<Value*> chain = with_viewed(value);
+  const Value& made = *chain.back();
+  bool here = made.op != nullptr && made.op->block != nullptr && made.op->block->parent == &region;
+  if (!here || !writes_where_told(made)) return nullptr;
+  if (made.op->kind == OpKind::kLoop && !symbols_.of_entry(dims(made.info))) return nullptr;
+  bool taken = std::any_of(chain.begin(), chain.end(), [&](Value* v) { return destinations_.count(v) != 0; });
+  return taken ? nullptr : made.op;
+}
+
+void HostFunction::promise(Value& value, BufferRef target) {
+  for (Value* one : with_viewed(value)) destinations_[one] = target;
+}
 
 void HostFunction::flatten_result(Value& value, Info info, std::vector<size_t> path, const std::string& name) {
   if (const auto* tuple = info->as<TupleInfo>()) {
@@ -140,13 +172,8 @@ void HostFunction::choose_destinations() {
   for (size_t i = 0; i < outputs_.size(); ++i) {
     Output& output = outputs_[i];
     if (!output.path.empty() || output.info->as<TensorInfo>() == nullptr) continue;
-    std::vector<Value*> chain{output.value};
-    while (chain.back()->op != nullptr && is_view(*chain.back()->op)) chain.push_back(chain.back()->op->operand(0));
-    const Op* producer = chain.back()->op;
-    bool ours = producer != nullptr && producer->block->parent == &function_.body() && writes_where_told(*producer);
-    bool taken = std::any_of(chain.begin(), chain.end(), [&](Value* v) { return destinations_.count(v) != 0; });
-    if (!ours || taken || !may_write_early(i, *producer)) continue;
-    for (Value* value : chain) destinations_[value] = output.buffer;
+    const Op* producer = can_write(*output.value, function_.body());
+    if (producer != nullptr && may_write_early(i, *producer)) promise(*output.value, output.buffer);
   }
 }
 

@@ -5,11 +5,13 @@
 // high-water mark of an entry becomes the body of its `arena` function.
 #include <algorithm>
 #include <map>
-#include <sstream>
+#include <unordered_map>
 
+#include "compiler/arith/visit.h"
 #include "compiler/plan/frame.h"
 #include "compiler/tir/builder.h"
 #include "compiler/tir/visit.h"
+#include "compiler/transform/lower/host_facts.h"
 #include "compiler/transform/passes.h"
 
 namespace relaxc {
@@ -17,6 +19,42 @@ namespace {
 
 using arith::Expr;
 using tir::BufferRef;
+
+/// Whether `offset` is the largest of several sums, or a choice between such.
+bool is_long(Expr offset) {
+  constexpr size_t kLong = 24;
+  size_t nodes = 0;
+  arith::for_each_node(offset, [&](Expr) { ++nodes; });
+  return nodes > kLong;
+}
+
+/// Whether `wanted` divides `offset` for all values of its symbols. Its form tells, most often: sums, maxima and
+/// choices of multiples are multiples. The prover looks at all of an offset, which can be the largest of fifty sums,
+/// and takes a tenth of a second for it.
+bool is_multiple(Expr offset, int64_t wanted, const arith::Facts& facts) {
+  std::unordered_map<Expr, bool> holds;
+  arith::for_each_node(offset, [&](Expr e) {
+    if (!e.dtype().is_index()) return;
+    std::vector<Expr> of = arith::operands(e);
+    switch (e->kind) {
+      case arith::ExprKind::kAdd:
+      case arith::ExprKind::kSub:
+      case arith::ExprKind::kMin:
+      case arith::ExprKind::kMax:
+        holds[e] = holds.at(of[0]) && holds.at(of[1]);
+        return;
+      case arith::ExprKind::kSelect:
+        holds[e] = holds.at(of[1]) && holds.at(of[2]);
+        return;
+      case arith::ExprKind::kMul:
+        holds[e] = holds.at(of[0]) || holds.at(of[1]);
+        return;
+      default:
+        holds[e] = arith::divisor(e, facts) % wanted == 0;
+    }
+  });
+  return holds.at(offset) || (!is_long(offset) && arith::divisor(offset, facts) % wanted == 0);
+}
 
 class MemoryPlan {
  public:
@@ -42,20 +80,18 @@ class MemoryPlan {
 
   Status plan(tir::PrimFunc& host) {
     Diagnostics& diag = context_.diag;
-    arith::Facts facts = facts_of(host);
+    arith::Facts facts = lower::facts_of(module_, *context_.object, host);
     tir::Stmt body = size_frames(host, facts);
     if (!body) return diag.failed();
-    plan::Calls calls;
-    calls.in_place = [&](const tir::Invoke& invoke) { return in_place_arguments(invoke); };
-    calls.alignment = [&](const tir::Invoke& invoke, size_t argument) { return alignment_of(invoke, argument); };
-    RELAXC_TRY(plan::Frame frame, plan::plan_frame(module_.context(), body, facts, host.location, diag, calls,
-                                                   outputs_to_lend(host, facts)));
+    RELAXC_TRY(plan::Frame frame, plan::plan_frame(module_.context(), body, facts, host.location, diag,
+                                                   lower::calls_of(module_), outputs_to_lend(host, facts)));
     for (const std::string& callee : frame.in_place) module_.find_prim_func(callee)->noalias = false;
     BufferRef old = host.params[arena_index(host)].buffer;
     frame.bytes = arith::simplify(frame.bytes);  // else it would grow with the depth of calls
     BufferRef arena = build_.buffer(old->name, old->dtype, {frame.bytes}, old->scope, old->alignment);
     host.params[arena_index(host)].buffer = arena;
     host.body = with_known_alignment(plan::place_in_arena(module_.context(), body, frame, old, arena), facts);
+    host.body = with_named_offsets(host);
     sizes_[host.name] = frame.bytes;
     return Done{};
   }
@@ -67,7 +103,7 @@ class MemoryPlan {
       const auto* view = s.as<tir::View>();
       if (view == nullptr || view->base == nullptr || view->buffer->alignment == 0) return;
       uint32_t wanted = view->buffer->alignment, given = view->base->alignment;
-      bool holds = given != 0 && given % wanted == 0 && arith::divisor(view->byte_offset, facts) % wanted == 0;
+      bool holds = given != 0 && given % wanted == 0 && is_multiple(view->byte_offset, wanted, facts);
       if (holds || natural.count(view->buffer) != 0) return;
       tir::Buffer copy = *view->buffer;  // with its id: it takes the place of the other everywhere
       copy.alignment = 0;
@@ -79,31 +115,40 @@ class MemoryPlan {
     return tir::rewrite(module_.context(), body, rewriter);
   }
 
-  /// As mark_in_place says of the callee.
-  std::vector<std::pair<size_t, size_t>> in_place_arguments(const tir::Invoke& invoke) const {
-    std::vector<std::pair<size_t, size_t>> pairs;
-    const tir::PrimFunc* callee = module_.find_prim_func(invoke.callee);
-    if (callee == nullptr || callee->attrs.count("in_place") == 0) return pairs;
-    size_t output = 0;
-    for (size_t i = 0; i < callee->params.size(); ++i)
-      if (callee->params[i].buffer != nullptr) output = i;
-    std::istringstream inputs(callee->attrs.at("in_place"));
-    for (size_t input = 0; inputs >> input;) pairs.emplace_back(input, output);
-    return pairs;
-  }
-
-  /// What a callee of ours takes for granted. Whoever else is called gets the alignment of the arena.
-  int64_t alignment_of(const tir::Invoke& invoke, size_t argument) const {
-    const tir::PrimFunc* callee = module_.find_prim_func(invoke.callee);
-    if (callee == nullptr || argument >= callee->params.size()) return plan::kAlignment;
-    BufferRef buffer = callee->params[argument].buffer;
-    return buffer == nullptr || buffer->alignment == 0 ? 1 : buffer->alignment;
+  /// The body, with long offsets computed once, at its begin, and not at every view of them.
+  tir::Stmt with_named_offsets(const tir::PrimFunc& host) {
+    std::vector<std::pair<Expr, arith::Var>> named;
+    arith::Substitution names;
+    tir::for_each_stmt(host.body, [&](tir::Stmt s) {
+      const auto* view = s.as<tir::View>();
+      if (view == nullptr || view->base == nullptr || names.count(view->byte_offset) != 0) return;
+      bool of_entry = true;
+      arith::for_each_node(view->byte_offset, [&](Expr node) { of_entry &= node.as<arith::Load>() == nullptr; });
+      std::vector<arith::Var> vars = arith::free_vars(view->byte_offset);
+      of_entry &= std::all_of(vars.begin(), vars.end(), [&](arith::Var var) {
+        return std::any_of(host.params.begin(), host.params.end(), [&](const tir::Param& p) { return p.var == var; });
+      });
+      if (!is_long(view->byte_offset) || !of_entry) return;
+      named.emplace_back(view->byte_offset, module_.context().var("offset"));
+      names[view->byte_offset] = named.back().second;
+    });
+    if (named.empty()) return host.body;
+    tir::Rewriter rewriter;
+    rewriter.on_stmt = [&](tir::Stmt s) {
+      const auto* view = s.as<tir::View>();
+      auto name = view == nullptr || view->base == nullptr ? names.end() : names.find(view->byte_offset);
+      return name == names.end() ? s : build_.view(view->buffer, view->base, name->second, view->body);
+    };
+    tir::Stmt body = tir::rewrite(module_.context(), host.body, rewriter);
+    for (auto offset = named.rbegin(); offset != named.rend(); ++offset)
+      body = build_.let(offset->second, offset->first, body);
+    return body;
   }
 
   /// Outputs of an entry whose memory is nobody else's, and of a size that the symbols tell. Others see their memory
   /// only after the call; a state's may hold what is still to be read.
   std::vector<BufferRef> outputs_to_lend(const tir::PrimFunc& host, const arith::Facts& facts) const {
-    const interface::Entry* entry = entry_of(host);
+    const interface::Entry* entry = lower::entry_of(*context_.object, host);
     std::vector<BufferRef> lenders, buffers;
     if (entry == nullptr) return lenders;
     for (const tir::Param& param : host.params)
@@ -119,46 +164,6 @@ class MemoryPlan {
       if (known && output.kind == interface::Tensor::kTensor) lenders.push_back(buffer);
     }
     return lenders;
-  }
-
-  const interface::Entry* entry_of(const tir::PrimFunc& host) const {
-    for (const interface::Entry& candidate : context_.object->entries)
-      if (candidate.call == host.name) return &candidate;
-    return nullptr;
-  }
-
-  /// What the entry declares of its symbols, and what its guards check before memory is asked for; those of private
-  /// functions are dims.
-  arith::Facts facts_of(const tir::PrimFunc& host) const {
-    arith::Facts facts;
-    const interface::Entry* entry = entry_of(host);
-    size_t k = 0;
-    for (const tir::Param& param : host.params) {
-      if (param.buffer != nullptr) continue;
-      if (entry == nullptr) {
-        facts.bound(param.var, arith::Range::at_least(0));
-        continue;
-      }
-      const interface::Symbol& symbol = entry->symbols.at(k++);
-      facts.bound(param.var, {symbol.lower, symbol.upper});
-      if (symbol.multiple_of > 1) facts.multiple(param.var, symbol.multiple_of);
-    }
-    if (entry != nullptr) assume_guards(host, *entry, facts);
-    return facts;
-  }
-
-  void assume_guards(const tir::PrimFunc& host, const interface::Entry& entry, arith::Facts& facts) const {
-    const tir::PrimFunc& checks = *module_.find_prim_func(entry.shapes);
-    std::vector<arith::Var> ours;
-    for (const tir::Param& param : host.params)
-      if (param.buffer == nullptr) ours.push_back(param.var);
-    arith::Substitution symbols;
-    size_t k = 0;
-    for (const tir::Param& param : checks.params)
-      if (param.buffer == nullptr) symbols[param.var] = ours.at(k++);
-    tir::for_each_stmt(checks.body, [&](tir::Stmt s) {
-      if (const auto* guard = s.as<tir::Guard>()) facts.assume(arith::substitute(guard->condition, symbols));
-    });
   }
 
   /// Frames of called host functions get the size that their callee needs with the call's symbols. Null: reported.
@@ -244,7 +249,7 @@ class MemoryPlan {
     }
     Expr size = arith::substitute(sizes_.at(entry.call), symbols);
     arena.body = build_.store(bytes, {build_.index(0)}, arith::cast(DType::i(64), size));
-    arith::Range range = arith::bounds(sizes_.at(entry.call), facts_of(host));
+    arith::Range range = arith::bounds(sizes_.at(entry.call), lower::facts_of(module_, *context_.object, host));
     entry.arena_max = range.has_upper() ? static_cast<uint64_t>(range.upper) : UINT64_MAX;
     entry.arena_align = plan::kAlignment;
   }

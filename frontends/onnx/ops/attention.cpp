@@ -18,10 +18,10 @@ Result<Value*> permute(Node& node, Value* x, Ints axes) {
   return node.call("permute_dims", {x}, {{"axes", std::move(axes)}});
 }
 
-/// `count` elements of the last dim from `begin` on, `stride` apart.
-Result<Value*> last_part(Node& node, Value* x, Expr begin, Expr end, int64_t stride) {
+/// The elements of the last dim from `begin` to before `end`.
+Result<Value*> last_part(Node& node, Value* x, Expr begin, Expr end) {
   int64_t last = static_cast<int64_t>(x->shape().size()) - 1;
-  return node.call("strided_slice", {x, node.shape({begin}), node.shape({end}), node.shape({node.index(stride)})},
+  return node.call("strided_slice", {x, node.shape({begin}), node.shape({end}), node.shape({node.index(1)})},
                    {{"axes", Ints{last}}});
 }
 
@@ -344,30 +344,15 @@ Result<Value*> rotated(Node& node, Value* x, Value* cosine, Value* sine, Expr tu
     wanted.back() = half;
     RELAXC_TRY(*angles, with_shape(node, *angles, std::move(wanted), "the number of turned channels"));
   }
-  RELAXC_TRY(Value * a, last_part(node, x, zero, neighbours ? turned : half, neighbours ? 2 : 1));
-  RELAXC_TRY(Value * b, last_part(node, x, neighbours ? node.index(1) : half, turned, neighbours ? 2 : 1));
-  auto product = [&](Value* m, Value* n) { return node.call("multiply", {m, n}); };
-  RELAXC_TRY(Value * ac, product(a, cosine));
-  RELAXC_TRY(Value * bs, product(b, sine));
-  RELAXC_TRY(Value * as, product(a, sine));
-  RELAXC_TRY(Value * bc, product(b, cosine));
-  RELAXC_TRY(Value * real, node.call("subtract", {ac, bs}));
-  RELAXC_TRY(Value * imaginary, node.call("add", {as, bc}));
-  std::vector<Value*> parts{real, imaginary};
-  if (neighbours) {
-    RELAXC_TRY(Value * pairs, node.call("stack", parts, {{"axis", int64_t{4}}}));
-    RELAXC_TRY(pairs, reshape(node, pairs, {dims[0], dims[1], dims[2], turned}));
-    parts = {pairs};
+  bool whole = arith::prove_equal(turned, dims[3], node.facts());
+  Value* channels = x;
+  if (!whole) {
+    RELAXC_TRY(channels, last_part(node, x, zero, turned));
   }
-  if (!arith::prove_equal(turned, dims[3], node.facts())) {
-    RELAXC_TRY(Value * rest, last_part(node, x, turned, dims[3], 1));
-    parts.push_back(rest);
-  }
-  Value* y = parts[0];
-  if (parts.size() > 1) {
-    RELAXC_TRY(y, node.call("concat", parts, {{"axis", int64_t{3}}}));
-  }
-  return y;
+  RELAXC_TRY(Value * y, node.call("nn.rotary_embedding", {channels, cosine, sine}, {{"interleaved", neighbours}}));
+  if (whole) return y;
+  RELAXC_TRY(Value * rest, last_part(node, x, turned, dims[3]));
+  return node.call("concat", {y, rest}, {{"axis", int64_t{3}}});
 }
 
 std::optional<double> known_head_scale(Node& node, Expr size) {

@@ -131,6 +131,35 @@ TEST_CASE("pieces of different units pack near the bound at every size") {
   }
 }
 
+TEST_CASE("pieces of two symbols pack near the bound where one is small, too") {
+  Context context;
+  arith::Var batch = context.var("batch"), length = context.var("length");
+  arith::Facts facts;
+  for (arith::Var var : {batch, length}) facts.bound(var, arith::Range::at_least(1));
+  std::vector<Piece> pieces;
+  auto piece = [&](std::vector<Expr> dims, uint32_t first, uint32_t last) {
+    pieces.push_back({size_of(context, dims, 4), first, last});
+  };
+  // Rows of every sequence, tables that all sequences share, and sums of a batch, several times.
+  for (uint32_t t = 0; t < 40; t += 8) {
+    piece({batch, length, context.index(32)}, t, t + 2);
+    piece({length, length, context.index(2)}, t + 1, t + 3);
+    piece({batch, length, context.index(64)}, t + 2, t + 5);
+    piece({length, length, context.index(4)}, t + 4, t + 6);
+    piece({batch, context.index(256)}, t + 6, t + 8);
+    piece({batch, length, context.index(16)}, t, t + 8);
+  }
+  Storage storage = assign_storage(context, pieces, facts);
+  for (int64_t b : {1, 2, 8, 64})
+    for (int64_t n : {1, 16, 100, 512}) {
+      auto value_of = [&](arith::Var var) { return var == batch ? b : n; };
+      auto bytes = static_cast<double>(arith::evaluate(storage.bytes, value_of).value());
+      auto bound = static_cast<double>(live_bytes(context, pieces, value_of).value());
+      INFO(b << " " << n);
+      CHECK(bytes <= 1.15 * bound);
+    }
+}
+
 TEST_CASE("static pieces that first fit packs badly are packed again") {
   // Each of the five orders leaves a gap here; the search that moves what stands out to the front closes it.
   std::mt19937 random(3);

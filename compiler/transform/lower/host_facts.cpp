@@ -1,0 +1,88 @@
+// host_facts.cpp: read off entries, guards and callees.
+#include "compiler/transform/lower/host_facts.h"
+
+#include <sstream>
+
+#include "compiler/plan/storage.h"
+#include "compiler/tir/visit.h"
+
+namespace relaxc::lower {
+namespace {
+
+using arith::Expr;
+using tir::BufferRef;
+
+std::vector<arith::Var> scalars_of(const tir::PrimFunc& function) {
+  std::vector<arith::Var> scalars;
+  for (const tir::Param& param : function.params)
+    if (param.buffer == nullptr) scalars.push_back(param.var);
+  return scalars;
+}
+
+void assume_guards(const relax::Module& module, const tir::PrimFunc& host, const interface::Entry& entry,
+                   arith::Facts& facts) {
+  const tir::PrimFunc& checks = *module.find_prim_func(entry.shapes);
+  std::vector<arith::Var> ours = scalars_of(host), theirs = scalars_of(checks);
+  arith::Substitution symbols;
+  for (size_t k = 0; k < theirs.size(); ++k) symbols[theirs[k]] = ours.at(k);
+  tir::for_each_stmt(checks.body, [&](tir::Stmt s) {
+    if (const auto* guard = s.as<tir::Guard>()) facts.assume(arith::substitute(guard->condition, symbols));
+  });
+}
+
+/// As mark_in_place says of the callee.
+std::vector<std::pair<size_t, size_t>> in_place_arguments(const relax::Module& module, const tir::Invoke& invoke) {
+  std::vector<std::pair<size_t, size_t>> pairs;
+  const tir::PrimFunc* callee = module.find_prim_func(invoke.callee);
+  if (callee == nullptr || callee->attrs.count("in_place") == 0) return pairs;
+  size_t output = 0;
+  for (size_t i = 0; i < callee->params.size(); ++i)
+    if (callee->params[i].buffer != nullptr) output = i;
+  std::istringstream inputs(callee->attrs.at("in_place"));
+  for (size_t input = 0; inputs >> input;) pairs.emplace_back(input, output);
+  return pairs;
+}
+
+/// What a callee of ours takes for granted. Whoever else is called gets the alignment of the arena.
+int64_t alignment_of(const relax::Module& module, const tir::Invoke& invoke, size_t argument) {
+  const tir::PrimFunc* callee = module.find_prim_func(invoke.callee);
+  if (callee == nullptr || argument >= callee->params.size()) return plan::kAlignment;
+  BufferRef buffer = callee->params[argument].buffer;
+  return buffer == nullptr || buffer->alignment == 0 ? 1 : buffer->alignment;
+}
+
+}  // namespace
+
+const interface::Entry* entry_of(const interface::Object& object, const tir::PrimFunc& host) {
+  for (const interface::Entry& candidate : object.entries)
+    if (candidate.call == host.name) return &candidate;
+  return nullptr;
+}
+
+arith::Facts facts_of(const relax::Module& module, const interface::Object& object, const tir::PrimFunc& host) {
+  arith::Facts facts;
+  const interface::Entry* entry = entry_of(object, host);
+  std::vector<arith::Var> scalars = scalars_of(host);
+  for (size_t k = 0; k < scalars.size(); ++k) {
+    if (entry == nullptr) {
+      facts.bound(scalars[k], arith::Range::at_least(0));
+      continue;
+    }
+    const interface::Symbol& symbol = entry->symbols.at(k);
+    facts.bound(scalars[k], {symbol.lower, symbol.upper});
+    if (symbol.multiple_of > 1) facts.multiple(scalars[k], symbol.multiple_of);
+  }
+  if (entry != nullptr) assume_guards(module, host, *entry, facts);
+  return facts;
+}
+
+plan::Calls calls_of(const relax::Module& module) {
+  plan::Calls calls;
+  calls.in_place = [&module](const tir::Invoke& invoke) { return in_place_arguments(module, invoke); };
+  calls.alignment = [&module](const tir::Invoke& invoke, size_t argument) {
+    return alignment_of(module, invoke, argument);
+  };
+  return calls;
+}
+
+}  // namespace relaxc::lower

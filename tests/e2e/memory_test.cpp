@@ -1,0 +1,63 @@
+// Arenas of emitted objects, at every size that the program admits: the largest is enough for all, and a run stays in
+// the one that it asked for (loaded models run between canaries), whichever plan its sizes choose.
+#include <catch2/catch.hpp>
+
+#include "tests/e2e/road.h"
+
+namespace relaxc::e2e {
+namespace {
+
+/// What both objects ask for at these values of the symbols; requires that it is within the largest.
+uint64_t arena_at(const Road& road, const std::vector<int64_t>& symbols) {
+  uint64_t bytes = 0, same = 0;
+  REQUIRE(road.function().arena_bytes(symbols.data(), &bytes) == RLX_OK);
+  REQUIRE(road.c().function().arena_bytes(symbols.data(), &same) == RLX_OK);
+  REQUIRE(bytes == same);
+  REQUIRE(bytes <= road.function().arena_max);
+  return bytes;
+}
+
+/// -1, 0 and 1, whose sums of products are exact in float32 here.
+HostTensor signs(std::vector<int64_t> shape, int64_t seed) {
+  HostTensor made{DType::f(32), shape, {}};
+  std::vector<double> values;
+  for (int64_t k = 0; k < made.elements(); ++k) values.push_back(static_cast<double>((k * 7 + k / 5 + seed) % 3 - 1));
+  return tensor(made.dtype, made.shape, values);
+}
+
+TEST_CASE("the largest arena is enough for all lengths, and the plan follows the length") {
+  constexpr int64_t kMost = 192;
+  driver::Options options;
+  options.dims = {{"n", 1, kMost}};
+  Road road("tests/e2e/programs/attention.relax", options);
+  std::vector<int64_t> bytes{0};
+  for (int64_t n = 1; n <= kMost; ++n) bytes.push_back(static_cast<int64_t>(arena_at(road, {n})));
+  CHECK(static_cast<uint64_t>(bytes.back()) == road.function().arena_max);
+  // One plan would be one polynomial of degree two, in steps of 16 rows, which fill whole lines.
+  bool several = false;
+  for (size_t n = 16; n + 48 <= kMost; n += 16)
+    several |= bytes[n + 48] - 3 * bytes[n + 32] + 3 * bytes[n + 16] != bytes[n];
+  CHECK(several);
+  for (int64_t n : {1, 2, 5, 16, 17, 33, 64, 100, 192})
+    road.run({signs({n, 64}, 1), signs({64, 192}, 2), signs({64, 256}, 3), signs({256, 64}, 4)});
+}
+
+TEST_CASE("the largest arena is enough for all images") {
+  driver::Options options;
+  options.dims = {{"n", 1, 3}, {"h", 1, 21}, {"w", 1, 34}};
+  Road road("tests/e2e/programs/pyramid.relax", options);
+  for (int64_t n = 1; n <= 3; ++n)
+    for (int64_t h = 1; h <= 21; ++h)
+      for (int64_t w = 1; w <= 34; ++w) arena_at(road, {n, h, w});
+  for (auto [n, h, w] : {std::array<int64_t, 3>{1, 1, 1}, {3, 21, 34}, {1, 2, 33}, {2, 21, 1}, {1, 16, 16}, {3, 7, 8}})
+    road.run({signs({n, 2, h, w}, 1), signs({4, 2, 3, 3}, 2), signs({8, 4, 3, 3}, 3), signs({24, 8, 3, 3}, 4)});
+}
+
+TEST_CASE("what a loop stacks and branches give takes no memory of its own") {
+  Road road("tests/e2e/programs/stacked.relax");
+  CHECK(road.function().arena_max == 2 * 64 * sizeof(float));  // the carried value, now and next
+  for (double flag : {0.0, 1.0}) road.run({signs({64}, 1), tensor(DType::boolean(), {}, {flag})});
+}
+
+}  // namespace
+}  // namespace relaxc::e2e
