@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/codegen/c/style.h"
 #include "compiler/driver/output/forms.h"
 #include "compiler/interface/object.h"
 #include "compiler/pipeline/runner.h"
@@ -13,6 +14,9 @@
 namespace relaxc::driver {
 
 enum class CheckFormat { kNone, kText, kJson };
+
+/// How many of the model's names an object carries: all, those of inputs, outputs and dims, or none.
+enum class Names { kFull, kIo, kNone };
 
 /// A `--state=h0:hn`: input and output that carry one state.
 struct State {
@@ -45,7 +49,7 @@ struct Options {
   std::string opt = "2";     ///< "0".."3", "s", "z"
   std::string target, cpu, features, float_abi;
   std::string target_from_cc;  ///< a C compiler and its flags: compile for what it compiles for
-  bool misra = false;          ///< C in the spirit of MISRA C
+  codegen_c::Style c_style;    ///< of C text
   bool print_targets = false, print_target = false, print_cmake_dir = false;
   int32_t task_slots = 0;        ///< 0: the target's own
   int64_t max_recursion = 1000;  ///< most calls of recursive functions that have not ended
@@ -53,6 +57,8 @@ struct Options {
   std::string depfile_path, depfile_target;  ///< empty: made from `output`
   bool line_tables = false;                  ///< DWARF: what a piece of code comes from
   interface::Hooks hooks;                    ///< of the context, that the object calls
+  Names names = Names::kFull;
+  bool quantized_io = false;  ///< inputs and outputs that are quantized stay integers
   bool verbose = false, warnings_are_errors = false;
   CheckFormat check = CheckFormat::kNone;
   std::vector<frontend::DimOverride> dims;

@@ -10,6 +10,7 @@
 #include "compiler/driver/evaluator.h"
 #include "compiler/driver/tools/tune_log.h"
 #include "compiler/meaning/semantics_check.h"
+#include "compiler/pipeline/schedule_kernels.h"
 #include "compiler/transform/passes.h"
 
 namespace relaxc::driver {
@@ -56,7 +57,7 @@ Status read_pass_option(const std::string& text, PassNumbers& numbers, Diagnosti
 void note_pass(Observations& seen, std::string_view pass, const relax::Module& now, double milliseconds) {
   if (pass == "input") seen.before = view_graph(now);
   if (pass == "hoist_scratch") seen.after = view_graph(now);  // the last of the graph before it is lowered
-  if (pass == "lower_functions") seen.unplanned = unplanned_bodies(now);
+  if (pass == "lower_functions" || pass == "order_calls") seen.unplanned = unplanned_bodies(now);
   if (pass != "input") seen.pass_milliseconds.emplace_back(pass, milliseconds);
 }
 
@@ -67,6 +68,9 @@ Result<PassNumbers> check_pass_flags(const Options& options, Diagnostics& diag) 
   PassNumbers numbers;
   if (!options.mixed_precision.empty())
     numbers[std::string(kMixedPrecisionDType.name)] = options.mixed_precision == "float16" ? 1 : 2;
+  if (options.opt == "s" || options.opt == "z")  // weights at points are more, and so is what the blocks of tiles hold
+    numbers[std::string(kScheduleWinograd.name)] = 0;
+  if (options.quantized_io) numbers[std::string(kQuantizedIo.name)] = 1;
   for (const std::string& text : options.pass_options) RELAXC_DO(read_pass_option(text, numbers, diag));
   return numbers;
 }

@@ -1,6 +1,8 @@
 // c_type.cpp: the nearest types of C99.
 #include "compiler/interface/c_type.h"
 
+#include <fmt/format.h>
+
 namespace relaxc::interface {
 
 const char* c_type(DType dtype) {
@@ -11,6 +13,11 @@ const char* c_type(DType dtype) {
   if (dtype.bits <= 16) return is_signed ? "int16_t" : "uint16_t";
   if (dtype.bits <= 32) return is_signed ? "int32_t" : "uint32_t";
   return is_signed ? "int64_t" : "uint64_t";
+}
+
+std::string float_literal(float value) {
+  std::string text = fmt::format("{}", value);
+  return text + (text.find_first_of(".e") == std::string::npos ? ".0f" : "f");
 }
 
 }  // namespace relaxc::interface

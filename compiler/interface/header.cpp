@@ -11,16 +11,11 @@
 #include <set>
 
 #include "compiler/interface/c_type.h"
+#include "compiler/interface/quantization.h"
 #include "compiler/interface/typed_call.h"
 
 namespace relaxc::interface {
 namespace {
-
-std::string upper(std::string text) {
-  for (char& c : text)
-    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-  return text;
-}
 
 /// A name from a model inside a comment: printable, and unable to end it.
 std::string comment_text(const std::string& name) {
@@ -35,25 +30,31 @@ std::string comment_text(const std::string& name) {
   return out;
 }
 
+std::string number_in_parentheses(int32_t value) {
+  return value < 0 ? "(" + std::to_string(value) + ")" : std::to_string(value);
+}
+
 class Header {
  public:
-  Header(const Object& object, std::span<const uint64_t> stack_max) : object_(object), stack_max_(stack_max) {}
+  Header(const Object& object, const HeaderFacts& facts) : object_(object), facts_(facts) {}
 
   std::string run() {
     begin();
     for (const External& external : object_.externals)
       line("/* To be defined by the program. */\n{};\n", external.prototype);
     for (size_t i = 0; i < object_.entries.size(); ++i)
-      print_entry(object_.entries[i], i < stack_max_.size() ? stack_max_[i] : UINT64_MAX);
+      print_entry(object_.entries[i], i < facts_.stack_max.size() ? facts_.stack_max[i] : UINT64_MAX);
     for (const PublicPrimFunc& function : object_.public_prim_funcs) print_public(function);
     if (object_.entries.size() > 1) print_shared_arena();
     if (!object_.selftest.data.empty()) print_selftest();
-    line("/* For loaders and harnesses that know models by their tables. */");
-    line("extern const rlx_model {}_model;\n", object_.name);
+    if (facts_.tables) {
+      line("/* For loaders and harnesses that know models by their tables. */");
+      line("extern const rlx_model {}_model;\n", object_.name);
+    }
     if (object_.weights.separate) {
       line("/* The weights are a file of this size, which the context has to hold: rlx_weights_map of");
       line(" * relax_rt_hosted.h maps and checks it. */");
-      define(upper(object_.name) + "_WEIGHTS_BYTES", std::to_string(weights_file_bytes(object_.weights)));
+      define(capitals(object_.name) + "_WEIGHTS_BYTES", std::to_string(weights_file_bytes(object_.weights)));
       line("");
     }
     line("#ifdef __cplusplus\n}}\n#endif\n\n#endif");
@@ -67,7 +68,7 @@ class Header {
   }
 
   void begin() {
-    std::string guard = "RELAXC_" + upper(object_.name) + "_H";
+    std::string guard = "RELAXC_" + capitals(object_.name) + "_H";
     line("/* {}.h: how to call the model {}. Written by relaxc; changes are lost. */", object_.name, object_.name);
     line("#ifndef {0}\n#define {0}\n", guard);
     line("#include \"relax_rt.h\"\n");
@@ -100,13 +101,14 @@ class Header {
     if (tensor.data_dependent) more += ", size known after the call";
     if (tensor.strided) more += ", any strides";
     if (tensor.pair >= 0) more += ", state";
+    if (tensor.quant) more += ", stands for " + meaning_text(*tensor.quant);
     std::string original = comment_text(tensor.name);
     line(" *   {} {}: {} {}{}{}", role, tensor.identifier, to_string(tensor.dtype), shape_text(tensor), more,
          original == tensor.identifier ? "" : ", named \"" + original + "\"");
   }
 
   void print_entry(const Entry& entry, uint64_t stack_max) {
-    std::string prefix = entry_prefix(object_, entry), capitals = upper(prefix);
+    std::string prefix = entry_prefix(object_, entry), macro = capitals(prefix);
     line("/* {}", comment_text(entry.name));
     line(" *");
     for (const Tensor& tensor : entry.inputs) describe("input ", tensor);
@@ -120,27 +122,34 @@ class Header {
     if (entry.needs_allocator)
       line(" *   memory whose size only the run knows comes from context->alloc, besides the arena");
     line(" */");
-    print_sizes(entry, capitals);
-    if (stack_max != UINT64_MAX) define(capitals + "STACK_MAX", std::to_string(stack_max));
+    print_sizes(entry, macro);
+    if (stack_max != UINT64_MAX) define(macro + "STACK_MAX", std::to_string(stack_max));
     print_call(entry, prefix);
   }
 
-  void print_sizes(const Entry& entry, const std::string& capitals) {
+  void print_sizes(const Entry& entry, const std::string& macro) {
     bool bounded = entry.arena_max != UINT64_MAX;
     // A call with all dims known needs exactly this; otherwise it is enough for all sizes.
-    if (bounded) define(capitals + (is_static(entry) ? "ARENA_BYTES" : "ARENA_MAX"), std::to_string(entry.arena_max));
-    define(capitals + "ARENA_ALIGN", std::to_string(entry.arena_align));
-    if (entry.needs_allocator) define(capitals + "NEEDS_ALLOCATOR", "1");
+    if (bounded) define(macro + (is_static(entry) ? "ARENA_BYTES" : "ARENA_MAX"), std::to_string(entry.arena_max));
+    define(macro + "ARENA_ALIGN", std::to_string(entry.arena_align));
+    if (entry.needs_allocator) define(macro + "NEEDS_ALLOCATOR", "1");
     auto elements = [&](const Tensor& tensor) {
       int64_t count = 1;
       for (int64_t dim : tensor.dims)
         if (dim < 0 || __builtin_mul_overflow(count, dim, &count)) return;
-      define(capitals + upper(tensor.identifier) + "_ELEMENTS", std::to_string(count));
+      define(macro + capitals(tensor.identifier) + "_ELEMENTS", std::to_string(count));
     };
+    auto quantization = [&](const Tensor& tensor) {
+      if (!tensor.quant || tensor.quant->axis >= 0) return;
+      define(macro + capitals(tensor.identifier) + "_SCALE", float_literal(tensor.quant->scale[0]));
+      define(macro + capitals(tensor.identifier) + "_ZERO_POINT", number_in_parentheses(tensor.quant->zero_point[0]));
+    };
+    for (const Tensor& tensor : entry.inputs) quantization(tensor);
+    for (const Tensor& tensor : entry.outputs) quantization(tensor);
     for (const Tensor& tensor : entry.inputs) elements(tensor);
     for (const Tensor& tensor : entry.outputs) elements(tensor);
     auto indices = [&](const char* role, const std::string& name, size_t i) {
-      define(capitals + role + upper(name), std::to_string(i));
+      define(macro + role + capitals(name), std::to_string(i));
     };
     for (size_t i = 0; i < entry.inputs.size(); ++i) indices("INPUT_", entry.inputs[i].identifier, i);
     for (size_t i = 0; i < entry.outputs.size(); ++i) indices("OUTPUT_", entry.outputs[i].identifier, i);
@@ -212,8 +221,8 @@ class Header {
       align = std::max(align, entry.arena_align);
     }
     line("/* An arena of this size and alignment serves every function of this header. */");
-    define(upper(object_.name) + "_ARENA_MAX_OF_ALL", std::to_string(bytes));
-    define(upper(object_.name) + "_ARENA_ALIGN_OF_ALL", std::to_string(align));
+    define(capitals(object_.name) + "_ARENA_MAX_OF_ALL", std::to_string(bytes));
+    define(capitals(object_.name) + "_ARENA_ALIGN_OF_ALL", std::to_string(align));
     line("");
   }
 
@@ -221,7 +230,7 @@ class Header {
     line(
         "/* Runs the model on inputs that it carries: RLX_OK, or RLX_SELFTEST if weights or outputs are not what they");
     line(" * should be. The context needs an arena of this many bytes, aligned as the model's own. */");
-    define(upper(object_.name) + "_SELFTEST_ARENA_BYTES", std::to_string(object_.selftest.arena_bytes));
+    define(capitals(object_.name) + "_SELFTEST_ARENA_BYTES", std::to_string(object_.selftest.arena_bytes));
     line("int32_t {}_selftest(rlx_context* context);\n", object_.name);
   }
 
@@ -250,15 +259,15 @@ class Header {
   }
 
   const Object& object_;
-  std::span<const uint64_t> stack_max_;
+  const HeaderFacts& facts_;
   std::string out_;
   std::set<std::string> macros_;
 };
 
 }  // namespace
 
-std::string c_header(const Object& object, std::span<const uint64_t> stack_max) {
-  return Header(object, stack_max).run();
+std::string c_header(const Object& object, const HeaderFacts& facts) {
+  return Header(object, facts).run();
 }
 
 }  // namespace relaxc::interface

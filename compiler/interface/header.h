@@ -8,10 +8,15 @@
 
 namespace relaxc::interface {
 
+/// What the object does not say of itself.
+struct HeaderFacts {
+  std::span<const uint64_t> stack_max = {};  ///< of each entry, UINT64_MAX where it is not known; or empty
+  bool tables = true;                        ///< whether the object has the rlx_model
+};
+
 /// Comments, size and index macros, the struct of arguments and the typed call of every entry; prototypes of external
 /// functions. Needs relax_rt.h, and is valid C99, C11 and C++11. The text depends on what the object promises alone,
-/// not on weights or code, but for the bounds of stack: `stack_max` has that of each entry, UINT64_MAX where it is not
-/// known, or is empty.
-std::string c_header(const Object& object, std::span<const uint64_t> stack_max = {});
+/// not on weights or code, but for `facts`.
+std::string c_header(const Object& object, const HeaderFacts& facts = {});
 
 }  // namespace relaxc::interface

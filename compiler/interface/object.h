@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,14 @@ struct Symbol {
   int32_t tensor = -1, axis = -1;  ///< the input dim that gives its value; -1: read from data by Entry::values
 };
 
+/// An rlx_quant: stored integers that stand for real = (stored - zero_point) * scale.
+struct Quantization {
+  int32_t axis = -1;                ///< along which scales and zero points lie, one each; -1: one of both for all
+  std::vector<float> scale;         ///< as many as there are places
+  std::vector<int32_t> zero_point;  ///< the same number
+  friend bool operator==(const Quantization&, const Quantization&) = default;
+};
+
 /// An rlx_tensor_spec.
 struct Tensor {
   std::string name;        ///< as the model says it
@@ -34,6 +43,7 @@ struct Tensor {
   bool strided = false;               ///< strides are accepted
   int32_t pair = -1;                  ///< state: index of the output (input) that carries it
   int32_t append_axis = -1;
+  std::optional<Quantization> quant;  ///< what its integers stand for, where that is known
 };
 
 /// One function that the object offers. The prim funcs named here have, in order, the parameters:

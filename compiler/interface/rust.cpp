@@ -12,12 +12,6 @@
 namespace relaxc::interface {
 namespace {
 
-std::string upper(std::string text) {
-  for (char& c : text)
-    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-  return text;
-}
-
 /// The Rust type of a stored element.
 std::string rust_type(DType dtype) {
   std::string c = c_type(dtype);
@@ -79,7 +73,7 @@ class Module {
   void print(const Entry& entry) {
     std::string prefix = entry_prefix(object_, entry);
     if (entry.arena_max != UINT64_MAX) {
-      line("pub const {}ARENA_MAX: usize = {};", upper(prefix), entry.arena_max);
+      line("pub const {}ARENA_MAX: usize = {};", capitals(prefix), entry.arena_max);
       line("#[repr(C, align({}))]\npub struct {}arena(pub [u8; {}]);\n", std::max<uint32_t>(entry.arena_align, 1),
            prefix, std::max<uint64_t>(entry.arena_max, 1));
     }

@@ -18,6 +18,12 @@ std::string hex(const std::array<uint8_t, 8>& bytes) {
 bool is_value(const Symbol& symbol) {
   return symbol.tensor < 0;
 }
+std::string capitals(std::string name) {
+  for (char& c : name)
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  return name;
+}
+
 bool is_static(const Entry& entry) {
   return entry.symbols.empty();
 }

@@ -35,6 +35,9 @@ std::string arena_symbol(const Object& object, const Entry& entry);
 /// The symbol of a public prim func.
 std::string public_symbol(const Object& object, const std::string& name);
 
+/// `name` in capitals, as macros and constants are.
+std::string capitals(std::string name);
+
 /// True if the arena's size is one number.
 bool is_static(const Entry& entry);
 /// True if some dim of an input or output is not in the tables, so that `shapes` must be asked.

@@ -2,6 +2,7 @@
 
 Usage: budget_test.py RELAXC RUNTIME [unittest's own]"""
 
+import json
 import re
 from pathlib import Path
 
@@ -31,6 +32,14 @@ class Budget(ProgramTest):
         self.refuses(1, "the arena of 'main' takes 18432 bytes of RAM, 1 more than its budget of 18431", DIGITS, *FLAGS,
                      "-o", "d.o", "--ram-budget", "18431")
         self.refuses(1, "has no bound, and so fits no budget", DIGITS, "-o", "d.o", "--ram-budget", "1M")
+
+    def test_small_code_does_not_buy_speed_with_weights(self):
+        weights = {}
+        for level in ("-O2", "-Os", "-Oz"):
+            self.compiles(DIGITS, "--dim", "n=1", level, "-o", "d.o", "--manifest", "d.json")
+            weights[level] = json.loads((self.path / "d.json").read_text())["weights"]["bytes"]
+        self.assertEqual(weights["-Os"], weights["-Oz"])
+        self.assertLess(weights["-Os"], weights["-O2"])  # whose filters are held at the points of minimal filtering
 
     def test_needs_sections_to_count(self):
         self.refuses(2, "--flash-budget counts the sections of an object", DIGITS, "-o", "d.c", "--flash-budget", "1M")

@@ -40,6 +40,24 @@ class Form(ProgramTest):
         self.write("p.c", program.TEXT)
         self.refuses(2, "cannot be both the input and the output", "p.c", "-o", "./p.c")
 
+    def test_what_people_mistype(self):
+        """Each is told what was found and what would be right."""
+        for words, text in (
+                (("relu.onnx", "-o", "m.o", "--dim", "n"), "--dim: expected NAME=RANGE, as in batch=1"),
+                (("relu.onnx", "-o", "m.o", "--state", "x"), "--state: expected INPUT:OUTPUT, as in h0:hn, found 'x'"),
+                (("relu.onnx", "-o", "m.o", "--ram-budget", "lots"), "--ram-budget: expected bytes, as in 16384, 64K or 2M"),
+                (("relu.onnx", "-o", "m.o", "--flash-budget", "0"), "--flash-budget: expected bytes"),
+                (("relu.onnx", "-o", "m.o", "--target", "x86-64", "--mcpu", "pentium"), "CPU 'pentium' has no 64 bits"),
+                (("relu.onnx", "-o", "m.o", "--target", "riscv64gc", "--mcpu", "generic-rv32"), "has no 64 bits"),
+                (("relu.onnx", "-o", "m.o", "--target", "x86-64", "--mattr", "avx2"), "write +avx2 or -avx2"),
+                (("relu.onnx", "./relu.onnx", "-o", "m.o"), "'./relu.onnx' is given twice"),
+                (("bnch", "relu.onnx"), "'bnch' is no file, and none of the tools run, verify, bench, tune and inspect"),
+                (("run",), "relaxc: error: MODEL is required"),
+                (("relu.onnx", "-o", "m.so", "--cc", "'no such cc' -O2", "--runtime", program.RUNTIME),
+                 "there is no program 'no such cc'")):
+            with self.subTest(words):
+                self.refuses(2, text, *words)
+
     def test_unknown_flags(self):
         self.refuses(2, "--bogus", "relu.onnx", "-o", "m.o", "--bogus")
         self.refuses(2, "-O", "relu.onnx", "-o", "m.o", "-O9")

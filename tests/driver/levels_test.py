@@ -172,6 +172,19 @@ class Levels(ProgramTest):
         self.refuses(2, "a C compiler decides", DIGITS, "--mcpu", "x86-64,x86-64-v3", "-o", "m.c")
         self.refuses(2, "--mattr=+avx2 would be of every CPU", DIGITS, "--mcpu", "x86-64,x86-64-v3", "--mattr=+avx2", "-o",
                      "m.o")
+        self.refuses(2, "--trace numbers the kernels of one CPU", DIGITS, "--mcpu", "x86-64,x86-64-v3", "--trace", "-o",
+                     "m.o")
+
+    @unittest.skipUnless(platform.machine() == "x86_64", "the host is no x86-64")
+    def test_each_form_asks_whether_to_go_on(self):
+        self.write("main.c", MAIN.replace("int main(", "static int32_t stop(void* user, int32_t node) {\n"
+                                          "  (void)user;\n  return node + 7;\n}\nint main(")
+                   .replace("context.error = &error;", "context.error = &error;\n  context.poll = stop;"))
+        self.build("both", "--mcpu", "x86-64,x86-64-v3", "--poll")
+        for features in (KNOWN, V3):
+            status, expected, actual, bits = self.answer("both", features)
+            self.assertEqual((status, expected, bits), ("POLLED", 0, UNTOUCHED))
+            self.assertGreaterEqual(actual, 7)
 
 
 if __name__ == "__main__":

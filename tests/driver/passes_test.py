@@ -66,7 +66,7 @@ class Passes(ProgramTest):
         self.assertNotIn("R.add(", folded.out)
         kept = self.compiles("fill.relax", "--stop-after=fold_constants", "--pass-option", "fold_constants.budget=100")
         self.assertIn("R.add(", kept.out)
-        self.refuses(2, "the options are: fold_constants.budget", "m.relax", "-o", "m.o", "--pass-option", "a.b=1")
+        self.refuses(2, "the options are: quantized_io.on, fold_constants.budget", "m.relax", "-o", "m.o", "--pass-option", "a.b=1")
         for bad in ("fuse_ops.members=0", "fuse_ops.members=x", "fuse_ops.members"):
             self.refuses(2, "takes a number of at least 1", "m.relax", "-o", "m.o", "--pass-option", bad)
 

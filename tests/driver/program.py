@@ -1,6 +1,7 @@
 """Runs relaxc in a folder that each test has for itself."""
 
 import os
+import pty
 import subprocess
 import sys
 import tempfile
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import wire
 
+INCLUDE = Path(__file__).resolve().parents[2] / "runtime-lite/include"
 RELAXC, RUNTIME = (str(Path(argument).resolve()) for argument in sys.argv[1:3])
 
 LINK_FLAGS = os.environ.get("RELAXC_LINK_FLAGS", "").split()
@@ -41,10 +43,39 @@ class ProgramTest(unittest.TestCase):
         path.write_bytes(content.encode() if isinstance(content, str) else content)
         return path
 
-    def relaxc(self, *arguments, environment=None, preexec=None):
-        done = subprocess.run([RELAXC, *map(str, arguments)], cwd=self.path, capture_output=True, timeout=120,
+    def linker(self):
+        """A C compiler that links with what this build's libraries need."""
+        path = self.write("linker", f'#!/bin/sh\nexec cc {" ".join(LINK_FLAGS)} "$@"\n')
+        path.chmod(0o755)
+        return path
+
+    def relaxc(self, *arguments, environment=None, preexec=None, before=()):
+        done = subprocess.run([*before, RELAXC, *map(str, arguments)], cwd=self.path, capture_output=True, timeout=120,
                               env={**os.environ, **(environment or {})}, preexec_fn=preexec, check=False)
         return Done(done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
+
+    def on_terminal(self, code, *arguments, **environment):
+        """What the program writes to a terminal of its own."""
+        try:
+            ours, theirs = pty.openpty()
+        except OSError as error:
+            self.skipTest(f"there is no pseudo-terminal to be had: {error}")
+        without = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "TERM")}
+        running = subprocess.Popen([RELAXC, *map(str, arguments)], cwd=self.path, stdin=theirs, stdout=theirs,
+                                   stderr=theirs, env={**without, "TERM": "xterm", **environment})
+        os.close(theirs)
+        written = b""
+        while True:
+            try:
+                piece = os.read(ours, 4096)
+            except OSError:  # the other side has closed
+                break
+            if not piece:
+                break
+            written += piece
+        os.close(ours)
+        self.assertEqual(running.wait(60), code, written.decode(errors="replace"))
+        return written.decode().replace("\r\n", "\n")
 
     def compiles(self, *arguments, **keywords):
         done = self.relaxc(*arguments, **keywords)

@@ -57,9 +57,7 @@ class Programs(ProgramTest):
         return done.stdout.decode() if code == 0 else done.stderr.decode()
 
     def compiles_program(self, source, name, *flags):
-        linker = self.write("linker", f'#!/bin/sh\nexec cc {" ".join(LINK_FLAGS)} "$@"\n')
-        linker.chmod(0o755)
-        self.compiles(source, "-o", name, "--runtime", RUNTIME, "--cc", linker, *flags)
+        self.compiles(source, "-o", name, "--runtime", RUNTIME, "--cc", self.linker(), *flags)
         self.assertFalse((self.path / (name + ".h")).exists())
 
     def test_runs_on_npy_and_pb(self):
@@ -139,7 +137,9 @@ class Programs(ProgramTest):
         self.assertEqual(self.run_model("add", "--weights", "moved", "x.npy"), "y: float32 [4] = 11 22 33 44\n")
 
     def test_the_runtime_must_be_there(self):
-        self.refuses(2, "librelax_rt_runner.a", "relu.onnx", "-o", "relu", "--runtime", "none.a")
+        self.refuses(2, "--runtime none.a: there is no such file", "relu.onnx", "-o", "relu", "--runtime", "none.a")
+        self.write("alone/librelax_rt.a", b"")
+        self.refuses(2, "librelax_rt_runner.a", "relu.onnx", "-o", "relu", "--runtime", "alone/librelax_rt.a")
         self.refuses(2, "there is no program 'no-such-cc'", "relu.onnx", "-o", "relu", "--runtime", RUNTIME, "--cc",
                      "no-such-cc")
         away = self.path / "away"

@@ -91,6 +91,39 @@ class Report(ProgramTest):
             (static,) = self.report(ATTENTION, "--dim", f"n={n}")["profiles"]
             self.assertLessEqual(static["ratio"], 1.05, n)
 
+    def test_sizes_are_those_that_guards_accept(self):
+        filtered = """@R.function
+def main(x: R.Tensor((1, 4, "n"), "float32"), w: R.Tensor((8, 4, 5), "float32")):
+    return R.nn.relu(R.nn.conv1d(x, w))
+"""
+        self.assertEqual([p["symbols"]["n"] for p in self.report(filtered)["profiles"]], [5, 16, 128, 512])
+        twice = """@R.function
+def main(x: R.Tensor(("n",), "float32"), y: R.Tensor(("m",), "float32")):
+    n, m = T.int64(), T.int64()
+    R.assert_op(m == n * 2)
+    return R.add(R.concat((x, x), axis=0), y)
+"""
+        for profile in self.report(twice)["profiles"]:
+            self.assertEqual(profile["symbols"]["m"], 2 * profile["symbols"]["n"])
+
+    def test_large_offsets_are_computed_once(self):
+        # Images whose sides are halved and rounded up: the end of the largest of what lies below is a long expression.
+        text = """@R.function
+def main(x: R.Tensor(("n", 3, "h", "w"), "float32"), a: R.Tensor((8, 3, 3, 3), "float32"),
+         b: R.Tensor((12, 8, 3, 3), "float32"), c: R.Tensor((40, 12, 3, 3), "float32")):
+    with R.dataflow():
+        p = R.nn.relu(R.nn.conv2d(x, a, strides=[2, 1], padding=[1, 1, 1, 1]))
+        q = R.nn.relu(R.nn.conv2d(p, b, strides=[1, 2], padding=[1, 1, 1, 1]))
+        r = R.nn.conv2d(q, c, strides=[2, 2], padding=[1, 1, 1, 1])
+        y = R.add(R.sum(R.add(q, R.exp(q)), axis=[1, 2, 3]), R.sum(R.nn.relu(r), axis=[1, 2, 3]))
+        R.output(y)
+    return y
+"""
+        for profile in self.report(text)["profiles"]:
+            for piece in profile["memory"]:
+                self.assertLessEqual(piece["offset"] + piece["bytes"], profile["arena_bytes"], piece)
+            self.assertLessEqual(profile["ratio"], 1.15, profile["symbols"])
+
     def test_graphs_before_and_after(self):
         report = self.report()
         labels = [node["label"] for node in report["before"]["nodes"]]

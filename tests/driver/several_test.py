@@ -8,7 +8,7 @@ from pathlib import Path
 
 import program
 import wire
-from program import LINK_FLAGS, RUNTIME, ProgramTest
+from program import LINK_FLAGS, RELAXC, RUNTIME, ProgramTest
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -93,6 +93,22 @@ class Several(ProgramTest):
                         "use.c", "zoo.a", RUNTIME, "-o", "use"], cwd=self.path, check=True)
         done = subprocess.run(["./use"], cwd=self.path, capture_output=True, text=True, check=False)
         self.assertEqual((done.returncode, done.stdout), (0, ""), header)
+
+    def test_the_same_bytes_in_any_folder_and_beside_other_compilations(self):
+        """What `make -j1` and `make -j2` build is the same, wherever the sources lie."""
+        command = [RELAXC, "one.onnx", "other.onnx", "stream.onnx", "-o", "zoo.o", "--manifest", "zoo.json", "--dim",
+                   "one:n=1..5", "--emit-selftest", "-g", "--runtime", RUNTIME]
+        folders = [self.path / name for name in ("alone", "here", "some/where/else")]
+        for folder in folders:
+            for name in ("one", "other"):
+                self.write(folder.relative_to(self.path) / f"{name}.onnx", (self.path / f"{name}.onnx").read_bytes())
+            self.write(folder.relative_to(self.path) / "stream.onnx", wire.streaming())
+        subprocess.run(command, cwd=folders[0], check=True)
+        together = [subprocess.Popen(command, cwd=folder) for folder in folders[1:]]
+        self.assertEqual([running.wait(120) for running in together], [0, 0])
+        for name in ("zoo.o", "zoo.h", "zoo.json"):
+            written = {(folder / name).read_bytes() for folder in folders}
+            self.assertEqual(len(written), 1, name)
 
     def test_refuses_what_cannot_be_told_apart(self):
         self.write("folder/one.onnx", wire.relu())

@@ -169,6 +169,14 @@ int32_t twice(rlx_context* context, const rlx_tensor* x, rlx_tensor* y) {
         # Whatever the record says, the numbers are the same to the bit.
         self.tool("verify", "p.relax", "--dim", "n=96", "--tune-log", "tune.json")
 
+    def test_shows_how_far_it_is_on_a_terminal_alone(self):
+        self.write("p.relax", PRODUCT)
+        tune = ["tune", "p.relax", "--dim", "n=96", "-o", "tune.json", "--budget", "40"]
+        text = self.on_terminal(0, *tune)
+        self.assertRegex(text, r"\r\[#*\.*\] round 1 of \d+ ")
+        self.assertRegex(text, r"\r +\r[^\r]*kernels that leave something open")  # the bar is wiped before the answer
+        self.assertEqual(self.relaxc(*tune[:-1], "1").err, "")
+
     def test_refuses_what_is_no_record_and_leaves_those_for_other_targets(self):
         right = {"format": "relaxc tune log", "version": 1, "target": "none", "kernels": []}
         for text, why in (("{", "it is not JSON"), ("[]", 'its "format" is not'), ("{}", 'its "format" is not'),
@@ -178,6 +186,9 @@ int32_t twice(rlx_context* context, const rlx_tensor* x, rlx_tensor* y) {
             with self.subTest(text):
                 self.write("bad.json", text)
                 self.refuses(1, f"'bad.json' is no tune log: {why}", "relu.relax", "-o", "m.o", "--tune-log", "bad.json")
+        done = self.relaxc("tune", "relu.relax", "--dim", "n=8", "-o", "none/tune.json")  # before anything is measured
+        self.assertEqual((done.code, done.out), (1, ""))
+        self.assertIn("cannot write none/tune.json: No such file or directory", done.err)
         self.refuses(1, "cannot read the tune log 'none.json'", "relu.relax", "-o", "m.o", "--tune-log", "none.json")
         self.write("other.json", json.dumps(right))
         done = self.compiles("relu.relax", "-o", "m.o", "--tune-log", "other.json")
@@ -207,6 +218,8 @@ class Pages(ProgramTest):
     def test_the_page_for_man_has_every_flag(self):
         page = self.compiles("--man").out
         self.assertTrue(page.startswith(".TH RELAXC 1"))
+        for group in ("What is read", "What the object is", "Target", "What is written", "For builds", "Looking at passes"):
+            self.assertEqual(page.count(f".SS {group}\n"), 1, group)
         for flag in ("\\-\\-float\\-abi", "\\-MD", "\\-\\-bisect", ".SH relaxc inspect"):
             self.assertIn(flag, page)
 

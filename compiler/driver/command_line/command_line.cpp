@@ -7,8 +7,6 @@
 
 #include <fmt/format.h>
 
-#include <iostream>
-
 #include "compiler/driver/command_line/flags.h"
 #include "compiler/driver/command_line/help_pages.h"
 #include "compiler/driver/version.h"
@@ -50,6 +48,11 @@ std::vector<std::string> object_flags(const CLI::App& app) {
   return flags;
 }
 
+int refuse(const std::string& why) {
+  fmt::print(stderr, "relaxc: error: {}\nRun with --help for more information.\n", why);
+  return 2;
+}
+
 }  // namespace
 
 CommandLine read_command_line(int argc, char** argv) {
@@ -71,8 +74,7 @@ CommandLine read_command_line(int argc, char** argv) {
   } catch (const CLI::Success& success) {
     line.exit = app.exit(success);
   } catch (const CLI::ParseError& error) {
-    app.exit(error, std::cerr, std::cerr);
-    line.exit = 2;
+    line.exit = refuse(error.what());
   }
   o.warnings_are_errors = warnings == "error";
   o.object_flags = object_flags(app);
@@ -81,8 +83,7 @@ CommandLine read_command_line(int argc, char** argv) {
     line.exit = std::fflush(stdout) == 0 ? 0 : 1;
   }
   if (!line.exit && !o.print_targets && !o.print_target && !o.print_cmake_dir && o.input.empty()) {
-    fmt::print(stderr, "INPUT is required\nRun with --help for more information.\n");
-    line.exit = 2;
+    line.exit = refuse("INPUT is required");
   }
   return line;
 }

@@ -38,6 +38,24 @@ std::optional<frontend::DimOverride> parse_dim(const std::string& text) {
   return dim;
 }
 
+std::optional<uint64_t> parse_bytes(const std::string& text) {
+  constexpr std::string_view kUnits = "kmgt";
+  size_t digits = text.find_first_not_of("0123456789");
+  std::optional<int64_t> number = integer(std::string_view(text).substr(0, digits));
+  if (!number || *number < 0) return std::nullopt;
+  std::string unit = digits == std::string::npos ? "" : text.substr(digits);
+  for (char& c : unit)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  if (unit.empty() || unit == "b") return static_cast<uint64_t>(*number);
+  size_t power = kUnits.find(unit[0]);
+  std::string rest = unit.substr(1);
+  if (power == std::string_view::npos || !(rest.empty() || rest == "b" || rest == "ib")) return std::nullopt;
+  uint64_t bytes = 0;
+  if (__builtin_mul_overflow(static_cast<uint64_t>(*number), uint64_t{1} << (10 * (power + 1)), &bytes))
+    return std::nullopt;
+  return bytes;
+}
+
 std::optional<State> parse_state(const std::string& text) {
   size_t colon = text.find(':');
   if (colon == std::string::npos || colon == 0 || colon + 1 == text.size()) return std::nullopt;

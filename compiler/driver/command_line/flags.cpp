@@ -7,12 +7,18 @@
 namespace relaxc::driver {
 namespace {
 
+/// What CLI11 reports if a value is none that `form` describes.
+[[noreturn]] void refuse(const char* flag, const char* form, const std::string& found) {
+  throw CLI::ConversionError(std::string(flag) + ": expected " + form + ", found '" + found + "'");
+}
+
 template <typename T>
-CLI::callback_t collect(std::vector<T>& list, std::optional<T> (*parse)(const std::string&)) {
-  return [&list, parse](const CLI::results_t& texts) {
+CLI::callback_t collect(std::vector<T>& list, std::optional<T> (*parse)(const std::string&), const char* flag,
+                        const char* form) {
+  return [=, &list](const CLI::results_t& texts) {
     for (const std::string& text : texts) {
       std::optional<T> item = parse(text);
-      if (!item) return false;
+      if (!item) refuse(flag, form, text);
       list.push_back(std::move(*item));
     }
     return true;
@@ -26,10 +32,23 @@ void add_object_flags(CLI::App& app, Options& o) {
   app.add_flag("--trace", o.hooks.trace, "the object tells context.trace when each kernel begins and ends");
   app.add_flag("--poll", o.hooks.poll, "the object asks context.poll before each kernel whether to go on");
   app.add_flag("-g", o.line_tables, "line tables: addr2line names the ONNX node, or the line of the text, of a kernel");
-  repeated(app.add_option("--dim", collect<frontend::DimOverride>(o.dims, parse_dim),
+  app.add_option_function<std::string>(
+         "--names",
+         [&](const std::string& names) {
+           o.names = names == "full" ? Names::kFull : names == "io" ? Names::kIo : Names::kNone;
+         },
+         "names of the model in the object: full, io (inputs, outputs and dims, but not kernels) or none")
+      ->check(CLI::IsMember({"full", "io", "none"}));
+  app.add_option_function<std::string>(
+         "--io", [&](const std::string& form) { o.quantized_io = form == "quantized"; },
+         "quantized: inputs that are only quantized, and outputs that are only dequantized, stay integers")
+      ->check(CLI::IsMember({"plain", "quantized"}));
+  repeated(app.add_option("--dim",
+                          collect<frontend::DimOverride>(o.dims, parse_dim, "--dim",
+                                                         "NAME=RANGE, as in batch=1, seq=1..512 or seq=1..512:64"),
                           "fixes or bounds a dim: batch=1, seq=1..512, seq=1..512:64"),
            "NAME=RANGE");
-  repeated(app.add_option("--state", collect<State>(o.states, parse_state),
+  repeated(app.add_option("--state", collect<State>(o.states, parse_state, "--state", "INPUT:OUTPUT, as in h0:hn"),
                           "an input and the output that carries it to the next call: h0:hn"),
            "INPUT:OUTPUT");
   repeated(app.add_option("--custom-op", o.custom_ops,
@@ -100,12 +119,19 @@ void add_output_flags(CLI::App& app, Options& o) {
       ->type_name("FILE");
   app.add_option("--report", o.report, "also write a page (.html) or data (.json) on graphs, kernels and memory")
       ->type_name("FILE");
-  app.add_option("--flash-budget", o.flash_budget, "refuse an object that takes more: 64K")
-      ->transform(CLI::AsSizeValue(false))
-      ->type_name("BYTES");
-  app.add_option("--ram-budget", o.ram_budget, "refuse an object whose arena takes more: 8K")
-      ->transform(CLI::AsSizeValue(false))
-      ->type_name("BYTES");
+  auto budget = [&](const char* flag, uint64_t& bytes, const char* text) {
+    app.add_option_function<std::string>(
+           flag,
+           [flag, &bytes](const std::string& given) {
+             std::optional<uint64_t> parsed = parse_bytes(given);
+             if (!parsed || *parsed == 0) refuse(flag, "bytes, as in 16384, 64K or 2M", given);
+             bytes = *parsed;
+           },
+           text)
+        ->type_name("BYTES");
+  };
+  budget("--flash-budget", o.flash_budget, "refuse an object that takes more: 64K");
+  budget("--ram-budget", o.ram_budget, "refuse an object whose arena takes more: 8K");
   app.add_option(
          "--runtime", o.runtime,
          "runtime-lite for a library or a program: librelax_rt.a, or the folder of its sources (default: what was "
@@ -116,9 +142,29 @@ void add_output_flags(CLI::App& app, Options& o) {
                  "machine)")
       ->type_name("COMMAND");
   app.add_option_function<std::string>(
-         "--c-profile", [&](const std::string& name) { o.misra = name == "misra"; },
+         "--c-profile",
+         [&](const std::string& name) {
+           o.c_style.profile = name == "misra" ? codegen_c::Profile::kMisra : codegen_c::Profile::kPlain;
+         },
          "of a .c of a model of fixed size: misra (no pointers to functions, unions, recursion or open loops)")
       ->check(CLI::IsMember({"c99", "misra"}));
+  app.add_option_function<std::string>(
+         "--c-vectors", [&](const std::string& name) { o.c_style.vectors = name == "gnu"; },
+         "of a .c: gnu writes vectorized loops with the vector types of GCC and clang (default: none, C99 alone)")
+      ->check(CLI::IsMember({"none", "gnu"}));
+  app.add_option_function<std::string>(
+         "--c-weights",
+         [&](const std::string& name) {
+           o.c_style.weights = name == "incbin"  ? codegen_c::WeightsForm::kIncbin
+                               : name == "embed" ? codegen_c::WeightsForm::kEmbed
+                                                 : codegen_c::WeightsForm::kArray;
+         },
+         "of a .c: weights as an array, or in a file STEM.weights.bin that .incbin or #embed takes")
+      ->check(CLI::IsMember({"array", "incbin", "embed"}));
+  app.add_option("--c-split", o.c_style.part_bytes,
+                 "of a .c: functions go to STEM_1.c, STEM_2.c ... of about this size")
+      ->transform(CLI::AsSizeValue(false))
+      ->type_name("BYTES");
 }
 
 void add_target_flags(CLI::App& app, Options& o) {

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/driver/version.h"
 
 namespace relaxc::driver {
@@ -13,6 +15,7 @@ struct Flag {
   std::string value, text;           ///< `value` empty: takes none
   std::vector<std::string> choices;  ///< all that it may be, where that is a list
   bool positional = false;
+  std::string group;  ///< the heading that it stands under
 };
 
 /// The list in "TEXT:{a,b,c}".
@@ -42,6 +45,7 @@ std::vector<Flag> flags_of(const CLI::App& app) {
     flag.positional = flag.names.empty();
     if (flag.positional) flag.names.push_back(option->get_name());
     flag.text = option->get_description();
+    flag.group = option->get_group();
     if (option->get_items_expected_max() > 0) {
       std::string type = option->get_type_name();
       flag.choices = choices_of(type);
@@ -65,8 +69,12 @@ std::string roff(const std::string& text) {
 }
 
 std::string man_flags(const CLI::App& app) {
-  std::string text;
-  for (const Flag& flag : flags_of(app)) {
+  std::string text, group;
+  std::vector<Flag> flags = flags_of(app);
+  bool grouped = std::any_of(flags.begin(), flags.end(), [&](const Flag& f) { return f.group != flags[0].group; });
+  for (const Flag& flag : flags) {
+    if (grouped && flag.group != group) text += fmt::format(".SS {}\n", roff(flag.group));
+    group = flag.group;
     std::string value = flag.value.empty() || flag.positional ? "" : " \\fI" + roff(flag.value) + "\\fR";
     text += fmt::format(".TP\n\\fB{}\\fR{}\n{}\n", roff(fmt::format("{}", fmt::join(flag.names, ", "))), value,
                         roff(flag.text));

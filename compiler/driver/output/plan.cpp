@@ -53,7 +53,9 @@ Status all_differ(const OutputPlan& plan, const Options& options, Diagnostics& d
         return diag.error(nullptr, Kind::usage, "'{}' cannot be both a file of --params and the {}", read, what);
   for (size_t i = 0; i < files.size(); ++i)
     for (size_t j = 0; j < i; ++j)
-      if (same_file(files[i].second, files[j].second))
+      if (files[i].first == files[j].first && same_file(files[i].second, files[j].second))
+        return diag.error(nullptr, Kind::usage, "'{}' is given twice", files[i].second);
+      else if (same_file(files[i].second, files[j].second))
         return diag.error(nullptr, Kind::usage, "'{}' cannot be both the {} and the {}", files[i].second,
                           files[j].first, files[i].first);
   return Done{};
@@ -63,6 +65,21 @@ Status check_budget(const Options& options, Emit emit, Diagnostics& diag) {
   if (options.flash_budget != 0 && emit != Emit::kObject && emit != Emit::kSharedLibrary)
     return diag.error(nullptr, Kind::usage,
                       "--flash-budget counts the sections of an object: give an output that is one");
+  return Done{};
+}
+
+Status check_c_style(const codegen_c::Style& style, Emit emit, Diagnostics& diag) {
+  const char* flag = style.profile != codegen_c::Profile::kPlain       ? "--c-profile=misra"
+                     : style.weights != codegen_c::WeightsForm::kArray ? "--c-weights"
+                     : style.vectors                                   ? "--c-vectors"
+                     : style.part_bytes != 0                           ? "--c-split"
+                                                                       : nullptr;
+  if (flag == nullptr) return Done{};
+  if (emit != Emit::kC) return diag.error(nullptr, Kind::usage, "{} is for C: give an output that ends in .c", flag);
+  bool other = style.weights != codegen_c::WeightsForm::kArray || style.vectors || style.part_bytes != 0;
+  if (style.profile == codegen_c::Profile::kMisra && other)
+    return diag.error(nullptr, Kind::usage,
+                      "--c-profile=misra is one file of C99: leave out --c-weights, --c-vectors and --c-split");
   return Done{};
 }
 
@@ -97,7 +114,12 @@ std::string model_name_near(const std::string& name) {
 }
 
 Result<OutputPlan> plan_outputs(const Options& options, Diagnostics& diag) {
-  if (options.output.empty()) return diag.error(nullptr, Kind::usage, "nothing to write: give an output with -o");
+  if (options.output.empty()) {
+    if (fs::path(options.input).extension().empty() && !fs::exists(options.input))
+      return diag.error(nullptr, Kind::usage,
+                        "'{}' is no file, and none of the tools run, verify, bench, tune and inspect", options.input);
+    return diag.error(nullptr, Kind::usage, "nothing to write: give an output with -o");
+  }
   OutputPlan plan;
   std::optional<Emit> emit = options.emit ? options.emit : form_of_path(options.output);
   if (!emit)
@@ -114,8 +136,9 @@ Result<OutputPlan> plan_outputs(const Options& options, Diagnostics& diag) {
                       options.manifest);
   if (plan.emit == Emit::kC && options.cpu.find(',') != std::string::npos)
     return diag.error(nullptr, Kind::usage, "--mcpu={}: a C compiler decides what C is compiled for", options.cpu);
-  if (options.misra && plan.emit != Emit::kC)
-    return diag.error(nullptr, Kind::usage, "--c-profile=misra is for C: give an output that ends in .c");
+  if (options.line_tables && options.names != Names::kFull)
+    return diag.error(nullptr, Kind::usage, "-g writes the names down that --names leaves out; give one of the two");
+  RELAXC_DO(check_c_style(options.c_style, plan.emit, diag));
   if (plan.emit == Emit::kText || plan.emit == Emit::kDot) {
     if (!options.weights.empty() || options.embed_weights)
       return diag.error(nullptr, Kind::usage,

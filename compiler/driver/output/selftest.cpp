@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <deque>
 
 #include "compiler/arith/float_bits.h"
 #include "compiler/driver/tools/reference.h"
@@ -27,18 +28,25 @@ uint64_t round_up(uint64_t value, uint64_t to) {
 
 /// An entry as the records of its table, as far as data is read by them.
 struct Records {
+  std::deque<rlx_quant> quants;
   std::vector<rlx_tensor_spec> inputs, outputs;
   std::vector<rlx_symbol> symbols;
   rlx_function function{};
   rlx_model model{};
 
   explicit Records(const interface::Entry& entry) {
-    auto specs = [](const std::vector<interface::Tensor>& tensors) {
+    auto quant = [&](const interface::Tensor& tensor) -> const rlx_quant* {
+      if (!tensor.quant) return nullptr;
+      const interface::Quantization& q = *tensor.quant;
+      return &quants.emplace_back(
+          rlx_quant{q.axis, static_cast<uint32_t>(q.scale.size()), q.scale.data(), q.zero_point.data()});
+    };
+    auto specs = [&](const std::vector<interface::Tensor>& tensors) {
       std::vector<rlx_tensor_spec> made;
       for (const interface::Tensor& tensor : tensors) {
         interface::DLPackType type = interface::dlpack_type(tensor.dtype);
         made.push_back({tensor.name.c_str(), tensor.kind, type.code, type.bits, 0, int32_t(tensor.dims.size()),
-                        tensor.dims.data(), nullptr, tensor.pair, tensor.append_axis, nullptr});
+                        tensor.dims.data(), quant(tensor), tensor.pair, tensor.append_axis, nullptr});
       }
       return made;
     };

@@ -22,8 +22,8 @@ Result<WrittenObject> write_object(const Options& options, const OutputPlan& pla
                                    const std::vector<codegen_llvm::LevelForm>& levels, const Target& target,
                                    const std::vector<std::string>& files, Outputs& outputs, Diagnostics& diag);
 
-/// The dependency file, if one is wanted.
-Status write_depfile(const Options& options, const OutputPlan& plan, const std::vector<std::string>& files,
-                     Outputs& outputs);
+/// The dependency file, if one is wanted: `targets`, which are written together, depend on `files`.
+Status write_depfile(const Options& options, const OutputPlan& plan, const std::vector<std::string>& targets,
+                     const std::vector<std::string>& files, Outputs& outputs);
 
 }  // namespace relaxc::driver

@@ -32,7 +32,7 @@ Status write_text(const Options& options, const OutputPlan& plan, const relax::M
                   const std::vector<std::string>& files, Outputs& outputs, Diagnostics& diag) {
   RELAXC_DO(plan.emit == Emit::kDot ? outputs.write(plan.output, dot_text(view_graph(module), module.name))
                                     : write_program(plan, module, files, outputs, diag));
-  return write_depfile(options, plan, files, outputs);
+  return write_depfile(options, plan, {plan.output}, files, outputs);
 }
 
 }  // namespace relaxc::driver

@@ -36,6 +36,9 @@ Json tensors(const std::vector<interface::Tensor>& list) {
         dims.push_back(i < tensor.dim_text.size() ? tensor.dim_text[i] : "?");
     }
     out.push_back({{"name", tensor.name}, {"dtype", to_string(tensor.dtype)}, {"dims", dims}});
+    if (tensor.quant)
+      out.back()["quantization"] = {
+          {"axis", tensor.quant->axis}, {"scale", tensor.quant->scale}, {"zero_point", tensor.quant->zero_point}};
   }
   return out;
 }

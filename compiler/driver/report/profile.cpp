@@ -13,6 +13,7 @@
 #include <set>
 
 #include "compiler/driver/report/kernel_work.h"
+#include "compiler/driver/report/sizes.h"
 #include "compiler/tir/visit.h"
 
 namespace relaxc::driver {
@@ -28,10 +29,13 @@ BufferRef arena_of(const tir::PrimFunc& host) {
 /// Where the arena's views begin, by the id of what they make visible.
 std::map<uint32_t, Expr> offsets_in_arena(const tir::PrimFunc& host) {
   std::map<uint32_t, Expr> offsets;
+  arith::Substitution named;
   BufferRef arena = arena_of(host);
   tir::for_each_stmt(host.body, [&](tir::Stmt s) {
+    if (const auto* let = s.as<tir::Let>()) named[let->var] = let->value;
     const auto* view = s.as<tir::View>();
-    if (view != nullptr && view->base == arena) offsets.emplace(view->buffer->id, view->byte_offset);
+    if (view != nullptr && view->base == arena)
+      offsets.emplace(view->buffer->id, arith::substitute(view->byte_offset, named));
   });
   return offsets;
 }
@@ -224,13 +228,6 @@ void estimate_times(std::vector<KernelCost>& kernels, const Target& target) {
                    [](const KernelCost& a, const KernelCost& b) { return a.seconds > b.seconds; });
 }
 
-/// The admissible value next to `wanted`.
-int64_t admissible(const interface::Symbol& symbol, int64_t wanted) {
-  int64_t value = std::clamp(wanted, symbol.lower, symbol.upper);
-  int64_t up = (value + symbol.multiple_of - 1) / symbol.multiple_of * symbol.multiple_of;
-  return up <= symbol.upper ? up : value / symbol.multiple_of * symbol.multiple_of;
-}
-
 }  // namespace
 
 UnplannedBodies unplanned_bodies(const relax::Module& module) {
@@ -275,8 +272,7 @@ std::vector<EntryProfile> profile_entry(const relax::Module& module, const Unpla
   std::vector<EntryProfile> profiles;
   std::set<std::vector<int64_t>> seen;
   for (int64_t size : {1, 16, 128, 512}) {
-    std::vector<int64_t> symbols;
-    for (const interface::Symbol& symbol : entry.symbols) symbols.push_back(admissible(symbol, size));
+    std::vector<int64_t> symbols = admissible_sizes(module, entry, size);
     if (seen.insert(symbols).second) profiles.push_back(profile_entry_at(module, unplanned, entry, target, symbols));
   }
   return profiles;

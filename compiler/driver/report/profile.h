@@ -56,8 +56,8 @@ Limits limits_of(const Target& target);
 EntryProfile profile_entry_at(const relax::Module& module, const UnplannedBodies& unplanned,
                               const interface::Entry& entry, const Target& target, const std::vector<int64_t>& symbols);
 
-/// Profiles of `entry` with every symbol at 1, 16, 128 and 512, as far as its bounds allow; one for a static program.
-/// `module` is what the whole pipeline left.
+/// Profiles of `entry` with every symbol at 1, 16, 128 and 512, or near it where bounds or guards refuse that; one for
+/// a static program. `module` is what the whole pipeline left.
 std::vector<EntryProfile> profile_entry(const relax::Module& module, const UnplannedBodies& unplanned,
                                         const interface::Entry& entry, const Target& target);
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "compiler/interface/quantization.h"
+
 namespace relaxc::driver {
 namespace {
 
@@ -27,9 +29,10 @@ std::string tensor_text(const interface::Tensor& tensor) {
             : i < tensor.dim_text.size() ? tensor.dim_text[i]
                                          : "?";
   }
-  return fmt::format("{}: {} [{}]{}{}\n", tensor.name, to_string(tensor.dtype), dims,
+  return fmt::format("{}: {} [{}]{}{}{}\n", tensor.name, to_string(tensor.dtype), dims,
                      tensor.data_dependent ? ", its size is found in the data" : "",
-                     tensor.pair >= 0 ? ", a state" : "");
+                     tensor.pair >= 0 ? ", a state" : "",
+                     tensor.quant ? ", stands for " + interface::meaning_text(*tensor.quant) : "");
 }
 
 /// "n: 1..12, a multiple of 4" and the end of the line.

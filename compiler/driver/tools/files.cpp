@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "compiler/interface/dlpack.h"
+#include "compiler/meaning/stored.h"
 #include "frontends/weights/weights.h"
 
 extern "C" {
@@ -19,6 +20,10 @@ namespace relaxc::driver {
 namespace {
 
 namespace fs = std::filesystem;
+
+interface::Quantization quantization_of(const rlx_quant& quant) {
+  return {quant.axis, {quant.scale, quant.scale + quant.count}, {quant.zero_point, quant.zero_point + quant.count}};
+}
 
 std::string dtype_text(uint8_t code, uint8_t bits) {
   std::optional<DType> dtype = dtype_of(code, bits);
@@ -100,9 +105,12 @@ class Side {
   Status put(const std::string& path, uint32_t index, std::optional<relax::HostTensor> tensor, const std::string& found,
              Tensors& into) {
     const rlx_tensor_spec& wanted = spec(index);
+    std::optional<DType> dtype = dtype_of(wanted.dtype_code, wanted.dtype_bits);
+    if (tensor && dtype && wanted.quant != nullptr && tensor->dtype == DType::f(32))
+      tensor = meaning::stored(quantization_of(*wanted.quant), *tensor, *dtype);
     if (into[index])
       return diag_.error(nullptr, Kind::usage, "{}: a tensor for '{}' is given already", path, wanted.name);
-    if (!tensor || dtype_of(wanted.dtype_code, wanted.dtype_bits) != tensor->dtype)
+    if (!tensor || dtype != tensor->dtype)
       return diag_.error(nullptr, Kind::dtype_mismatch, "{} holds {}, but {} '{}' is {}", path, found, what_,
                          wanted.name, dtype_text(wanted.dtype_code, wanted.dtype_bits));
     into[index] = std::move(tensor);

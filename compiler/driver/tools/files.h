@@ -25,7 +25,8 @@ struct DataSet {
 
 /// Reads FILE (.npy, .pb: the next tensor without one), NAME=FILE, an .npz or .safetensors (tensors by name), or a
 /// folder of input_K.pb and output_K.pb, which may be split into folders test_data_set_K. Each such folder is a set;
-/// all the rest is one. Reports files that cannot be read, of another dtype, and what is given twice or for nothing.
+/// all the rest is one. Floats for a tensor that is stored quantized become what they are stored as. Reports files that
+/// cannot be read, of another dtype, and what is given twice or for nothing.
 Result<std::vector<DataSet>> read_data(const rlx_model& model, const rlx_function& function,
                                        const std::vector<std::string>& inputs, const std::vector<std::string>& expected,
                                        Diagnostics& diag);

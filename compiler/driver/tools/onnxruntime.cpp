@@ -10,7 +10,7 @@
 #include <fstream>
 
 #include "compiler/driver/install.h"
-#include "compiler/driver/tools/temporary_folder.h"
+#include "compiler/support/temporary_folder.h"
 #include "frontends/weights/weights.h"
 
 extern char** environ;

@@ -12,6 +12,7 @@
 #include "compiler/driver/tools/onnxruntime.h"
 #include "compiler/driver/tools/session.h"
 #include "compiler/ops/op_table.h"
+#include "compiler/transform/passes.h"
 
 namespace relaxc::driver {
 namespace {
@@ -56,6 +57,7 @@ class Oracle {
     if (!module || !target) return complain();
     module_.emplace(*std::move(module));
     evaluator_ = codegen_llvm::make_jit(*target);
+    if (options_.quantized_io && !quantize_border(*target)) return complain();
     if (function() != nullptr) return true;
     diag_.error(nullptr, Kind::usage, "the program has no function '{}'", options_.tool.function);
     return complain();
@@ -76,6 +78,13 @@ class Oracle {
   int code() const { return exit_code(diag_, options_); }
 
  private:
+  /// The interpreter has the interface that the object has.
+  bool quantize_border(const Target& target) {
+    PassContext context{ops_, target, diag_, *evaluator_};
+    context.options[std::string(kQuantizedIo.name)] = 1;
+    return infer(*module_, context) && quantized_io(*module_, context);
+  }
+
   bool complain() {
     print_diagnostics(diag_, options_, {});
     return false;

@@ -14,8 +14,8 @@
 #include <utility>
 
 #include "compiler/driver/output/plan.h"
-#include "compiler/driver/tools/temporary_folder.h"
 #include "compiler/interface/dlpack.h"
+#include "compiler/support/temporary_folder.h"
 
 extern "C" {
 #include "runtime-lite/include/relax_rt_hosted.h"
@@ -167,6 +167,7 @@ std::unique_ptr<Session> Session::open(const Options& options, int& exit_code, c
   compiling.emit = Emit::kSharedLibrary;
   compiling.output = (state->folder.path() / "model.so").string();
   compiling.depfile = false;
+  compiling.names = Names::kFull;  // what is wrong is told by names
   if (compiling.name.empty()) compiling.name = model_name_near(fs::path(options.input).stem().string());
   if (compiling.target.empty() && compiling.cpu.empty()) compiling.target = "native";
   exit_code = compile(compiling, edit, look);

@@ -49,6 +49,8 @@ class Tool {
           "run, verify, bench and tune compile for themselves; -o, --check and --stop-after are for compiling");
     if (!options_.target.empty() && options_.target != "native")
       return usage("run, verify, bench and tune are for this machine; --target is for compiling");
+    if (options_.quantized_io && (tool_.bisect || tool_.against == "onnxruntime"))
+      return usage("--bisect and --against onnxruntime look at the model as it was written: leave --io=quantized out");
     session_ = Session::open(options_, code_);
     if (session_ == nullptr) return code_;
     Result<std::vector<DataSet>> sets =

@@ -24,6 +24,8 @@
 #include <cmath>
 #include <fstream>
 
+#include "compiler/driver/messages.h"
+#include "compiler/driver/output/outputs.h"
 #include "compiler/driver/report/write_reports.h"
 #include "compiler/driver/tools/session.h"
 #include "compiler/driver/tools/tune_log.h"
@@ -73,6 +75,10 @@ class Tuner {
   }
 
   int run() {
+    Result<std::string> place =
+        record_.add(options_.tool.record);  // whether it can be written is told before, not after
+    if (!place) return complain();
+    place_ = *place;
     std::unique_ptr<Session> usual = compiled({});
     if (usual == nullptr) return code_;
     learn_decisions();
@@ -235,19 +241,27 @@ class Tuner {
     }
     fmt::print("{} of {} kernels that leave something open are faster otherwise\n", log.kernels.size(),
                kernels_.size());
-    std::ofstream out(options_.tool.record, std::ios::binary);
+    std::ofstream out(place_, std::ios::binary);
     out << tune_log_json(log);
     out.close();
-    if (out) return 0;
-    fmt::print(stderr, "relaxc: error: cannot write {}\n", options_.tool.record);
-    return 1;
+    if (out && record_.commit()) return 0;
+    if (!out) diag_.error(nullptr, Kind::io, "cannot write {}", options_.tool.record);
+    return complain();
   }
 
   struct Seen {
     std::string name, choices, schedule;
   };
+  int complain() {
+    print_diagnostics(diag_, options_, {});
+    return exit_code(diag_, options_);
+  }
+
   Options options_;
   const Tensors& inputs_;
+  Diagnostics diag_;
+  Outputs record_{diag_};
+  std::string place_;                      ///< where the record is written until it is complete
   std::map<std::string, Kernel> kernels_;  ///< by key: in the same order for the same model
   std::map<std::string, Seen> seen_;
   std::string target_;

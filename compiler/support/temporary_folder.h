@@ -1,13 +1,14 @@
-// temporary_folder.h: a place for files that end with a tool's work.
+// temporary_folder.h: a place for files that end with the work that needs them.
 #pragma once
 
 #include <cstdlib>
 #include <filesystem>
 #include <string>
 
-namespace relaxc::driver {
+namespace relaxc {
 
-/// A folder that is removed with all that is in it. Its path is empty if there could be none.
+/// A folder of its own below the system's folder for temporary files, removed at the end of its scope with all that is
+/// in it. Its path is empty if there could be none.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -20,10 +21,12 @@ class TemporaryFolder {
     if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
   }
   TemporaryFolder(const TemporaryFolder&) = delete;
+
   const std::filesystem::path& path() const { return path_; }
+  std::string file(const std::string& name) const { return (path_ / name).string(); }
 
  private:
   std::filesystem::path path_;
 };
 
-}  // namespace relaxc::driver
+}  // namespace relaxc

@@ -1,0 +1,16 @@
+// write_c.h: a compiled program as C.
+#pragma once
+
+#include "compiler/driver/options.h"
+#include "compiler/driver/output/outputs.h"
+#include "compiler/driver/output/plan.h"
+#include "compiler/interface/object.h"
+
+namespace relaxc::driver {
+
+/// Writes the object as C to `path`, and what Options::c_style puts into files of their own beside the output; their
+/// places are added to `targets`. Reports what the style cannot write, and what cannot be written to.
+Status write_c(const Options& options, const OutputPlan& plan, const interface::Object& object, const std::string& path,
+               std::vector<std::string>& targets, Outputs& outputs, Diagnostics& diag);
+
+}  // namespace relaxc::driver
