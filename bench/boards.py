@@ -1,11 +1,16 @@
-"""boards.py: what the bare-metal examples take on each machine, as a table: code and constants of the model, flash and RAM of
-the whole program, arena, and the stack that was painted and used.
+"""boards.py: what models take on each machine, as tables.
+
+The first is of the bare-metal examples: code and constants of the model, flash and RAM of the whole program, arena, and the
+stack that was painted and used. The second is of the models of tests/embedded (those of RELAXC_MODELS, too, where they
+are), by relaxc's objects of -Os and -O2 and by plain C of relaxc (-o model.c) that the cross compiler made at -O2: code,
+and instructions of one call as QEMU counts them.
 
 Code and constants are read from the linked program, so they are what is left after --gc-sections; constants are weights
 for all but a few bytes. Stack is everything from reset on, under QEMU.
 
-Usage: boards.py RELAXC [CPU ...]; needs the cross compilers and QEMU that examples/bare-metal/README.md names."""
+Usage: boards.py RELAXC [--models] [CPU ...]; --models: the second table alone; needs the cross compilers and QEMU that examples/bare-metal/README.md names."""
 
+import itertools
 import re
 import shutil
 import subprocess
@@ -14,7 +19,9 @@ import tempfile
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-CPUS = ["cortex-m0plus", "cortex-m3", "cortex-m4", "cortex-m7", "cortex-m33", "cortex-m55", "riscv32imac", "riscv64gc"]
+sys.path.insert(0, str(REPOSITORY / "tests/embedded"))
+from board import CPUS, Board  # noqa: E402
+from board_cases import own_cases, wild_cases  # noqa: E402
 
 
 def run(folder, *command):
@@ -43,13 +50,51 @@ def row(relaxc, folder, cpu, program):
     make = ["make", "-s", "--no-print-directory", f"CPU={cpu}", f"RELAXC={relaxc}", f"RUNTIME={REPOSITORY}/runtime-lite"]
     run(folder, *make, "clean")
     printed = run(folder, *make, "run")
+    elf = next((folder / "build").glob(f"**/{program}.elf"))
     arena, stack = re.search(r"(\d+) bytes of arena, (\d+) bytes of stack", printed).groups()
-    code, constants, flash, ram = sizes(folder, cross, program + ".elf", program)
+    code, constants, flash, ram = sizes(folder, cross, str(elf), program)
     return [program, cpu, *(f"{int(n):,}" for n in (code, constants, flash, arena, ram, stack))]
 
 
+def model_rows(relaxc, cpu):
+    """A row for each model: constants, arena, and for each way code, stack and instructions."""
+    ways = [("o", "-Os"), ("o", "-O2"), ("c", "-O2")]
+    with tempfile.TemporaryDirectory(prefix="relaxc-boards-") as path:
+        board = Board(cpu, Path(path) / "runtime")
+        for case in itertools.chain(own_cases(relaxc, path), wild_cases(relaxc, cpu, path)):
+            cells, kept = [], ["-", "-"]
+            for emit, level in ways:
+                try:
+                    case.build(board, emit, level)
+                    _, _, took, arena, stack = board.run(case.folder)
+                    code, constants = board.sizes(case.folder)
+                except RuntimeError as error:
+                    print(f"{cpu} {case.folder.name} {emit} {level}: {str(error)[-300:]}", file=sys.stderr)
+                    cells += ["-", "-", "-"]
+                    continue
+                cells += [f"{code:,}", f"{stack:,}", f"{took:,}"]
+                if level == "-Os":
+                    kept = [f"{constants:,}", f"{arena:,}"]
+            yield [case.folder.name, cpu, *kept, *cells]
+
+
+def print_models(relaxc, cpus):
+    print("| model | machine | constants | arena | -Os: code | stack | instructions | -O2: code | stack | instructions "
+          "| plain C: code | stack | instructions |\n" + "|---" * 13 + "|")
+    for cpu in cpus:
+        for cells in model_rows(relaxc, cpu):
+            print("| " + " | ".join(cells) + " |", flush=True)
+
+
 def main():
-    relaxc, cpus = Path(sys.argv[1]).resolve(), sys.argv[2:] or CPUS
+    relaxc, cpus = Path(sys.argv[1]).resolve(), [word for word in sys.argv[2:] if word != "--models"] or CPUS
+    if "--models" not in sys.argv:
+        print_examples(relaxc, cpus)
+        print()
+    print_models(relaxc, cpus)
+
+
+def print_examples(relaxc, cpus):
     rows = []
     with tempfile.TemporaryDirectory(prefix="relaxc-boards-") as path:
         for example in ("bare-metal", "digits", "digits-int8"):

@@ -154,9 +154,30 @@ console.log(Object.keys(made).join(" "));
 """
 
 
+def check_import_library(folder):
+    """A program that calls the model links with the .lib that relaxc left beside the .dll, and asks that for the call."""
+    (folder / "use.c").write_text("""#include "digits.h"
+int mainCRTStartup(void) {
+  static digits_arena arena;
+  static float image[64], logits[10];
+  static rlx_context context = RLX_CONTEXT_INIT;
+  context.arena = &arena;
+  context.arena_bytes = sizeof arena;
+  const digits_args args = {image, logits};
+  return digits_run(&context, &args);
+}
+""")
+    run("clang", "--target=x86_64-pc-windows-msvc", "-ffreestanding", "-I", REPOSITORY / "runtime-lite/include", "-c", "use.c",
+        "-o", "use.obj", cwd=folder)
+    run(TOOLS / "lld-link", "/nodefaultlib", "/subsystem:console", "/out:use.exe", "use.obj", "digits.lib", cwd=folder)
+    asked = run(TOOLS / "llvm-readobj", "--coff-imports", "use.exe", cwd=folder)
+    assert "Name: digits.dll" in asked and re.search(r"Symbol: digits_run_\w{16}", asked), asked
+
+
 def check_libraries(folder):
     (folder / "exports.js").write_text(WASM_EXPORTS)
     check_library(folder, "x86-64-windows", ".dll", [TOOLS / "llvm-readobj", "--coff-exports"])
+    check_import_library(folder)
     check_library(folder, "aarch64-macos", ".dylib", [TOOLS / "llvm-objdump", "--macho", "--exports-trie"])
     check_library(folder, "wasm32", ".wasm", ["node", folder / "exports.js"])
     for machine, ending, why in (("wasm32", ".dll", "'.dll' is a library of Windows, but the target is wasm32"),

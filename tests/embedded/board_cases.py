@@ -1,0 +1,50 @@
+"""Models with data and expected values for boards."""
+
+import os
+import sys
+from pathlib import Path
+
+from board import Case
+from programs import PROGRAMS, REPOSITORY, numbers
+
+MODELS = Path(os.environ.get("RELAXC_MODELS", REPOSITORY.parent / "shared/models"))
+DIGITS8 = REPOSITORY / "examples/digits-int8/digits8.onnx"
+WILD = {  # name: (inputs, flags, symbols)
+    "mnist-8": ([(1, 1, 28, 28)], [], {}),
+    "qtdnn": ([(8, 10)], ["--dim", "input_d0=8"], {}),
+    "unitree-g1-policy": ([(1, 480)], [], {}),
+    "gtcrn-simple": ([(1, 257, 1, 2), (2, 1, 16, 16, 33), (2, 3, 1, 1, 16), (2, 1, 33, 16)], [], {}),
+}
+SMALL = {"cortex-m55"}  # boards whose flash has no room for a megabyte of weights
+
+
+def own_cases(relaxc, folder):
+    """Those that are always there."""
+    pictures = PROGRAMS["digits"][2][0][1]
+    yield Case(relaxc, "digits", PROGRAMS["digits"][0], [((1, 1, 8, 8), pictures[:64], "f4")], ["--dim", "n=1"], folder=folder)
+    yield Case(relaxc, "digits8", DIGITS8, [((1, 1, 8, 8), pictures[:64], "f4")], folder=folder)
+    for name, dims, symbols in (("lstm", ["t=1..8"], {"t": 7}), ("dynamic", ["n=1..4", "m=1..8"], {"n": 3, "m": 5}),
+                                ("bytes", ["n=1..16"], {"n": 9})):
+        source, content, inputs, _ = PROGRAMS[name]
+        (Path(folder) / source).write_bytes(content.encode() if isinstance(content, str) else content)
+        flags = [word for dim in dims for word in ("--dim", dim)]
+        yield Case(relaxc, name, Path(folder) / source, inputs, flags, symbols, folder)
+
+
+def wild_cases(relaxc, cpu, folder):
+    """Those of RELAXC_MODELS that are there and fit the board; says which do not."""
+    for name, (shapes, flags, symbols) in WILD.items():
+        path = MODELS / name / "model.onnx"
+        if not path.exists():
+            print(f"{name}: skipped, there is no {path.name} of it below {MODELS.name}", file=sys.stderr)
+            continue
+        if cpu in SMALL and path.stat().st_size > 400_000:
+            print(f"{name}: skipped, the board's flash holds no {path.stat().st_size} bytes", file=sys.stderr)
+            continue
+        inputs = []
+        for at, shape in enumerate(shapes):
+            count = 1
+            for dim in shape:
+                count *= dim
+            inputs.append((shape, numbers(count, at + 1), "f4"))
+        yield Case(relaxc, name, path, inputs, flags, symbols, folder)

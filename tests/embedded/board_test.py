@@ -1,0 +1,37 @@
+"""The same models, data and expected values on every board: ours always, those of RELAXC_MODELS where they are.
+
+Usage: board_test.py RELAXC CPU"""
+
+import itertools
+import sys
+import tempfile
+from pathlib import Path
+
+from board import Board
+from board_cases import own_cases, wild_cases
+
+# Of the largest magnitude, in millionths: the host's interpreter sums in the order of the definition, a board in that of its
+# schedule, which is some dozens of roundings of 2^-24 apart.
+MOST_OFF = 10
+RELAXC, CPU = Path(sys.argv[1]).resolve(), sys.argv[2]
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="relaxc-board-") as folder:
+        board = Board(CPU, Path(folder) / "runtime")
+        if missing := board.missing():
+            print("skipped: there is no " + ", ".join(missing))
+            return 77
+        for case in itertools.chain(own_cases(RELAXC, folder), wild_cases(RELAXC, CPU, folder)):
+            case.build(board, "o", "-Os")
+            status, off, took, arena, stack = board.run(case.folder)
+            code, constants = board.sizes(case.folder)
+            print(f"{CPU} {case.folder.name}: off by {off} millionths, {took} instructions, {code} bytes of code, "
+                  f"{constants} of constants, {arena} of arena, {stack} of stack", flush=True)
+            if status != 0 or off > MOST_OFF:
+                sys.exit(f"{CPU} {case.folder.name}: status {status}, off by {off} millionths")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
