@@ -7,6 +7,8 @@
 #   prefix of the model's functions, TARGET if not given. Several models share one library, their weights and kernels. The
 #   library is a static one; with OBJECT there is none, and what links with TARGET gets the object itself. A model is
 #   compiled again when it or a file it refers to changes; its header keeps its time when it says the same as before.
+#   With GCC and Clang it is found before any header of that name in the include directories of what links with TARGET;
+#   one beside a source file is found before it, as the language has it, which is warned of.
 #
 #   The machine is the one that the project's C compiler compiles for with the project's flags, read off the compiler; a
 #   TARGET given here must be one whose objects link with those, which is checked now and not when linking fails.
@@ -78,6 +80,17 @@ function(relaxc_machine_flags result asked)
   set(${result} ${printed} PARENT_SCOPE)
 endfunction()
 
+# Quotes find a header that lies beside the file that includes it, whatever the compiler is told.
+function(relaxc_warn_of_stray_header path)
+  if(EXISTS ${path})
+    file(STRINGS ${path} first LIMIT_COUNT 1)
+    if(first MATCHES "Written by relaxc")
+      message(WARNING "relaxc_add_model: ${path}, left by another compilation, hides the header of this build from the "
+        "sources beside it; remove it")
+    endif()
+  endif()
+endfunction()
+
 function(relaxc_add_model target)
   cmake_parse_arguments(PARSE_ARGV 1 ARG "OBJECT;SELFTEST;NO_RUNTIME" "NAME;TARGET" "DIMS;STATES;PARAMS;FLAGS")
   if(NOT ARG_UNPARSED_ARGUMENTS)
@@ -126,6 +139,10 @@ function(relaxc_add_model target)
     set_target_properties(${target} PROPERTIES LINKER_LANGUAGE C)
   endif()
   target_include_directories(${target} INTERFACE ${folder})
+  # Directories of -iquote are looked through before those of -I, whoever gives them and in whatever order.
+  target_compile_options(${target} INTERFACE
+    $<$<OR:$<COMPILE_LANG_AND_ID:C,GNU,Clang,AppleClang>,$<COMPILE_LANG_AND_ID:CXX,GNU,Clang,AppleClang>>:-iquote${folder}>)
+  relaxc_warn_of_stray_header(${CMAKE_CURRENT_SOURCE_DIR}/${ARG_NAME}.h)
   if(NOT ARG_NO_RUNTIME)
     relaxc_runtime(runtime)
     target_link_libraries(${target} INTERFACE ${runtime})

@@ -1,7 +1,8 @@
 /* main.c: reads handwritten digits in bytes, on a board with 16 KB of flash and 4 KB of RAM.
  *
- * The model is compiled with --io=quantized: it takes pixels as they are stored and gives integers, of which the
- * largest is the largest number too. So no floating-point arithmetic is linked for its boundary. */
+ * The model is compiled with --io=quantized: it takes pixels as they are stored, which the header says are 0 to 16 as
+ * they come, and gives integers, of which the largest is the largest number too. So no floating-point arithmetic is
+ * linked for its border. */
 #include "board.h"
 #include "digits8.h"
 #include "samples8.h"
@@ -9,7 +10,7 @@
 enum { CLASSES = 10 };
 
 static digits8_arena arena;
-static float image[64], logits[CLASSES];
+static int8_t logits[CLASSES];
 
 static int largest(void) {
   int best = 0;
@@ -24,8 +25,7 @@ int main(void) {
   context.arena_bytes = sizeof arena;
   uint32_t right = 0;
   for (int i = 0; i < SAMPLES; i++) {
-    for (int k = 0; k < 64; k++) image[k] = (float)sample_pixels[i][k];
-    const digits8_args args = {image, logits};
+    const digits8_args args = {sample_pixels[i], logits};
     if (digits8_run(&context, &args) != RLX_OK) return 1;
     print_number((uint32_t)largest());
     print(i + 1 < SAMPLES ? " " : "\n");

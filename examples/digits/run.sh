@@ -1,11 +1,11 @@
 #!/bin/bash
 # First light: installs what is missing, builds relaxc into build/, compiles digits.onnx, links it into digits.c through the
-# Makefile beside it, and shows what the program sees.
+# Makefile beside it, and shows what the program sees. What is made is below build/.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 cmake/install_packages.sh build
 [[ -f build/build.ninja ]] || cmake --preset release
 cmake --build --preset release --target relaxc relax_rt
-make --no-print-directory -C examples/digits
-examples/digits/digits
+make --no-print-directory -C examples/digits BUILD="$PWD/build/examples/digits"
+build/examples/digits/digits

@@ -7,6 +7,7 @@ repository=$1 build=$2 flags=${3:-}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cp -r "$repository/examples" "$folder/examples"
+rm -rf "$folder"/examples/*/build
 cd "$folder"
 
 fail() { echo "build_systems_test: $*" >&2; exit 1; }
@@ -71,6 +72,45 @@ if cmake -S several -B by_misspelt -DCMAKE_PREFIX_PATH="$folder/prefix" -DWORD=S
 fi
 grep -q "found 'SELFTST'" configure.log || fail "the message has to name the misspelt word"
 
+# A header that another compilation left is not taken for the one of this build where it lies in an include directory, and
+# warned of where it lies beside a source. The stray one is of another interface, with which nothing links.
+mkdir -p stray/include
+"$relaxc" examples/digits/digits.onnx -o stray/include/digits.o --dim n=1
+cp examples/digits/digits.c examples/digits/samples.h stray
+cat >stray/CMakeLists.txt <<'END'
+cmake_minimum_required(VERSION 3.21)
+project(stray LANGUAGES C)
+find_package(relaxc REQUIRED)
+add_executable(digits digits.c)
+target_include_directories(digits BEFORE PRIVATE include)
+relaxc_add_model(digits_model ../examples/digits/digits.onnx NAME digits DIMS n=1..12)
+target_link_libraries(digits PRIVATE digits_model)
+END
+cmake -G Ninja -S stray -B by_stray -DCMAKE_PREFIX_PATH="$folder/prefix" -DCMAKE_C_FLAGS="$flags" >configure.log 2>&1
+! grep -q "CMake Warning" configure.log || { cat configure.log; fail "there is nothing to warn of"; }
+cmake --build by_stray >build.log || { cat build.log; fail "a stray header wins over the one of the build"; }
+by_stray/digits | grep -qx "12 of 12 right" || fail "the digits beside a stray header"
+mv stray/include/digits.h stray
+cmake by_stray >configure.log 2>&1
+grep -q "stray/digits.h, left by another" <(tr -s ' \n' ' ' <configure.log) || { cat configure.log; fail "nobody warns of stray/digits.h"; }
+
+# Make and CMake in one folder, in either order: what one has made is nothing to the other.
+together=(make --no-print-directory -C examples/digits RELAXC="$relaxc" RLX_INCLUDE="$folder/prefix/include"
+          RLX_LIB="$folder/prefix/lib" CFLAGS="-O1 $flags")
+by_cmake() {
+  cmake -S examples/digits -B examples/digits/build -DCMAKE_PREFIX_PATH="$folder/prefix" -DCMAKE_C_FLAGS="$flags" >configure.log
+  cmake --build examples/digits/build >build.log || { cat build.log; fail "CMake beside Make"; }
+}
+by_make() { "${together[@]}" >build.log || { cat build.log; fail "Make beside CMake"; }; }
+for order in "by_make by_cmake by_make" "by_cmake by_make by_cmake"; do
+  for by in $order; do
+    $by
+    examples/digits/build/digits | grep -qx "12 of 12 right" || fail "$by of $order"
+  done
+  rm -rf examples/digits/build
+done
+[[ -z $(find examples -newer install.log -type f) ]] || fail "a build leaves files beside the sources: $(find examples -newer install.log -type f)"
+
 # pkg-config for the runtime.
 PKG_CONFIG_PATH=$folder/prefix/lib/pkgconfig pkg-config --libs --cflags relax_rt | grep -q -- "-lrelax_rt" ||
   fail "pkg-config does not know the runtime"
@@ -94,7 +134,9 @@ cortex-m33    -mfloat-abi=hard,-mfpu=fpv5-sp-d16       thumbv8m.main-unknown-non
 cortex-m55    -mfloat-abi=hard                         thumbv8.1m.main-unknown-none-eabihf
 END
 
-# The toolchain file knows nothing of relaxc, and nothing looks for packages outside of its sysroot.
+# The toolchain file knows nothing of relaxc, and nothing looks for packages outside of its sysroot. A header of another
+# build lies where the example looks for its samples.
+cp stray/digits.h examples/digits
 cross=(cmake -S examples/bare-metal -DCMAKE_TOOLCHAIN_FILE="$folder/examples/bare-metal/arm-none-eabi.cmake"
        -Drelaxc_DIR="$("$relaxc" --cmake-dir)")
 for generator in "Unix Makefiles" Ninja; do

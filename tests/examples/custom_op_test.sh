@@ -12,12 +12,12 @@ make=(make --no-print-directory RELAXC="$build/bin/relaxc" RLX_INCLUDE="$reposit
 
 fail() { echo "custom_op_test: $*" >&2; exit 1; }
 
-"${make[@]}" clean peaks
-./peaks | tee printed.txt
+"${make[@]}" clean build/peaks
+build/peaks | tee printed.txt
 sed -n '/^\$ make/,/^```/p' README.md | sed '1d;$d' >promised.txt
 diff promised.txt printed.txt || fail "the README promises another output"
-grep -q ops.json peaks.d || fail "make has to compile again when the rules change"
+grep -q ops.json build/peaks.d || fail "make has to compile again when the rules change"
 
 echo '#include "peaks.h"' >ops.c
-if "${make[@]}" -B peaks 2>errors.txt; then fail "functions that are missing have to be link errors"; fi
+if "${make[@]}" -B build/peaks 2>errors.txt; then fail "functions that are missing have to be link errors"; fi
 grep -q find_peaks errors.txt || fail "the linker has to name the missing function"

@@ -13,12 +13,12 @@ make=(make --no-print-directory RELAXC="$build/bin/relaxc" RLX_INCLUDE="$reposit
 fail() { echo "digits_test: $*" >&2; exit 1; }
 
 # By make: it builds, it is up to date afterwards, and a model that changed is compiled again.
-"${make[@]}" clean digits
-./digits | tee "$folder/by_make.txt"
+"${make[@]}" clean build/digits
+build/digits | tee "$folder/by_make.txt"
 grep -qx "12 of 12 right" "$folder/by_make.txt" || fail "the network reads these twelve digits right"
-"${make[@]}" -q digits || fail "a second make has nothing to do"
-touch -d '1 minute ago' digits.o
-! "${make[@]}" -q digits || fail "a newer model has to be compiled again"
+"${make[@]}" -q build/digits || fail "a second make has nothing to do"
+touch -d '1 minute ago' build/digits.o
+! "${make[@]}" -q build/digits || fail "a newer model has to be compiled again"
 
 # By CMake, from an installed package that knows nothing of the build tree.
 "${make[@]}" clean

@@ -38,8 +38,8 @@ bash -n "$root/usr/share/bash-completion/completions/relaxc" || fail "bash canno
 cp -r "$repository/examples" "$folder/examples"
 cd "$folder/examples/digits"
 make -s clean
-make -s --no-print-directory RELAXC="$root/usr/bin/relaxc" RLX_INCLUDE="$root/usr/include" RLX_LIB="$root/usr/lib" digits
-./digits | grep -qx "12 of 12 right" || fail "the digits, by make"
+make -s --no-print-directory RELAXC="$root/usr/bin/relaxc" RLX_INCLUDE="$root/usr/include" RLX_LIB="$root/usr/lib" build/digits
+build/digits | grep -qx "12 of 12 right" || fail "the digits, by make"
 make -s clean
 cmake -S . -B by_cmake -DCMAKE_PREFIX_PATH="$root/usr" >"$folder/configure.log"
 cmake --build by_cmake >"$folder/build.log" || { cat "$folder/build.log"; fail "the digits, by CMake"; }
