@@ -5,7 +5,8 @@
 compiles every FOLDER/*/model.onnx (or FOLDER/*.onnx) and prints a Markdown table: how many kernels there are and how
 often they are called, the arena next to what no plan can go below (the worst ratio over the sizes that --report looks
 at), bytes of weights next to the model's file, and how long the passes took, with the slowest of them. All of it is read
-from `relaxc --report`; only the last two columns depend on the machine.
+from `relaxc --report`; only the last two columns depend on the machine. They are the processor's time. C is written, so
+that nobody waits for LLVM.
 """
 
 import argparse
@@ -27,7 +28,7 @@ def report(relaxc, model, opt):
     """What --report says of a model; text if relaxc refuses it."""
     with tempfile.TemporaryDirectory(prefix="relaxc-bench-") as folder:
         page = Path(folder) / "m.json"
-        done = subprocess.run([relaxc, model, "-o", Path(folder) / "m.o", f"--report={page}", f"-O{opt}"],
+        done = subprocess.run([relaxc, model, "-o", Path(folder) / "m.c", f"--report={page}", f"-O{opt}"],
                               capture_output=True, text=True, check=False)
         if done.returncode != 0:
             return done.stderr.strip().splitlines()[0]

@@ -8,12 +8,16 @@ For every FOLDER/*/model.onnx:
   live at one time ("bound").
 - dynamic: compiled as it is; the worst ratio of the two over the sizes that --report looks at (every symbol at 1, 16, 128
   and 512, as far as its bounds allow), and at which size.
-- ONNX Runtime: on the same inputs, arena and outputs (and what a run claims from the allocator hook) next to the most
-  bytes that ONNX Runtime's tensors take at one time during a run, outputs included, inputs and weights not, with its
-  memory arena and patterns off: with them, it takes no less.
+- activations: on the same inputs and with one thread (each task slot has scratch of its own, so that one arena serves any
+  number of threads), the arena of relaxc (and what a run claims from the allocator hook) next to the most bytes that
+  ONNX Runtime's tensors take at one time during a run. Both write outputs to memory that the caller gives
+  (ONNX Runtime by IO binding), which is not counted, nor are inputs and weights. ONNX Runtime's memory arena and
+  patterns are off: with them, it takes no less.
+- with outputs: the same and all outputs, next to the most that ONNX Runtime takes where it makes its outputs itself, so
+  that one counts there only from when it is written.
 
-All but the last is a property of the compiler, the same on every machine. The exit code is 1 if relaxc takes more than
-ONNX Runtime anywhere.
+All but ONNX Runtime's numbers are properties of the compiler, the same on every machine. The exit code is 1 if
+activations take more than those of ONNX Runtime anywhere.
 """
 
 import argparse
@@ -28,10 +32,10 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 
-def report(relaxc, model, library, *flags):
-    """The profiles of --report for a library; text if relaxc refuses the model."""
-    page = library.with_suffix(".json")
-    done = subprocess.run([relaxc, model, "-o", library, f"--report={page}", *flags], capture_output=True, text=True,
+def report(relaxc, model, output, *flags):
+    """The profiles of --report; text if relaxc refuses the model."""
+    page = output.with_suffix(".json")
+    done = subprocess.run([relaxc, model, "-o", output, f"--report={page}", *flags], capture_output=True, text=True,
                           check=False)
     if done.returncode != 0:
         return done.stderr.strip().splitlines()[0]
@@ -59,7 +63,7 @@ def of_relaxc(library, arrays):
     call.run()
     values = {symbol.name.decode(): value for symbol, value in zip(call.entry.symbols, call.symbols)}
     taken = call.context.arena_bytes + sum(buffer.nbytes for buffer in call.lent)
-    return values, taken + sum(array.nbytes for array in call.results())
+    return values, taken, taken + sum(array.nbytes for array in call.results())
 
 
 def measure_onnxruntime(model):
@@ -74,33 +78,50 @@ def measure_onnxruntime(model):
     options.log_severity_level = 3
     session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
     feed = {value.name: array for value, array in zip(session.get_inputs(), inputs_of(Path(model)))}
-    session.run(None, feed)
+    outputs = session.run(None, feed)
     counter.aligned_memory_begin()
     session.run(None, feed)
-    print(counter.aligned_memory_most())
+    own = counter.aligned_memory_most()
+    binding = session.io_binding()
+    given = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in outputs]
+    for name, array in feed.items():
+        binding.bind_cpu_input(name, array)
+    for value, memory in zip(session.get_outputs(), given):
+        binding.bind_ortvalue_output(value.name, memory)
+    session.run_with_iobinding(binding)
+    counter.aligned_memory_begin()
+    session.run_with_iobinding(binding)
+    print(counter.aligned_memory_most(), own)
 
 
 def of_onnxruntime(model, counter):
+    """Bytes with outputs that the caller gives, and with its own; nothing if it refuses the model."""
     done = subprocess.run([sys.executable, __file__, "--measure", model], env={"LD_PRELOAD": str(counter)},
                           capture_output=True, text=True, check=False)
-    return int(done.stdout) if done.returncode == 0 else None
+    return [int(number) for number in done.stdout.split()] if done.returncode == 0 else None
+
+
+def compared(ours, theirs):
+    """Three cells: bytes of both, and the one by the other."""
+    return ["" if ours is None else f"{ours:,}", f"{theirs:,}", f"{ours / theirs:.2f}" if theirs else ""]
 
 
 def row(relaxc, model, counter):
     """Cells of one model, and whether it is within what ONNX Runtime takes."""
     with tempfile.TemporaryDirectory(prefix="relaxc-bench-") as name:
         folder = Path(name)
-        dynamic = report(relaxc, model, folder / "dynamic.so")
+        dynamic = report(relaxc, model, folder / "dynamic.c")
         if isinstance(dynamic, str):
             return [dynamic], True
-        cells, fine = [], True
-        arrays, ours, theirs = inputs_of(model), None, None
+        cells = []
+        arrays, ours, theirs = inputs_of(model), (None, None), None
         values = {}
         if arrays:
-            values, ours = of_relaxc(folder / "dynamic.so", arrays)
+            report(relaxc, model, folder / "alone.so", "--threads=1", "-O1")
+            values, *ours = of_relaxc(folder / "alone.so", arrays)
             theirs = of_onnxruntime(model, counter)
         static = dynamic if not values else report(
-            relaxc, model, folder / "fixed.so",
+            relaxc, model, folder / "fixed.c",
             *(flag for name, value in values.items() for flag in ("--dim", f"{name}={value}")))
         if isinstance(static, str) or any(profile["symbols"] for profile in static):
             cells += ["", "", ""]
@@ -113,20 +134,19 @@ def row(relaxc, model, counter):
             cells += [f"{worst['ratio'] or 1:.3f}", ", ".join(map(str, sizes))]
         else:
             cells += ["", ""]
-        if theirs:
-            fine = ours <= theirs
-            cells += [f"{ours:,}", f"{theirs:,}", f"{ours / theirs:.2f}"]
-        else:
-            cells += ["" if ours is None else f"{ours:,}", "", ""]
-        return cells, fine
+        for k in range(2):
+            cells += compared(ours[k], theirs[k]) if theirs else ["" if ours[k] is None else f"{ours[k]:,}", "", ""]
+        return cells, not theirs or ours[0] <= theirs[0]
 
 
 PAGE = """# Memory of models
 
 Written by `bench/memory.py`, which says what the columns mean; bytes. *Static*: dims fixed at those of the model's test
-data. *Dynamic*: as exported, the worst ratio over sizes of 1, 16, 128 and 512, with the sizes at which it is. Then the
-arena and all outputs, next to the most that ONNX Runtime's tensors take at once, on the test data. An output counts for
-the whole run here, since the caller provides it, and there only from when it is written.
+data. *Dynamic*: as exported, the worst ratio over sizes of 1, 16, 128 and 512, or near them where the model's guards
+refuse those, with the sizes at which it is. Then what a run on the test data with one thread takes next to ONNX Runtime:
+*activations* without outputs, which the caller gives to both; and *with outputs*, which count for the whole run here, and
+there only from when they are written. Where activations take more than ONNX Runtime's, it is scratch of kernels:
+rows of an image that are copied or transformed for a filter, a block of scores in attention.
 
 """
 
@@ -142,8 +162,8 @@ def main():
     if given.measure:
         measure_onnxruntime(given.measure)
         return 0
-    lines = ["| model | arena | bound | static ratio | dynamic ratio | at | relaxc | ONNX Runtime | ratio |",
-             "|---|---:|---:|---:|---:|---:|---:|---:|---:|"]
+    lines = ["| model | static arena | bound | ratio | dynamic ratio | at | activations | ONNX Runtime | ratio "
+             "| with outputs | ONNX Runtime | ratio |", "|---" + "|---:" * 11 + "|"]
     print("\n".join(lines))
     fine = True
     with tempfile.TemporaryDirectory(prefix="relaxc-bench-") as folder:
@@ -154,7 +174,7 @@ def main():
                 continue
             cells, within = row(given.relaxc, model, counter)
             fine &= within
-            lines.append("| " + " | ".join([model.parent.name, *cells, *[""] * (8 - len(cells))]) + " |")
+            lines.append("| " + " | ".join([model.parent.name, *cells, *[""] * (11 - len(cells))]) + " |")
             print(lines[-1], flush=True)
     if given.page:
         given.page.write_text(PAGE + "\n".join(lines) + "\n")

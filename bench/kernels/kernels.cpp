@@ -3,14 +3,16 @@
 //   kernels            all of them
 //   kernels conv       those whose name begins so
 //   kernels -v conv    with the schedules' traces and the scheduled code
+//   kernels -w 0 conv  with the most rows of minimal filtering: 4 unless it is said, 2, or 0 for none
+//   kernels -c "tile: 12x2; order: rows outside" matmul   with these choices (compiler/schedule/choices.h)
 //
-// Prints microseconds a run (the best of many) and GFLOP/s (GOP/s, of bytes). Both forms run on the same data; the
-// largest difference between their results is printed too, relative to the largest result.
+// Prints microseconds of the processor's time a run (the best of many) and GFLOP/s (GOP/s, of bytes). Both forms run on
+// the same data; the largest difference between their results is printed too, relative to the largest result.
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cmath>
 #include <cstring>
+#include <ctime>
 #include <random>
 
 #include "compiler/codegen/llvm/jit.h"
@@ -33,7 +35,8 @@ struct Case {
 
 class Runner {
  public:
-  Runner(arith::Context& context, bool verbose) : context_(context), verbose_(verbose) {
+  Runner(arith::Context& context, bool verbose, schedule::Freedom freedom, std::string choices)
+      : context_(context), verbose_(verbose), freedom_(freedom), choices_(std::move(choices)) {
     Diagnostics diag;
     auto target = codegen_llvm::resolve_target("", "native", "", diag);
     RELAXC_CHECK(static_cast<bool>(target), "this machine is unknown");
@@ -46,7 +49,9 @@ class Runner {
     for (const tir::Param& param : c.kernel.params)
       if (param.buffer->name == "weight") constants.push_back(param.buffer);
     std::vector<schedule::PackedParam> packed;
-    bool fits = schedule::schedule_kernel(context_, scheduled, target_, constants, packed);
+    if (!choices_.empty()) scheduled.attrs["choices"] = choices_;
+    bool fits = schedule::schedule_kernel(context_, scheduled, target_, constants, packed, {}, freedom_);
+    if (!choices_.empty() && fits) fmt::print("{}\n", scheduled.attrs["choices"]);
     if (verbose_ && fits) fmt::print("{}{}\n", scheduled.attrs["schedule"], tir::to_string(scheduled));
     auto [naive_time, naive] = measure(c.kernel, c, c.kernel, {});
     auto [time, result] = measure(scheduled, c, c.kernel, packed);
@@ -84,16 +89,14 @@ class Runner {
     }
     std::vector<void*> plain = buffers;
     for (const schedule::PackedParam& one : packed) pack(f, one, memory, buffers);
-    jit->run(f, buffers, c.symbols);
     double best = 1e30;
-    auto start = std::chrono::steady_clock::now();
-    auto now = start;
-    do {
-      auto before = std::chrono::steady_clock::now();
+    for (double spent = 0; spent < 3e5;) {
+      double before = microseconds();
       jit->run(f, buffers, c.symbols);
-      now = std::chrono::steady_clock::now();
-      best = std::min(best, std::chrono::duration<double, std::micro>(now - before).count());
-    } while (now - start < std::chrono::milliseconds(200));
+      double time = microseconds() - before;
+      if (spent > 0 || time > 3e5) best = std::min(best, time);  // the first run is to warm up
+      spent += time;
+    }
     std::vector<float> results;
     for (size_t i = 0; i < plain.size(); ++i) {
       const float* data = static_cast<const float*>(plain[i]);
@@ -104,6 +107,12 @@ class Runner {
       if (dtype == DType::i(32)) results.insert(results.end(), sums, sums + words);
     }
     return {best, results};
+  }
+
+  static double microseconds() {
+    timespec now{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) * 1e6 + static_cast<double>(now.tv_nsec) / 1e3;
   }
 
   static void pack(const tir::PrimFunc& f, const schedule::PackedParam& one, std::vector<std::vector<float>>& memory,
@@ -121,6 +130,8 @@ class Runner {
 
   arith::Context& context_;
   bool verbose_;
+  schedule::Freedom freedom_;
+  std::string choices_;
   Target target_;
 };
 
@@ -134,6 +145,7 @@ std::vector<Case> cases(arith::Context& context) {
                     {}});
   };
   matmul(128, 768, 768), matmul(784, 128, 1152), matmul(512, 512, 512), matmul(49, 512, 4608);
+  matmul(128, 3072, 768), matmul(128, 768, 3072), matmul(196, 256, 2304), matmul(1024, 1024, 1024);
   matmul(1, 1024, 1024), matmul(1, 10, 256), matmul(64, 256, 784), matmul(1, 1024, 1024, true);
   matmul(128, 768, 768, true);
   Expr m = context.var("m"), n = context.var("n"), k = context.var("k");
@@ -141,19 +153,26 @@ std::vector<Case> cases(arith::Context& context) {
   list.push_back({"matmul 128x768x768 symbolic", symbolic, 2.0 * 128 * 768 * 768, {}});
   for (arith::Var v : symbolic.symbols) list.back().symbols.push_back(v.name() == "m" ? 128 : 768);
   auto conv = [&](testing::ConvShape g) {
-    int64_t side = (g.h + 2 * g.pad - g.dilation * (g.kernel - 1) - 1) / g.stride + 1;
+    auto places = [&](int64_t dim) { return (dim + 2 * g.pad - g.dilation * (g.kernel - 1) - 1) / g.stride + 1; };
     std::string name = fmt::format("conv {}->{} {}x{}/{} at {}", g.c, g.out, g.kernel, g.kernel, g.stride, g.h);
+    if (g.w != g.h) name += fmt::format("x{}", g.w);
     if (g.groups > 1) name += fmt::format(" in {} groups", g.groups);
     list.push_back({name,
                     testing::conv(context, g, true),
-                    2.0 * static_cast<double>(g.out * side * side * g.c / g.groups * g.kernel * g.kernel),
+                    2.0 * static_cast<double>(g.out * places(g.h) * places(g.w) * g.c / g.groups * g.kernel * g.kernel),
                     {}});
   };
   conv({.c = 64, .h = 56, .w = 56, .out = 64}), conv({.c = 128, .h = 28, .w = 28, .out = 128});
   conv({.c = 256, .h = 14, .w = 14, .out = 256}), conv({.c = 512, .h = 7, .w = 7, .out = 512});
+  conv({.c = 32, .h = 450, .w = 60, .out = 32}), conv({.c = 32, .h = 225, .w = 30, .out = 32});
+  conv({.c = 64, .h = 224, .w = 224, .out = 64}), conv({.c = 64, .h = 224, .w = 224, .out = 32});
+  conv({.c = 512, .h = 28, .w = 28, .out = 512});
   conv({.c = 3, .h = 224, .w = 224, .out = 64, .kernel = 7, .stride = 2, .pad = 3});
   conv({.c = 64, .h = 56, .w = 56, .out = 256, .kernel = 1, .pad = 0});
   conv({.c = 384, .h = 14, .w = 14, .out = 96, .kernel = 1, .pad = 0});
+  conv({.c = 384, .h = 16, .w = 16, .out = 96, .kernel = 1, .pad = 0});
+  conv({.c = 1024, .h = 14, .w = 14, .out = 256, .kernel = 1, .pad = 0});
+  conv({.c = 512, .h = 7, .w = 7, .out = 2048, .kernel = 1, .pad = 0});
   conv({.c = 32, .h = 112, .w = 112, .out = 32, .groups = 32});
   conv({.c = 512, .h = 14, .w = 14, .out = 512, .groups = 512});
   conv({.c = 1, .h = 28, .w = 28, .out = 8, .kernel = 5, .pad = 2});
@@ -186,10 +205,19 @@ std::vector<Case> cases(arith::Context& context) {
 
 int run(int count, char** arguments) {
   std::vector<std::string> words(arguments + 1, arguments + count);
-  bool verbose = !words.empty() && words[0] == "-v";
-  if (verbose) words.erase(words.begin());
+  bool verbose = false;
+  schedule::Freedom freedom;
+  std::string choices;
+  while (!words.empty() && words[0].size() == 2 && words[0][0] == '-') {
+    size_t taken = words[0] == "-v" ? 1 : 2;
+    if (words.size() < taken) break;
+    if (words[0] == "-v") verbose = true;
+    if (words[0] == "-w") freedom.winograd = std::stoll(words[1]);
+    if (words[0] == "-c") choices = words[1];
+    words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(taken));
+  }
   arith::Context context;
-  Runner runner(context, verbose);
+  Runner runner(context, verbose, freedom, choices);
   for (const Case& c : cases(context))
     if (words.empty() || c.name.rfind(words[0], 0) == 0) runner.run(c);
   return 0;

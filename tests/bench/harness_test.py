@@ -82,8 +82,9 @@ class Race(Case):
         self.assertEqual([record["threads"] for record in result["records"]], [1, 2])
         for record in result["records"]:
             self.assertTrue(record["agree"])
-            self.assertLessEqual(record["ratio_low"], record["ratio"])
-            self.assertLessEqual(record["ratio"], record["ratio_high"])
+            theirs = record["onnxruntime"]
+            self.assertLessEqual(theirs["ratio_low"], theirs["ratio"])
+            self.assertLessEqual(theirs["ratio"], theirs["ratio_high"])
             for kind in ("relaxc", "onnxruntime"):
                 self.assertEqual(len(record[kind]["windows_us"]), 6)
                 self.assertGreater(record[kind]["first_ns"], 0)
@@ -110,6 +111,31 @@ class Race(Case):
         done = subprocess.run([*command, "--threads", "1"], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 1)
         self.assertIn("relaxc ended before its time", done.stderr)
+
+    def test_sizes_differ_by_data_sets(self):
+        import cases
+
+        for k, rows in enumerate((4, 2, 4)):
+            folder = self.folder / f"test_data_set_{k}"
+            folder.mkdir()
+            tensor = onnx.numpy_helper.from_array(np.ones((rows, 3), np.float32), "x")
+            onnx.save_tensor(tensor, folder / "input_0.pb")
+        code, output, result = self.race(2, "--all-sizes", "--threads", "1")
+        self.assertEqual(code, 0, output)
+        self.assertEqual([record["size"] for record in result["records"]], ["4x3", "2x3"])
+        self.assertEqual(len(cases.data_sets(self.folder / "double.onnx", None, False)), 1)
+
+    def test_a_report_has_a_row_for_each_race(self):
+        self.race(2, "--threads", "1")
+        page = self.folder / "page.md"
+        page.write_text("before\n<!-- written by bench/report.py -->\n<!-- end of what bench/report.py writes -->\nafter\n")
+        command = [sys.executable, ROOT / "bench/report.py", f"A title={self.folder / 'out.json'}", "--page", page]
+        for _ in range(2):  # the second time over the first one's text
+            subprocess.run(command, check=True)
+        text = page.read_text()
+        self.assertEqual(text.count("| double |"), 1)
+        self.assertTrue(text.startswith("before\n") and text.endswith("after\n"), text)
+        self.assertIn("geometric mean", text)
 
     def test_a_wrong_answer_loses(self):
         code, output, result = self.race(3)
