@@ -38,7 +38,8 @@ void compile(const std::string& text) {
   }
   object.name = "input";
   interface::c_header(object);
-  codegen_c::emit_c(object, "input.h", [](std::string_view) { return true; });
+  codegen_c::emit_c(object, "input",
+                    [](const std::string&) -> codegen_c::Write { return [](std::string_view) { return true; }; });
 }
 
 }  // namespace

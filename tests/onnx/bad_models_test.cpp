@@ -24,7 +24,7 @@ std::string refused(const std::string& path) {
 }
 
 std::string refused(const ModelWriter& model) {
-  TemporaryFolder folder;
+  ModelFolder folder;
   return refused(folder.write("model.onnx", model.bytes()));
 }
 
@@ -45,17 +45,17 @@ TEST_CASE("a file that does not exist is named with the system's reason") {
 }
 
 TEST_CASE("a folder is not a model") {
-  TemporaryFolder folder;
+  ModelFolder folder;
   CHECK_THAT(refused(folder.path().string()), Contains("not a regular file"));
 }
 
 TEST_CASE("an empty file is refused") {
-  TemporaryFolder folder;
+  ModelFolder folder;
   CHECK_THAT(refused(folder.write("model.onnx", "")), Contains("the file is empty"));
 }
 
 TEST_CASE("a text file called .onnx is recognized as text") {
-  TemporaryFolder folder;
+  ModelFolder folder;
   CHECK_THAT(refused(folder.write("model.onnx", "hello, this is no model\n")),
              Contains("not an ONNX model") && Contains("it is a text file"));
   CHECK_THAT(refused(folder.write("lfs.onnx", "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n")),
@@ -63,7 +63,7 @@ TEST_CASE("a text file called .onnx is recognized as text") {
 }
 
 TEST_CASE("random bytes are refused") {
-  TemporaryFolder folder;
+  ModelFolder folder;
   std::mt19937 random(7);
   for (int round = 0; round < 200; ++round) {
     std::string bytes(1 + random() % 300, 0);
@@ -73,7 +73,7 @@ TEST_CASE("random bytes are refused") {
 }
 
 TEST_CASE("a model cut off anywhere is refused or misses something") {
-  TemporaryFolder folder;
+  ModelFolder folder;
   ModelWriter model = relu_model();
   model.tensor("w", {2}).set_raw_data(std::string(8, 0));
   std::string whole = model.bytes();
@@ -89,7 +89,7 @@ TEST_CASE("a model cut off anywhere is refused or misses something") {
 }
 
 TEST_CASE("single changed bytes never crash the import") {
-  TemporaryFolder folder;
+  ModelFolder folder;
   ModelWriter model = relu_model();
   model.tensor("w", {2}).set_raw_data(std::string(8, 0));
   std::string whole = model.bytes();
@@ -163,7 +163,7 @@ TEST_CASE("nodes in the wrong order are sorted, with a warning") {
   model.input("x", {2}).output("y", {2});
   model.node("Relu", {"a"}, {"y"});
   model.node("Neg", {"x"}, {"a"});
-  TemporaryFolder folder;
+  ModelFolder folder;
   relax::OpTable ops = ops::op_table();
   Diagnostics diag;
   CHECK(frontend::import_onnx(folder.write("model.onnx", model.bytes()), {}, ops, diag));
@@ -226,7 +226,7 @@ TEST_CASE("a tensor whose bytes do not fit its shape is refused") {
 }
 
 TEST_CASE("external data must exist, be long enough and lie in the model's folder") {
-  TemporaryFolder outside, folder;
+  ModelFolder outside, folder;
   outside.write("secret.bin", std::string(16, 0));
   folder.write("short.bin", std::string(8, 0));
   auto with = [&](const std::string& location, const std::string& offset = "", const std::string& length = "") {
@@ -248,7 +248,7 @@ TEST_CASE("external data must exist, be long enough and lie in the model's folde
 }
 
 TEST_CASE("external data that is right is a reference, and a file that was read") {
-  TemporaryFolder folder;
+  ModelFolder folder;
   std::string data = folder.write("weights.bin", std::string(24, 1));
   ModelWriter model;
   model.input("x", {2, 4}).output("y", {2, 4});
@@ -337,7 +337,7 @@ TEST_CASE("trees that are no trees are refused") {
 }
 
 TEST_CASE("a dim that is fixed must exist") {
-  TemporaryFolder folder;
+  ModelFolder folder;
   ModelWriter model;
   model.input("x", {"batch", 3}).output("y", {"batch", 3});
   model.node("Relu", {"x"}, {"y"});

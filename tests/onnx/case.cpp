@@ -31,7 +31,7 @@ std::string read_tensor(const std::string& path, std::vector<HostTensor>& list) 
 
 /// A tensor inside of another message, by way of a file, which is where tensors are read from.
 std::string read_tensor(const onnx::TensorProto& tensor, std::vector<HostTensor>& list) {
-  TemporaryFolder folder;
+  ModelFolder folder;
   return read_tensor(folder.write("element.pb", tensor.SerializeAsString()), list);
 }
 

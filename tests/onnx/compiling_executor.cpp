@@ -12,6 +12,7 @@
 
 #include "compiler/arith/float_bits.h"
 #include "compiler/driver/compile.h"
+#include "compiler/support/temporary_folder.h"
 #include "tests/onnx/executor.h"
 #include "tests/onnx/lent.h"
 #include "tests/onnx/loaded_model.h"
@@ -71,13 +72,7 @@ class Compiled : public Prepared {
 class CompilingExecutor : public Executor {
  public:
   explicit CompilingExecutor(CompileOptions options) : options_(std::move(options)) {
-    std::string name = (fs::temp_directory_path() / "relaxc-onnx-XXXXXX").string();
-    RELAXC_CHECK(mkdtemp(name.data()) != nullptr, "no temporary folder");
-    folder_ = name;
-  }
-  ~CompilingExecutor() override {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
+    RELAXC_CHECK(!folder_.path().empty(), "no temporary folder");
   }
 
   std::unique_ptr<Prepared> prepare(const std::string& model, bool lend, std::string& fault) override {
@@ -95,7 +90,7 @@ class CompilingExecutor : public Executor {
                                     std::string& fault) {
     driver::Options options;
     options.input = model;
-    options.output = (folder_ / (name + ending)).string();
+    options.output = folder_.file(name + ending);
     options.opt = options_.level;
     options.cpu = options_.cpu;
     options.runtime = options_.runtime;
@@ -103,13 +98,13 @@ class CompilingExecutor : public Executor {
       fault = fmt::format("relaxc ends with {}", code);
       return nullptr;
     }
-    std::string library = (folder_ / (name + ".so")).string();
+    std::string library = folder_.file(name + ".so");
     if (std::string(ending) == ".c" && !compile_c(options.output, library)) {
       fault = "the C compiler does not accept " + options.output;
       return nullptr;
     }
     std::unique_ptr<LoadedModel> loaded = LoadedModel::open(library, name, fault);
-    for (const char* rest : {".so", ".c", ".h"}) fs::remove(folder_ / (name + rest));
+    for (const char* rest : {".so", ".c", ".h"}) fs::remove(folder_.file(name + rest));
     return loaded;
   }
 
@@ -118,12 +113,12 @@ class CompilingExecutor : public Executor {
     std::string command = fmt::format(
         "cc -std=c99 -O1 -ffp-contract=off -fPIC -shared -Wall -Wextra -pedantic -Werror -Wno-unused-function "
         "-Wno-unused-parameter -Wno-unused-but-set-variable -Wno-unused-variable -I {} -I {} -o {} {} {} -lm",
-        options_.include, folder_.string(), library, source, options_.runtime);
+        options_.include, folder_.path().string(), library, source, options_.runtime);
     return std::system(command.c_str()) == 0;
   }
 
   CompileOptions options_;
-  fs::path folder_;
+  TemporaryFolder folder_;
   int count_ = 0;
 };
 

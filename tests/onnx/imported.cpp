@@ -13,7 +13,7 @@ namespace {
 
 Result<relax::Module> imported(const ModelWriter& model, const frontend::ImportOptions& options,
                                const relax::OpTable& ops, Diagnostics& diag) {
-  TemporaryFolder folder;
+  ModelFolder folder;
   return frontend::import_onnx(folder.write("model.onnx", model.bytes()), options, ops, diag);
 }
 

@@ -2,35 +2,22 @@
 // these: what matters is one wrong byte or name each, which is plainer here.
 #pragma once
 
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
 
+#include "compiler/support/temporary_folder.h"
 #include "frontends/onnx/onnx.pb.h"
 
 namespace relaxc::onnx_tests {
 
-/// A folder that is removed at the end of its scope.
-class TemporaryFolder {
+/// A temporary folder that files are written to.
+class ModelFolder : public TemporaryFolder {
  public:
-  TemporaryFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "relaxc_onnx_XXXXXX").string();
-    path_ = mkdtemp(pattern.data());
-  }
-  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-
   std::string write(const std::string& name, const std::string& bytes) const {
-    std::string path = (path_ / name).string();
-    std::ofstream(path, std::ios::binary) << bytes;
-    return path;
+    std::ofstream(path() / name, std::ios::binary) << bytes;
+    return file(name);
   }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
 };
 
 /// A dim of a declared shape: a number or a name.

@@ -21,6 +21,7 @@
 #include <set>
 
 #include "compiler/support/check.h"
+#include "compiler/support/temporary_folder.h"
 #include "tests/onnx/exceptions.h"
 #include "tests/onnx/executor.h"
 #include "tests/onnx/symbolic.h"
@@ -41,25 +42,6 @@ struct Outcome {
   bool passed = false;
   std::string reason;
   bool allocated = false;  ///< it asked for memory while it ran
-};
-
-/// A folder that lives as long as the tests run.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "relaxc-suite-XXXXXX").string();
-    RELAXC_CHECK(mkdtemp(name.data()) != nullptr, "no temporary folder");
-    path_ = name;
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  std::string file(const char* name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
 };
 
 Outcome run_case(const Case& test, Executor& executor, bool lend, const TemporaryFolder* copies) {
