@@ -1,10 +1,11 @@
-// attention.cpp: what queries find among keys: softmax(q k^T * scale, masked) v.
+// attention.cpp: what queries find among keys: softmax(q k^T * scale, capped and masked) v.
 //
 // It means the products and the softmax that it is made of. The scale goes to the queries, of which there are fewer
-// elements than scores, and where it can join the weights of the projection before. Exports differ in what becomes of
-// the scores in between, and all of it is kept as it was written: a bias before the mask or behind it, what a hidden
-// score is, a softmax in a wider dtype, and what rows give that see no key (NaN by softmax, unless `empty_rows` says
-// otherwise: "zeros" for rows of -inf, "no_nans" for every weight that is NaN).
+// elements than scores, and where it can join the weights of the projection before; what a soft cap divides scores by
+// goes with it. Exports differ in what becomes of the scores in between, and all of it is kept as it was written: a
+// bias before the mask or behind it, what a hidden score is, a softmax in a wider dtype, and what rows give that see no
+// key (NaN by softmax, unless `empty_rows` says otherwise: "zeros" for rows of -inf, "no_nans" for every weight that is
+// NaN). A cap (Gemma 2) holds scores before a bias or a mask meets them.
 #include <limits>
 
 #include "compiler/ops/common/chain.h"
@@ -19,6 +20,7 @@ using Arity = OperandDef::Arity;
 constexpr OperandDef kOperands[] = {
     {"q"}, {"k"}, {"v"}, {"bias", Arity::kOptional}, {"mask", Arity::kOptional}, {"hidden", Arity::kOptional}};
 constexpr AttrDef kAttrs[] = {{"scale", AttrType::kFloat, false, "1"},
+                              {"softcap", AttrType::kFloat, false, "0"},
                               {"bias_last", AttrType::kBool, false, "False"},
                               {"precision", AttrType::kString},
                               {"empty_rows", AttrType::kString}};
@@ -109,11 +111,13 @@ Values expand(GraphBuilder& b, const Op& op) {
   Chain chain(b);
   Value *q = op.operand(0), *k = op.operand(1), *bias = op.operand(3), *mask = op.operand(4), *hidden = op.operand(5);
   DType given = q->dtype(), inner = scores_dtype(op);
-  if (double scale = op.attrs.number("scale"); scale != 1) q = chain.multiply(q, chain.number(given, scale));
+  double cap = op.attrs.number("softcap"), scale = op.attrs.number("scale") / (cap == 0 ? 1 : cap);
+  if (scale != 1) q = chain.multiply(q, chain.number(given, scale));
   std::vector<int64_t> axes;
   for (size_t i = 0; i < k->shape().size(); ++i) axes.push_back(static_cast<int64_t>(i));
   std::swap(axes.end()[-1], axes.end()[-2]);
   Value* scores = chain.as(chain.call("matmul", {q, chain.permute(k, axes)}), inner);
+  if (cap != 0) scores = chain.multiply(chain.call("tanh", {scores}), chain.number(inner, cap));
   bool last = op.attrs.flag("bias_last");
   if (bias != nullptr && !last) scores = chain.add(scores, bias);
   if (mask != nullptr) {
@@ -131,7 +135,8 @@ constexpr OpDef kOps[] = {
      .attrs = kAttrs,
      .infer = infer,
      .expand = expand,
-     .doc = "softmax(q k^T * scale + bias) v over the last two dims; scores where mask is false are `hidden` (-inf)"},
+     .doc = "softmax(q k^T * scale + bias) v over the last two dims; scores are softcap * tanh(.. / softcap) if it is "
+            "not 0, and `hidden` (-inf) where mask is false"},
 };
 
 }  // namespace

@@ -2,10 +2,10 @@
 //
 // Every exporter writes attention out in another way: BERT divides the scores, DistilBERT the queries, PyTorch gives
 // half of the scale to the keys, GPT-2 hides by a where and adds a mask behind it, T5 has no scale and a bias, others
-// add a bias and a mask, or scale the sum of scores and mask (then the mask is scaled by itself). Read
-// from the second product upwards they are all
+// add a bias and a mask, or scale the sum of scores and mask (then the mask is scaled by itself), and Gemma 2 holds
+// scores between two numbers by a tanh before it hides any. Read from the second product upwards they are all
 //
-//   matmul(weights(softmax(bias, mask and cast of (scale * matmul(q, k^T)))), v)
+//   matmul(weights(softmax(bias, mask, cap and cast of (scale * matmul(q, k^T)))), v)
 //
 // with the parts in between in some order, which the operator keeps. What it means (ops/attention.cpp) has the scale
 // on the queries, so that it meets the projection before them; a kernel that does all of it at once finds one operator
@@ -15,6 +15,7 @@
 // times the places of the scale are hundreds.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "compiler/transform/graph/origins.h"
 #include "compiler/transform/graph/rewrite.h"
@@ -60,6 +61,7 @@ struct Between {
   Value* mask = nullptr;
   bool seen = true;  ///< where the mask is true
   double hidden = 0, scale = 1;
+  double cap = 0;  ///< 0: none
   bool bias_last = false, widened = false;
   std::vector<const Op*> ops;
 };
@@ -148,6 +150,11 @@ class Attention {
       return read_scores(multiple.value, so_far);
     }
     if (so_far.widened) return std::nullopt;  // all else is of the wider dtype
+    if (op->is("tanh") && so_far.cap == 0) {
+      so_far.cap = std::exchange(so_far.scale, 1);
+      return read_scores(op->operand(0), so_far);
+    }
+    if (so_far.cap != 0) return std::nullopt;  // a cap holds what no bias and no mask has met
     if (op->is("add")) return read_bias(*op, so_far);
     return op->is("where") ? read_mask(*op, so_far) : std::nullopt;
   }
@@ -241,7 +248,9 @@ class Attention {
   Value* build(const Between& found, Value* v) {
     Multiple q = as_multiple(site_, found.product->operand(0)), k = untransposed(found.product->operand(1));
     DType scores = site_.op.operand(0)->dtype();
-    Attrs attrs{{"scale", found.scale * q.factor * k.factor}, {"bias_last", found.bias_last}};
+    double scale = found.scale * q.factor * k.factor;
+    Attrs attrs{{"scale", found.cap == 0 ? scale : scale * found.cap}, {"bias_last", found.bias_last}};
+    if (found.cap != 0) attrs.set("softcap", found.cap);
     attrs.set("empty_rows", empty_rows_);
     if (found.widened) {
       const Op& softmax = *producer_of_softmax();
