@@ -7,44 +7,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <unordered_set>
 
 #include "compiler/arith/visit.h"
-#include "compiler/codegen/c/lazy.h"
+#include "compiler/codegen/c/literals.h"
 #include "compiler/codegen/c/types.h"
 
 namespace relaxc::codegen_c {
 namespace {
 
 using namespace arith;
-
-bool is_leaf(Expr e) {
-  return e.constant() != nullptr || e.as<FloatImm>() != nullptr || e.as<VarNode>() != nullptr;
-}
-
-std::string integer_text(DType dtype, int64_t value) {
-  if (dtype == DType::u(64)) return fmt::format("UINT64_C({})", static_cast<uint64_t>(value));
-  if (value == INT64_MIN) return "INT64_MIN";
-  bool wide = value > INT32_MAX || value < INT32_MIN + int64_t{1};
-  std::string text = wide ? fmt::format("INT64_C({})", value) : std::to_string(value);
-  if (dtype == DType::u(32)) text = std::to_string(static_cast<uint32_t>(value)) + "u";
-  return value < 0 ? "(" + text + ")" : text;
-}
-
-std::string float_text(DType dtype, double value) {
-  if (std::isnan(value)) return dtype.bits == 64 ? "(double)NAN" : "NAN";
-  if (std::isinf(value))
-    return std::string(value < 0 ? "(-" : "(") + (dtype.bits == 64 ? "(double)" : "") + "INFINITY)";
-  std::string text = dtype.bits == 64 ? fmt::format("{}", value) : fmt::format("{}", static_cast<float>(value));
-  if (text.find_first_of(".e") == std::string::npos) text += ".0";
-  if (dtype.bits != 64) text += "f";
-  return std::signbit(value) ? "(" + text + ")" : text;
-}
-
-std::string zero(DType dtype) {
-  return dtype.is_float() ? float_text(dtype, 0) : integer_text(dtype, 0);
-}
 
 std::string_view comparison(ExprKind kind) {
   switch (kind) {
@@ -85,51 +56,6 @@ std::string_view float_operator(ExprKind kind) {
 std::string Expressions::helper(const std::string& name) {
   helpers_.insert(name);
   return "rlx_" + name;
-}
-
-namespace {
-
-/// Its operands are not enough to compute it: that may read where no element is, or have the caller's code run.
-bool needs_leave(Expr e) {
-  return e.as<Load>() != nullptr || e.as<Extern>() != nullptr;
-}
-
-}  // namespace
-
-/// Temporaries stand before the statement, whatever its selects choose later. Where one of them holds what only an arm
-/// may compute, a load of the arm becomes a temporary of its own, under the arm's condition.
-std::vector<std::string> Expressions::share(const std::vector<Expr>& roots) {
-  std::unordered_map<Expr, int> uses;
-  std::vector<Expr> order;
-  for (Expr root : roots)
-    for_each_node(root, [&](Expr e) {
-      if (uses.emplace(e, 0).second) {
-        order.push_back(e);
-        for (Expr operand : operands(e)) ++uses[operand];
-      }
-    });
-  for (Expr root : roots) ++uses[root];
-  std::unordered_map<Expr, Expr> lazy = lazy_nodes(roots, order);
-  auto is_shared = [&](Expr e) { return !is_leaf(e) && uses[e] > 1; };
-  std::unordered_set<Expr> needing;  // leave, or operands that do
-  bool moves = false;
-  for (Expr e : order) {
-    std::vector<Expr> below = operands(e);
-    bool needs =
-        needs_leave(e) || std::any_of(below.begin(), below.end(), [&](Expr o) { return needing.count(o) != 0; });
-    if (needs) needing.insert(e);
-    moves |= needs && is_shared(e) && lazy.count(e) != 0;
-  }
-  std::vector<std::string> lines;
-  for (Expr e : order) {
-    bool guarded = moves && needs_leave(e) && lazy.count(e) != 0;
-    if (!guarded && !is_shared(e)) continue;
-    std::string value = print(e), name = names_.fresh("t");
-    if (guarded) value = fmt::format("{} ? {} : {}", text(lazy.at(e)), value, zero(e.dtype()));
-    lines.push_back(fmt::format("const {} {} = {};", value_type(e.dtype()), name, value));
-    temporaries_[e] = name;
-  }
-  return lines;
 }
 
 std::string Expressions::text(Expr e) {

@@ -48,6 +48,8 @@ class Expressions {
   std::string offset(const tir::Buffer& buffer, const std::vector<arith::Expr>& indices);
 
  private:
+  class Sharing;
+
   std::string print(arith::Expr e);
   std::string variable(arith::Expr e);
   std::string binary(const arith::Binary& n);

@@ -1,7 +1,11 @@
-// lazy.cpp: conditions from the roots down. A node that is used in several places is computed if one of them is.
+// lazy.cpp: guards from the roots down. A node that is used in several places is computed if one of them is.
 #include "compiler/codegen/c/lazy.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <utility>
 
 #include "compiler/arith/visit.h"
 
@@ -11,62 +15,104 @@ using namespace arith;
 
 namespace {
 
-/// What is known of a node so far: `when` is null if it is always computed.
-struct Reached {
-  Expr when;
-  bool yet = false;
-};
+constexpr int kAlways = -1;
 
 class Walk {
  public:
   explicit Walk(const std::vector<Expr>& roots) {
-    for (Expr root : roots) reach(root, {});
+    for (Expr root : roots) ways_[root].push_back({kAlways, {}, true});
   }
 
-  void visit_operands(Expr e) {
-    const Expr when = reached_[e].when;
-    auto also = [&](Expr condition) { return when ? logical_and(when, condition) : condition; };
+  /// To be called for a node after all of its users.
+  void visit(Expr e) {
+    const int guard = resolve(std::move(ways_[e]));
+    if (guard != kAlways) result_.guard_of[e] = guard;
+    auto reach = [&](Expr operand, Expr condition, bool holds) { ways_[operand].push_back({guard, condition, holds}); };
     if (const auto* select = e.as<Select>()) {
-      reach(select->condition, when);
-      reach(select->then_value, also(select->condition));
-      reach(select->else_value, also(logical_not(select->condition)));
+      reach(select->condition, {}, true);
+      reach(select->then_value, select->condition, true);
+      reach(select->else_value, select->condition, false);
     } else if (const auto* both = e.as<And>()) {
-      reach(both->a, when);
-      reach(both->b, also(both->a));
+      reach(both->a, {}, true);
+      reach(both->b, both->a, true);
     } else if (const auto* either = e.as<Or>()) {
-      reach(either->a, when);
-      reach(either->b, also(logical_not(either->a)));
+      reach(either->a, {}, true);
+      reach(either->b, either->a, false);
     } else {
-      for (Expr operand : operands(e)) reach(operand, when);
+      for (Expr operand : operands(e)) reach(operand, {}, true);
     }
   }
 
-  Expr when(Expr e) const { return reached_.at(e).when; }
+  LazyNodes take() { return std::move(result_); }
 
  private:
-  void reach(Expr e, Expr when) {
-    Reached& node = reached_[e];
-    node.when = !node.yet ? when : node.when && when ? logical_or(node.when, when) : Expr();
-    node.yet = true;
+  /// The guard that stands for any of `ways`.
+  int resolve(std::vector<Way> ways) {
+    std::vector<Way> distinct;
+    for (Way way : ways)
+      if (!add(distinct, way)) return kAlways;
+    if (distinct.size() == 1 && !distinct[0].condition) return distinct[0].from;
+    std::vector<std::tuple<int, const Node*, bool>> key;
+    for (const Way& way : distinct) key.emplace_back(way.from, way.condition.node(), way.holds);
+    auto [known, is_new] = numbers_.emplace(std::move(key), static_cast<int>(result_.guards.size()));
+    if (is_new) result_.guards.push_back(std::move(distinct));
+    return known->second;
   }
 
-  std::unordered_map<Expr, Reached> reached_;
+  /// Adds a way to those of a node; false if the node is always computed.
+  bool add(std::vector<Way>& ways, Way way) {
+    if (std::optional<Way> only = only_way(way)) way = *only;
+    if (is_always(way)) return false;
+    if (std::any_of(ways.begin(), ways.end(), [&](const Way& known) { return leads_through(way, known); })) return true;
+    std::erase_if(ways, [&](const Way& known) { return leads_through(known, way); });
+    Way other{way.from, way.condition, !way.holds};
+    auto complement = std::find(ways.begin(), ways.end(), other);
+    if (!way.condition || complement == ways.end()) {
+      ways.push_back(way);
+      return true;
+    }
+    ways.erase(complement);
+    return add(ways, {way.from, {}, true});
+  }
+
+  static bool is_always(const Way& way) { return way.from == kAlways && !way.condition; }
+
+  /// The one way through the guard that `way` stands behind, if nothing but that guard is asked.
+  std::optional<Way> only_way(const Way& way) const {
+    if (way.condition || way.from == kAlways || result_.guards[way.from].size() != 1) return std::nullopt;
+    return result_.guards[way.from].front();
+  }
+
+  /// Who comes by `way` has come by `through`.
+  bool leads_through(Way way, const Way& through) const {
+    for (;;) {
+      if (way == through) return true;
+      if (way.from == kAlways) return false;
+      if (way.condition) {
+        way = {way.from, {}, true};
+      } else if (std::optional<Way> only = only_way(way)) {
+        way = *only;
+      } else {
+        return false;
+      }
+    }
+  }
+
+  std::unordered_map<Expr, std::vector<Way>> ways_;
+  std::map<std::vector<std::tuple<int, const Node*, bool>>, int> numbers_;
+  LazyNodes result_;
 };
 
 }  // namespace
 
-std::unordered_map<Expr, Expr> lazy_nodes(const std::vector<Expr>& roots, const std::vector<Expr>& order) {
+LazyNodes lazy_nodes(const std::vector<Expr>& roots, const std::vector<Expr>& order) {
   bool chooses = std::any_of(order.begin(), order.end(), [](Expr e) {
     return e.as<Select>() != nullptr || e.as<And>() != nullptr || e.as<Or>() != nullptr;
   });
-  std::unordered_map<Expr, Expr> lazy;
-  if (!chooses) return lazy;
+  if (!chooses) return {};
   Walk walk(roots);
-  for (auto e = order.rbegin(); e != order.rend(); ++e) {
-    walk.visit_operands(*e);
-    if (Expr when = walk.when(*e)) lazy[*e] = when;
-  }
-  return lazy;
+  for (auto e = order.rbegin(); e != order.rend(); ++e) walk.visit(*e);
+  return walk.take();
 }
 
 }  // namespace relaxc::codegen_c

@@ -8,11 +8,25 @@
 
 namespace relaxc::codegen_c {
 
-/// Under which condition each node of `roots` is computed; nodes that always are have none. `order`: the distinct
-/// nodes, operands before what uses them.
+/// One way to come to a node: past the guard `from` (-1: from outside), and then where `condition` is `holds`.
+struct Way {
+  int from = -1;
+  arith::Expr condition;
+  bool holds = true;
+
+  bool operator==(const Way&) const = default;
+};
+
+/// When the nodes of some expressions are computed. A guard is open if one of its ways is; it names guards in front of
+/// it only, so that what they have in common is said once, however deep selects lie in selects.
+struct LazyNodes {
+  std::vector<std::vector<Way>> guards;
+  std::unordered_map<arith::Expr, int> guard_of;  ///< index into `guards`; nodes that are always computed have none
+};
+
+/// `order`: the distinct nodes of `roots`, operands before what uses them.
 ///
-/// A condition is to be evaluated from left to right, as C does: its parts may themselves be lazy.
-std::unordered_map<arith::Expr, arith::Expr> lazy_nodes(const std::vector<arith::Expr>& roots,
-                                                        const std::vector<arith::Expr>& order);
+/// A way is to be asked from left to right, as C does: its condition may itself be lazy.
+LazyNodes lazy_nodes(const std::vector<arith::Expr>& roots, const std::vector<arith::Expr>& order);
 
 }  // namespace relaxc::codegen_c
