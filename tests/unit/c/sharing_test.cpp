@@ -8,8 +8,8 @@ using arith::Expr;
 
 namespace {
 
-/// The lines that `depth` selects take, each of which reads, in both arms, at what the one before it chose, and once more
-/// where both arms of the next may want it.
+/// The lines that `depth` selects take, each of which reads, in both arms, at what the one before it chose, and once
+/// more where both arms of the next may want it.
 std::vector<std::string> nested(int depth) {
   arith::Context context;
   tir::Builder builder(context);
