@@ -306,7 +306,8 @@ Result<Term> RelaxFunctionReader::special(const std::string& path, const ast::Ex
     if (scalar.literal == Scalar::kReal) {
       RELAXC_TRY(scalar.expr, adapt(scalar, DType::f(32), e.place));
     }
-    if (scalar.literal == Scalar::kDimLiteral) scalar.expr = context_.index(*scalar.expr.constant());
+    bool dim = scalar.literal == Scalar::kDimLiteral && scalar.expr.dtype() == DType::i(64);
+    if (dim) scalar.expr = context_.index(*scalar.expr.constant());
     return Term::of(at(e.place).prim(scalar.expr));
   }
   if (path == "R.tuple") {

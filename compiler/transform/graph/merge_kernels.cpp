@@ -4,41 +4,179 @@
 // func of its own; here those whose text is the same, but for the name, are made one, so that they are scheduled,
 // compiled and stored once. The text is the criterion because it is what is compiled: it says all of a function but the
 // identity of its variables.
+//
+// Quantized layers differ in bounds that come of their zero points, and in nothing else. Kernels whose text is the same
+// but for such numbers become one that is handed those that differ (kernel_numbers.h says which cost nothing there).
+// Operands have to be constants in all calls or in none, since weights that are constants get packed.
+#include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 
+#include "compiler/relax/builder.h"
 #include "compiler/tir/print.h"
+#include "compiler/tir/visit.h"
+#include "compiler/transform/graph/kernel_numbers.h"
 #include "compiler/transform/graph/origins.h"
 #include "compiler/transform/passes.h"
 
 namespace relaxc {
 namespace {
 
+using namespace relax;
+
 /// The text without the name; sources are merged, not compared.
-std::string content(const tir::PrimFunc& function) {
-  tir::PrimFunc nameless = function;
+std::string content(tir::PrimFunc nameless) {
   nameless.name = "kernel";
   return tir::to_string(nameless);
 }
 
+class Merging {
+ public:
+  Merging(Module& module, PassContext& context) : module_(module), context_(context) {
+    for (Function* function : module.functions())
+      for (Op* op : ops_of(function->body(), true))
+        if (!op->callee.empty()) uses_[op->callee].push_back(op);
+    for (const tir::PrimFunc* function : module.prim_funcs())
+      tir::for_each_stmt(function->body, [&](tir::Stmt s) {
+        if (const auto* invoke = s.as<tir::Invoke>()) invoked_.insert(invoke->callee);
+      });
+  }
+
+  Changed run() {
+    merge_equal();
+    merge_similar();
+    for (const std::string& name : merged_) module_.remove_prim_func(name);
+    return merged_.empty() ? Changed::kNo : Changed::kYes;
+  }
+
+ private:
+  static constexpr size_t kMostNumbers = 16;  ///< that one kernel is handed
+
+  struct Similar {
+    tir::PrimFunc* kernel = nullptr;
+    KernelNumbers numbers;
+  };
+
+  void merge_equal() {
+    std::map<std::string, tir::PrimFunc*> first;
+    for (tir::PrimFunc* function : module_.prim_funcs()) {
+      if (!function->is_private || invoked_.count(function->name) != 0) continue;
+      auto [it, fresh] = first.emplace(content(*function), function);
+      if (!fresh) replace(*function, *it->second);
+    }
+  }
+
+  void merge_similar() {
+    std::map<std::string, std::vector<Similar>> alike;
+    for (tir::PrimFunc* function : module_.prim_funcs()) {
+      if (merged_.count(function->name) != 0 || !may_be_handed_more(*function)) continue;
+      Similar one{function, take_out_numbers(module_.context(), *function)};
+      if (one.numbers.values.empty()) continue;
+      tir::PrimFunc general = *function;
+      general.body = one.numbers.body;
+      alike[constants(*function) + content(std::move(general))].push_back(std::move(one));
+    }
+    for (const auto& [text, members] : alike)
+      if (members.size() > 1) merge(members);
+  }
+
+  /// Whether all that names the kernel are calls whose operands are tensors, so that numbers can follow them.
+  bool may_be_handed_more(const tir::PrimFunc& function) const {
+    auto uses = uses_.find(function.name);
+    if (!function.is_private || invoked_.count(function.name) != 0 || uses == uses_.end()) return false;
+    return std::all_of(uses->second.begin(), uses->second.end(), [](const Op* op) {
+      return op->kind == OpKind::kCallTir &&
+             std::all_of(op->operands().begin(), op->operands().end(),
+                         [](const Value* v) { return v->info->as<TensorInfo>() != nullptr; });
+    });
+  }
+
+  /// A letter for each operand: whether it is a constant wherever the kernel is called.
+  std::string constants(const tir::PrimFunc& function) const {
+    std::string letters;
+    const std::vector<Op*>& calls = uses_.at(function.name);
+    for (size_t i = 0; i < calls.front()->operands().size(); ++i) {
+      bool all = std::all_of(calls.begin(), calls.end(), [&](const Op* call) {
+        return call->operand(i)->op != nullptr && call->operand(i)->op->kind == OpKind::kConstant;
+      });
+      letters += all ? 'c' : 'v';
+    }
+    return letters;
+  }
+
+  void merge(const std::vector<Similar>& members) {
+    std::vector<std::vector<Expr>> columns = differing_columns(members);
+    if (columns.size() > kMostNumbers) return;
+    tir::PrimFunc& kept = *members.front().kernel;
+    for (size_t which = 0; which < members.size(); ++which)
+      for (Op* call : uses_.at(members[which].kernel->name))
+        for (const std::vector<Expr>& column : columns)
+          call->add_operand(GraphBuilder(module_, context_.ops, call, context_.diag).prim(column[which]));
+    hand_over(kept, members, columns);
+    for (const Similar& other : members)
+      if (other.kernel != &kept) replace(*other.kernel, kept);
+  }
+
+  static std::vector<Expr> column_of(const std::vector<Similar>& members, size_t place) {
+    std::vector<Expr> column;
+    for (const Similar& member : members) column.push_back(member.numbers.values[place]);
+    return column;
+  }
+
+  static bool differs(const std::vector<Expr>& column) {
+    return std::any_of(column.begin(), column.end(), [&](Expr e) { return !(e == column.front()); });
+  }
+
+  /// The numbers that members disagree about, member by member; places that always agree with each other are one.
+  static std::vector<std::vector<Expr>> differing_columns(const std::vector<Similar>& members) {
+    std::vector<std::vector<Expr>> found;
+    for (size_t place = 0; place < members.front().numbers.values.size(); ++place) {
+      std::vector<Expr> column = column_of(members, place);
+      if (differs(column) && std::find(found.begin(), found.end(), column) == found.end())
+        found.push_back(std::move(column));
+    }
+    return found;
+  }
+
+  /// Gives the kernel a parameter for each column.
+  void hand_over(tir::PrimFunc& kernel, const std::vector<Similar>& members,
+                 const std::vector<std::vector<Expr>>& columns) {
+    std::vector<arith::Var> given;
+    for (size_t i = 0; i < columns.size(); ++i)
+      given.push_back(module_.context().var("c" + std::to_string(i), columns[i].front().dtype()));
+    const KernelNumbers& numbers = members.front().numbers;
+    arith::Substitution by;
+    for (size_t place = 0; place < numbers.values.size(); ++place) {
+      auto column = std::find(columns.begin(), columns.end(), column_of(members, place));
+      by[numbers.variables[place]] =
+          column == columns.end() ? numbers.values[place] : Expr(given[static_cast<size_t>(column - columns.begin())]);
+    }
+    kernel.body = tir::substitute(module_.context(), numbers.body, by);
+    for (arith::Var var : given) kernel.params.push_back({nullptr, var});
+  }
+
+  void replace(const tir::PrimFunc& gone, tir::PrimFunc& by) {
+    add_origins(by.origins, gone.origins);
+    std::vector<Op*> moved = uses_[gone.name];
+    for (Op* op : moved) op->callee = by.name;
+    std::vector<Op*>& uses = uses_[by.name];
+    uses.insert(uses.end(), moved.begin(), moved.end());
+    uses_.erase(gone.name);
+    merged_.insert(gone.name);
+  }
+
+  Module& module_;
+  PassContext& context_;
+  std::map<std::string, std::vector<Op*>> uses_;  ///< ops that name a function
+  std::set<std::string> invoked_;                 ///< by other prim funcs
+  std::set<std::string> merged_;
+};
+
 }  // namespace
 
-Result<Changed> merge_kernels(relax::Module& module, PassContext&) {
-  std::map<std::string, tir::PrimFunc*> first;
-  std::map<std::string, std::string> renamed;
-  for (tir::PrimFunc* function : module.prim_funcs()) {
-    if (!function->is_private) continue;
-    auto [it, fresh] = first.emplace(content(*function), function);
-    if (fresh) continue;
-    add_origins(it->second->origins, function->origins);
-    renamed[function->name] = it->second->name;
-  }
-  if (renamed.empty()) return Changed::kNo;
-  for (relax::Function* function : module.functions())
-    for (relax::Op* op : relax::ops_of(function->body(), true))
-      if (auto found = renamed.find(op->callee); found != renamed.end()) op->callee = found->second;
-  for (const auto& [from, to] : renamed) module.remove_prim_func(from);
-  return Changed::kYes;
+Result<Changed> merge_kernels(relax::Module& module, PassContext& context) {
+  return Merging(module, context).run();
 }
 
 }  // namespace relaxc
