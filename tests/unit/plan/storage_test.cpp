@@ -1,5 +1,7 @@
 // Storage: whatever the planner chose, pieces that are needed at one time do not overlap.
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <ctime>
 #include <random>
 
 #include "compiler/plan/packing.h"
@@ -54,6 +56,31 @@ TEST_CASE("random rectangles never overlap, and come close to the bound") {
     if (bound > 0) worst = std::max(worst, static_cast<double>(packing.height) / static_cast<double>(bound));
   }
   CHECK(worst < 1.25);
+}
+
+TEST_CASE("thousands of rectangles that all live at once take no more than their sum, and little time") {
+  std::mt19937 random(5);
+  std::vector<Rectangle> all(20000);
+  int64_t sum = 0;
+  for (size_t i = 0; i < all.size(); ++i) {  // branches that end in one concatenation, and what each needs meanwhile
+    bool kept = i % 2 == 0;
+    all[i] = {static_cast<int64_t>(1 + random() % 30) * 64, static_cast<uint32_t>(i),
+              kept ? 20000 : static_cast<uint32_t>(i + 1)};
+    sum += kept ? all[i].size : 0;
+  }
+  auto begin = std::clock();
+  Packing packing = pack(all);
+  CHECK(static_cast<double>(std::clock() - begin) < 1.0 * CLOCKS_PER_SEC);  // of the processor; 0.02 where measured
+  CHECK(packing.height <= sum + 4 * 30 * 64);
+  std::vector<std::pair<int64_t, int64_t>> kept;
+  for (size_t i = 0; i < all.size(); i += 2) kept.emplace_back(packing.offsets[i], all[i].size);
+  std::sort(kept.begin(), kept.end());
+  for (size_t i = 1; i < kept.size(); ++i) REQUIRE(kept[i - 1].first + kept[i - 1].second <= kept[i].first);
+  for (size_t i = 1; i < all.size(); i += 2)  // and what comes and goes, beside what is kept
+    for (size_t other : {i - 1, i + 1})
+      if (other < all.size() && all[other].first <= all[i].last)
+        REQUIRE((packing.offsets[i] + all[i].size <= packing.offsets[other] ||
+                 packing.offsets[other] + all[other].size <= packing.offsets[i]));
 }
 
 TEST_CASE("symbolic pieces never overlap, for any value of the symbols") {
