@@ -188,12 +188,12 @@ class Assigner {
 
   static constexpr double kGoodEnough = 0.1;  ///< in sums of logs(): 1.4% at each of five samples
 
-  /// Whether `bytes` is within 1.4% of the bound at every sample.
+  /// Whether `bytes` is within 0.1% of the bound at every sample.
   bool near_bound(Expr bytes) const {
     std::vector<double> found = logs(bytes);
     for (size_t i = 0; i < samples_.size(); ++i) {
       auto least = static_cast<double>(live_bytes(context_, pieces_, samples_[i]).value_or(INT64_MAX));
-      if (found[i] > std::log2(1 + std::max(0.0, least)) + kGoodEnough / 5) return false;
+      if (found[i] > std::log2(1.001 * (1 + std::max(0.0, least)))) return false;
     }
     return true;
   }
