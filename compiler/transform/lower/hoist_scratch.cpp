@@ -7,11 +7,17 @@
 // What is allocated inside a parallel loop belongs to one iteration: the room is reserved once for each, so that no two
 // tasks meet, whatever their number.
 //
+// Temporaries of different parts of a kernel (whole blocks of rows, then the rows that are left) are not needed at one
+// time, and the caller cannot see that. So they take turns in one parameter where one of them is proved to hold the
+// other. What is needed at one time stays apart: parameters are known not to overlap, which loops are compiled by.
+//
 // A prim func that the outside may call has plain parameters and nobody to reserve for it: its temporaries must be of
 // constant size, and stay local.
 #include <algorithm>
 #include <map>
 
+#include "compiler/plan/lifetime.h"
+#include "compiler/plan/storage.h"
 #include "compiler/tir/builder.h"
 #include "compiler/tir/visit.h"
 #include "compiler/transform/passes.h"
@@ -40,7 +46,8 @@ class Hoist {
       if (alloc != nullptr && alloc->buffer->scope == tir::Scope::kGlobal) choose(*alloc->buffer, alloc->buffer);
     });
     if (failed_) return diag.failed();
-    if (local_.empty() && hoisted_.empty()) return Changed::kNo;
+    if (local_.empty() && temporaries_.empty()) return Changed::kNo;
+    take_turns();
     rewrite();
     add_parameters();
     return Changed::kYes;
@@ -68,19 +75,79 @@ class Hoist {
       failed_ = true;
       return;
     }
-    Expr bytes_of_one = arith::ceildiv(tir::byte_size(scalars_, buffer), kAlignment) * kAlignment;
-    Expr all = bytes_of_one;
-    auto task = tasks_.find(ref);
-    if (task != tasks_.end()) all = all * task->second->extent;
-    for (arith::Var var : arith::free_vars(all))
-      RELAXC_CHECK(is_given(var), "scratch '" + buffer.name + "' of " + kernel_.name + " depends on a loop");
-    BufferRef parameter = ref;
-    if (task != tasks_.end()) {
-      tir::Builder build(scalars_);
-      parameter = build.buffer(buffer.name + "_tasks", DType::u(8), {all}, tir::Scope::kGlobal, kAlignment);
-      offsets_[ref] = (task->second->var - task->second->min) * bytes_of_one;
+    Temporary temporary{ref, tir::byte_size(scalars_, buffer), {}, nullptr, {ref, 0, UINT32_MAX}};
+    if (auto task = tasks_.find(ref); task != tasks_.end()) {
+      Expr bytes_of_one = arith::ceildiv(temporary.bytes, kAlignment) * kAlignment;
+      temporary.bytes = bytes_of_one * task->second->extent;
+      temporary.loop = task->second;
+      temporary.offset = (task->second->var - task->second->min) * bytes_of_one;
     }
-    hoisted_.push_back({ref, parameter});
+    for (arith::Var var : arith::free_vars(temporary.bytes))
+      RELAXC_CHECK(is_given(var), "scratch '" + buffer.name + "' of " + kernel_.name + " depends on a loop");
+    temporaries_.push_back(temporary);
+  }
+
+  /// An allocation that leaves the kernel.
+  struct Temporary {
+    BufferRef buffer = nullptr;
+    Expr bytes;                      ///< of all iterations
+    Expr offset;                     ///< of an iteration's part; null: the allocation stands in no parallel loop
+    const tir::For* loop = nullptr;  ///< the parallel loop around it
+    plan::Lifetime life;
+
+    /// Iterations of a parallel loop may be anywhere in it.
+    bool meets(const Temporary& other) const {
+      if (loop != nullptr && loop == other.loop) return true;
+      return life.first <= other.life.last && other.life.first <= life.last;
+    }
+  };
+
+  /// A parameter, and what lies in it at different times. The first is the largest.
+  struct Room {
+    std::vector<const Temporary*> members;
+    BufferRef parameter = nullptr;
+  };
+
+  void take_turns() {
+    arith::Facts facts;
+    for (arith::Var symbol : kernel_.symbols) facts.bound(symbol, arith::Range::at_least(0));
+    std::map<BufferRef, plan::Lifetime> lives;
+    for (const plan::Lifetime& life : plan::lifetimes(kernel_.body)) lives[life.buffer] = life;
+    std::vector<const Temporary*> largest_first;
+    for (Temporary& temporary : temporaries_) {
+      if (auto life = lives.find(temporary.buffer); life != lives.end()) temporary.life = life->second;
+      largest_first.push_back(&temporary);
+    }
+    auto typical = [&](const Temporary* temporary) {
+      auto value_of = [&](arith::Var var) { return plan::typical(facts, var); };
+      return arith::evaluate(temporary->bytes, value_of).value_or(INT64_MAX);
+    };
+    std::stable_sort(largest_first.begin(), largest_first.end(),
+                     [&](const Temporary* a, const Temporary* b) { return typical(a) > typical(b); });
+    for (const Temporary* temporary : largest_first) {
+      auto room = std::find_if(rooms_.begin(), rooms_.end(), [&](const Room& candidate) {
+        return std::none_of(candidate.members.begin(), candidate.members.end(),
+                            [&](const Temporary* member) { return member->meets(*temporary); }) &&
+               arith::prove_le(temporary->bytes, candidate.members[0]->bytes, facts);
+      });
+      if (room == rooms_.end()) room = rooms_.insert(rooms_.end(), Room{});
+      room->members.push_back(temporary);
+    }
+    for (Room& room : rooms_) room.parameter = parameter_of(room);
+  }
+
+  /// The only member itself, or bytes in which each sees its own buffer.
+  BufferRef parameter_of(const Room& room) {
+    const Temporary& largest = *room.members[0];
+    if (room.members.size() == 1 && largest.loop == nullptr) return largest.buffer;
+    uint32_t alignment = 0;
+    for (const Temporary* member : room.members) {
+      auto natural = static_cast<uint32_t>(member->buffer->dtype.bytes());
+      alignment = std::max({alignment, natural, member->buffer->alignment});
+      if (member->loop != nullptr) alignment = kAlignment;
+    }
+    std::string name = largest.buffer->name + (largest.loop != nullptr ? "_tasks" : "_room");
+    return tir::Builder(scalars_).buffer(name, DType::u(8), {largest.bytes}, tir::Scope::kGlobal, alignment);
   }
 
   /// Which allocations stand in a parallel loop.
@@ -106,11 +173,13 @@ class Hoist {
     rewriter.on_stmt = [&](Stmt s) {
       const auto* alloc = s.as<tir::Alloc>();
       if (alloc == nullptr) return s;
-      for (const auto& [buffer, parameter] : hoisted_) {
-        if (buffer != alloc->buffer) continue;
-        if (parameter == buffer) return alloc->body;
-        return tir::Builder(scalars_).view(buffer, parameter, offsets_.at(buffer), alloc->body);
-      }
+      for (const Room& room : rooms_)
+        for (const Temporary* member : room.members) {
+          if (member->buffer != alloc->buffer) continue;
+          if (member->buffer == room.parameter) return alloc->body;
+          Expr offset = member->offset ? member->offset : scalars_.index(0);
+          return tir::Builder(scalars_).view(member->buffer, room.parameter, offset, alloc->body);
+        }
       return s;
     };
     kernel_.body = tir::rewrite(scalars_, kernel_.body, rewriter);
@@ -118,22 +187,22 @@ class Hoist {
 
   /// After the other buffers, before the scalars.
   void add_parameters() {
-    if (hoisted_.empty()) return;
+    if (rooms_.empty()) return;
     auto after = std::find_if(kernel_.params.rbegin(), kernel_.params.rend(),
                               [](const tir::Param& p) { return p.buffer != nullptr; });
     std::vector<tir::Param> scratch;
-    for (const auto& [buffer, parameter] : hoisted_) scratch.push_back({parameter, {}});
+    for (const Room& room : rooms_) scratch.push_back({room.parameter, {}});
     kernel_.params.insert(after.base(), scratch.begin(), scratch.end());
-    kernel_.attrs["scratch"] = std::to_string(hoisted_.size());
+    kernel_.attrs["scratch"] = std::to_string(rooms_.size());
   }
 
   tir::PrimFunc& kernel_;
   PassContext& context_;
   arith::Context& scalars_;
-  std::map<BufferRef, BufferRef> local_;                  // looked up only
-  std::map<BufferRef, const tir::For*> tasks_;            // the parallel loop around an allocation; looked up only
-  std::map<BufferRef, Expr> offsets_;                     // of an iteration's part; looked up only
-  std::vector<std::pair<BufferRef, BufferRef>> hoisted_;  ///< the allocation, and the parameter made of it
+  std::map<BufferRef, BufferRef> local_;        // looked up only
+  std::map<BufferRef, const tir::For*> tasks_;  // the parallel loop around an allocation; looked up only
+  std::vector<Temporary> temporaries_;
+  std::vector<Room> rooms_;
   bool failed_ = false;
 };
 
