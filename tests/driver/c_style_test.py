@@ -82,6 +82,18 @@ class CStyle(ProgramTest):
         subprocess.run(["./here_program", "-o", "here", *self.names], cwd=self.path, check=True, capture_output=True)
         return self.outputs("here")
 
+    def test_a_sum_of_many_integers_is_one_expression_of_that_many_operands(self):
+        terms = " + ".join(f"X[{i}]" for i in range(64))
+        self.write("sum.relax", f"""@T.prim_func
+def total(x: T.handle, y: T.handle):
+    X = T.match_buffer(x, (64,), "int32")
+    Y = T.match_buffer(y, (1,), "int32")
+    Y[0] = {terms}
+""")
+        self.compiles("sum.relax", "-o", "sum.c")
+        text = (self.path / "sum.c").read_text()
+        self.assertEqual(text.count("X[63]"), 1)
+
     def test_all_styles_give_the_bits_of_the_object(self):
         plain, vectors, parts = ["--c-vectors=none"], ["--c-vectors=gnu"], ["--c-split=3K", "--c-vectors=gnu"]
         for cpu, machine, styles in (("x86-64", [], (vectors,)),

@@ -102,7 +102,7 @@ std::string Expressions::binary(const Binary& n) {
   DType dtype = n.a.dtype();
   std::string a = text(n.a), b = text(n.b);
   if (std::string_view sign = comparison(n.kind); !sign.empty()) return fmt::format("({} {} {})", a, sign, b);
-  if (!dtype.is_float()) return integer_binary(n);
+  if (!dtype.is_float()) return integer_binary(n, a, b);
   if (n.kind == ExprKind::kMin || n.kind == ExprKind::kMax) {
     std::string value = dtype.bits == 64 ? "f64" : "f32";
     return fmt::format("{}({}, {})", helper((n.kind == ExprKind::kMin ? "fmin_" : "fmax_") + value), a, b);
@@ -116,7 +116,7 @@ std::string Expressions::binary(const Binary& n) {
   return rounded(dtype, fmt::format("({1} - floor{0}({1} / {2}) * {2})", f, a, b));
 }
 
-std::string Expressions::integer_binary(const Binary& n) {
+std::string Expressions::integer_binary(const Binary& n, const std::string& a, const std::string& b) {
   DType dtype = n.a.dtype();
   bool unsigned_type = dtype.is_uint() || dtype.is_bool();
   std::string name;
@@ -151,7 +151,6 @@ std::string Expressions::integer_binary(const Binary& n) {
     default:
       RELAXC_UNREACHABLE("not arithmetic");
   }
-  std::string a = text(n.a), b = text(n.b);
   if (dtype.is_index()) {
     std::string_view sign = float_operator(n.kind);
     bool plain = n.kind == ExprKind::kAdd || n.kind == ExprKind::kSub || n.kind == ExprKind::kMul;

@@ -53,7 +53,7 @@ class Expressions {
   std::string print(arith::Expr e);
   std::string variable(arith::Expr e);
   std::string binary(const arith::Binary& n);
-  std::string integer_binary(const arith::Binary& n);
+  std::string integer_binary(const arith::Binary& n, const std::string& a, const std::string& b);
   std::string cast(const arith::Cast& n);
   std::string call(const arith::Call& n);
   std::string bitcast(const arith::Call& n);
