@@ -306,9 +306,15 @@ class Assigner {
       best->members.push_back(id);
     }
     Storage result{std::vector<Expr>(pieces_.size()), context_.index(0)};
+    Sum plain;  // of slots below whose size is one piece's: those of a kind are counted, and not written out
+    Expr others = context_.index(0);
     for (const Slot& slot : slots) {
       for (size_t id : slot.members) result.offsets[id] = result.bytes;
-      result.bytes = result.bytes + heights_.to_expr(slot.bytes);
+      if (slot.bytes.size() == 1)
+        plain = heights_.plus(std::move(plain), slot.bytes[0][0].first);
+      else
+        others = others + heights_.to_expr(slot.bytes);
+      result.bytes = others + heights_.to_expr({plain});
     }
     return result;
   }
