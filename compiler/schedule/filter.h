@@ -54,8 +54,6 @@ class MinimalNests {
   Stmt rows_of_result(const ReductionGroup& group, const std::vector<Expr>& sums, Expr output, Expr tile, Expr column,
                       size_t row) const;
   Stmt in_vectors(Stmt nest, Var column, const arith::Facts& facts, std::string& trace) const;
-  /// `body` with these locals, 0 at first.
-  Stmt in_locals(const std::vector<BufferRef>& locals, const std::vector<Stmt>& body) const;
 
   Context& context_;
   mutable tir::Builder build_;

@@ -143,6 +143,7 @@ class Kernel {
     group.constants = own_constants(i, next);
     const Choices before = choices_;
     Stmt better = schedule_winograd(context_, group, target_, facts_, freedom_.winograd, trace_, packed_, choices_);
+    if (!better) better = schedule_pool(context_, group, target_, facts_, trace_);
     if (!better) choices_ = before;
     if (!better) better = schedule_reduction(context_, group, target_, facts_, trace_, packed_, choices_);
     if (!better) choices_ = before;

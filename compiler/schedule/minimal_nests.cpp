@@ -8,6 +8,7 @@
 #include "compiler/schedule/access.h"
 #include "compiler/schedule/edit.h"
 #include "compiler/schedule/filter.h"
+#include "compiler/schedule/rule_parts.h"
 
 namespace relaxc::schedule {
 
@@ -58,16 +59,6 @@ Expr MinimalNests::sum_of(const std::vector<std::pair<double, Expr>>& terms) con
   return sum ? sum : number(0);
 }
 
-Stmt MinimalNests::in_locals(const std::vector<BufferRef>& locals, const std::vector<Stmt>& body) const {
-  // Lanes that are masked, and places that a branch leaves out, have numbers all the same.
-  std::vector<Stmt> parts;
-  for (BufferRef local : locals) parts.push_back(build_.store(local, {}, context_.zero(local->dtype)));
-  parts.insert(parts.end(), body.begin(), body.end());
-  Stmt s = build_.seq(std::move(parts));
-  for (size_t i = locals.size(); i-- > 0;) s = build_.alloc(locals[i], s);
-  return s;
-}
-
 Stmt MinimalNests::in_vectors(Stmt nest, Var column, const arith::Facts& facts, std::string& trace) const {
   Schedule s(context_, nest, facts);
   uint32_t loop = 0;
@@ -80,22 +71,6 @@ Stmt MinimalNests::in_vectors(Stmt nest, Var column, const arith::Facts& facts, 
   trace += s.trace();
   return s.root();
 }
-
-namespace {
-
-/// `body` where `condition` holds: what does not depend on `var` is asked first, and once for all lanes.
-Stmt where(tir::Builder& build, Expr condition, Var var, Stmt body) {
-  if (!condition) return body;
-  for (bool in_lanes : {true, false}) {
-    Expr all;
-    for (Expr one : conjuncts(condition))
-      if (depends_on(one, var) == in_lanes) all = all ? arith::logical_and(all, one) : one;
-    if (all) body = build.branch(all, body);
-  }
-  return body;
-}
-
-}  // namespace
 
 Stmt MinimalNests::data_nest(const arith::Facts& facts, std::string& trace) const {
   const auto points = static_cast<size_t>(by_.points());
@@ -115,7 +90,7 @@ Stmt MinimalNests::data_nest(const arith::Facts& facts, std::string& trace) cons
         inside = inside ? arith::logical_and(exists, inside) : exists;
       }
       rows.push_back(build_.buffer("row", DType::f(32), {}, tir::Scope::kLocal));
-      parts.push_back(where(build_, inside, column, build_.store(rows[j], {}, operand.value)));
+      parts.push_back(where(context_, inside, column, build_.store(rows[j], {}, operand.value)));
     }
     for (size_t p = 0; p < points; ++p) {
       std::vector<std::pair<double, Expr>> even, odd;
@@ -129,7 +104,7 @@ Stmt MinimalNests::data_nest(const arith::Facts& facts, std::string& trace) cons
       parts.push_back(
           build_.store(data_, {context_.index(static_cast<int64_t>(p)), channel, tile * pitch_ + column}, value));
     }
-    return in_locals(rows, parts);
+    return in_locals(context_, rows, parts);
   };
   Stmt nest = build_.loop("channel", context_.index(filter_.channels), [&](Var channel) {
     return build_.loop("tile", context_.index(tiles_), [&](Var tile) {
@@ -175,32 +150,7 @@ Stmt MinimalNests::rows_of_result(const ReductionGroup& group, const std::vector
   }
   terms.push_back({by_.result[row].back(), sums.back()});
   Expr at_row = (block_ * tiles_ + tile) * by_.results + static_cast<int64_t>(row);
-  const Indices at{filter_.batch, output, at_row, column};
-  auto whole = [&](const char* name, Stmt body) {
-    Block block;
-    block.name = name;
-    block.body = body;
-    return build_.block(std::move(block));
-  };
-  std::vector<Stmt> parts{whole("result", build_.store(filter_.result, at, sum_of(terms)))};
-  std::vector<BufferRef> results{filter_.result}, locals;
-  for (Stmt consumer : group.consumers) {
-    analysis::Nest nest = analysis::as_nest(consumer);
-    arith::Substitution axes;
-    for (size_t a = 0; a < at.size(); ++a) axes[nest.block->iters[a].var] = at[a], axes[nest.loops[a]->var] = at[a];
-    parts.push_back(whole("consumer", tir::substitute(context_, nest.block->body, axes)));
-    results.push_back(nest.store->buffer);
-  }
-  Stmt body = build_.seq(std::move(parts));
-  for (BufferRef result : results) {
-    locals.push_back(build_.buffer(result->name + "_local", result->dtype, {}, tir::Scope::kLocal));
-    body = redirect(context_, body, result, locals.back(), [](const Indices&) { return std::optional(Indices{}); });
-  }
-  std::vector<Stmt> all{body};
-  for (size_t i = 0; i < results.size(); ++i)
-    if (std::find(group.unseen.begin(), group.unseen.end(), results[i]) == group.unseen.end())
-      all.push_back(whole("store", build_.store(results[i], at, build_.load(locals[i], {}))));
-  Stmt s = in_locals(locals, all);
+  Stmt s = element_of(context_, group, filter_.result, {filter_.batch, output, at_row, column}, sum_of(terms));
   return is_ragged() ? build_.branch(arith::lt(at_row, context_.index(filter_.rows)), s) : s;
 }
 
@@ -218,7 +168,7 @@ Stmt MinimalNests::result_nest(const ReductionGroup& group, const arith::Facts& 
     }
     for (size_t row = 0; row < static_cast<size_t>(by_.results); ++row)
       parts.push_back(rows_of_result(group, sums, output, tile, column, row));
-    return in_locals(locals, parts);
+    return in_locals(context_, locals, parts);
   };
   Stmt nest = build_.loop("output", context_.index(filter_.outputs), [&](Var output) {
     return build_.loop("tile", context_.index(tiles_), [&](Var tile) {

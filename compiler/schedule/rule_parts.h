@@ -14,5 +14,16 @@ Tail tail_of(const Target& target);
 bool is_normal(const analysis::Nest& nest);
 /// Fuses neighbours in a chain of perfectly nested loops wherever possible; `loops` becomes what is left.
 void fuse_neighbours(Schedule& s, std::vector<uint32_t>& loops);
+/// Whole vectors without a mask, then what is left.
+void vectorize_whole(Schedule& s, uint32_t loop, int64_t lanes, const Target& target);
+
+/// `body` with these locals, 0 at first: lanes that are masked, and places that a branch leaves out, have numbers, too.
+Stmt in_locals(Context& context, const std::vector<BufferRef>& locals, const std::vector<Stmt>& body);
+/// `body` where `condition` holds (null: everywhere): what does not depend on `var` is asked first, and once for all
+/// lanes.
+Stmt where(Context& context, Expr condition, Var var, Stmt body);
+/// The element `at` of the group's reduction, which is `value`, and what its consumers make of it; those that are seen
+/// are stored.
+Stmt element_of(Context& context, const ReductionGroup& group, BufferRef result, const tir::Indices& at, Expr value);
 
 }  // namespace relaxc::schedule

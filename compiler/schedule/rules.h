@@ -29,6 +29,11 @@ struct ReductionGroup {
 Stmt schedule_reduction(Context& context, const ReductionGroup& group, const Target& target, const arith::Facts& facts,
                         std::string& trace, std::vector<PackedParam>& packed, Choices& choices);
 
+/// A pool: a reduction of nothing but the windows of one operand, by a row of the result after the other. Changes the
+/// order of the reduction. Null: it is none.
+Stmt schedule_pool(Context& context, const ReductionGroup& group, const Target& target, const arith::Facts& facts,
+                   std::string& trace);
+
 /// A convolution by filters of three rows, one step apart, with constant weights, done with fewer multiplications by
 /// minimal filtering F(m, 3), m at most `most_results`: changes the order of the sums and their rounding (winograd.h
 /// has the bound). Null: it is none, or directly it takes no longer.

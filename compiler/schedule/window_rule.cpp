@@ -40,7 +40,7 @@ class Rule {
     if (!again) return {};
     CachedWindow copy = s_.cache_window(block_, spatial_[0], sliding.vector, *again, lanes_);
     s_.stage_loads(copy.block, 0);
-    vectorize(copy.along);
+    vectorize_whole(s_, copy.along, lanes_, target_);
     return sliding;
   }
 
@@ -111,15 +111,6 @@ class Rule {
     int64_t total = window_.node.dtype().bytes();
     for (const WindowDim& dim : window_.dims) total *= dim.extent;
     return total;
-  }
-
-  /// Whole vectors without a mask, then what is left.
-  void vectorize(uint32_t loop) {
-    SplitLoops whole = s_.split(loop, lanes_, Tail::kPeel);
-    if (whole.inner != 0) s_.vectorize(whole.inner);
-    if (whole.tail == 0) return;
-    SplitLoops rest = s_.split(whole.tail, lanes_, tail_of(target_));
-    if (rest.inner != 0) s_.vectorize(rest.inner);
   }
 
   /// Puts the loops of the window inside of all others, and cuts its rows so that the copy stays in the cache.

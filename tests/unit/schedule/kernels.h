@@ -1,6 +1,7 @@
 // kernels.h: kernels as the definitions of operators and fusion leave them, for tests and measurements.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -158,6 +159,38 @@ inline PrimFunc conv(arith::Context& context, const ConvShape& g, bool epilogue)
   if (epilogue)
     w.add(b.compute(y, [&](const Indices& i) { return arith::max(b.load(sum, i) + b.load(bias, {i[1]}), w.zero()); }));
   return w.finish("conv");
+}
+
+struct PoolShape {
+  int64_t c = 3, h = 12, w = 12, kernel = 2, stride = 2, pad = 0, dilation = 1;
+};
+/// Sums, or maxima, of windows of x [n, c, h, w]; halved behind it if `epilogue`.
+inline PrimFunc pool(arith::Context& context, Expr n, const PoolShape& g, bool sums, bool epilogue) {
+  KernelWriter writer(context);
+  tir::Builder& b = writer.b;
+  auto count = [&](int64_t dim) { return (dim + 2 * g.pad - g.dilation * (g.kernel - 1) - 1) / g.stride + 1; };
+  auto index = [&](int64_t v) { return b.index(v); };
+  BufferRef x = writer.param("x", {n, index(g.c), index(g.h), index(g.w)});
+  std::vector<Expr> shape{n, index(g.c), index(count(g.h)), index(count(g.w))};
+  BufferRef y = writer.param("y", shape), whole = epilogue ? writer.temporary("whole", shape) : y;
+  Expr outside = sums ? writer.zero() : context.imm_float(DType::f(32), -std::numeric_limits<double>::infinity());
+  writer.add(
+      b.reduce(whole, {index(g.kernel), index(g.kernel)}, outside, [&](Expr own, const Indices& i, const Indices& r) {
+        Indices at{i[0], i[1]};
+        Expr inside;
+        for (size_t d = 0; d < 2; ++d) {
+          Expr dim = x->shape[d + 2], p = i[d + 2] * g.stride + r[d] * g.dilation - g.pad;
+          Expr here = arith::logical_and(arith::le(index(0), p), arith::lt(p, dim));
+          inside = inside ? arith::logical_and(inside, here) : here;
+          at.push_back(g.pad > 0 ? arith::min(arith::max(index(0), p), dim - 1) : p);
+        }
+        Expr value = b.load(x, at);
+        if (g.pad > 0) value = arith::select(inside, value, outside);
+        return sums ? own + value : arith::max(own, value);
+      }));
+  if (epilogue)
+    writer.add(b.compute(y, [&](const Indices& i) { return b.load(whole, i) * context.imm_float(DType::f(32), 0.5); }));
+  return writer.finish("pool");
 }
 
 /// Sums and shifts rows: y = x - max(x) along the last axis, and the row sums of that into s.

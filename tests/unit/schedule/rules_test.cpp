@@ -173,6 +173,31 @@ TEST_CASE("filters slide over a copy where that is less work, and keep their num
   CHECK_FALSE(copies({.c = 4, .h = 9, .w = 7, .out = 4, .groups = 4}));
 }
 
+TEST_CASE("pools go by rows first, and keep their numbers") {
+  arith::Context context;
+  Expr n = context.var("n");
+  auto by_rows = [&](const testing::PoolShape& shape) {
+    bool all = true;
+    for (bool sums : {false, true})
+      for (bool epilogue : {false, true}) {
+        tir::PrimFunc f = testing::pool(context, n, shape, sums, epilogue);
+        same_numbers(context, f, {{{"n", 0}}, {{"n", 2}}});
+        REQUIRE(schedule::schedule_kernel(context, f, wide_target()));
+        all &= f.attrs["schedule"].find("by rows first") != std::string::npos;
+      }
+    return all;
+  };
+  for (int64_t wide : {16, 33, 70}) {
+    CHECK(by_rows({.h = 9, .w = wide}));
+    CHECK(by_rows({.h = 10, .w = wide, .kernel = 3, .pad = 1}));
+    CHECK(by_rows({.h = 7, .w = wide, .kernel = 3, .stride = 1, .pad = 1}));
+    CHECK(by_rows({.h = 11, .w = wide, .kernel = 2, .stride = 1, .pad = 1, .dilation = 2}));
+    CHECK(by_rows({.c = 1, .h = 11, .w = wide, .kernel = 5, .stride = 2, .pad = 2}));
+  }
+  CHECK(by_rows({.c = 1, .h = 200, .w = 80, .kernel = 3, .stride = 1}));  // in several blocks of rows
+  CHECK_FALSE(by_rows({.w = 14}));                                        // most of a vector would be empty
+}
+
 TEST_CASE("rows are reduced and shifted") {
   arith::Context context;
   Expr n = context.var("n"), k = context.var("k");

@@ -1,0 +1,252 @@
+// pool_rule.cpp: pools, a row of the result after the other.
+//
+// The problem: a pool does next to nothing with what it reads, so it should take as long as reading it. Tap by tap each
+// element is read again for each tap along a row, with a mask where there is a border, and with a shuffle where windows
+// are more than one element apart.
+//
+// The method: rows first. The rows of a row of windows are reduced to one, column by column, which are whole vectors
+// whatever the step; some such rows stay in the first level of cache, between borders that are written once for all of
+// them, and then windows are reduced along each. A window of n x n takes 2 n steps instead of n x n, and no lane asks
+// where it is. It takes some rows, because what has just been stored cannot be loaded by other vectors at once.
+//
+// Rejected: a tile of several rows, as other reductions have it. There is no operand that they share, and reading
+// thirty rows side by side is what the processor does not foresee.
+#include <algorithm>
+
+#include "compiler/schedule/access.h"
+#include "compiler/schedule/rule_parts.h"
+#include "compiler/schedule/window.h"
+
+namespace relaxc::schedule {
+namespace {
+
+constexpr int64_t kMostTaps = 32;  ///< outside of a row; they are written out
+constexpr int64_t kLine = 64;      ///< bytes of a line of cache
+
+class Pool {
+ public:
+  Pool(Context& context, const ReductionGroup& group, const Target& target, const arith::Facts& facts)
+      : context_(context),
+        build_(context),
+        group_(group),
+        target_(target),
+        facts_(facts),
+        nest_(analysis::as_nest(group.reduction)),
+        lanes_(lanes_of(target, group.reduction)),
+        s_(context, group.reduction, facts) {}
+
+  /// Null: it is no pool, or a vector would be mostly empty.
+  Stmt run(std::string& trace) {
+    if (!group_.may_allocate || lanes_ < 2 || !read()) return {};
+    Stmt nest = over_outer_loops();
+    Schedule made(context_, nest, facts_);
+    std::vector<uint32_t> loops;
+    tir::for_each_stmt(nest, [&](Stmt s) {
+      const auto* loop = s.as<tir::For>();
+      if (loop != nullptr && (loop->var == place_ || loop->var == column_)) loops.push_back(loop->id);
+    });
+    for (uint32_t loop : loops) vectorize_whole(made, loop, lanes_, target_);
+    trace += "reassociate " + result_->name + " by rows first\n" + made.trace();
+    return made.root();
+  }
+
+ private:
+  int64_t extent(uint32_t loop) const { return *s_.loop(loop).extent.constant(); }
+  static int64_t tap_step(const WindowDim& dim) { return dim.steps[0].second; }  // those of the reduction come first
+  int64_t taps(const WindowDim& dim) const { return extent(dim.steps[0].first); }
+  static uint32_t loop_of_result(const WindowDim& dim) { return dim.steps[1].first; }
+
+  bool read() {
+    if (!collect_loops()) return false;
+    uint32_t block = nest_.block->id;
+    s_.bind_axes();
+    s_.decompose_reduction(block, reduced_[0]);
+    const auto& store = *s_.block(block).body.as<tir::Store>();
+    result_ = store.buffer;
+    const Update update = update_of(store);
+    if (!update.value || update.kind == arith::ExprKind::kMul) return false;
+    kind_ = update.kind;
+    for (size_t i = 0; i < spatial_.size(); ++i)
+      if (!(store.indices[i] == s_.loop(spatial_[i]).var)) return false;
+    auto window = window_of(s_, block, spatial_, reduced_);
+    if (!window || !(window->node == update.value) || !window->sharing.empty()) return false;
+    window_ = std::move(*window);
+    return read_dims() && is_neutral(kind_, nest_.block->init.as<tir::Store>()->value);
+  }
+
+  bool collect_loops() {
+    for (const tir::For* loop : nest_.loops) {
+      bool reduces = std::any_of(nest_.block->iters.begin(), nest_.block->iters.end(), [&](const tir::IterVar& i) {
+        return i.binding == loop->var && i.iter_kind == tir::IterKind::kReduce;
+      });
+      if (!reduces && !reduced_.empty()) return false;
+      (reduces ? reduced_ : spatial_).push_back(loop->id);
+      if (reduces && loop->extent.constant() == nullptr) return false;
+    }
+    return !reduced_.empty() && !spatial_.empty();
+  }
+
+  /// Every dim of the window has one loop of taps and one of the result; the last of these is the columns'.
+  bool read_dims() {
+    int64_t taps_outside = 1;
+    for (const WindowDim& dim : window_.dims) {
+      if (!dim.slides || dim.steps.size() != 2 || !dim.base) return false;
+      if (&dim != &window_.dims.back()) taps_outside *= taps(dim);
+    }
+    const size_t rows = window_.dims.size();
+    if (rows < 2 || rows > spatial_.size() || taps_outside > kMostTaps) return false;
+    for (size_t d = 0; d < rows; ++d) {
+      uint32_t loop = loop_of_result(window_.dims[d]);
+      if (loop != spatial_[spatial_.size() - rows + d] || s_.loop(loop).extent.constant() == nullptr) return false;
+    }
+    const WindowDim& columns = window_.dims.back();
+    first_ = std::max<int64_t>(0, -*columns.base);
+    end_ = std::min(columns.extent, *columns.length - *columns.base);
+    return end_ > first_ && extent(spatial_.back()) * 2 >= lanes_;
+  }
+
+  Expr combined(const std::vector<Expr>& values) const {
+    Expr all = values[0];
+    for (size_t i = 1; i < values.size(); ++i) all = context_.binary(kind_, all, values[i]);
+    return all;
+  }
+
+  /// Positions outside of a row, for each combination of their taps.
+  std::vector<std::vector<Expr>> positions_of_taps() const {
+    std::vector<std::vector<Expr>> all{{}};
+    for (size_t d = 0; d + 1 < window_.dims.size(); ++d) {
+      const WindowDim& dim = window_.dims[d];
+      std::vector<std::vector<Expr>> longer;
+      for (const std::vector<Expr>& before : all)
+        for (int64_t tap = 0; tap < taps(dim); ++tap) {
+          longer.push_back(before);
+          longer.back().push_back(s_.loop(loop_of_result(dim)).var * dim.steps[1].second + tap * tap_step(dim));
+        }
+      all = std::move(longer);
+    }
+    return all;
+  }
+
+  Expr outside() const {
+    const auto* select = window_.node.as<arith::Select>();
+    return select != nullptr ? select->else_value : context_.zero(window_.node.dtype());
+  }
+
+  /// The borders of the rows that are kept, which stay the same.
+  Stmt borders(size_t taps) const {
+    std::vector<Stmt> parts;
+    for (auto [begin, end] : {std::pair(int64_t{0}, first_), std::pair(end_, window_.dims.back().extent)})
+      if (end > begin)
+        parts.push_back(build_.nest({context_.index(rows_), context_.index(end - begin)}, [&, begin = begin](auto& i) {
+          return build_.store(kept_, {i[0], i[1] + begin}, combined(std::vector<Expr>(taps, outside())));
+        }));
+    return build_.seq(std::move(parts));
+  }
+
+  /// Row `kept` of what the windows of a row of the result cover.
+  Stmt reduced_rows(const std::vector<std::vector<Expr>>& taps, Expr kept) const {
+    arith::Facts inner = facts_;
+    inner.bound(place_, {0, end_ - first_ - 1});
+    for (size_t d = 0; d + 1 < window_.dims.size(); ++d) {
+      uint32_t loop = loop_of_result(window_.dims[d]);
+      inner.bound(s_.loop(loop).var, {0, std::max<int64_t>(extent(loop), 1) - 1});
+    }
+    std::vector<BufferRef> locals;
+    std::vector<Expr> values;
+    std::vector<Stmt> parts;
+    for (std::vector<Expr> positions : taps) {
+      positions.push_back(place_ + first_);
+      const PlacedOperand operand = operand_at(s_, window_, positions);
+      BufferRef local = locals.emplace_back(build_.buffer("element", window_.node.dtype(), {}, tir::Scope::kLocal));
+      values.push_back(build_.load(local, {}));
+      Expr inside = operand.inside ? arith::simplify(operand.inside, inner) : Expr();
+      if (inside && inside.is_constant(1)) inside = {};
+      if (inside) parts.push_back(build_.store(local, {}, outside()));
+      parts.push_back(where(context_, inside, place_, build_.store(local, {}, operand.value)));
+    }
+    parts.push_back(build_.store(kept_, {kept, place_ + first_}, combined(values)));
+    return build_.loop(place_, context_.index(0), context_.index(end_ - first_), in_locals(context_, locals, parts));
+  }
+
+  Stmt row_of_result(Expr kept) const {
+    const WindowDim& dim = window_.dims.back();
+    std::vector<BufferRef> locals;
+    std::vector<Expr> values;
+    std::vector<Stmt> parts;
+    for (int64_t tap = 0; tap < taps(dim); ++tap) {
+      locals.push_back(build_.buffer("element", kept_->dtype, {}, tir::Scope::kLocal));
+      values.push_back(build_.load(locals.back(), {}));
+      Expr from = build_.load(kept_, {kept, column_ * dim.steps[1].second + tap * tap_step(dim)});
+      parts.push_back(build_.store(locals.back(), {}, from));
+    }
+    tir::Indices at;
+    for (uint32_t loop : spatial_) at.push_back(s_.loop(loop).var);
+    at.back() = column_;
+    parts.push_back(element_of(context_, group_, result_, at, combined(values)));
+    return build_.loop(column_, context_.index(0), context_.index(extent(spatial_.back())),
+                       in_locals(context_, locals, parts));
+  }
+
+  /// As many rows as half of the first level of cache has room for, in blocks of equal size if possible.
+  int64_t rows_of_block() const {
+    int64_t all = extent(rows_loop()), bytes = window_.dims.back().extent * window_.node.dtype().bytes();
+    int64_t most = std::clamp<int64_t>(target_.l1_bytes / 2 / bytes, 1, all), blocks = (all + most - 1) / most;
+    return (all + blocks - 1) / blocks;
+  }
+  uint32_t rows_loop() const { return spatial_[spatial_.size() - 2]; }
+
+  Stmt over_outer_loops() {
+    place_ = context_.var("place"), column_ = context_.var("column");
+    rows_ = rows_of_block();
+    kept_ =
+        build_.buffer("pooled_rows", window_.node.dtype(),
+                      {context_.index(rows_), context_.index(window_.dims.back().extent)}, tir::Scope::kGlobal, kLine);
+    const std::vector<std::vector<Expr>> taps = positions_of_taps();
+    const tir::For& rows = s_.loop(rows_loop());
+    auto in_block = [&](Expr block) {
+      Expr begin = arith::simplify(block * rows_), count = context_.index(rows_);
+      if (extent(rows_loop()) % rows_ != 0) count = arith::simplify(arith::min(count, rows.extent - begin));
+      auto over_rows = [&](auto body) {
+        return build_.loop("row", count, [&](Var row) {
+          return tir::substitute(context_, body(row), {{rows.var, arith::simplify(begin + row)}});
+        });
+      };
+      return build_.seq({over_rows([&](Expr row) { return reduced_rows(taps, row); }),
+                         over_rows([&](Expr row) { return row_of_result(row); })});
+    };
+    Expr blocks = arith::simplify(arith::ceildiv(rows.extent, rows_));
+    Stmt s = blocks.is_constant(1) ? in_block(context_.index(0)) : build_.loop("block", blocks, in_block);
+    const size_t outer = spatial_.size() - window_.dims.size();
+    for (size_t i = spatial_.size() - 2;; --i) {
+      if (i == outer) s = build_.alloc(kept_, build_.seq({borders(taps.size()), s}));
+      if (i == 0) return s;
+      const tir::For& loop = s_.loop(spatial_[i - 1]);
+      s = build_.loop(loop.var, context_.index(0), loop.extent, s);
+    }
+  }
+
+  Context& context_;
+  mutable tir::Builder build_;
+  const ReductionGroup& group_;
+  const Target& target_;
+  const arith::Facts& facts_;
+  const analysis::Nest nest_;
+  const int64_t lanes_;
+  Schedule s_;
+  std::vector<uint32_t> spatial_, reduced_;
+  Window window_;
+  arith::ExprKind kind_ = arith::ExprKind::kMax;
+  BufferRef result_ = nullptr, kept_ = nullptr;
+  Var place_, column_;
+  int64_t rows_ = 0;             ///< that are kept
+  int64_t first_ = 0, end_ = 0;  ///< the columns of a row that are no border, in places of the window
+};
+
+}  // namespace
+
+Stmt schedule_pool(Context& context, const ReductionGroup& group, const Target& target, const arith::Facts& facts,
+                   std::string& trace) {
+  return Pool(context, group, target, facts).run(trace);
+}
+
+}  // namespace relaxc::schedule
