@@ -22,7 +22,11 @@ static void check_bytes(const void* got, const void* want, uint32_t count) {
 
 #include "case.h"
 
-#if defined(__riscv)
+#if defined(NO_COUNTER)
+static uint32_t now(void) {
+  return 0;
+}
+#elif defined(__riscv)
 static uint32_t now(void) {
   uint32_t count;
   __asm__ volatile(".option push\n.option arch, +zicsr\n csrr %0, minstret\n.option pop" : "=r"(count));

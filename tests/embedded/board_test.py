@@ -1,6 +1,6 @@
 """The same models, data and expected values on every board: ours always, those of RELAXC_MODELS where they are.
 
-Usage: board_test.py RELAXC CPU"""
+Usage: board_test.py RELAXC CPU, or PROCESS:CPU for a process of qemu-user or node."""
 
 import itertools
 import sys
@@ -9,16 +9,18 @@ from pathlib import Path
 
 from board import Board
 from board_cases import own_cases, wild_cases
+from process import Process
 
 # Of the largest magnitude, in millionths: the host's interpreter sums in the order of the definition, a board in that of its
 # schedule, which is some dozens of roundings of 2^-24 apart.
 MOST_OFF = 10
-RELAXC, CPU = Path(sys.argv[1]).resolve(), sys.argv[2]
+RELAXC, CPU = Path(sys.argv[1]).resolve(), sys.argv[2].removeprefix("PROCESS:")
+MACHINE = Board if CPU == sys.argv[2] else Process
 
 
 def main():
     with tempfile.TemporaryDirectory(prefix="relaxc-board-") as folder:
-        board = Board(CPU, Path(folder) / "runtime")
+        board = MACHINE(CPU, Path(folder) / "runtime")
         if missing := board.missing():
             print("skipped: there is no " + ", ".join(missing))
             return 77

@@ -1,0 +1,49 @@
+/* process_start.c: what board.h offers, in a process of Linux or in WebAssembly: printing and the end. */
+#include "board.h"
+
+int main(void);
+
+#if defined(__wasm__)
+__attribute__((import_module("env"), import_name("put"))) void put(const char* text, uint32_t length);
+#elif defined(__linux__)
+#include <unistd.h>
+static void put(const char* text, uint32_t length) {
+  if (write(1, text, length) < 0) _exit(1);
+}
+#else /* Linux without a C library: RISC-V's system calls */
+static long call(long number, long a, long b, long c) {
+  register long a0 __asm__("a0") = a, a1 __asm__("a1") = b, a2 __asm__("a2") = c, a7 __asm__("a7") = number;
+  __asm__ volatile("ecall" : "+r"(a0) : "r"(a1), "r"(a2), "r"(a7) : "memory");
+  return a0;
+}
+static void put(const char* text, uint32_t length) {
+  (void)call(64, 1, (long)text, (long)length);
+}
+/* The linker reaches variables from gp. */
+__asm__(
+    ".globl _start\n_start:\n.option push\n.option norelax\n  la gp, __global_pointer$\n.option pop\n"
+    "  call run\n");
+void run(void);
+void run(void) {
+  (void)call(93, main(), 0, 0);
+}
+#endif
+
+void print(const char* text) {
+  uint32_t length = 0;
+  while (text[length] != 0) length++;
+  put(text, length);
+}
+
+void print_number(uint32_t value) {
+  char digits[11] = {0};
+  uint32_t at = 10;
+  do digits[--at] = (char)('0' + value % 10);
+  while ((value /= 10) != 0);
+  print(digits + at);
+}
+
+/* Stacks are painted on boards alone. */
+uint32_t stack_used(void) {
+  return 0;
+}
