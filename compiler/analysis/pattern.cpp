@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "compiler/arith/simplify.h"
 #include "compiler/tir/visit.h"
 
 namespace relaxc::analysis {
@@ -55,6 +56,19 @@ bool is_part_of_index(const arith::Load& load, const std::vector<Expr>& own) {
     if (next++ >= own.size()) return false;
   }
   return true;
+}
+
+/// Whether every subscript of `buffer` is one axis, once `known` is replaced.
+bool reads_along(const Nest& nest, tir::BufferRef buffer, const arith::Substitution& known) {
+  bool along = true;
+  for_each_load(nest, [&](const arith::Load& load) {
+    if (load.buffer != buffer) return;
+    for (Expr index : load.indices) {
+      Expr left = arith::substitute(index, known);
+      along &= left.is_constant(0) || left.as<arith::VarNode>() != nullptr;
+    }
+  });
+  return along;
 }
 
 Pattern spatial_pattern(const Nest& nest) {
@@ -265,13 +279,29 @@ bool keeps_last_axis(const Nest& nest) {
   return load != nullptr && !load->indices.empty() && load->indices.back() == nest.store->indices.back();
 }
 
+bool picks_rows(const Nest& nest) {
+  const auto* load = nest.store->value.as<arith::Load>();
+  const std::vector<Expr>& own = nest.store->indices;
+  if (load == nullptr || own.size() < 2 || load->indices.size() != own.size() || !(load->indices.back() == own.back()))
+    return false;
+  for (size_t i = 0; i < own.size(); ++i) {
+    Expr index = load->indices[i], next = arith::substitute(index, {{own[i], own[i] + 1}});
+    std::vector<arith::Var> vars = arith::free_vars(index);
+    bool linear = vars.size() == 1 && vars[0] == own[i] && arith::simplify(next - index).constant() != nullptr;
+    if (!linear && !index.is_constant(0)) return false;
+  }
+  return true;
+}
+
 bool reads_along_axes(const Nest& nest, tir::BufferRef buffer) {
-  bool along = true;
-  for_each_load(nest, [&](const arith::Load& load) {
-    if (load.buffer != buffer) return;
-    for (Expr index : load.indices) along &= index.is_constant(0) || index.as<arith::VarNode>() != nullptr;
-  });
-  return along;
+  return reads_along(nest, buffer, {});
+}
+
+bool reads_along_wide_axes(const Nest& nest, tir::BufferRef buffer) {
+  arith::Substitution units;
+  for (const tir::IterVar& iter : nest.block->iters)
+    if (iter.extent.is_constant(1)) units[iter.var] = iter.var.context().index(0);
+  return reads_along(nest, buffer, units);
 }
 
 std::vector<tir::BufferRef> multiplied_operands(const tir::PrimFunc& function) {

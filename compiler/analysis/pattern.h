@@ -78,8 +78,13 @@ bool maps_elements(const Nest& nest);
 bool permutes(const Nest& nest);
 /// For such a nest, whether neighbours in memory stay neighbours.
 bool keeps_last_axis(const Nest& nest);
+/// Whether the nest only picks elements of one buffer, each so many apart along its own axis of the result, and rows
+/// (the last axis) whole: a slice with strides.
+bool picks_rows(const Nest& nest);
 /// Whether every subscript of `buffer` is one axis, as in a product of matrices and unlike in a convolution.
 bool reads_along_axes(const Nest& nest, tir::BufferRef buffer);
+/// The same, but for axes of one element, as a convolution by filters of one element has them.
+bool reads_along_wide_axes(const Nest& nest, tir::BufferRef buffer);
 /// The parameters whose elements are multiplied with each other in a sum, as in a product of matrices or a convolution;
 /// none if no sum is of such products.
 std::vector<tir::BufferRef> multiplied_operands(const tir::PrimFunc& function);

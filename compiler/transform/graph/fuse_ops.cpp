@@ -6,10 +6,10 @@
 // The method: post-dominators bound each group (a value may join its consumer only if every path to the exit of the
 // block passes there), and the access pattern of each prim func says what may be one kernel. Reductions first take the
 // element-wise operations behind them as epilogue; then spatial operations join what consumes them. An operation that
-// would be computed more often than its result has elements joins only if it is cheap; a transpose that leaves rows
-// whole joins the product that reads it. At last sums that reduce rows join what is computed of the same rows with them
-// (a norm, a softmax and what stands in front of it), so that a row is read from memory once. Sizes are symbolic, so
-// "same size" means `prove_equal`.
+// would be computed more often than its result has elements joins only if it is cheap; a transpose or a slice that
+// leaves rows whole joins the product that reads it. At last sums that reduce rows join what is computed of the same
+// rows with them (a norm, a softmax and what stands in front of it), so that a row is read from memory once. Sizes are
+// symbolic, so "same size" means `prove_equal`.
 //
 // Rejected: greedy merging of producer and consumer (splits x * sigmoid(x), may make cycles). After the relay fusor of
 // TVM (Chen et al., OSDI 2018, section 3), with patterns read from the TIR instead of set by hand.
@@ -173,8 +173,10 @@ bool Grouping::joins(int32_t i, const std::unordered_set<Value*>& carried, bool 
 bool Grouping::reads_through(const Node& node, tir::BufferRef buffer, const Value& value) {
   int32_t i = index_.at(value.op);
   const analysis::Nest& move = nodes_[i].shape.nest;
-  return size_[root(i)] == 1 && analysis::permutes(move) && analysis::reads_along_axes(node.shape.nest, buffer) &&
-         analysis::keeps_last_axis(move);
+  if (size_[root(i)] != 1) return false;
+  if (analysis::picks_rows(move)) return analysis::reads_along_wide_axes(node.shape.nest, buffer);
+  return analysis::permutes(move) && analysis::keeps_last_axis(move) &&
+         analysis::reads_along_axes(node.shape.nest, buffer);
 }
 
 bool Grouping::same_shape(const Value& a, const Value& b) const {

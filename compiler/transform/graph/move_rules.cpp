@@ -77,6 +77,17 @@ std::vector<Value*> operands_before(const Site& s, const Op& move) {
   return operands;
 }
 
+/// Whether `value` is read by slices along `axis` alone, which are no more together than it is.
+bool read_in_parts(const Value& value, size_t axis) {
+  int64_t left = *value.shape()[axis].constant();
+  for (const Use& use : value.uses()) {
+    std::optional<Part> part = part_of(use.user);
+    if (!part || part->axis != axis) return false;
+    left -= part->extent;
+  }
+  return left >= 0 || read_once(value);
+}
+
 /// Whether a permutation exchanges the last two dims and nothing else.
 bool swaps_matrices(const Op& permute) {
   std::vector<int64_t> axes = permutation(permute);
@@ -160,7 +171,7 @@ Value* concat_of_transposes(const Site& s) {
 Value* part_of_transpose(const Site& s) {
   std::optional<Part> part = part_of(&s.op);
   Op* permute = part ? s.producer(0, "permute_dims") : nullptr;
-  if (permute == nullptr || !read_once(*s.in())) return nullptr;
+  if (permute == nullptr || !read_in_parts(*s.in(), part->axis)) return nullptr;
   std::vector<int64_t> axes = permutation(*permute);
   Value* begin = s.builder.shape({s.builder.context().index(part->begin)});
   Value* extent = s.builder.shape({s.builder.context().index(part->extent)});

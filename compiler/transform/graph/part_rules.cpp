@@ -2,7 +2,8 @@
 //
 // Exporters write slices in two forms and cut tensors that they have just put together. A slice is understood here as a
 // range along one axis, whatever operator wrote it; only ranges whose numbers are known when compiling take part, so
-// that no rule brings in a guard that the program did not have.
+// that no rule brings in a guard that the program did not have. Channels that are shuffled and then divided (reshape,
+// transpose, reshape, and a slice or a take of each half) end as a slice with a stride of what was shuffled.
 #include "compiler/transform/graph/part_rules.h"
 
 #include <algorithm>
@@ -26,6 +27,28 @@ size_t concat_axis(const Op& op) {
   return axis_at(op.attrs.integer("axis"), op.result()->shape().size());
 }
 
+bool is_view(const Op* op) {
+  return op != nullptr && op->kind == OpKind::kOperator && op->def->role == Role::kView;
+}
+
+/// How many elements apart neighbours along `axis` are.
+Expr step_along(const Site& s, const std::vector<Expr>& shape, size_t axis) {
+  Expr step = s.builder.context().index(1);
+  for (size_t i = axis + 1; i < shape.size(); ++i) step = step * shape[i];
+  return step;
+}
+
+Value* as_result(const Site& s, Value* x) {
+  return s.make("reshape", {x, s.builder.shape(s.out()->shape())});
+}
+
+/// Every `stride`-th element along `axis`, from `begin` on.
+Value* every(const Site& s, Value* x, size_t axis, int64_t stride, int64_t begin) {
+  auto number = [&](int64_t n) { return s.builder.shape({s.builder.context().index(n)}); };
+  return s.make("strided_slice", {x, number(begin), number(*x->shape()[axis].constant()), number(stride)},
+                {{"axes", std::vector<int64_t>{static_cast<int64_t>(axis)}}});
+}
+
 }  // namespace
 
 Value* part_without_effect(const Site& s) {
@@ -33,6 +56,47 @@ Value* part_without_effect(const Site& s) {
   if (!s.op.is("strided_slice") || !s.same_shape(*s.in(), *s.out())) return nullptr;
   auto strides = s.in(3) == nullptr ? std::vector<int64_t>{} : shape_numbers(s.in(3)).value_or(std::vector<int64_t>{0});
   return std::all_of(strides.begin(), strides.end(), [](int64_t n) { return n == 1; }) ? s.in() : nullptr;
+}
+
+Value* take_of_one(const Site& s) {
+  if (!s.op.is("take")) return nullptr;
+  ConstantRef index = constant_of(s.in(1));
+  size_t axis = axis_at(s.op.attrs.integer("axis"), s.in()->shape().size());
+  const int64_t* dim = s.in()->shape()[axis].constant();
+  if (index == nullptr || index->elements() != 1 || dim == nullptr) return nullptr;
+  auto at = static_cast<int64_t>(*uniform_value(s.in(1)));
+  if (at < 0 && s.op.attrs.string("mode") != "clip") at += *dim;
+  return at >= 0 && at < *dim ? as_result(s, make_part(s, s.in(), {axis, at, 1})) : nullptr;
+}
+
+Value* part_of_viewed_transpose(const Site& s) {
+  std::optional<Part> part = part_of(&s.op);
+  if (!part || !is_view(s.in()->op)) return nullptr;
+  Value* x = s.in()->op->operand(0);
+  if (producer_of(x, "permute_dims") == nullptr) return nullptr;
+  Expr step = step_along(s, s.in()->shape(), part->axis), dim = s.in()->shape()[part->axis];
+  for (size_t axis = 0; axis < x->shape().size(); ++axis)
+    if (x->shape()[axis] == dim && arith::prove_equal(step_along(s, x->shape(), axis), step, s.facts))
+      return as_result(s, make_part(s, x, {axis, part->begin, part->extent}));
+  return nullptr;
+}
+
+Value* one_of_neighbours(const Site& s) {
+  std::optional<Part> part = is_view(&s.op) ? part_of(s.in()->op) : std::nullopt;
+  if (!part || part->extent != 1 || !is_view(s.in()->op->operand(0)->op)) return nullptr;
+  const std::vector<Expr>&dims = s.in()->op->operand(0)->shape(), &out = s.out()->shape();
+  Value* x = s.in()->op->operand(0)->op->operand(0);
+  if (x->shape().size() != out.size()) return nullptr;
+  Expr step = step_along(s, dims, part->axis);
+  int64_t neighbours = *dims[part->axis].constant();
+  for (size_t axis = 0; axis < out.size(); ++axis) {
+    const int64_t *all = x->shape()[axis].constant(), *left = out[axis].constant();
+    if (all == nullptr || left == nullptr || *left * neighbours != *all) continue;
+    bool same = arith::prove_equal(step_along(s, x->shape(), axis), step, s.facts);
+    for (size_t i = 0; i < out.size(); ++i) same &= i == axis || arith::prove_equal(out[i], x->shape()[i], s.facts);
+    if (same) return every(s, x, axis, neighbours, part->begin);
+  }
+  return nullptr;
 }
 
 Value* part_of_part(const Site& s) {

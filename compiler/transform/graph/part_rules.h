@@ -7,6 +7,12 @@ namespace relaxc {
 
 /// A slice of everything is what it slices.
 relax::Value* part_without_effect(const Site& s);
+/// A slice at one index that is known is a part, without its axis.
+relax::Value* take_of_one(const Site& s);
+/// A slice of a view of a transpose, along an axis that the view kept, is a view of a slice of the transpose.
+relax::Value* part_of_viewed_transpose(const Site& s);
+/// An axis that is split in two, and cut to one place along the inner, is every n-th element along the axis.
+relax::Value* one_of_neighbours(const Site& s);
 /// A slice of a slice along the same axis is one slice.
 relax::Value* part_of_part(const Site& s);
 /// A slice that lies in one operand of a concatenation is a slice of that operand, or the operand.

@@ -1,7 +1,7 @@
 // rewrite.cpp: a work list of ops, and what rules ask of values.
 //
-// An op is looked at once, and again when an operand of it was replaced; since no rule makes the graph larger for ever,
-// the list ends. Rules never see an op that was dropped.
+// An op is looked at once, and again when an operand of it was replaced, or when it became the only reader of one;
+// since no rule makes the graph larger for ever, the list ends. Rules never see an op that was dropped.
 #include "compiler/transform/graph/rewrite.h"
 
 #include <algorithm>
@@ -80,8 +80,8 @@ class Rewriting {
   }
 
   /// Takes the operands from what nobody reads any more, so that rules which ask whether a value is read once are told
-  /// of living readers only.
-  static void let_go(Op& op) {
+  /// of living readers only, and looks again at the last of those.
+  void let_go(Op& op) {
     std::vector<Op*> dead{&op};
     while (!dead.empty()) {
       Op* here = dead.back();
@@ -91,8 +91,11 @@ class Rewriting {
         continue;
       const std::vector<Value*> operands = here->operands();
       here->drop_operands();
-      for (Value* operand : operands)
-        if (operand != nullptr && operand->op != nullptr) dead.push_back(operand->op);
+      for (Value* operand : operands) {
+        if (operand == nullptr || operand->op == nullptr) continue;
+        dead.push_back(operand->op);
+        if (operand->uses().size() == 1) waiting_.push_back(operand->uses()[0].user);
+      }
     }
   }
 
