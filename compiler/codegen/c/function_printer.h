@@ -1,7 +1,7 @@
 // function_printer.h: one prim func's text while it is written.
 //
-// Loops stay loops. A vectorized one runs statement by statement, each for all lanes (lanes.cpp), as the schedule that
-// chose it means it; all others run serially, which gives the same bits.
+// Loops stay loops. A vectorized one runs what lies between its inner loops for all lanes (lanes.cpp), as the schedule
+// that chose it means it; all others run serially, which gives the same bits.
 #pragma once
 
 #include <fmt/format.h>
@@ -18,6 +18,9 @@
 #include "compiler/tir/lanes.h"
 
 namespace relaxc::codegen_c {
+
+/// Inside of a vectorized loop such a loop is printed as copies of its body.
+bool is_copied(const tir::For& loop);
 
 class FunctionPrinter {
  public:
@@ -70,6 +73,7 @@ class FunctionPrinter {
   tir::Stmt print_alloc(const tir::Alloc& node);
   tir::Stmt print_view(const tir::View& node);
   void print(const tir::For& node);
+  void print_loop(const tir::For& node);
   void print(const tir::While& node);
   void print(const tir::Break& node);
   void print(const tir::Continue& node);
@@ -96,7 +100,9 @@ class FunctionPrinter {
   bool can_mask(tir::Stmt s);
   void print_masked(const tir::If& node);
   VectorExpression vector_expression();
-  void each_lane(const std::function<void()>& print, tir::Stmt inside);
+  void lane_seq(const tir::Seq& node);
+  void together(const std::vector<tir::Stmt>& statements);
+  void each_lane(const std::function<void()>& print, const std::vector<tir::Stmt>& inside);
   void unroll(const tir::For& node);
   bool is_uniform(arith::Expr e) const { return lane_loop_->lanes.step(e) == tir::Lanes::Step(0); }
   bool has_even_axes(const tir::Block& node) const;

@@ -1,9 +1,15 @@
 // lanes.cpp: vectorized loops, statement by statement.
 //
 // The loop over lanes is the outermost of a tile, with the reduction inside of it. Printed as it stands, every lane
-// would walk through memory by itself; so each statement runs for all lanes before the next one. Locals then have an
-// element for each lane, side by side. A statement is a loop over lanes in C99, which compilers make vectors of, or one
-// operation on vectors where the style allows their types and all parts have one (vector_expression.h).
+// would walk through memory by itself; so what lies between two inner loops runs for all lanes before what follows.
+// Locals that outlive it then have an element for each lane, side by side.
+//
+// In C99 neighbours share one loop over lanes, the longer the better: GCC takes loops of up to 16 short steps apart
+// before its vectorizer sees them, and cannot put conditional loads together again; a long one stays whole, and
+// becomes vectors with masks. Unrolled loops are copies, so that subscripts of locals are numbers and a vector of them
+// can stay in a register. (A loop for each statement was 3 to 6 times slower than LLVM's object, and copies with
+// a loop each up to 20 times; measured by bench/c_backend.py.) With the vector types of GCC and clang a statement is
+// one operation on vectors where all parts have one (vector_expression.h).
 //
 // Where nothing loops inside, the loop is printed as it stands: that is the same, and easier to read.
 #include "compiler/codegen/c/function_printer.h"
@@ -17,11 +23,21 @@ using arith::Expr;
 using tir::Lanes;
 using tir::Stmt;
 
+bool is_copied(const tir::For& loop) {
+  return loop.loop_kind == tir::LoopKind::kUnrolled && loop.extent.constant() != nullptr;
+}
+
 namespace {
 
+bool is_loop(Stmt s) {
+  const auto* loop = s.as<tir::For>();
+  return s.as<tir::While>() != nullptr || (loop != nullptr && !is_copied(*loop));
+}
+
+/// Copies of an unrolled loop's body are statements like others.
 bool has_loop(Stmt body) {
   bool found = false;
-  tir::for_each_stmt(body, [&](Stmt s) { found |= s.as<tir::For>() != nullptr; });
+  tir::for_each_stmt(body, [&](Stmt s) { found |= is_loop(s); });
   return found;
 }
 
@@ -31,12 +47,17 @@ std::optional<FunctionPrinter::LaneLoop> FunctionPrinter::lanes_of(const tir::Fo
   const int64_t* count = node.extent.constant();
   bool vectors = node.loop_kind == tir::LoopKind::kVectorized && lane_loop_ == nullptr && !in_lane_ && !checked_;
   if (!vectors || count == nullptr || *count < 2 || *count > 1024) return std::nullopt;
-  if (!style_.vectors && !has_loop(node.body)) return std::nullopt;
   LaneLoop loop{Lanes(node), *count};
   return loop.lanes.may_run_together() ? std::optional(std::move(loop)) : std::nullopt;
 }
 
 void FunctionPrinter::print_lanes(const tir::For& node, LaneLoop& loop) {
+  if (!style_.vectors && !has_loop(node.body)) {
+    in_lane_ = true;
+    print_loop(node);
+    in_lane_ = false;
+    return;
+  }
   open("{");
   line("const int64_t {} = {};", names_.of(node.var), hoisted(node.min));
   line("(void){};", names_.of(node.var));
@@ -47,11 +68,11 @@ void FunctionPrinter::print_lanes(const tir::For& node, LaneLoop& loop) {
 }
 
 Stmt FunctionPrinter::lane_step(Stmt s) {
-  auto whole = [&](bool together) {
-    if (together) return step(s);
-    each_lane([&] { suite(s); }, s);
-    return Stmt();
-  };
+  auto whole = [&](bool even) { return even ? step(s) : (together({s}), Stmt()); };
+  if (!style_.vectors) {
+    if (!has_loop(s)) return together({s}), Stmt();
+    if (const auto* seq = s.as<tir::Seq>()) return lane_seq(*seq), Stmt();
+  }
   return tir::visit(
       s, [&](const tir::Let& n) { return lane_let(n), n.body; },
       [&](const tir::Store& n) { return lane_store(s, n), Stmt(); },
@@ -59,12 +80,25 @@ Stmt FunctionPrinter::lane_step(Stmt s) {
         if (is_uniform(n.condition) || !style_.vectors || !can_mask(s)) return whole(is_uniform(n.condition));
         return print_masked(n), Stmt();
       },
-      [&](const tir::Block& n) { return whole(has_even_axes(n)); },
-      [&](const tir::For& n) {
-        bool copies = style_.vectors && n.loop_kind == tir::LoopKind::kUnrolled && n.extent.constant() != nullptr;
-        return copies ? (unroll(n), Stmt()) : step(s);
-      },
-      [&](const auto&) { return step(s); });
+      [&](const tir::Block& n) { return whole(has_even_axes(n)); }, [&](const auto&) { return step(s); });
+}
+
+/// Neighbours that hold no loop share one over lanes.
+void FunctionPrinter::lane_seq(const tir::Seq& node) {
+  std::vector<Stmt> run;
+  auto flush = [&] {
+    if (!run.empty()) together(run);
+    run.clear();
+  };
+  for (Stmt part : node.body) {
+    if (!has_loop(part)) {
+      run.push_back(part);
+      continue;
+    }
+    flush();
+    statement(part);
+  }
+  flush();
 }
 
 /// Axes whose values follow from those of lane 0; what is decided by them is decided for all lanes.
@@ -78,12 +112,21 @@ bool FunctionPrinter::has_even_axes(const tir::Block& node) const {
   return true;
 }
 
+/// All of these for one lane, then for the next.
+void FunctionPrinter::together(const std::vector<Stmt>& statements) {
+  each_lane(
+      [&] {
+        for (Stmt s : statements) statements.size() == 1 ? suite(s) : statement(s);
+      },
+      statements);
+}
+
 /// `print` under a loop over lanes; `inside` is what it prints.
-void FunctionPrinter::each_lane(const std::function<void()>& print, Stmt inside) {
+void FunctionPrinter::each_lane(const std::function<void()>& print, const std::vector<Stmt>& inside) {
   LaneLoop* loop = std::exchange(lane_loop_, nullptr);
   LaneView view{&loop->lanes, loop->count, names_.fresh("lane"), {}, {}};
-  if (inside)
-    tir::for_each_stmt(inside, [&](Stmt s) {
+  for (Stmt root : inside)
+    tir::for_each_stmt(root, [&](Stmt s) {
       if (const auto* let = s.as<tir::Let>()) view.own_vars.insert(let->var->id);
       if (const auto* inner = s.as<tir::For>()) view.own_vars.insert(inner->var->id);
       if (const auto* alloc = s.as<tir::Alloc>()) view.own_buffers.insert(alloc->buffer->id);
@@ -120,11 +163,11 @@ void FunctionPrinter::lane_let(const tir::Let& node) {
           line("{} = {};", expressions_.text(node.var), value);
         });
       },
-      Stmt());
+      {});
 }
 
 void FunctionPrinter::lane_store(Stmt s, const tir::Store& node) {
-  if (!style_.vectors || !vector_store(node)) each_lane([&] { print(node); }, s);
+  if (!style_.vectors || !vector_store(node)) together({s});
 }
 
 bool FunctionPrinter::vector_store(const tir::Store& node) {
@@ -185,7 +228,7 @@ void FunctionPrinter::print_masked(const tir::If& node) {
   close();
 }
 
-/// Copies instead of a loop, so that subscripts of locals are numbers and locals can be registers.
+/// Copies instead of a loop.
 void FunctionPrinter::unroll(const tir::For& node) {
   arith::Context& context = node.extent.context();
   for (int64_t i = 0; i < *node.extent.constant(); ++i)

@@ -67,6 +67,11 @@ Stmt FunctionPrinter::print_seq(const tir::Seq& node) {
 
 void FunctionPrinter::print(const tir::For& node) {
   if (std::optional<LaneLoop> lanes = lanes_of(node)) return print_lanes(node, *lanes);
+  if ((in_lane_ || lane_loop_ != nullptr) && is_copied(node)) return unroll(node);
+  print_loop(node);
+}
+
+void FunctionPrinter::print_loop(const tir::For& node) {
   bool counted = node.min.constant() != nullptr && node.extent.constant() != nullptr;  // then no name for its end
   if (!counted) open("{");
   std::string var = names_.of(node.var), begin = hoisted(node.min), end = hoisted(node.min + node.extent);
