@@ -20,6 +20,10 @@ inline HostTensor tensor(DType dtype, std::vector<int64_t> shape, const std::vec
   return made;
 }
 
+inline HostTensor scalar(DType dtype, double value) {
+  return tensor(dtype, {}, {value});
+}
+
 /// A tensor of float32 counting from `first` in steps of a quarter.
 inline HostTensor floats(std::vector<int64_t> shape, double first = 0) {
   HostTensor made{DType::f(32), std::move(shape), {}};

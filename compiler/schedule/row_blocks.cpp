@@ -33,8 +33,8 @@ namespace {
 using analysis::Nest;
 using tir::Indices;
 
-constexpr int64_t kMostRows = 32;      ///< in a block: two tiles of products or more
-constexpr int64_t kUnknownRow = 1024;  ///< elements of a row whose extent is not known, about
+constexpr int64_t kMostBlockRows = 32;  ///< in a block: two tiles of products or more
+constexpr int64_t kUnknownRow = 1024;   ///< elements of a row whose extent is not known, about
 
 bool reduces(const Nest& nest) {
   return std::any_of(nest.block->iters.begin(), nest.block->iters.end(),
@@ -174,7 +174,7 @@ class Cutting {
       const int64_t* extent = buffer->shape.back().constant();
       if (buffer != whole_) bytes += (extent != nullptr ? *extent : kUnknownRow) * buffer->dtype.bytes();
     }
-    int64_t most = std::clamp<int64_t>(target_.l2_bytes / 2 / std::max<int64_t>(bytes, 1), 4, kMostRows);
+    int64_t most = std::clamp<int64_t>(target_.l2_bytes / 2 / std::max<int64_t>(bytes, 1), 4, kMostBlockRows);
     int64_t divisor = arith::divisor(arith::simplify(whole_->shape[rows_ - 1]), facts_);
     for (int64_t rows = most; rows * 2 > most; --rows)
       if (divisor % rows == 0) return rows;

@@ -27,7 +27,7 @@ namespace {
 constexpr double kTolerance = 1e-3;   ///< of max |w| * max |x| * terms
 constexpr double kLeastGain = 1.15;   ///< of the model's cycles
 constexpr double kBytesPerCycle = 8;  ///< from beyond the second level of cache
-constexpr int64_t kLeastBlocks = 4;   ///< for several cores; a single one has loops of its own to share
+constexpr int64_t kLeastShares = 4;   ///< for several cores; a single one has loops of its own to share
 
 class Costs {
  public:
@@ -86,7 +86,7 @@ Plan best_plan(const RowFilter& filter, const Target& target, int64_t most_resul
     int64_t all = (filter.rows + results - 1) / results;
     for (int64_t tiles = 1; tiles <= all; ++tiles) {
       if (tiles > 1 && costs.scratch_bytes(by, tiles) > costs.most_scratch(by)) break;
-      bool shared = tiles == all || (all + tiles - 1) / tiles >= std::min(kLeastBlocks, all);
+      bool shared = tiles == all || (all + tiles - 1) / tiles >= std::min(kLeastShares, all);
       if (!shared) continue;
       if (double cycles = costs.by_blocks(by, tiles); cycles < least) least = cycles, best = {results, tiles};
     }

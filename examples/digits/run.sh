@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 cmake/install_packages.sh build
-[[ -f build/build.ninja ]] || cmake --preset release
+[[ -f build/build.ninja ]] || cmake --preset release -D CMAKE_UNITY_BUILD=ON
 cmake --build --preset release --target relaxc relax_rt
 make --no-print-directory -C examples/digits BUILD="$PWD/build/examples/digits"
 build/examples/digits/digits

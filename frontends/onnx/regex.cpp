@@ -19,7 +19,6 @@ namespace relaxc::frontend {
 namespace {
 
 using regex::Assertion;
-using regex::Kind;
 using regex::Range;
 using regex::Tree;
 
@@ -55,19 +54,19 @@ class Thompson {
     const regex::Node& n = tree_.nodes[static_cast<size_t>(node)];
     if (too_large) return next;
     switch (n.kind) {
-      case Kind::kClass:
+      case regex::Kind::kClass:
         return build_class(n.ranges, next);
-      case Kind::kAssert:
+      case regex::Kind::kAssert:
         return add({State::kAssert, 0, 0, n.assertion, {next}});
-      case Kind::kSequence:
+      case regex::Kind::kSequence:
         for (size_t i = n.children.size(); i-- > 0;) next = build(n.children[i], next);
         return next;
-      case Kind::kChoice: {
+      case regex::Kind::kChoice: {
         std::vector<int> ways;
         for (int child : n.children) ways.push_back(build(child, next));
         return fork(std::move(ways));
       }
-      case Kind::kRepeat:
+      case regex::Kind::kRepeat:
         return build_repeat(n, next);
     }
     return next;

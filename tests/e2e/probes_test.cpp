@@ -11,10 +11,6 @@ namespace {
 
 using Shape = std::vector<int64_t>;
 
-HostTensor scalar(DType dtype, double value) {
-  return tensor(dtype, {}, {value});
-}
-
 TEST_CASE("the branches of an if may differ in shape") {
   Road road("tests/e2e/programs/branch_shapes.relax");
   for (int64_t n : {0, 1, 3, 17})

@@ -106,7 +106,7 @@ class Levels {
   Status take_cpu(const std::string& name, Machine& machine) {
     const KnownMachine* known = find_machine(name);
     llvm::Triple triple(llvm::Triple::normalize(machine_.triple));
-    bool same = known != nullptr && llvm::Triple(known->triple).getArch() == triple.getArch();
+    bool same = known != nullptr && llvm::Triple(std::string(known->triple)).getArch() == triple.getArch();
     machine.cpu = same ? std::string(known->cpu) : name;
     if (!one_of(machine.cpu, architecture_.cpus)) {
       std::string cpus(architecture_.cpus);

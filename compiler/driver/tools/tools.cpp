@@ -19,8 +19,6 @@
 namespace relaxc::driver {
 namespace {
 
-using Outputs = std::vector<relax::HostTensor>;
-
 std::string element_text(const relax::HostTensor& tensor, size_t index) {
   const std::byte* at = tensor.bytes.data() + index * static_cast<size_t>(tensor.dtype.bytes());
   if (tensor.dtype.is_float()) return fmt::format("{:.9g}", relax::decode_scalar(tensor.dtype, at));
@@ -96,7 +94,7 @@ class Tool {
     return true;
   }
 
-  std::optional<Outputs> outputs_of(const DataSet& set) {
+  std::optional<std::vector<relax::HostTensor>> outputs_of(const DataSet& set) {
     auto outputs = tool_.interpret ? interpret_model(options_, set.inputs, code_) : session_->run(set.inputs);
     if (!outputs && code_ == 0) code_ = 1;
     return outputs;

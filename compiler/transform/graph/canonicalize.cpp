@@ -142,7 +142,7 @@ Value* neutral_operand(const Site& s) {
   return nullptr;
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kCanonicalRules[] = {
     identity,
     view_without_effect,
     view_of_constant,
@@ -178,7 +178,7 @@ constexpr Rule kRules[] = {
 
 Result<Changed> canonicalize(relax::Module& module, PassContext& context) {
   Changed changed = Changed::kNo;
-  for (Function* function : module.functions()) changed |= rewrite_ops(module, *function, context, kRules);
+  for (Function* function : module.functions()) changed |= rewrite_ops(module, *function, context, kCanonicalRules);
   return changed == Changed::kYes ? dead_code(module, context) : changed;
 }
 

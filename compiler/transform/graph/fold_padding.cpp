@@ -66,13 +66,13 @@ Value* pad_into_window(const Site& s) {
   return s.make(s.op.def->name, std::move(operands), std::move(attrs));
 }
 
-constexpr Rule kRules[] = {pad_into_window};
+constexpr Rule kPaddingRules[] = {pad_into_window};
 
 }  // namespace
 
 Result<Changed> fold_padding(relax::Module& module, PassContext& context) {
   Changed changed = Changed::kNo;
-  for (Function* function : module.functions()) changed |= rewrite_ops(module, *function, context, kRules);
+  for (Function* function : module.functions()) changed |= rewrite_ops(module, *function, context, kPaddingRules);
   return changed == Changed::kYes ? dead_code(module, context) : changed;
 }
 

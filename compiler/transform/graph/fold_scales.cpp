@@ -158,7 +158,7 @@ Value* bias_behind_bias(const Site& s) {
   return nullptr;
 }
 
-constexpr Rule kRules[] = {scale_behind, scale_behind_bias, scale_before, bias_behind_bias};
+constexpr Rule kScaleRules[] = {scale_behind, scale_behind_bias, scale_before, bias_behind_bias};
 
 }  // namespace
 
@@ -168,7 +168,7 @@ Result<Changed> fold_scales(relax::Module& module, PassContext& context) {
   // Each round makes constants of the products before, which one more scale may follow.
   for (Changed again = Changed::kYes; again == Changed::kYes;) {
     again = Changed::kNo;
-    for (Function* function : module.functions()) again |= rewrite_ops(module, *function, context, kRules);
+    for (Function* function : module.functions()) again |= rewrite_ops(module, *function, context, kScaleRules);
     if (again == Changed::kNo) break;
     changed = Changed::kYes;
     RELAXC_DO(dead_code(module, context));

@@ -66,9 +66,9 @@ bool alike(const Op& a, const Op& b) {
 }
 
 /// Products of one tensor in one block, in order.
-class Merging {
+class ProductMerging {
  public:
-  Merging(Module& module, PassContext& context, std::vector<Branch> branches)
+  ProductMerging(Module& module, PassContext& context, std::vector<Branch> branches)
       : module_(module),
         context_(context),
         branches_(std::move(branches)),
@@ -265,7 +265,7 @@ Result<Changed> merge_products(relax::Module& module, PassContext& context) {
       for (Block* block : region->blocks) {
         for (Op* op : block->ops) regions.insert(regions.end(), op->regions.begin(), op->regions.end());
         for (std::vector<Branch>& group : candidates(*block))
-          changed |= Merging(module, context, std::move(group)).run();
+          changed |= ProductMerging(module, context, std::move(group)).run();
       }
     }
   }

@@ -150,9 +150,9 @@ Result<Value*> as_table(GraphBuilder& b, Op& op, Diagnostics& diag) {
   return b.call("take", {made[op.result()], index}, {{"axis", int64_t{0}}}, op.result()->name);
 }
 
-class Recognition {
+class QuantizationRecognition {
  public:
-  Recognition(Module& module, PassContext& context)
+  QuantizationRecognition(Module& module, PassContext& context)
       : module_(module), context_(context), products_(module, context.ops, context.diag) {}
 
   /// Products of bytes.
@@ -207,12 +207,13 @@ Result<Changed> recognize_quantization(relax::Module& module, PassContext& conte
   Diagnostics& diag = context.diag;
   Changed changed = Changed::kNo;
   for (Function* function : module.functions()) {
-    RELAXC_TRY(Changed here, Recognition(module, context).multiply(*function));
+    RELAXC_TRY(Changed here, QuantizationRecognition(module, context).multiply(*function));
     changed |= here;
   }
   if (changed == Changed::kNo) return changed;
   RELAXC_DO(dead_code(module, context));  // what was moved is now used by what stands for it alone
-  for (Function* function : module.functions()) RELAXC_DO(Recognition(module, context).requantize(*function));
+  for (Function* function : module.functions())
+    RELAXC_DO(QuantizationRecognition(module, context).requantize(*function));
   RELAXC_DO(dead_code(module, context));
   return canonicalize(module, context);
 }

@@ -268,14 +268,14 @@ Value* rotary(const Site& site) {
   return Rotary(site).replacement();
 }
 
-constexpr Rule kRules[] = {rotary};
+constexpr Rule kRotaryRules[] = {rotary};
 
 }  // namespace
 
 Result<Changed> recognize_rotary(relax::Module& module, PassContext& context) {
   Diagnostics& diag = context.diag;
   Changed changed = Changed::kNo;
-  for (Function* function : module.functions()) changed |= rewrite_ops(module, *function, context, kRules);
+  for (Function* function : module.functions()) changed |= rewrite_ops(module, *function, context, kRotaryRules);
   if (changed == Changed::kYes) RELAXC_DO(dead_code(module, context));
   return changed;
 }

@@ -39,13 +39,13 @@ Value* divide_by_power_of_two(const Site& s) {
                 {s.in(), s.builder.constant(ConstantData::inline_bytes(data.dtype(), data.shape(), std::move(bytes)))});
 }
 
-constexpr Rule kRules[] = {power_by_known, divide_by_power_of_two};
+constexpr Rule kStrengthRules[] = {power_by_known, divide_by_power_of_two};
 
 }  // namespace
 
 Result<Changed> reduce_strength(relax::Module& module, PassContext& context) {
   Changed changed = Changed::kNo;
-  for (Function* function : module.functions()) changed |= rewrite_ops(module, *function, context, kRules);
+  for (Function* function : module.functions()) changed |= rewrite_ops(module, *function, context, kStrengthRules);
   return changed == Changed::kYes ? dead_code(module, context) : changed;
 }
 

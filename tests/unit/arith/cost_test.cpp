@@ -14,11 +14,11 @@ namespace {
 
 constexpr int kDeep = 10000;  // the depth at which a recursive walk would overflow a stack of 8 MB or nearly so
 
-struct Fixture {
+struct Costs {
   Context context;
   std::vector<Var> vars;
   Facts facts;
-  Fixture() {
+  Costs() {
     for (int i = 0; i < 64; ++i) {
       vars.push_back(context.var("v" + std::to_string(i)));
       if (i % 3 != 0) facts.bound(vars.back(), {i % 5, 100 + i});
@@ -45,7 +45,7 @@ struct Fixture {
 
 }  // namespace
 
-TEST_CASE_METHOD(Fixture, "shared nodes are looked at once") {
+TEST_CASE_METHOD(Costs, "shared nodes are looked at once") {
   Expr sum = v(0), product = v(1), nest = v(2), chosen = v(3), quotient = v(4);
   for (int i = 0; i < 100; ++i) {
     sum = max(sum + v(i), sum * 2 + v(i + 1));
@@ -57,7 +57,7 @@ TEST_CASE_METHOD(Fixture, "shared nodes are looked at once") {
   for (Expr e : {sum, product, nest, chosen, quotient}) ask(e);
 }
 
-TEST_CASE_METHOD(Fixture, "sums whose product has millions of terms stay products") {
+TEST_CASE_METHOD(Costs, "sums whose product has millions of terms stay products") {
   Expr e = context.index(1);
   for (int i = 0; i + 4 < 64; ++i) e = e * (v(i) + v(i + 1) * 3 + v(i + 2) - v(i + 3) + i);
   ask(e);
@@ -67,7 +67,7 @@ TEST_CASE_METHOD(Fixture, "sums whose product has millions of terms stay product
   ask(power);
 }
 
-TEST_CASE_METHOD(Fixture, "depth costs no stack") {
+TEST_CASE_METHOD(Costs, "depth costs no stack") {
   Expr minimum = v(0), quotient = v(1), remainder = v(2), truncated = v(4), symbolic = v(5), chosen = v(7),
        casts = v(8);
   Expr conditions = lt(v(0), v(1));
@@ -92,7 +92,7 @@ TEST_CASE_METHOD(Fixture, "depth costs no stack") {
   CHECK(simplify(v(0) + v(1), more));
 }
 
-TEST_CASE_METHOD(Fixture, "a maximum of many sums keeps what it must and no more") {
+TEST_CASE_METHOD(Costs, "a maximum of many sums keeps what it must and no more") {
   // What the arena of a program with many sizes looks like: most are dominated by a few.
   Expr most = context.index(0);
   for (int i = 0; i < 1000; ++i) most = max(most, v(1) * (i % 50) * 64 + v(2) * 128);
@@ -107,13 +107,13 @@ TEST_CASE_METHOD(Fixture, "a maximum of many sums keeps what it must and no more
   ask(free);
 }
 
-TEST_CASE_METHOD(Fixture, "long sums of symbols stay linear") {
+TEST_CASE_METHOD(Costs, "long sums of symbols stay linear") {
   Expr sum = context.index(0);
   for (int i = 0; i < 1000; ++i) sum = sum + context.var("s") * (i + 1);
   ask(sum);
 }
 
-TEST_CASE_METHOD(Fixture, "many assumptions do not multiply") {
+TEST_CASE_METHOD(Costs, "many assumptions do not multiply") {
   Facts many = facts;
   for (int i = 0; i < 60; ++i) many.assume(le(v(i) * v(i + 1), v(i + 2) * v(i + 3) + i));
   Expr e = v(0) * v(1) * v(2) * v(3) - v(4) * v(5) * v(6);

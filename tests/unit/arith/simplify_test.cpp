@@ -8,11 +8,11 @@ using namespace relaxc::arith;
 
 namespace {
 
-struct Fixture {
+struct Simplified {
   Context context;
   Var n = context.var("n"), m = context.var("m"), i = context.var("i"), j = context.var("j"), k = context.var("k");
   Facts facts;
-  Fixture() {
+  Simplified() {
     facts.bound(n, Range::at_least(1));
     facts.bound(m, Range::at_least(0));
     facts.bound(i, {0, 7});
@@ -23,7 +23,7 @@ struct Fixture {
 
 }  // namespace
 
-TEST_CASE_METHOD(Fixture, "sums and products become polynomials") {
+TEST_CASE_METHOD(Simplified, "sums and products become polynomials") {
   CHECK(simple(n + n) == "n * 2");
   CHECK(simple((n + m) * (n - m)) == "n * n - m * m");
   CHECK(simple(n * 4 - (n * 3 + 1) + 1) == "n");
@@ -32,7 +32,7 @@ TEST_CASE_METHOD(Fixture, "sums and products become polynomials") {
   CHECK(prove_equal((n + 1) * (n + 1), n * n + n * 2 + 1));
 }
 
-TEST_CASE_METHOD(Fixture, "divisions find what divides") {
+TEST_CASE_METHOD(Simplified, "divisions find what divides") {
   CHECK(simple(floordiv(k * 12 + 4, 4)) == "k * 3 + 1");
   CHECK(simple(floordiv(i * 4 + j, 4)) == "i");
   CHECK(simple(floormod(i * 4 + j, 4)) == "j");
@@ -51,7 +51,7 @@ TEST_CASE_METHOD(Fixture, "divisions find what divides") {
   CHECK(to_string(simplify(floordiv(k, 16) * 16, known)) == "k");
 }
 
-TEST_CASE_METHOD(Fixture, "minima, maxima and selects are decided where they can be") {
+TEST_CASE_METHOD(Simplified, "minima, maxima and selects are decided where they can be") {
   CHECK(simple(min(n, n + 1)) == "n");
   CHECK(simple(max(min(i, context.index(20)), context.index(0))) == "i");
   CHECK(simple(min(min(n, m), n)) == "T.min(n, m)");
@@ -61,7 +61,7 @@ TEST_CASE_METHOD(Fixture, "minima, maxima and selects are decided where they can
   CHECK(simple(logical_not(lt(n, m))) == "m <= n");
 }
 
-TEST_CASE_METHOD(Fixture, "assumptions prove what they imply") {
+TEST_CASE_METHOD(Simplified, "assumptions prove what they imply") {
   Facts known = facts;
   known.bound(m, Range::at_least(1));
   known.bound(k, Range::at_least(0));
@@ -83,7 +83,7 @@ TEST_CASE_METHOD(Fixture, "assumptions prove what they imply") {
   CHECK(prove_le(floordiv(m, 2), m, facts));
 }
 
-TEST_CASE_METHOD(Fixture, "facts come from conditions") {
+TEST_CASE_METHOD(Simplified, "facts come from conditions") {
   Facts known;
   known.assume(logical_and(lt(n, context.index(10)), logical_not(lt(n, context.index(2)))));
   known.assume(eq(floormod(n, 4), context.index(0)));
@@ -94,7 +94,7 @@ TEST_CASE_METHOD(Fixture, "facts come from conditions") {
   CHECK(divisor(context.index(0)) == 0);
 }
 
-TEST_CASE_METHOD(Fixture, "upper bounds forget loop variables") {
+TEST_CASE_METHOD(Simplified, "upper bounds forget loop variables") {
   Facts known = facts;
   known.bound(k, Range::at_least(0));
   known.assume(lt(k, n));
@@ -133,7 +133,7 @@ TEST_CASE("constants convert as compiled code converts them") {
   }
 }
 
-TEST_CASE_METHOD(Fixture, "numbers at the ends of int64 are left as they are") {
+TEST_CASE_METHOD(Simplified, "numbers at the ends of int64 are left as they are") {
   Expr low = context.index(INT64_MIN), high = context.index(INT64_MAX);
   for (Expr end : {low, high})
     for (Expr e :

@@ -10,12 +10,6 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-std::vector<double> count(size_t n) {
-  std::vector<double> out;
-  for (size_t i = 0; i < n; ++i) out.push_back(static_cast<double>(i));
-  return out;
-}
-
 HostTensor sliced(HostTensor x, Ints begin, Ints end, Ints strides, Ints axes) {
   Program p;
   Value* y = p.call("strided_slice", {p.input(std::move(x)), p.shape(begin), p.shape(end), p.shape(strides)},

@@ -14,6 +14,13 @@ using relax::Attrs;
 using relax::HostTensor;
 using relax::Value;
 
+/// `n` numbers from `first` on, in steps of 1.
+inline std::vector<double> count(size_t n, double first = 0) {
+  std::vector<double> out;
+  for (size_t i = 0; i < n; ++i) out.push_back(first + static_cast<double>(i));
+  return out;
+}
+
 /// A tensor of `dtype` with these elements, rounded to it.
 HostTensor tensor(DType dtype, std::vector<int64_t> shape, const std::vector<double>& elements);
 inline HostTensor floats(std::vector<int64_t> shape, const std::vector<double>& elements) {

@@ -12,12 +12,6 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-std::vector<double> count(size_t n, double first = 0) {
-  std::vector<double> out;
-  for (size_t i = 0; i < n; ++i) out.push_back(first + static_cast<double>(i));
-  return out;
-}
-
 }  // namespace
 
 TEST_CASE("matrix products of all ranks") {

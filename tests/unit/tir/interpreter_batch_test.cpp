@@ -13,7 +13,7 @@ using namespace relaxc::tir;
 
 namespace {
 
-struct Fixture {
+struct InBatches {
   arith::Context context;
   Builder b{context};
   DType f32 = DType::f(32), i32 = DType::i(32);
@@ -45,7 +45,7 @@ std::vector<int32_t> counted(size_t n) {
   return v;
 }
 
-TEST_CASE_METHOD(Fixture, "a padded convolution is batched over its columns") {
+TEST_CASE_METHOD(InBatches, "a padded convolution is batched over its columns") {
   constexpr int64_t kH = 9, kW = 300, kC = 3;
   BufferRef x = b.buffer("x", f32, {b.index(kC), b.index(kH), b.index(kW)});
   BufferRef w = b.buffer("w", f32, {b.index(kC), b.index(3), b.index(3)});
@@ -77,7 +77,7 @@ TEST_CASE_METHOD(Fixture, "a padded convolution is batched over its columns") {
   CHECK(out == expected);
 }
 
-TEST_CASE_METHOD(Fixture, "a recurrence sees what the iteration before stored") {
+TEST_CASE_METHOD(InBatches, "a recurrence sees what the iteration before stored") {
   BufferRef y = vector("y", i32, 500);
   auto next = [&](Var i) { return b.store(y, {i + 1}, b.load(y, {i}) + b.load(y, {i + 1})); };
   PrimFunc f = function({y}, b.loop("i", b.index(499), next));
@@ -88,7 +88,7 @@ TEST_CASE_METHOD(Fixture, "a recurrence sees what the iteration before stored") 
   CHECK(values == expected);
 }
 
-TEST_CASE_METHOD(Fixture, "buffers that overlap when running are noticed") {
+TEST_CASE_METHOD(InBatches, "buffers that overlap when running are noticed") {
   BufferRef x = vector("x", i32, 400), y = vector("y", i32, 400);
   PrimFunc f =
       function({x, y}, b.loop("i", b.index(400), [&](Var i) { return b.store(y, {i}, b.load(x, {i}) + one(i32)); }));
@@ -101,7 +101,7 @@ TEST_CASE_METHOD(Fixture, "buffers that overlap when running are noticed") {
   }
 }
 
-TEST_CASE_METHOD(Fixture, "sums into one place are not batched, sums into many are") {
+TEST_CASE_METHOD(InBatches, "sums into one place are not batched, sums into many are") {
   BufferRef x = b.buffer("x", i32, {b.index(50), b.index(200)}), y = vector("y", i32, 200), z = vector("z", i32, 1);
   auto add = [&](Expr sum, Expr value) { return sum + value; };
   Stmt columns = b.reduce(y, {b.index(50)}, context.zero(i32), [&](Expr s, const Indices& i, const Indices& r) {
@@ -120,7 +120,7 @@ TEST_CASE_METHOD(Fixture, "sums into one place are not batched, sums into many a
   CHECK(total == std::accumulate(in.begin(), in.end(), 0));
 }
 
-TEST_CASE_METHOD(Fixture, "a batch is cut where iterations take different ways") {
+TEST_CASE_METHOD(InBatches, "a batch is cut where iterations take different ways") {
   BufferRef x = vector("x", i32, 1000), y = vector("y", i32, 1000);
   for (int64_t period : {1, 3, 50, 128, 333, 2000}) {
     PrimFunc f = function({x, y}, b.loop("i", b.index(1000), [&](Var i) {
@@ -134,7 +134,7 @@ TEST_CASE_METHOD(Fixture, "a batch is cut where iterations take different ways")
   }
 }
 
-TEST_CASE_METHOD(Fixture, "gathers, transposes and small floats run in batches") {
+TEST_CASE_METHOD(InBatches, "gathers, transposes and small floats run in batches") {
   BufferRef x = b.buffer("x", DType::f(16), {b.index(30), b.index(70)});
   BufferRef at = vector("at", DType::i(64), 70), y = b.buffer("y", f32, {b.index(70), b.index(30)});
   PrimFunc f = function({x, at, y}, b.compute(y, [&](const Indices& i) {
@@ -157,7 +157,7 @@ TEST_CASE_METHOD(Fixture, "gathers, transposes and small floats run in batches")
   CHECK_THROWS_AS(run(f, {in.data(), order.data(), out.data()}), InternalError);
 }
 
-TEST_CASE_METHOD(Fixture, "inner loops run in step, whatever their bounds") {
+TEST_CASE_METHOD(InBatches, "inner loops run in step, whatever their bounds") {
   Var n = context.var("n");
   BufferRef y = vector("y", i32, 300);
   Stmt body = b.loop("i", b.index(300), [&](Var i) {
@@ -176,7 +176,7 @@ TEST_CASE_METHOD(Fixture, "inner loops run in step, whatever their bounds") {
   }
 }
 
-TEST_CASE_METHOD(Fixture, "triangles, breaks and scattered stores run one by one") {
+TEST_CASE_METHOD(InBatches, "triangles, breaks and scattered stores run one by one") {
   BufferRef y = b.buffer("y", i32, {b.index(60), b.index(60)}), z = vector("z", i32, 60);
   Var i = context.var("i"), k = context.var("k");
   Stmt triangle =

@@ -11,7 +11,7 @@ using namespace relaxc::tir;
 
 namespace {
 
-struct Fixture {
+struct Interpreted {
   arith::Context context;
   Builder b{context};
 
@@ -20,7 +20,7 @@ struct Fixture {
   }
 };
 
-TEST_CASE_METHOD(Fixture, "a matmul with symbolic sizes gives what nested loops in C++ give") {
+TEST_CASE_METHOD(Interpreted, "a matmul with symbolic sizes gives what nested loops in C++ give") {
   arith::Var n = context.var("n");
   PrimFunc f;
   BufferRef x = b.buffer("x", DType::f(32), {n, b.index(5)}), w = b.buffer("w", DType::f(32), {b.index(5), b.index(3)});
@@ -40,7 +40,7 @@ TEST_CASE_METHOD(Fixture, "a matmul with symbolic sizes gives what nested loops 
   CHECK(out == expect);
 }
 
-TEST_CASE_METHOD(Fixture, "a reduction over nothing gives its initial value") {
+TEST_CASE_METHOD(Interpreted, "a reduction over nothing gives its initial value") {
   arith::Var n = context.var("n");
   PrimFunc f;
   BufferRef x = b.buffer("x", DType::i(32), {n}), y = b.buffer("y", DType::i(32), {b.index(2)});
@@ -54,7 +54,7 @@ TEST_CASE_METHOD(Fixture, "a reduction over nothing gives its initial value") {
   CHECK(out[1] == 7);
 }
 
-TEST_CASE_METHOD(Fixture, "values hoisted out of a loop that does not run are still there after it") {
+TEST_CASE_METHOD(Interpreted, "values hoisted out of a loop that does not run are still there after it") {
   arith::Var n = context.var("n");
   PrimFunc f;
   BufferRef y = b.buffer("y", DType::i(64), {b.index(4)});
@@ -70,7 +70,7 @@ TEST_CASE_METHOD(Fixture, "values hoisted out of a loop that does not run are st
   CHECK(out[3] == 1);
 }
 
-TEST_CASE_METHOD(Fixture, "integers wrap, divide by zero to zero, and casts saturate") {
+TEST_CASE_METHOD(Interpreted, "integers wrap, divide by zero to zero, and casts saturate") {
   PrimFunc f;
   BufferRef x = b.buffer("x", DType::i(8), {b.index(2)}), y = b.buffer("y", DType::i(8), {b.index(6)});
   BufferRef z = b.buffer("z", DType::f(32), {b.index(1)});
@@ -92,7 +92,7 @@ TEST_CASE_METHOD(Fixture, "integers wrap, divide by zero to zero, and casts satu
   CHECK(out[5] == 1);
 }
 
-TEST_CASE_METHOD(Fixture, "float16 rounds after every operation") {
+TEST_CASE_METHOD(Interpreted, "float16 rounds after every operation") {
   PrimFunc f;
   BufferRef x = b.buffer("x", DType::f(16), {b.index(2)}), y = b.buffer("y", DType::f(16), {b.index(1)});
   f.params = {{x, {}}, {y, {}}};
@@ -103,7 +103,7 @@ TEST_CASE_METHOD(Fixture, "float16 rounds after every operation") {
   CHECK(out == 0x6800);
 }
 
-TEST_CASE_METHOD(Fixture, "while, break and guards end where they should") {
+TEST_CASE_METHOD(Interpreted, "while, break and guards end where they should") {
   PrimFunc f;
   BufferRef y = b.buffer("y", DType::i(64), {b.index(1)});
   f.params = {{y, {}}};
@@ -124,7 +124,7 @@ TEST_CASE_METHOD(Fixture, "while, break and guards end where they should") {
   CHECK(status.actual == 5);
 }
 
-TEST_CASE_METHOD(Fixture, "checked index arithmetic reports overflow") {
+TEST_CASE_METHOD(Interpreted, "checked index arithmetic reports overflow") {
   arith::Var n = context.var("n");
   PrimFunc f;
   BufferRef y = b.buffer("y", DType::i(64), {b.index(1)});
@@ -137,7 +137,7 @@ TEST_CASE_METHOD(Fixture, "checked index arithmetic reports overflow") {
   CHECK(run(f, {&out}, {int64_t{1} << 33}).code == 20);
 }
 
-TEST_CASE_METHOD(Fixture, "an operand that a select does not choose may lie outside of its buffer") {
+TEST_CASE_METHOD(Interpreted, "an operand that a select does not choose may lie outside of its buffer") {
   PrimFunc f;
   BufferRef x = b.buffer("x", DType::i(32), {b.index(4)}), y = b.buffer("y", DType::i(32), {b.index(6)});
   f.params = {{x, {}}, {y, {}}};

@@ -60,7 +60,7 @@ std::string zip(const std::string& name, const std::string& data, const ZipOptio
   return local + entry + end;
 }
 
-std::string fault_of(const std::string& array, const ZipOptions& options = {}) {
+std::string fault_of_array(const std::string& array, const ZipOptions& options = {}) {
   return read_bytes(read_npz, zip("x.npy", array, options)).error;
 }
 
@@ -96,19 +96,19 @@ TEST_CASE("compressed arrays of NumPy") {
 
 TEST_CASE("archives with 64-bit sizes and with a comment") {
   std::string array = npy(dict_of("<f4", "(2,)"), kTwo);
-  CHECK(fault_of(array).empty());
-  CHECK(fault_of(array, {.wide = true}).empty());
-  CHECK(fault_of(array, {.comment = "a comment"}).empty());
-  CHECK(fault_of(npy(dict_of("<f4", "(2,)"), kTwo, 3)).empty());
+  CHECK(fault_of_array(array).empty());
+  CHECK(fault_of_array(array, {.wide = true}).empty());
+  CHECK(fault_of_array(array, {.comment = "a comment"}).empty());
+  CHECK(fault_of_array(npy(dict_of("<f4", "(2,)"), kTwo, 3)).empty());
 }
 
 TEST_CASE("an archive that is none says why") {
   using Catch::Contains;
   std::string array = npy(dict_of("<f4", "(2,)"), kTwo);
-  CHECK_THAT(fault_of(array, {.flags = 1}), Contains("'x.npy' is encrypted"));
-  CHECK_THAT(fault_of(array, {.method = 12}), Contains("method 12"));
-  CHECK_THAT(fault_of(array, {.method = 8}), Contains("cannot be inflated"));
-  CHECK_THAT(fault_of(array, {.crc_error = 1}), Contains("checksum of 'x' is wrong"));
+  CHECK_THAT(fault_of_array(array, {.flags = 1}), Contains("'x.npy' is encrypted"));
+  CHECK_THAT(fault_of_array(array, {.method = 12}), Contains("method 12"));
+  CHECK_THAT(fault_of_array(array, {.method = 8}), Contains("cannot be inflated"));
+  CHECK_THAT(fault_of_array(array, {.crc_error = 1}), Contains("checksum of 'x' is wrong"));
   CHECK_THAT(read_bytes(read_npz, zip("x.txt", array)).error, Contains("'x.txt' is no array"));
   CHECK_THAT(read_bytes(read_npz, "").error, Contains("too short"));
   CHECK_THAT(read_bytes(read_npz, std::string(100, 'x')).error, Contains("no directory at its end"));
@@ -116,16 +116,17 @@ TEST_CASE("an archive that is none says why") {
 
 TEST_CASE("an array that is none says why") {
   using Catch::Contains;
-  CHECK_THAT(fault_of("abc"), Contains("does not begin as an .npy file does"));
-  CHECK_THAT(fault_of(npy(dict_of("<f4", "(2,)"), kTwo, 4)), Contains("version 4"));
-  CHECK_THAT(fault_of(npy(dict_of("<f4", "(3,)"), kTwo)), Contains("has 8 bytes for [3] of float32"));
-  CHECK_THAT(fault_of(npy(dict_of("<f4", "(4611686018427387904, 4)"), kTwo)), Contains("8 bytes for"));
-  CHECK_THAT(fault_of(npy(dict_of("<f4", "(-1,)"), kTwo)), Contains("a head that is none"));
-  CHECK_THAT(fault_of(npy("{'descr': '<f4'}", kTwo)), Contains("a head that is none"));
-  CHECK_THAT(fault_of(npy("import os", kTwo)), Contains("a head that is none"));
-  CHECK_THAT(fault_of(npy(dict_of("|O", "(2,)"), kTwo)), Contains("dtype"));
-  CHECK_THAT(fault_of(npy(dict_of("<U4", "(2,)"), kTwo)), Contains("'<U4'") && Contains("safetensors has bfloat16"));
-  CHECK_THAT(fault_of(npy("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2,), }", kTwo)),
+  CHECK_THAT(fault_of_array("abc"), Contains("does not begin as an .npy file does"));
+  CHECK_THAT(fault_of_array(npy(dict_of("<f4", "(2,)"), kTwo, 4)), Contains("version 4"));
+  CHECK_THAT(fault_of_array(npy(dict_of("<f4", "(3,)"), kTwo)), Contains("has 8 bytes for [3] of float32"));
+  CHECK_THAT(fault_of_array(npy(dict_of("<f4", "(4611686018427387904, 4)"), kTwo)), Contains("8 bytes for"));
+  CHECK_THAT(fault_of_array(npy(dict_of("<f4", "(-1,)"), kTwo)), Contains("a head that is none"));
+  CHECK_THAT(fault_of_array(npy("{'descr': '<f4'}", kTwo)), Contains("a head that is none"));
+  CHECK_THAT(fault_of_array(npy("import os", kTwo)), Contains("a head that is none"));
+  CHECK_THAT(fault_of_array(npy(dict_of("|O", "(2,)"), kTwo)), Contains("dtype"));
+  CHECK_THAT(fault_of_array(npy(dict_of("<U4", "(2,)"), kTwo)),
+             Contains("'<U4'") && Contains("safetensors has bfloat16"));
+  CHECK_THAT(fault_of_array(npy("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2,), }", kTwo)),
              Contains("of a record"));
 }
 

@@ -17,7 +17,7 @@ std::string file_of(const std::string& header, size_t data) {
   return bytes;
 }
 
-std::string fault_of(const std::string& header, size_t data = 4) {
+std::string fault_of_header(const std::string& header, size_t data = 4) {
   return read_bytes(read_safetensors, file_of(header, data)).error;
 }
 
@@ -74,25 +74,29 @@ TEST_CASE("metadata, scalars and tensors without elements are fine, and so is no
   NamedConstants found = read_bytes(read_safetensors, file_of(header, 4)).constants;
   CHECK(found.at("e")->elements() == 0);
   CHECK(found.at("s")->shape().empty());
-  CHECK(fault_of("{}", 0).empty());
+  CHECK(fault_of_header("{}", 0).empty());
 }
 
 TEST_CASE("a head that is wrong says in what") {
   using Catch::Contains;
-  CHECK_THAT(fault_of("[]", 0), Contains("no JSON object"));
-  CHECK_THAT(fault_of("{", 0), Contains("no JSON"));
-  CHECK_THAT(fault_of(R"({"x":1})", 0), Contains("'x' has no dtype, shape and data_offsets"));
-  CHECK_THAT(fault_of(R"({"x":)" + entry("F4", "[4]", "[0,4]") + "}"), Contains("dtype F4, which is not known"));
-  CHECK_THAT(fault_of(R"({"x":)" + entry("F32", "[-1]", "[0,4]") + "}"), Contains("shape"));
-  CHECK_THAT(fault_of(R"({"x":)" + entry("F32", "[2]", "[0,4]") + "}"), Contains("its shape and dtype have 8 bytes"));
-  CHECK_THAT(fault_of(R"({"x":)" + entry("F32", "[1]", "[4,0]") + "}"), Contains("bytes 4 to 0"));
-  CHECK_THAT(fault_of(R"({"x":)" + entry("F32", "[4611686018427387904,4]", "[0,4]") + "}"), Contains("too many"));
-  CHECK_THAT(fault_of(R"({"x":)" + entry("F32", "[2]", "[0,8]") + "}"), Contains("it is cut: 'x' ends at byte"));
-  CHECK_THAT(fault_of(R"({"x":)" + entry("F32", "[1]", "[0,4]") + "}", 5), Contains("1 bytes at its end belong to no"));
+  CHECK_THAT(fault_of_header("[]", 0), Contains("no JSON object"));
+  CHECK_THAT(fault_of_header("{", 0), Contains("no JSON"));
+  CHECK_THAT(fault_of_header(R"({"x":1})", 0), Contains("'x' has no dtype, shape and data_offsets"));
+  CHECK_THAT(fault_of_header(R"({"x":)" + entry("F4", "[4]", "[0,4]") + "}"), Contains("dtype F4, which is not known"));
+  CHECK_THAT(fault_of_header(R"({"x":)" + entry("F32", "[-1]", "[0,4]") + "}"), Contains("shape"));
+  CHECK_THAT(fault_of_header(R"({"x":)" + entry("F32", "[2]", "[0,4]") + "}"),
+             Contains("its shape and dtype have 8 bytes"));
+  CHECK_THAT(fault_of_header(R"({"x":)" + entry("F32", "[1]", "[4,0]") + "}"), Contains("bytes 4 to 0"));
+  CHECK_THAT(fault_of_header(R"({"x":)" + entry("F32", "[4611686018427387904,4]", "[0,4]") + "}"),
+             Contains("too many"));
+  CHECK_THAT(fault_of_header(R"({"x":)" + entry("F32", "[2]", "[0,8]") + "}"), Contains("it is cut: 'x' ends at byte"));
+  CHECK_THAT(fault_of_header(R"({"x":)" + entry("F32", "[1]", "[0,4]") + "}", 5),
+             Contains("1 bytes at its end belong to no"));
   std::string one = entry("U8", "[2]", "[0,2]"), over = entry("U8", "[3]", "[1,4]");
-  CHECK_THAT(fault_of(R"({"x":)" + one + R"(,"y":)" + over + "}"), Contains("'y' begins at 1 of the data, where 2"));
-  CHECK_THAT(fault_of(R"({"x":)" + one + R"(,"x":)" + one + "}", 2), Contains("holds 'x' twice"));
-  CHECK_THAT(fault_of(R"({"x":)" + over + "}"), Contains("begins at 1 of the data, where 0"));
+  CHECK_THAT(fault_of_header(R"({"x":)" + one + R"(,"y":)" + over + "}"),
+             Contains("'y' begins at 1 of the data, where 2"));
+  CHECK_THAT(fault_of_header(R"({"x":)" + one + R"(,"x":)" + one + "}", 2), Contains("holds 'x' twice"));
+  CHECK_THAT(fault_of_header(R"({"x":)" + over + "}"), Contains("begins at 1 of the data, where 0"));
 }
 
 TEST_CASE("a header of absurd length is refused before it is looked for") {
@@ -101,8 +105,8 @@ TEST_CASE("a header of absurd length is refused before it is looked for") {
 }
 
 TEST_CASE("deep nesting in a header does no harm") {
-  CHECK_THAT(fault_of(R"({"x":)" + std::string(100000, '['), 0), Catch::Contains("no JSON"));
-  CHECK_THAT(fault_of(R"({"x":)" + std::string(100000, '[') + std::string(100000, ']') + "}", 0),
+  CHECK_THAT(fault_of_header(R"({"x":)" + std::string(100000, '['), 0), Catch::Contains("no JSON"));
+  CHECK_THAT(fault_of_header(R"({"x":)" + std::string(100000, '[') + std::string(100000, ']') + "}", 0),
              Catch::Contains("no dtype"));
 }
 
