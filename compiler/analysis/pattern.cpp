@@ -332,6 +332,22 @@ std::vector<tir::BufferRef> multiplied_operands(const tir::PrimFunc& function) {
   return found;
 }
 
+std::optional<int64_t> readers_of_each(const Nest& nest, tir::BufferRef buffer) {
+  std::unordered_set<Expr> used;
+  for_each_load(nest, [&](const arith::Load& load) {
+    if (load.buffer == buffer)
+      for (Expr index : load.indices)
+        for (arith::Var var : arith::free_vars(index)) used.insert(var);
+  });
+  int64_t count = 1;
+  for (const tir::IterVar& iter : nest.block->iters) {
+    if (iter.iter_kind != tir::IterKind::kSpatial || used.count(iter.var) != 0) continue;
+    const int64_t* extent = iter.extent.constant();
+    if (extent == nullptr || __builtin_mul_overflow(count, *extent, &count)) return std::nullopt;
+  }
+  return count;
+}
+
 bool reads_each_once(const Nest& nest, tir::BufferRef buffer) {
   bool once = true;
   for_each_load(nest, [&](const arith::Load& load) {

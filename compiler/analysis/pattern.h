@@ -88,6 +88,8 @@ bool reads_along_wide_axes(const Nest& nest, tir::BufferRef buffer);
 /// The parameters whose elements are multiplied with each other in a sum, as in a product of matrices or a convolution;
 /// none if no sum is of such products.
 std::vector<tir::BufferRef> multiplied_operands(const tir::PrimFunc& function);
+/// For how many elements of the nest's result each element of `buffer` is read; nothing if that is not known.
+std::optional<int64_t> readers_of_each(const Nest& nest, tir::BufferRef buffer);
 /// Whether each element of `buffer` is read at most once over the whole nest: its subscripts are distinct axes that
 /// together are all axes of extent other than 1.
 bool reads_each_once(const Nest& nest, tir::BufferRef buffer);

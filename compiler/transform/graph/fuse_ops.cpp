@@ -30,6 +30,8 @@ using analysis::Pattern;
 
 namespace {
 
+constexpr int64_t kFewRows = 32;  ///< of a product, for which its right operand is not worth a transpose
+
 Expr element_count(const Value& value) {
   Expr count = value.op->block->parent->function->context().index(1);
   for (Expr dim : value.shape()) count = count * dim;
@@ -175,8 +177,10 @@ bool Grouping::reads_through(const Node& node, tir::BufferRef buffer, const Valu
   const analysis::Nest& move = nodes_[i].shape.nest;
   if (size_[root(i)] != 1) return false;
   if (analysis::picks_rows(move)) return analysis::reads_along_wide_axes(node.shape.nest, buffer);
-  return analysis::permutes(move) && analysis::keeps_last_axis(move) &&
-         analysis::reads_along_axes(node.shape.nest, buffer);
+  if (!analysis::permutes(move) || !analysis::reads_along_axes(node.shape.nest, buffer)) return false;
+  if (analysis::keeps_last_axis(move)) return true;
+  std::optional<int64_t> rows = analysis::readers_of_each(node.shape.nest, buffer);
+  return rows && *rows <= kFewRows && value.dtype().is_float();
 }
 
 bool Grouping::same_shape(const Value& a, const Value& b) const {
