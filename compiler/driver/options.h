@@ -51,6 +51,7 @@ struct Options {
   std::string target_from_cc;  ///< a C compiler and its flags: compile for what it compiles for
   codegen_c::Style c_style;    ///< of C text
   bool print_targets = false, print_target = false, print_cmake_dir = false;
+  int32_t jobs = 0;              ///< threads that compile; 0: one a core
   int32_t task_slots = 0;        ///< 0: the target's own
   int64_t max_recursion = 1000;  ///< most calls of recursive functions that have not ended
   bool depfile = false, phony_targets = false;

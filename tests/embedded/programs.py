@@ -104,10 +104,24 @@ def nonzero():
         [wire.tensor("three", (), struct.pack("<q", 3), wire.INT64)])
 
 
+def layers():
+    """Twelve products of different sizes: more code than goes into one module."""
+    sizes = [5 + 7 * i % 31 for i in range(13)]
+    lines = ["@R.function",
+             f'def main(x: R.Tensor((6, {sizes[0]}), "float32"), w: R.Tensor((36, 36), "float32")) '
+             f'-> R.Tensor((6, {sizes[-1]}), "float32"):', "    with R.dataflow():", "        y0 = x"]
+    for i, (rows, columns) in enumerate(zip(sizes, sizes[1:])):
+        lines += [f"        w{i} = R.strided_slice(w, axes=[0, 1], begin=[0, 0], end=[{rows}, {columns}])",
+                  f"        y{i + 1} = R.tanh(R.matmul(y{i}, w{i}) * R.const(0.1, \"float32\"))"]
+    last = len(sizes) - 1
+    return "\n".join(lines + [f"        R.output(y{last})", f"    return y{last}", ""])
+
+
 PROGRAMS = {  # name: (source file, its content, inputs, flags)
     "bytes": ("bytes.relax", bytes_program(), [((9, 12), whole(108, 9), "u1"), ((12, 9), whole(108, 10), "u1")], []),
     "digits": (REPOSITORY / "examples/digits/digits.onnx", None, digits(), []),
     "dynamic": ("dynamic.relax", DYNAMIC, [((3, 8), numbers(24, 1), "f4"), ((5, 8), numbers(40, 2), "f4")], []),
+    "layers": ("layers.relax", layers(), [((6, 5), numbers(30, 4), "f4"), ((36, 36), numbers(1296, 5), "f4")], []),
     "lstm": ("lstm.onnx", lstm(), [((7, 1, 4), numbers(28, 3), "f4")], []),
     "nonzero": ("nonzero.onnx", nonzero(), [((6,), [0, 1, 0, -2, 3, 0], "f4"),
                                             ((5,), [-7, 7, -(1 << 62), (1 << 63) - 1, 0], "i8")], []),

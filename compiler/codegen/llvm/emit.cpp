@@ -8,10 +8,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <llvm/Bitcode/BitcodeWriter.h>
-#include <llvm/IR/LegacyPassManager.h>
-#include <llvm/IR/Verifier.h>
 #include <llvm/Object/ArchiveWriter.h>
-#include <llvm/Object/ObjectFile.h>
 #include <llvm/Support/FileSystem.h>
 #include <llvm/Support/FileUtilities.h>
 #include <llvm/Support/raw_ostream.h>
@@ -21,9 +18,12 @@
 #include <cstring>
 #include <fstream>
 
+#include "compiler/codegen/llvm/join_objects.h"
 #include "compiler/codegen/llvm/link.h"
 #include "compiler/codegen/llvm/machine.h"
+#include "compiler/codegen/llvm/mapped_object.h"
 #include "compiler/codegen/llvm/object_emitter.h"
+#include "compiler/codegen/llvm/parts.h"
 #include "compiler/codegen/llvm/signals.h"
 #include "compiler/codegen/llvm/stack_bound.h"
 
@@ -74,15 +74,13 @@ class Emission {
                         inside, binary ? "an object" : "a text output", limit);
     level_ = level_of(options_.opt);
     machine_ = make_machine(target_, level_);
-    module_ = std::make_unique<llvm::Module>(object_.name, context_);
-    module_->setTargetTriple(machine_->getTargetTriple());
-    module_->setDataLayout(machine_->createDataLayout());
-    if (machine_->isPositionIndependent()) module_->setPICLevel(llvm::PICLevel::BigPIC);
+    module_ = make_module(object_.name, context_, *machine_);
     ModuleLowering lowering(*module_, lowering_options(target_, *machine_));
     const llvm::Triple& triple = machine_->getTargetTriple();
     reserve_ = binary && inside != 0 && !triple.isOSBinFormatWasm();  // whose data lies in segments, not in sections
     std::vector<std::unique_ptr<ModuleLowering>> forms;
-    ObjectEmitter(lowering, object_, lowered_levels(forms))
+    std::vector<PartFunction> elsewhere;
+    ObjectEmitter(lowering, object_, lowered_levels(forms), binary && can_be_joined() ? &elsewhere : nullptr)
         .run(reserve_      ? fmt::format(".zero {}", inside)
              : inside != 0 ? as_directives(object_.weights)
                            : "");
@@ -91,9 +89,9 @@ class Emission {
         if (!function.isDeclaration()) function.addFnAttr("no-stack-arg-probe");
     lowering.finish();
     for (const std::unique_ptr<ModuleLowering>& form : forms) form->finish();
-    std::string fault;
-    llvm::raw_string_ostream stream(fault);
-    RELAXC_CHECK(!llvm::verifyModule(*module_, &stream), fault);
+    Parts parts(object_.name, std::move(elsewhere), target_, level_);
+    parts_ = &parts;
+    parts.start(options_.jobs - 1);
     optimize(*module_, *machine_, level_);
     if (holds_object) return around_object();
     RELAXC_DO(write(path_));
@@ -141,21 +139,43 @@ class Emission {
       module_->print(out, nullptr);
     } else if (options_.kind == OutputKind::kBitcode) {
       llvm::WriteBitcodeToFile(*module_, out);
+    } else if (options_.kind == OutputKind::kAssembly) {
+      generate(*module_, *machine_, out, llvm::CodeGenFileType::AssemblyFile);
     } else {
-      bool assembly = options_.kind == OutputKind::kAssembly;
-      llvm::legacy::PassManager passes;
-      bool unsupported = machine_->addPassesToEmitFile(
-          passes, out, nullptr, assembly ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile);
-      RELAXC_CHECK(!unsupported, "LLVM cannot write this kind of file for " + target_.triple);
-      StackFrames frames(*module_);
-      passes.run(*module_);
-      if (!assembly && machine_->getTargetTriple().isOSBinFormatELF()) bound_stack(frames);
+      return write_object(path, out);
     }
+    return close(out);
+  }
+
+  Status close(llvm::raw_fd_ostream& out) {
     out.close();
-    if (!out.has_error()) return stack_max_.empty() ? Status(Done{}) : fill_stack_bounds(path);
+    if (!out.has_error()) return Done{};
     std::string why = out.error().message();
     out.clear_error();
     return io_error(why);
+  }
+
+  Status write_object(const std::string& path, llvm::raw_fd_ostream& out) {
+    Diagnostics& diag = diag_;
+    StackFrames frames(*module_);
+    generate(*module_, *machine_, out, llvm::CodeGenFileType::ObjectFile);
+    RELAXC_DO(close(out));
+    std::vector<llvm::StringRef> objects;
+    for (const CompiledPart& part : parts_->finish()) {
+      objects.emplace_back(part.object.data(), part.object.size());
+      for (const auto& [name, chain] : part.stack) frames.know(name, chain);
+    }
+    if (!join_objects(path, objects)) return io_error("writing failed");
+    if (!machine_->getTargetTriple().isOSBinFormatELF()) return Done{};
+    bound_stack(frames);
+    return fill_stack_bounds(path);
+  }
+
+  /// Whether the object can be put together of several. With line tables it would have several tables, of which some
+  /// tools read one; and a program that is to be small is optimized as a whole.
+  bool can_be_joined() const {
+    bool small = level_ == OptLevel::kOs || level_ == OptLevel::kOz;
+    return machine_->getTargetTriple().isOSBinFormatELF() && !options_.line_tables && !small;
   }
 
   /// What `run` of each entry takes: its own frame, runtime-lite's, and the deepest of what runtime-lite calls.
@@ -182,7 +202,7 @@ class Emission {
     RELAXC_CHECK(record != nullptr, "an object without a table of functions");
     uint64_t step = layout.getTypeAllocSize(record), field = layout.getStructLayout(record)->getElementOffset(
                                                          field_index(interface::Record::kFunction, "stack_max"));
-    auto file = llvm::object::ObjectFile::createObjectFile(path);
+    auto file = map_object(path);
     RELAXC_CHECK(static_cast<bool>(file), "the object just written cannot be read");
     const llvm::object::ObjectFile& written = *file->getBinary();
     uint64_t table = 0;
@@ -214,7 +234,7 @@ class Emission {
   Status fill_weights(const std::string& path) {
     uint64_t offset = 0;
     {
-      auto file = llvm::object::ObjectFile::createObjectFile(path);
+      auto file = map_object(path);
       RELAXC_CHECK(static_cast<bool>(file), "the object just written cannot be read");
       for (const llvm::object::SectionRef& section : file->getBinary()->sections()) {
         llvm::Expected<llvm::StringRef> name = section.getName();
@@ -300,6 +320,7 @@ class Emission {
   Diagnostics& diag_;
   OptLevel level_ = OptLevel::kO2;
   std::vector<uint64_t> stack_max_;  ///< of each entry; empty until code is written as an object
+  Parts* parts_ = nullptr;           ///< the rest of the object
   bool reserve_ = false;             ///< the object has room for the weights, which is filled afterwards
   llvm::LLVMContext context_;
   std::unique_ptr<llvm::TargetMachine> machine_;

@@ -25,6 +25,7 @@ struct EmitOptions {
   OutputKind kind = OutputKind::kObject;
   std::string opt = "2";                       ///< "0", "1", "2", "3", "s", "z": LLVM's pipelines
   bool line_tables = false;                    ///< DWARF that says which source an instruction comes from
+  int32_t jobs = 1;                            ///< threads that compile; the object is the same for any number
   std::string runtime, linker;                 ///< what to link with, and by what: Linking::runtime, Linking::compiler
   std::string import_library;                  ///< Linking::import_library
   std::vector<LevelForm> levels;               ///< of the program, least first; empty: the object is its only form

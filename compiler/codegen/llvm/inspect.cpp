@@ -9,6 +9,8 @@
 
 #include <set>
 
+#include "compiler/codegen/llvm/mapped_object.h"
+
 namespace relaxc::codegen_llvm {
 namespace {
 
@@ -122,7 +124,7 @@ class Inspection {
 }  // namespace
 
 Result<ObjectContents> inspect_object(const std::string& path, const std::string& shown, Diagnostics& diag) {
-  auto file = ObjectFile::createObjectFile(path);
+  auto file = map_object(path);
   if (!file) return diag.error(nullptr, Kind::io, "cannot read {} again: {}", shown, llvm::toString(file.takeError()));
   const ObjectFile& object = *file->getBinary();
   if (!object.isELF() && !object.isCOFF() && !object.isMachO() && !object.isWasm())

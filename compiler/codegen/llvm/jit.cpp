@@ -6,7 +6,6 @@
 #include "compiler/codegen/llvm/jit.h"
 
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
-#include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
 
 #include <cmath>
@@ -173,9 +172,6 @@ class Jit : public tir::Evaluator {
     std::list<tir::PrimFunc> expanded;  // signatures point at them
     add(lowering, function, expanded);
     make_entry(lowering, *lowering.find(function.name), name);
-    std::string fault;
-    llvm::raw_string_ostream stream(fault);
-    RELAXC_CHECK(!llvm::verifyModule(*module, &stream), fault);
     optimize(*module, *machine_, OptLevel::kO2);
     checked(jit_->addIRModule({std::move(module), std::move(context)}));
     return checked(jit_->lookup(name)).toPtr<Entry>();

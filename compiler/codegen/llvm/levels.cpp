@@ -61,7 +61,7 @@ void ObjectEmitter::lower_form(ModuleLowering& lowering, const interface::Object
   listed.functions = below(form, roots);
   for (const tir::PrimFunc* function : interface::called_before_listed(listed))
     lowering.declare(*function, prefix + function->name);
-  for (const tir::PrimFunc* function : listed.functions) lowering.add(*function, prefix + function->name);
+  for (const tir::PrimFunc* function : listed.functions) lower(lowering, *function, prefix + function->name);
 }
 
 void ObjectEmitter::lower_levels() {

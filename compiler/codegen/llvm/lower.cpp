@@ -68,6 +68,20 @@ void ModuleLowering::declare(const tir::PrimFunc& function, const std::string& s
   functions_.emplace(function.name, signature);
 }
 
+void ModuleLowering::declare_elsewhere(const tir::PrimFunc& function, const std::string& symbol) {
+  Signature signature;
+  signature.source = &function;
+  inspect(*this, function, signature);
+  make_function(signature, symbol);
+  show_to_parts(*signature.function);
+  functions_.emplace(function.name, signature);
+}
+
+void ModuleLowering::show_to_parts(llvm::Function& function) {
+  function.setLinkage(llvm::GlobalValue::ExternalLinkage);
+  function.setVisibility(llvm::GlobalValue::HiddenVisibility);
+}
+
 const Signature& ModuleLowering::add(const tir::PrimFunc& function, const std::string& symbol) {
   auto declared = functions_.find(function.name);
   if (declared == functions_.end()) {

@@ -52,6 +52,10 @@ class ModuleLowering {
   /// Declares a function that is called before it is added, because the two call each other: it is assumed to do
   /// whatever a function may.
   void declare(const tir::PrimFunc& function, const std::string& symbol);
+  /// Declares a function whose body is in another module of the object; it may be called like one that was added.
+  void declare_elsewhere(const tir::PrimFunc& function, const std::string& symbol);
+  /// Lets the other modules of an object call a function, and nobody else.
+  static void show_to_parts(llvm::Function& function);
   /// Takes a function that stands in the module already as what callers of `name` call.
   void adopt(const std::string& name, const Signature& signature) { functions_.emplace(name, signature); }
   const Signature* find(const std::string& name) const;

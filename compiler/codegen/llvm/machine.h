@@ -2,6 +2,7 @@
 #pragma once
 
 #include <llvm/IR/Module.h>
+#include <llvm/Support/CodeGen.h>
 #include <llvm/Target/TargetMachine.h>
 
 #include <memory>
@@ -20,10 +21,19 @@ std::unique_ptr<llvm::TargetMachine> make_machine(const Target& target, OptLevel
 /// What the CPU of the Target does by itself.
 Abilities abilities_of(const Target& target, const llvm::TargetMachine& machine);
 
-/// Runs LLVM's pipeline of the level. Only memcpy, memmove and memset count as known library functions.
+/// A module for the machine, without any code.
+std::unique_ptr<llvm::Module> make_module(const std::string& name, llvm::LLVMContext& context,
+                                          const llvm::TargetMachine& machine);
+
+/// Verifies the module and runs LLVM's pipeline of the level. Only memcpy, memmove and memset count as known library
+/// functions.
 void optimize(llvm::Module& module, llvm::TargetMachine& machine, OptLevel level);
 
 /// Stores the element itself where the mask of a masked store leaves one lane; `optimize` ends with it.
 void narrow_masked_stores(llvm::Module& module);
+
+/// Selects instructions, allocates registers and writes an object or a text of assembly.
+void generate(llvm::Module& module, llvm::TargetMachine& machine, llvm::raw_pwrite_stream& out,
+              llvm::CodeGenFileType type);
 
 }  // namespace relaxc::codegen_llvm

@@ -4,8 +4,21 @@
 #include <fmt/format.h>
 
 #include "compiler/interface/call_order.h"
+#include "compiler/tir/visit.h"
 
 namespace relaxc::codegen_llvm {
+namespace {
+
+bool calls_others(const tir::PrimFunc& function) {
+  bool calls = false;
+  tir::for_each_stmt(function.body, [&](tir::Stmt s) {
+    const auto* invoke = s.as<tir::Invoke>();
+    calls |= invoke != nullptr && !invoke->external;
+  });
+  return calls;
+}
+
+}  // namespace
 
 std::string weights_symbol(const interface::Object& object) {
   return object.name + ".weights";
@@ -21,7 +34,16 @@ void ObjectEmitter::lower_functions() {
   for (const tir::PrimFunc* function : interface::called_before_listed(object_))
     lowering_.declare(*function, object_.name + ".f." + function->name);
   for (const tir::PrimFunc* function : object_.functions)
-    lowering_.add(*function, object_.name + ".f." + function->name);
+    lower(lowering_, *function, object_.name + ".f." + function->name);
+}
+
+/// Here, or in a module of its own if this one is full.
+void ObjectEmitter::lower(ModuleLowering& lowering, const tir::PrimFunc& function, const std::string& symbol) {
+  bool here = elsewhere_ == nullptr || lowering.find(function.name) != nullptr ||
+              (elsewhere_->empty() && !is_full(module_)) || calls_others(function);
+  if (here) return void(lowering.add(function, symbol));
+  lowering.declare_elsewhere(function, symbol);
+  elsewhere_->push_back({&function, symbol, &lowering.options()});
 }
 
 void ObjectEmitter::run(const std::string& weights_text) {

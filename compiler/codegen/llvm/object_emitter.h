@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compiler/codegen/llvm/lower.h"
+#include "compiler/codegen/llvm/parts.h"
 #include "compiler/interface/object.h"
 #include "compiler/interface/typed_call.h"
 
@@ -23,8 +24,14 @@ struct LoweredLevel {
 class ObjectEmitter {
  public:
   /// `levels`: the forms that the object holds, least first; none if it holds the program once.
-  ObjectEmitter(ModuleLowering& lowering, const interface::Object& object, std::vector<LoweredLevel> levels = {})
-      : lowering_(lowering), module_(lowering.module()), object_(object), levels_(std::move(levels)) {}
+  /// `elsewhere`: gets the functions for which the module has no room; null: it has room for all.
+  ObjectEmitter(ModuleLowering& lowering, const interface::Object& object, std::vector<LoweredLevel> levels = {},
+                std::vector<PartFunction>* elsewhere = nullptr)
+      : lowering_(lowering),
+        module_(lowering.module()),
+        object_(object),
+        levels_(std::move(levels)),
+        elsewhere_(elsewhere) {}
 
   /// Lowers all functions and adds everything else. `weights_text` is the assembly that gives the weights' bytes.
   void run(const std::string& weights_text);
@@ -35,6 +42,7 @@ class ObjectEmitter {
   using Fields = std::vector<std::pair<std::string_view, llvm::Constant*>>;
 
   void lower_functions();
+  void lower(ModuleLowering& lowering, const tir::PrimFunc& function, const std::string& symbol);
 
   // levels.cpp: several forms of the program behind one
   void lower_levels();
@@ -92,6 +100,7 @@ class ObjectEmitter {
   llvm::Module& module_;
   const interface::Object& object_;
   std::vector<LoweredLevel> levels_;
+  std::vector<PartFunction>* elsewhere_;
 };
 
 }  // namespace relaxc::codegen_llvm

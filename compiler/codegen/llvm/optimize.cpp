@@ -1,4 +1,4 @@
-// optimize.cpp: LLVM's own passes.
+// optimize.cpp: LLVM's own passes, and its code generator.
 //
 // The order is LLVM's default pipeline without the SLP vectorizer: schedules have already chosen the vectors of
 // straight-line code, and on large unrolled bodies it takes minutes (yolox-nano: more than one) and finds nothing. No
@@ -8,7 +8,10 @@
 // of 20,000 statements in a row, 36 s, and 30 of them there. Functions with such a block are selected and allocated in
 // the fast way; IR passes have seen them by then.
 #include <llvm/Analysis/TargetLibraryInfo.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/Verifier.h>
 #include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/raw_ostream.h>
 
 #include "compiler/codegen/llvm/machine.h"
 
@@ -50,7 +53,19 @@ void generate_fast(llvm::Module& module) {
 
 }  // namespace
 
+std::unique_ptr<llvm::Module> make_module(const std::string& name, llvm::LLVMContext& context,
+                                          const llvm::TargetMachine& machine) {
+  auto module = std::make_unique<llvm::Module>(name, context);
+  module->setTargetTriple(machine.getTargetTriple());
+  module->setDataLayout(machine.createDataLayout());
+  if (machine.isPositionIndependent()) module->setPICLevel(llvm::PICLevel::BigPIC);
+  return module;
+}
+
 void optimize(llvm::Module& module, llvm::TargetMachine& machine, OptLevel level) {
+  std::string fault;
+  llvm::raw_string_ostream stream(fault);
+  RELAXC_CHECK(!llvm::verifyModule(module, &stream), fault);
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
@@ -75,6 +90,14 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, OptLevel level
   passes.run(module, modules);
   if (level != OptLevel::kO0) generate_fast(module);
   narrow_masked_stores(module);
+}
+
+void generate(llvm::Module& module, llvm::TargetMachine& machine, llvm::raw_pwrite_stream& out,
+              llvm::CodeGenFileType type) {
+  llvm::legacy::PassManager passes;
+  bool unsupported = machine.addPassesToEmitFile(passes, out, nullptr, type);
+  RELAXC_CHECK(!unsupported, "LLVM cannot write this kind of file for " + machine.getTargetTriple().str());
+  passes.run(module);
 }
 
 }  // namespace relaxc::codegen_llvm

@@ -73,6 +73,11 @@ StackFrames::~StackFrames() {
 }
 
 std::optional<uint64_t> StackFrames::bound(const llvm::Function& asked) {
+  std::optional<uint64_t> deepest = chain(asked);
+  return deepest ? std::optional(*deepest + kLibraryCall) : std::nullopt;
+}
+
+std::optional<uint64_t> StackFrames::chain(const llvm::Function& asked) {
   // Depth first with a list of what is open: a function that is met while it is open calls itself.
   struct Open {
     const llvm::Function* function;
@@ -90,6 +95,7 @@ std::optional<uint64_t> StackFrames::bound(const llvm::Function& asked) {
     return function.isDeclaration() || bounds_.count(&function) != 0 || inside[&function];
   };
   auto value = [&](const llvm::Function& function) -> std::optional<uint64_t> {
+    if (auto known = elsewhere_.find(function.getName()); known != elsewhere_.end()) return known->second;
     if (function.isDeclaration()) return outside(function);
     auto found = bounds_.find(&function);
     return found == bounds_.end() ? std::nullopt : found->second;
@@ -114,8 +120,7 @@ std::optional<uint64_t> StackFrames::bound(const llvm::Function& asked) {
     inside[top.function] = false;
     open.pop_back();
   }
-  std::optional<uint64_t> deepest = value(asked);
-  return deepest ? std::optional(*deepest + kLibraryCall) : std::nullopt;
+  return value(asked);
 }
 
 }  // namespace relaxc::codegen_llvm

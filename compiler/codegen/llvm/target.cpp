@@ -10,17 +10,23 @@
 #include <llvm/TargetParser/Host.h>
 #include <llvm/TargetParser/SubtargetFeature.h>
 
+#include <mutex>
+
 #include "compiler/codegen/llvm/machine.h"
 
 namespace relaxc::codegen_llvm {
 namespace {
 
+/// Once, whichever thread is first.
 void initialize() {
-  llvm::InitializeAllTargetInfos();
-  llvm::InitializeAllTargets();
-  llvm::InitializeAllTargetMCs();
-  llvm::InitializeAllAsmPrinters();
-  llvm::InitializeAllAsmParsers();
+  static std::once_flag done;
+  std::call_once(done, [] {
+    llvm::InitializeAllTargetInfos();
+    llvm::InitializeAllTargets();
+    llvm::InitializeAllTargetMCs();
+    llvm::InitializeAllAsmPrinters();
+    llvm::InitializeAllAsmParsers();
+  });
 }
 
 std::string native_features() {

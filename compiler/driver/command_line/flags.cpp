@@ -132,6 +132,9 @@ void add_output_flags(CLI::App& app, Options& o) {
   };
   budget("--flash-budget", o.flash_budget, "refuse an object that takes more: 64K");
   budget("--ram-budget", o.ram_budget, "refuse an object whose arena takes more: 8K");
+  app.add_option("-j,--jobs", o.jobs, "threads that generate code; what is written is the same (default: one a core)")
+      ->check(CLI::Range(1, 1024))
+      ->type_name("N");
   app.add_option(
          "--runtime", o.runtime,
          "runtime-lite for a library or a program: librelax_rt.a, or the folder of its sources (default: what was "

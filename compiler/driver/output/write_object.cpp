@@ -1,7 +1,9 @@
 // write_object.cpp: one object, its forms, and the files beside it.
 #include "compiler/driver/output/write_object.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <thread>
 
 #include "compiler/codegen/llvm/emit.h"
 #include "compiler/codegen/llvm/target.h"
@@ -29,6 +31,8 @@ Status write_binary(const Options& options, const OutputPlan& plan, const interf
   emit.kind = static_cast<codegen_llvm::OutputKind>(plan.emit);
   emit.opt = options.opt;
   emit.line_tables = options.line_tables;
+  emit.jobs =
+      options.jobs != 0 ? options.jobs : static_cast<int32_t>(std::max(1u, std::thread::hardware_concurrency()));
   emit.runtime = options.runtime;
   if (options.runtime.empty())
     emit.runtime =

@@ -1,0 +1,67 @@
+// parts.h: functions of an object that are compiled as modules of their own, on several threads.
+#pragma once
+
+#include <llvm/ADT/SmallVector.h>
+
+#include <deque>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "compiler/codegen/llvm/lower.h"
+#include "compiler/codegen/llvm/machine.h"
+
+namespace relaxc::codegen_llvm {
+
+/// Whether a module holds as much code as one thread is to compile in one go.
+bool is_full(const llvm::Module& module);
+
+/// A function that the object's first module only declares. It calls no other.
+struct PartFunction {
+  const tir::PrimFunc* function = nullptr;
+  std::string symbol;
+  const LoweringOptions* options = nullptr;
+};
+
+/// What became of a part.
+struct CompiledPart {
+  llvm::SmallVector<char, 0> object;                                   ///< ELF
+  std::vector<std::pair<std::string, std::optional<uint64_t>>> stack;  ///< StackFrames::chain of its functions
+};
+
+class Parts {
+ public:
+  Parts(std::string name, std::vector<PartFunction> functions, const Target& target, OptLevel level)
+      : name_(std::move(name)), functions_(std::move(functions)), target_(target), level_(level) {}
+  ~Parts();
+  Parts(const Parts&) = delete;
+
+  /// Begins to compile on `threads` threads.
+  void start(int32_t threads);
+  /// Lends a hand until all parts are compiled. They are in the order of their functions, and the same however many
+  /// threads there were.
+  const std::deque<CompiledPart>& finish();
+
+ private:
+  struct Part;
+  void work();
+  std::unique_ptr<Part> next();
+  std::unique_ptr<Part> lower_next();
+  void compile(Part& part) const;
+
+  std::string name_;
+  std::vector<PartFunction> functions_;
+  const Target& target_;
+  OptLevel level_;
+  std::mutex turn_;     ///< of what stands below
+  size_t lowered_ = 0;  ///< functions that are
+  std::deque<CompiledPart> compiled_;
+  std::exception_ptr failure_;
+  std::vector<std::jthread> threads_;  ///< the first to go
+};
+
+}  // namespace relaxc::codegen_llvm
