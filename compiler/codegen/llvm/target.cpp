@@ -13,6 +13,7 @@
 #include <mutex>
 
 #include "compiler/codegen/llvm/machine.h"
+#include "targets/host_caches.h"
 
 namespace relaxc::codegen_llvm {
 namespace {
@@ -201,6 +202,8 @@ Result<Target> resolve_target(const Machine& described, Diagnostics& diag) {
       return diag.error(nullptr, Kind::usage, "--mcpu=native is for this machine, not for '{}'", machine.triple);
     machine.cpu = llvm::sys::getHostCPUName().str();
     machine.features = native_features() + (asked.empty() ? "" : ",") + asked;
+    if (!machine.l1_bytes) machine.l1_bytes = host_cache_bytes(1);
+    if (!machine.l2_bytes) machine.l2_bytes = host_cache_bytes(2);
   }
   complete(machine, triple);
   if (!machine.float_abi.empty()) {

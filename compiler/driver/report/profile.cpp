@@ -237,11 +237,10 @@ UnplannedBodies unplanned_bodies(const relax::Module& module) {
   return bodies;
 }
 
-Limits limits_of(const Target& target) {
-  constexpr double kClock = 2.5e9, kMemory = 1e10;  // a desktop core; only shares are meant to be read
+Limits limits_of(const Target& target, const CoreSpeed& speed) {
   double lanes = std::max(1, target.vector_bits / 32);
-  // Two fused multiply-adds a cycle, and half a vector from the second level of cache.
-  return {kClock * 4 * lanes, kClock * 2 * lanes, kMemory, target.l2_bytes};
+  // Two fused multiply-adds a cycle, and a vector from the second level of cache.
+  return {speed.clock * 4 * lanes, speed.clock * 4 * lanes, speed.memory, target.l2_bytes};
 }
 
 EntryProfile profile_entry_at(const relax::Module& module, const UnplannedBodies& unplanned,

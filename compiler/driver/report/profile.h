@@ -44,13 +44,19 @@ struct EntryProfile {
 using UnplannedBodies = std::map<std::string, tir::Stmt>;
 UnplannedBodies unplanned_bodies(const relax::Module& module);
 
+/// What the name of a CPU does not say. A desktop core, unless it was measured: only shares are meant to be read then.
+struct CoreSpeed {
+  double clock = 2.5e9;  ///< cycles a second
+  double memory = 1e10;  ///< bytes a second
+};
+
 /// What one core of a target can do at best, as far as its description tells.
 struct Limits {
   double flops = 0;             ///< a second
   double near = 0, memory = 0;  ///< bytes a second: of data that fits the second level of cache, and of other data
   int64_t near_bytes = 0;
 };
-Limits limits_of(const Target& target);
+Limits limits_of(const Target& target, const CoreSpeed& speed = {});
 
 /// The profile of `entry` with these values of its symbols, in their order.
 EntryProfile profile_entry_at(const relax::Module& module, const UnplannedBodies& unplanned,

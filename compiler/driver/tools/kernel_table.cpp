@@ -2,8 +2,8 @@
 //
 // Times are those of the trace hook, on average over the runs. Work is what the compiler counted in the loops that it
 // emitted, for the sizes of this very run; data that fits the second level of cache is judged by that one's speed. A
-// limit is arithmetic or memory, whichever takes longer, on the machine as its description has it: above 100% the
-// description is too modest.
+// limit is arithmetic or memory, whichever takes longer, on the machine as its description has it and at the speed that
+// was measured beside the run: above 100% the description is too modest.
 #include "compiler/driver/tools/kernel_table.h"
 
 #include <fmt/format.h>
@@ -31,8 +31,8 @@ std::string sources_text(const std::vector<std::string>& sources) {
 }  // namespace
 
 std::string kernel_table(const Timing& timing, const std::vector<KernelCost>& kernels, const Target& target,
-                         int32_t cores) {
-  const Limits limits = limits_of(target);
+                         const CoreSpeed& speed, int32_t cores) {
+  const Limits limits = limits_of(target, speed);
   const auto runs = static_cast<double>(timing.seconds.size());
   const double all = std::accumulate(timing.seconds.begin(), timing.seconds.end(), 0.0);
   std::vector<KernelTime> sorted = timing.kernels;
@@ -58,9 +58,10 @@ std::string kernel_table(const Timing& timing, const std::vector<KernelCost>& ke
   text += fmt::format("{:>5.1f}% {:>12.2f} {:>8} {:>9} {:>8} {:>8}  outside of kernels\n",
                       all == 0 ? 0 : 100 * outside / all, 1e6 * outside / runs, "", "", "", "");
   text += fmt::format(
-      "limits of {} core{} of {}: {:.0f} GFLOP/s; {:.0f} GB/s where a call's data fits {} KB, else {:.0f} GB/s\n",
-      cores, cores == 1 ? "" : "s", target.cpu, 1e-9 * cores * limits.flops, 1e-9 * cores * limits.near,
-      limits.near_bytes / 1024, 1e-9 * cores * limits.memory);
+      "limits of {} core{} of {} at {:.1f} GHz: {:.0f} GFLOP/s; {:.0f} GB/s where a call's data fits {} KB, else "
+      "{:.0f} GB/s\n",
+      cores, cores == 1 ? "" : "s", target.cpu, 1e-9 * speed.clock, 1e-9 * cores * limits.flops,
+      1e-9 * cores * limits.near, limits.near_bytes / 1024, 1e-9 * cores * limits.memory);
   return text;
 }
 

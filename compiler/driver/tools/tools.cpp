@@ -11,6 +11,7 @@
 
 #include "compiler/driver/messages.h"
 #include "compiler/driver/report/write_reports.h"
+#include "compiler/driver/tools/core_speed.h"
 #include "compiler/driver/tools/kernel_table.h"
 #include "compiler/driver/tools/reference.h"
 #include "compiler/driver/tools/session.h"
@@ -187,7 +188,7 @@ class Tool {
     if (session_ == nullptr) return code_;
     auto timing = session_->time(set.inputs, tool_.repeat, true);
     if (!timing) return 1;
-    fmt::print("{}", kernel_table(*timing, costs, target, tool_.threads));
+    fmt::print("{}", kernel_table(*timing, costs, target, measured_speed(), tool_.threads));
     return 0;
   }
 

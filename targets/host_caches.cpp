@@ -1,0 +1,40 @@
+// host_caches.cpp: Linux describes each cache in a folder: index0/level "1", type "Data", size "48K".
+//
+// Rejected: CPUID, which is of x86 alone and counts in a way of its own for each vendor.
+#include "targets/host_caches.h"
+
+#include <fstream>
+
+namespace relaxc {
+namespace {
+
+template <typename T>
+T read(const std::string& path) {
+  T value{};
+  std::ifstream(path) >> value;
+  return value;
+}
+
+/// "48K", "1024K", "32M"; 0 if it is none.
+int64_t bytes_of(const std::string& path) {
+  std::ifstream in(path);
+  int64_t count = 0;
+  char unit = ' ';
+  in >> count >> unit;
+  return count * (unit == 'M' ? 1024 * 1024 : unit == 'K' ? 1024 : 1);
+}
+
+}  // namespace
+
+std::optional<int64_t> host_cache_bytes(int level, const std::string& folder) {
+  for (int index = 0;; ++index) {
+    std::string cache = folder + "/index" + std::to_string(index);
+    int found = read<int>(cache + "/level");
+    if (found == 0) return std::nullopt;  // there are no more
+    if (found != level || read<std::string>(cache + "/type") == "Instruction") continue;
+    int64_t bytes = bytes_of(cache + "/size");
+    return bytes > 0 ? std::optional(bytes) : std::nullopt;
+  }
+}
+
+}  // namespace relaxc
