@@ -255,7 +255,8 @@ Result<Value*> IntegerProducts::compensated(GraphBuilder& b, const Op& op, Value
   DType i32 = DType::i(32);
   RELAXC_TRY(Value * sum, product(b, op, x, w));
   std::vector<int64_t> columns(static_cast<size_t>(w.outputs()), 0);
-  for (size_t i = 0; i < w.values.size(); ++i) columns[i % columns.size()] += w.values[i];
+  for (size_t i = 0; i < w.values.size();)
+    for (int64_t& column : columns) column += w.values[i++];
   if (data.zero) {
     for (int64_t& column : columns) column *= -*data.zero;
     bool any = std::any_of(columns.begin(), columns.end(), [](int64_t c) { return c != 0; });

@@ -55,6 +55,11 @@ std::optional<std::vector<int64_t>> static_shape(const Value& value) {
 std::vector<int32_t> elements(const ConstantData& data) {
   std::vector<int32_t> values(static_cast<size_t>(data.elements()));
   data.with_bytes([&](std::span<const std::byte> bytes) {
+    // Weights of bytes come by the hundred million, and asking for the dtype of each is most of the time.
+    const auto *raw = reinterpret_cast<const uint8_t*>(bytes.data()), *end = raw + values.size();
+    if (data.dtype() == DType::u(8)) return void(std::copy(raw, end, values.begin()));
+    if (data.dtype() == DType::i(8))
+      return void(std::transform(raw, end, values.begin(), [](uint8_t byte) { return static_cast<int8_t>(byte); }));
     for (size_t i = 0; i < values.size(); ++i)
       values[i] = static_cast<int32_t>(
           decode_integer(data.dtype(), bytes.data() + i * static_cast<size_t>(data.dtype().bytes())));
