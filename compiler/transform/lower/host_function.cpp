@@ -13,6 +13,7 @@
 
 #include <algorithm>
 
+#include "compiler/transform/graph/rewrite.h"
 #include "compiler/transform/tensor_part.h"
 
 namespace relaxc::lower {
@@ -62,6 +63,9 @@ BufferRef HostFunction::buffer(const Value& value) {
 Expr HostFunction::scalar(const Value& value) {
   const auto* prim = value.info->as<PrimInfo>();
   if (prim != nullptr && prim->value) return symbols_.known(prim->value);
+  ConstantRef data = constant_of(&value);
+  if (data != nullptr && data->elements() == 1 && !data->dtype().is_float())  // it can bound what depends on it
+    return context().imm(data->dtype(), decode_integer(data->dtype(), data->to_vector().data()));
   BufferRef memory = buffer(value);
   return build_.load(memory, tir::Indices(memory->shape.size(), build_.index(0)));
 }

@@ -42,6 +42,27 @@ def main(x: R.Tensor(("n", 2), "float32")):
   CHECK(program.lowered({floats({2, 2})}, 15).code == 33);
 }
 
+TEST_CASE("a trip count that is a constant tensor bounds what the loop carries and collects") {
+  Program program(R"(
+@R.function
+def main(x: R.Tensor(("n", 2), "float32")):
+    n = T.int64()
+    k = T.int64()
+    with R.loop(R.const(3, "int64"), carried=(x,), sinfo_args=(R.Tensor((k, 2), "float32"),)) as (i, a):
+        b = R.concat((a, x), axis=0)
+        c = R.exp(b)
+        d = R.sum(c)
+        r, s = R.carry(c, scan=(d,))
+    return (r, s)
+)");
+  INFO(program.messages());
+  REQUIRE(program.ok());
+  const std::string call = program.text_of(program.entry().call);
+  INFO(call);
+  CHECK(call.find("rlx_heap") == std::string::npos);
+  for (int64_t n : {0, 1, 4}) check_same(program, {floats({n, 2}, -0.5)});
+}
+
 TEST_CASE("a loop ends when its condition fails, and collects scan outputs") {
   Program program(R"(
 @R.function
