@@ -24,6 +24,8 @@ const std::string& copy_function(Shared& shared, DType dtype, size_t rank) {
   tir::PrimFunc made;
   made.name = known->second = shared.module.unique_name(name);
   made.noalias = false;
+  made.attrs["in_place"] = "0";
+  made.attrs["copies"] = "1";
   BufferRef from = symbolic(build, "from", dtype, rank), to = symbolic(build, "to", dtype, rank);
   made.params = {{from, {}}, {to, {}}};
   made.body = build.compute(to, [&](const tir::Indices& i) { return build.load(from, i); });

@@ -273,6 +273,7 @@ class HostFunction {
   Expr trip_count(const Op& op);
   void carry_symbols(const Op& op, LoopState& loop);
   Expr bound_of_carried(const Op& op, const LoopState& loop, Var var, Expr initial, Expr next);
+  bool replaces(const Op& op, size_t k) const;
   Status reserve_carried(const Op& op, LoopState& loop);
   void claim_carried(const Value& first, const Value& argument, Carried& value);
   void swap_blocks(BufferRef a, BufferRef b);

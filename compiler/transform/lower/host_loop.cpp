@@ -1,7 +1,10 @@
 // host_loop.cpp: loops with carried values.
 //
 // A carried tensor has two memories used in turn: iteration i reads the one of i's parity and writes the other, so the
-// body never waits for a copy, and the size may change from one iteration to the next. Carried dims and the number of
+// body never waits for a copy, and the size may change from one iteration to the next. One memory is enough where the
+// kernel that makes the next value is the last to read this one, and reads it element by element or not at all: sums
+// that grow in place, and states of recurrent networks. Its first value may be made there, too: the copy into it says
+// that it can be done in place, and planning drops what copies a tensor to where it is. Carried dims and the number of
 // iterations lie in a small vector of int64, the loop's state; each iteration begins by reading its symbols from there.
 //
 // Room is reserved for the largest iteration: a dim that each iteration sets anew is bounded by what it is set to, one
@@ -10,6 +13,9 @@
 // nothing bounds it, the two memories are blocks of the heap that grow as they must; so do scan outputs where nobody
 // knows the number of iterations.
 #include <algorithm>
+#include <map>
+#include <set>
+#include <sstream>
 #include <utility>
 
 #include "compiler/transform/lower/host_function.h"
@@ -19,9 +25,9 @@ namespace relaxc::lower {
 using namespace relax;
 
 struct HostFunction::Carried {
-  BufferRef room = nullptr;                         ///< two halves; null: no tensor, symbols alone carry it
-  Expr half;                                        ///< bytes, a multiple of the alignment
-  Expr elements;                                    ///< that a half has room for
+  BufferRef room = nullptr;                         ///< null: no tensor, symbols alone carry it
+  Expr half;                                        ///< bytes, a multiple of the alignment; null: the room is one
+  Expr elements;                                    ///< that the room, or a half of it, has room for
   BufferRef block = nullptr, next_block = nullptr;  ///< instead of a room, where its size has no bound
 };
 
@@ -120,6 +126,62 @@ Expr HostFunction::bound_of_carried(const Op&, const LoopState& loop, Var var, E
   return most;
 }
 
+namespace {
+
+/// The op of `region` itself that `op` is or stands in; null: it is what the region yields.
+const Op* op_of(const Region& region, const Op* op) {
+  while (op != nullptr && !op->is_yield && op->block->parent != &region) op = op->block->parent->parent_op;
+  return op;
+}
+
+/// Whether the kernel that `op` calls may write its only result over that operand.
+bool writes_over(const tir::PrimFunc& kernel, const Op& op, size_t operand) {
+  auto marked = kernel.attrs.find("in_place");
+  bool tensors = std::all_of(op.operands().begin(), op.operands().end(),
+                             [](const Value* v) { return v != nullptr && v->info->as<TensorInfo>() != nullptr; });
+  if (marked == kernel.attrs.end() || op.results.size() != 1 || !tensors) return false;
+  for (size_t i = 0; i <= operand; ++i)
+    if (kernel.params.at(i).buffer == nullptr) return false;
+  std::istringstream inputs(marked->second);
+  for (size_t input = 0; inputs >> input;)
+    if (input == operand) return true;
+  return false;
+}
+
+}  // namespace
+
+/// Whether the kernel that makes the next value of what is carried may write it over the last one: nobody reads that
+/// later, nor the kernel itself but element by element.
+bool HostFunction::replaces(const Op& op, size_t k) const {
+  const Region& body = *op.regions[0];
+  Value &last = *body.arguments[k + 1], &next = *body.results()[k + 1];
+  const Op* maker = can_write(next, body);
+  if (maker == nullptr || maker->kind != OpKind::kCallTir || maker->results.size() != 1) return false;
+  if (symbols_.known(dims(last.info)) != symbols_.known(dims(next.info))) return false;
+  tir::PrimFunc& kernel = *shared_.module.find_prim_func(maker->callee);
+  std::map<const Op*, size_t> place;
+  for (const Op* one : ops_of(body)) place.emplace(one, place.size());
+  bool over = false;
+  std::set<const Value*> seen{&last};
+  for (std::vector<const Value*> left{&last}; !left.empty();) {
+    const Value& value = *left.back();
+    left.pop_back();
+    for (const Use& use : value.uses()) {
+      const Op* around = use.user->is_yield ? nullptr : op_of(body, use.user);
+      if (around == nullptr || place.at(around) > place.at(maker)) return false;
+      if (around == maker) {
+        if (use.user != maker || !writes_over(kernel, *maker, use.index)) return false;
+        over = true;
+      }
+      if (use.user->kind == OpKind::kCallTir) continue;
+      for (const Value* result : use.user->results)  // it may be seen through them
+        if (seen.insert(result).second) left.push_back(result);
+    }
+  }
+  if (over) kernel.noalias = false;
+  return true;
+}
+
 Status HostFunction::reserve_carried(const Op& op, LoopState& loop) {
   const Region& body = *op.regions[0];
   for (size_t k = 0; k < loop.carried; ++k) {
@@ -133,9 +195,13 @@ Status HostFunction::reserve_carried(const Op& op, LoopState& loop) {
       continue;
     }
     constexpr int64_t kAlign = WeightLayout::kAlignment;
-    value.half = arith::ceildiv(value.elements * argument.dtype().bytes(), kAlign) * kAlign;
-    value.room = build_.buffer(argument.name + "_room", DType::u(8), {value.half * 2}, tir::Scope::kGlobal,
-                               WeightLayout::kAlignment);
+    if (replaces(op, k)) {
+      value.room =
+          build_.buffer(argument.name + "_room", argument.dtype(), {value.elements}, tir::Scope::kGlobal, kAlign);
+    } else {
+      value.half = arith::ceildiv(value.elements * argument.dtype().bytes(), kAlign) * kAlign;
+      value.room = build_.buffer(argument.name + "_room", DType::u(8), {value.half * 2}, tir::Scope::kGlobal, kAlign);
+    }
     steps_->alloc(value.room);
     const Value& first = *op.operand(k + 2);
     require_room(product_of(context(), dims(first.info)), value.elements);
@@ -203,7 +269,7 @@ Status HostFunction::lower_loop_body(const Op& op, LoopState& loop, tir::Stmt& b
                                      tir::Scope::kGlobal, WeightLayout::kAlignment);
     }
     if (value.room == nullptr) continue;
-    auto half = [&](Expr i) { return arith::floormod(i, 2) * value.half; };
+    auto half = [&](Expr i) { return value.half ? arith::floormod(i, 2) * value.half : Expr(); };
     slot(argument).buffer =
         view_as(value.room, argument.name, argument.dtype(), dims(argument.info), half(loop.iteration));
     targets[k + 1] =
@@ -287,7 +353,7 @@ void HostFunction::loop_results(const Op& op, LoopState& loop) {
       slot(result).buffer = own_block(block, result.name, result.dtype(), dims(result.info));
     else if (k < loop.carried)
       slot(result).buffer = view_as(loop.values[k].room, result.name, result.dtype(), dims(result.info),
-                                    arith::floormod(done, 2) * loop.values[k].half);
+                                    loop.values[k].half ? arith::floormod(done, 2) * loop.values[k].half : Expr());
     else
       slot(result).buffer = view_as(loop.scans[k - loop.carried], result.name, result.dtype(), dims(result.info));
   }

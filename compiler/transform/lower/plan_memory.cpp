@@ -90,10 +90,37 @@ class MemoryPlan {
     frame.bytes = arith::simplify(frame.bytes);  // else it would grow with the depth of calls
     BufferRef arena = build_.buffer(old->name, old->dtype, {frame.bytes}, old->scope, old->alignment);
     host.params[arena_index(host)].buffer = arena;
-    host.body = with_known_alignment(plan::place_in_arena(module_.context(), body, frame, old, arena), facts);
+    body = without_own_copies(plan::place_in_arena(module_.context(), body, frame, old, arena));
+    host.body = with_known_alignment(body, facts);
     host.body = with_named_offsets(host);
     sizes_[host.name] = frame.bytes;
     return Done{};
+  }
+
+  /// Copies of a tensor whose memory became the copy's are nothing to do.
+  tir::Stmt without_own_copies(tir::Stmt body) {
+    std::map<BufferRef, std::pair<BufferRef, Expr>> places;  // looked up only
+    tir::for_each_stmt(body, [&](tir::Stmt s) {
+      const auto* view = s.as<tir::View>();
+      if (view == nullptr || view->base == nullptr) return;
+      auto below = places.find(view->base);
+      places[view->buffer] = below == places.end()
+                                 ? std::pair(view->base, view->byte_offset)
+                                 : std::pair(below->second.first, below->second.second + view->byte_offset);
+    });
+    auto copies_itself = [&](const tir::Invoke& invoke) {
+      const tir::PrimFunc* callee = module_.find_prim_func(invoke.callee);
+      if (callee == nullptr || callee->attrs.count("copies") == 0) return false;
+      auto from = std::get<BufferRef>(invoke.args.at(0)), to = std::get<BufferRef>(invoke.args.at(1));
+      auto its = places.find(from), theirs = places.find(to);
+      return from->shape == to->shape && its != places.end() && theirs != places.end() && its->second == theirs->second;
+    };
+    tir::Rewriter rewriter;
+    rewriter.on_stmt = [&](tir::Stmt s) {
+      const auto* invoke = s.as<tir::Invoke>();
+      return invoke != nullptr && copies_itself(*invoke) ? build_.seq({}) : s;
+    };
+    return tir::rewrite(module_.context(), body, rewriter);
   }
 
   /// Where no line of cache begins for sure, buffers are no more aligned than their elements.

@@ -24,6 +24,7 @@ constexpr Pass kPasses[] = {
     {.name = "expand_ops", .run = expand_ops},
     {.name = "legalize", .run = legalize},
     {.name = "fuse_ops", .run = fuse_ops},
+    {.name = "mark_in_place", .run = mark_in_place},
     {.name = "hoist_scratch", .run = hoist_scratch},
     {.name = "lower_functions", .run = lower_functions},
     {.name = "plan_memory", .run = plan_memory},

@@ -42,6 +42,47 @@ def main(x: R.Tensor(("n", 2), "float32")):
   CHECK(program.lowered({floats({2, 2})}, 15).code == 33);
 }
 
+TEST_CASE("what a loop carries has one memory where the next value can be written over the last") {
+  Program program(R"(
+@R.function
+def main(x: R.Tensor((512, 4), "float32"), w: R.Tensor((4, 4), "float32")) -> R.Tensor((512, 4), "float32"):
+    h = R.exp(x)
+    s = R.negative(x)
+    with R.loop(5, carried=(h, s)) as (i, a, b):
+        c = R.matmul(a, w)
+        d = R.matmul(c, w)
+        e = R.add(b, d)
+        f, g = R.carry(d, e)
+    y = R.subtract(f, g)
+    return y
+)");
+  INFO(program.messages());
+  REQUIRE(program.ok());
+  const std::string call = program.text_of(program.entry().call);
+  INFO(call);
+  CHECK(call.find("copy_float32") == std::string::npos);  // first values are made where they are carried
+  CHECK(program.arena_bytes({}) <= 3 * 512 * 4 * 4);      // both, and the product
+  check_same(program, {floats({512, 4}, -0.5), floats({4, 4}, -0.25)});
+}
+
+TEST_CASE("what is read after the next value was made has a memory of its own") {
+  Program program(R"(
+@R.function
+def main(x: R.Tensor((64,), "float32"), y: R.Tensor((64,), "float32")):
+    with R.loop(5, carried=(x, y, y)) as (i, a, b, c):
+        d = R.add(a, b)
+        e = R.multiply(a, c)
+        f = R.strided_slice(c, axes=[0], begin=[0], end=[32])
+        g = R.add(c, d)
+        p, q, r, s = R.carry(d, a, g, scan=(f,))
+    return (p, q, r, s)
+)");
+  INFO(program.messages());
+  REQUIRE(program.ok());
+  INFO(program.text_of(program.entry().call));
+  check_same(program, {floats({64}, -0.5), floats({64}, 0.25)});
+}
+
 TEST_CASE("a trip count that is a constant tensor bounds what the loop carries and collects") {
   Program program(R"(
 @R.function
