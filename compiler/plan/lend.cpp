@@ -8,8 +8,9 @@
 // is packed as if those pieces did not exist. A lender that does not make the arena smaller is not used at all, so that
 // a program with small outputs is what it was.
 //
-// Offsets in a lender are numbers, since what is proved is that `offset + size <= size of the lender`; a piece whose
-// size is symbolic therefore gets a lender of symbolic size only at offset 0, or above pieces of constant size.
+// What is proved is that `offset + size <= size of the lender`. Offsets are numbers, or multiples of one product of
+// symbols where all that lies below is a multiple of it, too; a piece of any other size lies at offset 0, or above
+// pieces of constant size.
 //
 // Rejected: lenders as bins of one packing with the arena. What fits a bin of symbolic height would have to be proved
 // for every pair of offsets that the packing tries.
@@ -44,39 +45,50 @@ class Lending {
     return arith::evaluate(to_expr(context_, size), value_of).value_or(INT64_MAX);
   }
 
-  /// Whether `offset` bytes and the piece are at most what the lender has.
-  bool fits(int64_t offset, const Piece& piece, const Lender& lender) const {
-    if (piece.size.factors == lender.size.factors && offset == 0)
-      return piece.size.coefficient <= lender.size.coefficient;
-    if (offset + at_typical(piece.size) > at_typical(lender.size)) return false;
-    return known_.at_most(to_expr(context_, piece.size) + offset, to_expr(context_, lender.size));
-  }
-
-  /// The end of a piece in whole lines; nothing if it is not a number.
-  static std::optional<int64_t> end_of(int64_t offset, const Piece& piece) {
-    if (!piece.size.factors.empty()) return {};
-    return (offset + piece.size.coefficient + kAlignment - 1) / kAlignment * kAlignment;
-  }
-
   struct Placed {
     size_t piece;
     int64_t offset;
+    bool scaled = false;  ///< the offset counts what the piece's size is a multiple of, and not bytes
   };
 
-  /// The lowest offset of `piece` beside what it meets of `placed`; nothing if it does not fit.
-  std::optional<int64_t> place(const Piece& piece, const Lender& lender, const std::vector<Placed>& placed) const {
+  Size offset_of(const Placed& placed) const {
+    return {placed.offset, placed.scaled ? pieces_[placed.piece].size.factors : std::vector<Expr>()};
+  }
+
+  /// Whether what lies below the piece, and the piece, are at most what the lender has.
+  bool fits(const Placed& placed, const Lender& lender) const {
+    const Piece& piece = pieces_[placed.piece];
+    Size offset = offset_of(placed);
+    if (piece.size.factors == lender.size.factors && placed.offset == 0)
+      return piece.size.coefficient <= lender.size.coefficient;
+    if (at_typical(offset) + at_typical(piece.size) > at_typical(lender.size)) return false;
+    return known_.at_most(to_expr(context_, piece.size) + to_expr(context_, offset), to_expr(context_, lender.size));
+  }
+
+  /// The end of a piece in whole lines, or as many of its units.
+  static int64_t end_of(int64_t offset, const Piece& piece) {
+    return (offset + piece.size.coefficient + kAlignment - 1) / kAlignment * kAlignment;
+  }
+
+  /// `id` at the lowest offset beside what it meets of `placed`; nothing if it does not fit.
+  std::optional<Placed> place(size_t id, const Lender& lender, const std::vector<Placed>& placed) const {
+    const Piece& piece = pieces_[id];
     std::vector<Placed> beside;
     for (const Placed& other : placed)
       if (piece.meets(pieces_[other.piece])) beside.push_back(other);
     std::sort(beside.begin(), beside.end(), [](const Placed& a, const Placed& b) { return a.offset < b.offset; });
-    int64_t at = 0;
+    Placed at{id, 0};
     for (const Placed& other : beside) {
-      std::optional<int64_t> own_end = end_of(at, piece), their_end = end_of(other.offset, pieces_[other.piece]);
-      if (own_end && *own_end <= other.offset) break;
-      if (!their_end) return {};
-      at = std::max(at, *their_end);
+      const Piece& below = pieces_[other.piece];
+      bool numbers = below.size.factors.empty() && !at.scaled;
+      bool multiples = !below.size.factors.empty() && below.size.factors == piece.size.factors &&
+                       (other.offset == 0 || other.scaled) && (at.offset == 0 || at.scaled);
+      if (!numbers && !multiples) return {};
+      if ((multiples || piece.size.factors.empty()) && end_of(at.offset, piece) <= other.offset) break;
+      at.offset = std::max(at.offset, end_of(other.offset, below));
+      at.scaled = multiples;
     }
-    return fits(at, piece, lender) ? std::optional(at) : std::nullopt;
+    return fits(at, lender) ? std::optional(at) : std::nullopt;
   }
 
   std::optional<LentStorage> lend(const LentStorage& before, size_t index) const {
@@ -89,7 +101,7 @@ class Lending {
                      [&](size_t a, size_t b) { return at_typical(pieces_[a].size) > at_typical(pieces_[b].size); });
     std::vector<Placed> placed;
     for (size_t i : candidates)
-      if (std::optional<int64_t> at = place(pieces_[i], lender, placed)) placed.push_back({i, *at});
+      if (std::optional<Placed> at = place(i, lender, placed)) placed.push_back(*at);
     if (placed.empty()) return {};
     LentStorage lent{{}, before.lenders};
     for (const Placed& one : placed) lent.lenders[one.piece] = static_cast<int>(index);
@@ -101,7 +113,7 @@ class Lending {
     if (storage.weight > before.storage.weight - kWorthIt) return {};
     lent.storage = before.storage;
     lent.storage.bytes = storage.bytes, lent.storage.weight = storage.weight;
-    for (const Placed& one : placed) lent.storage.offsets[one.piece] = context_.index(one.offset);
+    for (const Placed& one : placed) lent.storage.offsets[one.piece] = to_expr(context_, offset_of(one));
     size_t next = 0;
     for (size_t i = 0; i < pieces_.size(); ++i)
       if (lent.lenders[i] < 0) lent.storage.offsets[i] = storage.offsets[next++];

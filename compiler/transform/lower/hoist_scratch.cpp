@@ -11,6 +11,9 @@
 // time, and the caller cannot see that. So they take turns in one parameter where one of them is proved to hold the
 // other. What is needed at one time stays apart: parameters are known not to overlap, which loops are compiled by.
 //
+// What only a loop over a symbol uses (the images of a batch) is not needed where that is 0. The size says so, since
+// planning compares sizes for all values of the symbols: such scratch fits where one image fits.
+//
 // A prim func that the outside may call has plain parameters and nobody to reserve for it: its temporaries must be of
 // constant size, and stay local.
 #include <algorithm>
@@ -40,7 +43,9 @@ class Hoist {
 
   Result<Changed> run() {
     Diagnostics& diag = context_.diag;
+    for (arith::Var symbol : kernel_.symbols) facts_.bound(symbol, arith::Range::at_least(0));
     find_parallel(kernel_.body);
+    find_loops(kernel_.body, nullptr);
     tir::for_each_stmt(kernel_.body, [&](Stmt s) {
       const auto* alloc = s.as<tir::Alloc>();
       if (alloc != nullptr && alloc->buffer->scope == tir::Scope::kGlobal) choose(*alloc->buffer, alloc->buffer);
@@ -109,8 +114,6 @@ class Hoist {
   };
 
   void take_turns() {
-    arith::Facts facts;
-    for (arith::Var symbol : kernel_.symbols) facts.bound(symbol, arith::Range::at_least(0));
     std::map<BufferRef, plan::Lifetime> lives;
     for (const plan::Lifetime& life : plan::lifetimes(kernel_.body)) lives[life.buffer] = life;
     std::vector<const Temporary*> largest_first;
@@ -119,7 +122,7 @@ class Hoist {
       largest_first.push_back(&temporary);
     }
     auto typical = [&](const Temporary* temporary) {
-      auto value_of = [&](arith::Var var) { return plan::typical(facts, var); };
+      auto value_of = [&](arith::Var var) { return plan::typical(facts_, var); };
       return arith::evaluate(temporary->bytes, value_of).value_or(INT64_MAX);
     };
     std::stable_sort(largest_first.begin(), largest_first.end(),
@@ -128,7 +131,7 @@ class Hoist {
       auto room = std::find_if(rooms_.begin(), rooms_.end(), [&](const Room& candidate) {
         return std::none_of(candidate.members.begin(), candidate.members.end(),
                             [&](const Temporary* member) { return member->meets(*temporary); }) &&
-               arith::prove_le(temporary->bytes, candidate.members[0]->bytes, facts);
+               arith::prove_le(temporary->bytes, candidate.members[0]->bytes, facts_);
       });
       if (room == rooms_.end()) room = rooms_.insert(rooms_.end(), Room{});
       room->members.push_back(temporary);
@@ -136,10 +139,26 @@ class Hoist {
     for (Room& room : rooms_) room.parameter = parameter_of(room);
   }
 
+  /// The iterations of loops outside of which nobody needs the room; null: it is needed in any case.
+  Expr iterations(const Room& room) const {
+    std::vector<Expr> extents;
+    for (const Temporary* member : room.members) {
+      auto loop = loops_.find(member->buffer);
+      if (loop == loops_.end() || loop->second == nullptr) return {};
+      Expr extent = loop->second->extent;
+      if (std::find(extents.begin(), extents.end(), extent) == extents.end()) extents.push_back(extent);
+    }
+    Expr sum = extents[0];
+    for (size_t i = 1; i < extents.size(); ++i) sum = sum + extents[i];
+    return sum;
+  }
+
   /// The only member itself, or bytes in which each sees its own buffer.
   BufferRef parameter_of(const Room& room) {
     const Temporary& largest = *room.members[0];
-    if (room.members.size() == 1 && largest.loop == nullptr) return largest.buffer;
+    Expr runs = largest.bytes.constant() != nullptr ? iterations(room) : Expr();
+    if (room.members.size() == 1 && largest.loop == nullptr && !runs) return largest.buffer;
+    Expr bytes = runs ? arith::min(runs, scalars_.index(1)) * largest.bytes : largest.bytes;
     uint32_t alignment = 0;
     for (const Temporary* member : room.members) {
       auto natural = static_cast<uint32_t>(member->buffer->dtype.bytes());
@@ -147,7 +166,7 @@ class Hoist {
       if (member->loop != nullptr) alignment = kAlignment;
     }
     std::string name = largest.buffer->name + (largest.loop != nullptr ? "_tasks" : "_room");
-    return tir::Builder(scalars_).buffer(name, DType::u(8), {largest.bytes}, tir::Scope::kGlobal, alignment);
+    return tir::Builder(scalars_).buffer(name, DType::u(8), {bytes}, tir::Scope::kGlobal, alignment);
   }
 
   /// Which allocations stand in a parallel loop.
@@ -159,6 +178,51 @@ class Hoist {
         if (const auto* alloc = inner.as<tir::Alloc>()) tasks_.emplace(alloc->buffer, loop);
       });
     });
+  }
+
+  /// Which loop over a symbol, if it is one, is around all that names an allocation.
+  void find_loops(Stmt s, const tir::For* around) {
+    while (s) {
+      note_uses(s, around);
+      Stmt rest;  // a scope that reaches to the end of its suite
+      if (const auto* alloc = s.as<tir::Alloc>()) rest = alloc->body;
+      if (const auto* let = s.as<tir::Let>()) rest = let->body;
+      if (const auto* view = s.as<tir::View>()) {
+        seen_in_[view->buffer] = allocation_of(view->base);
+        rest = view->body;
+      }
+      if (const auto* loop = s.as<tir::For>(); loop != nullptr && around == nullptr && is_over_symbols(loop->extent))
+        around = loop;
+      if (!rest)
+        for (Stmt child : tir::children(s)) find_loops(child, around);
+      s = rest;
+    }
+  }
+
+  void note_uses(Stmt s, const tir::For* around) {
+    auto note = [&](BufferRef buffer) {
+      auto [first, fresh] = loops_.emplace(allocation_of(buffer), around);
+      if (!fresh && first->second != around) first->second = nullptr;
+    };
+    for (Expr e : tir::expressions(s))
+      arith::for_each_node(e, [&](Expr node) {
+        if (const auto* load = node.as<arith::Load>()) note(load->buffer);
+      });
+    if (const auto* store = s.as<tir::Store>()) note(store->buffer);
+    if (const auto* invoke = s.as<tir::Invoke>())
+      for (const tir::Argument& argument : invoke->args)
+        if (const auto* buffer = std::get_if<BufferRef>(&argument)) note(*buffer);
+  }
+
+  BufferRef allocation_of(BufferRef buffer) const {
+    auto view = seen_in_.find(buffer);
+    return view == seen_in_.end() ? buffer : view->second;
+  }
+
+  bool is_over_symbols(Expr extent) const {
+    std::vector<arith::Var> vars = arith::free_vars(extent);
+    return !vars.empty() && std::all_of(vars.begin(), vars.end(), [&](arith::Var var) { return is_given(var); }) &&
+           arith::prove_le(scalars_.index(0), extent, facts_);
   }
 
   bool is_given(arith::Var var) const {
@@ -200,7 +264,10 @@ class Hoist {
   PassContext& context_;
   arith::Context& scalars_;
   std::map<BufferRef, BufferRef> local_;        // looked up only
+  arith::Facts facts_;                          ///< dims are not negative
   std::map<BufferRef, const tir::For*> tasks_;  // the parallel loop around an allocation; looked up only
+  std::map<BufferRef, const tir::For*> loops_;  // the loop over symbols around its uses; looked up only
+  std::map<BufferRef, BufferRef> seen_in_;      // the allocation that a view is of; looked up only
   std::vector<Temporary> temporaries_;
   std::vector<Room> rooms_;
   bool failed_ = false;

@@ -81,6 +81,16 @@ TEST_CASE("a large output holds the activations before it") {
   CHECK(p.value(lent.storage.bytes, 100) < 4 * 1000 * 100);
 }
 
+TEST_CASE("multiples of one symbol lie one on the other in a lender") {
+  Program p(1);
+  p.pieces = {{p.size(600, true), 0, 2, 4}, {p.size(350, true), 1, 3, 4}, {p.size(100, true), 2, 5, 4}};
+  p.lenders = {{p.size(1000, true), 4, 4}};
+  LentStorage lent = assign_with_lenders(p.context, p.pieces, p.lenders, p.facts);
+  CHECK(lent.lenders == std::vector<int>{0, 0, -1});
+  CHECK(p.value(lent.storage.offsets[1], 100) >= 4 * 600 * 100);
+  for (int64_t n : {0, 1, 77}) require_right(p, lent, n);
+}
+
 TEST_CASE("a lender that changes nothing is left alone") {
   Program p(1);
   // What is largest is needed until the output is written; what fits does not decide.
