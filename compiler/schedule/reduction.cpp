@@ -15,6 +15,11 @@
 #include <algorithm>
 
 namespace relaxc::schedule {
+namespace {
+
+constexpr double kScattered = 160;  ///< terms of a sum of vectors that take as long as storing its lanes apart
+
+}  // namespace
 
 bool Reduction::run() {
   if (!collect_loops()) return false;
@@ -87,7 +92,12 @@ double Reduction::cost(uint32_t loop, bool reduces) const {
   for_each_access(s_.loop(reduced_[0]).body, [&](const Access& access) {
     if (access.buffer != result) add(access, 1);
   });
-  if (!reduces) for_each_access(inner_body(), [&](const Access& access) { add(access, 0.1); });
+  // What is done once an element counts the less the more terms its sum has; what only the group sees is in registers.
+  const double once = std::min(0.1, kScattered / 10 / terms());
+  if (!reduces)
+    for_each_access(inner_body(), [&](const Access& access) {
+      if (!unseen(access.buffer)) add(access, once);
+    });
   double waste = 1;
   if (const int64_t* extent = node.extent.constant())
     waste = static_cast<double>((*extent + lanes_ - 1) / lanes_ * lanes_) / static_cast<double>(*extent);

@@ -165,13 +165,13 @@ bool Reduction::choose_order(uint32_t unrolled) {
 
 bool Reduction::order_spatial(uint32_t unrolled, bool rows_outside) {
   std::vector<uint32_t> order, between;
-  auto along_rows = operands_along(unrolled);
+  auto along_outer = operands_along(rows_outside ? unrolled : vector_);
   for (uint32_t loop : spatial_) {
     if (loop == unrolled || loop == vector_) continue;
     bool dependent = s_.loop(loop).extent.is_constant(1);  // no matter where it stands
     for (BufferRef b : operands_along(loop))
-      dependent |= std::find(along_rows.begin(), along_rows.end(), b) != along_rows.end();
-    (rows_outside && !dependent ? between : order).push_back(loop);
+      dependent |= std::find(along_outer.begin(), along_outer.end(), b) != along_outer.end();
+    (dependent ? order : between).push_back(loop);
   }
   order.push_back(rows_outside ? unrolled : vector_);
   order.insert(order.end(), between.begin(), between.end());

@@ -151,6 +151,23 @@ TEST_CASE("convolutions keep their numbers") {
   }
 }
 
+TEST_CASE("lanes lie along output channels where columns are few or apart and sums are long") {
+  arith::Context context;
+  auto along_channels = [&](const testing::ConvShape& shape) {
+    tir::PrimFunc f = testing::conv(context, shape, true);
+    same_numbers(context, f);
+    std::vector<schedule::PackedParam> packed;
+    REQUIRE(schedule::schedule_kernel(context, f, wide_target(), {f.params[1].buffer}, packed));
+    return f.attrs["schedule"].find("vectorize i1_") != std::string::npos;
+  };
+  CHECK(along_channels({.c = 300, .h = 14, .w = 14, .out = 48, .kernel = 1, .stride = 2, .pad = 0}));
+  CHECK(along_channels({.c = 1024, .h = 7, .w = 7, .out = 48, .kernel = 1, .pad = 0}));
+  same_with_packed_weight(
+      context, testing::conv(context, {.c = 300, .h = 6, .w = 6, .out = 20, .kernel = 1, .stride = 2, .pad = 0}, true));
+  CHECK_FALSE(along_channels({.c = 1024, .h = 14, .w = 14, .out = 48, .kernel = 1, .pad = 0}));
+  CHECK_FALSE(along_channels({.c = 64, .h = 7, .w = 7, .out = 48, .kernel = 1, .pad = 0}));
+}
+
 TEST_CASE("filters slide over a copy where that is less work, and keep their numbers") {
   arith::Context context;
   auto copies = [&](const testing::ConvShape& shape) {
