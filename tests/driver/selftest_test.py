@@ -70,9 +70,8 @@ class Selftest(ProgramTest):
         self.compiles("dense.relax", "--params", "w.npz", "--dim", "n=1..8", "-o", output, "--emit-selftest", *flags)
 
     def run_test(self, source):
-        subprocess.run(["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter",
-                        "-Wno-unused-function", "-Wno-unused-variable", "-Wno-unused-but-set-variable", *LINK_FLAGS,
-                        "-I", INCLUDE, "-ffp-contract=off", "main.c", source, RUNTIME, "-lm", "-o", "test"],
+        subprocess.run(["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", *LINK_FLAGS, "-I", INCLUDE,
+                        "-ffp-contract=off", "main.c", source, RUNTIME, "-lm", "-o", "test"],
                        cwd=self.path, check=True)
         done = subprocess.run(["./test"], cwd=self.path, capture_output=True, text=True, check=False)
         return done.returncode, done.stdout

@@ -51,11 +51,10 @@ std::unique_ptr<LoadedModel> Road::load(driver::Options options, const std::stri
   INFO(file_);
   REQUIRE(driver::compile(options) == 0);
   if (std::string(ending) == ".c") {
-    // The flags under which the text must be clean; unused parameters and helpers are what generated code has.
+    // The flags under which the text must be clean.
     std::string command = fmt::format(
         RELAXC_C_COMPILER
-        " -std=c99 -O1 -ffp-contract=off -fPIC -shared -Wall -Wextra -pedantic -Werror -Wno-unused-function "
-        "-Wno-unused-parameter -Wno-unused-but-set-variable -Wno-unused-variable -I " RELAXC_SOURCE_DIR
+        " -std=c99 -O1 -ffp-contract=off -fPIC -shared -Wall -Wextra -pedantic -Werror -I " RELAXC_SOURCE_DIR
         "/runtime-lite/include -I {} -o {}.so {}.c " RELAXC_RUNTIME_LIBRARY " -lm",
         folder_.path().string(), stem, stem);
     REQUIRE(std::system(command.c_str()) == 0);

@@ -98,7 +98,7 @@ class Emission {
 
   bool write_main() {
     Write write = open_(".c");
-    std::set<std::string> helpers{"fail"};
+    std::set<std::string> helpers;
     std::string functions, entries, calls;
     std::vector<const tir::PrimFunc*> called = called_functions(object_, style_.profile);
     if (in_parts()) {
@@ -114,6 +114,8 @@ class Emission {
     }
     for (const interface::PublicPrimFunc& function : object_.public_prim_funcs)
       calls += public_function_text(object_, function.name, conventions_);
+
+    if ((entries + calls).find("rlx_fail(") != std::string::npos) helpers.insert("fail");
 
     bool tables = !object_.entries.empty() && !misra_;
     std::string declared =

@@ -11,6 +11,20 @@ using arith::Expr;
 using tir::BufferRef;
 using tir::Stmt;
 
+namespace {
+
+/// A block's regions and the extents of its axes are not printed.
+std::vector<Expr> printed_expressions(Stmt s) {
+  const auto* block = s.as<tir::Block>();
+  if (block == nullptr) return tir::expressions(s);
+  std::vector<Expr> out;
+  for (const tir::IterVar& iter : block->iters) out.insert(out.end(), {iter.min, iter.binding});
+  if (block->predicate) out.push_back(block->predicate);
+  return out;
+}
+
+}  // namespace
+
 FunctionPrinter::FunctionPrinter(const tir::PrimFunc& function, const Conventions& conventions,
                                  const FunctionStyle& style, std::set<std::string>& helpers)
     : function_(function),
@@ -19,13 +33,23 @@ FunctionPrinter::FunctionPrinter(const tir::PrimFunc& function, const Convention
       own_(conventions.at(function.name)),
       checked_(function.overflow_code() != 0),
       expressions_(names_, helpers, checked_) {
+  std::set<uint32_t> bound;
   tir::for_each_stmt(function_.body, [&](Stmt s) {
     const auto* invoke = s.as<tir::Invoke>();
     if (invoke != nullptr && invoke->external) names_.reserve(invoke->callee);
-    for (Expr e : tir::expressions(s))
+    if (const auto* view = s.as<tir::View>()) used_buffers_.insert(view->base);
+    if (const auto* store = s.as<tir::Store>()) used_buffers_.insert(store->buffer);
+    if (const auto* let = s.as<tir::Let>(); let != nullptr && !bound.insert(let->var->id).second)
+      rebound_vars_.insert(let->var->id);
+    for (Expr e : printed_expressions(s))
       arith::for_each_node(e, [&](Expr node) {
         if (const auto* external = node.as<arith::Extern>()) names_.reserve(external->name);
+        if (const auto* load = node.as<arith::Load>()) used_buffers_.insert(load->buffer);
+        if (node.as<arith::VarNode>() != nullptr) used_vars_.insert(node->id);
       });
+    if (invoke != nullptr)
+      for (const tir::Argument& argument : invoke->args)
+        if (const auto* buffer = std::get_if<BufferRef>(&argument)) used_buffers_.insert(*buffer);
   });
 }
 
@@ -39,15 +63,21 @@ std::string FunctionPrinter::run() {
   ++indent_;
   if (checked_) line("int bad = 0;");
   suite(function_.body);
-  for (const tir::Param& param : function_.params) unused(param);
+  for (const tir::Param& param : function_.params)
+    param.buffer != nullptr ? admit_unused(param.buffer) : admit_unused(param.var);
+  for (arith::Var symbol : function_.symbols) admit_unused(symbol);
   if (own_.fails) line("return 0;");
   --indent_;
   line("}}");
   return out_ + "\n";
 }
 
-void FunctionPrinter::unused(const tir::Param& param) {
-  line("(void){};", param.buffer != nullptr ? names_.of(param.buffer) : names_.of(param.var));
+void FunctionPrinter::admit_unused(arith::Var var) {
+  if (used_vars_.count(var->id) == 0 || rebound_vars_.count(var->id) != 0) line("(void){};", names_.of(var));
+}
+
+void FunctionPrinter::admit_unused(BufferRef buffer) {
+  if (used_buffers_.count(buffer) == 0) line("(void){};", names_.of(buffer));
 }
 
 void FunctionPrinter::signature() {

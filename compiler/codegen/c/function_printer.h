@@ -41,7 +41,9 @@ class FunctionPrinter {
   void signature();
   std::set<tir::BufferRef> written_buffers() const;
   std::set<tir::BufferRef> changed_buffers() const;
-  void unused(const tir::Param& param);
+  /// Tells the C compiler of what is declared and that nothing uses.
+  void admit_unused(arith::Var var);
+  void admit_unused(tir::BufferRef buffer);
 
   template <typename... Args>
   void line(fmt::format_string<Args...> text, Args&&... args) {
@@ -114,6 +116,9 @@ class FunctionPrinter {
   bool checked_;
   Names names_;
   Expressions expressions_;
+  std::set<uint32_t> used_vars_;     ///< by id
+  std::set<uint32_t> rebound_vars_;  ///< by several lets, not all of which need be used
+  std::set<tir::BufferRef> used_buffers_;
   LaneLoop* lane_loop_ = nullptr;  ///< the one that is being printed, except lane by lane
   std::string out_;
   int indent_ = 0;

@@ -215,11 +215,6 @@ constexpr Template kFixed[] = {
      "  return code;\n}\n"},
 };
 
-/// What a helper's text calls must come before it.
-constexpr std::pair<std::string_view, std::string_view> kNeeds[] = {
-    {"load_", "load_small"},    {"load_", "float_u32"},       {"bits_f8", "round_small"},  {"bits_f16", "round_small"},
-    {"bits_f4", "round_small"}, {"bits_bf16", "round_small"}, {"round_small", "bits_f32"}, {"load_small", "float_u32"}};
-
 DType dtype_of_suffix(std::string_view suffix) {
   std::optional<DType> dtype = parse_dtype(suffix);
   RELAXC_CHECK(dtype.has_value(), "a helper of no dtype: " + std::string(suffix));
@@ -258,22 +253,14 @@ std::string instantiate(const Template& form, DType dtype) {
                      fmt::arg("LIMIT", limit));
 }
 
+/// What a helper's text calls stands before it in the list.
 void add_needed(std::set<std::string>& used) {
-  auto has_prefix = [&](std::string_view prefix) {
-    for (const std::string& name : used)
-      if (std::string_view(name).substr(0, prefix.size()) == prefix) return true;
-    return false;
-  };
-  for (const Template& fixed : kFixed) {
-    if (fixed.name.substr(0, 6) != "round_" || fixed.name == "round_small" || used.count(std::string(fixed.name)) == 0)
-      continue;
-    std::string dtype(fixed.name.substr(6));
-    used.insert("load_" + dtype);
-    used.insert("bits_" + dtype);
+  for (size_t i = std::size(kFixed); i-- > 0;) {
+    if (used.count(std::string(kFixed[i].name)) == 0) continue;
+    for (const Template& other : kFixed)
+      if (kFixed[i].text.find(fmt::format("rlx_{}(", other.name)) != std::string_view::npos)
+        used.insert(std::string(other.name));
   }
-  for (int round = 0; round < 3; ++round)
-    for (const auto& [user, needed] : kNeeds)
-      if (has_prefix(user)) used.insert(std::string(needed));
 }
 
 /// A helper that gives the bits of a number another type copies them.

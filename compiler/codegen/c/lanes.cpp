@@ -60,7 +60,7 @@ void FunctionPrinter::print_lanes(const tir::For& node, LaneLoop& loop) {
   }
   open("{");
   line("const int64_t {} = {};", names_.of(node.var), hoisted(node.min));
-  line("(void){};", names_.of(node.var));
+  admit_unused(node.var);
   lane_loop_ = &loop;
   suite(node.body);
   lane_loop_ = nullptr;
@@ -150,6 +150,7 @@ void FunctionPrinter::lane_let(const tir::Let& node) {
   }
   std::string name = names_.of(node.var);
   line("{} {}[{}];", value_type(node.value.dtype()), name, lane_loop_->count);
+  admit_unused(node.var);
   VectorExpression vector = vector_expression();
   if (style_.vectors && vector.has_type(node.value.dtype()) && vector.can(node.value)) {
     scoped(vector.share(node.value),

@@ -13,6 +13,16 @@ bool is_data_code(int32_t code) {
   return code >= 32;
 }
 
+/// In one pair of parentheses: compilers take `((a == b))` for a slip.
+std::string in_parentheses(const std::string& text) {
+  int depth = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
+    if (depth == 0 && i + 1 < text.size()) return "(" + text + ")";
+  }
+  return text.empty() || text[0] != '(' ? "(" + text + ")" : text;
+}
+
 }  // namespace
 
 using arith::Expr;
@@ -105,7 +115,7 @@ void FunctionPrinter::print(const tir::If& node) {
   open("{");
   std::string condition = hoisted(node.condition);
   check_overflow();
-  open("if (" + condition + ") {");
+  open("if " + in_parentheses(condition) + " {");
   suite(node.then_body);
   close();
   if (node.else_body) {
@@ -118,6 +128,7 @@ void FunctionPrinter::print(const tir::If& node) {
 
 Stmt FunctionPrinter::print_let(const tir::Let& node) {
   line("const {} {} = {};", value_type(node.value.dtype()), names_.of(node.var), hoisted(node.value));
+  admit_unused(node.var);
   check_overflow();
   return node.body;
 }
@@ -130,6 +141,7 @@ Stmt FunctionPrinter::print_alloc(const tir::Alloc& node) {
     count *= *dim.constant();
   }
   line("{} {}[{}];", memory_type(buffer.dtype), names_.of(node.buffer), std::max<int64_t>(count, 1));
+  admit_unused(node.buffer);
   return node.body;
 }
 
@@ -141,7 +153,7 @@ Stmt FunctionPrinter::print_view(const tir::View& node) {
     line("{0}* {1} = ({0}*)(void*)((unsigned char*)(void*){2} + {3});", type, names_.of(node.buffer),
          names_.of(node.base), hoisted(node.byte_offset));
   check_overflow();
-  line("(void){};", names_.of(node.buffer));
+  admit_unused(node.buffer);
   return node.body;
 }
 
@@ -159,9 +171,9 @@ void FunctionPrinter::print(const tir::Block& node) {
   open("{ /* " + node.name + " */");
   for (const tir::IterVar& iter : node.iters) {
     line("const int64_t {} = {};", names_.of(iter.var), hoisted(iter.binding));
-    line("(void){};", names_.of(iter.var));
+    admit_unused(iter.var);
   }
-  if (node.predicate) open("if (" + hoisted(node.predicate) + ") {");
+  if (node.predicate) open("if " + in_parentheses(hoisted(node.predicate)) + " {");
   if (node.init) {
     open("if (" + first_step(node) + ") {");
     suite(node.init);
