@@ -202,8 +202,8 @@ Result<Target> resolve_target(const Machine& described, Diagnostics& diag) {
       return diag.error(nullptr, Kind::usage, "--mcpu=native is for this machine, not for '{}'", machine.triple);
     machine.cpu = llvm::sys::getHostCPUName().str();
     machine.features = native_features() + (asked.empty() ? "" : ",") + asked;
+    // Not the second level: the rules' costs hold for 512 KB, and with 1 MB BERT-base took 10 to 18% longer on a Zen 5.
     if (!machine.l1_bytes) machine.l1_bytes = host_cache_bytes(1);
-    if (!machine.l2_bytes) machine.l2_bytes = host_cache_bytes(2);
   }
   complete(machine, triple);
   if (!machine.float_abi.empty()) {

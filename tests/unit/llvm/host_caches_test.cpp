@@ -47,17 +47,17 @@ TEST_CASE("the data caches of each level are found, and nothing where none is de
   CHECK(host_cache_bytes(1, core.folder() + "/missing") == std::nullopt);
 }
 
-TEST_CASE("a native target has the caches of this machine, unless it is described otherwise") {
+TEST_CASE("a native target has the first level of cache of this machine, unless it is described otherwise") {
   Diagnostics diag;
   Machine machine;
   machine.cpu = "native";
   Result<Target> native = codegen_llvm::resolve_target(machine, diag);
   REQUIRE(native);
-  if (auto bytes = host_cache_bytes(2)) CHECK(native->l2_bytes == *bytes);
-  machine.l2_bytes = 12345;
+  if (auto bytes = host_cache_bytes(1)) CHECK(native->l1_bytes == *bytes);
+  machine.l1_bytes = 12345;
   Result<Target> described = codegen_llvm::resolve_target(machine, diag);
   REQUIRE(described);
-  CHECK(described->l2_bytes == 12345);
+  CHECK(described->l1_bytes == 12345);
 }
 
 }  // namespace
