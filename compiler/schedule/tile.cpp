@@ -2,8 +2,14 @@
 //
 // A tile of m rows and n vectors needs m * n accumulators, n vectors of one operand and one broadcast of the other. A
 // core with two ports for multiplications and two for loads takes m * n / 2 or (m + n) / 2 cycles for a step of the
-// reduction, but not less than the latency of the addition that the next step waits for. All shapes are tried, there
-// are few; each is judged with the smaller tiles that its remainders need.
+// reduction, but not less than the latency of the addition that the next step waits for; vectors that come from the
+// second level of cache are hidden behind that, but not wholly. All shapes are tried, there are few; each is judged
+// with the smaller tiles that its remainders need.
+//
+// Rejected: blocks of the reduction, whose part of a panel stays in the first level of cache. Tiles of 8 rows and 3
+// vectors read 16 bytes a cycle of the 64 that the second level gives, while sums that go to memory and back between
+// blocks cost up to 11%; only wide tiles gain, and only as much as narrower ones do without blocks
+// (docs/performance.md).
 #include "compiler/schedule/tile.h"
 
 #include <algorithm>
@@ -14,20 +20,22 @@
 namespace relaxc::schedule {
 namespace {
 
-constexpr double kLatency = 4;  ///< cycles of a fused multiply-add
-constexpr double kFar = 1.3;    ///< cycles of a vector from the second level of cache
-constexpr double kBeyond = 3;   ///< and from beyond it, where other tiles' panels are, too
+constexpr double kLatency = 4;   ///< cycles of a fused multiply-add
+constexpr double kFar = 1.3;     ///< cycles of a vector from the second level of cache
+constexpr double kBeyond = 3;    ///< and from beyond it, where other tiles' panels are, too
+constexpr double kStall = 0.13;  ///< what of a vector that is not in the first level no other work hides
 
 /// What an extent that is not known may be: tiles must do well on few steps, where most of the work is in what they
 /// leave over, as on many.
-constexpr double kSamples[] = {1, 2, 3, 5, 8, 16, 64};
+constexpr double kSamples[] = {1, 2, 3, 4, 8, 16, 32, 64, 128};
 
 /// \param fetch  cycles for each vector to come into the first level of cache
 /// \param made   operations for each vector
 double cycles(int64_t m, int64_t n, double fetch, double made) {
   double loads = static_cast<double>(m + n), vectors = static_cast<double>(n);
   double work = static_cast<double>(m * n) + made * vectors;
-  return std::max({work / 2, loads / 2, fetch * vectors, kLatency}) + 0.1 * loads;
+  double stalls = fetch > 0 ? kStall * vectors : 0;
+  return std::max({work / 2, loads / 2, fetch * vectors, kLatency}) + 0.1 * loads + stalls;
 }
 
 /// One of the two axes of a tile: how many steps it may have, and what is left over by tiles of some size.
@@ -99,11 +107,11 @@ std::vector<TileShape> good_tiles(const Target& target, Expr unrolled, Expr vect
   /// Cycles for a step of one row and vector, on average over what the extents may be.
   auto mean_cycles = [&](const TileShape& shape) {
     double mean = 0;
-    // A panel stays in the first level of cache if it leaves room for the rows.
+    // A panel stays in a level of cache if it leaves room for the rows, and in the second for results, too.
     double panel = terms * static_cast<double>(shape.vectors * target.vector_bits / 8);
-    double fetch = panel > static_cast<double>(target.l2_bytes)       ? kBeyond
-                   : panel > static_cast<double>(target.l1_bytes) / 2 ? kFar
-                                                                      : 0;
+    double fetch = panel > static_cast<double>(target.l2_bytes) * 3 / 4 ? kBeyond
+                   : panel > static_cast<double>(target.l1_bytes) / 2   ? kFar
+                                                                        : 0;
     for (double height : rows.extents())
       for (double width : vectors.extents()) {
         double total = 0;
