@@ -155,7 +155,8 @@ void print_diagnostics(const Diagnostics& diagnostics, const Options& options, c
 
 int exit_code(const Diagnostics& diagnostics, const Options& options) {
   const auto& all = diagnostics.all();
-  bool usage = std::any_of(all.begin(), all.end(), [](const Diagnostic& d) { return d.kind == Kind::usage; });
+  bool usage = std::any_of(all.begin(), all.end(),
+                           [](const Diagnostic& d) { return d.severity == Severity::kError && d.kind == Kind::usage; });
   if (usage) return 2;
   return diagnostics.has_errors() || (options.warnings_are_errors && !all.empty()) ? 1 : 0;
 }

@@ -64,10 +64,12 @@ struct Options {
   CheckFormat check = CheckFormat::kNone;
   std::vector<frontend::DimOverride> dims;
   std::vector<State> states;
-  std::vector<std::string> params;  ///< files of weights
-  std::string weights;              ///< where the object's own weights go; empty: into the object, if not too many
-  std::string manifest;             ///< where to describe the object; empty: nowhere
-  bool selftest = false;            ///< the object carries inputs and outputs, and a function that tries them
+  std::vector<interface::Pool> pools;  ///< beside the arena
+  std::string arena_name;              ///< that --pool gives the arena; empty: none
+  std::vector<std::string> params;     ///< files of weights
+  std::string weights;                 ///< where the object's own weights go; empty: into the object, if not too many
+  std::string manifest;                ///< where to describe the object; empty: nowhere
+  bool selftest = false;               ///< the object carries inputs and outputs, and a function that tries them
   std::vector<std::string> selftest_data;     ///< as ToolOptions::data; none: random inputs
   std::string rust;                           ///< where to declare the typed call for Rust; empty: nowhere
   uint64_t flash_budget = 0, ram_budget = 0;  ///< bytes; 0: any

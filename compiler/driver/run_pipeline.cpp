@@ -82,6 +82,8 @@ Status run_pipeline(const Options& options, const PassNumbers& numbers, const re
   PassContext context{ops, target, diag, *evaluator, options.opt_level(), &object};
   context.max_recursion = options.max_recursion;
   context.options = numbers;
+  context.pools = options.pools;
+  object.arena_name = options.arena_name;
   PassOptions passes = options.passes;
   passes.time_passes |= options.verbose;
   passes.show = [](const std::string& text) { fmt::print(stderr, "{}", text); };

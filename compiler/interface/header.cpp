@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "compiler/interface/c_type.h"
@@ -119,6 +120,8 @@ class Header {
            symbol.multiple_of > 1 ? ", a multiple of " + std::to_string(symbol.multiple_of) : "",
            is_value(symbol) ? ", read from the inputs" : "");
     }
+    for (const Pool& pool : entry.pools)
+      line(" *   pool   {}: {} bytes that context->pools gives", pool.name, pool.bytes);
     if (entry.needs_allocator)
       line(" *   memory whose size only the run knows comes from context->alloc, besides the arena");
     line(" */");
@@ -132,6 +135,10 @@ class Header {
     // A call with all dims known needs exactly this; otherwise it is enough for all sizes.
     if (bounded) define(macro + (is_static(entry) ? "ARENA_BYTES" : "ARENA_MAX"), std::to_string(entry.arena_max));
     define(macro + "ARENA_ALIGN", std::to_string(entry.arena_align));
+    for (const Pool& pool : entry.pools)
+      define(macro + "POOL_" + capitals(pool.name) + "_BYTES", std::to_string(pool.bytes));
+    if (bounded && !object_.arena_name.empty())  // the arena under its other name
+      define(macro + "POOL_" + capitals(object_.arena_name) + "_BYTES", std::to_string(entry.arena_max));
     if (entry.needs_allocator) define(macro + "NEEDS_ALLOCATOR", "1");
     auto elements = [&](const Tensor& tensor) {
       int64_t count = 1;
@@ -153,12 +160,17 @@ class Header {
     };
     for (size_t i = 0; i < entry.inputs.size(); ++i) indices("INPUT_", entry.inputs[i].identifier, i);
     for (size_t i = 0; i < entry.outputs.size(); ++i) indices("OUTPUT_", entry.outputs[i].identifier, i);
+    for (size_t i = 0; i < entry.pools.size(); ++i) indices("POOL_", entry.pools[i].name, i);
     for (size_t i = 0; i < entry.symbols.size(); ++i) indices("SYMBOL_", identifier(entry.symbols[i].name), i);
     line("");
   }
 
   void print_call(const Entry& entry, const std::string& prefix) {
-    if (entry.arena_max != UINT64_MAX) print_arena(entry, prefix);
+    if (entry.arena_max != UINT64_MAX)
+      print_memory(is_static(entry) ? "arena" : "arena for all dims", prefix + "arena", entry.arena_max,
+                   entry.arena_align);
+    for (const Pool& pool : entry.pools)
+      print_memory("the pool " + pool.name, prefix + "pool_" + pool.name, pool.bytes, entry.arena_align);
     line("typedef struct {}args {{", prefix);
     std::vector<CallField> fields = call_fields(entry);
     for (const CallField& field : fields) {
@@ -196,33 +208,36 @@ class Header {
     line("int32_t {}({}uint64_t* bytes);\n", arena_symbol(object_, entry), parameters);
   }
 
-  /// Memory of the arena's size; its alignment is that of the type as far as the language can say so.
-  void print_arena(const Entry& entry, const std::string& prefix) {
+  /// A type of this size; its alignment is that of the type as far as the language can say so.
+  void print_memory(const std::string& role, const std::string& name, uint64_t bytes, uint32_t align) {
     constexpr uint64_t kLargestType = uint64_t{1} << 40;
-    if (entry.arena_max > kLargestType) return;
-    uint64_t bytes = std::max<uint64_t>(entry.arena_max, 1), align = std::max<uint32_t>(entry.arena_align, 1);
-    line("/* Memory that serves as arena{}. */", is_static(entry) ? "" : " for all dims");
-    line("#if defined(__cplusplus)\ntypedef struct alignas({}) {}arena {{", align, prefix);
-    line("#elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L\ntypedef struct {}arena {{\n  _Alignas({})",
-         prefix, align);
-    line("#elif defined(__GNUC__)\ntypedef struct __attribute__((aligned({}))) {}arena {{", align, prefix);
-    line("#else /* to be placed at a multiple of {} by the program */\ntypedef struct {}arena {{\n#endif", align,
-         prefix);
-    line("  unsigned char bytes[{}];\n}} {}arena;\n", bytes, prefix);
+    if (bytes > kLargestType) return;
+    align = std::max<uint32_t>(align, 1);
+    line("/* Memory that serves as {}. */", role);
+    line("#if defined(__cplusplus)\ntypedef struct alignas({}) {} {{", align, name);
+    line("#elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L\ntypedef struct {} {{\n  _Alignas({})", name,
+         align);
+    line("#elif defined(__GNUC__)\ntypedef struct __attribute__((aligned({}))) {} {{", align, name);
+    line("#else /* to be placed at a multiple of {} by the program */\ntypedef struct {} {{\n#endif", align, name);
+    line("  unsigned char bytes[{}];\n}} {};\n", std::max<uint64_t>(bytes, 1), name);
   }
 
-  /// One arena for all functions, which take turns in it.
+  /// One arena for all functions, which take turns in it, and so with pools.
   void print_shared_arena() {
+    std::map<std::string, uint64_t> pools;
     uint64_t bytes = 0;
     uint32_t align = 1;
     for (const Entry& entry : object_.entries) {
       if (entry.arena_max == UINT64_MAX) return;
       bytes = std::max(bytes, entry.arena_max);
       align = std::max(align, entry.arena_align);
+      for (const Pool& pool : entry.pools) pools[pool.name] = std::max(pools[pool.name], pool.bytes);
     }
     line("/* An arena of this size and alignment serves every function of this header. */");
     define(capitals(object_.name) + "_ARENA_MAX_OF_ALL", std::to_string(bytes));
     define(capitals(object_.name) + "_ARENA_ALIGN_OF_ALL", std::to_string(align));
+    for (const auto& [name, most] : pools)
+      define(capitals(object_.name) + "_POOL_" + capitals(name) + "_BYTES_OF_ALL", std::to_string(most));
     line("");
   }
 

@@ -15,23 +15,26 @@ constexpr Field kTensorFields[] = {
     {"dtype_bits", kU8}, {"dtype_lanes", kU16}, {"shape", kPointer}, {"strides", kPointer}, {"byte_offset", kU64}};
 constexpr Field kErrorFields[] = {{"code", kI32}, {"tensor", kI32},   {"axis", kI32},  {"symbol", kI32},
                                   {"node", kI32}, {"expected", kI64}, {"actual", kI64}};
-constexpr Field kContextFields[] = {{"abi_version", kU32},   {"struct_size", kU32},      {"arena", kPointer},
-                                    {"arena_bytes", kU64},   {"weights", kPointer},      {"weights_bytes", kU64},
-                                    {"error", kPointer},     {"parallel_for", kPointer}, {"parallel_user", kPointer},
-                                    {"num_threads", kI32},   {"alloc", kPointer},        {"alloc_user", kPointer},
-                                    {"trace", kPointer},     {"trace_user", kPointer},   {"poll", kPointer},
-                                    {"poll_user", kPointer}, {"cpu_features", kU64}};
+constexpr Field kContextFields[] = {
+    {"abi_version", kU32},       {"struct_size", kU32},    {"arena", kPointer}, {"arena_bytes", kU64},
+    {"weights", kPointer},       {"weights_bytes", kU64},  {"error", kPointer}, {"parallel_for", kPointer},
+    {"parallel_user", kPointer}, {"num_threads", kI32},    {"alloc", kPointer}, {"alloc_user", kPointer},
+    {"trace", kPointer},         {"trace_user", kPointer}, {"poll", kPointer},  {"poll_user", kPointer},
+    {"cpu_features", kU64},      {"pools", kPointer},      {"num_pools", kU32}};
+constexpr Field kMemoryPoolFields[] = {{"data", kPointer}, {"bytes", kU64}};
+constexpr Field kMemoryPoolSpecFields[] = {{"name", kPointer}, {"bytes", kU64}};
 constexpr Field kSymbolFields[] = {{"name", kPointer}, {"lower", kI64}, {"upper", kI64}, {"multiple_of", kI64}};
 constexpr Field kQuantFields[] = {{"axis", kI32}, {"count", kU32}, {"scale", kPointer}, {"zero_point", kPointer}};
 constexpr Field kTensorSpecFields[] = {{"name", kPointer},    {"kind", kU8},        {"dtype_code", kU8},
                                        {"dtype_bits", kU8},   {"flags", kU8},       {"ndim", kI32},
                                        {"dims", kPointer},    {"quant", kPointer},  {"pair", kI32},
                                        {"append_axis", kI32}, {"element", kPointer}};
-constexpr Field kFunctionFields[] = {
-    {"name", kPointer},  {"num_inputs", kU32},       {"num_outputs", kU32},     {"num_symbols", kU32},
-    {"num_nodes", kU32}, {"inputs", kPointer},       {"outputs", kPointer},     {"symbols", kPointer},
-    {"nodes", kPointer}, {"arena_max", kU64},        {"stack_max", kU64},       {"arena_align", kU32},
-    {"bind", kPointer},  {"output_shape", kPointer}, {"arena_bytes", kPointer}, {"run", kPointer}};
+constexpr Field kFunctionFields[] = {{"name", kPointer},    {"num_inputs", kU32},       {"num_outputs", kU32},
+                                     {"num_symbols", kU32}, {"num_nodes", kU32},        {"inputs", kPointer},
+                                     {"outputs", kPointer}, {"symbols", kPointer},      {"nodes", kPointer},
+                                     {"arena_max", kU64},   {"stack_max", kU64},        {"arena_align", kU32},
+                                     {"bind", kPointer},    {"output_shape", kPointer}, {"arena_bytes", kPointer},
+                                     {"run", kPointer},     {"pools", kPointer},        {"num_pools", kU32}};
 constexpr Field kModelFields[] = {{"abi_version", kU32},   {"function_size", kU16}, {"spec_size", kU16},
                                   {"num_functions", kU32}, {"functions", kPointer}, {"name", kPointer},
                                   {"producer", kPointer},  {"target", kPointer},    {"hash", kPointer},
@@ -54,9 +57,10 @@ uint32_t round_up(uint32_t value, uint32_t to) {
 }  // namespace
 
 std::string_view record_name(Record record) {
-  constexpr std::string_view kNames[] = {"rlx_tensor",        "rlx_error",           "rlx_context",  "rlx_symbol",
-                                         "rlx_quant",         "rlx_tensor_spec",     "rlx_function", "rlx_model",
-                                         "rlx_symbol_source", "rlx_function_private"};
+  constexpr std::string_view kNames[] = {"rlx_tensor",           "rlx_error",       "rlx_context",
+                                         "rlx_symbol",           "rlx_quant",       "rlx_tensor_spec",
+                                         "rlx_function",         "rlx_model",       "rlx_symbol_source",
+                                         "rlx_function_private", "rlx_memory_pool", "rlx_memory_pool_spec"};
   return kNames[static_cast<size_t>(record)];
 }
 
@@ -82,6 +86,10 @@ std::span<const Field> fields(Record record) {
       return kSymbolSourceFields;
     case Record::kFunctionPrivate:
       return kFunctionPrivateFields;
+    case Record::kMemoryPool:
+      return kMemoryPoolFields;
+    case Record::kMemoryPoolSpec:
+      return kMemoryPoolSpecFields;
   }
   RELAXC_UNREACHABLE("no such record");
 }

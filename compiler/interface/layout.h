@@ -28,6 +28,8 @@ enum class Record : uint8_t {
   kModel,
   kSymbolSource,
   kFunctionPrivate,
+  kMemoryPool,
+  kMemoryPoolSpec,
 };
 
 /// "rlx_tensor", …

@@ -46,6 +46,12 @@ struct Tensor {
   std::optional<Quantization> quant;  ///< what its integers stand for, where that is known
 };
 
+/// An rlx_memory_pool_spec: memory of the caller beside the arena.
+struct Pool {
+  std::string name;
+  uint64_t bytes = 0;
+};
+
 /// One function that the object offers. The prim funcs named here have, in order, the parameters:
 ///   shapes: the symbols (index scalars, in order); `dims`: int64 buffer that receives every dim of every input, then
 ///   of every output
@@ -54,8 +60,8 @@ struct Tensor {
 ///   values: the input buffers; the symbols known from dims; `symbols`: int64 buffer of all symbols, in which it fills
 ///   in the others.
 ///           Empty name if no symbol is read from data.
-///   call:   the input buffers; the output buffers; `arena` (uint8); `weights` (uint8, Scope::kWeights); `out_dims`
-///   (int64: all dims of all
+///   call:   the input buffers; the output buffers; `arena` (uint8); the pools (uint8); `weights` (uint8,
+///   Scope::kWeights); `out_dims` (int64: all dims of all
 ///           outputs, of which it writes those that depend on data); the symbols
 struct Entry {
   std::string name;
@@ -65,6 +71,7 @@ struct Entry {
   std::string shapes, arena, values, call;
   uint64_t arena_max = 0;  ///< UINT64_MAX: unbounded
   uint32_t arena_align = 64;
+  std::vector<Pool> pools;  ///< with the bytes that a call needs of each, aligned as the arena
   bool needs_allocator = false;
 };
 
@@ -123,6 +130,7 @@ struct Object {
   std::vector<External> externals;
   bool prints = false;  ///< refers to rlx_print
   Hooks hooks;
+  std::string arena_name;  ///< that --pool gives the arena; empty: none
   Weights weights;
   Selftest selftest;
 };

@@ -24,6 +24,7 @@ std::string rust_type(DType dtype) {
 
 std::string field_type(std::string_view name, FieldKind kind) {
   if (name == "error") return "*mut rlx_error";
+  if (name == "pools") return "*const rlx_memory_pool";
   static constexpr const char* kTypes[] = {"u8", "u16", "i32", "u32", "i64", "u64", "*mut c_void"};
   return kTypes[static_cast<size_t>(kind)];
 }
@@ -48,6 +49,7 @@ class Module {
     line("// How to call the model {}. Written by relaxc; changes are lost.", object_.name);
     line("#![allow(non_camel_case_types, dead_code)]\nuse core::ffi::c_void;\n");
     record(Record::kError);
+    record(Record::kMemoryPool);
     record(Record::kContext);
     line("impl rlx_context {{");
     line("    /// A context of this version of the interface, with nothing else set.");
@@ -74,8 +76,11 @@ class Module {
     std::string prefix = entry_prefix(object_, entry);
     if (entry.arena_max != UINT64_MAX) {
       line("pub const {}ARENA_MAX: usize = {};", capitals(prefix), entry.arena_max);
-      line("#[repr(C, align({}))]\npub struct {}arena(pub [u8; {}]);\n", std::max<uint32_t>(entry.arena_align, 1),
-           prefix, std::max<uint64_t>(entry.arena_max, 1));
+      print_memory(prefix + "arena", entry.arena_max, entry.arena_align);
+    }
+    for (const Pool& pool : entry.pools) {
+      line("pub const {}POOL_{}_BYTES: usize = {};", capitals(prefix), capitals(pool.name), pool.bytes);
+      print_memory(prefix + "pool_" + pool.name, pool.bytes, entry.arena_align);
     }
     line("#[repr(C)]\npub struct {}args {{", prefix);
     std::vector<CallField> all = call_fields(entry);
@@ -85,6 +90,11 @@ class Module {
     line("extern \"C\" {{\n    /// Runs the model: 0, or an rlx_status. Pointers are not checked.");
     line("    #[link_name = \"{}\"]", run_symbol(object_, entry));
     line("    pub fn {0}run(context: *mut rlx_context, args: *const {0}args) -> i32;\n}}\n", prefix);
+  }
+
+  void print_memory(const std::string& name, uint64_t bytes, uint32_t align) {
+    line("#[repr(C, align({}))]\npub struct {}(pub [u8; {}]);\n", std::max<uint32_t>(align, 1), name,
+         std::max<uint64_t>(bytes, 1));
   }
 
   static std::string type_of(const Entry& entry, const CallField& field) {

@@ -36,9 +36,14 @@ class Call {
     for (size_t i = 0; i < outputs.size(); ++i) buffers_.push_back((paired(i) ? *paired(i) : outputs[i]).bytes.data());
     GuardedMemory arena(static_cast<size_t>(arena_bytes));
     std::vector<std::byte> weights = read_weights();
-    buffers_.insert(buffers_.end(), {arena.data(), weights.data(), out_dims.data()});
+    std::vector<GuardedMemory> pools;
+    for (const interface::Pool& pool : entry_.pools) pools.emplace_back(pool.bytes);
+    buffers_.push_back(arena.data());
+    for (GuardedMemory& pool : pools) buffers_.push_back(pool.data());
+    buffers_.insert(buffers_.end(), {weights.data(), out_dims.data()});
     if (!ask(entry_.call, buffers_, symbols_)) return fault_;
     RELAXC_CHECK(arena.intact(), "bytes beside the arena were written");
+    for (const GuardedMemory& pool : pools) RELAXC_CHECK(pool.intact(), "bytes beside a pool were written");
     set_dims(outputs, out_dims);
     return outputs;
   }

@@ -9,6 +9,7 @@
 
 #include "compiler/plan/lend.h"
 #include "compiler/plan/lifetime.h"
+#include "compiler/plan/pools.h"
 #include "compiler/tir/builder.h"
 #include "compiler/tir/visit.h"
 
@@ -163,6 +164,60 @@ std::vector<Piece> joined(const std::vector<Piece>& pieces, const std::vector<Li
   return result;
 }
 
+/// Where pieces lie: in pools, lenders or the arena.
+struct Places {
+  std::vector<BufferRef> lenders;  ///< of each piece; null: the arena
+  Storage storage;                 ///< of the arena; offsets are those in whatever each piece lies
+  std::vector<int64_t> pool_bytes;
+};
+
+/// Assigns pieces to memories.
+class Assignment {
+ public:
+  Assignment(Context& context, const std::vector<BufferRef>& lenders, const std::vector<Lender>& lent,
+             const Pools& pools, const arith::Facts& facts)
+      : context_(context), lenders_(lenders), lent_(lent), pools_(pools), facts_(facts), known_(facts) {}
+
+  /// \param traffic  of each piece
+  Places run(const std::vector<Piece>& pieces, const std::vector<double>& traffic) {
+    Pooled pooled = assign_pools(context_, pieces, traffic, pools_.bytes, facts_);
+    std::vector<Piece> rest;
+    for (size_t i = 0; i < pieces.size(); ++i)
+      if (pooled.pools[i] < 0) rest.push_back(pieces[i]);
+    LentStorage others = assign_with_lenders(context_, rest, lent_, facts_, known_);
+    Places places{{}, {{}, others.storage.bytes, others.storage.weight}, std::move(pooled.bytes)};
+    for (size_t i = 0, next = 0; i < pieces.size(); ++i) {
+      if (pooled.pools[i] >= 0) {
+        places.lenders.push_back(pools_.buffers.at(static_cast<size_t>(pooled.pools[i])));
+        places.storage.offsets.push_back(context_.index(pooled.offsets[i]));
+        continue;
+      }
+      int lender = others.lenders[next];
+      places.lenders.push_back(lender < 0 ? nullptr : lenders_[static_cast<size_t>(lender)]);
+      places.storage.offsets.push_back(others.storage.offsets[next++]);
+    }
+    return places;
+  }
+
+ private:
+  Context& context_;
+  const std::vector<BufferRef>& lenders_;
+  const std::vector<Lender>& lent_;
+  const Pools& pools_;
+  const arith::Facts& facts_;
+  Comparisons known_;
+};
+
+/// Of each piece, of which lifetime `i` is a part of `piece_of[i]`.
+std::vector<double> traffic_of(const std::vector<Lifetime>& lives, const std::vector<size_t>& piece_of,
+                               const Pools& pools) {
+  std::vector<double> traffic(piece_of.size());
+  for (size_t i = 0; i < lives.size(); ++i)
+    if (auto moved = pools.traffic.find(lives[i].buffer); moved != pools.traffic.end())
+      traffic[piece_of[i]] += moved->second;
+  return traffic;
+}
+
 /// Symbols that guards have found equal to something, and what: sizes that agree take one form, and share memory.
 arith::Substitution equal_symbols(const arith::Facts& facts) {
   arith::Substitution known;
@@ -185,7 +240,7 @@ arith::Substitution equal_symbols(const arith::Facts& facts) {
 }  // namespace
 
 Result<Frame> plan_frame(Context& context, Stmt body, const arith::Facts& facts, Location location, Diagnostics& diag,
-                         const Calls& calls, const std::vector<BufferRef>& lenders) {
+                         const Calls& calls, const std::vector<BufferRef>& lenders, const Pools& pools) {
   Frame frame;
   std::vector<Piece> pieces;
   std::vector<uint32_t> lent_until;
@@ -210,13 +265,13 @@ Result<Frame> plan_frame(Context& context, Stmt body, const arith::Facts& facts,
     pieces.push_back({size, life.first, life.last, std::min(life.alignment, kAlignment)});
     frame.placements.push_back({life.buffer, pieces.back(), {}});
   }
-  Comparisons known(facts);
-  LentStorage chosen = assign_with_lenders(context, pieces, lent, facts, known);
+  Assignment assignment(context, lenders, lent, pools, facts);
   std::vector<size_t> piece_of(pieces.size()), joined_piece_of;
   std::iota(piece_of.begin(), piece_of.end(), size_t{0});
+  Places chosen = assignment.run(pieces, traffic_of(lives, piece_of, pools));
   std::vector<Piece> fewer = joined(pieces, lives, joined_piece_of);
   if (fewer.size() < pieces.size()) {
-    LentStorage tighter = assign_with_lenders(context, fewer, lent, facts, known);
+    Places tighter = assignment.run(fewer, traffic_of(lives, joined_piece_of, pools));
     if (tighter.storage.weight <= chosen.storage.weight) {
       chosen = std::move(tighter);
       piece_of = std::move(joined_piece_of);
@@ -225,11 +280,11 @@ Result<Frame> plan_frame(Context& context, Stmt body, const arith::Facts& facts,
     }
   }
   for (size_t i = 0; i < pieces.size(); ++i) {
-    int lender = chosen.lenders[piece_of[i]];
     frame.placements[i].offset = chosen.storage.offsets[piece_of[i]];
-    frame.placements[i].lender = lender < 0 ? nullptr : lenders[static_cast<size_t>(lender)];
+    frame.placements[i].lender = chosen.lenders[piece_of[i]];
   }
   frame.bytes = chosen.storage.bytes ? chosen.storage.bytes : context.index(0);
+  frame.pool_bytes = std::move(chosen.pool_bytes);
   return frame;
 }
 

@@ -58,7 +58,8 @@ struct PassContext {
     auto given = options.find(which.name);
     return given == options.end() ? which.fallback : given->second;
   }
-  int64_t max_recursion = 1000;  ///< most calls of recursive functions that have not ended (--max-recursion)
+  int64_t max_recursion = 1000;             ///< most calls of recursive functions that have not ended (--max-recursion)
+  std::vector<interface::Pool> pools = {};  ///< memories beside the arena, and how large each is (--pool)
 };
 
 /// A pass: a function of the module. Its file, its name here, its flag and its test folder all have one name.

@@ -2,9 +2,9 @@
  *
  * The typed call of a model of fixed size refers to no table, so all that is linked is its kernels, its weights, and of
  * the runtime what they call. */
-#include "board.h"
 #include "digits.h"
 #include "samples.h"
+#include "score.h"
 
 enum { CLASSES = 10 };
 
@@ -22,7 +22,6 @@ int main(void) {
   rlx_context context = RLX_CONTEXT_INIT;
   context.arena = &arena;
   context.arena_bytes = sizeof arena;
-  uint32_t right = 0;
   for (int i = 0; i < SAMPLES; i++) {
     const digits_args args = {sample_pixels[i], logits};
     int32_t status = digits_run(&context, &args);
@@ -32,17 +31,7 @@ int main(void) {
       print("\n");
       return 1;
     }
-    print_number((uint32_t)largest());
-    print(i + 1 < SAMPLES ? " " : "\n");
-    right += largest() == sample_truth[i];
+    score(largest(), sample_truth[i]);
   }
-  print_number(right);
-  print(" of ");
-  print_number(SAMPLES);
-  print(" right, ");
-  print_number(sizeof arena);
-  print(" bytes of arena, ");
-  print_number(stack_used());
-  print(" bytes of stack\n");
-  return right != SAMPLES;
+  return report(sizeof arena);
 }

@@ -3,9 +3,9 @@
  * The model is compiled with --io=quantized: it takes pixels as they are stored, which the header says are 0 to 16 as
  * they come, and gives integers, of which the largest is the largest number too. So no floating-point arithmetic is
  * linked for its border. */
-#include "board.h"
 #include "digits8.h"
 #include "samples8.h"
+#include "score.h"
 
 enum { CLASSES = 10 };
 
@@ -23,21 +23,10 @@ int main(void) {
   rlx_context context = RLX_CONTEXT_INIT;
   context.arena = &arena;
   context.arena_bytes = sizeof arena;
-  uint32_t right = 0;
   for (int i = 0; i < SAMPLES; i++) {
     const digits8_args args = {sample_pixels[i], logits};
     if (digits8_run(&context, &args) != RLX_OK) return 1;
-    print_number((uint32_t)largest());
-    print(i + 1 < SAMPLES ? " " : "\n");
-    right += largest() == sample_truth[i];
+    score(largest(), sample_truth[i]);
   }
-  print_number(right);
-  print(" of ");
-  print_number(SAMPLES);
-  print(" right, ");
-  print_number(sizeof arena);
-  print(" bytes of arena, ");
-  print_number(stack_used());
-  print(" bytes of stack\n");
-  return right != SAMPLES;
+  return report(sizeof arena);
 }

@@ -1,4 +1,4 @@
-/* context.c: what the caller lends for one call: the context record, the arena, separate weights.
+/* context.c: what the caller lends for one call: the context record, the arena, pools, separate weights.
  *
  * The version is read first and alone: in a record of another version nothing else is where we would look for it, the
  * error pointer included. */
@@ -46,6 +46,16 @@ int32_t rlx_check_arena(rlx_guard* guard, rlx_range* range) {
   }
   return check_memory(guard, guard->context->arena, guard->context->arena_bytes, bytes, guard->function->arena_align,
                       RLX_ARENA_SIZE, RLX_ARENA_ALIGNMENT, range);
+}
+
+int32_t rlx_check_pool(rlx_guard* guard, uint32_t pool, rlx_range* range) {
+  const rlx_context* context = guard->context;
+  const rlx_memory_pool none = {NULL, 0};
+  const rlx_memory_pool given = context->pools != NULL && pool < context->num_pools ? context->pools[pool] : none;
+  const int32_t status = check_memory(guard, given.data, given.bytes, guard->function->pools[pool].bytes,
+                                      guard->function->arena_align, RLX_POOL_SIZE, RLX_POOL_ALIGNMENT, range);
+  guard->found.axis = (int32_t)pool;
+  return status;
 }
 
 int32_t rlx_check_weights(rlx_guard* guard, rlx_range* range) {

@@ -84,10 +84,14 @@ int32_t rlx_check_outputs(rlx_guard* guard, const rlx_tensor* in, const rlx_tens
 int32_t rlx_check_context(rlx_guard* guard);
 /* Size and alignment of the arena; sets its range. */
 int32_t rlx_check_arena(rlx_guard* guard, rlx_range* range);
+/* Size and alignment of one of the function's pools; sets its range. */
+int32_t rlx_check_pool(rlx_guard* guard, uint32_t pool, rlx_range* range);
 /* Size, alignment, version and hash of separate weights; sets their range. */
 int32_t rlx_check_weights(rlx_guard* guard, rlx_range* range);
 
 /* overlap.c: no output shares a byte with anything but its own state, no input with the arena. */
 int32_t rlx_check_overlap(rlx_guard* guard, rlx_range arena, rlx_range weights);
+/* No tensor shares a byte with the pool, nor do the arena, the weights and the pools before it. */
+int32_t rlx_check_pool_overlap(rlx_guard* guard, uint32_t pool, rlx_range range, rlx_range arena, rlx_range weights);
 
 #endif

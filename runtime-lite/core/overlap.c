@@ -9,7 +9,7 @@ static int overlaps(rlx_range a, rlx_range b) {
   return a.begin != a.end && b.begin != b.end && a.begin < b.end && b.begin < a.end;
 }
 
-/* Whether tensor `t` shares a byte with the arena (-1) or the weights (-2). */
+/* Whether tensor `t` shares a byte with the arena (-1), the weights (-2) or pool k (-3 - k). */
 static int32_t check_lent(rlx_guard* guard, uint32_t t, rlx_range lent, int64_t name) {
   guard->found.tensor = (int32_t)t;
   return overlaps(guard->ranges[t], lent) ? rlx_guard_fail(guard, RLX_OVERLAP, 0, name) : RLX_OK;
@@ -44,4 +44,23 @@ int32_t rlx_check_overlap(rlx_guard* guard, rlx_range arena, rlx_range weights) 
     status = rlx_guard_fail(guard, RLX_OVERLAP, 0, -2);
   }
   return status;
+}
+
+int32_t rlx_check_pool_overlap(rlx_guard* guard, uint32_t pool, rlx_range range, rlx_range arena, rlx_range weights) {
+  const int64_t name = -3 - (int64_t)pool;
+  int32_t status = RLX_OK;
+  rlx_guard_forget(guard);
+  for (uint32_t t = 0; t < guard->function->num_inputs + guard->function->num_outputs && status == RLX_OK; ++t)
+    status = check_lent(guard, t, range, name);
+  if (status != RLX_OK) return status;
+  rlx_guard_forget(guard);
+  int shared = overlaps(range, arena) || overlaps(range, weights);
+  for (uint32_t other = 0; other < pool; ++other) {
+    rlx_range before;
+    status = rlx_check_pool(guard, other, &before);
+    if (status != RLX_OK) return status;
+    shared = shared || overlaps(range, before);
+  }
+  rlx_guard_forget(guard);
+  return shared ? rlx_guard_fail(guard, RLX_OVERLAP, 0, name) : RLX_OK;
 }

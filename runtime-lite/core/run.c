@@ -12,6 +12,11 @@ static int32_t check_all(rlx_guard* guard, int64_t* symbols, const rlx_tensor* i
   if (status == RLX_OK) status = rlx_check_arena(guard, &arena);
   if (status == RLX_OK) status = rlx_check_weights(guard, &weights);
   if (status == RLX_OK) status = rlx_check_overlap(guard, arena, weights);
+  for (uint32_t pool = 0; pool < guard->function->num_pools && status == RLX_OK; ++pool) {
+    rlx_range range;
+    status = rlx_check_pool(guard, pool, &range);
+    if (status == RLX_OK) status = rlx_check_pool_overlap(guard, pool, range, arena, weights);
+  }
   return status;
 }
 

@@ -52,6 +52,10 @@ const char* rlx_status_name(int32_t status) {
       return "NEEDS_DATA";
     case RLX_CPU_FEATURES:
       return "CPU_FEATURES";
+    case RLX_POOL_SIZE:
+      return "POOL_SIZE";
+    case RLX_POOL_ALIGNMENT:
+      return "POOL_ALIGNMENT";
     case RLX_INDEX_RANGE:
       return "INDEX_RANGE";
     case RLX_DATA_CAPACITY:

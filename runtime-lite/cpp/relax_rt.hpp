@@ -131,7 +131,7 @@ class Tensor {
   std::vector<unsigned char> bytes_;
 };
 
-/* One entry point of a model, with an arena. Not to be used by two threads at once; two of these are fine. */
+/* One entry point of a model, with an arena and pools. Not to be used by two threads at once; two of these are fine. */
 class Model {
  public:
   using Result = std::variant<std::vector<Tensor>, Error>;
@@ -153,7 +153,7 @@ class Model {
   const rlx_function& function() const noexcept { return *function_; }
   const rlx_tensor_spec& input(std::uint32_t index) const { return *spec(function_->inputs, index); }
   const rlx_tensor_spec& output(std::uint32_t index) const { return *spec(function_->outputs, index); }
-  /* For a pool of threads, a weights file or a trace hook; arena, error and alloc are the wrapper's. */
+  /* For a pool of threads, a weights file or a trace hook; arena, pools, error and alloc are the wrapper's. */
   rlx_context& context() noexcept { return context_; }
 
   /* Runs the model on its inputs in order. Throws Error if it refuses. */
@@ -189,6 +189,7 @@ class Model {
     if (std::int32_t status = function_->arena_bytes(symbols.data(), &bytes)) return fault(status);
     context_.arena = arena_.reserve(bytes, function_->arena_align);
     context_.arena_bytes = bytes;
+    reserve_pools();
     return finish(in, outputs);
   }
 
@@ -221,6 +222,17 @@ class Model {
     return {
         made.bytes_.data(), RLX_DEVICE_CPU, 0, static_cast<std::int32_t>(made.shape_.size()), made.code_, made.bits_, 1,
         made.shape_.data(), nullptr,        0};
+  }
+
+  void reserve_pools() {
+    pools_.resize(function_->num_pools);
+    given_pools_.clear();
+    for (std::size_t i = 0; i < pools_.size(); ++i) {
+      const std::uint64_t bytes = function_->pools[i].bytes;
+      given_pools_.push_back({pools_[i].reserve(bytes, function_->arena_align), bytes});
+    }
+    context_.pools = given_pools_.data();
+    context_.num_pools = function_->num_pools;
   }
 
   Error fault(std::int32_t status) const {
@@ -265,6 +277,8 @@ class Model {
   rlx_context context_ = RLX_CONTEXT_INIT;
   rlx_error error_{};
   Arena arena_;
+  std::vector<Arena> pools_;
+  std::vector<rlx_memory_pool> given_pools_;
   std::vector<Arena> lent_;
 };
 

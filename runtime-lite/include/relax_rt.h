@@ -46,7 +46,8 @@ typedef enum rlx_status {
   RLX_STRIDES = 10,        /* strides that this tensor may not have: expected, actual at the axis */
   RLX_ALIGNMENT = 11,      /* expected: alignment of the element in bytes, actual: address modulo that */
   RLX_CAPACITY = 12,   /* an output of exact shape is too small: expected, actual elements (or extent of the axis) */
-  RLX_OVERLAP = 13,    /* two buffers share bytes undeclared: actual: the other tensor, -1: arena, -2: weights */
+  RLX_OVERLAP = 13,    /* two buffers share bytes undeclared: actual: the other tensor, -1: arena, -2: weights,
+                        * -3 - k: pool k */
   RLX_ARENA_SIZE = 14, /* expected, actual bytes; a null arena counts as 0 */
   RLX_ARENA_ALIGNMENT = 15,   /* expected: alignment in bytes, actual: address modulo that */
   RLX_WEIGHTS_SIZE = 16,      /* expected, actual bytes, of the caller's memory or in the file's header */
@@ -57,6 +58,8 @@ typedef enum rlx_status {
   RLX_BROADCAST = 21,         /* two symbols meet that are neither equal nor 1: expected, actual */
   RLX_NEEDS_DATA = 22,        /* the answer depends on values of inputs whose data was null in bind */
   RLX_CPU_FEATURES = 23,      /* the CPU lacks what the object's code needs: expected, actual RLX_CPU_* bits */
+  RLX_POOL_SIZE = 24,         /* expected, actual bytes of the pool `axis`; one that is missing or null counts as 0 */
+  RLX_POOL_ALIGNMENT = 25,    /* expected: alignment of the pool `axis`, actual: its address modulo that */
 
   /* What only the data can reveal: outputs are unspecified after these. */
   RLX_INDEX_RANGE = 32,     /* an index points outside its axis: expected: extent, actual: index */
@@ -125,6 +128,12 @@ typedef struct rlx_object {
   rlx_tensor tensor;
 } rlx_object;
 
+/* Memory beside the arena (relaxc --pool), aligned as the arena is; needs no clearing. */
+typedef struct rlx_memory_pool {
+  void* data;
+  uint64_t bytes;
+} rlx_memory_pool;
+
 /* What one call of a model may use. A plain record, owned by the caller and started from RLX_CONTEXT_INIT; two threads
  * run one model at once with two of them. An object reads nothing past struct_size and accepts a larger one. */
 typedef struct rlx_context {
@@ -148,11 +157,16 @@ typedef struct rlx_context {
   /* RLX_CPU_* bits; 0: asked of the CPU at entry. An object for several CPUs takes its best form that these allow, so
    * a program that calls often does well to set rlx_cpu_features() once. */
   uint64_t cpu_features;
+  const rlx_memory_pool* pools; /* one for each of rlx_function.pools */
+  uint32_t num_pools;
 } rlx_context;
 
 /* Starts a context: the version and size of this header's record, and nothing else set. */
-#define RLX_CONTEXT_INIT \
-  { RLX_ABI_VERSION, sizeof(rlx_context), NULL, 0, NULL, 0, NULL, NULL, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL, 0 }
+#define RLX_CONTEXT_INIT                                                                                             \
+  {                                                                                                                  \
+    RLX_ABI_VERSION, sizeof(rlx_context), NULL, 0, NULL, 0, NULL, NULL, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL, \
+        0, NULL, 0                                                                                                   \
+  }
 
 /* A dim that is known when the model is called. */
 typedef struct rlx_symbol {
@@ -200,6 +214,12 @@ typedef struct rlx_tensor_spec {
   const struct rlx_tensor_spec* element; /* of a sequence, optional or map */
 } rlx_tensor_spec;
 
+/* A pool that a call needs. */
+typedef struct rlx_memory_pool_spec {
+  const char* name;
+  uint64_t bytes; /* enough for all sizes; 0: it may be null */
+} rlx_memory_pool_spec;
+
 /* One entry point. */
 typedef struct rlx_function {
   const char* name;
@@ -219,6 +239,8 @@ typedef struct rlx_function {
   int32_t (*arena_bytes)(const int64_t* symbols, uint64_t* bytes);
   /* All guards, then the computation. */
   int32_t (*run)(rlx_context* context, const rlx_tensor* in, uint32_t num_in, rlx_tensor* out, uint32_t num_out);
+  const rlx_memory_pool_spec* pools;
+  uint32_t num_pools;
 } rlx_function;
 
 /* All that a loader needs: dlsym("<name>_model"). */

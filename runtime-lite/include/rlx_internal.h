@@ -24,7 +24,7 @@ extern "C" {
 #endif
 
 /* The version of the records of this file; the generic functions refuse another with RLX_ABI_MISMATCH. */
-#define RLX_PRIVATE_VERSION 1u
+#define RLX_PRIVATE_VERSION 2u
 
 /* Where the value of a symbol comes from:
  * DIM: input `tensor`'s dim `axis`, where the symbol stands bare for the first time;

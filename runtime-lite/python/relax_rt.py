@@ -37,13 +37,21 @@ class Error(c.Structure):
     _fields_ += [("expected", c.c_int64), ("actual", c.c_int64)]
 
 
+class MemoryPool(c.Structure):
+    _fields_ = [("data", c.c_void_p), ("bytes", c.c_uint64)]
+
+
+class MemoryPoolSpec(c.Structure):
+    _fields_ = [("name", c.c_char_p), ("bytes", c.c_uint64)]
+
+
 class Context(c.Structure):
     _fields_ = [("abi_version", c.c_uint32), ("struct_size", c.c_uint32), ("arena", c.c_void_p),
                 ("arena_bytes", c.c_uint64), ("weights", c.c_void_p), ("weights_bytes", c.c_uint64),
                 ("error", c.POINTER(Error)), ("parallel_for", c.c_void_p), ("parallel_user", c.c_void_p),
                 ("num_threads", c.c_int32), ("alloc", c.c_void_p), ("alloc_user", c.c_void_p), ("trace", c.c_void_p),
                 ("trace_user", c.c_void_p), ("poll", c.c_void_p), ("poll_user", c.c_void_p),
-                ("cpu_features", c.c_uint64)]
+                ("cpu_features", c.c_uint64), ("pools", c.POINTER(MemoryPool)), ("num_pools", c.c_uint32)]
 
 
 class Symbol(c.Structure):
@@ -75,7 +83,8 @@ class Function(c.Structure):
                 ("num_symbols", c.c_uint32), ("num_nodes", c.c_uint32), ("inputs", c.c_void_p),
                 ("outputs", c.c_void_p), ("symbols", c.POINTER(Symbol)), ("nodes", c.POINTER(c.c_char_p)),
                 ("arena_max", c.c_uint64), ("stack_max", c.c_uint64), ("arena_align", c.c_uint32), ("bind", BIND),
-                ("output_shape", OUTPUT_SHAPE), ("arena_bytes", ARENA_BYTES), ("run", RUN)]
+                ("output_shape", OUTPUT_SHAPE), ("arena_bytes", ARENA_BYTES), ("run", RUN),
+                ("pools", c.POINTER(MemoryPoolSpec)), ("num_pools", c.c_uint32)]
 
 
 class ModelRecord(c.Structure):
@@ -208,6 +217,11 @@ class Call:
         self.check("arena_bytes", record.arena_bytes(self.symbols, size))
         self.arena = aligned(size.value, max(record.arena_align, 1))
         self.context.arena, self.context.arena_bytes = self.arena.ctypes.data, size.value
+        sizes = [record.pools[i].bytes for i in range(record.num_pools)]
+        self.pools = [aligned(size, max(record.arena_align, 1)) for size in sizes]
+        self.context.pools = (MemoryPool * max(len(sizes), 1))(
+            *(MemoryPool(pool.ctypes.data, size) for pool, size in zip(self.pools, sizes)))
+        self.context.num_pools = len(sizes)
 
         self.make_outputs([self.output_shape(i, spec.ndim) for i, spec in enumerate(entry.outputs)])
 

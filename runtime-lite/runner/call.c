@@ -77,6 +77,30 @@ static int32_t prepare_arena(const rlx_function* f, const int64_t* symbols, rlx_
   return context->arena == NULL ? out_of_memory(context) : RLX_OK;
 }
 
+static int32_t prepare_pools(const rlx_function* f, rlx_context* context) {
+  if (context->pools != NULL || f->num_pools == 0) return RLX_OK;
+  rlx_memory_pool* pools = calloc(f->num_pools, sizeof *pools);
+  if (pools == NULL) return out_of_memory(context);
+  context->pools = pools;
+  context->num_pools = f->num_pools;
+  for (uint32_t i = 0; i < f->num_pools; ++i) {
+    pools[i].data = rlx_allocate(NULL, f->pools[i].bytes, f->arena_align);
+    if (pools[i].data == NULL) return out_of_memory(context);
+    pools[i].bytes = f->pools[i].bytes;
+  }
+  return RLX_OK;
+}
+
+void rlx_free_memory(rlx_context* context) {
+  free(context->arena);
+  for (uint32_t i = 0; i < context->num_pools; ++i) free(context->pools[i].data);
+  free((void*)(uintptr_t)context->pools);
+  context->arena = NULL;
+  context->arena_bytes = 0;
+  context->pools = NULL;
+  context->num_pools = 0;
+}
+
 /* Gives an output that did not fit what the run said that it needs. 1 if that makes sense. */
 static int grow(const rlx_function* f, const rlx_error* error, rlx_array* outputs) {
   const int64_t i = (int64_t)error->tensor - f->num_inputs;
@@ -116,6 +140,7 @@ int32_t rlx_call(const rlx_model* model, const rlx_function* f, rlx_context* con
   for (uint32_t i = 0; status == RLX_OK && i < f->num_outputs; ++i)
     status = prepare_output(f, rlx_spec_at(model, f->outputs, i), symbols, i, context, &outputs[i]);
   if (status == RLX_OK) status = prepare_arena(f, symbols, context);
+  if (status == RLX_OK) status = prepare_pools(f, context);
   if (status == RLX_OK) status = run(f, context, in, outputs);
   free(in);
   free(symbols);

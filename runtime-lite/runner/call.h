@@ -12,10 +12,13 @@ const rlx_function* rlx_function_at(const rlx_model* model, uint32_t index);
 /* rlx_context.alloc: memory from the C library. */
 void* rlx_allocate(void* user, uint64_t bytes, uint64_t align);
 
-/* Binds, sizes and runs. `outputs` are filled, with memory of their own; the arena is kept in the context for the next
- * call. Returns the status, with context->error filled. */
+/* Binds, sizes and runs. `outputs` are filled, with memory of their own; arena and pools are kept in the context for
+ * the next call. Returns the status, with context->error filled. */
 int32_t rlx_call(const rlx_model* model, const rlx_function* function, rlx_context* context, rlx_array* inputs,
                  rlx_array* outputs);
+
+/* Frees the arena and the pools that rlx_call gave the context. */
+void rlx_free_memory(rlx_context* context);
 
 /* What a status and its record mean, as one line on stderr. */
 void rlx_explain(const rlx_model* model, const rlx_function* function, int32_t status, const rlx_error* error);

@@ -69,6 +69,8 @@ static int help(const char* program) {
       (void)printf("  arena  at most %" PRIu64 " bytes\n", f->arena_max);
     else
       (void)printf("  arena  unbounded\n");
+    for (uint32_t p = 0; p < f->num_pools; ++p)
+      (void)printf("  pool   %s: %" PRIu64 " bytes\n", f->pools[p].name, f->pools[p].bytes);
   }
   return DONE;
 }
@@ -243,7 +245,7 @@ static int run(const arguments* a, const rlx_function* f, rlx_array* inputs, rlx
   rlx_pool_destroy(pool);
   if (status != RLX_OK) rlx_explain(kModel, f, status, &error);
   if (kModel->weights_bytes != 0) rlx_weights_unmap(&context);
-  free(context.arena);
+  rlx_free_memory(&context);
   return status == RLX_OK ? DONE : INPUT_AT_FAULT;
 }
 

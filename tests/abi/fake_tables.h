@@ -35,7 +35,8 @@
 #define RECORD(name, symbol_table, num_symbols_, arena_max_, arena_align_)                                            \
   {                                                                                                                   \
 #name, COUNT(name##_inputs), COUNT(name##_outputs), num_symbols_, 0, name##_inputs, name##_outputs, symbol_table, \
-        NULL, arena_max_, 1024, arena_align_, name##_bind, name##_output_shape, name##_arena_bytes, name##_run        \
+        NULL, arena_max_, 1024, arena_align_, name##_bind, name##_output_shape, name##_arena_bytes, name##_run, NULL, \
+        0                                                                                                             \
   }
 
 #endif

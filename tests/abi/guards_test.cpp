@@ -289,5 +289,6 @@ TEST_CASE("every status has a name of its own") {
   CHECK(std::string(rlx_status_name(RLX_NEEDS_DATA)) == "NEEDS_DATA");
   CHECK(std::string(rlx_status_name(RLX_FILE_FORMAT)) == "FILE_FORMAT");
   CHECK(std::string(rlx_status_name(RLX_OBJECT_KIND)) == "OBJECT_KIND");
-  for (int32_t unknown : {-1, 24, 31, 43, 66, 0x7fffffff}) CHECK(std::string(rlx_status_name(unknown)) == "UNKNOWN");
+  CHECK(std::string(rlx_status_name(RLX_POOL_ALIGNMENT)) == "POOL_ALIGNMENT");
+  for (int32_t unknown : {-1, 26, 31, 43, 66, 0x7fffffff}) CHECK(std::string(rlx_status_name(unknown)) == "UNKNOWN");
 }

@@ -78,7 +78,7 @@ class Layout(unittest.TestCase):
 
     def test_the_page_has_every_field_of_every_record(self):
         found = tables()
-        self.assertEqual(len(found), 12)
+        self.assertEqual(len(found), 14)
         for record, rows in found.items():
             self.assertEqual([row[0] for row in rows], fields_of(record) + ["size"], record)
 

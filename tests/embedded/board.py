@@ -65,11 +65,14 @@ class Board:
             self.compile(self.folder, [*sorted((REPOSITORY / "runtime-lite/core").glob("*.c")), *start])
         return sorted(self.folder.glob("*.o"))
 
+    def script(self, script):
+        return script
+
     def link(self, folder, objects, libraries=("-lgcc",)):
         flash, ram = PLACES.get(self.board, (0, 0x20000000))
         sizes = MEMORY.get(self.board, ("4M", "4M"))
         script = (EXAMPLE / "board.ld").read_text().replace("512K", sizes[0]).replace("128K", sizes[1])
-        (folder / "board.ld").write_text(script)
+        (folder / "board.ld").write_text(self.script(script))
         run(*self.compiler, "-nostdlib", "-T", "board.ld", "-Wl,--gc-sections,--fatal-warnings,-z,noexecstack",
             f"-Wl,--defsym=FLASH={flash},--defsym=RAM={ram}", "-o", "m.elf", *objects, *libraries, folder=folder)
 

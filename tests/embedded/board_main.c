@@ -47,11 +47,19 @@ static uint32_t now(void) {
 #endif
 
 static m_arena arena;
+#ifdef M_POOL_TCM
+__attribute__((section(".tcm"))) static m_pool_tcm tcm;
+static const rlx_memory_pool pools[] = {[M_POOL_TCM] = {&tcm, sizeof tcm}};
+#endif
 
 int main(void) {
   rlx_context context = RLX_CONTEXT_INIT;
   context.arena = &arena;
   context.arena_bytes = sizeof arena;
+#ifdef M_POOL_TCM
+  context.pools = pools;
+  context.num_pools = 1;
+#endif
   const m_args args = ARGUMENTS;
   uint32_t begin = now();
   int32_t status = m_run(&context, &args);

@@ -31,7 +31,7 @@ const arena = (instance.exports.__heap_base.value + 63) & ~63, size = Number(pro
 const context = arena + size, args = context + 256, image = args + 64, logits = image + 4 * 64;
 const view = new DataView(memory.buffer);
 view.setUint32(context, 1, true);
-view.setUint32(context + 4, 88, true);
+view.setUint32(context + 4, 96, true);
 view.setUint32(context + 8, arena, true);
 view.setBigUint64(context + 16, BigInt(size), true);
 view.setUint32(args, image, true);

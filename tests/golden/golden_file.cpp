@@ -43,6 +43,10 @@ GoldenFile read_golden(const std::string& path) {
     if (input && line.rfind(kOptions, 0) == 0)
       for (const std::string& option : split_names(line.substr(kOptions.size())))
         golden.options[option.substr(0, option.find('='))] = std::stoll(option.substr(option.find('=') + 1));
+    constexpr std::string_view kPools = "# pools:";
+    if (input && line.rfind(kPools, 0) == 0)
+      for (const std::string& pool : split_names(line.substr(kPools.size())))
+        golden.pools.emplace_back(pool.substr(0, pool.find('=')), std::stoull(pool.substr(pool.find('=') + 1)));
     if (golden.kind == GoldenFile::kErrors) line = line.rfind("# ", 0) == 0 ? line.substr(2) : line;
     (input ? golden.input : golden.wanted) += line + "\n";
   }

@@ -4,12 +4,13 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace relaxc::test {
 
 /// `# passes: a, b` in the comments at the top (`all`: the compile pipeline), and `# options: a.x=1` if passes take
-/// numbers; then the input; then, after a line `#
+/// numbers, and `# pools: fast=256` for memories beside the arena; then the input; then, after a line `#
 /// ---- expect`, `# ---- equiv` or
 /// `# ---- errors`, what it must become. The input keeps its lines, so that places in messages are those of the file.
 struct GoldenFile {
@@ -17,6 +18,7 @@ struct GoldenFile {
   std::string path;
   std::vector<std::string> passes;
   std::map<std::string, int64_t, std::less<>> options;  ///< of passes
+  std::vector<std::pair<std::string, uint64_t>> pools;
   Kind kind = kRoundTrip;
   std::string input;
   std::string wanted;  ///< of kErrors the lines without their "# "

@@ -112,6 +112,7 @@ class Runner {
     PassContext context{ops_, target_, diag, *evaluator_};
     context.object = &object;
     context.options = golden.options;
+    for (const auto& [name, bytes] : golden.pools) context.pools.push_back({name, bytes});
     if (!run_passes(passes, module, context, {})) throw Failed("the passes failed:\n" + render(diag));
     return object;
   }

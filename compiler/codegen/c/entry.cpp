@@ -49,6 +49,7 @@ class EntryPrinter {
     specs("outputs", entry_.outputs, false);
     symbols();
     nodes();
+    pools();
     private_record(dynamic, asked);
     wrappers();
     return out_;
@@ -129,7 +130,9 @@ class EntryPrinter {
     for (size_t i = 0; i < entry_.inputs.size(); ++i) args.push_back(input(i));
     for (size_t i = 0; i < entry_.outputs.size(); ++i)
       args.push_back(fmt::format("({}*)outputs[{}]", memory_type(entry_.outputs[i].dtype), i));
-    args.insert(args.end(), {"(uint8_t*)context->arena", weights_text(object_), "out_dims"});
+    args.push_back("(uint8_t*)context->arena");
+    for (const std::string& pool : pools_text(entry_)) args.push_back(pool);
+    args.insert(args.end(), {weights_text(object_), "out_dims"});
     for (const std::string& symbol : all_symbols()) args.push_back(symbol);
     call_and_return(entry_.call, "context", std::move(args), "context->error");
   }
@@ -185,6 +188,13 @@ class EntryPrinter {
     line("static const char* const {}_nodes[] = {{{}\n}};", stem_, names);
   }
 
+  void pools() {
+    if (entry_.pools.empty()) return;
+    line("static const rlx_memory_pool_spec {}_pools[] = {{", stem_);
+    for (const interface::Pool& pool : entry_.pools) line("    {{{}, UINT64_C({})}},", quoted(pool.name), pool.bytes);
+    line("}};");
+  }
+
   size_t dim_count() const {
     size_t count = 0;
     for (const auto* list : {&entry_.inputs, &entry_.outputs})
@@ -235,6 +245,13 @@ std::string weights_text(const interface::Object& object) {
   return fmt::format("(uint8_t*)(uintptr_t)context->weights + {}", interface::kWeightsHeaderBytes);
 }
 
+std::vector<std::string> pools_text(const Entry& entry) {
+  std::vector<std::string> addresses;
+  for (size_t i = 0; i < entry.pools.size(); ++i)
+    addresses.push_back(entry.pools[i].bytes == 0 ? "NULL" : fmt::format("(uint8_t*)context->pools[{}].data", i));
+  return addresses;
+}
+
 std::string entry_text(const interface::Object& object, const Entry& entry, size_t index,
                        const Conventions& conventions) {
   return EntryPrinter(object, entry, index, conventions).run();
@@ -252,7 +269,8 @@ std::string model_text(const interface::Object& object, const std::string& targe
         quoted(e.name), e.inputs.size(), e.outputs.size(), e.symbols.size(), e.nodes.size(),
         table(!e.inputs.empty(), "inputs"), table(!e.outputs.empty(), "outputs"), table(!e.symbols.empty(), "symbols"),
         table(!e.nodes.empty(), "nodes"), e.arena_max, e.arena_align, i, i);
-    text += fmt::format("     e{}_arena_bytes, e{}_run}},\n", i, i);
+    text += fmt::format("     e{}_arena_bytes, e{}_run, {}, {}}},\n", i, i, table(!e.pools.empty(), "pools"),
+                        e.pools.size());
   }
   text += "};\n\nstatic const uint8_t hash[32] = {";
   for (size_t i = 0; i < object.hash.size(); ++i) text += (i == 0 ? "" : ", ") + std::to_string(object.hash[i]);

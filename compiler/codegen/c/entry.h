@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "compiler/codegen/c/function.h"
 #include "compiler/interface/object.h"
@@ -10,6 +11,8 @@ namespace relaxc::codegen_c {
 
 /// Where the weights begin, in a function that has a `context`.
 std::string weights_text(const interface::Object& object);
+/// Where the pools of a call lie; NULL for one of which the call needs nothing.
+std::vector<std::string> pools_text(const interface::Entry& entry);
 /// The functions that rlx_function_private points to, the four generic wrappers, and the records of one entry. The
 /// rlx_function record itself is an element of `<name>_functions`, see model_text.
 std::string entry_text(const interface::Object& object, const interface::Entry& entry, size_t index,

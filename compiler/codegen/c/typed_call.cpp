@@ -1,7 +1,7 @@
 // typed_call.cpp: the call that the generated header declares, as C.
 //
 // It checks what is cheap and would otherwise reach outside of the caller's memory: the bounds of the dynamic dims, the
-// arena's size and alignment, and the size of separate weights. It refers to no table.
+// arena's and the pools' size and alignment, and the size of separate weights. It refers to no table.
 #include "compiler/interface/typed_call.h"
 
 #include <fmt/format.h>
@@ -50,6 +50,8 @@ class TypedCall {
     if (!entry_.values.empty()) read_values();
     output_dims();
     check_arena();
+    for (size_t i = 0; i < entry_.pools.size(); ++i)
+      if (entry_.pools[i].bytes != 0) check_pool(i, entry_.pools[i].bytes);
     check_weights();
     make_call();
     line("  return 0;\n}}\n");
@@ -152,6 +154,22 @@ class TypedCall {
         entry_.arena_align);
   }
 
+  void check_pool(size_t i, uint64_t bytes) {
+    line("  {{\n    uint64_t there = UINT64_C(0);\n    uint64_t rest = 0u;");
+    line("    if ((context->pools != NULL) && (context->num_pools > {0}u) && (context->pools[{0}].data != NULL)) {{",
+         i);
+    line("      there = context->pools[{}].bytes;", i);
+    line("      rest = (uintptr_t)context->pools[{}].data % {}u;\n    }}", i, entry_.arena_align);
+    line(
+        "    if (there < UINT64_C({0})) {{\n      return rlx_fail(context->error, RLX_POOL_SIZE, -1, {1}, -1, -1, "
+        "INT64_C({0}), (int64_t)there);\n    }}",
+        bytes, i);
+    line(
+        "    if (rest != 0u) {{\n      return rlx_fail(context->error, RLX_POOL_ALIGNMENT, -1, {}, -1, -1, {}, "
+        "(int64_t)rest);\n    }}\n  }}",
+        i, entry_.arena_align);
+  }
+
   void check_weights() {
     if (!object_.weights.separate) return;
     line("  {{\n    uint64_t there = (context->weights == NULL) ? UINT64_C(0) : context->weights_bytes;");
@@ -166,8 +184,9 @@ class TypedCall {
     for (const CallField& field : fields_)
       if (field.kind == CallField::kOutput)
         args.push_back(fmt::format("({}*)(void*)args->{}", memory_type(entry_.outputs[field.index].dtype), field.name));
-    args.insert(args.end(),
-                {"(uint8_t*)context->arena", weights_text(object_), fmt::format("dims + {}", count(entry_.inputs))});
+    args.push_back("(uint8_t*)context->arena");
+    for (const std::string& pool : pools_text(entry_)) args.push_back(pool);
+    args.insert(args.end(), {weights_text(object_), fmt::format("dims + {}", count(entry_.inputs))});
     for (const std::string& symbol : all_symbols()) args.push_back(symbol);
     step(entry_.call, std::move(args));
     for_capacities([&](const CallField& field, size_t first, size_t rank) {

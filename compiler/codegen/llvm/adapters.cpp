@@ -122,12 +122,29 @@ llvm::Function* ObjectEmitter::call_adapter(const Entry& entry) {
   for (size_t i = 0; i < entry.inputs.size(); ++i) args.push_back(element(b, pointer, function->getArg(1), i));
   for (size_t i = 0; i < entry.outputs.size(); ++i) args.push_back(element(b, pointer, function->getArg(2), i));
   args.push_back(b.CreateLoad(pointer, field(b, context, Record::kContext, "arena")));
+  for (Value* pool : pool_addresses(b, entry, context)) args.push_back(pool);
   args.push_back(weights_address(b, context));
   args.push_back(function->getArg(4));
   for (size_t i = 0; i < entry.symbols.size(); ++i) args.push_back(element(b, b.getInt64Ty(), function->getArg(3), i));
   Value* error = b.CreateLoad(pointer, field(b, context, Record::kContext, "error"));
   b.CreateRet(call(b, entry.call, context, args, error));
   return function;
+}
+
+Value* ObjectEmitter::pool_field(llvm::IRBuilder<>& b, Value* pools, size_t index, std::string_view name) {
+  Value* pool = b.CreateConstInBoundsGEP1_64(lowering_.record(Record::kMemoryPool), pools, index);
+  return b.CreateLoad(name == "data" ? static_cast<llvm::Type*>(b.getPtrTy()) : b.getInt64Ty(),
+                      field(b, pool, Record::kMemoryPool, name));
+}
+
+std::vector<Value*> ObjectEmitter::pool_addresses(llvm::IRBuilder<>& b, const Entry& entry, Value* context) {
+  std::vector<Value*> addresses;
+  if (entry.pools.empty()) return addresses;
+  Value* pools = b.CreateLoad(b.getPtrTy(), field(b, context, Record::kContext, "pools"));
+  for (size_t i = 0; i < entry.pools.size(); ++i)
+    addresses.push_back(entry.pools[i].bytes == 0 ? llvm::ConstantPointerNull::get(b.getPtrTy())
+                                                  : pool_field(b, pools, i, "data"));
+  return addresses;
 }
 
 /// `int32_t name(rlx_context* context, parameters…, symbols…)`; the context may be null unless an external function is

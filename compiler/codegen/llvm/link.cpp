@@ -89,17 +89,25 @@ class Link {
     struct Format {
       const char* ending;
       bool fits;
-      const char* where;
+      const char *what, *where;
     };
-    const Format formats[] = {{".dll", triple_.isOSBinFormatCOFF(), "Windows"},
-                              {".dylib", triple_.isOSBinFormatMachO(), "macOS"},
-                              {".wasm", triple_.isOSBinFormatWasm(), "WebAssembly"},
-                              {".so", triple_.isOSBinFormatELF(), "systems with ELF"}};
+    const Format formats[] = {{".dll", triple_.isOSBinFormatCOFF(), "library", "Windows"},
+                              {".exe", triple_.isOSBinFormatCOFF(), "program", "Windows"},
+                              {".dylib", triple_.isOSBinFormatMachO(), "library", "macOS"},
+                              {".wasm", triple_.isOSBinFormatWasm(), "library", "WebAssembly"},
+                              {".so", triple_.isOSBinFormatELF(), "library", "systems with ELF"}};
     std::string ending = llvm::sys::path::extension(what_.shown).str();
     for (const Format& format : formats)
       if (ending == format.ending && !format.fits)
-        return diag_.error(nullptr, Kind::usage, "'{}' is a library of {}, but the target is {}", ending, format.where,
-                           what_.triple);
+        return diag_.error(nullptr, Kind::usage, "'{}' is a {} of {}, but the target is {}", ending, format.what,
+                           format.where, what_.triple);
+    if (what_.program && triple_.isOSBinFormatCOFF())
+      return diag_.error(
+          nullptr, Kind::usage,
+          "a program for {} needs a main() and the C library of Windows, and the runner of models is one "
+          "for POSIX; write .obj and link it with a main() of your own, as in 'lld-link main.obj "
+          "model.obj relax_rt.lib libcmt.lib', or write .dll",
+          what_.triple);
     bool bare = triple_.isOSBinFormatELF() && triple_.getOS() == llvm::Triple::UnknownOS;
     if (bare || (what_.program && !triple_.isOSBinFormatELF()))
       return diag_.error(nullptr, Kind::usage,

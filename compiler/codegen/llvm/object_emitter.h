@@ -74,6 +74,7 @@ class ObjectEmitter {
   llvm::Constant* quantization(const interface::Tensor& tensor, const std::string& stem);
   llvm::Constant* symbol_records(const Entry& entry);
   llvm::Constant* source_records(const Entry& entry);
+  llvm::Constant* pool_records(const Entry& entry);
   llvm::Function* wrapper(const Entry& entry, const std::string& what, llvm::GlobalVariable* self);
   llvm::Constant* record(Record which, const Fields& fields);
   llvm::Constant* number(interface::FieldKind kind, int64_t value) const;
@@ -85,6 +86,9 @@ class ObjectEmitter {
   llvm::Value* field(llvm::IRBuilder<>& b, llvm::Value* address, Record which, std::string_view name);
   /// The first weight: in the object, or behind the header of the file that the context points at.
   llvm::Value* weights_address(llvm::IRBuilder<>& b, llvm::Value* context);
+  /// Where the context says that the pools of a call lie; null for one of which the call needs nothing.
+  std::vector<llvm::Value*> pool_addresses(llvm::IRBuilder<>& b, const Entry& entry, llvm::Value* context);
+  llvm::Value* pool_field(llvm::IRBuilder<>& b, llvm::Value* pools, size_t index, std::string_view name);
   llvm::Constant* hash_table();
   llvm::Constant* weights_bytes() const;
   /// Calls a prim func; `args` without the hidden ones. The status, 0 where it cannot fail.

@@ -115,7 +115,7 @@ llvm::GlobalVariable* ObjectEmitter::private_record(const Entry& entry, llvm::Co
     for (const interface::Tensor& tensor : *tensors) dims += tensor.dims.size();
   bool dynamic = !interface::is_static(entry);
   const Signature* values = entry.values.empty() ? nullptr : lowering_.find(entry.values);
-  Fields fields{{"version", number(FieldKind::kU32, 1)},
+  Fields fields{{"version", number(FieldKind::kU32, 2)},
                 {"flags", number(FieldKind::kU32, values != nullptr && values->wants_context ? 1 : 0)},
                 {"num_dims", number(FieldKind::kU32, static_cast<int64_t>(dims))},
                 {"function", function},
@@ -164,6 +164,15 @@ llvm::Function* ObjectEmitter::wrapper(const Entry& entry, const std::string& wh
   return function;
 }
 
+llvm::Constant* ObjectEmitter::pool_records(const Entry& entry) {
+  std::vector<llvm::Constant*> records;
+  for (const interface::Pool& pool : entry.pools)
+    records.push_back(
+        record(Record::kMemoryPoolSpec, {{"name", text(pool.name, local(entry, "pool." + pool.name))},
+                                         {"bytes", number(FieldKind::kU64, static_cast<int64_t>(pool.bytes))}}));
+  return list(lowering_.record(Record::kMemoryPoolSpec), records, local(entry, "pools"));
+}
+
 llvm::Constant* ObjectEmitter::function_record(const Entry& entry, llvm::GlobalVariable* functions, uint32_t index) {
   llvm::Type* functions_type = functions->getValueType();
   llvm::Type* word = llvm::Type::getInt32Ty(module_.getContext());
@@ -190,7 +199,9 @@ llvm::Constant* ObjectEmitter::function_record(const Entry& entry, llvm::GlobalV
                  {"bind", wrapper(entry, "bind", self)},
                  {"output_shape", wrapper(entry, "output_shape", self)},
                  {"arena_bytes", wrapper(entry, "arena_bytes", self)},
-                 {"run", wrapper(entry, "run", self)}});
+                 {"run", wrapper(entry, "run", self)},
+                 {"pools", pool_records(entry)},
+                 {"num_pools", count(entry.pools.size())}});
 }
 
 llvm::Constant* ObjectEmitter::hash_table() {

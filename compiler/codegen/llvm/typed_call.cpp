@@ -2,7 +2,7 @@
 //
 // It refers to no table, so that a static model costs its kernels and this function alone. It checks what is cheap and
 // would otherwise reach outside of the caller's memory: the bounds of the dynamic dims, the arena's size and alignment,
-// and the size of separate weights.
+// the pools', and the size of separate weights.
 #include "compiler/codegen/llvm/object_emitter.h"
 
 namespace relaxc::codegen_llvm {
@@ -13,7 +13,13 @@ using llvm::Value;
 
 namespace {
 
-constexpr uint32_t kNullPointer = 1, kDimBounds = 9, kArenaSize = 14, kArenaAlignment = 15, kWeightsSize = 16;
+constexpr uint32_t kNullPointer = 1, kDimBounds = 9, kArenaSize = 14, kArenaAlignment = 15, kWeightsSize = 16,
+                   kPoolSize = 24, kPoolAlignment = 25;
+
+/// What a check looks at.
+struct Where {
+  int32_t symbol = -1, axis = -1;
+};
 
 /// A body that returns a status as soon as something is wrong.
 class Checks {
@@ -35,16 +41,16 @@ class Checks {
     leave_if(b_.CreateICmpNE(status, b_.getInt32(0)), [&] { return status; });
   }
 
-  void require(Value* holds, uint32_t code, int32_t symbol, Value* expected, Value* actual) {
+  void require(Value* holds, uint32_t code, Where where, Value* expected, Value* actual) {
     leave_if(b_.CreateNot(holds), [&]() -> Value* {
       if (error_ == nullptr) return b_.getInt32(code);
-      record(code, symbol, expected, actual);
+      record(code, where, expected, actual);
       return b_.getInt32(code);
     });
   }
 
  private:
-  void record(uint32_t code, int32_t symbol, Value* expected, Value* actual) {
+  void record(uint32_t code, Where where, Value* expected, Value* actual) {
     llvm::Function* function = b_.GetInsertBlock()->getParent();
     auto* write = llvm::BasicBlock::Create(b_.getContext(), "record", function);
     auto* done = llvm::BasicBlock::Create(b_.getContext(), "recorded", function);
@@ -55,8 +61,9 @@ class Checks {
                                                interface::field_index(Record::kError, name)));
     };
     set("code", b_.getInt32(code));
-    for (std::string_view name : {"tensor", "axis", "node"}) set(name, b_.getInt32(~0u));
-    set("symbol", b_.getInt32(static_cast<uint32_t>(symbol)));
+    for (std::string_view name : {"tensor", "node"}) set(name, b_.getInt32(~0u));
+    set("axis", b_.getInt32(static_cast<uint32_t>(where.axis)));
+    set("symbol", b_.getInt32(static_cast<uint32_t>(where.symbol)));
     set("expected", expected);
     set("actual", actual);
     b_.CreateBr(done);
@@ -70,12 +77,26 @@ class Checks {
 
 void check_bounds(llvm::IRBuilder<>& b, Checks& checks, const interface::Symbol& symbol, int32_t index, Value* value) {
   auto imm = [&](int64_t n) { return b.getInt64(static_cast<uint64_t>(n)); };
-  checks.require(b.CreateICmpSGE(value, imm(symbol.lower)), kDimBounds, index, imm(symbol.lower), value);
+  checks.require(b.CreateICmpSGE(value, imm(symbol.lower)), kDimBounds, {.symbol = index}, imm(symbol.lower), value);
   if (symbol.upper != INT64_MAX)
-    checks.require(b.CreateICmpSLE(value, imm(symbol.upper)), kDimBounds, index, imm(symbol.upper), value);
+    checks.require(b.CreateICmpSLE(value, imm(symbol.upper)), kDimBounds, {.symbol = index}, imm(symbol.upper), value);
   if (symbol.multiple_of > 1)
-    checks.require(b.CreateICmpEQ(b.CreateSRem(value, imm(symbol.multiple_of)), imm(0)), kDimBounds, index,
+    checks.require(b.CreateICmpEQ(b.CreateSRem(value, imm(symbol.multiple_of)), imm(0)), kDimBounds, {.symbol = index},
                    imm(symbol.multiple_of), value);
+}
+
+/// That the context, which has `given` pools, lends enough of pool `i`.
+void check_pool(llvm::IRBuilder<>& b, Checks& checks, const interface::Entry& entry, size_t i, Value* given,
+                const std::function<Value*(size_t, std::string_view)>& field) {
+  if (entry.pools[i].bytes == 0) return;
+  const Where where{.axis = static_cast<int32_t>(i)};
+  Value *needed = b.getInt64(entry.pools[i].bytes), *align = b.getInt64(entry.arena_align), *none = b.getInt64(0);
+  checks.require(b.CreateICmpUGT(given, b.getInt32(static_cast<uint32_t>(i))), kPoolSize, where, needed, none);
+  Value* data = field(i, "data");
+  Value* there = b.CreateSelect(b.CreateIsNull(data), none, field(i, "bytes"));
+  checks.require(b.CreateICmpUGE(there, needed), kPoolSize, where, needed, there);
+  Value* rest = b.CreateAnd(b.CreatePtrToInt(data, b.getInt64Ty()), b.CreateSub(align, b.getInt64(1)));
+  checks.require(b.CreateICmpEQ(rest, none), kPoolAlignment, where, align, rest);
 }
 
 size_t count_dims(const std::vector<interface::Tensor>& tensors) {
@@ -165,10 +186,18 @@ void ObjectEmitter::typed_call(const Entry& entry) {
   if (constant == nullptr || !constant->isZero()) {
     Value* size = b.CreateLoad(word, this->field(b, context, Record::kContext, "arena_bytes"));
     Value* there = b.CreateSelect(b.CreateIsNull(arena), b.getInt64(0), size);
-    checks.require(b.CreateICmpUGE(there, needed), kArenaSize, -1, needed, there);
+    checks.require(b.CreateICmpUGE(there, needed), kArenaSize, {}, needed, there);
     Value* rest = b.CreateAnd(b.CreatePtrToInt(arena, word), b.getInt64(entry.arena_align - 1));
     checks.require(b.CreateOr(b.CreateICmpEQ(rest, b.getInt64(0)), b.CreateICmpEQ(needed, b.getInt64(0))),
-                   kArenaAlignment, -1, b.getInt64(entry.arena_align), rest);
+                   kArenaAlignment, {}, b.getInt64(entry.arena_align), rest);
+  }
+
+  if (!entry.pools.empty()) {
+    Value* pools = b.CreateLoad(pointer, this->field(b, context, Record::kContext, "pools"));
+    Value* given = b.CreateLoad(b.getInt32Ty(), this->field(b, context, Record::kContext, "num_pools"));
+    given = b.CreateSelect(b.CreateIsNull(pools), b.getInt32(0), given);
+    auto of_pool = [&](size_t i, std::string_view name) { return pool_field(b, pools, i, name); };
+    for (size_t i = 0; i < entry.pools.size(); ++i) check_pool(b, checks, entry, i, given, of_pool);
   }
 
   if (object_.weights.separate) {
@@ -176,12 +205,14 @@ void ObjectEmitter::typed_call(const Entry& entry) {
     Value* size = b.CreateLoad(word, this->field(b, context, Record::kContext, "weights_bytes"));
     Value* there = b.CreateSelect(b.CreateIsNull(file), b.getInt64(0), size);
     Value* expected = b.getInt64(interface::weights_file_bytes(object_.weights));
-    checks.require(b.CreateICmpUGE(there, expected), kWeightsSize, -1, expected, there);
+    checks.require(b.CreateICmpUGE(there, expected), kWeightsSize, {}, expected, there);
   }
 
   std::vector<Value*> args = inputs;
   args.insert(args.end(), outputs.begin(), outputs.end());
-  args.insert(args.end(), {arena, weights_address(b, context), dim(before)});
+  args.push_back(arena);
+  for (Value* pool : pool_addresses(b, entry, context)) args.push_back(pool);
+  args.insert(args.end(), {weights_address(b, context), dim(before)});
   args.insert(args.end(), symbols.begin(), symbols.end());
   checks.leave_on(call(b, entry.call, context, args, error));
   at = before;

@@ -1,6 +1,7 @@
 // flag_values.cpp: dims and states as flags name them.
 #include "compiler/driver/command_line/flag_values.h"
 
+#include <algorithm>
 #include <charconv>
 
 namespace relaxc::driver {
@@ -60,6 +61,20 @@ std::optional<State> parse_state(const std::string& text) {
   size_t colon = text.find(':');
   if (colon == std::string::npos || colon == 0 || colon + 1 == text.size()) return std::nullopt;
   return State{text.substr(0, colon), text.substr(colon + 1)};
+}
+
+std::optional<interface::Pool> parse_pool(const std::string& text) {
+  size_t equals = std::min(text.find('='), text.size());
+  interface::Pool pool {
+    text.substr(0, equals)
+  };
+  auto digit_or_lower = [](char c) { return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z'); };
+  bool named =
+      !pool.name.empty() && pool.name[0] >= 'a' && std::all_of(pool.name.begin(), pool.name.end(), digit_or_lower);
+  std::optional<uint64_t> bytes = equals == text.size() ? 0 : parse_bytes(text.substr(equals + 1));
+  if (!named || !bytes || *bytes > INT64_MAX || (*bytes == 0 && equals != text.size())) return std::nullopt;
+  pool.bytes = *bytes;
+  return pool;
 }
 
 }  // namespace relaxc::driver

@@ -15,4 +15,7 @@ std::optional<uint64_t> parse_bytes(const std::string& text);
 /// "h0:hn"; nothing if one of the two is missing.
 std::optional<State> parse_state(const std::string& text);
 
+/// "fast=64K", or "slow", of no bytes; nothing if the name is no identifier or what follows are no bytes.
+std::optional<interface::Pool> parse_pool(const std::string& text);
+
 }  // namespace relaxc::driver

@@ -25,6 +25,21 @@ CLI::callback_t collect(std::vector<T>& list, std::optional<T> (*parse)(const st
   };
 }
 
+/// Pools with a size lie beside the arena; one without is the arena.
+void take_pool(Options& o, const std::string& text) {
+  std::optional<interface::Pool> pool = parse_pool(text);
+  if (!pool) refuse("--pool", "NAME=BYTES or NAME in lower case, as in fast=64K", text);
+  bool known = pool->name == o.arena_name;
+  for (const interface::Pool& other : o.pools) known = known || other.name == pool->name;
+  if (known) throw CLI::ConversionError("--pool: there are two pools '" + pool->name + "'");
+  if (!o.arena_name.empty())
+    throw CLI::ConversionError("--pool: '" + o.arena_name + "' has no size and takes the rest, so it must be the last");
+  if (pool->bytes == 0)
+    o.arena_name = pool->name;
+  else
+    o.pools.push_back(std::move(*pool));
+}
+
 void add_object_flags(CLI::App& app, Options& o) {
   app.add_option("-O", o.opt, "optimization level")
       ->check(CLI::IsMember({"0", "1", "2", "3", "s", "z"}))
@@ -51,6 +66,15 @@ void add_object_flags(CLI::App& app, Options& o) {
   repeated(app.add_option("--state", collect<State>(o.states, parse_state, "--state", "INPUT:OUTPUT, as in h0:hn"),
                           "an input and the output that carries it to the next call: h0:hn"),
            "INPUT:OUTPUT");
+  repeated(app.add_option_function<std::vector<std::string>>(
+               "--pool",
+               [&](const std::vector<std::string>& texts) {
+                 o.pools.clear(), o.arena_name.clear();
+                 for (const std::string& text : texts) take_pool(o, text);
+               },
+               "memory beside the arena, for the buffers that are moved most for their size: fast=64K; a last one "
+               "without a size names the arena: slow"),
+           "NAME[=BYTES]");
   repeated(app.add_option("--custom-op", o.custom_ops,
                           "an operator of ONNX that is a C function of yours: my.ops::Foo='[n, c] -> [n, 2 * c]', or "
                           "a JSON file"),

@@ -13,7 +13,7 @@ namespace {
 struct Form {
   Emit emit;
   const char* name;     ///< as --emit has it
-  const char* endings;  ///< with blanks between; empty: a path without one
+  const char* endings;  ///< with blanks between; a program's may be missing
 };
 
 constexpr Form kForms[] = {
@@ -26,7 +26,7 @@ constexpr Form kForms[] = {
     {Emit::kSharedLibrary, "shared", ".so .dll .dylib .wasm"},
     {Emit::kText, "relax", ".relax"},
     {Emit::kDot, "dot", ".dot"},
-    {Emit::kExecutable, "exe", ""},
+    {Emit::kExecutable, "exe", ".exe"},
 };
 
 bool has_ending(const Form& form, std::string_view ending) {
@@ -44,7 +44,7 @@ bool has_ending(const Form& form, std::string_view ending) {
 std::optional<Emit> form_of_path(const std::string& path) {
   std::string ending = std::filesystem::path(path).extension().string();
   for (const Form& form : kForms)
-    if (has_ending(form, ending)) return form.emit;
+    if (has_ending(form, ending) || (ending.empty() && form.emit == Emit::kExecutable)) return form.emit;
   return std::nullopt;
 }
 
@@ -63,8 +63,8 @@ std::vector<std::string> names_of_forms() {
 std::string endings_of_forms() {
   std::string text;
   for (const Form& form : kForms)
-    if (*form.endings != 0) text += (text.empty() ? "" : " ") + std::string(form.endings);
-  return text + ", none for a program that runs the model on files";
+    if (form.emit != Emit::kExecutable) text += (text.empty() ? "" : " ") + std::string(form.endings);
+  return text + ", none (or .exe) for a program that runs the model on files";
 }
 
 }  // namespace relaxc::driver

@@ -17,13 +17,15 @@ void cover(interface::Object& object, const std::deque<LesserForm>& lesser) {
       interface::Entry& entry = object.entries[i];
       const interface::Entry& other = form.object.entries[i];
       bool same = entry.name == other.name && entry.symbols.size() == other.symbols.size() &&
-                  entry.arena.empty() == other.arena.empty();
+                  entry.arena.empty() == other.arena.empty() && entry.pools.size() == other.pools.size();
       for (size_t k = 0; same && k < entry.symbols.size(); ++k)
         same = entry.symbols[k].name == other.symbols[k].name && entry.symbols[k].lower == other.symbols[k].lower &&
                entry.symbols[k].upper == other.symbols[k].upper;
       RELAXC_CHECK(same, "levels differ in the interface of " + entry.name);
       entry.arena_max = std::max(entry.arena_max, other.arena_max);
       entry.arena_align = std::max(entry.arena_align, other.arena_align);
+      for (size_t k = 0; k < entry.pools.size(); ++k)
+        entry.pools[k].bytes = std::max(entry.pools[k].bytes, other.pools[k].bytes);
       entry.needs_allocator |= other.needs_allocator;
     }
     object.prints |= form.object.prints;

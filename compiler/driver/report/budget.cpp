@@ -1,8 +1,8 @@
 // budget.cpp: whether an object fits a device, and who is to blame if it does not.
 //
 // Flash is what is loaded: every section of the object, which is an upper bound, since a linker that collects garbage
-// drops the generic call and its tables where only the typed call is used. RAM is the arena; stack and the program's
-// own tensors are the program's.
+// drops the generic call and its tables where only the typed call is used. RAM is the arena and the pools; stack and
+// the program's own tensors are the program's.
 #include "compiler/driver/report/budget.h"
 
 #include <algorithm>
@@ -73,10 +73,12 @@ Status check_ram(const Options& options, const interface::Object& object, Diagno
     if (entry.arena_max == UINT64_MAX)
       return diag.error(nullptr, Kind::unbounded,
                         "the arena of '{}' has no bound, and so fits no budget; --dim gives it one", entry.name);
-    if (entry.arena_max > options.ram_budget)
-      return diag.error(nullptr, Kind::unsupported,
-                        "the arena of '{}' takes {} bytes of RAM, {} more than its budget of {}", entry.name,
-                        entry.arena_max, entry.arena_max - options.ram_budget, options.ram_budget);
+    uint64_t bytes = entry.arena_max;
+    for (const interface::Pool& pool : entry.pools) bytes += pool.bytes;
+    if (bytes > options.ram_budget)
+      return diag.error(
+          nullptr, Kind::unsupported, "the {} of '{}' takes {} bytes of RAM, {} more than its budget of {}",
+          entry.pools.empty() ? "arena" : "memory", entry.name, bytes, bytes - options.ram_budget, options.ram_budget);
   }
   return Done{};
 }

@@ -68,6 +68,12 @@ Json profiles(const std::vector<EntryProfile>& list) {
   return out;
 }
 
+Json pools(const std::vector<interface::Pool>& pools) {
+  Json out = Json::array();
+  for (const interface::Pool& pool : pools) out.push_back({{"name", pool.name}, {"bytes", pool.bytes}});
+  return out;
+}
+
 Json functions(const Manifest& manifest, const interface::Object& object) {
   Json out = Json::array();
   for (size_t i = 0; i < object.entries.size(); ++i) {
@@ -78,6 +84,7 @@ Json functions(const Manifest& manifest, const interface::Object& object) {
                    {"symbols", symbols(entry.symbols)},
                    {"arena_max", bound(entry.arena_max)},
                    {"arena_align", entry.arena_align},
+                   {"pools", pools(entry.pools)},
                    {"stack_max", bound(i < manifest.stack_max.size() ? manifest.stack_max[i] : UINT64_MAX)},
                    {"needs_allocator", entry.needs_allocator},
                    {"profiles", profiles(manifest.profiles.at(i))}});

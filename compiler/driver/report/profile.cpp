@@ -12,13 +12,14 @@
 #include <algorithm>
 #include <set>
 
-#include "compiler/driver/report/kernel_work.h"
+#include "compiler/analysis/kernel_work.h"
 #include "compiler/driver/report/sizes.h"
 #include "compiler/tir/visit.h"
 
 namespace relaxc::driver {
 namespace {
 
+using analysis::Numbers;
 using arith::Expr;
 using tir::BufferRef;
 
@@ -142,7 +143,7 @@ class EntryWalk {
     KernelCost& cost = kernels[invoke.callee];
     cost.name = invoke.callee;
     cost.calls += static_cast<int64_t>(times);
-    Work work = work_of_call(*callee, invoke, numbers_);
+    analysis::Work work = work_of_call(*callee, invoke, numbers_);
     cost.flops += times * work.flops;
     cost.bytes += times * work.bytes;
     cost.weight_bytes += times * work.weight_bytes;

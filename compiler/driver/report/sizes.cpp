@@ -8,11 +8,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compiler/driver/report/kernel_work.h"
+#include "compiler/analysis/kernel_work.h"
 #include "compiler/tir/visit.h"
 
 namespace relaxc::driver {
 namespace {
+
+using analysis::Numbers;
 
 class Sizes {
  public:

@@ -16,6 +16,12 @@ std::string arena_text(const interface::Entry& entry) {
   return fmt::format("arena {}{} bytes", entry.symbols.empty() ? "" : "at most ", entry.arena_max);
 }
 
+std::string pools_text(const interface::Entry& entry) {
+  std::string text;
+  for (const interface::Pool& pool : entry.pools) text += fmt::format(", pool {} {} bytes", pool.name, pool.bytes);
+  return text;
+}
+
 std::string count(size_t n, const char* what) {
   return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
 }
@@ -75,9 +81,9 @@ std::vector<std::string> summary(const interface::Object& object, const Target& 
                               target.features.empty() ? "" : ", features ", target.features,
                               count(static_cast<size_t>(target.task_slots), "task slot")));
   for (const interface::Entry& entry : object.entries)
-    lines.push_back(fmt::format("{}: {}, {}, {}, {}, {}{}", entry.name, count(entry.inputs.size(), "input"),
+    lines.push_back(fmt::format("{}: {}, {}, {}, {}, {}{}{}", entry.name, count(entry.inputs.size(), "input"),
                                 count(entry.outputs.size(), "output"), count(entry.symbols.size(), "symbol"),
-                                count(entry.nodes.size(), "kernel"), arena_text(entry),
+                                count(entry.nodes.size(), "kernel"), arena_text(entry), pools_text(entry),
                                 entry.needs_allocator ? ", asks the allocator" : ""));
   lines.push_back(fmt::format("weights {} bytes", object.weights.bytes));
   return lines;
@@ -91,7 +97,7 @@ std::string contents(const interface::Object& object, const Target& target) {
     for (const interface::Tensor& tensor : entry.inputs) text += "  input    " + tensor_text(tensor);
     for (const interface::Tensor& tensor : entry.outputs) text += "  output   " + tensor_text(tensor);
     for (const interface::Symbol& symbol : entry.symbols) text += "  dim      " + symbol_text(symbol);
-    text += fmt::format("  memory   {}, aligned to {}{}\n", arena_text(entry), entry.arena_align,
+    text += fmt::format("  memory   {}{}, aligned to {}{}\n", arena_text(entry), pools_text(entry), entry.arena_align,
                         entry.needs_allocator ? ", asks the allocator" : "");
   }
   return text;

@@ -70,7 +70,7 @@ struct Session::State {
   ~State() {
     rlx_pool_destroy(pool);
     if (model != nullptr && model->weights_bytes != 0) rlx_weights_unmap(&context);
-    std::free(context.arena);
+    rlx_free_memory(&context);
     if (handle != nullptr) dlclose(handle);
     for (void* library : libraries) dlclose(library);
   }

@@ -3,10 +3,14 @@
 // Host functions are planned callees first: a call then allocates exactly the callee's frame, whose size is known as an
 // expression of the callee's symbols, and the frame shares memory with all that is not needed during the call. The
 // high-water mark of an entry becomes the body of its `arena` function.
+//
+// An entry that no other function calls takes pools (--pool) as further parameters: callees would need them handed on,
+// and what moves much inside of a call is the call's frame, which competes for the pools as a whole.
 #include <algorithm>
 #include <map>
 #include <unordered_map>
 
+#include "compiler/analysis/traffic.h"
 #include "compiler/arith/visit.h"
 #include "compiler/plan/frame.h"
 #include "compiler/tir/builder.h"
@@ -83,8 +87,10 @@ class MemoryPlan {
     arith::Facts facts = lower::facts_of(module_, *context_.object, host);
     tir::Stmt body = size_frames(host, facts);
     if (!body) return diag.failed();
+    plan::Pools pools = pools_for(host, body, facts);
     RELAXC_TRY(plan::Frame frame, plan::plan_frame(module_.context(), body, facts, host.location, diag,
-                                                   lower::calls_of(module_), outputs_to_lend(host, facts)));
+                                                   lower::calls_of(module_), outputs_to_lend(host, facts), pools));
+    if (!pools.buffers.empty()) take_pools(host, pools, frame);
     for (const std::string& callee : frame.in_place) module_.find_prim_func(callee)->noalias = false;
     BufferRef old = host.params[arena_index(host)].buffer;
     frame.bytes = arith::simplify(frame.bytes);  // else it would grow with the depth of calls
@@ -121,6 +127,61 @@ class MemoryPlan {
       return invoke != nullptr && copies_itself(*invoke) ? build_.seq({}) : s;
     };
     return tir::rewrite(module_.context(), body, rewriter);
+  }
+
+  /// None for a function that is no entry, or that others call.
+  plan::Pools pools_for(const tir::PrimFunc& host, tir::Stmt body, const arith::Facts& facts) {
+    plan::Pools pools;
+    if (context_.pools.empty() || lower::entry_of(*context_.object, host) == nullptr || is_called(host.name))
+      return pools;
+    for (const interface::Pool& pool : context_.pools) {
+      pools.bytes.push_back(static_cast<int64_t>(pool.bytes));
+      pools.buffers.push_back(pool_buffer(pool.name, pools.bytes.back()));
+    }
+    analysis::Numbers numbers(plan::kTypical);
+    for (const tir::Param& param : host.params)
+      if (param.buffer == nullptr) numbers.set(param.var, plan::typical(facts, param.var));
+    pools.traffic = analysis::traffic(body, std::move(numbers),
+                                      [&](const std::string& name) { return module_.find_prim_func(name); });
+    return pools;
+  }
+
+  BufferRef pool_buffer(const std::string& name, int64_t bytes) {
+    return build_.buffer(name, DType::u(8), {build_.index(bytes)}, tir::Scope::kGlobal, plan::kAlignment);
+  }
+
+  bool is_called(const std::string& name) const {
+    bool called = false;
+    for (const tir::PrimFunc* function : module_.prim_funcs())
+      if (function->attrs.count("arena") != 0)
+        tir::for_each_stmt(function->body, [&](tir::Stmt s) {
+          const auto* invoke = s.as<tir::Invoke>();
+          called = called || (invoke != nullptr && invoke->callee == name);
+        });
+    return called;
+  }
+
+  /// The pools become parameters, each as large as what is used of it.
+  void take_pools(tir::PrimFunc& host, const plan::Pools& pools, plan::Frame& frame) {
+    interface::Entry& entry = *std::find_if(context_.object->entries.begin(), context_.object->entries.end(),
+                                            [&](const interface::Entry& e) { return e.call == host.name; });
+    std::map<BufferRef, BufferRef> sized;
+    std::vector<tir::Param> params;
+    for (size_t i = 0; i < pools.buffers.size(); ++i) {
+      const std::string& name = context_.pools[i].name;
+      sized[pools.buffers[i]] = pool_buffer(name, frame.pool_bytes[i]);
+      params.push_back({sized[pools.buffers[i]], {}});
+      entry.pools.push_back({name, static_cast<uint64_t>(frame.pool_bytes[i])});
+      if (frame.pool_bytes[i] == 0)
+        context_.diag.warning(host.location, Kind::usage,
+                              "nothing of '{}' lies in pool '{}': no buffer has {} bytes or "
+                              "less that are left",
+                              entry.name, name, context_.pools[i].bytes);
+    }
+    for (plan::Placement& placement : frame.placements)
+      if (auto pool = sized.find(placement.lender); pool != sized.end()) placement.lender = pool->second;
+    auto behind_arena = host.params.begin() + static_cast<std::ptrdiff_t>(arena_index(host)) + 1;
+    host.params.insert(behind_arena, params.begin(), params.end());
   }
 
   /// Where no line of cache begins for sure, buffers are no more aligned than their elements.

@@ -6,7 +6,7 @@
 #include "compiler/arith/simplify.h"
 #include "compiler/tir/prim_func.h"
 
-namespace relaxc::driver {
+namespace relaxc::analysis {
 
 /// Values of variables, with a typical one for those that only the run knows.
 class Numbers {
@@ -33,4 +33,4 @@ Numbers inside_call(const tir::PrimFunc& callee, const tir::Invoke& invoke, cons
 /// The work of `invoke`, a call of `callee`, whose arguments have the values that `numbers` says.
 Work work_of_call(const tir::PrimFunc& callee, const tir::Invoke& invoke, const Numbers& numbers);
 
-}  // namespace relaxc::driver
+}  // namespace relaxc::analysis

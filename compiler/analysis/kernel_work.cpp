@@ -3,14 +3,14 @@
 // Extents are evaluated with the values of the call; an extent that depends on a loop around it (a triangle) is taken
 // at that loop's middle. Of two branches the longer one counts. Expressions are shared, and so is their work: a node
 // counts once a statement.
-#include "compiler/driver/report/kernel_work.h"
+#include "compiler/analysis/kernel_work.h"
 
 #include <algorithm>
 #include <set>
 
 #include "compiler/tir/visit.h"
 
-namespace relaxc::driver {
+namespace relaxc::analysis {
 namespace {
 
 using arith::Expr;
@@ -110,4 +110,4 @@ Work work_of_call(const tir::PrimFunc& callee, const tir::Invoke& invoke, const 
   return work;
 }
 
-}  // namespace relaxc::driver
+}  // namespace relaxc::analysis
