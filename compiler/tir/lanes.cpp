@@ -6,6 +6,8 @@
 // serially.
 #include "compiler/tir/lanes.h"
 
+#include <algorithm>
+
 #include "compiler/arith/visit.h"
 #include "compiler/tir/visit.h"
 
@@ -25,8 +27,7 @@ Step product(Step a, Step b) {
 
 }  // namespace
 
-Lanes::Lanes(const For& loop) {
-  steps_[loop.var] = 1;
+Lanes::Lanes(const For& loop, bool shared_locals) {
   bool calls = false;  // of external functions, which take one lane
   for_each_stmt(loop.body, [&](Stmt s) {
     for (Expr e : expressions(s))
@@ -37,7 +38,49 @@ Lanes::Lanes(const For& loop) {
     if (const auto* alloc = s.as<Alloc>()) private_.insert(alloc->buffer);
     if (const auto* store = s.as<Store>()) written_.insert(store->buffer);
   });
-  together_ = !calls && allowed(loop.body);
+  if (shared_locals) shared_ = private_;
+  for (size_t before = shared_.size() + 1; shared_.size() < before;) {
+    before = shared_.size();
+    steps_ = {{loop.var, 1}};
+    together_ = !calls && allowed(loop.body);
+    give_to_lanes(loop.body, true);
+  }
+}
+
+/// Takes from the shared locals those that lanes would store different values to, or not all of them. `even`: all lanes
+/// come here.
+void Lanes::give_to_lanes(Stmt s, bool even) {
+  if (!s || shared_.empty()) return;
+  auto is_same = [&](Expr e) { return step(e) == Step(0); };
+  visit(
+      s,
+      [&](const Seq& n) {
+        for (Stmt part : n.body) give_to_lanes(part, even);
+      },
+      [&](const For& n) { give_to_lanes(n.body, even); },
+      [&](const If& n) {
+        const bool both = even && is_same(n.condition);
+        give_to_lanes(n.then_body, both);
+        give_to_lanes(n.else_body, both);
+      },
+      [&](const Let& n) { give_to_lanes(n.body, even); }, [&](const Alloc& n) { give_to_lanes(n.body, even); },
+      [&](const Store& n) {
+        if (!even || !is_same(n.value) || !std::all_of(n.indices.begin(), n.indices.end(), is_same))
+          shared_.erase(n.buffer);
+      },
+      [&](const Block& n) {
+        give_to_lanes(n.init, even && has_even_axes(n));
+        give_to_lanes(n.body, even && has_even_axes(n));
+      },
+      [](const auto&) {});
+}
+
+bool Lanes::has_even_axes(const Block& block) const {
+  if (block.predicate && step(block.predicate) != Step(0)) return false;
+  return std::all_of(block.iters.begin(), block.iters.end(), [&](const IterVar& iter) {
+    Step grows = step(iter.binding);
+    return grows && (*grows == 0 || !block.init || iter.iter_kind != IterKind::kReduce);
+  });
 }
 
 bool Lanes::allowed(Stmt s) {
@@ -70,7 +113,7 @@ bool Lanes::all_allowed(const std::vector<Stmt>& body) {
 }
 
 bool Lanes::store_allowed(const Store& s) const {
-  if (is_private(s.buffer)) return true;
+  if (private_.count(s.buffer) != 0) return true;
   Step total = step(s.buffer, s.indices);
   if (total == Step(0)) return false;
   return total.has_value() || read_.count(s.buffer) == 0;
@@ -102,7 +145,8 @@ Step Lanes::step(Expr e) const {
 Step Lanes::computed_step(Expr e) const {
   if (e->kind == arith::ExprKind::kVar || e.constant() != nullptr) return 0;
   if (const auto* load = e.as<arith::Load>()) {
-    if (is_private(load->buffer) || written_.count(load->buffer) != 0) return std::nullopt;
+    if (!is_shared(load->buffer) && written_.count(load->buffer) != 0) return std::nullopt;
+    if (is_private(load->buffer)) return std::nullopt;
     for (Expr index : load->indices)
       if (step(index) != Step(0)) return std::nullopt;
     return 0;

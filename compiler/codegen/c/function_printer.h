@@ -107,7 +107,8 @@ class FunctionPrinter {
   void each_lane(const std::function<void()>& print, const std::vector<tir::Stmt>& inside);
   void unroll(const tir::For& node);
   bool is_uniform(arith::Expr e) const { return lane_loop_->lanes.step(e) == tir::Lanes::Step(0); }
-  bool has_even_axes(const tir::Block& node) const;
+  bool stands_alone(tir::Stmt s) const;
+  void once(const tir::Store& node);
 
   const tir::PrimFunc& function_;
   const Conventions& conventions_;

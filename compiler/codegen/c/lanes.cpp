@@ -47,7 +47,7 @@ std::optional<FunctionPrinter::LaneLoop> FunctionPrinter::lanes_of(const tir::Fo
   const int64_t* count = node.extent.constant();
   bool vectors = node.loop_kind == tir::LoopKind::kVectorized && lane_loop_ == nullptr && !in_lane_ && !checked_;
   if (!vectors || count == nullptr || *count < 2 || *count > 1024) return std::nullopt;
-  LaneLoop loop{Lanes(node), *count};
+  LaneLoop loop{Lanes(node, !style_.vectors), *count};
   return loop.lanes.may_run_together() ? std::optional(std::move(loop)) : std::nullopt;
 }
 
@@ -70,8 +70,9 @@ void FunctionPrinter::print_lanes(const tir::For& node, LaneLoop& loop) {
 Stmt FunctionPrinter::lane_step(Stmt s) {
   auto whole = [&](bool even) { return even ? step(s) : (together({s}), Stmt()); };
   if (!style_.vectors) {
-    if (!has_loop(s)) return together({s}), Stmt();
+    if (!stands_alone(s)) return together({s}), Stmt();
     if (const auto* seq = s.as<tir::Seq>()) return lane_seq(*seq), Stmt();
+    if (const auto* store = s.as<tir::Store>()) return once(*store), Stmt();
   }
   return tir::visit(
       s, [&](const tir::Let& n) { return lane_let(n), n.body; },
@@ -80,10 +81,31 @@ Stmt FunctionPrinter::lane_step(Stmt s) {
         if (is_uniform(n.condition) || !style_.vectors || !can_mask(s)) return whole(is_uniform(n.condition));
         return print_masked(n), Stmt();
       },
-      [&](const tir::Block& n) { return whole(has_even_axes(n)); }, [&](const auto&) { return step(s); });
+      [&](const tir::Block& n) { return whole(lane_loop_->lanes.has_even_axes(n)); },
+      [&](const auto&) { return step(s); });
 }
 
-/// Neighbours that hold no loop share one over lanes.
+/// Whether the statement is more than what a loop over lanes may hold: it has loops, stores what lanes share, or asks
+/// what has one answer for all of them.
+bool FunctionPrinter::stands_alone(Stmt s) const {
+  bool found = false;
+  tir::for_each_stmt(s, [&](Stmt part) {
+    const auto* store = part.as<tir::Store>();
+    const auto* choice = part.as<tir::If>();
+    found |= is_loop(part) || (store != nullptr && lane_loop_->lanes.is_shared(store->buffer)) ||
+             (choice != nullptr && is_uniform(choice->condition));
+  });
+  return found;
+}
+
+/// Into what all lanes share.
+void FunctionPrinter::once(const tir::Store& node) {
+  LaneLoop* loop = std::exchange(lane_loop_, nullptr);
+  print(node);
+  lane_loop_ = loop;
+}
+
+/// Neighbours that may share a loop over lanes do.
 void FunctionPrinter::lane_seq(const tir::Seq& node) {
   std::vector<Stmt> run;
   auto flush = [&] {
@@ -91,7 +113,7 @@ void FunctionPrinter::lane_seq(const tir::Seq& node) {
     run.clear();
   };
   for (Stmt part : node.body) {
-    if (!has_loop(part)) {
+    if (!stands_alone(part)) {
       run.push_back(part);
       continue;
     }
@@ -99,17 +121,6 @@ void FunctionPrinter::lane_seq(const tir::Seq& node) {
     statement(part);
   }
   flush();
-}
-
-/// Axes whose values follow from those of lane 0; what is decided by them is decided for all lanes.
-bool FunctionPrinter::has_even_axes(const tir::Block& node) const {
-  if (node.predicate && !is_uniform(node.predicate)) return false;
-  for (const tir::IterVar& iter : node.iters) {
-    Lanes::Step step = lane_loop_->lanes.step(iter.binding);
-    bool decides = node.init && iter.iter_kind == tir::IterKind::kReduce;
-    if (!step || (decides && *step != 0)) return false;
-  }
-  return true;
 }
 
 /// All of these for one lane, then for the next.
@@ -200,7 +211,7 @@ bool FunctionPrinter::can_mask(Stmt s) {
         return vector.has_type(DType::i(32)) && vector.can(n.condition) && can_mask(n.then_body) &&
                can_mask(n.else_body);
       },
-      [&](const tir::Block& n) { return has_even_axes(n) && can_mask(n.init) && can_mask(n.body); },
+      [&](const tir::Block& n) { return lane_loop_->lanes.has_even_axes(n) && can_mask(n.init) && can_mask(n.body); },
       [&](const tir::Let& n) {
         bool lanes = vector.has_type(n.value.dtype()) && vector.can(n.value);
         bool scalar =

@@ -135,7 +135,7 @@ Stmt FunctionPrinter::print_let(const tir::Let& node) {
 
 Stmt FunctionPrinter::print_alloc(const tir::Alloc& node) {
   const tir::Buffer& buffer = *node.buffer;
-  int64_t count = lane_loop_ != nullptr ? lane_loop_->count : 1;
+  int64_t count = lane_loop_ != nullptr && lane_loop_->lanes.is_private(node.buffer) ? lane_loop_->count : 1;
   for (Expr dim : buffer.shape) {
     RELAXC_CHECK(dim.constant() != nullptr, "an unplanned allocation: " + buffer.name);
     count *= *dim.constant();
