@@ -34,10 +34,15 @@ FunctionPrinter::FunctionPrinter(const tir::PrimFunc& function, const Convention
       checked_(function.overflow_code() != 0),
       expressions_(names_, helpers, checked_) {
   std::set<uint32_t> bound;
+  std::set<BufferRef> named;
+  auto name = [&](BufferRef buffer) {
+    if (!named.insert(buffer).second) renamed_buffers_.insert(buffer);
+  };
   tir::for_each_stmt(function_.body, [&](Stmt s) {
     const auto* invoke = s.as<tir::Invoke>();
     if (invoke != nullptr && invoke->external) names_.reserve(invoke->callee);
-    if (const auto* view = s.as<tir::View>()) used_buffers_.insert(view->base);
+    if (const auto* view = s.as<tir::View>()) used_buffers_.insert(view->base), name(view->buffer);
+    if (const auto* alloc = s.as<tir::Alloc>()) name(alloc->buffer);
     if (const auto* store = s.as<tir::Store>()) used_buffers_.insert(store->buffer);
     if (const auto* let = s.as<tir::Let>(); let != nullptr && !bound.insert(let->var->id).second)
       rebound_vars_.insert(let->var->id);
@@ -77,7 +82,7 @@ void FunctionPrinter::admit_unused(arith::Var var) {
 }
 
 void FunctionPrinter::admit_unused(BufferRef buffer) {
-  if (used_buffers_.count(buffer) == 0) line("(void){};", names_.of(buffer));
+  if (used_buffers_.count(buffer) == 0 || renamed_buffers_.count(buffer) != 0) line("(void){};", names_.of(buffer));
 }
 
 void FunctionPrinter::signature() {

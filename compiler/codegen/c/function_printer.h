@@ -120,7 +120,8 @@ class FunctionPrinter {
   std::set<uint32_t> used_vars_;     ///< by id
   std::set<uint32_t> rebound_vars_;  ///< by several lets, not all of which need be used
   std::set<tir::BufferRef> used_buffers_;
-  LaneLoop* lane_loop_ = nullptr;  ///< the one that is being printed, except lane by lane
+  std::set<tir::BufferRef> renamed_buffers_;  ///< by several views or allocations, likewise
+  LaneLoop* lane_loop_ = nullptr;             ///< the one that is being printed, except lane by lane
   std::string out_;
   int indent_ = 0;
   bool in_lane_ = false;

@@ -7,11 +7,15 @@
 // In C99 neighbours share one loop over lanes, the longer the better: GCC takes loops of up to 16 short steps apart
 // before its vectorizer sees them, and cannot put conditional loads together again; a long one stays whole, and
 // becomes vectors with masks. Unrolled loops are copies, so that subscripts of locals are numbers and a vector of them
-// can stay in a register. (A loop for each statement was 3 to 6 times slower than LLVM's object, and copies with
-// a loop each up to 20 times; measured by bench/c_backend.py.) With the vector types of GCC and clang a statement is
-// one operation on vectors where all parts have one (vector_expression.h).
+// can stay in a register. What is the same in all lanes stands in front of the loop, once, with its conditions; what
+// lanes are asked one by one stands in a loop of its own where it is the smaller part: both keep the rest free of
+// masks, with which GCC holds no sums in registers. (A loop for each statement was 3 to 6 times slower than LLVM's
+// object, and copies with a loop each up to 20 times; measured by bench/c_backend.py.) With the vector types of GCC and
+// clang a statement is one operation on vectors where all parts have one (vector_expression.h).
 //
 // Where nothing loops inside, the loop is printed as it stands: that is the same, and easier to read.
+#include <algorithm>
+
 #include "compiler/codegen/c/function_printer.h"
 #include "compiler/codegen/c/types.h"
 #include "compiler/codegen/c/vector_expression.h"
@@ -32,6 +36,38 @@ namespace {
 bool is_loop(Stmt s) {
   const auto* loop = s.as<tir::For>();
   return s.as<tir::While>() != nullptr || (loop != nullptr && !is_copied(*loop));
+}
+
+bool has_choice(Stmt body) {
+  bool found = false;
+  tir::for_each_stmt(body, [&](Stmt s) { found |= s.as<tir::If>() != nullptr; });
+  return found;
+}
+
+/// How many stores the text has, with those of copies.
+int64_t count_stores(Stmt s) {
+  if (!s) return 0;
+  return tir::visit(
+      s, [](const tir::Store&) -> int64_t { return 1; },
+      [](const tir::For& n) { return count_stores(n.body) * (is_copied(n) ? *n.extent.constant() : 1); },
+      [](const tir::Seq& n) {
+        int64_t sum = 0;
+        for (Stmt part : n.body) sum += count_stores(part);
+        return sum;
+      },
+      [](const tir::If& n) { return count_stores(n.then_body) + count_stores(n.else_body); },
+      [](const tir::Let& n) { return count_stores(n.body); }, [](const tir::Alloc& n) { return count_stores(n.body); },
+      [](const tir::Block& n) { return count_stores(n.init) + count_stores(n.body); },
+      [](const auto&) -> int64_t { return 0; });
+}
+
+/// Parts ask for each lane, and most of the work does not: apart from the questions it becomes vectors, and so do they,
+/// where there are enough for a loop that stays whole.
+bool chooses_in_parts(const tir::Seq& seq) {
+  constexpr int64_t kLeast = 2, kMost = 3;
+  int64_t choosing = 0, others = 0;
+  for (Stmt part : seq.body) (has_choice(part) ? choosing : others) += count_stores(part);
+  return choosing >= kLeast && others >= kMost * choosing;
 }
 
 /// Copies of an unrolled loop's body are statements like others.
@@ -92,8 +128,9 @@ bool FunctionPrinter::stands_alone(Stmt s) const {
   tir::for_each_stmt(s, [&](Stmt part) {
     const auto* store = part.as<tir::Store>();
     const auto* choice = part.as<tir::If>();
+    const auto* seq = part.as<tir::Seq>();
     found |= is_loop(part) || (store != nullptr && lane_loop_->lanes.is_shared(store->buffer)) ||
-             (choice != nullptr && is_uniform(choice->condition));
+             (choice != nullptr && is_uniform(choice->condition)) || (seq != nullptr && chooses_in_parts(*seq));
   });
   return found;
 }
@@ -107,18 +144,20 @@ void FunctionPrinter::once(const tir::Store& node) {
 
 /// Neighbours that may share a loop over lanes do.
 void FunctionPrinter::lane_seq(const tir::Seq& node) {
+  const bool apart = chooses_in_parts(node);
   std::vector<Stmt> run;
   auto flush = [&] {
     if (!run.empty()) together(run);
     run.clear();
   };
   for (Stmt part : node.body) {
-    if (!stands_alone(part)) {
-      run.push_back(part);
+    if (stands_alone(part)) {
+      flush();
+      statement(part);
       continue;
     }
-    flush();
-    statement(part);
+    if (apart && !run.empty() && has_choice(part) != has_choice(run.back())) flush();
+    run.push_back(part);
   }
   flush();
 }
