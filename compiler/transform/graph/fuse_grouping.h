@@ -59,7 +59,9 @@ class Grouping {
   /// Joins a product with the sums over rows in front of it, and with the product of which those rows are (attention):
   /// a schedule then needs room for a few rows of what lies between and not for all (schedule/row_blocks.h).
   void try_products(int32_t last);
-  bool is_matrix_product(int32_t i) const;
+  /// A product of matrices that are both computed. Weights are packed when compiling, and blocks of rows would read
+  /// them as they lie, and anew for each block.
+  bool multiplies_computed(int32_t i) const;
   /// Whether `from` ends a group of sums over rows, which only `to` reads, and by the same rows.
   bool enters_alone(int32_t from, int32_t to);
   bool reads_rows_of(const Node& node, relax::Value& value, size_t rows);

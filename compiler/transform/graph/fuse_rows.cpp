@@ -52,7 +52,7 @@ void Grouping::try_rows(int32_t from) {
 }
 
 void Grouping::try_products(int32_t last) {
-  if (!is_matrix_product(last)) return;
+  if (!multiplies_computed(last)) return;
   for (Value* operand : nodes_[last].op->operands()) {
     int32_t middle = producer(operand);
     if (middle == kExit || !enters_alone(middle, last)) continue;
@@ -69,9 +69,11 @@ void Grouping::try_products(int32_t last) {
   }
 }
 
-bool Grouping::is_matrix_product(int32_t i) const {
+bool Grouping::multiplies_computed(int32_t i) const {
   const Node& node = nodes_[i];
   if (!node.shape.single_reduction() || !node.op->result()->dtype().is_float()) return false;
+  for (const Value* operand : node.op->operands())
+    if (operand != nullptr && operand->op != nullptr && operand->op->kind == OpKind::kConstant) return false;
   std::vector<tir::BufferRef> factors = analysis::multiplied_operands(*node.function);
   return factors.size() == 2 && std::all_of(factors.begin(), factors.end(), [&](tir::BufferRef factor) {
            return analysis::reads_along_axes(node.shape.nest, factor);
@@ -122,7 +124,7 @@ bool Grouping::ends_product(int32_t last) {
   while (!waiting.empty()) {
     int32_t i = waiting.back();
     waiting.pop_back();
-    if (!nodes_[i].shape.spatial() && (!is_matrix_product(i) || is_narrow(nodes_[i].shape.nest))) return false;
+    if (!nodes_[i].shape.spatial() && (!multiplies_computed(i) || is_narrow(nodes_[i].shape.nest))) return false;
     found |= !nodes_[i].shape.spatial();
     for (const Value* operand : nodes_[i].op->operands())
       if (int32_t j = producer(operand); j != kExit && root(j) == last && seen.insert(j).second) waiting.push_back(j);
