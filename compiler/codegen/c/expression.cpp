@@ -10,48 +10,11 @@
 
 #include "compiler/arith/visit.h"
 #include "compiler/codegen/c/literals.h"
+#include "compiler/codegen/c/operators.h"
 #include "compiler/codegen/c/types.h"
 
 namespace relaxc::codegen_c {
-namespace {
-
 using namespace arith;
-
-std::string_view comparison(ExprKind kind) {
-  switch (kind) {
-    case ExprKind::kEq:
-      return "==";
-    case ExprKind::kNe:
-      return "!=";
-    case ExprKind::kLt:
-      return "<";
-    case ExprKind::kLe:
-      return "<=";
-    case ExprKind::kAnd:
-      return "&&";
-    case ExprKind::kOr:
-      return "||";
-    default:
-      return {};
-  }
-}
-
-std::string_view float_operator(ExprKind kind) {
-  switch (kind) {
-    case ExprKind::kAdd:
-      return "+";
-    case ExprKind::kSub:
-      return "-";
-    case ExprKind::kMul:
-      return "*";
-    case ExprKind::kDiv:
-      return "/";
-    default:
-      return {};
-  }
-}
-
-}  // namespace
 
 std::string Expressions::helper(const std::string& name) {
   helpers_.insert(name);
@@ -101,13 +64,14 @@ std::string Expressions::rounded(DType dtype, std::string value) {
 std::string Expressions::binary(const Binary& n) {
   DType dtype = n.a.dtype();
   std::string a = text(n.a), b = text(n.b);
-  if (std::string_view sign = comparison(n.kind); !sign.empty()) return fmt::format("({} {} {})", a, sign, b);
+  std::string_view sign = operator_text(n.kind);
+  bool condition = is_comparison(n.kind) || n.kind == ExprKind::kAnd || n.kind == ExprKind::kOr;
+  if (condition) return fmt::format("({} {} {})", a, sign, b);
   if (!dtype.is_float()) return integer_binary(n, a, b);
   if (n.kind == ExprKind::kMin || n.kind == ExprKind::kMax) {
     std::string value = dtype.bits == 64 ? "f64" : "f32";
     return fmt::format("{}({}, {})", helper((n.kind == ExprKind::kMin ? "fmin_" : "fmax_") + value), a, b);
   }
-  std::string_view sign = float_operator(n.kind);
   std::string f = dtype.bits == 64 ? "" : "f";
   if (!sign.empty()) return rounded(dtype, fmt::format("({} {} {})", a, sign, b));
   if (n.kind == ExprKind::kMod) return rounded(dtype, fmt::format("fmod{}({}, {})", f, a, b));
@@ -152,9 +116,8 @@ std::string Expressions::integer_binary(const Binary& n, const std::string& a, c
       RELAXC_UNREACHABLE("not arithmetic");
   }
   if (dtype.is_index()) {
-    std::string_view sign = float_operator(n.kind);
     bool plain = n.kind == ExprKind::kAdd || n.kind == ExprKind::kSub || n.kind == ExprKind::kMul;
-    if (plain && !checked_) return fmt::format("({} {} {})", a, sign, b);
+    if (plain && !checked_) return fmt::format("({} {} {})", a, operator_text(n.kind), b);
     if (plain) return fmt::format("{}({}, {}, &bad)", helper("checked_" + name), a, b);
   }
   if (dtype.is_bool())

@@ -10,6 +10,7 @@
 #include <cstdlib>
 
 #include "compiler/arith/visit.h"
+#include "compiler/codegen/c/operators.h"
 #include "compiler/codegen/c/types.h"
 
 namespace relaxc::codegen_c {
@@ -17,33 +18,6 @@ namespace relaxc::codegen_c {
 using namespace arith;
 
 namespace {
-
-bool is_comparison(ExprKind kind) {
-  return kind == ExprKind::kEq || kind == ExprKind::kNe || kind == ExprKind::kLt || kind == ExprKind::kLe;
-}
-
-std::string_view sign_of(ExprKind kind) {
-  switch (kind) {
-    case ExprKind::kAdd:
-      return "+";
-    case ExprKind::kSub:
-      return "-";
-    case ExprKind::kMul:
-      return "*";
-    case ExprKind::kDiv:
-      return "/";
-    case ExprKind::kEq:
-      return "==";
-    case ExprKind::kNe:
-      return "!=";
-    case ExprKind::kLt:
-      return "<";
-    case ExprKind::kLe:
-      return "<=";
-    default:
-      return {};
-  }
-}
 
 bool reads_memory(Expr e) {
   bool found = false;
@@ -268,9 +242,9 @@ std::string VectorExpression::binary(const Binary& n) {
   std::string a = text(n.a), b = text(n.b);
   if (n.kind == ExprKind::kMin || n.kind == ExprKind::kMax)
     return fmt::format("{}({}, {})", helper(n.kind == ExprKind::kMin ? "min" : "max", n.dtype), a, b);
-  if (n.dtype.is_float() || n.dtype.is_uint()) return fmt::format("({} {} {})", a, sign_of(n.kind), b);
+  if (n.dtype.is_float() || n.dtype.is_uint()) return fmt::format("({} {} {})", a, operator_text(n.kind), b);
   std::string wraps = type(unsigned_of(n.dtype));
-  return fmt::format("({})(({}){} {} ({}){})", type(n.dtype), wraps, a, sign_of(n.kind), wraps, b);
+  return fmt::format("({})(({}){} {} ({}){})", type(n.dtype), wraps, a, operator_text(n.kind), wraps, b);
 }
 
 std::string VectorExpression::select(const Select& n) {
@@ -285,7 +259,7 @@ std::string VectorExpression::compare_indices(const Binary& n) {
   std::string lanes;
   for (int64_t i = 0; i < count_; ++i) lanes += (i == 0 ? "" : ", ") + std::to_string(i * step);
   std::string own = type(DType::i(32));
-  return fmt::format("({0})(({0}){{{1}}} {2} {3}({4}({5}, {6})))", own, lanes, sign_of(n.kind),
+  return fmt::format("({0})(({0}){{{1}}} {2} {3}({4}({5}, {6})))", own, lanes, operator_text(n.kind),
                      helper("spread", DType::i(32)), scalars_.helper("distance"), scalars_.text(n.a),
                      scalars_.text(n.b));
 }
@@ -316,8 +290,8 @@ std::string VectorExpression::mask(Expr e, int bits) {
       out = compare_indices(n);
       return bits == 32 ? out : fmt::format("__builtin_convertvector({}, {})", out, type(wanted));
     }
-    out =
-        fmt::format("({})({} {} {})", type(DType::i(static_cast<uint8_t>(own))), text(n.a), sign_of(n.kind), text(n.b));
+    out = fmt::format("({})({} {} {})", type(DType::i(static_cast<uint8_t>(own))), text(n.a), operator_text(n.kind),
+                      text(n.b));
   }
   return own == bits ? out : fmt::format("__builtin_convertvector({}, {})", out, type(wanted));
 }

@@ -1,0 +1,16 @@
+// operators.h: operators of C.
+#pragma once
+
+#include <string_view>
+
+#include "compiler/arith/expr.h"
+
+namespace relaxc::codegen_c {
+
+/// How C writes a binary operator: "+", "<=", "&&"; empty where it is a function (minimum, modulo). That "+" of
+/// integers overflows and "/" of them truncates is for the caller to know.
+std::string_view operator_text(arith::ExprKind kind);
+/// Of numbers; conditions are joined by kAnd and kOr.
+bool is_comparison(arith::ExprKind kind);
+
+}  // namespace relaxc::codegen_c
