@@ -91,6 +91,12 @@ class Reduction {
   double elements_along(uint32_t loop) const;
   /// The larger operand is gone through once, by the outer of the two loops, unless the choice is another.
   bool choose_order(uint32_t unrolled);
+  /// Where sums have so few terms that writing them takes longer than adding them up, one row of tiles after the other
+  /// writes a long run of columns, whose operand stays in the second level of cache.
+  void write_in_runs(uint32_t unrolled);
+  int64_t length_of_runs(uint32_t unrolled) const;  ///< 0: none
+  /// What each row of the result reads and writes once: the result, and what is added to it.
+  std::vector<BufferRef> streams_along(uint32_t unrolled) const;
   /// Loops on which the inner one's operand does not depend stand between the two. False if views between the loops
   /// (where axes were fused) keep them in their order.
   bool order_spatial(uint32_t unrolled, bool rows_outside);

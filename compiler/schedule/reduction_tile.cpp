@@ -13,6 +13,16 @@ namespace {
 
 constexpr int64_t kMostVectors = 8;  ///< side by side in a tile
 constexpr int64_t kMostRows = 16;    ///< of a tile
+constexpr double kFewTerms = 48;     ///< of sums that take less time than their results do to memory
+constexpr double kManyCaches = 8;    ///< of the second level, so that results go to memory
+constexpr int64_t kLeastRun = 512;   ///< elements of a result one behind the other that memory is quick with
+
+double elements_of(BufferRef buffer) {
+  double count = 1;
+  for (Expr dim : buffer->shape)
+    if (const int64_t* known = dim.constant()) count *= static_cast<double>(*known);
+  return count;
+}
 
 }  // namespace
 
@@ -145,12 +155,7 @@ std::ptrdiff_t Reduction::position(uint32_t loop) const {
 
 double Reduction::elements_along(uint32_t loop) const {
   double total = 0;
-  for (BufferRef buffer : operands_along(loop)) {
-    double count = 1;
-    for (Expr dim : buffer->shape)
-      if (const int64_t* known = dim.constant()) count *= static_cast<double>(*known);
-    total += count;
-  }
+  for (BufferRef buffer : operands_along(loop)) total += elements_of(buffer);
   return total;
 }
 
@@ -160,7 +165,55 @@ bool Reduction::choose_order(uint32_t unrolled) {
   std::vector<std::string> names{"rows outside", "columns outside"};
   if (!rows_outside) std::swap(names[0], names[1]);
   bool other = choices_.pick("order", names) == 1;
-  return (other && order_spatial(unrolled, !rows_outside)) || order_spatial(unrolled, rows_outside);
+  bool done = (other && order_spatial(unrolled, !rows_outside)) || order_spatial(unrolled, rows_outside);
+  if (done && other == rows_outside) write_in_runs(unrolled);
+  return done;
+}
+
+void Reduction::write_in_runs(uint32_t unrolled) {
+  const int64_t run = length_of_runs(unrolled);
+  auto at = std::find(spatial_.begin(), spatial_.end(), vector_);
+  std::vector<uint32_t> moved(at, spatial_.end());
+  if (run == 0 || !s_.can_reorder(moved)) return;
+  if (!s_.loop(vector_).extent.is_constant(run)) {
+    SplitLoops runs = s_.split(vector_, run, Tail::kPeel);
+    *at++ = runs.outer;
+    moved[0] = vector_ = runs.inner;
+  }
+  std::rotate(moved.begin(), moved.begin() + 1, moved.end());
+  s_.reorder(moved);
+  spatial_.erase(at, spatial_.end());
+  spatial_.insert(spatial_.end(), moved.begin(), moved.end());
+}
+
+int64_t Reduction::length_of_runs(uint32_t unrolled) const {
+  const int64_t *rows = s_.loop(unrolled).extent.constant(), *columns = s_.loop(vector_).extent.constant();
+  if (sliding_.vector != 0 || columns == nullptr || rows == nullptr || terms() > kFewTerms) return 0;
+  const std::vector<BufferRef> streams = streams_along(unrolled);
+  double bytes = 0;
+  for (BufferRef buffer : streams) bytes += elements_of(buffer) * buffer->dtype.bytes();
+  if (*rows * static_cast<int64_t>(streams.size()) <= kMostRows) return 0;
+  if (bytes <= kManyCaches * static_cast<double>(target_.l2_bytes)) return 0;
+  auto step = static_cast<int64_t>(terms()) * store().buffer->dtype.bytes();
+  int64_t found = 0;
+  for (int64_t run = std::min(target_.l2_bytes / 2 / step, *columns); run >= kLeastRun; --run)
+    if (*columns % run == 0 && (found == 0 || (found % lanes_ != 0 && run % lanes_ == 0))) found = run;
+  return found;
+}
+
+std::vector<BufferRef> Reduction::streams_along(uint32_t unrolled) const {
+  std::vector<BufferRef> found;
+  for_each_access(inner_body(), [&](const Access& access) {
+    bool columns = false, rows = false;
+    for (Expr index : access.indices) {
+      columns |= depends_on(index, s_.loop(vector_).var);
+      rows |= depends_on(index, s_.loop(unrolled).var);
+    }
+    bool memory = access.buffer->scope != tir::Scope::kLocal && !unseen(access.buffer);
+    bool known = std::find(found.begin(), found.end(), access.buffer) != found.end();
+    if (columns && rows && memory && !known) found.push_back(access.buffer);
+  });
+  return found;
 }
 
 bool Reduction::order_spatial(uint32_t unrolled, bool rows_outside) {
