@@ -142,7 +142,9 @@ class FunctionLowering {
   void store(tir::BufferRef buffer, Lanes offset, Lanes value);
   Lanes to_stored(DType dtype, Lanes value);
   Lanes spread(tir::BufferRef buffer, Lanes offset);
+  bool is_certain(tir::BufferRef buffer, Lanes offset) const;
   bool is_private(tir::BufferRef buffer, Lanes offset) const;
+  llvm::Value* load_if_any(tir::BufferRef buffer, Lanes offset);
   llvm::Value* load_strided(tir::BufferRef buffer, Lanes offset);
   llvm::Value* load_raw(tir::BufferRef buffer, Lanes offset, bool& is_vector);
   llvm::Value* address(tir::BufferRef buffer, Lanes offset);

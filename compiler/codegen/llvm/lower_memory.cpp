@@ -29,11 +29,9 @@ Lanes FunctionLowering::spread(tir::BufferRef buffer, Lanes offset) {
   return add(multiply(offset, {b_.getInt64(lanes_), 0, nullptr}), {b_.getInt64(0), 1, nullptr});
 }
 
-/// A lane's own local at a place known to exist: lanes that do not run may touch their copy too. Masked accesses would
-/// keep the local out of registers.
-bool FunctionLowering::is_private(tir::BufferRef buffer, Lanes offset) const {
-  if (!place(buffer).per_lane || !offset.is_uniform()) return false;
-  auto* at = llvm::dyn_cast<llvm::ConstantInt>(offset.scalar);
+/// The same place for all lanes, and one known to exist: lanes that do not run may touch it too.
+bool FunctionLowering::is_certain(tir::BufferRef buffer, Lanes offset) const {
+  auto* at = offset.is_uniform() ? llvm::dyn_cast<llvm::ConstantInt>(offset.scalar) : nullptr;
   int64_t count = 1;
   for (Expr dim : buffer->shape) {
     if (dim.constant() == nullptr) return false;
@@ -42,12 +40,27 @@ bool FunctionLowering::is_private(tir::BufferRef buffer, Lanes offset) const {
   return at != nullptr && at->getSExtValue() >= 0 && at->getSExtValue() < count;
 }
 
+/// A lane's own local at such a place. Masked accesses would keep the local out of registers.
+bool FunctionLowering::is_private(tir::BufferRef buffer, Lanes offset) const {
+  return place(buffer).per_lane && is_certain(buffer, offset);
+}
+
+/// One element for all lanes, read if any of them runs.
+Value* FunctionLowering::load_if_any(tir::BufferRef buffer, Lanes offset) {
+  auto* one = llvm::FixedVectorType::get(numeric_.memory_type(buffer->dtype), 1);
+  Value* any = b_.CreateVectorSplat(1, b_.CreateOrReduce(mask_));
+  llvm::Align align(static_cast<uint64_t>(buffer->dtype.bytes()));
+  Value* read = b_.CreateMaskedLoad(one, address(buffer, offset), align, any, llvm::Constant::getNullValue(one));
+  return b_.CreateExtractElement(read, uint64_t{0});
+}
+
 Value* FunctionLowering::load_raw(tir::BufferRef buffer, Lanes offset, bool& is_vector) {
-  bool everywhere = mask_ == nullptr || is_private(buffer, offset);
+  bool certain = is_certain(buffer, offset), everywhere = mask_ == nullptr || is_private(buffer, offset);
   offset = spread(buffer, offset);
   llvm::Type* type = numeric_.memory_type(buffer->dtype);
   llvm::Align align(static_cast<uint64_t>(buffer->dtype.bytes()));
-  is_vector = !offset.is_uniform() || mask_ != nullptr;
+  is_vector = !offset.is_uniform();
+  if (!is_vector && mask_ != nullptr && !certain) return load_if_any(buffer, offset);
   if (!is_vector) return b_.CreateAlignedLoad(type, address(buffer, offset), align);
   auto* vector = llvm::FixedVectorType::get(type, lanes_);
   if (offset.vector == nullptr && offset.step == 1) {

@@ -110,6 +110,29 @@ TEST_CASE("a condition that differs between lanes guards what it reads") {
       256);
 }
 
+TEST_CASE("one element for all lanes is read only where a lane asks for it") {
+  same_bits(
+      [](tir::Builder& b, LoopKind kind) {
+        tir::PrimFunc f = over_lanes(b, kind, [&](auto, auto out, Var v) {
+          return b.store(out, {v, v}, b.context().zero(DType::f(32)));
+        });
+        tir::BufferRef in = f.params[0].buffer, out = f.params[1].buffer;
+        f.body = b.loop("o", b.index(3), [&](Var o) {
+          return b.loop(
+              "v", b.index(16),
+              [&](Var v) {
+                Expr asked = arith::lt(v + o * 8, b.index(11));  // of the last o by none
+                Expr far = o * o * (o - 1) * 1000000000;         // of the last o no place in the buffer
+                Expr there = b.load(in, {b.index(2), b.index(3)});
+                return b.store(out, {o, v}, arith::select(asked, b.load(in, {far, b.index(5)}), there));
+              },
+              kind);
+        });
+        return f;
+      },
+      256);
+}
+
 TEST_CASE("branches become masks") {
   same_bits(
       [](tir::Builder& b, LoopKind kind) {
