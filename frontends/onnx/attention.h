@@ -9,8 +9,8 @@ namespace relaxc::frontend {
 Result<Value*> heads_first(Node& node, Value* x, int64_t heads);
 /// The inverse of heads_first for rank 3.
 Result<Value*> heads_last(Node& node, Value* x);
-/// [B, kv * group, S, X] x [B, kv, X, Y] with every group against its own head: [B, kv * group, S, Y].
-Result<Value*> grouped_matmul(Node& node, Value* a, Value* b);
+/// Keys or values [B, kv, T, X] for `heads` of queries, of which each group in a row shares one: [B, heads, T, X].
+Result<Value*> shared_heads(Node& node, Value* x, Expr heads);
 /// What scores are multiplied by, if it is known when compiling: the attribute `scale`, or where it is absent or 0 the
 /// inverse square root of the head's size.
 std::optional<double> known_head_scale(Node& node, Expr size);

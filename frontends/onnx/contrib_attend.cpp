@@ -34,9 +34,11 @@ Value* Attend::run(Chain& c) const {
   if (!c.ok()) return nullptr;
   DType given = q->dtype(), wide = given.bits < 32 ? DType::f(32) : given;
   Value* scaled = c.multiply(c.as(q, wide), c.as(scale, wide));
-  Value* keys = c.permute(c.as(k, wide), {0, 1, 3, 2});
+  Value *keys = c.as(k, wide), *values = c.as(v, wide);
   if (!c.ok()) return nullptr;
-  Value* scores = c.take(grouped_matmul(c.node, scaled, keys));
+  keys = c.take(shared_heads(c.node, keys, q->shape()[1]));
+  values = c.take(shared_heads(c.node, values, q->shape()[1]));
+  Value* scores = c.matmul(scaled, c.permute(keys, {0, 1, 3, 2}));
   if (softcap > 0) {
     scores = c.call("tanh", {c.multiply(scores, 1 / softcap)});
     scores = c.multiply(scores, softcap);
@@ -44,9 +46,7 @@ Value* Attend::run(Chain& c) const {
   for (Value* addend : addends)
     if (addend != nullptr) scores = c.add(scores, c.as(addend, wide));
   if (hidden != nullptr) scores = c.where(hidden, c.number(wide, -kInfinity), scores);
-  Value *weights = probabilities(c, scores, sink), *values = c.as(v, wide);
-  if (!c.ok()) return nullptr;
-  Value* y = c.take(grouped_matmul(c.node, weights, values));
+  Value* y = c.matmul(probabilities(c, scores, sink), values);
   return c.ok() ? c.as(c.take(heads_last(c.node, y)), given) : nullptr;
 }
 

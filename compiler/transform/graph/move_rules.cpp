@@ -88,6 +88,26 @@ bool read_in_parts(const Value& value, size_t axis) {
   return left >= 0 || read_once(value);
 }
 
+/// For every dim of `to`, the dim of `from` that it is, or -1 if it is a new one of 1; nothing if they differ in more
+/// than dims of 1.
+std::optional<std::vector<int64_t>> match_but_units(const Site& s, const std::vector<Expr>& from,
+                                                    const std::vector<Expr>& to) {
+  std::vector<int64_t> matched;
+  size_t i = 0;
+  while (i < from.size() || matched.size() < to.size()) {
+    size_t j = matched.size();
+    if (i < from.size() && j < to.size() && arith::prove_equal(from[i], to[j], s.facts))
+      matched.push_back(static_cast<int64_t>(i++));
+    else if (i < from.size() && from[i].is_constant(1))
+      ++i;
+    else if (j < to.size() && to[j].is_constant(1))
+      matched.push_back(-1);
+    else
+      return std::nullopt;
+  }
+  return matched;
+}
+
 /// Whether a permutation exchanges the last two dims and nothing else.
 bool swaps_matrices(const Op& permute) {
   std::vector<int64_t> axes = permutation(permute);
@@ -141,6 +161,29 @@ Value* elementwise_of_broadcast(const Site& s) {
     if (made->op->requirements.size() == s.op.requirements.size() && s.like_result(*made)) return made;
   }
   return nullptr;
+}
+
+Value* unit_dims_of_transpose(const Site& s) {
+  Op* permute = is_view(s.op) ? s.producer(0, "permute_dims") : nullptr;
+  if (permute == nullptr || !read_once(*s.in())) return nullptr;
+  const std::vector<Expr>& dims = s.out()->shape();
+  std::optional<std::vector<int64_t>> matched = match_but_units(s, s.in()->shape(), dims);
+  if (!matched) return nullptr;
+  std::vector<int64_t> before = permutation(*permute), axes(dims.size());
+  // Each dim stands where the transpose takes it from; a new one right behind its neighbour.
+  std::vector<std::pair<int64_t, size_t>> places;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    int64_t from = (*matched)[i], neighbour = places.empty() ? -1 : places.back().first;
+    places.emplace_back(from < 0 ? neighbour : before[static_cast<size_t>(from)], i);
+  }
+  std::sort(places.begin(), places.end());
+  std::vector<Expr> given;
+  for (size_t i = 0; i < places.size(); ++i) {
+    axes[places[i].second] = static_cast<int64_t>(i);
+    given.push_back(dims[places[i].second]);
+  }
+  Value* view = s.make("reshape", {permute->operand(0), s.builder.shape(given)});
+  return s.make("permute_dims", {view}, {{"axes", axes}});
 }
 
 Value* transpose_of_product(const Site& s) {

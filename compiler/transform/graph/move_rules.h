@@ -9,6 +9,8 @@ namespace relaxc {
 relax::Value* elementwise_behind_move(const Site& s);
 /// An element-wise operator broadcasts by itself.
 relax::Value* elementwise_of_broadcast(const Site& s);
+/// Dims of 1 come and go in front of a transpose that nobody else reads.
+relax::Value* unit_dims_of_transpose(const Site& s);
 /// (a^T b^T)^T is b a.
 relax::Value* transpose_of_product(const Site& s);
 /// The same permutation in front of every operand is one behind.

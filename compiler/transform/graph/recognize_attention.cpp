@@ -2,8 +2,9 @@
 //
 // Every exporter writes attention out in another way: BERT divides the scores, DistilBERT the queries, PyTorch gives
 // half of the scale to the keys, GPT-2 hides by a where and adds a mask behind it, T5 has no scale and a bias, others
-// add a bias and a mask, or scale the sum of scores and mask (then the mask is scaled by itself), and Gemma 2 holds
-// scores between two numbers by a tanh before it hides any. Read from the second product upwards they are all
+// add a bias and a mask, hide by one mask after the other, or scale the sum of scores and mask (then the mask is scaled
+// by itself), and Gemma 2 holds scores between two numbers by a tanh before it hides any. Read from the second product
+// upwards they are all
 //
 //   matmul(weights(softmax(bias, mask, cap and cast of (scale * matmul(q, k^T)))), v)
 //
@@ -54,12 +55,17 @@ struct Addend {
   double factor = 1;
 };
 
+/// A condition on which scores are hidden.
+struct Mask {
+  Value* value = nullptr;
+  bool seen = true;  ///< where it is true
+};
+
 /// What stands between the two products.
 struct Between {
   Op* product = nullptr;       ///< of queries and keys
-  std::vector<Addend> biases;  ///< all on one side of the mask
-  Value* mask = nullptr;
-  bool seen = true;  ///< where the mask is true
+  std::vector<Addend> biases;  ///< all on one side of the masks
+  std::vector<Mask> masks;     ///< all hide by the same number
   double hidden = 0, scale = 1;
   double cap = 0;  ///< 0: none
   bool bias_last = false, widened = false;
@@ -160,28 +166,30 @@ class Attention {
   }
 
   std::optional<Between> read_bias(const Op& add, const Between& so_far) {
-    bool last = so_far.mask == nullptr;
+    bool last = so_far.masks.empty();
     for (size_t side : {size_t{0}, size_t{1}}) {
       Between next = so_far;
       next.biases.push_back({add.operand(1 - side), so_far.scale});
       next.bias_last = last;
       std::optional<Between> found = read_scores(add.operand(side), next);
       if (!found) continue;
-      found->bias_last &= found->mask != nullptr;
+      found->bias_last &= !found->masks.empty();
       return found;
     }
     return std::nullopt;
   }
 
-  std::optional<Between> read_mask(const Op& where, Between so_far) {
-    if (so_far.mask != nullptr || where.operand(0)->dtype() != DType::boolean()) return std::nullopt;
+  std::optional<Between> read_mask(const Op& where, const Between& so_far) {
+    if (where.operand(0)->dtype() != DType::boolean()) return std::nullopt;
     for (size_t side : {size_t{1}, size_t{2}}) {
-      std::optional<double> hidden = uniform_value(where.operand(3 - side));
-      if (!hidden) continue;
-      so_far.mask = where.operand(0);
-      so_far.seen = side == 1;
-      so_far.hidden = *hidden * so_far.scale;
-      std::optional<Between> found = read_scores(where.operand(side), so_far);
+      std::optional<double> number = uniform_value(where.operand(3 - side));
+      if (!number) continue;
+      Between next = so_far;
+      next.hidden = *number * so_far.scale;
+      bool bias_between = !so_far.biases.empty() && !so_far.bias_last;
+      if (!so_far.masks.empty() && (bias_between || so_far.hidden != next.hidden)) return std::nullopt;
+      next.masks.push_back({where.operand(0), side == 1});
+      std::optional<Between> found = read_scores(where.operand(side), next);
       bool both_sides = found && !so_far.biases.empty() && found->biases.size() > so_far.biases.size();
       return both_sides ? std::nullopt : found;
     }
@@ -204,10 +212,10 @@ class Attention {
     if (q.shape().size() < 2 || k.shape().size() < 2 || k.dtype() != q.dtype()) return false;
     if (found.product->result()->dtype() != q.dtype() || q.dtype() != site_.out()->dtype()) return false;
     const auto& scores = found.product->result()->shape();
-    std::vector<const Value*> beside{found.mask};
+    std::vector<const Value*> beside;
+    for (const Mask& mask : found.masks) beside.push_back(mask.value);
     for (const Addend& bias : found.biases) beside.push_back(bias.value);
     for (const Value* operand : beside) {
-      if (operand == nullptr) continue;
       size_t own = operand->shape().size();
       for (size_t back = 1; back <= std::min<size_t>(own, 2); ++back) {
         Expr dim = operand->shape()[own - back];
@@ -245,6 +253,16 @@ class Attention {
     return all;
   }
 
+  /// Where a score is seen by all masks; null if there is none.
+  Value* mask_of(const Between& found) const {
+    Value* all = nullptr;
+    for (const auto& [value, seen] : found.masks) {
+      Value* one = seen ? value : site_.make("logical_not", {value});
+      all = all == nullptr ? one : site_.make("logical_and", {one, all});
+    }
+    return all;
+  }
+
   Value* build(const Between& found, Value* v) {
     Multiple q = as_multiple(site_, found.product->operand(0)), k = untransposed(found.product->operand(1));
     DType scores = site_.op.operand(0)->dtype();
@@ -257,8 +275,7 @@ class Attention {
       scores = softmax.result()->dtype();
       attrs.set("precision", to_string(scores));
     }
-    Value *mask = found.mask, *hidden = nullptr;
-    if (mask != nullptr && !found.seen) mask = site_.make("logical_not", {mask});
+    Value *mask = mask_of(found), *hidden = nullptr;
     if (mask != nullptr && !(std::isinf(found.hidden) && found.hidden < 0))
       hidden = site_.builder.scalar(scores, found.hidden);
     Result<Value*> made =
@@ -284,7 +301,7 @@ Value* attention(const Site& site) {
 }
 
 constexpr Rule kRules[] = {attention};
-constexpr Rule kHeadRules[] = {share_heads};
+constexpr Rule kHeadRules[] = {share_heads, share_heads_of_product};
 
 }  // namespace
 

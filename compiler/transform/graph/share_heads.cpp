@@ -10,6 +10,8 @@
 
 #include <algorithm>
 
+#include "compiler/transform/graph/move_rules.h"
+
 namespace relaxc {
 namespace {
 
@@ -22,6 +24,12 @@ bool is_view(const Op* op) {
 /// `x` [b, heads * group, t, e] before its heads were repeated, as [b, heads, 1, t, e]; null if they were not.
 Value* before_repeat(const Site& s, Value* x) {
   if (x->shape().size() != 4) return nullptr;
+  if (Op* permute = producer_of(x, "permute_dims")) {
+    bool within = permutation(*permute) == std::vector<int64_t>{0, 1, 3, 2};
+    Value* below = within ? before_repeat(s, permute->operand(0)) : nullptr;
+    return below == nullptr ? nullptr
+                            : s.make("permute_dims", {below}, {{"axes", std::vector<int64_t>{0, 1, 2, 4, 3}}});
+  }
   if (Op* repeat = producer_of(x, "repeat")) {
     const Value& below = *repeat->operand(0);
     int64_t axis = repeat->attrs.integer("axis");
@@ -77,12 +85,19 @@ Value* share_heads(const Site& s) {
     if (beside == nullptr && s.in(i) != nullptr) return nullptr;
     operands.push_back(beside);
   }
-  std::vector<Expr> dims = q->shape();
-  dims[1] = group;
-  dims.insert(dims.begin() + 1, heads);
-  operands[0] = s.make("reshape", {q, s.builder.shape(dims)});
+  operands[0] = by_groups(s, q, heads, group);
   Value* made = s.make("nn.scaled_dot_product_attention", operands, s.op.attrs);
   made->op->origins = s.op.origins;
+  return s.make("reshape", {made, s.builder.shape(s.out()->shape())});
+}
+
+Value* share_heads_of_product(const Site& s) {
+  if (!s.op.is("matmul") || s.in(0)->shape().size() != 4) return nullptr;
+  Value* shared = before_repeat(s, s.in(1));
+  if (shared == nullptr) return nullptr;
+  Expr heads = shared->shape()[1], group = arith::simplify(arith::floordiv(s.in(1)->shape()[1], heads), s.facts);
+  if (!arith::prove_equal(heads * group, s.in(0)->shape()[1], s.facts)) return nullptr;
+  Value* made = s.make("matmul", {by_groups(s, s.in(0), heads, group), shared}, s.op.attrs);
   return s.make("reshape", {made, s.builder.shape(s.out()->shape())});
 }
 

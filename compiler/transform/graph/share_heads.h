@@ -1,4 +1,4 @@
-// share_heads.h: a rule on attention; see share_heads.cpp.
+// share_heads.h: rules on attention and its products; see share_heads.cpp.
 #pragma once
 
 #include "compiler/transform/graph/rewrite.h"
@@ -7,5 +7,7 @@ namespace relaxc {
 
 /// Attention of keys and values that are repeated for groups of heads, as attention of groups to heads that they share.
 relax::Value* share_heads(const Site& site);
+/// The same of one product, where attention is not written as one: between its products may stand what is asked for.
+relax::Value* share_heads_of_product(const Site& site);
 
 }  // namespace relaxc

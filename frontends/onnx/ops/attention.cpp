@@ -1,8 +1,9 @@
 // attention.cpp: attention over heads, with caches, masks and windows; rotary embeddings.
 //
-// Attention becomes the matmuls and the softmax that it is, so that fusion and schedules see them. Grouped queries keep
-// their group as a dim of its own, against which keys and values broadcast, so that no head is copied. Which keys a
-// query may see is computed from positions, and a row that sees none gives zeros, as the operator says.
+// Attention becomes the matmuls and the softmax that it is, so that fusion and schedules see them. Keys and values that
+// a group of queries shares are repeated for it, as other exporters write it, and share_heads reads them where they
+// lie. Which keys a query may see is computed from positions, and a row that sees none gives zeros, as the operator
+// says.
 #include <cmath>
 #include <limits>
 
@@ -29,8 +30,9 @@ Result<Value*> last_part(Node& node, Value* x, Expr begin, Expr end) {
 Result<Value*> scores_of(Node& node, Value* q, Value* k, Value* scale) {
   Diagnostics& diag = node.diag;
   RELAXC_TRY(q, node.call("multiply", {q, scale}));
+  RELAXC_TRY(k, shared_heads(node, k, q->shape()[1]));
   RELAXC_TRY(k, permute(node, k, {0, 1, 3, 2}));
-  return grouped_matmul(node, q, k);
+  return node.call("matmul", {q, k});
 }
 
 /// softmax along the last dim; a row of -inf gives zeros if `may_be_empty`.
@@ -203,7 +205,8 @@ Status attention(Node& node) {
   RELAXC_TRY(weights, astype(node, weights, o.q->dtype()));
   RELAXC_DO(show_scores(node, weights, 3));
   RELAXC_TRY(weights, astype(node, weights, o.v->dtype()));
-  RELAXC_TRY(Value * y, grouped_matmul(node, weights, o.v));
+  RELAXC_TRY(Value * values, shared_heads(node, o.v, o.q->shape()[1]));
+  RELAXC_TRY(Value * y, node.call("matmul", {weights, values}));
   if (o.packed) {
     RELAXC_TRY(y, heads_last(node, y));
   }
@@ -248,7 +251,8 @@ Status flex_attention(Node& node) {
   RELAXC_TRY(scores, modified(node, "score_mod", scores));
   RELAXC_TRY(Value * weights, node.call("nn.softmax", {scores}, {{"axis", int64_t{-1}}}));
   RELAXC_TRY(weights, modified(node, "prob_mod", weights));
-  RELAXC_TRY(Value * y, grouped_matmul(node, weights, v));
+  RELAXC_TRY(v, shared_heads(node, v, q->shape()[1]));
+  RELAXC_TRY(Value * y, node.call("matmul", {weights, v}));
   return node.set(0, astype(node, y, given));
 }
 
@@ -313,18 +317,17 @@ Result<Value*> heads_last(Node& node, Value* x) {
   return reshape(node, x, {dims[0], dims[2], node.simplify(dims[1] * dims[3])});
 }
 
-Result<Value*> grouped_matmul(Node& node, Value* a, Value* b) {
+Result<Value*> shared_heads(Node& node, Value* x, Expr heads) {
   Diagnostics& diag = node.diag;
-  const std::vector<Expr> left = a->shape(), right = b->shape();
-  if (arith::prove_equal(left[1], right[1], node.facts())) return node.call("matmul", {a, b});
-  const int64_t *heads = left[1].constant(), *shared = right[1].constant();
-  if (heads != nullptr && shared != nullptr && (*shared <= 0 || *heads % *shared != 0))
-    return node.error(Kind::shape_mismatch, "{} heads of queries do not divide over {} heads of keys", *heads, *shared);
-  Expr group = node.simplify(arith::floordiv(left[1], right[1]));
-  RELAXC_TRY(a, reshape(node, a, {left[0], right[1], group, left[2], left[3]}));
-  RELAXC_TRY(b, reshape(node, b, {right[0], right[1], node.index(1), right[2], right[3]}));
-  RELAXC_TRY(Value * y, node.call("matmul", {a, b}));
-  return reshape(node, y, {left[0], left[1], left[2], right[3]});
+  const std::vector<Expr> dims = x->shape();
+  if (arith::prove_equal(heads, dims[1], node.facts())) return x;
+  const int64_t *all = heads.constant(), *shared = dims[1].constant();
+  if (all != nullptr && shared != nullptr && (*shared <= 0 || *all % *shared != 0))
+    return node.error(Kind::shape_mismatch, "{} heads of queries do not divide over {} heads of keys", *all, *shared);
+  Expr group = node.simplify(arith::floordiv(heads, dims[1]));
+  RELAXC_TRY(x, reshape(node, x, {dims[0], dims[1], node.index(1), dims[2], dims[3]}));
+  RELAXC_TRY(x, node.call("broadcast_to", {x, node.shape({dims[0], dims[1], group, dims[2], dims[3]})}));
+  return reshape(node, x, {dims[0], heads, dims[2], dims[3]});
 }
 
 Result<Value*> rotated(Node& node, Value* x, Value* cosine, Value* sine, Expr turned, bool neighbours) {
