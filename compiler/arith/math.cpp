@@ -70,7 +70,7 @@ bool is_expandable(Intrinsic intrinsic) {
   return intrinsic == Intrinsic::k_rsqrt || find_row(intrinsic) != nullptr;
 }
 
-Expr expand_math(Expr e) {
+Expr expand_math(Expr e, bool fused) {
   const auto* call = e.as<Call>();
   if (call == nullptr || !is_expandable(call->intrinsic)) return e;
   DType dtype = e.dtype();
@@ -82,15 +82,15 @@ Expr expand_math(Expr e) {
     return context.imm_float(dtype, 1) / arith::call(Intrinsic::k_sqrt, {call->args[0]});
   const Row& row = *find_row(call->intrinsic);
   DType work = dtype.bits == 64 || row.in_double ? DType::f(64) : DType::f(32);
-  Real real(context, work);
+  Real real(context, work, fused);
   std::vector<Expr> args;
   for (Expr arg : call->args) args.push_back(cast(work, arg));
   Expr value = row.unary != nullptr ? row.unary(real, args[0]) : row.binary(real, args[0], args[1]);
   return cast(dtype, value);
 }
 
-Expr expand_all_math(Expr e) {
-  return rewrite(e, expand_math);
+Expr expand_all_math(Expr e, bool fused) {
+  return rewrite(e, [fused](Expr node) { return expand_math(node, fused); });
 }
 
 }  // namespace relaxc::arith

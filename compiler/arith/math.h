@@ -18,9 +18,12 @@ namespace relaxc::arith {
 bool is_expandable(Intrinsic intrinsic);
 
 /// The call of an expandable function of a float dtype as arithmetic. Any other expression is returned as it is.
-Expr expand_math(Expr call);
+///
+/// \param fused  a fused multiply-add costs no more than an addition; else those of exact products, which give the same
+///               bits in two steps, are two
+Expr expand_math(Expr call, bool fused = true);
 
 /// expand_math on every node of `e`.
-Expr expand_all_math(Expr e);
+Expr expand_all_math(Expr e, bool fused = true);
 
 }  // namespace relaxc::arith

@@ -23,18 +23,26 @@ double ln2_low(const Real& r) {
   return r.is_double() ? kLn2Low64 : kLn2Low32;
 }
 
-/// (e^t - 1 - t) / t^2 for |t| <= ln2 / 2.
-Expr exp_tail(const Real& r, Expr t) {
+/// e^t - 1 - t for |t| <= ln2 / 2, over t^2, which is `t2`.
+Expr exp_tail(const Real& r, Expr t, Expr t2) {
   if (!r.is_double()) {
-    return r.polynomial(t, {0.500000001, 0.166666667, 0.0416664568, 0.00833331002, 0.00139345419, 0.000198919813});
+    return r.polynomial_in_pairs(
+        t, t2, {0.500000001, 0.166666667, 0.0416664568, 0.00833331002, 0.00139345419, 0.000198919813});
   }
-  return r.polynomial(t, {1.0 / 2, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720, 1.0 / 5040, 1.0 / 40320, 1.0 / 362880,
-                          1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600, 1.0 / 6227020800.0});
+  return r.polynomial_in_pairs(t, t2,
+                               {1.0 / 2, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720, 1.0 / 5040, 1.0 / 40320, 1.0 / 362880,
+                                1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600, 1.0 / 6227020800.0});
+}
+
+/// e^t - 1 for the same t; `more` is added after t.
+Expr exp_less_one(const Real& r, Expr t, Expr more) {
+  Expr t2 = t * t;
+  return r.fma(t2, exp_tail(r, t, t2), more);
 }
 
 /// 2^n e^(t + low) for integral n; x decides what overflows, underflows or is NaN.
 Expr exp_of_parts(const Real& r, Expr n, Expr t, Expr low) {
-  Expr sum = r.fma(t * t, exp_tail(r, t), t);
+  Expr sum = exp_less_one(r, t, t);
   if (low) sum = sum + r.fma(low, sum, low);
   return r.scale(sum + r.num(1), n);
 }
@@ -43,20 +51,25 @@ Expr clamp(const Real& r, Expr x, double low, double high) {
   return max(min(x, r.num(high)), r.num(low));
 }
 
-/// e^(c - n ln2) for n = round(c / ln2), which is to be scaled by 2^n.
-Expr exp_of_rest(const Real& r, Expr c, Expr n) {
+/// e^(c - n ln2) - 1 for n = round(c / ln2).
+Expr exp_of_rest_less_one(const Real& r, Expr c, Expr n) {
   Expr t = r.fma(n, r.num(-ln2_high(r)), c);
   t = r.fma(n, r.num(-ln2_low(r)), t);
-  return r.fma(t * t, exp_tail(r, t), t) + r.num(1);
+  return exp_less_one(r, t, t);
 }
 
-/// e^-a for a >= 0 or NaN. No result overflows, so all are scaled by 2^(n + 64), which is normal, and by 2^-64, which
-/// rounds the subnormal ones once (float64: 512).
-Expr exp_of_negative(const Real& r, Expr a) {
+/// e^-a for a >= 0 or NaN, and one more. No result overflows, so all are scaled by 2^(n + 64), which is normal, and by
+/// 2^-64, which rounds the subnormal ones once (float64: 512).
+struct ExpOfNegative {
+  Expr value, one_more;
+};
+ExpOfNegative exp_of_negative(const Real& r, Expr a) {
   int64_t up = r.is_double() ? 512 : 64;
   Expr least = r.num(r.is_double() ? -746 : -104), c = select(lt(-a, least), least, -a);
   auto [n, bits] = r.nearest(c, r.num(kLog2E), up);
-  return exp_of_rest(r, c, n) * r.power_of_two_of_bits(bits) * r.num(std::ldexp(1.0, -static_cast<int>(up)));
+  Expr power = r.power_of_two_of_bits(bits), down = r.num(std::ldexp(1.0, -static_cast<int>(up)));
+  Expr scaled = r.one_more_by(exp_of_rest_less_one(r, c, n), power);
+  return {scaled * down, r.add_exact(scaled, down, r.num(1))};
 }
 
 /// log of the mantissa m in [sqrt(1/2), sqrt(2)) and what is to be added to it, apart.
@@ -93,7 +106,7 @@ Expr math_exp(const Real& r, Expr x) {
   // NaN is in neither comparison, so it stays.
   Expr c = select(lt(x, low), low, select(gt(x, high), high, x));
   auto [n, bits] = r.nearest(c, r.num(kLog2E));
-  return r.scale_by_bits(exp_of_rest(r, c, n), bits);
+  return r.scale_one_more(exp_of_rest_less_one(r, c, n), bits);
 }
 
 Expr math_exp2(const Real& r, Expr x) {
@@ -111,7 +124,7 @@ Expr math_expm1(const Real& r, Expr x) {
   Expr low = n * r.num(-ln2_low(r));
   Expr whole = t + low;
   low = low - (whole - t);
-  Expr sum = r.fma(whole * whole, exp_tail(r, whole), whole + low);
+  Expr sum = exp_less_one(r, whole, whole + low);
   // e^x - 1 = 2^n (e^t - 1) + (2^n - 1); both terms are small where the sum is.
   Expr scaled = r.scale(sum, n), rest = r.scale(r.num(1), n) - r.num(1);
   Expr big = r.scale(sum + r.num(1), n);
@@ -205,9 +218,8 @@ Expr math_pow(const Real& r, Expr x, Expr y) {
 
 Expr math_sigmoid(const Real& r, Expr x) {
   // 1 / (1 + e^-|x|), and its mirror for negative x as e^-|x| / (1 + e^-|x|): no cancellation, no overflow.
-  Expr e = exp_of_negative(r, r.abs(x));
-  Expr top = select(lt(x, r.num(0)), e, r.num(1));
-  return r.divide_by_one_to_two(top, r.num(1) + e);
+  auto [e, one_more] = exp_of_negative(r, r.abs(x));
+  return r.divide_by_one_to_two(select(lt(x, r.num(0)), e, r.num(1)), one_more);
 }
 
 Expr math_tanh(const Real& r, Expr x) {
@@ -219,8 +231,8 @@ Expr math_tanh(const Real& r, Expr x) {
   Expr s = x * x;
   Expr p = r.polynomial(s, {-0.333333332, 0.133333035, -0.0539592534, 0.0217688682, -0.00834378037, 0.0022925577});
   Expr small = r.fma(x * s, p, x);
-  Expr e = exp_of_negative(r, a + a);
-  Expr large = r.copysign(r.num(1) - r.divide_by_one_to_two(e + e, r.num(1) + e), x);
+  auto [e, one_more] = exp_of_negative(r, a + a);
+  Expr large = r.copysign(r.num(1) - r.divide_by_one_to_two(e + e, one_more), x);
   return select(lt(a, r.num(0.625)), small, large);
 }
 

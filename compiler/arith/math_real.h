@@ -10,7 +10,7 @@ namespace relaxc::arith {
 /// Builders for expressions of one float dtype (float32 or float64).
 class Real {
  public:
-  Real(Context& context, DType dtype) : context_(context), dtype_(dtype) {}
+  Real(Context& context, DType dtype, bool fused) : context_(context), dtype_(dtype), fused_(fused) {}
 
   Context& context() const { return context_; }
   DType dtype() const { return dtype_; }
@@ -18,6 +18,8 @@ class Real {
 
   Expr num(double value) const { return context_.imm_float(dtype_, value); }
   Expr fma(Expr a, Expr b, Expr c) const { return call(Intrinsic::k_fma, {a, b, c}); }
+  /// a * b + c for an a * b that is exact, or too small to matter: the same bits with one rounding or two.
+  Expr add_exact(Expr a, Expr b, Expr c) const { return fused_ ? fma(a, b, c) : a * b + c; }
   Expr abs(Expr a) const { return call(Intrinsic::k_abs, {a}); }
   Expr round(Expr a) const { return call(Intrinsic::k_round, {a}); }
   Expr floor(Expr a) const { return call(Intrinsic::k_floor, {a}); }
@@ -28,6 +30,9 @@ class Real {
 
   /// c0 + c1 x + c2 x^2 + …, by Horner's scheme in fmas.
   Expr polynomial(Expr x, std::initializer_list<double> coefficients) const;
+  /// The same in pairs of terms, by Horner's scheme in x2 = x * x: as many fmas, of which half as many wait for
+  /// another. An even number of coefficients.
+  Expr polynomial_in_pairs(Expr x, Expr x2, std::initializer_list<double> coefficients) const;
   /// x * 2^n for an integral float n with |n| <= 2 * the exponent's range; two steps, so that subnormal results round
   /// once.
   Expr scale(Expr x, Expr n) const;
@@ -37,8 +42,10 @@ class Real {
     Expr value, bits;
   };
   Nearest nearest(Expr a, Expr b, int64_t shift = 0) const;
-  /// `scale` by an integer that `nearest` gave.
-  Expr scale_by_bits(Expr x, Expr bits) const;
+  /// (x + 1) * power, for a power of two and no result that is subnormal: rounded as x + 1 is.
+  Expr one_more_by(Expr x, Expr power) const { return fused_ ? fma(x, power, power) : (x + num(1)) * power; }
+  /// (x + 1) * 2^n, by `scale`, for an n that `nearest` gave.
+  Expr scale_one_more(Expr x, Expr bits) const;
   /// 2^n for the n in the low bits of what `nearest` gave, in the range of normal exponents.
   Expr power_of_two_of_bits(Expr bits) const;
   /// top / bottom for bottom in [1, 2] and no result beyond 2: as good as the division, in multiplications where
@@ -57,6 +64,7 @@ class Real {
 
   Context& context_;
   DType dtype_;
+  bool fused_;  ///< fused multiply-adds are instructions
 };
 
 // The functions, on operands of `r`'s dtype. math_explog.cpp: exponentials and logarithms; math_trig.cpp: the circular

@@ -190,7 +190,7 @@ class Jit : public tir::Evaluator {
     expanded.push_back(function);
     if (arith::Context* context = context_of(function.body); context != nullptr) {
       tir::Rewriter rewriter;
-      rewriter.on_expr = arith::expand_all_math;
+      rewriter.on_expr = [](arith::Expr e) { return arith::expand_all_math(e); };
       expanded.back().body = tir::rewrite(*context, function.body, rewriter);
     }
     lowering.add(expanded.back(), "f." + function.name);

@@ -8,10 +8,10 @@
 
 namespace relaxc {
 
-Result<Changed> lower_scalar_math(relax::Module& module, PassContext&) {
+Result<Changed> lower_scalar_math(relax::Module& module, PassContext& context) {
   Changed changed = Changed::kNo;
   tir::Rewriter rewriter;
-  rewriter.on_expr = arith::expand_all_math;
+  rewriter.on_expr = [&](arith::Expr e) { return arith::expand_all_math(e, context.target.has_fma); };
   for (tir::PrimFunc* function : module.prim_funcs()) {
     tir::Stmt body = tir::rewrite(module.context(), function->body, rewriter);
     if (!(body == function->body)) changed = Changed::kYes;
