@@ -16,10 +16,21 @@ namespace {
 using arith::Expr;
 using tir::BufferRef;
 
-double flops_of_node(Expr node) {
-  if (!node.dtype().is_float()) return 0;
+/// Of floats and of integers that are no indices.
+struct Operations {
+  double flops = 0, integer_ops = 0;
+
+  Operations& operator+=(const Operations& more) {
+    flops += more.flops, integer_ops += more.integer_ops;
+    return *this;
+  }
+  Operations operator*(double times) const { return {flops * times, integer_ops * times}; }
+  double sum() const { return flops + integer_ops; }
+};
+
+double operations_of(Expr node) {
   if (const auto* call = node.as<arith::Call>()) {
-    if (call->intrinsic == arith::Intrinsic::k_bitcast) return 0;
+    if (!node.dtype().is_float() || call->intrinsic == arith::Intrinsic::k_bitcast) return 0;
     return call->intrinsic == arith::Intrinsic::k_fma ? 2 : 1;
   }
   bool arithmetic = node.as<arith::Add>() != nullptr || node.as<arith::Sub>() != nullptr ||
@@ -28,16 +39,20 @@ double flops_of_node(Expr node) {
   return arithmetic ? 1 : 0;
 }
 
-double flops_of_expressions(tir::Stmt s) {
-  double flops = 0;
-  for (Expr e : tir::expressions(s)) arith::for_each_node(e, [&](Expr node) { flops += flops_of_node(node); });
-  return flops;
+Operations of_expressions(tir::Stmt s) {
+  Operations all;
+  auto count = [&](Expr node) {
+    if (node.dtype().is_float()) all.flops += operations_of(node);
+    if (node.dtype().is_integer() && !node.dtype().is_index()) all.integer_ops += operations_of(node);
+  };
+  for (Expr e : tir::expressions(s)) arith::for_each_node(e, count);
+  return all;
 }
 
-double flops_of(tir::Stmt s, Numbers& numbers) {
-  double flops = 0;
+Operations of_statement(tir::Stmt s, Numbers& numbers) {
+  Operations all;
   while (s) {
-    flops += flops_of_expressions(s);
+    all += of_expressions(s);
     if (const auto* let = s.as<tir::Let>()) {
       numbers.let(let->var, let->value);
       s = let->body;
@@ -48,18 +63,19 @@ double flops_of(tir::Stmt s, Numbers& numbers) {
     } else if (const auto* loop = s.as<tir::For>()) {
       int64_t trips = std::max<int64_t>(0, numbers.of(loop->extent));
       numbers.set(loop->var, numbers.of(loop->min) + trips / 2);
-      return flops + static_cast<double>(trips) * flops_of(loop->body, numbers);
+      return all += of_statement(loop->body, numbers) * static_cast<double>(trips);
     } else if (const auto* branch = s.as<tir::If>()) {
-      return flops + std::max(flops_of(branch->then_body, numbers), flops_of(branch->else_body, numbers));
+      Operations first = of_statement(branch->then_body, numbers), second = of_statement(branch->else_body, numbers);
+      return all += first.sum() < second.sum() ? second : first;
     } else if (const auto* seq = s.as<tir::Seq>()) {
-      for (size_t i = 0; i + 1 < seq->body.size(); ++i) flops += flops_of(seq->body[i], numbers);
+      for (size_t i = 0; i + 1 < seq->body.size(); ++i) all += of_statement(seq->body[i], numbers);
       s = seq->body.empty() ? tir::Stmt() : seq->body.back();
     } else {
-      for (tir::Stmt child : tir::children(s)) flops += flops_of(child, numbers);
-      return flops;
+      for (tir::Stmt child : tir::children(s)) all += of_statement(child, numbers);
+      return all;
     }
   }
-  return flops;
+  return all;
 }
 
 double bytes_of(const tir::Buffer& buffer, const Numbers& numbers) {
@@ -106,7 +122,9 @@ Work work_of_call(const tir::PrimFunc& callee, const tir::Invoke& invoke, const 
     if ((*buffer)->scope == tir::Scope::kWeights) work.weight_bytes += bytes;
   }
   Numbers inside = inside_call(callee, invoke, numbers);
-  work.flops = flops_of(callee.body, inside);
+  Operations operations = of_statement(callee.body, inside);
+  work.flops = operations.flops;
+  work.integer_ops = operations.integer_ops;
   return work;
 }
 

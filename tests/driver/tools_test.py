@@ -146,8 +146,8 @@ int32_t twice(rlx_context* context, const rlx_tensor* x, rlx_tensor* y) {
         self.write("p.relax", PRODUCT)
         out = self.tool("bench", "p.relax", "--dim", "n=1..64", "--profile", "--repeat", "5")
         head, *rows, limits = out.splitlines()[1:]
-        self.assertEqual(head.split(), "share us a run calls GFLOP/s GB/s of limit kernel: what it comes from".split())
-        self.assertRegex(limits, r"^limits of 1 core of \S+ at \d+\.\d GHz: \d+ GFLOP/s; \d+ GB/s where a call's data fits \d+ KB, ")
+        self.assertEqual(head.split(), "share us a run calls GFLOP/s GOP/s GB/s of limit kernel: what it comes from".split())
+        self.assertRegex(limits, r"^limits of 1 core of \S+ at \d+\.\d GHz: \d+ GFLOP/s; \d+ GOP/s of integers; \d+ GB/s where a call's data fits \d+ KB, ")
         kernel = re.compile(r"^ *([\d.]+)% +[\d.]+ +1\.0 +[\d.]+ +[\d.]+ +[\d.]+%  (\S+): (.+)$")
         found = [kernel.match(row) for row in rows[:-1]]
         self.assertTrue(found and all(found), out)

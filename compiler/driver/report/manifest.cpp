@@ -61,6 +61,7 @@ Json profiles(const std::vector<EntryProfile>& list) {
       nodes.push_back({{"name", kernel.name},
                        {"calls", kernel.calls},
                        {"flops", kernel.flops},
+                       {"integer_ops", kernel.integer_ops},
                        {"bytes", kernel.bytes},
                        {"weight_bytes", kernel.weight_bytes}});
     out.push_back({{"symbols", profile.symbols}, {"arena_bytes", profile.arena_bytes}, {"nodes", nodes}});

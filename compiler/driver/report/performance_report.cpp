@@ -48,6 +48,7 @@ Json as_json(const EntryProfile& profile) {
     kernels.push_back({{"name", kernel.name},
                        {"calls", kernel.calls},
                        {"flops", kernel.flops},
+                       {"integer_ops", kernel.integer_ops},
                        {"bytes", kernel.bytes},
                        {"weight_bytes", kernel.weight_bytes},
                        {"estimated_seconds", kernel.seconds},

@@ -145,6 +145,7 @@ class EntryWalk {
     cost.calls += static_cast<int64_t>(times);
     analysis::Work work = work_of_call(*callee, invoke, numbers_);
     cost.flops += times * work.flops;
+    cost.integer_ops += times * work.integer_ops;
     cost.bytes += times * work.bytes;
     cost.weight_bytes += times * work.weight_bytes;
     if (cost.sources.empty())
@@ -219,11 +220,25 @@ int64_t largest_sum(const std::vector<MemoryPiece>& pieces, size_t steps) {
   return most;
 }
 
+/// How many products of bytes an instruction takes for each 32-bit sum.
+double products_a_lane(DotProduct kind) {
+  switch (kind) {
+    case DotProduct::kNone:
+      return 1;
+    case DotProduct::kPairs:
+      return 2;
+    case DotProduct::kSameSign:
+    case DotProduct::kMixed:
+      return 4;
+  }
+  RELAXC_UNREACHABLE("no such dot product");
+}
+
 void estimate_times(std::vector<KernelCost>& kernels, const Target& target) {
   const Limits limits = limits_of(target);
   double total = 0;
   for (KernelCost& kernel : kernels)
-    total += kernel.seconds = std::max(kernel.flops / limits.flops, kernel.bytes / limits.memory);
+    total += kernel.seconds = std::max(limits.arithmetic_seconds(kernel), kernel.bytes / limits.memory);
   for (KernelCost& kernel : kernels) kernel.share = total == 0 ? 0 : kernel.seconds / total;
   std::stable_sort(kernels.begin(), kernels.end(),
                    [](const KernelCost& a, const KernelCost& b) { return a.seconds > b.seconds; });
@@ -238,10 +253,15 @@ UnplannedBodies unplanned_bodies(const relax::Module& module) {
   return bodies;
 }
 
+double Limits::arithmetic_seconds(const KernelCost& cost) const {
+  return cost.flops / flops + cost.integer_ops / integer_ops;
+}
+
 Limits limits_of(const Target& target, const CoreSpeed& speed) {
   double lanes = std::max(1, target.vector_bits / 32);
-  // Two fused multiply-adds a cycle, and a vector from the second level of cache.
-  return {speed.clock * 4 * lanes, speed.clock * 4 * lanes, speed.memory, target.l2_bytes};
+  // Two fused multiply-adds or dot products a cycle, and a vector from the second level of cache.
+  double flops = speed.clock * 4 * lanes;
+  return {flops, flops * products_a_lane(target.dots.of(target.vector_bits)), flops, speed.memory, target.l2_bytes};
 }
 
 EntryProfile profile_entry_at(const relax::Module& module, const UnplannedBodies& unplanned,

@@ -17,7 +17,7 @@ struct KernelCost {
   std::string name;
   std::vector<std::string> sources;  ///< the nodes or lines that it computes
   int64_t calls = 0;                 ///< by the entry, trips of loops counted where they are known
-  double flops = 0, bytes = 0, weight_bytes = 0;
+  double flops = 0, integer_ops = 0, bytes = 0, weight_bytes = 0;  ///< as analysis::Work has them
   double seconds = 0, share = 0;  ///< estimated: the larger of arithmetic and memory traffic at the target's peak
 };
 
@@ -52,9 +52,12 @@ struct CoreSpeed {
 
 /// What one core of a target can do at best, as far as its description tells.
 struct Limits {
-  double flops = 0;             ///< a second
+  double flops = 0, integer_ops = 0;  ///< a second; of integers by dot products of bytes where the target has any
   double near = 0, memory = 0;  ///< bytes a second: of data that fits the second level of cache, and of other data
   int64_t near_bytes = 0;
+
+  /// Seconds that the arithmetic of these calls takes one core.
+  double arithmetic_seconds(const KernelCost& cost) const;
 };
 Limits limits_of(const Target& target, const CoreSpeed& speed = {});
 

@@ -232,6 +232,7 @@ function show(profile) {
   fillTable(find("kernels"), [
     {title: "kernel", value: k => k.name}, {title: "calls", value: k => k.calls},
     {title: "FLOPs", value: k => k.flops, show: v => amount(v, "")},
+    {title: "integer operations", value: k => k.integer_ops, show: v => amount(v, "")},
     {title: "bytes", value: k => k.bytes, show: v => amount(v, "B")},
     {title: "weights", value: k => k.weight_bytes, show: v => amount(v, "B")},
     {title: "estimated share", value: k => k.share, bar: true, show: v => (100 * v).toFixed(1) + " %"},
