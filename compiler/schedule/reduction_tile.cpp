@@ -8,6 +8,8 @@
 
 #include <algorithm>
 
+#include "compiler/arith/dot.h"
+
 namespace relaxc::schedule {
 namespace {
 
@@ -86,7 +88,13 @@ int64_t Reduction::most_rows() const {
 double Reduction::work_of_vector(Expr value, uint32_t rows) const {
   Var vector = s_.loop(vector_).var, row = s_.loop(rows).var;
   double count = 0;
-  arith::for_each_node(value, [&](Expr e) {
+  Expr made = value;
+  if (std::optional<arith::Dot4> dot = arith::as_dot4(value)) {  // an instruction takes bytes out of their words
+    constexpr double kPairs = 3;                                 // but for two vectors of 16-bit numbers
+    if (target_.dots.of(target_.vector_bits) == DotProduct::kPairs) count += kPairs;
+    made = dot->b;
+  }
+  arith::for_each_node(made, [&](Expr e) {
     bool computes = !e.dtype().is_index() && !arith::operands(e).empty() && e.as<arith::Load>() == nullptr;
     if (computes && !(e == value) && depends_on(e, vector) && !depends_on(e, row)) count += 1;
   });
