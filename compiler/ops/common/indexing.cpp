@@ -5,7 +5,10 @@ namespace relaxc::ops {
 
 bool known_in_range(const Op& op, size_t index, Expr dim) {
   const Value* value = op.operand(index);
-  if (dim.constant() == nullptr || value->op == nullptr || value->op->kind != relax::OpKind::kConstant) return false;
+  if (dim.constant() == nullptr) return false;
+  DType own = value->dtype();
+  if (own.is_uint() && own.bits <= 32 && *dim.constant() >= int64_t{1} << own.bits) return true;
+  if (value->op == nullptr || value->op->kind != relax::OpKind::kConstant) return false;
   bool inside = true;
   value->op->constant->with_bytes([&](std::span<const std::byte> bytes) {
     DType dtype = value->dtype();

@@ -52,10 +52,12 @@ class TakingOut {
   }
 
   Expr walked(Expr e) {
-    if (++nodes_ > kMostNodes || e->kind == ExprKind::kLoad || e.dtype() == DType::index()) return e;
+    if (++nodes_ > kMostNodes) return e;
     std::vector<Expr> parts = arith::operands(e);
     if (parts.empty()) return e;
-    for (Expr& part : parts) part = is_number(part) && takes_register(e) ? taken_out(part) : walked(part);
+    // A subscript may come from data, which numbers make: a look into a table.
+    bool subscript = e->kind == ExprKind::kLoad || e.dtype().is_index();
+    for (Expr& part : parts) part = !subscript && is_number(part) && takes_register(e) ? taken_out(part) : walked(part);
     return arith::with_operands(e, parts);
   }
 

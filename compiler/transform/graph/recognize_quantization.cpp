@@ -8,7 +8,7 @@
 // points (QLinearConv, MatMulInteger and kin), are written as sums of products of bytes with what the zero points
 // contribute added behind (integer_product.cpp). Everything else that is element-wise stays float arithmetic: fused
 // with its quantizations it reads and writes bytes, which is what it costs. A function of one quantized tensor that is
-// dear to compute becomes a table of its 256 results.
+// dear to compute becomes a table of its 256 results (byte_table.cpp).
 //
 // Products of floats by weights of few bits read them as they are stored (block_weights.cpp).
 //
@@ -20,8 +20,8 @@
 // float units want; it has the same error and costs more on those that have them.
 #include <algorithm>
 
-#include "compiler/tir/visit.h"
 #include "compiler/transform/graph/block_weights.h"
+#include "compiler/transform/graph/byte_table.h"
 #include "compiler/transform/graph/integer_product.h"
 #include "compiler/transform/graph/requantization.h"
 #include "compiler/transform/graph/rewrite.h"
@@ -79,77 +79,6 @@ Value* quantized_again(const Op& op) {
   return a && a == b && a->first > 1e-30 && a->first < 1e30 ? inner->operand(0) : nullptr;
 }
 
-// ---- tables
-
-/// Whether the definition calls a function (exp, sqrt, round, …) for every element.
-bool is_dear(Context& context, const Op& op) {
-  bool calls = false;
-  tir::PrimFunc function = define_op(context, op, "asked");
-  tir::for_each_stmt(function.body, [&](tir::Stmt s) {
-    const auto* store = s.as<tir::Store>();
-    if (store == nullptr) return;
-    arith::for_each_node(store->value, [&](arith::Expr e) { calls |= e.as<arith::Call>() != nullptr; });
-  });
-  return calls;
-}
-
-/// The dequantization at the top of a chain of functions of one tensor that ends with `op`, and the chain, last first;
-/// other operands are single constants.
-Op* chain_above(Context& context, Op& op, std::vector<Op*>& chain, bool& dear) {
-  for (Op* at = &op; chain.size() < 16;) {
-    chain.push_back(at);
-    dear |= at != &op && is_dear(context, *at);
-    Value* tensor = nullptr;
-    for (Value* operand : at->operands()) {
-      if (operand == nullptr) continue;
-      bool constant = operand->op != nullptr && operand->op->kind == OpKind::kConstant && is_single(*operand);
-      if (constant) continue;
-      if (tensor != nullptr && tensor != operand) return nullptr;
-      tensor = operand;
-    }
-    if (tensor == nullptr || tensor->op == nullptr || tensor->op->kind != OpKind::kOperator) return nullptr;
-    if (tensor->op->is("dequantize")) return tensor->op;
-    if (!is_elementwise(context, *tensor->op)) return nullptr;
-    at = tensor->op;
-  }
-  return nullptr;
-}
-
-/// A chain from dequantize to quantize with a dear function in it, as a table that is computed when compiling.
-Result<Value*> as_table(GraphBuilder& b, Op& op, Diagnostics& diag) {
-  if (!op.is("quantize") || !quantization_parameters(op)) return nullptr;
-  std::vector<Op*> chain;
-  bool dear = false;
-  Op* top = chain_above(b.context(), op, chain, dear);
-  if (top == nullptr || !dear || !quantization_parameters(*top)) return nullptr;
-  Value* stored = top->operand(0);
-  if (stored->dtype().bits != 8 || !stored->dtype().is_integer()) return nullptr;
-  bool is_signed = stored->dtype().is_int();
-  std::vector<std::byte> all;
-  for (int i = 0; i < 256; ++i) all.push_back(static_cast<std::byte>(is_signed ? i - 128 : i));
-  std::map<Value*, Value*> made;
-  std::vector<Value*> operands = top->operands();
-  operands[0] = b.constant(ConstantData::inline_bytes(stored->dtype(), {256}, std::move(all)));
-  RELAXC_TRY(made[top->result()], b.call("dequantize", operands, top->attrs));
-  for (size_t i = chain.size(); i-- > 0;) {
-    operands = chain[i]->operands();
-    for (Value*& operand : operands) {
-      if (operand == nullptr) continue;
-      if (auto found = made.find(operand); found != made.end())
-        operand = found->second;
-      else if (!operand->shape().empty() && operand->op->kind == OpKind::kConstant) {
-        RELAXC_TRY(operand, b.call("reshape", {operand, b.shape({})}));
-      }
-    }
-    RELAXC_TRY(made[chain[i]->result()], b.call(chain[i]->def->name, operands, chain[i]->attrs));
-  }
-  RELAXC_TRY(Value * index, b.call("astype", {stored}, {{"dtype", DType::i(32)}}));
-  if (is_signed) {
-    RELAXC_TRY(index, b.call("add", {index, b.scalar(DType::i(32), 128)}));
-  }
-  return b.call("take", {made[op.result()], index}, {{"axis", int64_t{0}}}, op.result()->name);
-}
-
 class QuantizationRecognition {
  public:
   QuantizationRecognition(Module& module, PassContext& context)
@@ -162,7 +91,8 @@ class QuantizationRecognition {
       if (Value* same = quantized_again(op)) return same;
       return move_below(b, op, context_.diag);
     }));
-    RELAXC_DO(each(function, [&](GraphBuilder& b, Op& op) { return as_table(b, op, context_.diag); }));
+    RELAXC_TRY(Changed tables, look_up_dear_functions(module_, function, context_));
+    changed_ |= tables;
     std::vector<Op*> transposed;
     RELAXC_DO(each(function, [&](GraphBuilder&, Op& op) { return products_.rewrite(op, transposed); }));
     RELAXC_DO(
