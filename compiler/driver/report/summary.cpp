@@ -110,8 +110,8 @@ std::string work(const EntryProfile& profile) {
   std::string text = fmt::format("{}{}: arena {} bytes\n  {:>5} {:>14} {:>14} {:>6}  kernel\n", profile.name, at,
                                  profile.arena_bytes, "calls", "operations", "bytes", "share");
   for (const KernelCost& kernel : profile.kernels)
-    text += fmt::format("  {:>5} {:>14.0f} {:>14.0f} {:>5.1f}%  {}\n", kernel.calls, kernel.flops + kernel.integer_ops, kernel.bytes,
-                        100 * kernel.share, kernel.name);
+    text += fmt::format("  {:>5} {:>14.0f} {:>14.0f} {:>5.1f}%  {}\n", kernel.calls, kernel.flops + kernel.integer_ops,
+                        kernel.bytes, 100 * kernel.share, kernel.name);
   return text;
 }
 

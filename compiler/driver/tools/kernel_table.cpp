@@ -62,8 +62,8 @@ std::string kernel_table(const Timing& timing, const std::vector<KernelCost>& ke
       "limits of {} core{} of {} at {:.1f} GHz: {:.0f} GFLOP/s; {:.0f} GOP/s of integers; {:.0f} GB/s where a call's "
       "data fits {} KB, else {:.0f} GB/s\n",
       cores, cores == 1 ? "" : "s", target.cpu, 1e-9 * speed.clock, 1e-9 * cores * limits.flops,
-      1e-9 * cores * limits.integer_ops,
-      1e-9 * cores * limits.near, limits.near_bytes / 1024, 1e-9 * cores * limits.memory);
+      1e-9 * cores * limits.integer_ops, 1e-9 * cores * limits.near, limits.near_bytes / 1024,
+      1e-9 * cores * limits.memory);
   return text;
 }
 
