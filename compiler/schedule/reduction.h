@@ -94,7 +94,11 @@ class Reduction {
   /// Where sums have so few terms that writing them takes longer than adding them up, one row of tiles after the other
   /// writes a long run of columns, whose operand stays in the second level of cache.
   void write_in_runs(uint32_t unrolled);
-  int64_t length_of_runs(uint32_t unrolled) const;  ///< 0: none
+  bool writes_much(uint32_t unrolled) const;
+  /// Iterations of the loop are rows of the result one behind the other.
+  bool follow_each_other(uint32_t loop, int64_t row) const;
+  /// Iterations of the loop that make a run; `unit`: elements of one. 0: there is no such number.
+  int64_t length_of_runs(uint32_t loop, int64_t unit) const;
   /// What each row of the result reads and writes once: the result, and what is added to it.
   std::vector<BufferRef> streams_along(uint32_t unrolled) const;
   /// Loops on which the inner one's operand does not depend stand between the two. False if views between the loops

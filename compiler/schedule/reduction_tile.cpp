@@ -179,33 +179,50 @@ bool Reduction::choose_order(uint32_t unrolled) {
 }
 
 void Reduction::write_in_runs(uint32_t unrolled) {
-  const int64_t run = length_of_runs(unrolled);
   auto at = std::find(spatial_.begin(), spatial_.end(), vector_);
+  if (!writes_much(unrolled) || s_.loop(vector_).extent.constant() == nullptr) return;
+  // Short rows that lie one behind the other in the result make a run together.
+  int64_t row = *s_.loop(vector_).extent.constant(), inner = 1;
+  if (row >= kLeastRun || at == spatial_.begin() || !follow_each_other(*(at - 1), row))
+    row = 1;
+  else
+    --at, ++inner;
+  const int64_t length = length_of_runs(*at, row);
   std::vector<uint32_t> moved(at, spatial_.end());
-  if (run == 0 || !s_.can_reorder(moved)) return;
-  if (!s_.loop(vector_).extent.is_constant(run)) {
-    SplitLoops runs = s_.split(vector_, run, Tail::kPeel);
+  if (length == 0 || !s_.can_reorder(moved)) return;
+  if (!s_.loop(*at).extent.is_constant(length)) {
+    SplitLoops runs = s_.split(*at, length, Tail::kPeel);
     *at++ = runs.outer;
-    moved[0] = vector_ = runs.inner;
+    moved[0] = runs.inner;
+    if (inner == 1) vector_ = runs.inner;
   }
-  std::rotate(moved.begin(), moved.begin() + 1, moved.end());
+  std::rotate(moved.begin(), moved.begin() + inner, moved.end());
   s_.reorder(moved);
   spatial_.erase(at, spatial_.end());
   spatial_.insert(spatial_.end(), moved.begin(), moved.end());
 }
 
-int64_t Reduction::length_of_runs(uint32_t unrolled) const {
-  const int64_t *rows = s_.loop(unrolled).extent.constant(), *columns = s_.loop(vector_).extent.constant();
-  if (sliding_.vector != 0 || columns == nullptr || rows == nullptr || terms() > kFewTerms) return 0;
+bool Reduction::writes_much(uint32_t unrolled) const {
+  const int64_t* rows = s_.loop(unrolled).extent.constant();
+  if (sliding_.vector != 0 || rows == nullptr || terms() > kFewTerms) return false;
   const std::vector<BufferRef> streams = streams_along(unrolled);
   double bytes = 0;
   for (BufferRef buffer : streams) bytes += elements_of(buffer) * buffer->dtype.bytes();
-  if (*rows * static_cast<int64_t>(streams.size()) <= kMostRows) return 0;
-  if (bytes <= kManyCaches * static_cast<double>(target_.l2_bytes)) return 0;
-  auto step = static_cast<int64_t>(terms()) * store().buffer->dtype.bytes();
-  int64_t found = 0;
-  for (int64_t run = std::min(target_.l2_bytes / 2 / step, *columns); run >= kLeastRun; --run)
-    if (*columns % run == 0 && (found == 0 || (found % lanes_ != 0 && run % lanes_ == 0))) found = run;
+  return *rows * static_cast<int64_t>(streams.size()) > kMostRows &&
+         bytes > kManyCaches * static_cast<double>(target_.l2_bytes);
+}
+
+bool Reduction::follow_each_other(uint32_t loop, int64_t row) const {
+  return s_.loop(loop).extent.constant() != nullptr &&
+         step_of(store().buffer, store().indices, s_.loop(loop).var) == row;
+}
+
+int64_t Reduction::length_of_runs(uint32_t loop, int64_t unit) const {
+  const int64_t extent = *s_.loop(loop).extent.constant();
+  int64_t bytes = static_cast<int64_t>(terms()) * unit * store().buffer->dtype.bytes(), found = 0;
+  for (int64_t length = std::min(target_.l2_bytes / 2 / bytes, extent); length * unit >= kLeastRun; --length)
+    if (extent % length == 0 && (found == 0 || (unit == 1 && found % lanes_ != 0 && length % lanes_ == 0)))
+      found = length;
   return found;
 }
 
