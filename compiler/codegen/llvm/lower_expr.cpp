@@ -75,7 +75,10 @@ Lanes FunctionLowering::compute(Expr e) {
         if (inner.vector == nullptr && n.dtype.is_index() && from == DType::i(64)) return inner;
         return apply({inner}, {from}, [&](auto& x) { return numeric_.cast(from, n.dtype, x[0]); });
       },
-      [&](const arith::Load& n) { return load(n.buffer, n.indices); },
+      [&](const arith::Load& n) {
+        std::optional<Lanes> out = look_up(n);
+        return out ? *out : load(n.buffer, n.indices);
+      },
       [&](const arith::Call& n) {
         if (arith::is_expandable(n.intrinsic) && n.args[0].dtype().is_float()) return value(arith::expand_math(e));
         std::vector<Lanes> args;

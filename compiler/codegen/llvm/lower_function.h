@@ -138,6 +138,7 @@ class FunctionLowering {
   auto isolated(F f);  ///< values computed in `f` are not used after it
 
   // lower_memory.cpp: loads and stores
+  std::optional<Lanes> look_up(const arith::Load& e);  ///< nothing: not of that form, or not by an instruction
   Lanes load(tir::BufferRef buffer, const std::vector<arith::Expr>& indices);
   void store(tir::BufferRef buffer, Lanes offset, Lanes value);
   Lanes to_stored(DType dtype, Lanes value);

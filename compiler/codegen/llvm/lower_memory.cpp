@@ -1,4 +1,6 @@
 // lower_memory.cpp: loads and stores of one element, or of one element a lane.
+#include <llvm/IR/IntrinsicsX86.h>
+
 #include "compiler/codegen/llvm/lower_function.h"
 
 namespace relaxc::codegen_llvm {
@@ -91,6 +93,35 @@ Value* FunctionLowering::load_strided(tir::BufferRef buffer, Lanes offset) {
   Value* at = b_.CreateGEP(type, place(buffer).address, offset.scalar);
   Value* all = b_.CreateMaskedLoad(wide, at, align, mask, llvm::Constant::getNullValue(wide));
   return b_.CreateShuffleVector(all, together);
+}
+
+/// Bytes of a table of 256 that bytes pick: from registers, where a gather takes a load for each. Subscripts of lanes
+/// that do not run are bytes, too.
+std::optional<Lanes> FunctionLowering::look_up(const arith::Load& e) {
+  constexpr unsigned kBytes = 64;
+  const auto* cast = e.indices.size() == 1 ? e.indices[0].as<arith::Cast>() : nullptr;
+  bool table = e.dtype.bits == 8 && e.dtype.is_integer() && e.buffer->shape.size() == 1 &&
+               e.buffer->shape[0].is_constant(256) && e.buffer->strides.empty() && !place(e.buffer).per_lane;
+  if (!table || cast == nullptr || cast->value.dtype() != DType::u(8)) return std::nullopt;
+  if (!numeric_.abilities().byte_permutes || lanes_ == 0 || lanes_ > kBytes) return std::nullopt;
+  Lanes picked = value(cast->value);
+  if (picked.is_uniform()) return std::nullopt;
+  std::vector<int> wide(kBytes, -1);
+  for (unsigned i = 0; i < lanes_; ++i) wide[i] = static_cast<int>(i);
+  Value* at = b_.CreateShuffleVector(widened(picked, DType::u(8)), wide);
+  auto* bytes = llvm::FixedVectorType::get(b_.getInt8Ty(), kBytes);
+  auto half = [&](uint64_t first) {
+    auto part = [&](uint64_t offset) {
+      Value* address = b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), place(e.buffer).address, offset);
+      return b_.CreateAlignedLoad(bytes, address, llvm::Align(1));
+    };
+    return b_.CreateIntrinsic(llvm::Intrinsic::x86_avx512_vpermi2var_qi_512, {},
+                              {part(first), at, part(first + kBytes)});
+  };
+  Value* low = half(0);
+  Value* all = b_.CreateSelect(b_.CreateICmpSLT(at, llvm::Constant::getNullValue(bytes)), half(2 * kBytes), low);
+  wide.resize(lanes_);
+  return Lanes{nullptr, 0, numeric_.from_memory(e.dtype, b_.CreateShuffleVector(all, wide))};
 }
 
 Lanes FunctionLowering::load(tir::BufferRef buffer, const std::vector<Expr>& indices) {

@@ -26,7 +26,8 @@ struct Abilities {
   bool half = false;      ///< conversion between half and float
   bool rounding = false;  ///< floor, ceil, trunc, round-to-even
   DotProducts dots;
-  bool neon = false;  ///< whose intrinsics they are: ARM's (else x86)
+  bool byte_permutes = false;  ///< picks bytes from two vectors of 64 (AVX-512 VBMI)
+  bool neon = false;           ///< whose intrinsics they are: ARM's (else x86)
 };
 
 class Numeric {

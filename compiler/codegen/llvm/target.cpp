@@ -292,6 +292,7 @@ Abilities abilities_of(const Target& target, const llvm::TargetMachine& machine)
   out.half = triple.isAArch64() || (triple.isX86() && info.checkFeatures("+f16c"));
   out.rounding = triple.isAArch64() || (triple.isX86() && info.checkFeatures("+sse4.1"));
   out.dots = target.dots;
+  out.byte_permutes = triple.isX86() && info.checkFeatures("+avx512vbmi");
   out.neon = triple.isAArch64();
   return out;
 }

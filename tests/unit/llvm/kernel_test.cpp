@@ -72,6 +72,32 @@ TEST_CASE("subscripts that are not affine gather and scatter") {
       256);
 }
 
+TEST_CASE("bytes pick from a table of 256, and lanes that do not run pick nothing") {
+  for (int64_t lanes : {3, 16, 64})
+    for (DType dtype : {DType::u(8), DType::i(8)})
+      same_bits(
+          [&](tir::Builder& b, LoopKind kind) {
+            tir::PrimFunc f;
+            f.name = "f";
+            tir::BufferRef table = b.buffer("table", dtype, {b.index(256)});
+            tir::BufferRef in = b.buffer("in", DType::u(8), {b.index(512)});
+            tir::BufferRef out = b.buffer("out", dtype, {b.index(512)});
+            f.params = {{table, {}}, {in, {}}, {out, {}}};
+            f.body = b.loop("o", b.index(512 / lanes), [&](Var o) {
+              return b.loop(
+                  "v", b.index(lanes),
+                  [&](Var v) {
+                    Expr i = o * lanes + v, byte = b.load(in, {i});
+                    tir::Stmt picked = b.store(out, {i}, b.load(table, {arith::cast(DType::index(), byte)}));
+                    return b.branch(arith::lt(arith::floormod(i, 7), b.index(5)), picked);
+                  },
+                  kind);
+            });
+            return f;
+          },
+          256);
+}
+
 TEST_CASE("divisions of a fused reshape, with and without remainders of vectors") {
   for (int64_t width : {int64_t{32}, int64_t{48}, int64_t{7}}) {
     same_bits(
