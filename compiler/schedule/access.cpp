@@ -94,7 +94,8 @@ bool occurs_outside_loads(Expr e, Expr a, Expr b) {
 
 std::optional<size_t> fused_place(const std::vector<Expr>& indices, Expr outer, Expr inner) {
   for (size_t i = 0; i + 1 < indices.size(); ++i) {
-    if (!(indices[i + 1] == inner) || step_of(indices[i], outer) != 1 || depends_on(indices[i], inner)) continue;
+    if (step_of(indices[i], outer) != 1 || depends_on(indices[i], inner)) continue;
+    if (step_of(indices[i + 1], inner) != 1 || depends_on(indices[i + 1], outer)) continue;
     for (size_t j = 0; j < indices.size(); ++j)
       if (j != i && j != i + 1 && (depends_on(indices[j], outer) || depends_on(indices[j], inner))) return {};
     return i;
@@ -102,13 +103,14 @@ std::optional<size_t> fused_place(const std::vector<Expr>& indices, Expr outer, 
   return {};
 }
 
-bool can_fuse(const tir::For& outer, const tir::For& inner) {
+bool can_fuse(const tir::For& outer, const tir::For& inner, bool in_conditions) {
   if (!(outer.body == Stmt(&inner)) || !outer.min.is_constant(0) || !inner.min.is_constant(0)) return false;
   if (depends_on(inner.extent, outer.var)) return false;
   bool fits = true;
   for_each_access(inner.body, [&](const Access& access) { fits &= fusible(access, outer, inner); });
   // Outside of subscripts that become one, the variables must not occur.
   tir::for_each_stmt(inner.body, [&](Stmt s) {
+    if (in_conditions && s.as<tir::If>() != nullptr) return;
     const auto* store = s.as<tir::Store>();
     if (store != nullptr)
       fits &= !occurs_outside_loads(store->value, outer.var, inner.var);

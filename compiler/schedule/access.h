@@ -29,11 +29,13 @@ struct Access {
 };
 /// Every access in `s`, stores before the loads of their value; each distinct load of a statement once.
 void for_each_access(Stmt s, const std::function<void(const Access&)>& f);
-/// Where subscripts are `outer + c` and `inner` side by side, with a `c` that depends on neither, and no other one
-/// depends on the two: such a pair is one subscript along the fused loop.
+/// Where subscripts are `outer + c` and `inner + d` side by side, with `c` and `d` that depend on neither, and no other
+/// one depends on the two: such a pair is one subscript along the fused loop.
 std::optional<size_t> fused_place(const std::vector<Expr>& indices, Expr outer, Expr inner);
 /// Whether the loads of `s` stay what they are if two perfectly nested loops are one (see Schedule::fuse).
-bool can_fuse(const tir::For& outer, const tir::For& inner);
+///
+/// \param in_conditions  branches may ask where the loops are, which a division tells
+bool can_fuse(const tir::For& outer, const tir::For& inner, bool in_conditions = false);
 
 /// `acc[i] = combine(acc[i], value)`, the parts of a reduction's store; null value: it is none.
 struct Update {

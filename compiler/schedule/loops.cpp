@@ -176,7 +176,7 @@ SplitLoops Schedule::split(uint32_t id, int64_t factor, Tail tail) {
 }
 
 uint32_t Schedule::fuse(uint32_t outer_id, uint32_t inner_id) {
-  RELAXC_CHECK(can_fuse(loop(outer_id), loop(inner_id)), "two loops that cannot be one");
+  RELAXC_CHECK(can_fuse(loop(outer_id), loop(inner_id), true), "two loops that cannot be one");
   note(fmt::format("fuse {}, {}", loop(outer_id).var.name(), loop(inner_id).var.name()));
   uint32_t fused_id = 0;
   std::map<std::pair<uint32_t, size_t>, std::pair<BufferRef, BufferRef>> views;
@@ -202,11 +202,14 @@ uint32_t Schedule::fuse(uint32_t outer_id, uint32_t inner_id) {
         if (fused_place(from, outer.var, inner.var) != at) return std::nullopt;
         Indices to = from;
         Expr before = arith::substitute(from[at], {{outer.var, context_.index(0)}});
-        to[at] = arith::simplify(before * inner.extent + p);
+        Expr along = arith::substitute(from[at + 1], {{inner.var, context_.index(0)}});
+        to[at] = arith::simplify(before * inner.extent + along + p);
         to.erase(to.begin() + static_cast<std::ptrdiff_t>(at) + 1);
         return to;
       });
     }
+    body = tir::substitute(
+        context_, body, {{outer.var, arith::floordiv(p, inner.extent)}, {inner.var, arith::floormod(p, inner.extent)}});
     For made = made_loop(p, outer.extent * inner.extent, body);
     fused_id = made.id;
     return make_stmt(context_, std::move(made));

@@ -17,7 +17,9 @@
 namespace relaxc::schedule {
 namespace {
 
-constexpr double kScattered = 160;  ///< terms of a sum of vectors that take as long as storing its lanes apart
+constexpr double kMostUnrolledTerms = 25;
+constexpr int64_t kLeastRowsPerVector = 3;  ///< two do not pay for loads under a mask that cross lines of cache
+constexpr double kScattered = 160;          ///< terms of a sum of vectors that take as long as storing its lanes apart
 
 }  // namespace
 
@@ -37,6 +39,7 @@ bool Reduction::run() {
   if (words_ == nullptr && group_.may_allocate)
     sliding_ = slide_over_copy(s_, block_, spatial_, reduced_, target_, lanes_);
   s_.stage_loads(block_, 0);
+  if (sliding_.vector == 0 && words_ == nullptr) fold_small_image();
   return choose() && (in_lanes_ ? words_ == nullptr && reduce_lanes() : tile());
 }
 
@@ -104,9 +107,23 @@ double Reduction::cost(uint32_t loop, bool reduces) const {
   return (1 + bad) * waste * (reduces ? 1.5 : 1);
 }
 
+void Reduction::fold_small_image() {
+  if (spatial_.size() < 2 || tail_of(target_) != Tail::kMask || terms() > kMostUnrolledTerms) return;
+  auto known = [&](uint32_t loop) { return s_.loop(loop).extent.constant() != nullptr; };
+  const uint32_t rows = *(spatial_.end() - 2), columns = spatial_.back();
+  if (!known(rows) || !known(columns) || !std::all_of(reduced_.begin(), reduced_.end(), known)) return;
+  const int64_t height = *s_.loop(rows).extent.constant(), width = *s_.loop(columns).extent.constant();
+  const int64_t vectors = (height * width + lanes_ - 1) / lanes_;
+  if (vectors > kMostVectors || height < kLeastRowsPerVector * vectors) return;
+  if (!can_fuse(s_.loop(rows), s_.loop(columns), true)) return;
+  image_ = s_.fuse(rows, columns);
+  spatial_.pop_back();
+  spatial_.back() = image_;
+}
+
 bool Reduction::choose() {
-  if (sliding_.vector != 0) {
-    vector_ = sliding_.vector;
+  if (sliding_.vector != 0 || image_ != 0) {
+    vector_ = sliding_.vector != 0 ? sliding_.vector : image_;
     return true;
   }
   double best = 8;

@@ -12,6 +12,8 @@
 
 namespace relaxc::schedule {
 
+constexpr int64_t kMostVectors = 8;  ///< side by side in a tile
+
 /// One reduction with its consumers, from naive loops to tiles; see reduction.cpp for the method.
 class Reduction {
  public:
@@ -59,6 +61,9 @@ class Reduction {
   std::vector<BufferRef> operands_along(uint32_t loop) const;
   /// The axis along which most operands of the vector stay the same.
   uint32_t axis_to_unroll() const;
+  /// A filter that slides over images of few pixels, whose rows are shorter than a vector, has rows and columns as one
+  /// axis: all of an image is in registers, and which lanes a tap reads is known when compiling.
+  void fold_small_image();
   /// The result and what only the group sees become scalars of an iteration.
   void contract_results();
   /// Fusing loops gives buffers new shapes through views; the views' bases tell which buffer it was.
@@ -71,6 +76,7 @@ class Reduction {
   bool tile();
   /// Elements of the result are computed alike in any tile.
   TileShape choose_tile(uint32_t unrolled, Expr value);
+  TileShape tile_of_image(uint32_t unrolled) const;
   /// Rows that several taps read take a register each until the last of them has.
   int64_t most_rows() const;
   /// Operations on what changes along the vector and not from row to row: they are done once for all rows.
@@ -148,6 +154,7 @@ class Reduction {
   uint32_t block_;
   std::vector<uint32_t> spatial_, reduced_;
   uint32_t vector_ = 0;
+  uint32_t image_ = 0;  ///< the axis of all pixels of a small image
   bool in_lanes_ = false;
   Sliding sliding_;
   std::vector<uint32_t> lane_loops_, group_loops_, row_loops_;

@@ -13,11 +13,10 @@
 namespace relaxc::schedule {
 namespace {
 
-constexpr int64_t kMostVectors = 8;  ///< side by side in a tile
-constexpr int64_t kMostRows = 16;    ///< of a tile
-constexpr double kFewTerms = 48;     ///< of sums that take less time than their results do to memory
-constexpr double kManyCaches = 8;    ///< of the second level, so that results go to memory
-constexpr int64_t kLeastRun = 512;   ///< elements of a result one behind the other that memory is quick with
+constexpr int64_t kMostRows = 16;   ///< of a tile
+constexpr double kFewTerms = 48;    ///< of sums that take less time than their results do to memory
+constexpr double kManyCaches = 8;   ///< of the second level, so that results go to memory
+constexpr int64_t kLeastRun = 512;  ///< elements of a result one behind the other that memory is quick with
 
 double elements_of(BufferRef buffer) {
   double count = 1;
@@ -67,7 +66,16 @@ bool Reduction::tile() {
   return !lane_loops_.empty() && words_are_packed();
 }
 
+TileShape Reduction::tile_of_image(uint32_t unrolled) const {
+  const int64_t vectors = (*s_.loop(image_).extent.constant() + lanes_ - 1) / lanes_;
+  const int64_t* all = unrolled == 0 ? nullptr : s_.loop(unrolled).extent.constant();
+  int64_t rows = all == nullptr ? 1 : (target_.vector_registers - 4) / vectors;
+  while (rows > 1 && *all % rows != 0) --rows;
+  return {std::max<int64_t>(rows, 1), vectors};
+}
+
 TileShape Reduction::choose_tile(uint32_t unrolled, Expr value) {
+  if (image_ != 0) return tile_of_image(unrolled);
   constexpr size_t kMostTiles = 6;
   Target registers = target_;  // taps of a copy are unrolled, and their loads begin early
   if (sliding_.vector != 0) registers.vector_registers -= 3;
@@ -279,6 +287,10 @@ bool Reduction::collides(uint32_t loop) const {
 
 void Reduction::order_reduction(bool factored) {
   if (sliding_.taps != 0) return unroll_taps();
+  if (image_ != 0) {
+    for (uint32_t loop : reduced_) s_.unroll(loop);
+    return;
+  }
   if (reduced_.size() < 2 || factored) return;
   std::vector<uint32_t> order, inner;
   for (uint32_t loop : reduced_) {

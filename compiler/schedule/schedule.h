@@ -76,8 +76,8 @@ class Schedule {
   /// for i in n → for o in n/factor, for k in factor; see Tail for the rest, which there is none of where n is known
   /// to be a multiple.
   SplitLoops split(uint32_t loop, int64_t factor, Tail tail);
-  /// Two perfectly nested loops become one. Accesses `x[…, i + c, j, …]` of compact buffers whose dim at j is the inner
-  /// extent see the two dims as one, through a view. Needs can_fuse.
+  /// Two perfectly nested loops become one. Accesses `x[…, i + c, j + d, …]` of compact buffers whose dim at j is the
+  /// inner extent see the two dims as one, through a view. Needs can_fuse, where conditions may be.
   uint32_t fuse(uint32_t outer, uint32_t inner);
   /// Puts perfectly nested loops into this order, outermost first. Their iterations must be independent, or the
   /// reduction that they belong to marked (`reassociate`).

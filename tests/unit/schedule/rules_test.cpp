@@ -190,6 +190,25 @@ TEST_CASE("filters slide over a copy where that is less work, and keep their num
   CHECK_FALSE(copies({.c = 4, .h = 9, .w = 7, .out = 4, .groups = 4}));
 }
 
+TEST_CASE("rows and columns of a small image are one axis where that saves vectors, and numbers stay") {
+  arith::Context context;
+  auto folds = [&](const testing::ConvShape& shape) {
+    tir::PrimFunc f = testing::conv(context, shape, true);
+    same_numbers(context, f);
+    REQUIRE(schedule::schedule_kernel(context, f, wide_target()));
+    return f.attrs["schedule"].find("fuse i2, i3") != std::string::npos;
+  };
+  for (int64_t channels : {1, 4, 7}) {
+    CHECK(folds({.c = channels, .h = 25, .w = 5, .out = channels, .groups = channels}));
+    CHECK(folds({.n = 2, .c = channels, .h = 3, .w = 3, .out = channels, .groups = channels}));
+    CHECK(folds({.c = channels, .h = 12, .w = 4, .out = channels, .kernel = 5, .pad = 2, .groups = channels}));
+    CHECK(folds({.c = channels, .h = 24, .w = 5, .out = channels, .pad = 2, .groups = channels, .dilation = 2}));
+  }
+  CHECK_FALSE(folds({.c = 4, .h = 25, .w = 5, .out = 4, .pad = 0, .groups = 4}));  // columns are fewer than those read
+  CHECK_FALSE(folds({.c = 4, .h = 24, .w = 10, .out = 4, .groups = 4}));           // more vectors than registers
+  CHECK_FALSE(folds({.c = 4, .h = 7, .w = 7, .out = 4, .groups = 4}));
+}
+
 TEST_CASE("pools go by rows first, and keep their numbers") {
   arith::Context context;
   Expr n = context.var("n");
