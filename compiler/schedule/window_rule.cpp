@@ -15,9 +15,11 @@ namespace relaxc::schedule {
 
 namespace {
 
-constexpr double kLeastReuse = 2;    ///< reads of an element of the copy
-constexpr double kTileRows = 8;      ///< output channels that a loaded vector meets, about
-constexpr int64_t kLeastBlocks = 8;  ///< of rows, so that there is something to share among cores
+constexpr double kLeastReuse = 1.6;          ///< reads of an element of the copy
+constexpr double kLeastFilled = 0.6;         ///< of a vector by a row of the result
+constexpr double kLeastFilledStrided = 0.3;  ///< the same where else each vector is shuffled out of two
+constexpr double kTileRows = 8;              ///< output channels that a loaded vector meets, about
+constexpr int64_t kLeastBlocks = 8;          ///< of rows, so that there is something to share among cores
 constexpr int64_t kMostUnrolledTaps = 7;
 constexpr int64_t kPage = 4096;
 constexpr double kManyPages = 24;  ///< a core keeps the addresses of 64, and a filter has three rows
@@ -81,8 +83,9 @@ class Rule {
   bool pays(uint32_t vector) const {
     double columns = static_cast<double>(extent(vector));
     double filled = columns / static_cast<double>((extent(vector) + lanes_ - 1) / lanes_ * lanes_);
-    if (filled < 0.6) return false;
     bool strided = window_.step_of(vector) > 1;
+    bool only_pixels = strided && window_.sharing.empty();  // channels could not be in lanes instead
+    if (filled < (only_pixels ? kLeastFilledStrided : kLeastFilled)) return false;
     if (!strided && !window_.guarded) return false;
     double uses = 1, positions = 1;
     for (const WindowDim& dim : window_.dims) {

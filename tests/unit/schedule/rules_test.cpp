@@ -187,6 +187,8 @@ TEST_CASE("filters slide over a copy where that is less work, and keep their num
     CHECK_FALSE(copies({.c = 4, .h = 9, .w = wide, .out = 16}));
   }
   CHECK(copies({.c = 24, .h = 35, .w = 30, .out = 2}));  // each channel on a page of its own
+  CHECK(copies({.c = 4, .h = 14, .w = 14, .out = 4, .stride = 2, .groups = 4}));
+  CHECK(copies({.n = 2, .c = 3, .h = 13, .w = 12, .out = 3, .kernel = 5, .stride = 2, .pad = 2, .groups = 3}));
   CHECK_FALSE(copies({.c = 4, .h = 9, .w = 7, .out = 4, .groups = 4}));
 }
 
