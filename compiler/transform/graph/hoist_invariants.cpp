@@ -33,21 +33,19 @@ class Hoisting {
   void hoist(Op& loop) {
     std::unordered_set<const Value*> inside;
     std::unordered_set<Expr> symbols;
-    auto adopt = [&](const Value& value) { inside.insert(&value); };
-    for (Region* region : loop.regions) {
-      for (Value* argument : region->arguments) {
-        adopt(*argument);
+    auto adopt_arguments = [&](const Region& region) {
+      for (const Value* argument : region.arguments) {
+        inside.insert(argument);
         for (Var var : symbols_of(argument->info))
           if (!known_outside(loop, var)) symbols.insert(var);
       }
+    };
+    for (Region* region : loop.regions) {
+      adopt_arguments(*region);
       for (Op* op : ops_of(*region, true)) {
-        for (Value* result : op->results) adopt(*result);
+        inside.insert(op->results.begin(), op->results.end());
         for (Var var : op->binds) symbols.insert(var);
-        for (Region* inner : op->regions)
-          for (Value* argument : inner->arguments) {
-            adopt(*argument);
-            for (Var var : symbols_of(argument->info)) symbols.insert(var);
-          }
+        for (Region* inner : op->regions) adopt_arguments(*inner);
       }
     }
     std::vector<Op*> moved;
