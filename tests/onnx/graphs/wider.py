@@ -175,7 +175,9 @@ def scaled(g):
         return
     kind = g.random.randrange(5)
     if kind == 0:
-        g.add("LpNormalization", [g.add("Add", [x, g.const(np.array(20, F))])[0]], axis=g.random.randrange(x.rank), p=g.random.randint(1, 2))
+        moved = g.add("Add", [x, g.const(np.array(20, F))])  # away from 0; nothing if a result were infinite
+        if moved:
+            g.add("LpNormalization", moved, axis=g.random.randrange(x.rank), p=g.random.randint(1, 2))
     elif kind == 1 and x.rank >= 3:
         c = x.shape[1]
         groups = g.random.choice([d for d in range(1, c + 1) if c % d == 0])
