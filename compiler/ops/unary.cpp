@@ -144,10 +144,10 @@ Expr reciprocal(Expr x) {
   return like(x, 1) / x;
 }
 Expr relu(Expr x) {
-  return arith::max(x, like(x, 0));
+  return arith::max(like(x, 0), x);
 }
 Expr relu6(Expr x) {
-  return arith::min(arith::max(x, like(x, 0)), like(x, 6));
+  return arith::min(like(x, 6), relu(x));
 }
 Expr silu(Expr x) {
   return x * call(Intrinsic::k_sigmoid, x);
@@ -181,7 +181,7 @@ Expr thresholded_relu(Expr x, const relax::Attrs& attrs) {
 }
 /// log(1 + exp(x)) without overflow.
 Expr softplus(Expr x) {
-  return arith::max(x, like(x, 0)) + call(Intrinsic::k_log1p, call(Intrinsic::k_exp, -call(Intrinsic::k_abs, x)));
+  return relu(x) + call(Intrinsic::k_log1p, call(Intrinsic::k_exp, -call(Intrinsic::k_abs, x)));
 }
 Expr softsign(Expr x) {
   return x / (like(x, 1) + call(Intrinsic::k_abs, x));

@@ -194,17 +194,19 @@ Value* Numeric::floating(ExprKind kind, Value* a, Value* b) {
   }
 }
 
-/// `a` where it is beyond `b` or NaN, else `b`: one instruction on x86 where `a` is a constant, and the first of three
-/// where it may be NaN.
+/// `a` where it is beyond `b` or NaN, else `b`: one instruction on x86 where one of them is a constant (that is not 0,
+/// if it is `b`, since zeros have signs), and the first of three where `a` may be NaN.
 Value* Numeric::pick_extreme(bool largest, Value* a, Value* b) {
+  auto number_of = [](Value* value) {
+    auto* constant = llvm::dyn_cast<llvm::Constant>(value);
+    if (constant != nullptr && constant->getType()->isVectorTy()) constant = constant->getSplatValue();
+    return llvm::dyn_cast_or_null<llvm::ConstantFP>(constant);
+  };
+  const llvm::ConstantFP* last = number_of(b);
+  if (last != nullptr && !last->isNaN() && !last->isZero()) std::swap(a, b);
   Value* beyond = b_.CreateSelect(largest ? b_.CreateFCmpOGT(a, b) : b_.CreateFCmpOLT(a, b), a, b);
-  auto* constant = llvm::dyn_cast<llvm::Constant>(a);
-  bool never_nan = false;
-  if (constant != nullptr) {
-    llvm::Constant* one = constant->getType()->isVectorTy() ? constant->getSplatValue() : constant;
-    auto* number_a = llvm::dyn_cast_or_null<llvm::ConstantFP>(one);
-    never_nan = number_a != nullptr && !number_a->isNaN();
-  }
+  const llvm::ConstantFP* first = number_of(a);
+  bool never_nan = first != nullptr && !first->isNaN();
   return never_nan ? beyond : b_.CreateSelect(b_.CreateFCmpUNO(a, a), a, beyond);
 }
 

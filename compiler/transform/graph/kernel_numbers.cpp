@@ -66,7 +66,9 @@ class TakingOut {
   static bool takes_register(Expr e) {
     bool either = e->kind == ExprKind::kAdd || e->kind == ExprKind::kSub || e->kind == ExprKind::kMin ||
                   e->kind == ExprKind::kMax;
-    return either || (e->kind == ExprKind::kMul && e.dtype().is_float());
+    bool of_floats = e->kind == ExprKind::kMul || e->kind == ExprKind::kSelect;
+    bool compares = e->kind == ExprKind::kLt || e->kind == ExprKind::kLe;
+    return either || (of_floats && e.dtype().is_float()) || (compares && arith::operands(e)[0].dtype().is_float());
   }
 
   Expr taken_out(Expr number) {

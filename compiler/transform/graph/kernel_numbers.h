@@ -14,10 +14,10 @@ struct KernelNumbers {
   std::vector<arith::Expr> values;    ///< what stood there
 };
 
-/// Takes out what maps add, subtract and compare with, and what floats are multiplied by: an instruction takes a
-/// register as well as a constant there. Numbers of sums stay, for schedules ask about them, and so do shifts, divisors
-/// and factors of integers, which have cheaper forms if they are known, and whatever is subscripted or branched on.
-/// Nothing is taken out of a kernel of unusual size.
+/// Takes out what maps add, subtract and compare with, what floats are multiplied by, and floats that are chosen: an
+/// instruction takes a register as well as a constant there. Numbers of sums stay, for schedules ask about them, and so
+/// do shifts, divisors and factors of integers, which have cheaper forms if they are known, and whatever is subscripted
+/// or branched on. Nothing is taken out of a kernel of unusual size.
 KernelNumbers take_out_numbers(arith::Context& context, const tir::PrimFunc& kernel);
 
 }  // namespace relaxc
