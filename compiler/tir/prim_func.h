@@ -30,6 +30,10 @@ struct PrimFunc {
   std::vector<Location> origins;  ///< the source nodes that it computes
   Location location = nullptr;
 
+  /// Whether it copies its first parameter to its second, both of the same dims: nothing to do where they are one
+  /// memory.
+  bool copies() const { return attrs.count("copies") != 0; }
+
   /// The code (an rlx_status number) with which index arithmetic that overflows leaves the function, as the attribute
   /// "checked_index" says; 0: nobody looks, because guards before the call exclude it.
   int32_t overflow_code() const {

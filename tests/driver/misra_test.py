@@ -7,10 +7,13 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import unittest
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "embedded"))
 import program
+import programs
 from program import LINK_FLAGS, RUNTIME, ProgramTest
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -36,19 +39,20 @@ MAIN = """#include <stdio.h>
 #include "m.h"
 static struct { _Alignas(64) unsigned char bytes[M_ARENA_BYTES + 1]; } arena;
 int main(void) {
-  static float image[64], w[640], logits[10];
+  static float image[64], w[640], logits[42], cells[12];
   for (int i = 0; i < 64; i++) image[i] = (float)((i * 37 + 11) %% 17);
   for (int i = 0; i < 640; i++) w[i] = (float)((i * 31 + 7) %% 13) * 0.01f;
   (void)w;
+  (void)cells;
   rlx_context context = RLX_CONTEXT_INIT;
   context.arena = &arena;
   context.arena_bytes = M_ARENA_BYTES;
-  const m_args args = {image, %s logits};
+  const m_args args = {%s};
   int status = m_run(&context, &args);
   printf("%%d", status);
-  for (int i = 0; i < 10; i++) {
+  for (int i = 0; i < 54; i++) {
     unsigned bits;
-    memcpy(&bits, &logits[i], 4);
+    memcpy(&bits, i < 42 ? &logits[i] : &cells[i - 42], 4);
     printf(" %%08x", bits);
   }
   return 0;
@@ -60,7 +64,10 @@ class Misra(ProgramTest):
     def setUp(self):
         super().setUp()
         self.write("gate.relax", GATE)
-        self.models = {"digits": (DIGITS, ["--dim", "n=1"], ""), "digits8": (SMALL, [], ""), "gate": ("gate.relax", [], "w,")}
+        self.write("lstm.onnx", programs.lstm())
+        self.models = {"digits": (DIGITS, ["--dim", "n=1"], "image, logits"), "digits8": (SMALL, [], "image, logits"),
+                       "gate": ("gate.relax", [], "image, w, logits"),
+                       "lstm": ("lstm.onnx", ["--dim", "t=7"], "image, logits, cells, cells + 6")}
 
     def run_c(self, compiler, name):
         subprocess.run([compiler, *STRICT, "-I", INCLUDE, "-c", f"{name}.c", "-o", "m.o"], cwd=self.path, check=True)

@@ -67,7 +67,11 @@ std::string FunctionPrinter::run() {
   signature();
   ++indent_;
   if (checked_) line("int bad = 0;");
+  bool copies = function_.copies();
+  if (copies)
+    open(fmt::format("if ({} != {}) {{", names_.of(function_.params[0].buffer), names_.of(function_.params[1].buffer)));
   suite(function_.body);
+  if (copies) close();
   for (const tir::Param& param : function_.params)
     param.buffer != nullptr ? admit_unused(param.buffer) : admit_unused(param.var);
   for (arith::Var symbol : function_.symbols) admit_unused(symbol);

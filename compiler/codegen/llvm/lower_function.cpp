@@ -21,11 +21,22 @@ FunctionLowering::FunctionLowering(ModuleLowering& module, const Signature& sign
 
 void FunctionLowering::run() {
   bind_parameters();
-  lower(source_.body);
+  source_.copies() ? lower_copy() : lower(source_.body);
   if (signature_.may_fail)
     b_.CreateRet(b_.getInt32(0));
   else
     b_.CreateRetVoid();
+}
+
+/// A state's memory may be its own next value's: then all is where it should be.
+void FunctionLowering::lower_copy() {
+  llvm::BasicBlock *apart = block("apart"), *done = block("done");
+  Value *from = places_.at(source_.params[0].buffer).address, *to = places_.at(source_.params[1].buffer).address;
+  b_.CreateCondBr(b_.CreateICmpNE(from, to), apart, done);
+  b_.SetInsertPoint(apart);
+  lower(source_.body);
+  b_.CreateBr(done);
+  b_.SetInsertPoint(done);
 }
 
 void FunctionLowering::bind_parameters() {

@@ -43,6 +43,7 @@ class FunctionLowering {
 
   // lower_function.cpp: statements
   void bind_parameters();
+  void lower_copy();
   void lower(tir::Stmt s);
   /// What is undone, last first, where the scopes end that a suite has opened.
   using Leave = std::vector<std::function<void()>>;

@@ -1,37 +1,71 @@
 // copy_kernel.cpp: the one kernel that lowering itself needs.
 //
-// `to[i…] = from[i…]` over the extents of `to`, which may be smaller than those of `from` (a result that was given room
-// for its bound). One prim func serves all tensors of a dtype and rank; it may be called with one memory for both, as
-// states are.
+// `to[i…] = from[i…]` over the extents of `to`. Tensors of one size get a function of that size, whose loops the
+// backends see the end of; those of open dims share one for each dtype and rank, which is handed the dims. Both may be
+// called with one memory for from and to, as a state's copy is, and then have nothing to do. Where a result was given
+// room for its bound, `from` is larger than `to` and each brings its own dims.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
 #include "compiler/transform/lower/host_function.h"
 
 namespace relaxc::lower {
 namespace {
 
-BufferRef symbolic(tir::Builder& build, const std::string& name, DType dtype, size_t rank) {
-  std::vector<Expr> shape;
-  for (size_t axis = 0; axis < rank; ++axis) shape.push_back(build.context().var(name + std::to_string(axis)));
-  return build.buffer(name, dtype, std::move(shape));
+using Dims = std::vector<Expr>;
+
+Dims open_dims(tir::Builder& build, const char* name, size_t rank) {
+  Dims dims;
+  for (size_t axis = 0; axis < rank; ++axis) dims.push_back(build.context().var(name + std::to_string(axis)));
+  return dims;
 }
 
-}  // namespace
-
-const std::string& copy_function(Shared& shared, DType dtype, size_t rank) {
-  std::string name = "copy_" + to_string(dtype) + "_" + std::to_string(rank);
+/// The prim func called `name`, made for the first who asks.
+const std::string& copy_function(Shared& shared, const std::string& name, DType dtype, const Dims& from_dims,
+                                 const Dims& to_dims) {
   auto [known, fresh] = shared.copies.emplace(name, "");
   if (!fresh) return known->second;
   tir::Builder build(shared.module.context());
+  BufferRef from = build.buffer("from", dtype, from_dims), to = build.buffer("to", dtype, to_dims);
   tir::PrimFunc made;
   made.name = known->second = shared.module.unique_name(name);
   made.noalias = false;
   made.attrs["in_place"] = "0";
-  made.attrs["copies"] = "1";
-  BufferRef from = symbolic(build, "from", dtype, rank), to = symbolic(build, "to", dtype, rank);
+  if (from_dims == to_dims) made.attrs["copies"] = "1";
   made.params = {{from, {}}, {to, {}}};
   made.body = build.compute(to, [&](const tir::Indices& i) { return build.load(from, i); });
   tir::collect_symbols(made);
   shared.module.add_prim_func(std::move(made));
   return known->second;
+}
+
+}  // namespace
+
+tir::Invoke copy_call(Shared& shared, BufferRef from, BufferRef to) {
+  tir::Builder build(shared.module.context());
+  tir::Invoke invoke;
+  invoke.args = {from, to};
+  auto hand = [&](const Dims& dims) { invoke.args.insert(invoke.args.end(), dims.begin(), dims.end()); };
+  const size_t rank = to->shape.size();
+  const std::string of = to_string(to->dtype);
+  std::vector<int64_t> fixed;
+  for (Expr dim : to->shape)
+    if (const int64_t* number = dim.constant()) fixed.push_back(*number);
+  if (from->shape != to->shape) {
+    invoke.callee = copy_function(shared, fmt::format("copy_part_{}_{}", of, rank), to->dtype,
+                                  open_dims(build, "from", rank), open_dims(build, "to", rank));
+    hand(from->shape), hand(to->shape);
+  } else if (fixed.size() == rank) {
+    std::string name = fmt::format("copy_{}{}{}", of, rank == 0 ? "" : "_", fmt::join(fixed, "x"));
+    invoke.callee = copy_function(shared, name, to->dtype, to->shape, to->shape);
+  } else {
+    Dims dims = open_dims(build, "n", rank);
+    invoke.callee = copy_function(shared, fmt::format("copy_{}_rank{}", of, rank), to->dtype, dims, dims);
+    hand(to->shape);
+  }
+  return invoke;
 }
 
 }  // namespace relaxc::lower

@@ -131,12 +131,8 @@ bool HostFunction::aliases(BufferRef buffer, BufferRef base) const {
 }
 
 void HostFunction::copy(BufferRef from, BufferRef to) {
-  tir::Invoke invoke;
-  invoke.callee = copy_function(shared_, to->dtype, to->shape.size());
+  tir::Invoke invoke = copy_call(shared_, from, to);
   invoke.trace_node = nodes_.number(invoke.callee);
-  invoke.args = {from, to};
-  for (BufferRef side : {from, to})
-    for (Expr dim : side->shape) invoke.args.push_back(dim);
   steps_->add(build_.invoke(std::move(invoke)));
 }
 

@@ -90,7 +90,7 @@ struct Shared {
   WeightLayout weights = {};
   std::map<std::string, HostCallee> callees = {};  ///< by the Relax function's name
   NodeNames nodes = {};                            ///< of functions that call each other: one run sees them all
-  std::map<std::string, std::string> copies = {};  ///< dtype and rank to the copying prim func's name
+  std::map<std::string, std::string> copies = {};  ///< prim funcs that copy, by what they copy
   std::set<std::string> recursive = {};            ///< functions that call themselves, directly or not
   std::map<std::string, std::string> bodies = {};  ///< of functions that call themselves: their second prim func
   std::map<std::string, ConstantRef> texts = {};   ///< what R.print writes between values
@@ -103,9 +103,8 @@ std::vector<ConstantRef> print_texts(Shared& shared, const Op& op);
 /// How many leaves a value of this info has: tuples flattened.
 size_t leaf_count(Info info);
 
-/// A prim func of the module that copies `rank`-dimensional tensors: parameters from, to; what both have in common is
-/// the extent of `to`.
-const std::string& copy_function(Shared& shared, DType dtype, size_t rank);
+/// A call that copies what `to` has room for, by a prim func that the module gets.
+tir::Invoke copy_call(Shared& shared, BufferRef from, BufferRef to);
 
 /// Whether the op gives the bytes of its operand under another type.
 bool is_view(const Op& op);

@@ -116,10 +116,10 @@ class MemoryPlan {
     });
     auto copies_itself = [&](const tir::Invoke& invoke) {
       const tir::PrimFunc* callee = module_.find_prim_func(invoke.callee);
-      if (callee == nullptr || callee->attrs.count("copies") == 0) return false;
+      if (callee == nullptr || !callee->copies()) return false;
       auto from = std::get<BufferRef>(invoke.args.at(0)), to = std::get<BufferRef>(invoke.args.at(1));
       auto its = places.find(from), theirs = places.find(to);
-      return from->shape == to->shape && its != places.end() && theirs != places.end() && its->second == theirs->second;
+      return its != places.end() && theirs != places.end() && its->second == theirs->second;
     };
     tir::Rewriter rewriter;
     rewriter.on_stmt = [&](tir::Stmt s) {
