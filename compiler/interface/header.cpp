@@ -102,6 +102,7 @@ class Header {
     if (tensor.data_dependent) more += ", size known after the call";
     if (tensor.strided) more += ", any strides";
     if (tensor.pair >= 0) more += ", state";
+    if (tensor.append_axis >= 0) more += " that grows along axis " + std::to_string(tensor.append_axis);
     if (tensor.quant) more += ", stands for " + meaning_text(*tensor.quant);
     std::string original = comment_text(tensor.name);
     line(" *   {} {}: {} {}{}{}", role, tensor.identifier, to_string(tensor.dtype), shape_text(tensor), more,

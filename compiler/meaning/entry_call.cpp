@@ -33,7 +33,7 @@ class Call {
       return fault_;
     std::vector<int64_t> out_dims(dims.end() - static_cast<std::ptrdiff_t>(num_out_dims()), dims.end());
     std::vector<HostTensor> outputs = make_outputs(out_dims);
-    for (size_t i = 0; i < outputs.size(); ++i) buffers_.push_back((paired(i) ? *paired(i) : outputs[i]).bytes.data());
+    for (size_t i = 0; i < outputs.size(); ++i) lend(i, outputs[i]);
     GuardedMemory arena(static_cast<size_t>(arena_bytes));
     std::vector<std::byte> weights = read_weights();
     std::vector<GuardedMemory> pools;
@@ -53,6 +53,14 @@ class Call {
   HostTensor* paired(size_t i) {
     int32_t pair = lent_.in_place ? entry_.outputs[i].pair : -1;
     return pair >= 0 ? &inputs_[static_cast<size_t>(pair)] : nullptr;
+  }
+
+  /// Memory for output `i`. A state that grows has room for that behind what it holds.
+  void lend(size_t i, HostTensor& output) {
+    HostTensor* state = paired(i);
+    if (state != nullptr && state->bytes.size() < output.bytes.size()) state->bytes.resize(output.bytes.size());
+    if (state != nullptr) buffers_[static_cast<size_t>(entry_.outputs[i].pair)] = state->bytes.data();
+    buffers_.push_back((state != nullptr ? *state : output).bytes.data());
   }
 
   bool ask(const std::string& name, const std::vector<void*>& buffers, const std::vector<int64_t>& scalars) {

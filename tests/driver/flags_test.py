@@ -188,10 +188,22 @@ class States(ProgramTest):
         self.refuses(1, "names no input of 'main'; they are: x, h0", "stream.onnx", "-o", "m.o", "--state=h1:hn")
         self.refuses(1, "names no output of 'main'; they are: y, hn", "stream.onnx", "-o", "m.o", "--state=h0:h1")
         self.refuses(2, "--state", "stream.onnx", "-o", "m.o", "--state=h0")
-        self.write("other.onnx", wire.model([wire.node("Concat", ["h0", "h0"], ["hn"],
-                                                       attributes=[wire.int_attribute("axis", 0)])],
-                                            [wire.value_info("h0", (4,))], [wire.value_info("hn", (8,))]))
-        self.refuses(1, "both must be the same", "other.onnx", "-o", "m.o", "--state=h0:hn")
+        for order, axis, dims, more in ((["x", "h0"], 0, (4,), (8,)), (["h0", "x"], 1, (2, 4), (2, 8))):
+            self.grows(order, axis, dims, more)
+            self.refuses(1, "both must be the same, or the output a concatenation that continues the input", "grow.onnx", "-o",
+                         "m.o", "--state=h0:hn")
+
+    def grows(self, operands, axis, dims, more):
+        self.write("grow.onnx", wire.model(
+            [wire.node("Concat", operands, ["hn"], attributes=[wire.int_attribute("axis", axis)])],
+            [wire.value_info("h0", dims), wire.value_info("x", dims)], [wire.value_info("hn", more)]))
+
+    def test_a_state_that_grows_is_not_copied_where_it_lies(self):
+        self.grows(["h0", "x"], 1, (1, "n"), (1, "m"))
+        self.compiles("grow.onnx", "-o", "m.c", "--state=h0:hn")
+        self.assertIn("input  h0: float32 [1, n], state that grows along axis 1", (self.path / "m.h").read_text())
+        self.assertIn("if (from != to) {", (self.path / "m.c").read_text())
+        self.assertIn("a state that grows along axis 1", self.compiles("inspect", "grow.onnx", "--state=h0:hn").out)
 
     def test_a_tensor_is_in_one_state_only(self):
         for other in ("h0:y", "x:hn", "h0:hn"):

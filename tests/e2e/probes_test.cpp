@@ -162,5 +162,24 @@ TEST_CASE("a state is updated in memory of its own or where it lies") {
   }
 }
 
+TEST_CASE("a state that grows keeps what it held where it lies") {
+  driver::Options options;
+  options.states = {{"keys", "more_keys"}, {"values", "more_values"}};
+  Road road("tests/e2e/programs/cache.relax", options);
+  REQUIRE(road.function().outputs[2].pair == 1);
+  REQUIRE(road.function().outputs[2].append_axis == 0);
+  REQUIRE(road.function().inputs[2].append_axis == 1);
+  for (Shape s : {Shape{1, 0}, Shape{1, 1}, Shape{3, 5}, Shape{2, 40}}) {
+    std::vector<HostTensor> inputs{floats({s[0], 8}, -1), floats({s[1], 8}, -2), floats({1, s[1], 4}, 1),
+                                   floats({8, 8}, -1), floats({8, 4}, -2)};
+    std::vector<HostTensor> apart = road.run_compiled(inputs);
+    for (const LoadedModel* model : {&road.llvm(), &road.c()}) {
+      auto in_place = model->run(inputs, LoadedModel::kInPlace);
+      REQUIRE(in_place.index() == 0);
+      CHECK(std::get<0>(in_place) == apart);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace relaxc::e2e

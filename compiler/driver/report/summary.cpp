@@ -37,7 +37,9 @@ std::string tensor_text(const interface::Tensor& tensor) {
   }
   return fmt::format("{}: {} [{}]{}{}{}\n", tensor.name, to_string(tensor.dtype), dims,
                      tensor.data_dependent ? ", its size is found in the data" : "",
-                     tensor.pair >= 0 ? ", a state" : "",
+                     tensor.append_axis >= 0 ? fmt::format(", a state that grows along axis {}", tensor.append_axis)
+                     : tensor.pair >= 0      ? ", a state"
+                                             : "",
                      tensor.quant ? ", stands for " + interface::meaning_text(*tensor.quant) : "");
 }
 

@@ -130,6 +130,7 @@ class HostFunction {
     BufferRef buffer = nullptr;
     const Value* value = nullptr;  ///< the parameter; null for a field of a tuple
     int32_t pair = -1;
+    int32_t append_axis = -1;
   };
   struct Output {
     std::string name;
@@ -139,6 +140,7 @@ class HostFunction {
     BufferRef buffer = nullptr;
     size_t first_dim = 0;  ///< in out_dims
     int32_t pair = -1;
+    int32_t append_axis = -1;  ///< of a state that grows: its rows so far are the first of it
   };
   // host_entry.cpp: parameters, symbols, the prim func itself.
   Slot add_parameter(const std::string& name, Info info);
@@ -173,6 +175,7 @@ class HostFunction {
   /// The dims under which the caller sees an output: a shape is a vector, a scalar has none.
   std::vector<Expr> output_dims(const Output& output) const;
   void flatten_result(Value& value, Info info, std::vector<size_t> path, const std::string& name);
+  std::optional<int32_t> append_axis(const Input& input, const Output& output) const;
   Status pair_states();
   bool may_write_early(size_t output, const Op& producer) const;
   const Op* can_write(Value& value, const Region& region) const;

@@ -45,15 +45,17 @@ void HostFunction::add_entry(const std::string& call) {
   entry.needs_allocator = heap_ != nullptr;
   std::vector<std::string> taken;
   auto add = [&](std::vector<interface::Tensor>& list, const std::string& name, Info info, BufferRef buffer,
-                 int32_t pair) {
+                 int32_t pair, int32_t append_axis) {
     interface::Tensor tensor = describe(name, info, buffer);
     tensor.identifier = distinct(tensor.identifier, taken);
-    tensor.pair = pair;
+    tensor.pair = pair, tensor.append_axis = append_axis;
     taken.push_back(tensor.identifier);
     list.push_back(std::move(tensor));
   };
-  for (const Input& input : inputs_) add(entry.inputs, input.name, input.info, input.buffer, input.pair);
-  for (const Output& output : outputs_) add(entry.outputs, output.name, output.info, output.buffer, output.pair);
+  for (const Input& input : inputs_)
+    add(entry.inputs, input.name, input.info, input.buffer, input.pair, input.append_axis);
+  for (const Output& output : outputs_)
+    add(entry.outputs, output.name, output.info, output.buffer, output.pair, output.append_axis);
   taken.clear();
   for (Var var : symbols_.entry()) {
     entry.symbols.push_back(describe(var));

@@ -6,7 +6,8 @@
 // of them. What cannot be placed (an input, a constant, an operand that stands twice) is copied when the concatenation
 // is reached.
 //
-// A result that is a state's memory is not written before the concatenation: the state may still be read.
+// A result that is a state's memory is not written before the concatenation: the state may still be read. One that the
+// state grows into is: what is new lies behind what was there.
 #include <algorithm>
 #include <set>
 
@@ -39,9 +40,10 @@ void HostFunction::choose_parts(const Region& region) {
     std::optional<std::vector<Expr>> offsets = contiguous_parts(*op);
     if (!offsets || !op->requirements.empty() || !symbols_.of_entry(relax_dims(op->result()->info))) continue;
     auto told = destinations_.find(op->result());
-    bool state = told != destinations_.end() &&
-                 std::any_of(outputs_.begin(), outputs_.end(),
-                             [&](const Output& output) { return output.buffer == told->second && output.pair >= 0; });
+    bool state =
+        told != destinations_.end() && std::any_of(outputs_.begin(), outputs_.end(), [&](const Output& output) {
+          return output.buffer == told->second && output.pair >= 0 && output.append_axis < 0;
+        });
     if (state) continue;
     std::set<const Op*> near = kernels_before(region, *op);
     for (size_t i = 0; i < offsets->size(); ++i) {

@@ -111,6 +111,23 @@ std::string names_of(const Items& items) {
 
 }  // namespace
 
+/// The axis along which `output` continues `input`, if what it had stays where it was: a concatenation that begins with
+/// the input, of parts that lie one behind the other.
+std::optional<int32_t> HostFunction::append_axis(const Input& input, const Output& output) const {
+  if (input.value == nullptr || !output.path.empty() || input.value->dtype() != output.value->dtype()) return {};
+  const std::vector<Expr>&from = input.value->shape(), &to = output.value->shape();
+  if (from.size() != to.size()) return {};
+  size_t axis = 0;
+  while (axis < to.size() && from[axis].is_constant(1) && to[axis].is_constant(1)) ++axis;
+  if (axis == to.size() || !std::equal(from.begin() + static_cast<std::ptrdiff_t>(axis) + 1, from.end(),
+                                       to.begin() + static_cast<std::ptrdiff_t>(axis) + 1))
+    return {};
+  const Value* first = with_viewed(*output.value).back();
+  while (first->op != nullptr && contiguous_parts(*first->op)) first = with_viewed(*first->op->operand(0)).back();
+  if (first != input.value) return {};
+  return static_cast<int32_t>(axis);
+}
+
 Status HostFunction::pair_states() {
   Diagnostics& diag = this->diag();
   auto given = function_.attrs.find("state");
@@ -132,9 +149,15 @@ Status HostFunction::pair_states() {
     if (input->pair >= 0 || output->pair >= 0)
       return diag.error(function_.location, Kind::invalid_value,
                         "state '{}': one of the two is in another state already", pair);
-    if (!same(input->info, output->info))
-      return diag.error(function_.location, Kind::shape_mismatch, "state '{}' pairs {} with {}; both must be the same",
-                        pair, to_string(input->info), to_string(output->info));
+    if (!same(input->info, output->info)) {
+      std::optional<int32_t> axis = append_axis(*input, *output);
+      if (!axis)
+        return diag.error(function_.location, Kind::shape_mismatch,
+                          "state '{}' pairs {} with {}; both must be the same, or the output a concatenation that "
+                          "continues the input along an axis with nothing but dims of 1 before it",
+                          pair, to_string(input->info), to_string(output->info));
+      input->append_axis = output->append_axis = *axis;
+    }
     input->pair = static_cast<int32_t>(output - outputs_.begin());
     output->pair = static_cast<int32_t>(input - inputs_.begin());
   }
@@ -142,9 +165,9 @@ Status HostFunction::pair_states() {
 }
 
 /// Whether the memory of `output` may be written while `producer` runs: always, unless it may be the memory of a state
-/// that is still read.
+/// that is still read. What a state grows by lies behind all that was in it.
 bool HostFunction::may_write_early(size_t output, const Op& producer) const {
-  if (outputs_[output].pair < 0) return true;
+  if (outputs_[output].pair < 0 || outputs_[output].append_axis >= 0) return true;
   const Input& state = inputs_[static_cast<size_t>(outputs_[output].pair)];
   if (state.value == nullptr) return false;  // part of a tuple
   std::set<const Value*> same_memory{state.value};
