@@ -157,7 +157,7 @@ def total(x: T.handle, y: T.handle):
                            cwd=self.path, check=True)
             self.assertIn(data, (self.path / "x.o").read_bytes())
         for compiler in EMBEDDERS:
-            subprocess.run([compiler, "-std=c23", "-I", INCLUDE, "-c", "embed.c", "-o", "x.o"], cwd=self.path, check=True)
+            subprocess.run([compiler, *STRICT, "-std=c23", "-I", INCLUDE, "-c", "embed.c", "-o", "x.o"], cwd=self.path, check=True)
             self.assertIn(data, (self.path / "x.o").read_bytes())
 
     def test_all_files_or_none(self):

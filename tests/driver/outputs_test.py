@@ -47,6 +47,11 @@ class Outputs(ProgramTest):
         self.refuses(1, "cannot write k.so: ", "relu.onnx", "-o", "k.so", "--runtime", "relu.relax")
         self.refuses(2, "--runtime none.a: there is no such file or folder", "relu.onnx", "-o", "k.so", "--runtime", "none.a")
 
+    def test_a_program_for_windows(self):
+        self.refuses(2, "'.exe' is a program of Windows, but the target is", "relu.onnx", "-o", "m.exe", "--target", "x86-64")
+        self.refuses(2, "link it with a main() of your own, as in 'lld-link main.obj model.obj", "relu.onnx", "-o", "m.exe",
+                     "--target", "x86-64-windows")
+
     def test_a_full_disk_leaves_the_old_output(self):
         self.compiles("relu.onnx", "-o", "m.o", "-MD")
         before = {name: (self.path / name).read_bytes() for name in ("m.o", "m.h", "m.d")}
