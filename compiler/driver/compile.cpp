@@ -63,7 +63,8 @@ class Compilation {
     RELAXC_TRY(relax::Module module, read());
     interface::Object object;
     object.hooks = options_.hooks;
-    bool looks = !options_.report.empty() || !options_.manifest.empty() || inspects_ || look_;
+    bool looks = !options_.report.empty() || !options_.manifest.empty() || !options_.write_schedules.empty() ||
+                 inspects_ || look_;
     if (!writes_text_ || stops_)
       RELAXC_DO(
           run_pipeline(options_, numbers, ops_, target, module, object, looks ? &observed_ : nullptr, progress_, diag));
@@ -83,6 +84,8 @@ class Compilation {
     if (refused()) return Done{};
     RELAXC_DO(writes_text_ ? write_text(options_, plan_, module, files_, outputs_, diag) : write(compiled));
     if (refused()) return Done{};
+    if (!options_.write_schedules.empty())
+      RELAXC_DO(outputs_.write(options_.write_schedules, schedule_file_text(observed_.schedules)));
     RELAXC_DO(outputs_.commit());
     for (const std::string& path : outputs_.paths()) say("wrote {} ({} bytes)", path, size_of(path));
     return Done{};
@@ -92,7 +95,7 @@ class Compilation {
     Diagnostics& diag = diag_;
     RELAXC_TRY(relax::Module module, read_input(options_, ops_, diag, files_, findings_));
     if (options_.target.ends_with(".json")) files_.push_back(options_.target);
-    if (!options_.tune_log.empty()) files_.push_back(options_.tune_log);
+    if (!options_.schedules.empty()) files_.push_back(options_.schedules);
     for (const std::string& file : files_) say("read {} ({} bytes)", file, size_of(file));
     if (edit_) edit_(module);
     return module;

@@ -81,7 +81,8 @@ struct Options {
   std::string report;                     ///< ending in .html or .json; empty: none
   std::string mixed_precision;            ///< "float16" or "bfloat16": what products read; empty: as it is written
   std::vector<std::string> pass_options;  ///< "fold_constants.budget=0"
-  std::string tune_log;                   ///< a record of `relaxc tune`; empty: none
+  std::string schedules;                  ///< how kernels are scheduled (schedule_file.h); empty: as rules choose
+  std::string write_schedules;            ///< where to write how they are; empty: nowhere
   std::string runtime;                    ///< runtime-lite's library, for what is linked
   std::string linker;                     ///< the C compiler that links; empty: cc
 

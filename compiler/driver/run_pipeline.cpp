@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <optional>
 
 #include "compiler/driver/evaluator.h"
-#include "compiler/driver/tools/tune_log.h"
 #include "compiler/meaning/semantics_check.h"
 #include "compiler/pipeline/schedule_kernels.h"
 #include "compiler/transform/passes.h"
@@ -54,9 +54,37 @@ Status read_pass_option(const std::string& text, PassNumbers& numbers, Diagnosti
                     known);
 }
 
+/// What the kernels that `file` has by name and key have become. Of those that compute the same, one that was scheduled
+/// in another way (other operands of it are constants) is known by its name.
+void note_schedules(ScheduleFile& file, const relax::Module& now) {
+  std::map<std::string, std::string> steps;
+  for (const tir::PrimFunc* kernel : now.prim_funcs())
+    if (auto done = kernel->attrs.find("schedule"); done != kernel->attrs.end()) steps[kernel->name] = done->second;
+  std::vector<KernelSchedule> kept;
+  for (KernelSchedule& kernel : file.kernels) {
+    kernel.steps = steps[kernel.name];
+    auto same = std::find_if(kept.begin(), kept.end(), [&](const auto& one) { return one.key == kernel.key; });
+    if (same != kept.end() && same->steps == kernel.steps) continue;
+    if (same != kept.end()) kernel.key.clear();
+    kept.push_back(kernel);
+  }
+  std::erase_if(kept, [](const KernelSchedule& kernel) { return kernel.steps.empty() && !kernel.key.empty(); });
+  file.kernels = std::move(kept);
+}
+
+/// The names and keys of kernels that are about to be scheduled.
+void note_kernels(ScheduleFile& file, const relax::Module& now, const Target& target) {
+  file = {target_text(target), {}};
+  for (const tir::PrimFunc* kernel : now.prim_funcs()) {
+    KernelSchedule& one = file.kernels.emplace_back();
+    one.name = kernel->name, one.key = kernel_key(*kernel);
+  }
+}
+
 void note_pass(Observations& seen, std::string_view pass, const relax::Module& now, double milliseconds) {
   if (pass == "input") seen.before = view_graph(now);
   if (pass == "hoist_scratch") seen.after = view_graph(now);  // the last of the graph before it is lowered
+  if (pass == "schedule_kernels") note_schedules(seen.schedules, now);
   if (pass == "lower_functions" || pass == "order_calls") seen.unplanned = unplanned_bodies(now);
   if (pass != "input") seen.pass_milliseconds.emplace_back(pass, milliseconds);
 }
@@ -94,17 +122,21 @@ Status run_pipeline(const Options& options, const PassNumbers& numbers, const re
       if (observed != nullptr) note_pass(*observed, pass, now, milliseconds);
       if (options.passes.observe) options.passes.observe(pass, now, milliseconds);
     };
-  TuneLog log;
-  if (!options.tune_log.empty()) {
-    RELAXC_TRY(log, read_tune_log(options.tune_log, diag));
-    if (log.target != target_text(target))
-      fmt::print(stderr, "relaxc: note: '{}' was measured for {}, and is not used for {}\n", options.tune_log,
-                 log.target, target_text(target));
-    else
-      passes.prepare = [&](std::string_view pass, relax::Module& now) {
-        if (pass == "schedule_kernels") hand_out(log, now);
-      };
+  ScheduleFile schedules;
+  if (!options.schedules.empty()) {
+    RELAXC_TRY(schedules, read_schedule_file(options.schedules, module.sources(), diag));
+    if (!schedules.target.empty() && schedules.target != target_text(target)) {
+      fmt::print(stderr, "relaxc: note: '{}' is for {}, and is not used for {}\n", options.schedules, schedules.target,
+                 target_text(target));
+      schedules.kernels.clear();
+    }
   }
+  passes.prepare = [&](std::string_view pass, relax::Module& now, PassContext& own) -> Status {
+    if (options.passes.prepare) RELAXC_DO(options.passes.prepare(pass, now, own));
+    if (pass != "schedule_kernels") return Done{};
+    if (observed != nullptr && !options.write_schedules.empty()) note_kernels(observed->schedules, now, target);
+    return schedules.kernels.empty() ? Status(Done{}) : hand_out(schedules, options.schedules, now, own);
+  };
   std::optional<meaning::SemanticsCheck> semantics;
   if (options.verify_semantics) {
     auto make = [](tir::FindFunction find, tir::CallExternal external) {

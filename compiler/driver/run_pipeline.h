@@ -10,6 +10,7 @@
 #include "compiler/driver/progress.h"
 #include "compiler/driver/report/graph_view.h"
 #include "compiler/driver/report/profile.h"
+#include "compiler/driver/tools/schedule_file.h"
 #include "compiler/pipeline/pipelines.h"
 
 namespace relaxc::driver {
@@ -25,6 +26,7 @@ struct Observations {
   GraphView before, after;  ///< as it was read; as its kernels are called
   UnplannedBodies unplanned;
   std::vector<std::pair<std::string, double>> pass_milliseconds;
+  ScheduleFile schedules;  ///< of all kernels that rules or steps have changed
 };
 
 /// Runs the passes on `module` and fills `object`; `observed` may be null. Reports what the passes report, and with

@@ -74,7 +74,7 @@ class Runner {
 
   Status one(const Pass& pass) {
     Diagnostics& diag = context_.diag;
-    if (options_.prepare) options_.prepare(pass.name, module_);
+    if (options_.prepare) RELAXC_DO(options_.prepare(pass.name, module_, context_));
     if (names(options_.print_before, pass.name)) show("before", pass.name);
     std::clock_t start = std::clock();  // the processor's time: the same however busy the machine is
     Result<Changed> changed = pass.run(module_, context_);

@@ -23,9 +23,9 @@ struct PassOptions {
   /// Called after every pass that changed the module; text that is not empty is an internal error of the pass. Null:
   /// nothing is asked.
   std::function<std::string(relax::Module& module)> check;
-  /// Called with the name of every pass that runs, before it: what is measured of kernels is written on them here.
-  /// Null: nothing is.
-  std::function<void(std::string_view pass, relax::Module& module)> prepare;
+  /// Called with the name of every pass that runs, before it: how kernels are to be scheduled is said here. Null:
+  /// nothing is.
+  std::function<Status(std::string_view pass, relax::Module& module, PassContext& context)> prepare;
   /// Called with "input" before the first pass, and with the name of every pass that ran, after it. Null: nobody looks.
   std::function<void(std::string_view pass, const relax::Module& module, double milliseconds)> observe;
   /// Receives what printing, timing and bisection produce. Must be set if any of them is asked for.

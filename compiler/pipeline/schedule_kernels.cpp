@@ -39,6 +39,7 @@ class Scheduling {
   }
 
   Result<Changed> run() {
+    Diagnostics& diag = context_.diag;
     Changed changed = Changed::kNo;
     bool repacked = false;
     for (tir::PrimFunc* kernel : module_.prim_funcs()) {
@@ -46,10 +47,8 @@ class Scheduling {
       for (size_t i = 0; i < before.size(); ++i)
         if (is_constant(*kernel, i)) constants.push_back(before[i]);
       std::vector<schedule::PackedParam> packed;
-      const schedule::Freedom freedom{.winograd = context_.option(kScheduleWinograd)};
-      if (schedule::schedule_kernel(module_.context(), *kernel, context_.target, constants, packed, facts_of(*kernel),
-                                    freedom))
-        changed = Changed::kYes;
+      RELAXC_TRY(const bool done, schedule_one(*kernel, constants, packed));
+      if (done) changed = Changed::kYes;
       for (const schedule::PackedParam& one : packed) {
         auto at = std::find(before.begin(), before.end(), one.param);
         repack(*kernel, static_cast<size_t>(at - before.begin()), one);
@@ -60,6 +59,20 @@ class Scheduling {
   }
 
  private:
+  /// By the steps that somebody gave, else by the rules. False: it stays as it is.
+  Result<bool> schedule_one(tir::PrimFunc& kernel, const std::vector<tir::BufferRef>& constants,
+                            std::vector<schedule::PackedParam>& packed) {
+    Diagnostics& diag = context_.diag;
+    const arith::Facts facts = facts_of(kernel);
+    if (auto steps = context_.traces.find(kernel.name); steps != context_.traces.end()) {
+      RELAXC_DO(schedule::replay_kernel(module_.context(), kernel, constants, packed, facts, steps->second,
+                                        module_.sources(), diag));
+      return true;
+    }
+    const schedule::Freedom freedom{.winograd = context_.option(kScheduleWinograd)};
+    return schedule::schedule_kernel(module_.context(), kernel, context_.target, constants, packed, facts, freedom);
+  }
+
   /// The operand index of the n-th parameter that is a tensor.
   static size_t operand_of(const Op& call, size_t tensor) {
     size_t seen = 0;

@@ -1,5 +1,6 @@
 // blocks.cpp: primitives on blocks and on what they write.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
@@ -7,6 +8,8 @@
 #include "compiler/analysis/pattern.h"
 #include "compiler/schedule/access.h"
 #include "compiler/schedule/edit.h"
+#include "compiler/schedule/group.h"
+#include "compiler/schedule/legality.h"
 
 namespace relaxc::schedule {
 
@@ -32,6 +35,7 @@ bool same_place(const tir::Buffer& buffer, const Indices& a, const Indices& b) {
 }  // namespace
 
 void Schedule::bind_axes() {
+  note("bind_axes");
   tir::Rewriter rewriter;
   rewriter.on_stmt = [&](Stmt s) {
     const auto* block = s.as<Block>();
@@ -47,10 +51,28 @@ void Schedule::bind_axes() {
 }
 
 void Schedule::decompose_reduction(uint32_t block_id, uint32_t loop_id) {
-  note("decompose_reduction " + block(block_id).name);
   const Block from = block(block_id);
-  RELAXC_CHECK(from.init && !from.predicate, "a block without an init cannot be decomposed");
   arith::Substitution map = bindings(from);
+  require(from.init && !from.predicate, "the block has no init that could be a block of its own");
+  const Stmt init = tir::substitute(context_, from.init, map);
+  std::vector<const For*> inside;
+  for (const For* at = &loop(loop_id); at != nullptr; at = at->body.as<For>()) inside.push_back(at);
+  const auto* innermost = inside.back()->body.as<Block>();
+  bool outermost = innermost != nullptr && innermost->id == block_id && is_plain(from.body);
+  for (const tir::IterVar& iter : from.iters) {
+    // All terms of the sum, and no part of them: there are others where the loop was split.
+    bool reduces = iter.iter_kind == tir::IterKind::kReduce;
+    auto own = std::find_if(inside.begin(), inside.end(), [&](const For* one) { return iter.binding == one->var; });
+    outermost &= !reduces || (own != inside.end() && arith::prove_equal((*own)->extent, iter.extent) &&
+                              arith::prove_equal((*own)->min, iter.min));
+    for (const For* other : inside) outermost &= reduces || !depends_on(iter.binding, other->var);
+  }
+  require(outermost, [&] {
+    return fmt::format("loop '{}' is not the outermost of just the reduction's loops around block '{}', each whole",
+                       loop_name(loop_id), block_name(block_id));
+  });
+  note(fmt::format("decompose_reduction {} {}", block_name(block_id), loop_name(loop_id)));
+  drop_fill(block_id);
   edit_block(block_id, [&](const Block&) {
     Block update = from;
     update.body = tir::substitute(context_, from.body, map);
@@ -59,26 +81,97 @@ void Schedule::decompose_reduction(uint32_t block_id, uint32_t loop_id) {
     return make_stmt(context_, std::move(update));
   });
   edit_loop(loop_id, [&](const For& loop) {
-    Block init;
-    init.name = from.name + "_init";
-    init.body = tir::substitute(context_, from.init, map);
-    return build_.seq({build_.block(std::move(init)), Stmt(&loop)});
+    Block begin;
+    begin.name = from.name + "_init";
+    begin.body = init;
+    return build_.seq({build_.block(std::move(begin)), Stmt(&loop)});
   });
 }
 
+/// A nest right before that of the block that fills in what the block begins with, which its init now does.
+void Schedule::drop_fill(uint32_t block_id) {
+  tir::Rewriter rewriter;
+  rewriter.on_stmt = [&](Stmt s) {
+    const auto* seq = s.as<tir::Seq>();
+    for (size_t i = 1; seq != nullptr && i < seq->body.size(); ++i) {
+      const analysis::Nest nest = analysis::as_nest(seq->body[i]);
+      if (nest.block == nullptr || nest.block->id != block_id) continue;
+      if (!fills_for(analysis::as_nest(seq->body[i - 1]), nest)) break;
+      std::vector<Stmt> parts = seq->body;
+      parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(i) - 1);
+      return build_.seq(std::move(parts));
+    }
+    return s;
+  };
+  root_ = tir::rewrite(context_, root_, rewriter);
+}
+
+namespace {
+
+/// What runs between the end of one statement and the beginning of another one behind it in the same sequence; nothing
+/// if they do not stand so.
+std::optional<std::vector<Stmt>> between(Stmt root, uint32_t loop, Stmt last) {
+  std::optional<std::vector<Stmt>> found;
+  tir::for_each_stmt(root, [&](Stmt s) {
+    const auto* seq = s.as<tir::Seq>();
+    if (seq == nullptr) return;
+    auto end = std::find(seq->body.begin(), seq->body.end(), last);
+    auto begin = std::find_if(seq->body.begin(), end, [&](Stmt one) {
+      const auto* node = one.as<For>();
+      return node != nullptr && node->id == loop;
+    });
+    if (end != seq->body.end() && begin != end) found.emplace(begin + 1, end);
+  });
+  return found;
+}
+
+/// Whether one of the two writes memory that the other one accesses.
+bool may_meet(const Schedule& s, Stmt a, Stmt b) {
+  bool meet = false;
+  for_each_access(a, [&](const Access& one) {
+    for_each_access(b, [&](const Access& other) {
+      meet |= (one.is_store || other.is_store) && s.memory_of(one.buffer) == s.memory_of(other.buffer);
+    });
+  });
+  return meet;
+}
+
+}  // namespace
+
 void Schedule::reverse_compute_at(uint32_t block_id, uint32_t loop_id, const std::vector<uint32_t>& axes) {
-  note(fmt::format("reverse_compute_at {} in {}", block(block_id).name, loop(loop_id).var.name()));
   Stmt nest;
   tir::for_each_stmt(root_, [&](Stmt s) {
     const Block* inner = nest ? nullptr : analysis::as_nest(s).block;
     if (inner != nullptr && inner->id == block_id) nest = s;
   });
-  RELAXC_CHECK(nest, "a consumer that is no perfect nest");
+  require(static_cast<bool>(nest), [&] { return "no nest of its own is around block " + block_name(block_id); });
   analysis::Nest consumer = analysis::as_nest(nest);
-  RELAXC_CHECK(consumer.loops.size() == axes.size() && consumer.block->iters.empty(), "a consumer over other axes");
+  const std::vector<const For*> chain = perfect_nest(axes);
+  bool fits = !chain.empty() && axes.back() == loop_id && chain.back()->id == loop_id && is_plain(chain[0]->body) &&
+              consumer.loops.size() == axes.size() && consumer.block->iters.empty() && is_plain(nest);
+  for (size_t i = 0; fits && i < axes.size(); ++i) {
+    fits &= chain[i]->id == axes[i] && arith::prove_equal(consumer.loops[i]->extent, chain[i]->extent);
+    fits &= arith::prove_equal(consumer.loops[i]->min, chain[i]->min);
+  }
+  require(fits, [&] {
+    return fmt::format("block '{}' is not in loops over the same range as {}, or its axes are not bound",
+                       block_name(block_id), loop_names(axes));
+  });
+  const std::optional<std::vector<Stmt>> passed = between(root_, axes[0], nest);
+  require(passed.has_value(), [&] {
+    return fmt::format("the nest of block '{}' does not stand behind loop '{}'", block_name(block_id),
+                       loop_name(axes[0]));
+  });
+  for (Stmt other : *passed)
+    require(!may_meet(*this, other, nest), "what stands between the loop and the nest accesses the same memory");
   arith::Substitution map;
-  for (size_t i = 0; i < axes.size(); ++i) map[consumer.loops[i]->var] = loop(axes[i]).var;
+  for (size_t i = 0; i < axes.size(); ++i) map[consumer.loops[i]->var] = chain[i]->var;
   Stmt moved = tir::substitute(context_, Stmt(consumer.block), map);
+  require(stays_apart(chain, moved), [&] {
+    return fmt::format("block '{}' needs elements that {} have not computed yet in the same iteration",
+                       block_name(block_id), loop_names(axes));
+  });
+  note(fmt::format("reverse_compute_at {} {} {}", block_name(block_id), loop_name(loop_id), loop_names(axes)));
   tir::Rewriter drop;
   drop.on_stmt = [&](Stmt s) { return s == nest ? Stmt() : s; };
   root_ = tir::rewrite(context_, root_, drop);
@@ -89,16 +182,37 @@ void Schedule::reverse_compute_at(uint32_t block_id, uint32_t loop_id, const std
   });
 }
 
+/// Whether no iteration of the loops of `chain` meets another one, with `moved` at the end of their bodies.
+bool Schedule::stays_apart(const std::vector<const For*>& chain, Stmt moved) {
+  Stmt body = build_.seq({chain.back()->body, moved});
+  for (size_t i = chain.size(); i-- > 0;) {
+    For loop = *chain[i];
+    loop.body = body;
+    body = make_stmt(context_, std::move(loop));
+  }
+  std::vector<const For*> made;
+  for (const For* at = body.as<For>(); made.size() < chain.size(); at = at->body.as<For>()) made.push_back(at);
+  return are_apart(context_, root_, made);
+}
+
 void Schedule::contract(BufferRef buffer, uint32_t loop_id, bool keep) {
-  note(fmt::format("contract {}{}", buffer->name, keep ? " and store it" : ""));
+  const For& body_of = loop(loop_id);
+  Indices at;
+  for_each_access(body_of.body, [&](const Access& access) {
+    bool same = access.buffer == buffer ? at.empty() || same_place(*buffer, at, access.indices)
+                                        : memory_of(access.buffer) != memory_of(buffer);
+    require(same, [&] { return buffer->name + " is used at two places of one iteration"; });
+    if (access.buffer == buffer && at.empty()) at = access.indices;
+  });
+  for (Expr index : at)
+    require(!uses_variable_of(index, body_of.body),
+            [&] { return buffer->name + " is used at another place in each iteration of a loop inside"; });
+  require(is_plain(body_of.body) && first_use(body_of.body, buffer) == FirstUse::kStore,
+          [&] { return fmt::format("loop '{}' does not begin with a store to {}", loop_name(loop_id), buffer->name); });
+  require(keep || !is_read_besides(buffer, body_of),
+          [&] { return buffer->name + " is needed outside of the loop as well; 'store' it"; });
+  note(fmt::format("contract {} {} {}", buffer_name(buffer), loop_name(loop_id), keep ? "store" : "drop"));
   edit_loop(loop_id, [&](const For& loop) {
-    Indices at;
-    for_each_access(loop.body, [&](const Access& access) {
-      if (access.buffer != buffer) return;
-      RELAXC_CHECK(at.empty() || same_place(*buffer, at, access.indices),
-                   buffer->name + " is used at two places of one iteration");
-      if (at.empty()) at = access.indices;
-    });
     BufferRef scalar = build_.buffer(buffer->name + "_local", buffer->dtype, {}, tir::Scope::kLocal);
     Stmt body = redirect(context_, loop.body, buffer, scalar, [](const Indices&) { return std::optional(Indices{}); });
     if (keep) {
@@ -111,6 +225,23 @@ void Schedule::contract(BufferRef buffer, uint32_t loop_id, bool keep) {
     to.body = build_.alloc(scalar, body);
     return make_stmt(context_, std::move(to));
   });
+}
+
+/// Whether anything reads the memory of `buffer` that is not in the body of `loop`.
+bool Schedule::is_read_besides(BufferRef buffer, const For& loop) const {
+  if (!is_unseen(buffer)) return true;
+  std::set<const tir::StmtNode*> inside;  // asked for membership only
+  tir::for_each_stmt(loop.body, [&](Stmt s) { inside.insert(s.node()); });
+  bool read = false;
+  tir::for_each_stmt(root_, [&](Stmt s) {
+    if (inside.count(s.node()) != 0) return;
+    for (Expr e : tir::expressions(s))
+      arith::for_each_node(e, [&](Expr node) {
+        const auto* load = node.as<arith::Load>();
+        read |= load != nullptr && memory_of(load->buffer) == memory_of(buffer);
+      });
+  });
+  return read;
 }
 
 std::vector<Expr> conjuncts(Expr condition) {
@@ -186,12 +317,14 @@ void find_staged(Expr e, BufferRef own, Var var, std::vector<Expr>& found) {
 
 void Schedule::stage_loads(uint32_t block_id, uint32_t loop_id) {
   Var var = loop_id == 0 ? Var() : loop(loop_id).var;
+  const bool staging = block(block_id).body.as<tir::Store>() != nullptr && !block(block_id).init;
+  require(staging, [&] { return fmt::format("block '{}' is not one store", block_name(block_id)); });
   edit_block(block_id, [&](const Block& block) {
     const auto* store = block.body.as<tir::Store>();
     std::vector<Expr> staged;
     find_staged(store->value, store->buffer, var, staged);
     if (staged.empty()) return Stmt(&block);
-    note("stage_loads of " + block.name);
+    note(fmt::format("stage_loads {} {}", block_name(block_id), loop_id == 0 ? "-" : loop_name(loop_id)));
     std::vector<Stmt> parts;
     std::vector<BufferRef> locals;
     arith::Substitution replaced;
@@ -231,7 +364,7 @@ void Schedule::use_fma(uint32_t block_id) {
     Update update = store == nullptr ? Update{} : update_of(*store);
     const auto* product = fusible_product(update);
     if (product == nullptr) return Stmt(&block);
-    note("use_fma in " + block.name);
+    note("use_fma " + block_name(block_id));
     Block fused = block;
     fused.body = build_.store(store->buffer, store->indices,
                               arith::call(arith::Intrinsic::k_fma, {product->a, product->b, update.own}));
@@ -240,18 +373,43 @@ void Schedule::use_fma(uint32_t block_id) {
 }
 
 void Schedule::allow_reassociation(uint32_t block_id) {
+  if (block(block_id).annotations.count("reassociate") != 0) return;
+  note("reassociate " + block_name(block_id));
   edit_block(block_id, [&](const Block& block) {
     Block to = block;
     to.annotations["reassociate"] = 1;
-    note("reassociate " + block.name);
     return make_stmt(context_, std::move(to));
   });
 }
 
+void Schedule::require_marked(uint32_t block_id) const {
+  require(block(block_id).annotations.count("reassociate") != 0, [&] {
+    return fmt::format("the order in which block '{}' reduces is to be kept; 'reassociate' it first",
+                       block_name(block_id));
+  });
+}
+
+void Schedule::require_in_lanes(const Block& from, const For& loop, int64_t lanes, int64_t vector) const {
+  require_marked(from.id);
+  require_in_order(loop.id);
+  const auto* store = from.body.as<tir::Store>();
+  const auto* inner = loop.body.as<Block>();
+  bool sums = store != nullptr && !from.init && from.iters.empty() && !from.predicate && inner != nullptr &&
+              inner->id == from.id && loop.loop_kind == tir::LoopKind::kSerial && update_of(*store).value;
+  for (size_t i = 0; sums && i < store->indices.size(); ++i) sums = !depends_on(store->indices[i], loop.var);
+  require(sums, [&] {
+    return fmt::format("block '{}' is not all that loop '{}' holds, or it does not sum into one element", from.name,
+                       loop_name(loop.id));
+  });
+  auto is_power = [](int64_t n) { return n > 0 && n <= 256 && (n & (n - 1)) == 0; };
+  require(is_power(lanes) && is_power(vector), "lanes are a power of two, up to 256");
+}
+
 void Schedule::reduce_in_lanes(uint32_t block_id, uint32_t loop_id, int64_t lanes, int64_t vector, bool fma) {
-  note(fmt::format("reduce {} in {} lanes{}", loop(loop_id).var.name(), lanes, fma ? " by fma" : ""));
   const Block from = block(block_id);
-  RELAXC_CHECK(from.annotations.count("reassociate") != 0, "a reduction whose order is to be kept");
+  require_in_lanes(from, loop(loop_id), lanes, vector);
+  note(fmt::format("reduce_in_lanes {} {} {} {} {}", block_name(block_id), loop_name(loop_id), lanes, vector,
+                   fma ? "fma" : "-"));
   edit_loop(loop_id, [&](const For& loop) {
     const auto& store = *from.body.as<tir::Store>();
     Update update = update_of(store);
@@ -292,8 +450,36 @@ void Schedule::reduce_in_lanes(uint32_t block_id, uint32_t loop_id, int64_t lane
   });
 }
 
-BufferRef Schedule::pack(BufferRef buffer, const Packing& packing) {
-  note(fmt::format("{} as {}", packing.description(), buffer->name));
+Operand& Schedule::own_operand(BufferRef buffer) {
+  BufferRef memory = memory_of(buffer);
+  auto found = std::find_if(operands_.begin(), operands_.end(), [&](const Operand& o) { return o.buffer == memory; });
+  require(found != operands_.end(), [&] { return buffer->name + " is no constant at every call of the kernel"; });
+  bool alone = !is_accessed_outside(memory) && buffer->strides.empty();
+  for_each_access(root_, [&](const Access& access) {
+    alone &= memory_of(access.buffer) != memory || (access.buffer == buffer && !access.is_store);
+  });
+  require(alone, [&] { return buffer->name + " is read elsewhere in the kernel, or in another shape, too"; });
+  return *found;
+}
+
+BufferRef Schedule::pack(BufferRef buffer, size_t axis, int64_t panel, const std::vector<size_t>& order) {
+  const Operand operand = own_operand(buffer);
+  Packing packing = operand.made;
+  std::vector<size_t> all = order;
+  all.push_back(axis);
+  std::sort(all.begin(), all.end());
+  bool fits = panel > 1 && panel <= 4096 && all.size() == buffer->shape.size();
+  for (size_t i = 0; i < all.size(); ++i) fits &= all[i] == i;
+  require(fits, [&] {
+    return fmt::format("panels of {} along axis {}, order [{}] do not fit a tensor of {} axes", panel, axis,
+                       fmt::join(order, ", "), buffer->shape.size());
+  });
+  for (Expr dim : buffer->shape) {
+    require(dim.constant() != nullptr, [&] { return buffer->name + " has a dim that is not known"; });
+    packing.shape.push_back(*dim.constant());
+  }
+  note(fmt::format("pack {} {} {} [{}]", buffer_name(buffer), axis, panel, fmt::join(order, ", ")));
+  packing.axis = axis, packing.panel = panel, packing.order = order;
   std::vector<Expr> dims;
   for (int64_t dim : packing.packed_shape()) dims.push_back(context_.index(dim));
   BufferRef packed = build_.buffer(buffer->name + "_packed", buffer->dtype, std::move(dims), buffer->scope);
@@ -304,10 +490,13 @@ BufferRef Schedule::pack(BufferRef buffer, const Packing& packing) {
     to.push_back(arith::floormod(along, packing.panel));
     return std::optional(to);
   });
+  packed_.push_back({operand.param, packed, packing});
+  std::erase_if(operands_, [&](const Operand& one) { return one.buffer == operand.buffer; });
   return packed;
 }
 
 void Schedule::simplify_subscripts(BufferRef buffer) {
+  note("simplify_subscripts " + buffer_name(buffer));
   arith::Facts facts;
   tir::for_each_stmt(root_, [&](Stmt s) {
     const auto* loop = s.as<For>();
@@ -323,19 +512,20 @@ void Schedule::simplify_subscripts(BufferRef buffer) {
 }
 
 void Schedule::inline_nest(uint32_t block_id) {
-  note("inline " + block(block_id).name);
   Stmt nest;
   tir::for_each_stmt(root_, [&](Stmt s) {
     const Block* inner = nest ? nullptr : analysis::as_nest(s).block;
     if (inner != nullptr && inner->id == block_id) nest = s;
   });
-  RELAXC_CHECK(nest, "only a perfect nest can be inlined");
+  require(static_cast<bool>(nest), [&] { return "no nest of its own is around block " + block_name(block_id); });
   analysis::Nest producer = analysis::as_nest(nest);
-  RELAXC_CHECK(!producer.block->init, "a reduction cannot be inlined");
-  const Indices axes = producer.store->indices;
+  require_inlinable(nest, block_id);
+  note("inline " + block_name(block_id));
   BufferRef buffer = producer.store->buffer;
-  Expr value = arith::substitute(producer.store->value, bindings(*producer.block));
   arith::Substitution outer = bindings(*producer.block);
+  Expr value = arith::substitute(producer.store->value, outer);
+  Indices axes;
+  for (Expr index : producer.store->indices) axes.push_back(arith::substitute(index, outer));
   tir::Rewriter rewriter;
   rewriter.on_stmt = [&](Stmt s) { return s == nest ? Stmt() : s; };
   root_ = tir::rewrite(context_, root_, rewriter);
@@ -345,11 +535,48 @@ void Schedule::inline_nest(uint32_t block_id) {
       const auto* load = node.as<arith::Load>();
       if (load == nullptr || load->buffer != buffer) return node;
       arith::Substitution at;
-      for (size_t i = 0; i < axes.size(); ++i) at[arith::substitute(axes[i], outer)] = load->indices[i];
+      for (size_t i = 0; i < axes.size(); ++i) at[axes[i]] = load->indices[i];
       return arith::substitute(value, at);
     });
   };
   root_ = tir::rewrite(context_, root_, rewriter);
+}
+
+/// The nest gives every element of memory that only this kernel sees, once, and what it reads is the same later.
+void Schedule::require_inlinable(Stmt nest, uint32_t block_id) const {
+  const analysis::Nest producer = analysis::as_nest(nest);
+  BufferRef buffer = producer.store->buffer;
+  bool whole = !producer.block->init && is_unseen(buffer) && memory_of(buffer) == buffer &&
+               producer.store->indices.size() == producer.loops.size();
+  arith::Substitution bound = bindings(*producer.block);
+  std::vector<Expr> used;
+  for (size_t i = 0; whole && i < producer.loops.size(); ++i) {
+    Expr axis = arith::substitute(producer.store->indices[i], bound);
+    auto own = std::find_if(producer.loops.begin(), producer.loops.end(), [&](const For* l) { return axis == l->var; });
+    whole = own != producer.loops.end() && std::find(used.begin(), used.end(), axis) == used.end() &&
+            (*own)->min.is_constant(0) && arith::prove_equal((*own)->extent, buffer->shape[i], facts_);
+    used.push_back(axis);
+  }
+  require(whole, [&] {
+    return fmt::format("block '{}' does not compute every element of '{}' once, or '{}' is seen outside",
+                       block_name(block_id), buffer->name, buffer->name);
+  });
+  std::set<BufferRef> read;  // asked for membership only
+  for_each_access(nest, [&](const Access& access) {
+    if (!access.is_store) read.insert(memory_of(access.buffer));
+  });
+  std::set<const tir::StmtNode*> inside;
+  tir::for_each_stmt(nest, [&](Stmt s) { inside.insert(s.node()); });
+  bool stays = read.count(buffer) == 0 && is_plain(root_);
+  tir::for_each_stmt(root_, [&](Stmt s) {
+    if (inside.count(s.node()) != 0) return;
+    if (const auto* store = s.as<tir::Store>())
+      stays &= memory_of(store->buffer) != buffer && read.count(memory_of(store->buffer)) == 0;
+    if (const auto* view = s.as<tir::View>()) stays &= view->base != buffer;
+  });
+  require(stays, [&] {
+    return fmt::format("what block '{}' reads, or computes, is stored to elsewhere", block_name(block_id));
+  });
 }
 
 }  // namespace relaxc::schedule

@@ -3,14 +3,16 @@
 
 #include "compiler/schedule/access.h"
 #include "compiler/schedule/edit.h"
-#include "compiler/schedule/independence.h"
+#include "compiler/schedule/legality.h"
 
 namespace relaxc::schedule {
 
 using tir::For;
 
 uint32_t Schedule::chunk(uint32_t id, int64_t size) {
-  note(fmt::format("chunk {} by {}", loop(id).var.name(), size));
+  require_in_order(id);
+  require(size > 0, "a chunk has at least 1 iteration");
+  note(fmt::format("chunk {} {}", loop_name(id), size));
   uint32_t outer_id = 0;
   edit_loop(id, [&](const For& from) {
     const std::string& name = from.var.name();
@@ -26,12 +28,38 @@ uint32_t Schedule::chunk(uint32_t id, int64_t size) {
   return outer_id;
 }
 
-void Schedule::lift_allocs(uint32_t id) {
-  note("lift_allocs of " + loop(id).var.name());
+uint32_t Schedule::share(uint32_t id, int64_t tasks) {
+  require_parallelizable(id);
+  require(tasks > 1 && tasks <= 4096, "work is shared among 2 to 4096 tasks");
+  require(loop(id).loop_kind == tir::LoopKind::kSerial, "a loop in order can be shared, and no other");
+  note(fmt::format("share {} {}", loop_name(id), tasks));
+  uint32_t inner_id = 0;
   edit_loop(id, [&](const For& from) {
-    RELAXC_CHECK(from.loop_kind == tir::LoopKind::kSerial, "iterations at the same time need memory each");
+    Var task = context_.var("task"), own = context_.var(from.var.name());
+    Expr share = arith::ceildiv(from.extent, tasks);
+    Expr left = arith::max(context_.index(0), from.extent - task * share);  // the last tasks may have nothing to do
+    For inner = made_loop(own, arith::min(share, left),
+                          tir::substitute(context_, from.body, {{from.var, from.min + task * share + own}}));
+    For outer = made_loop(task, arith::simplify(arith::min(context_.index(tasks), from.extent)),
+                          make_stmt(context_, std::move(inner)));
+    outer.loop_kind = tir::LoopKind::kParallel;
+    inner_id = outer.body.as<For>()->id;
+    return make_stmt(context_, std::move(outer));
+  });
+  return inner_id;
+}
+
+void Schedule::lift_allocs(uint32_t id) {
+  const For& own = loop(id);
+  require(own.loop_kind == tir::LoopKind::kSerial, "iterations at the same time need memory each");
+  for (Stmt s = own.body; s.as<tir::Alloc>() != nullptr; s = s.as<tir::Alloc>()->body)
+    for (Expr dim : s.as<tir::Alloc>()->buffer->shape)
+      require(!depends_on(dim, own.var), "the memory of each iteration has another size");
+  note("lift_allocs " + loop_name(id));
+  edit_loop(id, [&](const For& from) {
     std::vector<BufferRef> lifted;
     For to = from;
+    to.annotations.erase(kApart);
     for (; to.body.as<tir::Alloc>() != nullptr; to.body = to.body.as<tir::Alloc>()->body)
       lifted.push_back(to.body.as<tir::Alloc>()->buffer);
     Stmt s = make_stmt(context_, std::move(to));
@@ -41,15 +69,19 @@ void Schedule::lift_allocs(uint32_t id) {
 }
 
 uint32_t Schedule::collapse(uint32_t outer_id, uint32_t inner_id) {
-  note(fmt::format("collapse {}, {}", loop(outer_id).var.name(), loop(inner_id).var.name()));
+  const For& around = loop(outer_id);
+  const auto* nested = around.body.as<For>();
+  require_in_order(outer_id), require_in_order(inner_id);
+  require(
+      nested != nullptr && nested->id == inner_id && !depends_on(nested->extent, around.var) &&
+          !depends_on(nested->min, around.var),
+      [&] { return fmt::format("loop '{}' is not all that '{}' holds", loop_name(inner_id), loop_name(outer_id)); });
+  if (around.loop_kind == tir::LoopKind::kParallel) require_together(inner_id);
+  require(nested->loop_kind == tir::LoopKind::kSerial, "the inner loop is parallel");
+  note(fmt::format("collapse {} {}", loop_name(outer_id), loop_name(inner_id)));
   uint32_t made_id = 0;
   edit_loop(outer_id, [&](const For& outer) {
     const auto* inner = outer.body.as<For>();
-    RELAXC_CHECK(inner != nullptr && inner->id == inner_id && !depends_on(inner->extent, outer.var) &&
-                     !depends_on(inner->min, outer.var),
-                 "two loops that cannot be one");
-    RELAXC_CHECK(outer.loop_kind != tir::LoopKind::kParallel || has_independent_iterations(root_, *inner),
-                 "a parallel loop whose iterations may meet");
     Var p = context_.var(outer.var.name() + inner->var.name());
     Stmt body = tir::substitute(context_, inner->body,
                                 {{outer.var, outer.min + arith::floordiv(p, inner->extent)},

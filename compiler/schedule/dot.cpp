@@ -8,6 +8,8 @@
 // pixels side by side share most, where three multiplications in 32 bits take six.
 #include "compiler/arith/dot.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "compiler/schedule/access.h"
@@ -81,12 +83,19 @@ std::optional<WordsOf> Schedule::can_tensorize_dot4(uint32_t block_id, uint32_t 
 
 BufferRef Schedule::tensorize_dot4(uint32_t block_id, uint32_t loop_id) {
   std::optional<WordsOf> of = can_tensorize_dot4(block_id, loop_id);
-  RELAXC_CHECK(of.has_value(), "a reduction that is no sum of products of bytes");
-  note("tensorize_dot4 " + loop(loop_id).var.name());
+  require(of.has_value(), "this is no sum of products of bytes in whole words");
+  require(loop(loop_id).loop_kind == tir::LoopKind::kSerial, "the reduction's loop is not in order");
+  Operand& operand = own_operand(of->buffer);
+  size_t reads = 0;
+  for_each_access(root_, [&](const Access& access) { reads += access.buffer == of->buffer ? 1 : 0; });
+  require(reads == 1, [&] { return of->buffer->name + " is read at several places"; });
+  note(fmt::format("tensorize_dot4 {} {}", block_name(block_id), loop_name(loop_id)));
   std::vector<Expr> shape = of->buffer->shape;
   int64_t words_along = (of->extent + kBytes - 1) / kBytes;
   shape[of->axis] = context_.index(words_along);
   BufferRef words = build_.buffer(of->buffer->name + "_words", DType::i(32), std::move(shape), of->buffer->scope);
+  operand.buffer = words;
+  operand.made.words_axis = static_cast<int64_t>(of->axis), operand.made.words_extent = of->extent;
   edit_loop(loop_id, [&](const For& from) {
     Block block = *from.body.as<Block>();
     const auto& store = *block.body.as<tir::Store>();

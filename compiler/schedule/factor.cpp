@@ -7,6 +7,7 @@
 
 #include "compiler/schedule/access.h"
 #include "compiler/schedule/edit.h"
+#include "compiler/schedule/legality.h"
 
 namespace relaxc::schedule {
 
@@ -68,12 +69,35 @@ Expr Schedule::common_factor(uint32_t block_id, uint32_t loop_id) const {
   return factors.rest ? factors.common : Expr();
 }
 
+/// The loop holds the block, and nothing else there touches the one element that it sums into.
+void Schedule::require_one_sum(const Block& sum, const For& loop) const {
+  const auto& store = *sum.body.as<tir::Store>();
+  size_t blocks = 0, accesses = 0;
+  tir::for_each_stmt(loop.body, [&](Stmt s) {
+    const auto* inner = s.as<Block>();
+    blocks += inner != nullptr && inner->id == sum.id ? 1 : 0;
+  });
+  for_each_access(loop.body, [&](const Access& access) {
+    accesses += memory_of(access.buffer) == memory_of(store.buffer) ? 1 : 0;
+  });
+  bool one = blocks == 1 && accesses == 2 && !sum.init && !sum.predicate && sum.iters.empty() && is_plain(loop.body);
+  for (Expr index : store.indices) one &= !uses_variable_of(index, loop.body) && !depends_on(index, loop.var);
+  require(one, [&] {
+    return fmt::format("loop '{}' does not sum by block '{}' into one element alone", loop_name(loop.id), sum.name);
+  });
+}
+
 uint32_t Schedule::factor_out(uint32_t block_id, uint32_t loop_id) {
-  RELAXC_CHECK(common_factor(block_id, loop_id), "a sum without common factors");
-  note(fmt::format("factor_out of {} at {}", block(block_id).name, loop(loop_id).var.name()));
+  require_in_order(loop_id);
+  require(static_cast<bool>(common_factor(block_id, loop_id)), [&] {
+    return fmt::format("what block '{}' sums over loop '{}' has no factor that stays the same", block_name(block_id),
+                       loop_name(loop_id));
+  });
   allow_reassociation(block_id);
   const Block whole = block(block_id);
   const auto& store = *whole.body.as<tir::Store>();
+  require_one_sum(whole, loop(loop_id));
+  note(fmt::format("factor_out {} {}", block_name(block_id), loop_name(loop_id)));
   Factors factors = factors_of(product_of(whole), loop(loop_id));
   DType dtype = store.buffer->dtype;
   BufferRef part = build_.buffer(store.buffer->name + "_part", dtype, {}, tir::Scope::kLocal);

@@ -10,10 +10,11 @@ namespace {
 
 class Reading {
  public:
-  Reading(Context& context, const ReductionGroup& group, const arith::Facts& facts)
+  Reading(const Schedule& s, const ReductionGroup& group)
       : group_(group),
+        constants_(s.own_constants()),
         nest_(analysis::as_nest(group.reduction)),
-        filter_{.nest = Schedule(context, group.reduction, facts), .window = {}} {}
+        filter_{.nest = Schedule(s.context(), group.reduction, s.facts()), .window = {}} {}
 
   std::optional<RowFilter> run() {
     if (!collect_loops()) return {};
@@ -88,8 +89,8 @@ class Reading {
     const auto* load = factor.as<arith::Load>();
     if (load == nullptr || load->indices.size() != 4) return false;
     filter_.weight = load->buffer;
-    auto own = std::find(group_.constants.begin(), group_.constants.end(), filter_.weight);
-    if (own == group_.constants.end() || filter_.weight->dtype != DType::f(32)) return false;
+    auto own = std::find(constants_.begin(), constants_.end(), filter_.weight);
+    if (own == constants_.end() || filter_.weight->dtype != DType::f(32)) return false;
     auto axis_of = [&](uint32_t loop, size_t& axis) {
       auto at = std::find(load->indices.begin(), load->indices.end(), Expr(filter_.nest.loop(loop).var));
       if (at == load->indices.end()) return false;
@@ -97,15 +98,15 @@ class Reading {
       return filter_.weight->shape[axis].is_constant(extent(loop));
     };
     for (Stmt consumer : group_.consumers)
-      for_each_access(consumer, [&](const Access& access) {
-        own = access.buffer == filter_.weight ? group_.constants.end() : own;
-      });
-    return own != group_.constants.end() && axis_of(spatial_[1], filter_.output_axis) &&
+      for_each_access(consumer,
+                      [&](const Access& access) { own = access.buffer == filter_.weight ? constants_.end() : own; });
+    return own != constants_.end() && axis_of(spatial_[1], filter_.output_axis) &&
            axis_of(channel_, filter_.channel_axis) && axis_of(row_taps_, filter_.tap_axis) &&
            axis_of(column_taps_, filter_.column_axis);
   }
 
   const ReductionGroup& group_;
+  const std::vector<BufferRef> constants_;
   const analysis::Nest nest_;
   RowFilter filter_;
   std::vector<uint32_t> spatial_, reduced_;
@@ -114,8 +115,8 @@ class Reading {
 
 }  // namespace
 
-std::optional<RowFilter> row_filter_of(Context& context, const ReductionGroup& group, const arith::Facts& facts) {
-  return Reading(context, group, facts).run();
+std::optional<RowFilter> row_filter_of(const Schedule& s, const ReductionGroup& group) {
+  return Reading(s, group).run();
 }
 
 }  // namespace relaxc::schedule

@@ -20,8 +20,9 @@ struct RowFilter {
   int64_t outputs = 0, channels = 0, rows = 0, columns = 0, column_taps = 0;
   size_t output_axis = 0, channel_axis = 0, tap_axis = 0, column_axis = 0;  ///< of the weight
 };
-/// What the group's reduction is, if it is one with known extents but for the batch, of float32.
-std::optional<RowFilter> row_filter_of(Context& context, const ReductionGroup& group, const arith::Facts& facts);
+/// What the group's reduction is, if it is one with known extents but for the batch, of float32, by a constant that
+/// nothing else reads.
+std::optional<RowFilter> row_filter_of(const Schedule& s, const ReductionGroup& group);
 
 /// A filter by tiles of `by.results` rows, of which `tiles` one below the other make a block. A block's data at the
 /// points, and its sums, lie in scratch memory: [points, channel or output, place], rows of a tile beside the next
@@ -29,17 +30,17 @@ std::optional<RowFilter> row_filter_of(Context& context, const ReductionGroup& g
 /// row are sums of no meaning that nobody reads.
 class MinimalNests {
  public:
-  MinimalNests(Context& context, const RowFilter& filter, const MinimalFilter& by, int64_t tiles, const Target& target);
+  MinimalNests(Context& context, const RowFilter& filter, const MinimalFilter& by, int64_t tiles, bool fma);
 
   int64_t blocks() const { return (filter_.rows + rows_of_block() - 1) / rows_of_block(); }
   BufferRef weight_at_points() const { return weight_; }
 
-  /// data[p, c, place] of the block `block_var()`.
-  Stmt data_nest(const arith::Facts& facts, std::string& trace) const;
+  /// data[p, c, place] of a block; `columns` becomes its innermost loop.
+  Stmt data_nest(uint32_t& columns) const;
   /// sums[p, o, place] = sum over c, j of weight at points [o, c, p, j] * data[p, c, place + j]; naive.
   Stmt sum_nest() const;
   /// The rows of the result, and what the group's consumers make of them.
-  Stmt result_nest(const ReductionGroup& group, const arith::Facts& facts, std::string& trace) const;
+  Stmt result_nest(const ReductionGroup& group, uint32_t& columns) const;
   /// All blocks of all batches around these three.
   Stmt in_blocks(Stmt body) const;
 
@@ -53,14 +54,13 @@ class MinimalNests {
   Expr sum_of(const std::vector<std::pair<double, Expr>>& terms) const;
   Stmt rows_of_result(const ReductionGroup& group, const std::vector<Expr>& sums, Expr output, Expr tile, Expr column,
                       size_t row) const;
-  Stmt in_vectors(Stmt nest, Var column, const arith::Facts& facts, std::string& trace) const;
 
   Context& context_;
   mutable tir::Builder build_;
   const RowFilter& filter_;
   const MinimalFilter& by_;
   const int64_t tiles_, pitch_;
-  const Target& target_;
+  const bool fma_;
   Var block_;
   BufferRef weight_ = nullptr, data_ = nullptr, sums_ = nullptr;
 };

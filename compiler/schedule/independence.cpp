@@ -22,7 +22,7 @@ namespace {
 
 class Independence {
  public:
-  Independence(Stmt root, const tir::For& loop) : loop_(loop) {
+  Independence(Stmt root, const tir::For& loop, const std::set<BufferRef>& sums) : loop_(loop), own_(sums) {
     tir::for_each_stmt(root, [&](Stmt s) {
       const auto* view = s.as<tir::View>();
       if (view == nullptr) return;
@@ -157,7 +157,7 @@ class Independence {
   const tir::For& loop_;
   std::map<BufferRef, BufferRef> bases_;  // looked up only
   std::map<BufferRef, Expr> offsets_;     // of views in their bases, in bytes; looked up only
-  std::set<BufferRef> own_;               // asked for membership only
+  std::set<BufferRef> own_;               // whose accesses never meet; asked for membership only
   std::unordered_set<Expr> inner_;        // what the body binds
   arith::Substitution bindings_;          // of the axes of blocks
   std::vector<Access> accesses_;
@@ -166,8 +166,8 @@ class Independence {
 
 }  // namespace
 
-bool has_independent_iterations(Stmt root, const tir::For& loop) {
-  return Independence(root, loop).run();
+bool has_independent_iterations(Stmt root, const tir::For& loop, const std::set<BufferRef>& sums) {
+  return Independence(root, loop, sums).run();
 }
 
 }  // namespace relaxc::schedule

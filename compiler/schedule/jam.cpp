@@ -108,13 +108,32 @@ class Jam {
 
 }  // namespace
 
+/// The loop is unrolled or in vectors, or may become so; loops inside have bounds that are the same for all iterations.
+void Schedule::require_jammable(uint32_t id) const {
+  require_plain(id), require_few(id), require_together(id);
+  const For& outer = loop(id);
+  bool same = true;
+  tir::for_each_stmt(outer.body, [&](Stmt s) {
+    const auto* inner = s.as<For>();
+    if (inner == nullptr) return;
+    for (Expr bound : {inner->min, inner->extent})
+      arith::for_each_node(bound,
+                           [&](Expr node) { same &= !(node == outer.var) && node.as<arith::Load>() == nullptr; });
+  });
+  require(same, [&] {
+    return fmt::format("loops inside of '{}' have bounds that differ between its iterations", loop_name(id));
+  });
+}
+
 void Schedule::jam(uint32_t id) {
-  note("jam " + loop(id).var.name());
+  require_jammable(id);
+  note("jam " + loop_name(id));
   edit_loop(id, [&](const For& from) { return Jam(context_, from, true).run(); });
 }
 
 void Schedule::sink(uint32_t id) {
-  note("sink " + loop(id).var.name());
+  require_jammable(id);
+  note("sink " + loop_name(id));
   edit_loop(id, [&](const For& from) { return Jam(context_, from, false).run(); });
 }
 

@@ -3,6 +3,7 @@
 
 #include "compiler/arith/facts.h"
 #include "compiler/schedule/packing.h"
+#include "compiler/support/result.h"
 #include "compiler/tir/prim_func.h"
 #include "targets/target.h"
 
@@ -25,5 +26,13 @@ bool schedule_kernel(arith::Context& context, tir::PrimFunc& kernel, const Targe
                      const arith::Facts& facts = {}, const Freedom& freedom = {});
 /// The same for a kernel whose operands stay as they are.
 bool schedule_kernel(arith::Context& context, tir::PrimFunc& kernel, const Target& target);
+
+/// Does these steps (trace.h) to the kernel, and nothing else; the attribute `schedule` tells them.
+///
+/// \param sources  gets the places that messages point to
+/// Fails (invalid_value, at the step) if a step cannot be done, and leaves the kernel as it was.
+Status replay_kernel(arith::Context& context, tir::PrimFunc& kernel, const std::vector<tir::BufferRef>& constants,
+                     std::vector<PackedParam>& packed, const arith::Facts& facts, const TextSpan& steps,
+                     Sources& sources, Diagnostics& diag);
 
 }  // namespace relaxc::schedule

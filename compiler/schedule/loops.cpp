@@ -3,10 +3,11 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "compiler/schedule/access.h"
 #include "compiler/schedule/edit.h"
-#include "compiler/schedule/independence.h"
+#include "compiler/schedule/legality.h"
 
 namespace relaxc::schedule {
 
@@ -36,6 +37,22 @@ const tir::Block& Schedule::block(uint32_t id) const {
 
 void Schedule::note(std::string line) {
   trace_ += line + "\n";
+}
+
+/// What a loop primitive cannot follow is left as it is.
+void Schedule::require_plain(uint32_t id) const {
+  require(is_plain(loop(id).body),
+          [&] { return fmt::format("loop '{}' has iterations that may end early, or calls, in it", loop_name(id)); });
+}
+
+/// The loop has no vectors or copies of its body yet.
+void Schedule::require_in_order(uint32_t id) const {
+  require_plain(id);
+  LoopKind kind = loop(id).loop_kind;
+  require(kind == LoopKind::kSerial || kind == LoopKind::kParallel, [&] {
+    return fmt::format("loop '{}' is already {}", loop_name(id),
+                       kind == LoopKind::kVectorized ? "vectorized" : "unrolled");
+  });
 }
 
 For Schedule::made_loop(Var var, Expr extent, Stmt body) {
@@ -135,13 +152,41 @@ Stmt Schedule::masked(Stmt root, Var var, Expr condition) {
   return tir::rewrite(context_, root, rewriter);
 }
 
+/// An iteration that a mask leaves out must do nothing that is seen, and read nothing that is not there. Masks are put
+/// around stores, so nothing else may depend on the variable or outlive the iteration.
+void Schedule::require_maskable(uint32_t id) const {
+  const For& from = loop(id);
+  std::set<BufferRef> own;  // asked for membership only
+  bool fits = true;
+  tir::for_each_stmt(from.body, [&](Stmt s) {
+    if (const auto* alloc = s.as<tir::Alloc>()) own.insert(alloc->buffer);
+    const auto* block = s.as<tir::Block>();
+    fits &= block == nullptr || (block->iters.empty() && !block->predicate && !block->init);
+    const auto* store = s.as<tir::Store>();
+    if (store != nullptr && store->buffer->scope == tir::Scope::kLocal) fits &= own.count(store->buffer) != 0;
+    if (store != nullptr) return;
+    for (Expr e : tir::expressions(s))
+      arith::for_each_node(e, [&](Expr node) { fits &= node.as<arith::Load>() == nullptr; });
+  });
+  require(fits, [&] {
+    return fmt::format(
+        "loop '{}' cannot be masked: its body holds a block with axes of its own, reads memory outside of "
+        "stores, or changes a local that outlives it; 'peeled' can do it",
+        loop_name(id));
+  });
+}
+
 int64_t Schedule::known_divisor(uint32_t id) const {
   return arith::divisor(arith::simplify(loop(id).extent), facts_);
 }
 
 SplitLoops Schedule::split(uint32_t id, int64_t factor, Tail tail) {
   SplitLoops made;
-  note(fmt::format("split {} by {}{}", loop(id).var.name(), factor, tail == Tail::kMask ? " masked" : ""));
+  require_in_order(id);
+  require(factor > 0, "a loop is split by a number of at least 1");
+  bool whole_tiles = arith::divisor(arith::simplify(loop(id).extent), facts_) % factor == 0;
+  if (tail == Tail::kMask && !whole_tiles) require_maskable(id);
+  note(fmt::format("split {} {} {}", loop_name(id), factor, tail == Tail::kMask ? "masked" : "peeled"));
   edit_loop(id, [&](const For& from) {
     const std::string& name = from.var.name();
     Var o = context_.var(name + "_o"), i = context_.var(name + "_i");
@@ -176,8 +221,12 @@ SplitLoops Schedule::split(uint32_t id, int64_t factor, Tail tail) {
 }
 
 uint32_t Schedule::fuse(uint32_t outer_id, uint32_t inner_id) {
-  RELAXC_CHECK(can_fuse(loop(outer_id), loop(inner_id), true), "two loops that cannot be one");
-  note(fmt::format("fuse {}, {}", loop(outer_id).var.name(), loop(inner_id).var.name()));
+  require_in_order(outer_id), require_in_order(inner_id);
+  require(can_fuse(loop(outer_id), loop(inner_id), true), [&] {
+    return fmt::format("loops '{}' and '{}' are not one inside of the other, or not side by side in all that they read",
+                       loop_name(outer_id), loop_name(inner_id));
+  });
+  note(fmt::format("fuse {} {}", loop_name(outer_id), loop_name(inner_id)));
   uint32_t fused_id = 0;
   std::map<std::pair<uint32_t, size_t>, std::pair<BufferRef, BufferRef>> views;
   edit_loop(outer_id, [&](const For& outer) {
@@ -244,7 +293,8 @@ std::vector<const For*> Schedule::perfect_nest(const std::vector<uint32_t>& loop
     const auto* node = s.as<For>();
     if (node != nullptr && chain.empty() && wanted(node->id)) chain.push_back(node);
   });
-  RELAXC_CHECK(!chain.empty(), "a schedule names a loop that does not exist");
+  std::set<uint32_t> distinct(loops.begin(), loops.end());
+  if (chain.empty() || distinct.size() != loops.size()) return {};
   while (chain.size() < loops.size()) {
     const auto* next = chain.back()->body.as<For>();
     if (next == nullptr || !wanted(next->id)) return {};
@@ -253,16 +303,31 @@ std::vector<const For*> Schedule::perfect_nest(const std::vector<uint32_t>& loop
   return chain;
 }
 
+namespace {
+
+std::vector<size_t> places_in(const std::vector<const For*>& chain, const std::vector<uint32_t>& order) {
+  std::vector<size_t> places;
+  for (uint32_t id : order)
+    places.push_back(static_cast<size_t>(
+        std::find_if(chain.begin(), chain.end(), [&](const For* node) { return node->id == id; }) - chain.begin()));
+  return places;
+}
+
+}  // namespace
+
 bool Schedule::can_reorder(const std::vector<uint32_t>& loops) const {
-  return !perfect_nest(loops).empty();
+  std::vector<const For*> chain = perfect_nest(loops);
+  return !chain.empty() && may_reorder(context_, root_, chain, places_in(chain, loops));
 }
 
 void Schedule::reorder(const std::vector<uint32_t>& order) {
   std::vector<const For*> chain = perfect_nest(order);
-  RELAXC_CHECK(!chain.empty(), "loops that are not perfectly nested cannot be reordered");
-  std::string names;
-  for (uint32_t id : order) names += " " + loop(id).var.name();
-  note("reorder" + names);
+  require(!chain.empty(), "loops that do not stand directly inside each other cannot be reordered");
+  for (const For* loop : chain) require_in_order(loop->id);
+  require(may_reorder(context_, root_, chain, places_in(chain, order)),
+          "in this order an iteration would need what a later one makes; a reduction's order changes after "
+          "'reassociate'");
+  note("reorder " + loop_names(order));
   edit_loop(chain[0]->id, [&](const For&) {
     Stmt s = chain.back()->body;
     for (size_t i = order.size(); i-- > 0;) {
@@ -275,27 +340,99 @@ void Schedule::reorder(const std::vector<uint32_t>& order) {
 }
 
 void Schedule::drop_unit_loop(uint32_t id) {
-  RELAXC_CHECK(loop(id).extent.is_constant(1), "a loop of more than one iteration cannot go away");
-  note("drop_unit_loop " + loop(id).var.name());
+  require_plain(id);
+  require(loop(id).extent.is_constant(1), "a loop of another number of iterations than one cannot go away");
+  note("drop_unit_loop " + loop_name(id));
   edit_loop(id, [&](const For& from) { return tir::substitute(context_, from.body, {{from.var, from.min}}); });
 }
 
 void Schedule::set_kind(uint32_t id, LoopKind kind, const char* name) {
-  note(fmt::format("{} {}", name, loop(id).var.name()));
+  require_in_order(id);
+  note(fmt::format("{} {}", name, loop_name(id)));
   edit_loop(id, [&](const For& from) {
     For to = from;
     to.loop_kind = kind;
     return make_stmt(context_, std::move(to));
   });
 }
+
+/// Its body is there as many times, or as wide.
+void Schedule::require_few(uint32_t id) const {
+  constexpr int64_t kMost = 256;
+  const int64_t* extent = loop(id).extent.constant();
+  require(extent != nullptr && *extent <= kMost, [&] {
+    return fmt::format("loop '{}' has {} iterations, and at most {} can stand side by side; split it first",
+                       loop_name(id), arith::to_string(loop(id).extent), kMost);
+  });
+}
+
+void Schedule::require_together(uint32_t id) const {
+  require(may_run_together(root_, loop(id)), [&] {
+    return fmt::format("iterations of loop '{}' may meet: one needs what another one stores", loop_name(id));
+  });
+}
+
+namespace {
+
+const For* first_loop(Stmt s) {
+  const For* found = nullptr;
+  tir::for_each_stmt(s, [&](Stmt inner) {
+    if (found == nullptr) found = inner.as<For>();
+  });
+  return found;
+}
+
+std::vector<const For*> loops_over(Stmt tree, uint32_t id) {
+  std::vector<const For*> found;
+  tir::for_each_stmt(tree, [&](Stmt s) {
+    const auto* outer = s.as<For>();
+    if (outer == nullptr || outer->id == id) return;
+    bool holds = false;
+    tir::for_each_stmt(outer->body, [&](Stmt inner) {
+      const auto* loop = inner.as<For>();
+      holds |= loop != nullptr && loop->id == id;
+    });
+    if (holds) found.push_back(outer);
+  });
+  return found;
+}
+
+}  // namespace
+
+std::vector<const For*> Schedule::loops_around(uint32_t id) const {
+  return loops_over(root_, id);
+}
+
+bool Schedule::stands_in(uint32_t id, LoopKind kind) const {
+  std::vector<const For*> around = loops_around(id);
+  if (!focused_.empty())  // loops that stand around all that is in focus
+    if (const auto* outermost = first_loop(focused_[0]))
+      for (const For* outer : loops_over(whole_, outermost->id)) around.push_back(outer);
+  return std::any_of(around.begin(), around.end(), [&](const For* outer) { return outer->loop_kind == kind; });
+}
+
 void Schedule::vectorize(uint32_t id) {
+  require_few(id), require_together(id);
+  require(loop(id).loop_kind == LoopKind::kSerial, "a parallel loop cannot be vectorized; split it first");
+  require(!stands_in(id, LoopKind::kVectorized), "a loop inside of a vectorized one cannot be vectorized, too");
   set_kind(id, LoopKind::kVectorized, "vectorize");
 }
 void Schedule::unroll(uint32_t id) {
+  require_few(id);
   set_kind(id, LoopKind::kUnrolled, "unroll");
 }
+void Schedule::require_parallelizable(uint32_t id) const {
+  require_in_order(id), require_together(id);
+  bool inside = false;
+  for (LoopKind kind : {LoopKind::kParallel, LoopKind::kVectorized, LoopKind::kUnrolled}) inside |= stands_in(id, kind);
+  tir::for_each_stmt(loop(id).body, [&](Stmt s) {
+    const auto* inner = s.as<For>();
+    inside |= inner != nullptr && inner->loop_kind == LoopKind::kParallel;
+  });
+  require(!inside, "loops that run at the same time do not stand inside of each other");
+}
 void Schedule::parallel(uint32_t id) {
-  RELAXC_CHECK(has_independent_iterations(root_, loop(id)), "a parallel loop whose iterations may meet");
+  require_parallelizable(id);
   set_kind(id, LoopKind::kParallel, "parallel");
 }
 

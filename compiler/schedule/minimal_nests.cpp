@@ -3,6 +3,8 @@
 // The two transforms are written as vectors along a row from the start: each loads the rows of a tile into locals and
 // stores all of their combinations. Combinations for a point and its opposite share their even and odd parts, which is
 // left to the backend to see. The sums are an ordinary reduction, for which there is a rule.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "compiler/schedule/access.h"
@@ -15,15 +17,14 @@ namespace relaxc::schedule {
 using tir::Block;
 using tir::Indices;
 
-MinimalNests::MinimalNests(Context& context, const RowFilter& filter, const MinimalFilter& by, int64_t tiles,
-                           const Target& target)
+MinimalNests::MinimalNests(Context& context, const RowFilter& filter, const MinimalFilter& by, int64_t tiles, bool fma)
     : context_(context),
       build_(context),
       filter_(filter),
       by_(by),
       tiles_(tiles),
       pitch_(filter.columns + filter.column_taps - 1),
-      target_(target),
+      fma_(fma),
       block_(context.var("rows")) {
   constexpr int64_t kSetPeriod = 4096, kLine = 64, kElement = 4;
   auto scratch = [&](const char* name, int64_t outer, int64_t width) {
@@ -51,7 +52,7 @@ Expr MinimalNests::sum_of(const std::vector<std::pair<double, Expr>>& terms) con
       sum = by == 1 ? term : number(by) * term;
     else if (by == 1 || by == -1)
       sum = by == 1 ? sum + term : sum - term;
-    else if (target_.has_fma)
+    else if (fma_)
       sum = arith::call(arith::Intrinsic::k_fma, {number(by), term, sum});
     else
       sum = sum + number(by) * term;
@@ -59,20 +60,20 @@ Expr MinimalNests::sum_of(const std::vector<std::pair<double, Expr>>& terms) con
   return sum ? sum : number(0);
 }
 
-Stmt MinimalNests::in_vectors(Stmt nest, Var column, const arith::Facts& facts, std::string& trace) const {
-  Schedule s(context_, nest, facts);
-  uint32_t loop = 0;
+namespace {
+
+uint32_t loop_of(Stmt nest, Var var) {
+  uint32_t id = 0;
   tir::for_each_stmt(nest, [&](Stmt inner) {
     const auto* found = inner.as<tir::For>();
-    if (found != nullptr && found->var == column) loop = found->id;
+    if (found != nullptr && found->var == var) id = found->id;
   });
-  Tail tail = target_.vector_bits >= 256 ? Tail::kMask : Tail::kPeel;
-  if (uint32_t lanes = s.split(loop, target_.lanes(32), tail).inner; lanes != 0) s.vectorize(lanes);
-  trace += s.trace();
-  return s.root();
+  return id;
 }
 
-Stmt MinimalNests::data_nest(const arith::Facts& facts, std::string& trace) const {
+}  // namespace
+
+Stmt MinimalNests::data_nest(uint32_t& columns) const {
   const auto points = static_cast<size_t>(by_.points());
   Var column = context_.var("column");
   auto body = [&](Var channel, Var tile) {
@@ -111,7 +112,8 @@ Stmt MinimalNests::data_nest(const arith::Facts& facts, std::string& trace) cons
       return build_.loop(column, context_.index(0), context_.index(pitch_), body(channel, tile));
     });
   });
-  return in_vectors(nest, column, facts, trace);
+  columns = loop_of(nest, column);
+  return nest;
 }
 
 Stmt MinimalNests::sum_nest() const {
@@ -154,7 +156,7 @@ Stmt MinimalNests::rows_of_result(const ReductionGroup& group, const std::vector
   return is_ragged() ? build_.branch(arith::lt(at_row, context_.index(filter_.rows)), s) : s;
 }
 
-Stmt MinimalNests::result_nest(const ReductionGroup& group, const arith::Facts& facts, std::string& trace) const {
+Stmt MinimalNests::result_nest(const ReductionGroup& group, uint32_t& columns) const {
   Var column = context_.var("column");
   auto body = [&](Var output, Var tile) {
     std::vector<BufferRef> locals;
@@ -175,13 +177,44 @@ Stmt MinimalNests::result_nest(const ReductionGroup& group, const arith::Facts& 
       return build_.loop(column, context_.index(0), context_.index(filter_.columns), body(output, tile));
     });
   });
-  return in_vectors(nest, column, facts, trace);
+  columns = loop_of(nest, column);
+  return nest;
 }
 
 Stmt MinimalNests::in_blocks(Stmt body) const {
   body = build_.alloc(data_, build_.alloc(sums_, body));
   body = build_.loop(block_, context_.index(0), context_.index(blocks()), body);
   return build_.loop(filter_.batch, context_.index(0), filter_.batches, body);
+}
+
+FilterNests Schedule::minimal_filter(uint32_t block_id, int64_t results, int64_t tiles, bool fma) {
+  const std::optional<ReductionGroup> group = group_in(*this);
+  bool begins = group && analysis::as_nest(group->reduction).block->id == block_id;
+  std::optional<RowFilter> filter;
+  if (begins && may_allocate_) filter = row_filter_of(*this, *group);
+  require(filter.has_value(), [&] {
+    return fmt::format(
+        "block '{}' is no convolution by constant filters of three rows that begins what is in focus, or "
+        "the kernel has no scratch memory",
+        block_name(block_id));
+  });
+  require_marked(block_id);
+  require(results == 2 || results == 4, "minimal filtering gives 2 or 4 results at once");
+  require(tiles > 0 && tiles <= (filter->rows + results - 1) / results,
+          [&] { return fmt::format("{} tiles are more than there are", tiles); });
+  note(fmt::format("minimal_filter {} {} {} {}", block_name(block_id), results, tiles, fma ? "fma" : "-"));
+  const MinimalFilter by = schedule::minimal_filter(results);
+  const MinimalNests nests(context_, *filter, by, tiles, fma);
+  FilterNests made;
+  Stmt data = nests.data_nest(made.data_columns), sums = nests.sum_nest();
+  Stmt result = nests.result_nest(*group, made.result_columns);
+  made.sums = analysis::as_nest(sums).block->id;
+  root_ = nests.in_blocks(build_.seq({data, sums, result}));
+  std::erase_if(operands_, [&](const Operand& one) { return one.buffer == filter->weight; });
+  Operand at_points{nests.weight_at_points(), filter->weight, {}};
+  at_points.made.filter_axis = static_cast<int64_t>(filter->tap_axis), at_points.made.filter_results = results;
+  operands_.push_back(at_points);
+  return made;
 }
 
 }  // namespace relaxc::schedule

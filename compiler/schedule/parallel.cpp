@@ -61,14 +61,10 @@ double cost_of(Stmt s, int64_t lanes) {
 
 class Parallel {
  public:
-  Parallel(Context& context, Stmt body, const Target& target)
-      : s_(context, body), slots_(target.task_slots), lanes_(lanes_of(target, body)) {}
+  Parallel(Schedule& s, const Target& target, const std::vector<uint32_t>& done)
+      : s_(s), done_(done), slots_(target.task_slots), lanes_(lanes_of(target, s.root())) {}
 
-  Stmt run(std::string& trace) {
-    visit(s_.root());
-    trace += s_.trace();
-    return s_.root();
-  }
+  void run() { visit(s_.root()); }
 
  private:
   /// Statements keep their ids while others change, so the walk goes on in the tree with which it began.
@@ -78,6 +74,7 @@ class Parallel {
       for (Stmt child : tir::children(s)) visit(child);
       return;
     }
+    if (std::find(done_.begin(), done_.end(), loop->id) != done_.end()) return;
     double total = cost_of(s, lanes_);
     if (loop->loop_kind != tir::LoopKind::kSerial || total < 2 * kTask) return;
     if (loop->extent.is_constant(1) || !is_shareable(*loop)) return visit(loop->body);
@@ -122,7 +119,8 @@ class Parallel {
       s_.chunk(id, static_cast<int64_t>(kTask / one + 1));
   }
 
-  Schedule s_;
+  Schedule& s_;
+  const std::vector<uint32_t>& done_;
   const int64_t slots_, lanes_;
 };
 
@@ -142,8 +140,8 @@ int64_t tasks_worth(Stmt body, Expr times, const Target& target) {
   return std::max<int64_t>(1, static_cast<int64_t>(std::min(most, std::max(2.0, total / kTask))));
 }
 
-Stmt schedule_parallel(Context& context, Stmt body, const Target& target, std::string& trace) {
-  return target.task_slots < 2 || !body ? body : Parallel(context, body, target).run(trace);
+void schedule_parallel(Schedule& s, const Target& target, const std::vector<uint32_t>& done) {
+  if (target.task_slots > 1 && s.root()) Parallel(s, target, done).run();
 }
 
 }  // namespace relaxc::schedule

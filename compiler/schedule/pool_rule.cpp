@@ -11,9 +11,12 @@
 //
 // Rejected: a tile of several rows, as other reductions have it. There is no operand that they share, and reading
 // thirty rows side by side is what the processor does not foresee.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "compiler/schedule/access.h"
+#include "compiler/schedule/edit.h"
 #include "compiler/schedule/rule_parts.h"
 #include "compiler/schedule/window.h"
 
@@ -25,29 +28,30 @@ constexpr int64_t kLine = 64;      ///< bytes of a line of cache
 
 class Pool {
  public:
-  Pool(Context& context, const ReductionGroup& group, const Target& target, const arith::Facts& facts)
-      : context_(context),
-        build_(context),
+  Pool(const Schedule& s, const ReductionGroup& group)
+      : context_(s.context()),
+        build_(context_),
         group_(group),
-        target_(target),
-        facts_(facts),
+        facts_(s.facts()),
         nest_(analysis::as_nest(group.reduction)),
-        lanes_(lanes_of(target, group.reduction)),
-        s_(context, group.reduction, facts) {}
+        s_(context_, group.reduction, facts_) {}
 
-  /// Null: it is no pool, or a vector would be mostly empty.
-  Stmt run(std::string& trace) {
-    if (!group_.may_allocate || lanes_ < 2 || !read()) return {};
+  /// Reads the group; false: it is no pool.
+  bool read();
+  int64_t columns() const { return extent(spatial_.back()); }
+  int64_t rows() const { return extent(rows_loop()); }
+  int64_t bytes_of_row() const { return window_.dims.back().extent * window_.node.dtype().bytes(); }
+
+  /// The nest, and its loops along a row of windows and along one of the result.
+  Stmt in_blocks_of(int64_t rows, PooledRows& loops) {
+    rows_ = rows;
     Stmt nest = over_outer_loops();
-    Schedule made(context_, nest, facts_);
-    std::vector<uint32_t> loops;
     tir::for_each_stmt(nest, [&](Stmt s) {
       const auto* loop = s.as<tir::For>();
-      if (loop != nullptr && (loop->var == place_ || loop->var == column_)) loops.push_back(loop->id);
+      if (loop != nullptr && loop->var == place_) loops.places = loop->id;
+      if (loop != nullptr && loop->var == column_) loops.columns = loop->id;
     });
-    for (uint32_t loop : loops) vectorize_whole(made, loop, lanes_, target_);
-    trace += "reassociate " + result_->name + " by rows first\n" + made.trace();
-    return made.root();
+    return nest;
   }
 
  private:
@@ -55,24 +59,6 @@ class Pool {
   static int64_t tap_step(const WindowDim& dim) { return dim.steps[0].second; }  // those of the reduction come first
   int64_t taps(const WindowDim& dim) const { return extent(dim.steps[0].first); }
   static uint32_t loop_of_result(const WindowDim& dim) { return dim.steps[1].first; }
-
-  bool read() {
-    if (!collect_loops()) return false;
-    uint32_t block = nest_.block->id;
-    s_.bind_axes();
-    s_.decompose_reduction(block, reduced_[0]);
-    const auto& store = *s_.block(block).body.as<tir::Store>();
-    result_ = store.buffer;
-    const Update update = update_of(store);
-    if (!update.value || update.kind == arith::ExprKind::kMul) return false;
-    kind_ = update.kind;
-    for (size_t i = 0; i < spatial_.size(); ++i)
-      if (!(store.indices[i] == s_.loop(spatial_[i]).var)) return false;
-    auto window = window_of(s_, block, spatial_, reduced_);
-    if (!window || !(window->node == update.value) || !window->sharing.empty()) return false;
-    window_ = std::move(*window);
-    return read_dims() && is_neutral(kind_, nest_.block->init.as<tir::Store>()->value);
-  }
 
   bool collect_loops() {
     for (const tir::For* loop : nest_.loops) {
@@ -102,7 +88,7 @@ class Pool {
     const WindowDim& columns = window_.dims.back();
     first_ = std::max<int64_t>(0, -*columns.base);
     end_ = std::min(columns.extent, *columns.length - *columns.base);
-    return end_ > first_ && extent(spatial_.back()) * 2 >= lanes_;
+    return end_ > first_;
   }
 
   Expr combined(const std::vector<Expr>& values) const {
@@ -187,17 +173,10 @@ class Pool {
                        in_locals(context_, locals, parts));
   }
 
-  /// As many rows as half of the first level of cache has room for, in blocks of equal size if possible.
-  int64_t rows_of_block() const {
-    int64_t all = extent(rows_loop()), bytes = window_.dims.back().extent * window_.node.dtype().bytes();
-    int64_t most = std::clamp<int64_t>(target_.l1_bytes / 2 / bytes, 1, all), blocks = (all + most - 1) / most;
-    return (all + blocks - 1) / blocks;
-  }
   uint32_t rows_loop() const { return spatial_[spatial_.size() - 2]; }
 
   Stmt over_outer_loops() {
     place_ = context_.var("place"), column_ = context_.var("column");
-    rows_ = rows_of_block();
     kept_ =
         build_.buffer("pooled_rows", window_.node.dtype(),
                       {context_.index(rows_), context_.index(window_.dims.back().extent)}, tir::Scope::kGlobal, kLine);
@@ -228,11 +207,9 @@ class Pool {
   Context& context_;
   mutable tir::Builder build_;
   const ReductionGroup& group_;
-  const Target& target_;
   const arith::Facts& facts_;
   const analysis::Nest nest_;
-  const int64_t lanes_;
-  Schedule s_;
+  Schedule s_;  ///< of the reduction alone, whose loops the window names
   std::vector<uint32_t> spatial_, reduced_;
   Window window_;
   arith::ExprKind kind_ = arith::ExprKind::kMax;
@@ -242,11 +219,64 @@ class Pool {
   int64_t first_ = 0, end_ = 0;  ///< the columns of a row that are no border, in places of the window
 };
 
+bool Pool::read() {
+  if (!collect_loops()) return false;
+  uint32_t block = nest_.block->id;
+  s_.decompose_reduction(block, reduced_[0]);
+  const auto& store = *s_.block(block).body.as<tir::Store>();
+  result_ = store.buffer;
+  const Update update = update_of(store);
+  if (!update.value || update.kind == arith::ExprKind::kMul) return false;
+  kind_ = update.kind;
+  for (size_t i = 0; i < spatial_.size(); ++i)
+    if (!(store.indices[i] == s_.loop(spatial_[i]).var)) return false;
+  auto window = window_of(s_, block, spatial_, reduced_);
+  if (!window || !(window->node == update.value) || !window->sharing.empty()) return false;
+  window_ = std::move(*window);
+  return read_dims() && is_neutral(kind_, nest_.block->init.as<tir::Store>()->value);
+}
+
 }  // namespace
 
-Stmt schedule_pool(Context& context, const ReductionGroup& group, const Target& target, const arith::Facts& facts,
-                   std::string& trace) {
-  return Pool(context, group, target, facts).run(trace);
+PooledRows Schedule::pool_rows(uint32_t block_id, int64_t rows) {
+  const std::optional<ReductionGroup> group = group_in(*this);
+  bool begins = group && analysis::as_nest(group->reduction).block->id == block_id;
+  std::optional<Pool> pool;
+  if (begins) pool.emplace(*this, *group);
+  require(may_allocate_ && begins && pool->read(), [&] {
+    return fmt::format("block '{}' is no pool that begins what is in focus, or the kernel has no scratch memory",
+                       block_name(block_id));
+  });
+  require_marked(block_id);
+  require(rows > 0 && rows <= pool->rows(), [&] { return fmt::format("a block has 1 to {} rows", pool->rows()); });
+  note(fmt::format("pool_rows {} {}", block_name(block_id), rows));
+  PooledRows loops;
+  root_ = pool->in_blocks_of(rows, loops);
+  return loops;
+}
+
+namespace {
+
+/// As many rows as half of the first level of cache has room for, in blocks of equal size if possible.
+int64_t rows_of_pool_block(const Pool& pool, const Target& target) {
+  int64_t most = std::clamp<int64_t>(target.l1_bytes / 2 / pool.bytes_of_row(), 1, pool.rows());
+  int64_t blocks = (pool.rows() + most - 1) / most;
+  return (pool.rows() + blocks - 1) / blocks;
+}
+
+}  // namespace
+
+bool schedule_pool(Schedule& s, const ReductionGroup& group, const Target& target) {
+  int64_t lanes = lanes_of(target, group.reduction);
+  Pool pool(s, group);
+  // Else a vector would be mostly empty.
+  if (!s.may_allocate() || lanes < 2 || !pool.read() || pool.columns() * 2 < lanes) return false;
+  const uint32_t block = analysis::as_nest(group.reduction).block->id;
+  s.allow_reassociation(block);
+  PooledRows loops = s.pool_rows(block, rows_of_pool_block(pool, target));
+  vectorize_whole(s, loops.places, lanes, target);
+  vectorize_whole(s, loops.columns, lanes, target);
+  return true;
 }
 
 }  // namespace relaxc::schedule

@@ -25,8 +25,8 @@ constexpr double kScattered = 160;          ///< terms of a sum of vectors that 
 
 bool Reduction::run() {
   if (!collect_loops()) return false;
-  s_.bind_axes();
   s_.decompose_reduction(block_, reduced_[0]);
+  s_.bind_axes();
   for (Stmt consumer : group_.consumers)
     s_.reverse_compute_at(analysis::as_nest(consumer).block->id, spatial_.back(), spatial_);
   drop_unit_loops(spatial_);
@@ -36,7 +36,7 @@ bool Reduction::run() {
   fuse_neighbours(s_, reduced_);
   if (!update_of(store())) return false;
   use_dot_products();
-  if (words_ == nullptr && group_.may_allocate)
+  if (words_ == nullptr && room_ && s_.may_allocate())
     sliding_ = slide_over_copy(s_, block_, spatial_, reduced_, target_, lanes_);
   s_.stage_loads(block_, 0);
   if (sliding_.vector == 0 && words_ == nullptr) fold_small_image();
@@ -73,8 +73,7 @@ void Reduction::use_dot_products() {
   uint32_t last = reduced_.back();
   std::optional<WordsOf> of = s_.can_tensorize_dot4(block_, last);
   if (!of) return;
-  const auto& constants = group_.constants;
-  if (std::find(constants.begin(), constants.end(), original(of->buffer)) == constants.end()) return;
+  if (!is_packable(original(of->buffer))) return;
   words_of_ = *of;
   words_of_.buffer = original(of->buffer);
   words_ = s_.tensorize_dot4(block_, last);
@@ -207,15 +206,8 @@ bool Reduction::unseen(BufferRef result) const {
   return std::find(group_.unseen.begin(), group_.unseen.end(), original(result)) != group_.unseen.end();
 }
 
-Stmt schedule_reduction(Context& context, const ReductionGroup& group, const Target& target, const arith::Facts& facts,
-                        std::string& trace, std::vector<PackedParam>& packed, Choices& choices) {
-  std::vector<Stmt> parts{group.reduction};
-  parts.insert(parts.end(), group.consumers.begin(), group.consumers.end());
-  Reduction rule(context, group, target, facts, tir::Builder(context).seq(std::move(parts)), choices);
-  if (!rule.run()) return {};
-  trace += rule.trace();
-  packed.insert(packed.end(), rule.packed().begin(), rule.packed().end());
-  return rule.root();
+bool schedule_reduction(Schedule& s, const ReductionGroup& group, const Target& target, bool room, Choices& choices) {
+  return Reduction(s, group, target, room, choices).run();
 }
 
 }  // namespace relaxc::schedule

@@ -17,23 +17,20 @@ constexpr int64_t kMostVectors = 8;  ///< side by side in a tile
 /// One reduction with its consumers, from naive loops to tiles; see reduction.cpp for the method.
 class Reduction {
  public:
-  Reduction(Context& context, const ReductionGroup& group, const Target& target, const arith::Facts& facts, Stmt root,
-            Choices& choices)
-      : context_(context),
-        target_(target),
+  /// \param room  there may be scratch memory, and constants may be packed
+  Reduction(Schedule& s, const ReductionGroup& group, const Target& target, bool room, Choices& choices)
+      : target_(target),
         choices_(choices),
         group_(group),
         nest_(analysis::as_nest(group.reduction)),
-        s_(context, root, facts),
+        room_(room),
+        constants_(room ? s.own_constants() : std::vector<BufferRef>{}),
+        s_(s),
         lanes_(lanes_of(target, group.reduction)),
         block_(nest_.block->id) {}
 
   /// False: the rule does not apply, and nothing is to be taken from it.
   bool run();
-
-  Stmt root() const { return s_.root(); }
-  const std::string& trace() const { return s_.trace(); }
-  const std::vector<PackedParam>& packed() const { return packed_; }
 
  private:
   const tir::Store& store() const { return *s_.block(block_).body.as<tir::Store>(); }
@@ -115,6 +112,8 @@ class Reduction {
   bool collides(uint32_t loop) const;
   /// Loops of the reduction on which a branch depends go outwards, so that it is decided once for the inner ones.
   void order_reduction(bool factored);
+  /// False: they stay as they are.
+  bool reorder_reduction(const std::vector<uint32_t>& order);
   /// Taps that meet in rows are innermost and unrolled, so that a row that was loaded serves all of them.
   void unroll_taps();
 
@@ -144,12 +143,13 @@ class Reduction {
   int64_t lane_count(const LanePart& part) const;
   bool some_operand_stays(uint32_t loop) const;
 
-  Context& context_;
   const Target& target_;
   Choices& choices_;
   const ReductionGroup& group_;
   analysis::Nest nest_;
-  Schedule s_;
+  const bool room_;
+  const std::vector<BufferRef> constants_;  ///< parameters that may be packed
+  Schedule& s_;
   int64_t lanes_;
   uint32_t block_;
   std::vector<uint32_t> spatial_, reduced_;
@@ -158,7 +158,7 @@ class Reduction {
   bool in_lanes_ = false;
   Sliding sliding_;
   std::vector<uint32_t> lane_loops_, group_loops_, row_loops_;
-  std::vector<PackedParam> packed_;
+  std::vector<BufferRef> packed_;
   BufferRef words_ = nullptr;  ///< what dot products read in place of words_of_
   WordsOf words_of_;
 };

@@ -62,7 +62,7 @@ bool Reduction::tile() {
   // Vectors innermost: a broadcast is needed once for all of them, and its register is free again.
   for (uint32_t loop : row_loops_) s_.unroll(loop), s_.jam(loop);
   for (uint32_t loop : group_loops_) s_.unroll(loop), s_.jam(loop);
-  for (const PackedParam& param : packed_) s_.simplify_subscripts(param.packed);
+  for (BufferRef packed : packed_) s_.simplify_subscripts(packed);
   return !lane_loops_.empty() && words_are_packed();
 }
 
@@ -302,22 +302,23 @@ void Reduction::order_reduction(bool factored) {
   }
   if (std::any_of(inner.begin(), inner.end(), [&](uint32_t loop) { return collides(loop); })) return;
   order.insert(order.end(), inner.begin(), inner.end());
-  if (order == reduced_ || inner.empty() || !s_.can_reorder(order)) return;
+  if (order != reduced_ && !inner.empty()) reorder_reduction(order);
+}
+
+bool Reduction::reorder_reduction(const std::vector<uint32_t>& order) {
+  const Schedule before = s_;
   s_.allow_reassociation(block_);
+  if (!s_.can_reorder(order)) return s_ = before, false;
   s_.reorder(order);
   reduced_ = order;
+  return true;
 }
 
 void Reduction::unroll_taps() {
   std::vector<uint32_t> order = reduced_;
   auto at = std::find(order.begin(), order.end(), sliding_.taps);
   std::rotate(at, at + 1, order.end());
-  if (order != reduced_) {
-    if (!s_.can_reorder(order)) return;
-    s_.allow_reassociation(block_);
-    s_.reorder(order);
-    reduced_ = order;
-  }
+  if (order != reduced_ && !reorder_reduction(order)) return;
   s_.unroll(sliding_.taps);
 }
 

@@ -24,6 +24,7 @@
 
 #include "compiler/analysis/pattern.h"
 #include "compiler/schedule/edit.h"
+#include "compiler/schedule/legality.h"
 #include "compiler/schedule/rule_parts.h"
 
 namespace relaxc::schedule {
@@ -51,23 +52,62 @@ std::vector<Var> own_axes(const Nest& nest) {
   return own ? axes : std::vector<Var>{};
 }
 
+/// Nests that compute each row of the result from the same row of what lies between, for some of the rows.
+struct RowBlocks {
+  std::vector<Stmt> parts;             ///< nests over the rows of one block, in the names of `outer`
+  std::vector<BufferRef> temporaries;  ///< of one block: what lies between the nests of `parts`
+  std::vector<Var> outer;              ///< the axes outside of the rows, and the number of the block
+  std::vector<Expr> extents;           ///< of those
+  BufferRef own_rows = nullptr;        ///< the rows of the result that a block writes
+  Expr offset;                         ///< of those rows, in bytes
+};
+
 class Cutting {
  public:
-  Cutting(arith::Context& context, const std::vector<Stmt>& parts, const std::vector<BufferRef>& temporaries,
-          const Target& target, const arith::Facts& facts)
-      : context_(context), build_(context), parts_(parts), temporaries_(temporaries), target_(target), facts_(facts) {}
+  Cutting(arith::Context& context, Stmt kernel, const arith::Facts& facts)
+      : context_(context), build_(context), facts_(facts) {
+    for (; kernel.as<tir::Alloc>() != nullptr; kernel = kernel.as<tir::Alloc>()->body)
+      temporaries_.push_back(kernel.as<tir::Alloc>()->buffer);
+    if (const auto* seq = kernel.as<tir::Seq>()) parts_ = seq->body;
+  }
 
-  std::vector<RowBlocks> run() {
-    if (!collect() || !separate() || !keeps_rows()) return {};
-    Expr all = whole_->shape[rows_ - 1], rows = context_.index(rows_of_block());
-    std::vector<RowBlocks> made;
-    Expr full = arith::simplify(arith::floordiv(all, rows)), left = arith::simplify(arith::floormod(all, rows));
-    if (!full.is_constant(0)) made.push_back(blocks_of(rows, context_.index(0), full));
-    bool even = arith::divisor(arith::simplify(all), facts_) % *rows.constant() == 0;
-    if (!even) made.push_back(blocks_of(left, arith::simplify(full * rows), arith::min(left, context_.index(1))));
+  bool fits() { return collect() && separate() && keeps_rows(); }
+
+  /// As many rows as leave what lies between in the second level of cache, and blocks of equal size if possible.
+  int64_t rows_for(const Target& target) const {
+    if (target.vector_bits == 0) return 1;  // nothing is loaded for several rows at once
+    int64_t bytes = 0;
+    for (const auto& [buffer, none] : between_) {
+      const int64_t* extent = buffer->shape.back().constant();
+      if (buffer != whole_) bytes += (extent != nullptr ? *extent : kUnknownRow) * buffer->dtype.bytes();
+    }
+    int64_t most = std::clamp<int64_t>(target.l2_bytes / 2 / std::max<int64_t>(bytes, 1), 4, kMostBlockRows);
+    int64_t divisor = arith::divisor(arith::simplify(whole_->shape[rows_ - 1]), facts_);
+    for (int64_t rows = most; rows * 2 > most; --rows)
+      if (divisor % rows == 0) return rows;
+    const int64_t* all = whole_->shape[rows_ - 1].constant();
+    if (all == nullptr) return most;
+    int64_t blocks = (std::max<int64_t>(*all, 1) + most - 1) / most;
+    return (std::max<int64_t>(*all, 1) + blocks - 1) / blocks;
+  }
+
+  /// The kernel as loops over blocks of `count` rows, which `loops` gets, after what is not of rows.
+  Stmt cut(int64_t count, std::vector<uint32_t>& loops) {
+    Expr all = whole_->shape[rows_ - 1], rows = context_.index(count);
+    std::vector<Stmt> made;
     for (size_t i = 0; i < parts_.size(); ++i)
-      if (!blocked_[i]) made.front().before.push_back(parts_[i]);
-    return made;
+      if (!blocked_[i]) made.push_back(parts_[i]);
+    auto add = [&](Expr rows_of_one, Expr begin, Expr blocks) {
+      made.push_back(around(blocks_of(rows_of_one, begin, blocks)));
+      loops.push_back(made.back().as<tir::For>()->id);
+    };
+    Expr full = arith::simplify(arith::floordiv(all, rows)), left = arith::simplify(arith::floormod(all, rows));
+    if (!full.is_constant(0)) add(rows, context_.index(0), full);
+    bool even = arith::divisor(arith::simplify(all), facts_) % count == 0;
+    if (!even) add(left, arith::simplify(full * rows), arith::min(left, context_.index(1)));
+    Stmt s = build_.seq(std::move(made));
+    for (size_t i = temporaries_.size(); i-- > 0;) s = build_.alloc(temporaries_[i], s);
+    return s;
   }
 
  private:
@@ -166,28 +206,9 @@ class Cutting {
     });
   }
 
-  /// As many rows as leave what lies between in the second level of cache, and blocks of equal size if possible.
-  int64_t rows_of_block() const {
-    if (target_.vector_bits == 0) return 1;  // nothing is loaded for several rows at once
-    int64_t bytes = 0;
-    for (const auto& [buffer, none] : between_) {
-      const int64_t* extent = buffer->shape.back().constant();
-      if (buffer != whole_) bytes += (extent != nullptr ? *extent : kUnknownRow) * buffer->dtype.bytes();
-    }
-    int64_t most = std::clamp<int64_t>(target_.l2_bytes / 2 / std::max<int64_t>(bytes, 1), 4, kMostBlockRows);
-    int64_t divisor = arith::divisor(arith::simplify(whole_->shape[rows_ - 1]), facts_);
-    for (int64_t rows = most; rows * 2 > most; --rows)
-      if (divisor % rows == 0) return rows;
-    const int64_t* all = whole_->shape[rows_ - 1].constant();
-    if (all == nullptr) return most;
-    int64_t blocks = (std::max<int64_t>(*all, 1) + most - 1) / most;
-    return (std::max<int64_t>(*all, 1) + blocks - 1) / blocks;
-  }
-
   /// `count` blocks of `rows` for each place along the outer axes, from row `begin` on.
   RowBlocks blocks_of(Expr rows, Expr begin, Expr count) {
     RowBlocks made;
-    made.rows = rows;
     Expr place = context_.index(0);
     for (size_t i = 0; i + 1 < rows_; ++i) {
       made.outer.push_back(context_.var(fmt::format("outer{}", i)));
@@ -197,7 +218,6 @@ class Cutting {
     made.outer.push_back(context_.var("row_block"));
     made.extents.push_back(count);
     first_ = arith::simplify(begin + made.outer.back() * rows);
-    made.whole = whole_;
     made.offset = arith::simplify((place * whole_->shape[rows_ - 1] + first_) * whole_->shape.back() *
                                   int64_t{whole_->dtype.bytes()});
     for (auto& [buffer, own] : between_) {
@@ -208,12 +228,12 @@ class Cutting {
         made.temporaries.push_back(own);
     }
     for (size_t i = 0; i < parts_.size(); ++i)
-      if (blocked_[i]) made.parts.push_back(of_block(nests_[i], made));
+      if (blocked_[i]) made.parts.push_back(of_block(nests_[i], made, rows));
     return made;
   }
 
   /// The nest over the rows of one block alone.
-  Stmt of_block(const Nest& nest, const RowBlocks& made) {
+  Stmt of_block(const Nest& nest, const RowBlocks& made, Expr rows_of_one) {
     std::vector<Var> axes = own_axes(nest);
     tir::Block block = *nest.block;
     block.id = 0;
@@ -230,14 +250,14 @@ class Cutting {
       inner.id = context_.next_id() + 1;
       inner.var = context_.var(loop->var.name());
       loops[loop->var] = inner.var;
-      if (iter.var == axes[rows_ - 1]) inner.extent = made.rows;
+      if (iter.var == axes[rows_ - 1]) inner.extent = rows_of_one;
     }
     for (tir::IterVar iter : nest.block->iters) {
       if (at.count(iter.var) != 0) continue;
       Var axis = context_.var(iter.var.name());
       bool rows = iter.var == axes[rows_ - 1];
       at[iter.var] = rows ? first_ + axis : axis;
-      if (rows) row = axis, iter.extent = made.rows;
+      if (rows) row = axis, iter.extent = rows_of_one;
       iter.var = axis;
       iter.binding = arith::substitute(iter.binding, loops);
       block.iters.push_back(iter);
@@ -259,11 +279,29 @@ class Cutting {
     return s;
   }
 
+  /// All blocks: places along the outer axes, and blocks of rows there, are one loop.
+  Stmt around(const RowBlocks& blocks) {
+    Expr count = build_.index(1);
+    for (Expr extent : blocks.extents) count = count * extent;
+    Var number = context_.var("block");
+    Expr place = number;
+    std::vector<Expr> values(blocks.outer.size());
+    for (size_t i = blocks.outer.size(); i-- > 0;) {
+      values[i] = i == 0 ? place : arith::floormod(place, blocks.extents[i]);
+      place = arith::floordiv(place, blocks.extents[i]);
+    }
+    Stmt s = build_.view(blocks.own_rows, whole_, blocks.offset, build_.seq(blocks.parts));
+    for (size_t i = blocks.outer.size(); i-- > 0;) s = build_.let(blocks.outer[i], arith::simplify(values[i]), s);
+    for (size_t i = blocks.temporaries.size(); i-- > 0;) s = build_.alloc(blocks.temporaries[i], s);
+    tir::For loop = *build_.loop(number, build_.index(0), arith::simplify(count), s).as<tir::For>();
+    loop.annotations[kApart] = 1;
+    return make_stmt(context_, std::move(loop));
+  }
+
   arith::Context& context_;
   tir::Builder build_;
-  const std::vector<Stmt>& parts_;
-  const std::vector<BufferRef>& temporaries_;
-  const Target& target_;
+  std::vector<Stmt> parts_;
+  std::vector<BufferRef> temporaries_;
   const arith::Facts& facts_;
   std::vector<Nest> nests_;
   std::vector<bool> blocked_;
@@ -275,42 +313,20 @@ class Cutting {
 
 }  // namespace
 
-std::vector<RowBlocks> cut_into_row_blocks(arith::Context& context, const std::vector<Stmt>& parts,
-                                           const std::vector<BufferRef>& temporaries, const Target& target,
-                                           const arith::Facts& facts) {
-  return Cutting(context, parts, temporaries, target, facts).run();
+int64_t rows_of_block(const Schedule& s, const Target& target) {
+  Cutting cutting(s.context(), s.root(), s.facts());
+  return cutting.fits() ? cutting.rows_for(target) : 0;
 }
 
-Stmt RowBlocks::around(tir::Builder& build, Stmt body, const Target& target, std::string& trace) const {
-  Expr count = build.index(1);
-  for (Expr extent : extents) count = count * extent;
-  count = arith::simplify(count);
-  int64_t tasks = tasks_worth(body, count, target);
-  trace +=
-      fmt::format("row_blocks of {}{}\n", arith::to_string(rows), tasks > 1 ? fmt::format(" in {} tasks", tasks) : "");
-  auto one = [&](Expr place) {
-    std::vector<Expr> values(outer.size());
-    for (size_t i = outer.size(); i-- > 0;) {
-      values[i] = i == 0 ? place : arith::floormod(place, extents[i]);
-      place = arith::floordiv(place, extents[i]);
-    }
-    Stmt s = build.view(own_rows, whole, offset, body);
-    for (size_t i = outer.size(); i-- > 0;) s = build.let(outer[i], arith::simplify(values[i]), s);
-    return s;
-  };
-  auto with_memory = [&](Stmt s) {
-    for (size_t i = temporaries.size(); i-- > 0;) s = build.alloc(temporaries[i], s);
-    return s;
-  };
-  if (tasks < 2) return with_memory(build.loop("block", count, [&](Var block) { return one(block); }));
-  Expr share = arith::ceildiv(count, tasks);
-  return build.loop(
-      "task", arith::simplify(arith::min(build.index(tasks), count)),
-      [&](Var task) {
-        Expr left = arith::min(share, count - task * share);
-        return with_memory(build.loop("block", left, [&](Var block) { return one(task * share + block); }));
-      },
-      tir::LoopKind::kParallel);
+std::vector<uint32_t> Schedule::row_blocks(int64_t rows) {
+  Cutting cutting(context_, root_, facts_);
+  require(focused_.empty() && cutting.fits(),
+          "the kernel is no sequence of nests over rows, of which some are needed whole in between");
+  require(rows > 0, "a block has at least 1 row");
+  note(fmt::format("row_blocks {}", rows));
+  std::vector<uint32_t> loops;
+  root_ = cutting.cut(rows, loops);
+  return loops;
 }
 
 }  // namespace relaxc::schedule

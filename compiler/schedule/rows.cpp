@@ -9,11 +9,13 @@
 // a few of them take each step together: the rows of a step do not wait for each other.
 //
 // No iteration computes anything else than before, so bits stay, and one parallel loop does for all.
+#include <fmt/format.h>
+
 #include <set>
 
 #include "compiler/schedule/access.h"
 #include "compiler/schedule/edit.h"
-#include "compiler/schedule/independence.h"
+#include "compiler/schedule/legality.h"
 #include "compiler/schedule/rule_parts.h"
 
 namespace relaxc::schedule {
@@ -30,7 +32,7 @@ struct Rows {
 
 class Merging {
  public:
-  Merging(Context& context, const Target& target) : context_(context), build_(context), target_(target) {}
+  explicit Merging(Context& context) : context_(context), build_(context) {}
 
   /// One statement for both; null: they stay apart.
   Stmt merged(Stmt first, Stmt second) {
@@ -54,58 +56,7 @@ class Merging {
     return s;
   }
 
-  /// The innermost loop around several nests, a few iterations of each nest at a time where they are short. A known
-  /// number of rows is cut into equal steps, so that all bounds stay numbers.
-  Stmt in_steps(Stmt s) {
-    constexpr double kShort = 400;  // nanoseconds of a row; its sums make the processor wait for some tens
-    if (const auto* view = s.as<tir::View>()) {
-      tir::View to = *view;
-      to.body = in_steps(view->body);
-      return make_stmt(context_, std::move(to));
-    }
-    const auto* loop = s.as<For>();
-    if (loop == nullptr) return s;
-    const auto* nests = loop->body.as<tir::Seq>();
-    if (nests == nullptr) {
-      For to = *loop;
-      to.body = in_steps(loop->body);
-      return make_stmt(context_, std::move(to));
-    }
-    int64_t count = rows_of_step(loop->extent);
-    if (count == 1 || !has_loops(loop->body) || nanoseconds(loop->body, target_) > kShort) return s;
-    Expr steps = arith::ceildiv(loop->extent, count);
-    return build_.loop(loop->var.name() + "_c", steps, [&](Var step) {
-      Expr begin = loop->min + step * count, rows = build_.index(count);
-      if (loop->extent.constant() == nullptr) rows = arith::simplify(arith::min(rows, loop->extent - step * count));
-      std::vector<Stmt> parts;
-      for (Stmt nest : nests->body)
-        parts.push_back(build_.loop(loop->var.name(), rows, [&](Var row) {
-          return tir::substitute(context_, nest, {{loop->var, begin + row}});
-        }));
-      return build_.seq(std::move(parts));
-    });
-  }
-
- private:
-  /// 1: one after the other.
-  static int64_t rows_of_step(Expr extent) {
-    constexpr int64_t kRows = 4;
-    const int64_t* known = extent.constant();
-    if (known == nullptr) return kRows;
-    if (*known <= kRows) return 1;
-    int64_t count = kRows;
-    while (*known % count != 0) --count;
-    return count;
-  }
-
-  /// Else an iteration is an element and no row: there is no sum to wait for.
-  static bool has_loops(Stmt s) {
-    bool found = false;
-    tir::for_each_stmt(s, [&](Stmt inner) { found |= inner.as<For>() != nullptr; });
-    return found;
-  }
-
-  Rows rows_of(Stmt s) {
+  Rows rows_of(Stmt s) const {
     Rows found;
     while (true) {
       if (const auto* view = s.as<tir::View>()) {
@@ -123,6 +74,7 @@ class Merging {
     }
   }
 
+ private:
   Stmt in_views(const Rows& rows, Stmt s) {
     for (size_t i = rows.views.size(); i-- > 0;) {
       tir::View view = *rows.views[i];
@@ -153,34 +105,140 @@ class Merging {
 
   Context& context_;
   tir::Builder build_;
-  const Target& target_;
 };
+
+/// Calls `f` with the sequence and the place in it where the nests of these row loops stand side by side.
+template <typename F>
+void at_neighbours(Context& context, Stmt root, uint32_t first, uint32_t second, F f) {
+  const Merging merging(context);
+  auto is_of = [&](Stmt s, uint32_t id) {
+    const For* loop = merging.rows_of(s).loop;
+    return loop != nullptr && loop->id == id;
+  };
+  tir::for_each_stmt(root, [&](Stmt s) {
+    const auto* seq = s.as<tir::Seq>();
+    for (size_t i = 0; seq != nullptr && i + 1 < seq->body.size(); ++i)
+      if (is_of(seq->body[i], first) && is_of(seq->body[i + 1], second)) f(*seq, i);
+  });
+}
 
 }  // namespace
 
-std::vector<Stmt> merge_rows(Context& context, std::vector<Stmt> parts, const Target& target, std::string& trace) {
-  constexpr int kMostNests = 16;  // in one loop, which is looked at again for each; no norm has as many
-  Merging merging(context, target);
-  std::vector<Stmt> out;
-  int nests = 0;  // in the last of `out`
-  auto finish = [&] {
-    if (nests > 1) out.back() = merging.in_steps(out.back());
+bool Schedule::can_merge_rows(uint32_t first, uint32_t second) const {
+  bool fits = false;
+  at_neighbours(context_, root_, first, second, [&](const tir::Seq& seq, size_t i) {
+    fits = static_cast<bool>(Merging(context_).merged(seq.body[i], seq.body[i + 1]));
+  });
+  return fits;
+}
+
+void Schedule::merge_rows(uint32_t first, uint32_t second) {
+  const tir::Seq* around = nullptr;
+  size_t place = 0;
+  at_neighbours(context_, root_, first, second, [&](const tir::Seq& seq, size_t i) { around = &seq, place = i; });
+  Stmt both = around == nullptr ? Stmt() : Merging(context_).merged(around->body[place], around->body[place + 1]);
+  require(static_cast<bool>(both), [&] {
+    return fmt::format(
+        "the nests of loops '{}' and '{}' do not stand side by side, have rows of their own, or need more "
+        "of each other than the same row",
+        loop_name(first), loop_name(second));
+  });
+  note(fmt::format("merge_rows {} {}", loop_name(first), loop_name(second)));
+  tir::Rewriter rewriter;
+  rewriter.on_stmt = [&, old = around->body](Stmt s) {
+    const auto* seq = s.as<tir::Seq>();
+    if (seq == nullptr || seq->body != old) return s;
+    std::vector<Stmt> parts = old;
+    parts[place] = both;
+    parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(place) + 1);
+    return build_.seq(std::move(parts));
   };
-  for (Stmt part : parts) {
-    bool room = nests > 0 && nests < kMostNests;
-    Stmt both = room ? merging.merged(out.back(), part) : Stmt();
-    if (both) {
-      out.back() = both;
-      trace += "merge_rows\n";
-      ++nests;
-    } else {
-      finish();
-      out.push_back(part);
-      nests = 1;
+  root_ = tir::rewrite(context_, root_, rewriter);
+}
+
+void Schedule::row_steps(uint32_t id, int64_t rows) {
+  require_in_order(id), require_together(id);
+  require(rows > 1, "a step has at least 2 rows");
+  require(loop(id).body.as<tir::Seq>() != nullptr,
+          [&] { return fmt::format("loop '{}' holds one nest", loop_name(id)); });
+  require(loop(id).loop_kind == tir::LoopKind::kSerial, "steps of a parallel loop");
+  note(fmt::format("row_steps {} {}", loop_name(id), rows));
+  edit_loop(id, [&](const For& from) {
+    const bool even = arith::divisor(arith::simplify(from.extent), facts_) % rows == 0;
+    return build_.loop(from.var.name() + "_c", arith::ceildiv(from.extent, rows), [&](Var step) {
+      Expr begin = from.min + step * rows, count = build_.index(rows);
+      if (!even) count = arith::simplify(arith::min(count, from.extent - step * rows));
+      std::vector<Stmt> parts;
+      for (Stmt nest : from.body.as<tir::Seq>()->body)
+        parts.push_back(build_.loop(from.var.name(), count, [&](Var row) {
+          return tir::substitute(context_, nest, {{from.var, begin + row}});
+        }));
+      return build_.seq(std::move(parts));
+    });
+  });
+}
+
+namespace {
+
+/// 1: one after the other. A known number of rows is cut into equal steps, so that all bounds stay numbers.
+int64_t rows_of_step(Expr extent) {
+  constexpr int64_t kRows = 4;
+  const int64_t* known = extent.constant();
+  if (known == nullptr) return kRows;
+  if (*known <= kRows) return 1;
+  int64_t count = kRows;
+  while (*known % count != 0) --count;
+  return count;
+}
+
+/// Else an iteration is an element and no row: there is no sum to wait for.
+bool has_loops(Stmt s) {
+  bool found = false;
+  tir::for_each_stmt(s, [&](Stmt inner) { found |= inner.as<For>() != nullptr; });
+  return found;
+}
+
+/// The innermost loop around several nests, a few iterations of each nest at a time where they are short.
+void take_steps(Schedule& s, uint32_t id, const Target& target) {
+  constexpr double kShort = 400;  // nanoseconds of a row; its sums make the processor wait for some tens
+  const For* loop = &s.loop(id);
+  for (Stmt body = loop->body; body.as<tir::Seq>() == nullptr;) {
+    if (const auto* view = body.as<tir::View>()) {
+      body = view->body;
+      continue;
     }
+    loop = body.as<For>();
+    if (loop == nullptr) return;
+    body = loop->body;
+  }
+  int64_t count = rows_of_step(loop->extent);
+  if (count > 1 && has_loops(loop->body) && nanoseconds(loop->body, target) <= kShort) s.row_steps(loop->id, count);
+}
+
+}  // namespace
+
+uint32_t row_loop(Context& context, Stmt s) {
+  const For* loop = Merging(context).rows_of(s).loop;
+  return loop == nullptr ? 0 : loop->id;
+}
+
+void schedule_rows(Schedule& s, const std::vector<uint32_t>& loops, const Target& target) {
+  constexpr int kMostNests = 16;  // in one loop, which is looked at again for each; no norm has as many
+  uint32_t last = 0;
+  int nests = 0;  // of `last`
+  auto finish = [&] {
+    if (nests > 1) take_steps(s, last, target);
+  };
+  for (uint32_t loop : loops) {
+    if (last != 0 && loop != 0 && nests < kMostNests && s.can_merge_rows(last, loop)) {
+      s.merge_rows(last, loop);
+      ++nests;
+      continue;
+    }
+    finish();
+    last = loop, nests = 1;
   }
   finish();
-  return out;
 }
 
 }  // namespace relaxc::schedule

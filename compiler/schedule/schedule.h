@@ -1,9 +1,13 @@
 // schedule.h: the primitives that change how a kernel runs and not what it computes.
 //
-// A Schedule holds one statement tree; a primitive replaces it by another with the same meaning, and writes a line of
-// the trace. Trees are immutable, so a copy of a Schedule is a free checkpoint. Loops and blocks are named by id. A
-// primitive whose conditions do not hold is a bug of the rule that calls it: rules ask first (query functions in
-// access.h).
+// A Schedule holds one statement tree; a primitive replaces it by another with the same meaning, and writes a step of
+// the trace, with all of its arguments: whoever applies the steps again (trace.h) gets the same tree. Trees are
+// immutable, so a copy of a Schedule is a free checkpoint. Loops and blocks are named by id. A primitive looks at its
+// own conditions and throws IllegalStep where they do not hold, so that an edited trace is refused and never computes
+// something else; for a rule that is a bug, so rules ask first (query functions in access.h).
+//
+// Of a kernel of several nests primitives see those in focus, as if there were no others: rules work on one group of
+// nests after the other, and names stay short.
 //
 // Register blocking is not one big step but three small ones: `contract` makes the result a scalar that lives in one
 // iteration, `split` cuts the loops, and `jam` pushes the loops of a tile inwards, past the reduction, which gives the
@@ -17,6 +21,7 @@
 #include <vector>
 
 #include "compiler/arith/facts.h"
+#include "compiler/schedule/illegal_step.h"
 #include "compiler/schedule/packing.h"
 #include "compiler/schedule/window.h"
 #include "compiler/tir/builder.h"
@@ -52,24 +57,87 @@ struct WordsOf {
   bool in_lanes = false;  ///< the other operand's bytes are put together for each lane
 };
 
+/// What pool_rows made: the loops along a row of windows, and along one of the result.
+struct PooledRows {
+  uint32_t places = 0, columns = 0;
+};
+
+/// What minimal_filter made: the loops along a row of the data and of the result, and the block of the sums.
+struct FilterNests {
+  uint32_t data_columns = 0, result_columns = 0, sums = 0;
+};
+
 /// The copy that cache_window made: its block, and its loop along a row.
 struct CachedWindow {
   uint32_t block = 0, along = 0;
 };
 
-class Schedule {
+/// A constant operand that may be packed: as a parameter, or as a primitive wants it in the parameter's place.
+struct Operand {
+  BufferRef buffer = nullptr;  ///< what nests read
+  BufferRef param = nullptr;   ///< what it is made of
+  Packing made;                ///< how, but for the panels
+};
+
+/// What of a Schedule changes.
+struct ScheduleState {
+  Stmt root_;                  ///< what primitives see
+  Stmt whole_;                 ///< all of the kernel, where nests are in focus
+  std::vector<Stmt> focused_;  ///< what stands in `whole_` where `root_` belongs
+  std::string trace_;
+  std::vector<Operand> operands_;
+  std::vector<PackedParam> packed_;
+};
+
+class Schedule : private ScheduleState {
  public:
-  /// `facts`: of the kernel's symbols, at every call.
-  Schedule(Context& context, Stmt root, arith::Facts facts = {})
-      : context_(context), build_(context), root_(root), facts_(std::move(facts)) {}
+  /// \param facts         of the kernel's symbols, at every call
+  /// \param constants     parameters that may be packed
+  /// \param may_allocate  somebody gives the kernel scratch memory
+  Schedule(Context& context, Stmt root, arith::Facts facts = {}, const std::vector<BufferRef>& constants = {},
+           bool may_allocate = true);
+  Schedule(const Schedule&) = default;
+  /// Back to a checkpoint, of the same kernel.
+  Schedule& operator=(const Schedule& other);
 
   Stmt root() const { return root_; }
-  /// One line a primitive.
+  /// One line a step.
   const std::string& trace() const { return trace_; }
   const tir::For& loop(uint32_t id) const;
   const tir::Block& block(uint32_t id) const;
   /// The greatest number that is known to divide the extent of the loop.
   int64_t known_divisor(uint32_t loop) const;
+  Context& context() const { return context_; }
+  const arith::Facts& facts() const { return facts_; }
+  bool may_allocate() const { return may_allocate_; }
+  /// Constants that only what is in focus reads.
+  std::vector<BufferRef> own_constants() const;
+  const std::vector<PackedParam>& packed() const { return packed_; }
+  /// Throws IllegalStep if there is a constant that a step wants in another form and none has packed.
+  void require_packed() const;
+  /// Whether nobody reads what is stored to `buffer` but the nests in focus: it is memory of the kernel.
+  bool is_unseen(BufferRef buffer) const;
+  /// The buffer behind all views.
+  BufferRef memory_of(BufferRef buffer) const;
+
+  // ---- names (names.cpp): the variable of a loop, the name of a block or buffer; of several that are called alike
+  // the second in the order of the program is "i#2". Those that find throw IllegalStep where there is nothing.
+
+  std::string loop_name(uint32_t id) const;
+  std::string loop_names(const std::vector<uint32_t>& ids) const;
+  std::string block_name(uint32_t id) const;
+  std::string buffer_name(BufferRef buffer) const;
+  uint32_t loop_named(std::string_view name) const;
+  uint32_t block_named(std::string_view name) const;
+  BufferRef buffer_named(std::string_view name) const;
+
+  // ---- focus (focus.cpp)
+
+  /// Primitives see the nests of these blocks of the kernel, which stand one behind the other.
+  void focus(const std::vector<uint32_t>& blocks);
+  /// Primitives see the whole kernel again.
+  void focus_all();
+  uint32_t block_of_kernel(std::string_view name) const;
 
   // ---- loops (loops.cpp)
 
@@ -140,18 +208,44 @@ class Schedule {
   Expr common_factor(uint32_t block, uint32_t loop) const;
   /// Allows that the order of a block's reduction changes.
   void allow_reassociation(uint32_t block);
-  /// Every access of `buffer` reads a packed copy of it instead, which is returned; the caller provides its contents.
-  BufferRef pack(BufferRef buffer, const Packing& packing);
+  /// Every access of a constant reads a copy of it in panels instead, which is returned; see Packing.
+  BufferRef pack(BufferRef buffer, size_t axis, int64_t panel, const std::vector<size_t>& order);
   /// Before `loop`, which stands outside of all loops of the window, a copy of what they read of it, in scratch memory:
   /// contiguous along `vector`, of which `lanes` iterations at once are to be done, and with its border filled in. The
   /// block reads the copy.
-  CachedWindow cache_window(uint32_t block, uint32_t loop, uint32_t vector, const Window& window, int64_t lanes);
+  /// `spatial` and `reduced`: the loops of the result and of the reduction, of which the window is found (window_of).
+  CachedWindow cache_window(uint32_t block, uint32_t loop, uint32_t vector, const std::vector<uint32_t>& spatial,
+                            const std::vector<uint32_t>& reduced, int64_t lanes);
   /// Scratch memory that each iteration of a serial loop has becomes one for all of them.
   void lift_allocs(uint32_t loop);
   /// Simplifies the subscripts of `buffer` by what the loops around say of their variables.
   void simplify_subscripts(BufferRef buffer);
   /// A nest that computes one element a point is computed where it is read instead, and goes away.
   void inline_nest(uint32_t block);
+
+  // ---- nests (pool_rows.cpp, minimal_filter.cpp, row_blocks.cpp, merge_rows.cpp)
+
+  /// The pool in focus and its consumers, in blocks of `rows` rows of the result: the rows of its windows are reduced
+  /// to one, and then windows along it. Changes the order of the reduction. Needs can_pool_rows.
+  PooledRows pool_rows(uint32_t block, int64_t rows);
+  /// The convolution in focus and its consumers by minimal filtering F(results, 3), `tiles` of results one below the
+  /// other in a block, as three nests: data at points, a sum of products there, results of the sums; `fma`: sums of
+  /// data round once a step. Changes the order of sums and their rounding (winograd.h has the bound). Needs
+  /// row_filter_of; the constant of the sums must be packed.
+  FilterNests minimal_filter(uint32_t block, int64_t results, int64_t tiles, bool fma);
+  /// The nests that compute rows from the same rows of what lies between become one loop over blocks of `rows` rows
+  /// around all of them. Gives the loops over blocks: those of a whole number of rows, and the rest. Needs
+  /// can_cut_rows.
+  std::vector<uint32_t> row_blocks(int64_t rows);
+  /// Two nests one after the other over the same rows become one loop over rows, wherever no row depends on another;
+  /// `first` and `second` are their row loops (row_loop). Needs can_merge_rows.
+  void merge_rows(uint32_t first, uint32_t second);
+  bool can_merge_rows(uint32_t first, uint32_t second) const;
+  /// Of a loop around several nests: `rows` iterations of each nest at a time.
+  void row_steps(uint32_t loop, int64_t rows);
+  /// for i in n → for t in min(tasks, n), for k in (its share of n): at most so many pieces, at the same time. Gives
+  /// the loop over a share.
+  uint32_t share(uint32_t loop, int64_t tasks);
 
  private:
   std::vector<const tir::For*> perfect_nest(const std::vector<uint32_t>& loops) const;
@@ -161,6 +255,28 @@ class Schedule {
   void edit_block(uint32_t id, F f);
   void set_kind(uint32_t loop, tir::LoopKind kind, const char* name);
   void note(std::string line);
+  void put_back();
+  bool is_accessed_outside(BufferRef memory) const;
+  void drop_fill(uint32_t block);
+  Operand& own_operand(BufferRef buffer);
+  bool is_read_besides(BufferRef buffer, const tir::For& loop) const;
+  bool stays_apart(const std::vector<const tir::For*>& chain, Stmt moved);
+  // Each throws IllegalStep.
+  void require_marked(uint32_t block) const;
+  void require_in_lanes(const tir::Block& from, const tir::For& loop, int64_t lanes, int64_t vector) const;
+  void require_one_sum(const tir::Block& sum, const tir::For& loop) const;
+  void require_jammable(uint32_t loop) const;
+  void require_window(uint32_t block, const tir::For& outermost, uint32_t vector, const Window& window) const;
+  void require_inlinable(Stmt nest, uint32_t block) const;
+  void require_plain(uint32_t loop) const;
+  void require_in_order(uint32_t loop) const;
+  void require_maskable(uint32_t loop) const;
+  void require_few(uint32_t loop) const;
+  void require_together(uint32_t loop) const;
+  void require_parallelizable(uint32_t loop) const;
+  /// Loops that `loop` stands in, of what is in focus.
+  std::vector<const tir::For*> loops_around(uint32_t loop) const;
+  bool stands_in(uint32_t loop, tir::LoopKind kind) const;
   void add_view(BufferRef view, BufferRef base);
   Stmt fresh_copy(Stmt s, Copies& copies);
   Stmt masked(Stmt s, Var var, Expr condition);
@@ -168,9 +284,8 @@ class Schedule {
 
   Context& context_;
   tir::Builder build_;
-  Stmt root_;
   arith::Facts facts_;
-  std::string trace_;
+  bool may_allocate_;
 };
 
 }  // namespace relaxc::schedule

@@ -67,12 +67,10 @@ void read_lines_once(Schedule& s, uint32_t along, int64_t elements, std::vector<
 
 }  // namespace
 
-Stmt schedule_spatial(Context& context, Stmt nest_stmt, const Target& target, const arith::Facts& facts,
-                      std::string& trace) {
-  analysis::Nest nest = analysis::as_nest(nest_stmt);
-  int64_t lanes = lanes_of(target, nest_stmt);
-  if (lanes < 2 || nest.loops.empty() || !is_normal(nest) || nest.block->init) return {};
-  Schedule s(context, nest_stmt, facts);
+bool schedule_spatial(Schedule& s, const Target& target) {
+  analysis::Nest nest = analysis::as_nest(s.root());
+  int64_t lanes = lanes_of(target, s.root());
+  if (lanes < 2 || nest.loops.empty() || !is_normal(nest) || nest.block->init) return false;
   uint32_t block = nest.block->id;
   std::vector<uint32_t> loops;
   for (const tir::For* loop : nest.loops) loops.push_back(loop->id);
@@ -80,17 +78,16 @@ Stmt schedule_spatial(Context& context, Stmt nest_stmt, const Target& target, co
   fuse_neighbours(s, loops);
   const auto& store = *s.block(block).body.as<tir::Store>();
   const tir::For& last = s.loop(loops.back());
-  if (step_of(store.buffer, store.indices, last.var) != 1 || last.extent.is_constant(1)) return {};
-  if (is_short_gather(s, block, last, lanes)) return {};
+  if (step_of(store.buffer, store.indices, last.var) != 1 || last.extent.is_constant(1)) return false;
+  if (is_short_gather(s, block, last, lanes)) return false;
   s.stage_loads(block, 0);
   int64_t elements = 0;
   uint32_t along = loop_along_lines(s, block, loops, elements);
   SplitLoops split = s.split(loops.back(), lanes, tail_of(target));
-  if (split.inner == 0) return {};
+  if (split.inner == 0) return false;
   if (along != 0) read_lines_once(s, along, elements, loops, split);
   s.vectorize(split.inner);
-  trace += s.trace();
-  return s.root();
+  return true;
 }
 
 }  // namespace relaxc::schedule

@@ -13,8 +13,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "compiler/schedule/edit.h"
+#include "compiler/schedule/legality.h"
 
 namespace relaxc::schedule {
 
@@ -246,9 +248,53 @@ int64_t round_up(int64_t size, int64_t unit) {
 
 }  // namespace
 
-CachedWindow Schedule::cache_window(uint32_t block_id, uint32_t loop_id, uint32_t vector, const Window& window,
+/// The copy is made before `loop`: all that decides which element is read stands around it, or is a loop of the window,
+/// and nothing in it stores to what is copied.
+void Schedule::require_window(uint32_t block_id, const For& outermost, uint32_t vector, const Window& window) const {
+  const WindowDim* row = window.dim_of(vector);
+  bool fits = may_allocate_ && row != nullptr && row->slides && row->base && is_plain(outermost.body);
+  size_t blocks = 0;
+  auto look = [&](const For& inner) {
+    bool shares = std::find(window.sharing.begin(), window.sharing.end(), inner.id) != window.sharing.end();
+    fits &= (shares || window.dim_of(inner.id) != nullptr) && inner.min.is_constant(0);
+  };
+  look(outermost);
+  tir::for_each_stmt(outermost.body, [&](Stmt s) {
+    if (const auto* inner = s.as<For>()) look(*inner);
+    const auto* found = s.as<Block>();
+    blocks += found != nullptr && found->id == block_id ? 1 : 0;
+    const auto* store = s.as<tir::Store>();
+    fits &= store == nullptr || memory_of(store->buffer) != memory_of(window.load->buffer);
+  });
+  for (const WindowDim& dim : window.dims)
+    for (const auto& [id, step] : dim.steps) {
+      const auto around = loops_around(id);
+      fits &= id == outermost.id ||
+              std::any_of(around.begin(), around.end(), [&](const For* one) { return one->id == outermost.id; });
+    }
+  require(fits && blocks == 1, [&] {
+    return fmt::format(
+        "loop '{}' does not hold block '{}' and just the loops of its window, or the "
+        "kernel has no scratch memory",
+        loop_name(outermost.id), block_name(block_id));
+  });
+}
+
+CachedWindow Schedule::cache_window(uint32_t block_id, uint32_t loop_id, uint32_t vector,
+                                    const std::vector<uint32_t>& spatial, const std::vector<uint32_t>& reduced,
                                     int64_t lanes) {
-  note(fmt::format("cache_window in {} along {}", loop(loop_id).var.name(), loop(vector).var.name()));
+  const auto* sum = block(block_id).body.as<tir::Store>();
+  std::set<uint32_t> distinct(spatial.begin(), spatial.end());
+  distinct.insert(reduced.begin(), reduced.end());
+  const bool reads = sum != nullptr && !block(block_id).init && update_of(*sum).value && lanes > 0 && lanes <= 256 &&
+                     distinct.size() == spatial.size() + reduced.size();
+  const std::optional<Window> found = reads ? window_of(*this, block_id, spatial, reduced) : std::nullopt;
+  require(found.has_value(),
+          [&] { return fmt::format("block '{}' reads no window of an operand", block_name(block_id)); });
+  const Window& window = *found;
+  require_window(block_id, loop(loop_id), vector, window);
+  note(fmt::format("cache_window {} {} {} {} {} {}", block_name(block_id), loop_name(loop_id), loop_name(vector),
+                   loop_names(spatial), loop_names(reduced), lanes));
   const WindowDim* along_row = window.dim_of(vector);
   const Row row(*along_row, window.step_of(vector));
   // Rows that are slid over come first, then what is only summed over, then the phases of a row, and the row.

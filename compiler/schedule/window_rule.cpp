@@ -40,7 +40,7 @@ class Rule {
     if (!place(sliding)) return {};
     auto again = window_of(s_, block_, spatial_, reduced_);  // rows may have become fewer
     if (!again) return {};
-    CachedWindow copy = s_.cache_window(block_, spatial_[0], sliding.vector, *again, lanes_);
+    CachedWindow copy = s_.cache_window(block_, spatial_[0], sliding.vector, spatial_, reduced_, lanes_);
     s_.stage_loads(copy.block, 0);
     vectorize_whole(s_, copy.along, lanes_, target_);
     return sliding;

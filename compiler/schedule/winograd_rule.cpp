@@ -20,6 +20,7 @@
 #include <cmath>
 
 #include "compiler/schedule/filter.h"
+#include "compiler/schedule/rule_parts.h"
 
 namespace relaxc::schedule {
 namespace {
@@ -96,28 +97,29 @@ Plan best_plan(const RowFilter& filter, const Target& target, int64_t most_resul
 
 }  // namespace
 
-Stmt schedule_winograd(Context& context, const ReductionGroup& group, const Target& target, const arith::Facts& facts,
-                       int64_t most_results, std::string& trace, std::vector<PackedParam>& packed, Choices& choices) {
-  if (most_results < 2 || !group.may_allocate || target.lanes(32) < 4) return {};
-  std::optional<RowFilter> filter = row_filter_of(context, group, facts);
+namespace {
+
+void vectorize_columns(Schedule& s, uint32_t loop, const Target& target) {
+  if (uint32_t lanes = s.split(loop, target.lanes(32), tail_of(target)).inner; lanes != 0) s.vectorize(lanes);
+}
+
+}  // namespace
+
+bool schedule_winograd(Schedule& s, const ReductionGroup& group, const Target& target, int64_t most_results,
+                       Choices& choices) {
+  if (most_results < 2 || !s.may_allocate() || target.lanes(32) < 4) return false;
+  std::optional<RowFilter> filter = row_filter_of(s, group);
   Plan plan = filter ? best_plan(*filter, target, most_results) : Plan{};
-  if (plan.tiles == 0) return {};
-  const MinimalFilter by = minimal_filter(plan.results);
-  const MinimalNests nests(context, *filter, by, plan.tiles, target);
-  std::string steps = fmt::format("reassociate {} by F({}, {}), {} tiles a block\n", filter->result->name, plan.results,
-                                  MinimalFilter::kTaps, plan.tiles);
-  Stmt data = nests.data_nest(facts, steps);
-  std::vector<PackedParam> own;
-  const ReductionGroup sums{nests.sum_nest(), {}, {}, {nests.weight_at_points()}, false};
-  Stmt tiles = schedule_reduction(context, sums, target, facts, steps, own, choices);
-  if (!tiles || own.size() != 1) return {};
-  Stmt result = nests.result_nest(group, facts, steps);
-  own[0].param = filter->weight;
-  own[0].packing.filter_axis = static_cast<int64_t>(filter->tap_axis);
-  own[0].packing.filter_results = plan.results;
-  packed.push_back(own[0]);
-  trace += steps;
-  return nests.in_blocks(tir::Builder(context).seq({data, tiles, result}));
+  if (plan.tiles == 0) return false;
+  const uint32_t block = analysis::as_nest(group.reduction).block->id;
+  s.allow_reassociation(block);
+  FilterNests nests = s.minimal_filter(block, plan.results, plan.tiles, target.has_fma);
+  vectorize_columns(s, nests.data_columns, target);
+  vectorize_columns(s, nests.result_columns, target);
+  size_t packed = s.packed().size();
+  s.focus({nests.sums});
+  const std::optional<ReductionGroup> sums = group_in(s);
+  return sums && schedule_reduction(s, *sums, target, true, choices) && s.packed().size() == packed + 1;
 }
 
 }  // namespace relaxc::schedule

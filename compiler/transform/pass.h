@@ -58,7 +58,9 @@ struct PassContext {
     auto given = options.find(which.name);
     return given == options.end() ? which.fallback : given->second;
   }
-  int64_t max_recursion = 1000;             ///< most calls of recursive functions that have not ended (--max-recursion)
+  int64_t max_recursion = 1000;  ///< most calls of recursive functions that have not ended (--max-recursion)
+  /// Steps that schedule kernels instead of the rules, by the kernel's name (--schedules).
+  std::map<std::string, TextSpan, std::less<>> traces = {};
   std::vector<interface::Pool> pools = {};  ///< memories beside the arena, and how large each is (--pool)
 };
 

@@ -139,7 +139,11 @@ void add_output_flags(CLI::App& app, Options& o) {
                  "also write what the object holds and needs, as JSON (objects and shared libraries)")
       ->type_name("FILE");
   app.add_option("--rust", o.rust, "also write declarations of the typed call for Rust")->type_name("FILE");
-  app.add_option("--tune-log", o.tune_log, "take the schedules that 'relaxc tune' found faster for this target")
+  app.add_option("--schedules", o.schedules,
+                 "schedule kernels as the file says: as 'relaxc tune' found faster, or as --write-schedules and an "
+                 "editor left it")
+      ->type_name("FILE");
+  app.add_option("--write-schedules", o.write_schedules, "also write how each kernel is scheduled, for --schedules")
       ->type_name("FILE");
   app.add_option("--report", o.report, "also write a page (.html) or data (.json) on graphs, kernels and memory")
       ->type_name("FILE");

@@ -44,7 +44,7 @@ void add_tool(CLI::App& app, Options& o, ToolOptions::Kind kind, const char* nam
     tool->add_flag("--profile", t.profile, "also time, arithmetic and traffic of each kernel");
   }
   if (kind == ToolOptions::kTune) {
-    tool->add_option("-o", t.record, "the record to write, for --tune-log")->required()->type_name("FILE");
+    tool->add_option("-o", t.record, "the file to write, for --schedules")->required()->type_name("FILE");
     tool->add_option("--budget", t.budget, "seconds that it may take")
         ->capture_default_str()
         ->check(CLI::PositiveNumber);

@@ -46,6 +46,7 @@ Status all_differ(const OutputPlan& plan, const Options& options, Diagnostics& d
   if (!options.report.empty()) files.emplace_back("report", options.report);
   if (!options.rust.empty()) files.emplace_back("declarations for Rust", options.rust);
   if (!options.manifest.empty()) files.emplace_back("manifest", options.manifest);
+  if (!options.write_schedules.empty()) files.emplace_back("file of schedules", options.write_schedules);
   if (!plan.params.empty()) files.emplace_back("file of constants", plan.params);
   for (const std::string& read : options.params)
     for (const auto& [what, file] : files)

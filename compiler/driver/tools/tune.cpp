@@ -27,8 +27,8 @@
 #include "compiler/driver/messages.h"
 #include "compiler/driver/output/outputs.h"
 #include "compiler/driver/report/write_reports.h"
+#include "compiler/driver/tools/schedule_file.h"
 #include "compiler/driver/tools/session.h"
-#include "compiler/driver/tools/tune_log.h"
 #include "compiler/schedule/choices.h"
 
 namespace relaxc::driver {
@@ -42,7 +42,7 @@ constexpr double kWorthIt = 0.97;
 
 /// One kernel that leaves something open.
 struct Kernel {
-  std::string name, schedule;
+  std::string name;
   std::vector<std::pair<std::string, std::string>> untried;  ///< point and option, the last to be tried first
   std::pair<std::string, std::string> trying;
   Wishes best;
@@ -71,7 +71,7 @@ class Tuner {
  public:
   Tuner(const Options& options, const Tensors& inputs) : options_(options), inputs_(inputs) {
     options_.hooks.trace = true;
-    options_.tune_log.clear();
+    options_.schedules.clear();
   }
 
   int run() {
@@ -127,21 +127,22 @@ class Tuner {
     Options compiling = options_;
     seen_.clear();
     std::map<std::string, std::string> keys;  // by name
-    compiling.passes.prepare = [&](std::string_view pass, relax::Module& module) {
-      if (pass != "schedule_kernels") return;
+    compiling.passes.prepare = [&](std::string_view pass, relax::Module& module, PassContext&) -> Status {
+      if (pass != "schedule_kernels") return Done{};
       for (tir::PrimFunc* kernel : module.prim_funcs()) {
         std::string key = keys[kernel->name] = kernel_key(*kernel);
         auto wish = choices.find(key);
         kernel->attrs["choices"] = wish == choices.end() ? "" : wish->second;
       }
+      return Done{};
     };
     compiling.passes.observe = [&](std::string_view pass, const relax::Module& module, double) {
       if (pass != "schedule_kernels") return;
       for (const tir::PrimFunc* kernel : module.prim_funcs()) {
         auto key = keys.find(kernel->name);
-        auto text = kernel->attrs.find("choices"), schedule = kernel->attrs.find("schedule");
-        if (key == keys.end() || text == kernel->attrs.end() || schedule == kernel->attrs.end()) continue;
-        seen_[key->second] = {kernel->name, text->second, schedule->second};
+        auto text = kernel->attrs.find("choices");
+        if (key == keys.end() || text == kernel->attrs.end() || kernel->attrs.count("schedule") == 0) continue;
+        seen_[key->second] = {kernel->name, text->second};
       }
     };
     auto look = [&](const Compiled& made) { target_ = target_text(made.target); };
@@ -151,7 +152,7 @@ class Tuner {
   void learn_decisions() {
     for (const auto& [key, seen] : seen_) {
       Kernel kernel;
-      kernel.name = seen.name, kernel.schedule = seen.schedule;
+      kernel.name = seen.name;
       for (const schedule::Decision& decision : schedule::read_decisions(seen.choices))
         for (size_t i = decision.options.size(); i-- > 1;)
           kernel.untried.emplace_back(decision.point, decision.options[i]);
@@ -212,10 +213,7 @@ class Tuner {
     progress_.show(1, "the best against the usual");
     std::unique_ptr<Session> best = compiled(choices);
     if (best == nullptr) return false;
-    for (auto& [key, kernel] : kernels_) {
-      kernel.usual_seconds = kernel.best_seconds = HUGE_VAL;
-      if (auto seen = seen_.find(key); seen != seen_.end()) kernel.schedule = seen->second.schedule;
-    }
+    for (auto& [key, kernel] : kernels_) kernel.usual_seconds = kernel.best_seconds = HUGE_VAL;
     auto outputs = best->run(inputs_);
     for (int turn = 0; turn < 3 && outputs; ++turn) {
       auto a = usual.time(inputs_, repeat_, true), b = best->time(inputs_, repeat_, true);
@@ -231,18 +229,20 @@ class Tuner {
   }
 
   int write() {
-    TuneLog log{target_, {}};
+    ScheduleFile file{target_, {}};
     for (const auto& [key, kernel] : kernels_) {
       if (kernel.best.empty()) continue;
-      log.kernels[key] = {kernel.name, text_of(kernel.best), kernel.schedule, kernel.usual_seconds,
-                          kernel.best_seconds};
+      KernelSchedule& faster = file.kernels.emplace_back();
+      faster.name = kernel.name, faster.key = key, faster.choices = text_of(kernel.best);
+      faster.comment =
+          fmt::format("{:.2f} us instead of {:.2f}", 1e6 * kernel.best_seconds, 1e6 * kernel.usual_seconds);
       fmt::print("{:>10.2f} us instead of {:>10.2f}  {}: {}\n", 1e6 * kernel.best_seconds, 1e6 * kernel.usual_seconds,
                  kernel.name, text_of(kernel.best));
     }
-    fmt::print("{} of {} kernels that leave something open are faster otherwise\n", log.kernels.size(),
+    fmt::print("{} of {} kernels that leave something open are faster otherwise\n", file.kernels.size(),
                kernels_.size());
     std::ofstream out(place_, std::ios::binary);
-    out << tune_log_json(log);
+    out << schedule_file_text(file);
     out.close();
     if (out && record_.commit()) return 0;
     if (!out) diag_.error(nullptr, Kind::io, "cannot write {}", options_.tool.record);
@@ -250,7 +250,7 @@ class Tuner {
   }
 
   struct Seen {
-    std::string name, choices, schedule;
+    std::string name, choices;
   };
   int complain() {
     print_diagnostics(diag_, options_, {});

@@ -133,8 +133,12 @@ TEST_CASE("reordered, vectorized, unrolled and parallel loops") {
     s.bind_axes();
     auto loops = loops_of(s);
     s.reorder({loops[1], loops[0]});
-    s.vectorize(loops[1]);
     s.parallel(loops[0]);
+  });
+  keeps(context, sum(context, n, context.index(6)), [&](Schedule& s) {
+    s.bind_axes();
+    s.vectorize(loops_of(s)[1]);
+    s.parallel(loops_of(s)[0]);
   });
   keeps(context, sum(context, n, context.index(6)), [&](Schedule& s) { s.unroll(loops_of(s)[1]); });
 }
