@@ -163,7 +163,7 @@ int32_t twice(rlx_context* context, const rlx_tensor* x, rlx_tensor* y) {
                          r'^relaxc schedules 1\ntarget \S.*\n(\nkernel \S+ [0-9a-f]{32}\n  # .* us instead of .*\n  choose ".+"\n)*$')
         native = ["--target", "native", "--dim", "n=96", "--name", "p"]
         for name in ("a", "b"):
-            self.compiles("p.relax", "-o", f"{name}.o", "--schedules", "tuned.txt", *native)
+            self.compiles("p.relax", "-o", f"{name}.o", "--tune-log", "tuned.txt", *native)
         self.assertEqual((self.path / "a.o").read_bytes(), (self.path / "b.o").read_bytes())
         # Whatever the record says, the numbers are the same to the bit.
         self.tool("verify", "p.relax", "--dim", "n=96", "--schedules", "tuned.txt")

@@ -139,7 +139,7 @@ void add_output_flags(CLI::App& app, Options& o) {
                  "also write what the object holds and needs, as JSON (objects and shared libraries)")
       ->type_name("FILE");
   app.add_option("--rust", o.rust, "also write declarations of the typed call for Rust")->type_name("FILE");
-  app.add_option("--schedules", o.schedules,
+  app.add_option("--schedules,--tune-log", o.schedules,
                  "schedule kernels as the file says: as 'relaxc tune' found faster, or as --write-schedules and an "
                  "editor left it")
       ->type_name("FILE");
