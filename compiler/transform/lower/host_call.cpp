@@ -18,11 +18,6 @@ std::vector<const Value*> operands_of(const Op& op) {
   return {op.operands().begin(), op.operands().end()};
 }
 
-std::vector<Expr> replace(std::vector<Expr> list, const arith::Substitution& by) {
-  for (Expr& e : list) e = arith::substitute(e, by);
-  return list;
-}
-
 }  // namespace
 
 struct HostFunction::KernelCall {

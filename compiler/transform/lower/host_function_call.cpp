@@ -25,12 +25,6 @@ void leaves(Info info, std::vector<Info>& out) {
     out.push_back(info);
 }
 
-std::vector<Expr> replace(std::vector<Expr> list, const arith::Substitution& by) {
-  for (Expr& e : list)
-    if (e) e = arith::substitute(e, by);
-  return list;
-}
-
 bool all_found(Expr e, const arith::Substitution& found) {
   std::vector<Var> inner = arith::free_vars(e);
   return std::all_of(inner.begin(), inner.end(), [&](Var v) { return found.count(v) != 0; });

@@ -5,6 +5,12 @@
 
 namespace relaxc::lower {
 
+std::vector<Expr> replace(std::vector<Expr> list, const arith::Substitution& by) {
+  for (Expr& e : list)
+    if (e) e = arith::substitute(e, by);
+  return list;
+}
+
 void Symbols::declare(Var var, arith::Range range) {
   facts_.bound(var, range);
   entry_facts_.bound(var, range);

@@ -9,11 +9,15 @@
 #include <vector>
 
 #include "compiler/arith/simplify.h"
+#include "compiler/arith/visit.h"
 
 namespace relaxc::lower {
 
 using arith::Expr;
 using arith::Var;
+
+/// Each of a list by the replacements; null ones stay null.
+std::vector<Expr> replace(std::vector<Expr> list, const arith::Substitution& by);
 
 class Symbols {
  public:
