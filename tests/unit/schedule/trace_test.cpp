@@ -23,13 +23,13 @@ namespace {
 
 using arith::Expr;
 using schedule::Schedule;
-using Memory = std::vector<std::vector<std::byte>>;
+using Contents = std::vector<std::vector<std::byte>>;
 
 constexpr int64_t kSize = 5;  ///< of every symbol
 
-Memory whole_numbers(const tir::PrimFunc& f) {
+Contents whole_numbers(const tir::PrimFunc& f) {
   std::mt19937 random(5);
-  Memory memory;
+  Contents memory;
   for (const tir::Param& param : f.params) {
     int64_t count = 1;
     for (Expr dim : param.buffer->shape) count *= *arith::evaluate(dim, [](arith::Var) { return kSize; });
@@ -48,7 +48,7 @@ Memory whole_numbers(const tir::PrimFunc& f) {
 }
 
 /// What is left in the memory of parameters that are not packed.
-Memory memory_after(const tir::PrimFunc& f, Memory memory, const std::vector<schedule::PackedParam>& packed) {
+Contents memory_after(const tir::PrimFunc& f, Contents memory, const std::vector<schedule::PackedParam>& packed) {
   std::vector<void*> buffers;
   std::set<size_t> replaced;
   for (size_t i = 0; i < f.params.size(); ++i)
@@ -157,7 +157,7 @@ bool same(const std::vector<std::byte>& a, const std::vector<std::byte>& b, bool
 
 /// The same numbers as before, where they can be computed.
 void check_meaning(const Case& before, const Case& after, const std::vector<schedule::PackedParam>& packed) {
-  Memory data = whole_numbers(before.kernel), now = memory_after(after.kernel, data, packed),
+  Contents data = whole_numbers(before.kernel), now = memory_after(after.kernel, data, packed),
          then = memory_after(before.kernel, data, {});
   const std::string steps = after.kernel.attrs.at("schedule");
   const bool exact = steps.find("minimal_filter") == std::string::npos;
