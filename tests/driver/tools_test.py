@@ -147,7 +147,7 @@ int32_t twice(rlx_context* context, const rlx_tensor* x, rlx_tensor* y) {
         head, *rows, limits = out.splitlines()[1:]
         self.assertEqual(head.split(), "share us a run calls GFLOP/s GOP/s GB/s of limit kernel: what it comes from".split())
         self.assertRegex(limits, r"^limits of 1 core of \S+ at \d+\.\d GHz: \d+ GFLOP/s; \d+ GOP/s of integers; \d+ GB/s where a call's data fits \d+ KB, ")
-        kernel = re.compile(r"^ *([\d.]+)% +[\d.]+ +1\.0 +[\d.]+ +[\d.]+ +[\d.]+%  (\S+): (.+)$")
+        kernel = re.compile(r"^ *([\d.]+)% +[\d.]+ +1\.0 +[\d.]+ +[\d.]+ +[\d.]+ +[\d.]+%  (\S+): (.+)$")
         found = [kernel.match(row) for row in rows[:-1]]
         self.assertTrue(found and all(found), out)
         self.assertTrue(any("line 5" in one[3] for one in found), out)
