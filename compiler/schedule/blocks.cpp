@@ -297,7 +297,8 @@ bool has_load(Expr e) {
   return found;
 }
 
-/// The nodes of a value that go through a local, outermost first; what is inside of one is not looked at.
+/// The nodes of a value that go through a local, outermost first; what is inside of one is not looked at, nor what only
+/// one way of a condition reads, which may lie outside of its buffer on the other.
 void find_staged(Expr e, BufferRef own, Var var, std::vector<Expr>& found) {
   const auto* select = e.as<arith::Select>();
   const auto* load = e.as<arith::Load>();
@@ -310,7 +311,10 @@ void find_staged(Expr e, BufferRef own, Var var, std::vector<Expr>& found) {
     return;
   }
   if (e.dtype().is_index()) return;
-  for (Expr operand : arith::operands(e)) find_staged(operand, own, var, found);
+  std::vector<Expr> operands = arith::operands(e);
+  bool lazy = select != nullptr || e.as<arith::And>() != nullptr || e.as<arith::Or>() != nullptr;
+  if (lazy) operands.resize(1);
+  for (Expr operand : operands) find_staged(operand, own, var, found);
 }
 
 }  // namespace

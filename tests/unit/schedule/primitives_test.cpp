@@ -325,5 +325,27 @@ TEST_CASE("loads behind a condition are staged without their clamps") {
   });
 }
 
+TEST_CASE("what one way of a choice reads is staged if the condition reads it, too") {
+  arith::Context context;
+  testing::KernelWriter w(context);
+  Expr n = context.var("n"), rows = context.index(3);
+  tir::BufferRef x = w.param("x", {rows, n}), z = w.param("z", {rows, n}), y = w.param("y", {n});
+  w.add(w.b.reduce(y, {rows * 2}, w.zero(), [&](Expr own, const tir::Indices& i, const tir::Indices& r) {
+    Expr first = w.b.load(z, {context.index(0), i[0]});
+    Expr either = arith::select(arith::lt(r[0], rows), w.b.load(x, {r[0], i[0]}), w.b.load(z, {r[0] - 3, i[0]}));
+    return own + either * arith::select(arith::lt(w.zero(), first), first, -first);
+  }));
+  keeps(context, w.finish("both"), [&](Schedule& s) {
+    s.bind_axes();
+    auto loops = loops_of(s);
+    uint32_t block = blocks_of(s)[0];
+    s.decompose_reduction(block, loops[1]);
+    s.stage_loads(block, loops[0]);
+    int locals = 0;
+    tir::for_each_stmt(s.root(), [&](tir::Stmt stmt) { locals += stmt.as<tir::Alloc>() != nullptr; });
+    CHECK(locals == 1);  // of z[0, i]
+  });
+}
+
 }  // namespace
 }  // namespace relaxc

@@ -158,7 +158,7 @@ bool same(const std::vector<std::byte>& a, const std::vector<std::byte>& b, bool
 /// The same numbers as before, where they can be computed.
 void check_meaning(const Case& before, const Case& after, const std::vector<schedule::PackedParam>& packed) {
   Contents data = whole_numbers(before.kernel), now = memory_after(after.kernel, data, packed),
-         then = memory_after(before.kernel, data, {});
+           then = memory_after(before.kernel, data, {});
   const std::string steps = after.kernel.attrs.at("schedule");
   const bool exact = steps.find("minimal_filter") == std::string::npos;
   bool all = true;
