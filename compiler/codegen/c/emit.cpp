@@ -25,7 +25,7 @@ class Emission {
         style_(style),
         misra_(style.profile == Profile::kMisra) {
     functions_.hooks = object.hooks;
-    functions_.vectors = style.vectors;
+    functions_.vectors = style.has_vectors();
     if (!in_parts()) return;
     functions_.linkage = "RLX_PRIVATE";
     functions_.prefix = object.name + "_k_";

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "compiler/codegen/c/profile.h"
@@ -14,10 +15,13 @@ enum class WeightsForm { kArray, kIncbin, kEmbed };
 
 struct Style {
   Profile profile = Profile::kPlain;
-  /// Vectorized loops by the vector types of GCC and clang; else each statement is a loop over lanes.
-  bool vectors = false;
+  /// Vectorized loops by the vector types of GCC and clang; false: each statement is a loop over lanes. Nothing said:
+  /// what is fastest of what the profile allows.
+  std::optional<bool> vectors;
   WeightsForm weights = WeightsForm::kArray;
   uint64_t part_bytes = 0;  ///< functions go to parts of about so many bytes; 0: all is one file
+
+  bool has_vectors() const { return vectors.value_or(profile == Profile::kPlain); }
 };
 
 }  // namespace relaxc::codegen_c

@@ -181,7 +181,7 @@ void add_output_flags(CLI::App& app, Options& o) {
       ->check(CLI::IsMember({"c99", "misra"}));
   app.add_option_function<std::string>(
          "--c-vectors", [&](const std::string& name) { o.c_style.vectors = name == "gnu"; },
-         "of a .c: gnu writes vectorized loops with the vector types of GCC and clang (default: none, C99 alone)")
+         "of a .c: vectorized loops with the vector types of GCC and clang (gnu, the default), or in C99 alone (none)")
       ->check(CLI::IsMember({"none", "gnu"}));
   app.add_option_function<std::string>(
          "--c-weights",

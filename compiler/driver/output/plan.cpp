@@ -72,12 +72,12 @@ Status check_budget(const Options& options, Emit emit, Diagnostics& diag) {
 Status check_c_style(const codegen_c::Style& style, Emit emit, Diagnostics& diag) {
   const char* flag = style.profile != codegen_c::Profile::kPlain       ? "--c-profile=misra"
                      : style.weights != codegen_c::WeightsForm::kArray ? "--c-weights"
-                     : style.vectors                                   ? "--c-vectors"
+                     : style.vectors.has_value()                       ? "--c-vectors"
                      : style.part_bytes != 0                           ? "--c-split"
                                                                        : nullptr;
   if (flag == nullptr) return Done{};
   if (emit != Emit::kC) return diag.error(nullptr, Kind::usage, "{} is for C: give an output that ends in .c", flag);
-  bool other = style.weights != codegen_c::WeightsForm::kArray || style.vectors || style.part_bytes != 0;
+  bool other = style.weights != codegen_c::WeightsForm::kArray || style.vectors == true || style.part_bytes != 0;
   if (style.profile == codegen_c::Profile::kMisra && other)
     return diag.error(nullptr, Kind::usage,
                       "--c-profile=misra is one file of C99: leave out --c-weights, --c-vectors and --c-split");
