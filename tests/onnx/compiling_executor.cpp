@@ -78,7 +78,7 @@ class CompilingExecutor : public Executor {
   std::unique_ptr<Prepared> prepare(const std::string& model, bool lend, std::string& fault) override {
     std::string stem = fmt::format("m{}", count_++);
     std::unique_ptr<LoadedModel> llvm = make(model, stem + "_llvm", ".so", fault), c;
-    if (llvm != nullptr && options_.c_backend) {
+    if (llvm != nullptr && !options_.c_compiler.empty()) {
       c = make(model, stem + "_c", ".c", fault);
       if (c == nullptr) return nullptr;
     }
@@ -94,6 +94,7 @@ class CompilingExecutor : public Executor {
     options.opt = options_.level;
     options.cpu = options_.cpu;
     options.runtime = options_.runtime;
+    if (std::string(ending) == ".c") options.c_style.vectors = options_.c_vectors;
     if (int code = driver::compile(options); code != 0) {
       fault = fmt::format("relaxc ends with {}", code);
       return nullptr;
@@ -109,11 +110,10 @@ class CompilingExecutor : public Executor {
   }
 
   bool compile_c(const std::string& source, const std::string& library) const {
-    // The flags under which the text must be clean; unused parameters and helpers are what generated code has.
+    // The flags under which the text must be clean.
     std::string command = fmt::format(
-        "cc -std=c99 -O1 -ffp-contract=off -fPIC -shared -Wall -Wextra -pedantic -Werror -Wno-unused-function "
-        "-Wno-unused-parameter -Wno-unused-but-set-variable -Wno-unused-variable -I {} -I {} -o {} {} {} -lm",
-        options_.include, folder_.path().string(), library, source, options_.runtime);
+        "{} -std=c99 -O1 -ffp-contract=off -fPIC -shared -Wall -Wextra -pedantic -Werror -I {} -I {} -o {} {} {} -lm",
+        options_.c_compiler, options_.include, folder_.path().string(), library, source, options_.runtime);
     return std::system(command.c_str()) == 0;
   }
 

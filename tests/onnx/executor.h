@@ -35,7 +35,8 @@ std::unique_ptr<Executor> make_interpreting_executor(bool compile);
 struct CompileOptions {
   std::string level = "2";  ///< -O
   std::string cpu;          ///< --mcpu
-  bool c_backend = false;   ///< also through C, and compare
+  std::string c_compiler;   ///< also through C by this compiler, and compare; empty: not
+  bool c_vectors = true;    ///< in C, with the vector types of GCC and clang
   std::string runtime;      ///< librelax_rt.a
   std::string include;      ///< runtime-lite/include
 };

@@ -4,11 +4,11 @@
 // tests. Every test must pass but those that the list excepts (exceptions.h); those must not, so that the list says
 // what is true. Models are interpreted, unless --compile says the level at which they go the whole road; --jit compiles
 // definitions instead of interpreting them; --symbolic takes the sizes of all inputs away, so that one program must
-// serve every size (symbolic.h); --c goes through C as well and compares the bits.
+// serve every size (symbolic.h); --c COMPILER goes through C as well and compares the bits.
 //
-// Usage: onnx_suite [--jit] [--symbolic] [--only SUBSTRING] [--shard K/N] [--compile LEVEL [--cpu CPU] [--c]]
-// EXCEPTIONS SUITE=FOLDER… --shard runs every N-th test, so that several processes can share the work. A suite whose
-// folder is missing is skipped, and said so: models and test data do not belong to this repository.
+// Usage: onnx_suite [--jit] [--symbolic] [--only SUBSTRING] [--shard K/N] [--compile LEVEL [--cpu CPU] [--c COMPILER
+// [--plain-c]]] EXCEPTIONS SUITE=FOLDER… --shard runs every N-th test, so that several processes can share the work. A
+// suite whose folder is missing is skipped, and said so: models and test data do not belong to this repository.
 #include <fmt/format.h>
 #include <stdlib.h>
 
@@ -161,8 +161,10 @@ bool parse(int argc, char** argv, Options& options) {
       options.form.unoptimized = options.compile.level == "0";
     } else if (arg == "--cpu" && i + 1 < argc) {
       options.compile.cpu = argv[++i];
-    } else if (arg == "--c") {
-      options.compile.c_backend = true;
+    } else if (arg == "--c" && i + 1 < argc) {
+      options.compile.c_compiler = argv[++i];
+    } else if (arg == "--plain-c") {
+      options.compile.c_vectors = false;
     } else if (arg == "--shard" && i + 1 < argc) {
       if (std::sscanf(argv[++i], "%zu/%zu", &options.shard, &options.shards) != 2 || options.shard >= options.shards)
         return false;
@@ -186,7 +188,7 @@ int main(int argc, char** argv) {
   options.compile.include = RELAXC_SOURCE_DIR "/runtime-lite/include";
   if (!relaxc::onnx_tests::parse(argc, argv, options)) {
     std::cerr << "usage: onnx_suite [--jit] [--symbolic] [--only SUBSTRING] [--shard K/N] [--compile LEVEL [--cpu CPU] "
-                 "[--c]] "
+                 "[--c COMPILER [--plain-c]]] "
                  "EXCEPTIONS SUITE=FOLDER...\n";
     return 2;
   }
