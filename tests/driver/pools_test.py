@@ -126,6 +126,15 @@ class Pools(ProgramTest):
         self.compiles(DIGITS, *PLAIN, *POOLS, "--ram-budget", whole, "-o", "m.o")
         self.refuses(1, f"takes {whole} bytes of RAM, 1 more", DIGITS, *PLAIN, *POOLS, "--ram-budget", whole - 1, "-o", "n.o")
 
+    def test_the_report_draws_each_pool(self):
+        self.compiles(DIGITS, *PLAIN, *POOLS, "-o", "m.o", "--report=m.json")
+        profile, = json.loads((self.path / "m.json").read_text())["profiles"]
+        room = {"": profile["arena_bytes"], **{pool["name"]: pool["bytes"] for pool in profile["pools"]}}
+        self.assertEqual(list(room), ["", "fast", "near"])
+        for name, bytes_ in room.items():
+            pieces = [piece for piece in profile["memory"] if piece["pool"] == name]
+            self.assertEqual(max(piece["offset"] + piece["bytes"] for piece in pieces), bytes_, name)
+
     def test_the_tools_lend_pools(self):
         self.compiles("verify", DIGITS, "--random", "--dim", "n=3", *POOLS)
 

@@ -43,7 +43,8 @@ Json as_json(const GraphView& graph, const std::map<std::string, int32_t>& group
 }
 
 Json as_json(const EntryProfile& profile) {
-  Json kernels = Json::array(), pieces = Json::array();
+  Json kernels = Json::array(), pieces = Json::array(), pools = Json::array();
+  for (const interface::Pool& pool : profile.pools) pools.push_back({{"name", pool.name}, {"bytes", pool.bytes}});
   for (const KernelCost& kernel : profile.kernels)
     kernels.push_back({{"name", kernel.name},
                        {"calls", kernel.calls},
@@ -57,6 +58,7 @@ Json as_json(const EntryProfile& profile) {
   for (const MemoryPiece& piece : profile.pieces)
     pieces.push_back({{"name", piece.name},
                       {"source", piece.source},
+                      {"pool", piece.pool},
                       {"offset", piece.offset},
                       {"bytes", piece.bytes},
                       {"first", piece.first},
@@ -66,6 +68,7 @@ Json as_json(const EntryProfile& profile) {
           {"arena_bytes", profile.arena_bytes},
           {"bound_bytes", profile.bound_bytes},
           {"ratio", profile.ratio()},
+          {"pools", pools},
           {"steps", profile.steps},
           {"kernels", kernels},
           {"memory", pieces}};

@@ -27,24 +27,33 @@ BufferRef arena_of(const tir::PrimFunc& host) {
   return host.params[std::stoul(host.attrs.at("arena"))].buffer;
 }
 
-/// Where the arena's views begin, by the id of what they make visible.
-std::map<uint32_t, Expr> offsets_in_arena(const tir::PrimFunc& host) {
-  std::map<uint32_t, Expr> offsets;
+struct Place {
+  std::string pool;  ///< empty: the arena
+  Expr offset;
+};
+
+/// Where the views of the arena and the pools begin, by the id of what they make visible.
+std::map<uint32_t, Place> places_in(const tir::PrimFunc& host, const std::vector<interface::Pool>& pools) {
+  std::map<BufferRef, std::string> memories{{arena_of(host), ""}};  // looked up only
+  size_t at = std::stoul(host.attrs.at("arena"));
+  for (const interface::Pool& pool : pools) memories[host.params[++at].buffer] = pool.name;
+  std::map<uint32_t, Place> places;
   arith::Substitution named;
-  BufferRef arena = arena_of(host);
   tir::for_each_stmt(host.body, [&](tir::Stmt s) {
     if (const auto* let = s.as<tir::Let>()) named[let->var] = let->value;
     const auto* view = s.as<tir::View>();
-    if (view != nullptr && view->base == arena)
-      offsets.emplace(view->buffer->id, arith::substitute(view->byte_offset, named));
+    auto memory = view == nullptr ? memories.end() : memories.find(view->base);
+    if (memory == memories.end()) return;
+    places.emplace(view->buffer->id, Place{memory->second, arith::substitute(view->byte_offset, named)});
   });
-  return offsets;
+  return places;
 }
 
 class EntryWalk {
  public:
-  EntryWalk(const relax::Module& module, const tir::PrimFunc& host, tir::Stmt unplanned, Numbers numbers)
-      : module_(module), numbers_(std::move(numbers)), offsets_(offsets_in_arena(host)) {
+  EntryWalk(const relax::Module& module, const tir::PrimFunc& host, const std::vector<interface::Pool>& pools,
+            tir::Stmt unplanned, Numbers numbers)
+      : module_(module), numbers_(std::move(numbers)), places_(places_in(host, pools)) {
     walk(unplanned, 1);
   }
 
@@ -54,9 +63,9 @@ class EntryWalk {
   std::vector<MemoryPiece> pieces() const {
     std::vector<MemoryPiece> all;
     for (const auto& [id, placed] : pieces_)
-      if (placed.touched && placed.has_offset) all.push_back(placed.piece);
+      if (placed.touched && placed.has_place) all.push_back(placed.piece);
     std::sort(all.begin(), all.end(), [](const MemoryPiece& a, const MemoryPiece& b) {
-      return std::tie(a.first, a.offset, a.name) < std::tie(b.first, b.offset, b.name);
+      return std::tie(a.first, a.pool, a.offset, a.name) < std::tie(b.first, b.pool, b.offset, b.name);
     });
     return all;
   }
@@ -69,7 +78,7 @@ class EntryWalk {
   struct Placed {
     MemoryPiece piece;
     size_t depth = 0;  ///< loops around the allocation
-    bool touched = false, has_offset = false;
+    bool touched = false, has_place = false;
   };
   struct Below {
     uint32_t piece;
@@ -109,11 +118,12 @@ class EntryWalk {
 
   void make_visible(const tir::Buffer& buffer, uint32_t piece, int64_t offset) {
     below_[buffer.id] = {piece, offset};
-    auto planned = offsets_.find(buffer.id);
-    if (planned == offsets_.end()) return;
+    auto planned = places_.find(buffer.id);
+    if (planned == places_.end()) return;
     Placed& placed = pieces_.at(piece);
-    placed.piece.offset = numbers_.of(planned->second) - offset;
-    placed.has_offset = true;
+    placed.piece.pool = planned->second.pool;
+    placed.piece.offset = numbers_.of(planned->second.offset) - offset;
+    placed.has_place = true;
   }
 
   void other(tir::Stmt s, double times) {
@@ -196,7 +206,7 @@ class EntryWalk {
 
   const relax::Module& module_;
   Numbers numbers_;
-  std::map<uint32_t, Expr> offsets_;
+  std::map<uint32_t, Place> places_;
   std::map<uint32_t, Placed> pieces_;  ///< by the allocation's id
   std::map<uint32_t, Below> below_;    ///< what is visible: allocations and views of them
   std::vector<Loop> loops_;
@@ -204,12 +214,15 @@ class EntryWalk {
 
 /// Whether `next` is written over `piece` by the step that reads it last.
 bool takes_over(const MemoryPiece& next, const MemoryPiece& piece) {
-  return &next != &piece && next.first == piece.last && next.offset == piece.offset && next.bytes == piece.bytes;
+  return &next != &piece && next.first == piece.last && next.pool == piece.pool && next.offset == piece.offset &&
+         next.bytes == piece.bytes;
 }
 
+/// Of what lies in the arena.
 int64_t largest_sum(const std::vector<MemoryPiece>& pieces, size_t steps) {
   std::vector<int64_t> change(steps + 2);
   for (const MemoryPiece& piece : pieces) {
+    if (!piece.pool.empty()) continue;
     bool ends_early =
         std::any_of(pieces.begin(), pieces.end(), [&](const MemoryPiece& next) { return takes_over(next, piece); });
     change[piece.first] += piece.bytes;
@@ -278,7 +291,8 @@ EntryProfile profile_entry_at(const relax::Module& module, const UnplannedBodies
       ++k;
     }
   profile.arena_bytes = numbers.of(arena_of(host)->shape[0]);
-  EntryWalk walk(module, host, unplanned.at(entry.call), std::move(numbers));
+  profile.pools = entry.pools;
+  EntryWalk walk(module, host, entry.pools, unplanned.at(entry.call), std::move(numbers));
   profile.steps = std::move(walk.steps);
   profile.pieces = walk.pieces();
   profile.bound_bytes = largest_sum(profile.pieces, profile.steps.size());

@@ -21,9 +21,10 @@ struct KernelCost {
   double seconds = 0, share = 0;  ///< estimated: the larger of arithmetic and memory traffic at the target's peak
 };
 
-/// A tensor in the arena, from the first to the last step that touches it.
+/// A tensor in the arena or a pool, from the first to the last step that touches it.
 struct MemoryPiece {
   std::string name, source;
+  std::string pool;  ///< empty: the arena
   int64_t offset = 0, bytes = 0;
   uint32_t first = 0, last = 0;
 };
@@ -34,7 +35,8 @@ struct EntryProfile {
   std::map<std::string, int64_t> symbols;
   int64_t arena_bytes = 0;
   int64_t bound_bytes = 0;  ///< the largest sum of what is live at one step: no plan of these lifetimes can be below
-  std::vector<std::string> steps;  ///< kernels and called functions, in order
+  std::vector<interface::Pool> pools;  ///< beside the arena, of which the two numbers above are
+  std::vector<std::string> steps;      ///< kernels and called functions, in order
   std::vector<MemoryPiece> pieces;
   std::vector<KernelCost> kernels;  ///< the slowest first
   double ratio() const { return bound_bytes == 0 ? 1 : double(arena_bytes) / double(bound_bytes); }

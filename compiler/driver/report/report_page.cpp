@@ -31,7 +31,7 @@ svg text { font: 10px system-ui, sans-serif; }
 <h1 id="title"></h1><div id="about" class="quiet"></div>
 <h2>Sizes</h2><div><label>Profile <select id="sizes"></select></label> <span id="arena"></span></div>
 <h2>Memory over time</h2>
-<div class="quiet">Each rectangle is a tensor in the arena: steps of the program to the right, addresses upwards.</div>
+<div class="quiet">Each rectangle is a tensor in the arena or a pool: steps of the program to the right, addresses upwards.</div>
 <div class="box" id="memory"></div>
 <h2>Kernels</h2><div class="box"><table id="kernels"></table></div>
 <h2>Graph as it was read</h2><div class="quiet">Nodes of one colour run in one kernel.</div>
@@ -73,8 +73,18 @@ function colour(index, light) { return "hsl(" + (index * 137.5) % 360 + ",55%," 
 function drawMemory(profile) {
   const box = find("memory");
   box.textContent = "";
-  const steps = Math.max(1, profile.steps.length), height = 420, left = 70;
-  const top = Math.max(1, profile.arena_bytes, ...profile.memory.map(p => p.offset + p.bytes));
+  if (profile.pools.length === 0) return drawOne(box, profile, "", profile.arena_bytes, 420);
+  make(box, "div", {class: "quiet"}, "arena, " + amount(profile.arena_bytes, "B"));
+  drawOne(box, profile, "", profile.arena_bytes, 240);
+  for (const pool of profile.pools) {
+    make(box, "div", {class: "quiet"}, "pool " + pool.name + ", " + amount(pool.bytes, "B"));
+    drawOne(box, profile, pool.name, pool.bytes, 240);
+  }
+}
+function drawOne(box, profile, pool, bytes, height) {
+  const pieces = profile.memory.filter(p => p.pool === pool);
+  const steps = Math.max(1, profile.steps.length), left = 70;
+  const top = Math.max(1, bytes, ...pieces.map(p => p.offset + p.bytes));
   const step = Math.max(4, Math.min(40, 1080 / steps)), width = left + step * steps + 10;
   const svg = make(box, "svg", {width, height: height + 30, role: "img"});
   for (let i = 0; i <= 4; ++i) {
@@ -82,7 +92,7 @@ function drawMemory(profile) {
     make(svg, "line", {x1: left, x2: width, y1: y, y2: y, stroke: "#e1e6ec"});
     make(svg, "text", {x: left - 6, y: y + 3, "text-anchor": "end"}, amount(top * i / 4, "B"));
   }
-  profile.memory.forEach((piece, i) => {
+  pieces.forEach((piece, i) => {
     const rect = make(svg, "rect", {
       x: left + piece.first * step, width: (piece.last - piece.first + 1) * step - 0.5, class: "piece",
       y: 10 + height - height * (piece.offset + piece.bytes) / top, height: Math.max(0.5, height * piece.bytes / top),
