@@ -54,6 +54,19 @@ std::optional<int64_t> step_of(BufferRef buffer, const std::vector<Expr>& indice
   return total;
 }
 
+std::vector<Stmt> statements_of(Stmt s) {
+  while (true) {
+    if (const auto* alloc = s.as<tir::Alloc>())
+      s = alloc->body;
+    else if (const auto* let = s.as<tir::Let>())
+      s = let->body;
+    else if (const auto* view = s.as<tir::View>())
+      s = view->body;
+    else
+      return s.as<tir::Seq>() != nullptr ? s.as<tir::Seq>()->body : std::vector<Stmt>{s};
+  }
+}
+
 void for_each_access(Stmt root, const std::function<void(const Access&)>& f) {
   tir::for_each_stmt(root, [&](Stmt s) {
     if (const auto* store = s.as<tir::Store>()) f({store->buffer, store->indices, true});

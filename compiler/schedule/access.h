@@ -21,6 +21,9 @@ std::optional<int64_t> step_of(Expr index, Expr var);
 std::optional<int64_t> step_of(BufferRef buffer, const std::vector<Expr>& indices, Expr var);
 bool depends_on(Expr e, Expr var);
 
+/// The statements one after the other at the heart of a kernel, or of a block of its rows.
+std::vector<Stmt> statements_of(Stmt s);
+
 /// One load or store.
 struct Access {
   BufferRef buffer;

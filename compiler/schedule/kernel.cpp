@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 #include <utility>
 
 #include "compiler/schedule/access.h"
@@ -22,20 +23,6 @@ using analysis::Nest;
 
 namespace {
 
-/// The statements one after the other at the heart of a kernel, or of a block of its rows.
-std::vector<Stmt> statements_of(Stmt s) {
-  while (true) {
-    if (const auto* alloc = s.as<tir::Alloc>())
-      s = alloc->body;
-    else if (const auto* let = s.as<tir::Let>())
-      s = let->body;
-    else if (const auto* view = s.as<tir::View>())
-      s = view->body;
-    else
-      return s.as<tir::Seq>() != nullptr ? s.as<tir::Seq>()->body : std::vector<Stmt>{s};
-  }
-}
-
 class Rules {
  public:
   Rules(Schedule& s, const Target& target, Choices& choices, const Freedom& freedom)
@@ -47,14 +34,52 @@ class Rules {
     std::vector<uint32_t> blocks;
     if (rows > 0) blocks = s_.row_blocks(rows);
     in_blocks_ = !blocks.empty();
-    std::vector<Stmt> parts = statements_of(s_.root());
-    parts.resize(parts.size() - blocks.size());
-    schedule_parts(std::move(parts), [](const Schedule& s) { return s.root(); });
+    if (!in_blocks_) return schedule_sections();
+    schedule_whole(blocks.size());
     for (uint32_t block : blocks) schedule_block(block);
     schedule_parallel(s_, target_, blocks);
   }
 
  private:
+  /// Sections one by one, so that a kernel of very many nests (a wide concatenation) costs what they are many.
+  void schedule_sections() {
+    std::vector<size_t> ends = section_ends(statements_of(s_.root()));
+    for (size_t i = ends.size(); i-- > 0;) {
+      if (ends.size() > 1) s_.section(i == 0 ? 0 : ends[i - 1], ends[i]);
+      schedule_whole(0);
+      schedule_parallel(s_, target_, {});
+    }
+  }
+
+  /// A section ends before a nest that reads nothing of what the section makes, if it is long enough.
+  static std::vector<size_t> section_ends(const std::vector<Stmt>& parts) {
+    constexpr size_t kLength = 32;
+    std::vector<size_t> ends;
+    std::set<BufferRef> made;  // asked for membership only
+    for (size_t i = 0, begin = 0; i < parts.size(); ++i) {
+      std::vector<BufferRef> stored;
+      bool apart = i >= begin + kLength;
+      for_each_access(parts[i], [&](const Access& access) {
+        if (access.is_store) stored.push_back(access.buffer);
+        apart &= access.is_store || made.count(access.buffer) == 0;
+      });
+      if (apart) {
+        ends.push_back(begin = i);
+        made.clear();
+      }
+      made.insert(stored.begin(), stored.end());
+    }
+    ends.push_back(parts.size());
+    return ends;
+  }
+
+  /// All that is seen but the last `others` statements.
+  void schedule_whole(size_t others) {
+    std::vector<Stmt> parts = statements_of(s_.root());
+    parts.resize(parts.size() - others);
+    schedule_parts(std::move(parts), [](const Schedule& s) { return s.root(); });
+  }
+
   /// The nests of a block of rows, and how many tasks share the blocks.
   void schedule_block(uint32_t loop) {
     auto body = [=](const Schedule& s) { return s.loop(loop).body; };
@@ -178,7 +203,7 @@ Stmt without_unused(Context& context, Stmt s) {
 
 /// The schedule's tree becomes the kernel's body; packed constants take the places of the parameters they were.
 void finish(Schedule& s, tir::PrimFunc& kernel, std::vector<PackedParam>& packed) {
-  s.focus_all();
+  s.leave_section();
   kernel.body = without_unused(s.context(), s.root());
   for (const PackedParam& one : s.packed()) {
     for (tir::Param& param : kernel.params)

@@ -405,9 +405,9 @@ std::vector<const For*> Schedule::loops_around(uint32_t id) const {
 
 bool Schedule::stands_in(uint32_t id, LoopKind kind) const {
   std::vector<const For*> around = loops_around(id);
-  if (!focused_.empty())  // loops that stand around all that is in focus
-    if (const auto* outermost = first_loop(focused_[0]))
-      for (const For* outer : loops_over(whole_, outermost->id)) around.push_back(outer);
+  if (focus_.whole)  // loops that stand around all that is in focus
+    if (const auto* outermost = first_loop(focus_.taken[0]))
+      for (const For* outer : loops_over(focus_.whole, outermost->id)) around.push_back(outer);
   return std::any_of(around.begin(), around.end(), [&](const For* outer) { return outer->loop_kind == kind; });
 }
 

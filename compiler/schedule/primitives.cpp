@@ -33,6 +33,7 @@ class Arguments {
     return ids;
   }
   int64_t number(size_t i) const { return number(words_[i]); }
+  size_t place(size_t i) const { return static_cast<size_t>(number(i)); }
   std::vector<size_t> places(size_t i) const {
     std::vector<size_t> all;
     for (std::string_view word : list(i)) all.push_back(static_cast<size_t>(number(word)));
@@ -136,6 +137,9 @@ constexpr std::array kPrimitives = std::to_array<Primitive>({
      [](Schedule& s, Args a) { s.row_blocks(a.number(0)); }},
     {"row_steps", "LOOP ROWS", "Of a loop around several nests, each nest runs for ROWS iterations at a time.",
      [](Schedule& s, Args a) { s.row_steps(a.loop(0), a.number(1)); }},
+    {"section", "BEGIN END",
+     "Steps that follow are about the statements of the kernel from place BEGIN (of the first: 0) to before END.",
+     [](Schedule& s, Args a) { s.section(a.place(0), a.place(1)); }},
     {"share", "LOOP TASKS", "Iterations are shared among at most so many tasks, each of which does its own in order.",
      [](Schedule& s, Args a) { s.share(a.loop(0), a.number(1)); }},
     {"simplify_subscripts", "BUFFER", "Subscripts of the buffer, by what the loops around say of their variables.",
@@ -156,7 +160,7 @@ constexpr std::array kPrimitives = std::to_array<Primitive>({
      [](Schedule& s, Args a) { s.use_fma(a.block(0)); }},
     {"vectorize", "LOOP", "Iterations all at once, in lanes of vectors.",
      [](Schedule& s, Args a) { s.vectorize(a.loop(0)); }},
-    {"whole", "", "Steps that follow are about the whole kernel.", [](Schedule& s, Args) { s.focus_all(); }},
+    {"whole", "", "Steps that follow are about the whole kernel, or all of the section.", [](Schedule& s, Args) { s.focus_all(); }},
 });
 // clang-format on
 

@@ -320,7 +320,7 @@ int64_t rows_of_block(const Schedule& s, const Target& target) {
 
 std::vector<uint32_t> Schedule::row_blocks(int64_t rows) {
   Cutting cutting(context_, root_, facts_);
-  require(focused_.empty() && cutting.fits(),
+  require(!focus_.whole && !section_.whole && cutting.fits(),
           "the kernel is no sequence of nests over rows, of which some are needed whole in between");
   require(rows > 0, "a block has at least 1 row");
   note(fmt::format("row_blocks {}", rows));

@@ -79,11 +79,17 @@ struct Operand {
   Packing made;                ///< how, but for the panels
 };
 
+/// Statements one behind the other that were taken out of a tree to be worked on.
+struct Cutout {
+  Stmt whole;               ///< the tree as it was; null: nothing was taken out
+  std::vector<Stmt> taken;  ///< what stands in it where the result belongs
+};
+
 /// What of a Schedule changes.
 struct ScheduleState {
-  Stmt root_;                  ///< what primitives see
-  Stmt whole_;                 ///< all of the kernel, where nests are in focus
-  std::vector<Stmt> focused_;  ///< what stands in `whole_` where `root_` belongs
+  Stmt root_;       ///< what primitives see
+  Cutout section_;  ///< out of the kernel
+  Cutout focus_;    ///< out of the section, or else of the kernel
   std::string trace_;
   std::vector<Operand> operands_;
   std::vector<PackedParam> packed_;
@@ -133,10 +139,16 @@ class Schedule : private ScheduleState {
 
   // ---- focus (focus.cpp)
 
+  /// Of the statements that the kernel is a sequence of, those from `begin` to before `end` are the whole kernel for
+  /// steps that follow. What a step costs grows with what it sees, so a kernel of very many nests goes by sections, the
+  /// last one first: the places of those before it stay what they were.
+  void section(size_t begin, size_t end);
   /// Primitives see the nests of these blocks of the kernel, which stand one behind the other.
   void focus(const std::vector<uint32_t>& blocks);
-  /// Primitives see the whole kernel again.
+  /// Primitives see the whole kernel again, or the section.
   void focus_all();
+  /// Primitives see the whole kernel again in any case.
+  void leave_section();
   uint32_t block_of_kernel(std::string_view name) const;
 
   // ---- loops (loops.cpp)
@@ -255,7 +267,8 @@ class Schedule : private ScheduleState {
   void edit_block(uint32_t id, F f);
   void set_kind(uint32_t loop, tir::LoopKind kind, const char* name);
   void note(std::string line);
-  void put_back();
+  void put_back(Cutout& cutout);
+  std::vector<Stmt> trees() const;
   bool is_accessed_outside(BufferRef memory) const;
   void drop_fill(uint32_t block);
   Operand& own_operand(BufferRef buffer);

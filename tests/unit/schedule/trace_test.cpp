@@ -98,6 +98,17 @@ tir::PrimFunc chained(arith::Context& context) {
   return w.finish("chain");
 }
 
+/// y_k = (k + 1) * x for k < count: nests of which none needs another.
+tir::PrimFunc many_results(arith::Context& context, int count) {
+  Expr n = context.var("n");
+  testing::KernelWriter w(context);
+  tir::BufferRef x = w.param("x", {n, n});
+  for (int k = 0; k < count; ++k)
+    w.add(w.b.compute(w.param("y" + std::to_string(k), {n, n}),
+                      [&](const tir::Indices& i) { return w.b.load(x, i) * context.number(DType::f(32), k + 1.0); }));
+  return w.finish("many_results");
+}
+
 /// Kernels of all kinds that rules know, small enough for an interpreter.
 std::vector<Case> cases(arith::Context& context) {
   auto index = [&](int64_t v) { return context.index(v); };
@@ -125,6 +136,7 @@ std::vector<Case> cases(arith::Context& context) {
   add(chained(context));
   add(testing::spatial(context, n, index(3), index(4), index(5)));
   add(testing::matmul_of_bytes(context, index(6), index(35), index(8)), true);
+  add(many_results(context, 70));
   return all;
 }
 
