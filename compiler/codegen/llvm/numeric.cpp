@@ -195,7 +195,8 @@ Value* Numeric::floating(ExprKind kind, Value* a, Value* b) {
 }
 
 /// `a` where it is beyond `b` or NaN, else `b`: one instruction on x86 where one of them is a constant (that is not 0,
-/// if it is `b`, since zeros have signs), and the first of three where `a` may be NaN.
+/// if it is `b`, since zeros have signs), and the first of three where `a` may be NaN. LLVM would make one choice under
+/// both conditions of two, which is four instructions, if the first could not be undefined for all that it knows.
 Value* Numeric::pick_extreme(bool largest, Value* a, Value* b) {
   auto number_of = [](Value* value) {
     auto* constant = llvm::dyn_cast<llvm::Constant>(value);
@@ -207,7 +208,7 @@ Value* Numeric::pick_extreme(bool largest, Value* a, Value* b) {
   Value* beyond = b_.CreateSelect(largest ? b_.CreateFCmpOGT(a, b) : b_.CreateFCmpOLT(a, b), a, b);
   const llvm::ConstantFP* first = number_of(a);
   bool never_nan = first != nullptr && !first->isNaN();
-  return never_nan ? beyond : b_.CreateSelect(b_.CreateFCmpUNO(a, a), a, beyond);
+  return never_nan ? beyond : b_.CreateSelect(b_.CreateFCmpUNO(a, a), a, b_.CreateFreeze(beyond));
 }
 
 /// A saturating conversion of a vector on x86, where LLVM takes the intrinsic for it apart into lanes: the bounds are
