@@ -169,6 +169,7 @@ constexpr Rule kCanonicalRules[] = {
     pad_by_nothing,
     part_of_transpose,
     concat_of_transposes,
+    softmax_of_transpose,
     unit_dims_of_transpose,
     transpose_of_product,
     elementwise_of_broadcast,

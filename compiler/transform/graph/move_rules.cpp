@@ -211,6 +211,15 @@ Value* concat_of_transposes(const Site& s) {
   return s.make("permute_dims", {s.make("concat", operands, {{"axis", axis}})}, {{"axes", axes}});
 }
 
+Value* softmax_of_transpose(const Site& s) {
+  Op* permute = s.op.is("nn.softmax") || s.op.is("nn.log_softmax") ? s.producer(0, "permute_dims") : nullptr;
+  if (permute == nullptr || !read_once(*s.in())) return nullptr;
+  const std::vector<int64_t> axes = permutation(*permute);
+  const int64_t axis = axes[axis_at(s.op.attrs.integer("axis"), axes.size())];
+  if (axis + 1 == static_cast<int64_t>(axes.size())) return nullptr;
+  return s.make("permute_dims", {s.make(s.op.def->name, {permute->operand(0)}, {{"axis", axis}})}, {{"axes", axes}});
+}
+
 Value* part_of_transpose(const Site& s) {
   std::optional<Part> part = part_of(&s.op);
   Op* permute = part ? s.producer(0, "permute_dims") : nullptr;

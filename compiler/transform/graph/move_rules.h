@@ -15,6 +15,8 @@ relax::Value* unit_dims_of_transpose(const Site& s);
 relax::Value* transpose_of_product(const Site& s);
 /// The same permutation in front of every operand is one behind.
 relax::Value* concat_of_transposes(const Site& s);
+/// Rows whose elements lie apart are a vector's worth of rows side by side, and whole only after the move.
+relax::Value* softmax_of_transpose(const Site& s);
 /// Cut first, then move what is left.
 relax::Value* part_of_transpose(const Site& s);
 
