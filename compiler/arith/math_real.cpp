@@ -11,9 +11,10 @@ Expr Real::polynomial(Expr x, std::initializer_list<double> coefficients) const 
 }
 
 Expr Real::polynomial_in_pairs(Expr x, Expr x2, std::initializer_list<double> coefficients) const {
-  RELAXC_CHECK(coefficients.size() % 2 == 0, "terms in pairs");
-  Expr sum;
-  for (const double* end = coefficients.end(); end != coefficients.begin(); end -= 2) {
+  const bool odd = coefficients.size() % 2 != 0;
+  const double* end = coefficients.end();
+  Expr sum = odd ? num(*--end) : Expr();
+  for (; end != coefficients.begin(); end -= 2) {
     Expr pair = fma(num(end[-1]), x, num(end[-2]));
     sum = sum ? fma(sum, x2, pair) : pair;
   }
@@ -49,16 +50,6 @@ Expr Real::power_of_two_of_bits(Expr bits) const {
 Expr Real::scale_one_more(Expr x, Expr bits) const {
   Expr half = context_.call(bits_dtype(), Intrinsic::k_shift_right, {bits, context_.imm(bits_dtype(), 1)});
   return one_more_by(x, power_of_two_of_bits(half)) * power_of_two_of_bits(bits - half);
-}
-
-Expr Real::divide_by_one_to_two(Expr top, Expr bottom) const {
-  if (is_double()) return top / bottom;
-  // The error 1 - b y is the Chebyshev polynomial of degree 4 on [1, 2], at most 1/577; Newton's step squares that of
-  // the quotient, whose remainder then corrects it once more.
-  Expr y = polynomial(bottom, {1632.0 / 577, -1696.0 / 577, 768.0 / 577, -128.0 / 577});
-  Expr quotient = top * y;
-  quotient = fma(quotient, fma(-bottom, y, num(1)), quotient);
-  return fma(fma(-quotient, bottom, top), y, quotient);
 }
 
 Real::Parts Real::split(Expr x) const {

@@ -31,7 +31,7 @@ class Real {
   /// c0 + c1 x + c2 x^2 + …, by Horner's scheme in fmas.
   Expr polynomial(Expr x, std::initializer_list<double> coefficients) const;
   /// The same in pairs of terms, by Horner's scheme in x2 = x * x: as many fmas, of which half as many wait for
-  /// another. An even number of coefficients.
+  /// another.
   Expr polynomial_in_pairs(Expr x, Expr x2, std::initializer_list<double> coefficients) const;
   /// x * 2^n for an integral float n with |n| <= 2 * the exponent's range; two steps, so that subnormal results round
   /// once.
@@ -48,9 +48,6 @@ class Real {
   Expr scale_one_more(Expr x, Expr bits) const;
   /// 2^n for the n in the low bits of what `nearest` gave, in the range of normal exponents.
   Expr power_of_two_of_bits(Expr bits) const;
-  /// top / bottom for bottom in [1, 2] and no result beyond 2: as good as the division, in multiplications where
-  /// those are faster.
-  Expr divide_by_one_to_two(Expr top, Expr bottom) const;
   /// x = mantissa * 2^exponent with mantissa in [sqrt(1/2), sqrt(2)); for positive finite x, subnormals included.
   struct Parts {
     Expr mantissa, exponent;
