@@ -2,8 +2,8 @@
 
 The first is of the bare-metal examples: code and constants of the model, flash and RAM of the whole program, arena, and the
 stack that was painted and used. The second is of the models of tests/embedded (those of RELAXC_MODELS, too, where they
-are), by relaxc's objects of -Os and -O2 and by plain C of relaxc (-o model.c) that the cross compiler made at -O2: code,
-and instructions of one call as QEMU counts them.
+are), by relaxc's objects of -Oz, -Os and -O2 and by plain C of relaxc (-o model.c) that the cross compiler made at -O2:
+code, and instructions of one call as QEMU counts them.
 
 Code and constants are read from the linked program, so they are what is left after --gc-sections; constants are weights
 for all but a few bytes. Stack is everything from reset on, under QEMU.
@@ -58,7 +58,7 @@ def row(relaxc, folder, cpu, program):
 
 def model_rows(relaxc, cpu):
     """A row for each model: constants, arena, and for each way code, stack and instructions."""
-    ways = [("o", "-Os"), ("o", "-O2"), ("c", "-O2")]
+    ways = [("o", "-Oz"), ("o", "-Os"), ("o", "-O2"), ("c", "-O2")]
     with tempfile.TemporaryDirectory(prefix="relaxc-boards-") as path:
         board = Board(cpu, Path(path) / "runtime")
         for case in itertools.chain(own_cases(relaxc, path), wild_cases(relaxc, cpu, path)):
@@ -79,8 +79,8 @@ def model_rows(relaxc, cpu):
 
 
 def print_models(relaxc, cpus):
-    print("| model | machine | constants | arena | -Os: code | stack | instructions | -O2: code | stack | instructions "
-          "| plain C: code | stack | instructions |\n" + "|---" * 13 + "|")
+    print("| model | machine | constants | arena | -Oz: code | stack | instructions | -Os: code | stack | instructions "
+          "| -O2: code | stack | instructions | plain C: code | stack | instructions |\n" + "|---" * 16 + "|")
     for cpu in cpus:
         for cells in model_rows(relaxc, cpu):
             print("| " + " | ".join(cells) + " |", flush=True)

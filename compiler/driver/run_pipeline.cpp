@@ -110,6 +110,9 @@ Status run_pipeline(const Options& options, const PassNumbers& numbers, const re
   PassContext context{ops, target, diag, *evaluator, options.opt_level(), &object};
   context.max_recursion = options.max_recursion;
   context.options = numbers;
+  // Tails of vectors would be longer than what is saved, and loops of MISRA C end at numbers.
+  if (options.opt == "z" && target.vector_bits == 0 && options.c_style.profile == codegen_c::Profile::kPlain)
+    context.options.try_emplace(std::string(kMergeSizes.name), 16);
   context.pools = options.pools;
   object.arena_name = options.arena_name;
   PassOptions passes = options.passes;

@@ -56,7 +56,7 @@ constexpr Pass kCompile[] = {
      .needs = kTyped | kLegal,
      .opt_level = 1,
      .options = kFuseSiblingsOptions},
-    {.name = "merge_kernels", .run = merge_kernels, .needs = kLegal, .opt_level = 1},
+    {.name = "merge_kernels", .run = merge_kernels, .needs = kLegal, .opt_level = 1, .options = kMergeKernelsOptions},
     {.name = "mark_in_place", .run = mark_in_place, .needs = kLegal, .opt_level = 1},
     {.name = "schedule_kernels",
      .run = schedule_kernels,

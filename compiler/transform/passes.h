@@ -13,6 +13,9 @@ inline constexpr PassOption kFoldConstantsOptions[] = {kFoldBudget, kFoldLarge};
 inline constexpr PassOption kMergeProductsBudget{"merge_products.budget", 16 * 1024 * 1024, 0,
                                                  "most bytes of the weights of one merged product"};
 inline constexpr PassOption kMergeProductsOptions[] = {kMergeProductsBudget};
+inline constexpr PassOption kMergeSizes{"merge_kernels.sizes", 0, 0,
+                                        "most sizes that a kernel is handed instead of being several; 0: none"};
+inline constexpr PassOption kMergeKernelsOptions[] = {kMergeSizes};
 inline constexpr PassOption kMixedPrecisionDType{"mixed_precision.dtype", 0, 0,
                                                  "of operands of products: 0 as they are, 1 float16, 2 bfloat16"};
 inline constexpr PassOption kMixedPrecisionOptions[] = {kMixedPrecisionDType};

@@ -8,12 +8,17 @@
 // Quantized layers differ in bounds that come of their zero points, and in nothing else. Kernels whose text is the same
 // but for such numbers become one that is handed those that differ (kernel_numbers.h says which cost nothing there).
 // Operands have to be constants in all calls or in none, since weights that are constants get packed.
+//
+// Where code is to be small (the option `sizes`), layers that differ in extents share a kernel as well, which is handed
+// them; kernel_numbers.h says what that costs. Dims of operands reach a kernel without being handed.
 #include <algorithm>
 #include <map>
 #include <set>
 #include <string>
 
 #include "compiler/relax/builder.h"
+#include "compiler/tir/builder.h"
+#include "compiler/tir/clone.h"
 #include "compiler/tir/print.h"
 #include "compiler/tir/visit.h"
 #include "compiler/transform/graph/kernel_numbers.h"
@@ -45,7 +50,9 @@ class Merging {
 
   Changed run() {
     merge_equal();
-    merge_similar();
+    merge_similar(take_out_numbers, kMostNumbers);
+    if (int64_t most = context_.option(kMergeSizes); most != 0)
+      merge_similar(take_out_sizes, static_cast<size_t>(most));
     for (const std::string& name : merged_) module_.remove_prim_func(name);
     return merged_.empty() ? Changed::kNo : Changed::kYes;
   }
@@ -57,6 +64,7 @@ class Merging {
     tir::PrimFunc* kernel = nullptr;
     KernelNumbers numbers;
   };
+  using TakeOut = KernelNumbers (*)(arith::Context&, const tir::PrimFunc&);
 
   void merge_equal() {
     std::map<std::string, tir::PrimFunc*> first;
@@ -67,29 +75,47 @@ class Merging {
     }
   }
 
-  void merge_similar() {
+  void merge_similar(TakeOut take_out, size_t most) {
     std::map<std::string, std::vector<Similar>> alike;
     for (tir::PrimFunc* function : module_.prim_funcs()) {
       if (merged_.count(function->name) != 0 || !may_be_handed_more(*function)) continue;
-      Similar one{function, take_out_numbers(module_.context(), *function)};
+      Similar one{function, take_out(module_.context(), *function)};
       if (one.numbers.values.empty()) continue;
-      tir::PrimFunc general = *function;
-      general.body = one.numbers.body;
-      alike[constants(*function) + content(std::move(general))].push_back(std::move(one));
+      std::string text = constants(*function) + content(one.numbers.kernel);
+      alike[std::move(text)].push_back(std::move(one));
     }
     for (const auto& [text, members] : alike)
-      if (members.size() > 1) merge(members);
+      if (members.size() > 1) merge(members, most);
   }
 
-  /// Whether all that names the kernel are calls whose operands are tensors, so that numbers can follow them.
+  /// Whether all that names the kernel are calls whose operands are tensors and numbers, which more can follow, and
+  /// have the dims that it wants without a guard.
   bool may_be_handed_more(const tir::PrimFunc& function) const {
     auto uses = uses_.find(function.name);
     if (!function.is_private || invoked_.count(function.name) != 0 || uses == uses_.end()) return false;
-    return std::all_of(uses->second.begin(), uses->second.end(), [](const Op* op) {
+    return std::all_of(uses->second.begin(), uses->second.end(), [&](const Op* op) {
       return op->kind == OpKind::kCallTir &&
              std::all_of(op->operands().begin(), op->operands().end(),
-                         [](const Value* v) { return v->info->as<TensorInfo>() != nullptr; });
+                         [](const Value* v) { return v->info->as<TensorInfo>() || v->info->as<PrimInfo>(); }) &&
+             has_known_dims(function, *op);
     });
+  }
+
+  static bool has_known_dims(const tir::PrimFunc& function, const Op& call) {
+    std::vector<const Value*> tensors;
+    for (const std::vector<Value*>* values : {&call.operands(), &call.results})
+      for (const Value* value : *values)
+        if (value->info->as<TensorInfo>() != nullptr) tensors.push_back(value);
+    size_t at = 0;
+    for (const tir::Param& param : function.params) {
+      if (param.buffer == nullptr) continue;
+      if (at == tensors.size()) return true;  // bound values and scratch follow
+      const std::vector<Expr>&wanted = param.buffer->shape, &given = tensors[at++]->shape();
+      if (wanted.size() != given.size()) return false;
+      for (size_t axis = 0; axis < wanted.size(); ++axis)
+        if (wanted[axis].constant() != nullptr && !(wanted[axis] == given[axis])) return false;
+    }
+    return true;
   }
 
   /// A letter for each operand: whether it is a constant wherever the kernel is called.
@@ -105,17 +131,29 @@ class Merging {
     return letters;
   }
 
-  void merge(const std::vector<Similar>& members) {
+  void merge(const std::vector<Similar>& members, size_t most) {
     std::vector<std::vector<Expr>> columns = differing_columns(members);
-    if (columns.size() > kMostNumbers) return;
+    if (columns.size() > most) return;
     tir::PrimFunc& kept = *members.front().kernel;
-    for (size_t which = 0; which < members.size(); ++which)
-      for (Op* call : uses_.at(members[which].kernel->name))
-        for (const std::vector<Expr>& column : columns)
-          call->add_operand(GraphBuilder(module_, context_.ops, call, context_.diag).prim(column[which]));
-    hand_over(kept, members, columns);
+    std::vector<arith::Var> given = take_in(kept, members, columns);
+    for (size_t i = 0; i < columns.size(); ++i) {
+      if (is_dim(kept, given[i])) continue;
+      kept.params.push_back({nullptr, given[i]});
+      for (size_t which = 0; which < members.size(); ++which)
+        for (Op* call : uses_.at(members[which].kernel->name))
+          call->add_operand(GraphBuilder(module_, context_.ops, call, context_.diag).prim(columns[i][which]));
+    }
+    tir::collect_symbols(kept);
     for (const Similar& other : members)
       if (other.kernel != &kept) replace(*other.kernel, kept);
+  }
+
+  /// Whether the variable is found by looking at the operands of a call.
+  static bool is_dim(const tir::PrimFunc& kernel, arith::Var var) {
+    return std::any_of(kernel.params.begin(), kernel.params.end(), [&](const tir::Param& param) {
+      return param.buffer != nullptr && std::any_of(param.buffer->shape.begin(), param.buffer->shape.end(),
+                                                    [&](Expr dim) { return dim == Expr(var); });
+    });
   }
 
   static std::vector<Expr> column_of(const std::vector<Similar>& members, size_t place) {
@@ -139,9 +177,9 @@ class Merging {
     return found;
   }
 
-  /// Gives the kernel a parameter for each column.
-  void hand_over(tir::PrimFunc& kernel, const std::vector<Similar>& members,
-                 const std::vector<std::vector<Expr>>& columns) {
+  /// Puts a variable into the kernel for each column, and numbers where members agree.
+  std::vector<arith::Var> take_in(tir::PrimFunc& kernel, const std::vector<Similar>& members,
+                                  const std::vector<std::vector<Expr>>& columns) {
     std::vector<arith::Var> given;
     for (size_t i = 0; i < columns.size(); ++i)
       given.push_back(module_.context().var("c" + std::to_string(i), columns[i].front().dtype()));
@@ -152,8 +190,8 @@ class Merging {
       by[numbers.variables[place]] =
           column == columns.end() ? numbers.values[place] : Expr(given[static_cast<size_t>(column - columns.begin())]);
     }
-    kernel.body = tir::substitute(module_.context(), numbers.body, by);
-    for (arith::Var var : given) kernel.params.push_back({nullptr, var});
+    kernel = tir::clone(module_.context(), numbers.kernel, by);
+    return given;
   }
 
   void replace(const tir::PrimFunc& gone, tir::PrimFunc& by) {
