@@ -85,6 +85,9 @@ Value* padding(Chain& c, Value* mask, Expr batch, Expr keys) {
     if (pairs)
       seen = c.call("logical_and", {seen, c.call("greater_equal", {key, column(c.slice(mask, 0, batch, dims[0]))})});
   } else if (dims.size() == 2 || dims.size() == 3) {
+    std::vector<Expr> wanted = dims;
+    wanted.front() = batch, wanted.back() = keys;
+    mask = c.take(with_shape(node, mask, std::move(wanted), "a mask of keys"));
     seen = c.call("expand_dims", {c.call("greater", {mask, c.like(mask, 0)})},
                   {{"axis", dims.size() == 2 ? Ints{1, 2} : Ints{1}}});
   } else {
