@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "compiler/analysis/pattern.h"
+
 namespace relaxc::schedule {
 
 using arith::ExprKind;
@@ -65,6 +67,21 @@ std::vector<Stmt> statements_of(Stmt s) {
     else
       return s.as<tir::Seq>() != nullptr ? s.as<tir::Seq>()->body : std::vector<Stmt>{s};
   }
+}
+
+Stmt nest_around(Stmt root, uint32_t block) {
+  Stmt found;
+  tir::for_each_stmt(root, [&](Stmt s) {
+    const tir::Block* inner = found ? nullptr : analysis::as_nest(s).block;
+    if (inner != nullptr && inner->id == block) found = s;
+  });
+  return found;
+}
+
+arith::Substitution bindings(const tir::Block& block) {
+  arith::Substitution map;
+  for (const tir::IterVar& iter : block.iters) map[iter.var] = iter.binding;
+  return map;
 }
 
 void for_each_access(Stmt root, const std::function<void(const Access&)>& f) {

@@ -23,6 +23,11 @@ bool depends_on(Expr e, Expr var);
 
 /// The statements one after the other at the heart of a kernel, or of a block of its rows.
 std::vector<Stmt> statements_of(Stmt s);
+/// The outermost statement that is nothing but a nest around the block; null: there is none.
+Stmt nest_around(Stmt root, uint32_t block);
+
+/// What the axes of a block are bound to.
+arith::Substitution bindings(const tir::Block& block);
 
 /// One load or store.
 struct Access {

@@ -19,12 +19,6 @@ using tir::Indices;
 
 namespace {
 
-arith::Substitution bindings(const Block& block) {
-  arith::Substitution map;
-  for (const tir::IterVar& iter : block.iters) map[iter.var] = iter.binding;
-  return map;
-}
-
 /// Whether two subscripts name one element; along a dim of 1 all do.
 bool same_place(const tir::Buffer& buffer, const Indices& a, const Indices& b) {
   for (size_t i = 0; i < a.size(); ++i)
@@ -106,95 +100,6 @@ void Schedule::drop_fill(uint32_t block_id) {
   root_ = tir::rewrite(context_, root_, rewriter);
 }
 
-namespace {
-
-/// What runs between the end of one statement and the beginning of another one behind it in the same sequence; nothing
-/// if they do not stand so.
-std::optional<std::vector<Stmt>> between(Stmt root, uint32_t loop, Stmt last) {
-  std::optional<std::vector<Stmt>> found;
-  tir::for_each_stmt(root, [&](Stmt s) {
-    const auto* seq = s.as<tir::Seq>();
-    if (seq == nullptr) return;
-    auto end = std::find(seq->body.begin(), seq->body.end(), last);
-    auto begin = std::find_if(seq->body.begin(), end, [&](Stmt one) {
-      const auto* node = one.as<For>();
-      return node != nullptr && node->id == loop;
-    });
-    if (end != seq->body.end() && begin != end) found.emplace(begin + 1, end);
-  });
-  return found;
-}
-
-/// Whether one of the two writes memory that the other one accesses.
-bool may_meet(const Schedule& s, Stmt a, Stmt b) {
-  bool meet = false;
-  for_each_access(a, [&](const Access& one) {
-    for_each_access(b, [&](const Access& other) {
-      meet |= (one.is_store || other.is_store) && s.memory_of(one.buffer) == s.memory_of(other.buffer);
-    });
-  });
-  return meet;
-}
-
-}  // namespace
-
-void Schedule::reverse_compute_at(uint32_t block_id, uint32_t loop_id, const std::vector<uint32_t>& axes) {
-  Stmt nest;
-  tir::for_each_stmt(root_, [&](Stmt s) {
-    const Block* inner = nest ? nullptr : analysis::as_nest(s).block;
-    if (inner != nullptr && inner->id == block_id) nest = s;
-  });
-  require(static_cast<bool>(nest), [&] { return "no nest of its own is around block " + block_name(block_id); });
-  analysis::Nest consumer = analysis::as_nest(nest);
-  const std::vector<const For*> chain = perfect_nest(axes);
-  bool fits = !chain.empty() && axes.back() == loop_id && chain.back()->id == loop_id && is_plain(chain[0]->body) &&
-              consumer.loops.size() == axes.size() && consumer.block->iters.empty() && is_plain(nest);
-  for (size_t i = 0; fits && i < axes.size(); ++i) {
-    fits &= chain[i]->id == axes[i] && arith::prove_equal(consumer.loops[i]->extent, chain[i]->extent);
-    fits &= arith::prove_equal(consumer.loops[i]->min, chain[i]->min);
-  }
-  require(fits, [&] {
-    return fmt::format("block '{}' is not in loops over the same range as {}, or its axes are not bound",
-                       block_name(block_id), loop_names(axes));
-  });
-  const std::optional<std::vector<Stmt>> passed = between(root_, axes[0], nest);
-  require(passed.has_value(), [&] {
-    return fmt::format("the nest of block '{}' does not stand behind loop '{}'", block_name(block_id),
-                       loop_name(axes[0]));
-  });
-  for (Stmt other : *passed)
-    require(!may_meet(*this, other, nest), "what stands between the loop and the nest accesses the same memory");
-  arith::Substitution map;
-  for (size_t i = 0; i < axes.size(); ++i) map[consumer.loops[i]->var] = chain[i]->var;
-  Stmt moved = tir::substitute(context_, Stmt(consumer.block), map);
-  require(stays_apart(chain, moved), [&] {
-    return fmt::format("block '{}' needs elements that {} have not computed yet in the same iteration",
-                       block_name(block_id), loop_names(axes));
-  });
-  note(fmt::format("reverse_compute_at {} {} {}", block_name(block_id), loop_name(loop_id), loop_names(axes)));
-  tir::Rewriter drop;
-  drop.on_stmt = [&](Stmt s) { return s == nest ? Stmt() : s; };
-  root_ = tir::rewrite(context_, root_, drop);
-  edit_loop(loop_id, [&](const For& loop) {
-    For to = loop;
-    to.body = build_.seq({loop.body, moved});
-    return make_stmt(context_, std::move(to));
-  });
-}
-
-/// Whether no iteration of the loops of `chain` meets another one, with `moved` at the end of their bodies.
-bool Schedule::stays_apart(const std::vector<const For*>& chain, Stmt moved) {
-  Stmt body = build_.seq({chain.back()->body, moved});
-  for (size_t i = chain.size(); i-- > 0;) {
-    For loop = *chain[i];
-    loop.body = body;
-    body = make_stmt(context_, std::move(loop));
-  }
-  std::vector<const For*> made;
-  for (const For* at = body.as<For>(); made.size() < chain.size(); at = at->body.as<For>()) made.push_back(at);
-  return are_apart(context_, root_, made);
-}
-
 void Schedule::contract(BufferRef buffer, uint32_t loop_id, bool keep) {
   const For& body_of = loop(loop_id);
   Indices at;
@@ -209,7 +114,7 @@ void Schedule::contract(BufferRef buffer, uint32_t loop_id, bool keep) {
             [&] { return buffer->name + " is used at another place in each iteration of a loop inside"; });
   require(is_plain(body_of.body) && first_use(body_of.body, buffer) == FirstUse::kStore,
           [&] { return fmt::format("loop '{}' does not begin with a store to {}", loop_name(loop_id), buffer->name); });
-  require(keep || !is_read_besides(buffer, body_of),
+  require(keep || !is_read_besides(buffer, {body_of.body}),
           [&] { return buffer->name + " is needed outside of the loop as well; 'store' it"; });
   note(fmt::format("contract {} {} {}", buffer_name(buffer), loop_name(loop_id), keep ? "store" : "drop"));
   edit_loop(loop_id, [&](const For& loop) {
@@ -227,11 +132,11 @@ void Schedule::contract(BufferRef buffer, uint32_t loop_id, bool keep) {
   });
 }
 
-/// Whether anything reads the memory of `buffer` that is not in the body of `loop`.
-bool Schedule::is_read_besides(BufferRef buffer, const For& loop) const {
+/// Whether anything reads the memory of `buffer` that is not in one of `readers`.
+bool Schedule::is_read_besides(BufferRef buffer, const std::vector<Stmt>& readers) const {
   if (!is_unseen(buffer)) return true;
   std::set<const tir::StmtNode*> inside;  // asked for membership only
-  tir::for_each_stmt(loop.body, [&](Stmt s) { inside.insert(s.node()); });
+  for (Stmt reader : readers) tir::for_each_stmt(reader, [&](Stmt s) { inside.insert(s.node()); });
   bool read = false;
   tir::for_each_stmt(root_, [&](Stmt s) {
     if (inside.count(s.node()) != 0) return;
@@ -501,13 +406,7 @@ BufferRef Schedule::pack(BufferRef buffer, size_t axis, int64_t panel, const std
 
 void Schedule::simplify_subscripts(BufferRef buffer) {
   note("simplify_subscripts " + buffer_name(buffer));
-  arith::Facts facts;
-  tir::for_each_stmt(root_, [&](Stmt s) {
-    const auto* loop = s.as<For>();
-    if (loop == nullptr || !loop->min.is_constant(0)) return;
-    const int64_t* extent = loop->extent.constant();
-    facts.bound(loop->var, {0, extent != nullptr ? std::max<int64_t>(*extent, 1) - 1 : INT64_MAX});
-  });
+  const arith::Facts facts = facts_of_loops();
   root_ = redirect(context_, root_, buffer, buffer, [&](const Indices& from) {
     Indices to;
     for (Expr index : from) to.push_back(arith::simplify(index, facts));
@@ -515,72 +414,15 @@ void Schedule::simplify_subscripts(BufferRef buffer) {
   });
 }
 
-void Schedule::inline_nest(uint32_t block_id) {
-  Stmt nest;
+arith::Facts Schedule::facts_of_loops() const {
+  arith::Facts facts;
   tir::for_each_stmt(root_, [&](Stmt s) {
-    const Block* inner = nest ? nullptr : analysis::as_nest(s).block;
-    if (inner != nullptr && inner->id == block_id) nest = s;
+    const auto* loop = s.as<For>();
+    if (loop == nullptr || !loop->min.is_constant(0)) return;
+    const int64_t* extent = loop->extent.constant();
+    facts.bound(loop->var, {0, extent != nullptr ? std::max<int64_t>(*extent, 1) - 1 : INT64_MAX});
   });
-  require(static_cast<bool>(nest), [&] { return "no nest of its own is around block " + block_name(block_id); });
-  analysis::Nest producer = analysis::as_nest(nest);
-  require_inlinable(nest, block_id);
-  note("inline " + block_name(block_id));
-  BufferRef buffer = producer.store->buffer;
-  arith::Substitution outer = bindings(*producer.block);
-  Expr value = arith::substitute(producer.store->value, outer);
-  Indices axes;
-  for (Expr index : producer.store->indices) axes.push_back(arith::substitute(index, outer));
-  tir::Rewriter rewriter;
-  rewriter.on_stmt = [&](Stmt s) { return s == nest ? Stmt() : s; };
-  root_ = tir::rewrite(context_, root_, rewriter);
-  rewriter.on_stmt = {};
-  rewriter.on_expr = [&](Expr e) {
-    return arith::rewrite(e, [&](Expr node) {
-      const auto* load = node.as<arith::Load>();
-      if (load == nullptr || load->buffer != buffer) return node;
-      arith::Substitution at;
-      for (size_t i = 0; i < axes.size(); ++i) at[axes[i]] = load->indices[i];
-      return arith::substitute(value, at);
-    });
-  };
-  root_ = tir::rewrite(context_, root_, rewriter);
-}
-
-/// The nest gives every element of memory that only this kernel sees, once, and what it reads is the same later.
-void Schedule::require_inlinable(Stmt nest, uint32_t block_id) const {
-  const analysis::Nest producer = analysis::as_nest(nest);
-  BufferRef buffer = producer.store->buffer;
-  bool whole = !producer.block->init && is_unseen(buffer) && memory_of(buffer) == buffer &&
-               producer.store->indices.size() == producer.loops.size();
-  arith::Substitution bound = bindings(*producer.block);
-  std::vector<Expr> used;
-  for (size_t i = 0; whole && i < producer.loops.size(); ++i) {
-    Expr axis = arith::substitute(producer.store->indices[i], bound);
-    auto own = std::find_if(producer.loops.begin(), producer.loops.end(), [&](const For* l) { return axis == l->var; });
-    whole = own != producer.loops.end() && std::find(used.begin(), used.end(), axis) == used.end() &&
-            (*own)->min.is_constant(0) && arith::prove_equal((*own)->extent, buffer->shape[i], facts_);
-    used.push_back(axis);
-  }
-  require(whole, [&] {
-    return fmt::format("block '{}' does not compute every element of '{}' once, or '{}' is seen outside",
-                       block_name(block_id), buffer->name, buffer->name);
-  });
-  std::set<BufferRef> read;  // asked for membership only
-  for_each_access(nest, [&](const Access& access) {
-    if (!access.is_store) read.insert(memory_of(access.buffer));
-  });
-  std::set<const tir::StmtNode*> inside;
-  tir::for_each_stmt(nest, [&](Stmt s) { inside.insert(s.node()); });
-  bool stays = read.count(buffer) == 0 && is_plain(root_);
-  tir::for_each_stmt(root_, [&](Stmt s) {
-    if (inside.count(s.node()) != 0) return;
-    if (const auto* store = s.as<tir::Store>())
-      stays &= memory_of(store->buffer) != buffer && read.count(memory_of(store->buffer)) == 0;
-    if (const auto* view = s.as<tir::View>()) stays &= view->base != buffer;
-  });
-  require(stays, [&] {
-    return fmt::format("what block '{}' reads, or computes, is stored to elsewhere", block_name(block_id));
-  });
+  return facts;
 }
 
 }  // namespace relaxc::schedule

@@ -1,5 +1,7 @@
-// chunk.cpp: primitives that give a parallel loop its iterations: neither too few nor too small.
+// chunk.cpp: primitives that give loops their iterations: tiles, whole ones, and for parallel loops neither too few nor
+// too small ones.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "compiler/schedule/access.h"
 #include "compiler/schedule/edit.h"
@@ -8,6 +10,41 @@
 namespace relaxc::schedule {
 
 using tir::For;
+
+void Schedule::tile(const std::vector<uint32_t>& loops, const std::vector<int64_t>& sizes) {
+  const std::vector<const For*> chain = perfect_nest(loops);
+  require(!chain.empty() && loops.size() == sizes.size() && chain[0]->id == loops[0], [&] {
+    return fmt::format("{} are not loops directly inside of each other, or there is not one size for each",
+                       loop_names(loops));
+  });
+  const std::string step = fmt::format("tile {} [{}]", loop_names(loops), fmt::join(sizes, ", "));
+  Schedule tiled = *this;
+  std::vector<uint32_t> order, within;
+  for (size_t i = 0; i < loops.size(); ++i) {
+    const SplitLoops made = tiled.split(loops[i], sizes[i], Tail::kMask);
+    order.push_back(made.outer), within.push_back(made.inner);
+  }
+  order.insert(order.end(), within.begin(), within.end());
+  tiled.reorder(order);
+  tiled.trace_ = trace_;
+  tiled.note(step);
+  *this = tiled;
+}
+
+void Schedule::pad_to(uint32_t id, int64_t multiple) {
+  require_in_order(id);
+  require(multiple > 0, "iterations are a multiple of at least 1");
+  const bool whole = known_divisor(id) % multiple == 0;
+  if (!whole) require_maskable(id);
+  note(fmt::format("pad_to {} {}", loop_name(id), multiple));
+  if (whole) return;
+  edit_loop(id, [&](const For& from) {
+    For to = from;
+    to.extent = arith::simplify(arith::ceildiv(from.extent, multiple) * multiple);
+    to.body = masked(from.body, from.var, arith::lt(from.var, from.min + from.extent));
+    return make_stmt(context_, std::move(to));
+  });
+}
 
 uint32_t Schedule::chunk(uint32_t id, int64_t size) {
   require_in_order(id);

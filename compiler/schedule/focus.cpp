@@ -9,22 +9,11 @@
 
 #include <algorithm>
 
-#include "compiler/analysis/pattern.h"
 #include "compiler/schedule/access.h"
 #include "compiler/schedule/edit.h"
 
 namespace relaxc::schedule {
 namespace {
-
-/// The outermost statement that is nothing but a nest around the block.
-Stmt nest_around(Stmt root, uint32_t block) {
-  Stmt found;
-  tir::for_each_stmt(root, [&](Stmt s) {
-    const tir::Block* inner = found ? nullptr : analysis::as_nest(s).block;
-    if (inner != nullptr && inner->id == block) found = s;
-  });
-  return found;
-}
 
 /// Where `nests` stand side by side in `root`; null: nowhere.
 const tir::Seq* sequence_of(Stmt root, const std::vector<Stmt>& nests) {

@@ -33,10 +33,15 @@ class Arguments {
     return ids;
   }
   int64_t number(size_t i) const { return number(words_[i]); }
+  std::vector<int64_t> numbers(size_t i) const {
+    std::vector<int64_t> all;
+    for (std::string_view word : list(i)) all.push_back(number(word));
+    return all;
+  }
   size_t place(size_t i) const { return static_cast<size_t>(number(i)); }
   std::vector<size_t> places(size_t i) const {
     std::vector<size_t> all;
-    for (std::string_view word : list(i)) all.push_back(static_cast<size_t>(number(word)));
+    for (int64_t one : numbers(i)) all.push_back(static_cast<size_t>(one));
     return all;
   }
   /// Whether the word is `yes`; else it must be `no`.
@@ -69,15 +74,25 @@ using Args = const Arguments&;
 constexpr std::array kPrimitives = std::to_array<Primitive>({
     {"bind_axes", "", "Blocks have loops' variables in place of axes of their own.",
      [](Schedule& s, Args) { s.bind_axes(); }},
+    {"cache_read", "BUFFER LOOP",
+     "Before LOOP, what it reads of the buffer is copied to scratch memory, where it is contiguous.",
+     [](Schedule& s, Args a) { s.cache_read(a.buffer(0), a.loop(1)); }},
     {"cache_window", "BLOCK LOOP ROW SPATIAL REDUCED LANES",
      "Before LOOP, copies the window of an operand over which the reduction's filter slides to scratch memory, contiguous "
      "along the loop ROW in whole vectors of LANES, its border filled in. SPATIAL and REDUCED are the loops of the result "
      "and of the reduction that the window is of.",
      [](Schedule& s, Args a) { s.cache_window(a.block(0), a.loop(1), a.loop(2), a.loops(3), a.loops(4), a.number(5)); }},
+    {"cache_write", "BUFFER LOOP",
+     "What LOOP stores to the buffer goes to scratch memory, and from there to the buffer when LOOP has ended.",
+     [](Schedule& s, Args a) { s.cache_write(a.buffer(0), a.loop(1)); }},
     {"chunk", "LOOP SIZE", "SIZE iterations at a time, the last time fewer; no code twice.",
      [](Schedule& s, Args a) { s.chunk(a.loop(0), a.number(1)); }},
     {"collapse", "OUTER INNER", "Two loops, one directly inside of the other, become one, whose variable is divided.",
      [](Schedule& s, Args a) { s.collapse(a.loop(0), a.loop(1)); }},
+    {"compute_at", "BLOCK LOOP",
+     "The nest of a block that computes memory of the kernel's own goes; each iteration of LOOP, which alone reads that, "
+     "begins with the part that it needs.",
+     [](Schedule& s, Args a) { s.compute_at(a.block(0), a.loop(1)); }},
     {"contract", "BUFFER LOOP drop|store",
      "The one element of a buffer that an iteration of LOOP works on is in a register, and stored at its end, or, where "
      "nothing else reads it, dropped.",
@@ -114,6 +129,8 @@ constexpr std::array kPrimitives = std::to_array<Primitive>({
      [](Schedule& s, Args a) {
        s.pack(a.buffer(0), static_cast<size_t>(a.number(1)), a.number(2), a.places(3));
      }},
+    {"pad_to", "LOOP MULTIPLE", "LOOP runs a multiple of so many times; what is too much is masked.",
+     [](Schedule& s, Args a) { s.pad_to(a.loop(0), a.number(1)); }},
     {"parallel", "LOOP", "Iterations run on several cores.", [](Schedule& s, Args a) { s.parallel(a.loop(0)); }},
     {"pool_rows", "BLOCK ROWS",
      "A pool in blocks of ROWS rows: the rows of windows are reduced to one, then windows along it. Needs "
@@ -154,6 +171,10 @@ constexpr std::array kPrimitives = std::to_array<Primitive>({
     {"tensorize_dot4", "BLOCK LOOP",
      "Products of bytes are summed four at a time, as dot products. The constant among them must be packed afterwards.",
      [](Schedule& s, Args a) { s.tensorize_dot4(a.block(0), a.loop(1)); }},
+    {"tile", "LOOPS SIZES",
+     "Loops directly inside of each other are split into tiles of these sizes, with the loops over tiles outside; what is "
+     "left over is masked.",
+     [](Schedule& s, Args a) { s.tile(a.loops(0), a.numbers(1)); }},
     {"unroll", "LOOP", "Iterations one after the other in straight-line code.",
      [](Schedule& s, Args a) { s.unroll(a.loop(0)); }},
     {"use_fma", "BLOCK", "Adds a product with one rounding. Changes bits.",

@@ -23,6 +23,7 @@
 #include "compiler/arith/facts.h"
 #include "compiler/schedule/illegal_step.h"
 #include "compiler/schedule/packing.h"
+#include "compiler/schedule/region.h"
 #include "compiler/schedule/window.h"
 #include "compiler/tir/builder.h"
 
@@ -151,7 +152,7 @@ class Schedule : private ScheduleState {
   void leave_section();
   uint32_t block_of_kernel(std::string_view name) const;
 
-  // ---- loops (loops.cpp)
+  // ---- loops (loops.cpp, chunk.cpp, jam.cpp)
 
   /// for i in n → for o in n/factor, for k in factor; see Tail for the rest, which there is none of where n is known
   /// to be a multiple.
@@ -159,6 +160,11 @@ class Schedule : private ScheduleState {
   /// Two perfectly nested loops become one. Accesses `x[…, i + c, j + d, …]` of compact buffers whose dim at j is the
   /// inner extent see the two dims as one, through a view. Needs can_fuse, where conditions may be.
   uint32_t fuse(uint32_t outer, uint32_t inner);
+  /// Splits perfectly nested loops into tiles of these sizes, with the loops over tiles outside; what does not fill one
+  /// is masked.
+  void tile(const std::vector<uint32_t>& loops, const std::vector<int64_t>& sizes);
+  /// The loop runs a multiple of so many times; what there is too much of does nothing.
+  void pad_to(uint32_t loop, int64_t multiple);
   /// Puts perfectly nested loops into this order, outermost first. Their iterations must be independent, or the
   /// reduction that they belong to marked (`reassociate`).
   void reorder(const std::vector<uint32_t>& loops);
@@ -182,12 +188,19 @@ class Schedule : private ScheduleState {
   /// The same, but stays around allocations: the loop then runs around whole bodies of the innermost loops.
   void sink(uint32_t loop);
 
-  // ---- blocks (blocks.cpp)
+  // ---- blocks and what they write (blocks.cpp, placement.cpp, staging.cpp)
 
   /// Replaces the axes of every block without init by what they are bound to, and lets the block have none.
   void bind_axes();
   /// The init of a reduction becomes a block of its own before its reduction loops (`loop`: the outermost of them).
   void decompose_reduction(uint32_t block, uint32_t loop);
+  /// The nest around `block`, which computes memory of this kernel's own that only `loop` reads, goes: each iteration
+  /// of `loop` begins with the part of it that it reads.
+  void compute_at(uint32_t block, uint32_t loop);
+  /// What `loop` reads of the buffer is copied before it to scratch memory, where it is contiguous.
+  void cache_read(BufferRef buffer, uint32_t loop);
+  /// What `loop` stores to the buffer goes to scratch memory, and from there to the buffer when the loop has ended.
+  void cache_write(BufferRef buffer, uint32_t loop);
   /// Moves the nest around `block` (an element-wise consumer of what `loop` computes at the same index) to the end of
   /// the body of `loop`; `axes` are the loops around `loop` and it itself that its own loops run with.
   void reverse_compute_at(uint32_t block, uint32_t loop, const std::vector<uint32_t>& axes);
@@ -272,7 +285,7 @@ class Schedule : private ScheduleState {
   bool is_accessed_outside(BufferRef memory) const;
   void drop_fill(uint32_t block);
   Operand& own_operand(BufferRef buffer);
-  bool is_read_besides(BufferRef buffer, const tir::For& loop) const;
+  bool is_read_besides(BufferRef buffer, const std::vector<Stmt>& readers) const;
   bool stays_apart(const std::vector<const tir::For*>& chain, Stmt moved);
   // Each throws IllegalStep.
   void require_marked(uint32_t block) const;
@@ -280,7 +293,8 @@ class Schedule : private ScheduleState {
   void require_one_sum(const tir::Block& sum, const tir::For& loop) const;
   void require_jammable(uint32_t loop) const;
   void require_window(uint32_t block, const tir::For& outermost, uint32_t vector, const Window& window) const;
-  void require_inlinable(Stmt nest, uint32_t block) const;
+  void require_producer(Stmt nest) const;
+  Region require_cacheable(BufferRef buffer, uint32_t loop) const;
   void require_plain(uint32_t loop) const;
   void require_in_order(uint32_t loop) const;
   void require_maskable(uint32_t loop) const;
@@ -290,6 +304,13 @@ class Schedule : private ScheduleState {
   /// Loops that `loop` stands in, of what is in focus.
   std::vector<const tir::For*> loops_around(uint32_t loop) const;
   bool stands_in(uint32_t loop, tir::LoopKind kind) const;
+  /// Where the variables of all loops are.
+  arith::Facts facts_of_loops() const;
+  std::vector<const tir::For*> axes_of(Stmt nest) const;
+  Stmt part_of(Stmt nest, const Region& region);
+  BufferRef cache_of(BufferRef buffer, const Region& region);
+  Stmt through(BufferRef cache, Stmt s, BufferRef buffer, const Region& region);
+  Stmt copy_between(BufferRef buffer, BufferRef cache, const Region& region, bool to_cache);
   void add_view(BufferRef view, BufferRef base);
   Stmt fresh_copy(Stmt s, Copies& copies);
   Stmt masked(Stmt s, Var var, Expr condition);

@@ -98,6 +98,28 @@ tir::PrimFunc chained(arith::Context& context) {
   return w.finish("chain");
 }
 
+/// y[r, c] = row[r, c] + row[r + 1, c] + row[r + 2, c], where row[r, c] is the sum of three columns of x.
+tir::PrimFunc filtered(arith::Context& context) {
+  testing::KernelWriter w(context);
+  Expr rows = context.index(11), columns = context.index(19);
+  tir::BufferRef x = w.param("x", {rows, columns + 2}), y = w.param("y", {rows - 2, columns});
+  tir::BufferRef row = w.temporary("row", {rows, columns});
+  w.add(w.b.reduce(
+      row, {context.index(3)}, w.zero(),
+      [&](Expr sum, const tir::Indices& i, const tir::Indices& k) {
+        return sum + w.b.load(x, {i[0], i[1] + k[0]});
+      },
+      "row"));
+  w.add(w.b.compute(
+      y,
+      [&](const tir::Indices& i) {
+        auto at = [&](int64_t d) { return w.b.load(row, {i[0] + d, i[1]}); };
+        return at(0) + at(1) + at(2);
+      },
+      "y"));
+  return w.finish("filtered");
+}
+
 /// y_k = (k + 1) * x for k < count: nests of which none needs another.
 tir::PrimFunc many_results(arith::Context& context, int count) {
   Expr n = context.var("n");
@@ -137,6 +159,7 @@ std::vector<Case> cases(arith::Context& context) {
   add(testing::spatial(context, n, index(3), index(4), index(5)));
   add(testing::matmul_of_bytes(context, index(6), index(35), index(8)), true);
   add(many_results(context, 70));
+  add(filtered(context));
   return all;
 }
 
@@ -280,6 +303,7 @@ std::string random_argument(const std::string& word, const Names& names, Random&
   if (word == "LOOPS" || word == "SPATIAL" || word == "REDUCED" || word == "AXES") return list(names.loops);
   if (word == "BLOCKS") return list(names.blocks);
   if (word == "ORDER") return list({"0", "1", "2"});
+  if (word == "SIZES") return list({"1", "3", "4", "8"});
   if (word == "BLOCK") return any_of(names.blocks, random);
   if (word == "BUFFER") return any_of(names.buffers, random);
   if (word == "LOOP|-") return choice("-", any_of(names.loops, random));
@@ -387,12 +411,29 @@ TEST_CASE("rules and tests use every primitive, so that each is read back from w
       for (const schedule::Step& step : schedule::steps_of(text))
         unused.erase(std::string_view(step.text.substr(0, step.text.find(' '))));
     }
-  unused.erase("inline");  // no rule does: fusion has inlined what is cheap
-  std::vector<schedule::PackedParam> packed;
-  std::optional<Case> inlined = replayed(context, {chained(context), {}}, "inline t", packed);
-  REQUIRE(inlined.has_value());
-  CHECK(inlined->kernel.attrs.at("schedule") == "inline t");
-  check_meaning({chained(context), {}}, *inlined, packed);
+  // What no rule does by itself.
+  const std::pair<tir::PrimFunc, const char*> steps[] = {
+      {chained(context), "inline t"},
+      {chained(context), "compute_at t i1#2"},
+      {chained(context), "bind_axes; pad_to i0 4"},
+      {filtered(context), "compute_at row i0#2"},
+      {filtered(context), "compute_at row i1#2"},
+      {filtered(context), "bind_axes; cache_read row i0#2"},
+      {filtered(context), "bind_axes; tile [i0#2, i1#2] [2, 8]; cache_read row i0_i; cache_write y i1_i"},
+      {testing::matmul(context, {}, context.index(9), context.index(33), context.index(7), false, false),
+       "decompose_reduction y k0; bind_axes; cache_write y i0; cache_read weight i1"},
+  };
+  for (const auto& [kernel, text] : steps) {
+    std::vector<schedule::PackedParam> packed;
+    std::string reason;
+    const std::optional<Case> made = replayed(context, {kernel, {}}, text, packed, &reason);
+    INFO(reason << text << "\n" << tir::to_string(kernel));
+    REQUIRE(made.has_value());
+    CHECK(made->kernel.attrs.at("schedule") == text);
+    check_meaning({kernel, {}}, *made, packed);
+    for (const schedule::Step& step : schedule::steps_of(text))
+      unused.erase(std::string_view(step.text.substr(0, step.text.find(' '))));
+  }
   std::string names;
   for (std::string_view name : unused) names += std::string(name) + " ";
   CHECK(names == "");
