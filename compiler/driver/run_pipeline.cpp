@@ -134,9 +134,11 @@ Status run_pipeline(const Options& options, const PassNumbers& numbers, const re
       schedules.kernels.clear();
     }
   }
+  bool scheduled = false;
   passes.prepare = [&](std::string_view pass, relax::Module& now, PassContext& own) -> Status {
     if (options.passes.prepare) RELAXC_DO(options.passes.prepare(pass, now, own));
     if (pass != "schedule_kernels") return Done{};
+    scheduled = true;
     if (observed != nullptr && !options.write_schedules.empty()) note_kernels(observed->schedules, now, target);
     return schedules.kernels.empty() ? Status(Done{}) : hand_out(schedules, options.schedules, now, own);
   };
@@ -150,7 +152,10 @@ Status run_pipeline(const Options& options, const PassNumbers& numbers, const re
       diag.warning(nullptr, Kind::usage, "--verify-semantics: no random input lets '{}' run to its end", function);
     passes.check = [&](relax::Module& now) { return semantics->difference(now, object); };
   }
-  return run_passes(compile_pipeline(), module, context, passes);
+  RELAXC_DO(run_passes(compile_pipeline(), module, context, passes));
+  if (!scheduled && !options.schedules.empty())
+    diag.warning(nullptr, Kind::usage, "'{}' is not used: the pass schedule_kernels does not run", options.schedules);
+  return Done{};
 }
 
 }  // namespace relaxc::driver

@@ -22,7 +22,7 @@ class Module:
                 C[vi, vj] = T.max(Y[vi, vj], T.float32(0))
 """
 
-SHARED = program.Path("/work/shared/programs/guide_mm_relu.py")
+SHARED = program.Path(__file__).resolve().parents[3] / "shared/programs/guide_mm_relu.py"
 
 EDITED = """relaxc schedules 1
 kernel mm_relu  # by its name, whatever it computes and whatever the target is
@@ -133,6 +133,12 @@ class SchedulesTest(program.ProgramTest):
         self.write("other.txt", "relaxc schedules 1\nkernel nothing 0123\n")
         done = self.compiles("relu.relax", "-o", "m.o", "--schedules", "other.txt")
         self.assertIn("note: 1 of 1 schedules in 'other.txt' are of kernels that the model does not have", done.err)
+
+    def test_schedules_that_no_pass_reads(self):
+        self.write("other.txt", "relaxc schedules 1\nkernel nothing 0123\n")
+        for flags in (["-O0"], ["--disable-pass", "schedule_kernels"]):
+            done = self.compiles("relu.relax", "-o", "m.o", "--schedules", "other.txt", *flags)
+            self.assertIn("warning: 'other.txt' is not used: the pass schedule_kernels does not run", done.err)
 
 
 if __name__ == "__main__":
