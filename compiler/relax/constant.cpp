@@ -59,6 +59,18 @@ void ConstantData::with_bytes(const std::function<void(std::span<const std::byte
   }
 }
 
+std::span<const std::byte> ConstantData::origin() const {
+  if (source_ != nullptr) return source_->origin();
+  if (file_ != nullptr) return file_->bytes().subspan(offset_, static_cast<size_t>(byte_size()));
+  return inline_;
+}
+
+std::string ConstantData::made_by() const {
+  if (source_ == nullptr) return {};
+  std::string before = source_->made_by();
+  return before + (before.empty() ? "" : ", ") + transform_.description;
+}
+
 std::vector<std::byte> ConstantData::to_vector() const {
   std::vector<std::byte> out;
   with_bytes([&](std::span<const std::byte> bytes) { out.assign(bytes.begin(), bytes.end()); });

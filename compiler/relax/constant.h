@@ -50,6 +50,10 @@ class ConstantData {
   /// The bytes, produced now. Cheap for inline and file data: calls `use` with a view that lives during the call only.
   void with_bytes(const std::function<void(std::span<const std::byte>)>& use) const;
   std::vector<std::byte> to_vector() const;
+  /// What the chain of transforms begins with.
+  std::span<const std::byte> origin() const;
+  /// The chain: "transpose 8x4 to axes 1,0, pack [4, 8] in panels of 32 …"; empty if the bytes are those of the origin.
+  std::string made_by() const;
   /// Same dtype and shape, other view of the same bytes (element counts agree).
   std::shared_ptr<const ConstantData> reshaped(std::vector<int64_t> shape) const;
 

@@ -291,6 +291,19 @@ class Talk(ProgramTest):
         self.assertIn("weights 0 bytes", done.err)
         self.assertRegex(done.err, r" ms  infer")
 
+    def test_verbose_names_weights_that_stand_in_two_forms(self):
+        embedding = wire.node("Gather", ["w", "at"], ["e"])
+        product = wire.node("MatMul", ["x", "w"], ["y"])
+        inputs = [wire.value_info("x", (5, 64)), wire.value_info("at", (3,), wire.INT64)]
+        outputs = [wire.value_info("y", (5, 48)), wire.value_info("e", (3, 48))]
+        weights = [wire.tensor("w", (64, 48), bytes(range(256)) * 48)]
+        self.write("tied.onnx", wire.model([embedding, product], inputs, outputs, weights))
+        flags = ("--target", "x86-64", "--mcpu", "x86-64-v3", "-o", "m.o", "-v")
+        self.assertRegex(self.compiles("tied.onnx", *flags).err,
+                         r"relaxc: the weights of 'w' stand 2 times: 12288 bytes as they are, 12288 bytes by pack \[64, 48\]")
+        self.write("lone.onnx", wire.model([product], inputs[:1], outputs[:1], weights))
+        self.assertNotIn("stand", self.compiles("lone.onnx", *flags).err)
+
     def test_quiet_otherwise(self):
         done = self.compiles("relu.onnx", "-o", "m.o")
         self.assertEqual((done.out, done.err), ("", ""))

@@ -68,11 +68,11 @@ class Lowering {
   void place_constants() {
     if (const auto* before = shared_.object.weights.stream.target<WeightStream>())
       for (const WeightStream::Piece& piece : before->pieces)
-        RELAXC_CHECK(shared_.weights.place(piece.data) == piece.offset, "a constant moved");
+        RELAXC_CHECK(shared_.weights.place(piece.data, piece.name) == piece.offset, "a constant moved");
     for (Function* function : shared_.module.functions())
       for (Op* op : ops_of(function->body(), true))
         if (op->kind == OpKind::kConstant)
-          shared_.weights.place(op->constant);
+          shared_.weights.place(op->constant, op->result()->name);
         else if (op->kind == OpKind::kPrint)
           for (const ConstantRef& text : print_texts(shared_, *op)) shared_.weights.place(text);
     tir::Builder build(shared_.module.context());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "compiler/relax/constant.h"
@@ -14,6 +15,7 @@ struct WeightStream {
   struct Piece {
     uint64_t offset = 0;
     relax::ConstantRef data;
+    std::string name;  ///< of a value that holds it; may be empty
   };
   std::vector<Piece> pieces;  ///< by offset
 

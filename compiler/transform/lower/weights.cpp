@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "compiler/transform/lower/weight_stream.h"
-
 namespace relaxc::lower {
 namespace {
 
@@ -34,7 +32,7 @@ bool same_bytes(const relax::ConstantData& a, const relax::ConstantData& b) {
 
 }  // namespace
 
-uint64_t WeightLayout::place(const relax::ConstantRef& constant) {
+uint64_t WeightLayout::place(const relax::ConstantRef& constant, std::string_view name) {
   auto [known, fresh] = placed_.emplace(constant.get(), 0);
   if (!fresh) return known->second;
   uint64_t hash = 0;
@@ -44,7 +42,7 @@ uint64_t WeightLayout::place(const relax::ConstantRef& constant) {
     if (same_bytes(*pieces_[it->second].data, *constant)) return known->second = pieces_[it->second].offset;
   uint64_t offset = (bytes_ + kAlignment - 1) / kAlignment * kAlignment;
   by_hash_.emplace(hash, pieces_.size());
-  pieces_.push_back({offset, constant});
+  pieces_.push_back({offset, constant, std::string(name)});
   bytes_ = offset + static_cast<uint64_t>(constant->byte_size());
   return known->second = offset;
 }
@@ -63,9 +61,7 @@ interface::Weights WeightLayout::finish() const {
   interface::Weights weights;
   weights.bytes = bytes_;
   weights.alignment = kAlignment;
-  WeightStream stream;
-  for (const Piece& piece : pieces_) stream.pieces.push_back({piece.offset, piece.data});
-  weights.stream = std::move(stream);
+  weights.stream = WeightStream{pieces_};
   return weights;
 }
 

@@ -5,10 +5,12 @@
 #pragma once
 
 #include <map>
+#include <string_view>
 #include <vector>
 
 #include "compiler/interface/object.h"
 #include "compiler/relax/constant.h"
+#include "compiler/transform/lower/weight_stream.h"
 
 namespace relaxc::lower {
 
@@ -16,18 +18,14 @@ class WeightLayout {
  public:
   static constexpr uint32_t kAlignment = 64;
 
-  /// The byte offset of `constant`, a multiple of kAlignment.
-  uint64_t place(const relax::ConstantRef& constant);
+  /// The byte offset of `constant`, a multiple of kAlignment; `name` is for people to read.
+  uint64_t place(const relax::ConstantRef& constant, std::string_view name = {});
   uint64_t bytes() const { return bytes_; }
   /// The record that writes the data; it refers to the constants, not to this object.
   interface::Weights finish() const;
 
  private:
-  struct Piece {
-    uint64_t offset = 0;
-    relax::ConstantRef data;
-  };
-  std::vector<Piece> pieces_;
+  std::vector<WeightStream::Piece> pieces_;
   std::multimap<uint64_t, size_t> by_hash_;
   std::map<const relax::ConstantData*, uint64_t> placed_;  // looked up only
   uint64_t bytes_ = 0;
