@@ -49,7 +49,9 @@ bool is_bytes(const Value& value) {
 
 /// Whether each element of the result is computed of those at its own place.
 bool keeps_places(Context& context, const Op& op) {
-  if (op.kind != OpKind::kOperator) return false;
+  auto is_tensor = [](const Value* v) { return v == nullptr || v->info->as<TensorInfo>() != nullptr; };
+  const std::vector<Value*>& operands = op.operands();
+  if (op.kind != OpKind::kOperator || !std::all_of(operands.begin(), operands.end(), is_tensor)) return false;
   if (op.is("quantize") || op.is("dequantize")) return quantization_parameters(op).has_value();
   return is_elementwise(context, op);
 }
