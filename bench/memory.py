@@ -150,9 +150,8 @@ refuse those, with the sizes at which it is. Then what a run on the test data wi
 count for the whole run here, since they are the caller's, and there only from when ONNX Runtime allocates and writes
 them. A ratio above 1 in the last column alone is that difference.
 
-Where activations take more than ONNX Runtime's: super-resolution keeps 712,704 bytes of rows at the points of F(4, 3)
-for a convolution whose operand and result are the peak; they want whole lines of cache, which an output that could be
-lent does not promise. treeensemble-clf is one operator there, and several kernels here; of its 24 bytes 4 are alignment.
+Where activations take more than ONNX Runtime's: treeensemble-clf is one operator there, and several kernels here; of its
+24 bytes 4 are alignment.
 
 """
 

@@ -25,7 +25,8 @@ class Placing {
   Placing(Context& context, const Frame& frame, BufferRef old_arena, BufferRef arena)
       : build_(context), old_arena_(old_arena), arena_(arena) {
     for (const Placement& placement : frame.placements)
-      places_[placement.buffer] = {placement.lender != nullptr ? placement.lender : arena, placement.offset};
+      places_[placement.buffer] = {placement.lender != nullptr ? placement.lender : arena, placement.offset,
+                                   static_cast<uint32_t>(placement.lines ? kAlignment : 0)};
   }
 
   Stmt run(Stmt s) {
@@ -40,7 +41,10 @@ class Placing {
         s = let->body;
       } else if (const auto* view = s.as<tir::View>()) {
         Place below = place_of(view->base);
-        places_[view->buffer] = {below.base, below.offset + view->byte_offset};
+        if (below.round_up != 0)
+          places_[view->buffer] = {view->base, view->byte_offset};
+        else
+          places_[view->buffer] = {below.base, below.offset + view->byte_offset};
         s = view->body;
       } else if (const auto* seq = s.as<tir::Seq>()) {
         for (size_t i = 0; i + 1 < seq->body.size(); ++i) list.push_back(run(seq->body[i]));
@@ -65,8 +69,9 @@ class Placing {
 
  private:
   struct Place {
-    BufferRef base = nullptr;
+    BufferRef base = nullptr;  ///< a parameter, or what has its own place there, rounded up
     Expr offset;
+    uint32_t round_up = 0;
   };
   /// A scope that reaches to the end of its suite.
   struct Open {
@@ -76,16 +81,21 @@ class Placing {
   };
 
   Place place_of(BufferRef buffer) const {
-    if (buffer == old_arena_) return {arena_, build_.context().index(0)};
+    if (buffer == old_arena_) return {arena_, build_.context().index(0), 0};
     auto it = places_.find(buffer);
-    return it == places_.end() ? Place{buffer, build_.context().index(0)} : it->second;
+    return it == places_.end() ? Place{buffer, build_.context().index(0), 0} : it->second;
   }
 
   /// The buffers that the statement itself names and that no view around it shows; from now on one does.
   std::vector<BufferRef> see(Stmt s) {
-    std::vector<BufferRef> used = buffers_of(s);
-    std::erase_if(used, [&](BufferRef b) { return place_of(b).base == b || visible_.count(b) != 0; });
-    visible_.insert(used.begin(), used.end());
+    std::vector<BufferRef> used;
+    auto show = [&](BufferRef buffer) {
+      if (place_of(buffer).base != buffer && visible_.insert(buffer).second) used.push_back(buffer);
+    };
+    for (BufferRef buffer : buffers_of(s)) {
+      show(place_of(buffer).base);
+      show(buffer);
+    }
     return used;
   }
 
@@ -93,7 +103,7 @@ class Placing {
     for (auto buffer = used.rbegin(); buffer != used.rend(); ++buffer) {
       visible_.erase(*buffer);
       Place place = place_of(*buffer);
-      inner = build_.view(*buffer, place.base, place.offset, inner);
+      inner = build_.view(*buffer, place.base, place.offset, inner, place.round_up);
     }
     return inner;
   }
@@ -167,6 +177,7 @@ std::vector<Piece> joined(const std::vector<Piece>& pieces, const std::vector<Li
 /// Where pieces lie: in pools, lenders or the arena.
 struct Places {
   std::vector<BufferRef> lenders;  ///< of each piece; null: the arena
+  std::vector<bool> lines;         ///< of each piece: it lies from a line of cache on
   Storage storage;                 ///< of the arena; offsets are those in whatever each piece lies
   std::vector<int64_t> pool_bytes;
 };
@@ -185,8 +196,9 @@ class Assignment {
     for (size_t i = 0; i < pieces.size(); ++i)
       if (pooled.pools[i] < 0) rest.push_back(pieces[i]);
     LentStorage others = assign_with_lenders(context_, rest, lent_, facts_, known_);
-    Places places{{}, {{}, others.storage.bytes, others.storage.weight}, std::move(pooled.bytes)};
+    Places places{{}, {}, {{}, others.storage.bytes, others.storage.weight}, std::move(pooled.bytes)};
     for (size_t i = 0, next = 0; i < pieces.size(); ++i) {
+      places.lines.push_back(pooled.pools[i] < 0 && others.lines[next]);
       if (pooled.pools[i] >= 0) {
         places.lenders.push_back(pools_.buffers.at(static_cast<size_t>(pooled.pools[i])));
         places.storage.offsets.push_back(context_.index(pooled.offsets[i]));
@@ -282,6 +294,7 @@ Result<Frame> plan_frame(Context& context, Stmt body, const arith::Facts& facts,
   for (size_t i = 0; i < pieces.size(); ++i) {
     frame.placements[i].offset = chosen.storage.offsets[piece_of[i]];
     frame.placements[i].lender = chosen.lenders[piece_of[i]];
+    frame.placements[i].lines = chosen.lines[piece_of[i]];
   }
   frame.bytes = chosen.storage.bytes ? chosen.storage.bytes : context.index(0);
   frame.pool_bytes = std::move(chosen.pool_bytes);

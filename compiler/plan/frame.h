@@ -18,6 +18,7 @@ struct Placement {
   Piece piece;
   Expr offset;                      ///< bytes from the begin of the arena or of `lender`
   tir::BufferRef lender = nullptr;  ///< a parameter whose memory it has; null: the arena's
+  bool lines = false;               ///< from the first line of cache on that begins in the lender
 };
 
 /// Memories beside the arena, in the order in which they are filled.

@@ -8,6 +8,9 @@
 // is packed as if those pieces did not exist. A lender that does not make the arena smaller is not used at all, so that
 // a program with small outputs is what it was.
 //
+// What needs a line of cache to begin at finds it in a lender that has none: it is rounded up to, which takes up to a
+// line of what is lent. All that lies there then counts from it.
+//
 // What is proved is that `offset + size <= size of the lender`. Offsets are numbers, or multiples of one product of
 // symbols where all that lies below is a multiple of it, too; a piece of any other size lies at offset 0, or above
 // pieces of constant size.
@@ -29,13 +32,18 @@ class Lending {
       : context_(context), pieces_(pieces), lenders_(lenders), facts_(facts), known_(known) {}
 
   LentStorage run() {
-    LentStorage best{assign_storage(context_, pieces_, facts_, known_), std::vector<int>(pieces_.size(), -1)};
+    LentStorage best{assign_storage(context_, pieces_, facts_, known_), std::vector<int>(pieces_.size(), -1),
+                     std::vector<bool>(pieces_.size())};
     std::vector<size_t> order(lenders_.size());
     std::iota(order.begin(), order.end(), size_t{0});
     std::stable_sort(order.begin(), order.end(),
                      [&](size_t a, size_t b) { return at_typical(lenders_[a].size) > at_typical(lenders_[b].size); });
-    for (size_t lender : order)
-      if (std::optional<LentStorage> lent = lend(best, lender)) best = std::move(*lent);
+    for (size_t lender : order) {
+      LentStorage before = best;
+      for (bool lines : {false, true})
+        if (std::optional<LentStorage> lent = lend(before, lender, lines))
+          if (lent->storage.weight < best.storage.weight) best = std::move(*lent);
+    }
     return best;
   }
 
@@ -55,14 +63,14 @@ class Lending {
     return {placed.offset, placed.scaled ? pieces_[placed.piece].size.factors : std::vector<Expr>()};
   }
 
-  /// Whether what lies below the piece, and the piece, are at most what the lender has.
-  bool fits(const Placed& placed, const Lender& lender) const {
-    const Piece& piece = pieces_[placed.piece];
-    Size offset = offset_of(placed);
-    if (piece.size.factors == lender.size.factors && placed.offset == 0)
-      return piece.size.coefficient <= lender.size.coefficient;
-    if (at_typical(offset) + at_typical(piece.size) > at_typical(lender.size)) return false;
-    return known_.at_most(to_expr(context_, piece.size) + to_expr(context_, offset), to_expr(context_, lender.size));
+  /// Whether what lies below the piece, and the piece, are at most what the lender has. `lines`: from a line on, which
+  /// costs nothing where nothing is there to lie.
+  bool fits(const Placed& placed, const Lender& lender, bool lines) const {
+    Size offset = offset_of(placed), size = pieces_[placed.piece].size;
+    if (lines) size.coefficient += kAlignment - lender.alignment;
+    if (size.factors == lender.size.factors && placed.offset == 0) return size.coefficient <= lender.size.coefficient;
+    if (at_typical(offset) + at_typical(size) > at_typical(lender.size)) return false;
+    return known_.at_most(to_expr(context_, size) + to_expr(context_, offset), to_expr(context_, lender.size));
   }
 
   /// The end of a piece in whole lines, or as many of its units.
@@ -71,7 +79,7 @@ class Lending {
   }
 
   /// `id` at the lowest offset beside what it meets of `placed`; nothing if it does not fit.
-  std::optional<Placed> place(size_t id, const Lender& lender, const std::vector<Placed>& placed) const {
+  std::optional<Placed> place(size_t id, const Lender& lender, bool lines, const std::vector<Placed>& placed) const {
     const Piece& piece = pieces_[id];
     std::vector<Placed> beside;
     for (const Placed& other : placed)
@@ -88,28 +96,29 @@ class Lending {
       at.offset = std::max(at.offset, end_of(other.offset, below));
       at.scaled = multiples;
     }
-    return fits(at, lender) ? std::optional(at) : std::nullopt;
+    return fits(at, lender, lines) ? std::optional(at) : std::nullopt;
   }
 
-  std::optional<LentStorage> lend(const LentStorage& before, size_t index) const {
+  std::optional<LentStorage> lend(const LentStorage& before, size_t index, bool lines) const {
     const Lender& lender = lenders_[index];
     std::vector<size_t> candidates;
     for (size_t i = 0; i < pieces_.size(); ++i)
-      if (before.lenders[i] < 0 && pieces_[i].last < lender.until && pieces_[i].alignment <= lender.alignment)
+      if (before.lenders[i] < 0 && pieces_[i].last < lender.until &&
+          (lines || pieces_[i].alignment <= lender.alignment))
         candidates.push_back(i);
     std::stable_sort(candidates.begin(), candidates.end(),
                      [&](size_t a, size_t b) { return at_typical(pieces_[a].size) > at_typical(pieces_[b].size); });
     std::vector<Placed> placed;
     for (size_t i : candidates)
-      if (std::optional<Placed> at = place(i, lender, placed)) placed.push_back(*at);
+      if (std::optional<Placed> at = place(i, lender, lines, placed)) placed.push_back(*at);
     if (placed.empty()) return {};
-    LentStorage lent{{}, before.lenders};
-    for (const Placed& one : placed) lent.lenders[one.piece] = static_cast<int>(index);
+    LentStorage lent{{}, before.lenders, before.lines};
+    for (const Placed& one : placed) lent.lenders[one.piece] = static_cast<int>(index), lent.lines[one.piece] = lines;
     std::vector<Piece> rest;
     for (size_t i = 0; i < pieces_.size(); ++i)
       if (lent.lenders[i] < 0) rest.push_back(pieces_[i]);
     Storage storage = assign_storage(context_, rest, facts_, known_);
-    constexpr double kWorthIt = 0.05;  // in weights: less than 1% at each size
+    constexpr double kWorthIt = 0.02;  // in weights: 2% at one typical size, or less than 1% at each
     if (storage.weight > before.storage.weight - kWorthIt) return {};
     lent.storage = before.storage;
     lent.storage.bytes = storage.bytes, lent.storage.weight = storage.weight;

@@ -18,6 +18,7 @@ struct Lender {
 struct LentStorage {
   Storage storage;           ///< offsets of lent pieces are those in their lender
   std::vector<int> lenders;  ///< of each piece; -1: the arena
+  std::vector<bool> lines;   ///< of each piece: its lender is taken from the first line of cache on that begins in it
 };
 
 /// assign_storage, where what fits a lender, for all values of the symbols that `facts` allows, is taken out of the

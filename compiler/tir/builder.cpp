@@ -84,11 +84,12 @@ Stmt Builder::alloc(BufferRef buffer, Stmt body) {
   return make(std::move(node));
 }
 
-Stmt Builder::view(BufferRef buffer, BufferRef base, Expr byte_offset, Stmt body) {
+Stmt Builder::view(BufferRef buffer, BufferRef base, Expr byte_offset, Stmt body, uint32_t round_up) {
   View node;
   node.buffer = buffer;
   node.base = base;
   node.byte_offset = byte_offset;
+  node.round_up = round_up;
   node.body = body;
   return make(std::move(node));
 }

@@ -33,7 +33,7 @@ class Builder {
   Stmt let(Var var, Expr value, Stmt body);
   Stmt let(std::string name, Expr value, const std::function<Stmt(Var)>& body);
   Stmt alloc(BufferRef buffer, Stmt body);
-  Stmt view(BufferRef buffer, BufferRef base, Expr byte_offset, Stmt body);
+  Stmt view(BufferRef buffer, BufferRef base, Expr byte_offset, Stmt body, uint32_t round_up = 0);
   Stmt store(BufferRef buffer, Indices indices, Expr value);
   Stmt block(Block block);  ///< gives it an id if it has none
   Stmt guard(Guard guard);

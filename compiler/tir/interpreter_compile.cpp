@@ -254,10 +254,16 @@ Stmt Compiler::enter(const Alloc& node, std::vector<uint32_t>& owned) {
   return node.body;
 }
 
+uint32_t Compiler::rounded_up(uint32_t address, int64_t alignment) {
+  uint32_t behind = op(top(), Op::kOffset, {address, constant({.i = alignment - 1})});
+  return op(top(), Op::kAndI, {behind, constant({.i = -alignment})});
+}
+
 Stmt Compiler::enter(const View& node) {
   uint32_t offset = reg(node.byte_offset);
-  address_[node.buffer] =
+  uint32_t address =
       node.base == nullptr ? op(top(), Op::kMove, {offset}) : op(top(), Op::kOffset, {access(node.base, true), offset});
+  address_[node.buffer] = node.round_up == 0 ? address : rounded_up(address, node.round_up);
   declare(node.buffer);
   return node.body;
 }

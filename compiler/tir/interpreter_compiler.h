@@ -118,6 +118,7 @@ class Compiler {
   Stmt enter(const Let& node);
   Stmt enter(const Alloc& node, std::vector<uint32_t>& owned);
   Stmt enter(const View& node);
+  uint32_t rounded_up(uint32_t address, int64_t alignment);
 
   void bind(Var var, Known known) { keep(var, known); }
   void bind_value(Var var, Expr e);

@@ -189,7 +189,8 @@ class Printer {
       return n.body;
     }
     std::string base = namer_.of(n.base), described = description(*n.buffer), offset = text(n.byte_offset);
-    line("{} = T.decl_buffer({}, data={}.data, byte_offset={})", bound(n.buffer), described, base, offset);
+    std::string rounded = n.round_up == 0 ? "" : fmt::format(", round_up={}", n.round_up);
+    line("{} = T.decl_buffer({}, data={}.data, byte_offset={}{})", bound(n.buffer), described, base, offset, rounded);
     return n.body;
   }
   Stmt print(const Store& n) {

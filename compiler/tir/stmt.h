@@ -104,6 +104,7 @@ struct Alloc : StmtOf<StmtKind::kAlloc> {
 struct View : StmtOf<StmtKind::kView> {
   BufferRef buffer = nullptr, base = nullptr;
   Expr byte_offset;
+  uint32_t round_up = 0;  ///< to the next address that is a multiple of this power of two; 0: the offset as it is
   Stmt body;
 };
 

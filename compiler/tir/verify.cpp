@@ -176,6 +176,8 @@ class Verifier {
     if (n.base != nullptr) alive(n.base);
     layout(*n.buffer);
     index(n.byte_offset, "offset");
+    if ((n.round_up & (n.round_up - 1)) != 0)
+      fault("'{}' lies at a multiple of {}, no power of two", n.buffer->name, n.round_up);
     enter(n.buffer);
     return n.body;
   }

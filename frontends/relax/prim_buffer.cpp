@@ -17,9 +17,9 @@ using AstKind = ast::ExprKind;
 
 namespace {
 
-constexpr std::string_view kBufferArguments[] = {"shape",       "dtype",           "data",       "strides",
-                                                 "elem_offset", "scope",           "align",      "offset_factor",
-                                                 "buffer_type", "axis_separators", "byte_offset"};
+constexpr std::string_view kBufferArguments[] = {"shape",       "dtype",           "data",        "strides",
+                                                 "elem_offset", "scope",           "align",       "offset_factor",
+                                                 "buffer_type", "axis_separators", "byte_offset", "round_up"};
 constexpr std::string_view kAllocateArguments[] = {"shape", "dtype", "scope", "condition", "annotations"};
 
 }  // namespace
@@ -54,7 +54,12 @@ Result<PrimFuncReader::Description> PrimFuncReader::describe_buffer(const ast::E
   out.elem_offset = given["elem_offset"], out.byte_offset = given["byte_offset"], out.scope = given["scope"];
   bool part = callee == "T.match_buffer" && call.items.size() > 1 && call.items[1]->is(AstKind::kSubscript);
   if (is_none(out.shape) && !part) return source_.error(call.place, Kind::wrong_arity, "a buffer needs a shape");
-  if (!is_none(given["align"])) RELAXC_DO(read_alignment(*given["align"], out));
+  if (!is_none(given["align"])) {
+    RELAXC_TRY(out.alignment, read_alignment(*given["align"]));
+  }
+  if (!is_none(given["round_up"])) {
+    RELAXC_TRY(out.round_up, read_alignment(*given["round_up"]));
+  }
   const ast::Expr *type = given["buffer_type"], *separators = given["axis_separators"];
   if (!is_none(type) && !(type->is(AstKind::kString) && (type->text == "default" || type->text.empty())))
     return source_.error(type->place, Kind::unsupported,
@@ -68,15 +73,15 @@ Result<PrimFuncReader::Description> PrimFuncReader::describe_buffer(const ast::E
   return out;
 }
 
-Status PrimFuncReader::read_alignment(const ast::Expr& e, Description& out) {
+/// 0: as the compiler likes.
+Result<uint32_t> PrimFuncReader::read_alignment(const ast::Expr& e) {
   Diagnostics& diag = source_.diag();
-  if (e.is(AstKind::kUnary)) return Done{};  // -1: as the compiler likes
+  if (e.is(AstKind::kUnary)) return uint32_t{0};  // -1
   if (!e.is(AstKind::kInt)) return source_.error(e.place, Kind::invalid_value, "expected an alignment in bytes");
   RELAXC_TRY(int64_t bytes, integer_value(source_, e));
   if (bytes > 4096 || (bytes & (bytes - 1)) != 0)
     return source_.error(e.place, Kind::invalid_value, "an alignment is a power of two up to 4096");
-  out.alignment = static_cast<uint32_t>(bytes);
-  return Done{};
+  return static_cast<uint32_t>(bytes);
 }
 
 Result<tir::BufferRef> PrimFuncReader::make_buffer(const Description& description, const std::string& name) {

@@ -82,12 +82,12 @@ class PrimFuncReader : ScalarReader {
     Place place;
     const ast::Expr *shape = nullptr, *dtype = nullptr, *data = nullptr, *strides = nullptr, *elem_offset = nullptr,
                     *byte_offset = nullptr, *scope = nullptr;
-    uint32_t alignment = 0;
+    uint32_t alignment = 0, round_up = 0;
   };
   Result<tir::BufferRef> buffer_annotation(const ast::Expr& annotation, const std::string& name);
   /// The arguments of T.match_buffer, T.alloc_buffer and kin, from position `first` on.
   Result<Description> describe_buffer(const ast::Expr& call, size_t first, const std::string& callee);
-  Status read_alignment(const ast::Expr& e, Description& out);
+  Result<uint32_t> read_alignment(const ast::Expr& e);
   Result<tir::BufferRef> make_buffer(const Description& description, const std::string& name);
   /// `base`: what the buffer is a part of; its strides are the default then.
   Result<tir::BufferRef> make_buffer(const Description& description, const std::string& name,
@@ -105,6 +105,7 @@ class PrimFuncReader : ScalarReader {
   struct Pointer {
     tir::BufferRef buffer = nullptr;
     arith::Expr byte_offset;
+    uint32_t round_up = 0;  ///< to a multiple of it
   };
   bool is_pointer(const ast::Expr& e);
   Result<Pointer> pointer(const ast::Expr& e);

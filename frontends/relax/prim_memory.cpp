@@ -131,6 +131,7 @@ Status PrimFuncReader::open_buffer(const std::string& callee, const ast::Stmt& s
       RELAXC_TRY(arith::Expr more, index(*description.byte_offset));
       base.byte_offset = base.byte_offset + more;
     }
+    base.round_up = description.round_up;
   }
   Result<tir::BufferRef> made = make_buffer(description, stmt.target->text);
   if (!made) return diag.failed();
@@ -177,7 +178,7 @@ Status PrimFuncReader::open_view(const ast::Stmt& stmt, tir::BufferRef opened, P
   bind(stmt.target->text, {PrimName::kBuffer, {}, opened}, stmt.target->place);
   if (base.buffer != nullptr) bases_[opened] = base.buffer;
   auto wrap = [this, opened, base](tir::Stmt body) {
-    return builder_.view(opened, base.buffer, base.byte_offset, body);
+    return builder_.view(opened, base.buffer, base.byte_offset, body, base.round_up);
   };
   out.push_back({wrap, {}, opened});
   return Done{};

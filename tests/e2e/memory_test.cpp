@@ -53,6 +53,14 @@ TEST_CASE("the largest arena is enough for all images") {
     road.run({signs({n, 2, h, w}, 1), signs({4, 2, 3, 3}, 2), signs({8, 4, 3, 3}, 3), signs({24, 8, 3, 3}, 4)});
 }
 
+TEST_CASE("scratch that wants lines of cache lies in an output, wherever the caller has that") {
+  driver::Options options;
+  options.dims = {{"n", 1, 96}};
+  Road road("tests/e2e/programs/enlarged.relax", options);
+  CHECK(arena_at(road, {96}) <= 3 * 2 * 96 * 16 * sizeof(float));  // the result of attention, and sums of it
+  for (int64_t n : {1, 2, 15, 64, 96}) road.run({signs({2, n, 16}, 1), signs({2, n, 16}, 2), signs({2, n, 16}, 3)});
+}
+
 TEST_CASE("what a loop stacks and branches give takes no memory of its own") {
   Road road("tests/e2e/programs/stacked.relax");
   CHECK(road.function().arena_max == 2 * 64 * sizeof(float));  // the carried value, now and next

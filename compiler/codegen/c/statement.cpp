@@ -149,6 +149,9 @@ Stmt FunctionPrinter::print_view(const tir::View& node) {
   std::string type = memory_type(node.buffer->dtype);
   if (node.base == nullptr)
     line("{0}* {1} = ({0}*)(uintptr_t){2};", type, names_.of(node.buffer), hoisted(node.byte_offset));
+  else if (node.round_up != 0)
+    line("{0}* {1} = ({0}*)(((uintptr_t)(void*){2} + (uintptr_t){3} + {4}u) & ~(uintptr_t){4}u);", type,
+         names_.of(node.buffer), names_.of(node.base), in_parentheses(hoisted(node.byte_offset)), node.round_up - 1);
   else
     line("{0}* {1} = ({0}*)(void*)((unsigned char*)(void*){2} + {3});", type, names_.of(node.buffer),
          names_.of(node.base), hoisted(node.byte_offset));

@@ -288,6 +288,12 @@ tir::Stmt FunctionLowering::lower_view(const tir::View& s, Leave& leave) {
   Value* offset = scalar(s.byte_offset);
   Value* address = s.base == nullptr ? b_.CreateIntToPtr(offset, b_.getPtrTy())
                                      : b_.CreateInBoundsGEP(b_.getInt8Ty(), place(s.base).address, offset);
+  if (s.round_up != 0) {
+    Value* behind = b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), address, s.round_up - 1);
+    llvm::IntegerType* word = b_.getIntPtrTy(module_.module().getDataLayout());
+    Value* mask = llvm::ConstantInt::getSigned(word, -static_cast<int64_t>(s.round_up));
+    address = b_.CreateIntrinsic(llvm::Intrinsic::ptrmask, {b_.getPtrTy(), word}, {behind, mask});
+  }
   places_[s.buffer] = {address, false};
   leave.push_back([this, buffer = s.buffer] { places_.erase(buffer); });
   return s.body;

@@ -191,7 +191,8 @@ class MemoryPlan {
       const auto* view = s.as<tir::View>();
       if (view == nullptr || view->base == nullptr || view->buffer->alignment == 0) return;
       uint32_t wanted = view->buffer->alignment, given = view->base->alignment;
-      bool holds = given != 0 && given % wanted == 0 && is_multiple(view->byte_offset, wanted, facts);
+      bool holds = view->round_up % wanted == 0 && view->round_up != 0;
+      holds = holds || (given != 0 && given % wanted == 0 && is_multiple(view->byte_offset, wanted, facts));
       if (holds || natural.count(view->buffer) != 0) return;
       tir::Buffer copy = *view->buffer;  // with its id: it takes the place of the other everywhere
       copy.alignment = 0;
@@ -225,7 +226,7 @@ class MemoryPlan {
     rewriter.on_stmt = [&](tir::Stmt s) {
       const auto* view = s.as<tir::View>();
       auto name = view == nullptr || view->base == nullptr ? names.end() : names.find(view->byte_offset);
-      return name == names.end() ? s : build_.view(view->buffer, view->base, name->second, view->body);
+      return name == names.end() ? s : build_.view(view->buffer, view->base, name->second, view->body, view->round_up);
     };
     tir::Stmt body = tir::rewrite(module_.context(), host.body, rewriter);
     for (auto offset = named.rbegin(); offset != named.rend(); ++offset)
