@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/transform/graph/index_rules.h"
 #include "compiler/transform/graph/move_rules.h"
 #include "compiler/transform/graph/part_rules.h"
 #include "compiler/transform/graph/rewrite.h"
@@ -159,7 +160,8 @@ constexpr Rule kCanonicalRules[] = {
     field_of_tuple,
     match_cast_that_holds,
     part_without_effect,
-    take_of_one,
+    take_of_range,
+    scatter_to_box,
     part_of_viewed_transpose,
     one_of_neighbours,
     part_of_part,

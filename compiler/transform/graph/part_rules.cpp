@@ -8,20 +8,10 @@
 
 #include <algorithm>
 
-#include "compiler/transform/tensor_part.h"
-
 namespace relaxc {
 namespace {
 
 using namespace relax;
-
-Value* make_part(const Site& s, Value* x, const Part& part) {
-  Context& context = s.builder.context();
-  if (part.begin == 0 && x->shape()[part.axis].is_constant(part.extent)) return x;
-  Value* begin = s.builder.shape({context.index(part.begin)});
-  Value* extent = s.builder.shape({context.index(part.extent)});
-  return s.make("slice_part", {x, begin, extent}, {{"axis", static_cast<int64_t>(part.axis)}});
-}
 
 size_t concat_axis(const Op& op) {
   return axis_at(op.attrs.integer("axis"), op.result()->shape().size());
@@ -51,22 +41,19 @@ Value* every(const Site& s, Value* x, size_t axis, int64_t stride, int64_t begin
 
 }  // namespace
 
+Value* make_part(const Site& s, Value* x, const Part& part) {
+  Context& context = s.builder.context();
+  if (part.begin == 0 && x->shape()[part.axis].is_constant(part.extent)) return x;
+  Value* begin = s.builder.shape({context.index(part.begin)});
+  Value* extent = s.builder.shape({context.index(part.extent)});
+  return s.make("slice_part", {x, begin, extent}, {{"axis", static_cast<int64_t>(part.axis)}});
+}
+
 Value* part_without_effect(const Site& s) {
   if (s.op.is("slice_part")) return s.same_shape(*s.in(), *s.out()) ? s.in() : nullptr;
   if (!s.op.is("strided_slice") || !s.same_shape(*s.in(), *s.out())) return nullptr;
   auto strides = s.in(3) == nullptr ? std::vector<int64_t>{} : shape_numbers(s.in(3)).value_or(std::vector<int64_t>{0});
   return std::all_of(strides.begin(), strides.end(), [](int64_t n) { return n == 1; }) ? s.in() : nullptr;
-}
-
-Value* take_of_one(const Site& s) {
-  if (!s.op.is("take")) return nullptr;
-  ConstantRef index = constant_of(s.in(1));
-  size_t axis = axis_at(s.op.attrs.integer("axis"), s.in()->shape().size());
-  const int64_t* dim = s.in()->shape()[axis].constant();
-  if (index == nullptr || index->elements() != 1 || dim == nullptr) return nullptr;
-  auto at = static_cast<int64_t>(*uniform_value(s.in(1)));
-  if (at < 0 && s.op.attrs.string("mode") != "clip") at += *dim;
-  return at >= 0 && at < *dim ? as_result(s, make_part(s, s.in(), {axis, at, 1})) : nullptr;
 }
 
 Value* part_of_viewed_transpose(const Site& s) {

@@ -2,13 +2,15 @@
 #pragma once
 
 #include "compiler/transform/graph/rewrite.h"
+#include "compiler/transform/tensor_part.h"
 
 namespace relaxc {
 
+/// The part of `x`, or `x` where that is all of it.
+relax::Value* make_part(const Site& s, relax::Value* x, const Part& part);
+
 /// A slice of everything is what it slices.
 relax::Value* part_without_effect(const Site& s);
-/// A slice at one index that is known is a part, without its axis.
-relax::Value* take_of_one(const Site& s);
 /// A slice of a view of a transpose, along an axis that the view kept, is a view of a slice of the transpose.
 relax::Value* part_of_viewed_transpose(const Site& s);
 /// An axis that is split in two, and cut to one place along the inner, is every n-th element along the axis.
