@@ -5,6 +5,7 @@
 // inverse, to the bit. Other divisions stay, since 1 / c is rounded and a division is not much slower than it is exact.
 #include <cmath>
 
+#include "compiler/transform/graph/one_hot_product.h"
 #include "compiler/transform/graph/rewrite.h"
 #include "compiler/transform/passes.h"
 
@@ -39,7 +40,7 @@ Value* divide_by_power_of_two(const Site& s) {
                 {s.in(), s.builder.constant(ConstantData::inline_bytes(data.dtype(), data.shape(), std::move(bytes)))});
 }
 
-constexpr Rule kStrengthRules[] = {power_by_known, divide_by_power_of_two};
+constexpr Rule kStrengthRules[] = {power_by_known, divide_by_power_of_two, product_of_one_hot};
 
 }  // namespace
 
