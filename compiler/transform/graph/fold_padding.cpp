@@ -9,6 +9,7 @@
 
 #include "compiler/arith/simplify.h"
 #include "compiler/transform/graph/rewrite.h"
+#include "compiler/transform/graph/window_attrs.h"
 #include "compiler/transform/passes.h"
 
 namespace relaxc {
@@ -41,15 +42,6 @@ bool holds_pixels(const Site& s, const Value& image) {
   const auto& shape = image.shape();
   return std::all_of(shape.begin() + 2, shape.end(),
                      [&](arith::Expr dim) { return arith::prove_le(dim.context().index(1), dim, s.facts); });
-}
-
-/// `padding` as begins, then ends, of each of `spatial` dims.
-std::vector<int64_t> both_sides(std::vector<int64_t> padding, size_t spatial) {
-  if (padding.empty()) padding = {0};
-  if (padding.size() == 1) padding.assign(spatial, padding[0]);
-  if (padding.size() == spatial)
-    padding.insert(padding.end(), padding.begin(), padding.begin() + static_cast<std::ptrdiff_t>(spatial));
-  return padding;
 }
 
 Value* pad_into_window(const Site& s) {

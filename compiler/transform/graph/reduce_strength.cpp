@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "compiler/transform/graph/one_hot_product.h"
+#include "compiler/transform/graph/phase_convolution.h"
 #include "compiler/transform/graph/rewrite.h"
 #include "compiler/transform/passes.h"
 
@@ -40,7 +41,8 @@ Value* divide_by_power_of_two(const Site& s) {
                 {s.in(), s.builder.constant(ConstantData::inline_bytes(data.dtype(), data.shape(), std::move(bytes)))});
 }
 
-constexpr Rule kStrengthRules[] = {power_by_known, divide_by_power_of_two, product_of_one_hot};
+constexpr Rule kStrengthRules[] = {power_by_known, divide_by_power_of_two, product_of_one_hot,
+                                   transposed_conv_in_phases};
 
 }  // namespace
 
