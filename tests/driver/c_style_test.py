@@ -117,6 +117,13 @@ def total(x: T.handle, y: T.handle):
         self.compiles("mixed.relax", "--mcpu", "x86-64-v4", "-o", "m.c", "--c-vectors=none")
         self.assertEqual(self.run_c(COMPILERS[0], ["m.c"], "-O1"), first)
 
+    def test_vectors_that_gcc_computes_wrong_are_asked_for(self):
+        flags = (DIGITS, "--dim", "n=1", "--target", "cortex-m55", "-o", "m.c")
+        self.compiles(*flags)
+        self.assertNotIn("vector_size", (self.path / "m.c").read_text())
+        self.compiles(*flags, "--c-vectors=gnu")
+        self.assertIn("vector_size", (self.path / "m.c").read_text())
+
     def test_parts_are_named_in_order_and_stand_alone(self):
         self.compiles(DIGITS, "-o", "sub.c", "--name", "m", "--c-split=4K", "-MD")
         parts = sorted(file.name for file in self.path.glob("sub*.c"))

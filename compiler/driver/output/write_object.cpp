@@ -63,7 +63,7 @@ Result<WrittenObject> write_object(const Options& options, const OutputPlan& pla
     RELAXC_DO(write_weights_file(object, weights, plan.weights, diag));
   }
   std::vector<std::string> targets{plan.output};
-  RELAXC_DO(plan.emit == Emit::kC ? write_c(options, plan, object, written.file, targets, outputs, diag)
+  RELAXC_DO(plan.emit == Emit::kC ? write_c(options, plan, object, target, written.file, targets, outputs, diag)
                                   : write_binary(options, plan, object, levels, target, written, outputs, diag));
   RELAXC_DO(write_depfile(options, plan, targets, files, outputs));
   if (!plan.header.empty()) {
