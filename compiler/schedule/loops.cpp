@@ -8,6 +8,7 @@
 #include "compiler/schedule/access.h"
 #include "compiler/schedule/edit.h"
 #include "compiler/schedule/legality.h"
+#include "compiler/tir/annotations.h"
 
 namespace relaxc::schedule {
 
@@ -416,6 +417,19 @@ void Schedule::vectorize(uint32_t id) {
   require(loop(id).loop_kind == LoopKind::kSerial, "a parallel loop cannot be vectorized; split it first");
   require(!stands_in(id, LoopKind::kVectorized), "a loop inside of a vectorized one cannot be vectorized, too");
   set_kind(id, LoopKind::kVectorized, "vectorize");
+}
+void Schedule::prefetch(uint32_t id, int64_t bytes) {
+  constexpr int64_t kMost = 1 << 20;
+  require(loop(id).loop_kind == LoopKind::kVectorized,
+          [&] { return fmt::format("loop '{}' is not vectorized", loop_name(id)); });
+  require(bytes > 0 && bytes <= kMost,
+          [&] { return fmt::format("a line 1 to {} bytes behind can be asked for", kMost); });
+  note(fmt::format("prefetch {} {}", loop_name(id), bytes));
+  edit_loop(id, [&](const For& from) {
+    For to = from;
+    to.annotations[tir::kPrefetch] = bytes;
+    return make_stmt(context_, std::move(to));
+  });
 }
 void Schedule::unroll(uint32_t id) {
   require_few(id);

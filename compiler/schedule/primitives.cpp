@@ -136,6 +136,9 @@ constexpr std::array kPrimitives = std::to_array<Primitive>({
      "A pool in blocks of ROWS rows: the rows of windows are reduced to one, then windows along it. Needs "
      "reassociate.",
      [](Schedule& s, Args a) { s.pool_rows(a.block(0), a.number(1)); }},
+    {"prefetch", "LOOP BYTES",
+     "With each vector that the vectorized LOOP reads from memory, asks for the line that lies BYTES behind it.",
+     [](Schedule& s, Args a) { s.prefetch(a.loop(0), a.number(1)); }},
     {"reassociate", "BLOCK", "The order of the block's reduction may change. Changes bits.",
      [](Schedule& s, Args a) { s.allow_reassociation(a.block(0)); }},
     {"reduce_in_lanes", "BLOCK LOOP LANES VECTOR fma|-",

@@ -86,6 +86,9 @@ class Reduction {
   /// Some operand is read with gaps: its vectors are put together from several, with a mask for each where there is
   /// padding, so every one of them should meet as many rows as possible.
   bool is_strided(uint32_t loop) const;
+  /// Vectors come from channels whose maps do not stay in a cache, each read once a row of tiles: more streams than the
+  /// processor foresees by itself.
+  bool reads_from_afar() const;
   void add_unrolled(uint32_t loop, const Copies& copies);
   /// Gives the copies that were made of what was inside of the vectorized axis, the original (no copies) first.
   std::vector<Copies> cut_vector(uint32_t loop, int64_t vectors);

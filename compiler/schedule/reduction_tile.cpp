@@ -16,6 +16,8 @@ namespace {
 constexpr int64_t kMostRows = 16;   ///< of a tile
 constexpr double kFewTerms = 48;    ///< of sums that take less time than their results do to memory
 constexpr double kManyCaches = 8;   ///< of the second level, so that results go to memory
+constexpr double kFarCaches = 2;    ///< of the second level, so that an operand comes from beyond it
+constexpr int64_t kAhead = 1024;    ///< bytes, some tiles, that are asked for before they are read
 constexpr int64_t kLeastRun = 512;  ///< elements of a result one behind the other that memory is quick with
 
 double elements_of(BufferRef buffer) {
@@ -39,6 +41,7 @@ bool Reduction::tile() {
   if (target_.has_fma) s_.use_fma(block_);
   if (target_.has_fma && scaled != 0) s_.use_fma(scaled);
   TileShape shape = choose_tile(unrolled, value);
+  const bool from_afar = reads_from_afar();
   if (unrolled != 0) pack_along(unrolled, shape.unrolled);
   pack_along(vector_, shape.vectors * lanes_);
   bool vector_outside = spatial_.size() < 2 || position(vector_) < position(unrolled) || unrolled == 0;
@@ -58,7 +61,11 @@ bool Reduction::tile() {
       for (uint32_t loop : groups) group_loops_.push_back(part.copies.loops.at(loop));
     }
   }
-  for (uint32_t loop : lane_loops_) s_.vectorize(loop), s_.sink(loop);
+  for (uint32_t loop : lane_loops_) {
+    s_.vectorize(loop);
+    if (from_afar) s_.prefetch(loop, kAhead);
+    s_.sink(loop);
+  }
   // Vectors innermost: a broadcast is needed once for all of them, and its register is free again.
   for (uint32_t loop : row_loops_) s_.unroll(loop), s_.jam(loop);
   for (uint32_t loop : group_loops_) s_.unroll(loop), s_.jam(loop);
@@ -138,6 +145,19 @@ bool Reduction::is_strided(uint32_t loop) const {
     if (packable_axis(access, s_.loop(loop).var)) return;
     auto step = step_of(access.buffer, access.indices, s_.loop(loop).var);
     found |= !step || (*step != 0 && *step != 1);
+  });
+  return found;
+}
+
+bool Reduction::reads_from_afar() const {
+  if (sliding_.vector != 0 || reduced_.size() != 1 || target_.l2_bytes == 0) return false;
+  bool found = false;
+  for_each_access(s_.loop(reduced_[0]).body, [&](const Access& access) {
+    const Var vector = s_.loop(vector_).var;
+    if (access.is_store || access.buffer->scope == tir::Scope::kLocal || packable_axis(access, vector)) return;
+    const double bytes = elements_of(access.buffer) * access.buffer->dtype.bytes();
+    found |= step_of(access.buffer, access.indices, vector) == 1 &&
+             bytes >= kFarCaches * static_cast<double>(target_.l2_bytes);
   });
   return found;
 }

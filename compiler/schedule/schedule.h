@@ -173,6 +173,8 @@ class Schedule : private ScheduleState {
   /// A loop of one iteration goes away; its variable becomes its first value.
   void drop_unit_loop(uint32_t loop);
   void vectorize(uint32_t loop);
+  /// With each vector of a vectorized loop that is read from memory, asks for the line that lies `bytes` behind it.
+  void prefetch(uint32_t loop, int64_t bytes);
   void unroll(uint32_t loop);
   /// Iterations in any order, on any cores. Needs has_independent_iterations.
   void parallel(uint32_t loop);

@@ -2,6 +2,7 @@
 #include "compiler/codegen/llvm/lower_function.h"
 
 #include "compiler/arith/simplify.h"
+#include "compiler/tir/annotations.h"
 #include "compiler/tir/lanes.h"
 #include "compiler/tir/visit.h"
 
@@ -182,9 +183,10 @@ void FunctionLowering::lower_serial(const tir::For& s, Value* min, Value* extent
 }
 
 void FunctionLowering::lower_vectorized(const tir::For& s, Value* min, uint32_t lanes) {
-  lanes_ = lanes;
+  auto ahead = s.annotations.find(tir::kPrefetch);
+  lanes_ = lanes, prefetch_ = ahead != s.annotations.end() ? ahead->second : 0;
   with_range(s.var, s.min, s.extent, {min, 1, nullptr}, [&] { lower(s.body); });
-  lanes_ = 0;
+  lanes_ = 0, prefetch_ = 0;
 }
 
 void FunctionLowering::lower_while(const tir::While& s) {

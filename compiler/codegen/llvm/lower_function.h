@@ -150,6 +150,7 @@ class FunctionLowering {
   llvm::Value* load_strided(tir::BufferRef buffer, Lanes offset);
   llvm::Value* load_raw(tir::BufferRef buffer, Lanes offset, bool& is_vector);
   llvm::Value* address(tir::BufferRef buffer, Lanes offset);
+  void prefetch(tir::BufferRef buffer, llvm::Value* address);
   const Place& place(tir::BufferRef buffer) const;
   llvm::Value* as_vector_mask();
 
@@ -173,6 +174,7 @@ class FunctionLowering {
   std::vector<Loop> loops_;
   uint32_t lanes_ = 0;           ///< 0: not in a vectorized loop
   llvm::Value* mask_ = nullptr;  ///< lanes that run; null: all
+  int64_t prefetch_ = 0;         ///< bytes behind each vector that is read, to be asked for; 0: none
 };
 
 template <typename F>

@@ -22,6 +22,15 @@ Value* FunctionLowering::address(tir::BufferRef buffer, Lanes offset) {
   return b_.CreateInBoundsGEP(type, base, at);
 }
 
+/// Where the line that is wanted lies behind the buffer, nothing happens.
+void FunctionLowering::prefetch(tir::BufferRef buffer, Value* address) {
+  constexpr int kRead = 0, kAllLevels = 3, kData = 1;
+  if (prefetch_ == 0 || buffer->scope == tir::Scope::kLocal) return;
+  Value* behind = b_.CreateConstGEP1_64(b_.getInt8Ty(), address, static_cast<uint64_t>(prefetch_));
+  b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {behind->getType()},
+                     {behind, b_.getInt32(kRead), b_.getInt32(kAllLevels), b_.getInt32(kData)});
+}
+
 Value* FunctionLowering::as_vector_mask() {
   return mask_ != nullptr ? mask_ : llvm::ConstantInt::getTrue(llvm::FixedVectorType::get(b_.getInt1Ty(), lanes_));
 }
@@ -66,7 +75,11 @@ Value* FunctionLowering::load_raw(tir::BufferRef buffer, Lanes offset, bool& is_
   if (!is_vector) return b_.CreateAlignedLoad(type, address(buffer, offset), align);
   auto* vector = llvm::FixedVectorType::get(type, lanes_);
   if (offset.vector == nullptr && offset.step == 1) {
-    if (everywhere) return b_.CreateAlignedLoad(vector, address(buffer, offset), align);
+    if (everywhere) {
+      Value* at = address(buffer, offset);
+      prefetch(buffer, at);
+      return b_.CreateAlignedLoad(vector, at, align);
+    }
     return b_.CreateMaskedLoad(vector, address(buffer, offset), align, mask_, llvm::Constant::getNullValue(vector));
   }
   // A mask that is not known has to be spread over the gaps, which for more than one is done lane by lane.

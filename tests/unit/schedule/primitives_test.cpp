@@ -143,6 +143,19 @@ TEST_CASE("reordered, vectorized, unrolled and parallel loops") {
   keeps(context, sum(context, n, context.index(6)), [&](Schedule& s) { s.unroll(loops_of(s)[1]); });
 }
 
+TEST_CASE("lines are asked for ahead of vectors, and of nothing else") {
+  arith::Context context;
+  Expr n = context.var("n");
+  keeps(context, sum(context, n, context.index(6)), [&](Schedule& s) {
+    s.bind_axes();
+    const uint32_t loop = loops_of(s)[1];
+    CHECK_THROWS_AS(s.prefetch(loop, 64), schedule::IllegalStep);
+    s.vectorize(loop);
+    CHECK_THROWS_AS(s.prefetch(loop, 0), schedule::IllegalStep);
+    s.prefetch(loop, 64);
+  });
+}
+
 TEST_CASE("chunks and joined loops visit every iteration") {
   arith::Context context;
   Expr n = context.var("n");
