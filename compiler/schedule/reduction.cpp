@@ -19,7 +19,9 @@ namespace {
 
 constexpr double kMostUnrolledTerms = 25;
 constexpr int64_t kLeastRowsPerVector = 3;  ///< two do not pay for loads under a mask that cross lines of cache
-constexpr double kScattered = 160;          ///< terms of a sum of vectors that take as long as storing its lanes apart
+constexpr double kScatteredSoon = 160;      ///< kScattered where the kernel goes on to read the result in whole vectors
+constexpr double kSingleVector = 1.15;      ///< of the time of vectors side by side, which share their scalars
+constexpr double kAcrossLines = 0.06;       ///< of a step's time: what vectors cost that lie across two lines of cache
 
 }  // namespace
 
@@ -37,7 +39,7 @@ bool Reduction::run() {
   if (!update_of(store())) return false;
   use_dot_products();
   if (words_ == nullptr && room_ && s_.may_allocate())
-    sliding_ = slide_over_copy(s_, block_, spatial_, reduced_, target_, lanes_);
+    sliding_ = slide_over_copy(s_, block_, spatial_, reduced_, target_, lanes_, !constants_.empty());
   s_.stage_loads(block_, 0);
   if (sliding_.vector == 0 && words_ == nullptr) fold_small_image();
   return choose() && (in_lanes_ ? words_ == nullptr && reduce_lanes() : tile());
@@ -92,18 +94,31 @@ double Reduction::cost(uint32_t loop, bool reduces) const {
   };
   BufferRef result = store().buffer;
   for_each_access(s_.loop(reduced_[0]).body, [&](const Access& access) {
-    if (access.buffer != result) add(access, 1);
+    if (access.buffer == result) return;
+    add(access, 1);
+    if (!reduces && lies_across_lines(access, node.var)) bad += kAcrossLines;
   });
   // What is done once an element counts the less the more terms its sum has; what only the group sees is in registers.
-  const double once = std::min(0.1, kScattered / 10 / terms());
+  const double scattered = s_.is_used_elsewhere(result) ? kScatteredSoon : kScattered;
+  const double once = std::min(0.1, scattered / 10 / terms());
   if (!reduces)
     for_each_access(inner_body(), [&](const Access& access) {
       if (!unseen(access.buffer)) add(access, once);
     });
   double waste = 1;
   if (const int64_t* extent = node.extent.constant())
-    waste = static_cast<double>((*extent + lanes_ - 1) / lanes_ * lanes_) / static_cast<double>(*extent);
+    waste = static_cast<double>((*extent + lanes_ - 1) / lanes_ * lanes_) / static_cast<double>(*extent) *
+            (!reduces && *extent <= lanes_ ? kSingleVector : 1);
   return (1 + bad) * waste * (reduces ? 1.5 : 1);
+}
+
+bool Reduction::lies_across_lines(const Access& access, Var along) const {
+  if (access.buffer->scope == tir::Scope::kLocal || packable_axis(access, along)) return false;
+  if (step_of(access.buffer, access.indices, along) != 1) return false;
+  return std::any_of(reduced_.begin(), reduced_.end(), [&](uint32_t loop) {
+    auto step = step_of(access.buffer, access.indices, s_.loop(loop).var);
+    return step && *step > lanes_ && *step % lanes_ != 0;
+  });
 }
 
 void Reduction::fold_small_image() {

@@ -51,6 +51,9 @@ class Reduction {
   void use_dot_products();
   /// What it costs to have the loop's axis in vector lanes, relative to whole vectors everywhere.
   double cost(uint32_t loop, bool reduces) const;
+  /// Rows of the operand that the reduction goes through begin at any place of a line of cache, so that most vectors
+  /// along them lie in two.
+  bool lies_across_lines(const Access& access, Var along) const;
   bool choose();
   /// The update reads something along the loop (else lanes would do the same thing).
   bool contiguous_in(uint32_t loop) const;
@@ -113,8 +116,11 @@ class Reduction {
   /// The vectors that one iteration after the other reads fall into the same sets of the first level of cache, and
   /// there are too many of them to stay until the next tap of a filter wants them.
   bool collides(uint32_t loop) const;
-  /// Loops of the reduction on which a branch depends go outwards, so that it is decided once for the inner ones.
-  void order_reduction(bool factored);
+  /// Loops of the reduction on which a branch depends go outwards, so that it is decided once for the inner ones; so do
+  /// taps along the rows of a tile, whose scalars would else be kept in registers for the next tap.
+  void order_reduction(uint32_t unrolled, bool factored);
+  /// A subscript goes along both loops.
+  bool meets(uint32_t tap, uint32_t unrolled) const;
   /// False: they stay as they are.
   bool reorder_reduction(const std::vector<uint32_t>& order);
   /// Taps that meet in rows are innermost and unrolled, so that a row that was loaded serves all of them.

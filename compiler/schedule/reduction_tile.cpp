@@ -37,7 +37,7 @@ bool Reduction::tile() {
   uint32_t scaled = factor_out();
   s_.stage_loads(block_, vector_);
   if (scaled != 0) s_.stage_loads(scaled, vector_);
-  order_reduction(scaled != 0);
+  order_reduction(unrolled, scaled != 0);
   if (target_.has_fma) s_.use_fma(block_);
   if (target_.has_fma && scaled != 0) s_.use_fma(scaled);
   TileShape shape = choose_tile(unrolled, value);
@@ -305,7 +305,7 @@ bool Reduction::collides(uint32_t loop) const {
   return found && (extent == nullptr || *extent > kWays);
 }
 
-void Reduction::order_reduction(bool factored) {
+void Reduction::order_reduction(uint32_t unrolled, bool factored) {
   if (sliding_.taps != 0) return unroll_taps();
   if (image_ != 0) {
     for (uint32_t loop : reduced_) s_.unroll(loop);
@@ -318,11 +318,21 @@ void Reduction::order_reduction(bool factored) {
     tir::for_each_stmt(s_.loop(reduced_[0]).body, [&](Stmt s) {
       if (const auto* branch = s.as<tir::If>()) decides |= depends_on(branch->condition, s_.loop(loop).var);
     });
-    (decides ? order : inner).push_back(loop);
+    (decides || meets(loop, unrolled) ? order : inner).push_back(loop);
   }
   if (std::any_of(inner.begin(), inner.end(), [&](uint32_t loop) { return collides(loop); })) return;
   order.insert(order.end(), inner.begin(), inner.end());
   if (order != reduced_ && !inner.empty()) reorder_reduction(order);
+}
+
+bool Reduction::meets(uint32_t tap, uint32_t unrolled) const {
+  bool found = false;
+  if (unrolled == 0) return found;
+  for_each_access(s_.loop(reduced_[0]).body, [&](const Access& access) {
+    for (Expr index : access.indices)
+      found |= depends_on(index, s_.loop(tap).var) && depends_on(index, s_.loop(unrolled).var);
+  });
+  return found;
 }
 
 bool Reduction::reorder_reduction(const std::vector<uint32_t>& order) {

@@ -6,6 +6,8 @@
 
 namespace relaxc::schedule {
 
+constexpr double kScattered = 32;  ///< terms of a sum of vectors that take as long as storing its lanes apart
+
 /// Lanes of a vector of the widest element that `s` reads or writes; 1: the target has no vectors.
 int64_t lanes_of(const Target& target, Stmt s);
 /// Masked loads and stores are cheap on targets with wide vectors; elsewhere the rest is done one by one.

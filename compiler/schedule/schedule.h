@@ -124,6 +124,8 @@ class Schedule : private ScheduleState {
   void require_packed() const;
   /// Whether nobody reads what is stored to `buffer` but the nests in focus: it is memory of the kernel.
   bool is_unseen(BufferRef buffer) const;
+  /// Whether what is not in focus reads or writes `buffer`.
+  bool is_used_elsewhere(BufferRef buffer) const { return is_accessed_outside(memory_of(buffer)); }
   /// The buffer behind all views.
   BufferRef memory_of(BufferRef buffer) const;
 

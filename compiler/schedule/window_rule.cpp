@@ -5,6 +5,10 @@
 // the taps, or by several tiles of output channels. A depthwise filter gains most: rows that several taps read then are
 // the same vectors, which stay in registers. Channels of large images lie on pages of their own, more of them than a
 // core keeps the addresses of, and are read faster side by side.
+//
+// Rows that do not fill vectors leave the lanes to output channels, if there are enough of them. Tiles then read
+// scalars of the copy, which spares them the question for each whether it lies inside of the image. All of the filter
+// goes by for each block of rows, so these are large.
 #include "compiler/schedule/window_rule.h"
 
 #include <algorithm>
@@ -20,6 +24,8 @@ constexpr double kLeastFilled = 0.6;         ///< of a vector by a row of the re
 constexpr double kLeastFilledStrided = 0.3;  ///< the same where else each vector is shuffled out of two
 constexpr double kTileRows = 8;              ///< output channels that a loaded vector meets, about
 constexpr int64_t kLeastBlocks = 8;          ///< of rows, so that there is something to share among cores
+constexpr double kLeastFilledScalars = 0.2;  ///< the same where lanes are output channels
+constexpr int64_t kLeastChannels = 6;        ///< vectors of them that read what was copied
 constexpr int64_t kMostUnrolledTaps = 7;
 constexpr int64_t kPage = 4096;
 constexpr double kManyPages = 24;  ///< a core keeps the addresses of 64, and a filter has three rows
@@ -27,15 +33,17 @@ constexpr double kManyPages = 24;  ///< a core keeps the addresses of 64, and a 
 class Rule {
  public:
   Rule(Schedule& s, uint32_t block, std::vector<uint32_t>& spatial, const std::vector<uint32_t>& reduced,
-       const Target& target, int64_t lanes)
-      : s_(s), block_(block), spatial_(spatial), reduced_(reduced), target_(target), lanes_(lanes) {}
+       const Target& target, int64_t lanes, bool packs)
+      : s_(s), block_(block), spatial_(spatial), reduced_(reduced), target_(target), lanes_(lanes), packs_(packs) {}
 
   Sliding run() {
     auto found = window_of(s_, block_, spatial_, reduced_);
     if (!found) return {};
     window_ = std::move(*found);
     Sliding sliding{row_loop(), 0, 0};
-    if (sliding.vector == 0 || !is_known() || !pays(sliding.vector)) return {};
+    if (sliding.vector == 0 || !is_known()) return {};
+    by_channels_ = packs_ && fits_channels(sliding.vector);
+    if (!pays(sliding.vector)) return {};
     if (window_.sharing.empty()) find_rows(sliding);
     if (!place(sliding)) return {};
     auto again = window_of(s_, block_, spatial_, reduced_);  // rows may have become fewer
@@ -43,7 +51,7 @@ class Rule {
     CachedWindow copy = s_.cache_window(block_, spatial_[0], sliding.vector, spatial_, reduced_, lanes_);
     s_.stage_loads(copy.block, 0);
     vectorize_whole(s_, copy.along, lanes_, target_);
-    return sliding;
+    return by_channels_ ? Sliding{} : sliding;
   }
 
  private:
@@ -80,12 +88,24 @@ class Rule {
     return pages >= kManyPages;
   }
 
+  /// Of the lanes of whole vectors along the loop, those that hold something.
+  double filled(uint32_t loop) const {
+    return static_cast<double>(extent(loop)) / static_cast<double>((extent(loop) + lanes_ - 1) / lanes_ * lanes_);
+  }
+
+  /// Output channels fill vectors better than a row does, even though they are stored apart.
+  bool fits_channels(uint32_t vector) const {
+    double terms = 1, best = 0;
+    for (uint32_t loop : reduced_) terms *= static_cast<double>(extent(loop));
+    for (uint32_t loop : window_.sharing)
+      if (extent(loop) >= kLeastChannels * lanes_) best = std::max(best, filled(loop));
+    return filled(vector) >= kLeastFilledScalars && best / (1 + kScattered / terms) > filled(vector);
+  }
+
   bool pays(uint32_t vector) const {
-    double columns = static_cast<double>(extent(vector));
-    double filled = columns / static_cast<double>((extent(vector) + lanes_ - 1) / lanes_ * lanes_);
     bool strided = window_.step_of(vector) > 1;
     bool only_pixels = strided && window_.sharing.empty();  // channels could not be in lanes instead
-    if (filled < (only_pixels ? kLeastFilledStrided : kLeastFilled)) return false;
+    if (!by_channels_ && filled(vector) < (only_pixels ? kLeastFilledStrided : kLeastFilled)) return false;
     if (!strided && !window_.guarded) return false;
     double uses = 1, positions = 1;
     for (const WindowDim& dim : window_.dims) {
@@ -94,7 +114,7 @@ class Rule {
       positions *= static_cast<double>(dim.extent);
     }
     for (uint32_t loop : window_.sharing) uses *= std::max(1.0, static_cast<double>(extent(loop)) / kTileRows);
-    if (!strided && !window_.sharing.empty() && !is_far_apart()) return false;
+    if (!strided && !window_.sharing.empty() && !is_far_apart() && !by_channels_) return false;
     return uses / positions >= kLeastReuse;
   }
 
@@ -123,12 +143,12 @@ class Rule {
     std::vector<uint32_t> order = outer;
     order.insert(order.end(), inner.begin(), inner.end());
     if (order != spatial_ && !s_.can_reorder(order)) return false;
-    int64_t most = target_.l2_bytes / 8;
+    int64_t most = by_channels_ ? target_.l2_bytes / 2 : target_.l2_bytes / 8;
     uint32_t cut = 0;
     for (uint32_t loop : inner)
       if (cut == 0 && loop != sliding.vector && window_.dim_of(loop) != nullptr) cut = loop;
     int64_t rows = cut == 0 ? 1 : extent(cut), blocks = (bytes() + most - 1) / most;
-    if (!window_.sharing.empty()) blocks = std::max(blocks, kLeastBlocks);
+    if (!window_.sharing.empty() && !by_channels_) blocks = std::max(blocks, kLeastBlocks);
     blocks = std::min(blocks, (rows + 3) / 4);
     if (cut == 0 && blocks > 1) return false;
     if (order != spatial_) s_.reorder(order);
@@ -157,14 +177,16 @@ class Rule {
   const std::vector<uint32_t>& reduced_;
   const Target& target_;
   const int64_t lanes_;
+  const bool packs_;
+  bool by_channels_ = false;  ///< lanes are output channels
   Window window_;
 };
 
 }  // namespace
 
 Sliding slide_over_copy(Schedule& s, uint32_t block, std::vector<uint32_t>& spatial,
-                        const std::vector<uint32_t>& reduced, const Target& target, int64_t lanes) {
-  return Rule(s, block, spatial, reduced, target, lanes).run();
+                        const std::vector<uint32_t>& reduced, const Target& target, int64_t lanes, bool packs) {
+  return Rule(s, block, spatial, reduced, target, lanes, packs).run();
 }
 
 }  // namespace relaxc::schedule

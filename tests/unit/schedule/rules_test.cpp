@@ -164,8 +164,33 @@ TEST_CASE("lanes lie along output channels where columns are few or apart and su
   CHECK(along_channels({.c = 1024, .h = 7, .w = 7, .out = 48, .kernel = 1, .pad = 0}));
   same_with_packed_weight(
       context, testing::conv(context, {.c = 300, .h = 6, .w = 6, .out = 20, .kernel = 1, .stride = 2, .pad = 0}, true));
-  CHECK_FALSE(along_channels({.c = 1024, .h = 14, .w = 14, .out = 48, .kernel = 1, .pad = 0}));
+  CHECK(along_channels({.c = 1024, .h = 14, .w = 14, .out = 48, .kernel = 1, .pad = 0}));  // across lines of cache
+  CHECK_FALSE(along_channels({.c = 1024, .h = 16, .w = 16, .out = 48, .kernel = 1, .pad = 0}));
+  CHECK_FALSE(along_channels({.c = 64, .h = 14, .w = 14, .out = 48, .kernel = 1, .pad = 0}));
   CHECK_FALSE(along_channels({.c = 64, .h = 7, .w = 7, .out = 48, .kernel = 1, .pad = 0}));
+}
+
+TEST_CASE("tiles along output channels read scalars of a copy, taps outermost") {
+  arith::Context context;
+  auto reads_copy = [&](const testing::ConvShape& shape, bool constant = true) {
+    tir::PrimFunc f = testing::conv(context, shape, true);
+    std::vector<tir::BufferRef> constants;
+    if (constant) constants.push_back(f.params[1].buffer);
+    std::vector<schedule::PackedParam> packed;
+    REQUIRE(schedule::schedule_kernel(context, f, wide_target(), constants, packed));
+    const std::string& trace = f.attrs["schedule"];
+    const bool copies = trace.find("cache_window") != std::string::npos;
+    CHECK(copies == (trace.find("reorder [k2, k0, k1]") != std::string::npos));
+    return copies;
+  };
+  const testing::ConvShape by_two{.c = 3, .h = 9, .w = 13, .out = 96, .stride = 2};
+  const testing::ConvShape narrow{.c = 2, .h = 3, .w = 9, .out = 96, .kernel = 5, .pad = 2};
+  for (const testing::ConvShape& shape : {by_two, narrow}) {
+    CHECK(reads_copy(shape));
+    CHECK_FALSE(reads_copy(shape, false));
+    same_with_packed_weight(context, testing::conv(context, shape, true));
+  }
+  CHECK_FALSE(reads_copy({.c = 3, .h = 9, .w = 13, .out = 32, .stride = 2}));  // channels are few
 }
 
 TEST_CASE("filters slide over a copy where that is less work, and keep their numbers") {
