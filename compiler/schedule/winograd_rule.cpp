@@ -28,17 +28,22 @@ namespace {
 constexpr double kTolerance = 1e-3;   ///< of max |w| * max |x| * terms
 constexpr double kLeastGain = 1.15;   ///< of the model's cycles
 constexpr double kBytesPerCycle = 8;  ///< from beyond the second level of cache
+constexpr double kBytesAgain = 16;    ///< the same of what was read a block ago
 constexpr int64_t kLeastShares = 4;   ///< for several cores; a single one has loops of its own to share
 
 class Costs {
  public:
   Costs(const RowFilter& filter, const Target& target) : f_(filter), target_(target), lanes_(target.lanes(32)) {}
 
-  /// Cycles for one image. A filter that slides along rows alone sees rows and columns as one axis.
+  /// Cycles for one image. A filter that slides along rows alone sees rows and columns as one axis; places that do not
+  /// fill vectors leave them to output channels.
   double direct() const {
     double weights = 4.0 * count(f_.outputs * f_.channels) * 3 * count(f_.column_taps);
+    double terms = count(f_.channels * 3 * f_.column_taps);
     double places = f_.column_taps == 1 ? vectors(f_.rows * f_.columns) : count(f_.rows) * vectors(f_.columns);
-    return count(f_.outputs * f_.channels * 3 * f_.column_taps) * places / 2 + streamed(weights);
+    double by_channels = count(f_.rows * f_.columns) * vectors(f_.outputs) / count(f_.outputs);
+    places = std::min(places, by_channels * (1 + kScattered / terms));
+    return count(f_.outputs * f_.channels * 3 * f_.column_taps) * places / 2 + streamed(weights) / 2;
   }
   double by_blocks(const MinimalFilter& by, int64_t tiles) const {
     int64_t pitch = f_.columns + f_.column_taps - 1, places = (tiles - 1) * pitch + f_.columns;
@@ -49,7 +54,8 @@ class Costs {
     double result = count(f_.outputs * tiles) * vectors(f_.columns) * (3 * points + 2 * results);
     double scratch = scratch_bytes(by, tiles);
     double spilled = scratch > count(target_.l2_bytes) / 2 ? 2 * scratch / kBytesPerCycle : 0;
-    return blocks * (sums + data + result + streamed(weight_bytes(by)) + spilled);
+    double weights = streamed(weight_bytes(by)) * (1 + (blocks - 1) * kBytesPerCycle / kBytesAgain);
+    return blocks * (sums + data + result + spilled) + weights;
   }
   double scratch_bytes(const MinimalFilter& by, int64_t tiles) const {
     return 4.0 * count(by.points() * (f_.channels + f_.outputs) * tiles * (f_.columns + f_.column_taps - 1));
