@@ -53,19 +53,31 @@ def cell(record, peer):
 
 
 def table(records):
+    """A row a model and size; the columns of one number of threads stand side by side."""
+    counts = sorted({record["threads"] for record in records})
     peers = [peer for peer in PEERS if any(peer in record for record in records)]
-    heads = " | ".join(f"ratio to {PEERS[peer]}" for peer in peers)
-    lines = [f"| model | relaxc µs | ONNX Runtime µs | {heads} |",
-             "|---|---:|---:|" + "---:|" * len(peers)]
+    heads, rows = ["model"], {}
+    for count in counts:
+        threads = "" if len(counts) == 1 else f", {count} thread{'s' if count > 1 else ''}"
+        heads += [f"relaxc µs{threads}", "ONNX Runtime µs", *(f"ratio to {PEERS[peer]}" for peer in peers)]
     for record in records:
-        times = [microseconds(record[kind]["min_us"]) if "min_us" in record.get(kind, {}) else ""
-                 for kind in ("relaxc", "onnxruntime")]
-        lines.append("| " + " | ".join([label(record), *times, *(cell(record, peer) for peer in peers)]) + " |")
+        rows.setdefault(label(record), {})[record["threads"]] = record
+    lines = ["| " + " | ".join(heads) + " |", "|---|" + "---:|" * (len(heads) - 1)]
+    for name, of_threads in rows.items():
+        cells = [name]
+        for count in counts:
+            record = of_threads.get(count, {})
+            cells += [microseconds(record[kind]["min_us"]) if "min_us" in record.get(kind, {}) else ""
+                      for kind in ("relaxc", "onnxruntime")]
+            cells += [cell(record, peer) for peer in peers]
+        lines.append("| " + " | ".join(cells) + " |")
     for peer in peers:
-        found = ratios(records, peer)
-        if found:
-            lines.append(f"\nAgainst {PEERS[peer]}: geometric mean {mean(found):.2f}, ahead on "
-                         f"{sum(ratio > 1 for ratio in found)} of {len(found)}.")
+        for count in counts:
+            found = ratios([record for record in records if record["threads"] == count], peer)
+            threads = "" if len(counts) == 1 else f" with {count} thread{'s' if count > 1 else ''}"
+            if found:
+                lines.append(f"\nAgainst {PEERS[peer]}{threads}: geometric mean {mean(found):.2f}, ahead on "
+                             f"{sum(ratio > 1 for ratio in found)} of {len(found)}.")
     return "\n".join(lines) + "\n"
 
 
@@ -92,12 +104,14 @@ def compile_table(groups, least=1.0):
 
 
 def plot(groups, path):
-    """One bar a row, as long as the logarithm of the ratio to ONNX Runtime, one panel a group."""
+    """One bar a row with the fewest threads, as long as the logarithm of the ratio to ONNX Runtime, one panel a group."""
     import matplotlib
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    rows = {title: [r for r in records if "ratio_low" in r.get("onnxruntime", {})] for title, records in groups.items()}
+    fewest = min(record["threads"] for records in groups.values() for record in records)
+    rows = {title: [r for r in records if r["threads"] == fewest and "ratio_low" in r.get("onnxruntime", {})]
+            for title, records in groups.items()}
     heights = [max(len(records), 1) for records in rows.values()]
     figure, panels = pyplot.subplots(len(rows), 1, figsize=(8, 1.2 * len(rows) + 0.17 * sum(heights)), squeeze=False,
                                      height_ratios=heights, layout="constrained")

@@ -137,6 +137,15 @@ class Race(Case):
         self.assertTrue(text.startswith("before\n") and text.endswith("after\n"), text)
         self.assertIn("geometric mean", text)
 
+    def test_threads_stand_side_by_side_in_a_report(self):
+        self.race(2, "--threads", "1,2")
+        done = subprocess.run([sys.executable, ROOT / "bench/report.py", f"A title={self.folder / 'out.json'}"], check=True,
+                              capture_output=True, text=True)
+        self.assertEqual(done.stdout.count("| double |"), 1)
+        self.assertIn("| model | relaxc µs, 1 thread | ONNX Runtime µs | ratio to ONNX Runtime | relaxc µs, 2 threads |",
+                      done.stdout)
+        self.assertIn("Against ONNX Runtime with 2 threads: geometric mean", done.stdout)
+
     def test_a_wrong_answer_loses(self):
         code, output, result = self.race(3)
         self.assertEqual(code, 1)
