@@ -1,6 +1,9 @@
 // function.cpp: prim funcs as C functions: parameters, conventions.
 #include "compiler/codegen/c/function.h"
 
+#include <functional>
+#include <unordered_set>
+
 #include "compiler/codegen/c/function_printer.h"
 #include "compiler/codegen/c/types.h"
 #include "compiler/tir/visit.h"
@@ -13,14 +16,38 @@ using tir::Stmt;
 
 namespace {
 
-/// A block's regions and the extents of its axes are not printed.
+Expr place_of(BufferRef buffer, const std::vector<Expr>& indices) {
+  return tir::element_offset(indices[0].context(), *buffer, indices);
+}
+
+/// A block's regions and the extents of its axes are not printed, and of subscripts just the place that they name:
+/// those of a tensor without elements may leave nothing.
 std::vector<Expr> printed_expressions(Stmt s) {
+  std::vector<Expr> out;
+  if (const auto* store = s.as<tir::Store>(); store != nullptr && !store->indices.empty())
+    return {place_of(store->buffer, store->indices), store->value};
   const auto* block = s.as<tir::Block>();
   if (block == nullptr) return tir::expressions(s);
-  std::vector<Expr> out;
   for (const tir::IterVar& iter : block->iters) out.insert(out.end(), {iter.min, iter.binding});
   if (block->predicate) out.push_back(block->predicate);
   return out;
+}
+
+/// Calls `f` for every node of `e` that is printed.
+void for_each_printed(Expr e, const std::function<void(Expr)>& f) {
+  std::unordered_set<Expr> seen;
+  std::vector<Expr> pending{e};
+  while (!pending.empty()) {
+    const Expr node = pending.back();
+    pending.pop_back();
+    if (!node || !seen.insert(node).second) continue;
+    f(node);
+    const auto* load = node.as<arith::Load>();
+    if (load != nullptr && !load->indices.empty())
+      pending.push_back(place_of(load->buffer, load->indices));
+    else
+      for (Expr operand : arith::operands(node)) pending.push_back(operand);
+  }
 }
 
 }  // namespace
@@ -47,7 +74,7 @@ FunctionPrinter::FunctionPrinter(const tir::PrimFunc& function, const Convention
     if (const auto* let = s.as<tir::Let>(); let != nullptr && !bound.insert(let->var->id).second)
       rebound_vars_.insert(let->var->id);
     for (Expr e : printed_expressions(s))
-      arith::for_each_node(e, [&](Expr node) {
+      for_each_printed(e, [&](Expr node) {
         if (const auto* external = node.as<arith::Extern>()) names_.reserve(external->name);
         if (const auto* load = node.as<arith::Load>()) used_buffers_.insert(load->buffer);
         if (node.as<arith::VarNode>() != nullptr) used_vars_.insert(node->id);
