@@ -229,7 +229,7 @@ std::string VectorExpression::stored(DType dtype, const std::string& place, cons
 std::string VectorExpression::load(const Load& n) {
   int64_t step = *lanes_.step(n.buffer, n.indices);
   std::string first = place(n.buffer, n.indices);
-  bool masked = !mask_.empty() && n.buffer->scope != tir::Scope::kLocal;
+  bool masked = !mask_.empty() && !lanes_.is_private(n.buffer);  // others may end before the last lane
   if (masked && step == 1)
     return fmt::format("{}({}, {})", helper("masked_load", n.dtype), first, lanes_that_run(n.dtype));
   if (lanes_.is_private(n.buffer) || step == 1) return fmt::format("{}({})", helper("load", n.dtype), first);
