@@ -158,7 +158,7 @@ std::vector<Case> cases(arith::Context& context) {
   add(chained(context));
   add(testing::spatial(context, n, index(3), index(4), index(5)));
   add(testing::matmul_of_bytes(context, index(6), index(35), index(8)), true);
-  add(many_results(context, 70));
+  add(many_results(context, 34));  // two sections
   add(filtered(context));
   return all;
 }
