@@ -79,7 +79,8 @@ class Compilation {
       if (!levels_.empty()) RELAXC_DO(add_lesser_levels(numbers, object));
       RELAXC_DO(finish(object, target));
       for (const std::string& line : summary(object, target)) say("{}", line);
-      for (const std::string& line : several_forms(object.weights)) say("{}", line);
+      if (options_.verbose)  // weights are compared for it
+        for (const std::string& line : several_forms(object.weights)) say("{}", line);
       for (const std::string& line : duplicated(object, lesser_, levels_)) say("{}", line);
     }
     if (refused()) return Done{};

@@ -67,7 +67,7 @@ class Lending {
   /// costs nothing where nothing is there to lie.
   bool fits(const Placed& placed, const Lender& lender, bool lines) const {
     Size offset = offset_of(placed), size = pieces_[placed.piece].size;
-    if (lines) size.coefficient += kAlignment - lender.alignment;
+    if (lines) size.coefficient += std::max<int64_t>(0, kAlignment - lender.alignment);
     if (size.factors == lender.size.factors && placed.offset == 0) return size.coefficient <= lender.size.coefficient;
     if (at_typical(offset) + at_typical(size) > at_typical(lender.size)) return false;
     return known_.at_most(to_expr(context_, size) + to_expr(context_, offset), to_expr(context_, lender.size));
