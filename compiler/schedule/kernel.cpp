@@ -15,6 +15,7 @@
 #include "compiler/schedule/row_blocks.h"
 #include "compiler/schedule/rule_parts.h"
 #include "compiler/schedule/trace.h"
+#include "compiler/schedule/window_blocks.h"
 #include "compiler/tir/verify.h"
 
 namespace relaxc::schedule {
@@ -34,13 +35,26 @@ class Rules {
     std::vector<uint32_t> blocks;
     if (rows > 0) blocks = s_.row_blocks(rows);
     in_blocks_ = !blocks.empty();
-    if (!in_blocks_) return schedule_sections();
+    if (const int64_t window_rows = in_blocks_ ? 0 : rows_of_windows(); window_rows > 0)
+      blocks = {s_.window_blocks(window_rows)};
+    if (blocks.empty()) return schedule_sections();
     schedule_whole(blocks.size());
     for (uint32_t block : blocks) schedule_block(block);
     schedule_parallel(s_, target_, blocks);
   }
 
  private:
+  /// Minimal filtering has blocks of its own, and saves more than memory takes.
+  int64_t rows_of_windows() {
+    const int64_t rows = rows_of_window_block(s_, target_);
+    if (rows == 0) return 0;
+    Schedule direct = s_;
+    Choices choices = choices_;
+    Rules trial(direct, target_, choices, freedom_);
+    trial.schedule_whole(0);
+    return trial.filters_ ? 0 : rows;
+  }
+
   /// Sections one by one, so that a kernel of very many nests (a wide concatenation) costs what they are many.
   void schedule_sections() {
     std::vector<size_t> ends = section_ends(statements_of(s_.root()));
@@ -140,10 +154,12 @@ class Rules {
     auto reduction = [&](const ReductionGroup& group) {
       return schedule_reduction(s_, group, target_, !in_blocks_, choices_);
     };
-    bool done = !in_blocks_ && (whole([&](const ReductionGroup& group) {
-                                  return schedule_winograd(s_, group, target_, freedom_.winograd, choices_);
-                                }) ||
-                                whole([&](const ReductionGroup& group) { return schedule_pool(s_, group, target_); }));
+    bool done = !in_blocks_ && whole([&](const ReductionGroup& group) {
+      return schedule_winograd(s_, group, target_, freedom_.winograd, choices_);
+    });
+    filters_ |= done;
+    done =
+        done || (!in_blocks_ && whole([&](const ReductionGroup& group) { return schedule_pool(s_, group, target_); }));
     done = done || whole(reduction);
     if (!done && next > i + 1) {  // at least each by itself
       next = i + 1;
@@ -186,7 +202,8 @@ class Rules {
   std::function<Stmt(const Schedule&)> all_;  ///< what the parts are of
   std::vector<Stmt> parts_;
   std::vector<size_t> sizes_;  ///< of what the parts so far have become, in statements
-  bool in_blocks_ = false;     ///< the kernel is cut into blocks of rows, whose memory does not depend on the block
+  bool filters_ = false;       ///< some convolution goes by minimal filtering
+  bool in_blocks_ = false;     ///< the kernel is cut by row_blocks: its nests may stand there twice, and pack nothing
 };
 
 /// What only steps in between needed goes away.

@@ -76,9 +76,10 @@ class Pool {
   bool read_dims() {
     int64_t taps_outside = 1;
     for (const WindowDim& dim : window_.dims) {
-      if (!dim.slides || dim.steps.size() != 2 || !dim.base) return false;
+      if (!dim.slides || dim.steps.size() != 2) return false;
       if (&dim != &window_.dims.back()) taps_outside *= taps(dim);
     }
+    if (!window_.dims.back().base) return false;
     const size_t rows = window_.dims.size();
     if (rows < 2 || rows > spatial_.size() || taps_outside > kMostTaps) return false;
     for (size_t d = 0; d < rows; ++d) {

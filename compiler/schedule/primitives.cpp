@@ -185,6 +185,10 @@ constexpr std::array kPrimitives = std::to_array<Primitive>({
     {"vectorize", "LOOP", "Iterations all at once, in lanes of vectors.",
      [](Schedule& s, Args a) { s.vectorize(a.loop(0)); }},
     {"whole", "", "Steps that follow are about the whole kernel, or all of the section.", [](Schedule& s, Args) { s.focus_all(); }},
+    {"window_blocks", "ROWS",
+     "A pool behind a convolution runs for ROWS rows at a time, after the rows of the map that its windows cover, with "
+     "memory for those alone.",
+     [](Schedule& s, Args a) { s.window_blocks(a.number(0)); }},
 });
 // clang-format on
 

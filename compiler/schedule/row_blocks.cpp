@@ -42,16 +42,6 @@ bool reduces(const Nest& nest) {
                      [](const tir::IterVar& iter) { return iter.iter_kind == tir::IterKind::kReduce; });
 }
 
-/// The axes of the nest that are no sums, if they are what it subscripts its result with, in order.
-std::vector<Var> own_axes(const Nest& nest) {
-  std::vector<Var> axes;
-  for (const tir::IterVar& iter : nest.block->iters)
-    if (iter.iter_kind == tir::IterKind::kSpatial) axes.push_back(iter.var);
-  bool own = std::equal(axes.begin(), axes.end(), nest.store->indices.begin(), nest.store->indices.end(),
-                        [](Var axis, Expr index) { return index == axis; });
-  return own ? axes : std::vector<Var>{};
-}
-
 /// Nests that compute each row of the result from the same row of what lies between, for some of the rows.
 struct RowBlocks {
   std::vector<Stmt> parts;             ///< nests over the rows of one block, in the names of `outer`

@@ -36,6 +36,15 @@ bool is_normal(const analysis::Nest& nest) {
   return true;
 }
 
+std::vector<Var> own_axes(const analysis::Nest& nest) {
+  std::vector<Var> axes;
+  for (const tir::IterVar& iter : nest.block->iters)
+    if (iter.iter_kind == tir::IterKind::kSpatial) axes.push_back(iter.var);
+  bool own = std::equal(axes.begin(), axes.end(), nest.store->indices.begin(), nest.store->indices.end(),
+                        [](Var axis, Expr index) { return index == axis; });
+  return own ? axes : std::vector<Var>{};
+}
+
 void fuse_neighbours(Schedule& s, std::vector<uint32_t>& loops) {
   for (size_t i = loops.size(); i-- > 1;) {
     if (!can_fuse(s.loop(loops[i - 1]), s.loop(loops[i]))) continue;

@@ -14,6 +14,8 @@ int64_t lanes_of(const Target& target, Stmt s);
 Tail tail_of(const Target& target);
 /// The loops begin at 0 and are, one by one, what the block's axes are bound to.
 bool is_normal(const analysis::Nest& nest);
+/// The axes of the nest that are no sums, if they are what it subscripts its result with, in order.
+std::vector<Var> own_axes(const analysis::Nest& nest);
 /// Fuses neighbours in a chain of perfectly nested loops wherever possible; `loops` becomes what is left.
 void fuse_neighbours(Schedule& s, std::vector<uint32_t>& loops);
 /// Whole vectors without a mask, then what is left.

@@ -252,7 +252,7 @@ class Schedule : private ScheduleState {
   /// A nest that computes one element a point is computed where it is read instead, and goes away.
   void inline_nest(uint32_t block);
 
-  // ---- nests (pool_rows.cpp, minimal_filter.cpp, row_blocks.cpp, merge_rows.cpp)
+  // ---- nests (pool_rows.cpp, minimal_filter.cpp, row_blocks.cpp, window_blocks.cpp, merge_rows.cpp)
 
   /// The pool in focus and its consumers, in blocks of `rows` rows of the result: the rows of its windows are reduced
   /// to one, and then windows along it. Changes the order of the reduction. Needs can_pool_rows.
@@ -266,6 +266,9 @@ class Schedule : private ScheduleState {
   /// around all of them. Gives the loops over blocks: those of a whole number of rows, and the rest. Needs
   /// can_cut_rows.
   std::vector<uint32_t> row_blocks(int64_t rows);
+  /// A reduction of windows of a map that the kernel computes itself becomes a loop over blocks of `rows` rows of the
+  /// result, which begin with the rows of the map that they need. Gives the loop. Needs rows_of_window_block.
+  uint32_t window_blocks(int64_t rows);
   /// Two nests one after the other over the same rows become one loop over rows, wherever no row depends on another;
   /// `first` and `second` are their row loops (row_loop). Needs can_merge_rows.
   void merge_rows(uint32_t first, uint32_t second);

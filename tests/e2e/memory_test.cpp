@@ -42,6 +42,14 @@ TEST_CASE("the largest arena is enough for all lengths, and the plan follows the
     road.run({signs({n, 64}, 1), signs({64, 192}, 2), signs({64, 256}, 3), signs({256, 64}, 4)});
 }
 
+TEST_CASE("of a map that a pool reads, no more than some rows lie in the arena") {
+  driver::Options options;
+  options.dims = {{"n", 1, 3}};
+  Road road("tests/e2e/programs/pooled_map.relax", options);
+  CHECK(arena_at(road, {1}) <= 16 * 70 * 140 * sizeof(float));
+  for (int64_t n : {1, 3}) road.run({signs({n, 2, 70, 140}, 1), signs({16, 2, 3, 3}, 2)});
+}
+
 TEST_CASE("the largest arena is enough for all images") {
   driver::Options options;
   options.dims = {{"n", 1, 3}, {"h", 1, 21}, {"w", 1, 34}};

@@ -17,8 +17,10 @@ namespace relaxc {
 class Grouping {
  public:
   /// At most `most_members` operators a group: register pressure and compile time of one kernel stay bounded.
-  Grouping(relax::Module& module, relax::Block& block, const arith::Facts& facts, size_t most_members)
-      : module_(module), block_(block), facts_(facts), most_members_(most_members) {}
+  /// \param cache_bytes  what stays in a cache between two kernels
+  Grouping(relax::Module& module, relax::Block& block, const arith::Facts& facts, size_t most_members,
+           int64_t cache_bytes)
+      : module_(module), block_(block), facts_(facts), most_members_(most_members), cache_bytes_(cache_bytes) {}
 
   Changed run();
 
@@ -75,6 +77,18 @@ class Grouping {
   /// Whether whole rows of something dear would be computed by several nests.
   bool computed_again(const relax::Value& value, size_t rows);
 
+  // ---- windows (fuse_windows.cpp)
+
+  /// Joins a pool with the convolution before it, of which it alone reads a map that is larger than the cache.
+  void try_windows(int32_t pool);
+  /// Whether the node reduces windows of its one operand, some rows of it to each row of the result.
+  bool is_pool(const Node& node) const;
+  /// Whether the windows of the pool hold each of so many elements of its operand about once.
+  bool reads_once(const Node& pool, int64_t elements) const;
+  /// Whether the group of `last` is a product of few terms, by a filter or a matrix, and what is done with its
+  /// elements.
+  bool ends_short_sum(int32_t last);
+
   void unite(int32_t a, int32_t b);
 
   /// An element-wise operation of the size of `anchor` that reads what the group computes at its own index.
@@ -108,6 +122,7 @@ class Grouping {
   relax::Block& block_;
   const arith::Facts& facts_;
   const size_t most_members_;
+  const int64_t cache_bytes_;
   std::vector<Node> nodes_;
   std::unordered_map<relax::Op*, int32_t> index_;
   std::vector<int32_t> group_;  ///< union-find; the root of a group is its last member

@@ -8,8 +8,8 @@
 // element-wise operations behind them as epilogue; then spatial operations join what consumes them. An operation that
 // would be computed more often than its result has elements joins only if it is cheap; a transpose or a slice that
 // leaves rows whole joins the product that reads it. At last sums that reduce rows join what is computed of the same
-// rows with them (a norm, a softmax and what stands in front of it), so that a row is read from memory once. Sizes are
-// symbolic, so "same size" means `prove_equal`.
+// rows with them (a norm, a softmax and what stands in front of it), so that a row is read from memory once, and pools
+// join convolutions whose maps are larger than a cache. Sizes are symbolic, so "same size" means `prove_equal`.
 //
 // Rejected: greedy merging of producer and consumer (splits x * sigmoid(x), may make cycles). After the relay fusor of
 // TVM (Chen et al., OSDI 2018, section 3), with patterns read from the TIR instead of set by hand.
@@ -47,6 +47,7 @@ Changed Grouping::run() {
     for (int32_t i = 0; i < count(); ++i) try_fuse(i, epilogues);
   for (int32_t i = 0; i < count(); ++i) try_rows(i);
   for (int32_t i = 0; i < count(); ++i) try_products(i);
+  for (int32_t i = 0; i < count(); ++i) try_windows(i);
   return build();
 }
 
@@ -203,12 +204,18 @@ Changed Grouping::build() {
 
 namespace {
 
-Changed fuse_region(Module& module, Region& region, const arith::Facts& facts, size_t most_members) {
+/// What stays in a cache between two kernels; kernels in blocks for a cache are of vectors.
+int64_t bytes_between_kernels(const Target& target) {
+  return target.vector_bits == 0 || target.l2_bytes == 0 ? INT64_MAX : target.l2_bytes;
+}
+
+Changed fuse_region(Module& module, Region& region, const arith::Facts& facts, const PassContext& context) {
+  auto most_members = static_cast<size_t>(context.option(kFuseMembers));
   Changed changed = Changed::kNo;
   for (Block* block : region.blocks) {
-    changed |= Grouping(module, *block, facts, most_members).run();
+    changed |= Grouping(module, *block, facts, most_members, bytes_between_kernels(context.target)).run();
     for (Op* op : block->ops)
-      for (Region* inner : op->regions) changed |= fuse_region(module, *inner, facts, most_members);
+      for (Region* inner : op->regions) changed |= fuse_region(module, *inner, facts, context);
   }
   return changed;
 }
@@ -217,9 +224,8 @@ Changed fuse_region(Module& module, Region& region, const arith::Facts& facts, s
 
 Result<Changed> fuse_ops(relax::Module& module, PassContext& context) {
   Changed changed = Changed::kNo;
-  auto most_members = static_cast<size_t>(context.option(kFuseMembers));
   for (Function* function : module.functions())
-    changed |= fuse_region(module, function->body(), function->facts, most_members);
+    changed |= fuse_region(module, function->body(), function->facts, context);
   return changed == Changed::kYes ? dead_code(module, context) : changed;
 }
 

@@ -94,7 +94,7 @@ class FusedKernel {
     if (shape.pattern == analysis::Pattern::kOpaque) {
       for (tir::Stmt s : analysis::parts_of(copy, temporaries_)) body_.push_back(renamed(s, rename));
       if (!seen) temporaries_.push_back(result);
-    } else if (!seen && !shape.reduces && !is_built_up(shape, result) && !is_dear(shape, op)) {
+    } else if (!seen && !shape.reduces && !is_built_up(shape, result) && !is_dear(shape, op) && !has_windows(op)) {
       inlined_[result] = as_function(shape.nest, rename);
     } else {
       body_.push_back(write_inlined(shape.last, rename));
@@ -156,6 +156,26 @@ class FusedKernel {
       const std::vector<Expr>& reader = use.user->result()->shape();
       for (size_t i = 0; i < own.size() && own.size() == reader.size(); ++i)
         if (own[i].is_constant(1) && !reader[i].is_constant(1)) return true;
+    }
+    return false;
+  }
+
+  /// Whether a member reduces windows of the result, which are computed of a map that was written.
+  bool has_windows(const Op& op) const {
+    for (const Use& use : op.result()->uses()) {
+      const tir::PrimFunc& reader = *module_.find_prim_func(use.user->callee);
+      const analysis::KernelShape shape = analysis::classify(reader);
+      if (shape.pattern != analysis::Pattern::kReduction) continue;
+      const std::vector<tir::BufferRef> buffers = analysis::buffer_params(reader);
+      size_t tensor = 0;
+      for (const Value* operand : use.user->operands()) {
+        if (operand->info->as<TensorInfo>() == nullptr) continue;
+        tir::BufferRef buffer = buffers[tensor++];
+        bool slides = operand == op.result() && !analysis::reads_along_wide_axes(shape.nest, buffer);
+        for (tir::Stmt s : shape.before)
+          slides |= operand == op.result() && !analysis::reads_along_wide_axes(analysis::as_nest(s), buffer);
+        if (slides) return true;
+      }
     }
     return false;
   }

@@ -164,18 +164,19 @@ inline PrimFunc conv(arith::Context& context, const ConvShape& g, bool epilogue)
 struct PoolShape {
   int64_t c = 3, h = 12, w = 12, kernel = 2, stride = 2, pad = 0, dilation = 1;
 };
-/// Sums, or maxima, of windows of x [n, c, h, w]; halved behind it if `epilogue`.
-inline PrimFunc pool(arith::Context& context, Expr n, const PoolShape& g, bool sums, bool epilogue) {
-  KernelWriter writer(context);
+/// How many windows there are along a dim.
+inline int64_t windows(const PoolShape& g, int64_t dim) {
+  return (dim + 2 * g.pad - g.dilation * (g.kernel - 1) - 1) / g.stride + 1;
+}
+
+/// Sums or maxima of the windows of x into y.
+inline void add_pool(KernelWriter& writer, BufferRef x, BufferRef y, const PoolShape& g, bool sums) {
+  arith::Context& context = x->shape[0].context();
   tir::Builder& b = writer.b;
-  auto count = [&](int64_t dim) { return (dim + 2 * g.pad - g.dilation * (g.kernel - 1) - 1) / g.stride + 1; };
   auto index = [&](int64_t v) { return b.index(v); };
-  BufferRef x = writer.param("x", {n, index(g.c), index(g.h), index(g.w)});
-  std::vector<Expr> shape{n, index(g.c), index(count(g.h)), index(count(g.w))};
-  BufferRef y = writer.param("y", shape), whole = epilogue ? writer.temporary("whole", shape) : y;
   Expr outside = sums ? writer.zero() : context.imm_float(DType::f(32), -std::numeric_limits<double>::infinity());
   writer.add(
-      b.reduce(whole, {index(g.kernel), index(g.kernel)}, outside, [&](Expr own, const Indices& i, const Indices& r) {
+      b.reduce(y, {index(g.kernel), index(g.kernel)}, outside, [&](Expr own, const Indices& i, const Indices& r) {
         Indices at{i[0], i[1]};
         Expr inside;
         for (size_t d = 0; d < 2; ++d) {
@@ -188,9 +189,39 @@ inline PrimFunc pool(arith::Context& context, Expr n, const PoolShape& g, bool s
         if (g.pad > 0) value = arith::select(inside, value, outside);
         return sums ? own + value : arith::max(own, value);
       }));
+}
+
+/// Sums, or maxima, of windows of x [n, c, h, w]; halved behind it if `epilogue`.
+inline PrimFunc pool(arith::Context& context, Expr n, const PoolShape& g, bool sums, bool epilogue) {
+  KernelWriter writer(context);
+  tir::Builder& b = writer.b;
+  auto index = [&](int64_t v) { return b.index(v); };
+  BufferRef x = writer.param("x", {n, index(g.c), index(g.h), index(g.w)});
+  std::vector<Expr> shape{n, index(g.c), index(windows(g, g.h)), index(windows(g, g.w))};
+  BufferRef y = writer.param("y", shape), whole = epilogue ? writer.temporary("whole", shape) : y;
+  add_pool(writer, x, whole, g, sums);
   if (epilogue)
     writer.add(b.compute(y, [&](const Indices& i) { return b.load(whole, i) * context.imm_float(DType::f(32), 0.5); }));
   return writer.finish("pool");
+}
+
+/// The same of a map that a 3x3 convolution makes of two channels, and of which 1 is subtracted.
+inline PrimFunc pool_of_map(arith::Context& context, Expr n, const PoolShape& g, bool sums) {
+  KernelWriter writer(context);
+  tir::Builder& b = writer.b;
+  auto index = [&](int64_t v) { return b.index(v); };
+  BufferRef x = writer.param("x", {n, index(2), index(g.h + 2), index(g.w + 2)});
+  BufferRef weight = writer.param("weight", {index(g.c), index(2), index(3), index(3)});
+  BufferRef y = writer.param("y", {n, index(g.c), index(windows(g, g.h)), index(windows(g, g.w))});
+  std::vector<Expr> shape{n, index(g.c), index(g.h), index(g.w)};
+  BufferRef map = writer.temporary("map", shape), less = writer.temporary("less", shape);
+  writer.add(
+      b.reduce(map, {index(2), index(3), index(3)}, writer.zero(), [&](Expr own, const Indices& i, const Indices& r) {
+        return own + b.load(x, {i[0], r[0], i[2] + r[1], i[3] + r[2]}) * b.load(weight, {i[1], r[0], r[1], r[2]});
+      }));
+  writer.add(b.compute(less, [&](const Indices& i) { return b.load(map, i) - context.imm_float(DType::f(32), 1); }));
+  add_pool(writer, less, y, g, sums);
+  return writer.finish("pool_of_map");
 }
 
 /// Sums and shifts rows: y = x - max(x) along the last axis, and the row sums of that into s.

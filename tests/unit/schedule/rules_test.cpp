@@ -271,6 +271,27 @@ TEST_CASE("rows are reduced and shifted") {
   same_numbers(context, testing::rows(context, context.index(4), context.index(10)));
 }
 
+TEST_CASE("of a map that a pool reads there are as many rows as stay in the cache, and numbers stay") {
+  arith::Context context;
+  Target target = wide_target();
+  target.l2_bytes = 4096;
+  auto in_blocks = [&](const testing::PoolShape& g, bool sums, bool blocks) {
+    tir::PrimFunc f = testing::pool_of_map(context, context.var("n"), g, sums), scheduled = f;
+    REQUIRE(schedule::schedule_kernel(context, scheduled, target));
+    INFO(tir::to_string(scheduled));
+    REQUIRE(tir::first_fault(scheduled) == "");
+    CHECK((scheduled.attrs["schedule"].find("window_blocks") != std::string::npos) == blocks);
+    for (int64_t batch : {0, 1, 3}) CHECK(run(f, {{"n", batch}}) == run(scheduled, {{"n", batch}}));
+  };
+  for (bool sums : {false, true}) {
+    in_blocks({.c = 2, .h = 40, .w = 33}, sums, true);
+    in_blocks({.c = 2, .h = 41, .w = 33, .pad = 1}, sums, true);  // windows before and behind the map
+    in_blocks({.c = 2, .h = 40, .w = 33, .stride = 3}, sums, true);
+    in_blocks({.c = 2, .h = 40, .w = 33, .kernel = 3, .stride = 1, .pad = 2, .dilation = 2}, sums, false);  // overlap
+    in_blocks({.c = 2, .h = 8, .w = 9}, sums, false);  // small enough as it is
+  }
+}
+
 TEST_CASE("what lies between two products is kept for a block of rows, and numbers stay") {
   arith::Context context;
   auto index = [&](int64_t v) { return context.index(v); };

@@ -414,6 +414,7 @@ TEST_CASE("rules and tests use every primitive, so that each is read back from w
   // What no rule does by itself.
   const std::pair<tir::PrimFunc, const char*> steps[] = {
       {chained(context), "inline t"},
+      {testing::pool_of_map(context, context.index(2), {.h = 10, .w = 9, .kernel = 3}, false), "window_blocks 2"},
       {chained(context), "nest [t]; bind_axes; split i1 4 masked; vectorize i1_i; prefetch i1_i 64; whole"},
       {chained(context), "compute_at t i1#2"},
       {chained(context), "bind_axes; pad_to i0 4"},
