@@ -224,20 +224,23 @@ std::optional<Window> window_of(const Schedule& s, uint32_t block, const std::ve
 namespace {
 
 /// Where a row of the operand stands in the copy: column c in place c / phases + border of phase c % phases, so that
-/// the phases of one place are read together.
+/// the phases of one place are read together. In front of place 0 there is room for a border of whole vectors, so that
+/// the columns are written to whole lines of cache.
 struct Row {
   int64_t phases = 1;
   int64_t border = 0;        ///< the place of column 0
   int64_t shift = 0;         ///< the phase of position 0, which is in place 0
   int64_t places = 0;        ///< that are read
   int64_t first = 0, count;  ///< of the places that have columns
+  int64_t lead = 0;          ///< elements in front of place 0
 
-  Row(const WindowDim& dim, int64_t step) : phases(step) {
+  Row(const WindowDim& dim, int64_t step, int64_t lanes) : phases(step) {
     shift = (*dim.base % phases + phases) % phases;
     border = (shift - *dim.base) / phases;
     places = (dim.extent + shift + phases - 1) / phases;
     first = std::max<int64_t>(0, border);
     count = std::max<int64_t>(0, std::min(places, border + (*dim.length + phases - 1) / phases) - first);
+    lead = (lanes - first % lanes) % lanes;
   }
   int64_t end() const { return first + count; }
 };
@@ -296,7 +299,7 @@ CachedWindow Schedule::cache_window(uint32_t block_id, uint32_t loop_id, uint32_
   note(fmt::format("cache_window {} {} {} {} {} {}", block_name(block_id), loop_name(loop_id), loop_name(vector),
                    loop_names(spatial), loop_names(reduced), lanes));
   const WindowDim* along_row = window.dim_of(vector);
-  const Row row(*along_row, window.step_of(vector));
+  const Row row(*along_row, window.step_of(vector), lanes);
   // Rows that are slid over come first, then what is only summed over, then the phases of a row, and the row.
   std::vector<size_t> order;
   for (bool slides : {true, false})
@@ -312,7 +315,7 @@ CachedWindow Schedule::cache_window(uint32_t block_id, uint32_t loop_id, uint32_
   }
   int64_t right = row.end() + round_up(std::max<int64_t>(0, row.places - row.end()), lanes);
   shape.push_back(context_.index(row.phases));
-  shape.push_back(context_.index(round_up(std::max({row.places, right, round_up(row.first, lanes)}), lanes)));
+  shape.push_back(context_.index(round_up(row.lead + std::max({row.places, right, row.first}), lanes)));
   BufferRef scratch = build_.buffer("window", window.node.dtype(), shape, tir::Scope::kGlobal, 64);
 
   // The copy. Its border is whole vectors, and the columns are written over what they have too much.
@@ -346,7 +349,7 @@ CachedWindow Schedule::cache_window(uint32_t block_id, uint32_t loop_id, uint32_
   inside = arith::simplify(inside, inner);
   Block columns;
   columns.name = "window";
-  columns.body = build_.store(scratch, place(phase, along + row.first),
+  columns.body = build_.store(scratch, place(phase, along + (row.lead + row.first)),
                               inside.is_constant(1) ? value : arith::select(inside, value, other));
   Stmt body = build_.block(std::move(columns));
   made.block = body.as<Block>()->id;
@@ -354,8 +357,8 @@ CachedWindow Schedule::cache_window(uint32_t block_id, uint32_t loop_id, uint32_
   phases.loop_kind = LoopKind::kUnrolled;
   For places_loop = made_loop(along, context_.index(row.count), make_stmt(context_, std::move(phases)));
   made.along = places_loop.id;
-  Stmt copy = build_.seq(
-      {border(0, row.first), border(row.end(), row.places - row.end()), make_stmt(context_, std::move(places_loop))});
+  Stmt copy = build_.seq({border(0, row.first), border(row.lead + row.end(), row.places - row.end()),
+                          make_stmt(context_, std::move(places_loop))});
   for (size_t i = rows.size(); i-- > 0;) copy = make_stmt(context_, made_loop(rows[i], extents[i], copy));
 
   // Its use.
@@ -365,7 +368,7 @@ CachedWindow Schedule::cache_window(uint32_t block_id, uint32_t loop_id, uint32_
   for (const auto& [id, step] : along_row->steps)
     if (id != vector) taps = taps + loop(id).var * step;
   at.push_back(arith::simplify(arith::floormod(taps, row.phases)));
-  at.push_back(loop(vector).var + arith::simplify(arith::floordiv(taps, row.phases)));
+  at.push_back(loop(vector).var + arith::simplify(arith::floordiv(taps, row.phases) + row.lead));
   Expr use = build_.load(scratch, at);
   edit_block(block_id, [&](const Block& from) {
     Block to = from;
