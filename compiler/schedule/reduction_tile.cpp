@@ -350,6 +350,11 @@ void Reduction::unroll_taps() {
   std::rotate(at, at + 1, order.end());
   if (order != reduced_ && !reorder_reduction(order)) return;
   s_.unroll(sliding_.taps);
+  if (sliding_.phases != 0 && has_several_tiles()) s_.unroll(sliding_.phases);
+}
+
+bool Reduction::has_several_tiles() const {
+  return *s_.loop(sliding_.rows).extent.constant() > most_rows() || *s_.loop(vector_).extent.constant() > lanes_;
 }
 
 }  // namespace relaxc::schedule

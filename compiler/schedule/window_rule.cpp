@@ -40,7 +40,7 @@ class Rule {
     auto found = window_of(s_, block_, spatial_, reduced_);
     if (!found) return {};
     window_ = std::move(*found);
-    Sliding sliding{row_loop(), 0, 0};
+    Sliding sliding{.vector = row_loop()};
     if (sliding.vector == 0 || !is_known()) return {};
     by_channels_ = packs_ && fits_channels(sliding.vector);
     if (!pays(sliding.vector)) return {};
@@ -128,6 +128,9 @@ class Rule {
       }
     }
     if (sliding.taps == 0 || extent(sliding.taps) > kMostUnrolledTaps) sliding.rows = sliding.taps = 0;
+    if (sliding.taps == 0 || window_.step_of(sliding.vector) == 1) return;
+    const uint32_t along = window_.dim_of(sliding.vector)->steps[0].first;  // those of the reduction come first
+    if (extent(along) <= kMostUnrolledTaps) sliding.phases = along;
   }
 
   int64_t bytes() const {

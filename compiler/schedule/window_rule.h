@@ -11,6 +11,7 @@ struct Sliding {
   uint32_t vector = 0;  ///< the loop along a row; 0: nothing was copied, or scalars are read of the copy
   uint32_t rows = 0;    ///< the loop over rows of which each is read by several taps, if no operand stays along it
   uint32_t taps = 0;    ///< the loop of the reduction that goes over these taps
+  uint32_t phases = 0;  ///< the loop over taps along a row, if each reads another phase of it than the one before
 };
 
 /// Copies the window of the reduction in `block` if that is less work than to read the image itself. The loops of

@@ -193,6 +193,21 @@ TEST_CASE("tiles along output channels read scalars of a copy, taps outermost") 
   CHECK_FALSE(reads_copy({.c = 3, .h = 9, .w = 13, .out = 32, .stride = 2}));  // channels are few
 }
 
+TEST_CASE("columns of a copy begin on a line of cache, and taps that read its phases in turn are unrolled") {
+  arith::Context context;
+  auto unrolls = [&](const testing::ConvShape& shape) {
+    tir::PrimFunc f = testing::conv(context, shape, true);
+    same_numbers(context, f);
+    REQUIRE(schedule::schedule_kernel(context, f, wide_target()));
+    CHECK(tir::to_string(f).find("along_i + 16] = operand") != std::string::npos);
+    return f.attrs["schedule"].find("unroll k1; unroll k2;") != std::string::npos;
+  };
+  CHECK(unrolls({.c = 4, .h = 9, .w = 40, .out = 4, .stride = 2, .groups = 4}));
+  CHECK(unrolls({.c = 4, .h = 40, .w = 32, .out = 4, .kernel = 5, .stride = 2, .pad = 2, .groups = 4}));
+  CHECK_FALSE(unrolls({.c = 4, .h = 14, .w = 32, .out = 4, .stride = 2, .groups = 4}));  // one tile a channel
+  CHECK_FALSE(unrolls({.c = 4, .h = 9, .w = 30, .out = 4, .groups = 4}));                // without a step
+}
+
 TEST_CASE("filters slide over a copy where that is less work, and keep their numbers") {
   arith::Context context;
   auto copies = [&](const testing::ConvShape& shape) {
