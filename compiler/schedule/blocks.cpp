@@ -202,13 +202,18 @@ bool has_load(Expr e) {
   return found;
 }
 
+bool is_scalar_of(Expr e, BufferRef own) {
+  const auto* load = e.as<arith::Load>();
+  return load != nullptr && load->indices.empty() && load->buffer != own;
+}
+
 /// The nodes of a value that go through a local, outermost first; what is inside of one is not looked at, nor what only
 /// one way of a condition reads, which may lie outside of its buffer on the other.
 void find_staged(Expr e, BufferRef own, Var var, std::vector<Expr>& found) {
   const auto* select = e.as<arith::Select>();
   const auto* load = e.as<arith::Load>();
-  bool guarded = select != nullptr && is_number(select->else_value) && has_load(select->then_value) &&
-                 !has_load(select->condition);
+  bool guarded = select != nullptr && (is_number(select->else_value) || is_scalar_of(select->else_value, own)) &&
+                 has_load(select->then_value) && !has_load(select->condition);
   bool plain = var && load != nullptr && load->buffer != own &&
                std::any_of(load->indices.begin(), load->indices.end(), [&](Expr i) { return depends_on(i, var); });
   if (guarded || plain) {

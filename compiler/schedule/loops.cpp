@@ -181,6 +181,24 @@ int64_t Schedule::known_divisor(uint32_t id) const {
   return arith::divisor(arith::simplify(loop(id).extent), facts_);
 }
 
+namespace {
+
+/// What is left over of a loop may lie beyond all that a condition asks for: behind the border of a picture.
+Stmt without_dead_branches(Context& context, Stmt s, const arith::Facts& facts) {
+  return tir::rewrite(context, s,
+                      {.on_expr = {},
+                       .on_stmt =
+                           [&](Stmt inner) {
+                             const auto* branch = inner.as<tir::If>();
+                             bool dead =
+                                 branch != nullptr && arith::decide(branch->condition, facts) == arith::Truth::kFalse;
+                             return dead ? branch->else_body : inner;
+                           },
+                       .on_buffer = {}});
+}
+
+}  // namespace
+
 SplitLoops Schedule::split(uint32_t id, int64_t factor, Tail tail) {
   SplitLoops made;
   require_in_order(id);
@@ -212,7 +230,10 @@ SplitLoops Schedule::split(uint32_t id, int64_t factor, Tail tail) {
     Var t = context_.var(name + "_t");
     Stmt rest =
         tir::substitute(context_, fresh_copy(from.body, made.copies), {{from.var, from.min + whole * factor + t}});
-    For last = made_loop(t, arith::floormod(extent, factor), rest);
+    Expr left_over = arith::floormod(extent, factor);
+    arith::Facts facts = facts_of_loops();
+    if (left_over.constant() != nullptr) facts.bound(t, {0, *left_over.constant() - 1});
+    For last = made_loop(t, left_over, without_dead_branches(context_, rest, facts));
     last.loop_kind = from.loop_kind;
     made.tail = last.id;
     parts.push_back(make_stmt(context_, std::move(last)));

@@ -3,7 +3,9 @@
 // These are bound by memory; what matters is that every load and store is a whole vector. Axes that stand side by side
 // in all operands become one, so that a last dim of 3 does not leave 13 of 16 lanes empty. Where an operand is
 // transposed, its elements for one vector lie in as many cache lines, and the neighbours that the lines hold are wanted
-// by the next iterations of an outer loop: a line's worth of those goes inside of the loop over vectors.
+// by the next iterations of an outer loop: a line's worth of those goes inside of the loop over vectors. Where the last
+// axis is a few elements that lie apart in an operand (channels of a picture that come last from now on), lanes lie
+// along the axis before it, and each stores all of its few, side by side.
 #include <algorithm>
 
 #include "compiler/analysis/pattern.h"
@@ -14,17 +16,51 @@ namespace relaxc::schedule {
 
 namespace {
 
-/// Fewer iterations than half a vector has lanes, and what they read lies apart: lane by lane in a vector would cost
-/// more than one by one.
-bool is_short_gather(const Schedule& s, uint32_t block, const tir::For& loop, int64_t lanes) {
-  const int64_t* extent = loop.extent.constant();
-  if (extent == nullptr || *extent * 2 >= lanes) return false;
+/// Whether some operand's elements lie apart along the loop.
+bool reads_apart(const Schedule& s, uint32_t block, const tir::For& loop) {
   bool apart = false;
   for_each_access(Stmt(&s.block(block)), [&](const Access& access) {
     std::optional<int64_t> step = step_of(access.buffer, access.indices, loop.var);
     apart |= !access.is_store && (!step || *step > 1 || *step < 0);
   });
   return apart;
+}
+
+/// Fewer iterations than half a vector has lanes: what lies apart costs more lane by lane in a vector than one by one.
+bool is_short(const tir::For& loop, int64_t lanes) {
+  const int64_t* extent = loop.extent.constant();
+  return extent != nullptr && *extent * 2 < lanes;
+}
+
+constexpr int64_t kFew = 8;  ///< elements of the last axis that lanes along the one before store side by side
+
+/// Whether along `across` all loads are contiguous or stay, and what one iteration stores begins where the other ends.
+bool is_whole_along(const Schedule& s, uint32_t block, const tir::For& across, int64_t few) {
+  bool whole = true;
+  for_each_access(Stmt(&s.block(block)), [&](const Access& access) {
+    std::optional<int64_t> step = step_of(access.buffer, access.indices, across.var);
+    whole &= access.is_store ? step == few : step && (*step == 0 || *step == 1);
+  });
+  return whole;
+}
+
+/// Lanes lie along the loop before the last, which is short and goes inside of them.
+bool store_side_by_side(Schedule& s, uint32_t block, const std::vector<uint32_t>& loops, int64_t lanes) {
+  if (loops.size() < 2) return false;
+  uint32_t across = loops[loops.size() - 2], last = loops.back();
+  const int64_t* few = s.loop(last).extent.constant();
+  if (few == nullptr || *few > kFew || !s.can_reorder({across, last})) return false;
+  const Schedule before = s;
+  s.stage_loads(block, 0);
+  SplitLoops split;
+  if (is_whole_along(s, block, s.loop(across), *few)) split = s.split(across, lanes, Tail::kPeel);
+  if (split.inner == 0) {
+    s = before;
+    return false;
+  }
+  s.vectorize(split.inner);
+  s.unroll(last);
+  return true;
 }
 
 constexpr int64_t kLine = 64;  ///< bytes of a line of cache
@@ -79,7 +115,10 @@ bool schedule_spatial(Schedule& s, const Target& target) {
   const auto& store = *s.block(block).body.as<tir::Store>();
   const tir::For& last = s.loop(loops.back());
   if (step_of(store.buffer, store.indices, last.var) != 1 || last.extent.is_constant(1)) return false;
-  if (is_short_gather(s, block, last, lanes)) return false;
+  if (reads_apart(s, block, last)) {
+    if (store_side_by_side(s, block, loops, lanes)) return true;
+    if (is_short(last, lanes)) return false;
+  }
   s.stage_loads(block, 0);
   int64_t elements = 0;
   uint32_t along = loop_along_lines(s, block, loops, elements);

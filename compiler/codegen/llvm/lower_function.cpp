@@ -146,22 +146,27 @@ void FunctionLowering::lower_for(const tir::For& s) {
   if (outermost_vector && count != nullptr && count->getSExtValue() > 1 && count->getSExtValue() <= 1024 &&
       tir::Lanes(s).may_run_together())
     return lower_vectorized(s, min, static_cast<uint32_t>(count->getSExtValue()));
-  if (s.loop_kind == tir::LoopKind::kUnrolled && count != nullptr) {
-    llvm::BasicBlock* leave = block("unrolled");
-    for (int64_t i = 0; i < count->getSExtValue(); ++i) {
-      llvm::BasicBlock* next = block("copy");
-      loops_.push_back({leave, next});
-      with_range(s.var, s.min, s.extent, {b_.CreateNSWAdd(min, b_.getInt64(i)), 0, nullptr}, [&] { lower(s.body); });
-      loops_.pop_back();
-      b_.CreateBr(next);
-      b_.SetInsertPoint(next);
-    }
-    b_.CreateBr(leave);
-    b_.SetInsertPoint(leave);
-    return;
-  }
+  if (s.loop_kind == tir::LoopKind::kUnrolled && count != nullptr) return lower_unrolled(s, min, count->getSExtValue());
   if (can_run_in_tasks(s)) return lower_parallel(s, min, extent);
   lower_serial(s, min, extent);
+}
+
+void FunctionLowering::lower_unrolled(const tir::For& s, Value* min, int64_t count) {
+  Interleaved together{interleaved_by(s, count), count, nullptr, {}};
+  Interleaved* around = std::exchange(interleaved_, together.buffer != nullptr ? &together : nullptr);
+  llvm::BasicBlock* leave = block("unrolled");
+  for (int64_t i = 0; i < count; ++i) {
+    llvm::BasicBlock* next = block("copy");
+    loops_.push_back({leave, next});
+    with_range(s.var, s.min, s.extent, {b_.CreateNSWAdd(min, b_.getInt64(i)), 0, nullptr}, [&] { lower(s.body); });
+    loops_.pop_back();
+    b_.CreateBr(next);
+    b_.SetInsertPoint(next);
+  }
+  b_.CreateBr(leave);
+  b_.SetInsertPoint(leave);
+  interleaved_ = around;
+  store_interleaved(together);
 }
 
 void FunctionLowering::lower_serial(const tir::For& s, Value* min, Value* extent) {

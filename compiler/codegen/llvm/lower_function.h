@@ -55,6 +55,7 @@ class FunctionLowering {
   void lower_leave(bool whole);  ///< the innermost loop, or its iteration
   void lower_for(const tir::For& s);
   void lower_serial(const tir::For& s, llvm::Value* min, llvm::Value* extent);
+  void lower_unrolled(const tir::For& s, llvm::Value* min, int64_t count);
   void lower_vectorized(const tir::For& s, llvm::Value* min, uint32_t lanes);
   void lower_while(const tir::While& s);
   void lower_if(const tir::If& s);
@@ -154,6 +155,18 @@ class FunctionLowering {
   const Place& place(tir::BufferRef buffer) const;
   llvm::Value* as_vector_mask();
 
+  // lower_interleaved.cpp: stores that together leave no gaps
+  struct Interleaved {
+    tir::BufferRef buffer = nullptr;
+    int64_t count = 0;                ///< iterations; lanes store so many elements apart
+    llvm::Value* first = nullptr;     ///< the place of the first iteration's first lane
+    std::vector<llvm::Value*> parts;  ///< what the iterations store
+  };
+  tir::BufferRef interleaved_by(const tir::For& s, int64_t count) const;  ///< null: such a loop it is not
+  bool may_read(tir::Stmt s, tir::BufferRef buffer) const;
+  bool wait_for_neighbours(tir::BufferRef buffer, Lanes offset, llvm::Value* stored);
+  void store_interleaved(const Interleaved& all);
+
   ModuleLowering& module_;
   const Signature& signature_;
   const tir::PrimFunc& source_;
@@ -172,9 +185,10 @@ class FunctionLowering {
   std::unordered_map<arith::Expr, Lanes> memo_;
   std::vector<arith::Expr> memo_log_;
   std::vector<Loop> loops_;
-  uint32_t lanes_ = 0;           ///< 0: not in a vectorized loop
-  llvm::Value* mask_ = nullptr;  ///< lanes that run; null: all
-  int64_t prefetch_ = 0;         ///< bytes behind each vector that is read, to be asked for; 0: none
+  uint32_t lanes_ = 0;                  ///< 0: not in a vectorized loop
+  llvm::Value* mask_ = nullptr;         ///< lanes that run; null: all
+  Interleaved* interleaved_ = nullptr;  ///< of the unrolled loop around; null: it stores one by one
+  int64_t prefetch_ = 0;                ///< bytes behind each vector that is read, to be asked for; 0: none
 };
 
 template <typename F>

@@ -169,6 +169,7 @@ void FunctionLowering::store(tir::BufferRef buffer, Lanes offset, Lanes value) {
       b_.CreateMaskedStore(stored, address(buffer, offset), align, mask_);
     return;
   }
+  if (wait_for_neighbours(buffer, offset, stored)) return;
   Lanes all{nullptr, 0, widened(offset, DType::index())};
   b_.CreateMaskedScatter(stored, address(buffer, all), align, as_vector_mask());
 }

@@ -72,6 +72,34 @@ TEST_CASE("subscripts that are not affine gather and scatter") {
       256);
 }
 
+TEST_CASE("iterations that store side by side wait for each other, unless they read what the others stored") {
+  for (int64_t few : {2, 3, 4, 8})
+    for (bool reads : {false, true})
+      for (bool masked : {false, true})
+        same_bits(
+            [&](tir::Builder& b, LoopKind kind) {
+              tir::PrimFunc f;
+              f.name = "f";
+              tir::BufferRef in = b.buffer("in", DType::f(32), {b.index(8), b.index(16)});
+              tir::BufferRef out = b.buffer("out", DType::f(32), {b.index(16), b.index(few)});
+              f.params = {{in, {}}, {out, {}}};
+              auto element = [&](Var v, Var c) {
+                Expr seen = reads ? b.load(out, {v, arith::floordiv(c, 2)}) : b.load(in, {b.index(0), v});
+                tir::Stmt store = b.store(out, {v, c}, seen + b.load(in, {c, v}));
+                return masked ? b.branch(arith::lt(arith::floormod(v, 5), b.index(3)), store) : store;
+              };
+              f.body = b.loop(
+                  "v", b.index(16),
+                  [&](Var v) {
+                    return b.loop(
+                        "c", b.index(few), [&](Var c) { return element(v, c); }, LoopKind::kUnrolled);
+                  },
+                  kind);
+              return f;
+            },
+            128);
+}
+
 TEST_CASE("bytes pick from a table of 256, and lanes that do not run pick nothing") {
   for (int64_t lanes : {3, 16, 64})
     for (DType dtype : {DType::u(8), DType::i(8)})
