@@ -209,13 +209,13 @@ int64_t bytes_between_kernels(const Target& target) {
   return target.vector_bits == 0 || target.l2_bytes == 0 ? INT64_MAX : target.l2_bytes;
 }
 
-Changed fuse_region(Module& module, Region& region, const arith::Facts& facts, const PassContext& context) {
+Changed group_region(Module& module, Region& region, const arith::Facts& facts, const PassContext& context) {
   auto most_members = static_cast<size_t>(context.option(kFuseMembers));
   Changed changed = Changed::kNo;
   for (Block* block : region.blocks) {
     changed |= Grouping(module, *block, facts, most_members, bytes_between_kernels(context.target)).run();
     for (Op* op : block->ops)
-      for (Region* inner : op->regions) changed |= fuse_region(module, *inner, facts, context);
+      for (Region* inner : op->regions) changed |= group_region(module, *inner, facts, context);
   }
   return changed;
 }
@@ -225,7 +225,7 @@ Changed fuse_region(Module& module, Region& region, const arith::Facts& facts, c
 Result<Changed> fuse_ops(relax::Module& module, PassContext& context) {
   Changed changed = Changed::kNo;
   for (Function* function : module.functions())
-    changed |= fuse_region(module, function->body(), function->facts, context);
+    changed |= group_region(module, function->body(), function->facts, context);
   return changed == Changed::kYes ? dead_code(module, context) : changed;
 }
 
