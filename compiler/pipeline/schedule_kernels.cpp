@@ -69,7 +69,8 @@ class Scheduling {
                                         module_.sources(), diag));
       return true;
     }
-    const schedule::Freedom freedom{.winograd = context_.option(kScheduleWinograd)};
+    const schedule::Freedom freedom{.winograd = context_.option(kScheduleWinograd),
+                                    .online_softmax = context_.option(kScheduleOnlineSoftmax)};
     return schedule::schedule_kernel(module_.context(), kernel, context_.target, constants, packed, facts, freedom);
   }
 

@@ -7,7 +7,9 @@ namespace relaxc {
 
 inline constexpr PassOption kScheduleWinograd{"schedule_kernels.winograd", 4, 0,
                                               "most rows that minimal filtering gives at once: 4, 2, or 0 for none"};
-inline constexpr PassOption kScheduleKernelsOptions[] = {kScheduleWinograd};
+inline constexpr PassOption kScheduleOnlineSoftmax{"schedule_kernels.online_softmax", 1024, 0,
+                                                   "fewest keys that a softmax takes in blocks, or 0 for never"};
+inline constexpr PassOption kScheduleKernelsOptions[] = {kScheduleWinograd, kScheduleOnlineSoftmax};
 
 /// Schedules every kernel for the target. Needs kLegal; gives kScheduled. What no rule fits stays as it is defined.
 Result<Changed> schedule_kernels(relax::Module&, PassContext&);

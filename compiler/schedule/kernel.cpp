@@ -12,6 +12,7 @@
 
 #include "compiler/schedule/access.h"
 #include "compiler/schedule/legality.h"
+#include "compiler/schedule/online_softmax.h"
 #include "compiler/schedule/row_blocks.h"
 #include "compiler/schedule/rule_parts.h"
 #include "compiler/schedule/trace.h"
@@ -31,19 +32,38 @@ class Rules {
 
   /// All nests, each group of them by the rule that fits; in blocks of rows where that is to be.
   void run() {
-    const int64_t rows = rows_of_block(s_, target_);
-    std::vector<uint32_t> blocks;
-    if (rows > 0) blocks = s_.row_blocks(rows);
+    std::vector<RowBlock> blocks = cut_rows();
     in_blocks_ = !blocks.empty();
     if (const int64_t window_rows = in_blocks_ ? 0 : rows_of_windows(); window_rows > 0)
-      blocks = {s_.window_blocks(window_rows)};
+      blocks = {{s_.window_blocks(window_rows)}};
     if (blocks.empty()) return schedule_sections();
     schedule_whole(blocks.size());
-    for (uint32_t block : blocks) schedule_block(block);
-    schedule_parallel(s_, target_, blocks);
+    std::vector<uint32_t> loops;
+    for (const RowBlock& block : blocks) schedule_block(block), loops.push_back(block.rows);
+    schedule_parallel(s_, target_, loops);
   }
 
  private:
+  /// A loop over blocks of rows; the loop over blocks of keys in it, or 0.
+  struct RowBlock {
+    uint32_t rows = 0, keys = 0;
+  };
+
+  std::vector<RowBlock> cut_rows() {
+    const int64_t rows = rows_of_block(s_, target_);
+    if (rows == 0) return {};
+    const Schedule before = s_;
+    std::vector<uint32_t> loops = s_.row_blocks(rows);
+    const int64_t keys = keys_of_block(s_, loops.front(), freedom_.online_softmax);
+    if (keys > 0) {
+      s_ = before;
+      loops = s_.row_blocks(rows_of_block(s_, target_, keys));
+    }
+    std::vector<RowBlock> blocks;
+    for (uint32_t loop : loops) blocks.push_back({loop, keys > 0 ? s_.online_softmax(loop, keys) : 0});
+    return blocks;
+  }
+
   /// Minimal filtering has blocks of its own, and saves more than memory takes.
   int64_t rows_of_windows() {
     const int64_t rows = rows_of_window_block(s_, target_);
@@ -95,11 +115,17 @@ class Rules {
   }
 
   /// The nests of a block of rows, and how many tasks share the blocks.
-  void schedule_block(uint32_t loop) {
+  void schedule_block(const RowBlock& block) {
+    if (block.keys != 0) schedule_body(block.keys);
+    schedule_body(block.rows);
+    const tir::For& loop = s_.loop(block.rows);
+    const int64_t tasks = tasks_worth(loop.body, loop.extent, target_);
+    s_.lift_allocs(tasks > 1 ? s_.share(block.rows, tasks) : block.rows);
+  }
+
+  void schedule_body(uint32_t loop) {
     auto body = [=](const Schedule& s) { return s.loop(loop).body; };
     schedule_parts(statements_of(body(s_)), body);
-    const int64_t tasks = tasks_worth(body(s_), s_.loop(loop).extent, target_);
-    s_.lift_allocs(tasks > 1 ? s_.share(loop, tasks) : loop);
   }
 
   /// The parts that `all` of the kernel begins with: each as its rule says, then those over the same rows together.

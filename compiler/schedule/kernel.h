@@ -11,7 +11,8 @@ namespace relaxc::schedule {
 
 /// What rules may do that is more than another order.
 struct Freedom {
-  int64_t winograd = 4;  ///< the most rows that minimal filtering gives at once: 0 (none), 2 or 4
+  int64_t winograd = 4;           ///< the most rows that minimal filtering gives at once: 0 (none), 2 or 4
+  int64_t online_softmax = 1024;  ///< the fewest keys of a row that a softmax takes by blocks of them; 0: never
 };
 
 /// Gives every nest of the kernel's body the schedule that fits; what no rule fits stays as it is. The attribute

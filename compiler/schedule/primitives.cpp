@@ -124,6 +124,10 @@ constexpr std::array kPrimitives = std::to_array<Primitive>({
      [](Schedule& s, Args a) { s.minimal_filter(a.block(0), a.number(1), a.number(2), a.is(3, "fma", "-")); }},
     {"nest", "BLOCKS", "Steps that follow are about the nests of these blocks, which stand one behind the other.",
      [](Schedule& s, Args a) { s.focus(a.blocks_of_kernel(0)); }},
+    {"online_softmax", "LOOP KEYS",
+     "What LOOP, over blocks of rows, sums of powers relative to the maximum of a row is summed for KEYS scores at a time, "
+     "relative to the maximum so far, with memory for those alone. Changes bits.",
+     [](Schedule& s, Args a) { s.online_softmax(a.loop(0), a.number(1)); }},
     {"pack", "BUFFER AXIS PANEL ORDER",
      "A constant is stored in panels of PANEL elements along an axis; the other axes are in the order of ORDER.",
      [](Schedule& s, Args a) {

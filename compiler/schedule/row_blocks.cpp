@@ -11,10 +11,8 @@
 // resize mixes before it picks elements out of them as well. No element is computed in another way than before, so bits
 // stay.
 //
-// Rejected: blocks of keys with a softmax that is corrected as its maximum grows (Dao et al. 2022). It bounds the
-// memory of a row as well, but a row of scores is small next to the keys and values that its block reads, a machine
-// with caches of hundreds of kilobytes holds it, and exponentials of corrections and one more pass over sums would be
-// extra work.
+// Where rows are so long that few of them fit, or of a length that is not known, blocks of keys go inside of these
+// (online_softmax.cpp).
 #include "compiler/schedule/row_blocks.h"
 
 #include <fmt/format.h>
@@ -35,6 +33,7 @@ using analysis::Nest;
 using tir::Indices;
 
 constexpr int64_t kMostBlockRows = 32;  ///< in a block: two tiles of products or more
+constexpr int64_t kMostPartRows = 64;   ///< where only a part of each row is kept: what is read for it serves them all
 constexpr int64_t kUnknownRow = 1024;   ///< elements of a row whose extent is not known, about
 
 bool reduces(const Nest& nest) {
@@ -64,14 +63,17 @@ class Cutting {
   bool fits() { return collect() && separate() && keeps_rows(); }
 
   /// As many rows as leave what lies between in the second level of cache, and blocks of equal size if possible.
-  int64_t rows_for(const Target& target) const {
+  int64_t rows_for(const Target& target, int64_t kept) const {
     if (target.vector_bits == 0) return 1;  // nothing is loaded for several rows at once
     int64_t bytes = 0;
     for (const auto& [buffer, none] : between_) {
       const int64_t* extent = buffer->shape.back().constant();
-      if (buffer != whole_) bytes += (extent != nullptr ? *extent : kUnknownRow) * buffer->dtype.bytes();
+      int64_t elements = extent != nullptr ? *extent : kUnknownRow;
+      if (kept > 0) elements = std::min(elements, kept);
+      if (buffer != whole_) bytes += elements * buffer->dtype.bytes();
     }
-    int64_t most = std::clamp<int64_t>(target.l2_bytes / 2 / std::max<int64_t>(bytes, 1), 4, kMostBlockRows);
+    int64_t most = std::clamp<int64_t>(target.l2_bytes / 2 / std::max<int64_t>(bytes, 1), 4,
+                                       kept > 0 ? kMostPartRows : kMostBlockRows);
     int64_t divisor = arith::divisor(arith::simplify(whole_->shape[rows_ - 1]), facts_);
     for (int64_t rows = most; rows * 2 > most; --rows)
       if (divisor % rows == 0) return rows;
@@ -303,9 +305,9 @@ class Cutting {
 
 }  // namespace
 
-int64_t rows_of_block(const Schedule& s, const Target& target) {
+int64_t rows_of_block(const Schedule& s, const Target& target, int64_t most) {
   Cutting cutting(s.context(), s.root(), s.facts());
-  return cutting.fits() ? cutting.rows_for(target) : 0;
+  return cutting.fits() ? cutting.rows_for(target, most) : 0;
 }
 
 std::vector<uint32_t> Schedule::row_blocks(int64_t rows) {

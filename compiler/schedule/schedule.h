@@ -252,7 +252,8 @@ class Schedule : private ScheduleState {
   /// A nest that computes one element a point is computed where it is read instead, and goes away.
   void inline_nest(uint32_t block);
 
-  // ---- nests (pool_rows.cpp, minimal_filter.cpp, row_blocks.cpp, window_blocks.cpp, merge_rows.cpp)
+  // ---- nests (pool_rows.cpp, minimal_filter.cpp, row_blocks.cpp, online_softmax.cpp, window_blocks.cpp,
+  // merge_rows.cpp)
 
   /// The pool in focus and its consumers, in blocks of `rows` rows of the result: the rows of its windows are reduced
   /// to one, and then windows along it. Changes the order of the reduction. Needs can_pool_rows.
@@ -266,6 +267,12 @@ class Schedule : private ScheduleState {
   /// around all of them. Gives the loops over blocks: those of a whole number of rows, and the rest. Needs
   /// can_cut_rows.
   std::vector<uint32_t> row_blocks(int64_t rows);
+  /// The nests in `loop`, which sum powers of scores relative to the maximum of their row, become a loop over blocks of
+  /// `keys` scores with the maximum so far, around nests with memory for one block. Changes the order of sums and their
+  /// rounding (online_softmax.cpp has the bound). Gives the loop over blocks. Needs softmax_keys.
+  uint32_t online_softmax(uint32_t loop, int64_t keys);
+  /// How many scores a row has; null: the loop is around something else.
+  Expr softmax_keys(uint32_t loop) const;
   /// A reduction of windows of a map that the kernel computes itself becomes a loop over blocks of `rows` rows of the
   /// result, which begin with the rows of the map that they need. Gives the loop. Needs rows_of_window_block.
   uint32_t window_blocks(int64_t rows);

@@ -286,6 +286,41 @@ inline PrimFunc rows_between_products(arith::Context& context, std::vector<Expr>
   return w.finish("rows_between_products");
 }
 
+constexpr int64_t kHeadWidth = 16;  ///< of what attention multiplies
+
+/// y = softmax(q k + bias) v, as definitions and fusion leave it.
+inline PrimFunc attention(arith::Context& context, Expr heads, Expr queries, Expr keys) {
+  KernelWriter w(context);
+  tir::Builder& b = w.b;
+  const Expr wide = b.index(kHeadWidth), one = b.index(1);
+  BufferRef q = w.param("q", {heads, queries, wide}), k = w.param("k", {heads, wide, keys});
+  BufferRef v = w.param("v", {heads, keys, wide}), bias = w.param("bias", {queries, keys});
+  BufferRef y = w.param("y", {heads, queries, wide});
+  BufferRef scores = w.temporary("scores", {heads, queries, keys}), top = w.temporary("top", {heads, queries, one});
+  BufferRef powers = w.temporary("powers", {heads, queries, keys}), sum = w.temporary("sum", {heads, queries, one});
+  auto biased = [&](const Indices& i) { return b.load(scores, i) + b.load(bias, {i[1], i[2]}); };
+  auto of_row = [&](BufferRef row, const Indices& i) { return b.load(row, {i[0], i[1], b.index(0)}); };
+  w.add(b.reduce(scores, {wide}, w.zero(), [&](Expr a, const Indices& i, const Indices& r) {
+    return a + b.load(q, {i[0], i[1], r[0]}) * b.load(k, {i[0], r[0], i[2]});
+  }));
+  w.add(b.reduce(top, {keys}, context.imm_float(DType::f(32), -std::numeric_limits<double>::infinity()),
+                 [&](Expr a, const Indices& i, const Indices& r) {
+                   return arith::max(a, biased({i[0], i[1], r[0]}));
+                 }));
+  w.add(
+      b.compute(powers, [&](const Indices& i) { return call(arith::Intrinsic::k_exp, {biased(i) - of_row(top, i)}); }));
+  w.add(b.reduce(sum, {keys}, w.zero(), [&](Expr a, const Indices& i, const Indices& r) {
+    return a + b.load(powers, {i[0], i[1], r[0]});
+  }));
+  w.add(b.compute(powers, [&](const Indices& i) {
+    return b.load(powers, i) * (context.imm_float(DType::f(32), 1) / of_row(sum, i));
+  }));
+  w.add(b.reduce(y, {keys}, w.zero(), [&](Expr a, const Indices& i, const Indices& r) {
+    return a + b.load(powers, {i[0], i[1], r[0]}) * b.load(v, {i[0], r[0], i[2]});
+  }));
+  return w.finish("attention");
+}
+
 /// y = relu(x + bias[c]) over [n, c, h, w], and z = x transposed to [h, w, n, c].
 inline PrimFunc spatial(arith::Context& context, Expr n, Expr c, Expr h, Expr wide) {
   KernelWriter w(context);
