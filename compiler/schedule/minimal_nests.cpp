@@ -17,27 +17,67 @@ namespace relaxc::schedule {
 using tir::Block;
 using tir::Indices;
 
-MinimalNests::MinimalNests(Context& context, const RowFilter& filter, const MinimalFilter& by, int64_t tiles, bool fma)
+namespace {
+
+int64_t places_of_row(const RowFilter& filter, const FilterTiles& tiles) {
+  if (tiles.in_both_dims()) return (filter.columns + tiles.columns - 1) / tiles.columns;
+  return filter.columns + filter.column_taps - 1;
+}
+
+}  // namespace
+
+MinimalNests::MinimalNests(Context& context, const RowFilter& filter, const FilterTiles& tiles, bool fma)
     : context_(context),
       build_(context),
       filter_(filter),
-      by_(by),
-      tiles_(tiles),
-      pitch_(filter.columns + filter.column_taps - 1),
+      by_(minimal_filter(tiles.rows)),
+      along_(tiles.in_both_dims() ? std::optional(minimal_filter(tiles.columns)) : std::nullopt),
+      tiles_(tiles.count),
+      pitch_(places_of_row(filter, tiles)),
       fma_(fma),
       block_(context.var("rows")) {
-  constexpr int64_t kSetPeriod = 4096, kLine = 64, kElement = 4;
-  auto scratch = [&](const char* name, int64_t outer, int64_t width) {
-    width = (width * kElement + kLine - 1) / kLine * kLine;  // each row of places begins a line of cache
-    if (width % kSetPeriod == 0) width += kLine;             // and not all in the same set
-    std::vector<Expr> shape{context_.index(by_.points()), context_.index(outer), context_.index(width / kElement)};
-    return build_.buffer(name, DType::f(32), std::move(shape), tir::Scope::kGlobal, kLine);
+  std::vector<int64_t> points{by_.points()};
+  if (along_) points.push_back(along_->points());
+  auto at_points = [&](int64_t outer) {
+    std::vector<int64_t> dims = points;
+    dims.push_back(outer);
+    return dims;
   };
-  data_ = scratch("data_at_points", filter.channels, tiles_ * pitch_);
-  sums_ = scratch("sums_at_points", filter.outputs, places());
+  data_ = scratch("data_at_points", at_points(filter.channels), tiles_ * pitch_);
+  sums_ = scratch("sums_at_points", at_points(filter.outputs), places());
   std::vector<Expr> shape = filter.weight->shape;
   shape[filter.tap_axis] = context_.index(by_.points());
+  if (along_) shape[filter.column_axis] = context_.index(along_->points());
   weight_ = build_.buffer(filter.weight->name + "_at_points", DType::f(32), std::move(shape), filter.weight->scope);
+}
+
+BufferRef MinimalNests::scratch(const char* name, std::vector<int64_t> outer, int64_t width) const {
+  constexpr int64_t kSetPeriod = 4096, kLine = 64, kElement = 4;
+  width = (width * kElement + kLine - 1) / kLine * kLine;      // each row of places begins a line of cache
+  if (width % kSetPeriod == 0) width += kLine;                 // and not all in the same set
+  if (outer.back() * width % kSetPeriod == 0) ++outer.back();  // nor a place's points
+  std::vector<Expr> shape;
+  for (int64_t dim : outer) shape.push_back(context_.index(dim));
+  shape.push_back(context_.index(width / kElement));
+  return build_.buffer(name, DType::f(32), std::move(shape), tir::Scope::kGlobal, kLine);
+}
+
+std::vector<Packing::Taps> MinimalNests::filtered_axes() const {
+  auto taps = [&](size_t axis, int64_t results) {
+    int64_t inner = 1;
+    for (size_t i = axis + 1; i < weight_->shape.size(); ++i) inner *= *weight_->shape[i].constant();
+    return Packing::Taps{axis, inner, results};
+  };
+  std::vector<Packing::Taps> axes{taps(filter_.tap_axis, by_.results)};
+  if (along_) axes.push_back(taps(filter_.column_axis, along_->results));
+  std::sort(axes.begin(), axes.end(), [](const auto& a, const auto& b) { return a.axis < b.axis; });
+  return axes;
+}
+
+int64_t MinimalNests::data_columns() const {
+  if (!along_) return pitch_;
+  constexpr int64_t kWhole = 16;  // so that no vector of a line is masked, which could not be read at once
+  return (pitch_ * along_->results + MinimalFilter::kTaps - 1 + kWhole - 1) / kWhole * kWhole;
 }
 
 Expr MinimalNests::number(double value) const {
@@ -60,6 +100,91 @@ Expr MinimalNests::sum_of(const std::vector<std::pair<double, Expr>>& terms) con
   return sum ? sum : number(0);
 }
 
+Expr MinimalNests::data_at(const MinimalFilter& by, size_t point, const std::vector<Expr>& data) const {
+  const std::vector<double>& factors = by.data[point];
+  std::vector<std::pair<double, Expr>> even, odd;
+  double sign = 0;
+  for (size_t j = 0; j < data.size(); ++j) {
+    if (j % 2 == 1 && sign == 0 && factors[j] != 0) sign = factors[j] < 0 ? -1 : 1;
+    (j % 2 == 0 ? even : odd).push_back({(j % 2 == 0 ? 1 : sign) * factors[j], data[j]});
+  }
+  bool has_even = std::any_of(even.begin(), even.end(), [](const auto& term) { return term.first != 0; });
+  return sum_of({{has_even ? 1 : 0, sum_of(even)}, {sign, sign != 0 ? sum_of(odd) : Expr()}});
+}
+
+Expr MinimalNests::result_at(const MinimalFilter& by, size_t result, const std::vector<Expr>& sums) const {
+  // Points stand in pairs of opposites between 0 and infinity.
+  const std::vector<double>& factors = by.result[result];
+  std::vector<std::pair<double, Expr>> terms{{factors[0], sums[0]}};
+  for (size_t p = 1; p + 1 < sums.size(); p += 2)
+    if (factors[p] != 0)
+      terms.push_back({factors[p], factors[p] == factors[p + 1] ? sums[p] + sums[p + 1] : sums[p] - sums[p + 1]});
+  terms.push_back({factors.back(), sums.back()});
+  return sum_of(terms);
+}
+
+Stmt MinimalNests::with_loaded(const char* name, const std::vector<Expr>& values,
+                               const std::function<std::vector<Stmt>(const std::vector<Expr>&)>& body) const {
+  std::vector<BufferRef> locals;
+  std::vector<Stmt> parts;
+  std::vector<Expr> loaded;
+  for (Expr value : values) {
+    locals.push_back(build_.buffer(name, DType::f(32), {}, tir::Scope::kLocal));
+    loaded.push_back(build_.load(locals.back(), {}));
+    parts.push_back(build_.store(locals.back(), {}, value));
+  }
+  for (Stmt one : body(loaded)) parts.push_back(one);
+  return in_locals(context_, locals, parts);
+}
+
+Stmt MinimalNests::data_along_columns(Expr channel, Expr tile, Var column, BufferRef lines) const {
+  const auto points = static_cast<size_t>(by_.points());
+  std::vector<BufferRef> rows;
+  std::vector<Stmt> parts;
+  std::vector<Expr> loaded;
+  for (size_t j = 0; j < points; ++j) {
+    Expr row = (block_ * tiles_ + tile) * by_.results + static_cast<int64_t>(j), exists;
+    std::vector<Expr> positions(3);
+    positions[filter_.row_dim] = row, positions[filter_.column_dim] = column, positions[filter_.channel_dim] = channel;
+    PlacedOperand operand = operand_at(filter_.nest, filter_.window, positions);
+    auto only = [&](Expr condition) {
+      operand.inside = operand.inside ? arith::logical_and(condition, operand.inside) : condition;
+    };
+    if (data_columns() > filter_.columns + filter_.column_taps - 1)
+      only(arith::lt(column, context_.index(filter_.columns + filter_.column_taps - 1)));
+    if (is_ragged()) only(arith::lt(row, context_.index(filter_.rows + MinimalFilter::kTaps - 1)));
+    rows.push_back(build_.buffer("row", DType::f(32), {}, tir::Scope::kLocal));
+    loaded.push_back(build_.load(rows[j], {}));
+    parts.push_back(where(context_, operand.inside, column, build_.store(rows[j], {}, operand.value)));
+  }
+  for (size_t p = 0; p < points; ++p) {
+    Expr point = context_.index(static_cast<int64_t>(p)), value = data_at(by_, p, loaded);
+    parts.push_back(along_ ? build_.store(lines, {tile, point, column}, value)
+                           : build_.store(data_, {point, channel, tile * pitch_ + column}, value));
+  }
+  return in_locals(context_, rows, parts);
+}
+
+Stmt MinimalNests::data_along_rows(Expr channel, Expr tile, Expr point, Expr across, BufferRef lines) const {
+  std::vector<Expr> data;
+  for (int64_t j = 0; j < along_->points(); ++j)
+    data.push_back(build_.load(lines, {tile, point, across * along_->results + j}));
+  return with_loaded("datum", data, [&](const std::vector<Expr>& loaded) {
+    std::vector<Stmt> stores;
+    for (size_t q = 0; q < loaded.size(); ++q) {
+      Indices at{point, context_.index(static_cast<int64_t>(q)), channel, tile * pitch_ + across};
+      stores.push_back(build_.store(data_, at, data_at(*along_, q, loaded)));
+    }
+    return stores;
+  });
+}
+
+Stmt MinimalNests::at_each_point(Var across, const std::function<Stmt(Expr)>& body) const {
+  return build_.loop("point", context_.index(by_.points()), [&](Var point) {
+    return build_.loop(across, context_.index(0), context_.index(pitch_), body(point));
+  });
+}
+
 namespace {
 
 uint32_t loop_of(Stmt nest, Var var) {
@@ -73,111 +198,107 @@ uint32_t loop_of(Stmt nest, Var var) {
 
 }  // namespace
 
-Stmt MinimalNests::data_nest(uint32_t& columns) const {
-  const auto points = static_cast<size_t>(by_.points());
-  Var column = context_.var("column");
-  auto body = [&](Var channel, Var tile) {
-    std::vector<BufferRef> rows;
-    std::vector<Stmt> parts;
-    for (size_t j = 0; j < points; ++j) {
-      Expr row = (block_ * tiles_ + tile) * by_.results + static_cast<int64_t>(j);
-      std::vector<Expr> positions(3);
-      positions[filter_.row_dim] = row, positions[filter_.column_dim] = column;
-      positions[filter_.channel_dim] = channel;
-      PlacedOperand operand = operand_at(filter_.nest, filter_.window, positions);
-      Expr inside = operand.inside;
-      if (is_ragged()) {
-        Expr exists = arith::lt(row, context_.index(filter_.rows + MinimalFilter::kTaps - 1));
-        inside = inside ? arith::logical_and(exists, inside) : exists;
-      }
-      rows.push_back(build_.buffer("row", DType::f(32), {}, tir::Scope::kLocal));
-      parts.push_back(where(context_, inside, column, build_.store(rows[j], {}, operand.value)));
-    }
-    for (size_t p = 0; p < points; ++p) {
-      std::vector<std::pair<double, Expr>> even, odd;
-      double sign = 0;
-      for (size_t j = 0; j < points; ++j) {
-        if (j % 2 == 1 && sign == 0 && by_.data[p][j] != 0) sign = by_.data[p][j] < 0 ? -1 : 1;
-        (j % 2 == 0 ? even : odd).push_back({(j % 2 == 0 ? 1 : sign) * by_.data[p][j], build_.load(rows[j], {})});
-      }
-      bool has_even = std::any_of(even.begin(), even.end(), [](const auto& term) { return term.first != 0; });
-      Expr value = sum_of({{has_even ? 1 : 0, sum_of(even)}, {sign, sign != 0 ? sum_of(odd) : Expr()}});
-      parts.push_back(
-          build_.store(data_, {context_.index(static_cast<int64_t>(p)), channel, tile * pitch_ + column}, value));
-    }
-    return in_locals(context_, rows, parts);
-  };
+Stmt MinimalNests::data_nest(FilterNests& made) const {
+  Var column = context_.var("column"), across = context_.var("across");
+  BufferRef lines = along_ ? scratch("data_lines", {tiles_, by_.points()}, data_columns()) : nullptr;
   Stmt nest = build_.loop("channel", context_.index(filter_.channels), [&](Var channel) {
-    return build_.loop("tile", context_.index(tiles_), [&](Var tile) {
-      return build_.loop(column, context_.index(0), context_.index(pitch_), body(channel, tile));
+    Stmt rows = build_.loop("tile", context_.index(tiles_), [&](Var tile) {
+      return build_.loop(column, context_.index(0), context_.index(data_columns()),
+                         data_along_columns(channel, tile, column, lines));
     });
+    if (!along_) return rows;
+    Stmt along = build_.loop("tile", context_.index(tiles_), [&](Var tile) {
+      return at_each_point(across, [&](Expr point) { return data_along_rows(channel, tile, point, across, lines); });
+    });
+    return build_.alloc(lines, build_.seq({rows, along}));
   });
-  columns = loop_of(nest, column);
+  made.columns.push_back(loop_of(nest, column));
+  if (along_) made.across.push_back(loop_of(nest, across));
   return nest;
 }
 
 Stmt MinimalNests::sum_nest() const {
   // The scratch memory is wider than what is summed, so the nest is not one over all of a buffer.
-  std::vector<Expr> extents{context_.index(by_.points()), context_.index(filter_.outputs), context_.index(places()),
-                            context_.index(filter_.channels), context_.index(filter_.column_taps)};
+  std::vector<Expr> extents{context_.index(by_.points())};
+  if (along_) extents.push_back(context_.index(along_->points()));
+  const size_t points = extents.size(), spatial = points + 2;
+  for (int64_t extent : {filter_.outputs, places(), filter_.channels}) extents.push_back(context_.index(extent));
+  if (!along_) extents.push_back(context_.index(filter_.column_taps));
   Block block;
   block.name = "filter";
   std::vector<Var> loops, axes;
   for (size_t i = 0; i < extents.size(); ++i) {
-    loops.push_back(context_.var(i < 3 ? "i" : "k"));
-    axes.push_back(context_.var(i < 3 ? "i" : "k"));
-    tir::IterKind kind = i < 3 ? tir::IterKind::kSpatial : tir::IterKind::kReduce;
+    loops.push_back(context_.var(i < spatial ? "i" : "k"));
+    axes.push_back(context_.var(i < spatial ? "i" : "k"));
+    tir::IterKind kind = i < spatial ? tir::IterKind::kSpatial : tir::IterKind::kReduce;
     block.iters.push_back({axes[i], context_.index(0), extents[i], kind, loops[i]});
   }
-  Expr point = axes[0], output = axes[1], place = axes[2], channel = axes[3], tap = axes[4];
-  Indices of_weight(4), own{point, output, place};
+  Expr output = axes[points], place = axes[points + 1], channel = axes[spatial], tap = axes.back();
+  Indices of_weight(4), own(axes.begin(), axes.begin() + static_cast<std::ptrdiff_t>(spatial)), of_data = own;
   of_weight[filter_.output_axis] = output, of_weight[filter_.channel_axis] = channel;
-  of_weight[filter_.tap_axis] = point, of_weight[filter_.column_axis] = tap;
+  of_weight[filter_.tap_axis] = axes[0], of_weight[filter_.column_axis] = along_ ? Expr(axes[1]) : tap;
+  of_data[points] = channel, of_data[points + 1] = along_ ? place : place + tap;
   block.init = build_.store(sums_, own, number(0));
-  block.body = build_.store(
-      sums_, own,
-      build_.load(sums_, own) + build_.load(weight_, of_weight) * build_.load(data_, {point, channel, place + tap}));
+  block.body =
+      build_.store(sums_, own, build_.load(sums_, own) + build_.load(weight_, of_weight) * build_.load(data_, of_data));
   Stmt s = build_.block(std::move(block));
   for (size_t i = extents.size(); i-- > 0;) s = build_.loop(loops[i], context_.index(0), extents[i], s);
   return s;
 }
 
-Stmt MinimalNests::rows_of_result(const ReductionGroup& group, const std::vector<Expr>& sums, Expr output, Expr tile,
-                                  Expr column, size_t row) const {
-  // Points stand in pairs of opposites between 0 and infinity.
-  std::vector<std::pair<double, Expr>> terms{{by_.result[row][0], sums[0]}};
-  for (size_t p = 1; p + 1 < sums.size(); p += 2) {
-    double first = by_.result[row][p], second = by_.result[row][p + 1];
-    if (first != 0) terms.push_back({first, first == second ? sums[p] + sums[p + 1] : sums[p] - sums[p + 1]});
-  }
-  terms.push_back({by_.result[row].back(), sums.back()});
+Stmt MinimalNests::row_of_result(const ReductionGroup& group, const std::vector<Expr>& sums, Expr output, Expr tile,
+                                 Expr column, size_t row) const {
   Expr at_row = (block_ * tiles_ + tile) * by_.results + static_cast<int64_t>(row);
-  Stmt s = element_of(context_, group, filter_.result, {filter_.batch, output, at_row, column}, sum_of(terms));
+  Expr value = result_at(by_, row, sums);
+  Stmt s = element_of(context_, group, filter_.result, {filter_.batch, output, at_row, column}, value);
   return is_ragged() ? build_.branch(arith::lt(at_row, context_.index(filter_.rows)), s) : s;
 }
 
-Stmt MinimalNests::result_nest(const ReductionGroup& group, uint32_t& columns) const {
-  Var column = context_.var("column");
-  auto body = [&](Var output, Var tile) {
-    std::vector<BufferRef> locals;
-    std::vector<Stmt> parts;
-    std::vector<Expr> sums;
-    for (int64_t p = 0; p < by_.points(); ++p) {
-      locals.push_back(build_.buffer("sum", DType::f(32), {}, tir::Scope::kLocal));
-      sums.push_back(build_.load(locals.back(), {}));
-      Expr from = build_.load(sums_, {context_.index(p), output, tile * pitch_ + column});
-      parts.push_back(build_.store(locals.back(), {}, from));
-    }
-    for (size_t row = 0; row < static_cast<size_t>(by_.results); ++row)
-      parts.push_back(rows_of_result(group, sums, output, tile, column, row));
-    return in_locals(context_, locals, parts);
-  };
-  Stmt nest = build_.loop("output", context_.index(filter_.outputs), [&](Var output) {
-    return build_.loop("tile", context_.index(tiles_), [&](Var tile) {
-      return build_.loop(column, context_.index(0), context_.index(filter_.columns), body(output, tile));
-    });
+Stmt MinimalNests::results_along_rows(Expr output, Expr tile, Expr point, Expr across, BufferRef lines) const {
+  std::vector<Expr> sums;
+  for (int64_t q = 0; q < along_->points(); ++q)
+    sums.push_back(build_.load(sums_, {point, context_.index(q), output, tile * pitch_ + across}));
+  return with_loaded("sum", sums, [&](const std::vector<Expr>& loaded) {
+    std::vector<Stmt> stores;
+    for (int64_t i = 0; i < along_->results; ++i)
+      stores.push_back(build_.store(lines, {tile, point, across * along_->results + i},
+                                    result_at(*along_, static_cast<size_t>(i), loaded)));
+    return stores;
   });
-  columns = loop_of(nest, column);
+}
+
+Stmt MinimalNests::results_along_columns(const ReductionGroup& group, Expr output, Expr tile, Expr column,
+                                         BufferRef lines) const {
+  std::vector<Expr> sums;
+  for (int64_t p = 0; p < by_.points(); ++p) {
+    Expr point = context_.index(p);
+    sums.push_back(along_ ? build_.load(lines, {tile, point, column})
+                          : build_.load(sums_, {point, output, tile * pitch_ + column}));
+  }
+  return with_loaded("sum", sums, [&](const std::vector<Expr>& loaded) {
+    std::vector<Stmt> rows;
+    for (size_t row = 0; row < static_cast<size_t>(by_.results); ++row)
+      rows.push_back(row_of_result(group, loaded, output, tile, column, row));
+    return rows;
+  });
+}
+
+Stmt MinimalNests::result_nest(const ReductionGroup& group, FilterNests& made) const {
+  Var column = context_.var("column"), across = context_.var("across");
+  BufferRef lines = along_ ? scratch("result_lines", {tiles_, by_.points()}, pitch_ * along_->results) : nullptr;
+  Stmt nest = build_.loop("output", context_.index(filter_.outputs), [&](Var output) {
+    Stmt rows = build_.loop("tile", context_.index(tiles_), [&](Var tile) {
+      return build_.loop(column, context_.index(0), context_.index(filter_.columns),
+                         results_along_columns(group, output, tile, column, lines));
+    });
+    if (!along_) return rows;
+    Stmt along = build_.loop("tile", context_.index(tiles_), [&](Var tile) {
+      return at_each_point(across, [&](Expr point) { return results_along_rows(output, tile, point, across, lines); });
+    });
+    return build_.alloc(lines, build_.seq({along, rows}));
+  });
+  if (along_) made.across.push_back(loop_of(nest, across));
+  made.columns.push_back(loop_of(nest, column));
   return nest;
 }
 
@@ -187,7 +308,7 @@ Stmt MinimalNests::in_blocks(Stmt body) const {
   return build_.loop(filter_.batch, context_.index(0), filter_.batches, body);
 }
 
-FilterNests Schedule::minimal_filter(uint32_t block_id, int64_t results, int64_t tiles, bool fma) {
+FilterNests Schedule::minimal_filter(uint32_t block_id, const FilterTiles& tiles, bool fma) {
   const std::optional<ReductionGroup> group = group_in(*this);
   bool begins = group && analysis::as_nest(group->reduction).block->id == block_id;
   std::optional<RowFilter> filter;
@@ -199,20 +320,24 @@ FilterNests Schedule::minimal_filter(uint32_t block_id, int64_t results, int64_t
         block_name(block_id));
   });
   require_marked(block_id);
-  require(results == 2 || results == 4, "minimal filtering gives 2 or 4 results at once");
-  require(tiles > 0 && tiles <= (filter->rows + results - 1) / results,
-          [&] { return fmt::format("{} tiles are more than there are", tiles); });
-  note(fmt::format("minimal_filter {} {} {} {}", block_name(block_id), results, tiles, fma ? "fma" : "-"));
-  const MinimalFilter by = schedule::minimal_filter(results);
-  const MinimalNests nests(context_, *filter, by, tiles, fma);
+  auto is_known = [](int64_t results) { return results == 2 || results == 4; };
+  require(is_known(tiles.rows) && (tiles.columns == 1 || is_known(tiles.columns)),
+          "minimal filtering gives 2 or 4 results at once");
+  require(!tiles.in_both_dims() || filter->column_taps == MinimalFilter::kTaps,
+          "minimal filtering along rows needs filters of three columns");
+  require(tiles.count > 0 && tiles.count <= (filter->rows + tiles.rows - 1) / tiles.rows,
+          [&] { return fmt::format("{} tiles are more than there are", tiles.count); });
+  note(fmt::format("minimal_filter {} {} {} {} {}", block_name(block_id), tiles.rows, tiles.columns, tiles.count,
+                   fma ? "fma" : "-"));
+  const MinimalNests nests(context_, *filter, tiles, fma);
   FilterNests made;
-  Stmt data = nests.data_nest(made.data_columns), sums = nests.sum_nest();
-  Stmt result = nests.result_nest(*group, made.result_columns);
+  Stmt data = nests.data_nest(made), sums = nests.sum_nest();
+  Stmt result = nests.result_nest(*group, made);
   made.sums = analysis::as_nest(sums).block->id;
   root_ = nests.in_blocks(build_.seq({data, sums, result}));
   std::erase_if(operands_, [&](const Operand& one) { return one.buffer == filter->weight; });
   Operand at_points{nests.weight_at_points(), filter->weight, {}};
-  at_points.made.filter_axis = static_cast<int64_t>(filter->tap_axis), at_points.made.filter_results = results;
+  at_points.made.filtered = nests.filtered_axes();
   operands_.push_back(at_points);
   return made;
 }

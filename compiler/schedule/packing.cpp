@@ -46,7 +46,7 @@ std::vector<int64_t> Packing::packed_shape() const {
 
 std::string Packing::description() const {
   std::string words = words_axis < 0 ? "" : fmt::format(" of words along {}", words_axis);
-  if (filter_axis >= 0) words = fmt::format(" at points of F({}, 3) along {}", filter_results, filter_axis);
+  for (const Taps& taps : filtered) words += fmt::format(" at points of F({}, 3) along {}", taps.results, taps.axis);
   return fmt::format("pack [{}]{} in panels of {} along {}, order {}", fmt::join(shape, ", "), words, panel, axis,
                      fmt::join(order, " "));
 }
@@ -66,9 +66,10 @@ std::vector<std::byte> Packing::as_words(std::span<const std::byte> bytes) const
 }
 
 std::vector<std::byte> Packing::as_points(std::span<const std::byte> bytes) const {
-  int64_t inner = 1;
-  for (auto i = static_cast<size_t>(filter_axis) + 1; i < shape.size(); ++i) inner *= shape[i];
-  return at_points(minimal_filter(filter_results), bytes, inner);
+  std::vector<std::byte> points(bytes.begin(), bytes.end());
+  for (size_t i = filtered.size(); i-- > 0;)
+    points = at_points(minimal_filter(filtered[i].results), points, filtered[i].inner);
+  return points;
 }
 
 std::vector<std::byte> Packing::apply(std::span<const std::byte> bytes, int64_t element_bytes) const {
@@ -77,9 +78,9 @@ std::vector<std::byte> Packing::apply(std::span<const std::byte> bytes, int64_t 
     of_words.words_axis = -1;
     return of_words.apply(as_words(bytes), 4);
   }
-  if (filter_axis >= 0) {
+  if (!filtered.empty()) {
     Packing of_points = *this;
-    of_points.filter_axis = -1;
+    of_points.filtered.clear();
     return of_points.apply(as_points(bytes), 4);
   }
   std::vector<int64_t> stride(shape.size(), 1), dims = packed_shape();

@@ -22,10 +22,13 @@ struct Packing {
   /// Four bytes that stand side by side along this axis are one int32 element: `shape` counts words along it. -1: no.
   int64_t words_axis = -1;
   int64_t words_extent = 0;  ///< bytes along it; what the last word lacks is zero
-  /// The three taps of float32 filters along this axis are taken at the points of F(filter_results, 3) (winograd.h):
-  /// `shape` counts points along it. -1: no.
-  int64_t filter_axis = -1;
-  int64_t filter_results = 0;
+  /// An axis along which the three taps of float32 filters are taken at the points of F(results, 3) (winograd.h).
+  struct Taps {
+    size_t axis = 0;
+    int64_t inner = 1;  ///< elements inside of the axis, once those further in are at their points
+    int64_t results = 0;
+  };
+  std::vector<Taps> filtered;  ///< the outermost first; `shape` counts points
 
   std::vector<int64_t> packed_shape() const;
   /// Unique for one way of packing: "pack [64, 3, 3, 3] in panels of 14 along 0, order 2 3 1".

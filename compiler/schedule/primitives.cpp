@@ -118,10 +118,12 @@ constexpr std::array kPrimitives = std::to_array<Primitive>({
      [](Schedule& s, Args a) { s.lift_allocs(a.loop(0)); }},
     {"merge_rows", "FIRST SECOND", "Two nests one behind the other over the same rows become one loop over rows.",
      [](Schedule& s, Args a) { s.merge_rows(a.loop(0), a.loop(1)); }},
-    {"minimal_filter", "BLOCK RESULTS TILES fma|-",
-     "A convolution by filters of three rows by minimal filtering F(RESULTS, 3), in blocks of TILES tiles. Needs "
-     "reassociate; fma: sums of data round once a step.",
-     [](Schedule& s, Args a) { s.minimal_filter(a.block(0), a.number(1), a.number(2), a.is(3, "fma", "-")); }},
+    {"minimal_filter", "BLOCK ROWS COLUMNS TILES fma|-",
+     "A convolution by filters of three rows by minimal filtering F(ROWS, 3), and F(COLUMNS, 3) along rows unless "
+     "COLUMNS is 1, in blocks of TILES tiles one below the other. Needs reassociate; fma: sums of data round once a step.",
+     [](Schedule& s, Args a) {
+       s.minimal_filter(a.block(0), {a.number(1), a.number(2), a.number(3)}, a.is(4, "fma", "-"));
+     }},
     {"nest", "BLOCKS", "Steps that follow are about the nests of these blocks, which stand one behind the other.",
      [](Schedule& s, Args a) { s.focus(a.blocks_of_kernel(0)); }},
     {"online_softmax", "LOOP KEYS",

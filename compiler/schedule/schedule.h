@@ -63,9 +63,21 @@ struct PooledRows {
   uint32_t places = 0, columns = 0;
 };
 
-/// What minimal_filter made: the loops along a row of the data and of the result, and the block of the sums.
+/// The tiles of a result that minimal filtering computes: F(rows, 3) of each column and F(columns, 3) of each row; so
+/// many of them one below the other make a block.
+struct FilterTiles {
+  int64_t rows = 0;
+  int64_t columns = 1;  ///< 1: taps along a row stay terms of the sums
+  int64_t count = 0;
+
+  bool in_both_dims() const { return columns > 1; }
+};
+
+/// What minimal_filter made: the loops along columns of data and of results, those along the tiles of a row, and the
+/// block of the sums.
 struct FilterNests {
-  uint32_t data_columns = 0, result_columns = 0, sums = 0;
+  std::vector<uint32_t> columns, across;
+  uint32_t sums = 0;
 };
 
 /// The copy that cache_window made: its block, and its loop along a row.
@@ -258,11 +270,10 @@ class Schedule : private ScheduleState {
   /// The pool in focus and its consumers, in blocks of `rows` rows of the result: the rows of its windows are reduced
   /// to one, and then windows along it. Changes the order of the reduction. Needs can_pool_rows.
   PooledRows pool_rows(uint32_t block, int64_t rows);
-  /// The convolution in focus and its consumers by minimal filtering F(results, 3), `tiles` of results one below the
-  /// other in a block, as three nests: data at points, a sum of products there, results of the sums; `fma`: sums of
-  /// data round once a step. Changes the order of sums and their rounding (winograd.h has the bound). Needs
-  /// row_filter_of; the constant of the sums must be packed.
-  FilterNests minimal_filter(uint32_t block, int64_t results, int64_t tiles, bool fma);
+  /// The convolution in focus and its consumers by minimal filtering, as three nests: data at points, a sum of products
+  /// there, results of the sums; `fma`: sums of data round once a step. Changes the order of sums and their rounding
+  /// (winograd.h has the bound). Needs row_filter_of; the constant of the sums must be packed.
+  FilterNests minimal_filter(uint32_t block, const FilterTiles& tiles, bool fma);
   /// The nests that compute rows from the same rows of what lies between become one loop over blocks of `rows` rows
   /// around all of them. Gives the loops over blocks: those of a whole number of rows, and the rest. Needs
   /// can_cut_rows.

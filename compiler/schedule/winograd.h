@@ -14,6 +14,7 @@ using Matrix = std::vector<std::vector<double>>;  ///< rows
 /// y = result * ((filter * w) . (data * x)), where . multiplies element by element.
 struct MinimalFilter {
   static constexpr int64_t kTaps = 3;
+  static constexpr int64_t kSteps = 16;  ///< at most so many roundings besides those of the sum, along one dim
 
   int64_t results = 0;  ///< m
   Matrix data;          ///< [m + 2, m + 2]
@@ -25,7 +26,8 @@ struct MinimalFilter {
   /// terms: the largest sum over the points of |result| times the sums of |filter| and |data|, by 3. With u = 2^-24, a
   /// sum of such filters over k channels and columns is off by at most
   ///     growth * 3 k * (k + 16) * u * max |w| * max |x|,
-  /// where that of the 3 k products is off by 3 k * 3 k * u * max |w| * max |x|.
+  /// where that of the 3 k products is off by 3 k * 3 k * u * max |w| * max |x|. Nested in both dims, over k channels,
+  ///     growth * growth * 9 k * (k + 32) * u * max |w| * max |x|.
   double growth() const;
 };
 

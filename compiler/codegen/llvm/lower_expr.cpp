@@ -130,9 +130,16 @@ std::optional<Lanes> FunctionLowering::compare_lanes(const arith::Binary& e, Lan
   bool even = a.vector == nullptr && b.vector == nullptr && std::max(std::abs(a.step), std::abs(b.step)) < kMostStep;
   if (!even || lanes_ > kMost / kMostStep / 4) return {};
   int64_t step = a.step - b.step;
-  Value* distance = b_.CreateBinaryIntrinsic(llvm::Intrinsic::ssub_sat, b.scalar, a.scalar);
-  distance = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, distance, b_.getInt64(static_cast<uint64_t>(-kMost)));
-  distance = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, distance, b_.getInt64(kMost));
+  auto *from = llvm::dyn_cast<llvm::ConstantInt>(a.scalar), *to = llvm::dyn_cast<llvm::ConstantInt>(b.scalar);
+  Value* distance = nullptr;
+  if (from != nullptr && to != nullptr) {  // the builder does not fold intrinsics, and a known mask is worth knowing
+    int64_t known = to->getValue().ssub_sat(from->getValue()).getSExtValue();
+    distance = b_.getInt64(static_cast<uint64_t>(std::clamp(known, -kMost, kMost)));
+  } else {
+    distance = b_.CreateBinaryIntrinsic(llvm::Intrinsic::ssub_sat, b.scalar, a.scalar);
+    distance = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, distance, b_.getInt64(static_cast<uint64_t>(-kMost)));
+    distance = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, distance, b_.getInt64(kMost));
+  }
   Value* limit = b_.CreateVectorSplat(lanes_, b_.CreateTrunc(distance, b_.getInt32Ty()));
   std::vector<llvm::Constant*> steps;
   for (uint32_t lane = 0; lane < lanes_; ++lane)

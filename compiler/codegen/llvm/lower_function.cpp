@@ -133,8 +133,15 @@ void FunctionLowering::lower_leave(bool whole) {
 }
 
 tir::Stmt FunctionLowering::lower_seq(const tir::Seq& s) {
-  for (size_t i = 0; i + 1 < s.body.size(); ++i) lower(s.body[i]);
-  return s.body.empty() ? tir::Stmt() : s.body.back();
+  for (size_t i = 0; i < s.body.size();) {
+    if (size_t taken = lower_interleaved(std::span(s.body).subspan(i)); taken != 0) {
+      i += taken;
+      continue;
+    }
+    if (i + 1 == s.body.size()) return s.body[i];
+    lower(s.body[i++]);
+  }
+  return {};
 }
 
 void FunctionLowering::lower_for(const tir::For& s) {
@@ -152,21 +159,19 @@ void FunctionLowering::lower_for(const tir::For& s) {
 }
 
 void FunctionLowering::lower_unrolled(const tir::For& s, Value* min, int64_t count) {
-  Interleaved together{interleaved_by(s, count), count, nullptr, {}};
-  Interleaved* around = std::exchange(interleaved_, together.buffer != nullptr ? &together : nullptr);
-  llvm::BasicBlock* leave = block("unrolled");
-  for (int64_t i = 0; i < count; ++i) {
-    llvm::BasicBlock* next = block("copy");
-    loops_.push_back({leave, next});
-    with_range(s.var, s.min, s.extent, {b_.CreateNSWAdd(min, b_.getInt64(i)), 0, nullptr}, [&] { lower(s.body); });
-    loops_.pop_back();
-    b_.CreateBr(next);
-    b_.SetInsertPoint(next);
-  }
-  b_.CreateBr(leave);
-  b_.SetInsertPoint(leave);
-  interleaved_ = around;
-  store_interleaved(together);
+  interleave(interleaved_by(s, count), count, [&] {
+    llvm::BasicBlock* leave = block("unrolled");
+    for (int64_t i = 0; i < count; ++i) {
+      llvm::BasicBlock* next = block("copy");
+      loops_.push_back({leave, next});
+      with_range(s.var, s.min, s.extent, {b_.CreateNSWAdd(min, b_.getInt64(i)), 0, nullptr}, [&] { lower(s.body); });
+      loops_.pop_back();
+      b_.CreateBr(next);
+      b_.SetInsertPoint(next);
+    }
+    b_.CreateBr(leave);
+    b_.SetInsertPoint(leave);
+  });
 }
 
 void FunctionLowering::lower_serial(const tir::For& s, Value* min, Value* extent) {

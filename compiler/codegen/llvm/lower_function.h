@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -158,13 +159,16 @@ class FunctionLowering {
   // lower_interleaved.cpp: stores that together leave no gaps
   struct Interleaved {
     tir::BufferRef buffer = nullptr;
-    int64_t count = 0;                ///< iterations; lanes store so many elements apart
-    llvm::Value* first = nullptr;     ///< the place of the first iteration's first lane
-    std::vector<llvm::Value*> parts;  ///< what the iterations store
+    int64_t count = 0;                ///< stores; lanes of each store so many elements apart
+    llvm::Value* first = nullptr;     ///< the place of the first store's first lane
+    std::vector<llvm::Value*> parts;  ///< what they store
   };
   tir::BufferRef interleaved_by(const tir::For& s, int64_t count) const;  ///< null: such a loop it is not
   bool may_read(tir::Stmt s, tir::BufferRef buffer) const;
   bool wait_for_neighbours(tir::BufferRef buffer, Lanes offset, llvm::Value* stored);
+  size_t lower_interleaved(std::span<const tir::Stmt> body);  ///< how many it took from the begin of `body`
+  /// `stores` in turn, those to the buffer as one (null: as they are).
+  void interleave(tir::BufferRef buffer, int64_t count, const std::function<void()>& stores);
   void store_interleaved(const Interleaved& all);
 
   ModuleLowering& module_;
@@ -187,7 +191,7 @@ class FunctionLowering {
   std::vector<Loop> loops_;
   uint32_t lanes_ = 0;                  ///< 0: not in a vectorized loop
   llvm::Value* mask_ = nullptr;         ///< lanes that run; null: all
-  Interleaved* interleaved_ = nullptr;  ///< of the unrolled loop around; null: it stores one by one
+  Interleaved* interleaved_ = nullptr;  ///< what stores wait for each other in; null: they do not
   int64_t prefetch_ = 0;                ///< bytes behind each vector that is read, to be asked for; 0: none
 };
 

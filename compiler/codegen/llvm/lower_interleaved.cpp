@@ -1,12 +1,13 @@
-// lower_interleaved.cpp: stores of an unrolled loop in lanes that together leave no gaps.
+// lower_interleaved.cpp: stores in lanes that together leave no gaps.
 //
 // What gives pixels their channels stores, lane by lane, as many elements apart as there are channels, and an unrolled
-// loop fills in the channels one after the other. Each of those stores would be one of single elements. Here they
-// wait for the loop's end, where the vectors are shuffled into one that is contiguous in memory. (X86 and Arm have
-// patterns for such shuffles; scatters exist for words of AVX-512 alone and take a store an element.)
+// loop, or statements one after the other, fill in the channels. Each of those stores would be one of single elements.
+// Here they wait for the last one, and the vectors are shuffled into one that is contiguous in memory. (X86 and Arm
+// have patterns for such shuffles; scatters exist for words of AVX-512 alone and take a store an element.)
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/Analysis/VectorUtils.h>
 
+#include "compiler/arith/simplify.h"
 #include "compiler/codegen/llvm/lower_function.h"
 #include "compiler/tir/lanes.h"
 #include "compiler/tir/visit.h"
@@ -39,6 +40,26 @@ const tir::Store* only_store(const tir::For& s, const tir::Lanes& iterations) {
   return plain ? only : nullptr;
 }
 
+/// A store, and the condition that it stands under, if any.
+struct Guarded {
+  arith::Expr condition;
+  const tir::Store* store = nullptr;
+};
+
+Guarded guarded(tir::Stmt s) {
+  const auto* branch = s.as<tir::If>();
+  if (branch == nullptr || branch->else_body) return {{}, s.as<tir::Store>()};
+  return {branch->condition, branch->then_body.as<tir::Store>()};
+}
+
+/// `other` stores `distance` elements behind `first`, under the same condition.
+bool follows(const Guarded& first, const Guarded& other, int64_t distance, const arith::Facts& facts) {
+  if (other.store == nullptr || other.store->buffer != first.store->buffer || !(other.condition == first.condition))
+    return false;
+  const std::vector<arith::Expr>&a = first.store->indices, &b = other.store->indices;
+  return std::equal(a.begin(), a.end() - 1, b.begin()) && arith::prove_equal(b.back(), a.back() + distance, facts);
+}
+
 }  // namespace
 
 tir::BufferRef FunctionLowering::interleaved_by(const tir::For& s, int64_t count) const {
@@ -63,6 +84,36 @@ bool FunctionLowering::may_read(tir::Stmt s, tir::BufferRef buffer) const {
   return reads;
 }
 
+size_t FunctionLowering::lower_interleaved(std::span<const tir::Stmt> body) {
+  const Guarded first = guarded(body[0]);
+  if (lanes_ == 0 || first.store == nullptr || first.store->indices.empty()) return 0;
+  const tir::BufferRef buffer = first.store->buffer;
+  if (!buffer->strides.empty() || place(buffer).per_lane) return 0;
+  const Lanes offset = isolated([&] { return offset_of(buffer, first.store->indices); });
+  if (offset.vector != nullptr || offset.step < 2 || offset.step > kMostApart) return 0;
+  const auto count = static_cast<size_t>(offset.step);
+  if (body.size() < count) return 0;
+  for (size_t i = 0; i < count; ++i)
+    if (!follows(first, guarded(body[i]), static_cast<int64_t>(i), facts_) || may_read(body[i], buffer)) return 0;
+  auto store = [&] {
+    interleave(buffer, offset.step, [&] {
+      for (tir::Stmt s : body.first(count)) lower_store(*guarded(s).store);
+    });
+  };
+  if (!first.condition) return store(), count;
+  const Lanes condition = isolated([&] { return value(first.condition); });
+  if (!condition.is_uniform() && !llvm::isa<llvm::Constant>(condition.vector)) return 0;
+  return lower_under(condition, store, {}), count;
+}
+
+void FunctionLowering::interleave(tir::BufferRef buffer, int64_t count, const std::function<void()>& stores) {
+  Interleaved together{buffer, count, nullptr, {}};
+  Interleaved* around = std::exchange(interleaved_, buffer != nullptr ? &together : nullptr);
+  stores();
+  interleaved_ = around;
+  store_interleaved(together);
+}
+
 bool FunctionLowering::wait_for_neighbours(tir::BufferRef buffer, Lanes offset, Value* stored) {
   if (interleaved_ == nullptr || interleaved_->buffer != buffer) return false;
   if (offset.vector != nullptr || offset.step != interleaved_->count) return false;
@@ -74,7 +125,7 @@ bool FunctionLowering::wait_for_neighbours(tir::BufferRef buffer, Lanes offset, 
 void FunctionLowering::store_interleaved(const Interleaved& all) {
   if (all.parts.empty()) return;
   auto count = static_cast<unsigned>(all.parts.size());
-  RELAXC_CHECK(count == all.count, "an iteration did not store what was to lie beside the others'");
+  RELAXC_CHECK(count == all.count, "a store did not come that others waited for");
   Value* shuffled =
       b_.CreateShuffleVector(llvm::concatenateVectors(b_, all.parts), llvm::createInterleaveMask(lanes_, count));
   Value* at = address(all.buffer, {all.first, 0, nullptr});
