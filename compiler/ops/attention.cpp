@@ -94,17 +94,10 @@ InferResult infer(InferContext& c) {
 
 /// The weights of a row of scores; rows without a key as `rows` says.
 Value* weights_of(Chain& chain, Value* scores, const std::string& rows) {
+  if (rows == "zeros") return chain.call("nn.softmax", {scores}, {{"axis", int64_t{-1}}, {"empty_rows", rows}});
   Value* weights = chain.call("nn.softmax", {scores}, {{"axis", int64_t{-1}}});
   if (rows.empty() || chain.failed()) return weights;
-  Value* empty = nullptr;
-  if (rows == "zeros") {
-    Value* most = chain.call("max", {scores}, {{"axis", std::vector<int64_t>{-1}}, {"keepdims", true}});
-    double nothing = -std::numeric_limits<double>::infinity();
-    empty = chain.call("equal", {most, chain.number(scores->dtype(), nothing)});
-  } else {
-    empty = chain.call("isnan", {weights});
-  }
-  return chain.call("where", {empty, chain.number(scores->dtype(), 0), weights});
+  return chain.call("where", {chain.call("isnan", {weights}), chain.number(scores->dtype(), 0), weights});
 }
 
 Values expand(GraphBuilder& b, const Op& op) {

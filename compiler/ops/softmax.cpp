@@ -3,8 +3,8 @@
 // The maximum of the row is subtracted first: exp then gives at most 1 and cannot overflow, and the quotient is the
 // same. There is one division a row, by whose result the powers are multiplied: the sum is at least 1, so that is off
 // by one more rounding at most, and divisions would take most of the time. A row of -inf alone gives NaN, as NumPy
-// does. Narrow floats are computed in float32 throughout. The parts (maximum, exponentials, sum, quotient) are loop
-// nests over temporaries of one row's shape, which schedules may merge.
+// does, or zeros where `empty_rows` says so. Narrow floats are computed in float32 throughout. The parts (maximum,
+// exponentials, sum, quotient) are loop nests over temporaries of one row's shape, which schedules may merge.
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/shape.h"
 
@@ -12,6 +12,7 @@ namespace relaxc::ops {
 namespace {
 
 constexpr AttrDef kAxis[] = {{"axis", AttrType::kInt, false, "-1"}};
+constexpr AttrDef kSoftmax[] = {{"axis", AttrType::kInt, false, "-1"}, {"empty_rows", AttrType::kString}};
 
 InferResult infer(InferContext& c) {
   Diagnostics& diag = c.diag;
@@ -20,6 +21,13 @@ InferResult infer(InferContext& c) {
   if (!x->dtype->is_float())
     return c.error(Kind::dtype_mismatch, "'{}' takes a float tensor, found {}", c.op.def->name, to_string(*x->dtype));
   return one(tensor_info(c.context, *x->shape, *x->dtype));
+}
+
+InferResult infer_softmax(InferContext& c) {
+  const std::string& rows = c.op.attrs.string("empty_rows");
+  if (!rows.empty() && rows != "zeros")
+    return c.error(Kind::invalid_attribute, "empty_rows of '{}' must be \"zeros\", found \"{}\"", c.op.def->name, rows);
+  return infer(c);
 }
 
 /// The rows of x along an axis, and temporaries with one element a row (the axis has extent 1).
@@ -69,7 +77,12 @@ Stmt define_softmax(DefineContext& d) {
   Expr one = d.context().number(rows.dtype(), 1);
   auto shifted = [&](const Indices& i) { return call(Intrinsic::k_exp, rows.x(i) - rows.of_row(top, i)); };
   auto add = [&](Expr a, const Indices& i) { return a + b.load(powers, i); };
-  auto quotient = [&](const Indices& i) { return cast(y->dtype, b.load(powers, i) * (one / rows.of_row(sum, i))); };
+  const bool zeros = d.attrs().string("empty_rows") == "zeros";
+  auto quotient = [&](const Indices& i) {
+    Expr part = b.load(powers, i) * (one / rows.of_row(sum, i));
+    Expr is_empty = arith::eq(rows.of_row(top, i), lowest(d.context(), rows.dtype()));
+    return cast(y->dtype, zeros ? select(is_empty, d.context().zero(rows.dtype()), part) : part);
+  };
   Stmt s = b.seq({rows.max_into(top), b.compute(powers, shifted, "powers"),
                   rows.reduce(sum, d.context().zero(rows.dtype()), add), b.compute(y, quotient, "quotient")});
   s = b.alloc(top, b.alloc(sum, s));
@@ -112,10 +125,10 @@ Stmt define_hardmax(DefineContext& d) {
 constexpr OpDef kOps[] = {
     {.name = "nn.softmax",
      .operands = kX,
-     .attrs = kAxis,
-     .infer = infer,
+     .attrs = kSoftmax,
+     .infer = infer_softmax,
      .define = define_softmax,
-     .doc = "exp(x) / sum(exp(x)) along axis"},
+     .doc = "exp(x) / sum(exp(x)) along axis; rows of -inf give NaN, or 0 with empty_rows=\"zeros\""},
     {.name = "nn.log_softmax",
      .operands = kX,
      .attrs = kAxis,

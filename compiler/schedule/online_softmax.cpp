@@ -13,8 +13,8 @@
 // factor; of anything else this step is refused.
 //
 // Rows that have seen no score but -inf have powers relative to 0 (all are 0 then), so that a later block does not meet
-// a NaN; if it stays so, the sum is 0 and the row 0 / 0, NaN as by softmax. A NaN or inf among the scores makes the row
-// NaN in both forms.
+// a NaN; if it stays so, the sum is 0 and the row 0 / 0, NaN as by softmax, or 0 where powers of such rows were made 0.
+// A NaN or inf among the scores makes the row NaN in both forms.
 //
 // Rounding: with u = 2^-24, T keys in B blocks and weights w >= 0 that add up to 1, a result is off by at most about
 // (T + 3 B + c) u sum w |v| in this form and (T + c) u sum w |v| in the plain one: each block adds the rounding of one
@@ -57,6 +57,11 @@ enum class Role : uint8_t {
   kAfter,    ///< needs what reductions over all keys give
 };
 
+bool is_number_zero(Expr e) {
+  const auto* number = e.as<arith::FloatImm>();
+  return number != nullptr && number->value == 0;
+}
+
 /// The subscript, if it is nothing but a variable.
 Var var_at(const Indices& indices, size_t place) {
   return indices.size() == 2 ? Var(indices[place].as<arith::VarNode>()) : Var();
@@ -84,17 +89,24 @@ class Plan {
       if (iter.iter_kind == tir::IterKind::kReduce) return iter.var;
     return {};
   }
-  /// By what row `row` of this sum is to be multiplied at the end; null: by nothing.
-  Expr share(const Nest& nest, Expr row) const {
+  /// Whether sums of this nest lack what their powers were to be multiplied by.
+  bool has_share(const Nest& nest) const {
     auto found = shares_.find(nest.store->buffer);
-    return found == shares_.end() || !found->second.value
-               ? Expr()
-               : arith::substitute(found->second.value, {{found->second.row, row}});
+    return found != shares_.end() && found->second.value;
+  }
+  /// What `sum`, of row `row`, is with that.
+  Expr finished(const Nest& nest, Expr row, Expr sum) const {
+    const Share& share = shares_.at(nest.store->buffer);
+    const arith::Substitution at{{share.row, row}};
+    Expr product = sum * arith::substitute(share.value, at);
+    return share.empty ? arith::select(arith::substitute(share.empty, at), sum.context().zero(sum.dtype()), product)
+                       : product;
   }
 
  private:
+  /// What powers of a row are multiplied by, unless the row is empty, which makes them 0.
   struct Share {
-    Expr value;
+    Expr value, empty;  ///< null: there is no such thing
     Var row;
   };
 
@@ -240,16 +252,20 @@ class Plan {
     return nest.block->init ? std::nullopt : role_of_shares(nest, relative);
   }
 
-  /// powers[row, key] * share(row), in place.
+  /// powers[row, key] * share(row), or 0 in rows of which a condition holds; in place.
   std::optional<Role> role_of_shares(const Nest& nest, const std::set<BufferRef>& relative) {
-    const auto* product = nest.store->value.as<arith::Mul>();
+    const auto* select = nest.store->value.as<arith::Select>();
+    if (select != nullptr && !is_number_zero(select->then_value)) return {};
+    const Expr empty = select != nullptr ? select->condition : Expr();
+    const auto* product = (select != nullptr ? select->else_value : nest.store->value).as<arith::Mul>();
     if (product == nullptr) return {};
     Expr power = product->a, share = product->b;
     const auto* load = power.as<arith::Load>();
     if (load == nullptr) std::swap(power, share), load = power.as<arith::Load>();
     if (load == nullptr || load->buffer != nest.store->buffer || relative.count(load->buffer) == 0) return {};
-    if (reads_any(share, columns_) || depends_on(share, key_of(nest)) || powers_of_[load->buffer].value) return {};
-    powers_of_[load->buffer] = {share, var_at(nest.store->indices, 0)};
+    auto is_of_row = [&](Expr e) { return !reads_any(e, columns_) && !depends_on(e, key_of(nest)); };
+    if (!is_of_row(share) || (empty && !is_of_row(empty)) || powers_of_[load->buffer].value) return {};
+    powers_of_[load->buffer] = {share, empty, var_at(nest.store->indices, 0)};
     return Role::kShares;
   }
 
@@ -364,8 +380,8 @@ class KeyBlocks {
                                              : before + own;
     };
     blocks_of_keys_.push_back(build_.compute(whole, joined, whole->name + "_join"));
-    if (Expr share = plan_.share(nest, context_.index(0))) {
-      auto shared = [&](const Indices& at) { return build_.load(whole, at) * plan_.share(nest, at[0]); };
+    if (plan_.has_share(nest)) {
+      auto shared = [&](const Indices& at) { return plan_.finished(nest, at[0], build_.load(whole, at)); };
       after_.push_back(build_.compute(whole, shared, whole->name + "_share"));
     }
   }

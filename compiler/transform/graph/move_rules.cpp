@@ -217,7 +217,9 @@ Value* softmax_of_transpose(const Site& s) {
   const std::vector<int64_t> axes = permutation(*permute);
   const int64_t axis = axes[axis_at(s.op.attrs.integer("axis"), axes.size())];
   if (axis + 1 == static_cast<int64_t>(axes.size())) return nullptr;
-  return s.make("permute_dims", {s.make(s.op.def->name, {permute->operand(0)}, {{"axis", axis}})}, {{"axes", axes}});
+  relax::Attrs attrs = s.op.attrs;
+  attrs.set("axis", axis);
+  return s.make("permute_dims", {s.make(s.op.def->name, {permute->operand(0)}, std::move(attrs))}, {{"axes", axes}});
 }
 
 Value* part_of_transpose(const Site& s) {

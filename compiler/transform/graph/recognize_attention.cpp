@@ -113,6 +113,7 @@ class Attention {
     int64_t axis = softmax->attrs.integer("axis"), rank = static_cast<int64_t>(value->shape().size());
     if ((axis < 0 ? axis + rank : axis) != rank - 1) return nullptr;
     ops_.push_back(softmax);
+    if (empty_rows_.empty()) empty_rows_ = softmax->attrs.string("empty_rows");
     return value;
   }
 

@@ -288,8 +288,8 @@ inline PrimFunc rows_between_products(arith::Context& context, std::vector<Expr>
 
 constexpr int64_t kHeadWidth = 16;  ///< of what attention multiplies
 
-/// y = softmax(q k + bias) v, as definitions and fusion leave it.
-inline PrimFunc attention(arith::Context& context, Expr heads, Expr queries, Expr keys) {
+/// y = softmax(q k + bias) v, as definitions and fusion leave it; `zeros`: 0 in rows of -inf.
+inline PrimFunc attention(arith::Context& context, Expr heads, Expr queries, Expr keys, bool zeros = false) {
   KernelWriter w(context);
   tir::Builder& b = w.b;
   const Expr wide = b.index(kHeadWidth), one = b.index(1);
@@ -303,17 +303,18 @@ inline PrimFunc attention(arith::Context& context, Expr heads, Expr queries, Exp
   w.add(b.reduce(scores, {wide}, w.zero(), [&](Expr a, const Indices& i, const Indices& r) {
     return a + b.load(q, {i[0], i[1], r[0]}) * b.load(k, {i[0], r[0], i[2]});
   }));
-  w.add(b.reduce(top, {keys}, context.imm_float(DType::f(32), -std::numeric_limits<double>::infinity()),
-                 [&](Expr a, const Indices& i, const Indices& r) {
-                   return arith::max(a, biased({i[0], i[1], r[0]}));
-                 }));
+  const Expr lowest = context.imm_float(DType::f(32), -std::numeric_limits<double>::infinity());
+  w.add(b.reduce(top, {keys}, lowest, [&](Expr a, const Indices& i, const Indices& r) {
+    return arith::max(a, biased({i[0], i[1], r[0]}));
+  }));
   w.add(
       b.compute(powers, [&](const Indices& i) { return call(arith::Intrinsic::k_exp, {biased(i) - of_row(top, i)}); }));
   w.add(b.reduce(sum, {keys}, w.zero(), [&](Expr a, const Indices& i, const Indices& r) {
     return a + b.load(powers, {i[0], i[1], r[0]});
   }));
   w.add(b.compute(powers, [&](const Indices& i) {
-    return b.load(powers, i) * (context.imm_float(DType::f(32), 1) / of_row(sum, i));
+    const Expr weight = b.load(powers, i) * (context.imm_float(DType::f(32), 1) / of_row(sum, i));
+    return zeros ? arith::select(arith::eq(of_row(top, i), lowest), w.zero(), weight) : weight;
   }));
   w.add(b.reduce(y, {keys}, w.zero(), [&](Expr a, const Indices& i, const Indices& r) {
     return a + b.load(powers, {i[0], i[1], r[0]}) * b.load(v, {i[0], r[0], i[2]});
