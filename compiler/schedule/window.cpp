@@ -225,7 +225,8 @@ namespace {
 
 /// Where a row of the operand stands in the copy: column c in place c / phases + border of phase c % phases, so that
 /// the phases of one place are read together. In front of place 0 there is room for a border of whole vectors, so that
-/// the columns are written to whole lines of cache.
+/// the columns are written to whole lines of cache; not where they fill half a vector at most, which would be a row of
+/// several times the size.
 struct Row {
   int64_t phases = 1;
   int64_t border = 0;        ///< the place of column 0
@@ -240,7 +241,7 @@ struct Row {
     places = (dim.extent + shift + phases - 1) / phases;
     first = std::max<int64_t>(0, border);
     count = std::max<int64_t>(0, std::min(places, border + (*dim.length + phases - 1) / phases) - first);
-    lead = (lanes - first % lanes) % lanes;
+    lead = 2 * count > lanes ? (lanes - first % lanes) % lanes : 0;
   }
   int64_t end() const { return first + count; }
 };
