@@ -307,6 +307,7 @@ tir::Stmt FunctionLowering::lower_view(const tir::View& s, Leave& leave) {
     address = b_.CreateIntrinsic(llvm::Intrinsic::ptrmask, {b_.getPtrTy(), word}, {behind, mask});
   }
   places_[s.buffer] = {address, false};
+  bases_[s.buffer] = s.base;
   leave.push_back([this, buffer = s.buffer] { places_.erase(buffer); });
   return s.body;
 }

@@ -164,6 +164,7 @@ class FunctionLowering {
     std::vector<llvm::Value*> parts;  ///< what they store
   };
   tir::BufferRef interleaved_by(const tir::For& s, int64_t count) const;  ///< null: such a loop it is not
+  tir::BufferRef memory_of(tir::BufferRef buffer) const;
   bool may_read(tir::Stmt s, tir::BufferRef buffer) const;
   bool wait_for_neighbours(tir::BufferRef buffer, Lanes offset, llvm::Value* stored);
   size_t lower_interleaved(std::span<const tir::Stmt> body);  ///< how many it took from the begin of `body`
@@ -184,6 +185,7 @@ class FunctionLowering {
   llvm::Value* error_ = nullptr;
   std::unordered_map<arith::Expr, Lanes> vars_;
   std::unordered_map<tir::BufferRef, Place> places_;
+  std::unordered_map<tir::BufferRef, tir::BufferRef> bases_;  ///< of views
   arith::Facts facts_;
   std::unordered_set<arith::Expr> simplified_;  ///< divisions that simplify() has nothing to say about any more
   std::unordered_map<arith::Expr, Lanes> memo_;

@@ -4,7 +4,6 @@
 // loop, or statements one after the other, fill in the channels. Each of those stores would be one of single elements.
 // Here they wait for the last one, and the vectors are shuffled into one that is contiguous in memory. (X86 and Arm
 // have patterns for such shuffles; scatters exist for words of AVX-512 alone and take a store an element.)
-#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/Analysis/VectorUtils.h>
 
 #include "compiler/arith/simplify.h"
@@ -70,15 +69,22 @@ tir::BufferRef FunctionLowering::interleaved_by(const tir::For& s, int64_t count
   return iterations.step(store->buffer, store->indices) == 1 ? store->buffer : nullptr;
 }
 
+/// What a view is of, through all views; null: an address that a number gives.
+tir::BufferRef FunctionLowering::memory_of(tir::BufferRef buffer) const {
+  for (auto base = bases_.find(buffer); base != bases_.end(); base = bases_.find(buffer)) buffer = base->second;
+  return buffer;
+}
+
 /// Whether the statements may read what a store to the buffer has put there.
 bool FunctionLowering::may_read(tir::Stmt s, tir::BufferRef buffer) const {
-  auto memory = [&](tir::BufferRef of) { return llvm::getUnderlyingObject(place(of).address); };
-  bool reads = !source_.noalias;
+  const tir::BufferRef stored = memory_of(buffer);
+  bool reads = !source_.noalias || stored == nullptr;
   tir::for_each_stmt(s, [&](tir::Stmt inner) {
     for (arith::Expr e : tir::expressions(inner))
       arith::for_each_node(e, [&](arith::Expr node) {
         const auto* load = node.as<arith::Load>();
-        reads |= load != nullptr && places_.count(load->buffer) != 0 && memory(load->buffer) == memory(buffer);
+        const tir::BufferRef memory = load != nullptr ? memory_of(load->buffer) : nullptr;
+        reads |= load != nullptr && (memory == nullptr || memory == stored);
       });
   });
   return reads;
@@ -97,7 +103,7 @@ size_t FunctionLowering::lower_interleaved(std::span<const tir::Stmt> body) {
     if (!follows(first, guarded(body[i]), static_cast<int64_t>(i), facts_) || may_read(body[i], buffer)) return 0;
   auto store = [&] {
     interleave(buffer, offset.step, [&] {
-      for (tir::Stmt s : body.first(count)) lower_store(*guarded(s).store);
+      for (tir::Stmt s : body.first(count)) lower(tir::Stmt(guarded(s).store));
     });
   };
   if (!first.condition) return store(), count;

@@ -31,6 +31,7 @@ FunctionLowering::FunctionLowering(const FunctionLowering& parent, llvm::Functio
       numeric_(b_, parent.module_.options().abilities),
       check_index_(false),
       in_task_(true),
+      bases_(parent.bases_),
       facts_(parent.facts_) {}
 
 bool FunctionLowering::can_run_in_tasks(const tir::For& s) const {

@@ -100,6 +100,36 @@ TEST_CASE("iterations that store side by side wait for each other, unless they r
             128);
 }
 
+TEST_CASE("what statements that store side by side have read is read again behind them, and through views") {
+  for (bool guarded : {false, true})
+    for (bool view : {false, true})
+      same_bits(
+          [&](tir::Builder& b, LoopKind kind) {
+            tir::PrimFunc f;
+            f.name = "f";
+            tir::BufferRef in = b.buffer("in", DType::f(32), {b.index(32)});
+            tir::BufferRef out = b.buffer("out", DType::f(32), {b.index(16), b.index(2)});
+            tir::BufferRef other = b.buffer("other", DType::f(32), {b.index(32)});
+            tir::BufferRef last = b.buffer("last", DType::f(32), {b.index(16)});
+            f.params = {{in, {}}, {out, {}}, {last, {}}};
+            f.body = b.view(other, view ? out : in, b.index(0), b.loop("o", b.index(2), [&](Var o) {
+              return b.loop(
+                  "v", b.index(16),
+                  [&](Var v) {
+                    auto pair = [&](int64_t c) {
+                      tir::Stmt s = b.store(out, {v, b.index(c)}, b.load(other, {v * 2}) + b.load(in, {v + c}));
+                      return guarded ? b.branch(arith::lt(o, b.index(1)), s) : s;
+                    };
+                    return b.seq({pair(0), pair(1), b.store(in, {v}, b.load(in, {v}) * b.load(in, {v})),
+                                  b.store(last, {v}, b.load(in, {v}) + b.load(out, {v, b.index(1)}))});
+                  },
+                  kind);
+            }));
+            return f;
+          },
+          128);
+}
+
 TEST_CASE("bytes pick from a table of 256, and lanes that do not run pick nothing") {
   for (int64_t lanes : {3, 16, 64})
     for (DType dtype : {DType::u(8), DType::i(8)})
