@@ -35,3 +35,34 @@ function(relaxc_golden_tests)
     add_test(NAME ${folder}:${name} COMMAND run_golden ${CMAKE_CURRENT_SOURCE_DIR}/${file})
   endforeach()
 endfunction()
+
+# Real models and their reference data do not belong to the repository: RELAXC_MODELS (the environment variable, else the
+# folder shared/models beside the repository) is where tests look for them. Without them such a test skips what needs them
+# and says so, which relaxc_test_without_models(NAME COMMAND …) holds: the test NAME:without_models runs COMMAND with a
+# RELAXC_MODELS that does not exist. Where a machine has no models this is what runs anyway, so there is no such entry.
+set(RELAXC_MODELS $ENV{RELAXC_MODELS})
+if(NOT RELAXC_MODELS)
+  set(RELAXC_MODELS ${PROJECT_SOURCE_DIR}/../shared/models)
+endif()
+set(RELAXC_NO_MODELS ${PROJECT_BINARY_DIR}/no-models)
+
+function(relaxc_test_without_models name)
+  if(NOT EXISTS ${RELAXC_MODELS})
+    return()
+  endif()
+  add_test(NAME ${name}:without_models ${ARGN})
+  set_tests_properties(${name}:without_models PROPERTIES SKIP_RETURN_CODE 77
+    ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;RELAXC_MODELS=${RELAXC_NO_MODELS}")
+endfunction()
+
+# relaxc_long_test(NAME COMMAND …): a test of the long run, `tests/run.sh all`, for what takes too long to run on every change.
+# A sample of the same cases, drawn by seed, belongs into an ordinary test beside it.
+option(RELAXC_LONG_TESTS "register the tests of the long run too" OFF)
+
+function(relaxc_long_test name)
+  if(RELAXC_LONG_TESTS)
+    add_test(NAME ${name} ${ARGN})
+    set_tests_properties(${name} PROPERTIES LABELS long TIMEOUT 7200 SKIP_RETURN_CODE 77
+      ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;RELAXC_MODELS=${RELAXC_MODELS}")
+  endif()
+endfunction()

@@ -1,25 +1,48 @@
 #!/bin/bash
-# All tests: installs what is missing, builds a release and runs every test in it, then builds again under the address and
-# undefined-behaviour sanitizers and runs the tests there. Sources are compiled several in one unit, which takes half the
-# time; a second run builds only what changed. "run.sh release" and "run.sh asan-ubsan" do one of the two.
+# Installs what is missing, builds, and runs the tests. Sources are compiled several in one unit, which takes half the time;
+# a second run builds only what changed.
+#
+#   run.sh              all tests in a release, then those that sanitizers can see under the address and
+#                       undefined-behaviour sanitizers
+#   run.sh release      one of the two
+#   run.sh asan-ubsan   the other
+#   run.sh all          both, and the long run: whole sweeps of which the ordinary run has a sample by seed
+#
+# Without a network, packages must be there already; what needs Python packages that pip cannot fetch is left out, and CMake
+# says which tests that are. With CI set, that is an error.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+
+case "${1:-}" in
+  "" | release | asan-ubsan | all) ;;
+  *) echo "usage: $0 [release|asan-ubsan|all]" >&2; exit 2 ;;
+esac
 
 cmake/install_packages.sh test
 
 # What tests in Python import, kept away from the system's packages; the copy of the lists inside tells whether it is current.
 wanted=(tests/requirements.txt tests/tvm/requirements.txt)
+pip_install() { build/venv/bin/pip install --quiet --disable-pip-version-check -r "$1"; }
 if ! cat "${wanted[@]}" | cmp -s - build/venv/requirements.txt; then
   python3 -m venv --clear build/venv
-  build/venv/bin/pip install --quiet --disable-pip-version-check -r tests/requirements.txt
-  # A large package that one test compares with; without it that test is skipped.
-  build/venv/bin/pip install --quiet --disable-pip-version-check -r tests/tvm/requirements.txt ||
-    echo "apache-tvm cannot be installed: its test will be skipped" >&2
-  cat "${wanted[@]}" >build/venv/requirements.txt
+  if pip_install "${wanted[0]}"; then
+    # A large package that one test compares with; without it that test is skipped.
+    pip_install "${wanted[1]}" || echo "apache-tvm cannot be installed: its test will be skipped" >&2
+    cat "${wanted[@]}" >build/venv/requirements.txt
+  else
+    echo "${wanted[0]} cannot be installed: the tests that import NumPy or ONNX are left out" >&2
+    rm -r build/venv
+    [[ -z ${CI:-} ]] || exit 1
+  fi
 fi
 
-for preset in ${1:-release asan-ubsan}; do
-  cmake --preset "$preset" -D CMAKE_UNITY_BUILD=ON
+long=OFF presets=(release asan-ubsan)
+case "${1:-}" in
+  all) long=ON ;;
+  ?*) presets=("$1") ;;
+esac
+for preset in "${presets[@]}"; do
+  cmake --preset "$preset" -D CMAKE_UNITY_BUILD=ON -D RELAXC_LONG_TESTS=$long
   cmake --build --preset "$preset"
   ctest --preset "$preset" -j "$(nproc)"
 done

@@ -22,6 +22,7 @@ DIGITS = REPOSITORY / "examples/digits/digits.onnx"
 SMALL = REPOSITORY / "examples/digits-int8/digits8.onnx"
 MODELS = Path(os.environ.get("RELAXC_MODELS", REPOSITORY.parent / "shared/models"))
 WILD = {"mnist-8": [], "unitree-g1-policy": [], "autoencoder1d": [], "qtdnn": ["--dim", "input_d0=8"]}  # where they are
+OWN = ("stacked", "static", "tir_arms", "tir_assert")  # of tests/e2e/programs, those of fixed size
 STRICT = "-std=c99 -pedantic -Wall -Wextra -Werror -Wundef -ffp-contract=off".split()
 
 GATE = """@R.function
@@ -101,12 +102,13 @@ class Misra(ProgramTest):
         listed = {line.split(":")[0] for line in lines if not line.startswith("#")}
         found = {}
         models = {name: (source, flags) for name, (source, flags, _) in self.models.items()}
+        models.update({name: (REPOSITORY / f"tests/e2e/programs/{name}.relax", []) for name in OWN})
         for name, flags in WILD.items():
             path = MODELS / name / "model.onnx"
             models.update({name: (path, flags)} if path.exists() else {})
         for model, (source, flags) in models.items():
             self.compiles(source, *flags, "--name", "m", "--target", "cortex-m4", "-o", "m.c", "--c-profile", "misra",
-                          *(["--weights", "w.bin"] if model not in ("gate", "digits8") else []))
+                          *(["--weights", "w.bin"] if model not in ("gate", "digits8", *OWN) else []))
             for compiler in filter(shutil.which, ("gcc", "clang")):
                 subprocess.run([compiler, *STRICT, "-I", INCLUDE, "-c", "m.c", "-o", "m.o"], cwd=self.path, check=True)
             done = subprocess.run(["cppcheck", "--addon=misra", "--std=c99", f"-I{INCLUDE}", "--enable=style", "m.c"],

@@ -23,6 +23,12 @@ std::string in_parentheses(const std::string& text) {
   return text.empty() || text[0] != '(' ? "(" + text + ")" : text;
 }
 
+/// The text of a condition behind `if`: an element or a name, whose type in C is no Boolean, is compared with 0.
+std::string truth(const std::string& condition) {
+  bool logical = condition[0] == '(' || condition[0] == '!';
+  return logical ? in_parentheses(condition) : "(" + condition + " != 0)";
+}
+
 }  // namespace
 
 using arith::Expr;
@@ -115,7 +121,7 @@ void FunctionPrinter::print(const tir::If& node) {
   open("{");
   std::string condition = hoisted(node.condition);
   check_overflow();
-  open("if " + in_parentheses(condition) + " {");
+  open("if " + truth(condition) + " {");
   suite(node.then_body);
   close();
   if (node.else_body) {
@@ -192,8 +198,8 @@ std::string FunctionPrinter::first_step(const tir::Block& node) {
   std::string text;
   for (const tir::IterVar& iter : node.iters)
     if (iter.iter_kind == tir::IterKind::kReduce)
-      text += fmt::format("{}{} == {}", text.empty() ? "" : " && ", names_.of(iter.var), expressions_.text(iter.min));
-  return text.empty() ? "1" : text;
+      text += fmt::format("{}({} == {})", text.empty() ? "" : " && ", names_.of(iter.var), expressions_.text(iter.min));
+  return text.empty() ? "1 != 0" : text;
 }
 
 void FunctionPrinter::print(const tir::Guard& node) {
