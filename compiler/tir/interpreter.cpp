@@ -138,9 +138,9 @@ RunStatus Interpreter::loop(const Program& program, Register* r, std::vector<std
     const Register a = r[n.a], b = r[n.b];
     switch (n.op) {
       RELAXC_PURE_OPS(PURE_CASE)
-      CASE(CheckedAddI, if (__builtin_add_overflow(a.i, b.i, &d.i)) return {.code = program.overflow_code})
-      CASE(CheckedSubI, if (__builtin_sub_overflow(a.i, b.i, &d.i)) return {.code = program.overflow_code})
-      CASE(CheckedMulI, if (__builtin_mul_overflow(a.i, b.i, &d.i)) return {.code = program.overflow_code})
+      CASE(CheckedAddI, if (__builtin_add_overflow(a.i, b.i, &d.i)) return {.code = static_cast<int32_t>(n.extra)})
+      CASE(CheckedSubI, if (__builtin_sub_overflow(a.i, b.i, &d.i)) return {.code = static_cast<int32_t>(n.extra)})
+      CASE(CheckedMulI, if (__builtin_mul_overflow(a.i, b.i, &d.i)) return {.code = static_cast<int32_t>(n.extra)})
       CASE(Load8I, d.i = fetch<int8_t>(program, r, n))
       CASE(Load8U, d.i = fetch<uint8_t>(program, r, n))
       CASE(Load16I, d.i = fetch<int16_t>(program, r, n))

@@ -95,7 +95,6 @@ struct Program {
   std::vector<bool> scalar_is_double;                   ///< a float scalar arrives as the bits of a double
   std::vector<DType> scalar_dtypes;
   uint32_t registers = 0;
-  int32_t overflow_code = 0;  ///< that checked arithmetic gives
 };
 
 /// Flattens a function. Functions of the math library become arithmetic first (arith::expand_all_math).

@@ -33,7 +33,6 @@ Program Compiler::run() {
   program_.code = std::move(levels_[0].code);
   resolve_labels();
   program_.registers = next_register_;
-  program_.overflow_code = function_.overflow_code();
   plan_batches(program_);
   return std::move(program_);
 }
@@ -307,9 +306,12 @@ void Compiler::run_init(const Block& node) {
 
 void Compiler::run(const Guard& node) {
   GuardRecord record{node.code, node.tensor, node.axis, node.symbol, node.error_node, 0, 0};
+  guard_ = &node;
+  uint32_t holds = reg(node.condition);
   record.expected = node.expected ? reg(node.expected) : constant({.i = 0});
   record.actual = node.actual ? reg(node.actual) : constant({.i = 0});
-  emit({.op = Op::kGuard, .a = reg(node.condition), .extra = static_cast<int64_t>(program_.guards.size())});
+  guard_ = nullptr;
+  emit({.op = Op::kGuard, .a = holds, .extra = static_cast<int64_t>(program_.guards.size())});
   program_.guards.push_back(record);
   end_statement();
 }

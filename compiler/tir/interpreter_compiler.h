@@ -145,6 +145,7 @@ class Compiler {
   static constexpr uint32_t kLabel = UINT32_MAX;
   const PrimFunc& function_;
   bool checked_;
+  const Guard* guard_ = nullptr;  ///< whose condition is being computed
   Program program_;
   std::vector<Level> levels_;
   std::unordered_map<Expr, Known> known_;

@@ -10,6 +10,7 @@
 #include <unordered_set>
 
 #include "compiler/arith/simplify.h"
+#include "compiler/tir/index_checks.h"
 #include "compiler/tir/print.h"
 #include "compiler/tir/visit.h"
 
@@ -29,6 +30,10 @@ class Verifier {
       enter(param.buffer);
     }
     suite(function.body);
+    // Data and callers decide what a function with an arena computes of sizes.
+    bool host = function.attrs.count("arena") != 0;
+    if (host && function.overflow_code() == 0 && fault_.empty() && !IndexRanges(function).all_fit())
+      fault_ = "sizes that may overflow are computed without 'checked_index'";
     return fault_.empty() ? fault_ : fault_ + " in prim func '" + function.name + "'";
   }
 

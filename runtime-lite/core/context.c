@@ -42,6 +42,7 @@ int32_t rlx_check_arena(rlx_guard* guard, rlx_range* range) {
   rlx_guard_forget(guard);
   if (guard->self->arena != NULL) {
     const int32_t status = guard->self->arena(guard->symbols, &bytes);
+    if (status == RLX_SIZE_OVERFLOW) return rlx_guard_fail(guard, RLX_SIZE_OVERFLOW, INT64_MAX, INT64_MAX);
     if (status != RLX_OK) return status;
   }
   return check_memory(guard, guard->context->arena, guard->context->arena_bytes, bytes, guard->function->arena_align,

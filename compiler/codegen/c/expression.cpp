@@ -117,8 +117,10 @@ std::string Expressions::integer_binary(const Binary& n, const std::string& a, c
   }
   if (dtype.is_index()) {
     bool plain = n.kind == ExprKind::kAdd || n.kind == ExprKind::kSub || n.kind == ExprKind::kMul;
-    if (plain && !checked_) return fmt::format("({} {} {})", a, operator_text(n.kind), b);
-    if (plain) return fmt::format("{}({}, {}, &bad)", helper("checked_" + name), a, b);
+    bool checked = ranges_ != nullptr && !ranges_->fits(arith::Expr(&n));
+    checks_ |= checked;
+    if (checked) return fmt::format("{}({}, {}, &bad)", helper("checked_" + name), a, b);
+    if (plain) return fmt::format("({} {} {})", a, operator_text(n.kind), b);
   }
   if (dtype.is_bool())
     return fmt::format("({} {} {})", a, n.kind == ExprKind::kMul || n.kind == ExprKind::kMin ? "&&" : "||", b);

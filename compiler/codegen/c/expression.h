@@ -4,9 +4,11 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "compiler/codegen/c/names.h"
+#include "compiler/tir/index_checks.h"
 #include "compiler/tir/lanes.h"
 
 namespace relaxc::codegen_c {
@@ -24,15 +26,17 @@ struct LaneView {
 /// shared expression is neither computed nor printed twice.
 class Expressions {
  public:
-  /// `helpers` collects the helper functions that the text calls. `checked`: index arithmetic sets `bad` when it
-  /// overflows.
-  Expressions(Names& names, std::set<std::string>& helpers, bool checked)
-      : names_(names), helpers_(helpers), checked_(checked) {}
+  /// `helpers` collects the helper functions that the text calls. `ranges`, if not null: index arithmetic that may
+  /// overflow sets `bad` when it does.
+  Expressions(Names& names, std::set<std::string>& helpers, tir::IndexRanges* ranges)
+      : names_(names), helpers_(helpers), ranges_(ranges) {}
 
   /// Declarations of the temporaries that `roots` share, one line each, to stand before the statement that uses them.
   std::vector<std::string> share(const std::vector<arith::Expr>& roots);
   /// The C text of `e`; parenthesized unless it is primary.
   std::string text(arith::Expr e);
+  /// Whether `bad` may have been set since the last time that this was asked.
+  bool take_checks() { return std::exchange(checks_, false); }
   /// Forgets the temporaries of the statement.
   void end_statement() { temporaries_.clear(); }
 
@@ -62,7 +66,8 @@ class Expressions {
 
   Names& names_;
   std::set<std::string>& helpers_;
-  bool checked_;
+  tir::IndexRanges* ranges_;
+  bool checks_ = false;
   const LaneView* lane_ = nullptr;
   std::unordered_map<arith::Expr, std::string> temporaries_;
 };

@@ -58,8 +58,7 @@ FunctionPrinter::FunctionPrinter(const tir::PrimFunc& function, const Convention
       conventions_(conventions),
       style_(style),
       own_(conventions.at(function.name)),
-      checked_(function.overflow_code() != 0),
-      expressions_(names_, helpers, checked_) {
+      expressions_(names_, helpers, function.overflow_code() != 0 ? &ranges_.emplace(function) : nullptr) {
   std::set<uint32_t> bound;
   std::set<BufferRef> named;
   auto name = [&](BufferRef buffer) {
@@ -93,7 +92,7 @@ std::string FunctionPrinter::prototype() {
 std::string FunctionPrinter::run() {
   signature();
   ++indent_;
-  if (checked_) line("int bad = 0;");
+  size_t begin = out_.size();
   bool copies = function_.copies();
   if (copies)
     open(fmt::format("if ({} != {}) {{", names_.of(function_.params[0].buffer), names_.of(function_.params[1].buffer)));
@@ -103,6 +102,7 @@ std::string FunctionPrinter::run() {
     param.buffer != nullptr ? admit_unused(param.buffer) : admit_unused(param.var);
   for (arith::Var symbol : function_.symbols) admit_unused(symbol);
   if (own_.fails) line("return 0;");
+  if (checks_) out_.insert(begin, "  int bad = 0;\n");
   --indent_;
   line("}}");
   return out_ + "\n";

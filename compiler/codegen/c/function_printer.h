@@ -15,6 +15,7 @@
 #include "compiler/codegen/c/expression.h"
 #include "compiler/codegen/c/function.h"
 #include "compiler/codegen/c/vector_expression.h"
+#include "compiler/tir/index_checks.h"
 #include "compiler/tir/lanes.h"
 
 namespace relaxc::codegen_c {
@@ -62,7 +63,8 @@ class FunctionPrinter {
   }
   /// The text of `e`; its temporaries stay visible to what follows in the enclosing scope.
   std::string hoisted(arith::Expr e);
-  void check_overflow();
+  /// `computed_by`: the guard whose condition has just been printed.
+  void check_overflow(const tir::Guard* computed_by = nullptr);
 
   // statement.cpp
   /// One of several statements: what it declares is its own.
@@ -114,7 +116,8 @@ class FunctionPrinter {
   const Conventions& conventions_;
   FunctionStyle style_;
   Convention own_;
-  bool checked_;
+  std::optional<tir::IndexRanges> ranges_;  ///< of a function whose index arithmetic is checked
+  bool checks_ = false;                     ///< something sets `bad`
   Names names_;
   Expressions expressions_;
   std::set<uint32_t> used_vars_;     ///< by id

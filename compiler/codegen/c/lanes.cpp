@@ -81,7 +81,7 @@ bool has_loop(Stmt body) {
 
 std::optional<FunctionPrinter::LaneLoop> FunctionPrinter::lanes_of(const tir::For& node) const {
   const int64_t* count = node.extent.constant();
-  bool vectors = node.loop_kind == tir::LoopKind::kVectorized && lane_loop_ == nullptr && !in_lane_ && !checked_;
+  bool vectors = node.loop_kind == tir::LoopKind::kVectorized && lane_loop_ == nullptr && !in_lane_ && !ranges_;
   if (!vectors || count == nullptr || *count < 2 || *count > 1024) return std::nullopt;
   LaneLoop loop{Lanes(node, !style_.vectors), *count};
   return loop.lanes.may_run_together() ? std::optional(std::move(loop)) : std::nullopt;

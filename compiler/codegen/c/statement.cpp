@@ -8,11 +8,6 @@
 namespace relaxc::codegen_c {
 namespace {
 
-/// Codes that only the data can give; what they report as needed is then more than any memory.
-bool is_data_code(int32_t code) {
-  return code >= 32;
-}
-
 /// In one pair of parentheses: compilers take `((a == b))` for a slip.
 std::string in_parentheses(const std::string& text) {
   int depth = 0;
@@ -52,10 +47,16 @@ std::string FunctionPrinter::hoisted(Expr e) {
   return text;
 }
 
-void FunctionPrinter::check_overflow() {
-  if (checked_)
-    line("if (bad) return {}(error, {}, -1, -1, -1, -1, {}, 0);", expressions_.helper("fail"),
-         function_.overflow_code(), is_data_code(function_.overflow_code()) ? "INT64_MAX" : "0");
+void FunctionPrinter::check_overflow(const tir::Guard* computed_by) {
+  if (!expressions_.take_checks()) return;
+  checks_ = true;
+  tir::Guard record = tir::overflow_record(function_, computed_by);
+  auto known = [&](Expr e, int64_t otherwise) {
+    return e && ranges_->all_fit(e) ? expressions_.text(e) : otherwise == 0 ? "0" : "INT64_MAX";
+  };
+  line("if (bad) return {}(error, {}, {}, {}, {}, {}, {}, {});", expressions_.helper("fail"), record.code,
+       record.tensor, record.axis, record.symbol, record.error_node, known(record.expected, INT64_MAX),
+       known(record.actual, tir::overflow_actual(record)));
 }
 
 void FunctionPrinter::statement(Stmt s) {
@@ -105,7 +106,9 @@ void FunctionPrinter::print_loop(const tir::For& node) {
 
 void FunctionPrinter::print(const tir::While& node) {
   open("for (;;) {");
-  line("if (!{}) break;", hoisted(node.condition));
+  std::string condition = hoisted(node.condition);
+  check_overflow();
+  line("if (!{}) break;", condition);
   suite(node.body);
   close();
 }
@@ -206,7 +209,7 @@ void FunctionPrinter::print(const tir::Guard& node) {
   auto value = [&](Expr e) { return e ? expressions_.text(e) : std::string("0"); };
   open("{");
   std::string condition = hoisted(node.condition);
-  check_overflow();
+  check_overflow(&node);
   line("if (!{}) return {}({}, {}, {}, {}, {}, {}, {}, {});", condition, expressions_.helper("fail"), "error",
        node.code, node.tensor, node.axis, node.symbol, node.error_node, value(node.expected), value(node.actual));
   close();

@@ -31,7 +31,9 @@ void FunctionLowering::leave_if(Value* failed, const std::function<Value*()>& st
 }
 
 void FunctionLowering::lower_guard(const tir::Guard& s) {
+  guard_ = &s;
   Value* holds = scalar(s.condition);
+  guard_ = nullptr;
   if (auto* known = llvm::dyn_cast<llvm::ConstantInt>(holds); known != nullptr && known->isOne()) return;
   leave_if(b_.CreateNot(holds), [&] {
     Value* expected = s.expected ? scalar(s.expected) : b_.getInt64(0);

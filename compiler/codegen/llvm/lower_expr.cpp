@@ -3,6 +3,10 @@
 // Expressions are graphs with sharing; a node is computed once for each statement that uses it. Operands of a select,
 // an `and` or an `or` that read memory are computed only where they are wanted, because a subscript outside of its
 // buffer is what the condition is for: in scalar code by a branch, in vector code by masked loads.
+#include <llvm/IR/MDBuilder.h>
+
+#include <utility>
+
 #include "compiler/arith/math.h"
 #include "compiler/arith/simplify.h"
 #include "compiler/arith/visit.h"
@@ -151,7 +155,7 @@ std::optional<Lanes> FunctionLowering::compare_lanes(const arith::Binary& e, Lan
 /// Fused reshapes are full of divisions, each tens of cycles and a vector of them far worse; most vanish or lose their
 /// rounding once the ranges of the loops are known.
 Lanes FunctionLowering::divide_index(const arith::Binary& e, Expr whole) {
-  if (!check_index_ && simplified_.count(whole) == 0) {
+  if (!index_ranges_ && simplified_.count(whole) == 0) {
     Expr simple = arith::simplify(whole, facts_);
     arith::for_each_node(simple, [&](Expr node) { simplified_.insert(node); });
     if (!(simple == whole)) return value(simple);
@@ -163,7 +167,7 @@ Lanes FunctionLowering::divide_index(const arith::Binary& e, Expr whole) {
 }
 
 Lanes FunctionLowering::index_binary(const arith::Binary& e, Lanes a, Lanes b) {
-  if (check_index_) {
+  if (needs_check(Expr(&e))) {
     RELAXC_CHECK(a.is_uniform() && b.is_uniform(), "checked index arithmetic in a vectorized loop");
     return {checked(e.kind, a.scalar, b.scalar), 0, nullptr};
   }
@@ -190,21 +194,37 @@ Lanes FunctionLowering::multiply(Lanes a, Lanes b) {
   return {nullptr, 0, b_.CreateNSWMul(widened(a, DType::index()), widened(b, DType::index()))};
 }
 
-/// Index arithmetic that leaves the function with its overflow code instead of wrapping. Where that is a code of data,
-/// there is a record: more is needed than any memory has.
+/// Index arithmetic that leaves the function instead of wrapping: all of it in one block, but for guards, whose record
+/// says what they compare.
 Value* FunctionLowering::checked(ExprKind kind, Value* a, Value* b) {
-  constexpr int32_t kFirstDataCode = 32;
   auto id = kind == ExprKind::kAdd   ? llvm::Intrinsic::sadd_with_overflow
             : kind == ExprKind::kSub ? llvm::Intrinsic::ssub_with_overflow
                                      : llvm::Intrinsic::smul_with_overflow;
-  Value* both = b_.CreateBinaryIntrinsic(id, a, b);
-  leave_if(b_.CreateExtractValue(both, 1), [&] {
-    tir::Guard record;
-    record.code = source_.overflow_code();
-    if (record.code >= kFirstDataCode) store_error(record, b_.getInt64(INT64_MAX), b_.getInt64(0));
-    return b_.getInt32(static_cast<uint32_t>(record.code));
-  });
+  Value *both = b_.CreateBinaryIntrinsic(id, a, b), *failed = b_.CreateExtractValue(both, 1);
+  llvm::BasicBlock *leave = guard_ != nullptr || overflow_ == nullptr ? block("overflow") : overflow_,
+                   *go_on = block("fits");
+  b_.CreateCondBr(failed, leave, go_on, llvm::MDBuilder(function_->getContext()).createUnlikelyBranchWeights());
+  if (leave != overflow_) {
+    b_.SetInsertPoint(leave);
+    leave_by_overflow(tir::overflow_record(source_, guard_));
+    if (guard_ == nullptr) overflow_ = leave;
+  }
+  b_.SetInsertPoint(go_on);
   return b_.CreateExtractValue(both, 0);
+}
+
+/// What a guard compares is in its record as far as it can be computed.
+void FunctionLowering::leave_by_overflow(const tir::Guard& record) {
+  const tir::Guard* computed_by = std::exchange(guard_, nullptr);
+  isolated([&] {
+    auto known = [&](Expr e, int64_t otherwise) -> Value* {
+      return e && index_ranges_->all_fit(e) ? scalar(e) : b_.getInt64(static_cast<uint64_t>(otherwise));
+    };
+    store_error(record, known(record.expected, INT64_MAX), known(record.actual, tir::overflow_actual(record)));
+    b_.CreateRet(b_.getInt32(static_cast<uint32_t>(record.code)));
+    return 0;
+  });
+  guard_ = computed_by;
 }
 
 Lanes FunctionLowering::offset_of(tir::BufferRef buffer, const std::vector<Expr>& indices) {
@@ -220,12 +240,10 @@ Lanes FunctionLowering::offset_of(tir::BufferRef buffer, const std::vector<Expr>
   return offset;
 }
 
-bool FunctionLowering::must_be_lazy(Expr e) const {
+bool FunctionLowering::must_be_lazy(Expr e) {
   bool lazy = false;
   arith::for_each_node(e, [&](Expr node) {
-    bool arithmetic = node->kind == ExprKind::kAdd || node->kind == ExprKind::kSub || node->kind == ExprKind::kMul;
-    lazy |= node->kind == ExprKind::kLoad || node->kind == ExprKind::kExtern ||
-            (check_index_ && arithmetic && node.dtype().is_index());
+    lazy |= node->kind == ExprKind::kLoad || node->kind == ExprKind::kExtern || needs_check(node);
   });
   return lazy;
 }

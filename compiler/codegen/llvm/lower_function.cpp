@@ -17,8 +17,9 @@ FunctionLowering::FunctionLowering(ModuleLowering& module, const Signature& sign
       source_(*signature.source),
       function_(signature.function),
       b_(llvm::BasicBlock::Create(module.module().getContext(), "entry", signature.function)),
-      numeric_(b_, module.options().abilities),
-      check_index_(signature.source->overflow_code() != 0) {}
+      numeric_(b_, module.options().abilities) {
+  if (source_.overflow_code() != 0) index_ranges_.emplace(source_);
+}
 
 void FunctionLowering::run() {
   bind_parameters();
@@ -175,8 +176,10 @@ void FunctionLowering::lower_unrolled(const tir::For& s, Value* min, int64_t cou
 }
 
 void FunctionLowering::lower_serial(const tir::For& s, Value* min, Value* extent) {
-  llvm::BasicBlock *before = b_.GetInsertBlock(), *head = block("loop"), *step = block("next"), *leave = block("done");
-  Value* end = b_.CreateNSWAdd(min, extent);
+  llvm::BasicBlock *before = nullptr, *head = block("loop"), *step = block("next"), *leave = block("done");
+  bool sure = !index_ranges_ || s.min.is_constant(0) || index_ranges_->all_fit(s.min + s.extent);
+  Value* end = sure ? b_.CreateNSWAdd(min, extent) : checked(arith::ExprKind::kAdd, min, extent);
+  before = b_.GetInsertBlock();
   b_.CreateCondBr(b_.CreateICmpSLT(min, end), head, leave);
   b_.SetInsertPoint(head);
   llvm::PHINode* i = b_.CreatePHI(b_.getInt64Ty(), 2, s.var.name());
@@ -289,7 +292,10 @@ tir::Stmt FunctionLowering::lower_alloc(const tir::Alloc& s, Leave& leave) {
   }
   RELAXC_CHECK(module_.options().in_process, "buffer " + s.buffer->name + " was not planned into the arena");
   Value* bytes = b_.getInt64(static_cast<uint64_t>(s.buffer->dtype.bytes()));
-  for (Expr dim : s.buffer->shape) bytes = b_.CreateMul(bytes, scalar(dim));
+  for (Expr dim : s.buffer->shape) {
+    Value* extent = scalar(dim);
+    bytes = index_ranges_ ? checked(arith::ExprKind::kMul, bytes, extent) : b_.CreateMul(bytes, extent);
+  }
   auto allocate = module_.module().getOrInsertFunction("relaxc_jit_alloc", b_.getPtrTy(), b_.getInt64Ty());
   places_[s.buffer] = {b_.CreateCall(allocate, {bytes}), false};
   leave.push_back([this, buffer = s.buffer] { places_.erase(buffer); });

@@ -16,6 +16,7 @@
 #include "compiler/arith/dot.h"
 #include "compiler/arith/facts.h"
 #include "compiler/codegen/llvm/lower.h"
+#include "compiler/tir/index_checks.h"
 
 namespace relaxc::codegen_llvm {
 
@@ -116,12 +117,14 @@ class FunctionLowering {
   Lanes divide_index(const arith::Binary& e, arith::Expr whole);
   Lanes index_binary(const arith::Binary& e, Lanes a, Lanes b);
   llvm::Value* checked(arith::ExprKind kind, llvm::Value* a, llvm::Value* b);
+  bool needs_check(arith::Expr e) { return index_ranges_ && !index_ranges_->fits(e); }
+  void leave_by_overflow(const tir::Guard& record);
   Lanes binary(const arith::Binary& e);
   std::optional<Lanes> compare_lanes(const arith::Binary& e, Lanes a, Lanes b);  ///< nothing: not of that form
   Lanes select(const arith::Select& e);
   Lanes lazily(arith::Expr condition, const std::function<Lanes()>& then_value,
                const std::function<Lanes()>& else_value, DType dtype);
-  bool must_be_lazy(arith::Expr e) const;
+  bool must_be_lazy(arith::Expr e);
 
   // lower_dot.cpp: sums of products of bytes
   llvm::Intrinsic::ID dot_intrinsic(DotProduct kind) const;
@@ -178,7 +181,9 @@ class FunctionLowering {
   llvm::Function* function_;
   llvm::IRBuilder<> b_;
   Numeric numeric_;
-  bool check_index_;
+  std::optional<tir::IndexRanges> index_ranges_;  ///< of a function whose index arithmetic is checked
+  llvm::BasicBlock* overflow_ = nullptr;          ///< where checks leave the function; null: none has yet
+  const tir::Guard* guard_ = nullptr;             ///< whose condition is being computed
   bool in_task_ = false;
 
   llvm::Value* context_ = nullptr;

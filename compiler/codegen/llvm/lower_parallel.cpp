@@ -29,7 +29,6 @@ FunctionLowering::FunctionLowering(const FunctionLowering& parent, llvm::Functio
       function_(body),
       b_(llvm::BasicBlock::Create(body->getContext(), "entry", body)),
       numeric_(b_, parent.module_.options().abilities),
-      check_index_(false),
       in_task_(true),
       bases_(parent.bases_),
       facts_(parent.facts_) {}
@@ -38,7 +37,7 @@ bool FunctionLowering::can_run_in_tasks(const tir::For& s) const {
   if (s.loop_kind != tir::LoopKind::kParallel || module_.options().task_slots <= 1) return false;
   bool leaves = false;
   tir::for_each_stmt(s.body, [&](tir::Stmt inner) { leaves |= inner.as<tir::Break>() != nullptr; });
-  return lanes_ == 0 && !in_task_ && !check_index_ && !leaves;
+  return lanes_ == 0 && !in_task_ && !index_ranges_ && !leaves;
 }
 
 /// What the body uses that stands outside of it, in order of creation.

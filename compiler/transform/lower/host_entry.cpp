@@ -343,8 +343,9 @@ tir::PrimFunc HostFunction::host_prim_func(const std::string& name, tir::Stmt bo
   for (const Output& output : outputs_) host.params.push_back({output.buffer, {}});
   for (BufferRef memory : {arena_, shared_.weights_buffer, out_dims_}) host.params.push_back({memory, {}});
   if (heap_ != nullptr && form_ == Form::kShared) host.params.push_back({heap_, {}});
-  if (heap_ != nullptr)
-    host.attrs["checked_index"] = std::to_string(kOutOfMemory);  // sizes nobody bounded can overflow
+  // What nothing bounds is more than any memory has; anything else, more than was planned. plan_memory takes the
+  // attribute away where no size can overflow.
+  host.attrs["checked_index"] = std::to_string(heap_ != nullptr ? kOutOfMemory : kDataBound);
   for (Var var : symbols_.entry()) host.params.push_back({nullptr, var});
   host.body = body;
   host.location = function_.location;

@@ -76,14 +76,13 @@ Expr HostFunction::truth(const Value& value) {
 }
 
 BufferRef HostFunction::allocate(const std::string& name, DType dtype, const std::vector<Expr>& shape) {
+  require_extents(shape);
   if (symbols_.of_entry(shape)) {
     BufferRef made = build_.buffer(name, dtype, shape, tir::Scope::kGlobal, WeightLayout::kAlignment);
     steps_->alloc(made);
     return made;
   }
-  Expr count = context().index(1);
-  for (Expr dim : shape) count = count * dim;
-  Expr bound = symbols_.bounded(count);
+  Expr bound = symbols_.bounded(elements_of(shape));
   if (!bound) return claim(name, dtype, shape);
   BufferRef room = build_.buffer(name + "_room", dtype, {bound}, tir::Scope::kGlobal, WeightLayout::kAlignment);
   steps_->alloc(room);
@@ -104,17 +103,15 @@ BufferRef HostFunction::produce(const Value& value) {
 /// An output whose size depends on data is laid out by its true dims, never by those of its bound.
 BufferRef HostFunction::seen_as(BufferRef output, const std::string& name, const std::vector<Expr>& shape) {
   auto limited = capacities_.find(output);
-  if (limited != capacities_.end()) {
-    Expr needed = build_.index(1);
-    for (Expr dim : shape) needed = needed * dim;
-    require_room(needed, limited->second);
-  }
+  if (limited != capacities_.end()) require_room(elements_of(shape), limited->second);
+  require_extents(shape);
   if (output->shape == shape && symbols_.of_entry(shape)) return output;
   return view_as(output, name, output->dtype, shape);
 }
 
 BufferRef HostFunction::view_as(BufferRef base, const std::string& name, DType dtype, std::vector<Expr> shape,
                                 Expr byte_offset) {
+  require_extents(shape);
   BufferRef seen = build_.buffer(name, dtype, std::move(shape), base->scope, byte_offset ? 0 : base->alignment);
   steps_->view(seen, base, byte_offset ? byte_offset : build_.index(0));
   bases_[seen] = base;

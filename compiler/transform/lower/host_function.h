@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "compiler/interface/object.h"
@@ -310,6 +311,17 @@ class HostFunction {
   static std::vector<Expr> numbers(Info info);
   Expr scalar(const Value& value);
   Expr truth(const Value& value);
+  // host_sizes.cpp: every product of dims is made here. Where it does not fit int64 the function leaves with a status,
+  // as its attribute "checked_index" says.
+  /// None of the dims is negative from here on.
+  void require_extents(const std::vector<Expr>& shape);
+  /// The number of elements of a tensor of these dims, which are required to be extents.
+  Expr elements_of(const std::vector<Expr>& shape);
+  /// The guards of the entry on the sizes of its inputs and outputs, in `body`.
+  void add_size_guards(std::vector<tir::Stmt>& body);
+  void guard_size(const std::vector<Expr>& shape, DType dtype, int32_t tensor, arith::Facts& known,
+                  std::vector<tir::Stmt>& body);
+
   /// A buffer of these dims, from here to the end of the region: in the arena by the bound of what depends on data, or
   /// claimed from the heap where there is none.
   BufferRef allocate(const std::string& name, DType dtype, const std::vector<Expr>& shape);
@@ -340,6 +352,7 @@ class HostFunction {
   std::map<const Value*, BufferRef> destinations_;
   std::map<const Value*, Part> parts_;  ///< values that are written where a concatenation wants them
   std::map<const Op*, BufferRef> wholes_;
+  std::unordered_set<Expr> extents_;      ///< dims that are not negative wherever they are known
   std::map<BufferRef, BufferRef> bases_;  ///< of views
   std::map<BufferRef, Expr> capacities_;  ///< elements of destinations that may prove too small
   std::vector<Input> inputs_;

@@ -280,9 +280,8 @@ void HostFunction::invoke_function(FunctionCall& call) {
     bool exact = true;
     if (call.results[i]->as<TensorInfo>() != nullptr)
       for (Expr e : relax_dims(call.callee.outputs[i])) exact &= all_found(e, call.found);
-    Expr capacity = context().index(1);
-    for (Expr e : room) capacity = e && capacity ? capacity * e : Expr();
-    if (!capacity) capacity = build_.index(INT64_MAX);
+    bool bounded = std::all_of(room.begin(), room.end(), [](Expr e) { return static_cast<bool>(e); });
+    Expr capacity = bounded ? elements_of(room) : build_.index(INT64_MAX);
     if (!exact)
       steps_->add(
           build_.store(call.out_dims, {build_.index(static_cast<int64_t>(dim))}, arith::cast(DType::i(64), capacity)));

@@ -61,6 +61,7 @@ BufferRef HostFunction::view_block(BufferRef block, const std::string& name, DTy
                                    Expr byte_offset) {
   Var address = context().var(name + "_at");
   steps_->let(address, block_word(block, 0));
+  require_extents(shape);
   uint32_t alignment = byte_offset ? 0 : WeightLayout::kAlignment;
   BufferRef seen = build_.buffer(name, dtype, std::move(shape), tir::Scope::kGlobal, alignment);
   steps_->view(seen, nullptr, byte_offset ? address + byte_offset : Expr(address));
@@ -80,9 +81,7 @@ BufferRef HostFunction::claim(const std::string& name, DType dtype, const std::v
 }
 
 Expr HostFunction::bytes_of(DType dtype, const std::vector<Expr>& shape) {
-  Expr bytes = build_.index(dtype.bytes());
-  for (Expr dim : shape) bytes = bytes * dim;
-  return bytes;
+  return elements_of(shape) * dtype.bytes();
 }
 
 tir::Stmt HostFunction::claim_views(tir::Stmt body, BufferRef room, BufferRef block) {
@@ -93,8 +92,8 @@ tir::Stmt HostFunction::claim_views(tir::Stmt body, BufferRef room, BufferRef bl
     RELAXC_CHECK(view->byte_offset.is_constant(0), "a part of a room of unknown size");
     Var address = context().var(view->buffer->name + "_at");
     tir::Stmt seen = build_.view(view->buffer, nullptr, address, view->body);
-    return build_.seq({reserve(block, build_.index(0), bytes_of(view->buffer->dtype, view->buffer->shape)),
-                       build_.let(address, block_word(block, 0), seen)});
+    Expr bytes = tir::byte_size(context(), *view->buffer);  // of extents, which making the view required
+    return build_.seq({reserve(block, build_.index(0), bytes), build_.let(address, block_word(block, 0), seen)});
   };
   return tir::rewrite(context(), body, rewriter);
 }

@@ -145,6 +145,7 @@ std::string HostFunction::add_shapes() {
     guard.code = kDerivedDim;
     if (symbols_.of_entry(guard.condition)) body.push_back(build_.guard(guard));
   }
+  add_size_guards(body);
   for (size_t i = 0; i < all.size(); ++i)
     body.push_back(build_.store(to, {build_.index(static_cast<int64_t>(i))}, arith::cast(DType::i(64), all[i])));
   made.body = build_.seq(std::move(body));

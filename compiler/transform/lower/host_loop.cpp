@@ -48,12 +48,6 @@ namespace {
 
 constexpr int64_t kMostUnrolledBounds = 64;
 
-Expr product_of(Context& context, const std::vector<Expr>& shape) {
-  Expr count = context.index(1);
-  for (Expr dim : shape) count = count * dim;
-  return count;
-}
-
 }  // namespace
 
 Expr HostFunction::trip_count(const Op& op) {
@@ -189,7 +183,7 @@ Status HostFunction::reserve_carried(const Op& op, LoopState& loop) {
     const Value& argument = *body.arguments[k + 1];
     if (argument.info->as<TensorInfo>() == nullptr) continue;
     Carried& value = loop.values.back();
-    value.elements = symbols_.bounded(product_of(context(), dims(argument.info)));
+    value.elements = symbols_.bounded(elements_of(dims(argument.info)));
     if (!value.elements) {
       claim_carried(*op.operand(k + 2), argument, value);
       continue;
@@ -204,7 +198,7 @@ Status HostFunction::reserve_carried(const Op& op, LoopState& loop) {
     }
     steps_->alloc(value.room);
     const Value& first = *op.operand(k + 2);
-    require_room(product_of(context(), dims(first.info)), value.elements);
+    require_room(elements_of(dims(first.info)), value.elements);
     copy(buffer(first), view_as(value.room, argument.name, argument.dtype(), dims(first.info), build_.index(0)));
   }
   return Done{};
@@ -232,8 +226,7 @@ Status HostFunction::reserve_scans(const Op& op, LoopState& loop) {
       loop.scans.push_back(produce(result));
       continue;
     }
-    Expr most = loop.trips ? symbols_.bounded(arith::max(loop.trips, build_.index(0)) * product_of(context(), element))
-                           : Expr();
+    Expr most = loop.trips ? symbols_.bounded(arith::max(loop.trips, build_.index(0)) * elements_of(element)) : Expr();
     loop.growing.push_back(!most);
     if (!most) {
       loop.scans.push_back(empty_block(result.name));
@@ -277,7 +270,7 @@ Status HostFunction::lower_loop_body(const Op& op, LoopState& loop, tir::Stmt& b
     capacities_[targets[k + 1]] = value.elements;
   }
   for (size_t k = 0; k < loop.scans.size(); ++k) {
-    Expr elements = product_of(context(), dims(results[1 + loop.carried + k]->info));
+    Expr elements = elements_of(dims(results[1 + loop.carried + k]->info));
     if (loop.growing[k]) {
       const Value& result = *results[1 + loop.carried + k];
       Expr step = elements * result.dtype().bytes(), written = loop.iteration * step;

@@ -202,16 +202,14 @@ void HostFunction::choose_destinations() {
 
 void HostFunction::require_capacity(const Output& output, const std::vector<Expr>& shape) {
   if (symbols_.of_entry(shape)) return;
-  Expr needed = build_.index(1);
-  for (Expr dim : shape) needed = needed * dim;
+  Expr needed = elements_of(shape);
   // An output of exact dims holds what they say, whatever the value was called on the way; only others tell their
   // capacity.
-  Expr capacity = build_.index(1);
   std::vector<Expr> exact = dims(output.info);
-  for (Expr dim : exact) capacity = capacity * dim;
-  if (!symbols_.of_entry(exact))
-    capacity =
-        arith::cast(DType::index(), build_.load(out_dims_, {build_.index(static_cast<int64_t>(output.first_dim))}));
+  Expr capacity =
+      symbols_.of_entry(exact)
+          ? elements_of(exact)
+          : arith::cast(DType::index(), build_.load(out_dims_, {build_.index(static_cast<int64_t>(output.first_dim))}));
   tir::Guard record;
   record.condition = arith::le(needed, capacity);
   record.code = kDataCapacity;

@@ -14,6 +14,7 @@
 #include "compiler/arith/visit.h"
 #include "compiler/plan/frame.h"
 #include "compiler/tir/builder.h"
+#include "compiler/tir/index_checks.h"
 #include "compiler/tir/visit.h"
 #include "compiler/transform/lower/host_facts.h"
 #include "compiler/transform/passes.h"
@@ -76,6 +77,8 @@ class MemoryPlan {
       if (auto body = function->attrs.find("frame_of"); body != function->attrs.end())
         size_claimed_frame(*function, body->second);
     for (interface::Entry& entry : context_.object->entries) finish(entry);
+    for (tir::PrimFunc* function : module_.prim_funcs())
+      if (function->attrs.count("arena") != 0) leave_out_checks(*function);
     return Done{};
   }
 
@@ -312,6 +315,39 @@ class MemoryPlan {
       return build_.invoke(std::move(sized));
     };
     host.body = tir::rewrite(module_.context(), host.body, rewriter);
+  }
+
+  /// What an entry's guards say of its symbols stays with it, and where they exclude that a size overflows, no size is
+  /// checked.
+  void leave_out_checks(tir::PrimFunc& host) {
+    const interface::Entry* entry = lower::entry_of(*context_.object, host);
+    if (entry != nullptr) {
+      std::vector<arith::Range> declared;
+      for (const interface::Symbol& symbol : entry->symbols) declared.push_back({symbol.lower, symbol.upper});
+      leave_out_checks(*module_.find_prim_func(entry->shapes), declared);
+      leave_out_checks(*module_.find_prim_func(entry->arena), declared);
+    }
+    leave_out_checks(host, entry != nullptr && !is_called(host.name) ? admitted(host) : std::vector<arith::Range>());
+  }
+  static void leave_out_checks(tir::PrimFunc& function, const std::vector<arith::Range>& ranges) {
+    if (!ranges.empty()) function.attrs[tir::kIndexRanges] = tir::index_ranges_text(ranges);
+    if (tir::IndexRanges(function).all_fit()) function.attrs.erase("checked_index");
+  }
+
+  /// The ranges of an entry's symbols once its guards hold and its arena has a size.
+  std::vector<arith::Range> admitted(const tir::PrimFunc& host) const {
+    arith::Facts facts = lower::facts_of(module_, *context_.object, host);
+    std::unordered_map<Expr, arith::Range> ranges;
+    std::vector<arith::Range> list;
+    for (const tir::Param& param : host.params)
+      if (param.buffer == nullptr) ranges[param.var] = facts.range_of(param.var);
+    for (const tir::Param& param : host.params) {
+      if (param.buffer != nullptr) continue;
+      arith::Range& range = ranges.at(param.var);
+      range.upper = tir::most_that_fits(sizes_.at(host.name), param.var, ranges);
+      list.push_back(range);
+    }
+    return list;
   }
 
   static std::optional<Expr> over_parameters(Expr bytes, const tir::PrimFunc& host, const arith::Facts& facts) {

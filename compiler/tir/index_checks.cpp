@@ -1,0 +1,252 @@
+// index_checks.cpp: interval arithmetic on 128-bit ends.
+//
+// Every value is an int64, so the widest interval is all of them, and an interval that leaves them says that a check is
+// needed: behind that check the value fits again. A variable that several Lets bind takes no range from them.
+#include "compiler/tir/index_checks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <sstream>
+#include <unordered_set>
+
+#include "compiler/tir/visit.h"
+
+namespace relaxc::tir {
+namespace {
+
+using arith::ExprKind;
+using arith::Range;
+
+__extension__ using Wide = __int128;
+
+constexpr int32_t kFirstDataCode = 32, kOutOfMemory = 38;
+
+struct WideRange {
+  Wide lower, upper;
+};
+
+WideRange arithmetic(ExprKind kind, Range a, Range b) {
+  if (kind == ExprKind::kAdd) return {Wide(a.lower) + b.lower, Wide(a.upper) + b.upper};
+  if (kind == ExprKind::kSub) return {Wide(a.lower) - b.upper, Wide(a.upper) - b.lower};
+  const Wide ends[] = {Wide(a.lower) * b.lower, Wide(a.lower) * b.upper, Wide(a.upper) * b.lower,
+                       Wide(a.upper) * b.upper};
+  return {*std::min_element(ends, ends + 4), *std::max_element(ends, ends + 4)};
+}
+
+int64_t floor_quotient(int64_t a, int64_t b) {
+  return a / b - (a % b < 0 ? 1 : 0);
+}
+
+Range quotient(Range a, Range b) {
+  if (!b.is_exact() || b.lower <= 0) return {};
+  return {floor_quotient(a.lower, b.lower), floor_quotient(a.upper, b.lower)};
+}
+
+Range remainder(Range b) {
+  return b.lower > 0 ? Range{0, b.upper - 1} : Range{};
+}
+
+Range of_dtype(DType dtype) {
+  if (dtype.is_bool()) return {0, 1};
+  if (!dtype.is_integer() || dtype.bits >= 64) return {};
+  int64_t values = int64_t{1} << (dtype.bits - dtype.is_int());
+  return {dtype.is_int() ? -values : 0, values - 1};
+}
+
+bool is_index_arithmetic(Expr e) {
+  return e.dtype().is_index() && (e->kind == ExprKind::kAdd || e->kind == ExprKind::kSub || e->kind == ExprKind::kMul);
+}
+
+Range parse_range(const std::string& text) {
+  Range range;
+  size_t dots = text.find("..");
+  if (dots == std::string::npos) return range;
+  std::from_chars(text.data(), text.data() + dots, range.lower);
+  std::from_chars(text.data() + dots + 2, text.data() + text.size(), range.upper);
+  return range;
+}
+
+/// Narrows `range` by what `condition` says of `var` alone.
+void narrow(Range& range, Expr var, Expr condition) {
+  if (condition->kind != ExprKind::kLe && condition->kind != ExprKind::kLt) return;
+  const auto& sides = *static_cast<const arith::Binary*>(condition.node());
+  int64_t strict = condition->kind == ExprKind::kLt ? 1 : 0;
+  if (sides.a == var && sides.b.constant() != nullptr && *sides.b.constant() > INT64_MIN)
+    range.upper = std::min(range.upper, *sides.b.constant() - strict);
+  if (sides.b == var && sides.a.constant() != nullptr && *sides.a.constant() < INT64_MAX)
+    range.lower = std::max(range.lower, *sides.a.constant() + strict);
+}
+
+}  // namespace
+
+std::string index_ranges_text(const std::vector<Range>& ranges) {
+  std::string text;
+  for (Range range : ranges)
+    text += fmt::format("{}{}..{}", text.empty() ? "" : " ", range.has_lower() ? std::to_string(range.lower) : "",
+                        range.has_upper() ? std::to_string(range.upper) : "");
+  return text;
+}
+
+IndexRanges::IndexRanges(const PrimFunc& function) : function_(&function) {
+  if (auto given = function.attrs.find(kIndexRanges); given != function.attrs.end()) {
+    std::istringstream list(given->second);
+    std::string range;
+    for (const Param& param : function.params)
+      if (param.buffer == nullptr && list >> range) bind(param.var, parse_range(range));
+  }
+  std::unordered_map<Expr, int> lets;
+  for_each_stmt(function.body, [&](Stmt s) {
+    if (const auto* let = s.as<Let>()) ++lets[let->var];
+  });
+  for_each_stmt(function.body, [&](Stmt s) {  // what binds a variable comes before what uses it
+    const auto* let = s.as<Let>();
+    if (let != nullptr && let->var.dtype().is_index() && lets.at(let->var) == 1) bind(let->var, range_of_let(*let));
+    const auto* loop = s.as<For>();
+    if (loop == nullptr) return;
+    Range first = known(loop->min).range, count = known(loop->extent).range;
+    WideRange last = arithmetic(ExprKind::kAdd, first, count);
+    Range all{first.lower, static_cast<int64_t>(std::clamp<Wide>(last.upper - 1, first.lower, INT64_MAX - 1))};
+    bind(loop->var, all);
+  });
+}
+
+void IndexRanges::bind(Expr var, Range range) {
+  auto [known, fresh] = vars_.emplace(var, range);
+  if (!fresh) known->second = {std::min(known->second.lower, range.lower), std::max(known->second.upper, range.upper)};
+}
+
+/// Guards that stand directly behind the Let speak of all that follows.
+Range IndexRanges::range_of_let(const Let& let) {
+  Range range = known(let.value).range;
+  Stmt next = let.body;
+  if (const auto* seq = next.as<Seq>()) {
+    for (Stmt s : seq->body) {
+      const auto* guard = s.as<Guard>();
+      if (guard == nullptr) break;
+      narrow(range, let.var, guard->condition);
+    }
+  } else if (const auto* guard = next.as<Guard>()) {
+    narrow(range, let.var, guard->condition);
+  }
+  return range.lower <= range.upper ? range : Range();
+}
+
+IndexRanges::Known IndexRanges::known(Expr root) {
+  if (auto found = known_.find(root); found != known_.end()) return found->second;
+  std::vector<std::pair<Expr, bool>> pending{{root, false}};
+  while (!pending.empty()) {
+    auto [e, ready] = pending.back();
+    pending.pop_back();
+    if (known_.count(e) != 0) continue;
+    if (ready) {
+      known_.emplace(e, learn(e));
+      continue;
+    }
+    pending.push_back({e, true});
+    for (Expr operand : arith::operands(e))
+      if (known_.count(operand) == 0) pending.push_back({operand, false});
+  }
+  return known_.at(root);
+}
+
+IndexRanges::Known IndexRanges::learn(Expr e) const {
+  if (const int64_t* value = e.constant()) return {Range::exactly(*value)};
+  if (!e.dtype().is_index()) return {of_dtype(e.dtype())};
+  auto of = [&](Expr part) { return known_.at(part).range; };
+  if (e.as<arith::VarNode>() != nullptr) {
+    auto var = vars_.find(e);
+    return {var == vars_.end() ? Range() : var->second};
+  }
+  if (const auto* cast = e.as<arith::Cast>()) return {of_dtype(cast->value.dtype())};
+  if (const auto* pick = e.as<arith::Select>()) {
+    Range a = of(pick->then_value), b = of(pick->else_value);
+    return {{std::min(a.lower, b.lower), std::max(a.upper, b.upper)}};
+  }
+  if (e->kind < ExprKind::kAdd || e->kind > ExprKind::kMax) return {};
+  const auto& n = *static_cast<const arith::Binary*>(e.node());
+  Range a = of(n.a), b = of(n.b);
+  if (e->kind == ExprKind::kMin) return {{std::min(a.lower, b.lower), std::min(a.upper, b.upper)}};
+  if (e->kind == ExprKind::kMax) return {{std::max(a.lower, b.lower), std::max(a.upper, b.upper)}};
+  if (e->kind == ExprKind::kFloorDiv) return {quotient(a, b)};
+  if (e->kind == ExprKind::kFloorMod) return {remainder(b)};
+  if (!is_index_arithmetic(e)) return {};
+  WideRange exact = arithmetic(e->kind, a, b);
+  bool fits = exact.lower >= INT64_MIN && exact.upper <= INT64_MAX;
+  bool never = exact.lower > INT64_MAX || exact.upper < INT64_MIN;
+  return {{static_cast<int64_t>(std::clamp<Wide>(exact.lower, INT64_MIN, INT64_MAX)),
+           static_cast<int64_t>(std::clamp<Wide>(exact.upper, INT64_MIN, INT64_MAX))},
+          fits,
+          never};
+}
+
+/// Operands of a select, an `and` or an `or` need not be computed.
+bool IndexRanges::never_fits(Expr root) {
+  std::unordered_set<Expr> seen;
+  std::vector<Expr> pending{root};
+  while (!pending.empty()) {
+    Expr e = pending.back();
+    pending.pop_back();
+    if (!seen.insert(e).second) continue;
+    if (known(e).never) return true;
+    std::vector<Expr> parts = arith::operands(e);
+    bool chooses = e->kind == ExprKind::kSelect || e->kind == ExprKind::kAnd || e->kind == ExprKind::kOr;
+    if (chooses) parts.resize(1);
+    pending.insert(pending.end(), parts.begin(), parts.end());
+  }
+  return false;
+}
+
+bool IndexRanges::all_fit(Expr e) {
+  bool all = true;
+  arith::for_each_node(e, [&](Expr node) { all = all && fits(node); });
+  return all;
+}
+
+bool IndexRanges::all_fit() {
+  bool all = true;
+  auto look = [&](Expr e) { all = all && (!e || all_fit(e)); };
+  auto look_at = [&](BufferRef buffer) {
+    for (Expr dim : buffer->shape) look(dim);
+  };
+  for (const Param& param : function_->params)
+    if (param.buffer != nullptr) look_at(param.buffer);
+  for_each_stmt(function_->body, [&](Stmt s) {
+    if (!all) return;
+    for (Expr e : expressions(s)) look(e);
+    if (const auto* loop = s.as<For>()) look(loop->min + loop->extent);
+    if (const auto* view = s.as<View>()) look_at(view->buffer);
+    if (const auto* alloc = s.as<Alloc>()) look_at(alloc->buffer);
+  });
+  return all;
+}
+
+int64_t most_that_fits(Expr size, Expr var, std::unordered_map<Expr, Range> ranges) {
+  const Range all = ranges[var];
+  auto never_from = [&](int64_t value) {
+    ranges[var] = {value, all.upper};
+    return IndexRanges(ranges).never_fits(size);
+  };
+  if (all.lower < 0 || !never_from(all.upper)) return all.upper;
+  int64_t fits = all.lower, never = all.upper;
+  while (never - fits > 1) {
+    int64_t middle = fits + (never - fits) / 2;
+    (never_from(middle) ? never : fits) = middle;
+  }
+  return fits;
+}
+
+Guard overflow_record(const PrimFunc& function, const Guard* computed_by) {
+  Guard record;
+  if (computed_by != nullptr) record = *computed_by;
+  record.condition = {};
+  if (computed_by == nullptr || function.overflow_code() < kFirstDataCode) record.code = function.overflow_code();
+  return record;
+}
+
+int64_t overflow_actual(const Guard& record) {
+  return record.code == kOutOfMemory ? 0 : INT64_MAX;
+}
+
+}  // namespace relaxc::tir

@@ -1,0 +1,66 @@
+// index_checks.h: which index arithmetic of a prim func may leave int64.
+//
+// A prim func with the attribute "checked_index" leaves with a status where a sum, a difference or a product of indices
+// does not fit int64. What the ranges of its variables exclude needs no check, so backends ask here which nodes do. The
+// ranges are those of its scalar parameters (an attribute, since guards of the entry check them before the call), of
+// what a Let binds, and of loop variables.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "compiler/arith/facts.h"
+#include "compiler/tir/prim_func.h"
+
+namespace relaxc::tir {
+
+/// The attribute that holds the ranges of the scalar parameters, in order, as `index_ranges_text` writes them.
+constexpr const char* kIndexRanges = "index_ranges";
+
+/// "1..12 0.. ..": one range for each parameter, a missing end is no bound.
+std::string index_ranges_text(const std::vector<arith::Range>& ranges);
+
+/// The ranges of the index expressions of one prim func. Each node is looked at once.
+class IndexRanges {
+ public:
+  explicit IndexRanges(const PrimFunc& function);
+  /// Of expressions over variables with these ranges.
+  explicit IndexRanges(std::unordered_map<Expr, arith::Range> vars) : vars_(std::move(vars)) {}
+
+  /// Whether `e` itself, computed from operands that fit, fits int64 whatever the variables are. True of all that is no
+  /// sum, difference or product of indices.
+  bool fits(Expr e) { return known(e).fits; }
+  /// Whether that holds of every node of `e`.
+  bool all_fit(Expr e);
+  /// Whether nothing in the function needs a check.
+  bool all_fit();
+  /// Whether computing `e` overflows for all values of the variables.
+  bool never_fits(Expr e);
+
+ private:
+  struct Known {
+    arith::Range range;
+    bool fits = true, never = false;
+  };
+  Known known(Expr e);
+  Known learn(Expr e) const;
+  void bind(Expr var, arith::Range range);
+  arith::Range range_of_let(const Let& let);
+
+  const PrimFunc* function_ = nullptr;
+  std::unordered_map<Expr, arith::Range> vars_;
+  std::unordered_map<Expr, Known> known_;
+};
+
+/// The greatest number up to `range.upper` that `var` can be where computing `size` does not overflow, other variables
+/// having `ranges`.
+int64_t most_that_fits(Expr size, Expr var, std::unordered_map<Expr, arith::Range> ranges);
+
+/// What leaves the function where index arithmetic overflows, which has `function.overflow_code()`: the record's
+/// indices are those of the guard that computes it (null: none does), and so is the code, if only data decides it.
+Guard overflow_record(const PrimFunc& function, const Guard* computed_by);
+/// The value of the record's `actual` where the guard gives none: saturated, or 0 where no memory is that large.
+int64_t overflow_actual(const Guard& record);
+
+}  // namespace relaxc::tir
