@@ -11,18 +11,13 @@ from program import LINK_FLAGS, RUNTIME, ProgramTest
 
 INCLUDE = Path(__file__).resolve().parents[2] / "runtime-lite/include"
 MODEL = """
-@I.ir_module
-class Module:
-    @R.function
-    def main(x: R.Tensor(("n", "m"), "float32"), y: R.Tensor(("k",), "float32")):
-        with R.dataflow():
-            flat = R.reshape(x, ("n * m",))
-            column = R.expand_dims(y, axis=[1])
-            table = R.multiply(column, flat)
-            doubled = R.concat((table, table), axis=0)
-            total = R.sum(doubled, axis=[0])
-            R.output(total, doubled)
-        return total, doubled
+@R.function
+def main(x: R.Tensor(("n", "m"), "float32"), y: R.Tensor(("k", 1, 1), "float32")):
+    with R.dataflow():
+        table = R.multiply(y, x)
+        total = R.sum(table, axis=[0])
+        R.output(total, table)
+    return total, table
 """
 # argv: n, m, k. Prints the status, and the record if there is one.
 MAIN = """#include <stdio.h>
@@ -31,7 +26,7 @@ MAIN = """#include <stdio.h>
 #include "m.h"
 int main(int count, char** arguments) {
   (void)count;
-  static float x[64], y[64], total[64], doubled[64];
+  static float x[64], y[64], total[64], table[64];
   static unsigned char arena[4096];
   rlx_error error = {0, -1, -1, -1, -1, 0, 0};
   rlx_context context = RLX_CONTEXT_INIT;
@@ -40,13 +35,13 @@ int main(int count, char** arguments) {
   context.error = &error;
   m_args args;
   memset(&args, 0, sizeof args);
-  args.x = x, args.y = y, args.total = total, args.doubled = doubled;
+  args.x = x, args.y = y, args.total = total, args.table = table;
   args.n = strtoll(arguments[1], NULL, 0), args.m = strtoll(arguments[2], NULL, 0);
   args.k = strtoll(arguments[3], NULL, 0);
   int status = m_run(&context, &args);
   printf("%s", rlx_status_name(status));
   if (status != 0) printf(" %d %d %lld %lld", error.code, error.tensor, (long long)error.expected, (long long)error.actual);
-  for (int i = 0; i < 64; i++) if (status != 0 && (total[i] != 0 || doubled[i] != 0)) printf(" written");
+  for (int i = 0; i < 64; i++) if (status != 0 && (total[i] != 0 || table[i] != 0)) printf(" written");
   return 0;
 }
 """

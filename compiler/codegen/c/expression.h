@@ -37,6 +37,7 @@ class Expressions {
   std::string text(arith::Expr e);
   /// Whether `bad` may have been set since the last time that this was asked.
   bool take_checks() { return std::exchange(checks_, false); }
+  bool has_checks() const { return checks_; }
   /// Forgets the temporaries of the statement.
   void end_statement() { temporaries_.clear(); }
 

@@ -63,6 +63,8 @@ class FunctionPrinter {
   }
   /// The text of `e`; its temporaries stay visible to what follows in the enclosing scope.
   std::string hoisted(arith::Expr e);
+  /// The same, under a name of its own if `bad` tells whether it is right: it is computed before that is asked.
+  std::string computed(arith::Expr e);
   /// `computed_by`: the guard whose condition has just been printed.
   void check_overflow(const tir::Guard* computed_by = nullptr);
 

@@ -18,7 +18,7 @@ void FunctionPrinter::print(const tir::Invoke& node) {
   if (callee.context) add("context");
   for (const tir::Argument& argument : node.args) {
     if (const auto* e = std::get_if<Expr>(&argument))
-      add(hoisted(*e));
+      add(computed(*e));
     else if (node.external && !node.runtime && !node.plain && std::get<BufferRef>(argument)->dtype == DType::handle())
       add(handle_argument(std::get<BufferRef>(argument), results));
     else if (node.external && !node.runtime && !node.plain)

@@ -47,6 +47,14 @@ std::string FunctionPrinter::hoisted(Expr e) {
   return text;
 }
 
+std::string FunctionPrinter::computed(Expr e) {
+  std::string text = hoisted(e);
+  if (!expressions_.has_checks()) return text;
+  std::string name = names_.fresh("value");
+  line("const {} {} = {};", value_type(e.dtype()), name, text);
+  return name;
+}
+
 void FunctionPrinter::check_overflow(const tir::Guard* computed_by) {
   if (!expressions_.take_checks()) return;
   checks_ = true;
@@ -91,7 +99,7 @@ void FunctionPrinter::print(const tir::For& node) {
 void FunctionPrinter::print_loop(const tir::For& node) {
   bool counted = node.min.constant() != nullptr && node.extent.constant() != nullptr;  // then no name for its end
   if (!counted) open("{");
-  std::string var = names_.of(node.var), begin = hoisted(node.min), end = hoisted(node.min + node.extent);
+  std::string var = names_.of(node.var), begin = computed(node.min), end = hoisted(node.min + node.extent);
   if (!counted) {
     std::string name = names_.fresh(var + "_end");
     line("const int64_t {} = {};", name, end);
@@ -106,7 +114,7 @@ void FunctionPrinter::print_loop(const tir::For& node) {
 
 void FunctionPrinter::print(const tir::While& node) {
   open("for (;;) {");
-  std::string condition = hoisted(node.condition);
+  std::string condition = computed(node.condition);
   check_overflow();
   line("if (!{}) break;", condition);
   suite(node.body);
@@ -122,7 +130,7 @@ void FunctionPrinter::print(const tir::Continue&) {
 
 void FunctionPrinter::print(const tir::If& node) {
   open("{");
-  std::string condition = hoisted(node.condition);
+  std::string condition = computed(node.condition);
   check_overflow();
   open("if " + truth(condition) + " {");
   suite(node.then_body);
@@ -208,7 +216,7 @@ std::string FunctionPrinter::first_step(const tir::Block& node) {
 void FunctionPrinter::print(const tir::Guard& node) {
   auto value = [&](Expr e) { return e ? expressions_.text(e) : std::string("0"); };
   open("{");
-  std::string condition = hoisted(node.condition);
+  std::string condition = computed(node.condition);
   check_overflow(&node);
   line("if (!{}) return {}({}, {}, {}, {}, {}, {}, {}, {});", condition, expressions_.helper("fail"), "error",
        node.code, node.tensor, node.axis, node.symbol, node.error_node, value(node.expected), value(node.actual));

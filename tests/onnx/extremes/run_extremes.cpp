@@ -87,10 +87,11 @@ class Child {
 
  private:
   static constexpr rlim_t kMostMemory = rlim_t{3} << 30;
+  static constexpr int kMicroseconds = 400000;  ///< of the processor, for a call or a run of the interpreter
 
   /// Sizes in the data decide how much there is to compute, too: what takes longer is given up.
-  static void limit_time(int seconds) {
-    itimerval limit{{0, 0}, {seconds, 0}};
+  static void limit_time(bool on) {
+    itimerval limit{{0, 0}, {0, on ? kMicroseconds : 0}};
     setitimer(ITIMER_PROF, &limit, nullptr);
   }
 
@@ -102,11 +103,11 @@ class Child {
   std::vector<int64_t> largest() const { return std::vector<int64_t>(function_.num_outputs, 1 << 16); }
 
   void vary(const std::vector<HostTensor>& inputs, const std::string& what) {
-    limit_time(2);
+    limit_time(true);
     Answer generic = call_generic(function_, inputs, capacities_);
     count(generic, what, "generic");
     if (generic.status == RLX_OK && generic.fault.empty()) compare(inputs, generic, what);
-    limit_time(2);
+    limit_time(true);
     // A caller of the typed call gives memory for what the inputs say: that must be little enough to be given.
     Answer sized = generic;
     if (!generic.sized && generic.shapes.size() == function_.num_outputs) {
@@ -120,7 +121,7 @@ class Child {
       if (typed.outputs[i].shape != generic.outputs[i].shape || typed.outputs[i].bytes != generic.outputs[i].bytes)
         report(what, fmt::format("the typed call gives another output {}", i));
     if (generic.status == RLX_OK && typed.status != RLX_OK) report(what, "only the typed call: " + describe(typed));
-    limit_time(0);
+    limit_time(false);
   }
 
   void count(const Answer& answer, const std::string& what, const char* call) {
@@ -332,7 +333,7 @@ class Extremes {
     if (!progress_->interpreting && number != SIGPROF)
       report(subject.name,
              fmt::format("{}: ended by {}", progress_->current, number == 0 ? "an exit" : strsignal(number)));
-    bool stuck = faults_of_model_++ > 3;
+    bool stuck = ++faults_of_model_ > 3;
     if (progress_->variations == 0 || stuck) return faults_of_model_ = 0, -1;
     return progress_->variations;
   }
