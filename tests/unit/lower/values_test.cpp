@@ -6,10 +6,34 @@
 namespace relaxc::test {
 namespace {
 
-size_t guards_in(const std::string& text) {
+size_t count_of(const std::string& words, const std::string& text) {
   size_t count = 0;
-  for (size_t at = text.find("T.guard("); at != std::string::npos; at = text.find("T.guard(", at + 1)) ++count;
+  for (size_t at = text.find(words); at != std::string::npos; at = text.find(words, at + 1)) ++count;
   return count;
+}
+
+/// But those of sizes that must fit the address space.
+size_t guards_in(const std::string& text) {
+  return count_of("T.guard(", text) - count_of("code=20,", text);
+}
+
+TEST_CASE("sizes of inputs and outputs are guarded, except where bounds exclude that they overflow") {
+  auto guards = [](const std::string& bounds) {
+    Program program(R"(
+@R.function
+def main(x: R.Tensor(("n", "m"), "float32"), y: R.Tensor(("k",), "float32")):
+    R.func_attr({)" +
+                    bounds + R"(})
+    z = R.multiply(R.expand_dims(y, axis=[1, 2]), x)
+    return z
+)");
+    INFO(program.messages());
+    REQUIRE(program.ok());
+    return count_of("code=20,", program.text_of(program.entry().shapes));
+  };
+  CHECK(guards("") == 3);
+  CHECK(guards(R"("tir_var_upper_bound": {"n": 4096, "m": 4096})") == 2);
+  CHECK(guards(R"("tir_var_upper_bound": {"n": 4096, "m": 4096, "k": 4096})") == 0);
 }
 
 TEST_CASE("an equality that was checked is not checked again, nor what follows from it") {
