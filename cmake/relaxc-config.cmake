@@ -10,8 +10,10 @@
 #   With GCC and Clang it is found before any header of that name in the include directories of what links with TARGET;
 #   one beside a source file is found before it, as the language has it, which is warned of.
 #
-#   The machine is the one that the project's C compiler compiles for with the project's flags, read off the compiler; a
-#   TARGET given here must be one whose objects link with those, which is checked now and not when linking fails.
+#   The machine is the one that the project's C compiler (C++, if it has no C) compiles for with the project's flags, read
+#   off the compiler; a TARGET given here must be one whose objects link with those, which is checked now and not when
+#   linking fails. Where no flag of C or C++ says which x86-64, code is what relaxc writes by default: for x86-64-v3, and a
+#   call returns RLX_CPU_FEATURES on a CPU without it.
 #
 # relaxc is a program of the machine that builds. Where a toolchain file lets CMake look for packages in a sysroot only,
 # name the package: cmake -Drelaxc_DIR="$(relaxc --cmake-dir)". The runtime of a cross build is compiled from its sources by
@@ -25,6 +27,17 @@ if(NOT CMAKE_CROSSCOMPILING)
   include(${CMAKE_CURRENT_LIST_DIR}/relaxc-runtime.cmake)
 endif()
 
+# A library of the runtime's C sources. A compiler for C++ compiles C as well, if it is told.
+function(relaxc_runtime_library name)
+  add_library(${name} STATIC EXCLUDE_FROM_ALL ${ARGN})
+  target_compile_options(${name} PRIVATE -ffreestanding -ffunction-sections -fdata-sections)
+  if(NOT CMAKE_C_COMPILER)
+    set_source_files_properties(${ARGN} PROPERTIES LANGUAGE CXX)
+    set_property(TARGET ${name} PROPERTY CXX_STANDARD)
+    target_compile_options(${name} PRIVATE -x c -std=c99)
+  endif()
+endfunction()
+
 # The runtime for the project's machine: the installed one, or a library of its sources.
 function(relaxc_runtime result)
   if(NOT CMAKE_CROSSCOMPILING)
@@ -32,18 +45,14 @@ function(relaxc_runtime result)
     return()
   endif()
   if(NOT TARGET relaxc_runtime)
-    if(NOT CMAKE_C_COMPILER)
-      message(FATAL_ERROR "relaxc: the runtime of a cross build is compiled from C; the project needs LANGUAGES C")
-    endif()
     file(GLOB sources ${relaxc_RUNTIME_SOURCES}/core/*.c)
     list(REMOVE_ITEM sources ${relaxc_RUNTIME_SOURCES}/core/memory.c)
-    add_library(relaxc_runtime STATIC EXCLUDE_FROM_ALL ${sources})
+    relaxc_runtime_library(relaxc_runtime ${sources})
     target_include_directories(relaxc_runtime PUBLIC ${relaxc_RUNTIME_SOURCES}/include)
-    target_compile_options(relaxc_runtime PRIVATE -ffreestanding -ffunction-sections -fdata-sections)
     # memcpy, memmove and memset for programs without a C library; apart, so that it never hides a faster one.
-    add_library(relaxc_runtime_memory STATIC EXCLUDE_FROM_ALL ${relaxc_RUNTIME_SOURCES}/core/memory.c)
+    relaxc_runtime_library(relaxc_runtime_memory ${relaxc_RUNTIME_SOURCES}/core/memory.c)
     target_include_directories(relaxc_runtime_memory PRIVATE ${relaxc_RUNTIME_SOURCES}/include)
-    target_compile_options(relaxc_runtime_memory PRIVATE -ffreestanding -ffunction-sections -fno-builtin)
+    target_compile_options(relaxc_runtime_memory PRIVATE -fno-builtin)
     add_library(relaxc::relax_rt_memory ALIAS relaxc_runtime_memory)
   endif()
   set(${result} relaxc_runtime PARENT_SCOPE)
@@ -51,16 +60,21 @@ endfunction()
 
 # The flags that choose the machine, as relaxc reads them off the compiler; found once for a set of flags.
 function(relaxc_machine_flags result asked)
-  if(NOT CMAKE_C_COMPILER)
-    set(${result} $<$<BOOL:${asked}>:--target=${asked}> PARENT_SCOPE)
-    return()
-  endif()
   string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
-  set(command "${CMAKE_C_COMPILER} ${CMAKE_C_COMPILER_ARG1} ${CMAKE_C_FLAGS} ${CMAKE_C_FLAGS_${type}}")
-  if(CMAKE_C_COMPILER_TARGET)
-    string(APPEND command " --target=${CMAKE_C_COMPILER_TARGET}")
+  set(language C)
+  if(NOT CMAKE_C_COMPILER)
+    set(language CXX)
   endif()
+  set(command "${CMAKE_${language}_COMPILER} ${CMAKE_${language}_COMPILER_ARG1} ${CMAKE_${language}_FLAGS} ${CMAKE_${language}_FLAGS_${type}}")
+  if(CMAKE_${language}_COMPILER_TARGET)
+    string(APPEND command " --target=${CMAKE_${language}_COMPILER_TARGET}")
+  endif()
+  # What is said for C++ alone, or for the folder, counts as well.
   get_directory_property(options COMPILE_OPTIONS)
+  if(language STREQUAL C AND CMAKE_CXX_COMPILER AND NOT command MATCHES "(^| )-(march|mcpu)=")
+    separate_arguments(for_cxx NATIVE_COMMAND "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${type}}")
+    list(APPEND options ${for_cxx})
+  endif()
   foreach(option IN LISTS options)
     if(option MATCHES "^-m[^ $<>]*$")
       string(APPEND command " ${option}")
@@ -136,7 +150,11 @@ function(relaxc_add_model target)
   else()
     add_library(${target} STATIC ${stem}.o)
     set_source_files_properties(${stem}.o PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
-    set_target_properties(${target} PROPERTIES LINKER_LANGUAGE C)
+    if(CMAKE_C_COMPILER)
+      set_target_properties(${target} PROPERTIES LINKER_LANGUAGE C)
+    else()
+      set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
+    endif()
   endif()
   target_include_directories(${target} INTERFACE ${folder})
   # Directories of -iquote are looked through before those of -I, whoever gives them and in whatever order.

@@ -2,7 +2,8 @@
 //
 // Flags of compilers are a language of their own (-march=armv8.1-m.main+mve, -mfpu=auto), so they are not read: what
 // they mean stands in the macros that the compiler predefines. Only -mcpu is taken as it is written, where LLVM knows
-// the name, since no macro tells a Cortex-M7 from a Cortex-M4.
+// the name, since no macro tells a Cortex-M7 from a Cortex-M4. A compiler for x86-64 without a flag that says which one
+// leaves the choice to relaxc (choose_target.cpp); `-march=x86-64` has the same macros, so that flag is looked for.
 #include "compiler/driver/cc_target.h"
 
 #include <cstdio>
@@ -114,13 +115,24 @@ Machine riscv(const Macros& macros) {
   return machine;
 }
 
-Machine x86_64(const Macros& macros) {
+/// Whether flags of a command say which x86-64, and be it what a compiler takes without them.
+bool chooses_x86(const std::string& command) {
+  std::istringstream words(command);
+  for (std::string word; words >> word;)
+    for (const char* flag : {"-march=", "-mno-sse", "-mno-avx", "-mno-fma", "-mno-bmi", "-mgeneral-regs-only"})
+      if (word.rfind(flag, 0) == 0) return true;
+  return false;
+}
+
+Machine x86_64(const Macros& macros, const std::string& command) {
   Machine machine;
   machine.triple = "x86_64-" + system_of(macros) + (macros.has("__linux__") ? "" : "-elf");
   bool v4 = macros.has("__AVX512F__") && macros.has("__AVX512BW__") && macros.has("__AVX512CD__") &&
             macros.has("__AVX512DQ__") && macros.has("__AVX512VL__");
   bool v3 = macros.has("__AVX2__") && macros.has("__FMA__") && macros.has("__BMI2__") && macros.has("__F16C__");
   machine.cpu = v4 ? "x86-64-v4" : v3 ? "x86-64-v3" : macros.has("__SSE4_2__") ? "x86-64-v2" : "x86-64";
+  if (machine.cpu == "x86-64" && !macros.has("__SSE3__") && macros.has("__linux__") && !chooses_x86(command))
+    machine.cpu.clear();
   return machine;
 }
 
@@ -133,7 +145,7 @@ Result<Machine> machine_of_macros(const std::string& command, const std::string&
   if (elf && macros.has("__arm__")) return arm(macros, command);
   if (elf && macros.has("__aarch64__")) return aarch64(macros, command);
   if (elf && macros.has("__riscv")) return riscv(macros);
-  if (elf && macros.has("__x86_64__") && !macros.has("__ILP32__")) return x86_64(macros);
+  if (elf && macros.has("__x86_64__") && !macros.has("__ILP32__")) return x86_64(macros, command);
   return diag.error(nullptr, Kind::usage,
                     "--target-from-cc: '{}' compiles for {}, which relaxc writes no objects for; --print-targets lists "
                     "the machines that there are",
@@ -142,8 +154,10 @@ Result<Machine> machine_of_macros(const std::string& command, const std::string&
 
 Result<Machine> machine_of_compiler(const std::string& command, Diagnostics& diag) {
   std::optional<std::string> macros = output_of(command + " -dM -E -x c /dev/null");
+  if (!macros) macros = output_of(command + " -dM -E -x c++ /dev/null");  // whose flags are not all C's
   if (!macros)
-    return diag.error(nullptr, Kind::usage, "--target-from-cc: '{}' is no C compiler that tells its macros", command);
+    return diag.error(nullptr, Kind::usage, "--target-from-cc: '{}' is no C or C++ compiler that tells its macros",
+                      command);
   std::string triple = output_of(command + " -dumpmachine").value_or("");
   if (!triple.empty() && triple.back() == '\n') triple.pop_back();
   return machine_of_macros(command, triple, *macros, diag);

@@ -13,7 +13,11 @@ namespace relaxc::driver {
 /// the best.
 Result<Target> choose_target(const Options& options, Diagnostics& diag);
 
-/// The CPUs of --mcpu=A,B, least first; none if it names one at most.
+/// The CPUs of --mcpu=A,B, least first. The one that an object for x86-64 takes and asks for if no flag names a CPU.
+/// None if the flags name one CPU, which is not asked for.
 Result<std::vector<codegen_llvm::CpuLevel>> choose_levels(const Options& options, Diagnostics& diag);
+
+/// Flags that mean the same machine: --target, and --mcpu and --mattr where a CPU was named.
+Result<std::string> target_flags(const Options& options, Diagnostics& diag);
 
 }  // namespace relaxc::driver

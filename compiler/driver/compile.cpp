@@ -60,6 +60,7 @@ class Compilation {
     }
     RELAXC_TRY(Target target, choose_target(options_, diag));
     RELAXC_TRY(levels_, choose_levels(options_, diag));
+    if (plan_.emit == Emit::kC) levels_.clear();  // what C is compiled for, its compiler decides
     RELAXC_TRY(relax::Module module, read());
     interface::Object object;
     object.hooks = options_.hooks;
@@ -174,7 +175,7 @@ class Compilation {
   std::vector<StateProposal> proposals_;
   Observations observed_;
   Progress progress_;
-  std::vector<codegen_llvm::CpuLevel> levels_;  ///< of --mcpu, least first; empty: one CPU
+  std::vector<codegen_llvm::CpuLevel> levels_;  ///< of choose_levels, least first
   std::deque<LesserForm> lesser_;               ///< of all levels but the last
 };
 
@@ -196,9 +197,7 @@ int print_cmake_dir() {
 /// Prints the machine that the flags mean, as flags that mean it.
 int print_target(const Options& options) {
   Diagnostics diag;
-  if (Result<Target> target = choose_target(options, diag))
-    fmt::print("--target={} --mcpu={}{}{}\n", target->triple, target->cpu,
-               target->features.empty() ? "" : " --mattr=", target->features);
+  if (Result<std::string> flags = target_flags(options, diag)) fmt::print("{}\n", *flags);
   print_diagnostics(diag, options, {});
   return exit_code(diag, options);
 }

@@ -196,6 +196,8 @@ class Header {
     line(
         "/* Runs the model. Pointers are not checked; dims and the context's arena are. RLX_OK or another rlx_status. "
         "*/");
+    if (!facts_.least_cpu.empty())
+      line("/* On a CPU that lacks what {} has it returns RLX_CPU_FEATURES and runs nothing. */", facts_.least_cpu);
     line("#define {}run {}", prefix, run);
     line("int32_t {}(rlx_context* context, const {}args* args);\n", run, prefix);
     bool values = false;

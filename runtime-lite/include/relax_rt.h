@@ -154,8 +154,8 @@ typedef struct rlx_context {
   void* trace_user;
   int32_t (*poll)(void* user, int32_t node); /* non-zero ends the run, where compiled in */
   void* poll_user;
-  /* RLX_CPU_* bits; 0: asked of the CPU at entry. An object for several CPUs takes its best form that these allow, so
-   * a program that calls often does well to set rlx_cpu_features() once. */
+  /* RLX_CPU_* bits; 0: the first call that wants to know asks the CPU and leaves the answer here. An object takes its
+   * best form that these allow. */
   uint64_t cpu_features;
   const rlx_memory_pool* pools; /* one for each of rlx_function.pools */
   uint32_t num_pools;

@@ -20,10 +20,20 @@ DIGITS = REPOSITORY / "examples/digits/digits.onnx"
 INCLUDE = REPOSITORY / "runtime-lite/include"
 
 # argv[1]: cpu_features. Prints the status, the record, whether memory was written, and the outputs' bits.
+# With argv[2] what the context says afterwards, and what the runtime says of the CPU.
+GENERIC = """rlx_tensor in = {0}, out = {0};
+  int64_t in_shape[4] = {1, 1, 8, 8}, out_shape[2] = {1, 10};
+  in.data = image, in.ndim = 4, in.shape = in_shape, in.device_type = 1;
+  out.data = logits, out.ndim = 2, out.shape = out_shape, out.device_type = 1;
+  in.dtype_code = out.dtype_code = 2, in.dtype_bits = out.dtype_bits = 32, in.dtype_lanes = out.dtype_lanes = 1;
+  int status = m_model.functions[0].run(&context, &in, 1, &out, 1);"""
+TYPED = """const m_args args = {image, logits};
+  int status = m_run(&context, &args);"""
 MAIN = """#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "m.h"
+#include "relax_rt.h"
 static struct { _Alignas(64) unsigned char bytes[M_ARENA_BYTES]; } arena;
 int main(int count, char** arguments) {
   static float image[64], logits[10];
@@ -35,8 +45,9 @@ int main(int count, char** arguments) {
   context.arena_bytes = sizeof arena;
   context.error = &error;
   context.cpu_features = count > 1 ? strtoull(arguments[1], NULL, 0) : 0;
-  const m_args args = {image, logits};
-  int status = m_run(&context, &args);
+  """ + TYPED + """
+  if (count > 2) return printf("%llx %llx\\n", (unsigned long long)context.cpu_features,
+                               (unsigned long long)rlx_cpu_features()) < 0;
   printf("%s %lld %llu", rlx_status_name(status), (long long)error.expected, (unsigned long long)error.actual);
   for (int i = 0; i < 10; i++) {
     unsigned bits;
@@ -125,6 +136,87 @@ class Levels(ProgramTest):
         self.assertEqual(self.ran("cortex-a76", "qemu-aarch64"), {"aarch64-v8.2"})
         status, *_, bits = self.answer("both", KNOWN | DOTPROD, "qemu-aarch64", "-cpu", "cortex-a76")
         self.assertEqual((status, bits), ("OK", self.answer("both", KNOWN, "qemu-aarch64", "-cpu", "cortex-a53")[3]))
+
+    def symbols(self, path, kind="U"):
+        out = subprocess.run(["nm", path], cwd=self.path, check=True, capture_output=True, text=True).stdout
+        return set(re.findall(rf"^[0-9a-f ]+ {kind} (\S+)$", out, re.MULTILINE))
+
+    @unittest.skipUnless(platform.machine() == "x86_64", "the host is no x86-64")
+    def test_the_usual_object_refuses_lesser_cpus(self):
+        """In both calls, whatever of x86-64-v3 is missing, and before anything is written."""
+        for call in (TYPED, GENERIC):
+            self.write("main.c", MAIN.replace(TYPED, call))
+            self.build("usual")
+            self.assertEqual(self.answer("usual", V3)[0], "OK")
+            for lacking in (AVX2, FMA, F16C, BMI, SSE42, V3 & ~KNOWN):
+                features = V3 & ~lacking
+                self.assertEqual(self.answer("usual", features), ("CPU_FEATURES", V3 & ~KNOWN, features, UNTOUCHED))
+        self.assertIn("a call returns CPU_FEATURES", self.build("usual"))
+        self.assertIn("On a CPU that lacks what x86-64-v3 has", (self.path / "m.h").read_text())
+
+    @unittest.skipUnless(platform.machine() == "x86_64", "the host is no x86-64")
+    def test_a_cpu_that_is_named_is_not_asked_for(self):
+        for flags in (["--mcpu=x86-64-v3"], ["--target=x86-64-v3"], ["--mattr=+avx2"], ["--mcpu=native"],
+                      ["--target-from-cc=cc -march=x86-64"], ["--target-from-cc=cc -mavx"]):
+            with self.subTest(flags):
+                self.compiles(DIGITS, "--dim", "n=1", "-o", "m.o", *flags)
+                self.assertNotIn("m.cpu_features", self.symbols("m.o", "t"))
+                self.assertNotIn("On a CPU that lacks", (self.path / "m.h").read_text())
+        for flags in ([], ["--target=x86_64-linux-gnu"], ["--target-from-cc=cc"], ["--target-from-cc=cc -O3 -mtune=native"],
+                      ["--target=x86_64-linux-gnu", "--target-from-cc=cc"], ["--mcpu=x86-64,x86-64-v3"], ["--trace"]):
+            with self.subTest(flags):
+                self.compiles(DIGITS, "--dim", "n=1", "-o", "m.o", *flags)
+                self.assertIn("m.cpu_features", self.symbols("m.o", "t"))
+                self.assertNotIn("rlx_cpu_features", self.symbols("m.o"))
+        for target in ("x86-64-windows", "x86-64-macos"):
+            self.assertIn("a call returns CPU_FEATURES",
+                          self.compiles(DIGITS, "--dim", "n=1", "-o", "m.o", "-v", "--target", target).err)
+
+    @unittest.skipUnless(platform.machine() == "x86_64" and not LINK_FLAGS, "needs a plain program of the host")
+    def test_typed_calls_take_nothing_of_the_runtime(self):
+        for cpus in ([], ["--mcpu=x86-64,x86-64-v3"]):
+            self.compiles(DIGITS, "--dim", "n=1", "--name", "m", "-o", "m.o", *cpus)
+            self.write("main.c", MAIN.replace("rlx_status_name(status)", 'status == 0 ? "OK" : "CPU_FEATURES"')
+                       .replace("rlx_cpu_features()", "0"))
+            subprocess.run(["cc", "-ffunction-sections", "main.c", "m.o", "-I", INCLUDE, "-Wl,--gc-sections",
+                            "-Wl,--defsym=rlx_abi_1=0", "-o", "alone"], cwd=self.path, check=True)
+            self.assertEqual(self.answer("alone", V3)[0], "OK")
+
+    @unittest.skipUnless(shutil.which("qemu-x86_64"), "there is no qemu-x86_64")
+    @unittest.skipUnless(platform.machine() == "x86_64" and not LINK_FLAGS, "needs a static program of the host")
+    def test_the_object_asks_as_the_runtime_does(self):
+        """And refuses where the code would die."""
+        self.build("usual", compiler=("cc", "-static"))
+        cpus = ("qemu64", "Conroe", "Nehalem", "SandyBridge", "IvyBridge", "Haswell", "Broadwell", "Opteron_G5", "EPYC", "max")
+        for cpu in cpus:
+            emulator = ("qemu-x86_64", "-cpu", cpu)
+            said = subprocess.run([*emulator, "./usual", "0", "tell"], cwd=self.path, capture_output=True, check=True,
+                                  timeout=120).stdout.decode().split()
+            self.assertEqual(said[0], said[1], cpu)
+            has = int(said[0], 16)
+            status, expected, actual, bits = self.answer("usual", None, *emulator)
+            if has & V3 == V3:
+                self.assertEqual(status, "OK", cpu)
+            else:
+                self.assertEqual((status, expected, actual, bits), ("CPU_FEATURES", V3 & ~KNOWN, has, UNTOUCHED), cpu)
+        here = subprocess.run(["./usual", "0", "tell"], cwd=self.path, capture_output=True, check=True).stdout.split()
+        self.assertEqual(*here)
+
+    @unittest.skipUnless(shutil.which("qemu-x86_64"), "there is no qemu-x86_64")
+    @unittest.skipUnless(platform.machine() == "x86_64" and not LINK_FLAGS, "needs a static program of the host")
+    def test_programs_and_libraries_refuse_too(self):
+        self.compiles(DIGITS, "--dim", "n=1", "-o", "program", "--cc", "cc -static", "--runtime", RUNTIME)
+        self.write("zeros.npy", b"\x93NUMPY\x01\x00v\x00" + b"{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1, 8, 8), }"
+                   .ljust(117) + b"\n" + bytes(256))
+        for cpu, code in (("Nehalem", 1), ("max", 0)):
+            done = subprocess.run(["qemu-x86_64", "-cpu", cpu, "./program", "zeros.npy"], cwd=self.path, timeout=120,
+                                  capture_output=True, check=False)
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertEqual(b"CPU_FEATURES" in done.stderr, code == 1, done.stderr)
+        self.compiles(DIGITS, "--dim", "n=1", "-o", "m.so", "--runtime", RUNTIME)
+        subprocess.run(["cc", "main.c", "-I", INCLUDE, "./m.so", RUNTIME, "-o", "by_library"], cwd=self.path, check=True)
+        for cpu, status in (("Nehalem", "CPU_FEATURES"), ("max", "OK")):
+            self.assertEqual(self.answer("by_library", None, "qemu-x86_64", "-cpu", cpu)[0], status)
 
     def arena(self, *flags):
         self.compiles(DIGITS, "--dim", "n=1", "--name", "m", "-o", "m.o", *flags)

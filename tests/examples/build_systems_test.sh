@@ -117,7 +117,8 @@ PKG_CONFIG_PATH=$folder/prefix/lib/pkgconfig pkg-config --libs --cflags relax_rt
 
 # The machine is read off the compiler.
 "$relaxc" --print-target --target-from-cc "cc -march=x86-64-v3" | grep -q -- "--mcpu=x86-64-v3" || fail "x86-64-v3"
-"$relaxc" --print-target --target-from-cc "cc" | grep -q -- "--mcpu=x86-64$" || fail "x86-64"
+"$relaxc" --print-target --target-from-cc "cc -march=x86-64" | grep -q -- "--mcpu=x86-64$" || fail "x86-64"
+[[ $("$relaxc" --print-target --target-from-cc "cc") == "$("$relaxc" --print-target)" ]] || fail "the default is another"
 if "$relaxc" --print-target --target-from-cc "no-such-compiler" 2>errors.txt; then fail "a compiler that is not there"; fi
 
 command -v arm-none-eabi-gcc >/dev/null || { echo "skipped the rest: there is no arm-none-eabi-gcc"; exit 0; }

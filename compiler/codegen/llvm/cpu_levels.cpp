@@ -77,6 +77,20 @@ std::string all_features(const Architecture& architecture) {
   return list;
 }
 
+/// The bits that code for `target` takes.
+uint64_t needs(const Target& target, const Architecture& architecture) {
+  std::string error;
+  llvm::Triple triple(target.triple);
+  const llvm::Target* known = llvm::TargetRegistry::lookupTarget(triple, error);
+  RELAXC_CHECK(known != nullptr, error);
+  std::unique_ptr<llvm::MCSubtargetInfo> info(known->createMCSubtargetInfo(triple, target.cpu, target.features));
+  uint64_t bits = 0;
+  for (const FeatureBit& bit : architecture.bits)
+    for (const std::string& feature : words(bit.features, ' '))
+      if (info->checkFeatures("+" + feature)) bits |= bit.bit;
+  return bits;
+}
+
 class Levels {
  public:
   Levels(const Machine& machine, const Architecture& architecture, Diagnostics& diag)
@@ -96,7 +110,7 @@ class Levels {
     CpuLevel level;
     level.name = text;
     RELAXC_TRY(level.target, resolve_target(machine, diag));
-    level.needs = needs(level.target);
+    level.needs = needs(level.target, architecture_);
     if (machine.features.find("v8.2a") != std::string::npos && level.needs == 0)
       return diag.error(nullptr, Kind::usage, "--mcpu={}: no bit of cpu_features stands for v8.2a alone", text);
     return level;
@@ -124,19 +138,6 @@ class Levels {
     for (const FeatureBit& bit : architecture_.bits)
       if (one_of(name, bit.features)) return true;
     return false;
-  }
-
-  uint64_t needs(const Target& target) const {
-    std::string error;
-    llvm::Triple triple(target.triple);
-    const llvm::Target* known = llvm::TargetRegistry::lookupTarget(triple, error);
-    RELAXC_CHECK(known != nullptr, error);
-    std::unique_ptr<llvm::MCSubtargetInfo> info(known->createMCSubtargetInfo(triple, target.cpu, target.features));
-    uint64_t bits = 0;
-    for (const FeatureBit& bit : architecture_.bits)
-      for (const std::string& feature : words(bit.features, ' '))
-        if (info->checkFeatures("+" + feature)) bits |= bit.bit;
-    return bits;
   }
 
   const Machine& machine_;
@@ -172,6 +173,12 @@ Result<std::vector<CpuLevel>> resolve_levels(const Machine& machine, const std::
     out.push_back(std::move(level));
   }
   return out;
+}
+
+std::optional<CpuLevel> only_level(const Target& target) {
+  const Architecture* architecture = architecture_of(llvm::Triple(target.triple));
+  if (architecture == nullptr || !one_of(target.cpu, architecture->cpus)) return std::nullopt;
+  return CpuLevel{target.cpu, target, needs(target, *architecture)};
 }
 
 Result<Target> baseline_of(const CpuLevel& level, Diagnostics& diag) {

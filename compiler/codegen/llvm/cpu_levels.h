@@ -1,6 +1,7 @@
 // cpu_levels.h: CPUs that one object serves in several forms, and how a program tells them apart while it runs.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,9 @@ struct CpuLevel {
 /// "x86-64-v4+avx512vnni". Fails (usage) on what rlx_context.cpu_features cannot tell, and on architectures other than
 /// x86-64 and aarch64.
 Result<std::vector<CpuLevel>> resolve_levels(const Machine& machine, const std::string& list, Diagnostics& diag);
+
+/// The one level of an object for `target` that refuses other CPUs; nothing on architectures that have no levels.
+std::optional<CpuLevel> only_level(const Target& target);
 
 /// What every CPU of the levels' architecture does: for code that runs before a level is chosen.
 Result<Target> baseline_of(const CpuLevel& level, Diagnostics& diag);

@@ -1,9 +1,11 @@
 // levels.cpp: a program in several forms, of which each call takes the best that its CPU can run.
 //
-// The choice is made call by call from context.cpu_features, since an object has no memory of its own to keep one in,
-// and asking the CPU (rlx_cpu_features) can take longer than a small model runs. A function of each role stands in
-// front of the forms and has the signature that one form has, so that adapters and the typed call know nothing of
-// levels. What runs before the choice (shapes, sizes, this code) is compiled for the architecture's baseline.
+// The choice is made call by call from context.cpu_features, since an object has no memory of its own to keep one in.
+// Asking the CPU can take longer than a small model runs, so the first call leaves the answer in the caller's context.
+// A function of each role stands in front of the forms and has the signature that one form has, so that adapters and
+// the typed call know nothing of levels. What runs before the choice (shapes, sizes, this code) is compiled for the
+// architecture's baseline. A program with one form has the same choice: that form, or RLX_CPU_FEATURES.
+#include "compiler/codegen/llvm/ask_cpu.h"
 #include "compiler/codegen/llvm/object_emitter.h"
 #include "compiler/interface/call_order.h"
 #include "compiler/tir/visit.h"
@@ -70,22 +72,26 @@ void ObjectEmitter::lower_levels() {
     if (!entry.shapes.empty()) guards.push_back(entry.shapes);
     if (!entry.values.empty()) guards.push_back(entry.values);
   }
-  lower_form(lowering_, object_, guards, object_.name + ".f.");
+  const bool several = levels_.size() > 1;
+  for (const Entry& entry : object_.entries)
+    if (!several && !entry.arena.empty()) guards.push_back(entry.arena);
+  lower_form(lowering_, object_, guards, object_.name + (several ? ".f." : ".g."));
   for (const LoweredLevel& level : levels_) {
     std::vector<std::string> sizes, calls;
     for (const Entry& entry : level.object->entries) {
       calls.push_back(entry.call);
-      if (!entry.arena.empty()) sizes.push_back(entry.arena);
+      if (several && !entry.arena.empty()) sizes.push_back(entry.arena);
     }
     for (const interface::PublicPrimFunc& function : level.object->public_prim_funcs) calls.push_back(function.name);
-    lower_form(*level.sizes, *level.object, sizes, object_.name + "." + level.name + ".a.");
-    lower_form(*level.kernels, *level.object, calls, object_.name + "." + level.name + ".f.");
+    const std::string stem = object_.name + (several ? "." + level.name : "");
+    lower_form(*level.sizes, *level.object, sizes, stem + ".a.");
+    lower_form(*level.kernels, *level.object, calls, stem + ".f.");
   }
   for (size_t i = 0; i < object_.entries.size(); ++i) {
     std::vector<const Signature*> calls;
     for (const LoweredLevel& level : levels_) calls.push_back(level.kernels->find(level.object->entries[i].call));
     choose(object_.entries[i].call, calls);
-    if (!object_.entries[i].arena.empty()) largest_arena(i);
+    if (several && !object_.entries[i].arena.empty()) largest_arena(i);
   }
   for (const interface::PublicPrimFunc& function : object_.public_prim_funcs) {
     std::vector<const Signature*> calls;
@@ -102,7 +108,7 @@ llvm::Function* ObjectEmitter::front_of(const std::string& role, const Signature
   for (llvm::Argument& argument : form.function->args()) types.push_back(argument.getType());
   if (!form.may_fail) types.push_back(llvm::PointerType::get(context, 0));
   auto* type = llvm::FunctionType::get(llvm::Type::getInt32Ty(context), types, false);
-  llvm::Function* front = declare(object_.name + ".f." + role, type, false);
+  llvm::Function* front = declare(object_.name + ".cpu." + role, type, false);
   Signature signature;
   signature.source = form.source;
   signature.function = front;
@@ -117,21 +123,8 @@ void ObjectEmitter::choose(const std::string& role, const std::vector<const Sign
   llvm::LLVMContext& context = module_.getContext();
   llvm::IRBuilder<> b(context);
   auto block = [&](const char* name) { return llvm::BasicBlock::Create(context, name, front); };
-  auto *start = block("entry"), *given = block("given"), *ask = block("ask"), *known = block("known");
-  b.SetInsertPoint(start);
-  b.CreateCondBr(b.CreateIsNull(front->getArg(0)), ask, given);
-  b.SetInsertPoint(given);
-  Value* told = b.CreateLoad(b.getInt64Ty(), field(b, front->getArg(0), Record::kContext, "cpu_features"));
-  b.CreateCondBr(b.CreateICmpEQ(told, b.getInt64(0)), ask, known);
-  b.SetInsertPoint(ask);
-  auto cpu = module_.getOrInsertFunction("rlx_cpu_features", llvm::FunctionType::get(b.getInt64Ty(), false));
-  llvm::cast<llvm::Function>(cpu.getCallee())->setDoesNotThrow();
-  Value* asked = b.CreateCall(cpu);
-  b.CreateBr(known);
-  b.SetInsertPoint(known);
-  llvm::PHINode* features = b.CreatePHI(b.getInt64Ty(), 2);
-  features->addIncoming(told, given);
-  features->addIncoming(asked, ask);
+  b.SetInsertPoint(block("entry"));
+  Value* features = features_of(b, front);
   for (size_t i = levels_.size(); i-- > 0;) {
     Value* needs = b.getInt64(levels_[i].needs);
     auto *run = block("runs"), *next = block("lacks");
@@ -141,6 +134,43 @@ void ObjectEmitter::choose(const std::string& role, const std::vector<const Sign
     b.SetInsertPoint(next);
   }
   refuse_cpu(b, front, features);
+}
+
+/// What the context of `front` says of the CPU. Where it says nothing the CPU is asked, and a context keeps the answer.
+Value* ObjectEmitter::features_of(llvm::IRBuilder<>& b, llvm::Function* front) {
+  auto block = [&](const char* name) { return llvm::BasicBlock::Create(b.getContext(), name, front); };
+  auto *given = block("given"), *ask = block("ask"), *keep = block("keep"), *known = block("known");
+  Value* none = b.CreateIsNull(front->getArg(0));
+  b.CreateCondBr(none, ask, given);
+  b.SetInsertPoint(given);
+  Value* place = field(b, front->getArg(0), Record::kContext, "cpu_features");
+  llvm::LoadInst* told = b.CreateAlignedLoad(b.getInt64Ty(), place, llvm::Align(8));
+  told->setAtomic(llvm::AtomicOrdering::Monotonic);
+  b.CreateCondBr(b.CreateICmpEQ(told, b.getInt64(0)), ask, known);
+  b.SetInsertPoint(ask);
+  Value* asked = b.CreateCall(question());
+  b.CreateCondBr(none, known, keep);
+  b.SetInsertPoint(keep);
+  Value* again = field(b, front->getArg(0), Record::kContext, "cpu_features");
+  b.CreateAlignedStore(asked, again, llvm::Align(8))->setAtomic(llvm::AtomicOrdering::Monotonic);
+  b.CreateBr(known);
+  b.SetInsertPoint(known);
+  llvm::PHINode* features = b.CreatePHI(b.getInt64Ty(), 3);
+  features->addIncoming(told, given);
+  features->addIncoming(asked, ask);
+  features->addIncoming(asked, keep);
+  return features;
+}
+
+/// The function of the object that asks the CPU.
+llvm::Function* ObjectEmitter::question() {
+  std::string name = object_.name + ".cpu_features";
+  if (llvm::Function* known = module_.getFunction(name)) return known;
+  auto* type = llvm::FunctionType::get(llvm::Type::getInt64Ty(module_.getContext()), false);
+  llvm::Function* function = declare(name, type, false);
+  function->addFnAttr(llvm::Attribute::NoInline);
+  ask_cpu(*function);
+  return function;
 }
 
 /// RLX_CPU_FEATURES: what the least level needs, and what there is.

@@ -50,6 +50,8 @@ class ObjectEmitter {
                   const std::string& prefix);
   llvm::Function* front_of(const std::string& role, const Signature& form);
   void choose(const std::string& role, const std::vector<const Signature*>& forms);
+  llvm::Value* features_of(llvm::IRBuilder<>& b, llvm::Function* front);
+  llvm::Function* question();
   void refuse_cpu(llvm::IRBuilder<>& b, llvm::Function* front, llvm::Value* features);
   void largest_arena(size_t index);
 

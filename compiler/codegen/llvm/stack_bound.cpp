@@ -41,7 +41,8 @@ std::vector<const llvm::Function*> callees(const llvm::Function& function) {
 
 std::optional<uint64_t> outside(const llvm::Function& function) {
   llvm::StringRef name = function.getName();
-  if (function.isIntrinsic() || name == "memcpy" || name == "memmove" || name == "memset") return kLibraryCall;
+  if (function.isIntrinsic() || name == "memcpy" || name == "memmove" || name == "memset" || name == "getauxval")
+    return kLibraryCall;
   if (name.starts_with("rlx_") && name != "rlx_print") return kRuntime;  // who prints, prints by a C library
   return std::nullopt;
 }

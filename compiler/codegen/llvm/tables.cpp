@@ -219,6 +219,8 @@ llvm::GlobalVariable* ObjectEmitter::model_table() {
   auto* array = llvm::ArrayType::get(type, object_.entries.size());
   auto* functions = new llvm::GlobalVariable(module_, array, true, llvm::GlobalValue::InternalLinkage, nullptr,
                                              object_.name + ".functions");
+  std::string cpus = levels_.empty() ? lowering_.options().cpu : "";
+  for (const LoweredLevel& level : levels_) cpus += (cpus.empty() ? "" : ",") + level.name;
   std::vector<llvm::Constant*> records;
   for (size_t i = 0; i < object_.entries.size(); ++i)
     records.push_back(function_record(object_.entries[i], functions, static_cast<uint32_t>(i)));
@@ -228,18 +230,17 @@ llvm::GlobalVariable* ObjectEmitter::model_table() {
   auto size = [&](Record which) {
     return static_cast<int64_t>(layout.getTypeAllocSize(lowering_.record(which)).getFixedValue());
   };
-  llvm::Constant* value = record(
-      Record::kModel,
-      {{"abi_version", number(FieldKind::kU32, 1)},
-       {"function_size", number(FieldKind::kU16, size(Record::kFunction))},
-       {"spec_size", number(FieldKind::kU16, size(Record::kTensorSpec))},
-       {"num_functions", number(FieldKind::kU32, static_cast<int64_t>(object_.entries.size()))},
-       {"functions", functions},
-       {"name", text(object_.name, object_.name + ".name")},
-       {"producer", text(object_.producer, object_.name + ".producer")},
-       {"target", text(module_.getTargetTriple().str() + " " + lowering_.options().cpu, object_.name + ".target")},
-       {"hash", hash_table()},
-       {"weights_bytes", weights_bytes()}});
+  llvm::Constant* value =
+      record(Record::kModel, {{"abi_version", number(FieldKind::kU32, 1)},
+                              {"function_size", number(FieldKind::kU16, size(Record::kFunction))},
+                              {"spec_size", number(FieldKind::kU16, size(Record::kTensorSpec))},
+                              {"num_functions", number(FieldKind::kU32, static_cast<int64_t>(object_.entries.size()))},
+                              {"functions", functions},
+                              {"name", text(object_.name, object_.name + ".name")},
+                              {"producer", text(object_.producer, object_.name + ".producer")},
+                              {"target", text(module_.getTargetTriple().str() + " " + cpus, object_.name + ".target")},
+                              {"hash", hash_table()},
+                              {"weights_bytes", weights_bytes()}});
   std::string name = object_.name + "_model";
   auto* model = table(value, name);
   model->setLinkage(llvm::GlobalValue::ExternalLinkage);

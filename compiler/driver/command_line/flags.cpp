@@ -203,8 +203,8 @@ void add_target_flags(CLI::App& app, Options& o) {
                  "a name of --print-targets, a triple, a description in a .json file, or 'native' (default: this "
                  "machine's triple)");
   app.add_option("--mcpu", o.cpu,
-                 "target CPU, or 'native' (default: x86-64-v3, else the triple's baseline); several in one object, "
-                 "least first: x86-64-v3,x86-64-v4+avx512vnni");
+                 "target CPU, or 'native' (default: x86-64-v3, refused by RLX_CPU_FEATURES on lesser CPUs, else the "
+                 "triple's baseline); several in one object, least first: x86-64-v3,x86-64-v4+avx512vnni");
   app.add_option("--mattr", o.features, "target features, as in +avx2,-fma");
   app.add_option("--float-abi", o.float_abi, "of ARM: soft, softfp or hard (default: as the triple says)")
       ->check(CLI::IsMember({"soft", "softfp", "hard"}));

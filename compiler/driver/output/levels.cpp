@@ -35,6 +35,9 @@ void cover(interface::Object& object, const std::deque<LesserForm>& lesser) {
 std::vector<std::string> duplicated(const interface::Object& object, const std::deque<LesserForm>& lesser,
                                     const std::vector<codegen_llvm::CpuLevel>& levels) {
   std::vector<std::string> lines;
+  if (levels.size() == 1)
+    return {fmt::format("code is for {}; on a CPU without it a call returns CPU_FEATURES (--mcpu names another)",
+                        levels[0].name)};
   for (size_t i = 0; i < levels.size(); ++i) {
     bool best = i == lesser.size();
     const interface::Object& form = best ? object : lesser[i].object;

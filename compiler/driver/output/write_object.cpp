@@ -69,6 +69,7 @@ Result<WrittenObject> write_object(const Options& options, const OutputPlan& pla
   if (!plan.header.empty()) {
     interface::HeaderFacts facts;
     facts.stack_max = written.stack_max;
+    if (!levels.empty() && levels[0].level->needs != 0) facts.least_cpu = levels[0].level->name;
     facts.tables = options.c_style.profile != codegen_c::Profile::kMisra;
     RELAXC_DO(outputs.write(plan.header, interface::c_header(object, facts), true));
   }
