@@ -45,7 +45,18 @@ std::string name_of(const tir::PrimFunc& source) {
 
 }  // namespace
 
-DebugLines::DebugLines(llvm::Module& module) : builder_(module) {
+namespace {
+
+/// The unit that an earlier one made in this module: a module with functions for several CPUs has one table of lines.
+llvm::DICompileUnit* unit_of(const llvm::Module& module) {
+  const llvm::NamedMDNode* units = module.getNamedMetadata("llvm.dbg.cu");
+  return units == nullptr ? nullptr : llvm::cast<llvm::DICompileUnit>(units->getOperand(0));
+}
+
+}  // namespace
+
+DebugLines::DebugLines(llvm::Module& module) : builder_(module, true, unit_of(module)), unit_(unit_of(module)) {
+  if (unit_ != nullptr) return;
   module.addModuleFlag(llvm::Module::Warning, "Debug Info Version", llvm::DEBUG_METADATA_VERSION);
   module.addModuleFlag(llvm::Module::Warning, "Dwarf Version", kDwarfVersion);
   unit_ = builder_.createCompileUnit(llvm::dwarf::DW_LANG_C99, file(module.getName().str()), "relaxc", true, "", 0, "",
