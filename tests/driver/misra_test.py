@@ -111,6 +111,8 @@ class Misra(ProgramTest):
                           *(["--weights", "w.bin"] if model not in ("gate", "digits8", *OWN) else []))
             for compiler in filter(shutil.which, ("gcc", "clang")):
                 subprocess.run([compiler, *STRICT, "-I", INCLUDE, "-c", "m.c", "-o", "m.o"], cwd=self.path, check=True)
+            # Of the runtime's header what a system's compiler sees: cppcheck would go through all machines that it knows.
+            self.write("rlx_libc.h", "#include <math.h>\n#include <string.h>\n")
             done = subprocess.run(["cppcheck", "--addon=misra", "--std=c99", f"-I{INCLUDE}", "--enable=style", "m.c"],
                                   cwd=self.path, capture_output=True, check=True, timeout=120)
             for place, rule in re.findall(r"^(m\.[ch]:\d+).*\[misra-c2012-([\d.]+)\]$", done.stderr.decode(), re.M):

@@ -113,7 +113,6 @@ class Case:
             folder=self.folder)
         self.write_data()
         if emit == "c":
-            (self.folder / "math.h").write_text(MATH)
             board.compile(self.folder, ["m.c"], "-O2", "-ffp-contract=off", "-fno-math-errno")
         board.compile(self.folder, [HERE / "board_main.c"])
         board.link(self.folder, ["board_main.o", "m.o", *board.runtime()])
@@ -146,29 +145,3 @@ class Case:
 def array(qualifier, kind, name, numbers):
     words = ", ".join(f"{n!r}f" if SUFFIX[kind] == "f" else str(int(n)) for n in numbers)
     return f"static {qualifier}{C_TYPES[kind]} {name}[{len(numbers)}] = {{{words}}};\n"
-
-
-# What emitted C may ask of math.h, for compilers that come without a C library.
-MATH = """#define NAN __builtin_nanf("")
-#define INFINITY __builtin_inff()
-#define isnan(x) __builtin_isnan(x)
-#define isinf(x) __builtin_isinf(x)
-#define fabsf __builtin_fabsf
-#define copysignf __builtin_copysignf
-#define fma rlx_fma
-#if defined(__ARM_FEATURE_FMA) || defined(__riscv_flen)
-#define fmaf __builtin_fmaf
-#define sqrtf __builtin_sqrtf
-#else
-#define fmaf rlx_fmaf
-#define sqrtf rlx_sqrtf
-#endif
-static inline float rintf(float x) {
-  const float whole = x < 0 ? -8388608.0f : 8388608.0f;
-  return fabsf(x) < 8388608.0f ? copysignf(x + whole - whole, x) : x;
-}
-static inline float floorf(float x) {
-  const float cut = fabsf(x) < 8388608.0f ? (float)(int)x : x;
-  return copysignf(cut > x ? cut - 1 : cut, x);
-}
-"""

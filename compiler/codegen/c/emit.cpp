@@ -136,8 +136,8 @@ class Emission {
   std::string opening() const {
     std::string text =
         fmt::format("/* Written by {}; changes are lost. Compile with -ffp-contract=off. */\n", object_.producer);
-    text += fmt::format("#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n{}\n#include \"{}.h\"\n{}\n",
-                        misra_ ? "#include <string.h>\n" : "", stem_, misra_ ? "" : "#include \"rlx_internal.h\"\n");
+    text += fmt::format("#include <stddef.h>\n#include <stdint.h>\n\n#include \"rlx_libc.h\"\n#include \"{}.h\"\n{}\n",
+                        stem_, misra_ ? "" : "#include \"rlx_internal.h\"\n");
     // A kernel is never inlined: the arena holds values of many types in turn, and the call keeps their accesses in
     // order.
     text +=
