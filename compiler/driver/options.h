@@ -72,6 +72,7 @@ struct Options {
   bool selftest = false;               ///< the object carries inputs and outputs, and a function that tries them
   std::vector<std::string> selftest_data;     ///< as ToolOptions::data; none: random inputs
   std::string rust;                           ///< where to declare the typed call for Rust; empty: nowhere
+  std::string rust_edition = "2021";          ///< whose grammar the declarations have; or "2024"
   uint64_t flash_budget = 0, ram_budget = 0;  ///< bytes; 0: any
   bool embed_weights = false;                 ///< into the object, however many
   std::vector<std::string> custom_ops;        ///< see custom_ops.h

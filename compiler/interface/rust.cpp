@@ -43,7 +43,7 @@ std::string name_of(const std::string& name) {
 
 class Module {
  public:
-  explicit Module(const Object& object) : object_(object) {}
+  Module(const Object& object, bool unsafe_extern) : object_(object), unsafe_extern_(unsafe_extern) {}
 
   std::string run() {
     line("// How to call the model {}. Written by relaxc; changes are lost.", object_.name);
@@ -87,9 +87,11 @@ class Module {
     for (const CallField& field : all) line("    pub {}: {},", name_of(field.name), type_of(entry, field));
     if (all.empty()) line("    pub unused: u8,");
     line("}}\n");
-    line("extern \"C\" {{\n    /// Runs the model: 0, or an rlx_status. Pointers are not checked.");
+    line("{}extern \"C\" {{\n    /// Runs the model: 0, or an rlx_status. Pointers are not checked.",
+         unsafe_extern_ ? "unsafe " : "");
     line("    #[link_name = \"{}\"]", run_symbol(object_, entry));
-    line("    pub fn {0}run(context: *mut rlx_context, args: *const {0}args) -> i32;\n}}\n", prefix);
+    line("    pub {1}fn {0}run(context: *mut rlx_context, args: *const {0}args) -> i32;\n}}\n", prefix,
+         unsafe_extern_ ? "unsafe " : "");
   }
 
   void print_memory(const std::string& name, uint64_t bytes, uint32_t align) {
@@ -112,13 +114,14 @@ class Module {
   }
 
   const Object& object_;
+  bool unsafe_extern_;
   std::string out_;
 };
 
 }  // namespace
 
-std::string rust_module(const Object& object) {
-  return Module(object).run();
+std::string rust_module(const Object& object, bool unsafe_extern) {
+  return Module(object, unsafe_extern).run();
 }
 
 }  // namespace relaxc::interface

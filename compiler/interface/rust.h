@@ -8,7 +8,8 @@
 namespace relaxc::interface {
 
 /// A module of `extern "C"` declarations: the context and error records, sizes as constants, an arena type of the right
-/// size and alignment, and for each entry its arguments and its call. It needs `core` alone.
-std::string rust_module(const Object& object);
+/// size and alignment, and for each entry its arguments and its call. It needs `core` alone. From edition 2024 on
+/// foreign functions stand in an `unsafe extern` block, which compilers before Rust 1.82 do not know.
+std::string rust_module(const Object& object, bool unsafe_extern = false);
 
 }  // namespace relaxc::interface

@@ -138,7 +138,11 @@ void add_output_flags(CLI::App& app, Options& o) {
   app.add_option("--manifest", o.manifest,
                  "also write what the object holds and needs, as JSON (objects and shared libraries)")
       ->type_name("FILE");
-  app.add_option("--rust", o.rust, "also write declarations of the typed call for Rust")->type_name("FILE");
+  auto* rust = app.add_option("--rust", o.rust, "also write declarations of the typed call for Rust");
+  rust->type_name("FILE");
+  app.add_option("--rust-edition", o.rust_edition, "of the crate that takes them: 2021 (and before) or 2024")
+      ->check(CLI::IsMember({"2021", "2024"}))
+      ->needs(rust);
   app.add_option("--schedules,--tune-log", o.schedules,
                  "schedule kernels as the file says: as 'relaxc tune' found faster, or as --write-schedules and an "
                  "editor left it")

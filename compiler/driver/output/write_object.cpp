@@ -57,7 +57,8 @@ Result<WrittenObject> write_object(const Options& options, const OutputPlan& pla
                                    const std::vector<std::string>& files, Outputs& outputs, Diagnostics& diag) {
   WrittenObject written;
   RELAXC_TRY(written.file, outputs.add(plan.output));
-  if (!options.rust.empty()) RELAXC_DO(outputs.write(options.rust, interface::rust_module(object), true));
+  if (!options.rust.empty())
+    RELAXC_DO(outputs.write(options.rust, interface::rust_module(object, options.rust_edition == "2024"), true));
   if (object.weights.separate) {
     RELAXC_TRY(std::string weights, outputs.add(plan.weights));
     RELAXC_DO(write_weights_file(object, weights, plan.weights, diag));
