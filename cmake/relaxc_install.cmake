@@ -10,8 +10,10 @@ set(runtime ${PROJECT_SOURCE_DIR}/runtime-lite)
 install(TARGETS relaxc EXPORT relaxc-program RUNTIME DESTINATION bin)
 install(TARGETS relax_rt relax_rt_memory relax_rt_hosted relax_rt_runner EXPORT relaxc-runtime ARCHIVE DESTINATION lib
   INCLUDES DESTINATION include)
-install(FILES ${runtime}/include/relax_rt.h ${runtime}/include/relax_rt_hosted.h ${runtime}/cpp/relax_rt.hpp
-  DESTINATION include)
+# Whoever builds the compiler alone can install it: what goes with it is built with it.
+add_dependencies(relaxc relax_rt relax_rt_memory relax_rt_hosted relax_rt_runner)
+install(FILES ${runtime}/include/relax_rt.h ${runtime}/include/relax_rt_hosted.h ${runtime}/include/rlx_internal.h
+  ${runtime}/include/rlx_libc.h ${runtime}/cpp/relax_rt.hpp DESTINATION include)
 install(DIRECTORY ${runtime}/include ${runtime}/core ${runtime}/hosted ${runtime}/runner DESTINATION share/relaxc/runtime-lite
   FILES_MATCHING PATTERN *.c PATTERN *.h PATTERN *.hpp)
 install(FILES ${runtime}/python/relax_rt.py ${PROJECT_SOURCE_DIR}/compiler/driver/tools/onnxruntime_values.py

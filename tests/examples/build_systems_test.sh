@@ -94,6 +94,49 @@ mv stray/include/digits.h stray
 cmake by_stray >configure.log 2>&1
 grep -q "stray/digits.h, left by another" <(tr -s ' \n' ' ' <configure.log) || { cat configure.log; fail "nobody warns of stray/digits.h"; }
 
+# A project with C++ alone; and flags of either language that name a CPU, which without one is relaxc's default.
+mkdir cxx
+cat >cxx/main.cpp <<'END'
+#include "digits.h"
+static digits_arena arena;
+int main() {
+  static float image[64], logits[10];
+  rlx_context context = RLX_CONTEXT_INIT;
+  context.arena = &arena, context.arena_bytes = sizeof arena;
+  digits_args args{};
+  args.n = 1, args.image = image, args.logits = logits;
+  return digits_run(&context, &args);
+}
+END
+cat >cxx/CMakeLists.txt <<'END'
+cmake_minimum_required(VERSION 3.21)
+project(cxx LANGUAGES ${LANGUAGES})
+find_package(relaxc REQUIRED)
+relaxc_add_model(digits_model ../examples/digits/digits.onnx NAME digits DIMS n=1..12)
+if(CMAKE_CROSSCOMPILING)
+  add_library(user STATIC main.cpp)
+  add_custom_target(runtime ALL DEPENDS relaxc_runtime relaxc_runtime_memory)
+else()
+  add_executable(user main.cpp)
+endif()
+target_link_libraries(user PRIVATE digits_model)
+END
+# machine LANGUAGES FLAGS…: what relaxc is told.
+machine() {
+  rm -rf by_cxx
+  cmake -S cxx -B by_cxx -DCMAKE_PREFIX_PATH="$folder/prefix" -DLANGUAGES="$1" "${@:2}" >configure.log 2>&1 ||
+    { cat configure.log; fail "languages $1"; }
+  grep -rhom1 -- "--target=[^ ]*\( --mcpu=[^ ]*\)\?" by_cxx --include=build.make | head -1
+}
+default=$("$relaxc" --print-target)
+[[ $(machine CXX -DCMAKE_CXX_FLAGS="-march=x86-64") == *--mcpu=x86-64 ]] || fail "-march=x86-64 of C++"
+[[ $(machine CXX -DCMAKE_CXX_FLAGS="-std=c++17 -Werror -O2 -mtune=native $flags") == "$default" ]] || fail "the default in C++"
+cmake --build by_cxx >build.log || { cat build.log; fail "C++ alone"; }
+by_cxx/user || fail "the program of C++ alone"
+[[ $(machine "C;CXX") == "$default" ]] || fail "the default in C and C++"
+[[ $(machine "C;CXX" -DCMAKE_CXX_FLAGS="-march=x86-64-v2") == *--mcpu=x86-64-v2 ]] || fail "-march of C++ beside C"
+[[ $(machine "C;CXX" -DCMAKE_C_FLAGS="-march=x86-64") == *--mcpu=x86-64 ]] || fail "-march=x86-64 of C"
+
 # Make and CMake in one folder, in either order: what one has made is nothing to the other.
 together=(make --no-print-directory -C examples/digits RELAXC="$relaxc" RLX_INCLUDE="$folder/prefix/include"
           RLX_LIB="$folder/prefix/lib" CFLAGS="-O1 $flags")
@@ -134,6 +177,19 @@ cortex-m7     -mfloat-abi=hard,-mfpu=fpv5-d16          thumbv7em-unknown-none-ea
 cortex-m33    -mfloat-abi=hard,-mfpu=fpv5-sp-d16       thumbv8m.main-unknown-none-eabihf
 cortex-m55    -mfloat-abi=hard                         thumbv8.1m.main-unknown-none-eabihf
 END
+
+# C++ alone for another machine: the runtime is C all the same.
+if command -v arm-none-eabi-g++ >/dev/null; then
+  cat >cxx/arm.cmake <<'END'
+set(CMAKE_SYSTEM_NAME Generic)
+set(CMAKE_CXX_COMPILER arm-none-eabi-g++)
+set(CMAKE_CXX_FLAGS_INIT "-mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16")
+set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
+END
+  [[ $(machine CXX -DCMAKE_TOOLCHAIN_FILE="$folder/cxx/arm.cmake" -Drelaxc_DIR="$("$relaxc" --cmake-dir)") == *--mcpu=cortex-m4 ]] ||
+    fail "C++ for a Cortex-M4"
+  cmake --build by_cxx >build.log 2>&1 || { cat build.log; fail "C++ alone, for a Cortex-M4"; }
+fi
 
 # The toolchain file knows nothing of relaxc, and nothing looks for packages outside of its sysroot. A header of another
 # build lies where the example looks for its samples.
