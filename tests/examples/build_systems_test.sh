@@ -126,9 +126,9 @@ machine() {
   rm -rf by_cxx
   cmake -S cxx -B by_cxx -DCMAKE_PREFIX_PATH="$folder/prefix" -DLANGUAGES="$1" "${@:2}" >configure.log 2>&1 ||
     { cat configure.log; fail "languages $1"; }
-  grep -rhom1 -- "--target=[^ ]*\( --mcpu=[^ ]*\)\?" by_cxx --include=build.make | head -1
+  grep -rhom1 --include=build.make -e "--target=[^ ]*\( --mcpu=[^ ]*\)\?" by_cxx | head -1
 }
-default=$("$relaxc" --print-target)
+default=--target=x86_64-unknown-linux-gnu  # and no --mcpu
 [[ $(machine CXX -DCMAKE_CXX_FLAGS="-march=x86-64") == *--mcpu=x86-64 ]] || fail "-march=x86-64 of C++"
 [[ $(machine CXX -DCMAKE_CXX_FLAGS="-std=c++17 -Werror -O2 -mtune=native $flags") == "$default" ]] || fail "the default in C++"
 cmake --build by_cxx >build.log || { cat build.log; fail "C++ alone"; }
@@ -161,7 +161,8 @@ PKG_CONFIG_PATH=$folder/prefix/lib/pkgconfig pkg-config --libs --cflags relax_rt
 # The machine is read off the compiler.
 "$relaxc" --print-target --target-from-cc "cc -march=x86-64-v3" | grep -q -- "--mcpu=x86-64-v3" || fail "x86-64-v3"
 "$relaxc" --print-target --target-from-cc "cc -march=x86-64" | grep -q -- "--mcpu=x86-64$" || fail "x86-64"
-[[ $("$relaxc" --print-target --target-from-cc "cc") == "$("$relaxc" --print-target)" ]] || fail "the default is another"
+! "$relaxc" --print-target --target-from-cc "cc" | grep -- --mcpu || fail "a CPU that nobody named"
+! "$relaxc" --print-target | grep -- --mcpu || fail "a CPU that nobody named"
 if "$relaxc" --print-target --target-from-cc "no-such-compiler" 2>errors.txt; then fail "a compiler that is not there"; fi
 
 command -v arm-none-eabi-gcc >/dev/null || { echo "skipped the rest: there is no arm-none-eabi-gcc"; exit 0; }
