@@ -2,8 +2,10 @@
 //
 // Padding never wins a maximum (it is the lowest value) and adds nothing to a sum. The average divides by the number of
 // elements that are there, or, with count_include_pad, by those within the padded dim: with ceil_mode a last window may
-// stick out even of the padding. With `indices`, max_pool has a second result: the flat position of the maximum in the
-// whole tensor (row-major, or column-major over the spatial dims with storage_order 1), as ONNX counts.
+// stick out even of the padding. So does the only window where a dim of known size is, with padding, smaller than it by
+// less than a stride, as in ONNX Runtime; by less than two strides, there is none. With `indices`, max_pool has a
+// second result: the flat position of the maximum in the whole tensor (row-major, or column-major over the spatial dims
+// with storage_order 1), as ONNX counts.
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/window.h"
 
@@ -23,6 +25,27 @@ constexpr AttrDef kAvg[] = {kPoolSize,  kStrides, kPadding,
                             kDilations, kCeil,    {"count_include_pad", AttrType::kBool, false, "False"}};
 constexpr AttrDef kLp[] = {kPoolSize, kStrides, kPadding, kDilations, kCeil, {"p", AttrType::kInt, false, "2"}};
 
+/// By how much the window is larger than a padded dim whose size is known; 0 where it is not.
+int64_t excess(Expr dim, const Windows& w, size_t axis) {
+  if (dim.constant() == nullptr) return 0;
+  int64_t span = (w.kernel[axis] - 1) * w.dilations[axis] + 1;
+  return std::max<int64_t>(0, span - *dim.constant() - w.pad_begin[axis] - w.pad_end[axis]);
+}
+
+/// How many windows there are along a dim: a guard refuses dims that have none, or less.
+Result<Expr> count_windows(InferContext& c, Expr dim, const Windows& w, size_t axis) {
+  Diagnostics& diag = c.diag;
+  Expr one = c.context.index(1), kernel = c.context.index(w.kernel[axis]);
+  bool ceil = c.op.attrs.flag("ceil_mode");
+  int64_t missing = excess(dim, w, axis), stride = w.strides[axis];
+  if (ceil || missing > 0)
+    RELAXC_DO(c.require(arith::le(one, dim), kDerivedDim, one, dim,
+                        fmt::format("'{}': spatial dim {} is empty", c.op.def->name, axis)));
+  if (!ceil && missing > 0 && missing < 2 * stride) return c.context.index(missing < stride ? 1 : 0);
+  if (!ceil) RELAXC_DO(require_window(c, dim, kernel, w, axis));
+  return arith::simplify(window_count(dim, kernel, w, axis, ceil), c.facts);
+}
+
 InferResult infer(InferContext& c) {
   Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
@@ -37,14 +60,8 @@ InferResult infer(InferContext& c) {
   Dims shape{(*x->shape)[0], (*x->shape)[1]};
   for (size_t k = 0; k < size.size(); ++k) {
     if (size[k] < 1) return c.error(Kind::invalid_attribute, "a window of '{}' has extent {}", c.op.def->name, size[k]);
-    Expr dim = (*x->shape)[k + 2], kernel = c.context.index(size[k]);
-    if (c.op.attrs.flag("ceil_mode"))
-      RELAXC_DO(c.require(arith::le(c.context.index(1), dim), kDerivedDim, c.context.index(1), dim,
-                          fmt::format("'{}': spatial dim {} is empty", c.op.def->name, k)));
-    else
-      RELAXC_DO(require_window(c, dim, kernel, w, k));
-    Expr zero = c.context.index(0), count = window_count(dim, kernel, w, k, c.op.attrs.flag("ceil_mode"));
-    count = arith::simplify(count, c.facts);
+    RELAXC_TRY(Expr count, count_windows(c, (*x->shape)[k + 2], w, k));
+    Expr zero = c.context.index(0);
     RELAXC_DO(
         c.require(arith::le(zero, count), kDerivedDim, zero, count,
                   fmt::format("'{}': spatial dim {} of the result would be {}", c.op.def->name, k, to_string(count))));
@@ -65,11 +82,10 @@ InferResult infer_max(InferContext& c) {
 struct Pool {
   explicit Pool(DefineContext& d)
       : d(d), x(d.input(0)), spatial(x->shape.size() - 2), w(windows_of(d.op, spatial, d.attrs().ints("pool_size"))) {
-    // In ceil mode the last window may stick out: it is clipped like padding.
-    if (d.attrs().flag("ceil_mode"))
-      for (size_t k = 0; k < spatial; ++k) clip.pad_end.push_back(w.pad_end[k] + w.strides[k]);
-    else
-      clip.pad_end = w.pad_end;
+    // A window that may stick out is clipped like padding.
+    for (size_t k = 0; k < spatial; ++k)
+      clip.pad_end.push_back(w.pad_end[k] + (d.attrs().flag("ceil_mode") ? w.strides[k] : 0) +
+                             excess(x->shape[k + 2], w, k));
     clip.kernel = w.kernel, clip.strides = w.strides, clip.dilations = w.dilations, clip.pad_begin = w.pad_begin;
     for (int64_t extent : w.kernel) window.push_back(d.context().index(extent));
   }

@@ -215,9 +215,9 @@ Result<int64_t> depth_of(Node& node, const Forest& forest) {
   enum : uint8_t { kNew, kOpen, kDone };
   std::vector<uint8_t> state(forest.nodes(), kNew);
   std::vector<int64_t> depth(forest.nodes(), 0);
-  int64_t deepest = 0;
-  for (double root : forest.roots) {
-    std::vector<size_t> stack{static_cast<size_t>(root)};
+  // Nodes that no root leads to are looked at as well: a cycle among them is as wrong.
+  for (size_t start = 0; start < forest.nodes(); ++start) {
+    std::vector<size_t> stack{start};
     while (!stack.empty()) {
       size_t at = stack.back();
       bool leaf = forest.is_leaf(at), waits = false;
@@ -238,9 +238,10 @@ Result<int64_t> depth_of(Node& node, const Forest& forest) {
       if (state[at] == kDone) continue;
       state[at] = kDone;
       depth[at] = leaf ? 0 : 1 + std::max(depth[forest.child(at, 0)], depth[forest.child(at, 1)]);
-      deepest = std::max(deepest, depth[at]);
     }
   }
+  int64_t deepest = 0;
+  for (double root : forest.roots) deepest = std::max(deepest, depth[static_cast<size_t>(root)]);
   return deepest;
 }
 

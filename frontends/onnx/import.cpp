@@ -7,6 +7,41 @@
 
 namespace relaxc::frontend {
 
+namespace {
+
+bool has_bare_squeeze(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes) {
+  for (const onnx::NodeProto& node : nodes) {
+    if (node.op_type() == "Squeeze" && node.attribute_size() == 0 && node.input_size() < 2) return true;
+    for (const onnx::AttributeProto& attribute : node.attribute())
+      if (attribute.has_g() && has_bare_squeeze(attribute.g().node())) return true;
+  }
+  return false;
+}
+
+/// What the declared shapes say of squeezes without axes: a choice is right if under it the model can be read, and has
+/// all ranks that it declares, which is not so under the other.
+OpenSqueeze meant_squeeze(const LoadedModel& model, ImportOptions options, const relax::OpTable& table) {
+  bool bare = has_bare_squeeze(model.proto->graph().node());
+  for (const onnx::FunctionProto& function : model.proto->functions()) bare = bare || has_bare_squeeze(function.node());
+  if (!bare) return OpenSqueeze::kNotOne;
+  options.findings = nullptr;
+  auto fits = [&](OpenSqueeze choice, bool& met) {
+    relax::Module module;
+    Diagnostics diag;
+    diag.keep(module.shared_sources());
+    GraphImporter importer(model, options, module, table, diag);
+    importer.open_squeeze = choice;
+    bool done = bool(importer.run());
+    met = importer.squeezed_open_dim;
+    return done && importer.wrong_ranks == 0;
+  };
+  bool met = false, kept = fits(OpenSqueeze::kKept, met);
+  if (!met || kept == fits(OpenSqueeze::kRemoved, met)) return OpenSqueeze::kNotOne;
+  return kept ? OpenSqueeze::kKept : OpenSqueeze::kRemoved;
+}
+
+}  // namespace
+
 Result<relax::Module> import_onnx(const std::string& path, const ImportOptions& options, const relax::OpTable& table,
                                   Diagnostics& diag, std::vector<std::string>* files) {
   relax::Module module;
@@ -21,7 +56,9 @@ Status import_onnx_into(relax::Module& module, const std::string& path, const Im
   Location where = module.sources().at(FileOrigin{path});
   RELAXC_TRY(LoadedModel model, load_model(path, where, diag));
   if (options.allow_external_outside) model.files->allow_outside();
-  Status imported = GraphImporter(model, options, module, table, diag).run();
+  GraphImporter importer(model, options, module, table, diag);
+  importer.open_squeeze = meant_squeeze(model, options, table);
+  Status imported = importer.run();
   if (files != nullptr) *files = model.files->paths();
   return imported;
 }

@@ -6,10 +6,12 @@
 // importer_graphs.cpp.
 #include "frontends/onnx/importer.h"
 
+#include "frontends/onnx/check_node.h"
 #include "frontends/onnx/moving_strings.h"
 #include "frontends/onnx/strings.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace relaxc::frontend {
 
@@ -27,6 +29,12 @@ std::string qualified(const NodeProto& node) {
 }
 
 }  // namespace
+
+std::vector<std::string> names_of(const RepeatedPtrField<ValueInfoProto>& values) {
+  std::vector<std::string> names;
+  for (const ValueInfoProto& value : values) names.push_back(value.name());
+  return names;
+}
 
 std::string domain_of(const std::string& domain) {
   return domain == "ai.onnx" ? "" : domain;
@@ -60,7 +68,7 @@ Status GraphImporter::run() {
   bool typed = bool(parameters(proto.graph()));
   initializers(proto.graph());
   if (typed) static_cast<void>(bool(unused_overrides()));
-  nodes(proto.graph().node());
+  nodes(proto.graph().node(), names_of(proto.graph().output()));
   for (const ValueInfoProto& value : proto.graph().value_info()) check_declared(value, false);
   static_cast<void>(bool(results(proto.graph())));
   if (diag.error_count() > errors) return diag.failed();
@@ -137,8 +145,22 @@ Result<Value*> GraphImporter::materialize(const std::string& name) {
   return value;
 }
 
-void GraphImporter::nodes(const RepeatedPtrField<NodeProto>& nodes) {
-  for (int number : order(nodes)) convert(nodes[number], number);
+void GraphImporter::nodes(const RepeatedPtrField<NodeProto>& nodes, std::vector<std::string> outputs) {
+  NodeList list{{}, std::move(outputs)};
+  for (int number : order(nodes)) list.nodes.emplace_back(&nodes[number], number);
+  convert_all(std::move(list));
+}
+
+/// In order; what is left to do stands in reverse, so that the next one is taken off the end.
+void GraphImporter::convert_all(NodeList list) {
+  std::reverse(list.nodes.begin(), list.nodes.end());
+  NodeList* before = std::exchange(scope_->rest, &list);
+  while (!list.nodes.empty()) {
+    auto [node, number] = list.nodes.back();
+    list.nodes.pop_back();
+    convert(*node, number);
+  }
+  scope_->rest = before;
 }
 
 void GraphImporter::fail_outputs(const NodeProto& node) {
@@ -204,7 +226,7 @@ void GraphImporter::convert(const NodeProto& proto, int number) {
   find_operands(proto, where);
   bool ready = operands_ready(proto, where), done = false;
   if (custom != nullptr) {
-    done = ready && convert_custom_op(*custom, node);
+    done = ready && check_attributes(node, innermost()) && convert_custom_op(*custom, node);
   } else if (function == nullptr && version == 0) {
     diag.error(where, Kind::malformed_model, "the {} imports no opset of domain '{}'",
                calls_.empty() ? "model" : "function", domain.empty() ? "ai.onnx" : domain);
@@ -215,7 +237,7 @@ void GraphImporter::convert(const NodeProto& proto, int number) {
                "a rule that says what its results are",
                domain.empty() ? "ai.onnx" : domain, proto.op_type());
   } else if (ready) {
-    done = bool(function != nullptr ? call_function(*function, node) : convert_with(*converter, node));
+    done = bool(function != nullptr ? call_function(*function, node) : convert_checked(*converter, node));
   }
   if (!done) {
     if (ready && diag.error_count() > errors) {
@@ -230,6 +252,14 @@ void GraphImporter::convert(const NodeProto& proto, int number) {
     fail_outputs(proto);
   }
   builder_->location = before;
+}
+
+/// The node by its converter, if it is one of its operator.
+Status GraphImporter::convert_checked(const Converter& converter, Node& node) {
+  std::optional<Signature> signature = signatures_.find(converter.domain, converter.name, node.opset);
+  // What is refused altogether says why, whatever the node looks like.
+  if (signature && converter.note != "refused") RELAXC_DO(check_node(node, *signature, innermost()));
+  return convert_with(converter, node);
 }
 
 Status GraphImporter::convert_with(const Converter& converter, Node& node) {

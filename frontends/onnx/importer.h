@@ -11,12 +11,20 @@
 #include "frontends/onnx/converter.h"
 #include "frontends/onnx/import.h"
 #include "frontends/onnx/load.h"
+#include "frontends/onnx/signature.h"
 
 namespace relaxc::frontend {
+
+/// Nodes of one graph on the way from their inputs to `outputs`, each with its place in its graph.
+struct NodeList {
+  std::vector<std::pair<const onnx::NodeProto*, int>> nodes;
+  std::vector<std::string> outputs;
+};
 
 /// Names of one graph (or model-local function), inside those of the graph around it.
 struct Scope {
   Scope* parent = nullptr;
+  NodeList* rest = nullptr;  ///< the nodes that are still to be converted, and what the graph gives
   std::map<std::string, Slot> slots;
   std::map<std::string, int64_t> opsets;  ///< by domain, "" for ai.onnx
   /// Attributes of the call, in a model-local function: what ref_attr_name refers to.
@@ -26,8 +34,16 @@ struct Scope {
 
 /// The domain as scopes know it: "" for ai.onnx.
 std::string domain_of(const std::string& domain);
+std::vector<std::string> names_of(const google::protobuf::RepeatedPtrField<onnx::ValueInfoProto>& values);
 /// What a node is called in messages; `number` is its place in its graph.
 std::string label(const onnx::NodeProto& node, int number);
+
+/// What a Squeeze without axes makes of an open dim, of which only the run will say whether it is 1.
+enum class OpenSqueeze : uint8_t {
+  kNotOne,   ///< it stays; a run in which it is 1 is refused, since the rank would be another
+  kKept,     ///< it stays, even if it is 1: what the model declares has the rank that follows
+  kRemoved,  ///< it goes; a run in which it is not 1 is refused
+};
 
 /// The state of one import. Graphs nest (If, Loop, functions); `scope` and `builder` are those of the innermost.
 class GraphImporter {
@@ -38,10 +54,21 @@ class GraphImporter {
   /// The whole model as function "main".
   Status run();
 
+  OpenSqueeze open_squeeze = OpenSqueeze::kNotOne;
+  bool squeezed_open_dim = false;  ///< set where that made a difference
+  int wrong_ranks = 0;             ///< outputs and values of the graph whose declared rank is not what the nodes give
+
   /// The values of `graph`'s outputs, with its nodes converted at `block` and its inputs bound to `arguments`. For the
   /// bodies of control flow; `block` null: where the builder stands.
   Result<std::vector<Slot>> inline_graph(const onnx::GraphProto& graph, std::vector<Slot> arguments,
                                          relax::Block* block);
+
+  /// The nodes that depend on `node`, which is being converted, and those of their and its outputs that the graph
+  /// gives: they are left to the caller. Fails, with a report, if that happens inside of itself too often.
+  Result<NodeList> take_dependents(const onnx::NodeProto& node);
+  /// The values of the list's outputs, with its nodes converted at `block` and the outputs of `node` being `made`.
+  Result<std::vector<Slot>> inline_dependents(const onnx::NodeProto& node, std::vector<Slot> made,
+                                              const NodeList& dependents, relax::Block* block);
 
   Slot* find(const std::string& name);
   /// The slot of `name` in the innermost scope: a copy of an outer one if need be, since what is emitted inside a
@@ -97,9 +124,12 @@ class GraphImporter {
   void initializers(const onnx::GraphProto& graph);
   void define(const std::string& name, Slot slot, Location where);
   std::vector<int> order(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes);
-  void nodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes);
+  void nodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes, std::vector<std::string> outputs);
+  void convert_all(NodeList list);
+  std::vector<Slot> given(const std::vector<std::string>& outputs, bool as_tensors);
   void convert(const onnx::NodeProto& node, int number);
   bool operands_ready(const onnx::NodeProto& node, Location where);
+  Status convert_checked(const Converter& converter, Node& node);
   Status convert_with(const Converter& converter, Node& node);
   Status call_function(const onnx::FunctionProto& function, Node& node);
   const CustomOp* find_custom(const onnx::NodeProto& node) const;
@@ -116,12 +146,17 @@ class GraphImporter {
   const relax::OpTable& ops_;
   Diagnostics& diag;
   ConverterTable converters_;
+  SignatureTable signatures_;
   relax::Function* function_ = nullptr;
   relax::GraphBuilder* builder_ = nullptr;
   Scope* scope_ = nullptr;
   Location file_ = nullptr;
   std::map<std::string, arith::Expr> symbols_;
   std::vector<const onnx::FunctionProto*> calls_;  ///< the model-local functions being inlined
+
+  int dependents_ = 0;  ///< how many times inline_dependents is in itself
+
+  const onnx::FunctionProto* innermost() const { return calls_.empty() ? nullptr : calls_.back(); }
 };
 
 }  // namespace relaxc::frontend

@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <iterator>
 #include <queue>
+#include <utility>
 
+#include "frontends/onnx/check_node.h"
 #include "frontends/onnx/importer.h"
 
 namespace relaxc::frontend {
@@ -15,6 +17,8 @@ using onnx::ValueInfoProto;
 namespace {
 
 constexpr size_t kDeepestCalls = 64;
+/// Every level of dependents is converted twice.
+constexpr int kDeepestDependents = 6;
 
 /// Names that a node reads, those that its subgraphs take from outside included: what a subgraph makes itself is its
 /// own, even where the graph around it has another value of that name.
@@ -112,6 +116,7 @@ const onnx::FunctionProto* GraphImporter::find_function(const NodeProto& node) c
 Status GraphImporter::call_function(const onnx::FunctionProto& function, Node& node) {
   if (std::find(calls_.begin(), calls_.end(), &function) != calls_.end() || calls_.size() > kDeepestCalls)
     return node.error(Kind::malformed_model, "function '{}' calls itself", function.name());
+  RELAXC_DO(check_call(node, function, innermost()));
   Scope scope;
   scope.parent = scope_;
   scope.function = true;
@@ -130,7 +135,7 @@ Status GraphImporter::call_function(const onnx::FunctionProto& function, Node& n
   scope_ = &scope;
   calls_.push_back(&function);
   size_t errors = diag.error_count();
-  nodes(function.node());
+  nodes(function.node(), {function.output().begin(), function.output().end()});
   calls_.pop_back();
   scope_ = outer;
   if (diag.error_count() > errors) return diag.failed();
@@ -142,6 +147,63 @@ Status GraphImporter::call_function(const onnx::FunctionProto& function, Node& n
     if (node.wants(static_cast<size_t>(i))) scope_->slots[node.proto.output(i)] = made->second;
   }
   return Done{};
+}
+
+/// What a graph gives: tensors that are made if need be, if so asked.
+std::vector<Slot> GraphImporter::given(const std::vector<std::string>& outputs, bool as_tensors) {
+  std::vector<Slot> results;
+  for (const std::string& output : outputs) {
+    Slot* slot = find(output);
+    if (slot == nullptr)
+      diag.error(builder_->location, Kind::unbound_name, "the subgraph's output '{}' is made by no node", output);
+    else if (!slot->failed && as_tensors && slot->value == nullptr && slot->composite == nullptr)
+      static_cast<void>(bool(materialize(output)));
+    if (slot != nullptr) results.push_back(*find(output));
+  }
+  return results;
+}
+
+Result<NodeList> GraphImporter::take_dependents(const NodeProto& node) {
+  if (dependents_ >= kDeepestDependents)
+    return diag.error(builder_->location, Kind::unsupported,
+                      "more than {} branches of different rank are inside of each other", kDeepestDependents);
+  std::set<std::string> made(node.output().begin(), node.output().end());
+  made.erase("");
+  NodeList& rest = *scope_->rest;
+  NodeList taken, left{{}, rest.outputs};
+  for (size_t i = rest.nodes.size(); i-- > 0;) {
+    std::set<std::string> reads;
+    collect_reads(*rest.nodes[i].first, reads);
+    bool depends = std::any_of(reads.begin(), reads.end(), [&](const auto& name) { return made.count(name) != 0; });
+    (depends ? taken : left).nodes.push_back(rest.nodes[i]);
+    if (depends) made.insert(rest.nodes[i].first->output().begin(), rest.nodes[i].first->output().end());
+  }
+  std::reverse(left.nodes.begin(), left.nodes.end());
+  rest.nodes = std::move(left.nodes);
+  for (const std::string& output : rest.outputs)
+    if (made.count(output) != 0) taken.outputs.push_back(output);
+  return taken;
+}
+
+Result<std::vector<Slot>> GraphImporter::inline_dependents(const NodeProto& node, std::vector<Slot> made,
+                                                           const NodeList& dependents, relax::Block* block) {
+  Scope scope;
+  scope.parent = scope_;
+  scope.opsets = scope_->opsets;
+  scope.attributes = scope_->attributes;
+  Inside inside(*this, block);
+  Scope* outer = std::exchange(scope_, &scope);
+  for (size_t i = 0; i < made.size() && static_cast<int>(i) < node.output_size(); ++i)
+    if (const std::string& name = node.output(static_cast<int>(i)); !name.empty()) scope.slots[name] = made[i];
+  size_t errors = diag.error_count();
+  ++dependents_;
+  convert_all(dependents);
+  --dependents_;
+  std::vector<Slot> results = given(dependents.outputs, true);
+  scope_ = outer;
+  bool failed = std::any_of(results.begin(), results.end(), [](const Slot& slot) { return slot.failed; });
+  if (failed || diag.error_count() > errors) return diag.failed();
+  return results;
 }
 
 Result<std::vector<Slot>> GraphImporter::inline_graph(const GraphProto& graph, std::vector<Slot> arguments,
@@ -162,17 +224,8 @@ Result<std::vector<Slot>> GraphImporter::inline_graph(const GraphProto& graph, s
     if (initialized.count(input.name()) == 0 && next < arguments.size())
       define(input.name(), std::move(arguments[next++]), builder_->location);
   initializers(graph);
-  nodes(graph.node());
-  std::vector<Slot> results;
-  for (const ValueInfoProto& output : graph.output()) {
-    Slot* slot = find(output.name());
-    if (slot == nullptr)
-      diag.error(builder_->location, Kind::unbound_name, "the subgraph's output '{}' is made by no node",
-                 output.name());
-    else if (!slot->failed && block != nullptr && slot->value == nullptr && slot->composite == nullptr)
-      static_cast<void>(bool(materialize(output.name())));
-    if (slot != nullptr) results.push_back(*find(output.name()));
-  }
+  nodes(graph.node(), names_of(graph.output()));
+  std::vector<Slot> results = given(names_of(graph.output()), block != nullptr);
   scope_ = outer;
   if (diag.error_count() > errors) return diag.failed();
   bool failed = std::any_of(results.begin(), results.end(), [](const Slot& slot) { return slot.failed; });

@@ -233,6 +233,7 @@ void GraphImporter::check_declared(const ValueInfoProto& declared, bool output) 
   }
   if (!type.has_shape()) return;
   bool wrong = static_cast<size_t>(type.shape().dim_size()) != tensor->shape->size();
+  wrong_ranks += wrong ? 1 : 0;
   for (int i = 0; !wrong && i < type.shape().dim_size(); ++i) {
     const int64_t* extent = (*tensor->shape)[static_cast<size_t>(i)].constant();
     const auto& said = type.shape().dim(i);

@@ -154,11 +154,13 @@ class Subsets {
  public:
   explicit Subsets(const Thompson& nfa) : nfa_(nfa) {}
 
-  /// Nothing if there are too many states.
-  std::optional<Automaton> run() {
-    number({{nfa_.start}, Side::kEdge});
+  /// Runs that begin behind each of `sides`. Nothing if there are too many states.
+  std::optional<Searcher> run(const std::vector<Side>& sides) {
+    for (Side side : sides) made_.starts[static_cast<size_t>(side)] = number({{nfa_.start}, side});
     for (size_t i = 0; i < sets_.size() && sets_.size() <= kMostStates; ++i) expand(sets_[i]);
     if (sets_.size() > kMostStates) return std::nullopt;
+    auto nothing = numbers_.find({{}, Side::kOther});
+    if (nothing != numbers_.end()) made_.dead = nothing->second;
     return std::move(made_);
   }
 
@@ -195,9 +197,9 @@ class Subsets {
   void expand(const Set set) {
     std::set<int> at_end = closure(set, Side::kEdge), word = closure(set, Side::kWord),
                   other = closure(set, Side::kOther);
-    bool accepts = std::any_of(at_end.begin(), at_end.end(),
-                               [&](int state) { return nfa_.states[static_cast<size_t>(state)].kind == State::kEnd; });
-    made_.accepts.push_back(accepts ? 1 : 0);
+    auto is_end = [&](int state) { return nfa_.states[static_cast<size_t>(state)].kind == State::kEnd; };
+    for (const std::set<int>* reached : {&at_end, &word, &other})
+      made_.accepts.push_back(std::any_of(reached->begin(), reached->end(), is_end) ? 1 : 0);
     for (int byte = 0; byte < 256; ++byte) {
       Side side = side_of(byte);
       Set next{{}, side};
@@ -213,18 +215,31 @@ class Subsets {
   const Thompson& nfa_;
   std::map<Set, int32_t> numbers_;
   std::vector<Set> sets_;
-  Automaton made_;
+  Searcher made_;
 };
+
+std::variant<Searcher, std::string> compile(std::string_view pattern, const std::vector<Side>& sides) {
+  std::variant<Tree, std::string> tree = regex::parse(pattern);
+  if (auto* fault = std::get_if<std::string>(&tree)) return *fault;
+  Thompson nfa(std::get<Tree>(tree));
+  std::optional<Searcher> made = nfa.too_large ? std::nullopt : Subsets(nfa).run(sides);
+  if (!made) return fmt::format("it needs more than {} states", kMostStates);
+  return *std::move(made);
+}
 
 }  // namespace
 
 std::variant<Automaton, std::string> compile_regex(std::string_view pattern) {
-  std::variant<Tree, std::string> tree = regex::parse(pattern);
-  if (auto* fault = std::get_if<std::string>(&tree)) return *fault;
-  Thompson nfa(std::get<Tree>(tree));
-  std::optional<Automaton> made = nfa.too_large ? std::nullopt : Subsets(nfa).run();
-  if (!made) return fmt::format("it needs more than {} states", kMostStates);
-  return *std::move(made);
+  std::variant<Searcher, std::string> made = compile(pattern, {Side::kEdge});
+  if (auto* fault = std::get_if<std::string>(&made)) return *fault;
+  auto& searcher = std::get<Searcher>(made);
+  Automaton whole{std::move(searcher.steps), {}};
+  for (size_t i = 0; i < searcher.accepts.size(); i += 3) whole.accepts.push_back(searcher.accepts[i]);
+  return whole;
+}
+
+std::variant<Searcher, std::string> compile_search(std::string_view pattern) {
+  return compile(pattern, {Side::kEdge, Side::kWord, Side::kOther});
 }
 
 }  // namespace relaxc::frontend

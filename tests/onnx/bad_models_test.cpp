@@ -1,10 +1,13 @@
 // bad_models_test.cpp: files that are no models, and models that are wrong: each must give its message, and never
 // crash.
 #include <catch2/catch.hpp>
+#include <functional>
 #include <random>
 
 #include "compiler/ops/op_table.h"
+#include "frontends/onnx/converter.h"
 #include "frontends/onnx/import.h"
+#include "frontends/onnx/signature.h"
 #include "tests/onnx/models.h"
 
 using namespace relaxc;
@@ -273,6 +276,60 @@ TEST_CASE("all reasons are reported, and none that only follows from another") {
   CHECK_THAT(text, !Contains("Relu_2"));
 }
 
+TEST_CASE("every operator that is converted has a signature, but what no standard knows") {
+  frontend::SignatureTable signatures;
+  frontend::ConverterTable converters = frontend::converter_table();
+  for (const frontend::Converter* row : converters.all()) {
+    INFO(row->domain << " " << row->name);
+    bool known = signatures.find(row->domain, row->name, 28).has_value();
+    CHECK((known || row->note == "refused" || row->name == "Erfc"));
+  }
+}
+
+TEST_CASE("a node is held against its operator's signature") {
+  auto relu = [](const std::function<void(onnx::NodeProto&)>& spoil) {
+    ModelWriter model = relu_model();
+    spoil(*model.graph().mutable_node(0));
+    return refused(model);
+  };
+  auto leaky = [&](const std::function<void(onnx::NodeProto&)>& spoil) {
+    return relu([&](onnx::NodeProto& node) {
+      node.set_op_type("LeakyRelu");
+      spoil(node);
+    });
+  };
+  CHECK_THAT(relu([](auto& node) { node.add_input("x"); }),
+             Contains("the operator has 1 input (X), but the node has 2"));
+  CHECK_THAT(relu([](auto& node) { node.add_output("z"); }), Contains("1 output (Y), but the node has 2"));
+  CHECK_THAT(relu([](auto& node) { node.clear_input(); }), Contains("input 0 ('X') is missing"));
+  CHECK_THAT(relu([](auto& node) { node.clear_output(); }), Contains("output 0 ('Y') is missing"));
+  CHECK_THAT(relu([](auto& node) { number(node, "alpha", 1); }),
+             Contains("attribute 'alpha' is none of the operator's: it has none"));
+  CHECK_THAT(leaky([](auto& node) { number(node, "alhpa", 1); }), Contains("did you mean 'alpha'?"));
+  CHECK_THAT(leaky([](auto& node) { integer(node, "alpha", 1); }), Contains("must be of type float, found int"));
+  CHECK_THAT(leaky([](auto& node) { attribute(node, "alpha", onnx::AttributeProto::FLOAT).set_i(1); }),
+             Contains("is of type float, but does not hold one"));
+  CHECK_THAT(leaky([](auto& node) { number(node, "alpha", 1), number(node, "alpha", 1); }), Contains("given twice"));
+  CHECK_THAT(
+      leaky([](auto& node) { attribute(node, "alpha", onnx::AttributeProto::FLOAT).set_ref_attr_name("outer"); }),
+      Contains("refers to attribute 'outer' of a function, but the node stands in none"));
+}
+
+TEST_CASE("attributes that are notes of a tool, and types that old files leave out, are passed over") {
+  ModelFolder folder;
+  ModelWriter model = relu_model();
+  onnx::NodeProto& node = *model.graph().mutable_node(0);
+  node.set_op_type("LeakyRelu");
+  word(node, "__backend", "any");
+  onnx::AttributeProto& alpha = *node.add_attribute();
+  alpha.set_name("alpha");
+  alpha.set_f(0.5);
+  relax::OpTable ops = ops::op_table();
+  Diagnostics diag;
+  CHECK(frontend::import_onnx(folder.write("model.onnx", model.bytes()), {}, ops, diag));
+  CHECK(diag.all().empty());
+}
+
 TEST_CASE("a function that calls itself is refused") {
   ModelWriter model;
   model.input("x", {2}).output("y", {2});
@@ -330,6 +387,7 @@ TEST_CASE("trees that are no trees are refused") {
     return refused(model);
   };
   CHECK_THAT(tree({1, 1, 0}, {2, 2, 0}, 0, 0), Contains("node 1 of the trees is below itself"));
+  CHECK_THAT(tree({2, 1, 0}, {2, 1, 0}, 0, 0), Contains("node 1 of the trees is below itself"));
   CHECK_THAT(tree({1, 7, 0}, {2, 2, 0}, 0, 0), Contains("tree 0 has no node 7, which follows node 1"));
   CHECK_THAT(tree({1, 2, 0}, {2, 2, 0}, 4, 0), Contains("a weight for target 4 of 1"));
   CHECK_THAT(tree({1, 2, 0}, {2, 2, 0}, 0, 3), Contains("asks for feature 3 of 3"));

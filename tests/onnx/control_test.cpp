@@ -1,5 +1,6 @@
 // control_test.cpp: control flow that ONNX's own tests leave out.
 #include <catch2/catch.hpp>
+#include <functional>
 
 #include "tests/onnx/imported.h"
 
@@ -41,6 +42,74 @@ TEST_CASE("the squeeze of an open dim has the squeezed rank, and a run with anot
 
 TEST_CASE("branches of different rank are refused where no squeeze says which one is meant") {
   CHECK_THAT(refusal(squeeze_of_open_dim("Neg")), Catch::Contains("type and rank must agree"));
+}
+
+namespace {
+
+/// An If whose branches give x as it is and with a dim of 1 in front, and what `rest` makes of its result "z".
+ModelWriter branches_of_two_ranks(const std::function<void(ModelWriter&)>& rest) {
+  ModelWriter model;
+  model.input("x", {"n", "m"}).input("c", {}, onnx::TensorProto::BOOL);
+  model.tensor("zero", {1}, onnx::TensorProto::INT64).add_int64_data(0);
+  onnx::NodeProto& choice = model.node("If", {"c"}, {"z"});
+  auto branch = [&](const char* name, const char* op, std::vector<std::string> inputs) {
+    ModelWriter inner;
+    inner.node(op, std::move(inputs), {"t"});
+    inner.graph().add_output()->set_name("t");
+    subgraph(choice, name, inner);
+  };
+  branch("then_branch", "Unsqueeze", {"x", "zero"});
+  branch("else_branch", "Identity", {"x"});
+  rest(model);
+  return model;
+}
+
+}  // namespace
+
+TEST_CASE("what depends on a result of two ranks is computed in the branch that gives it") {
+  ModelWriter model = branches_of_two_ranks([](ModelWriter& m) {
+    m.output("sum", {}).output("doubled", {"k"}).output("rank", {1}, onnx::TensorProto::INT64).output("y", {"n", "m"});
+    integer(m.node("ReduceSum", {"z"}, {"sum"}), "keepdims", 0);
+    m.node("Add", {"z", "z"}, {"zz"});
+    m.tensor("flat", {1}, onnx::TensorProto::INT64).add_int64_data(-1);
+    m.node("Reshape", {"zz", "flat"}, {"doubled"});
+    m.node("Shape", {"z"}, {"dims"});
+    m.node("Shape", {"dims"}, {"rank"});
+    m.node("Neg", {"x"}, {"y"});  // no part of it
+  });
+  for (bool squeezed : {false, true}) {
+    std::vector<HostTensor> made = results(model, {floats({2, 2}, {1, 2, 3, 4}), truth(!squeezed)});
+    CHECK(numbers_of<float>(made[0]) == std::vector<float>{10});
+    CHECK(numbers_of<float>(made[1]) == std::vector<float>{2, 4, 6, 8});
+    CHECK(numbers_of<int64_t>(made[2]) == std::vector<int64_t>{squeezed ? 2 : 3});
+    CHECK(numbers_of<float>(made[3]) == std::vector<float>{-1, -2, -3, -4});
+  }
+}
+
+TEST_CASE("results of two ranks that depend on each other nest, and too many of them are refused") {
+  for (int count : {2, 7}) {
+    ModelWriter model = branches_of_two_ranks([&](ModelWriter& m) {
+      m.output("sum", {});
+      std::string last = "z";
+      for (int i = 1; i < count; ++i) {
+        onnx::NodeProto& choice = m.node("If", {"c"}, {"z" + std::to_string(i)});
+        for (const char* name : {"then_branch", "else_branch"}) {
+          ModelWriter inner;
+          bool then = std::string(name) == "then_branch";
+          inner.node(then ? "Unsqueeze" : "Identity",
+                     then ? std::vector<std::string>{last, "zero"} : std::vector<std::string>{last}, {"t"});
+          inner.graph().add_output()->set_name("t");
+          subgraph(choice, name, inner);
+        }
+        last = choice.output(0);
+      }
+      integer(m.node("ReduceSum", {last}, {"sum"}), "keepdims", 0);
+    });
+    if (count == 7)
+      CHECK_THAT(refusal(model), Catch::Contains("more than 6 branches of different rank"));
+    else
+      CHECK(numbers_of<float>(results(model, {floats({1, 2}, {1, 2}), truth(true)})[0]) == std::vector<float>{3});
+  }
 }
 
 TEST_CASE("Scan of opset 8 ends each member of the batch at its length") {

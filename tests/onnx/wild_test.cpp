@@ -56,7 +56,7 @@ TEST_CASE("an input that is needed is missed by its place") {
   ModelWriter model;
   model.input("x", {3}).output("y", {3});
   model.node("Add", {"x", ""}, {"y"});
-  CHECK_THAT(refusal(model), Contains("input 1 is missing"));
+  CHECK_THAT(refusal(model), Contains("input 1 ('B') is missing"));
 }
 
 TEST_CASE("an input with a default becomes a constant, or stays an input if so asked") {
@@ -227,13 +227,53 @@ TEST_CASE("IR versions 3 to 13 are read, an older one needs no import, a newer o
   CHECK_THAT(remarks(model), Contains("IR version 99 is newer"));
 }
 
-TEST_CASE("a squeeze without axes takes open dims not to be 1, and refuses runs in which they are") {
+TEST_CASE(
+    "a squeeze without axes takes open dims not to be 1 where nothing is declared, and refuses runs in which they "
+    "are") {
   ModelWriter model;
-  model.input("x", {"n", 1, 2}).output("y", {"n", 2});
+  model.input("x", {"n", 1, 2}).output("y", {});
+  model.graph().mutable_output(0)->mutable_type()->mutable_tensor_type()->clear_shape();
   model.node("Squeeze", {"x"}, {"y"});
   CHECK_THAT(remarks(model), Contains("without axes the rank depends on whether n is 1"));
   CHECK(results(model, {filled({3, 1, 2}, 0)})[0].shape == Numbers{3, 2});
   CHECK(std::holds_alternative<relax::RunFault>(run(model, {filled({1, 1, 2}, 0)})));
+}
+
+TEST_CASE("a declared shape says whether a squeeze without axes keeps an open dim") {
+  ModelWriter kept;
+  kept.input("x", {"n", 1, 2}).output("y", {"n", 2});
+  kept.node("Squeeze", {"x"}, {"z"});
+  kept.node("Neg", {"z"}, {"y"});
+  CHECK(remarks(kept).empty());
+  CHECK(results(kept, {filled({3, 1, 2}, 0)})[0].shape == Numbers{3, 2});
+  CHECK(results(kept, {filled({1, 1, 2}, 0)})[0].shape == Numbers{1, 2});
+
+  ModelWriter removed;
+  removed.input("x", {"n", 1}).output("y", {});
+  removed.node("Squeeze", {"x"}, {"z"});
+  removed.node("Sigmoid", {"z"}, {"y"});
+  CHECK(remarks(removed).empty());
+  CHECK(results(removed, {filled({1, 1}, 0)})[0].shape.empty());
+  CHECK(std::holds_alternative<relax::RunFault>(run(removed, {filled({3, 1}, 0)})));
+
+  // What follows needs the rank that remains, though no declared shape differs.
+  ModelWriter needed;
+  needed.input("x", {"n", 1, 2}).input("w", {2, 3}).output("y", {"k", 3});
+  needed.node("Squeeze", {"x"}, {"z"});
+  needed.node("Gemm", {"z", "w"}, {"y"});
+  CHECK(results(needed, {filled({1, 1, 2}, 1), filled({2, 3}, 1)})[0].shape == Numbers{1, 3});
+}
+
+TEST_CASE("a slice by lists of which only the run says how long they are") {
+  ModelWriter model;
+  model.input("x", {3, 4}).input("s", {"k"}, TensorProto::INT64).input("e", {"k"}, TensorProto::INT64);
+  model.output("y", {"a", "b"});
+  model.node("Slice", {"x", "s", "e"}, {"y"});
+  HostTensor x = floats({3, 4}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
+  CHECK(first(model, {x, int64s({1}, {1}), int64s({1}, {2})}) == Floats{4, 5, 6, 7});
+  CHECK(first(model, {x, int64s({2}, {1, -2}), int64s({2}, {3, 9})}) == Floats{6, 7, 10, 11});
+  CHECK(results(model, {x, int64s({0}, {}), int64s({0}, {})})[0].shape == Numbers{3, 4});
+  CHECK(std::holds_alternative<relax::RunFault>(run(model, {x, int64s({3}, {0, 0, 0}), int64s({3}, {1, 1, 1})})));
 }
 
 TEST_CASE("a split by lengths of which the run says how many there are uses up the axis, or is refused") {

@@ -4,6 +4,7 @@
 // all the time. Otherwise both branches become regions, and dims in which their results differ become symbols that the
 // If binds.
 #include <algorithm>
+#include <functional>
 
 #include "frontends/onnx/regions.h"
 
@@ -53,12 +54,36 @@ Status agree_on_dims(Node& node, Op* op, std::vector<Value*>& x, std::vector<Val
   return Done{};
 }
 
-/// Regions, results and outputs of an If that has its condition.
-Status fill_branches(Node& node, Op* op, const onnx::GraphProto& then_graph, const onnx::GraphProto& else_graph) {
+/// An If as it becomes two regions: its branches, and with them, where it is no longer only the If that they decide,
+/// what depends on it.
+struct Branches {
+  const onnx::GraphProto &then_graph, &else_graph;
+  const onnx::NodeProto* whole = nullptr;  ///< the If whose outputs the dependents read
+  const NodeList* dependents = nullptr;
+};
+
+Result<std::vector<Slot>> fill_branch(Node& node, Op* op, const onnx::GraphProto& graph, const Branches& branches) {
+  Diagnostics& diag = node.diag;
+  relax::Region* region = node.importer().function().make_region(op);
+  RELAXC_TRY(std::vector<Slot> made, fill(node, region, graph, {}));
+  if (branches.dependents == nullptr) return made;
+  return node.importer().inline_dependents(*branches.whole, std::move(made), *branches.dependents,
+                                           region->blocks.back());
+}
+
+/// Whether two values are tensors of different rank.
+bool ranks_differ(const Value* a, const Value* b) {
+  const auto *x = a->info->as<TensorInfo>(), *y = b->info->as<TensorInfo>();
+  return x != nullptr && y != nullptr && x->ndim != y->ndim;
+}
+
+/// Regions, results and outputs of an If that has its condition. False if a result has another rank in one branch than
+/// in the other, and what depends on it is not in the branches: then nothing is done.
+Result<bool> fill_branches(Node& node, Op* op, const Branches& branches) {
   Diagnostics& diag = node.diag;
   relax::Function& function = node.importer().function();
-  Result<std::vector<Slot>> a = fill(node, function.make_region(op), then_graph, {});
-  Result<std::vector<Slot>> b = fill(node, function.make_region(op), else_graph, {});
+  Result<std::vector<Slot>> a = fill_branch(node, op, branches.then_graph, branches);
+  Result<std::vector<Slot>> b = fill_branch(node, op, branches.else_graph, branches);
   if (!a || !b) return diag.failed();
   if (a->size() != b->size() || a->size() < node.outputs())
     return node.error(Kind::wrong_arity, "the branches give {} and {} values for {} outputs", a->size(), b->size(),
@@ -72,7 +97,10 @@ Status fill_branches(Node& node, Op* op, const onnx::GraphProto& then_graph, con
   }
   RELAXC_TRY(std::vector<Value*> x, flattened(node, op->regions[0], *a, likes));
   RELAXC_TRY(std::vector<Value*> y, flattened(node, op->regions[1], *b, likes));
+  if (x.size() != y.size()) return node.error(Kind::unsupported, "the branches give values of different forms");
   RELAXC_DO(agree_on_dims(node, op, x, y));
+  if (branches.dependents == nullptr && !std::equal(x.begin(), x.end(), y.begin(), std::not_fn(ranks_differ)))
+    return false;
   std::vector<relax::Info> infos;
   for (size_t i = 0; i < x.size(); ++i) {
     RELAXC_TRY(relax::Info info, join(node, op, x[i], y[i], names[i]));
@@ -85,7 +113,32 @@ Status fill_branches(Node& node, Op* op, const onnx::GraphProto& then_graph, con
     results.push_back(function.make_result(op, {}, infos[i]));
     node.importer().add_size_facts(infos[i]);
   }
-  return set_rebuilt(node, 0, likes, results);
+  RELAXC_DO(set_rebuilt(node, 0, likes, results));
+  return true;
+}
+
+/// An If whose results have a rank for each branch: what depends on them is converted in both branches, so that only
+/// what the graph gives must have one rank.
+Status if_with_dependents(Node& node, Value* condition, Branches branches) {
+  Diagnostics& diag = node.diag;
+  GraphImporter& importer = node.importer();
+  RELAXC_TRY(NodeList dependents, importer.take_dependents(node.proto));
+  onnx::NodeProto whole = node.proto;
+  whole.clear_output();
+  for (const std::string& output : dependents.outputs) whole.add_output(output);
+  Node all(importer, whole, node.opset, node.location);
+  branches.whole = &node.proto;
+  branches.dependents = &dependents;
+  Op* op = node.builder().append(relax::OpKind::kIf, {condition});
+  Result<bool> done = fill_branches(all, op, branches);
+  if (!done) discard(node, op);
+  // Nobody is left who could read these.
+  for (const std::string& output : node.proto.output())
+    if (!output.empty()) importer.scope().slots.try_emplace(output, Slot{nullptr, std::nullopt, true});
+  for (const auto& [dependent, number] : dependents.nodes)
+    for (const std::string& output : dependent->output())
+      if (!output.empty()) importer.scope().slots.try_emplace(output, Slot{nullptr, std::nullopt, true});
+  return done ? Status(Done{}) : Status(diag.failed());
 }
 
 /// Whether this is how the squeeze of a dim of open size is exported: a value squeezed if the dim is 1, and the same
@@ -122,15 +175,17 @@ Status if_node(Node& node) {
     return squeeze_if(node, known->elements[0], *then_graph);
   RELAXC_TRY(Value * condition, condition_of(node, 0));
   Op* op = node.builder().append(relax::OpKind::kIf, {condition});
-  Status done = fill_branches(node, op, *then_graph, *else_graph);
-  if (!done) discard(node, op);
-  return done;
+  Branches branches{*then_graph, *else_graph};
+  Result<bool> done = fill_branches(node, op, branches);
+  if (done && *done) return Done{};
+  discard(node, op);
+  return done ? if_with_dependents(node, condition, branches) : Status(diag.failed());
 }
 
 constexpr Converter kRows[] = {
     {.name = "If",
      .convert = if_node,
-     .note = "branches agree in type and rank, but for one number, and for the squeeze of an open dim, which must then "
+     .note = "what depends on a result of two ranks is in both branches; the squeeze of an open dim is one that must "
              "be 1"},
 };
 

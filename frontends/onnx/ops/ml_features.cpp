@@ -82,9 +82,17 @@ Status imputer(Node& node) {
   return c.set(0, c.where(replaced, fill, x));
 }
 
+/// `x` as rows, whatever dims there are behind the first; a vector is one row.
+Value* as_rows(Chain& c, Value* x) {
+  if (!c.ok() || rank_of(x) == 2) return x;
+  if (rank_of(x) == 1) return c.call("expand_dims", {x}, {{"axis", Ints{0}}});
+  Expr width = c.node.index(1);
+  for (size_t axis = 1; axis < x->shape().size(); ++axis) width = c.node.simplify(width * x->shape()[axis]);
+  return c.reshape(x, {x->shape()[0], width});
+}
+
 /// Rows of all inputs one behind another; each is cut, or filled up with 0, to the width that is given for it.
 Status feature_vectorizer(Node& node) {
-  Diagnostics& diag = node.diag;
   Chain c(node);
   Ints widths = node.ints_attr("inputdimensions");
   if (widths.size() != node.inputs())
@@ -92,9 +100,9 @@ Status feature_vectorizer(Node& node) {
   std::vector<Value*> parts;
   for (size_t i = 0; i < widths.size(); ++i) {
     Value* x = c.as(c.input(i), kF32);
+    if (c.ok() && rank_of(x) == 0) return node.error(Kind::rank_mismatch, "input {} must have a dim", i);
+    x = as_rows(c, x);
     if (!c.ok()) return c.failed();
-    if (rank_of(x) == 1) x = c.call("expand_dims", {x}, {{"axis", Ints{1}}});
-    RELAXC_DO(c.ok() ? expect_rank(node, x, 2, "an input") : c.failed());
     std::vector<Expr> pads(4, node.index(0));
     pads[3] = node.simplify(node.index(widths[i]) - x->shape()[1]);
     parts.push_back(c.call("pad", {x, node.shape(std::move(pads)), c.like(x, 0)}));
@@ -125,7 +133,10 @@ Status one_hot_encoder(Node& node) {
 }
 
 constexpr Converter kRows[] = {
-    {.name = "ArrayFeatureExtractor", .convert = array_feature_extractor, .domain = kMl},
+    {.name = "ArrayFeatureExtractor",
+     .convert = array_feature_extractor,
+     .domain = kMl,
+     .strings = Converter::Strings::kMoved},
     {.name = "Binarizer", .convert = binarizer, .domain = kMl},
     {.name = "Scaler", .convert = scaler, .domain = kMl},
     {.name = "Normalizer", .convert = normalizer, .domain = kMl},

@@ -129,29 +129,104 @@ Result<std::optional<int64_t>> axes_cut(Node& node) {
   return std::optional<int64_t>{};
 }
 
+/// The lists of a slice of which only the run says how many axes are cut, as lists for all axes: those behind their
+/// ends leave the axes whole. More numbers than axes, or lists of different lengths, are refused when that is known.
+class OpenLists {
+ public:
+  OpenLists(Node& node, Value* x) : node_(node), diag(node.diag), rank_(static_cast<int64_t>(x->shape().size())) {}
+
+  /// Input `index`; `rest` is what stands behind its end.
+  Result<std::vector<Expr>> read(size_t index, double rest) {
+    RELAXC_TRY(Value * list, node_.input(index));
+    if (list->shape().size() != 1)
+      return node_.error(Kind::rank_mismatch, "input '{}' must be a list, found {}", list->name,
+                         relax::to_string(list->info));
+    if (!count_) {
+      count_ = list->shape()[0];
+      RELAXC_DO(expect_room());
+    }
+    RELAXC_TRY(list, with_shape(node_, list, {count_}, fmt::format("input '{}'", list->name)));
+    RELAXC_TRY(list, astype(node_, list, DType::i(64)));
+    Expr missing = node_.simplify(arith::max(node_.index(0), node_.index(rank_) - count_));
+    Value *pads = node_.shape({node_.index(0), missing}), *fill = node_.scalar(DType::i(64), rest);
+    RELAXC_TRY(list, node_.call("pad", {list, pads, fill}));
+    RELAXC_TRY(list, with_shape(node_, list, {node_.index(rank_)}, "the list of axes"));
+    return values_of(node_, list);
+  }
+
+ private:
+  Status expect_room() {
+    Value* fits = node_.shape(
+        {node_.simplify(arith::select(arith::le(count_, node_.index(rank_)), node_.index(1), node_.index(0)))});
+    RELAXC_DO(node_.builder().match_cast(fits, relax::shape_info(node_.context(), {node_.index(1)}), {}));
+    return Done{};
+  }
+
+  Node& node_;
+  Diagnostics& diag;
+  int64_t rank_;
+  Expr count_;
+};
+
+/// Begins, ends, axes and steps of a slice; empty axes are the first ones.
+struct Limits {
+  std::vector<Expr> starts, ends, axes, steps;
+};
+
+Result<Limits> open_limits(Node& node, Value* x) {
+  Diagnostics& diag = node.diag;
+  auto rank = static_cast<int64_t>(x->shape().size());
+  OpenLists lists(node, x);
+  Limits limits;
+  RELAXC_TRY(limits.starts, lists.read(1, 0));
+  RELAXC_TRY(limits.ends, lists.read(2, 0x1p62));
+  if (node.has(3)) {
+    RELAXC_TRY(limits.axes, lists.read(3, static_cast<double>(rank)));  // no axis
+    for (Expr& axis : limits.axes)
+      axis = node.simplify(arith::select(arith::lt(axis, node.index(0)), axis + rank, axis));
+  }
+  if (node.has(4)) {
+    RELAXC_TRY(limits.steps, lists.read(4, 1));
+  }
+  return limits;
+}
+
+Status emit_slice(Node& node, Value* x, Limits limits);
+
 /// Begins, ends, axes and steps: attributes before opset 10, inputs since.
 Status slice(Node& node) {
   Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
-  std::vector<Expr> starts, ends, steps, given;
+  Limits limits;
   int64_t rank = static_cast<int64_t>(x->shape().size());
   if (node.opset < 10) {
-    starts = node.indices(node.ints_attr("starts"));
-    ends = node.indices(node.ints_attr("ends"));
+    limits.starts = node.indices(node.ints_attr("starts"));
+    limits.ends = node.indices(node.ints_attr("ends"));
     std::vector<int64_t> axes = node.ints_attr("axes");
     RELAXC_TRY(axes, normal_axes(node, axes, rank));
-    given = node.indices(axes);
+    limits.axes = node.indices(axes);
   } else {
     RELAXC_TRY(std::optional<int64_t> count, axes_cut(node));
-    RELAXC_TRY(starts, node.ints(1, count));
-    RELAXC_TRY(ends, node.ints(2, count));
+    bool open = !count && node.known(1) == nullptr && node.known(2) == nullptr;
+    RELAXC_TRY(const TensorInfo* list, node.info(1));
+    if (open && list->shape->size() == 1) {
+      RELAXC_TRY(limits, open_limits(node, x));
+      return emit_slice(node, x, std::move(limits));
+    }
+    RELAXC_TRY(limits.starts, node.ints(1, count));
+    RELAXC_TRY(limits.ends, node.ints(2, count));
     if (node.has(3)) {
-      RELAXC_TRY(given, axis_exprs(node, 3, "axes", rank, count));
+      RELAXC_TRY(limits.axes, axis_exprs(node, 3, "axes", rank, count));
     }
     if (node.has(4)) {
-      RELAXC_TRY(steps, node.ints(4, count));
+      RELAXC_TRY(limits.steps, node.ints(4, count));
     }
   }
+  return emit_slice(node, x, std::move(limits));
+}
+
+Status emit_slice(Node& node, Value* x, Limits limits) {
+  auto& [starts, ends, given, steps] = limits;
   if (starts.empty()) return node.forward(0, 0);
   if (steps.empty()) steps.assign(starts.size(), node.index(1));
   if (given.empty())

@@ -135,6 +135,8 @@ Status multinomial(Node& node) {
   Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
   RELAXC_TRY(DType dtype, dtype_or(node, DType::i(32)));
+  if (dtype != DType::i(32) && dtype != DType::i(64))
+    return node.error(Kind::invalid_attribute, "classes are int32 or int64, not {}", to_string(dtype));
   if (x->shape().size() != 2)
     return node.error(Kind::rank_mismatch, "the input must be [batch, classes], found {}", relax::to_string(x->info));
   DType compute = DType::f(64);

@@ -18,6 +18,11 @@ Result<std::vector<Value*>> first_inputs(Node& node, size_t count) {
 /// Operands in ONNX's order; attributes under our names. Activation names are ONNX's, in any case of letters.
 Status recurrent(Node& node, const char* op, std::vector<Value*> values, Attrs attrs) {
   Diagnostics& diag = node.diag;
+  if (node.has_attr("hidden_size") && values.at(2) != nullptr && values[2]->shape().size() == 3) {
+    std::vector<Expr> dims = values[2]->shape();
+    dims[2] = node.index(node.int_attr("hidden_size", 0));
+    RELAXC_TRY(values[2], with_shape(node, values[2], std::move(dims), "hidden_size"));
+  }
   attrs.set("direction", node.string_attr("direction", "forward"));
   attrs.set("activations", node.strings_attr("activations"));
   attrs.set("activation_alpha", node.floats_attr("activation_alpha"));

@@ -36,7 +36,6 @@ constexpr std::string_view kInternal =
     "it is for internal use of ONNX Runtime; export the model with operators of ONNX";
 constexpr std::string_view kDecoderAttention =
     "whether it uses its cache is decided when it runs; export it as MultiHeadAttention or Attention";
-constexpr std::string_view kTokens = "splitting text into tokens belongs to the caller; pass token ids to the model";
 constexpr std::string_view kAttentionWrapper =
     "no exporter writes this wrapper of an LSTM any more; export it as LSTM, MatMul and Softmax in a Loop";
 constexpr std::string_view kAlignment =
@@ -96,7 +95,6 @@ constexpr Converter kRows[] = {
     refused<kHashes>("VarlenNGramHashMapping"),
     refused<kInternal>("MaxpoolWithMask"),
     refused<kInternal>("WordConvEmbedding"),
-    refused<kTokens>("Tokenizer"),
     refused<kAttentionWrapper>("AttnLSTM"),
     refused<kAlignment>("DynamicTimeWarping"),
     refused<kVendor>("EPContext"),

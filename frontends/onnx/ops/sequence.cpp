@@ -361,9 +361,11 @@ onnx::NodeProto& add_node(onnx::GraphProto& graph, const std::string& op, const 
   return made;
 }
 
-onnx::AttributeProto& add_attribute(onnx::NodeProto& node, const std::string& name) {
+onnx::AttributeProto& add_attribute(onnx::NodeProto& node, const std::string& name,
+                                    onnx::AttributeProto::AttributeType type) {
   onnx::AttributeProto& made = *node.add_attribute();
   made.set_name(name);
+  made.set_type(type);
   return made;
 }
 
@@ -408,11 +410,11 @@ Status map(Node& node) {
   for (int i = 0; i < body.output_size(); ++i) {
     operands.push_back(prefix + "none" + std::to_string(i));
     onnx::NodeProto& none = add_node(graph, "SequenceEmpty", {}, operands.back());
-    add_attribute(none, "dtype").set_i(body.output(i).type().tensor_type().elem_type());
+    add_attribute(none, "dtype", onnx::AttributeProto::INT).set_i(body.output(i).type().tensor_type().elem_type());
   }
   onnx::NodeProto& loop = add_node(graph, "Loop", operands, prefix + "all0");
   for (int i = 1; i < body.output_size(); ++i) loop.add_output(prefix + "all" + std::to_string(i));
-  *add_attribute(loop, "body").mutable_g() = mapped_body(node, body, prefix);
+  *add_attribute(loop, "body", onnx::AttributeProto::GRAPH).mutable_g() = mapped_body(node, body, prefix);
   for (const std::string& name : loop.output()) graph.add_output()->set_name(name);
   RELAXC_TRY(std::vector<Slot> results, node.importer().inline_graph(graph, {}, nullptr));
   for (size_t i = 0; i < results.size(); ++i) set_slot(node, i, results[i]);

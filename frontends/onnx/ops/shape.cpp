@@ -11,6 +11,7 @@
 #include "frontends/onnx/axes.h"
 #include "frontends/onnx/composite.h"
 #include "frontends/onnx/fold.h"
+#include "frontends/onnx/importer.h"
 #include "frontends/onnx/load.h"
 
 namespace relaxc::frontend {
@@ -259,16 +260,31 @@ Status unsqueeze(Node& node) {
   return node.set(0, node.call("expand_dims", {x}, {{"axis", *axes}}));
 }
 
-/// A run in which an open dim is 1 is refused where its squeeze would change the rank, since one program has one rank.
-Status expect_not_one(Node& node, Expr extent) {
+/// A run in which `holds` is false is refused.
+Status expect(Node& node, Expr holds) {
   Diagnostics& diag = node.diag;
+  Value* flag = node.shape({arith::select(holds, node.index(1), node.index(0))});
+  RELAXC_DO(node.builder().match_cast(flag, relax::shape_info(node.context(), {node.index(1)}), {}));
+  return Done{};
+}
+
+/// Whether an open dim goes. One program has one rank: what the model declares says which it is, and if nothing does,
+/// runs in which the dim is 1 are refused.
+Result<bool> squeezes_open(Node& node, Expr extent) {
+  Diagnostics& diag = node.diag;
+  GraphImporter& importer = node.importer();
+  importer.squeezed_open_dim = true;
+  if (importer.open_squeeze == OpenSqueeze::kKept) return false;
+  if (importer.open_squeeze == OpenSqueeze::kRemoved) {
+    RELAXC_DO(expect(node, arith::eq(extent, node.index(1))));
+    return true;
+  }
   diag.warning(node.location, Kind::rank_mismatch,
                "without axes the rank depends on whether {} is 1; runs in which it is are refused, unless the axes are "
-               "named",
+               "named, or the shape of an output is declared that says which rank is meant",
                arith::to_string(extent));
-  Value* differs = node.shape({arith::select(arith::ne(extent, node.index(1)), node.index(1), node.index(0))});
-  RELAXC_DO(node.builder().match_cast(differs, relax::shape_info(node.context(), {node.index(1)}), {}));
-  return Done{};
+  RELAXC_DO(expect(node, arith::ne(extent, node.index(1))));
+  return false;
 }
 
 Status squeeze(Node& node) {
@@ -285,11 +301,13 @@ Status squeeze(Node& node) {
     }
     which = *axes;
   } else {
-    for (size_t i = 0; i < from.size(); ++i)
-      if (from[i].is_constant(1))
-        which.push_back(static_cast<int64_t>(i));
-      else if (from[i].constant() == nullptr)
-        RELAXC_DO(expect_not_one(node, from[i]));
+    for (size_t i = 0; i < from.size(); ++i) {
+      bool goes = from[i].is_constant(1);
+      if (from[i].constant() == nullptr) {
+        RELAXC_TRY(goes, squeezes_open(node, from[i]));
+      }
+      if (goes) which.push_back(static_cast<int64_t>(i));
+    }
   }
   if (const Known* x = node.known(0)) {
     std::vector<int64_t> shape;

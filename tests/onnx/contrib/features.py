@@ -100,6 +100,10 @@ def preparation():
     yield ml("FeatureVectorizer", parts, {"inputdimensions": [2, 3]})
     yield ml("FeatureVectorizer", parts, {"inputdimensions": [3, 2]})
     yield ml("FeatureVectorizer", [z, z], {"inputdimensions": [4, 4]}, symbolic=True)
+    yield ml("FeatureVectorizer", [f32(2, 3, 2), f32(2, 2)], {"inputdimensions": [6, 3]}, name="FeatureVectorizer rank 3")
+    yield ml("FeatureVectorizer", [f32(2, 3, 2), f32(2, 1, 2, 2)], {"inputdimensions": [5, 4]}, symbolic=True,
+             name="FeatureVectorizer ranks 3 and 4")
+    yield ml("FeatureVectorizer", [f32(3), f32(4)], {"inputdimensions": [3, 5]}, name="FeatureVectorizer rank 1")
 
 
 def categories():

@@ -1,6 +1,7 @@
 """misc.py: the rest of com.microsoft."""
 
 import itertools
+import math
 
 import numpy as np
 from harness import Const, node
@@ -93,6 +94,16 @@ def slices():
                            name=f"Slice {start} {axis} {step} {'run' if kind is not Const else 'known'}")
 
 
+def complement():
+    """Erfc, which ONNX Runtime does not have either: to the last digits where it is tiny."""
+    x = np.concatenate([np.linspace(-6, 9, 241), [np.inf, -np.inf, np.nan, 0.0]])
+    for kind, rtol in ((np.float32, 3e-7), (np.float64, 2e-12), (np.float16, 1e-3)):
+        values = x.astype(kind)
+        exact = np.array([math.erfc(v) for v in values.astype(np.float64)])
+        yield node("Erfc", [values], domain="", expected=[exact.astype(kind)], rtol=rtol, atol=1e-38,
+                   name=f"Erfc of {kind.__name__}")
+
+
 def cases():
-    for family in (borrowed, made, matrices, rest, crops, slices):
+    for family in (borrowed, made, matrices, rest, crops, slices, complement):
         yield from family()

@@ -21,7 +21,7 @@ import harness  # noqa: E402
 import onnx  # noqa: E402
 
 FAMILIES = ("fused", "norms", "attention", "quantized", "blocks", "trees", "features", "functions", "misc",
-            "labels", "experts", "packed", "sizes", "streams")
+            "labels", "experts", "packed", "sizes", "streams", "text")
 
 
 def tested():

@@ -148,9 +148,30 @@ def limits():
     yield onnx("DynamicQuantizeLinear", [np.zeros((2, 2), np.float32)], outputs=3, name="DynamicQuantizeLinear of zeros")
 
 
+def windows():
+    """Pools whose window is larger than the padded input: what sticks out does not count."""
+    sizes = [((2,), (3,), {}), ((2,), (3,), {"strides": [2]}), ((2,), (3,), {"strides": [3]}),
+             ((2,), (5,), {"strides": [2]}), ((2,), (4,), {"strides": [2], "pads": [1, 0]}),
+             ((2, 2), (3, 3), {"strides": [2, 2]}), ((2, 7), (3, 3), {"strides": [2, 2]}),
+             ((7, 2), (3, 3), {"strides": [2, 3], "pads": [1, 0, 1, 0]}), ((1, 1), (2, 3), {"strides": [2, 3]}),
+             ((2,), (3,), {"strides": [2], "auto_pad": "VALID"}), ((2,), (3,), {"ceil_mode": 1}),
+             ((2,), (5,), {"ceil_mode": 1, "strides": [2]}), ((2, 3, 2), (3, 4, 3), {"strides": [2, 2, 2]})]
+    for op, (spatial, kernel, attrs) in itertools.product(("MaxPool", "AveragePool", "LpPool"), sizes):
+        x = f32(2, 3, *spatial)
+        yield onnx(op, [x], {"kernel_shape": kernel, **attrs}, opset=22, fixed=True,
+                   name=f"{op} {kernel} on {spatial} {attrs}")
+        if op == "AveragePool":
+            yield onnx(op, [x], {"kernel_shape": kernel, "count_include_pad": 1, **attrs}, opset=22, fixed=True,
+                       name=f"{op} {kernel} on {spatial} {attrs} with padding")
+        if op == "MaxPool":
+            yield onnx(op, [x], {"kernel_shape": kernel, **attrs}, opset=22, fixed=True, outputs=2,
+                       name=f"{op} {kernel} on {spatial} {attrs} with places")
+
+
 def cases():
     yield from limits()
     yield from elementwise()
     yield from reductions()
     yield from moves()
     yield from nothing()
+    yield from windows()

@@ -1,0 +1,107 @@
+// tokenizer.cpp: com.microsoft.Tokenizer, which takes texts apart.
+//
+// Tokens are what a regular expression matches, what stands between separators (each a regular expression, and the text
+// taken apart by one after another), or characters. Rows are filled up with a word of the model's, which stands in
+// front of the texts' bytes so that spans can refer to it, as do the marks of a text's begin and end.
+#include <algorithm>
+
+#include "frontends/onnx/chain.h"
+#include "frontends/onnx/converter.h"
+#include "frontends/onnx/regex.h"
+#include "frontends/onnx/strings.h"
+
+namespace relaxc::frontend {
+namespace {
+
+class Tokenizer {
+ public:
+  explicit Tokenizer(Node& node) : node_(node), diag(node.diag), c_(node), fill_(node.string_attr("pad_value", "")) {}
+
+  Status run() {
+    RELAXC_TRY(texts_, strings_input(node_, 0));
+    std::vector<Expr> dims = texts_.dims();
+    if (dims.empty() || dims.size() > 2)
+      return node_.error(Kind::rank_mismatch, "the input must be [C] or [N, C] strings, found {} dims", dims.size());
+    if (node_.int_attr("mincharnum", 1) < 1)
+      return node_.error(Kind::invalid_attribute, "mincharnum must be 1 or more, found {}",
+                         node_.int_attr("mincharnum", 1));
+    std::vector<std::string> separators = node_.strings_attr("separators");
+    std::string tokens = node_.string_attr("tokenexp", "");
+    if (separators.empty() == tokens.empty())
+      return node_.error(Kind::invalid_attribute, "it needs either separators or tokenexp");
+    put_words_in_front();
+    dims.push_back(node_.index(1));
+    dims.push_back(node_.index(2));
+    texts_.spans = c_.reshape(texts_.spans, dims);
+    if (!c_.ok()) return c_.failed();
+    // A dot alone is any character, the end of a line as well, though it is none within a pattern.
+    bool characters = tokens == "." || (separators.size() == 1 && separators[0].empty());
+    if (separators.empty() || characters) RELAXC_DO(take_apart(characters ? "(?s)." : tokens, false, true));
+    for (size_t i = 0; !characters && i < separators.size(); ++i)
+      RELAXC_DO(take_apart(separators[i], true, i + 1 == separators.size()));
+    set_strings(node_, 0, texts_);
+    return Done{};
+  }
+
+ private:
+  bool marks() const { return node_.int_attr("mark", 0) != 0; }
+
+  void put_words_in_front() {
+    std::string words = fill_ + (marks() ? "\x02\x03" : "");
+    if (words.empty()) return;
+    Slot slot = strings_constant(node_.builder(), {1}, {words});
+    auto shift = static_cast<int64_t>(words.size());
+    texts_.bytes = c_.concat({strings_in(slot)->bytes, texts_.bytes}, 0);
+    texts_.spans = c_.add(texts_.spans, constant_of({shift, 0}));
+  }
+
+  Value* constant_of(const std::vector<int64_t>& numbers) {
+    return c_.call("shape_to_tensor", {node_.shape(node_.indices(numbers))});
+  }
+
+  template <typename T>
+  Value* table(DType dtype, std::vector<int64_t> shape, const std::vector<T>& values) {
+    std::vector<std::byte> bytes(values.size() * sizeof(T));
+    std::copy_n(reinterpret_cast<const std::byte*>(values.data()), bytes.size(), bytes.begin());
+    return node_.builder().constant(relax::ConstantData::inline_bytes(dtype, std::move(shape), std::move(bytes)));
+  }
+
+  /// The texts' tokens by one pattern. Rows get marks and are filled up when the last one is done.
+  Status take_apart(const std::string& pattern, bool between, bool last) {
+    std::variant<Searcher, std::string> compiled = compile_search(pattern);
+    if (auto* fault = std::get_if<std::string>(&compiled))
+      return node_.error(Kind::invalid_attribute, "the pattern '{}' cannot be compiled: {}", pattern, *fault);
+    const auto& searcher = std::get<Searcher>(compiled);
+    auto states = static_cast<int64_t>(searcher.accepts.size() / 3);
+    Value* steps = table(DType::i(32), {states, 256}, searcher.steps);
+    Value* accepts = table(DType::boolean(), {states, 3}, searcher.accepts);
+    Attrs attrs{{"starts", Ints(searcher.starts.begin(), searcher.starts.end())},
+                {"dead", static_cast<int64_t>(searcher.dead)},
+                {"between", between},
+                {"least", node_.int_attr("mincharnum", 1)},
+                {"fill", last ? static_cast<int64_t>(fill_.size()) : int64_t{0}},
+                {"marks", last && marks()}};
+    RELAXC_TRY(texts_.spans,
+               node_.call("strings.tokens", {texts_.spans, texts_.bytes, steps, accepts}, std::move(attrs)));
+    return Done{};
+  }
+
+  Node& node_;
+  Diagnostics& diag;
+  Chain c_;
+  std::string fill_;
+  Strings texts_;
+};
+
+Status tokenizer(Node& node) {
+  return Tokenizer(node).run();
+}
+
+constexpr Converter kRows[] = {
+    {.name = "Tokenizer", .convert = tokenizer, .note = "patterns as of RegexFullMatch", .domain = "com.microsoft"},
+};
+
+}  // namespace
+}  // namespace relaxc::frontend
+
+RELAXC_CONVERTERS(tokenizer, kRows)
