@@ -8,48 +8,48 @@
 
 namespace relaxc::arith {
 
-Canonical::Canonical(Context& context, const Facts& facts, Equalities equalities) : context_(context), facts_(facts) {
-  if (equalities == Equalities::kSubstitute) solve_equalities();
-  read_assumptions();
-}
+Canonical::Canonical(Context& context, const Facts& facts, Equalities equalities)
+    : context_(context), facts_(facts), equalities_(equalities) {}
 
 Expr Canonical::expr(Expr e) {
   if (e.dtype().is_index()) return to_expr(poly(e));
-  if (exprs_.count(e) == 0) process(e);
-  return exprs_.at(e);
+  if (memory_.exprs.count(e) == 0) process(e);
+  return memory_.exprs.at(e);
 }
 
 const Polynomial& Canonical::poly(Expr e) {
-  auto found = polys_.find(e);
-  if (found != polys_.end()) return found->second;
+  auto found = memory_.polys.find(e);
+  if (found != memory_.polys.end()) return found->second;
   process(e);
-  return polys_.at(e);
+  return memory_.polys.at(e);
 }
-
-/// What each node adds to what may be spent, so that large programs are not looked at less closely than small ones.
-constexpr int64_t kBudgetOfNode = 16;
 
 /// Visits what was not seen yet, operands first, without recursion.
 void Canonical::process(Expr root) {
-  auto known = [&](Expr e) { return e.dtype().is_index() ? polys_.count(e) != 0 : exprs_.count(e) != 0; };
+  auto known = [&](Expr e) { return e.dtype().is_index() ? memory_.polys.count(e) != 0 : memory_.exprs.count(e) != 0; };
   std::vector<std::pair<Expr, bool>> stack = {{root, false}};
   while (!stack.empty()) {
     auto [e, ready] = stack.back();
     stack.pop_back();
     if (known(e)) continue;
-    budget_ += ready ? kBudgetOfNode : 0;
     if (!ready) {
       stack.push_back({e, true});
       for (Expr operand : inputs(e))
         if (!known(operand)) stack.push_back({operand, false});
-    } else if (e.dtype().is_index()) {
+      continue;
+    }
+    constexpr int64_t kSteps = 4096;  // so that large programs are not looked at less closely than small ones
+    Question question(*this, kSteps);
+    afford(1);
+    if (e.dtype().is_index()) {
       Polynomial made = make(e);
-      polys_.emplace(e, std::move(made));
+      memory_.polys.emplace(e, std::move(made));
     } else {
       Expr made = condition(e);
-      exprs_[e] = made;
-      exprs_.try_emplace(made, made);
+      memory_.exprs[e] = made;
+      memory_.exprs.try_emplace(made, made);
     }
+    if (question.is_part() && left_ < 0) memory_.doubtful.push_back(e);
   }
 }
 
@@ -68,7 +68,7 @@ Expr Canonical::rebuilt(Expr e) {
 
 Polynomial Canonical::atom(Expr e) {
   Polynomial p = Polynomial::atom(e);
-  polys_.try_emplace(e, p);
+  memory_.polys.try_emplace(e, p);
   return p;
 }
 
@@ -107,6 +107,7 @@ Polynomial Canonical::make(Expr e) {
 }
 
 Polynomial Canonical::value_of(Expr var) {
+  meet(var);
   auto solved = solved_.find(var);
   if (solved != solved_.end()) return poly(solved->second);
   Range range = tighten(facts_.range_of(var), facts_.congruence_of(var));
@@ -156,7 +157,7 @@ Expr Canonical::to_expr(const Polynomial& polynomial) {
   for (auto term = p.terms.begin(); term != p.terms.end(); ++term)
     if (term != first) append(term->first, term->second);
   if (!total) return context_.index(0);
-  polys_.try_emplace(total, polynomial);
+  memory_.polys.try_emplace(total, polynomial);
   return total;
 }
 

@@ -5,10 +5,17 @@
 // recombine() finds the remainders again for printing and for tight bounds. One Canonical serves one question or many
 // under the same facts and remembers every node it has seen, so shared subexpressions cost once.
 //
+// What a question costs is counted in steps, a step being a term that is looked at, so that an answer depends on no
+// clock. Each node of an expression and each proof has an allowance, of which all proofs that it starts take their
+// steps. What is left open for want of steps stays as it is, or is "not proved", and is forgotten with the question
+// unless it is the answer itself: another question may have more steps left.
+//
 // Rejected: a set of rewrite rules run to a fixpoint (the order of rules decides what is found, and it may not end).
 #pragma once
 
+#include <map>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "compiler/arith/congruence.h"
 #include "compiler/arith/facts.h"
@@ -35,9 +42,13 @@ class Canonical {
   /// Puts x % c in place of x - c * (x // c), for reading and bounds; everything else here wants it the other way.
   Polynomial recombine(const Polynomial& p);
 
+  /// The range of values, as a question of its own.
+  Range bounds(const Polynomial& p);
   Range range(const Polynomial& p, int depth = 3);
   Range range_of_atom(Expr atom) { return known(atom).range; }
   Congruence congruence(const Polynomial& p);
+  /// The steps that all questions so far have taken.
+  int64_t steps() const { return steps_; }
   /// Whether p <= 0, from ranges and sums of assumptions.
   bool proves_nonpositive(const Polynomial& p);
   /// Whether a + gap <= b.
@@ -63,6 +74,7 @@ class Canonical {
   // condition.cpp: comparisons, minima and maxima, selects.
   Expr condition(Expr e);
   Expr comparison(ExprKind kind, const Polynomial& difference);
+  Expr without_quotient(ExprKind kind, const Polynomial& difference, int64_t factor, int64_t constant);
   std::optional<bool> decided(ExprKind kind, const Polynomial& difference);
   std::vector<Expr> members(ExprKind kind, const Polynomial& p);
   Polynomial minimum(ExprKind kind, const Polynomial& a, const Polynomial& b);
@@ -87,9 +99,11 @@ class Canonical {
 
   // proofs.cpp: what follows from assumptions.
   struct Search;
-  void read_assumptions();
-  void solve_equalities();
-  bool solve(const Polynomial& zero);
+  std::vector<Expr> connected(Expr first);
+  void meet(Expr var);
+  void read_assumptions(const std::vector<Expr>& assumptions);
+  void solve_equalities(const std::vector<Expr>& assumptions);
+  Expr solve(const Polynomial& zero);
   void transfer(Expr var);
   void narrow_variables(const Polynomial& p);
   void assume_nonpositive(std::optional<Polynomial> p);
@@ -97,21 +111,46 @@ class Canonical {
   std::optional<bool> nonpositive_by_cases(const Polynomial& p, Search& search, int depth);
   std::vector<Polynomial> implied(const Polynomial& p);
 
-  /// Takes `cost` from what may still be spent on ranges and proofs; false if nothing is left. So even the most
-  /// contrived expression takes a time linear in its nodes; only precision suffers.
+  /// Gives a question its steps, unless it is part of another one, of whose steps it takes.
+  class Question {
+   public:
+    Question(Canonical& canonical, int64_t steps);
+    ~Question();
+    Question(const Question&) = delete;
+    Question& operator=(const Question&) = delete;
+    bool is_part() const { return is_part_; }
+
+   private:
+    Canonical& canonical_;
+    bool is_part_;
+  };
+  /// Takes `cost` from the steps of the question; false if none are left. So even the most contrived expression takes a
+  /// time linear in its nodes; only precision suffers.
   bool afford(size_t cost);
 
   Context& context_;
   const Facts& facts_;
-  std::unordered_map<Expr, Polynomial> polys_;
-  std::unordered_map<Expr, Expr> exprs_;
-  std::unordered_map<Expr, Known> known_;
-  std::unordered_map<Expr, std::vector<Expr>> members_;  ///< of minima and maxima
-  std::unordered_map<Expr, int64_t> exact_;              ///< x // c whose x leaves this remainder by the facts
-  std::unordered_map<Expr, Expr> solved_;                ///< variables that an equality determines
-  std::vector<Polynomial> nonpositive_;                  ///< the assumptions as p <= 0 …
-  std::vector<Polynomial> nonzero_;                      ///< … and as p != 0
-  int64_t budget_ = 1 << 16;
+  Equalities equalities_;
+  /// What was found out of nodes.
+  struct Memory {
+    std::unordered_map<Expr, Polynomial> polys;
+    std::unordered_map<Expr, Expr> exprs;
+    std::unordered_map<Expr, Known> known;
+    std::unordered_map<Expr, std::vector<Expr>> members;  ///< of minima and maxima
+    std::unordered_map<Expr, int64_t> exact;              ///< x // c whose x leaves this remainder by the facts
+    std::map<std::pair<uint32_t, uint32_t>, std::vector<std::pair<Polynomial, bool>>> proved;  ///< by first, last atom
+    std::vector<Expr> doubtful;  ///< nodes that were processed without steps
+  };
+  Memory memory_;
+  std::unordered_map<Expr, Expr> solved_;  ///< variables that an equality determines
+  std::unordered_map<Expr, std::vector<Expr>> assumed_of_;
+  std::unordered_set<Expr> met_;
+  std::vector<Polynomial> nonpositive_;                           ///< the assumptions as p <= 0 …
+  std::unordered_map<Expr, std::vector<size_t>> nonpositive_of_;  ///< places of those that an atom is in
+  std::vector<Polynomial> nonzero_;                               ///< … and as p != 0
+  int64_t left_ = 0;                                              ///< steps of the question that is being answered
+  int64_t steps_ = 0;
+  bool asked_ = false;
 };
 
 }  // namespace relaxc::arith

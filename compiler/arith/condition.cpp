@@ -78,6 +78,8 @@ Expr Canonical::comparison(ExprKind kind, const Polynomial& whole) {
   int64_t factor = content(difference), constant = difference.constant_term();
   // g * d + k < 0 is d < ceil(-k / g); g * d + k <= 0 is d <= floor(-k / g).
   if (factor > 1) constant = kind == ExprKind::kLt ? floor_divide(constant, factor) : -floor_divide(-constant, factor);
+  if (ordered)
+    if (Expr of_dividend = without_quotient(kind, difference, factor, constant)) return of_dividend;
   Polynomial left, right;
   for (const auto& [monomial, coefficient] : difference.terms) {
     if (monomial.empty()) continue;
@@ -92,12 +94,32 @@ Expr Canonical::comparison(ExprKind kind, const Polynomial& whole) {
   return context_.binary(kind, to_expr(left), to_expr(right));
 }
 
+/// `q * g + k kind 0` of a quotient q = x // c alone as a comparison of x: so a guard about a size of a convolution is
+/// a bound of the symbol that the size is made of. Null for anything else.
+Expr Canonical::without_quotient(ExprKind kind, const Polynomial& difference, int64_t factor, int64_t constant) {
+  const auto& [monomial, coefficient] = *difference.terms.begin();
+  bool alone = monomial.size() == 1 && difference.terms.size() <= 2 && std::abs(coefficient) == factor &&
+               (difference.terms.size() == 1 || difference.terms.rbegin()->first.empty());
+  const auto* quotient = alone ? monomial[0].as<FloorDiv>() : nullptr;
+  const int64_t* c = quotient == nullptr ? nullptr : quotient->b.constant();
+  if (c == nullptr || *c <= 0) return {};
+  // q + k < 0 is q + (k + 1) <= 0. Then q <= -k is x < (1 - k) * c, and q >= k is x >= k * c.
+  int64_t k = constant, limit = 0;
+  if (kind == ExprKind::kLt && __builtin_add_overflow(k, 1, &k)) return {};
+  bool below = coefficient > 0;
+  if (below && __builtin_sub_overflow(1, k, &k)) return {};
+  if (__builtin_mul_overflow(k, *c, &limit) || limit == INT64_MIN) return {};
+  auto p = sum(poly(quotient->a), Polynomial::constant(limit), -1);
+  if (p && !below) p = sum({}, *p, -1);
+  return p ? comparison(below ? ExprKind::kLt : ExprKind::kLe, *p) : Expr();
+}
+
 /// The elements of a minimum (maximum) that was made here, or the one value itself.
 std::vector<Expr> Canonical::members(ExprKind kind, const Polynomial& p) {
   bool alone = p.terms.size() == 1 && p.terms.begin()->second == 1 && p.terms.begin()->first.size() == 1;
-  auto found =
-      alone && p.terms.begin()->first[0]->kind == kind ? members_.find(p.terms.begin()->first[0]) : members_.end();
-  return found == members_.end() ? std::vector<Expr>{to_expr(p)} : found->second;
+  auto found = alone && p.terms.begin()->first[0]->kind == kind ? memory_.members.find(p.terms.begin()->first[0])
+                                                                : memory_.members.end();
+  return found == memory_.members.end() ? std::vector<Expr>{to_expr(p)} : found->second;
 }
 
 Polynomial Canonical::minimum(ExprKind kind, const Polynomial& a, const Polynomial& b) {
@@ -122,7 +144,7 @@ Polynomial Canonical::minimum(ExprKind kind, const Polynomial& a, const Polynomi
   Expr made = all[0];
   for (size_t i = 1; i < all.size(); ++i) {
     made = atom(context_.binary(kind, made, all[i])).terms.begin()->first[0];
-    members_.try_emplace(made, all.begin(), all.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    memory_.members.try_emplace(made, all.begin(), all.begin() + static_cast<std::ptrdiff_t>(i) + 1);
   }
   return Polynomial::atom(made);
 }

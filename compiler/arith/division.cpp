@@ -50,7 +50,7 @@ std::optional<Polynomial> Canonical::divide_by_constant(const Polynomial& a, int
     Expr exact = context_.binary(ExprKind::kFloorDiv, to_expr(reduced), context_.index(c / common));
     if (exact.as<FloorDiv>() == nullptr || __builtin_add_overflow(constant, common * remainder, &constant))
       return std::nullopt;
-    exact_[exact] = remainder;
+    memory_.exact[exact] = remainder;
     auto total = sum(whole, atom(exact));
     if (!total) return std::nullopt;
     whole = std::move(*total);
@@ -113,11 +113,11 @@ std::optional<Polynomial> Canonical::divide_by_symbols(const Polynomial& a, cons
 
 /// c * (x // c) is x - r where the facts say that x leaves r.
 std::optional<Polynomial> Canonical::replace_exact(std::optional<Polynomial> p) {
-  if (!p || exact_.empty()) return p;
+  if (!p || memory_.exact.empty()) return p;
   for (const auto& [monomial, coefficient] : p->terms)
     for (Expr factor : monomial) {
-      auto exact = exact_.find(factor);
-      if (exact == exact_.end()) continue;
+      auto exact = memory_.exact.find(factor);
+      if (exact == memory_.exact.end()) continue;
       const auto& n = *factor.as<FloorDiv>();
       int64_t c = *n.b.constant();
       if (coefficient / c == 0) continue;

@@ -11,6 +11,8 @@
 // Rejected: Fourier-Motzkin elimination and simplex (complete for linear facts, but products of symbols are the rule
 // here, and a question must cost microseconds).
 #include <algorithm>
+#include <unordered_set>
+#include <utility>
 
 #include "compiler/arith/canonical.h"
 #include "compiler/arith/range.h"
@@ -32,42 +34,85 @@ struct Canonical::Search {
   int cases = 24;   ///< cases that may still be looked at
 };
 
-void Canonical::solve_equalities() {
-  bool any = false;
-  for (Expr e : facts_.assumptions()) {
+/// The assumptions that speak of a variable, of a variable that these speak of, and so on: no others can say anything
+/// of it. Variables that met here are not looked for again.
+std::vector<Expr> Canonical::connected(Expr first) {
+  if (assumed_of_.empty())
+    for (Expr e : facts_.assumptions())
+      for (Var var : free_vars(e)) assumed_of_[var].push_back(e);
+  std::vector<Expr> found, variables{first};
+  std::unordered_set<Expr> seen;
+  for (size_t i = 0; i < variables.size(); ++i)
+    for (Expr e : assumed_of_[variables[i]]) {
+      if (!seen.insert(e).second) continue;
+      found.push_back(e);
+      for (Var var : free_vars(e))
+        if (met_.insert(var).second) variables.push_back(var);
+    }
+  std::vector<Expr> in_order;
+  for (Expr e : facts_.assumptions())
+    if (seen.count(e) != 0) in_order.push_back(e);
+  return in_order;
+}
+
+/// Reads what is assumed of a variable when it is first met. So a question costs what its own variables cost, not what
+/// all of a program's do.
+void Canonical::meet(Expr var) {
+  if (facts_.assumptions().empty() || !met_.insert(var).second) return;
+  std::vector<Expr> assumptions = connected(var);
+  if (assumptions.empty()) return;
+  // This is in the middle of a question, whose results and references stay.
+  Memory outside;
+  std::swap(outside, memory_);
+  bool asked = std::exchange(asked_, false);
+  int64_t left = left_;
+  if (equalities_ == Equalities::kSubstitute) solve_equalities(assumptions);
+  read_assumptions(assumptions);
+  outside.polys.merge(memory_.polys);
+  outside.exprs.merge(memory_.exprs);
+  outside.known.merge(memory_.known);
+  outside.members.merge(memory_.members);
+  outside.exact.merge(memory_.exact);
+  std::swap(outside, memory_);
+  memory_.proved.clear();
+  asked_ = asked, left_ = left;
+}
+
+void Canonical::solve_equalities(const std::vector<Expr>& assumptions) {
+  std::vector<Expr> variables;
+  for (Expr e : assumptions) {
     const Binary* n = comparison_of_indices(e);
     if (n == nullptr || n->kind != ExprKind::kEq) continue;
     auto zero = sum(poly(n->a), poly(n->b), -1);
-    if (!zero || !solve(*zero)) continue;
-    any = true;
-    polys_.clear(), exprs_.clear(), known_.clear(), exact_.clear(), members_.clear();
+    Expr solved = zero ? solve(*zero) : Expr();
+    if (!solved) continue;
+    variables.push_back(solved);
+    memory_ = {};
   }
-  if (!any) return;
-  std::vector<Expr> variables;
-  for (const auto& [var, _] : solved_) variables.push_back(var);
   std::sort(variables.begin(), variables.end(), [](Expr a, Expr b) { return a->id < b->id; });
   for (Expr var : variables) transfer(var);
 }
 
-/// Makes the youngest variable that stands alone in `zero` an expression of the rest, which must not mention it.
-bool Canonical::solve(const Polynomial& zero) {
+/// Makes the youngest variable that stands alone in `zero` an expression of the rest, which must not mention it; null
+/// if there is none.
+Expr Canonical::solve(const Polynomial& zero) {
   Expr best;
   int64_t sign = 0;
   for (const auto& [monomial, coefficient] : zero.terms) {
     bool alone = monomial.size() == 1 && monomial[0].as<VarNode>() && (coefficient == 1 || coefficient == -1);
     if (alone && (!best || best->id < monomial[0]->id)) best = monomial[0], sign = coefficient;
   }
-  if (!best) return false;
+  if (!best) return {};
   Polynomial term;
   term.add({best}, sign);
   auto rest = sum(zero, term, -1);
   if (rest) rest = sum({}, *rest, -sign);
-  if (!rest) return false;
+  if (!rest) return {};
   Expr value = to_expr(*rest);
   for (Var var : free_vars(value))
-    if (var == best) return false;
+    if (var == best) return {};
   solved_[best] = value;
-  return true;
+  return best;
 }
 
 /// What is known of a solved variable holds of its value.
@@ -83,15 +128,22 @@ void Canonical::transfer(Expr var) {
   Known merged = known(other);
   Range both = intersect(merged.range, range);
   auto classes = intersect(merged.congruence, congruence);
-  if (both.lower <= both.upper && classes) known_[other] = {both, *classes};
+  if (both.lower <= both.upper && classes) memory_.known[other] = {both, *classes};
 }
 
 void Canonical::assume_nonpositive(std::optional<Polynomial> p) {
-  if (p && !p->as_constant()) nonpositive_.push_back(std::move(*p));
+  if (!p || p->as_constant()) return;
+  for (const auto& [monomial, _] : p->terms)
+    for (Expr factor : monomial) {
+      std::vector<size_t>& places = nonpositive_of_[factor];
+      if (places.empty() || places.back() != nonpositive_.size()) places.push_back(nonpositive_.size());
+    }
+  nonpositive_.push_back(std::move(*p));
 }
 
-void Canonical::read_assumptions() {
-  for (Expr e : facts_.assumptions()) {
+void Canonical::read_assumptions(const std::vector<Expr>& assumptions) {
+  size_t first = nonpositive_.size();
+  for (Expr e : assumptions) {
     const Binary* n = comparison_of_indices(e);
     auto difference = n != nullptr ? sum(poly(n->a), poly(n->b), -1) : std::nullopt;
     if (!difference) continue;
@@ -105,7 +157,7 @@ void Canonical::read_assumptions() {
   }
   constexpr int kRounds = 2;  // chains of inequalities
   for (int round = 0; round < kRounds; ++round)
-    for (const Polynomial& p : nonpositive_) narrow_variables(p);
+    for (size_t i = first; i < nonpositive_.size(); ++i) narrow_variables(nonpositive_[i]);
 }
 
 /// What p <= 0 says of a variable that stands alone in p, by the range of the rest: from 0 <= y and y < m, 1 <= m.
@@ -121,14 +173,23 @@ void Canonical::narrow_variables(const Polynomial& p) {
     Known merged = known(monomial[0]);
     merged.range =
         intersect(merged.range, coefficient > 0 ? Range{INT64_MIN, -others.lower} : Range::at_least(others.lower));
-    if (merged.range.lower <= merged.range.upper) known_[monomial[0]] = merged;
+    if (merged.range.lower <= merged.range.upper) memory_.known[monomial[0]] = merged;
   }
 }
 
 bool Canonical::proves_nonpositive(const Polynomial& p) {
-  constexpr int kSteps = 3;  // assumptions in a row; ceil-div of a tiled loop takes them all
+  constexpr int kInARow = 3;        // assumptions; ceil-div of a tiled loop takes them all
+  constexpr int64_t kSteps = 8192;  // of this proof and of all proofs that it starts
+  Question question(*this, kSteps);
+  auto first = [&](auto term) { return term->first.empty() ? ~uint32_t{0} : term->first[0]->id; };
+  if (std::optional<int64_t> value = p.as_constant()) return *value <= 0;
+  auto& same = memory_.proved[{first(p.terms.begin()), first(std::prev(p.terms.end()))}];
+  for (const auto& [known, holds] : same)
+    if (known == p) return holds;
   Search search;
-  return nonpositive(p, search, kSteps);
+  bool holds = nonpositive(p, search, kInARow);
+  if (holds || left_ >= 0 || !question.is_part()) same.emplace_back(p, holds);
+  return holds;
 }
 
 bool Canonical::proves_order(Expr a, Expr b, int64_t gap) {
@@ -138,7 +199,7 @@ bool Canonical::proves_order(Expr a, Expr b, int64_t gap) {
 
 bool Canonical::nonpositive(const Polynomial& p, Search& search, int depth) {
   if (range(p).upper <= 0) return true;
-  if (!afford(p.terms.size())) return false;
+  if (!afford(1 + p.terms.size())) return false;
   if (auto split = nonpositive_by_cases(p, search, depth)) return *split;
   if (depth == 0) return false;
   auto known_nonnegative = [&](const Monomial& m) {
@@ -146,6 +207,7 @@ bool Canonical::nonpositive(const Polynomial& p, Search& search, int depth) {
   };
   std::vector<Polynomial> own = implied(p);
   auto cancels = [&](const Polynomial& assumed) {
+    if (!afford(1)) return false;
     for (const auto& [monomial, coefficient] : p.terms)
       for (const auto& [part, amount] : assumed.terms) {
         if (part.empty() || coefficient == INT64_MIN || amount == INT64_MIN || coefficient % amount != 0) continue;
@@ -161,7 +223,15 @@ bool Canonical::nonpositive(const Polynomial& p, Search& search, int depth) {
       }
     return false;
   };
-  return std::any_of(nonpositive_.begin(), nonpositive_.end(), cancels) || std::any_of(own.begin(), own.end(), cancels);
+  std::vector<size_t> places;  // of assumptions that share an atom with p
+  for (const auto& [monomial, _] : p.terms)
+    for (Expr factor : monomial)
+      if (auto found = nonpositive_of_.find(factor); found != nonpositive_of_.end())
+        places.insert(places.end(), found->second.begin(), found->second.end());
+  std::sort(places.begin(), places.end());
+  places.erase(std::unique(places.begin(), places.end()), places.end());
+  return std::any_of(places.begin(), places.end(), [&](size_t i) { return cancels(nonpositive_[i]); }) ||
+         std::any_of(own.begin(), own.end(), cancels);
 }
 
 /// Splits by a minimum, maximum or select that stands alone in its term; nothing if there is none. Those of which both

@@ -5,6 +5,7 @@
 // inward.
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "compiler/arith/canonical.h"
 #include "compiler/arith/range.h"
@@ -12,39 +13,57 @@
 
 namespace relaxc::arith {
 
+Canonical::Question::Question(Canonical& canonical, int64_t steps) : canonical_(canonical), is_part_(canonical.asked_) {
+  if (is_part_) return;
+  canonical_.asked_ = true;
+  canonical_.left_ = steps;
+}
+
+Canonical::Question::~Question() {
+  if (is_part_) return;
+  canonical_.asked_ = false;
+  for (Expr e : canonical_.memory_.doubtful) canonical_.memory_.polys.erase(e), canonical_.memory_.exprs.erase(e);
+  canonical_.memory_.doubtful.clear();
+}
+
 bool Canonical::afford(size_t cost) {
-  budget_ -= static_cast<int64_t>(cost);
-  return budget_ >= 0;
+  left_ -= static_cast<int64_t>(cost);
+  steps_ += static_cast<int64_t>(cost);
+  return left_ >= 0;
 }
 
 /// What is known of an atom, after that of all atoms in it, without recursion: they nest as deep as programs do.
 Canonical::Known Canonical::known(Expr root) {
-  auto found = known_.find(root);
-  if (found != known_.end()) return found->second;
+  auto found = memory_.known.find(root);
+  if (found != memory_.known.end()) return found->second;
   std::vector<std::pair<Expr, bool>> stack = {{root, false}};
   while (!stack.empty()) {
     auto [e, ready] = stack.back();
     stack.pop_back();
     if (ready) {
-      known_[e] = learn(e);
+      memory_.known[e] = learn(e);
       continue;
     }
-    if (!known_.try_emplace(e).second) continue;
+    if (!memory_.known.try_emplace(e).second) continue;
     stack.push_back({e, true});
     for (Expr operand : operands(e)) {
       if (!operand.dtype().is_index()) continue;
       for (const auto& [monomial, _] : poly(operand).terms)
         for (Expr factor : monomial)
-          if (known_.count(factor) == 0) stack.push_back({factor, false});
+          if (memory_.known.count(factor) == 0) stack.push_back({factor, false});
     }
   }
-  return known_.at(root);
+  return memory_.known.at(root);
 }
 
+/// Has steps of its own: it is done once, and much depends on it.
 Canonical::Known Canonical::learn(Expr atom) {
+  constexpr int64_t kSteps = 256;
+  int64_t left = std::exchange(left_, kSteps);
   Known made = {range_of_node(atom), congruence_of_node(atom)};
   Range members = tighten(made.range, made.congruence);
   if (members.lower <= members.upper) made.range = members;
+  left_ = left;
   return made;
 }
 
@@ -162,6 +181,12 @@ Range Canonical::range_by_cases(const Polynomial& p, int depth) {
     return out;
   }
   return Range();
+}
+
+Range Canonical::bounds(const Polynomial& p) {
+  constexpr int64_t kSteps = 4096;
+  Question question(*this, kSteps);
+  return range(p);
 }
 
 Range Canonical::range(const Polynomial& polynomial, int depth) {

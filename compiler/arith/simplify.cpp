@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "compiler/arith/canonical.h"
+#include "compiler/arith/prover.h"
 
 namespace relaxc::arith {
 namespace {
@@ -13,8 +14,7 @@ namespace {
 /// Three-valued logic over the conditions that and, or, not join; each node once.
 class Decision {
  public:
-  Decision(Context& context, const Facts& facts)
-      : canonical_(context, facts, Equalities::kSubstitute), assumptions_(facts.assumptions()) {}
+  Decision(Canonical& canonical, const Facts& facts) : canonical_(canonical), assumptions_(facts.assumptions()) {}
 
   Truth of(Expr root) {
     std::vector<std::pair<Expr, bool>> stack = {{root, false}};
@@ -59,7 +59,7 @@ class Decision {
     return Truth::kUnknown;
   }
 
-  Canonical canonical_;
+  Canonical& canonical_;
   const std::vector<Expr>& assumptions_;
   std::unordered_map<Expr, Truth> truths_;
 };
@@ -76,7 +76,7 @@ Expr simplify(Expr e, const Facts& facts) {
 
 Range bounds(Expr e, const Facts& facts) {
   Canonical canonical(e.context(), facts, Equalities::kSubstitute);
-  if (e.dtype().is_index()) return canonical.range(canonical.poly(e));
+  if (e.dtype().is_index()) return canonical.bounds(canonical.poly(e));
   Expr value = canonical.expr(e);
   return value.constant() != nullptr ? Range::exactly(*value.constant()) : Range{0, 1};
 }
@@ -91,7 +91,8 @@ int64_t divisor(Expr e, const Facts& facts) {
 }
 
 Truth decide(Expr condition, const Facts& facts) {
-  return Decision(condition.context(), facts).of(condition);
+  Canonical canonical(condition.context(), facts, Equalities::kSubstitute);
+  return Decision(canonical, facts).of(condition);
 }
 
 bool prove(Expr condition, const Facts& facts) {
@@ -113,10 +114,39 @@ bool prove_lt(Expr a, Expr b, const Facts& facts) {
   return proves_order(a, b, 1, facts);
 }
 
+struct Prover::State {
+  State(Context& context, const Facts& known)
+      : facts(known), canonical(context, facts, Equalities::kSubstitute), decision(canonical, facts) {}
+
+  Facts facts;
+  Canonical canonical;
+  Decision decision;
+};
+
+Prover::Prover(Context& context, const Facts& facts) : state_(std::make_unique<State>(context, facts)) {}
+Prover::~Prover() = default;
+
+Range Prover::bounds(Expr e) {
+  return state_->canonical.bounds(state_->canonical.poly(e));
+}
+int64_t Prover::divisor(Expr e) {
+  return arith::divisor(state_->canonical.congruence(state_->canonical.poly(e)));
+}
+bool Prover::proves_le(Expr a, Expr b) {
+  return a == b || state_->canonical.proves_order(a, b, 0);
+}
+Truth Prover::decide(Expr condition) {
+  return state_->decision.of(condition);
+}
+int64_t Prover::steps() const {
+  return state_->canonical.steps();
+}
+
 std::string contradiction(const Facts& facts) {
   if (!facts.conflict().empty() || facts.assumptions().empty()) return facts.conflict();
+  Prover prover(facts.assumptions()[0].context(), facts);
   for (Expr assumed : facts.assumptions())
-    if (Expr opposite = inverse(assumed); opposite && prove(opposite, facts))
+    if (Expr opposite = inverse(assumed); opposite && prover.decide(opposite) == Truth::kTrue)
       return fmt::format("{} contradicts what else is known", to_string(assumed));
   return "";
 }

@@ -48,7 +48,7 @@ class Eliminator {
   bool at_least(Expr e, int64_t least) { return canonical_.proves_order(context_.index(0), e, least); }
 
   std::optional<Expr> constant_end(const Polynomial& p, bool upper) {
-    Range values = canonical_.range(p);
+    Range values = canonical_.bounds(p);
     if (upper ? !values.has_upper() : !values.has_lower()) return std::nullopt;
     return context_.index(upper ? values.upper : values.lower);
   }

@@ -2,6 +2,7 @@
 #include "compiler/relax/call_symbols.h"
 
 #include <algorithm>
+#include <set>
 
 #include "compiler/arith/visit.h"
 
@@ -15,13 +16,21 @@ void solve_bare(const std::vector<Expr>& formal, const std::vector<Expr>& actual
 }
 
 void unify(Expr formal, Expr actual, const std::vector<arith::Var>& symbols, arith::Substitution& found) {
-  if (formal.as<arith::VarNode>() != nullptr) {
-    if (std::find(symbols.begin(), symbols.end(), formal) != symbols.end()) found.emplace(formal, actual);
-    return;
+  // Sizes share parts, so each pair is looked at once, first operands first.
+  std::set<std::pair<uint32_t, uint32_t>> seen;
+  std::vector<std::pair<Expr, Expr>> pending{{formal, actual}};
+  while (!pending.empty()) {
+    auto [x, y] = pending.back();
+    pending.pop_back();
+    if (!seen.emplace(x->id, y->id).second) continue;
+    if (x.as<arith::VarNode>() != nullptr) {
+      if (std::find(symbols.begin(), symbols.end(), x) != symbols.end()) found.emplace(x, y);
+      continue;
+    }
+    std::vector<Expr> a = arith::operands(x), b = arith::operands(y);
+    if (x->kind != y->kind || a.size() != b.size()) continue;
+    for (size_t i = a.size(); i-- > 0;) pending.emplace_back(a[i], b[i]);
   }
-  std::vector<Expr> a = arith::operands(formal), b = arith::operands(actual);
-  if (formal->kind != actual->kind || a.size() != b.size()) return;
-  for (size_t i = 0; i < a.size(); ++i) unify(a[i], b[i], symbols, found);
 }
 
 }  // namespace relaxc::relax

@@ -125,8 +125,14 @@ Expr fold_mul(Node&, Expr a, Expr b) {
 Expr fold_div(Node& node, Expr a, Expr b) {
   const int64_t *x = a.constant(), *y = b.constant();
   if (x != nullptr && y != nullptr) return *y == 0 || *y == -1 ? Expr{} : node.index(*x / *y);
-  // Rounding towards zero is rounding down where neither side is negative.
-  if (arith::bounds(a, node.facts()).lower < 0 || arith::bounds(b, node.facts()).lower < 0) return {};
+  arith::Range dividend = arith::bounds(a, node.facts()), divisor = arith::bounds(b, node.facts());
+  if (divisor.lower < 0) return {};
+  // Rounding towards zero is rounding down where neither side is negative. What is above -b gives 0 below zero, too: so
+  // `1 + (h - 1) / 8` stays an expression of a dim h that may be 0.
+  if (dividend.lower < 0) {
+    if (divisor.lower <= 0 || dividend.lower <= -divisor.lower) return {};
+    a = arith::max(a, node.index(0));
+  }
   return unless_zero(node, b, arith::floordiv(a, at_least_one(node, b)));
 }
 Expr fold_mod(Node& node, Expr a, Expr b) {

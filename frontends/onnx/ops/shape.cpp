@@ -136,6 +136,14 @@ void cancel_common(std::vector<Expr>& from, std::vector<Expr>& target) {
   }
 }
 
+/// Whether `e` may be a number that a program reads, which may be a marker: 0 (keep) or -1 (infer). What is computed of
+/// sizes alone is meant as a size; where it is negative, a guard refuses it.
+bool may_be_marker(Node& node, Expr e) {
+  if (e.constant() != nullptr || arith::bounds(e, node.facts()).lower >= 0) return false;
+  std::vector<arith::Var> vars = arith::free_vars(e);
+  return std::any_of(vars.begin(), vars.end(), [&](arith::Var v) { return node.facts().range_of(v).lower < 0; });
+}
+
 /// The dims that a Reshape target means, for an operand of dims `from`.
 Result<std::vector<Expr>> reshape_dims(Node& node, const std::vector<Expr>& from, std::vector<Expr> target,
                                        bool allow_zero) {
@@ -153,8 +161,8 @@ Result<std::vector<Expr>> reshape_dims(Node& node, const std::vector<Expr>& from
       target[i] = from[i];
     } else if (target[i].constant() != nullptr && *target[i].constant() < 0) {
       return node.error(Kind::invalid_value, "dim {} of the target is {}", i, *target[i].constant());
-    } else if (target[i].constant() == nullptr && arith::bounds(target[i], node.facts()).lower < 0) {
-      may_infer[i] = true;  // read at run time: it may be 0 or -1
+    } else if (may_be_marker(node, target[i])) {
+      may_infer[i] = true;
       if (!allow_zero && i < from.size()) target[i] = arith::select(arith::eq(target[i], zero), from[i], target[i]);
     }
   }
