@@ -149,13 +149,13 @@ Polynomial Canonical::minimum(ExprKind kind, const Polynomial& a, const Polynomi
   return Polynomial::atom(made);
 }
 
-/// Whether `a` and `b` are the same at the one value that `equality`, a variable == a constant, leaves. The dims of a
+/// Whether `a` and `b` are the same at the one value that `equality`, of a variable or a size and a constant, leaves. The dims of a
 /// broadcast of n and min(n, 512) are select(n == 1, min(n, 512), n), which is n; so written, they hide that n rows are
 /// n rows from all who ask. Long arms are not looked at, so that nests of selects cost linear time.
 bool Canonical::agree_where(Expr equality, Expr a, Expr b) {
   constexpr size_t kLongest = 32;  // nodes
   const auto& n = static_cast<const Binary&>(*equality.node());
-  if (n.a.as<VarNode>() == nullptr || !n.a.dtype().is_index() || n.b.constant() == nullptr) return false;
+  if (!n.a.dtype().is_index() || n.a.constant() != nullptr || n.b.constant() == nullptr) return false;
   size_t nodes = 0;
   for (Expr arm : {a, b}) for_each_node(arm, [&](Expr) { ++nodes; });
   if (nodes > kLongest || !afford(nodes)) return false;

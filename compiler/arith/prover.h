@@ -19,6 +19,7 @@ class Prover {
   Range bounds(Expr e);     ///< of an index expression
   int64_t divisor(Expr e);  ///< the same
   bool proves_le(Expr a, Expr b);
+  bool proves_equal(Expr a, Expr b);
   Truth decide(Expr condition);
   /// What the answers so far have cost, in the steps that budgets are counted in.
   int64_t steps() const;

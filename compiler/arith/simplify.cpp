@@ -64,6 +64,12 @@ class Decision {
   std::unordered_map<Expr, Truth> truths_;
 };
 
+bool proves_equal(Canonical& canonical, Expr a, Expr b) {
+  if (a == b) return true;
+  if (!a.dtype().is_index() || !b.dtype().is_index()) return false;
+  return canonical.poly(a) == canonical.poly(b) || (canonical.proves_order(a, b, 0) && canonical.proves_order(b, a, 0));
+}
+
 bool proves_order(Expr a, Expr b, int64_t gap, const Facts& facts) {
   return Canonical(a.context(), facts, Equalities::kSubstitute).proves_order(a, b, gap);
 }
@@ -101,9 +107,8 @@ bool prove(Expr condition, const Facts& facts) {
 
 bool prove_equal(Expr a, Expr b, const Facts& facts) {
   if (a == b) return true;
-  if (!a.dtype().is_index() || !b.dtype().is_index()) return false;
   Canonical canonical(a.context(), facts, Equalities::kSubstitute);
-  return canonical.poly(a) == canonical.poly(b) || (canonical.proves_order(a, b, 0) && canonical.proves_order(b, a, 0));
+  return proves_equal(canonical, a, b);
 }
 
 bool prove_le(Expr a, Expr b, const Facts& facts) {
@@ -134,6 +139,9 @@ int64_t Prover::divisor(Expr e) {
 }
 bool Prover::proves_le(Expr a, Expr b) {
   return a == b || state_->canonical.proves_order(a, b, 0);
+}
+bool Prover::proves_equal(Expr a, Expr b) {
+  return arith::proves_equal(state_->canonical, a, b);
 }
 Truth Prover::decide(Expr condition) {
   return state_->decision.of(condition);

@@ -187,7 +187,7 @@ class Assignment {
  public:
   Assignment(Context& context, const std::vector<BufferRef>& lenders, const std::vector<Lender>& lent,
              const Pools& pools, const arith::Facts& facts)
-      : context_(context), lenders_(lenders), lent_(lent), pools_(pools), facts_(facts), known_(facts) {}
+      : context_(context), lenders_(lenders), lent_(lent), pools_(pools), facts_(facts), known_(context, facts) {}
 
   /// \param traffic  of each piece
   Places run(const std::vector<Piece>& pieces, const std::vector<double>& traffic) {

@@ -10,14 +10,15 @@
 namespace relaxc::plan {
 
 bool Comparisons::at_most(Expr a, Expr b) {
+  constexpr int64_t kMostSteps = 1 << 21;  // of proofs about one function: what is not proved is taken to be larger
   auto [known, fresh] = proved_.emplace(std::pair(a->id, b->id), false);
-  if (fresh) known->second = arith::prove_le(a, b, facts_);
+  if (fresh && prover_.steps() < kMostSteps) known->second = prover_.proves_le(a, b);
   return known->second;
 }
 
-Heights::Heights(Context& context, const arith::Facts& facts, const std::vector<Piece>& pieces, int64_t line,
+Heights::Heights(Context& context, const std::vector<Piece>& pieces, int64_t line,
                  std::vector<std::function<int64_t(arith::Var)>> samples, Comparisons& known)
-    : context_(context), facts_(facts), line_(line), known_(known) {
+    : context_(context), line_(line), known_(known) {
   std::map<std::pair<int64_t, std::vector<uint32_t>>, uint32_t> kind_of;  // looked up, never walked
   for (const Piece& piece : pieces) {
     std::vector<uint32_t> factors;
@@ -42,7 +43,7 @@ Heights::Heights(Context& context, const arith::Facts& facts, const std::vector<
 }
 
 Expr Heights::aligned(Expr bytes) const {
-  if (arith::divisor(bytes, facts_) % line_ == 0) return bytes;
+  if (known_.divisor(bytes) % line_ == 0) return bytes;
   return arith::ceildiv(bytes, line_) * line_;
 }
 

@@ -22,7 +22,7 @@ class Heights {
  public:
   /// `line`: what sizes are rounded up to. `samples`: values of the symbols at which sizes are tried before anything is
   /// proved.
-  Heights(Context& context, const arith::Facts& facts, const std::vector<Piece>& pieces, int64_t line,
+  Heights(Context& context, const std::vector<Piece>& pieces, int64_t line,
           std::vector<std::function<int64_t(arith::Var)>> samples, Comparisons& known);
 
   uint32_t kind(size_t piece) const { return kinds_[piece]; }
@@ -43,7 +43,6 @@ class Heights {
   Expr aligned(Expr bytes) const;
 
   Context& context_;
-  const arith::Facts& facts_;
   int64_t line_;
   std::vector<uint32_t> kinds_;
   std::vector<Size> sizes_;                   ///< of each kind

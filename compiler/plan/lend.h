@@ -27,7 +27,7 @@ LentStorage assign_with_lenders(Context& context, const std::vector<Piece>& piec
                                 const arith::Facts& facts, Comparisons& known);
 inline LentStorage assign_with_lenders(Context& context, const std::vector<Piece>& pieces,
                                        const std::vector<Lender>& lenders, const arith::Facts& facts) {
-  Comparisons known(facts);
+  Comparisons known(context, facts);
   return assign_with_lenders(context, pieces, lenders, facts, known);
 }
 

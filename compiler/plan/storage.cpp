@@ -63,7 +63,7 @@ class Assigner {
         facts_(facts),
         line_(line),
         samples_(admissible_samples()),
-        heights_(context, facts, pieces, line, with_typical(samples_), known) {}
+        heights_(context, pieces, line, with_typical(samples_), known) {}
 
   Storage run() {
     Storage best = lowest();

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/arith/simplify.h"
+#include "compiler/arith/prover.h"
 
 namespace relaxc::plan {
 
@@ -49,11 +49,13 @@ struct Storage {
 /// Which sizes are proved to be at most which others, remembered over the plans that are tried for one function.
 class Comparisons {
  public:
-  explicit Comparisons(const arith::Facts& facts) : facts_(facts) {}
+  Comparisons(Context& context, const arith::Facts& facts) : prover_(context, facts) {}
   bool at_most(Expr a, Expr b);
+  /// What divides all values of `e`.
+  int64_t divisor(Expr e) { return prover_.divisor(e); }
 
  private:
-  const arith::Facts& facts_;
+  arith::Prover prover_;
   std::map<std::pair<uint32_t, uint32_t>, bool> proved_;  ///< by ids
 };
 
@@ -62,7 +64,7 @@ class Comparisons {
 Storage assign_storage(Context& context, const std::vector<Piece>& pieces, const arith::Facts& facts,
                        Comparisons& known);
 inline Storage assign_storage(Context& context, const std::vector<Piece>& pieces, const arith::Facts& facts) {
-  Comparisons known(facts);
+  Comparisons known(context, facts);
   return assign_storage(context, pieces, facts, known);
 }
 

@@ -32,6 +32,15 @@ Expr at_least_one(Node& node, Expr divisor) {
   return node.simplify(arith::max(divisor, node.index(1)));
 }
 
+bool divides_by_symbols(Expr e) {
+  bool found = false;
+  arith::for_each_node(e, [&](Expr part) {
+    const auto* quotient = part.as<arith::FloorDiv>();
+    found |= quotient != nullptr && quotient->b.constant() == nullptr;
+  });
+  return found;
+}
+
 /// What tensors give for a division by `divisor`: 0 if that is 0.
 Expr unless_zero(Node& node, Expr divisor, Expr quotient) {
   if (arith::bounds(divisor, node.facts()).lower > 0) return quotient;
@@ -127,13 +136,16 @@ Expr fold_div(Node& node, Expr a, Expr b) {
   if (x != nullptr && y != nullptr) return *y == 0 || *y == -1 ? Expr{} : node.index(*x / *y);
   arith::Range dividend = arith::bounds(a, node.facts()), divisor = arith::bounds(b, node.facts());
   if (divisor.lower < 0) return {};
-  // Rounding towards zero is rounding down where neither side is negative. What is above -b gives 0 below zero, too: so
-  // `1 + (h - 1) / 8` stays an expression of a dim h that may be 0.
-  if (dividend.lower < 0) {
-    if (divisor.lower <= 0 || dividend.lower <= -divisor.lower) return {};
-    a = arith::max(a, node.index(0));
-  }
-  return unless_zero(node, b, arith::floordiv(a, at_least_one(node, b)));
+  // What divides by itself does so whatever the signs are, and no model divides by zero.
+  Expr exact = node.simplify(arith::floordiv(a, b));
+  if (b.constant() == nullptr && !divides_by_symbols(exact)) return exact;
+  // Rounding towards zero is rounding down where neither side is negative; the sizes of negative numbers are rounded
+  // down on their own. So `1 + (h - 1) / 8` stays an expression of a dim h that may be 0.
+  Expr zero = node.index(0), least = at_least_one(node, b);
+  if (dividend.lower >= 0) return unless_zero(node, b, arith::floordiv(a, least));
+  Expr quotient = arith::floordiv(arith::max(a, zero), least);
+  bool small = divisor.lower > 0 && dividend.lower > -divisor.lower;
+  return unless_zero(node, b, small ? quotient : quotient - arith::floordiv(arith::max(zero - a, zero), least));
 }
 Expr fold_mod(Node& node, Expr a, Expr b) {
   if (arith::bounds(b, node.facts()).lower < 0) return {};

@@ -136,7 +136,7 @@ void HostFunction::copy(BufferRef from, BufferRef to) {
 void HostFunction::require(Expr condition, tir::Guard record) {
   condition = symbols_.known(condition);
   bool at_entry = depth_ == 0 && symbols_.of_entry(condition);
-  if (arith::prove(condition, at_entry ? symbols_.entry_facts() : symbols_.facts())) return;
+  if (symbols_.proves(condition, at_entry)) return;
   symbols_.assume(condition, at_entry);
   record.condition = condition;
   record.expected = symbols_.known(record.expected), record.actual = symbols_.known(record.actual);

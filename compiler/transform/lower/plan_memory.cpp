@@ -11,6 +11,7 @@
 #include <unordered_map>
 
 #include "compiler/analysis/traffic.h"
+#include "compiler/arith/prover.h"
 #include "compiler/arith/visit.h"
 #include "compiler/plan/frame.h"
 #include "compiler/tir/builder.h"
@@ -36,7 +37,7 @@ bool is_long(Expr offset) {
 /// Whether `wanted` divides `offset` for all values of its symbols. Its form tells, most often: sums, maxima and
 /// choices of multiples are multiples. The prover looks at all of an offset, which can be the largest of fifty sums,
 /// and takes a tenth of a second for it.
-bool is_multiple(Expr offset, int64_t wanted, const arith::Facts& facts) {
+bool is_multiple(Expr offset, int64_t wanted, arith::Prover& prover) {
   std::unordered_map<Expr, bool> holds;
   arith::for_each_node(offset, [&](Expr e) {
     if (!e.dtype().is_index()) return;
@@ -55,10 +56,10 @@ bool is_multiple(Expr offset, int64_t wanted, const arith::Facts& facts) {
         holds[e] = holds.at(of[0]) || holds.at(of[1]);
         return;
       default:
-        holds[e] = arith::divisor(e, facts) % wanted == 0;
+        holds[e] = prover.divisor(e) % wanted == 0;
     }
   });
-  return holds.at(offset) || (!is_long(offset) && arith::divisor(offset, facts) % wanted == 0);
+  return holds.at(offset) || (!is_long(offset) && prover.divisor(offset) % wanted == 0);
 }
 
 class MemoryPlan {
@@ -190,12 +191,13 @@ class MemoryPlan {
   /// Where no line of cache begins for sure, buffers are no more aligned than their elements.
   tir::Stmt with_known_alignment(tir::Stmt body, const arith::Facts& facts) {
     std::map<BufferRef, BufferRef> natural;
+    arith::Prover prover(module_.context(), facts);
     tir::for_each_stmt(body, [&](tir::Stmt s) {
       const auto* view = s.as<tir::View>();
       if (view == nullptr || view->base == nullptr || view->buffer->alignment == 0) return;
       uint32_t wanted = view->buffer->alignment, given = view->base->alignment;
       bool holds = view->round_up % wanted == 0 && view->round_up != 0;
-      holds = holds || (given != 0 && given % wanted == 0 && is_multiple(view->byte_offset, wanted, facts));
+      holds = holds || (given != 0 && given % wanted == 0 && is_multiple(view->byte_offset, wanted, prover));
       if (holds || natural.count(view->buffer) != 0) return;
       tir::Buffer copy = *view->buffer;  // with its id: it takes the place of the other everywhere
       copy.alignment = 0;

@@ -14,6 +14,7 @@ std::vector<Expr> replace(std::vector<Expr> list, const arith::Substitution& by)
 void Symbols::declare(Var var, arith::Range range) {
   facts_.bound(var, range);
   entry_facts_.bound(var, range);
+  prover_.reset(), entry_prover_.reset();
 }
 
 void Symbols::assume(Expr condition, bool at_entry) {
@@ -21,7 +22,10 @@ void Symbols::assume(Expr condition, bool at_entry) {
   arith::for_each_node(condition, [&](Expr node) { loads |= node.as<arith::Load>() != nullptr; });
   if (loads) return;
   facts_.assume(condition);
-  if (at_entry) entry_facts_.assume(condition);
+  prover_.reset();
+  if (!at_entry) return;
+  entry_facts_.assume(condition);
+  entry_prover_.reset();
 }
 
 void Symbols::leave(Mark before, bool forget) {
@@ -32,6 +36,18 @@ void Symbols::leave(Mark before, bool forget) {
   for (size_t i = before.data; i < data_.size(); ++i)
     before.facts.bound(data_[i].first, facts_.range_of(data_[i].first));
   facts_ = std::move(before.facts);
+  prover_.reset();
+}
+
+arith::Prover& Symbols::prover(Context& context) const {
+  if (prover_ == nullptr) prover_ = std::make_shared<arith::Prover>(context, facts_);
+  return *prover_;
+}
+
+bool Symbols::proves(Expr condition, bool at_entry) const {
+  if (!at_entry) return prover(condition.context()).decide(condition) == arith::Truth::kTrue;
+  if (entry_prover_ == nullptr) entry_prover_ = std::make_shared<arith::Prover>(condition.context(), entry_facts_);
+  return entry_prover_->decide(condition) == arith::Truth::kTrue;
 }
 
 void Symbols::add_data(Var var, Expr bound, bool is_size) {
@@ -39,6 +55,7 @@ void Symbols::add_data(Var var, Expr bound, bool is_size) {
     data_.emplace_back(var, Expr());
     return;
   }
+  prover_.reset();
   if (is_size) facts_.bound(var, arith::Range::at_least(0));
   arith::Range range = facts_.range_of(var);
   if (range.has_upper()) {
@@ -79,7 +96,7 @@ bool Symbols::grows_with(Expr e, Expr var) const {
   using arith::Binary;
   enum class Way { kConstant, kGrows, kUnknown };
   std::unordered_map<Expr, Way> ways;
-  auto positive = [&](Expr part) { return arith::bounds(part, facts_).lower >= 0; };
+  auto positive = [&](Expr part) { return prover(part.context()).bounds(part).lower >= 0; };
   auto follows = [&](Expr node) {
     const auto* n = node->kind >= arith::ExprKind::kAdd && node->kind <= arith::ExprKind::kMax
                         ? static_cast<const Binary*>(node.node())
@@ -96,7 +113,7 @@ bool Symbols::grows_with(Expr e, Expr var) const {
       case arith::ExprKind::kSub:
         return fixed_right;
       case arith::ExprKind::kFloorDiv:
-        return fixed_right && arith::bounds(n->b, facts_).lower > 0;
+        return fixed_right && prover(n->b.context()).bounds(n->b).lower > 0;
       default:
         return false;
     }
@@ -113,13 +130,20 @@ Expr Symbols::bounded(Expr e) const {
   e = known(e);
   if (!e.dtype().is_index()) return {};
   if (of_entry(e)) return e;
-  // A product that a guard has compared with entry symbols (a reshape by data) is bounded by those.
+  // A product that a guard has compared with entry symbols (a reshape by data) is bounded by those. Products that are
+  // equal whatever the facts are speak of the same variables.
+  std::vector<Var> variables = arith::free_vars(e);
+  auto same = [&](Expr side) {
+    if (e == side) return true;
+    bool alone = e.as<arith::VarNode>() != nullptr || side.as<arith::VarNode>() != nullptr || side.constant() != nullptr;
+    return !alone && arith::free_vars(side) == variables && arith::prove_equal(e, side);
+  };
   for (Expr assumed : facts_.assumptions()) {
     bool equal = assumed->kind == arith::ExprKind::kEq;
     if (!equal && assumed->kind != arith::ExprKind::kLe) continue;
     const auto& sides = *static_cast<const arith::Binary*>(assumed.node());
-    if (of_entry(sides.b) && (e == sides.a || arith::prove_equal(e, sides.a))) return sides.b;
-    if (equal && of_entry(sides.a) && (e == sides.b || arith::prove_equal(e, sides.b))) return sides.a;
+    if (same(sides.a) && of_entry(sides.b)) return sides.b;
+    if (equal && same(sides.b) && of_entry(sides.a)) return sides.a;
   }
   for (auto data = data_.rbegin(); data != data_.rend(); ++data) {
     auto [var, bound] = *data;

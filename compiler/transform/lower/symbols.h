@@ -6,13 +6,15 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <vector>
 
-#include "compiler/arith/simplify.h"
+#include "compiler/arith/prover.h"
 #include "compiler/arith/visit.h"
 
 namespace relaxc::lower {
 
+using arith::Context;
 using arith::Expr;
 using arith::Var;
 
@@ -47,6 +49,8 @@ class Symbols {
   /// `forget`: the symbols that the region brought are gone as well.
   void leave(Mark before, bool forget);
   const arith::Facts& facts() const { return facts_; }
+  /// Whether the facts, or those of the entry alone, prove `condition`.
+  bool proves(Expr condition, bool at_entry) const;
   /// `e` in entry symbols and symbols of data.
   Expr known(Expr e) const { return e ? arith::substitute(e, known_) : e; }
   std::vector<Expr> known(std::vector<Expr> list) const;
@@ -59,8 +63,10 @@ class Symbols {
 
  private:
   bool grows_with(Expr e, Expr var) const;
+  arith::Prover& prover(Context& context) const;
 
   arith::Facts facts_, entry_facts_;
+  mutable std::shared_ptr<arith::Prover> prover_, entry_prover_;  ///< null: not asked since the facts changed
   std::vector<Var> entry_;
   arith::Substitution known_;
   std::vector<std::pair<Var, Expr>> data_;  ///< with bounds, in order of binding
