@@ -149,9 +149,9 @@ Polynomial Canonical::minimum(ExprKind kind, const Polynomial& a, const Polynomi
   return Polynomial::atom(made);
 }
 
-/// Whether `a` and `b` are the same at the one value that `equality`, of a variable or a size and a constant, leaves. The dims of a
-/// broadcast of n and min(n, 512) are select(n == 1, min(n, 512), n), which is n; so written, they hide that n rows are
-/// n rows from all who ask. Long arms are not looked at, so that nests of selects cost linear time.
+/// Whether `a` and `b` are the same at the one value that `equality`, of a variable or a size and a constant, leaves.
+/// The dims of a broadcast of n and min(n, 512) are select(n == 1, min(n, 512), n), which is n; so written, they hide
+/// that n rows are n rows from all who ask. Long arms are not looked at, so that nests of selects cost linear time.
 bool Canonical::agree_where(Expr equality, Expr a, Expr b) {
   constexpr size_t kLongest = 32;  // nodes
   const auto& n = static_cast<const Binary&>(*equality.node());

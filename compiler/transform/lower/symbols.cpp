@@ -135,7 +135,8 @@ Expr Symbols::bounded(Expr e) const {
   std::vector<Var> variables = arith::free_vars(e);
   auto same = [&](Expr side) {
     if (e == side) return true;
-    bool alone = e.as<arith::VarNode>() != nullptr || side.as<arith::VarNode>() != nullptr || side.constant() != nullptr;
+    bool alone =
+        e.as<arith::VarNode>() != nullptr || side.as<arith::VarNode>() != nullptr || side.constant() != nullptr;
     return !alone && arith::free_vars(side) == variables && arith::prove_equal(e, side);
   };
   for (Expr assumed : facts_.assumptions()) {

@@ -110,7 +110,8 @@ def windowed(depth, draw):
         parts = m("MatMul", m("Softmax", scores, axis=-1), parts)
         parts = m("Reshape", parts, join(m, batch, rows, columns, size, size, CHANNELS))
         whole = m("Transpose", parts, perm=[0, 5, 1, 3, 2, 4])
-        whole = m("Reshape", whole, join(m, batch, CHANNELS, m("Mul", rows, m.c([size])), m("Mul", columns, m.c([size]))))
+        height, width = m("Mul", rows, m.c([size])), m("Mul", columns, m.c([size]))
+        whole = m("Reshape", whole, join(m, batch, CHANNELS, height, width))
         x = m("Add", x, m("Slice", whole, m.c([0, 0]), join(m, h, w), m.c([2, 3])))
     m.out(x)
     return m, sizes(batch=(1, 2), h=(7, 12), w=(10, 5))
@@ -205,7 +206,8 @@ def cached(depth, draw):
         x = m("Add", x, m("MatMul", m("Softmax", scores, axis=-1), keys))
         outs.append(keys)
     m.out(x, *outs)
-    return m, sizes(batch=(1, 2), new=(1, 3), **{name: (4 + i, 9 - i % 4) for i, name in enumerate(dict.fromkeys(names))})
+    lengths = {name: (4 + i, 9 - i % 4) for i, name in enumerate(dict.fromkeys(names))}
+    return m, sizes(batch=(1, 2), new=(1, 3), **lengths)
 
 
 def many_inputs(depth, draw):
