@@ -250,7 +250,8 @@ class Model {
       if (status == RLX_DATA_CAPACITY && short_one >= 0 && short_one < function_->num_outputs) {
         Tensor& tensor = outputs[static_cast<std::size_t>(short_one)];
         std::vector<std::int64_t> dims(tensor.shape_.size(), 1);
-        if (dims.empty() || error_.expected <= error_.actual) return fault(status);
+        const bool endless = error_.expected > INT64_MAX / 16;  // more bytes than there are addresses
+        if (dims.empty() || endless || error_.expected <= error_.actual) return fault(status);
         dims[0] = error_.expected;
         tensor = Tensor(tensor.code_, tensor.bits_, std::move(dims));
         continue;

@@ -253,6 +253,8 @@ class Call:
         index = self.error.tensor - len(self.inputs)
         if not 0 <= index < len(self.outputs) or self.error.expected <= self.error.actual:
             return False
+        if self.error.expected > INT64_MAX // 16:  # more bytes than there are addresses
+            return False
         capacities = list(self.capacities)
         capacities[index] = (self.error.expected,) + (1,) * (len(capacities[index]) - 1)
         self.make_outputs(capacities)

@@ -18,6 +18,16 @@ PROGRAMS = ROOT / "tests/e2e/programs"
 DIGITS = ROOT / "examples/digits/digits.onnx"
 
 
+# As many zeros as the data says.
+ZEROS = """@R.function
+def main(f: R.Tensor((2,), "float64")):
+    n, m = T.int64(), T.int64()
+    s = R.match_cast(R.tensor_to_shape(R.astype(f, "int64")), R.Shape([n, m]))
+    y = R.zeros(s, "float32")
+    return y
+"""
+
+
 class Foreign:
     """A tensor of some other library, which speaks DLPack and is no array."""
 
@@ -91,6 +101,16 @@ class Loader(unittest.TestCase):
         model = self.load(PROGRAMS / "nonzero.relax")
         x = np.random.default_rng(2).standard_normal((400, 500), np.float32)
         np.testing.assert_array_equal(model(x)[0], np.array(np.nonzero(x > 0)) * 3 + 1)
+
+    def test_a_result_that_no_memory_holds_is_refused(self):
+        source = self.folder / "zeros.relax"
+        source.write_text(ZEROS)
+        model = self.load(source)
+        self.assertEqual(model(np.array([2.0, 3.0]))[0].shape, (2, 3))
+        for dims, needed in (([2.0**32, 2.0**32], 2**63 - 1), ([2.0**31, 2.0**30], 2**61)):
+            with self.assertRaises(relax_rt.RlxError) as caught:
+                model(np.array(dims))
+            self.assertEqual((caught.exception.error.code, caught.exception.error.expected), (33, needed))
 
     def test_what_does_not_fit_is_refused(self):
         model = self.load(DIGITS)
