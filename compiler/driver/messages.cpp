@@ -13,6 +13,7 @@
 
 #include "compiler/driver/remedy.h"
 #include "compiler/support/quote.h"
+#include "compiler/support/unicode.h"
 
 namespace relaxc::driver {
 namespace {
@@ -139,7 +140,8 @@ void print_diagnostics(const Diagnostics& diagnostics, const Options& options, c
                        const frontend::Findings& findings) {
   if (options.check == CheckFormat::kJson) {
     // Names from a model may be any bytes; what is no UTF-8 is replaced.
-    fmt::print("{}\n", as_json(diagnostics, states, findings).dump(2, ' ', false, Json::error_handler_t::replace));
+    fmt::print("{}\n", visible_json(
+                           as_json(diagnostics, states, findings).dump(2, ' ', false, Json::error_handler_t::replace)));
     return;
   }
   fmt::print(stderr, "{}", render(diagnostics, {.color = on_terminal()}));

@@ -12,21 +12,21 @@
 #include <set>
 
 #include "compiler/interface/c_type.h"
+#include "compiler/interface/identifiers.h"
 #include "compiler/interface/quantization.h"
 #include "compiler/interface/typed_call.h"
+#include "compiler/support/unicode.h"
 
 namespace relaxc::interface {
 namespace {
 
-/// A name from a model inside a comment: printable, and unable to end it.
+/// A name from a model inside a comment: visible, unable to end it, without trigraphs and backslashes.
 std::string comment_text(const std::string& name) {
   std::string out;
-  for (char c : name) {
-    bool ends = c == '/' && !out.empty() && out.back() == '*';
-    bool begins = c == '*' && !out.empty() && out.back() == '/';
-    if (ends || begins) out += ' ';
-    bool printable = static_cast<unsigned char>(c) >= 0x20 && c != 0x7f && c != '\\';
-    out += printable ? c : '?';
+  for (char c : with_visible(name, [](std::string_view) { return std::string("?"); })) {
+    char before = out.empty() ? ' ' : out.back();
+    if ((c == '/' && before == '*') || (c == '*' && before == '/') || (c == '?' && before == '?')) out += ' ';
+    out += c == '\\' ? '?' : c;
   }
   return out;
 }
@@ -37,7 +37,12 @@ std::string number_in_parentheses(int32_t value) {
 
 class Header {
  public:
-  Header(const Object& object, const HeaderFacts& facts) : object_(object), facts_(facts) {}
+  Header(const Object& object, const HeaderFacts& facts) : object_(object), facts_(facts) {
+    macros_ = global_names(object);
+    for (const External& external : object.externals) macros_.insert(external.name);
+    for (const Entry& entry : object.entries)
+      for (const CallField& field : call_fields(object, entry)) macros_.insert(field.name);
+  }
 
   std::string run() {
     begin();
@@ -69,7 +74,7 @@ class Header {
   }
 
   void begin() {
-    std::string guard = "RELAXC_" + capitals(object_.name) + "_H";
+    std::string guard = "RELAXC_" + object_.name + "_H";  // as it is: two models may differ in case alone
     line("/* {}.h: how to call the model {}. Written by relaxc; changes are lost. */", object_.name, object_.name);
     line("#ifndef {0}\n#define {0}\n", guard);
     line("#include \"relax_rt.h\"\n");
@@ -78,7 +83,7 @@ class Header {
     line("#ifdef __cplusplus\nextern \"C\" {{\n#endif\n");
   }
 
-  /// `#define` of a number under a name that no other macro of this header has.
+  /// `#define` of a number under a name that nothing else of this header has.
   std::string macro(const std::string& name) {
     std::string unique = name;
     for (int i = 2; !macros_.insert(unique).second; ++i) unique = name + "_" + std::to_string(i);
@@ -159,10 +164,11 @@ class Header {
     auto indices = [&](const char* role, const std::string& name, size_t i) {
       define(macro + role + capitals(name), std::to_string(i));
     };
+    DimIdentifiers dims = dim_identifiers(object_, entry);
     for (size_t i = 0; i < entry.inputs.size(); ++i) indices("INPUT_", entry.inputs[i].identifier, i);
     for (size_t i = 0; i < entry.outputs.size(); ++i) indices("OUTPUT_", entry.outputs[i].identifier, i);
     for (size_t i = 0; i < entry.pools.size(); ++i) indices("POOL_", entry.pools[i].name, i);
-    for (size_t i = 0; i < entry.symbols.size(); ++i) indices("SYMBOL_", identifier(entry.symbols[i].name), i);
+    for (size_t i = 0; i < entry.symbols.size(); ++i) indices("SYMBOL_", dims.symbols[i], i);
     line("");
   }
 
@@ -173,7 +179,7 @@ class Header {
     for (const Pool& pool : entry.pools)
       print_memory("the pool " + pool.name, prefix + "pool_" + pool.name, pool.bytes, entry.arena_align);
     line("typedef struct {}args {{", prefix);
-    std::vector<CallField> fields = call_fields(entry);
+    std::vector<CallField> fields = call_fields(object_, entry);
     for (const CallField& field : fields) {
       switch (field.kind) {
         case CallField::kInput:
@@ -205,10 +211,12 @@ class Header {
     if (is_static(entry) || values || entry.arena.empty()) return;
     line("/* The bytes of arena that a call with these dims needs. */");
     line("#define {}arena_bytes {}", prefix, arena_symbol(object_, entry));
-    std::string parameters;
+    std::string parameters, bytes = "bytes";
+    std::set<std::string> taken;
     for (const CallField& field : fields)
-      if (field.kind == CallField::kSymbol) parameters += "int64_t " + field.name + ", ";
-    line("int32_t {}({}uint64_t* bytes);\n", arena_symbol(object_, entry), parameters);
+      if (field.kind == CallField::kSymbol) parameters += "int64_t " + *taken.insert(field.name).first + ", ";
+    while (taken.count(bytes) != 0) bytes += "_";
+    line("int32_t {}({}uint64_t* {});\n", arena_symbol(object_, entry), parameters, bytes);
   }
 
   /// A type of this size; its alignment is that of the type as far as the language can say so.
@@ -260,7 +268,7 @@ class Header {
     std::string parameters = "rlx_context* context";
     std::set<std::string> taken{"context"};
     auto add = [&](const std::string& type, const std::string& name) {
-      std::string unique = identifier(name);
+      std::string unique = readable_identifier(name, "p", taken.size() - 1);
       while (!taken.insert(unique).second) unique += "_";
       parameters += ", " + type + unique;
     };
@@ -279,7 +287,7 @@ class Header {
   const Object& object_;
   const HeaderFacts& facts_;
   std::string out_;
-  std::set<std::string> macros_;
+  std::set<std::string> macros_;  ///< and all other names of the header
 };
 
 }  // namespace

@@ -1,28 +1,18 @@
 // identifier.cpp: C names of names from a model.
 //
-// A name must not depend on the other names of the model, or adding a tensor would break programs that use another one;
-// so there is no numbering. Bytes that C does not allow are written as _xHH_, and an underscore is written so itself
-// where it would read like that or like a reserved double one: from the C name, the original can be read back.
+// What is an identifier already stays as it is; of other names the readable part stays. So two names may give one
+// identifier ("a.b" and "a_b"), which assign_identifiers.cpp settles where all names of a scope are known. Where nobody
+// reads the name, in C for functions of the object's own, bytes are escaped instead: no two names become one.
 #include <algorithm>
 
-#include "compiler/interface/object.h"
+#include "compiler/interface/identifiers.h"
+#include "compiler/interface/reserved_names.h"
 
 namespace relaxc::interface {
 namespace {
 
-/// Keywords of C11 and C++11, and the operators of C++ that are spelled as words.
-constexpr std::string_view kKeywords[] = {
-    "alignas",  "alignof", "and",          "and_eq",    "asm",          "auto",     "bitand",        "bitor",
-    "bool",     "break",   "case",         "catch",     "char",         "char16_t", "char32_t",      "class",
-    "compl",    "const",   "const_cast",   "constexpr", "continue",     "decltype", "default",       "delete",
-    "do",       "double",  "dynamic_cast", "else",      "enum",         "explicit", "export",        "extern",
-    "false",    "float",   "for",          "friend",    "goto",         "if",       "inline",        "int",
-    "long",     "mutable", "namespace",    "new",       "noexcept",     "not",      "not_eq",        "nullptr",
-    "operator", "or",      "or_eq",        "private",   "protected",    "public",   "register",      "reinterpret_cast",
-    "restrict", "return",  "short",        "signed",    "sizeof",       "static",   "static_assert", "static_cast",
-    "struct",   "switch",  "template",     "this",      "thread_local", "throw",    "true",          "try",
-    "typedef",  "typeid",  "typename",     "union",     "unsigned",     "using",    "virtual",       "void",
-    "volatile", "wchar_t", "while",        "xor",       "xor_eq"};
+/// Compilers take far longer ones; people and debuggers do not.
+constexpr size_t kLongest = 200;
 
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
@@ -46,16 +36,45 @@ bool reads_as_escape(std::string_view name, size_t i) {
          !is_alphanumeric(name[i + 4]);
 }
 
+/// Letters, digits and single underscores between them.
+std::string readable_part(std::string_view name) {
+  std::string out;
+  bool gap = false;
+  for (char c : name) {
+    if (!is_alphanumeric(c)) {
+      gap = true;
+      continue;
+    }
+    if (gap && !out.empty()) out += '_';
+    gap = false;
+    out += c;
+  }
+  return out.substr(0, kLongest);
+}
+
 }  // namespace
+
+bool is_identifier(std::string_view name) {
+  bool plain = std::all_of(name.begin(), name.end(), [](char c) { return c == '_' || is_alphanumeric(c); });
+  bool letter = std::any_of(name.begin(), name.end(), is_alphanumeric);
+  return plain && letter && !is_digit(name[0]) && name.size() <= kLongest && !is_reserved(name);
+}
+
+std::string readable_identifier(std::string_view name, std::string_view role, size_t index) {
+  if (is_identifier(name)) return std::string(name);
+  std::string out = readable_part(name);
+  if (out.empty()) return std::string(role) + "_" + std::to_string(index);
+  if (is_digit(out[0]) || is_reserved(out + "_")) return std::string(role) + "_" + out;
+  return is_reserved(out) ? out + "_" : out;
+}
 
 std::string identifier(std::string_view name) {
   if (name.empty()) return "_x_";
-  bool keyword = std::find(std::begin(kKeywords), std::end(kKeywords), name) != std::end(kKeywords);
   std::string out;
   for (size_t i = 0; i < name.size(); ++i) {
     bool doubled = name[i] == '_' && i > 0 && name[i - 1] == '_';
     bool stays = is_alphanumeric(name[i]) || (name[i] == '_' && !doubled && !reads_as_escape(name, i));
-    if (i == 0 && (keyword || is_digit(name[i]))) stays = false;
+    if (i == 0 && (is_keyword(name) || is_digit(name[i]))) stays = false;
     out += stays ? std::string(1, name[i]) : escaped(name[i]);
   }
   return out;

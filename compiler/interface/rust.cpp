@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "compiler/interface/c_type.h"
@@ -29,16 +30,20 @@ std::string field_type(std::string_view name, FieldKind kind) {
   return kTypes[static_cast<size_t>(kind)];
 }
 
-/// A name that may stand in Rust: words of its grammar as raw identifiers, and those that cannot be raw with a sign.
-std::string name_of(const std::string& name) {
+/// A name that may stand in Rust beside `fields`: words of its grammar as raw identifiers, and the few that cannot be
+/// raw with an underscore.
+std::string name_of(const std::string& name, const std::vector<CallField>& fields) {
   static const std::set<std::string> kWords = {
       "as",    "async", "await",    "box",    "dyn",      "enum",    "fn",      "impl",   "in",
       "let",   "loop",  "match",    "mod",    "move",     "mut",     "pub",     "ref",    "trait",
       "type",  "try",   "unsafe",   "use",    "where",    "yield",   "false",   "true",   "final",
       "macro", "priv",  "abstract", "become", "override", "unsized", "virtual", "typeof", "gen"};
-  if (name == "self" || name == "super" || name == "Self") return name + "_";
-  if (name == "crate") return "crate_";
-  return kWords.count(name) != 0 ? "r#" + name : name;
+  if (name != "self" && name != "super" && name != "Self" && name != "crate")
+    return kWords.count(name) != 0 ? "r#" + name : name;
+  std::string made = name + "_";
+  auto taken = [&](const CallField& field) { return field.name == made; };
+  while (std::any_of(fields.begin(), fields.end(), taken)) made += "_";
+  return made;
 }
 
 class Module {
@@ -47,7 +52,8 @@ class Module {
 
   std::string run() {
     line("// How to call the model {}. Written by relaxc; changes are lost.", object_.name);
-    line("#![allow(non_camel_case_types, dead_code)]\nuse core::ffi::c_void;\n");
+    line(
+        "#![allow(non_camel_case_types, non_snake_case, non_upper_case_globals, dead_code)]\nuse core::ffi::c_void;\n");
     record(Record::kError);
     record(Record::kMemoryPool);
     record(Record::kContext);
@@ -75,16 +81,16 @@ class Module {
   void print(const Entry& entry) {
     std::string prefix = entry_prefix(object_, entry);
     if (entry.arena_max != UINT64_MAX) {
-      line("pub const {}ARENA_MAX: usize = {};", capitals(prefix), entry.arena_max);
+      constant(capitals(prefix) + "ARENA_MAX", entry.arena_max);
       print_memory(prefix + "arena", entry.arena_max, entry.arena_align);
     }
     for (const Pool& pool : entry.pools) {
-      line("pub const {}POOL_{}_BYTES: usize = {};", capitals(prefix), capitals(pool.name), pool.bytes);
+      constant(capitals(prefix) + "POOL_" + capitals(pool.name) + "_BYTES", pool.bytes);
       print_memory(prefix + "pool_" + pool.name, pool.bytes, entry.arena_align);
     }
     line("#[repr(C)]\npub struct {}args {{", prefix);
-    std::vector<CallField> all = call_fields(entry);
-    for (const CallField& field : all) line("    pub {}: {},", name_of(field.name), type_of(entry, field));
+    std::vector<CallField> all = call_fields(object_, entry);
+    for (const CallField& field : all) line("    pub {}: {},", name_of(field.name, all), type_of(entry, field));
     if (all.empty()) line("    pub unused: u8,");
     line("}}\n");
     line("{}extern \"C\" {{\n    /// Runs the model: 0, or an rlx_status. Pointers are not checked.",
@@ -92,6 +98,13 @@ class Module {
     line("    #[link_name = \"{}\"]", run_symbol(object_, entry));
     line("    pub {1}fn {0}run(context: *mut rlx_context, args: *const {0}args) -> i32;\n}}\n", prefix,
          unsafe_extern_ ? "unsafe " : "");
+  }
+
+  /// Names that differ in case alone become one; the later one gets a number, as in the C header.
+  void constant(const std::string& name, uint64_t value) {
+    std::string unique = name;
+    for (int i = 2; !constants_.insert(unique).second; ++i) unique = name + "_" + std::to_string(i);
+    line("pub const {}: usize = {};", unique, value);
   }
 
   void print_memory(const std::string& name, uint64_t bytes, uint32_t align) {
@@ -116,6 +129,7 @@ class Module {
   const Object& object_;
   bool unsafe_extern_;
   std::string out_;
+  std::set<std::string> constants_;
 };
 
 }  // namespace

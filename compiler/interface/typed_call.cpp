@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "compiler/interface/identifiers.h"
+
 namespace relaxc::interface {
 namespace {
 
@@ -35,26 +37,27 @@ bool has_derived_dims(const Entry& entry) {
   return false;
 }
 
-std::vector<CallField> call_fields(const Entry& entry) {
+std::vector<CallField> call_fields(const Object& object, const Entry& entry) {
   std::vector<CallField> fields;
-  auto taken = [&](const std::string& name) {
-    return std::any_of(fields.begin(), fields.end(), [&](const CallField& field) { return field.name == name; });
-  };
-  auto add = [&](CallField::Kind kind, size_t index, std::string name) {
-    while (taken(name)) name = "dim_" + name;  // a dim may be named like a tensor
-    fields.push_back({kind, static_cast<uint32_t>(index), std::move(name)});
+  DimIdentifiers dims = dim_identifiers(object, entry);
+  auto add = [&](CallField::Kind kind, size_t index, const std::string& name) {
+    fields.push_back({kind, static_cast<uint32_t>(index), name});
   };
   for (size_t i = 0; i < entry.inputs.size(); ++i) add(CallField::kInput, i, entry.inputs[i].identifier);
   for (size_t i = 0; i < entry.outputs.size(); ++i) add(CallField::kOutput, i, entry.outputs[i].identifier);
   for (size_t i = 0; i < entry.outputs.size(); ++i)
-    if (entry.outputs[i].data_dependent) add(CallField::kOutputDims, i, entry.outputs[i].identifier + "_dims");
+    if (entry.outputs[i].data_dependent) add(CallField::kOutputDims, i, dims.outputs[i]);
   for (size_t i = 0; i < entry.symbols.size(); ++i)
-    if (!is_value(entry.symbols[i])) add(CallField::kSymbol, i, identifier(entry.symbols[i].name));
+    if (!is_value(entry.symbols[i])) add(CallField::kSymbol, i, dims.symbols[i]);
   return fields;
 }
 
 std::string entry_prefix(const Object& object, const Entry& entry) {
-  return entry.name == "main" ? object.name + "_" : object.name + "_" + identifier(entry.name) + "_";
+  GlobalIdentifiers names = global_identifiers(object);
+  for (size_t i = 0; i < object.entries.size(); ++i)
+    if (object.entries[i].name == entry.name && !names.entries[i].empty())
+      return object.name + "_" + names.entries[i] + "_";
+  return object.name + "_";
 }
 
 std::string run_symbol(const Object& object, const Entry& entry) {
@@ -66,7 +69,10 @@ std::string arena_symbol(const Object& object, const Entry& entry) {
 }
 
 std::string public_symbol(const Object& object, const std::string& name) {
-  return object.name + "_" + identifier(name);
+  GlobalIdentifiers names = global_identifiers(object);
+  for (size_t i = 0; i < object.public_prim_funcs.size(); ++i)
+    if (object.public_prim_funcs[i].name == name) return object.name + "_" + names.public_prim_funcs[i];
+  RELAXC_UNREACHABLE();
 }
 
 }  // namespace relaxc::interface

@@ -3,6 +3,7 @@
 // The header and the backends print one struct of arguments; its fields and all global names are decided here, once.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,7 @@ struct CallField {
 };
 
 /// Inputs, outputs, dims of data-dependent outputs, then the symbols that are not read from data.
-std::vector<CallField> call_fields(const Entry& entry);
+std::vector<CallField> call_fields(const Object& object, const Entry& entry);
 
 /// What the entry's names begin with: "model_", or "model_other_" for an entry that is not called main.
 std::string entry_prefix(const Object& object, const Entry& entry);
@@ -34,6 +35,10 @@ std::string run_symbol(const Object& object, const Entry& entry);
 std::string arena_symbol(const Object& object, const Entry& entry);
 /// The symbol of a public prim func.
 std::string public_symbol(const Object& object, const std::string& name);
+
+/// Names at file scope, macros that stand for them included, that the header and the object bring; what the program
+/// defines for the object may have none of them.
+std::set<std::string> global_names(const Object& object);
 
 /// `name` in capitals, as macros and constants are.
 std::string capitals(std::string name);

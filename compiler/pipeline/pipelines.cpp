@@ -2,6 +2,7 @@
 // relaxc is compiled.
 #include "compiler/pipeline/pipelines.h"
 
+#include "compiler/pipeline/name_outputs.h"
 #include "compiler/pipeline/schedule_kernels.h"
 #include "compiler/transform/passes.h"
 
@@ -11,6 +12,7 @@ namespace {
 constexpr Pass kCompile[] = {
     {.name = "adopt_casts", .run = adopt_casts},
     {.name = "infer", .run = infer, .gives = kTyped},
+    {.name = "name_outputs", .run = name_outputs, .needs = kTyped},
     {.name = "dead_code", .run = dead_code},
     {.name = "resolve_closures", .run = resolve_closures, .needs = kTyped},
     {.name = "loop_recursion", .run = loop_recursion, .needs = kTyped},

@@ -3,32 +3,34 @@
 
 #include <fmt/format.h>
 
+#include "compiler/support/unicode.h"
+
 namespace relaxc {
+namespace {
+
+std::string hex_escapes(std::string_view bytes) {
+  std::string out;
+  for (char c : bytes) out += fmt::format("\\x{:02x}", static_cast<unsigned>(static_cast<unsigned char>(c)));
+  return out;
+}
+
+}  // namespace
 
 std::string quoted(std::string_view text) {
-  std::string out = "\"";
+  std::string escaped;
   for (char c : text) {
-    auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\')
-      out += {'\\', c};
-    else if (c == '\n')
-      out += "\\n";
-    else if (byte < 0x20 || byte == 0x7f)
-      out += fmt::format("\\x{:02x}", static_cast<unsigned>(byte));
-    else
-      out += c;
+    if (c == '"' || c == '\\') escaped += '\\';
+    escaped += c;
   }
-  return out + "\"";
+  return "\"" +
+         with_visible(escaped, [](std::string_view bytes) { return bytes == "\n" ? "\\n" : hex_escapes(bytes); }) +
+         "\"";
 }
 
 std::string printable(std::string_view text) {
-  std::string out;
-  for (char c : text) {
-    auto byte = static_cast<unsigned char>(c);
-    bool control = (byte < 0x20 && c != '\n' && c != '\t') || byte == 0x7f;
-    out += control ? fmt::format("\\x{:02x}", byte) : std::string(1, c);
-  }
-  return out;
+  return with_visible(text, [](std::string_view bytes) {
+    return bytes == "\n" || bytes == "\t" ? std::string(bytes) : hex_escapes(bytes);
+  });
 }
 
 }  // namespace relaxc

@@ -244,6 +244,15 @@ void GraphImporter::check_declared(const ValueInfoProto& declared, bool output) 
                  declared.name(), relax::to_string(tensor));
 }
 
+namespace {
+
+/// What is put behind the name of an output for each of the tensors that it consists of.
+std::vector<std::string> suffixes_of(const Slot& slot) {
+  return slot.composite == nullptr ? std::vector<std::string>{""} : flattened_suffixes(slot);
+}
+
+}  // namespace
+
 /// The tensors that one output consists of.
 Result<std::vector<Value*>> GraphImporter::result(const std::string& name) {
   const Slot slot = *find(name);
@@ -252,14 +261,17 @@ Result<std::vector<Value*>> GraphImporter::result(const std::string& name) {
     return std::vector<Value*>{value};
   }
   RELAXC_TRY(std::vector<Value*> values, Composites(*this).flatten(slot));
-  std::vector<std::string> suffixes = flattened_suffixes(slot);
+  std::vector<std::string> suffixes = suffixes_of(slot);
   for (size_t i = 0; i < values.size(); ++i)
     if (values[i]->name.empty()) values[i]->name = name + suffixes[i];
   return values;
 }
 
+/// Values and their names; a value that passes through an Identity has the name that it was made under, so the names
+/// that the model declares are an attribute of the function.
 Status GraphImporter::results(const GraphProto& graph) {
   std::vector<Value*> values;
+  std::vector<std::string> names;
   bool ok = graph.output_size() > 0;
   if (!ok) diag.error(file_, Kind::malformed_model, "the graph has no outputs");
   for (const ValueInfoProto& output : graph.output()) {
@@ -273,12 +285,14 @@ Status GraphImporter::results(const GraphProto& graph) {
       Result<std::vector<Value*>> tensors = result(output.name());
       ok = ok && bool(tensors);
       if (tensors) values.insert(values.end(), tensors->begin(), tensors->end());
+      for (const std::string& suffix : suffixes_of(*find(output.name()))) names.push_back(output.name() + suffix);
       check_declared(output, true);
     }
   }
   if (!ok) return diag.failed();
   Value* result = values.size() == 1 ? values[0] : builder_->tuple(values);
   function_->body().yield->add_operand(result);
+  function_->attrs["output_names"] = std::move(names);
   return Done{};
 }
 

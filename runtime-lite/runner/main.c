@@ -189,8 +189,22 @@ static void print_output(const rlx_tensor_spec* spec, const rlx_array* array) {
   (void)printf(count > 8 ? " …\n" : "\n");
 }
 
-/* FOLDER/NAME.npy; what cannot stand in a file's name becomes an underscore. */
-static int write_output(const arguments* a, const rlx_tensor_spec* spec, uint32_t index, const rlx_array* array) {
+/* What stands for a byte of a name in a file's. */
+static char in_file_name(char c) {
+  return c == '/' || (unsigned char)c < 0x20 || c == 0x7f ? '_' : c;
+}
+
+static int same_file_name(const char* a, const char* b) {
+  for (; *a != 0 && in_file_name(*a) == in_file_name(*b); ++a) ++b;
+  return *a == 0 && *b == 0;
+}
+
+/* FOLDER/NAME.npy; what cannot stand in a file's name becomes an underscore. Where an output before it has that name
+ * too, its number is put behind. */
+static int write_output(const arguments* a, const rlx_function* f, uint32_t index, const rlx_array* array) {
+  const rlx_tensor_spec* spec = rlx_spec_at(kModel, f->outputs, index);
+  int taken = 0;
+  for (uint32_t i = 0; i < index; ++i) taken |= same_file_name(spec->name, rlx_spec_at(kModel, f->outputs, i)->name);
   const size_t room = strlen(a->folder) + strlen(spec->name) + 32;
   char* path = malloc(room);
   if (path == NULL) return INPUT_AT_FAULT;
@@ -198,10 +212,11 @@ static int write_output(const arguments* a, const rlx_tensor_spec* spec, uint32_
   const char* name = spec->name;
   if (*name == 0)
     (void)snprintf(path + start, room - (size_t)start, "output_%" PRIu32 ".npy", index);
+  else if (taken)
+    (void)snprintf(path + start, room - (size_t)start, "%s_%" PRIu32 ".npy", name, index);
   else
     (void)snprintf(path + start, room - (size_t)start, "%s.npy", name);
-  for (char* c = path + start; *c != 0; ++c)
-    if (*c == '/' || (unsigned char)*c < 0x20) *c = '_';
+  for (char* c = path + start; *c != 0; ++c) *c = in_file_name(*c);
   const char* why = rlx_npy_write(path, array);
   if (why != NULL) (void)fprintf(stderr, "%s: error: cannot write %s: %s\n", a->program, path, why);
   free(path);
@@ -260,7 +275,7 @@ static int run_on_files(const arguments* a, const rlx_function* f) {
   for (uint32_t i = 0; result == DONE && i < f->num_outputs; ++i) {
     const rlx_tensor_spec* spec = rlx_spec_at(kModel, f->outputs, i);
     print_output(spec, &outputs[i]);
-    if (a->folder != NULL) result = write_output(a, spec, i, &outputs[i]);
+    if (a->folder != NULL) result = write_output(a, f, i, &outputs[i]);
   }
   for (uint32_t i = 0; i < f->num_inputs + f->num_outputs; ++i) free(arrays[i].data);
   free(arrays);

@@ -6,9 +6,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/codegen/c/entry.h"
 #include "compiler/codegen/c/helpers.h"
 #include "compiler/interface/call_order.h"
+#include "compiler/interface/typed_call.h"
 #include "compiler/tir/visit.h"
 
 namespace relaxc::codegen_c {
@@ -26,9 +29,15 @@ class Emission {
         misra_(style.profile == Profile::kMisra) {
     functions_.hooks = object.hooks;
     functions_.vectors = style.has_vectors();
-    if (!in_parts()) return;
-    functions_.linkage = "RLX_PRIVATE";
-    functions_.prefix = object.name + "_k_";
+    functions_.macro_prefix = interface::capitals(object.name) + "_";
+    if (in_parts()) {
+      functions_.linkage = "RLX_PRIVATE";
+      functions_.prefix = object.name + "_k_";
+    }
+    std::set<std::string> others = interface::global_names(object);
+    for (const interface::External& external : object.externals) others.insert(external.name);
+    auto begins = [&](const std::string& name) { return name.rfind(functions_.prefix, 0) == 0; };
+    while (std::any_of(others.begin(), others.end(), begins)) functions_.prefix += "k_";
   }
 
   bool run() {
@@ -119,8 +128,8 @@ class Emission {
 
     bool tables = !object_.entries.empty() && !misra_;
     std::string declared =
-        tables ? fmt::format("static const rlx_function functions[{}];\n\n", object_.entries.size()) : "";
-    if (object_.weights.separate && !misra_) declared += "static const uint8_t hash[32];\n\n";
+        tables ? fmt::format("static const rlx_function rlx_functions[{}];\n\n", object_.entries.size()) : "";
+    if (object_.weights.separate && !misra_) declared += "static const uint8_t rlx_hash[32];\n\n";
     return write(opening() + "\n") && write_own_weights(write) && write(helper_text(helpers, style_.profile) + "\n") &&
            write(functions) && write(declared) && write(entries) && write(calls) &&
            (!tables || write(model_text(shown_, "C99") + selftest_text()));
@@ -153,12 +162,12 @@ class Emission {
   std::string selftest_text() const {
     if (object_.selftest.data.empty()) return {};
     std::string text = "static const union {\n  uint8_t bytes[" + std::to_string(object_.selftest.data.size()) +
-                       "];\n  int64_t alignment;\n} selftest = {{";
+                       "];\n  int64_t alignment;\n} rlx_selftest_data = {{";
     for (size_t i = 0; i < object_.selftest.data.size(); ++i)
       text += (i % 32 == 0 ? "\n" : "") + std::to_string(static_cast<unsigned>(object_.selftest.data[i])) + ",";
     return text + fmt::format(
                       "\n}}}};\n\nint32_t {0}_selftest(rlx_context* context) {{\n  return "
-                      "rlx_selftest(&{0}_model, selftest.bytes, {1}, UINT64_C({2}), context);\n}}\n",
+                      "rlx_selftest(&{0}_model, rlx_selftest_data.bytes, {1}, UINT64_C({2}), context);\n}}\n",
                       object_.name, object_.weights.separate ? "NULL" : "rlx_weights.bytes", object_.weights.bytes);
   }
 

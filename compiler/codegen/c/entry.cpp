@@ -36,7 +36,11 @@ std::string number(int64_t value) {
 class EntryPrinter {
  public:
   EntryPrinter(const interface::Object& object, const Entry& entry, size_t index, const Conventions& conventions)
-      : object_(object), entry_(entry), index_(index), conventions_(conventions), stem_(fmt::format("e{}", index)) {}
+      : object_(object),
+        entry_(entry),
+        index_(index),
+        conventions_(conventions),
+        stem_(fmt::format("rlx_e{}", index)) {}
 
   std::string run() {
     bool dynamic = !interface::is_static(entry_);
@@ -207,11 +211,11 @@ class EntryPrinter {
     bool context = !entry_.values.empty() && conventions_.at(entry_.values).context;
     line("static const rlx_function_private {}_private = {{", stem_);
     bool separate = object_.weights.separate;
-    line("    RLX_PRIVATE_VERSION, {}, {}, {}, &functions[{}], {},", context ? 1 : 0, dim_count(),
+    line("    RLX_PRIVATE_VERSION, {}, {}, {}, &rlx_functions[{}], {},", context ? 1 : 0, dim_count(),
          separate ? object_.weights.alignment : 0, index_, adapter(!entry_.symbols.empty(), "sources"));
     line("    {}, {}, {}, {}_call, {}, UINT64_C({})}};", adapter(asked && !entry_.shapes.empty(), "shapes"),
          adapter(!entry_.values.empty(), "values"), adapter(dynamic && !entry_.arena.empty(), "arena"), stem_,
-         separate ? "hash" : "NULL", interface::weights_file_bytes(object_.weights));
+         separate ? "rlx_hash" : "NULL", interface::weights_file_bytes(object_.weights));
   }
 
   void wrappers() {
@@ -258,25 +262,25 @@ std::string entry_text(const interface::Object& object, const Entry& entry, size
 }
 
 std::string model_text(const interface::Object& object, const std::string& target) {
-  std::string text = fmt::format("static const rlx_function functions[{}] = {{\n", object.entries.size());
+  std::string text = fmt::format("static const rlx_function rlx_functions[{}] = {{\n", object.entries.size());
   for (size_t i = 0; i < object.entries.size(); ++i) {
     const Entry& e = object.entries[i];
     auto table = [&](bool there, const char* what) {
-      return there ? fmt::format("e{}_{}", i, what) : std::string("NULL");
+      return there ? fmt::format("rlx_e{}_{}", i, what) : std::string("NULL");
     };
     text += fmt::format(
-        "    {{{}, {}, {}, {}, {}, {}, {}, {}, {}, UINT64_C({}), UINT64_MAX, {}, e{}_bind, e{}_output_shape,\n",
+        "    {{{}, {}, {}, {}, {}, {}, {}, {}, {}, UINT64_C({}), UINT64_MAX, {}, rlx_e{}_bind, rlx_e{}_output_shape,\n",
         quoted(e.name), e.inputs.size(), e.outputs.size(), e.symbols.size(), e.nodes.size(),
         table(!e.inputs.empty(), "inputs"), table(!e.outputs.empty(), "outputs"), table(!e.symbols.empty(), "symbols"),
         table(!e.nodes.empty(), "nodes"), e.arena_max, e.arena_align, i, i);
-    text += fmt::format("     e{}_arena_bytes, e{}_run, {}, {}}},\n", i, i, table(!e.pools.empty(), "pools"),
+    text += fmt::format("     rlx_e{}_arena_bytes, rlx_e{}_run, {}, {}}},\n", i, i, table(!e.pools.empty(), "pools"),
                         e.pools.size());
   }
-  text += "};\n\nstatic const uint8_t hash[32] = {";
+  text += "};\n\nstatic const uint8_t rlx_hash[32] = {";
   for (size_t i = 0; i < object.hash.size(); ++i) text += (i == 0 ? "" : ", ") + std::to_string(object.hash[i]);
   text += fmt::format(
       "}};\n\nconst rlx_model {}_model = {{RLX_ABI_VERSION, sizeof(rlx_function), sizeof(rlx_tensor_spec), {},\n"
-      "    functions, {}, {}, {}, hash, UINT64_C({})}};\n",
+      "    rlx_functions, {}, {}, {}, rlx_hash, UINT64_C({})}};\n",
       object.name, object.entries.size(), quoted(object.name), quoted(object.producer), quoted(target),
       interface::weights_file_bytes(object.weights));
   return text;

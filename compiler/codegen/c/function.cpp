@@ -58,6 +58,7 @@ FunctionPrinter::FunctionPrinter(const tir::PrimFunc& function, const Convention
       conventions_(conventions),
       style_(style),
       own_(conventions.at(function.name)),
+      names_({style.prefix, style.macro_prefix}),
       expressions_(names_, helpers, function.overflow_code() != 0 ? &ranges_.emplace(function) : nullptr) {
   std::set<uint32_t> bound;
   std::set<BufferRef> named;

@@ -22,6 +22,7 @@ struct FunctionStyle {
   interface::Hooks hooks;
   std::string linkage = "static";  ///< what stands before a function
   std::string prefix = "k_";       ///< of its name
+  std::string macro_prefix;        ///< of macros of the header
   bool vectors = false;            ///< Style::vectors
 };
 

@@ -3,33 +3,39 @@
 
 #include <cctype>
 
+#include "compiler/interface/reserved_names.h"
+
 namespace relaxc::codegen_c {
 namespace {
 
+/// What the functions that are printed call their own, and functions of the C library that they call or that compilers
+/// know by name. Keywords, macros and types are reserved words (compiler/interface/reserved_names.h).
 constexpr const char* kTaken[] = {
-    "auto",   "break",    "case",     "char",     "const", "continue", "default",  "do",      "double",
-    "else",   "enum",     "extern",   "float",    "for",   "goto",     "if",       "inline",  "int",
-    "long",   "register", "restrict", "return",   "short", "signed",   "sizeof",   "static",  "struct",
-    "switch", "typedef",  "union",    "unsigned", "void",  "while",    "volatile", "context", "error",
-    "bad",    "status",   "main",     "y0",       "y1",    "j0",       "j1",       "yn",      "jn",
-    "exp",    "log",      "pow",      "gamma",    "index", "_Bool",    "inputs",   "outputs"};
+    "context", "error",   "bad",    "status", "main",  "inputs",    "outputs",   "y0",       "y1",    "yn",
+    "j0",      "j1",      "jn",     "exp",    "log",   "pow",       "gamma",     "index",    "sin",   "cos",
+    "tan",     "sqrt",    "sqrtf",  "fma",    "fmaf",  "floor",     "floorf",    "ceil",     "ceilf", "trunc",
+    "truncf",  "rint",    "rintf",  "fabs",   "fabsf", "nearbyint", "roundeven", "copysign", "isnan", "isinf",
+    "memcpy",  "memmove", "memset", "exit",   "abs",   "round",     "signbit",   "isfinite"};
 
 std::string identifier(const std::string& name) {
   std::string out;
   for (char c : name) out += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
   bool letter = !out.empty() && std::isalpha(static_cast<unsigned char>(out[0])) != 0;
-  if (!letter) out = "v" + out;
+  if (!letter || interface::is_reserved(out)) out = "v_" + out;
   return out.substr(0, 48);
 }
 
 }  // namespace
 
-Names::Names() {
+Names::Names(std::vector<std::string> foreign) : foreign_(std::move(foreign)) {
   for (const char* name : kTaken) taken_.insert(name);
 }
 
 std::string Names::fresh(const std::string& base) {
-  std::string stem = identifier(base), name = stem;
+  std::string stem = identifier(base);
+  for (const std::string& prefix : foreign_)
+    if (!prefix.empty() && stem.rfind(prefix, 0) == 0) stem = "v_" + stem;
+  std::string name = stem;
   int& next = next_[stem];
   while (!taken_.insert(name).second) name = stem + "_" + std::to_string(++next);
   return name;

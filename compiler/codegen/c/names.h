@@ -4,16 +4,18 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "compiler/tir/prim_func.h"
 
 namespace relaxc::codegen_c {
 
 /// Gives every variable and buffer of a function a C identifier of its own, made of its name. Names begin with a letter
-/// and an underscore-free prefix is never needed: C's keywords and the helpers' names are taken from the start.
+/// and are no reserved words; names of the C library that helpers call are taken from the start.
 class Names {
  public:
-  Names();
+  /// `foreign`: what no name may begin with, since macros and functions of the object do.
+  explicit Names(std::vector<std::string> foreign = {});
   /// Keeps `name` for what is declared outside the function.
   void reserve(const std::string& name) { taken_.insert(name); }
   const std::string& of(arith::Expr var);
@@ -23,6 +25,7 @@ class Names {
 
  private:
   std::map<uint32_t, std::string> vars_, buffers_;
+  std::vector<std::string> foreign_;
   std::set<std::string> taken_;
   std::map<std::string, int> next_;
 };

@@ -37,7 +37,7 @@ std::string bounds_checks(const interface::Symbol& symbol, size_t index, const s
 class TypedCall {
  public:
   TypedCall(const interface::Object& object, const Entry& entry, const Conventions& conventions)
-      : object_(object), entry_(entry), conventions_(conventions), fields_(interface::call_fields(entry)) {}
+      : object_(object), entry_(entry), conventions_(conventions), fields_(interface::call_fields(object, entry)) {}
 
   std::string run() {
     line("int32_t {}(rlx_context* context, const {}args* args) {{", interface::run_symbol(object_, entry_),

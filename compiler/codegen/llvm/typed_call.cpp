@@ -118,7 +118,7 @@ void ObjectEmitter::typed_call(const Entry& entry) {
     return b.getInt32(kNullPointer);
   });
 
-  std::vector<CallField> fields = interface::call_fields(entry);
+  std::vector<CallField> fields = interface::call_fields(object_, entry);
   std::vector<llvm::Type*> types;
   for (const CallField& field : fields) types.push_back(field.kind == CallField::kSymbol ? word : pointer);
   auto* record = llvm::StructType::get(b.getContext(), types);

@@ -86,6 +86,14 @@ bool has_parameter(const relax::Function& function, const std::string& name) {
                      [&](const relax::Value* value) { return value->name == name; });
 }
 
+/// Whether what stands in front of a colon of `state` is a parameter; names may hold colons themselves.
+bool has_input_of(const relax::Function& function, const State& state) {
+  std::string pair = state.input + ":" + state.output;
+  for (size_t colon = pair.find(':'); colon != std::string::npos; colon = pair.find(':', colon + 1))
+    if (has_parameter(function, pair.substr(0, colon))) return true;
+  return false;
+}
+
 /// Of several models each gets the states whose inputs it has; a state that fits none is told by the first.
 void apply_states(relax::Module& module, const Options& options) {
   bool first = true;
@@ -95,9 +103,9 @@ void apply_states(relax::Module& module, const Options& options) {
     for (const State& state : options.states) {
       std::vector<relax::Function*> all = module.functions();
       bool elsewhere = std::any_of(all.begin(), all.end(), [&](relax::Function* other) {
-        return other != function && !other->is_private && has_parameter(*other, state.input);
+        return other != function && !other->is_private && has_input_of(*other, state);
       });
-      bool here = has_parameter(*function, state.input) || (first && !elsewhere);
+      bool here = has_input_of(*function, state) || (first && !elsewhere);
       if (here || options.more_inputs.empty()) pairs.push_back(state.input + ":" + state.output);
     }
     if (!pairs.empty()) function->attrs["state"] = pairs;

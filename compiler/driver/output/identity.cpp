@@ -9,6 +9,7 @@
 #include "compiler/codegen/llvm/hash.h"
 #include "compiler/driver/version.h"
 #include "compiler/interface/header.h"
+#include "compiler/interface/identifiers.h"
 #include "compiler/interface/typed_call.h"
 
 namespace relaxc::driver {
@@ -24,10 +25,9 @@ std::array<uint8_t, 8> interface_hash(const interface::Object& object) {
 
 /// What the linking program defines cannot be what the object defines.
 Status check_externals(const interface::Object& object, Diagnostics& diag) {
-  std::set<std::string> own = {object.name + "_model"};
-  for (const interface::Entry& entry : object.entries) own.insert(interface::entry_prefix(object, entry));
-  for (const interface::PublicPrimFunc& function : object.public_prim_funcs)
-    own.insert(object.name + "_" + interface::identifier(function.name));
+  std::set<std::string> own = interface::global_names(object);
+  for (const interface::Entry& entry : object.entries)
+    own.insert({interface::run_symbol(object, entry), interface::arena_symbol(object, entry)});
   for (const interface::External& external : object.externals)
     if (own.count(external.name) != 0)
       return diag.error(nullptr, Kind::usage,
@@ -42,6 +42,7 @@ Status check_externals(const interface::Object& object, Diagnostics& diag) {
 Status name_object(const Options& options, const OutputPlan& plan, const Target& target,
                    const std::vector<std::string>& files, interface::Object& object, Diagnostics& diag) {
   object.name = plan.name;
+  interface::assign_identifiers(object);
   object.producer = std::string("relaxc ") + kVersion;
   std::vector<std::string> parts{object.producer, target.triple, target.cpu, target.features,
                                  fmt::format("{} task slots", target.task_slots)};

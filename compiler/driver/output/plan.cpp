@@ -8,7 +8,8 @@
 #include <cctype>
 #include <filesystem>
 
-#include "compiler/interface/object.h"
+#include "compiler/interface/reserved_names.h"
+#include "compiler/interface/typed_call.h"
 
 namespace relaxc::driver {
 namespace {
@@ -20,12 +21,6 @@ bool is_letter(char c) {
 }
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
-}
-
-/// A word that an identifier could be, and that identifier() would have to escape: a keyword.
-bool is_keyword(const std::string& word) {
-  return word.find("__") == std::string::npos && interface::identifier(word) != word &&
-         interface::identifier("m" + word) == "m" + word;
 }
 
 std::string with_ending(const std::string& path, const char* ending) {
@@ -102,7 +97,8 @@ bool names_text(const Options& options) {
 }
 
 bool is_model_name(const std::string& name) {
-  if (name.empty() || is_digit(name[0]) || name.rfind("rlx", 0) == 0 || is_keyword(name)) return false;
+  if (name.empty() || is_digit(name[0]) || interface::capitals(name).rfind("RLX", 0) == 0) return false;
+  if (interface::is_keyword(name)) return false;
   for (char c : name)
     if (!is_letter(c) && !is_digit(c)) return false;
   return true;

@@ -12,6 +12,7 @@
 
 #include "compiler/driver/report/profile.h"
 #include "compiler/relax/op_def.h"
+#include "compiler/support/unicode.h"
 
 namespace relaxc::driver {
 namespace {
@@ -107,9 +108,9 @@ std::string quoted(const std::string& text) {
   std::string out = "\"";
   for (char c : text) {
     if (c == '"' || c == '\\') out += '\\';
-    out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+    out += c;
   }
-  return out + "\"";
+  return with_visible(out, [](std::string_view) { return std::string(" "); }) + "\"";
 }
 
 /// One cluster a function, and one a branch or loop around all that it holds.

@@ -8,6 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "compiler/support/unicode.h"
+
 namespace relaxc::driver {
 namespace {
 
@@ -123,7 +125,7 @@ std::string manifest_json(const Manifest& manifest, const interface::Object& obj
                {"object", contents(manifest)},
                {"weights", weights},
                {"functions", functions(manifest, object)}};
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return visible_json(json.dump(1, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
 }  // namespace relaxc::driver

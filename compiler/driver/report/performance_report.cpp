@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler/driver/report/report_page.h"
+#include "compiler/support/unicode.h"
 
 namespace relaxc::driver {
 namespace {
@@ -91,7 +92,7 @@ Json as_json(const PerformanceReport& report) {
 }
 
 std::string dumped(const PerformanceReport& report, int indent) {
-  return as_json(report).dump(indent, ' ', false, Json::error_handler_t::replace);
+  return visible_json(as_json(report).dump(indent, ' ', false, Json::error_handler_t::replace));
 }
 
 }  // namespace

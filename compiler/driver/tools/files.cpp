@@ -3,13 +3,14 @@
 #include "compiler/driver/tools/files.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <set>
 
 #include "compiler/interface/dlpack.h"
 #include "compiler/meaning/stored.h"
+#include "compiler/support/unicode.h"
 #include "frontends/weights/weights.h"
 
 extern "C" {
@@ -273,14 +274,34 @@ void fill_randomly(const rlx_model& model, const rlx_function& f, int64_t seed, 
   }
 }
 
+std::vector<std::string> file_stems(const std::vector<std::string>& names) {
+  constexpr size_t kLongest = 200;  // most file systems take 255 bytes
+  auto stem_of = [](const std::string& name) {
+    std::string stem = with_visible(name, [](std::string_view) { return std::string("_"); });
+    std::replace(stem.begin(), stem.end(), '/', '_');
+    size_t end = std::min(stem.size(), kLongest);
+    while (end < stem.size() && (stem[end] & 0xC0) == 0x80) --end;  // whole characters
+    return stem.substr(0, end);
+  };
+  std::vector<std::string> stems;
+  std::set<std::string> taken;
+  for (const std::string& name : names)  // those that stay as they are come first
+    if (stem_of(name) == name) taken.insert(name);
+  std::set<std::string> given;
+  for (size_t i = 0; i < names.size(); ++i) {
+    std::string stem = names[i].empty() ? fmt::format("output_{}", i) : stem_of(names[i]), made = stem;
+    bool exact = stem == names[i] && given.insert(stem).second;
+    for (int k = 1; !exact && !taken.insert(made).second; ++k) made = fmt::format("{}_{}", stem, k);
+    stems.push_back(made);
+  }
+  return stems;
+}
+
 Status write_npy(const std::string& folder, const std::string& name, const relax::HostTensor& tensor,
                  Diagnostics& diag) {
   std::error_code error;
   fs::create_directories(folder, error);
-  std::string file = name;
-  for (char& c : file)
-    if (c == '/' || std::iscntrl(static_cast<unsigned char>(c)) != 0) c = '_';
-  std::string path = (fs::path(folder) / (file + ".npy")).string();
+  std::string path = (fs::path(folder) / (name + ".npy")).string();
   rlx_array array{};
   interface::DLPackType type = interface::dlpack_type(tensor.dtype);
   array.code = type.code;

@@ -36,6 +36,10 @@ Result<std::vector<DataSet>> read_data(const rlx_model& model, const rlx_functio
 /// The same seed gives the same numbers on every machine.
 void fill_randomly(const rlx_model& model, const rlx_function& function, int64_t seed, DataSet& set);
 
+/// Names of files for tensors of these names, all distinct: what cannot stand in one becomes an underscore, and of
+/// names that become one the later get a number.
+std::vector<std::string> file_stems(const std::vector<std::string>& names);
+
 /// Writes FOLDER/NAME.npy and makes the folder if there is none.
 Status write_npy(const std::string& folder, const std::string& name, const relax::HostTensor& tensor,
                  Diagnostics& diag);

@@ -22,7 +22,7 @@ def main():
     constants = {tensor.name for tensor in model.graph.initializer}
     outputs = {value.name for value in model.graph.output}
     made = {name for node in model.graph.node for name in node.output}
-    wanted = [name for name in (folder / "names.txt").read_text().splitlines() if name in made]
+    wanted = [name for name in (folder / "names.txt").read_text().splitlines() if name in made or name in outputs]
     model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in wanted if name not in outputs)
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL

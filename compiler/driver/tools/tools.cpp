@@ -16,6 +16,7 @@
 #include "compiler/driver/tools/reference.h"
 #include "compiler/driver/tools/session.h"
 #include "compiler/driver/tools/tune.h"
+#include "compiler/support/quote.h"
 
 namespace relaxc::driver {
 namespace {
@@ -106,11 +107,13 @@ class Tool {
       auto outputs = outputs_of(set);
       if (!outputs) return code_;
       if (sets.size() > 1) fmt::print("{}\n", set.name);
+      std::vector<std::string> names;
+      for (uint32_t i = 0; i < outputs->size(); ++i) names.push_back(session_->output_name(i));
+      const std::vector<std::string> files = file_stems(names);
       for (uint32_t i = 0; i < outputs->size(); ++i) {
-        print_tensor(session_->output_name(i), (*outputs)[i]);
+        print_tensor(printable(names[i]), (*outputs)[i]);
         std::string folder = sets.size() > 1 ? tool_.folder + "/" + set.name : tool_.folder;
-        if (!tool_.folder.empty() && !write_npy(folder, session_->output_name(i), (*outputs)[i], diag_))
-          return complain();
+        if (!tool_.folder.empty() && !write_npy(folder, files[i], (*outputs)[i], diag_)) return complain();
       }
     }
     return 0;
@@ -133,9 +136,12 @@ class Tool {
       }
       auto outputs = outputs_of(set);
       if (!outputs) return code_;
-      for (uint32_t i = 0; i < outputs->size(); ++i)
-        if (set.expected[i])
-          fine &= report(set.name, i, difference((*outputs)[i], *set.expected[i], tool_.rtol, tool_.atol));
+      for (uint32_t i = 0; i < outputs->size(); ++i) {
+        Difference found;
+        found.fault = "cannot be compared: there is nothing that it should be";
+        if (set.expected[i]) found = difference((*outputs)[i], *set.expected[i], tool_.rtol, tool_.atol);
+        fine &= report(set.name, i, found);
+      }
     }
     std::fflush(stdout);
     if (tool_.bisect) {
@@ -146,7 +152,7 @@ class Tool {
   }
 
   bool report(const std::string& set, uint32_t output, const Difference& found) const {
-    std::string name = session_->output_name(output);
+    std::string name = printable(session_->output_name(output));
     if (!found.fault.empty()) {
       fmt::print("{:<20} {:<20} {}\n", set, name, found.fault);
       return false;

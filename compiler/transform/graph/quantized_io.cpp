@@ -147,9 +147,11 @@ class Border {
     if (given == function_.attrs.end()) return;
     const auto* pairs = std::get_if<std::vector<std::string>>(&given->second);
     for (const std::string& pair : pairs == nullptr ? std::vector<std::string>{} : *pairs) {
-      size_t colon = pair.rfind(':');
-      if (colon == std::string::npos) continue;  // lowering reports it
-      std::optional<size_t> input = input_named(pair.substr(0, colon)), output = output_named(pair.substr(colon + 1));
+      std::optional<size_t> input, output;  // if there is none, lowering reports it
+      for (size_t colon = pair.find(':'); colon != std::string::npos; colon = pair.find(':', colon + 1)) {
+        input = input_named(pair.substr(0, colon)), output = output_named(pair.substr(colon + 1));
+        if (input && output) break;
+      }
       if (!input || !output) continue;
       auto from = tensors_.inputs.find(*input);
       auto to = tensors_.outputs.find(*output);

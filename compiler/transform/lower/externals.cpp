@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compiler/interface/c_type.h"
+#include "compiler/interface/identifiers.h"
 #include "compiler/tir/visit.h"
 
 namespace relaxc::lower {
@@ -68,7 +69,7 @@ class Externals {
       diag_.error(location_, Kind::ill_formed, "an external function cannot be called '{}': {}", name, why);
       return false;
     };
-    if (interface::identifier(name) != name) return refuse("that is no name of a function in C");
+    if (!interface::is_identifier(name)) return refuse("that is no name of a function in C");
     if (name.rfind("rlx", 0) == 0 || name.rfind("RLX", 0) == 0)
       return refuse("names that begin with 'rlx' are the runtime's");
     for (const char* taken : {"memcpy", "memmove", "memset", "main"})
@@ -79,10 +80,10 @@ class Externals {
   /// The program's name where it has one that is new in this prototype, else `fallback`.
   static void add_param(std::vector<Parameter>& params, const std::string& type, const std::string& name,
                         const std::string& fallback) {
-    std::string chosen = name.empty() ? fallback : interface::identifier(name);
+    std::string stem = name.empty() ? fallback : interface::readable_identifier(name, "p", params.size());
+    std::string chosen = stem;
     auto taken = [&](const Parameter& other) { return other.name == chosen; };
-    for (int i = 1; std::any_of(params.begin(), params.end(), taken); ++i)
-      chosen = (name.empty() ? fallback : interface::identifier(name)) + "_" + std::to_string(i);
+    for (int i = 1; std::any_of(params.begin(), params.end(), taken); ++i) chosen = stem + "_" + std::to_string(i);
     params.push_back({type, chosen});
   }
 

@@ -137,11 +137,17 @@ Status HostFunction::pair_states() {
     return diag.error(function_.location, Kind::invalid_attribute,
                       "attribute 'state' must be a list of \"input:output\"");
   for (const std::string& pair : *pairs) {
-    size_t colon = pair.rfind(':');
-    std::string from = pair.substr(0, colon), to = colon == std::string::npos ? "" : pair.substr(colon + 1);
     auto named = [](const std::string& name) { return [&name](const auto& item) { return item.name == name; }; };
-    auto input = std::find_if(inputs_.begin(), inputs_.end(), named(from));
-    auto output = std::find_if(outputs_.begin(), outputs_.end(), named(to));
+    auto input = inputs_.end();
+    auto output = outputs_.end();
+    // Names may hold colons themselves.
+    for (size_t colon = pair.find(':'); colon != std::string::npos; colon = pair.find(':', colon + 1)) {
+      auto from = std::find_if(inputs_.begin(), inputs_.end(), named(pair.substr(0, colon)));
+      auto to = std::find_if(outputs_.begin(), outputs_.end(), named(pair.substr(colon + 1)));
+      if (from == inputs_.end() && input != inputs_.end()) continue;
+      input = from, output = to;
+      if (input != inputs_.end() && output != outputs_.end()) break;
+    }
     if (input == inputs_.end() || output == outputs_.end())
       return diag.error(function_.location, Kind::invalid_value, "state '{}' names no {} of '{}'; they are: {}", pair,
                         input == inputs_.end() ? "input" : "output", function_.name,
