@@ -15,11 +15,13 @@
 #include <llvm/TargetParser/Triple.h>
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "compiler/codegen/llvm/inspect.h"
 #include "compiler/codegen/llvm/signals.h"
 #include "compiler/codegen/llvm/target.h"
+#include "compiler/support/temporary_folder.h"
 
 namespace relaxc::codegen_llvm {
 namespace {
@@ -148,7 +150,11 @@ class Link {
     Diagnostics& diag = diag_;
     if (!triple_.isOSBinFormatWasm()) command.emplace_back("-shared");
     command.emplace_back("-nostdlib");
-    if (triple_.isOSBinFormatELF()) command.emplace_back("-Wl,-z,noexecstack");
+    if (triple_.isOSBinFormatELF()) {
+      RELAXC_DO(write_version_script());
+      append(command, {"-Wl,-z,noexecstack", "-Wl,-z,relro,-z,now", "-Wl,-Bsymbolic",
+                       "-Wl,--version-script=" + within(folder_->path().string(), "exports.map")});
+    }
     if (triple_.isOSBinFormatWasm())  // what calls the model lends it memory from where its own ends
       append(command, {"-Wl,--no-entry", "-Wl,--export-dynamic", "-Wl,--export=__heap_base", "-Wl,--gc-sections"});
     if (triple_.isOSBinFormatMachO())
@@ -172,6 +178,19 @@ class Link {
   bool apart() const { return !what_.program && (triple_.isOSBinFormatCOFF() || triple_.isOSBinFormatMachO()); }
   std::string part(const std::string& name) const { return within(what_.path + ".parts", name); }
   std::string linked() const { return apart() ? part(file_name()) : what_.path; }
+
+  /// What an ELF library exports: the symbols of its model. The runtime in it is its own, so that two libraries in one
+  /// process, of two versions of relaxc even, do not use each other's.
+  Status write_version_script() {
+    folder_.emplace();
+    if (folder_->path().empty()) return refuse("there is no folder for temporary files");
+    std::error_code error;
+    llvm::raw_fd_ostream out(within(folder_->path().string(), "exports.map"), error);
+    if (error) return refuse(error.message());
+    out << "{\n  global:\n    " << what_.name << "_*;\n  local:\n    *;\n};\n";
+    out.close();
+    return out.has_error() ? Status(refuse(out.error().message())) : Status(Done{});
+  }
 
   /// What a .dll exports.
   Status write_definitions() {
@@ -236,6 +255,7 @@ class Link {
   const Linking& what_;
   Diagnostics& diag_;
   llvm::Triple triple_;
+  std::optional<TemporaryFolder> folder_;  ///< for what the linker reads
 };
 
 }  // namespace

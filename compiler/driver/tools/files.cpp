@@ -279,7 +279,7 @@ std::vector<std::string> file_stems(const std::vector<std::string>& names) {
   auto stem_of = [](const std::string& name) {
     std::string stem = with_visible(name, [](std::string_view) { return std::string("_"); });
     std::replace(stem.begin(), stem.end(), '/', '_');
-    size_t end = std::min(stem.size(), kLongest);
+    size_t end = std::min(stem.size(), size_t{kLongest});
     while (end < stem.size() && (stem[end] & 0xC0) == 0x80) --end;  // whole characters
     return stem.substr(0, end);
   };
