@@ -134,8 +134,8 @@ class Headers(unittest.TestCase):
         first = {}
         for model, k in zip(self.models, range(0, len(self.names), SHARE)):
             first.update(zip(self.names[k:k + SHARE], self.fields(model)))
-        for name, field in {"class": "class_", "linux": "linux_", "int": "int_", "x": "x", "_Bool": "Bool", "NULL": "NULL_", "1": "input_1",
-                            "size_t": "size_t_", "": "input_0"}.items():
+        for name, field in {"unix": "unix_", "int": "int_", "x": "x", "_Bool": "Bool", "typeof": "typeof_", "size_t": "size_t_",
+                            "INT32_MAX": "INT32_MAX_", "": "input_0"}.items():
             with self.subTest(name=name):
                 self.assertRegex(first[name], rf"^{re.sub('0$', '[0-9]+', field) if name == '' else field}$")
 
