@@ -331,6 +331,7 @@ class Extremes {
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return -1;
     int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     total_.endless += number == SIGPROF;
+    if (number == SIGPROF) fmt::print("took too long: {}, {}\n", subject.name, progress_->current);
     if (!progress_->interpreting && number != SIGPROF)
       report(subject.name,
              fmt::format("{}: ended by {}", progress_->current, number == 0 ? "an exit" : strsignal(number)));
