@@ -163,7 +163,10 @@ InferResult infer_trilu(InferContext& c) {
 
 Stmt define_trilu(DefineContext& d) {
   BufferRef x = d.input(0), y = d.output();
+  // No axis is longer, so a diagonal beyond that is one beyond the matrix, and the sum does not overflow.
+  constexpr int64_t kLongest = int64_t{1} << 60;
   Expr k = d.has(1) ? d.shape_value(1)[0] : d.context().index(0);
+  k = arith::max(arith::min(k, d.context().index(kLongest)), d.context().index(-kLongest));
   return d.builder.compute(y, [&](const Indices& i) {
     Expr diagonal = i[i.size() - 2] + k;
     Expr kept = d.attrs().flag("upper") ? arith::le(diagonal, i.back()) : arith::le(i.back(), diagonal);

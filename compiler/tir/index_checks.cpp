@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <sstream>
 #include <unordered_set>
@@ -223,18 +224,25 @@ bool IndexRanges::all_fit() {
 }
 
 int64_t most_that_fits(Expr size, Expr var, std::unordered_map<Expr, Range> ranges) {
+  constexpr size_t kBudget = 2'000'000, kFewest = 8, kEnough = 80;  // nodes that are looked at, steps
   const Range all = ranges[var];
+  size_t nodes = 1;
+  arith::for_each_node(size, [&](Expr) { ++nodes; });
   auto never_from = [&](int64_t value) {
     ranges[var] = {value, all.upper};
     return IndexRanges(ranges).never_fits(size);
   };
   if (all.lower < 0 || !never_from(all.upper)) return all.upper;
   int64_t fits = all.lower, never = all.upper;
-  while (never - fits > 1) {
-    int64_t middle = fits + (never - fits) / 2;
+  size_t steps = std::clamp(kBudget / (nodes * ranges.size()), kFewest, kEnough);
+  for (; steps > 0 && never - fits > 1; --steps) {
+    // Powers of two first: few steps tell the order of magnitude.
+    int high = std::bit_width(static_cast<uint64_t>(never)), low = std::bit_width(static_cast<uint64_t>(fits));
+    int64_t middle = high - low > 1 ? int64_t{1} << ((high + low) / 2) : fits + (never - fits) / 2;
+    middle = std::clamp(middle, fits + 1, never - 1);
     (never_from(middle) ? never : fits) = middle;
   }
-  return fits;
+  return never - 1;
 }
 
 Guard overflow_record(const PrimFunc& function, const Guard* computed_by) {

@@ -53,8 +53,8 @@ class IndexRanges {
   std::unordered_map<Expr, Known> known_;
 };
 
-/// The greatest number up to `range.upper` that `var` can be where computing `size` does not overflow, other variables
-/// having `ranges`.
+/// What `var` is at most where computing `size` does not overflow, all variables having `ranges`; of large expressions
+/// with many variables up to twice that.
 int64_t most_that_fits(Expr size, Expr var, std::unordered_map<Expr, arith::Range> ranges);
 
 /// What leaves the function where index arithmetic overflows, which has `function.overflow_code()`: the record's

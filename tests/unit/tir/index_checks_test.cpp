@@ -113,6 +113,9 @@ TEST_CASE_METHOD(Checking, "a size that was computed bounds its dims") {
   ranges[m] = {8, 16};
   CHECK(most_that_fits(n * m, n, ranges) == INT64_MAX / 8);
   CHECK(most_that_fits(b.index(64), n, ranges) == INT64_MAX);
+  for (int i = 0; i < 50000; ++i) ranges[context.var("v")] = Range::at_least(0);
+  CHECK(most_that_fits(n * 3000, n, ranges) >= INT64_MAX / 3000);
+  CHECK(most_that_fits(n * 3000, n, ranges) < INT64_MAX / 1000);
 }
 
 TEST_CASE("ranges are written as they are read") {
