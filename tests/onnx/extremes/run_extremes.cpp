@@ -266,7 +266,12 @@ class Extremes {
   void examine(const Subject& subject) {
     ++models_;
     TypedEntry typed;
-    std::unique_ptr<LoadedModel> model = compile(subject, typed);
+    std::unique_ptr<LoadedModel> model;
+    try {
+      model = compile(subject, typed);
+    } catch (const InternalError& error) {
+      report(subject.name, std::string("internal error: ") + error.what());
+    }
     if (model == nullptr) {
       ++not_compiled_;
       return;
@@ -286,7 +291,7 @@ class Extremes {
     options.opt = "1";
     options.runtime = RELAXC_RUNTIME_LIBRARY;
     auto look = [&](const driver::Compiled& compiled) {
-      typed.fields = interface::call_fields(compiled.object.entries.at(0));
+      typed.fields = interface::call_fields(compiled.object, compiled.object.entries.at(0));
     };
     if (driver::compile(options, {}, look) != 0) return nullptr;
     std::string library = folder_.file(name + ".so");
