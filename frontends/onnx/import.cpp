@@ -9,21 +9,29 @@ namespace relaxc::frontend {
 
 namespace {
 
-bool has_bare_squeeze(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes) {
+using IsNode = bool (*)(const onnx::NodeProto&);
+bool has_node(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes, IsNode wanted) {
   for (const onnx::NodeProto& node : nodes) {
-    if (node.op_type() == "Squeeze" && node.attribute_size() == 0 && node.input_size() < 2) return true;
+    if (wanted(node)) return true;
     for (const onnx::AttributeProto& attribute : node.attribute())
-      if (attribute.has_g() && has_bare_squeeze(attribute.g().node())) return true;
+      if (attribute.has_g() && has_node(attribute.g().node(), wanted)) return true;
   }
   return false;
+}
+
+bool has_node(const onnx::ModelProto& model, IsNode wanted) {
+  bool found = has_node(model.graph().node(), wanted);
+  for (const onnx::FunctionProto& function : model.functions()) found = found || has_node(function.node(), wanted);
+  return found;
 }
 
 /// What the declared shapes say of squeezes without axes: a choice is right if under it the model can be read, and has
 /// all ranks that it declares, which is not so under the other.
 OpenSqueeze meant_squeeze(const LoadedModel& model, ImportOptions options, const relax::OpTable& table) {
-  bool bare = has_bare_squeeze(model.proto->graph().node());
-  for (const onnx::FunctionProto& function : model.proto->functions()) bare = bare || has_bare_squeeze(function.node());
-  if (!bare) return OpenSqueeze::kNotOne;
+  auto is_bare = [](const onnx::NodeProto& node) {
+    return node.op_type() == "Squeeze" && node.attribute_size() == 0 && node.input_size() < 2;
+  };
+  if (!has_node(*model.proto, is_bare)) return OpenSqueeze::kNotOne;
   options.findings = nullptr;
   auto fits = [&](OpenSqueeze choice, bool& met) {
     relax::Module module;
@@ -38,6 +46,31 @@ OpenSqueeze meant_squeeze(const LoadedModel& model, ImportOptions options, const
   bool met = false, kept = fits(OpenSqueeze::kKept, met);
   if (!met || kept == fits(OpenSqueeze::kRemoved, met)) return OpenSqueeze::kNotOne;
   return kept ? OpenSqueeze::kKept : OpenSqueeze::kRemoved;
+}
+
+/// Sets which branches of Ifs are given up: those that fit nothing that follows, one after another, until the model can
+/// be read. If it cannot, none.
+void give_up_branches(const LoadedModel& model, ImportOptions options, const relax::OpTable& table,
+                      GraphImporter& importer) {
+  constexpr int kMostRounds = 16;
+  if (!has_node(*model.proto, [](const onnx::NodeProto& node) { return node.op_type() == "If"; })) return;
+  options.findings = nullptr;
+  std::set<std::pair<std::string, bool>> given_up;
+  for (int round = 0; round < kMostRounds; ++round) {
+    relax::Module module;
+    Diagnostics diag;
+    diag.keep(module.shared_sources());
+    GraphImporter trial(model, options, module, table, diag);
+    trial.open_squeeze = importer.open_squeeze;
+    trial.given_up = given_up;
+    if (trial.run()) {
+      importer.given_up = std::move(given_up);
+      return;
+    }
+    size_t before = given_up.size();
+    given_up.insert(trial.misfits.begin(), trial.misfits.end());
+    if (given_up.size() == before) return;
+  }
 }
 
 }  // namespace
@@ -58,6 +91,7 @@ Status import_onnx_into(relax::Module& module, const std::string& path, const Im
   if (options.allow_external_outside) model.files->allow_outside();
   GraphImporter importer(model, options, module, table, diag);
   importer.open_squeeze = meant_squeeze(model, options, table);
+  give_up_branches(model, options, table, importer);
   Status imported = importer.run();
   if (files != nullptr) *files = model.files->paths();
   return imported;

@@ -56,7 +56,10 @@ class GraphImporter {
 
   OpenSqueeze open_squeeze = OpenSqueeze::kNotOne;
   bool squeezed_open_dim = false;  ///< set where that made a difference
-  int wrong_ranks = 0;             ///< outputs and values of the graph whose declared rank is not what the nodes give
+  /// Branches of Ifs, by the node as bytes and false for else: those that are not converted, so that a run that takes
+  /// one is refused, and those that were found not to fit what depends on them although the other one does.
+  std::set<std::pair<std::string, bool>> given_up, misfits;
+  int wrong_ranks = 0;  ///< outputs and values of the graph whose declared rank is not what the nodes give
 
   /// The values of `graph`'s outputs, with its nodes converted at `block` and its inputs bound to `arguments`. For the
   /// bodies of control flow; `block` null: where the builder stands.

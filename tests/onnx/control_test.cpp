@@ -86,6 +86,18 @@ TEST_CASE("what depends on a result of two ranks is computed in the branch that 
   }
 }
 
+TEST_CASE("a branch whose rank does not fit what depends on it is one that no run may take") {
+  ModelWriter model = branches_of_two_ranks([](ModelWriter& m) {
+    m.input("w", {"m", 3}).output("y", {"n", 3});
+    m.node("Gemm", {"z", "w"}, {"y"});
+  });
+  CHECK_THAT(remarks(model), Catch::Contains("does not fit their ranks in the then branch"));
+  std::vector<HostTensor> inputs{filled({2, 2}, 1), truth(false), filled({2, 3}, 1)};
+  CHECK(results(model, inputs)[0].shape == std::vector<int64_t>{2, 3});
+  inputs[1] = truth(true);
+  CHECK(std::holds_alternative<relax::RunFault>(run(model, inputs)));
+}
+
 TEST_CASE("results of two ranks that depend on each other nest, and too many of them are refused") {
   for (int count : {2, 7}) {
     ModelWriter model = branches_of_two_ranks([&](ModelWriter& m) {

@@ -84,6 +84,8 @@ Result<bool> fill_branches(Node& node, Op* op, const Branches& branches) {
   relax::Function& function = node.importer().function();
   Result<std::vector<Slot>> a = fill_branch(node, op, branches.then_graph, branches);
   Result<std::vector<Slot>> b = fill_branch(node, op, branches.else_graph, branches);
+  if (branches.dependents != nullptr && bool(a) != bool(b))
+    node.importer().misfits.emplace(branches.whole->SerializeAsString(), !a);
   if (!a || !b) return diag.failed();
   if (a->size() != b->size() || a->size() < node.outputs())
     return node.error(Kind::wrong_arity, "the branches give {} and {} values for {} outputs", a->size(), b->size(),
@@ -117,11 +119,27 @@ Result<bool> fill_branches(Node& node, Op* op, const Branches& branches) {
   return true;
 }
 
+/// The If as one of its branches, since what follows does not fit the other: a run that takes that one is refused, as
+/// ONNX Runtime refuses it at the node that does not fit.
+Status only_branch(Node& node, Value* condition, const Branches& branches, bool taken) {
+  Diagnostics& diag = node.diag;
+  diag.warning(node.location, Kind::rank_mismatch,
+               "what depends on the results does not fit their ranks in the {} branch; runs that take it are refused",
+               taken ? "else" : "then");
+  RELAXC_TRY(std::vector<Expr> value, values_of(node, condition));
+  relax::Info holds = relax::shape_info(node.context(), {node.index(taken ? 1 : 0)});
+  RELAXC_DO(node.builder().match_cast(node.shape(std::move(value)), holds, {}));
+  return if_known(node, taken ? branches.then_graph : branches.else_graph);
+}
+
 /// An If whose results have a rank for each branch: what depends on them is converted in both branches, so that only
 /// what the graph gives must have one rank.
 Status if_with_dependents(Node& node, Value* condition, Branches branches) {
   Diagnostics& diag = node.diag;
   GraphImporter& importer = node.importer();
+  for (bool branch : {false, true})
+    if (!importer.given_up.empty() && importer.given_up.count({node.proto.SerializeAsString(), branch}) != 0)
+      return only_branch(node, condition, branches, !branch);
   RELAXC_TRY(NodeList dependents, importer.take_dependents(node.proto));
   onnx::NodeProto whole = node.proto;
   whole.clear_output();
@@ -185,8 +203,9 @@ Status if_node(Node& node) {
 constexpr Converter kRows[] = {
     {.name = "If",
      .convert = if_node,
-     .note = "what depends on a result of two ranks is in both branches; the squeeze of an open dim is one that must "
-             "be 1"},
+     .note =
+         "what depends on a result of two ranks is in both branches, if it fits both; the squeeze of an open dim is "
+         "one that must be 1"},
 };
 
 }  // namespace
