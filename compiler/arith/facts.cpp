@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include <unordered_set>
+
 #include "compiler/arith/canonical.h"
 #include "compiler/arith/congruence.h"
 #include "compiler/arith/range.h"
@@ -53,9 +55,11 @@ void Facts::congruent(Var var, Congruence known) {
 
 void Facts::assume(Expr condition) {
   std::vector<Expr> parts = {condition};
+  std::unordered_set<Expr> seen;
   while (!parts.empty()) {
     Expr part = parts.back();
     parts.pop_back();
+    if (!seen.insert(part).second) continue;
     if (const auto* both = part.as<And>()) {
       parts.push_back(both->b);
       parts.push_back(both->a);

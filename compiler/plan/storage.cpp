@@ -41,13 +41,21 @@ Expr product(Context& context, const std::vector<Expr>& factors) {
   return e;
 }
 
-void multiply(Size& size, Expr e) {
-  if (const int64_t* value = e.constant()) {
-    size.overflow |= __builtin_mul_overflow(size.coefficient, *value, &size.coefficient);
-  } else if (const auto* both = e.as<arith::Mul>()) {
-    multiply(size, both->a), multiply(size, both->b);
-  } else {
-    size.factors.push_back(e);
+/// A factor counts as often as it occurs, and squares of squares have very many: from some number on, products stay
+/// factors.
+void multiply(Size& size, Expr product) {
+  constexpr int kMost = 64;
+  std::vector<Expr> pending{product};  // bounded: kMost
+  for (int taken = 0; !pending.empty(); ++taken) {
+    Expr e = pending.back();
+    pending.pop_back();
+    const auto* both = taken < kMost ? e.as<arith::Mul>() : nullptr;
+    if (const int64_t* value = e.constant())
+      size.overflow |= __builtin_mul_overflow(size.coefficient, *value, &size.coefficient);
+    else if (both != nullptr)
+      pending.push_back(both->b), pending.push_back(both->a);
+    else
+      size.factors.push_back(e);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "compiler/analysis/pattern.h"
+#include "compiler/arith/walks.h"
 
 namespace relaxc::schedule {
 
@@ -16,25 +17,46 @@ bool depends_on(Expr e, Expr var) {
   return found;
 }
 
-std::optional<int64_t> step_of(Expr e, Expr var) {
-  if (e == var) return 1;
-  if (!depends_on(e, var)) return 0;
-  auto of = [&](Expr part) { return step_of(part, var); };
-  if (const auto* add = e.as<arith::Add>()) {
-    auto a = of(add->a), b = of(add->b);
-    return a && b ? std::optional(*a + *b) : std::nullopt;
-  }
-  if (const auto* sub = e.as<arith::Sub>()) {
-    auto a = of(sub->a), b = of(sub->b);
-    return a && b ? std::optional(*a - *b) : std::nullopt;
-  }
+namespace {
+
+/// How far a value moves for each step of a variable, if it is known.
+struct Moves {
+  bool depends = false;
+  std::optional<int64_t> step;
+};
+
+std::optional<int64_t> sum(std::optional<int64_t> a, std::optional<int64_t> b) {
+  int64_t out = 0;
+  return a && b && !__builtin_add_overflow(*a, *b, &out) ? std::optional(out) : std::nullopt;
+}
+std::optional<int64_t> product(std::optional<int64_t> a, std::optional<int64_t> b) {
+  int64_t out = 0;
+  return a && b && !__builtin_mul_overflow(*a, *b, &out) ? std::optional(out) : std::nullopt;
+}
+
+std::optional<int64_t> step_of(Expr e, const std::vector<Moves>& parts) {
+  if (e.as<arith::Add>() != nullptr) return sum(parts[0].step, parts[1].step);
+  if (e.as<arith::Sub>() != nullptr) return sum(parts[0].step, product(parts[1].step, -1));
   if (const auto* mul = e.as<arith::Mul>()) {
-    if (const int64_t* factor = mul->b.constant())
-      if (auto a = of(mul->a)) return *a * *factor;
-    if (const int64_t* factor = mul->a.constant())
-      if (auto b = of(mul->b)) return *b * *factor;
+    if (const int64_t* factor = mul->b.constant()) return product(parts[0].step, *factor);
+    if (const int64_t* factor = mul->a.constant()) return product(parts[1].step, *factor);
   }
   return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<int64_t> step_of(Expr e, Expr var) {
+  if (e == var) return 1;
+  if (e.as<arith::VarNode>() != nullptr || e.constant() != nullptr) return 0;
+  return arith::fold<Moves>(e,
+                            [&](Expr node, const std::vector<Moves>& parts) {
+                              if (node == var) return Moves{true, 1};
+                              const bool depends = std::any_of(parts.begin(), parts.end(),
+                                                               [](const Moves& part) { return part.depends; });
+                              return Moves{depends, depends ? step_of(node, parts) : 0};
+                            })
+      .step;
 }
 
 std::optional<int64_t> step_of(BufferRef buffer, const std::vector<Expr>& indices, Expr var) {

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "compiler/analysis/pattern.h"
+#include "compiler/arith/walks.h"
 #include "compiler/schedule/access.h"
 #include "compiler/schedule/edit.h"
 #include "compiler/schedule/group.h"
@@ -150,15 +151,12 @@ bool Schedule::is_read_besides(BufferRef buffer, const std::vector<Stmt>& reader
 }
 
 std::vector<Expr> conjuncts(Expr condition) {
-  std::vector<Expr> pending{condition}, found;
-  while (!pending.empty()) {
-    Expr e = pending.back();
-    pending.pop_back();
-    if (const auto* both = e.as<arith::And>())
-      pending.push_back(both->a), pending.push_back(both->b);
-    else
-      found.push_back(e);
-  }
+  std::vector<Expr> found;
+  arith::for_each_reached(condition, [&](Expr e) {
+    if (const auto* both = e.as<arith::And>()) return std::vector<Expr>{both->b, both->a};
+    found.push_back(e);
+    return std::vector<Expr>{};
+  });
   return found;
 }
 
@@ -209,22 +207,19 @@ bool is_scalar_of(Expr e, BufferRef own) {
 
 /// The nodes of a value that go through a local, outermost first; what is inside of one is not looked at, nor what only
 /// one way of a condition reads, which may lie outside of its buffer on the other.
-void find_staged(Expr e, BufferRef own, Var var, std::vector<Expr>& found) {
-  const auto* select = e.as<arith::Select>();
-  const auto* load = e.as<arith::Load>();
-  bool guarded = select != nullptr && (is_number(select->else_value) || is_scalar_of(select->else_value, own)) &&
-                 has_load(select->then_value) && !has_load(select->condition);
-  bool plain = var && load != nullptr && load->buffer != own &&
-               std::any_of(load->indices.begin(), load->indices.end(), [&](Expr i) { return depends_on(i, var); });
-  if (guarded || plain) {
-    if (std::find(found.begin(), found.end(), e) == found.end()) found.push_back(e);
-    return;
-  }
-  if (e.dtype().is_index()) return;
-  std::vector<Expr> operands = arith::operands(e);
-  bool lazy = select != nullptr || e.as<arith::And>() != nullptr || e.as<arith::Or>() != nullptr;
-  if (lazy) operands.resize(1);
-  for (Expr operand : operands) find_staged(operand, own, var, found);
+std::vector<Expr> find_staged(Expr value, BufferRef own, Var var) {
+  std::vector<Expr> found;
+  arith::for_each_reached(value, [&](Expr e) {
+    const auto* select = e.as<arith::Select>();
+    const auto* load = e.as<arith::Load>();
+    bool guarded = select != nullptr && (is_number(select->else_value) || is_scalar_of(select->else_value, own)) &&
+                   has_load(select->then_value) && !has_load(select->condition);
+    bool plain = var && load != nullptr && load->buffer != own &&
+                 std::any_of(load->indices.begin(), load->indices.end(), [&](Expr i) { return depends_on(i, var); });
+    if (guarded || plain) found.push_back(e);
+    return guarded || plain || e.dtype().is_index() ? std::vector<Expr>{} : arith::eager_operands(e);
+  });
+  return found;
 }
 
 }  // namespace
@@ -235,8 +230,7 @@ void Schedule::stage_loads(uint32_t block_id, uint32_t loop_id) {
   require(staging, [&] { return fmt::format("block '{}' is not one store", block_name(block_id)); });
   edit_block(block_id, [&](const Block& block) {
     const auto* store = block.body.as<tir::Store>();
-    std::vector<Expr> staged;
-    find_staged(store->value, store->buffer, var, staged);
+    const std::vector<Expr> staged = find_staged(store->value, store->buffer, var);
     if (staged.empty()) return Stmt(&block);
     note(fmt::format("stage_loads {} {}", block_name(block_id), loop_id == 0 ? "-" : loop_name(loop_id)));
     std::vector<Stmt> parts;

@@ -35,11 +35,15 @@ struct Factors {
   Expr common, rest;
 };
 
-/// The factors of a product by whether they stay the same in `loop`; either is null if there are none.
+/// The factors of a product by whether they stay the same in `loop`; either is null if there are none. A factor counts
+/// as often as it occurs, so a power that was made by squaring has very many: from some number on, none are told apart.
 Factors factors_of(Expr product, const For& loop) {
+  constexpr int kMostFactors = 64;
   Factors found;
-  std::vector<Expr> pending{product};
+  std::vector<Expr> pending{product};  // bounded: kMostFactors
+  int count = 0;
   while (!pending.empty()) {
+    if (++count > 2 * kMostFactors) return {{}, product};
     Expr e = pending.back();
     pending.pop_back();
     if (const auto* both = e.as<arith::Mul>()) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "compiler/arith/walks.h"
 #include "compiler/schedule/access.h"
 #include "compiler/schedule/edit.h"
 #include "compiler/schedule/legality.h"
@@ -111,15 +112,15 @@ namespace {
 
 /// Loads from memory in `e` that every iteration of a loop makes alike: not under a select, not at places that depend
 /// on `var`.
-void find_common_loads(Expr e, Var var, std::vector<Expr>& found) {
-  if (const auto* load = e.as<arith::Load>()) {
-    bool memory = load->buffer->scope != tir::Scope::kLocal;
-    if (memory && !depends_on(e, var) && std::find(found.begin(), found.end(), e) == found.end()) found.push_back(e);
-    return;
-  }
-  bool lazy = e.as<arith::Select>() != nullptr || e.as<arith::And>() != nullptr || e.as<arith::Or>() != nullptr;
-  if (lazy || e.dtype().is_index()) return;
-  for (Expr operand : arith::operands(e)) find_common_loads(operand, var, found);
+std::vector<Expr> find_common_loads(Expr value, Var var) {
+  std::vector<Expr> found;
+  arith::for_each_reached(value, [&](Expr e) {
+    const auto* load = e.as<arith::Load>();
+    if (load != nullptr && load->buffer->scope != tir::Scope::kLocal && !depends_on(e, var)) found.push_back(e);
+    bool lazy = e.as<arith::Select>() != nullptr || e.as<arith::And>() != nullptr || e.as<arith::Or>() != nullptr;
+    return load != nullptr || lazy || e.dtype().is_index() ? std::vector<Expr>{} : arith::operands(e);
+  });
+  return found;
 }
 
 }  // namespace
@@ -137,8 +138,7 @@ Stmt Schedule::masked(Stmt root, Var var, Expr condition) {
       for (Expr index : access.indices) visible |= depends_on(index, var);
     });
     if (!visible) return s;
-    std::vector<Expr> common;
-    find_common_loads(store->value, var, common);
+    const std::vector<Expr> common = find_common_loads(store->value, var);
     std::vector<Var> names;
     arith::Substitution named;
     for (Expr load : common) {

@@ -30,6 +30,7 @@
 #include <set>
 
 #include "compiler/analysis/pattern.h"
+#include "compiler/arith/walks.h"
 #include "compiler/schedule/access.h"
 #include "compiler/schedule/edit.h"
 #include "compiler/schedule/group.h"
@@ -286,11 +287,17 @@ class Plan {
 
   /// The one buffer of `relative` that is a factor of the product, if no other factor reads one.
   BufferRef one_factor(Expr product, const std::set<BufferRef>& relative) const {
-    if (const auto* load = product.as<arith::Load>()) return relative.count(load->buffer) != 0 ? load->buffer : nullptr;
-    const auto* both = product.as<arith::Mul>();
-    if (both == nullptr) return nullptr;
-    const bool in_a = reads_any(both->a, relative), in_b = reads_any(both->b, relative);
-    return in_a == in_b ? nullptr : one_factor(in_a ? both->a : both->b, relative);
+    BufferRef found = nullptr;
+    arith::for_each_reached(product, [&](Expr e) -> std::vector<Expr> {
+      const auto* load = e.as<arith::Load>();
+      if (load != nullptr && relative.count(load->buffer) != 0) found = load->buffer;
+      const auto* both = e.as<arith::Mul>();
+      if (both == nullptr) return {};
+      const bool in_a = reads_any(both->a, relative), in_b = reads_any(both->b, relative);
+      if (in_a == in_b) return {};
+      return {in_a ? both->a : both->b};
+    });
+    return found;
   }
 
   std::vector<Nest> nests_;

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <set>
 
+#include "compiler/arith/walks.h"
 #include "compiler/schedule/edit.h"
 #include "compiler/schedule/legality.h"
 
@@ -43,10 +44,14 @@ int64_t Window::step_of(uint32_t loop) const {
 namespace {
 
 /// The loads of a value, each with the select that guards it if there is one.
-void find_operands(Expr e, std::vector<Expr>& found) {
-  if (e.as<arith::Select>() != nullptr || e.as<Load>() != nullptr) return found.push_back(e);
-  if (e.dtype().is_index()) return;
-  for (Expr operand : arith::operands(e)) find_operands(operand, found);
+std::vector<Expr> find_operands(Expr value) {
+  std::vector<Expr> found;
+  arith::for_each_reached(value, [&](Expr e) {
+    const bool operand = e.as<arith::Select>() != nullptr || e.as<Load>() != nullptr;
+    if (operand) found.push_back(e);
+    return operand || e.dtype().is_index() ? std::vector<Expr>{} : arith::operands(e);
+  });
+  return found;
 }
 
 const Load* only_load(Expr e) {
@@ -214,9 +219,7 @@ class Search {
 std::optional<Window> window_of(const Schedule& s, uint32_t block, const std::vector<uint32_t>& spatial,
                                 const std::vector<uint32_t>& reduced) {
   const auto& store = *s.block(block).body.as<tir::Store>();
-  std::vector<Expr> operands;
-  find_operands(update_of(store).value, operands);
-  for (Expr operand : operands)
+  for (Expr operand : find_operands(update_of(store).value))
     if (auto window = Search(s, spatial, reduced).run(operand)) return window;
   return {};
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "compiler/arith/math.h"
+#include "compiler/arith/walks.h"
 #include "compiler/tir/interpreter_batch.h"
 #include "compiler/tir/interpreter_compiler.h"
 
@@ -84,16 +85,10 @@ uint32_t Compiler::reg(Expr e) {
 /// select are computed even if it does not choose them; loads there must not fail, and give 0 out of bounds.
 std::unordered_set<Expr> Compiler::certain_nodes(Expr root) {
   std::unordered_set<Expr> certain;
-  std::vector<Expr> pending = {root};
-  while (!pending.empty()) {
-    Expr e = pending.back();
-    pending.pop_back();
-    if (!certain.insert(e).second) continue;
-    std::vector<Expr> parts = operands(e);
-    bool chooses = e->kind == ExprKind::kSelect || e->kind == ExprKind::kAnd || e->kind == ExprKind::kOr;
-    if (chooses) parts.resize(1);
-    pending.insert(pending.end(), parts.begin(), parts.end());
-  }
+  arith::for_each_reached(root, [&](Expr e) {
+    certain.insert(e);
+    return arith::eager_operands(e);
+  });
   return certain;
 }
 

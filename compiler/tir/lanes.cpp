@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-#include "compiler/arith/visit.h"
+#include "compiler/arith/walks.h"
 #include "compiler/tir/visit.h"
 
 namespace relaxc::tir {
@@ -137,12 +137,16 @@ Step Lanes::step(BufferRef buffer, const std::vector<Expr>& indices) const {
 
 Step Lanes::step(Expr e) const {
   if (auto it = steps_.find(e); it != steps_.end()) return it->second;
-  Step found = computed_step(e);
-  steps_[e] = found;
-  return found;
+  auto known = [&](Expr node) { return steps_.count(node) != 0; };
+  arith::for_each_node(
+      e, [&](Expr node) { return arith::operands_but(node, known); },
+      [&](Expr node) { steps_[node] = computed_step(node); });
+  return steps_.at(e);
 }
 
+/// From the steps of the operands, which are known.
 Step Lanes::computed_step(Expr e) const {
+  auto step = [&](Expr operand) { return steps_.at(operand); };
   if (e->kind == arith::ExprKind::kVar || e.constant() != nullptr) return 0;
   if (const auto* load = e.as<arith::Load>()) {
     if (!is_shared(load->buffer) && written_.count(load->buffer) != 0) return std::nullopt;

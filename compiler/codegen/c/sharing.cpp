@@ -4,15 +4,17 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "compiler/arith/visit.h"
+#include "compiler/arith/walks.h"
 #include "compiler/codegen/c/expression.h"
-#include "compiler/codegen/c/lazy.h"
 #include "compiler/codegen/c/literals.h"
 #include "compiler/codegen/c/types.h"
+#include "compiler/tir/lazy.h"
 
 namespace relaxc::codegen_c {
 
 using namespace arith;
+using tir::LazyNodes;
+using tir::Way;
 
 namespace {
 
@@ -23,6 +25,11 @@ bool is_leaf(Expr e) {
 /// Its operands are not enough to compute it: that may read where no element is, or have the caller's code run.
 bool needs_leave(Expr e) {
   return e.as<Load>() != nullptr || e.as<Extern>() != nullptr;
+}
+
+/// Its text holds that of its operands more than once.
+bool prints_twice(Expr e) {
+  return e->kind == ExprKind::kFloorMod && e.dtype().is_float();
 }
 
 }  // namespace
@@ -36,16 +43,20 @@ class Expressions::Sharing {
       for_each_node(root, [&](Expr e) {
         if (uses_.emplace(e, 0).second) {
           order_.push_back(e);
-          for (Expr operand : operands(e)) ++uses_[operand];
+          for (Expr operand : operands(e)) uses_[operand] += prints_twice(e) ? 2 : 1;
         }
       });
     for (Expr root : roots) ++uses_[root];
-    lazy_ = lazy_nodes(roots, order_);
+    lazy_ = tir::lazy_nodes(roots, order_);
     guards_.resize(lazy_.guards.size());
   }
 
   std::vector<std::string> lines() {
     const bool guards = shares_lazy_needs();
+    if (guards)  // which name their conditions, as the choices themselves do
+      for (const std::vector<Way>& ways : lazy_.guards)
+        for (const Way& way : ways)
+          if (way.condition) ++uses_[way.condition];
     for (Expr e : order_) define(e, guards);
     return std::move(lines_);
   }
@@ -71,6 +82,7 @@ class Expressions::Sharing {
   }
 
   void define(Expr e, bool guards) {
+    if (!defined_.insert(e).second) return;
     auto guard = lazy_.guard_of.find(e);
     const bool guarded = guards && needs_leave(e) && guard != lazy_.guard_of.end();
     if (!guarded && !is_shared(e)) return;
@@ -93,6 +105,10 @@ class Expressions::Sharing {
   std::string way_text(const Way& way) {
     std::string from = way.from >= 0 ? name_of_guard(way.from) : "";
     if (!way.condition) return from;
+    // Conditions may stand behind what they guard in `order_`; what they share gets its name first here, too.
+    for_each_node(
+        way.condition, [&](Expr e) { return operands_but(e, [&](Expr part) { return defined_.count(part) != 0; }); },
+        [&](Expr e) { define(e, true); });
     std::string asked = (way.holds ? "" : "!") + expressions_.text(way.condition);
     return from.empty() ? asked : fmt::format("({} && {})", from, asked);
   }
@@ -107,6 +123,7 @@ class Expressions::Sharing {
   std::unordered_map<Expr, int> uses_;
   std::vector<Expr> order_;
   LazyNodes lazy_;
+  std::unordered_set<Expr> defined_;
   std::vector<std::string> guards_;  ///< names, once they are declared
   std::vector<std::string> lines_;
 };

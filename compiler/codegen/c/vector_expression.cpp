@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "compiler/arith/visit.h"
+#include "compiler/arith/walks.h"
 #include "compiler/codegen/c/operators.h"
 #include "compiler/codegen/c/types.h"
 
@@ -55,18 +55,19 @@ bool VectorExpression::has_type(DType dtype) const {
 }
 
 bool VectorExpression::can(Expr e) {
-  auto [it, fresh] = can_.emplace(e, false);
-  if (!fresh) return it->second;
-  bool possible = can_compute(e);
-  can_[e] = possible;
-  return possible;
+  auto known = [&](Expr node) { return can_.count(node) != 0; };
+  if (!known(e))
+    for_each_node(
+        e, [&](Expr node) { return operands_but(node, known); }, [&](Expr node) { can_[node] = can_compute(node); });
+  return can_.at(e);
 }
 
+/// From what holds of the operands, which is known.
 bool VectorExpression::can_compute(Expr e) {
   if (is_uniform(e)) return (has_type(e.dtype()) || e.dtype().is_bool()) && (mask_.empty() || !reads_memory(e));
   auto all = [&](Expr node) {
     for (Expr operand : operands(node))
-      if (!can(operand)) return false;
+      if (!can_.at(operand)) return false;
     return true;
   };
   return visit(
@@ -94,7 +95,7 @@ bool VectorExpression::can_compute(Expr e) {
 
 /// Indices that grow in even steps are compared by how far the first ones are apart.
 bool VectorExpression::can_compare(const Binary& n) {
-  if (!n.a.dtype().is_index()) return has_type(n.a.dtype()) && can(n.a) && can(n.b);
+  if (!n.a.dtype().is_index()) return has_type(n.a.dtype()) && can_.at(n.a) && can_.at(n.b);
   constexpr int64_t kMostStep = 1 << 16;
   tir::Lanes::Step a = lanes_.step(n.a), b = lanes_.step(n.b);
   bool less = n.kind == ExprKind::kLt || n.kind == ExprKind::kLe;
@@ -145,33 +146,46 @@ bool VectorExpression::can_store(tir::BufferRef buffer, const std::vector<Expr>&
   return has_type(buffer->dtype) && lanes_.step(buffer, indices) == tir::Lanes::Step(lanes_.is_private(buffer) ? 0 : 1);
 }
 
-void VectorExpression::collect(Expr e) {
-  if (is_uniform(e)) {
-    uniform_.push_back(e);
-    return;
-  }
-  if (uses_[e]++ > 0) return;
-  const auto* compared = e.dtype().is_bool() && is_comparison(e->kind) ? static_cast<const Binary*>(e.node()) : nullptr;
-  if (compared != nullptr && compared->a.dtype().is_index()) {
-    uniform_.push_back(compared->a), uniform_.push_back(compared->b);
-    return;
-  }
-  if (const auto* load = e.as<Load>()) {
-    if (!load->indices.empty()) uniform_.push_back(tir::element_offset(e.context(), *load->buffer, load->indices));
-  } else {
-    for (Expr operand : operands(e)) collect(operand);
-  }
-  order_.push_back(e);
+namespace {
+
+/// Printed wherever it is used: a comparison as its two sides, whose text then occurs as often.
+bool is_repeated(Expr e) {
+  return e.dtype().is_bool() && is_comparison(e->kind);
+}
+
+}  // namespace
+
+/// The nodes that are vectors, operands first, with how often each is printed; and what scalars are printed in them.
+void VectorExpression::collect(Expr root) {
+  auto is_scalar = [&](Expr e) { return is_uniform(e) || e.dtype().is_index(); };
+  ++uses_[root];
+  auto next = [&](Expr e) {
+    std::vector<Expr> parts;
+    const auto* load = e.as<Load>();
+    if (is_scalar(e)) return parts;
+    if (load == nullptr)
+      parts = operands(e);
+    else if (!load->indices.empty())
+      parts.push_back(tir::element_offset(e.context(), *load->buffer, load->indices));
+    for (Expr part : parts) ++uses_[part];
+    return parts;
+  };
+  for_each_node(root, next, [&](Expr e) { (is_scalar(e) ? uniform_ : order_).push_back(e); });
+  for (size_t i = 0, distinct = uniform_.size(); i < distinct; ++i)
+    uniform_.insert(uniform_.end(), static_cast<size_t>(uses_[uniform_[i]] - 1), uniform_[i]);
+  for (auto e = order_.rbegin(); e != order_.rend(); ++e)
+    if (uses_[*e] > 1 && is_repeated(*e))
+      for (Expr operand : operands(*e)) ++uses_[operand];
 }
 
 std::vector<std::string> VectorExpression::share(Expr e) {
   collect(e);
   std::vector<std::string> lines = scalars_.share(uniform_);
   for (Expr node : order_) {
-    bool leaf = node.as<VarNode>() != nullptr || node.dtype().is_bool();
-    if (leaf || uses_[node] < 2) continue;
-    std::string value = print(node), name = names_.fresh("t");
-    lines.push_back(fmt::format("const {} {} = {};", type(node.dtype()), name, value));
+    if (node.as<VarNode>() != nullptr || is_repeated(node) || uses_[node] < 2) continue;
+    const DType dtype = node.dtype().is_bool() ? DType::i(static_cast<uint8_t>(mask_bits(node))) : node.dtype();
+    std::string value = node.dtype().is_bool() ? mask(node, dtype.bits) : print(node), name = names_.fresh("t");
+    lines.push_back(fmt::format("const {} {} = {};", type(dtype), name, value));
     temporaries_[node] = name;
   }
   return lines;
@@ -266,11 +280,14 @@ std::string VectorExpression::compare_indices(const Binary& n) {
 
 /// How wide a condition's own elements are.
 int VectorExpression::mask_bits(Expr e) const {
-  if (is_comparison(e->kind) && operands(e)[0].dtype().is_index()) return 32;
-  for (Expr node : operands(e))
-    if (!is_uniform(node) || is_comparison(e->kind))
-      return node.dtype().is_bool() ? mask_bits(node) : node.dtype().bits;
-  return 32;
+  while (true) {
+    const std::vector<Expr> parts = operands(e);
+    auto decides = [&](Expr part) { return is_comparison(e->kind) || !is_uniform(part); };
+    auto part = std::find_if(parts.begin(), parts.end(), decides);
+    if (part == parts.end() || part->dtype().is_index()) return 32;
+    if (!part->dtype().is_bool()) return part->dtype().bits;
+    e = *part;
+  }
 }
 
 std::string VectorExpression::mask(Expr e, int bits) {
@@ -278,7 +295,9 @@ std::string VectorExpression::mask(Expr e, int bits) {
   if (is_uniform(e)) return fmt::format("{}({} ? -1 : 0)", helper("spread", wanted), scalars_.text(e));
   int own = mask_bits(e);
   std::string out;
-  if (const auto* both = e.as<And>())
+  if (auto named = temporaries_.find(e); named != temporaries_.end())
+    out = named->second;
+  else if (const auto* both = e.as<And>())
     out = fmt::format("({} & {})", mask(both->a, own), mask(both->b, own));
   else if (const auto* either = e.as<Or>())
     out = fmt::format("({} | {})", mask(either->a, own), mask(either->b, own));

@@ -45,7 +45,7 @@ class VectorExpression {
   bool can_compute(arith::Expr e);
   bool can_load(const arith::Load& n) const;
   bool can_call(const arith::Call& n) const;
-  void collect(arith::Expr e);
+  void collect(arith::Expr root);
   std::string print(arith::Expr e);
   std::string load(const arith::Load& n);
   std::string binary(const arith::Binary& n);

@@ -57,13 +57,19 @@ bool keeps_places(Context& context, const Op& op) {
 }
 
 /// One number that is known when compiling, possibly by computing.
-bool is_number(Context& context, const Value* value) {
-  if (value == nullptr) return true;
-  if (value->op == nullptr || !is_single(*value)) return false;
-  if (value->op->kind == OpKind::kConstant) return true;
-  if (!keeps_places(context, *value->op)) return false;
-  const std::vector<Value*>& operands = value->op->operands();
-  return std::all_of(operands.begin(), operands.end(), [&](const Value* v) { return is_number(context, v); });
+bool is_number(Context& context, const Value* number) {
+  std::vector<const Value*> pending{number};
+  std::set<const Value*> seen;  // asked for membership only
+  while (!pending.empty()) {
+    const Value* value = pending.back();
+    pending.pop_back();
+    if (value == nullptr || !seen.insert(value).second) continue;
+    if (value->op == nullptr || !is_single(*value)) return false;
+    if (value->op->kind == OpKind::kConstant) continue;
+    if (!keeps_places(context, *value->op)) return false;
+    pending.insert(pending.end(), value->op->operands().begin(), value->op->operands().end());
+  }
+  return true;
 }
 
 /// A function of one tensor of bytes: its operators, the last first.

@@ -137,8 +137,11 @@ class Attention {
            (axes[0] == -1 || axes[0] == rank - 1);
   }
 
-  /// Reads upwards from what the softmax is of to the product; parts that were read before are in `so_far`.
+  /// Reads upwards from what the softmax is of to the product; parts that were read before are in `so_far`. Either side
+  /// of a sum may hold the product: sums of shared values have very many ways up, of which some are tried.
   std::optional<Between> read_scores(Value* value, Between so_far) {
+    constexpr int kMostSteps = 256;
+    if (++steps_ > kMostSteps) return std::nullopt;
     Op* op = value->op;
     if (op == nullptr || op->kind != OpKind::kOperator || op->def->define == nullptr) return std::nullopt;
     so_far.ops.push_back(op);
@@ -293,6 +296,7 @@ class Attention {
   }
 
   const Site& site_;
+  int steps_ = 0;
   std::vector<const Op*> ops_;
   std::string empty_rows_;
 };

@@ -16,6 +16,7 @@
 //
 // Rejected: rows of text as in recognize_patterns, which know no slices.
 #include <algorithm>
+#include <map>
 
 #include "compiler/transform/graph/origins.h"
 #include "compiler/transform/graph/rewrite.h"
@@ -225,6 +226,13 @@ class Rotary {
 
   /// The first half of a table along its last dim, if it is made of the first half of something that is repeated.
   Value* first_half(Value* table, int depth) {
+    auto [known, fresh] = halves_.emplace(table, nullptr);
+    if (!fresh) return known->second;
+    Value* half = made_half(table, depth);
+    return halves_[table] = half;
+  }
+
+  Value* made_half(Value* table, int depth) {
     constexpr int kDeepest = 16;
     const Op* op = table->op;
     if (op == nullptr || op->kind != OpKind::kOperator || table->shape().empty() || depth > kDeepest) return nullptr;
@@ -262,6 +270,7 @@ class Rotary {
   }
 
   const Site& site_;
+  std::map<const Value*, Value*> halves_;  ///< of tables that were looked at; looked up only
 };
 
 Value* rotary(const Site& site) {

@@ -7,6 +7,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <utility>
+#include <vector>
 
 #include "compiler/arith/simplify.h"
 #include "compiler/transform/graph/quantized_operand.h"
@@ -31,18 +34,28 @@ Op* operator_of(const Value* value) {
 }
 
 /// Computed from integers by arithmetic that gives no NaN.
-bool comes_from_integers(const Value* value, int depth = 8) {
-  if (value->op != nullptr && value->op->kind == OpKind::kConstant) return true;
-  const Op* op = operator_of(value);
-  if (op == nullptr || depth == 0) return false;
-  if (op->is("dequantize")) return true;
-  if (op->is("astype")) return op->operand(0)->dtype() == DType::i(32);
+bool comes_from_integers(const Value* value) {
   constexpr std::string_view kArithmetic[] = {"add",     "subtract", "multiply", "maximum",
                                               "minimum", "nn.relu",  "reshape"};
-  if (std::find(std::begin(kArithmetic), std::end(kArithmetic), op->def->name) == std::end(kArithmetic)) return false;
-  return std::all_of(op->operands().begin(), op->operands().end(), [&](const Value* operand) {
-    return operand->info->as<TensorInfo>() == nullptr || comes_from_integers(operand, depth - 1);
-  });
+  constexpr int kDeepest = 8;
+  std::vector<std::pair<const Value*, int>> pending{{value, 0}};
+  std::set<const Value*> seen;  // asked for membership only
+  for (size_t i = 0; i < pending.size(); ++i) {
+    const auto [one, depth] = pending[i];
+    if (one->op != nullptr && one->op->kind == OpKind::kConstant) continue;
+    const Op* op = operator_of(one);
+    if (op == nullptr || depth == kDeepest) return false;
+    if (op->is("dequantize")) continue;
+    if (op->is("astype")) {
+      if (op->operand(0)->dtype() != DType::i(32)) return false;
+      continue;
+    }
+    if (std::find(std::begin(kArithmetic), std::end(kArithmetic), op->def->name) == std::end(kArithmetic)) return false;
+    for (const Value* operand : op->operands())
+      if (operand->info->as<TensorInfo>() != nullptr && seen.insert(operand).second)
+        pending.emplace_back(operand, depth + 1);
+  }
+  return true;
 }
 
 /// The chain above a quantization, read upwards.
@@ -81,17 +94,19 @@ struct Chain {
  private:
   /// Ends at the scaled sum of a product, so that it is worth going on along this operand.
   static bool comes_from_product(const Value* value) {
-    for (const Op* op = operator_of(value); op != nullptr && value->uses().size() == 1; op = operator_of(value)) {
-      if (op->is("add")) {
-        const Value* next = comes_from_product(op->operand(0)) ? op->operand(0) : op->operand(1);
-        value = next;
-        continue;
-      }
-      if (!op->is("multiply")) return false;
-      return std::any_of(op->operands().begin(), op->operands().end(), [](const Value* operand) {
-        const Op* cast = operator_of(operand);
-        return cast != nullptr && cast->is("astype") && cast->operand(0)->dtype() == DType::i(32);
-      });
+    std::vector<const Value*> pending{value};  // a tree: each is used once
+    while (!pending.empty()) {
+      const Value* one = pending.back();
+      pending.pop_back();
+      const Op* op = operator_of(one);
+      if (op == nullptr || one->uses().size() != 1) continue;
+      if (op->is("add")) pending.insert(pending.end(), op->operands().begin(), op->operands().end());
+      bool scales =
+          op->is("multiply") && std::any_of(op->operands().begin(), op->operands().end(), [](const Value* operand) {
+            const Op* cast = operator_of(operand);
+            return cast != nullptr && cast->is("astype") && cast->operand(0)->dtype() == DType::i(32);
+          });
+      if (scales) return true;
     }
     return false;
   }

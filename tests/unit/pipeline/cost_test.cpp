@@ -4,19 +4,32 @@
 // every op, expression of a kernel, set and list that a pass makes is counted, and a pass that goes over the whole
 // graph for each of its ops shows, since it collects what it finds.
 #include <catch2/catch.hpp>
+#include <cstdint>
 #include <cstdlib>
 #include <new>
 
+#include "tests/unit/pipeline/counting.h"
 #include "tests/unit/pipeline/harness.h"
 
 namespace {
 
-size_t asked = 0;
+size_t asked = 0, most = SIZE_MAX;
 
 }  // namespace
 
+namespace relaxc::test {
+
+size_t allocations() {
+  return asked;
+}
+void allow_allocations(size_t more) {
+  most = more == SIZE_MAX ? SIZE_MAX : asked + more;
+}
+
+}  // namespace relaxc::test
+
 void* operator new(size_t bytes) {
-  ++asked;
+  if (++asked > most) throw std::bad_alloc();
   if (void* memory = std::malloc(bytes != 0 ? bytes : 1)) return memory;
   throw std::bad_alloc();
 }

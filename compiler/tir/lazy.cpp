@@ -1,5 +1,5 @@
 // lazy.cpp: guards from the roots down. A node that is used in several places is computed if one of them is.
-#include "compiler/codegen/c/lazy.h"
+#include "compiler/tir/lazy.h"
 
 #include <algorithm>
 #include <map>
@@ -9,7 +9,7 @@
 
 #include "compiler/arith/visit.h"
 
-namespace relaxc::codegen_c {
+namespace relaxc::tir {
 
 using namespace arith;
 
@@ -115,4 +115,4 @@ LazyNodes lazy_nodes(const std::vector<Expr>& roots, const std::vector<Expr>& or
   return walk.take();
 }
 
-}  // namespace relaxc::codegen_c
+}  // namespace relaxc::tir

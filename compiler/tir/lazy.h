@@ -6,7 +6,7 @@
 
 #include "compiler/arith/expr.h"
 
-namespace relaxc::codegen_c {
+namespace relaxc::tir {
 
 /// One way to come to a node: past the guard `from` (-1: from outside), and then where `condition` is `holds`.
 struct Way {
@@ -29,4 +29,4 @@ struct LazyNodes {
 /// A way is to be asked from left to right, as C does: its condition may itself be lazy.
 LazyNodes lazy_nodes(const std::vector<arith::Expr>& roots, const std::vector<arith::Expr>& order);
 
-}  // namespace relaxc::codegen_c
+}  // namespace relaxc::tir

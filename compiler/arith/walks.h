@@ -1,0 +1,46 @@
+// walks.h: walks over the operands of expressions, each distinct node once and without recursion.
+//
+// Expressions share nodes: sixty doublings of one are a tree of 2^60 leaves. Whatever looks at operands goes through
+// the functions here and in visit.h; tests/tools/check_walks refuses functions that call themselves on operands, and
+// worklists that do not remember what they have seen.
+#pragma once
+
+#include <functional>
+#include <unordered_map>
+#include <vector>
+
+#include "compiler/arith/visit.h"
+
+namespace relaxc::arith {
+
+/// Calls `f` once for every distinct node that is reached by going from a node to `next(node)`, those first. Who
+/// remembers results from one walk to the next leaves out of `next` what is known.
+void for_each_node(Expr e, const std::function<std::vector<Expr>(Expr)>& next, const std::function<void(Expr)>& f);
+/// Calls `f` once for every distinct node that is reached from `e`: a node before its operands, and those from left to
+/// right. `f` gives the operands to go on to.
+void for_each_reached(Expr e, const std::function<std::vector<Expr>(Expr)>& f);
+
+/// The operands for which `known` does not hold.
+template <typename Known>
+std::vector<Expr> operands_but(Expr e, Known known) {
+  std::vector<Expr> list = operands(e);
+  std::erase_if(list, known);
+  return list;
+}
+/// The operands that are computed whenever `e` is: of a select, an `and` or an `or` only the first.
+std::vector<Expr> eager_operands(Expr e);
+
+/// Computes a value for `e` out of those of its operands, each distinct node once: `f(node, values)` gets them in the
+/// order of operands(node).
+template <typename T, typename F>
+T fold(Expr e, F f) {
+  std::unordered_map<Expr, T> values;
+  for_each_node(e, [&](Expr node) {
+    std::vector<T> parts;
+    for (Expr operand : operands(node)) parts.push_back(values.at(operand));
+    values.emplace(node, f(node, parts));
+  });
+  return values.at(e);
+}
+
+}  // namespace relaxc::arith

@@ -1,0 +1,179 @@
+// name_choices.cpp: see name_choices.h.
+//
+// A select whose ways read memory becomes branches, since a subscript may lie outside of its buffer where the condition
+// does not hold. What both ways need is then computed in each of them, and where that is a choice again, in each of
+// theirs: twenty `where`, each of the one before, are a million copies. So what is shared and reads memory is kept in a
+// local, computed once, under a guard that says whether any way wants it.
+//
+// That is memory traffic that ordinary kernels do without (their choices share a load or two), so it is done only where
+// the copies are many times the nodes. They are counted, by doing what a backend does, up to a limit.
+#include "compiler/transform/lower/name_choices.h"
+
+#include <unordered_map>
+#include <unordered_set>
+
+#include "compiler/arith/walks.h"
+#include "compiler/tir/builder.h"
+#include "compiler/tir/lazy.h"
+#include "compiler/tir/visit.h"
+
+namespace relaxc {
+namespace {
+
+using arith::Expr;
+
+bool is_choice(Expr e) {
+  return e.as<arith::Select>() != nullptr || e.as<arith::And>() != nullptr || e.as<arith::Or>() != nullptr;
+}
+
+/// The nodes of one value: operands first, and which of them read memory.
+struct Nodes {
+  std::vector<Expr> order;
+  std::unordered_set<Expr> reading;
+  std::unordered_map<Expr, int> uses;
+  size_t choices = 0;  ///< whose ways read memory
+
+  explicit Nodes(Expr value) {
+    arith::for_each_node(value, [&](Expr e) {
+      order.push_back(e);
+      bool reads = e.as<arith::Load>() != nullptr || e.as<arith::Extern>() != nullptr;
+      for (Expr operand : arith::operands(e)) ++uses[operand], reads |= reading.count(operand) != 0;
+      if (reads) reading.insert(e);
+      choices += is_choice(e) && reads ? 1 : 0;
+    });
+  }
+};
+
+/// Counts what a backend computes that remembers values within a way of a choice and not from one way to another.
+class Copies {
+ public:
+  explicit Copies(const Nodes& nodes) : nodes_(nodes), most_(32 * nodes.order.size()) {}
+
+  bool are_too_many() {
+    compute(nodes_.order.back());
+    return count_ > most_;
+  }
+
+ private:
+  void compute(Expr e) {
+    if (count_ > most_ || !known_.insert(e).second) return;
+    log_.push_back(e);
+    ++count_;
+    const std::vector<Expr> parts = arith::operands(e);
+    for (size_t i = 0; i < parts.size(); ++i) {
+      const bool apart = i > 0 && is_choice(e) && nodes_.reading.count(e) != 0;
+      const size_t mark = log_.size();
+      compute(parts[i]);
+      for (; apart && log_.size() > mark; log_.pop_back()) known_.erase(log_.back());
+    }
+  }
+
+  const Nodes& nodes_;
+  const size_t most_;
+  size_t count_ = 0;
+  std::unordered_set<Expr> known_;
+  std::vector<Expr> log_;
+};
+
+class Naming {
+ public:
+  Naming(arith::Context& context, const tir::Store& store, const Nodes& nodes)
+      : context_(context), build_(context), store_(store), nodes_(nodes) {
+    lazy_ = tir::lazy_nodes({store.value}, nodes.order);
+    guards_.resize(lazy_.guards.size(), nullptr);
+  }
+
+  tir::Stmt run() {
+    Expr value = now(store_.value);
+    parts_.push_back(build_.store(store_.buffer, store_.indices, value));
+    tir::Stmt s = build_.seq(std::move(parts_));
+    for (size_t i = locals_.size(); i-- > 0;) s = build_.alloc(locals_[i], s);
+    return s;
+  }
+
+ private:
+  bool is_named(Expr e) const {
+    auto uses = nodes_.uses.find(e);
+    return uses != nodes_.uses.end() && uses->second > 1 && nodes_.reading.count(e) != 0 && !e.dtype().is_index();
+  }
+
+  tir::BufferRef local(const char* name, DType dtype) {
+    locals_.push_back(build_.buffer(name, dtype, {}, tir::Scope::kLocal));
+    return locals_.back();
+  }
+
+  /// What `e` has become. What it needs is computed before, if it was not yet.
+  Expr now(Expr e) {
+    auto is_known = [&](Expr node) { return now_.count(node) != 0; };
+    if (!is_known(e))
+      arith::for_each_node(
+          e, [&](Expr node) { return arith::operands_but(node, is_known); },
+          [&](Expr node) {
+            if (!is_known(node)) make(node);
+          });
+    return now_.at(e);
+  }
+
+  void make(Expr e) {
+    std::vector<Expr> from = arith::operands(e), to = from;
+    for (Expr& operand : to) operand = now_.at(operand);
+    Expr same = from == to ? e : arith::with_operands(e, to);
+    Expr made = is_named(e) ? named(e, same) : same;
+    now_[e] = made;
+  }
+
+  Expr named(Expr e, Expr value) {
+    auto guard = lazy_.guard_of.find(e);
+    tir::BufferRef wanted = guard == lazy_.guard_of.end() ? nullptr : guard_of(guard->second);
+    tir::BufferRef kept = local("shared", e.dtype());
+    tir::Stmt fill = build_.store(kept, {}, value);
+    if (wanted != nullptr) {
+      parts_.push_back(build_.store(kept, {}, context_.zero(e.dtype())));
+      fill = build_.branch(build_.load(wanted, {}), fill);
+    }
+    parts_.push_back(fill);
+    return build_.load(kept, {});
+  }
+
+  /// Whether a way to the nodes behind the guard is taken, kept where it is first asked for.
+  tir::BufferRef guard_of(int which) {
+    if (guards_[static_cast<size_t>(which)] != nullptr) return guards_[static_cast<size_t>(which)];
+    Expr open;
+    for (const tir::Way& way : lazy_.guards[static_cast<size_t>(which)]) {
+      Expr taken = way.from >= 0 ? build_.load(guard_of(way.from), {}) : Expr();
+      if (way.condition) {
+        Expr asked = way.holds ? now(way.condition) : arith::logical_not(now(way.condition));
+        taken = taken ? arith::logical_and(taken, asked) : asked;
+      }
+      open = open ? arith::logical_or(open, taken) : taken;
+    }
+    tir::BufferRef kept = local("wanted", DType::boolean());
+    parts_.push_back(build_.store(kept, {}, open));
+    return guards_[static_cast<size_t>(which)] = kept;
+  }
+
+  arith::Context& context_;
+  tir::Builder build_;
+  const tir::Store& store_;
+  const Nodes& nodes_;
+  tir::LazyNodes lazy_;
+  std::unordered_map<Expr, Expr> now_;  ///< what nodes have become
+  std::vector<tir::BufferRef> guards_;  ///< null: not computed yet
+  std::vector<tir::BufferRef> locals_;
+  std::vector<tir::Stmt> parts_;
+};
+
+}  // namespace
+
+tir::Stmt name_choices(arith::Context& context, tir::Stmt root) {
+  tir::Rewriter rewriter;
+  rewriter.on_stmt = [&](tir::Stmt s) {
+    const auto* store = s.as<tir::Store>();
+    if (store == nullptr) return s;
+    const Nodes nodes(store->value);
+    return nodes.choices > 1 && Copies(nodes).are_too_many() ? Naming(context, *store, nodes).run() : s;
+  };
+  return tir::rewrite(context, root, rewriter);
+}
+
+}  // namespace relaxc
