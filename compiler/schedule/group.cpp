@@ -14,9 +14,14 @@ using analysis::Nest;
 bool is_reduction(const Nest& nest) {
   if (nest.block == nullptr || !nest.block->init) return false;
   const auto* init = nest.block->init.as<tir::Store>();
-  bool reduces = std::any_of(nest.block->iters.begin(), nest.block->iters.end(),
-                             [](const tir::IterVar& i) { return i.iter_kind == tir::IterKind::kReduce; });
-  return reduces && init != nullptr && init->buffer == nest.store->buffer && init->indices == nest.store->indices;
+  bool reduces = false, sums = true;  // else each term goes to a place of its own
+  for (const tir::IterVar& iter : nest.block->iters) {
+    if (iter.iter_kind != tir::IterKind::kReduce) continue;
+    reduces = true;
+    for (Expr index : nest.store->indices) sums &= !depends_on(index, iter.var);
+  }
+  return reduces && sums && init != nullptr && init->buffer == nest.store->buffer &&
+         init->indices == nest.store->indices;
 }
 
 namespace {

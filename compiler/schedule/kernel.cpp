@@ -32,18 +32,48 @@ class Rules {
 
   /// All nests, each group of them by the rule that fits; in blocks of rows where that is to be.
   void run() {
+    if (keeps_legal([&] { return schedule_in_blocks(); })) return;
+    in_blocks_ = false;
+    schedule_sections();
+  }
+
+  /// Why the first rule that made an illegal step was given up; empty: none did.
+  const std::string& remark() const { return remark_; }
+
+ private:
+  /// Runs a rule; all is as it was if it does not fit (false), or makes a step that is not legal: kernels that somebody
+  /// wrote and scheduled by hand have forms that rules do not know.
+  template <typename F>
+  bool keeps_legal(F rule) {
+    const Schedule before = s_;
+    const Choices choices = choices_;
+    try {
+      if (rule()) return true;
+    } catch (const IllegalStep& illegal) {
+      if (remark_.empty()) remark_ = illegal.reason();
+    }
+    s_ = before;
+    choices_ = choices;
+    return false;
+  }
+
+  bool schedule_in_blocks() {
     std::vector<RowBlock> blocks = cut_rows();
     in_blocks_ = !blocks.empty();
     if (const int64_t window_rows = in_blocks_ ? 0 : rows_of_windows(); window_rows > 0)
       blocks = {{s_.window_blocks(window_rows)}};
-    if (blocks.empty()) return schedule_sections();
+    if (blocks.empty()) return false;
     schedule_whole(blocks.size());
     std::vector<uint32_t> loops;
     for (const RowBlock& block : blocks) schedule_block(block), loops.push_back(block.rows);
-    schedule_parallel(s_, target_, loops);
+    share_among_tasks(loops);
+    return true;
   }
 
- private:
+  void share_among_tasks(const std::vector<uint32_t>& done) {
+    keeps_legal([&] { return schedule_parallel(s_, target_, done), true; });
+  }
+
   /// A loop over blocks of rows; the loop over blocks of keys in it, or 0.
   struct RowBlock {
     uint32_t rows = 0, keys = 0;
@@ -81,7 +111,7 @@ class Rules {
     for (size_t i = ends.size(); i-- > 0;) {
       if (ends.size() > 1) s_.section(i == 0 ? 0 : ends[i - 1], ends[i]);
       schedule_whole(0);
-      schedule_parallel(s_, target_, {});
+      share_among_tasks({});
     }
   }
 
@@ -142,7 +172,7 @@ class Rules {
       loops.push_back(size == 1 ? row_loop(s_.context(), now.at(place)) : 0);
       place += size;
     }
-    schedule_rows(s_, loops, target_);
+    keeps_legal([&] { return schedule_rows(s_, loops, target_), true; });
   }
 
   /// Gives the part to go on with.
@@ -200,19 +230,12 @@ class Rules {
   /// Applies a rule to the parts from `begin` to before `end`; all is as it was if it does not fit.
   template <typename F>
   bool attempt(size_t begin, size_t end, F rule) {
-    const Schedule before = s_;
-    const Choices choices = choices_;
     const size_t others = statements() - (end - begin);
     std::vector<uint32_t> blocks;
     for (size_t i = begin; i < end; ++i) blocks.push_back(analysis::as_nest(parts_[i]).block->id);
-    s_.focus(blocks);
-    if (rule()) {
-      sizes_.push_back(statements() - others);
-      return true;
-    }
-    s_ = before;
-    choices_ = choices;
-    return false;
+    const bool done = keeps_legal([&] { return s_.focus(blocks), rule(); });
+    if (done) sizes_.push_back(statements() - others);
+    return done;
   }
 
   size_t statements() const {
@@ -229,7 +252,8 @@ class Rules {
   std::vector<Stmt> parts_;
   std::vector<size_t> sizes_;  ///< of what the parts so far have become, in statements
   bool filters_ = false;       ///< some convolution goes by minimal filtering
-  bool in_blocks_ = false;     ///< the kernel is cut by row_blocks: its nests may stand there twice, and pack nothing
+  std::string remark_;
+  bool in_blocks_ = false;  ///< the kernel is cut by row_blocks: its nests may stand there twice, and pack nothing
 };
 
 /// What only steps in between needed goes away.
@@ -265,7 +289,9 @@ bool schedule_kernel(arith::Context& context, tir::PrimFunc& kernel, const Targe
   auto asked = kernel.attrs.find("choices");
   Choices choices(asked != kernel.attrs.end() ? asked->second : "");
   Schedule s(context, kernel.body, facts, constants, kernel.is_private);
-  Rules(s, target, choices, freedom).run();
+  Rules rules(s, target, choices, freedom);
+  rules.run();
+  if (!rules.remark().empty()) kernel.attrs["schedule_remark"] = rules.remark();
   if (s.trace().empty()) return false;
   finish(s, kernel, packed);
   if (asked != kernel.attrs.end()) kernel.attrs["choices"] = choices.text();

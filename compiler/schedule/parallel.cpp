@@ -90,7 +90,18 @@ class Parallel {
     return found;
   }
 
+  /// Somebody has shared a part of the work already.
+  static bool is_shared_inside(const tir::For& loop) {
+    bool found = false;
+    tir::for_each_stmt(loop.body, [&](Stmt s) {
+      const auto* inner = s.as<tir::For>();
+      found |= inner != nullptr && inner->loop_kind == tir::LoopKind::kParallel;
+    });
+    return found;
+  }
+
   bool is_shareable(const tir::For& loop) const {
+    if (is_shared_inside(loop)) return false;
     // Memory of its own for each task costs too much if there may be any number of them.
     if (allocates(loop) && loop.extent.constant() == nullptr) return false;
     return has_independent_iterations(s_.root(), loop);

@@ -4,6 +4,8 @@
 // buffers' promise not to overlap is kept. The caller runs the whole range itself, or hands parallel_for a task that
 // takes its share of the range out of a record on the caller's stack. How many tasks there are does not matter to the
 // result: iterations are independent.
+#include <algorithm>
+
 #include "compiler/arith/visit.h"
 #include "compiler/codegen/llvm/lower_function.h"
 #include "compiler/tir/visit.h"
@@ -20,6 +22,16 @@ namespace {
 // min, extent.
 constexpr unsigned kContext = 0, kError = 1, kBegin = 2, kEnd = 3, kCaptured = 4;
 
+/// Whether iterations combine into the same elements: a program may say so of a loop that runs in parallel, and several
+/// tasks would lose updates.
+bool combines(const tir::For& loop, const tir::Block& block) {
+  return std::any_of(block.iters.begin(), block.iters.end(), [&](const tir::IterVar& iter) {
+    bool moves = false;
+    arith::for_each_node(iter.binding, [&](Expr node) { moves |= node == loop.var; });
+    return moves && iter.iter_kind != tir::IterKind::kSpatial;
+  });
+}
+
 }  // namespace
 
 FunctionLowering::FunctionLowering(const FunctionLowering& parent, llvm::Function* body)
@@ -35,9 +47,12 @@ FunctionLowering::FunctionLowering(const FunctionLowering& parent, llvm::Functio
 
 bool FunctionLowering::can_run_in_tasks(const tir::For& s) const {
   if (s.loop_kind != tir::LoopKind::kParallel || module_.options().task_slots <= 1) return false;
-  bool leaves = false;
-  tir::for_each_stmt(s.body, [&](tir::Stmt inner) { leaves |= inner.as<tir::Break>() != nullptr; });
-  return lanes_ == 0 && !in_task_ && !index_ranges_ && !leaves;
+  bool in_order = false;
+  tir::for_each_stmt(s.body, [&](tir::Stmt inner) {
+    const auto* block = inner.as<tir::Block>();
+    in_order |= inner.as<tir::Break>() != nullptr || (block != nullptr && combines(s, *block));
+  });
+  return lanes_ == 0 && !in_task_ && !index_ranges_ && !in_order;
 }
 
 /// What the body uses that stands outside of it, in order of creation.
