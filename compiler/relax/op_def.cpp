@@ -3,6 +3,7 @@
 #include "compiler/relax/op_def.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "compiler/relax/attr_text.h"
 #include "compiler/relax/builder.h"
@@ -149,10 +150,35 @@ Status complete_op(Op& op, Diagnostics& diag) {
   return Done{};
 }
 
+namespace {
+
+/// What the rule deduces. Dims that a program gives as numbers may be any; whatever a rule does with them, no result
+/// has less than no elements along an axis.
+InferResult deduced(InferContext& context) {
+  Diagnostics& diag = context.diag;
+  std::vector<Info> infos;
+  try {
+    RELAXC_TRY(infos, context.op.def->infer(context));
+  } catch (const std::logic_error&) {  // of a container: a place that is not there, a length that none has
+    return context.error(Kind::rank_mismatch, "'{}' takes operands of other ranks or lengths", context.op.def->name);
+  }
+  for (Info info : infos) {
+    const auto* tensor = info->as<TensorInfo>();
+    if (tensor == nullptr || !tensor->shape) continue;
+    for (Expr dim : *tensor->shape)
+      if (const int64_t* known = dim.constant(); known != nullptr && *known < 0)
+        return context.error(Kind::invalid_value, "'{}' would give {}, which has a dim below 0", context.op.def->name,
+                             to_string(info));
+  }
+  return infos;
+}
+
+}  // namespace
+
 Status infer_op(Function& function, Op& op, const arith::Facts& facts, Diagnostics& diag) {
   InferContext context(function.context(), op, facts, diag);
   op.requirements.clear();
-  RELAXC_TRY(std::vector<Info> infos, op.def->infer(context));
+  RELAXC_TRY(std::vector<Info> infos, deduced(context));
   for (size_t i = 0; i < infos.size(); ++i) {
     if (i < op.results.size())
       op.results[i]->info = infos[i];

@@ -11,6 +11,7 @@
 #include "frontends/onnx/strings.h"
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 namespace relaxc::frontend {
@@ -269,8 +270,12 @@ Status GraphImporter::convert_with(const Converter& converter, Node& node) {
   bool strings = false;
   for (size_t i = 0; i < node.inputs(); ++i) strings = strings || is_strings(node, i);
   bool positions = strings && converter.strings != Converter::Strings::kOwn;
-  if (!positions && converter.fold != nullptr && converter.fold(node)) return Done{};
-  RELAXC_DO(positions ? convert_on_positions(converter, node) : converter.convert(node));
+  try {
+    if (!positions && converter.fold != nullptr && converter.fold(node)) return Done{};
+    RELAXC_DO(positions ? convert_on_positions(converter, node) : converter.convert(node));
+  } catch (const std::logic_error&) {  // of a container: a place that is not there, a length that none has
+    return node.error(Kind::rank_mismatch, "an input or attribute has not the rank or length that the operator takes");
+  }
   for (size_t i = 0; i < node.outputs(); ++i)
     if (node.wants(i) && scope_->slots.count(node.proto.output(static_cast<int>(i))) == 0)
       return node.error(Kind::unsupported, "output {} ('{}') is not supported", i,

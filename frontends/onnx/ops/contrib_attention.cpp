@@ -23,7 +23,7 @@ class Cache {
     shared_ = shared;
     if (past != nullptr) {
       RELAXC_DO(expect_rank(c_.node, past, 4, "the past"));
-      before_ = past->shape()[2];
+      before_ = past->shape().at(2);
     }
     if (shared) {
       RELAXC_TRY(std::vector<Expr> given, c_.node.ints(length, 1));
@@ -42,7 +42,7 @@ class Cache {
     if (past == nullptr || !c_.ok()) return fresh;
     if (!shared_) return c_.concat({past, fresh}, 2);
     Value* place = c_.call("shape_to_tensor", {c_.node.shape({before_})});
-    Value* each = c_.call("broadcast_to", {place, c_.node.shape({past->shape()[0]})});
+    Value* each = c_.call("broadcast_to", {place, c_.node.shape({past->shape().at(0)})});
     return c_.call("cache_update", {past, fresh, each}, {{"axis", int64_t{2}}});
   }
 
@@ -56,7 +56,7 @@ class Cache {
  private:
   Value* of_beams(Value* x) {
     const std::vector<Expr> dims = x->shape();
-    Expr batch = beams_->shape()[0], width = beams_->shape()[1], length = dims[2], one = c_.node.index(1);
+    Expr batch = beams_->shape().at(0), width = beams_->shape().at(1), length = dims[2], one = c_.node.index(1);
     Value* source = c_.as(c_.slice(beams_, 2, c_.node.index(0), length), DType::i(64));
     Value* key = positions(c_, c_.node.index(0), length, {one, one, length});
     Value* limit = c_.call("shape_to_tensor", {c_.node.shape({before_})});
@@ -90,13 +90,13 @@ struct Places {
 Value* turned_by_place(Chain& c, Value* x, Expr first) {
   if (!c.ok()) return nullptr;
   Node& node = c.node;
-  Result<int64_t> head = constant_dim(node, x->shape()[3], "the size of a head");
+  Result<int64_t> head = constant_dim(node, x->shape().at(3), "the size of a head");
   if (!head) return c.take(c.failed());
   int64_t size = node.int_attr("rotary_embedding_dim", 0);
   if (size == 0) size = *head;
   if (size < 2 || size % 2 != 0 || size > *head)
     return c.take(node.error(Kind::invalid_attribute, "{} of {} channels cannot be turned in pairs", size, *head));
-  Expr one = node.index(1), length = x->shape()[2];
+  Expr one = node.index(1), length = x->shape().at(2);
   Value* pair = c.as(c.arange(node.index(0), node.index(size / 2)), DType::f(32));
   Value* slower = c.call("exp", {c.multiply(pair, -2 * std::log(10000.0) / static_cast<double>(size))});
   Value* angle = c.multiply(c.as(positions(c, first, length, {one, one, length, one}), DType::f(32)), slower);
@@ -123,7 +123,7 @@ Status with_past(Chain& c, Value* past, Value* k, Value* v, const Places& at, At
   Value *keys = cache.present(past_k, k), *values = cache.present(past_v, v);
   if (!c.ok()) return c.failed();
   if (node.wants(1)) RELAXC_DO(c.set(1, c.call("stack", {keys, values}, {{"axis", int64_t{0}}})));
-  a.k = cache.seen(keys, k->shape()[2]), a.v = cache.seen(values, v->shape()[2]);
+  a.k = cache.seen(keys, k->shape().at(2)), a.v = cache.seen(values, v->shape().at(2));
   return c.ok() ? Status(Done{}) : c.failed();
 }
 
@@ -135,7 +135,7 @@ Status self_attention(Chain& c, Value* packed, const Places& at) {
   if (!c.ok()) return c.failed();
   RELAXC_DO(expect_rank(node, packed, 3, "the projection of the input"));
   int64_t heads = node.int_attr("num_heads", 0);
-  RELAXC_TRY(int64_t hidden, constant_dim(node, packed->shape()[2], "the width of the weights"));
+  RELAXC_TRY(int64_t hidden, constant_dim(node, packed->shape().at(2), "the width of the weights"));
   Ints sizes = node.ints_attr("qkv_hidden_sizes", Ints(3, hidden / 3));
   if (heads < 1 || sizes.size() != 3 || sizes[0] != sizes[1] || sizes[0] + sizes[1] + sizes[2] != hidden)
     return node.error(Kind::invalid_attribute, "{} columns of weights do not divide into {} heads of q, k and v",
@@ -151,9 +151,9 @@ Status self_attention(Chain& c, Value* packed, const Places& at) {
   }
   a.q = parts[0];
   RELAXC_DO(with_past(c, past, parts[1], parts[2], at, a));
-  Expr queries = a.q->shape()[2], keys = a.k->shape()[2];
-  a.scale = scale_of(c, a.q->shape()[3]);
-  a.addends = {padding(c, mask, packed->shape()[0], keys), bias};
+  Expr queries = a.q->shape().at(2), keys = a.k->shape().at(2);
+  a.scale = scale_of(c, a.q->shape().at(3));
+  a.addends = {padding(c, mask, packed->shape().at(0), keys), bias};
   if (node.int_attr("unidirectional", 0) != 0) a.hidden = later(c, node.simplify(keys - queries), queries, keys);
   return c.set(0, a.run(c));
 }
@@ -219,13 +219,13 @@ class Projections {
     if (rank_of(x) == 4) return x;
     Diagnostics& diag = c_.node.diag;
     RELAXC_DO(expect_rank(c_.node, x, 3, "query, key and value"));
-    Value* biased = c_.plus(x, next_bias(x->shape()[2]));
+    Value* biased = c_.plus(x, next_bias(x->shape().at(2)));
     return c_.ok() ? heads_first(c_.node, biased, heads_) : Result<Value*>(c_.failed());
   }
   /// Queries, keys and values of one width, side by side.
   Status thirds(Attend& a, Value* packed) {
     Diagnostics& diag = c_.node.diag;
-    Expr width = c_.node.simplify(arith::floordiv(packed->shape()[2], 3));
+    Expr width = c_.node.simplify(arith::floordiv(packed->shape().at(2), 3));
     Value** parts[] = {&a.q, &a.k, &a.v};
     for (int64_t i = 0; i < 3; ++i) {
       Expr begin = c_.node.simplify(width * i);
@@ -238,7 +238,7 @@ class Projections {
   Value* split(Value* packed, int64_t index) {
     Value* part = unpacked(c_, packed, index);
     if (bias_ == nullptr || !c_.ok()) return part;
-    Expr size = packed->shape()[4], count = c_.node.index(heads_);
+    Expr size = packed->shape().at(4), count = c_.node.index(heads_);
     Value* bias = next_bias(c_.node.simplify(size * heads_));
     return c_.add(part, c_.reshape(bias, {count, c_.node.index(1), size}));
   }
@@ -265,15 +265,15 @@ Status attend_heads(Node& node, const HeadInputs& at, bool shared) {
   Value *past_k = c.optional(at.past), *past_v = c.optional(at.past + 1);
   Cache cache(c);
   RELAXC_DO(cache.read(past_k, shared && past_k != nullptr, at.length, at.beams));
-  Expr fresh = a.k->shape()[2];
+  Expr fresh = a.k->shape().at(2);
   Value *keys = cache.present(past_k, a.k), *values = cache.present(past_v, a.v);
   RELAXC_DO(c.set(1, keys));
   RELAXC_DO(c.set(2, values));
   a.k = cache.seen(keys, fresh), a.v = cache.seen(values, fresh);
-  a.scale = scale_of(c, a.q->shape()[3]);
+  a.scale = scale_of(c, a.q->shape().at(3));
   if (!c.ok()) return c.failed();
-  Expr queries = a.q->shape()[2], all = a.k->shape()[2];
-  a.addends = {padding(c, mask, a.q->shape()[0], all), addend};
+  Expr queries = a.q->shape().at(2), all = a.k->shape().at(2);
+  a.addends = {padding(c, mask, a.q->shape().at(0), all), addend};
   if (node.int_attr("unidirectional", 0) != 0) a.hidden = later(c, cache.before(), queries, all);
   return c.set(0, a.run(c));
 }

@@ -132,6 +132,8 @@ Status gather_blocks(Node& node) {
   int64_t bits = data->dtype() == kU8 ? node.int_attr("bits", 4) : 8, rank = rank_of(data);
   if (bits != 2 && bits != 4 && bits != 8)
     return node.error(Kind::unsupported, "elements of {} bits are not supported; 2, 4 and 8 are", bits);
+  RELAXC_DO(expect_rank(node, scales, rank, "scales"));
+  if (zero != nullptr) RELAXC_DO(expect_rank(node, zero, rank, "zero_points"));
   RELAXC_TRY(int64_t gather, normal_axis(node, node.int_attr("gather_axis", 0), rank));
   RELAXC_TRY(int64_t axis, normal_axis(node, node.int_attr("quantize_axis", 1), rank));
   int64_t block = node.int_attr("block_size", 128);
@@ -151,8 +153,8 @@ Status gather_blocks(Node& node) {
   if (!c.ok()) return c.failed();
   // Zero points are packed as the data is, and so may be more than there are scales.
   size_t last = scales->shape().size() - 1;
-  if (zero != nullptr && !arith::prove_equal(zero->shape()[last], scales->shape()[last], node.facts()))
-    zero = c.slice(zero, static_cast<int64_t>(last), node.index(0), scales->shape()[last]);
+  if (zero != nullptr && !arith::prove_equal(zero->shape().at(last), scales->shape().at(last), node.facts()))
+    zero = c.slice(zero, static_cast<int64_t>(last), node.index(0), scales->shape().at(last));
   if (zero == nullptr && bytes) {
     data = c.subtract(c.as(data, DType::i(32)), c.number(DType::i(32), static_cast<double>(1 << (bits - 1))));
   }

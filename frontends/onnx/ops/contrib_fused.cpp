@@ -118,7 +118,7 @@ Status bias_split_gelu(Node& node) {
   Value* x = c.add(c.input(0), c.input(1));
   if (!c.ok()) return c.failed();
   RELAXC_DO(expect_rank(node, x, 3, "the input"));
-  Expr channels = x->shape()[2], half = node.simplify(arith::floordiv(channels, 2));
+  Expr channels = x->shape().at(2), half = node.simplify(arith::floordiv(channels, 2));
   Value* gate = c.call("nn.gelu", {c.slice(x, 2, half, channels)});
   return c.set(0, c.multiply(c.slice(x, 2, node.index(0), half), gate));
 }

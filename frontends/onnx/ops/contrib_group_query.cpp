@@ -17,7 +17,7 @@ constexpr size_t kNone = 99;
 /// Of a list of blocks by row, in the form of CSR: how often each pair of blocks is in it, [layouts, blocks, blocks].
 Value* block_mask(Chain& c, Value* rows, Value* columns) {
   Node& node = c.node;
-  Expr layouts = rows->shape()[0], blocks = node.simplify(rows->shape()[1] - 1), most = columns->shape()[1];
+  Expr layouts = rows->shape().at(0), blocks = node.simplify(rows->shape().at(1) - 1), most = columns->shape().at(1);
   Expr one = node.index(1), zero = node.index(0);
   auto bound = [&](Expr begin) {
     Value* part = c.as(c.slice(rows, 1, begin, node.simplify(begin + blocks)), DType::i(64));
@@ -50,7 +50,7 @@ class GroupQuery {
     if (node_.int_attr("do_rotary", 0) != 0) rotate();
     RELAXC_DO(cache(a_.k, 1, "k_quant_type"));
     RELAXC_DO(cache(a_.v, 2, "v_quant_type"));
-    a_.scale = scale_of(c_, a_.q->shape()[3]);
+    a_.scale = scale_of(c_, a_.q->shape().at(3));
     a_.softcap = node_.float_attr("softcap", 0);
     a_.hidden = hidden();
     a_.addends = {bias()};
@@ -80,7 +80,7 @@ class GroupQuery {
     Value *q = c_.input(0), *k = c_.optional(1), *v = c_.optional(2);
     if (!c_.ok()) return c_.failed();
     if (k == nullptr || v == nullptr) {
-      RELAXC_TRY(int64_t width, constant_dim(node_, q->shape().back(), "the width of the packed query"));
+      RELAXC_TRY(int64_t width, constant_dim(node_, q->shape().at(q->shape().size() - 1), "the width of the packed query"));
       int64_t size = width / (heads_ + 2 * shared_), queries = size * heads_, keys = queries + size * shared_;
       Value* all = q;
       q = c_.slice(all, 2, node_.index(0), node_.index(queries));
@@ -101,7 +101,7 @@ class GroupQuery {
     RELAXC_TRY(std::vector<Expr> total, node_.ints(at_.total, 1));
     if (total.size() != 1)
       return node_.error(Kind::shape_mismatch, "total_sequence_length must be one number, found {}", total.size());
-    Expr queries = a_.q->shape()[2];
+    Expr queries = a_.q->shape().at(2);
     total_ = keys_ = queries;
     if (node_.has(3)) {
       RELAXC_TRY(const TensorInfo* past, node_.info(3));
@@ -135,7 +135,7 @@ class GroupQuery {
 
   /// The positions of the queries, [B, S].
   Value* query_positions() {
-    return c_.add(c_.reshape(past_, {past_->shape()[0], node_.index(1)}), c_.arange(node_.index(0), a_.q->shape()[2]));
+    return c_.add(c_.reshape(past_, {past_->shape().at(0), node_.index(1)}), c_.arange(node_.index(0), a_.q->shape().at(2)));
   }
 
   void rotate() {
@@ -152,7 +152,7 @@ class GroupQuery {
     Value* past = c_.optional(2 + output);
     if (!c_.ok()) return c_.failed();
     DType dtype = x->dtype();
-    RELAXC_TRY(StoredCache format, StoredCache::read(c_, kind, at_.scales + output - 1, past, shared_, x->shape()[3]));
+    RELAXC_TRY(StoredCache format, StoredCache::read(c_, kind, at_.scales + output - 1, past, shared_, x->shape().at(3)));
     Value* fresh = format.stored(c_, x);
     Value* rows = held_ ? c_.concat({past, fresh}, 2) : written(past, fresh);
     RELAXC_DO(c_.set(output, held_ ? held_->kept(rows) : rows));
@@ -169,7 +169,7 @@ class GroupQuery {
       room = c_.call("zeros", {node_.shape({dims[0], dims[1], keys_, dims[3]})}, {{"dtype", fresh->dtype()}});
     } else {
       std::vector<Expr> pads(8, node_.index(0));
-      pads[6] = node_.simplify(keys_ - past->shape()[2]);
+      pads[6] = node_.simplify(keys_ - past->shape().at(2));
       room = c_.call("pad", {past, node_.shape(std::move(pads)), c_.like(past, 0)});
     }
     return c_.call("cache_update", {room, fresh, past_}, {{"axis", int64_t{2}}});
@@ -183,7 +183,7 @@ class GroupQuery {
                        : positions(c_, node_.index(0), keys_, {one, keys_});
     if (!c_.ok()) return nullptr;
     if (node_.int_attr("causal", 1) == 0) {
-      Value* last = c_.reshape(lengths_, {lengths_->shape()[0], one, one, one});
+      Value* last = c_.reshape(lengths_, {lengths_->shape().at(0), one, one, one});
       return c_.call("greater", {key, last});
     }
     Value* query = c_.call("expand_dims", {query_positions()}, {{"axis", Ints{1, 3}}});
@@ -222,9 +222,9 @@ class GroupQuery {
   Value* bias() {
     Value* bias = c_.optional(at_.bias);
     if (bias != nullptr && held_) return held_->by_row(bias);
-    if (bias == nullptr || arith::prove_equal(bias->shape().back(), keys_, node_.facts())) return bias;
+    if (bias == nullptr || arith::prove_equal(bias->shape().at(bias->shape().size() - 1), keys_, node_.facts())) return bias;
     std::vector<Expr> pads(2 * bias->shape().size(), node_.index(0));
-    pads.back() = node_.simplify(keys_ - bias->shape().back());
+    pads.back() = node_.simplify(keys_ - bias->shape().at(bias->shape().size() - 1));
     return c_.call("pad", {bias, node_.shape(std::move(pads)), c_.like(bias, 0)});
   }
 

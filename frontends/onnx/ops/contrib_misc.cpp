@@ -70,7 +70,7 @@ Status unfold(Node& node) {
   int64_t rank = rank_of(x), size = node.int_attr("size", 0), step = node.int_attr("step", 1);
   RELAXC_TRY(int64_t dim, normal_axis(node, node.int_attr("dim", -1), rank));
   if (size < 1 || step < 1) return node.error(Kind::invalid_attribute, "size and step must be positive");
-  Expr extent = x->shape()[static_cast<size_t>(dim)], one = node.index(1);
+  Expr extent = x->shape().at(static_cast<size_t>(dim)), one = node.index(1);
   Expr count = node.simplify(arith::floordiv(extent - size, step) + 1);
   Value* begins = c.multiply(c.arange(node.index(0), count), static_cast<double>(step));
   Value* at = c.add(c.reshape(begins, {count, one}), c.arange(node.index(0), node.index(size)));
@@ -170,7 +170,7 @@ Status crop_and_resize(Node& node) {
     return node.error(Kind::invalid_value,
                       "it takes a height and a width and mode bilinear or nearest, found {} and '{}'", size.size(),
                       mode);
-  Expr count = rois->shape()[0], one = node.index(1);
+  Expr count = rois->shape().at(0), one = node.index(1);
   auto bound = [&](int64_t k) { return c.slice(rois, 1, node.index(k), node.index(k + 1)); };
   std::vector<Value*> axes;  // x before y, as grids have it
   for (int64_t k : {1, 0}) {
@@ -181,7 +181,7 @@ Status crop_and_resize(Node& node) {
   }
   Value* points = c.call("stack", axes, {{"axis", int64_t{3}}});
   if (mode == "nearest")
-    for (size_t k = 0; k < 2; ++k) axes[k] = nearest(c, axes[k], x->shape()[3 - k]);
+    for (size_t k = 0; k < 2; ++k) axes[k] = nearest(c, axes[k], x->shape().at(3 - k));
   Value* grid = c.add(c.multiply(c.call("stack", axes, {{"axis", int64_t{3}}}), 2), -1);
   Value* images = c.call("take", {x, batches}, {{"axis", int64_t{0}}});
   Value* y = c.call("grid_sample", {images, c.as(grid, DType::f(32))},

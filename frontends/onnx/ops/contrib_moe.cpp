@@ -48,7 +48,7 @@ class Mixture {
     if (node_.int_attr("use_sparse_mixer", 0) != 0) return node_.error(Kind::unsupported, "use_sparse_mixer must be 0");
     count_ = node_.int_attr("k", 1);
     if (count_ < 1 || count_ > INT32_MAX) return node_.error(Kind::invalid_attribute, "k is {}", count_);
-    tokens_ = scores->shape()[0];
+    tokens_ = scores->shape().at(0);
     Routes routes = route(scores, router_weights);
     Value* rows =
         c_.call("repeat", {c_.reshape(x, {tokens_, dims.back()})}, {{"repeats", count_}, {"axis", int64_t{0}}});
@@ -57,7 +57,7 @@ class Mixture {
     Value* y = second.of(c_, inner, routes.which);
     if (!c_.ok()) return c_.failed();
     Expr k = node_.index(count_), one = node_.index(1);
-    y = c_.as(c_.reshape(y, {tokens_, k, y->shape()[1]}), DType::f(32));
+    y = c_.as(c_.reshape(y, {tokens_, k, y->shape().at(1)}), DType::f(32));
     y = c_.reduce("sum", c_.multiply(y, c_.reshape(routes.weights, {tokens_, k, one})), Ints{1}, false);
     return c_.set(0, c_.as(c_.reshape(y, dims), x->dtype()));
   }
@@ -96,7 +96,7 @@ class Mixture {
 
   /// G * sigmoid(alpha * G) * (L + beta), of halves, of neighbours, or of the first and the third layer.
   Result<Value*> swiglu(Value* x, Value* linear) {
-    Expr rows = x->shape()[0], width = node_.simplify(arith::floordiv(x->shape()[1], 2)), two = node_.index(2);
+    Expr rows = x->shape().at(0), width = node_.simplify(arith::floordiv(x->shape().at(1), 2)), two = node_.index(2);
     int64_t fusion = node_.int_attr("swiglu_fusion", 0);
     Value* gate = x;
     if (fusion == 1) {
@@ -106,7 +106,7 @@ class Mixture {
       };
       gate = part(0), linear = part(1);
     } else if (fusion == 2) {
-      gate = c_.slice(x, 1, node_.index(0), width), linear = c_.slice(x, 1, width, x->shape()[1]);
+      gate = c_.slice(x, 1, node_.index(0), width), linear = c_.slice(x, 1, width, x->shape().at(1));
     } else if (linear == nullptr) {
       return node_.error(Kind::wrong_arity, "swiglu without fusion needs fc3_experts_weights");
     }
@@ -136,6 +136,7 @@ Status mixture(Node& node) {
 /// A layer whose weights are packed: inputs from `at` on are weights, scales and biases; `zero` the zero points.
 Result<Layer> quantized_layer(Chain& c, size_t at, size_t zero, const char* bits_name) {
   Node& node = c.node;
+  Diagnostics& diag = node.diag;
   Layer layer;
   Value *packed = c.optional(at), *scale = c.optional(at + 1), *zeros = c.optional(zero);
   layer.bias = c.optional(at + 2);
@@ -145,6 +146,9 @@ Result<Layer> quantized_layer(Chain& c, size_t at, size_t zero, const char* bits
   if (bits != 2 && bits != 4 && bits != 8)
     return node.error(Kind::unsupported, "weights of {} bits are not supported; 2, 4 and 8 are", bits);
   if (scale == nullptr) return node.error(Kind::wrong_arity, "quantized weights need scales");
+  RELAXC_DO(expect_rank(node, packed, 3, "the packed weights"));
+  if (rank_of(scale) != 2) RELAXC_DO(expect_rank(node, scale, 3, "scales"));
+  if (zeros != nullptr) RELAXC_DO(expect_rank(node, zeros, rank_of(scale), "zero points"));
   Value* weights = unpacked_bits(c, packed, bits);
   if (!c.ok()) return c.failed();
   const std::vector<Expr> dims = weights->shape();
@@ -155,7 +159,7 @@ Result<Layer> quantized_layer(Chain& c, size_t at, size_t zero, const char* bits
     zeros = unpacked_bits(c, zeros, bits);
     if (!c.ok()) return c.failed();
     size_t last = zeros->shape().size() - 1;
-    zeros = c.slice(zeros, static_cast<int64_t>(last), node.index(0), scale->shape()[last]);
+    zeros = c.slice(zeros, static_cast<int64_t>(last), node.index(0), scale->shape().at(last));
     zeros = c.as(c.reshape(zeros, grid), DType::i(32));
   } else {
     zeros = c.number(DType::i(32), static_cast<double>(1 << (bits - 1)));
@@ -193,7 +197,7 @@ Value* by_squares(Chain& c, Value* weights, Value* scale, int64_t size) {
   Value* each = c.as(scale, DType::f(32));
   for (int64_t axis : {1, 2}) {
     each = c.call("repeat", {each}, {{"repeats", size}, {"axis", axis}});
-    if (c.ok()) each = c.slice(each, axis, c.node.index(0), weights->shape()[static_cast<size_t>(axis)]);
+    if (c.ok()) each = c.slice(each, axis, c.node.index(0), weights->shape().at(static_cast<size_t>(axis)));
   }
   return c.multiply(weights, each);
 }
@@ -202,6 +206,7 @@ Value* by_squares(Chain& c, Value* weights, Value* scale, int64_t size) {
 /// scale for each expert.
 Result<Layer> float_layer(Chain& c, size_t at, size_t global, std::string_view kind) {
   Node& node = c.node;
+  Diagnostics& diag = node.diag;
   Layer layer;
   Value *stored = c.optional(at), *scale = c.optional(at + 1), *each = c.optional(global);
   layer.bias = c.optional(at + 2);
@@ -221,7 +226,8 @@ Result<Layer> float_layer(Chain& c, size_t at, size_t global, std::string_view k
   if (squares) {
     layer.weights = by_squares(c, layer.weights, scale, block);
   } else if (c.ok()) {
-    layer.weights = c.multiply(layer.weights, c.reshape(each, {each->shape()[0], node.index(1), node.index(1)}));
+    RELAXC_DO(expect_rank(node, each, 1, "the scale of each expert"));
+    layer.weights = c.multiply(layer.weights, c.reshape(each, {each->shape().at(0), node.index(1), node.index(1)}));
   }
   return c.ok() ? Result<Layer>(layer) : c.failed();
 }

@@ -92,7 +92,7 @@ Status embed_layer_norm(Node& node) {
   Value* positions = c.optional(8);
   if (!c.ok()) return c.failed();
   RELAXC_DO(expect_rank(node, ids, 2, "input_ids"));
-  Expr batch = ids->shape()[0], length = ids->shape()[1];
+  Expr batch = ids->shape().at(0), length = ids->shape().at(1);
   if (positions == nullptr) positions = c.arange(node.index(0), length);
   Value* sum = c.add(rows(c, words, ids), rows(c, places, positions));
   if (segments != nullptr && segment_table != nullptr) sum = c.add(sum, rows(c, segment_table, segments));
@@ -133,6 +133,7 @@ Status group_norm(Node& node) {
 Value* branches(Chain& c, Value* x, Expr size) {
   if (!c.ok()) return nullptr;
   std::vector<Expr> dims = x->shape();
+  if (dims.empty()) return c.take(c.node.error(Kind::rank_mismatch, "the input is a scalar"));
   Expr count = c.node.simplify(arith::floordiv(dims.back(), size));
   dims.back() = count;
   dims.push_back(size);
@@ -150,7 +151,7 @@ Status gated_rms_norm(Node& node) {
   if (activation != "silu" && activation != "swish" && activation != "sigmoid")
     return node.error(Kind::invalid_attribute, "activation '{}' is none of silu, swish, sigmoid", activation);
   const std::vector<Expr> dims = x->shape();
-  Value* y = branches(c, x, scale->shape()[0]);
+  Value* y = branches(c, x, scale->shape().at(0));
   y = Norm{false, node.float_attr("epsilon", 1e-5F)}.of(c, y, scale, nullptr, Ints{-1});
   return c.set(0, c.multiply(c.reshape(y, dims), c.call(activation == "sigmoid" ? "sigmoid" : "nn.silu", {gate})));
 }
@@ -170,7 +171,7 @@ Status branchwise_rms_norm(Node& node) {
   Value* y = c.multiply(grouped, inverse_deviation(c, grouped, Ints{-1}, node.float_attr("epsilon", 1e-5F)));
   if (scale != nullptr) {
     const std::vector<Expr>& shape = grouped->shape();
-    bool flat = scale->shape().size() == 1 && !arith::prove_equal(scale->shape()[0], shape.back(), node.facts());
+    bool flat = scale->shape().size() == 1 && !arith::prove_equal(scale->shape().at(0), shape.back(), node.facts());
     if (flat) scale = c.reshape(scale, {shape[shape.size() - 2], shape.back()});
     y = c.multiply(y, c.as(scale, DType::f(32)));
   }

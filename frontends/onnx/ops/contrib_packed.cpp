@@ -16,7 +16,7 @@ class Packing {
   /// `like`: any tensor of a row for each token.
   Packing(Chain& c, Value* like, Value* offsets) : c_(c) {
     if (!c.ok()) return;
-    count_ = like->shape()[0], batch_ = offsets->shape()[0], length_ = offsets->shape()[1];
+    count_ = like->shape().at(0), batch_ = offsets->shape().at(0), length_ = offsets->shape().at(1);
     all_ = c.node.simplify(batch_ * length_);
     Value* list = c.reshape(c.as(offsets, kI64), {all_});
     places_ = c.slice(list, 0, c.node.index(0), count_);
@@ -25,7 +25,7 @@ class Packing {
   /// [tokens, width] as [B, S, width], zeros at the padding.
   Value* unpacked(Value* x) {
     if (!c_.ok()) return nullptr;
-    Expr width = x->shape()[1];
+    Expr width = x->shape().at(1);
     Value* room = c_.call("zeros", {c_.node.shape({all_, width})}, {{"dtype", x->dtype()}});
     Value* at = c_.reshape(places_, {count_, c_.node.index(1)});
     return c_.reshape(c_.call("scatter_nd", {room, at, x}, {{"reduction", std::string("none")}}),
@@ -35,7 +35,7 @@ class Packing {
   /// The inverse.
   Value* packed(Value* x) {
     if (!c_.ok()) return nullptr;
-    return c_.call("take", {c_.reshape(x, {all_, x->shape()[2]}), places_}, {{"axis", int64_t{0}}});
+    return c_.call("take", {c_.reshape(x, {all_, x->shape().at(2)}), places_}, {{"axis", int64_t{0}}});
   }
 
   /// Which keys are padding, [B, 1, 1, S], from the sums of the sequences' lengths [B + 1].
@@ -70,7 +70,7 @@ Status attend_packed(Chain& c, Value* q, Value* k, Value* v, size_t offsets) {
     if (!c.ok()) return c.failed();
     RELAXC_TRY(*parts[i], heads_first(node, batch, heads));
   }
-  a.scale = scale_of(c, a.q->shape()[3]);
+  a.scale = scale_of(c, a.q->shape().at(3));
   a.addends = {bias};
   a.hidden = packing.padding(sums);
   return c.set(0, packing.packed(a.run(c)));
@@ -83,7 +83,7 @@ Status packed_attention(Node& node) {
   Value* all = c.plus(c.matmul(c.input(0), c.input(1)), c.optional(2));
   if (!c.ok()) return c.failed();
   RELAXC_DO(expect_rank(node, all, 2, "the projection of the tokens"));
-  RELAXC_TRY(int64_t width, constant_dim(node, all->shape()[1], "the width of the weights"));
+  RELAXC_TRY(int64_t width, constant_dim(node, all->shape().at(1), "the width of the weights"));
   Ints sizes = node.ints_attr("qkv_hidden_sizes", Ints(3, width / 3));
   if (sizes.size() != 3 || sizes[0] < 1 || sizes[0] != sizes[1] || 2 * sizes[0] + sizes[2] != width)
     return node.error(Kind::invalid_attribute, "{} columns of weights do not divide into q, k and v", width);
@@ -113,7 +113,7 @@ Status packed_heads(Node& node) {
   Expr begin = node.index(0);
   for (Value** x : {&q, &k, &v}) {
     RELAXC_DO(expect_rank(node, *x, 2, "query, key and value"));
-    Expr end = node.simplify(begin + (*x)->shape()[1]);
+    Expr end = node.simplify(begin + (*x)->shape().at(1));
     if (bias != nullptr) *x = c.add(*x, c.slice(bias, 0, begin, end));
     if (!c.ok()) return c.failed();
     begin = end;
@@ -129,13 +129,13 @@ Status remove_padding(Node& node) {
   if (!c.ok()) return c.failed();
   RELAXC_DO(expect_rank(node, x, 3, "the input"));
   RELAXC_DO(expect_rank(node, counts, 1, "sequence_token_count"));
-  Expr one = node.index(1), batch = x->shape()[0], length = x->shape()[1], all = node.simplify(batch * length);
+  Expr one = node.index(1), batch = x->shape().at(0), length = x->shape().at(1), all = node.simplify(batch * length);
   Value* place = positions(c, node.index(0), length, {one, length});
   Value* padded = c.call("greater_equal", {place, c.reshape(counts, {batch, one})});
   padded = c.reshape(padded, {all});
   Value* kept = c.call("nonzero", {c.call("logical_not", {padded})});
   kept = c.call("squeeze", {kept}, {{"axis", Ints{0}}});
-  RELAXC_DO(c.set(0, c.call("take", {c.reshape(x, {all, x->shape()[2]}), kept}, {{"axis", int64_t{0}}})));
+  RELAXC_DO(c.set(0, c.call("take", {c.reshape(x, {all, x->shape().at(2)}), kept}, {{"axis", int64_t{0}}})));
   Value* order = c.call("argsort", {c.as(padded, kI32)}, {{"axis", int64_t{0}}});
   RELAXC_DO(c.set(1, c.reshape(c.as(order, kI32), {batch, length})));
   Value* none = c.call("zeros", {node.shape({one})}, {{"dtype", kI64}});

@@ -36,17 +36,17 @@ Status relative_position_bias(Node& node) {
   Value* table = c.input(0);
   if (!c.ok()) return c.failed();
   RELAXC_DO(expect_rank(node, table, 2, "bias_table"));
-  RELAXC_TRY(int64_t count, constant_dim(node, table->shape()[0], "the number of buckets"));
+  RELAXC_TRY(int64_t count, constant_dim(node, table->shape().at(0), "the number of buckets"));
   RELAXC_TRY(Expr queries, number_in(node, 1));
   RELAXC_TRY(Expr keys, number_in(node, 2));
   int64_t most = node.int_attr("max_distance", 128);
   bool both_ways = node.int_attr("is_bidirectional", 0) != 0;
   if (count < (both_ways ? 4 : 2) || most <= count)
     return node.error(Kind::invalid_attribute, "max_distance {} must be more than the {} buckets", most, count);
-  Expr one = node.index(1), zero = node.index(0), heads = table->shape()[1];
+  Expr one = node.index(1), zero = node.index(0), heads = table->shape().at(1);
   Value* distance = c.subtract(positions(c, zero, keys, {one, keys}), positions(c, zero, queries, {queries, one}));
   Value* which = buckets(c, distance, count, most, both_ways);
-  Value* by_head = c.reshape(table, {heads, table->shape()[0]});
+  Value* by_head = c.reshape(table, {heads, table->shape().at(0)});
   return c.set(0,
                c.call("expand_dims", {c.call("take", {by_head, which}, {{"axis", int64_t{1}}})}, {{"axis", Ints{0}}}));
 }
@@ -61,7 +61,7 @@ Status gated_position_bias(Node& node) {
   if (!c.ok()) return c.failed();
   RELAXC_DO(expect_rank(node, query, 3, "query_layer"));
   RELAXC_TRY(Value * heads, heads_first(node, query, node.int_attr("num_heads", 0)));
-  RELAXC_TRY(int64_t width, constant_dim(node, bias->shape()[0], "the width of the gate"));
+  RELAXC_TRY(int64_t width, constant_dim(node, bias->shape().at(0), "the width of the gate"));
   if (width < 2 || width % 2 != 0) return node.error(Kind::shape_mismatch, "the gate is {} wide, not even", width);
   Value* y = c.add(c.matmul(heads, weight), bias);
   if (!c.ok()) return c.failed();
@@ -97,15 +97,18 @@ Status rotary_embedding(Node& node) {
   if (!c.ok()) return c.failed();
   if (node.float_attr("scale", 1) != 1 || node.int_attr("is_packed_batching", 0) != 0)
     return node.error(Kind::unsupported, "scale must be 1 and is_packed_batching 0");
+  RELAXC_DO(expect_rank(node, cosines, 2, "cos_cache"));
+  RELAXC_DO(expect_rank(node, sines, 2, "sin_cache"));
   bool packed = rank_of(x) == 3;
   int64_t heads = node.int_attr("num_heads", 0);
   if (packed && heads == 0) {
-    RELAXC_TRY(int64_t half, constant_dim(node, cosines->shape().back(), "the width of cos_cache"));
-    RELAXC_TRY(int64_t width, constant_dim(node, x->shape()[2], "the width of the input"));
+    RELAXC_TRY(int64_t half, constant_dim(node, cosines->shape().at(cosines->shape().size() - 1), "the width of cos_cache"));
+    RELAXC_TRY(int64_t width, constant_dim(node, x->shape().at(2), "the width of the input"));
     heads = half < 1 ? 0 : width / (2 * half);
   }
   RELAXC_TRY(x, heads_first(node, x, heads));
-  if (rank_of(ids) == 1) ids = c.add(ids, c.arange(node.index(0), x->shape()[2]));
+  RELAXC_DO(expect_rank(node, x, 4, "the input"));
+  if (rank_of(ids) == 1) ids = c.add(ids, c.arange(node.index(0), x->shape().at(2)));
   Value* y = turned(c, x, cosines, sines, ids, node.int_attr("interleaved", 0) != 0);
   if (packed && c.ok()) y = c.take(heads_last(node, y));
   return c.set(0, y);

@@ -124,7 +124,7 @@ Status gemm(Node& node) {
 
 /// A zero point or scale by row of a matrix, as a column.
 Value* by_row(Chain& c, Value* x) {
-  if (!c.ok() || x == nullptr || rank_of(x) != 1 || x->shape()[0].is_constant(1)) return x;
+  if (!c.ok() || x == nullptr || rank_of(x) != 1 || x->shape().at(0).is_constant(1)) return x;
   return c.call("expand_dims", {x}, {{"axis", Ints{1}}});
 }
 
@@ -191,14 +191,14 @@ Status embed_layer_norm(Node& node) {
   Value *ids = c.input(0), *segments = c.optional(1), *mask = c.optional(7);
   if (!c.ok()) return c.failed();
   RELAXC_DO(expect_rank(node, ids, 2, "input_ids"));
-  Value* sum = c.add(rows(c, 2, ids, 8, 13), rows(c, 3, c.arange(node.index(0), ids->shape()[1]), 9, 14));
+  Value* sum = c.add(rows(c, 2, ids, 8, 13), rows(c, 3, c.arange(node.index(0), ids->shape().at(1)), 9, 14));
   if (segments != nullptr && node.has(4)) sum = c.add(sum, rows(c, 4, segments, 10, 15));
   Value *gamma = dequantized(c, c.input(5), c.input(11), c.input(16)),
         *beta = dequantized(c, c.input(6), c.input(12), c.input(17));
   Attrs attrs{{"axes", Ints{-1}}, {"epsilon", node.float_attr("epsilon", 1e-12F)}};
   RELAXC_DO(c.set(0, c.call("nn.layer_norm", {sum, gamma, beta}, std::move(attrs))));
   if (!node.wants(1)) return Done{};
-  if (mask == nullptr) return c.set(1, c.call("zeros", {node.shape({ids->shape()[0]})}, {{"dtype", kI32}}));
+  if (mask == nullptr) return c.set(1, c.call("zeros", {node.shape({ids->shape().at(0)})}, {{"dtype", kI32}}));
   Value* word = c.as(c.call("equal", {mask, c.like(mask, 1)}), kI32);
   return c.set(1, c.reduce("sum", word, Ints{1}, false));
 }

@@ -36,9 +36,18 @@ Status linear_attention_gate(Node& node) {
   return c.set(1, c.as(c.call("sigmoid", {c.as(b, kF32)}), b->dtype()));
 }
 
+/// An operand has at least so many dims, or the chain has failed.
+bool has_rank_from(Chain& c, Value* x, int64_t least) {
+  if (rank_of(x) >= least) return true;
+  c.take(c.node.error(Kind::rank_mismatch, "an input must have {} dims or more, found {}", least,
+                      relax::to_string(x->info)));
+  return false;
+}
+
 /// Streams [..., C * H] under their own dim, [..., C, H].
 Value* grouped(Chain& c, Value* x, int64_t branches) {
   if (branches == 0 || !c.ok()) return x;
+  if (!has_rank_from(c, x, 1)) return nullptr;
   std::vector<Expr> dims = x->shape();
   Expr width = c.node.simplify(arith::floordiv(dims.back(), branches));
   dims.back() = c.node.index(branches);
@@ -49,7 +58,8 @@ Value* grouped(Chain& c, Value* x, int64_t branches) {
 /// Gates [..., C], [..., C, 1], [..., C, H] or [..., C * H] so that they broadcast with streams of `rank` dims.
 Value* gates_for(Chain& c, Value* gates, int64_t rank, int64_t branches) {
   if (!c.ok() || rank_of(gates) == rank) return gates;
-  const int64_t* last = gates->shape().back().constant();
+  if (!has_rank_from(c, gates, 1)) return nullptr;
+  const int64_t* last = gates->shape().at(gates->shape().size() - 1).constant();
   if (branches != 0 && last != nullptr && *last != branches) return grouped(c, gates, branches);
   return c.call("expand_dims", {gates}, {{"axis", Ints{-1}}});
 }
@@ -74,6 +84,7 @@ Status post_mix(Node& node) {
   Value* x = grouped(c, given, branches);
   if (!c.ok()) return c.failed();
   Value* streams = c.as(x, kF32);
+  if (mix != nullptr && !has_rank_from(c, mix, 2)) return c.failed();
   if (mix != nullptr) {
     Ints axes;
     for (int64_t i = 0; i < rank_of(mix); ++i) axes.push_back(i);
@@ -103,7 +114,7 @@ Status engram_gate(Node& node) {
   Value* q = rms_norm(c, c.as(query, kF32), c.input(4));
   Value* dot = c.reduce("sum", c.multiply(k, q), Ints{-1});
   if (!c.ok()) return c.failed();
-  dot = c.multiply(dot, c.take(head_scale(node, key->shape().back(), kF32)));
+  dot = c.multiply(dot, c.take(head_scale(node, key->shape().at(key->shape().size() - 1), kF32)));
   Value* size = c.call("sqrt", {c.call("maximum", {c.call("abs", {dot}), c.number(kF32, 1e-6)})});
   Value* gate = c.call("sigmoid", {c.multiply(c.call("sign", {dot}), size)});
   Value* y = c.multiply(gate, c.call("expand_dims", {c.as(value, kF32)}, {{"axis", Ints{2}}}));
@@ -143,7 +154,7 @@ Status multimodal_rotary(Node& node) {
   for (size_t i : {2, 3}) {
     Value* table = c.input(i);
     if (!c.ok()) return c.failed();
-    RELAXC_TRY(int64_t half, constant_dim(node, table->shape().back(), "the width of cos_cache"));
+    RELAXC_TRY(int64_t half, constant_dim(node, table->shape().at(table->shape().size() - 1), "the width of cos_cache"));
     RELAXC_TRY(Ints stream, streams_of_channels(node, half));
     std::vector<Value*> parts;
     for (int64_t begin = 0, end = 0; begin < half; begin = end) {  // of each run of channels that share a position
@@ -162,7 +173,7 @@ Status multimodal_rotary(Node& node) {
   int64_t heads = node.int_attr("num_heads", 0);
   Expr half = angles[0]->shape().back();
   if (packed && heads == 0) {
-    RELAXC_TRY(int64_t width, constant_dim(node, x->shape()[2], "the width of the input"));
+    RELAXC_TRY(int64_t width, constant_dim(node, x->shape().at(2), "the width of the input"));
     heads = width / (2 * *half.constant());
   }
   RELAXC_TRY(x, heads_first(node, x, heads));
@@ -180,7 +191,7 @@ Status no_repeated_ngram(Node& node) {
   RELAXC_DO(expect_rank(node, ids, 2, "input_ids"));
   int64_t n = node.int_attr("ngram_size", 0);
   if (n < 1) return node.error(Kind::invalid_attribute, "ngram_size {} is not positive", n);
-  Expr batch = ids->shape()[0], length = ids->shape()[1], zero = node.index(0);
+  Expr batch = ids->shape().at(0), length = ids->shape().at(1), zero = node.index(0);
   Expr windows = node.simplify(arith::max(zero, length - (n - 1)));
   auto column = [&](int64_t k) {  // token k of every window
     Value* padded = c.call("pad", {ids, node.shape({zero, zero, zero, node.index(n)})});

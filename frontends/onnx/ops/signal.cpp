@@ -78,6 +78,8 @@ Status stft(Node& node) {
                       relax::to_string(signal->info));
   RELAXC_TRY(Expr step, integer(node, 1));
   RELAXC_TRY(Value * window, node.optional_input(2));
+  if (window != nullptr && window->shape().size() != 1)
+    return node.error(Kind::rank_mismatch, "the window must have 1 dim, found {}", relax::to_string(window->info));
   Expr length = window != nullptr ? window->shape().at(0) : dims[1];
   if (node.has(3)) {
     RELAXC_TRY(length, integer(node, 3));
