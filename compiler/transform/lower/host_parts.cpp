@@ -47,6 +47,8 @@ void HostFunction::choose_parts(const Region& region) {
     if (state) continue;
     std::set<const Op*> near = kernels_before(region, *op);
     for (size_t i = 0; i < offsets->size(); ++i) {
+      // Where a part begins must be known when it is made, which may be before the data tells.
+      if (!symbols_.of_entry(symbols_.known((*offsets)[i]))) continue;
       Value* made = op->operand(i);
       bool promised = destinations_.count(made) != 0;
       while (made->op != nullptr && is_view(*made->op)) {
