@@ -1,26 +1,27 @@
 /* memory.c: the memory functions that a compiler may call on its own, for programs that have no C library.
  *
  * All are weak, so a program's own win. They are a library of their own (relax_rt_memory): inside relax_rt an archive's
- * memcpy would be found before the C library's fast one. Plain byte loops: small comes first here. Compiled so that the
- * loops are not recognized and turned into calls of themselves. */
+ * memcpy would be found before the C library's fast one. Plain byte loops: small comes first here. Compilers replace such
+ * loops by calls of these very functions, whatever the flags (GCC at -O2 without -ffreestanding does in memset), but
+ * never a loop of volatile stores. Link-time optimization must keep functions that only its own code calls, later. */
 #include <stddef.h>
 #include <stdint.h>
 
-#define RLX_WEAK __attribute__((weak))
+#define RLX_WEAK __attribute__((weak, used))
 
 void* memcpy(void* to, const void* from, size_t bytes);
 void* memmove(void* to, const void* from, size_t bytes);
 void* memset(void* to, int value, size_t bytes);
 
 RLX_WEAK void* memcpy(void* to, const void* from, size_t bytes) {
-  uint8_t* target = (uint8_t*)to;
+  volatile uint8_t* target = (volatile uint8_t*)to;
   const uint8_t* source = (const uint8_t*)from;
   while (bytes-- != 0) *target++ = *source++;
   return to;
 }
 
 RLX_WEAK void* memmove(void* to, const void* from, size_t bytes) {
-  uint8_t* target = (uint8_t*)to;
+  volatile uint8_t* target = (volatile uint8_t*)to;
   const uint8_t* source = (const uint8_t*)from;
   if ((uintptr_t)to <= (uintptr_t)from) {
     while (bytes-- != 0) *target++ = *source++;
@@ -31,7 +32,7 @@ RLX_WEAK void* memmove(void* to, const void* from, size_t bytes) {
 }
 
 RLX_WEAK void* memset(void* to, int value, size_t bytes) {
-  uint8_t* target = (uint8_t*)to;
+  volatile uint8_t* target = (volatile uint8_t*)to;
   while (bytes-- != 0) *target++ = (uint8_t)value;
   return to;
 }
