@@ -5,8 +5,7 @@
 // of the correctly rounded value, float64 within 4 (pow: 6); smaller floats are computed as float32 and rounded.
 // tests/unit/arith/math_test.cpp holds the bounds.
 //
-// sin, cos and tan reduce their argument with three parts of pi/2; beyond 2^50 in magnitude the result is still in
-// range but says nothing.
+// The bounds hold for all arguments: sin, cos and tan reduce those from 2^32 on in integers (angle.h).
 #pragma once
 
 #include "compiler/arith/expr.h"

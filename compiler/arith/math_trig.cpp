@@ -1,10 +1,13 @@
 // math_trig.cpp: circular functions, in float64 (float32 goes through it and is then correctly rounded but for rare
 // ties).
 //
-// The argument is reduced by multiples of pi/2 in three parts with fma, which is exact up to 2^50; sin and cos of the
-// rest are Taylor's polynomials, which need no more terms than fitted ones on so small an interval.
+// The argument is reduced by multiples of pi/2 in three parts with fma. Below 2^32 the rest is then right to a rounding
+// however near the argument is to a multiple, since the products of the first two parts stay exact and the part that is
+// missing is below 2^-130. Larger ones are reduced in integers (angle.h). sin and cos of the rest are Taylor's
+// polynomials, which need no more terms than fitted ones on so small an interval.
 #include <cmath>
 
+#include "compiler/arith/angle.h"
 #include "compiler/arith/math_real.h"
 
 namespace relaxc::arith {
@@ -18,15 +21,28 @@ constexpr double kTwoOverPi = 0.63661977236758134308;
 struct Reduced {
   Expr rest, quadrant;
 };
+
+/// Whether the dtype that x comes from holds no large angle; infinities and NaN are none.
+bool is_always_small(Expr x) {
+  const auto* conversion = x.as<Cast>();
+  if (conversion == nullptr) return false;
+  DType from = conversion->value.dtype();
+  if (!from.is_float()) return from.bits <= 32;
+  bool wide = from.bits >= 32 || from == DType::bf16() || from.code == TypeCode::kFloat8E8M0FNU;
+  return !wide || is_always_small(conversion->value);
+}
+
 Reduced reduce(const Real& r, Expr x) {
   Expr n = r.round(x * r.num(kTwoOverPi));
   Expr rest = r.fma(n, r.num(-kPiHalf), x);
   rest = r.fma(n, r.num(-kPiHalfMiddle), rest);
   rest = r.fma(n, r.num(-kPiHalfLow), rest);
   Expr quadrant = n - r.num(4) * r.floor(n * r.num(0.25));
-  // Out of reach of the three parts: any number of the right size.
-  Expr reachable = lt(r.abs(x), r.num(0x1p50));
-  return {select(reachable, rest, x - x), select(reachable, quadrant, r.num(0))};
+  if (is_always_small(x)) return {rest, quadrant};
+  auto exact = [&](std::string_view function) {
+    return r.context().external(r.dtype(), std::string(function), {x, rest, quadrant});
+  };
+  return {exact(kAngleRest), exact(kAngleQuadrant)};
 }
 
 Expr sine(const Real& r, Expr t) {

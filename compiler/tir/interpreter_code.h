@@ -30,7 +30,8 @@ union Register {
   X(AddF) X(SubF) X(MulF) X(DivF) X(ModF) X(MinF) X(MaxF) X(EqF) X(NeF) X(LtF) X(LeF) X(SqrtF) X(FloorF) X(CeilF) \
   X(TruncF) X(RoundF) X(AbsF) X(FmaF) X(CopysignF) X(IsnanF) X(IsinfF) X(FloorDivF) X(FloorModF) X(AddD) X(SubD) \
   X(MulD) X(DivD) X(ModD) X(MinD) X(MaxD) X(EqD) X(NeD) X(LtD) X(LeD) X(SqrtD) X(FloorD) X(CeilD) X(TruncD) \
-  X(RoundD) X(AbsD) X(FmaD) X(CopysignD) X(IsnanD) X(IsinfD) X(FloorDivD) X(FloorModD) X(RoundSmall) X(IToF) \
+  X(RoundD) X(AbsD) X(FmaD) X(CopysignD) X(IsnanD) X(IsinfD) X(FloorDivD) X(FloorModD) X(AngleRest) \
+  X(AngleQuadrant) X(RoundSmall) X(IToF) \
   X(IToD) X(UToF) X(UToD) X(FToD) X(DToF) X(FToInt) X(DToInt) X(FToBool) X(DToBool) X(SmallToBits) X(BitsToSmall) \
   X(FToBits) X(BitsToF) X(Load8I) X(Load8U) X(Load16I) X(Load16U) X(Load32I) X(Load32U) X(Load64) X(LoadF) \
   X(LoadSmall) X(Store8) X(Store16) X(Store32) X(Store64) X(StoreF) X(StoreSmall) X(Jump) X(Batch) X(JumpIfZero) \

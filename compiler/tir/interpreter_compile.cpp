@@ -6,6 +6,7 @@
 // that hoisted code lands before the loop.
 #include <algorithm>
 
+#include "compiler/arith/angle.h"
 #include "compiler/arith/math.h"
 #include "compiler/arith/walks.h"
 #include "compiler/tir/interpreter_batch.h"
@@ -96,7 +97,7 @@ void Compiler::compute(Expr e) {
   if (e.as<VarNode>() != nullptr)
     RELAXC_UNREACHABLE("variable " + e.as<VarNode>()->name + " is not bound in " + function_.name);
   std::vector<Expr> parts = operands(e);
-  Known known{0, 0, e.as<Load>() != nullptr || e.as<Extern>() != nullptr};
+  Known known{0, 0, e.as<Load>() != nullptr || (e.as<Extern>() != nullptr && !is_angle_call(e))};
   std::vector<uint32_t> regs;
   for (Expr part : parts) {
     const Known& k = known_.at(part);

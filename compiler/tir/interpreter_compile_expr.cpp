@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 
+#include "compiler/arith/angle.h"
 #include "compiler/arith/math.h"
 #include "compiler/tir/index_checks.h"
 #include "compiler/tir/interpreter_compiler.h"
@@ -191,6 +192,7 @@ uint32_t Compiler::call(const Call& n, size_t level, const std::vector<uint32_t>
 }
 
 uint32_t Compiler::external(const Extern& n, size_t level, const std::vector<uint32_t>& in) {
+  if (is_angle_call(Expr(&n))) return op(level, n.name == kAngleRest ? Op::kAngleRest : Op::kAngleQuadrant, in);
   CallRecord record{n.name, true, n.dtype, {}};
   for (size_t i = 0; i < in.size(); ++i) record.args.push_back({false, in[i], n.args[i].dtype(), {}});
   return add_call(level, Op::kCallExternal, std::move(record));

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 
+#include "compiler/arith/angle.h"
 #include "compiler/arith/float_bits.h"
 #include "compiler/tir/interpreter_code.h"
 
@@ -135,6 +136,8 @@ inline int64_t wrap(int64_t value, DType dtype) {
   X(Clz, d.i = std::countl_zero(a.u & mask_of(n.dtype)) - (64 - n.dtype.bits)) \
   RELAXC_REAL_OPS(X, F, f) \
   RELAXC_REAL_OPS(X, D, d) \
+  X(AngleRest, d.d = arith::angle_rest(a.d, b.d, c.d)) \
+  X(AngleQuadrant, d.d = arith::angle_quadrant(a.d, b.d, c.d)) \
   X(RoundSmall, d.f = round_small(n.dtype, static_cast<double>(a.f))) \
   X(IToF, d.f = static_cast<float>(a.i)) \
   X(IToD, d.d = static_cast<double>(a.i)) \

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "compiler/arith/angle.h"
 #include "compiler/arith/walks.h"
 #include "compiler/tir/visit.h"
 
@@ -33,7 +34,7 @@ Lanes::Lanes(const For& loop, bool shared_locals) {
     for (Expr e : expressions(s))
       arith::for_each_node(e, [&](Expr node) {
         if (const auto* load = node.as<arith::Load>()) read_.insert(load->buffer);
-        calls |= node.as<arith::Extern>() != nullptr;
+        calls |= node.as<arith::Extern>() != nullptr && !arith::is_angle_call(node);
       });
     if (const auto* alloc = s.as<Alloc>()) private_.insert(alloc->buffer);
     if (const auto* store = s.as<Store>()) written_.insert(store->buffer);

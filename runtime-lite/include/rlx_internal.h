@@ -131,10 +131,20 @@ int32_t rlx_result_end(const rlx_tensor* record, int64_t* words, rlx_error* erro
 /* The same for the rlx_object that `handle` points to, which must be of `kind`. */
 int32_t rlx_object_read(rlx_context* context, uint64_t* handle, int64_t* words, int64_t kind, rlx_error* error);
 
-/* What `<name>_selftest` calls. `data`, aligned to 8 and little-endian: the function's index, the CRC-32 of the
- * weights, two words for later; then each input and output: rank, order of its elements (one of those below), dims and
- * size in bytes as 64-bit numbers, the elements of an input, or the least and then the largest elements that an output
- * may have, padded to 8 bytes. The arena holds the model's own, the tensors' records and the outputs. */
+/* Whether this machine stores the most significant byte first. */
+#if defined(__BYTE_ORDER__) && defined(__ORDER_BIG_ENDIAN__)
+#define RLX_BIG_ENDIAN (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+#elif defined(__BIG_ENDIAN__) || defined(__big_endian__) || defined(__ARMEB__) || defined(__MIPSEB__)
+#define RLX_BIG_ENDIAN 1
+#else
+#define RLX_BIG_ENDIAN 0
+#endif
+
+/* What `<name>_selftest` calls. `data`, aligned to 8 and, but for the elements of inputs, little-endian: the function's
+ * index, the CRC-32 of the weights, two words for later; then each input and output: rank, order of its elements (one
+ * of those below), dims and size in bytes as 64-bit numbers, the elements of an input, or the least and then the
+ * largest elements that an output may have, padded to 8 bytes. The arena holds the model's own, the tensors' records
+ * and the outputs. */
 #define RLX_SELFTEST_INPUT    0
 #define RLX_SELFTEST_UNSIGNED 1
 #define RLX_SELFTEST_SIGNED   2
@@ -149,6 +159,8 @@ double rlx_fma(double x, double y, double z); /* one rounding, to nearest even *
 float rlx_fmaf(float x, float y, float z);
 double rlx_sqrt(double x); /* rounded to nearest even */
 float rlx_sqrtf(float x);
+/* Where a finite x is at least 2^32 in magnitude, it is (4 k + quadrant) pi/2 + rest; the others stay as they are. */
+void rlx_reduce_angles(int32_t count, const double* x, double* rest, double* quadrant);
 
 #ifdef __cplusplus
 }

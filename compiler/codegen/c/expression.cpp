@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "compiler/arith/angle.h"
 #include "compiler/arith/visit.h"
 #include "compiler/codegen/c/literals.h"
 #include "compiler/codegen/c/operators.h"
@@ -43,6 +44,7 @@ std::string Expressions::print(Expr e) {
       [&](const Extern& n) {
         std::string args;
         for (Expr arg : n.args) args += (args.empty() ? "" : ", ") + text(arg);
+        if (is_angle_call(Expr(&n))) return fmt::format("{}({})", helper(n.name.substr(4)), args);
         return n.dtype.is_bool() ? fmt::format("({}({}) != 0)", n.name, args) : fmt::format("{}({})", n.name, args);
       });
 }

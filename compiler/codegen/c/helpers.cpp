@@ -188,6 +188,18 @@ constexpr Template kFixed[] = {
      "static inline float rlx_round_f4e2m1fn(float x) { return rlx_load_f4e2m1fn(rlx_bits_f4e2m1fn(x)); }\n"},
     {"round_f8e8m0fnu",
      "static inline float rlx_round_f8e8m0fnu(float x) { return rlx_load_f8e8m0fnu(rlx_bits_f8e8m0fnu(x)); }\n"},
+    // The rest of an angle and its quadrant (compiler/arith/angle.h).
+    {"angle_rest",
+     "static inline double rlx_angle_rest(double x, double rest, double quadrant) {\n"
+     "  double exact = rest;\n  double turn = quadrant;\n"
+     "  if (((x >= 4294967296.0) || (x <= -4294967296.0)) && ((x - x) == 0.0)) {\n"
+     "    exact = rlx_reduce_angle(rlx_bits_f64(x), &turn);\n  }\n  return exact;\n}\n"},
+    {"angle_quadrant",
+     "static inline double rlx_angle_quadrant(double x, double rest, double quadrant) {\n"
+     "  double turn = quadrant;\n"
+     "  (void)rest;\n"
+     "  if (((x >= 4294967296.0) || (x <= -4294967296.0)) && ((x - x) == 0.0)) {\n"
+     "    (void)rlx_reduce_angle(rlx_bits_f64(x), &turn);\n  }\n  return turn;\n}\n"},
     // How far b lies above a, as far as 32 bits with room for steps between lanes can say.
     {"distance",
      "static inline int32_t rlx_distance(int64_t a, int64_t b) {\n"
@@ -285,10 +297,12 @@ std::string helper_text(const std::set<std::string>& wanted, Profile profile) {
   std::set<std::string> used, vectors;
   for (const std::string& name : wanted) (is_vector_helper(name) ? vectors : used).insert(name);
   add_needed(used);
-  std::string text = vector_helper_text(vectors);
+  std::string text;
+  if (used.count("angle_rest") + used.count("angle_quadrant") != 0) text += kReduceAngleText;
   for (const Template& fixed : kFixed)
     if (used.erase(std::string(fixed.name)) != 0)
       text += profile == Profile::kMisra ? without_union(fixed) : std::string(fixed.text);
+  text += vector_helper_text(vectors);
   for (const Template& form : kTemplates)
     for (const std::string& name : used) {
       std::string_view stem = std::string_view(name).substr(0, name.rfind('_'));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "compiler/arith/angle.h"
 #include "compiler/arith/walks.h"
 #include "compiler/codegen/c/expression.h"
 #include "compiler/codegen/c/literals.h"
@@ -24,7 +25,7 @@ bool is_leaf(Expr e) {
 
 /// Its operands are not enough to compute it: that may read where no element is, or have the caller's code run.
 bool needs_leave(Expr e) {
-  return e.as<Load>() != nullptr || e.as<Extern>() != nullptr;
+  return e.as<Load>() != nullptr || (e.as<Extern>() != nullptr && !is_angle_call(e));
 }
 
 /// Its text holds that of its operands more than once.

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "compiler/arith/angle.h"
 #include "compiler/arith/walks.h"
 #include "compiler/codegen/c/operators.h"
 #include "compiler/codegen/c/types.h"
@@ -90,7 +91,7 @@ bool VectorExpression::can_compute(Expr e) {
         return has_type(from) && has_type(n.dtype) && !(from.is_float() && !n.dtype.is_float()) && all(e);
       },
       [&](const Load& n) { return can_load(n); }, [&](const Call& n) { return can_call(n) && all(e); },
-      [&](const Extern&) { return false; });
+      [&](const Extern&) { return is_angle_call(e) && has_type(e.dtype()) && all(e); });
 }
 
 /// Indices that grow in even steps are compared by how far the first ones are apart.
@@ -206,7 +207,7 @@ std::string VectorExpression::print(Expr e) {
       [&](const Select& n) { return select(n); },
       [&](const Cast& n) { return fmt::format("__builtin_convertvector({}, {})", text(n.value), type(n.dtype)); },
       [&](const Load& n) { return load(n); }, [&](const Call& n) { return call(n); },
-      [&](const Extern&) -> std::string { RELAXC_UNREACHABLE("external functions take one lane"); });
+      [&](const Extern& n) { return angle(n); });
 }
 
 std::string VectorExpression::spread(Expr e) {
@@ -339,6 +340,13 @@ std::string VectorExpression::call(const Call& n) {
     default:
       return fmt::format("{}({})", helper(std::string(intrinsic_name(n.intrinsic)), dtype), a);
   }
+}
+
+std::string VectorExpression::angle(const Extern& n) {
+  RELAXC_CHECK(is_angle_call(Expr(&n)), "external functions take one lane");
+  scalars_.helper(n.name.substr(4));
+  return fmt::format("{}({}, {}, {})", helper(n.name.substr(4), n.dtype), text(n.args[0]), text(n.args[1]),
+                     text(n.args[2]));
 }
 
 std::string VectorExpression::type(DType dtype) {

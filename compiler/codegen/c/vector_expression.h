@@ -51,6 +51,7 @@ class VectorExpression {
   std::string binary(const arith::Binary& n);
   std::string select(const arith::Select& n);
   std::string call(const arith::Call& n);
+  std::string angle(const arith::Extern& n);
   std::string spread(arith::Expr e);
   bool can_compare(const arith::Binary& n);
   std::string compare_indices(const arith::Binary& n);

@@ -56,6 +56,16 @@ constexpr Template kTemplates[] = {
     {"floor", "rlx_floor_{X}({V} a) {{\n  const {V} v = {{{EACH_floor}}};\n  return v;\n}}\n"},
     {"ceil", "rlx_ceil_{X}({V} a) {{\n  const {V} v = {{{EACH_ceil}}};\n  return v;\n}}\n"},
     {"trunc", "rlx_trunc_{X}({V} a) {{\n  const {V} v = {{{EACH_trunc}}};\n  return v;\n}}\n"},
+    {"angle_rest",
+     "rlx_angle_rest_{X}({V} x, {V} rest, {V} quadrant) {{\n"
+     "  const {I} large = ({I})(({V})((({U})x << 1) >> 1) >= 4294967296.0);\n"
+     "  if (({ANY_large}) == 0) return rest;\n"
+     "  {{\n    const {V} v = {{{EACH_ANGLE_rest}}};\n    return v;\n  }}\n}}\n"},
+    {"angle_quadrant",
+     "rlx_angle_quadrant_{X}({V} x, {V} rest, {V} quadrant) {{\n"
+     "  const {I} large = ({I})(({V})((({U})x << 1) >> 1) >= 4294967296.0);\n"
+     "  if (({ANY_large}) == 0) return quadrant;\n"
+     "  {{\n    const {V} v = {{{EACH_ANGLE_quadrant}}};\n    return v;\n  }}\n}}\n"},
     {"round", "rlx_round_{X}({V} a) {{\n  const {V} v = {{{EACH_rint}}};\n  return v;\n}}\n"},
 };
 
@@ -152,6 +162,12 @@ std::string masked_store_text(const VectorType& type) {
   return text + "#endif\n}\n";
 }
 
+std::string any_lane(const VectorType& type, const char* mask) {
+  std::string text;
+  for (int64_t i = 0; i < type.lanes; ++i) text += fmt::format("{}{}[{}]", i == 0 ? "" : " | ", mask, i);
+  return text;
+}
+
 std::string instantiate(std::string_view form, const VectorType& type) {
   std::string f = type.dtype.bits == 64 ? "" : "f", v = type.name();
   bool is_float = type.dtype.is_float();
@@ -163,6 +179,10 @@ std::string instantiate(std::string_view form, const VectorType& type) {
   auto function = [&](const char* name) {
     return each(type, [&](int64_t i) { return fmt::format("{}{}(a[{}])", name, f, i); });
   };
+  auto angle = [&](const char* which) {
+    return each(type,
+                [&](int64_t i) { return fmt::format("rlx_angle_{0}(x[{1}], rest[{1}], quadrant[{1}])", which, i); });
+  };
   return fmt::format(fmt::runtime(form), fmt::arg("V", v), fmt::arg("I", signed_type),
                      fmt::arg("U", type.integer(false).name()), fmt::arg("T", value_type(type.dtype)),
                      fmt::arg("X", v.substr(4)), fmt::arg("MIN", mask("<")), fmt::arg("MAX", mask(">")),
@@ -172,7 +192,8 @@ std::string instantiate(std::string_view form, const VectorType& type) {
                      fmt::arg("EACH_STEP", each(type, [](int64_t i) { return fmt::format("p[{} * step]", i); })),
                      fmt::arg("EACH_sqrt", function("sqrt")), fmt::arg("EACH_floor", function("floor")),
                      fmt::arg("EACH_ceil", function("ceil")), fmt::arg("EACH_trunc", function("trunc")),
-                     fmt::arg("EACH_rint", function("rint")));
+                     fmt::arg("EACH_rint", function("rint")), fmt::arg("ANY_large", any_lane(type, "large")),
+                     fmt::arg("EACH_ANGLE_rest", angle("rest")), fmt::arg("EACH_ANGLE_quadrant", angle("quadrant")));
 }
 
 constexpr std::string_view kBegin =

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <list>
 
+#include "compiler/arith/angle.h"
 #include "compiler/arith/math.h"
 #include "compiler/codegen/llvm/lower.h"
 #include "compiler/codegen/llvm/machine.h"
@@ -90,6 +91,7 @@ llvm::orc::SymbolMap runtime_symbols(llvm::orc::LLJIT& jit) {
   add("rlx_fmodf", static_cast<float (*)(float, float)>(&std::fmod));
   add("rlx_fma", static_cast<double (*)(double, double, double)>(&std::fma));
   add("rlx_fmaf", static_cast<float (*)(float, float, float)>(&std::fma));
+  add("rlx_reduce_angles", &arith::reduce_angles);
   add("rlx_sqrt", static_cast<double (*)(double)>(&std::sqrt));
   add("rlx_sqrtf", static_cast<float (*)(float)>(&std::sqrt));
   add("memcpy", &memcpy);

@@ -7,6 +7,7 @@
 
 #include <utility>
 
+#include "compiler/arith/angle.h"
 #include "compiler/arith/math.h"
 #include "compiler/arith/simplify.h"
 #include "compiler/arith/visit.h"
@@ -91,6 +92,7 @@ Lanes FunctionLowering::compute(Expr e) {
         return apply(args, dtypes, [&](auto& x) { return numeric_.call(n.intrinsic, dtypes[0], n.dtype, x); });
       },
       [&](const arith::Extern& n) {
+        if (arith::is_angle_call(e)) return reduced_angle(n);
         return Lanes{call_scalar(n), 0, nullptr};
       });
 }
@@ -243,7 +245,8 @@ Lanes FunctionLowering::offset_of(tir::BufferRef buffer, const std::vector<Expr>
 bool FunctionLowering::must_be_lazy(Expr e) {
   bool lazy = false;
   arith::for_each_node(e, [&](Expr node) {
-    lazy |= node->kind == ExprKind::kLoad || node->kind == ExprKind::kExtern || needs_check(node);
+    lazy |= node->kind == ExprKind::kLoad || (node->kind == ExprKind::kExtern && !arith::is_angle_call(node)) ||
+            needs_check(node);
   });
   return lazy;
 }

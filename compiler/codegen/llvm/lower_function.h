@@ -104,6 +104,8 @@ class FunctionLowering {
   // lower_external.cpp: plain C functions
   llvm::Value* call_plain(const tir::Invoke& s);
   llvm::Value* call_scalar(const arith::Extern& e);
+  Lanes reduced_angle(const arith::Extern& e);
+  std::pair<llvm::Value*, llvm::Value*> reduce_angles(llvm::Value* x, llvm::Value* rest, llvm::Value* quadrant);
   llvm::Value* plain_result(const std::string& name, DType dtype, const std::vector<tir::Argument>& given);
   llvm::CallInst* call_symbol(const std::string& name, llvm::Type* result, const std::vector<llvm::Value*>& args);
   llvm::Value* ask_owner(const std::string& name, const std::vector<llvm::Value*>& records);

@@ -8,6 +8,7 @@
 #include <map>
 #include <vector>
 
+#include "compiler/arith/angle.h"
 #include "compiler/interface/c_type.h"
 #include "compiler/interface/identifiers.h"
 #include "compiler/tir/visit.h"
@@ -28,7 +29,8 @@ class Externals {
       if (invoke != nullptr && invoke->external && !invoke->runtime) add(prototype(*invoke));
       for (Expr e : tir::expressions(s))
         arith::for_each_node(e, [&](Expr node) {
-          if (const auto* call = node.as<arith::Extern>()) add(prototype(*call));
+          if (const auto* call = node.as<arith::Extern>(); call != nullptr && !arith::is_angle_call(node))
+            add(prototype(*call));
         });
     });
   }

@@ -9,6 +9,7 @@
 #include <functional>
 #include <string>
 
+#include "compiler/arith/angle.h"
 #include "compiler/arith/math.h"
 #include "compiler/arith/visit.h"
 
@@ -62,7 +63,7 @@ class FlatEvaluator {
         },
         [&](const Select& n) { return at(n.condition).integer ? at(n.then_value) : at(n.else_value); },
         [&](const Cast& n) { return cast_cell(n); }, [&](const Load&) { return Cell{}; },
-        [&](const Call& n) { return call_cell(n); }, [&](const Extern&) { return Cell{}; });
+        [&](const Call& n) { return call_cell(n); }, [&](const Extern& n) { return angle_cell(n); });
   }
 
   /// x + sign * y, modulo 2^64.
@@ -154,6 +155,11 @@ class FlatEvaluator {
     }
   }
 
+  Cell angle_cell(const Extern& n) {
+    auto function = n.name == kAngleRest ? angle_rest : angle_quadrant;
+    return {function(at(n.args[0]).real, at(n.args[1]).real, at(n.args[2]).real), 0};
+  }
+
   Expr root_;
   std::vector<Expr> order_;
   std::unordered_map<Expr, size_t> slot_;
@@ -218,9 +224,7 @@ std::vector<double> samples(const Function& f, bool single) {
   for (int e = lowest; e <= highest; ++e)
     for (double m : {1.0, 1.25, 1.4142135, 1.71, 1.9999999})
       for (double sign : {1.0, -1.0}) {
-        bool circular =
-            f.intrinsic == Intrinsic::k_sin || f.intrinsic == Intrinsic::k_cos || f.intrinsic == Intrinsic::k_tan;
-        if (!circular || e < 40) out.push_back(sign * std::ldexp(m, e));
+        out.push_back(sign * std::ldexp(m, e));
       }
   uint64_t state = 0x9E3779B97F4A7C15ull;
   for (int i = 0; i < 20000; ++i) {

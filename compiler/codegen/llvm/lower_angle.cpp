@@ -1,0 +1,62 @@
+// lower_angle.cpp: angles that are too large for the quick reduction (compiler/arith/angle.h).
+//
+// A branch that is hardly ever taken: one comparison of all lanes, and a call of the runtime that puts in what the
+// large ones need. Rest and quadrant come from one call.
+#include <llvm/IR/MDBuilder.h>
+
+#include "compiler/arith/angle.h"
+#include "compiler/codegen/llvm/lower_function.h"
+
+namespace relaxc::codegen_llvm {
+
+using llvm::Value;
+
+Lanes FunctionLowering::reduced_angle(const arith::Extern& e) {
+  arith::Context& context = *e.context;
+  std::vector<Lanes> found;
+  bool uniform = true;
+  for (arith::Expr arg : e.args) {
+    found.push_back(value(arg));
+    uniform &= found.back().is_uniform();
+  }
+  std::vector<Value*> values;
+  for (Lanes lanes : found) values.push_back(uniform ? lanes.scalar : widened(lanes, e.dtype));
+  auto [rest, quadrant] = reduce_angles(values[0], values[1], values[2]);
+  auto lanes_of = [&](Value* out) { return uniform ? Lanes{out, 0, nullptr} : Lanes{nullptr, 0, out}; };
+  bool is_rest = e.name == arith::kAngleRest;
+  arith::Expr other =
+      context.external(e.dtype, std::string(is_rest ? arith::kAngleQuadrant : arith::kAngleRest), e.args);
+  if (memo_.emplace(other, lanes_of(is_rest ? quadrant : rest)).second) memo_log_.push_back(other);
+  return lanes_of(is_rest ? rest : quadrant);
+}
+
+std::pair<Value*, Value*> FunctionLowering::reduce_angles(Value* x, Value* rest, Value* quadrant) {
+  llvm::Type* type = x->getType();
+  auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
+  Value* bound = llvm::ConstantFP::get(type, arith::kLargeAngle);
+  Value* large = b_.CreateFCmpOGE(b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x), bound);
+  if (vector != nullptr) large = b_.CreateOrReduce(large);
+  llvm::BasicBlock *near = b_.GetInsertBlock(), *far = block("large_angle"), *join = block("reduced");
+  b_.CreateCondBr(large, far, join, llvm::MDBuilder(b_.getContext()).createUnlikelyBranchWeights());
+  b_.SetInsertPoint(far);
+  Value* places[3] = {at_entry(type), at_entry(type), at_entry(type)};
+  b_.CreateStore(x, places[0]);
+  b_.CreateStore(rest, places[1]);
+  b_.CreateStore(quadrant, places[2]);
+  Value* count = b_.getInt32(vector != nullptr ? vector->getNumElements() : 1);
+  llvm::CallInst* call = call_symbol("rlx_reduce_angles", b_.getVoidTy(), {count, places[0], places[1], places[2]});
+  call->addFnAttr(llvm::Attribute::Cold);
+  Value *exact_rest = b_.CreateLoad(type, places[1]), *exact_quadrant = b_.CreateLoad(type, places[2]);
+  b_.CreateBr(join);
+  b_.SetInsertPoint(join);
+  auto either = [&](Value* exact, Value* quick) {
+    llvm::PHINode* phi = b_.CreatePHI(type, 2);
+    phi->addIncoming(quick, near);
+    phi->addIncoming(exact, far);
+    return phi;
+  };
+  Value* joined_rest = either(exact_rest, rest);
+  return {joined_rest, either(exact_quadrant, quadrant)};
+}
+
+}  // namespace relaxc::codegen_llvm
