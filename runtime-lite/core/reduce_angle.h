@@ -24,8 +24,8 @@ static double rlx_reduce_angle(uint64_t bits, double* quadrant) {
   const uint32_t position = (uint32_t)((bits >> 52u) & 0x7ffu) - 1043u;
   const uint32_t first = position / 32u;
   const uint32_t shift = position % 32u;
-  const uint64_t factor[3] = {(mantissa << shift) & word, (mantissa >> (32u - shift)) & word,
-                              (mantissa >> (32u - shift)) >> 32u};
+  const uint32_t back = 32u - shift;
+  const uint64_t factor[3] = {(mantissa << shift) & word, (mantissa >> back) & word, (mantissa >> back) >> 32u};
   uint64_t sum[8] = {0u, 0u, 0u, 0u, 0u, 0u, 0u, 0u}; /* words, the whole part first */
   uint64_t top;
   uint64_t next;

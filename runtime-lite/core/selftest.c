@@ -25,6 +25,17 @@ static uint64_t number(const uint8_t* at, uint32_t bytes) {
   return value;
 }
 
+/* An element as this machine has it. */
+static uint64_t element(const uint8_t* at, uint32_t bytes) {
+#if RLX_BIG_ENDIAN
+  uint64_t value = 0;
+  for (uint32_t i = 0; i < bytes; ++i) value = value << 8 | at[i];
+  return value;
+#else
+  return number(at, bytes);
+#endif
+}
+
 static uint64_t round_up(uint64_t value, uint64_t to) {
   return (value + to - 1) & ~(to - 1);
 }
@@ -51,9 +62,9 @@ static int32_t fail(rlx_context* context, rlx_status code, int32_t tensor, uint6
 }
 
 /* An element of `bits` bits as a number in the order of the values. */
-static uint64_t ordered(const uint8_t* at, uint32_t size, uint32_t order, uint32_t bits) {
+static uint64_t ordered(uint64_t element, uint32_t order, uint32_t bits) {
   const uint64_t sign = UINT64_C(1) << (bits - 1), all = sign | (sign - 1);
-  const uint64_t value = number(at, size) & all;
+  const uint64_t value = element & all;
   if (order == RLX_SELFTEST_SIGNED) return value ^ sign;
   if (order == RLX_SELFTEST_FLOAT) return (value & sign) != 0 ? sign - (value ^ sign) : sign + value;
   return value;
@@ -65,8 +76,9 @@ static int64_t first_outside(const uint8_t* found, const uint8_t* least, uint64_
   const uint32_t size = bits <= 8 ? 1 : bits / 8;
   int64_t index = 0;
   for (uint64_t at = 0; at < bytes; at += size, ++index) {
-    const uint64_t value = ordered(found + at, size, order, bits);
-    if (value < ordered(least + at, size, order, bits) || value > ordered(least + bytes + at, size, order, bits))
+    const uint64_t value = ordered(element(found + at, size), order, bits);
+    if (value < ordered(number(least + at, size), order, bits) ||
+        value > ordered(number(least + bytes + at, size), order, bits))
       return index;
   }
   return -1;

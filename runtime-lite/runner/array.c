@@ -71,6 +71,30 @@ static int ends_with(const char* text, const char* end) {
   return n >= m && strcmp(text + n - m, end) == 0;
 }
 
+uint64_t rlx_little_endian(const uint8_t* bytes, size_t size) {
+  uint64_t value = 0;
+  for (size_t i = size; i > 0; --i) value = value << 8 | bytes[i - 1];
+  return value;
+}
+
+size_t rlx_number_bytes(uint8_t code, uint8_t bits) {
+  const size_t element = rlx_element_bytes(code, bits);
+  return code == RLX_DTYPE_COMPLEX ? element / 2 : element;
+}
+
+/* Files are little-endian, memory is as the machine wants it. */
+static void to_native(const rlx_array* array) {
+  const size_t size = rlx_number_bytes(array->code, array->bits);
+  uint8_t* bytes = array->data;
+  if (!RLX_BIG_ENDIAN || size < 2) return;
+  for (size_t at = 0; at + size <= array->bytes; at += size)
+    for (size_t i = 0; i < size / 2; ++i) {
+      const uint8_t byte = bytes[at + i];
+      bytes[at + i] = bytes[at + size - 1 - i];
+      bytes[at + size - 1 - i] = byte;
+    }
+}
+
 const char* rlx_array_read(const char* path, const rlx_tensor_spec* wanted, rlx_array* array) {
   static const rlx_array kNone = {0};
   *array = kNone;
@@ -81,6 +105,7 @@ const char* rlx_array_read(const char* path, const rlx_tensor_spec* wanted, rlx_
   if (bytes == NULL) return strerror(errno);
   const char* why = npy ? rlx_npy_parse(bytes, size, wanted, array) : rlx_tensor_proto_parse(bytes, size, array);
   free(bytes);
+  if (why == NULL) to_native(array);
   if (why != NULL) {
     free(array->data);
     array->data = NULL;

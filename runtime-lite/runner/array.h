@@ -4,11 +4,11 @@
 
 #include <stdio.h>
 
-#include "relax_rt.h"
+#include "rlx_internal.h"
 
 #define RLX_MAX_RANK 32
 
-/* One tensor with memory of its own; compact, row-major, little-endian. */
+/* One tensor with memory of its own; compact and row-major. */
 typedef struct rlx_array {
   uint8_t code, bits; /* DLPack's */
   int32_t ndim;
@@ -21,6 +21,10 @@ typedef struct rlx_array {
 size_t rlx_element_bytes(uint8_t code, uint8_t bits);
 /* "float32", "int8", "bool" …; `text` has room for 24 characters. */
 const char* rlx_dtype_name(uint8_t code, uint8_t bits, char* text);
+/* Bytes of one number: a complex element is two. */
+size_t rlx_number_bytes(uint8_t code, uint8_t bits);
+/* The number that up to 8 bytes of a file are. */
+uint64_t rlx_little_endian(const uint8_t* bytes, size_t size);
 /* The number of elements, or -1 if it or its bytes overflow. */
 int64_t rlx_array_elements(const rlx_array* array);
 
@@ -31,7 +35,7 @@ const char* rlx_array_read(const char* path, const rlx_tensor_spec* wanted, rlx_
 /* Writes a .npy. NULL or why not. */
 const char* rlx_npy_write(const char* path, const rlx_array* array);
 
-/* The two forms; `bytes` is the whole file. */
+/* The two forms; `bytes` is the whole file. The elements are left little-endian. */
 const char* rlx_npy_parse(const uint8_t* bytes, size_t size, const rlx_tensor_spec* wanted, rlx_array* array);
 const char* rlx_tensor_proto_parse(const uint8_t* bytes, size_t size, rlx_array* array);
 

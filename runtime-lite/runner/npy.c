@@ -95,6 +95,19 @@ const char* rlx_npy_parse(const uint8_t* bytes, size_t size, const rlx_tensor_sp
   return why != NULL ? why : take_data(bytes + head + length, size - head - length, array);
 }
 
+/* Little-endian on every machine. */
+static void write_elements(const rlx_array* array, FILE* file) {
+  const size_t size = rlx_number_bytes(array->code, array->bits);
+  const uint8_t* bytes = array->data;
+  if (array->bytes == 0) return;
+  if (!RLX_BIG_ENDIAN || size < 2) {
+    (void)fwrite(bytes, 1, array->bytes, file);
+    return;
+  }
+  for (size_t at = 0; at + size <= array->bytes; at += size)
+    for (size_t i = size; i > 0; --i) (void)fputc(bytes[at + i - 1], file);
+}
+
 const char* rlx_npy_write(const char* path, const rlx_array* array) {
   char kind = 'V', dict[1024];
   for (size_t i = 0; i < sizeof kKinds / sizeof kKinds[0]; ++i)
@@ -114,7 +127,7 @@ const char* rlx_npy_write(const char* path, const rlx_array* array) {
   (void)fwrite(kMagic, 1, sizeof kMagic, file);
   (void)fwrite(head, 1, sizeof head, file);
   (void)fwrite(dict, 1, (size_t)at, file);
-  if (array->bytes != 0) (void)fwrite(array->data, 1, array->bytes, file);
+  write_elements(array, file);
   const int failed = ferror(file);
   if (fclose(file) != 0 || failed) return "writing failed";
   return NULL;

@@ -61,8 +61,7 @@ static int next_field(cursor* c, field* f) {
   f->content.at = c->at;
   f->content.end = c->at += length;
   if (f->wire != 2) {
-    f->value = 0;
-    memcpy(&f->value, f->content.at, (size_t)length);
+    f->value = rlx_little_endian(f->content.at, (size_t)length);
   }
   return 1;
 }
@@ -70,8 +69,7 @@ static int next_field(cursor* c, field* f) {
 /* Appends one element: the low bytes of `bits`. 0 if there are already as many as the shape says. */
 static int append(rlx_array* array, size_t* filled, uint64_t bits, size_t size) {
   if (array->bytes - *filled < size) return 0;
-  memcpy((uint8_t*)array->data + *filled, &bits, size);
-  *filled += size;
+  for (size_t i = 0; i < size; ++i) ((uint8_t*)array->data)[(*filled)++] = i < 8 ? (uint8_t)(bits >> 8 * i) : 0;
   return 1;
 }
 
@@ -86,7 +84,7 @@ static int append_list(rlx_array* array, size_t* filled, const field* f) {
     uint64_t value = 0;
     if (fixed) {
       if ((size_t)(c.end - c.at) < size) return 0;
-      memcpy(&value, c.at, size);
+      value = rlx_little_endian(c.at, size);
       c.at += size;
     } else if (!varint(&c, &value)) {
       return 0;

@@ -148,8 +148,8 @@ def total(x: T.handle, y: T.handle):
 
     def test_weights_in_a_file(self):
         self.compiles(DIGITS, "-o", "a.c", "--name", "m")
-        array = re.search(r"rlx_weights = \{\{([\d,\s]*)\}\};", (self.path / "a.c").read_text())[1]
-        data = bytes(int(number) for number in array.split(",") if number.strip())
+        array = re.search(r"rlx_weights = \{\{((?:[\d,\s]|RLX_4\(|\))*)\}\};", (self.path / "a.c").read_text())[1]
+        data = bytes(int(number) for number in re.findall(r"(?<!_)\b\d+", array))
         for form in ("incbin", "embed"):
             with self.subTest(form):
                 self.compiles(DIGITS, "-o", f"{form}.c", "--name", "m", f"--c-weights={form}", "-MD")

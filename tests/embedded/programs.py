@@ -10,7 +10,7 @@ REPOSITORY = HERE.parents[1]
 sys.path.insert(0, str(HERE.parent / "driver"))
 import wire  # noqa: E402
 
-SUFFIX = {"f4": "f", "i4": "i", "i8": "q", "u1": "B", "b1": "B"}
+SUFFIX = {"f4": "f", "f8": "d", "i1": "b", "i2": "h", "i4": "i", "i8": "q", "u1": "B", "u2": "H", "u4": "I", "u8": "Q", "b1": "B"}
 
 DYNAMIC = """@R.function
 def main(x: R.Tensor(("n", 8), "float32"), table: R.Tensor(("m", 8), "float32")) -> R.Tensor(("n", "m"), "float32"):

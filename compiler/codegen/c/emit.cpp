@@ -10,6 +10,7 @@
 
 #include "compiler/codegen/c/entry.h"
 #include "compiler/codegen/c/helpers.h"
+#include "compiler/codegen/c/selftest.h"
 #include "compiler/interface/call_order.h"
 #include "compiler/interface/typed_call.h"
 #include "compiler/tir/visit.h"
@@ -20,12 +21,13 @@ namespace {
 class Emission {
  public:
   Emission(const interface::Object& object, const interface::Object& shown, const std::string& stem,
-           const OpenFile& open, const Style& style)
+           const OpenFile& open, const Style& style, const std::vector<ElementRun>& runs)
       : object_(object),
         shown_(shown),
         stem_(stem),
         open_(open),
         style_(style),
+        runs_(runs),
         misra_(style.profile == Profile::kMisra) {
     functions_.hooks = object.hooks;
     functions_.vectors = style.has_vectors();
@@ -62,7 +64,8 @@ class Emission {
   bool write_parts() {
     if (has_weights()) {
       Write write = open_("_weights.c");
-      if (!write(opening() + "\n") || !write_weights(object_, style_, stem_ + kWeightsFile, false, write)) return false;
+      if (!write(opening() + "\n") || !write_weights(object_, runs_, style_, stem_ + kWeightsFile, false, write))
+        return false;
     }
     std::vector<const tir::PrimFunc*> part;
     std::set<std::string> helpers;
@@ -132,13 +135,15 @@ class Emission {
     if (object_.weights.separate && !misra_) declared += "static const uint8_t rlx_hash[32];\n\n";
     return write(opening() + "\n") && write_own_weights(write) && write(helper_text(helpers, style_.profile) + "\n") &&
            write(functions) && write(declared) && write(entries) && write(calls) &&
-           (!tables || write(model_text(shown_, "C99") + selftest_text()));
+           (!tables || write(model_text(shown_, "C99") + selftest_text(object_, runs_)));
   }
 
   bool write_own_weights(const Write& write) const {
-    if (!has_weights()) return true;
+    if (!has_weights())
+      return write(little_endian_only(
+          "a file of weights is little-endian; without --weights they are in the text, for any byte order"));
     if (in_parts()) return write(weights_declaration(object_) + "\n");
-    return write_weights(object_, style_, stem_ + kWeightsFile, true, write);
+    return write_weights(object_, runs_, style_, stem_ + kWeightsFile, true, write);
   }
 
   /// What every file begins with.
@@ -159,23 +164,12 @@ class Emission {
     return text;
   }
 
-  std::string selftest_text() const {
-    if (object_.selftest.data.empty()) return {};
-    std::string text = "static const union {\n  uint8_t bytes[" + std::to_string(object_.selftest.data.size()) +
-                       "];\n  int64_t alignment;\n} rlx_selftest_data = {{";
-    for (size_t i = 0; i < object_.selftest.data.size(); ++i)
-      text += (i % 32 == 0 ? "\n" : "") + std::to_string(static_cast<unsigned>(object_.selftest.data[i])) + ",";
-    return text + fmt::format(
-                      "\n}}}};\n\nint32_t {0}_selftest(rlx_context* context) {{\n  return "
-                      "rlx_selftest(&{0}_model, rlx_selftest_data.bytes, {1}, UINT64_C({2}), context);\n}}\n",
-                      object_.name, object_.weights.separate ? "NULL" : "rlx_weights.bytes", object_.weights.bytes);
-  }
-
   const interface::Object& object_;
   const interface::Object& shown_;  ///< by the tables
   const std::string& stem_;
   const OpenFile& open_;
   const Style& style_;
+  const std::vector<ElementRun>& runs_;
   bool misra_;
   FunctionStyle functions_;
   Conventions conventions_;
@@ -186,8 +180,8 @@ class Emission {
 }  // namespace
 
 bool emit_c(const interface::Object& object, const std::string& stem, const OpenFile& open, const Style& style,
-            const interface::Object* tables) {
-  return Emission(object, tables != nullptr ? *tables : object, stem, open, style).run();
+            const interface::Object* tables, const std::vector<ElementRun>& runs) {
+  return Emission(object, tables != nullptr ? *tables : object, stem, open, style, runs).run();
 }
 
 }  // namespace relaxc::codegen_c

@@ -15,8 +15,8 @@ using OpenFile = std::function<Write(const std::string& ending)>;
 /// and rlx_internal.h, and must be compiled with -ffp-contract=off to give the bits that the other backend gives. False
 /// if a file could not be written. An object with a misra_obstacle cannot be written as kMisra, and that profile goes
 /// with no other choice of style. `tables`, if given, is the object as its tables are to show it, with other names of
-/// tensors and dims; the typed calls name those that the header has.
+/// tensors and dims; the typed calls name those that the header has. `runs`: the elements of the weights.
 bool emit_c(const interface::Object& object, const std::string& stem, const OpenFile& open, const Style& style = {},
-            const interface::Object* tables = nullptr);
+            const interface::Object* tables = nullptr, const std::vector<ElementRun>& runs = {});
 
 }  // namespace relaxc::codegen_c

@@ -2,37 +2,42 @@
 //
 // A C compiler needs some hundred bytes of memory and a microsecond for each element of an array, so weights of many
 // megabytes are better left to the assembler (`.incbin`, any GCC or clang that writes ELF) or to `#embed` of C23. What
-// the program sees is the same in all forms: a constant object `rlx_weights` that is aligned as numbers are.
+// the program sees is the same in all forms: a constant object `rlx_weights` that is aligned as numbers are. An array
+// is right on machines of either byte order; files are little-endian, and big-endian machines refuse them.
 #include "compiler/codegen/c/weights.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
+#include <set>
 
 namespace relaxc::codegen_c {
 namespace {
+
+/// As RLX_BIG_ENDIAN of rlx_internal.h, which not every file that is written includes.
+constexpr std::string_view kIsBigEndian =
+    "#if (defined(__BYTE_ORDER__) && defined(__ORDER_BIG_ENDIAN__)) ? (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) : \\\n"
+    "    (defined(__BIG_ENDIAN__) || defined(__big_endian__) || defined(__ARMEB__) || defined(__MIPSEB__))\n";
+
+constexpr std::string_view kMacro = "RLX_";
 
 uint64_t array_bytes(const interface::Weights& weights) {
   return std::max<uint64_t>(weights.bytes, 1);
 }
 
 /// Piece by piece, so that a large model needs no text of its whole size in memory.
-bool write_array(const interface::Weights& weights, const Write& write) {
+bool write_array(const interface::Weights& weights, const std::vector<ElementRun>& runs, const Write& write) {
+  constexpr size_t kPiece = 1 << 14;
   bool fine = true;
-  uint64_t written = 0;
   if (weights.bytes == 0) return write("0");
+  ByteArray array(runs, kMacro);
   weights.stream([&](const std::byte* data, size_t size) {
-    std::string text;
-    for (size_t i = 0; i < size && fine; ++i, ++written) {
-      if (written % 32 == 0) text += "\n";
-      text += std::to_string(static_cast<unsigned>(data[i])) + ",";
-      if (text.size() > 1 << 16) {
-        fine = write(text);
-        text.clear();
-      }
+    for (size_t at = 0; at < size && fine; at += kPiece) {
+      std::string text;
+      array.append(data + at, std::min(kPiece, size - at), text);
+      fine = write(text);
     }
-    fine = fine && write(text);
   });
   return fine && write("\n");
 }
@@ -59,6 +64,56 @@ std::string incbin_text(const interface::Object& object, const std::string& file
 
 }  // namespace
 
+uint32_t ByteArray::width() {
+  while (run_ < runs_.size() && runs_[run_].offset + runs_[run_].bytes <= at_) ++run_;
+  return run_ < runs_.size() && runs_[run_].offset <= at_ ? runs_[run_].element_bytes : 1;
+}
+
+void ByteArray::append(const std::byte* data, size_t size, std::string& text) {
+  constexpr uint32_t kBytesOfLine = 32;
+  for (size_t i = 0; i < size; ++i) {
+    if (count_ == 0) {
+      if (at_ % kBytesOfLine == 0) text += "\n";
+      element_.clear();
+    }
+    element_ += (count_ == 0 ? "" : ",") + std::to_string(static_cast<unsigned>(data[i]));
+    const uint32_t wide = width();
+    if (++count_ < wide) continue;
+    text += wide == 1 ? element_ + "," : fmt::format("{}{}({}),", macro_, wide, element_);
+    at_ += wide;
+    count_ = 0;
+  }
+}
+
+std::string byte_order_macros(const std::vector<ElementRun>& runs, std::string_view macro) {
+  std::set<uint32_t> widths;
+  for (const ElementRun& run : runs) widths.insert(run.element_bytes);
+  widths.erase(1);
+  if (widths.empty()) return {};
+  auto define = [&](bool swapped) {
+    std::string text;
+    for (uint32_t wide : widths) {
+      std::string given, listed;
+      for (uint32_t i = 0; i < wide; ++i) {
+        const char* comma = i == 0 ? "" : ", ";
+        given += fmt::format("{}{}", comma, static_cast<char>('a' + i));
+        listed += fmt::format("{}({})", comma, static_cast<char>('a' + (swapped ? wide - 1 - i : i)));
+      }
+      text += fmt::format("#define {}{}({}) {}\n", macro, wide, given, listed);
+    }
+    return text;
+  };
+  return on_byte_order(define(true), define(false));
+}
+
+std::string on_byte_order(const std::string& big, const std::string& little) {
+  return std::string(kIsBigEndian) + big + "#else\n" + little + "#endif\n";
+}
+
+std::string little_endian_only(std::string_view what) {
+  return fmt::format("{}#error \"{}\"\n#endif\n", kIsBigEndian, what);
+}
+
 std::string weights_declaration(const interface::Object& object) {
   return fmt::format(
       "extern RLX_PRIVATE const union {0}_weights_bytes {{\n  uint8_t bytes[{1}];\n  double alignment;\n}} "
@@ -66,10 +121,15 @@ std::string weights_declaration(const interface::Object& object) {
       object.name, array_bytes(object.weights));
 }
 
-bool write_weights(const interface::Object& object, const Style& style, const std::string& file, bool is_static,
-                   const Write& write) {
+bool write_weights(const interface::Object& object, const std::vector<ElementRun>& runs, const Style& style,
+                   const std::string& file, bool is_static, const Write& write) {
   const interface::Weights& weights = object.weights;
   WeightsForm form = weights.bytes == 0 ? WeightsForm::kArray : style.weights;
+  if (form != WeightsForm::kArray &&
+      !write(
+          little_endian_only("the file of weights is little-endian; relaxc --c-weights=array is for any byte order")))
+    return false;
+  if (form == WeightsForm::kArray && !write(byte_order_macros(runs, kMacro))) return false;
   if (form == WeightsForm::kIncbin) return write(weights_declaration(object) + incbin_text(object, file) + "\n");
   bool fine = true;
   if (style.profile == Profile::kMisra)
@@ -83,7 +143,7 @@ bool write_weights(const interface::Object& object, const Style& style, const st
     fine = write(weights_declaration(object) +
                  fmt::format("const union {0}_weights_bytes {0}_weights = {{{{", object.name));
   if (form == WeightsForm::kEmbed) return fine && write(fmt::format("\n#embed \"{}\"\n}}}};\n\n", file));
-  return fine && write_array(weights, write) && write("}};\n\n");
+  return fine && write_array(weights, runs, write) && write("}};\n\n");
 }
 
 bool write_weights_bytes(const interface::Weights& weights, const Write& write) {

@@ -9,6 +9,7 @@
 
 #include "compiler/codegen/c/emit.h"
 #include "compiler/driver/output/names.h"
+#include "compiler/transform/lower/weight_stream.h"
 
 namespace relaxc::driver {
 namespace {
@@ -63,6 +64,15 @@ bool has_helium_vectors(const Target& target) {
   return target.triple.starts_with("thumb") && target.vector_bits != 0 && target.vector_registers == 8;
 }
 
+std::vector<codegen_c::ElementRun> element_runs(const interface::Weights& weights) {
+  std::vector<codegen_c::ElementRun> runs;
+  if (const auto* stream = weights.stream.target<lower::WeightStream>())
+    for (const lower::WeightStream::Piece& piece : stream->pieces)
+      runs.push_back({piece.offset, static_cast<uint64_t>(piece.data->byte_size()),
+                      static_cast<uint32_t>(piece.data->dtype().bytes())});
+  return runs;
+}
+
 }  // namespace
 
 Status write_c(const Options& options, const OutputPlan& plan, const interface::Object& object, const Target& target,
@@ -79,7 +89,7 @@ Status write_c(const Options& options, const OutputPlan& plan, const interface::
   interface::Object shown = with_names(object, options.names, renamed);
   bool fine = codegen_c::emit_c(
       called, fs::path(plan.header).stem().string(), [&](const std::string& ending) { return files.open(ending); },
-      style, &shown);
+      style, &shown, element_runs(object.weights));
   fine = files.complete() && fine;
   return fine ? Status(Done{}) : Status(diag.failed());
 }

@@ -21,11 +21,14 @@ uint64_t hash_bytes(std::span<const std::byte> bytes) {
   return hash;
 }
 
+/// Whether one can stand for the other in either byte order.
 bool same_bytes(const relax::ConstantData& a, const relax::ConstantData& b) {
   if (a.byte_size() != b.byte_size()) return false;
+  const bool same_elements = a.dtype().bytes() == b.dtype().bytes();
   bool same = false;
   a.with_bytes([&](std::span<const std::byte> x) {
     b.with_bytes([&](std::span<const std::byte> y) { same = std::equal(x.begin(), x.end(), y.begin(), y.end()); });
+    if (!same_elements) same &= std::all_of(x.begin(), x.end(), [&](std::byte byte) { return byte == x.front(); });
   });
   return same;
 }
