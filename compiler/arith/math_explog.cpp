@@ -229,8 +229,8 @@ Expr math_tanh(const Real& r, Expr x) {
   Expr s = x * x;
   Expr p = r.polynomial(s, {-0.333333332, 0.133333035, -0.0539592534, 0.0217688682, -0.00834378037, 0.0022925577});
   Expr small = r.fma(x * s, p, x);
-  Expr large = r.copysign(r.num(1) - over_one_and_exp(r, 2, within(r, a + a, 0, 44)), x);
-  return select(lt(a, r.num(0.625)), small, large);
+  Expr large = r.num(1) - over_one_and_exp(r, 2, within(r, a + a, 0, 44));
+  return r.copysign(select(lt(a, r.num(0.625)), small, large), x);
 }
 
 Expr math_sinh(const Real& r, Expr x) {

@@ -111,7 +111,8 @@ struct Pool {
   Dims window;
 };
 
-/// The position of the maximum: a second reduce over the same windows, of the first offset whose value is the maximum.
+/// The position of the maximum: a second reduce over the same windows, of the first offset whose value is the maximum,
+/// or NaN if one is.
 Stmt max_positions(const Pool& pool) {
   DefineContext& d = pool.d;
   tir::Builder& b = d.builder;
@@ -132,6 +133,8 @@ Stmt max_positions(const Pool& pool) {
                     std::vector<Tap> taps = pool.taps(i, r);
                     Expr value = pool.value(i, r, lowest(d.context(), wide(y->dtype)));
                     Expr found = arith::eq(cast(y->dtype, value), b.load(y, i));
+                    if (value.dtype().is_float())  // a maximum with NaN is NaN, and equal to nothing
+                      found = arith::logical_or(found, arith::call(arith::Intrinsic::k_isnan, {value}));
                     if (Expr inside = all_inside(taps)) found = arith::logical_and(found, inside);
                     return select(found, arith::min(best, offset(i, taps)), best);
                   });

@@ -102,7 +102,7 @@ Stmt define_log_softmax(DefineContext& d) {
   return b.alloc(top, b.alloc(sum, s));
 }
 
-/// 1 at the first maximum of each row, 0 elsewhere.
+/// 1 at the first maximum of each row, which is the first NaN if there is one, 0 elsewhere.
 Stmt define_hardmax(DefineContext& d) {
   tir::Builder& b = d.builder;
   Rows rows(d);
@@ -111,7 +111,9 @@ Stmt define_hardmax(DefineContext& d) {
   BufferRef first = b.buffer("first", DType::i(64), top->shape);
   auto place = [&](Expr a, const Indices& i) {
     Expr here = cast(DType::i(64), i[axis]);
-    return select(arith::eq(rows.x(i), rows.of_row(top, i)), arith::min(a, here), a);
+    Expr is_top = arith::eq(rows.x(i), rows.of_row(top, i));
+    if (rows.dtype().is_float()) is_top = arith::logical_or(is_top, call(Intrinsic::k_isnan, rows.x(i)));
+    return select(is_top, arith::min(a, here), a);
   };
   auto mark = [&](const Indices& i) {
     Expr is_first = arith::eq(cast(DType::i(64), i[axis]), rows.of_row(first, i));
