@@ -22,7 +22,7 @@ std::vector<std::string> nested(int depth) {
   }
   codegen_c::Names names;
   std::set<std::string> helpers;
-  codegen_c::Expressions expressions(names, helpers, false);
+  codegen_c::Expressions expressions(names, helpers, nullptr);
   std::vector<std::string> lines = expressions.share({value});
   lines.push_back(expressions.text(value));
   return lines;
