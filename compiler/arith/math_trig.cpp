@@ -24,12 +24,13 @@ struct Reduced {
 
 /// Whether the dtype that x comes from holds no large angle; infinities and NaN are none.
 bool is_always_small(Expr x) {
-  const auto* conversion = x.as<Cast>();
-  if (conversion == nullptr) return false;
-  DType from = conversion->value.dtype();
-  if (!from.is_float()) return from.bits <= 32;
-  bool wide = from.bits >= 32 || from == DType::bf16() || from.code == TypeCode::kFloat8E8M0FNU;
-  return !wide || is_always_small(conversion->value);
+  while (const auto* conversion = x.as<Cast>()) {
+    x = conversion->value;
+    DType from = x.dtype();
+    if (!from.is_float()) return from.bits <= 32;
+    if (from.bits < 32 && from != DType::bf16() && from.code != TypeCode::kFloat8E8M0FNU) return true;
+  }
+  return false;
 }
 
 Reduced reduce(const Real& r, Expr x) {
