@@ -85,8 +85,8 @@ std::string selftest_text(const interface::Object& object, const std::vector<Ele
   const uint64_t stored = number(data, kChecksumAt, 4);
   text +=
       on_byte_order(define(object.weights.separate ? stored : swapped_checksum(object.weights, runs)), define(stored));
-  text +=
-      fmt::format("static const union {{\n  uint8_t bytes[{}];\n  int64_t alignment;\n}} rlx_selftest_data = {{{{", data.size());
+  text += fmt::format("static const union {{\n  uint8_t bytes[{}];\n  int64_t alignment;\n}} rlx_selftest_data = {{{{",
+                      data.size());
   ByteArray array(own, kMacro);
   array.append(data.data(), kChecksumAt, text);
   text += "RLX_CHECKSUM,";
