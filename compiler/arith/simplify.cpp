@@ -9,7 +9,6 @@
 #include "compiler/arith/prover.h"
 
 namespace relaxc::arith {
-namespace {
 
 /// Three-valued logic over the conditions that and, or, not join; each node once.
 class Decision {
@@ -63,6 +62,8 @@ class Decision {
   const std::vector<Expr>& assumptions_;
   std::unordered_map<Expr, Truth> truths_;
 };
+
+namespace {
 
 bool proves_equal(Canonical& canonical, Expr a, Expr b) {
   if (a == b) return true;

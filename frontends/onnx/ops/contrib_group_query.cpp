@@ -80,7 +80,8 @@ class GroupQuery {
     Value *q = c_.input(0), *k = c_.optional(1), *v = c_.optional(2);
     if (!c_.ok()) return c_.failed();
     if (k == nullptr || v == nullptr) {
-      RELAXC_TRY(int64_t width, constant_dim(node_, q->shape().at(q->shape().size() - 1), "the width of the packed query"));
+      RELAXC_TRY(int64_t width,
+                 constant_dim(node_, q->shape().at(q->shape().size() - 1), "the width of the packed query"));
       int64_t size = width / (heads_ + 2 * shared_), queries = size * heads_, keys = queries + size * shared_;
       Value* all = q;
       q = c_.slice(all, 2, node_.index(0), node_.index(queries));
@@ -135,7 +136,8 @@ class GroupQuery {
 
   /// The positions of the queries, [B, S].
   Value* query_positions() {
-    return c_.add(c_.reshape(past_, {past_->shape().at(0), node_.index(1)}), c_.arange(node_.index(0), a_.q->shape().at(2)));
+    return c_.add(c_.reshape(past_, {past_->shape().at(0), node_.index(1)}),
+                  c_.arange(node_.index(0), a_.q->shape().at(2)));
   }
 
   void rotate() {
@@ -152,7 +154,8 @@ class GroupQuery {
     Value* past = c_.optional(2 + output);
     if (!c_.ok()) return c_.failed();
     DType dtype = x->dtype();
-    RELAXC_TRY(StoredCache format, StoredCache::read(c_, kind, at_.scales + output - 1, past, shared_, x->shape().at(3)));
+    RELAXC_TRY(StoredCache format,
+               StoredCache::read(c_, kind, at_.scales + output - 1, past, shared_, x->shape().at(3)));
     Value* fresh = format.stored(c_, x);
     Value* rows = held_ ? c_.concat({past, fresh}, 2) : written(past, fresh);
     RELAXC_DO(c_.set(output, held_ ? held_->kept(rows) : rows));
@@ -222,7 +225,8 @@ class GroupQuery {
   Value* bias() {
     Value* bias = c_.optional(at_.bias);
     if (bias != nullptr && held_) return held_->by_row(bias);
-    if (bias == nullptr || arith::prove_equal(bias->shape().at(bias->shape().size() - 1), keys_, node_.facts())) return bias;
+    if (bias == nullptr || arith::prove_equal(bias->shape().at(bias->shape().size() - 1), keys_, node_.facts()))
+      return bias;
     std::vector<Expr> pads(2 * bias->shape().size(), node_.index(0));
     pads.back() = node_.simplify(keys_ - bias->shape().at(bias->shape().size() - 1));
     return c_.call("pad", {bias, node_.shape(std::move(pads)), c_.like(bias, 0)});

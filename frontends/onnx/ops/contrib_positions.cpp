@@ -102,7 +102,8 @@ Status rotary_embedding(Node& node) {
   bool packed = rank_of(x) == 3;
   int64_t heads = node.int_attr("num_heads", 0);
   if (packed && heads == 0) {
-    RELAXC_TRY(int64_t half, constant_dim(node, cosines->shape().at(cosines->shape().size() - 1), "the width of cos_cache"));
+    RELAXC_TRY(int64_t half,
+               constant_dim(node, cosines->shape().at(cosines->shape().size() - 1), "the width of cos_cache"));
     RELAXC_TRY(int64_t width, constant_dim(node, x->shape().at(2), "the width of the input"));
     heads = half < 1 ? 0 : width / (2 * half);
   }

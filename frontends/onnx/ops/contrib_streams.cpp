@@ -154,7 +154,8 @@ Status multimodal_rotary(Node& node) {
   for (size_t i : {2, 3}) {
     Value* table = c.input(i);
     if (!c.ok()) return c.failed();
-    RELAXC_TRY(int64_t half, constant_dim(node, table->shape().at(table->shape().size() - 1), "the width of cos_cache"));
+    RELAXC_TRY(int64_t half,
+               constant_dim(node, table->shape().at(table->shape().size() - 1), "the width of cos_cache"));
     RELAXC_TRY(Ints stream, streams_of_channels(node, half));
     std::vector<Value*> parts;
     for (int64_t begin = 0, end = 0; begin < half; begin = end) {  // of each run of channels that share a position
