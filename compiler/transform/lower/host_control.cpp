@@ -25,7 +25,7 @@ struct HostFunction::Bounds {
     std::vector<Expr> here(op.results.size()), values(op.binds.size());
     for (size_t i = 0; i < op.results.size(); ++i) {
       if (op.results[i]->info->as<TensorInfo>() == nullptr) continue;
-      here[i] = host.symbols_.bounded(host.elements_of(host.dims(region.results()[i]->info)));
+      here[i] = host.symbols_.bounded(host.product_of(host.dims(region.results()[i]->info)));
     }
     for (size_t k = 0; k < op.binds.size(); ++k)
       if (op.binds[k].dtype().is_index())

@@ -317,6 +317,8 @@ class HostFunction {
   void require_extents(const std::vector<Expr>& shape);
   /// The number of elements of a tensor of these dims, which are required to be extents.
   Expr elements_of(const std::vector<Expr>& shape);
+  /// The same of dims that need not have values yet: for a bound alone.
+  Expr product_of(const std::vector<Expr>& shape);
   /// The guards of the entry on the sizes of its inputs and outputs, in `body`.
   void add_size_guards(std::vector<tir::Stmt>& body);
   void guard_size(const std::vector<Expr>& shape, DType dtype, int32_t tensor, arith::Facts& known,

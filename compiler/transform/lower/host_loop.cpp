@@ -183,7 +183,7 @@ Status HostFunction::reserve_carried(const Op& op, LoopState& loop) {
     const Value& argument = *body.arguments[k + 1];
     if (argument.info->as<TensorInfo>() == nullptr) continue;
     Carried& value = loop.values.back();
-    value.elements = symbols_.bounded(elements_of(dims(argument.info)));
+    value.elements = symbols_.bounded(product_of(dims(argument.info)));
     if (!value.elements) {
       claim_carried(*op.operand(k + 2), argument, value);
       continue;

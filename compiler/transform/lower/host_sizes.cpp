@@ -31,6 +31,10 @@ void HostFunction::require_extents(const std::vector<Expr>& shape) {
 
 Expr HostFunction::elements_of(const std::vector<Expr>& shape) {
   require_extents(shape);
+  return product_of(shape);
+}
+
+Expr HostFunction::product_of(const std::vector<Expr>& shape) {
   Expr count = build_.index(1);
   for (Expr dim : shape) count = count * dim;
   return count;

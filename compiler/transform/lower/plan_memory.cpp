@@ -328,6 +328,7 @@ class MemoryPlan {
       for (const interface::Symbol& symbol : entry->symbols) declared.push_back({symbol.lower, symbol.upper});
       leave_out_checks(*module_.find_prim_func(entry->shapes), declared);
       leave_out_checks(*module_.find_prim_func(entry->arena), declared);
+      if (!entry->values.empty()) leave_out_checks(*module_.find_prim_func(entry->values), {});
     }
     leave_out_checks(host, entry != nullptr && !is_called(host.name) ? admitted(host) : std::vector<arith::Range>());
   }
