@@ -1,6 +1,9 @@
 // statement.cpp: statements as C.
 //
 // A block becomes a scope that declares its axes.
+#include <numeric>
+
+#include "compiler/arith/walks.h"
 #include "compiler/codegen/c/function_printer.h"
 #include "compiler/codegen/c/types.h"
 #include "compiler/tir/visit.h"
@@ -213,13 +216,39 @@ std::string FunctionPrinter::first_step(const tir::Block& node) {
   return text.empty() ? "1 != 0" : text;
 }
 
+namespace {
+
+/// As a tree, which is what text is; infinite where that is more than anybody counts.
+double nodes_of_text(Expr e) {
+  return arith::fold<double>(
+      e, [](Expr, const std::vector<double>& parts) { return std::accumulate(parts.begin(), parts.end(), 1.0); });
+}
+
+}  // namespace
+
+/// What the record shows is computed where the guard speaks, and what it shares gets names if it is long without them.
 void FunctionPrinter::print(const tir::Guard& node) {
+  constexpr double kMostNodes = 64;
   auto value = [&](Expr e) { return e ? expressions_.text(e) : std::string("0"); };
   open("{");
   std::string condition = computed(node.condition);
   check_overflow(&node);
-  line("if (!{}) return {}({}, {}, {}, {}, {}, {}, {}, {});", condition, expressions_.helper("fail"), "error",
-       node.code, node.tensor, node.axis, node.symbol, node.error_node, value(node.expected), value(node.actual));
+  std::vector<Expr> shown;
+  for (Expr e : {node.expected, node.actual})
+    if (e && nodes_of_text(e) > kMostNodes) shown.push_back(e);
+  const std::vector<std::string> declarations = expressions_.share(shown);
+  std::string leave =
+      fmt::format("return {}({}, {}, {}, {}, {}, {}, {}, {});", expressions_.helper("fail"), "error", node.code,
+                  node.tensor, node.axis, node.symbol, node.error_node, value(node.expected), value(node.actual));
+  expressions_.end_statement();
+  if (declarations.empty()) {
+    line("if (!{}) {}", condition, leave);
+  } else {
+    open("if (!" + condition + ") {");
+    for (const std::string& declaration : declarations) line("{}", declaration);
+    line("{}", leave);
+    close();
+  }
   close();
 }
 
