@@ -40,7 +40,7 @@ int64_t floor_quotient(int64_t a, int64_t b) {
   return a / b - (a % b < 0 ? 1 : 0);
 }
 
-Range quotient(Range a, Range b) {
+Range quotient_range(Range a, Range b) {
   if (!b.is_exact() || b.lower <= 0) return {};
   return {floor_quotient(a.lower, b.lower), floor_quotient(a.upper, b.lower)};
 }
@@ -170,7 +170,7 @@ IndexRanges::Known IndexRanges::learn(Expr e) const {
   Range a = of(n.a), b = of(n.b);
   if (e->kind == ExprKind::kMin) return {{std::min(a.lower, b.lower), std::min(a.upper, b.upper)}};
   if (e->kind == ExprKind::kMax) return {{std::max(a.lower, b.lower), std::max(a.upper, b.upper)}};
-  if (e->kind == ExprKind::kFloorDiv) return {quotient(a, b)};
+  if (e->kind == ExprKind::kFloorDiv) return {quotient_range(a, b)};
   if (e->kind == ExprKind::kFloorMod) return {remainder(b)};
   if (!is_index_arithmetic(e)) return {};
   WideRange exact = arithmetic(e->kind, a, b);
