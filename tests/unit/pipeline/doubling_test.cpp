@@ -203,8 +203,9 @@ TEST_CASE("arithmetic on shapes costs what the chain is long") {
     costs_no_paths(open, first, step, "R.astype(@, \"float32\")");
   costs_no_paths(open, first, "V = R.add(@, @)", last);
   // As dims these are proved and guarded, which takes the steps that proofs may take; so only a few.
-  const char* mixed = "T = R.multiply(R.floor_divide(@, R.const(2, \"int64\")), R.floor_mod(@, R.const(3, \"int64\")))\n"
-                      "V = R.add(T, @)";
+  const char* mixed =
+      "T = R.multiply(R.floor_divide(@, R.const(2, \"int64\")), R.floor_mod(@, R.const(3, \"int64\")))\n"
+      "V = R.add(T, @)";
   costs_no_paths(chain(open, first, mixed, 3, last), chain(open, first, mixed, 6, last));
 }
 
