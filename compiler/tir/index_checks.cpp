@@ -45,7 +45,7 @@ Range quotient_range(Range a, Range b) {
   return {floor_quotient(a.lower, b.lower), floor_quotient(a.upper, b.lower)};
 }
 
-Range remainder(Range b) {
+Range remainder_range(Range b) {
   return b.lower > 0 ? Range{0, b.upper - 1} : Range{};
 }
 
@@ -171,7 +171,7 @@ IndexRanges::Known IndexRanges::learn(Expr e) const {
   if (e->kind == ExprKind::kMin) return {{std::min(a.lower, b.lower), std::min(a.upper, b.upper)}};
   if (e->kind == ExprKind::kMax) return {{std::max(a.lower, b.lower), std::max(a.upper, b.upper)}};
   if (e->kind == ExprKind::kFloorDiv) return {quotient_range(a, b)};
-  if (e->kind == ExprKind::kFloorMod) return {remainder(b)};
+  if (e->kind == ExprKind::kFloorMod) return {remainder_range(b)};
   if (!is_index_arithmetic(e)) return {};
   WideRange exact = arithmetic(e->kind, a, b);
   bool fits = exact.lower >= INT64_MIN && exact.upper <= INT64_MAX;
