@@ -71,6 +71,7 @@ class Error : public std::runtime_error {
 class Arena {
  public:
   void* reserve(std::uint64_t bytes, std::uint32_t align) {
+    if (bytes > static_cast<std::uint64_t>(PTRDIFF_MAX)) throw std::bad_alloc();
     if (bytes > bytes_ || align > align_) {
       memory_.reset(static_cast<std::byte*>(::operator new(static_cast<std::size_t>(bytes), std::align_val_t(align))));
       memory_.get_deleter().align = align;
@@ -103,11 +104,26 @@ View view(const T* data, std::vector<std::int64_t> shape) {
   return {data, dtype_of<T>::code, dtype_of<T>::bits, std::move(shape)};
 }
 
+/* Whether the product of the dims is a number of elements, of any type, that memory could have. */
+inline bool fits_memory(const std::vector<std::int64_t>& dims) noexcept {
+  std::size_t most = static_cast<std::size_t>(PTRDIFF_MAX) / 32;
+  for (std::int64_t dim : dims) {
+    if (dim == 0) return true;
+    if (dim < 0 || static_cast<std::uint64_t>(dim) > most) return false;
+    most /= static_cast<std::size_t>(dim);
+  }
+  return true;
+}
+
 /* A result, with memory of its own. */
 class Tensor {
  public:
+  /* Throws std::bad_alloc if no memory could hold it. */
   Tensor(std::uint8_t code, std::uint8_t bits, std::vector<std::int64_t> shape)
-      : code_(code), bits_(bits), shape_(std::move(shape)), bytes_(elements() * (bits < 8 ? 1 : bits / 8u)) {}
+      : code_(code), bits_(bits), shape_(std::move(shape)) {
+    if (!fits_memory(shape_)) throw std::bad_alloc();
+    bytes_.resize(elements() * (bits < 8 ? 1 : bits / 8u));
+  }
 
   const std::vector<std::int64_t>& shape() const noexcept { return shape_; }
   std::size_t elements() const noexcept {
@@ -179,8 +195,7 @@ class Model {
       const std::int32_t status = function_->output_shape(symbols.data(), i, dims.data());
       if (status != RLX_OK && status != RLX_NEEDS_DATA) return fault(status);
       dims.pop_back();
-      bool unbounded = status == RLX_NEEDS_DATA;
-      for (std::int64_t dim : dims) unbounded |= dim == INT64_MAX;
+      const bool unbounded = status == RLX_NEEDS_DATA || !fits_memory(dims);
       if (unbounded)
         for (std::size_t axis = 0; axis < dims.size(); ++axis) dims[axis] = axis == 0 ? kGuess : 1;
       outputs.emplace_back(output(i).dtype_code, output(i).dtype_bits, std::move(dims));

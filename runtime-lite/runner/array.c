@@ -37,6 +37,22 @@ int64_t rlx_array_elements(const rlx_array* array) {
   return count;
 }
 
+int rlx_array_size(const rlx_array* array, size_t* bytes) {
+  const int64_t elements = rlx_array_elements(array);
+  const size_t element = rlx_element_bytes(array->code, array->bits);
+  if (elements < 0 || (uint64_t)elements > PTRDIFF_MAX / element) return 0;
+  *bytes = (size_t)elements * element;
+  return 1;
+}
+
+int rlx_array_is_valid(const rlx_array* array) {
+  if (array->code != RLX_DTYPE_BOOL) return 1;
+  const uint8_t* bytes = array->data;
+  for (size_t i = 0; i < array->bytes; ++i)
+    if (bytes[i] > 1) return 0;
+  return 1;
+}
+
 /* The whole file, or NULL with errno set. */
 static uint8_t* read_file(const char* path, size_t* size) {
   FILE* file = fopen(path, "rb");
@@ -46,8 +62,11 @@ static uint8_t* read_file(const char* path, size_t* size) {
   *size = 0;
   for (;;) {
     if (*size == room) {
-      uint8_t* more = realloc(bytes, room == 0 ? 1 << 16 : 2 * room);
-      if (more == NULL) break;
+      uint8_t* more = room > PTRDIFF_MAX / 2 ? NULL : realloc(bytes, room == 0 ? 1 << 16 : 2 * room);
+      if (more == NULL) {
+        errno = ENOMEM;
+        break;
+      }
       bytes = more;
       room = room == 0 ? 1 << 16 : 2 * room;
     }
@@ -105,6 +124,7 @@ const char* rlx_array_read(const char* path, const rlx_tensor_spec* wanted, rlx_
   if (bytes == NULL) return strerror(errno);
   const char* why = npy ? rlx_npy_parse(bytes, size, wanted, array) : rlx_tensor_proto_parse(bytes, size, array);
   free(bytes);
+  if (why == NULL && !rlx_array_is_valid(array)) why = "it has a bool that is neither 0 nor 1";
   if (why == NULL) to_native(array);
   if (why != NULL) {
     free(array->data);

@@ -27,6 +27,10 @@ size_t rlx_number_bytes(uint8_t code, uint8_t bits);
 uint64_t rlx_little_endian(const uint8_t* bytes, size_t size);
 /* The number of elements, or -1 if it or its bytes overflow. */
 int64_t rlx_array_elements(const rlx_array* array);
+/* The bytes of all elements; 0 if they are more than memory can have, else 1. */
+int rlx_array_size(const rlx_array* array, size_t* bytes);
+/* Whether all elements are values of the type: a bool is 0 or 1. */
+int rlx_array_is_valid(const rlx_array* array);
 
 /* Reads a file by its ending, .npy or .pb. NULL, or why it cannot be (a sentence without the file's name, valid until
  * the next call). The caller frees `array->data`. A .npy of numbers that NumPy has no type for ('V2') has the code of

@@ -60,7 +60,7 @@ static int32_t prepare_output(const rlx_function* f, const rlx_tensor_spec* spec
     elements = FIRST_GUESS;
     for (int32_t axis = 0; axis < out->ndim; ++axis) out->dims[axis] = axis == 0 ? elements : 1;
   }
-  out->bytes = (size_t)elements * rlx_element_bytes(out->code, out->bits);
+  if (!rlx_array_size(out, &out->bytes)) return out_of_memory(context);
   out->data = calloc(out->bytes == 0 ? 1 : out->bytes, 1);
   return out->data == NULL ? out_of_memory(context) : RLX_OK;
 }
@@ -109,8 +109,7 @@ static int grow(const rlx_function* f, const rlx_error* error, rlx_array* output
   for (int32_t axis = 0; axis < out->ndim; ++axis) out->dims[axis] = axis == 0 ? error->expected : 1;
   free(out->data);
   out->data = NULL;
-  if (rlx_array_elements(out) < 0) return 0;
-  out->bytes = (size_t)error->expected * rlx_element_bytes(out->code, out->bits);
+  if (!rlx_array_size(out, &out->bytes)) return 0;
   out->data = calloc(out->bytes, 1);
   return out->data != NULL;
 }

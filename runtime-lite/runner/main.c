@@ -48,6 +48,11 @@ static void print_specs(const rlx_function* f, const char* role, const rlx_tenso
   }
 }
 
+/* What was printed may still be in a buffer, and a full disk be noticed only now. */
+static int printed(void) {
+  return fflush(stdout) == 0 && ferror(stdout) == 0 ? DONE : INPUT_AT_FAULT;
+}
+
 static int help(const char* program) {
   (void)printf("usage: %s [-o FOLDER] [--function NAME] [--threads N] [--repeat N] [--weights FILE] INPUT …\n\n",
                program);
@@ -72,7 +77,7 @@ static int help(const char* program) {
     for (uint32_t p = 0; p < f->num_pools; ++p)
       (void)printf("  pool   %s: %" PRIu64 " bytes\n", f->pools[p].name, f->pools[p].bytes);
   }
-  return DONE;
+  return printed();
 }
 
 static int usage(const char* program, const char* what, const char* value) {
@@ -280,8 +285,7 @@ static int run_on_files(const arguments* a, const rlx_function* f) {
   for (uint32_t i = 0; i < f->num_inputs + f->num_outputs; ++i) free(arrays[i].data);
   free(arrays);
   free(given);
-  if (result == DONE && (fflush(stdout) != 0 || ferror(stdout) != 0)) return INPUT_AT_FAULT;
-  return result;
+  return result == DONE ? printed() : result;
 }
 
 int main(int argc, char** argv) {

@@ -1,21 +1,26 @@
 /* npy.c: NumPy's .npy: a magic, a version, a length, and a Python dict of 'descr', 'fortran_order' and 'shape'. */
+#define _XOPEN_SOURCE 700
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "array.h"
 
 static const uint8_t kMagic[6] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
 
+/* Kinds of numbers, and the sizes that each has: bit k stands for 2^k bytes. */
 static const struct {
   char kind;
-  uint8_t code;
-} kKinds[] = {{'i', RLX_DTYPE_INT},
-              {'u', RLX_DTYPE_UINT},
-              {'f', RLX_DTYPE_FLOAT},
-              {'c', RLX_DTYPE_COMPLEX},
-              {'b', RLX_DTYPE_BOOL}};
+  uint8_t code, sizes;
+} kKinds[] = {{'i', RLX_DTYPE_INT, 0x0f},
+              {'u', RLX_DTYPE_UINT, 0x0f},
+              {'f', RLX_DTYPE_FLOAT, 0x0e},
+              {'c', RLX_DTYPE_COMPLEX, 0x18},
+              {'b', RLX_DTYPE_BOOL, 0x01}};
 
 /* The text after `key` and its colon, or NULL. */
 static const char* value_of(const char* dict, const char* key) {
@@ -26,22 +31,29 @@ static const char* value_of(const char* dict, const char* key) {
   return at;
 }
 
+/* Reads "'<f4'". What is not there is the 0 at the end of the text, and nothing is read behind it. */
 static const char* parse_descr(const char* text, const rlx_tensor_spec* wanted, rlx_array* array) {
-  if (text == NULL || *text != '\'') return "the type is not one of plain numbers";
+  static const char* const kNotPlain = "the type is not one of plain numbers";
+  if (text == NULL || text[0] != '\'' || text[1] == 0 || text[2] == 0) return kNotPlain;
   const char order = text[1], kind = text[2];
-  const long size = strtol(text + 3, NULL, 10);
+  size_t size = 0;
+  const char* end = text + 3;
+  for (; *end >= '0' && *end <= '9' && size <= 16; ++end) size = 10 * size + (size_t)(*end - '0');
+  if (*end != '\'' || end == text + 3) return kNotPlain;
   if (order == '>') return "the numbers are big-endian";
-  if (size < 1 || size > 32) return "the type is not one of plain numbers";
-  const size_t wanted_size = rlx_element_bytes(wanted->dtype_code, wanted->dtype_bits);
   for (size_t i = 0; i < sizeof kKinds / sizeof kKinds[0]; ++i) {
     if (kKinds[i].kind != kind) continue;
+    if (size == 0 || size > 16 || (size & (size - 1)) != 0) return kNotPlain;
+    unsigned power = 0;
+    while ((size_t)1 << power != size) ++power;
+    if ((kKinds[i].sizes >> power & 1) == 0) return kNotPlain;
     array->code = kKinds[i].code;
     array->bits = (uint8_t)(8 * size);
     /* int4 and its kin have a byte each, here as there. */
     if (wanted->dtype_bits < 8 && size == 1 && array->code == wanted->dtype_code) array->bits = wanted->dtype_bits;
     return NULL;
   }
-  if (kind != 'V' || (size_t)size != wanted_size) return "the type is not one of plain numbers";
+  if (kind != 'V' || size != rlx_element_bytes(wanted->dtype_code, wanted->dtype_bits)) return kNotPlain;
   array->code = wanted->dtype_code;
   array->bits = wanted->dtype_bits;
   return NULL;
@@ -66,9 +78,7 @@ static const char* parse_shape(const char* text, rlx_array* array) {
 }
 
 static const char* take_data(const uint8_t* data, size_t size, rlx_array* array) {
-  const int64_t elements = rlx_array_elements(array);
-  if (elements < 0) return "its size overflows";
-  array->bytes = (size_t)elements * rlx_element_bytes(array->code, array->bits);
+  if (!rlx_array_size(array, &array->bytes)) return "its size overflows";
   if (size != array->bytes) return "it has not as many bytes as its shape and type say";
   array->data = malloc(array->bytes == 0 ? 1 : array->bytes);
   if (array->data == NULL) return "there is no memory for it";
@@ -108,27 +118,61 @@ static void write_elements(const rlx_array* array, FILE* file) {
     for (size_t i = size; i > 0; --i) (void)fputc(bytes[at + i - 1], file);
 }
 
-const char* rlx_npy_write(const char* path, const rlx_array* array) {
-  char kind = 'V', dict[1024];
+/* The head of a .npy of the array, at most `room` bytes; its length. */
+static size_t head_of(const rlx_array* array, char* dict, size_t room) {
+  char kind = 'V';
   for (size_t i = 0; i < sizeof kKinds / sizeof kKinds[0]; ++i)
     if (kKinds[i].code == array->code) kind = kKinds[i].kind;
   const int size = (int)rlx_element_bytes(array->code, array->bits);
-  int at = snprintf(dict, sizeof dict, "{'descr': '%c%c%d', 'fortran_order': False, 'shape': (",
-                    size == 1 || kind == 'V' ? '|' : '<', kind, size);
+  size_t at = (size_t)snprintf(dict, room, "{'descr': '%c%c%d', 'fortran_order': False, 'shape': (",
+                               size == 1 || kind == 'V' ? '|' : '<', kind, size);
   for (int32_t i = 0; i < array->ndim; ++i)
-    at += snprintf(dict + at, sizeof dict - (size_t)at, "%s%" PRId64 "%s", i == 0 ? "" : ", ", array->dims[i],
-                   array->ndim == 1 ? "," : "");
-  at += snprintf(dict + at, sizeof dict - (size_t)at, "), }");
+    at += (size_t)snprintf(dict + at, room - at, "%s%" PRId64 "%s", i == 0 ? "" : ", ", array->dims[i],
+                           array->ndim == 1 ? "," : "");
+  at += (size_t)snprintf(dict + at, room - at, "), }");
   while ((10 + at + 1) % 64 != 0) dict[at++] = ' ';
   dict[at++] = '\n';
-  const uint8_t head[4] = {1, 0, (uint8_t)(at & 0xff), (uint8_t)(at >> 8)};
-  FILE* file = fopen(path, "wb");
-  if (file == NULL) return strerror(errno);
+  return at;
+}
+
+static const char* write_file(FILE* file, const rlx_array* array) {
+  char dict[1024]; /* 32 dims of 20 digits and what stands between them */
+  const size_t length = head_of(array, dict, sizeof dict);
+  const uint8_t head[4] = {1, 0, (uint8_t)(length & 0xff), (uint8_t)(length >> 8)};
+  errno = 0;
   (void)fwrite(kMagic, 1, sizeof kMagic, file);
   (void)fwrite(head, 1, sizeof head, file);
-  (void)fwrite(dict, 1, (size_t)at, file);
+  (void)fwrite(dict, 1, length, file);
   write_elements(array, file);
-  const int failed = ferror(file);
-  if (fclose(file) != 0 || failed) return "writing failed";
-  return NULL;
+  const int failed = fflush(file) != 0 || ferror(file);
+  const int why = errno;
+  return !failed ? NULL : why == 0 ? "writing failed" : strerror(why);
+}
+
+/* The file appears whole: it is written under a name of its own in the same folder, and renamed. */
+const char* rlx_npy_write(const char* path, const rlx_array* array) {
+  static const char kPattern[] = ".rlx-XXXXXX";
+  const char* slash = strrchr(path, '/');
+  const size_t folder = slash == NULL ? 0 : (size_t)(slash - path) + 1;
+  char* beside = malloc(folder + sizeof kPattern);
+  if (beside == NULL) return "there is no memory for it";
+  memcpy(beside, path, folder);
+  memcpy(beside + folder, kPattern, sizeof kPattern);
+  const char* why = NULL;
+  const int descriptor = mkstemp(beside);
+  FILE* file = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
+  if (file == NULL) {
+    why = strerror(errno);
+    if (descriptor >= 0) (void)close(descriptor);
+  } else {
+    const mode_t mask = umask(0); /* mkstemp gives nobody else a right */
+    (void)umask(mask);
+    (void)fchmod(descriptor, 0666 & ~mask);
+    why = write_file(file, array);
+    if (fclose(file) != 0 && why == NULL) why = strerror(errno);
+    if (why == NULL && rename(beside, path) != 0) why = strerror(errno);
+  }
+  if (why != NULL && descriptor >= 0) (void)unlink(beside);
+  free(beside);
+  return why;
 }

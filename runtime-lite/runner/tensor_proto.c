@@ -25,6 +25,24 @@ static const struct {
               {RLX_DTYPE_COMPLEX, 128},
               {RLX_DTYPE_BFLOAT, 16}};
 
+/* The list that elements of a type stand in, one for one or as two parts (complex): its field's number, the wire type
+ * of a number that is not packed, and the bytes that a number gives. float16 and its kin are bits in int32_data. */
+typedef struct list {
+  uint64_t field;
+  unsigned wire;
+  size_t bytes;
+} list;
+
+static list list_of(const rlx_array* array) {
+  const int parts = array->code == RLX_DTYPE_COMPLEX, bits = parts ? array->bits / 2 : array->bits;
+  const size_t bytes = (size_t)bits / 8;
+  const list as_float = {4, 5, bytes}, as_double = {10, 1, bytes}, as_int32 = {5, 0, bytes}, as_int64 = {7, 0, bytes},
+             as_uint64 = {11, 0, bytes};
+  if (parts || (array->code == RLX_DTYPE_FLOAT && bits >= 32)) return bits == 32 ? as_float : as_double;
+  if (array->code == RLX_DTYPE_UINT && bits >= 32) return as_uint64;
+  return bits == 64 ? as_int64 : as_int32;
+}
+
 typedef struct cursor {
   const uint8_t *at, *end;
 } cursor;
@@ -49,6 +67,8 @@ typedef struct field {
 /* 1 if there was a whole field. */
 static int next_field(cursor* c, field* f) {
   uint64_t key = 0, length = 0;
+  const field none = {0, 0, 0, {NULL, NULL}};
+  *f = none;
   if (!varint(c, &key)) return 0;
   f->number = key >> 3;
   f->wire = (unsigned)(key & 7);
@@ -66,30 +86,29 @@ static int next_field(cursor* c, field* f) {
   return 1;
 }
 
-/* Appends one element: the low bytes of `bits`. 0 if there are already as many as the shape says. */
+/* Appends a number: the low `size` bytes of `bits`, at most 8. 0 if there are already as many as the shape says. */
 static int append(rlx_array* array, size_t* filled, uint64_t bits, size_t size) {
   if (array->bytes - *filled < size) return 0;
   for (size_t i = 0; i < size; ++i) ((uint8_t*)array->data)[(*filled)++] = i < 8 ? (uint8_t)(bits >> 8 * i) : 0;
   return 1;
 }
 
-/* A list of numbers, packed or one at a time: float (4) and double (10) are fixed, the others varints. */
+/* A list of numbers, packed or one at a time. 0 if it is not the list of the type, or does not fit. */
 static int append_list(rlx_array* array, size_t* filled, const field* f) {
-  const size_t element = rlx_element_bytes(array->code, array->bits);
-  const int fixed = f->number == 4 || f->number == 10;
-  const size_t size = f->number == 4 ? 4 : f->number == 10 ? 8 : element;
-  if (f->wire != 2) return append(array, filled, f->value, size);
+  const list numbers = list_of(array);
+  if (f->number != numbers.field) return 0;
+  if (f->wire != 2) return f->wire == numbers.wire && append(array, filled, f->value, numbers.bytes);
   cursor c = f->content;
   while (c.at < c.end) {
     uint64_t value = 0;
-    if (fixed) {
-      if ((size_t)(c.end - c.at) < size) return 0;
-      value = rlx_little_endian(c.at, size);
-      c.at += size;
+    if (numbers.wire != 0) {
+      if ((size_t)(c.end - c.at) < numbers.bytes) return 0;
+      value = rlx_little_endian(c.at, numbers.bytes);
+      c.at += numbers.bytes;
     } else if (!varint(&c, &value)) {
       return 0;
     }
-    if (!append(array, filled, value, size)) return 0;
+    if (!append(array, filled, value, numbers.bytes)) return 0;
   }
   return 1;
 }
@@ -99,13 +118,15 @@ static const char* read_head(cursor c, rlx_array* array) {
   field f;
   while (c.at < c.end) {
     if (!next_field(&c, &f)) return "it is no TensorProto";
-    if (f.number == 14 && f.value == 1) return "its data lies in another file";
+    if (f.number == 14 && f.wire == 0 && f.value == 1) return "its data lies in another file";
     if (f.number == 2 && f.wire == 0) type = f.value;
     if (f.number != 1) continue;
+    if (f.wire != 0 && f.wire != 2) return "it is no TensorProto";
     cursor dims = f.content;
     uint64_t dim = f.value;
     do {
-      if (f.wire == 2 && (dims.at == dims.end || !varint(&dims, &dim))) break;
+      if (f.wire == 2 && dims.at == dims.end) break;
+      if (f.wire == 2 && !varint(&dims, &dim)) return "it is no TensorProto";
       if (array->ndim == RLX_MAX_RANK) return "it has more than 32 dims";
       array->dims[array->ndim++] = (int64_t)dim;
     } while (f.wire == 2);
@@ -121,15 +142,15 @@ const char* rlx_tensor_proto_parse(const uint8_t* bytes, size_t size, rlx_array*
   cursor c = {bytes, bytes + size};
   const char* why = read_head(c, array);
   if (why != NULL) return why;
-  const int64_t elements = rlx_array_elements(array);
-  if (elements < 0) return "its size overflows";
-  array->bytes = (size_t)elements * rlx_element_bytes(array->code, array->bits);
+  if (!rlx_array_size(array, &array->bytes)) return "its size overflows";
   array->data = malloc(array->bytes == 0 ? 1 : array->bytes);
   if (array->data == NULL) return "there is no memory for it";
   size_t filled = 0;
   field f;
   int fits = 1;
-  while (c.at < c.end && fits && next_field(&c, &f)) {
+  while (fits && c.at < c.end) {
+    fits = next_field(&c, &f);
+    if (!fits) break;
     if (f.number == 9 && f.wire == 2) {
       fits = (size_t)(f.content.end - f.content.at) == array->bytes;
       if (fits) memcpy(array->data, f.content.at, filled = array->bytes);
