@@ -17,6 +17,7 @@ constexpr uint64_t kEndBytes = 22, kLocatorBytes = 20, kEnd64Bytes = 56, kEntryB
 constexpr uint32_t kEndMark = 0x06054b50, kLocatorMark = 0x07064b50, kEnd64Mark = 0x06064b50;
 constexpr uint32_t kEntryMark = 0x02014b50, kLocalMark = 0x04034b50;
 constexpr uint32_t kElsewhere32 = 0xffffffff;
+constexpr uint64_t kInflatedAtLeast = uint64_t{1} << 28, kInflatedTimes = 64;  // bytes, and times the file's size
 constexpr uint16_t kEncrypted = 1, kZip64 = 1, kStored = 0, kDeflated = 8;
 
 class ZipReader {
@@ -32,6 +33,8 @@ class ZipReader {
         return bad("its directory is cut after {} of {} entries", i, entries_);
       RELAXC_TRY(at, entry(at));
     }
+    RELAXC_DO(check_apart());
+    RELAXC_DO(check_inflated());
     return std::move(members_);
   }
 
@@ -127,6 +130,33 @@ class ZipReader {
     member.offset = local + kLocalBytes + read<uint16_t>(local + 26) + read<uint16_t>(local + 28);
     if (!source_.holds(member.offset, member.packed)) return bad("it is cut inside '{}'", member.name);
     if (!member.deflated && member.packed != member.size) return bad("'{}' has two sizes", member.name);
+    return Done{};
+  }
+
+  /// Members that share bytes make a small archive that is inflated to any size.
+  Status check_apart() {
+    std::vector<const ZipMember*> sorted;
+    for (const ZipMember& member : members_)
+      if (member.packed != 0) sorted.push_back(&member);
+    std::sort(sorted.begin(), sorted.end(),
+              [](const ZipMember* a, const ZipMember* b) { return a->offset < b->offset; });
+    for (size_t i = 1; i < sorted.size(); ++i)
+      if (sorted[i]->offset - sorted[i - 1]->offset < sorted[i - 1]->packed)
+        return bad("'{}' and '{}' share bytes", sorted[i - 1]->name, sorted[i]->name);
+    return Done{};
+  }
+
+  Status check_inflated() {
+    uint64_t budget = std::max(kInflatedAtLeast, source_.bytes().size() * kInflatedTimes), sum = 0;
+    for (const ZipMember& member : members_) {
+      if (!member.deflated) continue;
+      if (member.size > budget - sum)
+        return source_.error(Kind::unsupported,
+                             "its arrays are inflated to more than {} bytes, the budget of a file of {} bytes; if it "
+                             "is meant so, store them without compression (numpy.savez)",
+                             budget, source_.bytes().size());
+      sum += member.size;
+    }
     return Done{};
   }
 
