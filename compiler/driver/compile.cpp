@@ -21,7 +21,9 @@
 #include "compiler/driver/report/write_reports.h"
 #include "compiler/driver/run_pipeline.h"
 #include "compiler/ops/op_table.h"
+#include "compiler/relax/mapped_file.h"
 #include "compiler/relax/print.h"
+#include "compiler/support/tell.h"
 #include "targets/machine.h"
 
 namespace relaxc::driver {
@@ -58,6 +60,7 @@ class Compilation {
     if (writes_) {
       RELAXC_TRY(plan_, plan_outputs(options_, diag));
     }
+    if (options_.target.ends_with(".json")) RELAXC_DO(note_read(options_.target, target_files_));
     RELAXC_TRY(Target target, choose_target(options_, diag));
     RELAXC_TRY(levels_, choose_levels(options_, diag));
     if (plan_.emit == Emit::kC) levels_.clear();  // what C is compiled for, its compiler decides
@@ -89,6 +92,8 @@ class Compilation {
     if (refused()) return Done{};
     if (!options_.write_schedules.empty())
       RELAXC_DO(outputs_.write(options_.write_schedules, schedule_file_text(observed_.schedules)));
+    RELAXC_DO(check_inputs());
+    if (diag.has_errors()) return diag.failed();
     RELAXC_DO(outputs_.commit());
     for (const std::string& path : outputs_.paths()) say("wrote {} ({} bytes)", path, size_of(path));
     return Done{};
@@ -97,11 +102,30 @@ class Compilation {
   Result<relax::Module> read() {
     Diagnostics& diag = diag_;
     RELAXC_TRY(relax::Module module, read_input(options_, ops_, diag, files_, findings_));
-    if (options_.target.ends_with(".json")) files_.push_back(options_.target);
-    if (!options_.schedules.empty()) files_.push_back(options_.schedules);
-    for (const std::string& file : files_) say("read {} ({} bytes)", file, size_of(file));
+    if (!options_.schedules.empty()) RELAXC_DO(note_read(options_.schedules, files_));
+    files_.insert(files_.end(), target_files_.begin(), target_files_.end());
+    for (const relax::FileRef& file : files_) say("read {} ({} bytes)", file->path(), file->bytes().size());
     if (edit_) edit_(module);
     return module;
+  }
+
+  /// A file that is read later, by its path; who reads it says if it is missing.
+  Status note_read(const std::string& path, std::vector<relax::FileRef>& files) {
+    Diagnostics& diag = diag_;
+    if (!std::filesystem::exists(path)) return Done{};
+    RELAXC_TRY(relax::FileRef file, relax::map_file(path, nullptr, diag));
+    files.push_back(std::move(file));
+    return Done{};
+  }
+
+  /// What is read cannot be written too, and has to be what it was when it was read: the hash is of those bytes.
+  Status check_inputs() {
+    Diagnostics& diag = diag_;
+    for (const relax::FileRef& file : files_)
+      for (const std::string& path : outputs_.paths())
+        if (std::error_code none; std::filesystem::equivalent(file->path(), path, none))
+          return diag.error(nullptr, Kind::usage, "'{}' is read for this output and cannot be written too", path);
+    return relax::check_unchanged(files_, diag);
   }
 
   /// The program again for each lesser CPU. Reading it a second time tells the user nothing new.
@@ -110,7 +134,7 @@ class Compilation {
     for (size_t i = 0; i + 1 < levels_.size(); ++i) {
       LesserForm& form = lesser_.emplace_back();
       Diagnostics known;
-      std::vector<std::string> files;
+      std::vector<relax::FileRef> files;
       frontend::Findings findings;
       Result<relax::Module> module = read_input(options_, ops_, known, files, findings);
       if (!module) return diag.error(nullptr, Kind::io, "{} has changed since it was read", options_.input);
@@ -159,7 +183,7 @@ class Compilation {
 
   template <typename... Args>
   void say(fmt::format_string<Args...> text, Args&&... args) {
-    if (options_.verbose) fmt::print(stderr, "relaxc: {}\n", fmt::format(text, std::forward<Args>(args)...));
+    if (options_.verbose) tell("relaxc: {}\n", fmt::format(text, std::forward<Args>(args)...));
   }
 
   const Options& options_;
@@ -170,7 +194,7 @@ class Compilation {
   Diagnostics diag_;
   Outputs outputs_;
   OutputPlan plan_;
-  std::vector<std::string> files_;  ///< what was read
+  std::vector<relax::FileRef> files_, target_files_;  ///< what was read; of it what describes the machine
   frontend::Findings findings_;
   std::vector<StateProposal> proposals_;
   Observations observed_;
@@ -188,7 +212,7 @@ int print_targets() {
 int print_cmake_dir() {
   std::string folder = installed("lib/cmake/relaxc");
   if (folder.empty())
-    fmt::print(stderr, "relaxc: error: there is no package for CMake beside this program; install it\n");
+    tell("relaxc: error: there is no package for CMake beside this program; install it\n");
   else
     fmt::print("{}\n", folder);
   return folder.empty() ? 1 : 0;

@@ -9,10 +9,13 @@
 #include <cstdlib>
 #include <new>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <system_error>
 
 #include "compiler/driver/remedy.h"
 #include "compiler/support/quote.h"
+#include "compiler/support/tell.h"
+#include "compiler/support/termination.h"
 #include "compiler/support/unicode.h"
 
 namespace relaxc::driver {
@@ -144,9 +147,8 @@ void print_diagnostics(const Diagnostics& diagnostics, const Options& options, c
                            as_json(diagnostics, states, findings).dump(2, ' ', false, Json::error_handler_t::replace)));
     return;
   }
-  fmt::print(stderr, "{}", render(diagnostics, {.color = on_terminal()}));
-  for (const std::string& remark : findings.remarks)
-    fmt::print(stderr, "{}: note: {}\n", options.input, printable(remark));
+  tell("{}", render(diagnostics, {.color = on_terminal()}));
+  for (const std::string& remark : findings.remarks) tell("{}: note: {}\n", options.input, printable(remark));
   if (options.check != CheckFormat::kNone) list_refused(diagnostics, findings);
   if (options.check == CheckFormat::kNone || diagnostics.has_errors()) return;
   fmt::print("{}: nothing keeps it from compiling\n", options.input);
@@ -166,15 +168,15 @@ int exit_code(const Diagnostics& diagnostics, const Options& options) {
 namespace {
 
 int system_error(const std::string& what) {
-  fmt::print(stderr, "relaxc: error: {}\n", what);
+  tell("relaxc: error: {}\n", what);
   return 1;
 }
 
 int internal_error(const std::string& what) {
-  fmt::print(stderr,
-             "relaxc: internal error: {}\n"
-             "this is a bug of relaxc; please report it with the input and the command line\n",
-             what);
+  tell(
+      "relaxc: internal error: {}\n"
+      "this is a bug of relaxc; please report it with the input and the command line\n",
+      what);
   return kInternalError;
 }
 
@@ -183,12 +185,18 @@ int internal_error(const std::string& what) {
 int last_resort(const std::function<int()>& program) {
   try {
     int code = program();
-    // What was printed may still be in a buffer, and a full disk be noticed only now.
-    return std::fflush(stdout) == 0 ? code : system_error("cannot write to the standard output");
+    // What was printed may still be in a buffer, and a full disk be noticed only now; or it was noticed by who printed.
+    bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+    return written ? code : code != 0 ? code : system_error("cannot write to the standard output");
   } catch (const std::bad_alloc&) {
-    return system_error("out of memory");
+    return system_error(out_of_memory_message());
+  } catch (const std::length_error&) {
+    return system_error("out of memory: a size is more than this machine can address");
   } catch (const std::system_error& error) {
-    return system_error(error.what());
+    // A thread that cannot be started is told as EAGAIN; its stack is what there is no memory for.
+    bool memory =
+        error.code() == std::errc::resource_unavailable_try_again || error.code() == std::errc::not_enough_memory;
+    return system_error(memory ? out_of_memory_message() : error.what());
   } catch (const std::exception& error) {
     return internal_error(error.what());
   } catch (...) {

@@ -78,6 +78,9 @@ struct Options {
   std::vector<std::string> custom_ops;        ///< see custom_ops.h
   bool keep_initializers_as_inputs = false, allow_external_outside = false;
   PassOptions passes;
+  double time_limit = 0;                  ///< seconds; 0: none
+  uint64_t memory_limit = 0;              ///< bytes; 0: none
+  int64_t max_nodes = 200'000;            ///< that an ONNX model may come to (ImportOptions)
   bool verify_semantics = false;          ///< run the module on random inputs after every pass
   std::string report;                     ///< ending in .html or .json; empty: none
   std::string mixed_precision;            ///< "float16" or "bfloat16": what products read; empty: as it is written

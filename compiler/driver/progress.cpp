@@ -1,10 +1,11 @@
 // progress.cpp: a line that a terminal lets us write over.
 #include "compiler/driver/progress.h"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cstdio>
+
+#include "compiler/support/tell.h"
 
 namespace relaxc::driver {
 
@@ -16,13 +17,13 @@ Progress::~Progress() {
 
 void Progress::at(std::string_view what) {
   if (!watched_ || std::chrono::steady_clock::now() - begin_ < std::chrono::seconds(1)) return;
-  fmt::print(stderr, "\r\033[Krelaxc: {}", what);
+  tell("\r\033[Krelaxc: {}", what);
   std::fflush(stderr);
   shown_ = true;
 }
 
 void Progress::clear() {
-  if (shown_) fmt::print(stderr, "\r\033[K");
+  if (shown_) tell("\r\033[K");
   shown_ = false;
 }
 

@@ -11,6 +11,7 @@
 #include "compiler/driver/evaluator.h"
 #include "compiler/meaning/semantics_check.h"
 #include "compiler/pipeline/schedule_kernels.h"
+#include "compiler/support/tell.h"
 #include "compiler/transform/passes.h"
 
 namespace relaxc::driver {
@@ -117,7 +118,7 @@ Status run_pipeline(const Options& options, const PassNumbers& numbers, const re
   object.arena_name = options.arena_name;
   PassOptions passes = options.passes;
   passes.time_passes |= options.verbose;
-  passes.show = [](const std::string& text) { fmt::print(stderr, "{}", text); };
+  passes.show = [](const std::string& text) { tell("{}", text); };
   bool prints = passes.time_passes || passes.statistics || !passes.print_before.empty() || !passes.print_after.empty();
   if (observed != nullptr || !prints)
     passes.observe = [&](std::string_view pass, const relax::Module& now, double milliseconds) {
@@ -129,8 +130,8 @@ Status run_pipeline(const Options& options, const PassNumbers& numbers, const re
   if (!options.schedules.empty()) {
     RELAXC_TRY(schedules, read_schedule_file(options.schedules, module.sources(), diag));
     if (!schedules.target.empty() && schedules.target != target_text(target)) {
-      fmt::print(stderr, "relaxc: note: '{}' is for {}, and is not used for {}\n", options.schedules, schedules.target,
-                 target_text(target));
+      tell("relaxc: note: '{}' is for {}, and is not used for {}\n", options.schedules, schedules.target,
+           target_text(target));
       schedules.kernels.clear();
     }
   }

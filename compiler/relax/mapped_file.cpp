@@ -14,7 +14,8 @@ namespace {
 
 class Mapping : public MappedFile {
  public:
-  Mapping(std::string path, void* address, size_t size) : path_(std::move(path)), address_(address), size_(size) {}
+  Mapping(std::string path, void* address, const struct stat& status)
+      : path_(std::move(path)), address_(address), size_(static_cast<size_t>(status.st_size)), status_(status) {}
   ~Mapping() override {
     if (address_ != nullptr) munmap(address_, size_);
   }
@@ -24,10 +25,18 @@ class Mapping : public MappedFile {
   std::span<const std::byte> bytes() const override { return {static_cast<const std::byte*>(address_), size_}; }
   const std::string& path() const override { return path_; }
 
+  bool unchanged() const {
+    struct stat now {};
+    auto same = [](const timespec& a, const timespec& b) { return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec; };
+    return stat(path_.c_str(), &now) == 0 && now.st_dev == status_.st_dev && now.st_ino == status_.st_ino &&
+           now.st_size == status_.st_size && same(now.st_mtim, status_.st_mtim) && same(now.st_ctim, status_.st_ctim);
+  }
+
  private:
   std::string path_;
   void* address_;
   size_t size_;
+  struct stat status_;  ///< when it was mapped
 };
 
 /// Closes on every way out; a mapping outlives its descriptor.
@@ -40,7 +49,7 @@ struct Descriptor {
 
 }  // namespace
 
-Result<std::shared_ptr<const MappedFile>> map_file(const std::string& path, Location location, Diagnostics& diag) {
+Result<FileRef> map_file(const std::string& path, Location location, Diagnostics& diag) {
   Descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   if (file.fd < 0) return diag.error(location, Kind::io, "cannot open '{}': {}", path, std::strerror(errno));
   struct stat status;
@@ -53,7 +62,16 @@ Result<std::shared_ptr<const MappedFile>> map_file(const std::string& path, Loca
     address = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.fd, 0);
     if (address == MAP_FAILED) return diag.error(location, Kind::io, "cannot map '{}': {}", path, std::strerror(errno));
   }
-  return std::shared_ptr<const MappedFile>(std::make_shared<Mapping>(path, address, size));
+  return FileRef(std::make_shared<Mapping>(path, address, status));
+}
+
+Status check_unchanged(const std::vector<FileRef>& files, Diagnostics& diag) {
+  for (const FileRef& file : files) {
+    const auto* mapping = dynamic_cast<const Mapping*>(file.get());
+    if (mapping != nullptr && !mapping->unchanged())
+      return diag.error(nullptr, Kind::io, "{} has changed since it was read; nothing is written", file->path());
+  }
+  return Done{};
 }
 
 /// Small constants share pages with others and are looked at often.

@@ -3,20 +3,27 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "compiler/relax/constant.h"
 #include "compiler/support/result.h"
 
 namespace relaxc::relax {
 
+using FileRef = std::shared_ptr<const MappedFile>;
+
 /// Maps a regular file read-only. Pages come in as they are touched and can be dropped by the system at any time, so a
 /// model of gigabytes costs address space and nothing else. An empty file gives an empty span. Fails (Kind::io) with
 /// the system's reason; `location` is what asked for the file. A file that shrinks while it is mapped is outside of
-/// what can be defended against.
-Result<std::shared_ptr<const MappedFile>> map_file(const std::string& path, Location location, Diagnostics& diag);
+/// what a library can defend against; the program ends with an error there (termination.h).
+Result<FileRef> map_file(const std::string& path, Location location, Diagnostics& diag);
 
 /// Nobody will look at `part` of the bytes of `file` soon: gives back the memory of its whole pages, if map_file has
 /// mapped them. They come in again when they are touched.
 void set_aside(const MappedFile& file, std::span<const std::byte> part);
+
+/// Fails (Kind::io) if the path of a file that map_file has mapped now leads to another file, or to one that was
+/// written since: what was read of it need not be what is there.
+Status check_unchanged(const std::vector<FileRef>& files, Diagnostics& diag);
 
 }  // namespace relaxc::relax

@@ -1,25 +1,21 @@
 // temporary_folder.h: a place for files that end with the work that needs them.
 #pragma once
 
-#include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <string>
+
+#include "compiler/support/termination.h"
 
 namespace relaxc {
 
 /// A folder of its own below the system's folder for temporary files, removed at the end of its scope with all that is
-/// in it. Its path is empty if there could be none.
+/// in it, and by a signal that ends the process. Its path is empty if there could be none. One that is left behind by a
+/// process that was killed is removed by the next one of the same user.
 class TemporaryFolder {
  public:
-  TemporaryFolder() {
-    std::error_code error;
-    std::string pattern = (std::filesystem::temp_directory_path(error) / "relaxc-XXXXXX").string();
-    if (mkdtemp(pattern.data()) != nullptr) path_ = pattern;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
+  TemporaryFolder();
+  ~TemporaryFolder();
   TemporaryFolder(const TemporaryFolder&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
@@ -27,6 +23,8 @@ class TemporaryFolder {
 
  private:
   std::filesystem::path path_;
+  int lock_ = -1;  ///< a descriptor of the folder, whose lock says that it is in use
+  std::optional<RemoveOnTermination> removal_;
 };
 
 }  // namespace relaxc

@@ -76,7 +76,7 @@ void give_up_branches(const LoadedModel& model, ImportOptions options, const rel
 }  // namespace
 
 Result<relax::Module> import_onnx(const std::string& path, const ImportOptions& options, const relax::OpTable& table,
-                                  Diagnostics& diag, std::vector<std::string>* files) {
+                                  Diagnostics& diag, std::vector<relax::FileRef>* files) {
   relax::Module module;
   module.name = std::filesystem::path(path).stem().string();
   RELAXC_DO(import_onnx_into(module, path, options, table, diag, files));
@@ -84,7 +84,7 @@ Result<relax::Module> import_onnx(const std::string& path, const ImportOptions& 
 }
 
 Status import_onnx_into(relax::Module& module, const std::string& path, const ImportOptions& options,
-                        const relax::OpTable& table, Diagnostics& diag, std::vector<std::string>* files) {
+                        const relax::OpTable& table, Diagnostics& diag, std::vector<relax::FileRef>* files) {
   diag.keep(module.shared_sources());
   Location where = module.sources().at(FileOrigin{path});
   RELAXC_TRY(LoadedModel model, load_model(path, where, diag));
@@ -93,7 +93,7 @@ Status import_onnx_into(relax::Module& module, const std::string& path, const Im
   importer.open_squeeze = meant_squeeze(model, options, table);
   give_up_branches(model, options, table, importer);
   Status imported = importer.run();
-  if (files != nullptr) *files = model.files->paths();
+  if (files != nullptr) *files = model.files->all();
   return imported;
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/relax/mapped_file.h"
 #include "compiler/relax/op_def.h"
 #include "frontends/onnx/custom_op.h"
 #include "frontends/onnx/findings.h"
@@ -34,18 +35,21 @@ struct ImportOptions {
   bool allow_external_outside = false;
   /// Inputs that also have an initializer (a default): false makes them constants, true parameters.
   bool keep_initializers_as_inputs = false;
+  /// Most nodes that the model may come to when calls of its functions, and bodies that are written out more than once,
+  /// are counted as often as they occur.
+  int64_t max_nodes = 200'000;
   /// Receives what is found out beside errors; null: nobody asks.
   Findings* findings = nullptr;
 };
 
 /// Reads the model at `path` and what it refers to. All reasons why it cannot be converted are reported, not only the
 /// first: a node whose operands could not be made is passed over in silence. `files`, if given, receives every file
-/// that was read, the model first, as paths that a dependency file can list.
+/// that was read, the model first.
 Result<relax::Module> import_onnx(const std::string& path, const ImportOptions& options, const relax::OpTable& table,
-                                  Diagnostics& diag, std::vector<std::string>* files = nullptr);
+                                  Diagnostics& diag, std::vector<relax::FileRef>* files = nullptr);
 
 /// The same into a module that holds other models: constants and kernels that are equal are shared by later passes.
 Status import_onnx_into(relax::Module& module, const std::string& path, const ImportOptions& options,
-                        const relax::OpTable& table, Diagnostics& diag, std::vector<std::string>* files = nullptr);
+                        const relax::OpTable& table, Diagnostics& diag, std::vector<relax::FileRef>* files = nullptr);
 
 }  // namespace relaxc::frontend

@@ -156,7 +156,7 @@ void GraphImporter::nodes(const RepeatedPtrField<NodeProto>& nodes, std::vector<
 void GraphImporter::convert_all(NodeList list) {
   std::reverse(list.nodes.begin(), list.nodes.end());
   NodeList* before = std::exchange(scope_->rest, &list);
-  while (!list.nodes.empty()) {
+  while (!list.nodes.empty() && !over_budget_) {
     auto [node, number] = list.nodes.back();
     list.nodes.pop_back();
     convert(*node, number);
@@ -217,6 +217,8 @@ void GraphImporter::convert(const NodeProto& proto, int number) {
   for (const std::string& output : proto.output())
     if (!output.empty() && scope_->slots.count(output) != 0)
       diag.error(where, Kind::redefinition, "output '{}' is the name of another value already", output);
+  ++nodes_;
+  if (!within_budget(0, "this node", where)) return fail_outputs(proto);
   const CustomOp* custom = find_custom(proto);
   const onnx::FunctionProto* function = custom != nullptr ? nullptr : find_function(proto);
   const Converter* converter = function != nullptr ? nullptr : converters_.find(domain, proto.op_type());

@@ -135,6 +135,9 @@ class GraphImporter {
   Status convert_checked(const Converter& converter, Node& node);
   Status convert_with(const Converter& converter, Node& node);
   Status call_function(const onnx::FunctionProto& function, Node& node);
+  int64_t size_of(const onnx::NodeProto& node);
+  int64_t size_of(const onnx::FunctionProto& function);
+  bool within_budget(int64_t nodes, const std::string& what, Location where);
   const CustomOp* find_custom(const onnx::NodeProto& node) const;
   const onnx::FunctionProto* find_function(const onnx::NodeProto& node) const;
   void find_operands(const onnx::NodeProto& node, Location where);
@@ -156,6 +159,10 @@ class GraphImporter {
   Location file_ = nullptr;
   std::map<std::string, arith::Expr> symbols_;
   std::vector<const onnx::FunctionProto*> calls_;  ///< the model-local functions being inlined
+  std::map<const onnx::FunctionProto*, int64_t> function_sizes_;  ///< nodes that a call comes to, saturated
+  size_t counting_ = 0;                                           ///< functions inside of each other
+  int64_t nodes_ = 0;                                             ///< that were converted
+  bool over_budget_ = false;                                      ///< which has been reported
 
   int dependents_ = 0;  ///< how many times inline_dependents is in itself
 

@@ -95,9 +95,9 @@ Result<std::shared_ptr<const relax::MappedFile>> ModelFiles::external(const std:
   return file;
 }
 
-std::vector<std::string> ModelFiles::paths() const {
-  std::vector<std::string> list{path_};
-  for (const auto& [location, file] : external_) list.push_back(file->path());
+std::vector<relax::FileRef> ModelFiles::all() const {
+  std::vector<relax::FileRef> list{model_};
+  for (const auto& [location, file] : external_) list.push_back(file);
   return list;
 }
 

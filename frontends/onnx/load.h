@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/relax/constant.h"
+#include "compiler/relax/mapped_file.h"
 #include "compiler/support/result.h"
 #include "frontends/onnx/onnx.pb.h"
 
@@ -29,7 +29,7 @@ class ModelFiles {
   Result<std::shared_ptr<const relax::MappedFile>> external(const std::string& location, Location where,
                                                             Diagnostics& diag);
   /// The model and every external file read so far, in path order.
-  std::vector<std::string> paths() const;
+  std::vector<relax::FileRef> all() const;
 
  private:
   std::string path_;

@@ -62,11 +62,14 @@ TEST_CASE("a suggested name is always one that is accepted") {
 }
 
 TEST_CASE("make gets back the path that was written") {
+  auto make_escaped = [](const char* path) { return driver::make_escaped(path, RuleSide::kDependency); };
   CHECK(make_escaped("a b") == "a\\ b");
   CHECK(make_escaped("a#b$c") == "a\\#b$$c");
   CHECK(make_escaped("a\\ b") == "a\\\\\\ b");
   CHECK(make_escaped("a\\b") == "a\\b");
-  CHECK(depfile_text("t", {"a", "b"}, true) == "t: \\\n  a \\\n  b\n\nb:\n");
+  Diagnostics diag;
+  CHECK(*depfile_text("t.d", "t", {}, {"a", "b"}, true, diag) == "t: \\\n  a \\\n  b\n\nb:\n");
+  CHECK(!depfile_text("t.d", "", {"t"}, {"a", "b\nc"}, true, diag));
 }
 
 TEST_CASE("both ends of a state have one stem") {

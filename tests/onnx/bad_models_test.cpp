@@ -259,10 +259,12 @@ TEST_CASE("external data that is right is a reference, and a file that was read"
   model.node("Add", {"x", "w"}, {"y"});
   relax::OpTable ops = ops::op_table();
   Diagnostics diag;
-  std::vector<std::string> files;
+  std::vector<relax::FileRef> files;
   std::string path = folder.write("model.onnx", model.bytes());
   CHECK(frontend::import_onnx(path, {}, ops, diag, &files));
-  CHECK(files == std::vector<std::string>{path, data});
+  REQUIRE(files.size() == 2);
+  CHECK(files[0]->path() == path);
+  CHECK(files[1]->path() == data);
 }
 
 TEST_CASE("all reasons are reported, and none that only follows from another") {

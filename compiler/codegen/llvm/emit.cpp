@@ -10,7 +10,6 @@
 #include <llvm/Bitcode/BitcodeWriter.h>
 #include <llvm/Object/ArchiveWriter.h>
 #include <llvm/Support/FileSystem.h>
-#include <llvm/Support/FileUtilities.h>
 #include <llvm/Support/raw_ostream.h>
 #include <unistd.h>
 
@@ -24,8 +23,8 @@
 #include "compiler/codegen/llvm/mapped_object.h"
 #include "compiler/codegen/llvm/object_emitter.h"
 #include "compiler/codegen/llvm/parts.h"
-#include "compiler/codegen/llvm/signals.h"
 #include "compiler/codegen/llvm/stack_bound.h"
+#include "compiler/support/temporary_folder.h"
 
 namespace relaxc::codegen_llvm {
 namespace {
@@ -268,9 +267,12 @@ class Emission {
   /// What holds the object: an archive of it alone, or what the system's C compiler links of it and the runtime.
   Status around_object() {
     Diagnostics& diag = diag_;
-    std::string object = path_ + ".o";
-    remove_on_signal(object);
-    llvm::FileRemover remover(object);
+    TemporaryFolder folder;
+    std::string object = options_.scratch;
+    if (object.empty()) {
+      if (folder.path().empty()) return io_error("there can be no folder for temporary files");
+      object = folder.file(object_.name + ".o");
+    }
     RELAXC_DO(write(object));
     if (reserve_) RELAXC_DO(fill_weights(object));
     RELAXC_DO(tell());
@@ -290,12 +292,17 @@ class Emission {
     member->MemberName = name;
     std::vector<llvm::NewArchiveMember> members;
     members.push_back(std::move(*member));
+    std::error_code open_error;
+    llvm::raw_fd_ostream out(path_, open_error);
+    if (open_error) return io_error(open_error.message());
     llvm::Error error =
-        llvm::writeArchive(path_, members, llvm::SymtabWritingMode::NormalSymtab,
-                           module_->getTargetTriple().isOSBinFormatMachO() ? llvm::object::Archive::K_DARWIN
-                                                                           : llvm::object::Archive::K_GNU,
-                           true, false);
-    return error ? Status(io_error(llvm::toString(std::move(error)))) : Status(Done{});
+        llvm::writeArchiveToStream(out, members, llvm::SymtabWritingMode::NormalSymtab,
+                                   module_->getTargetTriple().isOSBinFormatMachO() ? llvm::object::Archive::K_DARWIN
+                                                                                   : llvm::object::Archive::K_GNU,
+                                   true, false);
+    if (!error) return close(out);
+    out.clear_error();
+    return io_error(llvm::toString(std::move(error)));
   }
 
   Linking linking(const std::string& object) const {

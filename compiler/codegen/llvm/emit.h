@@ -27,6 +27,7 @@ struct EmitOptions {
   bool line_tables = false;                    ///< DWARF that says which source an instruction comes from
   int32_t jobs = 1;                            ///< threads that compile; the object is the same for any number
   std::string runtime, linker;                 ///< what to link with, and by what: Linking::runtime, Linking::compiler
+  std::string scratch;                         ///< a file for the object that is linked or put into an archive
   std::string import_library;                  ///< Linking::import_library
   std::vector<LevelForm> levels;               ///< of the program, least first; empty: the object is its only form
   std::vector<uint64_t>* stack_max = nullptr;  ///< gets the bytes of stack of each entry; UINT64_MAX: not known

@@ -5,8 +5,6 @@
 #include <llvm/ADT/StringRef.h>
 #include <llvm/Support/SHA256.h>
 
-#include <fstream>
-
 namespace relaxc::codegen_llvm {
 namespace {
 
@@ -23,19 +21,6 @@ void add_parts(llvm::SHA256& sha, const std::vector<std::string>& parts) {
   }
 }
 
-void add_file(llvm::SHA256& sha, const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::vector<char> piece(1 << 16);
-  uint64_t length = 0;
-  while (in) {
-    in.read(piece.data(), static_cast<std::streamsize>(piece.size()));
-    auto count = static_cast<size_t>(in.gcount());
-    length += count;
-    sha.update(llvm::StringRef(piece.data(), count));
-  }
-  add_length(sha, length);
-}
-
 }  // namespace
 
 Hash hash_of(const std::vector<std::string>& parts) {
@@ -44,9 +29,12 @@ Hash hash_of(const std::vector<std::string>& parts) {
   return sha.final();
 }
 
-Hash hash_of_files(const std::vector<std::string>& files, const std::vector<std::string>& parts) {
+Hash hash_of_files(const std::vector<std::span<const std::byte>>& files, const std::vector<std::string>& parts) {
   llvm::SHA256 sha;
-  for (const std::string& path : files) add_file(sha, path);
+  for (std::span<const std::byte> file : files) {
+    sha.update(llvm::ArrayRef<uint8_t>(reinterpret_cast<const uint8_t*>(file.data()), file.size()));
+    add_length(sha, file.size());
+  }
   add_parts(sha, parts);
   return sha.final();
 }

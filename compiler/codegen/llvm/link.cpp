@@ -14,12 +14,12 @@
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/TargetParser/Triple.h>
 
+#include <unistd.h>
+
 #include <algorithm>
-#include <optional>
 #include <vector>
 
 #include "compiler/codegen/llvm/inspect.h"
-#include "compiler/codegen/llvm/signals.h"
 #include "compiler/codegen/llvm/target.h"
 #include "compiler/support/temporary_folder.h"
 
@@ -63,26 +63,15 @@ class Link {
     Diagnostics& diag = diag_;
     RELAXC_DO(check_form());
     RELAXC_TRY(Words command, compiler());
-    if (apart()) {
-      if (std::error_code error = llvm::sys::fs::create_directory(what_.path + ".parts"))
-        return refuse(error.message());
-      remove_on_signal(linked());
-    }
+    if (folder_.path().empty()) return refuse("there can be no folder for temporary files");
+    if (std::error_code error = llvm::sys::fs::create_link(absolute(what_.object), object()))
+      return refuse(error.message());
     if (!what_.program) RELAXC_DO(add_library_flags(command));
-    append(command, {"-o", linked(), what_.object});
+    append(command, {"-o", linked(), object()});
     RELAXC_DO(llvm::sys::fs::is_directory(what_.runtime) ? add_sources(command) : add_libraries(command));
-    std::vector<llvm::StringRef> texts(command.begin(), command.end());
-    std::string message;
-    bool done = llvm::sys::ExecuteAndWait(command.front(), texts, std::nullopt, {}, 0, 0, &message) == 0;
-    if (!done && message.empty()) message = "the linker failed";
-    if (!apart()) return done ? Status(Done{}) : Status(refuse(message));
-    std::error_code error;
-    if (done) error = llvm::sys::fs::rename(linked(), what_.path);
-    if (done && !error && !what_.import_library.empty())
-      error = llvm::sys::fs::rename(part("import.lib"), what_.import_library);
-    llvm::sys::fs::remove_directories(what_.path + ".parts");
-    if (error) message = error.message();
-    return done && !error ? Status(Done{}) : Status(refuse(message));
+    if (!run_program(command)) return refuse("the linker failed");
+    RELAXC_DO(take(linked(), what_.path));
+    return what_.import_library.empty() ? Status(Done{}) : take(part("import.lib"), what_.import_library);
   }
 
  private:
@@ -153,7 +142,7 @@ class Link {
     if (triple_.isOSBinFormatELF()) {
       RELAXC_DO(write_version_script());
       append(command, {"-Wl,-z,noexecstack", "-Wl,-z,relro,-z,now", "-Wl,-Bsymbolic",
-                       "-Wl,--version-script=" + within(folder_->path().string(), "exports.map")});
+                       "-Wl,--version-script=" + within(folder_.path().string(), "exports.map")});
     }
     if (triple_.isOSBinFormatWasm())  // what calls the model lends it memory from where its own ends
       append(command, {"-Wl,--no-entry", "-Wl,--export-dynamic", "-Wl,--export=__heap_base", "-Wl,--gc-sections"});
@@ -173,19 +162,37 @@ class Link {
 
   /// Of the library in its place: while it is written, its file has another name.
   std::string file_name() const { return llvm::sys::path::filename(what_.shown).str(); }
-  /// A .dll holds the name that it is linked under and brings a .lib along, the signature of a .dylib is about its
-  /// name: those are linked in a folder of their own.
-  bool apart() const { return !what_.program && (triple_.isOSBinFormatCOFF() || triple_.isOSBinFormatMachO()); }
-  std::string part(const std::string& name) const { return within(what_.path + ".parts", name); }
-  std::string linked() const { return apart() ? part(file_name()) : what_.path; }
+  /// Linkers make files anew where they are told to, so they work in a folder of their own. A .dll and a .dylib hold
+  /// the name that they are linked under.
+  std::string part(const std::string& name) const { return folder_.file(name); }
+  std::string linked() const { return part(file_name() == object_name() ? "linked" : file_name()); }
+  std::string object_name() const { return what_.name + ".o"; }
+  std::string object() const { return part(object_name()); }
+
+  /// A path that means the same file to the programs that are started; the file may have no name.
+  static std::string absolute(const std::string& path) {
+    constexpr llvm::StringRef kSelf = "/proc/self/";
+    if (llvm::StringRef(path).starts_with(kSelf))
+      return "/proc/" + std::to_string(::getpid()) + "/" + path.substr(kSelf.size());
+    llvm::SmallString<128> made(path);
+    static_cast<void>(llvm::sys::fs::make_absolute(made));
+    return made.str().str();
+  }
+
+  /// Copies what was linked, and who may read and run it.
+  Status take(const std::string& from, const std::string& to) {
+    std::error_code error = llvm::sys::fs::copy_file(from, to);
+    llvm::ErrorOr<llvm::sys::fs::perms> mode = llvm::sys::fs::getPermissions(from);
+    if (!error && mode) error = llvm::sys::fs::setPermissions(to, *mode);
+    if (!error && !mode) error = mode.getError();
+    return error ? Status(refuse(error.message())) : Status(Done{});
+  }
 
   /// What an ELF library exports: the symbols of its model. The runtime in it is its own, so that two libraries in one
   /// process, of two versions of relaxc even, do not use each other's.
   Status write_version_script() {
-    folder_.emplace();
-    if (folder_->path().empty()) return refuse("there is no folder for temporary files");
     std::error_code error;
-    llvm::raw_fd_ostream out(within(folder_->path().string(), "exports.map"), error);
+    llvm::raw_fd_ostream out(part("exports.map"), error);
     if (error) return refuse(error.message());
     out << "{\n  global:\n    " << what_.name << "_*;\n  local:\n    *;\n};\n";
     out.close();
@@ -197,12 +204,15 @@ class Link {
     Diagnostics& diag = diag_;
     RELAXC_TRY(ObjectContents found, inspect_object(what_.object, what_.shown, diag));
     std::error_code error;
-    remove_on_signal(part("exports.def"));
     llvm::raw_fd_ostream out(part("exports.def"), error);
     if (error) return refuse(error.message());
     out << "EXPORTS\n";
     for (const ObjectSymbol& symbol : found.globals) out << "  " << symbol.name << (symbol.code ? "\n" : " DATA\n");
-    return Done{};
+    out.close();
+    if (!out.has_error()) return Done{};
+    error = out.error();
+    out.clear_error();
+    return refuse(error.message());
   }
 
   Status add_sources(Words& command) {
@@ -255,7 +265,7 @@ class Link {
   const Linking& what_;
   Diagnostics& diag_;
   llvm::Triple triple_;
-  std::optional<TemporaryFolder> folder_;  ///< for what the linker reads
+  TemporaryFolder folder_;
 };
 
 }  // namespace

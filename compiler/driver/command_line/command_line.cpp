@@ -10,6 +10,7 @@
 #include "compiler/driver/command_line/flags.h"
 #include "compiler/driver/command_line/help_pages.h"
 #include "compiler/driver/version.h"
+#include "compiler/support/tell.h"
 
 namespace relaxc::driver {
 namespace {
@@ -49,7 +50,7 @@ std::vector<std::string> object_flags(const CLI::App& app) {
 }
 
 int refuse(const std::string& why) {
-  fmt::print(stderr, "relaxc: error: {}\nRun with --help for more information.\n", why);
+  tell("relaxc: error: {}\nRun with --help for more information.\n", why);
   return 2;
 }
 

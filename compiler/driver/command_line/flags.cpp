@@ -230,6 +230,28 @@ void add_dependency_flags(CLI::App& app, Options& o) {
   app.add_flag("--cmake-dir", o.print_cmake_dir, "print where the package for CMake is (relaxc_DIR), and end");
 }
 
+/// None of these decides what is written, only whether.
+void add_limit_flags(CLI::App& app, Options& o) {
+  app.add_option("--time-limit", o.time_limit, "end with an error after so many seconds, and write nothing")
+      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(0.0, 1e9))
+      ->type_name("SECONDS");
+  app.add_option_function<std::string>(
+         "--max-memory",
+         [&](const std::string& given) {
+           std::optional<uint64_t> parsed = parse_bytes(given);
+           if (!parsed || *parsed == 0) refuse("--max-memory", "bytes, as in 500000000, 512M or 2G", given);
+           o.memory_limit = *parsed;
+         },
+         "end with an error where more memory would be taken, mapped files aside, and write nothing: 512M")
+      ->type_name("BYTES");
+  app.add_option("--max-nodes", o.max_nodes,
+                 "most nodes that an ONNX model may come to, where functions that it calls are counted at each call")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 40))
+      ->capture_default_str()
+      ->type_name("N");
+}
+
 void add_pass_flags(CLI::App& app, Options& o) {
   auto list = [&](const char* flag, std::vector<std::string>& names, const char* text) {
     repeated(app.add_option(flag, names, text)->delimiter(','), "PASS");
@@ -253,9 +275,9 @@ void add_flags(CLI::App& app, Options& o) {
     void (*add)(CLI::App&, Options&);
   };
   static constexpr Group kGroups[] = {
-      {"What is read", add_input_flags},    {kObjectFlags, add_object_flags},
-      {"Target", add_target_flags},         {"What is written", add_output_flags},
-      {"For builds", add_dependency_flags}, {"Looking at passes", add_pass_flags},
+      {"What is read", add_input_flags},     {kObjectFlags, add_object_flags},     {"Target", add_target_flags},
+      {"What is written", add_output_flags}, {"For builds", add_dependency_flags}, {"Limits", add_limit_flags},
+      {"Looking at passes", add_pass_flags},
   };
   for (const Group& group : kGroups) {
     app.option_defaults()->group(group.name);

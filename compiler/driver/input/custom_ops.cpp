@@ -1,9 +1,10 @@
 // custom_ops.cpp: declarations of custom operators, from flags and JSON.
 #include "compiler/driver/input/custom_ops.h"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -13,14 +14,16 @@ namespace {
 using frontend::CustomOp;
 using nlohmann::json;
 
-Status read_file(const std::string& path, Diagnostics& diag, std::vector<CustomOp>& ops) {
-  errno = 0;
-  std::ifstream in(path);
-  if (!in)
+Status read_file(const std::string& path, Diagnostics& diag, std::vector<CustomOp>& ops,
+                 std::vector<relax::FileRef>& files) {
+  if (::access(path.c_str(), R_OK) != 0)
     return diag.error(nullptr, Kind::usage,
                       "--custom-op '{}' is neither domain::Name=rule nor a file that can be read: {}", path,
                       std::strerror(errno));
-  json declared = json::parse(in, nullptr, false);
+  RELAXC_TRY(relax::FileRef file, relax::map_file(path, nullptr, diag));
+  files.push_back(file);
+  const auto* text = reinterpret_cast<const char*>(file->bytes().data());
+  json declared = json::parse(text, text + file->bytes().size(), nullptr, false);
   if (!declared.is_object())
     return diag.error(nullptr, Kind::usage, "--custom-op {}: expected a JSON object of operators and their rules",
                       path);
@@ -41,13 +44,12 @@ Status read_file(const std::string& path, Diagnostics& diag, std::vector<CustomO
 }  // namespace
 
 Result<std::vector<CustomOp>> read_custom_ops(const std::vector<std::string>& texts, Diagnostics& diag,
-                                              std::vector<std::string>& files) {
+                                              std::vector<relax::FileRef>& files) {
   std::vector<CustomOp> ops;
   for (const std::string& text : texts) {
     size_t equals = text.find('=');
     if (equals == std::string::npos) {
-      RELAXC_DO(read_file(text, diag, ops));
-      files.push_back(text);
+      RELAXC_DO(read_file(text, diag, ops, files));
       continue;
     }
     RELAXC_TRY(CustomOp op, frontend::parse_custom_op(text.substr(0, equals), text.substr(equals + 1), "", diag));

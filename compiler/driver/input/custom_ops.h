@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/relax/mapped_file.h"
 #include "compiler/support/result.h"
 #include "frontends/onnx/custom_op.h"
 
@@ -13,6 +14,6 @@ namespace relaxc::driver {
 /// values are rules, or objects with "rule" and, if wanted, "function", the name in C. `files` receives the files that
 /// were read. Fails (usage) on what is neither, on a rule that cannot be read, and on an operator declared twice.
 Result<std::vector<frontend::CustomOp>> read_custom_ops(const std::vector<std::string>& texts, Diagnostics& diag,
-                                                        std::vector<std::string>& files);
+                                                        std::vector<relax::FileRef>& files);
 
 }  // namespace relaxc::driver

@@ -2,16 +2,13 @@
 #include "compiler/driver/input/read_input.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <set>
 
 #include "compiler/driver/input/custom_ops.h"
 #include "compiler/driver/input/weights.h"
 #include "compiler/driver/output/plan.h"
+#include "compiler/relax/mapped_file.h"
 #include "frontends/relax/parser.h"
 #include "frontends/weights/bind.h"
 
@@ -19,19 +16,6 @@ namespace relaxc::driver {
 namespace {
 
 namespace fs = std::filesystem;
-
-Result<std::string> text_of(const std::string& path, Diagnostics& diag) {
-  auto refuse = [&](const char* why) { return diag.error(nullptr, Kind::io, "cannot read {}: {}", path, why); };
-  std::error_code error;
-  fs::file_status status = fs::status(path, error);
-  if (fs::exists(status) && !fs::is_regular_file(status)) return refuse("not a file");
-  errno = 0;
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return refuse(std::strerror(errno));
-  std::string text{std::istreambuf_iterator<char>(in), {}};
-  if (in.bad()) return refuse("reading failed");
-  return text;
-}
 
 /// The names of all symbols, as a message lists them.
 std::string symbol_names(const relax::Module& module) {
@@ -130,7 +114,7 @@ std::vector<frontend::DimOverride> dims_of(const Options& options, const std::st
 /// Several ONNX models as functions of one module, each called by its file's stem. What is equal in them, weights and
 /// kernels, is shared since passes see one program.
 Result<relax::Module> read_models(const Options& options, frontend::ImportOptions import, const relax::OpTable& ops,
-                                  Diagnostics& diag, std::vector<std::string>& files) {
+                                  Diagnostics& diag, std::vector<relax::FileRef>& files) {
   std::vector<std::string> inputs{options.input};
   inputs.insert(inputs.end(), options.more_inputs.begin(), options.more_inputs.end());
   std::set<std::string> names;
@@ -150,7 +134,7 @@ Result<relax::Module> read_models(const Options& options, frontend::ImportOption
   for (const std::string& input : inputs) {
     import.function = model_name_near(fs::path(input).stem().string());
     import.dims = dims_of(options, import.function);
-    std::vector<std::string> read;
+    std::vector<relax::FileRef> read;
     RELAXC_DO(frontend::import_onnx_into(module, input, import, ops, diag, &read));
     files.insert(files.end(), read.begin(), read.end());
   }
@@ -160,7 +144,7 @@ Result<relax::Module> read_models(const Options& options, frontend::ImportOption
 }  // namespace
 
 Result<relax::Module> read_input(const Options& options, const relax::OpTable& ops, Diagnostics& diag,
-                                 std::vector<std::string>& files, frontend::Findings& findings) {
+                                 std::vector<relax::FileRef>& files, frontend::Findings& findings) {
   RELAXC_DO(check_flags(options, diag));
   bool several = !options.more_inputs.empty();
   if (several || fs::path(options.input).extension() == ".onnx") {
@@ -170,8 +154,9 @@ Result<relax::Module> read_input(const Options& options, const relax::OpTable& o
     import.dims = options.dims;
     import.keep_initializers_as_inputs = options.keep_initializers_as_inputs;
     import.allow_external_outside = options.allow_external_outside;
+    import.max_nodes = options.max_nodes;
     import.findings = &findings;
-    std::vector<std::string> declared;
+    std::vector<relax::FileRef> declared;
     RELAXC_TRY(import.custom_ops, read_custom_ops(options.custom_ops, diag, declared));
     RELAXC_TRY(relax::Module module, several ? read_models(options, import, ops, diag, files)
                                              : frontend::import_onnx(options.input, import, ops, diag, &files));
@@ -182,9 +167,10 @@ Result<relax::Module> read_input(const Options& options, const relax::OpTable& o
   if (!options.custom_ops.empty() || options.keep_initializers_as_inputs || options.allow_external_outside)
     return diag.error(nullptr, Kind::usage,
                       "--custom-op, --keep-initializers-as-inputs and --allow-external-outside are for ONNX models");
-  RELAXC_TRY(std::string text, text_of(options.input, diag));
-  files.push_back(options.input);
-  std::vector<std::string> params_files;
+  RELAXC_TRY(relax::FileRef source, relax::map_file(options.input, nullptr, diag));
+  files.push_back(source);
+  std::string text(reinterpret_cast<const char*>(source->bytes().data()), source->bytes().size());
+  std::vector<relax::FileRef> params_files;
   RELAXC_TRY(frontend::NamedConstants params, read_params(options.params, diag, params_files));
   frontend::BesideText beside;
   RELAXC_TRY(beside.constants, frontend::numbered_constants(params, diag));

@@ -14,6 +14,6 @@ namespace relaxc::driver {
 /// Fails (usage) on a dim that the program does not have, and on flags that contradict each other; on all that the
 /// frontends refuse.
 Result<relax::Module> read_input(const Options& options, const relax::OpTable& ops, Diagnostics& diag,
-                                 std::vector<std::string>& files, frontend::Findings& findings);
+                                 std::vector<relax::FileRef>& files, frontend::Findings& findings);
 
 }  // namespace relaxc::driver

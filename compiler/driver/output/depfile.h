@@ -4,13 +4,23 @@
 #include <string>
 #include <vector>
 
+#include "compiler/support/result.h"
+
 namespace relaxc::driver {
 
-/// A path as make reads it: blanks, tabs and `#` behind a backslash, `$` doubled.
-std::string make_escaped(const std::string& path);
+/// Where in a rule a path stands: with `=` in a target or in the first dependency the rule is an assignment to make.
+enum class RuleSide { kTarget, kFirstDependency, kDependency };
 
-/// The text of a dependency file: `target: files…`, the files escaped and the target as it is (-MT may name several),
-/// and an empty rule for each file but the first if `phony`.
-std::string depfile_text(const std::string& target, const std::vector<std::string>& files, bool phony);
+/// A path as make reads it: blanks, `#`, `:` and wildcards behind a backslash, `$` doubled. Empty if no escape of make
+/// says it: control characters, `;`, `|`, a backslash, a blank, `&` or `)` at its end, `~`, `=` or `-l` at its
+/// beginning.
+std::string make_escaped(const std::string& path, RuleSide side);
+
+/// The text of a dependency file: `targets: files…`, and an empty rule for each file but the first if `phony`, where
+/// make can say it. `as_given`: what stands before the colon as it is (-MT may name several); empty: the targets. Fails
+/// (io) at a name that make cannot read; `shown` is what messages call the file.
+Result<std::string> depfile_text(const std::string& shown, const std::string& as_given,
+                                 const std::vector<std::string>& targets, const std::vector<std::string>& files,
+                                 bool phony, Diagnostics& diag);
 
 }  // namespace relaxc::driver

@@ -40,14 +40,16 @@ Status check_externals(const interface::Object& object, Diagnostics& diag) {
 }  // namespace
 
 Status name_object(const Options& options, const OutputPlan& plan, const Target& target,
-                   const std::vector<std::string>& files, interface::Object& object, Diagnostics& diag) {
+                   const std::vector<relax::FileRef>& files, interface::Object& object, Diagnostics& diag) {
   object.name = plan.name;
   interface::assign_identifiers(object);
   object.producer = std::string("relaxc ") + kVersion;
   std::vector<std::string> parts{object.producer, target.triple, target.cpu, target.features,
                                  fmt::format("{} task slots", target.task_slots)};
   parts.insert(parts.end(), options.object_flags.begin(), options.object_flags.end());
-  object.hash = codegen_llvm::hash_of_files(files, parts);
+  std::vector<std::span<const std::byte>> contents;
+  for (const relax::FileRef& file : files) contents.push_back(file->bytes());
+  object.hash = codegen_llvm::hash_of_files(contents, parts);
   object.interface_hash = interface_hash(object);
   return check_externals(object, diag);
 }

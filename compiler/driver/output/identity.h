@@ -4,6 +4,7 @@
 #include "compiler/driver/options.h"
 #include "compiler/driver/output/plan.h"
 #include "compiler/interface/object.h"
+#include "compiler/relax/mapped_file.h"
 #include "compiler/support/result.h"
 #include "targets/target.h"
 
@@ -12,6 +13,6 @@ namespace relaxc::driver {
 /// Gives the object its name, its producer, the hash of all that decides what it is (inputs, flags, target, compiler)
 /// and the hash of its interface. Fails (usage) if it would define what it calls as an external function.
 Status name_object(const Options& options, const OutputPlan& plan, const Target& target,
-                   const std::vector<std::string>& files, interface::Object& object, Diagnostics& diag);
+                   const std::vector<relax::FileRef>& files, interface::Object& object, Diagnostics& diag);
 
 }  // namespace relaxc::driver

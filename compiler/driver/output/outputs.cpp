@@ -1,82 +1,72 @@
-// outputs.cpp: write beside, then rename.
+// outputs.cpp: all files in their places, or none.
 //
 // The first file is the one that make looks at, so it takes its place last: if it is there and new, all of them are.
+// No signal comes between the first and the last; a process that is killed in these microseconds, or a machine that
+// loses power, can leave a new header beside an old object, and an old file under a name ".relaxc-….tmp".
 #include "compiler/driver/output/outputs.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-
-#include "compiler/codegen/llvm/signals.h"
+#include <algorithm>
 
 namespace relaxc::driver {
-namespace {
-
-namespace fs = std::filesystem;
-
-bool same_content(const std::string& a, const std::string& b) {
-  std::error_code error;
-  if (fs::file_size(a, error) != fs::file_size(b, error) || error) return false;
-  std::ifstream x(a, std::ios::binary), y(b, std::ios::binary);
-  return x && y && std::equal(std::istreambuf_iterator<char>(x), {}, std::istreambuf_iterator<char>(y));
-}
-
-}  // namespace
-
-Outputs::~Outputs() {
-  std::error_code ignored;
-  for (const File& file : files_) fs::remove(file.temporary, ignored);
-}
 
 Failure Outputs::refuse(const std::string& path, const std::string& why) {
   return diag_.error(nullptr, Kind::io, "cannot write {}: {}", path, why);
 }
 
+Result<Outputs::Output*> Outputs::stage(std::deque<Output>& list, const std::string& path, bool keep_if_same) {
+  Output& output = list.emplace_back(path, keep_if_same);
+  std::string why = output.file.open();
+  if (why.empty()) return &output;
+  list.pop_back();
+  return refuse(path, why);
+}
+
 Result<std::string> Outputs::add(const std::string& path, bool keep_if_same) {
-  fs::path place(path);
-  std::error_code error;
-  fs::file_status status = fs::status(place, error);
-  if (fs::is_directory(status)) return refuse(path, "it is a directory");
-  if (fs::exists(status) && !fs::is_regular_file(status)) return refuse(path, "it is not a regular file");
-  std::string name = "." + place.filename().string() + "." + std::to_string(getpid()) + ".tmp";
-  std::string temporary = (place.parent_path() / name).string();
-  codegen_llvm::remove_on_signal(temporary);  // before it is there, so that no signal comes between
-  int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file < 0) return refuse(path, std::strerror(errno));
-  ::close(file);
-  files_.push_back({temporary, path, keep_if_same});
-  return temporary;
+  Diagnostics& diag = diag_;
+  for (const Output& other : files_)
+    if (other.file.path() == path) return refuse(path, "two outputs would be written there");
+  RELAXC_TRY(Output * output, stage(files_, path, keep_if_same));
+  return output->file.writable_path();
+}
+
+Result<std::string> Outputs::scratch(const std::string& path) {
+  Diagnostics& diag = diag_;
+  RELAXC_TRY(Output * output, stage(scratch_, path, false));
+  return output->file.writable_path();
 }
 
 Status Outputs::write(const std::string& path, const std::string& text, bool keep_if_same) {
   Diagnostics& diag = diag_;
-  RELAXC_TRY(std::string temporary, add(path, keep_if_same));
-  errno = 0;
-  std::ofstream out(temporary, std::ios::binary);
-  out << text;
-  out.close();
-  if (!out) return refuse(path, errno == 0 ? "writing failed" : std::strerror(errno));
-  return Done{};
+  RELAXC_TRY(std::string place, add(path, keep_if_same));
+  std::string why = files_.back().file.write(text.data(), text.size());
+  return why.empty() ? Status(Done{}) : Status(refuse(path, why));
+}
+
+void Outputs::roll_back(std::deque<Output>::reverse_iterator end) {
+  while (end != files_.rbegin()) {
+    --end;
+    if (std::string why = end->file.restore(); !why.empty())
+      diag_.note(nullptr, "{} could not be brought back: {}", end->file.path(), why);
+  }
 }
 
 Status Outputs::commit() {
-  for (auto file = files_.rbegin(); file != files_.rend(); ++file) {
-    if (file->keep_if_same && same_content(file->temporary, file->path)) continue;
-    std::error_code error;
-    fs::rename(file->temporary, file->path, error);
-    if (error) return refuse(file->path, error.message());
+  SignalsBlocked quiet;
+  for (auto output = files_.rbegin(); output != files_.rend(); ++output) {
+    if (output->keep_if_same && output->file.same_as_before()) continue;
+    std::string why = output->file.place();
+    if (why.empty()) continue;
+    Failure failure = refuse(output->file.path(), why);
+    roll_back(output);
+    return failure;
   }
+  for (Output& output : files_) output.file.keep();
   return Done{};
 }
 
 std::vector<std::string> Outputs::paths() const {
   std::vector<std::string> paths;
-  for (const File& file : files_) paths.push_back(file.path);
+  for (const Output& output : files_) paths.push_back(output.file.path());
   return paths;
 }
 

@@ -28,7 +28,7 @@ class CFiles {
     std::string path = ending == ".c" ? first_ : beside(ending);
     errno = 0;
     if (!path.empty()) out_.open(path, std::ios::binary);
-    return [this](std::string_view text) { return static_cast<bool>(out_ << text); };
+    return [this](std::string_view text) { return !failed_ && static_cast<bool>(out_ << text); };
   }
 
   /// Ends the last file; false, and reported, if it or one before could not be written.
@@ -37,7 +37,8 @@ class CFiles {
     if (!out_ && !diag_.has_errors())
       (void)diag_.error(nullptr, Kind::io, "cannot write {}: {}", shown_,
                         errno == 0 ? "writing failed" : std::strerror(errno));
-    return static_cast<bool>(out_);
+    failed_ = failed_ || !out_;  // the next open() forgets it
+    return !failed_;
   }
 
  private:
@@ -57,6 +58,7 @@ class CFiles {
   Diagnostics& diag_;
   std::ofstream out_;
   std::string shown_;
+  bool failed_ = false;
 };
 
 /// Vectors of a Cortex-M: eight registers, where Thumb code of larger ARMs sees sixteen.

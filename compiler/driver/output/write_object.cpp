@@ -39,6 +39,9 @@ Status write_binary(const Options& options, const OutputPlan& plan, const interf
         installed(codegen_llvm::links_here(target.triple) ? "lib/librelax_rt.a" : "share/relaxc/runtime-lite");
   emit.linker = options.linker;
   emit.shown_path = plan.output;
+  if (plan.emit == Emit::kSharedLibrary || plan.emit == Emit::kArchive || plan.emit == Emit::kExecutable) {
+    RELAXC_TRY(emit.scratch, outputs.scratch(plan.output));
+  }
   RenamedFunctions renamed;
   interface::Object shown = with_names(object, options.names, renamed);
   if (levels.empty()) return codegen_llvm::emit(shown, target, emit, written.file, diag);
@@ -54,7 +57,7 @@ Status write_binary(const Options& options, const OutputPlan& plan, const interf
 
 Result<WrittenObject> write_object(const Options& options, const OutputPlan& plan, const interface::Object& object,
                                    const std::vector<codegen_llvm::LevelForm>& levels, const Target& target,
-                                   const std::vector<std::string>& files, Outputs& outputs, Diagnostics& diag) {
+                                   const std::vector<relax::FileRef>& files, Outputs& outputs, Diagnostics& diag) {
   WrittenObject written;
   RELAXC_TRY(written.file, outputs.add(plan.output));
   if (!options.rust.empty())
@@ -66,7 +69,7 @@ Result<WrittenObject> write_object(const Options& options, const OutputPlan& pla
   std::vector<std::string> targets{plan.output};
   RELAXC_DO(plan.emit == Emit::kC ? write_c(options, plan, object, target, written.file, targets, outputs, diag)
                                   : write_binary(options, plan, object, levels, target, written, outputs, diag));
-  RELAXC_DO(write_depfile(options, plan, targets, files, outputs));
+  RELAXC_DO(write_depfile(options, plan, targets, files, outputs, diag));
   if (!plan.header.empty()) {
     interface::HeaderFacts facts;
     facts.stack_max = written.stack_max;
@@ -78,12 +81,13 @@ Result<WrittenObject> write_object(const Options& options, const OutputPlan& pla
 }
 
 Status write_depfile(const Options& options, const OutputPlan& plan, const std::vector<std::string>& targets,
-                     const std::vector<std::string>& files, Outputs& outputs) {
+                     const std::vector<relax::FileRef>& files, Outputs& outputs, Diagnostics& diag) {
   if (plan.depfile.empty()) return Done{};
-  std::string about = options.depfile_target;
-  if (about.empty())
-    for (const std::string& target : targets) about += (about.empty() ? "" : " ") + make_escaped(target);
-  return outputs.write(plan.depfile, depfile_text(about, files, options.phony_targets));
+  std::vector<std::string> paths;
+  for (const relax::FileRef& file : files) paths.push_back(file->path());
+  RELAXC_TRY(std::string text,
+             depfile_text(plan.depfile, options.depfile_target, targets, paths, options.phony_targets, diag));
+  return outputs.write(plan.depfile, text);
 }
 
 }  // namespace relaxc::driver

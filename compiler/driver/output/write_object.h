@@ -6,6 +6,7 @@
 #include "compiler/driver/output/outputs.h"
 #include "compiler/driver/output/plan.h"
 #include "compiler/interface/object.h"
+#include "compiler/relax/mapped_file.h"
 #include "targets/target.h"
 
 namespace relaxc::driver {
@@ -20,10 +21,10 @@ struct WrittenObject {
 /// are several, least first.
 Result<WrittenObject> write_object(const Options& options, const OutputPlan& plan, const interface::Object& object,
                                    const std::vector<codegen_llvm::LevelForm>& levels, const Target& target,
-                                   const std::vector<std::string>& files, Outputs& outputs, Diagnostics& diag);
+                                   const std::vector<relax::FileRef>& files, Outputs& outputs, Diagnostics& diag);
 
 /// The dependency file, if one is wanted: `targets`, which are written together, depend on `files`.
 Status write_depfile(const Options& options, const OutputPlan& plan, const std::vector<std::string>& targets,
-                     const std::vector<std::string>& files, Outputs& outputs);
+                     const std::vector<relax::FileRef>& files, Outputs& outputs, Diagnostics& diag);
 
 }  // namespace relaxc::driver

@@ -13,14 +13,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Status write_program(const OutputPlan& plan, const relax::Module& module, const std::vector<std::string>& files,
+Status write_program(const OutputPlan& plan, const relax::Module& module, const std::vector<relax::FileRef>& files,
                      Outputs& outputs, Diagnostics& diag) {
   std::vector<relax::ConstantRef> constants = relax::large_constants(module);
   std::string text = relax::to_string(module);
   if (constants.empty()) return outputs.write(plan.output, text);
-  for (const std::string& file : files)
-    if (std::error_code none; fs::equivalent(file, plan.params, none))
-      return diag.error(nullptr, Kind::usage, "'{}' cannot be both read and the file of constants", file);
+  for (const relax::FileRef& file : files)
+    if (std::error_code none; fs::equivalent(file->path(), plan.params, none))
+      return diag.error(nullptr, Kind::usage, "'{}' cannot be both read and the file of constants", file->path());
   RELAXC_DO(outputs.write(plan.output, load_params_line(fs::path(plan.params).filename().string()) + text));
   RELAXC_TRY(std::string temporary, outputs.add(plan.params));
   return write_params(constants, temporary, plan.params, diag);
@@ -29,10 +29,10 @@ Status write_program(const OutputPlan& plan, const relax::Module& module, const 
 }  // namespace
 
 Status write_text(const Options& options, const OutputPlan& plan, const relax::Module& module,
-                  const std::vector<std::string>& files, Outputs& outputs, Diagnostics& diag) {
+                  const std::vector<relax::FileRef>& files, Outputs& outputs, Diagnostics& diag) {
   RELAXC_DO(plan.emit == Emit::kDot ? outputs.write(plan.output, dot_text(view_graph(module), module.name))
                                     : write_program(plan, module, files, outputs, diag));
-  return write_depfile(options, plan, {plan.output}, files, outputs);
+  return write_depfile(options, plan, {plan.output}, files, outputs, diag);
 }
 
 }  // namespace relaxc::driver

@@ -4,6 +4,7 @@
 #include "compiler/driver/options.h"
 #include "compiler/driver/output/outputs.h"
 #include "compiler/driver/output/plan.h"
+#include "compiler/relax/mapped_file.h"
 #include "compiler/relax/module.h"
 
 namespace relaxc::driver {
@@ -11,6 +12,6 @@ namespace relaxc::driver {
 /// Writes the module in the text IR, with its large constants in a file beside it, or as a graph, and the dependency
 /// file. `files`: what the module was read from. Fails (usage) if the constants would go where they were read from.
 Status write_text(const Options& options, const OutputPlan& plan, const relax::Module& module,
-                  const std::vector<std::string>& files, Outputs& outputs, Diagnostics& diag);
+                  const std::vector<relax::FileRef>& files, Outputs& outputs, Diagnostics& diag);
 
 }  // namespace relaxc::driver

@@ -4,34 +4,18 @@
 #include "compiler/driver/tools/onnxruntime.h"
 
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/wait.h>
 
 #include <fstream>
 
 #include "compiler/driver/install.h"
 #include "compiler/support/temporary_folder.h"
+#include "compiler/support/termination.h"
 #include "frontends/weights/weights.h"
-
-extern char** environ;
 
 namespace relaxc::driver {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// True if the program is there and ends with 0.
-bool runs(const std::vector<std::string>& words) {
-  std::vector<char*> arguments;
-  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  pid_t child = 0;
-  if (posix_spawnp(&child, arguments[0], nullptr, nullptr, arguments.data(), environ) != 0) return false;
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0)
-    if (errno != EINTR) return false;
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
 
 }  // namespace
 
@@ -52,7 +36,7 @@ Result<std::map<std::string, relax::HostTensor>> onnxruntime_values(const Option
   for (size_t i = 0; i < inputs.size(); ++i)
     RELAXC_DO(write_npy(folder.path().string(), fmt::format("input_{}", i), *inputs[i], diag));
   std::string answer = (folder.path() / "values.npz").string();
-  if (!wanted || !runs({"python3", script, options.input, folder.path().string()}) || !fs::exists(answer))
+  if (!wanted || !run_program({"python3", script, options.input, folder.path().string()}) || !fs::exists(answer))
     return refuse("python3 with the packages onnx and onnxruntime could not run the model");
   RELAXC_TRY(frontend::NamedConstants values, frontend::read_weights(answer, nullptr, diag));
   std::map<std::string, relax::HostTensor> tensors;

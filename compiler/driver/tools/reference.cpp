@@ -50,7 +50,7 @@ class Oracle {
   explicit Oracle(const Options& options) : options_(options), ops_(ops::op_table()) {}
 
   bool read() {
-    std::vector<std::string> files;
+    std::vector<relax::FileRef> files;
     frontend::Findings findings;
     Result<relax::Module> module = read_input(options_, ops_, diag_, files, findings);
     Result<Target> target = codegen_llvm::resolve_target("", "native", "", diag_);

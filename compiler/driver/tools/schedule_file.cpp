@@ -22,6 +22,7 @@
 
 #include "compiler/codegen/llvm/hash.h"
 #include "compiler/schedule/trace.h"
+#include "compiler/support/tell.h"
 #include "compiler/tir/print.h"
 #include "frontends/relax/suggest.h"
 
@@ -178,8 +179,8 @@ Status hand_out(const ScheduleFile& file, const std::string& path, relax::Module
     give(one, *module.prim_funcs()[static_cast<size_t>(at - known.begin())]);
   }
   if (strange != 0)
-    fmt::print(stderr, "relaxc: note: {} of {} schedules in '{}' are of kernels that the model does not have\n",
-               strange, file.kernels.size(), path);
+    tell("relaxc: note: {} of {} schedules in '{}' are of kernels that the model does not have\n", strange,
+         file.kernels.size(), path);
   return Done{};
 }
 

@@ -17,6 +17,7 @@
 #include "compiler/driver/tools/session.h"
 #include "compiler/driver/tools/tune.h"
 #include "compiler/support/quote.h"
+#include "compiler/support/tell.h"
 
 namespace relaxc::driver {
 namespace {
@@ -72,7 +73,7 @@ class Tool {
 
  private:
   static int usage(const char* text) {
-    fmt::print(stderr, "relaxc: error: {}\n", text);
+    tell("relaxc: error: {}\n", text);
     return 2;
   }
 

@@ -30,6 +30,7 @@
 #include "compiler/driver/tools/schedule_file.h"
 #include "compiler/driver/tools/session.h"
 #include "compiler/schedule/choices.h"
+#include "compiler/support/tell.h"
 
 namespace relaxc::driver {
 namespace {
@@ -56,11 +57,11 @@ class Bar {
     if (!terminal_) return;
     constexpr size_t kWidth = 30;
     auto full = static_cast<size_t>(std::clamp(share, 0.0, 1.0) * kWidth);
-    fmt::print(stderr, "\r[{}{}] {:<40}", std::string(full, '#'), std::string(kWidth - full, '.'), text);
+    tell("\r[{}{}] {:<40}", std::string(full, '#'), std::string(kWidth - full, '.'), text);
     std::fflush(stderr);
   }
   void clear() const {
-    if (terminal_) fmt::print(stderr, "\r{:<80}\r", "");
+    if (terminal_) tell("\r{:<80}\r", "");
   }
 
  private:
@@ -193,7 +194,7 @@ class Tuner {
     auto timing = session->time(inputs_, repeat_, true);
     if (!outputs || !timing) return code_ = 1, false;
     if (!same(*outputs, expected)) {
-      fmt::print(stderr, "relaxc: note: a round gave other bits than the usual schedules and is not counted\n");
+      tell("relaxc: note: a round gave other bits than the usual schedules and is not counted\n");
       return true;
     }
     note(*timing, [](Kernel& kernel, double seconds) {

@@ -1,0 +1,18 @@
+// tell.h: text for stderr, where it is no error if nobody reads it.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <string>
+
+namespace relaxc {
+
+/// Prints to stderr. A stderr that is closed or full changes nothing of what a program does.
+template <typename... Args>
+void tell(fmt::format_string<Args...> text, Args&&... args) {
+  std::string made = fmt::format(text, std::forward<Args>(args)...);
+  static_cast<void>(std::fwrite(made.data(), 1, made.size(), stderr));
+}
+
+}  // namespace relaxc

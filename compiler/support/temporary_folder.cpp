@@ -1,0 +1,78 @@
+// temporary_folder.cpp: folders with a lock, so that nobody's are known.
+//
+// The lock of a folder ends with the process that made it, however that ends. A folder is locked after it is made; in
+// between another process may take it for abandoned, so whoever has the lock looks whether the folder is still there.
+#include "compiler/support/temporary_folder.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+namespace relaxc {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kPrefix = "relaxc-tmp.";
+constexpr size_t kRandomLetters = 6;
+
+int open_folder(const fs::path& path) {
+  return ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/// Whether `path` is still the folder that `descriptor` is open on.
+bool still_there(const fs::path& path, int descriptor) {
+  struct stat found {
+  }, open{};
+  return ::lstat(path.c_str(), &found) == 0 && ::fstat(descriptor, &open) == 0 && found.st_ino == open.st_ino &&
+         found.st_dev == open.st_dev;
+}
+
+void remove_abandoned(const fs::path& folder) {
+  std::error_code error, ignored;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    std::string name = at->path().filename().string();
+    if (!name.starts_with(kPrefix) || name.size() != kPrefix.size() + kRandomLetters) continue;
+    int descriptor = open_folder(at->path());
+    if (descriptor < 0) continue;
+    struct stat status {};
+    bool ours = ::fstat(descriptor, &status) == 0 && status.st_uid == ::geteuid();
+    if (ours && ::flock(descriptor, LOCK_EX | LOCK_NB) == 0 && still_there(at->path(), descriptor))
+      fs::remove_all(at->path(), ignored);
+    ::close(descriptor);
+  }
+}
+
+}  // namespace
+
+TemporaryFolder::TemporaryFolder() {
+  std::error_code error;
+  fs::path folder = fs::temp_directory_path(error);
+  if (error) return;
+  remove_abandoned(folder);
+  for (int attempt = 0; attempt < 16 && path_.empty(); ++attempt) {
+    std::string pattern = (folder / (std::string(kPrefix) + std::string(kRandomLetters, 'X'))).string();
+    if (::mkdtemp(pattern.data()) == nullptr) return;
+    removal_.emplace(pattern);
+    lock_ = open_folder(pattern);
+    if (lock_ < 0) continue;
+    ::flock(lock_, LOCK_EX);
+    if (still_there(pattern, lock_)) {
+      path_ = pattern;
+    } else {
+      ::close(lock_);
+      lock_ = -1;
+    }
+  }
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  if (!path_.empty()) fs::remove_all(path_, ignored);
+  if (lock_ >= 0) ::close(lock_);
+}
+
+}  // namespace relaxc
