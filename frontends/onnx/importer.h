@@ -158,7 +158,7 @@ class GraphImporter {
   Scope* scope_ = nullptr;
   Location file_ = nullptr;
   std::map<std::string, arith::Expr> symbols_;
-  std::vector<const onnx::FunctionProto*> calls_;  ///< the model-local functions being inlined
+  std::vector<const onnx::FunctionProto*> calls_;                 ///< the model-local functions being inlined
   std::map<const onnx::FunctionProto*, int64_t> function_sizes_;  ///< nodes that a call comes to, saturated
   size_t counting_ = 0;                                           ///< functions inside of each other
   int64_t nodes_ = 0;                                             ///< that were converted
