@@ -14,16 +14,16 @@ std::vector<Expr> replace(std::vector<Expr> list, const arith::Substitution& by)
 void Symbols::declare(Var var, arith::Range range) {
   facts_.bound(var, range);
   entry_facts_.bound(var, range);
-  prover_.reset(), entry_prover_.reset();
+  entry_prover_.reset();
 }
 
 void Symbols::assume(Expr condition, bool at_entry) {
   bool loads = false;
   arith::for_each_node(condition, [&](Expr node) { loads |= node.as<arith::Load>() != nullptr; });
   if (loads) return;
-  facts_.assume(condition);
-  prover_.reset();
-  if (!at_entry) return;
+  constexpr size_t kMost = 256;  // each makes questions dearer; a guard that is not assumed may be asked twice
+  if (facts_.assumptions().size() < kMost) facts_.assume(condition);
+  if (!at_entry || entry_facts_.assumptions().size() >= kMost) return;
   entry_facts_.assume(condition);
   entry_prover_.reset();
 }
@@ -36,16 +36,10 @@ void Symbols::leave(Mark before, bool forget) {
   for (size_t i = before.data; i < data_.size(); ++i)
     before.facts.bound(data_[i].first, facts_.range_of(data_[i].first));
   facts_ = std::move(before.facts);
-  prover_.reset();
-}
-
-arith::Prover& Symbols::prover(Context& context) const {
-  if (prover_ == nullptr) prover_ = std::make_shared<arith::Prover>(context, facts_);
-  return *prover_;
 }
 
 bool Symbols::proves(Expr condition, bool at_entry) const {
-  if (!at_entry) return prover(condition.context()).decide(condition) == arith::Truth::kTrue;
+  if (!at_entry) return arith::prove(condition, facts_);  // which change too often for a Prover
   if (entry_prover_ == nullptr) entry_prover_ = std::make_shared<arith::Prover>(condition.context(), entry_facts_);
   return entry_prover_->decide(condition) == arith::Truth::kTrue;
 }
@@ -55,7 +49,6 @@ void Symbols::add_data(Var var, Expr bound, bool is_size) {
     data_.emplace_back(var, Expr());
     return;
   }
-  prover_.reset();
   if (is_size) facts_.bound(var, arith::Range::at_least(0));
   arith::Range range = facts_.range_of(var);
   if (range.has_upper()) {
@@ -96,7 +89,7 @@ bool Symbols::grows_with(Expr e, Expr var) const {
   using arith::Binary;
   enum class Way { kConstant, kGrows, kUnknown };
   std::unordered_map<Expr, Way> ways;
-  auto positive = [&](Expr part) { return prover(part.context()).bounds(part).lower >= 0; };
+  auto positive = [&](Expr part) { return arith::bounds(part, facts_).lower >= 0; };
   auto follows = [&](Expr node) {
     const auto* n = node->kind >= arith::ExprKind::kAdd && node->kind <= arith::ExprKind::kMax
                         ? static_cast<const Binary*>(node.node())
@@ -113,7 +106,7 @@ bool Symbols::grows_with(Expr e, Expr var) const {
       case arith::ExprKind::kSub:
         return fixed_right;
       case arith::ExprKind::kFloorDiv:
-        return fixed_right && prover(n->b.context()).bounds(n->b).lower > 0;
+        return fixed_right && arith::bounds(n->b, facts_).lower > 0;
       default:
         return false;
     }

@@ -63,10 +63,9 @@ class Symbols {
 
  private:
   bool grows_with(Expr e, Expr var) const;
-  arith::Prover& prover(Context& context) const;
 
   arith::Facts facts_, entry_facts_;
-  mutable std::shared_ptr<arith::Prover> prover_, entry_prover_;  ///< null: not asked since the facts changed
+  mutable std::shared_ptr<arith::Prover> entry_prover_;  ///< null: not asked since the entry's facts changed
   std::vector<Var> entry_;
   arith::Substitution known_;
   std::vector<std::pair<Var, Expr>> data_;  ///< with bounds, in order of binding
