@@ -38,7 +38,7 @@ void Canonical::process(Expr root) {
         if (!known(operand)) stack.push_back({operand, false});
       continue;
     }
-    constexpr int64_t kSteps = 4096;  // so that large programs are not looked at less closely than small ones
+    constexpr int64_t kSteps = 2048;  // so that large programs are not looked at less closely than small ones
     Question question(*this, kSteps);
     afford(1);
     if (e.dtype().is_index()) {

@@ -27,6 +27,23 @@ const Binary* comparison_of_indices(Expr e) {
   return n != nullptr && n->a.dtype().is_index() ? n : nullptr;
 }
 
+/// A minimum, maximum or select that stands alone in its term: null if there is none. Those of which `both` cases must
+/// hold come first, since which case of another serves may differ between them.
+struct Choice {
+  const Monomial* monomial = nullptr;
+  bool both = false;
+
+  explicit Choice(const Polynomial& p) {
+    for (const auto& [candidate, coefficient] : p.terms) {
+      if (candidate.size() != 1 || coefficient == INT64_MIN || both) continue;
+      ExprKind kind = candidate[0]->kind;
+      bool extreme = kind == ExprKind::kMin || kind == ExprKind::kMax;
+      both = kind == ExprKind::kSelect || (extreme && (kind == ExprKind::kMax) == (coefficient > 0));
+      if (both || (extreme && monomial == nullptr)) monomial = &candidate;
+    }
+  }
+};
+
 }  // namespace
 
 struct Canonical::Search {
@@ -35,20 +52,23 @@ struct Canonical::Search {
 };
 
 /// The assumptions that speak of a variable, of a variable that these speak of, and so on: no others can say anything
-/// of it. Variables that met here are not looked for again.
+/// of it. Variables that met here are not looked for again. Where guards about data join all sizes of a program, those
+/// next to the variable are taken, the latest first, so that a question costs no more in a long program.
 std::vector<Expr> Canonical::connected(Expr first) {
   if (assumed_of_.empty())
     for (Expr e : facts_.assumptions())
       for (Var var : free_vars(e)) assumed_of_[var].push_back(e);
-  std::vector<Expr> found, variables{first};
+  constexpr size_t kMost = 32;
+  std::vector<Expr> variables{first};
   std::unordered_set<Expr> seen;
-  for (size_t i = 0; i < variables.size(); ++i)
-    for (Expr e : assumed_of_[variables[i]]) {
-      if (!seen.insert(e).second) continue;
-      found.push_back(e);
-      for (Var var : free_vars(e))
+  for (size_t i = 0; i < variables.size(); ++i) {
+    const std::vector<Expr>& of_this = assumed_of_[variables[i]];
+    for (auto e = of_this.rbegin(); e != of_this.rend() && seen.size() < kMost; ++e) {
+      if (!seen.insert(*e).second) continue;
+      for (Var var : free_vars(*e))
         if (met_.insert(var).second) variables.push_back(var);
     }
+  }
   std::vector<Expr> in_order;
   for (Expr e : facts_.assumptions())
     if (seen.count(e) != 0) in_order.push_back(e);
@@ -179,7 +199,7 @@ void Canonical::narrow_variables(const Polynomial& p) {
 
 bool Canonical::proves_nonpositive(const Polynomial& p) {
   constexpr int kInARow = 3;        // assumptions; ceil-div of a tiled loop takes them all
-  constexpr int64_t kSteps = 8192;  // of this proof and of all proofs that it starts
+  constexpr int64_t kSteps = 2048;  // of this proof and of all proofs that it starts
   Question question(*this, kSteps);
   auto first = [&](auto term) { return term->first.empty() ? ~uint32_t{0} : term->first[0]->id; };
   if (std::optional<int64_t> value = p.as_constant()) return *value <= 0;
@@ -198,8 +218,10 @@ bool Canonical::proves_order(Expr a, Expr b, int64_t gap) {
 }
 
 bool Canonical::nonpositive(const Polynomial& p, Search& search, int depth) {
-  if (range(p).upper <= 0) return true;
-  if (!afford(1 + p.terms.size())) return false;
+  if (!afford(1 + p.terms.size())) return range_by_terms(p).upper <= 0;
+  // Where cases are looked at below, range need not do the same before.
+  bool has_cases = Choice(p).monomial != nullptr && search.cases > 0;
+  if ((has_cases ? range(p, 0) : range(p)).upper <= 0) return true;
   if (auto split = nonpositive_by_cases(p, search, depth)) return *split;
   if (depth == 0) return false;
   auto known_nonnegative = [&](const Monomial& m) {
@@ -234,18 +256,9 @@ bool Canonical::nonpositive(const Polynomial& p, Search& search, int depth) {
          std::any_of(own.begin(), own.end(), cancels);
 }
 
-/// Splits by a minimum, maximum or select that stands alone in its term; nothing if there is none. Those of which both
-/// cases must hold come first, since which case of another serves may differ between them.
+/// Splits by a minimum, maximum or select that stands alone in its term; nothing if there is none.
 std::optional<bool> Canonical::nonpositive_by_cases(const Polynomial& p, Search& search, int depth) {
-  const Monomial* chosen = nullptr;
-  bool both = false;
-  for (const auto& [monomial, coefficient] : p.terms) {
-    if (monomial.size() != 1 || coefficient == INT64_MIN || both) continue;
-    ExprKind kind = monomial[0]->kind;
-    bool extreme = kind == ExprKind::kMin || kind == ExprKind::kMax;
-    both = kind == ExprKind::kSelect || (extreme && (kind == ExprKind::kMax) == (coefficient > 0));
-    if (both || (extreme && chosen == nullptr)) chosen = &monomial;
-  }
+  const auto [chosen, both] = Choice(p);
   if (chosen == nullptr) return std::nullopt;
   if (--search.cases < 0) return false;
   Expr e = chosen->front();

@@ -184,7 +184,7 @@ Range Canonical::range_by_cases(const Polynomial& p, int depth) {
 }
 
 Range Canonical::bounds(const Polynomial& p) {
-  constexpr int64_t kSteps = 4096;
+  constexpr int64_t kSteps = 1024;
   Question question(*this, kSteps);
   return range(p);
 }

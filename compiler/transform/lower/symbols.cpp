@@ -21,7 +21,8 @@ void Symbols::assume(Expr condition, bool at_entry) {
   bool loads = false;
   arith::for_each_node(condition, [&](Expr node) { loads |= node.as<arith::Load>() != nullptr; });
   if (loads) return;
-  constexpr size_t kMost = 256;  // each makes questions dearer; a guard that is not assumed may be asked twice
+  // Each takes time at every question, and `bounded` reads all. A guard that is not assumed may be asked twice.
+  constexpr size_t kMost = 256;
   if (facts_.assumptions().size() < kMost) facts_.assume(condition);
   if (!at_entry || entry_facts_.assumptions().size() >= kMost) return;
   entry_facts_.assume(condition);
@@ -126,11 +127,12 @@ Expr Symbols::bounded(Expr e) const {
   // A product that a guard has compared with entry symbols (a reshape by data) is bounded by those. Products that are
   // equal whatever the facts are speak of the same variables.
   std::vector<Var> variables = arith::free_vars(e);
+  arith::Prover plain(e.context(), arith::Facts());
   auto same = [&](Expr side) {
     if (e == side) return true;
     bool alone =
         e.as<arith::VarNode>() != nullptr || side.as<arith::VarNode>() != nullptr || side.constant() != nullptr;
-    return !alone && arith::free_vars(side) == variables && arith::prove_equal(e, side);
+    return !alone && arith::free_vars(side) == variables && plain.proves_equal(e, side);
   };
   for (Expr assumed : facts_.assumptions()) {
     bool equal = assumed->kind == arith::ExprKind::kEq;
