@@ -146,7 +146,7 @@ class Faults(ProgramTest):
 
     def test_signals(self):
         """Those that the parent ignores are ignored, with all files written; others end it, with none."""
-        self.long_model(60)
+        self.long_model(900)
         library, temporary = self.preloaded(), self.temporaries()
         before = self.files()
         slow = self.write("slow", f"#!/bin/sh\nsleep 0.4\nexec cc {' '.join(program.LINK_FLAGS)} \"$@\"\n")
@@ -163,7 +163,7 @@ class Faults(ProgramTest):
                                 [RELAXC, "long.onnx", "-o", output, *flags], cwd=self.path, stderr=subprocess.PIPE,
                                 env={**os.environ, **environment, "LD_PRELOAD": library, "TMPDIR": str(temporary)},
                                 preexec_fn=lambda: signal.signal(number, handler))
-                            time.sleep(0.25)
+                            time.sleep(0.2)
                             running.send_signal(number)
                             running.stderr.read()
                             code = running.wait(60)
@@ -178,7 +178,7 @@ class Faults(ProgramTest):
                             self.assertEqual(list(temporary.iterdir()), [])
 
     def test_a_process_that_is_killed_leaves_nothing(self):
-        self.long_model(40)
+        self.long_model(300)
         temporary = self.temporaries()
         environment = {**os.environ, "TMPDIR": str(temporary)}
         before = self.files()

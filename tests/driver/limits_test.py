@@ -178,9 +178,9 @@ class Budgets(ProgramTest):
 class Limits(ProgramTest):
     def setUp(self):
         super().setUp()
-        names = ["x"] + [f"t{i}" for i in range(300)] + ["y"]
+        names = ["x"] + [f"t{i}" for i in range(1200)] + ["y"]
         self.write("long.onnx", wire.model(
-            [node(("Softmax", "Exp", "Tanh")[i % 3], [names[i]], [names[i + 1]]) for i in range(301)],
+            [node(("Softmax", "Exp", "Tanh")[i % 3], [names[i]], [names[i + 1]]) for i in range(1201)],
             [value_info("x", (6, 7))], [value_info("y", (6, 7))]))
         folder = tempfile.TemporaryDirectory(prefix="relaxc-temporary-")
         self.addCleanup(folder.cleanup)
@@ -217,7 +217,7 @@ class Limits(ProgramTest):
         for tool in (["run", "long.onnx", "--random"], ["verify", "long.onnx"], ["bench", "long.onnx", "--repeat", "1000000"],
                      ["inspect", "long.onnx"]):
             with self.subTest(tool):
-                self.refuses(1, "--time-limit", *tool, "--time-limit=0.1", environment={"TMPDIR": str(self.temporary)})
+                self.refuses(1, "--time-limit", *tool, "--time-limit=0.05", environment={"TMPDIR": str(self.temporary)})
                 self.assertEqual(list(self.temporary.iterdir()), [])
                 self.refuses(1, "--max-memory", *tool, "--max-memory=4M", environment={"TMPDIR": str(self.temporary)})
                 self.assertEqual(list(self.temporary.iterdir()), [])

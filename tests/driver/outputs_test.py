@@ -103,10 +103,10 @@ class Outputs(ProgramTest):
         self.compiles("relu.onnx", "-o", "m.o", "-Werror")
 
     def test_a_signal_takes_the_temporaries_along(self):
-        # Two hundred layers compile long enough to be met.
-        names = ["x"] + [f"t{i}" for i in range(200)] + ["y"]
+        # Nine hundred layers compile long enough to be met.
+        names = ["x"] + [f"t{i}" for i in range(900)] + ["y"]
         self.write("long.onnx", wire.model(
-            [wire.node(("Softmax", "Exp", "Tanh")[i % 3], [names[i]], [names[i + 1]]) for i in range(201)],
+            [wire.node(("Softmax", "Exp", "Tanh")[i % 3], [names[i]], [names[i + 1]]) for i in range(901)],
             [wire.value_info("x", (6, 7))], [wire.value_info("y", (6, 7))]))
         before = self.files()
         for number in (signal.SIGINT, signal.SIGTERM):
