@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "compiler/plan/storage.h"
+#include "compiler/support/status_code.h"
 #include "compiler/tir/visit.h"
 
 namespace relaxc::lower {
@@ -20,13 +21,15 @@ std::vector<arith::Var> scalars_of(const tir::PrimFunc& function) {
 }
 
 void assume_guards(const relax::Module& module, const tir::PrimFunc& host, const interface::Entry& entry,
-                   arith::Facts& facts) {
+                   SizeGuards sizes, arith::Facts& facts) {
   const tir::PrimFunc& checks = *module.find_prim_func(entry.shapes);
   std::vector<arith::Var> ours = scalars_of(host), theirs = scalars_of(checks);
   arith::Substitution symbols;
   for (size_t k = 0; k < theirs.size(); ++k) symbols[theirs[k]] = ours.at(k);
   tir::for_each_stmt(checks.body, [&](tir::Stmt s) {
-    if (const auto* guard = s.as<tir::Guard>()) facts.assume(arith::substitute(guard->condition, symbols));
+    const auto* guard = s.as<tir::Guard>();
+    if (guard == nullptr || (guard->code == kSizeOverflow && sizes == SizeGuards::kLeftOut)) return;
+    facts.assume(arith::substitute(guard->condition, symbols));
   });
 }
 
@@ -59,7 +62,8 @@ const interface::Entry* entry_of(const interface::Object& object, const tir::Pri
   return nullptr;
 }
 
-arith::Facts facts_of(const relax::Module& module, const interface::Object& object, const tir::PrimFunc& host) {
+arith::Facts facts_of(const relax::Module& module, const interface::Object& object, const tir::PrimFunc& host,
+                      SizeGuards sizes) {
   arith::Facts facts;
   const interface::Entry* entry = entry_of(object, host);
   std::vector<arith::Var> scalars = scalars_of(host);
@@ -72,7 +76,7 @@ arith::Facts facts_of(const relax::Module& module, const interface::Object& obje
     facts.bound(scalars[k], {symbol.lower, symbol.upper});
     if (symbol.multiple_of > 1) facts.multiple(scalars[k], symbol.multiple_of);
   }
-  if (entry != nullptr) assume_guards(module, host, *entry, facts);
+  if (entry != nullptr) assume_guards(module, host, *entry, sizes, facts);
   return facts;
 }
 

@@ -377,7 +377,8 @@ class MemoryPlan {
     }
     Expr size = arith::substitute(sizes_.at(entry.call), symbols);
     arena.body = build_.store(bytes, {build_.index(0)}, arith::cast(DType::i(64), size));
-    arith::Range range = arith::bounds(sizes_.at(entry.call), lower::facts_of(module_, *context_.object, host));
+    arith::Facts facts = lower::facts_of(module_, *context_.object, host, lower::SizeGuards::kLeftOut);
+    arith::Range range = arith::bounds(sizes_.at(entry.call), facts);
     entry.arena_max = range.has_upper() ? static_cast<uint64_t>(range.upper) : UINT64_MAX;
     entry.arena_align = plan::kAlignment;
   }
