@@ -16,7 +16,7 @@ namespace relaxc::frontend {
 namespace {
 
 constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
 /// Of an int, or of each number of ints.
 struct IntLimit {
@@ -27,7 +27,7 @@ struct IntLimit {
 
 struct FloatLimit {
   std::string_view attribute;
-  double least = -kInfinity, most = kInfinity;  ///< NaN is never within
+  double least = -kNoLimit, most = kNoLimit;  ///< NaN is never within
   std::string_view operators = {};
 };
 
@@ -180,8 +180,8 @@ std::string int_fault(const IntLimit& limit, int64_t value) {
 
 std::string float_fault(const FloatLimit& limit, double value) {
   if (value >= limit.least && value <= limit.most && std::isfinite(value)) return {};
-  if (limit.least == -kInfinity) return fmt::format("must be a finite number, found {}", value);
-  if (limit.most == kInfinity) return fmt::format("must be {} or more, found {}", limit.least, value);
+  if (limit.least == -kNoLimit) return fmt::format("must be a finite number, found {}", value);
+  if (limit.most == kNoLimit) return fmt::format("must be {} or more, found {}", limit.least, value);
   return fmt::format("must be within {}..{}, found {}", limit.least, limit.most, value);
 }
 
