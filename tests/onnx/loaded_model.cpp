@@ -6,16 +6,11 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 
 #include "compiler/interface/dlpack.h"
 #include "compiler/meaning/guarded_memory.h"
 
 namespace relaxc::onnx_tests {
-namespace {
-
-using meaning::GuardedMemory;
-using relax::HostTensor;
 
 std::optional<DType> dtype_of(const rlx_tensor_spec& spec) {
   static constexpr const char* kNames[] = {
@@ -30,6 +25,11 @@ std::optional<DType> dtype_of(const rlx_tensor_spec& spec) {
   }
   return std::nullopt;
 }
+
+namespace {
+
+using meaning::GuardedMemory;
+using relax::HostTensor;
 
 rlx_tensor tensor_of(void* data, DType dtype, std::vector<int64_t>& shape) {
   interface::DLPackType type = interface::dlpack_type(dtype);

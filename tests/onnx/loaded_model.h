@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -10,6 +11,9 @@
 #include "runtime-lite/include/relax_rt.h"
 
 namespace relaxc::onnx_tests {
+
+/// The dtype that a tensor of a model has; none if it is no dtype of ours.
+std::optional<DType> dtype_of(const rlx_tensor_spec& spec);
 
 /// The entry points of `<name>_model`. Every run asks for sizes, gives an arena of exactly the size asked for
 /// between canaries, and outputs of exactly the capacity asked for (a fixed one where there is no bound), so that each

@@ -9,6 +9,7 @@
 
 #include "compiler/interface/dlpack.h"
 #include "tests/onnx/extremes/guarded_pages.h"
+#include "tests/onnx/loaded_model.h"
 
 namespace relaxc::onnx_tests {
 namespace {
@@ -36,36 +37,6 @@ class Allocator {
   std::deque<GuardedPages> pieces_;
   uint64_t taken_ = 0;
 };
-
-std::optional<DType> dtype_of(const rlx_tensor_spec& spec) {
-  for (const char* name : {"bool",
-                           "int8",
-                           "int16",
-                           "int32",
-                           "int64",
-                           "uint8",
-                           "uint16",
-                           "uint32",
-                           "uint64",
-                           "float16",
-                           "float32",
-                           "float64",
-                           "bfloat16",
-                           "float8_e4m3fn",
-                           "float8_e4m3fnuz",
-                           "float8_e5m2",
-                           "float8_e5m2fnuz",
-                           "float8_e8m0fnu",
-                           "float4_e2m1fn",
-                           "int4",
-                           "uint4",
-                           "int2",
-                           "uint2"}) {
-    interface::DLPackType type = interface::dlpack_type(*parse_dtype(name));
-    if (type.code == spec.dtype_code && type.bits == spec.dtype_bits) return parse_dtype(name);
-  }
-  return std::nullopt;
-}
 
 rlx_tensor record(void* data, const rlx_tensor_spec& spec, std::vector<int64_t>& shape) {
   return {data, RLX_DEVICE_CPU, 0, spec.ndim, spec.dtype_code, spec.dtype_bits, 1, shape.data(), nullptr, 0};
