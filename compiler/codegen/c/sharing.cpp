@@ -87,7 +87,9 @@ class Expressions::Sharing {
     auto guard = lazy_.guard_of.find(e);
     const bool guarded = guards && needs_leave(e) && guard != lazy_.guard_of.end();
     if (!guarded && !is_shared(e)) return;
+    if (guarded) open_.insert(e);
     const std::string open = guarded ? name_of_guard(guard->second) : "";
+    open_.erase(e);
     std::string value = expressions_.print(e);
     if (guarded) value = fmt::format("{} ? {} : {}", open, value, zero(e.dtype()));
     expressions_.temporaries_[e] = declare(e.dtype(), value);
@@ -106,10 +108,21 @@ class Expressions::Sharing {
   std::string way_text(const Way& way) {
     std::string from = way.from >= 0 ? name_of_guard(way.from) : "";
     if (!way.condition) return from;
-    // Conditions may stand behind what they guard in `order_`; what they share gets its name first here, too.
+    // Conditions may stand behind what they guard in `order_`; what they share gets its name first here, too. A
+    // condition that reads what it guards is written out, which reads as lazily as the choices do, and gets its name
+    // afterwards.
+    std::unordered_set<Expr> reads_guarded;
     for_each_node(
         way.condition, [&](Expr e) { return operands_but(e, [&](Expr part) { return defined_.count(part) != 0; }); },
-        [&](Expr e) { define(e, true); });
+        [&](Expr e) {
+          std::vector<Expr> below = operands(e);
+          bool waits = std::any_of(below.begin(), below.end(),
+                                   [&](Expr o) { return open_.count(o) != 0 || reads_guarded.count(o) != 0; });
+          if (waits)
+            reads_guarded.insert(e);
+          else
+            define(e, true);
+        });
     std::string asked = (way.holds ? "" : "!") + expressions_.text(way.condition);
     return from.empty() ? asked : fmt::format("({} && {})", from, asked);
   }
@@ -125,6 +138,7 @@ class Expressions::Sharing {
   std::vector<Expr> order_;
   LazyNodes lazy_;
   std::unordered_set<Expr> defined_;
+  std::unordered_set<Expr> open_;    ///< nodes whose guards are being named
   std::vector<std::string> guards_;  ///< names, once they are declared
   std::vector<std::string> lines_;
 };
