@@ -31,7 +31,7 @@ using meaning::Outcome;
 namespace {
 
 /// The passes up to dead_code.
-constexpr size_t kReferencePasses = 3;
+const size_t kReferencePasses = static_cast<size_t>(find_pass("dead_code") - compile_pipeline().data()) + 1;
 /// The passes up to the one that takes branches away.
 const size_t kFoldingPasses = static_cast<size_t>(find_pass("fold_branches") - compile_pipeline().data()) + 1;
 /// From here on text says less than the module: what an operator required is not seen in what has taken its place …
