@@ -89,7 +89,7 @@ static int next_field(cursor* c, field* f) {
 /* Appends a number: the low `size` bytes of `bits`, at most 8. 0 if there are already as many as the shape says. */
 static int append(rlx_array* array, size_t* filled, uint64_t bits, size_t size) {
   if (array->bytes - *filled < size) return 0;
-  for (size_t i = 0; i < size; ++i) ((uint8_t*)array->data)[(*filled)++] = i < 8 ? (uint8_t)(bits >> 8 * i) : 0;
+  for (size_t i = 0; i < size; ++i, bits >>= 8) ((uint8_t*)array->data)[(*filled)++] = (uint8_t)bits;
   return 1;
 }
 
