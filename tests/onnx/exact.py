@@ -210,8 +210,13 @@ def main(relaxc, source, path):
     model = onnx.load(path)
     rng = np.random.default_rng(0)
     constants = {tensor.name for tensor in model.graph.initializer}
-    feeds = {i.name: rng.standard_normal([d.dim_value or 1 for d in i.type.tensor_type.shape.dim]).astype(np.float32)
-             for i in model.graph.input if i.name not in constants}
+    feeds = {}
+    for given in model.graph.input:
+        dtype, shape = given.type.tensor_type.elem_type, [d.dim_value or 1 for d in given.type.tensor_type.shape.dim]
+        dtype = np.dtype(helper.tensor_dtype_to_np_dtype(dtype))
+        if given.name not in constants:  # whole numbers stand for a picture
+            feeds[given.name] = rng.integers(*LIMITS[dtype], shape).astype(dtype) if dtype in LIMITS else \
+                rng.standard_normal(shape).astype(dtype)
     shown, names = with_stages(model)
     shown = onnx.shape_inference.infer_shapes(shown)
     outputs = [output.name for output in shown.graph.output]
