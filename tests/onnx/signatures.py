@@ -23,6 +23,9 @@ TYPES = {"TYPE_PROTO": "type", "???": "type"}  # ONNX Runtime's bindings have no
 # Operators that exporters write, and that both know under another domain.
 OTHER_DOMAINS = {("com.microsoft", "SimplifiedLayerNormalization"): ("ai.onnx", "SimplifiedLayerNormalization")}
 
+# Inputs that ONNX Runtime's schema requires and its kernel does without: only a cache of fixed size has a length of its own.
+OPTIONAL = {("com.microsoft", "DecoderMaskedSelfAttention"): "past_sequence_length"}
+
 
 def formal(parameter, last_required):
     option = str(parameter.option).rsplit(".", 1)[-1]
@@ -66,6 +69,8 @@ def by_version():
             table.setdefault(key, {})[schema.since_version] = signature(schema)
     for key, same in OTHER_DOMAINS.items():
         table[key] = table[same]
+    for key, name in OPTIONAL.items():
+        table[key] = {version: line.replace(f" {name} ", f" {name}? ") for version, line in table[key].items()}
     return table
 
 
