@@ -73,10 +73,11 @@ def main(x: R.Tensor((7, {inner}), "float32")) -> R.Tensor((7, {columns}), "floa
 def cases(models):
     for name in ("bytes", "digits", "dynamic", "layers", "lstm", "nonzero"):
         source, content, inputs, flags = PROGRAMS[name]
-        yield Case(name, source, content, inputs, flags, selftest=False)
+        yield Case(name, source, content, inputs, flags, STYLES[:2], selftest=False)
     yield Case("constants", "constants.relax", constants(), [((11,), numbers(11, 5), "f4"), ((3,), [10, 0, 4], "i8")])
     for dtype in ("float16", "float32", "float64", "int8", "int16"):
-        yield Case(f"product_{dtype}", "product.relax", product(dtype), [((7, 24), numbers(168, 8), "f4")])
+        yield Case(f"product_{dtype}", "product.relax", product(dtype), [((7, 24), numbers(168, 8), "f4")],
+                   styles=STYLES[:2])
     pixels = [int(64 * (v + 2)) - 128 for v in numbers(64, 12)]
     yield Case("digits8", REPOSITORY / "examples/digits-int8/digits8.onnx", None,
                [((1, 1, 8, 8), [p / 16 for p in pixels], "f4")])
