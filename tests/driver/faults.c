@@ -1,10 +1,12 @@
 /* faults.c: preloaded before the C library, it lets the Nth call of a function fail.
  *
- * FAULT=name:N:errno says which. Files that are not of the test (libraries, /proc, /dev) are let through. */
+ * FAULT=name:N:errno says which; with a negative number that call succeeds, and the signal of that number arrives before it.
+ * Files that are not of the test (libraries, /proc, /dev) are let through. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,9 +31,14 @@ static int fails(const char* name) {
   const long number = strtol(fault + length + 1, &end, 10);
   if (left < 0) left = (int)number;
   if (left == 0 || --left != 0) return 0;
-  errno = atoi(end + 1);
+  const int what = atoi(end + 1);
   const char* mark = getenv("FAULT_MARK");
   if (mark != NULL) (void)symlink("hit", mark);
+  if (what < 0) {
+    kill(getpid(), -what);
+    return 0;
+  }
+  errno = what;
   return 1;
 }
 

@@ -4,13 +4,13 @@ code 1, and each file as it was before. faults.c makes the calls fail.
 Usage: faults_test.py RELAXC RUNTIME [unittest's own]"""
 
 import errno
+import itertools
 import os
 import re
 import resource
 import signal
 import subprocess
 import tempfile
-import time
 import unittest
 from pathlib import Path
 
@@ -50,7 +50,7 @@ class Faults(ProgramTest):
         return {name: re.sub(rb'"milliseconds": ?[0-9.e-]+', b"", (self.path / name).read_bytes())
                 for name in self.files() if (self.path / name).is_file()}
 
-    def long_model(self, layers=200):
+    def write_long_model(self, layers):
         names = ["x"] + [f"t{i}" for i in range(layers)] + ["y"]
         self.write("long.onnx", wire.model(
             [wire.node(("Softmax", "Exp", "Tanh")[i % 3], [names[i]], [names[i + 1]]) for i in range(layers + 1)],
@@ -112,23 +112,22 @@ class Faults(ProgramTest):
         self.refuses(1, "File name too long", "new.onnx", "-o", "n" * 254 + ".o", "--name", "m")
 
     def test_no_name_can_be_guessed(self):
-        self.long_model()
-        for environment in ANONYMOUS:
-            seen, before = set(), set(self.files())
-            library = self.preloaded() if environment else ""
-            for _ in range(2):
-                running = subprocess.Popen([RELAXC, "long.onnx", "-o", "m.o"], cwd=self.path,
-                                           env={**os.environ, **environment, "LD_PRELOAD": library})
-                while running.poll() is None:
-                    seen |= set(self.files()) - before - {"m.o", "m.h"}
-                    time.sleep(0.005)
-                self.assertEqual(running.returncode, 0)
-            if not environment:
-                self.assertEqual(seen, set())
-            else:
-                self.assertGreaterEqual(len(seen), 2)
-                for name in seen:
-                    self.assertRegex(name, r"^\.relaxc-[0-9a-f]{16}\.tmp$")
+        library, names = self.preloaded(), set()
+        before = self.files()
+        for environment, place in zip(ANONYMOUS, ("link:1", "rename:1")):
+            # It is stopped where all is written and nothing has its name yet.
+            running = subprocess.Popen([RELAXC, "relu.onnx", "-o", "m.o"], cwd=self.path, env={
+                **os.environ, **environment, "LD_PRELOAD": library, "FAULT": f"{place}:{-signal.SIGSTOP}"})
+            self.assertTrue(os.WIFSTOPPED(os.waitpid(running.pid, os.WUNTRACED)[1]))
+            seen = set(self.files()) - set(before)
+            running.send_signal(signal.SIGCONT)
+            self.assertEqual(running.wait(60), 0)
+            self.assertEqual(len(seen), 2 if environment else 0)
+            names |= seen
+            for name in ("m.o", "m.h"):
+                (self.path / name).unlink()
+        for name in names:
+            self.assertRegex(name, r"^\.relaxc-[0-9a-f]{16}\.tmp$")
 
     def preloaded(self):
         if "address" in os.environ.get("RELAXC_LINK_FLAGS", ""):
@@ -144,63 +143,68 @@ class Faults(ProgramTest):
         self.addCleanup(folder.cleanup)
         return Path(folder.name)
 
+    def linker_after(self, command):
+        """A C compiler that runs `command` first; relaxc is its parent."""
+        path = self.write("linker", f'#!/bin/sh\n{command}\nexec cc {" ".join(program.LINK_FLAGS)} "$@"\n')
+        path.chmod(0o755)
+        return path
+
+    def ended_by(self, number, place, output, *, ignored=False, environment=None):
+        """Compiles, and sends the signal at `place`: "linker", or "write:2", the second write. Gives the exit code."""
+        flags = []
+        if output.endswith(".so"):
+            command = f"kill -{int(number)} $PPID" if place == "linker" else ":"
+            flags = ["--runtime", RUNTIME, "--cc", str(self.linker_after(command))]
+        fault = {} if place == "linker" else {"FAULT": f"{place}:{-number}"}
+        handler = signal.SIG_IGN if ignored else signal.SIG_DFL
+        return subprocess.run([RELAXC, "relu.onnx", "-o", output, *flags], cwd=self.path, stderr=subprocess.DEVNULL, check=False,
+                              timeout=60, env={**os.environ, **fault, **environment},
+                              preexec_fn=lambda: number != signal.SIGKILL and signal.signal(number, handler)).returncode
+
     def test_signals(self):
         """Those that the parent ignores are ignored, with all files written; others end it, with none."""
-        self.long_model(900)
         library, temporary = self.preloaded(), self.temporaries()
+        self.linker_after(":")
         before = self.files()
-        slow = self.write("slow", f"#!/bin/sh\nsleep 0.4\nexec cc {' '.join(program.LINK_FLAGS)} \"$@\"\n")
-        slow.chmod(0o755)
-        before = self.files()
-        for output in ("m.o", "m.so"):
-            flags = ["--runtime", RUNTIME, "--cc", str(slow)] if output == "m.so" else []
-            for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
-                for ignored in (False, True):
-                    for environment in ANONYMOUS:
-                        with self.subTest(output=output, number=number, ignored=ignored, environment=environment):
-                            handler = signal.SIG_IGN if ignored else signal.SIG_DFL
-                            running = subprocess.Popen(
-                                [RELAXC, "long.onnx", "-o", output, *flags], cwd=self.path, stderr=subprocess.PIPE,
-                                env={**os.environ, **environment, "LD_PRELOAD": library, "TMPDIR": str(temporary)},
-                                preexec_fn=lambda: signal.signal(number, handler))
-                            time.sleep(0.2)
-                            running.send_signal(number)
-                            running.stderr.read()
-                            code = running.wait(60)
-                            if ignored:
-                                self.assertEqual(code, 0)
-                                self.assertEqual(self.files(), sorted(before + [output, "m.h"]))
-                                for name in (output, "m.h"):
-                                    (self.path / name).unlink()
-                            else:
-                                self.assertEqual(code, -number)
-                                self.assertEqual(self.files(), before)
-                            self.assertEqual(list(temporary.iterdir()), [])
+        for output, number, ignored, place in itertools.product(
+                ("m.o", "m.so"), (signal.SIGHUP, signal.SIGINT, signal.SIGTERM), (False, True),
+                ("open:1", "write:1", "link:1", "link:2", "rename:1", "rename:2", "linker")):
+            if place == "linker" and output == "m.o":
+                continue
+            # Named temporaries are renamed, anonymous ones linked.
+            environments = ANONYMOUS[1:] if "rename" in place else ANONYMOUS[:1] if "link:" in place else ANONYMOUS
+            for environment in environments:
+                with self.subTest(output=output, number=number, ignored=ignored, place=place, environment=environment):
+                    code = self.ended_by(number, place, output, ignored=ignored, environment={
+                        **environment, "LD_PRELOAD": library, "TMPDIR": str(temporary)})
+                    complete = sorted([*before, output, "m.h"])
+                    if ignored:
+                        self.assertEqual((code, self.files()), (0, complete))
+                    else:
+                        # While files are put in place signals wait until all are there.
+                        placing = place.startswith(("link:", "rename:"))
+                        self.assertEqual((code, self.files()), (-number, complete if placing else before))
+                    self.assertEqual(list(temporary.iterdir()), [])
+                    for name in (output, "m.h"):
+                        (self.path / name).unlink(missing_ok=True)
 
     def test_a_process_that_is_killed_leaves_nothing(self):
-        self.long_model(300)
-        temporary = self.temporaries()
-        environment = {**os.environ, "TMPDIR": str(temporary)}
+        library, temporary = self.preloaded(), self.temporaries()
+        environment = {"LD_PRELOAD": library, "TMPDIR": str(temporary)}
+        self.linker_after(":")
         before = self.files()
-        for output in ("m.o", "m.so"):
-            killed = 0
-            for k in range(10):
-                running = subprocess.Popen([RELAXC, "long.onnx", "-o", output, "--runtime", RUNTIME], cwd=self.path,
-                                           env=environment, stderr=subprocess.DEVNULL)
-                time.sleep(0.04 * k)
-                running.kill()
-                killed += running.wait(60) != 0
-                left = [name for name in self.files() if name not in before]
-                self.assertIn(left, ([], sorted([output, "m.h"])))
-                for name in left:
-                    (self.path / name).unlink()
-            self.assertGreater(killed, 2)
+        for output, place in itertools.product(("m.o", "m.so"), ("open:1", "write:1", "write:2", "link:1", "linker")):
+            if place == "linker" and output == "m.o":
+                continue
+            with self.subTest(output=output, place=place):
+                self.assertEqual(self.ended_by(signal.SIGKILL, place, output, environment=environment), -signal.SIGKILL)
+                self.assertEqual(self.files(), before)
         self.compiles("relu.onnx", "-o", "k.so", "--runtime", RUNTIME, environment={"TMPDIR": str(temporary)})
         self.assertEqual(list(temporary.iterdir()), [])  # what the killed ones left was removed
 
     def test_too_little_memory(self):
         """Whatever allocation fails, in whatever thread: exit code 1, no file, no abort."""
-        self.long_model(60)
+        self.write_long_model(60)
         if "address" in os.environ.get("RELAXC_LINK_FLAGS", ""):
             self.skipTest("a sanitizer reserves all memory there is")
         before, refused, cases = self.files(), 0, 0
