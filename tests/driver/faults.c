@@ -1,7 +1,7 @@
 /* faults.c: preloaded before the C library, it lets the Nth call of a function fail.
  *
- * FAULT=name:N:errno says which; with a negative number that call succeeds, and the signal of that number arrives before it.
- * Files that are not of the test (libraries, /proc, /dev) are let through. */
+ * FAULT=name:N:errno says which; with a negative number that call succeeds, and the signal of that number arrives
+ * before it. Files that are not of the test (libraries, /proc, /dev) are let through. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

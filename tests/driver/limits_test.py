@@ -178,9 +178,9 @@ class Budgets(ProgramTest):
 class Limits(ProgramTest):
     def setUp(self):
         super().setUp()
-        names = ["x"] + [f"t{i}" for i in range(1200)] + ["y"]
+        names = ["x"] + [f"t{i}" for i in range(4800)] + ["y"]
         self.write("long.onnx", wire.model(
-            [node(("Softmax", "Exp", "Tanh")[i % 3], [names[i]], [names[i + 1]]) for i in range(1201)],
+            [node(("Softmax", "Exp", "Tanh")[i % 3], [names[i]], [names[i + 1]]) for i in range(4801)],
             [value_info("x", (6, 7))], [value_info("y", (6, 7))]))
         folder = tempfile.TemporaryDirectory(prefix="relaxc-temporary-")
         self.addCleanup(folder.cleanup)
