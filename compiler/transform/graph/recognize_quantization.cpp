@@ -22,6 +22,7 @@
 
 #include "compiler/transform/graph/block_weights.h"
 #include "compiler/transform/graph/byte_table.h"
+#include "compiler/transform/graph/integer_mean.h"
 #include "compiler/transform/graph/integer_product.h"
 #include "compiler/transform/graph/requantization.h"
 #include "compiler/transform/graph/rewrite.h"
@@ -87,9 +88,11 @@ class QuantizationRecognition {
   /// Products of bytes.
   Result<Changed> multiply(Function& function) {
     Diagnostics& diag = context_.diag;
+    IntegerMeans means(context_.diag);
     RELAXC_DO(each(function, [&](GraphBuilder& b, Op& op) -> Result<Value*> {
       if (Value* same = quantized_again(op)) return same;
-      return move_below(b, op, context_.diag);
+      RELAXC_TRY(Value * moved, move_below(b, op, context_.diag));
+      return moved != nullptr ? Result<Value*>(moved) : means.rewrite(b, op);
     }));
     RELAXC_TRY(Changed tables, look_up_dear_functions(module_, function, context_));
     changed_ |= tables;

@@ -1,0 +1,33 @@
+// integer_mean.h: sums and means of quantized tensors, in units of what is stored.
+#pragma once
+
+#include <map>
+
+#include "compiler/relax/builder.h"
+
+namespace relaxc {
+
+/// Takes the scale of a quantized tensor out of its sums, means and average pools, down to the next quantization.
+/// Called for each operator in the order of the program.
+class IntegerMeans {
+ public:
+  explicit IntegerMeans(Diagnostics& diag) : diag_(diag) {}
+
+  /// What can stand for the operator's result; null if nothing better is known.
+  Result<relax::Value*> rewrite(relax::GraphBuilder& b, const relax::Op& op);
+
+ private:
+  /// A tensor that is `whole` times `scale`, where `whole` was summed from stored values.
+  struct Scaled {
+    relax::Value* whole = nullptr;
+    double scale = 1;
+  };
+
+  Result<relax::Value*> sum_stored(relax::GraphBuilder& b, const relax::Op& op);
+  Result<relax::Value*> scaled(relax::GraphBuilder& b, const relax::Op& op, relax::Value* whole, double scale);
+
+  Diagnostics& diag_;
+  std::map<const relax::Value*, Scaled> scaled_;  // asked by key only
+};
+
+}  // namespace relaxc
