@@ -97,7 +97,7 @@ void FunctionPrinter::signature() {
     std::string param_name = name(param);
     if (own) shared_[var] = param_name;
     Info shown = own ? prim_info(function_.context(), prim->dtype) : param->info;
-    std::string type = info_text(shown, names_, true);
+    std::string type = info(shown, true);
     text += (text.empty() ? "" : ", ") + param_name + ": " + type;
   }
   std::string result = result_annotation();
@@ -111,7 +111,7 @@ std::string FunctionPrinter::result_annotation() {
   };
   std::vector<std::string> texts;
   for (Value* value : function_.body().results())
-    texts.push_back(info_text(erase_unknown(function_.context(), value->info, known), names_, true));
+    texts.push_back(info(erase_unknown(function_.context(), value->info, known), true));
   if (texts.size() == 1) return texts[0];
   std::string text;
   for (const std::string& item : texts) text += (text.empty() ? "" : ", ") + item;

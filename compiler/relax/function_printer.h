@@ -55,7 +55,9 @@ class FunctionPrinter {
   std::string names(const std::vector<Value*>& values, size_t from = 0);
   /// `(a, b)`, `(a,)`
   std::string tuple(const std::vector<Value*>& values, size_t from = 0);
-  std::string info(Info info) { return info_text(info, names_, false); }
+  std::string info(Info one, bool quoted = false) {
+    return info_text(one, names_, quoted, [this](Var var) { return namer_.of(var); });
+  }
   std::string infos(const std::vector<Info>& list);
   std::string info_tuple(const std::vector<Info>& list) { return "(" + infos(list) + (list.size() == 1 ? ",)" : ")"); }
 

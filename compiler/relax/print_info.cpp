@@ -10,9 +10,28 @@
 namespace relaxc::relax {
 namespace {
 
+/// Whether `symbol` is a dim or a value by itself somewhere in `info`.
+bool stands_alone(Info info, Var symbol) {
+  auto among = [&](const std::vector<Expr>& dims) {
+    return std::any_of(dims.begin(), dims.end(), [&](Expr dim) { return dim == symbol; });
+  };
+  auto in_any = [&](const std::vector<Info>& infos) {
+    return std::any_of(infos.begin(), infos.end(), [&](Info one) { return stands_alone(one, symbol); });
+  };
+  if (const auto* tensor = info->as<TensorInfo>()) return tensor->shape && among(*tensor->shape);
+  if (const auto* shape = info->as<ShapeInfo>()) return shape->dims && among(*shape->dims);
+  if (const auto* prim = info->as<PrimInfo>()) return prim->value && prim->value == symbol;
+  if (const auto* tuple = info->as<TupleInfo>()) return in_any(tuple->fields);
+  const auto* callable = info->as<CallableInfo>();
+  return callable != nullptr && (in_any(callable->params) || stands_alone(callable->result, symbol));
+}
+
 class InfoPrinter {
  public:
-  InfoPrinter(const arith::Names& names, bool quoted) : names_(names), quoted_(quoted) {}
+  using Naming = std::function<std::string(Var)>;
+
+  InfoPrinter(const arith::Names& names, bool quoted, const Naming& unused)
+      : names_(names), quoted_(quoted), unused_(unused) {}
 
   std::string text(Info info) const {
     switch (info->kind) {
@@ -42,14 +61,15 @@ class InfoPrinter {
     for (Var var : arith::free_vars(e)) quoted |= own_.count(var.node()) != 0;
     return quoted && e.constant() == nullptr ? "\"" + text + "\"" : text;
   }
-  /// Its own symbols are quoted, those of the function around are bare: that is how they are told apart.
+  /// Its own symbols are quoted, those of the function around are bare: that is how they are told apart. In a quoted
+  /// expression (the size of what data decide) either may stand; there an own symbol has a name that is new.
   std::string callable(const CallableInfo& callable) const {
     std::set<std::string> taken;
     for (Var var : symbols_of(&callable)) taken.insert(names_.var(var));
     std::unordered_map<const arith::Node*, std::string> own = own_;
     for (const auto& [node, name] : own) taken.insert(name);
     for (Var var : callable.symbols) {
-      std::string name = var.name();
+      std::string name = stands_alone(&callable, var) ? var.name() : unused_(var);
       for (int i = 1; !taken.insert(name).second; ++i) name = var.name() + "_" + std::to_string(i);
       own[var.node()] = name;
     }
@@ -58,7 +78,7 @@ class InfoPrinter {
       auto it = own.find(var.node());
       return it == own.end() ? names_.var(var) : it->second;
     };
-    InfoPrinter inner(names, false);
+    InfoPrinter inner(names, false, unused_);
     inner.own_ = own;
     return "R.Callable((" + inner.list(callable.params) + (callable.params.size() == 1 ? ",), " : "), ") +
            inner.text(callable.result) + (callable.pure ? ", True)" : ", False)");
@@ -90,13 +110,15 @@ class InfoPrinter {
 
   const arith::Names& names_;
   bool quoted_;
+  const Naming& unused_;
   std::unordered_map<const arith::Node*, std::string> own_;  ///< symbols of the callables around, and their names
 };
 
 }  // namespace
 
-std::string info_text(Info info, const arith::Names& names, bool quoted) {
-  return InfoPrinter(names, quoted).text(info);
+std::string info_text(Info info, const arith::Names& names, bool quoted,
+                      const std::function<std::string(Var)>& unused) {
+  return InfoPrinter(names, quoted, unused).text(info);
 }
 
 Info erase_unknown(Context& context, Info info, const std::function<bool(Var)>& known) {
