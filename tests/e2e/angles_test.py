@@ -1,12 +1,12 @@
-"""sin, cos and tan of all arguments: every float16 and bfloat16, a million float32 and float64 over all exponents, and
-those that come nearest to a multiple of pi/2.
+"""sin, cos and tan of all arguments: every float16 and bfloat16, COUNT float32 and float64 over all exponents, and those
+that come nearest to a multiple of pi/2.
 
 A compiled object gives values that a C program compares with long double's functions, whose reduction is exact; of those
 functions the hardest arguments are checked here first, in whole numbers of Python's. Whatever else relaxc makes of the
 model (scalar code, C99 with and without vectors, C99 on other machines, folded constants, the interpreter) gives the same
 bits.
 
-Usage: angles_test.py RELAXC C-COMPILER"""
+Usage: angles_test.py RELAXC C-COMPILER COUNT"""
 
 import math
 import random
@@ -24,7 +24,7 @@ RELAXC, CC = Path(sys.argv[1]).resolve(), sys.argv[2]
 HERE = Path(__file__).resolve().parent
 INCLUDE = ROOT / "runtime-lite/include"
 CORE = [file for file in sorted((ROOT / "runtime-lite/core").glob("*.c")) if file.name != "memory.c"]
-COUNT = 1_000_000
+COUNT = int(sys.argv[3])
 KNOWN = float.fromhex("0x1.6ac5b262ca1ffp+849")  # the double that comes nearest of all
 BOUNDS = {"float16": 1, "bfloat16": 1, "float32": 2, "float64": 4}
 PRECISION = {"float16": (11, 16), "bfloat16": (8, 128), "float32": (24, 128), "float64": (53, 1024)}
@@ -222,4 +222,4 @@ class AnglesTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1] + sys.argv[3:])
+    unittest.main(argv=sys.argv[:1] + sys.argv[4:])
