@@ -23,6 +23,7 @@
 #include "compiler/ops/op_table.h"
 #include "compiler/relax/mapped_file.h"
 #include "compiler/relax/print.h"
+#include "compiler/support/quote.h"
 #include "compiler/support/tell.h"
 #include "targets/machine.h"
 
@@ -183,7 +184,7 @@ class Compilation {
 
   template <typename... Args>
   void say(fmt::format_string<Args...> text, Args&&... args) {
-    if (options_.verbose) tell("relaxc: {}\n", fmt::format(text, std::forward<Args>(args)...));
+    if (options_.verbose) tell("relaxc: {}\n", printable(fmt::format(text, std::forward<Args>(args)...)));
   }
 
   const Options& options_;

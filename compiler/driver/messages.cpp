@@ -119,13 +119,14 @@ void list_refused(const Diagnostics& diagnostics, const frontend::Findings& find
     std::vector<std::string> inputs;
     for (const frontend::OperandFinding& operand : finding->inputs) inputs.push_back(described(operand));
     Advice advice = advice_of(d);
-    fmt::print("{}", printable(fmt::format("node     {}\n"
-                                           "op       {}, domain {}, opset {}\n"
-                                           "inputs   {}\n"
-                                           "reason   {}\n"
-                                           "remedy   {}\n\n",
-                                           node->node, plain_op(*node, *finding), finding->domain, node->opset,
-                                           fmt::join(inputs, "; "), advice.reason, advice.remedy)));
+    const std::pair<const char*, std::string> lines[] = {
+        {"node", node->node},
+        {"op", fmt::format("{}, domain {}, opset {}", plain_op(*node, *finding), finding->domain, node->opset)},
+        {"inputs", fmt::format("{}", fmt::join(inputs, "; "))},
+        {"reason", advice.reason},
+        {"remedy", advice.remedy}};
+    for (const auto& [what, text] : lines) fmt::print("{:<8} {}\n", what, printable(text));
+    fmt::print("\n");
   }
 }
 
@@ -148,13 +149,15 @@ void print_diagnostics(const Diagnostics& diagnostics, const Options& options, c
     return;
   }
   tell("{}", render(diagnostics, {.color = on_terminal()}));
-  for (const std::string& remark : findings.remarks) tell("{}: note: {}\n", options.input, printable(remark));
+  for (const std::string& remark : findings.remarks)
+    tell("{}: note: {}\n", printable(options.input), printable(remark));
   if (options.check != CheckFormat::kNone) list_refused(diagnostics, findings);
   if (options.check == CheckFormat::kNone || diagnostics.has_errors()) return;
-  fmt::print("{}: nothing keeps it from compiling\n", options.input);
+  fmt::print("{}: nothing keeps it from compiling\n", printable(options.input));
   for (const StateProposal& p : states)
-    fmt::print("{}: '{}' could carry '{}' of '{}' to the next call: --state={}:{}\n", options.input, p.state.output,
-               p.state.input, p.function, p.state.input, p.state.output);
+    fmt::print("{}\n",
+               printable(fmt::format("{}: '{}' could carry '{}' of '{}' to the next call: --state={}:{}", options.input,
+                                     p.state.output, p.state.input, p.function, p.state.input, p.state.output)));
 }
 
 int exit_code(const Diagnostics& diagnostics, const Options& options) {
@@ -168,7 +171,7 @@ int exit_code(const Diagnostics& diagnostics, const Options& options) {
 namespace {
 
 int system_error(const std::string& what) {
-  tell("relaxc: error: {}\n", what);
+  tell("relaxc: error: {}\n", printable(what));
   return 1;
 }
 
@@ -176,7 +179,7 @@ int internal_error(const std::string& what) {
   tell(
       "relaxc: internal error: {}\n"
       "this is a bug of relaxc; please report it with the input and the command line\n",
-      what);
+      printable(what));
   return kInternalError;
 }
 

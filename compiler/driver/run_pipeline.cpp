@@ -11,6 +11,7 @@
 #include "compiler/driver/evaluator.h"
 #include "compiler/meaning/semantics_check.h"
 #include "compiler/pipeline/schedule_kernels.h"
+#include "compiler/support/quote.h"
 #include "compiler/support/tell.h"
 #include "compiler/transform/passes.h"
 
@@ -130,8 +131,8 @@ Status run_pipeline(const Options& options, const PassNumbers& numbers, const re
   if (!options.schedules.empty()) {
     RELAXC_TRY(schedules, read_schedule_file(options.schedules, module.sources(), diag));
     if (!schedules.target.empty() && schedules.target != target_text(target)) {
-      tell("relaxc: note: '{}' is for {}, and is not used for {}\n", options.schedules, schedules.target,
-           target_text(target));
+      tell("relaxc: note: '{}' is for {}, and is not used for {}\n", printable(options.schedules),
+           printable(schedules.target), target_text(target));
       schedules.kernels.clear();
     }
   }

@@ -29,8 +29,12 @@ std::string quoted(std::string_view text) {
 
 std::string printable(std::string_view text) {
   return with_visible(text, [](std::string_view bytes) {
-    return bytes == "\n" || bytes == "\t" ? std::string(bytes) : hex_escapes(bytes);
+    return bytes == "\n" ? "\\n" : bytes == "\t" ? "\\t" : hex_escapes(bytes);
   });
+}
+
+std::string printable_line(std::string_view line) {
+  return with_visible(line, [](std::string_view bytes) { return bytes == "\t" ? "\t" : hex_escapes(bytes); });
 }
 
 }  // namespace relaxc

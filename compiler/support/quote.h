@@ -10,7 +10,10 @@ namespace relaxc {
 /// stay.
 std::string quoted(std::string_view text);
 
-/// Names come from the user's files and may hold anything; what a terminal would obey is shown as \\x1b.
+/// Names come from the user's files and may hold anything. One line: what ends one is shown as \\n, a tab as \\t, and
+/// what a terminal would obey as \\x1b.
 std::string printable(std::string_view text);
+/// The same of a line of a source text, whose tabs stay.
+std::string printable_line(std::string_view line);
 
 }  // namespace relaxc

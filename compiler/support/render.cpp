@@ -51,10 +51,10 @@ class Renderer {
     size_t column = span->begin - begin;
     if (column > line.size()) return;
     std::string pad;
-    for (char c : printable(line.substr(0, column))) pad += c == '\t' ? '\t' : ' ';
+    for (char c : printable_line(line.substr(0, column))) pad += c == '\t' ? '\t' : ' ';
     size_t marks = std::max<size_t>(1, std::min<size_t>(span->length, end - span->begin));
     std::string caret = "^" + std::string(std::min(marks, kLongestLine) - 1, '~');
-    out_ += "    " + printable(line) + "\n    " + pad + paint(caret, fmt::color::green) + "\n";
+    out_ += "    " + printable_line(line) + "\n    " + pad + paint(caret, fmt::color::green) + "\n";
   }
 
   std::string paint(const std::string& text, fmt::color color) const {

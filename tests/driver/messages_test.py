@@ -39,6 +39,23 @@ class Messages(ProgramTest):
                                           [wire.value_info("x", (2,))], [wire.value_info("y", (2,))]))
         self.assertIn("'a\\x1b[2J\\x07' (Wobble", self.refuses(1, "", "sly.onnx", "-o", "m.o").err)
 
+    def test_names_cannot_end_a_line(self):
+        """Files, nodes and tensors, in every message that tells of them."""
+        sly, shown = "m\nrelaxc: error: \t\u202eall is well.onnx", "m\\nrelaxc: error: \\t\\xe2\\x80\\xaeall is well.onnx"
+        node = wire.node("Wobble", ["x\nx"], ["y"], name="a\nb")
+        self.write(sly, wire.model([node], [wire.value_info("x\nx", (2,))], [wire.value_info("y", (2,))]))
+        cases = [(1, (sly, "-o", "m.o")), (1, (sly, "--check")), (1, (f"{sly}.gone", "-o", "m.o")),
+                 (2, (sly, "-o", f"m.{sly}")), (1, ("bad.relax", "--params", f"{sly}.npz", "-o", "m.o")),
+                 (1, ("run", sly)), (2, (sly, "-o", "m.o", "--dim", "n\nn=x"))]
+        for code, arguments in cases:
+            with self.subTest(arguments):
+                done = self.refuses(code, "", *arguments)
+                self.assertNotIn("\u202e", done.err + done.out)
+                for line in (done.err + done.out).splitlines():
+                    self.assertFalse(line.startswith("relaxc: error: \t"), line)
+                if sly in arguments:
+                    self.assertIn(shown if "--dim" not in arguments else "n\\nn", done.err)
+
     def test_json_goes_to_the_output_and_has_no_colour(self):
         text = self.on_terminal(1, "bad.relax", "--check=json")
         self.assertNotIn("\x1b", text)

@@ -10,6 +10,7 @@
 #include "compiler/driver/command_line/flags.h"
 #include "compiler/driver/command_line/help_pages.h"
 #include "compiler/driver/version.h"
+#include "compiler/support/quote.h"
 #include "compiler/support/tell.h"
 
 namespace relaxc::driver {
@@ -50,7 +51,7 @@ std::vector<std::string> object_flags(const CLI::App& app) {
 }
 
 int refuse(const std::string& why) {
-  tell("relaxc: error: {}\nRun with --help for more information.\n", why);
+  tell("relaxc: error: {}\nRun with --help for more information.\n", printable(why));
   return 2;
 }
 

@@ -22,6 +22,7 @@
 
 #include "compiler/codegen/llvm/hash.h"
 #include "compiler/schedule/trace.h"
+#include "compiler/support/quote.h"
 #include "compiler/support/tell.h"
 #include "compiler/tir/print.h"
 #include "frontends/relax/suggest.h"
@@ -180,7 +181,7 @@ Status hand_out(const ScheduleFile& file, const std::string& path, relax::Module
   }
   if (strange != 0)
     tell("relaxc: note: {} of {} schedules in '{}' are of kernels that the model does not have\n", strange,
-         file.kernels.size(), path);
+         file.kernels.size(), printable(path));
   return Done{};
 }
 

@@ -15,6 +15,7 @@
 
 #include "compiler/driver/output/plan.h"
 #include "compiler/interface/dlpack.h"
+#include "compiler/support/quote.h"
 #include "compiler/support/tell.h"
 #include "compiler/support/temporary_folder.h"
 
@@ -158,7 +159,7 @@ std::unique_ptr<Session> Session::open(const Options& options, int& exit_code, c
                                        const Look& look) {
   auto state = std::make_unique<State>();
   auto refuse = [&](const std::string& why) {
-    tell("relaxc: error: {}\n", why);
+    tell("relaxc: error: {}\n", printable(why));
     exit_code = 1;
     return nullptr;
   };

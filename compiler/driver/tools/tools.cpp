@@ -107,7 +107,7 @@ class Tool {
     for (const DataSet& set : sets) {
       auto outputs = outputs_of(set);
       if (!outputs) return code_;
-      if (sets.size() > 1) fmt::print("{}\n", set.name);
+      if (sets.size() > 1) fmt::print("{}\n", printable(set.name));
       std::vector<std::string> names;
       for (uint32_t i = 0; i < outputs->size(); ++i) names.push_back(session_->output_name(i));
       const std::vector<std::string> files = file_stems(names);
