@@ -18,6 +18,14 @@ using Json = nlohmann::json;
 /// The bound that the format's own library has.
 constexpr uint64_t kLargestHeader = 100'000'000;
 constexpr size_t kLengthBytes = 8;
+/// The header, a tensor's entry, and its lists of numbers; more would be read into memory that nobody needs.
+constexpr int kDeepest = 3;
+constexpr size_t kMostNumbers = 64;  ///< dims of a tensor
+
+/// What is not believed before the header is read in full.
+struct Implausible {
+  std::string why;
+};
 
 struct Name {
   std::string_view name;
@@ -74,9 +82,15 @@ class SafetensorsReader {
     data_ = kLengthBytes + length;
     std::set<std::string> names;
     std::string twice;
+    size_t numbers = 0;
     auto watch = [&](int depth, Json::parse_event_t event, Json& parsed) {
-      if (event == Json::parse_event_t::key && depth == 1)
+      using Event = Json::parse_event_t;
+      if (event == Event::key && depth == 1)
         if (const std::string& name = parsed.get_ref<const std::string&>(); !names.insert(name).second) twice = name;
+      bool begins = event == Event::array_start || event == Event::object_start;
+      if (begins && depth >= kDeepest) throw Implausible{fmt::format("nests deeper than {} levels", kDeepest)};
+      numbers = begins ? 0 : numbers + (event == Event::value && depth == kDeepest ? 1 : 0);
+      if (numbers > kMostNumbers) throw Implausible{fmt::format("has a list of more than {} numbers", kMostNumbers)};
       return true;
     };
     Json header;
@@ -84,6 +98,8 @@ class SafetensorsReader {
       header = Json::parse(source_.text(kLengthBytes, length), watch);
     } catch (const Json::exception&) {
       return bad("its header is no JSON");
+    } catch (const Implausible& header) {
+      return bad("its header {}", header.why);
     }
     if (!header.is_object()) return bad("its header is no JSON object");
     if (!twice.empty()) return bad("it holds '{}' twice", twice);

@@ -5,6 +5,7 @@ Usage: limits_test.py RELAXC RUNTIME [unittest's own]"""
 
 import struct
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -67,6 +68,10 @@ def nested_loops(depth):
     call = node("Loop", ["n", "c", "x"], ["y"], attributes=[graph_attribute("body", body(inner))])
     return wire.model([call], [value_info("x", (4,)), value_info("n", (), 7), value_info("c", (), 9)],
                       [value_info("y", ("q",))])
+
+
+def header(text):
+    return struct.pack("<Q", len(text)) + text
 
 
 def zipped(members, overlap=False):
@@ -153,10 +158,35 @@ class Budgets(ProgramTest):
         self.write("p.relax", program.TEXT)
         for name, content in (("header.safetensors", struct.pack("<Q", 2**63) + b"{}"),
                               ("deep.safetensors", struct.pack("<Q", 200_000) + b"[" * 200_000),
+                              ("lists.safetensors", header(b'{"w":{"shape":' + b"[" * 4_000_000)),
+                              ("numbers.safetensors", header(b'{"w":{"shape":[' + b"1," * 4_000_000)),
                               ("shape.safetensors", struct.pack("<Q", 70) + b'{"w":{"dtype":"F64","shape":[4294967296,4294967296],"data_offsets":[0,0]}}'[:70].ljust(70))):
             with self.subTest(name):
                 self.write(name, content)
                 self.refused_soon("error", "p.relax", "--params", name, "-o", "m.o")
+
+    def test_messages_inside_of_each_other(self):
+        """Graphs in Ifs and Loops, and messages that nobody knows: at most an error, however deep."""
+        cases = 0
+        for depth in (20, 31, 100, 10_000):
+            for op, name in (("If", "then_branch"), ("Loop", "body")):
+                graph = b""
+                for _ in range(depth):
+                    graph = wire.field(1, wire.node(op, [], ["y"], attributes=[graph_attribute(name, graph)]))
+                self.write("deep.onnx", wire.field(1, 8) + wire.field(7, graph) + wire.field(8, wire.field(2, 17)))
+                self.refused_soon("error", "deep.onnx", "-o", "m.o")
+                cases += 1
+            unknown, groups = b"", b"\xbb\x3e" * depth + b"\xbc\x3e" * depth  # field 999
+            for _ in range(depth):
+                unknown = wire.field(999, unknown)
+            model = wire.relu((2,))
+            for place in (unknown, wire.field(7, unknown), wire.field(7, wire.field(11, wire.field(2, unknown))),
+                          groups, wire.field(7, groups), wire.field(7, wire.field(11, wire.field(2, groups)))):
+                self.write("strange.onnx", model + place)
+                done = self.relaxc("strange.onnx", "-o", "m.o")
+                self.assertIn(done.code, (0, 1), done.err[-300:])
+                cases += 1
+        print(f"{cases} nested messages", file=sys.stderr)
 
     def test_deep_texts(self):
         for opening, closing in (("(", ")"), ("-", ""), ("R.nn.relu(", ")"), ("[", "]"), ("not ", "")):
