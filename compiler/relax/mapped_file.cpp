@@ -25,6 +25,11 @@ class Mapping : public MappedFile {
   std::span<const std::byte> bytes() const override { return {static_cast<const std::byte*>(address_), size_}; }
   const std::string& path() const override { return path_; }
 
+  bool is_at(const std::string& path) const {
+    struct stat now {};
+    return stat(path.c_str(), &now) == 0 && now.st_dev == status_.st_dev && now.st_ino == status_.st_ino;
+  }
+
   bool unchanged() const {
     struct stat now {};
     auto same = [](const timespec& a, const timespec& b) { return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec; };
@@ -63,6 +68,11 @@ Result<FileRef> map_file(const std::string& path, Location location, Diagnostics
     if (address == MAP_FAILED) return diag.error(location, Kind::io, "cannot map '{}': {}", path, std::strerror(errno));
   }
   return FileRef(std::make_shared<Mapping>(path, address, status));
+}
+
+bool is_at(const MappedFile& file, const std::string& path) {
+  const auto* mapping = dynamic_cast<const Mapping*>(&file);
+  return mapping != nullptr && mapping->is_at(path);
 }
 
 Status check_unchanged(const std::vector<FileRef>& files, Diagnostics& diag) {

@@ -18,6 +18,9 @@ using FileRef = std::shared_ptr<const MappedFile>;
 /// what a library can defend against; the program ends with an error there (termination.h).
 Result<FileRef> map_file(const std::string& path, Location location, Diagnostics& diag);
 
+/// Whether `path` leads to the very file that map_file has mapped.
+bool is_at(const MappedFile& file, const std::string& path);
+
 /// Nobody will look at `part` of the bytes of `file` soon: gives back the memory of its whole pages, if map_file has
 /// mapped them. They come in again when they are touched.
 void set_aside(const MappedFile& file, std::span<const std::byte> part);

@@ -91,6 +91,10 @@ Result<std::shared_ptr<const relax::MappedFile>> ModelFiles::external(const std:
         location, real_file.string());
   RELAXC_TRY(std::shared_ptr<const relax::MappedFile> file,
              relax::map_file((folder / relative).lexically_normal().string(), where, diag));
+  // What was opened must be what was looked at: links may have changed between the two.
+  fs::path now = fs::canonical(folder / relative, code);
+  if (!outside_ && (code || now != real_file || !relax::is_at(*file, real_file.string())))
+    return diag.error(where, Kind::missing_data, "external data '{}' became another file while it was read", location);
   external_[location] = file;
   return file;
 }

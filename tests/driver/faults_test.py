@@ -274,6 +274,22 @@ class Faults(ProgramTest):
                     self.assertIn(f"{name} has changed since it was read", done.err)
                     self.assertFalse((self.path / "m.so").exists() or (self.path / "m.h").exists())
 
+    def test_external_data_that_becomes_a_link_when_it_is_opened(self):
+        """What was looked at lies in the model's folder; what is opened then does not."""
+        library = self.preloaded()
+        (self.path / "secret.bin").write_bytes(bytes(8))
+        for to in ("../secret.bin", str(self.path / "secret.bin"), "/etc/passwd"):
+            with self.subTest(to):
+                self.write("sub/model.onnx", wire.with_external_data("w.bin"))
+                (self.path / "sub/w.bin").unlink(missing_ok=True)
+                self.write("sub/w.bin", bytes(8))
+                done = self.relaxc("sub/model.onnx", "-o", "m.o", environment={
+                    **os.environ, "LD_PRELOAD": library, "SWAP": "sub/w.bin", "SWAP_TO": to})
+                self.assertTrue((self.path / "sub/w.bin").is_symlink(), "nothing was swapped")
+                self.assertEqual(done.code, 1, done.err)
+                self.assertIn("'w.bin' became another file", done.err)
+                self.assertFalse((self.path / "m.o").exists())
+
     def test_an_output_that_is_an_input(self):
         self.write("model.onnx", wire.with_external_data("m.h"))
         self.write("m.h", bytes(8))
