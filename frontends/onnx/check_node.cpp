@@ -91,8 +91,8 @@ bool is_note(std::string_view name) {
 
 class NodeCheck {
  public:
-  NodeCheck(Node& node, const onnx::FunctionProto* function)
-      : node_(node), function_(function), errors_(node.diag.error_count()) {}
+  NodeCheck(Node& node, const onnx::FunctionProto* function, bool called = true)
+      : node_(node), function_(function), called_(called), errors_(node.diag.error_count()) {}
 
   Status against(const Signature& signature) {
     arguments(signature.inputs, node_.proto.input(), "input");
@@ -103,7 +103,8 @@ class NodeCheck {
     for (const AttributeProto& attribute : node_.proto.attribute())
       if (const AttributeFormal* formal = signature.attribute(attribute.name())) value(attribute, *formal);
     for (const AttributeFormal& formal : signature.attributes)
-      if (formal.required && !node_.has_attr(formal.name) && (function_ != nullptr || !has_entry(formal.name)))
+      if (formal.required && !node_.has_attr(formal.name) &&
+          ((function_ != nullptr && called_) || !has_entry(formal.name)))
         node_.error(Kind::invalid_attribute, "attribute '{}' ({}) is missing", formal.name, formal.type);
     return status();
   }
@@ -228,13 +229,14 @@ class NodeCheck {
 
   Node& node_;
   const onnx::FunctionProto* function_;
+  bool called_;
   size_t errors_;
 };
 
 }  // namespace
 
-Status check_node(Node& node, const Signature& signature, const onnx::FunctionProto* function) {
-  return NodeCheck(node, function).against(signature);
+Status check_node(Node& node, const Signature& signature, const onnx::FunctionProto* function, bool called) {
+  return NodeCheck(node, function, called).against(signature);
 }
 
 Status check_attributes(Node& node, const onnx::FunctionProto* function) {

@@ -49,13 +49,14 @@ OpenSqueeze meant_squeeze(const LoadedModel& model, ImportOptions options, const
 }
 
 /// Sets which branches of Ifs are given up: those that fit nothing that follows, one after another, until the model can
-/// be read. If it cannot, none.
+/// be read. If it cannot, or only after more nodes than one model may have, none.
 void give_up_branches(const LoadedModel& model, ImportOptions options, const relax::OpTable& table,
                       GraphImporter& importer) {
   constexpr int kMostRounds = 16;
   if (!has_node(*model.proto, [](const onnx::NodeProto& node) { return node.op_type() == "If"; })) return;
   options.findings = nullptr;
   std::set<std::pair<std::string, bool>> given_up;
+  int64_t converted = 0;
   for (int round = 0; round < kMostRounds; ++round) {
     relax::Module module;
     Diagnostics diag;
@@ -69,7 +70,8 @@ void give_up_branches(const LoadedModel& model, ImportOptions options, const rel
     }
     size_t before = given_up.size();
     given_up.insert(trial.misfits.begin(), trial.misfits.end());
-    if (given_up.size() == before) return;
+    converted += trial.converted();
+    if (given_up.size() == before || converted > options.max_nodes) return;
   }
 }
 

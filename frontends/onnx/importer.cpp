@@ -24,12 +24,12 @@ namespace {
 
 constexpr int64_t kNewestOpset = 28, kNewestIr = 14;
 
+}  // namespace
+
 std::string qualified(const NodeProto& node) {
   std::string domain = domain_of(node.domain());
   return domain.empty() ? node.op_type() : domain + "." + node.op_type();
 }
-
-}  // namespace
 
 std::vector<std::string> names_of(const RepeatedPtrField<ValueInfoProto>& values) {
   std::vector<std::string> names;
@@ -72,6 +72,7 @@ Status GraphImporter::run() {
   nodes(proto.graph().node(), names_of(proto.graph().output()));
   for (const ValueInfoProto& value : proto.graph().value_info()) check_declared(value, false);
   static_cast<void>(bool(results(proto.graph())));
+  check_rest();
   if (diag.error_count() > errors) return diag.failed();
   return Done{};
 }
@@ -218,6 +219,7 @@ void GraphImporter::convert(const NodeProto& proto, int number) {
     if (!output.empty() && scope_->slots.count(output) != 0)
       diag.error(where, Kind::redefinition, "output '{}' is the name of another value already", output);
   ++nodes_;
+  visited_.insert(&proto);
   if (!within_budget(0, "this node", where)) return fail_outputs(proto);
   const CustomOp* custom = find_custom(proto);
   const onnx::FunctionProto* function = custom != nullptr ? nullptr : find_function(proto);

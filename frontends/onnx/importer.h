@@ -37,6 +37,8 @@ std::string domain_of(const std::string& domain);
 std::vector<std::string> names_of(const google::protobuf::RepeatedPtrField<onnx::ValueInfoProto>& values);
 /// What a node is called in messages; `number` is its place in its graph.
 std::string label(const onnx::NodeProto& node, int number);
+/// Its operator, with the domain before it if that is not ai.onnx.
+std::string qualified(const onnx::NodeProto& node);
 
 /// What a Squeeze without axes makes of an open dim, of which only the run will say whether it is 1.
 enum class OpenSqueeze : uint8_t {
@@ -59,6 +61,7 @@ class GraphImporter {
   /// Branches of Ifs, by the node as bytes and false for else: those that are not converted, so that a run that takes
   /// one is refused, and those that were found not to fit what depends on them although the other one does.
   std::set<std::pair<std::string, bool>> given_up, misfits;
+  int64_t converted() const { return nodes_; }  ///< nodes, those of functions as often as they are called
   int wrong_ranks = 0;  ///< outputs and values of the graph whose declared rank is not what the nodes give
 
   /// The values of `graph`'s outputs, with its nodes converted at `block` and its inputs bound to `arguments`. For the
@@ -142,6 +145,12 @@ class GraphImporter {
   const onnx::FunctionProto* find_function(const onnx::NodeProto& node) const;
   void find_operands(const onnx::NodeProto& node, Location where);
   void fail_outputs(const onnx::NodeProto& node);
+  /// Checks the nodes that were not converted (importer_rest.cpp).
+  struct Visible;
+  void check_rest();
+  void check_rest(const onnx::GraphProto& graph, const Visible* outer);
+  void check_rest(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes, Visible& visible);
+  void check_rest(const onnx::NodeProto& node, int number, const Visible& visible);
   void check_declared(const onnx::ValueInfoProto& declared, bool output);
   Result<std::vector<Value*>> result(const std::string& name);
   Status results(const onnx::GraphProto& graph);
@@ -161,6 +170,7 @@ class GraphImporter {
   std::vector<const onnx::FunctionProto*> calls_;                 ///< the model-local functions being inlined
   std::map<const onnx::FunctionProto*, int64_t> function_sizes_;  ///< nodes that a call comes to, saturated
   size_t counting_ = 0;                                           ///< functions inside of each other
+  std::set<const onnx::NodeProto*> visited_;                      ///< asked for membership only
   int64_t nodes_ = 0;                                             ///< that were converted
   bool over_budget_ = false;                                      ///< which has been reported
 

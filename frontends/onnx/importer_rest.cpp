@@ -1,0 +1,97 @@
+// importer_rest.cpp: the nodes of a file that no import reaches: branches that a constant leaves out, bodies of loops
+// that never run, functions that nobody calls.
+//
+// They mean nothing to the program that is compiled, but a file with a malformed one is malformed, and says so here as
+// every other runtime does. What is checked is what can be checked without a conversion: operators, arguments,
+// attributes (check_node.h), and that names are made somewhere.
+#include <algorithm>
+
+#include "frontends/onnx/check_node.h"
+#include "frontends/onnx/importer.h"
+
+namespace relaxc::frontend {
+
+using google::protobuf::RepeatedPtrField;
+using onnx::GraphProto;
+using onnx::NodeProto;
+
+/// Names that nodes of one graph see, those of the graphs around it included.
+struct GraphImporter::Visible {
+  const Visible* outer = nullptr;
+  std::set<std::string_view> names;
+  const onnx::FunctionProto* function = nullptr;
+  bool called = true;  ///< the function
+
+  bool has(std::string_view name) const {
+    for (const Visible* one = this; one != nullptr; one = one->outer)
+      if (one->names.count(name) != 0) return true;
+    return false;
+  }
+};
+
+void GraphImporter::check_rest() {
+  if (over_budget_) return;
+  check_rest(model_.proto->graph(), nullptr);
+  for (const onnx::FunctionProto& function : model_.proto->functions()) {
+    Visible visible;
+    visible.function = &function;
+    visible.called = function.node_size() > 0 && visited_.count(&function.node(0)) != 0;
+    visible.names.insert(function.input().begin(), function.input().end());
+    Scope scope;
+    scope.function = true;
+    for (const auto& import : function.opset_import()) scope.opsets[domain_of(import.domain())] = import.version();
+    for (const auto& attribute : function.attribute_proto()) scope.attributes[attribute.name()] = &attribute;
+    Scope* outer = std::exchange(scope_, &scope);
+    check_rest(function.node(), visible);
+    scope_ = outer;
+  }
+}
+
+void GraphImporter::check_rest(const GraphProto& graph, const Visible* outer) {
+  Visible visible;
+  visible.outer = outer;
+  if (outer != nullptr) visible.function = outer->function, visible.called = outer->called;
+  for (const auto& input : graph.input()) visible.names.insert(input.name());
+  for (const auto& tensor : graph.initializer()) visible.names.insert(tensor.name());
+  for (const auto& tensor : graph.sparse_initializer()) visible.names.insert(tensor.values().name());
+  check_rest(graph.node(), visible);
+}
+
+void GraphImporter::check_rest(const RepeatedPtrField<NodeProto>& nodes, Visible& visible) {
+  for (const NodeProto& node : nodes) visible.names.insert(node.output().begin(), node.output().end());
+  for (int i = 0; i < nodes.size(); ++i) {
+    if (visited_.count(&nodes[i]) == 0) check_rest(nodes[i], i, visible);
+    for (const onnx::AttributeProto& attribute : nodes[i].attribute()) {
+      if (attribute.has_g()) check_rest(attribute.g(), &visible);
+      for (const GraphProto& graph : attribute.graphs()) check_rest(graph, &visible);
+    }
+  }
+}
+
+void GraphImporter::check_rest(const NodeProto& proto, int number, const Visible& visible) {
+  std::string domain = domain_of(proto.domain());
+  auto opset = scope_->opsets.find(domain);
+  int64_t version = opset == scope_->opsets.end() ? 0 : opset->second;
+  Location where = module_.sources().at(NodeOrigin{files().path(), label(proto, number), qualified(proto), version});
+  for (const std::string& name : proto.input())
+    if (!name.empty() && !visible.has(name))
+      diag.error(where, Kind::unbound_name, "input '{}' is made by no node and is no input or initializer of the graph",
+                 name);
+  Node node(*this, proto, version, where);
+  if (find_custom(proto) != nullptr) return static_cast<void>(bool(check_attributes(node, visible.function)));
+  if (const onnx::FunctionProto* callee = find_function(proto))
+    return static_cast<void>(bool(check_call(node, *callee, visible.function)));
+  if (version == 0) {
+    diag.error(where, Kind::malformed_model, "the {} imports no opset of domain '{}'",
+               visible.function == nullptr ? "model" : "function", domain.empty() ? "ai.onnx" : domain);
+    return;
+  }
+  const Converter* converter = converters_.find(domain, proto.op_type());
+  std::optional<Signature> signature = signatures_.find(domain, proto.op_type(), version);
+  if (converter == nullptr && !signature && domain.empty())
+    diag.error(where, Kind::unknown_operator, "there is no operator of this name");
+  if (signature && (converter == nullptr || converter->note != "refused"))
+    static_cast<void>(bool(check_node(node, *signature, visible.function, visible.called)));
+}
+
+}  // namespace relaxc::frontend
