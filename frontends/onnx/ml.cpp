@@ -55,7 +55,10 @@ Value* constant_of(Node& node, DType dtype, std::vector<int64_t> shape, const st
   else if (dtype == DType::i(64))
     bytes = encode<int64_t>(elements);
   else
-    bytes = encode<uint8_t>(elements);
+    for (double element : elements) {
+      std::vector<std::byte> one = relax::encode_scalar(dtype, element);
+      bytes.insert(bytes.end(), one.begin(), one.end());
+    }
   return node.builder().constant(relax::ConstantData::inline_bytes(dtype, std::move(shape), std::move(bytes)));
 }
 

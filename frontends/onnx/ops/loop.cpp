@@ -301,17 +301,21 @@ class LoopConverter {
 class CollectedStrings {
  public:
   CollectedStrings(Node& node, const onnx::GraphProto& body)
-      : node_(node), prefix_(node.proto.output(0) + "/"), first_(static_cast<int>(node.inputs()) - 1), body_(body) {
+      : node_(node),
+        prefix_(node.proto.output(0) + "/"),
+        first_(static_cast<int>(std::max<size_t>(node.inputs(), 2)) - 1),
+        body_(body) {
     for (int i = first_; i < body.output_size(); ++i)
       if (body.output(i).type().tensor_type().elem_type() == onnx::TensorProto::STRING) strings_.push_back(i);
   }
 
-  bool any() const { return !strings_.empty() && first_ >= 1; }
+  bool any() const { return !strings_.empty(); }
 
   Status run() {
     Diagnostics& diag = node_.diag;
     loop_ = node_.proto;
     loop_.clear_output();
+    while (loop_.input_size() < 2) loop_.add_input("");
     carry();
     onnx::GraphProto graph;
     std::vector<onnx::NodeProto> joins;

@@ -61,6 +61,8 @@ Status quantized_lstm(Node& node) {
     Value *weight = values[i], *scale = c.input(6 + 2 * i), *zero = c.input(7 + 2 * i);
     if (weight == nullptr) return node.error(Kind::wrong_arity, "input {} is missing", i);
     if (!c.ok()) return c.failed();
+    if (weight->shape().size() != 3)
+      return node.error(Kind::rank_mismatch, "input {} must have 3 dims, found {}", i, relax::to_string(weight->info));
     Expr one = node.index(1), directions = weight->shape()[0];
     auto wide = [&](Value* x) {
       bool each = c.ok() && rank_of(x) == 2;
