@@ -1,6 +1,8 @@
 // install.cpp: the tree around the program.
 #include "compiler/driver/install.h"
 
+#include <sys/auxv.h>
+
 #include <filesystem>
 
 namespace relaxc::driver {
@@ -9,6 +11,9 @@ std::string installed(const char* path) {
   namespace fs = std::filesystem;
   std::error_code error;
   fs::path program = fs::read_symlink("/proc/self/exe", error);
+  // A folder that somebody changed the root to may have no /proc: then the path that the program was started by.
+  if (const auto* started = reinterpret_cast<const char*>(::getauxval(AT_EXECFN)); error && started != nullptr)
+    program = fs::canonical(started, error);
   fs::path place = program.parent_path().parent_path() / path;
   return fs::exists(place, error) ? place.string() : std::string();
 }

@@ -15,7 +15,9 @@ follow() {
   # block LANGUAGE: the first block of that language in the README.
   block() { awk -v fence="\`\`\`$1" '$0 == fence { on = 1; next } /^```/ { if (on) exit } on' README.md; }
   here=$PWD
-  export PKG_CONFIG_PATH=$prefix/lib/pkgconfig CPATH=$prefix/include LIBRARY_PATH=$prefix/lib
+  # Where compilers do not look by themselves. Others than the machine's get the sources' folder, which has no C library in it.
+  [[ $prefix == /usr ]] || export PKG_CONFIG_PATH=$prefix/lib/pkgconfig CPATH=$prefix/include LIBRARY_PATH=$prefix/lib
+  local headers=$prefix/share/relaxc/runtime-lite/include
 
   mkdir by_make by_cmake
   cp examples/digits/digits.onnx by_make
@@ -71,10 +73,10 @@ END
   relaxc nodes.relax --target cortex-m3 -o nodes.c
   mkdir bare
   for header in math string; do echo "#error there is no $header.h" >bare/$header.h; done
-  cc -std=c99 -ffreestanding -Wall -Wextra -Werror -Ibare -I"$prefix/include" -c nodes.c -o nodes.o || fail "C without a C library"
+  cc -std=c99 -ffreestanding -Wall -Wextra -Werror -Ibare -I"$headers" -c nodes.c -o nodes.o || fail "C without a C library"
   for compiler in arm-none-eabi-gcc riscv64-unknown-elf-gcc; do
     command -v $compiler >/dev/null || { echo "left out: $compiler"; continue; }
-    env -u CPATH $compiler -std=c99 -ffreestanding -Wall -Wextra -Werror -I"$prefix/include" -c nodes.c -o bare.o || fail "C by $compiler"
+    env -u CPATH $compiler -std=c99 -ffreestanding -Wall -Wextra -Werror -I"$headers" -c nodes.c -o bare.o || fail "C by $compiler"
   done
   cd "$here"
 
@@ -129,6 +131,9 @@ if [[ $kind == chroot ]]; then
   ((EUID == 0)) || { echo "skipped: debootstrap wants root"; exit 77; }
   pack
   debootstrap --variant=minbase bookworm "$folder/root" >"$folder/log" 2>&1 || { tail "$folder/log"; echo "skipped: no Debian to be had"; exit 77; }
+  # LLVM 22 and rustc-web come with Debian's security updates, which debootstrap leaves out, by the way this machine takes.
+  echo "deb http://deb.debian.org/debian-security bookworm-security main" >>"$folder/root/etc/apt/sources.list"
+  cp /etc/apt/apt.conf.d/* "$folder/root/etc/apt/apt.conf.d"
   cp "$folder"/packed/relaxc_*.deb "$folder/root/relaxc.deb"
   cp -r "$folder/work" "$folder/root/work"
   cp "$0" "$folder/root/installed_test.sh"
