@@ -3,9 +3,10 @@
 // Padding never wins a maximum (it is the lowest value) and adds nothing to a sum. The average divides by the number of
 // elements that are there, or, with count_include_pad, by those within the padded dim: with ceil_mode a last window may
 // stick out even of the padding. So does the only window where a dim of known size is, with padding, smaller than it by
-// less than a stride, as in ONNX Runtime; by less than two strides, there is none. With `indices`, max_pool has a
-// second result: the flat position of the maximum in the whole tensor (row-major, or column-major over the spatial dims
-// with storage_order 1), as ONNX counts.
+// less than a stride, as in ONNX Runtime; by less than two strides, there is none. By a stride of 1 that holds of open
+// dims too; by a larger one, the window must fit into them. With `indices`, max_pool has a second result: the flat
+// position of the maximum in the whole tensor (row-major, or column-major over the spatial dims with storage_order 1),
+// as ONNX counts.
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/window.h"
 
@@ -38,11 +39,13 @@ Result<Expr> count_windows(InferContext& c, Expr dim, const Windows& w, size_t a
   Expr one = c.context.index(1), kernel = c.context.index(w.kernel[axis]);
   bool ceil = c.op.attrs.flag("ceil_mode");
   int64_t missing = excess(dim, w, axis), stride = w.strides[axis];
-  if (ceil || missing > 0)
+  // With a stride of 1 the formula holds down to no window at all, which the guard on the result's size admits.
+  bool open = dim.constant() == nullptr && stride == 1;
+  if (ceil || missing > 0 || open)
     RELAXC_DO(c.require(arith::le(one, dim), kDerivedDim, one, dim,
                         fmt::format("'{}': spatial dim {} is empty", c.op.def->name, axis)));
   if (!ceil && missing > 0 && missing < 2 * stride) return c.context.index(missing < stride ? 1 : 0);
-  if (!ceil) RELAXC_DO(require_window(c, dim, kernel, w, axis));
+  if (!ceil && !open) RELAXC_DO(require_window(c, dim, kernel, w, axis));
   return arith::simplify(window_count(dim, kernel, w, axis, ceil), c.facts);
 }
 
