@@ -49,7 +49,8 @@ class Header {
     for (const External& external : object_.externals)
       line("/* To be defined by the program. */\n{};\n", external.prototype);
     for (size_t i = 0; i < object_.entries.size(); ++i)
-      print_entry(object_.entries[i], i < facts_.stack_max.size() ? facts_.stack_max[i] : UINT64_MAX);
+      print_entry(object_.entries[i], i < facts_.stack_max.size() ? facts_.stack_max[i] : UINT64_MAX,
+                  i < facts_.run_stack_max.size() ? facts_.run_stack_max[i] : UINT64_MAX);
     for (const PublicPrimFunc& function : object_.public_prim_funcs) print_public(function);
     if (object_.entries.size() > 1) print_shared_arena();
     if (!object_.selftest.data.empty()) print_selftest();
@@ -114,7 +115,7 @@ class Header {
          original == tensor.identifier ? "" : ", named \"" + original + "\"");
   }
 
-  void print_entry(const Entry& entry, uint64_t stack_max) {
+  void print_entry(const Entry& entry, uint64_t stack_max, uint64_t run_stack_max) {
     std::string prefix = entry_prefix(object_, entry), macro = capitals(prefix);
     line("/* {}", comment_text(entry.name));
     line(" *");
@@ -132,6 +133,7 @@ class Header {
       line(" *   memory whose size only the run knows comes from context->alloc, besides the arena");
     line(" */");
     print_sizes(entry, macro);
+    if (run_stack_max != UINT64_MAX) define(macro + "RUN_STACK_MAX", std::to_string(run_stack_max));
     if (stack_max != UINT64_MAX) define(macro + "STACK_MAX", std::to_string(stack_max));
     print_call(entry, prefix);
   }

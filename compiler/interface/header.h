@@ -10,9 +10,10 @@ namespace relaxc::interface {
 
 /// What the object does not say of itself.
 struct HeaderFacts {
-  std::span<const uint64_t> stack_max = {};  ///< of each entry, UINT64_MAX where it is not known; or empty
-  std::string least_cpu = {};                ///< without which a call returns RLX_CPU_FEATURES; empty: it asks for none
-  bool tables = true;                        ///< whether the object has the rlx_model
+  std::span<const uint64_t> stack_max = {};      ///< of each entry, UINT64_MAX where it is not known; or empty
+  std::span<const uint64_t> run_stack_max = {};  ///< the same of the typed call
+  std::string least_cpu = {};  ///< without which a call returns RLX_CPU_FEATURES; empty: it asks for none
+  bool tables = true;          ///< whether the object has the rlx_model
 };
 
 /// Comments, size and index macros, the struct of arguments and the typed call of every entry; prototypes of external

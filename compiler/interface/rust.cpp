@@ -48,7 +48,8 @@ std::string name_of(const std::string& name, const std::vector<CallField>& field
 
 class Module {
  public:
-  Module(const Object& object, bool unsafe_extern) : object_(object), unsafe_extern_(unsafe_extern) {}
+  Module(const Object& object, bool unsafe_extern, std::span<const uint64_t> run_stack_max)
+      : object_(object), unsafe_extern_(unsafe_extern), run_stack_max_(run_stack_max) {}
 
   std::string run() {
     line("// How to call the model {}. Written by relaxc; changes are lost.", object_.name);
@@ -62,7 +63,8 @@ class Module {
     line("    pub fn new() -> Self {{\n        // SAFETY: all fields are numbers and pointers.");
     line("        let mut context: Self = unsafe {{ core::mem::zeroed() }};\n        context.abi_version = 1;");
     line("        context.struct_size = core::mem::size_of::<Self>() as u32;\n        context\n    }}\n}}\n");
-    for (const Entry& entry : object_.entries) print(entry);
+    for (size_t i = 0; i < object_.entries.size(); ++i)
+      print(object_.entries[i], i < run_stack_max_.size() ? run_stack_max_[i] : UINT64_MAX);
     return out_;
   }
 
@@ -78,8 +80,9 @@ class Module {
     line("}}\n");
   }
 
-  void print(const Entry& entry) {
+  void print(const Entry& entry, uint64_t run_stack_max) {
     std::string prefix = entry_prefix(object_, entry);
+    if (run_stack_max != UINT64_MAX) constant(capitals(prefix) + "RUN_STACK_MAX", run_stack_max);
     if (entry.arena_max != UINT64_MAX) {
       constant(capitals(prefix) + "ARENA_MAX", entry.arena_max);
       print_memory(prefix + "arena", entry.arena_max, entry.arena_align);
@@ -128,14 +131,15 @@ class Module {
 
   const Object& object_;
   bool unsafe_extern_;
+  std::span<const uint64_t> run_stack_max_;
   std::string out_;
   std::set<std::string> constants_;
 };
 
 }  // namespace
 
-std::string rust_module(const Object& object, bool unsafe_extern) {
-  return Module(object, unsafe_extern).run();
+std::string rust_module(const Object& object, bool unsafe_extern, std::span<const uint64_t> run_stack_max) {
+  return Module(object, unsafe_extern, run_stack_max).run();
 }
 
 }  // namespace relaxc::interface

@@ -1,6 +1,7 @@
 // rust.h: the typed call as declarations for Rust.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "compiler/interface/object.h"
@@ -10,6 +11,7 @@ namespace relaxc::interface {
 /// A module of `extern "C"` declarations: the context and error records, sizes as constants, an arena type of the right
 /// size and alignment, and for each entry its arguments and its call. It needs `core` alone. From edition 2024 on
 /// foreign functions stand in an `unsafe extern` block, which compilers before Rust 1.82 do not know.
-std::string rust_module(const Object& object, bool unsafe_extern = false);
+/// `run_stack_max`: bytes of stack of each entry's call, UINT64_MAX where they are not known; or empty.
+std::string rust_module(const Object& object, bool unsafe_extern = false, std::span<const uint64_t> run_stack_max = {});
 
 }  // namespace relaxc::interface

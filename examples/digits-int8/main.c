@@ -9,6 +9,11 @@
 
 enum { CLASSES = 10 };
 
+/* For tiny.ld: what the call takes of the stack at most. */
+#define TEXT_OF(number) #number
+#define TEXT(macro)     TEXT_OF(macro)
+__asm__(".global model_stack\n.equ model_stack, " TEXT(DIGITS8_RUN_STACK_MAX));
+
 static digits8_arena arena;
 static int8_t logits[CLASSES];
 

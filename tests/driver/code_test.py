@@ -58,6 +58,16 @@ def main(x: R.Tensor((4,), "float32"), n: R.Tensor((), "int64")) -> R.Tensor((4,
     y = down(x, n)
     return y
 """
+CALLS_OUT = """@R.function
+def main(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+    y = R.call_dps_packed("mine", (x,), out_sinfo=R.Tensor((4,), "float32"))
+    return y
+"""
+PRINTS = """@R.function(pure=False)
+def main(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+    _ = R.print(x, format="x is {}")
+    return x
+"""
 
 # Runs the model on a stack of its own that was filled with a pattern, and prints how far down the pattern is gone, next
 # to what the model says.
@@ -148,16 +158,23 @@ class Stack(ProgramTest):
 
     def test_the_header_says_it_too(self):
         self.write("m.relax", DYNAMIC)
-        self.compiles("m.relax", "-o", "m.o", "--manifest=m.json")
-        stated = json.loads((self.path / "m.json").read_text())["functions"][0]["stack_max"]
-        self.assertIn(f"#define M_STACK_MAX {stated}\n", (self.path / "m.h").read_text())
+        self.compiles("m.relax", "-o", "m.o", "--manifest=m.json", "--rust=m.rs")
+        stated = json.loads((self.path / "m.json").read_text())["functions"][0]
+        self.assertIn(f"#define M_STACK_MAX {stated['stack_max']}\n", (self.path / "m.h").read_text())
+        self.assertIn(f"#define M_RUN_STACK_MAX {stated['run_stack_max']}\n", (self.path / "m.h").read_text())
+        self.assertIn(f"pub const M_RUN_STACK_MAX: usize = {stated['run_stack_max']};\n", (self.path / "m.rs").read_text())
+        self.assertLess(stated["run_stack_max"] + 2048, stated["stack_max"])
         self.compiles("m.relax", "-o", "m.c")
         self.assertNotIn("STACK_MAX", (self.path / "m.h").read_text())  # another compiler decides
 
-    def test_a_function_that_calls_itself_has_no_bound(self):
-        self.write("m.relax", CALLS_ITSELF)
-        self.compiles("m.relax", "-o", "m.o", "--manifest=m.json")
-        self.assertIsNone(json.loads((self.path / "m.json").read_text())["functions"][0]["stack_max"])
+    def test_a_function_that_calls_itself_or_the_program_has_no_bound(self):
+        for text in (CALLS_ITSELF, CALLS_OUT, CALLS_OUT.replace("mine", "getauxval"), PRINTS):
+            self.write("m.relax", text)
+            self.compiles("m.relax", "-o", "m.o", "--manifest=m.json")
+            stated = json.loads((self.path / "m.json").read_text())["functions"][0]
+            self.assertIsNone(stated["stack_max"], text)
+            self.assertIsNone(stated["run_stack_max"], text)
+            self.assertNotIn("STACK_MAX", (self.path / "m.h").read_text())
 
 
 @unittest.skipUnless(shutil.which("addr2line") and shutil.which("nm"), "needs addr2line and nm")

@@ -156,8 +156,9 @@ class Emission {
 
   Status write_object(const std::string& path, llvm::raw_fd_ostream& out) {
     Diagnostics& diag = diag_;
-    StackFrames frames(*module_);
-    generate(*module_, *machine_, out, llvm::CodeGenFileType::ObjectFile);
+    MachineFrames machine;
+    generate(*module_, *machine_, out, llvm::CodeGenFileType::ObjectFile, &machine);
+    StackFrames frames(*module_, std::move(machine));
     RELAXC_DO(close(out));
     std::vector<llvm::StringRef> objects;
     for (const CompiledPart& part : parts_->finish()) {
@@ -177,20 +178,25 @@ class Emission {
     return machine_->getTargetTriple().isOSBinFormatELF() && !options_.line_tables && !small;
   }
 
-  /// What `run` of each entry takes: its own frame, runtime-lite's, and the deepest of what runtime-lite calls.
+  /// What the typed call of each entry takes; and what `run` does: its own frame, runtime-lite's, and the deepest of
+  /// what runtime-lite calls.
   void bound_stack(StackFrames& frames) {
-    stack_max_.clear();
+    constexpr uint64_t kMargin = 512;  // of what runtime-lite is compiled by
+    stack_ = {};
     for (const interface::Entry& entry : object_.entries) {
       auto bound = [&](const std::string& what) -> std::optional<uint64_t> {
         const llvm::Function* function = module_->getFunction(object_.name + "." + entry.name + "." + what);
-        return function == nullptr ? 0 : frames.bound(*function);
+        return function == nullptr ? 0 : deepest(frames.chain(*function));
       };
-      std::optional<uint64_t> run = bound("generic_run"), deepest = 0;
+      const llvm::Function* typed = module_->getFunction(interface::run_symbol(object_, entry));
+      RELAXC_CHECK(typed != nullptr, "an entry without its typed call");
+      stack_.typed.push_back(deepest(frames.chain(*typed)).value_or(UINT64_MAX));
+      std::optional<uint64_t> run = bound("generic_run"), most = 0;
       for (const char* called : {"call", "shapes", "arena", "values"}) {
         std::optional<uint64_t> below = bound(called);
-        deepest = below && deepest ? std::optional(std::max(*below, *deepest)) : std::nullopt;
+        most = below && most ? std::optional(std::max(*below, *most)) : std::nullopt;
       }
-      stack_max_.push_back(run && deepest ? *run + *deepest : UINT64_MAX);
+      stack_.generic.push_back(run && most ? *run + *most + kMargin : UINT64_MAX);
     }
   }
 
@@ -217,10 +223,10 @@ class Emission {
     }
     if (table == 0) return Done{};  // an object without a table says nothing
     std::fstream out(path, std::ios::in | std::ios::out | std::ios::binary);
-    for (size_t i = 0; i < stack_max_.size(); ++i) {
+    for (size_t i = 0; i < stack_.generic.size(); ++i) {
       char bytes[8];
       for (size_t k = 0; k < 8; ++k)
-        bytes[layout.isLittleEndian() ? k : 7 - k] = static_cast<char>(stack_max_[i] >> 8 * k);
+        bytes[layout.isLittleEndian() ? k : 7 - k] = static_cast<char>(stack_.generic[i] >> 8 * k);
       out.seekp(static_cast<std::streamoff>(table + i * step + field));
       out.write(bytes, sizeof(bytes));
     }
@@ -280,7 +286,7 @@ class Emission {
   }
 
   Status tell() {
-    if (options_.stack_max != nullptr) *options_.stack_max = stack_max_;
+    if (options_.stack != nullptr) *options_.stack = stack_;
     return Done{};
   }
 
@@ -326,9 +332,9 @@ class Emission {
   const std::string& path_;
   Diagnostics& diag_;
   OptLevel level_ = OptLevel::kO2;
-  std::vector<uint64_t> stack_max_;  ///< of each entry; empty until code is written as an object
-  Parts* parts_ = nullptr;           ///< the rest of the object
-  bool reserve_ = false;             ///< the object has room for the weights, which is filled afterwards
+  StackBounds stack_;       ///< empty until code is written as an object
+  Parts* parts_ = nullptr;  ///< the rest of the object
+  bool reserve_ = false;    ///< the object has room for the weights, which is filled afterwards
   llvm::LLVMContext context_;
   std::unique_ptr<llvm::TargetMachine> machine_;
   std::unique_ptr<llvm::Module> module_;

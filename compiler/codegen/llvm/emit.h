@@ -21,17 +21,23 @@ enum class OutputKind {
   kExecutable = 8
 };
 
+/// Bytes of stack of each entry; UINT64_MAX, or none at all: not known.
+struct StackBounds {
+  std::vector<uint64_t> generic;  ///< of rlx_function.run
+  std::vector<uint64_t> typed;    ///< of the call that the header declares
+};
+
 struct EmitOptions {
   OutputKind kind = OutputKind::kObject;
-  std::string opt = "2";                       ///< "0", "1", "2", "3", "s", "z": LLVM's pipelines
-  bool line_tables = false;                    ///< DWARF that says which source an instruction comes from
-  int32_t jobs = 1;                            ///< threads that compile; the object is the same for any number
-  std::string runtime, linker;                 ///< what to link with, and by what: Linking::runtime, Linking::compiler
-  std::string scratch;                         ///< a file for the object that is linked or put into an archive
-  std::string import_library;                  ///< Linking::import_library
-  std::vector<LevelForm> levels;               ///< of the program, least first; empty: the object is its only form
-  std::vector<uint64_t>* stack_max = nullptr;  ///< gets the bytes of stack of each entry; UINT64_MAX: not known
-  std::string shown_path;                      ///< how messages call the file; empty: its path
+  std::string opt = "2";          ///< "0", "1", "2", "3", "s", "z": LLVM's pipelines
+  bool line_tables = false;       ///< DWARF that says which source an instruction comes from
+  int32_t jobs = 1;               ///< threads that compile; the object is the same for any number
+  std::string runtime, linker;    ///< what to link with, and by what: Linking::runtime, Linking::compiler
+  std::string scratch;            ///< a file for the object that is linked or put into an archive
+  std::string import_library;     ///< Linking::import_library
+  std::vector<LevelForm> levels;  ///< of the program, least first; empty: the object is its only form
+  StackBounds* stack = nullptr;   ///< gets the stack that each entry takes
+  std::string shown_path;         ///< how messages call the file; empty: its path
 };
 
 /// Writes the object to `path`, which holds anything or nothing if it fails (kIo, kUnsupported).

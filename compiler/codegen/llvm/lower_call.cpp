@@ -5,6 +5,7 @@
 #include <llvm/IR/MDBuilder.h>
 
 #include "compiler/codegen/llvm/lower_function.h"
+#include "compiler/codegen/llvm/stack_bound.h"
 #include "compiler/interface/dlpack.h"
 
 namespace relaxc::codegen_llvm {
@@ -128,7 +129,10 @@ Value* FunctionLowering::call_runtime(const tir::Invoke& s) {
   for (Value* arg : args) types.push_back(arg->getType());
   auto* type = llvm::FunctionType::get(b_.getInt32Ty(), types, false);
   llvm::FunctionCallee callee = module_.module().getOrInsertFunction(s.callee, type);
-  if (auto* declared = llvm::dyn_cast<llvm::Function>(callee.getCallee())) declared->setDoesNotThrow();
+  if (auto* declared = llvm::dyn_cast<llvm::Function>(callee.getCallee())) {
+    declared->setDoesNotThrow();
+    mark_of_program(*declared);
+  }
   return b_.CreateCall(callee, args);
 }
 

@@ -5,6 +5,7 @@
 // and the value as its byte offset (floats: the bits of a double); what a plain function returns is a tensor of rank 0
 // behind the arguments.
 #include "compiler/codegen/llvm/lower_function.h"
+#include "compiler/codegen/llvm/stack_bound.h"
 #include "compiler/interface/dlpack.h"
 
 namespace relaxc::codegen_llvm {
@@ -29,7 +30,10 @@ llvm::CallInst* FunctionLowering::call_symbol(const std::string& name, llvm::Typ
   for (Value* arg : args) types.push_back(arg->getType());
   auto* type = llvm::FunctionType::get(result, types, false);
   llvm::FunctionCallee callee = module_.module().getOrInsertFunction(name, type);
-  if (auto* declared = llvm::dyn_cast<llvm::Function>(callee.getCallee())) declared->setDoesNotThrow();
+  if (auto* declared = llvm::dyn_cast<llvm::Function>(callee.getCallee())) {
+    declared->setDoesNotThrow();
+    mark_of_program(*declared);
+  }
   return b_.CreateCall(callee, args);
 }
 

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "compiler/codegen/llvm/lower.h"
+#include "compiler/codegen/llvm/machine_frames.h"
 #include "targets/target.h"
 
 namespace relaxc::codegen_llvm {
@@ -32,8 +33,9 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, OptLevel level
 /// Stores the element itself where the mask of a masked store leaves one lane; `optimize` ends with it.
 void narrow_masked_stores(llvm::Module& module);
 
-/// Selects instructions, allocates registers and writes an object or a text of assembly.
+/// Selects instructions, allocates registers and writes an object or a text of assembly. `frames`: gets the frame of
+/// every function; may be null.
 void generate(llvm::Module& module, llvm::TargetMachine& machine, llvm::raw_pwrite_stream& out,
-              llvm::CodeGenFileType type);
+              llvm::CodeGenFileType type, MachineFrames* frames = nullptr);
 
 }  // namespace relaxc::codegen_llvm

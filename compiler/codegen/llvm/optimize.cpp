@@ -93,9 +93,11 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, OptLevel level
 }
 
 void generate(llvm::Module& module, llvm::TargetMachine& machine, llvm::raw_pwrite_stream& out,
-              llvm::CodeGenFileType type) {
+              llvm::CodeGenFileType type, MachineFrames* frames) {
   llvm::legacy::PassManager passes;
-  bool unsupported = machine.addPassesToEmitFile(passes, out, nullptr, type);
+  MachineFrames unread;
+  FrameReading reading(passes, frames == nullptr ? unread : *frames);
+  bool unsupported = machine.addPassesToEmitFile(reading, out, nullptr, type);
   RELAXC_CHECK(!unsupported, "LLVM cannot write this kind of file for " + machine.getTargetTriple().str());
   passes.run(module);
 }

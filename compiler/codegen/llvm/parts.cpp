@@ -79,9 +79,10 @@ std::unique_ptr<Parts::Part> Parts::lower_next() {
 
 void Parts::compile(Part& part) const {
   optimize(*part.module, *part.machine, level_);
-  StackFrames frames(*part.module);
+  MachineFrames machine;
   llvm::raw_svector_ostream out(part.result->object);
-  generate(*part.module, *part.machine, out, llvm::CodeGenFileType::ObjectFile);
+  generate(*part.module, *part.machine, out, llvm::CodeGenFileType::ObjectFile, &machine);
+  StackFrames frames(*part.module, std::move(machine));
   for (llvm::Function* function : part.functions)
     part.result->stack.emplace_back(function->getName().str(), frames.chain(*function));
 }

@@ -14,6 +14,7 @@
 
 #include "compiler/codegen/llvm/lower.h"
 #include "compiler/codegen/llvm/machine.h"
+#include "compiler/codegen/llvm/stack_bound.h"
 
 namespace relaxc::codegen_llvm {
 
@@ -29,8 +30,8 @@ struct PartFunction {
 
 /// What became of a part.
 struct CompiledPart {
-  llvm::SmallVector<char, 0> object;                                   ///< ELF
-  std::vector<std::pair<std::string, std::optional<uint64_t>>> stack;  ///< StackFrames::chain of its functions
+  llvm::SmallVector<char, 0> object;                      ///< ELF
+  std::vector<std::pair<std::string, StackDepth>> stack;  ///< StackFrames::chain of its functions
 };
 
 class Parts {

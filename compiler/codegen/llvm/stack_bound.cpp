@@ -1,29 +1,31 @@
 // stack_bound.cpp: frames over the graph of calls.
 //
-// LLVM warns of frames that are larger than a function's attribute "warn-stack-size" says; with 0 it tells all of them.
-// To each come the return address and what aligning the frame may waste. Calls that selection makes up (memcpy, a
-// helper for wide integers) are leaves, for which one allowance is enough.
+// The graph is that of the machine code, which has calls that selection made up and functions that it split off. Where
+// code calls an address, each function that the IR of the caller mentions may be meant.
 #include "compiler/codegen/llvm/stack_bound.h"
 
 #include <llvm/IR/Constants.h>
-#include <llvm/IR/DiagnosticHandler.h>
-#include <llvm/IR/DiagnosticInfo.h>
 #include <llvm/IR/Instructions.h>
 
+#include <algorithm>
+#include <set>
 #include <vector>
 
+#include "compiler/codegen/llvm/library_stack.h"
 #include "compiler/support/check.h"
 
 namespace relaxc::codegen_llvm {
 namespace {
 
-constexpr uint64_t kCall = 16 + 64;     // return address, saved frame pointer, alignment to a vector
-constexpr uint64_t kRuntime = 1536;     // the deepest chain in runtime-lite, compiled without optimization
-constexpr uint64_t kLibraryCall = 512;  // memcpy and kin
+StackDepth everywhere(std::optional<uint64_t> bytes) {
+  StackDepth out;
+  out.fill(bytes);
+  return out;
+}
 
-/// Functions that `function` may call: named or with their address taken, in instructions or in constants.
-std::vector<const llvm::Function*> callees(const llvm::Function& function) {
-  std::vector<const llvm::Function*> found;
+/// Functions that `function` mentions, in instructions or in constants.
+std::vector<std::string> mentioned(const llvm::Function& function) {
+  std::vector<std::string> found;
   std::vector<const llvm::Value*> waiting;
   for (const llvm::BasicBlock& block : function)
     for (const llvm::Instruction& instruction : block)
@@ -31,97 +33,114 @@ std::vector<const llvm::Function*> callees(const llvm::Function& function) {
   while (!waiting.empty()) {
     const llvm::Value* value = waiting.back();
     waiting.pop_back();
-    if (const auto* callee = llvm::dyn_cast<llvm::Function>(value))
-      found.push_back(callee);
+    if (const auto* callee = llvm::dyn_cast<llvm::Function>(value); callee != nullptr && !callee->isIntrinsic())
+      found.push_back(callee->getName().str());
     else if (const auto* expression = llvm::dyn_cast<llvm::ConstantExpr>(value))
       waiting.insert(waiting.end(), expression->op_begin(), expression->op_end());
   }
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;
-}
-
-std::optional<uint64_t> outside(const llvm::Function& function) {
-  llvm::StringRef name = function.getName();
-  if (function.isIntrinsic() || name == "memcpy" || name == "memmove" || name == "memset" || name == "getauxval")
-    return kLibraryCall;
-  if (name.starts_with("rlx_") && name != "rlx_print") return kRuntime;  // who prints, prints by a C library
-  return std::nullopt;
 }
 
 }  // namespace
 
-class StackFrames::Handler : public llvm::DiagnosticHandler {
- public:
-  explicit Handler(StackFrames& frames) : frames_(frames) {}
-  bool handleDiagnostics(const llvm::DiagnosticInfo& info) override {
-    const auto* size = llvm::dyn_cast<llvm::DiagnosticInfoStackSize>(&info);
-    if (size == nullptr) return false;
-    frames_.frames_[&size->getFunction()] = size->getStackSize();
-    return true;
+void mark_of_program(llvm::Function& function) {
+  bool runtime = function.getName().starts_with("rlx_");  // which no function of a program is called
+  if (!runtime && function.isDeclaration()) function.addFnAttr(kOfProgram);
+}
+
+std::optional<uint64_t> deepest(const StackDepth& depth) {
+  uint64_t most = 0;
+  for (std::optional<uint64_t> one : depth) {
+    if (!one) return std::nullopt;
+    most = std::max(most, *one);
   }
-
- private:
-  StackFrames& frames_;
-};
-
-StackFrames::StackFrames(llvm::Module& module) : module_(module) {
-  for (llvm::Function& function : module)
-    if (!function.isDeclaration()) function.addFnAttr("warn-stack-size", "0");
-  module.getContext().setDiagnosticHandler(std::make_unique<Handler>(*this));
+  return most;
 }
 
-StackFrames::~StackFrames() {
-  module_.getContext().setDiagnosticHandler(nullptr);
+StackDepth StackFrames::of(const std::string& name) const {
+  if (auto found = known_.find(name); found != known_.end()) return found->second;
+  const llvm::Function* function = module_.getFunction(name);
+  bool open = function != nullptr && !function->isDeclaration();  // it calls itself
+  if (open || (function != nullptr && function->hasFnAttribute(kOfProgram))) return everywhere(std::nullopt);
+  return everywhere(library_stack(name, module_.getTargetTriple()));
 }
 
-std::optional<uint64_t> StackFrames::bound(const llvm::Function& asked) {
-  std::optional<uint64_t> deepest = chain(asked);
-  return deepest ? std::optional(*deepest + kLibraryCall) : std::nullopt;
+std::optional<uint64_t> StackFrames::below(const StackDepth& callee, size_t place, uint64_t depth) const {
+  uint64_t at = (place * frames_.alignment + kLargestAlignment * (depth / kLargestAlignment + 1) - depth);
+  if (at % frames_.alignment != 0) {  // no call of the convention: any place
+    std::optional<uint64_t> most = deepest(callee);
+    return most ? std::optional(*most + depth) : std::nullopt;
+  }
+  std::optional<uint64_t> found = callee[at % kLargestAlignment / frames_.alignment];
+  return found ? std::optional(*found + depth) : std::nullopt;
 }
 
-std::optional<uint64_t> StackFrames::chain(const llvm::Function& asked) {
+std::optional<uint64_t> StackFrames::from_place(const FrameAtPlace& frame, size_t place,
+                                                const std::vector<std::string>& addressed) const {
+  if (!frame.known) return std::nullopt;
+  std::optional<uint64_t> most = frame.deepest;
+  auto add = [&](std::optional<uint64_t> bytes) {
+    most = most && bytes ? std::optional(std::max(*most, *bytes)) : std::nullopt;
+  };
+  for (const FrameAtPlace::Call& call : frame.calls) {
+    if (!call.callee.empty()) {
+      add(below(of(call.callee), place, call.depth));
+      continue;
+    }
+    for (const std::string& name : addressed) {  // from any place: somebody else's frame may lie between
+      std::optional<uint64_t> callee = deepest(of(name));
+      add(callee ? std::optional(*callee + call.depth) : std::nullopt);
+    }
+  }
+  return most;
+}
+
+StackDepth StackFrames::through_calls(const llvm::Function& function, const std::vector<std::string>& addressed) const {
+  auto frame = frames_.functions.find(function.getName());
+  if (frame == frames_.functions.end()) return everywhere(std::nullopt);
+  StackDepth out;
+  for (size_t i = 0; i < kPlaces; ++i)
+    out[i] = from_place(frame->second.places[i], i % (kLargestAlignment / frames_.alignment), addressed);
+  return out;
+}
+
+StackDepth StackFrames::chain(const llvm::Function& asked) {
   // Depth first with a list of what is open: a function that is met while it is open calls itself.
   struct Open {
     const llvm::Function* function;
-    std::vector<const llvm::Function*> callees;
+    std::vector<std::string> mentioned, callees;
     size_t next = 0;
-    std::optional<uint64_t> deepest = 0;
   };
   std::vector<Open> open;
-  std::map<const llvm::Function*, bool> inside;
+  std::set<std::string> inside;
   auto enter = [&](const llvm::Function& function) {
-    inside[&function] = true;
-    open.push_back({&function, callees(function)});
+    Open one{&function, mentioned(function), {}};
+    one.callees = one.mentioned;
+    if (auto frame = frames_.functions.find(function.getName()); frame != frames_.functions.end())
+      for (const FrameAtPlace::Call& call : frame->second.places[0].calls) one.callees.push_back(call.callee);
+    inside.insert(function.getName().str());
+    open.push_back(std::move(one));
   };
-  auto known = [&](const llvm::Function& function) {
-    return function.isDeclaration() || bounds_.count(&function) != 0 || inside[&function];
+  auto settled = [&](const llvm::Function& function) {
+    std::string name = function.getName().str();
+    return function.isDeclaration() || known_.count(name) != 0 || inside.count(name) != 0;
   };
-  auto value = [&](const llvm::Function& function) -> std::optional<uint64_t> {
-    if (auto known = elsewhere_.find(function.getName()); known != elsewhere_.end()) return known->second;
-    if (function.isDeclaration()) return outside(function);
-    auto found = bounds_.find(&function);
-    return found == bounds_.end() ? std::nullopt : found->second;
-  };
-  if (!known(asked)) enter(asked);
+  if (!settled(asked)) enter(asked);
   while (!open.empty()) {
     Open& top = open.back();
     if (top.next < top.callees.size()) {
-      const llvm::Function& callee = *top.callees[top.next];
-      if (!known(callee)) {
-        enter(callee);
-        continue;
-      }
-      std::optional<uint64_t> below = value(callee);
-      top.deepest = below && top.deepest ? std::optional(std::max(*below, *top.deepest)) : std::nullopt;
-      ++top.next;
+      const llvm::Function* callee = module_.getFunction(top.callees[top.next++]);
+      if (callee != nullptr && !settled(*callee)) enter(*callee);
       continue;
     }
-    uint64_t frame = kCall + (frames_.count(top.function) != 0 ? frames_.at(top.function) : 0);
-    if (top.deepest) top.deepest = *top.deepest + frame;
-    bounds_[top.function] = top.deepest;
-    inside[top.function] = false;
+    StackDepth found = through_calls(*top.function, top.mentioned);
+    inside.erase(top.function->getName().str());
+    known_[top.function->getName().str()] = found;
     open.pop_back();
   }
-  return value(asked);
+  return of(asked.getName().str());
 }
 
 }  // namespace relaxc::codegen_llvm

@@ -3,34 +3,48 @@
 
 #include <llvm/IR/Module.h>
 
+#include <array>
 #include <map>
 #include <optional>
 #include <string>
 
+#include "compiler/codegen/llvm/machine_frames.h"
+
 namespace relaxc::codegen_llvm {
 
-/// What the code generator says of frames. Made before it runs on the module, asked after.
+/// An attribute of functions that the program defines, whatever their names.
+constexpr const char* kOfProgram = "relaxc-of-program";
+/// Gives it to a declaration, unless that is of runtime-lite.
+void mark_of_program(llvm::Function& function);
+
+/// Bytes below the caller's stack pointer, for each place of that (see kPlaces); nothing: not known.
+using StackDepth = std::array<std::optional<uint64_t>, kPlaces>;
+
+/// The most of all places.
+std::optional<uint64_t> deepest(const StackDepth& depth);
+
+/// Frames over the graph of calls of a module, which outlives this.
 class StackFrames {
  public:
-  explicit StackFrames(llvm::Module& module);
-  ~StackFrames();
-  StackFrames(const StackFrames&) = delete;
+  StackFrames(const llvm::Module& module, MachineFrames frames) : module_(module), frames_(std::move(frames)) {}
 
-  /// An upper bound in bytes for a call of `function`: its frame and those of the deepest chain of calls below it.
-  /// Functions whose address it takes count as called (tasks of parallel loops, run one after the other), functions of
-  /// runtime-lite by a bound of their own. Nothing where a function calls itself, or one that is the program's.
-  std::optional<uint64_t> bound(const llvm::Function& function);
-  /// The same without what calls that selection makes up take, of which there is one at the end of a chain.
-  std::optional<uint64_t> chain(const llvm::Function& function);
+  /// What a call of `function` takes: the deepest chain of calls. Functions whose address it takes count as called
+  /// where it calls an address (tasks of parallel loops, run one after the other), those of runtime-lite and of the
+  /// compiler's library by figures of their own. Not known where a function calls itself, or one that is the program's.
+  StackDepth chain(const llvm::Function& function);
   /// Says the chain of a function that the module only declares.
-  void know(const std::string& name, std::optional<uint64_t> chain) { elsewhere_[name] = chain; }
+  void know(const std::string& name, const StackDepth& chain) { known_[name] = chain; }
 
  private:
-  class Handler;
-  llvm::Module& module_;
-  std::map<const llvm::Function*, uint64_t> frames_;                 // looked up, never walked
-  std::map<const llvm::Function*, std::optional<uint64_t>> bounds_;  // of functions that were asked
-  std::map<std::string, std::optional<uint64_t>, std::less<>> elsewhere_;
+  StackDepth of(const std::string& name) const;
+  StackDepth through_calls(const llvm::Function& function, const std::vector<std::string>& addressed) const;
+  std::optional<uint64_t> from_place(const FrameAtPlace& frame, size_t place,
+                                     const std::vector<std::string>& addressed) const;
+  std::optional<uint64_t> below(const StackDepth& callee, size_t place, uint64_t depth) const;
+
+  const llvm::Module& module_;
+  MachineFrames frames_;
+  std::map<std::string, StackDepth, std::less<>> known_;
 };
 
 }  // namespace relaxc::codegen_llvm

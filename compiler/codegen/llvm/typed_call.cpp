@@ -99,6 +99,12 @@ void check_pool(llvm::IRBuilder<>& b, Checks& checks, const interface::Entry& en
   checks.require(b.CreateICmpEQ(rest, none), kPoolAlignment, where, align, rest);
 }
 
+/// A variable in the frame. Outside of the entry block, memory would be taken while running.
+Value* in_frame(llvm::IRBuilder<>& b, llvm::Type* type) {
+  llvm::BasicBlock& entry = b.GetInsertBlock()->getParent()->getEntryBlock();
+  return llvm::IRBuilder<>(&entry, entry.begin()).CreateAlloca(type);
+}
+
 size_t count_dims(const std::vector<interface::Tensor>& tensors) {
   size_t count = 0;
   for (const interface::Tensor& tensor : tensors) count += tensor.dims.size();
@@ -136,7 +142,7 @@ void ObjectEmitter::typed_call(const Entry& entry) {
     if (symbols[i] != nullptr) check_bounds(b, checks, entry.symbols[i], static_cast<int32_t>(i), symbols[i]);
 
   if (!entry.values.empty()) {
-    Value* all = b.CreateAlloca(llvm::ArrayType::get(word, symbols.size()));
+    Value* all = in_frame(b, llvm::ArrayType::get(word, symbols.size()));
     std::vector<Value*> args = inputs;
     for (size_t i = 0; i < symbols.size(); ++i) {
       if (symbols[i] == nullptr) continue;
@@ -153,7 +159,7 @@ void ObjectEmitter::typed_call(const Entry& entry) {
   }
 
   size_t before = count_dims(entry.inputs), count = before + count_dims(entry.outputs);
-  Value* dims = b.CreateAlloca(llvm::ArrayType::get(word, std::max<size_t>(count, 1)));
+  Value* dims = in_frame(b, llvm::ArrayType::get(word, std::max<size_t>(count, 1)));
   auto dim = [&](size_t i) { return b.CreateConstInBoundsGEP1_64(word, dims, i); };
   size_t at = before;
   for (const interface::Tensor& tensor : entry.outputs)
@@ -176,7 +182,7 @@ void ObjectEmitter::typed_call(const Entry& entry) {
   Value* arena = b.CreateLoad(pointer, this->field(b, context, Record::kContext, "arena"));
   Value* needed = b.getInt64(entry.arena_max);
   if (!interface::is_static(entry) && !entry.arena.empty()) {
-    Value* bytes = b.CreateAlloca(word);
+    Value* bytes = in_frame(b, word);
     std::vector<Value*> args = symbols;
     args.push_back(bytes);
     checks.leave_on(call(b, entry.arena, context, args, error));

@@ -27,7 +27,7 @@ Status write_binary(const Options& options, const OutputPlan& plan, const interf
   if (fs::path library = plan.output; plan.emit == Emit::kSharedLibrary && library.extension() == ".dll") {
     RELAXC_TRY(emit.import_library, outputs.add(library.replace_extension(".lib").string()));
   }
-  emit.stack_max = &written.stack_max;
+  emit.stack = &written.stack;
   emit.kind = static_cast<codegen_llvm::OutputKind>(plan.emit);
   emit.opt = options.opt;
   emit.line_tables = options.line_tables;
@@ -60,8 +60,6 @@ Result<WrittenObject> write_object(const Options& options, const OutputPlan& pla
                                    const std::vector<relax::FileRef>& files, Outputs& outputs, Diagnostics& diag) {
   WrittenObject written;
   RELAXC_TRY(written.file, outputs.add(plan.output));
-  if (!options.rust.empty())
-    RELAXC_DO(outputs.write(options.rust, interface::rust_module(object, options.rust_edition == "2024"), true));
   if (object.weights.separate) {
     RELAXC_TRY(std::string weights, outputs.add(plan.weights));
     RELAXC_DO(write_weights_file(object, weights, plan.weights, diag));
@@ -70,9 +68,14 @@ Result<WrittenObject> write_object(const Options& options, const OutputPlan& pla
   RELAXC_DO(plan.emit == Emit::kC ? write_c(options, plan, object, target, written.file, targets, outputs, diag)
                                   : write_binary(options, plan, object, levels, target, written, outputs, diag));
   RELAXC_DO(write_depfile(options, plan, targets, files, outputs, diag));
+  if (!options.rust.empty()) {
+    const bool unsafe_extern = options.rust_edition == "2024";
+    RELAXC_DO(outputs.write(options.rust, interface::rust_module(object, unsafe_extern, written.stack.typed), true));
+  }
   if (!plan.header.empty()) {
     interface::HeaderFacts facts;
-    facts.stack_max = written.stack_max;
+    facts.stack_max = written.stack.generic;
+    facts.run_stack_max = written.stack.typed;
     if (!levels.empty() && levels[0].level->needs != 0) facts.least_cpu = levels[0].level->name;
     facts.tables = options.c_style.profile != codegen_c::Profile::kMisra;
     RELAXC_DO(outputs.write(plan.header, interface::c_header(object, facts), true));

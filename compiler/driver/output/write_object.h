@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compiler/codegen/llvm/cpu_levels.h"
+#include "compiler/codegen/llvm/emit.h"
 #include "compiler/driver/options.h"
 #include "compiler/driver/output/outputs.h"
 #include "compiler/driver/output/plan.h"
@@ -12,8 +13,8 @@
 namespace relaxc::driver {
 
 struct WrittenObject {
-  std::string file;                 ///< the output, until it is committed to its place
-  std::vector<uint64_t> stack_max;  ///< of each entry; UINT64_MAX, or none at all: not known
+  std::string file;  ///< the output, until it is committed to its place
+  codegen_llvm::StackBounds stack;
 };
 
 /// Writes the object in the form of `plan`, and beside it the header, the weights, the declarations for Rust and the

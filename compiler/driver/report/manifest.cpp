@@ -89,6 +89,7 @@ Json functions(const Manifest& manifest, const interface::Object& object) {
                    {"arena_align", entry.arena_align},
                    {"pools", pools(entry.pools)},
                    {"stack_max", bound(i < manifest.stack_max.size() ? manifest.stack_max[i] : UINT64_MAX)},
+                   {"run_stack_max", bound(i < manifest.run_stack_max.size() ? manifest.run_stack_max[i] : UINT64_MAX)},
                    {"needs_allocator", entry.needs_allocator},
                    {"profiles", profiles(manifest.profiles.at(i))}});
   }

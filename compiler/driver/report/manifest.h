@@ -12,8 +12,9 @@ namespace relaxc::driver {
 struct Manifest {
   std::string output, weights_file;  ///< file names without folders; no weights file: empty
   uint64_t output_bytes = 0;
-  std::vector<uint64_t> stack_max;  ///< of each entry; UINT64_MAX, or none at all: not known
-  std::vector<std::string> flags;   ///< what the hash covers besides the inputs
+  std::vector<uint64_t> stack_max;      ///< of each entry; UINT64_MAX, or none at all: not known
+  std::vector<uint64_t> run_stack_max;  ///< the same of the typed call
+  std::vector<std::string> flags;       ///< what the hash covers besides the inputs
   codegen_llvm::ObjectContents contents;
   std::vector<std::vector<EntryProfile>> profiles;  ///< of each entry
 };

@@ -38,7 +38,8 @@ Status write_manifest(const Options& options, const OutputPlan& plan, const Comp
   manifest.weights_file = fs::path(plan.weights).filename().string();
   std::error_code error;
   manifest.output_bytes = fs::file_size(written.file, error);
-  manifest.stack_max = written.stack_max;
+  manifest.stack_max = written.stack.generic;
+  manifest.run_stack_max = written.stack.typed;
   manifest.flags = options.object_flags;
   manifest.contents = std::move(found);
   for (const interface::Entry& entry : compiled.object.entries)
