@@ -40,6 +40,7 @@ int main(void) {
   static rlx_error error;
   m_args args = ARGUMENTS, refused = ARGUMENTS;
   rlx_context context = RLX_CONTEXT_INIT;
+  FILL
   context.arena = arena;
   context.arena_bytes = ARENA;
   context.alloc = allocate;
