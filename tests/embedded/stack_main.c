@@ -40,8 +40,7 @@ int main(void) {
   static rlx_error error;
   m_args args = ARGUMENTS, refused = ARGUMENTS;
   rlx_context context = RLX_CONTEXT_INIT;
-  FILL
-  context.arena = arena;
+  FILL context.arena = arena;
   context.arena_bytes = ARENA;
   context.alloc = allocate;
   const int32_t status = measure(&context, &args);

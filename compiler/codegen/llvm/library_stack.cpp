@@ -10,46 +10,46 @@
 namespace relaxc::codegen_llvm {
 namespace {
 
-enum Machine { kX86, kAArch64, kRiscv64, kArm, kThumb1, kRiscv32, kMachines };
+enum LibraryMachine { kOnX86, kOnAArch64, kOnRiscv64, kOnArm, kOnThumb1, kOnRiscv32, kOnMachines };
 
-enum Kind {
-  kMemory,     // memcpy and kin
-  kSystem,     // getauxval
-  kRoot,       // rlx_sqrt, rlx_sqrtf
-  kRemainder,  // rlx_fmod, rlx_fmodf
-  kFmaSingle,
-  kFmaDouble,
-  kAngles,   // rlx_reduce_angles
-  kHeap,     // rlx_heap_reserve and kin, without the program's alloc
-  kResult,   // rlx_result_end and kin
-  kGeneric,  // of the generic call: a bound for any compiler
-  kShort,    // products, shifts and comparisons of two words
-  kSingle,   // floats, words of 32 bits
-  kCompareSingle,
-  kDouble,
-  kCompareDouble,
-  kWide,  // 64-bit division and conversions; on 64-bit machines those of 128 bits
-  kKinds
+enum LibraryKind {
+  kLibMemory,     // memcpy and kin
+  kLibSystem,     // getauxval
+  kLibRoot,       // rlx_sqrt, rlx_sqrtf
+  kLibRemainder,  // rlx_fmod, rlx_fmodf
+  kLibFmaSingle,
+  kLibFmaDouble,
+  kLibAngles,   // rlx_reduce_angles
+  kLibHeap,     // rlx_heap_reserve and kin, without the program's alloc
+  kLibResult,   // rlx_result_end and kin
+  kLibGeneric,  // of the generic call: a bound for any compiler
+  kLibShort,    // products, shifts and comparisons of two words
+  kLibSingle,   // floats, words of 32 bits
+  kLibCompareSingle,
+  kLibDouble,
+  kLibCompareDouble,
+  kLibWide,  // 64-bit division and conversions; on 64-bit machines those of 128 bits
+  kLibKinds
 };
 
-constexpr uint64_t kBytes[kKinds][kMachines] = {
+constexpr uint64_t kLibraryBytes[kLibKinds][kOnMachines] = {
     // x86-64, AArch64, RISC-V 64, ARM, ARMv6-M, RISC-V 32
-    {24, 16, 64, 40, 32, 32},              // kMemory
-    {32, 32, 48, 32, 32, 32},              // kSystem
-    {32, 32, 32, 64, 96, 64},              // kRoot
-    {32, 32, 32, 72, 144, 80},             // kRemainder
-    {16, 16, 16, 72, 112, 96},             // kFmaSingle
-    {96, 96, 224, 256, 256, 256},          // kFmaDouble
-    {208, 160, 224, 208, 344, 304},        // kAngles
-    {96, 80, 80, 120, 160, 128},           // kHeap
-    {144, 144, 144, 128, 160, 112},        // kResult
-    {1536, 1536, 1536, 1536, 1536, 1536},  // kGeneric
-    {16, 16, 16, 8, 32, 16},               // kShort
-    {24, 32, 32, 16, 32, 32},              // kSingle
-    {16, 16, 16, 32, 24, 16},              // kCompareSingle
-    {24, 32, 32, 24, 72, 48},              // kDouble
-    {16, 16, 16, 24, 56, 16},              // kCompareDouble
-    {64, 64, 64, 56, 104, 48},             // kWide
+    {24, 16, 64, 40, 32, 32},              // kLibMemory
+    {32, 32, 48, 32, 32, 32},              // kLibSystem
+    {32, 32, 32, 64, 96, 64},              // kLibRoot
+    {32, 32, 32, 72, 144, 80},             // kLibRemainder
+    {16, 16, 16, 72, 112, 96},             // kLibFmaSingle
+    {96, 96, 224, 256, 256, 256},          // kLibFmaDouble
+    {208, 160, 224, 208, 344, 304},        // kLibAngles
+    {96, 80, 80, 120, 160, 128},           // kLibHeap
+    {144, 144, 144, 128, 160, 112},        // kLibResult
+    {1536, 1536, 1536, 1536, 1536, 1536},  // kLibGeneric
+    {16, 16, 16, 8, 32, 16},               // kLibShort
+    {24, 32, 32, 16, 32, 32},              // kLibSingle
+    {16, 16, 16, 32, 24, 16},              // kLibCompareSingle
+    {24, 32, 32, 24, 72, 48},              // kLibDouble
+    {16, 16, 16, 24, 56, 16},              // kLibCompareDouble
+    {64, 64, 64, 56, 104, 48},             // kLibWide
 };
 
 bool begins_with_one_of(std::string_view name, std::initializer_list<std::string_view> list) {
@@ -64,48 +64,49 @@ bool contains_one_of(std::string_view name, std::initializer_list<std::string_vi
   return false;
 }
 
-bool is_one_of(std::string_view name, std::initializer_list<std::string_view> list) {
+bool is_name_of(std::string_view name, std::initializer_list<std::string_view> list) {
   for (std::string_view one : list)
     if (name == one) return true;
   return false;
 }
 
-Machine machine_of(const llvm::Triple& triple) {
-  if (triple.isX86()) return kX86;
-  if (triple.isAArch64()) return kAArch64;
-  if (triple.isRISCV()) return triple.isArch64Bit() ? kRiscv64 : kRiscv32;
+LibraryMachine library_machine(const llvm::Triple& triple) {
+  if (triple.isX86()) return kOnX86;
+  if (triple.isAArch64()) return kOnAArch64;
+  if (triple.isRISCV()) return triple.isArch64Bit() ? kOnRiscv64 : kOnRiscv32;
   bool first = triple.getSubArch() == llvm::Triple::ARMSubArch_v6m ||
                triple.getSubArch() == llvm::Triple::ARMSubArch_v8m_baseline;
-  return first ? kThumb1 : kArm;
+  return first ? kOnThumb1 : kOnArm;
 }
 
-std::optional<Kind> runtime_kind(std::string_view name) {
-  if (is_one_of(name, {"rlx_sqrt", "rlx_sqrtf"})) return kRoot;
-  if (is_one_of(name, {"rlx_fmod", "rlx_fmodf"})) return kRemainder;
-  if (name == "rlx_fmaf") return kFmaSingle;
-  if (name == "rlx_fma") return kFmaDouble;
-  if (name == "rlx_reduce_angles") return kAngles;
-  if (is_one_of(name, {"rlx_heap_begin", "rlx_heap_reserve", "rlx_heap_release"})) return kHeap;
-  if (is_one_of(name, {"rlx_result_begin", "rlx_result_end", "rlx_object_read"})) return kResult;
-  if (is_one_of(name, {"rlx_generic_run", "rlx_generic_bind", "rlx_generic_arena_bytes", "rlx_generic_output_shape",
-                       "rlx_selftest"}))
-    return kGeneric;
+std::optional<LibraryKind> runtime_kind(std::string_view name) {
+  if (is_name_of(name, {"rlx_sqrt", "rlx_sqrtf"})) return kLibRoot;
+  if (is_name_of(name, {"rlx_fmod", "rlx_fmodf"})) return kLibRemainder;
+  if (name == "rlx_fmaf") return kLibFmaSingle;
+  if (name == "rlx_fma") return kLibFmaDouble;
+  if (name == "rlx_reduce_angles") return kLibAngles;
+  if (is_name_of(name, {"rlx_heap_begin", "rlx_heap_reserve", "rlx_heap_release"})) return kLibHeap;
+  if (is_name_of(name, {"rlx_result_begin", "rlx_result_end", "rlx_object_read"})) return kLibResult;
+  if (is_name_of(name, {"rlx_generic_run", "rlx_generic_bind", "rlx_generic_arena_bytes", "rlx_generic_output_shape",
+                        "rlx_selftest"}))
+    return kLibGeneric;
   return std::nullopt;
 }
 
 /// Of ARM's run-time ABI, where `l` is a word of 64 bits.
-Kind arm_kind(std::string_view operation) {
-  if (operation.starts_with("mem")) return kMemory;
-  if (begins_with_one_of(operation, {"lmul", "lls", "las", "lcmp", "ulcmp"})) return kShort;
+LibraryKind arm_kind(std::string_view operation) {
+  if (operation.starts_with("mem")) return kLibMemory;
+  if (begins_with_one_of(operation, {"lmul", "lls", "las", "lcmp", "ulcmp"})) return kLibShort;
   if (contains_one_of(operation, {"2lz", "2ulz", "l2"}) || begins_with_one_of(operation, {"ldiv", "uldiv"}))
-    return kWide;
-  if (operation.starts_with("fcmp")) return kCompareSingle;
-  if (operation.starts_with("dcmp")) return kCompareDouble;
-  return begins_with_one_of(operation, {"d", "cd", "cf"}) || contains_one_of(operation, {"2d"}) ? kDouble : kSingle;
+    return kLibWide;
+  if (operation.starts_with("fcmp")) return kLibCompareSingle;
+  if (operation.starts_with("dcmp")) return kLibCompareDouble;
+  return begins_with_one_of(operation, {"d", "cd", "cf"}) || contains_one_of(operation, {"2d"}) ? kLibDouble
+                                                                                                : kLibSingle;
 }
 
 /// Of libgcc, where modes are in the name: sf and df are floats, si, di and ti integers.
-std::optional<Kind> arithmetic_kind(std::string_view name) {
+std::optional<LibraryKind> arithmetic_kind(std::string_view name) {
   if (!begins_with_one_of(
           name, {"__add",    "__sub",     "__mul",     "__div",     "__mod",  "__udiv",  "__umod",     "__eq",
                  "__ne",     "__lt",      "__le",      "__gt",      "__ge",   "__unord", "__fix",      "__float",
@@ -114,19 +115,19 @@ std::optional<Kind> arithmetic_kind(std::string_view name) {
     return std::nullopt;
   if (contains_one_of(name, {"tf", "xf"})) return std::nullopt;
   if (begins_with_one_of(name, {"__muldi", "__ash", "__lshr", "__cmp", "__ucmp", "__clz", "__ctz", "__bswap"}))
-    return kShort;
+    return kLibShort;
   size_t division = name.find("div");  // whose "di" is no mode
   std::string_view modes = name.substr(division == std::string_view::npos ? 2 : division + 3);
-  if (contains_one_of(modes, {"di", "ti"})) return kWide;
+  if (contains_one_of(modes, {"di", "ti"})) return kLibWide;
   if (begins_with_one_of(name, {"__eq", "__ne", "__lt", "__le", "__gt", "__ge", "__unord"}))
-    return contains_one_of(modes, {"df"}) ? kCompareDouble : kCompareSingle;
-  return contains_one_of(name, {"df", "d2h"}) ? kDouble : kSingle;
+    return contains_one_of(modes, {"df"}) ? kLibCompareDouble : kLibCompareSingle;
+  return contains_one_of(name, {"df", "d2h"}) ? kLibDouble : kLibSingle;
 }
 
-std::optional<Kind> kind_of(std::string_view name) {
+std::optional<LibraryKind> library_kind(std::string_view name) {
   constexpr std::string_view kEabi = "__aeabi_";
-  if (is_one_of(name, {"memcpy", "memmove", "memset", "bzero"})) return kMemory;
-  if (name == "getauxval") return kSystem;
+  if (is_name_of(name, {"memcpy", "memmove", "memset", "bzero"})) return kLibMemory;
+  if (name == "getauxval") return kLibSystem;
   if (name.starts_with(kEabi)) return arm_kind(name.substr(kEabi.size()));
   return name.starts_with("__") ? arithmetic_kind(name) : runtime_kind(name);
 }
@@ -134,8 +135,8 @@ std::optional<Kind> kind_of(std::string_view name) {
 }  // namespace
 
 std::optional<uint64_t> library_stack(std::string_view name, const llvm::Triple& triple) {
-  std::optional<Kind> kind = kind_of(name);
-  return kind ? std::optional(kBytes[*kind][machine_of(triple)]) : std::nullopt;
+  std::optional<LibraryKind> kind = library_kind(name);
+  return kind ? std::optional(kLibraryBytes[*kind][library_machine(triple)]) : std::nullopt;
 }
 
 }  // namespace relaxc::codegen_llvm

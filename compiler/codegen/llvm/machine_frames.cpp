@@ -130,10 +130,10 @@ class FrameWalk {
   FrameAtPlace out_;
 };
 
-class Reader : public llvm::MachineFunctionPass {
+class FrameReader : public llvm::MachineFunctionPass {
  public:
   static char ID;
-  explicit Reader(MachineFrames& frames) : llvm::MachineFunctionPass(ID), frames_(frames) {}
+  explicit FrameReader(MachineFrames& frames) : llvm::MachineFunctionPass(ID), frames_(frames) {}
 
   bool runOnMachineFunction(llvm::MachineFunction& function) override {
     const llvm::TargetSubtargetInfo& machine = function.getSubtarget();
@@ -165,12 +165,12 @@ class Reader : public llvm::MachineFunctionPass {
   MachineFrames& frames_;
 };
 
-char Reader::ID = 0;
+char FrameReader::ID = 0;
 
 }  // namespace
 
 void FrameReading::add(llvm::Pass* pass) {
-  if (pass->getPassName().contains("Assembly Printer")) passes_.add(new Reader(frames_));
+  if (pass->getPassName().contains("Assembly Printer")) passes_.add(new FrameReader(frames_));
   passes_.add(pass);
 }
 

@@ -14,12 +14,12 @@
 namespace relaxc::codegen_llvm {
 namespace {
 
-struct Row {
+struct EffectRow {
   const char* name;
   StackEffect effect;
 };
 
-constexpr Row kX86[] = {
+constexpr EffectRow kEffectsX86[] = {
     {"PUSH64r", {StackEffect::kPush, 0, 0, 0, 8}},       {"PUSH64i32", {StackEffect::kPush, 0, 0, 0, 8}},
     {"PUSH64i8", {StackEffect::kPush, 0, 0, 0, 8}},      {"PUSH64rmm", {StackEffect::kPush, 0, 0, 0, 8}},
     {"PUSH64rmr", {StackEffect::kPush, 0, 0, 0, 8}},     {"PUSHF64", {StackEffect::kPush, 0, 0, 0, 8}},
@@ -34,7 +34,7 @@ constexpr Row kX86[] = {
     {"MOV32ri64", {StackEffect::kConstant, 0, 0, 1, 1}},
 };
 
-constexpr Row kAArch64[] = {
+constexpr EffectRow kEffectsAArch64[] = {
     {"ADDXri", {StackEffect::kAdd, 0, 1, 2, 1}},      {"SUBXri", {StackEffect::kAdd, 0, 1, 2, -1}},
     {"ADDXrx64", {StackEffect::kAdd, 0, 1, 2, 1}},    {"SUBXrx64", {StackEffect::kAdd, 0, 1, 2, -1}},
     {"ANDXri", {StackEffect::kAndField, 0, 1, 2, 1}}, {"MOVZXi", {StackEffect::kConstant, 0, 0, 1, 1}},
@@ -48,7 +48,7 @@ constexpr Row kAArch64[] = {
     {"LDRDpost", {StackEffect::kAdd, 0, 2, 3, 1}},    {"LDRQpost", {StackEffect::kAdd, 0, 2, 3, 1}},
 };
 
-constexpr Row kArm[] = {
+constexpr EffectRow kEffectsArm[] = {
     {"tPUSH", {StackEffect::kPushList, 0, 2, 0, 4}},
     {"tPOP", {StackEffect::kPushList, 0, 2, 0, -4}},
     {"tPOP_RET", {StackEffect::kPushList, 0, 2, 0, -4}},
@@ -109,22 +109,22 @@ constexpr Row kArm[] = {
     {"LDR_POST_IMM", {StackEffect::kAdd, 1, 2, 4, 1}},
 };
 
-constexpr Row kRiscv[] = {
+constexpr EffectRow kEffectsRiscv[] = {
     {"ADDI", {StackEffect::kAdd, 0, 1, 2, 1}},  {"ADDIW", {StackEffect::kAddWord, 0, 1, 2, 1}},
     {"ADD", {StackEffect::kAdd, 0, 1, 2, 1}},   {"SUB", {StackEffect::kAdd, 0, 1, 2, -1}},
     {"ANDI", {StackEffect::kAnd, 0, 1, 2, 1}},  {"LUI", {StackEffect::kConstant, 0, 0, 1, 4096}},
     {"SLLI", {StackEffect::kLeft, 0, 1, 2, 1}}, {"SRLI", {StackEffect::kRight, 0, 1, 2, 1}},
 };
 
-std::span<const Row> rows(const llvm::Triple& triple) {
-  if (triple.isX86()) return kX86;
-  if (triple.isAArch64()) return kAArch64;
-  if (triple.isARM() || triple.isThumb()) return kArm;
-  if (triple.isRISCV()) return kRiscv;
+std::span<const EffectRow> effect_rows(const llvm::Triple& triple) {
+  if (triple.isX86()) return kEffectsX86;
+  if (triple.isAArch64()) return kEffectsAArch64;
+  if (triple.isARM() || triple.isThumb()) return kEffectsArm;
+  if (triple.isRISCV()) return kEffectsRiscv;
   return {};
 }
 
-uint64_t sign_extended(uint64_t word) {
+uint64_t sign_extended_word(uint64_t word) {
   return static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(word)));
 }
 
@@ -153,7 +153,7 @@ StackEffects::StackEffects(const llvm::Triple& triple, const llvm::TargetInstrIn
 const StackEffect& StackEffects::effect(unsigned opcode) {
   auto [found, added] = effects_.try_emplace(opcode);
   if (added)
-    for (const Row& row : rows(triple_))
+    for (const EffectRow& row : effect_rows(triple_))
       if (instructions_.getName(opcode) == row.name) found->second = row.effect;
   return found->second;
 }
@@ -233,7 +233,7 @@ std::optional<uint64_t> StackEffects::value(const llvm::MachineInstr& instructio
   if (!b) return std::nullopt;
   if (effect.kind == StackEffect::kConstant) {
     uint64_t number = *b << (triple_.isAArch64() ? shift_of(instruction, effect.b) : 0);
-    return triple_.isRISCV() ? sign_extended(number) : number;
+    return triple_.isRISCV() ? sign_extended_word(number) : number;
   }
   std::optional<uint64_t> a = operand(instruction, effect.a, 1, known);
   if (!a) return std::nullopt;
@@ -241,7 +241,7 @@ std::optional<uint64_t> StackEffects::value(const llvm::MachineInstr& instructio
     case StackEffect::kAdd:
       return *a + (*b << (triple_.isAArch64() ? shift_of(instruction, effect.b) : 0));
     case StackEffect::kAddWord:
-      return sign_extended(*a + *b);
+      return sign_extended_word(*a + *b);
     case StackEffect::kAnd:
       return *a & *b;
     case StackEffect::kAndField: {
