@@ -17,6 +17,7 @@
 #include "compiler/driver/output/selftest.h"
 #include "compiler/driver/output/write_object.h"
 #include "compiler/driver/output/write_text.h"
+#include "compiler/driver/report/bounds_note.h"
 #include "compiler/driver/report/summary.h"
 #include "compiler/driver/report/write_reports.h"
 #include "compiler/driver/run_pipeline.h"
@@ -71,8 +72,8 @@ class Compilation {
     bool looks = !options_.report.empty() || !options_.manifest.empty() || !options_.write_schedules.empty() ||
                  inspects_ || look_;
     if (!writes_text_ || stops_)
-      RELAXC_DO(
-          run_pipeline(options_, numbers, ops_, target, module, object, looks ? &observed_ : nullptr, progress_, diag));
+      RELAXC_DO(run_pipeline(options_, numbers, ops_, target, module, object, looks ? &observed_ : nullptr,
+                             tell_bounds(), progress_, diag));
     progress_.clear();
     if (checks_) proposals_ = propose_states(object);
     if (stops_ && !writes_text_) fmt::print("{}", relax::to_string(module));
@@ -143,8 +144,8 @@ class Compilation {
       if (edit_) edit_(form.module);
       form.object.hooks = object.hooks;
       form.object.weights = object.weights;  // those that it shares stay where they are
-      RELAXC_DO(
-          run_pipeline(options_, numbers, ops_, levels_[i].target, form.module, form.object, nullptr, progress_, diag));
+      RELAXC_DO(run_pipeline(options_, numbers, ops_, levels_[i].target, form.module, form.object, nullptr, {},
+                             progress_, diag));
       form.own_weights = form.object.weights.bytes - object.weights.bytes;
       object.weights = form.object.weights;
     }
@@ -171,6 +172,16 @@ class Compilation {
                             files_, outputs_, diag));
     progress_.clear();
     return write_reports(options_, plan_, compiled, written, outputs_, diag);
+  }
+
+  /// A program that relaxc links asks for its memory when it runs, and has no use for a bound.
+  TellBounds tell_bounds() {
+    bool of_use = checks_ || (writes_ && plan_.emit != Emit::kExecutable);
+    if (options_.tool.kind != ToolOptions::kNone || !of_use) return {};
+    return [this](const std::vector<lower::HelpfulBounds>& helpful) {
+      std::string note = bounds_note(helpful, !options_.more_inputs.empty());
+      if (!note.empty()) findings_.remarks.push_back(std::move(note));
+    };
   }
 
   /// True if warnings forbid to write.

@@ -106,8 +106,8 @@ Result<PassNumbers> check_pass_flags(const Options& options, Diagnostics& diag) 
 }
 
 Status run_pipeline(const Options& options, const PassNumbers& numbers, const relax::OpTable& ops, const Target& target,
-                    relax::Module& module, interface::Object& object, Observations* observed, Progress& progress,
-                    Diagnostics& diag) {
+                    relax::Module& module, interface::Object& object, Observations* observed,
+                    const TellBounds& tell_bounds, Progress& progress, Diagnostics& diag) {
   std::unique_ptr<tir::Evaluator> evaluator = make_evaluator();
   PassContext context{ops, target, diag, *evaluator, options.opt_level(), &object};
   context.max_recursion = options.max_recursion;
@@ -121,10 +121,11 @@ Status run_pipeline(const Options& options, const PassNumbers& numbers, const re
   passes.time_passes |= options.verbose;
   passes.show = [](const std::string& text) { tell("{}", text); };
   bool prints = passes.time_passes || passes.statistics || !passes.print_before.empty() || !passes.print_after.empty();
-  if (observed != nullptr || !prints)
+  if (observed != nullptr || tell_bounds || !prints)
     passes.observe = [&](std::string_view pass, const relax::Module& now, double milliseconds) {
       if (!prints) progress.at(fmt::format("after {}", pass));
       if (observed != nullptr) note_pass(*observed, pass, now, milliseconds);
+      if (tell_bounds && pass == "plan_memory") tell_bounds(lower::helpful_bounds(now, object));
       if (options.passes.observe) options.passes.observe(pass, now, milliseconds);
     };
   ScheduleFile schedules;

@@ -1,6 +1,7 @@
 // run_pipeline.h: the passes, as the command line wants them run and looked at.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "compiler/driver/report/profile.h"
 #include "compiler/driver/tools/schedule_file.h"
 #include "compiler/pipeline/pipelines.h"
+#include "compiler/transform/lower/helpful_bounds.h"
 
 namespace relaxc::driver {
 
@@ -29,10 +31,13 @@ struct Observations {
   ScheduleFile schedules;  ///< of all kernels that rules or steps have changed
 };
 
+/// A note on dims that the user could bound, as soon as memory is planned.
+using TellBounds = std::function<void(const std::vector<lower::HelpfulBounds>&)>;
+
 /// Runs the passes on `module` and fills `object`; `observed` may be null. Reports what the passes report, and with
-/// --verify-semantics the first pass that changes what the program gives.
+/// --verify-semantics the first pass that changes what the program gives. `tell_bounds` may be empty.
 Status run_pipeline(const Options& options, const PassNumbers& numbers, const relax::OpTable& ops, const Target& target,
-                    relax::Module& module, interface::Object& object, Observations* observed, Progress& progress,
-                    Diagnostics& diag);
+                    relax::Module& module, interface::Object& object, Observations* observed,
+                    const TellBounds& tell_bounds, Progress& progress, Diagnostics& diag);
 
 }  // namespace relaxc::driver

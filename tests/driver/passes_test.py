@@ -49,7 +49,7 @@ class Passes(ProgramTest):
         self.refuses(1, "cannot write", "m.relax", "-o", "m.o", "--dump-passes=file/below")
 
     def test_bisection_stops_after_so_many(self):
-        lines = self.compiles("m.relax", "-o", "m.o", "--opt-bisect-limit=0").err.splitlines()
+        lines = self.compiles("m.relax", "-o", "m.o", "--opt-bisect-limit=0", "--dim", "n=1..8").err.splitlines()
         self.assertGreater(len(lines), 5)
         self.assertTrue(all(line.startswith("bisect: leaving out pass ") for line in lines), lines)
         numbered = {line.split()[-1]: int(line.split()[-2]) for line in lines}
