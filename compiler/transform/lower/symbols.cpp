@@ -21,8 +21,8 @@ void Symbols::assume(Expr condition, bool at_entry) {
   bool loads = false;
   arith::for_each_node(condition, [&](Expr node) { loads |= node.as<arith::Load>() != nullptr; });
   if (loads) return;
-  // Each takes time at every question, and `bounded` reads all. A guard that is not assumed may be asked twice.
-  constexpr size_t kMost = 256;
+  // A region that learns something copies all. A guard that is not assumed may be asked twice.
+  constexpr size_t kMost = 1024;
   if (facts_.assumptions().size() < kMost) facts_.assume(condition);
   if (!at_entry || entry_facts_.assumptions().size() >= kMost) return;
   entry_facts_.assume(condition);
@@ -31,12 +31,15 @@ void Symbols::assume(Expr condition, bool at_entry) {
 
 void Symbols::leave(Mark before, bool forget) {
   if (forget) {
+    for (size_t i = before.data; i < data_.size(); ++i) place_.erase(data_[i].first);
     data_.resize(before.data);
     known_ = std::move(before.known);
   }
   for (size_t i = before.data; i < data_.size(); ++i)
     before.facts.bound(data_[i].first, facts_.range_of(data_[i].first));
   facts_ = std::move(before.facts);
+  bound_of_.clear();
+  compared_ = 0;
 }
 
 bool Symbols::proves(Expr condition, bool at_entry) const {
@@ -47,7 +50,7 @@ bool Symbols::proves(Expr condition, bool at_entry) const {
 
 void Symbols::add_data(Var var, Expr bound, bool is_size) {
   if (!var.dtype().is_index()) {
-    data_.emplace_back(var, Expr());
+    keep(var, {});
     return;
   }
   if (is_size) facts_.bound(var, arith::Range::at_least(0));
@@ -58,6 +61,11 @@ void Symbols::add_data(Var var, Expr bound, bool is_size) {
   }
   bound = bound ? bounded(bound) : bound;
   if (bound && bound.constant() != nullptr) facts_.bound(var, {INT64_MIN, *bound.constant()});
+  keep(var, bound);
+}
+
+void Symbols::keep(Var var, Expr bound) {
+  place_[var] = data_.size();
   data_.emplace_back(var, bound);
 }
 
@@ -67,16 +75,14 @@ std::vector<Expr> Symbols::known(std::vector<Expr> list) const {
 }
 
 bool Symbols::in_scope(Var var) const {
-  auto is_data = [&](const auto& data) { return data.first == var; };
-  return known_.count(var) != 0 || std::find(entry_.begin(), entry_.end(), var) != entry_.end() ||
-         std::any_of(data_.begin(), data_.end(), is_data);
+  return known_.count(var) != 0 || is_entry_.count(var) != 0 || place_.count(var) != 0;
 }
 
 bool Symbols::of_entry(Expr e) const {
   bool plain = true;
   arith::for_each_node(e, [&](Expr node) {
     if (node.as<arith::Load>() != nullptr) plain = false;
-    if (node.as<arith::VarNode>() != nullptr) plain &= std::find(entry_.begin(), entry_.end(), node) != entry_.end();
+    if (node.as<arith::VarNode>() != nullptr) plain &= is_entry_.count(node) != 0;
   });
   return plain;
 }
@@ -120,31 +126,43 @@ bool Symbols::grows_with(Expr e, Expr var) const {
   return ways.at(e) != Way::kUnknown;
 }
 
+/// What an assumption says of `e` as it stands, in entry symbols: a product that a guard has compared with those (a
+/// reshape by data) is bounded by them. Null: nothing.
+Expr Symbols::compared_with_entry(Expr e) const {
+  auto keep = [&](Expr side, Expr other) {
+    if (!of_entry(side) && of_entry(other)) bound_of_.try_emplace(arith::simplify(side), other);
+  };
+  for (; compared_ < facts_.assumptions().size(); ++compared_) {
+    Expr assumed = facts_.assumptions()[compared_];
+    bool equal = assumed->kind == arith::ExprKind::kEq;
+    if (!equal && assumed->kind != arith::ExprKind::kLe) continue;
+    const auto& sides = *static_cast<const arith::Binary*>(assumed.node());
+    if (!sides.a.dtype().is_index()) continue;
+    keep(sides.a, sides.b);
+    if (equal) keep(sides.b, sides.a);
+  }
+  if (bound_of_.empty()) return {};
+  auto found = bound_of_.find(arith::simplify(e));
+  return found == bound_of_.end() ? Expr() : found->second;
+}
+
+/// The place of the symbol of data in `e` that was bound last, of those before `end`.
+std::optional<size_t> Symbols::latest_data(Expr e, size_t end) const {
+  std::optional<size_t> latest;
+  for (Var var : arith::free_vars(e)) {
+    auto place = place_.find(var);
+    if (place != place_.end() && place->second < end && (!latest || *latest < place->second)) latest = place->second;
+  }
+  return latest;
+}
+
 Expr Symbols::bounded(Expr e) const {
   e = known(e);
   if (!e.dtype().is_index()) return {};
   if (of_entry(e)) return e;
-  // A product that a guard has compared with entry symbols (a reshape by data) is bounded by those. Products that are
-  // equal whatever the facts are speak of the same variables.
-  std::vector<Var> variables = arith::free_vars(e);
-  arith::Prover plain(e.context(), arith::Facts());
-  auto same = [&](Expr side) {
-    if (e == side) return true;
-    bool alone =
-        e.as<arith::VarNode>() != nullptr || side.as<arith::VarNode>() != nullptr || side.constant() != nullptr;
-    return !alone && arith::free_vars(side) == variables && plain.proves_equal(e, side);
-  };
-  for (Expr assumed : facts_.assumptions()) {
-    bool equal = assumed->kind == arith::ExprKind::kEq;
-    if (!equal && assumed->kind != arith::ExprKind::kLe) continue;
-    const auto& sides = *static_cast<const arith::Binary*>(assumed.node());
-    if (same(sides.a) && of_entry(sides.b)) return sides.b;
-    if (equal && same(sides.b) && of_entry(sides.a)) return sides.a;
-  }
-  for (auto data = data_.rbegin(); data != data_.rend(); ++data) {
-    auto [var, bound] = *data;
-    std::vector<Var> vars = arith::free_vars(e);
-    if (std::find(vars.begin(), vars.end(), var) == vars.end()) continue;
+  if (Expr bound = compared_with_entry(e)) return bound;
+  for (auto place = latest_data(e, data_.size()); place; place = latest_data(e, *place)) {
+    auto [var, bound] = data_[*place];
     if (!var.dtype().is_index()) return {};
     // A guard since then may have said more than was known when the symbol got its value.
     int64_t most = facts_.range_of(var).upper;

@@ -7,6 +7,9 @@
 
 #include <map>
 #include <memory>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "compiler/arith/prover.h"
@@ -25,7 +28,7 @@ class Symbols {
  public:
   explicit Symbols(const arith::Facts& facts) : facts_(facts), entry_facts_(facts) {}
 
-  void add_entry(Var var) { entry_.push_back(var); }
+  void add_entry(Var var) { entry_.push_back(var), is_entry_.insert(var); }
   /// What is declared of a symbol that has no value yet.
   void declare(Var var, arith::Range range);
   /// `condition` holds from here on: it is checked here, or (`at_entry`) before anything runs.
@@ -63,12 +66,21 @@ class Symbols {
 
  private:
   bool grows_with(Expr e, Expr var) const;
+  Expr compared_with_entry(Expr e) const;
+  std::optional<size_t> latest_data(Expr e, size_t end) const;
+  void keep(Var var, Expr bound);
 
   arith::Facts facts_, entry_facts_;
   mutable std::shared_ptr<arith::Prover> entry_prover_;  ///< null: not asked since the entry's facts changed
   std::vector<Var> entry_;
+  std::unordered_set<Expr> is_entry_;
   arith::Substitution known_;
   std::vector<std::pair<Var, Expr>> data_;  ///< with bounds, in order of binding
+  std::unordered_map<Expr, size_t> place_;  ///< in data_
+  /// By the form of an expression that an assumption bounds: what by, in entry symbols alone. Of the first compared_
+  /// assumptions.
+  mutable std::unordered_map<Expr, Expr> bound_of_;
+  mutable size_t compared_ = 0;
 };
 
 }  // namespace relaxc::lower
