@@ -80,6 +80,12 @@ bool Heights::kind_at_most(uint32_t a, uint32_t b) {
 }
 
 bool Heights::unit_at_most(uint32_t a, uint32_t b) {
+  auto at = [&](uint32_t unit, size_t sample) {
+    int64_t value = values_[unit][sample];
+    return value == INT64_MAX ? value : value / std::max<int64_t>(multiples_[unit], 1);
+  };
+  for (size_t i = 0; i < values_[a].size(); ++i)
+    if (at(a, i) > at(b, i)) return false;
   auto alone = [&](uint32_t unit) {
     return multiples_[unit] == 0 ? bytes_[unit] : plan::to_expr(context_, {1, sizes_[unit].factors});
   };

@@ -28,6 +28,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <unordered_map>
 
 #include "compiler/plan/heights.h"
 #include "compiler/plan/packing.h"
@@ -71,7 +72,7 @@ class Assigner {
         facts_(facts),
         line_(line),
         samples_(admissible_samples()),
-        heights_(context, pieces, line, with_typical(samples_), known) {}
+        heights_(context, pieces, line, for_comparisons(), known) {}
 
   Storage run() {
     Storage best = lowest();
@@ -160,9 +161,34 @@ class Assigner {
     if (samples.empty()) samples.push_back(all_at(kTypical));
     return samples;
   }
-  std::vector<Sample> with_typical(std::vector<Sample> samples) const {
-    samples.insert(samples.begin(), all_at(kTypical));
+  /// Beside those, samples at which every two symbols differ, once either way: so nothing has to be proved of sizes of
+  /// symbols that have nothing to do with each other.
+  std::vector<Sample> for_comparisons() const {
+    std::vector<Sample> samples{all_at(kTypical)};
+    samples.insert(samples.end(), samples_.begin(), samples_.end());
+    for (bool rising : {true, false})
+      if (Sample apart = all_apart(rising); satisfies_assumptions(apart)) samples.push_back(std::move(apart));
     return samples;
+  }
+  Sample all_apart(bool rising) const {
+    std::map<uint32_t, arith::Var> symbols;
+    for (const Piece& piece : pieces_)
+      for (Expr factor : piece.size.factors)
+        for (arith::Var var : arith::free_vars(factor)) symbols.emplace(var->id, var);
+    std::unordered_map<Expr, int64_t> values;
+    for (const auto& [_, var] : symbols) {
+      auto rank = static_cast<int64_t>(values.size()), last = static_cast<int64_t>(symbols.size()) - 1;
+      values[var] = typical(facts_, var, kTypical + 8 * (rising ? rank : last - rank));
+    }
+    return [this, values = std::move(values)](arith::Var var) {
+      auto found = values.find(var);
+      return found == values.end() ? typical(facts_, var, kTypical) : found->second;
+    };
+  }
+  bool satisfies_assumptions(const Sample& sample) const {
+    return std::all_of(facts_.assumptions().begin(), facts_.assumptions().end(),
+                       [&](Expr assumed) { return arith::evaluate(assumed, sample).value_or(1) == 1; }) &&
+           admissible(sample);
   }
 
   /// A few of the symbols in sizes; none if there is only one.

@@ -101,6 +101,7 @@ class CallOrder {
     BufferRef root = nullptr, buffer = nullptr;
     Expr begin, end;  ///< bytes of the root
     bool writes = false;
+    int64_t typical_begin = 0, typical_end = 0;  ///< for typical symbols: only what may be apart is proved to be
   };
   /// A statement, or the head of an Alloc, a View or a Let that reaches to the end of the suite.
   struct Item {
@@ -222,13 +223,18 @@ class CallOrder {
   }
 
   Access access(BufferRef buffer, bool writes) const {
-    Access access{buffer, buffer, build_.context().index(0), {}, writes};
+    Access access{.root = buffer, .buffer = buffer, .begin = build_.context().index(0), .end = {}, .writes = writes};
     for (auto view = views_.find(buffer); view != views_.end(); view = views_.find(access.root)) {
       access.root = view->second.base;
       access.begin = access.begin + view->second.byte_offset;
     }
     access.end = access.begin + tir::byte_size(build_.context(), *buffer);
+    access.typical_begin = typical(access.begin), access.typical_end = typical(access.end);
     return access;
+  }
+
+  int64_t typical(Expr bytes) const {
+    return arith::evaluate(bytes, [&](arith::Var var) { return plan::typical(facts_, var); }).value_or(0);
   }
 
   // What may change places.
@@ -244,7 +250,7 @@ class CallOrder {
     if (a.buffer == b.buffer || a.begin == b.begin) return true;
     constexpr int64_t kMostSteps = 1 << 20;  // of proofs about one function: what is not proved apart keeps its order
     auto ends_before = [&](const Access& x, const Access& y) {
-      return prover_.steps() < kMostSteps && prover_.proves_le(x.end, y.begin);
+      return x.typical_end <= y.typical_begin && prover_.steps() < kMostSteps && prover_.proves_le(x.end, y.begin);
     };
     return !ends_before(a, b) && !ends_before(b, a);
   }
