@@ -56,6 +56,15 @@ class Messages(ProgramTest):
                 if sly in arguments:
                     self.assertIn(shown if "--dim" not in arguments else "n\\nn", done.err)
 
+    def test_tools_show_names_in_one_line(self):
+        self.write("sly.onnx", wire.model([wire.node("Relu", ["x\nx"], ["y\x1b[2J"], name="a\nb")],
+                                          [wire.value_info("x\nx", ("n\tn",))], [wire.value_info("y\x1b[2J", ("n\tn",))]))
+        for arguments in (("inspect", "sly.onnx"), ("run", "sly.onnx", "--random"), ("verify", "sly.onnx"), ("run", "sly.onnx")):
+            with self.subTest(arguments):
+                done = self.relaxc(*arguments)
+                self.assertNotIn("\x1b", done.out + done.err)
+                self.assertNotIn("\nx", done.out + done.err)
+
     def test_json_goes_to_the_output_and_has_no_colour(self):
         text = self.on_terminal(1, "bad.relax", "--check=json")
         self.assertNotIn("\x1b", text)

@@ -10,6 +10,7 @@
 #include <span>
 
 #include "compiler/interface/quantization.h"
+#include "compiler/support/quote.h"
 #include "compiler/transform/lower/weight_stream.h"
 
 namespace relaxc::driver {
@@ -30,7 +31,7 @@ std::string count(size_t n, const char* what) {
   return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
 }
 
-/// "image: float32 [n, 1, 8, 8]" and the end of the line.
+/// "image: float32 [n, 1, 8, 8]".
 std::string tensor_text(const interface::Tensor& tensor) {
   std::string dims;
   for (size_t i = 0; i < tensor.dims.size(); ++i) {
@@ -39,7 +40,7 @@ std::string tensor_text(const interface::Tensor& tensor) {
             : i < tensor.dim_text.size() ? tensor.dim_text[i]
                                          : "?";
   }
-  return fmt::format("{}: {} [{}]{}{}{}\n", tensor.name, to_string(tensor.dtype), dims,
+  return fmt::format("{}: {} [{}]{}{}{}", tensor.name, to_string(tensor.dtype), dims,
                      tensor.data_dependent ? ", its size is found in the data" : "",
                      tensor.append_axis >= 0 ? fmt::format(", a state that grows along axis {}", tensor.append_axis)
                      : tensor.pair >= 0      ? ", a state"
@@ -47,9 +48,9 @@ std::string tensor_text(const interface::Tensor& tensor) {
                      tensor.quant ? ", stands for " + interface::meaning_text(*tensor.quant) : "");
 }
 
-/// "n: 1..12, a multiple of 4" and the end of the line.
+/// "n: 1..12, a multiple of 4".
 std::string symbol_text(const interface::Symbol& symbol) {
-  return fmt::format("{}: {}..{}{}\n", symbol.name, symbol.lower,
+  return fmt::format("{}: {}..{}{}", symbol.name, symbol.lower,
                      symbol.upper == INT64_MAX ? "" : std::to_string(symbol.upper),
                      symbol.multiple_of == 1 ? "" : fmt::format(", a multiple of {}", symbol.multiple_of));
 }
@@ -136,9 +137,9 @@ std::string contents(const interface::Object& object, const Target& target) {
       fmt::format("  target   {}, CPU {}\n  weights  {} bytes\n", target.triple, target.cpu, object.weights.bytes);
   for (const interface::Entry& entry : object.entries) {
     text += fmt::format("{}\n", entry.name);
-    for (const interface::Tensor& tensor : entry.inputs) text += "  input    " + tensor_text(tensor);
-    for (const interface::Tensor& tensor : entry.outputs) text += "  output   " + tensor_text(tensor);
-    for (const interface::Symbol& symbol : entry.symbols) text += "  dim      " + symbol_text(symbol);
+    for (const interface::Tensor& tensor : entry.inputs) text += "  input    " + printable(tensor_text(tensor)) + "\n";
+    for (const interface::Tensor& tensor : entry.outputs) text += "  output   " + printable(tensor_text(tensor)) + "\n";
+    for (const interface::Symbol& symbol : entry.symbols) text += "  dim      " + printable(symbol_text(symbol)) + "\n";
     text += fmt::format("  memory   {}{}, aligned to {}{}\n", arena_text(entry), pools_text(entry), entry.arena_align,
                         entry.needs_allocator ? ", asks the allocator" : "");
   }
@@ -153,7 +154,7 @@ std::string work(const EntryProfile& profile) {
                                  profile.arena_bytes, "calls", "operations", "bytes", "share");
   for (const KernelCost& kernel : profile.kernels)
     text += fmt::format("  {:>5} {:>14.0f} {:>14.0f} {:>5.1f}%  {}\n", kernel.calls, kernel.flops + kernel.integer_ops,
-                        kernel.bytes, 100 * kernel.share, kernel.name);
+                        kernel.bytes, 100 * kernel.share, printable(kernel.name));
   return text;
 }
 

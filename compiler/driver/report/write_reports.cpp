@@ -9,6 +9,7 @@
 #include "compiler/driver/report/manifest.h"
 #include "compiler/driver/report/performance_report.h"
 #include "compiler/driver/report/summary.h"
+#include "compiler/support/quote.h"
 
 namespace relaxc::driver {
 namespace {
@@ -62,7 +63,8 @@ Status write_reports(const Options& options, const OutputPlan& plan, const Compi
 }
 
 void print_contents(const Options& options, const Compiled& compiled) {
-  fmt::print("{}\n{}", fs::path(options.input).filename().string(), contents(compiled.object, compiled.target));
+  fmt::print("{}\n{}", printable(fs::path(options.input).filename().string()),
+             contents(compiled.object, compiled.target));
   for (const interface::Entry& entry : compiled.object.entries) {
     std::vector<EntryProfile> profiles = profiles_of(compiled, entry);
     if (!profiles.empty()) fmt::print("{}", work(profiles.front()));
