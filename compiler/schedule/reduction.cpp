@@ -128,7 +128,7 @@ void Reduction::fold_small_image() {
   if (!known(rows) || !known(columns) || !std::all_of(reduced_.begin(), reduced_.end(), known)) return;
   const int64_t height = *s_.loop(rows).extent.constant(), width = *s_.loop(columns).extent.constant();
   const int64_t vectors = (height * width + lanes_ - 1) / lanes_;
-  if (vectors > kMostVectors || height < kLeastRowsPerVector * vectors) return;
+  if (vectors == 0 || vectors > kMostVectors || height < kLeastRowsPerVector * vectors) return;
   if (!can_fuse(s_.loop(rows), s_.loop(columns), true)) return;
   image_ = s_.fuse(rows, columns);
   spatial_.pop_back();
