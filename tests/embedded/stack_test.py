@@ -42,6 +42,20 @@ def main(x: R.Tensor(("n", 9), "float64"), i: R.Tensor(("n", 9), "int64"), h: R.
         R.output(y)
     return y
 """
+FRAME = """@T.prim_func(private=True)
+def back(X: T.Buffer((2100,), "float32"), Y: T.Buffer((2100,), "float32")):
+    for k in range(1):
+        room = T.alloc_buffer((2100,), "float32", scope="local")
+        for i in range(2100):
+            room[i] = X[i] * T.float32(2)
+        for i in range(2100):
+            Y[i] = room[2099 - i] + room[(i * 7) % 2100]
+
+@R.function
+def main(x: R.Tensor((2100,), "float32")) -> R.Tensor((2100,), "float32"):
+    y = R.call_tir(back, (x,), out_sinfo=R.Tensor((2100,), "float32"))
+    return y
+"""
 NO_MEMORY, SHORT_OF_MEMORY = 33, {"unbounded_loop", "nonzero"}  # programs that may end for want of it
 # Name: source (a file, or text), flags, symbols, whether a board has room.
 CASES = {
@@ -57,6 +71,7 @@ CASES = {
     "program": (program.TEXT, ["--dim", "n=1..64"], {"n": 9}, True),
     "many": (MANY, [], {}, False),
     "doubles": (DOUBLES, ["--dim", "n=1..16"], {"n": 5}, True),
+    "frame": (FRAME, [], {}, True),
     "closures": (E2E / "closures.relax", [], {}, True),
     "tail_recursion": (E2E / "tail_recursion.relax", [], {}, True),
     "parallel": (E2E / "parallel.relax", [], {}, True),

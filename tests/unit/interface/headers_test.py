@@ -47,7 +47,7 @@ TYPES += [f"{sign}int{kind}{width}_t" for sign in ("", "u") for kind in ("", "_l
 
 # What a header calls its own: {m} stands for the object's name.
 OWN = ["{m}_args", "{m}_run", "{m}_arena", "{m}_arena_bytes", "{m}_model", "{m}_selftest", "{m}_pool_pool", "{M}_ARENA_MAX",
-       "{M}_STACK_MAX", "{M}_INPUT_X", "{M}_POOL_FAST_BYTES", "{M}_X_ELEMENTS", "RELAXC_{m}_H", "{m}_x_run", "{m}_", "{m}"]
+       "{M}_STACK_MAX", "{M}_RUN_STACK_MAX", "{M}_INPUT_X", "{M}_POOL_FAST_BYTES", "{M}_X_ELEMENTS", "RELAXC_{m}_H", "{m}_x_run", "{m}_", "{m}"]
 OWN += ["args", "arena", "run", "model", "bytes", "context", "dims", "arena_bytes", "selftest", "weights", "pool_pool", "unused",
         "main", "k_x", "x_dims", "x", "dim_x", "x_2"]
 

@@ -10,6 +10,7 @@
 #include <iostream>
 #include <iterator>
 #include <utility>
+#include <vector>
 
 #include "compiler/interface/header.h"
 #include "compiler/interface/identifiers.h"
@@ -74,8 +75,9 @@ class Written {
 };
 
 void write(const std::string& path, Object& object) {
-  std::ofstream(path + ".h") << c_header(object);
-  std::ofstream(path + ".rs") << rust_module(object);
+  const std::vector<uint64_t> generic(object.entries.size(), 3080), typed(object.entries.size(), 904);
+  std::ofstream(path + ".h") << c_header(object, {.stack_max = generic, .run_stack_max = typed});
+  std::ofstream(path + ".rs") << rust_module(object, false, typed);
   std::ofstream fields(path + ".fields");
   for (const CallField& field : call_fields(object, object.entries[0])) fields << field.name << "\n";
 }
