@@ -56,7 +56,6 @@ def main(x: R.Tensor((2100,), "float32")) -> R.Tensor((2100,), "float32"):
     y = R.call_tir(back, (x,), out_sinfo=R.Tensor((2100,), "float32"))
     return y
 """
-NO_MEMORY, SHORT_OF_MEMORY = 33, {"unbounded_loop", "nonzero"}  # programs that may end for want of it
 # Name: source (a file, or text), flags, symbols, whether a board has room.
 CASES = {
     "digits": (EXAMPLES / "digits/digits.onnx", ["--dim", "n=1..12"], {"n": 1}, True),
@@ -91,16 +90,16 @@ def write_case(folder, symbols, small, large):
     values, fills, refused = [], "", ""
     for i, (constant, kind, pointer, name) in enumerate(fields):
         values.append(f".{name} = (void*)data[{i}]" if pointer else f".{name} = {symbols.get(name, 3)}")
-        if constant:
+        if constant or (pointer and name.endswith("_dims")):  # of an output: how much there is room for
             number = f"(float)(i % 7) + 0.5f + (i % 5 == 4 ? {large}f : 0)" if kind in ("float", "double") else (
-                "1" if kind in ("bool", "uint8_t") else "3")
+                "1" if kind in ("bool", "uint8_t") else "3" if constant else "40")
             fills += f"for (uint32_t i = 0; i < {size} / sizeof({kind}); i++) (({kind}*)(void*)data[{i}])[i] = {number}; "
         if not pointer:
             refused += "".join(f"refused.{name} = {value}; (void)measure(&context, &refused); " for value in ("-1", "INT64_MAX"))
     (folder / "stack_case.h").write_text(
         f"enum {{ ARENA = {max(int(arena[1]) if arena else 1 << 16, 64)}, HEAP = {1 << (16 if small else 24)} }};\n"
         f"static _Alignas(64) unsigned char data[{len(fields)}][{size}];\n"
-        f"#define ARGUMENTS {{{', '.join(values)}}}\n#define FILL {fills}\n#define REFUSED {refused}(void)refused;\n")
+        f"#define ARGUMENTS {{{', '.join(values)}}}\n#define FILL do {{ {fills}}} while (0)\n#define REFUSED {refused}(void)refused;\n")
 
 
 def check(relaxc, machine, kind, level, name, folder):
@@ -121,7 +120,7 @@ def check(relaxc, machine, kind, level, name, folder):
     status, most, of_all, tasks, bound = map(int, run_program(kind, machine, folder).split())
     print(f"{kind}:{machine.cpu} {level} {name}: {most} bytes, {of_all} of all calls, {bound} at most, {tasks} times tasks, "
           f"status {status}", flush=True)
-    if status not in (0, NO_MEMORY if name in SHORT_OF_MEMORY else 0):
+    if status != 0:
         return f"status {status}"
     return "" if of_all <= bound <= 1.25 * of_all else f"the header says {bound} bytes, {of_all} were painted over"
 
