@@ -3,7 +3,9 @@ tests/diagnostics hold the messages themselves; here is the whole road through t
 
 Usage: bad_input_test.py RELAXC RUNTIME [unittest's own]"""
 
+import math
 import random
+import struct
 import unittest
 
 import program
@@ -88,6 +90,16 @@ class BadInput(ProgramTest):
         for dims in ((2**40, 2**40), (2**62, 4), (2**63 - 1,)):
             with self.subTest(dims):
                 self.refused(wire.relu(dims), "error")
+
+    def test_constants_under_shapes_that_overflow(self):
+        for dims in ((2, 2, 2), (0, 3), ()):
+            for shape in ((2**62, 4), (2**62, 2), (2**32, 2**32), (2**62, 2**62), (0, 2**62), (2**31, 3)):
+                with self.subTest(dims=dims, shape=shape):
+                    data = wire.tensor("a", dims, bytes(4 * math.prod(dims)))
+                    target = wire.tensor("t", (2,), struct.pack("<2q", *shape), wire.INT64)
+                    self.write("m.onnx", model([node("Reshape", ["a", "t"], ["y"])], [], [value_info("y", ("p", "q"))],
+                                               [data, target]))
+                    self.assertIn(self.relaxc("m.onnx", "-o", "m.o").code, (0, 1))
 
     def test_an_opset_of_the_future(self):
         self.refused(wire.relu(opset=9999), "9999")

@@ -32,7 +32,8 @@ Value* view_of_view(const Site& s) {
   return made ? *made : nullptr;
 }
 
-/// A view of a constant is the constant under another shape: no bytes move.
+/// A view of a constant is the constant under another shape: no bytes move. One of another number of elements stays,
+/// for a guard to refuse.
 Value* view_of_constant(const Site& s) {
   if (s.op.kind != OpKind::kOperator || s.op.def->role != Role::kView) return nullptr;
   if (s.in()->op == nullptr || s.in()->op->kind != OpKind::kConstant) return nullptr;
@@ -41,6 +42,11 @@ Value* view_of_constant(const Site& s) {
     if (dim.constant() == nullptr) return nullptr;
     shape.push_back(*dim.constant());
   }
+  bool empty = std::find(shape.begin(), shape.end(), 0) != shape.end();
+  int64_t count = empty ? 0 : 1;
+  for (int64_t extent : shape)
+    if (!empty && __builtin_mul_overflow(count, extent, &count)) return nullptr;
+  if (count != s.in()->op->constant->elements()) return nullptr;
   return s.builder.constant(s.in()->op->constant->reshaped(std::move(shape)), s.op.result()->name);
 }
 
