@@ -67,7 +67,8 @@ struct Entry {
   std::string name;
   std::vector<Tensor> inputs, outputs;
   std::vector<Symbol> symbols;
-  std::vector<std::string> nodes;  ///< names of kernels, and messages of assertions, by the numbers that calls give
+  std::vector<std::string> nodes;  ///< by the numbers that calls and guards give: names of kernels, and what failed
+  size_t num_kernels = 0;          ///< how many of them are kernels
   std::string shapes, arena, values, call;
   uint64_t arena_max = 0;  ///< UINT64_MAX: unbounded
   uint32_t arena_align = 64;

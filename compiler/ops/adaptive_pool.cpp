@@ -25,6 +25,7 @@ InferResult infer(InferContext& c) {
     if (size[k] < 1) return c.error(Kind::invalid_attribute, "'{}' to {} along a spatial dim", c.op.def->name, size[k]);
     Expr dim = (*x->shape)[k + 2], one = c.context.index(1);
     RELAXC_DO(c.require(arith::le(one, dim), kDerivedDim, one, dim,
+                        {Finding::kAtLeast, fmt::format("spatial dim {}", k)},
                         fmt::format("'{}': spatial dim {} is empty", c.op.def->name, k)));
     shape.push_back(c.context.index(size[k]));
   }

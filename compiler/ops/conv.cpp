@@ -66,6 +66,7 @@ relaxc::Status require_groups(InferContext& c, Expr channels, Expr groups) {
   if (groups.is_constant(1) || groups == channels) return Done{};
   return c.require(
       arith::eq(arith::floormod(channels, groups), 0), kDerivedDim, groups, channels,
+      {Finding::kMultiple, "the number of channels"},
       fmt::format("'{}': {} channels in {} groups", c.op.def->name, to_string(channels), to_string(groups)));
 }
 
@@ -77,6 +78,7 @@ InferResult infer_conv(InferContext& c) {
   RELAXC_DO(require_groups(c, weight[0], s.groups));
   if (!arith::prove_equal(x[1], weight[1] * s.groups, c.facts))
     RELAXC_DO(c.require(arith::eq(x[1], weight[1] * s.groups), kDerivedDim, weight[1] * s.groups, x[1],
+                        {Finding::kExact, "the number of channels"},
                         fmt::format("'{}' of {} channels with weights for {} in {} groups", c.op.def->name,
                                     to_string(x[1]), to_string(weight[1]), to_string(s.groups))));
   Dims shape{x[0], weight[0]};
@@ -157,9 +159,11 @@ InferResult infer_transposed(InferContext& c) {
                w.pad_end[k];
     dim = arith::simplify(dim, c.facts);
     RELAXC_DO(c.require(arith::le(c.context.index(1), x[k + 2]), kDerivedDim, c.context.index(1), x[k + 2],
+                        {Finding::kAtLeast, fmt::format("spatial dim {}", k)},
                         fmt::format("'{}': spatial dim {} is empty", c.op.def->name, k)));
     RELAXC_DO(
         c.require(arith::le(c.context.index(0), dim), kDerivedDim, c.context.index(0), dim,
+                  {Finding::kAtLeast, fmt::format("spatial dim {} of the result", k)},
                   fmt::format("'{}': spatial dim {} of the result would be {}", c.op.def->name, k, to_string(dim))));
     shape.push_back(dim);
   }

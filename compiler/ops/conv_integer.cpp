@@ -41,7 +41,7 @@ InferResult infer(InferContext& c) {
   if (groups > 1)
     RELAXC_DO(c.require(
         arith::eq(arith::floormod(weight.back(), c.context.index(groups)), 0), kDerivedDim, c.context.index(groups),
-        weight.back(),
+        weight.back(), {Finding::kMultiple, "the number of output channels"},
         fmt::format("'{}': {} output channels in {} groups", c.op.def->name, to_string(weight.back()), groups)));
   Dims shape{x[0]};
   for (size_t k = 0; k < spatial; ++k) {

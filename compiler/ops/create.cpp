@@ -25,6 +25,7 @@ relaxc::Status require_sizes(InferContext& c, const Dims& dims) {
   Diagnostics& diag = c.diag;
   for (Expr dim : dims)
     RELAXC_DO(c.require(arith::le(c.context.index(0), dim), kDerivedDim, c.context.index(0), dim,
+                        {Finding::kAtLeast, "a dim"},
                         fmt::format("'{}' of shape {}: {} is negative", c.op.def->name, text(dims), to_string(dim))));
   return Done{};
 }

@@ -20,6 +20,7 @@ Result<const TensorInfo*> image(InferContext& c, int64_t block) {
 
 relaxc::Status require_multiple(InferContext& c, Expr dim, int64_t of) {
   return c.require(arith::eq(arith::floormod(dim, of), 0), kDerivedDim, c.context.index(of), dim,
+                   {Finding::kMultiple, "a dim"},
                    fmt::format("'{}': {} is no multiple of {}", c.op.def->name, to_string(dim), of));
 }
 

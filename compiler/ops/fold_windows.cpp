@@ -28,7 +28,8 @@ InferResult infer(InferContext& c) {
   RELAXC_TRY(Windows w, read_windows(c, image.size(), {}));
   Expr places = product(c.context, block), blocks = c.context.index(1), least = c.context.index(1);
   for (size_t k = 0; k < image.size(); ++k) {
-    RELAXC_DO(c.require(arith::le(least, block[k]), kDerivedDim, least, block[k], "'fold_windows' of empty blocks"));
+    RELAXC_DO(c.require(arith::le(least, block[k]), kDerivedDim, least, block[k],
+                        {Finding::kAtLeast, fmt::format("dim {} of a block", k)}, "'fold_windows' of empty blocks"));
     blocks = blocks * block_count(image[k], block[k], w, k);
   }
   Expr channels = arith::floordiv((*x->shape)[1], places);

@@ -67,7 +67,7 @@ InferResult infer_elements(InferContext& c) {
     Expr have = (*x->shape)[k], want = (*indices->shape)[k];
     if (static_cast<int64_t>(k) == axis || have == want) continue;
     RELAXC_DO(c.require(
-        arith::le(want, have), kDerivedDim, have, want,
+        arith::le(want, have), kDerivedDim, have, want, {Finding::kAtMost, fmt::format("dim {} of the indices", k)},
         fmt::format("'{}': indices have {} along axis {} of {}", c.op.def->name, to_string(want), k, to_string(have))));
   }
   return one(tensor_info(c.context, *indices->shape, *x->dtype));

@@ -15,6 +15,12 @@ constexpr AttrDef kAxis[] = {{"axis", AttrType::kInt, false, "0"}};
 constexpr AttrDef kSplitAttrs[] = {
     {"axis", AttrType::kInt, false, "0"}, {"sections", AttrType::kInt, false, "0"}, {"indices", AttrType::kInts}};
 
+/// Axis `axis` of the first operand and of operand `k`.
+relaxc::Status require_joined(InferContext& c, Expr first, Expr dim, size_t k, size_t axis) {
+  return require_equal(c, first, dim, fmt::format("dims of axis {}", axis),
+                       {Finding::kWhere, dim_of_operand(c, 0, axis), operand_text(c, k)});
+}
+
 InferResult infer_concat(InferContext& c) {
   Diagnostics& diag = c.diag;
   if (c.operands() == 0) return c.error(Kind::wrong_arity, "'concat' needs at least one tensor");
@@ -31,7 +37,7 @@ InferResult infer_concat(InferContext& c) {
       if (static_cast<int64_t>(i) == axis)
         shape[i] = shape[i] + (*x->shape)[i];
       else
-        RELAXC_DO(require_equal(c, shape[i], (*x->shape)[i], fmt::format("dims of axis {}", i)));
+        RELAXC_DO(require_joined(c, shape[i], (*x->shape)[i], k, i));
     }
   }
   shape[static_cast<size_t>(axis)] = arith::simplify(shape[static_cast<size_t>(axis)], c.facts);
@@ -80,7 +86,7 @@ InferResult infer_stack(InferContext& c) {
       return c.error(Kind::rank_mismatch, "'stack' of {} and {}", to_string(c.op.operand(0)->info),
                      to_string(c.op.operand(k)->info));
     for (size_t i = 0; i < first->shape->size(); ++i)
-      RELAXC_DO(require_equal(c, (*first->shape)[i], (*x->shape)[i], fmt::format("dims of axis {}", i)));
+      RELAXC_DO(require_joined(c, (*first->shape)[i], (*x->shape)[i], k, i));
   }
   Dims shape = *first->shape;
   shape.insert(shape.begin() + axis, c.context.index(static_cast<int64_t>(c.operands())));
@@ -143,6 +149,7 @@ InferResult infer_split(InferContext& c) {
     Dims shape = *x->shape;
     Expr size = arith::simplify(points[k + 1] - points[k], c.facts);
     RELAXC_DO(c.require(arith::le(c.context.index(0), size), kDerivedDim, c.context.index(0), size,
+                        {Finding::kAtLeast, fmt::format("part {}", k)},
                         fmt::format("part {} of 'split' has {} elements", k, to_string(size))));
     shape[static_cast<size_t>(axis)] = size;
     parts.push_back(tensor_info(c.context, std::move(shape), *x->dtype));

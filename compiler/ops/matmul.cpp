@@ -38,7 +38,7 @@ InferResult infer(InferContext& c) {
   if (a->ndim == 0 || b->ndim == 0) return c.error(Kind::rank_mismatch, "'matmul' takes no scalars");
   Expr inner_a = a->shape->back(), inner_b = b->ndim == 1 ? (*b->shape)[0] : (*b->shape)[b->shape->size() - 2];
   if (!arith::prove_equal(inner_a, inner_b, c.facts))
-    RELAXC_DO(c.require(arith::eq(inner_a, inner_b), kDerivedDim, inner_a, inner_b,
+    RELAXC_DO(c.require(arith::eq(inner_a, inner_b), kDerivedDim, inner_a, inner_b, {Finding::kDiffer, "inner dims"},
                         fmt::format("matmul of {} and {}: inner dims {} and {} differ", text(*a->shape),
                                     text(*b->shape), to_string(inner_a), to_string(inner_b))));
   RELAXC_TRY(Dims shape, broadcast_dims(c, leading(*a->shape, 2), leading(*b->shape, 2)));

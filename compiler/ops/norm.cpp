@@ -172,6 +172,7 @@ InferResult infer_group_norm(InferContext& c) {
   if (groups < 1) return c.error(Kind::invalid_attribute, "'{}' in {} groups", c.op.def->name, groups);
   Expr channels = (*x->shape)[static_cast<size_t>(axis)];
   RELAXC_DO(c.require(arith::eq(arith::floormod(channels, groups), 0), kDerivedDim, c.context.index(groups), channels,
+                      {Finding::kMultiple, "the number of channels"},
                       fmt::format("'{}': {} channels in {} groups", c.op.def->name, to_string(channels), groups)));
   return infer_channels(c);
 }

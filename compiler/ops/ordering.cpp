@@ -24,6 +24,7 @@ InferResult infer_arg(InferContext& c) {
   Dims shape = *x->shape;
   Expr dim = shape[static_cast<size_t>(axis)], one_element = c.context.index(1);
   RELAXC_DO(c.require(arith::le(one_element, dim), kDerivedDim, one_element, dim,
+                      {Finding::kAtLeast, fmt::format("dim {}", axis)},
                       fmt::format("'{}' along axis {}, which is empty", c.op.def->name, axis)));
   if (c.op.attrs.flag("keepdims"))
     shape[static_cast<size_t>(axis)] = c.context.index(1);
@@ -72,9 +73,9 @@ InferResult infer_topk(InferContext& c) {
   if (k.size() != 1) return c.error(Kind::invalid_value, "'topk' takes one k, found {}", text(k));
   Dims shape = *x->shape;
   Expr zero = c.context.index(0), dim = shape[static_cast<size_t>(axis)];
-  Expr fits = arith::logical_and(arith::le(zero, k[0]), arith::le(k[0], dim));
-  RELAXC_DO(c.require(fits, kDerivedDim, dim, k[0],
-                      fmt::format("'topk' of {} along an axis of {}", to_string(k[0]), to_string(dim))));
+  std::string text = fmt::format("'topk' of {} along an axis of {}", to_string(k[0]), to_string(dim));
+  RELAXC_DO(c.require(arith::le(zero, k[0]), kDerivedDim, zero, k[0], {Finding::kAtLeast, "k"}, text));
+  RELAXC_DO(c.require(arith::le(k[0], dim), kDerivedDim, dim, k[0], {Finding::kAtMost, "k"}, text));
   shape[static_cast<size_t>(axis)] = k[0];
   return std::vector<Info>{tensor_info(c.context, shape, *x->dtype), tensor_info(c.context, shape, kI64)};
 }

@@ -34,11 +34,13 @@ InferResult infer(InferContext& c) {
   for (size_t k = 0; k < rank; ++k) {
     Expr zero = c.context.index(0), dim = arith::simplify((*x->shape)[k] + pads[k] + pads[k + rank], c.facts);
     RELAXC_DO(c.require(arith::le(zero, dim), kDerivedDim, zero, dim,
+                        {Finding::kAtLeast, fmt::format("the padded dim {}", k)},
                         fmt::format("'pad' leaves {} along axis {}", to_string(dim), k)));
     bool untouched = pads[k].is_constant(0) && pads[k + rank].is_constant(0);
     if (!untouched && mode != "constant") {
       Expr fits = arith::logical_or(arith::le(c.context.index(1), (*x->shape)[k]), arith::le(dim, zero));
       RELAXC_DO(c.require(fits, kDerivedDim, c.context.index(1), (*x->shape)[k],
+                          {Finding::kAtLeast, fmt::format("dim {}", k)},
                           fmt::format("'pad' in mode {} of the empty axis {}", mode, k)));
     }
     shape.push_back(dim);

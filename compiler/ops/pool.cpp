@@ -43,6 +43,7 @@ Result<Expr> count_windows(InferContext& c, Expr dim, const Windows& w, size_t a
   bool open = dim.constant() == nullptr && stride == 1;
   if (ceil || missing > 0 || open)
     RELAXC_DO(c.require(arith::le(one, dim), kDerivedDim, one, dim,
+                        {Finding::kAtLeast, fmt::format("spatial dim {}", axis)},
                         fmt::format("'{}': spatial dim {} is empty", c.op.def->name, axis)));
   if (!ceil && missing > 0 && missing < 2 * stride) return c.context.index(missing < stride ? 1 : 0);
   if (!ceil && !open) RELAXC_DO(require_window(c, dim, kernel, w, axis));
@@ -67,6 +68,7 @@ InferResult infer(InferContext& c) {
     Expr zero = c.context.index(0);
     RELAXC_DO(
         c.require(arith::le(zero, count), kDerivedDim, zero, count,
+                  {Finding::kAtLeast, fmt::format("spatial dim {} of the result", k)},
                   fmt::format("'{}': spatial dim {} of the result would be {}", c.op.def->name, k, to_string(count))));
     shape.push_back(count);
   }

@@ -89,6 +89,7 @@ InferResult infer_tile(InferContext& c) {
   size_t extra = shape.size() - repeats.size();
   for (size_t i = 0; i < repeats.size(); ++i) {
     RELAXC_DO(c.require(arith::le(c.context.index(0), repeats[i]), kDerivedDim, c.context.index(0), repeats[i],
+                        {Finding::kAtLeast, fmt::format("the number of repeats of axis {}", i)},
                         fmt::format("'tile' repeats axis {} {} times", i, to_string(repeats[i]))));
     shape[i + extra] = shape[i + extra] * repeats[i];
   }

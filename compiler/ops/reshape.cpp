@@ -44,10 +44,11 @@ InferResult infer_reshape(InferContext& c) {
   RELAXC_TRY(Dims shape, resolve(c, *x->shape, target));
   for (Expr dim : shape)
     RELAXC_DO(c.require(arith::le(c.context.index(0), dim), kDerivedDim, c.context.index(0), dim,
+                        {Finding::kAtLeast, "a dim of the new shape"},
                         fmt::format("'reshape' to {}: dim {} is negative", text(shape), to_string(dim))));
   Expr before = product(c.context, *x->shape), after = product(c.context, shape);
   if (!arith::prove_equal(before, after, c.facts))
-    RELAXC_DO(c.require(arith::eq(before, after), kDerivedDim, before, after,
+    RELAXC_DO(c.require(arith::eq(before, after), kDerivedDim, before, after, {Finding::kElements},
                         fmt::format("'reshape' of {}, {} elements, to {}, {} elements", text(*x->shape),
                                     to_string(before), text(shape), to_string(after))));
   return one(tensor_info(c.context, std::move(shape), *x->dtype));
@@ -142,6 +143,7 @@ InferResult infer_squeeze(InferContext& c) {
       shape.push_back(dim);
     else
       RELAXC_DO(c.require(arith::eq(dim, 1), kDerivedDim, c.context.index(1), dim,
+                          {Finding::kExact, fmt::format("dim {}", i)},
                           fmt::format("'squeeze' of axis {} of {}, which is not 1", i, text(*x->shape))));
   }
   return one(tensor_info(c.context, std::move(shape), *x->dtype));

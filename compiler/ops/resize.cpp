@@ -73,10 +73,12 @@ InferResult infer(InferContext& c) {
   for (size_t k = 0; k < rank; ++k) {
     Expr zero = c.context.index(0), dim = (*x->shape)[k];
     RELAXC_DO(c.require(arith::le(zero, sizes[k]), kDerivedDim, zero, sizes[k],
+                        {Finding::kAtLeast, fmt::format("the new dim {}", k)},
                         fmt::format("'resize' to {} along axis {}", to_string(sizes[k]), k)));
     if (dim == sizes[k]) continue;
     RELAXC_DO(c.require(arith::logical_or(arith::le(c.context.index(1), dim), arith::eq(sizes[k], zero)), kDerivedDim,
-                        c.context.index(1), dim, fmt::format("'resize' of axis {}, which is empty", k)));
+                        c.context.index(1), dim, {Finding::kAtLeast, fmt::format("dim {}", k)},
+                        fmt::format("'resize' of axis {}, which is empty", k)));
     if (!scales.empty() && !(scales[k] > 0))
       return c.error(Kind::invalid_attribute, "'resize' by a scale of {}", scales[k]);
   }

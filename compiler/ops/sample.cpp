@@ -47,6 +47,7 @@ InferResult infer_grid(InferContext& c) {
   Expr one_index = c.context.index(1);
   for (size_t k = 2; k < x->shape->size(); ++k)
     RELAXC_DO(c.require(arith::le(one_index, (*x->shape)[k]), kDerivedDim, one_index, (*x->shape)[k],
+                        {Finding::kAtLeast, fmt::format("dim {}", k)},
                         fmt::format("'grid_sample' of axis {}, which is empty", k)));
   Dims shape{(*x->shape)[0], (*x->shape)[1]};
   shape.insert(shape.end(), grid->shape->begin() + 1, grid->shape->end() - 1);
@@ -175,7 +176,8 @@ InferResult infer_roi(InferContext& c) {
   RELAXC_DO(require_equal(c, (*rois->shape)[0], (*batches->shape)[0], "numbers of regions"));
   for (size_t k = 2; k < 4; ++k) {
     Expr least = c.context.index(1), dim = (*x->shape)[k];
-    RELAXC_DO(c.require(arith::le(least, dim), kDerivedDim, least, dim, "'roi_align' of an empty image"));
+    RELAXC_DO(c.require(arith::le(least, dim), kDerivedDim, least, dim, {Finding::kAtLeast, "a dim of the image"},
+                        "'roi_align' of an empty image"));
   }
   return one(tensor_info(c.context,
                          Dims{(*rois->shape)[0], (*x->shape)[1], c.context.index(size[0]), c.context.index(size[1])},

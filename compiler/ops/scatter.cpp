@@ -26,7 +26,7 @@ InferResult infer_elements(InferContext& c) {
     RELAXC_DO(require_equal(c, want, (*updates->shape)[k], "dims of indices and updates"));
     if (static_cast<int64_t>(k) == axis || have == want) continue;
     RELAXC_DO(c.require(
-        arith::le(want, have), kDerivedDim, have, want,
+        arith::le(want, have), kDerivedDim, have, want, {Finding::kAtMost, fmt::format("dim {} of the indices", k)},
         fmt::format("'scatter_elements': indices have {} along axis {} of {}", to_string(want), k, to_string(have))));
   }
   return one(tensor_info(c.context, *x->shape, *x->dtype));
@@ -113,7 +113,8 @@ InferResult infer_update(InferContext& c) {
     if (static_cast<int64_t>(k) != axis)
       RELAXC_DO(require_equal(c, (*x->shape)[k], (*updates->shape)[k], fmt::format("dims of axis {}", k)));
   Expr room = (*x->shape)[static_cast<size_t>(axis)], count = (*updates->shape)[static_cast<size_t>(axis)];
-  RELAXC_DO(c.require(arith::le(count, room), kDerivedDim, room, count, "'cache_update' of more than the cache holds"));
+  RELAXC_DO(c.require(arith::le(count, room), kDerivedDim, room, count, {Finding::kAtMost, "the number of new rows"},
+                      "'cache_update' of more than the cache holds"));
   return one(tensor_info(c.context, *x->shape, *x->dtype));
 }
 
@@ -126,7 +127,8 @@ Stmt define_update(DefineContext& d) {
   auto begin = [&](Expr batch) { return cast(DType::index(), b.load(positions, {batch})); };
   Stmt check = circular ? Stmt() : b.nest({x->shape[0]}, [&](const Indices& i) {
     Expr first = begin(i[0]);
-    return d.require(arith::logical_and(arith::le(b.index(0), first), arith::le(first, room - count)), kIndexRange);
+    return d.require(arith::logical_and(arith::le(b.index(0), first), arith::le(first, room - count)), kIndexRange,
+                     room, first);
   });
   Stmt writes = b.nest(updates->shape, [&](const Indices& i) {
     Indices to = i;

@@ -95,8 +95,8 @@ relaxc::Status check_slice(InferContext& c, const TensorInfo& x) {
     return c.error(Kind::invalid_value, "'strided_slice' of {} dims has {} begins, {} ends, {} strides and {} axes",
                    x.ndim, begin.size(), end.size(), strides.size(), axes.size());
   for (Expr stride : strides)
-    RELAXC_DO(
-        c.require(arith::ne(stride, c.context.index(0)), kDerivedDim, {}, stride, "a stride of 'strided_slice' is 0"));
+    RELAXC_DO(c.require(arith::ne(stride, c.context.index(0)), kDerivedDim, c.context.index(0), stride,
+                        {Finding::kZero, "a step"}, "a stride of 'strided_slice' is 0"));
   return Done{};
 }
 
@@ -130,10 +130,13 @@ InferResult infer_part(InferContext& c) {
                    extent.size());
   Dims shape = *x->shape;
   Expr zero = c.context.index(0), dim = shape[static_cast<size_t>(axis)], end = begin[0] + extent[0];
-  RELAXC_DO(c.require(arith::le(zero, begin[0]), kDerivedDim, zero, begin[0], "'slice_part' begins before the axis"));
-  RELAXC_DO(c.require(arith::le(zero, extent[0]), kDerivedDim, zero, extent[0], "'slice_part' has a negative extent"));
+  RELAXC_DO(c.require(arith::le(zero, begin[0]), kDerivedDim, zero, begin[0], {Finding::kAtLeast, "the begin"},
+                      "'slice_part' begins before the axis"));
+  RELAXC_DO(c.require(arith::le(zero, extent[0]), kDerivedDim, zero, extent[0], {Finding::kAtLeast, "the extent"},
+                      "'slice_part' has a negative extent"));
   if (!arith::prove_le(arith::simplify(end, c.facts), dim, c.facts))
-    RELAXC_DO(c.require(arith::le(end, dim), kDerivedDim, dim, end, "'slice_part' ends behind the axis"));
+    RELAXC_DO(c.require(arith::le(end, dim), kDerivedDim, dim, end, {Finding::kAtMost, "the end"},
+                        "'slice_part' ends behind the axis"));
   shape[static_cast<size_t>(axis)] = extent[0];
   return one(tensor_info(c.context, std::move(shape), *x->dtype));
 }

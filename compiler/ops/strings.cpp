@@ -29,10 +29,10 @@ Stmt define_checked(DefineContext& d) {
     return b.let("begin", in.begin(i), [&](Var begin) {
       return b.let("length", in.length(i), [&](Var length) {
         Expr inside = arith::logical_and(arith::le(zero, begin), arith::le(begin, room));
-        return b.seq(
-            {d.require(inside, kIndexRange),
-             d.require(arith::logical_and(arith::le(zero, length), arith::le(length, room - begin)), kIndexRange),
-             out.set(i, begin, length)});
+        return b.seq({d.require(inside, kIndexRange, room, begin),
+                      d.require(arith::logical_and(arith::le(zero, length), arith::le(length, room - begin)),
+                                kIndexRange, room - begin, length),
+                      out.set(i, begin, length)});
       });
     });
   });

@@ -59,9 +59,9 @@ InferResult infer(InferContext& c) {
   RELAXC_DO(require_equal(c, extent(kTargets), extent(kWeights), "numbers of weights"));
   Expr least = c.context.index(1);
   RELAXC_DO(c.require(arith::le(least, (*x->shape)[1]), kDerivedDim, least, (*x->shape)[1],
-                      "'tree_ensemble' of rows without features"));
+                      {Finding::kAtLeast, "the number of features"}, "'tree_ensemble' of rows without features"));
   RELAXC_DO(c.require(arith::le(least, extent(kFeatures)), kDerivedDim, least, extent(kFeatures),
-                      "'tree_ensemble' without nodes"));
+                      {Finding::kAtLeast, "the number of nodes"}, "'tree_ensemble' without nodes"));
   const std::string& aggregate = c.op.attrs.string("aggregate");
   int64_t targets = c.op.attrs.integer("targets"), mode = c.op.attrs.integer("mode");
   if (aggregate != "sum" && aggregate != "min" && aggregate != "max")

@@ -6,7 +6,7 @@ namespace relaxc::relax {
 void Copy::copy(const Op& from, Block* to) {
   Op* made = function_.make_op(from.kind, from.location);
   made->def = from.def, made->callee = from.callee, made->attrs = from.attrs, made->constant = from.constant;
-  made->origins = from.origins, made->requirements = from.requirements;
+  made->origins = from.origins, made->guarded = from.guarded, made->requirements = from.requirements;
   const arith::Facts& facts = from.block->parent->function->facts;
   for (arith::Var var : from.binds) {
     auto chosen = bind_as.find(var);

@@ -117,6 +117,7 @@ struct Requirement {
   Expr condition;         ///< bool, over index expressions
   int32_t code = 0;       ///< an rlx_status number
   Expr expected, actual;  ///< for the error record; may be null
+  std::string text;       ///< for its reader: where, and what is found (support/findings.h)
 };
 
 class Op {
@@ -134,7 +135,8 @@ class Op {
   std::vector<Region*> regions;
   Block* block = nullptr;
   Location location = nullptr;
-  std::vector<Location> origins;  ///< source nodes merged into this op; empty: `location` alone
+  std::vector<Location> origins;     ///< source nodes merged into this op; empty: `location` alone
+  std::vector<std::string> guarded;  ///< of a fused kernel: the ops in it that may fail, as `origin_text` gives them
 
   /// Operands; an absent optional operand is null.
   const std::vector<Value*>& operands() const { return operands_; }

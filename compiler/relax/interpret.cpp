@@ -4,6 +4,8 @@
 // interpret_call.cpp. Nothing here is quick, and nothing is clever: this is what optimized programs are compared with.
 #include "compiler/relax/interpret.h"
 
+#include <fmt/format.h>
+
 #include <bit>
 #include <cstring>
 
@@ -132,7 +134,7 @@ bool Frame::match_dims(const std::vector<Expr>& dims, const std::vector<int64_t>
     int32_t code = dims[k].constant() != nullptr ? kStaticDim : symbol ? kSymbolEquality : kDerivedDim;
     if (!expected) return fail(kSizeOverflow, what + ": " + arith::to_string(dims[k]) + " has no value");
     if (*expected != actual[k])
-      return fail(code, what + ", axis " + std::to_string(k) + ": " + arith::to_string(dims[k]), *expected, actual[k]);
+      return fail(code, fmt::format("{}: dim {} is {{actual}}, must be {{expected}}", what, k), *expected, actual[k]);
   }
   return true;
 }
@@ -251,8 +253,8 @@ bool Frame::set_results(const Op& op, const Parts& all) {
 bool Frame::run(const Op& op) {
   for (const Requirement& r : op.requirements)
     if (std::optional<int64_t> holds = evaluate(r.condition); !holds || *holds == 0)
-      return fail(r.code, label(op) + " requires " + arith::to_string(r.condition),
-                  r.expected ? evaluate(r.expected).value_or(0) : 0, r.actual ? evaluate(r.actual).value_or(0) : 0);
+      return fail(r.code, r.text, r.expected ? evaluate(r.expected).value_or(0) : 0,
+                  r.actual ? evaluate(r.actual).value_or(0) : 0);
   switch (op.kind) {
     case OpKind::kOperator:
       return run_operator(op);

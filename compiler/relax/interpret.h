@@ -23,7 +23,7 @@ struct HostTensor {
 /// Why a run ended early.
 struct RunFault {
   tir::RunStatus status;
-  std::string text;  ///< which guard or op
+  std::string text;  ///< which guard or op, as a text of rlx_function.nodes is: with slots, or a place alone
 };
 
 /// Runs `function` on `inputs` (one a parameter, tuples flattened) and gives its outputs (flattened). Guards,

@@ -3,6 +3,7 @@
 
 #include "compiler/relax/callable.h"
 #include "compiler/relax/interpret_frame.h"
+#include "compiler/relax/origin_text.h"
 
 namespace relaxc::relax::interpreter {
 
@@ -64,7 +65,7 @@ bool Frame::run_call_of(const Op& op, const Function& function, Parts inputs) {
     next_inputs_ = std::move(inputs);
     return true;
   }
-  if (depth_ >= kDeepestCall) return fail(kRecursionDepth, label(op) + " recurses too deeply", kDeepestCall);
+  if (depth_ >= kDeepestCall) return fail(kRecursionDepth, origin_text(op), kDeepestCall, depth_);
   Parts outputs;
   Frame inner(program_, depth_ + 1);
   if (!inner.call(function, inputs, outputs)) {
@@ -120,7 +121,7 @@ bool Frame::run_match_cast(const Op& op) {
   InfoKind kind = op.result()->info->kind;  // as RLX_OBJECT_*
   args.push_back({nullptr, DType::i(64), {}, kind == InfoKind::kTensor ? 0 : kind == InfoKind::kShape ? 1 : 2});
   RELAXC_CHECK(bool(program_.external), "no external functions are given, and one makes objects");
-  if (int32_t code = program_.external("rlx_object_read", args); code != 0) return fail(code, label(op));
+  if (int32_t code = program_.external("rlx_object_read", args); code != 0) return fail(code, origin_text(op));
   Parts outputs;
   return take_result(op, op.result()->info, made, outputs) && set_results(op, outputs);
 }
@@ -137,7 +138,8 @@ bool Frame::run_external(const Op& op) {
     for (const Value* result : op.results) made.push_back(wanted(result->info));
     for (tir::ExternalResult& result : made) args.push_back({nullptr, DType::handle(), {}, 0, &result});
     RELAXC_CHECK(bool(program_.external), "no external functions are given, " + op.callee + " is one");
-    if (int32_t code = program_.external(op.callee, args); code != 0) return fail(kExternalFailed, label(op), 0, code);
+    if (int32_t code = program_.external(op.callee, args); code != 0)
+      return fail(kExternalFailed, origin_text(op), 0, code);
     Parts outputs;
     for (size_t i = 0; i < made.size(); ++i)
       if (!take_result(op, op.results[i]->info, made[i], outputs)) return false;
@@ -153,7 +155,8 @@ bool Frame::run_external(const Op& op) {
     outputs.push_back(std::move(out));
   }
   RELAXC_CHECK(bool(program_.external), "no external functions are given, " + op.callee + " is one");
-  if (int32_t code = program_.external(op.callee, args); code != 0) return fail(kExternalFailed, label(op), 0, code);
+  if (int32_t code = program_.external(op.callee, args); code != 0)
+    return fail(kExternalFailed, origin_text(op), 0, code);
   return set_results(op, outputs);
 }
 
@@ -162,7 +165,8 @@ bool Frame::run_shape_function(const Op& op) {
   std::vector<int64_t> dims(static_cast<size_t>(op.result()->info->as<ShapeInfo>()->ndim));
   args.push_back({dims.data(), DType::i(64), {static_cast<int64_t>(dims.size())}, 0});
   RELAXC_CHECK(bool(program_.external), "no external functions are given, " + op.callee + " is one");
-  if (int32_t code = program_.external(op.callee, args); code != 0) return fail(kExternalFailed, label(op), 0, code);
+  if (int32_t code = program_.external(op.callee, args); code != 0)
+    return fail(kExternalFailed, origin_text(op), 0, code);
   return set_results(op, {vector_of(dims)});
 }
 

@@ -7,6 +7,7 @@
 
 #include "compiler/relax/call_symbols.h"
 #include "compiler/relax/interpret_frame.h"
+#include "compiler/relax/origin_text.h"
 
 namespace relaxc::relax::interpreter {
 
@@ -132,7 +133,7 @@ bool Frame::run_prim_func(PrimCall& call) {
   for (Var symbol : call.function.symbols) call.scalars.push_back(call.sizes.at(symbol));
   tir::RunStatus status = program_.evaluator.run(call.function, addresses, call.scalars);
   if (status) return true;
-  fault_ = {status, what};
+  fault_ = {status, origin_text(call.op)};
   return false;
 }
 

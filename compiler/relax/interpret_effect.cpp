@@ -1,13 +1,14 @@
 // interpret_effect.cpp: assertions, printing, and calls that write where an operand was.
 #include "compiler/relax/effects.h"
 #include "compiler/relax/interpret_frame.h"
+#include "compiler/relax/origin_text.h"
 
 namespace relaxc::relax::interpreter {
 
 bool Frame::run_assert(const Op& op) {
   if (flag(op.operand(0))) return true;
   AssertedNumbers numbers = asserted_numbers(op);
-  return fail(kAssertion, "assertion '" + op.attrs.string("format") + "'", evaluate(numbers.expected).value_or(0),
+  return fail(kAssertion, op.attrs.string("format"), evaluate(numbers.expected).value_or(0),
               evaluate(numbers.actual).value_or(0));
 }
 
@@ -28,7 +29,7 @@ bool Frame::run_print(const Op& op) {
     }
     tir::ExternalArg what{nullptr, DType::i(64), {}, kind};
     if (int32_t code = program_.external("rlx_print", std::vector{text, value, what}); code != 0)
-      return fail(kExternalFailed, label(op), 0, code);
+      return fail(kExternalFailed, origin_text(op), 0, code);
   }
   return true;
 }
@@ -56,7 +57,8 @@ bool Frame::run_inplace(const Op& op) {
     for (size_t k = 0; k < operands.size(); ++k) add_arguments(operands[k], op.operand(k)->info, args);
     for (const auto& t : fresh) args.push_back({address(*t), t->dtype, t->shape, 0});
     RELAXC_CHECK(bool(program_.external), "no external functions are given, " + op.callee + " is one");
-    if (int32_t code = program_.external(op.callee, args); code != 0) return fail(kExternalFailed, label(op), 0, code);
+    if (int32_t code = program_.external(op.callee, args); code != 0)
+      return fail(kExternalFailed, origin_text(op), 0, code);
   } else {
     Parts tensors;
     std::vector<int64_t> scalars;

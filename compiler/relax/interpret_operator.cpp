@@ -4,6 +4,7 @@
 // expanded into a function of its own, which is kept, and that is run.
 #include "compiler/relax/builder.h"
 #include "compiler/relax/interpret_frame.h"
+#include "compiler/relax/origin_text.h"
 
 namespace relaxc::relax::interpreter {
 
@@ -55,14 +56,14 @@ bool Frame::run_definition(const Op& op) {
 
   tir::RunStatus status = program_.evaluator.run(function, addresses, scalars);
   if (!status) {
-    fault_ = {status, label(op)};
+    fault_ = {status, origin_text(op)};
     return false;
   }
   for (size_t k = 0; k < op.binds.size(); ++k) {
     env_[op.binds[k]] = bound_values[k];
     Expr bound = op.def->upper_bound(op, k);
     std::optional<int64_t> most = bound ? evaluate(bound) : std::nullopt;
-    if (most && bound_values[k] > *most) return fail(kDataBound, label(op), *most, bound_values[k]);
+    if (most && bound_values[k] > *most) return fail(kDataBound, origin_text(op), *most, bound_values[k]);
   }
   for (size_t k = 0; k < op.results.size(); ++k) {
     const Value* result = op.results[k];

@@ -7,6 +7,7 @@
 
 #include "compiler/relax/attr_text.h"
 #include "compiler/relax/builder.h"
+#include "compiler/relax/origin_text.h"
 
 namespace relaxc::relax {
 namespace {
@@ -99,11 +100,12 @@ Result<int64_t> InferContext::axis(int64_t axis, int64_t rank, bool inclusive) {
   return axis < 0 ? axis + positions : axis;
 }
 
-Status InferContext::require(Expr condition, int32_t code, Expr expected, Expr actual, const std::string& text) {
+Status InferContext::require(Expr condition, int32_t code, Expr expected, Expr actual, const Found& found,
+                             const std::string& text) {
   arith::Truth truth = arith::decide(condition, facts);
   if (truth == arith::Truth::kTrue) return Done{};
   if (truth == arith::Truth::kFalse) return error(Kind::shape_mismatch, "{}", text);
-  op.requirements.push_back({condition, code, expected, actual});
+  op.requirements.push_back({condition, code, expected, actual, origin_text(op) + ": " + sentence(found)});
   return Done{};
 }
 
@@ -118,10 +120,11 @@ const std::vector<Expr>& DefineContext::shape_value(size_t index) const {
   return *info->dims;
 }
 
-tir::Stmt DefineContext::require(Expr condition, int32_t code) {
+tir::Stmt DefineContext::require(Expr condition, int32_t code, Expr expected, Expr actual) {
   tir::Guard guard;
   guard.condition = condition;
   guard.code = code;
+  guard.expected = expected, guard.actual = actual;
   return builder.guard(std::move(guard));
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "compiler/relax/module.h"
+#include "compiler/support/findings.h"
 #include "compiler/support/result.h"
 #include "compiler/tir/builder.h"
 
@@ -51,8 +52,8 @@ class InferContext {
   /// `axis` in -rank..rank-1 as 0..rank-1 (rank + 1 positions if `inclusive`).
   Result<int64_t> axis(int64_t axis, int64_t rank, bool inclusive = false);
   /// `condition` must hold: nothing if that is proved, an error that says `text` if it is refuted, else a requirement
-  /// of the op with `code`.
-  Status require(Expr condition, int32_t code, Expr expected, Expr actual, const std::string& text);
+  /// of the op with `code`, whose failure reads as `found` says.
+  Status require(Expr condition, int32_t code, Expr expected, Expr actual, const Found& found, const std::string& text);
   /// The symbol that this op binds as its `index`-th; made at the first deduction, kept by later ones.
   Var bound_symbol(size_t index, std::string name);
 
@@ -88,7 +89,7 @@ class DefineContext {
   /// the definition writes them compactly by their actual extents, through a View of that shape.
   tir::BufferRef bound_value(size_t index) const { return bound_values_.at(index); }
   /// Fails at run time with RLX_INDEX_OUT_OF_RANGE-like `code` unless `condition` holds.
-  tir::Stmt require(Expr condition, int32_t code);
+  tir::Stmt require(Expr condition, int32_t code, Expr expected = {}, Expr actual = {});
 
   std::vector<tir::BufferRef> bound_values_;
 

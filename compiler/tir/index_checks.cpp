@@ -248,8 +248,16 @@ int64_t most_that_fits(Expr size, Expr var, std::unordered_map<Expr, Range> rang
 Guard overflow_record(const PrimFunc& function, const Guard* computed_by) {
   Guard record;
   if (computed_by != nullptr) record = *computed_by;
+  if (auto node = function.attrs.find(kErrorNode); computed_by == nullptr && node != function.attrs.end())
+    record.error_node = std::stoi(node->second);
   record.condition = {};
   if (computed_by == nullptr || function.overflow_code() < kFirstDataCode) record.code = function.overflow_code();
+  return record;
+}
+
+Guard overflow_of(const PrimFunc& function, const Invoke& call) {
+  Guard record;
+  record.code = function.overflow_code(), record.error_node = call.error_node;
   return record;
 }
 

@@ -17,6 +17,8 @@ namespace relaxc::tir {
 
 /// The attribute that holds the ranges of the scalar parameters, in order, as `index_ranges_text` writes them.
 constexpr const char* kIndexRanges = "index_ranges";
+/// The attribute that holds the node of the record where index arithmetic outside of guards overflows.
+constexpr const char* kErrorNode = "error_node";
 
 /// "1..12 0.. ..": one range for each parameter, a missing end is no bound.
 std::string index_ranges_text(const std::vector<arith::Range>& ranges);
@@ -58,8 +60,11 @@ class IndexRanges {
 int64_t most_that_fits(Expr size, Expr var, std::unordered_map<Expr, arith::Range> ranges);
 
 /// What leaves the function where index arithmetic overflows, which has `function.overflow_code()`: the record's
-/// indices are those of the guard that computes it (null: none does), and so is the code, if only data decides it.
+/// indices are those of the guard that computes it, and so is the code, if only data decides it. Null: none does, and
+/// the node is what the attribute "error_node" says.
 Guard overflow_record(const PrimFunc& function, const Guard* computed_by);
+/// The guard that computes the arguments of a call, which has a node (its `error_node` is 0 or more).
+Guard overflow_of(const PrimFunc& function, const Invoke& call);
 /// The value of the record's `actual` where the guard gives none: saturated, or 0 where no memory is that large.
 int64_t overflow_actual(const Guard& record);
 

@@ -138,9 +138,12 @@ RunStatus Interpreter::loop(const Program& program, Register* r, std::vector<std
     const Register a = r[n.a], b = r[n.b];
     switch (n.op) {
       RELAXC_PURE_OPS(PURE_CASE)
-      CASE(CheckedAddI, if (__builtin_add_overflow(a.i, b.i, &d.i)) return {.code = static_cast<int32_t>(n.extra)})
-      CASE(CheckedSubI, if (__builtin_sub_overflow(a.i, b.i, &d.i)) return {.code = static_cast<int32_t>(n.extra)})
-      CASE(CheckedMulI, if (__builtin_mul_overflow(a.i, b.i, &d.i)) return {.code = static_cast<int32_t>(n.extra)})
+      CASE(CheckedAddI,
+           if (__builtin_add_overflow(a.i, b.i, &d.i)) return failed(program.guards[static_cast<size_t>(n.extra)], r))
+      CASE(CheckedSubI,
+           if (__builtin_sub_overflow(a.i, b.i, &d.i)) return failed(program.guards[static_cast<size_t>(n.extra)], r))
+      CASE(CheckedMulI,
+           if (__builtin_mul_overflow(a.i, b.i, &d.i)) return failed(program.guards[static_cast<size_t>(n.extra)], r))
       CASE(Load8I, d.i = fetch<int8_t>(program, r, n))
       CASE(Load8U, d.i = fetch<uint8_t>(program, r, n))
       CASE(Load16I, d.i = fetch<int16_t>(program, r, n))
@@ -173,6 +176,7 @@ RunStatus Interpreter::loop(const Program& program, Register* r, std::vector<std
         RunStatus status = n.op == Op::kCall           ? call(record, r)
                            : n.op == Op::kCallExternal ? call_external(record, r, n.dst)
                                                        : call_runtime(record, r);
+        if (!status && status.node < 0) status.node = record.error_node;
         if (!status) return status;
         break;
       }

@@ -69,6 +69,7 @@ struct CallRecord {
   bool plain = false;  ///< a plain C function: its result goes into the instruction's dst
   DType result{};
   std::vector<CallArgument> args;
+  int32_t error_node = -1;  ///< of a failure that has none
 };
 
 /// Where the code of a loop is; a Batch instruction names it.

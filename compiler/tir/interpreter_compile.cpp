@@ -9,6 +9,7 @@
 #include "compiler/arith/angle.h"
 #include "compiler/arith/math.h"
 #include "compiler/arith/walks.h"
+#include "compiler/tir/index_checks.h"
 #include "compiler/tir/interpreter_batch.h"
 #include "compiler/tir/interpreter_compiler.h"
 
@@ -306,14 +307,27 @@ void Compiler::run(const Guard& node) {
   uint32_t holds = reg(node.condition);
   record.expected = node.expected ? reg(node.expected) : constant({.i = 0});
   record.actual = node.actual ? reg(node.actual) : constant({.i = 0});
+  overflows_.erase(guard_);
   guard_ = nullptr;
   emit({.op = Op::kGuard, .a = holds, .extra = static_cast<int64_t>(program_.guards.size())});
   program_.guards.push_back(record);
   end_statement();
 }
 
+/// What is reported where the index arithmetic of now overflows.
+int64_t Compiler::overflow_guard() {
+  auto [known, fresh] = overflows_.emplace(guard_, static_cast<int64_t>(program_.guards.size()));
+  if (!fresh) return known->second;
+  const Guard found = overflow_record(function_, guard_);
+  uint32_t expected = constant({.i = INT64_MAX}), actual = constant({.i = overflow_actual(found)});
+  program_.guards.push_back({found.code, found.tensor, found.axis, found.symbol, found.error_node, expected, actual});
+  return known->second;
+}
+
 void Compiler::run(const Invoke& node) {
-  CallRecord record{node.callee, node.plain, node.result, {}};
+  CallRecord record{node.callee, node.plain, node.result, {}, node.error_node};
+  const Guard named = overflow_of(function_, node);
+  guard_ = node.error_node >= 0 ? &named : nullptr;
   for (const Argument& argument : node.args) {
     CallArgument arg;
     if (const auto* e = std::get_if<Expr>(&argument)) {
@@ -326,6 +340,8 @@ void Compiler::run(const Invoke& node) {
     }
     record.args.push_back(std::move(arg));
   }
+  overflows_.erase(guard_);
+  guard_ = nullptr;
   Op call = node.runtime ? Op::kCallRuntime : node.external ? Op::kCallExternal : Op::kCall;
   add_call(top(), call, std::move(record));
   end_statement();

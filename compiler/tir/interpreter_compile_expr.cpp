@@ -62,19 +62,19 @@ uint32_t Compiler::node(Expr e, size_t level, const std::vector<uint32_t>& in) {
 uint32_t Compiler::binary(const Binary& n, size_t level, const std::vector<uint32_t>& in) {
   DType dtype = n.a.dtype();
   bool big = is_unsigned64(dtype), index = checked_ && dtype.is_index(), un = dtype.is_uint();
-  const int64_t code = index ? overflow_record(function_, guard_).code : 0;
+  const int64_t failure = index ? overflow_guard() : 0;
   switch (n.kind) {
     case ExprKind::kAdd:
       return fit(level,
-                 op(level, pick(dtype, index ? Op::kCheckedAddI : Op::kAddI, Op::kAddF, Op::kAddD), in, {}, code),
+                 op(level, pick(dtype, index ? Op::kCheckedAddI : Op::kAddI, Op::kAddF, Op::kAddD), in, {}, failure),
                  dtype);
     case ExprKind::kSub:
       return fit(level,
-                 op(level, pick(dtype, index ? Op::kCheckedSubI : Op::kSubI, Op::kSubF, Op::kSubD), in, {}, code),
+                 op(level, pick(dtype, index ? Op::kCheckedSubI : Op::kSubI, Op::kSubF, Op::kSubD), in, {}, failure),
                  dtype);
     case ExprKind::kMul:
       return fit(level,
-                 op(level, pick(dtype, index ? Op::kCheckedMulI : Op::kMulI, Op::kMulF, Op::kMulD), in, {}, code),
+                 op(level, pick(dtype, index ? Op::kCheckedMulI : Op::kMulI, Op::kMulF, Op::kMulD), in, {}, failure),
                  dtype);
     case ExprKind::kDiv:
       return fit(level, op(level, pick(dtype, big ? Op::kDivU : Op::kDivI, Op::kDivF, Op::kDivD), in), dtype);

@@ -2,6 +2,7 @@
 // scalar expressions (interpreter_compile_expr.cpp).
 #pragma once
 
+#include <map>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -139,13 +140,15 @@ class Compiler {
   void run_init(const Block& node);
 
   void run(const Guard& node);
+  int64_t overflow_guard();
 
   void run(const Invoke& node);
 
   static constexpr uint32_t kLabel = UINT32_MAX;
   const PrimFunc& function_;
   bool checked_;
-  const Guard* guard_ = nullptr;  ///< whose condition is being computed
+  const Guard* guard_ = nullptr;               ///< whose condition is being computed
+  std::map<const Guard*, int64_t> overflows_;  ///< places in `program_.guards`
   Program program_;
   std::vector<Level> levels_;
   std::unordered_map<Expr, Known> known_;

@@ -179,6 +179,7 @@ struct Invoke : StmtOf<StmtKind::kInvoke> {
   std::vector<Argument> args;
   int32_t trace_node = -1;  ///< index of the kernel in the entry's node table; -1: not traced
   bool runtime = false;
+  int32_t error_node = -1;  ///< the `node` of the record where it fails and names none
 };
 
 }  // namespace relaxc::tir

@@ -258,4 +258,10 @@ void for_each_stmt(Stmt root, const std::function<void(Stmt)>& f) {
   }
 }
 
+bool has_guards(Stmt root) {
+  bool found = false;
+  for_each_stmt(root, [&](Stmt s) { found = found || s.as<Guard>() != nullptr; });
+  return found;
+}
+
 }  // namespace relaxc::tir

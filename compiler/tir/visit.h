@@ -43,4 +43,7 @@ Stmt substitute(Context& context, Stmt s, const arith::Substitution& replacement
 /// Calls `f` for every statement, parents first.
 void for_each_stmt(Stmt s, const std::function<void(Stmt)>& f);
 
+/// Whether a guard is somewhere in it.
+bool has_guards(Stmt s);
+
 }  // namespace relaxc::tir

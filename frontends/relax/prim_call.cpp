@@ -211,11 +211,13 @@ Status PrimFuncReader::invoke(const ast::Expr& call, const std::string& callee, 
     }
     if (value) made.args.emplace_back(value->expr);
   }
-  if (const ast::Keyword* trace = call.keyword("trace")) {
-    RELAXC_TRY(arith::Expr node, index(*trace->value));
+  for (auto [name, field] : {std::pair{"trace", &made.trace_node}, {"node", &made.error_node}}) {
+    const ast::Keyword* given = call.keyword(name);
+    if (given == nullptr) continue;
+    RELAXC_TRY(arith::Expr node, index(*given->value));
     if (node.constant() == nullptr || *node.constant() < 0 || *node.constant() > INT32_MAX)
-      return source_.error(trace->value->place, Kind::invalid_value, "expected a small integer");
-    made.trace_node = static_cast<int32_t>(*node.constant());
+      return source_.error(given->value->place, Kind::invalid_value, "expected a small integer");
+    *field = static_cast<int32_t>(*node.constant());
   }
   if (!ok) return diag.failed();
   out.back().stmts.push_back(builder_.invoke(std::move(made)));

@@ -50,18 +50,19 @@ RELAX_DTYPE(bool, RLX_DTYPE_BOOL, 8);
 /* Why a call was refused. */
 class Error : public std::runtime_error {
  public:
-  Error(const std::string& where, rlx_status status, const rlx_error& found)
-      : std::runtime_error(where + ": " + rlx_status_name(status) + text(found)), status_(status), record_(found) {}
+  Error(const rlx_model& model, const rlx_function& function, rlx_status status, const rlx_error& found)
+      : std::runtime_error(text(model, function, status, found)), status_(status), record_(found) {}
   rlx_status status() const noexcept { return status_; }
   const rlx_error& record() const noexcept { return record_; }
 
  private:
-  static std::string text(const rlx_error& found) {
-    std::string out;
-    if (found.tensor >= 0) out += ", tensor " + std::to_string(found.tensor);
-    if (found.axis >= 0) out += ", axis " + std::to_string(found.axis);
-    if (found.symbol >= 0) out += ", dim " + std::to_string(found.symbol);
-    return out + ": expected " + std::to_string(found.expected) + ", found " + std::to_string(found.actual);
+  static std::string text(const rlx_model& model, const rlx_function& function, rlx_status status,
+                          const rlx_error& found) {
+    const std::string where = std::string(model.name) + "." + function.name + ": ";
+    if (found.code != status) return where + rlx_status_name(status);
+    std::string said(rlx_error_text(&model, &function, &found, nullptr, 0), ' ');
+    rlx_error_text(&model, &function, &found, &said[0], said.size() + 1);
+    return where + said + " (" + rlx_status_name(status) + ")";
   }
   rlx_status status_;
   rlx_error record_;
@@ -201,7 +202,10 @@ class Model {
       outputs.emplace_back(output(i).dtype_code, output(i).dtype_bits, std::move(dims));
     }
     std::uint64_t bytes = 0;
-    if (std::int32_t status = function_->arena_bytes(symbols.data(), &bytes)) return fault(status);
+    if (std::int32_t status = function_->arena_bytes(symbols.data(), &bytes)) {
+      error_ = {status, -1, -1, -1, -1, 0, 0};
+      return fault(status);
+    }
     context_.arena = arena_.reserve(bytes, function_->arena_align);
     context_.arena_bytes = bytes;
     reserve_pools();
@@ -250,9 +254,7 @@ class Model {
     context_.num_pools = function_->num_pools;
   }
 
-  Error fault(std::int32_t status) const {
-    return Error(std::string(model_->name) + "." + function_->name, static_cast<rlx_status>(status), error_);
-  }
+  Error fault(std::int32_t status) const { return Error(*model_, *function_, static_cast<rlx_status>(status), error_); }
 
   /* Runs, again with more room where the data wants it, and cuts outputs to their sizes. */
   Result finish(std::vector<rlx_tensor>& in, std::vector<Tensor>& outputs) {

@@ -107,7 +107,7 @@ typedef struct rlx_tensor {
 #define RLX_DTYPE_OWN     0xC0 /* codes that DLPack does not have begin here */
 
 /* What a guard found. Written only when a call returns something else than RLX_OK. Indices point into the model's
- * tables, -1 where there is none; outputs count after inputs. */
+ * tables, -1 where there is none; outputs count after inputs. rlx_error_text makes a sentence of it. */
 typedef struct rlx_error {
   int32_t code; /* the rlx_status that the call returned */
   int32_t tensor, axis, symbol, node;
@@ -226,7 +226,7 @@ typedef struct rlx_function {
   uint32_t num_inputs, num_outputs, num_symbols, num_nodes;
   const rlx_tensor_spec *inputs, *outputs;
   const rlx_symbol* symbols;
-  const char* const* nodes; /* the emitted kernels, by the index that trace and poll receive */
+  const char* const* nodes; /* emitted kernels, by the index that trace and poll receive; what rlx_error.node says */
   uint64_t arena_max;       /* arena that serves all sizes; UINT64_MAX: unbounded */
   uint64_t stack_max;       /* bytes of stack that run needs; UINT64_MAX: unknown */
   uint32_t arena_align;
@@ -286,6 +286,12 @@ typedef struct rlx_weights_header {
 
 /* The name of a status as it is written above, without the prefix; "UNKNOWN" for other numbers. Never null. */
 const char* rlx_status_name(int32_t status);
+
+/* What an error record says as one sentence, such as "Reshape 'view_3': 480 elements become 672" or "input 'image': dim
+ * 2 is 31, must be a multiple of 8". Writes at most `size` bytes, a zero at the end among them, and returns the length
+ * of the whole sentence without it. `text` may be null if `size` is 0. */
+size_t rlx_error_text(const rlx_model* model, const rlx_function* function, const rlx_error* error, char* text,
+                      size_t size);
 
 /* What the CPU and its operating system let a program use: RLX_CPU_KNOWN and the bits above. */
 uint64_t rlx_cpu_features(void);

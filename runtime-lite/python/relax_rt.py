@@ -17,6 +17,7 @@ This is also the shortest example of a loader in another language: nothing here 
 import ctypes as c
 import math
 import mmap
+import re
 from pathlib import Path
 
 import numpy as np
@@ -35,6 +36,10 @@ class Tensor(c.Structure):
 class Error(c.Structure):
     _fields_ = [(name, c.c_int32) for name in ("code", "tensor", "axis", "symbol", "node")]
     _fields_ += [("expected", c.c_int64), ("actual", c.c_int64)]
+
+    def forget(self):
+        self.code, self.expected, self.actual = 0, 0, 0
+        self.tensor = self.axis = self.symbol = self.node = -1
 
 
 class MemoryPool(c.Structure):
@@ -107,12 +112,141 @@ DATA_CAPACITY = 33  # RLX_DATA_CAPACITY
 GUESS = 1 << 16  # elements of an output that nothing bounds, at first
 
 
-class RlxError(Exception):
-    """A call returned a status other than RLX_OK; holds the error record."""
+# What each status says of a record, as rlx_error_text of runtime-lite/core/error_text.c does.
+STATUSES = {
+    1: ("NULL_POINTER", "a pointer that is needed is null"),
+    2: ("TENSOR_COUNT", "the number of tensors is {actual}, must be {expected}"),
+    3: ("DEVICE", "the device's type or id is {actual}, must be {expected}"),
+    4: ("DTYPE", "its elements are {actual_type}, must be {expected_type}"),
+    5: ("RANK", "the number of dims is {actual}, must be {expected}"),
+    6: ("STATIC_DIM", "{dim} is {actual}, must be {expected}"),
+    7: ("SYMBOL_EQUALITY", "{dim} is {actual} where {symbol} is {expected}"),
+    8: ("DERIVED_DIM", "{dim} is {actual}, must be {expected}"),
+    9: ("DIM_BOUNDS", "{dim} is {actual}, must be {relation} {expected}"),
+    10: ("STRIDES", "a stride is {actual}, must be {expected}"),
+    11: ("ALIGNMENT", "its address is {actual} bytes behind a multiple of {expected}"),
+    12: ("CAPACITY", "it has room for {actual} elements and needs {expected}"),
+    13: ("OVERLAP", "it shares memory with {other}"),
+    14: ("ARENA_SIZE", "the arena has {actual} bytes, must have {expected}"),
+    15: ("ARENA_ALIGNMENT", "the arena's address is {actual} bytes behind a multiple of {expected}"),
+    16: ("WEIGHTS_SIZE", "the weights have {actual} bytes, must have {expected}"),
+    17: ("WEIGHTS_HASH",
+         "the weights are those of another model: byte {axis} of the hash is {actual}, must be {expected}"),
+    18: ("WEIGHTS_ALIGNMENT", "the address of the weights is {actual} bytes behind a multiple of {expected}"),
+    19: ("ABI_MISMATCH",
+         "the version or size of the context, the tables or the weights is {actual}, must be {expected}"),
+    20: ("SIZE_OVERFLOW", "a size of {actual} elements does not fit the address space"),
+    21: ("BROADCAST", "dims {expected} and {actual} are neither equal nor 1"),
+    22: ("NEEDS_DATA", "the answer depends on data that was not given"),
+    23: ("CPU_FEATURES", "the CPU has the features {actual} (RLX_CPU_* bits), the code needs {expected}"),
+    24: ("POOL_SIZE", "pool {axis} has {actual} bytes, must have {expected}"),
+    25: ("POOL_ALIGNMENT", "the address of pool {axis} is {actual} bytes behind a multiple of {expected}"),
+    32: ("INDEX_RANGE", "index {actual} is outside of an axis of {expected}"),
+    33: ("DATA_CAPACITY", "it has room for {actual} elements and needs {expected}"),
+    34: ("ASSERTION", "does not hold, with {actual} and {expected} as its sides"),
+    35: ("EXTERNAL_FAILED", "an external function returned {actual}"),
+    36: ("RECURSION_DEPTH", "calls are {actual} deep, the limit is {expected}"),
+    37: ("NO_ALLOCATOR", "{expected} bytes are needed, and the context has no allocator"),
+    38: ("OUT_OF_MEMORY", "{expected} bytes are needed, and the allocator does not have them"),
+    39: ("POLLED", "the poll hook ended the run with {actual}"),
+    40: ("DATA_BOUND", "{actual} was found in the data, the limit is {expected}"),
+    41: ("OBJECT_KIND", "the object is of kind {actual}, must be of kind {expected}"),
+    42: ("SELFTEST", "the self-test found another answer: {actual}, must be {expected}"),
+    64: ("FILE_IO", "the file of weights cannot be opened, sized or mapped: errno is {actual}"),
+    65: ("FILE_FORMAT", "this is no file of weights"),
+}
+UNPLACED = {  # of a record without a node and a tensor
+    13: "memory that the caller lends overlaps {other}",
+    20: "the arena of this call does not fit the address space",
+    42: "the self-test found other weights: their CRC-32 is {actual}, must be {expected}",
+}
 
-    def __init__(self, call, error):
-        fields = ", ".join(f"{name} {getattr(error, name)}" for name, _ in Error._fields_)
-        super().__init__(f"{call}: {fields}")
+
+class Record:
+    """An error record as a sentence."""
+
+    def __init__(self, entry, error):
+        self.entry, self.error = entry, error
+        symbols, nodes = entry.symbols, entry.record.num_nodes
+        self.symbol_record = symbols[error.symbol] if 0 <= error.symbol < len(symbols) else None
+        self.node = (entry.record.nodes[error.node] if 0 <= error.node < nodes else b"").decode(errors="replace")
+        self.expected, self.actual, self.axis = error.expected, error.actual, error.axis
+
+    def __str__(self):
+        error, place = self.error, ""
+        if self.node:
+            place = self.fill(self.node)
+            if place != self.node and error.code != 34:
+                return place
+        elif error.node >= 0:
+            place = f"node {error.node}"
+        elif 0 <= error.tensor < len(self.entry.inputs) + len(self.entry.outputs):
+            place = self.tensor(error.tensor)
+        said = STATUSES.get(error.code, ("", "unknown status"))[1]
+        if error.tensor < 0 and error.node < 0:
+            said = UNPLACED.get(error.code, said)
+        if error.code == 34 and error.expected == error.actual:
+            said = "does not hold"
+        return (place and place + ": ") + self.fill(said)
+
+    def fill(self, text):
+        names = "expected|actual|axis|dim|symbol|relation|other|expected_type|actual_type"
+
+        def value(match):
+            found = getattr(self, match[1])
+            return str(found() if callable(found) else found)
+
+        return re.sub("{(" + names + ")}", value, text)
+
+    def tensor(self, index):
+        inputs = len(self.entry.inputs)
+        spec, kind = (self.entry.inputs + self.entry.outputs)[index], "input" if index < inputs else "output"
+        name = (spec.name or b"").decode(errors="replace")
+        return f"{kind} '{name}'" if name else f"{kind} {index if index < inputs else index - inputs}"
+
+    def name(self):
+        return (self.symbol_record.name or b"").decode(errors="replace") if self.symbol_record else ""
+
+    def dim(self):
+        if self.axis < 0 and self.name():
+            return f"dim '{self.name()}'"
+        return f"dim {self.axis if self.axis >= 0 else self.error.symbol}"
+
+    def symbol(self):
+        return f"dim '{self.name()}'" if self.name() else "the same dim"
+
+    def relation(self):
+        of = self.symbol_record
+        if of and of.lower <= self.actual <= of.upper and of.multiple_of > 1:
+            return "a multiple of"
+        return "at least" if self.actual < self.expected else "at most"
+
+    def other(self):
+        if 0 <= self.actual < len(self.entry.inputs) + len(self.entry.outputs):
+            return self.tensor(self.actual)
+        return {-1: "the arena", -2: "the weights"}.get(self.actual, f"pool {-3 - self.actual}")
+
+    @staticmethod
+    def dtype(value):
+        code, bits, lanes = value & 255, value >> 8 & 255, value >> 16 & 65535
+        names = ("int", "uint", "float", "handle", "bfloat", "complex", "bool")
+        name = names[code] if code < 7 else f"code {code} of bits "
+        return name + ("" if code == 6 else str(bits)) + ("" if lanes == 1 else f"x{lanes}")
+
+    def expected_type(self):
+        return self.dtype(self.expected)
+
+    def actual_type(self):
+        return self.dtype(self.actual)
+
+
+class RlxError(Exception):
+    """A call returned a status other than RLX_OK; says what its error record says, and holds it."""
+
+    def __init__(self, entry, error):
+        status = STATUSES.get(error.code, ("UNKNOWN",))[0]
+        super().__init__(f"{entry.model.record.name.decode()}.{entry.record.name.decode()}: "
+                         f"{Record(entry, error)} ({status})")
         self.error = error
 
 
@@ -198,6 +332,7 @@ class Call:
     def __init__(self, entry, arrays, attach):
         self.entry, record = entry, entry.record
         self.error = Error()
+        self.error.forget()
         self.context = Context(abi_version=ABI_VERSION, struct_size=c.sizeof(Context), error=c.pointer(self.error))
         if attach:
             attach(self.context)
@@ -212,9 +347,9 @@ class Call:
         self.inputs = (Tensor * len(arrays))(*(describe(a, s) for a, s in zip(self.arrays, self.shapes)))
 
         self.symbols = (c.c_int64 * max(record.num_symbols, 1))()
-        self.check("bind", record.bind(self.context, self.inputs, len(arrays), self.symbols, self.error))
+        self.check(record.bind(self.context, self.inputs, len(arrays), self.symbols, self.error))
         size = c.c_uint64()
-        self.check("arena_bytes", record.arena_bytes(self.symbols, size))
+        self.check(record.arena_bytes(self.symbols, size))
         self.arena = aligned(size.value, max(record.arena_align, 1))
         self.context.arena, self.context.arena_bytes = self.arena.ctypes.data, size.value
         sizes = [record.pools[i].bytes for i in range(record.num_pools)]
@@ -237,14 +372,16 @@ class Call:
         self.out_shapes = [(c.c_int64 * max(len(shape), 1))(*shape) for shape in self.capacities]
         self.outputs = (Tensor * len(self.buffers))(*(describe(b, s) for b, s in zip(self.buffers, self.out_shapes)))
 
-    def check(self, what, status):
+    def check(self, status):
         if status:
-            self.error.code = status
-            raise RlxError(f"{self.entry.record.name.decode()}: {what}", self.error)
+            if self.error.code != status:  # of calls that write no record
+                self.error.forget()
+                self.error.code = status
+            raise RlxError(self.entry, self.error)
 
     def output_shape(self, index, ndim):
         dims = (c.c_int64 * max(ndim, 1))()
-        self.check("output_shape", self.entry.record.output_shape(self.symbols, index, dims))
+        self.check(self.entry.record.output_shape(self.symbols, index, dims))
         shape = tuple(dims[:ndim])
         return (GUESS,) + (1,) * (ndim - 1) if INT64_MAX in shape else shape
 
@@ -269,7 +406,7 @@ class Call:
             status = self.entry.record.run(self.context, self.inputs, len(self.inputs), self.outputs, len(self.outputs))
             if status != DATA_CAPACITY or not self.grow():
                 break
-        self.check("run", status)
+        self.check(status)
 
     def results(self):
         """Copies of the outputs at their true sizes."""

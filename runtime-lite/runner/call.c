@@ -6,7 +6,6 @@
 
 #include "call.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,10 +33,15 @@ static rlx_tensor record_of(rlx_array* array) {
   return tensor;
 }
 
-static int32_t out_of_memory(rlx_context* context) {
-  const rlx_error found = {RLX_OUT_OF_MEMORY, -1, -1, -1, -1, 0, 0};
+/* The record of a status that nobody has recorded. */
+static int32_t noted(rlx_context* context, int32_t status, int32_t tensor, uint64_t expected) {
+  const rlx_error found = {status, tensor, -1, -1, -1, (int64_t)expected, 0};
   *context->error = found;
-  return RLX_OUT_OF_MEMORY;
+  return status;
+}
+
+static int32_t out_of_memory(rlx_context* context, uint64_t bytes) {
+  return noted(context, RLX_OUT_OF_MEMORY, -1, bytes);
 }
 
 /* Memory for output `i` of at most `dims`, and for a guess where nothing bounds it. */
@@ -49,10 +53,7 @@ static int32_t prepare_output(const rlx_function* f, const rlx_tensor_spec* spec
   if (out->ndim > RLX_MAX_RANK) return RLX_RANK;
   int32_t status = f->output_shape(symbols, i, out->dims);
   const int unknown = status == RLX_NEEDS_DATA;
-  if (status != RLX_OK && !unknown) {
-    context->error->tensor = (int32_t)(f->num_inputs + i);
-    return status;
-  }
+  if (status != RLX_OK && !unknown) return noted(context, status, (int32_t)(f->num_inputs + i), 0);
   int64_t elements = unknown ? -1 : rlx_array_elements(out);
   for (int32_t axis = 0; axis < out->ndim; ++axis)
     if (out->dims[axis] == INT64_MAX) elements = -1;
@@ -60,32 +61,32 @@ static int32_t prepare_output(const rlx_function* f, const rlx_tensor_spec* spec
     elements = FIRST_GUESS;
     for (int32_t axis = 0; axis < out->ndim; ++axis) out->dims[axis] = axis == 0 ? elements : 1;
   }
-  if (!rlx_array_size(out, &out->bytes)) return out_of_memory(context);
+  if (!rlx_array_size(out, &out->bytes)) return out_of_memory(context, INT64_MAX);
   out->data = calloc(out->bytes == 0 ? 1 : out->bytes, 1);
-  return out->data == NULL ? out_of_memory(context) : RLX_OK;
+  return out->data == NULL ? out_of_memory(context, out->bytes) : RLX_OK;
 }
 
 static int32_t prepare_arena(const rlx_function* f, const int64_t* symbols, rlx_context* context) {
   uint64_t bytes = 0;
   const int32_t status = f->arena_bytes(symbols, &bytes);
-  if (status != RLX_OK) return status;
+  if (status != RLX_OK) return noted(context, status, -1, 0);
   if (bytes <= context->arena_bytes) return RLX_OK;
   free(context->arena);
   context->arena = NULL;
   context->arena = rlx_allocate(NULL, bytes, f->arena_align);
   context->arena_bytes = context->arena == NULL ? 0 : bytes;
-  return context->arena == NULL ? out_of_memory(context) : RLX_OK;
+  return context->arena == NULL ? out_of_memory(context, bytes) : RLX_OK;
 }
 
 static int32_t prepare_pools(const rlx_function* f, rlx_context* context) {
   if (context->pools != NULL || f->num_pools == 0) return RLX_OK;
   rlx_memory_pool* pools = calloc(f->num_pools, sizeof *pools);
-  if (pools == NULL) return out_of_memory(context);
+  if (pools == NULL) return out_of_memory(context, f->num_pools * sizeof *pools);
   context->pools = pools;
   context->num_pools = f->num_pools;
   for (uint32_t i = 0; i < f->num_pools; ++i) {
     pools[i].data = rlx_allocate(NULL, f->pools[i].bytes, f->arena_align);
-    if (pools[i].data == NULL) return out_of_memory(context);
+    if (pools[i].data == NULL) return out_of_memory(context, f->pools[i].bytes);
     pools[i].bytes = f->pools[i].bytes;
   }
   return RLX_OK;
@@ -116,7 +117,7 @@ static int grow(const rlx_function* f, const rlx_error* error, rlx_array* output
 
 static int32_t run(const rlx_function* f, rlx_context* context, rlx_tensor* in, rlx_array* outputs) {
   rlx_tensor* out = calloc((size_t)f->num_outputs + 1, sizeof *out);
-  if (out == NULL) return out_of_memory(context);
+  if (out == NULL) return out_of_memory(context, ((uint64_t)f->num_outputs + 1) * sizeof *out);
   int32_t status;
   do {
     for (uint32_t i = 0; i < f->num_outputs; ++i) out[i] = record_of(&outputs[i]);
@@ -133,7 +134,7 @@ int32_t rlx_call(const rlx_model* model, const rlx_function* f, rlx_context* con
                  rlx_array* outputs) {
   rlx_tensor* in = calloc((size_t)f->num_inputs + 1, sizeof *in);
   int64_t* symbols = calloc((size_t)f->num_symbols + 1, sizeof *symbols);
-  int32_t status = in == NULL || symbols == NULL ? out_of_memory(context) : RLX_OK;
+  int32_t status = in == NULL || symbols == NULL ? out_of_memory(context, sizeof *in) : RLX_OK;
   for (uint32_t i = 0; status == RLX_OK && i < f->num_inputs; ++i) in[i] = record_of(&inputs[i]);
   if (status == RLX_OK) status = f->bind(context, in, f->num_inputs, symbols, context->error);
   for (uint32_t i = 0; status == RLX_OK && i < f->num_outputs; ++i)
@@ -147,17 +148,16 @@ int32_t rlx_call(const rlx_model* model, const rlx_function* f, rlx_context* con
 }
 
 void rlx_explain(const rlx_model* model, const rlx_function* f, int32_t status, const rlx_error* error) {
-  (void)fprintf(stderr, "%s: error: %s", model->name, rlx_status_name(status));
+  (void)fprintf(stderr, "%s: error: ", model->name);
   if (error->code == status) {
-    const int64_t tensor = error->tensor;
-    if (tensor >= 0 && tensor < f->num_inputs)
-      (void)fprintf(stderr, ", input '%s'", rlx_spec_at(model, f->inputs, (uint32_t)tensor)->name);
-    else if (tensor >= f->num_inputs && tensor < (int64_t)f->num_inputs + f->num_outputs)
-      (void)fprintf(stderr, ", output '%s'", rlx_spec_at(model, f->outputs, (uint32_t)tensor - f->num_inputs)->name);
-    if (error->axis >= 0) (void)fprintf(stderr, ", axis %" PRId32, error->axis);
-    if (error->symbol >= 0 && error->symbol < (int64_t)f->num_symbols)
-      (void)fprintf(stderr, ", dim '%s'", f->symbols[error->symbol].name);
-    (void)fprintf(stderr, ": expected %" PRId64 ", found %" PRId64, error->expected, error->actual);
+    const size_t size = rlx_error_text(model, f, error, NULL, 0) + 1;
+    char* text = malloc(size);
+    if (text != NULL) {
+      (void)rlx_error_text(model, f, error, text, size);
+      (void)fprintf(stderr, "%s (%s)\n", text, rlx_status_name(status));
+      free(text);
+      return;
+    }
   }
-  (void)fprintf(stderr, "\n");
+  (void)fprintf(stderr, "%s\n", rlx_status_name(status));
 }

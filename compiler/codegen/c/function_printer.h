@@ -93,7 +93,8 @@ class FunctionPrinter {
   void print(const tir::Invoke& node);
   void trace(int32_t node, bool begin);
   void poll(int32_t node);
-  std::string handle_argument(tir::BufferRef buffer, std::vector<std::string>& results);
+  std::string handle_argument(tir::BufferRef buffer, int32_t node, std::vector<std::string>& results);
+  std::string failed(const std::string& status, int32_t node);
   std::string tensor_record(tir::BufferRef buffer);
 
   // lanes.cpp: vectorized loops

@@ -225,6 +225,10 @@ constexpr Template kFixed[] = {
      "    error->code = code;\n    error->tensor = tensor;\n    error->axis = axis;\n    error->symbol = symbol;\n"
      "    error->node = node;\n    error->expected = expected;\n    error->actual = actual;\n  }\n"
      "  return code;\n}\n"},
+    {"name_failure",
+     "static int32_t rlx_name_failure(rlx_error* error, int32_t status, int32_t node) {\n"
+     "  if (error != NULL && error->node < 0) error->node = node;\n"
+     "  return status;\n}\n"},
 };
 
 DType dtype_of_suffix(std::string_view suffix) {

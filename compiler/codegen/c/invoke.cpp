@@ -20,13 +20,14 @@ void FunctionPrinter::print(const tir::Invoke& node) {
     if (const auto* e = std::get_if<Expr>(&argument))
       add(computed(*e));
     else if (node.external && !node.runtime && !node.plain && std::get<BufferRef>(argument)->dtype == DType::handle())
-      add(handle_argument(std::get<BufferRef>(argument), results));
+      add(handle_argument(std::get<BufferRef>(argument), node.error_node, results));
     else if (node.external && !node.runtime && !node.plain)
       add("&" + tensor_record(std::get<BufferRef>(argument)));
     else
       add(names_.of(std::get<BufferRef>(argument)));
   }
-  check_overflow();
+  const tir::Guard named = tir::overflow_of(function_, node);
+  check_overflow(node.error_node >= 0 ? &named : nullptr);
   if (callee.fails && (!node.external || node.runtime)) add("error");
   std::string call = (node.external ? node.callee : callee.name) + "(" + args + ")";
   bool traced = style_.hooks.at(node.trace_node) && style_.hooks.trace;
@@ -39,13 +40,18 @@ void FunctionPrinter::print(const tir::Invoke& node) {
   if (traced) trace(node.trace_node, false);  // whatever the status
   if (callee.fails) {
     if (node.external && !node.runtime)
-      line("if (status != 0) return {}(error, RLX_EXTERNAL_FAILED, -1, -1, -1, -1, 0, status);",
-           expressions_.helper("fail"));
+      line("if (status != 0) return {}(error, RLX_EXTERNAL_FAILED, -1, -1, -1, {}, 0, status);",
+           expressions_.helper("fail"), node.error_node);
     else
-      line("if (status != 0) return status;");
+      line("if (status != 0) return {};", failed("status", node.error_node));
   }
   for (const std::string& take : results) line("{}", take);
   close();
+}
+
+/// `status` of a call that failed, of which the record gets the call's node, unless what failed in it has one.
+std::string FunctionPrinter::failed(const std::string& status, int32_t node) {
+  return node < 0 ? status : fmt::format("{}(error, {}, {})", expressions_.helper("name_failure"), status, node);
 }
 
 void FunctionPrinter::trace(int32_t node, bool begin) {
@@ -61,7 +67,7 @@ void FunctionPrinter::poll(int32_t node) {
 }
 
 /// A handle that is passed, the place for one, or the place for a tensor (tir::Invoke says which is which).
-std::string FunctionPrinter::handle_argument(BufferRef buffer, std::vector<std::string>& results) {
+std::string FunctionPrinter::handle_argument(BufferRef buffer, int32_t node, std::vector<std::string>& results) {
   std::string words = names_.of(buffer), record = names_.fresh(words + "_result");
   if (buffer->shape.empty()) return "(rlx_object*)(uintptr_t)*" + words;
   if (buffer->shape[0].is_constant(1)) {
@@ -74,7 +80,7 @@ std::string FunctionPrinter::handle_argument(BufferRef buffer, std::vector<std::
   std::string code = names_.fresh("code");
   results.push_back(
       fmt::format("const int32_t {0} = rlx_result_end(&{1}, (int64_t*){2}, error);", code, record, words));
-  results.push_back(fmt::format("if ({0} != 0) return {0};", code));
+  results.push_back(fmt::format("if ({} != 0) return {};", code, failed(code, node)));
   return "&" + record;
 }
 

@@ -58,6 +58,20 @@ void FunctionLowering::store_error(const tir::Guard& s, Value* expected, Value* 
   b_.SetInsertPoint(done);
 }
 
+/// The record of a call that failed gets the node of the call, unless what failed in it has one.
+void FunctionLowering::name_failure(int32_t node) {
+  if (node < 0) return;
+  llvm::BasicBlock *look = block("look"), *write = block("name"), *done = block("named");
+  b_.CreateCondBr(b_.CreateIsNull(error_), done, look);
+  b_.SetInsertPoint(look);
+  Value* place = field(error_, Record::kError, "node");
+  b_.CreateCondBr(b_.CreateICmpSLT(b_.CreateLoad(b_.getInt32Ty(), place), b_.getInt32(0)), write, done);
+  b_.SetInsertPoint(write);
+  b_.CreateStore(b_.getInt32(static_cast<uint32_t>(node)), place);
+  b_.CreateBr(done);
+  b_.SetInsertPoint(done);
+}
+
 void FunctionLowering::lower_invoke(const tir::Invoke& s) {
   const Signature* callee = s.external ? nullptr : module_.find(s.callee);
   RELAXC_CHECK(s.external || callee != nullptr, "a call of " + s.callee + ", which was not lowered before");
@@ -66,14 +80,17 @@ void FunctionLowering::lower_invoke(const tir::Invoke& s) {
   if (hooks.at(s.trace_node) && hooks.poll) poll(s.trace_node);
   if (traced) trace(s.trace_node, true);
   std::vector<std::function<void()>> results;  // of unknown size, taken after the call
+  const tir::Guard named = tir::overflow_of(source_, s);
+  guard_ = s.error_node >= 0 ? &named : nullptr;
   Value* status = s.runtime ? call_runtime(s) : s.external ? call_external(s, results) : call_internal(s, *callee);
+  guard_ = nullptr;
   if (traced) trace(s.trace_node, false);  // whatever the status
   if (status == nullptr) return;
   leave_if(b_.CreateICmpNE(status, b_.getInt32(0)), [&]() -> Value* {
     constexpr int32_t kExternalFailed = 35;
-    if (!s.external || s.runtime) return status;
+    if (!s.external || s.runtime) return name_failure(s.error_node), status;
     tir::Guard record;
-    record.code = kExternalFailed;
+    record.code = kExternalFailed, record.error_node = s.error_node;
     store_error(record, b_.getInt64(0), b_.CreateSExt(status, b_.getInt64Ty()));
     return b_.getInt32(kExternalFailed);
   });
@@ -81,7 +98,8 @@ void FunctionLowering::lower_invoke(const tir::Invoke& s) {
 }
 
 /// A handle that is passed, the place for one, or the place for a tensor (tir::Invoke says which is which).
-Value* FunctionLowering::handle_argument(tir::BufferRef buffer, std::vector<std::function<void()>>& results) {
+Value* FunctionLowering::handle_argument(tir::BufferRef buffer, int32_t node,
+                                         std::vector<std::function<void()>>& results) {
   Value* words = place(buffer).address;
   llvm::Align align(8);
   if (buffer->shape.empty())
@@ -106,9 +124,9 @@ Value* FunctionLowering::handle_argument(tir::BufferRef buffer, std::vector<std:
     return b_.CreateCall(callee, args);
   };
   runtime("rlx_result_begin", b_.getVoidTy(), {words, record});
-  results.push_back([this, runtime, words, record] {
+  results.push_back([this, runtime, words, record, node] {
     Value* found = runtime("rlx_result_end", b_.getInt32Ty(), {record, words, error_});
-    leave_if(b_.CreateICmpNE(found, b_.getInt32(0)), [&] { return found; });
+    leave_if(b_.CreateICmpNE(found, b_.getInt32(0)), [&] { return name_failure(node), found; });
   });
   return record;
 }
@@ -217,7 +235,7 @@ Value* FunctionLowering::call_external(const tir::Invoke& s, std::vector<std::fu
     bool handle = buffer != nullptr && (*buffer)->dtype == DType::handle();
     RELAXC_CHECK(!handle || !hosted, "a handle in a run of the compiler's own: " + s.callee);
     if (handle)
-      args.push_back(handle_argument(*buffer, results));
+      args.push_back(handle_argument(*buffer, s.error_node, results));
     else if (buffer != nullptr)
       args.push_back(tensor_record(*buffer));
     else if (hosted)

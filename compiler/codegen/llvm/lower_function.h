@@ -86,7 +86,7 @@ class FunctionLowering {
   void lower_guard(const tir::Guard& s);
   void lower_invoke(const tir::Invoke& s);
   llvm::Value* call_external(const tir::Invoke& s, std::vector<std::function<void()>>& results);
-  llvm::Value* handle_argument(tir::BufferRef buffer, std::vector<std::function<void()>>& results);
+  llvm::Value* handle_argument(tir::BufferRef buffer, int32_t node, std::vector<std::function<void()>>& results);
   llvm::Value* call_runtime(const tir::Invoke& s);
   llvm::Value* call_internal(const tir::Invoke& s, const Signature& callee);
   llvm::Value* tensor_record(tir::BufferRef buffer);
@@ -94,6 +94,7 @@ class FunctionLowering {
   std::vector<llvm::Value*> symbol_arguments(const tir::Invoke& s, const Signature& callee);
   void leave_if(llvm::Value* failed, const std::function<llvm::Value*()>& status);
   void store_error(const tir::Guard& s, llvm::Value* expected, llvm::Value* actual);
+  void name_failure(int32_t node);
   llvm::Value* field(llvm::Value* record, interface::Record which, std::string_view name);
 
   // lower_hooks.cpp: what the context wants to be told

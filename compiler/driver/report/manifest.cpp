@@ -91,6 +91,7 @@ Json functions(const Manifest& manifest, const interface::Object& object) {
                    {"stack_max", bound(i < manifest.stack_max.size() ? manifest.stack_max[i] : UINT64_MAX)},
                    {"run_stack_max", bound(i < manifest.run_stack_max.size() ? manifest.run_stack_max[i] : UINT64_MAX)},
                    {"needs_allocator", entry.needs_allocator},
+                   {"nodes", entry.nodes},
                    {"profiles", profiles(manifest.profiles.at(i))}});
   }
   return out;

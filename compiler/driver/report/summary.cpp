@@ -113,7 +113,7 @@ std::vector<std::string> summary(const interface::Object& object, const Target& 
   for (const interface::Entry& entry : object.entries)
     lines.push_back(fmt::format("{}: {}, {}, {}, {}, {}{}{}", entry.name, count(entry.inputs.size(), "input"),
                                 count(entry.outputs.size(), "output"), count(entry.symbols.size(), "symbol"),
-                                count(entry.nodes.size(), "kernel"), arena_text(entry), pools_text(entry),
+                                count(entry.num_kernels, "kernel"), arena_text(entry), pools_text(entry),
                                 entry.needs_allocator ? ", asks the allocator" : ""));
   lines.push_back(fmt::format("weights {} bytes", object.weights.bytes));
   return lines;

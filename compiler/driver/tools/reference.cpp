@@ -14,6 +14,10 @@
 #include "compiler/ops/op_table.h"
 #include "compiler/transform/passes.h"
 
+extern "C" {
+#include "runtime-lite/include/relax_rt.h"
+}
+
 namespace relaxc::driver {
 namespace {
 
@@ -70,7 +74,7 @@ class Oracle {
     for (const auto& input : inputs) given.push_back(*input);
     auto result = relax::interpret(*module_, ops_, *function(), given, *evaluator_);
     if (auto* outputs = std::get_if<0>(&result)) return std::move(*outputs);
-    diag_.error(nullptr, Kind::invalid_value, "the interpreter refuses: {}", std::get<1>(result).text);
+    diag_.error(nullptr, Kind::invalid_value, "the interpreter refuses: {}", said(std::get<1>(result)));
     complain();
     return std::nullopt;
   }
@@ -78,6 +82,19 @@ class Oracle {
   int code() const { return exit_code(diag_, options_); }
 
  private:
+  /// What a reader of the compiled model's record is told.
+  static std::string said(const relax::RunFault& fault) {
+    const char* nodes[] = {fault.text.c_str()};
+    rlx_function function{};
+    function.nodes = nodes, function.num_nodes = 1;
+    const rlx_model model{};
+    const tir::RunStatus& s = fault.status;
+    const rlx_error found{s.code, s.tensor, s.axis, s.symbol, 0, s.expected, s.actual};
+    std::string text(rlx_error_text(&model, &function, &found, nullptr, 0), ' ');
+    rlx_error_text(&model, &function, &found, text.data(), text.size() + 1);
+    return fmt::format("{} ({})", text, rlx_status_name(s.code));
+  }
+
   /// The interpreter has the interface that the object has.
   bool quantize_border(const Target& target) {
     PassContext context{ops_, target, diag_, *evaluator_};

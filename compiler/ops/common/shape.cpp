@@ -18,8 +18,10 @@ Result<Expr> broadcast_dim(InferContext& c, Expr a, Expr b, size_t axis) {
   if (is_one(b)) return a;
   Expr fits = arith::logical_or(arith::eq(a, b), arith::logical_or(arith::eq(a, 1), arith::eq(b, 1)));
   if (a.constant() != nullptr && b.constant() != nullptr) fits = c.context.boolean(false);
+  Found found{Finding::kBroadcast, fmt::format("dim {}", axis)};
+  if (c.operands() == 2) found = {Finding::kWhere, dim_of_operand(c, 0, axis), operand_text(c, 1)};
   RELAXC_DO(c.require(
-      fits, kBroadcast, a, b,
+      fits, kBroadcast, a, b, found,
       fmt::format("'{}' cannot broadcast {} with {} on axis {}", c.op.def->name, to_string(a), to_string(b), axis)));
   if (a.constant() != nullptr) return a;
   if (b.constant() != nullptr) return b;
@@ -52,7 +54,7 @@ relaxc::Status require_broadcast_to(InferContext& c, const Dims& a, const Dims& 
     Expr dim = a[i], wanted = target[i + extra];
     if (is_one(dim) || dim == wanted) continue;
     Expr fits = arith::logical_or(arith::eq(dim, wanted), arith::eq(dim, 1));
-    RELAXC_DO(c.require(fits, kBroadcast, wanted, dim,
+    RELAXC_DO(c.require(fits, kBroadcast, wanted, dim, {Finding::kBroadcast, fmt::format("dim {}", i)},
                         fmt::format("'{}' cannot broadcast {} to {}: axis {} is {}", c.op.def->name, text(a),
                                     text(target), i, to_string(dim))));
   }
@@ -78,10 +80,24 @@ Expr load_broadcast(DefineContext& d, BufferRef x, const Indices& i, const Dims&
   return d.builder.load(x, broadcast_indices(x->shape, i, out));
 }
 
-relaxc::Status require_equal(InferContext& c, Expr a, Expr b, const std::string& what) {
+std::string operand_text(const InferContext& c, size_t index) {
+  const Value* operand = c.op.operand(index);
+  bool named = operand != nullptr && !operand->name.empty();
+  return named ? "'" + operand->name + "'" : "operand " + std::to_string(index);
+}
+
+std::string dim_of_operand(const InferContext& c, size_t index, size_t axis) {
+  return fmt::format("dim {} of {}", axis, operand_text(c, index));
+}
+
+relaxc::Status require_equal(InferContext& c, Expr a, Expr b, const std::string& what, const Found& found) {
   if (a == b || arith::prove_equal(a, b, c.facts)) return Done{};
-  return c.require(arith::eq(a, b), kDerivedDim, a, b,
+  return c.require(arith::eq(a, b), kDerivedDim, a, b, found,
                    fmt::format("'{}': {} {} and {} differ", c.op.def->name, what, to_string(a), to_string(b)));
+}
+
+relaxc::Status require_equal(InferContext& c, Expr a, Expr b, const std::string& what) {
+  return require_equal(c, a, b, what, {Finding::kDiffer, what});
 }
 
 Expr product(Context& context, const Dims& dims) {

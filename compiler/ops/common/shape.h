@@ -21,6 +21,11 @@ Expr load_broadcast(DefineContext& d, BufferRef x, const Indices& i, const Dims&
 
 /// Requires that two dims are the same.
 relaxc::Status require_equal(InferContext& c, Expr a, Expr b, const std::string& what);
+/// The same where more can be said of it than that `what` differ.
+relaxc::Status require_equal(InferContext& c, Expr a, Expr b, const std::string& what, const Found& found);
+/// An operand as messages name it, and one of its dims.
+std::string operand_text(const InferContext& c, size_t index);
+std::string dim_of_operand(const InferContext& c, size_t index, size_t axis);
 
 Expr product(Context& context, const Dims& dims);
 /// `axes` normalized to 0..rank-1, sorted; fails on repeats. No axes: all of them.

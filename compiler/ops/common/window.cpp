@@ -62,10 +62,12 @@ relaxc::Status require_window(InferContext& c, Expr dim, Expr kernel, const Wind
   Diagnostics& diag = c.diag;
   Expr span = (kernel - 1) * w.dilations[axis] + 1, padded = dim + (w.pad_begin[axis] + w.pad_end[axis]);
   RELAXC_DO(c.require(arith::le(span, padded), kDerivedDim, span, padded,
+                      {Finding::kAtLeast, fmt::format("spatial dim {} with its padding", axis)},
                       fmt::format("'{}': a window of {} is larger than spatial dim {}, which is {} with padding",
                                   c.op.def->name, to_string(span), axis, to_string(padded))));
   if (w.pad_begin[axis] + w.pad_end[axis] == 0) return Done{};
   return c.require(arith::le(c.context.index(1), dim), kDerivedDim, c.context.index(1), dim,
+                   {Finding::kAtLeast, fmt::format("spatial dim {}", axis)},
                    fmt::format("'{}': spatial dim {} is empty", c.op.def->name, axis));
 }
 

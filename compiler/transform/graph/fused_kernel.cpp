@@ -13,6 +13,7 @@
 #include <map>
 
 #include "compiler/analysis/pattern.h"
+#include "compiler/relax/origin_text.h"
 #include "compiler/tir/builder.h"
 #include "compiler/tir/clone.h"
 #include "compiler/tir/visit.h"
@@ -101,8 +102,12 @@ class FusedKernel {
       if (!seen) temporaries_.push_back(result);
     }
     buffers_[op.result()] = result;
-    name_ += (name_.empty() ? "" : "_") + base_name(callee.name);
+    name_ += (name_.empty() ? "" : "_") + short_name(callee.name);
     add_origins(origins_, callee.origins);
+    if (!op.guarded.empty())
+      guarded_.insert(guarded_.end(), op.guarded.begin(), op.guarded.end());
+    else if (tir::has_guards(callee.body))
+      guarded_.push_back(origin_text(op));
   }
 
   bool is_used_outside(const Op& op) const {
@@ -181,10 +186,9 @@ class FusedKernel {
   }
 
   /// The name without the number that made it unique, and without what says that it is made of several.
-  static std::string base_name(std::string name) {
-    if (name.rfind(kFused, 0) == 0) name.erase(0, std::string_view(kFused).size());
-    size_t end = name.find_last_not_of("0123456789");
-    return end != std::string::npos && end + 1 < name.size() && name[end] == '_' ? name.substr(0, end) : name;
+  static std::string short_name(const std::string& name) {
+    bool fused = name.rfind(kFused, 0) == 0;
+    return base_name(fused ? name.substr(std::string_view(kFused).size()) : name);
   }
 
   tir::BufferRef buffer_of(Value& value) {
@@ -299,7 +303,7 @@ class FusedKernel {
   void replace_calls(const std::string& name, const std::vector<arith::Var>& scalars) {
     Op& call = *insert(OpKind::kCallTir, members_.back()->location, scalars);
     call.callee = name;
-    call.origins = origins_;
+    call.origins = origins_, call.guarded = guarded_;
     // What any member assumed must still be guarded.
     for (Op* member : members_)
       call.requirements.insert(call.requirements.end(), member->requirements.begin(), member->requirements.end());
@@ -340,6 +344,7 @@ class FusedKernel {
   std::vector<arith::Var> axes_;  ///< of inlined members, by position
   std::vector<tir::Stmt> body_;
   std::vector<Location> origins_;
+  std::vector<std::string> guarded_;
   std::string name_;
 };
 

@@ -5,6 +5,7 @@
 // reported.
 #include "compiler/relax/known.h"
 #include "compiler/relax/op_def.h"
+#include "compiler/relax/origin_text.h"
 #include "compiler/support/status_code.h"
 #include "compiler/transform/passes.h"
 
@@ -92,7 +93,8 @@ class Inference {
           diag_.error(op.location, Kind::shape_mismatch, "a result of '{}' has an extent of {}", op.callee,
                       arith::to_string(dim));
         else if (truth == arith::Truth::kUnknown)
-          op.requirements.push_back({condition, kDerivedDim, zero, dim});
+          op.requirements.push_back({condition, kDerivedDim, zero, dim,
+                                     origin_text(op) + ": " + sentence({Finding::kAtLeast, "a dim of the result"})});
       }
     }
   }

@@ -99,7 +99,8 @@ Status HostFunction::solve_symbols(const Op& op, KernelCall& call) {
 Status HostFunction::pass_arguments(Op& op, KernelCall& call) {
   tir::Invoke invoke;
   invoke.callee = op.callee;
-  invoke.trace_node = nodes_.number(op.callee);
+  invoke.trace_node = nodes_.kernel(op.callee);
+  invoke.error_node = node_of_kernel(op, *call.callee);
   std::vector<BufferRef> raw, bound_values;
   size_t next = 0, first_result = call.tensors.size(), first_bound = first_result + call.results;
   for (const tir::Param& param : call.callee->params) {
@@ -110,7 +111,7 @@ Status HostFunction::pass_arguments(Op& op, KernelCall& call) {
     size_t i = next++;
     std::vector<Expr> formal = symbols_.known(replace(param.buffer->shape, call.found));
     for (size_t axis = 0; call.known_before(i) && axis < formal.size() && axis < call.actual[i].size(); ++axis)
-      require_equal(formal[axis], call.actual[i][axis], static_cast<int32_t>(axis));
+      require_equal(formal[axis], call.actual[i][axis], axis, exact_dim(axis, param.buffer->name));
     if (i < first_result) {
       invoke.args.push_back(buffer(*call.tensors[i]));
       continue;

@@ -40,7 +40,7 @@ Status HostFunction::lower_assert(Op& op) {
   record.expected = symbols_.known(numbers.expected), record.actual = symbols_.known(numbers.actual);
   Expr condition = symbols_.known(truth(*op.operand(0)));
   if (!after_effect_) {
-    require(condition, std::move(record));
+    require_named(condition, std::move(record), message);
   } else if (!arith::prove(condition, symbols_.facts())) {
     symbols_.assume(condition, false);
     record.condition = condition;
@@ -59,7 +59,7 @@ Status HostFunction::lower_print(Op& op) {
                                    tir::Scope::kWeights, WeightLayout::kAlignment);
     constants_.emplace_back(text, shared_.weights.place(data));
     tir::Invoke invoke;
-    invoke.callee = "rlx_print", invoke.external = true;
+    invoke.callee = "rlx_print", invoke.external = true, invoke.error_node = node_of_call();
     BufferRef value = text;
     PrintKind kind = kPrintNothing;
     if (piece.has_value) {
@@ -105,7 +105,8 @@ void HostFunction::take_places(Op& op) {
     if (indices[i] < 0) continue;
     const Value &taken = *op.operand(static_cast<size_t>(indices[i])), &result = *op.results[i];
     std::vector<Expr> from = dims(taken.info), to = dims(result.info);
-    for (size_t axis = 0; axis < from.size(); ++axis) require_equal(from[axis], to[axis], static_cast<int32_t>(axis));
+    for (size_t axis = 0; axis < from.size(); ++axis)
+      require_equal(from[axis], to[axis], axis, exact_dim(axis, result.name));
     if (destinations_.count(&result) == 0 && may_take(&taken, op)) {
       slot(result).buffer = buffer(taken);
       continue;

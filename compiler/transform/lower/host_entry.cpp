@@ -146,7 +146,8 @@ Status HostFunction::add_symbols() {
                   : record.symbol >= 0                  ? kSymbolEquality
                                                         : kDerivedDim;
     record.expected = number.expected, record.actual = number.read;
-    require(arith::eq(number.expected, number.read), std::move(record));
+    require(arith::eq(number.expected, number.read), std::move(record),
+            exact_dim(static_cast<size_t>(std::max(number.axis, 0)), inputs_[static_cast<size_t>(number.input)].name));
   }
   for (Op* op : ops_of(function_.body())) add_value_symbols(*op);
   for (Op* op : ops_of(function_.body())) add_called_symbols(*op);

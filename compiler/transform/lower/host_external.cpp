@@ -6,6 +6,8 @@
 //
 // In a call of an external function a buffer of handles says how it is passed: of rank 0 it is the handle itself, with
 // one element the place for a handle that the function makes, with more the words of a tensor that it makes.
+#include <fmt/format.h>
+
 #include "compiler/interface/dlpack.h"
 #include "compiler/transform/lower/host_function.h"
 
@@ -51,7 +53,7 @@ BufferRef HostFunction::found_tensor(BufferRef words, const std::string& name, D
     if (var != nullptr && !symbols_.in_scope(Var(var)))
       bind_from_data(Var(var), found, {});
     else
-      require_equal(shape[axis], arith::cast(DType::index(), found), static_cast<int32_t>(axis));
+      require_equal(shape[axis], arith::cast(DType::index(), found), axis, exact_dim(axis, name));
   }
   Var address = context().var(name + "_at");
   steps_->let(address, block_word(words, 0));
@@ -63,7 +65,7 @@ BufferRef HostFunction::found_tensor(BufferRef words, const std::string& name, D
 Status HostFunction::call_external(Op& op) {
   Diagnostics& diag = this->diag();
   tir::Invoke invoke;
-  invoke.callee = op.callee, invoke.external = true;
+  invoke.callee = op.callee, invoke.external = true, invoke.error_node = node_of_call();
   if (op.results.empty()) after_effect_ = true;
   std::vector<const Value*> operands(op.operands().begin(), op.operands().end());
   if (op.kind == OpKind::kCallInplace) operands = placed_operands(op);
@@ -129,7 +131,7 @@ Status HostFunction::open_object(Op& op) {
   std::string name = to.name.empty() ? "opened" : to.name;
   BufferRef words = result_words(name, dtype, rank);
   tir::Invoke read;
-  read.callee = "rlx_object_read", read.external = read.runtime = true;
+  read.callee = "rlx_object_read", read.external = read.runtime = true, read.error_node = node_of_call();
   read.args = {buffer(from), words,
                build_.index(tensor != nullptr  ? kTensorObject
                             : shape != nullptr ? kShapeObject
@@ -149,7 +151,7 @@ Status HostFunction::open_object(Op& op) {
     if (var != nullptr && !symbols_.in_scope(Var(var)))
       bind_from_data(Var(var), value, {}, false);
     else
-      require_equal(said[k], arith::cast(DType::index(), value), static_cast<int32_t>(k));
+      require_equal(said[k], arith::cast(DType::index(), value), k, {Finding::kExact, fmt::format("number {}", k)});
   }
   return Done{};
 }

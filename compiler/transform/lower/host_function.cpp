@@ -11,8 +11,13 @@
 // pass can see through).
 #include "compiler/transform/lower/host_function.h"
 
-#include <algorithm>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
+#include "compiler/relax/origin_text.h"
+#include "compiler/tir/visit.h"
 #include "compiler/transform/graph/rewrite.h"
 #include "compiler/transform/tensor_part.h"
 
@@ -129,17 +134,27 @@ bool HostFunction::aliases(BufferRef buffer, BufferRef base) const {
 
 void HostFunction::copy(BufferRef from, BufferRef to) {
   tir::Invoke invoke = copy_call(shared_, from, to);
-  invoke.trace_node = nodes_.number(invoke.callee);
+  invoke.trace_node = nodes_.kernel(invoke.callee);
   steps_->add(build_.invoke(std::move(invoke)));
 }
 
-void HostFunction::require(Expr condition, tir::Guard record) {
+std::string HostFunction::here() const {
+  return op_ != nullptr ? origin_text(*op_) : "function '" + function_.name + "'";
+}
+
+void HostFunction::require(Expr condition, tir::Guard record, const Found& found) {
+  require_named(condition, std::move(record), here() + ": " + sentence(found));
+}
+
+void HostFunction::require_named(Expr condition, tir::Guard record, const std::string& text) {
   condition = symbols_.known(condition);
   bool at_entry = depth_ == 0 && symbols_.of_entry(condition);
   if (symbols_.proves(condition, at_entry)) return;
   symbols_.assume(condition, at_entry);
   record.condition = condition;
   record.expected = symbols_.known(record.expected), record.actual = symbols_.known(record.actual);
+  bool located = at_entry && record.tensor >= 0;
+  if (record.error_node < 0 && !located) record.error_node = nodes_.number(text);
   if (at_entry) {
     guards_.push_back(std::move(record));
     return;
@@ -149,14 +164,36 @@ void HostFunction::require(Expr condition, tir::Guard record) {
   steps_->add(build_.guard(std::move(record)));
 }
 
-void HostFunction::require_equal(Expr expected, Expr actual, int32_t axis) {
+Found HostFunction::exact_dim(size_t axis, const std::string& tensor) {
+  return {Finding::kExact, fmt::format("dim {}{}", axis, tensor.empty() ? "" : " of '" + tensor + "'")};
+}
+
+/// Of the ops in a fused kernel those that may fail. An assertion of the kernel's own says what it asserts.
+int32_t HostFunction::node_of_kernel(const Op& op, const tir::PrimFunc& kernel) {
+  if (!tir::has_guards(kernel.body)) return -1;
+  std::string text;
+  for (const std::string& member : op.guarded) text += (text.empty() ? "" : ", ") + member;
+  if (op.guarded.empty()) text = origin_text(op);
+  tir::for_each_stmt(kernel.body, [&](tir::Stmt s) {
+    const auto* guard = s.as<tir::Guard>();
+    if (guard != nullptr && !guard->message.empty()) text += ": " + guard->message;
+  });
+  return nodes_.number(text);
+}
+
+void HostFunction::add_guard(tir::Guard record, const Found& found) {
+  record.error_node = node_of(found);
+  steps_->add(build_.guard(std::move(record)));
+}
+
+void HostFunction::require_equal(Expr expected, Expr actual, size_t axis, const Found& found) {
   expected = symbols_.known(expected), actual = symbols_.known(actual);
   if (expected == actual) return;
   tir::Guard record;
   record.code = kDerivedDim;
-  record.axis = axis;
+  record.axis = static_cast<int32_t>(axis);
   record.expected = expected, record.actual = actual;
-  require(arith::eq(expected, actual), std::move(record));
+  require(arith::eq(expected, actual), std::move(record), found);
 }
 
 void HostFunction::bind_from_data(Var var, Expr value, Expr upper_bound, bool is_size) {
@@ -169,7 +206,7 @@ void HostFunction::require_room(Expr elements, Expr capacity) {
   tir::Guard record;
   record.code = kDimBounds;
   record.expected = capacity, record.actual = elements;
-  require(arith::le(elements, capacity), std::move(record));
+  require(arith::le(elements, capacity), std::move(record), {Finding::kRoom});
 }
 
 /// What the program declares of a symbol is relied on from here on, by memory planning and by simplification; the data
@@ -177,18 +214,19 @@ void HostFunction::require_room(Expr elements, Expr capacity) {
 void HostFunction::guard_declared(Var var, bool is_size) {
   if (!var.dtype().is_index()) return;
   arith::Range range = function_.facts.range_of(var);
-  auto guard = [&](Expr condition, int64_t limit) {
+  auto guard = [&](Expr condition, int64_t limit, Finding finding) {
     tir::Guard record;
     record.condition = condition;
     record.code = kDataBound;
     record.expected = build_.index(limit), record.actual = var;
-    steps_->add(build_.guard(std::move(record)));
+    add_guard(std::move(record), {finding, "'" + var.name() + "'"});
   };
-  if (range.has_upper()) guard(arith::le(var, build_.index(range.upper)), range.upper);
+  if (range.has_upper()) guard(arith::le(var, build_.index(range.upper)), range.upper, Finding::kAtMost);
   bool counted = is_size && range.lower <= 0;
-  if (range.has_lower() && !counted) guard(arith::ge(var, build_.index(range.lower)), range.lower);
+  if (range.has_lower() && !counted) guard(arith::ge(var, build_.index(range.lower)), range.lower, Finding::kAtLeast);
   arith::Congruence residue = function_.facts.congruence_of(var);
-  if (residue.modulus > 1) guard(arith::eq(arith::floormod(var, residue.modulus), residue.remainder), residue.modulus);
+  if (residue.modulus > 1)
+    guard(arith::eq(arith::floormod(var, residue.modulus), residue.remainder), residue.modulus, Finding::kMultiple);
 }
 
 Status HostFunction::lower_region(const Region& region) {
@@ -199,11 +237,18 @@ Status HostFunction::lower_region(const Region& region) {
 }
 
 Status HostFunction::lower_op(Op& op) {
+  const Op* around = std::exchange(op_, &op);
+  Status done = lower_kind(op);
+  op_ = around;
+  return done;
+}
+
+Status HostFunction::lower_kind(Op& op) {
   for (const Requirement& requirement : op.requirements) {
     tir::Guard record;
     record.code = requirement.code;
     record.expected = requirement.expected, record.actual = requirement.actual;
-    require(requirement.condition, std::move(record));
+    require_named(requirement.condition, std::move(record), requirement.text);
   }
   switch (op.kind) {
     case OpKind::kOperator:
@@ -311,7 +356,7 @@ Status HostFunction::lower_shape_function(Op& op) {
   Expr count = build_.index(static_cast<int64_t>(dims(op.result()->info).size()));
   BufferRef answer = allocate(op.callee, DType::i(64), {count});
   tir::Invoke invoke;
-  invoke.callee = op.callee, invoke.external = true;
+  invoke.callee = op.callee, invoke.external = true, invoke.error_node = node_of_call();
   for (Value* operand : op.operands()) {
     if (operand->info->as<TensorInfo>() != nullptr) invoke.args.push_back(buffer(*operand));
     if (operand->info->as<PrimInfo>() != nullptr) invoke.args.push_back(arith::cast(DType::index(), scalar(*operand)));
@@ -327,7 +372,7 @@ Status HostFunction::lower_shape_function(Op& op) {
     if (var != nullptr && !symbols_.in_scope(Var(var)))
       bind_from_data(Var(var), value, {}, false);
     else
-      require_equal(shape[i], arith::cast(DType::index(), value), static_cast<int32_t>(i));
+      require_equal(shape[i], arith::cast(DType::index(), value), i, exact_dim(i));
   }
   return Done{};
 }

@@ -68,7 +68,7 @@ struct HostCallee {
 /// alone, which gives memory for all results but no heap.
 enum class Form : uint8_t { kShared, kEntry };
 
-/// What calls of kernels and assertions are known by outside: places in an entry's table.
+/// What calls of kernels, assertions and guards are known by outside: places in an entry's table.
 class NodeNames {
  public:
   int32_t number(const std::string& name) {
@@ -76,11 +76,17 @@ class NodeNames {
     if (fresh) names_.push_back(name);
     return known->second;
   }
+  int32_t kernel(const std::string& name) {
+    kernels_.insert(name);
+    return number(name);
+  }
   const std::vector<std::string>& names() const { return names_; }
+  size_t num_kernels() const { return kernels_.size(); }
 
  private:
   std::vector<std::string> names_;
   std::map<std::string, int32_t> numbers_;
+  std::set<std::string> kernels_;
 };
 
 /// What lowering one module shares between its functions.
@@ -189,6 +195,7 @@ class HostFunction {
   // host_function.cpp: regions and the ops that are no calls.
   Status lower_region(const Region& region);
   Status lower_op(Op& op);
+  Status lower_kind(Op& op);
   Status lower_constant(Op& op);
   Status lower_view(Op& op);
   Status lower_part(Op& op);
@@ -246,6 +253,8 @@ class HostFunction {
   Status read_values(const Op& op, FunctionCall& call);
   void require_declared(FunctionCall& call);
   int32_t our_symbol(Expr e) const;
+  /// The record of a relation between symbols: the sides, if it is a comparison.
+  tir::Guard relation(Expr condition) const;
   void make_room(const Op& op, FunctionCall& call);
   BufferRef frame_of(const FunctionCall& call);
   void invoke_function(FunctionCall& call);
@@ -336,8 +345,21 @@ class HostFunction {
   /// Whether `buffer` is `base` or a view of it.
   bool aliases(BufferRef buffer, BufferRef base) const;
   /// A guard of the entry, or a statement here if `condition` depends on data or on being reached.
-  void require(Expr condition, tir::Guard record);
-  void require_equal(Expr expected, Expr actual, int32_t axis);
+  /// A guard, unless `condition` is known to hold. `found` is said of it at the current op if the record alone does not
+  /// say where it is.
+  void require(Expr condition, tir::Guard record, const Found& found);
+  void require_named(Expr condition, tir::Guard record, const std::string& text);
+  void require_equal(Expr expected, Expr actual, size_t axis, const Found& found);
+  /// A guard at this place, come what may.
+  void add_guard(tir::Guard record, const Found& found);
+  /// The current op as messages name it, or the function.
+  std::string here() const;
+  /// That a dim of `tensor` is what it is not.
+  static Found exact_dim(size_t axis, const std::string& tensor = {});
+  /// For calls that may fail in themselves: where that is.
+  int32_t node_of_call() { return nodes_.number(here()); }
+  int32_t node_of_kernel(const Op& op, const tir::PrimFunc& kernel);
+  int32_t node_of(const Found& found) { return nodes_.number(here() + ": " + sentence(found)); }
   /// `is_size`: it is not negative.
   void bind_from_data(Var var, Expr value, Expr upper_bound, bool is_size = true);
   void require_room(Expr elements, Expr capacity);
@@ -375,6 +397,7 @@ class HostFunction {
   NodeNames own_nodes_;
   NodeNames& nodes_;  ///< its own, if it is all that its entry runs
   Steps* steps_ = nullptr;
+  const Op* op_ = nullptr;     ///< which is being lowered
   int depth_ = 0;              ///< regions around the current one
   bool after_effect_ = false;  ///< something may have happened that the caller can see
   BufferRef arena_ = nullptr, out_dims_ = nullptr;

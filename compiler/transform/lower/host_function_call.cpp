@@ -7,6 +7,8 @@
 //
 // Results whose size the callee's symbols decide are exact; others get the callee's bound, and are seen through a view
 // once the callee has left their dims. Shapes and scalars come back in small vectors.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "compiler/transform/lower/host_function.h"
@@ -126,7 +128,8 @@ Status HostFunction::solve_arguments(const Op& op, FunctionCall& call) {
       tir::Guard record;
       record.code = kDerivedDim, record.tensor = call.tensors[i], record.axis = static_cast<int32_t>(k);
       record.expected = formal[k], record.actual = actual[k];
-      require(arith::eq(formal[k], actual[k]), std::move(record));
+      require(arith::eq(formal[k], actual[k]), std::move(record),
+              {Finding::kExact, fmt::format("dim {} of argument {}", k, i)});
     }
   }
   return Done{};
@@ -179,37 +182,48 @@ int32_t HostFunction::our_symbol(Expr e) const {
   return symbol == entry.end() ? -1 : static_cast<int32_t>(symbol - entry.begin());
 }
 
+tir::Guard HostFunction::relation(Expr condition) const {
+  tir::Guard record;
+  record.code = kDerivedDim;
+  bool compares = condition->kind >= arith::ExprKind::kEq && condition->kind <= arith::ExprKind::kLe;
+  if (!compares) return record;
+  const auto& sides = *static_cast<const arith::Binary*>(condition.node());
+  if (sides.a.dtype().is_index()) record.expected = sides.b, record.actual = sides.a;
+  return record;
+}
+
 /// What the callee declares of its symbols and guards in its entry must hold of ours.
 void HostFunction::require_declared(FunctionCall& call) {
   const arith::Facts& facts = call.callee.function->facts;
   for (Var symbol : call.callee.symbols) {
     Expr actual = call.found.at(symbol);
     arith::Range range = facts.range_of(symbol);
-    auto check = [&](Expr condition, int64_t limit) {
+    auto check = [&](Expr condition, int64_t limit, Finding finding) {
       tir::Guard record;
       record.code = kDimBounds, record.expected = build_.index(limit), record.actual = actual;
-      require(condition, std::move(record));
+      require(condition, std::move(record), {finding, "'" + symbol.name() + "'"});
     };
-    if (range.has_upper()) check(arith::le(actual, build_.index(range.upper)), range.upper);
-    if (range.has_lower()) check(arith::ge(actual, build_.index(range.lower)), range.lower);
+    if (range.has_upper()) check(arith::le(actual, build_.index(range.upper)), range.upper, Finding::kAtMost);
+    if (range.has_lower()) check(arith::ge(actual, build_.index(range.lower)), range.lower, Finding::kAtLeast);
     int64_t multiple = facts.multiple_of(symbol);
-    if (multiple > 1) check(arith::eq(arith::floormod(actual, multiple), 0), multiple);
+    if (multiple > 1) check(arith::eq(arith::floormod(actual, multiple), 0), multiple, Finding::kMultiple);
   }
   for (Expr assumed : facts.assumptions()) {
     Expr condition = arith::substitute(assumed, call.found);
-    tir::Guard record;
-    record.code = kDerivedDim;
-    if (all_found(assumed, call.found)) require(condition, std::move(record));
+    if (all_found(assumed, call.found))
+      require(condition, relation(condition), {Finding::kRelation, to_string(assumed)});
   }
   for (tir::Guard guard : call.callee.guards) {
     if (guard.expected) guard.expected = arith::substitute(guard.expected, call.found);
     if (guard.actual) guard.actual = arith::substitute(guard.actual, call.found);
+    std::string what = fmt::format("dim {} of argument {}", guard.axis, guard.tensor);
     bool of_input = guard.tensor >= 0 && static_cast<size_t>(guard.tensor) < call.tensors.size();
     guard.tensor = of_input ? call.tensors[static_cast<size_t>(guard.tensor)] : -1;
     if (guard.symbol >= 0)
       guard.symbol = our_symbol(call.found.at(call.callee.symbols.at(static_cast<size_t>(guard.symbol))));
     Expr condition = arith::substitute(guard.condition, call.found);
-    require(condition, std::move(guard));
+    Finding finding = guard.code == kDimBounds ? Finding::kAtLeast : Finding::kExact;
+    require(condition, std::move(guard), {finding, what});
   }
 }
 

@@ -41,7 +41,7 @@ BufferRef HostFunction::empty_block(const std::string& name) {
 
 tir::Stmt HostFunction::reserve(BufferRef block, Expr keep, Expr bytes) {
   tir::Invoke invoke;
-  invoke.callee = "rlx_heap_reserve", invoke.external = invoke.runtime = true;
+  invoke.callee = "rlx_heap_reserve", invoke.external = invoke.runtime = true, invoke.error_node = node_of_call();
   invoke.args = {heap(), block, keep, bytes};
   return build_.invoke(std::move(invoke));
 }

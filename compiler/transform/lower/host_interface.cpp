@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/interface/quantization.h"
+#include "compiler/relax/origin_text.h"
 #include "compiler/transform/lower/host_function.h"
 
 namespace relaxc::lower {
@@ -40,7 +41,6 @@ tir::PrimFunc index_function(std::string name, const std::vector<Var>& symbols) 
 void HostFunction::add_entry(const std::string& call) {
   interface::Entry entry;
   entry.name = function_.name;
-  entry.nodes = nodes_.names();
   entry.call = call;
   entry.needs_allocator = heap_ != nullptr;
   std::vector<std::string> taken;
@@ -66,6 +66,7 @@ void HostFunction::add_entry(const std::string& call) {
   entry.shapes = add_shapes();
   entry.arena = add_arena();
   if (!values_.empty()) entry.values = add_values();
+  entry.nodes = nodes_.names(), entry.num_kernels = nodes_.num_kernels();
   shared_.object.entries.push_back(std::move(entry));
 }
 
@@ -140,10 +141,11 @@ std::string HostFunction::add_shapes() {
   std::vector<tir::Stmt> body;
   for (const tir::Guard& guard : guards_) body.push_back(build_.guard(guard));
   for (Expr assumed : function_.facts.assumptions()) {
-    tir::Guard guard;
-    guard.condition = symbols_.known(assumed);
-    guard.code = kDerivedDim;
-    if (symbols_.of_entry(guard.condition)) body.push_back(build_.guard(guard));
+    Expr condition = symbols_.known(assumed);
+    if (!symbols_.of_entry(condition)) continue;
+    tir::Guard guard = relation(condition);
+    guard.condition = condition, guard.error_node = node_of({Finding::kRelation, to_string(assumed)});
+    body.push_back(build_.guard(guard));
   }
   add_size_guards(body);
   for (size_t i = 0; i < all.size(); ++i)
@@ -214,7 +216,7 @@ BufferRef HostFunction::ask_shape_function(const ValueSymbol& value, const std::
   BufferRef answer = build_.buffer(op.callee, DType::i(64), {count}, scope, alignment);
   steps.alloc(answer);
   tir::Invoke invoke;
-  invoke.callee = op.callee, invoke.external = true;
+  invoke.callee = op.callee, invoke.external = true, invoke.error_node = nodes_.number(origin_text(op));
   for (Expr number : asked) invoke.args.push_back(number);
   invoke.args.push_back(answer);
   steps.add(build_.invoke(std::move(invoke)));

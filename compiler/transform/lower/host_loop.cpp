@@ -87,7 +87,8 @@ void HostFunction::carry_symbols(const Op& op, LoopState& loop) {
     std::vector<Expr> before = symbols_.known(numbers(op.operand(k + 2)->info));
     for (size_t axis = 0; axis < inside.size(); ++axis)
       if (inside[axis].dtype().is_index())
-        require_equal(arith::substitute(inside[axis], start), before[axis], static_cast<int32_t>(axis));
+        require_equal(arith::substitute(inside[axis], start), before[axis], axis,
+                      exact_dim(axis, body.arguments[k + 1]->name));
   }
   for (size_t j = 0; j < loop.symbols.size(); ++j)
     loop.bounds.push_back(bound_of_carried(op, loop, loop.symbols[j], loop.initial[j], loop.next[j]));

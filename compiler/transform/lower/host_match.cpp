@@ -4,6 +4,8 @@
 // elements of shapes, scalars, in the fields of tuples as well. Symbols that stand alone for the first time are bound
 // by what is found, all of them before the first comparison, so that `n * 4` may come before `n`. A comparison whose
 // outcome the inputs decide is a guard of the entry; what a later comparison repeats costs nothing.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "compiler/transform/lower/host_function.h"
@@ -81,7 +83,8 @@ void HostFunction::require_match(const Match& match) {
   record.symbol = our_symbol(expected);
   record.code = expected.constant() != nullptr ? kStaticDim : record.symbol >= 0 ? kSymbolEquality : kDerivedDim;
   if (expected.dtype().is_index()) record.expected = expected, record.actual = match.found;
-  require(arith::eq(expected, match.found), std::move(record));
+  Found found{Finding::kExact, match.axis < 0 ? "the value" : fmt::format("dim {}", match.axis)};
+  require(arith::eq(expected, match.found), std::move(record), found);
 }
 
 /// The fields of a tuple under the dims that they were matched with.

@@ -69,7 +69,7 @@ tir::PrimFunc HostFunction::in_frame(const std::string& name, const std::string&
   tir::Guard deep;
   deep.condition = arith::le(depth, limit);
   deep.code = kRecursionDepth, deep.expected = limit, deep.actual = depth;
-  steps.add(build_.guard(std::move(deep)));
+  add_guard(std::move(deep), {Finding::kDepth});
   steps.add(build_.store(heap(), {word}, arith::cast(DType::i(64), depth)));
   BufferRef block = empty_block(function_.name + "_frame");
   steps.add(reserve(block, build_.index(0), build_.index(0)));  // of the right size once the body is planned

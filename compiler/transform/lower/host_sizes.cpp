@@ -9,6 +9,8 @@
 // without. Sizes of inputs and outputs are compared with the address space by the entry, before anything is written.
 //
 // Rejected: saturating products as expressions (a division for each dim, and a form that no prover sees through).
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "compiler/transform/lower/host_function.h"
@@ -24,7 +26,7 @@ void HostFunction::require_extents(const std::vector<Expr>& shape) {
     tir::Guard record;
     record.code = kDimBounds, record.axis = static_cast<int32_t>(axis), record.symbol = our_symbol(dim);
     record.expected = build_.index(0), record.actual = dim;
-    require(arith::ge(dim, build_.index(0)), std::move(record));
+    require(arith::ge(dim, build_.index(0)), std::move(record), {Finding::kAtLeast, fmt::format("dim {}", axis)});
     if (depth_ == 0) extents_.insert(dim);  // what is required in a region holds there
   }
 }

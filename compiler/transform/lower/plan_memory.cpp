@@ -14,6 +14,7 @@
 #include "compiler/arith/prover.h"
 #include "compiler/arith/visit.h"
 #include "compiler/plan/frame.h"
+#include "compiler/support/findings.h"
 #include "compiler/tir/builder.h"
 #include "compiler/tir/index_checks.h"
 #include "compiler/tir/visit.h"
@@ -80,6 +81,7 @@ class MemoryPlan {
     for (interface::Entry& entry : context_.object->entries) finish(entry);
     for (tir::PrimFunc* function : module_.prim_funcs())
       if (function->attrs.count("arena") != 0) leave_out_checks(*function);
+    name_overflows();
     return Done{};
   }
 
@@ -335,6 +337,23 @@ class MemoryPlan {
   static void leave_out_checks(tir::PrimFunc& function, const std::vector<arith::Range>& ranges) {
     if (!ranges.empty()) function.attrs[tir::kIndexRanges] = tir::index_ranges_text(ranges);
     if (tir::IndexRanges(function).all_fit()) function.attrs.erase("checked_index");
+  }
+
+  /// Functions that may still leave because a size overflows get a node for it, of the same number in all entries.
+  void name_overflows() {
+    size_t node = 0;
+    for (const interface::Entry& entry : context_.object->entries) node = std::max(node, entry.nodes.size());
+    bool any = false;
+    for (tir::PrimFunc* function : module_.prim_funcs()) {
+      if (function->overflow_code() == 0) continue;
+      function->attrs[tir::kErrorNode] = std::to_string(node);
+      any = true;
+    }
+    if (!any) return;
+    for (interface::Entry& entry : context_.object->entries) {
+      entry.nodes.resize(node);
+      entry.nodes.push_back("function '" + entry.name + "': " + sentence({Finding::kOverflow}));
+    }
   }
 
   /// The ranges of an entry's symbols once its guards hold and its arena has a size.

@@ -42,6 +42,19 @@ rlx_tensor record(void* data, const rlx_tensor_spec& spec, std::vector<int64_t>&
   return {data, RLX_DEVICE_CPU, 0, spec.ndim, spec.dtype_code, spec.dtype_bits, 1, shape.data(), nullptr, 0};
 }
 
+/// Whether a reader of the record learns where it is. What these statuses are about is in their names; a size without a
+/// place is the arena's.
+bool names_a_place(const rlx_error& error) {
+  switch (error.code) {
+    case RLX_ARENA_SIZE:
+    case RLX_ARENA_ALIGNMENT:
+    case RLX_SIZE_OVERFLOW:
+      return true;
+    default:
+      return error.node >= 0 || error.tensor >= 0 || error.symbol >= 0;
+  }
+}
+
 /// The product of `shape`; nothing if it is not the shape of a small tensor.
 std::optional<int64_t> elements_of(const std::vector<int64_t>& shape) {
   int64_t count = 1;
@@ -173,6 +186,8 @@ class Call {
       if (!memory_out_[i]->intact()) answer.fault = fmt::format("bytes beside output {} were written", i);
     if (answer.status != RLX_OK && answer.status != error_.code)
       answer.fault = fmt::format("the status is {}, the record's {}", answer.status, error_.code);
+    if (answer.status != RLX_OK && !names_a_place(error_))
+      answer.fault = fmt::format("the record of {} names no node and no tensor", rlx_status_name(answer.status));
     if (answer.status == RLX_OK || answer.status >= RLX_INDEX_RANGE) return;
     for (size_t i = 0; i < memory_out_.size(); ++i)
       if (!memory_out_[i]->untouched())
@@ -197,7 +212,7 @@ class Call {
 
   const rlx_function& function_;
   rlx_context context_ = RLX_CONTEXT_INIT;
-  rlx_error error_{};
+  rlx_error error_{0, -1, -1, -1, -1, 0, 0};
   Allocator allocator_;
   std::vector<std::unique_ptr<GuardedPages>> memory_in_, memory_out_;
   std::unique_ptr<GuardedPages> arena_;

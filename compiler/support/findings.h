@@ -1,0 +1,62 @@
+// findings.h: what a check at run time finds, as a sentence.
+//
+// A check that the compiler could not decide fails in somebody's program, where the two numbers are all that is known
+// of it besides what stands here. So each kind of finding has its sentence in this list, and a check cannot be made
+// without one. `{what}` is filled in when the check is made: a dim, an axis, a quantity. `{expected}` and `{actual}`
+// stay until the error record has the numbers; docs/abi.md ("Messages") says how a reader puts them in.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <string>
+#include <string_view>
+
+namespace relaxc {
+
+// clang-format off
+#define RELAXC_FINDINGS(X)                                                        \
+  X(Differ,    "{what} {expected} and {actual} differ")                           \
+  X(Elements,  "{expected} elements become {actual}")                             \
+  X(AtLeast,   "{what} is {actual}, must be at least {expected}")                 \
+  X(AtMost,    "{what} is {actual}, must be at most {expected}")                  \
+  X(Multiple,  "{what} is {actual}, must be a multiple of {expected}")            \
+  X(Exact,     "{what} is {actual}, must be {expected}")                          \
+  X(Zero,      "{what} is {actual}")                                              \
+  X(Where,     "{what} is {expected} where {other} has {actual}")                  \
+  X(Broadcast, "{what} is {expected} here and {actual} there, must be equal or 1") \
+  X(Relation,  "{what} does not hold, with {expected} and {actual} as its sides") \
+  X(Room,      "{actual} elements where there is room for {expected}")            \
+  X(Overflow,  "a size is beyond {expected}")                                     \
+  X(Depth,     "a call that is {actual} deep, where --max-recursion is {expected}")
+// clang-format on
+
+enum class Finding : uint8_t {
+#define X(name, text) k##name,
+  RELAXC_FINDINGS(X)
+#undef X
+};
+
+inline constexpr std::string_view kFindingTexts[] = {
+#define X(name, text) text,
+    RELAXC_FINDINGS(X)
+#undef X
+};
+
+/// One of the kinds, and what it is about ("dim 2", "inner dims", "dim 1 of 'a'" and "'b'").
+struct Found {
+  Finding finding;
+  std::string what = {}, other = {};
+};
+
+/// The sentence, in which `{expected}` and `{actual}` are left.
+inline std::string sentence(const Found& found) {
+  std::string text(kFindingTexts[static_cast<size_t>(found.finding)]);
+  auto fill = [&](std::string_view slot, const std::string& by) {
+    if (size_t at = text.rfind(slot); at != std::string::npos) text.replace(at, slot.size(), by);
+  };
+  fill("{other}", found.other), fill("{what}", found.what);
+  return text;
+}
+
+}  // namespace relaxc
