@@ -11,6 +11,7 @@
 
 #include "compiler/relax/callable.h"
 #include "compiler/relax/interpret_frame.h"
+#include "compiler/relax/origin_text.h"
 
 namespace relaxc::relax::interpreter {
 
@@ -253,7 +254,7 @@ bool Frame::set_results(const Op& op, const Parts& all) {
 bool Frame::run(const Op& op) {
   for (const Requirement& r : op.requirements)
     if (std::optional<int64_t> holds = evaluate(r.condition); !holds || *holds == 0)
-      return fail(r.code, r.text, r.expected ? evaluate(r.expected).value_or(0) : 0,
+      return fail(r.code, located_text(op, r), r.expected ? evaluate(r.expected).value_or(0) : 0,
                   r.actual ? evaluate(r.actual).value_or(0) : 0);
   switch (op.kind) {
     case OpKind::kOperator:

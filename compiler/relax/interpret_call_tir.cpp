@@ -133,7 +133,7 @@ bool Frame::run_prim_func(PrimCall& call) {
   for (Var symbol : call.function.symbols) call.scalars.push_back(call.sizes.at(symbol));
   tir::RunStatus status = program_.evaluator.run(call.function, addresses, call.scalars);
   if (status) return true;
-  fault_ = {status, origin_text(call.op)};
+  fault_ = {status, call_text(call.op, call.function)};
   return false;
 }
 

@@ -105,7 +105,9 @@ Status InferContext::require(Expr condition, int32_t code, Expr expected, Expr a
   arith::Truth truth = arith::decide(condition, facts);
   if (truth == arith::Truth::kTrue) return Done{};
   if (truth == arith::Truth::kFalse) return error(Kind::shape_mismatch, "{}", text);
-  op.requirements.push_back({condition, code, expected, actual, origin_text(op) + ": " + sentence(found)});
+  // An op that has no results yet gets the name of one later.
+  std::string place = op.results.empty() ? std::string() : origin_text(op);
+  op.requirements.push_back({condition, code, expected, actual, place + ": " + sentence(found)});
   return Done{};
 }
 

@@ -5,6 +5,7 @@
 
 #include "compiler/relax/op_def.h"
 #include "compiler/support/quote.h"
+#include "compiler/tir/visit.h"
 
 namespace relaxc::relax {
 namespace {
@@ -46,6 +47,22 @@ std::string word_of(const Op& op) {
 std::string base_name(const std::string& name) {
   size_t end = name.find_last_not_of("0123456789");
   return end != std::string::npos && end + 1 < name.size() && name[end] == '_' ? name.substr(0, end) : name;
+}
+
+std::string call_text(const Op& op, const tir::PrimFunc& kernel) {
+  std::string text;
+  for (const std::string& member : op.guarded) text += (text.empty() ? "" : ", ") + member;
+  if (op.guarded.empty()) text = origin_text(op);
+  tir::for_each_stmt(kernel.body, [&](tir::Stmt s) {
+    const auto* guard = s.as<tir::Guard>();
+    if (guard != nullptr && !guard->message.empty()) text += ": " + guard->message;
+  });
+  return text;
+}
+
+std::string located_text(const Op& op, const Requirement& requirement) {
+  bool placed = !requirement.text.empty() && requirement.text[0] != ':';
+  return placed ? requirement.text : origin_text(op) + requirement.text;
 }
 
 std::string origin_text(const Op& op) {

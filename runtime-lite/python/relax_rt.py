@@ -183,7 +183,7 @@ class Record:
         elif 0 <= error.tensor < len(self.entry.inputs) + len(self.entry.outputs):
             place = self.tensor(error.tensor)
         said = STATUSES.get(error.code, ("", "unknown status"))[1]
-        if error.tensor < 0 and error.node < 0:
+        if error.tensor < 0 and (error.node < 0 or error.code != 20):
             said = UNPLACED.get(error.code, said)
         if error.code == 34 and error.expected == error.actual:
             said = "does not hold"

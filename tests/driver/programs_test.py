@@ -103,8 +103,8 @@ class Programs(ProgramTest):
                  "objects": (npy((2, 3), bytes(24), "|O"), "plain numbers"),
                  "fortran": (npy((2, 3), bytes(24), fortran=True), "Fortran"),
                  "double": (npy((2, 3), bytes(48), "<f8"), "holds float64, but input 'x' is float32"),
-                 "shape": (npy((3, 2), bytes(24)), "STATIC_DIM, input 'x', axis 0: expected 2, found 3"),
-                 "rank": (npy((6,), bytes(24)), "RANK, input 'x'"),
+                 "shape": (npy((3, 2), bytes(24)), "input 'x': dim 0 is 3, must be 2 (STATIC_DIM)"),
+                 "rank": (npy((6,), bytes(24)), "input 'x': the number of dims is 1, must be 2 (RANK)"),
                  "huge": (npy((1 << 62, 8), b""), "overflows"),
                  "ranks": (npy((1,) * 40, bytes(4)), "more than 32 dims")}
         for name, (content, text) in files.items():

@@ -10,6 +10,7 @@
 #include <deque>
 
 #include "compiler/relax/builder.h"
+#include "compiler/relax/origin_text.h"
 #include "compiler/transform/passes.h"
 
 namespace relaxc {
@@ -42,7 +43,10 @@ class Expansion {
       Op* op = waiting.front();
       waiting.pop_front();
       if (op->kind == OpKind::kOperator && op->def->expand != nullptr) {
-        owed.insert(owed.end(), op->requirements.begin(), op->requirements.end());
+        for (Requirement requirement : op->requirements) {
+          requirement.text = located_text(*op, requirement);
+          owed.push_back(std::move(requirement));
+        }
         RELAXC_DO(expand(block, *op, waiting));
         continue;
       }

@@ -306,7 +306,10 @@ class FusedKernel {
     call.origins = origins_, call.guarded = guarded_;
     // What any member assumed must still be guarded.
     for (Op* member : members_)
-      call.requirements.insert(call.requirements.end(), member->requirements.begin(), member->requirements.end());
+      for (Requirement requirement : member->requirements) {
+        requirement.text = located_text(*member, requirement);
+        call.requirements.push_back(std::move(requirement));
+      }
     for (Value* value : outside_)
       value->replace_all_uses_with(place_.block->parent->function->make_result(&call, value->name, value->info));
     for (Op* member : members_) member->drop_operands();

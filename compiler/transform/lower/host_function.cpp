@@ -168,17 +168,8 @@ Found HostFunction::exact_dim(size_t axis, const std::string& tensor) {
   return {Finding::kExact, fmt::format("dim {}{}", axis, tensor.empty() ? "" : " of '" + tensor + "'")};
 }
 
-/// Of the ops in a fused kernel those that may fail. An assertion of the kernel's own says what it asserts.
 int32_t HostFunction::node_of_kernel(const Op& op, const tir::PrimFunc& kernel) {
-  if (!tir::has_guards(kernel.body)) return -1;
-  std::string text;
-  for (const std::string& member : op.guarded) text += (text.empty() ? "" : ", ") + member;
-  if (op.guarded.empty()) text = origin_text(op);
-  tir::for_each_stmt(kernel.body, [&](tir::Stmt s) {
-    const auto* guard = s.as<tir::Guard>();
-    if (guard != nullptr && !guard->message.empty()) text += ": " + guard->message;
-  });
-  return nodes_.number(text);
+  return tir::has_guards(kernel.body) ? nodes_.number(call_text(op, kernel)) : -1;
 }
 
 void HostFunction::add_guard(tir::Guard record, const Found& found) {
@@ -248,7 +239,7 @@ Status HostFunction::lower_kind(Op& op) {
     tir::Guard record;
     record.code = requirement.code;
     record.expected = requirement.expected, record.actual = requirement.actual;
-    require_named(requirement.condition, std::move(record), requirement.text);
+    require_named(requirement.condition, std::move(record), located_text(op, requirement));
   }
   switch (op.kind) {
     case OpKind::kOperator:

@@ -132,7 +132,7 @@ TEST_CASE_METHOD(Fixture, "every statement reads back") {
   guard.code = 7, guard.tensor = 1, guard.axis = 0, guard.symbol = 2, guard.error_node = 3;
   guard.expected = b.index(16), guard.actual = n;
   Invoke inner, outer;
-  inner.callee = "f", inner.args = {base, y}, inner.trace_node = 2;
+  inner.callee = "f", inner.args = {base, y}, inner.trace_node = 2, inner.error_node = 4;
   outer.callee = "custom", outer.external = true, outer.args = {y, Expr(n * 2)};
   Stmt count = b.store(one, {}, b.load(one, {}) + context.imm(DType::i(64), 1));
   Stmt
