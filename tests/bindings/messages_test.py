@@ -1,5 +1,5 @@
-"""What a call that is refused says: one sentence for each kind of finding, the same from both backends, in C, C++ and Python,
-from the generic and the typed call, from `relaxc run` and the interpreter.
+"""What a call that is refused says: one sentence for each kind of finding, the same from both backends, in C, C++ and
+Python, from the generic and the typed call, from `relaxc run` and the interpreter.
 
 The kinds are those of compiler/support/findings.h and the statuses those of relax_rt.h: one without a case fails here.
 
@@ -28,8 +28,8 @@ EVERYWHERE = ("python", "c", "cpp", "typed", "run", "interpret")
 
 
 class Case:
-    """A model, inputs that it refuses, and what it says. `typed` is what the typed call says where that is something else,
-    `without` the ways that do not refuse, or for reasons of their own."""
+    """A model, inputs that it refuses, and what it says. `typed` is what the typed call says where that is something
+    else, `without` the ways that do not refuse, or for reasons of their own."""
 
     def __init__(self, finding, model, inputs, said, status, flags=(), typed=None, without=()):
         self.finding, self.model, self.inputs, self.said, self.status = finding, model, inputs, said, status
@@ -185,8 +185,8 @@ class Messages(unittest.TestCase):
         entry = loaded.functions["main"]
         text = header.read_text()
         run_name = re.search(r"int32_t (\w+_run_\w+)\(", text)[1]
-        fields = re.findall(r"^  (const )?(\w+)(\*)? (\w+);", re.search(r"typedef struct \w+_args {(.*?)}", text, re.S)[1],
-                            re.M)
+        arguments = re.search(r"typedef struct \w+_args {(.*?)}", text, re.S)[1]
+        fields = re.findall(r"^  (const )?(\w+)(\*)? (\w+);", arguments, re.M)
         names = [re.sub(r"\W", "_", spec.name.decode()) for spec in entry.inputs]
         symbols = {symbol.name.decode(): k for k, symbol in enumerate(entry.symbols)}
         values = (c.c_int64 * max(len(symbols), 1))()
@@ -293,7 +293,8 @@ class Messages(unittest.TestCase):
                     self.assertEqual(length, len(said))
                     self.assertNotIn("unknown", said)
                     short = c.create_string_buffer(b"#" * 12)
-                    self.assertEqual(text(c.byref(loaded.record), c.byref(entry.record), c.byref(error), short, 10), length)
+                    cut = text(c.byref(loaded.record), c.byref(entry.record), c.byref(error), short, 10)
+                    self.assertEqual(cut, length)
                     self.assertEqual(short.raw[:10], said.encode()[:9] + b"\0")
                     self.assertEqual(short.raw[10:12], b"##")
                     count += 1

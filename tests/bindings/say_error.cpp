@@ -1,7 +1,7 @@
 // say_error.cpp: calls a model in a shared library by relax_rt.hpp and prints what the exception says.
 //
-// Usage: say_error LIBRARY MODEL { CODE BITS DIMS FILE }, an input as four words: DIMS is "2,3" or "-" for a scalar, FILE
-// holds the elements.
+// Usage: say_error LIBRARY MODEL { CODE BITS DIMS FILE }, an input as four words: DIMS is "2,3" or "-" for a scalar,
+// FILE holds the elements.
 #include <dlfcn.h>
 
 #include <cstdio>
