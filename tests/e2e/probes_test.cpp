@@ -106,8 +106,9 @@ TEST_CASE("the program supplies a shape function and a function that fills a ten
   Road road("tests/e2e/programs/external.relax");
   for (Shape s : {Shape{1, 1}, Shape{3, 5}, Shape{0, 2}})
     CHECK(road.run({floats(s, -1)})[0].shape == Shape{s[0] + 1, s[1] + 1});
-  CHECK(road.refusal({floats({13, 1})}) ==
-        "bind: EXTERNAL_FAILED (tensor -1, axis -1, symbol -1, node -1, expected 0, actual 77)");
+  CHECK_THAT(road.refusal({floats({13, 1})}),
+             Catch::StartsWith("bind: EXTERNAL_FAILED (tensor -1, axis -1, symbol -1, node") &&
+                 Catch::EndsWith("): test_padded_shape 's': an external function returned 77"));
 }
 
 TEST_CASE("the target of a reshape is an input") {
@@ -134,8 +135,9 @@ TEST_CASE("two symbols that meet broadcast when the model runs") {
                          {Shape{5, 1}, {1, 1}, {5, 1}},
                          {Shape{0, 3}, {1, 3}, {0, 3}}})
     CHECK(road.run({floats(x, -1), floats(y, -2)})[0].shape == z);
-  CHECK(road.refusal({floats({2, 3}), floats({4, 3})}) ==
-        "bind: BROADCAST (tensor -1, axis -1, symbol -1, node -1, expected 2, actual 4)");
+  CHECK_THAT(road.refusal({floats({2, 3}), floats({4, 3})}),
+             Catch::StartsWith("bind: BROADCAST (tensor -1, axis -1, symbol -1, node") &&
+                 Catch::EndsWith("): add 's': dim 0 of 'x' is 2 where 'y' has 4"));
 }
 
 TEST_CASE("three symbols that meet broadcast, with a reduction between") {

@@ -79,9 +79,13 @@ class Run {
 
  private:
   std::string failure(const char* call, int32_t status) const {
-    return fmt::format("{}: {} (tensor {}, axis {}, symbol {}, node {}, expected {}, actual {})", call,
+    rlx_model model{};
+    model.spec_size = sizeof(rlx_tensor_spec);
+    std::string said(rlx_error_text(&model, &function_, &error_, nullptr, 0), ' ');
+    rlx_error_text(&model, &function_, &error_, said.data(), said.size() + 1);
+    return fmt::format("{}: {} (tensor {}, axis {}, symbol {}, node {}, expected {}, actual {}): {}", call,
                        rlx_status_name(status), error_.tensor, error_.axis, error_.symbol, error_.node, error_.expected,
-                       error_.actual);
+                       error_.actual, said);
   }
 
   std::string make_outputs(const std::vector<int64_t>& symbols) {
