@@ -103,7 +103,40 @@ class Walk {
   LazyNodes result_;
 };
 
+/// What must be known before nodes of `order` and, counted on from these, guards.
+std::vector<std::vector<size_t>> needs_of_guards(const LazyNodes& lazy, const std::vector<Expr>& order,
+                                                 const std::function<bool(Expr)>& wait) {
+  const size_t nodes = order.size();
+  std::unordered_map<Expr, size_t> place;
+  std::vector<std::vector<size_t>> needs(nodes + lazy.guards.size());
+  for (size_t i = 0; i < nodes; ++i) {
+    place[order[i]] = i;
+    for (Expr operand : operands(order[i])) needs[i].push_back(place.at(operand));
+    auto guard = lazy.guard_of.find(order[i]);
+    if (guard != lazy.guard_of.end() && wait(order[i])) needs[i].push_back(nodes + static_cast<size_t>(guard->second));
+  }
+  for (size_t i = 0; i < lazy.guards.size(); ++i)
+    for (const Way& way : lazy.guards[i]) {
+      if (way.from != kAlways) needs[nodes + i].push_back(nodes + static_cast<size_t>(way.from));
+      if (way.condition) needs[nodes + i].push_back(place.at(way.condition));
+    }
+  return needs;
+}
+
 }  // namespace
+
+bool guards_come_first(const LazyNodes& lazy, const std::vector<Expr>& order, const std::function<bool(Expr)>& wait) {
+  const std::vector<std::vector<size_t>> needs = needs_of_guards(lazy, order, wait);
+  std::vector<size_t> users(needs.size()), ready;  // users that have no place in the order yet
+  for (const std::vector<size_t>& list : needs)
+    for (size_t need : list) ++users[need];
+  for (size_t i = 0; i < needs.size(); ++i)
+    if (users[i] == 0) ready.push_back(i);
+  for (size_t done = 0; done < ready.size(); ++done)
+    for (size_t need : needs[ready[done]])
+      if (--users[need] == 0) ready.push_back(need);
+  return ready.size() == needs.size();
+}
 
 LazyNodes lazy_nodes(const std::vector<Expr>& roots, const std::vector<Expr>& order) {
   bool chooses = std::any_of(order.begin(), order.end(), [](Expr e) {

@@ -1,6 +1,7 @@
 // lazy.h: what an expression computes only where a select, an `and` or an `or` asks for it.
 #pragma once
 
+#include <functional>
 #include <unordered_map>
 #include <vector>
 
@@ -28,5 +29,10 @@ struct LazyNodes {
 ///
 /// A way is to be asked from left to right, as C does: its condition may itself be lazy.
 LazyNodes lazy_nodes(const std::vector<arith::Expr>& roots, const std::vector<arith::Expr>& order);
+
+/// Whether guards can be computed once, each before the nodes of `order` that `wait` for theirs: no guard asks a
+/// condition that reads, maybe behind other guards, what the guard is for.
+bool guards_come_first(const LazyNodes& lazy, const std::vector<arith::Expr>& order,
+                       const std::function<bool(arith::Expr)>& wait);
 
 }  // namespace relaxc::tir

@@ -1,6 +1,7 @@
 // operators.h: operators of C.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "compiler/arith/expr.h"
@@ -12,5 +13,9 @@ namespace relaxc::codegen_c {
 std::string_view operator_text(arith::ExprKind kind);
 /// Of numbers; conditions are joined by kAnd and kOr.
 bool is_comparison(arith::ExprKind kind);
+/// In one pair of parentheses: compilers take `((a == b))` for a slip.
+std::string in_parentheses(const std::string& text);
+/// The text of a condition behind `if`: an element or a name, whose type in C is no Boolean, is compared with 0.
+std::string truth(const std::string& condition);
 
 }  // namespace relaxc::codegen_c

@@ -8,6 +8,7 @@
 #include "compiler/arith/walks.h"
 #include "compiler/codegen/c/expression.h"
 #include "compiler/codegen/c/literals.h"
+#include "compiler/codegen/c/operators.h"
 #include "compiler/codegen/c/types.h"
 #include "compiler/tir/lazy.h"
 
@@ -36,10 +37,11 @@ bool prints_twice(Expr e) {
 }  // namespace
 
 /// Temporaries stand before the statement, whatever its selects choose later. Where one of them holds what only an arm
-/// may compute, a load of the arm becomes a temporary of its own, behind the arm's guard.
+/// may compute, a load of the arm becomes a temporary of its own, behind the arm's guard. If there is no order in which
+/// guards come before what they guard, as a condition reads what it is to guard, arms become branches.
 class Expressions::Sharing {
  public:
-  Sharing(Expressions& expressions, const std::vector<Expr>& roots) : expressions_(expressions) {
+  Sharing(Expressions& expressions, const std::vector<Expr>& roots) : expressions_(expressions), roots_(roots) {
     for (Expr root : roots)
       for_each_node(root, [&](Expr e) {
         if (uses_.emplace(e, 0).second) {
@@ -52,17 +54,11 @@ class Expressions::Sharing {
     guards_.resize(lazy_.guards.size());
   }
 
-  std::vector<std::string> lines() {
-    const bool guards = shares_lazy_needs();
-    if (guards)  // which name their conditions, as the choices themselves do
-      for (const std::vector<Way>& ways : lazy_.guards)
-        for (const Way& way : ways)
-          if (way.condition) ++uses_[way.condition];
-    for (Expr e : order_) define(e, guards);
-    return std::move(lines_);
-  }
+  std::vector<std::string> lines();
 
  private:
+  class Branches;
+
   bool is_shared(Expr e) const {
     auto uses = uses_.find(e);
     return uses != uses_.end() && uses->second > 1 && !is_leaf(e);
@@ -87,9 +83,7 @@ class Expressions::Sharing {
     auto guard = lazy_.guard_of.find(e);
     const bool guarded = guards && needs_leave(e) && guard != lazy_.guard_of.end();
     if (!guarded && !is_shared(e)) return;
-    if (guarded) open_.insert(e);
     const std::string open = guarded ? name_of_guard(guard->second) : "";
-    open_.erase(e);
     std::string value = expressions_.print(e);
     if (guarded) value = fmt::format("{} ? {} : {}", open, value, zero(e.dtype()));
     expressions_.temporaries_[e] = declare(e.dtype(), value);
@@ -108,21 +102,10 @@ class Expressions::Sharing {
   std::string way_text(const Way& way) {
     std::string from = way.from >= 0 ? name_of_guard(way.from) : "";
     if (!way.condition) return from;
-    // Conditions may stand behind what they guard in `order_`; what they share gets its name first here, too. A
-    // condition that reads what it guards is written out, which reads as lazily as the choices do, and gets its name
-    // afterwards.
-    std::unordered_set<Expr> reads_guarded;
+    // Conditions may stand behind what they guard in `order_`; what they share gets its name first here, too.
     for_each_node(
         way.condition, [&](Expr e) { return operands_but(e, [&](Expr part) { return defined_.count(part) != 0; }); },
-        [&](Expr e) {
-          std::vector<Expr> below = operands(e);
-          bool waits = std::any_of(below.begin(), below.end(),
-                                   [&](Expr o) { return open_.count(o) != 0 || reads_guarded.count(o) != 0; });
-          if (waits)
-            reads_guarded.insert(e);
-          else
-            define(e, true);
-        });
+        [&](Expr e) { define(e, true); });
     std::string asked = (way.holds ? "" : "!") + expressions_.text(way.condition);
     return from.empty() ? asked : fmt::format("({} && {})", from, asked);
   }
@@ -134,14 +117,120 @@ class Expressions::Sharing {
   }
 
   Expressions& expressions_;
+  const std::vector<Expr>& roots_;
   std::unordered_map<Expr, int> uses_;
   std::vector<Expr> order_;
   LazyNodes lazy_;
   std::unordered_set<Expr> defined_;
-  std::unordered_set<Expr> open_;    ///< nodes whose guards are being named
   std::vector<std::string> guards_;  ///< names, once they are declared
   std::vector<std::string> lines_;
 };
+
+/// Computes statement by statement: an arm that reads memory and has something to name is a branch with names of its
+/// own, so a load is computed where its arm is chosen. Arms do not see each other's names; name_choices has bounded how
+/// often they repeat each other.
+class Expressions::Sharing::Branches {
+ public:
+  explicit Branches(Sharing& sharing) : sharing_(sharing), temporaries_(sharing.expressions_.temporaries_) {
+    for (Expr e : sharing.order_) {
+      std::vector<Expr> below = operands(e);
+      if (needs_leave(e) || std::any_of(below.begin(), below.end(), [&](Expr o) { return reading_.count(o) != 0; }))
+        reading_.insert(e);
+    }
+  }
+
+  std::vector<std::string> lines() {
+    for (Expr root : sharing_.roots_) compute(root);
+    return std::move(sharing_.lines_);
+  }
+
+ private:
+  /// One way of a choice: names that it needs, and the text of its value.
+  struct Arm {
+    std::vector<std::string> lines;
+    std::string value;
+  };
+
+  bool has_arms(Expr e) const {
+    if (e.as<Select>() == nullptr && e.as<And>() == nullptr && e.as<Or>() == nullptr) return false;
+    std::vector<Expr> list = operands(e);
+    return std::any_of(list.begin() + 1, list.end(), [&](Expr arm) { return reading_.count(arm) != 0; });
+  }
+
+  /// Names what `root` needs in any case.
+  void compute(Expr root) {
+    if (temporaries_.count(root) != 0) return;
+    auto next = [&](Expr e) {
+      std::vector<Expr> list = has_arms(e) ? eager_operands(e) : operands(e);
+      std::erase_if(list, [&](Expr part) { return temporaries_.count(part) != 0; });
+      return list;
+    };
+    for_each_node(root, next, [&](Expr e) {
+      if (temporaries_.count(e) != 0 || (has_arms(e) && branch(e)) || !sharing_.is_shared(e)) return;
+      name(e, sharing_.declare(e.dtype(), sharing_.expressions_.print(e)));
+    });
+  }
+
+  void name(Expr e, const std::string& text) {
+    temporaries_[e] = text;
+    named_.push_back(e);
+  }
+
+  Arm arm(Expr value) {
+    Arm arm;
+    const size_t outside = named_.size();
+    std::swap(arm.lines, sharing_.lines_);
+    compute(value);
+    std::swap(arm.lines, sharing_.lines_);
+    arm.value = arm.lines.empty() ? "" : sharing_.expressions_.text(value);
+    for (; named_.size() > outside; named_.pop_back()) temporaries_.erase(named_.back());
+    return arm;
+  }
+
+  /// False if no arm has anything to name: then the choice is an expression.
+  bool branch(Expr choice) {
+    const std::vector<Expr> parts = operands(choice);
+    std::vector<Arm> arms;
+    for (size_t i = 1; i < parts.size(); ++i) arms.push_back(arm(parts[i]));
+    if (std::all_of(arms.begin(), arms.end(), [](const Arm& arm) { return arm.lines.empty(); })) return false;
+    for (size_t i = 0; i < arms.size(); ++i)
+      if (arms[i].lines.empty()) arms[i].value = sharing_.expressions_.text(parts[i + 1]);
+    const bool either = choice.as<Or>() != nullptr;
+    const std::string asked = sharing_.expressions_.text(parts[0]), t = sharing_.expressions_.names_.fresh("t");
+    const std::string first = arms.size() == 2 ? "" : either ? " = 1" : " = 0";
+    add("{} {}{};", value_type(choice.dtype()), t, first);
+    add("if {} {{", truth(either ? "!" + asked : asked));
+    for (size_t i = 0; i < arms.size(); ++i) {
+      if (i > 0) add("else {{");
+      for (const std::string& line : arms[i].lines) add("  {}", line);
+      add("  {} = {};", t, arms[i].value);
+      add("}}");
+    }
+    name(choice, t);
+    return true;
+  }
+
+  template <typename... Args>
+  void add(fmt::format_string<Args...> format, Args&&... args) {
+    sharing_.lines_.push_back(fmt::format(format, std::forward<Args>(args)...));
+  }
+
+  Sharing& sharing_;
+  std::unordered_map<Expr, std::string>& temporaries_;
+  std::unordered_set<Expr> reading_;  ///< nodes that need leave, or operands that do
+  std::vector<Expr> named_;           ///< in the order in which they got their names
+};
+
+std::vector<std::string> Expressions::Sharing::lines() {
+  const bool guards = shares_lazy_needs();
+  if (guards && !tir::guards_come_first(lazy_, order_, needs_leave)) return Branches(*this).lines();
+  if (guards)  // which name their conditions, as the choices themselves do
+    for (const std::vector<Way>& ways : lazy_.guards)
+      for (const Way& way : ways)
+        if (way.condition) ++uses_[way.condition];
+  for (Expr e : order_) define(e, guards);
+  return std::move(lines_);
+}
 
 std::vector<std::string> Expressions::share(const std::vector<Expr>& roots) {
   return Sharing(*this, roots).lines();

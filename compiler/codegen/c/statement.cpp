@@ -5,29 +5,11 @@
 
 #include "compiler/arith/walks.h"
 #include "compiler/codegen/c/function_printer.h"
+#include "compiler/codegen/c/operators.h"
 #include "compiler/codegen/c/types.h"
 #include "compiler/tir/visit.h"
 
 namespace relaxc::codegen_c {
-namespace {
-
-/// In one pair of parentheses: compilers take `((a == b))` for a slip.
-std::string in_parentheses(const std::string& text) {
-  int depth = 0;
-  for (size_t i = 0; i < text.size(); ++i) {
-    depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
-    if (depth == 0 && i + 1 < text.size()) return "(" + text + ")";
-  }
-  return text.empty() || text[0] != '(' ? "(" + text + ")" : text;
-}
-
-/// The text of a condition behind `if`: an element or a name, whose type in C is no Boolean, is compared with 0.
-std::string truth(const std::string& condition) {
-  bool logical = condition[0] == '(' || condition[0] == '!';
-  return logical ? in_parentheses(condition) : "(" + condition + " != 0)";
-}
-
-}  // namespace
 
 using arith::Expr;
 using tir::BufferRef;
@@ -196,7 +178,7 @@ void FunctionPrinter::print(const tir::Block& node) {
     line("const int64_t {} = {};", names_.of(iter.var), hoisted(iter.binding));
     admit_unused(iter.var);
   }
-  if (node.predicate) open("if " + in_parentheses(hoisted(node.predicate)) + " {");
+  if (node.predicate) open("if " + truth(hoisted(node.predicate)) + " {");
   if (node.init) {
     open("if (" + first_step(node) + ") {");
     suite(node.init);
