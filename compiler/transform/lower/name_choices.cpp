@@ -9,8 +9,10 @@
 // the copies are many times the nodes. They are counted, by doing what a backend does, up to a limit.
 #include "compiler/transform/lower/name_choices.h"
 
+#include <map>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "compiler/arith/walks.h"
 #include "compiler/tir/builder.h"
@@ -75,12 +77,17 @@ class Copies {
   std::vector<Expr> log_;
 };
 
+tir::Stmt with_names(arith::Context& context, tir::Stmt s);
+
+/// Guards come before what they guard, and their conditions read names. If there is no such order, as a condition reads
+/// what it is to guard, conditions are computed from what they were.
 class Naming {
  public:
   Naming(arith::Context& context, const tir::Store& store, const Nodes& nodes)
       : context_(context), build_(context), store_(store), nodes_(nodes) {
     lazy_ = tir::lazy_nodes({store.value}, nodes.order);
     guards_.resize(lazy_.guards.size(), nullptr);
+    guards_come_first_ = tir::guards_come_first(lazy_, nodes.order, [&](Expr e) { return is_named(e); });
   }
 
   tir::Stmt run() {
@@ -142,7 +149,8 @@ class Naming {
     for (const tir::Way& way : lazy_.guards[static_cast<size_t>(which)]) {
       Expr taken = way.from >= 0 ? build_.load(guard_of(way.from), {}) : Expr();
       if (way.condition) {
-        Expr asked = way.holds ? now(way.condition) : arith::logical_not(now(way.condition));
+        Expr asked = guards_come_first_ ? now(way.condition) : alone(way.condition, way.from, taken);
+        if (!way.holds) asked = arith::logical_not(asked);
         taken = taken ? arith::logical_and(taken, asked) : asked;
       }
       open = open ? arith::logical_or(open, taken) : taken;
@@ -152,27 +160,49 @@ class Naming {
     return guards_[static_cast<size_t>(which)] = kept;
   }
 
+  /// `condition`, which is asked behind the guard `from` only (`taken`), without names that wait for guards.
+  Expr alone(Expr condition, int from, Expr taken) {
+    auto [known, is_new] = alone_.emplace(std::pair(from, condition.node()), condition);
+    if (!is_new) return known->second;
+    tir::BufferRef kept = local("asked", DType::boolean());
+    tir::Stmt plain = build_.store(kept, {}, condition), s = with_names(context_, plain);
+    if (s == plain) {
+      locals_.pop_back();
+      return condition;
+    }
+    if (taken) {
+      parts_.push_back(build_.store(kept, {}, context_.zero(DType::boolean())));
+      s = build_.branch(taken, s);
+    }
+    parts_.push_back(s);
+    return known->second = build_.load(kept, {});
+  }
+
   arith::Context& context_;
   tir::Builder build_;
   const tir::Store& store_;
   const Nodes& nodes_;
   tir::LazyNodes lazy_;
+  bool guards_come_first_ = true;
+  std::map<std::pair<int, const arith::Node*>, Expr> alone_;
   std::unordered_map<Expr, Expr> now_;  ///< what nodes have become
   std::vector<tir::BufferRef> guards_;  ///< null: not computed yet
   std::vector<tir::BufferRef> locals_;
   std::vector<tir::Stmt> parts_;
 };
 
+tir::Stmt with_names(arith::Context& context, tir::Stmt s) {
+  const auto* store = s.as<tir::Store>();
+  if (store == nullptr) return s;
+  const Nodes nodes(store->value);
+  return nodes.choices > 1 && Copies(nodes).are_too_many() ? Naming(context, *store, nodes).run() : s;
+}
+
 }  // namespace
 
 tir::Stmt name_choices(arith::Context& context, tir::Stmt root) {
   tir::Rewriter rewriter;
-  rewriter.on_stmt = [&](tir::Stmt s) {
-    const auto* store = s.as<tir::Store>();
-    if (store == nullptr) return s;
-    const Nodes nodes(store->value);
-    return nodes.choices > 1 && Copies(nodes).are_too_many() ? Naming(context, *store, nodes).run() : s;
-  };
+  rewriter.on_stmt = [&](tir::Stmt s) { return with_names(context, s); };
   return tir::rewrite(context, root, rewriter);
 }
 

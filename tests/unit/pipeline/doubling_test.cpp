@@ -170,6 +170,13 @@ TEST_CASE("choices among values that are needed on both sides cost what the chai
                              "T = R.{}(@, z)\nV = R.where(T, R.where(R.less(z, x), @, z), R.negative(@))",
                              "T = R.{}(@, @)\nV = R.where(T, R.floor_mod(@, z), R.divide(@, z))"})
       costs_no_paths(two, "", replaced(step, "{}", ask));
+  // Whether y is read is asked of values that read y, where x is less than z.
+  const std::string three = two + ", y: R.Tensor((\"n\", 64), \"float32\")";
+  const std::string asks = "R.less(R.where(R.less(x, z), R.where(R.less(z, y), x, z), x), z)";
+  for (const char* step : {"V = R.where(R.less(@, z), R.where(R.less(z, y), @, z), R.negative(@))",
+                           "V = R.where(R.less(x, z), R.add(@, @), R.multiply(@, @))",
+                           "V = R.where(R.less(x, R.sqrt(z)), R.add(@, y), R.multiply(@, z))"})
+    costs_no_paths(three, "R.where(" + asks + ", y, x)", step);
   costs_no_paths(two, "", "V = R.clip(R.add(@, @), -1, 1)");
   costs_no_paths(two, "R.less(x, z)", "V = R.logical_and(R.logical_or(@, R.less(x, z)), R.logical_not(@))",
                  "R.where(@, x, z)");
