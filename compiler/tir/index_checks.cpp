@@ -142,7 +142,10 @@ IndexRanges::Known IndexRanges::known(Expr root) {
     pending.pop_back();
     if (known_.count(e) != 0) continue;
     if (ready) {
-      known_.emplace(e, learn(e));
+      Known learned = learn(e);
+      learned.all = learned.fits;
+      for (Expr operand : arith::operands(e)) learned.all = learned.all && known_.at(operand).all;
+      known_.emplace(e, learned);
       continue;
     }
     pending.push_back({e, true});
@@ -197,12 +200,6 @@ bool IndexRanges::never_fits(Expr root) {
     pending.insert(pending.end(), parts.begin(), parts.end());
   }
   return false;
-}
-
-bool IndexRanges::all_fit(Expr e) {
-  bool all = true;
-  arith::for_each_node(e, [&](Expr node) { all = all && fits(node); });
-  return all;
 }
 
 bool IndexRanges::all_fit() {

@@ -34,7 +34,9 @@ class IndexRanges {
   /// sum, difference or product of indices.
   bool fits(Expr e) { return known(e).fits; }
   /// Whether that holds of every node of `e`.
-  bool all_fit(Expr e);
+  bool all_fit(Expr e) { return known(e).all; }
+  /// Of its value, once it was computed without overflow.
+  arith::Range range(Expr e) { return known(e).range; }
   /// Whether nothing in the function needs a check.
   bool all_fit();
   /// Whether computing `e` overflows for all values of the variables.
@@ -44,6 +46,7 @@ class IndexRanges {
   struct Known {
     arith::Range range;
     bool fits = true, never = false;
+    bool all = true;  ///< `e` and all that it is made of fit
   };
   Known known(Expr e);
   Known learn(Expr e) const;

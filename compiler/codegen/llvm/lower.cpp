@@ -62,6 +62,40 @@ void ModuleLowering::set_attributes(llvm::Function& function) const {
   }
 }
 
+/// Functions of sizes have thousands of guards: what they do when one fails is a call, not three blocks each.
+llvm::Function* ModuleLowering::fail() {
+  if (fail_ != nullptr) return fail_;
+  llvm::LLVMContext& context = module_.getContext();
+  llvm::IRBuilder<> b(context);
+  llvm::Type *code = b.getInt32Ty(), *word = b.getInt64Ty();
+  auto* type = llvm::FunctionType::get(code, {b.getPtrTy(), code, word, word, word, word}, false);
+  fail_ = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, "relaxc.fail", module_);
+  set_attributes(*fail_);
+  fail_->addFnAttr(llvm::Attribute::NoInline);
+  fail_->addFnAttr(llvm::Attribute::Cold);
+  llvm::Argument *error = fail_->getArg(0), *ids = fail_->getArg(2), *places = fail_->getArg(3);
+  llvm::BasicBlock *entry = llvm::BasicBlock::Create(context, "entry", fail_),
+                   *write = llvm::BasicBlock::Create(context, "record", fail_),
+                   *done = llvm::BasicBlock::Create(context, "recorded", fail_);
+  b.SetInsertPoint(entry);
+  b.CreateCondBr(b.CreateIsNull(error), done, write);
+  b.SetInsertPoint(write);
+  auto set = [&](std::string_view name, llvm::Value* value) {
+    using interface::Record;
+    b.CreateStore(value,
+                  b.CreateStructGEP(record(Record::kError), error, interface::field_index(Record::kError, name)));
+  };
+  auto low = [&](llvm::Value* pair) { return b.CreateTrunc(pair, code); };
+  auto high = [&](llvm::Value* pair) { return b.CreateTrunc(b.CreateLShr(pair, 32), code); };
+  set("code", fail_->getArg(1)), set("tensor", low(ids)), set("axis", high(ids));
+  set("symbol", low(places)), set("node", high(places));
+  set("expected", fail_->getArg(4)), set("actual", fail_->getArg(5));
+  b.CreateBr(done);
+  b.SetInsertPoint(done);
+  b.CreateRet(fail_->getArg(1));
+  return fail_;
+}
+
 void ModuleLowering::declare(const tir::PrimFunc& function, const std::string& symbol) {
   Signature signature{.source = &function, .function = nullptr, .may_fail = true, .wants_context = true};
   make_function(signature, symbol);

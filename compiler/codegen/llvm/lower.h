@@ -69,6 +69,9 @@ class ModuleLowering {
   const LoweringOptions& options() const { return options_; }
   /// The LLVM struct of a record of the ABI.
   llvm::StructType* record(interface::Record record);
+  /// `int32_t fail(rlx_error* or null, int32_t code, uint64_t tensor and axis, uint64_t symbol and node, int64_t
+  /// expected, int64_t actual)`, which writes the record and gives the code: each pair has the first in the low half.
+  llvm::Function* fail();
   /// What every function that relaxc emits has: CPU, features, vector width, nounwind.
   void set_attributes(llvm::Function& function) const;
 
@@ -79,6 +82,7 @@ class ModuleLowering {
   llvm::Module& module_;
   LoweringOptions options_;
   std::map<std::string, Signature> functions_;
+  llvm::Function* fail_ = nullptr;
   std::unique_ptr<DebugLines> lines_;  ///< null: none are wanted
 };
 

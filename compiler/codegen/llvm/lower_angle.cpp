@@ -15,18 +15,20 @@ Lanes FunctionLowering::reduced_angle(const arith::Extern& e) {
   arith::Context& context = *e.context;
   std::vector<Lanes> found;
   bool uniform = true;
+  Value* overflow = nullptr;
   for (arith::Expr arg : e.args) {
-    found.push_back(value(arg));
+    found.push_back(pending(arg));
+    overflow = any_of(overflow, found.back().overflow);
     uniform &= found.back().is_uniform();
   }
   std::vector<Value*> values;
   for (Lanes lanes : found) values.push_back(uniform ? lanes.scalar : widened(lanes, e.dtype));
   auto [rest, quadrant] = reduce_angles(values[0], values[1], values[2]);
-  auto lanes_of = [&](Value* out) { return uniform ? Lanes{out, 0, nullptr} : Lanes{nullptr, 0, out}; };
+  auto lanes_of = [&](Value* out) { return uniform ? Lanes{out, 0, nullptr, overflow} : Lanes{nullptr, 0, out}; };
   bool is_rest = e.name == arith::kAngleRest;
   arith::Expr other =
       context.external(e.dtype, std::string(is_rest ? arith::kAngleQuadrant : arith::kAngleRest), e.args);
-  if (memo_.emplace(other, lanes_of(is_rest ? quadrant : rest)).second) memo_log_.push_back(other);
+  if (memo_.count(other) == 0) remember(other, lanes_of(is_rest ? quadrant : rest));
   return lanes_of(is_rest ? rest : quadrant);
 }
 

@@ -32,30 +32,27 @@ void FunctionLowering::leave_if(Value* failed, const std::function<Value*()>& st
 }
 
 void FunctionLowering::lower_guard(const tir::Guard& s) {
-  guard_ = &s;
+  guard_ = &s, guard_overflow_ = nullptr;
   Value* holds = scalar(s.condition);
   guard_ = nullptr;
   if (auto* known = llvm::dyn_cast<llvm::ConstantInt>(holds); known != nullptr && known->isOne()) return;
   leave_if(b_.CreateNot(holds), [&] {
     Value* expected = s.expected ? scalar(s.expected) : b_.getInt64(0);
     Value* actual = s.actual ? scalar(s.actual) : b_.getInt64(0);
-    store_error(s, expected, actual);
-    return b_.getInt32(static_cast<uint32_t>(s.code));
+    return fail(s, expected, actual);
   });
 }
 
-void FunctionLowering::store_error(const tir::Guard& s, Value* expected, Value* actual) {
-  llvm::BasicBlock *write = block("record"), *done = block("recorded");
-  b_.CreateCondBr(b_.CreateIsNull(error_), done, write);
-  b_.SetInsertPoint(write);
-  auto set = [&](std::string_view name, int32_t value) {
-    b_.CreateStore(b_.getInt32(static_cast<uint32_t>(value)), field(error_, Record::kError, name));
+/// The guard's code, once its record is written.
+Value* FunctionLowering::fail(const tir::Guard& s, Value* expected, Value* actual) {
+  auto pair = [&](int32_t low, int32_t high) {
+    return b_.getInt64(static_cast<uint64_t>(static_cast<uint32_t>(high)) << 32 | static_cast<uint32_t>(low));
   };
-  set("code", s.code), set("tensor", s.tensor), set("axis", s.axis), set("symbol", s.symbol), set("node", s.error_node);
-  b_.CreateStore(expected, field(error_, Record::kError, "expected"));
-  b_.CreateStore(actual, field(error_, Record::kError, "actual"));
-  b_.CreateBr(done);
-  b_.SetInsertPoint(done);
+  llvm::CallInst* call =
+      b_.CreateCall(module_.fail(), {error_, b_.getInt32(static_cast<uint32_t>(s.code)), pair(s.tensor, s.axis),
+                                     pair(s.symbol, s.error_node), expected, actual});
+  call->setTailCall();
+  return call;
 }
 
 /// The record of a call that failed gets the node of the call, unless what failed in it has one.
@@ -91,8 +88,7 @@ void FunctionLowering::lower_invoke(const tir::Invoke& s) {
     if (!s.external || s.runtime) return name_failure(s.error_node), status;
     tir::Guard record;
     record.code = kExternalFailed, record.error_node = s.error_node;
-    store_error(record, b_.getInt64(0), b_.CreateSExt(status, b_.getInt64Ty()));
-    return b_.getInt32(kExternalFailed);
+    return fail(record, b_.getInt64(0), b_.CreateSExt(status, b_.getInt64Ty()));
   });
   for (const auto& take : results) take();
 }

@@ -20,11 +20,18 @@ using arith::ExprKind;
 using llvm::Value;
 
 Lanes FunctionLowering::value(Expr e) {
+  Lanes out = pending(e);
+  if (out.overflow == nullptr) return out;
+  leave_if_overflowed(std::exchange(out.overflow, nullptr));
+  settle(e);
+  return out;
+}
+
+Lanes FunctionLowering::pending(Expr e) {
   if (auto it = vars_.find(e); it != vars_.end()) return it->second;
   if (auto it = memo_.find(e); it != memo_.end()) return it->second;
   Lanes out = compute(e);
-  memo_.emplace(e, out);
-  memo_log_.push_back(e);
+  remember(e, out);
   return out;
 }
 
@@ -45,22 +52,22 @@ Lanes FunctionLowering::compute(Expr e) {
       },
       [&](const arith::VarNode& n) -> Lanes { RELAXC_UNREACHABLE("variable " + n.name + " is not bound"); },
       [&](const arith::And& n) {
-        if (!must_be_lazy(n.b)) return binary(n);
+        if (!must_be_lazy(n.b)) return short_circuit(n);
         return lazily(
-            n.a, [&] { return value(n.b); },
+            n.a, [&] { return pending(n.b); },
             [&] {
               return Lanes{b_.getFalse(), 0, nullptr};
             },
             n.dtype);
       },
       [&](const arith::Or& n) {
-        if (!must_be_lazy(n.b)) return binary(n);
+        if (!must_be_lazy(n.b)) return short_circuit(n);
         return lazily(
             n.a,
             [&] {
               return Lanes{b_.getTrue(), 0, nullptr};
             },
-            [&] { return value(n.b); }, n.dtype);
+            [&] { return pending(n.b); }, n.dtype);
       },
       [&](const arith::Add& n) {
         std::optional<Lanes> out = dot(n);
@@ -71,11 +78,11 @@ Lanes FunctionLowering::compute(Expr e) {
         return divides && n.dtype.is_index() ? divide_index(n, e) : binary(n);
       },
       [&](const arith::Not& n) {
-        return apply({value(n.a)}, {n.a.dtype()}, [&](auto& x) { return b_.CreateNot(x[0]); });
+        return apply({pending(n.a)}, {n.a.dtype()}, [&](auto& x) { return b_.CreateNot(x[0]); });
       },
       [&](const arith::Select& n) { return select(n); },
       [&](const arith::Cast& n) {
-        Lanes inner = value(n.value);
+        Lanes inner = pending(n.value);
         DType from = n.value.dtype();
         if (inner.vector == nullptr && n.dtype.is_index() && from == DType::i(64)) return inner;
         return apply({inner}, {from}, [&](auto& x) { return numeric_.cast(from, n.dtype, x[0]); });
@@ -85,10 +92,10 @@ Lanes FunctionLowering::compute(Expr e) {
         return out ? *out : load(n.buffer, n.indices);
       },
       [&](const arith::Call& n) {
-        if (arith::is_expandable(n.intrinsic) && n.args[0].dtype().is_float()) return value(arith::expand_math(e));
+        if (arith::is_expandable(n.intrinsic) && n.args[0].dtype().is_float()) return pending(arith::expand_math(e));
         std::vector<Lanes> args;
         std::vector<DType> dtypes;
-        for (Expr arg : n.args) args.push_back(value(arg)), dtypes.push_back(arg.dtype());
+        for (Expr arg : n.args) args.push_back(pending(arg)), dtypes.push_back(arg.dtype());
         return apply(args, dtypes, [&](auto& x) { return numeric_.call(n.intrinsic, dtypes[0], n.dtype, x); });
       },
       [&](const arith::Extern& n) {
@@ -100,12 +107,16 @@ Lanes FunctionLowering::compute(Expr e) {
 Lanes FunctionLowering::apply(const std::vector<Lanes>& operands, const std::vector<DType>& dtypes,
                               const std::function<Value*(const std::vector<Value*>&)>& f) {
   bool uniform = true;
-  for (const Lanes& operand : operands) uniform &= operand.is_uniform();
+  Value* overflow = nullptr;
+  for (const Lanes& operand : operands) {
+    uniform &= operand.is_uniform();
+    overflow = any_of(overflow, operand.overflow);
+  }
   std::vector<Value*> values;
   for (size_t i = 0; i < operands.size(); ++i)
     values.push_back(uniform ? operands[i].scalar : widened(operands[i], dtypes[i]));
   Value* out = f(values);
-  return uniform ? Lanes{out, 0, nullptr} : Lanes{nullptr, 0, out};
+  return uniform ? Lanes{out, 0, nullptr, overflow} : Lanes{nullptr, 0, out};
 }
 
 Value* FunctionLowering::widened(Lanes value, DType dtype) {
@@ -119,11 +130,14 @@ Value* FunctionLowering::widened(Lanes value, DType dtype) {
 }
 
 Lanes FunctionLowering::binary(const arith::Binary& e) {
-  Lanes a = value(e.a), b = value(e.b);
+  Lanes a = pending(e.a), b = pending(e.b);
   DType dtype = e.a.dtype();
   if (dtype.is_index() && (e.kind == ExprKind::kAdd || e.kind == ExprKind::kSub || e.kind == ExprKind::kMul))
     return index_binary(e, a, b);
   if (std::optional<Lanes> out = compare_lanes(e, a, b)) return *out;
+  bool divides = e.kind == ExprKind::kFloorDiv || e.kind == ExprKind::kFloorMod || e.kind == ExprKind::kDiv ||
+                 e.kind == ExprKind::kMod;
+  if (divides && may_have_overflowed(a, b)) b.scalar = divisor_where_fits(a, b);
   return apply({a, b}, {dtype, dtype}, [&](auto& x) { return numeric_.binary(e.kind, dtype, x[0], x[1]); });
 }
 
@@ -160,10 +174,15 @@ Lanes FunctionLowering::divide_index(const arith::Binary& e, Expr whole) {
   if (!index_ranges_ && simplified_.count(whole) == 0) {
     Expr simple = arith::simplify(whole, facts_);
     arith::for_each_node(simple, [&](Expr node) { simplified_.insert(node); });
-    if (!(simple == whole)) return value(simple);
+    if (!(simple == whole)) return pending(simple);
   }
-  if (arith::bounds(e.a, facts_).lower < 0 || arith::bounds(e.b, facts_).lower < 1) return binary(e);
-  return apply({value(e.a), value(e.b)}, {e.dtype, e.dtype}, [&](auto& x) {
+  auto least = [&](Expr part) {
+    return (index_ranges_ ? index_ranges_->range(part) : arith::bounds(part, facts_)).lower;
+  };
+  if (least(e.a) < 0 || least(e.b) < 1) return binary(e);
+  Lanes a = pending(e.a), b = pending(e.b);
+  if (may_have_overflowed(a, b)) b.scalar = divisor_where_fits(a, b);
+  return apply({a, b}, {e.dtype, e.dtype}, [&](auto& x) {
     return e.kind == ExprKind::kFloorDiv ? b_.CreateUDiv(x[0], x[1]) : b_.CreateURem(x[0], x[1]);
   });
 }
@@ -171,14 +190,23 @@ Lanes FunctionLowering::divide_index(const arith::Binary& e, Expr whole) {
 Lanes FunctionLowering::index_binary(const arith::Binary& e, Lanes a, Lanes b) {
   if (needs_check(Expr(&e))) {
     RELAXC_CHECK(a.is_uniform() && b.is_uniform(), "checked index arithmetic in a vectorized loop");
-    return {checked(e.kind, a.scalar, b.scalar), 0, nullptr};
+    return checked(e.kind, a, b);
   }
+  if (may_have_overflowed(a, b)) return unchecked(e.kind, a, b);
   if (e.kind == ExprKind::kAdd) return add(a, b);
   if (e.kind == ExprKind::kMul) return multiply(a, b);
   if (a.vector == nullptr && b.vector == nullptr)
     return {b_.CreateNSWSub(a.scalar, b.scalar), a.step - b.step, nullptr};
   DType dtype = DType::index();
   return {nullptr, 0, b_.CreateNSWSub(widened(a, dtype), widened(b, dtype))};
+}
+
+/// Of operands that may have overflowed: what they have become then is no reason for poison.
+Lanes FunctionLowering::unchecked(ExprKind kind, Lanes a, Lanes b) {
+  Value* out = kind == ExprKind::kAdd   ? b_.CreateAdd(a.scalar, b.scalar)
+               : kind == ExprKind::kSub ? b_.CreateSub(a.scalar, b.scalar)
+                                        : b_.CreateMul(a.scalar, b.scalar);
+  return {out, 0, nullptr, any_of(a.overflow, b.overflow)};
 }
 
 Lanes FunctionLowering::add(Lanes a, Lanes b) {
@@ -196,39 +224,6 @@ Lanes FunctionLowering::multiply(Lanes a, Lanes b) {
   return {nullptr, 0, b_.CreateNSWMul(widened(a, DType::index()), widened(b, DType::index()))};
 }
 
-/// Index arithmetic that leaves the function instead of wrapping: all of it in one block, but for guards, whose record
-/// says what they compare.
-Value* FunctionLowering::checked(ExprKind kind, Value* a, Value* b) {
-  auto id = kind == ExprKind::kAdd   ? llvm::Intrinsic::sadd_with_overflow
-            : kind == ExprKind::kSub ? llvm::Intrinsic::ssub_with_overflow
-                                     : llvm::Intrinsic::smul_with_overflow;
-  Value *both = b_.CreateBinaryIntrinsic(id, a, b), *failed = b_.CreateExtractValue(both, 1);
-  llvm::BasicBlock *leave = guard_ != nullptr || overflow_ == nullptr ? block("overflow") : overflow_,
-                   *go_on = block("fits");
-  b_.CreateCondBr(failed, leave, go_on, llvm::MDBuilder(function_->getContext()).createUnlikelyBranchWeights());
-  if (leave != overflow_) {
-    b_.SetInsertPoint(leave);
-    leave_by_overflow(tir::overflow_record(source_, guard_));
-    if (guard_ == nullptr) overflow_ = leave;
-  }
-  b_.SetInsertPoint(go_on);
-  return b_.CreateExtractValue(both, 0);
-}
-
-/// What a guard compares is in its record as far as it can be computed.
-void FunctionLowering::leave_by_overflow(const tir::Guard& record) {
-  const tir::Guard* computed_by = std::exchange(guard_, nullptr);
-  isolated([&] {
-    auto known = [&](Expr e, int64_t otherwise) -> Value* {
-      return e && index_ranges_->all_fit(e) ? scalar(e) : b_.getInt64(static_cast<uint64_t>(otherwise));
-    };
-    store_error(record, known(record.expected, INT64_MAX), known(record.actual, tir::overflow_actual(record)));
-    b_.CreateRet(b_.getInt32(static_cast<uint32_t>(record.code)));
-    return 0;
-  });
-  guard_ = computed_by;
-}
-
 Lanes FunctionLowering::offset_of(tir::BufferRef buffer, const std::vector<Expr>& indices) {
   RELAXC_CHECK(indices.size() == buffer->shape.size(), "wrong number of subscripts of " + buffer->name);
   Lanes offset{b_.getInt64(0), 0, nullptr};
@@ -242,62 +237,76 @@ Lanes FunctionLowering::offset_of(tir::BufferRef buffer, const std::vector<Expr>
   return offset;
 }
 
-bool FunctionLowering::must_be_lazy(Expr e) {
-  bool lazy = false;
-  arith::for_each_node(e, [&](Expr node) {
-    lazy |= node->kind == ExprKind::kLoad || (node->kind == ExprKind::kExtern && !arith::is_angle_call(node)) ||
-            needs_check(node);
-  });
-  return lazy;
-}
-
 Lanes FunctionLowering::select(const arith::Select& e) {
   if (must_be_lazy(e.then_value) || must_be_lazy(e.else_value))
     return lazily(
-        e.condition, [&] { return value(e.then_value); }, [&] { return value(e.else_value); }, e.dtype);
-  Lanes condition = value(e.condition), a = value(e.then_value), b = value(e.else_value);
-  if (condition.is_uniform() && a.is_uniform() && b.is_uniform())
-    return {b_.CreateSelect(condition.scalar, a.scalar, b.scalar), 0, nullptr};
+        e.condition, [&] { return pending(e.then_value); }, [&] { return pending(e.else_value); }, e.dtype);
+  Lanes condition = pending(e.condition), a = where_asked(e.then_value), b = where_asked(e.else_value);
+  if (condition.is_uniform() && a.is_uniform() && b.is_uniform()) {
+    Lanes out{b_.CreateSelect(condition.scalar, a.scalar, b.scalar), 0, nullptr, condition.overflow};
+    if (!may_have_overflowed(a, b)) return out;
+    auto flag = [&](Lanes way) { return way.overflow != nullptr ? way.overflow : b_.getFalse(); };
+    out.overflow = any_of(out.overflow, b_.CreateSelect(condition.scalar, flag(a), flag(b)));
+    return out;
+  }
   Value *x = widened(a, e.dtype), *y = widened(b, e.dtype);
   return {nullptr, 0, b_.CreateSelect(condition.is_uniform() ? condition.scalar : condition.vector, x, y)};
+}
+
+/// Neither side reads memory, so both are computed; what overflows on the right counts where that is asked.
+Lanes FunctionLowering::short_circuit(const arith::Binary& e) {
+  Lanes a = pending(e.a), b = where_asked(e.b);
+  Value* later = std::exchange(b.overflow, nullptr);
+  Lanes out = apply({a, b}, {e.dtype, e.dtype}, [&](auto& x) { return numeric_.binary(e.kind, e.dtype, x[0], x[1]); });
+  if (later == nullptr) return out;
+  Value* asked = e.kind == ExprKind::kAnd ? a.scalar : b_.CreateNot(a.scalar);
+  out.overflow = any_of(out.overflow, b_.CreateAnd(asked, later));
+  return out;
 }
 
 Lanes FunctionLowering::lazily(Expr condition, const std::function<Lanes()>& then_value,
                                const std::function<Lanes()>& else_value, DType dtype) {
   Lanes decided = value(condition);
-  if (!decided.is_uniform()) {
-    Value* outer = mask_;
-    mask_ = outer != nullptr ? b_.CreateAnd(outer, decided.vector) : decided.vector;
-    Value* x = isolated([&] { return widened(then_value(), dtype); });
-    Value* opposite = b_.CreateNot(decided.vector);
-    mask_ = outer != nullptr ? b_.CreateAnd(outer, opposite) : opposite;
-    Value* y = isolated([&] { return widened(else_value(), dtype); });
-    mask_ = outer;
-    return {nullptr, 0, b_.CreateSelect(decided.vector, x, y)};
-  }
+  if (!decided.is_uniform()) return lazily_by_mask(decided.vector, then_value, else_value, dtype);
   if (auto* known = llvm::dyn_cast<llvm::ConstantInt>(decided.scalar))
     return known->isOne() ? then_value() : else_value();
   llvm::BasicBlock *on_true = block("pick"), *on_false = block("other"), *join = block("picked");
   b_.CreateCondBr(decided.scalar, on_true, on_false);
-  b_.SetInsertPoint(on_true);
-  auto arm = [&](const std::function<Lanes()>& f) {
-    return isolated([&] {
-      Lanes out = f();
-      return lanes_ == 0 ? out.scalar : widened(out, dtype);
-    });
+  auto arm = [&](llvm::BasicBlock* begin, const std::function<Lanes()>& f) {
+    b_.SetInsertPoint(begin);
+    bool optional = std::exchange(optional_, false);
+    llvm::BasicBlock* leave = guard_overflow_;
+    Lanes out = isolated(f);
+    optional_ = optional, guard_overflow_ = leave;
+    if (lanes_ != 0) out.scalar = widened(out, dtype);
+    llvm::BasicBlock* end = b_.GetInsertBlock();
+    b_.CreateBr(join);
+    return std::pair(out, end);
   };
-  Value* x = arm(then_value);
-  llvm::BasicBlock* end_true = b_.GetInsertBlock();
-  b_.CreateBr(join);
-  b_.SetInsertPoint(on_false);
-  Value* y = arm(else_value);
-  llvm::BasicBlock* end_false = b_.GetInsertBlock();
-  b_.CreateBr(join);
+  auto [x, end_true] = arm(on_true, then_value);
+  auto [y, end_false] = arm(on_false, else_value);
   b_.SetInsertPoint(join);
-  llvm::PHINode* phi = b_.CreatePHI(x->getType(), 2);
-  phi->addIncoming(x, end_true);
-  phi->addIncoming(y, end_false);
-  return lanes_ == 0 ? Lanes{phi, 0, nullptr} : Lanes{nullptr, 0, phi};
+  llvm::PHINode* phi = b_.CreatePHI(x.scalar->getType(), 2);
+  phi->addIncoming(x.scalar, end_true);
+  phi->addIncoming(y.scalar, end_false);
+  if (lanes_ != 0) return Lanes{nullptr, 0, phi};
+  if (!may_have_overflowed(x, y)) return Lanes{phi, 0, nullptr};
+  llvm::PHINode* overflow = b_.CreatePHI(b_.getInt1Ty(), 2);
+  overflow->addIncoming(x.overflow != nullptr ? x.overflow : b_.getFalse(), end_true);
+  overflow->addIncoming(y.overflow != nullptr ? y.overflow : b_.getFalse(), end_false);
+  return Lanes{phi, 0, nullptr, overflow};
+}
+
+Lanes FunctionLowering::lazily_by_mask(Value* decided, const std::function<Lanes()>& then_value,
+                                       const std::function<Lanes()>& else_value, DType dtype) {
+  Value* outer = mask_;
+  mask_ = outer != nullptr ? b_.CreateAnd(outer, decided) : decided;
+  Value* x = isolated([&] { return widened(then_value(), dtype); });
+  Value* opposite = b_.CreateNot(decided);
+  mask_ = outer != nullptr ? b_.CreateAnd(outer, opposite) : opposite;
+  Value* y = isolated([&] { return widened(else_value(), dtype); });
+  mask_ = outer;
+  return {nullptr, 0, b_.CreateSelect(decided, x, y)};
 }
 
 }  // namespace relaxc::codegen_llvm

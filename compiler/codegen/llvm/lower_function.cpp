@@ -140,9 +140,19 @@ tir::Stmt FunctionLowering::lower_seq(const tir::Seq& s) {
       continue;
     }
     if (i + 1 == s.body.size()) return s.body[i];
-    lower(s.body[i++]);
+    tir::Stmt next = s.body[i++];
+    bool straight = next.as<tir::Guard>() != nullptr || next.as<tir::Invoke>() != nullptr;
+    straight ? lower_straight(next) : lower(next);
   }
   return {};
+}
+
+void FunctionLowering::lower_straight(tir::Stmt s) {
+  in_passing([&] {
+    if (const auto* guard = s.as<tir::Guard>()) lower_guard(*guard);
+    if (const auto* invoke = s.as<tir::Invoke>()) lower_invoke(*invoke);
+    return 0;
+  });
 }
 
 void FunctionLowering::lower_for(const tir::For& s) {
@@ -178,7 +188,7 @@ void FunctionLowering::lower_unrolled(const tir::For& s, Value* min, int64_t cou
 void FunctionLowering::lower_serial(const tir::For& s, Value* min, Value* extent) {
   llvm::BasicBlock *before = nullptr, *head = block("loop"), *step = block("next"), *leave = block("done");
   bool sure = !index_ranges_ || s.min.is_constant(0) || index_ranges_->all_fit(s.min + s.extent);
-  Value* end = sure ? b_.CreateNSWAdd(min, extent) : checked(arith::ExprKind::kAdd, min, extent);
+  Value* end = sure ? b_.CreateNSWAdd(min, extent) : checked_now(arith::ExprKind::kAdd, min, extent);
   before = b_.GetInsertBlock();
   b_.CreateCondBr(b_.CreateICmpSLT(min, end), head, leave);
   b_.SetInsertPoint(head);
@@ -255,7 +265,7 @@ void FunctionLowering::lower_if(const tir::If& s) {
 }
 
 tir::Stmt FunctionLowering::lower_let(const tir::Let& s, Leave& leave) {
-  Lanes bound = isolated([&] { return value(s.value); });
+  Lanes bound = in_passing([&] { return value(s.value); });
   auto known = vars_.find(s.var);
   if (known == vars_.end())
     leave.push_back([this, var = s.var] { vars_.erase(var); });
@@ -294,7 +304,7 @@ tir::Stmt FunctionLowering::lower_alloc(const tir::Alloc& s, Leave& leave) {
   Value* bytes = b_.getInt64(static_cast<uint64_t>(s.buffer->dtype.bytes()));
   for (Expr dim : s.buffer->shape) {
     Value* extent = scalar(dim);
-    bytes = index_ranges_ ? checked(arith::ExprKind::kMul, bytes, extent) : b_.CreateMul(bytes, extent);
+    bytes = index_ranges_ ? checked_now(arith::ExprKind::kMul, bytes, extent) : b_.CreateMul(bytes, extent);
   }
   auto allocate = module_.module().getOrInsertFunction("relaxc_jit_alloc", b_.getPtrTy(), b_.getInt64Ty());
   places_[s.buffer] = {b_.CreateCall(allocate, {bytes}), false};
@@ -303,7 +313,7 @@ tir::Stmt FunctionLowering::lower_alloc(const tir::Alloc& s, Leave& leave) {
 }
 
 tir::Stmt FunctionLowering::lower_view(const tir::View& s, Leave& leave) {
-  Value* offset = scalar(s.byte_offset);
+  Value* offset = in_passing([&] { return scalar(s.byte_offset); });
   Value* address = s.base == nullptr ? b_.CreateIntToPtr(offset, b_.getPtrTy())
                                      : b_.CreateInBoundsGEP(b_.getInt8Ty(), place(s.base).address, offset);
   if (s.round_up != 0) {

@@ -25,6 +25,9 @@ struct Lanes {
   llvm::Value* scalar = nullptr;  ///< the value of lane 0, when all others follow from it
   int64_t step = 0;               ///< lane i holds scalar + i * step
   llvm::Value* vector = nullptr;  ///< else: one element a lane
+  /// Whether index arithmetic overflowed on the way, which nothing has tested yet; null: it did not. Only in scalar
+  /// code; the value is then some number, never poison.
+  llvm::Value* overflow = nullptr;
 
   bool is_uniform() const { return vector == nullptr && step == 0; }
 };
@@ -51,6 +54,7 @@ class FunctionLowering {
   using Leave = std::vector<std::function<void()>>;
   /// These give the statement that is still to be lowered in the scope that they open.
   tir::Stmt lower_seq(const tir::Seq& s);
+  void lower_straight(tir::Stmt s);  ///< a guard or a call: what it computes dominates what follows
   tir::Stmt lower_let(const tir::Let& s, Leave& leave);
   tir::Stmt lower_alloc(const tir::Alloc& s, Leave& leave);
   tir::Stmt lower_view(const tir::View& s, Leave& leave);
@@ -93,7 +97,7 @@ class FunctionLowering {
   llvm::Value* tensor_record(DType dtype, llvm::Value* data, llvm::Value* shape = nullptr, uint64_t rank = 0);
   std::vector<llvm::Value*> symbol_arguments(const tir::Invoke& s, const Signature& callee);
   void leave_if(llvm::Value* failed, const std::function<llvm::Value*()>& status);
-  void store_error(const tir::Guard& s, llvm::Value* expected, llvm::Value* actual);
+  llvm::Value* fail(const tir::Guard& s, llvm::Value* expected, llvm::Value* actual);
   void name_failure(int32_t node);
   llvm::Value* field(llvm::Value* record, interface::Record which, std::string_view name);
 
@@ -114,20 +118,38 @@ class FunctionLowering {
   llvm::Value* at_entry(llvm::Type* type);
 
   // lower_expr.cpp: values
-  Lanes value(arith::Expr e);
+  Lanes value(arith::Expr e);    ///< nothing overflowed on the way
+  Lanes pending(arith::Expr e);  ///< whether something did is still to be tested
   Lanes compute(arith::Expr e);
   llvm::Value* scalar(arith::Expr e);  ///< of an expression that must be uniform
   Lanes divide_index(const arith::Binary& e, arith::Expr whole);
   Lanes index_binary(const arith::Binary& e, Lanes a, Lanes b);
-  llvm::Value* checked(arith::ExprKind kind, llvm::Value* a, llvm::Value* b);
-  bool needs_check(arith::Expr e) { return index_ranges_ && !index_ranges_->fits(e); }
-  void leave_by_overflow(const tir::Guard& record);
+  Lanes unchecked(arith::ExprKind kind, Lanes a, Lanes b);
   Lanes binary(const arith::Binary& e);
   std::optional<Lanes> compare_lanes(const arith::Binary& e, Lanes a, Lanes b);  ///< nothing: not of that form
   Lanes select(const arith::Select& e);
   Lanes lazily(arith::Expr condition, const std::function<Lanes()>& then_value,
                const std::function<Lanes()>& else_value, DType dtype);
+  Lanes lazily_by_mask(llvm::Value* decided, const std::function<Lanes()>& then_value,
+                       const std::function<Lanes()>& else_value, DType dtype);
+  Lanes short_circuit(const arith::Binary& e);
   bool must_be_lazy(arith::Expr e);
+
+  // lower_checks.cpp: index arithmetic that leaves the function where it overflows, and what is remembered
+  Lanes checked(arith::ExprKind kind, Lanes a, Lanes b);
+  llvm::Value* checked_now(arith::ExprKind kind, llvm::Value* a, llvm::Value* b);
+  bool needs_check(arith::Expr e) { return index_ranges_ && !index_ranges_->fits(e); }
+  llvm::Value* any_of(llvm::Value* a, llvm::Value* b);  ///< of two flags, each of which may be null
+  static bool may_have_overflowed(const Lanes& a, const Lanes& b) {
+    return a.overflow != nullptr || b.overflow != nullptr;
+  }
+  llvm::Value* divisor_where_fits(Lanes a, Lanes b);
+  void leave_if_overflowed(llvm::Value* flag);
+  void leave_by_overflow(const tir::Guard& record);
+  void settle(arith::Expr e);
+  void remember(arith::Expr e, Lanes value);
+  void forget_since(size_t mark);
+  void forget_reads_since(size_t mark);
 
   // lower_dot.cpp: sums of products of bytes
   llvm::Intrinsic::ID dot_intrinsic(DotProduct kind) const;
@@ -145,6 +167,12 @@ class FunctionLowering {
   Lanes multiply(Lanes a, Lanes b);
   template <typename F>
   auto isolated(F f);  ///< values computed in `f` are not used after it
+  /// What `f` computes dominates what follows: where index arithmetic is checked, so that each operation is a test,
+  /// values that read no memory are kept to the end of the suite.
+  template <typename F>
+  auto in_passing(F f);
+  Lanes where_asked(
+      arith::Expr e);  ///< an operand that is computed, but of which only an overflow counts that is asked for
 
   // lower_memory.cpp: loads and stores
   std::optional<Lanes> look_up(const arith::Load& e);  ///< nothing: not of that form, or not by an instruction
@@ -187,6 +215,9 @@ class FunctionLowering {
   std::optional<tir::IndexRanges> index_ranges_;  ///< of a function whose index arithmetic is checked
   llvm::BasicBlock* overflow_ = nullptr;          ///< where checks leave the function; null: none has yet
   const tir::Guard* guard_ = nullptr;             ///< whose condition is being computed
+  llvm::BasicBlock* guard_overflow_ = nullptr;    ///< where checks of that leave; null: none has yet
+  int64_t tests_ = 0;                             ///< of overflow that the function has, a branch each
+  bool optional_ = false;                         ///< what is being computed may be what no one asks for
   bool in_task_ = false;
 
   llvm::Value* context_ = nullptr;
@@ -197,7 +228,8 @@ class FunctionLowering {
   arith::Facts facts_;
   std::unordered_set<arith::Expr> simplified_;  ///< divisions that simplify() has nothing to say about any more
   std::unordered_map<arith::Expr, Lanes> memo_;
-  std::vector<arith::Expr> memo_log_;
+  std::vector<std::pair<arith::Expr, std::optional<Lanes>>> memo_log_;  ///< and what was known before
+  std::unordered_map<arith::Expr, bool> reads_;                         ///< memory, or calls an external function
   std::vector<Loop> loops_;
   uint32_t lanes_ = 0;                  ///< 0: not in a vectorized loop
   llvm::Value* mask_ = nullptr;         ///< lanes that run; null: all
@@ -209,10 +241,15 @@ template <typename F>
 auto FunctionLowering::isolated(F f) {
   size_t mark = memo_log_.size();
   auto out = f();
-  while (memo_log_.size() > mark) {
-    memo_.erase(memo_log_.back());
-    memo_log_.pop_back();
-  }
+  forget_since(mark);
+  return out;
+}
+
+template <typename F>
+auto FunctionLowering::in_passing(F f) {
+  size_t mark = memo_log_.size();
+  auto out = f();
+  index_ranges_ ? forget_reads_since(mark) : forget_since(mark);
   return out;
 }
 

@@ -41,8 +41,7 @@ void FunctionLowering::poll(int32_t node) {
       tir::Guard record;
       record.code = kPolled;
       record.error_node = node;
-      store_error(record, b_.getInt64(0), b_.CreateSExt(answer, b_.getInt64Ty()));
-      return b_.getInt32(kPolled);
+      return fail(record, b_.getInt64(0), b_.CreateSExt(answer, b_.getInt64Ty()));
     });
   });
 }
