@@ -10,7 +10,7 @@
 namespace relaxc::driver {
 namespace {
 
-constexpr size_t kShown = 4;
+constexpr size_t kFlagsShown = 4;
 
 /// As a shell reads it as one word.
 std::string shell_word(const std::string& text) {
@@ -27,7 +27,7 @@ std::string shell_word(const std::string& text) {
 /// "'h', 'w' and 3 more".
 std::string listed(const std::vector<std::string>& names) {
   std::string text;
-  size_t shown = std::min(names.size(), kShown);
+  size_t shown = std::min(names.size(), kFlagsShown);
   for (size_t i = 0; i < shown; ++i) {
     bool last = i + 1 == names.size();
     text += fmt::format("{}'{}'", i == 0 ? "" : last ? " and " : ", ", names[i]);
@@ -57,8 +57,8 @@ std::string bounds_note(const std::vector<lower::HelpfulBounds>& helpful, bool s
     }
   }
   if (dims.empty()) return "";
-  bool many = flags.size() > kShown;
-  if (many) flags.resize(kShown);
+  bool many = flags.size() > kFlagsShown;
+  if (many) flags.resize(kFlagsShown);
   return fmt::format("{} {} no bound, so the arena of {} has none; {}{}, for example, would bound it by {} bytes",
                      listed(dims), dims.size() == 1 ? "has" : "have", listed(functions), fmt::join(flags, " "),
                      many ? " and so on" : "", bytes);

@@ -11,7 +11,7 @@
 namespace relaxc::driver {
 namespace {
 
-constexpr size_t kShown = 12;
+constexpr size_t kPiecesShown = 12;
 
 struct Piece {
   std::string name;
@@ -62,9 +62,10 @@ Status check_flash(const Options& options, const interface::Object& object,
                  sum - options.flash_budget, options.flash_budget);
   std::vector<Piece> pieces = pieces_of(contents, object.name);
   uint64_t rest = sum;
-  for (size_t i = 0; i < std::min(pieces.size(), kShown); rest -= pieces[i++].bytes)
+  for (size_t i = 0; i < std::min(pieces.size(), kPiecesShown); rest -= pieces[i++].bytes)
     diag.note(nullptr, "{:>9} bytes {}", pieces[i].bytes, pieces[i].name);
-  if (pieces.size() > kShown) diag.note(nullptr, "{:>9} bytes in {} smaller pieces", rest, pieces.size() - kShown);
+  if (pieces.size() > kPiecesShown)
+    diag.note(nullptr, "{:>9} bytes in {} smaller pieces", rest, pieces.size() - kPiecesShown);
   return failure;
 }
 
