@@ -43,14 +43,14 @@ Expr sizes(Generator& source, int levels) {
   return size;
 }
 
-struct Claim {
+struct Claimed {
   Expr a, b;
   bool at_most, equal;
   Truth less;
 };
 
 /// Compares a claim with the values at points where the facts hold; true if some point was compared.
-bool holds_at_points(Generator& source, const Claim& claim) {
+bool holds_at_points(Generator& source, const Claimed& claim) {
   Oracle left(claim.a), right(claim.b);
   bool compared = false;
   source.points([&](const std::vector<int64_t>& values) {
@@ -64,7 +64,7 @@ bool holds_at_points(Generator& source, const Claim& claim) {
   return compared;
 }
 
-Claim ask(Prover& prover, Expr a, Expr b) {
+Claimed ask(Prover& prover, Expr a, Expr b) {
   return {a, b, prover.proves_le(a, b), prover.proves_equal(a, b), prover.decide(lt(a, b))};
 }
 
@@ -80,7 +80,7 @@ TEST_CASE("a proof that runs out of steps is not known, and never wrong") {
     int levels = static_cast<int>(seed % 12) + 4;
     Expr a = sizes(source, levels), b = seed % 2 ? sizes(source, levels) : a + source.index(1);
     Prover prover(context, source.facts());
-    Claim claim{a, b, prover.proves_le(a, b), false, Truth::kUnknown};
+    Claimed claim{a, b, prover.proves_le(a, b), false, Truth::kUnknown};
     if (prover.steps() < kSteps) continue;
     INFO("seed " << seed);
     ++exhausted;
@@ -104,7 +104,7 @@ TEST_CASE("a prover that is asked many questions says what holds, in any order")
     for (int i = 0; i < 6; ++i) all.push_back(i % 2 ? source.index(static_cast<int>(seed % 3) + 1) : sizes(source, 3));
     for (int i = 0; i < 20; ++i) {
       auto one = [&] { return all[static_cast<size_t>(source.pick(0, 5))]; };
-      Claim claim = ask(prover, one(), one() + source.pick(-2, 2));
+      Claimed claim = ask(prover, one(), one() + source.pick(-2, 2));
       INFO("seed " << seed << ", question " << i << ": " << to_string(claim.a) << " and " << to_string(claim.b));
       bool says = claim.at_most || claim.equal || claim.less != Truth::kUnknown;
       said += says;

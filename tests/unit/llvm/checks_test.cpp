@@ -15,10 +15,10 @@ namespace {
 using arith::Expr;
 using arith::Var;
 
-/// Sizes as exporters write them: each of the one before, used in both ways of a choice, in its condition, and by a
+/// Dims as exporters write them: each of the one before, used in both ways of a choice, in its condition, and by a
 /// guard.
-struct Sizes {
-  explicit Sizes(int steps) {
+struct Dims {
+  explicit Dims(int steps) {
     Var n = context.var("n"), m = context.var("m");
     tir::BufferRef out = b.buffer("out", DType::i(64), {b.index(1)});
     f.name = "sizes";
@@ -64,7 +64,7 @@ std::pair<long, long> lines_of(const tir::PrimFunc& f) {
 
 TEST_CASE("checked sizes take as many instructions and blocks as they have nodes", "[checks]") {
   std::vector<std::pair<long, long>> found;
-  for (int steps : {300, 600, 1200}) found.push_back(lines_of(Sizes(steps).f));
+  for (int steps : {300, 600, 1200}) found.push_back(lines_of(Dims(steps).f));
   CAPTURE(found[0].first, found[1].first, found[2].first, found[0].second, found[1].second, found[2].second);
   CHECK(found[0].first > 300);
   CHECK(found[0].first < 300 * 40);

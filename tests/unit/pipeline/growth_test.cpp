@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kDoubling = 2.5, kThreeDoublings = 2.3 * 2.3 * 2.3;
 
-size_t cost(const std::string& text) {
+size_t allocated_by(const std::string& text) {
   Program program(text);
   PassOptions options;
   options.stop_after = "plan_memory";
@@ -31,7 +31,7 @@ size_t cost(const std::string& text) {
 void doubles(const std::string& what, int n, const std::function<std::string(int)>& program) {
   size_t first = 0, last = 0;
   for (int many = n; many <= 8 * n; many *= 2) {
-    size_t now = cost(program(many));
+    size_t now = allocated_by(program(many));
     INFO("| " << what << " | " << many << " | " << now << " |");
     CHECK((last == 0 || static_cast<double>(now) <= kDoubling * static_cast<double>(last)));
     if (first == 0) first = now;
