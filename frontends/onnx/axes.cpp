@@ -25,6 +25,25 @@ Expr pick(Node& node, const std::vector<Expr>& dims, Expr at) {
 
 }  // namespace
 
+Status expect(Node& node, Expr holds) {
+  Diagnostics& diag = node.diag;
+  Expr flag = node.simplify(arith::select(holds, node.index(1), node.index(0)));
+  if (flag.is_constant(1)) return Done{};
+  RELAXC_DO(node.builder().match_cast(node.shape({flag}), relax::shape_info(node.context(), {node.index(1)}), {}));
+  return Done{};
+}
+
+Status expect_axes(Node& node, const std::vector<Expr>& axes, int64_t rank, Expr count) {
+  Expr all = node.context().boolean(true);
+  for (size_t i = 0; i < axes.size(); ++i) {
+    Expr inside = arith::logical_and(arith::le(node.index(0), axes[i]), arith::lt(axes[i], node.index(rank)));
+    for (size_t k = 0; k < i; ++k) inside = arith::logical_and(inside, arith::ne(axes[i], axes[k]));
+    if (count) inside = arith::logical_or(arith::le(count, node.index(static_cast<int64_t>(i))), inside);
+    all = arith::logical_and(all, inside);
+  }
+  return expect(node, all);
+}
+
 Result<std::vector<Expr>> axis_exprs(Node& node, size_t input, std::string_view what, int64_t rank,
                                      std::optional<int64_t> count) {
   Diagnostics& diag = node.diag;
@@ -37,6 +56,7 @@ Result<std::vector<Expr>> axis_exprs(Node& node, size_t input, std::string_view 
     return axes;
   }
   for (Expr& axis : axes) axis = node.simplify(arith::select(arith::lt(axis, node.index(0)), axis + rank, axis));
+  RELAXC_DO(expect_axes(node, axes, rank));
   return axes;
 }
 

@@ -9,10 +9,17 @@
 
 namespace relaxc::frontend {
 
-/// Axes as expressions in 0..rank-1, numbers where they are constant (and then checked). `count`: how many there must
-/// be, where another operand says so.
+/// Refuses a run in which `holds` is false.
+Status expect(Node& node, Expr holds);
+
+/// Axes as expressions in 0..rank-1, numbers where they are constant. Axes outside of the rank and axes given twice are
+/// refused here if they are constant, else when the program runs. `count`: how many there must be, where another
+/// operand says so.
 Result<std::vector<Expr>> axis_exprs(Node& node, size_t input, std::string_view what, int64_t rank,
                                      std::optional<int64_t> count = {});
+/// Refuses a run in which one of `axes`, negative ones counted from the end already, is none of `rank` dims or stands
+/// there twice. `count`: the axes from here on are fill, and may be anything.
+Status expect_axes(Node& node, const std::vector<Expr>& axes, int64_t rank, Expr count = {});
 /// All of them as numbers, if they are.
 std::optional<std::vector<int64_t>> as_numbers(const std::vector<Expr>& axes);
 /// Whether `position` is one of the axes, as a bool expression.

@@ -154,13 +154,11 @@ class OpenLists {
     return values_of(node_, list);
   }
 
+  /// How many numbers the lists have.
+  Expr count() const { return count_; }
+
  private:
-  Status expect_room() {
-    Value* fits = node_.shape(
-        {node_.simplify(arith::select(arith::le(count_, node_.index(rank_)), node_.index(1), node_.index(0)))});
-    RELAXC_DO(node_.builder().match_cast(fits, relax::shape_info(node_.context(), {node_.index(1)}), {}));
-    return Done{};
-  }
+  Status expect_room() { return expect(node_, arith::le(count_, node_.index(rank_))); }
 
   Node& node_;
   Diagnostics& diag;
@@ -184,6 +182,7 @@ Result<Limits> open_limits(Node& node, Value* x) {
     RELAXC_TRY(limits.axes, lists.read(3, static_cast<double>(rank)));  // no axis
     for (Expr& axis : limits.axes)
       axis = node.simplify(arith::select(arith::lt(axis, node.index(0)), axis + rank, axis));
+    RELAXC_DO(expect_axes(node, limits.axes, rank, lists.count()));
   }
   if (node.has(4)) {
     RELAXC_TRY(limits.steps, lists.read(4, 1));

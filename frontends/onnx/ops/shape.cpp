@@ -268,14 +268,6 @@ Status unsqueeze(Node& node) {
   return node.set(0, node.call("expand_dims", {x}, {{"axis", *axes}}));
 }
 
-/// A run in which `holds` is false is refused.
-Status expect(Node& node, Expr holds) {
-  Diagnostics& diag = node.diag;
-  Value* flag = node.shape({arith::select(holds, node.index(1), node.index(0))});
-  RELAXC_DO(node.builder().match_cast(flag, relax::shape_info(node.context(), {node.index(1)}), {}));
-  return Done{};
-}
-
 /// Whether an open dim goes. One program has one rank: what the model declares says which it is, and if nothing does,
 /// runs in which the dim is 1 are refused.
 Result<bool> squeezes_open(Node& node, Expr extent) {
@@ -388,7 +380,14 @@ Status range_at_run_time(Node& node) {
   RELAXC_TRY(Value * distance, node.call("subtract", {wide[1], wide[0]}));
   RELAXC_TRY(Value * steps, node.call("divide", {distance, wide[2]}));
   RELAXC_TRY(steps, node.call("ceil", {steps}));
-  RELAXC_TRY(steps, node.call("maximum", {steps, node.scalar(DType::f(64), 0)}));
+  // A delta of 0, and limits that are no numbers, ask for more than fits: that is refused when the size is known.
+  Value *zero = node.scalar(DType::f(64), 0), *endless = node.scalar(DType::f(64), HUGE_VAL);
+  RELAXC_TRY(Value * moves, node.call("not_equal", {wide[2], zero}));
+  RELAXC_TRY(Value * away, node.call("less", {steps, zero}));
+  RELAXC_TRY(Value * empty, node.call("logical_and", {moves, away}));
+  RELAXC_TRY(Value * counted, node.call("greater_equal", {steps, zero}));
+  RELAXC_TRY(steps, node.call("where", {counted, steps, endless}));
+  RELAXC_TRY(steps, node.call("where", {empty, zero, steps}));
   RELAXC_TRY(std::vector<Expr> count, values_of(node, steps));
   return node.set(0, node.call("range_of", {given[0], given[2], node.shape(std::move(count))}));
 }
@@ -406,6 +405,7 @@ Status range(Node& node) {
     }
     if (bounds[2].is_constant(0)) return node.error(Kind::invalid_value, "delta is 0");
     Expr zero = node.index(0), distance = bounds[1] - bounds[0], delta = bounds[2];
+    RELAXC_DO(expect(node, arith::ne(delta, zero)));
     arith::Range sign = arith::bounds(delta, node.facts());
     Expr up = arith::ceildiv(distance, delta), down = arith::ceildiv(zero - distance, zero - delta), count = up;
     if (sign.upper < 0) count = down;
