@@ -226,7 +226,7 @@ class Link {
       command.emplace_back("-fPIC");
       std::erase(core, within(within(what_.runtime, "core"), "memory.c"));
     } else {
-      append(command, {"-ffreestanding", "-fno-builtin", "-fvisibility=hidden"});
+      append(command, {"-ffreestanding", "-fno-builtin", "-fno-stack-protector", "-fvisibility=hidden"});
     }
     if (what_.program || (what_.prints && libc))  // hosted/print.c takes the place of what does nothing
       std::erase(core, within(within(what_.runtime, "core"), "print.c"));
