@@ -2,11 +2,10 @@
 //
 // Padding never wins a maximum (it is the lowest value) and adds nothing to a sum. The average divides by the number of
 // elements that are there, or, with count_include_pad, by those within the padded dim: with ceil_mode a last window may
-// stick out even of the padding. So does the only window where a dim of known size is, with padding, smaller than it by
-// less than a stride, as in ONNX Runtime; by less than two strides, there is none. By a stride of 1 that holds of open
-// dims too; by a larger one, the window must fit into them. With `indices`, max_pool has a second result: the flat
-// position of the maximum in the whole tensor (row-major, or column-major over the spatial dims with storage_order 1),
-// as ONNX counts.
+// stick out even of the padding. So does the only window where a dim is, with padding, smaller than it by less than a
+// stride, as in ONNX Runtime; by less than two strides, there is none; by more, the pool is refused. With `indices`,
+// max_pool has a second result: the flat position of the maximum in the whole tensor (row-major, or column-major over
+// the spatial dims with storage_order 1), as ONNX counts.
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/window.h"
 
@@ -33,21 +32,32 @@ int64_t excess(Expr dim, const Windows& w, size_t axis) {
   return std::max<int64_t>(0, span - *dim.constant() - w.pad_begin[axis] - w.pad_end[axis]);
 }
 
-/// How many windows there are along a dim: a guard refuses dims that have none, or less.
+/// By how much the window may be larger than a padded dim that is not empty and whose size is not known.
+int64_t open_excess(Expr dim, const Windows& w, size_t axis) {
+  if (dim.constant() != nullptr) return 0;
+  return std::max<int64_t>(0, (w.kernel[axis] - 1) * w.dilations[axis] - w.pad_begin[axis] - w.pad_end[axis]);
+}
+
+/// How many windows there are along a dim. The quotient by the stride is cut towards 0, so that a window that the dim
+/// lacks less than a stride of is still there; a guard on the result's size refuses what would have less than none.
 Result<Expr> count_windows(InferContext& c, Expr dim, const Windows& w, size_t axis) {
   Diagnostics& diag = c.diag;
   Expr one = c.context.index(1), kernel = c.context.index(w.kernel[axis]);
   bool ceil = c.op.attrs.flag("ceil_mode");
-  int64_t missing = excess(dim, w, axis), stride = w.strides[axis];
-  // With a stride of 1 the formula holds down to no window at all, which the guard on the result's size admits.
-  bool open = dim.constant() == nullptr && stride == 1;
-  if (ceil || missing > 0 || open)
-    RELAXC_DO(c.require(arith::le(one, dim), kDerivedDim, one, dim,
-                        {Finding::kAtLeast, fmt::format("spatial dim {}", axis)},
-                        fmt::format("'{}': spatial dim {} is empty", c.op.def->name, axis)));
-  if (!ceil && missing > 0 && missing < 2 * stride) return c.context.index(missing < stride ? 1 : 0);
-  if (!ceil && !open) RELAXC_DO(require_window(c, dim, kernel, w, axis));
-  return arith::simplify(window_count(dim, kernel, w, axis, ceil), c.facts);
+  int64_t stride = w.strides[axis];
+  RELAXC_DO(c.require(arith::le(one, dim), kDerivedDim, one, dim,
+                      {Finding::kAtLeast, fmt::format("spatial dim {}", axis)},
+                      fmt::format("'{}': spatial dim {} is empty", c.op.def->name, axis)));
+  Expr count = arith::simplify(window_count(dim, kernel, w, axis, ceil), c.facts);
+  int64_t missing = std::max(excess(dim, w, axis), open_excess(dim, w, axis));
+  if (ceil || missing == 0 || stride == 1) return count;
+  Expr few = c.context.index(1);  // what there is where the window is larger than the dim
+  if (missing >= stride) {
+    int64_t span = (w.kernel[axis] - 1) * w.dilations[axis] + 1;
+    Expr lacking = arith::max(c.context.index(0), c.context.index(span - w.pad_begin[axis] - w.pad_end[axis]) - dim);
+    few = few - arith::floordiv(lacking, stride);
+  }
+  return arith::simplify(arith::max(count, few), c.facts);
 }
 
 InferResult infer(InferContext& c) {
@@ -85,8 +95,12 @@ InferResult infer_max(InferContext& c) {
 
 /// What all pools see: the windows of one op over its operand.
 struct Pool {
-  explicit Pool(DefineContext& d)
-      : d(d), x(d.input(0)), spatial(x->shape.size() - 2), w(windows_of(d.op, spatial, d.attrs().ints("pool_size"))) {
+  explicit Pool(DefineContext& d, bool largest = false)
+      : d(d),
+        largest(largest),
+        x(d.input(0)),
+        spatial(x->shape.size() - 2),
+        w(windows_of(d.op, spatial, d.attrs().ints("pool_size"))) {
     // A window that may stick out is clipped like padding.
     for (size_t k = 0; k < spatial; ++k)
       clip.pad_end.push_back(w.pad_end[k] + (d.attrs().flag("ceil_mode") ? w.strides[k] : 0) +
@@ -97,8 +111,33 @@ struct Pool {
 
   std::vector<Tap> taps(const Indices& i, const Indices& r) const {
     std::vector<Tap> out;
-    for (size_t k = 0; k < spatial; ++k) out.push_back(tap(i[k + 2], r[k], x->shape[k + 2], clip, k));
+    for (size_t k = 0; k < spatial; ++k) {
+      bool alone = w.pad_end[k] == 0 && may_be_alone(k);
+      out.push_back(alone ? tap_alone(i[k + 2], r[k], k) : tap(i[k + 2], r[k], x->shape[k + 2], clip, k));
+    }
     return out;
+  }
+  /// Whether the only window may stick out of a dim, whose size is not known.
+  bool may_be_alone(size_t axis) const {
+    return w.strides[axis] > 1 && !d.attrs().flag("ceil_mode") && open_excess(x->shape[axis + 2], w, axis) > 0;
+  }
+  /// The tap where only a window that is alone, so at 0, may stick out at the end: what is inside is the same for all
+  /// windows, which keeps it out of loops over them.
+  Tap tap_alone(Expr o, Expr r, size_t axis) const {
+    Expr zero = o.context().index(0), offset = r * w.dilations[axis];
+    int64_t pad = w.pad_begin[axis];
+    Expr last = x->shape[axis + 2] + (pad - 1);
+    Tap t;
+    t.position = o * w.strides[axis] + offset - pad;
+    // By steps of 1 the clamped position lies in the window, whose maximum may see an element twice.
+    if (!largest || w.dilations[axis] > 1) t.inside = arith::le(offset, last);
+    t.clamped = o * w.strides[axis] + arith::min(offset, last) - pad;
+    if (pad > 0) {
+      Expr begun = arith::le(zero, t.position);
+      t.inside = t.inside ? arith::logical_and(begun, t.inside) : begun;
+      t.clamped = arith::max(zero, t.clamped);
+    }
+    return t;
   }
   /// x in the window, `outside` in the padding.
   Expr value(const Indices& i, const Indices& r, Expr outside) const {
@@ -110,6 +149,7 @@ struct Pool {
   }
 
   DefineContext& d;
+  bool largest;  ///< the pool takes the largest element, so that one may be read twice
   BufferRef x;
   size_t spatial;
   Windows w, clip;
@@ -147,7 +187,7 @@ Stmt max_positions(const Pool& pool) {
 
 Stmt define_max(DefineContext& d) {
   tir::Builder& b = d.builder;
-  Pool pool(d);
+  Pool pool(d, true);
   BufferRef y = d.output(0);
   Expr floor = lowest(d.context(), y->dtype);
   Stmt maxima = b.reduce(y, pool.window, floor, [&](Expr top, const Indices& i, const Indices& r) {

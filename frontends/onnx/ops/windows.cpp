@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "frontends/onnx/axes.h"
 #include "frontends/onnx/converter.h"
 #include "frontends/onnx/convolution.h"
 
@@ -243,7 +244,11 @@ Result<Window> pool_window(Node& node) {
   Diagnostics& diag = node.diag;
   if (!node.has_attr("kernel_shape")) return node.error(Kind::invalid_attribute, "kernel_shape is missing");
   RELAXC_TRY(Value * x, node.input(0));
-  return window(node, x, node.indices(node.ints_attr("kernel_shape")));
+  RELAXC_TRY(Window w, window(node, x, node.indices(node.ints_attr("kernel_shape"))));
+  // Padding that is an operator of its own makes something of nothing, which all other pools refuse.
+  if (!w.symbolic_pads.empty())
+    for (size_t i = 0; i < w.kernel.size(); ++i) RELAXC_DO(expect(node, arith::le(node.index(1), x->shape()[i + 2])));
+  return w;
 }
 
 Attrs pool_attrs(Node& node, const Window& w) {
