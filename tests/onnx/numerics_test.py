@@ -28,8 +28,8 @@ INF, NAN = np.inf, np.nan
 def specials(dtype):
     info = np.finfo(dtype)
     tiny, least, most = info.tiny, info.smallest_subnormal, info.max
-    values = [0.0, -0.0, INF, -INF, NAN, 1, -1, 0.5, -0.5, 1.5, 2.5, -1.5, -2.5, 2, -2, 3, -3, tiny, -tiny, least, -least,
-              most, -most, info.eps, 10, -10, 90, -90, 800, -800]
+    values = [0.0, -0.0, INF, -INF, NAN, 1, -1, 0.5, -0.5, 1.5, 2.5, -1.5, -2.5, 2, -2, 3, -3, tiny, -tiny, least,
+              -least, most, -most, info.eps, 10, -10, 90, -90, 800, -800]
     with np.errstate(all="ignore"):
         return np.array(values, dtype)
 
@@ -45,7 +45,8 @@ def erf(x):
 
 UNARY = {  # operator: function of float64, or of longdouble
     "Abs": np.abs, "Neg": np.negative, "Sign": np.sign, "Floor": np.floor, "Ceil": np.ceil, "Round": np.round,
-    "Sqrt": lambda x: np.sqrt(x.astype(np.float64)), "Reciprocal": lambda x: 1 / x, "Exp": np.exp, "Log": np.log, "Sin": np.sin, "Cos": np.cos,
+    "Sqrt": lambda x: np.sqrt(x.astype(np.float64)), "Reciprocal": lambda x: 1 / x, "Exp": np.exp,
+    "Log": np.log, "Sin": np.sin, "Cos": np.cos,
     "Tan": np.tan, "Asin": np.arcsin, "Acos": np.arccos, "Atan": np.arctan, "Sinh": np.sinh, "Cosh": np.cosh,
     "Tanh": np.tanh, "Asinh": np.arcsinh, "Acosh": np.arccosh, "Atanh": np.arctanh, "Erf": erf, "Sigmoid": sigmoid,
     "Softplus": lambda x: np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x))), "Softsign": lambda x: x / (1 + np.abs(x)),
@@ -96,7 +97,8 @@ class Numerics(unittest.TestCase):
             wrong |= (other == 0) & (wide == 0) & (np.signbit(wide) != np.signbit(other))
         if wrong.any():
             places = np.argwhere(wrong)[:4]
-            self.fail(f"{what}: " + "; ".join(f"at {tuple(map(int, p))}: {found[tuple(p)]}, right is {right[tuple(p)]}" for p in places))
+            self.fail(f"{what}: " + "; ".join(
+                f"at {tuple(map(int, p))}: {found[tuple(p)]}, right is {right[tuple(p)]}" for p in places))
 
     def test_the_page_names_every_operator(self):
         table = set(re.findall(r"^\| `([^`]+)`", (Path(SOURCE) / "docs/operators.md").read_text(), re.M))
@@ -127,8 +129,8 @@ class Numerics(unittest.TestCase):
         return x, y, self.run_nodes(nodes, {"x": x, "y": y}, [(kind, dtype) for kind in kinds])
 
     def test_binary_floats(self):
-        right = {"Add": np.add, "Sub": np.subtract, "Mul": np.multiply, "Div": np.divide, "Pow": np.power, "Max": np.maximum,
-                 "Min": np.minimum}
+        right = {"Add": np.add, "Sub": np.subtract, "Mul": np.multiply, "Div": np.divide, "Pow": np.power,
+                 "Max": np.maximum, "Min": np.minimum}
         with np.errstate(all="ignore"):
             for dtype in FLOATS:
                 values = specials(dtype)
@@ -137,11 +139,13 @@ class Numerics(unittest.TestCase):
                 for kind, function in right.items():
                     with self.subTest(kind, dtype=np.dtype(dtype)):
                         exact = kind != "Pow"
-                        self.same(found[kind], function(x.astype(wide if not exact else dtype), y.astype(wide if not exact else dtype)),
-                                  kind, exact, kind in ("Max", "Min"), 8 * float(np.finfo(dtype).eps))
+                        computed = wide if not exact else dtype
+                        self.same(found[kind], function(x.astype(computed), y.astype(computed)), kind, exact,
+                                  kind in ("Max", "Min"), 8 * float(np.finfo(dtype).eps))
                 x, y, found = self.binary(["Mod"], values, values, dtype, fmod=1)
                 self.same(found["Mod"], np.fmod(x, y), "fmod")
-                x, y, found = self.binary(["Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual"], values, values, bool)
+                x, y, found = self.binary(["Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual"], values, values,
+                                          bool)
                 for kind, function in (("Equal", np.equal), ("Less", np.less), ("LessOrEqual", np.less_equal),
                                        ("Greater", np.greater), ("GreaterOrEqual", np.greater_equal)):
                     np.testing.assert_array_equal(found[kind], function(x, y), kind)
@@ -149,8 +153,8 @@ class Numerics(unittest.TestCase):
     def test_integers_wrap_and_division_by_zero_gives_zero(self):
         for dtype in INTEGERS:
             info = np.iinfo(dtype)
-            values = np.array([0, 1, 2, 3, 7, info.max, info.max - 1, info.min, info.min + 1, *([-1, -2, -7] if info.min else [])],
-                              dtype)
+            values = np.array([0, 1, 2, 3, 7, info.max, info.max - 1, info.min, info.min + 1,
+                               *([-1, -2, -7] if info.min else [])], dtype)
             x, y, found = self.binary(["Add", "Sub", "Mul", "Div"], values, values, dtype)
             bits = info.bits
 
@@ -160,8 +164,8 @@ class Numerics(unittest.TestCase):
 
             def divide(a, b):
                 return 0 if b == 0 else abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
-            for kind, function in (("Add", lambda a, b: a + b), ("Sub", lambda a, b: a - b), ("Mul", lambda a, b: a * b),
-                                   ("Div", divide)):
+            for kind, function in (("Add", lambda a, b: a + b), ("Sub", lambda a, b: a - b),
+                                   ("Mul", lambda a, b: a * b), ("Div", divide)):
                 expected = np.array([wrap(function(int(a), int(b))) for a, b in zip(x, y)], dtype)
                 np.testing.assert_array_equal(found[kind], expected, f"{kind} of {np.dtype(dtype)}")
             x, y, found = self.binary(["Mod"], values, values, dtype)
@@ -171,8 +175,9 @@ class Numerics(unittest.TestCase):
     def test_reductions(self):
         with np.errstate(all="ignore"):
             for dtype in FLOATS:
-                rows = np.array([[1, 2, 3], [NAN, 1, 2], [1, NAN, 3], [1, 2, NAN], [INF, 1, 2], [-INF, 1, 2], [INF, -INF, 1],
-                                 [-INF, -INF, -INF], [0.0, -0.0, 0.0], [NAN, NAN, NAN], [INF, INF, 1], [5, 5, 1]], dtype)
+                rows = np.array([[1, 2, 3], [NAN, 1, 2], [1, NAN, 3], [1, 2, NAN], [INF, 1, 2], [-INF, 1, 2],
+                                 [INF, -INF, 1], [-INF, -INF, -INF], [0.0, -0.0, 0.0], [NAN, NAN, NAN],
+                                 [INF, INF, 1], [5, 5, 1]], dtype)
                 kinds = {"ReduceSum": np.sum, "ReduceProd": np.prod, "ReduceMax": np.max, "ReduceMin": np.min,
                          "ReduceMean": np.mean}
                 nodes = [helper.make_node(kind, ["x", "axes"], [kind], keepdims=0) for kind in kinds]
@@ -186,8 +191,8 @@ class Numerics(unittest.TestCase):
                           helper.make_node("TopK", ["x", "k"], ["TopK", "TopKIndices"], axis=1),
                           helper.make_node("TopK", ["x", "k"], ["BottomK", "BottomKIndices"], axis=1, largest=0),
                           helper.make_node("CumSum", ["x", "one"], ["CumSum"])]
-                outputs = [(kind, dtype) for kind in (*kinds, "Softmax", "LogSoftmax", "LogSumExp", "Hardmax", "TopK", "BottomK",
-                                                      "CumSum")]
+                outputs = [(kind, dtype) for kind in (*kinds, "Softmax", "LogSoftmax", "LogSumExp", "Hardmax", "TopK",
+                                                      "BottomK", "CumSum")]
                 outputs += [(kind, np.int64) for kind in ("ArgMax", "ArgMin", "Last", "TopKIndices", "BottomKIndices")]
                 constants = [("axes", np.array([1])), ("k", np.array([3])), ("one", np.array(1))]
                 for flags in ([], ["-O0"]):
@@ -204,11 +209,13 @@ class Numerics(unittest.TestCase):
                     self.assertEqual(np.isnan(found["LogSoftmax"]).tolist(), np.isnan(softmax).tolist())
                     ascending = np.argsort(wide, axis=1, kind="stable")
                     np.testing.assert_array_equal(found["BottomKIndices"], ascending)
-                    last_first = np.array([sorted(range(3), key=lambda j: (not np.isnan(row[j]), -row[j] if not np.isnan(row[j]) else 0, j))
-                                           for row in wide])
+                    last_first = np.array([
+                        sorted(range(3), key=lambda j: (not np.isnan(row[j]), 0 if np.isnan(row[j]) else -row[j], j))
+                        for row in wide])
                     np.testing.assert_array_equal(found["TopKIndices"], last_first)
                     np.testing.assert_array_equal(found["Hardmax"].argmax(axis=1), np.argmax(rows, axis=1))
-                    self.same(found["CumSum"], np.cumsum(wide, axis=1), "CumSum", False, True, 4 * float(np.finfo(dtype).eps))
+                    self.same(found["CumSum"], np.cumsum(wide, axis=1), "CumSum", False, True,
+                              4 * float(np.finfo(dtype).eps))
 
     def test_empty_reductions(self):
         x = np.zeros((2, 0), np.float32)
@@ -233,8 +240,10 @@ class Numerics(unittest.TestCase):
     def test_clip_and_selection(self):
         for dtype in FLOATS:
             x = specials(dtype)
-            nodes = [helper.make_node("Clip", ["x", "low", "high"], ["clip"]), helper.make_node("LeakyRelu", ["x"], ["leaky"], alpha=0.5),
-                     helper.make_node("ThresholdedRelu", ["x"], ["thresholded"], alpha=1.0), helper.make_node("Elu", ["x"], ["elu"])]
+            nodes = [helper.make_node("Clip", ["x", "low", "high"], ["clip"]),
+                     helper.make_node("LeakyRelu", ["x"], ["leaky"], alpha=0.5),
+                     helper.make_node("ThresholdedRelu", ["x"], ["thresholded"], alpha=1.0),
+                     helper.make_node("Elu", ["x"], ["elu"])]
             found = self.run_nodes(nodes, {"x": x}, [(n, dtype) for n in ("clip", "leaky", "thresholded", "elu")],
                                    [("low", np.array(-1.5, dtype)), ("high", np.array(2, dtype))])
             self.same(found["clip"], np.clip(x, dtype(-1.5), dtype(2)), "Clip")
@@ -252,7 +261,8 @@ class Numerics(unittest.TestCase):
                      helper.make_node("DequantizeLinear", ["q", "scale", "zero"], ["d"])]
             found = self.run_nodes(nodes, {"x": x}, [("q", dtype), ("d", np.float32)], constants)
             scaled = x.astype(np.float64) * 2
-            right = np.where(np.isnan(x), zero, np.clip(np.round(np.where(np.isnan(x), 0, scaled)) + zero, info.min, info.max))
+            rounded = np.round(np.where(np.isnan(x), 0, scaled))
+            right = np.where(np.isnan(x), zero, np.clip(rounded + zero, info.min, info.max))
             np.testing.assert_array_equal(found["q"].astype(np.int64), right.astype(np.int64), str(dtype))
             np.testing.assert_array_equal(found["d"], ((right - zero) * 0.5).astype(np.float32), str(dtype))
 
