@@ -140,8 +140,8 @@ class Bounds(ProgramTest):
 
     def test_no_note_where_no_header_could_say_it(self):
         self.write("m.relax", normalize())
-        for output in ("m", "m2.relax", "m.dot"):
-            self.assertIsNone(self.note("m.relax", "-o", output, *(["--emit", "dot"] if output == "m.dot" else [])))
+        for flags in (["m", "--cc", self.linker()], ["m2.relax"], ["m.dot", "--emit", "dot"]):
+            self.assertIsNone(self.note("m.relax", "-o", *flags))
 
     def test_many_dims_are_one_note(self):
         self.write("many.relax", many(24))

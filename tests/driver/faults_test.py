@@ -107,7 +107,7 @@ class Faults(ProgramTest):
                 with self.subTest(ending=ending, length=length):
                     name = "n" * (length - len(ending)) + ending
                     self.compiles("new.onnx", "-O0", "-o", name, "--name", "m", "--runtime", RUNTIME,
-                                  *(["-MD"] if ending else []))
+                                  "--cc", self.linker(), *(["-MD"] if ending else []))
                     self.assertTrue((self.path / name).exists())
         self.refuses(1, "File name too long", "new.onnx", "-o", "n" * 254 + ".o", "--name", "m")
 
@@ -245,7 +245,7 @@ class Faults(ProgramTest):
                         self.assertEqual((self.path / "m.o").read_bytes()[:4], b"\x7fELF")
 
     def test_a_stdout_that_takes_nothing(self):
-        self.compiles("new.onnx", "-o", "program", "--runtime", RUNTIME)
+        self.compiles("new.onnx", "-o", "program", "--runtime", RUNTIME, "--cc", self.linker())
         program_help = f"./program --help"
         commands = [f"{RELAXC} {flags}" for flags in (
             "--help", "--version", "--man", "--completion bash", "--completion zsh", "--completion fish",
@@ -300,7 +300,7 @@ class Faults(ProgramTest):
         def small():
             resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
         self.write("wide.onnx", wire.relu((1 << 20,)))
-        self.compiles("wide.onnx", "-o", "wide", "--runtime", RUNTIME)
+        self.compiles("wide.onnx", "-o", "wide", "--runtime", RUNTIME, "--cc", self.linker())
         self.write("out/y.npy", "old")
         self.compiles("run", "wide.onnx", "--random", "-o", "inputs", "--runtime", RUNTIME)
         done = subprocess.run(["./wide", "inputs/y.npy", "-o", "out"], cwd=self.path, preexec_fn=small,
