@@ -132,7 +132,8 @@ bool is_width(std::string_view text) {
 
 /// Families of names that a standard header has, or that a later standard may add to it.
 bool is_of_a_family(std::string_view name) {
-  if (has_prefix(name, "rlx_") || has_prefix(name, "RLX_") || has_prefix(name, "RELAXC_")) return true;
+  for (std::string_view own : {"rlx_", "RLX_", "RELAXC_", "RELAX_RT_"})
+    if (has_prefix(name, own)) return true;
   if (has_suffix(name, "_t") && (has_prefix(name, "int") || has_prefix(name, "uint"))) return true;
   if (is_limit(name)) return true;
   for (std::string_view prefix :

@@ -80,8 +80,16 @@ def macros(compiler, language, std, headers):
     return set(re.findall(r"^#define (\w+)", done.stdout, re.M))
 
 
+def of_the_runtime():
+    """What relax_rt.h and its kin define and declare, their guards as well."""
+    words = set()
+    for header in INCLUDE.glob("*.h"):
+        words.update(re.findall(r"\b(?:rlx_|RLX_|RELAX_)\w*", header.read_text()))
+    return sorted(words)
+
+
 def all_names():
-    names = [*KEYWORDS, *TYPES, *OWN, *COINCIDING, *HOSTILE, *of_every_category()]
+    names = [*KEYWORDS, *TYPES, *OWN, *COINCIDING, *of_the_runtime(), *HOSTILE, *of_every_category()]
     for dialect in DIALECTS:
         names += sorted(macros(*dialect, ()))
         if dialect[1] == "c":
