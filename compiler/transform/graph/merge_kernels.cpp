@@ -53,8 +53,8 @@ class Merging {
     merge_similar(take_out_numbers, kMostNumbers);
     if (int64_t most = context_.option(kMergeSizes); most != 0)
       merge_similar(take_out_sizes, static_cast<size_t>(most));
-    for (const std::string& name : merged_) module_.remove_prim_func(name);
-    return merged_.empty() ? Changed::kNo : Changed::kYes;
+    bool gone = module_.remove_if([&](const std::string& name) { return merged_.count(name) != 0; });
+    return gone ? Changed::kYes : Changed::kNo;
   }
 
  private:
