@@ -65,6 +65,19 @@ class Outputs(ProgramTest):
         self.refuses(1, "not a regular file", "relu.onnx", "-o", "/dev/null", "--emit", "obj", "--name", "m")
         self.refuses(1, "File name too long", "relu.onnx", "-o", "m" * 255 + ".o", "--name", "m")
 
+    def test_links_to_open_files_are_not_replaced(self):
+        """What /dev/stdout is, also where a shell sends it to a file."""
+        for target in ("/proc/self/fd/1", "/dev/fd/1", "/dev/stdout"):
+            link = self.path / "link.relax"
+            link.unlink(missing_ok=True)
+            link.symlink_to(target)
+            with self.subTest(target=target), open(self.path / "stdout", "wb") as stdout:
+                done = subprocess.run([RELAXC, "relu.onnx", "-o", "link.relax"], cwd=self.path, stdout=stdout,
+                                      stderr=subprocess.PIPE, text=True, check=False)
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertIn("cannot write link.relax: it is a link to a file that is open", done.stderr)
+                self.assertEqual(os.readlink(link), target)
+
     def test_a_header_or_dependency_file_that_cannot_be_written(self):
         (self.path / "m.h").mkdir()
         self.refuses(1, "cannot write m.h: it is a directory", "relu.onnx", "-o", "m.o")

@@ -46,6 +46,14 @@ bool is_folder(int folder, const std::string& name) {
   return ::fstatat(folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(status.st_mode);
 }
 
+/// Whether the place is a link of the system's to a file that a process has open, as /dev/stdout is. The file would not
+/// be written: the link would be replaced, for everybody.
+bool names_open_file(const fs::path& place) {
+  std::error_code error;
+  std::string target = fs::read_symlink(place, error).string();
+  return !error && (target.starts_with("/proc/") || target.starts_with("/dev/"));
+}
+
 }  // namespace
 
 StagedFile::~StagedFile() {
@@ -62,6 +70,7 @@ std::string StagedFile::open() {
   fs::file_status status = fs::status(place, error);
   if (fs::is_directory(status)) return "it is a directory";
   if (fs::exists(status) && !fs::is_regular_file(status)) return "it is not a regular file";
+  if (names_open_file(place)) return "it is a link to a file that is open";
   folder_ = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder_ < 0) folder_ = ::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (folder_ < 0) return error_text();
