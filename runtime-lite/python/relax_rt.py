@@ -361,8 +361,12 @@ class Call:
         self.make_outputs([self.output_shape(i, spec.ndim) for i, spec in enumerate(entry.outputs)])
 
     def lend(self, _, size, align):
-        """rlx_context.alloc: memory that lives as long as this call."""
-        self.lent.append(aligned(size, max(align, 1)))
+        """rlx_context.alloc: memory that lives as long as this call; none where there is not as much. What this raises
+        would not reach the caller, and the model would take whatever address it finds."""
+        try:
+            self.lent.append(aligned(size, max(align, 1)))
+        except (MemoryError, ValueError, OverflowError):
+            return None
         return self.lent[-1].ctypes.data
 
     def make_outputs(self, capacities):

@@ -18,6 +18,15 @@ PROGRAMS = ROOT / "tests/e2e/programs"
 DIGITS = ROOT / "examples/digits/digits.onnx"
 
 
+# The sum of a square of ones whose size the data says.
+SUMS = """@R.function
+def main(f: R.Tensor((1,), "float64")):
+    k = T.int64()
+    s = R.match_cast(R.tensor_to_shape(R.astype(f, "int64")), R.Shape([k]))
+    y = R.sum(R.cumsum(R.ones((k, k), "float32"), axis=0))
+    return y
+"""
+
 # As many zeros as the data says.
 ZEROS = """@R.function
 def main(f: R.Tensor((2,), "float64")):
@@ -111,6 +120,16 @@ class Loader(unittest.TestCase):
             with self.assertRaises(relax_rt.RlxError) as caught:
                 model(np.array(dims))
             self.assertEqual((caught.exception.error.code, caught.exception.error.expected), (33, needed))
+
+    def test_an_allocator_without_so_much_memory_says_so(self):
+        source = self.folder / "sums.relax"
+        source.write_text(SUMS)
+        model = self.load(source)
+        self.assertEqual(model(np.array([3.0]))[0], 18)
+        for size, needed in ((2**23, 2**48), (2**29, 2**60)):  # more than there are addresses, and than an array may have
+            with self.assertRaisesRegex(relax_rt.RlxError, "OUT_OF_MEMORY") as caught:
+                model(np.array([size], np.float64))
+            self.assertGreaterEqual(caught.exception.error.expected, needed)
 
     def test_what_does_not_fit_is_refused(self):
         model = self.load(DIGITS)
