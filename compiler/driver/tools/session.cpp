@@ -194,6 +194,8 @@ std::unique_ptr<Session> Session::open(const Options& options, int& exit_code, c
     names += (i == 0 ? "" : ", ") + std::string(function->name);
     if (function->name == options.tool.function) state->function = function;
   }
+  if (names.empty())
+    return refuse("the model has no Relax function, which alone has sizes to ask for; call its prim funcs from C");
   if (state->function == nullptr)
     return refuse(fmt::format("the model has no function '{}'; there are: {}", options.tool.function, names));
   state->context.error = &state->error;
