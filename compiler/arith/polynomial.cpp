@@ -20,13 +20,13 @@ bool MonomialOrder::operator()(const Monomial& a, const Monomial& b) const {
 
 Polynomial Polynomial::constant(int64_t value) {
   Polynomial p;
-  if (value != 0) p.terms[{}] = value;
+  if (value != 0) p.terms.append({}, value);
   return p;
 }
 
 Polynomial Polynomial::atom(Expr e) {
   Polynomial p;
-  p.terms[{e}] = 1;
+  p.terms.append({e}, 1);
   return p;
 }
 
@@ -42,7 +42,7 @@ std::optional<int64_t> Polynomial::as_constant() const {
 
 bool Polynomial::add(const Monomial& monomial, int64_t coefficient) {
   if (coefficient == 0) return true;
-  auto [place, added] = terms.try_emplace(monomial, 0);
+  auto place = terms.find_or_add(monomial);
   int64_t total = 0;
   bool fits = !__builtin_add_overflow(place->second, coefficient, &total);
   if (fits) place->second = total;
@@ -51,17 +51,26 @@ bool Polynomial::add(const Monomial& monomial, int64_t coefficient) {
 }
 
 std::optional<Polynomial> sum(const Polynomial& a, const Polynomial& b, int64_t scale) {
-  Polynomial out = a;
+  Polynomial out;
+  out.terms.reserve(a.terms.size() + b.terms.size());
+  auto before = MonomialOrder();
+  auto left = a.terms.begin();
   for (const auto& [monomial, coefficient] : b.terms) {
-    int64_t scaled = 0;
-    if (__builtin_mul_overflow(coefficient, scale, &scaled) || !out.add(monomial, scaled)) return std::nullopt;
+    int64_t scaled = 0, total = 0;
+    if (__builtin_mul_overflow(coefficient, scale, &scaled)) return std::nullopt;
+    for (; left != a.terms.end() && before(left->first, monomial); ++left) out.terms.append(left->first, left->second);
+    bool both = left != a.terms.end() && left->first == monomial;
+    if (__builtin_add_overflow(both ? left->second : 0, scaled, &total)) return std::nullopt;
+    if (both) ++left;
+    if (total != 0) out.terms.append(monomial, total);
   }
+  for (; left != a.terms.end(); ++left) out.terms.append(left->first, left->second);
   return out.terms.size() > Polynomial::kMostTerms ? std::nullopt : std::optional(std::move(out));
 }
 
 Monomial times(const Monomial& a, const Monomial& b) {
-  Monomial out(a.size() + b.size());
-  std::merge(a.begin(), a.end(), b.begin(), b.end(), out.begin(), by_id);
+  Monomial out;
+  std::merge(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(out), by_id);
   return out;
 }
 
@@ -120,7 +129,7 @@ Polynomial primitive(const Polynomial& p) {
   if (common == 0) return p;
   if (p.terms.begin()->second < 0) common = -common;
   Polynomial out;
-  for (const auto& [monomial, coefficient] : p.terms) out.terms[monomial] = coefficient / common;
+  for (const auto& [monomial, coefficient] : p.terms) out.terms.append(monomial, coefficient / common);
   return out;
 }
 

@@ -5,26 +5,100 @@
 // exact arithmetic nor linear time is ever lost.
 #pragma once
 
-#include <map>
+#include <algorithm>
+#include <initializer_list>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "compiler/arith/expr.h"
 
 namespace relaxc::arith {
 
-/// A product of atoms, sorted by creation; a power repeats its atom. Empty: 1.
-using Monomial = std::vector<Expr>;
+/// A product of atoms, sorted by creation; a power repeats its atom. Empty: 1. Few atoms, as nearly all have, take no
+/// memory of their own: else provers would spend a third of their time in asking for it.
+class Monomial {
+ public:
+  using value_type = Expr;
+
+  Monomial() = default;
+  Monomial(std::initializer_list<Expr> atoms) {
+    for (Expr atom : atoms) push_back(atom);
+  }
+
+  size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  const Expr* begin() const { return size_ <= kFew ? few_ : many_.data(); }
+  const Expr* end() const { return begin() + size_; }
+  Expr operator[](size_t i) const { return begin()[i]; }
+  Expr front() const { return begin()[0]; }
+
+  void push_back(Expr atom) {
+    if (size_ < kFew) few_[size_] = atom;
+    if (size_ == kFew) many_.assign(few_, few_ + kFew);
+    if (size_ >= kFew) many_.push_back(atom);
+    ++size_;
+  }
+  friend bool operator==(const Monomial& a, const Monomial& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+  }
+
+ private:
+  static constexpr size_t kFew = 3;
+
+  size_t size_ = 0;
+  Expr few_[kFew];
+  std::vector<Expr> many_;  ///< all of them, if they are more than a few
+};
 
 /// Higher degrees first, then by creation of the atoms; the constant comes last.
 struct MonomialOrder {
   bool operator()(const Monomial& a, const Monomial& b) const;
 };
 
+/// Coefficients by monomial, in order: a sorted list, since polynomials are read and copied far more than changed.
+class Terms {
+ public:
+  using Term = std::pair<Monomial, int64_t>;
+  using iterator = std::vector<Term>::iterator;
+  using const_iterator = std::vector<Term>::const_iterator;
+
+  size_t size() const { return list_.size(); }
+  bool empty() const { return list_.empty(); }
+  const_iterator begin() const { return list_.begin(); }
+  const_iterator end() const { return list_.end(); }
+  auto rbegin() const { return list_.rbegin(); }
+
+  const_iterator find(const Monomial& monomial) const {
+    auto at = place(list_, monomial);
+    return at != list_.end() && at->first == monomial ? at : list_.end();
+  }
+  int64_t at(const Monomial& monomial) const { return find(monomial)->second; }
+  /// The term of `monomial`, made with coefficient 0 if there was none.
+  iterator find_or_add(const Monomial& monomial) {
+    auto at = place(list_, monomial);
+    return at != list_.end() && at->first == monomial ? at : list_.insert(at, Term(monomial, 0));
+  }
+  void erase(iterator term) { list_.erase(term); }
+  /// Behind all others, which it must be.
+  void append(const Monomial& monomial, int64_t coefficient) { list_.emplace_back(monomial, coefficient); }
+  void reserve(size_t count) { list_.reserve(count); }
+  friend bool operator==(const Terms&, const Terms&) = default;
+
+ private:
+  template <typename List>
+  static auto place(List& list, const Monomial& monomial) -> decltype(list.begin()) {
+    auto before = [](const Term& term, const Monomial& than) { return MonomialOrder()(term.first, than); };
+    return std::lower_bound(list.begin(), list.end(), monomial, before);
+  }
+
+  std::vector<Term> list_;
+};
+
 struct Polynomial {
   static constexpr size_t kMostTerms = 256;
 
-  std::map<Monomial, int64_t, MonomialOrder> terms;  ///< no coefficient is 0
+  Terms terms;  ///< no coefficient is 0
 
   static Polynomial constant(int64_t value);
   static Polynomial atom(Expr e);
