@@ -40,9 +40,10 @@ void Canonical::process(Expr root) {
     }
     constexpr int64_t kSteps = 2048;  // so that large programs are not looked at less closely than small ones
     Question question(*this, kSteps);
-    afford(1);
+    std::vector<Expr> sums = sums_below(e);
+    afford(1 + sums.size());
     if (e.dtype().is_index()) {
-      Polynomial made = make(e);
+      Polynomial made = sums.empty() ? make(e) : add_up(e, sums);
       memory_.polys.emplace(e, std::move(made));
     } else {
       Expr made = condition(e);
@@ -53,10 +54,50 @@ void Canonical::process(Expr root) {
   }
 }
 
-/// What the canonical form of `e` is made of: its operands, or what a solved variable equals.
+/// What the canonical form of `e` is made of: its operands, those of the sums below it, or what a solved variable
+/// equals.
 std::vector<Expr> Canonical::inputs(Expr e) const {
   auto solved = solved_.find(e);
-  return solved == solved_.end() ? operands(e) : std::vector<Expr>{solved->second};
+  if (solved != solved_.end()) return {solved->second};
+  std::vector<Expr> from = operands(e);
+  for (Expr part : sums_below(e)) {
+    std::vector<Expr> more = operands(part);
+    from.front() = more.front();
+    from.push_back(more.back());
+  }
+  return from;
+}
+
+/// The sums and differences that `e`, one itself, begins with, outermost first, as far as they are not known: a + b and
+/// (a + b) + c of ((a + b) + c) + d. Their own polynomials would have n^2 / 2 terms where the whole has n.
+std::vector<Expr> Canonical::sums_below(Expr e) const {
+  auto is_sum = [](Expr x) { return x->kind == ExprKind::kAdd || x->kind == ExprKind::kSub; };
+  std::vector<Expr> parts;
+  if (!e.dtype().is_index() || !is_sum(e) || !memory_.exact.empty()) return parts;
+  for (Expr part = operands(e).front(); is_sum(part) && memory_.polys.count(part) == 0; part = operands(part).front())
+    parts.push_back(part);
+  return parts;
+}
+
+/// `e` with `parts`, the sums below it. Where one has too many terms it becomes an atom, as it does alone.
+Polynomial Canonical::add_up(Expr e, const std::vector<Expr>& parts) {
+  Polynomial total = poly(operands(parts.back()).front());
+  Expr done;  // what `total` is of
+  auto add = [&](Expr part) {
+    const Terms& terms = poly(operands(part).back()).terms;
+    bool minus = part->kind == ExprKind::kSub;
+    auto at = terms.begin();
+    while (at != terms.end() && at->second != INT64_MIN && total.add(at->first, minus ? -at->second : at->second)) ++at;
+    if (at != terms.end() || total.terms.size() > Polynomial::kMostTerms) {
+      while (at != terms.begin()) --at, total.add(at->first, minus ? at->second : -at->second);
+      if (done) memory_.polys.emplace(done, std::move(total));
+      total = make(part);
+    }
+    done = part;
+  };
+  for (auto part = parts.rbegin(); part != parts.rend(); ++part) add(*part);
+  add(e);
+  return total;
 }
 
 /// The same node over canonical operands.

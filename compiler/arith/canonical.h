@@ -63,6 +63,8 @@ class Canonical {
   // canonical.cpp: nodes to polynomials and back.
   void process(Expr root);
   std::vector<Expr> inputs(Expr e) const;
+  std::vector<Expr> sums_below(Expr e) const;
+  Polynomial add_up(Expr e, const std::vector<Expr>& parts);
   Expr rebuilt(Expr e);
   Polynomial make(Expr e);
   Polynomial opaque(Expr e);
