@@ -176,9 +176,7 @@ Lanes FunctionLowering::divide_index(const arith::Binary& e, Expr whole) {
     arith::for_each_node(simple, [&](Expr node) { simplified_.insert(node); });
     if (!(simple == whole)) return pending(simple);
   }
-  auto least = [&](Expr part) {
-    return (index_ranges_ ? index_ranges_->range(part) : arith::bounds(part, facts_)).lower;
-  };
+  auto least = [&](Expr part) { return (index_ranges_ ? index_ranges_->range(part) : range_of_index(part)).lower; };
   if (least(e.a) < 0 || least(e.b) < 1) return binary(e);
   Lanes a = pending(e.a), b = pending(e.b);
   if (may_have_overflowed(a, b)) b.scalar = divisor_where_fits(a, b);

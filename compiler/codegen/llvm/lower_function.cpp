@@ -92,15 +92,23 @@ void FunctionLowering::with(Expr var, Lanes value, const std::function<void()>& 
 
 void FunctionLowering::with_range(arith::Var var, Expr min, Expr extent, Lanes value,
                                   const std::function<void()>& body) {
-  arith::Range first = arith::bounds(min, facts_), count = arith::bounds(extent, facts_);
+  arith::Range first = range_of_index(min), count = range_of_index(extent);
   arith::Range range = arith::Range::at_least(first.lower);
   int64_t last = 0;
   if (first.has_upper() && count.has_upper() && !__builtin_add_overflow(first.upper, count.upper - 1, &last))
     range.upper = last;
   arith::Facts outside = facts_;
   if (range.upper >= range.lower) facts_.bound(var, range);
+  prover_.reset();
   with(var, value, body);
+  prover_.reset();
   facts_ = std::move(outside);
+}
+
+/// What is known of an index here. Loops ask about the same few divisors and offsets again and again.
+arith::Range FunctionLowering::range_of_index(Expr e) {
+  if (!prover_) prover_.emplace(e.context(), facts_);
+  return prover_->bounds(e);
 }
 
 void FunctionLowering::lower(tir::Stmt s) {

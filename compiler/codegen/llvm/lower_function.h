@@ -15,6 +15,7 @@
 
 #include "compiler/arith/dot.h"
 #include "compiler/arith/facts.h"
+#include "compiler/arith/prover.h"
 #include "compiler/codegen/llvm/lower.h"
 #include "compiler/tir/index_checks.h"
 
@@ -123,6 +124,7 @@ class FunctionLowering {
   Lanes compute(arith::Expr e);
   llvm::Value* scalar(arith::Expr e);  ///< of an expression that must be uniform
   Lanes divide_index(const arith::Binary& e, arith::Expr whole);
+  arith::Range range_of_index(arith::Expr e);
   Lanes index_binary(const arith::Binary& e, Lanes a, Lanes b);
   Lanes unchecked(arith::ExprKind kind, Lanes a, Lanes b);
   Lanes binary(const arith::Binary& e);
@@ -226,6 +228,7 @@ class FunctionLowering {
   std::unordered_map<tir::BufferRef, Place> places_;
   std::unordered_map<tir::BufferRef, tir::BufferRef> bases_;  ///< of views
   arith::Facts facts_;
+  std::optional<arith::Prover> prover_;         ///< under these facts, from the first question on
   std::unordered_set<arith::Expr> simplified_;  ///< divisions that simplify() has nothing to say about any more
   std::unordered_map<arith::Expr, Lanes> memo_;
   std::vector<std::pair<arith::Expr, std::optional<Lanes>>> memo_log_;  ///< and what was known before
