@@ -161,6 +161,10 @@ class Faults(ProgramTest):
                               timeout=60, env={**os.environ, **fault, **environment},
                               preexec_fn=lambda: number != signal.SIGKILL and signal.signal(number, handler)).returncode
 
+    def folders_of_relaxc(self, temporary):
+        """The signal is for relaxc alone: the linker's own files are there until it has ended, too."""
+        return list(temporary.glob("relaxc-tmp.*"))
+
     def test_signals(self):
         """Those that the parent ignores are ignored, with all files written; others end it, with none."""
         library, temporary = self.preloaded(), self.temporaries()
@@ -184,7 +188,7 @@ class Faults(ProgramTest):
                         # While files are put in place signals wait until all are there.
                         placing = place.startswith(("link:", "rename:"))
                         self.assertEqual((code, self.files()), (-number, complete if placing else before))
-                    self.assertEqual(list(temporary.iterdir()), [])
+                    self.assertEqual(self.folders_of_relaxc(temporary), [])
                     for name in (output, "m.h"):
                         (self.path / name).unlink(missing_ok=True)
 
@@ -200,7 +204,7 @@ class Faults(ProgramTest):
                 self.assertEqual(self.ended_by(signal.SIGKILL, place, output, environment=environment), -signal.SIGKILL)
                 self.assertEqual(self.files(), before)
         self.compiles("relu.onnx", "-o", "k.so", "--runtime", RUNTIME, environment={"TMPDIR": str(temporary)})
-        self.assertEqual(list(temporary.iterdir()), [])  # what the killed ones left was removed
+        self.assertEqual(self.folders_of_relaxc(temporary), [])  # what the killed ones left was removed
 
     def test_too_little_memory(self):
         """Whatever allocation fails, in whatever thread: exit code 1, no file, no abort."""
