@@ -293,6 +293,10 @@ Status average_pool(Node& node) {
   RELAXC_TRY(w.x, node.call("ones", {node.shape(std::move(dims))}, {{"dtype", x->dtype()}}));
   RELAXC_TRY(Value * ones, padded_by(node, w, node.scalar(x->dtype(), 0)));
   RELAXC_TRY(Value * share, node.call("nn.avg_pool", {ones}, std::move(attrs)));
+  // Between the taps of a dilated window there may be all that the dim has: 0, as over a fixed one, not 0 / 0.
+  double least = 1;
+  for (int64_t taps : node.ints_attr("kernel_shape")) least /= static_cast<double>(taps);
+  RELAXC_TRY(share, node.call("maximum", {share, node.scalar(share->dtype(), least / 2)}));
   return node.set(0, node.call("divide", {y, share}));
 }
 
