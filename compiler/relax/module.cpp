@@ -55,12 +55,6 @@ void Module::remove_function(std::string_view name) {
   std::erase_if(functions_, [&](const auto& function) { return function->name == key; });
 }
 
-void Module::remove_prim_func(std::string_view name) {
-  std::string key(name);
-  prim_func_index_.erase(key);
-  std::erase_if(prim_funcs_, [&](const auto& function) { return function->name == key; });
-}
-
 bool Module::remove_if(const std::function<bool(const std::string& name)>& gone) {
   size_t before = functions_.size() + prim_funcs_.size();
   auto leave = [&](const auto& entry) { return gone(entry.first); };

@@ -30,7 +30,6 @@ class Module {
   Function* add_function(std::string name);
   tir::PrimFunc* add_prim_func(tir::PrimFunc function);
   void remove_function(std::string_view name);
-  void remove_prim_func(std::string_view name);
   /// Removes all functions and prim funcs for whose names `gone` holds, in one walk; true if there were any.
   bool remove_if(const std::function<bool(const std::string& name)>& gone);
   /// `base`, or `base_1`, `base_2`, …: a name that nothing in the module has.
