@@ -50,7 +50,9 @@ void Canonical::process(Expr root) {
       memory_.exprs[e] = made;
       memory_.exprs.try_emplace(made, made);
     }
-    if (question.is_part() && left_ < 0) memory_.doubtful.push_back(e);
+    if (!question.is_part() || left_ >= 0) continue;
+    memory_.doubtful.push_back(e);
+    memory_.doubtful.insert(memory_.doubtful.end(), sums.begin(), sums.end());
   }
 }
 
