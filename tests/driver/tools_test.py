@@ -27,6 +27,15 @@ def main(x: R.Tensor(("n", 64), "float32"), w: R.Tensor((64, 8), "float32")) -> 
 """
 
 
+PRIM_FUNC = """@T.prim_func
+def double(x: T.Buffer((4,), "float32"), y: T.Buffer((4,), "float32")):
+    for i in range(4):
+        with T.sblock("y"):
+            v = T.axis.spatial(4, i)
+            y[v] = x[v] * T.float32(2)
+"""
+
+
 class Tools(ProgramTest):
     def tool(self, *arguments, code=0):
         linker = self.write("linker", f'#!/bin/sh\nexec cc {" ".join(program.LINK_FLAGS)} "$@"\n')
@@ -72,6 +81,12 @@ class Tools(ProgramTest):
                 self.assertIn(text, done.err)
         self.assertIn("RANK", self.relaxc("run", "relu.onnx", "r.npy", "--runtime", RUNTIME).err)
         self.assertIn("--target is for compiling", self.tool("run", "relu.onnx", "--target", "cortex-m4", code=2))
+
+    def test_says_why_prim_funcs_alone_cannot_be_run(self):
+        self.write("p.relax", PRIM_FUNC)
+        for tool in ("run", "verify", "bench"):
+            with self.subTest(tool):
+                self.assertIn("has no Relax function", self.relaxc(tool, "p.relax", "--random", "--runtime", RUNTIME).err)
 
     def test_verifies_against_data(self):
         self.data()
