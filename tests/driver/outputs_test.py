@@ -7,7 +7,9 @@ import resource
 import signal
 import stat
 import subprocess
+import tempfile
 import unittest
+from pathlib import Path
 
 import program
 import wire
@@ -77,6 +79,19 @@ class Outputs(ProgramTest):
                 self.assertEqual(done.returncode, 1, done.stderr)
                 self.assertIn("cannot write link.relax: it is a link to a file that is open", done.stderr)
                 self.assertEqual(os.readlink(link), target)
+
+    def test_links_to_files_are_replaced(self):
+        memory = Path("/dev/shm")
+        with tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None) as folder:
+            old = Path(folder) / "old.relax"
+            for target in (old, os.path.relpath(old, self.path.resolve())):
+                old.write_text("old")
+                link = self.path / "link.relax"
+                link.unlink(missing_ok=True)
+                link.symlink_to(target)
+                self.compiles("relu.onnx", "-o", "link.relax")
+                self.assertFalse(link.is_symlink())
+                self.assertEqual(old.read_text(), "old")
 
     def test_a_header_or_dependency_file_that_cannot_be_written(self):
         (self.path / "m.h").mkdir()

@@ -47,11 +47,13 @@ bool is_folder(int folder, const std::string& name) {
 }
 
 /// Whether the place is a link of the system's to a file that a process has open, as /dev/stdout is. The file would not
-/// be written: the link would be replaced, for everybody.
+/// be written: the link would be replaced, for everybody. /dev/shm holds files like any other folder.
 bool names_open_file(const fs::path& place) {
   std::error_code error;
-  std::string target = fs::read_symlink(place, error).string();
-  return !error && (target.starts_with("/proc/") || target.starts_with("/dev/"));
+  fs::path target = fs::read_symlink(place, error);
+  if (error) return false;
+  std::string whole = fs::absolute(place.parent_path() / target, error).lexically_normal().string();
+  return whole.starts_with("/proc/") || (whole.starts_with("/dev/") && !whole.starts_with("/dev/shm/"));
 }
 
 }  // namespace
