@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "compiler/driver/evaluator.h"
-#include "compiler/meaning/semantics_check.h"
+#include "compiler/equivalence/semantics_check.h"
 #include "compiler/pipeline/schedule_kernels.h"
 #include "compiler/support/quote.h"
 #include "compiler/support/tell.h"
@@ -145,7 +145,7 @@ Status run_pipeline(const Options& options, const PassNumbers& numbers, const re
     if (observed != nullptr && !options.write_schedules.empty()) note_kernels(observed->schedules, now, target);
     return schedules.kernels.empty() ? Status(Done{}) : hand_out(schedules, options.schedules, now, own);
   };
-  std::optional<meaning::SemanticsCheck> semantics;
+  std::optional<equivalence::SemanticsCheck> semantics;
   if (options.verify_semantics) {
     auto make = [](tir::FindFunction find, tir::CallExternal external) {
       return make_evaluator(std::move(find), std::move(external));

@@ -105,7 +105,7 @@ constexpr std::array kPrimitives = std::to_array<Primitive>({
      [](Schedule& s, Args a) { s.drop_unit_loop(a.loop(0)); }},
     {"factor_out", "BLOCK LOOP",
      "Factors of what a block sums that stay the same in LOOP multiply the loop's sum instead of each term. Changes bits.",
-     [](Schedule& s, Args a) { s.factor_out(a.block(0), a.loop(1)); }},
+     [](Schedule& s, Args a) { s.factor_out(a.block(0), a.loop(1)); }, true},
     {"fuse", "OUTER INNER",
      "Two loops, one directly inside of the other, become one, if their axes are neighbours in all that is accessed.",
      [](Schedule& s, Args a) { s.fuse(a.loop(0), a.loop(1)); }},
@@ -123,13 +123,13 @@ constexpr std::array kPrimitives = std::to_array<Primitive>({
      "COLUMNS is 1, in blocks of TILES tiles one below the other. Needs reassociate; fma: sums of data round once a step.",
      [](Schedule& s, Args a) {
        s.minimal_filter(a.block(0), {a.number(1), a.number(2), a.number(3)}, a.is(4, "fma", "-"));
-     }},
+     }, true},
     {"nest", "BLOCKS", "Steps that follow are about the nests of these blocks, which stand one behind the other.",
      [](Schedule& s, Args a) { s.focus(a.blocks_of_kernel(0)); }},
     {"online_softmax", "LOOP KEYS",
      "What LOOP, over blocks of rows, sums of powers relative to the maximum of a row is summed for KEYS scores at a time, "
      "relative to the maximum so far, with memory for those alone. Changes bits.",
-     [](Schedule& s, Args a) { s.online_softmax(a.loop(0), a.number(1)); }},
+     [](Schedule& s, Args a) { s.online_softmax(a.loop(0), a.number(1)); }, true},
     {"pack", "BUFFER AXIS PANEL ORDER",
      "A constant is stored in panels of PANEL elements along an axis; the other axes are in the order of ORDER.",
      [](Schedule& s, Args a) {
@@ -141,18 +141,18 @@ constexpr std::array kPrimitives = std::to_array<Primitive>({
     {"pool_rows", "BLOCK ROWS",
      "A pool in blocks of ROWS rows: the rows of windows are reduced to one, then windows along it. Needs "
      "reassociate.",
-     [](Schedule& s, Args a) { s.pool_rows(a.block(0), a.number(1)); }},
+     [](Schedule& s, Args a) { s.pool_rows(a.block(0), a.number(1)); }, true},
     {"prefetch", "LOOP BYTES",
      "With each vector that the vectorized LOOP reads from memory, asks for the line that lies BYTES behind it.",
      [](Schedule& s, Args a) { s.prefetch(a.loop(0), a.number(1)); }},
     {"reassociate", "BLOCK", "The order of the block's reduction may change. Changes bits.",
-     [](Schedule& s, Args a) { s.allow_reassociation(a.block(0)); }},
+     [](Schedule& s, Args a) { s.allow_reassociation(a.block(0)); }, true},
     {"reduce_in_lanes", "BLOCK LOOP LANES VECTOR fma|-",
      "A reduction into one element becomes LANES partial ones, joined pairwise; what is left over is done by VECTOR and "
      "one by one. Needs reassociate.",
      [](Schedule& s, Args a) {
        s.reduce_in_lanes(a.block(0), a.loop(1), a.number(2), a.number(3), a.is(4, "fma", "-"));
-     }},
+     }, true},
     {"reorder", "LOOPS", "Loops directly inside of each other get this order, outermost first.",
      [](Schedule& s, Args a) { s.reorder(a.loops(0)); }},
     {"reverse_compute_at", "BLOCK LOOP AXES",
@@ -187,7 +187,7 @@ constexpr std::array kPrimitives = std::to_array<Primitive>({
     {"unroll", "LOOP", "Iterations one after the other in straight-line code.",
      [](Schedule& s, Args a) { s.unroll(a.loop(0)); }},
     {"use_fma", "BLOCK", "Adds a product with one rounding. Changes bits.",
-     [](Schedule& s, Args a) { s.use_fma(a.block(0)); }},
+     [](Schedule& s, Args a) { s.use_fma(a.block(0)); }, true},
     {"vectorize", "LOOP", "Iterations all at once, in lanes of vectors.",
      [](Schedule& s, Args a) { s.vectorize(a.loop(0)); }},
     {"whole", "", "Steps that follow are about the whole kernel, or all of the section.", [](Schedule& s, Args) { s.focus_all(); }},
@@ -262,6 +262,16 @@ std::string in_one_line(std::string_view trace) {
   std::string line;
   for (const Step& step : steps_of(trace)) line += (line.empty() ? "" : "; ") + std::string(step.text);
   return line;
+}
+
+bool changes_bits(std::string_view trace) {
+  auto changes = [](const Step& step) {
+    const std::string_view name = step.text.substr(0, step.text.find(' '));
+    return std::any_of(kPrimitives.begin(), kPrimitives.end(),
+                       [&](const Primitive& one) { return one.name == name && one.changes_bits; });
+  };
+  const std::vector<Step> steps = steps_of(trace);
+  return std::any_of(steps.begin(), steps.end(), changes);
 }
 
 void apply(Schedule& s, std::string_view step) {

@@ -22,6 +22,7 @@ struct Primitive {
   std::string_view arguments;  ///< what they are, one word each: "LOOP FACTOR masked|peeled"
   std::string_view doc;
   void (*apply)(Schedule& s, const Arguments& arguments);
+  bool changes_bits = false;  ///< it may change the order or the rounding of sums
 };
 
 /// All of them, by name.
@@ -35,6 +36,8 @@ struct Step {
 /// The steps of a text, without comments.
 std::vector<Step> steps_of(std::string_view text);
 std::string in_one_line(std::string_view trace);
+/// Whether a step of the trace may change bits of what the kernel computes. Names of no primitive are passed over.
+bool changes_bits(std::string_view trace);
 /// A name as steps have it: in quotes, unless it is of letters, digits, underscores and dots.
 std::string spelled(std::string_view name);
 /// The words of a step: names, in quotes or not, numbers, and lists in brackets. Throws IllegalStep where a quote or a

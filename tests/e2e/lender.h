@@ -5,7 +5,7 @@
 #include <climits>
 #include <list>
 
-#include "compiler/meaning/guarded_memory.h"
+#include "compiler/equivalence/guarded_memory.h"
 #include "tests/e2e/road.h"
 
 namespace relaxc::e2e {
@@ -29,7 +29,7 @@ class Lender {
     if (self.calls++ >= self.fail_at) return nullptr;
     return self.pieces_.emplace_back(bytes, align).data();
   }
-  std::list<meaning::GuardedMemory> pieces_;
+  std::list<equivalence::GuardedMemory> pieces_;
 };
 
 }  // namespace relaxc::e2e

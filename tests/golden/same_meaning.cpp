@@ -7,13 +7,13 @@
 #include <algorithm>
 #include <functional>
 
-#include "compiler/meaning/entry_call.h"
-#include "compiler/meaning/random_inputs.h"
-#include "compiler/meaning/stored.h"
+#include "compiler/equivalence/entry_call.h"
+#include "compiler/equivalence/random_inputs.h"
+#include "compiler/equivalence/stored.h"
 
 namespace relaxc::test {
 
-using namespace meaning;
+using namespace equivalence;
 
 namespace {
 

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "compiler/equivalence/guarded_memory.h"
 #include "compiler/interface/dlpack.h"
-#include "compiler/meaning/guarded_memory.h"
 
 namespace relaxc::onnx_tests {
 
@@ -28,7 +28,7 @@ std::optional<DType> dtype_of(const rlx_tensor_spec& spec) {
 
 namespace {
 
-using meaning::GuardedMemory;
+using equivalence::GuardedMemory;
 using relax::HostTensor;
 
 rlx_tensor tensor_of(void* data, DType dtype, std::vector<int64_t>& shape) {

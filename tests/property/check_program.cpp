@@ -11,8 +11,8 @@
 
 #include "compiler/codegen/llvm/jit.h"
 #include "compiler/codegen/llvm/target.h"
-#include "compiler/meaning/entry_call.h"
-#include "compiler/meaning/random_inputs.h"
+#include "compiler/equivalence/entry_call.h"
+#include "compiler/equivalence/random_inputs.h"
 #include "compiler/pipeline/pipelines.h"
 #include "compiler/pipeline/runner.h"
 #include "compiler/relax/print.h"
@@ -25,8 +25,8 @@
 
 namespace relaxc::property {
 
-using meaning::HostTensor;
-using meaning::Outcome;
+using equivalence::HostTensor;
+using equivalence::Outcome;
 
 namespace {
 
@@ -123,10 +123,10 @@ class Check {
         auto size = [&](arith::Var symbol) { return size_in_trial(symbol.name(), seed_, trial); };
         Case made{function->name,
                   trial,
-                  meaning::random_inputs(*function, static_cast<uint32_t>(seed_) + trial, size, checks_.exact),
+                  equivalence::random_inputs(*function, static_cast<uint32_t>(seed_) + trial, size, checks_.exact),
                   {},
                   {}};
-        made.expected = meaning::interpret(module, ops_, *function, made.inputs, externals().function());
+        made.expected = equivalence::interpret(module, ops_, *function, made.inputs, externals().function());
         made.effects = externals_->effects();
         cases_.push_back(std::move(made));
       }
@@ -153,14 +153,14 @@ class Check {
   }
 
   /// What stands for the external functions; nobody has called them.
-  meaning::Externals& externals() {
+  equivalence::Externals& externals() {
     externals_.emplace(*outside_);
     return *externals_;
   }
 
   void compare(const Case& test, const Outcome& expected, const Outcome& found, const std::string& step) {
     if (expected.index() == 1 && found.index() == 1) return;
-    if (std::string text = meaning::difference(expected, found); !text.empty())
+    if (std::string text = equivalence::difference(expected, found); !text.empty())
       fail(step, fmt::format("'{}', trial {}: {}", test.function, test.trial, text));
   }
 
@@ -176,13 +176,14 @@ class Check {
 
   Outcome run_in(relax::Module& module, const interface::Object& object, const Case& test, const std::string& step,
                  tir::Evaluator& evaluator) {
-    meaning::Externals& outside = externals();
+    equivalence::Externals& outside = externals();
     const relax::Function* function = module.find_function(test.function);
-    Outcome found = function != nullptr ? meaning::interpret(module, ops_, *function, test.inputs, outside.function())
-                                        : meaning::call_entry(module, object, entry_of(object, test.function, step),
-                                                              test.inputs, evaluator);
+    Outcome found =
+        function != nullptr
+            ? equivalence::interpret(module, ops_, *function, test.inputs, outside.function())
+            : equivalence::call_entry(module, object, entry_of(object, test.function, step), test.inputs, evaluator);
     // What ends early may have said less or more: guards come first where they can.
-    bool same_bits = checks_.exact || !meaning::reorders(module);
+    bool same_bits = checks_.exact || !equivalence::reorders(module);
     if (same_bits && found.index() == 0 && test.expected.index() == 0 && externals_->effects() != test.effects)
       fail(step, fmt::format("'{}', trial {}: external functions were told\n{}instead of\n{}", test.function,
                              test.trial, externals_->effects(), test.effects));
@@ -203,7 +204,7 @@ class Check {
     interface::Object object;
     Target target = native();
     relax::Module module = transformed(compile_pipeline().first(length + 1), 2, target, object, step);
-    if (meaning::reorders(module) && !checks_.exact) return;
+    if (equivalence::reorders(module) && !checks_.exact) return;
     auto evaluator = interpreter(module);
     compare_all(module, object, *evaluator, length < kReferencePasses ? May::kEndEarly : May::kNothing, step);
     if (length < kLegalizingPass) read_back(module, object, length, step);
@@ -244,7 +245,7 @@ class Check {
     interface::Object object;
     Target target = native();
     relax::Module module = transformed(compile_pipeline(), level, target, object, step);
-    bool reordered = meaning::reorders(module);
+    bool reordered = equivalence::reorders(module);
     reordered_ |= reordered;
     if (checks_.exact) reordered = false;
     auto evaluator = interpreter(module);
@@ -293,7 +294,7 @@ class Check {
   uint64_t seed_;
   const Checks& checks_;
   Random random_;
-  std::optional<meaning::Externals> outside_, externals_;
+  std::optional<equivalence::Externals> outside_, externals_;
   std::vector<Case> cases_;
   bool reordered_ = false;
 };

@@ -57,8 +57,8 @@ std::unique_ptr<LoadedModel> load_object(const interface::Object& object, const 
   return LoadedModel::open(library, object.name, fault);
 }
 
-meaning::Outcome run_object(const LoadedModel& loaded, const std::string& function,
-                            const std::vector<meaning::HostTensor>& inputs) {
+equivalence::Outcome run_object(const LoadedModel& loaded, const std::string& function,
+                                const std::vector<equivalence::HostTensor>& inputs) {
   for (uint32_t entry = 0; entry < loaded.model().num_functions; ++entry) {
     if (loaded.function(entry).name != function) continue;
     auto answer = loaded.run(inputs, LoadedModel::kApart, entry);

@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
+#include "compiler/equivalence/outcome.h"
 #include "compiler/interface/object.h"
-#include "compiler/meaning/outcome.h"
 #include "targets/target.h"
 #include "tests/onnx/loaded_model.h"
 
@@ -17,7 +17,7 @@ std::unique_ptr<onnx_tests::LoadedModel> load_object(const interface::Object& ob
                                                      const std::string& level, bool by_c, std::string& fault);
 
 /// Runs the entry `function` between canaries, in exactly the arena that it asks for.
-meaning::Outcome run_object(const onnx_tests::LoadedModel& loaded, const std::string& function,
-                            const std::vector<meaning::HostTensor>& inputs);
+equivalence::Outcome run_object(const onnx_tests::LoadedModel& loaded, const std::string& function,
+                                const std::vector<equivalence::HostTensor>& inputs);
 
 }  // namespace relaxc::property

@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <set>
 
+#include "compiler/equivalence/stored.h"
 #include "compiler/interface/dlpack.h"
-#include "compiler/meaning/stored.h"
 #include "compiler/support/unicode.h"
 #include "frontends/weights/weights.h"
 
@@ -108,7 +108,7 @@ class Side {
     const rlx_tensor_spec& wanted = spec(index);
     std::optional<DType> dtype = dtype_of(wanted.dtype_code, wanted.dtype_bits);
     if (tensor && dtype && wanted.quant != nullptr && tensor->dtype == DType::f(32))
-      tensor = meaning::stored(quantization_of(*wanted.quant), *tensor, *dtype);
+      tensor = equivalence::stored(quantization_of(*wanted.quant), *tensor, *dtype);
     if (into[index])
       return diag_.error(nullptr, Kind::usage, "{}: a tensor for '{}' is given already", path, wanted.name);
     if (!tensor || dtype != tensor->dtype)

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cstring>
 
-#include "compiler/meaning/entry_call.h"
+#include "compiler/equivalence/entry_call.h"
 #include "compiler/ops/op_table.h"
 #include "compiler/pipeline/runner.h"
 #include "compiler/tir/print.h"
@@ -13,7 +13,7 @@
 
 namespace relaxc::test {
 
-using namespace meaning;
+using namespace equivalence;
 namespace {
 
 constexpr Pass kPasses[] = {

@@ -1,6 +1,6 @@
 // harness.h: programs in the text IR, run twice: at the Relax level, and as the prim funcs that lowering made of them.
 //
-// The lowered side is called as runtime-lite calls it (compiler/meaning/entry_call.h).
+// The lowered side is called as runtime-lite calls it (compiler/equivalence/entry_call.h).
 #pragma once
 
 #include <optional>

@@ -1,7 +1,7 @@
 // semantics_test.cpp: a pass that is wrong is caught by running the program, and named. The wrong passes are made here.
 #include <catch2/catch.hpp>
 
-#include "compiler/meaning/semantics_check.h"
+#include "compiler/equivalence/semantics_check.h"
 #include "compiler/relax/builder.h"
 #include "compiler/tir/clone.h"
 #include "compiler/tir/visit.h"
@@ -61,7 +61,7 @@ std::string objection(const std::vector<Pass>& list) {
   auto make = [](tir::FindFunction find, tir::CallExternal external) {
     return tir::make_interpreter(std::move(find), std::move(external));
   };
-  meaning::SemanticsCheck check(program.module(), program.ops(), make);
+  equivalence::SemanticsCheck check(program.module(), program.ops(), make);
   CHECK(check.not_run().empty());
   PassOptions options;
   options.check = [&](relax::Module& now) { return check.difference(now, program.object()); };
@@ -102,4 +102,21 @@ TEST_CASE("a pass that breaks a kernel is caught before and after functions are 
 
 TEST_CASE("the passes of the pipeline are not blamed") {
   CHECK(objection({compile_pipeline().begin(), compile_pipeline().end()}).empty());
+}
+
+TEST_CASE("every step that changes bits gives results a tolerance, and no other step does") {
+  Program program(kProgram);
+  program.run(passes({"infer"}));
+  tir::PrimFunc kernel;
+  kernel.name = "kernel";
+  tir::PrimFunc* added = program.module().add_prim_func(std::move(kernel));
+  auto is_reordered = [&](const char* trace) {
+    added->attrs["schedule"] = trace;
+    return equivalence::reorders(program.module());
+  };
+  for (const char* trace : {"row_blocks 8; online_softmax block 64; whole", "nest [sum]; factor_out sum k", "use_fma y",
+                            "reassociate y; reduce_in_lanes y k 16 16 -", "pool_rows y 4"})
+    CHECK(is_reordered(trace));
+  for (const char* trace : {"", "nest [use_fma]; split reassociate 4 peeled", "parallel online_softmax; whole"})
+    CHECK_FALSE(is_reordered(trace));
 }

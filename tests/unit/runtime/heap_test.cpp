@@ -7,14 +7,14 @@
 #include <random>
 #include <vector>
 
-#include "compiler/meaning/guarded_memory.h"
+#include "compiler/equivalence/guarded_memory.h"
 #include "rlx_internal.h"
 
 namespace {
 
 /// An allocator with marked bytes around each piece, which may fail at its n-th call.
 struct Allocator {
-  std::list<relaxc::meaning::GuardedMemory> pieces;
+  std::list<relaxc::equivalence::GuardedMemory> pieces;
   int calls = 0, fail_at = -1;
   uint64_t total = 0, most = UINT64_MAX;
 

@@ -2,17 +2,17 @@
 //
 // Inputs are seeded by the function's name and the trial, so that a difference shows again. Results of the module as it
 // was read are kept instead of the module: passes change it in place.
-#include "compiler/meaning/semantics_check.h"
+#include "compiler/equivalence/semantics_check.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "compiler/meaning/entry_call.h"
-#include "compiler/meaning/random_inputs.h"
-#include "compiler/meaning/stored.h"
+#include "compiler/equivalence/entry_call.h"
+#include "compiler/equivalence/random_inputs.h"
+#include "compiler/equivalence/stored.h"
 
-namespace relaxc::meaning {
+namespace relaxc::equivalence {
 namespace {
 
 constexpr uint32_t kTrials = 3;
@@ -69,7 +69,7 @@ std::string SemanticsCheck::difference(relax::Module& module, const interface::O
     std::string effects;
     StoredInterface border = stored_interface(module, object, trial.function);
     Outcome now = as_floats(border, run(trial.function, stored(border, trial.inputs), effects));
-    std::string text = meaning::difference(trial.outcome, now, tolerance);
+    std::string text = equivalence::difference(trial.outcome, now, tolerance);
     if (text.empty() && tolerance == 0 && effects != trial.effects)
       text = fmt::format("the calls made for their effect were\n{}and are\n{}", trial.effects, effects);
     if (!text.empty()) return fmt::format("of '{}', {}", trial.function, text);
@@ -77,4 +77,4 @@ std::string SemanticsCheck::difference(relax::Module& module, const interface::O
   return {};
 }
 
-}  // namespace relaxc::meaning
+}  // namespace relaxc::equivalence

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace relaxc::meaning {
+namespace relaxc::equivalence {
 
 /// `bytes` bytes at a multiple of `align`, with marked bytes before and behind; they are marked themselves at first.
 class GuardedMemory {
@@ -39,4 +39,4 @@ class GuardedMemory {
   std::byte* data_;
 };
 
-}  // namespace relaxc::meaning
+}  // namespace relaxc::equivalence

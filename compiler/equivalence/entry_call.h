@@ -3,10 +3,10 @@
 
 #include <optional>
 
+#include "compiler/equivalence/outcome.h"
 #include "compiler/interface/object.h"
-#include "compiler/meaning/outcome.h"
 
-namespace relaxc::meaning {
+namespace relaxc::equivalence {
 
 /// What a caller gives beside the inputs.
 struct Lent {
@@ -19,4 +19,4 @@ struct Lent {
 Outcome call_entry(const relax::Module& module, const interface::Object& object, const interface::Entry& entry,
                    const std::vector<HostTensor>& inputs, tir::Evaluator& evaluator, const Lent& lent = {});
 
-}  // namespace relaxc::meaning
+}  // namespace relaxc::equivalence

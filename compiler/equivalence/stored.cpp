@@ -1,10 +1,10 @@
 // stored.cpp: quantization and back, as the operators quantize and dequantize define it, in float32.
-#include "compiler/meaning/stored.h"
+#include "compiler/equivalence/stored.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace relaxc::meaning {
+namespace relaxc::equivalence {
 namespace {
 
 using interface::Quantization;
@@ -82,4 +82,4 @@ Outcome as_floats(const StoredInterface& in, Outcome outcome) {
   return outcome;
 }
 
-}  // namespace relaxc::meaning
+}  // namespace relaxc::equivalence

@@ -9,7 +9,7 @@
 
 #include "compiler/relax/interpret.h"
 
-namespace relaxc::meaning {
+namespace relaxc::equivalence {
 
 using relax::HostTensor;
 
@@ -50,4 +50,4 @@ class Externals {
 Outcome interpret(relax::Module& module, const relax::OpTable& ops, const relax::Function& function,
                   const std::vector<HostTensor>& inputs, const tir::CallExternal& external);
 
-}  // namespace relaxc::meaning
+}  // namespace relaxc::equivalence

@@ -7,7 +7,7 @@
 
 #include "compiler/relax/interpret.h"
 
-namespace relaxc::meaning {
+namespace relaxc::equivalence {
 
 /// The size that a symbol takes. Empty: small ones that differ from symbol to symbol, so that a swapped dim shows; 1 is
 /// among them, for broadcasts.
@@ -19,4 +19,4 @@ using SizeOf = std::function<int64_t(arith::Var symbol)>;
 std::vector<relax::HostTensor> random_inputs(const relax::Function& function, uint32_t seed, const SizeOf& size_of = {},
                                              bool whole = false);
 
-}  // namespace relaxc::meaning
+}  // namespace relaxc::equivalence

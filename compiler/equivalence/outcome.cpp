@@ -1,5 +1,5 @@
 // outcome.cpp: runs and their comparison.
-#include "compiler/meaning/outcome.h"
+#include "compiler/equivalence/outcome.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,9 @@
 #include <cmath>
 #include <cstring>
 
-namespace relaxc::meaning {
+#include "compiler/schedule/trace.h"
+
+namespace relaxc::equivalence {
 namespace {
 
 double largest(const HostTensor& t) {
@@ -65,9 +67,7 @@ bool reorders(const relax::Module& module) {
   for (const tir::PrimFunc* function : module.prim_funcs()) {
     if (function->attrs.count("rounding") != 0) return true;
     auto trace = function->attrs.find("schedule");
-    if (trace == function->attrs.end()) continue;
-    if (trace->second.find("reassociate ") != std::string::npos) return true;
-    if (trace->second.find("use_fma ") != std::string::npos) return true;
+    if (trace != function->attrs.end() && schedule::changes_bits(trace->second)) return true;
   }
   return false;
 }
@@ -153,4 +153,4 @@ Outcome interpret(relax::Module& module, const relax::OpTable& ops, const relax:
   return relax::interpret(module, ops, function, inputs, *evaluator, external);
 }
 
-}  // namespace relaxc::meaning
+}  // namespace relaxc::equivalence

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "compiler/equivalence/outcome.h"
 #include "compiler/interface/object.h"
-#include "compiler/meaning/outcome.h"
 #include "compiler/relax/op_def.h"
 
-namespace relaxc::meaning {
+namespace relaxc::equivalence {
 
 /// Runs every public function of a module on random inputs and keeps the results; runs it again after a pass, as Relax
 /// or as what it was lowered to, and compares.
@@ -44,4 +44,4 @@ class SemanticsCheck {
   std::vector<std::string> not_run_;
 };
 
-}  // namespace relaxc::meaning
+}  // namespace relaxc::equivalence

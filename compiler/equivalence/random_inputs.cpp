@@ -1,11 +1,11 @@
 // random_inputs.cpp: sizes for the symbols first, then the elements of every parameter.
-#include "compiler/meaning/random_inputs.h"
+#include "compiler/equivalence/random_inputs.h"
 
 #include <cmath>
 #include <cstring>
 #include <random>
 
-namespace relaxc::meaning {
+namespace relaxc::equivalence {
 namespace {
 
 using relax::HostTensor;
@@ -86,4 +86,4 @@ std::vector<HostTensor> random_inputs(const relax::Function& function, uint32_t 
   return RandomInputs(seed, size_of, whole).of(function);
 }
 
-}  // namespace relaxc::meaning
+}  // namespace relaxc::equivalence

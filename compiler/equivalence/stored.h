@@ -2,10 +2,10 @@
 // it was made of: the same numbers go in, and what comes out is compared as floats.
 #pragma once
 
+#include "compiler/equivalence/outcome.h"
 #include "compiler/interface/quantization.h"
-#include "compiler/meaning/outcome.h"
 
-namespace relaxc::meaning {
+namespace relaxc::equivalence {
 
 /// Which tensors of a function's interface are stored, and the dtypes of its inputs.
 struct StoredInterface {
@@ -23,4 +23,4 @@ std::vector<HostTensor> stored(const StoredInterface& in, std::vector<HostTensor
 /// Outputs as the floats that they stand for.
 Outcome as_floats(const StoredInterface& in, Outcome outcome);
 
-}  // namespace relaxc::meaning
+}  // namespace relaxc::equivalence

@@ -1,12 +1,12 @@
 // entry_call.cpp: symbols, sizes, arena, call.
-#include "compiler/meaning/entry_call.h"
+#include "compiler/equivalence/entry_call.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "compiler/meaning/guarded_memory.h"
+#include "compiler/equivalence/guarded_memory.h"
 
-namespace relaxc::meaning {
+namespace relaxc::equivalence {
 namespace {
 
 /// What an output without a size is given at most, if the caller does not say.
@@ -181,4 +181,4 @@ Outcome call_entry(const relax::Module& module, const interface::Object& object,
   return Call(module, object, entry, inputs, evaluator, lent).run();
 }
 
-}  // namespace relaxc::meaning
+}  // namespace relaxc::equivalence
