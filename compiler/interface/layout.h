@@ -8,14 +8,12 @@
 #include <span>
 #include <string_view>
 
+#include "compiler/tir/record.h"
+
 namespace relaxc::interface {
 
-enum class FieldKind : uint8_t { kU8, kU16, kI32, kU32, kI64, kU64, kPointer };
-
-struct Field {
-  std::string_view name;
-  FieldKind kind;
-};
+using tir::Field;
+using tir::FieldKind;
 
 enum class Record : uint8_t {
   kTensor,
@@ -32,27 +30,29 @@ enum class Record : uint8_t {
   kMemoryPoolSpec,
 };
 
-/// "rlx_tensor", …
-std::string_view record_name(Record record);
+/// The struct of that name: "rlx_tensor", …
+const tir::Record& described(Record record);
+inline std::string_view record_name(Record record) {
+  return described(record).name;
+}
 /// The fields in order of declaration.
-std::span<const Field> fields(Record record);
+inline std::span<const Field> fields(Record record) {
+  return described(record).fields;
+}
 /// The position of a field in `fields(record)`; a name that is not there is an internal error.
-uint32_t field_index(Record record, std::string_view name);
+inline uint32_t field_index(Record record, std::string_view name) {
+  return described(record).index_of(name);
+}
 
-/// How a machine lays out a C struct.
-struct DataModel {
-  uint32_t pointer_bytes = 8;
-  uint32_t int64_alignment = 8;  ///< 4 on i386
-};
-
-/// Bytes of one field; a pointer has `pointer_bytes`.
-uint32_t size_of(FieldKind kind, uint32_t pointer_bytes);
-
-struct RecordLayout {
-  uint32_t size = 0, alignment = 1;
-};
-RecordLayout layout(Record record, const DataModel& model);
+using tir::DataModel;
+using tir::RecordLayout;
+using tir::size_of;
+inline RecordLayout layout(Record record, const DataModel& model) {
+  return tir::layout(described(record), model);
+}
 /// Bytes from the record's begin to the field.
-uint32_t offset_of(Record record, std::string_view field, const DataModel& model);
+inline uint32_t offset_of(Record record, std::string_view field, const DataModel& model) {
+  return tir::offset_of(described(record), field_index(record, field), model);
+}
 
 }  // namespace relaxc::interface

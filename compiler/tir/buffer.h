@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/arith/expr.h"
+#include "compiler/tir/record.h"
 
 namespace relaxc::tir {
 
@@ -27,6 +28,10 @@ struct Buffer {
   Scope scope = Scope::kGlobal;
   uint32_t alignment =
       0;  ///< bytes that the base is known to be a multiple of; 0: the natural alignment of the element
+  /// Not null: an array of structs, of shape [count, fields], and `dtype` says nothing. A load of a field has the dtype
+  /// of dtype_of(its kind) and a constant for its last subscript; one without subscripts gives the array's address, as
+  /// an index. Nothing stores to it.
+  const Record* record = nullptr;
 
   /// The Expr for one element. `indices` are index expressions, one a dim.
   Expr operator()(Context& context, std::vector<Expr> indices) const {

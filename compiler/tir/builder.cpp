@@ -9,7 +9,20 @@ namespace relaxc::tir {
 
 BufferRef Builder::buffer(std::string name, DType dtype, std::vector<Expr> shape, Scope scope, uint32_t alignment) {
   return context_.arena().make<Buffer>(
-      Buffer{context_.next_id(), std::move(name), dtype, std::move(shape), {}, scope, alignment});
+      Buffer{context_.next_id(), std::move(name), dtype, std::move(shape), {}, scope, alignment, nullptr});
+}
+
+BufferRef Builder::records(std::string name, const Record& record, Expr count) {
+  Buffer made;
+  made.id = context_.next_id(), made.name = std::move(name), made.dtype = DType::u(8);
+  made.shape = {count, index(static_cast<int64_t>(record.fields.size()))};
+  made.record = &record;
+  return context_.arena().make<Buffer>(std::move(made));
+}
+
+Expr Builder::field(BufferRef records, Expr at, std::string_view name) {
+  const uint32_t i = records->record->index_of(name);
+  return context_.load(records, dtype_of(records->record->fields[i].kind), {at, index(i)});
 }
 
 Stmt Builder::seq(std::vector<Stmt> body) {

@@ -21,6 +21,13 @@ class Builder {
 
   BufferRef buffer(std::string name, DType dtype, std::vector<Expr> shape, Scope scope = Scope::kGlobal,
                    uint32_t alignment = 0);
+  /// An array of `count` structs.
+  BufferRef records(std::string name, const Record& record, Expr count);
+  /// A field of element `at` of an array of structs.
+  Expr field(BufferRef records, Expr at, std::string_view name);
+  Expr field(BufferRef records, std::string_view name) { return field(records, index(0), name); }
+  /// Where an array of structs lies; 0 is C's null pointer.
+  Expr address(BufferRef records) { return context_.load(records, DType::index(), {}); }
 
   Stmt seq(
       std::vector<Stmt> body);  ///< flattens nested sequences, drops nulls; the statement itself if only one is left

@@ -138,6 +138,7 @@ void Compiler::declare(BufferRef buffer) {
 
 Expr Compiler::count_of(const Buffer& buffer) {
   if (buffer.shape.empty()) return {};
+  if (buffer.record != nullptr) return buffer.shape[0].context().index(INT64_MAX);  // fields have places of their own
   for (Expr dim : buffer.shape)
     if (dim.is_constant(INT64_MAX)) return dim;  // nobody knows how large it is
   if (buffer.strides.empty()) return element_count(buffer.shape[0].context(), buffer);

@@ -210,11 +210,21 @@ uint32_t Compiler::bitcast(DType from, DType to, size_t level, uint32_t in) {
 
 uint32_t Compiler::load(const Load& n, size_t level) {
   uint32_t base = access(n.buffer, false);
+  if (n.buffer->record != nullptr && n.indices.empty()) return op(level, Op::kMove, {base});
   // The offset's own nodes are placed by their variables; the load itself stays at `level`.
   bool lenient = certain_.count(Expr(&n)) == 0;
-  uint32_t at = offset(n.buffer, n.indices);
+  uint32_t at = n.buffer->record != nullptr ? field_offset(n) : offset(n.buffer, n.indices);
   return emit_at(level,
                  {load_op(n.dtype), lenient, n.dtype, fresh(), base, at, name_.at(n.buffer), size_.at(n.buffer)});
+}
+
+/// Where a field lies on this machine, counted in fields of its size.
+uint32_t Compiler::field_offset(const Load& n) {
+  const DataModel machine{sizeof(void*), alignof(int64_t)};
+  const auto field = static_cast<uint32_t>(*n.indices[1].constant());
+  const uint32_t size = size_of(n.buffer->record->fields[field].kind, machine.pointer_bytes);
+  const Expr step = n.indices[0].context().index(layout(*n.buffer->record, machine).size / size);
+  return reg(n.indices[0] * step + static_cast<int64_t>(offset_of(*n.buffer->record, field, machine) / size));
 }
 
 Op Compiler::load_op(DType dtype) {

@@ -103,6 +103,7 @@ class Compiler {
   static Expr count_of(const Buffer& buffer);
 
   uint32_t offset(BufferRef buffer, const std::vector<Expr>& indices);
+  uint32_t field_offset(const arith::Load& n);
 
   uint32_t access(BufferRef buffer, bool store);
 

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,16 @@ struct Param {
   Var var;
 };
 
+/// What C calls: a function of exactly the parameters that the prim func has, which always returns a status. Where
+/// others have hidden parameters (the context, the record of an error) it has these buffers.
+struct CFunction {
+  BufferRef context = nullptr;  ///< the rlx_context that it passes on; null: a null pointer
+  /// The rlx_error of guards and calls. Where this buffer does not exist (yet), or is null, they have the status alone.
+  BufferRef error = nullptr;
+  BufferRef weights = nullptr;  ///< the weights in the object, which exist all along; null: it names none
+  bool is_global = false;       ///< a symbol of the object that a program may refer to
+};
+
 struct PrimFunc {
   std::string name;
   std::vector<Param> params;
@@ -26,6 +37,7 @@ struct PrimFunc {
   Stmt body;
   bool is_private = true;  ///< false: an entry point of the object
   bool noalias = true;     ///< buffer parameters do not overlap
+  std::optional<CFunction> c_function;
   std::map<std::string, std::string> attrs;
   std::vector<Location> origins;  ///< the source nodes that it computes
   Location location = nullptr;

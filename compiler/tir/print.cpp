@@ -10,6 +10,7 @@
 //   T.call_packed("custom", X, n)                                             an Invoke of an external function
 //   T.call_extern("int32", "custom", X, n)                                    one of a plain C function
 //   T.call_runtime("rlx_heap_reserve", heap, block, 0, n * 4)                 an Invoke of a function of runtime-lite
+//   C = T.match_buffer(c, (1, 19), "rlx_context")                             an array of structs; C[0, 2] is a field
 //   x: T.index = n * 4                                                        a Let (any dtype: T.float32, T.bool, …)
 //
 // Fields that have their default (-1, no annotation, scope "global") are left out. Index parameters are T.int64, as
@@ -70,7 +71,8 @@ class Printer {
 
   /// Shape, dtype and what else differs from the default: the arguments of T.match_buffer and kin.
   std::string description(const Buffer& buffer) {
-    std::string out = tuple(buffer.shape) + ", \"" + to_string(buffer.dtype) + "\"";
+    std::string element = buffer.record != nullptr ? std::string(buffer.record->name) : to_string(buffer.dtype);
+    std::string out = tuple(buffer.shape) + ", \"" + element + "\"";
     if (!buffer.strides.empty()) out += ", strides=" + tuple(buffer.strides);
     if (buffer.scope != Scope::kGlobal)
       out += buffer.scope == Scope::kLocal ? ", scope=\"local\"" : ", scope=\"weights\"";

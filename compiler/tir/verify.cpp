@@ -29,6 +29,7 @@ class Verifier {
       if (param.buffer->scope == Scope::kLocal) fault("parameter '{}' has scope local", param.buffer->name);
       enter(param.buffer);
     }
+    if (function.c_function && function.c_function->weights != nullptr) enter(function.c_function->weights);
     suite(function.body);
     // Data and callers decide what a function with an arena computes of sizes.
     bool host = function.attrs.count("arena") != 0;
@@ -72,8 +73,22 @@ class Verifier {
     arith::for_each_node(e, [&](Expr node) {
       if (const auto* var = node.as<arith::VarNode>(); var != nullptr && vars_.count(node) == 0)
         fault("variable '{}' is not bound", var->name);
-      if (const auto* load = node.as<arith::Load>()) access(load->buffer, load->indices.size(), load->dtype);
+      const auto* load = node.as<arith::Load>();
+      if (load == nullptr) return;
+      load->buffer->record != nullptr ? field(*load) : access(load->buffer, load->indices.size(), load->dtype);
     });
+  }
+  /// Of a struct, or the address of an array of them.
+  void field(const arith::Load& load) {
+    alive(load.buffer);
+    const std::span<const Field> fields = load.buffer->record->fields;
+    const bool address = load.indices.empty();
+    const int64_t* at = load.indices.size() == 2 ? load.indices[1].constant() : nullptr;
+    if (!address && (at == nullptr || *at < 0 || *at >= static_cast<int64_t>(fields.size())))
+      return fault("'{}' is read and no field of '{}' is named", load.buffer->name, load.buffer->record->name);
+    const DType dtype = address ? dtype_of(FieldKind::kPointer) : dtype_of(fields[static_cast<size_t>(*at)].kind);
+    if (load.dtype != dtype)
+      fault("a field of '{}' is read as {}, expected {}", load.buffer->name, to_string(load.dtype), to_string(dtype));
   }
   void typed(Expr e, DType dtype, const char* what) {
     if (!e) return fault("there is no {}", what);
@@ -190,6 +205,7 @@ class Verifier {
     for (Expr e : n.indices) index(e, "subscript");
     access(n.buffer, n.indices.size(), n.buffer->dtype);
     if (n.buffer->scope == Scope::kWeights) fault("a store into weights '{}'", n.buffer->name);
+    if (n.buffer->record != nullptr) fault("a store into a struct '{}'", n.buffer->name);
     typed(n.value, n.buffer->dtype, "stored value");
     return {};
   }
