@@ -120,14 +120,15 @@ class Emission {
       for (const tir::PrimFunc* function : called)
         functions += function_text(*function, conventions_, functions_, helpers);
     }
+    interface::EntryFunctions made(object_), made_of_shown(shown_);
+    EntryFunctionPrinter printer{made, conventions_, functions_, helpers};
+    EntryFunctionPrinter shown{made_of_shown, conventions_, functions_, helpers};
     for (size_t i = 0; i < object_.entries.size(); ++i) {
-      if (!misra_) entries += entry_text(shown_, shown_.entries[i], i, conventions_);
-      calls += typed_call_text(object_, object_.entries[i], conventions_);
+      if (!misra_) entries += entry_text(shown_, shown_.entries[i], i, shown);
+      calls += called_text(object_.entries[i], printer);
     }
     for (const interface::PublicPrimFunc& function : object_.public_prim_funcs)
-      calls += public_function_text(object_, function.name, conventions_);
-
-    if ((entries + calls).find("rlx_fail(") != std::string::npos) helpers.insert("fail");
+      calls += printer.print(made.public_function(function.name));
 
     bool tables = !object_.entries.empty() && !misra_;
     std::string declared =

@@ -1,13 +1,8 @@
-// entry.cpp: adapters and tables of an entry.
-//
-// runtime-lite hands over arrays of pointers and symbols; prim funcs take each as a parameter. An adapter reads one
-// after the other, in the order that compiler/interface/object.h states.
+// entry.cpp: the tables of an entry, and the functions that they point to.
 #include "compiler/codegen/c/entry.h"
 
 #include <fmt/format.h>
 
-#include "compiler/codegen/c/arguments.h"
-#include "compiler/codegen/c/types.h"
 #include "compiler/interface/c_type.h"
 #include "compiler/interface/dlpack.h"
 #include "compiler/interface/typed_call.h"
@@ -35,110 +30,40 @@ std::string number(int64_t value) {
 
 class EntryPrinter {
  public:
-  EntryPrinter(const interface::Object& object, const Entry& entry, size_t index, const Conventions& conventions)
-      : object_(object),
-        entry_(entry),
-        index_(index),
-        conventions_(conventions),
-        stem_(fmt::format("rlx_e{}", index)) {}
+  EntryPrinter(const interface::Object& object, const Entry& entry, size_t index, EntryFunctionPrinter& printer)
+      : object_(object), entry_(entry), index_(index), printer_(printer), stem_(fmt::format("rlx_e{}", index)) {}
 
   std::string run() {
-    bool dynamic = !interface::is_static(entry_);
-    bool asked = dynamic || interface::has_derived_dims(entry_);
-    if (asked && !entry_.shapes.empty()) shapes();
-    if (dynamic && !entry_.arena.empty()) arena();
-    if (!entry_.values.empty()) values();
-    call();
+    interface::EntryFunctions& made = printer_.made;
+    const Adapters adapters{adapter("shapes", made.shapes(entry_)), adapter("values", made.values(entry_)),
+                            adapter("arena", made.arena(entry_)), adapter("call", made.call(entry_))};
     specs("inputs", entry_.inputs, true);
     specs("outputs", entry_.outputs, false);
     symbols();
     nodes();
     pools();
-    private_record(dynamic, asked);
+    private_record(adapters);
     wrappers();
     return out_;
   }
 
  private:
+  /// Names, or NULL.
+  struct Adapters {
+    std::string shapes, values, arena, call;
+  };
+
   template <typename... Args>
   void line(fmt::format_string<Args...> text, Args&&... args) {
     out_ += fmt::format(text, std::forward<Args>(args)...) + "\n";
   }
 
-  std::vector<std::string> all_symbols() const {
-    std::vector<std::string> args;
-    for (size_t i = 0; i < entry_.symbols.size(); ++i) args.push_back(fmt::format("symbols[{}]", i));
-    return args;
-  }
-  /// Leaves the adapter with `statement` while a symbol that is read from data is not known.
-  void leave_if_unknown(const std::string& statement) {
-    for (size_t i = 0; i < entry_.symbols.size(); ++i)
-      if (interface::is_value(entry_.symbols[i])) line("  if (symbols[{}] == INT64_MIN) {{ {} }}", i, statement);
-  }
-  void call_and_return(const std::string& prim_func, const std::string& context, std::vector<std::string> args,
-                       const std::string& error) {
-    std::string text = call_text(prim_func, conventions_, context, std::move(args), error);
-    if (conventions_.at(prim_func).fails)
-      line("  return {};\n}}\n", text);
-    else
-      line("  (void){};\n  {};\n  return 0;\n}}\n", error, text);
-  }
-
-  void shapes() {
-    line("static int32_t {}_shapes(const int64_t* symbols, int64_t* dims, rlx_error* error) {{", stem_);
-    line("  (void)symbols;");
-    leave_if_unknown("return 0;");
-    std::vector<std::string> args = all_symbols();
-    args.push_back("dims");
-    call_and_return(entry_.shapes, "NULL", std::move(args), "error");
-  }
-
-  void arena() {
-    line("static int32_t {}_arena(const int64_t* symbols, uint64_t* bytes) {{", stem_);
-    line("  rlx_error ignored;");
-    bool bounded = entry_.arena_max != UINT64_MAX;
-    leave_if_unknown(bounded ? fmt::format("*bytes = UINT64_C({}); return 0;", entry_.arena_max)
-                             : std::string("return RLX_NEEDS_DATA;"));
-    std::vector<std::string> args = all_symbols();
-    args.push_back("(int64_t*)(void*)bytes");
-    call_and_return(entry_.arena, "NULL", std::move(args), "&ignored");
-  }
-
-  std::string input(size_t i) const {
-    return fmt::format("({}*)(uintptr_t)inputs[{}]", memory_type(entry_.inputs[i].dtype), i);
-  }
-
-  void values() {
-    line(
-        "static int32_t {}_values(rlx_context* context, const void* const* inputs, const int64_t* dims, int64_t* "
-        "symbols,",
-        stem_);
-    line("                         rlx_error* error) {{");
-    line("  (void)context;\n  (void)dims;");
-    std::vector<std::string> args;
-    for (size_t i = 0; i < entry_.inputs.size(); ++i) args.push_back(input(i));
-    for (size_t i = 0; i < entry_.symbols.size(); ++i)
-      if (!interface::is_value(entry_.symbols[i])) args.push_back(fmt::format("symbols[{}]", i));
-    args.push_back("symbols");
-    call_and_return(entry_.values, "context", std::move(args), "error");
-  }
-
-  void call() {
-    line(
-        "static int32_t {}_call(rlx_context* context, void* const* inputs, void* const* outputs, const int64_t* "
-        "symbols,",
-        stem_);
-    line("                       int64_t* out_dims) {{");
-    line("  (void)inputs;\n  (void)outputs;\n  (void)symbols;\n  (void)out_dims;");
-    std::vector<std::string> args;
-    for (size_t i = 0; i < entry_.inputs.size(); ++i) args.push_back(input(i));
-    for (size_t i = 0; i < entry_.outputs.size(); ++i)
-      args.push_back(fmt::format("({}*)outputs[{}]", memory_type(entry_.outputs[i].dtype), i));
-    args.push_back("(uint8_t*)context->arena");
-    for (const std::string& pool : pools_text(entry_)) args.push_back(pool);
-    args.insert(args.end(), {weights_text(object_), "out_dims"});
-    for (const std::string& symbol : all_symbols()) args.push_back(symbol);
-    call_and_return(entry_.call, "context", std::move(args), "context->error");
+  /// Prints a function that the tables point to, and gives its name.
+  std::string adapter(const char* what, std::optional<tir::PrimFunc> function) {
+    if (!function) return "NULL";
+    function->name = stem_ + "_" + what;
+    out_ += printer_.print(*function);
+    return function->name;
   }
 
   void specs(const char* name, const std::vector<interface::Tensor>& tensors, bool inputs) {
@@ -206,15 +131,13 @@ class EntryPrinter {
     return count;
   }
 
-  void private_record(bool dynamic, bool asked) {
-    auto adapter = [&](bool there, const char* what) { return there ? stem_ + "_" + what : std::string("NULL"); };
-    bool context = !entry_.values.empty() && conventions_.at(entry_.values).context;
+  void private_record(const Adapters& adapters) {
+    bool context = !entry_.values.empty() && printer_.conventions.at(entry_.values).context;
     line("static const rlx_function_private {}_private = {{", stem_);
     bool separate = object_.weights.separate;
     line("    RLX_PRIVATE_VERSION, {}, {}, {}, &rlx_functions[{}], {},", context ? 1 : 0, dim_count(),
-         separate ? object_.weights.alignment : 0, index_, adapter(!entry_.symbols.empty(), "sources"));
-    line("    {}, {}, {}, {}_call, {}, UINT64_C({})}};", adapter(asked && !entry_.shapes.empty(), "shapes"),
-         adapter(!entry_.values.empty(), "values"), adapter(dynamic && !entry_.arena.empty(), "arena"), stem_,
+         separate ? object_.weights.alignment : 0, index_, entry_.symbols.empty() ? "NULL" : stem_ + "_sources");
+    line("    {}, {}, {}, {}, {}, UINT64_C({})}};", adapters.shapes, adapters.values, adapters.arena, adapters.call,
          separate ? "rlx_hash" : "NULL", interface::weights_file_bytes(object_.weights));
   }
 
@@ -238,27 +161,21 @@ class EntryPrinter {
   const interface::Object& object_;
   const Entry& entry_;
   size_t index_;
-  const Conventions& conventions_;
+  EntryFunctionPrinter& printer_;
   std::string stem_, out_;
 };
 
 }  // namespace
 
-std::string weights_text(const interface::Object& object) {
-  if (!object.weights.separate) return "(uint8_t*)(uintptr_t)rlx_weights.bytes";
-  return fmt::format("(uint8_t*)(uintptr_t)context->weights + {}", interface::kWeightsHeaderBytes);
-}
-
-std::vector<std::string> pools_text(const Entry& entry) {
-  std::vector<std::string> addresses;
-  for (size_t i = 0; i < entry.pools.size(); ++i)
-    addresses.push_back(entry.pools[i].bytes == 0 ? "NULL" : fmt::format("(uint8_t*)context->pools[{}].data", i));
-  return addresses;
+std::string called_text(const Entry& entry, EntryFunctionPrinter& printer) {
+  std::string text = printer.print(printer.made.run(entry));
+  if (std::optional<tir::PrimFunc> size = printer.made.arena_bytes(entry)) text += printer.print(*size);
+  return text;
 }
 
 std::string entry_text(const interface::Object& object, const Entry& entry, size_t index,
-                       const Conventions& conventions) {
-  return EntryPrinter(object, entry, index, conventions).run();
+                       EntryFunctionPrinter& printer) {
+  return EntryPrinter(object, entry, index, printer).run();
 }
 
 std::string model_text(const interface::Object& object, const std::string& target) {

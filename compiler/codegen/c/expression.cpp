@@ -17,6 +17,15 @@
 namespace relaxc::codegen_c {
 using namespace arith;
 
+namespace {
+
+/// A pointer in a struct is its address where it is computed with.
+std::string to_index(const Load& n, const std::string& field) {
+  return n.dtype.is_index() ? "(int64_t)(uintptr_t)" + field : field;
+}
+
+}  // namespace
+
 std::string Expressions::helper(const std::string& name) {
   helpers_.insert(name);
   return "rlx_" + name;
@@ -37,6 +46,7 @@ std::string Expressions::print(Expr e) {
       },
       [&](const Cast& n) { return cast(n); },
       [&](const Load& n) {
+        if (n.buffer->record != nullptr) return to_index(n, field(n));
         std::string value = element(n.buffer, n.indices);
         return is_small_float(n.dtype) ? helper("load_" + suffix(n.dtype)) + "(" + value + ")" : value;
       },
@@ -47,6 +57,20 @@ std::string Expressions::print(Expr e) {
         if (is_angle_call(Expr(&n))) return fmt::format("{}({})", helper(n.name.substr(4)), args);
         return n.dtype.is_bool() ? fmt::format("({}({}) != 0)", n.name, args) : fmt::format("{}({})", n.name, args);
       });
+}
+
+std::string Expressions::field(const Load& n) {
+  const std::string& name = names_.of(n.buffer);
+  if (n.indices.empty()) return name;
+  const std::string_view field = n.buffer->record->fields[static_cast<size_t>(*n.indices[1].constant())].name;
+  if (n.indices[0].is_constant(0) && !field.empty()) return fmt::format("{}->{}", name, field);
+  return fmt::format("{}[{}]{}{}", name, text(n.indices[0]), field.empty() ? "" : ".", field);
+}
+
+std::string Expressions::pointer(const std::string& type, Expr address) {
+  const auto* load = address.as<Load>();
+  const bool is_pointer = load != nullptr && load->buffer->record != nullptr;
+  return fmt::format("({}*)(uintptr_t){}", type, is_pointer ? field(*load) : text(address));
 }
 
 std::string Expressions::variable(Expr e) {

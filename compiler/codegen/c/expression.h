@@ -44,6 +44,8 @@ class Expressions {
   /// While set, text is that of a lane.
   void set_lane(const LaneView* lane) { lane_ = lane; }
 
+  /// A pointer of type `type` at an address; hoisted() of the address has been printed.
+  std::string pointer(const std::string& type, arith::Expr address);
   /// `buffer[...]` as an lvalue.
   std::string element(tir::BufferRef buffer, const std::vector<arith::Expr>& indices);
   /// The bits to be stored for a value of `dtype`.
@@ -60,6 +62,7 @@ class Expressions {
   std::string binary(const arith::Binary& n);
   std::string integer_binary(const arith::Binary& n, const std::string& a, const std::string& b);
   std::string cast(const arith::Cast& n);
+  std::string field(const arith::Load& n);
   std::string call(const arith::Call& n);
   std::string bitcast(const arith::Call& n);
   std::string bitcast_bits(DType to, const std::string& bits);

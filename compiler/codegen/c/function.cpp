@@ -1,6 +1,7 @@
 // function.cpp: prim funcs as C functions: parameters, conventions.
 #include "compiler/codegen/c/function.h"
 
+#include <algorithm>
 #include <functional>
 #include <unordered_set>
 
@@ -57,9 +58,10 @@ FunctionPrinter::FunctionPrinter(const tir::PrimFunc& function, const Convention
     : function_(function),
       conventions_(conventions),
       style_(style),
-      own_(conventions.at(function.name)),
+      own_(function.c_function ? Convention{true, false, function.name} : conventions.at(function.name)),
       names_({style.prefix, style.macro_prefix}),
       expressions_(names_, helpers, function.overflow_code() != 0 ? &ranges_.emplace(function) : nullptr) {
+  if (function.c_function) name_c_function(*function.c_function);
   std::set<uint32_t> bound;
   std::set<BufferRef> named;
   auto name = [&](BufferRef buffer) {
@@ -85,6 +87,16 @@ FunctionPrinter::FunctionPrinter(const tir::PrimFunc& function, const Convention
   });
 }
 
+/// Other functions have hidden parameters of these names.
+void FunctionPrinter::name_c_function(const tir::CFunction& function) {
+  if (function.weights != nullptr) names_.call(function.weights, "(uint8_t*)(uintptr_t)rlx_weights.bytes");
+  if (function.context != nullptr) names_.call(function.context, "context");
+  if (function.error != nullptr) names_.call(function.error, "error");
+  context_ = function.context != nullptr ? "context" : "NULL";
+  auto is_error = [&](const tir::Param& param) { return param.buffer != nullptr && param.buffer == function.error; };
+  error_ = std::any_of(function_.params.begin(), function_.params.end(), is_error) ? "error" : "NULL";
+}
+
 std::string FunctionPrinter::prototype() {
   signature();
   return out_.substr(0, out_.rfind(" {")) + ";\n\n";
@@ -94,6 +106,8 @@ std::string FunctionPrinter::run() {
   signature();
   ++indent_;
   size_t begin = out_.size();
+  const bool ties = function_.c_function && function_.c_function->is_global && context_ != "NULL";
+  if (ties) line("(void)*(const volatile uint32_t*)&rlx_abi_1;");  // the linker looks for this version of the runtime
   bool copies = function_.copies();
   if (copies)
     open(fmt::format("if ({} != {}) {{", names_.of(function_.params[0].buffer), names_.of(function_.params[1].buffer)));
@@ -129,6 +143,10 @@ void FunctionPrinter::signature() {
       continue;
     }
     bool constant = written.count(param.buffer) == 0;
+    if (param.buffer->record != nullptr) {
+      add(fmt::format("{}{}* {}", param.buffer->record->name, constant ? " const" : "", names_.of(param.buffer)));
+      continue;
+    }
     // What is only read may be given twice (a concat of x and x): that it differs from what is written is all there
     // is to know.
     bool alone = function_.noalias && changed.count(param.buffer) != 0;
@@ -136,7 +154,11 @@ void FunctionPrinter::signature() {
         names_.of(param.buffer));
   }
   for (arith::Var symbol : function_.symbols) add("int64_t " + names_.of(symbol));
-  if (own_.fails) add("rlx_error* error");
+  if (own_.fails && !function_.c_function) add("rlx_error* error");
+  if (function_.c_function) {
+    out_ += fmt::format("{}int32_t {}({}) {{\n", function_.c_function->is_global ? "" : "static ", own_.name, params);
+    return;
+  }
   out_ += fmt::format("{} RLX_NOINLINE {} {}({}) {{\n", style_.linkage, own_.fails ? "int32_t" : "void", own_.name,
                       params.empty() ? "void" : params);
 }
@@ -144,6 +166,7 @@ void FunctionPrinter::signature() {
 /// Buffers that the function stores to, passes on or looks into through a view: their parameters are not const.
 std::set<BufferRef> FunctionPrinter::written_buffers() const {
   std::set<BufferRef> written;
+  if (function_.c_function) written = {function_.c_function->context, function_.c_function->error};
   tir::for_each_stmt(function_.body, [&](Stmt s) {
     if (const auto* store = s.as<tir::Store>()) written.insert(store->buffer);
     if (const auto* view = s.as<tir::View>()) written.insert(view->base);  // null, of an address, is no parameter

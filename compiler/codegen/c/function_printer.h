@@ -39,6 +39,7 @@ class FunctionPrinter {
   };
 
   // function.cpp: what stands around the statements
+  void name_c_function(const tir::CFunction& function);
   void signature();
   std::set<tir::BufferRef> written_buffers() const;
   std::set<tir::BufferRef> changed_buffers() const;
@@ -78,6 +79,7 @@ class FunctionPrinter {
   tir::Stmt print_let(const tir::Let& node);
   tir::Stmt print_alloc(const tir::Alloc& node);
   tir::Stmt print_view(const tir::View& node);
+  void print_address(const std::string& type, const tir::View& node);
   void print(const tir::For& node);
   void print_loop(const tir::For& node);
   void print(const tir::While& node);
@@ -126,8 +128,9 @@ class FunctionPrinter {
   std::set<uint32_t> used_vars_;     ///< by id
   std::set<uint32_t> rebound_vars_;  ///< by several lets, not all of which need be used
   std::set<tir::BufferRef> used_buffers_;
-  std::set<tir::BufferRef> renamed_buffers_;  ///< by several views or allocations, likewise
-  LaneLoop* lane_loop_ = nullptr;             ///< the one that is being printed, except lane by lane
+  std::set<tir::BufferRef> renamed_buffers_;           ///< by several views or allocations, likewise
+  LaneLoop* lane_loop_ = nullptr;                      ///< the one that is being printed, except lane by lane
+  std::string context_ = "context", error_ = "error";  ///< what calls get
   std::string out_;
   int indent_ = 0;
   bool in_lane_ = false;

@@ -15,7 +15,7 @@ void FunctionPrinter::print(const tir::Invoke& node) {
   Convention callee = node.plain      ? Convention{}
                       : node.external ? Convention{true, true, node.callee}
                                       : conventions_.at(node.callee);
-  if (callee.context) add("context");
+  if (callee.context) add(context_);
   for (const tir::Argument& argument : node.args) {
     if (const auto* e = std::get_if<Expr>(&argument))
       add(computed(*e));
@@ -28,7 +28,7 @@ void FunctionPrinter::print(const tir::Invoke& node) {
   }
   const tir::Guard named = tir::overflow_of(function_, node);
   check_overflow(node.error_node >= 0 ? &named : nullptr);
-  if (callee.fails && (!node.external || node.runtime)) add("error");
+  if (callee.fails && (!node.external || node.runtime)) add(error_);
   std::string call = (node.external ? node.callee : callee.name) + "(" + args + ")";
   bool traced = style_.hooks.at(node.trace_node) && style_.hooks.trace;
   if (style_.hooks.at(node.trace_node) && style_.hooks.poll) poll(node.trace_node);

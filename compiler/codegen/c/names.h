@@ -16,6 +16,8 @@ class Names {
  public:
   /// `foreign`: what no name may begin with, since macros and functions of the object do.
   explicit Names(std::vector<std::string> foreign = {});
+  /// Has `buffer` be called `text`, which no other name is.
+  void call(tir::BufferRef buffer, const std::string& text) { buffers_[buffer->id] = text; }
   /// Keeps `name` for what is declared outside the function.
   void reserve(const std::string& name) { taken_.insert(name); }
   const std::string& of(arith::Expr var);

@@ -147,10 +147,18 @@ Stmt FunctionPrinter::print_alloc(const tir::Alloc& node) {
   return node.body;
 }
 
+void FunctionPrinter::print_address(const std::string& type, const tir::View& node) {
+  for (const std::string& declaration : expressions_.share({node.byte_offset})) line("{}", declaration);
+  line("{}* {} = {};", type, names_.of(node.buffer), expressions_.pointer(type, node.byte_offset));
+  expressions_.end_statement();
+  if (function_.c_function && node.buffer == function_.c_function->error) error_ = "error";
+}
+
 Stmt FunctionPrinter::print_view(const tir::View& node) {
-  std::string type = memory_type(node.buffer->dtype);
+  const tir::Record* record = node.buffer->record;
+  std::string type = record != nullptr ? std::string(record->name) : memory_type(node.buffer->dtype);
   if (node.base == nullptr)
-    line("{0}* {1} = ({0}*)(uintptr_t){2};", type, names_.of(node.buffer), hoisted(node.byte_offset));
+    print_address(type, node);
   else if (node.round_up != 0)
     line("{0}* {1} = ({0}*)(((uintptr_t)(void*){2} + (uintptr_t){3} + {4}u) & ~(uintptr_t){4}u);", type,
          names_.of(node.buffer), names_.of(node.base), in_parentheses(hoisted(node.byte_offset)), node.round_up - 1);
@@ -219,9 +227,10 @@ void FunctionPrinter::print(const tir::Guard& node) {
   for (Expr e : {node.expected, node.actual})
     if (e && nodes_of_text(e) > kMostNodes) shown.push_back(e);
   const std::vector<std::string> declarations = expressions_.share(shown);
-  std::string leave =
-      fmt::format("return {}({}, {}, {}, {}, {}, {}, {}, {});", expressions_.helper("fail"), "error", node.code,
-                  node.tensor, node.axis, node.symbol, node.error_node, value(node.expected), value(node.actual));
+  std::string leave = fmt::format("return {};", node.code);
+  if (error_ != "NULL")
+    leave = fmt::format("return {}({}, {}, {}, {}, {}, {}, {}, {});", expressions_.helper("fail"), error_, node.code,
+                        node.tensor, node.axis, node.symbol, node.error_node, value(node.expected), value(node.actual));
   expressions_.end_statement();
   if (declarations.empty()) {
     line("if (!{}) {}", condition, leave);

@@ -37,13 +37,13 @@ const Signature* ModuleLowering::find(const std::string& name) const {
   return it == functions_.end() ? nullptr : &it->second;
 }
 
-llvm::StructType* ModuleLowering::record(interface::Record which) {
+llvm::StructType* ModuleLowering::record(const tir::Record& described) {
   llvm::LLVMContext& context = module_.getContext();
-  std::string name(interface::record_name(which));
+  std::string name(described.name);
   if (auto* known = llvm::StructType::getTypeByName(context, name)) return known;
   std::vector<llvm::Type*> types;
-  for (const interface::Field& field : interface::fields(which)) {
-    unsigned bytes = interface::size_of(field.kind, 0);
+  for (const tir::Field& field : described.fields) {
+    unsigned bytes = tir::size_of(field.kind, 0);
     types.push_back(bytes == 0 ? static_cast<llvm::Type*>(llvm::PointerType::get(context, 0))
                                : llvm::IntegerType::get(context, bytes * 8));
   }
@@ -62,21 +62,26 @@ void ModuleLowering::set_attributes(llvm::Function& function) const {
   }
 }
 
+llvm::Function* ModuleLowering::fail(bool called_by_c) {
+  llvm::Function*& fail = called_by_c ? fail_of_c_ : fail_;
+  if (fail == nullptr) fail = make_fail();
+  return fail;
+}
+
 /// Functions of sizes have thousands of guards: what they do when one fails is a call, not three blocks each.
-llvm::Function* ModuleLowering::fail() {
-  if (fail_ != nullptr) return fail_;
+llvm::Function* ModuleLowering::make_fail() {
   llvm::LLVMContext& context = module_.getContext();
   llvm::IRBuilder<> b(context);
   llvm::Type *code = b.getInt32Ty(), *word = b.getInt64Ty();
   auto* type = llvm::FunctionType::get(code, {b.getPtrTy(), code, word, word, word, word}, false);
-  fail_ = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, "relaxc.fail", module_);
-  set_attributes(*fail_);
-  fail_->addFnAttr(llvm::Attribute::NoInline);
-  fail_->addFnAttr(llvm::Attribute::Cold);
-  llvm::Argument *error = fail_->getArg(0), *ids = fail_->getArg(2), *places = fail_->getArg(3);
-  llvm::BasicBlock *entry = llvm::BasicBlock::Create(context, "entry", fail_),
-                   *write = llvm::BasicBlock::Create(context, "record", fail_),
-                   *done = llvm::BasicBlock::Create(context, "recorded", fail_);
+  auto* fail = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, "relaxc.fail", module_);
+  set_attributes(*fail);
+  fail->addFnAttr(llvm::Attribute::NoInline);
+  fail->addFnAttr(llvm::Attribute::Cold);
+  llvm::Argument *error = fail->getArg(0), *ids = fail->getArg(2), *places = fail->getArg(3);
+  llvm::BasicBlock *entry = llvm::BasicBlock::Create(context, "entry", fail),
+                   *write = llvm::BasicBlock::Create(context, "record", fail),
+                   *done = llvm::BasicBlock::Create(context, "recorded", fail);
   b.SetInsertPoint(entry);
   b.CreateCondBr(b.CreateIsNull(error), done, write);
   b.SetInsertPoint(write);
@@ -87,13 +92,22 @@ llvm::Function* ModuleLowering::fail() {
   };
   auto low = [&](llvm::Value* pair) { return b.CreateTrunc(pair, code); };
   auto high = [&](llvm::Value* pair) { return b.CreateTrunc(b.CreateLShr(pair, 32), code); };
-  set("code", fail_->getArg(1)), set("tensor", low(ids)), set("axis", high(ids));
+  set("code", fail->getArg(1)), set("tensor", low(ids)), set("axis", high(ids));
   set("symbol", low(places)), set("node", high(places));
-  set("expected", fail_->getArg(4)), set("actual", fail_->getArg(5));
+  set("expected", fail->getArg(4)), set("actual", fail->getArg(5));
   b.CreateBr(done);
   b.SetInsertPoint(done);
-  b.CreateRet(fail_->getArg(1));
-  return fail_;
+  b.CreateRet(fail->getArg(1));
+  return fail;
+}
+
+/// What a guard or two do when they fail, as a static model has them, is less code in its place.
+void ModuleLowering::finish() {
+  if (fail_of_c_ != nullptr && !fail_of_c_->hasNUsesOrMore(3)) {
+    fail_of_c_->removeFnAttr(llvm::Attribute::NoInline);
+    fail_of_c_->addFnAttr(llvm::Attribute::AlwaysInline);
+  }
+  if (lines_ != nullptr) lines_->finish();
 }
 
 void ModuleLowering::declare(const tir::PrimFunc& function, const std::string& symbol) {
@@ -131,6 +145,16 @@ const Signature& ModuleLowering::add(const tir::PrimFunc& function, const std::s
   return declared->second;
 }
 
+llvm::Function* ModuleLowering::add_c_function(const tir::PrimFunc& function, const std::string& symbol,
+                                               llvm::Constant* weights) {
+  Signature signature;
+  signature.source = &function;
+  signature.may_fail = true;
+  make_function(signature, symbol);
+  FunctionLowering(*this, signature, weights).run();
+  return signature.function;
+}
+
 /// The function, and those that its parallel loops became, which stand at the module's end.
 void ModuleLowering::describe(const Signature& signature) {
   lines_->describe(*signature.function, *signature.source);
@@ -148,12 +172,14 @@ void ModuleLowering::make_function(Signature& signature, const std::string& symb
   for (const tir::Param& param : function.params)
     types.push_back(param.buffer != nullptr ? pointer : scalar_parameter(builder, param.var.dtype()));
   for (size_t i = 0; i < function.symbols.size(); ++i) types.push_back(builder.getInt64Ty());
-  if (signature.may_fail) types.push_back(pointer);
+  const bool called_by_c = function.c_function.has_value();
+  if (signature.may_fail && !called_by_c) types.push_back(pointer);
   llvm::Type* result = signature.may_fail ? static_cast<llvm::Type*>(builder.getInt32Ty()) : builder.getVoidTy();
-  signature.function = llvm::Function::Create(llvm::FunctionType::get(result, types, false),
-                                              llvm::GlobalValue::InternalLinkage, symbol, module_);
+  const bool is_global = called_by_c && function.c_function->is_global;
+  auto linkage = is_global ? llvm::GlobalValue::ExternalLinkage : llvm::GlobalValue::InternalLinkage;
+  signature.function = llvm::Function::Create(llvm::FunctionType::get(result, types, false), linkage, symbol, module_);
   set_attributes(*signature.function);
-  signature.function->addFnAttr(llvm::Attribute::NoInline);
+  if (!called_by_c) signature.function->addFnAttr(llvm::Attribute::NoInline);
 }
 
 }  // namespace relaxc::codegen_llvm

@@ -54,6 +54,9 @@ class ModuleLowering {
   void declare(const tir::PrimFunc& function, const std::string& symbol);
   /// Declares a function whose body is in another module of the object; it may be called like one that was added.
   void declare_elsewhere(const tir::PrimFunc& function, const std::string& symbol);
+  /// Declares and lowers a function that C calls; the prim funcs that it calls were added before. `weights`: the
+  /// address of the object's weights.
+  llvm::Function* add_c_function(const tir::PrimFunc& function, const std::string& symbol, llvm::Constant* weights);
   /// Lets the other modules of an object call a function, and nobody else.
   static void show_to_parts(llvm::Function& function);
   /// Takes a function that stands in the module already as what callers of `name` call.
@@ -61,28 +64,29 @@ class ModuleLowering {
   const Signature* find(const std::string& name) const;
 
   /// After the last function was added.
-  void finish() {
-    if (lines_ != nullptr) lines_->finish();
-  }
+  void finish();
 
   llvm::Module& module() { return module_; }
   const LoweringOptions& options() const { return options_; }
-  /// The LLVM struct of a record of the ABI.
-  llvm::StructType* record(interface::Record record);
+  /// The LLVM struct of a record.
+  llvm::StructType* record(const tir::Record& record);
+  llvm::StructType* record(interface::Record which) { return record(interface::described(which)); }
   /// `int32_t fail(rlx_error* or null, int32_t code, uint64_t tensor and axis, uint64_t symbol and node, int64_t
   /// expected, int64_t actual)`, which writes the record and gives the code: each pair has the first in the low half.
-  llvm::Function* fail();
+  /// Functions that C calls have one of their own, so that arguments which are the same in all calls go away in both.
+  llvm::Function* fail(bool called_by_c);
   /// What every function that relaxc emits has: CPU, features, vector width, nounwind.
   void set_attributes(llvm::Function& function) const;
 
  private:
   void make_function(Signature& signature, const std::string& symbol);
   void describe(const Signature& signature);
+  llvm::Function* make_fail();
 
   llvm::Module& module_;
   LoweringOptions options_;
   std::map<std::string, Signature> functions_;
-  llvm::Function* fail_ = nullptr;
+  llvm::Function *fail_ = nullptr, *fail_of_c_ = nullptr;
   std::unique_ptr<DebugLines> lines_;  ///< null: none are wanted
 };
 

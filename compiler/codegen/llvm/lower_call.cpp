@@ -22,7 +22,8 @@ void FunctionLowering::leave_if(Value* failed, const std::function<Value*()>& st
   llvm::BasicBlock *leave = block("fails"), *go_on = block("holds");
   llvm::BranchInst* branch = b_.CreateCondBr(failed, leave, go_on);
   llvm::MDBuilder weights(function_->getContext());
-  branch->setMetadata(llvm::LLVMContext::MD_prof, weights.createBranchWeights(1, 1 << 20));
+  const bool runs_once = source_.c_function.has_value();  // so that its size is what counts, not where a jump goes
+  if (!runs_once) branch->setMetadata(llvm::LLVMContext::MD_prof, weights.createBranchWeights(1, 1 << 20));
   b_.SetInsertPoint(leave);
   isolated([&] {
     b_.CreateRet(status());
@@ -45,12 +46,13 @@ void FunctionLowering::lower_guard(const tir::Guard& s) {
 
 /// The guard's code, once its record is written.
 Value* FunctionLowering::fail(const tir::Guard& s, Value* expected, Value* actual) {
+  if (llvm::isa<llvm::ConstantPointerNull>(error_)) return b_.getInt32(static_cast<uint32_t>(s.code));
   auto pair = [&](int32_t low, int32_t high) {
     return b_.getInt64(static_cast<uint64_t>(static_cast<uint32_t>(high)) << 32 | static_cast<uint32_t>(low));
   };
-  llvm::CallInst* call =
-      b_.CreateCall(module_.fail(), {error_, b_.getInt32(static_cast<uint32_t>(s.code)), pair(s.tensor, s.axis),
-                                     pair(s.symbol, s.error_node), expected, actual});
+  llvm::CallInst* call = b_.CreateCall(module_.fail(source_.c_function.has_value()),
+                                       {error_, b_.getInt32(static_cast<uint32_t>(s.code)), pair(s.tensor, s.axis),
+                                        pair(s.symbol, s.error_node), expected, actual});
   call->setTailCall();
   return call;
 }

@@ -88,6 +88,10 @@ Lanes FunctionLowering::compute(Expr e) {
         return apply({inner}, {from}, [&](auto& x) { return numeric_.cast(from, n.dtype, x[0]); });
       },
       [&](const arith::Load& n) {
+        if (n.buffer->record != nullptr) {
+          Value* field = read_field(n);
+          return Lanes{field->getType()->isPointerTy() ? b_.CreatePtrToInt(field, b_.getInt64Ty()) : field, 0, nullptr};
+        }
         std::optional<Lanes> out = look_up(n);
         return out ? *out : load(n.buffer, n.indices);
       },

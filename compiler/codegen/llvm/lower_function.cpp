@@ -11,13 +11,14 @@ namespace relaxc::codegen_llvm {
 using arith::Expr;
 using llvm::Value;
 
-FunctionLowering::FunctionLowering(ModuleLowering& module, const Signature& signature)
+FunctionLowering::FunctionLowering(ModuleLowering& module, const Signature& signature, llvm::Constant* weights)
     : module_(module),
       signature_(signature),
       source_(*signature.source),
       function_(signature.function),
       b_(llvm::BasicBlock::Create(module.module().getContext(), "entry", signature.function)),
-      numeric_(b_, module.options().abilities) {
+      numeric_(b_, module.options().abilities),
+      weights_(weights) {
   if (source_.overflow_code() != 0) index_ranges_.emplace(source_);
 }
 
@@ -53,6 +54,7 @@ void FunctionLowering::bind_parameters() {
     }
     argument->setName(param.buffer->name);
     places_[param.buffer] = {argument, false};
+    if (source_.c_function) continue;  // of what C hands over nothing is known
     for (Expr dim : param.buffer->shape)
       if (const auto* symbol = dim.as<arith::VarNode>()) facts_.bound(arith::Var(symbol), arith::Range::at_least(0));
     uint64_t natural = static_cast<uint64_t>(param.buffer->dtype.bytes());
@@ -66,7 +68,17 @@ void FunctionLowering::bind_parameters() {
     argument->setName(symbol.name());
     vars_[symbol] = {argument, 0, nullptr};
   }
-  if (signature_.may_fail) error_ = function_->getArg(at);
+  if (source_.c_function)
+    bind_c_function(*source_.c_function);
+  else if (signature_.may_fail)
+    error_ = function_->getArg(at);
+}
+
+void FunctionLowering::bind_c_function(const tir::CFunction& function) {
+  llvm::Constant* nothing = llvm::ConstantPointerNull::get(b_.getPtrTy());
+  if (function.weights != nullptr) places_[function.weights] = {weights_, false};
+  context_ = function.context != nullptr ? place(function.context).address : nothing;
+  error_ = places_.count(function.error) != 0 ? place(function.error).address : nothing;
 }
 
 llvm::BasicBlock* FunctionLowering::block(const char* name) {
@@ -303,7 +315,8 @@ tir::Stmt FunctionLowering::lower_alloc(const tir::Alloc& s, Leave& leave) {
     llvm::BasicBlock& entry = function_->getEntryBlock();
     llvm::IRBuilder<> at_entry(&entry, entry.begin());
     llvm::AllocaInst* memory = at_entry.CreateAlloca(type, nullptr, s.buffer->name);
-    memory->setAlignment(llvm::Align(count * static_cast<uint64_t>(s.buffer->dtype.bytes()) >= 64 ? 64 : 16));
+    const uint64_t usual = count * static_cast<uint64_t>(s.buffer->dtype.bytes()) >= 64 ? 64 : 16;
+    memory->setAlignment(llvm::Align(s.buffer->alignment != 0 ? s.buffer->alignment : usual));
     places_[s.buffer] = {memory, lanes_ != 0};
     if (lanes_ != 0) leave.push_back([this, buffer = s.buffer] { places_.erase(buffer); });
     return s.body;
@@ -321,9 +334,11 @@ tir::Stmt FunctionLowering::lower_alloc(const tir::Alloc& s, Leave& leave) {
 }
 
 tir::Stmt FunctionLowering::lower_view(const tir::View& s, Leave& leave) {
-  Value* offset = in_passing([&] { return scalar(s.byte_offset); });
-  Value* address = s.base == nullptr ? b_.CreateIntToPtr(offset, b_.getPtrTy())
-                                     : b_.CreateInBoundsGEP(b_.getInt8Ty(), place(s.base).address, offset);
+  Value* address = in_passing([&] {
+    if (s.base == nullptr) return pointer(s.byte_offset);
+    Value* offset = scalar(s.byte_offset);
+    return b_.CreateInBoundsGEP(b_.getInt8Ty(), place(s.base).address, offset);
+  });
   if (s.round_up != 0) {
     Value* behind = b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), address, s.round_up - 1);
     llvm::IntegerType* word = b_.getIntPtrTy(module_.module().getDataLayout());
@@ -332,7 +347,8 @@ tir::Stmt FunctionLowering::lower_view(const tir::View& s, Leave& leave) {
   }
   places_[s.buffer] = {address, false};
   bases_[s.buffer] = s.base;
-  leave.push_back([this, buffer = s.buffer] { places_.erase(buffer); });
+  leave.push_back([this, buffer = s.buffer, error = error_] { places_.erase(buffer), error_ = error; });
+  if (source_.c_function && s.buffer == source_.c_function->error) error_ = address;
   return s.body;
 }
 

@@ -35,7 +35,8 @@ struct Lanes {
 
 class FunctionLowering {
  public:
-  FunctionLowering(ModuleLowering& module, const Signature& signature);
+  /// `weights`: those of the object, for a function that C calls.
+  FunctionLowering(ModuleLowering& module, const Signature& signature, llvm::Constant* weights = nullptr);
   void run();
 
  private:
@@ -49,6 +50,7 @@ class FunctionLowering {
 
   // lower_function.cpp: statements
   void bind_parameters();
+  void bind_c_function(const tir::CFunction& function);
   void lower_copy();
   void lower(tir::Stmt s);
   /// What is undone, last first, where the scopes end that a suite has opened.
@@ -179,6 +181,8 @@ class FunctionLowering {
   // lower_memory.cpp: loads and stores
   std::optional<Lanes> look_up(const arith::Load& e);  ///< nothing: not of that form, or not by an instruction
   Lanes load(tir::BufferRef buffer, const std::vector<arith::Expr>& indices);
+  llvm::Value* read_field(const arith::Load& e);  ///< of a struct: a number or a pointer
+  llvm::Value* pointer(arith::Expr address);
   void store(tir::BufferRef buffer, Lanes offset, Lanes value);
   Lanes to_stored(DType dtype, Lanes value);
   Lanes spread(tir::BufferRef buffer, Lanes offset);
@@ -222,6 +226,7 @@ class FunctionLowering {
   bool optional_ = false;                         ///< what is being computed may be what no one asks for
   bool in_task_ = false;
 
+  llvm::Constant* weights_ = nullptr;
   llvm::Value* context_ = nullptr;
   llvm::Value* error_ = nullptr;
   std::unordered_map<arith::Expr, Lanes> vars_;

@@ -144,6 +144,23 @@ Lanes FunctionLowering::load(tir::BufferRef buffer, const std::vector<Expr>& ind
   return is_vector ? Lanes{nullptr, 0, out} : Lanes{out, 0, nullptr};
 }
 
+Value* FunctionLowering::read_field(const arith::Load& e) {
+  Value* base = place(e.buffer).address;
+  if (e.indices.empty()) return base;
+  const tir::Record& record = *e.buffer->record;
+  const auto field = static_cast<uint32_t>(*e.indices[1].constant());
+  llvm::StructType* type = module_.record(record);
+  Value* at = b_.CreateInBoundsGEP(type, base, {scalar(e.indices[0]), b_.getInt32(field)});
+  return b_.CreateLoad(type->getElementType(field), at);
+}
+
+/// The pointer at an address. One that is read stays a pointer on the way.
+Value* FunctionLowering::pointer(Expr address) {
+  const auto* load = address.as<arith::Load>();
+  if (load != nullptr && load->buffer->record != nullptr) return read_field(*load);
+  return b_.CreateIntToPtr(scalar(address), b_.getPtrTy());
+}
+
 Lanes FunctionLowering::to_stored(DType dtype, Lanes value) {
   return apply({value}, {dtype}, [&](auto& x) { return numeric_.to_memory(dtype, x[0]); });
 }

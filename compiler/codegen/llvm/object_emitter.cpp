@@ -48,15 +48,33 @@ void ObjectEmitter::lower(ModuleLowering& lowering, const tir::PrimFunc& functio
 
 void ObjectEmitter::run(const std::string& weights_text) {
   levels_.empty() ? lower_functions() : lower_levels();
-  for (const interface::PublicPrimFunc& function : object_.public_prim_funcs) public_function(function);
+  auto add = [&](const tir::PrimFunc& function) { c_function(function, function.name); };
+  for (const interface::PublicPrimFunc& function : object_.public_prim_funcs) add(made_.public_function(function.name));
   for (const Entry& entry : object_.entries) {
-    typed_call(entry);
-    typed_arena(entry);
+    add(made_.run(entry));
+    if (std::optional<tir::PrimFunc> size = made_.arena_bytes(entry)) add(*size);
   }
   llvm::GlobalVariable* model = model_table();
   if (!object_.selftest.data.empty()) selftest(model);
   if (object_.weights.bytes == 0 || object_.weights.separate) return;
   define_weights(weights_text);
+}
+
+llvm::Function* ObjectEmitter::c_function(const tir::PrimFunc& function, const std::string& symbol) {
+  llvm::Function* made = lowering_.add_c_function(function, symbol, weights_address());
+  if (function.c_function->is_global) refer_to_runtime(".text." + symbol, "ax");
+  return made;
+}
+
+llvm::Function* ObjectEmitter::declare(const std::string& name, llvm::FunctionType* type, bool global) {
+  auto linkage = global ? llvm::GlobalValue::ExternalLinkage : llvm::GlobalValue::InternalLinkage;
+  llvm::Function* function = llvm::Function::Create(type, linkage, name, module_);
+  lowering_.set_attributes(*function);
+  return function;
+}
+
+llvm::Value* ObjectEmitter::field(llvm::IRBuilder<>& b, llvm::Value* address, Record which, std::string_view name) {
+  return b.CreateStructGEP(lowering_.record(which), address, interface::field_index(which, name));
 }
 
 /// In each format's own words; a symbol that starts like a local one is none in Mach-O and COFF, where nobody else sees
@@ -81,13 +99,10 @@ void ObjectEmitter::define_weights(const std::string& weights_text) {
 
 /// The weights are defined in assembly: for LLVM they are memory of unknown contents, which it neither copies nor
 /// folds.
-llvm::Value* ObjectEmitter::weights_address(llvm::IRBuilder<>& b, llvm::Value* call_context) {
+llvm::Constant* ObjectEmitter::weights_address() {
   llvm::LLVMContext& context = module_.getContext();
-  if (object_.weights.bytes == 0) return llvm::ConstantPointerNull::get(llvm::PointerType::get(context, 0));
-  if (object_.weights.separate) {
-    llvm::Value* file = b.CreateLoad(b.getPtrTy(), field(b, call_context, Record::kContext, "weights"));
-    return b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), file, interface::kWeightsHeaderBytes);
-  }
+  if (object_.weights.bytes == 0 || object_.weights.separate)
+    return llvm::ConstantPointerNull::get(llvm::PointerType::get(context, 0));
   std::string name = weights_symbol(object_);
   if (llvm::GlobalVariable* known = module_.getNamedGlobal(name)) return known;
   auto* type = llvm::ArrayType::get(llvm::Type::getInt8Ty(context), object_.weights.bytes);

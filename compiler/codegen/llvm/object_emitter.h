@@ -1,8 +1,9 @@
-// object_emitter.h: what an object holds besides its kernels: adapters, the typed call, and the tables of the ABI.
+// object_emitter.h: what an object holds besides its kernels: functions that C calls, and the tables of the ABI.
 #pragma once
 
 #include "compiler/codegen/llvm/lower.h"
 #include "compiler/codegen/llvm/parts.h"
+#include "compiler/interface/entry_functions.h"
 #include "compiler/interface/object.h"
 #include "compiler/interface/typed_call.h"
 
@@ -30,6 +31,7 @@ class ObjectEmitter {
       : lowering_(lowering),
         module_(lowering.module()),
         object_(object),
+        made_(object),
         levels_(std::move(levels)),
         elsewhere_(elsewhere) {}
 
@@ -55,16 +57,8 @@ class ObjectEmitter {
   void refuse_cpu(llvm::IRBuilder<>& b, llvm::Function* front, llvm::Value* features);
   void largest_arena(size_t index);
 
-  // adapters.cpp: from arrays to the flat parameters of prim funcs
-  llvm::Function* shapes_adapter(const Entry& entry);
-  llvm::Function* arena_adapter(const Entry& entry);
-  llvm::Function* values_adapter(const Entry& entry);
-  llvm::Function* call_adapter(const Entry& entry);
-  void public_function(const interface::PublicPrimFunc& function);
-
-  // typed_call.cpp
-  void typed_call(const Entry& entry);
-  void typed_arena(const Entry& entry);
+  /// A function that a program or the runtime calls.
+  llvm::Function* c_function(const tir::PrimFunc& function, const std::string& symbol);
 
   // tables.cpp
   llvm::GlobalVariable* model_table();
@@ -86,16 +80,10 @@ class ObjectEmitter {
 
   llvm::Function* declare(const std::string& name, llvm::FunctionType* type, bool global);
   llvm::Value* field(llvm::IRBuilder<>& b, llvm::Value* address, Record which, std::string_view name);
-  /// The first weight: in the object, or behind the header of the file that the context points at.
-  llvm::Value* weights_address(llvm::IRBuilder<>& b, llvm::Value* context);
-  /// Where the context says that the pools of a call lie; null for one of which the call needs nothing.
-  std::vector<llvm::Value*> pool_addresses(llvm::IRBuilder<>& b, const Entry& entry, llvm::Value* context);
-  llvm::Value* pool_field(llvm::IRBuilder<>& b, llvm::Value* pools, size_t index, std::string_view name);
+  /// The first weight in the object; null if there is none.
+  llvm::Constant* weights_address();
   llvm::Constant* hash_table();
   llvm::Constant* weights_bytes() const;
-  /// Calls a prim func; `args` without the hidden ones. The status, 0 where it cannot fail.
-  llvm::Value* call(llvm::IRBuilder<>& b, const std::string& prim_func, llvm::Value* context,
-                    std::vector<llvm::Value*> args, llvm::Value* error);
   void define_weights(const std::string& weights_text);
   void refer_to_runtime(const std::string& section, const char* flags);
   std::string local(const Entry& entry, const std::string& what) const {
@@ -105,6 +93,7 @@ class ObjectEmitter {
   ModuleLowering& lowering_;
   llvm::Module& module_;
   const interface::Object& object_;
+  interface::EntryFunctions made_;
   std::vector<LoweredLevel> levels_;
   std::vector<PartFunction>* elsewhere_;
 };

@@ -113,18 +113,19 @@ llvm::GlobalVariable* ObjectEmitter::private_record(const Entry& entry, llvm::Co
   size_t dims = 0;
   for (const auto* tensors : {&entry.inputs, &entry.outputs})
     for (const interface::Tensor& tensor : *tensors) dims += tensor.dims.size();
-  bool dynamic = !interface::is_static(entry);
   const Signature* values = entry.values.empty() ? nullptr : lowering_.find(entry.values);
   Fields fields{{"version", number(FieldKind::kU32, 2)},
                 {"flags", number(FieldKind::kU32, values != nullptr && values->wants_context ? 1 : 0)},
                 {"num_dims", number(FieldKind::kU32, static_cast<int64_t>(dims))},
                 {"function", function},
                 {"sources", source_records(entry)},
-                {"call", call_adapter(entry)}};
-  bool asked = dynamic || interface::has_derived_dims(entry);
-  if (asked && !entry.shapes.empty()) fields.push_back({"shapes", shapes_adapter(entry)});
-  if (dynamic && !entry.arena.empty()) fields.push_back({"arena", arena_adapter(entry)});
-  if (!entry.values.empty()) fields.push_back({"values", values_adapter(entry)});
+                {"call", c_function(made_.call(entry), local(entry, "call"))}};
+  auto add = [&](std::string_view what, const std::optional<tir::PrimFunc>& function) {
+    if (function) fields.push_back({what, c_function(*function, local(entry, std::string(what)))});
+  };
+  add("shapes", made_.shapes(entry));
+  add("arena", made_.arena(entry));
+  add("values", made_.values(entry));
   if (object_.weights.separate) {
     fields.push_back({"weights_align", number(FieldKind::kU32, object_.weights.alignment)});
     fields.push_back({"weights_hash", hash_table()});
@@ -264,9 +265,8 @@ void ObjectEmitter::selftest(llvm::GlobalVariable* model) {
   auto* function = declare(object_.name + "_selftest", llvm::FunctionType::get(b.getInt32Ty(), {pointer}, false), true);
   b.SetInsertPoint(llvm::BasicBlock::Create(b.getContext(), "entry", function));
   // Separate weights are found by the runtime, which knows their file.
-  llvm::Value* weights =
-      object_.weights.separate ? llvm::ConstantPointerNull::get(b.getPtrTy()) : weights_address(b, function->getArg(0));
-  b.CreateRet(b.CreateCall(callee, {model, data, weights, b.getInt64(object_.weights.bytes), function->getArg(0)}));
+  b.CreateRet(
+      b.CreateCall(callee, {model, data, weights_address(), b.getInt64(object_.weights.bytes), function->getArg(0)}));
 }
 
 }  // namespace relaxc::codegen_llvm

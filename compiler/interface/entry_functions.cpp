@@ -1,0 +1,277 @@
+// entry_functions.cpp: what a program calls by name: the typed call, the arena's size, prim funcs.
+//
+// The typed call refers to no table, so that a static model costs its kernels and this function alone. It checks what
+// is cheap and would otherwise reach outside of the caller's memory; pointers are taken as they are.
+#include "compiler/interface/entry_functions.h"
+
+#include <algorithm>
+
+#include "compiler/interface/entry_steps.h"
+#include "compiler/interface/layout.h"
+
+namespace relaxc::interface {
+
+using tir::Argument;
+using tir::BufferRef;
+using tir::Expr;
+
+namespace {
+
+size_t count_dims(const std::vector<Tensor>& tensors) {
+  size_t count = 0;
+  for (const Tensor& tensor : tensors) count += tensor.dims.size();
+  return count;
+}
+
+/// The typed call while it is made.
+class TypedCall {
+ public:
+  TypedCall(const Object& object, const Entry& entry, const std::vector<CallField>& fields,
+            const tir::Record& arguments, tir::Context& context, tir::PrimFunc& function)
+      : object_(object),
+        entry_(entry),
+        fields_(fields),
+        c_function_(function.c_function),
+        s_(context, function),
+        context_(s_.records_param("context", described(Record::kContext))),
+        args_(s_.records_param("args", arguments)) {}
+
+  void make() {
+    c_function_->context = context_, c_function_->is_global = true;
+    s_.require(logical_and(given(s_.build().address(context_)), given(s_.build().address(args_))), kNullPointer);
+    s_.report_to(field("error"));
+    take_pointers();
+    take_symbols();
+    fill_dims();
+    check_arena();
+    check_pools();
+    if (object_.weights.separate) check_weights();
+    make_call();
+    s_.finish();
+  }
+
+ private:
+  Expr field(std::string_view name) { return s_.build().field(context_, name); }
+  Expr argument(const CallField& field) { return s_.build().field(args_, field.name); }
+  static Expr given(Expr address) { return ne(address, address.context().index(0)); }
+  static Expr as_index(Expr value) { return cast(DType::index(), value); }
+
+  void take_pointers() {
+    for (const CallField& f : fields_) {
+      if (f.kind == CallField::kInput)
+        pointers_.push_back(s_.at_address(f.name, entry_.inputs[f.index].dtype, argument(f)));
+      if (f.kind == CallField::kInput) ++inputs_;
+      if (f.kind == CallField::kOutput)
+        pointers_.push_back(s_.at_address(f.name, entry_.outputs[f.index].dtype, argument(f)));
+    }
+  }
+
+  void take_symbols() {
+    symbols_.resize(entry_.symbols.size());
+    for (const CallField& f : fields_) {
+      if (f.kind != CallField::kSymbol) continue;
+      symbols_[f.index] = s_.let(f.name, as_index(argument(f)));
+      s_.require_bounds(entry_, f.index, symbols_[f.index]);
+    }
+    if (!entry_.values.empty()) read_values();
+  }
+
+  void read_values() {
+    BufferRef all = s_.words("symbols", symbols_.size());
+    std::vector<Argument> args(pointers_.begin(), pointers_.begin() + static_cast<std::ptrdiff_t>(inputs_));
+    for (size_t i = 0; i < symbols_.size(); ++i)
+      if (symbols_[i]) s_.store(all, i, symbols_[i]), args.emplace_back(symbols_[i]);
+    args.emplace_back(all);
+    s_.call(entry_.values, std::move(args));
+    for (size_t i = 0; i < symbols_.size(); ++i) {
+      if (symbols_[i]) continue;
+      symbols_[i] = s_.let(entry_.symbols[i].name, s_.load(all, i));
+      s_.require_bounds(entry_, i, symbols_[i]);
+    }
+  }
+
+  std::vector<Argument> with_symbols(std::vector<Argument> args) const {
+    for (Expr symbol : symbols_) args.emplace_back(symbol);
+    return args;
+  }
+
+  /// Calls `f` for each data-dependent output's field, with the place of its first dim and how many there are.
+  template <typename F>
+  void for_capacities(F f) {
+    for (const CallField& field : fields_) {
+      if (field.kind != CallField::kOutputDims) continue;
+      const std::vector<Tensor> before(entry_.outputs.begin(), entry_.outputs.begin() + field.index);
+      f(field, count_dims(entry_.inputs) + count_dims(before), entry_.outputs[field.index].dims.size());
+    }
+  }
+
+  void fill_dims() {
+    size_t at = count_dims(entry_.inputs);
+    dims_ = s_.words("dims", at + count_dims(entry_.outputs));
+    for (const Tensor& tensor : entry_.outputs)
+      for (int64_t dim : tensor.dims)
+        s_.store(dims_, at++,
+                 dim >= 0           ? s_.index(dim)
+                 : dim == INT64_MIN ? s_.index(0)
+                                    : symbols_.at(static_cast<size_t>(-1 - dim)));
+    if (!entry_.shapes.empty() && (!entry_.symbols.empty() || has_derived_dims(entry_))) {
+      std::vector<Argument> args = with_symbols({});
+      args.emplace_back(dims_);
+      s_.call(entry_.shapes, std::move(args));
+    }
+    for_capacities([&](const CallField& field, size_t first, size_t rank) {
+      capacities_.push_back(s_.at_address(field.name, DType::index(), argument(field)));
+      if (rank > 0) s_.store(dims_, first, s_.load(capacities_.back(), 0));
+    });
+  }
+
+  void check_arena() {
+    Expr needed = s_.word(entry_.arena_max);
+    const bool computed = !is_static(entry_) && !entry_.arena.empty();
+    if (computed) {
+      BufferRef bytes = s_.words("bytes", 1);
+      std::vector<Argument> args = with_symbols({});
+      args.emplace_back(bytes);
+      s_.call(entry_.arena, std::move(args));
+      needed = s_.let("needed", cast(DType::u(64), s_.load(bytes, 0)));
+    }
+    if (!computed && entry_.arena_max == 0) return;
+    check_memory(field("arena"), field("arena_bytes"), needed, kArenaSize, -1);
+    check_alignment(field("arena"), kArenaAlignment, -1, computed ? eq(needed, s_.word(0)) : Expr());
+  }
+
+  /// That there are `needed` bytes at `address`, of `size`.
+  void check_memory(Expr address, Expr size, Expr needed, Status status, int32_t axis) {
+    Expr bytes = s_.let("size", size);  // read in any case, which is less code than to branch around it
+    Expr there = s_.let("there", select(given(address), bytes, s_.word(0)));
+    s_.require(ge(there, needed), status, {.axis = axis, .expected = as_index(needed), .actual = as_index(there)});
+  }
+
+  void check_alignment(Expr address, Status status, int32_t axis, Expr or_else = {}) {
+    Expr mask = s_.word(entry_.arena_align - 1);
+    Expr rest = s_.let("rest", arith::call(arith::Intrinsic::k_bitwise_and, {cast(DType::u(64), address), mask}));
+    Expr aligned = eq(rest, s_.word(0));
+    s_.require(or_else ? logical_or(aligned, or_else) : aligned, status,
+               {.axis = axis, .expected = s_.index(entry_.arena_align), .actual = as_index(rest)});
+  }
+
+  void check_pools() {
+    auto needs = [](const Pool& pool) { return pool.bytes != 0; };
+    if (std::none_of(entry_.pools.begin(), entry_.pools.end(), needs)) return;
+    Expr number = s_.let("number", field("num_pools"));
+    Expr none = number.context().imm(number.dtype(), 0);
+    Expr count = s_.let("count", select(given(field("pools")), number, none));
+    BufferRef pools = s_.records_at("pools", described(Record::kMemoryPool),
+                                    s_.index(static_cast<int64_t>(entry_.pools.size())), field("pools"));
+    for (size_t i = 0; i < entry_.pools.size(); ++i) {
+      if (!needs(entry_.pools[i])) continue;
+      const auto axis = static_cast<int32_t>(i);
+      Expr bytes = s_.word(entry_.pools[i].bytes), place = s_.index(axis);
+      s_.require(lt(number.context().imm(number.dtype(), axis), count), kPoolSize,
+                 {.axis = axis, .expected = as_index(bytes), .actual = s_.index(0)});
+      Expr data = s_.build().field(pools, place, "data");
+      check_memory(data, s_.build().field(pools, place, "bytes"), bytes, kPoolSize, axis);
+      check_alignment(data, kPoolAlignment, axis);
+    }
+  }
+
+  void check_weights() {
+    check_memory(field("weights"), field("weights_bytes"), s_.word(weights_file_bytes(object_.weights)), kWeightsSize,
+                 -1);
+  }
+
+  void make_call() {
+    std::vector<Argument> args(pointers_.begin(), pointers_.end());
+    args.emplace_back(s_.at_address("arena", DType::u(8), field("arena")));
+    for (const Argument& pool : s_.pools(entry_, context_)) args.push_back(pool);
+    args.emplace_back(s_.weights(object_.weights, context_));
+    constexpr int64_t kWord = 8;
+    args.emplace_back(
+        s_.within("out_dims", DType::index(), dims_, kWord * static_cast<int64_t>(count_dims(entry_.inputs))));
+    s_.call(entry_.call, with_symbols(std::move(args)));
+    auto capacity = capacities_.begin();
+    for_capacities([&](const CallField&, size_t first, size_t rank) {
+      for (size_t i = 0; i < rank; ++i) s_.store(*capacity, i, s_.load(dims_, first + i));
+      ++capacity;
+    });
+  }
+
+  const Object& object_;
+  const Entry& entry_;
+  const std::vector<CallField>& fields_;
+  std::optional<tir::CFunction>& c_function_;
+  EntrySteps s_;
+  BufferRef context_, args_;
+  std::vector<BufferRef> pointers_;  ///< to the inputs, then to the outputs
+  size_t inputs_ = 0;
+  std::vector<Expr> symbols_;
+  BufferRef dims_ = nullptr;           ///< of all inputs, which nobody reads, then of all outputs
+  std::vector<BufferRef> capacities_;  ///< of data-dependent outputs, which get their dims there
+};
+
+}  // namespace
+
+const EntryFunctions::Arguments& EntryFunctions::arguments(const Entry& entry) {
+  Arguments& made = arguments_.emplace_back();
+  made.name = entry_prefix(object_, entry) + "args";
+  made.fields = call_fields(object_, entry);
+  for (const CallField& field : made.fields)
+    made.layout.push_back(
+        {field.name, field.kind == CallField::kSymbol ? tir::FieldKind::kI64 : tir::FieldKind::kPointer});
+  made.record = {made.name, made.layout};
+  return made;
+}
+
+tir::PrimFunc EntryFunctions::run(const Entry& entry) {
+  tir::PrimFunc function;
+  function.name = run_symbol(object_, entry);
+  const Arguments& given = arguments(entry);
+  TypedCall(object_, entry, given.fields, given.record, context_, function).make();
+  return function;
+}
+
+std::optional<tir::PrimFunc> EntryFunctions::arena_bytes(const Entry& entry) {
+  if (is_static(entry) || entry.arena.empty() || !entry.values.empty()) return std::nullopt;
+  tir::PrimFunc function;
+  function.name = arena_symbol(object_, entry);
+  EntrySteps steps(context_, function);
+  function.c_function->is_global = true;
+  std::vector<Argument> args;
+  for (size_t i = 0; i < entry.symbols.size(); ++i) {
+    Expr symbol = steps.scalar_param(entry.symbols[i].name);
+    args.emplace_back(symbol);
+    steps.require_bounds(entry, i, symbol);
+  }
+  BufferRef bytes = steps.array_param("bytes", DType::u(64));
+  args.emplace_back(steps.within("words", DType::index(), bytes, 0));
+  steps.call(entry.arena, std::move(args));
+  steps.finish();
+  return function;
+}
+
+tir::PrimFunc EntryFunctions::public_function(const std::string& prim_func) {
+  auto named = [&](const tir::PrimFunc* f) { return f->name == prim_func; };
+  auto found = std::find_if(object_.functions.begin(), object_.functions.end(), named);
+  RELAXC_CHECK(found != object_.functions.end(), "no prim func " + prim_func);
+  tir::PrimFunc function;
+  function.name = public_symbol(object_, prim_func);
+  EntrySteps steps(context_, function);
+  function.c_function->is_global = true;
+  BufferRef context = steps.records_param("context", described(Record::kContext));
+  function.c_function->context = context;
+  std::vector<Argument> args;
+  for (const tir::Param& param : (*found)->params) {
+    if (param.buffer != nullptr)
+      args.emplace_back(steps.array_param(param.buffer->name, param.buffer->dtype));
+    else
+      args.emplace_back(steps.scalar_param(param.var.name(), param.var.dtype()));
+  }
+  for (tir::Var symbol : (*found)->symbols) args.emplace_back(steps.scalar_param(symbol.name()));
+  Expr none = steps.index(0);
+  steps.report_to(select(eq(steps.build().address(context), none), none, steps.build().field(context, "error")));
+  steps.call(prim_func, std::move(args));
+  steps.finish();
+  return function;
+}
+
+}  // namespace relaxc::interface

@@ -1,0 +1,91 @@
+// entry_steps.h: a function of the ABI while it is made, one step after the other.
+//
+// What a step binds holds for all that follow. TIR says so by nesting; here it is a list, which is nested at the end.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "compiler/interface/object.h"
+#include "compiler/tir/builder.h"
+
+namespace relaxc::interface {
+
+/// The statuses of rlx_status that these functions return themselves.
+enum Status : int32_t {
+  kNullPointer = 1,
+  kDimBounds = 9,
+  kArenaSize = 14,
+  kArenaAlignment = 15,
+  kWeightsSize = 16,
+  kNeedsData = 22,
+  kPoolSize = 24,
+  kPoolAlignment = 25,
+};
+
+class EntrySteps {
+ public:
+  using Expr = tir::Expr;
+  using BufferRef = tir::BufferRef;
+
+  /// `function` gets parameters and a body; its name and flags are the maker's.
+  EntrySteps(tir::Context& context, tir::PrimFunc& function);
+  tir::Builder& build() { return build_; }
+  Expr index(int64_t value) { return build_.index(value); }
+  Expr word(uint64_t value) { return build_.context().imm(DType::u(64), static_cast<int64_t>(value)); }
+
+  // Parameters, in order.
+  BufferRef records_param(const std::string& name, const tir::Record& record);
+  BufferRef array_param(const std::string& name, DType dtype);
+  Expr scalar_param(const std::string& name, DType dtype = DType::index());
+
+  /// The status is returned where `holds` does not; the other fields are those of the error's record.
+  struct Found {
+    int32_t axis = -1, symbol = -1;
+    Expr expected, actual;  ///< index expressions; null: 0
+  };
+  void require(Expr holds, Status status, const Found& found);
+  void require(Expr holds, Status status) { require(holds, status, Found{}); }
+  /// That `value` lies within the bounds of symbol `k`.
+  void require_bounds(const Entry& entry, size_t k, Expr value);
+  Expr let(const std::string& name, Expr value);
+  /// The memory at an address, of unknown size.
+  BufferRef at_address(const std::string& name, DType dtype, Expr address);
+  BufferRef records_at(const std::string& name, const tir::Record& record, Expr count, Expr address);
+  /// The memory of `base` from byte `offset` on.
+  BufferRef within(const std::string& name, DType dtype, BufferRef base, int64_t offset);
+  /// Words of the frame.
+  BufferRef words(const std::string& name, size_t count);
+  void store(BufferRef array, size_t i, Expr value);
+  Expr load(BufferRef array, size_t i) { return build_.load(array, {index(static_cast<int64_t>(i))}); }
+  /// Calls a prim func; its failure is this function's.
+  void call(const std::string& prim_func, std::vector<tir::Argument> args) {
+    add(invocation(prim_func, std::move(args)));
+  }
+  tir::Stmt invocation(const std::string& prim_func, std::vector<tir::Argument> args);
+  void add(tir::Stmt statement);
+
+  /// Guards and calls from here on write to the rlx_error at this address.
+  void report_to(Expr address);
+  /// Where the pools of a call lie; null of which the call needs nothing.
+  std::vector<tir::Argument> pools(const Entry& entry, BufferRef context);
+  /// The first weight: in the object, or behind the header of the file that the context points at.
+  BufferRef weights(const Weights& weights, BufferRef context);
+
+  /// Gives the function its body.
+  void finish();
+
+ private:
+  using Scope = std::function<tir::Stmt(tir::Stmt body)>;
+  struct Step {
+    tir::Stmt statement;
+    Scope scope;  ///< set: of all that follows
+  };
+
+  tir::Builder build_;
+  tir::PrimFunc& function_;
+  std::vector<Step> steps_;
+};
+
+}  // namespace relaxc::interface
