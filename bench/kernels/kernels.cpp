@@ -4,7 +4,7 @@
 //   kernels conv       those whose name begins so
 //   kernels -v conv    with the schedules' traces and the scheduled code
 //   kernels -w 0 conv  with the most rows of minimal filtering: 4 unless it is said, 2, or 0 for none
-//   kernels -c "tile: 12x2; order: rows outside" matmul   with these choices (compiler/schedule/choices.h)
+//   kernels -c "tile: 12x2; order: rows outside" matmul   with these choices (compiler/schedule/strategies/choices.h)
 //
 // Prints microseconds of the processor's time a run (the best of many) and GFLOP/s (GOP/s, of bytes). Both forms run on
 // the same data; the largest difference between their results is printed too, relative to the largest result.

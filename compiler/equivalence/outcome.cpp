@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "compiler/schedule/trace.h"
+#include "compiler/schedule/trace/trace.h"
 
 namespace relaxc::equivalence {
 namespace {

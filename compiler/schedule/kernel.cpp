@@ -5,18 +5,20 @@
 // that nobody else reads then never reach memory.
 #include "compiler/schedule/kernel.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 #include <set>
 #include <utility>
 
-#include "compiler/schedule/access.h"
-#include "compiler/schedule/legality.h"
-#include "compiler/schedule/online_softmax.h"
-#include "compiler/schedule/row_blocks.h"
-#include "compiler/schedule/rule_parts.h"
-#include "compiler/schedule/trace.h"
-#include "compiler/schedule/window_blocks.h"
+#include "compiler/schedule/analysis/access.h"
+#include "compiler/schedule/analysis/legality.h"
+#include "compiler/schedule/primitives/online_softmax.h"
+#include "compiler/schedule/primitives/row_blocks.h"
+#include "compiler/schedule/primitives/window_blocks.h"
+#include "compiler/schedule/strategies/rule_parts.h"
+#include "compiler/schedule/trace/trace.h"
 #include "compiler/tir/verify.h"
 
 namespace relaxc::schedule {
@@ -25,9 +27,14 @@ using analysis::Nest;
 
 namespace {
 
+/// What is in focus takes its place in the kernel again.
+void leave_focus(Tree& tree) {
+  RELAXC_CHECK(apply(tree, FocusWhole{}), "the whole kernel can always be seen");
+}
+
 class Rules {
  public:
-  Rules(Schedule& s, const Target& target, Choices& choices, const Freedom& freedom)
+  Rules(Tree& s, const Target& target, Choices& choices, const Freedom& freedom)
       : s_(s), target_(target), choices_(choices), freedom_(freedom) {}
 
   /// All nests, each group of them by the rule that fits; in blocks of rows where that is to be.
@@ -45,33 +52,39 @@ class Rules {
   /// wrote and scheduled by hand have forms that rules do not know.
   template <typename F>
   bool keeps_legal(F rule) {
-    const Schedule before = s_;
+    const Tree before = s_;
     const Choices choices = choices_;
-    try {
-      if (rule()) return true;
-    } catch (const IllegalStep& illegal) {
-      if (remark_.empty()) remark_ = illegal.reason();
-    }
+    const Legal<bool> done = rule();
+    if (done && *done) return true;
+    if (!done && remark_.empty()) remark_ = done.illegal().reason;
     s_ = before;
     choices_ = choices;
     return false;
   }
 
-  bool schedule_in_blocks() {
-    std::vector<RowBlock> blocks = cut_rows();
+  Legal<bool> schedule_in_blocks() {
+    RELAXC_STEP(std::vector<RowBlock> blocks, cut_rows());
     in_blocks_ = !blocks.empty();
-    if (const int64_t window_rows = in_blocks_ ? 0 : rows_of_windows(); window_rows > 0)
-      blocks = {{s_.window_blocks(window_rows)}};
+    if (const int64_t window_rows = in_blocks_ ? 0 : rows_of_windows(); window_rows > 0) {
+      RELAXC_STEP(const uint32_t loop, apply(s_, WindowBlockLoop{window_rows}));
+      blocks = {{loop}};
+    }
     if (blocks.empty()) return false;
     schedule_whole(blocks.size());
     std::vector<uint32_t> loops;
-    for (const RowBlock& block : blocks) schedule_block(block), loops.push_back(block.rows);
+    for (const RowBlock& block : blocks) {
+      RELAXC_LEGAL(schedule_block(block));
+      loops.push_back(block.rows);
+    }
     share_among_tasks(loops);
     return true;
   }
 
   void share_among_tasks(const std::vector<uint32_t>& done) {
-    keeps_legal([&] { return schedule_parallel(s_, target_, done), true; });
+    keeps_legal([&]() -> Legal<bool> {
+      RELAXC_LEGAL(schedule_parallel(s_, target_, done));
+      return true;
+    });
   }
 
   /// A loop over blocks of rows; the loop over blocks of keys in it, or 0.
@@ -79,18 +92,22 @@ class Rules {
     uint32_t rows = 0, keys = 0;
   };
 
-  std::vector<RowBlock> cut_rows() {
+  Legal<std::vector<RowBlock>> cut_rows() {
+    std::vector<RowBlock> blocks;
     const int64_t rows = rows_of_block(s_, target_);
-    if (rows == 0) return {};
-    const Schedule before = s_;
-    std::vector<uint32_t> loops = s_.row_blocks(rows);
+    if (rows == 0) return blocks;
+    const Tree before = s_;
+    RELAXC_STEP(std::vector<uint32_t> loops, apply(s_, RowBlockLoops{rows}));
     const int64_t keys = keys_of_block(s_, loops.front(), freedom_.online_softmax);
     if (keys > 0) {
       s_ = before;
-      loops = s_.row_blocks(rows_of_block(s_, target_, keys));
+      RELAXC_STEP(loops, apply(s_, RowBlockLoops{rows_of_block(s_, target_, keys)}));
     }
-    std::vector<RowBlock> blocks;
-    for (uint32_t loop : loops) blocks.push_back({loop, keys > 0 ? s_.online_softmax(loop, keys) : 0});
+    for (uint32_t loop : loops) {
+      blocks.push_back({loop, 0});
+      if (keys == 0) continue;
+      RELAXC_STEP(blocks.back().keys, apply(s_, OnlineSoftmax{loop, keys}));
+    }
     return blocks;
   }
 
@@ -98,7 +115,7 @@ class Rules {
   int64_t rows_of_windows() {
     const int64_t rows = rows_of_window_block(s_, target_);
     if (rows == 0) return 0;
-    Schedule direct = s_;
+    Tree direct = s_;
     Choices choices = choices_;
     Rules trial(direct, target_, choices, freedom_);
     trial.schedule_whole(0);
@@ -109,7 +126,10 @@ class Rules {
   void schedule_sections() {
     std::vector<size_t> ends = section_ends(statements_of(s_.root()));
     for (size_t i = ends.size(); i-- > 0;) {
-      if (ends.size() > 1) s_.section(i == 0 ? 0 : ends[i - 1], ends[i]);
+      if (ends.size() > 1) {
+        const auto begin = static_cast<int64_t>(i == 0 ? 0 : ends[i - 1]), end = static_cast<int64_t>(ends[i]);
+        RELAXC_CHECK(apply(s_, FocusSection{begin, end}), "a section of a kernel's statements");
+      }
       schedule_whole(0);
       share_among_tasks({});
     }
@@ -141,30 +161,34 @@ class Rules {
   void schedule_whole(size_t others) {
     std::vector<Stmt> parts = statements_of(s_.root());
     parts.resize(parts.size() - others);
-    schedule_parts(std::move(parts), [](const Schedule& s) { return s.root(); });
+    schedule_parts(std::move(parts), [](const Tree& s) { return s.root(); });
   }
 
   /// The nests of a block of rows, and how many tasks share the blocks.
-  void schedule_block(const RowBlock& block) {
+  Legal<> schedule_block(const RowBlock& block) {
     if (block.keys != 0) schedule_body(block.keys);
     schedule_body(block.rows);
     const tir::For& loop = s_.loop(block.rows);
     const int64_t tasks = tasks_worth(loop.body, loop.extent, target_);
-    s_.lift_allocs(tasks > 1 ? s_.share(block.rows, tasks) : block.rows);
+    uint32_t serial = block.rows;
+    if (tasks > 1) {
+      RELAXC_STEP(serial, apply(s_, Share{block.rows, tasks}));
+    }
+    return apply(s_, LiftAllocs{serial});
   }
 
   void schedule_body(uint32_t loop) {
-    auto body = [=](const Schedule& s) { return s.loop(loop).body; };
+    auto body = [=](const Tree& s) { return s.loop(loop).body; };
     schedule_parts(statements_of(body(s_)), body);
   }
 
   /// The parts that `all` of the kernel begins with: each as its rule says, then those over the same rows together.
-  void schedule_parts(std::vector<Stmt> parts, std::function<Stmt(const Schedule&)> all) {
+  void schedule_parts(std::vector<Stmt> parts, std::function<Stmt(const Tree&)> all) {
     parts_ = std::move(parts);
     all_ = std::move(all);
     sizes_.clear();
     for (size_t i = 0; i < parts_.size();) i = schedule_part(i);
-    s_.focus_all();
+    leave_focus(s_);
     const std::vector<Stmt> now = statements_of(all_(s_));
     std::vector<uint32_t> loops;
     size_t place = 0;
@@ -172,7 +196,10 @@ class Rules {
       loops.push_back(size == 1 ? row_loop(s_.context(), now.at(place)) : 0);
       place += size;
     }
-    keeps_legal([&] { return schedule_rows(s_, loops, target_), true; });
+    keeps_legal([&]() -> Legal<bool> {
+      RELAXC_LEGAL(schedule_rows(s_, loops, target_));
+      return true;
+    });
   }
 
   /// Gives the part to go on with.
@@ -233,28 +260,39 @@ class Rules {
     const size_t others = statements() - (end - begin);
     std::vector<uint32_t> blocks;
     for (size_t i = begin; i < end; ++i) blocks.push_back(analysis::as_nest(parts_[i]).block->id);
-    const bool done = keeps_legal([&] { return s_.focus(blocks), rule(); });
+    const bool done = keeps_legal([&]() -> Legal<bool> {
+      RELAXC_LEGAL(apply(s_, FocusNests{{blocks}}));
+      return rule();
+    });
     if (done) sizes_.push_back(statements() - others);
     return done;
   }
 
   size_t statements() const {
-    Schedule now = s_;
-    now.focus_all();
+    Tree now = s_;
+    now.leave_focus();
     return statements_of(all_(now)).size();
   }
 
-  Schedule& s_;
+  Tree& s_;
   const Target& target_;
   Choices& choices_;
   const Freedom& freedom_;
-  std::function<Stmt(const Schedule&)> all_;  ///< what the parts are of
+  std::function<Stmt(const Tree&)> all_;  ///< what the parts are of
   std::vector<Stmt> parts_;
   std::vector<size_t> sizes_;  ///< of what the parts so far have become, in statements
   bool filters_ = false;       ///< some convolution goes by minimal filtering
   std::string remark_;
   bool in_blocks_ = false;  ///< the kernel is cut by row_blocks: its nests may stand there twice, and pack nothing
 };
+
+/// Constants that a step wants in another form are packed.
+Legal<> all_packed(const Tree& tree) {
+  for (const Operand& operand : tree.operands())
+    RELAXC_REQUIRE(operand.buffer == operand.param,
+                   fmt::format("{} is to be packed, and no step does it", operand.buffer->name));
+  return Done{};
+}
 
 /// What only steps in between needed goes away.
 Stmt without_unused(Context& context, Stmt s) {
@@ -269,7 +307,7 @@ Stmt without_unused(Context& context, Stmt s) {
 }
 
 /// The schedule's tree becomes the kernel's body; packed constants take the places of the parameters they were.
-void finish(Schedule& s, tir::PrimFunc& kernel, std::vector<PackedParam>& packed) {
+void finish(Tree& s, tir::PrimFunc& kernel, std::vector<PackedParam>& packed) {
   s.leave_section();
   kernel.body = without_unused(s.context(), s.root());
   for (const PackedParam& one : s.packed()) {
@@ -288,7 +326,7 @@ bool schedule_kernel(arith::Context& context, tir::PrimFunc& kernel, const Targe
   if (statements_of(kernel.body).empty() || !statements_of(kernel.body)[0]) return false;
   auto asked = kernel.attrs.find("choices");
   Choices choices(asked != kernel.attrs.end() ? asked->second : "");
-  Schedule s(context, kernel.body, facts, constants, kernel.is_private);
+  Tree s(context, kernel.body, facts, constants, kernel.is_private);
   Rules rules(s, target, choices, freedom);
   rules.run();
   if (!rules.remark().empty()) kernel.attrs["schedule_remark"] = rules.remark();
@@ -306,19 +344,18 @@ bool schedule_kernel(arith::Context& context, tir::PrimFunc& kernel, const Targe
 Status replay_kernel(arith::Context& context, tir::PrimFunc& kernel, const std::vector<BufferRef>& constants,
                      std::vector<PackedParam>& packed, const arith::Facts& facts, const TextSpan& steps,
                      Sources& sources, Diagnostics& diag) {
-  Schedule s(context, kernel.body, facts, constants, kernel.is_private);
+  Tree s(context, kernel.body, facts, constants, kernel.is_private);
   const std::string_view text = std::string_view(steps.file->text).substr(steps.begin, steps.length);
   TextSpan at = steps;
-  try {
-    for (const Step& step : steps_of(text)) {
-      at.begin = steps.begin + static_cast<uint32_t>(step.begin);
-      at.length = static_cast<uint32_t>(step.text.size());
-      apply(s, step.text);
-    }
-    s.require_packed();
-  } catch (const IllegalStep& illegal) {
-    return diag.error(sources.at(at), Kind::invalid_value, "kernel '{}': {}", kernel.name, illegal.reason());
+  auto refused = [&](const Illegal& illegal) {
+    return diag.error(sources.at(at), Kind::invalid_value, "kernel '{}': {}", kernel.name, illegal.reason);
+  };
+  for (const StepText& step : steps_of(text)) {
+    at.begin = steps.begin + static_cast<uint32_t>(step.begin);
+    at.length = static_cast<uint32_t>(step.text.size());
+    if (const Legal<> done = apply_text(s, step.text); !done) return refused(done.illegal());
   }
+  if (const Legal<> packed_all = all_packed(s); !packed_all) return refused(packed_all.illegal());
   tir::PrimFunc made = kernel;
   std::vector<PackedParam> own;
   finish(s, made, own);

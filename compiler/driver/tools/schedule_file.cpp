@@ -21,7 +21,8 @@
 #include <map>
 
 #include "compiler/codegen/llvm/hash.h"
-#include "compiler/schedule/trace.h"
+#include "compiler/schedule/trace/trace.h"
+#include "compiler/schedule/tree/names.h"
 #include "compiler/support/quote.h"
 #include "compiler/support/tell.h"
 #include "compiler/tir/print.h"
@@ -38,7 +39,7 @@ class Reading {
       : source_(sources.add_file(std::move(path), std::move(text))), sources_(sources), diag_(diag) {}
 
   Result<ScheduleFile> run() {
-    const std::vector<schedule::Step> lines = schedule::steps_of(source_->text);
+    const std::vector<schedule::StepText> lines = schedule::steps_of(source_->text);
     if (lines.empty() || lines[0].text != kFirstLine)
       return diag_.error(lines.empty() ? nullptr : location(span(lines[0])), Kind::syntax,
                          "'{}' is no file of schedules: it does not begin with '{}'; --write-schedules and 'relaxc "
@@ -50,18 +51,15 @@ class Reading {
   }
 
  private:
-  TextSpan span(const schedule::Step& line) const {
+  TextSpan span(const schedule::StepText& line) const {
     return {source_, static_cast<uint32_t>(line.begin), static_cast<uint32_t>(line.text.size())};
   }
   Location location(const TextSpan& at) const { return sources_.at(at); }
 
-  Status read(const schedule::Step& line) {
-    std::vector<std::string_view> words;
-    try {
-      words = schedule::words_of(line.text);
-    } catch (const schedule::IllegalStep& illegal) {
-      return diag_.error(location(span(line)), Kind::syntax, "{}", illegal.reason());
-    }
+  Status read(const schedule::StepText& line) {
+    const schedule::Legal<std::vector<std::string_view>> read = schedule::words_of(line.text);
+    if (!read) return diag_.error(location(span(line)), Kind::syntax, "{}", read.illegal().reason);
+    const std::vector<std::string_view>& words = *read;
     if (words[0] == "kernel") return begin_kernel(words, span(line));
     if (words[0] == "target" && file_.kernels.empty()) {
       file_.target = line.text.substr(std::min(line.text.size(), std::string_view("target ").size()));
@@ -135,7 +133,7 @@ std::string schedule_file_text(const ScheduleFile& file) {
     text += fmt::format("\nkernel {}{}{}\n", schedule::spelled(kernel.name), kernel.key.empty() ? "" : " ", kernel.key);
     if (!kernel.comment.empty()) text += fmt::format("  # {}\n", kernel.comment);
     if (!kernel.choices.empty()) text += fmt::format("  choose \"{}\"\n", kernel.choices);
-    for (const schedule::Step& step : schedule::steps_of(kernel.steps)) text += fmt::format("  {}\n", step.text);
+    for (const schedule::StepText& step : schedule::steps_of(kernel.steps)) text += fmt::format("  {}\n", step.text);
   }
   return text;
 }

@@ -12,8 +12,8 @@
 //
 // Rows are the leading dims on which all loops of both agree (analysis/rows.h): those of a whole tensor for maps, those
 // in front of what is summed for reductions. The nests stand one behind the other; the schedule puts them into one loop
-// over rows (schedule/rows.cpp), where the row is still in the cache. Then cheap producers that only one group reads go
-// into it.
+// over rows (schedule/primitives/merge_rows.cpp), where the row is still in the cache. Then cheap producers that only
+// one group reads go into it.
 //
 // The limits: a loop that goes through too many tensors has more streams than a prefetcher follows and more addresses
 // than registers hold (`fuse_siblings.tensors`); rows must stay in the second level of cache; and a kernel moves past a

@@ -1,7 +1,7 @@
 // Choices: what is written down is what is read, and what nobody offers is not taken.
 #include <catch2/catch.hpp>
 
-#include "compiler/schedule/choices.h"
+#include "compiler/schedule/strategies/choices.h"
 
 namespace relaxc::schedule {
 namespace {

@@ -6,9 +6,9 @@
 #include <random>
 
 #include "compiler/analysis/pattern.h"
-#include "compiler/schedule/access.h"
-#include "compiler/schedule/independence.h"
-#include "compiler/schedule/schedule.h"
+#include "compiler/schedule/analysis/access.h"
+#include "compiler/schedule/analysis/independence.h"
+#include "compiler/schedule/primitives/steps.h"
 #include "compiler/tir/evaluator.h"
 #include "compiler/tir/print.h"
 #include "compiler/tir/verify.h"
@@ -18,8 +18,8 @@ namespace relaxc {
 namespace {
 
 using arith::Expr;
-using schedule::Schedule;
 using schedule::Tail;
+using schedule::Tree;
 using tir::PrimFunc;
 
 std::vector<std::vector<float>> run(const PrimFunc& f, int64_t size, bool whole_numbers) {
@@ -40,9 +40,9 @@ std::vector<std::vector<float>> run(const PrimFunc& f, int64_t size, bool whole_
 }
 
 /// Applies `change` to the body of `f` and compares at several values of all symbols.
-void keeps(arith::Context& context, const PrimFunc& f, const std::function<void(Schedule&)>& change,
+void keeps(arith::Context& context, const PrimFunc& f, const std::function<void(Tree&)>& change,
            bool whole_numbers = false) {
-  Schedule s(context, f.body);
+  Tree s(context, f.body);
   change(s);
   PrimFunc after = f;
   after.body = s.root();
@@ -52,14 +52,23 @@ void keeps(arith::Context& context, const PrimFunc& f, const std::function<void(
   for (int64_t size : {0, 1, 3, 4, 7, 16, 33}) CHECK(run(f, size, whole_numbers) == run(after, size, whole_numbers));
 }
 
-std::vector<uint32_t> loops_of(const Schedule& s) {
+/// What the step makes, which has to be legal.
+template <typename S>
+typename S::Made done(Tree& s, const S& step) {
+  auto made = schedule::apply(s, step);
+  INFO(made.illegal().reason);
+  REQUIRE(made);
+  return *std::move(made);
+}
+
+std::vector<uint32_t> loops_of(const Tree& s) {
   std::vector<uint32_t> ids;
   tir::for_each_stmt(s.root(), [&](tir::Stmt stmt) {
     if (const auto* loop = stmt.as<tir::For>()) ids.push_back(loop->id);
   });
   return ids;
 }
-std::vector<uint32_t> blocks_of(const Schedule& s) {
+std::vector<uint32_t> blocks_of(const Tree& s) {
   std::vector<uint32_t> ids;
   tir::for_each_stmt(s.root(), [&](tir::Stmt stmt) {
     if (const auto* block = stmt.as<tir::Block>()) ids.push_back(block->id);
@@ -82,9 +91,9 @@ TEST_CASE("split keeps every iteration, whatever the extent") {
     for (Tail tail : {Tail::kPeel, Tail::kMask})
       for (Expr m : {n, context.index(5), context.index(8)})
         for (size_t which : {0, 1}) {
-          keeps(context, sum(context, n, m), [&](Schedule& s) {
-            s.bind_axes();
-            s.split(loops_of(s)[which], factor, tail);
+          keeps(context, sum(context, n, m), [&](Tree& s) {
+            done(s, schedule::BindAxes{});
+            done(s, schedule::Split{loops_of(s)[which], factor, tail});
           });
         }
 }
@@ -92,11 +101,11 @@ TEST_CASE("split keeps every iteration, whatever the extent") {
 TEST_CASE("fused loops visit the same elements") {
   arith::Context context;
   Expr n = context.var("n");
-  keeps(context, sum(context, n, context.index(3)), [&](Schedule& s) {
-    s.bind_axes();
+  keeps(context, sum(context, n, context.index(3)), [&](Tree& s) {
+    done(s, schedule::BindAxes{});
     auto loops = loops_of(s);
     REQUIRE(schedule::can_fuse(s.loop(loops[0]), s.loop(loops[1])));
-    s.fuse(loops[0], loops[1]);
+    done(s, schedule::Fuse{loops[0], loops[1]});
   });
 }
 
@@ -108,12 +117,12 @@ TEST_CASE("rows that a filter slides over are fused with their columns") {
   w.add(w.b.reduce(y, {context.index(3)}, w.zero(), [&](Expr sum, const tir::Indices& i, const tir::Indices& r) {
     return sum + w.b.load(x, {i[0] + r[0], i[1]});
   }));
-  keeps(context, w.finish("slide"), [&](Schedule& s) {
-    s.bind_axes();
+  keeps(context, w.finish("slide"), [&](Tree& s) {
+    done(s, schedule::BindAxes{});
     auto loops = loops_of(s);
-    s.decompose_reduction(blocks_of(s)[0], loops[2]);
+    done(s, schedule::DecomposeReduction{blocks_of(s)[0], loops[2]});
     REQUIRE(schedule::can_fuse(s.loop(loops[0]), s.loop(loops[1])));
-    s.fuse(loops[0], loops[1]);
+    done(s, schedule::Fuse{loops[0], loops[1]});
   });
 }
 
@@ -121,7 +130,7 @@ TEST_CASE("loops that are not side by side in an operand cannot be fused") {
   arith::Context context;
   Expr n = context.var("n");
   PrimFunc f = testing::matmul(context, {}, n, n, n, false, false);
-  Schedule s(context, analysis::classify(f).last);
+  Tree s(context, analysis::classify(f).last);
   auto loops = loops_of(s);
   CHECK_FALSE(schedule::can_fuse(s.loop(loops[0]), s.loop(loops[1])));
 }
@@ -129,30 +138,30 @@ TEST_CASE("loops that are not side by side in an operand cannot be fused") {
 TEST_CASE("reordered, vectorized, unrolled and parallel loops") {
   arith::Context context;
   Expr n = context.var("n");
-  keeps(context, sum(context, n, context.index(6)), [&](Schedule& s) {
-    s.bind_axes();
+  keeps(context, sum(context, n, context.index(6)), [&](Tree& s) {
+    done(s, schedule::BindAxes{});
     auto loops = loops_of(s);
-    s.reorder({loops[1], loops[0]});
-    s.parallel(loops[0]);
+    done(s, schedule::Reorder{{loops[1], loops[0]}});
+    done(s, schedule::Parallel{loops[0]});
   });
-  keeps(context, sum(context, n, context.index(6)), [&](Schedule& s) {
-    s.bind_axes();
-    s.vectorize(loops_of(s)[1]);
-    s.parallel(loops_of(s)[0]);
+  keeps(context, sum(context, n, context.index(6)), [&](Tree& s) {
+    done(s, schedule::BindAxes{});
+    done(s, schedule::Vectorize{loops_of(s)[1]});
+    done(s, schedule::Parallel{loops_of(s)[0]});
   });
-  keeps(context, sum(context, n, context.index(6)), [&](Schedule& s) { s.unroll(loops_of(s)[1]); });
+  keeps(context, sum(context, n, context.index(6)), [&](Tree& s) { done(s, schedule::Unroll{loops_of(s)[1]}); });
 }
 
 TEST_CASE("lines are asked for ahead of vectors, and of nothing else") {
   arith::Context context;
   Expr n = context.var("n");
-  keeps(context, sum(context, n, context.index(6)), [&](Schedule& s) {
-    s.bind_axes();
+  keeps(context, sum(context, n, context.index(6)), [&](Tree& s) {
+    done(s, schedule::BindAxes{});
     const uint32_t loop = loops_of(s)[1];
-    CHECK_THROWS_AS(s.prefetch(loop, 64), schedule::IllegalStep);
-    s.vectorize(loop);
-    CHECK_THROWS_AS(s.prefetch(loop, 0), schedule::IllegalStep);
-    s.prefetch(loop, 64);
+    CHECK_FALSE(schedule::apply(s, schedule::Prefetch{loop, 64}));
+    done(s, schedule::Vectorize{loop});
+    CHECK_FALSE(schedule::apply(s, schedule::Prefetch{loop, 0}));
+    done(s, schedule::Prefetch{loop, 64});
   });
 }
 
@@ -162,25 +171,25 @@ TEST_CASE("chunks and joined loops visit every iteration") {
   for (int64_t size : {1, 2, 5, 16})
     for (Expr m : {n, context.index(5), context.index(8)})
       for (size_t which : {0, 1})
-        keeps(context, sum(context, n, m), [&](Schedule& s) {
-          s.bind_axes();
+        keeps(context, sum(context, n, m), [&](Tree& s) {
+          done(s, schedule::BindAxes{});
           uint32_t loop = loops_of(s)[which];
-          s.parallel(loop);
-          uint32_t outer = s.chunk(loop, size);
+          done(s, schedule::Parallel{loop});
+          uint32_t outer = done(s, schedule::Chunk{loop, size});
           CHECK(s.loop(outer).loop_kind == tir::LoopKind::kParallel);
         });
   for (Expr m : {n, context.index(5)})
-    keeps(context, sum(context, n, m), [&](Schedule& s) {
+    keeps(context, sum(context, n, m), [&](Tree& s) {
       auto loops = loops_of(s);
-      s.parallel(loops[0]);
-      s.collapse(loops[0], loops[1]);
+      done(s, schedule::Parallel{loops[0]});
+      done(s, schedule::Collapse{loops[0], loops[1]});
     });
 }
 
 TEST_CASE("a loop of one iteration goes away") {
   arith::Context context;
   keeps(context, sum(context, context.var("n"), context.index(1)),
-        [&](Schedule& s) { s.drop_unit_loop(loops_of(s)[1]); });
+        [&](Tree& s) { done(s, schedule::DropUnitLoop{loops_of(s)[1]}); });
 }
 
 /// Whether the outermost loop around `body(i)` may run in parallel, when it writes `y`.
@@ -217,8 +226,8 @@ TEST_CASE("iterations that meet are not independent") {
   auto through_local = [&](Expr i) { return b.seq({b.store(local, {}, zero), b.store(y, {i}, b.load(local, {}))}); };
   CHECK(check([&](Expr i) { return b.alloc(local, through_local(i)); }));
   CHECK_FALSE(check(through_local));
-  Schedule s(context, b.loop("i", n, [&](arith::Var) { return b.store(y, {b.index(0)}, zero); }));
-  CHECK_THROWS_AS(s.parallel(loops_of(s)[0]), InternalError);
+  Tree s(context, b.loop("i", n, [&](arith::Var) { return b.store(y, {b.index(0)}, zero); }));
+  CHECK_FALSE(schedule::apply(s, schedule::Parallel{loops_of(s)[0]}));
 }
 
 /// The product alone: loops i, j, k and the block.
@@ -230,44 +239,44 @@ PrimFunc product(arith::Context& context) {
 
 TEST_CASE("a reduction is decomposed, takes its consumer along, and is jammed") {
   arith::Context context;
-  keeps(context, product(context), [&](Schedule& s) {
-    s.bind_axes();
+  keeps(context, product(context), [&](Tree& s) {
+    done(s, schedule::BindAxes{});
     auto loops = loops_of(s);
     auto blocks = blocks_of(s);
-    s.decompose_reduction(blocks[0], loops[2]);
-    s.reverse_compute_at(blocks[1], loops[1], {loops[0], loops[1]});
+    done(s, schedule::DecomposeReduction{blocks[0], loops[2]});
+    done(s, schedule::ReverseComputeAt{blocks[1], loops[1], {loops[0], loops[1]}});
     tir::BufferRef temporary = s.root().as<tir::Alloc>()->buffer;
-    s.contract(temporary, loops[1], false);
-    s.stage_loads(blocks[0], loops[1]);
-    auto columns = s.split(loops[1], 3, Tail::kMask);
-    auto rows = s.split(loops[0], 2, Tail::kPeel);
-    s.sink(columns.inner);
-    s.jam(rows.inner);
+    done(s, schedule::Contract{temporary, loops[1], true});
+    done(s, schedule::StageLoads{blocks[0], loops[1]});
+    auto columns = done(s, schedule::Split{loops[1], 3, Tail::kMask});
+    auto rows = done(s, schedule::Split{loops[0], 2, Tail::kPeel});
+    done(s, schedule::Sink{columns.inner});
+    done(s, schedule::Jam{rows.inner});
   });
 }
 
 TEST_CASE("fused multiply-add and lanes change rounding, and no whole number") {
   arith::Context context;
   auto lanes = [&](int64_t count) {
-    return [&, count](Schedule& s) {
-      s.bind_axes();
+    return [&, count](Tree& s) {
+      done(s, schedule::BindAxes{});
       auto loops = loops_of(s);
       uint32_t block = blocks_of(s)[0];
-      s.decompose_reduction(block, loops[2]);
-      s.allow_reassociation(block);
-      s.reduce_in_lanes(block, loops[2], count, 2, count == 4);
+      done(s, schedule::DecomposeReduction{block, loops[2]});
+      done(s, schedule::Reassociate{block});
+      done(s, schedule::ReduceInLanes{block, loops[2], count, 2, count == 4});
     };
   };
   keeps(context, product(context), lanes(2), true);
   keeps(context, product(context), lanes(4), true);
   keeps(
       context, product(context),
-      [&](Schedule& s) {
-        s.bind_axes();
+      [&](Tree& s) {
+        done(s, schedule::BindAxes{});
         auto loops = loops_of(s);
         uint32_t block = blocks_of(s)[0];
-        s.decompose_reduction(block, loops[2]);
-        s.use_fma(block);
+        done(s, schedule::DecomposeReduction{block, loops[2]});
+        done(s, schedule::UseFma{block});
       },
       true);
 }
@@ -285,14 +294,14 @@ TEST_CASE("factors that terms share multiply their sum") {
   w.add(w.b.reduce(y, {blocks, terms}, context.imm_float(DType::f(32), 0), add));
   keeps(
       context, w.finish("blocks"),
-      [&](Schedule& s) {
-        s.bind_axes();
+      [&](Tree& s) {
+        done(s, schedule::BindAxes{});
         auto loops = loops_of(s);  // the first fills in zeros, where there are no terms
         uint32_t block = blocks_of(s)[1];
-        s.decompose_reduction(block, loops[2]);
-        REQUIRE_FALSE(s.common_factor(block, loops[2]));
-        REQUIRE(s.common_factor(block, loops[3]));
-        uint32_t scaled = s.factor_out(block, loops[3]);
+        done(s, schedule::DecomposeReduction{block, loops[2]});
+        REQUIRE_FALSE(common_factor(s, block, loops[2]));
+        REQUIRE(common_factor(s, block, loops[3]));
+        uint32_t scaled = done(s, schedule::FactorOut{block, loops[3]});
         CHECK(s.block(block).annotations.count("reassociate") == 1);
         CHECK(s.block(scaled).annotations.count("reassociate") == 1);
       },
@@ -302,12 +311,12 @@ TEST_CASE("factors that terms share multiply their sum") {
 TEST_CASE("lanes of a reduction whose order is to be kept are refused") {
   arith::Context context;
   PrimFunc f = product(context);
-  Schedule s(context, f.body);
-  s.bind_axes();
+  Tree s(context, f.body);
+  done(s, schedule::BindAxes{});
   auto loops = loops_of(s);
   uint32_t block = blocks_of(s)[0];
-  s.decompose_reduction(block, loops[2]);
-  CHECK_THROWS_AS(s.reduce_in_lanes(block, loops[2], 4, 4, false), InternalError);
+  done(s, schedule::DecomposeReduction{block, loops[2]});
+  CHECK_FALSE(schedule::apply(s, schedule::ReduceInLanes{block, loops[2], 4, 4, false}));
 }
 
 TEST_CASE("an inlined nest is computed where it is read") {
@@ -317,18 +326,18 @@ TEST_CASE("an inlined nest is computed where it is read") {
   tir::BufferRef x = w.param("x", {n, n}), y = w.param("y", {n, n}), t = w.temporary("t", {n, n});
   w.add(w.b.compute(t, [&](const tir::Indices& i) { return w.b.load(x, i) + w.b.load(x, {i[1], i[0]}); }));
   w.add(w.b.compute(y, [&](const tir::Indices& i) { return w.b.load(t, {i[1], i[0]}) * w.b.load(x, i); }));
-  keeps(context, w.finish("chain"), [&](Schedule& s) { s.inline_nest(blocks_of(s)[0]); });
+  keeps(context, w.finish("chain"), [&](Tree& s) { done(s, schedule::Inline{blocks_of(s)[0]}); });
 }
 
 TEST_CASE("loads behind a condition are staged without their clamps") {
   arith::Context context;
   PrimFunc f = testing::conv(context, {.c = 2, .h = 4, .w = 7, .out = 3}, false);
-  keeps(context, f, [&](Schedule& s) {
-    s.bind_axes();
+  keeps(context, f, [&](Tree& s) {
+    done(s, schedule::BindAxes{});
     auto loops = loops_of(s);
     uint32_t block = blocks_of(s)[0];
-    s.decompose_reduction(block, loops[4]);
-    s.stage_loads(block, loops[3]);
+    done(s, schedule::DecomposeReduction{block, loops[4]});
+    done(s, schedule::StageLoads{block, loops[3]});
     bool clamps = false;
     tir::for_each_stmt(s.root(), [&](tir::Stmt stmt) {
       for (Expr e : tir::expressions(stmt))
@@ -348,12 +357,12 @@ TEST_CASE("what one way of a choice reads is staged if the condition reads it, t
     Expr either = arith::select(arith::lt(r[0], rows), w.b.load(x, {r[0], i[0]}), w.b.load(z, {r[0] - 3, i[0]}));
     return own + either * arith::select(arith::lt(w.zero(), first), first, -first);
   }));
-  keeps(context, w.finish("both"), [&](Schedule& s) {
-    s.bind_axes();
+  keeps(context, w.finish("both"), [&](Tree& s) {
+    done(s, schedule::BindAxes{});
     auto loops = loops_of(s);
     uint32_t block = blocks_of(s)[0];
-    s.decompose_reduction(block, loops[1]);
-    s.stage_loads(block, loops[0]);
+    done(s, schedule::DecomposeReduction{block, loops[1]});
+    done(s, schedule::StageLoads{block, loops[0]});
     int locals = 0;
     tir::for_each_stmt(s.root(), [&](tir::Stmt stmt) { locals += stmt.as<tir::Alloc>() != nullptr; });
     CHECK(locals == 1);  // of z[0, i]

@@ -12,7 +12,8 @@
 #include <set>
 
 #include "compiler/schedule/kernel.h"
-#include "compiler/schedule/trace.h"
+#include "compiler/schedule/trace/trace.h"
+#include "compiler/schedule/tree/names.h"
 #include "compiler/tir/evaluator.h"
 #include "compiler/tir/print.h"
 #include "compiler/tir/visit.h"
@@ -22,7 +23,7 @@ namespace relaxc {
 namespace {
 
 using arith::Expr;
-using schedule::Schedule;
+using schedule::Tree;
 using Contents = std::vector<std::vector<std::byte>>;
 
 constexpr int64_t kSize = 5;  ///< of every symbol
@@ -234,7 +235,7 @@ TEST_CASE("a trace that is applied again gives the same kernel") {
 /// The end of docs/schedules.md.
 std::string table_of_steps() {
   std::string text = "| step | arguments | |\n|---|---|---|\n";
-  for (const schedule::Primitive& primitive : schedule::primitives()) {
+  for (const schedule::StepInfo& primitive : schedule::primitives()) {
     std::string arguments(primitive.arguments);
     for (size_t at = 0; (at = arguments.find('|', at)) != std::string::npos; at += 2) arguments.insert(at, "\\");
     text += "| `" + std::string(primitive.name) + "` | " + (arguments.empty() ? "" : "`" + arguments + "`") + " | " +
@@ -270,16 +271,16 @@ const T& any_of(const std::vector<T>& all, Random& random) {
 struct Names {
   std::vector<std::string> loops, blocks, buffers;
 };
-Names names_in(const Schedule& s) {
+Names names_in(const Tree& s) {
   Names names;
   tir::for_each_stmt(s.root(), [&](tir::Stmt stmt) {
-    if (const auto* loop = stmt.as<tir::For>()) names.loops.push_back(s.loop_name(loop->id));
-    if (const auto* block = stmt.as<tir::Block>()) names.blocks.push_back(s.block_name(block->id));
+    if (const auto* loop = stmt.as<tir::For>()) names.loops.push_back(loop_name(s, loop->id));
+    if (const auto* block = stmt.as<tir::Block>()) names.blocks.push_back(block_name(s, block->id));
     if (const auto* store = stmt.as<tir::Store>()) {
-      names.buffers.push_back(s.buffer_name(store->buffer));
+      names.buffers.push_back(buffer_name(s, store->buffer));
       for (Expr e : tir::expressions(stmt))
         arith::for_each_node(e, [&](Expr node) {
-          if (const auto* load = node.as<arith::Load>()) names.buffers.push_back(s.buffer_name(load->buffer));
+          if (const auto* load = node.as<arith::Load>()) names.buffers.push_back(buffer_name(s, load->buffer));
         });
     }
   });
@@ -316,28 +317,22 @@ std::string random_argument(const std::string& word, const Names& names, Random&
   return any_of(kNumbers, random);
 }
 
-std::string random_step(const Schedule& s, Random& random) {
+std::string random_step(const Tree& s, Random& random) {
   const Names names = names_in(s);
-  const schedule::Primitive& primitive = schedule::primitives()[random() % schedule::primitives().size()];
+  const schedule::StepInfo& primitive = schedule::primitives()[random() % schedule::primitives().size()];
   std::string step(primitive.name);
   if (names.loops.empty() || names.blocks.empty() || names.buffers.empty()) return "whole";
-  for (std::string_view word : schedule::words_of(primitive.arguments))
-    step += " " + random_argument(std::string(word), names, random);
+  const std::vector<std::string_view> words = *schedule::words_of(primitive.arguments);
+  for (std::string_view word : words) step += " " + random_argument(std::string(word), names, random);
   return step;
 }
 
 /// Does what can be done of `steps`, and tells how many that are.
-size_t do_what_fits(Schedule& s, const std::vector<std::string>& steps) {
+size_t do_what_fits(Tree& s, const std::vector<std::string>& steps) {
   size_t done = 0;
   for (const std::string& step : steps) {
-    const Schedule before = s;
     INFO(step << "\n" << tir::to_string(s.root()));
-    try {
-      schedule::apply(s, step);
-      ++done;
-    } catch (const schedule::IllegalStep&) {
-      s = before;
-    }
+    if (schedule::apply_text(s, step)) ++done;
   }
   return done;
 }
@@ -348,14 +343,14 @@ TEST_CASE("random steps after a part of a trace are refused or keep the meaning"
   std::vector<std::vector<std::string>> traces(all.size());
   for (size_t i = 0; i < all.size(); ++i) {
     const std::string text = trace_of(context, all[i], i % 2 == 0 ? testing::wide_target() : with_dots());
-    for (const schedule::Step& step : schedule::steps_of(text)) traces[i].emplace_back(step.text);
+    for (const schedule::StepText& step : schedule::steps_of(text)) traces[i].emplace_back(step.text);
   }
   size_t kept = 0, refused = 0;
   for (uint32_t seed = 0; seed < 240; ++seed) {
     Random random(seed);
     const size_t which = seed % all.size();
     const std::vector<std::string>& trace = traces[which];
-    Schedule s(context, all[which].kernel.body, {}, all[which].constants, true);
+    Tree s(context, all[which].kernel.body, {}, all[which].constants, true);
     const size_t prefix = random() % (trace.size() + 1);
     std::string steps;
     do_what_fits(s, {trace.begin(), trace.begin() + static_cast<std::ptrdiff_t>(prefix)});
@@ -378,7 +373,7 @@ TEST_CASE("a trace with one thing changed is refused or keeps the meaning") {
     const Case& one = all[seed % all.size()];
     const std::string text = trace_of(context, one, seed % 2 == 0 ? testing::wide_target() : with_dots());
     std::vector<std::string> steps;
-    for (const schedule::Step& step : schedule::steps_of(text)) steps.emplace_back(step.text);
+    for (const schedule::StepText& step : schedule::steps_of(text)) steps.emplace_back(step.text);
     const size_t at = random() % steps.size(), other = random() % steps.size();
     switch (random() % 4) {
       case 0:
@@ -406,11 +401,11 @@ TEST_CASE("a trace with one thing changed is refused or keeps the meaning") {
 TEST_CASE("rules and tests use every primitive, so that each is read back from what it wrote") {
   arith::Context context;
   std::set<std::string_view> unused;
-  for (const schedule::Primitive& primitive : schedule::primitives()) unused.insert(primitive.name);
+  for (const schedule::StepInfo& primitive : schedule::primitives()) unused.insert(primitive.name);
   for (const Target& target : {testing::wide_target(), testing::narrow_target(), with_dots()})
     for (const Case& one : cases(context)) {
       const std::string text = trace_of(context, one, target);
-      for (const schedule::Step& step : schedule::steps_of(text))
+      for (const schedule::StepText& step : schedule::steps_of(text))
         unused.erase(std::string_view(step.text.substr(0, step.text.find(' '))));
     }
   // What no rule does by itself.
@@ -435,7 +430,7 @@ TEST_CASE("rules and tests use every primitive, so that each is read back from w
     REQUIRE(made.has_value());
     CHECK(made->kernel.attrs.at("schedule") == text);
     check_meaning({kernel, {}}, *made, packed);
-    for (const schedule::Step& step : schedule::steps_of(text))
+    for (const schedule::StepText& step : schedule::steps_of(text))
       unused.erase(std::string_view(step.text.substr(0, step.text.find(' '))));
   }
   std::string names;

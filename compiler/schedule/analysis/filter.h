@@ -1,0 +1,90 @@
+// filter.h: a convolution by small filters, as the step for minimal filtering sees it, and the nests it becomes.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "compiler/analysis/pattern.h"
+#include "compiler/schedule/analysis/group.h"
+#include "compiler/schedule/analysis/window.h"
+#include "compiler/schedule/primitives/minimal_filter.h"
+#include "compiler/schedule/winograd.h"
+
+namespace relaxc::schedule {
+
+/// result[batch, output, row, column] = sum over channel, i, j of operand[batch, channel, row + i, column + j] times
+/// weight[output, channel, i, j], the dims of the weight in any order, i of 3 taps.
+struct RowFilter {
+  Tree nest;  ///< of the reduction, whose loops the window names
+  Window window;
+  size_t row_dim = 0, column_dim = 0, channel_dim = 0;  ///< in Window::dims
+  BufferRef result = nullptr, weight = nullptr;
+  Var batch = {};
+  Expr batches = {};
+  int64_t outputs = 0, channels = 0, rows = 0, columns = 0, column_taps = 0;
+  size_t output_axis = 0, channel_axis = 0, tap_axis = 0, column_axis = 0;  ///< of the weight
+};
+/// What the group's reduction is, if it is one with known extents but for the batch, of float32, by a constant that
+/// nothing else reads.
+std::optional<RowFilter> row_filter_of(const Tree& s, const ReductionGroup& group);
+
+/// A filter by tiles, of which some one below the other make a block. A block's data at the points, and its sums, lie
+/// in scratch memory: [points, channel or output, place], those of a row of tiles beside the next one's, each `pitch`
+/// places wide, so that the sums are over contiguous memory. Where only rows are filtered, places are columns, and the
+/// last column_taps - 1 of a row are sums of no meaning that nobody reads. Where both dims are, places are tiles,
+/// points are pairs of them, and a line of data or of results at the points of the rows lies between the two steps.
+class MinimalNests {
+ public:
+  MinimalNests(Context& context, const RowFilter& filter, const FilterTiles& tiles, bool fma);
+
+  int64_t blocks() const { return (filter_.rows + rows_of_block() - 1) / rows_of_block(); }
+  BufferRef weight_at_points() const { return weight_; }
+  std::vector<Packing::Taps> filtered_axes() const;
+
+  /// data[p, c, place] of a block; its loops are added to `made`.
+  Stmt data_nest(FilterNests& made) const;
+  /// sums[p, o, place] = sum over c, j of weight at points [o, c, p, j] * data[p, c, place + j], or
+  /// sums[p, q, o, place] = sum over c of weight at points [o, c, p, q] * data[p, q, c, place]; naive.
+  Stmt sum_nest() const;
+  /// The rows of the result, and what the group's consumers make of them.
+  Stmt result_nest(const ReductionGroup& group, FilterNests& made) const;
+  /// All blocks of all batches around these three.
+  Stmt in_blocks(Stmt body) const;
+
+ private:
+  int64_t rows_of_block() const { return tiles_ * by_.results; }
+  int64_t places() const { return (tiles_ - 1) * pitch_ + (along_ ? pitch_ : filter_.columns); }
+  /// Blocks end where the result does.
+  bool is_ragged() const { return filter_.rows % rows_of_block() != 0; }
+  /// Columns of data that a row of tiles reads, those that do not exist as 0.
+  int64_t data_columns() const;
+  BufferRef scratch(const char* name, std::vector<int64_t> outer, int64_t width) const;
+  Expr number(double value) const;
+  /// The sum of coefficient * term, in this order, without those that are 0.
+  Expr sum_of(const std::vector<std::pair<double, Expr>>& terms) const;
+  Expr data_at(const MinimalFilter& by, size_t point, const std::vector<Expr>& data) const;
+  Expr result_at(const MinimalFilter& by, size_t result, const std::vector<Expr>& sums) const;
+  /// Locals with these values, as `body` reads them.
+  Stmt with_loaded(const char* name, const std::vector<Expr>& values,
+                   const std::function<std::vector<Stmt>(const std::vector<Expr>&)>& body) const;
+  Stmt data_along_columns(Expr channel, Expr tile, Var column, BufferRef lines) const;
+  Stmt data_along_rows(Expr channel, Expr tile, Expr point, Expr across, BufferRef lines) const;
+  Stmt results_along_rows(Expr output, Expr tile, Expr point, Expr across, BufferRef lines) const;
+  /// `body` for each tile of a row, at each point of the columns.
+  Stmt at_each_point(Var across, const std::function<Stmt(Expr)>& body) const;
+  Stmt results_along_columns(const ReductionGroup& group, Expr output, Expr tile, Expr column, BufferRef lines) const;
+  Stmt row_of_result(const ReductionGroup& group, const std::vector<Expr>& sums, Expr output, Expr tile, Expr column,
+                     size_t row) const;
+
+  Context& context_;
+  mutable tir::Builder build_;
+  const RowFilter& filter_;
+  const MinimalFilter by_;
+  const std::optional<MinimalFilter> along_;  ///< what is done along rows
+  const int64_t tiles_, pitch_;
+  const bool fma_;
+  Var block_;
+  BufferRef weight_ = nullptr, data_ = nullptr, sums_ = nullptr;
+};
+
+}  // namespace relaxc::schedule

@@ -1,0 +1,31 @@
+// compute_at.h: the step `compute_at`.
+#pragma once
+
+#include "compiler/schedule/analysis/region.h"
+#include "compiler/schedule/primitives/step.h"
+
+namespace relaxc::schedule {
+
+/// The nest around `block`, which computes memory of this kernel's own that only `loop` reads, goes: each iteration
+/// of `loop` begins with the part of it that it reads.
+struct ComputeAt {
+  static constexpr StepInfo kInfo{
+      .name = "compute_at",
+      .arguments = "BLOCK LOOP",
+      .doc =
+          "The nest of a block that computes memory of the kernel's own goes; each iteration of "
+          "LOOP, which alone reads that, begins with the part that it needs."};
+  BlockId block;
+  LoopId loop;
+  static auto fields(auto& self) { return std::tie(self.block, self.loop); }
+
+  using Made = Done;
+  struct Facts {
+    Stmt nest;
+    Region region;
+  };
+  Legal<Facts> legal(const Tree& tree) const;
+  Made apply(Tree& tree, const Facts& facts) const;
+};
+
+}  // namespace relaxc::schedule

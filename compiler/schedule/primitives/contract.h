@@ -1,0 +1,28 @@
+// contract.h: the step `contract`.
+#pragma once
+
+#include "compiler/schedule/primitives/step.h"
+
+namespace relaxc::schedule {
+
+/// In the body of `loop`, one element of `buffer` is computed and used, always at one index: it becomes a local
+/// scalar. `keep`: the element is stored to memory at the end as well.
+struct Contract {
+  static constexpr StepInfo kInfo{
+      .name = "contract",
+      .arguments = "BUFFER LOOP drop|store",
+      .doc =
+          "The one element of a buffer that an iteration of LOOP works on is in a register, and "
+          "stored at its end, or, where nothing else reads it, dropped."};
+  BufferRef buffer = nullptr;
+  LoopId loop;
+  bool drop = true;
+  static auto fields(auto& self) { return std::tie(self.buffer, self.loop, self.drop); }
+
+  using Made = Done;
+  using Facts = tir::Indices;
+  Legal<Facts> legal(const Tree& tree) const;
+  Made apply(Tree& tree, const Facts& facts) const;
+};
+
+}  // namespace relaxc::schedule

@@ -1,0 +1,58 @@
+// minimal_filter.h: the step `minimal_filter`.
+#pragma once
+
+#include <memory>
+
+#include "compiler/schedule/analysis/group.h"
+#include "compiler/schedule/primitives/step.h"
+
+namespace relaxc::schedule {
+
+/// The tiles of a result that minimal filtering computes: F(rows, 3) of each column and F(columns, 3) of each row; so
+/// many of them one below the other make a block.
+struct FilterTiles {
+  int64_t rows = 0;
+  int64_t columns = 1;  ///< 1: taps along a row stay terms of the sums
+  int64_t count = 0;
+
+  bool in_both_dims() const { return columns > 1; }
+};
+
+/// What minimal_filter made: the loops along columns of data and of results, those along the tiles of a row, and the
+/// block of the sums.
+struct FilterNests {
+  std::vector<uint32_t> columns, across;
+  uint32_t sums = 0;
+};
+
+struct RowFilter;
+
+/// The convolution in focus and its consumers by minimal filtering, as three nests: data at points, a sum of products
+/// there, results of the sums; `fma`: sums of data round once a step. Changes the order of sums and their rounding
+/// (winograd.h has the bound). The constant of the sums must be packed.
+struct MinimalFiltering {
+  static constexpr StepInfo kInfo{
+      .name = "minimal_filter",
+      .arguments = "BLOCK ROWS COLUMNS TILES fma|-",
+      .doc =
+          "A convolution by filters of three rows by minimal filtering F(ROWS, 3), and F(COLUMNS, "
+          "3) along rows unless COLUMNS is 1, in blocks of TILES tiles one below the other. Needs "
+          "reassociate; fma: sums of data round once a step.",
+      .changes_bits = true};
+  BlockId block;
+  int64_t rows = 2;
+  int64_t columns = 1;
+  int64_t tiles = 1;
+  bool fma = false;
+  static auto fields(auto& self) { return std::tie(self.block, self.rows, self.columns, self.tiles, self.fma); }
+
+  using Made = FilterNests;
+  struct Facts {
+    std::shared_ptr<const RowFilter> filter;
+    ReductionGroup group;
+  };
+  Legal<Facts> legal(const Tree& tree) const;
+  Made apply(Tree& tree, const Facts& facts) const;
+};
+
+}  // namespace relaxc::schedule

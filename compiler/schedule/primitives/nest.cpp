@@ -1,0 +1,51 @@
+// nest.cpp: see nest.h.
+#include "compiler/schedule/primitives/nest.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/schedule/analysis/access.h"
+#include "compiler/schedule/tree/names.h"
+
+namespace relaxc::schedule {
+
+namespace {
+
+/// Where `nests` stand side by side in `root`; null: nowhere.
+const tir::Seq* sequence_of(Stmt root, const std::vector<Stmt>& nests) {
+  const tir::Seq* found = nullptr;
+  tir::for_each_stmt(root, [&](Stmt s) {
+    const auto* seq = s.as<tir::Seq>();
+    if (seq != nullptr &&
+        std::search(seq->body.begin(), seq->body.end(), nests.begin(), nests.end()) != seq->body.end())
+      found = seq;
+  });
+  return found;
+}
+
+}  // namespace
+
+Legal<FocusNests::Facts> FocusNests::legal(const Tree& tree) const {
+  Facts facts{tree, {}};
+  facts.kernel.leave_focus();
+  const Stmt root = facts.kernel.root();
+  for (uint32_t id : blocks.ids) {
+    facts.nests.push_back(nest_around(root, id));
+    RELAXC_REQUIRE(
+        static_cast<bool>(facts.nests.back()),
+        fmt::format("block '{}' is not in a nest of its own: loops around nothing else", block_name(facts.kernel, id)));
+  }
+  RELAXC_REQUIRE(!facts.nests.empty(), "no block is named");
+  RELAXC_REQUIRE(facts.nests.size() == 1 || sequence_of(root, facts.nests) != nullptr,
+                 "these nests do not stand one behind the other in this order");
+  return facts;
+}
+
+FocusNests::Made FocusNests::apply(Tree& tree, const Facts& facts) const {
+  tree = facts.kernel;
+  tree.take_focus(facts.nests);
+  return Done{};
+}
+
+}  // namespace relaxc::schedule

@@ -1,0 +1,26 @@
+// nest.h: the step `nest`.
+#pragma once
+
+#include "compiler/schedule/primitives/step.h"
+
+namespace relaxc::schedule {
+
+/// Primitives see the nests of these blocks of the kernel, which stand one behind the other.
+struct FocusNests {
+  static constexpr StepInfo kInfo{
+      .name = "nest",
+      .arguments = "BLOCKS",
+      .doc = "Steps that follow are about the nests of these blocks, which stand one behind the other."};
+  BlockIds blocks;
+  static auto fields(auto& self) { return std::tie(self.blocks); }
+
+  using Made = Done;
+  struct Facts {
+    Tree kernel;  ///< with nothing in focus
+    std::vector<Stmt> nests;
+  };
+  Legal<Facts> legal(const Tree& tree) const;
+  Made apply(Tree& tree, const Facts& facts) const;
+};
+
+}  // namespace relaxc::schedule

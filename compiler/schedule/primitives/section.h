@@ -1,0 +1,31 @@
+// section.h: the step `section`.
+#pragma once
+
+#include "compiler/schedule/primitives/step.h"
+
+namespace relaxc::schedule {
+
+/// Of the statements that the kernel is a sequence of, those from `begin` to before `end` are the whole kernel for
+/// steps that follow. What a step costs grows with what it sees, so a kernel of very many nests goes by sections, the
+/// last one first: the places of those before it stay what they were.
+struct FocusSection {
+  static constexpr StepInfo kInfo{
+      .name = "section",
+      .arguments = "BEGIN END",
+      .doc =
+          "Steps that follow are about the statements of the kernel from place BEGIN (of the first: "
+          "0) to before END."};
+  int64_t begin = 0;
+  int64_t end = 0;
+  static auto fields(auto& self) { return std::tie(self.begin, self.end); }
+
+  using Made = Done;
+  struct Facts {
+    Tree kernel;  ///< with no section
+    std::vector<Stmt> statements;
+  };
+  Legal<Facts> legal(const Tree& tree) const;
+  Made apply(Tree& tree, const Facts& facts) const;
+};
+
+}  // namespace relaxc::schedule

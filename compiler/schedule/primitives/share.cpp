@@ -1,0 +1,36 @@
+// share.cpp: see share.h.
+#include "compiler/schedule/primitives/share.h"
+
+#include "compiler/schedule/primitives/conditions.h"
+#include "compiler/schedule/tree/edit.h"
+
+namespace relaxc::schedule {
+
+using tir::For;
+
+Legal<Share::Facts> Share::legal(const Tree& tree) const {
+  RELAXC_LEGAL(is_parallelizable(tree, loop));
+  RELAXC_REQUIRE(tasks > 1 && tasks <= 4096, "work is shared among 2 to 4096 tasks");
+  RELAXC_REQUIRE(tree.loop(loop).loop_kind == tir::LoopKind::kSerial, "a loop in order can be shared, and no other");
+  return Done{};
+}
+
+Share::Made Share::apply(Tree& tree, const Facts&) const {
+  uint32_t inner_id = 0;
+  tree.edit_loop(loop, [&](const For& from) {
+    Var task = tree.context().var("task"), own = tree.context().var(from.var.name());
+    Expr share = arith::ceildiv(from.extent, tasks);
+    Expr left =
+        arith::max(tree.context().index(0), from.extent - task * share);  // the last tasks may have nothing to do
+    For inner = made_loop(tree.context(), own, arith::min(share, left),
+                          tir::substitute(tree.context(), from.body, {{from.var, from.min + task * share + own}}));
+    For outer = made_loop(tree.context(), task, arith::simplify(arith::min(tree.context().index(tasks), from.extent)),
+                          make_stmt(tree.context(), std::move(inner)));
+    outer.loop_kind = tir::LoopKind::kParallel;
+    inner_id = outer.body.as<For>()->id;
+    return make_stmt(tree.context(), std::move(outer));
+  });
+  return inner_id;
+}
+
+}  // namespace relaxc::schedule

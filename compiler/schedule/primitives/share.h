@@ -1,0 +1,25 @@
+// share.h: the step `share`.
+#pragma once
+
+#include "compiler/schedule/primitives/step.h"
+
+namespace relaxc::schedule {
+
+/// for i in n → for t in min(tasks, n), for k in (its share of n): at most so many pieces, at the same time. Gives
+/// the loop over a share.
+struct Share {
+  static constexpr StepInfo kInfo{
+      .name = "share",
+      .arguments = "LOOP TASKS",
+      .doc = "Iterations are shared among at most so many tasks, each of which does its own in order."};
+  LoopId loop;
+  int64_t tasks = 2;
+  static auto fields(auto& self) { return std::tie(self.loop, self.tasks); }
+
+  using Made = uint32_t;
+  using Facts = Done;
+  Legal<Facts> legal(const Tree& tree) const;
+  Made apply(Tree& tree, const Facts& facts) const;
+};
+
+}  // namespace relaxc::schedule

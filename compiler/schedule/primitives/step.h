@@ -1,0 +1,63 @@
+// step.h: what a primitive is: a step of a schedule, as a type.
+//
+// Each step is a struct in a file of its own: its arguments as fields, what it is called and does (kInfo), `legal`,
+// which looks at the tree and says why not or gives the facts that it found, and `apply`, which changes the tree by
+// these facts and asks nothing again. `legal` keeps what the kernel computes: an edited trace is refused and never
+// computes something else. steps.h lists all of them; parser, printer, docs and tests come from that list.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "compiler/schedule/tree/tree.h"
+
+namespace relaxc::schedule {
+
+struct StepInfo {
+  std::string_view name;
+  std::string_view arguments;  ///< what the fields are, one word each: "LOOP FACTOR masked|peeled"
+  std::string_view doc;
+  bool changes_bits = false;  ///< it may change the order or the rounding of sums
+};
+
+/// A loop by its id; 0: none.
+struct LoopId {
+  uint32_t id = 0;
+  constexpr LoopId(uint32_t loop = 0) : id(loop) {}
+  constexpr operator uint32_t() const { return id; }
+};
+
+/// A block by its id.
+struct BlockId {
+  uint32_t id = 0;
+  constexpr BlockId(uint32_t block = 0) : id(block) {}
+  constexpr operator uint32_t() const { return id; }
+};
+
+/// Blocks of the kernel, whatever is in focus.
+struct BlockIds {
+  std::vector<uint32_t> ids;
+};
+
+/// "split i 8 peeled": the step with names as the tree has them now.
+template <typename S>
+std::string text_of(const Tree& tree, const S& step);
+
+/// Does the step and writes it to the tree's trace, with all of its arguments; or says why it is not legal and leaves
+/// the tree as it is.
+template <typename S>
+Legal<typename S::Made> apply(Tree& tree, const S& step) {
+  RELAXC_STEP(const typename S::Facts facts, step.legal(tree));
+  if constexpr (requires { S::changes_nothing(facts); })
+    if (S::changes_nothing(facts)) return typename S::Made{};
+  const std::string text = text_of(tree, step);
+  typename S::Made made = step.apply(tree, facts);
+  tree.note(text);
+  return made;
+}
+
+}  // namespace relaxc::schedule
+
+#include "compiler/schedule/primitives/step_text.h"

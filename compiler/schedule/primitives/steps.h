@@ -1,0 +1,62 @@
+// steps.h: the list of all steps, by name.
+//
+// Parser, printer, the table of docs/schedules.md and the random tests come from it: a new primitive is its own file
+// and two lines here.
+#pragma once
+
+#include <variant>
+
+#include "compiler/schedule/primitives/bind_axes.h"
+#include "compiler/schedule/primitives/cache_read.h"
+#include "compiler/schedule/primitives/cache_window.h"
+#include "compiler/schedule/primitives/cache_write.h"
+#include "compiler/schedule/primitives/chunk.h"
+#include "compiler/schedule/primitives/collapse.h"
+#include "compiler/schedule/primitives/compute_at.h"
+#include "compiler/schedule/primitives/contract.h"
+#include "compiler/schedule/primitives/decompose_reduction.h"
+#include "compiler/schedule/primitives/drop_unit_loop.h"
+#include "compiler/schedule/primitives/factor_out.h"
+#include "compiler/schedule/primitives/fuse.h"
+#include "compiler/schedule/primitives/inline.h"
+#include "compiler/schedule/primitives/jam.h"
+#include "compiler/schedule/primitives/lift_allocs.h"
+#include "compiler/schedule/primitives/merge_rows.h"
+#include "compiler/schedule/primitives/minimal_filter.h"
+#include "compiler/schedule/primitives/nest.h"
+#include "compiler/schedule/primitives/online_softmax.h"
+#include "compiler/schedule/primitives/pack.h"
+#include "compiler/schedule/primitives/pad_to.h"
+#include "compiler/schedule/primitives/parallel.h"
+#include "compiler/schedule/primitives/pool_rows.h"
+#include "compiler/schedule/primitives/prefetch.h"
+#include "compiler/schedule/primitives/reassociate.h"
+#include "compiler/schedule/primitives/reduce_in_lanes.h"
+#include "compiler/schedule/primitives/reorder.h"
+#include "compiler/schedule/primitives/reverse_compute_at.h"
+#include "compiler/schedule/primitives/row_blocks.h"
+#include "compiler/schedule/primitives/row_steps.h"
+#include "compiler/schedule/primitives/section.h"
+#include "compiler/schedule/primitives/share.h"
+#include "compiler/schedule/primitives/simplify_subscripts.h"
+#include "compiler/schedule/primitives/sink.h"
+#include "compiler/schedule/primitives/split.h"
+#include "compiler/schedule/primitives/stage_loads.h"
+#include "compiler/schedule/primitives/tensorize_dot4.h"
+#include "compiler/schedule/primitives/tile.h"
+#include "compiler/schedule/primitives/unroll.h"
+#include "compiler/schedule/primitives/use_fma.h"
+#include "compiler/schedule/primitives/vectorize.h"
+#include "compiler/schedule/primitives/whole.h"
+#include "compiler/schedule/primitives/window_blocks.h"
+
+namespace relaxc::schedule {
+
+using Step =
+    std::variant<BindAxes, CacheRead, CacheWindow, CacheWrite, Chunk, Collapse, ComputeAt, Contract, DecomposeReduction,
+                 DropUnitLoop, FactorOut, Fuse, Inline, Jam, LiftAllocs, MergeRows, MinimalFiltering, FocusNests,
+                 OnlineSoftmax, Pack, PadTo, Parallel, PoolRows, Prefetch, Reassociate, ReduceInLanes, Reorder,
+                 ReverseComputeAt, RowBlockLoops, RowSteps, FocusSection, Share, SimplifySubscripts, Sink, Split,
+                 StageLoads, TensorizeDot4, Tile, Unroll, UseFma, Vectorize, FocusWhole, WindowBlockLoop>;
+
+}  // namespace relaxc::schedule

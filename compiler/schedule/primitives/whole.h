@@ -1,0 +1,21 @@
+// whole.h: the step `whole`.
+#pragma once
+
+#include "compiler/schedule/primitives/step.h"
+
+namespace relaxc::schedule {
+
+/// Primitives see the whole kernel again, or the section.
+struct FocusWhole {
+  static constexpr StepInfo kInfo{
+      .name = "whole", .arguments = "", .doc = "Steps that follow are about the whole kernel, or all of the section."};
+  static auto fields(auto&) { return std::tie(); }
+
+  using Made = Done;
+  using Facts = bool;
+  static bool changes_nothing(const Facts& facts) { return !facts; }
+  Legal<Facts> legal(const Tree& tree) const;
+  Made apply(Tree& tree, const Facts& facts) const;
+};
+
+}  // namespace relaxc::schedule

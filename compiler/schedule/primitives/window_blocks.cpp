@@ -1,0 +1,325 @@
+// window_blocks.cpp: what needs windows of a map in between, for a few rows at a time.
+//
+// A convolution over a large image writes a map of many megabytes, and the pool behind it reads that back to keep a
+// quarter: 32 maps of 900x120 are 13.8 MB. Here a loop over blocks of rows of the result stands around all nests, and
+// each block begins with the rows of the map that its windows cover, in memory that stays in the second level of cache.
+// The nests of a block then get the schedules that they would get anyway.
+//
+// Windows that overlap need the last rows of a block again in the next one. They are computed again, which keeps blocks
+// independent of each other, so a block has as many rows as the cache allows, and there are none where that costs more
+// than memory does. Rows beyond the map are no part of a block: the first and the last one begin and end where the map
+// does, and the pool's own condition tells what is outside. No element is computed in another way, so bits stay.
+//
+// Rejected: compute_at, which leaves the map as large as it was and a branch in front of every row, that no rule for
+// reductions sees through; and a ring of rows that blocks hand on, which would put them in order.
+#include "compiler/schedule/primitives/window_blocks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/analysis/pattern.h"
+#include "compiler/schedule/analysis/access.h"
+#include "compiler/schedule/analysis/legality.h"
+#include "compiler/schedule/strategies/rule_parts.h"
+#include "compiler/schedule/tree/edit.h"
+
+namespace relaxc::schedule {
+
+namespace {
+
+using analysis::Nest;
+using tir::Indices;
+
+constexpr double kTermsOfTraffic = 8;  ///< of a sum that take as long as writing an element to memory and back
+
+/// The subscripts of the only load of `buffer` in `e`, without clamps that a condition around it makes needless; none:
+/// there is no such load, or several.
+Indices subscripts_of(Expr e, BufferRef buffer) {
+  const arith::Load* load = nullptr;
+  Expr condition;
+  size_t count = 0;
+  arith::for_each_node(e, [&](Expr node) {
+    if (const auto* select = node.as<arith::Select>()) condition = select->condition;
+    const auto* one = node.as<arith::Load>();
+    if (one != nullptr && one->buffer == buffer) load = one, ++count;
+  });
+  if (count != 1) return {};
+  Indices indices = load->indices;
+  for (Expr& index : indices)
+    if (condition) index = without_clamps(index, condition);
+  return indices;
+}
+
+/// Some rows of a map or of the result, in the loop over blocks.
+struct BlockRows {
+  Expr first;
+  int64_t count = 0;
+};
+
+}  // namespace
+
+class MapWindows {
+ public:
+  MapWindows(arith::Context& context, Stmt kernel) : context_(context), build_(context) {
+    for (; kernel.as<tir::Alloc>() != nullptr; kernel = kernel.as<tir::Alloc>()->body)
+      temporaries_.push_back(kernel.as<tir::Alloc>()->buffer);
+    if (const auto* seq = kernel.as<tir::Seq>()) parts_ = seq->body;
+  }
+
+  bool fits() { return collect() && find_pool() && is_known() && keeps_places(); }
+  int64_t rows() const { return dim(result_, row_); }
+
+  /// As many rows as leave those of the map in the second level of cache, in blocks of equal size. Those of all tasks
+  /// together take no more memory than the map would.
+  int64_t rows_for(const Target& target) const {
+    const int64_t all = elements(map_) * map_->dtype.bytes(), row = all / dim(map_, row_);
+    if (target.vector_bits == 0 || all <= target.l2_bytes) return 0;
+    const int64_t most = std::min(target.l2_bytes / 2, all / std::max<int64_t>(target.task_slots, 1));
+    int64_t found = 0;
+    for (int64_t count = 1; count <= rows() && rows_of_map(count) * row <= most; ++count)
+      if (rows() % count == 0) found = count;
+    const double again = static_cast<double>(std::max<int64_t>(span_ - step_, 0)) * terms();
+    return again <= kTermsOfTraffic * static_cast<double>(found * step_) ? found : 0;
+  }
+
+  /// The kernel as a loop over blocks of `count` rows, a divisor of all.
+  Stmt cut(int64_t count, uint32_t& loop) {
+    const int64_t blocks = rows() / count, covered = rows_of_map(count), last = dim(map_, row_) - covered;
+    batch_ = context_.var("batch");
+    Var block = context_.var("block"), row_block = context_.var("row_block"), first_row = context_.var("first_row");
+    Expr begin = arith::simplify(row_block * (count * step_) + base_);
+    const bool inside = base_ >= 0 && (blocks - 1) * count * step_ + base_ <= last;
+    const BlockRows of_map{inside ? begin : first_row, covered}, of_result{row_block * count, count};
+    std::vector<BufferRef> scratch;
+    for (BufferRef buffer : temporaries_)
+      scratch.push_back(add_own(buffer, is_of_map(buffer) ? of_map : of_result, false));
+    BufferRef own_result = add_own(result_, of_result, true);
+    std::vector<Stmt> made;
+    for (size_t i = 0; i < nests_.size(); ++i) made.push_back(of_block(nests_[i], i < pool_ ? of_map : of_result));
+    Expr place = batch_ * elements(result_) + of_result.first * strides_of(result_)[row_];
+    Stmt s = build_.view(own_result, result_, arith::simplify(place * int64_t{result_->dtype.bytes()}),
+                         build_.seq(std::move(made)));
+    if (!inside) s = build_.let(first_row, arith::max(context_.index(0), arith::min(begin, context_.index(last))), s);
+    s = build_.let(row_block, arith::simplify(arith::floormod(block, context_.index(blocks))), s);
+    s = build_.let(batch_, arith::simplify(arith::floordiv(block, context_.index(blocks))), s);
+    for (size_t i = scratch.size(); i-- > 0;) s = build_.alloc(scratch[i], s);
+    tir::For over =
+        *build_.loop(block, context_.index(0), arith::simplify(result_->shape[0] * blocks), s).as<tir::For>();
+    over.annotations[kApart] = 1;
+    loop = over.id;
+    return make_stmt(context_, std::move(over));
+  }
+
+ private:
+  struct Own {
+    BufferRef from, to;
+    Expr first;  ///< row
+  };
+
+  bool collect() {
+    if (parts_.size() < 2) return false;
+    for (Stmt part : parts_) {
+      nests_.push_back(analysis::as_nest(part));
+      if (nests_.back().block == nullptr || !is_normal(nests_.back()) || own_axes(nests_.back()).size() < 3)
+        return false;
+    }
+    result_ = nests_.back().store->buffer;
+    return result_->strides.empty() && !is_temporary(result_);
+  }
+
+  bool is_temporary(BufferRef buffer) const {
+    return std::find(temporaries_.begin(), temporaries_.end(), buffer) != temporaries_.end();
+  }
+
+  /// The one nest that reads what another one computes elsewhere than at its own place, and its windows.
+  bool find_pool() {
+    for (size_t i = 0; i < nests_.size(); ++i)
+      for_each_access(Stmt(nests_[i].block), [&](const Access& access) {
+        if (access.is_store || !is_temporary(access.buffer) || analysis::reads_at_own_index(nests_[i], access.buffer))
+          return;
+        several_ |= map_ != nullptr && (map_ != access.buffer || pool_ != i);
+        map_ = access.buffer, pool_ = i;
+      });
+    if (map_ == nullptr || several_ || !map_->strides.empty()) return false;
+    return read_windows(nests_[pool_]);
+  }
+
+  bool read_windows(const Nest& pool) {
+    const Indices at = subscripts_of(pool.store->value, map_);
+    const std::vector<Var> axes = own_axes(pool);
+    if (at.empty() || at.size() != axes.size()) return false;
+    row_ = static_cast<size_t>(std::mismatch(at.begin(), at.end(), axes.begin()).first - at.begin());
+    if (row_ == 0 || row_ + 1 >= at.size()) return false;  // along the last axis there are no rows to cut off
+    arith::Substitution none;
+    span_ = 1;
+    for (const tir::IterVar& iter : pool.block->iters) {
+      auto by = schedule::step_of(at[row_], iter.var);
+      const int64_t* extent = iter.extent.constant();
+      none[iter.var] = context_.index(0);
+      if (!by || *by < 0 || (*by > 0 && extent == nullptr)) return false;
+      if (iter.var == axes[row_])
+        step_ = *by;
+      else if (*by > 0)
+        span_ += *by * (*extent - 1);
+    }
+    Expr base = arith::simplify(arith::substitute(at[row_], none));
+    if (base.constant() == nullptr || step_ == 0) return false;
+    base_ = *base.constant();
+    return true;
+  }
+
+  /// All dims but the batch are numbers, and the map has as many batches as the result.
+  bool is_known() const {
+    for (BufferRef buffer : {map_, result_}) {
+      if (buffer->shape.size() != map_->shape.size()) return false;
+      for (size_t d = 1; d < buffer->shape.size(); ++d)
+        if (buffer->shape[d].constant() == nullptr || dim(buffer, d) < 1) return false;
+    }
+    return arith::prove_equal(map_->shape[0], result_->shape[0]);
+  }
+
+  /// Nests up to the pool compute things of the map's shape, those from there on of the result's, each from the same
+  /// place of such things.
+  bool keeps_places() const {
+    for (size_t i = 0; i < nests_.size(); ++i) {
+      BufferRef made = nests_[i].store->buffer, like = i < pool_ ? map_ : result_;
+      if (!(is_temporary(made) || made == result_) || !same_dims(made, like)) return false;
+      bool keeps = i < pool_ ? made != result_ : !is_of_map(made);
+      for_each_access(Stmt(nests_[i].block), [&](const Access& access) {
+        if (i >= pool_ && is_temporary(access.buffer) && is_of_map(access.buffer))
+          keeps &= i == pool_ && access.buffer == map_;
+        keeps &= access.is_store || access.buffer != result_ || made == result_;
+      });
+      if (!keeps) return false;
+    }
+    return true;
+  }
+
+  static bool same_dims(BufferRef a, BufferRef b) {
+    return std::equal(a->shape.begin(), a->shape.end(), b->shape.begin(), b->shape.end(),
+                      [](Expr p, Expr q) { return arith::prove_equal(p, q); });
+  }
+  bool is_of_map(BufferRef buffer) const {
+    return std::any_of(nests_.begin(), nests_.begin() + static_cast<std::ptrdiff_t>(pool_),
+                       [&](const Nest& nest) { return nest.store->buffer == buffer; });
+  }
+
+  static int64_t dim(BufferRef buffer, size_t axis) { return *buffer->shape[axis].constant(); }
+  /// Of one of a batch.
+  static int64_t elements(BufferRef buffer) {
+    int64_t count = 1;
+    for (size_t d = 1; d < buffer->shape.size(); ++d) count *= dim(buffer, d);
+    return count;
+  }
+  static std::vector<int64_t> strides_of(BufferRef buffer) {
+    std::vector<int64_t> strides(buffer->shape.size(), 1);
+    for (size_t d = buffer->shape.size() - 1; d-- > 0;) strides[d] = strides[d + 1] * dim(buffer, d + 1);
+    return strides;
+  }
+  int64_t rows_of_map(int64_t count) const { return std::min((count - 1) * step_ + span_, dim(map_, row_)); }
+
+  /// Of what is summed for an element of the map, at most.
+  double terms() const {
+    double most = 0;
+    for (size_t i = 0; i < pool_; ++i) {
+      double count = 1;
+      for (const tir::IterVar& iter : nests_[i].block->iters)
+        if (const int64_t* extent = iter.extent.constant(); iter.iter_kind == tir::IterKind::kReduce && extent)
+          count *= static_cast<double>(*extent);
+      most = std::max(most, count);
+    }
+    return most;
+  }
+
+  /// What nests of a block access in place of `from`: some of its rows, of one of the batch.
+  BufferRef add_own(BufferRef from, const BlockRows& rows, bool in_place) {
+    std::vector<Expr> shape(from->shape.begin() + 1, from->shape.end());
+    shape[row_ - 1] = context_.index(rows.count);
+    tir::Buffer own = *build_.buffer(from->name + "_rows", from->dtype, std::move(shape));
+    if (in_place)
+      for (size_t d = 1; d < from->shape.size(); ++d) own.strides.push_back(context_.index(strides_of(from)[d]));
+    own_.push_back({from, context_.arena().make<tir::Buffer>(std::move(own)), rows.first});
+    return own_.back().to;
+  }
+
+  /// The nest over the rows of one block alone.
+  Stmt of_block(const Nest& nest, const BlockRows& rows) {
+    const std::vector<Var> axes = own_axes(nest);
+    tir::Block block = *nest.block;
+    block.id = 0;
+    block.iters.clear();
+    arith::Substitution at{{axes[0], batch_}};
+    std::vector<tir::For> around;
+    for (const tir::For* loop : nest.loops) {
+      tir::IterVar iter = *std::find_if(nest.block->iters.begin(), nest.block->iters.end(),
+                                        [&](const tir::IterVar& one) { return one.binding == loop->var; });
+      if (iter.var == axes[0]) continue;
+      Var axis = context_.var(iter.var.name());
+      const bool is_row = iter.var == axes[row_];
+      at[iter.var] = is_row ? arith::simplify(rows.first + axis) : Expr(axis);
+      if (is_row) iter.extent = context_.index(rows.count);
+      tir::For& inner = around.emplace_back(*loop);
+      inner.id = context_.next_id() + 1;
+      inner.var = context_.var(loop->var.name());
+      inner.extent = iter.extent;
+      iter.var = axis, iter.binding = inner.var;
+      block.iters.push_back(iter);
+    }
+    block.body = moved(block.body, at);
+    if (block.init) block.init = moved(block.init, at);
+    Stmt s = build_.block(std::move(block));
+    for (size_t i = around.size(); i-- > 0;) {
+      around[i].body = s;
+      s = make_stmt(context_, around[i]);
+    }
+    return s;
+  }
+
+  Stmt moved(Stmt s, const arith::Substitution& at) {
+    s = tir::substitute(context_, s, at);
+    for (const Own& own : own_)
+      s = redirect(context_, s, own.from, own.to, [&](const Indices& from) -> std::optional<Indices> {
+        Indices inside(from.begin() + 1, from.end());
+        inside[row_ - 1] = arith::simplify(from[row_] - own.first);
+        return inside;
+      });
+    return s;
+  }
+
+  arith::Context& context_;
+  tir::Builder build_;
+  std::vector<Stmt> parts_;
+  std::vector<BufferRef> temporaries_;
+  std::vector<Nest> nests_;
+  BufferRef result_ = nullptr, map_ = nullptr;  ///< `map_`: what the windows are of
+  size_t pool_ = 0;                             ///< the nest that reduces windows
+  bool several_ = false;                        ///< there is more than one such
+  size_t row_ = 0;                              ///< the axis of rows
+  int64_t step_ = 0, span_ = 0, base_ = 0;      ///< window i covers `span_` rows from i * `step_` + `base_` on
+  Var batch_;
+  std::vector<Own> own_;
+};
+
+int64_t rows_of_window_block(const Tree& tree, const Target& target) {
+  MapWindows windows(tree.context(), tree.root());
+  return tree.may_allocate() && windows.fits() ? windows.rows_for(target) : 0;
+}
+
+Legal<WindowBlockLoop::Facts> WindowBlockLoop::legal(const Tree& tree) const {
+  const Facts windows = std::make_shared<MapWindows>(tree.context(), tree.root());
+  RELAXC_REQUIRE(
+      tree.may_allocate() && tree.is_whole() && windows->fits(),
+      "the kernel does not reduce windows of a map of known dims that it computes itself, or has no scratch memory");
+  RELAXC_REQUIRE(rows > 0 && windows->rows() % rows == 0,
+                 fmt::format("{} does not divide the {} rows of the result", rows, windows->rows()));
+  return windows;
+}
+
+WindowBlockLoop::Made WindowBlockLoop::apply(Tree& tree, const Facts& windows) const {
+  uint32_t loop = 0;
+  tree.set_root(windows->cut(rows, loop));
+  return loop;
+}
+
+}  // namespace relaxc::schedule

@@ -1,0 +1,77 @@
+// row_fusion.cpp: nests over the same rows, a row at a time.
+//
+// A softmax is four nests: the maximum of each row, the powers, their sum, the quotients; a norm is three. One after
+// the other, each goes through the whole tensor, which by then has left the cache. If the outermost loops of two nests
+// have the same extent, and nothing that the second reads or writes in one iteration is touched by the first in
+// another, both bodies can stand in one loop; then their own outermost loops are looked at in the same way.
+//
+// A short row is over before its maximum or its sum is known, and the next nest waits for that. So where rows are short
+// a few of them take each step together: the rows of a step do not wait for each other.
+//
+// No iteration computes anything else than before, so bits stay, and one parallel loop does for all.
+#include "compiler/schedule/primitives/merge_rows.h"
+#include "compiler/schedule/primitives/row_steps.h"
+#include "compiler/schedule/strategies/rule_parts.h"
+
+namespace relaxc::schedule {
+
+using tir::For;
+
+namespace {
+
+/// 1: one after the other. A known number of rows is cut into equal steps, so that all bounds stay numbers.
+int64_t rows_of_step(Expr extent) {
+  constexpr int64_t kRows = 4;
+  const int64_t* known = extent.constant();
+  if (known == nullptr) return kRows;
+  if (*known <= kRows) return 1;
+  int64_t count = kRows;
+  while (*known % count != 0) --count;
+  return count;
+}
+
+/// Else an iteration is an element and no row: there is no sum to wait for.
+bool has_loops(Stmt s) {
+  bool found = false;
+  tir::for_each_stmt(s, [&](Stmt inner) { found |= inner.as<For>() != nullptr; });
+  return found;
+}
+
+/// The innermost loop around several nests, a few iterations of each nest at a time where they are short.
+Legal<> take_steps(Tree& s, uint32_t id, const Target& target) {
+  constexpr double kShort = 400;  // nanoseconds of a row; its sums make the processor wait for some tens
+  const For* loop = &s.loop(id);
+  for (Stmt body = loop->body; body.as<tir::Seq>() == nullptr;) {
+    if (const auto* view = body.as<tir::View>()) {
+      body = view->body;
+      continue;
+    }
+    loop = body.as<For>();
+    if (loop == nullptr) return Done{};
+    body = loop->body;
+  }
+  int64_t count = rows_of_step(loop->extent);
+  if (count > 1 && has_loops(loop->body) && nanoseconds(loop->body, target) <= kShort)
+    RELAXC_LEGAL(apply(s, RowSteps{loop->id, count}));
+  return Done{};
+}
+
+}  // namespace
+
+Legal<> schedule_rows(Tree& s, const std::vector<uint32_t>& loops, const Target& target) {
+  constexpr int kMostNests = 16;  // in one loop, which is looked at again for each; no norm has as many
+  uint32_t last = 0;
+  int nests = 0;  // of `last`
+  auto finish = [&]() -> Legal<> { return nests > 1 ? take_steps(s, last, target) : Done{}; };
+  for (uint32_t loop : loops) {
+    if (last != 0 && loop != 0 && nests < kMostNests && apply(s, MergeRows{last, loop})) {
+      ++nests;
+      continue;
+    }
+    RELAXC_LEGAL(finish());
+    last = loop, nests = 1;
+  }
+  return finish();
+}
+
+}  // namespace relaxc::schedule

@@ -1,0 +1,198 @@
+// tile.cpp: choosing and cutting register tiles.
+//
+// A tile of m rows and n vectors needs m * n accumulators, n vectors of one operand and one broadcast of the other. A
+// core with two ports for multiplications and two for loads takes m * n / 2 or (m + n) / 2 cycles for a step of the
+// reduction, but not less than the latency of the addition that the next step waits for; vectors that come from the
+// second level of cache are hidden behind that, but not wholly. All shapes are tried, there are few; each is judged
+// with the smaller tiles that its remainders need.
+//
+// Rejected: blocks of the reduction, whose part of a panel stays in the first level of cache. Tiles of 8 rows and 3
+// vectors read 16 bytes a cycle of the 64 that the second level gives, while sums that go to memory and back between
+// blocks cost up to 11%; only wide tiles gain, and only as much as narrower ones do without blocks
+// (docs/performance.md).
+#include "compiler/schedule/strategies/tile.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "compiler/schedule/analysis/access.h"
+#include "compiler/schedule/primitives/split.h"
+
+namespace relaxc::schedule {
+namespace {
+
+constexpr double kLatency = 4;   ///< cycles of a fused multiply-add
+constexpr double kFar = 1.3;     ///< cycles of a vector from the second level of cache
+constexpr double kBeyond = 3;    ///< and from beyond it, where other tiles' panels are, too
+constexpr double kStall = 0.13;  ///< what of a vector that is not in the first level no other work hides
+
+/// What an extent that is not known may be: tiles must do well on few steps, where most of the work is in what they
+/// leave over, as on many.
+constexpr double kSamples[] = {1, 2, 3, 4, 8, 16, 32, 64, 128};
+
+/// \param fetch  cycles for each vector to come into the first level of cache
+/// \param made   operations for each vector
+double cycles(int64_t m, int64_t n, double fetch, double made) {
+  double loads = static_cast<double>(m + n), vectors = static_cast<double>(n);
+  double work = static_cast<double>(m * n) + made * vectors;
+  double stalls = fetch > 0 ? kStall * vectors : 0;
+  return std::max({work / 2, loads / 2, fetch * vectors, kLatency}) + 0.1 * loads + stalls;
+}
+
+/// One of the two axes of a tile: how many steps it may have, and what is left over by tiles of some size.
+class Axis {
+ public:
+  /// \param rest  sizes of the smaller tiles where the extent is not known, the last of them 1
+  Axis(std::vector<double> extents, std::vector<int64_t> rest) : extents_(std::move(extents)), rest_(std::move(rest)) {}
+
+  const std::vector<double>& extents() const { return extents_; }
+  bool holds(int64_t size) const { return static_cast<double>(size) <= extents_.back(); }
+
+  /// How often each size of tile occurs along `extent` steps, cut by `size`.
+  std::vector<std::pair<double, int64_t>> pieces(double extent, int64_t size) const {
+    auto left = static_cast<int64_t>(extent);
+    std::vector<std::pair<double, int64_t>> found{{static_cast<double>(left / size), size}};
+    left %= size;
+    if (extents_.size() == 1) found.push_back({left > 0 ? 1 : 0, left});
+    for (size_t i = 0; extents_.size() > 1 && i < rest_.size(); ++i) {
+      if (rest_[i] >= size && rest_[i] > 1) continue;
+      found.push_back({static_cast<double>(left / rest_[i]), rest_[i]});
+      left %= rest_[i];
+    }
+    return found;
+  }
+
+  /// The same number of tiles, of sizes as equal as possible.
+  int64_t balanced(int64_t size) const {
+    if (extents_.size() > 1) return size;
+    auto count = static_cast<int64_t>(extents_[0]);
+    int64_t tiles = (count + size - 1) / size;
+    return (count + tiles - 1) / tiles;
+  }
+
+ private:
+  std::vector<double> extents_;
+  std::vector<int64_t> rest_;
+};
+
+Axis axis_of(Expr extent, int64_t unit, std::vector<int64_t> rest) {
+  if (!extent) return {{1}, std::move(rest)};
+  const int64_t* count = extent.constant();
+  if (count == nullptr) return {{std::begin(kSamples), std::end(kSamples)}, std::move(rest)};
+  return {{static_cast<double>((std::max<int64_t>(*count, 1) + unit - 1) / unit)}, std::move(rest)};
+}
+
+Copies after(const Copies& first, const Copies& second) {
+  Copies both = second;
+  for (const auto& [from, to] : first.loops) {
+    auto it = second.loops.find(to);
+    both.loops[from] = it != second.loops.end() ? it->second : to;
+  }
+  for (const auto& [from, to] : first.blocks) {
+    auto it = second.blocks.find(to);
+    both.blocks[from] = it != second.blocks.end() ? it->second : to;
+  }
+  return both;
+}
+
+}  // namespace
+
+TileShape best_tile(const Target& target, Expr unrolled, Expr vectorized, int64_t lanes, int64_t most_vectors,
+                    int64_t most_rows, double terms, double work) {
+  return good_tiles(target, unrolled, vectorized, lanes, most_vectors, most_rows, terms, work, 1).front();
+}
+
+std::vector<TileShape> good_tiles(const Target& target, Expr unrolled, Expr vectorized, int64_t lanes,
+                                  int64_t most_vectors, int64_t most_rows, double terms, double work, size_t most) {
+  Axis rows = axis_of(unrolled, 1, {4, 2, 1}), vectors = axis_of(vectorized, lanes, {1});
+  /// Cycles for a step of one row and vector, on average over what the extents may be.
+  auto mean_cycles = [&](const TileShape& shape) {
+    double mean = 0;
+    // A panel stays in a level of cache if it leaves room for the rows, and in the second for results, too.
+    double panel = terms * static_cast<double>(shape.vectors * target.vector_bits / 8);
+    double fetch = panel > static_cast<double>(target.l2_bytes) * 3 / 4 ? kBeyond
+                   : panel > static_cast<double>(target.l1_bytes) / 2   ? kFar
+                                                                        : 0;
+    for (double height : rows.extents())
+      for (double width : vectors.extents()) {
+        double total = 0;
+        for (auto [count, m] : rows.pieces(height, shape.unrolled))
+          for (auto [groups, n] : vectors.pieces(width, shape.vectors))
+            if (count * groups > 0) total += count * groups * cycles(m, n, fetch, work);
+        mean += total / (height * width);
+      }
+    return mean;
+  };
+  TileShape best;
+  double best_cycles = 1e30;
+  std::vector<std::pair<double, TileShape>> all;
+  for (int64_t n = 1; n <= most_vectors && vectors.holds(n); ++n)
+    for (int64_t m = 1; m <= most_rows && rows.holds(m); ++m) {
+      if (m * n + n + 1 > target.vector_registers) continue;
+      TileShape shape{rows.balanced(m), vectors.balanced(n)};
+      double total = mean_cycles(shape);
+      if (total < best_cycles * 0.999) best_cycles = total, best = shape;
+      all.emplace_back(total, shape);
+    }
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<TileShape> good{best};
+  for (const auto& [total, shape] : all) {
+    auto same = [&, &shape = shape](const TileShape& other) {
+      return other.unrolled == shape.unrolled && other.vectors == shape.vectors;
+    };
+    if (good.size() < most && std::none_of(good.begin(), good.end(), same)) good.push_back(shape);
+  }
+  return good;
+}
+
+Legal<std::vector<AxisPart>> cut_axis(Tree& s, uint32_t loop, int64_t factor) {
+  std::vector<AxisPart> parts;
+  Copies copies;
+  while (loop != 0) {
+    const int64_t* left = s.loop(loop).extent.constant();
+    if (left != nullptr) factor = std::min(factor, std::max<int64_t>(*left, 1));
+    if (factor <= 1) {
+      parts.push_back({0, copies});
+      break;
+    }
+    RELAXC_STEP(SplitLoops split, apply(s, Split{loop, factor, Tail::kPeel}));
+    if (split.inner != 0) parts.push_back({split.inner, copies});
+    copies = after(copies, split.copies);
+    loop = split.tail;
+    const int64_t* rest = loop == 0 ? nullptr : s.loop(loop).extent.constant();
+    factor = rest != nullptr ? *rest : factor > 4 ? 4 : factor > 2 ? 2 : 1;
+  }
+  return parts;
+}
+
+Legal<std::vector<VectorPart>> cut_vectors(Tree& s, uint32_t loop, int64_t vectors, int64_t lanes, Tail tail) {
+  std::vector<VectorPart> parts;
+  Copies copies;
+  while (loop != 0) {
+    const int64_t* left = s.loop(loop).extent.constant();
+    int64_t most = left == nullptr ? vectors : tail == Tail::kMask ? (*left + lanes - 1) / lanes : *left / lanes;
+    int64_t group = std::min(vectors, most);
+    if (group < 1) {  // single elements
+      parts.push_back({0, 0, copies});
+      break;
+    }
+    // The last vector is masked where nothing comes after it.
+    bool last = group == 1 || (left != nullptr && *left <= group * lanes);
+    RELAXC_STEP(SplitLoops cut, apply(s, Split{loop, group * lanes, last ? tail : Tail::kPeel}));
+    if (cut.inner != 0) {
+      VectorPart part{0, cut.inner, copies};
+      if (group > 1) {
+        RELAXC_STEP(SplitLoops single, apply(s, Split{cut.inner, lanes, Tail::kPeel}));
+        part.group = single.outer, part.lanes = single.inner;
+      }
+      parts.push_back(part);
+    }
+    copies = after(copies, cut.copies);
+    loop = cut.tail;
+    const int64_t* rest = loop == 0 ? nullptr : s.loop(loop).extent.constant();
+    if (loop != 0 && rest == nullptr) vectors = group > 1 ? 1 : 0;
+  }
+  return parts;
+}
+
+}  // namespace relaxc::schedule

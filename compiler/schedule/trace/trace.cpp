@@ -1,0 +1,116 @@
+// trace.cpp: see trace.h.
+#include "compiler/schedule/trace/trace.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace relaxc::schedule {
+namespace {
+
+/// What to do with the text of one alternative of Step.
+struct Kind {
+  StepInfo info;
+  Legal<Step> (*parse)(const Tree& tree, const std::vector<std::string_view>& fields);
+};
+
+template <typename S>
+Legal<Step> parse(const Tree& tree, const std::vector<std::string_view>& fields) {
+  RELAXC_STEP(S step, read_step<S>(tree, fields));
+  return Step(std::move(step));
+}
+
+template <typename... S>
+constexpr auto kinds_of(const std::variant<S...>*) {
+  return std::array<Kind, sizeof...(S)>{Kind{S::kInfo, parse<S>}...};
+}
+constexpr auto kKinds = kinds_of(static_cast<const Step*>(nullptr));
+
+constexpr auto kInfos = [] {
+  std::array<StepInfo, kKinds.size()> all{};
+  for (size_t i = 0; i < all.size(); ++i) all[i] = kKinds[i].info;
+  return all;
+}();
+static_assert(std::is_sorted(kInfos.begin(), kInfos.end(),
+                             [](const StepInfo& a, const StepInfo& b) { return a.name < b.name; }));
+
+const Kind* kind_named(std::string_view name) {
+  auto found = std::find_if(kKinds.begin(), kKinds.end(), [&](const Kind& one) { return one.info.name == name; });
+  return found == kKinds.end() ? nullptr : &*found;
+}
+
+std::string known_names() {
+  std::string known;
+  for (const StepInfo& one : kInfos) known += (known.empty() ? "" : ", ") + std::string(one.name);
+  return known;
+}
+
+}  // namespace
+
+std::span<const StepInfo> primitives() {
+  return kInfos;
+}
+
+std::vector<StepText> steps_of(std::string_view text) {
+  std::vector<StepText> steps;
+  bool in_quotes = false, in_comment = false;
+  size_t begin = 0;
+  auto is_blank = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
+  auto add = [&](size_t end) {
+    while (begin < end && is_blank(text[begin])) ++begin;
+    while (end > begin && is_blank(text[end - 1])) --end;
+    if (end > begin) steps.push_back({text.substr(begin, end - begin), begin});
+  };
+  for (size_t i = 0; i <= text.size(); ++i) {
+    const char c = i < text.size() ? text[i] : '\n';
+    const bool ends_line = c == '\n', starts_comment = c == '#' && !in_quotes && (i == 0 || is_blank(text[i - 1]));
+    if (in_quotes && c == '\\') ++i;
+    if (c == '"' && !in_comment) in_quotes = !in_quotes;
+    if (!in_comment && (ends_line || starts_comment || (c == ';' && !in_quotes))) add(i), begin = i + 1;
+    if (starts_comment) in_comment = true;
+    if (ends_line) in_comment = in_quotes = false, begin = i + 1;
+  }
+  return steps;
+}
+
+std::string in_one_line(std::string_view trace) {
+  std::string line;
+  for (const StepText& step : steps_of(trace)) line += (line.empty() ? "" : "; ") + std::string(step.text);
+  return line;
+}
+
+bool changes_bits(std::string_view trace) {
+  auto changes = [](const StepText& step) {
+    const Kind* kind = kind_named(step.text.substr(0, step.text.find(' ')));
+    return kind != nullptr && kind->info.changes_bits;
+  };
+  const std::vector<StepText> steps = steps_of(trace);
+  return std::any_of(steps.begin(), steps.end(), changes);
+}
+
+Legal<Step> parse_step(const Tree& tree, std::string_view text) {
+  RELAXC_STEP(const std::vector<std::string_view> words, words_of(text));
+  RELAXC_REQUIRE(!words.empty(), "a step begins with the name of a primitive");
+  const Kind* kind = kind_named(words[0]);
+  RELAXC_REQUIRE(kind != nullptr,
+                 fmt::format("there is no primitive '{}'; the primitives are {}", words[0], known_names()));
+  const StepInfo& info = kind->info;
+  const std::vector<std::string_view> fields(words.begin() + 1, words.end()), wanted = *words_of(info.arguments);
+  RELAXC_REQUIRE(fields.size() == wanted.size(), fmt::format("'{}' has {} arguments, and here are {}: {} {}", info.name,
+                                                             wanted.size(), fields.size(), info.name, info.arguments));
+  return kind->parse(tree, fields);
+}
+
+Legal<> apply_text(Tree& tree, std::string_view text) {
+  RELAXC_STEP(const Step step, parse_step(tree, text));
+  return std::visit(
+      [&](const auto& one) -> Legal<> {
+        RELAXC_LEGAL(apply(tree, one));
+        return Done{};
+      },
+      step);
+}
+
+}  // namespace relaxc::schedule

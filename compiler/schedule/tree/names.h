@@ -1,0 +1,28 @@
+// names.h: what the steps of a trace call loops, blocks and buffers.
+//
+// A loop has the name of its variable, a block and a buffer their own; of several that are called alike the second in
+// the order of the program is "i#2". Those that find are illegal where there is nothing of that name.
+#pragma once
+
+#include <string_view>
+
+#include "compiler/schedule/tree/tree.h"
+
+namespace relaxc::schedule {
+
+std::string loop_name(const Tree& tree, uint32_t id);
+std::string loop_names(const Tree& tree, const std::vector<uint32_t>& ids);
+std::string block_name(const Tree& tree, uint32_t id);
+std::string buffer_name(const Tree& tree, BufferRef buffer);
+Legal<uint32_t> loop_named(const Tree& tree, std::string_view name);
+Legal<uint32_t> block_named(const Tree& tree, std::string_view name);
+Legal<BufferRef> buffer_named(const Tree& tree, std::string_view name);
+
+/// The same of all blocks of the section or kernel, whatever is in focus.
+std::string name_of_kernel_block(const Tree& tree, uint32_t id);
+Legal<uint32_t> kernel_block_named(const Tree& tree, std::string_view name);
+
+/// A name as steps have it: in quotes, unless it is of letters, digits, underscores and dots.
+std::string spelled(std::string_view name);
+
+}  // namespace relaxc::schedule

@@ -1,0 +1,129 @@
+// tree.h: a kernel that is being scheduled: its statements, what of them is in focus, and what is known beside them.
+//
+// Statements are immutable, so a copy of a Tree is a free checkpoint. Loops and blocks are named by ids that survive
+// rewrites. A Tree is state and nothing else: what may be done to it is in `primitives/`, questions about it are in
+// `analysis/`.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/arith/facts.h"
+#include "compiler/arith/simplify.h"
+#include "compiler/schedule/packing.h"
+#include "compiler/schedule/tree/legal.h"
+#include "compiler/tir/builder.h"
+#include "compiler/tir/visit.h"
+
+namespace relaxc::schedule {
+
+using arith::Context;
+using arith::Expr;
+using arith::Var;
+using tir::BufferRef;
+using tir::Stmt;
+
+/// A constant operand that may be packed: as a parameter, or as a primitive wants it in the parameter's place.
+struct Operand {
+  BufferRef buffer = nullptr;  ///< what nests read
+  BufferRef param = nullptr;   ///< what it is made of
+  Packing made;                ///< how, but for the panels
+};
+
+/// Statements one behind the other that were taken out of a tree to be worked on.
+struct Cutout {
+  Stmt whole;               ///< the tree as it was; null: nothing was taken out
+  std::vector<Stmt> taken;  ///< what stands in it where the result belongs
+};
+
+class Tree {
+ public:
+  /// \param facts         of the kernel's symbols, at every call
+  /// \param constants     parameters that may be packed
+  /// \param may_allocate  somebody gives the kernel scratch memory
+  Tree(Context& context, Stmt root, arith::Facts facts = {}, const std::vector<BufferRef>& constants = {},
+       bool may_allocate = true);
+
+  /// What primitives see: the nests in focus, or the section, or the kernel.
+  Stmt root() const { return root_; }
+  void set_root(Stmt root) { root_ = root; }
+  const tir::For& loop(uint32_t id) const;
+  const tir::Block& block(uint32_t id) const;
+  /// Replaces the loop by what `f` makes of it, after everything inside of it was rebuilt.
+  template <typename F>
+  void edit_loop(uint32_t id, F f) {
+    edit<tir::For>(id, f);
+  }
+  template <typename F>
+  void edit_block(uint32_t id, F f) {
+    edit<tir::Block>(id, f);
+  }
+  /// Every statement by what `f` makes of it, null to drop it.
+  template <typename F>
+  void edit_statements(F f) {
+    tir::Rewriter rewriter;
+    rewriter.on_stmt = f;
+    root_ = tir::rewrite(context(), root_, rewriter);
+  }
+
+  Context& context() const { return *context_; }
+  const arith::Facts& facts() const { return facts_; }
+  bool may_allocate() const { return may_allocate_; }
+  /// The steps that made it, one a line.
+  const std::string& trace() const { return trace_; }
+  void note(const std::string& step) { trace_ += step + "\n"; }
+  void set_trace(std::string trace) { trace_ = std::move(trace); }
+
+  // ---- constants
+
+  std::vector<Operand>& operands() { return operands_; }
+  const std::vector<Operand>& operands() const { return operands_; }
+  std::vector<PackedParam>& packed() { return packed_; }
+  const std::vector<PackedParam>& packed() const { return packed_; }
+  /// Constants that only what is in focus reads.
+  std::vector<BufferRef> own_constants() const;
+
+  // ---- focus: what is outside is asked two questions only, who else reads a buffer and what it is a view of
+
+  const Cutout& focused() const { return focus_; }
+  bool is_whole() const { return !focus_.whole && !section_.whole; }
+  /// Steps see these statements of the kernel, which stand one behind the other in one sequence.
+  void take_section(std::vector<Stmt> statements);
+  void take_focus(std::vector<Stmt> nests);
+  void leave_focus() { put_back(focus_); }
+  void leave_section();
+  /// The buffer behind all views.
+  BufferRef memory_of(BufferRef buffer) const;
+  /// Whether nobody reads what is stored to `buffer` but the nests in focus: it is memory of the kernel.
+  bool is_unseen(BufferRef buffer) const;
+  /// Whether what is not in focus reads or writes `buffer`.
+  bool is_used_elsewhere(BufferRef buffer) const;
+
+ private:
+  template <typename T, typename F>
+  void edit(uint32_t id, F f) {
+    bool found = false;
+    edit_statements([&](Stmt s) {
+      const auto* node = s.as<T>();
+      if (node == nullptr || node->id != id) return s;
+      found = true;
+      return f(*node);
+    });
+    RELAXC_CHECK(found, "a schedule names a loop or block that does not exist");
+  }
+  void put_back(Cutout& cutout);
+  std::vector<Stmt> trees() const;
+
+  Context* context_;
+  arith::Facts facts_;
+  bool may_allocate_;
+  Stmt root_;
+  Cutout section_;  ///< out of the kernel
+  Cutout focus_;    ///< out of the section, or else of the kernel
+  std::string trace_;
+  std::vector<Operand> operands_;
+  std::vector<PackedParam> packed_;
+};
+
+}  // namespace relaxc::schedule
