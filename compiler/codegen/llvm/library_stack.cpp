@@ -85,7 +85,7 @@ std::optional<LibraryKind> runtime_kind(std::string_view name) {
   if (name == "rlx_fmaf") return kLibFmaSingle;
   if (name == "rlx_fma") return kLibFmaDouble;
   if (name == "rlx_reduce_angles") return kLibAngles;
-  if (is_name_of(name, {"rlx_heap_begin", "rlx_heap_reserve", "rlx_heap_release"})) return kLibHeap;
+  if (is_name_of(name, {"rlx_heap_begin", "rlx_heap_reserve", "rlx_heap_claim", "rlx_heap_release"})) return kLibHeap;
   if (is_name_of(name, {"rlx_result_begin", "rlx_result_end", "rlx_object_read"})) return kLibResult;
   if (is_name_of(name, {"rlx_generic_run", "rlx_generic_bind", "rlx_generic_arena_bytes", "rlx_generic_output_shape",
                         "rlx_selftest"}))

@@ -68,16 +68,23 @@ llvm::Function* ModuleLowering::fail(bool called_by_c) {
   return fail;
 }
 
+/// A function of the module's own that runs when something failed, and gives a status.
+llvm::Function* ModuleLowering::make_cold(const std::string& symbol, const std::vector<llvm::Type*>& parameters) {
+  llvm::Type* status = llvm::Type::getInt32Ty(module_.getContext());
+  llvm::Function* function = llvm::Function::Create(llvm::FunctionType::get(status, parameters, false),
+                                                    llvm::GlobalValue::InternalLinkage, symbol, module_);
+  set_attributes(*function);
+  function->addFnAttr(llvm::Attribute::NoInline);
+  function->addFnAttr(llvm::Attribute::Cold);
+  return function;
+}
+
 /// Functions of sizes have thousands of guards: what they do when one fails is a call, not three blocks each.
 llvm::Function* ModuleLowering::make_fail() {
   llvm::LLVMContext& context = module_.getContext();
   llvm::IRBuilder<> b(context);
   llvm::Type *code = b.getInt32Ty(), *word = b.getInt64Ty();
-  auto* type = llvm::FunctionType::get(code, {b.getPtrTy(), code, word, word, word, word}, false);
-  auto* fail = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, "relaxc.fail", module_);
-  set_attributes(*fail);
-  fail->addFnAttr(llvm::Attribute::NoInline);
-  fail->addFnAttr(llvm::Attribute::Cold);
+  llvm::Function* fail = make_cold("relaxc.fail", {b.getPtrTy(), code, word, word, word, word});
   llvm::Argument *error = fail->getArg(0), *ids = fail->getArg(2), *places = fail->getArg(3);
   llvm::BasicBlock *entry = llvm::BasicBlock::Create(context, "entry", fail),
                    *write = llvm::BasicBlock::Create(context, "record", fail),
@@ -101,13 +108,38 @@ llvm::Function* ModuleLowering::make_fail() {
   return fail;
 }
 
-/// What a guard or two do when they fail, as a static model has them, is less code in its place.
+/// What a guard or a call or two do when they fail, as a static model has them, is less code in its place.
 void ModuleLowering::finish() {
-  if (fail_of_c_ != nullptr && !fail_of_c_->hasNUsesOrMore(3)) {
-    fail_of_c_->removeFnAttr(llvm::Attribute::NoInline);
-    fail_of_c_->addFnAttr(llvm::Attribute::AlwaysInline);
-  }
+  for (llvm::Function* function : {fail_of_c_, name_failure_})
+    if (function != nullptr && !function->hasNUsesOrMore(3)) {
+      function->removeFnAttr(llvm::Attribute::NoInline);
+      function->addFnAttr(llvm::Attribute::AlwaysInline);
+    }
   if (lines_ != nullptr) lines_->finish();
+}
+
+/// As fail(): a graph of a thousand calls that may fail would have three thousand blocks.
+llvm::Function* ModuleLowering::name_failure() {
+  if (name_failure_ != nullptr) return name_failure_;
+  llvm::LLVMContext& context = module_.getContext();
+  llvm::IRBuilder<> b(context);
+  name_failure_ = make_cold("relaxc.name_failure", {b.getPtrTy(), b.getInt32Ty(), b.getInt32Ty()});
+  llvm::Argument *error = name_failure_->getArg(0), *node = name_failure_->getArg(1),
+                 *status = name_failure_->getArg(2);
+  auto block = [&](const char* name) { return llvm::BasicBlock::Create(context, name, name_failure_); };
+  llvm::BasicBlock *entry = block("entry"), *look = block("look"), *write = block("name"), *done = block("named");
+  b.SetInsertPoint(entry);
+  b.CreateCondBr(b.CreateIsNull(error), done, look);
+  b.SetInsertPoint(look);
+  llvm::Value* place = b.CreateStructGEP(record(interface::Record::kError), error,
+                                         interface::field_index(interface::Record::kError, "node"));
+  b.CreateCondBr(b.CreateICmpSLT(b.CreateLoad(b.getInt32Ty(), place), b.getInt32(0)), write, done);
+  b.SetInsertPoint(write);
+  b.CreateStore(node, place);
+  b.CreateBr(done);
+  b.SetInsertPoint(done);
+  b.CreateRet(status);
+  return name_failure_;
 }
 
 void ModuleLowering::declare(const tir::PrimFunc& function, const std::string& symbol) {

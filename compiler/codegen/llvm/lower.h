@@ -75,18 +75,22 @@ class ModuleLowering {
   /// expected, int64_t actual)`, which writes the record and gives the code: each pair has the first in the low half.
   /// Functions that C calls have one of their own, so that arguments which are the same in all calls go away in both.
   llvm::Function* fail(bool called_by_c);
+  /// `int32_t name_failure(rlx_error* or null, int32_t node, int32_t status)`, which writes the node into a record that
+  /// has none, and gives the status.
+  llvm::Function* name_failure();
   /// What every function that relaxc emits has: CPU, features, vector width, nounwind.
   void set_attributes(llvm::Function& function) const;
 
  private:
   void make_function(Signature& signature, const std::string& symbol);
+  llvm::Function* make_cold(const std::string& symbol, const std::vector<llvm::Type*>& parameters);
   void describe(const Signature& signature);
   llvm::Function* make_fail();
 
   llvm::Module& module_;
   LoweringOptions options_;
   std::map<std::string, Signature> functions_;
-  llvm::Function *fail_ = nullptr, *fail_of_c_ = nullptr;
+  llvm::Function *fail_ = nullptr, *fail_of_c_ = nullptr, *name_failure_ = nullptr;
   std::unique_ptr<DebugLines> lines_;  ///< null: none are wanted
 };
 

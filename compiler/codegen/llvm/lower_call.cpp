@@ -57,18 +57,13 @@ Value* FunctionLowering::fail(const tir::Guard& s, Value* expected, Value* actua
   return call;
 }
 
-/// The record of a call that failed gets the node of the call, unless what failed in it has one.
-void FunctionLowering::name_failure(int32_t node) {
-  if (node < 0) return;
-  llvm::BasicBlock *look = block("look"), *write = block("name"), *done = block("named");
-  b_.CreateCondBr(b_.CreateIsNull(error_), done, look);
-  b_.SetInsertPoint(look);
-  Value* place = field(error_, Record::kError, "node");
-  b_.CreateCondBr(b_.CreateICmpSLT(b_.CreateLoad(b_.getInt32Ty(), place), b_.getInt32(0)), write, done);
-  b_.SetInsertPoint(write);
-  b_.CreateStore(b_.getInt32(static_cast<uint32_t>(node)), place);
-  b_.CreateBr(done);
-  b_.SetInsertPoint(done);
+/// The status of a call that failed, once its record has the node of the call, unless what failed in it has one.
+Value* FunctionLowering::name_failure(int32_t node, Value* status) {
+  if (node < 0) return status;
+  llvm::CallInst* call =
+      b_.CreateCall(module_.name_failure(), {error_, b_.getInt32(static_cast<uint32_t>(node)), status});
+  call->setTailCall();
+  return call;
 }
 
 void FunctionLowering::lower_invoke(const tir::Invoke& s) {
@@ -87,7 +82,7 @@ void FunctionLowering::lower_invoke(const tir::Invoke& s) {
   if (status == nullptr) return;
   leave_if(b_.CreateICmpNE(status, b_.getInt32(0)), [&]() -> Value* {
     constexpr int32_t kExternalFailed = 35;
-    if (!s.external || s.runtime) return name_failure(s.error_node), status;
+    if (!s.external || s.runtime) return name_failure(s.error_node, status);
     tir::Guard record;
     record.code = kExternalFailed, record.error_node = s.error_node;
     return fail(record, b_.getInt64(0), b_.CreateSExt(status, b_.getInt64Ty()));
@@ -124,7 +119,7 @@ Value* FunctionLowering::handle_argument(tir::BufferRef buffer, int32_t node,
   runtime("rlx_result_begin", b_.getVoidTy(), {words, record});
   results.push_back([this, runtime, words, record, node] {
     Value* found = runtime("rlx_result_end", b_.getInt32Ty(), {record, words, error_});
-    leave_if(b_.CreateICmpNE(found, b_.getInt32(0)), [&] { return name_failure(node), found; });
+    leave_if(b_.CreateICmpNE(found, b_.getInt32(0)), [&] { return name_failure(node, found); });
   });
   return record;
 }

@@ -101,7 +101,7 @@ class FunctionLowering {
   std::vector<llvm::Value*> symbol_arguments(const tir::Invoke& s, const Signature& callee);
   void leave_if(llvm::Value* failed, const std::function<llvm::Value*()>& status);
   llvm::Value* fail(const tir::Guard& s, llvm::Value* expected, llvm::Value* actual);
-  void name_failure(int32_t node);
+  llvm::Value* name_failure(int32_t node, llvm::Value* status);
   llvm::Value* field(llvm::Value* record, interface::Record which, std::string_view name);
 
   // lower_hooks.cpp: what the context wants to be told
