@@ -83,6 +83,11 @@ int32_t rlx_heap_release(rlx_context* context, int64_t* heap, int64_t* block, rl
   return RLX_OK;
 }
 
+int32_t rlx_heap_claim(rlx_context* context, int64_t* heap, int64_t* block, int64_t bytes, rlx_error* error) {
+  block[0] = block[1] = 0;
+  return rlx_heap_reserve(context, heap, block, 0, bytes, error);
+}
+
 int32_t rlx_heap_reserve(rlx_context* context, int64_t* heap, int64_t* block, int64_t keep, int64_t bytes,
                          rlx_error* error) {
   if (block[0] != 0 && bytes <= block[1]) return RLX_OK;

@@ -114,6 +114,8 @@ int32_t rlx_heap_begin(rlx_context* context, int64_t* heap, rlx_error* error);
  * and returns RLX_NO_ALLOCATOR or RLX_OUT_OF_MEMORY if that cannot be; `error` may be null. */
 int32_t rlx_heap_reserve(rlx_context* context, int64_t* heap, int64_t* block, int64_t keep, int64_t bytes,
                          rlx_error* error);
+/* The same for a block whose words have not been written yet. */
+int32_t rlx_heap_claim(rlx_context* context, int64_t* heap, int64_t* block, int64_t bytes, rlx_error* error);
 /* Takes the memory of `block`, if it has any, back for others. Always RLX_OK. */
 int32_t rlx_heap_release(rlx_context* context, int64_t* heap, int64_t* block, rlx_error* error);
 

@@ -45,12 +45,13 @@ RUNTIME = {
     "rlx_fmaf": "number = (double)rlx_fmaf(floats[i], floats[j], floats[(i + j) % 16])",
     "rlx_reduce_angles": "rlx_reduce_angles(2, doubles + i % 15, rests, quadrants)",
     "rlx_heap_reserve": "(void)rlx_heap_reserve(&context, heap, blocks[j % 4], blocks[j % 4][0] != 0, (int64_t)(i * i * 40 + 1), &error)",
+    "rlx_heap_claim": "(void)rlx_heap_claim(&context, heap, blocks[j % 4], (int64_t)(i * 40 + 1), &error)",
     "rlx_heap_release": "(void)rlx_heap_release(&context, heap, blocks[j % 4], &error)",
     "rlx_result_end": "(void)rlx_result_end(&tensor, result, &error)",
     "rlx_object_read": "(void)rlx_object_read(&context, &handle, result, 1, &error)",
 }
-ROWS = {"rlx_heap_reserve": "the heap of a run", "rlx_heap_release": "the heap of a run", "rlx_result_end": "that others made",
-        "rlx_object_read": "that others made"}
+ROWS = {"rlx_heap_reserve": "the heap of a run", "rlx_heap_claim": "the heap of a run", "rlx_heap_release": "the heap of a run",
+        "rlx_result_end": "that others made", "rlx_object_read": "that others made"}
 OPERANDS = r"""
 #include "board.h"
 #include "paint.h"

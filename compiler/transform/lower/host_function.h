@@ -296,6 +296,8 @@ class HostFunction {
   // host_heap.cpp: memory that is asked for while running.
   BufferRef heap();
   BufferRef block_buffer(const std::string& name);
+  /// Words of a block: of one that has memory, and of one that has none yet.
+  BufferRef claimed_block(const std::string& name, Expr bytes);
   BufferRef empty_block(const std::string& name);
   tir::Stmt reserve(BufferRef block, Expr keep, Expr bytes);
   tir::Stmt release(BufferRef block);

@@ -1,6 +1,6 @@
 // host_heap.cpp: memory for sizes that nobody can bound before the run.
 //
-// A block is two words in the arena, address and bytes, which rlx_heap_reserve of the runtime fills in; a buffer is
+// A block is two words in the arena, address and bytes, which functions of the runtime fill in; a buffer is
 // then a View at that address. What is claimed is released after its last use, so a loop's iterations use the same
 // memory in turn. A function that claims anything, or calls one that does, has the run's heap: an entry makes it,
 // others are given it.
@@ -29,6 +29,16 @@ BufferRef HostFunction::heap() {
 BufferRef HostFunction::block_buffer(const std::string& name) {
   return build_.buffer(name + "_block", DType::i(64), {build_.index(kBlockWords)}, tir::Scope::kGlobal,
                        WeightLayout::kAlignment);
+}
+
+BufferRef HostFunction::claimed_block(const std::string& name, Expr bytes) {
+  BufferRef block = block_buffer(name);
+  steps_->alloc(block);
+  tir::Invoke invoke;
+  invoke.callee = "rlx_heap_claim", invoke.external = invoke.runtime = true, invoke.error_node = node_of_call();
+  invoke.args = {heap(), block, bytes};
+  steps_->add(build_.invoke(std::move(invoke)));
+  return block;
 }
 
 BufferRef HostFunction::empty_block(const std::string& name) {
@@ -75,8 +85,7 @@ BufferRef HostFunction::own_block(BufferRef block, const std::string& name, DTyp
 }
 
 BufferRef HostFunction::claim(const std::string& name, DType dtype, const std::vector<Expr>& shape) {
-  BufferRef block = empty_block(name);
-  steps_->add(reserve(block, build_.index(0), bytes_of(dtype, shape)));
+  BufferRef block = claimed_block(name, bytes_of(dtype, shape));
   return own_block(block, name, dtype, shape);
 }
 

@@ -207,8 +207,8 @@ Status HostFunction::reserve_carried(const Op& op, LoopState& loop) {
 
 /// Two blocks: the body reads one and writes the other, and then they change places.
 void HostFunction::claim_carried(const Value& first, const Value& argument, Carried& value) {
-  value.block = empty_block(argument.name), value.next_block = empty_block(argument.name + "_next");
-  steps_->add(reserve(value.block, build_.index(0), bytes_of(argument.dtype(), dims(first.info))));
+  value.next_block = empty_block(argument.name + "_next");
+  value.block = claimed_block(argument.name, bytes_of(argument.dtype(), dims(first.info)));
   copy(buffer(first), view_block(value.block, argument.name, argument.dtype(), dims(first.info)));
 }
 
@@ -230,8 +230,7 @@ Status HostFunction::reserve_scans(const Op& op, LoopState& loop) {
     Expr most = loop.trips ? symbols_.bounded(arith::max(loop.trips, build_.index(0)) * elements_of(element)) : Expr();
     loop.growing.push_back(!most);
     if (!most) {
-      loop.scans.push_back(empty_block(result.name));
-      steps_->add(reserve(loop.scans.back(), build_.index(0), build_.index(0)));
+      loop.scans.push_back(claimed_block(result.name, build_.index(0)));
       continue;
     }
     BufferRef room =

@@ -49,6 +49,20 @@ struct Heap {
   void release(Block& block) { CHECK(rlx_heap_release(&context, words, block.words, &error) == RLX_OK); }
 };
 
+TEST_CASE("a claim takes no word of a block for an address") {
+  Heap heap;
+  Heap::Block block{{-1, -1}}, other{{64, 64}};
+  REQUIRE(rlx_heap_claim(&heap.context, heap.words, block.words, 100, &heap.error) == RLX_OK);
+  REQUIRE(rlx_heap_claim(&heap.context, heap.words, other.words, 0, &heap.error) == RLX_OK);
+  CHECK(block.words[1] >= 100);
+  CHECK(block.words[0] % 64 == 0);
+  std::memset(block.data(), 1, 100);
+  heap.release(other);
+  heap.release(block);
+  CHECK(rlx_heap_claim(nullptr, heap.words, block.words, int64_t{1} << 60, nullptr) == RLX_NO_ALLOCATOR);
+  CHECK(block.words[0] == 0);
+}
+
 TEST_CASE("blocks of a heap do not meet, in whatever order they come and go") {
   std::mt19937 random(7);
   Heap heap;
