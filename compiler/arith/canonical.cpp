@@ -126,7 +126,13 @@ Polynomial Canonical::make(Expr e) {
       e, [&](const IntImm& n) -> Maybe { return Polynomial::constant(n.value); },
       [&](const VarNode&) -> Maybe { return value_of(e); }, [&](const Add& n) { return sum(poly(n.a), poly(n.b)); },
       [&](const Sub& n) { return sum(poly(n.a), poly(n.b), -1); },
-      [&](const Mul& n) { return product(poly(n.a), poly(n.b)); },
+      [&](const Mul& n) -> Maybe {
+        // A product of n sums has 2^n terms, each of which becomes n - 1 products that are checked while running.
+        constexpr size_t kMostExpanded = 32;
+        const Polynomial &a = poly(n.a), &b = poly(n.b);
+        bool sums = a.terms.size() > 1 && b.terms.size() > 1;
+        return sums && a.terms.size() * b.terms.size() > kMostExpanded ? std::nullopt : product(a, b);
+      },
       [&](const FloorDiv& n) { return divide(poly(n.a), poly(n.b)); },
       [&](const FloorMod& n) -> Maybe {
         constexpr size_t kLongest = 32;  // terms; chains of remainders would double them at each step

@@ -36,7 +36,8 @@ void Facts::learn(Var var, Known news) {
   std::optional<Congruence> both = intersect(known.congruence, news.congruence);
   Range members = both ? tighten(range, *both) : range;
   if (both && members.lower <= members.upper) {
-    vars_[var] = {range, *both};
+    bool is_new = range != known.range || *both != known.congruence;
+    vars_[var] = {range, *both}, revision_ += is_new ? 1 : 0;
   } else if (conflict_.empty()) {
     conflict_ = fmt::format("'{}' is {}", var.name(), described(range, both ? *both : known.congruence));
     if (!both) conflict_ += " and " + described(Range(), news.congruence);
@@ -73,7 +74,7 @@ void Facts::assume(Expr condition) {
     if (known.as<And>() != nullptr)
       parts.push_back(known);
     else if (n == nullptr || !n->a.dtype().is_index() || !learn_comparison(n->kind, n->a, n->b))
-      assumptions_.push_back(known);
+      assumptions_.push_back(known), ++revision_;
   }
 }
 

@@ -53,6 +53,8 @@ class Facts {
   /// Why no values satisfy all that was said, as half a sentence ("'n' is at least 5 and at most 3"); empty if no
   /// contradiction was seen. Not every contradiction is.
   const std::string& conflict() const { return conflict_; }
+  /// Another number after each fact that was taken: who keeps answers asks whether they are still the best ones.
+  uint64_t revision() const { return revision_; }
 
  private:
   struct Known {
@@ -65,6 +67,7 @@ class Facts {
   std::unordered_map<Expr, Known> vars_;
   std::vector<Expr> assumptions_;
   std::string conflict_;
+  uint64_t revision_ = 0;
 };
 
 }  // namespace relaxc::arith

@@ -29,4 +29,18 @@ class Prover {
   std::unique_ptr<State> state_;
 };
 
+/// Simplifies as arith::simplify does, and remembers: of n expressions that are each made of the one before, none is
+/// looked through twice. What it knows goes when facts come.
+class Simplifier {
+ public:
+  explicit Simplifier(const Facts& facts);  ///< which outlive it
+  ~Simplifier();
+  Expr simplify(Expr e);
+
+ private:
+  struct State;
+  const Facts& facts_;
+  std::unique_ptr<State> state_;  ///< null: nothing has been asked
+};
+
 }  // namespace relaxc::arith

@@ -151,6 +151,23 @@ int64_t Prover::steps() const {
   return state_->canonical.steps();
 }
 
+struct Simplifier::State {
+  State(Context& context, const Facts& known)
+      : facts(known), revision(known.revision()), canonical(context, facts, Equalities::kKeep) {}
+
+  Facts facts;
+  uint64_t revision;
+  Canonical canonical;
+};
+
+Simplifier::Simplifier(const Facts& facts) : facts_(facts) {}
+Simplifier::~Simplifier() = default;
+
+Expr Simplifier::simplify(Expr e) {
+  if (state_ == nullptr || state_->revision != facts_.revision()) state_ = std::make_unique<State>(e.context(), facts_);
+  return state_->canonical.expr(e);
+}
+
 std::string contradiction(const Facts& facts) {
   if (!facts.conflict().empty() || facts.assumptions().empty()) return facts.conflict();
   Prover prover(facts.assumptions()[0].context(), facts);

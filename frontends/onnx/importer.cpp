@@ -60,6 +60,7 @@ Status GraphImporter::run() {
                  proto.ir_version(), kNewestIr);
   scope_ = &scope;
   function_ = module_.add_function(options_.function);
+  simplifier_ = std::make_unique<arith::Simplifier>(function_->facts);
   function_->location = file_;
   relax::Block* block = function_->make_block(&function_->body(), true);
   relax::GraphBuilder builder(module_, ops_, block, diag);

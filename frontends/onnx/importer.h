@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/arith/prover.h"
 #include "frontends/onnx/converter.h"
 #include "frontends/onnx/import.h"
 #include "frontends/onnx/load.h"
@@ -105,6 +106,8 @@ class GraphImporter {
   };
 
   relax::GraphBuilder& builder() { return *builder_; }
+  /// By what is known of the function's symbols.
+  Expr simplify(Expr e) { return simplifier_->simplify(e); }
   relax::Module& module() { return module_; }
   relax::Function& function() { return *function_; }
   Diagnostics& diagnostics() { return diag; }
@@ -163,6 +166,7 @@ class GraphImporter {
   ConverterTable converters_;
   SignatureTable signatures_;
   relax::Function* function_ = nullptr;
+  std::unique_ptr<arith::Simplifier> simplifier_;  ///< by the facts of function_
   relax::GraphBuilder* builder_ = nullptr;
   Scope* scope_ = nullptr;
   Location file_ = nullptr;

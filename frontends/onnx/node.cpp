@@ -224,6 +224,10 @@ Status Node::set(size_t index, Result<Value*> value) {
   return set(index, made);
 }
 
+Expr Node::simplify(Expr e) {
+  return importer_.simplify(e);
+}
+
 bool Node::set_known(size_t index, Known known) {
   if (known.size() > kMostKnown) return false;
   for (Expr& element : known.elements) element = simplify(element);

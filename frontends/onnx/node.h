@@ -86,7 +86,7 @@ class Node {
   Expr index(int64_t value) { return context().index(value); }
   /// Each of them as an index expression.
   std::vector<Expr> indices(const std::vector<int64_t>& values);
-  Expr simplify(Expr e) { return arith::simplify(e, facts()); }
+  Expr simplify(Expr e);
 
   // Outputs.
   size_t outputs() const { return static_cast<size_t>(proto.output_size()); }

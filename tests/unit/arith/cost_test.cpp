@@ -5,7 +5,9 @@
 // found something; that it ends at all is what is checked here.
 #include <catch2/catch.hpp>
 
+#include "compiler/arith/prover.h"
 #include "compiler/arith/simplify.h"
+#include "compiler/arith/visit.h"
 
 using namespace relaxc;
 using namespace relaxc::arith;
@@ -65,6 +67,34 @@ TEST_CASE_METHOD(Costs, "sums whose product has millions of terms stay products"
   Expr power = v(0) + v(1) + 1;
   for (int i = 0; i < 60; ++i) power = power * power;
   ask(power);
+}
+
+TEST_CASE_METHOD(Costs, "a product of sums is as much code as its factors, not as the terms of all") {
+  auto nodes_of = [&](int factors) {
+    Expr e = context.index(1);
+    for (int i = 0; i < factors; ++i) e = e * (context.var("a") + context.var("b"));
+    int64_t nodes = 0;
+    for_each_node(simplify(e, facts), [&](Expr) { ++nodes; });
+    return nodes;
+  };
+  int64_t ten = nodes_of(10);
+  CHECK(ten < 500);
+  CHECK(nodes_of(100) < 15 * ten);
+}
+
+TEST_CASE_METHOD(Costs, "a simplifier gives what simplify gives, and learns with its facts") {
+  Simplifier simplifier(facts);
+  Expr e = v(0);
+  for (int i = 0; i < 40; ++i) {
+    e = floordiv(e, i % 7 + 2) * (i % 5 + 3) + floormod(e + v(i), i % 5 + 3);
+    CHECK(simplifier.simplify(e) == simplify(e, facts));
+    e = simplifier.simplify(e);
+  }
+  Var late = context.var("late");
+  Expr at_least = max(late, context.index(0));
+  CHECK(simplifier.simplify(at_least) == simplify(at_least, facts));
+  facts.bound(late, Range::at_least(0));
+  CHECK(simplifier.simplify(at_least) == Expr(late));
 }
 
 TEST_CASE_METHOD(Costs, "depth costs no stack") {
