@@ -65,7 +65,7 @@ bool reorders(const relax::Module& module) {
   for (const relax::Function* function : module.functions())
     if (function->attrs.count("rounding") != 0) return true;
   for (const tir::PrimFunc* function : module.prim_funcs()) {
-    if (function->attrs.count("rounding") != 0) return true;
+    if (function->rounding) return true;
     auto trace = function->attrs.find("schedule");
     if (trace != function->attrs.end() && schedule::changes_bits(trace->second)) return true;
   }
@@ -77,18 +77,16 @@ double tolerance_of(const relax::Module& module, double reordered) {
   // Of a dtype with u as half the distance from 1 to the next, both factors are off by u, and so is a sum of them at
   // most; a few of them follow each other.
   constexpr double kSteps = 16;
-  auto rounding = [&](const std::string& name) {
-    std::optional<DType> dtype = parse_dtype(name);
+  auto rounding = [&](std::optional<DType> dtype) {
     if (!dtype) return reordered;
     return std::max(reordered, kSteps * (*dtype == DType::f(16) ? 0x1p-11 : 0x1p-8));
   };
   double most = reordered;
   for (const relax::Function* function : module.functions())
     if (auto found = function->attrs.find("rounding"); found != function->attrs.end())
-      most = std::max(most, rounding(std::get<std::string>(found->second)));
+      most = std::max(most, rounding(parse_dtype(std::get<std::string>(found->second))));
   for (const tir::PrimFunc* function : module.prim_funcs())
-    if (auto found = function->attrs.find("rounding"); found != function->attrs.end())
-      most = std::max(most, rounding(found->second));
+    if (function->rounding) most = std::max(most, rounding(function->rounding->narrowed));
   return most;
 }
 

@@ -4,12 +4,8 @@
 // needed: behind that check the value fits again. A variable that several Lets bind takes no range from them.
 #include "compiler/tir/index_checks.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
-#include <charconv>
-#include <sstream>
 #include <unordered_set>
 
 #include "compiler/tir/visit.h"
@@ -60,15 +56,6 @@ bool is_index_arithmetic(Expr e) {
   return e.dtype().is_index() && (e->kind == ExprKind::kAdd || e->kind == ExprKind::kSub || e->kind == ExprKind::kMul);
 }
 
-Range parse_range(const std::string& text) {
-  Range range;
-  size_t dots = text.find("..");
-  if (dots == std::string::npos) return range;
-  std::from_chars(text.data(), text.data() + dots, range.lower);
-  std::from_chars(text.data() + dots + 2, text.data() + text.size(), range.upper);
-  return range;
-}
-
 /// Narrows `range` by what `condition` says of `var` alone.
 void narrow(Range& range, Expr var, Expr condition) {
   if (condition->kind != ExprKind::kLe && condition->kind != ExprKind::kLt) return;
@@ -82,21 +69,11 @@ void narrow(Range& range, Expr var, Expr condition) {
 
 }  // namespace
 
-std::string index_ranges_text(const std::vector<Range>& ranges) {
-  std::string text;
-  for (Range range : ranges)
-    text += fmt::format("{}{}..{}", text.empty() ? "" : " ", range.has_lower() ? std::to_string(range.lower) : "",
-                        range.has_upper() ? std::to_string(range.upper) : "");
-  return text;
-}
-
 IndexRanges::IndexRanges(const PrimFunc& function) : function_(&function) {
-  if (auto given = function.attrs.find(kIndexRanges); given != function.attrs.end()) {
-    std::istringstream list(given->second);
-    std::string range;
-    for (const Param& param : function.params)
-      if (param.buffer == nullptr && list >> range) bind(param.var, parse_range(range));
-  }
+  size_t scalar = 0;
+  for (const Param& param : function.params)
+    if (param.buffer == nullptr && scalar < function.checks.ranges.size())
+      bind(param.var, function.checks.ranges[scalar++]);
   std::unordered_map<Expr, int> lets;
   for_each_stmt(function.body, [&](Stmt s) {
     if (const auto* let = s.as<Let>()) ++lets[let->var];
@@ -245,16 +222,16 @@ int64_t most_that_fits(Expr size, Expr var, std::unordered_map<Expr, Range> rang
 Guard overflow_record(const PrimFunc& function, const Guard* computed_by) {
   Guard record;
   if (computed_by != nullptr) record = *computed_by;
-  if (auto node = function.attrs.find(kErrorNode); computed_by == nullptr && node != function.attrs.end())
-    record.error_node = std::stoi(node->second);
+  if (computed_by == nullptr) record.error_node = function.checks.error_node;
   record.condition = {};
-  if (computed_by == nullptr || function.overflow_code() < kFirstDataCode) record.code = function.overflow_code();
+  if (computed_by == nullptr || function.checks.overflow_code < kFirstDataCode)
+    record.code = function.checks.overflow_code;
   return record;
 }
 
 Guard overflow_of(const PrimFunc& function, const Invoke& call) {
   Guard record;
-  record.code = function.overflow_code(), record.error_node = call.error_node;
+  record.code = function.checks.overflow_code, record.error_node = call.error_node;
   return record;
 }
 

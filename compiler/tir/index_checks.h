@@ -1,8 +1,8 @@
 // index_checks.h: which index arithmetic of a prim func may leave int64.
 //
-// A prim func with the attribute "checked_index" leaves with a status where a sum, a difference or a product of indices
-// does not fit int64. What the ranges of its variables exclude needs no check, so backends ask here which nodes do. The
-// ranges are those of its scalar parameters (an attribute, since guards of the entry check them before the call), of
+// A prim func with an overflow code leaves with a status where a sum, a difference or a product of indices does not fit
+// int64. What the ranges of its variables exclude needs no check, so backends ask here which nodes do. The ranges are
+// those of its scalar parameters (a field of the function, since guards of the entry check them before the call), of
 // what a Let binds, and of loop variables.
 #pragma once
 
@@ -14,14 +14,6 @@
 #include "compiler/tir/prim_func.h"
 
 namespace relaxc::tir {
-
-/// The attribute that holds the ranges of the scalar parameters, in order, as `index_ranges_text` writes them.
-constexpr const char* kIndexRanges = "index_ranges";
-/// The attribute that holds the node of the record where index arithmetic outside of guards overflows.
-constexpr const char* kErrorNode = "error_node";
-
-/// "1..12 0.. ..": one range for each parameter, a missing end is no bound.
-std::string index_ranges_text(const std::vector<arith::Range>& ranges);
 
 /// The ranges of the index expressions of one prim func. Each node is looked at once.
 class IndexRanges {
@@ -62,9 +54,9 @@ class IndexRanges {
 /// with many variables up to twice that.
 int64_t most_that_fits(Expr size, Expr var, std::unordered_map<Expr, arith::Range> ranges);
 
-/// What leaves the function where index arithmetic overflows, which has `function.overflow_code()`: the record's
+/// What leaves the function where index arithmetic overflows, which has the function's overflow code: the record's
 /// indices are those of the guard that computes it, and so is the code, if only data decides it. Null: none does, and
-/// the node is what the attribute "error_node" says.
+/// the node is the function's.
 Guard overflow_record(const PrimFunc& function, const Guard* computed_by);
 /// The guard that computes the arguments of a call, which has a node (its `error_node` is 0 or more).
 Guard overflow_of(const PrimFunc& function, const Invoke& call);

@@ -14,7 +14,7 @@ namespace relaxc::tir::interpreter {
 
 class Compiler {
  public:
-  explicit Compiler(const PrimFunc& function) : function_(function), checked_(function.overflow_code() != 0) {}
+  explicit Compiler(const PrimFunc& function) : function_(function), checked_(function.checks.overflow_code != 0) {}
 
   Program run();
 

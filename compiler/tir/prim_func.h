@@ -1,13 +1,12 @@
 // prim_func.h: a function of loops and buffers: a kernel, an entry point's body, or a shape program.
 #pragma once
 
-#include <charconv>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "compiler/arith/facts.h"
 #include "compiler/tir/stmt.h"
 
 namespace relaxc::tir {
@@ -28,6 +27,38 @@ struct CFunction {
   bool is_global = false;       ///< a symbol of the object that a program may refer to
 };
 
+/// What passes found out of how a kernel uses its buffer parameters.
+struct KernelMemory {
+  /// Parameters, by their index in `params`, over which the kernel may write its last buffer parameter.
+  std::vector<size_t> in_place;
+  /// It copies its first parameter to its second, both of the same dims: nothing to do where they are one memory.
+  bool copies = false;
+  /// How many of its last buffer parameters are scratch memory, which its callers provide.
+  size_t scratch = 0;
+};
+
+/// What makes a function a host function: one that runs in memory of its caller and calls kernels.
+struct HostMemory {
+  std::optional<size_t> arena;  ///< the parameter that is its memory, by its index in `params`; none: no host function
+  /// The host function that this one claims a frame for from the run's heap; "": none.
+  std::string frame_of;
+};
+
+/// How a function deals with index arithmetic that may leave int64 (index_checks.h).
+struct IndexChecks {
+  /// The code (an rlx_status number) with which the function leaves where index arithmetic overflows; 0: nobody looks,
+  /// because guards before the call exclude it.
+  int32_t overflow_code = 0;
+  int32_t error_node = -1;  ///< the node of the record where index arithmetic outside of guards overflows
+  /// Of the scalar parameters, in order, as guards before the call check them; empty: nothing is known.
+  std::vector<arith::Range> ranges;
+};
+
+/// A pass changed how results are rounded, so that their bits may differ from the source's.
+struct Rounding {
+  std::optional<DType> narrowed;  ///< the dtype that operands of products were converted to
+};
+
 struct PrimFunc {
   std::string name;
   std::vector<Param> params;
@@ -38,24 +69,16 @@ struct PrimFunc {
   bool is_private = true;  ///< false: an entry point of the object
   bool noalias = true;     ///< buffer parameters do not overlap
   std::optional<CFunction> c_function;
+  KernelMemory memory;
+  HostMemory host;
+  IndexChecks checks;
+  std::optional<Rounding> rounding;
+  /// Attributes that no pass reads but the one that wrote them, and those of other compilers: kept as they are.
   std::map<std::string, std::string> attrs;
   std::vector<Location> origins;  ///< the source nodes that it computes
   Location location = nullptr;
 
-  /// Whether it copies its first parameter to its second, both of the same dims: nothing to do where they are one
-  /// memory.
-  bool copies() const { return attrs.count("copies") != 0; }
-
-  /// The code (an rlx_status number) with which index arithmetic that overflows leaves the function, as the attribute
-  /// "checked_index" says; 0: nobody looks, because guards before the call exclude it.
-  int32_t overflow_code() const {
-    auto checked = attrs.find("checked_index");
-    if (checked == attrs.end()) return 0;
-    constexpr int32_t kSizeOverflow = 20;
-    int32_t code = kSizeOverflow;
-    std::from_chars(checked->second.data(), checked->second.data() + checked->second.size(), code);
-    return code > 0 ? code : kSizeOverflow;
-  }
+  bool is_host() const { return host.arena.has_value(); }
 };
 
 }  // namespace relaxc::tir

@@ -25,6 +25,7 @@
 #include "compiler/arith/simplify.h"
 #include "compiler/support/quote.h"
 #include "compiler/tir/equal.h"
+#include "compiler/tir/func_attrs.h"
 #include "compiler/tir/names.h"
 #include "compiler/tir/visit.h"
 
@@ -116,7 +117,7 @@ class Printer {
       entries += (entries.empty() ? "" : ", ") + quoted(key) + ": " + value;
     };
     if (!function.noalias) add("tirx.noalias", "False");
-    for (const auto& [key, value] : function.attrs)
+    for (const auto& [key, value] : attribute_texts(function))
       add(key, value == "True" || value == "False" ? value : quoted(value));
     if (!entries.empty()) line("T.func_attr({{{}}})", entries);
   }

@@ -10,6 +10,7 @@
 #include <unordered_set>
 
 #include "compiler/arith/simplify.h"
+#include "compiler/tir/func_attrs.h"
 #include "compiler/tir/index_checks.h"
 #include "compiler/tir/print.h"
 #include "compiler/tir/visit.h"
@@ -32,8 +33,8 @@ class Verifier {
     if (function.c_function && function.c_function->weights != nullptr) enter(function.c_function->weights);
     suite(function.body);
     // Data and callers decide what a function with an arena computes of sizes.
-    bool host = function.attrs.count("arena") != 0;
-    if (host && function.overflow_code() == 0 && fault_.empty() && !IndexRanges(function).all_fit())
+    if (fault_.empty()) fault_ = fault_of_attributes(function);
+    if (function.is_host() && function.checks.overflow_code == 0 && fault_.empty() && !IndexRanges(function).all_fit())
       fault_ = "sizes that may overflow are computed without 'checked_index'";
     return fault_.empty() ? fault_ : fault_ + " in prim func '" + function.name + "'";
   }

@@ -92,7 +92,7 @@ Result<Changed> fuse_ops(relax::Module&, PassContext&);
 /// Makes kernels that go through the same rows of the same tensors one kernel with several results. Needs kTyped,
 /// kLegal.
 Result<Changed> fuse_siblings(relax::Module&, PassContext&);
-/// Says of kernels which operands their result may overwrite: attribute "in_place", indices of parameters. Before
+/// Says of kernels which operands their result may overwrite: KernelMemory::in_place. Before
 /// schedule_kernels, which must keep that each element is read before it is written. Needs kLegal.
 Result<Changed> mark_in_place(relax::Module&, PassContext&);
 /// Makes kernels that are the same program one.

@@ -11,6 +11,8 @@
 
 #include <algorithm>
 
+#include "compiler/support/quote.h"
+#include "compiler/tir/func_attrs.h"
 #include "frontends/relax/literals.h"
 #include "frontends/relax/name_uses.h"
 #include "frontends/relax/suggest.h"
@@ -198,7 +200,12 @@ Status PrimFuncReader::attribute(const ast::Expr& key, const ast::Expr& written)
   bool text = value.is(AstKind::kString) || value.is(AstKind::kInt);
   if (!text && !flag && !value.is(AstKind::kFalse))
     return source_.error(value.place, Kind::invalid_attribute, "'{}' must be a string, an integer or a bool", name);
-  function_.attrs[name] = text ? value.text : flag ? "True" : "False";
+  std::string written_text = text ? value.text : flag ? "True" : "False";
+  const tir::FuncAttr* row = tir::find_func_attr(name);
+  if (row != nullptr && !row->parse(function_, written_text))
+    return source_.error(value.place, Kind::invalid_attribute, "'{}' is {}, found {}", name, row->form,
+                         quoted(written_text));
+  if (row == nullptr) function_.attrs[name] = std::move(written_text);
   return Done{};
 }
 

@@ -107,9 +107,7 @@ Status RelaxFunctionReader::check_prim_args(const tir::PrimFunc& prim, const std
   for (const tir::Param& param : prim.params)
     if (param.buffer != nullptr) buffers.push_back(&param);
   size_t wanted_scalars = prim.params.size() - buffers.size();
-  if (auto scratch = prim.attrs.find("scratch"); scratch != prim.attrs.end())  // what hoist_scratch put last
-    buffers.resize(buffers.size() -
-                   std::min<size_t>(buffers.size(), std::strtoul(scratch->second.c_str(), nullptr, 10)));
+  buffers.resize(buffers.size() - std::min(buffers.size(), prim.memory.scratch));  // what hoist_scratch put last
   if (buffers.size() != infos.size() || wanted_scalars != scalars) {
     Failure failure = source_.error(place, Kind::wrong_arity,
                                     "'{}' takes {} buffers and {} scalars, found {} inputs, {} outputs and {} scalars",

@@ -60,7 +60,7 @@ FunctionPrinter::FunctionPrinter(const tir::PrimFunc& function, const Convention
       style_(style),
       own_(function.c_function ? Convention{true, false, function.name} : conventions.at(function.name)),
       names_({style.prefix, style.macro_prefix}),
-      expressions_(names_, helpers, function.overflow_code() != 0 ? &ranges_.emplace(function) : nullptr) {
+      expressions_(names_, helpers, function.checks.overflow_code != 0 ? &ranges_.emplace(function) : nullptr) {
   if (function.c_function) name_c_function(*function.c_function);
   std::set<uint32_t> bound;
   std::set<BufferRef> named;
@@ -108,7 +108,7 @@ std::string FunctionPrinter::run() {
   size_t begin = out_.size();
   const bool ties = function_.c_function && function_.c_function->is_global && context_ != "NULL";
   if (ties) line("(void)*(const volatile uint32_t*)&rlx_abi_1;");  // the linker looks for this version of the runtime
-  bool copies = function_.copies();
+  bool copies = function_.memory.copies;
   if (copies)
     open(fmt::format("if ({} != {}) {{", names_.of(function_.params[0].buffer), names_.of(function_.params[1].buffer)));
   suite(function_.body);
@@ -201,7 +201,7 @@ std::set<BufferRef> FunctionPrinter::changed_buffers() const {
 Convention convention_of(const tir::PrimFunc& function, const Conventions& callees, const FunctionStyle& style) {
   Convention own;
   own.name = function_name(style, function.name);
-  own.fails = function.overflow_code() != 0;
+  own.fails = function.checks.overflow_code != 0;
   tir::for_each_stmt(function.body, [&](Stmt s) {
     if (s.as<tir::Guard>() != nullptr) own.fails = true;
     const auto* invoke = s.as<tir::Invoke>();

@@ -9,7 +9,7 @@ namespace {
 
 /// What a body does that its callers must know.
 void inspect(const ModuleLowering& module, const tir::PrimFunc& function, Signature& signature) {
-  signature.may_fail = function.overflow_code() != 0;
+  signature.may_fail = function.checks.overflow_code != 0;
   tir::for_each_stmt(function.body, [&](tir::Stmt s) {
     if (s.as<tir::Guard>() != nullptr) signature.may_fail = true;
     const auto* loop = s.as<tir::For>();

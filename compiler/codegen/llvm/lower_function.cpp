@@ -19,12 +19,12 @@ FunctionLowering::FunctionLowering(ModuleLowering& module, const Signature& sign
       b_(llvm::BasicBlock::Create(module.module().getContext(), "entry", signature.function)),
       numeric_(b_, module.options().abilities),
       weights_(weights) {
-  if (source_.overflow_code() != 0) index_ranges_.emplace(source_);
+  if (source_.checks.overflow_code != 0) index_ranges_.emplace(source_);
 }
 
 void FunctionLowering::run() {
   bind_parameters();
-  source_.copies() ? lower_copy() : lower(source_.body);
+  source_.memory.copies ? lower_copy() : lower(source_.body);
   if (signature_.may_fail)
     b_.CreateRet(b_.getInt32(0));
   else

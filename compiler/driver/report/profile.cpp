@@ -24,7 +24,7 @@ using arith::Expr;
 using tir::BufferRef;
 
 BufferRef arena_of(const tir::PrimFunc& host) {
-  return host.params[std::stoul(host.attrs.at("arena"))].buffer;
+  return host.params[*host.host.arena].buffer;
 }
 
 struct Place {
@@ -35,7 +35,7 @@ struct Place {
 /// Where the views of the arena and the pools begin, by the id of what they make visible.
 std::map<uint32_t, Place> places_in(const tir::PrimFunc& host, const std::vector<interface::Pool>& pools) {
   std::map<BufferRef, std::string> memories{{arena_of(host), ""}};  // looked up only
-  size_t at = std::stoul(host.attrs.at("arena"));
+  size_t at = *host.host.arena;
   for (const interface::Pool& pool : pools) memories[host.params[++at].buffer] = pool.name;
   std::map<uint32_t, Place> places;
   arith::Substitution named;
@@ -149,7 +149,7 @@ class EntryWalk {
     for (const tir::Argument& argument : invoke.args)
       if (const auto* buffer = std::get_if<BufferRef>(&argument)) touch(**buffer);
     if (callee == nullptr) return;
-    if (callee->attrs.count("arena") != 0) size_frame(*callee, invoke);
+    if (callee->is_host()) size_frame(*callee, invoke);
     KernelCost& cost = kernels[invoke.callee];
     cost.name = invoke.callee;
     cost.calls += static_cast<int64_t>(times);
@@ -173,7 +173,7 @@ class EntryWalk {
 
   /// A called function's frame is as large as the callee's plan says.
   void size_frame(const tir::PrimFunc& callee, const tir::Invoke& invoke) {
-    const auto* frame = std::get_if<BufferRef>(&invoke.args.at(std::stoul(callee.attrs.at("arena"))));
+    const auto* frame = std::get_if<BufferRef>(&invoke.args.at(*callee.host.arena));
     auto at = frame == nullptr ? below_.end() : below_.find((*frame)->id);
     if (at == below_.end()) return;
     pieces_.at(at->second.piece).piece.bytes = inside_call(callee, invoke, numbers_).of(arena_of(callee)->shape[0]);
@@ -262,7 +262,7 @@ void estimate_times(std::vector<KernelCost>& kernels, const Target& target) {
 UnplannedBodies unplanned_bodies(const relax::Module& module) {
   UnplannedBodies bodies;
   for (const tir::PrimFunc* function : module.prim_funcs())
-    if (function->attrs.count("arena") != 0) bodies[function->name] = function->body;
+    if (function->is_host()) bodies[function->name] = function->body;
   return bodies;
 }
 

@@ -6,8 +6,6 @@
 //
 // Of a kernel with several results the last one may, if all of them are maps of elements of one shape: then each nest
 // goes through the elements in the order in which they lie, and the last reads and writes behind the others.
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "compiler/analysis/pattern.h"
@@ -57,11 +55,9 @@ std::vector<size_t> overwritable(const tir::PrimFunc& function) {
 Result<Changed> mark_in_place(relax::Module& module, PassContext&) {
   Changed changed = Changed::kNo;
   for (tir::PrimFunc* function : module.prim_funcs()) {
-    if (!function->is_private || function->attrs.count("in_place") != 0) continue;
-    std::vector<size_t> params = overwritable(*function);
-    if (params.empty()) continue;
-    function->attrs["in_place"] = fmt::format("{}", fmt::join(params, " "));
-    changed = Changed::kYes;
+    if (!function->is_private || !function->memory.in_place.empty()) continue;
+    function->memory.in_place = overwritable(*function);
+    if (!function->memory.in_place.empty()) changed = Changed::kYes;
   }
   return changed;
 }

@@ -32,8 +32,8 @@ const std::string& copy_function(Shared& shared, const std::string& name, DType 
   tir::PrimFunc made;
   made.name = known->second = shared.module.unique_name(name);
   made.noalias = false;
-  made.attrs["in_place"] = "0";
-  if (from_dims == to_dims) made.attrs["copies"] = "1";
+  made.memory.in_place = {0};
+  made.memory.copies = from_dims == to_dims;
   made.params = {{from, {}}, {to, {}}};
   made.body = build.compute(to, [&](const tir::Indices& i) { return build.load(from, i); });
   tir::collect_symbols(made);

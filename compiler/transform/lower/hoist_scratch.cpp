@@ -257,7 +257,7 @@ class Hoist {
     std::vector<tir::Param> scratch;
     for (const Room& room : rooms_) scratch.push_back({room.parameter, {}});
     kernel_.params.insert(after.base(), scratch.begin(), scratch.end());
-    kernel_.attrs["scratch"] = std::to_string(rooms_.size());
+    kernel_.memory.scratch = rooms_.size();
   }
 
   tir::PrimFunc& kernel_;

@@ -56,8 +56,7 @@ Status HostFunction::call_tir(Op& op) {
 }
 
 Status HostFunction::check_arity(const Op& op, const KernelCall& call) {
-  const auto& attrs = call.callee->attrs;
-  size_t scratch = attrs.count("scratch") != 0 ? std::stoul(attrs.at("scratch")) : 0, buffers = 0;
+  size_t scratch = call.callee->memory.scratch, buffers = 0;
   for (const tir::Param& param : call.callee->params) buffers += param.buffer != nullptr;
   size_t given = call.tensors.size() + call.results, scalars = call.callee->params.size() - buffers;
   if (buffers != given + call.bound + scratch)

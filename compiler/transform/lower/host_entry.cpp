@@ -336,17 +336,17 @@ void HostFunction::publish(tir::Stmt body) {
 tir::PrimFunc HostFunction::host_prim_func(const std::string& name, tir::Stmt body) const {
   tir::PrimFunc host;
   host.name = name;
-  host.attrs["arena"] = std::to_string(inputs_.size() + outputs_.size());  // the parameter that plan_memory sizes
+  host.host.arena = inputs_.size() + outputs_.size();
   if (auto rounding = function_.attrs.find("rounding"); rounding != function_.attrs.end())
-    host.attrs["rounding"] = std::get<std::string>(rounding->second);
+    host.rounding = tir::Rounding{parse_dtype(std::get<std::string>(rounding->second))};
   host.noalias = false;  // a state's output may be its input's memory
   for (const Input& input : inputs_) host.params.push_back({input.buffer, {}});
   for (const Output& output : outputs_) host.params.push_back({output.buffer, {}});
   for (BufferRef memory : {arena_, shared_.weights_buffer, out_dims_}) host.params.push_back({memory, {}});
   if (heap_ != nullptr && form_ == Form::kShared) host.params.push_back({heap_, {}});
   // What nothing bounds is more than any memory has; anything else, more than was planned. plan_memory takes the
-  // attribute away where no size can overflow.
-  host.attrs["checked_index"] = std::to_string(heap_ != nullptr ? kOutOfMemory : kDataBound);
+  // code away where no size can overflow.
+  host.checks.overflow_code = heap_ != nullptr ? kOutOfMemory : kDataBound;
   for (Var var : symbols_.entry()) host.params.push_back({nullptr, var});
   host.body = body;
   host.location = function_.location;

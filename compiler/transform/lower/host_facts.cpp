@@ -1,8 +1,6 @@
 // host_facts.cpp: read off entries, guards and callees.
 #include "compiler/transform/lower/host_facts.h"
 
-#include <sstream>
-
 #include "compiler/plan/storage.h"
 #include "compiler/support/status_code.h"
 #include "compiler/tir/visit.h"
@@ -37,12 +35,11 @@ void assume_guards(const relax::Module& module, const tir::PrimFunc& host, const
 std::vector<std::pair<size_t, size_t>> in_place_arguments(const relax::Module& module, const tir::Invoke& invoke) {
   std::vector<std::pair<size_t, size_t>> pairs;
   const tir::PrimFunc* callee = module.find_prim_func(invoke.callee);
-  if (callee == nullptr || callee->attrs.count("in_place") == 0) return pairs;
+  if (callee == nullptr) return pairs;
   size_t output = 0;
   for (size_t i = 0; i < callee->params.size(); ++i)
     if (callee->params[i].buffer != nullptr) output = i;
-  std::istringstream inputs(callee->attrs.at("in_place"));
-  for (size_t input = 0; inputs >> input;) pairs.emplace_back(input, output);
+  for (size_t input : callee->memory.in_place) pairs.emplace_back(input, output);
   return pairs;
 }
 

@@ -323,7 +323,7 @@ class HostFunction {
   Expr scalar(const Value& value);
   Expr truth(const Value& value);
   // host_sizes.cpp: every product of dims is made here. Where it does not fit int64 the function leaves with a status,
-  // as its attribute "checked_index" says.
+  // as its overflow code says.
   /// None of the dims is negative from here on.
   void require_extents(const std::vector<Expr>& shape);
   /// The number of elements of a tensor of these dims, which are required to be extents.

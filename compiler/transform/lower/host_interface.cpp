@@ -31,7 +31,7 @@ std::string distinct(const std::string& name, const std::vector<std::string>& ta
 tir::PrimFunc index_function(std::string name, const std::vector<Var>& symbols) {
   tir::PrimFunc made;
   made.name = std::move(name);
-  made.attrs["checked_index"] = "20";  // RLX_SIZE_OVERFLOW
+  made.checks.overflow_code = kSizeOverflow;
   for (Var var : symbols) made.params.push_back({nullptr, var});
   return made;
 }

@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <sstream>
 #include <utility>
 
 #include "compiler/transform/lower/host_function.h"
@@ -131,16 +130,13 @@ const Op* op_of(const Region& region, const Op* op) {
 
 /// Whether the kernel that `op` calls may write its only result over that operand.
 bool writes_over(const tir::PrimFunc& kernel, const Op& op, size_t operand) {
-  auto marked = kernel.attrs.find("in_place");
   bool tensors = std::all_of(op.operands().begin(), op.operands().end(),
                              [](const Value* v) { return v != nullptr && v->info->as<TensorInfo>() != nullptr; });
-  if (marked == kernel.attrs.end() || op.results.size() != 1 || !tensors) return false;
+  if (op.results.size() != 1 || !tensors) return false;
   for (size_t i = 0; i <= operand; ++i)
     if (kernel.params.at(i).buffer == nullptr) return false;
-  std::istringstream inputs(marked->second);
-  for (size_t input = 0; inputs >> input;)
-    if (input == operand) return true;
-  return false;
+  const std::vector<size_t>& inputs = kernel.memory.in_place;
+  return std::find(inputs.begin(), inputs.end(), operand) != inputs.end();
 }
 
 }  // namespace

@@ -72,8 +72,11 @@ tir::PrimFunc HostFunction::in_frame(const std::string& name, const std::string&
   add_guard(std::move(deep), {Finding::kDepth});
   steps.add(build_.store(heap(), {word}, arith::cast(DType::i(64), depth)));
   BufferRef block = empty_block(function_.name + "_frame");
-  steps.add(reserve(block, build_.index(0), build_.index(0)));  // of the right size once the body is planned
-  BufferRef frame = view_block(block, function_.name + "_frame", DType::u(8), {build_.index(0)});
+  Var bytes = context().var(function_.name + "_frame_bytes");
+  symbols_.add_data(bytes, Expr());
+  steps.let(bytes, build_.index(0));  // until the body is planned
+  steps.add(reserve(block, build_.index(0), bytes));
+  BufferRef frame = view_block(block, function_.name + "_frame", DType::u(8), {bytes});
   tir::Invoke invoke;
   invoke.callee = body;
   for (const Input& input : inputs_) invoke.args.push_back(input.buffer);
@@ -84,7 +87,7 @@ tir::PrimFunc HostFunction::in_frame(const std::string& name, const std::string&
   steps.add(release(block));
   steps.add(build_.store(heap(), {word}, arith::cast(DType::i(64), depth - build_.index(1))));
   tir::PrimFunc host = host_prim_func(name, steps.finish());
-  host.attrs["frame_of"] = body;
+  host.host.frame_of = body;
   return host;
 }
 

@@ -212,7 +212,7 @@ class CallOrder {
   /// What kernels of the module write; null: the call must stay where it is.
   const std::set<size_t>* written(const tir::Invoke& invoke) const {
     const tir::PrimFunc* callee = module_.find_prim_func(invoke.callee);
-    if (invoke.external || invoke.runtime || callee == nullptr || callee->attrs.count("arena") != 0) return nullptr;
+    if (invoke.external || invoke.runtime || callee == nullptr || callee->is_host()) return nullptr;
     auto [known, fresh] = written_.emplace(callee, std::nullopt);
     if (fresh) known->second = written_by(*callee);
     return known->second ? &*known->second : nullptr;
@@ -419,7 +419,7 @@ Result<Changed> order_calls(relax::Module& module, PassContext& context) {
   RELAXC_CHECK(context.object != nullptr, "ordering needs the object's entries");
   Changed changed = Changed::kNo;
   for (tir::PrimFunc* function : module.prim_funcs())
-    if (function->attrs.count("arena") != 0) changed |= CallOrder(module, *context.object, *function).run();
+    if (function->is_host()) changed |= CallOrder(module, *context.object, *function).run();
   return changed;
 }
 

@@ -72,21 +72,20 @@ class MemoryPlan {
     Diagnostics& diag = context_.diag;
     // What gives a recursive function its frame needs none of it itself, so callers can be planned before the body is.
     for (tir::PrimFunc* function : module_.prim_funcs())
-      if (function->attrs.count("frame_of") != 0) RELAXC_DO(plan(*function));
+      if (!function->host.frame_of.empty()) RELAXC_DO(plan(*function));
     for (tir::PrimFunc* function : module_.prim_funcs())  // in the order of lowering: callees first
-      if (function->attrs.count("arena") != 0 && function->attrs.count("frame_of") == 0) RELAXC_DO(plan(*function));
+      if (function->is_host() && function->host.frame_of.empty()) RELAXC_DO(plan(*function));
     for (tir::PrimFunc* function : module_.prim_funcs())
-      if (auto body = function->attrs.find("frame_of"); body != function->attrs.end())
-        size_claimed_frame(*function, body->second);
+      if (!function->host.frame_of.empty()) size_claimed_frame(*function);
     for (interface::Entry& entry : context_.object->entries) finish(entry);
     for (tir::PrimFunc* function : module_.prim_funcs())
-      if (function->attrs.count("arena") != 0) leave_out_checks(*function);
+      if (function->is_host()) leave_out_checks(*function);
     name_overflows();
     return Done{};
   }
 
  private:
-  static size_t arena_index(const tir::PrimFunc& host) { return std::stoul(host.attrs.at("arena")); }
+  static size_t arena_index(const tir::PrimFunc& host) { return host.host.arena.value(); }
 
   Status plan(tir::PrimFunc& host) {
     Diagnostics& diag = context_.diag;
@@ -122,7 +121,7 @@ class MemoryPlan {
     });
     auto copies_itself = [&](const tir::Invoke& invoke) {
       const tir::PrimFunc* callee = module_.find_prim_func(invoke.callee);
-      if (callee == nullptr || !callee->copies()) return false;
+      if (callee == nullptr || !callee->memory.copies) return false;
       auto from = std::get<BufferRef>(invoke.args.at(0)), to = std::get<BufferRef>(invoke.args.at(1));
       auto its = places.find(from), theirs = places.find(to);
       return its != places.end() && theirs != places.end() && its->second == theirs->second;
@@ -159,7 +158,7 @@ class MemoryPlan {
   bool is_called(const std::string& name) const {
     bool called = false;
     for (const tir::PrimFunc* function : module_.prim_funcs())
-      if (function->attrs.count("arena") != 0)
+      if (function->is_host())
         tir::for_each_stmt(function->body, [&](tir::Stmt s) {
           const auto* invoke = s.as<tir::Invoke>();
           called = called || (invoke != nullptr && invoke->callee == name);
@@ -300,10 +299,9 @@ class MemoryPlan {
     return tir::rewrite(module_.context(), host.body, rewriter);
   }
 
-  /// The frame that `host` claims for `body` gets the size that the body was planned with.
-  void size_claimed_frame(tir::PrimFunc& host, const std::string& body) {
-    const tir::PrimFunc& callee = *module_.find_prim_func(body);
-    tir::Rewriter rewriter;
+  /// The frame that `host` claims gets the size that the function which runs in it was planned with.
+  void size_claimed_frame(tir::PrimFunc& host) {
+    const tir::PrimFunc& callee = *module_.find_prim_func(host.host.frame_of);
     arith::Substitution symbols;
     std::vector<arith::Var> theirs, ours;
     for (const tir::Param& param : callee.params)
@@ -311,12 +309,18 @@ class MemoryPlan {
     for (const tir::Param& param : host.params)
       if (param.buffer == nullptr) ours.push_back(param.var);
     for (size_t i = 0; i < theirs.size(); ++i) symbols[theirs[i]] = ours.at(i);
-    rewriter.on_stmt = [&](tir::Stmt s) {
+    Expr bytes;
+    tir::for_each_stmt(host.body, [&](tir::Stmt s) {
       const auto* invoke = s.as<tir::Invoke>();
-      if (invoke == nullptr || invoke->callee != "rlx_heap_reserve") return s;
-      tir::Invoke sized = *invoke;
-      sized.args.at(3) = arith::substitute(sizes_.at(body), symbols);
-      return build_.invoke(std::move(sized));
+      if (invoke != nullptr && invoke->callee == callee.name)
+        bytes = std::get<BufferRef>(invoke->args[arena_index(callee)])->shape[0];
+    });
+    RELAXC_CHECK(bytes, "no call of '" + callee.name + "' in what claims its frame");
+    Expr planned = arith::substitute(sizes_.at(callee.name), symbols);
+    tir::Rewriter rewriter;
+    rewriter.on_stmt = [&](tir::Stmt s) {
+      const auto* let = s.as<tir::Let>();
+      return let != nullptr && let->var == bytes ? build_.let(let->var, planned, let->body) : s;
     };
     host.body = tir::rewrite(module_.context(), host.body, rewriter);
   }
@@ -335,8 +339,8 @@ class MemoryPlan {
     leave_out_checks(host, entry != nullptr && !is_called(host.name) ? admitted(host) : std::vector<arith::Range>());
   }
   static void leave_out_checks(tir::PrimFunc& function, const std::vector<arith::Range>& ranges) {
-    if (!ranges.empty()) function.attrs[tir::kIndexRanges] = tir::index_ranges_text(ranges);
-    if (tir::IndexRanges(function).all_fit()) function.attrs.erase("checked_index");
+    if (!ranges.empty()) function.checks.ranges = ranges;
+    if (tir::IndexRanges(function).all_fit()) function.checks.overflow_code = 0;
   }
 
   /// Functions that may still leave because a size overflows get a node for it, of the same number in all entries.
@@ -345,8 +349,8 @@ class MemoryPlan {
     for (const interface::Entry& entry : context_.object->entries) node = std::max(node, entry.nodes.size());
     bool any = false;
     for (tir::PrimFunc* function : module_.prim_funcs()) {
-      if (function->overflow_code() == 0) continue;
-      function->attrs[tir::kErrorNode] = std::to_string(node);
+      if (function->checks.overflow_code == 0) continue;
+      function->checks.error_node = static_cast<int32_t>(node);
       any = true;
     }
     if (!any) return;

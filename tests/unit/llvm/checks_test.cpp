@@ -22,7 +22,7 @@ struct Dims {
     Var n = context.var("n"), m = context.var("m");
     tir::BufferRef out = b.buffer("out", DType::i(64), {b.index(1)});
     f.name = "sizes";
-    f.attrs["checked_index"] = "20";
+    f.checks.overflow_code = 20;
     f.params = {{out, {}}, {nullptr, n}, {nullptr, m}};
     std::vector<tir::Stmt> body;
     Expr size = n;
@@ -79,7 +79,7 @@ struct Random {
   Random(unsigned seed, int nodes, bool with_choices) : rng(seed), choices(with_choices) {
     tir::BufferRef out = b.buffer("out", DType::i(64), {b.index(8)});
     f.name = "random";
-    f.attrs["checked_index"] = "20";
+    f.checks.overflow_code = 20;
     f.params = {{out, {}}};
     for (const char* name : {"x", "y", "z"}) f.params.push_back({nullptr, context.var(name)});
     for (size_t i = 1; i < f.params.size(); ++i) values.push_back(f.params[i].var);
@@ -197,7 +197,7 @@ TEST_CASE("an overflow counts only where its way is chosen, and before what it w
     for (const auto& row : rows) {
       tir::PrimFunc f;
       f.name = "choice";
-      f.attrs["checked_index"] = "20";
+      f.checks.overflow_code = 20;
       f.params = {{out, {}}, {nullptr, x}, {nullptr, y}};
       std::vector<tir::Stmt> body;
       for (int i = 0; after_many && i < 300; ++i)

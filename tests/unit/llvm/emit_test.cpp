@@ -49,7 +49,7 @@ class Model {
     kernels(f32, rows);
     tir::PrimFunc& sizes = functions_.emplace_back();
     sizes.name = "sizes";
-    sizes.attrs["checked_index"] = "20";
+    sizes.checks.overflow_code = 20;
     Var n = context_.var("n");
     tir::BufferRef bytes = b_.buffer("bytes", i64, {b_.index(1)});
     sizes.params = {{nullptr, n}, {bytes, {}}};

@@ -281,7 +281,7 @@ TEST_CASE("checked index arithmetic reports an overflow") {
   tir::Builder b(context);
   tir::PrimFunc f;
   f.name = "size";
-  f.attrs["checked_index"] = "20";
+  f.checks.overflow_code = 20;
   Var n = context.var("n"), m = context.var("m");
   tir::BufferRef out = b.buffer("out", DType::i(64), {b.index(1)});
   f.params = {{nullptr, n}, {nullptr, m}, {out, {}}};

@@ -21,13 +21,12 @@ struct Checking {
   BufferRef arena = b.buffer("arena", DType::u(8), {b.index(16)}), out = b.buffer("out", DType::i(64), {b.index(1)});
 
   /// A function with an arena that stores `value`.
-  PrimFunc host(Expr value, const std::string& ranges, const std::string& code) {
+  PrimFunc host(Expr value, std::vector<Range> ranges, int32_t code) {
     PrimFunc f;
     f.name = "f";
     f.params = {{out, {}}, {arena, {}}, {nullptr, n}, {nullptr, m}};
-    f.attrs["arena"] = "1";
-    if (!ranges.empty()) f.attrs[kIndexRanges] = ranges;
-    if (!code.empty()) f.attrs["checked_index"] = code;
+    f.host.arena = 1;
+    f.checks.ranges = std::move(ranges), f.checks.overflow_code = code;
     f.body = b.store(out, {b.index(0)}, arith::cast(DType::i(64), value));
     return f;
   }
@@ -37,27 +36,27 @@ struct Checking {
 
 TEST_CASE_METHOD(Checking, "a host function that may overflow unseen is ill-formed") {
   using Catch::Contains;
-  CHECK_THAT(first_fault(host(n * m, "", "")), Contains("checked_index"));
-  CHECK_THAT(first_fault(host(n + m, "0.. 0..", "")), Contains("checked_index"));
-  CHECK_THAT(first_fault(host(n - m, ".. ..", "")), Contains("checked_index"));
-  CHECK(first_fault(host(n * m, "", "40")).empty());
-  CHECK(first_fault(host(n * m, "1..1024 0..9007199254740991", "")).empty());
-  CHECK_THAT(first_fault(host(n * m, "1..1024 0..9007199254740992", "")), Contains("checked_index"));
-  CHECK(first_fault(host(n - m, "0.. 0..", "")).empty());
-  CHECK(first_fault(host(n, "", "")).empty());
+  CHECK_THAT(first_fault(host(n * m, {}, 0)), Contains("checked_index"));
+  CHECK_THAT(first_fault(host(n + m, {Range::at_least(0), Range::at_least(0)}, 0)), Contains("checked_index"));
+  CHECK_THAT(first_fault(host(n - m, {{}, {}}, 0)), Contains("checked_index"));
+  CHECK(first_fault(host(n * m, {}, 40)).empty());
+  CHECK(first_fault(host(n * m, {{1, 1024}, {0, 9007199254740991}}, 0)).empty());
+  CHECK_THAT(first_fault(host(n * m, {{1, 1024}, {0, 9007199254740992}}, 0)), Contains("checked_index"));
+  CHECK(first_fault(host(n - m, {Range::at_least(0), Range::at_least(0)}, 0)).empty());
+  CHECK(first_fault(host(n, {}, 0)).empty());
 }
 
 TEST_CASE_METHOD(Checking, "a view at an offset that may overflow is refused, too") {
-  PrimFunc f = host(n, "", "");
+  PrimFunc f = host(n, {}, 0);
   BufferRef seen = b.buffer("seen", DType::u(8), {b.index(1)});
   f.body = b.view(seen, arena, n * 64, b.store(seen, {b.index(0)}, context.zero(DType::u(8))));
   CHECK(!first_fault(f).empty());
-  f.attrs[kIndexRanges] = "0..12 ..";
+  f.checks.ranges = {{0, 12}, {}};
   CHECK(first_fault(f).empty());
 }
 
 TEST_CASE_METHOD(Checking, "what a guard says behind a let bounds what follows") {
-  PrimFunc f = host(n, "", "");
+  PrimFunc f = host(n, {}, 0);
   Var size = context.var("size");
   auto with = [&](std::vector<Stmt> guards) {
     guards.push_back(b.store(out, {b.index(0)}, arith::cast(DType::i(64), size * 1000)));
@@ -116,8 +115,4 @@ TEST_CASE_METHOD(Checking, "a size that was computed bounds its dims") {
   for (int i = 0; i < 50000; ++i) ranges[context.var("v")] = Range::at_least(0);
   CHECK(most_that_fits(n * 3000, n, ranges) >= INT64_MAX / 3000);
   CHECK(most_that_fits(n * 3000, n, ranges) < INT64_MAX / 1000);
-}
-
-TEST_CASE("ranges are written as they are read") {
-  CHECK(index_ranges_text({{1, 12}, Range::at_least(0), {}, {INT64_MIN, -3}}) == "1..12 0.. .. ..-3");
 }

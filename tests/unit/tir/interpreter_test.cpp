@@ -129,7 +129,7 @@ TEST_CASE_METHOD(Interpreted, "checked index arithmetic reports overflow") {
   PrimFunc f;
   BufferRef y = b.buffer("y", DType::i(64), {b.index(1)});
   f.params = {{nullptr, n}, {y, {}}};
-  f.attrs["checked_index"] = "20";
+  f.checks.overflow_code = 20;
   f.body = b.store(y, {b.index(0)}, cast(DType::i(64), n * n));
   int64_t out = 0;
   REQUIRE(run(f, {&out}, {1 << 20}));

@@ -1,0 +1,177 @@
+// func_attrs.cpp: the table of attributes, and what their values must refer to.
+#include "compiler/tir/func_attrs.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace relaxc::tir {
+namespace {
+
+using arith::Range;
+
+template <typename Int>
+bool parse_number(std::string_view text, Int& out) {
+  Int value{};
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return false;
+  out = value;
+  return true;
+}
+
+/// Calls `item` with each word of `text` until it says false.
+template <typename Item>
+bool for_each_word(std::string_view text, const Item& item) {
+  while (!text.empty()) {
+    size_t end = std::min(text.find(' '), text.size());
+    if (!item(text.substr(0, end))) return false;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return true;
+}
+
+std::string to_text(Range range) {
+  return fmt::format("{}..{}", range.has_lower() ? std::to_string(range.lower) : "",
+                     range.has_upper() ? std::to_string(range.upper) : "");
+}
+
+bool parse_range(std::string_view text, Range& out) {
+  size_t dots = text.find("..");
+  if (dots == std::string_view::npos) return false;
+  std::string_view lower = text.substr(0, dots), upper = text.substr(dots + 2);
+  return (lower.empty() || parse_number(lower, out.lower)) && (upper.empty() || parse_number(upper, out.upper));
+}
+
+std::string print_ranges(const PrimFunc& f) {
+  std::vector<std::string> texts;
+  for (Range range : f.checks.ranges) texts.push_back(to_text(range));
+  return fmt::format("{}", fmt::join(texts, " "));
+}
+
+bool parse_ranges(PrimFunc& f, std::string_view text) {
+  std::vector<Range> ranges;
+  bool fits = for_each_word(text, [&](std::string_view word) { return parse_range(word, ranges.emplace_back()); });
+  if (fits) f.checks.ranges = std::move(ranges);
+  return fits;
+}
+
+bool parse_in_place(PrimFunc& f, std::string_view text) {
+  std::vector<size_t> params;
+  bool fits = for_each_word(text, [&](std::string_view word) { return parse_number(word, params.emplace_back()); });
+  if (fits) f.memory.in_place = std::move(params);
+  return fits;
+}
+
+bool parse_flag(bool& flag, std::string_view text) {
+  flag = text == "1" || text == "True";
+  return flag || text == "0" || text == "False";
+}
+
+bool parse_code(PrimFunc& f, std::string_view text) {
+  int32_t code = 0;
+  if (!parse_number(text, code) || code <= 0) return false;
+  f.checks.overflow_code = code;
+  return true;
+}
+
+bool parse_arena(PrimFunc& f, std::string_view text) {
+  size_t param = 0;
+  if (!parse_number(text, param)) return false;
+  f.host.arena = param;
+  return true;
+}
+
+constexpr std::string_view kOtherRounding = "changed";
+
+std::string print_rounding(const PrimFunc& f) {
+  if (!f.rounding) return {};
+  return f.rounding->narrowed ? to_string(*f.rounding->narrowed) : std::string(kOtherRounding);
+}
+
+bool parse_rounding(PrimFunc& f, std::string_view text) {
+  std::optional<DType> dtype = parse_dtype(std::string(text));
+  if (!dtype && text != kOtherRounding) return false;
+  f.rounding = Rounding{dtype};
+  return true;
+}
+
+constexpr FuncAttr kAttrs[] = {
+    {.name = "arena",
+     .form = "the index of a parameter",
+     .print = [](const PrimFunc& f) { return f.is_host() ? std::to_string(*f.host.arena) : std::string(); },
+     .parse = parse_arena},
+    {.name = "checked_index",
+     .form = "a status code above 0",
+     .print =
+         [](const PrimFunc& f) {
+           return f.checks.overflow_code != 0 ? std::to_string(f.checks.overflow_code) : std::string();
+         },
+     .parse = parse_code},
+    {.name = "copies",
+     .form = "\"1\" or \"0\"",
+     .print = [](const PrimFunc& f) { return std::string(f.memory.copies ? "1" : ""); },
+     .parse = [](PrimFunc& f, std::string_view text) { return parse_flag(f.memory.copies, text); }},
+    {.name = "error_node",
+     .form = "the number of a node",
+     .print = [](const PrimFunc& f) { return f.checks.error_node >= 0 ? std::to_string(f.checks.error_node) : ""; },
+     .parse = [](PrimFunc& f, std::string_view text) { return parse_number(text, f.checks.error_node); }},
+    {.name = "frame_of",
+     .form = "the name of a prim func",
+     .print = [](const PrimFunc& f) { return f.host.frame_of; },
+     .parse = [](PrimFunc& f, std::string_view text) { return f.host.frame_of = text, true; }},
+    {.name = "in_place",
+     .form = "indices of parameters (\"0 2\")",
+     .print = [](const PrimFunc& f) { return fmt::format("{}", fmt::join(f.memory.in_place, " ")); },
+     .parse = parse_in_place},
+    {.name = "index_ranges",
+     .form = "a range for each scalar parameter (\"1..12 0.. ..\")",
+     .print = print_ranges,
+     .parse = parse_ranges},
+    {.name = "rounding", .form = "\"changed\" or a dtype", .print = print_rounding, .parse = parse_rounding},
+    {.name = "scratch",
+     .form = "a number of parameters",
+     .print = [](const PrimFunc& f) { return f.memory.scratch != 0 ? std::to_string(f.memory.scratch) : ""; },
+     .parse = [](PrimFunc& f, std::string_view text) { return parse_number(text, f.memory.scratch); }},
+};
+
+bool is_buffer(const PrimFunc& f, size_t param) {
+  return param < f.params.size() && f.params[param].buffer != nullptr;
+}
+
+}  // namespace
+
+std::span<const FuncAttr> func_attrs() {
+  return kAttrs;
+}
+
+const FuncAttr* find_func_attr(std::string_view name) {
+  auto row = std::find_if(std::begin(kAttrs), std::end(kAttrs), [&](const FuncAttr& a) { return a.name == name; });
+  return row == std::end(kAttrs) ? nullptr : row;
+}
+
+std::map<std::string, std::string> attribute_texts(const PrimFunc& function) {
+  std::map<std::string, std::string> texts = function.attrs;
+  for (const FuncAttr& row : kAttrs)
+    if (std::string text = row.print(function); !text.empty()) texts[std::string(row.name)] = std::move(text);
+  return texts;
+}
+
+std::string fault_of_attributes(const PrimFunc& f) {
+  if (f.is_host() && !is_buffer(f, *f.host.arena))
+    return fmt::format("'arena' is parameter {}, which is no buffer", *f.host.arena);
+  for (size_t param : f.memory.in_place)
+    if (!is_buffer(f, param)) return fmt::format("'in_place' names parameter {}, which is no buffer", param);
+  auto buffers = static_cast<size_t>(
+      std::count_if(f.params.begin(), f.params.end(), [](const Param& p) { return p.buffer != nullptr; }));
+  if (f.memory.scratch > buffers)
+    return fmt::format("'scratch' is {}, but there are {} buffers", f.memory.scratch, buffers);
+  if (f.memory.copies && !(is_buffer(f, 0) && is_buffer(f, 1))) return "'copies' needs two buffers to begin with";
+  if (f.checks.ranges.size() > f.params.size() - buffers)
+    return fmt::format("'index_ranges' has {} ranges, but there are {} scalars", f.checks.ranges.size(),
+                       f.params.size() - buffers);
+  return {};
+}
+
+}  // namespace relaxc::tir
