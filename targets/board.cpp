@@ -1,6 +1,7 @@
 // board.cpp: a machine that the user describes in a file.
 //
 // A field that nobody reads would be a wish that is silently not granted, so unknown ones are errors.
+#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -50,11 +51,25 @@ class Reader {
     if (key == "features") return text(key, value, machine_.features);
     if (key == "float_abi") return text(key, value, machine_.float_abi);
     if (key == "task_slots") return number(key, value, 1024, machine_.task_slots);
-    if (key == "l1_bytes") return number(key, value, int64_t{1} << 40, machine_.l1_bytes);
-    if (key == "l2_bytes") return number(key, value, int64_t{1} << 40, machine_.l2_bytes);
-    return fault(
-        "unknown field \"{}\"; there are target, cpu, features, float_abi, task_slots, l1_bytes, l2_bytes and about",
-        key);
+    if (const ModelField* field = find_model_field(key)) return number(*field, value);
+    std::string names;
+    for (const ModelField& field : model_fields()) names += std::string(field.name) + ", ";
+    names.resize(names.size() - 2);
+    return fault("unknown field \"{}\"; there are target, cpu, features, float_abi, task_slots, {} and about", key,
+                 names);
+  }
+
+  /// A number of the model.
+  Status number(const ModelField& field, const Json& value) {
+    const double found = value.is_number() ? value.get<double>() : 0;
+    const bool fits = value.is_number() && found >= field.least && found <= field.most;
+    if (field.is_whole() && (!fits || !value.is_number_integer()))
+      return fault("\"{}\" must be a whole number from {:.0f} to {:.0f}", field.name, field.least, field.most);
+    if (!fits) return fault("\"{}\" must be a number from {} to {}", field.name, field.least, field.most);
+    if (field.power_of_two && !std::has_single_bit(static_cast<uint64_t>(found)))
+      return fault("\"{}\" must be a power of two, which {} is not", field.name, static_cast<int64_t>(found));
+    machine_.numbers.emplace_back(&field, found);
+    return Done{};
   }
 
   Status text(const std::string& key, const Json& value, std::string& out) {

@@ -9,8 +9,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "compiler/support/result.h"
+#include "targets/machine_model.h"
 
 namespace relaxc {
 
@@ -21,13 +24,18 @@ struct Machine {
   std::string features;   ///< "+avx2,-fma"
   std::string float_abi;  ///< of ARM: "soft", "softfp" or "hard"
   std::optional<int32_t> task_slots;
-  std::optional<int64_t> l1_bytes, l2_bytes;
+  std::vector<std::pair<const ModelField*, double>> numbers;  ///< what is said of its model; later ones count
+
+  void say(std::string_view field, double value) { numbers.emplace_back(find_model_field(field), value); }
+  bool says(std::string_view field) const;
+  /// \return `model` with the numbers that are said
+  MachineModel applied(MachineModel model) const;
 };
 
 /// A machine that has a name.
 struct KnownMachine {
   std::string_view name, triple, cpu, features;
-  int32_t l1_kilobytes, l2_kilobytes;
+  MachineModel model;
   std::string_view about;
 
   Machine machine() const;
@@ -42,8 +50,8 @@ const KnownMachine* find_machine(std::string_view name);
 Result<Machine> read_machine(const std::string& target, Diagnostics& diag);
 
 /// The fields of Machine as JSON: {"target": "cortex-m4", "cpu": …, "features": …, "float_abi": …, "task_slots": 1,
-/// "l1_bytes": …, "l2_bytes": …}, where "target" is a known name or a triple. Fails (usage) on an unknown field or a
-/// value of another type; `path` is for messages.
+/// "l1_bytes": …}, where "target" is a known name or a triple; any of model_fields() may be given. Fails (usage) on an
+/// unknown field or a value of another type or out of range; `path` is for messages.
 Result<Machine> parse_machine(const std::string& path, const std::string& text, Diagnostics& diag);
 
 }  // namespace relaxc

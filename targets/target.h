@@ -5,6 +5,7 @@
 #include <string>
 
 #include "compiler/support/result.h"
+#include "targets/machine_model.h"
 
 namespace relaxc {
 
@@ -25,7 +26,8 @@ struct DotProducts {
   }
 };
 
-struct Target {
+/// A machine that code is generated for: its names, what its instruction set has, and its numbers.
+struct Target : MachineModel {
   std::string triple;    ///< LLVM's, e.g. "x86_64-unknown-linux-gnu"
   std::string cpu;       ///< LLVM's CPU name; "native" is resolved before it comes here
   std::string features;  ///< LLVM's attribute string, may be empty
@@ -34,9 +36,10 @@ struct Target {
   int32_t vector_registers = 16;
   bool has_fma = false;
   DotProducts dots;
-  int64_t l1_bytes = 32 * 1024, l2_bytes = 512 * 1024;
   int32_t task_slots = 8;  ///< most tasks of a parallel loop
 
+  /// Loads and stores under a mask take no longer than others: AVX2 and AVX-512 have them as single instructions.
+  bool masks_cheaply() const { return vector_bits >= 256; }
   int32_t lanes(int32_t element_bits) const { return vector_bits == 0 ? 1 : vector_bits / element_bits; }
 };
 

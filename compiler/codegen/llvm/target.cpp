@@ -203,7 +203,8 @@ Result<Target> resolve_target(const Machine& described, Diagnostics& diag) {
     machine.cpu = llvm::sys::getHostCPUName().str();
     machine.features = native_features() + (asked.empty() ? "" : ",") + asked;
     // Not the second level: the rules' costs hold for 512 KB, and with 1 MB BERT-base took 10 to 18% longer on a Zen 5.
-    if (!machine.l1_bytes) machine.l1_bytes = host_cache_bytes(1);
+    auto l1 = machine.says("l1_bytes") ? std::nullopt : host_cache_bytes(1);
+    if (l1) machine.say("l1_bytes", static_cast<double>(*l1));
   }
   complete(machine, triple);
   if (!machine.float_abi.empty()) {
@@ -238,8 +239,7 @@ Result<Target> resolve_target(const Machine& described, Diagnostics& diag) {
                       target.triple);
   describe(target, triple, *info);
   if (machine.task_slots) target.task_slots = *machine.task_slots;
-  if (machine.l1_bytes) target.l1_bytes = *machine.l1_bytes;
-  if (machine.l2_bytes) target.l2_bytes = *machine.l2_bytes;
+  static_cast<MachineModel&>(target) = machine.applied({});
   return target;
 }
 

@@ -272,8 +272,8 @@ double Limits::arithmetic_seconds(const KernelCost& cost) const {
 
 Limits limits_of(const Target& target, const CoreSpeed& speed) {
   double lanes = std::max(1, target.vector_bits / 32);
-  // Two fused multiply-adds or dot products a cycle, and a vector from the second level of cache.
-  double flops = speed.clock * 4 * lanes;
+  // Fused multiply-adds or dot products, and a vector from the second level of cache.
+  double flops = speed.clock * 2 * target.fma_per_cycle * lanes;
   return {flops, flops * products_a_lane(target.dots.of(target.vector_bits)), flops, speed.memory, target.l2_bytes};
 }
 

@@ -56,6 +56,7 @@ MinimalNests::MinimalNests(Context& context, const RowFilter& filter, const Filt
 }
 
 BufferRef MinimalNests::scratch(const char* name, std::vector<int64_t> outer, int64_t width) const {
+  // Not of a target: a trace has to make the same tree on any machine.
   constexpr int64_t kSetPeriod = 4096, kLine = 64, kElement = 4;
   width = (width * kElement + kLine - 1) / kLine * kLine;      // each row of places begins a line of cache
   if (width % kSetPeriod == 0) width += kLine;                 // and not all in the same set

@@ -16,8 +16,8 @@
 namespace relaxc::schedule {
 namespace {
 
-constexpr int64_t kMostTaps = 32;  ///< outside of a row; they are written out
-constexpr int64_t kLine = 64;      ///< bytes of a line of cache
+constexpr int64_t kMostTaps = 32;       ///< outside of a row; they are written out
+constexpr int64_t kKeptAlignment = 64;  ///< of what is kept, in bytes, on any machine
 
 }  // namespace
 
@@ -173,9 +173,9 @@ class PoolNests {
 
   Stmt over_outer_loops() {
     place_ = context_.var("place"), column_ = context_.var("column");
-    kept_ =
-        build_.buffer("pooled_rows", window_.node.dtype(),
-                      {context_.index(rows_), context_.index(window_.dims.back().extent)}, tir::Scope::kGlobal, kLine);
+    kept_ = build_.buffer("pooled_rows", window_.node.dtype(),
+                          {context_.index(rows_), context_.index(window_.dims.back().extent)}, tir::Scope::kGlobal,
+                          kKeptAlignment);
     const std::vector<std::vector<Expr>> taps = positions_of_taps();
     const tir::For& rows = s_.loop(rows_loop());
     auto in_block = [&](Expr block) {

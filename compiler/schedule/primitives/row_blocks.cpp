@@ -34,7 +34,9 @@ using tir::Indices;
 
 constexpr int64_t kMostBlockRows = 32;  ///< in a block: two tiles of products or more
 constexpr int64_t kMostPartRows = 64;   ///< where only a part of each row is kept: what is read for it serves them all
-constexpr int64_t kUnknownRow = 1024;   ///< elements of a row whose extent is not known, about
+constexpr int64_t kLeastBlockRows = 4;
+constexpr int64_t kBetweenShareOfL2 = 2;  ///< what lies between has one by this of the second level
+constexpr int64_t kUnknownRow = 1024;     ///< elements of a row whose extent is not known, about
 
 bool reduces(const Nest& nest) {
   return std::any_of(nest.block->iters.begin(), nest.block->iters.end(),
@@ -74,8 +76,8 @@ class RowCutting {
       if (kept > 0) elements = std::min(elements, kept);
       if (buffer != whole_) bytes += elements * buffer->dtype.bytes();
     }
-    int64_t most = std::clamp<int64_t>(target.l2_bytes / 2 / std::max<int64_t>(bytes, 1), 4,
-                                       kept > 0 ? kMostPartRows : kMostBlockRows);
+    int64_t most = std::clamp<int64_t>(target.l2_bytes / kBetweenShareOfL2 / std::max<int64_t>(bytes, 1),
+                                       kLeastBlockRows, kept > 0 ? kMostPartRows : kMostBlockRows);
     int64_t divisor = arith::divisor(arith::simplify(whole_->shape[rows_ - 1]), facts_);
     for (int64_t rows = most; rows * 2 > most; --rows)
       if (divisor % rows == 0) return rows;

@@ -31,7 +31,7 @@ namespace {
 using analysis::Nest;
 using tir::Indices;
 
-constexpr double kTermsOfTraffic = 8;  ///< of a sum that take as long as writing an element to memory and back
+constexpr int64_t kMapShareOfL2 = 2;  ///< the rows of a block have one by this of the second level
 
 /// The subscripts of the only load of `buffer` in `e`, without clamps that a condition around it makes needless; none:
 /// there is no such load, or several.
@@ -75,12 +75,12 @@ class MapWindows {
   int64_t rows_for(const Target& target) const {
     const int64_t all = elements(map_) * map_->dtype.bytes(), row = all / dim(map_, row_);
     if (target.vector_bits == 0 || all <= target.l2_bytes) return 0;
-    const int64_t most = std::min(target.l2_bytes / 2, all / std::max<int64_t>(target.task_slots, 1));
+    const int64_t most = std::min(target.l2_bytes / kMapShareOfL2, all / std::max<int64_t>(target.task_slots, 1));
     int64_t found = 0;
     for (int64_t count = 1; count <= rows() && rows_of_map(count) * row <= most; ++count)
       if (rows() % count == 0) found = count;
     const double again = static_cast<double>(std::max<int64_t>(span_ - step_, 0)) * terms();
-    return again <= kTermsOfTraffic * static_cast<double>(found * step_) ? found : 0;
+    return again <= target.memory_trip_cycles * target.fma_per_cycle * static_cast<double>(found * step_) ? found : 0;
   }
 
   /// The kernel as a loop over blocks of `count` rows, a divisor of all.

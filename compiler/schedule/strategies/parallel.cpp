@@ -23,25 +23,26 @@ namespace relaxc::schedule {
 
 namespace {
 
-/// Nanoseconds of work that make a task: about ten times what it costs to hand one to a worker that waits for it
-/// (docs/performance.md).
-constexpr double kTask = 6000;
+/// What a task does, by what it costs to hand one to a worker that waits for it (docs/performance.md).
+constexpr double kWorkOfStart = 10;
 /// What a symbolic extent is taken to be.
 constexpr double kUnknownExtent = 16;
-/// Nanoseconds of an access to memory and of another scalar operation or whole vector, on a core of 2.5 GHz whose data
-/// lie in the second level of cache on average.
-constexpr double kAccess = 0.5, kOperation = 0.2, kCall = 3;
+
+/// Nanoseconds of work that make a task.
+double least_task(const Target& target) {
+  return kWorkOfStart * target.task_start_nanoseconds;
+}
 
 /// Nanoseconds of one evaluation of `e`.
-double cost_of(Expr e) {
+double cost_of(Expr e, const MachineModel& model) {
   double total = 0;
   arith::for_each_node(e, [&](Expr node) {
     if (const auto* load = node.as<arith::Load>())
-      total += load->buffer->scope == tir::Scope::kLocal ? 0 : kAccess;
+      total += load->buffer->scope == tir::Scope::kLocal ? 0 : model.access_nanoseconds;
     else if (const auto* call = node.as<arith::Call>())
-      total += call->intrinsic == arith::Intrinsic::k_fma ? kOperation : kCall;
+      total += call->intrinsic == arith::Intrinsic::k_fma ? model.operation_nanoseconds : model.call_nanoseconds;
     else if (!node.dtype().is_index() && !arith::operands(node).empty())
-      total += kOperation;
+      total += model.operation_nanoseconds;
   });
   return total;
 }
@@ -53,12 +54,13 @@ double extent_of(const tir::For& loop, int64_t lanes) {
 }
 
 /// Nanoseconds of running `s` once, roughly.
-double cost_of(Stmt s, int64_t lanes) {
+double cost_of(Stmt s, int64_t lanes, const MachineModel& model) {
   double total = 0;
   if (const auto* store = s.as<tir::Store>())
-    total = kOperation + (store->buffer->scope == tir::Scope::kLocal ? 0 : kAccess) + cost_of(store->value);
-  if (const auto* let = s.as<tir::Let>()) total = cost_of(let->value);
-  for (Stmt child : tir::children(s)) total += cost_of(child, lanes);
+    total = model.operation_nanoseconds + (store->buffer->scope == tir::Scope::kLocal ? 0 : model.access_nanoseconds) +
+            cost_of(store->value, model);
+  if (const auto* let = s.as<tir::Let>()) total = cost_of(let->value, model);
+  for (Stmt child : tir::children(s)) total += cost_of(child, lanes, model);
   if (const auto* loop = s.as<tir::For>()) total *= extent_of(*loop, lanes);
   return total;
 }
@@ -66,7 +68,12 @@ double cost_of(Stmt s, int64_t lanes) {
 class SharedWork {
  public:
   SharedWork(Tree& s, const Target& target, const std::vector<uint32_t>& done)
-      : s_(s), done_(done), slots_(target.task_slots), lanes_(lanes_of(target, s.root())) {}
+      : s_(s),
+        done_(done),
+        model_(target),
+        least_task_(least_task(target)),
+        slots_(target.task_slots),
+        lanes_(lanes_of(target, s.root())) {}
 
   Legal<> run() { return visit(s_.root()); }
 
@@ -79,8 +86,8 @@ class SharedWork {
       return Done{};
     }
     if (std::find(done_.begin(), done_.end(), loop->id) != done_.end()) return Done{};
-    double total = cost_of(s, lanes_);
-    if (loop->loop_kind != tir::LoopKind::kSerial || total < 2 * kTask) return Done{};
+    double total = cost_of(s, lanes_, model_);
+    if (loop->loop_kind != tir::LoopKind::kSerial || total < 2 * least_task_) return Done{};
     if (loop->extent.is_constant(1) || !is_shareable(*loop)) return visit(loop->body);
     return share(*loop, total);
   }
@@ -119,41 +126,43 @@ class SharedWork {
     for (const auto* inner = first.body.as<tir::For>(); inner != nullptr; inner = inner->body.as<tir::For>()) {
       bool fixed = inner->extent.constant() != nullptr;
       bool plain = inner->loop_kind == tir::LoopKind::kSerial && !depends_on(inner->extent, first.var);
-      if (!fixed || !plain || count >= 2 * slots_ || total / count < kTask || !is_shareable(*inner)) break;
+      if (!fixed || !plain || count >= 2 * slots_ || total / count < least_task_ || !is_shareable(*inner)) break;
       RELAXC_STEP(id, apply(s_, Collapse{id, inner->id}));
       count *= extent_of(*inner, 1);
     }
-    double pieces = std::max(2.0, std::min(static_cast<double>(slots_), total / kTask));
+    double pieces = std::max(2.0, std::min(static_cast<double>(slots_), total / least_task_));
     const int64_t* extent = s_.loop(id).extent.constant();
     double one = total / (extent != nullptr ? count : count * extent_of(first, 1));
     bool scratch = allocates(s_.loop(id));
     if (extent != nullptr && count > pieces && (pieces < slots_ || scratch)) {
       RELAXC_STEP(uint32_t task, apply(s_, Chunk{id, static_cast<int64_t>((count + pieces - 1) / pieces)}));
       if (scratch) RELAXC_LEGAL(apply(s_, LiftAllocs{s_.loop(task).body.as<tir::For>()->id}));
-    } else if (extent == nullptr && one < kTask)
-      RELAXC_LEGAL(apply(s_, Chunk{id, static_cast<int64_t>(kTask / one + 1)}));
+    } else if (extent == nullptr && one < least_task_)
+      RELAXC_LEGAL(apply(s_, Chunk{id, static_cast<int64_t>(least_task_ / one + 1)}));
     return Done{};
   }
 
   Tree& s_;
   const std::vector<uint32_t>& done_;
+  const MachineModel& model_;
+  const double least_task_;  ///< nanoseconds
   const int64_t slots_, lanes_;
 };
 
 }  // namespace
 
 double nanoseconds(Stmt s, const Target& target) {
-  return cost_of(s, lanes_of(target, s));
+  return cost_of(s, lanes_of(target, s), target);
 }
 
 int64_t tasks_worth(Stmt body, Expr times, const Target& target) {
   const int64_t* known = times.constant();
   double count = known != nullptr ? static_cast<double>(*known) : kUnknownExtent;
   double total = count * nanoseconds(body, target);
-  if (total < 2 * kTask) return 1;
+  if (total < 2 * least_task(target)) return 1;
   double most = static_cast<double>(target.task_slots);
   if (known != nullptr) most = std::min(most, count);
-  return std::max<int64_t>(1, static_cast<int64_t>(std::min(most, std::max(2.0, total / kTask))));
+  return std::max<int64_t>(1, static_cast<int64_t>(std::min(most, std::max(2.0, total / least_task(target)))));
 }
 
 Legal<> schedule_parallel(Tree& s, const Target& target, const std::vector<uint32_t>& done) {

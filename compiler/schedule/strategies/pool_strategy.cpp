@@ -21,9 +21,11 @@ namespace relaxc::schedule {
 
 namespace {
 
+constexpr int64_t kPoolShareOfL1 = 2;  ///< rows that are kept have one by this of the first level of cache
+
 /// As many rows as half of the first level of cache has room for, in blocks of equal size if possible.
 int64_t rows_of_pool_block(const PoolShape& pool, const Target& target) {
-  int64_t most = std::clamp<int64_t>(target.l1_bytes / 2 / pool.bytes_of_row, 1, pool.rows);
+  int64_t most = std::clamp<int64_t>(target.l1_bytes / kPoolShareOfL1 / pool.bytes_of_row, 1, pool.rows);
   int64_t blocks = (pool.rows + most - 1) / most;
   return (pool.rows + blocks - 1) / blocks;
 }

@@ -27,9 +27,10 @@ namespace {
 
 constexpr double kMostUnrolledTerms = 25;
 constexpr int64_t kLeastRowsPerVector = 3;  ///< two do not pay for loads under a mask that cross lines of cache
-constexpr double kScatteredSoon = 160;      ///< kScattered where the kernel goes on to read the result in whole vectors
 constexpr double kSingleVector = 1.15;      ///< of the time of vectors side by side, which share their scalars
-constexpr double kAcrossLines = 0.06;       ///< of a step's time: what vectors cost that lie across two lines of cache
+constexpr double kMostOfOnce = 0.1;         ///< of a step, at most: what is done once an element
+constexpr double kLanesOfTerms = 1.5;       ///< of the time of a tile: sums whose terms are in lanes
+constexpr double kMostCost = 8;             ///< of whole vectors everywhere, so that vectors pay at all
 
 }  // namespace
 
@@ -102,17 +103,19 @@ double Reduction::cost(uint32_t loop, bool reduces) const {
     if (access.buffer->scope == tir::Scope::kLocal) return;
     if (!reduces && packable_axis(access, node.var)) return;
     auto step = step_of(access.buffer, access.indices, node.var);
-    if (!step || (*step != 0 && *step != 1)) bad += weight * (step && *step > 1 && *step <= 4 ? 3 : 10);
+    if (!step || (*step != 0 && *step != 1))
+      bad += weight * (step && *step > 1 && *step <= 4 ? target_.strided_load_steps : target_.gather_steps);
   };
   BufferRef result = store().buffer;
   for_each_access(s_.loop(reduced_[0]).body, [&](const Access& access) {
     if (access.buffer == result) return;
     add(access, 1);
-    if (!reduces && lies_across_lines(access, node.var)) bad += kAcrossLines;
+    if (!reduces && lies_across_lines(access, node.var)) bad += target_.split_line_steps;
   });
   // What is done once an element counts the less the more terms its sum has; what only the group sees is in registers.
-  const double scattered = s_.is_used_elsewhere(result) ? kScatteredSoon : kScattered;
-  const double once = std::min(0.1, scattered / 10 / terms());
+  const double soon = target_.scatter_reload_cycles * target_.fma_per_cycle;
+  const double scattered = s_.is_used_elsewhere(result) ? soon : scattered_terms(target_);
+  const double once = std::min(kMostOfOnce, scattered / target_.gather_steps / terms());
   if (!reduces)
     for_each_access(inner_body(), [&](const Access& access) {
       if (!unseen(access.buffer)) add(access, once);
@@ -121,7 +124,7 @@ double Reduction::cost(uint32_t loop, bool reduces) const {
   if (const int64_t* extent = node.extent.constant())
     waste = static_cast<double>((*extent + lanes_ - 1) / lanes_ * lanes_) / static_cast<double>(*extent) *
             (!reduces && *extent <= lanes_ ? kSingleVector : 1);
-  return (1 + bad) * waste * (reduces ? 1.5 : 1);
+  return (1 + bad) * waste * (reduces ? kLanesOfTerms : 1);
 }
 
 bool Reduction::lies_across_lines(const Access& access, Var along) const {
@@ -153,7 +156,7 @@ bool Reduction::choose() {
     vector_ = sliding_.vector != 0 ? sliding_.vector : image_;
     return true;
   }
-  double best = 8;
+  double best = kMostCost;
   for (size_t i = spatial_.size(); i-- > 0;)
     if (double c = cost(spatial_[i], false); c < best) best = c, vector_ = spatial_[i];
   uint32_t last = reduced_.back();

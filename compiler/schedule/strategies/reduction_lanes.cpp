@@ -2,6 +2,7 @@
 #include "compiler/schedule/strategies/reduction.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "compiler/schedule/primitives/jam.h"
 #include "compiler/schedule/primitives/reassociate.h"
@@ -9,6 +10,13 @@
 #include "compiler/schedule/primitives/unroll.h"
 
 namespace relaxc::schedule {
+namespace {
+
+constexpr int64_t kSharedSums = 4;       ///< along an axis whose elements share loads
+constexpr int64_t kSharedSumsOfFew = 3;  ///< the same along two axes, with so few registers that 4 x 4 spill
+constexpr int32_t kFewRegisters = 32;    ///< fewer are few
+
+}  // namespace
 
 Legal<bool> Reduction::reduce_lanes() {
   if (!spatial_.empty()) RELAXC_LEGAL(contract_results());
@@ -16,7 +24,7 @@ Legal<bool> Reduction::reduce_lanes() {
   std::vector<uint32_t> shared;  // innermost first
   for (size_t i = spatial_.size(); i-- > 0 && shared.size() < 2;)
     if (some_operand_stays(spatial_[i]) && !s_.loop(spatial_[i]).extent.is_constant(1)) shared.push_back(spatial_[i]);
-  int64_t size = shared.size() == 2 && target_.vector_registers < 32 ? 3 : 4;
+  int64_t size = shared.size() == 2 && target_.vector_registers < kFewRegisters ? kSharedSumsOfFew : kSharedSums;
   std::vector<LanePart> parts{{block_, reduced_.back(), 1}};
   std::vector<uint32_t> unrolled;
   for (uint32_t loop : shared) {
@@ -47,7 +55,9 @@ Legal<bool> Reduction::reduce_lanes() {
 }
 
 int64_t Reduction::lane_count(const LanePart& part) const {
-  int64_t wide = lanes_ * std::max<int64_t>(1, 4 / part.elements);
+  // Lanes are halved step by step at the end.
+  const auto hidden = std::bit_floor(static_cast<uint64_t>(target_.fma_latency) / static_cast<uint64_t>(part.elements));
+  int64_t wide = lanes_ * std::max<int64_t>(1, static_cast<int64_t>(hidden));
   const int64_t* extent = s_.loop(part.loop).extent.constant();
   while (extent != nullptr && wide > lanes_ && *extent < wide) wide /= 2;
   return wide;

@@ -25,12 +25,12 @@
 namespace relaxc::schedule {
 namespace {
 
-constexpr int64_t kMostRows = 16;   ///< of a tile
-constexpr double kFewTerms = 48;    ///< of sums that take less time than their results do to memory
-constexpr double kManyCaches = 8;   ///< of the second level, so that results go to memory
-constexpr double kFarCaches = 2;    ///< of the second level, so that an operand comes from beyond it
-constexpr int64_t kAhead = 1024;    ///< bytes, some tiles, that are asked for before they are read
-constexpr int64_t kLeastRun = 512;  ///< elements of a result one behind the other that memory is quick with
+constexpr int64_t kMostRows = 16;         ///< of a tile
+constexpr double kManyCaches = 8;         ///< of the second level, so that results go to memory
+constexpr double kFarCaches = 2;          ///< of the second level, so that an operand comes from beyond it
+constexpr int64_t kRunShare = 2;          ///< the operand of a run has one by this of the second level
+constexpr int64_t kRegistersOfImage = 4;  ///< not for sums, where all of an image is in registers
+constexpr int64_t kRegistersOfTaps = 3;   ///< for loads that begin early, where taps are unrolled
 
 double elements_of(BufferRef buffer) {
   double count = 1;
@@ -78,7 +78,7 @@ Legal<bool> Reduction::tile() {
   }
   for (uint32_t loop : lane_loops_) {
     RELAXC_LEGAL(apply(s_, Vectorize{loop}));
-    if (from_afar) RELAXC_LEGAL(apply(s_, Prefetch{loop, kAhead}));
+    if (from_afar) RELAXC_LEGAL(apply(s_, Prefetch{loop, target_.prefetch_bytes}));
     RELAXC_LEGAL(apply(s_, Sink{loop}));
   }
   // Vectors innermost: a broadcast is needed once for all of them, and its register is free again.
@@ -97,7 +97,7 @@ Legal<bool> Reduction::tile() {
 TileShape Reduction::tile_of_image(uint32_t unrolled) const {
   const int64_t vectors = (*s_.loop(image_).extent.constant() + lanes_ - 1) / lanes_;
   const int64_t* all = unrolled == 0 ? nullptr : s_.loop(unrolled).extent.constant();
-  int64_t rows = all == nullptr ? 1 : (target_.vector_registers - 4) / vectors;
+  int64_t rows = all == nullptr ? 1 : (target_.vector_registers - kRegistersOfImage) / vectors;
   while (rows > 1 && *all % rows != 0) --rows;
   return {std::max<int64_t>(rows, 1), vectors};
 }
@@ -106,7 +106,7 @@ TileShape Reduction::choose_tile(uint32_t unrolled, Expr value) {
   if (image_ != 0) return tile_of_image(unrolled);
   constexpr size_t kMostTiles = 6;
   Target registers = target_;  // taps of a copy are unrolled, and their loads begin early
-  if (sliding_.vector != 0) registers.vector_registers -= 3;
+  if (sliding_.vector != 0) registers.vector_registers -= kRegistersOfTaps;
   bool single = is_strided(vector_) || sliding_.rows != 0 || words_of_.in_lanes;
   std::vector<TileShape> tiles = good_tiles(registers, unrolled == 0 ? Expr() : s_.loop(unrolled).extent,
                                             s_.loop(vector_).extent, lanes_, single ? 1 : kMostVectors, most_rows(),
@@ -125,9 +125,9 @@ double Reduction::work_of_vector(Expr value, uint32_t rows) const {
   Var vector = s_.loop(vector_).var, row = s_.loop(rows).var;
   double count = 0;
   Expr made = value;
-  if (std::optional<arith::Dot4> dot = arith::as_dot4(value)) {  // an instruction takes bytes out of their words
-    constexpr double kPairs = 3;                                 // but for two vectors of 16-bit numbers
-    if (target_.dots.of(target_.vector_bits) == DotProduct::kPairs) count += kPairs;
+  if (std::optional<arith::Dot4> dot = arith::as_dot4(value)) {
+    // An instruction takes bytes out of their words, but for two vectors of 16-bit numbers.
+    if (target_.dots.of(target_.vector_bits) == DotProduct::kPairs) count += target_.pair_dot_operations;
     made = dot->b;
   }
   arith::for_each_node(made, [&](Expr e) {
@@ -241,7 +241,7 @@ Legal<> Reduction::write_in_runs(uint32_t unrolled) {
   if (!writes_much(unrolled) || s_.loop(vector_).extent.constant() == nullptr) return Done{};
   // Short rows that lie one behind the other in the result make a run together.
   int64_t row = *s_.loop(vector_).extent.constant(), inner = 1;
-  if (row >= kLeastRun || at == spatial_.begin() || !follow_each_other(*(at - 1), row))
+  if (row >= target_.memory_run_elements || at == spatial_.begin() || !follow_each_other(*(at - 1), row))
     row = 1;
   else
     --at, ++inner;
@@ -263,7 +263,8 @@ Legal<> Reduction::write_in_runs(uint32_t unrolled) {
 
 bool Reduction::writes_much(uint32_t unrolled) const {
   const int64_t* rows = s_.loop(unrolled).extent.constant();
-  if (sliding_.vector != 0 || rows == nullptr || terms() > kFewTerms) return false;
+  if (sliding_.vector != 0 || rows == nullptr) return false;
+  if (terms() > target_.memory_store_cycles * target_.fma_per_cycle) return false;
   const std::vector<BufferRef> streams = streams_along(unrolled);
   double bytes = 0;
   for (BufferRef buffer : streams) bytes += elements_of(buffer) * buffer->dtype.bytes();
@@ -279,7 +280,8 @@ bool Reduction::follow_each_other(uint32_t loop, int64_t row) const {
 int64_t Reduction::length_of_runs(uint32_t loop, int64_t unit) const {
   const int64_t extent = *s_.loop(loop).extent.constant();
   int64_t bytes = static_cast<int64_t>(terms()) * unit * store().buffer->dtype.bytes(), found = 0;
-  for (int64_t length = std::min(target_.l2_bytes / 2 / bytes, extent); length * unit >= kLeastRun; --length)
+  for (int64_t length = std::min(target_.l2_bytes / kRunShare / bytes, extent);
+       length * unit >= target_.memory_run_elements; --length)
     if (extent % length == 0 && (found == 0 || (unit == 1 && found % lanes_ != 0 && length % lanes_ == 0)))
       found = length;
   return found;
@@ -324,16 +326,15 @@ Legal<bool> Reduction::order_spatial(uint32_t unrolled, bool rows_outside) {
 }
 
 bool Reduction::collides(uint32_t loop) const {
-  constexpr int64_t kSetPeriod = 4096, kWays = 12;
   const int64_t* extent = s_.loop(loop).extent.constant();
   bool found = false;
   for_each_access(s_.loop(reduced_[0]).body, [&](const Access& access) {
     if (access.buffer->scope == tir::Scope::kLocal || packable_axis(access, s_.loop(vector_).var)) return;
     auto along = step_of(access.buffer, access.indices, s_.loop(vector_).var);
     auto step = step_of(access.buffer, access.indices, s_.loop(loop).var);
-    if (along == 1 && step && *step != 0) found |= *step * access.buffer->dtype.bytes() % kSetPeriod == 0;
+    if (along == 1 && step && *step != 0) found |= *step * access.buffer->dtype.bytes() % target_.l1_period_bytes == 0;
   });
-  return found && (extent == nullptr || *extent > kWays);
+  return found && (extent == nullptr || *extent > target_.l1_ways);
 }
 
 Legal<> Reduction::order_reduction(uint32_t unrolled, bool factored) {

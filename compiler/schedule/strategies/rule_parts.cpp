@@ -19,7 +19,7 @@ int64_t lanes_of(const Target& target, Stmt s) {
 }
 
 Tail tail_of(const Target& target) {
-  return target.vector_bits >= 256 ? Tail::kMask : Tail::kPeel;
+  return target.masks_cheaply() ? Tail::kMask : Tail::kPeel;
 }
 
 bool is_normal(const analysis::Nest& nest) {

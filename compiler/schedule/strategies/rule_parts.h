@@ -7,7 +7,10 @@
 
 namespace relaxc::schedule {
 
-constexpr double kScattered = 32;  ///< terms of a sum of vectors that take as long as storing its lanes apart
+/// Terms of a sum of vectors that take as long as storing its lanes apart.
+inline double scattered_terms(const Target& target) {
+  return target.scatter_cycles * target.fma_per_cycle;
+}
 
 /// Lanes of a vector of the widest element that `s` reads or writes; 1: the target has no vectors.
 int64_t lanes_of(const Target& target, Stmt s);

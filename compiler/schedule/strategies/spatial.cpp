@@ -72,17 +72,16 @@ Legal<bool> store_side_by_side(Tree& s, uint32_t block, const std::vector<uint32
   return true;
 }
 
-constexpr int64_t kLine = 64;  ///< bytes of a line of cache
-
 /// The loop along which some operand is contiguous that lies apart along `vectorized`; 0: there is none.
-uint32_t loop_along_lines(const Tree& s, uint32_t block, const std::vector<uint32_t>& loops, int64_t& elements) {
+uint32_t loop_along_lines(const Tree& s, uint32_t block, const std::vector<uint32_t>& loops, int64_t line_bytes,
+                          int64_t& elements) {
   uint32_t found = 0;
   for_each_access(Stmt(&s.block(block)), [&](const Access& access) {
     std::optional<int64_t> step = step_of(access.buffer, access.indices, s.loop(loops.back()).var);
     if (access.is_store || found != 0 || (step && (*step == 0 || *step == 1))) return;
     for (uint32_t loop : loops)
       if (loop != loops.back() && step_of(access.buffer, access.indices, s.loop(loop).var) == 1)
-        found = loop, elements = kLine * 8 / access.buffer->dtype.bits;
+        found = loop, elements = line_bytes * 8 / access.buffer->dtype.bits;
   });
   return found;
 }
@@ -131,7 +130,7 @@ Legal<bool> schedule_spatial(Tree& s, const Target& target) {
   }
   RELAXC_LEGAL(apply(s, StageLoads{block, 0}));
   int64_t elements = 0;
-  uint32_t along = loop_along_lines(s, block, loops, elements);
+  uint32_t along = loop_along_lines(s, block, loops, target.line_bytes, elements);
   RELAXC_STEP(SplitLoops split, apply(s, Split{loops.back(), lanes, tail_of(target)}));
   if (split.inner == 0) return false;
   if (along != 0) RELAXC_LEGAL(read_lines_once(s, along, elements, loops, split));

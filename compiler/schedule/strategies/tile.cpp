@@ -21,10 +21,8 @@
 namespace relaxc::schedule {
 namespace {
 
-constexpr double kLatency = 4;   ///< cycles of a fused multiply-add
-constexpr double kFar = 1.3;     ///< cycles of a vector from the second level of cache
-constexpr double kBeyond = 3;    ///< and from beyond it, where other tiles' panels are, too
-constexpr double kStall = 0.13;  ///< what of a vector that is not in the first level no other work hides
+constexpr double kPanelOfL1 = 0.5, kPanelOfL2 = 0.75;  ///< of a level of cache, for a panel to stay there
+constexpr double kBetter = 0.999;                      ///< of the best so far, for another tile to take its place
 
 /// What an extent that is not known may be: tiles must do well on few steps, where most of the work is in what they
 /// leave over, as on many.
@@ -32,11 +30,12 @@ constexpr double kSamples[] = {1, 2, 3, 4, 8, 16, 32, 64, 128};
 
 /// \param fetch  cycles for each vector to come into the first level of cache
 /// \param made   operations for each vector
-double cycles(int64_t m, int64_t n, double fetch, double made) {
+double cycles(const MachineModel& model, int64_t m, int64_t n, double fetch, double made) {
   double loads = static_cast<double>(m + n), vectors = static_cast<double>(n);
   double work = static_cast<double>(m * n) + made * vectors;
-  double stalls = fetch > 0 ? kStall * vectors : 0;
-  return std::max({work / 2, loads / 2, fetch * vectors, kLatency}) + 0.1 * loads + stalls;
+  double stalls = fetch > 0 ? model.far_stall_cycles * vectors : 0;
+  return std::max({work / model.fma_per_cycle, loads / model.loads_per_cycle, fetch * vectors, model.fma_latency}) +
+         model.load_overhead * loads + stalls;
 }
 
 /// One of the two axes of a tile: how many steps it may have, and what is left over by tiles of some size.
@@ -110,15 +109,15 @@ std::vector<TileShape> good_tiles(const Target& target, Expr unrolled, Expr vect
     double mean = 0;
     // A panel stays in a level of cache if it leaves room for the rows, and in the second for results, too.
     double panel = terms * static_cast<double>(shape.vectors * target.vector_bits / 8);
-    double fetch = panel > static_cast<double>(target.l2_bytes) * 3 / 4 ? kBeyond
-                   : panel > static_cast<double>(target.l1_bytes) / 2   ? kFar
-                                                                        : 0;
+    double fetch = panel > static_cast<double>(target.l2_bytes) * kPanelOfL2   ? target.far_vector_cycles
+                   : panel > static_cast<double>(target.l1_bytes) * kPanelOfL1 ? target.l2_vector_cycles
+                                                                               : 0;
     for (double height : rows.extents())
       for (double width : vectors.extents()) {
         double total = 0;
         for (auto [count, m] : rows.pieces(height, shape.unrolled))
           for (auto [groups, n] : vectors.pieces(width, shape.vectors))
-            if (count * groups > 0) total += count * groups * cycles(m, n, fetch, work);
+            if (count * groups > 0) total += count * groups * cycles(target, m, n, fetch, work);
         mean += total / (height * width);
       }
     return mean;
@@ -131,7 +130,7 @@ std::vector<TileShape> good_tiles(const Target& target, Expr unrolled, Expr vect
       if (m * n + n + 1 > target.vector_registers) continue;
       TileShape shape{rows.balanced(m), vectors.balanced(n)};
       double total = mean_cycles(shape);
-      if (total < best_cycles * 0.999) best_cycles = total, best = shape;
+      if (total < best_cycles * kBetter) best_cycles = total, best = shape;
       all.emplace_back(total, shape);
     }
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });

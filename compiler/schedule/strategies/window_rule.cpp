@@ -32,8 +32,10 @@ constexpr int64_t kLeastBlocks = 8;          ///< of rows, so that there is some
 constexpr double kLeastFilledScalars = 0.2;  ///< the same where lanes are output channels
 constexpr int64_t kLeastChannels = 6;        ///< vectors of them that read what was copied
 constexpr int64_t kMostUnrolledTaps = 7;
-constexpr int64_t kPage = 4096;
-constexpr double kManyPages = 24;  ///< a core keeps the addresses of 64, and a filter has three rows
+constexpr double kManyPages = 0.375;    ///< of those whose addresses a core keeps: a filter has three rows
+constexpr int64_t kShareOfPixels = 8;   ///< a copy that lanes go along has one by this of the second level of cache
+constexpr int64_t kShareOfScalars = 2;  ///< the same where its scalars are read
+constexpr int64_t kLeastRows = 4;       ///< of a block, about
 
 class Rule {
  public:
@@ -90,9 +92,9 @@ class Rule {
     for (const WindowDim& dim : window_.dims) {
       if (dim.slides || dim.steps.size() != 1) continue;
       auto step = step_of(load->buffer, load->indices, s_.loop(dim.steps[0].first).var);
-      if (step && *step * load->buffer->dtype.bytes() >= kPage) pages *= static_cast<double>(dim.extent);
+      if (step && *step * load->buffer->dtype.bytes() >= target_.page_bytes) pages *= static_cast<double>(dim.extent);
     }
-    return pages >= kManyPages;
+    return pages >= kManyPages * static_cast<double>(target_.tlb_pages);
   }
 
   /// Of the lanes of whole vectors along the loop, those that hold something.
@@ -106,7 +108,7 @@ class Rule {
     for (uint32_t loop : reduced_) terms *= static_cast<double>(extent(loop));
     for (uint32_t loop : window_.sharing)
       if (extent(loop) >= kLeastChannels * lanes_) best = std::max(best, filled(loop));
-    return filled(vector) >= kLeastFilledScalars && best / (1 + kScattered / terms) > filled(vector);
+    return filled(vector) >= kLeastFilledScalars && best / (1 + scattered_terms(target_) / terms) > filled(vector);
   }
 
   bool pays(uint32_t vector) const {
@@ -153,13 +155,13 @@ class Rule {
     std::vector<uint32_t> order = outer;
     order.insert(order.end(), inner.begin(), inner.end());
     if (order != spatial_ && !can_reorder(s_, order)) return false;
-    int64_t most = by_channels_ ? target_.l2_bytes / 2 : target_.l2_bytes / 8;
+    const int64_t most = target_.l2_bytes / (by_channels_ ? kShareOfScalars : kShareOfPixels);
     uint32_t cut = 0;
     for (uint32_t loop : inner)
       if (cut == 0 && loop != sliding.vector && window_.dim_of(loop) != nullptr) cut = loop;
     int64_t rows = cut == 0 ? 1 : extent(cut), blocks = (bytes() + most - 1) / most;
     if (!window_.sharing.empty() && !by_channels_) blocks = std::max(blocks, kLeastBlocks);
-    blocks = std::min(blocks, (rows + 3) / 4);
+    blocks = std::min(blocks, (rows + kLeastRows - 1) / kLeastRows);
     if (cut == 0 && blocks > 1) return false;
     if (order != spatial_) RELAXC_LEGAL(apply(s_, Reorder{order}));
     if (blocks > 1) {

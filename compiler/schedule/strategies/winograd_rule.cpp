@@ -31,12 +31,14 @@
 namespace relaxc::schedule {
 namespace {
 
-constexpr double kTolerance = 1e-3;   ///< of max |w| * max |x| * terms
-constexpr double kLeastGain = 1.15;   ///< of the model's cycles
-constexpr double kBytesPerCycle = 8;  ///< from beyond the second level of cache
-constexpr double kBytesAgain = 16;    ///< the same of what was read a block ago
-constexpr double kApart = 5;  ///< of a pair of points: a vector of a line apart or together, and what is done to it
+constexpr double kTolerance = 1e-3;  ///< of max |w| * max |x| * terms
+constexpr double kLeastGain = 1.15;  ///< of the model's cycles
 constexpr double kMostWeights = 5;   ///< at pairs of points, by the second level of cache
+constexpr double kMostPlanes = 2;    ///< scratch of pairs of points, by the second level of cache
+constexpr double kStays = 0.5;       ///< of the second level of cache: what is read again from there
+constexpr double kOfData = 4;        ///< cycles of a vector of data at a point
+constexpr double kOfSums = 3;        ///< cycles of a vector of sums at a point
+constexpr double kOfResults = 2;     ///< cycles of a vector of results
 constexpr int64_t kLeastShares = 4;  ///< for several cores; a single one has loops of its own to share
 
 class Costs {
@@ -50,24 +52,27 @@ class Costs {
     double terms = count(f_.channels * 3 * f_.column_taps);
     double places = f_.column_taps == 1 ? vectors(f_.rows * f_.columns) : count(f_.rows) * vectors(f_.columns);
     double by_channels = count(f_.rows * f_.columns) * vectors(f_.outputs) / count(f_.outputs);
-    places = std::min(places, by_channels * (1 + kScattered / terms));
-    return count(f_.outputs * f_.channels * 3 * f_.column_taps) * places / 2 + streamed(weights) / 2;
+    places = std::min(places, by_channels * (1 + scattered_terms(target_) / terms));
+    return count(f_.outputs * f_.channels * 3 * f_.column_taps) * places / target_.fma_per_cycle +
+           streamed(weights) / 2;
   }
   double by_blocks(const FilterTiles& tiles) const {
     double points = count(points_of(tiles.rows)), results = count(tiles.rows);
     int64_t columns = f_.columns + f_.column_taps - 1;
     double blocks = std::ceil(count(f_.rows) / count(tiles.count * tiles.rows));
     int64_t last = tiles.in_both_dims() ? pitch(tiles) : f_.columns;
-    double sums = weight_bytes(tiles) / 4 * vectors((tiles.count - 1) * pitch(tiles) + last) / 2;
-    double data = count(f_.channels * tiles.count) * vectors(columns) * 4 * points;
-    double result = count(f_.outputs * tiles.count) * vectors(f_.columns) * (3 * points + 2 * results);
+    double sums = weight_bytes(tiles) / 4 * vectors((tiles.count - 1) * pitch(tiles) + last) / target_.fma_per_cycle;
+    double data = count(f_.channels * tiles.count) * vectors(columns) * kOfData * points;
+    double result = count(f_.outputs * tiles.count) * vectors(f_.columns) * (kOfSums * points + kOfResults * results);
     if (tiles.in_both_dims()) {
       double pairs = points * count(points_of(tiles.columns)) * vectors(pitch(tiles)) * count(tiles.count);
-      data += count(f_.channels) * pairs * kApart, result += count(f_.outputs) * pairs * kApart;
+      data += count(f_.channels) * pairs * target_.interleave_cycles;
+      result += count(f_.outputs) * pairs * target_.interleave_cycles;
     }
     double scratch = scratch_bytes(tiles);
-    double spilled = scratch > count(target_.l2_bytes) / 2 ? 2 * scratch / kBytesPerCycle : 0;
-    double weights = streamed(weight_bytes(tiles)) * (1 + (blocks - 1) * kBytesPerCycle / kBytesAgain);
+    double spilled = scratch > stays() ? 2 * scratch / target_.memory_bytes_per_cycle : 0;
+    const double again = target_.memory_bytes_per_cycle / target_.reread_bytes_per_cycle;
+    double weights = streamed(weight_bytes(tiles)) * (1 + (blocks - 1) * again);
     return blocks * (sums + data + result + spilled) + weights;
   }
   double scratch_bytes(const FilterTiles& tiles) const {
@@ -77,7 +82,7 @@ class Costs {
   /// As much as stays in the cache; more where weights are more, which are read anew for each block. Planes of pairs of
   /// points, which are many, are not to leave it.
   double most_scratch(const FilterTiles& tiles) const {
-    if (tiles.in_both_dims()) return 2 * count(target_.l2_bytes);
+    if (tiles.in_both_dims()) return kMostPlanes * count(target_.l2_bytes);
     return std::max(count(target_.l2_bytes), weight_bytes(tiles));
   }
   /// Whether weights at pairs of points are so few that reading them takes less than multiplying by them.
@@ -97,7 +102,8 @@ class Costs {
     return 4.0 * count(points_of(tiles.rows) * along * f_.outputs * f_.channels);
   }
   double vectors(int64_t elements) const { return count((elements + lanes_ - 1) / lanes_); }
-  double streamed(double bytes) const { return bytes > count(target_.l2_bytes) / 2 ? bytes / kBytesPerCycle : 0; }
+  double streamed(double bytes) const { return bytes > stays() ? bytes / target_.memory_bytes_per_cycle : 0; }
+  double stays() const { return count(target_.l2_bytes) * kStays; }
 
   const RowFilter& f_;
   const Target& target_;

@@ -54,7 +54,7 @@ TEST_CASE("a native target has the first level of cache of this machine, unless 
   Result<Target> native = codegen_llvm::resolve_target(machine, diag);
   REQUIRE(native);
   if (auto bytes = host_cache_bytes(1)) CHECK(native->l1_bytes == *bytes);
-  machine.l1_bytes = 12345;
+  machine.say("l1_bytes", 12345);
   Result<Target> described = codegen_llvm::resolve_target(machine, diag);
   REQUIRE(described);
   CHECK(described->l1_bytes == 12345);

@@ -1,0 +1,63 @@
+// machine_model.h: the numbers of a machine that schedules count with.
+//
+// The problem: a tile, a copy or a task pays on one machine and not on another, and what decides is a few dozen
+// numbers. Where they stand in the rules, a second machine needs a second rule.
+//
+// The method: one struct, and one table of its fields. The table is what descriptions in files are read by, what their
+// messages come from, and what the documentation and the tests go through, so a number more is a member and a row.
+// Numbers that are judgement and no property of a machine (how often an element must be read for a copy to pay) stay
+// with the strategy that judges.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <variant>
+
+namespace relaxc {
+
+/// What rules ask of a machine besides what its instruction set has. The values here are those of a machine that
+/// nothing else is known of; model_fields() has what each is, its unit and where it comes from.
+struct MachineModel {
+  int64_t l1_bytes = 32 * 1024, l2_bytes = 512 * 1024;
+  int64_t l1_ways = 12, l1_period_bytes = 4096;
+  int64_t line_bytes = 64;
+  int64_t page_bytes = 4096, tlb_pages = 64;
+
+  double fma_latency = 4, fma_per_cycle = 2;
+  double loads_per_cycle = 2, load_overhead = 0.1;
+  double pair_dot_operations = 3;
+  double strided_load_steps = 3, gather_steps = 10;
+  double split_line_steps = 0.06;
+  double scatter_cycles = 16, scatter_reload_cycles = 80;
+  double interleave_cycles = 5;
+
+  double l2_vector_cycles = 1.3, far_vector_cycles = 3, far_stall_cycles = 0.13;
+  double memory_bytes_per_cycle = 8, reread_bytes_per_cycle = 16;
+  double memory_store_cycles = 24, memory_trip_cycles = 4;
+  int64_t prefetch_bytes = 1024, memory_run_elements = 512;
+
+  double access_nanoseconds = 0.5, operation_nanoseconds = 0.2, call_nanoseconds = 3;
+  double task_start_nanoseconds = 600;
+};
+
+/// A member of MachineModel, as descriptions name it.
+struct ModelField {
+  std::string_view name;
+  std::variant<int64_t MachineModel::*, double MachineModel::*> member;
+  double least, most;       ///< what a description may say
+  bool power_of_two;        ///< and nothing between
+  std::string_view what;    ///< with its unit
+  std::string_view source;  ///< of the value that a MachineModel begins with
+
+  bool is_whole() const { return member.index() == 0; }
+  double get(const MachineModel& model) const;
+  void set(MachineModel& model, double value) const;
+};
+
+/// All members, in order.
+std::span<const ModelField> model_fields();
+/// Null if there is no field of this name.
+const ModelField* find_model_field(std::string_view name);
+
+}  // namespace relaxc
