@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <system_error>
 
-#include "compiler/driver/remedy.h"
+#include "compiler/driver/fix_hint.h"
 #include "compiler/support/quote.h"
 #include "compiler/support/tell.h"
 #include "compiler/support/termination.h"
@@ -84,7 +84,7 @@ Json as_json(const Diagnostics& diagnostics, const std::vector<StateProposal>& s
     item["message"] = d.text;
     Advice advice = advice_of(d);
     item["reason"] = advice.reason;
-    item["remedy"] = advice.remedy;
+    item["remedy"] = advice.fix_hint;
     if (const frontend::NodeFinding* finding = finding_of(d, findings)) {
       item["domain"] = finding->domain;
       item["op"] = plain_op(std::get<NodeOrigin>(*d.location), *finding);
@@ -124,7 +124,7 @@ void list_refused(const Diagnostics& diagnostics, const frontend::Findings& find
         {"op", fmt::format("{}, domain {}, opset {}", plain_op(*node, *finding), finding->domain, node->opset)},
         {"inputs", fmt::format("{}", fmt::join(inputs, "; "))},
         {"reason", advice.reason},
-        {"remedy", advice.remedy}};
+        {"remedy", advice.fix_hint}};
     for (const auto& [what, text] : lines) fmt::print("{:<8} {}\n", what, printable(text));
     fmt::print("\n");
   }

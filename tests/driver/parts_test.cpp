@@ -6,9 +6,9 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "compiler/api/output/depfile.h"
+#include "compiler/api/output/plan.h"
 #include "compiler/driver/messages.h"
-#include "compiler/driver/output/depfile.h"
-#include "compiler/driver/output/plan.h"
 #include "compiler/driver/report/summary.h"
 #include "compiler/support/check.h"
 

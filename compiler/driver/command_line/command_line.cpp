@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
+#include "compiler/api/version.h"
 #include "compiler/driver/command_line/flags.h"
 #include "compiler/driver/command_line/help_pages.h"
-#include "compiler/driver/version.h"
 #include "compiler/support/quote.h"
 #include "compiler/support/tell.h"
 
@@ -78,6 +78,7 @@ CommandLine read_command_line(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     line.exit = refuse(error.what());
   }
+  o.passes.time_passes |= o.verbose;
   o.warnings_are_errors = warnings == "error";
   o.object_flags = object_flags(app);
   if (!line.exit && (man || !shell.empty())) {

@@ -1,8 +1,8 @@
 // flags.cpp: one list of the flags; help, man page, completion and the object's hash are made from it.
 #include "compiler/driver/command_line/flags.h"
 
+#include "compiler/api/output/output_formats.h"
 #include "compiler/driver/command_line/flag_values.h"
-#include "compiler/driver/output/forms.h"
 
 namespace relaxc::driver {
 namespace {
@@ -123,12 +123,12 @@ void add_input_flags(CLI::App& app, Options& o) {
 }
 
 void add_output_flags(CLI::App& app, Options& o) {
-  app.add_option("-o", o.output, "what to write; the ending says which form: " + endings_of_forms())
+  app.add_option("-o", o.output, "what to write; the ending says which form: " + format_extensions())
       ->type_name("OUTPUT");
   app.add_option_function<std::string>(
-         "--emit", [&](const std::string& form) { o.emit = form_of_name(form); },
+         "--emit", [&](const std::string& form) { o.emit = format_of_name(form); },
          "the form to write, whatever the ending")
-      ->check(CLI::IsMember(names_of_forms()));
+      ->check(CLI::IsMember(format_names()));
   app.add_option("--name", o.name, "prefix of every global symbol (default: the stem of OUTPUT)");
   auto* apart = app.add_option("--weights", o.weights,
                                "write the weights to a file of their own, which the program maps (default: OUTPUT with "

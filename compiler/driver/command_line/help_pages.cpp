@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "compiler/driver/version.h"
+#include "compiler/api/version.h"
 
 namespace relaxc::driver {
 namespace {

@@ -4,10 +4,12 @@
 #include <string>
 #include <vector>
 
+#include "compiler/api/observe/profile.h"
 #include "compiler/codegen/llvm/inspect.h"
-#include "compiler/driver/report/profile.h"
 
 namespace relaxc::driver {
+
+using namespace api;
 
 struct Manifest {
   std::string output, weights_file;  ///< file names without folders; no weights file: empty

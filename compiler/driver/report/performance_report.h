@@ -4,10 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "compiler/driver/report/profile.h"
-#include "compiler/driver/run_pipeline.h"
+#include "compiler/api/observe/profile.h"
+#include "compiler/api/run_pipeline.h"
 
 namespace relaxc::driver {
+
+using namespace api;
 
 struct PerformanceReport {
   const Observations& observed;

@@ -80,7 +80,7 @@ bool fits(const interface::Tensor& input, const interface::Tensor& output) {
          stem == state_stem(output.name) && same_type(input, output);
 }
 
-using Piece = lower::WeightStream::Piece;
+using WeightPiece = lower::WeightStream::Piece;
 using Bytes = std::span<const std::byte>;
 
 /// By size, then by content; a memory is not compared with itself.
@@ -92,10 +92,10 @@ struct Order {
 };
 
 /// "the weights of 'table' stand 2 times: 4096 bytes as they are, 4096 bytes by pack [32, 32] in panels of 32 …"
-std::string forms_text(const std::vector<const Piece*>& forms) {
-  auto named = std::find_if(forms.begin(), forms.end(), [](const Piece* piece) { return !piece->name.empty(); });
+std::string forms_text(const std::vector<const WeightPiece*>& forms) {
+  auto named = std::find_if(forms.begin(), forms.end(), [](const WeightPiece* piece) { return !piece->name.empty(); });
   std::string of = named == forms.end() ? "" : fmt::format(" of '{}'", (*named)->name), text;
-  for (const Piece* piece : forms) {
+  for (const WeightPiece* piece : forms) {
     std::string made_by = piece->data->made_by();
     text += fmt::format("{} {} bytes {}", text.empty() ? "" : ",", piece->data->byte_size(),
                         made_by.empty() ? "as they are" : "by " + made_by);
@@ -122,11 +122,11 @@ std::vector<std::string> summary(const interface::Object& object, const Target& 
 std::vector<std::string> several_forms(const interface::Weights& weights) {
   const auto* stream = weights.stream.target<lower::WeightStream>();
   if (stream == nullptr) return {};
-  std::map<Bytes, std::vector<const Piece*>, Order> forms;  // looked up only
-  for (const Piece& piece : stream->pieces) forms[piece.data->origin()].push_back(&piece);
+  std::map<Bytes, std::vector<const WeightPiece*>, Order> forms;  // looked up only
+  for (const WeightPiece& piece : stream->pieces) forms[piece.data->origin()].push_back(&piece);
   std::vector<std::string> lines;
-  for (const Piece& piece : stream->pieces) {
-    const std::vector<const Piece*>& all = forms.at(piece.data->origin());
+  for (const WeightPiece& piece : stream->pieces) {
+    const std::vector<const WeightPiece*>& all = forms.at(piece.data->origin());
     if (all.size() > 1 && all.front() == &piece) lines.push_back(forms_text(all));
   }
   return lines;

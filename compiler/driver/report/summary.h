@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "compiler/api/observe/profile.h"
 #include "compiler/driver/options.h"
-#include "compiler/driver/report/profile.h"
 #include "compiler/interface/object.h"
 #include "targets/target.h"
 

@@ -1,7 +1,7 @@
 // kernel_table.h: the time of each kernel next to what it had to do.
 #pragma once
 
-#include "compiler/driver/report/profile.h"
+#include "compiler/api/observe/profile.h"
 #include "compiler/driver/tools/session.h"
 
 namespace relaxc::driver {

@@ -7,7 +7,7 @@
 
 #include <fstream>
 
-#include "compiler/driver/install.h"
+#include "compiler/api/install.h"
 #include "compiler/support/temporary_folder.h"
 #include "compiler/support/termination.h"
 #include "frontends/weights/weights.h"

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "compiler/api/input/tensor_files.h"
 #include "compiler/driver/options.h"
-#include "compiler/driver/tools/files.h"
 
 namespace relaxc::driver {
 

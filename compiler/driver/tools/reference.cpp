@@ -1,22 +1,14 @@
-// reference.cpp: the interpreter's outputs, and the bisection.
+// reference.cpp: outputs to compare with, and the bisection.
 #include "compiler/driver/tools/reference.h"
 
 #include <algorithm>
 
-#include "compiler/codegen/llvm/jit.h"
-#include "compiler/codegen/llvm/target.h"
-#include "compiler/driver/input/read_input.h"
+#include "compiler/api/observe/profile.h"
+#include "compiler/api/oracle.h"
 #include "compiler/driver/messages.h"
 #include "compiler/driver/progress.h"
-#include "compiler/driver/report/profile.h"
 #include "compiler/driver/tools/onnxruntime.h"
 #include "compiler/driver/tools/session.h"
-#include "compiler/ops/op_table.h"
-#include "compiler/transform/passes.h"
-
-extern "C" {
-#include "runtime-lite/include/relax_rt.h"
-}
 
 namespace relaxc::driver {
 namespace {
@@ -48,79 +40,14 @@ std::string described(const relax::Value& value) {
   return fmt::format("{}{}{}", value.name, place.empty() ? "" : ", ", place);
 }
 
-/// A module as it was read, and the interpreter.
-class Oracle {
- public:
-  explicit Oracle(const Options& options) : options_(options), ops_(ops::op_table()) {}
-
-  bool read() {
-    std::vector<relax::FileRef> files;
-    frontend::Findings findings;
-    Result<relax::Module> module = read_input(options_, ops_, diag_, files, findings);
-    Result<Target> target = codegen_llvm::resolve_target("", "native", "", diag_);
-    if (!module || !target) return complain();
-    module_.emplace(*std::move(module));
-    evaluator_ = codegen_llvm::make_jit(*target);
-    if (options_.quantized_io && !quantize_border(*target)) return complain();
-    if (function() != nullptr) return true;
-    diag_.error(nullptr, Kind::usage, "the program has no function '{}'", options_.tool.function);
-    return complain();
-  }
-
-  relax::Function* function() { return module_->find_function(options_.tool.function); }
-
-  std::optional<std::vector<relax::HostTensor>> run(const Tensors& inputs) {
-    std::vector<relax::HostTensor> given;
-    for (const auto& input : inputs) given.push_back(*input);
-    auto result = relax::interpret(*module_, ops_, *function(), given, *evaluator_);
-    if (auto* outputs = std::get_if<0>(&result)) return std::move(*outputs);
-    diag_.error(nullptr, Kind::invalid_value, "the interpreter refuses: {}", said(std::get<1>(result)));
-    complain();
-    return std::nullopt;
-  }
-
-  int code() const { return exit_code(diag_, options_); }
-
- private:
-  /// What a reader of the compiled model's record is told.
-  static std::string said(const relax::RunFault& fault) {
-    const char* nodes[] = {fault.text.c_str()};
-    rlx_function function{};
-    function.nodes = nodes, function.num_nodes = 1;
-    const rlx_model model{};
-    const tir::RunStatus& s = fault.status;
-    const rlx_error found{s.code, s.tensor, s.axis, s.symbol, 0, s.expected, s.actual};
-    std::string text(rlx_error_text(&model, &function, &found, nullptr, 0), ' ');
-    rlx_error_text(&model, &function, &found, text.data(), text.size() + 1);
-    return fmt::format("{} ({})", text, rlx_status_name(s.code));
-  }
-
-  /// The interpreter has the interface that the object has.
-  bool quantize_border(const Target& target) {
-    PassContext context{ops_, target, diag_, *evaluator_};
-    context.options[std::string(kQuantizedIo.name)] = 1;
-    return infer(*module_, context) && quantized_io(*module_, context);
-  }
-
-  bool complain() {
-    print_diagnostics(diag_, options_, {});
-    return false;
-  }
-
-  const Options& options_;
-  relax::OpTable ops_;
-  Diagnostics diag_;
-  std::optional<relax::Module> module_;
-  std::unique_ptr<tir::Evaluator> evaluator_;
-};
-
 class Bisection {
  public:
   Bisection(const Options& options, const Tensors& inputs) : options_(options), inputs_(inputs) {}
 
   int run() {
-    Oracle oracle(options_);
-    if (!oracle.read()) return oracle.code();
+    Diagnostics diag;
+    Oracle oracle(options_, options_.tool.function, diag);
+    if (!oracle.read()) return complain(diag);
     std::vector<relax::Value*> values = computed_values(*oracle.function());
     for (size_t i = 0; i < values.size(); ++i) places_.push_back(i);
     if (by_onnxruntime() && !ask_onnxruntime(values)) return failed_;
@@ -132,7 +59,7 @@ class Bisection {
     if (!by_onnxruntime()) {
       give(*oracle.function(), values);
       auto expected = oracle.run(inputs_);
-      if (!expected) return oracle.code();
+      if (!expected) return complain(diag);
       expected_ = *std::move(expected);
     }
     std::optional<size_t> wrong;
@@ -159,6 +86,11 @@ class Bisection {
   }
 
  private:
+  int complain(const Diagnostics& diag) const {
+    print_diagnostics(diag, options_, {});
+    return exit_code(diag, options_);
+  }
+
   bool by_onnxruntime() const { return options_.tool.against == "onnxruntime"; }
   const char* who() const { return by_onnxruntime() ? "ONNX Runtime" : "the interpreter"; }
 
@@ -168,8 +100,8 @@ class Bisection {
     for (const relax::Value* value : values) names.push_back(value->name);
     Diagnostics diag;
     auto found = onnxruntime_values(options_, inputs_, names, diag);
-    print_diagnostics(diag, options_, {});
-    failed_ = found ? 0 : exit_code(diag, options_);
+    int code = complain(diag);
+    failed_ = found ? 0 : code;
     if (!found) return false;
     size_t kept = 0;
     for (size_t i = 0; i < values.size(); ++i) {
@@ -236,10 +168,12 @@ class Bisection {
 
 std::optional<std::vector<relax::HostTensor>> interpret_model(const Options& options, const Tensors& inputs,
                                                               int& exit_code) {
-  Oracle oracle(options);
+  Diagnostics diag;
+  Oracle oracle(options, options.tool.function, diag);
   if (oracle.read())
-    if (auto outputs = oracle.run(inputs)) return outputs;
-  exit_code = oracle.code();
+    if (auto outputs = oracle.run(inputs)) return *std::move(outputs);
+  print_diagnostics(diag, options, {});
+  exit_code = driver::exit_code(diag, options);
   return std::nullopt;
 }
 

@@ -2,9 +2,9 @@
 // model departs from that.
 #pragma once
 
+#include "compiler/api/input/tensor_files.h"
 #include "compiler/driver/options.h"
 #include "compiler/driver/tools/difference.h"
-#include "compiler/driver/tools/files.h"
 
 namespace relaxc::driver {
 

@@ -13,7 +13,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "compiler/driver/output/plan.h"
+#include "compiler/api/output/plan.h"
 #include "compiler/interface/dlpack.h"
 #include "compiler/support/quote.h"
 #include "compiler/support/tell.h"

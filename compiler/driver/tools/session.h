@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
+#include "compiler/api/input/tensor_files.h"
 #include "compiler/driver/compile.h"
-#include "compiler/driver/tools/files.h"
 
 namespace relaxc::driver {
 

@@ -185,7 +185,7 @@ class Tool {
     traced.hooks.trace = true;
     std::vector<KernelCost> costs;
     Target target;
-    auto look = [&](const Compiled& compiled) {
+    auto look = [&](const Artifact& compiled) {
       target = compiled.target;
       for (const interface::Entry& entry : compiled.object.entries)
         if (entry.name == tool_.function)

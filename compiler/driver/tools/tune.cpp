@@ -24,10 +24,10 @@
 #include <cmath>
 #include <fstream>
 
+#include "compiler/api/output/outputs.h"
+#include "compiler/api/schedule_file.h"
 #include "compiler/driver/messages.h"
-#include "compiler/driver/output/outputs.h"
 #include "compiler/driver/report/write_reports.h"
-#include "compiler/driver/tools/schedule_file.h"
 #include "compiler/driver/tools/session.h"
 #include "compiler/schedule/strategies/choices.h"
 #include "compiler/support/tell.h"
@@ -146,7 +146,7 @@ class Tuner {
         seen_[key->second] = {kernel->name, text->second};
       }
     };
-    auto look = [&](const Compiled& made) { target_ = target_text(made.target); };
+    auto look = [&](const Artifact& made) { target_ = target_text(made.target); };
     return Session::open(compiling, code_, {}, look);
   }
 

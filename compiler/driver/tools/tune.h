@@ -1,8 +1,8 @@
 // tune.h: `relaxc tune`.
 #pragma once
 
+#include "compiler/api/input/tensor_files.h"
 #include "compiler/driver/options.h"
-#include "compiler/driver/tools/files.h"
 
 namespace relaxc::driver {
 

@@ -23,7 +23,6 @@
 #include <iostream>
 
 #include "compiler/driver/compile.h"
-#include "compiler/driver/report/write_reports.h"
 #include "compiler/support/temporary_folder.h"
 #include "tests/onnx/executor.h"
 #include "tests/onnx/extremes/hostile_call.h"
@@ -290,7 +289,7 @@ class Extremes {
     options.name = name;
     options.opt = "1";
     options.runtime = RELAXC_RUNTIME_LIBRARY;
-    auto look = [&](const driver::Compiled& compiled) {
+    auto look = [&](const api::Artifact& compiled) {
       typed.fields = interface::call_fields(compiled.object, compiled.object.entries.at(0));
     };
     if (driver::compile(options, {}, look) != 0) return nullptr;

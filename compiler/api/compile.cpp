@@ -1,0 +1,157 @@
+// compile.cpp: read, transform, write.
+#include "compiler/api/compile.h"
+
+#include <filesystem>
+
+#include "compiler/api/choose_target.h"
+#include "compiler/api/input/read_input.h"
+#include "compiler/api/output/identity.h"
+#include "compiler/api/output/selftest.h"
+#include "compiler/api/output/write_text.h"
+#include "compiler/ops/op_table.h"
+
+namespace relaxc::api {
+namespace {
+
+class Compilation {
+ public:
+  Compilation(const CompileOptions& options, Goal goal, Outputs& outputs, Diagnostics& diag, const Watch& watch)
+      : options_(options), goal_(goal), outputs_(outputs), diag_(diag), watch_(watch), ops_(ops::op_table()) {}
+
+  Result<std::unique_ptr<Artifact>> run() {
+    Diagnostics& diag = diag_;
+    RELAXC_DO(prepare());
+    RELAXC_DO(read());
+    made_->object.hooks = options_.hooks;
+    if (goal_ != Goal::kText || !options_.passes.stop_after.empty())
+      RELAXC_DO(run_pipeline(options_, numbers_, ops_, made_->target, made_->module, made_->object,
+                             watch_.observe ? &made_->observed : nullptr, bounds(), watch_.progress, diag));
+    if (watch_.compiled) watch_.compiled(*made_);
+    if (goal_ == Goal::kObject) {
+      if (!made_->levels.empty()) RELAXC_DO(add_lesser_levels());
+      RELAXC_DO(finish());
+    }
+    bool refused = options_.warnings_are_errors && !diag.all().empty();
+    if (goal_ != Goal::kModule && !refused) RELAXC_DO(goal_ == Goal::kText ? write_module() : write_code());
+    return std::move(made_);
+  }
+
+ private:
+  /// Everything that does not need the input, so that a mistake in the options costs no time.
+  Status prepare() {
+    Diagnostics& diag = diag_;
+    RELAXC_TRY(numbers_, check_pass_flags(options_, diag));
+    if (goal_ != Goal::kModule) {
+      RELAXC_TRY(made_->plan, plan_outputs(options_, diag));
+    }
+    if (options_.target.ends_with(".json")) RELAXC_DO(note_read(options_.target, target_files_));
+    RELAXC_TRY(made_->target, choose_target(options_, diag));
+    RELAXC_TRY(made_->levels, choose_levels(options_, diag));
+    if (made_->plan.emit == Emit::kC) made_->levels.clear();  // what C is compiled for, its compiler decides
+    return Done{};
+  }
+
+  Status read() {
+    Diagnostics& diag = diag_;
+    frontend::Findings unheard;
+    frontend::Findings& findings = watch_.findings != nullptr ? *watch_.findings : unheard;
+    std::vector<relax::FileRef>& files = made_->files;
+    RELAXC_TRY(made_->module, read_input(options_, ops_, diag, files, findings));
+    if (!options_.schedules.empty()) RELAXC_DO(note_read(options_.schedules, files));
+    files.insert(files.end(), target_files_.begin(), target_files_.end());
+    if (watch_.read) watch_.read(*made_);
+    if (watch_.edit) watch_.edit(made_->module);
+    return Done{};
+  }
+
+  /// A file that is read later, by its path; who reads it says if it is missing.
+  Status note_read(const std::string& path, std::vector<relax::FileRef>& files) {
+    Diagnostics& diag = diag_;
+    if (!std::filesystem::exists(path)) return Done{};
+    RELAXC_TRY(relax::FileRef file, relax::map_file(path, nullptr, diag));
+    files.push_back(std::move(file));
+    return Done{};
+  }
+
+  TellBounds bounds() const { return made_->plan.emit == Emit::kExecutable ? TellBounds() : watch_.bounds; }
+
+  /// The program again for each lesser CPU. Reading it a second time tells the user nothing new.
+  Status add_lesser_levels() {
+    Diagnostics& diag = diag_;
+    interface::Object& object = made_->object;
+    for (size_t i = 0; i + 1 < made_->levels.size(); ++i) {
+      LesserForm& form = made_->lesser.emplace_back();
+      Diagnostics known;
+      std::vector<relax::FileRef> files;
+      frontend::Findings findings;
+      Result<relax::Module> module = read_input(options_, ops_, known, files, findings);
+      if (!module) return diag.error(nullptr, Kind::io, "{} has changed since it was read", options_.input);
+      form.module = std::move(*module);
+      if (watch_.edit) watch_.edit(form.module);
+      form.object.hooks = object.hooks;
+      form.object.weights = object.weights;  // those that it shares stay where they are
+      RELAXC_DO(run_pipeline(options_, numbers_, ops_, made_->levels[i].target, form.module, form.object, nullptr, {},
+                             watch_.progress, diag));
+      form.own_weights = form.object.weights.bytes - object.weights.bytes;
+      object.weights = form.object.weights;
+    }
+    cover(object, made_->lesser);
+    return Done{};
+  }
+
+  /// What an object has that no pass knows: where its weights go, its self-test, its name.
+  Status finish() {
+    Diagnostics& diag = diag_;
+    interface::Object& object = made_->object;
+    RELAXC_DO(plan_weights(made_->plan, object.weights.bytes, options_, diag));
+    object.weights.separate = !made_->plan.weights.empty();
+    if (options_.selftest) {
+      RELAXC_TRY(object.selftest, make_selftest(options_, object, diag));
+    }
+    return name_object(options_, made_->plan, made_->target, made_->files, object, diag);
+  }
+
+  Status write_module() { return write_text(options_, made_->plan, made_->module, made_->files, outputs_, diag_); }
+
+  Status write_code() {
+    Diagnostics& diag = diag_;
+    if (watch_.progress) watch_.progress("generating code");
+    const interface::Object& object = made_->object;
+    RELAXC_TRY(made_->written, write_object(options_, made_->plan, object, forms(object, made_->lesser, made_->levels),
+                                            made_->target, made_->files, outputs_, diag));
+    return Done{};
+  }
+
+  const CompileOptions& options_;
+  Goal goal_;
+  Outputs& outputs_;
+  Diagnostics& diag_;
+  const Watch& watch_;
+  relax::OpTable ops_;
+  PassNumbers numbers_;
+  std::vector<relax::FileRef> target_files_;  ///< what describes the machine
+  std::unique_ptr<Artifact> made_ = std::make_unique<Artifact>();
+};
+
+}  // namespace
+
+Goal goal_of(const CompileOptions& options) {
+  return !options.output.empty() && names_text(options) ? Goal::kText : Goal::kObject;
+}
+
+Result<std::unique_ptr<Artifact>> compile(const CompileOptions& options, Goal goal, Outputs& outputs, Diagnostics& diag,
+                                          const Watch& watch) {
+  return Compilation(options, goal, outputs, diag, watch).run();
+}
+
+Status commit(const Artifact& artifact, Outputs& outputs, Diagnostics& diag) {
+  for (const relax::FileRef& file : artifact.files)
+    for (const std::string& path : outputs.paths())
+      if (std::error_code none; std::filesystem::equivalent(file->path(), path, none))
+        return diag.error(nullptr, Kind::usage, "'{}' is read for this output and cannot be written too", path);
+  RELAXC_DO(relax::check_unchanged(artifact.files, diag));
+  if (diag.has_errors()) return diag.failed();
+  return outputs.commit();
+}
+
+}  // namespace relaxc::api

@@ -1,0 +1,78 @@
+// compile.h: the compiler as a function: a program and options in, an artifact out.
+//
+// The command line, the tools, the tests and the C library stand on it. It prints nothing but what PassOptions::show is
+// asked to print, keeps no state between calls, and leaves the process alone: limits and signals belong to the program
+// that calls it.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "compiler/api/compile_options.h"
+#include "compiler/api/output/multiversion.h"
+#include "compiler/api/output/outputs.h"
+#include "compiler/api/output/plan.h"
+#include "compiler/api/output/write_object.h"
+#include "compiler/api/run_pipeline.h"
+#include "compiler/interface/object.h"
+#include "compiler/relax/mapped_file.h"
+#include "compiler/relax/module.h"
+#include "targets/target.h"
+
+namespace relaxc::api {
+
+/// How far a compilation goes.
+enum class Goal {
+  kModule,  ///< runs the passes and writes nothing
+  kText,    ///< writes the module as text: as it was read, or behind the pass of `stop_after`
+  kObject,  ///< writes code, in the format that the options name
+};
+
+/// Text if the options name the text IR or a graph, else an object.
+Goal goal_of(const CompileOptions& options);
+
+/// A compiled program and how it got there. Its parts refer to each other, so it stays where it was made.
+struct Artifact {
+  relax::Module module;  ///< behind the last pass that ran
+  interface::Object object;
+  Target target;
+  Observations observed;                       ///< empty unless Watch::observe
+  std::vector<codegen_llvm::CpuLevel> levels;  ///< of choose_levels(), least first
+  std::deque<LesserForm> lesser;               ///< of all levels but the last
+  OutputPlan plan;
+  WrittenObject written;              ///< for Goal::kObject
+  std::vector<relax::FileRef> files;  ///< what was read, the input first
+
+  Artifact() = default;
+  Artifact(const Artifact&) = delete;
+};
+
+/// Changes a module between reading and compiling.
+using ModuleEdit = std::function<void(relax::Module&)>;
+/// Looks at what has been compiled so far.
+using Look = std::function<void(const Artifact&)>;
+
+/// What a caller wants to see and change on the way. Empty functions are not called.
+struct Watch {
+  ModuleEdit edit;
+  Look read;      ///< the files are there
+  Look compiled;  ///< all passes have run, and nothing is written yet
+  TellProgress progress;
+  TellBounds bounds;                       ///< not for programs, which ask for their memory when they run
+  bool observe = false;                    ///< fill Artifact::observed, which takes time
+  frontend::Findings* findings = nullptr;  ///< receives what an import found out, also where it fails
+};
+
+/// Compiles the program that the options name and writes it, through `outputs`, to files that nobody sees before
+/// commit(). Fails with what was reported: a program or options that are at fault. With `warnings_are_errors` and a
+/// warning nothing is written.
+Result<std::unique_ptr<Artifact>> compile(const CompileOptions& options, Goal goal, Outputs& outputs, Diagnostics& diag,
+                                          const Watch& watch = {});
+
+/// Puts the outputs in their places. Fails (usage, io) if one of them would replace a file that was read, or if such a
+/// file has changed since: the object's hash is of what was read.
+Status commit(const Artifact& artifact, Outputs& outputs, Diagnostics& diag);
+
+}  // namespace relaxc::api

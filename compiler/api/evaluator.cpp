@@ -1,0 +1,83 @@
+// evaluator.cpp: how much work a prim func is, and who does it.
+#include "compiler/api/evaluator.h"
+
+#include <unordered_map>
+
+#include "compiler/arith/simplify.h"
+#include "compiler/codegen/llvm/jit.h"
+#include "compiler/codegen/llvm/target.h"
+#include "compiler/tir/visit.h"
+
+namespace relaxc {
+namespace {
+
+/// Statements that take the interpreter about as long as LLVM needs for a kernel.
+constexpr double kMostInterpreted = 4e6;
+
+/// How many statements a run executes, as far as the scalars tell; what is not known counts as `kMostInterpreted`.
+class Work {
+ public:
+  Work(const tir::PrimFunc& function, std::span<const int64_t> scalars) {
+    size_t at = 0;
+    for (const tir::Param& param : function.params)
+      if (param.buffer == nullptr && at < scalars.size()) known_[param.var] = scalars[at++];
+    for (arith::Var symbol : function.symbols)
+      if (at < scalars.size()) known_[symbol] = scalars[at++];
+  }
+
+  double of(tir::Stmt s) {
+    if (!s) return 0;
+    if (const auto* loop = s.as<tir::For>()) {
+      auto trips = arith::evaluate(loop->extent, [&](arith::Var var) -> int64_t {
+        auto found = known_.find(var);
+        unknown_ |= found == known_.end();
+        return found == known_.end() ? 1 : found->second;
+      });
+      double times = trips && !std::exchange(unknown_, false) ? static_cast<double>(*trips) : kMostInterpreted;
+      return times * of(loop->body);
+    }
+    bool opaque = s.as<tir::Invoke>() != nullptr || s.as<tir::While>() != nullptr;
+    double sum = opaque ? kMostInterpreted : 1;
+    for (tir::Stmt child : tir::children(s)) sum += of(child);
+    return sum;
+  }
+
+ private:
+  std::unordered_map<arith::Expr, int64_t> known_;  // looked up, never walked
+  bool unknown_ = false;
+};
+
+class Mixed : public tir::Evaluator {
+ public:
+  Mixed(tir::FindFunction find, tir::CallExternal external)
+      : find_(std::move(find)), external_(std::move(external)), interpreter_(tir::make_interpreter(find_, external_)) {}
+
+  tir::RunStatus run(const tir::PrimFunc& function, std::span<void* const> buffers,
+                     std::span<const int64_t> scalars) override {
+    if (Work(function, scalars).of(function.body) <= kMostInterpreted || !compiles())
+      return interpreter_->run(function, buffers, scalars);
+    return jit_->run(function, buffers, scalars);
+  }
+
+ private:
+  /// LLVM is asked for this machine when something large comes.
+  bool compiles() {
+    if (jit_ != nullptr) return true;
+    Diagnostics unheard;
+    Result<Target> host = codegen_llvm::resolve_target("", "native", "", unheard);
+    if (host) jit_ = codegen_llvm::make_jit(*host, find_, external_);
+    return jit_ != nullptr;
+  }
+
+  tir::FindFunction find_;
+  tir::CallExternal external_;
+  std::unique_ptr<tir::Evaluator> interpreter_, jit_;
+};
+
+}  // namespace
+
+std::unique_ptr<tir::Evaluator> make_evaluator(tir::FindFunction find, tir::CallExternal external) {
+  return std::make_unique<Mixed>(std::move(find), std::move(external));
+}
+
+}  // namespace relaxc

@@ -1,0 +1,188 @@
+// read_input.cpp: which frontend reads the file; --dim on a text program; --state on both.
+#include "compiler/api/input/read_input.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "compiler/api/input/custom_ops.h"
+#include "compiler/api/input/weights.h"
+#include "compiler/api/output/plan.h"
+#include "compiler/relax/mapped_file.h"
+#include "frontends/relax/parser.h"
+#include "frontends/weights/bind.h"
+
+namespace relaxc::api {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The names of all symbols, as a message lists them.
+std::string symbol_names(const relax::Module& module) {
+  std::set<std::string> names;
+  for (const relax::Function* function : module.functions())
+    for (arith::Var symbol : function->symbols) names.insert(std::string(symbol.name()));
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+  return list.empty() ? "none" : list;
+}
+
+/// `--dim` on a text program: facts about the symbols of that name.
+Status apply_dims(relax::Module& module, const CompileOptions& options, Diagnostics& diag) {
+  for (const frontend::DimOverride& dim : options.dims) {
+    bool found = false;
+    for (relax::Function* function : module.functions())
+      for (arith::Var symbol : function->symbols) {
+        if (symbol.name() != dim.name) continue;
+        function->facts.bound(symbol, {dim.lower, dim.upper});
+        function->facts.multiple(symbol, dim.multiple_of);
+        found = true;
+        if (std::string why = arith::contradiction(function->facts); !why.empty())
+          return diag.error(nullptr, Kind::usage, "--dim {} contradicts the program: {}", dim.name, why);
+      }
+    if (!found)
+      return diag.error(nullptr, Kind::usage, "--dim {}: the program has no such symbol; its symbols are: {}", dim.name,
+                        symbol_names(module));
+  }
+  return Done{};
+}
+
+/// Flags that contradict each other would silently make an object that refuses every call, or two states of one memory.
+Status check_flags(const CompileOptions& options, Diagnostics& diag) {
+  std::set<std::string> dims, ends;
+  for (const frontend::DimOverride& dim : options.dims) {
+    if (!dims.insert(dim.name).second) return diag.error(nullptr, Kind::usage, "--dim {} is given twice", dim.name);
+    int64_t largest = dim.upper - dim.upper % dim.multiple_of;
+    if (largest < dim.lower)
+      return diag.error(nullptr, Kind::usage, "--dim {}: no multiple of {} lies in {}..{}", dim.name, dim.multiple_of,
+                        dim.lower, dim.upper);
+  }
+  for (const State& state : options.states)
+    if (!ends.insert("input " + state.input).second || !ends.insert("output " + state.output).second)
+      return diag.error(nullptr, Kind::usage, "--state={}:{}: one of the two is in another state already", state.input,
+                        state.output);
+  return Done{};
+}
+
+bool has_parameter(const relax::Function& function, const std::string& name) {
+  const auto& arguments = function.body().arguments;
+  return std::any_of(arguments.begin(), arguments.end(),
+                     [&](const relax::Value* value) { return value->name == name; });
+}
+
+/// Whether what stands in front of a colon of `state` is a parameter; names may hold colons themselves.
+bool has_input_of(const relax::Function& function, const State& state) {
+  std::string pair = state.input + ":" + state.output;
+  for (size_t colon = pair.find(':'); colon != std::string::npos; colon = pair.find(':', colon + 1))
+    if (has_parameter(function, pair.substr(0, colon))) return true;
+  return false;
+}
+
+/// Of several models each gets the states whose inputs it has; a state that fits none is told by the first.
+void apply_states(relax::Module& module, const CompileOptions& options) {
+  bool first = true;
+  for (relax::Function* function : module.functions()) {
+    if (function->is_private) continue;
+    std::vector<std::string> pairs;
+    for (const State& state : options.states) {
+      std::vector<relax::Function*> all = module.functions();
+      bool elsewhere = std::any_of(all.begin(), all.end(), [&](relax::Function* other) {
+        return other != function && !other->is_private && has_input_of(*other, state);
+      });
+      bool here = has_input_of(*function, state) || (first && !elsewhere);
+      if (here || options.more_inputs.empty()) pairs.push_back(state.input + ":" + state.output);
+    }
+    if (!pairs.empty()) function->attrs["state"] = pairs;
+    first = false;
+  }
+}
+
+/// The dims that are said of the model `function`: by its name before a colon, or of all models.
+std::vector<frontend::DimOverride> dims_of(const CompileOptions& options, const std::string& function) {
+  std::vector<frontend::DimOverride> dims;
+  for (frontend::DimOverride dim : options.dims) {
+    size_t colon = dim.name.find(':');
+    if (!options.more_inputs.empty() && colon != std::string::npos) {
+      if (dim.name.substr(0, colon) != function) continue;
+      dim.name.erase(0, colon + 1);
+    }
+    dims.push_back(std::move(dim));
+  }
+  return dims;
+}
+
+/// Several ONNX models as functions of one module, each called by its file's stem. What is equal in them, weights and
+/// kernels, is shared since passes see one program.
+Result<relax::Module> read_models(const CompileOptions& options, frontend::ImportOptions import,
+                                  const relax::OpTable& ops, Diagnostics& diag, std::vector<relax::FileRef>& files) {
+  std::vector<std::string> inputs{options.input};
+  inputs.insert(inputs.end(), options.more_inputs.begin(), options.more_inputs.end());
+  std::set<std::string> names;
+  for (const std::string& input : inputs) {
+    if (fs::path(input).extension() != ".onnx")
+      return diag.error(nullptr, Kind::usage, "'{}' is no ONNX model; only those can share an object with others",
+                        input);
+    if (std::string name = model_name_near(fs::path(input).stem().string()); !names.insert(name).second)
+      return diag.error(nullptr, Kind::usage, "two models would be called '{}' in one object; rename a file", name);
+  }
+  for (const frontend::DimOverride& dim : options.dims)
+    if (size_t colon = dim.name.find(':'); colon != std::string::npos && names.count(dim.name.substr(0, colon)) == 0)
+      return diag.error(nullptr, Kind::usage, "--dim {}: there is no model '{}' in this command", dim.name,
+                        dim.name.substr(0, colon));
+  relax::Module module;
+  module.name = fs::path(options.output).stem().string();
+  for (const std::string& input : inputs) {
+    import.function = model_name_near(fs::path(input).stem().string());
+    import.dims = dims_of(options, import.function);
+    std::vector<relax::FileRef> read;
+    RELAXC_DO(frontend::import_onnx_into(module, input, import, ops, diag, &read));
+    files.insert(files.end(), read.begin(), read.end());
+  }
+  return module;
+}
+
+}  // namespace
+
+Result<relax::Module> read_input(const CompileOptions& options, const relax::OpTable& ops, Diagnostics& diag,
+                                 std::vector<relax::FileRef>& files, frontend::Findings& findings) {
+  RELAXC_DO(check_flags(options, diag));
+  bool several = !options.more_inputs.empty();
+  if (several || fs::path(options.input).extension() == ".onnx") {
+    if (!options.params.empty())
+      return diag.error(nullptr, Kind::usage, "--params is for text programs; an ONNX model names its own weights");
+    frontend::ImportOptions import;
+    import.dims = options.dims;
+    import.keep_initializers_as_inputs = options.keep_initializers_as_inputs;
+    import.allow_external_outside = options.allow_external_outside;
+    import.max_nodes = options.max_nodes;
+    import.findings = &findings;
+    std::vector<relax::FileRef> declared;
+    RELAXC_TRY(import.custom_ops, read_custom_ops(options.custom_ops, diag, declared));
+    RELAXC_TRY(relax::Module module, several ? read_models(options, import, ops, diag, files)
+                                             : frontend::import_onnx(options.input, import, ops, diag, &files));
+    files.insert(files.end(), declared.begin(), declared.end());
+    apply_states(module, options);
+    return module;
+  }
+  if (!options.custom_ops.empty() || options.keep_initializers_as_inputs || options.allow_external_outside)
+    return diag.error(nullptr, Kind::usage,
+                      "--custom-op, --keep-initializers-as-inputs and --allow-external-outside are for ONNX models");
+  RELAXC_TRY(relax::FileRef source, relax::map_file(options.input, nullptr, diag));
+  files.push_back(source);
+  std::string text(reinterpret_cast<const char*>(source->bytes().data()), source->bytes().size());
+  std::vector<relax::FileRef> params_files;
+  RELAXC_TRY(frontend::NamedConstants params, read_params(options.params, diag, params_files));
+  frontend::BesideText beside;
+  RELAXC_TRY(beside.constants, frontend::numbered_constants(params, diag));
+  beside.load = [&](const std::string& file, Location where) {
+    return load_params(options.input, file, where, diag, params_files);
+  };
+  RELAXC_TRY(relax::Module module, frontend::parse_module(options.input, std::move(text), ops, diag, beside));
+  if (!options.params.empty()) RELAXC_DO(frontend::bind_parameters(module, params, diag));
+  files.insert(files.end(), params_files.begin(), params_files.end());
+  RELAXC_DO(apply_dims(module, options, diag));
+  apply_states(module, options);
+  return module;
+}
+
+}  // namespace relaxc::api

@@ -1,0 +1,65 @@
+// oracle.cpp: the program as it was read, interpreted.
+#include "compiler/api/oracle.h"
+
+#include "compiler/api/input/read_input.h"
+#include "compiler/codegen/llvm/jit.h"
+#include "compiler/codegen/llvm/target.h"
+#include "compiler/ops/op_table.h"
+#include "compiler/transform/passes.h"
+
+extern "C" {
+#include "runtime-lite/include/relax_rt.h"
+}
+
+namespace relaxc::api {
+namespace {
+
+/// What a reader of the compiled model's record is told.
+std::string fault_text(const relax::RunFault& fault) {
+  const char* nodes[] = {fault.text.c_str()};
+  rlx_function function{};
+  function.nodes = nodes, function.num_nodes = 1;
+  const rlx_model model{};
+  const tir::RunStatus& s = fault.status;
+  const rlx_error found{s.code, s.tensor, s.axis, s.symbol, 0, s.expected, s.actual};
+  std::string text(rlx_error_text(&model, &function, &found, nullptr, 0), ' ');
+  rlx_error_text(&model, &function, &found, text.data(), text.size() + 1);
+  return fmt::format("{} ({})", text, rlx_status_name(s.code));
+}
+
+}  // namespace
+
+Oracle::Oracle(const CompileOptions& options, std::string function, Diagnostics& diag)
+    : options_(options), name_(std::move(function)), diag_(diag), ops_(ops::op_table()) {}
+
+Status Oracle::read() {
+  Diagnostics& diag = diag_;
+  std::vector<relax::FileRef> files;
+  frontend::Findings findings;
+  RELAXC_TRY(module_, read_input(options_, ops_, diag, files, findings));
+  RELAXC_TRY(Target target, codegen_llvm::resolve_target("", "native", "", diag));
+  evaluator_ = codegen_llvm::make_jit(target);
+  if (options_.quantized_io) RELAXC_DO(quantize_border(target));
+  if (function() != nullptr) return Done{};
+  return diag.error(nullptr, Kind::usage, "the program has no function '{}'", name_);
+}
+
+Result<std::vector<relax::HostTensor>> Oracle::run(const Tensors& inputs) {
+  std::vector<relax::HostTensor> given;
+  for (const auto& input : inputs) given.push_back(*input);
+  auto result = relax::interpret(*module_, ops_, *function(), given, *evaluator_);
+  if (auto* outputs = std::get_if<0>(&result)) return std::move(*outputs);
+  return diag_.error(nullptr, Kind::invalid_value, "the interpreter refuses: {}", fault_text(std::get<1>(result)));
+}
+
+/// The interpreter has the interface that the object has.
+Status Oracle::quantize_border(const Target& target) {
+  Diagnostics& diag = diag_;
+  PassContext context{ops_, target, diag, *evaluator_};
+  context.options[std::string(kQuantizedIo.name)] = 1;
+  RELAXC_DO(infer(*module_, context));
+  RELAXC_DO(quantized_io(*module_, context));
+  return Done{};
+}
+
+}  // namespace relaxc::api

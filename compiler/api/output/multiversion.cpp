@@ -1,0 +1,60 @@
+// multiversion.cpp: what the forms of a program have in common.
+//
+// Guards, shapes and tables do not depend on the CPU and stand once. Kernels stand once a form. Weights that two forms
+// read in one packing stand once too, since they are laid out together.
+#include "compiler/api/output/multiversion.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace relaxc::api {
+
+void cover(interface::Object& object, const std::deque<LesserForm>& lesser) {
+  for (const LesserForm& form : lesser) {
+    RELAXC_CHECK(form.object.entries.size() == object.entries.size(), "levels differ in their entry points");
+    for (size_t i = 0; i < object.entries.size(); ++i) {
+      interface::Entry& entry = object.entries[i];
+      const interface::Entry& other = form.object.entries[i];
+      bool same = entry.name == other.name && entry.symbols.size() == other.symbols.size() &&
+                  entry.arena.empty() == other.arena.empty() && entry.pools.size() == other.pools.size();
+      for (size_t k = 0; same && k < entry.symbols.size(); ++k)
+        same = entry.symbols[k].name == other.symbols[k].name && entry.symbols[k].lower == other.symbols[k].lower &&
+               entry.symbols[k].upper == other.symbols[k].upper;
+      RELAXC_CHECK(same, "levels differ in the interface of " + entry.name);
+      entry.arena_max = std::max(entry.arena_max, other.arena_max);
+      entry.arena_align = std::max(entry.arena_align, other.arena_align);
+      for (size_t k = 0; k < entry.pools.size(); ++k)
+        entry.pools[k].bytes = std::max(entry.pools[k].bytes, other.pools[k].bytes);
+      entry.needs_allocator |= other.needs_allocator;
+    }
+    object.prints |= form.object.prints;
+  }
+}
+
+std::vector<std::string> duplicated(const interface::Object& object, const std::deque<LesserForm>& lesser,
+                                    const std::vector<codegen_llvm::CpuLevel>& levels) {
+  std::vector<std::string> lines;
+  if (levels.size() == 1)
+    return {fmt::format("code is for {}; on a CPU without it a call returns CPU_FEATURES (--mcpu names another)",
+                        levels[0].name)};
+  for (size_t i = 0; i < levels.size(); ++i) {
+    bool best = i == lesser.size();
+    const interface::Object& form = best ? object : lesser[i].object;
+    std::string weights = best ? "the packing of weights that others share where it fits"
+                               : fmt::format("{} bytes of weights in a packing of its own", lesser[i].own_weights);
+    lines.push_back(
+        fmt::format("level {}: {} functions of its own, {}", levels[i].name, form.functions.size(), weights));
+  }
+  return lines;
+}
+
+std::vector<codegen_llvm::LevelForm> forms(const interface::Object& object, const std::deque<LesserForm>& lesser,
+                                           const std::vector<codegen_llvm::CpuLevel>& levels) {
+  std::vector<codegen_llvm::LevelForm> out;
+  for (size_t i = 0; i < levels.size(); ++i)
+    out.push_back({&levels[i], i == lesser.size() ? &object : &lesser[i].object});
+  return out;
+}
+
+}  // namespace relaxc::api

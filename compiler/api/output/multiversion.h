@@ -1,0 +1,32 @@
+// multiversion.h: one object for several CPUs: the forms of a program, made one interface.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "compiler/codegen/llvm/cpu_levels.h"
+#include "compiler/interface/object.h"
+#include "compiler/relax/module.h"
+
+namespace relaxc::api {
+
+/// The program as compiled for a CPU that is not the best of the list.
+struct LesserForm {
+  relax::Module module;  ///< owns what the object refers to
+  interface::Object object;
+  uint64_t own_weights = 0;  ///< bytes that the better forms have in another packing
+};
+
+/// Makes `object`, which is the best form, stand for all: its arenas serve each of them.
+void cover(interface::Object& object, const std::deque<LesserForm>& lesser);
+
+/// What the forms have each for themselves, a line for -v each. `levels` and forms least first.
+std::vector<std::string> duplicated(const interface::Object& object, const std::deque<LesserForm>& lesser,
+                                    const std::vector<codegen_llvm::CpuLevel>& levels);
+
+/// The forms as the emitter takes them, least first.
+std::vector<codegen_llvm::LevelForm> forms(const interface::Object& object, const std::deque<LesserForm>& lesser,
+                                           const std::vector<codegen_llvm::CpuLevel>& levels);
+
+}  // namespace relaxc::api

@@ -1,0 +1,168 @@
+// plan.cpp: which files, in which form, under which name.
+//
+// All of it is decided before the input is read, so that a mistake on the command line costs no time. A stem that is no
+// C identifier ("mnist-8") is an error and not quietly changed: the name is in every symbol that the user's program
+// writes, so the user should have chosen it.
+#include "compiler/api/output/plan.h"
+
+#include <cctype>
+#include <filesystem>
+
+#include "compiler/interface/reserved_names.h"
+#include "compiler/interface/typed_call.h"
+
+namespace relaxc::api {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+std::string with_ending(const std::string& path, const char* ending) {
+  return fs::path(path).replace_extension(ending).string();
+}
+
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code error;
+  return fs::path(a).lexically_normal() == fs::path(b).lexically_normal() || fs::equivalent(a, b, error);
+}
+
+Status all_differ(const OutputPlan& plan, const CompileOptions& options, Diagnostics& diag) {
+  std::vector<std::pair<const char*, std::string>> files{{"input", options.input}, {"output", plan.output}};
+  for (const std::string& input : options.more_inputs) files.emplace_back("input", input);
+  if (!plan.header.empty()) files.emplace_back("header", plan.header);
+  if (!plan.depfile.empty()) files.emplace_back("dependency file", plan.depfile);
+  if (!plan.weights.empty()) files.emplace_back("file of weights", plan.weights);
+  if (!options.report.empty()) files.emplace_back("report", options.report);
+  if (!options.rust.empty()) files.emplace_back("declarations for Rust", options.rust);
+  if (!options.manifest.empty()) files.emplace_back("manifest", options.manifest);
+  if (!options.write_schedules.empty()) files.emplace_back("file of schedules", options.write_schedules);
+  if (!plan.params.empty()) files.emplace_back("file of constants", plan.params);
+  for (const std::string& read : options.params)
+    for (const auto& [what, file] : files)
+      if (same_file(read, file))
+        return diag.error(nullptr, Kind::usage, "'{}' cannot be both a file of --params and the {}", read, what);
+  for (size_t i = 0; i < files.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      if (files[i].first == files[j].first && same_file(files[i].second, files[j].second))
+        return diag.error(nullptr, Kind::usage, "'{}' is given twice", files[i].second);
+      else if (same_file(files[i].second, files[j].second))
+        return diag.error(nullptr, Kind::usage, "'{}' cannot be both the {} and the {}", files[i].second,
+                          files[j].first, files[i].first);
+  return Done{};
+}
+
+Status check_budget(const CompileOptions& options, Emit emit, Diagnostics& diag) {
+  if (options.flash_budget != 0 && emit != Emit::kObject && emit != Emit::kSharedLibrary)
+    return diag.error(nullptr, Kind::usage,
+                      "--flash-budget counts the sections of an object: give an output that is one");
+  return Done{};
+}
+
+Status check_c_style(const codegen_c::Style& style, Emit emit, Diagnostics& diag) {
+  const char* flag = style.profile != codegen_c::Profile::kPlain       ? "--c-profile=misra"
+                     : style.weights != codegen_c::WeightsForm::kArray ? "--c-weights"
+                     : style.vectors.has_value()                       ? "--c-vectors"
+                     : style.part_bytes != 0                           ? "--c-split"
+                                                                       : nullptr;
+  if (flag == nullptr) return Done{};
+  if (emit != Emit::kC) return diag.error(nullptr, Kind::usage, "{} is for C: give an output that ends in .c", flag);
+  bool other = style.weights != codegen_c::WeightsForm::kArray || style.vectors == true || style.part_bytes != 0;
+  if (style.profile == codegen_c::Profile::kMisra && other)
+    return diag.error(nullptr, Kind::usage,
+                      "--c-profile=misra is one file of C99: leave out --c-weights, --c-vectors and --c-split");
+  return Done{};
+}
+
+Status check_report(const CompileOptions& options, Diagnostics& diag) {
+  if (options.report.empty()) return Done{};
+  std::string ending = fs::path(options.report).extension().string();
+  if (ending != ".html" && ending != ".json")
+    return diag.error(nullptr, Kind::usage, "--report={}: a report is .html or .json", options.report);
+  if (names_text(options) || !options.passes.stop_after.empty())
+    return diag.error(nullptr, Kind::usage, "--report is for compiled models: give an output that is no text");
+  return Done{};
+}
+
+}  // namespace
+
+bool names_text(const CompileOptions& options) {
+  std::optional<Emit> emit = options.emit ? options.emit : format_of_path(options.output);
+  return emit == Emit::kText || emit == Emit::kDot;
+}
+
+bool is_model_name(const std::string& name) {
+  if (name.empty() || is_digit(name[0]) || interface::capitals(name).rfind("RLX", 0) == 0) return false;
+  if (interface::is_keyword(name)) return false;
+  for (char c : name)
+    if (!is_letter(c) && !is_digit(c)) return false;
+  return true;
+}
+
+std::string model_name_near(const std::string& name) {
+  std::string near;
+  for (char c : name) near += is_letter(c) || is_digit(c) ? c : '_';
+  return is_model_name(near) ? near : "model_" + near;
+}
+
+Result<OutputPlan> plan_outputs(const CompileOptions& options, Diagnostics& diag) {
+  if (options.output.empty()) {
+    if (fs::path(options.input).extension().empty() && !fs::exists(options.input))
+      return diag.error(nullptr, Kind::usage,
+                        "'{}' is no file, and none of the tools run, verify, bench, tune and inspect", options.input);
+    return diag.error(nullptr, Kind::usage, "nothing to write: give an output with -o");
+  }
+  OutputPlan plan;
+  std::optional<Emit> emit = options.emit ? options.emit : format_of_path(options.output);
+  if (!emit)
+    return diag.error(nullptr, Kind::usage, "the ending of '{}' says no form; use {}, or --emit", options.output,
+                      format_extensions());
+  plan.emit = *emit;
+  plan.output = options.output;
+  if (options.depfile)
+    plan.depfile = options.depfile_path.empty() ? with_ending(options.output, ".d") : options.depfile_path;
+  RELAXC_DO(check_report(options, diag));
+  RELAXC_DO(check_budget(options, plan.emit, diag));
+  if (!options.manifest.empty() && plan.emit != Emit::kObject && plan.emit != Emit::kSharedLibrary)
+    return diag.error(nullptr, Kind::usage, "--manifest={}: it describes an object or a shared library (.o, .so)",
+                      options.manifest);
+  if (plan.emit == Emit::kC && options.cpu.find(',') != std::string::npos)
+    return diag.error(nullptr, Kind::usage, "--mcpu={}: a C compiler decides what C is compiled for", options.cpu);
+  if (options.line_tables && options.names != Names::kFull)
+    return diag.error(nullptr, Kind::usage, "-g writes the names down that --names leaves out; give one of the two");
+  RELAXC_DO(check_c_style(options.c_style, plan.emit, diag));
+  if (plan.emit == Emit::kText || plan.emit == Emit::kDot) {
+    if (!options.weights.empty() || options.embed_weights)
+      return diag.error(nullptr, Kind::usage,
+                        "--weights and --embed-weights are for compiled models, not for the text IR");
+    if (plan.emit == Emit::kText) plan.params = with_ending(options.output, ".safetensors");
+    RELAXC_DO(all_differ(plan, options, diag));
+    return plan;
+  }
+  plan.name = options.name.empty() ? fs::path(options.output).stem().string() : options.name;
+  if (!is_model_name(plan.name))
+    return diag.error(nullptr, Kind::usage,
+                      "'{}' cannot be the prefix of C names (an identifier, no keyword, not beginning with 'rlx'); "
+                      "choose one, as in --name={}",
+                      plan.name, model_name_near(plan.name));
+  if (plan.emit != Emit::kExecutable) plan.header = with_ending(options.output, ".h");
+  plan.weights = options.weights;
+  RELAXC_DO(all_differ(plan, options, diag));
+  return plan;
+}
+
+Status plan_weights(OutputPlan& plan, uint64_t bytes, const CompileOptions& options, Diagnostics& diag) {
+  constexpr uint64_t kMostInside = uint64_t{1} << 30;
+  if (bytes == 0 && !plan.weights.empty())
+    return diag.error(nullptr, Kind::usage, "--weights={}: the model has no weights", plan.weights);
+  if (!plan.weights.empty() || options.embed_weights || bytes <= kMostInside) return Done{};
+  plan.weights = with_ending(options.output, ".weights");
+  return all_differ(plan, options, diag);
+}
+
+}  // namespace relaxc::api

@@ -1,0 +1,97 @@
+// write_object.cpp: one object, its forms, and the files beside it.
+#include "compiler/api/output/write_object.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <thread>
+
+#include "compiler/api/input/weights.h"
+#include "compiler/api/install.h"
+#include "compiler/api/output/depfile.h"
+#include "compiler/api/output/names.h"
+#include "compiler/api/output/write_c.h"
+#include "compiler/codegen/llvm/emit.h"
+#include "compiler/codegen/llvm/target.h"
+#include "compiler/interface/header.h"
+#include "compiler/interface/rust.h"
+
+namespace relaxc::api {
+namespace {
+
+namespace fs = std::filesystem;
+
+Status write_binary(const CompileOptions& options, const OutputPlan& plan, const interface::Object& object,
+                    const std::vector<codegen_llvm::LevelForm>& levels, const Target& target, WrittenObject& written,
+                    Outputs& outputs, Diagnostics& diag) {
+  codegen_llvm::EmitOptions emit;
+  if (fs::path library = plan.output; plan.emit == Emit::kSharedLibrary && library.extension() == ".dll") {
+    RELAXC_TRY(emit.import_library, outputs.add(library.replace_extension(".lib").string()));
+  }
+  emit.stack = &written.stack;
+  emit.kind = static_cast<codegen_llvm::OutputKind>(plan.emit);
+  emit.opt = options.opt;
+  emit.line_tables = options.line_tables;
+  emit.jobs =
+      options.jobs != 0 ? options.jobs : static_cast<int32_t>(std::max(1u, std::thread::hardware_concurrency()));
+  emit.runtime = options.runtime;
+  if (options.runtime.empty())
+    emit.runtime =
+        installed(codegen_llvm::links_here(target.triple) ? "lib/librelax_rt.a" : "share/relaxc/runtime-lite");
+  emit.linker = options.linker;
+  emit.shown_path = plan.output;
+  if (plan.emit == Emit::kSharedLibrary || plan.emit == Emit::kArchive || plan.emit == Emit::kExecutable) {
+    RELAXC_TRY(emit.scratch, outputs.scratch(plan.output));
+  }
+  RenamedFunctions renamed;
+  interface::Object shown = with_names(object, options.names, renamed);
+  if (levels.empty()) return codegen_llvm::emit(shown, target, emit, written.file, diag);
+  emit.levels = levels;
+  std::deque<interface::Object> forms;
+  for (codegen_llvm::LevelForm& form : emit.levels)
+    form.object = &forms.emplace_back(with_names(*form.object, options.names, renamed));
+  RELAXC_TRY(Target baseline, codegen_llvm::baseline_of(*levels.back().level, diag));
+  return codegen_llvm::emit(shown, baseline, emit, written.file, diag);
+}
+
+}  // namespace
+
+Result<WrittenObject> write_object(const CompileOptions& options, const OutputPlan& plan,
+                                   const interface::Object& object, const std::vector<codegen_llvm::LevelForm>& levels,
+                                   const Target& target, const std::vector<relax::FileRef>& files, Outputs& outputs,
+                                   Diagnostics& diag) {
+  WrittenObject written;
+  RELAXC_TRY(written.file, outputs.add(plan.output));
+  if (object.weights.separate) {
+    RELAXC_TRY(std::string weights, outputs.add(plan.weights));
+    RELAXC_DO(write_weights_file(object, weights, plan.weights, diag));
+  }
+  std::vector<std::string> targets{plan.output};
+  RELAXC_DO(plan.emit == Emit::kC ? write_c(options, plan, object, target, written.file, targets, outputs, diag)
+                                  : write_binary(options, plan, object, levels, target, written, outputs, diag));
+  RELAXC_DO(write_depfile(options, plan, targets, files, outputs, diag));
+  if (!options.rust.empty()) {
+    const bool unsafe_extern = options.rust_edition == "2024";
+    RELAXC_DO(outputs.write(options.rust, interface::rust_module(object, unsafe_extern, written.stack.typed), true));
+  }
+  if (!plan.header.empty()) {
+    interface::HeaderFacts facts;
+    facts.stack_max = written.stack.generic;
+    facts.run_stack_max = written.stack.typed;
+    if (!levels.empty() && levels[0].level->needs != 0) facts.least_cpu = levels[0].level->name;
+    facts.tables = options.c_style.profile != codegen_c::Profile::kMisra;
+    RELAXC_DO(outputs.write(plan.header, interface::c_header(object, facts), true));
+  }
+  return written;
+}
+
+Status write_depfile(const CompileOptions& options, const OutputPlan& plan, const std::vector<std::string>& targets,
+                     const std::vector<relax::FileRef>& files, Outputs& outputs, Diagnostics& diag) {
+  if (plan.depfile.empty()) return Done{};
+  std::vector<std::string> paths;
+  for (const relax::FileRef& file : files) paths.push_back(file->path());
+  RELAXC_TRY(std::string text,
+             depfile_text(plan.depfile, options.depfile_target, targets, paths, options.phony_targets, diag));
+  return outputs.write(plan.depfile, text);
+}
+
+}  // namespace relaxc::api

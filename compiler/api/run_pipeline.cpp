@@ -1,0 +1,163 @@
+// run_pipeline.cpp: flags about passes, and the run.
+#include "compiler/api/run_pipeline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <optional>
+
+#include "compiler/api/evaluator.h"
+#include "compiler/equivalence/semantics_check.h"
+#include "compiler/pipeline/schedule_kernels.h"
+#include "compiler/support/quote.h"
+#include "compiler/support/tell.h"
+#include "compiler/transform/passes.h"
+
+namespace relaxc::api {
+namespace {
+
+std::string pass_names() {
+  std::string names;
+  for (const Pass& pass : compile_pipeline()) names += (names.empty() ? "" : ", ") + std::string(pass.name);
+  return names;
+}
+
+Status check_pass_names(const CompileOptions& options, Diagnostics& diag) {
+  std::vector<std::string> named = options.passes.print_before;
+  named.insert(named.end(), options.passes.print_after.begin(), options.passes.print_after.end());
+  named.insert(named.end(), options.passes.disabled.begin(), options.passes.disabled.end());
+  if (!options.passes.stop_after.empty()) named.push_back(options.passes.stop_after);
+  for (const std::string& name : named)
+    if (name != "all" && find_pass(name) == nullptr)
+      return diag.error(nullptr, Kind::usage, "there is no pass named '{}'; the passes are: {}", name, pass_names());
+  return Done{};
+}
+
+/// Reads "fold_constants.budget=0" into `numbers`.
+Status read_pass_option(const std::string& text, PassNumbers& numbers, Diagnostics& diag) {
+  size_t equals = std::min(text.find('='), text.size());
+  std::string name = text.substr(0, equals), known;
+  for (const Pass& pass : compile_pipeline())
+    for (const PassOption& option : pass.options) {
+      known += (known.empty() ? "" : ", ") + std::string(option.name);
+      if (option.name != name) continue;
+      int64_t value = 0;
+      const char *begin = text.data() + std::min(equals + 1, text.size()), *end = text.data() + text.size();
+      auto [stop, error] = std::from_chars(begin, end, value);
+      if (error != std::errc() || stop != end || value < option.least)
+        return diag.error(nullptr, Kind::usage, "--pass-option {}: {} takes a number of at least {}", text, name,
+                          option.least);
+      numbers[name] = value;
+      return Done{};
+    }
+  return diag.error(nullptr, Kind::usage, "--pass-option {}: there is no such option; the options are: {}", text,
+                    known);
+}
+
+/// What the kernels that `file` has by name and key have become. Of those that compute the same, one that was scheduled
+/// in another way (other operands of it are constants) is known by its name.
+void note_schedules(ScheduleFile& file, const relax::Module& now) {
+  std::map<std::string, std::string> steps;
+  for (const tir::PrimFunc* kernel : now.prim_funcs())
+    if (auto done = kernel->attrs.find("schedule"); done != kernel->attrs.end()) steps[kernel->name] = done->second;
+  std::vector<KernelSchedule> kept;
+  for (KernelSchedule& kernel : file.kernels) {
+    kernel.steps = steps[kernel.name];
+    auto same = std::find_if(kept.begin(), kept.end(), [&](const auto& one) { return one.key == kernel.key; });
+    if (same != kept.end() && same->steps == kernel.steps) continue;
+    if (same != kept.end()) kernel.key.clear();
+    kept.push_back(kernel);
+  }
+  std::erase_if(kept, [](const KernelSchedule& kernel) { return kernel.steps.empty() && !kernel.key.empty(); });
+  file.kernels = std::move(kept);
+}
+
+/// The names and keys of kernels that are about to be scheduled.
+void note_kernels(ScheduleFile& file, const relax::Module& now, const Target& target) {
+  file = {target_text(target), {}};
+  for (const tir::PrimFunc* kernel : now.prim_funcs()) {
+    KernelSchedule& one = file.kernels.emplace_back();
+    one.name = kernel->name, one.key = kernel_key(*kernel);
+  }
+}
+
+void note_pass(Observations& seen, std::string_view pass, const relax::Module& now, double milliseconds) {
+  if (pass == "input") seen.before = view_graph(now);
+  if (pass == "hoist_scratch") seen.after = view_graph(now);  // the last of the graph before it is lowered
+  if (pass == "schedule_kernels") note_schedules(seen.schedules, now);
+  if (pass == "lower_functions" || pass == "order_calls") seen.unplanned = unplanned_bodies(now);
+  if (pass != "input") seen.pass_milliseconds.emplace_back(pass, milliseconds);
+}
+
+}  // namespace
+
+Result<PassNumbers> check_pass_flags(const CompileOptions& options, Diagnostics& diag) {
+  RELAXC_DO(check_pass_names(options, diag));
+  PassNumbers numbers;
+  if (!options.mixed_precision.empty())
+    numbers[std::string(kMixedPrecisionDType.name)] = options.mixed_precision == "float16" ? 1 : 2;
+  if (options.opt == "s" || options.opt == "z")  // weights at points are more, and so is what the blocks of tiles hold
+    numbers[std::string(kScheduleWinograd.name)] = 0;
+  if (options.quantized_io) numbers[std::string(kQuantizedIo.name)] = 1;
+  for (const std::string& text : options.pass_options) RELAXC_DO(read_pass_option(text, numbers, diag));
+  return numbers;
+}
+
+Status run_pipeline(const CompileOptions& options, const PassNumbers& numbers, const relax::OpTable& ops,
+                    const Target& target, relax::Module& module, interface::Object& object, Observations* observed,
+                    const TellBounds& tell_bounds, const TellProgress& progress, Diagnostics& diag) {
+  std::unique_ptr<tir::Evaluator> evaluator = make_evaluator();
+  PassContext context{ops, target, diag, *evaluator, options.opt_level(), &object};
+  context.max_recursion = options.max_recursion;
+  context.options = numbers;
+  // Tails of vectors would be longer than what is saved, and loops of MISRA C end at numbers.
+  if (options.opt == "z" && target.vector_bits == 0 && options.c_style.profile == codegen_c::Profile::kPlain)
+    context.options.try_emplace(std::string(kMergeSizes.name), 16);
+  context.pools = options.pools;
+  object.arena_name = options.arena_name;
+  PassOptions passes = options.passes;
+  passes.show = [](const std::string& text) { tell("{}", text); };
+  bool prints = passes.time_passes || passes.statistics || !passes.print_before.empty() || !passes.print_after.empty();
+  if (observed != nullptr || tell_bounds || progress || options.passes.observe)
+    passes.observe = [&](std::string_view pass, const relax::Module& now, double milliseconds) {
+      if (!prints && progress) progress(fmt::format("after {}", pass));
+      if (observed != nullptr) note_pass(*observed, pass, now, milliseconds);
+      if (tell_bounds && pass == "plan_memory") tell_bounds(lower::helpful_bounds(now, object));
+      if (options.passes.observe) options.passes.observe(pass, now, milliseconds);
+    };
+  ScheduleFile schedules;
+  if (!options.schedules.empty()) {
+    RELAXC_TRY(schedules, read_schedule_file(options.schedules, module.sources(), diag));
+    if (!schedules.target.empty() && schedules.target != target_text(target)) {
+      tell("relaxc: note: '{}' is for {}, and is not used for {}\n", printable(options.schedules),
+           printable(schedules.target), target_text(target));
+      schedules.kernels.clear();
+    }
+  }
+  bool scheduled = false;
+  passes.prepare = [&](std::string_view pass, relax::Module& now, PassContext& own) -> Status {
+    if (options.passes.prepare) RELAXC_DO(options.passes.prepare(pass, now, own));
+    if (pass != "schedule_kernels") return Done{};
+    scheduled = true;
+    if (observed != nullptr && !options.write_schedules.empty()) note_kernels(observed->schedules, now, target);
+    return schedules.kernels.empty() ? Status(Done{}) : hand_out(schedules, options.schedules, now, own);
+  };
+  std::optional<equivalence::SemanticsCheck> semantics;
+  if (options.verify_semantics) {
+    auto make = [](tir::FindFunction find, tir::CallExternal external) {
+      return make_evaluator(std::move(find), std::move(external));
+    };
+    semantics.emplace(module, ops, make);
+    for (const std::string& function : semantics->not_run())
+      diag.warning(nullptr, Kind::usage, "--verify-semantics: no random input lets '{}' run to its end", function);
+    passes.check = [&](relax::Module& now) { return semantics->difference(now, object); };
+  }
+  RELAXC_DO(run_passes(compile_pipeline(), module, context, passes));
+  if (!scheduled && !options.schedules.empty())
+    diag.warning(nullptr, Kind::usage, "'{}' is not used: the pass schedule_kernels does not run", options.schedules);
+  return Done{};
+}
+
+}  // namespace relaxc::api
