@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compiler/transform/graph/index_rules.h"
-#include "compiler/transform/graph/move_rules.h"
-#include "compiler/transform/graph/part_rules.h"
-#include "compiler/transform/graph/rewrite.h"
+#include "compiler/transform/graph/moves/index_rules.h"
+#include "compiler/transform/graph/moves/move_rules.h"
+#include "compiler/transform/graph/moves/part_rules.h"
+#include "compiler/transform/graph/rewriting/rewrite.h"
 #include "compiler/transform/passes.h"
 
 namespace relaxc {

@@ -14,7 +14,7 @@
 #include <unordered_map>
 
 #include "compiler/relax/attr_text.h"
-#include "compiler/transform/graph/rewrite.h"
+#include "compiler/transform/graph/rewriting/rewrite.h"
 #include "compiler/transform/passes.h"
 
 namespace relaxc {

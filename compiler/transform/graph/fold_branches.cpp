@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "compiler/relax/known.h"
-#include "compiler/transform/graph/rewrite.h"
+#include "compiler/transform/graph/rewriting/rewrite.h"
 #include "compiler/transform/passes.h"
 
 namespace relaxc {

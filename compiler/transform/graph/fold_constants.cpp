@@ -22,7 +22,7 @@
 
 #include "compiler/relax/builder.h"
 #include "compiler/tir/visit.h"
-#include "compiler/transform/graph/late_transpose.h"
+#include "compiler/transform/graph/moves/lazy_constant_transpose.h"
 #include "compiler/transform/passes.h"
 
 namespace relaxc {

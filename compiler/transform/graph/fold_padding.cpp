@@ -8,8 +8,8 @@
 #include <cmath>
 
 #include "compiler/arith/simplify.h"
-#include "compiler/transform/graph/rewrite.h"
-#include "compiler/transform/graph/window_attrs.h"
+#include "compiler/transform/graph/products/window_attrs.h"
+#include "compiler/transform/graph/rewriting/rewrite.h"
 #include "compiler/transform/passes.h"
 
 namespace relaxc {

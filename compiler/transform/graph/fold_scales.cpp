@@ -12,7 +12,7 @@
 // float32 and float64 take part; narrower weights would lose digits that the wide accumulator keeps.
 #include <algorithm>
 
-#include "compiler/transform/graph/rewrite.h"
+#include "compiler/transform/graph/rewriting/rewrite.h"
 #include "compiler/transform/passes.h"
 
 namespace relaxc {

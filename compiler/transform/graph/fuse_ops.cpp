@@ -19,8 +19,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "compiler/transform/graph/fuse_grouping.h"
-#include "compiler/transform/graph/fused_kernel.h"
+#include "compiler/transform/graph/fusion/fused_kernel.h"
+#include "compiler/transform/graph/fusion/grouping.h"
 #include "compiler/transform/passes.h"
 
 namespace relaxc {

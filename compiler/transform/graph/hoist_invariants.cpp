@@ -10,7 +10,7 @@
 #include <unordered_set>
 
 #include "compiler/tir/visit.h"
-#include "compiler/transform/graph/rewrite.h"
+#include "compiler/transform/graph/rewriting/rewrite.h"
 #include "compiler/transform/passes.h"
 
 namespace relaxc {

@@ -15,7 +15,7 @@
 #include <cmath>
 
 #include "compiler/analysis/pattern.h"
-#include "compiler/transform/graph/rewrite.h"
+#include "compiler/transform/graph/rewriting/rewrite.h"
 #include "compiler/transform/passes.h"
 
 namespace relaxc {

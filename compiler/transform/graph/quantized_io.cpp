@@ -16,9 +16,9 @@
 #include <set>
 
 #include "compiler/interface/quantization.h"
-#include "compiler/transform/graph/quantized_operand.h"
-#include "compiler/transform/graph/rewrite.h"
-#include "compiler/transform/graph/tuple_leaves.h"
+#include "compiler/transform/graph/functions/tuple_leaves.h"
+#include "compiler/transform/graph/quantization/quantized_operand.h"
+#include "compiler/transform/graph/rewriting/rewrite.h"
 #include "compiler/transform/passes.h"
 
 namespace relaxc {

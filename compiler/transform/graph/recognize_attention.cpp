@@ -18,9 +18,9 @@
 #include <cmath>
 #include <utility>
 
-#include "compiler/transform/graph/origins.h"
-#include "compiler/transform/graph/rewrite.h"
-#include "compiler/transform/graph/share_heads.h"
+#include "compiler/transform/graph/attention/grouped_queries.h"
+#include "compiler/transform/graph/rewriting/origins.h"
+#include "compiler/transform/graph/rewriting/rewrite.h"
 #include "compiler/transform/passes.h"
 
 namespace relaxc {

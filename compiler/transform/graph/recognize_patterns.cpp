@@ -13,8 +13,8 @@
 #include <algorithm>
 
 #include "compiler/transform/graph/fold_constants.h"
-#include "compiler/transform/graph/op_pattern.h"
-#include "compiler/transform/graph/origins.h"
+#include "compiler/transform/graph/rewriting/op_pattern.h"
+#include "compiler/transform/graph/rewriting/origins.h"
 #include "compiler/transform/passes.h"
 
 namespace relaxc {

@@ -8,7 +8,7 @@
 // points (QLinearConv, MatMulInteger and kin), are written as sums of products of bytes with what the zero points
 // contribute added behind (integer_product.cpp). Everything else that is element-wise stays float arithmetic: fused
 // with its quantizations it reads and writes bytes, which is what it costs. A function of one quantized tensor that is
-// dear to compute becomes a table of its 256 results (byte_table.cpp).
+// dear to compute becomes a table of its 256 results (lookup_table.cpp).
 //
 // Products of floats by weights of few bits read them as they are stored (block_weights.cpp).
 //
@@ -20,13 +20,13 @@
 // float units want; it has the same error and costs more on those that have them.
 #include <algorithm>
 
-#include "compiler/transform/graph/block_weights.h"
-#include "compiler/transform/graph/byte_table.h"
-#include "compiler/transform/graph/integer_mean.h"
-#include "compiler/transform/graph/integer_product.h"
-#include "compiler/transform/graph/requantization.h"
-#include "compiler/transform/graph/rewrite.h"
-#include "compiler/transform/graph/sink_transposes.h"
+#include "compiler/transform/graph/moves/transpose_sinking.h"
+#include "compiler/transform/graph/quantization/block_weights.h"
+#include "compiler/transform/graph/quantization/integer_mean.h"
+#include "compiler/transform/graph/quantization/integer_product.h"
+#include "compiler/transform/graph/quantization/lookup_table.h"
+#include "compiler/transform/graph/quantization/requantization.h"
+#include "compiler/transform/graph/rewriting/rewrite.h"
 #include "compiler/transform/passes.h"
 
 namespace relaxc {

@@ -18,9 +18,9 @@
 #include <algorithm>
 #include <map>
 
-#include "compiler/transform/graph/origins.h"
-#include "compiler/transform/graph/rewrite.h"
-#include "compiler/transform/graph/sink_transposes.h"
+#include "compiler/transform/graph/moves/transpose_sinking.h"
+#include "compiler/transform/graph/rewriting/origins.h"
+#include "compiler/transform/graph/rewriting/rewrite.h"
 #include "compiler/transform/passes.h"
 #include "compiler/transform/tensor_part.h"
 

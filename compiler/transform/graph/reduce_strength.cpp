@@ -5,9 +5,9 @@
 // inverse, to the bit. Other divisions stay, since 1 / c is rounded and a division is not much slower than it is exact.
 #include <cmath>
 
-#include "compiler/transform/graph/one_hot_product.h"
-#include "compiler/transform/graph/phase_convolution.h"
-#include "compiler/transform/graph/rewrite.h"
+#include "compiler/transform/graph/products/one_hot_product.h"
+#include "compiler/transform/graph/products/subpixel_transposed_conv.h"
+#include "compiler/transform/graph/rewriting/rewrite.h"
 #include "compiler/transform/passes.h"
 
 namespace relaxc {

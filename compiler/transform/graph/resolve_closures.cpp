@@ -15,7 +15,7 @@
 
 #include "compiler/relax/callable.h"
 #include "compiler/relax/copy.h"
-#include "compiler/transform/graph/closure_resolver.h"
+#include "compiler/transform/graph/functions/closure_resolver.h"
 #include "compiler/transform/passes.h"
 
 namespace relaxc {

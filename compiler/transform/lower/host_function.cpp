@@ -18,7 +18,7 @@
 
 #include "compiler/relax/origin_text.h"
 #include "compiler/tir/visit.h"
-#include "compiler/transform/graph/rewrite.h"
+#include "compiler/transform/graph/rewriting/rewrite.h"
 #include "compiler/transform/tensor_part.h"
 
 namespace relaxc::lower {

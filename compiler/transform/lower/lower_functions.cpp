@@ -8,7 +8,7 @@
 #include <map>
 #include <set>
 
-#include "compiler/analysis/circles.h"
+#include "compiler/analysis/strongly_connected_components.h"
 #include "compiler/tir/visit.h"
 #include "compiler/transform/lower/externals.h"
 #include "compiler/transform/lower/host_function.h"

@@ -1,0 +1,220 @@
+// deduplicate_kernels.cpp: kernels that are the same program become one.
+//
+// A transformer repeats its blocks, and every block has kernels of the same shapes. Legalizing gives each call a prim
+// func of its own; here those whose text is the same, but for the name, are made one, so that they are scheduled,
+// compiled and stored once. The text is the criterion because it is what is compiled: it says all of a function but the
+// identity of its variables.
+//
+// Quantized layers differ in bounds that come of their zero points, and in nothing else. Kernels whose text is the same
+// but for such numbers become one that is handed those that differ (parameterize_constants.h says which cost nothing
+// there). Operands have to be constants in all calls or in none, since weights that are constants get packed.
+//
+// Where code is to be small (the option `sizes`), layers that differ in extents share a kernel as well, which is handed
+// them; parameterize_constants.h says what that costs. Dims of operands reach a kernel without being handed.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+
+#include "compiler/relax/builder.h"
+#include "compiler/tir/builder.h"
+#include "compiler/tir/clone.h"
+#include "compiler/tir/print.h"
+#include "compiler/tir/visit.h"
+#include "compiler/transform/graph/fusion/parameterize_constants.h"
+#include "compiler/transform/graph/rewriting/origins.h"
+#include "compiler/transform/passes.h"
+
+namespace relaxc {
+namespace {
+
+using namespace relax;
+
+/// The text without the name; sources are merged, not compared.
+std::string content(tir::PrimFunc nameless) {
+  nameless.name = "kernel";
+  return tir::to_string(nameless);
+}
+
+class Merging {
+ public:
+  Merging(Module& module, PassContext& context) : module_(module), context_(context) {
+    for (Function* function : module.functions())
+      for (Op* op : ops_of(function->body(), true))
+        if (!op->callee.empty()) uses_[op->callee].push_back(op);
+    for (const tir::PrimFunc* function : module.prim_funcs())
+      tir::for_each_stmt(function->body, [&](tir::Stmt s) {
+        if (const auto* invoke = s.as<tir::Invoke>()) invoked_.insert(invoke->callee);
+      });
+  }
+
+  Changed run() {
+    merge_equal();
+    merge_similar(take_out_numbers, kMostNumbers);
+    if (int64_t most = context_.option(kMergeSizes); most != 0)
+      merge_similar(take_out_sizes, static_cast<size_t>(most));
+    bool gone = module_.remove_if([&](const std::string& name) { return merged_.count(name) != 0; });
+    return gone ? Changed::kYes : Changed::kNo;
+  }
+
+ private:
+  static constexpr size_t kMostNumbers = 16;  ///< that one kernel is handed
+
+  struct Similar {
+    tir::PrimFunc* kernel = nullptr;
+    KernelNumbers numbers;
+  };
+  using TakeOut = KernelNumbers (*)(arith::Context&, const tir::PrimFunc&);
+
+  void merge_equal() {
+    std::map<std::string, tir::PrimFunc*> first;
+    for (tir::PrimFunc* function : module_.prim_funcs()) {
+      if (!function->is_private || invoked_.count(function->name) != 0) continue;
+      auto [it, fresh] = first.emplace(content(*function), function);
+      if (!fresh) replace(*function, *it->second);
+    }
+  }
+
+  void merge_similar(TakeOut take_out, size_t most) {
+    std::map<std::string, std::vector<Similar>> alike;
+    for (tir::PrimFunc* function : module_.prim_funcs()) {
+      if (merged_.count(function->name) != 0 || !may_be_handed_more(*function)) continue;
+      Similar one{function, take_out(module_.context(), *function)};
+      if (one.numbers.values.empty()) continue;
+      std::string text = constants(*function) + content(one.numbers.kernel);
+      alike[std::move(text)].push_back(std::move(one));
+    }
+    for (const auto& [text, members] : alike)
+      if (members.size() > 1) merge(members, most);
+  }
+
+  /// Whether all that names the kernel are calls whose operands are tensors and numbers, which more can follow, and
+  /// have the dims that it wants without a guard.
+  bool may_be_handed_more(const tir::PrimFunc& function) const {
+    auto uses = uses_.find(function.name);
+    if (!function.is_private || invoked_.count(function.name) != 0 || uses == uses_.end()) return false;
+    return std::all_of(uses->second.begin(), uses->second.end(), [&](const Op* op) {
+      return op->kind == OpKind::kCallTir &&
+             std::all_of(op->operands().begin(), op->operands().end(),
+                         [](const Value* v) { return v->info->as<TensorInfo>() || v->info->as<PrimInfo>(); }) &&
+             has_known_dims(function, *op);
+    });
+  }
+
+  static bool has_known_dims(const tir::PrimFunc& function, const Op& call) {
+    std::vector<const Value*> tensors;
+    for (const std::vector<Value*>* values : {&call.operands(), &call.results})
+      for (const Value* value : *values)
+        if (value->info->as<TensorInfo>() != nullptr) tensors.push_back(value);
+    size_t at = 0;
+    for (const tir::Param& param : function.params) {
+      if (param.buffer == nullptr) continue;
+      if (at == tensors.size()) return true;  // bound values and scratch follow
+      const std::vector<Expr>&wanted = param.buffer->shape, &given = tensors[at++]->shape();
+      if (wanted.size() != given.size()) return false;
+      for (size_t axis = 0; axis < wanted.size(); ++axis)
+        if (wanted[axis].constant() != nullptr && !(wanted[axis] == given[axis])) return false;
+    }
+    return true;
+  }
+
+  /// A letter for each operand: whether it is a constant wherever the kernel is called.
+  std::string constants(const tir::PrimFunc& function) const {
+    std::string letters;
+    const std::vector<Op*>& calls = uses_.at(function.name);
+    for (size_t i = 0; i < calls.front()->operands().size(); ++i) {
+      bool all = std::all_of(calls.begin(), calls.end(), [&](const Op* call) {
+        return call->operand(i)->op != nullptr && call->operand(i)->op->kind == OpKind::kConstant;
+      });
+      letters += all ? 'c' : 'v';
+    }
+    return letters;
+  }
+
+  void merge(const std::vector<Similar>& members, size_t most) {
+    std::vector<std::vector<Expr>> columns = differing_columns(members);
+    if (columns.size() > most) return;
+    tir::PrimFunc& kept = *members.front().kernel;
+    std::vector<arith::Var> given = take_in(kept, members, columns);
+    for (size_t i = 0; i < columns.size(); ++i) {
+      if (is_dim(kept, given[i])) continue;
+      kept.params.push_back({nullptr, given[i]});
+      for (size_t which = 0; which < members.size(); ++which)
+        for (Op* call : uses_.at(members[which].kernel->name))
+          call->add_operand(GraphBuilder(module_, context_.ops, call, context_.diag).prim(columns[i][which]));
+    }
+    tir::collect_symbols(kept);
+    for (const Similar& other : members)
+      if (other.kernel != &kept) replace(*other.kernel, kept);
+  }
+
+  /// Whether the variable is found by looking at the operands of a call.
+  static bool is_dim(const tir::PrimFunc& kernel, arith::Var var) {
+    return std::any_of(kernel.params.begin(), kernel.params.end(), [&](const tir::Param& param) {
+      return param.buffer != nullptr && std::any_of(param.buffer->shape.begin(), param.buffer->shape.end(),
+                                                    [&](Expr dim) { return dim == Expr(var); });
+    });
+  }
+
+  static std::vector<Expr> column_of(const std::vector<Similar>& members, size_t place) {
+    std::vector<Expr> column;
+    for (const Similar& member : members) column.push_back(member.numbers.values[place]);
+    return column;
+  }
+
+  static bool differs(const std::vector<Expr>& column) {
+    return std::any_of(column.begin(), column.end(), [&](Expr e) { return !(e == column.front()); });
+  }
+
+  /// The numbers that members disagree about, member by member; places that always agree with each other are one.
+  static std::vector<std::vector<Expr>> differing_columns(const std::vector<Similar>& members) {
+    std::vector<std::vector<Expr>> found;
+    for (size_t place = 0; place < members.front().numbers.values.size(); ++place) {
+      std::vector<Expr> column = column_of(members, place);
+      if (differs(column) && std::find(found.begin(), found.end(), column) == found.end())
+        found.push_back(std::move(column));
+    }
+    return found;
+  }
+
+  /// Puts a variable into the kernel for each column, and numbers where members agree.
+  std::vector<arith::Var> take_in(tir::PrimFunc& kernel, const std::vector<Similar>& members,
+                                  const std::vector<std::vector<Expr>>& columns) {
+    std::vector<arith::Var> given;
+    for (size_t i = 0; i < columns.size(); ++i)
+      given.push_back(module_.context().var("c" + std::to_string(i), columns[i].front().dtype()));
+    const KernelNumbers& numbers = members.front().numbers;
+    arith::Substitution by;
+    for (size_t place = 0; place < numbers.values.size(); ++place) {
+      auto column = std::find(columns.begin(), columns.end(), column_of(members, place));
+      by[numbers.variables[place]] =
+          column == columns.end() ? numbers.values[place] : Expr(given[static_cast<size_t>(column - columns.begin())]);
+    }
+    kernel = tir::clone(module_.context(), numbers.kernel, by);
+    return given;
+  }
+
+  void replace(const tir::PrimFunc& gone, tir::PrimFunc& by) {
+    add_origins(by.origins, gone.origins);
+    std::vector<Op*> moved = uses_[gone.name];
+    for (Op* op : moved) op->callee = by.name;
+    std::vector<Op*>& uses = uses_[by.name];
+    uses.insert(uses.end(), moved.begin(), moved.end());
+    uses_.erase(gone.name);
+    merged_.insert(gone.name);
+  }
+
+  Module& module_;
+  PassContext& context_;
+  std::map<std::string, std::vector<Op*>> uses_;  ///< ops that name a function
+  std::set<std::string> invoked_;                 ///< by other prim funcs
+  std::set<std::string> merged_;
+};
+
+}  // namespace
+
+Result<Changed> merge_kernels(relax::Module& module, PassContext& context) {
+  return Merging(module, context).run();
+}
+
+}  // namespace relaxc

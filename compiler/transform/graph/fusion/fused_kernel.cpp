@@ -1,0 +1,360 @@
+// fused_kernel.cpp: writing several prim funcs as one.
+//
+// Every member is cloned with the caller's dims in place of its symbols, so that all members speak of the same
+// variables. A spatial last nest `y[i] = f(i)` is a function of its index: loads of y become f of the load's
+// subscripts, and the nest goes away. All such functions are of the same axes, so that in a chain of element-wise
+// members each is written down once, and not anew into every member behind it.
+//
+// What others use as well is a result of the kernel: it is written, and members behind it read it there, for the loop
+// that wrote it will be theirs.
+#include "compiler/transform/graph/fusion/fused_kernel.h"
+
+#include <algorithm>
+#include <map>
+
+#include "compiler/analysis/pattern.h"
+#include "compiler/relax/origin_text.h"
+#include "compiler/tir/builder.h"
+#include "compiler/tir/clone.h"
+#include "compiler/tir/visit.h"
+#include "compiler/transform/graph/rewriting/origins.h"
+
+namespace relaxc {
+namespace {
+
+using namespace relax;
+
+/// The callee's symbols and scalar parameters as expressions of the caller: shapes are matched where a dim is a bare
+/// symbol.
+arith::Substitution match_symbols(const tir::PrimFunc& callee, const Op& call) {
+  arith::Substitution found;
+  std::vector<tir::BufferRef> buffers = analysis::buffer_params(callee);
+  std::vector<arith::Var> scalars = analysis::scalar_params(callee);
+  size_t tensor = 0, scalar = 0;
+  auto match = [&](const Value& value) {
+    const std::vector<Expr>& formal = buffers[tensor++]->shape;
+    for (size_t i = 0; i < formal.size(); ++i)
+      if (formal[i].as<arith::VarNode>() != nullptr) found.emplace(formal[i], value.shape()[i]);
+  };
+  for (Value* operand : call.operands())
+    if (operand->info->as<TensorInfo>() != nullptr) match(*operand);
+  for (Value* result : call.results) match(*result);
+  for (Value* operand : call.operands()) {
+    if (const auto* prim = operand->info->as<PrimInfo>()) found.emplace(scalars[scalar++], prim->value);
+    if (const auto* shape = operand->info->as<ShapeInfo>())
+      for (Expr dim : *shape->dims) found.emplace(scalars[scalar++], dim);
+  }
+  // What no dim gives bare (the n of a lone n + 3) is the caller's own symbol: operators are defined in terms of those.
+  for (arith::Var symbol : callee.symbols) found.emplace(symbol, symbol);
+  return found;
+}
+
+/// `y[axes] = value` as a function of subscripts; `shape` is that of y.
+struct Inlined {
+  std::vector<Expr> axes;
+  std::vector<Expr> shape;
+  Expr value;
+};
+
+/// Where an expression is stored.
+struct Place {
+  std::vector<Expr> indices, shape;
+};
+
+using Renaming = std::map<tir::BufferRef, tir::BufferRef>;
+
+class FusedKernel {
+ public:
+  FusedKernel(Module& module, const std::vector<Op*>& members, Op& place)
+      : module_(module), members_(members), place_(place), context_(module.context()), build_(context_) {
+    for (Op* member : members_)
+      if (is_used_outside(*member)) outside_.push_back(member->result());
+    if (outside_.empty()) outside_.push_back(members_.back()->result());
+  }
+
+  void run() {
+    for (Op* member : members_) add(*member);
+    finish();
+  }
+
+ private:
+  void add(Op& op) {
+    const tir::PrimFunc& callee = *module_.find_prim_func(op.callee);
+    tir::PrimFunc copy = tir::clone(context_, callee, match_symbols(callee, op));
+    analysis::KernelShape shape = analysis::classify(copy);
+    Renaming rename;
+    std::vector<tir::BufferRef> buffers = analysis::buffer_params(copy);
+    size_t tensor = 0;
+    for (Value* operand : op.operands())
+      if (operand->info->as<TensorInfo>() != nullptr) rename[buffers[tensor++]] = buffer_of(*operand);
+    tir::BufferRef result = buffers[tensor];
+    bool seen = std::find(outside_.begin(), outside_.end(), op.result()) != outside_.end();
+    if (seen) outputs_.push_back(result);
+    temporaries_.insert(temporaries_.end(), shape.temporaries.begin(), shape.temporaries.end());
+    for (tir::Stmt s : shape.before) body_.push_back(write_inlined(s, rename));
+    if (shape.pattern == analysis::Pattern::kOpaque) {
+      for (tir::Stmt s : analysis::parts_of(copy, temporaries_)) body_.push_back(renamed(s, rename));
+      if (!seen) temporaries_.push_back(result);
+    } else if (!seen && !shape.reduces && !is_built_up(shape, result) && !is_dear(shape, op) && !has_windows(op)) {
+      inlined_[result] = as_function(shape.nest, rename);
+    } else {
+      body_.push_back(write_inlined(shape.last, rename));
+      if (!seen) temporaries_.push_back(result);
+    }
+    buffers_[op.result()] = result;
+    name_ += (name_.empty() ? "" : "_") + short_name(callee.name);
+    add_origins(origins_, callee.origins);
+    if (!op.guarded.empty())
+      guarded_.insert(guarded_.end(), op.guarded.begin(), op.guarded.end());
+    else if (tir::has_guards(callee.body))
+      guarded_.push_back(origin_text(op));
+  }
+
+  bool is_used_outside(const Op& op) const {
+    const auto& uses = op.result()->uses();
+    return std::any_of(uses.begin(), uses.end(), [&](const Use& use) {
+      return std::find(members_.begin(), members_.end(), use.user) == members_.end();
+    });
+  }
+
+  /// A body that is no list of nests, on what the group has in place of its parameters.
+  tir::Stmt renamed(tir::Stmt body, const Renaming& rename) {
+    tir::Rewriter rewriter;
+    rewriter.on_buffer = [&](tir::BufferRef buffer) {
+      auto found = rename.find(buffer);
+      return found == rename.end() ? buffer : found->second;
+    };
+    return tir::rewrite(context_, body, rewriter);
+  }
+
+  /// Whether the result is more than what the last nest says of it: an earlier nest writes it, or the last one reads
+  /// it.
+  static bool is_built_up(const analysis::KernelShape& shape, tir::BufferRef result) {
+    bool touched = false;
+    auto look = [&](tir::Stmt s, bool stores) {
+      tir::for_each_stmt(s, [&](tir::Stmt inner) {
+        const auto* store = inner.as<tir::Store>();
+        touched |= stores && store != nullptr && store->buffer == result;
+        for (Expr e : tir::expressions(inner))
+          arith::for_each_node(e, [&](Expr node) {
+            const auto* load = node.as<arith::Load>();
+            touched |= load != nullptr && load->buffer == result;
+          });
+      });
+    };
+    for (tir::Stmt s : shape.before) look(s, true);
+    look(shape.last, false);
+    return touched;
+  }
+
+  /// Whether something that takes long would be computed again for every element of a larger member, or for several
+  /// results; or whether a member reads it that takes in no functions.
+  bool is_dear(const analysis::KernelShape& shape, const Op& op) const {
+    if (outside_.size() > 1)
+      for (const Use& use : op.result()->uses())
+        if (analysis::classify(*module_.find_prim_func(use.user->callee)).pattern == analysis::Pattern::kOpaque)
+          return true;
+    if (analysis::cheap(shape.nest.store->value)) return false;
+    if (outside_.size() > 1) return true;
+    const std::vector<Expr>& own = op.result()->shape();
+    for (const Use& use : op.result()->uses()) {
+      const std::vector<Expr>& reader = use.user->result()->shape();
+      for (size_t i = 0; i < own.size() && own.size() == reader.size(); ++i)
+        if (own[i].is_constant(1) && !reader[i].is_constant(1)) return true;
+    }
+    return false;
+  }
+
+  /// Whether a member reduces windows of the result, which are computed of a map that was written.
+  bool has_windows(const Op& op) const {
+    for (const Use& use : op.result()->uses()) {
+      const tir::PrimFunc& reader = *module_.find_prim_func(use.user->callee);
+      const analysis::KernelShape shape = analysis::classify(reader);
+      if (shape.pattern != analysis::Pattern::kReduction) continue;
+      const std::vector<tir::BufferRef> buffers = analysis::buffer_params(reader);
+      size_t tensor = 0;
+      for (const Value* operand : use.user->operands()) {
+        if (operand->info->as<TensorInfo>() == nullptr) continue;
+        tir::BufferRef buffer = buffers[tensor++];
+        bool slides = operand == op.result() && !analysis::reads_along_wide_axes(shape.nest, buffer);
+        for (tir::Stmt s : shape.before)
+          slides |= operand == op.result() && !analysis::reads_along_wide_axes(analysis::as_nest(s), buffer);
+        if (slides) return true;
+      }
+    }
+    return false;
+  }
+
+  /// The name without the number that made it unique, and without what says that it is made of several.
+  static std::string short_name(const std::string& name) {
+    bool fused = name.rfind(kFused, 0) == 0;
+    return base_name(fused ? name.substr(std::string_view(kFused).size()) : name);
+  }
+
+  tir::BufferRef buffer_of(Value& value) {
+    auto [it, fresh] = buffers_.emplace(&value, nullptr);
+    if (!fresh) return it->second;
+    it->second = build_.buffer("x" + std::to_string(inputs_.size()), value.dtype(), value.shape());
+    inputs_.push_back({&value, it->second});
+    return it->second;
+  }
+
+  /// A temporary is subscripted as the result is where only one element is possible (0 in a dim of one), so that
+  /// schedules see that the nests touch it at the same place.
+  Expr at_own_index(Expr e, const Place& place) {
+    if (temporaries_.empty()) return e;
+    return arith::rewrite(e, [&](Expr node) {
+      const auto* load = node.as<arith::Load>();
+      bool temporary =
+          load != nullptr && std::find(temporaries_.begin(), temporaries_.end(), load->buffer) != temporaries_.end();
+      if (!temporary || load->indices.size() != place.indices.size()) return node;
+      std::vector<Expr> indices = load->indices;
+      for (size_t i = 0; i < indices.size(); ++i)
+        if (load->buffer->shape[i].is_constant(1) && place.shape[i].is_constant(1)) indices[i] = place.indices[i];
+      return context_.load(load->buffer, load->dtype, std::move(indices));
+    });
+  }
+
+  /// What a member reads, where the group has it: an operand, a temporary, or what an inlined member computes there.
+  Expr read(const arith::Load& load, const Renaming& rename, const Place& place) {
+    auto renamed = rename.find(load.buffer);
+    tir::BufferRef buffer = renamed == rename.end() ? load.buffer : renamed->second;
+    auto found = inlined_.find(buffer);
+    if (found == inlined_.end()) return at_own_index(context_.load(buffer, load.dtype, load.indices), place);
+    const Inlined& inlined = found->second;
+    bool same_place = load.indices == inlined.axes && place.indices == inlined.axes && place.shape == inlined.shape;
+    if (same_place) return inlined.value;
+    arith::Substitution at;
+    for (size_t i = 0; i < load.indices.size(); ++i) at[inlined.axes[i]] = load.indices[i];
+    return at_own_index(arith::substitute(inlined.value, at), place);
+  }
+
+  Expr write_inlined(Expr e, const Renaming& rename, const Place& place) {
+    return arith::rewrite(e, [&](Expr node) {
+      const auto* load = node.as<arith::Load>();
+      return load == nullptr ? node : read(*load, rename, place);
+    });
+  }
+
+  tir::Stmt write_inlined(tir::Stmt s, const Renaming& rename) {
+    analysis::Nest nest = analysis::as_nest(s);
+    Place place{nest.store->indices, nest.store->buffer->shape};
+    tir::Rewriter rewriter;
+    rewriter.on_expr = [&](Expr e) { return write_inlined(e, rename, place); };
+    // What a program states of a block's regions names buffers of the function it came from.
+    rewriter.on_stmt = [this](tir::Stmt inner) {
+      const auto* block = inner.as<tir::Block>();
+      if (block == nullptr || (block->reads.empty() && block->writes.empty())) return inner;
+      tir::Block plain = *block;
+      plain.reads.clear(), plain.writes.clear();
+      return tir::Stmt(context_.arena().make<tir::Block>(std::move(plain)));
+    };
+    return tir::rewrite(context_, s, rewriter);
+  }
+
+  /// The nest's value as a function of the axes that all inlined members share.
+  Inlined as_function(const analysis::Nest& nest, const Renaming& rename) {
+    arith::Substitution shared;
+    Inlined inlined;
+    inlined.shape = nest.store->buffer->shape;
+    for (size_t i = 0; i < nest.block->iters.size(); ++i) {
+      arith::Var own = nest.block->iters[i].var;
+      if (i == axes_.size()) axes_.push_back(own);
+      if (!(axes_[i] == own)) shared[own] = axes_[i];
+      inlined.axes.push_back(axes_[i]);
+    }
+    Place place{inlined.axes, inlined.shape};
+    inlined.value = write_inlined(arith::substitute(nest.store->value, shared), rename, place);
+    return inlined;
+  }
+
+  void finish() {
+    tir::PrimFunc kernel;
+    kernel.name = module_.unique_name(kFused + (name_.size() <= 80 ? name_ : name_.substr(0, 80)));
+    for (const auto& [value, buffer] : inputs_) kernel.params.push_back({buffer, {}});
+    for (tir::BufferRef buffer : outputs_) kernel.params.push_back({buffer, {}});
+    kernel.body = build_.seq(std::move(body_));
+    for (size_t i = temporaries_.size(); i-- > 0;) kernel.body = build_.alloc(temporaries_[i], kernel.body);
+    kernel.origins = origins_;
+    kernel.location = members_.back()->location;
+    tir::collect_symbols(kernel);
+    std::vector<arith::Var> scalars = unbound_scalars(kernel);
+    for (arith::Var var : scalars) kernel.params.push_back({nullptr, var});
+    replace_calls(kernel.name, scalars);
+    module_.add_prim_func(std::move(kernel));
+  }
+
+  /// Symbols that the body uses and no parameter's shape gives.
+  std::vector<arith::Var> unbound_scalars(const tir::PrimFunc& kernel) const {
+    std::vector<arith::Var> used, bound = kernel.symbols;
+    tir::for_each_stmt(kernel.body, [&](tir::Stmt s) {
+      if (const auto* loop = s.as<tir::For>()) bound.push_back(loop->var);
+      if (const auto* let = s.as<tir::Let>()) bound.push_back(let->var);
+      if (const auto* block = s.as<tir::Block>())
+        for (const tir::IterVar& iter : block->iters) bound.push_back(iter.var);
+      for (Expr e : tir::expressions(s))
+        for (arith::Var var : arith::free_vars(e))
+          if (std::find(used.begin(), used.end(), var) == used.end()) used.push_back(var);
+    });
+    std::erase_if(used, [&](arith::Var v) { return std::find(bound.begin(), bound.end(), v) != bound.end(); });
+    return used;
+  }
+
+  void replace_calls(const std::string& name, const std::vector<arith::Var>& scalars) {
+    Op& call = *insert(OpKind::kCallTir, members_.back()->location, scalars);
+    call.callee = name;
+    call.origins = origins_, call.guarded = guarded_;
+    // What any member assumed must still be guarded.
+    for (Op* member : members_)
+      for (Requirement requirement : member->requirements) {
+        requirement.text = located_text(*member, requirement);
+        call.requirements.push_back(std::move(requirement));
+      }
+    for (Value* value : outside_)
+      value->replace_all_uses_with(place_.block->parent->function->make_result(&call, value->name, value->info));
+    for (Op* member : members_) member->drop_operands();
+  }
+
+  /// The new op in front of `place_`, on the group's inputs and a Prim value for each scalar.
+  Op* insert(OpKind kind, Location location, const std::vector<arith::Var>& scalars) {
+    Block& block = *place_.block;
+    Function& function = *block.parent->function;
+    Op* call = function.make_op(kind, location);
+    for (const auto& [value, buffer] : inputs_) call->add_operand(value);
+    std::vector<Op*> made;
+    for (arith::Var var : scalars) {
+      made.push_back(function.make_op(OpKind::kPrim, location));
+      call->add_operand(function.make_result(made.back(), {}, prim_info(context_, var.dtype(), var)));
+    }
+    made.push_back(call);
+    for (Op* op : made) op->block = &block;
+    block.ops.insert(std::find(block.ops.begin(), block.ops.end(), &place_), made.begin(), made.end());
+    return call;
+  }
+
+  static constexpr const char* kFused = "fused_";
+
+  Module& module_;
+  const std::vector<Op*>& members_;
+  Op& place_;
+  Context& context_;
+  tir::Builder build_;
+  std::vector<Value*> outside_;  ///< results of members that others use, in order
+  std::map<Value*, tir::BufferRef> buffers_;
+  std::vector<std::pair<Value*, tir::BufferRef>> inputs_;
+  std::vector<tir::BufferRef> outputs_, temporaries_;
+  std::map<tir::BufferRef, Inlined> inlined_;
+  std::vector<arith::Var> axes_;  ///< of inlined members, by position
+  std::vector<tir::Stmt> body_;
+  std::vector<Location> origins_;
+  std::vector<std::string> guarded_;
+  std::string name_;
+};
+
+}  // namespace
+
+void fuse_group(relax::Module& module, const std::vector<relax::Op*>& members, relax::Op& place) {
+  FusedKernel(module, members, place).run();
+}
+
+}  // namespace relaxc

@@ -1,0 +1,91 @@
+// grouping_windows.cpp: a pool and the convolution whose map it reads, as one kernel.
+//
+// A map of many channels over a large image leaves the cache before the pool behind it reads it, and a pool reads each
+// element about once: what it takes is memory. In one kernel a block of rows of the map is computed, and reduced while
+// it is in the cache (schedule/window_blocks.h). There is nothing to be gained where the map stays in the cache anyway,
+// or its size is not known; where sums have so many terms that memory is a small part of their time; and where windows
+// overlap, since a block would compute again what the one before it had. A kernel of both would then only hold what the
+// convolution reads for longer.
+#include <algorithm>
+
+#include "compiler/transform/graph/fusion/grouping.h"
+
+namespace relaxc {
+
+using namespace relax;
+using analysis::Pattern;
+
+namespace {
+
+constexpr int64_t kMostTermsOfMap = 160;  ///< of sums for which a write and a read take a tenth of the time or more
+constexpr double kMostReads = 1.25;       ///< of an element of the map: windows at its borders may read more
+
+/// Of one of a batch; nothing if that is not known.
+std::optional<int64_t> elements_of_one(const Value& value) {
+  int64_t count = 1;
+  for (size_t d = 1; d < value.shape().size(); ++d) {
+    const int64_t* dim = value.shape()[d].constant();
+    if (dim == nullptr || __builtin_mul_overflow(count, *dim, &count)) return std::nullopt;
+  }
+  return count;
+}
+
+/// What is summed for an element of the result; nothing if that is not known.
+std::optional<int64_t> terms_of(const analysis::KernelShape& shape) {
+  std::vector<tir::Stmt> nests = shape.before;
+  nests.push_back(shape.last);
+  int64_t count = 1;
+  for (tir::Stmt s : nests)
+    for (const tir::IterVar& iter : analysis::as_nest(s).block->iters) {
+      if (iter.iter_kind != tir::IterKind::kReduce) continue;
+      if (iter.extent.constant() == nullptr || __builtin_mul_overflow(count, *iter.extent.constant(), &count))
+        return std::nullopt;
+    }
+  return count;
+}
+
+}  // namespace
+
+void Grouping::try_windows(int32_t pool) {
+  if (!is_pool(nodes_[pool])) return;
+  Value& map = *nodes_[pool].op->operands()[0];
+  const int32_t last = producer(&map);
+  if (last == kExit || root(last) != last || nodes_[last].escapes || size_[last] + size_[root(pool)] > most_members_)
+    return;
+  if (std::any_of(nodes_[last].users.begin(), nodes_[last].users.end(), [&](int32_t user) { return user != pool; }))
+    return;
+  const int64_t elements = elements_of_one(map).value_or(0);
+  if (elements > cache_bytes_ / map.dtype().bytes() && reads_once(nodes_[pool], elements) && ends_short_sum(last))
+    unite(last, pool);
+}
+
+bool Grouping::is_pool(const Node& node) const {
+  if (node.shape.pattern != Pattern::kReduction || analysis::reductions(node.shape) != 1) return false;
+  if (node.op->operands().size() != 1 || node.op->operands()[0] == nullptr) return false;
+  const std::vector<Expr>&from = node.op->operands()[0]->shape(), &to = node.op->result()->shape();
+  if (from.size() != to.size() || to.size() < 4) return false;
+  const auto other = std::mismatch(from.begin(), from.end(), to.begin(), [](Expr a, Expr b) {
+                       return arith::prove_equal(a, b);
+                     }).second;
+  return other != to.begin() && other < to.end() - 1 && other->constant() != nullptr && *other->constant() > 1;
+}
+
+bool Grouping::reads_once(const Node& pool, int64_t elements) const {
+  const std::optional<int64_t> taps = terms_of(pool.shape), results = elements_of_one(*pool.op->result());
+  return taps && results &&
+         static_cast<double>(*taps) * static_cast<double>(*results) <= kMostReads * static_cast<double>(elements);
+}
+
+bool Grouping::ends_short_sum(int32_t last) {
+  int32_t products = 0;
+  for (int32_t i = 0; i <= last; ++i) {
+    if (root(i) != last || nodes_[i].shape.spatial()) continue;
+    if (!nodes_[i].shape.single_reduction() || analysis::multiplied_operands(*nodes_[i].function).size() != 2)
+      return false;
+    if (terms_of(nodes_[i].shape).value_or(INT64_MAX) > kMostTermsOfMap) return false;
+    ++products;
+  }
+  return products == 1;
+}
+
+}  // namespace relaxc

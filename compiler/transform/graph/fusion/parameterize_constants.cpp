@@ -1,0 +1,172 @@
+// parameterize_constants.cpp: see parameterize_constants.h.
+//
+// Every place is a variable of its own, though equal numbers are one node: 131 may be the same bound twice in one layer
+// and two bounds in the next. So expressions are walked as the trees that their text is.
+#include "compiler/transform/graph/fusion/parameterize_constants.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "compiler/tir/builder.h"
+#include "compiler/tir/visit.h"
+
+namespace relaxc {
+namespace {
+
+using arith::Expr;
+using arith::ExprKind;
+
+constexpr int kMostNodes = 4096;  ///< of a tree
+
+/// What taking numbers out has in common: a variable for each place.
+class TakingOut {
+ public:
+  explicit TakingOut(arith::Context& context) : context_(context) {}
+
+ protected:
+  static bool is_number(Expr e) { return e->kind == ExprKind::kIntImm || e->kind == ExprKind::kFloatImm; }
+
+  Expr taken_out(Expr number) {
+    std::string name = fmt::format("{}_{}", to_string(number.dtype()), made_.variables.size());
+    made_.values.push_back(number);
+    return made_.variables.emplace_back(context_.var(std::move(name), number.dtype()));
+  }
+
+  /// Counts a node of a tree, of which there may be more than anybody wants to look at.
+  bool is_one_more() { return ++nodes_ <= kMostNodes; }
+
+  KernelNumbers made_by(const tir::PrimFunc& kernel) {
+    if (nodes_ > kMostNodes) return {kernel, {}, {}};
+    return std::move(made_);
+  }
+
+  arith::Context& context_;
+  KernelNumbers made_;
+
+ private:
+  int nodes_ = 0;
+};
+
+class TakingOutNumbers : TakingOut {
+ public:
+  using TakingOut::TakingOut;
+
+  KernelNumbers run(const tir::PrimFunc& kernel) {
+    made_.kernel = kernel;
+    made_.kernel.body = tir::rewrite(context_, kernel.body,
+                                     {.on_expr = {},
+                                      .on_stmt =
+                                          [&](tir::Stmt s) {
+                                            const auto* block = s.as<tir::Block>();
+                                            return block != nullptr && maps(*block) ? of_map(*block) : s;
+                                          },
+                                      .on_buffer = {}});
+    return made_by(kernel);
+  }
+
+ private:
+  static bool maps(const tir::Block& block) {
+    return !block.init && block.body.as<tir::Store>() != nullptr &&
+           std::all_of(block.iters.begin(), block.iters.end(),
+                       [](const tir::IterVar& iter) { return iter.iter_kind == tir::IterKind::kSpatial; });
+  }
+
+  tir::Stmt of_map(const tir::Block& block) {
+    const tir::Store& store = *block.body.as<tir::Store>();
+    tir::Builder build(context_);
+    tir::Block made = block;
+    made.body = build.store(store.buffer, store.indices, walked(store.value));
+    return build.block(std::move(made));
+  }
+
+  Expr walked(Expr e) {
+    if (!is_one_more()) return e;
+    std::vector<Expr> parts = arith::operands(e);
+    if (parts.empty()) return e;
+    // A subscript may come from data, which numbers make: a look into a table.
+    bool subscript = e->kind == ExprKind::kLoad || e.dtype().is_index();
+    for (Expr& part : parts) part = !subscript && is_number(part) && takes_register(e) ? taken_out(part) : walked(part);
+    return arith::with_operands(e, parts);
+  }
+
+  static bool takes_register(Expr e) {
+    bool either = e->kind == ExprKind::kAdd || e->kind == ExprKind::kSub || e->kind == ExprKind::kMin ||
+                  e->kind == ExprKind::kMax;
+    bool of_floats = e->kind == ExprKind::kMul || e->kind == ExprKind::kSelect;
+    bool compares = e->kind == ExprKind::kLt || e->kind == ExprKind::kLe;
+    return either || (of_floats && e.dtype().is_float()) || (compares && arith::operands(e)[0].dtype().is_float());
+  }
+};
+
+class TakingOutSizes : TakingOut {
+ public:
+  using TakingOut::TakingOut;
+
+  KernelNumbers run(const tir::PrimFunc& kernel) {
+    if (is_scheduled(kernel)) return {kernel, {}, {}};
+    made_.kernel = kernel;
+    for (tir::Param& param : made_.kernel.params)
+      if (param.buffer != nullptr) param.buffer = open(param.buffer);
+    made_.kernel.body = tir::rewrite(context_, kernel.body,
+                                     {.on_expr = [&](Expr e) { return walked(e); },
+                                      .on_stmt = {},
+                                      .on_buffer = [&](tir::BufferRef buffer) { return open(buffer); }});
+    return made_by(kernel);
+  }
+
+ private:
+  /// Whether extents must be numbers: of loops that are to run all at once, and of memory in registers.
+  static bool is_scheduled(const tir::PrimFunc& kernel) {
+    bool scheduled = false;
+    tir::for_each_stmt(kernel.body, [&](tir::Stmt s) {
+      const auto* loop = s.as<tir::For>();
+      const auto* alloc = s.as<tir::Alloc>();
+      scheduled |= loop != nullptr && loop->loop_kind != tir::LoopKind::kSerial;
+      scheduled |= alloc != nullptr && alloc->buffer->scope == tir::Scope::kLocal;
+    });
+    return scheduled;
+  }
+
+  tir::BufferRef open(tir::BufferRef buffer) {
+    auto [known, fresh] = opened_.emplace(buffer, buffer);
+    if (!fresh) return known->second;
+    tir::Buffer made = *buffer;
+    made.id = context_.next_id();
+    for (std::vector<Expr>* sizes : {&made.shape, &made.strides})
+      for (Expr& size : *sizes) size = walked(size);
+    tir::BufferRef result = context_.arena().make<tir::Buffer>(std::move(made));
+    opened_.emplace(result, result);
+    return known->second = result;
+  }
+
+  Expr walked(Expr e) {
+    if (!is_one_more()) return e;
+    if (is_number(e)) return e.dtype().is_index() ? taken_out(e) : e;
+    std::vector<Expr> parts = arith::operands(e);
+    if (parts.empty()) return e;
+    for (size_t i = 0; i < parts.size(); ++i)
+      if (i == 0 || !divides(e)) parts[i] = walked(parts[i]);
+    return arith::with_operands(e, parts);
+  }
+
+  static bool divides(Expr e) {
+    return e->kind == ExprKind::kDiv || e->kind == ExprKind::kMod || e->kind == ExprKind::kFloorDiv ||
+           e->kind == ExprKind::kFloorMod;
+  }
+
+  std::map<tir::BufferRef, tir::BufferRef> opened_;  // looked up only
+};
+
+}  // namespace
+
+KernelNumbers take_out_numbers(arith::Context& context, const tir::PrimFunc& kernel) {
+  return TakingOutNumbers(context).run(kernel);
+}
+
+KernelNumbers take_out_sizes(arith::Context& context, const tir::PrimFunc& kernel) {
+  return TakingOutSizes(context).run(kernel);
+}
+
+}  // namespace relaxc

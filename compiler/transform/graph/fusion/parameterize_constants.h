@@ -1,0 +1,28 @@
+// parameterize_constants.h: the numbers in a kernel that may as well be handed to it.
+#pragma once
+
+#include <vector>
+
+#include "compiler/tir/prim_func.h"
+
+namespace relaxc {
+
+/// A kernel with a variable in place of each number that may be handed to it.
+struct KernelNumbers {
+  tir::PrimFunc kernel;
+  std::vector<arith::Var> variables;  ///< in the order of the text, of which each has one place
+  std::vector<arith::Expr> values;    ///< what stood there
+};
+
+/// Takes out what maps add, subtract and compare with, what floats are multiplied by, and floats that are chosen: an
+/// instruction takes a register as well as a constant there. Numbers of sums stay, for schedules ask about them, and so
+/// do shifts, divisors and factors of integers, which have cheaper forms if they are known, and whatever is subscripted
+/// or branched on. Nothing is taken out of a kernel of unusual size.
+KernelNumbers take_out_numbers(arith::Context& context, const tir::PrimFunc& kernel);
+
+/// Takes out dims, extents and all numbers of subscripts but divisors. That costs time, and makes the code of one
+/// kernel longer and that of several shorter. Nothing is taken out of a kernel that has been scheduled, or of one of
+/// unusual size.
+KernelNumbers take_out_sizes(arith::Context& context, const tir::PrimFunc& kernel);
+
+}  // namespace relaxc

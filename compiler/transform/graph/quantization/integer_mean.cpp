@@ -1,0 +1,84 @@
+// integer_mean.cpp: see integer_mean.h.
+//
+// The problem: a mean of stored values is often a tie. Exporters give the result of an average pool the scale of its
+// operand, so a mean of 64 values is one in 64 times exactly between two stored numbers. Summed as real numbers, the
+// roundings of float32 decide where it goes, and with them the order of the sum, that is the vector length.
+//
+// The method: mean(dequantize(q, s, z)) is mean(dequantize(q, 1, z)) * s. Sums of stored values are whole numbers,
+// which float32 holds exactly up to 2^24 in any order. The multiplication by s moves down through the division by the
+// number of elements and through views, and the quantization behind it divides by its own scale over s, which is
+// exactly 1 where the two scales are equal.
+#include "compiler/transform/graph/quantization/integer_mean.h"
+
+#include <cmath>
+
+#include "compiler/relax/op_def.h"
+#include "compiler/transform/graph/quantization/quantized_operand.h"
+#include "compiler/transform/graph/quantization/requantization.h"
+#include "compiler/transform/graph/rewriting/rewrite.h"
+
+namespace relaxc {
+
+using namespace relax;
+
+namespace {
+
+bool sums_elements(const Op& op) {
+  return op.is("sum") || op.is("mean") || op.is("nn.avg_pool") || op.is("nn.adaptive_avg_pool");
+}
+
+/// A number of elements: at least 1, or made of integers.
+bool is_count(const Value* value) {
+  if (Op* cast = producer_of(value, "astype")) return cast->operand(0)->dtype().is_integer();
+  std::optional<double> known = uniform_value(value);
+  return known && *known >= 1 && is_single(*value);
+}
+
+}  // namespace
+
+Result<Value*> IntegerMeans::rewrite(GraphBuilder& b, const Op& op) {
+  Diagnostics& diag = diag_;
+  if (op.kind != OpKind::kOperator || op.operands().empty()) return nullptr;
+  if (sums_elements(op)) return sum_stored(b, op);
+  auto found = scaled_.find(op.operand(0));
+  if (found == scaled_.end()) return nullptr;
+  auto [whole, scale] = found->second;
+  if (op.def->role == Role::kView || op.is("permute_dims") || (op.is("divide") && is_count(op.operand(1)))) {
+    std::vector<Value*> operands = op.operands();
+    operands[0] = whole;
+    RELAXC_TRY(Value * moved, b.call(op.def->name, operands, op.attrs));
+    return scaled(b, op, moved, scale);
+  }
+  auto known = op.is("quantize") ? quantization_parameters(op) : std::nullopt;
+  if (!known || op.result()->dtype().bits > 16) return nullptr;
+  double ratio = known->first / scale;
+  if (!(ratio > 1e-30) || !(ratio < 1e30)) return nullptr;
+  std::vector<Value*> operands = op.operands();
+  operands[0] = whole, operands[1] = b.scalar(DType::f(32), ratio);
+  mark_rounding(b.function());
+  return b.call("quantize", operands, op.attrs, op.result()->name);
+}
+
+/// P(dequantize(q, s, z)) → P(dequantize(q, 1, z)) * s.
+Result<Value*> IntegerMeans::sum_stored(GraphBuilder& b, const Op& op) {
+  Diagnostics& diag = diag_;
+  Op* inner = producer_of(op.operand(0), "dequantize");
+  if (inner == nullptr || inner->operand(0)->dtype().bits > 16 || op.result()->dtype() != DType::f(32)) return nullptr;
+  auto known = quantization_parameters(*inner);
+  if (!known || !(known->first > 1e-30) || !(known->first < 1e30)) return nullptr;
+  std::vector<Value*> stored = inner->operands(), operands = op.operands();
+  stored[1] = b.scalar(DType::f(32), 1);
+  RELAXC_TRY(operands[0], b.call("dequantize", stored, inner->attrs));
+  RELAXC_TRY(Value * whole, b.call(op.def->name, operands, op.attrs));
+  mark_rounding(b.function());
+  return scaled(b, op, whole, known->first);
+}
+
+Result<Value*> IntegerMeans::scaled(GraphBuilder& b, const Op& op, Value* whole, double scale) {
+  Diagnostics& diag = diag_;
+  RELAXC_TRY(Value * product, b.call("multiply", {whole, b.scalar(DType::f(32), scale)}, {}, op.result()->name));
+  scaled_[product] = {whole, scale};
+  return product;
+}
+
+}  // namespace relaxc

@@ -1,0 +1,334 @@
+// integer_product.cpp: the arithmetic behind recognize_quantization.
+//
+// With weights w of a column, sum (x - zx) (w - zw) = sum x w' - zx sum w' + rest (sum x - K zx), where w' = w - zw -
+// rest is what int8 holds. The second term is a constant if zx is one; the third vanishes wherever w - zw fits into
+// int8, which it does for symmetric weights; in groups, which are small, w - zw is held in int16 instead. All of it is
+// exact modulo 2^32, so the order does not matter, and the result is the true one where that fits into int32. Signed
+// data is shifted by 128 into uint8, and its zero point with it.
+//
+// What pads data is its zero point, which contributes nothing; so data is padded before. Channels (and the inner
+// dim of a matrix product) are padded to whole words with weights of 0.
+#include "compiler/transform/graph/quantization/integer_product.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "compiler/transform/graph/rewriting/rewrite.h"
+
+namespace relaxc {
+
+using namespace relax;
+
+namespace {
+
+constexpr int64_t kMostTerms = 33000;  // of 255 * 255, which int32 can sum
+
+template <typename T>
+Value* vector_constant(GraphBuilder& b, DType dtype, const std::vector<int64_t>& shape, const std::vector<T>& values) {
+  std::vector<std::byte> bytes(values.size() * sizeof(T));
+  std::memcpy(bytes.data(), values.data(), bytes.size());
+  return b.constant(ConstantData::inline_bytes(dtype, shape, std::move(bytes)));
+}
+
+Value* int32s(GraphBuilder& b, const std::vector<int64_t>& values) {
+  std::vector<int32_t> wrapped;
+  for (int64_t value : values) wrapped.push_back(static_cast<int32_t>(static_cast<uint32_t>(value)));
+  return vector_constant(b, DType::i(32), {static_cast<int64_t>(values.size())}, wrapped);
+}
+
+/// The permutation that moves axis 1 to the end, or (`back`) the last axis to place 1.
+std::vector<int64_t> channels_last(size_t rank, bool back) {
+  std::vector<int64_t> axes{0};
+  if (back) axes.push_back(static_cast<int64_t>(rank) - 1);
+  for (size_t i = back ? 1 : 2; i + (back ? 1 : 0) < rank; ++i) axes.push_back(static_cast<int64_t>(i));
+  if (!back) axes.push_back(1);
+  return axes;
+}
+
+int64_t groups_of(const Op& op) {
+  if (!op.is("nn.conv")) return 1;
+  int64_t groups = op.attrs.integer("groups");
+  const int64_t* channels = op.operand(0)->shape()[1].constant();
+  return groups == 0 ? (channels != nullptr ? *channels : 0) : groups;
+}
+
+int64_t word_padding(int64_t extent) {
+  return (4 - extent % 4) % 4;
+}
+
+/// Begins, then ends, of the spatial dims.
+std::vector<int64_t> padding_of(const Op& op, size_t spatial) {
+  std::vector<int64_t> pads = op.attrs.ints("padding");
+  if (pads.empty()) return std::vector<int64_t>(2 * spatial, 0);
+  if (pads.size() == 1) return std::vector<int64_t>(2 * spatial, pads[0]);
+  if (pads.size() == spatial)
+    pads.insert(pads.end(), pads.begin(), pads.begin() + static_cast<std::ptrdiff_t>(spatial));
+  return pads;
+}
+
+bool is_window_of_one(const Op& op, const std::vector<int64_t>& weights) {
+  auto one = [](int64_t n) { return n == 1; };
+  const auto& strides = op.attrs.ints("strides");
+  return std::all_of(weights.begin(), weights.end() - 2, one) && std::all_of(strides.begin(), strides.end(), one) &&
+         groups_of(op) == 1;
+}
+
+}  // namespace
+
+/// The weights with outputs last; nothing if they are no constant integers of a byte or have other zero points.
+std::optional<IntegerProducts::Weights> IntegerProducts::weights_of(Op& op) const {
+  auto found = quantized_operand(op.operand(1));
+  if (!found) return std::nullopt;
+  bool conv = op.is("nn.conv");
+  const auto& dims = found->stored->shape();
+  if (!conv && dims.size() != 2) return std::nullopt;
+  auto values = known_integers(found->stored);
+  if (!values || values->empty()) return std::nullopt;
+  int64_t rank = static_cast<int64_t>(dims.size()), output_axis = conv ? 0 : 1;
+  Weights w;
+  std::vector<int64_t> from;
+  for (arith::Expr dim : dims) from.push_back(*dim.constant());
+  int64_t outputs = from[static_cast<size_t>(output_axis)], terms = static_cast<int64_t>(values->size()) / outputs;
+  auto by_output = [&](const Value* p) {
+    return p == nullptr || is_single(*p) ||
+           (found->axis == output_axis && (p->shape().size() == 1 || found->scale == nullptr));
+  };
+  if (!by_output(found->scale) || !by_output(found->zero) || terms > kMostTerms) return std::nullopt;
+  std::vector<int64_t> zero{0};
+  if (found->zero != nullptr) {
+    auto known = known_integers(found->zero);
+    if (!known) return std::nullopt;
+    zero.assign(known->begin(), known->end());
+  }
+  zero.resize(static_cast<size_t>(outputs), zero[0]);
+  w.scale = found->scale;
+  for (int64_t i = rank; conv && i-- > 2;) w.shape.insert(w.shape.begin(), from[static_cast<size_t>(i)]);
+  if (conv) w.shape.push_back(from[1]), w.shape.push_back(from[0]);
+  if (!conv) w.shape = from;
+  // Of a convolution [O, I, window…] becomes [window…, I, O]: element (o, i, k) goes to (k, i, o).
+  int64_t inputs = conv ? from[1] : 1, window = conv ? terms / inputs : 1;
+  auto source = [&](int64_t term, int64_t o) {
+    return conv ? (o * inputs + term % inputs) * window + term / inputs : term * outputs + o;
+  };
+  // In the order in which the values are stored, which is what costs.
+  auto each = [&](auto&& visit) {
+    for (int64_t outer = 0; outer < (conv ? outputs : terms); ++outer)
+      for (int64_t inner = 0; inner < (conv ? terms : outputs); ++inner) {
+        int64_t o = conv ? outer : inner, term = conv ? inner : outer;
+        visit(o, term, (*values)[static_cast<size_t>(source(term, o))] - zero[static_cast<size_t>(o)]);
+      }
+  };
+  std::vector<int64_t> low(static_cast<size_t>(outputs), INT64_MAX), high(low.size(), INT64_MIN), rest(low.size(), 0);
+  each([&](int64_t o, int64_t, int64_t value) {
+    auto at = static_cast<size_t>(o);
+    low[at] = std::min(low[at], value), high[at] = std::max(high[at], value);
+  });
+  bool any_rest = false;
+  for (size_t o = 0; o < low.size(); ++o) {
+    if (high[o] - low[o] > 255) return std::nullopt;
+    if (groups_of(op) == 1) rest[o] = low[o] < -128 ? low[o] + 128 : high[o] > 127 ? high[o] - 127 : 0;
+    any_rest |= rest[o] != 0;
+  }
+  w.values.resize(values->size());
+  each([&](int64_t o, int64_t term, int64_t value) {
+    w.values[static_cast<size_t>(term * outputs + o)] = static_cast<int16_t>(value - rest[static_cast<size_t>(o)]);
+  });
+  if (any_rest) w.rest = std::move(rest);
+  return w;
+}
+
+std::optional<QuantizedOperand> IntegerProducts::data_of(Op& op) const {
+  auto found = quantized_operand(op.operand(0));
+  bool whole = found && (found->scale == nullptr || is_single(*found->scale)) &&
+               (found->zero == nullptr || is_single(*found->zero));
+  if (!whole || found->stored->dtype().bits != 8 || found->stored->shape().size() < 2) return std::nullopt;
+  return found;
+}
+
+/// The same tensor in uint8, 128 more if it is signed.
+Result<Value*> IntegerProducts::as_unsigned(GraphBuilder& b, Value* stored) {
+  Diagnostics& diag = diag_;
+  if (stored->dtype().is_uint()) return stored;
+  if (auto found = unsigned_.find(stored); found != unsigned_.end()) return found->second;
+  if (stored->op != nullptr && stored->op->is("quantize")) {
+    bool known = stored->op->operand(2) == nullptr || known_integer(stored->op->operand(2)).has_value();
+    if (known) return unsigned_sibling(*stored->op);
+  }
+  RELAXC_TRY(Value * wide, b.call("astype", {stored}, {{"dtype", DType::i(32)}}));
+  RELAXC_TRY(wide, b.call("add", {wide, b.scalar(DType::i(32), 128)}));
+  return b.call("astype", {wide}, {{"dtype", DType::u(8)}});
+}
+
+/// A quantization to int8 becomes one to uint8; dequantizations of it read that one, too.
+Result<Value*> IntegerProducts::unsigned_sibling(Op& quantize) {
+  Diagnostics& diag = diag_;
+  Value* stored = quantize.result();
+  GraphBuilder b(module_, ops_, &quantize, diag_);
+  int64_t zero = (quantize.operand(2) == nullptr ? 0 : *known_integer(quantize.operand(2))) + 128;
+  Value* point = b.scalar(DType::u(8), static_cast<double>(zero));
+  RELAXC_TRY(Value * made,
+             b.call("quantize", {quantize.operand(0), quantize.operand(1), point},
+                    {{"axis", quantize.attrs.integer("axis")}, {"out_dtype", DType::u(8)}}, stored->name));
+  unsigned_[stored] = made;
+  const std::vector<Use> uses = stored->uses();
+  for (const Use& use : uses) {
+    Op& user = *use.user;
+    if (!user.is("dequantize") || use.index != 0) continue;
+    std::optional<int64_t> own =
+        user.operand(2) == nullptr ? std::optional<int64_t>(0) : known_integer(user.operand(2));
+    if (!own) continue;
+    GraphBuilder before(module_, ops_, &user, diag_);
+    user.set_operand(0, made);
+    Value* shifted = before.scalar(DType::u(8), static_cast<double>(*own + 128));
+    if (user.operands().size() > 2)
+      user.set_operand(2, shifted);
+    else
+      user.add_operand(shifted);
+  }
+  return made;
+}
+
+Result<IntegerProducts::Data> IntegerProducts::unsigned_data(GraphBuilder& b, const QuantizedOperand& x) {
+  Diagnostics& diag = diag_;
+  Data data;
+  int64_t shift = x.stored->dtype().is_uint() ? 0 : 128;
+  data.zero = x.zero == nullptr ? std::optional<int64_t>(0) : known_integer(x.zero);
+  if (data.zero)
+    *data.zero += shift;
+  else {
+    RELAXC_TRY(data.zero_value, b.call("reshape", {x.zero, b.shape({})}));
+    RELAXC_TRY(data.zero_value, b.call("astype", {data.zero_value}, {{"dtype", DType::i(32)}}));
+    if (shift != 0) {
+      RELAXC_TRY(data.zero_value, b.call("add", {data.zero_value, b.scalar(DType::i(32), 128)}));
+    }
+  }
+  data.scale = x.scale;
+  RELAXC_TRY(data.stored, as_unsigned(b, x.stored));
+  return data;
+}
+
+Result<Value*> IntegerProducts::zero_as_byte(GraphBuilder& b, const Data& data) {
+  if (data.zero) return b.scalar(DType::u(8), static_cast<double>(*data.zero));
+  return b.call("astype", {data.zero_value}, {{"dtype", DType::u(8)}});
+}
+
+Result<Value*> IntegerProducts::padded(GraphBuilder& b, Value* x, const std::vector<int64_t>& pads, const Data& data) {
+  Diagnostics& diag = diag_;
+  if (std::all_of(pads.begin(), pads.end(), [](int64_t n) { return n == 0; })) return x;
+  std::vector<arith::Expr> dims;
+  for (int64_t pad : pads) dims.push_back(b.context().index(pad));
+  RELAXC_TRY(Value * zero, zero_as_byte(b, data));
+  return b.call("pad", {x, b.shape(dims), zero}, {{"mode", std::string("constant")}});
+}
+
+/// The sum of the products of bytes, in int32; x has its padding.
+Result<Value*> IntegerProducts::product(GraphBuilder& b, const Op& op, Value* x, const Weights& w) {
+  // Inputs to whole words, except where each output has one.
+  size_t inputs_at = w.shape.size() - 2;
+  int64_t inputs = w.shape[inputs_at];
+  int64_t more = groups_of(op) == 1 ? word_padding(inputs) : 0;
+  std::vector<int64_t> shape = w.shape;
+  std::vector<int16_t> values = w.values;
+  if (more > 0) {
+    shape[inputs_at] += more;
+    size_t row = static_cast<size_t>(inputs * w.outputs()), wide = static_cast<size_t>((inputs + more) * w.outputs());
+    values.assign(w.values.size() / row * wide, 0);
+    for (size_t i = 0; i * row < w.values.size(); ++i)
+      std::copy_n(w.values.begin() + static_cast<std::ptrdiff_t>(i * row), row,
+                  values.begin() + static_cast<std::ptrdiff_t>(i * wide));
+  }
+  bool matrix = !op.is("nn.conv") || is_window_of_one(op, w.shape);
+  if (matrix && shape.size() > 2) shape.erase(shape.begin(), shape.end() - 2);
+  bool bytes = std::all_of(values.begin(), values.end(), [](int16_t v) { return v >= -128 && v <= 127; });
+  std::vector<int8_t> narrow(bytes ? values.begin() : values.end(), values.end());
+  Value* weight =
+      bytes ? vector_constant(b, DType::i(8), shape, narrow) : vector_constant(b, DType::i(16), shape, values);
+  if (matrix) return b.call("matmul", {x, weight}, {{"out_dtype", std::string("int32")}});
+  return b.call(
+      "nn.conv_integer", {x, weight},
+      {{"strides", op.attrs.ints("strides")}, {"dilation", op.attrs.ints("dilation")}, {"groups", groups_of(op)}});
+}
+
+Result<Value*> IntegerProducts::compensated(GraphBuilder& b, const Op& op, Value* x, const Data& data,
+                                            const Weights& w) {
+  Diagnostics& diag = diag_;
+  DType i32 = DType::i(32);
+  RELAXC_TRY(Value * sum, product(b, op, x, w));
+  std::vector<int64_t> columns(static_cast<size_t>(w.outputs()), 0);
+  for (size_t i = 0; i < w.values.size();)
+    for (int64_t& column : columns) column += w.values[i++];
+  if (data.zero) {
+    for (int64_t& column : columns) column *= -*data.zero;
+    bool any = std::any_of(columns.begin(), columns.end(), [](int64_t c) { return c != 0; });
+    if (any) {
+      RELAXC_TRY(sum, b.call("add", {sum, int32s(b, columns)}));
+    }
+  } else {
+    RELAXC_TRY(Value * part, b.call("multiply", {data.zero_value, int32s(b, columns)}));
+    RELAXC_TRY(sum, b.call("subtract", {sum, part}));
+  }
+  if (w.rest.empty()) return sum;
+  Weights ones = w;
+  ones.shape.back() = 1;
+  ones.values.assign(static_cast<size_t>(w.per_output()), 1);
+  RELAXC_TRY(Value * rows, product(b, op, x, ones));
+  Value* zeros = b.scalar(i32, static_cast<double>(data.zero.value_or(0) * w.per_output()));
+  if (!data.zero) {
+    RELAXC_TRY(zeros, b.call("multiply", {data.zero_value, b.scalar(i32, static_cast<double>(w.per_output()))}));
+  }
+  RELAXC_TRY(rows, b.call("subtract", {rows, zeros}));
+  RELAXC_TRY(rows, b.call("multiply", {rows, int32s(b, w.rest)}));
+  return b.call("add", {sum, rows});
+}
+
+/// The sum in units of the two scales.
+Result<Value*> IntegerProducts::scaled(GraphBuilder& b, Value* sum, Value* x_scale, Value* w_scale) {
+  Diagnostics& diag = diag_;
+  mark_rounding(b.function());  // one rounding of an exact sum, for one of every term
+  RELAXC_TRY(Value * real, b.call("astype", {sum}, {{"dtype", DType::f(32)}}));
+  RELAXC_TRY(x_scale, b.call("reshape", {x_scale, b.shape({})}));
+  if (is_single(*w_scale)) {
+    RELAXC_TRY(w_scale, b.call("reshape", {w_scale, b.shape({})}));
+  }
+  RELAXC_TRY(Value * scale, b.call("multiply", {x_scale, w_scale}));
+  return b.call("multiply", {real, scale});
+}
+
+Result<Value*> IntegerProducts::rewrite(Op& op, std::vector<Op*>& transposed) {
+  Diagnostics& diag = diag_;
+  bool conv = op.is("nn.conv");
+  if ((!conv && !op.is("matmul")) || op.result()->unused() || groups_of(op) == 0) return nullptr;
+  GraphBuilder b(module_, ops_, &op, diag_);
+  b.location = op.location;
+  auto x = data_of(op);
+  if (!x) return nullptr;
+  auto w = weights_of(op);
+  if (!w && !conv) return of_activations(b, op);
+  bool real = x->scale != nullptr;
+  DType f32 = DType::f(32);
+  if (!w || real != (w->scale != nullptr)) return nullptr;
+  if (op.result()->dtype() != (real ? f32 : DType::i(32))) return nullptr;
+  if (real && (x->scale->dtype() != f32 || w->scale->dtype() != f32)) return nullptr;
+
+  RELAXC_TRY(Data data, unsigned_data(b, *x));
+  size_t rank = data.stored->shape().size();
+  std::vector<int64_t> pads(2 * rank, 0);
+  Value* bytes = data.stored;
+  if (conv) {
+    RELAXC_TRY(bytes, b.call("permute_dims", {bytes}, {{"axes", channels_last(rank, false)}}));
+    std::vector<int64_t> spatial = padding_of(op, rank - 2);
+    for (size_t k = 0; k < rank - 2; ++k) pads[1 + k] = spatial[k], pads[rank + 1 + k] = spatial[rank - 2 + k];
+  }
+  if (groups_of(op) == 1) pads.back() = word_padding(w->shape[w->shape.size() - 2]);
+  RELAXC_TRY(bytes, padded(b, bytes, pads, data));
+  RELAXC_TRY(Value * y, compensated(b, op, bytes, data, *w));
+  if (real) {
+    RELAXC_TRY(y, scaled(b, y, data.scale, w->scale));
+  }
+  if (!conv) return y;
+  RELAXC_TRY(y, b.call("permute_dims", {y}, {{"axes", channels_last(rank, true)}}));
+  transposed.push_back(y->op);
+  return y;
+}
+
+}  // namespace relaxc

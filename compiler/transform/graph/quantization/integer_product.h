@@ -1,0 +1,65 @@
+// integer_product.h: products of quantized tensors as products of bytes.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "compiler/relax/builder.h"
+#include "compiler/transform/graph/quantization/quantized_operand.h"
+
+namespace relaxc {
+
+/// Writes matmul and nn.conv of a quantized tensor and constant weights, and matmul of two quantized tensors, anew, by
+/// uint8 and int8 alone.
+class IntegerProducts {
+ public:
+  IntegerProducts(relax::Module& module, const relax::OpTable& ops, Diagnostics& diag)
+      : module_(module), ops_(ops), diag_(diag) {}
+
+  /// What can stand for the result of `op`; null where `op` is none of these products. `transposed` gets every
+  /// permute_dims from channels last to channels second that was made.
+  Result<relax::Value*> rewrite(relax::Op& op, std::vector<relax::Op*>& transposed);
+
+ private:
+  /// stored - zero as numbers plus a rest that is the same for all weights of one output. With the rest taken off they
+  /// fit into int8; in groups, where there is no rest, they may need int16.
+  struct Weights {
+    std::vector<int64_t> shape;  ///< [window…, C/groups, O], for a matrix [K, N]
+    std::vector<int16_t> values;
+    std::vector<int64_t> rest;  ///< by output; empty: all 0
+    relax::Value* scale = nullptr;
+    int64_t outputs() const { return shape.back(); }
+    int64_t per_output() const { return static_cast<int64_t>(values.size()) / shape.back(); }
+  };
+  /// A quantized tensor whose stored values are uint8.
+  struct Data {
+    relax::Value* stored = nullptr;
+    std::optional<int64_t> zero;
+    relax::Value* zero_value = nullptr;  ///< int32, where it is known at run time only
+    relax::Value* scale = nullptr;
+  };
+
+  std::optional<Weights> weights_of(relax::Op& op) const;
+  std::optional<QuantizedOperand> data_of(relax::Op& op) const;
+  Result<Data> unsigned_data(relax::GraphBuilder& b, const QuantizedOperand& x);
+  Result<relax::Value*> as_unsigned(relax::GraphBuilder& b, relax::Value* stored);
+  Result<relax::Value*> unsigned_sibling(relax::Op& quantize);
+  Result<relax::Value*> padded(relax::GraphBuilder& b, relax::Value* x, const std::vector<int64_t>& pads,
+                               const Data& data);
+  Result<relax::Value*> zero_as_byte(relax::GraphBuilder& b, const Data& data);
+  Result<relax::Value*> product(relax::GraphBuilder& b, const relax::Op& op, relax::Value* x, const Weights& w);
+  Result<relax::Value*> compensated(relax::GraphBuilder& b, const relax::Op& op, relax::Value* x, const Data& data,
+                                    const Weights& w);
+  Result<relax::Value*> scaled(relax::GraphBuilder& b, relax::Value* sum, relax::Value* x_scale, relax::Value* w_scale);
+
+  // activation_product.cpp
+  Result<relax::Value*> of_activations(relax::GraphBuilder& b, relax::Op& op);
+  Result<relax::Value*> point(relax::GraphBuilder& b, const QuantizedOperand& x, int64_t shift);
+
+  relax::Module& module_;
+  const relax::OpTable& ops_;
+  Diagnostics& diag_;
+  std::map<relax::Value*, relax::Value*> unsigned_;  // looked up, never walked
+};
+
+}  // namespace relaxc

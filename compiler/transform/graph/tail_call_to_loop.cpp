@@ -1,0 +1,73 @@
+// tail_call_to_loop.cpp: functions that call themselves or each other last become loops.
+//
+// Each call needs a frame, and how many there will be nobody knows; but a call in tail position needs nothing of its
+// caller any more. So a circle of functions that call each other last becomes one function with the number of the one
+// that runs (merge_mutual_tail_calls.cpp), and a function that calls itself last becomes a loop (tail_loop.cpp). Calls
+// in other places stay: what they need comes from the context's allocator (lower/host_recursion.cpp).
+//
+// Rejected: lowering a jump to the function's begin (the planner would have to see through it), and `musttail`, which
+// not every target has.
+#include <map>
+
+#include "compiler/analysis/strongly_connected_components.h"
+#include "compiler/transform/graph/functions/merge_mutual_tail_calls.h"
+#include "compiler/transform/graph/functions/tail_loop.h"
+#include "compiler/transform/graph/functions/tail_tree.h"
+#include "compiler/transform/passes.h"
+
+namespace relaxc {
+namespace {
+
+using namespace relax;
+
+/// Functions that call each other in tail position, all of them from all; each circle in the order of the module.
+std::vector<std::vector<Function*>> tail_circles(const Module& module) {
+  std::vector<Function*> functions = module.functions();
+  std::map<std::string, size_t> number;
+  for (size_t i = 0; i < functions.size(); ++i) number.emplace(functions[i]->name, i);
+  std::vector<std::vector<size_t>> callees(functions.size());
+  for (size_t i = 0; i < functions.size(); ++i)
+    for (const Op* call : tail_calls(*functions[i])) callees[i].push_back(number.at(call->callee));
+  std::vector<std::vector<Function*>> found;
+  for (const std::vector<size_t>& members : analysis::circles(callees)) {
+    if (members.size() < 2) continue;
+    found.emplace_back();
+    for (size_t member : members) found.back().push_back(functions[member]);
+  }
+  return found;
+}
+
+/// Calls of `function` by itself in tail position become a loop. `names`: whom a message names.
+Result<Changed> to_loop(Module& module, Function& function, const std::string& names, PassContext& context) {
+  Diagnostics& diag = context.diag;
+  if (!TailTree(module, function).has_exit(function.body()))
+    return diag.error(function.location, Kind::ill_formed, "{} on every path, so it never returns", names);
+  return make_tail_loop(module, function, context);
+}
+
+std::string names_of(const std::vector<Function*>& members) {
+  std::string names = "'" + members[0]->name + "' calls ";
+  for (size_t i = 1; i < members.size(); ++i) names += "'" + members[i]->name + "', which calls ";
+  return names + "it again";
+}
+
+}  // namespace
+
+Result<Changed> loop_recursion(relax::Module& module, PassContext& context) {
+  Diagnostics& diag = context.diag;
+  Changed changed = Changed::kNo;
+  for (const std::vector<Function*>& members : tail_circles(module)) {
+    RELAXC_TRY(Function * made, make_dispatch(module, members, context));
+    if (made == nullptr) continue;
+    changed = Changed::kYes;
+    RELAXC_TRY(Changed looped, to_loop(module, *made, names_of(members), context));
+    changed |= looped;
+  }
+  for (Function* function : module.functions()) {
+    RELAXC_TRY(Changed looped, to_loop(module, *function, "'" + function->name + "' calls itself", context));
+    changed |= looped;
+  }
+  return changed == Changed::kYes ? dead_code(module, context) : changed;
+}
+
+}  // namespace relaxc
