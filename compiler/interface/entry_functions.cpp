@@ -37,7 +37,8 @@ class TypedCall {
         args_(s_.records_param("args", arguments)) {}
 
   void make() {
-    c_function_->context = context_, c_function_->is_global = true;
+    c_function_->context = context_;
+    c_function_->is_global = c_function_->ties_runtime = true;
     s_.require(logical_and(given(s_.build().address(context_)), given(s_.build().address(args_))), kNullPointer);
     s_.report_to(field("error"));
     take_pointers();
@@ -235,7 +236,7 @@ std::optional<tir::PrimFunc> EntryFunctions::arena_bytes(const Entry& entry) {
   tir::PrimFunc function;
   function.name = arena_symbol(object_, entry);
   EntrySteps steps(context_, function);
-  function.c_function->is_global = true;
+  function.c_function->is_global = function.c_function->ties_runtime = true;
   std::vector<Argument> args;
   for (size_t i = 0; i < entry.symbols.size(); ++i) {
     Expr symbol = steps.scalar_param(entry.symbols[i].name);
@@ -256,7 +257,7 @@ tir::PrimFunc EntryFunctions::public_function(const std::string& prim_func) {
   tir::PrimFunc function;
   function.name = public_symbol(object_, prim_func);
   EntrySteps steps(context_, function);
-  function.c_function->is_global = true;
+  function.c_function->is_global = function.c_function->ties_runtime = true;
   BufferRef context = steps.records_param("context", described(Record::kContext));
   function.c_function->context = context;
   std::vector<Argument> args;

@@ -36,6 +36,12 @@ class EntryFunctions {
   std::optional<tir::PrimFunc> values(const Entry& entry);
   tir::PrimFunc call(const Entry& entry);
 
+  /// The function of rlx_function called `what` ("bind", "output_shape", "arena_bytes", "run"): scratch in its frame,
+  /// and a call into runtime-lite with the entry's rlx_function_private, the data called "private".
+  tir::PrimFunc generic(const Entry& entry, const std::string& what);
+  /// `int32_t name_selftest(rlx_context* context)`, on the data called "model" and "selftest".
+  tir::PrimFunc selftest();
+
  private:
   /// A struct of arguments, as the header declares it.
   struct Arguments {

@@ -80,10 +80,10 @@ BufferRef EntrySteps::within(const std::string& name, DType dtype, BufferRef bas
   return buffer;
 }
 
-BufferRef EntrySteps::words(const std::string& name, size_t count) {
+BufferRef EntrySteps::array(const std::string& name, DType dtype, size_t count) {
   constexpr uint32_t kWord = 8;
   Expr size = index(static_cast<int64_t>(std::max<size_t>(count, 1)));
-  BufferRef buffer = build_.buffer(name, DType::index(), {size}, tir::Scope::kLocal, kWord);
+  BufferRef buffer = build_.buffer(name, dtype, {size}, tir::Scope::kLocal, kWord);
   steps_.push_back({{}, [this, buffer](Stmt body) { return build_.alloc(buffer, body); }});
   return buffer;
 }
@@ -121,8 +121,21 @@ BufferRef EntrySteps::weights(const Weights& weights, BufferRef context) {
     BufferRef file = at_address("file", DType::u(8), build_.field(context, "weights"));
     return within("weights", DType::u(8), file, kWeightsHeaderBytes);
   }
-  BufferRef buffer = build_.buffer("weights", DType::u(8), {index(INT64_MAX)}, tir::Scope::kWeights);
-  return function_.c_function->weights = buffer;
+  return data("weights");
+}
+
+BufferRef EntrySteps::data(const std::string& name) {
+  BufferRef buffer = build_.buffer(name, DType::u(8), {index(INT64_MAX)}, tir::Scope::kWeights);
+  function_.c_function->data.push_back({buffer, name});
+  return buffer;
+}
+
+void EntrySteps::call_runtime(const std::string& name, std::vector<tir::Argument> args) {
+  tir::Invoke invoke;
+  invoke.callee = name;
+  invoke.external = invoke.plain = invoke.status = true;
+  invoke.args = std::move(args);
+  add(build_.invoke(std::move(invoke)));
 }
 
 void EntrySteps::finish() {

@@ -55,8 +55,9 @@ class EntrySteps {
   BufferRef records_at(const std::string& name, const tir::Record& record, Expr count, Expr address);
   /// The memory of `base` from byte `offset` on.
   BufferRef within(const std::string& name, DType dtype, BufferRef base, int64_t offset);
-  /// Words of the frame.
-  BufferRef words(const std::string& name, size_t count);
+  /// Words of 8 bytes in the frame.
+  BufferRef array(const std::string& name, DType dtype, size_t count);
+  BufferRef words(const std::string& name, size_t count) { return array(name, DType::index(), count); }
   void store(BufferRef array, size_t i, Expr value);
   Expr load(BufferRef array, size_t i) { return build_.load(array, {index(static_cast<int64_t>(i))}); }
   /// Calls a prim func; its failure is this function's.
@@ -72,6 +73,11 @@ class EntrySteps {
   std::vector<tir::Argument> pools(const Entry& entry, BufferRef context);
   /// The first weight: in the object, or behind the header of the file that the context points at.
   BufferRef weights(const Weights& weights, BufferRef context);
+
+  /// What the object holds under that name.
+  BufferRef data(const std::string& name);
+  /// Calls a function of runtime-lite, which has no hidden parameters.
+  void call_runtime(const std::string& name, std::vector<tir::Argument> args);
 
   /// Gives the function its body.
   void finish();

@@ -291,6 +291,7 @@ RunStatus Interpreter::call_external(const CallRecord& record, Register* r, uint
   int32_t code = external_(record.callee, args);
   if (returns) set_scalar(r[result], record.result, bytes);
   if (code != 0) return {.code = kExternalFailed, .actual = code};
+  if (record.status && r[result].i != 0) return {.code = static_cast<int32_t>(r[result].i)};
   for (size_t i = 0; i < results.size(); ++i)
     if (results[i] != nullptr)
       if (RunStatus status =

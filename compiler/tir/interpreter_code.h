@@ -70,6 +70,7 @@ struct CallRecord {
   DType result{};
   std::vector<CallArgument> args;
   int32_t error_node = -1;  ///< of a failure that has none
+  bool status = false;      ///< what a plain one returns is one
 };
 
 /// Where the code of a loop is; a Batch instruction names it.

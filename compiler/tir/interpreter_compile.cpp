@@ -326,7 +326,7 @@ int64_t Compiler::overflow_guard() {
 }
 
 void Compiler::run(const Invoke& node) {
-  CallRecord record{node.callee, node.plain, node.result, {}, node.error_node};
+  CallRecord record{node.callee, node.plain, node.result, {}, node.error_node, node.status};
   const Guard named = overflow_of(function_, node);
   guard_ = node.error_node >= 0 ? &named : nullptr;
   for (const Argument& argument : node.args) {

@@ -17,14 +17,21 @@ struct Param {
   Var var;
 };
 
+/// What an object holds beside its functions, under a name that its backend knows: "weights", a table.
+struct ObjectData {
+  BufferRef buffer = nullptr;
+  std::string name;
+};
+
 /// What C calls: a function of exactly the parameters that the prim func has, which always returns a status. Where
 /// others have hidden parameters (the context, the record of an error) it has these buffers.
 struct CFunction {
   BufferRef context = nullptr;  ///< the rlx_context that it passes on; null: a null pointer
   /// The rlx_error of guards and calls. Where this buffer does not exist (yet), or is null, they have the status alone.
   BufferRef error = nullptr;
-  BufferRef weights = nullptr;  ///< the weights in the object, which exist all along; null: it names none
-  bool is_global = false;       ///< a symbol of the object that a program may refer to
+  std::vector<ObjectData> data;  ///< buffers that exist all along
+  bool is_global = false;        ///< a symbol of the object that a program may refer to
+  bool ties_runtime = false;     ///< who links it needs the runtime of this version
 };
 
 /// What passes found out of how a kernel uses its buffer parameters.

@@ -363,6 +363,7 @@ class Printer {
     }
     if (n.trace_node != -1) args += fmt::format(", trace={}", n.trace_node);
     if (n.error_node != -1) args += fmt::format(", node={}", n.error_node);
+    if (n.status) args += ", status=True";
     std::string head = n.plain      ? "T.call_extern(\"" + result_name(n.result) + "\", "
                        : n.runtime  ? "T.call_runtime("
                        : n.external ? "T.call_packed("

@@ -180,6 +180,7 @@ struct Invoke : StmtOf<StmtKind::kInvoke> {
   int32_t trace_node = -1;  ///< index of the kernel in the entry's node table; -1: not traced
   bool runtime = false;
   int32_t error_node = -1;  ///< the `node` of the record where it fails and names none
+  bool status = false;      ///< what a plain one returns (int32) is a status as well
 };
 
 }  // namespace relaxc::tir

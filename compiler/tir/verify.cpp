@@ -30,7 +30,8 @@ class Verifier {
       if (param.buffer->scope == Scope::kLocal) fault("parameter '{}' has scope local", param.buffer->name);
       enter(param.buffer);
     }
-    if (function.c_function && function.c_function->weights != nullptr) enter(function.c_function->weights);
+    if (function.c_function)
+      for (const ObjectData& data : function.c_function->data) enter(data.buffer);
     suite(function.body);
     // Data and callers decide what a function with an arena computes of sizes.
     if (fault_.empty()) fault_ = fault_of_attributes(function);
@@ -233,6 +234,7 @@ class Verifier {
   Stmt check(const Invoke& n) {
     if (n.callee.empty()) fault("a call of nothing");
     if (n.runtime && (!n.external || n.callee.rfind("rlx_", 0) != 0)) fault("'{}' is no name of the runtime", n.callee);
+    if (n.status && (!n.plain || n.result != DType::i(32))) fault("'{}' returns no status", n.callee);
     for (const Argument& arg : n.args) {
       const auto* buffer = std::get_if<BufferRef>(&arg);
       buffer != nullptr ? alive(*buffer) : expr(std::get<Expr>(arg));

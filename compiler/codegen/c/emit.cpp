@@ -121,14 +121,19 @@ class Emission {
         functions += function_text(*function, conventions_, functions_, helpers);
     }
     interface::EntryFunctions made(object_), made_of_shown(shown_);
-    EntryFunctionPrinter printer{made, conventions_, functions_, helpers};
-    EntryFunctionPrinter shown{made_of_shown, conventions_, functions_, helpers};
+    FunctionStyle style = functions_;
+    style.data = {{"weights", "(uint8_t*)(uintptr_t)rlx_weights.bytes"},
+                  {"model", fmt::format("&{}_model", object_.name)},
+                  {"selftest", "(uint8_t*)(uintptr_t)rlx_selftest_data.bytes"}};
+    EntryFunctionPrinter printer{made, conventions_, style, helpers};
+    EntryFunctionPrinter shown{made_of_shown, conventions_, style, helpers};
     for (size_t i = 0; i < object_.entries.size(); ++i) {
       if (!misra_) entries += entry_text(shown_, shown_.entries[i], i, shown);
       calls += called_text(object_.entries[i], printer);
     }
     for (const interface::PublicPrimFunc& function : object_.public_prim_funcs)
       calls += printer.print(made.public_function(function.name));
+    const std::string selftest = object_.selftest.data.empty() ? "" : printer.print(made.selftest());
 
     bool tables = !object_.entries.empty() && !misra_;
     std::string declared =
@@ -136,7 +141,7 @@ class Emission {
     if (object_.weights.separate && !misra_) declared += "static const uint8_t rlx_hash[32];\n\n";
     return write(opening() + "\n") && write_own_weights(write) && write(helper_text(helpers, style_.profile) + "\n") &&
            write(functions) && write(declared) && write(entries) && write(calls) &&
-           (!tables || write(model_text(shown_, "C99") + selftest_text(object_, runs_)));
+           (!tables || write(model_text(shown_, "C99") + selftest_data_text(object_, runs_) + selftest));
   }
 
   bool write_own_weights(const Write& write) const {

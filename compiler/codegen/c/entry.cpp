@@ -35,8 +35,8 @@ class EntryPrinter {
 
   std::string run() {
     interface::EntryFunctions& made = printer_.made;
-    const Adapters adapters{adapter("shapes", made.shapes(entry_)), adapter("values", made.values(entry_)),
-                            adapter("arena", made.arena(entry_)), adapter("call", made.call(entry_))};
+    const Adapters adapters{print("shapes", made.shapes(entry_)), print("values", made.values(entry_)),
+                            print("arena", made.arena(entry_)), print("call", made.call(entry_))};
     specs("inputs", entry_.inputs, true);
     specs("outputs", entry_.outputs, false);
     symbols();
@@ -59,7 +59,7 @@ class EntryPrinter {
   }
 
   /// Prints a function that the tables point to, and gives its name.
-  std::string adapter(const char* what, std::optional<tir::PrimFunc> function) {
+  std::string print(const char* what, std::optional<tir::PrimFunc> function) {
     if (!function) return "NULL";
     function->name = stem_ + "_" + what;
     out_ += printer_.print(*function);
@@ -142,20 +142,9 @@ class EntryPrinter {
   }
 
   void wrappers() {
-    std::string scratch = fmt::format("uint64_t scratch[RLX_SCRATCH_WORDS({}, {}, {})];", entry_.symbols.size(),
-                                      dim_count(), entry_.inputs.size() + entry_.outputs.size());
-    line("static int32_t {}_bind(rlx_context* context, const rlx_tensor* in, uint32_t num_in, int64_t* symbols,",
-         stem_);
-    line("                       rlx_error* error) {{\n  {}", scratch);
-    line("  return rlx_generic_bind(&{}_private, scratch, context, in, num_in, symbols, error);\n}}", stem_);
-    line("static int32_t {}_output_shape(const int64_t* symbols, uint32_t index, int64_t* dims) {{\n  {}", stem_,
-         scratch);
-    line("  return rlx_generic_output_shape(&{}_private, scratch, symbols, index, dims);\n}}", stem_);
-    line("static int32_t {}_arena_bytes(const int64_t* symbols, uint64_t* bytes) {{", stem_);
-    line("  return rlx_generic_arena_bytes(&{}_private, symbols, bytes);\n}}", stem_);
-    line("static int32_t {}_run(rlx_context* context, const rlx_tensor* in, uint32_t num_in, rlx_tensor* out,", stem_);
-    line("                      uint32_t num_out) {{\n  {}\n  (void)*(const volatile uint32_t*)&rlx_abi_1;", scratch);
-    line("  return rlx_generic_run(&{}_private, scratch, context, in, num_in, out, num_out);\n}}\n", stem_);
+    printer_.style.data["private"] = fmt::format("&{}_private", stem_);
+    for (const char* what : {"bind", "output_shape", "arena_bytes", "run"})
+      print(what, printer_.made.generic(entry_, what));
   }
 
   const interface::Object& object_;

@@ -14,7 +14,7 @@ namespace relaxc::codegen_c {
 struct EntryFunctionPrinter {
   interface::EntryFunctions& made;
   const Conventions& conventions;
-  const FunctionStyle& style;
+  FunctionStyle style;
   std::set<std::string>& helpers;  ///< that they call
 
   std::string print(const tir::PrimFunc& function) const {

@@ -89,7 +89,7 @@ FunctionPrinter::FunctionPrinter(const tir::PrimFunc& function, const Convention
 
 /// Other functions have hidden parameters of these names.
 void FunctionPrinter::name_c_function(const tir::CFunction& function) {
-  if (function.weights != nullptr) names_.call(function.weights, "(uint8_t*)(uintptr_t)rlx_weights.bytes");
+  for (const tir::ObjectData& data : function.data) names_.call(data.buffer, style_.data.at(data.name));
   if (function.context != nullptr) names_.call(function.context, "context");
   if (function.error != nullptr) names_.call(function.error, "error");
   context_ = function.context != nullptr ? "context" : "NULL";
@@ -106,8 +106,7 @@ std::string FunctionPrinter::run() {
   signature();
   ++indent_;
   size_t begin = out_.size();
-  const bool ties = function_.c_function && function_.c_function->is_global && context_ != "NULL";
-  if (ties) line("(void)*(const volatile uint32_t*)&rlx_abi_1;");  // the linker looks for this version of the runtime
+  if (function_.c_function && function_.c_function->ties_runtime) line("(void)*(const volatile uint32_t*)&rlx_abi_1;");
   bool copies = function_.memory.copies;
   if (copies)
     open(fmt::format("if ({} != {}) {{", names_.of(function_.params[0].buffer), names_.of(function_.params[1].buffer)));

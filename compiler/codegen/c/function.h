@@ -24,6 +24,8 @@ struct FunctionStyle {
   std::string prefix = "k_";       ///< of its name
   std::string macro_prefix;        ///< of macros of the header
   bool vectors = false;            ///< Style::vectors
+  /// Addresses of what functions that C calls name in CFunction::data.
+  std::map<std::string, std::string> data;
 };
 
 /// The convention of `function`, given those of its callees: it fails if it has a guard, checks index arithmetic, or

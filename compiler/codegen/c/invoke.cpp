@@ -12,7 +12,7 @@ void FunctionPrinter::print(const tir::Invoke& node) {
   std::string args;
   std::vector<std::string> results;  // of unknown size, taken after the call
   auto add = [&](const std::string& arg) { args += (args.empty() ? "" : ", ") + arg; };
-  Convention callee = node.plain      ? Convention{}
+  Convention callee = node.plain      ? Convention{node.status, false, node.callee}
                       : node.external ? Convention{true, true, node.callee}
                                       : conventions_.at(node.callee);
   if (callee.context) add(context_);
@@ -39,7 +39,7 @@ void FunctionPrinter::print(const tir::Invoke& node) {
     line("{}{};", node.plain ? "(void)" : "", call);
   if (traced) trace(node.trace_node, false);  // whatever the status
   if (callee.fails) {
-    if (node.external && !node.runtime)
+    if (node.external && !node.runtime && !node.status)
       line("if (status != 0) return {}(error, RLX_EXTERNAL_FAILED, -1, -1, -1, {}, 0, status);",
            expressions_.helper("fail"), node.error_node);
     else

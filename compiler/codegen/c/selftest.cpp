@@ -74,7 +74,7 @@ std::vector<ElementRun> input_runs(const interface::Object& object) {
 
 }  // namespace
 
-std::string selftest_text(const interface::Object& object, const std::vector<ElementRun>& runs) {
+std::string selftest_data_text(const interface::Object& object, const std::vector<ElementRun>& runs) {
   const std::vector<std::byte>& data = object.selftest.data;
   if (data.empty()) return {};
   std::vector<ElementRun> own = input_runs(object);
@@ -93,10 +93,7 @@ std::string selftest_text(const interface::Object& object, const std::vector<Ele
   std::string skipped;
   array.append(data.data() + kChecksumAt, 4, skipped);
   array.append(data.data() + kChecksumAt + 4, data.size() - kChecksumAt - 4, text);
-  return text + fmt::format(
-                    "\n}}}};\n\nint32_t {0}_selftest(rlx_context* context) {{\n  return "
-                    "rlx_selftest(&{0}_model, rlx_selftest_data.bytes, {1}, UINT64_C({2}), context);\n}}\n",
-                    object.name, object.weights.separate ? "NULL" : "rlx_weights.bytes", object.weights.bytes);
+  return text + "\n}};\n\n";
 }
 
 }  // namespace relaxc::codegen_c

@@ -8,7 +8,7 @@
 
 namespace relaxc::codegen_c {
 
-/// The data and `<name>_selftest`; empty if the object has none.
-std::string selftest_text(const interface::Object& object, const std::vector<ElementRun>& runs);
+/// `rlx_selftest_data`; empty if the object has no self-test.
+std::string selftest_data_text(const interface::Object& object, const std::vector<ElementRun>& runs);
 
 }  // namespace relaxc::codegen_c

@@ -178,12 +178,12 @@ const Signature& ModuleLowering::add(const tir::PrimFunc& function, const std::s
 }
 
 llvm::Function* ModuleLowering::add_c_function(const tir::PrimFunc& function, const std::string& symbol,
-                                               llvm::Constant* weights) {
+                                               const ObjectAddresses& data) {
   Signature signature;
   signature.source = &function;
   signature.may_fail = true;
   make_function(signature, symbol);
-  FunctionLowering(*this, signature, weights).run();
+  FunctionLowering(*this, signature, &data).run();
   return signature.function;
 }
 

@@ -41,6 +41,8 @@ struct LoweringOptions {
   bool in_process = false;      ///< for evaluation inside relaxc: buffers may come from relaxc_jit_alloc
 };
 
+using ObjectAddresses = std::map<std::string, llvm::Constant*>;
+
 class ModuleLowering {
  public:
   ModuleLowering(llvm::Module& module, LoweringOptions options) : module_(module), options_(std::move(options)) {
@@ -54,9 +56,9 @@ class ModuleLowering {
   void declare(const tir::PrimFunc& function, const std::string& symbol);
   /// Declares a function whose body is in another module of the object; it may be called like one that was added.
   void declare_elsewhere(const tir::PrimFunc& function, const std::string& symbol);
-  /// Declares and lowers a function that C calls; the prim funcs that it calls were added before. `weights`: the
-  /// address of the object's weights.
-  llvm::Function* add_c_function(const tir::PrimFunc& function, const std::string& symbol, llvm::Constant* weights);
+  /// Declares and lowers a function that C calls; the prim funcs that it calls were added before. `data`: where
+  /// what it names in CFunction::data lies.
+  llvm::Function* add_c_function(const tir::PrimFunc& function, const std::string& symbol, const ObjectAddresses& data);
   /// Lets the other modules of an object call a function, and nobody else.
   static void show_to_parts(llvm::Function& function);
   /// Takes a function that stands in the module already as what callers of `name` call.

@@ -82,7 +82,7 @@ void FunctionLowering::lower_invoke(const tir::Invoke& s) {
   if (status == nullptr) return;
   leave_if(b_.CreateICmpNE(status, b_.getInt32(0)), [&]() -> Value* {
     constexpr int32_t kExternalFailed = 35;
-    if (!s.external || s.runtime) return name_failure(s.error_node, status);
+    if (!s.external || s.runtime || s.status) return name_failure(s.error_node, status);
     tir::Guard record;
     record.code = kExternalFailed, record.error_node = s.error_node;
     return fail(record, b_.getInt64(0), b_.CreateSExt(status, b_.getInt64Ty()));

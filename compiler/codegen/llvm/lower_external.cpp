@@ -91,8 +91,8 @@ Value* FunctionLowering::plain_result(const std::string& name, DType dtype, cons
 }
 
 Value* FunctionLowering::call_plain(const tir::Invoke& s) {
-  static_cast<void>(plain_result(s.callee, s.result, s.args));
-  return nullptr;  // no status
+  Value* result = plain_result(s.callee, s.result, s.args);
+  return s.status ? result : nullptr;
 }
 
 Value* FunctionLowering::call_scalar(const arith::Extern& e) {

@@ -11,14 +11,14 @@ namespace relaxc::codegen_llvm {
 using arith::Expr;
 using llvm::Value;
 
-FunctionLowering::FunctionLowering(ModuleLowering& module, const Signature& signature, llvm::Constant* weights)
+FunctionLowering::FunctionLowering(ModuleLowering& module, const Signature& signature, const ObjectAddresses* data)
     : module_(module),
       signature_(signature),
       source_(*signature.source),
       function_(signature.function),
       b_(llvm::BasicBlock::Create(module.module().getContext(), "entry", signature.function)),
       numeric_(b_, module.options().abilities),
-      weights_(weights) {
+      data_(data) {
   if (source_.checks.overflow_code != 0) index_ranges_.emplace(source_);
 }
 
@@ -76,7 +76,7 @@ void FunctionLowering::bind_parameters() {
 
 void FunctionLowering::bind_c_function(const tir::CFunction& function) {
   llvm::Constant* nothing = llvm::ConstantPointerNull::get(b_.getPtrTy());
-  if (function.weights != nullptr) places_[function.weights] = {weights_, false};
+  for (const tir::ObjectData& data : function.data) places_[data.buffer] = {data_->at(data.name), false};
   context_ = function.context != nullptr ? place(function.context).address : nothing;
   error_ = places_.count(function.error) != 0 ? place(function.error).address : nothing;
 }

@@ -35,8 +35,8 @@ struct Lanes {
 
 class FunctionLowering {
  public:
-  /// `weights`: those of the object, for a function that C calls.
-  FunctionLowering(ModuleLowering& module, const Signature& signature, llvm::Constant* weights = nullptr);
+  /// `data`: of the object, for a function that C calls.
+  FunctionLowering(ModuleLowering& module, const Signature& signature, const ObjectAddresses* data = nullptr);
   void run();
 
  private:
@@ -226,7 +226,7 @@ class FunctionLowering {
   bool optional_ = false;                         ///< what is being computed may be what no one asks for
   bool in_task_ = false;
 
-  llvm::Constant* weights_ = nullptr;
+  const ObjectAddresses* data_ = nullptr;
   llvm::Value* context_ = nullptr;
   llvm::Value* error_ = nullptr;
   std::unordered_map<arith::Expr, Lanes> vars_;

@@ -60,9 +60,12 @@ void ObjectEmitter::run(const std::string& weights_text) {
   define_weights(weights_text);
 }
 
-llvm::Function* ObjectEmitter::c_function(const tir::PrimFunc& function, const std::string& symbol) {
-  llvm::Function* made = lowering_.add_c_function(function, symbol, weights_address());
-  if (function.c_function->is_global) refer_to_runtime(".text." + symbol, "ax");
+llvm::Function* ObjectEmitter::c_function(const tir::PrimFunc& function, const std::string& symbol,
+                                          ObjectAddresses tables) {
+  tables.emplace("weights", weights_address());
+  llvm::Function* made = lowering_.add_c_function(function, symbol, tables);
+  const bool named = function.c_function->is_global;  // by the program; the model's table does it for those in it
+  if (named && function.c_function->ties_runtime) refer_to_runtime(".text." + symbol, "ax");
   return made;
 }
 

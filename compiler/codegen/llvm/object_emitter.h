@@ -57,8 +57,8 @@ class ObjectEmitter {
   void refuse_cpu(llvm::IRBuilder<>& b, llvm::Function* front, llvm::Value* features);
   void largest_arena(size_t index);
 
-  /// A function that a program or the runtime calls.
-  llvm::Function* c_function(const tir::PrimFunc& function, const std::string& symbol);
+  /// A function that a program or the runtime calls, and the tables that it names.
+  llvm::Function* c_function(const tir::PrimFunc& function, const std::string& symbol, ObjectAddresses tables = {});
 
   // tables.cpp
   llvm::GlobalVariable* model_table();
@@ -71,7 +71,6 @@ class ObjectEmitter {
   llvm::Constant* symbol_records(const Entry& entry);
   llvm::Constant* source_records(const Entry& entry);
   llvm::Constant* pool_records(const Entry& entry);
-  llvm::Function* wrapper(const Entry& entry, const std::string& what, llvm::GlobalVariable* self);
   llvm::Constant* record(Record which, const Fields& fields);
   llvm::Constant* number(interface::FieldKind kind, int64_t value) const;
   llvm::Constant* text(const std::string& text, const std::string& name);

@@ -134,37 +134,6 @@ llvm::GlobalVariable* ObjectEmitter::private_record(const Entry& entry, llvm::Co
   return table(record(Record::kFunctionPrivate, fields), local(entry, "private"));
 }
 
-/// One of the four generic functions of an rlx_function: scratch on the stack, and a call into runtime-lite.
-llvm::Function* ObjectEmitter::wrapper(const Entry& entry, const std::string& what, llvm::GlobalVariable* self) {
-  llvm::IRBuilder<> b(module_.getContext());
-  llvm::Type *pointer = b.getPtrTy(), *count = b.getInt32Ty();
-  std::vector<llvm::Type*> types;
-  if (what == "bind") types = {pointer, pointer, count, pointer, pointer};
-  if (what == "output_shape") types = {pointer, count, pointer};
-  if (what == "arena_bytes") types = {pointer, pointer};
-  if (what == "run") types = {pointer, pointer, count, pointer, count};
-  bool has_scratch = what != "arena_bytes";
-  std::vector<llvm::Type*> callee_types{pointer};
-  if (has_scratch) callee_types.push_back(pointer);
-  callee_types.insert(callee_types.end(), types.begin(), types.end());
-  auto callee =
-      module_.getOrInsertFunction("rlx_generic_" + what, llvm::FunctionType::get(b.getInt32Ty(), callee_types, false));
-  llvm::cast<llvm::Function>(callee.getCallee())->setDoesNotThrow();
-
-  auto* function =
-      declare(local(entry, "generic_" + what), llvm::FunctionType::get(b.getInt32Ty(), types, false), false);
-  b.SetInsertPoint(llvm::BasicBlock::Create(b.getContext(), "entry", function));
-  size_t tensors = entry.inputs.size() + entry.outputs.size(), dims = 0;
-  for (const auto* list : {&entry.inputs, &entry.outputs})
-    for (const interface::Tensor& tensor : *list) dims += tensor.dims.size();
-  size_t words = 1 + entry.symbols.size() + dims + 3 * tensors;  // RLX_SCRATCH_WORDS
-  std::vector<llvm::Value*> args{self};
-  if (has_scratch) args.push_back(b.CreateAlloca(llvm::ArrayType::get(b.getInt64Ty(), words)));
-  for (llvm::Argument& argument : function->args()) args.push_back(&argument);
-  b.CreateRet(b.CreateCall(callee, args));
-  return function;
-}
-
 llvm::Constant* ObjectEmitter::pool_records(const Entry& entry) {
   std::vector<llvm::Constant*> records;
   for (const interface::Pool& pool : entry.pools)
@@ -180,6 +149,9 @@ llvm::Constant* ObjectEmitter::function_record(const Entry& entry, llvm::GlobalV
   llvm::Constant* at[] = {llvm::ConstantInt::get(word, 0), llvm::ConstantInt::get(word, index)};
   llvm::GlobalVariable* self =
       private_record(entry, llvm::ConstantExpr::getInBoundsGetElementPtr(functions_type, functions, at));
+  auto generic = [&](const std::string& what) {
+    return c_function(made_.generic(entry, what), local(entry, "generic_" + what), {{"private", self}});
+  };
   auto count = [&](size_t n) { return number(FieldKind::kU32, static_cast<int64_t>(n)); };
   std::vector<llvm::Constant*> nodes;
   for (size_t i = 0; i < entry.nodes.size(); ++i)
@@ -197,10 +169,10 @@ llvm::Constant* ObjectEmitter::function_record(const Entry& entry, llvm::GlobalV
                  {"arena_max", number(FieldKind::kU64, static_cast<int64_t>(entry.arena_max))},
                  {"stack_max", number(FieldKind::kU64, -1)},
                  {"arena_align", number(FieldKind::kU32, entry.arena_align)},
-                 {"bind", wrapper(entry, "bind", self)},
-                 {"output_shape", wrapper(entry, "output_shape", self)},
-                 {"arena_bytes", wrapper(entry, "arena_bytes", self)},
-                 {"run", wrapper(entry, "run", self)},
+                 {"bind", generic("bind")},
+                 {"output_shape", generic("output_shape")},
+                 {"arena_bytes", generic("arena_bytes")},
+                 {"run", generic("run")},
                  {"pools", pool_records(entry)},
                  {"num_pools", count(entry.pools.size())}});
 }
@@ -253,20 +225,12 @@ llvm::GlobalVariable* ObjectEmitter::model_table() {
 }
 
 void ObjectEmitter::selftest(llvm::GlobalVariable* model) {
-  llvm::IRBuilder<> b(module_.getContext());
+  llvm::LLVMContext& context = module_.getContext();
   const auto* bytes = reinterpret_cast<const uint8_t*>(object_.selftest.data.data());
   llvm::ArrayRef<uint8_t> content(bytes, object_.selftest.data.size());
-  llvm::GlobalVariable* data = table(llvm::ConstantDataArray::get(b.getContext(), content), object_.name + ".selftest");
+  llvm::GlobalVariable* data = table(llvm::ConstantDataArray::get(context, content), object_.name + ".selftest");
   data->setAlignment(llvm::Align(8));
-  llvm::Type* pointer = b.getPtrTy();
-  auto* type = llvm::FunctionType::get(b.getInt32Ty(), {pointer, pointer, pointer, b.getInt64Ty(), pointer}, false);
-  auto callee = module_.getOrInsertFunction("rlx_selftest", type);
-  llvm::cast<llvm::Function>(callee.getCallee())->setDoesNotThrow();
-  auto* function = declare(object_.name + "_selftest", llvm::FunctionType::get(b.getInt32Ty(), {pointer}, false), true);
-  b.SetInsertPoint(llvm::BasicBlock::Create(b.getContext(), "entry", function));
-  // Separate weights are found by the runtime, which knows their file.
-  b.CreateRet(
-      b.CreateCall(callee, {model, data, weights_address(), b.getInt64(object_.weights.bytes), function->getArg(0)}));
+  c_function(made_.selftest(), object_.name + "_selftest", {{"model", model}, {"selftest", data}});
 }
 
 }  // namespace relaxc::codegen_llvm

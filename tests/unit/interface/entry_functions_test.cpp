@@ -167,5 +167,21 @@ TEST_CASE("the runtime's arrays become parameters") {
   CHECK(call.arena[0] == 77);
 }
 
+TEST_CASE("the functions of the tables hand their parameters to the runtime, with scratch and the entry's records") {
+  Model model;
+  EntryFunctions made(model.object);
+  for (const char* what : {"bind", "output_shape", "arena_bytes", "run"}) {
+    const tir::PrimFunc function = made.generic(model.object.entries[0], what);
+    CHECK(tir::first_fault(function) == "");
+    CHECK(function.c_function->data.at(0).name == "private");
+  }
+  const std::string run = tir::to_string(made.generic(model.object.entries[0], "run"));
+  INFO(run);
+  // A symbol, two dims of tensors, three words for each tensor, and one.
+  CHECK(run.find("scratch = T.alloc_buffer((10,), \"uint64\"") != std::string::npos);
+  CHECK(run.find("private, scratch, context, in_1, num_in, out, num_out, status=True)") != std::string::npos);
+  CHECK(tir::first_fault(made.selftest()) == "");
+}
+
 }  // namespace
 }  // namespace relaxc::interface

@@ -1,0 +1,78 @@
+// entry_generic.cpp: the functions that loaders find in the tables, and the self-test.
+//
+// runtime-lite does their work by an entry's tables; what it needs beside them is scratch. That stands in the frames of
+// these functions, so that the use of stack is known when compiling.
+#include "compiler/interface/entry_functions.h"
+#include "compiler/interface/entry_steps.h"
+#include "compiler/interface/layout.h"
+
+namespace relaxc::interface {
+
+using tir::Argument;
+
+namespace {
+
+constexpr tir::Field kWordField[] = {{"", tir::FieldKind::kI64}};
+constexpr tir::Record kWord{"int64_t", kWordField}, kConstWord{"const int64_t", kWordField};
+constexpr tir::Record kSize{"uint64_t", kWordField};
+
+/// RLX_SCRATCH_WORDS of rlx_internal.h.
+size_t scratch_words(const Entry& entry) {
+  size_t dims = 0;
+  for (const auto* tensors : {&entry.inputs, &entry.outputs})
+    for (const Tensor& tensor : *tensors) dims += tensor.dims.size();
+  return 1 + entry.symbols.size() + dims + 3 * (entry.inputs.size() + entry.outputs.size());
+}
+
+/// Adds the parameters of a function of rlx_function.
+std::vector<Argument> parameters(EntrySteps& steps, const std::string& what) {
+  static const tir::Record kConstTensor{"const rlx_tensor", fields(Record::kTensor)};
+  std::vector<Argument> args;
+  auto pointer = [&](const char* name, const tir::Record& record) {
+    args.emplace_back(steps.records_param(name, record));
+  };
+  auto number = [&](const char* name) { args.emplace_back(steps.scalar_param(name, DType::u(32))); };
+  if (what == "bind" || what == "run") {
+    pointer("context", described(Record::kContext)), pointer("in", kConstTensor), number("num_in");
+    if (what == "bind") pointer("symbols", kWord), pointer("error", described(Record::kError));
+    if (what == "run") pointer("out", described(Record::kTensor)), number("num_out");
+    return args;
+  }
+  pointer("symbols", kConstWord);
+  if (what == "output_shape") number("index"), pointer("dims", kWord);
+  if (what == "arena_bytes") pointer("bytes", kSize);
+  return args;
+}
+
+}  // namespace
+
+tir::PrimFunc EntryFunctions::generic(const Entry& entry, const std::string& what) {
+  tir::PrimFunc function;
+  function.name = entry.name + ".generic_" + what;
+  EntrySteps steps(context_, function);
+  function.c_function->ties_runtime = what == "run";
+  std::vector<Argument> args{steps.data("private")};
+  std::vector<Argument> given = parameters(steps, what);
+  if (what != "arena_bytes") args.emplace_back(steps.array("scratch", DType::u(64), scratch_words(entry)));
+  args.insert(args.end(), given.begin(), given.end());
+  steps.call_runtime("rlx_generic_" + what, std::move(args));
+  steps.finish();
+  return function;
+}
+
+tir::PrimFunc EntryFunctions::selftest() {
+  tir::PrimFunc function;
+  function.name = object_.name + "_selftest";
+  EntrySteps steps(context_, function);
+  function.c_function->is_global = true;
+  tir::BufferRef context = steps.records_param("context", described(Record::kContext));
+  // Separate weights are found by the runtime, which knows their file.
+  tir::BufferRef weights =
+      object_.weights.separate ? steps.at_address("weights", DType::u(8), steps.index(0)) : steps.data("weights");
+  steps.call_runtime("rlx_selftest", {steps.data("model"), steps.data("selftest"), weights,
+                                      steps.word(object_.weights.bytes), context});
+  steps.finish();
+  return function;
+}
+
+}  // namespace relaxc::interface
