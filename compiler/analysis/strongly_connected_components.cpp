@@ -69,7 +69,7 @@ class Walk {
 
 }  // namespace
 
-std::vector<std::vector<size_t>> circles(const std::vector<std::vector<size_t>>& next) {
+std::vector<std::vector<size_t>> strongly_connected_components(const std::vector<std::vector<size_t>>& next) {
   return Walk(next).run();
 }
 

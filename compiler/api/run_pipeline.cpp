@@ -29,16 +29,29 @@ Status check_pass_names(const CompileOptions& options, Diagnostics& diag) {
   named.insert(named.end(), options.passes.print_after.begin(), options.passes.print_after.end());
   named.insert(named.end(), options.passes.disabled.begin(), options.passes.disabled.end());
   if (!options.passes.stop_after.empty()) named.push_back(options.passes.stop_after);
-  for (const std::string& name : named)
-    if (name != "all" && find_pass(name) == nullptr)
+  for (const std::string& name : named) {
+    const std::string now = current_name(name);
+    if (now != name) tell("relaxc: note: the pass '{}' is now called '{}'\n", name, now);
+    if (name != "all" && find_pass(now) == nullptr)
       return diag.error(nullptr, Kind::usage, "there is no pass named '{}'; the passes are: {}", name, pass_names());
+  }
   return Done{};
+}
+
+/// The same options with every pass by the name that it has in the pipeline.
+PassOptions with_current_names(PassOptions options) {
+  for (std::vector<std::string>* names : {&options.print_before, &options.print_after, &options.disabled})
+    for (std::string& name : *names) name = current_name(name);
+  options.stop_after = current_name(options.stop_after);
+  return options;
 }
 
 /// Reads "fold_constants.budget=0" into `numbers`.
 Status read_pass_option(const std::string& text, PassNumbers& numbers, Diagnostics& diag) {
   size_t equals = std::min(text.find('='), text.size());
-  std::string name = text.substr(0, equals), known;
+  const std::string written = text.substr(0, equals), name = current_name(written);
+  if (name != written) tell("relaxc: note: the option '{}' is now called '{}'\n", written, name);
+  std::string known;
   for (const Pass& pass : compile_pipeline())
     for (const PassOption& option : pass.options) {
       known += (known.empty() ? "" : ", ") + std::string(option.name);
@@ -114,10 +127,10 @@ Status run_pipeline(const CompileOptions& options, const PassNumbers& numbers, c
   context.options = numbers;
   // Tails of vectors would be longer than what is saved, and loops of MISRA C end at numbers.
   if (options.opt == "z" && target.vector_bits == 0 && options.c_style.profile == codegen_c::Profile::kPlain)
-    context.options.try_emplace(std::string(kMergeSizes.name), 16);
+    context.options.try_emplace(std::string(kDeduplicateSizes.name), 16);
   context.pools = options.pools;
   object.arena_name = options.arena_name;
-  PassOptions passes = options.passes;
+  PassOptions passes = with_current_names(options.passes);
   passes.show = [](const std::string& text) { tell("{}", text); };
   bool prints = passes.time_passes || passes.statistics || !passes.print_before.empty() || !passes.print_after.empty();
   if (observed != nullptr || tell_bounds || progress || options.passes.observe)

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <span>
+#include <string>
+#include <string_view>
 
 #include "compiler/transform/pass.h"
 
@@ -11,5 +13,8 @@ namespace relaxc {
 std::span<const Pass> compile_pipeline();
 /// A pass by name, wherever it stands; null if there is none.
 const Pass* find_pass(std::string_view name);
+/// The name that a pass or an option of a pass ("merge_products.budget") has today, if `name` is how an earlier version
+/// spelled it; else `name`.
+std::string current_name(std::string_view name);
 
 }  // namespace relaxc

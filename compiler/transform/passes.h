@@ -10,12 +10,12 @@ inline constexpr PassOption kFoldBudget{"fold_constants.budget", 64 * 1024, 0,
 inline constexpr PassOption kFoldLarge{"fold_constants.large", 16 * 1024 * 1024, 0,
                                        "most bytes of a result that is stored because it takes long to compute"};
 inline constexpr PassOption kFoldConstantsOptions[] = {kFoldBudget, kFoldLarge};
-inline constexpr PassOption kMergeProductsBudget{"merge_products.budget", 16 * 1024 * 1024, 0,
-                                                 "most bytes of the weights of one merged product"};
-inline constexpr PassOption kMergeProductsOptions[] = {kMergeProductsBudget};
-inline constexpr PassOption kMergeSizes{"merge_kernels.sizes", 0, 0,
-                                        "most sizes that a kernel is handed instead of being several; 0: none"};
-inline constexpr PassOption kMergeKernelsOptions[] = {kMergeSizes};
+inline constexpr PassOption kFuseHorizontalMatmulsBudget{"fuse_horizontal_matmuls.budget", 16 * 1024 * 1024, 0,
+                                                         "most bytes of the weights of one merged product"};
+inline constexpr PassOption kFuseHorizontalMatmulsOptions[] = {kFuseHorizontalMatmulsBudget};
+inline constexpr PassOption kDeduplicateSizes{"deduplicate_kernels.sizes", 0, 0,
+                                              "most sizes that a kernel is handed instead of being several; 0: none"};
+inline constexpr PassOption kDeduplicateKernelsOptions[] = {kDeduplicateSizes};
 inline constexpr PassOption kMixedPrecisionDType{"mixed_precision.dtype", 0, 0,
                                                  "of operands of products: 0 as they are, 1 float16, 2 bfloat16"};
 inline constexpr PassOption kMixedPrecisionOptions[] = {kMixedPrecisionDType};
@@ -24,21 +24,21 @@ inline constexpr PassOption kQuantizedIo{"quantized_io.on", 0, 0,
 inline constexpr PassOption kQuantizedIoOptions[] = {kQuantizedIo};
 inline constexpr PassOption kFuseMembers{"fuse_ops.members", 64, 1, "most operators of one kernel"};
 inline constexpr PassOption kFuseOpsOptions[] = {kFuseMembers};
-inline constexpr PassOption kSiblingTensors{"fuse_siblings.tensors", 16, 2,
-                                            "most tensors that a kernel of several results reads and writes"};
-inline constexpr PassOption kFuseSiblingsOptions[] = {kSiblingTensors};
+inline constexpr PassOption kHorizontalFusionTensors{"horizontal_fusion.tensors", 16, 2,
+                                                     "most tensors that a kernel of several results reads and writes"};
+inline constexpr PassOption kHorizontalFusionOptions[] = {kHorizontalFusionTensors};
 
 // graph/: on Relax functions.
 
 /// Gives parameters of unknown shape the one that a match_cast wants of them. Before infer.
-Result<Changed> adopt_casts(relax::Module&, PassContext&);
+Result<Changed> infer_parameter_types(relax::Module&, PassContext&);
 /// Deduces the struct info of every value anew, in order. Gives kTyped. Reports what does not fit.
 Result<Changed> infer(relax::Module&, PassContext&);
 /// Turns every function that is a value into calls of functions of the module. Reports functions in the interface of a
 /// public one, and recursions that wrap a new function around the last each time. Needs kTyped.
 Result<Changed> resolve_closures(relax::Module&, PassContext&);
 /// Makes a loop of a function that calls itself in tail position. Needs kTyped.
-Result<Changed> loop_recursion(relax::Module&, PassContext&);
+Result<Changed> tail_call_to_loop(relax::Module&, PassContext&);
 /// Tuples that branches and loops give or carry cross as their parts. Needs kTyped.
 Result<Changed> split_tuples(relax::Module&, PassContext&);
 /// Makes integers of float inputs that are only quantized, and of float outputs that are only dequantized, if the
@@ -67,7 +67,7 @@ Result<Changed> fold_scales(relax::Module&, PassContext&);
 /// Replaces powers and divisions by known numbers by products. Rounds differently. Needs kTyped.
 Result<Changed> reduce_strength(relax::Module&, PassContext&);
 /// Multiplies chains of matrices in the order that is proved to multiply least. Rounds differently. Needs kTyped.
-Result<Changed> order_products(relax::Module&, PassContext&);
+Result<Changed> reorder_matmul_chain(relax::Module&, PassContext&);
 /// Computes once what is computed several times. Needs kTyped.
 Result<Changed> common_subexpressions(relax::Module&, PassContext&);
 /// Moves what every iteration of a loop computes alike in front of the loop. Needs kTyped.
@@ -79,7 +79,7 @@ Result<Changed> fold_constants(relax::Module&, PassContext&);
 Result<Changed> recognize_quantization(relax::Module&, PassContext&);
 /// Makes matmuls and convolutions of one tensor by several constant weights one, whose results are read where they lie.
 /// Needs kTyped.
-Result<Changed> merge_products(relax::Module&, PassContext&);
+Result<Changed> fuse_horizontal_matmuls(relax::Module&, PassContext&);
 /// Gives products operands of 16 bits and keeps their sums in float32, if the option asks for it. Rounds differently.
 /// Needs kTyped.
 Result<Changed> mixed_precision(relax::Module&, PassContext&);
@@ -91,12 +91,12 @@ Result<Changed> legalize(relax::Module&, PassContext&);
 Result<Changed> fuse_ops(relax::Module&, PassContext&);
 /// Makes kernels that go through the same rows of the same tensors one kernel with several results. Needs kTyped,
 /// kLegal.
-Result<Changed> fuse_siblings(relax::Module&, PassContext&);
+Result<Changed> horizontal_fusion(relax::Module&, PassContext&);
 /// Says of kernels which operands their result may overwrite: KernelMemory::in_place. Before
 /// schedule_kernels, which must keep that each element is read before it is written. Needs kLegal.
 Result<Changed> mark_in_place(relax::Module&, PassContext&);
 /// Makes kernels that are the same program one.
-Result<Changed> merge_kernels(relax::Module&, PassContext&);
+Result<Changed> deduplicate_kernels(relax::Module&, PassContext&);
 
 // lower/: from Relax functions to prim funcs, and inside prim funcs.
 

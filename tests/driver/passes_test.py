@@ -44,6 +44,17 @@ class Passes(ProgramTest):
         self.assertEqual((self.path / "dump" / kept[0]).read_text().count("R.exp("), 1)
         self.compiles(f"dump/{kept[0]}", "-o", "again.o")  # what was dumped is a program
 
+    def test_names_of_earlier_versions_are_taken_with_a_note(self):
+        done = self.compiles("m.relax", "-o", "m.o", "--print-after=merge_kernels", "--disable-pass=fuse_siblings",
+                             "--pass-option", "merge_kernels.sizes=2", "--time-passes")
+        self.assertIn("the pass 'merge_kernels' is now called 'deduplicate_kernels'", done.err)
+        self.assertIn("the pass 'fuse_siblings' is now called 'horizontal_fusion'", done.err)
+        self.assertIn("the option 'merge_kernels.sizes' is now called 'deduplicate_kernels.sizes'", done.err)
+        self.assertIn("# ---- after deduplicate_kernels", done.out + done.err)
+        self.assertNotIn("ms  horizontal_fusion", done.out + done.err)
+        stopped = self.compiles("m.relax", "--stop-after=adopt_casts")
+        self.assertNotIn("call_tir", stopped.out)
+
     def test_a_folder_that_cannot_be_made(self):
         self.write("file", "")
         self.refuses(1, "cannot write", "m.relax", "-o", "m.o", "--dump-passes=file/below")
@@ -73,7 +84,7 @@ class Passes(ProgramTest):
     def test_statistics_name_every_pass(self):
         table = self.compiles("m.relax", "-o", "m.o", "--pass-statistics").err
         self.assertRegex(table, r"\d+ +\d+ +\d+  common_subexpressions\n")
-        self.assertRegex(table, r"\d+ +\d+ +\d+  loop_recursion \(nothing changed\)\n")
+        self.assertRegex(table, r"\d+ +\d+ +\d+  tail_call_to_loop \(nothing changed\)\n")
 
 
 def chain(length):

@@ -51,7 +51,7 @@ class Merging {
   Changed run() {
     merge_equal();
     merge_similar(take_out_numbers, kMostNumbers);
-    if (int64_t most = context_.option(kMergeSizes); most != 0)
+    if (int64_t most = context_.option(kDeduplicateSizes); most != 0)
       merge_similar(take_out_sizes, static_cast<size_t>(most));
     bool gone = module_.remove_if([&](const std::string& name) { return merged_.count(name) != 0; });
     return gone ? Changed::kYes : Changed::kNo;
@@ -213,7 +213,7 @@ class Merging {
 
 }  // namespace
 
-Result<Changed> merge_kernels(relax::Module& module, PassContext& context) {
+Result<Changed> deduplicate_kernels(relax::Module& module, PassContext& context) {
   return Merging(module, context).run();
 }
 

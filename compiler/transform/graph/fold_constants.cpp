@@ -47,16 +47,16 @@ std::optional<int64_t> static_bytes(const Value& value) {
 }
 
 /// Whether the definition calls a function (sin, exp, …) or sums for its elements.
-bool is_dear(Context& context, const Op& op) {
-  bool dear = false;
+bool is_expensive(Context& context, const Op& op) {
+  bool expensive = false;
   tir::PrimFunc function = define_op(context, op, "asked");
   tir::for_each_stmt(function.body, [&](tir::Stmt s) {
     if (const auto* block = s.as<tir::Block>())
-      for (const tir::IterVar& iter : block->iters) dear |= iter.iter_kind == tir::IterKind::kReduce;
+      for (const tir::IterVar& iter : block->iters) expensive |= iter.iter_kind == tir::IterKind::kReduce;
     for (Expr e : tir::expressions(s))
-      arith::for_each_node(e, [&](Expr node) { dear |= node.as<arith::Call>() != nullptr; });
+      arith::for_each_node(e, [&](Expr node) { expensive |= node.as<arith::Call>() != nullptr; });
   });
-  return dear;
+  return expensive;
 }
 
 int64_t result_bytes(const Op& op) {
@@ -98,9 +98,9 @@ class Folds {
   /// Notes an op that is not folded at once.
   void wait(Op& op) {
     if (!computable(op, true) || result_bytes(op) > large_) return;
-    bool dear = is_dear(context_, op);
-    for (const Value* operand : op.operands()) dear |= is_waiting(operand) && waiting_.at(operand->op);
-    waiting_.emplace(&op, dear);
+    bool expensive = is_expensive(context_, op);
+    for (const Value* operand : op.operands()) expensive |= is_waiting(operand) && waiting_.at(operand->op);
+    waiting_.emplace(&op, expensive);
     order_.push_back(&op);
   }
 
@@ -196,7 +196,7 @@ void transpose_late(Module& module, PassContext& context, Op& op) {
     order.push_back(static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(rank) : axis));
   for (size_t i = rank; order.size() < rank; --i) order.push_back(i - 1);  // no axes: reversed
   GraphBuilder builder(module, context.ops, &op, context.diag);
-  op.result()->replace_all_uses_with(builder.constant(late_transpose(source, order), op.result()->name));
+  op.result()->replace_all_uses_with(builder.constant(lazy_constant_transpose(source, order), op.result()->name));
 }
 
 }  // namespace

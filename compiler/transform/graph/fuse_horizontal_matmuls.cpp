@@ -12,8 +12,8 @@
 // returns), or an operation that differs would lose its product, of which it could have been the epilogue, nothing is
 // merged. Sums keep their order, so results keep their bits.
 //
-// Merged weights are made while compiling; `merge_products.budget` bounds them, since large products gain nothing.
-// Rejected: products whose weights are not constant (they would have to be copied side by side in every run).
+// Merged weights are made while compiling; `fuse_horizontal_matmuls.budget` bounds them, since large products gain
+// nothing. Rejected: products whose weights are not constant (they would have to be copied side by side in every run).
 #include <algorithm>
 #include <map>
 
@@ -82,7 +82,7 @@ class ProductMerging {
     matmul_ = first_.is("matmul");
     stacked_ = matmul_ && !rows.is_constant(1);
     if (stacked_ && !same_channels()) return Changed::kNo;
-    if (merged_bytes() > context_.option(kMergeProductsBudget)) return Changed::kNo;
+    if (merged_bytes() > context_.option(kFuseHorizontalMatmulsBudget)) return Changed::kNo;
     while (extend()) {
     }
     if (!pays()) return Changed::kNo;
@@ -254,7 +254,7 @@ std::vector<std::vector<Branch>> candidates(const Block& block) {
 
 }  // namespace
 
-Result<Changed> merge_products(relax::Module& module, PassContext& context) {
+Result<Changed> fuse_horizontal_matmuls(relax::Module& module, PassContext& context) {
   Diagnostics& diag = context.diag;
   Changed changed = Changed::kNo;
   for (Function* function : module.functions()) {

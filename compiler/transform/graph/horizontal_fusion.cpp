@@ -16,11 +16,13 @@
 // one group reads go into it.
 //
 // The limits: a loop that goes through too many tensors has more streams than a prefetcher follows and more addresses
-// than registers hold (`fuse_siblings.tensors`); rows must stay in the second level of cache; and a kernel moves past a
-// few others at most, since what it reads or makes would keep memory that long. The merged kernel stands where all
-// that it reads is there and nothing that it makes was asked for yet; if there is no such place, kernels stay apart.
+// than registers hold (`horizontal_fusion.tensors`); rows must stay in the second level of cache; and a kernel moves
+// past a few others at most, since what it reads or makes would keep memory that long. The merged kernel stands where
+// all that it reads is there and nothing that it makes was asked for yet; if there is no such place, kernels stay
+// apart.
 //
-// Rejected: joining reductions of different rows, and products that read the same data (merge_products does that).
+// Rejected: joining reductions of different rows, and products that read the same data (fuse_horizontal_matmuls does
+// that).
 #include <algorithm>
 #include <map>
 #include <unordered_map>
@@ -79,7 +81,7 @@ class Siblings {
         block_(block),
         facts_(facts),
         most_members_(static_cast<size_t>(context.option(kFuseMembers))),
-        most_tensors_(static_cast<size_t>(context.option(kSiblingTensors))),
+        most_tensors_(static_cast<size_t>(context.option(kHorizontalFusionTensors))),
         most_bytes_(context.target.l2_bytes / 2) {}
 
   Changed run() {
@@ -357,7 +359,7 @@ Changed fuse_region(Module& module, Region& region, const arith::Facts& facts, c
 
 }  // namespace
 
-Result<Changed> fuse_siblings(relax::Module& module, PassContext& context) {
+Result<Changed> horizontal_fusion(relax::Module& module, PassContext& context) {
   Changed changed = Changed::kNo;
   for (Function* function : module.functions())
     changed |= fuse_region(module, function->body(), function->facts, context);

@@ -183,7 +183,7 @@ class Adoption {
 
 }  // namespace
 
-Result<Changed> adopt_casts(relax::Module& module, PassContext& context) {
+Result<Changed> infer_parameter_types(relax::Module& module, PassContext& context) {
   Changed changed = Changed::kNo;
   size_t errors = context.diag.error_count();
   std::map<std::string, std::vector<const Op*>> calls;

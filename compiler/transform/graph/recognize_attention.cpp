@@ -306,7 +306,7 @@ Value* attention(const Site& site) {
 }
 
 constexpr Rule kRules[] = {attention};
-constexpr Rule kHeadRules[] = {share_heads, share_heads_of_product};
+constexpr Rule kHeadRules[] = {group_queries, group_queries_of_product};
 
 }  // namespace
 

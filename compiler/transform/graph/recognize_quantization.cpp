@@ -8,7 +8,7 @@
 // points (QLinearConv, MatMulInteger and kin), are written as sums of products of bytes with what the zero points
 // contribute added behind (integer_product.cpp). Everything else that is element-wise stays float arithmetic: fused
 // with its quantizations it reads and writes bytes, which is what it costs. A function of one quantized tensor that is
-// dear to compute becomes a table of its 256 results (lookup_table.cpp).
+// expensive to compute becomes a table of its 256 results (lookup_table.cpp).
 //
 // Products of floats by weights of few bits read them as they are stored (block_weights.cpp).
 //
@@ -94,7 +94,7 @@ class QuantizationRecognition {
       RELAXC_TRY(Value * moved, move_below(b, op, context_.diag));
       return moved != nullptr ? Result<Value*>(moved) : means.rewrite(b, op);
     }));
-    RELAXC_TRY(Changed tables, look_up_dear_functions(module_, function, context_));
+    RELAXC_TRY(Changed tables, look_up_expensive_functions(module_, function, context_));
     changed_ |= tables;
     std::vector<Op*> transposed;
     RELAXC_DO(each(function, [&](GraphBuilder&, Op& op) { return products_.rewrite(op, transposed); }));

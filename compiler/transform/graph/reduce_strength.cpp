@@ -42,7 +42,7 @@ Value* divide_by_power_of_two(const Site& s) {
 }
 
 constexpr Rule kStrengthRules[] = {power_by_known, divide_by_power_of_two, product_of_one_hot,
-                                   transposed_conv_in_phases};
+                                   subpixel_transposed_conv};
 
 }  // namespace
 

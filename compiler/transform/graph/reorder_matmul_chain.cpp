@@ -181,7 +181,7 @@ class Chain {
 
 }  // namespace
 
-Result<Changed> order_products(relax::Module& module, PassContext& context) {
+Result<Changed> reorder_matmul_chain(relax::Module& module, PassContext& context) {
   Diagnostics& diag = context.diag;
   Changed changed = Changed::kNo;
   for (Function* function : module.functions()) {

@@ -21,7 +21,7 @@ namespace {
 using namespace relax;
 
 /// Functions that call each other in tail position, all of them from all; each circle in the order of the module.
-std::vector<std::vector<Function*>> tail_circles(const Module& module) {
+std::vector<std::vector<Function*>> mutual_tail_calls(const Module& module) {
   std::vector<Function*> functions = module.functions();
   std::map<std::string, size_t> number;
   for (size_t i = 0; i < functions.size(); ++i) number.emplace(functions[i]->name, i);
@@ -29,7 +29,7 @@ std::vector<std::vector<Function*>> tail_circles(const Module& module) {
   for (size_t i = 0; i < functions.size(); ++i)
     for (const Op* call : tail_calls(*functions[i])) callees[i].push_back(number.at(call->callee));
   std::vector<std::vector<Function*>> found;
-  for (const std::vector<size_t>& members : analysis::circles(callees)) {
+  for (const std::vector<size_t>& members : analysis::strongly_connected_components(callees)) {
     if (members.size() < 2) continue;
     found.emplace_back();
     for (size_t member : members) found.back().push_back(functions[member]);
@@ -53,11 +53,11 @@ std::string names_of(const std::vector<Function*>& members) {
 
 }  // namespace
 
-Result<Changed> loop_recursion(relax::Module& module, PassContext& context) {
+Result<Changed> tail_call_to_loop(relax::Module& module, PassContext& context) {
   Diagnostics& diag = context.diag;
   Changed changed = Changed::kNo;
-  for (const std::vector<Function*>& members : tail_circles(module)) {
-    RELAXC_TRY(Function * made, make_dispatch(module, members, context));
+  for (const std::vector<Function*>& members : mutual_tail_calls(module)) {
+    RELAXC_TRY(Function * made, merge_mutual_tail_calls(module, members, context));
     if (made == nullptr) continue;
     changed = Changed::kYes;
     RELAXC_TRY(Changed looped, to_loop(module, *made, names_of(members), context));

@@ -93,7 +93,7 @@ class Lowering {
         callees_[i].push_back(number.at(op->callee));
         called_.insert(op->callee);
       }
-    order_ = analysis::circles(callees_);
+    order_ = analysis::strongly_connected_components(callees_);
   }
 
   /// What calls itself is known to its callers before anything is lowered.

@@ -40,7 +40,7 @@ TEST_CASE("nodes are in one part if they reach each other, behind those that the
     Graph next(1 + random() % 12);
     for (std::vector<size_t>& edges : next)
       for (size_t count = random() % 4; count > 0; --count) edges.push_back(random() % next.size());
-    std::vector<std::vector<size_t>> parts = circles(next);
+    std::vector<std::vector<size_t>> parts = strongly_connected_components(next);
     std::vector<size_t> part = part_of(parts, next.size());
     auto reaches = closure(next);
     for (size_t a = 0; a < next.size(); ++a)
@@ -55,15 +55,15 @@ TEST_CASE("nodes are in one part if they reach each other, behind those that the
 TEST_CASE("chains and circles of a million nodes are walked, not recursed into") {
   Graph next(1'000'000);
   for (size_t i = 0; i + 1 < next.size(); ++i) next[i] = {i + 1};
-  std::vector<std::vector<size_t>> chain = circles(next);
+  std::vector<std::vector<size_t>> chain = strongly_connected_components(next);
   REQUIRE(chain.size() == next.size());
   CHECK(chain.front() == std::vector<size_t>{next.size() - 1});
   next.back() = {0};
-  CHECK(circles(next).size() == 1);
+  CHECK(strongly_connected_components(next).size() == 1);
 }
 
 TEST_CASE("nothing has no parts") {
-  CHECK(circles({}).empty());
+  CHECK(strongly_connected_components({}).empty());
 }
 
 }  // namespace

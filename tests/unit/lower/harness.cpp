@@ -17,11 +17,16 @@ using namespace equivalence;
 namespace {
 
 constexpr Pass kPasses[] = {
-    {.name = "adopt_casts", .run = adopt_casts},     {.name = "infer", .run = infer},
-    {.name = "dead_code", .run = dead_code},         {.name = "loop_recursion", .run = loop_recursion},
-    {.name = "expand_ops", .run = expand_ops},       {.name = "legalize", .run = legalize},
-    {.name = "fuse_ops", .run = fuse_ops},           {.name = "mark_in_place", .run = mark_in_place},
-    {.name = "hoist_scratch", .run = hoist_scratch}, {.name = "lower_functions", .run = lower_functions},
+    {.name = "infer_parameter_types", .run = infer_parameter_types},
+    {.name = "infer", .run = infer},
+    {.name = "dead_code", .run = dead_code},
+    {.name = "tail_call_to_loop", .run = tail_call_to_loop},
+    {.name = "expand_ops", .run = expand_ops},
+    {.name = "legalize", .run = legalize},
+    {.name = "fuse_ops", .run = fuse_ops},
+    {.name = "mark_in_place", .run = mark_in_place},
+    {.name = "hoist_scratch", .run = hoist_scratch},
+    {.name = "lower_functions", .run = lower_functions},
     {.name = "plan_memory", .run = plan_memory},
 };
 

@@ -43,7 +43,7 @@ TEST_CASE("a late transpose has the elements of the definition") {
         std::vector<std::byte> bytes(static_cast<size_t>(elements * dtype.bytes()));
         for (std::byte& b : bytes) b = static_cast<std::byte>(random());
         auto source = ConstantData::inline_bytes(dtype, shape, bytes);
-        auto result = late_transpose(source, axes);
+        auto result = lazy_constant_transpose(source, axes);
         std::vector<int64_t> expected;
         for (size_t axis : axes) expected.push_back(shape[axis]);
         REQUIRE(result->shape() == expected);

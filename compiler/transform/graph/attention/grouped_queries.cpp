@@ -70,7 +70,7 @@ Value* by_groups(const Site& s, Value* operand, Expr heads, Expr group) {
 
 }  // namespace
 
-Value* share_heads(const Site& s) {
+Value* group_queries(const Site& s) {
   if (!s.op.is("nn.scaled_dot_product_attention") || s.out()->shape().size() != 4) return nullptr;
   Value *q = s.in(0), *k = before_repeat(s, s.in(1)), *v = before_repeat(s, s.in(2));
   if (k == nullptr || v == nullptr || q->shape().size() != 4) return nullptr;
@@ -91,7 +91,7 @@ Value* share_heads(const Site& s) {
   return s.make("reshape", {made, s.builder.shape(s.out()->shape())});
 }
 
-Value* share_heads_of_product(const Site& s) {
+Value* group_queries_of_product(const Site& s) {
   if (!s.op.is("matmul") || s.in(0)->shape().size() != 4) return nullptr;
   Value* shared = before_repeat(s, s.in(1));
   if (shared == nullptr) return nullptr;

@@ -32,14 +32,14 @@ namespace {
 
 using namespace relax;
 
-class Dispatch {
+class TailCallMerging {
  public:
-  Dispatch(Module& module, const std::vector<Function*>& members, PassContext& context)
+  TailCallMerging(Module& module, const std::vector<Function*>& members, PassContext& context)
       : module_(module), context_(module.context()), pass_(context), members_(members), slots_(module, members) {}
 
   bool possible() const {
     return std::all_of(slots_.slots().begin(), slots_.slots().end(),
-                       [](const DispatchSlots::Slot& slot) { return has_placeholder(slot.info); });
+                       [](const MergedParameters::Slot& slot) { return has_placeholder(slot.info); });
   }
   Result<Function*> make() {
     Diagnostics& diag = pass_.diag;
@@ -75,17 +75,17 @@ class Dispatch {
   Context& context_;
   PassContext& pass_;
   const std::vector<Function*>& members_;
-  DispatchSlots slots_;
+  MergedParameters slots_;
   Function* made_ = nullptr;
   arith::Var which_{nullptr};
 };
 
 /// Parameters and symbols. Of a symbol that is kept, what holds whichever member is entered.
-void Dispatch::declare() {
+void TailCallMerging::declare() {
   which_ = context_.var("which");
   made_->facts.bound(which_, {0, static_cast<int64_t>(members_.size()) - 1});
   made_->make_argument(&made_->body(), "which", prim_info(context_, DType::index(), which_));
-  for (const DispatchSlots::Slot& slot : slots_.slots()) made_->make_argument(&made_->body(), slot.name, slot.info);
+  for (const MergedParameters::Slot& slot : slots_.slots()) made_->make_argument(&made_->body(), slot.name, slot.info);
   for (const Value* parameter : made_->body().arguments)
     for (arith::Var var : symbols_of(parameter->info))
       if (std::find(made_->symbols.begin(), made_->symbols.end(), var) == made_->symbols.end())
@@ -111,7 +111,7 @@ void Dispatch::declare() {
 }
 
 /// A balanced tree of comparisons, with the members' bodies at its leaves.
-void Dispatch::choose(size_t first, size_t last, Region& into) {
+void TailCallMerging::choose(size_t first, size_t last, Region& into) {
   if (last - first == 1) return put_inside(*members_[first], into);
   size_t middle = first + (last - first + 1) / 2;
   Block* block = made_->make_block(&into, false);
@@ -130,7 +130,7 @@ void Dispatch::choose(size_t first, size_t last, Region& into) {
 }
 
 /// The body of `member`, whose parameters are its slots.
-void Dispatch::put_inside(const Function& member, Region& into) {
+void TailCallMerging::put_inside(const Function& member, Region& into) {
   Copy copy(*made_, nullptr);
   Block* casts = made_->make_block(&into, false);
   const std::vector<Value*>& parameters = member.body().arguments;
@@ -154,7 +154,7 @@ void Dispatch::put_inside(const Function& member, Region& into) {
 }
 
 /// Makes a tail call of a member one of the whole.
-void Dispatch::redirect(Op& call, size_t which) {
+void TailCallMerging::redirect(Op& call, size_t which) {
   Block* block = call.block;
   block->ops.pop_back();
   std::vector<Value*> operands = call.operands(), leaves;
@@ -170,7 +170,7 @@ void Dispatch::redirect(Op& call, size_t which) {
 }
 
 /// Makes a member a call of the whole.
-Status Dispatch::enter(size_t which) {
+Status TailCallMerging::enter(size_t which) {
   Diagnostics& diag = pass_.diag;
   Function& member = *members_[which];
   Region& body = member.body();
@@ -216,10 +216,10 @@ Status Dispatch::enter(size_t which) {
 
 }  // namespace
 
-Result<Function*> make_dispatch(Module& module, const std::vector<Function*>& members, PassContext& context) {
-  Dispatch dispatch(module, members, context);
-  if (!dispatch.possible()) return static_cast<Function*>(nullptr);
-  return dispatch.make();
+Result<Function*> merge_mutual_tail_calls(Module& module, const std::vector<Function*>& members, PassContext& context) {
+  TailCallMerging merging(module, members, context);
+  if (!merging.possible()) return static_cast<Function*>(nullptr);
+  return merging.make();
 }
 
 }  // namespace relaxc

@@ -9,7 +9,7 @@ namespace relaxc {
 /// others. Its first parameter says which of them runs; a tail call of a member is a call of the function itself, so
 /// that make_tail_loop() can make a loop of it. The members keep their names, and call it. Null if a parameter of one
 /// has no value that can stand for it while another runs (a function, an R.Any).
-Result<relax::Function*> make_dispatch(relax::Module& module, const std::vector<relax::Function*>& members,
-                                       PassContext& context);
+Result<relax::Function*> merge_mutual_tail_calls(relax::Module& module, const std::vector<relax::Function*>& members,
+                                                 PassContext& context);
 
 }  // namespace relaxc

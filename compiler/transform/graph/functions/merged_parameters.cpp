@@ -67,12 +67,12 @@ class Classes {
 
 }  // namespace
 
-DispatchSlots::DispatchSlots(Module& module, const std::vector<Function*>& members) : context_(module.context()) {
+MergedParameters::MergedParameters(Module& module, const std::vector<Function*>& members) : context_(module.context()) {
   find_kept(members);
   for (const Function* member : members) place(*member);
 }
 
-void DispatchSlots::find_kept(const std::vector<Function*>& members) {
+void MergedParameters::find_kept(const std::vector<Function*>& members) {
   Classes classes(members);
   for (const Function* caller : members)
     for (const Op* call : tail_calls(*caller)) {
@@ -97,13 +97,13 @@ void DispatchSlots::find_kept(const std::vector<Function*>& members) {
 }
 
 /// The number in symbols that are kept; null if a call may change it.
-Expr DispatchSlots::closed(const Expr& number) const {
+Expr MergedParameters::closed(const Expr& number) const {
   for (arith::Var var : arith::free_vars(number))
     if (kept_.count(var) == 0) return {};
   return arith::substitute(number, kept_);
 }
 
-void DispatchSlots::place(const Function& member) {
+void MergedParameters::place(const Function& member) {
   std::set<size_t> taken;
   for (const Value* parameter : member.body().arguments)
     for (Info leaf : leaves_of({parameter->info})) {
@@ -116,7 +116,7 @@ void DispatchSlots::place(const Function& member) {
   places_.try_emplace(&member);
 }
 
-bool DispatchSlots::fits(const Slot& slot, Info leaf) const {
+bool MergedParameters::fits(const Slot& slot, Info leaf) const {
   std::vector<Expr> ours = numbers_of(slot.info), theirs = numbers_of(leaf);
   if (slot.info->kind != leaf->kind || ours.size() != theirs.size()) return false;
   if (const auto* tensor = leaf->as<TensorInfo>(); tensor && tensor->dtype != slot.info->as<TensorInfo>()->dtype)
@@ -131,7 +131,7 @@ bool DispatchSlots::fits(const Slot& slot, Info leaf) const {
   return true;
 }
 
-DispatchSlots::Slot DispatchSlots::slot_for(Info leaf, const std::string& name) const {
+MergedParameters::Slot MergedParameters::slot_for(Info leaf, const std::string& name) const {
   Slot slot;
   slot.name = name;
   auto number = [&](const Expr& theirs) {

@@ -95,7 +95,7 @@ class FusedKernel {
     if (shape.pattern == analysis::Pattern::kOpaque) {
       for (tir::Stmt s : analysis::parts_of(copy, temporaries_)) body_.push_back(renamed(s, rename));
       if (!seen) temporaries_.push_back(result);
-    } else if (!seen && !shape.reduces && !is_built_up(shape, result) && !is_dear(shape, op) && !has_windows(op)) {
+    } else if (!seen && !shape.reduces && !is_built_up(shape, result) && !is_expensive(shape, op) && !has_windows(op)) {
       inlined_[result] = as_function(shape.nest, rename);
     } else {
       body_.push_back(write_inlined(shape.last, rename));
@@ -149,7 +149,7 @@ class FusedKernel {
 
   /// Whether something that takes long would be computed again for every element of a larger member, or for several
   /// results; or whether a member reads it that takes in no functions.
-  bool is_dear(const analysis::KernelShape& shape, const Op& op) const {
+  bool is_expensive(const analysis::KernelShape& shape, const Op& op) const {
     if (outside_.size() > 1)
       for (const Use& use : op.result()->uses())
         if (analysis::classify(*module_.find_prim_func(use.user->callee)).pattern == analysis::Pattern::kOpaque)

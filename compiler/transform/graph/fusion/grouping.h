@@ -74,7 +74,7 @@ class Grouping {
   bool ends_product(int32_t last);
   /// The node that makes the value; kExit: none does.
   int32_t producer(const relax::Value* value) const;
-  /// Whether whole rows of something dear would be computed by several nests.
+  /// Whether whole rows of something expensive would be computed by several nests.
   bool computed_again(const relax::Value& value, size_t rows);
 
   // ---- windows (grouping_windows.cpp)

@@ -114,7 +114,7 @@ std::vector<std::byte> moved(Order order, int64_t size, std::span<const std::byt
 
 }  // namespace
 
-relax::ConstantRef late_transpose(const relax::ConstantRef& source, const std::vector<size_t>& axes) {
+relax::ConstantRef lazy_constant_transpose(const relax::ConstantRef& source, const std::vector<size_t>& axes) {
   Order order = order_of(source->shape(), axes);
   std::vector<int64_t> shape = order.shape;
   auto apply = [order, size = source->dtype().bytes()](std::span<const std::byte> from) {

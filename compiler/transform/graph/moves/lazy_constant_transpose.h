@@ -9,6 +9,6 @@
 namespace relaxc {
 
 /// Axis i of the result is axis axes[i] of `source`. Holds no bytes; with_bytes of the result makes them.
-relax::ConstantRef late_transpose(const relax::ConstantRef& source, const std::vector<size_t>& axes);
+relax::ConstantRef lazy_constant_transpose(const relax::ConstantRef& source, const std::vector<size_t>& axes);
 
 }  // namespace relaxc

@@ -113,7 +113,7 @@ Value* wanted(const Site& s, Value* y, const std::vector<Axis>& axes) {
 
 }  // namespace
 
-Value* transposed_conv_in_phases(const Site& s) {
+Value* subpixel_transposed_conv(const Site& s) {
   ConstantRef weights = s.op.is("nn.conv_transpose") ? constant_of(s.in(1)) : nullptr;
   if (weights == nullptr || weights->dtype().bits < 8 || s.op.attrs.integer("groups") == 0) return nullptr;
   const size_t spatial = weights->shape().size() - 2;

@@ -6,6 +6,6 @@
 namespace relaxc {
 
 /// A transposed convolution with strides is a convolution whose results are put between each other.
-relax::Value* transposed_conv_in_phases(const Site& s);
+relax::Value* subpixel_transposed_conv(const Site& s);
 
 }  // namespace relaxc

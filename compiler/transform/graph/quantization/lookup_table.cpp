@@ -30,7 +30,7 @@ using namespace relax;
 constexpr size_t kMostOperators = 32;  ///< of a function
 
 /// Whether the definition calls a function that is many instructions.
-bool is_dear(Context& context, const Op& op) {
+bool calls_function(Context& context, const Op& op) {
   bool found = false;
   tir::PrimFunc function = define_op(context, op, "asked");
   tir::for_each_stmt(function.body, [&](tir::Stmt s) {
@@ -103,13 +103,13 @@ class Tables {
   }
 
  private:
-  /// The longest one that ends with `last`, if something in it is dear.
+  /// The longest one that ends with `last`, if something in it is expensive.
   ByteFunction function_before(Op& last) {
     std::map<size_t, Op*> waiting{{position_.at(&last), &last}};
     std::set<Value*> arguments;  // what is not walked through
     ByteFunction longest;
     std::vector<Op*> walked;
-    bool dear = false;
+    bool expensive = false;
     while (!waiting.empty() && arguments.size() < 2 && walked.size() < kMostOperators) {
       Op* op = std::prev(waiting.end())->second;
       waiting.erase(std::prev(waiting.end()));
@@ -117,7 +117,7 @@ class Tables {
         arguments.insert(op->result());
       } else {
         walked.push_back(op);
-        dear |= is_dear(module_.context(), *op);
+        expensive |= calls_function(module_.context(), *op);
         for (Value* operand : op->operands()) {
           if (is_number(module_.context(), operand)) continue;
           auto at = operand->op == nullptr ? position_.end() : position_.find(operand->op);
@@ -127,7 +127,7 @@ class Tables {
             arguments.insert(operand);
         }
       }
-      if (!dear || waiting.size() + arguments.size() != 1) continue;
+      if (!expensive || waiting.size() + arguments.size() != 1) continue;
       Value* alone = arguments.empty() ? waiting.begin()->second->result() : *arguments.begin();
       if (is_bytes(*alone) && alone->shape() == last.result()->shape()) longest = {alone, walked};
     }
@@ -170,7 +170,7 @@ class Tables {
 
 }  // namespace
 
-Result<Changed> look_up_dear_functions(Module& module, Function& function, PassContext& context) {
+Result<Changed> look_up_expensive_functions(Module& module, Function& function, PassContext& context) {
   return Tables(module, context).run(function);
 }
 

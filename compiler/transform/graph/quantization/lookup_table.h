@@ -1,4 +1,4 @@
-// lookup_table.h: dear functions of quantized tensors as tables.
+// lookup_table.h: expensive functions of quantized tensors as tables.
 #pragma once
 
 #include "compiler/relax/module.h"
@@ -6,8 +6,8 @@
 
 namespace relaxc {
 
-/// Replaces each `quantize` that ends a function of one tensor of bytes, with something dear in it (exp, erf, …), by a
-/// look into a table of its 256 results, which is left to fold_constants. Other quantizations may lie between.
-Result<Changed> look_up_dear_functions(relax::Module& module, relax::Function& function, PassContext& context);
+/// Replaces each `quantize` that ends a function of one tensor of bytes, with something expensive in it (exp, erf, …),
+/// by a look into a table of its 256 results, which is left to fold_constants. Other quantizations may lie between.
+Result<Changed> look_up_expensive_functions(relax::Module& module, relax::Function& function, PassContext& context);
 
 }  // namespace relaxc
