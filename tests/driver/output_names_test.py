@@ -167,7 +167,7 @@ class OutputNames(ProgramTest):
         self.write("p.onnx", model)
         self.compiles("p.onnx", "-o", "p.so", "--runtime", RUNTIME)
         function = relax_rt.Model(self.path / "p.so").functions["main"]
-        self.assertEqual([output.name for output in function.outputs], declared)
+        self.assertEqual([output.name.decode() for output in function.outputs], declared)
         self.assertEqual(len(function(numpy.ones((2, 4), numpy.float32))), len(declared))
 
     def test_a_state_is_found_by_its_declared_name(self):
