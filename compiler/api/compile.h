@@ -1,8 +1,7 @@
 // compile.h: the compiler as a function: a program and options in, an artifact out.
 //
-// The command line, the tools, the tests and the C library stand on it. It prints nothing but what PassOptions::show is
-// asked to print, keeps no state between calls, and leaves the process alone: limits and signals belong to the program
-// that calls it.
+// The command line stands on it. It keeps no state between calls; limits and signals belong to the program that calls
+// it.
 #pragma once
 
 #include <deque>
@@ -65,8 +64,8 @@ struct Watch {
   frontend::Findings* findings = nullptr;  ///< receives what an import found out, also where it fails
 };
 
-/// Compiles the program that the options name and writes it, through `outputs`, to files that nobody sees before
-/// commit(). Fails with what was reported: a program or options that are at fault. With `warnings_are_errors` and a
+/// Compiles the program that the options name and writes it, through `outputs`, to staged files, which commit()
+/// publishes. Fails with what was reported: a program or options that are at fault. With `warnings_are_errors` and a
 /// warning nothing is written.
 Result<std::unique_ptr<Artifact>> compile(const CompileOptions& options, Goal goal, Outputs& outputs, Diagnostics& diag,
                                           const Watch& watch = {});

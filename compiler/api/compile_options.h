@@ -26,7 +26,7 @@ struct State {
 struct CompileOptions {
   std::string input, output;
   std::vector<std::string> more_inputs;  ///< models that share the object with `input`
-  std::optional<Emit> emit;              ///< nothing: decided by the ending of `output`
+  std::optional<Emit> emit;              ///< nothing: the extension of `output` selects it
   std::string name;                      ///< prefix of every global symbol; empty: the stem of `output`
   std::string opt = "2";                 ///< "0".."3", "s", "z"
   std::string target, cpu, features, float_abi;
@@ -60,7 +60,7 @@ struct CompileOptions {
   PassOptions passes;
   int64_t max_nodes = 200'000;            ///< that an ONNX model may come to (ImportOptions)
   bool verify_semantics = false;          ///< run the module on random inputs after every pass
-  std::string report;                     ///< ending in .html or .json; empty: none
+  std::string report;                     ///< with extension .html or .json; empty: none
   std::string mixed_precision;            ///< "float16" or "bfloat16": what products read; empty: as it is written
   std::vector<std::string> pass_options;  ///< "fold_constants.budget=0"
   std::string schedules;                  ///< how kernels are scheduled (schedule_file.h); empty: as rules choose

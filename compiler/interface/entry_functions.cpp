@@ -206,7 +206,7 @@ class TypedCall {
   std::vector<BufferRef> pointers_;  ///< to the inputs, then to the outputs
   size_t inputs_ = 0;
   std::vector<Expr> symbols_;
-  BufferRef dims_ = nullptr;           ///< of all inputs, which nobody reads, then of all outputs
+  BufferRef dims_ = nullptr;           ///< of all inputs, which no step reads, then of all outputs
   std::vector<BufferRef> capacities_;  ///< of data-dependent outputs, which get their dims there
 };
 

@@ -5,11 +5,12 @@
 
 namespace relaxc::schedule {
 
-/// The loop runs a multiple of so many times; what there is too much of does nothing.
+/// Rounds the extent of a loop up to a multiple and masks the iterations that are added.
 struct PadTo {
-  static constexpr StepInfo kInfo{.name = "pad_to",
-                                  .arguments = "LOOP MULTIPLE",
-                                  .doc = "LOOP runs a multiple of so many times; what is too much is masked."};
+  static constexpr StepInfo kInfo{
+      .name = "pad_to",
+      .arguments = "LOOP MULTIPLE",
+      .doc = "Rounds the extent of LOOP up to a multiple of MULTIPLE and masks the iterations that are added."};
   LoopId loop;
   int64_t multiple = 1;
   static auto fields(auto& self) { return std::tie(self.loop, self.multiple); }

@@ -5,13 +5,12 @@
 
 namespace relaxc::schedule {
 
-/// for i in n → for t in min(tasks, n), for k in (its share of n): at most so many pieces, at the same time. Gives
-/// the loop over a share.
+/// for i in n → parallel for t in min(tasks, n), for k in (the part of n that is t's). Gives the inner loop.
 struct Share {
   static constexpr StepInfo kInfo{
       .name = "share",
       .arguments = "LOOP TASKS",
-      .doc = "Iterations are shared among at most so many tasks, each of which does its own in order."};
+      .doc = "Distributes the iterations of LOOP among at most TASKS tasks, each of which does its own in order."};
   LoopId loop;
   int64_t tasks = 2;
   static auto fields(auto& self) { return std::tie(self.loop, self.tasks); }
