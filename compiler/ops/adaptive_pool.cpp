@@ -12,7 +12,6 @@ namespace {
 constexpr AttrDef kAttrs[] = {{"output_size", AttrType::kInts, true}};
 
 InferResult infer(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   const std::vector<int64_t>& size = c.op.attrs.ints("output_size");
   if (x->ndim < 3 || x->ndim > 5 || size.size() + 2 != static_cast<size_t>(x->ndim) || !x->dtype->is_float())

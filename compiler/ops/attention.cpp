@@ -51,7 +51,6 @@ Dims matrix_of(const Dims& shape) {
 
 /// Takes an operand that scores [batch.., queries, keys] are combined with into the batch.
 relaxc::Status join_scores(InferContext& c, size_t operand, DType dtype, const Dims& matrix, Dims& batch) {
-  Diagnostics& diag = c.diag;
   if (!c.has(operand)) return Done{};
   RELAXC_TRY(const TensorInfo* given, c.tensor(operand));
   if (*given->dtype != dtype)
@@ -66,7 +65,6 @@ relaxc::Status join_scores(InferContext& c, size_t operand, DType dtype, const D
 
 /// q [B.., S, E], k [B.., T, E], v [B.., T, V]; bias, mask and hidden broadcast to [B.., S, T]; gives [B.., S, V].
 InferResult infer(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* q, c.tensor(0));
   RELAXC_TRY(const TensorInfo* k, c.tensor(1));
   RELAXC_TRY(const TensorInfo* v, c.tensor(2));

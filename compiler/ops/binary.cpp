@@ -36,7 +36,6 @@ enum class Gives : uint8_t { kSame, kBool };
 /// `Fits` says which dtypes are legal; `same_dtype`: both operands have one.
 template <bool (*Fits)(DType), Gives G, bool SameDtype = true>
 InferResult infer(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* a, c.tensor(0));
   RELAXC_TRY(const TensorInfo* b, c.tensor(1));
   if (!Fits(*a->dtype) || !Fits(*b->dtype))
@@ -155,7 +154,6 @@ Stmt define_power(DefineContext& d) {
 }
 
 InferResult infer_where(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* condition, c.tensor(0));
   RELAXC_TRY(const TensorInfo* x, c.tensor(1));
   RELAXC_TRY(const TensorInfo* y, c.tensor(2));

@@ -33,7 +33,6 @@ Expr groups_of(const Op& op, const Dims& x) {
 
 /// Ranks, dtypes and groups, which both forms check alike.
 Result<Shapes> check(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   RELAXC_TRY(const TensorInfo* weight, c.tensor(1));
   if (x->ndim < 3 || x->ndim > 5 || weight->ndim != x->ndim)
@@ -71,7 +70,6 @@ relaxc::Status require_groups(InferContext& c, Expr channels, Expr groups) {
 }
 
 InferResult infer_conv(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Shapes s, check(c));
   const Dims &x = *s.x->shape, &weight = *s.weight->shape;
   RELAXC_TRY(Windows w, read_windows(c, s.spatial, {}));
@@ -143,7 +141,6 @@ std::vector<int64_t> output_padding(const Op& op, size_t spatial) {
 
 /// (dim - 1) * stride + dilation * (kernel - 1) + 1 + output_padding - pads; weights are I O/groups spatial….
 InferResult infer_transposed(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Shapes s, check(c));
   const Dims &x = *s.x->shape, &weight = *s.weight->shape;
   RELAXC_TRY(Windows w, read_windows(c, s.spatial, {}));

@@ -24,7 +24,6 @@ bool is_weight(DType dtype) {
 }
 
 InferResult infer(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_DO(expect_dtype(c, 0, is_byte, "int8 or uint8"));
   RELAXC_DO(expect_dtype(c, 1, is_weight, "int8, uint8 or int16"));
   RELAXC_TRY(const TensorInfo* data, c.tensor(0));

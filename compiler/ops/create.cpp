@@ -22,7 +22,6 @@ constexpr AttrDef kUpper[] = {{"upper", AttrType::kBool, false, "True"}};
 constexpr AttrDef kEye[] = {{"k", AttrType::kInt, false, "0"}, {"dtype", AttrType::kDType, false, "float32"}};
 
 relaxc::Status require_sizes(InferContext& c, const Dims& dims) {
-  Diagnostics& diag = c.diag;
   for (Expr dim : dims)
     RELAXC_DO(c.require(arith::le(c.context.index(0), dim), kDerivedDim, c.context.index(0), dim,
                         {Finding::kAtLeast, "a dim"},
@@ -32,7 +31,6 @@ relaxc::Status require_sizes(InferContext& c, const Dims& dims) {
 
 /// A tensor of one element, read as that element.
 Result<const TensorInfo*> scalar(InferContext& c, size_t index) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(index));
   for (Expr dim : *x->shape)
     if (!dim.is_constant(1))
@@ -47,7 +45,6 @@ Expr load_scalar(DefineContext& d, size_t index) {
 }
 
 InferResult infer_full(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Dims shape, c.shape_value(0));
   RELAXC_DO(require_sizes(c, shape));
   RELAXC_TRY(const TensorInfo* value, scalar(c, 1));
@@ -59,7 +56,6 @@ Stmt define_full(DefineContext& d) {
 }
 
 InferResult infer_shape(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Dims shape, c.shape_value(0));
   RELAXC_DO(require_sizes(c, shape));
   return one(tensor_info(c.context, std::move(shape), c.op.attrs.dtype("dtype")));
@@ -72,7 +68,6 @@ Stmt define_constant(DefineContext& d) {
 
 /// bounds: (start, count, step), index expressions.
 InferResult infer_arange(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Dims bounds, c.shape_value(0));
   if (bounds.size() != 3)
     return c.error(Kind::invalid_value, "'{}' takes (start, count, step), found {}", c.op.def->name, text(bounds));
@@ -87,7 +82,6 @@ Stmt define_arange(DefineContext& d) {
 }
 
 InferResult infer_range_of(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* start, scalar(c, 0));
   RELAXC_TRY(const TensorInfo* step, scalar(c, 1));
   RELAXC_TRY(Dims count, c.shape_value(2));
@@ -106,7 +100,6 @@ Stmt define_range_of(DefineContext& d) {
 }
 
 InferResult infer_eye(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(std::vector<Info> infos, infer_shape(c));
   if (infos[0]->as<TensorInfo>()->ndim < 2)
     return c.error(Kind::rank_mismatch, "'{}' takes a matrix shape", c.op.def->name);
@@ -122,7 +115,6 @@ Stmt define_eye(DefineContext& d) {
 }
 
 InferResult infer_one_hot(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* indices, c.tensor(0));
   RELAXC_TRY(const TensorInfo* on, scalar(c, 1));
   RELAXC_TRY(const TensorInfo* off, scalar(c, 2));
@@ -152,7 +144,6 @@ Stmt define_one_hot(DefineContext& d) {
 }
 
 InferResult infer_trilu(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   if (x->ndim < 2) return c.error(Kind::rank_mismatch, "'trilu' takes matrices, found {} dims", x->ndim);
   if (c.has(1)) {

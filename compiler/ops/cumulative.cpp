@@ -12,7 +12,6 @@ constexpr AttrDef kAttrs[] = {{"axis", AttrType::kInt, true},
                               {"reverse", AttrType::kBool, false, "False"}};
 
 InferResult infer(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   RELAXC_DO(c.axis(c.op.attrs.integer("axis"), x->ndim));
   if (!is_number(*x->dtype))

@@ -10,7 +10,6 @@ constexpr AttrDef kSpace[] = {{"block_size", AttrType::kInt, true}};
 constexpr AttrDef kShuffle[] = {{"upscale_factor", AttrType::kInt, true}};
 
 Result<const TensorInfo*> image(InferContext& c, int64_t block) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   if (x->ndim != 4)
     return c.error(Kind::rank_mismatch, "'{}' takes [N, C, H, W], found {}", c.op.def->name, text(*x->shape));
@@ -25,7 +24,6 @@ relaxc::Status require_multiple(InferContext& c, Expr dim, int64_t of) {
 }
 
 InferResult infer_depth(InferContext& c, int64_t block) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, image(c, block));
   const Dims& s = *x->shape;
   RELAXC_DO(require_multiple(c, s[1], block * block));
@@ -44,7 +42,6 @@ InferResult infer_shuffle(InferContext& c) {
 }
 
 InferResult infer_space(InferContext& c) {
-  Diagnostics& diag = c.diag;
   int64_t block = c.op.attrs.integer("block_size");
   RELAXC_TRY(const TensorInfo* x, image(c, block));
   const Dims& s = *x->shape;
@@ -57,7 +54,6 @@ InferResult infer_space(InferContext& c) {
 
 /// x seen as `inner`, permuted, seen as the op's result.
 Result<std::vector<Value*>> rearranged(relax::GraphBuilder& b, const Op& op, Dims inner, std::vector<int64_t> axes) {
-  Diagnostics& diag = b.diag();
   RELAXC_TRY(Value * split, b.call("reshape", {op.operand(0), b.shape(std::move(inner))}));
   RELAXC_TRY(Value * moved, b.call("permute_dims", {split}, {{"axes", std::move(axes)}}));
   RELAXC_TRY(Value * y, b.call("reshape", {moved, b.shape(op.result()->shape())}));

@@ -12,7 +12,6 @@ namespace {
 constexpr DType kF64 = DType::f(64);
 
 InferResult infer(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, square_matrices(c));
   return one(tensor_info(c.context, Dims(x->shape->begin(), x->shape->end() - 2), *x->dtype));
 }

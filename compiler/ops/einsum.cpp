@@ -98,7 +98,6 @@ std::optional<Equation> equation_of(const Op& op) {
 }
 
 InferResult infer(InferContext& c) {
-  Diagnostics& diag = c.diag;
   if (c.operands() == 0) return c.error(Kind::wrong_arity, "'einsum' needs at least one tensor");
   RELAXC_TRY(const TensorInfo* first, c.tensor(0));
   for (size_t k = 0; k < c.operands(); ++k) {
@@ -251,7 +250,6 @@ Values expand(relax::GraphBuilder& b, const Op& op) {
 }
 
 InferResult infer_diagonal(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   RELAXC_TRY(int64_t first, c.axis(c.op.attrs.integer("axis1"), x->ndim));
   RELAXC_TRY(int64_t second, c.axis(c.op.attrs.integer("axis2"), x->ndim));

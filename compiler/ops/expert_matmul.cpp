@@ -11,7 +11,6 @@ namespace {
 constexpr OperandDef kOperands[] = {{"x"}, {"which"}, {"matrices"}};
 
 InferResult infer(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_DO(expect_dtype(c, 0, is_number, "numbers"));
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   RELAXC_TRY(const TensorInfo* which, index_tensor(c, 1));

@@ -18,7 +18,6 @@ Expr block_count(Expr image, Expr block, const Windows& w, size_t k) {
 }
 
 InferResult infer(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   RELAXC_TRY(Dims image, c.shape_value(1));
   RELAXC_TRY(Dims block, c.shape_value(2));

@@ -10,7 +10,6 @@ constexpr AttrDef kAxis[] = {{"axis", AttrType::kInt, false, "0"}};
 constexpr AttrDef kBatch[] = {{"batch_dims", AttrType::kInt, false, "0"}};
 
 InferResult infer_take(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   RELAXC_TRY(const TensorInfo* indices, index_tensor(c, 1));
   RELAXC_TRY(int64_t axis, c.axis(c.op.attrs.integer("axis"), x->ndim));
@@ -57,7 +56,6 @@ Stmt define_take(DefineContext& d) {
 }
 
 InferResult infer_elements(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   RELAXC_TRY(const TensorInfo* indices, index_tensor(c, 1));
   RELAXC_TRY(int64_t axis, c.axis(c.op.attrs.integer("axis"), x->ndim));
@@ -98,7 +96,6 @@ Result<int64_t> tuple_size(InferContext& c, const TensorInfo& x, const TensorInf
 }
 
 InferResult infer_nd(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   RELAXC_TRY(const TensorInfo* indices, index_tensor(c, 1));
   int64_t batch = c.op.attrs.integer("batch_dims");

@@ -22,7 +22,6 @@ relaxc::Status require_joined(InferContext& c, Expr first, Expr dim, size_t k, s
 }
 
 InferResult infer_concat(InferContext& c) {
-  Diagnostics& diag = c.diag;
   if (c.operands() == 0) return c.error(Kind::wrong_arity, "'concat' needs at least one tensor");
   RELAXC_TRY(const TensorInfo* first, c.tensor(0));
   RELAXC_TRY(int64_t axis, c.axis(c.op.attrs.integer("axis"), first->ndim));
@@ -76,7 +75,6 @@ Stmt define_concat(DefineContext& d) {
 }
 
 InferResult infer_stack(InferContext& c) {
-  Diagnostics& diag = c.diag;
   if (c.operands() == 0) return c.error(Kind::wrong_arity, "'stack' needs at least one tensor");
   RELAXC_TRY(const TensorInfo* first, c.tensor(0));
   RELAXC_TRY(int64_t axis, c.axis(c.op.attrs.integer("axis"), first->ndim, true));
@@ -94,7 +92,6 @@ InferResult infer_stack(InferContext& c) {
 }
 
 Result<std::vector<Value*>> expand_stack(relax::GraphBuilder& b, const Op& op) {
-  Diagnostics& diag = b.diag();
   int64_t axis = op.attrs.integer("axis");
   std::vector<Value*> parts;
   for (Value* x : op.operands()) {
@@ -132,7 +129,6 @@ Dims points_of(const Op& op, Context& context, Expr dim) {
 }
 
 InferResult infer_split(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   RELAXC_TRY(int64_t axis, c.axis(c.op.attrs.integer("axis"), x->ndim));
   Expr dim = (*x->shape)[static_cast<size_t>(axis)];
@@ -158,7 +154,6 @@ InferResult infer_split(InferContext& c) {
 }
 
 Result<std::vector<Value*>> expand_split(relax::GraphBuilder& b, const Op& op) {
-  Diagnostics& diag = b.diag();
   Value* x = op.operand(0);
   int64_t axis = static_cast<int64_t>(axis_of(op.attrs.integer("axis"), x->shape().size()));
   Dims points = points_of(op, b.context(), x->shape()[static_cast<size_t>(axis)]);

@@ -17,7 +17,6 @@ constexpr AttrDef kAttrs[] = {{"scale", AttrType::kFloat, false, "1"}, {"delta",
 
 /// q [B, T, Hq, K], k [B, T, H, K], v [B, T, H, V], state [B, H, K, V], decay [B, T, H, K or 1], beta [B, T, H or 1].
 InferResult infer(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* q, c.tensor(0));
   RELAXC_TRY(const TensorInfo* k, c.tensor(1));
   RELAXC_TRY(const TensorInfo* v, c.tensor(2));

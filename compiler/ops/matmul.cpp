@@ -27,7 +27,6 @@ Result<DType> out_dtype(InferContext& c, DType operand) {
 }
 
 InferResult infer(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* a, c.tensor(0));
   RELAXC_TRY(const TensorInfo* b, c.tensor(1));
   RELAXC_TRY(DType dtype, out_dtype(c, *a->dtype));

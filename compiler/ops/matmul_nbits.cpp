@@ -18,7 +18,6 @@ constexpr OperandDef kOperands[] = {{"x"}, {"weight"}, {"scale"}, {"zero_point",
 constexpr AttrDef kAttrs[] = {{"bits", AttrType::kInt, false, "4"}};
 
 InferResult infer(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_DO(expect_dtype(c, 0, is_float, "a float tensor"));
   RELAXC_DO(expect_dtype(c, 2, is_float, "a float tensor"));
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));

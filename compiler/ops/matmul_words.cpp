@@ -30,7 +30,6 @@ bool is_word(DType dtype) {
 }
 
 InferResult infer_words(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_DO(expect_dtype(c, 0, is_byte, "int8 or uint8"));
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   if (x->ndim < 2) return c.error(Kind::rank_mismatch, "'{}' takes matrices, found {} dims", c.op.def->name, x->ndim);
@@ -67,7 +66,6 @@ Stmt define_words(DefineContext& d) {
 }
 
 InferResult infer_product(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_DO(expect_dtype(c, 0, is_unsigned_byte, "uint8"));
   RELAXC_DO(expect_dtype(c, 1, is_word, "int32"));
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));

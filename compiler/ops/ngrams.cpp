@@ -16,7 +16,6 @@ constexpr AttrDef kAttrs[] = {{"columns", AttrType::kInt, true}, {"max_skip", At
 constexpr DType kI64 = DType::i(64);
 
 InferResult infer(InferContext& c) {
-  Diagnostics& diag = c.diag;
   for (size_t k = 0; k < 4; ++k) {
     RELAXC_TRY(const TensorInfo* table, index_tensor(c, k));
     static_cast<void>(table);

@@ -10,7 +10,6 @@ namespace relaxc::ops {
 namespace {
 
 InferResult infer(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   Var count = c.bound_symbol(0, "count");
   return one(tensor_info(c.context, Dims{c.context.index(x->ndim), count}, DType::i(64)));
@@ -51,7 +50,6 @@ Stmt define(DefineContext& d) {
 constexpr OperandDef kMasked[] = {{"x"}, {"mask"}};
 
 InferResult infer_masked(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   RELAXC_TRY(const TensorInfo* mask, c.tensor(1));
   if (!mask->dtype->is_bool())

@@ -28,7 +28,6 @@ constexpr AttrDef kLrnAttrs[] = {{"size", AttrType::kInt, true},
 
 /// Float operands; the result is like x.
 InferResult infer_float(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   for (size_t k = 0; k < c.operands(); ++k) {
     if (!c.has(k)) continue;
@@ -42,7 +41,6 @@ InferResult infer_float(InferContext& c) {
 
 /// Operands 1… are vectors of the extent of `axis`.
 InferResult infer_channels(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   RELAXC_TRY(int64_t axis, c.axis(c.op.attrs.integer("axis"), x->ndim));
   for (size_t k = 1; k < c.operands(); ++k) {
@@ -102,7 +100,6 @@ Value* scaled(Chain& chain, Value* y, Value* gamma, Value* beta) {
 }
 
 InferResult infer_layer_norm(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   if (c.op.attrs.ints("axes").empty()) return c.error(Kind::invalid_attribute, "'{}' over no axes", c.op.def->name);
   RELAXC_DO(all_or_axes(c, c.op.attrs.ints("axes"), x->ndim));
@@ -165,7 +162,6 @@ Values expand_groups(GraphBuilder& b, const Op& op, Expr groups) {
 }
 
 InferResult infer_group_norm(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   RELAXC_TRY(int64_t axis, c.axis(c.op.attrs.integer("axis"), x->ndim));
   int64_t groups = c.op.attrs.integer("num_groups");
@@ -187,7 +183,6 @@ Values expand_instance_norm(GraphBuilder& b, const Op& op) {
 }
 
 InferResult infer_lrn(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   RELAXC_DO(c.axis(c.op.attrs.integer("axis"), x->ndim));
   if (c.op.attrs.integer("size") < 1)

@@ -18,7 +18,6 @@ constexpr AttrDef kSort[] = {{"axis", AttrType::kInt, false, "-1"}, {"descending
 constexpr DType kI64 = DType::i(64);
 
 InferResult infer_arg(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   RELAXC_TRY(int64_t axis, c.axis(c.op.attrs.integer("axis"), x->ndim));
   Dims shape = *x->shape;
@@ -66,7 +65,6 @@ Stmt define_arg(DefineContext& d) {
 }
 
 InferResult infer_topk(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   RELAXC_TRY(int64_t axis, c.axis(c.op.attrs.integer("axis"), x->ndim));
   RELAXC_TRY(Dims k, c.shape_value(1));
@@ -114,7 +112,6 @@ Stmt define_topk(DefineContext& d) {
 
 template <bool Positions>
 InferResult infer_sort(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   RELAXC_DO(c.axis(c.op.attrs.integer("axis"), x->ndim));
   return one(tensor_info(c.context, *x->shape, Positions ? kI64 : *x->dtype));

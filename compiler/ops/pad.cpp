@@ -14,7 +14,6 @@ constexpr OperandDef kOperands[] = {{"x"}, {"pads"}, {"value", OperandDef::kOpti
 constexpr AttrDef kMode[] = {{"mode", AttrType::kString, false, "constant"}};
 
 InferResult infer(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   RELAXC_TRY(Dims pads, c.shape_value(1));
   const std::string& mode = c.op.attrs.string("mode");

@@ -15,7 +15,6 @@ constexpr AttrDef kAttrs[] = {{"classes", AttrType::kInt, true}};
 constexpr int64_t kRounds = 100;
 
 InferResult infer(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   int64_t classes = c.op.attrs.integer("classes");
   bool fits = x->ndim == 2 && x->dtype == DType::f(32) && classes >= 2 && classes <= INT32_MAX &&

@@ -41,7 +41,6 @@ int64_t open_excess(Expr dim, const Windows& w, size_t axis) {
 /// How many windows there are along a dim. The quotient by the stride is cut towards 0, so that a window that the dim
 /// lacks less than a stride of is still there; a guard on the result's size refuses what would have less than none.
 Result<Expr> count_windows(InferContext& c, Expr dim, const Windows& w, size_t axis) {
-  Diagnostics& diag = c.diag;
   Expr one = c.context.index(1), kernel = c.context.index(w.kernel[axis]);
   bool ceil = c.op.attrs.flag("ceil_mode");
   int64_t stride = w.strides[axis];
@@ -61,7 +60,6 @@ Result<Expr> count_windows(InferContext& c, Expr dim, const Windows& w, size_t a
 }
 
 InferResult infer(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   const auto& size = c.op.attrs.ints("pool_size");
   if (x->ndim < 3 || x->ndim > 5 || size.size() + 2 != static_cast<size_t>(x->ndim))
@@ -86,7 +84,6 @@ InferResult infer(InferContext& c) {
 }
 
 InferResult infer_max(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(std::vector<Info> infos, infer(c));
   if (c.op.attrs.flag("indices"))
     infos.push_back(tensor_info(c.context, *infos[0]->as<TensorInfo>()->shape, DType::i(64)));
@@ -243,7 +240,6 @@ Stmt define_lp(DefineContext& d) {
 }
 
 InferResult infer_lp(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(std::vector<Info> infos, infer(c));
   if (!infos[0]->as<TensorInfo>()->dtype->is_float() || c.op.attrs.integer("p") < 1)
     return c.error(Kind::dtype_mismatch, "'{}' takes a float tensor and p of at least 1", c.op.def->name);

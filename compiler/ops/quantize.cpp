@@ -22,7 +22,6 @@ bool is_stored(DType dtype) {
 
 /// Scale and zero point: one element, or a vector along the axis.
 relaxc::Status check_parameters(InferContext& c, const TensorInfo& x, DType stored) {
-  Diagnostics& diag = c.diag;
   for (size_t k = 1; k < 3; ++k) {
     if (!c.has(k)) continue;
     RELAXC_TRY(const TensorInfo* p, c.tensor(k));
@@ -42,7 +41,6 @@ relaxc::Status check_parameters(InferContext& c, const TensorInfo& x, DType stor
 }
 
 InferResult infer_quantize(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   DType stored = c.op.attrs.dtype("out_dtype");
   if (!x->dtype->is_float() || !is_stored(stored))
@@ -53,7 +51,6 @@ InferResult infer_quantize(InferContext& c) {
 }
 
 InferResult infer_dequantize(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   RELAXC_TRY(const TensorInfo* scale, c.tensor(1));
   bool fits = is_stored(*x->dtype) || *x->dtype == DType::i(32);

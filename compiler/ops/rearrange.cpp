@@ -20,7 +20,6 @@ std::vector<size_t> permutation(const std::vector<int64_t>& axes, size_t rank) {
 }
 
 InferResult infer_permute(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   const auto& axes = c.op.attrs.ints("axes");
   if (!axes.empty()) {
@@ -44,7 +43,6 @@ Stmt define_permute(DefineContext& d) {
 }
 
 InferResult infer_flip(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   RELAXC_DO(all_or_axes(c, c.op.attrs.ints("axis"), x->ndim));
   return one(tensor_info(c.context, *x->shape, *x->dtype));
@@ -63,7 +61,6 @@ Stmt define_flip(DefineContext& d) {
 }
 
 InferResult infer_broadcast_to(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   RELAXC_TRY(Dims target, c.shape_value(1));
   if (c.op.attrs.flag("mutual")) {
@@ -81,7 +78,6 @@ Stmt define_broadcast_to(DefineContext& d) {
 
 /// The shorter of shape and repeats is filled up with ones in front, as NumPy does.
 InferResult infer_tile(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   RELAXC_TRY(Dims repeats, c.shape_value(1));
   Dims shape = *x->shape;
@@ -110,7 +106,6 @@ Stmt define_tile(DefineContext& d) {
 }
 
 InferResult infer_repeat(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   RELAXC_TRY(int64_t axis, c.axis(c.op.attrs.integer("axis"), x->ndim));
   int64_t repeats = c.op.attrs.integer("repeats");

@@ -129,7 +129,6 @@ relaxc::Status check_attrs(InferContext& c) {
 
 /// An operand (if there) must be a float tensor of exactly these dims.
 relaxc::Status expect(InferContext& c, size_t operand, const Dims& dims) {
-  Diagnostics& diag = c.diag;
   if (!c.has(operand)) return Done{};
   RELAXC_TRY(const TensorInfo* x, c.tensor(operand));
   std::string_view name = c.op.def->operands[operand].name;
@@ -145,7 +144,6 @@ relaxc::Status expect(InferContext& c, size_t operand, const Dims& dims) {
 }
 
 InferResult infer(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_DO(check_attrs(c));
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   RELAXC_TRY(const TensorInfo* r, c.tensor(2));

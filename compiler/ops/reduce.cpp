@@ -38,7 +38,6 @@ bool is_bool(DType d) {
 
 template <bool (*Fits)(DType)>
 InferResult infer(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   if (!Fits(*x->dtype))
     return c.error(Kind::dtype_mismatch, "'{}' is not defined for {}", c.op.def->name, to_string(*x->dtype));
@@ -116,7 +115,6 @@ relax::Attrs attrs_of(const Op& op, bool keepdims) {
 
 /// Number of elements that each result is made of, as a scalar of `dtype`.
 Result<Value*> reduced_count(GraphBuilder& b, const Op& op, DType dtype) {
-  Diagnostics& diag = b.diag();
   const Dims& shape = op.operand(0)->shape();
   Expr count = b.context().index(1);
   for (int64_t axis : axes_of(op, shape.size())) count = count * shape[static_cast<size_t>(axis)];
@@ -133,7 +131,6 @@ Result<Value*> widened(GraphBuilder& b, Value* x) {
 }
 
 Values narrowed(GraphBuilder& b, Result<Value*> y, DType dtype) {
-  Diagnostics& diag = b.diag();
   RELAXC_TRY(Value * value, std::move(y));
   if (value->dtype() == dtype) return std::vector<Value*>{value};
   RELAXC_TRY(Value * cast_back, b.call("astype", {value}, {{"dtype", dtype}}));
@@ -141,21 +138,18 @@ Values narrowed(GraphBuilder& b, Result<Value*> y, DType dtype) {
 }
 
 Result<Value*> mean_of(GraphBuilder& b, const Op& op, Value* x, bool keepdims) {
-  Diagnostics& diag = b.diag();
   RELAXC_TRY(Value * sum, b.call("sum", {x}, attrs_of(op, keepdims)));
   RELAXC_TRY(Value * count, reduced_count(b, op, x->dtype()));
   return b.call("divide", {sum, count});
 }
 
 Values expand_mean(GraphBuilder& b, const Op& op) {
-  Diagnostics& diag = b.diag();
   RELAXC_TRY(Value * x, widened(b, op.operand(0)));
   return narrowed(b, mean_of(b, op, x, op.attrs.flag("keepdims")), op.result()->dtype());
 }
 
 /// The mean of the squared distances from the mean.
 Result<Value*> variance_of(GraphBuilder& b, const Op& op, Value* x) {
-  Diagnostics& diag = b.diag();
   RELAXC_TRY(Value * mean, mean_of(b, op, x, true));
   RELAXC_TRY(Value * distance, b.call("subtract", {x, mean}));
   RELAXC_TRY(Value * squared, b.call("square", {distance}));
@@ -163,13 +157,11 @@ Result<Value*> variance_of(GraphBuilder& b, const Op& op, Value* x) {
 }
 
 Values expand_variance(GraphBuilder& b, const Op& op) {
-  Diagnostics& diag = b.diag();
   RELAXC_TRY(Value * x, widened(b, op.operand(0)));
   return narrowed(b, variance_of(b, op, x), op.result()->dtype());
 }
 
 Values expand_std(GraphBuilder& b, const Op& op) {
-  Diagnostics& diag = b.diag();
   RELAXC_TRY(Value * x, widened(b, op.operand(0)));
   RELAXC_TRY(Value * variance, variance_of(b, op, x));
   return narrowed(b, b.call("sqrt", {variance}), op.result()->dtype());
@@ -177,7 +169,6 @@ Values expand_std(GraphBuilder& b, const Op& op) {
 
 /// log(sum(exp(x - m))) + m, m the maximum, or 0 where that is infinite.
 Values expand_log_sum_exp(GraphBuilder& b, const Op& op) {
-  Diagnostics& diag = b.diag();
   bool keep = op.attrs.flag("keepdims");
   RELAXC_TRY(Value * x, widened(b, op.operand(0)));
   RELAXC_TRY(Value * raw, b.call("max", {x}, attrs_of(op, true)));

@@ -23,7 +23,6 @@ constexpr AttrDef kAttrs[] = {{"zero_point", AttrType::kInt, true},
 constexpr int64_t kRoundingBits = 0x4B400000;  // of 1.5 * 2^23
 
 InferResult infer(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   DType stored = c.op.attrs.dtype("out_dtype");
   if (*x->dtype != DType::i(32) && *x->dtype != DType::f(32))

@@ -38,7 +38,6 @@ Result<Dims> resolve(InferContext& c, const Dims& from, Dims to) {
 }
 
 InferResult infer_reshape(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   RELAXC_TRY(Dims target, c.shape_value(1));
   RELAXC_TRY(Dims shape, resolve(c, *x->shape, target));
@@ -78,7 +77,6 @@ Stmt define_reshape(DefineContext& d) {
 
 /// Dims start..end become one.
 InferResult infer_flatten(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   if (x->shape->empty()) return one(tensor_info(c.context, Dims{c.context.index(1)}, *x->dtype));
   RELAXC_TRY(int64_t start, c.axis(c.op.attrs.integer("start"), x->ndim));
@@ -91,7 +89,6 @@ InferResult infer_flatten(InferContext& c) {
 }
 
 InferResult infer_expand_dims(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   const auto& given = c.op.attrs.ints("axis");
   int64_t rank = x->ndim + static_cast<int64_t>(given.size());
@@ -131,7 +128,6 @@ std::vector<int64_t> squeezed(const Dims& shape, const std::vector<int64_t>& axe
 }
 
 InferResult infer_squeeze(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   const auto& given = c.op.attrs.ints("axis");
   if (!given.empty()) RELAXC_DO(all_or_axes(c, given, x->ndim));

@@ -42,7 +42,6 @@ relaxc::Status one_of(InferContext& c, std::string_view attr, std::initializer_l
 
 /// A vector of `count` floats beside the attribute of the same name.
 relaxc::Status check_vector(InferContext& c, size_t operand, std::string_view attr, size_t count) {
-  Diagnostics& diag = c.diag;
   if (!c.has(operand)) return Done{};
   RELAXC_TRY(const TensorInfo* list, c.tensor(operand));
   bool fits = list->ndim == 1 && (*list->shape)[0].is_constant(static_cast<int64_t>(count)) && list->dtype->is_float();
@@ -52,7 +51,6 @@ relaxc::Status check_vector(InferContext& c, size_t operand, std::string_view at
 }
 
 InferResult infer(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   RELAXC_TRY(Dims sizes, c.shape_value(1));
   RELAXC_DO(one_of(c, "mode", {"nearest", "linear", "cubic"}));

@@ -13,7 +13,6 @@ constexpr OperandDef kOperands[] = {{"x"}, {"rois"}, {"batch_indices"}};
 constexpr AttrDef kAttrs[] = {{"pooled_size", AttrType::kInts, true}, {"spatial_scale", AttrType::kFloat, false, "1"}};
 
 InferResult infer(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   RELAXC_TRY(const TensorInfo* rois, c.tensor(1));
   RELAXC_TRY(const TensorInfo* batches, index_tensor(c, 2));

@@ -20,7 +20,6 @@ constexpr AttrDef kAttrs[] = {{"interleaved", AttrType::kBool, false, "False"}};
 
 /// x [B.., D]; cos and sin broadcast to [B.., D] or [B.., D / 2]; gives [B.., D].
 InferResult infer(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   RELAXC_DO(expect_dtype(c, 0, is_float, "a float"));
   if (x->ndim < 1) return c.error(Kind::rank_mismatch, "'{}' of a scalar", c.op.def->name);

@@ -32,7 +32,6 @@ relaxc::Status one_of(InferContext& c, std::string_view attr, std::initializer_l
 }
 
 InferResult infer_grid(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   RELAXC_TRY(const TensorInfo* grid, c.tensor(1));
   RELAXC_DO(one_of(c, "mode", {"nearest", "linear", "cubic"}));
@@ -160,7 +159,6 @@ Stmt define_grid(DefineContext& d) {
 }
 
 InferResult infer_roi(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   RELAXC_TRY(const TensorInfo* rois, c.tensor(1));
   RELAXC_TRY(const TensorInfo* batches, index_tensor(c, 2));

@@ -12,7 +12,6 @@ constexpr AttrDef kElements[] = {{"axis", AttrType::kInt, false, "0"}, {"reducti
 constexpr AttrDef kNd[] = {{"reduction", AttrType::kString, false, "none"}};
 
 InferResult infer_elements(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   RELAXC_TRY(const TensorInfo* indices, index_tensor(c, 1));
   RELAXC_TRY(const TensorInfo* updates, c.tensor(2));
@@ -56,7 +55,6 @@ Stmt define_elements(DefineContext& d) {
 }
 
 InferResult infer_nd(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   RELAXC_TRY(const TensorInfo* indices, index_tensor(c, 1));
   RELAXC_TRY(const TensorInfo* updates, c.tensor(2));
@@ -99,7 +97,6 @@ Stmt define_nd(DefineContext& d) {
 
 /// x and updates differ along `axis` alone; positions [batch] say where each batch's updates begin.
 InferResult infer_update(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   RELAXC_TRY(const TensorInfo* updates, c.tensor(1));
   RELAXC_TRY(const TensorInfo* positions, index_tensor(c, 2));

@@ -13,7 +13,6 @@ constexpr AttrDef kAttrs[] = {{"right", AttrType::kBool, false, "False"}};
 constexpr DType kI64 = DType::i(64);
 
 InferResult infer(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* keys, c.tensor(0));
   RELAXC_TRY(const TensorInfo* x, c.tensor(1));
   if (keys->ndim != 1 || *keys->dtype != *x->dtype)

@@ -8,7 +8,6 @@ constexpr OperandDef kOperands[] = {{"x"}, {"lengths"}};
 constexpr AttrDef kAttrs[] = {{"seq_axis", AttrType::kInt, false, "0"}, {"batch_axis", AttrType::kInt, false, "1"}};
 
 InferResult infer(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   RELAXC_TRY(const TensorInfo* lengths, index_tensor(c, 1));
   RELAXC_TRY(int64_t seq, c.axis(c.op.attrs.integer("seq_axis"), x->ndim));

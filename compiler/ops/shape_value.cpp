@@ -11,7 +11,6 @@ constexpr OperandDef kShape[] = {{"shape"}};
 constexpr OperandDef kPrim[] = {{"value"}};
 
 InferResult infer_shape_of(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   return one(shape_info(c.context, *x->shape));
 }
@@ -21,7 +20,6 @@ Stmt define_nothing(DefineContext&) {
 }
 
 InferResult infer_shape_to_tensor(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Dims dims, c.shape_value(0));
   return one(tensor_info(c.context, Dims{c.context.index(static_cast<int64_t>(dims.size()))}, DType::i(64)));
 }
@@ -50,7 +48,6 @@ Stmt define_prim_to_tensor(DefineContext& d) {
 
 /// The values are symbols from here on. They may be negative.
 InferResult infer_tensor_to_shape(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   bool fits = x->dtype->is_integer() && x->ndim <= 1 && (x->ndim == 0 || (*x->shape)[0].constant() != nullptr);
   if (!fits)

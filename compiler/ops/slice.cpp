@@ -81,7 +81,6 @@ std::vector<Cut> cuts_of(const Op& op, const Dims& shape, const arith::Facts& fa
 }
 
 relaxc::Status check_slice(InferContext& c, const TensorInfo& x) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Dims begin, c.shape_value(1));
   RELAXC_TRY(Dims end, c.shape_value(2));
   Dims strides(begin.size(), c.context.index(1));
@@ -101,7 +100,6 @@ relaxc::Status check_slice(InferContext& c, const TensorInfo& x) {
 }
 
 InferResult infer_slice(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   RELAXC_DO(check_slice(c, *x));
   Dims shape = *x->shape;
@@ -120,7 +118,6 @@ Stmt define_slice(DefineContext& d) {
 }
 
 InferResult infer_part(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   RELAXC_TRY(int64_t axis, c.axis(c.op.attrs.integer("axis"), x->ndim));
   RELAXC_TRY(Dims begin, c.shape_value(1));

@@ -15,7 +15,6 @@ constexpr AttrDef kAxis[] = {{"axis", AttrType::kInt, false, "-1"}};
 constexpr AttrDef kSoftmax[] = {{"axis", AttrType::kInt, false, "-1"}, {"empty_rows", AttrType::kString}};
 
 InferResult infer(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   RELAXC_DO(c.axis(c.op.attrs.integer("axis"), x->ndim));
   if (!x->dtype->is_float())

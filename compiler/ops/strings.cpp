@@ -16,7 +16,6 @@ constexpr OperandDef kMatch[] = {{"spans"}, {"bytes"}, {"steps"}, {"accepts"}};
 // ---- checked
 
 InferResult infer_checked(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Dims dims, strings_dims(c));
   return one(tensor_info(c.context, with_pair(c.context, std::move(dims)), kI64));
 }
@@ -41,7 +40,6 @@ Stmt define_checked(DefineContext& d) {
 // ---- equal
 
 InferResult infer_equal(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Dims a, strings_dims(c, 0));
   RELAXC_TRY(Dims b, strings_dims(c, 2));
   RELAXC_TRY(Dims dims, broadcast_dims(c, a, b));
@@ -68,7 +66,6 @@ Stmt define_equal(DefineContext& d) {
 // ---- find
 
 InferResult infer_find(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Dims dims, strings_dims(c, 0));
   RELAXC_TRY(Dims table, strings_dims(c, 2));
   if (table.size() != 1)
@@ -107,7 +104,6 @@ Stmt define_find(DefineContext& d) {
 // ---- match
 
 InferResult infer_match(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Dims dims, strings_dims(c, 0));
   RELAXC_TRY(const TensorInfo* steps, c.tensor(2));
   RELAXC_TRY(const TensorInfo* accepts, c.tensor(3));
@@ -136,7 +132,6 @@ Stmt define_match(DefineContext& d) {
 // ---- concat
 
 InferResult infer_concat(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Dims a, strings_dims(c, 0));
   RELAXC_TRY(Dims b, strings_dims(c, 2));
   RELAXC_TRY(Dims dims, broadcast_dims(c, a, b));

@@ -20,7 +20,6 @@ constexpr AttrDef kDtype[] = {{"dtype", AttrType::kDType, true}};
 constexpr int64_t kLargest = 300, kWidth = 24, kMostDigits = 9;
 
 relaxc::Status expect_powers(InferContext& c, size_t operand) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* powers, c.tensor(operand));
   if (powers->ndim != 1 || powers->dtype != kF64 || !(*powers->shape)[0].is_constant(2 * kLargest + 1))
     return c.error(Kind::shape_mismatch, "'{}' takes the {} powers of ten from -{} to {} as float64", c.op.def->name,
@@ -65,7 +64,6 @@ class Decimal {
 // ---- numbers to strings
 
 InferResult infer_format(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_DO(expect_dtype(
       c, 0, [](DType dtype) { return dtype.is_integer() || (dtype.is_float() && dtype.bits <= 32); },
       "an integer or a float of up to 32 bits"));
@@ -216,7 +214,6 @@ Stmt define_format(DefineContext& d) {
 // ---- strings to numbers
 
 InferResult infer_parse(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Dims dims, strings_dims(c));
   RELAXC_DO(expect_powers(c, 2));
   DType dtype = c.op.attrs.dtype("dtype");

@@ -11,7 +11,6 @@ namespace {
 constexpr DType kI64 = DType::i(64);
 
 InferResult infer_rank(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Dims dims, strings_dims(c));
   if (dims.size() != 1)
     return c.error(Kind::rank_mismatch, "'strings.rank' takes a vector of strings, found {} dims", dims.size());

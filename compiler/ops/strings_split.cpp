@@ -11,7 +11,6 @@ constexpr OperandDef kOperands[] = {{"spans"}, {"bytes"}, {"delimiter"}};
 constexpr AttrDef kMost[] = {{"most", AttrType::kInt, false, "-1"}};
 
 InferResult infer_split(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Dims dims, strings_dims(c, 0));
   RELAXC_TRY(const TensorInfo* delimiter, c.tensor(2));
   if (delimiter->ndim != 1 || delimiter->dtype != kByte || (*delimiter->shape)[0].constant() == nullptr)

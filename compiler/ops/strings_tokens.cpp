@@ -20,7 +20,6 @@ constexpr AttrDef kAttrs[] = {{"starts", AttrType::kInts, true},  // behind the 
 enum Side : int64_t { kEdge, kWord, kOther };
 
 InferResult infer_tokens(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Dims dims, strings_dims(c, 0));
   RELAXC_TRY(const TensorInfo* steps, c.tensor(2));
   RELAXC_TRY(const TensorInfo* accepts, c.tensor(3));

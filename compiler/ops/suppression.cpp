@@ -20,7 +20,6 @@ constexpr AttrDef kAttrs[] = {{"center_point_box", AttrType::kBool, false, "Fals
 constexpr DType kI64 = DType::i(64);
 
 relaxc::Status check_threshold(InferContext& c, size_t operand) {
-  Diagnostics& diag = c.diag;
   if (!c.has(operand)) return Done{};
   RELAXC_TRY(const TensorInfo* threshold, c.tensor(operand));
   if (threshold->ndim == 0 && threshold->dtype->is_float()) return Done{};
@@ -29,7 +28,6 @@ relaxc::Status check_threshold(InferContext& c, size_t operand) {
 }
 
 InferResult infer(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* boxes, c.tensor(0));
   RELAXC_TRY(const TensorInfo* scores, c.tensor(1));
   if (boxes->ndim != 3 || scores->ndim != 3 || !boxes->dtype->is_float() || boxes->dtype != scores->dtype)

@@ -35,7 +35,6 @@ enum Operand : size_t {
 enum Mode : int64_t { kLessEqual, kLess, kGreaterEqual, kGreater, kEqual, kNotEqual, kMember, kModeCount };
 
 InferResult infer(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(kFeatureRows));
   if (x->ndim != 2 || !x->dtype->is_float())
     return c.error(Kind::rank_mismatch, "'tree_ensemble' of {}; it takes rows of float features",

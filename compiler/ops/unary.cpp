@@ -41,7 +41,6 @@ constexpr const char* kExpected<is_bits> = "a tensor of integers or bools";
 
 template <bool (*Fits)(DType)>
 InferResult infer(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_DO(expect_dtype(c, 0, Fits, kExpected<Fits>));
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   return std::vector<Info>{like_x(c, *x)};
@@ -49,14 +48,12 @@ InferResult infer(InferContext& c) {
 
 /// For questions of a float.
 InferResult infer_bool(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_DO(expect_dtype(c, 0, is_float, kExpected<is_float>));
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   return std::vector<Info>{tensor_info(c.context, *x->shape, DType::boolean())};
 }
 
 InferResult infer_astype(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   return std::vector<Info>{tensor_info(c.context, *x->shape, c.op.attrs.dtype("dtype"))};
 }
@@ -99,7 +96,6 @@ uint32_t width(DType dtype) {
 }
 
 InferResult infer_reinterpret(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   DType from = *x->dtype, to = c.op.attrs.dtype("dtype");
   if (width(from) != width(to))

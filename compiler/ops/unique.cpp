@@ -18,7 +18,6 @@ constexpr AttrDef kAttrs[] = {{"sorted", AttrType::kBool, false, "True"},
 constexpr DType kI64 = DType::i(64);
 
 InferResult infer(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   const std::vector<int64_t>& axis = c.op.attrs.ints("axis");
   if (axis.size() > 1) return c.error(Kind::invalid_attribute, "'unique' takes one axis, found {}", axis.size());

@@ -39,7 +39,6 @@ class Scheduling {
   }
 
   Result<Changed> run() {
-    Diagnostics& diag = context_.diag;
     Changed changed = Changed::kNo;
     bool repacked = false;
     for (tir::PrimFunc* kernel : module_.prim_funcs()) {

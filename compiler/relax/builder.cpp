@@ -48,7 +48,6 @@ Result<std::vector<Value*>> GraphBuilder::call_many(std::string_view name, std::
 
 Result<Value*> GraphBuilder::call(std::string_view name, std::vector<Value*> operands, Attrs attrs,
                                   std::string result_name) {
-  Diagnostics& diag = diag_;
   RELAXC_TRY(std::vector<Value*> results, call_many(name, std::move(operands), std::move(attrs)));
   RELAXC_CHECK(results.size() == 1, std::string(name) + " has several results");
   results[0]->name = std::move(result_name);

@@ -160,7 +160,6 @@ namespace {
 /// What the rule deduces. Dims that a program gives as numbers may be any; whatever a rule does with them, no result
 /// has less than no elements along an axis.
 InferResult deduced(InferContext& context) {
-  Diagnostics& diag = context.diag;
   std::vector<Info> infos;
   try {
     RELAXC_TRY(infos, context.op.def->infer(context));

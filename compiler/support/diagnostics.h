@@ -50,6 +50,8 @@ struct Diagnostic {
 class Failure {
  private:
   friend class Diagnostics;
+  template <typename T>
+  friend class Result;  // a failed one was made from a Failure
   Failure() = default;
 };
 

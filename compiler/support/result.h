@@ -23,6 +23,12 @@ class [[nodiscard]] Result {
   T* operator->() { return &checked(); }
   const T* operator->() const { return &const_cast<Result*>(this)->checked(); }
 
+  /// The failure, to be passed on as any other failed Result. Only a failed Result has one.
+  Failure failure() const {
+    RELAXC_CHECK(!value_.has_value(), "the failure of a Result that has a value was read");
+    return Failure();
+  }
+
  private:
   T& checked() {
     RELAXC_CHECK(value_.has_value(), "the value of a failed Result was read");
@@ -40,17 +46,17 @@ using Status = Result<Done>;
 #define RELAXC_CONCAT_(a, b) a##b
 #define RELAXC_CONCAT(a, b)  RELAXC_CONCAT_(a, b)
 
-/// RELAXC_TRY(auto x, f(diag)); declares x, or returns the failure.
+/// RELAXC_TRY(auto x, f()); declares x, or returns the failure of the Result that f() is.
 #define RELAXC_TRY(declaration, expression) \
   RELAXC_TRY_IMPL_(RELAXC_CONCAT(relaxc_result_, __LINE__), declaration, expression)
 #define RELAXC_TRY_IMPL_(result, declaration, expression) \
   auto result = (expression);                             \
-  if (!result) return diag.failed();                      \
+  if (!result) return result.failure();                   \
   declaration = *std::move(result)
 
-/// RELAXC_DO(f(diag)); runs a step for its effect, or returns the failure. Both expect a Diagnostics named `diag` in
-/// scope.
-#define RELAXC_DO(expression)                \
-  do {                                       \
-    if (!(expression)) return diag.failed(); \
+/// RELAXC_DO(f()); runs a step for its effect, or returns the failure of the Result that f() is.
+#define RELAXC_DO(expression) RELAXC_DO_IMPL_(RELAXC_CONCAT(relaxc_done_, __LINE__), expression)
+#define RELAXC_DO_IMPL_(done, expression)                       \
+  do {                                                          \
+    if (auto done = (expression); !done) return done.failure(); \
   } while (false)

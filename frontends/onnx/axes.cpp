@@ -26,7 +26,6 @@ Expr pick(Node& node, const std::vector<Expr>& dims, Expr at) {
 }  // namespace
 
 Status expect(Node& node, Expr holds) {
-  Diagnostics& diag = node.diag;
   Expr flag = node.simplify(arith::select(holds, node.index(1), node.index(0)));
   if (flag.is_constant(1)) return Done{};
   RELAXC_DO(node.builder().match_cast(node.shape({flag}), relax::shape_info(node.context(), {node.index(1)}), {}));
@@ -46,7 +45,6 @@ Status expect_axes(Node& node, const std::vector<Expr>& axes, int64_t rank, Expr
 
 Result<std::vector<Expr>> axis_exprs(Node& node, size_t input, std::string_view what, int64_t rank,
                                      std::optional<int64_t> count) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(std::vector<Expr> axes, node.ints(input, count));
   if (static_cast<int64_t>(axes.size()) > rank)
     return node.error(Kind::invalid_value, "there are {} {} for {} dims", axes.size(), what, rank);

@@ -51,7 +51,6 @@ Value* Categories::find(Chain& c, Value* x, int64_t missing) const {
 }
 
 Result<Value*> place_of_string(Chain& c, const Strings& x, const std::vector<std::string>& list, int64_t missing) {
-  Diagnostics& diag = c.node.diag;
   StringTable table = string_table(list);
   RELAXC_TRY(Value * found, find_strings(c.node, x, table));
   Value* first = constant_of(c.node, {static_cast<int64_t>(table.first.size())}, table.first);
@@ -62,7 +61,6 @@ Result<Value*> place_of_string(Chain& c, const Strings& x, const std::vector<std
 }
 
 Result<Value*> place_of_string(Chain& c, const std::vector<std::string>& list, int64_t missing) {
-  Diagnostics& diag = c.node.diag;
   RELAXC_TRY(Strings x, strings_input(c.node, 0));
   return place_of_string(c, x, list, missing);
 }

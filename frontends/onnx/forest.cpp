@@ -19,7 +19,6 @@ class ById {
   ById(Node& node, std::string prefix) : node_(node), prefix_(std::move(prefix)) {}
 
   Result<Forest> read() {
-    Diagnostics& diag = node_.diag;
     RELAXC_DO(read_nodes());
     RELAXC_DO(connect());
     RELAXC_DO(read_weights());
@@ -36,7 +35,6 @@ class ById {
   }
 
   Status read_nodes() {
-    Diagnostics& diag = node_.diag;
     trees_ = node_.ints_attr("nodes_treeids"), ids_ = node_.ints_attr("nodes_nodeids");
     Ints features = node_.ints_attr("nodes_featureids"), missing = node_.ints_attr("nodes_missing_value_tracks_true");
     std::vector<std::string> modes = node_.strings_attr("nodes_modes");
@@ -87,7 +85,6 @@ class ById {
   }
 
   Status read_weights() {
-    Diagnostics& diag = node_.diag;
     Ints trees = node_.ints_attr(prefix_ + "_treeids"), ids = node_.ints_attr(prefix_ + "_nodeids"),
          targets = node_.ints_attr(prefix_ + "_ids");
     RELAXC_TRY(std::vector<double> weights, numbers(prefix_ + "_weights"));
@@ -125,7 +122,6 @@ class ByPlace {
   explicit ByPlace(Node& node) : node_(node) {}
 
   Result<Forest> read() {
-    Diagnostics& diag = node_.diag;
     RELAXC_DO(read_nodes());
     RELAXC_DO(read_leaves());
     RELAXC_DO(connect());
@@ -134,7 +130,6 @@ class ByPlace {
 
  private:
   Status read_nodes() {
-    Diagnostics& diag = node_.diag;
     Ints features = node_.ints_attr("nodes_featureids"), missing = node_.ints_attr("nodes_missing_value_tracks_true");
     RELAXC_TRY(std::vector<double> modes, tensor_numbers(node_, "nodes_modes"));
     RELAXC_TRY(std::vector<double> splits, tensor_numbers(node_, "nodes_splits"));
@@ -159,7 +154,6 @@ class ByPlace {
   }
 
   Status read_leaves() {
-    Diagnostics& diag = node_.diag;
     Ints targets = node_.ints_attr("leaf_targetids");
     RELAXC_TRY(forest_.weights, tensor_numbers(node_, "leaf_weights"));
     if (targets.size() != forest_.weights.size())

@@ -9,13 +9,11 @@
 namespace relaxc::frontend {
 
 Result<Value*> counting(Node& node, Expr count, std::vector<Expr> dims) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * list, node.call("arange", {node.shape({node.index(0), count, node.index(1)})}));
   return reshape(node, list, std::move(dims));
 }
 
 Result<Value*> number(Node& node, Expr e, DType dtype) {
-  Diagnostics& diag = node.diag;
   if (const int64_t* known = e.constant()) return node.scalar(dtype, static_cast<double>(*known));
   RELAXC_TRY(Value * value, node.call("shape_to_tensor", {node.shape({e})}));
   return astype(node, value, dtype);
@@ -33,7 +31,6 @@ struct Waves {
 };
 
 Result<Waves> waves(Node& node, Expr rows, Expr columns, Expr length, DType dtype) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * row, counting(node, rows, {rows, node.index(1)}));
   RELAXC_TRY(Value * column, counting(node, columns, {node.index(1), columns}));
   RELAXC_TRY(Value * turns, node.call("multiply", {row, column}));
@@ -53,7 +50,6 @@ Result<Waves> waves(Node& node, Expr rows, Expr columns, Expr length, DType dtyp
 
 /// The `index`-th part of the last dim (real, imaginary), without that dim.
 Result<Value*> component(Node& node, Value* x, int64_t index) {
-  Diagnostics& diag = node.diag;
   int64_t last = static_cast<int64_t>(x->shape().size()) - 1;
   RELAXC_TRY(Value * part,
              node.call("strided_slice", {x, node.shape({node.index(index)}), node.shape({node.index(index + 1)})},
@@ -73,7 +69,6 @@ Result<Value*> resized(Node& node, Value* x, Expr n) {
 }  // namespace
 
 Result<Value*> transform(Node& node, Value* x, const Transform& t) {
-  Diagnostics& diag = node.diag;
   Expr half = node.simplify(arith::floordiv(t.length, 2) + 1);
   bool to_real = t.inverse && t.onesided;
   RELAXC_TRY(x, resized(node, x, to_real ? half : t.length));
@@ -123,7 +118,6 @@ Result<Value*> transform(Node& node, Value* x, const Transform& t) {
 }
 
 Result<Value*> fourier(Node& node, Value* x, int64_t axis, bool inverse, bool onesided) {
-  Diagnostics& diag = node.diag;
   std::vector<Expr> dims = x->shape();
   auto at = static_cast<size_t>(axis);
   Expr before = node.index(1), behind = before, along = dims[at];

@@ -68,7 +68,6 @@ Value* constant_of(Node& node, std::vector<int64_t> shape, const std::vector<int
 }
 
 Result<std::vector<double>> tensor_numbers(Node& node, std::string_view attribute) {
-  Diagnostics& diag = node.diag;
   const onnx::AttributeProto* found = node.attribute(attribute);
   std::vector<double> numbers;
   if (found == nullptr) return numbers;

@@ -18,7 +18,6 @@ class Moving {
   Moving(const Converter& converter, Node& node) : converter_(converter), c_(node), node_(node), proto_(node.proto) {}
 
   Status run() {
-    Diagnostics& diag = node_.diag;
     for (size_t i = 0; i < node_.inputs(); ++i) {
       if (!is_strings(node_, i)) continue;
       RELAXC_TRY(Strings strings, strings_input(node_, i));
@@ -58,7 +57,6 @@ class Moving {
 
   /// Where no value to pad with is given, it is the empty string.
   Status pad_with_nothing() {
-    Diagnostics& diag = node_.diag;
     if (node_.has(2)) return Done{};
     while (proto_.input_size() < 3) proto_.add_input();
     Strings nothing{c_.call("zeros", {node_.shape({node_.index(2)})}, {{"dtype", DType::i(64)}}),
@@ -69,7 +67,6 @@ class Moving {
 
   /// What the positions of an output stand for.
   Status set(const std::string& output) {
-    Diagnostics& diag = node_.diag;
     RELAXC_TRY(Value * positions, node_.importer().materialize(output));
     Strings moved{c_.call("take", {spans_[0], positions}, {{"axis", int64_t{0}}}), bytes_[0]};
     if (!c_.ok()) return c_.failed();

@@ -251,7 +251,6 @@ Result<int64_t> normal_axis(Node& node, int64_t axis, int64_t rank) {
 }
 
 Result<std::vector<int64_t>> normal_axes(Node& node, std::vector<int64_t> axes, int64_t rank) {
-  Diagnostics& diag = node.diag;
   for (int64_t& axis : axes) {
     RELAXC_TRY(axis, normal_axis(node, axis, rank));
   }
@@ -267,7 +266,6 @@ Result<Value*> reshape(Node& node, Value* value, std::vector<Expr> dims) {
 }
 
 Result<std::vector<Expr>> values_of(Node& node, Value* value) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(value, astype(node, value, DType::i(64)));
   RELAXC_TRY(Value * read, node.call("tensor_to_shape", {value}));
   return *read->info->as<relax::ShapeInfo>()->dims;
@@ -291,7 +289,6 @@ Result<Value*> with_shape(Node& node, Value* value, std::vector<Expr> dims, std:
 }
 
 Result<Expr> number_in(Node& node, size_t input) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(const TensorInfo* type, node.info(input));
   std::vector<Expr> list;
   if (type->dtype == DType::i(64) || type->dtype == DType::i(32)) {

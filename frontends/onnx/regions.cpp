@@ -22,7 +22,6 @@ Result<std::vector<Slot>> fill(Node& node, relax::Region* region, const onnx::Gr
 
 Result<std::vector<Value*>> flattened(Node& node, relax::Region* region, const std::vector<Slot>& slots,
                                       const std::vector<Slot>& likes) {
-  Diagnostics& diag = node.diag;
   GraphImporter::Inside inside(node.importer(), region->blocks.back());
   Composites composites(node.importer());
   std::vector<Value*> values;
@@ -49,7 +48,6 @@ Status expect_one_size(Node& node, const relax::Op* loop, const std::vector<Expr
 }
 
 Status set_rebuilt(Node& node, size_t first, const std::vector<Slot>& likes, const std::vector<Value*>& values) {
-  Diagnostics& diag = node.diag;
   std::span<Value* const> rest(values);
   for (size_t i = 0; i < likes.size(); ++i) {
     Slot slot = Composites(node.importer()).rebuild(likes[i], rest);
@@ -63,7 +61,6 @@ Status set_rebuilt(Node& node, size_t first, const std::vector<Slot>& likes, con
 }
 
 Result<Value*> condition_of(Node& node, size_t input) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * condition, node.input(input));
   if (condition->shape().empty()) return condition;
   return reshape(node, condition, {});  // [1] is what older exporters give

@@ -79,7 +79,6 @@ class ConstantReader {
 
  private:
   Status leaf(const ast::Expr& e) {
-    Diagnostics& diag = source_.diag();
     Number number;
     number.at = &e;
     bool negative = e.is(AstKind::kUnary) && e.text == "-";
@@ -124,7 +123,6 @@ class ConstantReader {
 
 Result<relax::ConstantRef> read_constant(SourceText& source, const ast::Expr& value, std::optional<DType> dtype,
                                          const std::optional<std::vector<int64_t>>& shape) {
-  Diagnostics& diag = source.diag();
   ConstantReader reader(source);
   RELAXC_DO(reader.read(value, 0));
   DType element = dtype.value_or(reader.natural_dtype());

@@ -33,7 +33,6 @@ class MetadataReader {
       : source_(source), place_(place), document_(std::move(document)) {}
 
   Result<std::vector<relax::ConstantRef>> run() {
-    Diagnostics& diag = source_.diag();
     nodes_ = member(document_, "nodes");
     if (nodes_ == nullptr || !nodes_->is_array()) return refuse("it has no list \"nodes\"");
     named_root_ = document_.contains("root_index");
@@ -84,7 +83,6 @@ class MetadataReader {
 
   /// The node that lists the constants; null if the map at the root has none.
   Result<const Json*> constants_of(const Json& root) {
-    Diagnostics& diag = source_.diag();
     const Json* data = member(root, "data");
     const Json* keys = named_root_ ? data : member(root, "keys");
     if (data == nullptr && keys == nullptr) return static_cast<const Json*>(nullptr);  // an empty map
@@ -105,7 +103,6 @@ class MetadataReader {
   }
 
   Result<relax::ConstantRef> constant(const Json& made, size_t index) {
-    Diagnostics& diag = source_.diag();
     const Json* type = member(made, named_root_ ? "type" : "type_key");
     const Json* fields = member(made, named_root_ ? "data" : "attrs");
     if (type == nullptr || *type != kConstants || fields == nullptr)

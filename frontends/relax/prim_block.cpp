@@ -64,7 +64,6 @@ Status PrimFuncReader::block(const ast::Stmt& stmt, const ast::Expr& head, Suite
 /// T.sblock("C"), T.sblock(), before 2026 T.block, and of 2021 T.block([M, N, T.reduce_axis(0, K)], "C") as [vi, vj,
 /// vk].
 Status PrimFuncReader::block_head(const ast::Stmt& stmt, const ast::Expr& head) {
-  Diagnostics& diag = source_.diag();
   size_t name_at = 1;
   if (head.items.size() > 1 && head.items[1]->is_sequence()) {
     RELAXC_DO(positional_axes(*head.items[1], stmt.with.front().target));
@@ -78,7 +77,6 @@ Status PrimFuncReader::block_head(const ast::Stmt& stmt, const ast::Expr& head) 
 }
 
 Status PrimFuncReader::positional_axes(const ast::Expr& ranges, const ast::Expr* target) {
-  Diagnostics& diag = source_.diag();
   std::vector<const ast::Expr*> names = target != nullptr ? targets_of(*target) : std::vector<const ast::Expr*>();
   if (names.size() != ranges.items.size())
     return source_.error(ranges.place, Kind::wrong_arity, "{} names for {} axes", names.size(), ranges.items.size());
@@ -101,7 +99,6 @@ Status PrimFuncReader::positional_axes(const ast::Expr& ranges, const ast::Expr*
 
 /// T.bind(vi, i)
 Status PrimFuncReader::bind_axis(const ast::Expr& call) {
-  Diagnostics& diag = source_.diag();
   auto* known = call.items[1]->is(AstKind::kName) ? names_.find(call.items[1]->text) : nullptr;
   for (tir::IterVar& iter : block_.block->iters) {
     if (known == nullptr || !(known->value.scalar == iter.var)) continue;
@@ -174,7 +171,6 @@ Result<arith::Expr> PrimFuncReader::axis_value(const ast::Expr& e) {
 
 /// An extent, or (begin, end).
 Result<tir::Span> PrimFuncReader::axis_range(const ast::Expr& e) {
-  Diagnostics& diag = source_.diag();
   if (!e.is_sequence()) {
     RELAXC_TRY(arith::Expr extent, index(e));
     return tir::Span{context_.index(0), extent};
@@ -187,7 +183,6 @@ Result<tir::Span> PrimFuncReader::axis_range(const ast::Expr& e) {
 
 /// `vi = T.axis.spatial(128, i)`, `vi, vj = T.axis.remap("SR", [i, j])`, T.axis.S and R, extents (begin, end).
 Status PrimFuncReader::axes(const std::string& callee, const ast::Stmt& stmt) {
-  Diagnostics& diag = source_.diag();
   if (block_.block == nullptr) return source_.error(stmt.place, Kind::ill_formed, "an axis belongs inside a block");
   std::string name = callee.substr(std::string_view("T.axis.").size());
   std::vector<const ast::Expr*> targets = targets_of(*stmt.target);
@@ -259,7 +254,6 @@ Status PrimFuncReader::block_clause(const std::string& callee, const ast::Expr& 
 }
 
 Status PrimFuncReader::regions(const ast::Expr& call, std::vector<tir::BufferRegion>& out) {
-  Diagnostics& diag = source_.diag();
   std::vector<const ast::Expr*> items(call.items.begin() + 1, call.items.end());
   if (items.size() == 1 && items[0]->is_sequence()) items = items[0]->items;
   for (const ast::Expr* item : items) {
@@ -271,7 +265,6 @@ Status PrimFuncReader::regions(const ast::Expr& call, std::vector<tir::BufferReg
 
 /// `A[i, 0:8]`, or all of a buffer by its name.
 Result<tir::BufferRegion> PrimFuncReader::region(const ast::Expr& e) {
-  Diagnostics& diag = source_.diag();
   bool whole = e.is(AstKind::kName);
   if (!whole && !e.is(AstKind::kSubscript))
     return source_.error(e.place, Kind::invalid_value, "expected a buffer or a part of one, as in A[i, 0:8]");

@@ -93,7 +93,6 @@ Status PrimFuncReader::check_bounds(tir::BufferRef buffer, size_t axis, arith::E
 }
 
 Status PrimFuncReader::check_reached(arith::Expr e, Place place) {
-  Diagnostics& diag = source_.diag();
   std::vector<arith::Expr> waiting{e};
   std::unordered_set<arith::Expr> seen;
   while (!waiting.empty()) {
@@ -135,7 +134,6 @@ Result<std::vector<arith::Expr>> PrimFuncReader::subscripts(tir::BufferRef buffe
 
 /// `A[i, j]`, and A.vload([i, j]) whose last subscript begins a row of lanes.
 Result<Scalar> PrimFuncReader::element(const ast::Expr& buffer, const ast::Expr& at) {
-  Diagnostics& diag = source_.diag();
   RELAXC_TRY(tir::BufferRef found, find_buffer(buffer));
   RELAXC_TRY(std::vector<arith::Expr> indices, subscripts(found, targets_of(at), at.place));
   if (lanes_.count > 0 && !indices.empty() && !moves_with_lanes(indices)) indices.back() = indices.back() + lanes_.var;
@@ -143,7 +141,6 @@ Result<Scalar> PrimFuncReader::element(const ast::Expr& buffer, const ast::Expr&
 }
 
 Result<Scalar> PrimFuncReader::subscript(const ast::Expr& e) {
-  Diagnostics& diag = source_.diag();
   if (tir::BufferRef of = described(*e.items[0], "shape"); of != nullptr && e.items.size() == 2) {
     RELAXC_TRY(arith::Expr axis, index(*e.items[1]));
     auto rank = static_cast<int64_t>(of->shape.size());

@@ -32,7 +32,6 @@ std::vector<arith::Expr> compact_strides(arith::Context& context, const std::vec
 
 Result<PrimFuncReader::Description> PrimFuncReader::describe_buffer(const ast::Expr& call, size_t first,
                                                                     const std::string& callee) {
-  Diagnostics& diag = source_.diag();
   std::map<std::string_view, const ast::Expr*> given;
   bool allocate = callee == "T.allocate";
   std::span<const std::string_view> names = kBufferArguments;
@@ -75,7 +74,6 @@ Result<PrimFuncReader::Description> PrimFuncReader::describe_buffer(const ast::E
 
 /// 0: as the compiler likes.
 Result<uint32_t> PrimFuncReader::read_alignment(const ast::Expr& e) {
-  Diagnostics& diag = source_.diag();
   if (e.is(AstKind::kUnary)) return uint32_t{0};  // -1
   if (!e.is(AstKind::kInt)) return source_.error(e.place, Kind::invalid_value, "expected an alignment in bytes");
   RELAXC_TRY(int64_t bytes, integer_value(source_, e));
@@ -85,14 +83,12 @@ Result<uint32_t> PrimFuncReader::read_alignment(const ast::Expr& e) {
 }
 
 Result<tir::BufferRef> PrimFuncReader::make_buffer(const Description& description, const std::string& name) {
-  Diagnostics& diag = source_.diag();
   RELAXC_TRY(std::vector<arith::Expr> dims, shape(*description.shape));
   return make_buffer(description, name, std::move(dims), nullptr);
 }
 
 Result<tir::BufferRef> PrimFuncReader::make_buffer(const Description& description, const std::string& name,
                                                    std::vector<arith::Expr> dims, const tir::Buffer* base) {
-  Diagnostics& diag = source_.diag();
   DType dtype = base != nullptr ? base->dtype : DType::f(32);
   if (!is_none(description.dtype)) {
     RELAXC_TRY(dtype, element_dtype(*description.dtype));
@@ -113,7 +109,6 @@ Result<tir::BufferRef> PrimFuncReader::make_buffer(const Description& descriptio
 
 Status PrimFuncReader::parameter_layout(const Description& description, std::vector<arith::Expr>& strides,
                                         const std::vector<arith::Expr>& usual, arith::Expr offset) {
-  Diagnostics& diag = source_.diag();
   // A name that has no value yet takes the usual one, and so does T.int32(), a symbol without a name.
   auto takes = [&](const ast::Expr& e, arith::Expr value) {
     std::string callee = callee_of(&e);
@@ -147,7 +142,6 @@ Status PrimFuncReader::parameter_layout(const Description& description, std::vec
 
 /// T.Buffer(shape, dtype), T.Buffer[shape, dtype], T.Buffer[(shape), dtype], T.Buffer[8, dtype].
 Result<tir::BufferRef> PrimFuncReader::buffer_annotation(const ast::Expr& annotation, const std::string& name) {
-  Diagnostics& diag = source_.diag();
   if (annotation.items.size() < 2 && annotation.keywords.empty())
     return source_.error(annotation.place, Kind::ill_formed,
                          "T.Buffer needs a shape, as in T.Buffer((8,), \"float32\")");
@@ -159,7 +153,6 @@ Result<tir::BufferRef> PrimFuncReader::buffer_annotation(const ast::Expr& annota
 }
 
 Result<tir::Scope> PrimFuncReader::storage(const ast::Expr& e) {
-  Diagnostics& diag = source_.diag();
   RELAXC_TRY(std::string text, string_value(source_, e, "a scope"));
   if (text == "global" || text.empty()) return tir::Scope::kGlobal;
   if (text == "local") return tir::Scope::kLocal;

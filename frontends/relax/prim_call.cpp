@@ -39,7 +39,6 @@ bool is_c_name(std::string_view name) {
 Status PrimFuncReader::expression(const ast::Stmt& stmt, Suite& out) {
   const ast::Expr& e = *stmt.value;
   if (e.is(AstKind::kString)) return Done{};  // a comment
-  Diagnostics& diag = source_.diag();
   std::string callee = callee_of(&e);
   if (callee == "T.func_attr") return function_attributes(e);
   bool done = false;
@@ -55,7 +54,6 @@ Status PrimFuncReader::expression(const ast::Stmt& stmt, Suite& out) {
 
 /// A call for what it does; in T.evaluate a value may stand too, which is computed for nothing.
 Status PrimFuncReader::effect(const ast::Expr& e, const ast::Stmt& stmt, Suite& out) {
-  Diagnostics& diag = source_.diag();
   std::string callee = callee_of(&e);
   if (callee == "T.guard") return guard(e, out);
   if (callee == "T.invoke" || callee == "T.call_runtime" || is_packed(callee)) return invoke(e, callee, out);
@@ -102,7 +100,6 @@ Status PrimFuncReader::effect(const ast::Expr& e, const ast::Stmt& stmt, Suite& 
 /// T.attr(node, "key", value) and T.attr({"key": value}): a thread's extent is for GPUs; a pragma advises a schedule
 /// that is chosen anew here.
 Status PrimFuncReader::attribute_scope(const ast::Expr& call) {
-  Diagnostics& diag = source_.diag();
   bool dict = call.items.size() == 2 && call.items[1]->is(AstKind::kDict);
   if (!dict && call.items.size() < 3)
     return source_.error(call.place, Kind::wrong_arity, "T.attr takes a node, a key and a value, or a dict");
@@ -124,7 +121,6 @@ Status PrimFuncReader::attribute_scope(const ast::Expr& call) {
 
 /// T.buffer_store(A, value, [i, j]) and T.store(A, i, value).
 Status PrimFuncReader::old_store(const ast::Expr& call, Suite& out) {
-  Diagnostics& diag = source_.diag();
   bool newer = callee_of(&call) == "T.buffer_store";
   if (call.items.size() < 4)
     return source_.error(call.place, Kind::wrong_arity, "expected a buffer, subscripts and a value");
@@ -137,7 +133,6 @@ Status PrimFuncReader::old_store(const ast::Expr& call, Suite& out) {
 
 /// T.guard(condition, code=7, tensor=1, axis=0, symbol=2, node=3, expected=n, actual=m, message="…")
 Status PrimFuncReader::guard(const ast::Expr& call, Suite& out) {
-  Diagnostics& diag = source_.diag();
   if (call.items.size() != 2) return source_.error(call.place, Kind::wrong_arity, "T.guard takes one condition");
   tir::Guard made;
   RELAXC_TRY(made.condition, condition(*call.items[1]));
@@ -234,7 +229,6 @@ Result<PrimFuncReader::PlainCall> PrimFuncReader::plain_call(const ast::Expr& ca
 /// T.call_extern("int32", "update", C.data, A.access_ptr("r", offset=8), n): a C function with pointers; a part of a
 /// buffer is a view that exists during the call.
 Status PrimFuncReader::call_plain(const ast::Expr& call, Suite& out) {
-  Diagnostics& diag = source_.diag();
   RELAXC_TRY(PlainCall parts, plain_call(call));
   tir::Invoke made;
   made.external = made.plain = true;
@@ -288,7 +282,6 @@ Result<arith::Expr> PrimFuncReader::c_argument(const Scalar& scalar, Place place
 
 /// T.call_extern("float32", "myfunc", x) as a value.
 Result<Scalar> PrimFuncReader::external_value(const ast::Expr& e) {
-  Diagnostics& diag = source_.diag();
   RELAXC_TRY(PlainCall parts, plain_call(e));
   RELAXC_TRY(DType dtype, dtype_value(source_, *parts.dtype));
   if (!has_c_type(dtype))
@@ -315,7 +308,6 @@ Result<Scalar> PrimFuncReader::other_call(const ast::Expr& e, const std::string&
   if (is_plain(callee)) return external_value(e);
   if (callee == "T.Broadcast" && lanes_.count > 0 && e.items.size() == 3) return read(*e.items[1]);
   if (callee == "T.Ramp" && lanes_.count > 0) {
-    Diagnostics& diag = source_.diag();
     RELAXC_TRY(arith::Expr at, lane_subscript(e, {}));
     return Scalar{at};
   }
@@ -324,7 +316,6 @@ Result<Scalar> PrimFuncReader::other_call(const ast::Expr& e, const std::string&
     return source_.error(e.place, Kind::unsupported, "'{}' {}", callee, why);
   bool lanes = (callee == "T.Ramp" || callee == "T.Broadcast") && e.items.size() >= 2;
   if (lanes && !e.items.back()->is(AstKind::kInt)) {
-    Diagnostics& diag = source_.diag();
     RELAXC_TRY(arith::Expr count, index(*e.items.back()));
     if (count.constant() == nullptr)
       return source_.error(e.items.back()->place, Kind::unsupported, "a number of lanes is a constant");

@@ -94,7 +94,6 @@ Status PrimFuncReader::type_parameters(const ast::Stmt& definition) {
 }
 
 Status PrimFuncReader::parameter(const ast::Parameter& param) {
-  Diagnostics& diag = source_.diag();
   size_t position = param_names_.size();
   param_names_.push_back({param.name, param.place});
   if (names_.find(param.name) != nullptr && !is_symbol(param.name))
@@ -164,7 +163,6 @@ Status PrimFuncReader::finish_signature(const ast::Stmt& definition) {
 }
 
 Status PrimFuncReader::function_attributes(const ast::Expr& call) {
-  Diagnostics& diag = source_.diag();
   if (call.items.size() != 2 || !call.items[1]->is(AstKind::kDict))
     return source_.error(call.place, Kind::invalid_attribute, "T.func_attr takes one dict");
   const std::vector<const ast::Expr*>& entries = call.items[1]->items;
@@ -173,7 +171,6 @@ Status PrimFuncReader::function_attributes(const ast::Expr& call) {
 }
 
 Status PrimFuncReader::attribute(const ast::Expr& key, const ast::Expr& written) {
-  Diagnostics& diag = source_.diag();
   RELAXC_TRY(std::string name, string_value(source_, key, "an attribute's name"));
   // T.bool(True), as TVM printed flags for a while.
   bool boxed = written.is(AstKind::kCall) && written.items.size() == 2 && callee_of(&written) == "T.bool";

@@ -37,7 +37,6 @@ bool is_loop(const std::string& callee) {
 }
 
 Status PrimFuncReader::loop(const ast::Expr& iterator, const ast::Expr& target, const Body& body, Suite& out) {
-  Diagnostics& diag = source_.diag();
   RELAXC_TRY(tir::Stmt made, nest(iterator, target, body));
   out.back().stmts.push_back(made);
   return Done{};
@@ -83,7 +82,6 @@ Result<std::vector<PrimFuncReader::Extent>> PrimFuncReader::extents(const ast::E
 }
 
 Result<int64_t> PrimFuncReader::loop_step(const ast::Expr& e) {
-  Diagnostics& diag = source_.diag();
   RELAXC_TRY(arith::Expr step, index(e));
   if (step.constant() != nullptr && *step.constant() != 0 && *step.constant() > -(int64_t{1} << 31) &&
       *step.constant() < int64_t{1} << 31)
@@ -93,7 +91,6 @@ Result<int64_t> PrimFuncReader::loop_step(const ast::Expr& e) {
 
 /// What schedules are told by integers is kept; lists and texts are for other compilers' schedules and are dropped.
 Result<std::map<std::string, int64_t>> PrimFuncReader::annotations(const ast::Expr* dict) {
-  Diagnostics& diag = source_.diag();
   std::map<std::string, int64_t> out;
   if (dict == nullptr || dict->is(AstKind::kNone)) return out;
   if (!dict->is(AstKind::kDict)) return source_.error(dict->place, Kind::invalid_value, "annotations are a dict");

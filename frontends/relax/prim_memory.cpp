@@ -54,7 +54,6 @@ Status PrimFuncReader::match_buffer(const ast::Stmt& stmt, Suite& out) {
 /// `B = T.match_buffer(A[i * 4 : i * 4 + 4, 0:8], (4, 8))`: B is that part of A. Where A has more dims, the part has
 /// one element along the first of them.
 Status PrimFuncReader::match_region(const ast::Stmt& stmt, Suite& out) {
-  Diagnostics& diag = source_.diag();
   const ast::Expr& call = *stmt.value;
   RELAXC_TRY(tir::BufferRegion part, region(*call.items[1]));
   RELAXC_TRY(Description description, describe_buffer(call, 2, "T.match_buffer"));
@@ -186,7 +185,6 @@ Status PrimFuncReader::open_view(const ast::Stmt& stmt, tir::BufferRef opened, P
 
 /// `A = T.allocate_const([1, 2, 3], "int32", [3])`: memory that is filled where it is declared.
 Status PrimFuncReader::open_constant(const ast::Stmt& stmt, Suite& out) {
-  Diagnostics& diag = source_.diag();
   const ast::Expr& call = *stmt.value;
   constexpr size_t kMostElements = 4096;
   if (call.items.size() != 4 || !call.items[1]->is_sequence() || call.items[1]->items.size() > kMostElements)
@@ -234,7 +232,6 @@ bool PrimFuncReader::is_pointer(const ast::Expr& e) {
 }
 
 Result<PrimFuncReader::Pointer> PrimFuncReader::pointer(const ast::Expr& e) {
-  Diagnostics& diag = source_.diag();
   if (e.is(AstKind::kAttribute) && e.text == "data") return pointer(*e.items[0]);
   if (!is_pointer(e) && !e.is(AstKind::kName))
     return source_.error(e.place, Kind::invalid_value, "expected another buffer's data: A.data");
@@ -270,7 +267,6 @@ Result<PrimFuncReader::Pointer> PrimFuncReader::pointer(const ast::Expr& e) {
 }
 
 Result<PrimFuncReader::Pointer> PrimFuncReader::element_pointer(const ast::Expr& e) {
-  Diagnostics& diag = source_.diag();
   if (e.items.size() != 2 || !e.items[1]->is(AstKind::kSubscript))
     return source_.error(e.place, Kind::ill_formed, "expected the address of an element: T.address_of(A[i])");
   const ast::Expr& element = *e.items[1];

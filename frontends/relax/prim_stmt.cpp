@@ -150,7 +150,6 @@ Status PrimFuncReader::leave_iteration(bool loop, Place place, Suite& out) {
 
 /// `assert condition, "message"`, or behind it ("RuntimeError", ["message"]): leaves the function with RLX_ASSERTION.
 Status PrimFuncReader::assertion(const ast::Expr& test, const ast::Expr* message, Suite& out) {
-  Diagnostics& diag = source_.diag();
   tir::Guard made;
   made.code = tir::kAssertion;
   RELAXC_TRY(made.condition, condition(test));
@@ -167,7 +166,6 @@ Status PrimFuncReader::assertion(const ast::Expr& test, const ast::Expr* message
 }
 
 Status PrimFuncReader::assignment(const ast::Stmt& stmt, Suite& out) {
-  Diagnostics& diag = source_.diag();
   if (stmt.value == nullptr)
     return source_.error(stmt.place, Kind::ill_formed, "a declaration without a value means nothing here");
   if (stmt.target->is(AstKind::kSubscript)) return store(*stmt.target, *stmt.value, "", out);
@@ -220,7 +218,6 @@ Status PrimFuncReader::declare(const std::string& callee, const ast::Stmt& stmt,
   bool pointer_name = stmt.target->is(AstKind::kName) && stmt.value->is(AstKind::kAttribute) && is_pointer(*stmt.value);
   done = pointer_name;
   if (!pointer_name) return Done{};
-  Diagnostics& diag = source_.diag();
   RELAXC_TRY(Pointer base, pointer(*stmt.value));
   bind(stmt.target->text, {PrimName::kBuffer, {}, base.buffer}, stmt.target->place);
   return Done{};
@@ -250,7 +247,6 @@ Status PrimFuncReader::store(const ast::Expr& target, const ast::Expr& value, co
 
 Status PrimFuncReader::store_element(tir::BufferRef buffer, std::vector<arith::Expr> indices, Scalar scalar,
                                      Place place, Suite& out, arith::Expr mask) {
-  Diagnostics& diag = source_.diag();
   RELAXC_TRY(arith::Expr typed, adapt(scalar, buffer->dtype, place));
   note_store(buffer, typed);
   if (lanes_.count > 0) return store_lanes(buffer, std::move(indices), typed, mask, place, out);
@@ -261,7 +257,6 @@ Status PrimFuncReader::store_element(tir::BufferRef buffer, std::vector<arith::E
 /// `x = value`, `x: T.float32 = value`, `x: T.let[T.float32] = value`, `x = T.bind(value)`, T.let, T.LetStmt: a scalar
 /// for the rest of the suite.
 Status PrimFuncReader::let(const ast::Stmt& stmt, Suite& out) {
-  Diagnostics& diag = source_.diag();
   if (!stmt.target->is(AstKind::kName))
     return source_.error(stmt.target->place, Kind::unsupported, "one name a line can be given a value");
   const ast::Expr* value = stmt.value;
@@ -282,7 +277,6 @@ Status PrimFuncReader::let(const ast::Stmt& stmt, Suite& out) {
 
 /// The value of a scalar, in the dtype of its annotation.
 Result<arith::Expr> PrimFuncReader::let_type(const ast::Stmt& stmt, const ast::Expr& value) {
-  Diagnostics& diag = source_.diag();
   RELAXC_TRY(Scalar scalar, read(value));
   const ast::Expr* type = stmt.annotation;
   if (type != nullptr && type->is(AstKind::kSubscript) && type->items.size() == 2) type = type->items[1];
@@ -297,7 +291,6 @@ Result<arith::Expr> PrimFuncReader::let_type(const ast::Stmt& stmt, const ast::E
 }
 
 Status PrimFuncReader::bind_scalar(const ast::Expr& target, arith::Expr value, const ast::Stmt& stmt, Suite& out) {
-  Diagnostics& diag = source_.diag();
   auto* known = names_.find(target.text);
   if (known != nullptr && known->value.bound_in != 0 && known->value.bound_in < suites_) {
     Failure failure = source_.error(stmt.place, Kind::redefinition,

@@ -70,7 +70,6 @@ int64_t PrimFuncReader::slice(const ast::Expr& e) {
 
 /// T.Shuffle([a, b, c], [2, 0]): the values at those places, one a lane.
 Result<Scalar> PrimFuncReader::shuffle(const ast::Expr& call) {
-  Diagnostics& diag = source_.diag();
   bool lists = call.items.size() == 3 && call.items[1]->is_sequence() && call.items[2]->is_sequence() &&
                !call.items[1]->items.empty() && !call.items[2]->items.empty();
   if (!lists) return source_.error(call.place, Kind::ill_formed, "expected T.Shuffle([values], [places])");
@@ -104,7 +103,6 @@ Result<Scalar> PrimFuncReader::shuffle(const ast::Expr& call) {
 
 /// T.Ramp(begin, stride, lanes) or begin : end : step as the subscript of one lane.
 Result<arith::Expr> PrimFuncReader::lane_subscript(const ast::Expr& e, arith::Expr extent) {
-  Diagnostics& diag = source_.diag();
   bool ramp = e.is(AstKind::kCall);
   if (ramp && e.items.size() != 4)
     return source_.error(e.place, Kind::wrong_arity, "T.Ramp takes a begin, a stride and a number of lanes");
@@ -184,7 +182,6 @@ Result<Scalar> PrimFuncReader::vector_load(const ast::Expr& call) {
 
 /// T.get_active_lane_mask("uint1x4", begin, end): whether begin + lane is below the end.
 Result<Scalar> PrimFuncReader::active_lane(const ast::Expr& call) {
-  Diagnostics& diag = source_.diag();
   if (call.items.size() != 4)
     return source_.error(call.place, Kind::wrong_arity, "T.get_active_lane_mask takes a dtype, a begin and an end");
   RELAXC_TRY(arith::Expr begin, index(*call.items[2]));

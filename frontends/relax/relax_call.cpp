@@ -93,14 +93,12 @@ Result<std::vector<relax::Info>> RelaxFunctionReader::output_infos(const ast::Ex
   if (const ast::Keyword* keyword = result_types(e)) declared = keyword->value;
   if (declared == nullptr)
     return source_.error(e.place, Kind::wrong_arity, "the call needs out_ty=R.Tensor(…) to say what it gives");
-  Diagnostics& diag = source_.diag();
   RELAXC_TRY(std::vector<Info> infos, info_list(*declared));
   const auto* tuple = infos.size() == 1 ? infos[0]->as<relax::TupleInfo>() : nullptr;
   return tuple != nullptr && !tuple->fields.empty() ? tuple->fields : infos;
 }
 
 Result<Term> RelaxFunctionReader::callee(const ast::Expr& e) {
-  Diagnostics& diag = source_.diag();
   RELAXC_TRY(Term term, eval(e));
   if (term.kind == Term::kString) return Term::of(Term::kExternal, term.text);
   if (term.kind == Term::kGlobal || term.kind == Term::kExternal) return term;
@@ -171,7 +169,6 @@ Result<Term> RelaxFunctionReader::call_global(const std::string& name, const ast
 /// Binds the callee's symbols to what an argument has in their place; reports what cannot fit.
 Status RelaxFunctionReader::match_argument(Info param, Info argument, arith::Substitution& symbols, Place place,
                                            const std::string& name) {
-  Diagnostics& diag = source_.diag();
   if (param->kind == relax::InfoKind::kObject) return Done{};
   auto mismatch = [&](Kind kind) {
     return source_.error(place, kind, "parameter '{}' is {}, found {}", name, relax::to_string(param),

@@ -90,7 +90,6 @@ Status RelaxFunctionReader::check_compact(const tir::PrimFunc& prim, const tir::
 /// Number, dtype, rank and provable dims of what goes into and out of a prim func.
 Status RelaxFunctionReader::check_prim_args(const tir::PrimFunc& prim, const std::vector<Value*>& args,
                                             const std::vector<Info>& outputs, Place place) {
-  Diagnostics& diag = source_.diag();
   std::vector<Info> infos;
   size_t scalars = 0;
   for (Value* value : args) {

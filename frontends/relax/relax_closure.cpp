@@ -207,7 +207,6 @@ Result<relax::Value*> RelaxFunctionReader::global_closure(const std::string& nam
 
 Result<Term> RelaxFunctionReader::named_function(const Term& term, Place place) {
   if (term.kind != Term::kGlobal || scope_.globals.at(term.text).kind != Global::kFunction) return term;
-  Diagnostics& diag = source_.diag();
   RELAXC_TRY(Value * closure, global_closure(term.text, {}, place));
   return Term::of(closure);
 }
@@ -260,7 +259,6 @@ Result<Term> RelaxFunctionReader::invoke_closure(const ast::Expr& e) {
 
 /// f(x, y), where f is a value.
 Result<Term> RelaxFunctionReader::call_value(const Term& function, const ast::Expr& e) {
-  Diagnostics& diag = source_.diag();
   RELAXC_TRY(std::vector<Value*> args, positional_arguments(e, 1));
   RELAXC_TRY(Value * callee, as_value(function, e.items[0]->place));
   return call_closure(callee, args, e.place);
@@ -278,7 +276,6 @@ Result<Term> RelaxFunctionReader::call_closure(Value* callee, const std::vector<
   if (type->params.size() != args.size())
     return source_.error(place, Kind::wrong_arity, "'{}' takes {} arguments, found {}", callee->name,
                          type->params.size(), args.size());
-  Diagnostics& diag = source_.diag();
   arith::Substitution symbols;
   for (arith::Var var : relax::symbols_of(type)) symbols.emplace(var, var);
   for (size_t i = 0; i < args.size(); ++i)

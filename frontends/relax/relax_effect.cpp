@@ -72,7 +72,6 @@ Result<Term> RelaxFunctionReader::assert_op(const ast::Expr& e) {
 
 /// R.print(values…, format="…")
 Result<Term> RelaxFunctionReader::print(const ast::Expr& e) {
-  Diagnostics& diag = source_.diag();
   RELAXC_DO(effect_here(e, "R.print"));
   RELAXC_TRY(std::string format, format_text(e));
   RELAXC_TRY(std::vector<Value*> values, shown_values(e, 1));
@@ -134,7 +133,6 @@ Result<Term> RelaxFunctionReader::call_inplace_packed(const ast::Expr& e) {
 Result<std::vector<int64_t>> RelaxFunctionReader::inplace_indices(const ast::Expr& e, const ast::Expr* listed,
                                                                   const std::vector<Value*>& args,
                                                                   const std::vector<Info>& outputs) {
-  Diagnostics& diag = source_.diag();
   if (const ast::Keyword* keyword = e.keyword("inplace_indices")) listed = keyword->value;
   if (listed == nullptr)
     return source_.error(e.place, Kind::wrong_arity, "the call needs inplace_indices=[…], an operand for each output");

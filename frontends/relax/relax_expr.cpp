@@ -61,7 +61,6 @@ relax::GraphBuilder& RelaxFunctionReader::at(Place place) {
 }
 
 Result<Term> RelaxFunctionReader::eval(const ast::Expr& e) {
-  Diagnostics& diag = source_.diag();
   switch (e.kind) {
     case AstKind::kName:
       return name_term(e);
@@ -134,7 +133,6 @@ Result<Term> RelaxFunctionReader::sequence(const ast::Expr& e) {
 
 /// cls.f, x.shape, x.struct_info.shape
 Result<Term> RelaxFunctionReader::attribute(const ast::Expr& e) {
-  Diagnostics& diag = source_.diag();
   std::string path = path_of(e);
   if (path.rfind("R.", 0) == 0 || path.rfind("T.", 0) == 0)
     return source_.error(e.place, Kind::invalid_value, "'{}' is a function; call it", path);
@@ -237,7 +235,6 @@ Result<Term> RelaxFunctionReader::infix(const ast::Expr& e) {
 }
 
 Result<Term> RelaxFunctionReader::call(const ast::Expr& e) {
-  Diagnostics& diag = source_.diag();
   std::string path = path_of(*e.items[0]);
   if (path.rfind("relax.op.", 0) == 0) path = "R." + path.substr(9);
   if (path.rfind("relax.", 0) == 0) path = "R." + path.substr(6);
@@ -361,7 +358,6 @@ const relax::TensorInfo* RelaxFunctionReader::matched_info(const Value& value) c
 }
 
 Result<Term> RelaxFunctionReader::constant(const ast::Expr& e) {
-  Diagnostics& diag = source_.diag();
   const ast::Expr* dtype = e.items.size() > 2 ? e.items[2] : nullptr;
   if (const ast::Keyword* keyword = e.keyword("dtype")) dtype = keyword->value;
   if (e.items.size() < 2 || e.items.size() > 3)
@@ -431,7 +427,6 @@ relax::Value* RelaxFunctionReader::operand_value(const ast::Expr& e) {
 }
 
 Result<relax::Value*> RelaxFunctionReader::number(const Scalar& scalar, DType dtype, Place place) {
-  Diagnostics& diag = source_.diag();
   RELAXC_TRY(arith::Expr typed, adapt(scalar, dtype, place));
   if (dtype.is_float()) return at(place).scalar(dtype, static_cast<const arith::FloatImm*>(typed.node())->value);
   std::vector<std::byte> bytes(static_cast<size_t>(dtype.bytes()));

@@ -46,7 +46,6 @@ Status check_device(SourceText& source, const ast::Expr& e) {
 
 /// The forms that give their operand; `known` is false for any other.
 Result<Term> RelaxFunctionReader::transparent(const std::string& path, const ast::Expr& e, bool& known) {
-  Diagnostics& diag = source_.diag();
   struct Form {
     std::string_view path;
     size_t least, most;

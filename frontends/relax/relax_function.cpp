@@ -104,7 +104,6 @@ void RelaxFunctionReader::declare_module_symbols() {
 }
 
 Status RelaxFunctionReader::parameter(const ast::Parameter& param) {
-  Diagnostics& diag = source_.diag();
   for (Value* earlier : function_.body().arguments)
     if (earlier->name == param.name)
       return source_.error(param.place, Kind::redefinition, "two parameters are named '{}'", param.name);
@@ -199,7 +198,6 @@ bool RelaxFunctionReader::body() {
 
 /// The declared results hold: what is deduced is at least as precise, or is cast with a guard.
 Status RelaxFunctionReader::check_results(std::vector<Value*>& values, Place place) {
-  Diagnostics& diag = source_.diag();
   if (!has_declared_) return Done{};
   if (declared_.size() != values.size())
     return source_.error(place, Kind::wrong_arity, "'{}' declares {} results and returns {}", definition_.text,
@@ -291,7 +289,6 @@ Result<Scalar> RelaxFunctionReader::name(const ast::Expr& e) {
 
 /// x.shape[0], s[1]
 Result<Scalar> RelaxFunctionReader::subscript(const ast::Expr& e) {
-  Diagnostics& diag = source_.diag();
   RELAXC_TRY(Term term, element(e));
   if (term.kind == Term::kScalar) return term.scalar;
   return source_.error(e.place, Kind::dtype_mismatch, "expected a dim");

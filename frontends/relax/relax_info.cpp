@@ -103,7 +103,6 @@ Result<relax::Info> RelaxFunctionReader::info(const ast::Expr& e) {
   if (path == "R.Callable") return callable_info(e);
   if (path == "R.Object" || path == "R.Any") return relax::object_info(context_);
   if (const ast::Expr& of = without_type(e); &of != &e) {  // x.struct_info, x.ty: what is known of x
-    Diagnostics& diag = source_.diag();
     RELAXC_TRY(Term known, eval(of));
     if (known.kind == Term::kValue) return known.value->info;
   }
@@ -178,7 +177,6 @@ Result<relax::Info> RelaxFunctionReader::tensor_info(const ast::Expr& e) {
 }
 
 Result<relax::Info> RelaxFunctionReader::shape_info(const ast::Expr& e) {
-  Diagnostics& diag = source_.diag();
   std::vector<const ast::Expr*> arguments = arguments_of(e);
   if (!arguments.empty() && !is_wildcard(*arguments[0])) {
     RELAXC_TRY(std::vector<arith::Expr> list, dims(*arguments[0]));
@@ -194,7 +192,6 @@ Result<relax::Info> RelaxFunctionReader::shape_info(const ast::Expr& e) {
 
 /// R.Prim("int64") and R.Prim(value=n): integers of 64 bits are dims.
 Result<relax::Info> RelaxFunctionReader::prim_info(const ast::Expr& e) {
-  Diagnostics& diag = source_.diag();
   std::vector<const ast::Expr*> arguments = arguments_of(e);
   const ast::Keyword* dtype = e.keyword("dtype");
   const ast::Keyword* value = e.keyword("value");
@@ -370,7 +367,6 @@ Result<Term> RelaxFunctionReader::annotate(const Term& term, const ast::Expr& an
 
 Result<relax::Value*> RelaxFunctionReader::cast_to(Value* value, Info wanted, std::vector<arith::Var> binds,
                                                    Place place) {
-  Diagnostics& diag = source_.diag();
   // An external shape function whose rank nobody has said has that of the first cast of what it gives.
   const auto *open = value->info->as<relax::ShapeInfo>(), *said = wanted->as<relax::ShapeInfo>();
   bool made = value->op != nullptr && value->op->kind == relax::OpKind::kShapeFunction;

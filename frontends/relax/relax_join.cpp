@@ -141,7 +141,6 @@ bool RelaxFunctionReader::may_cast_in_branches(const Value& value) const {
 /// so the casts move there: the handle is opened in its branch, and the tensor is checked in its own.
 Result<relax::Value*> RelaxFunctionReader::cast_in_branches(Value* value, Info wanted,
                                                             const std::vector<arith::Var>& binds, Place place) {
-  Diagnostics& diag = source_.diag();
   relax::Op& op = *value->op;
   for (relax::Region* side : op.regions) {
     arith::Substitution own;
@@ -192,7 +191,6 @@ Status RelaxFunctionReader::check_open_results() {
 /// What holds of a value that is either one or the other.
 Result<relax::Info> RelaxFunctionReader::join_infos(relax::Op& op, Info a, Info b, const std::string& name,
                                                     Place place) {
-  Diagnostics& diag = source_.diag();
   if (Info callable = relax::joined_callable(context_, a, b)) return callable;
   RELAXC_DO(check_joined(a, b, name, place));
   std::unordered_set<arith::Expr> inner;

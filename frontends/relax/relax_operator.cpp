@@ -156,7 +156,6 @@ Result<Term> RelaxFunctionReader::operator_call(const std::string& name, const a
 
 Result<Term> RelaxFunctionReader::apply(const relax::OpDef& def, std::vector<Argument> operands, relax::Attrs attrs,
                                         Place place) {
-  Diagnostics& diag = source_.diag();
   bool elementwise = def.operands.size() == 2 && def.operands[0].name == "a" && def.operands[1].name == "b";
   RELAXC_TRY(std::vector<Value*> values, operand_values(operands, elementwise));
   relax::GraphBuilder& builder = at(place);

@@ -278,7 +278,6 @@ Status RelaxFunctionReader::dataflow(const ast::Stmt& stmt) {
 }
 
 Status RelaxFunctionReader::expression(const ast::Stmt& stmt) {
-  Diagnostics& diag = source_.diag();
   const ast::Expr& e = *stmt.value;
   if (e.is(AstKind::kString)) return Done{};  // a comment
   if (!e.is(AstKind::kCall)) return source_.error(e.place, Kind::ill_formed, "this statement does nothing");
@@ -322,7 +321,6 @@ Result<std::vector<relax::Value*>> RelaxFunctionReader::result_values(const Term
 }
 
 Status RelaxFunctionReader::return_values(const ast::Stmt& stmt) {
-  Diagnostics& diag = source_.diag();
   if (return_into_ == nullptr || !may_return_)
     return source_.error(stmt.place, Kind::unsupported, "'return' ends a function or both branches of its last 'if'");
   returned_ = true;
@@ -335,7 +333,6 @@ Status RelaxFunctionReader::return_values(const ast::Stmt& stmt) {
 }
 
 Status RelaxFunctionReader::bounds(const std::string& attribute, const ast::Expr& dict) {
-  Diagnostics& diag = source_.diag();
   if (!dict.is(AstKind::kDict))
     return source_.error(dict.place, Kind::invalid_attribute, "'{}' takes a dict such as {{\"n\": 256}}", attribute);
   for (size_t i = 0; i + 1 < dict.items.size(); i += 2) {
@@ -374,7 +371,6 @@ Status RelaxFunctionReader::bounds(const std::string& attribute, const ast::Expr
 }
 
 Status RelaxFunctionReader::function_attributes(const ast::Expr& call) {
-  Diagnostics& diag = source_.diag();
   if (call.items.size() != 2 || !call.items[1]->is(AstKind::kDict))
     return source_.error(call.place, Kind::invalid_attribute, "R.func_attr takes one dict");
   const std::vector<const ast::Expr*>& entries = call.items[1]->items;

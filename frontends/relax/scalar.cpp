@@ -53,7 +53,6 @@ Result<arith::Expr> ScalarReader::index(const ast::Expr& e) {
 }
 
 Result<arith::Expr> ScalarReader::condition(const ast::Expr& e) {
-  Diagnostics& diag = source_.diag();
   RELAXC_TRY(Scalar scalar, read(e));
   if (scalar.literal == Scalar::kTyped && scalar.expr.dtype().is_bool()) return scalar.expr;
   return source_.error(e.place, Kind::dtype_mismatch, "a condition must be a bool, found {}",
@@ -61,7 +60,6 @@ Result<arith::Expr> ScalarReader::condition(const ast::Expr& e) {
 }
 
 Result<arith::Expr> ScalarReader::value(const ast::Expr& e, DType dtype) {
-  Diagnostics& diag = source_.diag();
   RELAXC_TRY(Scalar scalar, read(e));
   return adapt(scalar, dtype, e.place);
 }
@@ -71,7 +69,6 @@ Result<arith::Expr> ScalarReader::adapt(const Scalar& scalar, DType dtype, Place
   if (e.dtype() == dtype && scalar.literal != Scalar::kReal) return e;
   bool numeric = dtype.is_float() || dtype.is_integer() || dtype.is_index();
   if (const auto* chosen = e.as<arith::Select>(); chosen != nullptr && scalar.literal != Scalar::kTyped) {
-    Diagnostics& diag = source_.diag();  // of two bare numbers
     RELAXC_TRY(arith::Expr a, adapt({chosen->then_value, scalar.literal}, dtype, place));
     RELAXC_TRY(arith::Expr b, adapt({chosen->else_value, scalar.literal}, dtype, place));
     return arith::select(chosen->condition, a, b);
@@ -121,7 +118,6 @@ bool is_made_of_names(arith::Expr e) {
 }  // namespace
 
 Result<std::pair<Scalar, Scalar>> ScalarReader::unify(const Scalar& a, const Scalar& b, Place place) {
-  Diagnostics& diag = source_.diag();
   if (a.literal == b.literal && a.expr.dtype() == b.expr.dtype()) return std::pair(a, b);
   auto weaker = [](const Scalar& x, const Scalar& y) {  // x takes y's dtype
     if (x.literal != y.literal)
@@ -150,7 +146,6 @@ Result<std::pair<Scalar, Scalar>> ScalarReader::unify(const Scalar& a, const Sca
 }
 
 Result<Scalar> ScalarReader::binary(std::string_view op, const Scalar& left, const Scalar& right, Place place) {
-  Diagnostics& diag = source_.diag();
   RELAXC_TRY(auto pair, unify(left, right, place));
   auto [a, b] = pair;
   arith::Expr x = a.expr, y = b.expr;
@@ -220,7 +215,6 @@ Result<Scalar> ScalarReader::power(arith::Expr x, arith::Expr y, Place place) {
 }
 
 Result<Scalar> ScalarReader::unary(const ast::Expr& e) {
-  Diagnostics& diag = source_.diag();
   RELAXC_TRY(Scalar operand, read(*e.items[0]));
   DType dtype = operand.expr.dtype();
   if (e.text == "not") {

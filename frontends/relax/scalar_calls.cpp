@@ -269,7 +269,6 @@ Result<Scalar> ScalarReader::junction(const ast::Expr& e, bool all) {
 
 /// T.Cast("float32", x), T.cast(x, "float32").
 Result<Scalar> ScalarReader::cast(const ast::Expr& e) {
-  Diagnostics& diag = source_.diag();
   RELAXC_DO(expect_arguments(e, 2, 2));
   const ast::Expr& first = *e.items[1];
   bool dtype_first = first.is(AstKind::kString) || (first.is(AstKind::kAttribute) && first.text == "dtype");
@@ -285,7 +284,6 @@ Result<Scalar> ScalarReader::cast(const ast::Expr& e) {
 /// T.q_multiply_shift(x, y, q, s): x times y, a number of q fractional bits, times 2^s, rounded to the nearest, ties
 /// up. TVM computes in 64 bits: a left shift before, a right shift with the product.
 Result<Scalar> ScalarReader::fixed_point(const ast::Expr& e) {
-  Diagnostics& diag = source_.diag();
   RELAXC_DO(expect_arguments(e, 4, 4));
   DType i32 = DType::i(32), i64 = DType::i(64);
   RELAXC_TRY(arith::Expr x, value(*e.items[1], i32));
@@ -304,7 +302,6 @@ Result<Scalar> ScalarReader::fixed_point(const ast::Expr& e) {
 }
 
 Result<Scalar> ScalarReader::conversion(const ast::Expr& e, DType dtype) {
-  Diagnostics& diag = source_.diag();
   RELAXC_DO(expect_arguments(e, 1, 1));
   const ast::Expr& argument = *e.items[1];
   if (argument.is(AstKind::kString) && dtype.is_float()) {
@@ -327,7 +324,6 @@ Result<Scalar> ScalarReader::conversion(const ast::Expr& e, DType dtype) {
 }
 
 Result<Scalar> ScalarReader::limit(const ast::Expr& e, std::string_view name) {
-  Diagnostics& diag = source_.diag();
   RELAXC_DO(expect_arguments(e, 1, 1));
   RELAXC_TRY(DType dtype, dtype_value(source_, *e.items[1]));
   if (dtype.is_float()) {
@@ -347,7 +343,6 @@ Result<Scalar> ScalarReader::limit(const ast::Expr& e, std::string_view name) {
 
 /// T.reinterpret(dtype, x), or the other way round.
 Result<Scalar> ScalarReader::reinterpret(const ast::Expr& e, std::string_view name) {
-  Diagnostics& diag = source_.diag();
   RELAXC_DO(expect_arguments(e, 2, 2));
   bool dtype_first = e.items[1]->is(AstKind::kString) || !e.items[2]->is(AstKind::kString);
   RELAXC_TRY(DType dtype, element_dtype(*e.items[dtype_first ? 1 : 2]));
@@ -384,7 +379,6 @@ Status ScalarReader::check_operand(const arith::Expr& operand, Intrinsic which, 
 }
 
 Result<Scalar> ScalarReader::intrinsic(const ast::Expr& e, std::string_view name, size_t from) {
-  Diagnostics& diag = source_.diag();
   Intrinsic which = *find_intrinsic(name);
   if (which == Intrinsic::k_bitcast) return reinterpret(e, name);
   size_t arity = arith::intrinsic_arity(which);

@@ -31,7 +31,6 @@ const TvmOperator* find_row(std::string_view name) {
 }  // namespace
 
 Result<Term> RelaxFunctionReader::tvm_operator(const std::string& name, const ast::Expr& e, bool& known) {
-  Diagnostics& diag = source_.diag();
   const TvmOperator* row = find_row(name);
   known = row != nullptr && (row->own.empty() || e.keyword(row->own) == nullptr || e.items.size() < 3);
   if (!known) return Term();
@@ -260,7 +259,6 @@ Result<relax::Value*> TvmCall::permute(Value* x, Ints axes) {
 
 /// A dim as a tensor of one element.
 Result<relax::Value*> RelaxFunctionReader::scalar_tensor(arith::Expr dim, DType dtype, Place place) {
-  Diagnostics& diag = source_.diag();
   relax::GraphBuilder& build = at(place);
   RELAXC_TRY(Value * vector, build.call("shape_to_tensor", {build.shape({dim})}));
   RELAXC_TRY(Value * element, build.call("reshape", {vector, build.shape({})}));

@@ -12,7 +12,6 @@ using namespace tvm_names;
 /// image.resize2d(data, size, roi, layout, method, coordinate_transformation_mode, rounding_method, cubic_alpha,
 /// cubic_exclude, extrapolation_value, out_dtype)
 Result<Term> resize(TvmCall& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Value * x, c.tensor("data"));
   RELAXC_TRY(Ints axes, layout(c, "layout", "NC", channels_first(c)));
   if (x->shape().size() != axes.size())
@@ -49,7 +48,6 @@ Result<Term> resize(TvmCall& c) {
 
 /// image.grid_sample(data, grid, method, layout, padding_mode, align_corners): the grid is [N, rank, spatial…].
 Result<Term> grid_sample(TvmCall& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Value * x, c.tensor("data"));
   RELAXC_TRY(Value * grid, c.tensor("grid"));
   RELAXC_TRY(std::string mode, c.text("method", "bilinear"));
@@ -80,7 +78,6 @@ Result<Value*> coordinates(TvmCall& c, int64_t count, DType dtype, bool corners)
 
 /// image.affine_grid(data, size, align_corners): matrices [N, rank, rank + 1] applied to the points of a grid, x first.
 Result<Term> affine_grid(TvmCall& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Value * theta, c.tensor("data"));
   RELAXC_TRY(Ints size, c.ints("size", {}));
   RELAXC_TRY(bool corners, c.flag("align_corners", true));
@@ -113,7 +110,6 @@ Result<Term> affine_grid(TvmCall& c) {
 /// vision.roi_align(data, rois, pooled_size, spatial_scale, sample_ratio, aligned, layout, mode),
 /// vision.roi_pool(data, rois, pooled_size, spatial_scale, layout): a region is (image, x1, y1, x2, y2).
 Result<Term> regions(TvmCall& c) {
-  Diagnostics& diag = c.diag;
   bool align = c.name == "vision.roi_align";
   RELAXC_TRY(Value * x, c.tensor("data"));
   RELAXC_TRY(Value * rois, c.tensor("rois"));

@@ -10,7 +10,6 @@ size_t spatial_dims(const std::string& name) {
 }
 
 Result<TvmCall::Ints> layout(TvmCall& c, std::string_view param, std::string_view lead, const std::string& fallback) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(std::string written, c.text(param, fallback));
   if (written.empty()) written = fallback;
   std::string wanted = std::string(lead) + std::string("DHW").substr(3 - spatial_dims(c.name));

@@ -14,7 +14,6 @@ using namespace tvm_names;
 
 /// One number for each spatial dim.
 Result<Ints> spatial(TvmCall& c, std::string_view param, int64_t fallback) {
-  Diagnostics& diag = c.diag;
   size_t count = spatial_dims(c.name);
   RELAXC_TRY(Ints numbers, c.ints(param, {fallback}));
   if (numbers.size() == 1) numbers.resize(count, numbers[0]);
@@ -25,7 +24,6 @@ Result<Ints> spatial(TvmCall& c, std::string_view param, int64_t fallback) {
 
 /// Padding: one number, one a dim, or all beginnings and then all ends.
 Result<Ints> padding(TvmCall& c) {
-  Diagnostics& diag = c.diag;
   size_t count = spatial_dims(c.name);
   RELAXC_TRY(Ints numbers, c.ints("padding", {0}));
   if (numbers.size() == 1) numbers.resize(count, numbers[0]);
@@ -41,7 +39,6 @@ Result<Ints> padding(TvmCall& c) {
 /// conv2d(data, weight, strides, padding, dilation, groups, data_layout, kernel_layout, out_layout, out_dtype), and
 /// conv2d_transpose with output_padding after padding.
 Result<Term> conv(TvmCall& c) {
-  Diagnostics& diag = c.diag;
   bool transposed = c.name.find("transpose") != std::string::npos;
   std::string first = channels_first(c), kernel = (transposed ? "IO" : "OI") + first.substr(2);
   RELAXC_TRY(Value * x, c.tensor("data"));
@@ -74,7 +71,6 @@ Result<Term> conv(TvmCall& c) {
 /// max_pool2d(data, pool_size, strides, padding, dilation, ceil_mode, count_include_pad, layout, out_layout),
 /// avg_pool2d
 Result<Term> pool(TvmCall& c) {
-  Diagnostics& diag = c.diag;
   bool average = c.name.find("avg") != std::string::npos;
   RELAXC_TRY(Value * x, c.tensor("data"));
   RELAXC_TRY(std::string data_layout, c.text("layout", channels_first(c)));
@@ -100,7 +96,6 @@ Result<Term> pool(TvmCall& c) {
 /// adaptive_avg_pool2d(data, output_size, layout, out_layout): to one element by the mean of all, where it divides the
 /// extents by windows of one size, else by windows of different sizes.
 Result<Term> adaptive_pool(TvmCall& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Value * x, c.tensor("data"));
   RELAXC_TRY(std::string data_layout, c.text("layout", channels_first(c)));
   RELAXC_TRY(Ints axes, layout(c, "layout", "NC", data_layout));
@@ -132,7 +127,6 @@ Result<Term> adaptive_pool(TvmCall& c) {
 
 /// pad(data, pad_width, pad_value, pad_mode): beginning and end of each axis in turn.
 Result<Term> pad(TvmCall& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Value * x, c.tensor("data"));
   RELAXC_TRY(Exprs widths, c.dims("pad_width"));
   RELAXC_TRY(std::string mode, c.text("pad_mode", "constant"));
@@ -151,7 +145,6 @@ Result<Term> pad(TvmCall& c) {
 
 /// leakyrelu(data, alpha)
 Result<Term> leaky_relu(TvmCall& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Value * x, c.tensor("data"));
   RELAXC_TRY(double alpha, c.real("alpha", 0.01));
   return c.term(c.op("nn.leaky_relu", {x}, {{"alpha", alpha}}));
@@ -159,7 +152,6 @@ Result<Term> leaky_relu(TvmCall& c) {
 
 /// prelu(data, alpha, axis): with an axis, alpha lies along it; without one it broadcasts.
 Result<Term> prelu(TvmCall& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Value * x, c.tensor("data"));
   RELAXC_TRY(Value * alpha, c.tensor("alpha"));
   if (c.has("axis")) {
@@ -177,7 +169,6 @@ Result<Term> prelu(TvmCall& c) {
 
 /// softplus(data, beta, threshold): log(1 + exp(beta * x)) / beta.
 Result<Term> softplus(TvmCall& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Value * x, c.tensor("data"));
   RELAXC_TRY(double beta, c.real("beta", 1));
   if (beta == 1) return c.term(c.op("nn.softplus", {x}));
@@ -190,7 +181,6 @@ Result<Term> softplus(TvmCall& c) {
 /// batch_norm(data, gamma, beta, moving_mean, moving_var, axis, epsilon, center, scale, momentum, training). TVM's
 /// gives the statistics too, and is what is meant where the call says anything that relaxc's operator does not know.
 Result<Term> batch_norm(TvmCall& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(bool training, c.flag("training", false));
   if (training)
     return c.error("training", Kind::unsupported,
@@ -220,7 +210,6 @@ Result<Term> batch_norm(TvmCall& c) {
 /// layer_norm(data, gamma, beta, axes, epsilon, center, scale), rms_norm(data, weight, axes, epsilon) and relaxc's own
 /// with gamma and beta
 Result<Term> norm(TvmCall& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Value * x, c.tensor("data"));
   RELAXC_TRY(Ints axes, c.ints("axes", {-1}));
   RELAXC_TRY(double epsilon, c.real("epsilon", 1e-5));
@@ -255,7 +244,6 @@ Result<Term> norm(TvmCall& c) {
 
 /// dropout(data, rate); TVM's gives a mask too.
 Result<Term> dropout(TvmCall& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Value * x, c.tensor("data"));
   RELAXC_TRY(double rate, c.real("rate", 0.5));
   RELAXC_TRY(Value * same, c.op("nn.dropout", {x}, {{"rate", rate}}));
@@ -266,14 +254,12 @@ Result<Term> dropout(TvmCall& c) {
 
 /// batch_flatten(data)
 Result<Term> batch_flatten(TvmCall& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Value * x, c.tensor("data"));
   return c.term(c.op("flatten", {x}, {{"start", int64_t{1}}}));
 }
 
 /// What a causal mask leaves of scores [batch, heads, queries, keys]: -inf where the key comes after the query.
 Result<Value*> causal(TvmCall& c, Value* scores, const std::string& mask) {
-  Diagnostics& diag = c.diag;
   relax::GraphBuilder& b = c.build();
   const Exprs& shape = scores->shape();
   Expr last = mask == "BottomRight" ? shape[3] - shape[2] : c.context().index(0);
@@ -285,7 +271,6 @@ Result<Value*> causal(TvmCall& c, Value* scores, const std::string& mask) {
 
 /// attention(query, key, value, bias, scale, causal_mask, window_size) of [batch, sequence, heads, head_dim]
 Result<Term> attention(TvmCall& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Value * query, c.tensor("query"));
   RELAXC_TRY(Value * key, c.tensor("key"));
   RELAXC_TRY(Value * value, c.tensor("value"));

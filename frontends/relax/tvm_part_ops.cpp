@@ -11,7 +11,6 @@ using namespace tvm_names;
 /// strided_slice(x, axes, begin, end, strides), with numbers; dynamic_strided_slice(x, begin, end, strides), with
 /// tensors.
 Result<Term> slice(TvmCall& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Value * x, c.tensor("x"));
   std::vector<Value*> operands = {x};
   Ints axes;
@@ -33,7 +32,6 @@ Result<Term> slice(TvmCall& c) {
 
 /// split(x, indices_or_sections, axis)
 Result<Term> split(TvmCall& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Value * x, c.tensor("x"));
   RELAXC_TRY(int64_t axis, c.integer("axis", 0));
   relax::Attrs attrs{{"axis", axis}};
@@ -61,7 +59,6 @@ Result<Term> split(TvmCall& c) {
 
 /// repeat(data, repeats, axis): of all elements where there is no axis.
 Result<Term> repeat(TvmCall& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Value * x, c.tensor("data"));
   RELAXC_TRY(int64_t repeats, c.integer("repeats", 1));
   RELAXC_TRY(int64_t axis, c.integer("axis", 0));
@@ -73,7 +70,6 @@ Result<Term> repeat(TvmCall& c) {
 
 /// topk(data, k, axis, ret_type, largest, dtype); with k as a shape value the positions are int64.
 Result<Term> topk(TvmCall& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Value * x, c.tensor("data"));
   RELAXC_TRY(int64_t axis, c.integer("axis", -1));
   RELAXC_TRY(bool largest, c.flag("largest", true));
@@ -93,7 +89,6 @@ Result<Term> topk(TvmCall& c) {
 
 /// argsort(data, axis, descending, dtype): int32 where neither the call nor its annotation says otherwise.
 Result<Term> argsort(TvmCall& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Value * x, c.tensor("data"));
   RELAXC_TRY(int64_t axis, c.integer("axis", -1));
   RELAXC_TRY(bool descending, c.flag("descending", false));
@@ -104,7 +99,6 @@ Result<Term> argsort(TvmCall& c) {
 
 /// one_hot(indices, on_value, off_value, depth, axis)
 Result<Term> one_hot(TvmCall& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Value * indices, c.tensor("indices"));
   RELAXC_TRY(int64_t axis, c.integer("axis", -1));
   DType dtype = c.is_number("on_value") && !c.is_real("on_value") ? DType::i(64) : DType::f(32);
@@ -117,7 +111,6 @@ Result<Term> one_hot(TvmCall& c) {
 
 /// scatter_elements(data, indices, updates, axis, reduction), scatter_nd(data, indices, updates, reduction)
 Result<Term> scatter(TvmCall& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Value * x, c.tensor("data"));
   RELAXC_TRY(Value * indices, c.tensor("indices"));
   RELAXC_TRY(Value * updates, c.tensor("updates"));
@@ -132,7 +125,6 @@ Result<Term> scatter(TvmCall& c) {
 
 /// slice_scatter(input_tensor, src, start, end, step, axis): src written over a slice.
 Result<Term> slice_scatter(TvmCall& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Value * x, c.tensor("input_tensor"));
   RELAXC_TRY(Value * part, c.tensor("src"));
   RELAXC_TRY(Expr start, c.index("start", c.context().index(0)));
@@ -155,7 +147,6 @@ Result<Term> slice_scatter(TvmCall& c) {
 
 /// Tensors of subscripts as one, with the subscripts of an element side by side.
 Result<Value*> stacked_indices(TvmCall& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(std::vector<Value*> indices, c.values("indices"));
   for (Value*& one : indices) {
     RELAXC_TRY(one, c.cast(one, DType::i(64)));
@@ -165,7 +156,6 @@ Result<Value*> stacked_indices(TvmCall& c) {
 
 /// index_tensor(data, indices): data[i, j, …] of index tensors of one shape.
 Result<Term> index_tensor(TvmCall& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Value * x, c.tensor("data"));
   RELAXC_TRY(Value * indices, stacked_indices(c));
   return c.term(c.op("gather_nd", {x, indices}));
@@ -173,7 +163,6 @@ Result<Term> index_tensor(TvmCall& c) {
 
 /// index_put(data, indices, values, accumulate)
 Result<Term> index_put(TvmCall& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Value * x, c.tensor("data"));
   RELAXC_TRY(Value * indices, stacked_indices(c));
   RELAXC_TRY(Value * values, c.tensor("values"));
@@ -183,7 +172,6 @@ Result<Term> index_put(TvmCall& c) {
 
 /// masked_fill(x, mask, value)
 Result<Term> masked_fill(TvmCall& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Value * x, c.tensor("x"));
   RELAXC_TRY(Value * mask, c.tensor("mask"));
   RELAXC_TRY(Value * value, c.element("value", x->dtype()));
@@ -192,7 +180,6 @@ Result<Term> masked_fill(TvmCall& c) {
 
 /// meshgrid(tensors, indexing)
 Result<Term> meshgrid(TvmCall& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(std::vector<Value*> tensors, c.values("tensors"));
   RELAXC_TRY(std::string indexing, c.text("indexing", "ij"));
   if (indexing != "ij")
@@ -219,7 +206,6 @@ Result<Term> meshgrid(TvmCall& c) {
 /// vision.all_class_non_max_suppression(boxes, scores, max_output_boxes_per_class, iou_threshold, score_threshold,
 /// output_format): as many rows as there may be, zeros after those that are found, and how many are.
 Result<Term> suppress(TvmCall& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(std::string format, c.text("output_format", "onnx"));
   if (format != "onnx")
     return c.error("output_format", Kind::unsupported, "R.{} knows output_format=\"onnx\", found \"{}\"", c.name,

@@ -12,7 +12,6 @@ using namespace tvm_names;
 
 /// size(x): how many elements.
 Result<Term> size(TvmCall& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Value * x, c.tensor("x"));
   Expr elements = c.context().index(1);
   for (Expr dim : x->shape()) elements = elements * dim;
@@ -23,7 +22,6 @@ Result<Term> size(TvmCall& c) {
 /// bucketize(input_tensor, boundaries, out_int32, right): into which interval between the boundaries each element
 /// falls.
 Result<Term> bucketize(TvmCall& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Value * x, c.tensor("input_tensor"));
   RELAXC_TRY(Value * boundaries, c.tensor("boundaries"));
   RELAXC_TRY(bool narrow, c.flag("out_int32", false));
@@ -35,7 +33,6 @@ Result<Term> bucketize(TvmCall& c) {
 
 /// median(x, axis, keepdims): the lower of the two in the middle; along one axis, its position too.
 Result<Term> median(TvmCall& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Value * x, c.tensor("x"));
   RELAXC_TRY(Ints axes, c.ints("axis", {}));
   RELAXC_TRY(bool keepdims, c.flag("keepdims", false));
@@ -68,7 +65,6 @@ Result<Term> median(TvmCall& c) {
 /// multinomial_from_uniform(prob, uniform_sample, sample_indices, dtype): in row sample_indices[i] of probabilities,
 /// the first place whose running sum is above uniform_sample[i], or the last.
 Result<Term> multinomial(TvmCall& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Value * probabilities, c.tensor("prob"));
   RELAXC_TRY(Value * uniform, c.tensor("uniform_sample"));
   RELAXC_TRY(Value * rows, c.tensor("sample_indices"));
@@ -93,7 +89,6 @@ Result<Term> multinomial(TvmCall& c) {
 /// hamming_window(window_size, periodic, alpha, beta, dtype): alpha - beta * cos(2 pi i / (n - 1)), where n is one more
 /// if periodic.
 Result<Term> hamming_window(TvmCall& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(int64_t count, c.integer("window_size", 1));
   RELAXC_TRY(bool periodic, c.flag("periodic", true));
   RELAXC_TRY(double alpha, c.real("alpha", 0.54));
@@ -113,7 +108,6 @@ Result<Term> hamming_window(TvmCall& c) {
 
 /// nn.cross_entropy_with_logits(predictions, labels): -sum(predictions * labels), by row where there are rows.
 Result<Term> cross_entropy(TvmCall& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Value * x, c.tensor("predictions"));
   RELAXC_TRY(Value * labels, c.tensor("labels"));
   RELAXC_TRY(Value * product, c.op("multiply", {x, labels}));
@@ -129,7 +123,6 @@ Result<Term> cross_entropy(TvmCall& c) {
 /// nn.nll_loss(predictions, targets, weights, reduction, ignore_index): -predictions[target] * weights[target]; the
 /// mean is by the sum of the weights.
 Result<Term> likelihood_loss(TvmCall& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Value * x, c.tensor("predictions"));
   RELAXC_TRY(Value * target, c.tensor("targets"));
   RELAXC_TRY(std::string reduction, c.text("reduction", "mean"));

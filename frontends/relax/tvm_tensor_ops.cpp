@@ -12,7 +12,6 @@ using namespace tvm_names;
 
 /// clip(x, min, max)
 Result<Term> clip(TvmCall& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Value * x, c.tensor("x"));
   RELAXC_TRY(Value * low, c.element("min", x->dtype()));
   RELAXC_TRY(Value * high, c.element("max", x->dtype()));
@@ -22,7 +21,6 @@ Result<Term> clip(TvmCall& c) {
 
 /// full(shape, fill_value, dtype); full_like(x, fill_value, dtype)
 Result<Term> full(TvmCall& c) {
-  Diagnostics& diag = c.diag;
   bool like = c.name == "full_like";
   DType fallback = DType::f(32);
   Value* shape = nullptr;
@@ -45,7 +43,6 @@ Result<Term> full(TvmCall& c) {
 
 /// zeros_like(x, dtype), ones_like(x, dtype)
 Result<Term> filled_like(TvmCall& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Value * x, c.tensor("x"));
   RELAXC_TRY(DType dtype, c.dtype("dtype", x->dtype()));
   return c.term(c.op(c.name == "zeros_like" ? "zeros" : "ones", {c.build().shape(x->shape())}, {{"dtype", dtype}}));
@@ -53,7 +50,6 @@ Result<Term> filled_like(TvmCall& c) {
 
 /// arange(start, end, step, dtype) of floats.
 Result<Term> real_range(TvmCall& c, std::string_view first, std::string_view last) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(double start, c.real(first, 0));
   RELAXC_TRY(double end, c.real(last, 0));
   RELAXC_TRY(double step, c.real("step", 1));
@@ -69,7 +65,6 @@ Result<Term> real_range(TvmCall& c, std::string_view first, std::string_view las
 
 /// arange(start, end, step, dtype) of integers, dims or floats; of one number: from 0 to it.
 Result<Term> arange(TvmCall& c) {
-  Diagnostics& diag = c.diag;
   if (c.is_shape("start")) {
     RELAXC_TRY(DType dtype, c.dtype("dtype", DType::i(64)));
     RELAXC_TRY(Value * bounds, c.value("start"));
@@ -91,7 +86,6 @@ Result<Term> arange(TvmCall& c) {
 
 /// eye(n, m, k, dtype), eye_like(x, k, dtype)
 Result<Term> eye(TvmCall& c) {
-  Diagnostics& diag = c.diag;
   DType fallback = DType::f(32);
   Value* shape = nullptr;
   if (c.name == "eye_like") {
@@ -112,7 +106,6 @@ Result<Term> eye(TvmCall& c) {
 
 /// tril(x, k), triu(x, k)
 Result<Term> triangle(TvmCall& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Value * x, c.tensor("x"));
   RELAXC_TRY(Expr k, c.index("k", c.context().index(0)));
   return c.term(c.op("trilu", {x, c.build().shape({k})}, {{"upper", c.name == "triu"}}));
@@ -120,7 +113,6 @@ Result<Term> triangle(TvmCall& c) {
 
 /// argmax(x, axis, keepdims): over all elements where there is no axis.
 Result<Term> arg_extremum(TvmCall& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Value * x, c.tensor("x"));
   RELAXC_TRY(bool keepdims, c.flag("keepdims", false));
   RELAXC_TRY(bool last, c.flag("select_last", false));
@@ -136,7 +128,6 @@ Result<Term> arg_extremum(TvmCall& c) {
 
 /// cumsum(data, axis, dtype, exclusive), cumprod: of all elements where there is no axis.
 Result<Term> cumulate(TvmCall& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Value * x, c.tensor("data"));
   RELAXC_TRY(DType dtype, c.dtype("dtype", x->dtype()));
   RELAXC_TRY(x, c.cast(x, dtype));
@@ -151,7 +142,6 @@ Result<Term> cumulate(TvmCall& c) {
 
 /// linear(data, weight, bias, out_dtype)
 Result<Term> linear(TvmCall& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Value * x, c.tensor("data"));
   RELAXC_TRY(Value * weight, c.tensor("weight"));
   RELAXC_TRY(DType dtype, c.dtype("out_dtype", x->dtype()));
@@ -166,7 +156,6 @@ Result<Term> linear(TvmCall& c) {
 
 /// outer(x1, x2)
 Result<Term> outer(TvmCall& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Value * a, c.tensor("x1"));
   RELAXC_TRY(Value * b, c.tensor("x2"));
   RELAXC_TRY(a, c.op("expand_dims", {a}, {{"axis", Ints{1}}}));
@@ -176,7 +165,6 @@ Result<Term> outer(TvmCall& c) {
 
 /// ewise_fma(x1, x2, x3)
 Result<Term> multiply_add(TvmCall& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Value * a, c.tensor("x1"));
   RELAXC_TRY(Value * b, c.tensor("x2"));
   RELAXC_TRY(Value * d, c.tensor("x3"));
@@ -186,7 +174,6 @@ Result<Term> multiply_add(TvmCall& c) {
 
 /// log_add_exp(x1, x2): log(exp(x1) + exp(x2)) without overflow.
 Result<Term> log_add_exp(TvmCall& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Value * a, c.tensor("x1"));
   RELAXC_TRY(Value * b, c.tensor("x2"));
   RELAXC_TRY(Value * top, c.op("maximum", {a, b}));
@@ -201,7 +188,6 @@ Result<Term> log_add_exp(TvmCall& c) {
 
 /// collapse_sum_to(data, shape), collapse_sum_like(data, target): the sum that undoes a broadcast.
 Result<Term> collapse_sum(TvmCall& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Value * x, c.tensor("data"));
   Exprs to;
   if (c.name == "collapse_sum_to") {
@@ -227,7 +213,6 @@ Result<Term> collapse_sum(TvmCall& c) {
 /// quantize(data, scale, zero_point, axis, out_dtype): of the zero point's dtype where neither the call nor its
 /// annotation says another.
 Result<Term> quantize(TvmCall& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Value * x, c.tensor("data"));
   RELAXC_TRY(Value * scale, c.tensor("scale"));
   RELAXC_TRY(int64_t axis, c.integer("axis", -1));
@@ -244,7 +229,6 @@ Result<Term> quantize(TvmCall& c) {
 
 /// dequantize(data, scale, zero_point, axis, out_dtype)
 Result<Term> dequantize(TvmCall& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(Value * x, c.tensor("data"));
   RELAXC_TRY(Value * scale, c.tensor("scale"));
   RELAXC_TRY(int64_t axis, c.integer("axis", -1));

@@ -17,7 +17,6 @@ class NpzReader {
   explicit NpzReader(const WeightsFile& source) : source_(source) {}
 
   Result<NamedConstants> run() {
-    Diagnostics& diag = source_.diag;
     RELAXC_TRY(std::vector<ZipMember> members, zip_members(source_));
     NamedConstants constants;
     for (const ZipMember& member : members) {

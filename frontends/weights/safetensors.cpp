@@ -63,7 +63,6 @@ class SafetensorsReader {
   explicit SafetensorsReader(const WeightsFile& source) : source_(source) {}
 
   Result<NamedConstants> run() {
-    Diagnostics& diag = source_.diag;
     RELAXC_TRY(Json header, read_header());
     for (const auto& [name, entry] : header.items())
       if (name != "__metadata__") RELAXC_DO(tensor(name, entry));

@@ -25,7 +25,6 @@ class ZipReader {
   explicit ZipReader(const WeightsFile& source) : source_(source) {}
 
   Result<std::vector<ZipMember>> run() {
-    Diagnostics& diag = source_.diag;
     RELAXC_DO(find_directory());
     uint64_t at = directory_;
     for (uint64_t i = 0; i < entries_; ++i) {
@@ -48,7 +47,6 @@ class ZipReader {
 
   /// The end record is the last thing in the file but for a comment, whose length it tells.
   Status find_directory() {
-    Diagnostics& diag = source_.diag;
     uint64_t size = source_.bytes().size();
     if (size < kEndBytes) return bad("it is too short");
     uint64_t first = size - std::min<uint64_t>(size, kEndBytes + 0xffff);
@@ -79,7 +77,6 @@ class ZipReader {
 
   /// Where the next entry begins. The fixed part is known to lie in the directory.
   Result<uint64_t> entry(uint64_t at) {
-    Diagnostics& diag = source_.diag;
     if (read<uint32_t>(at) != kEntryMark) return bad("entry {} of its directory is none", members_.size());
     uint64_t name_bytes = read<uint16_t>(at + 28), extra_bytes = read<uint16_t>(at + 30);
     uint64_t next = at + kEntryBytes + name_bytes + extra_bytes + read<uint16_t>(at + 32);

@@ -135,7 +135,7 @@ std::vector<fs::path> set_folders(const fs::path& folder) {
   return found;
 }
 
-Status read_folder(const fs::path& folder, Side& inputs, Side& outputs, DataSet& set, Diagnostics& diag) {
+Status read_folder(const fs::path& folder, Side& inputs, Side& outputs, DataSet& set) {
   set.name = folder.filename().string();
   for (Side* side : {&inputs, &outputs}) {
     Tensors& into = side == &inputs ? set.inputs : set.expected;
@@ -234,7 +234,7 @@ Result<std::vector<DataSet>> read_data(const rlx_model& model, const rlx_functio
       return diag.error(nullptr, Kind::io, "{} has neither input_0.pb nor a folder test_data_set_0", text);
     for (const fs::path& folder : folders) {
       sets.push_back(empty());
-      RELAXC_DO(read_folder(fs::absolute(folder).lexically_normal(), in, out, sets.back(), diag));
+      RELAXC_DO(read_folder(fs::absolute(folder).lexically_normal(), in, out, sets.back()));
     }
   }
   for (const std::string& text : expected) {

@@ -22,7 +22,6 @@ Result<Outputs::Output*> Outputs::stage(std::deque<Output>& list, const std::str
 }
 
 Result<std::string> Outputs::add(const std::string& path, bool keep_if_same) {
-  Diagnostics& diag = diag_;
   for (const Output& other : files_)
     if (other.file.path() == path) return refuse(path, "two outputs would be written there");
   RELAXC_TRY(Output * output, stage(files_, path, keep_if_same));
@@ -30,13 +29,11 @@ Result<std::string> Outputs::add(const std::string& path, bool keep_if_same) {
 }
 
 Result<std::string> Outputs::scratch(const std::string& path) {
-  Diagnostics& diag = diag_;
   RELAXC_TRY(Output * output, stage(scratch_, path, false));
   return output->file.writable_path();
 }
 
 Status Outputs::write(const std::string& path, const std::string& text, bool keep_if_same) {
-  Diagnostics& diag = diag_;
   RELAXC_TRY(std::string place, add(path, keep_if_same));
   std::string why = files_.back().file.write(text.data(), text.size());
   return why.empty() ? Status(Done{}) : Status(refuse(path, why));

@@ -155,7 +155,6 @@ class Emission {
   }
 
   Status write_object(const std::string& path, llvm::raw_fd_ostream& out) {
-    Diagnostics& diag = diag_;
     MachineFrames machine;
     generate(*module_, *machine_, out, llvm::CodeGenFileType::ObjectFile, &machine);
     StackFrames frames(*module_, std::move(machine));
@@ -272,7 +271,6 @@ class Emission {
 
   /// What holds the object: an archive of it alone, or what the system's C compiler links of it and the runtime.
   Status around_object() {
-    Diagnostics& diag = diag_;
     TemporaryFolder folder;
     std::string object = options_.scratch;
     if (object.empty()) {

@@ -53,14 +53,12 @@ class Link {
   Link(const Linking& what, Diagnostics& diag) : what_(what), diag_(diag), triple_(what.triple) {}
 
   Status check() {
-    Diagnostics& diag = diag_;
     RELAXC_DO(check_form());
     RELAXC_TRY(Words command, compiler());
     return Done{};
   }
 
   Status run() {
-    Diagnostics& diag = diag_;
     RELAXC_DO(check_form());
     RELAXC_TRY(Words command, compiler());
     if (folder_.path().empty()) return refuse("there can be no folder for temporary files");
@@ -136,7 +134,6 @@ class Link {
   }
 
   Status add_library_flags(Words& command) {
-    Diagnostics& diag = diag_;
     if (!triple_.isOSBinFormatWasm()) command.emplace_back("-shared");
     command.emplace_back("-nostdlib");
     if (triple_.isOSBinFormatELF()) {

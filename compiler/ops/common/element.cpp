@@ -89,7 +89,6 @@ bool is_float(DType dtype) {
 }
 
 relaxc::Status expect_dtype(InferContext& c, size_t operand, bool (*fits)(DType), const char* expected) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(operand));
   if (fits(*x->dtype)) return Done{};
   return c.error(Kind::dtype_mismatch, "'{}' takes {}, found {}", c.op.def->name, expected, to_string(*x->dtype));

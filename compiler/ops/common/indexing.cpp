@@ -45,7 +45,6 @@ Expr subscript(Expr element, Expr dim) {
 }
 
 Result<const TensorInfo*> index_tensor(InferContext& c, size_t index) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(index));
   if (!x->dtype->is_integer())
     return c.error(Kind::dtype_mismatch, "operand '{}' of '{}' must be integers, found {}",

@@ -7,7 +7,6 @@
 namespace relaxc::ops {
 
 Result<const TensorInfo*> square_matrices(InferContext& c) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* x, c.tensor(0));
   if (x->ndim < 2 || !x->dtype->is_float())
     return c.error(Kind::shape_mismatch, "'{}' of {}; it needs square matrices of floats", c.op.def->name,

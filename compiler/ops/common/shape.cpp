@@ -12,7 +12,6 @@ bool is_one(Expr dim) {
 
 /// Two dims of one axis; `axis` counts in the result.
 Result<Expr> broadcast_dim(InferContext& c, Expr a, Expr b, size_t axis) {
-  Diagnostics& diag = c.diag;
   if (a == b || arith::prove_equal(a, b, c.facts)) return a.constant() != nullptr ? a : b.constant() != nullptr ? b : a;
   if (is_one(a)) return b;
   if (is_one(b)) return a;
@@ -31,7 +30,6 @@ Result<Expr> broadcast_dim(InferContext& c, Expr a, Expr b, size_t axis) {
 }  // namespace
 
 Result<Dims> broadcast_dims(InferContext& c, const Dims& a, const Dims& b) {
-  Diagnostics& diag = c.diag;
   const Dims &longer = a.size() >= b.size() ? a : b, &shorter = a.size() >= b.size() ? b : a;
   size_t extra = longer.size() - shorter.size();
   Dims out(longer.begin(), longer.begin() + static_cast<std::ptrdiff_t>(extra));
@@ -45,7 +43,6 @@ Result<Dims> broadcast_dims(InferContext& c, const Dims& a, const Dims& b) {
 }
 
 relaxc::Status require_broadcast_to(InferContext& c, const Dims& a, const Dims& target) {
-  Diagnostics& diag = c.diag;
   if (a.size() > target.size())
     return c.error(Kind::rank_mismatch, "'{}' cannot broadcast {} to {}, which has fewer dims", c.op.def->name, text(a),
                    text(target));
@@ -107,7 +104,6 @@ Expr product(Context& context, const Dims& dims) {
 }
 
 Result<std::vector<int64_t>> all_or_axes(InferContext& c, const std::vector<int64_t>& axes, int64_t rank) {
-  Diagnostics& diag = c.diag;
   std::vector<int64_t> out;
   if (axes.empty())
     for (int64_t axis = 0; axis < rank; ++axis) out.push_back(axis);

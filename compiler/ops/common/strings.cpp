@@ -4,7 +4,6 @@
 namespace relaxc::ops {
 
 Result<Dims> strings_dims(InferContext& c, size_t first) {
-  Diagnostics& diag = c.diag;
   RELAXC_TRY(const TensorInfo* spans, c.tensor(first));
   RELAXC_TRY(const TensorInfo* bytes, c.tensor(first + 1));
   if (spans->ndim < 1 || !spans->shape->back().is_constant(2) || spans->dtype != DType::i(64) || bytes->ndim != 1 ||

@@ -41,7 +41,6 @@ Windows windows_of(const Op& op, size_t spatial, std::vector<int64_t> kernel) {
 }
 
 Result<Windows> read_windows(InferContext& c, size_t spatial, std::vector<int64_t> kernel) {
-  Diagnostics& diag = c.diag;
   RELAXC_DO(check_list(c, "strides", spatial, false));
   RELAXC_DO(check_list(c, "dilation", spatial, false));
   RELAXC_DO(check_list(c, "padding", spatial, true));
@@ -59,7 +58,6 @@ Expr window_count(Expr dim, Expr kernel, const Windows& w, size_t axis, bool cei
 }
 
 relaxc::Status require_window(InferContext& c, Expr dim, Expr kernel, const Windows& w, size_t axis) {
-  Diagnostics& diag = c.diag;
   Expr span = (kernel - 1) * w.dilations[axis] + 1, padded = dim + (w.pad_begin[axis] + w.pad_end[axis]);
   RELAXC_DO(c.require(arith::le(span, padded), kDerivedDim, span, padded,
                       {Finding::kAtLeast, fmt::format("spatial dim {} with its padding", axis)},

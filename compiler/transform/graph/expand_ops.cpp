@@ -23,7 +23,6 @@ class Expansion {
   Expansion(Module& module, PassContext& context) : module_(module), context_(context) {}
 
   Result<Changed> run(Function& function) {
-    Diagnostics& diag = context_.diag;
     blocks_ = function.body().blocks;
     while (!blocks_.empty()) {
       Block* block = blocks_.back();
@@ -35,7 +34,6 @@ class Expansion {
 
  private:
   Status rewrite(Block& block) {
-    Diagnostics& diag = context_.diag;
     std::deque<Op*> waiting(block.ops.begin(), block.ops.end());
     std::vector<Requirement> owed;
     block.ops.clear();
@@ -87,7 +85,6 @@ class Expansion {
 }  // namespace
 
 Result<Changed> expand_ops(relax::Module& module, PassContext& context) {
-  Diagnostics& diag = context.diag;
   Changed changed = Changed::kNo;
   for (Function* function : module.functions()) {
     RELAXC_TRY(Changed here, Expansion(module, context).run(*function));

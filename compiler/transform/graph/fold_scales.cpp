@@ -163,7 +163,6 @@ constexpr Rule kScaleRules[] = {scale_behind, scale_behind_bias, scale_before, b
 }  // namespace
 
 Result<Changed> fold_scales(relax::Module& module, PassContext& context) {
-  Diagnostics& diag = context.diag;
   Changed changed = Changed::kNo;
   // Each round makes constants of the products before, which one more scale may follow.
   for (Changed again = Changed::kYes; again == Changed::kYes;) {

@@ -255,7 +255,6 @@ std::vector<std::vector<Branch>> candidates(const Block& block) {
 }  // namespace
 
 Result<Changed> fuse_horizontal_matmuls(relax::Module& module, PassContext& context) {
-  Diagnostics& diag = context.diag;
   Changed changed = Changed::kNo;
   for (Function* function : module.functions()) {
     std::vector<Region*> regions{&function->body()};

@@ -113,7 +113,6 @@ class Narrowing {
 }  // namespace
 
 Result<Changed> mixed_precision(relax::Module& module, PassContext& context) {
-  Diagnostics& diag = context.diag;
   std::optional<DType> narrow = narrow_dtype(context);
   if (!narrow) return Changed::kNo;
   Changed changed = Changed::kNo;

@@ -311,7 +311,6 @@ constexpr Rule kHeadRules[] = {group_queries, group_queries_of_product};
 }  // namespace
 
 Result<Changed> recognize_attention(relax::Module& module, PassContext& context) {
-  Diagnostics& diag = context.diag;
   Changed changed = Changed::kNo;
   for (std::span<const Rule> rules : {std::span<const Rule>(kRules), std::span<const Rule>(kHeadRules)}) {
     Changed found = Changed::kNo;

@@ -170,7 +170,6 @@ class Recognition {
 }  // namespace
 
 Result<Changed> recognize_patterns(relax::Module& module, PassContext& context) {
-  Diagnostics& diag = context.diag;
   RELAXC_TRY(Changed changed, canonicalize(module, context));
   RELAXC_TRY(Changed folded, fold_constants(module, context, StoredConstants::kKeep));
   Recognition recognition(module, context);

@@ -47,7 +47,7 @@ Op* dequantization(const Value* value) {
 }
 
 /// keeps_values(dequantize(q)) → dequantize(keeps_values(q)).
-Result<Value*> move_below(GraphBuilder& b, const Op& op, Diagnostics& diag) {
+Result<Value*> move_below(GraphBuilder& b, const Op& op) {
   Op* inner = keeps_values(op) ? dequantization(op.operand(0)) : nullptr;
   if (inner == nullptr || !inner->operand(0)->dtype().is_integer()) return nullptr;
   bool single = is_single(*inner->operand(1)) && (inner->operand(2) == nullptr || is_single(*inner->operand(2)));
@@ -87,11 +87,10 @@ class QuantizationRecognition {
 
   /// Products of bytes.
   Result<Changed> multiply(Function& function) {
-    Diagnostics& diag = context_.diag;
-    IntegerMeans means(context_.diag);
+    IntegerMeans means;
     RELAXC_DO(each(function, [&](GraphBuilder& b, Op& op) -> Result<Value*> {
       if (Value* same = quantized_again(op)) return same;
-      RELAXC_TRY(Value * moved, move_below(b, op, context_.diag));
+      RELAXC_TRY(Value * moved, move_below(b, op));
       return moved != nullptr ? Result<Value*>(moved) : means.rewrite(b, op);
     }));
     RELAXC_TRY(Changed tables, look_up_expensive_functions(module_, function, context_));
@@ -99,21 +98,20 @@ class QuantizationRecognition {
     std::vector<Op*> transposed;
     RELAXC_DO(each(function, [&](GraphBuilder&, Op& op) { return products_.rewrite(op, transposed); }));
     RELAXC_DO(
-        each(function, [&](GraphBuilder& b, Op& op) { return as_product_of_block_weights(b, op, context_.diag); }));
+        each(function, [&](GraphBuilder& b, Op& op) { return as_product_of_block_weights(b, op); }));
     RELAXC_DO(sink_transposes(module_, context_.ops, context_.diag, std::move(transposed)));
     return changed_;
   }
 
   /// What stands between them.
   Status requantize(Function& function) {
-    return each(function, [&](GraphBuilder& b, Op& op) { return as_requantization(b, op, context_.diag); });
+    return each(function, [&](GraphBuilder& b, Op& op) { return as_requantization(b, op); });
   }
 
  private:
   /// Replaces the result of every operator by what `f` makes of it (null: nothing), in the order of the program.
   template <typename F>
   Status each(Function& function, F f) {
-    Diagnostics& diag = context_.diag;
     for (Op* op : ops_of(function.body(), true)) {
       if (op->kind != OpKind::kOperator || op->results.size() != 1 || op->result()->unused()) continue;
       if (op->result()->info->as<TensorInfo>() == nullptr) continue;
@@ -137,7 +135,6 @@ class QuantizationRecognition {
 }  // namespace
 
 Result<Changed> recognize_quantization(relax::Module& module, PassContext& context) {
-  Diagnostics& diag = context.diag;
   Changed changed = Changed::kNo;
   for (Function* function : module.functions()) {
     RELAXC_TRY(Changed here, QuantizationRecognition(module, context).multiply(*function));

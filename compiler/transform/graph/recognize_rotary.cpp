@@ -282,7 +282,6 @@ constexpr Rule kRotaryRules[] = {rotary};
 }  // namespace
 
 Result<Changed> recognize_rotary(relax::Module& module, PassContext& context) {
-  Diagnostics& diag = context.diag;
   Changed changed = Changed::kNo;
   for (Function* function : module.functions()) changed |= rewrite_ops(module, *function, context, kRotaryRules);
   if (changed == Changed::kYes) RELAXC_DO(dead_code(module, context));

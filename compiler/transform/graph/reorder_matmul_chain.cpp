@@ -182,7 +182,6 @@ class Chain {
 }  // namespace
 
 Result<Changed> reorder_matmul_chain(relax::Module& module, PassContext& context) {
-  Diagnostics& diag = context.diag;
   Changed changed = Changed::kNo;
   for (Function* function : module.functions()) {
     std::vector<Op*> ops = ops_of(function->body(), true);

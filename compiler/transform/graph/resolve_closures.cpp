@@ -188,7 +188,6 @@ void FunctionResolver::take_apart(const std::vector<KnownRef>& args) {
 }  // namespace closures
 
 Result<Changed> resolve_closures(relax::Module& module, PassContext& context) {
-  Diagnostics& diag = context.diag;
   closures::Resolver resolver(module, context);
   RELAXC_DO(resolver.run());
   if (resolver.changed() == Changed::kNo) return Changed::kNo;

@@ -54,7 +54,6 @@ std::string names_of(const std::vector<Function*>& members) {
 }  // namespace
 
 Result<Changed> tail_call_to_loop(relax::Module& module, PassContext& context) {
-  Diagnostics& diag = context.diag;
   Changed changed = Changed::kNo;
   for (const std::vector<Function*>& members : mutual_tail_calls(module)) {
     RELAXC_TRY(Function * made, merge_mutual_tail_calls(module, members, context));

@@ -276,7 +276,6 @@ class Hoist {
 }  // namespace
 
 Result<Changed> hoist_scratch(relax::Module& module, PassContext& context) {
-  Diagnostics& diag = context.diag;
   Changed changed = Changed::kNo;
   for (tir::PrimFunc* kernel : module.prim_funcs()) {
     RELAXC_TRY(Changed one, Hoist(*kernel, context, module.context()).run());

@@ -34,7 +34,6 @@ struct HostFunction::KernelCall {
 };
 
 Status HostFunction::call_tir(Op& op) {
-  Diagnostics& diag = this->diag();
   KernelCall call;
   call.callee = shared_.module.find_prim_func(op.callee);
   RELAXC_CHECK(call.callee != nullptr, "no prim func " + op.callee);

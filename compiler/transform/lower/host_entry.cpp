@@ -83,7 +83,6 @@ Status HostFunction::check_known() {
 }
 
 Status HostFunction::run() {
-  Diagnostics& diag = this->diag();
   RELAXC_DO(check_known());
   Steps steps(build_);
   steps_ = &steps;

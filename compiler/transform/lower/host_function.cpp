@@ -221,7 +221,6 @@ void HostFunction::guard_declared(Var var, bool is_size) {
 }
 
 Status HostFunction::lower_region(const Region& region) {
-  Diagnostics& diag = this->diag();
   choose_parts(region);
   for (Op* op : ops_of(region)) RELAXC_DO(lower_op(*op));
   return Done{};

@@ -60,7 +60,6 @@ struct HostFunction::FunctionCall {
 };
 
 Status HostFunction::call_function(Op& op) {
-  Diagnostics& diag = this->diag();
   auto known = shared_.callees.find(op.callee);
   RELAXC_CHECK(known != shared_.callees.end(), "'" + op.callee + "' is called before it is lowered");
   FunctionCall call(known->second);

@@ -349,7 +349,6 @@ void HostFunction::loop_results(const Op& op, LoopState& loop) {
 }
 
 Status HostFunction::lower_loop(Op& op) {
-  Diagnostics& diag = this->diag();
   const Region& region = *op.regions[0];
   LoopState loop;
   loop.carried = op.operands().size() - 2;

@@ -21,7 +21,6 @@ struct HostFunction::Match {
 };
 
 Status HostFunction::lower_match_cast(Op& op) {
-  Diagnostics& diag = this->diag();
   const Value &from = *op.operand(0), &to = *op.result();
   if (opens_object(op)) return open_object(op);
   std::vector<Match> matches;

@@ -26,7 +26,6 @@ constexpr int64_t kHeapDepthWord = 58;  ///< RLX_HEAP_DEPTH; tests/unit/lower co
 }  // namespace
 
 Status HostFunction::announce() {
-  Diagnostics& diag = this->diag();
   RELAXC_DO(check_known());
   Steps before(build_);
   steps_ = &before;

@@ -244,7 +244,6 @@ Status HostFunction::write_output(Output& output, const Slot& from) {
 
 /// Copies read their sources before any state is overwritten, then write; last, the dims that data decided.
 Status HostFunction::write_outputs() {
-  Diagnostics& diag = this->diag();
   std::vector<Slot> from;
   for (Output& output : outputs_) {
     Slot* at = &slot(*output.value);

@@ -98,7 +98,6 @@ class Lowering {
 
   /// What calls itself is known to its callers before anything is lowered.
   Status announce_recursive() {
-    Diagnostics& diag = shared_.context.diag;
     for (const std::vector<size_t>& members : order_)
       for (size_t i : members)
         if (members.size() > 1 || std::count(callees_[i].begin(), callees_[i].end(), i) != 0)
@@ -121,7 +120,6 @@ class Lowering {
   }
 
   Status lower(Function& function) {
-    Diagnostics& diag = shared_.context.diag;
     bool shared = function.is_private || called_.count(function.name) != 0;
     HostFunction host(shared_, function, shared ? Form::kShared : Form::kEntry);
     RELAXC_DO(host.run());
@@ -140,7 +138,6 @@ class Lowering {
 
 Result<Changed> lower_functions(relax::Module& module, PassContext& context) {
   RELAXC_CHECK(context.object != nullptr, "lowering needs an object to describe");
-  Diagnostics& diag = context.diag;
   RELAXC_DO(Lowering(module, context).run());
   return Changed::kYes;
 }

@@ -69,7 +69,6 @@ class MemoryPlan {
       : module_(module), context_(context), build_(module.context()) {}
 
   Status run() {
-    Diagnostics& diag = context_.diag;
     // What gives a recursive function its frame needs none of it itself, so callers can be planned before the body is.
     for (tir::PrimFunc* function : module_.prim_funcs())
       if (!function->host.frame_of.empty()) RELAXC_DO(plan(*function));
@@ -416,7 +415,6 @@ class MemoryPlan {
 
 Result<Changed> plan_memory(relax::Module& module, PassContext& context) {
   RELAXC_CHECK(context.object != nullptr, "planning needs the object's entries");
-  Diagnostics& diag = context.diag;
   RELAXC_DO(MemoryPlan(module, context).run());
   return Changed::kYes;
 }

@@ -28,7 +28,6 @@ Result<Value*> last_part(Node& node, Value* x, Expr begin, Expr end) {
 
 /// Queries times transposed keys, scaled: [B, heads, S, T].
 Result<Value*> scores_of(Node& node, Value* q, Value* k, Value* scale) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(q, node.call("multiply", {q, scale}));
   RELAXC_TRY(k, shared_heads(node, k, q->shape()[1]));
   RELAXC_TRY(k, permute(node, k, {0, 1, 3, 2}));
@@ -37,7 +36,6 @@ Result<Value*> scores_of(Node& node, Value* q, Value* k, Value* scale) {
 
 /// softmax along the last dim; a row of -inf gives zeros if `may_be_empty`.
 Result<Value*> probabilities(Node& node, Value* scores, bool may_be_empty) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * soft, node.call("nn.softmax", {scores}, {{"axis", int64_t{-1}}}));
   if (!may_be_empty) return soft;
   RELAXC_TRY(Value * most, node.call("max", {scores}, {{"axis", Ints{-1}}, {"keepdims", true}}));
@@ -54,7 +52,6 @@ class Visibility {
 
   /// `lengths`: int64 [B], how many keys are valid; may be null.
   Result<Value*> allowed(Value* lengths) {
-    Diagnostics& diag = node_.diag;
     int64_t left = node_.int_attr("left_window_size", -1), right = node_.int_attr("right_window_size", -1);
     bool causal = node_.int_attr("is_causal", 0) != 0;
     if (causal) right = 0;
@@ -86,7 +83,6 @@ class Visibility {
 
  private:
   Result<Value*> positions(Expr from, Expr count, std::vector<Expr> dims) {
-    Diagnostics& diag = node_.diag;
     RELAXC_TRY(Value * list, node_.call("arange", {node_.shape({from, count, node_.index(1)})}));
     return reshape(node_, list, std::move(dims));
   }
@@ -127,7 +123,6 @@ struct Operands {
 };
 
 Result<Operands> operands_of(Node& node) {
-  Diagnostics& diag = node.diag;
   Operands o;
   RELAXC_TRY(o.q, node.input(0));
   RELAXC_TRY(o.k, node.input(1));
@@ -160,7 +155,6 @@ Status show_scores(Node& node, Value* scores, int64_t point) {
 
 /// Mask and visibility put into the scores; `may_be_empty`: some row may see nothing.
 Result<Value*> masked(Node& node, Value* scores, const Operands& o, bool& may_be_empty) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * mask, node.optional_input(3));
   RELAXC_TRY(Value * lengths, node.optional_input(6));
   Expr keys = o.k->shape()[2];
@@ -215,7 +209,6 @@ Status attention(Node& node) {
 
 /// What the subgraph `name` makes of `x`; `x` itself if there is none.
 Result<Value*> modified(Node& node, const char* name, Value* x) {
-  Diagnostics& diag = node.diag;
   const onnx::AttributeProto* graph = node.attribute(name);
   if (graph == nullptr || !graph->has_g()) return x;
   Slot argument;
@@ -258,7 +251,6 @@ Status flex_attention(Node& node) {
 
 /// The rows of a cache that the positions ask for, as [B, 1, S, half].
 Result<Value*> rotation(Node& node, size_t input, Value* positions) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * cache, node.input(input));
   if (positions != nullptr) {
     RELAXC_TRY(cache, node.call("take", {cache, positions}, {{"axis", int64_t{0}}}));
@@ -271,7 +263,6 @@ Result<Value*> rotation(Node& node, size_t input, Value* positions) {
 
 /// Pairs of channels turned by the angle of their position; pairs are halves of the head, or neighbours if interleaved.
 Status rotary_embedding(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
   RELAXC_TRY(Value * positions, node.optional_input(3));
   bool packed = x->shape().size() == 3, neighbours = node.int_attr("interleaved", 0) != 0;
@@ -296,7 +287,6 @@ constexpr Converter kRows[] = {
 }  // namespace
 
 Result<Value*> heads_first(Node& node, Value* x, int64_t heads) {
-  Diagnostics& diag = node.diag;
   const std::vector<Expr> dims = x->shape();
   if (dims.size() == 4) return x;
   if (dims.size() != 3)
@@ -311,14 +301,12 @@ Result<Value*> heads_first(Node& node, Value* x, int64_t heads) {
 }
 
 Result<Value*> heads_last(Node& node, Value* x) {
-  Diagnostics& diag = node.diag;
   const std::vector<Expr> dims = x->shape();
   RELAXC_TRY(x, permute(node, x, {0, 2, 1, 3}));
   return reshape(node, x, {dims[0], dims[2], node.simplify(dims[1] * dims[3])});
 }
 
 Result<Value*> shared_heads(Node& node, Value* x, Expr heads) {
-  Diagnostics& diag = node.diag;
   const std::vector<Expr> dims = x->shape();
   if (arith::prove_equal(heads, dims[1], node.facts())) return x;
   const int64_t *all = heads.constant(), *shared = dims[1].constant();
@@ -331,7 +319,6 @@ Result<Value*> shared_heads(Node& node, Value* x, Expr heads) {
 }
 
 Result<Value*> rotated(Node& node, Value* x, Value* cosine, Value* sine, Expr turned, bool neighbours) {
-  Diagnostics& diag = node.diag;
   std::vector<Expr> dims = x->shape();
   const int64_t *asked = turned.constant(), *size = dims[3].constant();
   if (asked != nullptr && (*asked < 0 || *asked % 2 != 0 || (size != nullptr && *asked > *size)))
@@ -365,7 +352,6 @@ std::optional<double> known_head_scale(Node& node, Expr size) {
 }
 
 Result<Value*> head_scale(Node& node, Expr size, DType dtype) {
-  Diagnostics& diag = node.diag;
   if (std::optional<double> known = known_head_scale(node, size)) return node.scalar(dtype, *known);
   if (size.constant() != nullptr)
     return node.error(Kind::shape_mismatch, "heads of size {} have no default scale", arith::to_string(size));

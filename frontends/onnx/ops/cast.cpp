@@ -23,7 +23,6 @@ bool overflows(DType dtype) {
 
 /// The exponent of the float32 nearest to x, moved as the rule says. Infinity and NaN are the NaN.
 Result<Value*> to_powers(Node& node, Value* x, const ConversionRules& rules) {
-  Diagnostics& diag = node.diag;
   DType bits = DType::u(32);
   auto number = [&](double value) { return node.scalar(bits, value); };
   RELAXC_TRY(x, astype(node, x, DType::f(32)));
@@ -76,7 +75,6 @@ Value* powers_of_ten(Node& node) {
 }
 
 Status cast_to_strings(Node& node) {
-  Diagnostics& diag = node.diag;
   if (is_strings(node, 0)) return node.forward(0, 0);
   RELAXC_TRY(Value * x, node.input(0));
   if (x->dtype().is_bool()) {
@@ -91,7 +89,6 @@ Status cast_to_strings(Node& node) {
 
 /// Types that have no text of their own are read as the nearest that does: small floats as float32, bool as a number.
 Status cast_from_strings(Node& node, DType dtype) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Strings x, strings_input(node, 0));
   DType read = dtype.is_bool() ? DType::f(64) : dtype.is_float() && dtype.bits < 32 ? DType::f(32) : dtype;
   Attrs attrs{{"dtype", read}};
@@ -101,7 +98,6 @@ Status cast_from_strings(Node& node, DType dtype) {
 }
 
 Status cast_to(Node& node, DType dtype) {
-  Diagnostics& diag = node.diag;
   if (is_strings(node, 0)) return cast_from_strings(node, dtype);
   RELAXC_TRY(const TensorInfo* info, node.info(0));
   if (*info->dtype == dtype) return node.forward(0, 0);
@@ -139,7 +135,6 @@ bool fold_cast(Node& node) {
 }
 
 Status cast_like(Node& node) {
-  Diagnostics& diag = node.diag;
   if (is_strings(node, 1)) return cast_to_strings(node);
   RELAXC_TRY(const TensorInfo* like, node.info(1));
   return cast_to(node, *like->dtype);
@@ -169,7 +164,6 @@ Result<ConversionRules> conversion_rules(Node& node) {
 }
 
 Result<Value*> converted(Node& node, Value* x, DType dtype, const ConversionRules& rules) {
-  Diagnostics& diag = node.diag;
   if (x->dtype() == dtype) return x;
   if (dtype.code == TypeCode::kFloat8E8M0FNU) return to_powers(node, x, rules);
   // The reference goes by way of a wider integer, which wraps where a direct conversion would saturate.

@@ -19,7 +19,6 @@ class Cache {
 
   /// `past`: the keys or values [B, heads, length, size], or null. `length` and `beams` are inputs.
   Status read(Value* past, bool shared, size_t length, size_t beams) {
-    Diagnostics& diag = c_.node.diag;
     shared_ = shared;
     if (past != nullptr) {
       RELAXC_DO(expect_rank(c_.node, past, 4, "the past"));
@@ -107,7 +106,6 @@ Value* turned_by_place(Chain& c, Value* x, Expr first) {
 /// Keys and values behind those of a past [2, B, heads, length, size], of which output 1 is the next.
 Status with_past(Chain& c, Value* past, Value* k, Value* v, const Places& at, Attend& a) {
   Node& node = c.node;
-  Diagnostics& diag = node.diag;
   Value *past_k = nullptr, *past_v = nullptr;
   if (past != nullptr) {
     RELAXC_DO(expect_rank(node, past, 5, "past"));
@@ -130,7 +128,6 @@ Status with_past(Chain& c, Value* past, Value* k, Value* v, const Places& at, At
 /// Attention over a projection [B, S, hidden + hidden + v_hidden].
 Status self_attention(Chain& c, Value* packed, const Places& at) {
   Node& node = c.node;
-  Diagnostics& diag = node.diag;
   Value *mask = c.optional(at.mask), *past = c.optional(at.past), *bias = c.optional(at.bias);
   if (!c.ok()) return c.failed();
   RELAXC_DO(expect_rank(node, packed, 3, "the projection of the input"));
@@ -185,7 +182,6 @@ class Projections {
   Projections(Chain& c, size_t bias) : c_(c), bias_input_(bias), heads_(c.node.int_attr("num_heads", 0)) {}
 
   Status read(Attend& a) {
-    Diagnostics& diag = c_.node.diag;
     Value *query = c_.input(0), *key = c_.optional(1), *value = c_.optional(2);
     bias_ = c_.optional(bias_input_);
     if (!c_.ok()) return c_.failed();
@@ -217,14 +213,12 @@ class Projections {
   }
   Result<Value*> plain(Value* x) {
     if (rank_of(x) == 4) return x;
-    Diagnostics& diag = c_.node.diag;
     RELAXC_DO(expect_rank(c_.node, x, 3, "query, key and value"));
     Value* biased = c_.plus(x, next_bias(x->shape().at(2)));
     return c_.ok() ? heads_first(c_.node, biased, heads_) : Result<Value*>(c_.failed());
   }
   /// Queries, keys and values of one width, side by side.
   Status thirds(Attend& a, Value* packed) {
-    Diagnostics& diag = c_.node.diag;
     Expr width = c_.node.simplify(arith::floordiv(packed->shape().at(2), 3));
     Value** parts[] = {&a.q, &a.k, &a.v};
     for (int64_t i = 0; i < 3; ++i) {
@@ -257,7 +251,6 @@ struct HeadInputs {
 
 /// MultiHeadAttention, or DecoderMaskedMultiHeadAttention: attention over heads, with a past or without.
 Status attend_heads(Node& node, const HeadInputs& at, bool shared) {
-  Diagnostics& diag = node.diag;
   Chain c(node);
   Attend a;
   RELAXC_DO(Projections(c, at.bias).read(a));

@@ -47,7 +47,6 @@ Value* zero_points(Chain& c, Value* zero, const Blocks& b, DType dtype) {
 
 /// A times the transpose of the weight [N, K].
 Status matmul_n_bits(Node& node) {
-  Diagnostics& diag = node.diag;
   Chain c(node);
   RELAXC_TRY(Blocks b, blocks_of(node));
   Value *a = c.input(0), *packed = c.input(1), *scales = c.input(2), *zero = c.optional(3), *bias = c.optional(5);
@@ -96,7 +95,6 @@ constexpr std::array<float, 16> kNormal4 = {-1.F,
 
 /// Codes of 4 bits, the upper half of a byte first, in blocks of the flat weight [N, K].
 Status matmul_bnb4(Node& node) {
-  Diagnostics& diag = node.diag;
   Chain c(node);
   RELAXC_TRY(Blocks b, blocks_of(node));
   int64_t kind = node.int_attr("quant_type", 1);
@@ -125,7 +123,6 @@ Status matmul_bnb4(Node& node) {
 
 /// Rows of a table in blocks along another axis (or the same, and then the whole table is scaled first).
 Status gather_blocks(Node& node) {
-  Diagnostics& diag = node.diag;
   Chain c(node);
   Value *data = c.input(0), *indices = c.input(1), *scales = c.input(2), *zero = c.optional(3);
   if (!c.ok()) return c.failed();

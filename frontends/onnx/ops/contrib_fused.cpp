@@ -113,7 +113,6 @@ Status bias_add(Node& node) {
 
 /// The first half of the channels times the GELU of the second.
 Status bias_split_gelu(Node& node) {
-  Diagnostics& diag = node.diag;
   Chain c(node);
   Value* x = c.add(c.input(0), c.input(1));
   if (!c.ok()) return c.failed();
@@ -130,7 +129,6 @@ Status gated_add(Node& node) {
 
 /// Softmax of the sum over all axes from `axis` on; the bias broadcasts.
 Status biased_softmax(Node& node) {
-  Diagnostics& diag = node.diag;
   Chain c(node);
   Value* sum = c.add(c.input(0), c.input(1));
   if (!c.ok()) return c.failed();

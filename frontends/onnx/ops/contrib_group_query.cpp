@@ -42,7 +42,6 @@ class GroupQuery {
         shared_(node_.int_attr("kv_num_heads", 0)) {}
 
   Status run() {
-    Diagnostics& diag = node_.diag;
     RELAXC_DO(refuse());
     RELAXC_DO(project());
     RELAXC_DO(measure());
@@ -76,7 +75,6 @@ class GroupQuery {
   }
 
   Status project() {
-    Diagnostics& diag = node_.diag;
     Value *q = c_.input(0), *k = c_.optional(1), *v = c_.optional(2);
     if (!c_.ok()) return c_.failed();
     if (k == nullptr || v == nullptr) {
@@ -98,7 +96,6 @@ class GroupQuery {
   /// How many keys there are at most, and how many of each sequence are in the cache: none at the first prompt, which
   /// is as long as all of them. total_sequence_length is what it says, or the call has no meaning.
   Status measure() {
-    Diagnostics& diag = node_.diag;
     RELAXC_TRY(std::vector<Expr> total, node_.ints(at_.total, 1));
     if (total.size() != 1)
       return node_.error(Kind::shape_mismatch, "total_sequence_length must be one number, found {}", total.size());
@@ -150,7 +147,6 @@ class GroupQuery {
 
   /// Puts keys or values into their cache, which is input 2 + `output`, and makes them what is attended to.
   Status cache(Value*& x, size_t output, const char* kind) {
-    Diagnostics& diag = node_.diag;
     Value* past = c_.optional(2 + output);
     if (!c_.ok()) return c_.failed();
     DType dtype = x->dtype();

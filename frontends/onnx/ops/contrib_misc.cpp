@@ -19,7 +19,6 @@ constexpr char kPad[] = "Pad", kTrilu[] = "Trilu", kGatherNd[] = "GatherND", kGr
 
 /// Limits are scalars, or lists of one; the step is 1 if there is none.
 Status range(Node& node) {
-  Diagnostics& diag = node.diag;
   bool scalars = node.has(2);
   for (size_t i = 0; i < node.inputs() && scalars; ++i) {
     RELAXC_TRY(const TensorInfo* info, node.info(i));
@@ -38,7 +37,6 @@ Status range(Node& node) {
 }
 
 Status expand_dims(Node& node) {
-  Diagnostics& diag = node.diag;
   Chain c(node);
   RELAXC_TRY(Ints axis, node.constant_ints(1, "axis"));
   return c.set(0, c.call("expand_dims", {c.input(0)}, {{"axis", axis}}));
@@ -63,7 +61,6 @@ Status pair_distances(Node& node) {
 
 /// All slices of `size` elements along a dim, `step` apart; their elements are the last dim.
 Status unfold(Node& node) {
-  Diagnostics& diag = node.diag;
   Chain c(node);
   Value* x = c.input(0);
   if (!c.ok()) return c.failed();
@@ -129,7 +126,6 @@ Status bias_dropout(Node& node) {
 
 /// The distinct elements in order of appearance, where each element's stands, and how often it occurs.
 Status unique(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
   Attrs attrs{{"sorted", false}, {"return_inverse", true}, {"return_counts", true}};
   RELAXC_TRY(std::vector<Value*> made, node.call_many("unique", {x}, std::move(attrs)));
@@ -158,7 +154,6 @@ Value* nearest(Chain& c, Value* at, Expr extent) {
 
 /// Regions (y1, x1, y2, x2), relative to the image, sampled at one size; points outside get a value of their own.
 Status crop_and_resize(Node& node) {
-  Diagnostics& diag = node.diag;
   Chain c(node);
   Value *x = c.input(0), *rois = c.input(1), *batches = c.input(2);
   if (!c.ok()) return c.failed();

@@ -37,7 +37,6 @@ class Mixture {
   explicit Mixture(Chain& c) : c_(c), node_(c.node), kind_(node_.string_attr("activation_type", "relu")) {}
 
   Status run(Layer first, Layer second, Layer gate, Value* router_weights) {
-    Diagnostics& diag = node_.diag;
     Value *x = c_.input(0), *scores = c_.input(1);
     if (!c_.ok()) return c_.failed();
     const std::vector<Expr> dims = x->shape();
@@ -136,7 +135,6 @@ Status mixture(Node& node) {
 /// A layer whose weights are packed: inputs from `at` on are weights, scales and biases; `zero` the zero points.
 Result<Layer> quantized_layer(Chain& c, size_t at, size_t zero, const char* bits_name) {
   Node& node = c.node;
-  Diagnostics& diag = node.diag;
   Layer layer;
   Value *packed = c.optional(at), *scale = c.optional(at + 1), *zeros = c.optional(zero);
   layer.bias = c.optional(at + 2);
@@ -206,7 +204,6 @@ Value* by_squares(Chain& c, Value* weights, Value* scale, int64_t size) {
 /// scale for each expert.
 Result<Layer> float_layer(Chain& c, size_t at, size_t global, std::string_view kind) {
   Node& node = c.node;
-  Diagnostics& diag = node.diag;
   Layer layer;
   Value *stored = c.optional(at), *scale = c.optional(at + 1), *each = c.optional(global);
   layer.bias = c.optional(at + 2);
@@ -233,7 +230,6 @@ Result<Layer> float_layer(Chain& c, size_t at, size_t global, std::string_view k
 }
 
 Status float_mixture(Node& node, std::string_view kind) {
-  Diagnostics& diag = node.diag;
   Chain c(node);
   if (kind != "fp8" && kind != "fp4" && kind != "nvfp4")
     return node.error(Kind::unsupported, "quant_type '{}' is none of int, fp8, fp4 and nvfp4, which keep activations",
@@ -247,7 +243,6 @@ Status float_mixture(Node& node, std::string_view kind) {
 }
 
 Status quantized_mixture(Node& node) {
-  Diagnostics& diag = node.diag;
   Chain c(node);
   if (std::string kind = node.string_attr("quant_type", "int"); kind != "int") return float_mixture(node, kind);
   if (node.int_attr("weights_prepacked", -1) == 1)

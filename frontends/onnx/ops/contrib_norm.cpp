@@ -34,7 +34,6 @@ struct Norm {
     return c.call(centered ? "nn.layer_norm" : "nn.rms_norm", {x, gamma, beta}, std::move(attrs));
   }
   Status set_moments(Chain& c, Value* x, const Ints& axes) const {
-    Diagnostics& diag = c.node.diag;
     if (!c.node.wants(1) && !c.node.wants(2)) return Done{};
     Value *wide = c.as(x, DType::f(32)), *mean = c.reduce("mean", wide, axes);
     RELAXC_DO(c.set(1, mean));
@@ -45,7 +44,6 @@ struct Norm {
 /// The sum of input, skip and bias, normalized. A skip may be one for all batches.
 template <bool Centered>
 Status skip_norm(Node& node) {
-  Diagnostics& diag = node.diag;
   Chain c(node);
   Value *x = c.input(0), *skip = c.input(1), *gamma = c.input(2);
   Value *beta = Centered ? c.optional(3) : nullptr, *bias = c.optional(Centered ? 4 : 3);
@@ -59,7 +57,6 @@ Status skip_norm(Node& node) {
 
 /// ONNX Runtime writes it in the default domain. The result has the scale's type.
 Status simplified_layer_norm(Node& node) {
-  Diagnostics& diag = node.diag;
   Chain c(node);
   Value *x = c.input(0), *scale = c.input(1);
   if (!c.ok()) return c.failed();
@@ -85,7 +82,6 @@ Value* word_counts(Chain& c, Value* mask, Expr batch) {
 
 /// Word, position and segment embeddings, added and normalized.
 Status embed_layer_norm(Node& node) {
-  Diagnostics& diag = node.diag;
   Chain c(node);
   Value *ids = c.input(0), *segments = c.optional(1), *words = c.input(2), *places = c.input(3);
   Value *segment_table = c.optional(4), *gamma = c.input(5), *beta = c.input(6), *mask = c.optional(7);
@@ -104,7 +100,6 @@ Status embed_layer_norm(Node& node) {
 /// Groups of channels, last ones by default; input, skip and bias are added first where there are any.
 template <bool Skip>
 Status group_norm(Node& node) {
-  Diagnostics& diag = node.diag;
   Chain c(node);
   Value *x = c.input(0), *gamma = c.input(1), *beta = c.input(2);
   if (!c.ok()) return c.failed();
@@ -142,7 +137,6 @@ Value* branches(Chain& c, Value* x, Expr size) {
 
 /// x / sqrt(mean square of each group of as many elements as the scale has), times the scale and the gate.
 Status gated_rms_norm(Node& node) {
-  Diagnostics& diag = node.diag;
   Chain c(node);
   Value *x = c.input(0), *scale = c.input(1), *gate = c.input(2);
   if (!c.ok()) return c.failed();

@@ -56,7 +56,6 @@ class Packing {
 /// Attention over projections [tokens, width] by input `offsets` and the two behind it.
 Status attend_packed(Chain& c, Value* q, Value* k, Value* v, size_t offsets) {
   Node& node = c.node;
-  Diagnostics& diag = node.diag;
   int64_t heads = node.int_attr("num_heads", 0);
   Value *places = c.input(offsets), *sums = c.input(offsets + 1), *bias = c.optional(offsets + 2);
   if (!c.ok()) return c.failed();
@@ -78,7 +77,6 @@ Status attend_packed(Chain& c, Value* q, Value* k, Value* v, size_t offsets) {
 
 /// Over one projection of the tokens [tokens, input width].
 Status packed_attention(Node& node) {
-  Diagnostics& diag = node.diag;
   Chain c(node);
   Value* all = c.plus(c.matmul(c.input(0), c.input(1)), c.optional(2));
   if (!c.ok()) return c.failed();
@@ -94,7 +92,6 @@ Status packed_attention(Node& node) {
 
 /// Over given projections, or [tokens, heads, 3, size].
 Status packed_heads(Node& node) {
-  Diagnostics& diag = node.diag;
   Chain c(node);
   Value *q = c.input(0), *k = c.optional(1), *v = c.optional(2), *bias = c.optional(3);
   if (!c.ok()) return c.failed();
@@ -123,7 +120,6 @@ Status packed_heads(Node& node) {
 
 /// The tokens of [B, S, width] without padding, where all of them stood, the sums of the lengths, and the largest.
 Status remove_padding(Node& node) {
-  Diagnostics& diag = node.diag;
   Chain c(node);
   Value *x = c.input(0), *counts = c.as(c.input(1), kI64);
   if (!c.ok()) return c.failed();
@@ -145,7 +141,6 @@ Status remove_padding(Node& node) {
 }
 
 Status restore_padding(Node& node) {
-  Diagnostics& diag = node.diag;
   Chain c(node);
   Value *x = c.input(0), *offsets = c.input(1);
   if (!c.ok()) return c.failed();

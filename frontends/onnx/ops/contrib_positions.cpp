@@ -31,7 +31,6 @@ Value* buckets(Chain& c, Value* distance, int64_t count, int64_t most, bool both
 
 /// [1, heads, Q, K] from a table whose memory holds one head after another.
 Status relative_position_bias(Node& node) {
-  Diagnostics& diag = node.diag;
   Chain c(node);
   Value* table = c.input(0);
   if (!c.ok()) return c.failed();
@@ -53,7 +52,6 @@ Status relative_position_bias(Node& node) {
 
 /// rel_pos times a gate of each query: of D outputs of a layer, the sums of either half are the two parts of the gate.
 Status gated_position_bias(Node& node) {
-  Diagnostics& diag = node.diag;
   Chain c(node);
   if (node.has(6)) return node.error(Kind::unsupported, "packed batches (token_offset) are not supported");
   Value* query = c.add(c.input(0), c.input(1));
@@ -91,7 +89,6 @@ Status gemma_rotary(Node& node) {
 
 /// One position is where the sequences begin; else each element has its own.
 Status rotary_embedding(Node& node) {
-  Diagnostics& diag = node.diag;
   Chain c(node);
   Value *x = c.input(0), *ids = c.input(1), *cosines = c.input(2), *sines = c.input(3);
   if (!c.ok()) return c.failed();

@@ -76,7 +76,6 @@ Status where(Node& node) {
 
 /// Scale and zero point of the result come first, then triples.
 Status concat(Node& node) {
-  Diagnostics& diag = node.diag;
   Chain c(node);
   if (node.inputs() < 5 || (node.inputs() - 2) % 3 != 0)
     return node.error(Kind::wrong_arity, "it takes 2 inputs and 3 for each tensor, found {}", node.inputs());
@@ -186,7 +185,6 @@ Value* rows(Chain& c, size_t table, Value* ids, size_t scale, size_t zero) {
 
 /// EmbedLayerNormalization of quantized tables, gamma and beta.
 Status embed_layer_norm(Node& node) {
-  Diagnostics& diag = node.diag;
   Chain c(node);
   Value *ids = c.input(0), *segments = c.optional(1), *mask = c.optional(7);
   if (!c.ok()) return c.failed();

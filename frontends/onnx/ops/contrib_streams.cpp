@@ -24,7 +24,6 @@ constexpr char kLinearAttention[] = "LinearAttention", kCausalConv[] = "CausalCo
 
 /// Decay and update rate of a gated recurrence.
 Status linear_attention_gate(Node& node) {
-  Diagnostics& diag = node.diag;
   Chain c(node);
   Value *a = c.input(0), *b = c.optional(3);
   if (!c.ok()) return c.failed();
@@ -106,7 +105,6 @@ Value* rms_norm(Chain& c, Value* x, Value* scale) {
 
 /// A value, let through as far as key and query agree; `output` 1 is that normalized.
 Status engram_gate(Node& node) {
-  Diagnostics& diag = node.diag;
   Chain c(node);
   Value *key = c.input(0), *query = c.input(1), *value = c.input(2);
   if (!c.ok()) return c.failed();
@@ -143,7 +141,6 @@ Result<Ints> streams_of_channels(Node& node, int64_t half) {
 
 /// RotaryEmbedding with three positions a token: in time, and in the height and the width of an image.
 Status multimodal_rotary(Node& node) {
-  Diagnostics& diag = node.diag;
   Chain c(node);
   Value *x = c.input(0), *ids = c.input(1);
   if (!c.ok()) return c.failed();
@@ -185,7 +182,6 @@ Status multimodal_rotary(Node& node) {
 
 /// Scores of the tokens that would repeat the last n - 1 tokens and what followed them become -inf.
 Status no_repeated_ngram(Node& node) {
-  Diagnostics& diag = node.diag;
   Chain c(node);
   Value *ids = c.input(0), *scores = c.input(1);
   if (!c.ok()) return c.failed();

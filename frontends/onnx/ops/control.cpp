@@ -30,7 +30,6 @@ Result<relax::Info> join(Node& node, Op* op, Value* a, Value* b, const std::stri
 }
 
 Status if_known(Node& node, const onnx::GraphProto& branch) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(std::vector<Slot> results, node.importer().inline_graph(branch, {}, nullptr));
   for (size_t i = 0; i < results.size() && i < node.outputs(); ++i)
     if (node.wants(i)) node.importer().scope().slots[node.proto.output(static_cast<int>(i))] = results[i];
@@ -63,7 +62,6 @@ struct Branches {
 };
 
 Result<std::vector<Slot>> fill_branch(Node& node, Op* op, const onnx::GraphProto& graph, const Branches& branches) {
-  Diagnostics& diag = node.diag;
   relax::Region* region = node.importer().function().make_region(op);
   RELAXC_TRY(std::vector<Slot> made, fill(node, region, graph, {}));
   if (branches.dependents == nullptr) return made;
@@ -175,7 +173,6 @@ bool is_open_squeeze(const onnx::GraphProto& then_graph, const onnx::GraphProto&
 
 /// Such an If as its squeeze: a run in which the condition does not hold is refused, since one program has one rank.
 Status squeeze_if(Node& node, Expr condition, const onnx::GraphProto& then_graph) {
-  Diagnostics& diag = node.diag;
   relax::Info holds = relax::shape_info(node.context(), {node.index(1)});
   RELAXC_DO(node.builder().match_cast(node.shape({condition}), holds, {}));
   return if_known(node, then_graph);

@@ -12,7 +12,6 @@ Result<int64_t> axis_of(Node& node, Value* x, int64_t fallback) {
 }
 
 Status gather_elements(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
   RELAXC_TRY(Value * indices, node.input(1));
   RELAXC_TRY(int64_t axis, axis_of(node, x, 0));
@@ -20,7 +19,6 @@ Status gather_elements(Node& node) {
 }
 
 Status gather_nd(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
   RELAXC_TRY(Value * indices, node.input(1));
   return node.set(0, node.call("gather_nd", {x, indices}, {{"batch_dims", node.int_attr("batch_dims", 0)}}));
@@ -34,7 +32,6 @@ Result<std::string> reduction(Node& node) {
 }
 
 Status scatter_elements(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(std::vector<Value*> operands, node.all_inputs());
   if (operands.size() != 3) return node.error(Kind::wrong_arity, "it takes 3 inputs, found {}", operands.size());
   RELAXC_TRY(int64_t axis, axis_of(node, operands[0], 0));
@@ -43,7 +40,6 @@ Status scatter_elements(Node& node) {
 }
 
 Status scatter_nd(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(std::vector<Value*> operands, node.all_inputs());
   if (operands.size() != 3) return node.error(Kind::wrong_arity, "it takes 3 inputs, found {}", operands.size());
   RELAXC_TRY(std::string combine, reduction(node));
@@ -51,7 +47,6 @@ Status scatter_nd(Node& node) {
 }
 
 Status tensor_scatter(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * cache, node.input(0));
   RELAXC_TRY(Value * updates, node.input(1));
   RELAXC_TRY(Value * positions, node.optional_input(2));
@@ -69,7 +64,6 @@ Status tensor_scatter(Node& node) {
 /// Pads of all axes, beginnings first: an attribute ("paddings" in opset 1) before opset 11, an input since; from opset
 /// 18 on they may be for some axes only.
 Result<std::vector<Expr>> pads_of(Node& node, Value* x) {
-  Diagnostics& diag = node.diag;
   size_t rank = x->shape().size();
   std::vector<Expr> given, axes;
   if (node.opset < 11) {
@@ -97,7 +91,6 @@ Result<std::vector<Expr>> pads_of(Node& node, Value* x) {
 }
 
 Status pad(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
   RELAXC_TRY(std::vector<Expr> pads, pads_of(node, x));
   Value* value = nullptr;
@@ -111,14 +104,12 @@ Status pad(Node& node) {
 }
 
 Status non_zero(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
   return node.set(0, node.call("nonzero", {x}));
 }
 
 /// depth is a scalar; values are [off, on]. Any numeric dtype counts as an index.
 Status one_hot(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * indices, node.input(0));
   RELAXC_TRY(Value * values, node.input(2));
   RELAXC_TRY(indices, astype(node, indices, DType::i(64)));
@@ -131,7 +122,6 @@ Status one_hot(Node& node) {
 }
 
 Status trilu(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
   Value* k = nullptr;
   if (node.has(1)) {
@@ -159,7 +149,6 @@ struct Blocks {
   int64_t size;
 };
 Result<Blocks> blocks_of(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
   const std::vector<Expr>& d = x->shape();
   int64_t size = node.int_attr("blocksize", 0);
@@ -170,7 +159,6 @@ Result<Blocks> blocks_of(Node& node) {
 
 /// Channels become blocks of pixels: DCR takes the block's place from the outer channels, CRD from the inner.
 Status depth_to_space(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Blocks b, blocks_of(node));
   bool crd = node.string_attr("mode", "DCR") == "CRD";
   Expr size = node.index(b.size), c = node.simplify(arith::floordiv(b.c, b.size * b.size));
@@ -183,7 +171,6 @@ Status depth_to_space(Node& node) {
 }
 
 Status space_to_depth(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Blocks b, blocks_of(node));
   Expr size = node.index(b.size), h = node.simplify(arith::floordiv(b.h, b.size)),
        w = node.simplify(arith::floordiv(b.w, b.size));
@@ -194,7 +181,6 @@ Status space_to_depth(Node& node) {
 
 /// The ranks of strings in their place, in the same shape.
 Result<Value*> ranks_of(Node& node, const Strings& x) {
-  Diagnostics& diag = node.diag;
   Expr count = node.index(1);
   for (Expr extent : x.dims()) count = node.simplify(count * extent);
   RELAXC_TRY(Value * list, reshape(node, x.spans, {count, node.index(2)}));
@@ -204,7 +190,6 @@ Result<Value*> ranks_of(Node& node, const Strings& x) {
 
 /// The distinct strings: those that stand where the distinct ranks are first.
 Status set_unique_strings(Node& node, const Strings& x, Value* first) {
-  Diagnostics& diag = node.diag;
   Value* spans = x.spans;
   int64_t axis = 0;
   if (node.has_attr("axis")) {
@@ -222,7 +207,6 @@ Status set_unique_strings(Node& node, const Strings& x, Value* first) {
 /// Without an axis the distinct elements, else the distinct slices; where each is first, which of them every slice is,
 /// how often each occurs.
 Status unique(Node& node) {
-  Diagnostics& diag = node.diag;
   std::optional<Strings> strings;
   Value* x = nullptr;
   if (is_strings(node, 0)) {
@@ -250,7 +234,6 @@ Status unique(Node& node) {
 
 /// Elements of `data` where `condition` holds: the places of true, then a gather.
 Status compress(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
   RELAXC_TRY(Value * condition, node.input(1));
   int64_t axis = 0;

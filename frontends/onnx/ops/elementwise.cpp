@@ -11,7 +11,6 @@ namespace {
 /// A converter that needs nothing but a name of ours.
 template <const char* Name>
 Status unary(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
   return node.set(0, node.call(Name, {x}));
 }
@@ -32,7 +31,6 @@ RELAXC_UNARY(X)
 /// The second operand of a binary operator in the form that plain broadcasting wants.
 Result<Value*> aligned(Node& node, Value* a, Value* b) {
   if (node.opset >= 7 || !node.has_attr("axis") || node.int_attr("broadcast", 0) == 0) return b;
-  Diagnostics& diag = node.diag;
   int64_t rank = static_cast<int64_t>(a->shape().size()), own = static_cast<int64_t>(b->shape().size());
   RELAXC_TRY(int64_t axis, normal_axis(node, node.int_attr("axis", 0), rank));
   if (axis + own > rank)
@@ -44,7 +42,6 @@ Result<Value*> aligned(Node& node, Value* a, Value* b) {
 
 template <const char* Name>
 Status binary(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * a, node.input(0));
   RELAXC_TRY(Value * b, node.input(1));
   RELAXC_TRY(b, aligned(node, a, b));
@@ -113,7 +110,6 @@ bool fold_all(Node& node) {
 /// Max, Min, Sum: any number of operands, one after another.
 template <const char* Name>
 Status variadic(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(std::vector<Value*> values, node.all_inputs());
   if (values.empty()) return node.error(Kind::wrong_arity, "it needs at least one input");
   Value* result = values[0];
@@ -125,7 +121,6 @@ Status variadic(Node& node) {
 }
 
 Status mean(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(std::vector<Value*> values, node.all_inputs());
   if (values.empty()) return node.error(Kind::wrong_arity, "it needs at least one input");
   Value* sum = values[0];
@@ -136,7 +131,6 @@ Status mean(Node& node) {
 }
 
 Status mod(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * a, node.input(0));
   RELAXC_TRY(Value * b, node.input(1));
   bool truncating = node.int_attr("fmod", 0) != 0;
@@ -148,7 +142,6 @@ bool fold_modulo(Node& node) {
 }
 
 Status bit_shift(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * a, node.input(0));
   RELAXC_TRY(Value * b, node.input(1));
   std::string direction = node.string_attr("direction", "");
@@ -158,7 +151,6 @@ Status bit_shift(Node& node) {
 }
 
 Status where(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(std::vector<Value*> values, node.all_inputs());
   if (values.size() != 3) return node.error(Kind::wrong_arity, "it takes 3 inputs, found {}", values.size());
   return node.set(0, node.call("where", values));
@@ -166,7 +158,6 @@ Status where(Node& node) {
 
 /// Before opset 7 the slope of channel c was element c of a list.
 Status prelu(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
   RELAXC_TRY(Value * slope, node.input(1));
   if (node.opset < 7 && slope->shape().size() == 1 && x->shape().size() > 1 && !slope->shape()[0].is_constant(1)) {
@@ -180,7 +171,6 @@ Status prelu(Node& node) {
 /// An activation with float attributes of the same names.
 template <const char* Name>
 Status activation(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
   Attrs attrs;
   for (const char* attr : {"alpha", "beta", "gamma"})
@@ -192,7 +182,6 @@ constexpr char kElu[] = "nn.elu", kCelu[] = "nn.celu", kSelu[] = "nn.selu", kLea
 
 /// Selu's defaults before opset 6 had fewer digits.
 Status selu(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
   double alpha = node.opset < 6 ? 1.6732 : 1.67326319217681884765625;
   double gamma = node.opset < 6 ? 1.0507 : 1.05070102214813232421875;
@@ -202,14 +191,12 @@ Status selu(Node& node) {
 }
 
 Status gelu(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
   return node.set(0, node.call("nn.gelu", {x}, {{"approximate", node.string_attr("approximate", "none")}}));
 }
 
 /// x * sigmoid(alpha * x).
 Result<Value*> swished(Node& node, Value* x) {
-  Diagnostics& diag = node.diag;
   double alpha = node.float_attr("alpha", 1);
   if (alpha == 1) return node.call("nn.silu", {x});
   RELAXC_TRY(Value * scaled, node.call("multiply", {x, node.scalar(x->dtype(), alpha)}));
@@ -218,13 +205,11 @@ Result<Value*> swished(Node& node, Value* x) {
 }
 
 Status swish(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
   return node.set(0, swished(node, x));
 }
 
 Status swiglu(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * gate, node.input(0));
   RELAXC_TRY(Value * x, node.input(1));
   RELAXC_TRY(gate, swished(node, gate));
@@ -233,7 +218,6 @@ Status swiglu(Node& node) {
 
 /// x + bias where x < -lambd, x - bias where x > lambd, else 0.
 Status shrink(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
   DType dtype = x->dtype();
   Value *lambd = node.scalar(dtype, node.float_attr("lambd", 0.5)),
@@ -248,7 +232,6 @@ Status shrink(Node& node) {
 }
 
 Status is_inf(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
   return node.set(0, node.call("isinf", {x},
                                {{"negative", node.int_attr("detect_negative", 1) != 0},
@@ -257,7 +240,6 @@ Status is_inf(Node& node) {
 
 /// Limits are attributes before opset 11 and inputs since.
 Status clip(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
   Value *low = nullptr, *high = nullptr;
   if (node.opset < 11) {
@@ -282,7 +264,6 @@ Status identity(Node& node) {
 }
 
 Status equal(Node& node) {
-  Diagnostics& diag = node.diag;
   if (!is_strings(node, 0)) return binary<kEqual>(node);
   RELAXC_TRY(Strings a, strings_input(node, 0));
   RELAXC_TRY(Strings b, strings_input(node, 1));

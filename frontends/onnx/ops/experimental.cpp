@@ -33,7 +33,6 @@ Status parametric_softplus(Node& node) {
 
 /// x * scale + bias, a bias for each channel.
 Status image_scaler(Node& node) {
-  Diagnostics& diag = node.diag;
   Chain c(node);
   Value* x = c.input(0);
   if (!c.ok()) return c.failed();
@@ -53,7 +52,6 @@ Status image_scaler(Node& node) {
 
 /// Borders (left, top, right, bottom) are cut off; with a scale (height, width) only the first two count.
 Status crop(Node& node) {
-  Diagnostics& diag = node.diag;
   Chain c(node);
   Value* x = c.input(0);
   if (!c.ok()) return c.failed();

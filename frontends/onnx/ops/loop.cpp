@@ -312,7 +312,6 @@ class CollectedStrings {
   bool any() const { return !strings_.empty(); }
 
   Status run() {
-    Diagnostics& diag = node_.diag;
     loop_ = node_.proto;
     loop_.clear_output();
     while (loop_.input_size() < 2) loop_.add_input("");

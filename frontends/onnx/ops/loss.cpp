@@ -13,7 +13,6 @@ using Ints = std::vector<int64_t>;
 
 /// reduction(-log_probability[target] * weight[target]).
 Status negative_likelihood(Node& node, Value* scores, Value* target, Value* weights) {
-  Diagnostics& diag = node.diag;
   std::string reduction = node.string_attr("reduction", "mean");
   if (reduction != "mean" && reduction != "sum" && reduction != "none")
     return node.error(Kind::invalid_attribute, "reduction '{}' is none of mean, sum, none", reduction);
@@ -55,7 +54,6 @@ Status negative_likelihood(Node& node, Value* scores, Value* target, Value* weig
 }
 
 Status nll_loss(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * scores, node.input(0));
   RELAXC_TRY(Value * target, node.input(1));
   RELAXC_TRY(Value * weights, node.optional_input(2));
@@ -63,7 +61,6 @@ Status nll_loss(Node& node) {
 }
 
 Status softmax_cross_entropy(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * scores, node.input(0));
   RELAXC_TRY(Value * target, node.input(1));
   RELAXC_TRY(Value * weights, node.optional_input(2));

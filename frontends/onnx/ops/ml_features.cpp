@@ -112,7 +112,6 @@ Status feature_vectorizer(Node& node) {
 
 /// One column a category. One that is not known is a row of zeros, or an index that ends the call.
 Status one_hot_encoder(Node& node) {
-  Diagnostics& diag = node.diag;
   Chain c(node);
   Ints categories = node.ints_attr("cats_int64s");
   std::vector<std::string> words = node.strings_attr("cats_strings");

@@ -24,7 +24,6 @@ std::vector<std::string> strings_of(const onnx::TensorProto& tensor) {
 }
 
 Result<Labels> labels_of(Node& node, const std::string& what) {
-  Diagnostics& diag = node.diag;
   if (node.has_attr(what + "_strings")) return Labels{kI64, {}, {}, node.strings_attr(what + "_strings")};
   if (node.has_attr(what + "_int64s")) return Labels{kI64, {}, node.ints_attr(what + "_int64s")};
   if (node.has_attr(what + "_floats")) return Labels{kF32, node.floats_attr(what + "_floats"), {}};
@@ -50,7 +49,6 @@ Result<Labels> labels_of(Node& node, const std::string& what) {
 
 /// The values with the default behind them.
 Result<Value*> values_with_default(Node& node, Labels values) {
-  Diagnostics& diag = node.diag;
   if (values.dtype == kI64) {
     int64_t fallback = node.int_attr("default_int64", -1);
     if (const onnx::AttributeProto* tensor = node.attribute("default_tensor")) {
@@ -79,7 +77,6 @@ Status set_strings_by_place(Chain& c, std::vector<std::string> values, Value* pl
 
 Status map_labels(Chain& c, const Labels& keys, Labels values) {
   Node& node = c.node;
-  Diagnostics& diag = node.diag;
   if (keys.count() != values.count() || keys.count() == 0)
     return node.error(Kind::invalid_attribute, "there are {} keys and {} values", keys.count(), values.count());
   auto count = static_cast<int64_t>(keys.count());
@@ -107,7 +104,6 @@ Status map_strings(Chain& c, std::vector<std::string> strings, const Ints& numbe
 }
 
 Status label_encoder(Node& node) {
-  Diagnostics& diag = node.diag;
   Chain c(node);
   if (node.opset < 2) {
     std::vector<std::string> classes = node.strings_attr("classes_strings");

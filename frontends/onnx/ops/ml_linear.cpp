@@ -18,7 +18,6 @@ Value* products(Chain& c, Value* x, int64_t count, int64_t features, const std::
 /// x times `count` rows of coefficients, plus intercepts, if there are any.
 Result<Value*> linear_scores(Chain& c, int64_t count, const std::vector<double>& intercepts) {
   Node& node = c.node;
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, feature_rows(c, false));
   std::vector<double> coefficients = node.floats_attr("coefficients");
   if (count < 1 || coefficients.empty() || coefficients.size() % static_cast<size_t>(count) != 0)
@@ -35,7 +34,6 @@ Result<Value*> linear_scores(Chain& c, int64_t count, const std::vector<double>&
 }
 
 Status linear_regressor(Node& node) {
-  Diagnostics& diag = node.diag;
   Chain c(node);
   int64_t targets = node.int_attr("targets", 1);
   RELAXC_TRY(Value * y, linear_scores(c, targets, node.floats_attr("intercepts")));
@@ -53,7 +51,6 @@ Value* chosen(Chain& c, Value* scores, int64_t columns) {
 
 /// As many columns of scores as there are intercepts; one column may stand for two classes, or for 0 and 1.
 Status linear_classifier(Node& node) {
-  Diagnostics& diag = node.diag;
   Chain c(node);
   ClassLabels labels(node, "classlabels_ints", "classlabels_strings");
   std::vector<double> intercepts = node.floats_attr("intercepts");
@@ -123,7 +120,6 @@ struct Machine {
 };
 
 Status svm_regressor(Node& node) {
-  Diagnostics& diag = node.diag;
   Chain c(node);
   Machine m;
   RELAXC_DO(m.read(node, node.int_attr("n_supports", 0)));
@@ -148,7 +144,6 @@ Status svm_regressor(Node& node) {
 /// One linear model a class; its largest score decides.
 Status svm_linear_classifier(Chain& c, Value* x, const Machine& m, const ClassLabels& labels) {
   Node& node = c.node;
-  Diagnostics& diag = node.diag;
   int64_t classes = labels.count();
   if (classes < 1 || m.coefficients.size() % static_cast<size_t>(classes) != 0)
     return node.error(Kind::invalid_attribute, "{} coefficients do not divide into {} classes", m.coefficients.size(),
@@ -225,7 +220,6 @@ Result<Value*> probabilities(Chain& c, Value* scores, int64_t classes) {
 }
 
 Status svm_classifier(Node& node) {
-  Diagnostics& diag = node.diag;
   Chain c(node);
   ClassLabels labels(node, "classlabels_ints", "classlabels_strings");
   Ints counts = node.ints_attr("vectors_per_class");

@@ -25,7 +25,6 @@ Result<Maps> map_input(Node& node) {
 
 /// Rows of probabilities as maps from labels; one row is one map.
 Status zip_map(Node& node) {
-  Diagnostics& diag = node.diag;
   Chain c(node);
   Ints labels = node.ints_attr("classlabels_int64s");
   std::vector<std::string> words = node.strings_attr("classlabels_strings");
@@ -62,7 +61,6 @@ Value* scattered(Chain& c, Value* values, Value* places, Expr count) {
 
 /// A column for each word of the vocabulary; keys that are none of them are passed over.
 Status dict_vectorizer(Node& node) {
-  Diagnostics& diag = node.diag;
   Chain c(node);
   RELAXC_TRY(Maps maps, map_input(node));
   Ints numbers = node.ints_attr("int64_vocabulary");
@@ -85,7 +83,6 @@ Status dict_vectorizer(Node& node) {
 /// A map from integers as one row: its values in the order of its keys, or with a key as the place of its value among
 /// `max_map`.
 Status cast_map(Node& node) {
-  Diagnostics& diag = node.diag;
   Chain c(node);
   RELAXC_TRY(Maps maps, map_input(node));
   if (strings_in(maps.keys) != nullptr) return node.error(Kind::dtype_mismatch, "the keys must be integers");

@@ -31,7 +31,6 @@ struct Scores {
 
 Result<Scores> scores_of(Chain& c, Forest& forest, int64_t targets, const std::string& aggregate) {
   Node& node = c.node;
-  Diagnostics& diag = node.diag;
   RELAXC_DO(check_targets(node, forest, targets));
   RELAXC_TRY(int64_t depth, depth_of(node, forest));
   RELAXC_TRY(Value * x, feature_rows(c, true));
@@ -72,7 +71,6 @@ Result<std::vector<double>> base_values(Node& node) {
 /// As ONNX Runtime does: a single target is transformed by PROBIT only, and of several only those that a leaf had a
 /// weight for have a base value, unless they are averages.
 Status regressor(Node& node) {
-  Diagnostics& diag = node.diag;
   Chain c(node);
   RELAXC_TRY(Forest forest, forest_by_id(node, "target"));
   RELAXC_TRY(std::vector<double> base, base_values(node));
@@ -94,7 +92,6 @@ Status regressor(Node& node) {
 /// Two classes of which the leaves may name one: how ONNX Runtime makes labels and scores of them.
 Status set_two_classes(Chain& c, const ClassLabels& labels, const Forest& forest, Scores scores,
                        const std::vector<double>& base, const std::string& transform) {
-  Diagnostics& diag = c.node.diag;
   DType real = scores.sum->dtype();
   bool single = std::set<double>(forest.targets.begin(), forest.targets.end()).size() == 1;
   bool second = std::find(forest.targets.begin(), forest.targets.end(), 1) != forest.targets.end();
@@ -121,7 +118,6 @@ Status set_two_classes(Chain& c, const ClassLabels& labels, const Forest& forest
 }
 
 Status classifier(Node& node) {
-  Diagnostics& diag = node.diag;
   Chain c(node);
   RELAXC_TRY(Forest forest, forest_by_id(node, "class"));
   RELAXC_TRY(std::vector<double> base, base_values(node));
@@ -145,7 +141,6 @@ Status classifier(Node& node) {
 }
 
 Status ensemble(Node& node) {
-  Diagnostics& diag = node.diag;
   Chain c(node);
   constexpr std::array<const char*, 4> kAggregates = {"AVERAGE", "SUM", "MIN", "MAX"};
   constexpr std::array<const char*, 5> kTransforms = {"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"};

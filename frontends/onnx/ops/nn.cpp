@@ -9,7 +9,6 @@ namespace {
 using Ints = std::vector<int64_t>;
 
 Status matmul(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * a, node.input(0));
   RELAXC_TRY(Value * b, node.input(1));
   return node.set(0, node.call("matmul", {a, b}));
@@ -17,7 +16,6 @@ Status matmul(Node& node) {
 
 /// alpha * A' * B' + beta * C.
 Status gemm(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * a, node.input(0));
   RELAXC_TRY(Value * b, node.input(1));
   RELAXC_TRY(Value * c, node.optional_input(2));
@@ -46,7 +44,6 @@ Status gemm(Node& node) {
 /// Global pools are reductions over the spatial dims.
 template <const char* Name>
 Status global_pool(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
   if (x->shape().size() < 3)
     return node.error(Kind::rank_mismatch, "the input must have 3 dims or more, found {}", relax::to_string(x->info));
@@ -58,7 +55,6 @@ constexpr char kMean[] = "mean", kMax[] = "max";
 
 /// The p-norm over the spatial dims. Before opset 2 p was a float.
 Status global_lp_pool(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
   double p = node.opset < 2 ? node.float_attr("p", 2) : static_cast<double>(node.int_attr("p", 2));
   if (x->shape().size() < 3 || p <= 0)
@@ -76,7 +72,6 @@ Status global_lp_pool(Node& node) {
 /// Before opset 13 the input was seen as a matrix [dims before axis, dims from axis on], normalized by row.
 template <const char* Name>
 Status softmax(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
   int64_t rank = static_cast<int64_t>(x->shape().size());
   RELAXC_TRY(int64_t axis, normal_axis(node, node.int_attr("axis", node.opset < 13 ? 1 : -1), rank));
@@ -97,7 +92,6 @@ Attrs epsilon(Node& node) {
 
 /// Mean and variance are the batch's own; the running ones move towards them.
 Status batch_norm_training(Node& node, std::vector<Value*> operands) {
-  Diagnostics& diag = node.diag;
   Value* x = operands[0];
   Ints axes;
   for (size_t i = 0; i < x->shape().size(); ++i)
@@ -119,7 +113,6 @@ Status batch_norm_training(Node& node, std::vector<Value*> operands) {
 
 /// Before opset 9 statistics could be those of every element of a sample, with its shape.
 Status batch_norm_of_elements(Node& node, const std::vector<Value*>& operands) {
-  Diagnostics& diag = node.diag;
   Value* x = operands[0];
   RELAXC_TRY(Value * variance,
              node.call("add", {operands[4], node.scalar(operands[4]->dtype(), node.float_attr("epsilon", 1e-5))}));
@@ -133,7 +126,6 @@ Status batch_norm_of_elements(Node& node, const std::vector<Value*>& operands) {
 
 /// Float16 data may come with float32 statistics.
 Status batch_norm(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(std::vector<Value*> operands, node.all_inputs());
   if (operands.size() != 5) return node.error(Kind::wrong_arity, "it takes 5 inputs, found {}", operands.size());
   if (node.opset >= 14 && node.int_attr("training_mode", 0) != 0) return batch_norm_training(node, std::move(operands));
@@ -142,7 +134,6 @@ Status batch_norm(Node& node) {
 }
 
 Result<Ints> axes_from(Node& node, Value* x) {
-  Diagnostics& diag = node.diag;
   int64_t rank = static_cast<int64_t>(x->shape().size());
   RELAXC_TRY(int64_t axis, normal_axis(node, node.int_attr("axis", -1), rank));
   Ints axes(static_cast<size_t>(rank - axis));
@@ -152,7 +143,6 @@ Result<Ints> axes_from(Node& node, Value* x) {
 
 /// The second and third output: the mean, and 1 / sqrt(variance + epsilon), with the axes as dims of 1.
 Status moments(Node& node, Value* x, const Ints& axes) {
-  Diagnostics& diag = node.diag;
   Attrs over{{"axis", axes}, {"keepdims", true}};
   RELAXC_TRY(x, astype(node, x, x->dtype().bits < 32 ? DType::f(32) : x->dtype()));
   RELAXC_TRY(Value * mean, node.call("mean", {x}, over));
@@ -166,7 +156,6 @@ Status moments(Node& node, Value* x, const Ints& axes) {
 }
 
 Status layer_norm(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
   RELAXC_TRY(Value * scale, node.input(1));
   RELAXC_TRY(Value * bias, node.optional_input(2));
@@ -179,7 +168,6 @@ Status layer_norm(Node& node) {
 }
 
 Status rms_norm(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
   RELAXC_TRY(Value * scale, node.input(1));
   Attrs attrs = epsilon(node);
@@ -189,7 +177,6 @@ Status rms_norm(Node& node) {
 }
 
 Status instance_norm(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(std::vector<Value*> operands, node.all_inputs());
   if (operands.size() != 3) return node.error(Kind::wrong_arity, "it takes 3 inputs, found {}", operands.size());
   return node.set(0, node.call("nn.instance_norm", operands, epsilon(node)));
@@ -197,7 +184,6 @@ Status instance_norm(Node& node) {
 
 /// Scale and bias are given by group before opset 21, by channel since.
 Status group_norm(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(std::vector<Value*> operands, node.all_inputs());
   if (operands.size() != 3) return node.error(Kind::wrong_arity, "it takes 3 inputs, found {}", operands.size());
   int64_t groups = node.int_attr("num_groups", 0);
@@ -217,7 +203,6 @@ Status group_norm(Node& node) {
 
 /// Local response normalization over channels.
 Status lrn(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
   return node.set(0, node.call("nn.lrn", {x},
                                {{"size", node.int_attr("size", 1)},
@@ -227,7 +212,6 @@ Status lrn(Node& node) {
 }
 
 Status einsum(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(std::vector<Value*> operands, node.all_inputs());
   return node.set(0, node.call("einsum", operands, {{"equation", node.string_attr("equation", "")}}));
 }

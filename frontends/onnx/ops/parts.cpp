@@ -13,7 +13,6 @@ namespace relaxc::frontend {
 namespace {
 
 Status concat(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(std::vector<Value*> parts, node.all_inputs());
   if (parts.empty()) return node.error(Kind::wrong_arity, "it needs at least one input");
   // Opset 1 to 3 had axis 1 by default.
@@ -36,7 +35,6 @@ bool fold_concat(Node& node) {
 }
 
 Status split(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
   RELAXC_TRY(int64_t axis, normal_axis(node, node.int_attr("axis", 0), static_cast<int64_t>(x->shape().size())));
   Attrs attrs{{"axis", axis}};
@@ -119,7 +117,6 @@ Expr backward_start(Node& node, Expr start, Expr dim) {
 
 /// How many axes are cut: as many as there are numbers in any of the lists, all of which are of one length.
 Result<std::optional<int64_t>> axes_cut(Node& node) {
-  Diagnostics& diag = node.diag;
   for (size_t i = 1; i < 5; ++i) {
     if (!node.has(i)) continue;
     RELAXC_TRY(const TensorInfo* list, node.info(i));
@@ -172,7 +169,6 @@ struct Limits {
 };
 
 Result<Limits> open_limits(Node& node, Value* x) {
-  Diagnostics& diag = node.diag;
   auto rank = static_cast<int64_t>(x->shape().size());
   OpenLists lists(node, x);
   Limits limits;
@@ -194,7 +190,6 @@ Status emit_slice(Node& node, Value* x, Limits limits);
 
 /// Begins, ends, axes and steps: attributes before opset 10, inputs since.
 Status slice(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
   Limits limits;
   int64_t rank = static_cast<int64_t>(x->shape().size());
@@ -333,7 +328,6 @@ bool fold_gather(Node& node) {
 }
 
 Status gather(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
   RELAXC_TRY(Value * indices, node.input(1));
   RELAXC_TRY(int64_t axis, normal_axis(node, node.int_attr("axis", 0), static_cast<int64_t>(x->shape().size())));
@@ -341,7 +335,6 @@ Status gather(Node& node) {
 }
 
 Status transpose(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
   std::vector<int64_t> perm = node.ints_attr("perm");
   if (!perm.empty()) {

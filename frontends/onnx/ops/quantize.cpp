@@ -17,7 +17,6 @@ namespace {
 /// A scale or zero point in a form that broadcasts with `x`: as it is for one element; a list along `axis`; or, with
 /// blocks, each of its elements repeated over a block along the axis.
 Result<Value*> spread(Node& node, Value* parameter, Value* x, int64_t axis, int64_t block) {
-  Diagnostics& diag = node.diag;
   size_t rank = x->shape().size();
   const std::vector<Expr>& dims = parameter->shape();
   if (block > 0) {
@@ -55,7 +54,6 @@ bool is_plain(const Value* parameter, const Value& x, int64_t axis) {
 
 /// (x - zero) * scale.
 Result<Value*> dequantized(Node& node, Value* x, Value* scale, Value* zero, int64_t axis, int64_t block) {
-  Diagnostics& diag = node.diag;
   DType dtype = scale->dtype(), stored = x->dtype();
   bool integer = stored.is_integer() && (stored.bits <= 16 || stored == DType::i(32));
   if (integer && block == 0 && is_plain(scale, *x, axis) && is_plain(zero, *x, axis) &&
@@ -90,7 +88,6 @@ bool is_small_float(DType dtype) {
 /// x / scale + zero in a float of a byte or less. Its zero point is 0 wherever there is one, and adding that would only
 /// lose the sign of -0.
 Result<Value*> quantized_float(Node& node, Value* x, Value* divisor, DType dtype) {
-  Diagnostics& diag = node.diag;
   if (node.has(2)) {
     std::optional<double> zero = node.constant_scalar(2);
     if (zero && *zero != 0)
@@ -103,7 +100,6 @@ Result<Value*> quantized_float(Node& node, Value* x, Value* divisor, DType dtype
 
 /// saturate(round(x / scale) + zero), rounding halves to even.
 Result<Value*> quantized(Node& node, Value* x, Value* scale, Value* zero, DType dtype, int64_t axis, int64_t block) {
-  Diagnostics& diag = node.diag;
   std::optional<Limits> range = limits(dtype);
   if (!range && !is_small_float(dtype))
     return node.error(Kind::unsupported, "quantization to {} is not supported", to_string(dtype));
@@ -163,7 +159,6 @@ Status quantize(Node& node) {
 
 /// x in int32 with its zero point taken away; `axis`: along which a list of zero points lies.
 Result<Value*> centered(Node& node, Value* x, Value* zero, int64_t axis) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * wide, astype(node, x, DType::i(32)));
   if (zero == nullptr) return wide;
   if (zero->shape().size() < 2) {
@@ -174,7 +169,6 @@ Result<Value*> centered(Node& node, Value* x, Value* zero, int64_t axis) {
 }
 
 Status matmul_integer(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * a, node.input(0));
   RELAXC_TRY(Value * b, node.input(1));
   RELAXC_TRY(Value * a_zero, node.optional_input(2));
@@ -186,7 +180,6 @@ Status matmul_integer(Node& node) {
 }
 
 Status qlinear_matmul(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(std::vector<Value*> v, node.all_inputs());
   if (v.size() != 8) return node.error(Kind::wrong_arity, "it takes 8 inputs, found {}", v.size());
   RELAXC_TRY(Value * a, centered(node, v[0], v[2], -2));
@@ -204,14 +197,12 @@ Status qlinear_matmul(Node& node) {
 
 /// Sums of products of integers; zero points of the weight are by output channel.
 Result<Value*> integer_convolution(Node& node, Value* x, Value* x_zero, Value* weight, Value* weight_zero) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(x, centered(node, x, x_zero, 1));
   RELAXC_TRY(weight, centered(node, weight, weight_zero, 0));
   return convolution(node, x, weight);
 }
 
 Status conv_integer(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
   RELAXC_TRY(Value * weight, node.input(1));
   RELAXC_TRY(Value * x_zero, node.optional_input(2));
@@ -221,7 +212,6 @@ Status conv_integer(Node& node) {
 
 /// The bias is int32 in units of the product of the scales, so it joins the exact sum.
 Status qlinear_conv(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(std::vector<Value*> v, node.all_inputs());
   if (v.size() < 8 || v.size() > 9) return node.error(Kind::wrong_arity, "it takes 8 or 9 inputs, found {}", v.size());
   RELAXC_TRY(Value * sum, integer_convolution(node, v[0], v[2], v[3], v[5]));
@@ -238,7 +228,6 @@ Status qlinear_conv(Node& node) {
 }
 
 Status dynamic_quantize(Node& node) {
-  Diagnostics& diag = node.diag;
   Chain c(node);
   Quantization q = quantized_by_range(c, c.input(0));
   RELAXC_DO(c.set(1, q.scale));

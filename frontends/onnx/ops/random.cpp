@@ -37,7 +37,6 @@ uint64_t seed_of(Node& node) {
 /// Numbers in [0, 1), one for each element of `dims`: all bits that the dtype has. `stream` tells several draws of a
 /// node from each other.
 Result<Value*> uniform(Node& node, const std::vector<Expr>& dims, DType dtype, uint64_t stream = 0) {
-  Diagnostics& diag = node.diag;
   Expr count = node.index(1);
   for (Expr dim : dims) count = node.simplify(count * dim);
   RELAXC_TRY(Value * z, node.call("arange", {node.shape({node.index(1), count, node.index(1)})}));
@@ -63,7 +62,6 @@ Result<Value*> uniform(Node& node, const std::vector<Expr>& dims, DType dtype, u
 
 /// The standard normal distribution by Box and Muller's transform.
 Result<Value*> normal(Node& node, const std::vector<Expr>& dims, DType dtype) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * radius, uniform(node, dims, dtype));
   RELAXC_TRY(radius, node.call("subtract", {node.scalar(dtype, 1), radius}));  // 0 has no logarithm
   RELAXC_TRY(radius, node.call("log", {radius}));
@@ -88,7 +86,6 @@ Result<DType> dtype_or(Node& node, DType fallback) {
 
 /// low + uniform * (high - low), or mean + normal * scale.
 Status draw(Node& node, const std::vector<Expr>& dims, DType dtype, bool is_normal) {
-  Diagnostics& diag = node.diag;
   if (!dtype.is_float())
     return node.error(Kind::dtype_mismatch, "random numbers of {} are not defined; floats are", to_string(dtype));
   DType compute = drawn_in(dtype);
@@ -102,7 +99,6 @@ Status draw(Node& node, const std::vector<Expr>& dims, DType dtype, bool is_norm
 
 template <bool Normal>
 Status random(Node& node) {
-  Diagnostics& diag = node.diag;
   if (!node.has_attr("shape")) return node.error(Kind::invalid_attribute, "attribute 'shape' is missing");
   RELAXC_TRY(DType dtype, dtype_or(node, DType::f(32)));
   return draw(node, node.indices(node.ints_attr("shape")), dtype, Normal);
@@ -110,7 +106,6 @@ Status random(Node& node) {
 
 template <bool Normal>
 Status random_like(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(const TensorInfo* like, node.info(0));
   std::vector<Expr> dims = *like->shape;
   RELAXC_TRY(DType dtype, dtype_or(node, *like->dtype));
@@ -119,7 +114,6 @@ Status random_like(Node& node) {
 
 /// 1 with the probability that the element says.
 Status bernoulli(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
   RELAXC_TRY(DType dtype, dtype_or(node, x->dtype()));
   DType compute = drawn_in(x->dtype());
@@ -132,7 +126,6 @@ Status bernoulli(Node& node) {
 /// Classes drawn with the probabilities that rows of unnormalized logarithms say: how many classes end before a uniform
 /// number times the sum.
 Status multinomial(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
   RELAXC_TRY(DType dtype, dtype_or(node, DType::i(32)));
   if (dtype != DType::i(32) && dtype != DType::i(64))
@@ -164,7 +157,6 @@ struct Training {
 };
 
 Result<Training> training_mode(Node& node) {
-  Diagnostics& diag = node.diag;
   if (node.opset < 12 || !node.has(2)) return Training{};
   if (std::optional<double> known = node.constant_scalar(2)) return Training{*known != 0, nullptr};
   RELAXC_TRY(Value * asked, node.input(2));
@@ -173,7 +165,6 @@ Result<Training> training_mode(Node& node) {
 
 /// x itself, and a mask that keeps everything.
 Status keep_all(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_DO(node.forward(0, 0));
   if (!node.wants(1)) return Done{};
   RELAXC_TRY(const TensorInfo* x, node.info(0));
@@ -184,7 +175,6 @@ Status keep_all(Node& node) {
 
 /// Elements that are kept grow by 1 / (1 - ratio), so that the mean stays; `asked` false: all are kept as they are.
 Status dropout(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Training training, training_mode(node));
   if (!training.constant && training.asked == nullptr) return keep_all(node);
   RELAXC_TRY(Value * x, node.input(0));

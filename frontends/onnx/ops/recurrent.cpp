@@ -6,7 +6,6 @@ namespace relaxc::frontend {
 namespace {
 
 Result<std::vector<Value*>> first_inputs(Node& node, size_t count) {
-  Diagnostics& diag = node.diag;
   std::vector<Value*> values;
   for (size_t i = 0; i < count; ++i) {
     RELAXC_TRY(Value * value, node.optional_input(i));
@@ -17,7 +16,6 @@ Result<std::vector<Value*>> first_inputs(Node& node, size_t count) {
 
 /// Operands in ONNX's order; attributes under our names. Activation names are ONNX's, in any case of letters.
 Status recurrent(Node& node, const char* op, std::vector<Value*> values, Attrs attrs) {
-  Diagnostics& diag = node.diag;
   if (node.has_attr("hidden_size") && values.at(2) != nullptr && values[2]->shape().size() == 3) {
     std::vector<Expr> dims = values[2]->shape();
     dims[2] = node.index(node.int_attr("hidden_size", 0));
@@ -35,18 +33,15 @@ Status recurrent(Node& node, const char* op, std::vector<Value*> values, Attrs a
 }
 
 Status lstm(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(std::vector<Value*> values, first_inputs(node, 8));
   return recurrent(node, "nn.lstm", std::move(values), {{"input_forget", node.int_attr("input_forget", 0) != 0}});
 }
 Status gru(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(std::vector<Value*> values, first_inputs(node, 6));
   Attrs attrs{{"linear_before_reset", node.int_attr("linear_before_reset", 0) != 0}};
   return recurrent(node, "nn.gru", std::move(values), std::move(attrs));
 }
 Status rnn(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(std::vector<Value*> values, first_inputs(node, 6));
   return recurrent(node, "nn.rnn", std::move(values), {});
 }
@@ -54,7 +49,6 @@ Status rnn(Node& node) {
 /// DynamicQuantizeLSTM: weights [directions, in, 4 * hidden] of integers. ONNX Runtime also rounds what they are
 /// multiplied with to 8 bits at every step; here it stays as it is, which is nearer to the model before quantization.
 Status quantized_lstm(Node& node) {
-  Diagnostics& diag = node.diag;
   Chain c(node);
   RELAXC_TRY(std::vector<Value*> values, first_inputs(node, 8));
   for (size_t i : {size_t{1}, size_t{2}}) {
@@ -76,7 +70,6 @@ Status quantized_lstm(Node& node) {
 }
 
 Status reverse_sequence(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
   RELAXC_TRY(Value * lengths, node.input(1));
   return node.set(

@@ -16,7 +16,6 @@ Result<Value*> unpacked(Node& node, Value* x, int64_t heads) {
 }
 
 Status linear_attention(Node& node) {
-  Diagnostics& diag = node.diag;
   int64_t heads = node.int_attr("q_num_heads", 0), shared = node.int_attr("kv_num_heads", 0);
   std::vector<Value*> operands(6);
   for (size_t i = 0; i < operands.size(); ++i) {
@@ -50,7 +49,6 @@ Status linear_attention(Node& node) {
 
 /// A convolution along time that sees the past alone, of which the last k - 1 elements are handed on.
 Status causal_conv(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
   RELAXC_TRY(Value * weight, node.input(1));
   RELAXC_TRY(Value * bias, node.optional_input(2));

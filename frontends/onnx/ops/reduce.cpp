@@ -18,7 +18,6 @@ struct Reduction {
 /// Axes that are read at run time: dim d becomes two, [1, d] if it is reduced and [d, 1] if not, so that the second
 /// ones are reduced whatever the axes are.
 Status reduce_unknown(Node& node, Reduction& r, const std::vector<Expr>& axes, bool keep) {
-  Diagnostics& diag = node.diag;
   std::vector<Expr> dims = r.x->shape(), pairs, kept;
   std::vector<int64_t> seconds;
   for (size_t i = 0; i < dims.size(); ++i) {
@@ -35,7 +34,6 @@ Status reduce_unknown(Node& node, Reduction& r, const std::vector<Expr>& axes, b
 }
 
 Result<Reduction> reduction(Node& node) {
-  Diagnostics& diag = node.diag;
   Reduction r;
   RELAXC_TRY(r.x, node.input(0));
   int64_t rank = static_cast<int64_t>(r.x->shape().size());
@@ -58,7 +56,6 @@ Result<Reduction> reduction(Node& node) {
 }
 
 Result<Value*> reduce(Node& node, const char* op, const Reduction& r, Value* x) {
-  Diagnostics& diag = node.diag;
   if (r.nothing) return x;
   RELAXC_TRY(Value * y, node.call(op, {x}, r.attrs));
   if (r.result_dims.empty()) return y;
@@ -67,7 +64,6 @@ Result<Value*> reduce(Node& node, const char* op, const Reduction& r, Value* x) 
 
 template <const char* Name>
 Status plain(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Reduction r, reduction(node));
   if (r.nothing) return node.forward(0, 0);
   return node.set(0, reduce(node, Name, r, r.x));
@@ -76,7 +72,6 @@ Status plain(Node& node) {
 /// before: of each element; after: of the result; either may be null.
 template <const char* Before, const char* After>
 Status sum_of(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Reduction r, reduction(node));
   Value* x = r.x;
   if (*Before != 0) {
@@ -91,7 +86,6 @@ Status sum_of(Node& node) {
 }
 
 Status log_sum_exp(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Reduction r, reduction(node));
   if (r.nothing) return node.forward(0, 0);  // log(exp(x))
   return node.set(0, reduce(node, "log_sum_exp", r, r.x));
@@ -124,7 +118,6 @@ bool fold_list(Node& node) {
 /// The place of the first (or last) extreme along one axis.
 template <const char* Name>
 Status place(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
   RELAXC_TRY(int64_t axis, normal_axis(node, node.int_attr("axis", 0), static_cast<int64_t>(x->shape().size())));
   return node.set(0, node.call(Name, {x},
@@ -135,7 +128,6 @@ Status place(Node& node) {
 
 /// Seen as [dims before the axis, the axis, dims behind it]: the axis may then be read at run time.
 Status cum(Node& node, const char* op) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
   std::vector<Expr> dims = x->shape();
   RELAXC_TRY(std::vector<Expr> axis, axis_exprs(node, 1, "axis", static_cast<int64_t>(dims.size())));
@@ -170,7 +162,6 @@ Status cum(Node& node, const char* op) {
 }
 /// The k largest (smallest) along an axis; k is an attribute before opset 10.
 Status top_k(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
   std::vector<Expr> k;
   if (node.opset < 10) {
@@ -188,7 +179,6 @@ Status top_k(Node& node) {
 
 /// x / norm along an axis, 0 where the norm is 0.
 Status lp_normalization(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
   RELAXC_TRY(int64_t axis, normal_axis(node, node.int_attr("axis", -1), static_cast<int64_t>(x->shape().size())));
   int64_t p = node.int_attr("p", 2);
@@ -207,7 +197,6 @@ Status lp_normalization(Node& node) {
 /// (x - mean) / (standard deviation + 1e-9) over axes.
 /// Before opset 9 it was on trial: over the elements of a channel, or of all channels.
 Status mean_variance(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
   std::vector<int64_t> axes = node.ints_attr("axes", {0, 2, 3});
   if (node.opset < 9)

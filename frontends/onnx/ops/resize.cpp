@@ -56,7 +56,6 @@ struct Target {
 
 /// A list that is for some axes only, spread over all; the rest comes from `rest`.
 Result<Value*> spread(Node& node, Value* list, const std::vector<int64_t>& axes, Value* rest) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(list, astype(node, list, DType::f(64)));
   std::vector<int64_t> in_order(axes.size());
   for (size_t i = 0; i < axes.size(); ++i) in_order[i] = static_cast<int64_t>(i);
@@ -70,7 +69,6 @@ Result<Value*> all_of(Node& node, size_t rank, double value) {
 }
 
 Result<Value*> as_floats(Node& node, const std::vector<Expr>& numbers) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * list, node.call("shape_to_tensor", {node.shape(numbers)}));
   return astype(node, list, DType::f(64));
 }
@@ -79,7 +77,6 @@ Result<Value*> as_floats(Node& node, const std::vector<Expr>& numbers) {
 /// compared as fractions; sizes are rounded to the nearest, halves up.
 Status keep_ratio(Node& node, Target& target, const std::vector<Expr>& dims, const std::vector<int64_t>& axes,
                   bool larger) {
-  Diagnostics& diag = node.diag;
   Expr size, dim;
   for (int64_t axis : axes) {
     Expr s = target.sizes[static_cast<size_t>(axis)], d = dims[static_cast<size_t>(axis)];
@@ -117,7 +114,6 @@ Status keep_ratio(Node& node, Target& target, const std::vector<Expr>& dims, con
 /// Scales that come with the run: sizes are floor(dim * scale).
 Status scale_at_run_time(Node& node, Target& target, const std::vector<Expr>& dims, const std::vector<int64_t>& axes,
                          size_t scales_at) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * scales, node.input(scales_at));
   RELAXC_TRY(scales, with_shape(node, scales, {node.index(static_cast<int64_t>(axes.size()))}, "the list of scales"));
   std::vector<Expr> from;
@@ -134,7 +130,6 @@ Status scale_at_run_time(Node& node, Target& target, const std::vector<Expr>& di
 }
 
 Result<Target> target_of(Node& node, const std::vector<Expr>& dims, const std::vector<int64_t>& axes) {
-  Diagnostics& diag = node.diag;
   Target target;
   target.sizes = dims;
   size_t scales_at = node.opset < 11 ? 1 : 2;
@@ -171,7 +166,6 @@ Result<Target> target_of(Node& node, const std::vector<Expr>& dims, const std::v
 
 /// The region to be cut out where it comes with the run: beginnings of all axes, then ends.
 Result<Value*> region_of(Node& node, const std::vector<int64_t>& axes, size_t rank) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * roi, node.input(1));
   if (roi->shape().size() != 1 || !roi->shape()[0].is_constant(static_cast<int64_t>(2 * axes.size())))
     return node.error(Kind::invalid_value, "the roi of {} axes is {}", axes.size(), relax::to_string(roi->info));
@@ -184,7 +178,6 @@ Result<Value*> region_of(Node& node, const std::vector<int64_t>& axes, size_t ra
 }
 
 Status resize(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
   size_t rank = x->shape().size();
   std::vector<int64_t> axes = node.ints_attr("axes");

@@ -29,7 +29,6 @@ void set_slot(Node& node, size_t index, Slot slot) {
 }
 
 Status set_sequence(Node& node, Result<Sequence> sequence) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Sequence made, std::move(sequence));
   set_slot(node, 0, sequence_slot(std::move(made)));
   return Done{};
@@ -37,7 +36,6 @@ Status set_sequence(Node& node, Result<Sequence> sequence) {
 
 /// A position that the node gives; null if it is absent.
 Result<Expr> position(Node& node, size_t input) {
-  Diagnostics& diag = node.diag;
   if (!node.has(input)) return Expr();
   RELAXC_TRY(std::vector<Expr> list, node.ints(input, 1));
   return list[0];
@@ -46,7 +44,6 @@ Result<Expr> position(Node& node, size_t input) {
 // ---- strings: a sequence of their spans, with the bytes of all in one
 
 Result<Sequence> no_strings(Node& node) {
-  Diagnostics& diag = node.diag;
   Sequence made{DType::i(64), true, {}, nullptr, nullptr};
   RELAXC_TRY(made.bytes, node.call("zeros", {node.shape({node.index(0)})}, {{"dtype", DType::u(8)}}));
   return made;
@@ -54,7 +51,6 @@ Result<Sequence> no_strings(Node& node) {
 
 /// The spans of strings that are to be an element of `sequence`, whose bytes theirs are put behind.
 Result<Value*> adopted(Node& node, Sequence& sequence, size_t input) {
-  Diagnostics& diag = node.diag;
   if (!is_strings(node, input))
     return node.error(Kind::dtype_mismatch, "a tensor of numbers cannot be an element of a sequence of strings");
   RELAXC_TRY(Strings strings, strings_input(node, input));
@@ -70,7 +66,6 @@ Result<Value*> adopted(Node& node, Sequence& sequence, size_t input) {
 }
 
 Status construct_of_strings(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Sequence made, no_strings(node));
   for (size_t i = 0; i < node.inputs(); ++i) {
     RELAXC_TRY(Value * item, adopted(node, made, i));
@@ -89,7 +84,6 @@ Result<int64_t> axis_of_spans(Node& node, const Sequence& sequence, int64_t axis
 }
 
 Status construct(Node& node) {
-  Diagnostics& diag = node.diag;
   if (is_strings(node, 0)) return construct_of_strings(node);
   RELAXC_TRY(std::vector<Value*> items, node.all_inputs());
   if (items.empty()) return node.error(Kind::wrong_arity, "it needs at least one input");
@@ -111,7 +105,6 @@ Status empty(Node& node) {
 }
 
 Status at(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Sequence sequence, sequence_input(node, 0));
   RELAXC_TRY(Expr where, position(node, 1));
   if (!where) return node.error(Kind::wrong_arity, "the position is missing");
@@ -122,14 +115,12 @@ Status at(Node& node) {
 }
 
 Status length(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Sequence sequence, sequence_input(node, 0));
   node.set_known(0, Known{DType::i(64), {}, {Composites(node.importer()).length(sequence)}});
   return Done{};
 }
 
 Status insert(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Sequence sequence, sequence_input(node, 0));
   Value* item = nullptr;
   if (sequence.bytes != nullptr) {
@@ -142,14 +133,12 @@ Status insert(Node& node) {
 }
 
 Status erase(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Sequence sequence, sequence_input(node, 0));
   RELAXC_TRY(Expr where, position(node, 1));
   return set_sequence(node, Composites(node.importer()).erased(sequence, where));
 }
 
 Status concat(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Sequence sequence, sequence_input(node, 0));
   if (!node.has_attr("axis")) return node.error(Kind::invalid_attribute, "axis is missing");
   int64_t axis = node.int_attr("axis", 0);
@@ -395,7 +384,6 @@ onnx::GraphProto mapped_body(Node& node, const onnx::GraphProto& body, const std
 }
 
 Status map(Node& node) {
-  Diagnostics& diag = node.diag;
   const onnx::AttributeProto* attribute = node.attribute("body");
   if (attribute == nullptr || !attribute->has_g())
     return node.error(Kind::invalid_attribute, "it needs the graph body");
@@ -424,7 +412,6 @@ Status map(Node& node) {
 // ---- optionals
 
 Status optional(Node& node) {
-  Diagnostics& diag = node.diag;
   if (const Slot* slot = slot_of(node, 0)) {
     set_slot(node, 0, optional_slot(*slot, true));
     return Done{};

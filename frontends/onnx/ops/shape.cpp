@@ -24,7 +24,6 @@ Expr product(Node& node, const std::vector<Expr>& dims) {
 }
 
 Status shape(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(const TensorInfo* x, node.info(0));
   int64_t rank = x->ndim;
   auto clamp = [&](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + rank : at, 0, rank); };
@@ -37,7 +36,6 @@ Status shape(Node& node) {
 }
 
 Status size(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(const TensorInfo* x, node.info(0));
   node.set_known(0, Known{DType::i(64), {}, {product(node, *x->shape)}});
   return Done{};
@@ -54,7 +52,6 @@ Status set_strings(Node& node, const std::vector<int64_t>& dims, const std::vect
 }
 
 Status constant(Node& node) {
-  Diagnostics& diag = node.diag;
   if (const auto* value = node.attribute("value")) {
     if (value->t().data_type() == onnx::TensorProto::STRING)
       return set_strings(node, {value->t().dims().begin(), value->t().dims().end()},
@@ -84,7 +81,6 @@ Status constant(Node& node) {
 }
 
 Status constant_of_shape(Node& node) {
-  Diagnostics& diag = node.diag;
   relax::ConstantRef value;
   if (const auto* given = node.attribute("value")) {
     RELAXC_TRY(value, node.tensor_attr(given->t()));
@@ -187,7 +183,6 @@ Result<std::vector<Expr>> reshape_dims(Node& node, const std::vector<Expr>& from
 }
 
 Status reshape_node(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(const TensorInfo* info, node.info(0));
   std::vector<Expr> from = *info->shape, target;
   if (node.opset < 5) {
@@ -227,7 +222,6 @@ bool fold_reshape(Node& node) {
 
 /// The axes of Squeeze and Unsqueeze: an attribute before opset 13, an input since. Nothing: absent.
 Result<std::optional<std::vector<Expr>>> axes_of(Node& node, int64_t rank, bool added) {
-  Diagnostics& diag = node.diag;
   using Axes = std::optional<std::vector<Expr>>;
   if (node.opset < 13 ? !node.has_attr("axes") : !node.has(1)) return Axes();
   if (node.opset >= 13) {
@@ -245,7 +239,6 @@ Result<std::optional<std::vector<Expr>>> axes_of(Node& node, int64_t rank, bool 
 }
 
 Status unsqueeze(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(const TensorInfo* info, node.info(0));
   std::vector<Expr> from = *info->shape;
   RELAXC_TRY(auto given, axes_of(node, info->ndim, true));
@@ -288,7 +281,6 @@ Result<bool> squeezes_open(Node& node, Expr extent) {
 }
 
 Status squeeze(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(const TensorInfo* info, node.info(0));
   std::vector<Expr> from = *info->shape;
   RELAXC_TRY(auto given, axes_of(node, info->ndim, false));
@@ -323,7 +315,6 @@ Status squeeze(Node& node) {
 
 /// [d0, …, dn] to [d0 * … * d(axis-1), d(axis) * … * dn].
 Status flatten(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
   int64_t rank = static_cast<int64_t>(x->shape().size()), axis = node.int_attr("axis", 1);
   if (axis < -rank || axis > rank)
@@ -335,7 +326,6 @@ Status flatten(Node& node) {
 }
 
 Status expand(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(std::vector<Expr> dims, node.ints(1));
   RELAXC_TRY(Value * x, node.input(0));
   return node.set(0, node.call("broadcast_to", {x, node.shape(std::move(dims))}, {{"mutual", true}}));
@@ -351,7 +341,6 @@ bool fold_expand(Node& node) {
 
 /// Opset 1: `tiles` times along `axis`, both inputs; later `repeats` for all axes.
 Status tile(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
   if (node.opset >= 6) {
     RELAXC_TRY(std::vector<Expr> repeats, node.ints(1, static_cast<int64_t>(x->shape().size())));
@@ -368,7 +357,6 @@ Status tile(Node& node) {
 
 /// A range of floats whose limits come when the program runs; how many there are is computed in float64.
 Status range_at_run_time(Node& node) {
-  Diagnostics& diag = node.diag;
   std::vector<Value*> given, wide;
   for (size_t i = 0; i < 3; ++i) {
     RELAXC_TRY(Value * value, node.input(i));
@@ -394,7 +382,6 @@ Status range_at_run_time(Node& node) {
 
 /// max(0, ceil((limit - start) / delta)) numbers.
 Status range(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(const TensorInfo* type, node.info(0));
   DType dtype = *type->dtype;
   if (dtype == DType::i(64) || dtype == DType::i(32)) {

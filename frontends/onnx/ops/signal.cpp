@@ -13,7 +13,6 @@ namespace {
 constexpr double kTurn = 6.283185307179586;
 
 Result<Expr> integer(Node& node, size_t input) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(std::vector<Expr> list, node.ints(input, 1));
   return list[0];
 }
@@ -25,7 +24,6 @@ Result<DType> datatype(Node& node) {
 /// The axis as an input (from opset 20 on), as an attribute before; a dim that the model decides only when it runs is
 /// found by sizes: all before it, itself, all behind it.
 Status dft(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
   const std::vector<Expr> dims = x->shape();
   int64_t rank = static_cast<int64_t>(dims.size());
@@ -67,7 +65,6 @@ Status dft(Node& node) {
 /// Frames of a signal [B, L, 1 or 2], each weighted by the window and transformed: [B, frames, bins, 2]. Exporters
 /// leave the last dim of real signals out.
 Status stft(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * signal, node.input(0));
   if (signal->shape().size() == 2) {
     RELAXC_TRY(signal, node.call("expand_dims", {signal}, {{"axis", Ints{2}}}));
@@ -102,7 +99,6 @@ Status stft(Node& node) {
 
 /// a0 - a1 cos(2 pi i / n) + a2 cos(4 pi i / n), n the size, or one less if it is symmetric.
 Status cosine_window(Node& node, double a0, double a1, double a2) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Expr size, integer(node, 0));
   RELAXC_TRY(DType dtype, datatype(node));
   DType precise = dtype == DType::f(64) ? dtype : DType::f(32);
@@ -136,7 +132,6 @@ Status blackman_window(Node& node) {
 /// Edges of the bands, as numbers of spectrogram bins: evenly spaced on the mel scale, rounded down. In float64, since
 /// a rounding error moves an edge by a whole bin.
 Result<Value*> mel_edges(Node& node, Expr bands) {
-  Diagnostics& diag = node.diag;
   DType f64 = DType::f(64);
   auto operand = [&](size_t input) -> Result<Value*> {
     RELAXC_TRY(Value * value, node.input(input));
@@ -214,7 +209,6 @@ Status mel_weight_matrix(Node& node) {
 
 /// Rfft of com.microsoft: the last `signal_ndim` axes of a real signal, the last of them one-sided.
 Status real_transform(Node& node) {
-  Diagnostics& diag = node.diag;
   Chain c(node);
   Value* x = c.call("expand_dims", {c.input(0)}, {{"axis", Ints{-1}}});
   if (!c.ok()) return c.failed();
@@ -229,7 +223,6 @@ Status real_transform(Node& node) {
 
 /// Irfft, its inverse.
 Status real_inverse(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
   int64_t axes = node.int_attr("signal_ndim", 1), last = rank_of(x) - 2;
   if (axes < 1 || axes > last + 1) return node.error(Kind::invalid_attribute, "signal_ndim is {}", axes);

@@ -23,7 +23,6 @@ Value* vector_constant(Node& node, DType dtype, std::vector<int64_t> shape, cons
 }
 
 Status concat(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Strings a, strings_input(node, 0));
   RELAXC_TRY(Strings b, strings_input(node, 1));
   RELAXC_TRY(std::vector<Value*> made, node.call_many("strings.concat", {a.spans, a.bytes, b.spans, b.bytes}));
@@ -32,7 +31,6 @@ Status concat(Node& node) {
 }
 
 Status split(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Strings x, strings_input(node, 0));
   std::string text = node.string_attr("delimiter", "");
   Value* delimiter =
@@ -44,7 +42,6 @@ Status split(Node& node) {
 }
 
 Status regex(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Strings x, strings_input(node, 0));
   std::string pattern = node.string_attr("pattern", "");
   auto compiled = compile_regex(pattern);
@@ -59,7 +56,6 @@ Status regex(Node& node) {
 
 /// ASCII letters in the other case, all other bytes as they are.
 Result<Value*> in_case(Node& node, Value* bytes, bool upper) {
-  Diagnostics& diag = node.diag;
   auto number = [&](int value) { return node.scalar(kByte, value); };
   RELAXC_TRY(Value * behind, node.call("greater_equal", {bytes, number(upper ? 'a' : 'A')}));
   RELAXC_TRY(Value * before, node.call("less_equal", {bytes, number(upper ? 'z' : 'Z')}));
@@ -70,7 +66,6 @@ Result<Value*> in_case(Node& node, Value* bytes, bool upper) {
 
 /// The spans [count, 2] of strings that are no stopwords; of one empty string if none is left.
 Result<Value*> without(Node& node, const Strings& x, std::vector<std::string> stopwords, bool sensitive) {
-  Diagnostics& diag = node.diag;
   Strings compared = x;
   if (!sensitive) {
     RELAXC_TRY(compared.bytes, in_case(node, x.bytes, false));
@@ -89,7 +84,6 @@ Result<Value*> without(Node& node, const Strings& x, std::vector<std::string> st
 }
 
 Status normalize(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Strings x, strings_input(node, 0));
   std::string action = node.string_attr("case_change_action", "NONE");
   if (action != "NONE" && action != "LOWER" && action != "UPPER")

@@ -38,7 +38,6 @@ class Reader {
   }
 
   Result<Dictionary> read() {
-    Diagnostics& diag = node_.diag;
     RELAXC_DO(check());
     dictionary_.columns = *std::max_element(columns_.begin(), columns_.end()) + 1;
     dictionary_.weights.assign(static_cast<size_t>(dictionary_.columns), 1);
@@ -104,7 +103,6 @@ class Reader {
 
 /// Input 0 as int64.
 Result<Value*> tokens_of(Chain& c, const StringTable& table) {
-  Diagnostics& diag = c.node.diag;
   if (!table.entries.empty()) {
     RELAXC_TRY(Strings strings, strings_input(c.node, 0));
     return find_strings(c.node, strings, table);
@@ -114,7 +112,6 @@ Result<Value*> tokens_of(Chain& c, const StringTable& table) {
 }
 
 Status tf_idf_vectorizer(Node& node) {
-  Diagnostics& diag = node.diag;
   Chain c(node);
   std::string mode = node.string_attr("mode", "TF");
   if (mode != "TF" && mode != "IDF" && mode != "TFIDF")

@@ -9,7 +9,6 @@ using Ints = std::vector<int64_t>;
 
 /// bilinear and bicubic were the names before opset 20.
 Status grid_sample(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
   RELAXC_TRY(Value * grid, node.input(1));
   std::string mode = node.string_attr("mode", "linear");
@@ -24,7 +23,6 @@ Status grid_sample(Node& node) {
 /// Coordinates of `count` points from border to border, -1 to 1: at their centers, or (corners) the first and last one
 /// on the border.
 Result<Value*> coordinates(Node& node, Expr count, DType dtype, bool corners) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * at, node.call("arange", {node.shape({node.index(0), count, node.index(1)})}));
   RELAXC_TRY(at, astype(node, at, dtype));
   RELAXC_TRY(Value * total, node.call("shape_to_tensor", {node.shape({corners ? count - 1 : count})}));
@@ -39,7 +37,6 @@ Result<Value*> coordinates(Node& node, Expr count, DType dtype, bool corners) {
 
 /// The matrices applied to every point of a grid of the given size.
 Status affine_grid(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * theta, node.input(0));
   // The matrices say how many spatial dims there are.
   const int64_t* spatial_dims = theta->shape().size() == 3 ? theta->shape()[1].constant() : nullptr;
@@ -76,7 +73,6 @@ Status affine_grid(Node& node) {
 
 /// Opset 10 had no half pixel.
 Status roi_align(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(std::vector<Value*> operands, node.all_inputs());
   if (operands.size() != 3) return node.error(Kind::wrong_arity, "it takes 3 inputs, found {}", operands.size());
   std::string mode =
@@ -94,7 +90,6 @@ Status roi_align(Node& node) {
 
 /// Regions (batch, x1, y1, x2, y2).
 Status max_roi_pool(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
   RELAXC_TRY(Value * rois, node.input(1));
   if (rois->shape().size() != 2)
@@ -115,7 +110,6 @@ Status max_roi_pool(Node& node) {
 
 /// Without a number of boxes none stays; without a score threshold every score is high enough.
 Status non_max_suppression(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * boxes, node.input(0));
   RELAXC_TRY(Value * scores, node.input(1));
   Expr most = node.index(0);
@@ -136,7 +130,6 @@ Status non_max_suppression(Node& node) {
 
 /// A window of the given extents around the middle; zeros where it is larger.
 Status center_crop_pad(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
   int64_t rank = static_cast<int64_t>(x->shape().size());
   Ints axes = node.ints_attr("axes");
@@ -157,7 +150,6 @@ Status center_crop_pad(Node& node) {
 
 /// Every element of the result is named once at most; the rest is 0.
 Status max_unpool(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
   RELAXC_TRY(Value * indices, node.input(1));
   const std::vector<Expr> dims = x->shape();
@@ -186,7 +178,6 @@ Status max_unpool(Node& node) {
 }
 
 Status col2im(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
   RELAXC_TRY(std::vector<Expr> image, node.ints(1));
   RELAXC_TRY(std::vector<Expr> block, node.ints(2));
@@ -197,7 +188,6 @@ Status col2im(Node& node) {
 }
 
 Status det(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
   return node.set(0, node.call("det", {x}));
 }

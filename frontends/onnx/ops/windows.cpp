@@ -85,7 +85,6 @@ void same_padding(Node& node, Window& w, bool lower) {
 }
 
 Result<Window> window(Node& node, Value* x, Kernel kernel) {
-  Diagnostics& diag = node.diag;
   Window w;
   w.x = x;
   size_t rank = w.x->shape().size(), spatial = kernel.size();
@@ -122,7 +121,6 @@ Result<Window> window(Node& node, Value* x, Kernel kernel) {
 /// The spatial dims of a weight, which kernel_shape may promise: then a weight of other dims is refused, at run time if
 /// they are symbols.
 Result<Kernel> kernel_of(Node& node, Value*& weight) {
-  Diagnostics& diag = node.diag;
   if (node.has_attr("kernel_shape")) {
     Ints promised = node.ints_attr("kernel_shape");
     std::vector<Expr> dims = weight->shape();
@@ -137,7 +135,6 @@ Result<Kernel> kernel_of(Node& node, Value*& weight) {
 }
 
 Result<Value*> add_bias(Node& node, Value* y, size_t input) {
-  Diagnostics& diag = node.diag;
   if (!node.has(input)) return y;
   RELAXC_TRY(Value * bias, node.input(input));
   if (bias->shape().size() != 1)
@@ -149,7 +146,6 @@ Result<Value*> add_bias(Node& node, Value* y, size_t input) {
 }
 
 Status conv(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * x, node.input(0));
   RELAXC_TRY(Value * weight, node.input(1));
   RELAXC_TRY(Value * y, convolution(node, x, weight));
@@ -192,7 +188,6 @@ Status transposed_padding(Node& node, Window& w, const Ints& extra) {
 
 /// `pads_input`: the input that holds the padding, where it is none of the attributes.
 Status conv_transpose_with(Node& node, std::optional<size_t> pads_input, size_t bias_input) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Value * weight, node.input(1));
   RELAXC_TRY(Kernel kernel, kernel_of(node, weight));
   size_t spatial = kernel.size();
@@ -241,7 +236,6 @@ Status conv_transpose_dynamic(Node& node) {
 }
 
 Result<Window> pool_window(Node& node) {
-  Diagnostics& diag = node.diag;
   if (!node.has_attr("kernel_shape")) return node.error(Kind::invalid_attribute, "kernel_shape is missing");
   RELAXC_TRY(Value * x, node.input(0));
   RELAXC_TRY(Window w, window(node, x, node.indices(node.ints_attr("kernel_shape"))));
@@ -265,7 +259,6 @@ Value* lowest(Node& node, DType dtype) {
 }
 
 Status max_pool(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Window w, pool_window(node));
   if (!w.symbolic_pads.empty() && node.wants(1))
     return node.error(Kind::unsupported, "indices under padding that depends on a symbolic dim; fix it with --dim");
@@ -280,7 +273,6 @@ Status max_pool(Node& node) {
 
 /// Padding that is an operator of its own counts as data, of which a pool of ones takes the share out again.
 Status average_pool(Node& node) {
-  Diagnostics& diag = node.diag;
   bool include = node.int_attr("count_include_pad", 0) != 0;
   RELAXC_TRY(Window w, pool_window(node));
   Attrs attrs = pool_attrs(node, w);
@@ -301,7 +293,6 @@ Status average_pool(Node& node) {
 }
 
 Status lp_pool(Node& node) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Window w, pool_window(node));
   RELAXC_TRY(Value * x, padded_by(node, w, node.scalar(w.x->dtype(), 0)));
   Attrs attrs = pool_attrs(node, w);
@@ -328,7 +319,6 @@ constexpr Converter kRows[] = {
 }  // namespace
 
 Result<Value*> convolution(Node& node, Value* x, Value* weight) {
-  Diagnostics& diag = node.diag;
   RELAXC_TRY(Kernel kernel, kernel_of(node, weight));
   RELAXC_TRY(Window w, window(node, x, std::move(kernel)));
   RELAXC_TRY(Value * padded, padded_by(node, w, node.scalar(x->dtype(), 0)));

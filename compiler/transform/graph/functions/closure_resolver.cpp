@@ -15,7 +15,6 @@
 namespace relaxc::closures {
 
 Status FunctionResolver::run() {
-  Diagnostics& diag = diag_;
   RELAXC_DO(region(function_.body()));
   std::vector<Value*> results;
   for (Value* result : function_.body().results()) {
@@ -30,7 +29,6 @@ Status FunctionResolver::run() {
 }
 
 Status FunctionResolver::region(Region& region) {
-  Diagnostics& diag = diag_;
   for (Op* inner : ops_of(region)) RELAXC_DO(op(*inner));
   return Done{};
 }
@@ -103,7 +101,6 @@ Op* FunctionResolver::append(OpKind kind, Location location, Block* to) {
 
 /// The call as calls of functions of the module, in its place.
 Status FunctionResolver::rewrite_call(Op& op) {
-  Diagnostics& diag = diag_;
   bool closure = op.kind == OpKind::kCallClosure;
   std::vector<KnownRef> args;
   for (size_t i = closure ? 1 : 0; i < op.operands().size(); ++i) args.push_back(known(op.operand(i)));
@@ -241,7 +238,6 @@ bool FunctionResolver::inside(const Value* value, const Region& region) const {
 }
 
 Status FunctionResolver::branch(Op& op) {
-  Diagnostics& diag = diag_;
   for (Region* side : op.regions) RELAXC_DO(region(*side));
   bool gives = false;
   for (const Value* result : op.results) gives |= holds_callable(result->info);
@@ -259,7 +255,6 @@ Status FunctionResolver::branch(Op& op) {
 
 /// One tree for what two branches give; values that exist only in one of them become results of the If.
 Result<KnownRef> FunctionResolver::join(Op& branch, const KnownRef& yes, const KnownRef& no) {
-  Diagnostics& diag = diag_;
   if (yes->kind == Known::kPlain && no->kind == Known::kPlain) return plain(joined(branch, yes->value, no->value));
   if (form_of(*yes) == form_of(*no)) {
     std::vector<Value*> others;

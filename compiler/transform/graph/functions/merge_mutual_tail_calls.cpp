@@ -42,7 +42,6 @@ class TailCallMerging {
                        [](const MergedParameters::Slot& slot) { return has_placeholder(slot.info); });
   }
   Result<Function*> make() {
-    Diagnostics& diag = pass_.diag;
     made_ = module_.add_function(module_.unique_name(members_.front()->name + "_circle"));
     made_->is_private = true;
     made_->location = members_.front()->location;
@@ -171,7 +170,6 @@ void TailCallMerging::redirect(Op& call, size_t which) {
 
 /// Makes a member a call of the whole.
 Status TailCallMerging::enter(size_t which) {
-  Diagnostics& diag = pass_.diag;
   Function& member = *members_[which];
   Region& body = member.body();
   std::vector<Info> declared;

@@ -123,7 +123,6 @@ Value* TailLoop::flag(bool value, Block* to) {
 }
 
 Status TailLoop::rewrite() {
-  Diagnostics& diag = pass_.diag;
   Region& body = function_.body();
   std::vector<Block*> old = body.blocks;
   std::vector<Value*> results = body.results();
@@ -175,7 +174,6 @@ Status TailLoop::rewrite() {
 
 /// Carries results that are not known until the last call: first what stands for them, then what a leaf gave.
 Status TailLoop::carry_results(const std::vector<Value*>& results, const arith::Substitution& inside, Op& loop) {
-  Diagnostics& diag = pass_.diag;
   if (twice_) return Done{};
   for (const Value* result : results)
     for (Info leaf : leaves_of({result->info})) {
@@ -273,7 +271,6 @@ void TailLoop::copy_pure(const std::vector<Op*>& ops, size_t count, Copy& copy) 
 }  // namespace
 
 Result<Changed> make_tail_loop(Module& module, Function& function, PassContext& context) {
-  Diagnostics& diag = context.diag;
   TailLoop loop(module, function, context);
   if (!loop.possible()) return Changed::kNo;
   RELAXC_DO(loop.rewrite());

@@ -26,7 +26,6 @@ class Sinking {
   Sinking(Module& module, const OpTable& ops, Diagnostics& diag) : module_(module), ops_(ops), diag_(diag) {}
 
   Status run(std::vector<Op*> seeds) {
-    Diagnostics& diag = diag_;
     waiting_.assign(seeds.begin(), seeds.end());
     while (!waiting_.empty()) {
       Op* permute = waiting_.front();
@@ -57,7 +56,6 @@ class Sinking {
   }
 
   Status replace(GraphBuilder& b, Op& user, Value* made, Axes axes) {
-    Diagnostics& diag = diag_;
     RELAXC_TRY(Value * y, b.call("permute_dims", {made}, {{"axes", std::move(axes)}}, user.result()->name));
     user.result()->replace_all_uses_with(y);
     waiting_.push_back(y->op);
@@ -83,7 +81,6 @@ class Sinking {
   }
 
   Status elementwise(GraphBuilder& b, const Op& permute, Op& user) {
-    Diagnostics& diag = diag_;
     Axes axes = axes_of(permute);
     if (user.result()->shape().size() != axes.size()) return Done{};
     std::vector<Value*> operands;
@@ -97,7 +94,6 @@ class Sinking {
   }
 
   Status quantization(GraphBuilder& b, const Op& permute, Op& user) {
-    Diagnostics& diag = diag_;
     if (user.operand(0) != permute.result()) return Done{};
     Axes axes = axes_of(permute);
     Attrs attrs = user.attrs;
@@ -112,7 +108,6 @@ class Sinking {
   }
 
   Status reduction(GraphBuilder& b, const Op& permute, Op& user) {
-    Diagnostics& diag = diag_;
     Axes axes = axes_of(permute), reduced, rest;
     int64_t rank = static_cast<int64_t>(axes.size());
     std::vector<bool> gone(axes.size(), user.attrs.ints("axis").empty());
@@ -136,7 +131,6 @@ class Sinking {
   }
 
   Status concat(GraphBuilder& b, const Op& permute, Op& user) {
-    Diagnostics& diag = diag_;
     Axes axes = axes_of(permute);
     std::vector<Value*> operands;
     for (Value* operand : user.operands()) {
@@ -153,7 +147,6 @@ class Sinking {
   /// Pools have their channels second. With channels last a small window of bytes is the maximum of its elements, each
   /// a slice of the whole tensor: element-wise, so that channels fill lanes.
   Status max_pool(GraphBuilder& b, const Op& permute, Op& user) {
-    Diagnostics& diag = diag_;
     constexpr int64_t kLargestWindow = 9;
     Axes axes = axes_of(permute), window = user.attrs.ints("pool_size");
     Value* x = permute.operand(0);

@@ -20,7 +20,7 @@ bool is_byte_matrix(const std::optional<QuantizedOperand>& operand) {
 }
 
 /// The sum over `axis` of integers, less `zero` each (null: nothing), kept as an axis of 1.
-Result<Value*> sum_along(GraphBuilder& b, Value* stored, Value* zero, int64_t axis, Diagnostics& diag) {
+Result<Value*> sum_along(GraphBuilder& b, Value* stored, Value* zero, int64_t axis) {
   RELAXC_TRY(Value * wide, b.call("astype", {stored}, {{"dtype", DType::i(32)}}));
   if (zero != nullptr) {
     RELAXC_TRY(wide, b.call("subtract", {wide, zero}));
@@ -32,7 +32,6 @@ Result<Value*> sum_along(GraphBuilder& b, Value* stored, Value* zero, int64_t ax
 
 /// The zero point of an operand in int32, as a scalar; null if it is 0.
 Result<Value*> IntegerProducts::point(GraphBuilder& b, const QuantizedOperand& x, int64_t shift) {
-  Diagnostics& diag = diag_;
   DType i32 = DType::i(32);
   std::optional<int64_t> known = x.zero == nullptr ? std::optional<int64_t>(0) : known_integer(x.zero);
   if (known) return *known + shift == 0 ? nullptr : b.scalar(i32, static_cast<double>(*known + shift));
@@ -43,7 +42,6 @@ Result<Value*> IntegerProducts::point(GraphBuilder& b, const QuantizedOperand& x
 }
 
 Result<Value*> IntegerProducts::of_activations(GraphBuilder& b, Op& op) {
-  Diagnostics& diag = diag_;
   auto x = quantized_operand(op.operand(0)), y = quantized_operand(op.operand(1));
   if (!is_byte_matrix(x) || !is_byte_matrix(y)) return nullptr;
   bool real = x->scale != nullptr;
@@ -69,12 +67,12 @@ Result<Value*> IntegerProducts::of_activations(GraphBuilder& b, Op& op) {
   }
   RELAXC_TRY(Value * sum, b.call("nn.matmul_words", {bytes, words}));
   if (x_zero != nullptr) {
-    RELAXC_TRY(Value * columns, sum_along(b, y->stored, y_zero, -2, diag));
+    RELAXC_TRY(Value * columns, sum_along(b, y->stored, y_zero, -2));
     RELAXC_TRY(columns, b.call("multiply", {columns, x_zero}));
     RELAXC_TRY(sum, b.call("subtract", {sum, columns}));
   }
   if (y_byte_zero != nullptr) {
-    RELAXC_TRY(Value * rows, sum_along(b, data.stored, nullptr, -1, diag));
+    RELAXC_TRY(Value * rows, sum_along(b, data.stored, nullptr, -1));
     RELAXC_TRY(rows, b.call("multiply", {rows, y_byte_zero}));
     RELAXC_TRY(sum, b.call("subtract", {sum, rows}));
   }

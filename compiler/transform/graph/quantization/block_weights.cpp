@@ -110,7 +110,7 @@ ConstantRef packed(const ConstantRef& source, bool outputs_first, int64_t bits, 
 
 }  // namespace
 
-Result<Value*> as_product_of_block_weights(GraphBuilder& b, const Op& op, Diagnostics& diag) {
+Result<Value*> as_product_of_block_weights(GraphBuilder& b, const Op& op) {
   DType f32 = DType::f(32);
   if (!op.is("matmul") || op.operand(0)->dtype() != f32 || op.operand(1)->shape().size() != 2) return nullptr;
   auto w = weights_of(op.operand(1));

@@ -37,7 +37,6 @@ bool is_count(const Value* value) {
 }  // namespace
 
 Result<Value*> IntegerMeans::rewrite(GraphBuilder& b, const Op& op) {
-  Diagnostics& diag = diag_;
   if (op.kind != OpKind::kOperator || op.operands().empty()) return nullptr;
   if (sums_elements(op)) return sum_stored(b, op);
   auto found = scaled_.find(op.operand(0));
@@ -61,7 +60,6 @@ Result<Value*> IntegerMeans::rewrite(GraphBuilder& b, const Op& op) {
 
 /// P(dequantize(q, s, z)) → P(dequantize(q, 1, z)) * s.
 Result<Value*> IntegerMeans::sum_stored(GraphBuilder& b, const Op& op) {
-  Diagnostics& diag = diag_;
   Op* inner = producer_of(op.operand(0), "dequantize");
   if (inner == nullptr || inner->operand(0)->dtype().bits > 16 || op.result()->dtype() != DType::f(32)) return nullptr;
   auto known = quantization_parameters(*inner);
@@ -75,7 +73,6 @@ Result<Value*> IntegerMeans::sum_stored(GraphBuilder& b, const Op& op) {
 }
 
 Result<Value*> IntegerMeans::scaled(GraphBuilder& b, const Op& op, Value* whole, double scale) {
-  Diagnostics& diag = diag_;
   RELAXC_TRY(Value * product, b.call("multiply", {whole, b.scalar(DType::f(32), scale)}, {}, op.result()->name));
   scaled_[product] = {whole, scale};
   return product;

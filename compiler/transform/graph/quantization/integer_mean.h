@@ -11,8 +11,6 @@ namespace relaxc {
 /// Called for each operator in the order of the program.
 class IntegerMeans {
  public:
-  explicit IntegerMeans(Diagnostics& diag) : diag_(diag) {}
-
   /// What can stand for the operator's result; null if nothing better is known.
   Result<relax::Value*> rewrite(relax::GraphBuilder& b, const relax::Op& op);
 
@@ -26,7 +24,6 @@ class IntegerMeans {
   Result<relax::Value*> sum_stored(relax::GraphBuilder& b, const relax::Op& op);
   Result<relax::Value*> scaled(relax::GraphBuilder& b, const relax::Op& op, relax::Value* whole, double scale);
 
-  Diagnostics& diag_;
   std::map<const relax::Value*, Scaled> scaled_;  // asked by key only
 };
 

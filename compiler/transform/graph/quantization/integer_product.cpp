@@ -147,7 +147,6 @@ std::optional<QuantizedOperand> IntegerProducts::data_of(Op& op) const {
 
 /// The same tensor in uint8, 128 more if it is signed.
 Result<Value*> IntegerProducts::as_unsigned(GraphBuilder& b, Value* stored) {
-  Diagnostics& diag = diag_;
   if (stored->dtype().is_uint()) return stored;
   if (auto found = unsigned_.find(stored); found != unsigned_.end()) return found->second;
   if (stored->op != nullptr && stored->op->is("quantize")) {
@@ -161,7 +160,6 @@ Result<Value*> IntegerProducts::as_unsigned(GraphBuilder& b, Value* stored) {
 
 /// A quantization to int8 becomes one to uint8; dequantizations of it read that one, too.
 Result<Value*> IntegerProducts::unsigned_sibling(Op& quantize) {
-  Diagnostics& diag = diag_;
   Value* stored = quantize.result();
   GraphBuilder b(module_, ops_, &quantize, diag_);
   int64_t zero = (quantize.operand(2) == nullptr ? 0 : *known_integer(quantize.operand(2))) + 128;
@@ -189,7 +187,6 @@ Result<Value*> IntegerProducts::unsigned_sibling(Op& quantize) {
 }
 
 Result<IntegerProducts::Data> IntegerProducts::unsigned_data(GraphBuilder& b, const QuantizedOperand& x) {
-  Diagnostics& diag = diag_;
   Data data;
   int64_t shift = x.stored->dtype().is_uint() ? 0 : 128;
   data.zero = x.zero == nullptr ? std::optional<int64_t>(0) : known_integer(x.zero);
@@ -213,7 +210,6 @@ Result<Value*> IntegerProducts::zero_as_byte(GraphBuilder& b, const Data& data) 
 }
 
 Result<Value*> IntegerProducts::padded(GraphBuilder& b, Value* x, const std::vector<int64_t>& pads, const Data& data) {
-  Diagnostics& diag = diag_;
   if (std::all_of(pads.begin(), pads.end(), [](int64_t n) { return n == 0; })) return x;
   std::vector<arith::Expr> dims;
   for (int64_t pad : pads) dims.push_back(b.context().index(pad));
@@ -251,7 +247,6 @@ Result<Value*> IntegerProducts::product(GraphBuilder& b, const Op& op, Value* x,
 
 Result<Value*> IntegerProducts::compensated(GraphBuilder& b, const Op& op, Value* x, const Data& data,
                                             const Weights& w) {
-  Diagnostics& diag = diag_;
   DType i32 = DType::i(32);
   RELAXC_TRY(Value * sum, product(b, op, x, w));
   std::vector<int64_t> columns(static_cast<size_t>(w.outputs()), 0);
@@ -283,7 +278,6 @@ Result<Value*> IntegerProducts::compensated(GraphBuilder& b, const Op& op, Value
 
 /// The sum in units of the two scales.
 Result<Value*> IntegerProducts::scaled(GraphBuilder& b, Value* sum, Value* x_scale, Value* w_scale) {
-  Diagnostics& diag = diag_;
   mark_rounding(b.function());  // one rounding of an exact sum, for one of every term
   RELAXC_TRY(Value * real, b.call("astype", {sum}, {{"dtype", DType::f(32)}}));
   RELAXC_TRY(x_scale, b.call("reshape", {x_scale, b.shape({})}));
@@ -295,7 +289,6 @@ Result<Value*> IntegerProducts::scaled(GraphBuilder& b, Value* sum, Value* x_sca
 }
 
 Result<Value*> IntegerProducts::rewrite(Op& op, std::vector<Op*>& transposed) {
-  Diagnostics& diag = diag_;
   bool conv = op.is("nn.conv");
   if ((!conv && !op.is("matmul")) || op.result()->unused() || groups_of(op) == 0) return nullptr;
   GraphBuilder b(module_, ops_, &op, diag_);

@@ -135,7 +135,6 @@ class Tables {
   }
 
   Result<Value*> look_up(GraphBuilder& b, const ByteFunction& function) {
-    Diagnostics& diag = context_.diag;
     std::vector<std::byte> all;
     for (int i = 0; i < 256; ++i) all.push_back(static_cast<std::byte>(i));
     std::map<const Value*, Value*> made;

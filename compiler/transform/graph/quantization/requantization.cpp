@@ -130,7 +130,7 @@ std::optional<std::pair<double, int64_t>> quantization_parameters(const Op& op) 
   return std::pair(*scale, *zero);
 }
 
-Result<Value*> as_requantization(GraphBuilder& b, const Op& op, Diagnostics& diag) {
+Result<Value*> as_requantization(GraphBuilder& b, const Op& op) {
   if (!op.is("quantize") || op.operand(0)->dtype() != DType::f(32) || !comes_from_integers(op.operand(0)))
     return nullptr;
   auto known = quantization_parameters(op);

@@ -13,6 +13,6 @@ std::optional<std::pair<double, int64_t>> quantization_parameters(const relax::O
 
 /// What can stand for a `quantize` whose operand comes from integers: a `requantize` of their sum, with biases, relus
 /// and clips between them taken in. Null for every other op.
-Result<relax::Value*> as_requantization(relax::GraphBuilder& b, const relax::Op& op, Diagnostics& diag);
+Result<relax::Value*> as_requantization(relax::GraphBuilder& b, const relax::Op& op);
 
 }  // namespace relaxc
