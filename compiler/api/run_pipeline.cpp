@@ -101,7 +101,13 @@ void note_pass(Observations& seen, std::string_view pass, const relax::Module& n
   if (pass == "hoist_scratch") seen.after = view_graph(now);  // the last of the graph before it is lowered
   if (pass == "schedule_kernels") note_schedules(seen.schedules, now);
   if (pass == "lower_functions" || pass == "order_calls") seen.unplanned = unplanned_bodies(now);
-  if (pass != "input") seen.pass_milliseconds.emplace_back(pass, milliseconds);
+  if (pass == "input") return;
+  auto& times = seen.pass_milliseconds;
+  auto known = std::find_if(times.begin(), times.end(), [&](const auto& one) { return one.first == pass; });
+  if (known == times.end())
+    times.emplace_back(pass, milliseconds);
+  else
+    known->second += milliseconds;  // a clean-up, which runs behind several passes
 }
 
 }  // namespace

@@ -12,55 +12,98 @@
 namespace relaxc {
 namespace {
 
+/// Clean-ups of passes that leave operations behind, and of those that leave more.
+constexpr std::string_view kDeadCode[] = {"dead_code"};
+constexpr std::string_view kFolding[] = {"dead_code", "fold_constants"};
+constexpr std::string_view kCanonicalForm[] = {"dead_code", "canonicalize"};
+/// Keys that were permuted are permuted back.
+constexpr std::string_view kJoinedMoves[] = {"canonicalize", "dead_code"};
+/// Weights are concatenated when compiling.
+constexpr std::string_view kJoinedWeights[] = {"canonicalize", "fold_constants"};
+/// Wide products go first: while they are there, what they read is read once more often. Casts of weights fold.
+constexpr std::string_view kNarrowOperands[] = {"dead_code", "canonicalize", "fold_constants", "common_subexpressions"};
+
 constexpr Pass kCompile[] = {
     {.name = "infer_parameter_types", .run = infer_parameter_types},
     {.name = "infer", .run = infer, .gives = kTyped},
     {.name = "name_outputs", .run = name_outputs, .needs = kTyped},
     {.name = "dead_code", .run = dead_code},
-    {.name = "resolve_closures", .run = resolve_closures, .needs = kTyped},
-    {.name = "tail_call_to_loop", .run = tail_call_to_loop, .needs = kTyped},
+    {.name = "resolve_closures", .run = resolve_closures, .needs = kTyped, .cleanups = kDeadCode},
+    {.name = "tail_call_to_loop", .run = tail_call_to_loop, .needs = kTyped, .cleanups = kDeadCode},
     {.name = "split_tuples", .run = split_tuples, .needs = kTyped},
     {.name = "quantized_io", .run = quantized_io, .needs = kTyped, .options = kQuantizedIoOptions},
-    {.name = "recognize_patterns", .run = recognize_patterns, .needs = kTyped, .opt_level = 1},
-    {.name = "recognize_attention", .run = recognize_attention, .needs = kTyped, .opt_level = 1},
-    {.name = "recognize_rotary", .run = recognize_rotary, .needs = kTyped, .opt_level = 1},
+    {.name = "canonicalize_early", .run = canonicalize, .needs = kTyped, .opt_level = 1, .cleanups = kDeadCode},
+    {.name = "fold_constants_early",
+     .run = fold_constants_early,
+     .needs = kTyped,
+     .opt_level = 1,
+     .cleanups = kDeadCode},
+    {.name = "recognize_patterns", .run = recognize_patterns, .needs = kTyped, .opt_level = 1, .cleanups = kDeadCode},
+    {.name = "recognize_attention",
+     .run = recognize_attention,
+     .needs = kTyped,
+     .opt_level = 1,
+     .cleanups = kJoinedMoves},
+    {.name = "recognize_grouped_queries",
+     .run = recognize_grouped_queries,
+     .needs = kTyped,
+     .opt_level = 1,
+     .cleanups = kJoinedMoves},
+    {.name = "recognize_rotary", .run = recognize_rotary, .needs = kTyped, .opt_level = 1, .cleanups = kDeadCode},
     {.name = "expand_ops", .run = expand_ops, .needs = kTyped},
-    {.name = "canonicalize", .run = canonicalize, .needs = kTyped, .opt_level = 1},
-    {.name = "recognize_quantization", .run = recognize_quantization, .needs = kTyped, .opt_level = 1},
+    {.name = "canonicalize", .run = canonicalize, .needs = kTyped, .opt_level = 1, .cleanups = kDeadCode},
+    {.name = "recognize_quantization",
+     .run = recognize_quantization,
+     .needs = kTyped,
+     .opt_level = 1,
+     .cleanups = kCanonicalForm},
     {.name = "fold_constants",
      .run = fold_constants,
      .needs = kTyped,
      .opt_level = 1,
-     .options = kFoldConstantsOptions},
-    {.name = "fold_branches", .run = fold_branches, .needs = kTyped, .opt_level = 1},
-    {.name = "fold_padding", .run = fold_padding, .needs = kTyped, .opt_level = 1},
-    {.name = "reorder_matmul_chain", .run = reorder_matmul_chain, .needs = kTyped, .opt_level = 1},
-    {.name = "reduce_strength", .run = reduce_strength, .needs = kTyped, .opt_level = 1},
+     .options = kFoldConstantsOptions,
+     .cleanups = kDeadCode},
+    {.name = "fold_branches", .run = fold_branches, .needs = kTyped, .opt_level = 1, .cleanups = kDeadCode},
+    {.name = "fold_padding", .run = fold_padding, .needs = kTyped, .opt_level = 1, .cleanups = kDeadCode},
+    {.name = "reorder_matmul_chain",
+     .run = reorder_matmul_chain,
+     .needs = kTyped,
+     .opt_level = 1,
+     .cleanups = kFolding},
+    {.name = "reduce_strength", .run = reduce_strength, .needs = kTyped, .opt_level = 1, .cleanups = kDeadCode},
     {.name = "fold_scales", .run = fold_scales, .needs = kTyped, .opt_level = 1},
     {.name = "hoist_invariants", .run = hoist_invariants, .needs = kTyped, .opt_level = 1},
-    {.name = "common_subexpressions", .run = common_subexpressions, .needs = kTyped, .opt_level = 1},
+    {.name = "common_subexpressions",
+     .run = common_subexpressions,
+     .needs = kTyped,
+     .opt_level = 1,
+     .cleanups = kDeadCode},
     {.name = "fuse_horizontal_matmuls",
      .run = fuse_horizontal_matmuls,
      .needs = kTyped,
      .opt_level = 1,
-     .options = kFuseHorizontalMatmulsOptions},
+     .options = kFuseHorizontalMatmulsOptions,
+     .cleanups = kJoinedWeights},
     {.name = "mixed_precision",
      .run = mixed_precision,
      .needs = kTyped,
      .opt_level = 1,
-     .options = kMixedPrecisionOptions},
+     .options = kMixedPrecisionOptions,
+     .cleanups = kNarrowOperands},
     {.name = "legalize", .run = legalize, .needs = kTyped, .gives = kLegal},
     {.name = "fuse_ops",
      .run = fuse_ops,
      .needs = kTyped | kLegal,
      .gives = kFused,
      .opt_level = 1,
-     .options = kFuseOpsOptions},
+     .options = kFuseOpsOptions,
+     .cleanups = kDeadCode},
     {.name = "horizontal_fusion",
      .run = horizontal_fusion,
      .needs = kTyped | kLegal,
      .opt_level = 1,
-     .options = kHorizontalFusionOptions},
+     .options = kHorizontalFusionOptions,
+     .cleanups = kDeadCode},
     {.name = "deduplicate_kernels",
      .run = deduplicate_kernels,
      .needs = kLegal,
@@ -72,7 +115,8 @@ constexpr Pass kCompile[] = {
      .needs = kLegal,
      .gives = kScheduled,
      .opt_level = 1,
-     .options = kScheduleKernelsOptions},
+     .options = kScheduleKernelsOptions,
+     .cleanups = kDeadCode},
     {.name = "hoist_scratch", .run = hoist_scratch, .needs = kLegal},
     {.name = "lower_functions", .run = lower_functions, .needs = kTyped | kLegal, .gives = kLowered},
     {.name = "order_calls", .run = order_calls, .needs = kLowered, .opt_level = 1},
@@ -92,6 +136,29 @@ constexpr bool well_ordered(const Pass (&passes)[N]) {
 }
 static_assert(well_ordered(kCompile), "a pass stands before one that gives what it needs");
 
+constexpr const Pass* row_named(std::string_view name) {
+  for (const Pass& pass : kCompile)
+    if (pass.name == name) return &pass;
+  return nullptr;
+}
+
+/// Whether `cleanup` can run behind `pass` whenever that runs, and runs no chain of clean-ups itself.
+constexpr bool may_clean_up(const Pass& cleanup, const Pass& pass) {
+  if (cleanup.gives != kNone || cleanup.breaks != kNone || cleanup.opt_level > pass.opt_level) return false;
+  if ((cleanup.needs & (pass.needs | pass.gives)) != cleanup.needs) return false;
+  for (std::string_view name : cleanup.cleanups)
+    if (row_named(name) == nullptr || !row_named(name)->cleanups.empty()) return false;
+  return true;
+}
+
+constexpr bool cleanups_fit() {
+  for (const Pass& pass : kCompile)
+    for (std::string_view name : pass.cleanups)
+      if (row_named(name) == nullptr || !may_clean_up(*row_named(name), pass)) return false;
+  return true;
+}
+static_assert(cleanups_fit(), "a clean-up is no row, or needs what does not hold behind its pass");
+
 /// Spellings of earlier versions, which flags still take.
 constexpr std::pair<std::string_view, std::string_view> kFormerNames[] = {
     {"adopt_casts", "infer_parameter_types"},   {"loop_recursion", "tail_call_to_loop"},
@@ -106,9 +173,7 @@ std::span<const Pass> compile_pipeline() {
 }
 
 const Pass* find_pass(std::string_view name) {
-  for (const Pass& pass : kCompile)
-    if (pass.name == name) return &pass;
-  return nullptr;
+  return row_named(name);
 }
 
 std::string current_name(std::string_view name) {

@@ -3,6 +3,9 @@
 // Whatever one wants to know of a pass is asked here, so that no pass knows of it: how long it took, what it left, what
 // the module was before and after, whether it still verifies and still means the same, and which of them is at fault
 // (bisection: run the first N optional passes, halve N).
+//
+// A pass that changed something is followed by its clean-ups, which have lines of their own where times are listed. All
+// else takes both for one step: the module in between holds operations that nobody uses, some of them made to be tried.
 #include "compiler/pipeline/runner.h"
 
 #include <fmt/format.h>
@@ -14,6 +17,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "compiler/pipeline/pipelines.h"
 #include "compiler/relax/print.h"
 #include "compiler/relax/verify.h"
 #include "compiler/tir/visit.h"
@@ -21,8 +25,16 @@
 namespace relaxc {
 namespace {
 
+bool lists(const std::vector<std::string>& list, std::string_view pass) {
+  return std::find(list.begin(), list.end(), pass) != list.end();
+}
 bool names(const std::vector<std::string>& list, std::string_view pass) {
-  return std::any_of(list.begin(), list.end(), [&](const std::string& name) { return name == pass || name == "all"; });
+  return lists(list, pass) || lists(list, "all");
+}
+
+/// Which other passes a fault behind `pass` may come from, as text: its clean-ups are not looked at one by one.
+std::string_view blame(const Pass& pass) {
+  return pass.cleanups.empty() ? "" : " or a clean-up behind it";
 }
 
 /// What a module holds: how much a pass made of it or saved.
@@ -73,16 +85,15 @@ class Runner {
   }
 
   Status one(const Pass& pass) {
-    Diagnostics& diag = context_.diag;
     if (options_.prepare) RELAXC_DO(options_.prepare(pass.name, module_, context_));
     if (names(options_.print_before, pass.name)) show("before", pass.name);
-    std::clock_t start = std::clock();  // the processor's time: the same however busy the machine is
-    Result<Changed> changed = pass.run(module_, context_);
-    double took = 1e3 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
-    total_ += took;
-    times_ += fmt::format("{:>9.2f} ms  {}\n", took, pass.name);
-    if (!changed) return diag.failed();
-    if (*changed == Changed::kYes) RELAXC_DO(after_change(pass));
+    double took = 0;
+    Result<Changed> changed = timed(pass, "", took);
+    if (!changed) return changed.failure();
+    if (*changed == Changed::kYes) {
+      RELAXC_DO(clean_up(pass, "  "));
+      RELAXC_DO(after_change(pass));
+    }
     if (options_.observe) options_.observe(pass.name, module_, took);
     if (options_.statistics) {
       Counts counts = count(module_);
@@ -93,14 +104,41 @@ class Runner {
     return Done{};
   }
 
+  Result<Changed> timed(const Pass& pass, std::string_view indent, double& took) {
+    std::clock_t start = std::clock();  // the processor's time: the same however busy the machine is
+    Result<Changed> changed = pass.run(module_, context_);
+    took = 1e3 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+    total_ += took;
+    times_ += fmt::format("{:>9.2f} ms  {}{}\n", took, indent, pass.name);
+    return changed;
+  }
+
+  /// Runs the clean-ups of a pass that changed something, and theirs.
+  Status clean_up(const Pass& pass, const std::string& indent) {
+    for (std::string_view name : pass.cleanups) {
+      const Pass& cleanup = *find_pass(name);
+      if (cleanup.opt_level > context_.opt_level || names(options_.disabled, name)) continue;
+      if (lists(options_.print_before, name)) show("before", name);
+      double took = 0;
+      Result<Changed> changed = timed(cleanup, indent, took);
+      if (!changed) return changed.failure();
+      if (*changed == Changed::kYes) RELAXC_DO(clean_up(cleanup, indent + "  "));
+      if (options_.observe) options_.observe(name, module_, took);
+      if (lists(options_.print_after, name)) show("after", name);
+    }
+    return Done{};
+  }
+
+  /// Looks at the module behind a pass and its clean-ups.
   Status after_change(const Pass& pass) {
     if (options_.verify) {
       std::string fault = relax::first_fault(module_);
-      RELAXC_CHECK(fault.empty(), fmt::format("after pass {}: {}", pass.name, fault));
+      RELAXC_CHECK(fault.empty(), fmt::format("after pass {}{}: {}", pass.name, blame(pass), fault));
     }
     if (options_.check) {
       std::string fault = options_.check(module_);
-      RELAXC_CHECK(fault.empty(), fmt::format("pass {} changed what the program computes: {}", pass.name, fault));
+      RELAXC_CHECK(fault.empty(),
+                   fmt::format("pass {}{} changed what the program computes: {}", pass.name, blame(pass), fault));
     }
     return dump(pass.name);
   }

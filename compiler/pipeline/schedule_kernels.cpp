@@ -40,7 +40,6 @@ class Scheduling {
 
   Result<Changed> run() {
     Changed changed = Changed::kNo;
-    bool repacked = false;
     for (tir::PrimFunc* kernel : module_.prim_funcs()) {
       std::vector<tir::BufferRef> before = analysis::buffer_params(*kernel), constants;
       for (size_t i = 0; i < before.size(); ++i)
@@ -51,10 +50,9 @@ class Scheduling {
       for (const schedule::PackedParam& one : packed) {
         auto at = std::find(before.begin(), before.end(), one.param);
         repack(*kernel, static_cast<size_t>(at - before.begin()), one);
-        repacked = true;
       }
     }
-    return repacked ? dead_code(module_, context_) : changed;
+    return changed;
   }
 
  private:

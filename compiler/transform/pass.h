@@ -73,6 +73,9 @@ struct Pass {
   Property breaks = kNone;
   int opt_level = 0;  ///< runs at this -O level and above
   std::span<const PassOption> options = {};
+  /// Passes of the pipeline that the runner runs, in this order, after this one changed something. No pass calls
+  /// another: so each has its line in --time-passes, and --disable-pass turns it off wherever it would run.
+  std::span<const std::string_view> cleanups = {};
 };
 
 }  // namespace relaxc

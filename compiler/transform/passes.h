@@ -28,7 +28,8 @@ inline constexpr PassOption kHorizontalFusionTensors{"horizontal_fusion.tensors"
                                                      "most tensors that a kernel of several results reads and writes"};
 inline constexpr PassOption kHorizontalFusionOptions[] = {kHorizontalFusionTensors};
 
-// graph/: on Relax functions.
+// graph/: on Relax functions. Passes may leave operations that nobody uses any more; the rows of the pipeline name the
+// clean-ups that run behind them.
 
 /// Gives parameters of unknown shape the one that a match_cast wants of them. Before infer.
 Result<Changed> infer_parameter_types(relax::Module&, PassContext&);
@@ -51,6 +52,9 @@ Result<Changed> recognize_patterns(relax::Module&, PassContext&);
 /// Replaces two products with a softmax between by attention, as it is written by many exporters. Rounds differently.
 /// Needs kTyped.
 Result<Changed> recognize_attention(relax::Module&, PassContext&);
+/// Replaces attention of keys and values that are repeated for groups of heads by attention to those that the groups
+/// share. Bits stay. Needs kTyped.
+Result<Changed> recognize_grouped_queries(relax::Module&, PassContext&);
 /// Replaces what exporters write out to turn pairs of channels by the operator that does it. Bits stay. Needs
 /// kTyped.
 Result<Changed> recognize_rotary(relax::Module&, PassContext&);
@@ -74,6 +78,8 @@ Result<Changed> common_subexpressions(relax::Module&, PassContext&);
 Result<Changed> hoist_invariants(relax::Module&, PassContext&);
 /// Evaluates operators whose operands are all constant, within a size budget.
 Result<Changed> fold_constants(relax::Module&, PassContext&);
+/// The same, except operators that make wider numbers of integers of 8 bits or less.
+Result<Changed> fold_constants_early(relax::Module&, PassContext&);
 /// Turns products of quantized tensors by constant weights into sums of products of bytes. Results differ from those
 /// of exact arithmetic on the stored integers by at most one quantum. Needs kTyped.
 Result<Changed> recognize_quantization(relax::Module&, PassContext&);

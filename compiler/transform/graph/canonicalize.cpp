@@ -189,7 +189,7 @@ constexpr Rule kCanonicalRules[] = {
 Result<Changed> canonicalize(relax::Module& module, PassContext& context) {
   Changed changed = Changed::kNo;
   for (Function* function : module.functions()) changed |= rewrite_ops(module, *function, context, kCanonicalRules);
-  return changed == Changed::kYes ? dead_code(module, context) : changed;
+  return changed;
 }
 
 }  // namespace relaxc

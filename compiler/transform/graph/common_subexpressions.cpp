@@ -124,10 +124,10 @@ class Elimination {
 
 }  // namespace
 
-Result<Changed> common_subexpressions(relax::Module& module, PassContext& context) {
+Result<Changed> common_subexpressions(relax::Module& module, PassContext&) {
   Changed changed = Changed::kNo;
   for (Function* function : module.functions()) changed |= Elimination(*function).run();
-  return changed == Changed::kYes ? dead_code(module, context) : changed;
+  return changed;
 }
 
 }  // namespace relaxc

@@ -1,9 +1,11 @@
 // dead_code.cpp: removes what nobody uses.
 //
 // A field of a tuple that the function makes is taken for the value itself. Then backwards over each function: an op
-// stays if it has an effect, if a result is used, or if it binds a symbol that
-// something that stays mentions. Symbols are used by struct info, not by operands, so they are counted apart from the
-// use-lists. Then private functions and prim funcs that no public one reaches go.
+// stays if it has an effect, if a result is used, or if it binds a symbol that something that stays mentions. Symbols
+// are used by struct info, not by operands, so they are counted apart from the use-lists. Then private functions and
+// prim funcs that no public one reaches go.
+#include "compiler/transform/graph/dead_code.h"
+
 #include <unordered_map>
 #include <unordered_set>
 
@@ -140,11 +142,15 @@ Changed remove_unreached(Module& module) {
 
 }  // namespace
 
-Result<Changed> dead_code(relax::Module& module, PassContext&) {
+Changed remove_dead_ops(relax::Module& module) {
   Changed changed = Changed::kNo;
   Effects effects(module);
   for (Function* function : module.functions()) changed |= Sweep(*function, effects).run();
   return changed | remove_unreached(module);
+}
+
+Result<Changed> dead_code(relax::Module& module, PassContext&) {
+  return remove_dead_ops(module);
 }
 
 }  // namespace relaxc

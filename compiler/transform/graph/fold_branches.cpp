@@ -94,10 +94,10 @@ class Folding {
 
 }  // namespace
 
-Result<Changed> fold_branches(relax::Module& module, PassContext& context) {
+Result<Changed> fold_branches(relax::Module& module, PassContext&) {
   Changed changed = Changed::kNo;
   for (Function* function : module.functions()) changed |= Folding(*function).run();
-  return changed == Changed::kYes ? dead_code(module, context) : changed;
+  return changed;
 }
 
 }  // namespace relaxc

@@ -201,11 +201,7 @@ void transpose_late(Module& module, PassContext& context, Op& op) {
 
 }  // namespace
 
-Result<Changed> fold_constants(relax::Module& module, PassContext& context) {
-  return fold_constants(module, context, StoredConstants::kFold);
-}
-
-Result<Changed> fold_constants(relax::Module& module, PassContext& context, StoredConstants stored) {
+Changed evaluate_constants(relax::Module& module, PassContext& context, StoredConstants stored) {
   Changed changed = Changed::kNo;
   int64_t budget = context.option(kFoldBudget), large = context.option(kFoldLarge);
   for (Function* function : module.functions()) {
@@ -224,7 +220,11 @@ Result<Changed> fold_constants(relax::Module& module, PassContext& context, Stor
     for (Op* op : folds.worth_it())
       if (folds.computable(*op, false) && fold(module, context, *op)) changed = Changed::kYes;
   }
-  return changed == Changed::kYes ? dead_code(module, context) : changed;
+  return changed;
+}
+
+Result<Changed> fold_constants(relax::Module& module, PassContext& context) {
+  return evaluate_constants(module, context, StoredConstants::kFold);
 }
 
 }  // namespace relaxc

@@ -1,4 +1,5 @@
-// fold_constants.h: the pass's work, for passes that need numbers to be known before its turn.
+// fold_constants.h: the pass's work, for fold_constants_early and for passes that need numbers in the middle of their
+// own.
 #pragma once
 
 #include "compiler/transform/pass.h"
@@ -9,7 +10,7 @@ namespace relaxc {
 enum class StoredConstants : uint8_t { kFold, kKeep };
 
 /// Evaluates operators whose operands are all constant. kKeep: none that makes wider numbers of stored ones, which
-/// recognize_quantization reads as they are written.
-Result<Changed> fold_constants(relax::Module& module, PassContext& context, StoredConstants stored);
+/// recognize_quantization reads as they are written. Leaves what is not used any more.
+Changed evaluate_constants(relax::Module& module, PassContext& context, StoredConstants stored);
 
 }  // namespace relaxc

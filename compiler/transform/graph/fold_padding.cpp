@@ -65,7 +65,7 @@ constexpr Rule kPaddingRules[] = {pad_into_window};
 Result<Changed> fold_padding(relax::Module& module, PassContext& context) {
   Changed changed = Changed::kNo;
   for (Function* function : module.functions()) changed |= rewrite_ops(module, *function, context, kPaddingRules);
-  return changed == Changed::kYes ? dead_code(module, context) : changed;
+  return changed;
 }
 
 }  // namespace relaxc

@@ -12,6 +12,8 @@
 // float32 and float64 take part; narrower weights would lose digits that the wide accumulator keeps.
 #include <algorithm>
 
+#include "compiler/transform/graph/dead_code.h"
+#include "compiler/transform/graph/fold_constants.h"
 #include "compiler/transform/graph/rewriting/rewrite.h"
 #include "compiler/transform/passes.h"
 
@@ -170,8 +172,8 @@ Result<Changed> fold_scales(relax::Module& module, PassContext& context) {
     for (Function* function : module.functions()) again |= rewrite_ops(module, *function, context, kScaleRules);
     if (again == Changed::kNo) break;
     changed = Changed::kYes;
-    RELAXC_DO(dead_code(module, context));
-    RELAXC_DO(fold_constants(module, context));
+    remove_dead_ops(module);
+    if (evaluate_constants(module, context, StoredConstants::kFold) == Changed::kYes) remove_dead_ops(module);
   }
   return changed;
 }

@@ -268,9 +268,6 @@ Result<Changed> fuse_horizontal_matmuls(relax::Module& module, PassContext& cont
       }
     }
   }
-  if (changed == Changed::kNo) return changed;
-  RELAXC_DO(canonicalize(module, context));
-  RELAXC_DO(fold_constants(module, context));
   return changed;
 }
 

@@ -226,7 +226,7 @@ Result<Changed> fuse_ops(relax::Module& module, PassContext& context) {
   Changed changed = Changed::kNo;
   for (Function* function : module.functions())
     changed |= group_region(module, function->body(), function->facts, context);
-  return changed == Changed::kYes ? dead_code(module, context) : changed;
+  return changed;
 }
 
 }  // namespace relaxc

@@ -363,7 +363,7 @@ Result<Changed> horizontal_fusion(relax::Module& module, PassContext& context) {
   Changed changed = Changed::kNo;
   for (Function* function : module.functions())
     changed |= fuse_region(module, function->body(), function->facts, context);
-  return changed == Changed::kYes ? dead_code(module, context) : changed;
+  return changed;
 }
 
 }  // namespace relaxc

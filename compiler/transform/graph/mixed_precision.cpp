@@ -117,11 +117,6 @@ Result<Changed> mixed_precision(relax::Module& module, PassContext& context) {
   if (!narrow) return Changed::kNo;
   Changed changed = Changed::kNo;
   for (Function* function : module.functions()) changed |= Narrowing(module, context, *narrow).run(*function);
-  if (changed == Changed::kNo) return changed;
-  RELAXC_DO(dead_code(module, context));  // the wide products: what they read is read once more often than it is
-  RELAXC_DO(canonicalize(module, context));
-  RELAXC_DO(fold_constants(module, context));
-  RELAXC_DO(common_subexpressions(module, context));
   return changed;
 }
 

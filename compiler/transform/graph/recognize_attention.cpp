@@ -18,7 +18,6 @@
 #include <cmath>
 #include <utility>
 
-#include "compiler/transform/graph/attention/grouped_queries.h"
 #include "compiler/transform/graph/rewriting/origins.h"
 #include "compiler/transform/graph/rewriting/rewrite.h"
 #include "compiler/transform/passes.h"
@@ -306,20 +305,12 @@ Value* attention(const Site& site) {
 }
 
 constexpr Rule kRules[] = {attention};
-constexpr Rule kHeadRules[] = {group_queries, group_queries_of_product};
 
 }  // namespace
 
 Result<Changed> recognize_attention(relax::Module& module, PassContext& context) {
   Changed changed = Changed::kNo;
-  for (std::span<const Rule> rules : {std::span<const Rule>(kRules), std::span<const Rule>(kHeadRules)}) {
-    Changed found = Changed::kNo;
-    for (Function* function : module.functions()) found |= rewrite_ops(module, *function, context, rules);
-    if (found == Changed::kNo) continue;
-    RELAXC_DO(canonicalize(module, context));  // keys that were permuted are permuted back
-    RELAXC_DO(dead_code(module, context));
-    changed |= found;
-  }
+  for (Function* function : module.functions()) changed |= rewrite_ops(module, *function, context, kRules);
   return changed;
 }
 

@@ -6,13 +6,13 @@
 // norms take their variance from distances and not from a difference of large numbers.
 //
 // A row counts only if nobody else reads what lies inside, and if every hole broadcasts to the result: a mean that is
-// also an output stays a mean. Ops are visited in order, so rows may be made of what rows before them gave.
+// also an output stays a mean. Ops are visited in order, so rows may be made of what rows before them gave. Numbers
+// have to be constants by then: canonicalize_early and fold_constants_early run before.
 //
 // Attention has too many orders of its parts for rows of text: recognize_attention.cpp. Rotary embeddings are made of
 // slices: recognize_rotary.cpp.
 #include <algorithm>
 
-#include "compiler/transform/graph/fold_constants.h"
 #include "compiler/transform/graph/rewriting/op_pattern.h"
 #include "compiler/transform/graph/rewriting/origins.h"
 #include "compiler/transform/passes.h"
@@ -170,13 +170,10 @@ class Recognition {
 }  // namespace
 
 Result<Changed> recognize_patterns(relax::Module& module, PassContext& context) {
-  RELAXC_TRY(Changed changed, canonicalize(module, context));
-  RELAXC_TRY(Changed folded, fold_constants(module, context, StoredConstants::kKeep));
   Recognition recognition(module, context);
-  Changed found = Changed::kNo;
-  for (Function* function : module.functions()) found |= recognition.run(*function);
-  if (found == Changed::kYes) RELAXC_DO(dead_code(module, context));
-  return changed | folded | found;
+  Changed changed = Changed::kNo;
+  for (Function* function : module.functions()) changed |= recognition.run(*function);
+  return changed;
 }
 
 }  // namespace relaxc

@@ -20,6 +20,7 @@
 // float units want; it has the same error and costs more on those that have them.
 #include <algorithm>
 
+#include "compiler/transform/graph/dead_code.h"
 #include "compiler/transform/graph/moves/transpose_sinking.h"
 #include "compiler/transform/graph/quantization/block_weights.h"
 #include "compiler/transform/graph/quantization/integer_mean.h"
@@ -141,11 +142,10 @@ Result<Changed> recognize_quantization(relax::Module& module, PassContext& conte
     changed |= here;
   }
   if (changed == Changed::kNo) return changed;
-  RELAXC_DO(dead_code(module, context));  // what was moved is now used by what stands for it alone
+  remove_dead_ops(module);  // what was moved is now used by what stands for it alone
   for (Function* function : module.functions())
     RELAXC_DO(QuantizationRecognition(module, context).requantize(*function));
-  RELAXC_DO(dead_code(module, context));
-  return canonicalize(module, context);
+  return changed;
 }
 
 }  // namespace relaxc

@@ -284,7 +284,6 @@ constexpr Rule kRotaryRules[] = {rotary};
 Result<Changed> recognize_rotary(relax::Module& module, PassContext& context) {
   Changed changed = Changed::kNo;
   for (Function* function : module.functions()) changed |= rewrite_ops(module, *function, context, kRotaryRules);
-  if (changed == Changed::kYes) RELAXC_DO(dead_code(module, context));
   return changed;
 }
 

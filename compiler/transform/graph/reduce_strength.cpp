@@ -49,7 +49,7 @@ constexpr Rule kStrengthRules[] = {power_by_known, divide_by_power_of_two, produ
 Result<Changed> reduce_strength(relax::Module& module, PassContext& context) {
   Changed changed = Changed::kNo;
   for (Function* function : module.functions()) changed |= rewrite_ops(module, *function, context, kStrengthRules);
-  return changed == Changed::kYes ? dead_code(module, context) : changed;
+  return changed;
 }
 
 }  // namespace relaxc

@@ -200,9 +200,6 @@ Result<Changed> reorder_matmul_chain(relax::Module& module, PassContext& context
       changed = Changed::kYes;
     }
   }
-  if (changed == Changed::kNo) return changed;
-  RELAXC_DO(dead_code(module, context));
-  RELAXC_DO(fold_constants(module, context));
   return changed;
 }
 

@@ -190,8 +190,7 @@ void FunctionResolver::take_apart(const std::vector<KnownRef>& args) {
 Result<Changed> resolve_closures(relax::Module& module, PassContext& context) {
   closures::Resolver resolver(module, context);
   RELAXC_DO(resolver.run());
-  if (resolver.changed() == Changed::kNo) return Changed::kNo;
-  return dead_code(module, context);
+  return resolver.changed();
 }
 
 }  // namespace relaxc

@@ -66,7 +66,7 @@ Result<Changed> tail_call_to_loop(relax::Module& module, PassContext& context) {
     RELAXC_TRY(Changed looped, to_loop(module, *function, "'" + function->name + "' calls itself", context));
     changed |= looped;
   }
-  return changed == Changed::kYes ? dead_code(module, context) : changed;
+  return changed;
 }
 
 }  // namespace relaxc

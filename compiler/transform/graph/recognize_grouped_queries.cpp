@@ -1,4 +1,4 @@
-// grouped_queries.cpp: attention in which groups of queries share keys and values.
+// recognize_grouped_queries.cpp: attention in which groups of queries share keys and values.
 //
 // Llama's successors have fewer heads of keys than of queries. Exporters repeat the keys,
 //
@@ -6,11 +6,13 @@
 //
 // which copies a cache several times over in every step. Queries as [b, heads, group, s, e] meet the keys as they are:
 // products broadcast over dims in front, and the views cost nothing.
-#include "compiler/transform/graph/attention/grouped_queries.h"
-
+//
+// recognize_attention and its clean-ups come before, so that a repeat stands next to the operator that reads it.
 #include <algorithm>
 
 #include "compiler/transform/graph/moves/move_rules.h"
+#include "compiler/transform/graph/rewriting/rewrite.h"
+#include "compiler/transform/passes.h"
 
 namespace relaxc {
 namespace {
@@ -68,8 +70,7 @@ Value* by_groups(const Site& s, Value* operand, Expr heads, Expr group) {
   return s.make("reshape", {operand, s.builder.shape(dims)});
 }
 
-}  // namespace
-
+/// Attention of keys and values that are repeated for groups of heads, as attention of groups to heads that they share.
 Value* group_queries(const Site& s) {
   if (!s.op.is("nn.scaled_dot_product_attention") || s.out()->shape().size() != 4) return nullptr;
   Value *q = s.in(0), *k = before_repeat(s, s.in(1)), *v = before_repeat(s, s.in(2));
@@ -91,6 +92,7 @@ Value* group_queries(const Site& s) {
   return s.make("reshape", {made, s.builder.shape(s.out()->shape())});
 }
 
+/// The same of one product, where attention is not written as one: between its products may stand what is asked for.
 Value* group_queries_of_product(const Site& s) {
   if (!s.op.is("matmul") || s.in(0)->shape().size() != 4) return nullptr;
   Value* shared = before_repeat(s, s.in(1));
@@ -99,6 +101,16 @@ Value* group_queries_of_product(const Site& s) {
   if (!arith::prove_equal(heads * group, s.in(0)->shape()[1], s.facts)) return nullptr;
   Value* made = s.make("matmul", {by_groups(s, s.in(0), heads, group), shared}, s.op.attrs);
   return s.make("reshape", {made, s.builder.shape(s.out()->shape())});
+}
+
+constexpr Rule kGroupRules[] = {group_queries, group_queries_of_product};
+
+}  // namespace
+
+Result<Changed> recognize_grouped_queries(relax::Module& module, PassContext& context) {
+  Changed changed = Changed::kNo;
+  for (Function* function : module.functions()) changed |= rewrite_ops(module, *function, context, kGroupRules);
+  return changed;
 }
 
 }  // namespace relaxc
