@@ -111,7 +111,7 @@ function(relaxc_add_model target)
     message(FATAL_ERROR "relaxc_add_model(${target}): expected a model")
   endif()
   foreach(model IN LISTS ARG_UNPARSED_ARGUMENTS)
-    if(NOT model MATCHES "\\.")  # a file has an ending, a misspelt word has none
+    if(NOT model MATCHES "\\.")  # a file has an extension, a misspelt word has none
       message(FATAL_ERROR "relaxc_add_model(${target}): expected a model, NAME, DIMS, STATES, PARAMS, TARGET, FLAGS, OBJECT, "
         "SELFTEST or NO_RUNTIME, found '${model}'")
     endif()

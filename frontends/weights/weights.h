@@ -15,9 +15,9 @@ namespace relaxc::frontend {
 /// Tensors by the names that their file gives them.
 using NamedConstants = std::map<std::string, relax::ConstantRef>;
 
-/// Reads the file, by its ending. Reports (malformed_model) a file that is cut, whose parts lie outside of it or over
-/// each other, whose checksums are wrong, or that holds a name twice; (unsupported) an ending or a dtype that is not
-/// read.
+/// Reads the file, by its extension. Reports (malformed_model) a file that is cut, whose parts lie outside of it or
+/// over each other, whose checksums are wrong, or that holds a name twice; (unsupported) an extension or a dtype that
+/// is not read.
 Result<NamedConstants> read_weights(const std::string& path, Location where, Diagnostics& diag);
 
 /// The same for files that are mapped already; the path is for messages.

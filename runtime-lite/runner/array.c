@@ -118,7 +118,7 @@ const char* rlx_array_read(const char* path, const rlx_tensor_spec* wanted, rlx_
   static const rlx_array kNone = {0};
   *array = kNone;
   const int npy = ends_with(path, ".npy");
-  if (!npy && !ends_with(path, ".pb")) return "the ending says no form; .npy and .pb can be read";
+  if (!npy && !ends_with(path, ".pb")) return "the extension selects no format; .npy and .pb can be read";
   size_t size = 0;
   uint8_t* bytes = read_file(path, &size);
   if (bytes == NULL) return strerror(errno);

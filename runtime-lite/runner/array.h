@@ -32,9 +32,9 @@ int rlx_array_size(const rlx_array* array, size_t* bytes);
 /* Whether all elements are values of the type: a bool is 0 or 1. */
 int rlx_array_is_valid(const rlx_array* array);
 
-/* Reads a file by its ending, .npy or .pb. NULL, or why it cannot be (a sentence without the file's name, valid until
- * the next call). The caller frees `array->data`. A .npy of numbers that NumPy has no type for ('V2') has the code of
- * `wanted` if the sizes agree. */
+/* Reads a file by its extension, .npy or .pb. NULL, or why it cannot be (a sentence without the file's name, valid
+ * until the next call). The caller frees `array->data`. A .npy of numbers that NumPy has no type for ('V2') has the
+ * code of `wanted` if the sizes agree. */
 const char* rlx_array_read(const char* path, const rlx_tensor_spec* wanted, rlx_array* array);
 /* Writes a .npy. NULL or why not. */
 const char* rlx_npy_write(const char* path, const rlx_array* array);

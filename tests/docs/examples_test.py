@@ -40,7 +40,7 @@ def main(page, run_golden, relaxc):
             program = pathlib.Path(folder) / f"line_{line}.relax"
             program.write_text("# passes: all\n" + text, encoding="utf-8")
             commands = [[run_golden, str(program)]]
-            commands += [[relaxc, str(program), "-o", str(program.with_suffix(ending))] for ending in (".o", ".c")]
+            commands += [[relaxc, str(program), "-o", str(program.with_suffix(extension))] for extension in (".o", ".c")]
             said = next(filter(None, map(complaint, commands)), "")
             if said:
                 failures.append(f"{page}:{line}: {said}")

@@ -102,12 +102,12 @@ class Faults(ProgramTest):
         self.assertGreater(refused, 60)
 
     def test_names_as_long_as_a_file_system_has_them(self):
-        for ending in (".o", ".a", ".s", ".c", ".so", ".dot", ""):
+        for extension in (".o", ".a", ".s", ".c", ".so", ".dot", ""):
             for length in (250, 255):
-                with self.subTest(ending=ending, length=length):
-                    name = "n" * (length - len(ending)) + ending
+                with self.subTest(extension=extension, length=length):
+                    name = "n" * (length - len(extension)) + extension
                     self.compiles("new.onnx", "-O0", "-o", name, "--name", "m", "--runtime", RUNTIME,
-                                  "--cc", self.linker(), *(["-MD"] if ending else []))
+                                  "--cc", self.linker(), *(["-MD"] if extension else []))
                     self.assertTrue((self.path / name).exists())
         self.refuses(1, "File name too long", "new.onnx", "-o", "n" * 254 + ".o", "--name", "m")
 

@@ -14,21 +14,21 @@ from program import ProgramTest
 class Form(ProgramTest):
     PARTS = {"m.o": b"\x7fELF", "m.bc": b"BC\xc0\xde", "m.c": b"#include", "m.s": b".globl", "m.ll": b"define"}
 
-    def test_the_ending_says_the_form(self):
+    def test_the_extension_selects_the_format(self):
         for name, part in self.PARTS.items():  # .so: outputs_test.py
             with self.subTest(name):
                 self.compiles("relu.onnx", "-o", name)
                 self.assertIn(part, (self.path / name).read_bytes())
                 self.assertTrue((self.path / "m.h").exists())
 
-    def test_emit_overrides_the_ending(self):
+    def test_emit_overrides_the_extension(self):
         self.compiles("relu.onnx", "-o", "m.xyz", "--emit", "llvm")
         self.assertIn(b"define", (self.path / "m.xyz").read_bytes())
         self.refuses(2, "--emit", "relu.onnx", "-o", "m.o", "--emit", "elf")
 
-    def test_an_ending_that_says_no_form(self):
-        self.refuses(2, "the ending of 'm.xyz' says no form", "relu.onnx", "-o", "m.xyz")
-        self.refuses(2, "says no form", "relu.onnx", "-o", "m.v2")
+    def test_an_extension_that_selects_no_format(self):
+        self.refuses(2, "the extension of 'm.xyz' selects no format", "relu.onnx", "-o", "m.xyz")
+        self.refuses(2, "selects no format", "relu.onnx", "-o", "m.v2")
 
     def test_no_output_and_no_input(self):
         self.refuses(2, "give an output with -o", "relu.onnx")

@@ -114,7 +114,7 @@ class Programs(ProgramTest):
         for name, content, text in (("cut.pb", wire.tensor("x", (2, 3), bytes(24))[:-1], "TensorProto"),
                                     ("few.pb", wire.tensor("x", (2, 3), bytes(20)), "not as many elements"),
                                     ("strings.pb", wire.tensor("x", (2, 3), b"", 8), "its type is not one"),
-                                    ("x.txt", "1", "the ending says no form"), ("none/x.npy", None, "No such file")):
+                                    ("x.txt", "1", "the extension selects no format"), ("none/x.npy", None, "No such file")):
             with self.subTest(name):
                 if content is not None:
                     self.write(name, content)

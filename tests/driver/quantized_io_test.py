@@ -76,14 +76,14 @@ class QuantizedIo(ProgramTest):
 
     def test_the_numbers_are_those_of_the_float_interface(self):
         self.write("main.c", MAIN)
-        for ending in (".o", ".c"):
+        for extension in (".o", ".c"):
             for level in ("-O0", "-O2"):
-                self.compiles("net.relax", "-o", "f" + ending, level)
-                self.compiles("net.relax", "-o", "q" + ending, level, "--io=quantized")
-                subprocess.run(["cc", "-std=c99", "-ffp-contract=off", "-I", str(program.INCLUDE), "main.c", "f" + ending,
-                                "q" + ending, *LINK_FLAGS, RUNTIME, "-lm", "-o", "run"], cwd=self.path, check=True)
+                self.compiles("net.relax", "-o", "f" + extension, level)
+                self.compiles("net.relax", "-o", "q" + extension, level, "--io=quantized")
+                subprocess.run(["cc", "-std=c99", "-ffp-contract=off", "-I", str(program.INCLUDE), "main.c", "f" + extension,
+                                "q" + extension, *LINK_FLAGS, RUNTIME, "-lm", "-o", "run"], cwd=self.path, check=True)
                 done = subprocess.run(["./run"], cwd=self.path, check=True, capture_output=True, text=True)
-                self.assertEqual(done.stdout, "0 0 8 -1 0.0625 -3 | 1 8 1 0.125 7\n", (ending, level))
+                self.assertEqual(done.stdout, "0 0 8 -1 0.0625 -3 | 1 8 1 0.125 7\n", (extension, level))
 
     def test_the_header_and_the_manifest_say_what_integers_stand_for(self):
         self.compiles("net.relax", "-o", "q.o", "--io=quantized", "--manifest", "q.json")

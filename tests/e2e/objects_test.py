@@ -301,19 +301,19 @@ class Objects(unittest.TestCase):
             self.assertRegex(output, "undefined reference to `rlx_abi_1'")
 
     def test_one_input_gives_the_same_bytes_anywhere(self):
-        for name, ending in product(("fixed", "recurrent", "digits"), (".o", ".c", ".s", ".h")):
+        for name, extension in product(("fixed", "recurrent", "digits"), (".o", ".c", ".s", ".h")):
             source, flags, _ = MODELS[name]
             results = []
             for folder in ("here", "there/deeper"):
                 path = self.path / folder
                 path.mkdir(parents=True, exist_ok=True)
                 copy = shutil.copy(source, path / f"copy{source.suffix}")
-                output = f"{name}.c" if ending == ".h" else f"{name}{ending}"
+                output = f"{name}.c" if extension == ".h" else f"{name}{extension}"
                 given = Path(copy).name if folder == "here" else copy
                 code, message = run(RELAXC, given, *flags, "-o", output, cwd=path)
                 self.assertEqual(code, 0, message)
-                results.append((path / f"{name}{ending}").read_bytes())
-            self.assertEqual(results[0], results[1], name + ending)
+                results.append((path / f"{name}{extension}").read_bytes())
+            self.assertEqual(results[0], results[1], name + extension)
 
 
 if __name__ == "__main__":

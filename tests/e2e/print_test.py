@@ -129,18 +129,18 @@ class Print(unittest.TestCase):
             self.run_tool(CC, "-c", "-O1", "-I", INCLUDE, source, "-o", f"{name}_{source.stem}.o")
         self.run_tool("ar", "rcs", f"lib{name}.a", *(f"{name}_{source.stem}.o" for source in sources))
 
-    def compile(self, text, name, ending):
+    def compile(self, text, name, extension):
         (self.path / f"{name}.relax").write_text(text)
-        self.run_tool(RELAXC, f"{name}.relax", "-o", name + ending)
+        self.run_tool(RELAXC, f"{name}.relax", "-o", name + extension)
 
     def test_what_a_program_prints(self):
         self.library("relax_rt", "core")
         self.library("relax_rt_hosted", "hosted")
         (self.path / "main.c").write_text(PROGRAM)
-        for ending in (".o", ".c"):
-            with self.subTest(ending):
-                self.compile(SHOWN, "shown", ending)
-                build = [CC, "-std=c99", "-I", INCLUDE, "main.c", "shown" + ending, "-L."]
+        for extension in (".o", ".c"):
+            with self.subTest(extension):
+                self.compile(SHOWN, "shown", extension)
+                build = [CC, "-std=c99", "-I", INCLUDE, "main.c", "shown" + extension, "-L."]
                 self.run_tool(*build, "-o", "loud", "-lrelax_rt_hosted", "-lrelax_rt")
                 self.assertEqual(self.run_tool("./loud"), TEXT)
                 self.run_tool(*build, "-o", "silent", "-lrelax_rt")

@@ -131,9 +131,9 @@ def check_wasm(folder, machine, expected):
     assert all(math.isclose(a, b, rel_tol=1e-4, abs_tol=1e-4) for a, b in zip(logits, expected, strict=True)), logits
 
 
-def check_library(folder, machine, ending, exports):
+def check_library(folder, machine, extension, exports):
     """relaxc links by clang and compiles the runtime for the machine; `exports` prints what the library exports."""
-    library = f"digits{ending}"
+    library = f"digits{extension}"
     for copy in ("first", library):  # the same bytes again
         run(RELAXC, DIGITS, "--dim", "n=1", "--target", machine, "-o", library, "--manifest", "digits.json", cwd=folder)
         if copy == "first":
@@ -180,9 +180,9 @@ def check_libraries(folder):
     check_import_library(folder)
     check_library(folder, "aarch64-macos", ".dylib", [TOOLS / "llvm-objdump", "--macho", "--exports-trie"])
     check_library(folder, "wasm32", ".wasm", ["node", folder / "exports.js"])
-    for machine, ending, why in (("wasm32", ".dll", "'.dll' is a library of Windows, but the target is wasm32"),
+    for machine, extension, why in (("wasm32", ".dll", "'.dll' is a library of Windows, but the target is wasm32"),
                                  ("cortex-m4", ".so", "a shared library for thumbv7em-unknown-none-eabihf cannot be linked")):
-        done = subprocess.run([RELAXC, DIGITS, "--target", machine, "-o", f"no{ending}"], cwd=folder, capture_output=True,
+        done = subprocess.run([RELAXC, DIGITS, "--target", machine, "-o", f"no{extension}"], cwd=folder, capture_output=True,
                               text=True, check=False)
         assert done.returncode == 2 and why in done.stderr, done.stderr
     done = subprocess.run([RELAXC, DIGITS, "--target", "wasm32", "-o", "no.wasm"], cwd=folder, capture_output=True,

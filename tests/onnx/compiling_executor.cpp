@@ -86,21 +86,21 @@ class CompilingExecutor : public Executor {
   }
 
  private:
-  std::unique_ptr<LoadedModel> make(const std::string& model, const std::string& name, const char* ending,
+  std::unique_ptr<LoadedModel> make(const std::string& model, const std::string& name, const char* extension,
                                     std::string& fault) {
     driver::Options options;
     options.input = model;
-    options.output = folder_.file(name + ending);
+    options.output = folder_.file(name + extension);
     options.opt = options_.level;
     options.cpu = options_.cpu;
     options.runtime = options_.runtime;
-    if (std::string(ending) == ".c") options.c_style.vectors = options_.c_vectors;
+    if (std::string(extension) == ".c") options.c_style.vectors = options_.c_vectors;
     if (int code = driver::compile(options); code != 0) {
       fault = fmt::format("relaxc ends with {}", code);
       return nullptr;
     }
     std::string library = folder_.file(name + ".so");
-    if (std::string(ending) == ".c" && !compile_c(options.output, library)) {
+    if (std::string(extension) == ".c" && !compile_c(options.output, library)) {
       fault = "the C compiler does not accept " + options.output;
       return nullptr;
     }

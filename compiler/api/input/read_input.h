@@ -9,7 +9,7 @@
 
 namespace relaxc::api {
 
-/// Reads the ONNX model (by its ending .onnx) or text program that the options name, and applies --dim and --state.
+/// Reads the ONNX model (by its extension .onnx) or text program that the options name, and applies --dim and --state.
 /// `files` receives every file that was read, the input first; `findings` what an import says beside its errors.
 /// Fails (usage) on a dim that the program does not have, and on flags that contradict each other; on all that the
 /// frontends refuse.

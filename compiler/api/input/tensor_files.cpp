@@ -63,8 +63,8 @@ class Side {
         return diag.error(nullptr, Kind::usage, "there is no {} named '{}'; there are: {}", what_,
                           text.substr(0, equals), names());
     }
-    std::string ending = fs::path(path).extension().string();
-    if (!index && (ending == ".npz" || ending == ".safetensors")) return add_named(path, into);
+    std::string extension = fs::path(path).extension().string();
+    if (!index && (extension == ".npz" || extension == ".safetensors")) return add_named(path, into);
     if (!index) {
       auto next = std::find(into.begin(), into.end(), std::nullopt);
       if (next == into.end())

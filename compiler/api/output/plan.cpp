@@ -23,8 +23,8 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-std::string with_ending(const std::string& path, const char* ending) {
-  return fs::path(path).replace_extension(ending).string();
+std::string with_extension(const std::string& path, const char* extension) {
+  return fs::path(path).replace_extension(extension).string();
 }
 
 bool same_file(const std::string& a, const std::string& b) {
@@ -81,8 +81,8 @@ Status check_c_style(const codegen_c::Style& style, Emit emit, Diagnostics& diag
 
 Status check_report(const CompileOptions& options, Diagnostics& diag) {
   if (options.report.empty()) return Done{};
-  std::string ending = fs::path(options.report).extension().string();
-  if (ending != ".html" && ending != ".json")
+  std::string extension = fs::path(options.report).extension().string();
+  if (extension != ".html" && extension != ".json")
     return diag.error(nullptr, Kind::usage, "--report={}: a report is .html or .json", options.report);
   if (names_text(options) || !options.passes.stop_after.empty())
     return diag.error(nullptr, Kind::usage, "--report is for compiled models: give an output that is no text");
@@ -120,12 +120,12 @@ Result<OutputPlan> plan_outputs(const CompileOptions& options, Diagnostics& diag
   OutputPlan plan;
   std::optional<Emit> emit = options.emit ? options.emit : format_of_path(options.output);
   if (!emit)
-    return diag.error(nullptr, Kind::usage, "the ending of '{}' says no form; use {}, or --emit", options.output,
-                      format_extensions());
+    return diag.error(nullptr, Kind::usage, "the extension of '{}' selects no format; use {}, or --emit",
+                      options.output, format_extensions());
   plan.emit = *emit;
   plan.output = options.output;
   if (options.depfile)
-    plan.depfile = options.depfile_path.empty() ? with_ending(options.output, ".d") : options.depfile_path;
+    plan.depfile = options.depfile_path.empty() ? with_extension(options.output, ".d") : options.depfile_path;
   RELAXC_DO(check_report(options, diag));
   RELAXC_DO(check_budget(options, plan.emit, diag));
   if (!options.manifest.empty() && plan.emit != Emit::kObject && plan.emit != Emit::kSharedLibrary)
@@ -140,7 +140,7 @@ Result<OutputPlan> plan_outputs(const CompileOptions& options, Diagnostics& diag
     if (!options.weights.empty() || options.embed_weights)
       return diag.error(nullptr, Kind::usage,
                         "--weights and --embed-weights are for compiled models, not for the text IR");
-    if (plan.emit == Emit::kText) plan.params = with_ending(options.output, ".safetensors");
+    if (plan.emit == Emit::kText) plan.params = with_extension(options.output, ".safetensors");
     RELAXC_DO(all_differ(plan, options, diag));
     return plan;
   }
@@ -150,7 +150,7 @@ Result<OutputPlan> plan_outputs(const CompileOptions& options, Diagnostics& diag
                       "'{}' cannot be the prefix of C names (an identifier, no keyword, not beginning with 'rlx'); "
                       "choose one, as in --name={}",
                       plan.name, model_name_near(plan.name));
-  if (plan.emit != Emit::kExecutable) plan.header = with_ending(options.output, ".h");
+  if (plan.emit != Emit::kExecutable) plan.header = with_extension(options.output, ".h");
   plan.weights = options.weights;
   RELAXC_DO(all_differ(plan, options, diag));
   return plan;
@@ -161,7 +161,7 @@ Status plan_weights(OutputPlan& plan, uint64_t bytes, const CompileOptions& opti
   if (bytes == 0 && !plan.weights.empty())
     return diag.error(nullptr, Kind::usage, "--weights={}: the model has no weights", plan.weights);
   if (!plan.weights.empty() || options.embed_weights || bytes <= kMostInside) return Done{};
-  plan.weights = with_ending(options.output, ".weights");
+  plan.weights = with_extension(options.output, ".weights");
   return all_differ(plan, options, diag);
 }
 

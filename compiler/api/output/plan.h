@@ -18,8 +18,8 @@ struct OutputPlan {
   std::string depfile;  ///< empty: none wanted
 };
 
-/// Decides form, name and files from the options. Fails (usage) if the ending says no form, if the name cannot begin C
-/// names, or if one file would be two of input, output, header and dependency file.
+/// Decides form, name and files from the options. Fails (usage) if the extension selects no format, if the name cannot
+/// begin C names, or if one file would be two of input, output, header and dependency file.
 Result<OutputPlan> plan_outputs(const CompileOptions& options, Diagnostics& diag);
 
 /// Decides where weights of so many bytes go: leaves `plan.weights` empty for "into the object". Fails as plan_outputs

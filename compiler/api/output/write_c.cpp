@@ -22,10 +22,10 @@ class CFiles {
          Diagnostics& diag)
       : plan_(plan), first_(first), targets_(targets), outputs_(outputs), diag_(diag) {}
 
-  codegen_c::Write open(const std::string& ending) {
+  codegen_c::Write open(const std::string& extension) {
     complete();
     shown_ = plan_.output;
-    std::string path = ending == ".c" ? first_ : beside(ending);
+    std::string path = extension == ".c" ? first_ : beside(extension);
     errno = 0;
     if (!path.empty()) out_.open(path, std::ios::binary);
     return [this](std::string_view text) { return !failed_ && static_cast<bool>(out_ << text); };
@@ -43,8 +43,8 @@ class CFiles {
 
  private:
   /// Where to write a file beside the output; empty, and the stream bad, if there is no such place.
-  std::string beside(const std::string& ending) {
-    shown_ = fs::path(plan_.output).replace_extension().string() + ending;
+  std::string beside(const std::string& extension) {
+    shown_ = fs::path(plan_.output).replace_extension().string() + extension;
     Result<std::string> made = outputs_.add(shown_);
     if (made) targets_.push_back(shown_);
     if (!made) out_.setstate(std::ios::failbit);
@@ -91,8 +91,8 @@ Status write_c(const CompileOptions& options, const OutputPlan& plan, const inte
   interface::Object called = with_names(object, std::min(options.names, Names::kIo), renamed);
   interface::Object shown = with_names(object, options.names, renamed);
   bool fine = codegen_c::emit_c(
-      called, fs::path(plan.header).stem().string(), [&](const std::string& ending) { return files.open(ending); },
-      style, &shown, element_runs(object.weights));
+      called, fs::path(plan.header).stem().string(),
+      [&](const std::string& extension) { return files.open(extension); }, style, &shown, element_runs(object.weights));
   fine = files.complete() && fine;
   return fine ? Status(Done{}) : Status(diag.failed());
 }

@@ -6,12 +6,12 @@
 
 namespace relaxc::codegen_c {
 
-/// Opens the file that is named as the output's stem with `ending`: ".c" is the first, "_1.c", "_2.c" … and
+/// Opens the file that is named as the output's stem with `extension`: ".c" is the first, "_1.c", "_2.c" … and
 /// "_weights.c" are parts of it, and ".weights.bin" holds bytes. What was opened before is complete.
-using OpenFile = std::function<Write(const std::string& ending)>;
+using OpenFile = std::function<Write(const std::string& extension)>;
 
 /// Writes `object` as C99: prim funcs as functions, adapters and tables as in docs/abi.md, weights. `stem` is the
-/// output's name without folder and ending: `stem`.h is what the text includes for the typed calls. Needs relax_rt.h
+/// output's name without folder and extension: `stem`.h is what the text includes for the typed calls. Needs relax_rt.h
 /// and rlx_internal.h, and must be compiled with -ffp-contract=off to give the bits that the other backend gives. False
 /// if a file could not be written. An object with a misra_obstacle cannot be written as kMisra, and that profile goes
 /// with no other choice of style. `tables`, if given, is the object as its tables are to show it, with other names of

@@ -15,7 +15,7 @@ namespace relaxc::codegen_c {
 /// caller's to report).
 using Write = std::function<bool(std::string_view text)>;
 
-/// The ending, behind the output's stem, of the file that kIncbin and kEmbed take.
+/// The extension, behind the output's stem, of the file that kIncbin and kEmbed take.
 inline constexpr const char* kWeightsFile = ".weights.bin";
 
 /// Where the weights hold elements of more than a byte. What is in no run is bytes.

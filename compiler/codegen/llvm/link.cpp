@@ -76,7 +76,7 @@ class Link {
   /// A library for a machine without a system, or one called .dll that is none, would only fail when it is loaded.
   Status check_form() {
     struct Format {
-      const char* ending;
+      const char* extension;
       bool fits;
       const char *what, *where;
     };
@@ -85,10 +85,10 @@ class Link {
                               {".dylib", triple_.isOSBinFormatMachO(), "library", "macOS"},
                               {".wasm", triple_.isOSBinFormatWasm(), "library", "WebAssembly"},
                               {".so", triple_.isOSBinFormatELF(), "library", "systems with ELF"}};
-    std::string ending = llvm::sys::path::extension(what_.shown).str();
+    std::string extension = llvm::sys::path::extension(what_.shown).str();
     for (const Format& format : formats)
-      if (ending == format.ending && !format.fits)
-        return diag_.error(nullptr, Kind::usage, "'{}' is a {} of {}, but the target is {}", ending, format.what,
+      if (extension == format.extension && !format.fits)
+        return diag_.error(nullptr, Kind::usage, "'{}' is a {} of {}, but the target is {}", extension, format.what,
                            format.where, what_.triple);
     if (what_.program && triple_.isOSBinFormatCOFF())
       return diag_.error(

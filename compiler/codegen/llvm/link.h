@@ -19,8 +19,8 @@ struct Linking {
   std::string runtime;  ///< librelax_rt.a of that machine with its siblings beside it, or a folder of its sources
 };
 
-/// Fails (usage) if there is no compiler or no runtime, if `path` has the ending of another format, or if the machine
-/// has no such thing: all that can be known before there is an object.
+/// Fails (usage) if there is no compiler or no runtime, if `path` has the extension of another format, or if the
+/// machine has no such thing: all that can be known before there is an object.
 Status check_linking(const Linking& what, Diagnostics& diag);
 
 /// Links by a C compiler. Fails as check_linking does, and (io) if the compiler fails, which has said why.

@@ -123,16 +123,16 @@ void add_input_flags(CLI::App& app, Options& o) {
 }
 
 void add_output_flags(CLI::App& app, Options& o) {
-  app.add_option("-o", o.output, "what to write; the ending says which form: " + format_extensions())
+  app.add_option("-o", o.output, "the output; its extension selects the format: " + format_extensions())
       ->type_name("OUTPUT");
   app.add_option_function<std::string>(
          "--emit", [&](const std::string& form) { o.emit = format_of_name(form); },
-         "the form to write, whatever the ending")
+         "the format to write, whatever the extension")
       ->check(CLI::IsMember(format_names()));
   app.add_option("--name", o.name, "prefix of every global symbol (default: the stem of OUTPUT)");
   auto* apart = app.add_option("--weights", o.weights,
                                "write the weights to a file of their own, which the program maps (default: OUTPUT with "
-                               "the ending .weights if they are more than 1 GB)");
+                               "the extension .weights if they are more than 1 GB)");
   apart->type_name("FILE");
   app.add_flag("--embed-weights", o.embed_weights, "keep weights of more than 1 GB in the object")->excludes(apart);
   app.add_option("--manifest", o.manifest,
@@ -221,7 +221,7 @@ void add_target_flags(CLI::App& app, Options& o) {
 
 void add_dependency_flags(CLI::App& app, Options& o) {
   auto* wanted = app.add_flag("--MD", o.depfile, "-MD: also write a dependency file for make");
-  app.add_option("--MF", o.depfile_path, "-MF: its path (default: OUTPUT with the ending .d)")->needs(wanted);
+  app.add_option("--MF", o.depfile_path, "-MF: its path (default: OUTPUT with the extension .d)")->needs(wanted);
   app.add_option("--MT", o.depfile_target, "-MT: the target it names, as make is to read it (default: OUTPUT)")
       ->join(' ')
       ->needs(wanted);
