@@ -67,19 +67,19 @@ std::vector<Cast> table() {
 }
 
 TEST_CASE("a match_cast to each stronger form passes what fits and refuses what does not, with its code") {
-  Road road("tests/e2e/programs/match_casts.relax");
-  Lender lender(road);  // for the maker of objects
+  CompiledProgram program("tests/e2e/programs/match_casts.relax");
+  Lender lender(program);  // for the maker of objects
   std::vector<Cast> casts = table();
-  REQUIRE(road.llvm().model().num_functions == casts.size());
+  REQUIRE(program.llvm().model().num_functions == casts.size());
   for (uint32_t entry = 0; entry < casts.size(); ++entry) {
     const Cast& cast = casts[entry];
     INFO(cast.entry);
-    REQUIRE(std::strcmp(road.function(entry).name, cast.entry) == 0);
-    if (!cast.fits.empty()) road.run(cast.fits, entry);
+    REQUIRE(std::strcmp(program.function(entry).name, cast.entry) == 0);
+    if (!cast.fits.empty()) program.run(cast.fits, entry);
     for (const Cast::Wrong& wrong : cast.wrong) {
       INFO(wrong.status);
-      CHECK_THAT(road.refusal(wrong.inputs, entry), Catch::Contains(wrong.status));
-      CHECK(road.fault(wrong.inputs, entry) == wrong.interpreted);
+      CHECK_THAT(program.refusal(wrong.inputs, entry), Catch::Contains(wrong.status));
+      CHECK(program.fault(wrong.inputs, entry) == wrong.interpreted);
     }
   }
 }

@@ -3,18 +3,18 @@
 #include <catch2/catch.hpp>
 
 #include "tests/abi/call.h"
-#include "tests/e2e/road.h"
+#include "tests/e2e/compile_and_run.h"
 
 namespace relaxc::e2e {
 namespace {
 
 using abi_test::Call;
 
-Road& guarded() {
+CompiledProgram& guarded() {
   driver::Options options;
   options.dims = {{"n", 2, 8, 2}};
-  static Road road("tests/e2e/programs/guarded.relax", options);
-  return road;
+  static CompiledProgram program("tests/e2e/programs/guarded.relax", options);
+  return program;
 }
 
 /// A call that succeeds, with arguments for n = 4, on the model of one backend.

@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 #include <thread>
 
-#include "tests/e2e/road.h"
+#include "tests/e2e/compile_and_run.h"
 
 namespace relaxc::e2e {
 namespace {
@@ -50,9 +50,9 @@ driver::Options with_hooks(bool trace, bool poll) {
 }
 
 TEST_CASE("a traced object says when each kernel begins and ends, however many threads share it") {
-  Road road("tests/e2e/programs/parallel.relax", with_hooks(true, false));
+  CompiledProgram program("tests/e2e/programs/parallel.relax", with_hooks(true, false));
   std::vector<HostTensor> inputs{floats({200, 96}, -3), floats({96, 64}, -100)};
-  for (LoadedModel* model : {&road.llvm(), &road.c()}) {
+  for (LoadedModel* model : {&program.llvm(), &program.c()}) {
     const auto answer = model->run(inputs);
     REQUIRE(answer.index() == 0);
     model->share_tasks(at_once, nullptr);
@@ -66,8 +66,8 @@ TEST_CASE("a traced object says when each kernel begins and ends, however many t
 }
 
 TEST_CASE("a kernel that fails has ended as well") {
-  Road road("tests/e2e/programs/tir_assert.relax", with_hooks(true, false));
-  for (LoadedModel* model : {&road.llvm(), &road.c()}) {
+  CompiledProgram program("tests/e2e/programs/tir_assert.relax", with_hooks(true, false));
+  for (LoadedModel* model : {&program.llvm(), &program.c()}) {
     Heard heard;
     model->watch(Heard::note, &heard);
     const auto answer = model->run({tensor(DType::f(32), {4}, {1, 2, -3, 4})});
@@ -78,8 +78,8 @@ TEST_CASE("a kernel that fails has ended as well") {
 }
 
 TEST_CASE("kernels of called functions have numbers of their own") {
-  Road road("tests/e2e/programs/call_with_symbols.relax", with_hooks(true, false));
-  for (LoadedModel* model : {&road.llvm(), &road.c()})
+  CompiledProgram program("tests/e2e/programs/call_with_symbols.relax", with_hooks(true, false));
+  for (LoadedModel* model : {&program.llvm(), &program.c()})
     for (uint32_t entry = 0; entry < model->model().num_functions; ++entry) {
       const rlx_function& function = model->function(entry);
       CHECK(function.num_nodes > 0);
@@ -93,9 +93,9 @@ int32_t stop_at(void* user, int32_t node) {
 }
 
 TEST_CASE("an object that asks ends before the kernel at which it is told to") {
-  Road road("tests/e2e/programs/parallel.relax", with_hooks(true, true));
+  CompiledProgram program("tests/e2e/programs/parallel.relax", with_hooks(true, true));
   std::vector<HostTensor> inputs{floats({4, 96}, -3), floats({96, 64}, -100)};
-  for (LoadedModel* model : {&road.llvm(), &road.c()}) {
+  for (LoadedModel* model : {&program.llvm(), &program.c()}) {
     for (int32_t stop : {0, 1, 2, -1}) {
       Heard heard;
       model->watch(Heard::note, &heard);
@@ -113,8 +113,8 @@ TEST_CASE("an object that asks ends before the kernel at which it is told to") {
 }
 
 TEST_CASE("an object without hooks calls none") {
-  Road road("tests/e2e/programs/parallel.relax");
-  for (LoadedModel* model : {&road.llvm(), &road.c()}) {
+  CompiledProgram program("tests/e2e/programs/parallel.relax");
+  for (LoadedModel* model : {&program.llvm(), &program.c()}) {
     Heard heard;
     int32_t first = 0;
     model->watch(Heard::note, &heard);

@@ -1,7 +1,7 @@
 // language_test.cpp: the programs by which the language is tested, compiled and run.
 #include <catch2/catch.hpp>
 
-#include "tests/e2e/road.h"
+#include "tests/e2e/compile_and_run.h"
 
 namespace relaxc::e2e {
 namespace {
@@ -23,42 +23,42 @@ std::vector<HostTensor> inputs_of(const rlx_function& function, int64_t n) {
 }
 
 TEST_CASE("a high-level and a lowered network give the same answer") {
-  Road high("tests/e2e/programs/mlp_high_level.relax"), low("tests/language/mlc_mlp_lowered_fixed.relax");
+  CompiledProgram high("tests/e2e/programs/mlp_high_level.relax"), low("tests/language/mlc_mlp_lowered_fixed.relax");
   for (int64_t n : {1, 3, 16}) {
     std::vector<HostTensor> inputs = inputs_of(low.function(), n);
     CHECK(high.run(inputs) == low.run(inputs));
   }
-  Road narrow("tests/language/mlc_mlp_high_level.relax");
+  CompiledProgram narrow("tests/language/mlc_mlp_high_level.relax");
   CHECK(narrow.run(inputs_of(narrow.function(), 4))[0].shape == Shape{4, 10});
 }
 
 TEST_CASE("the upper bound of a symbol bounds the arena for all sizes") {
-  Road road("tests/language/today_gate.relax");
-  CHECK(road.function().symbols[0].upper == 256);
-  CHECK(road.function().arena_max < 1 << 20);
-  for (int64_t n : {1, 7, 256}) road.run({floats({n, 32}, -1), floats({32, 64}, -2), floats({64}, -3)});
+  CompiledProgram program("tests/language/today_gate.relax");
+  CHECK(program.function().symbols[0].upper == 256);
+  CHECK(program.function().arena_max < 1 << 20);
+  for (int64_t n : {1, 7, 256}) program.run({floats({n, 32}, -1), floats({32, 64}, -2), floats({64}, -3)});
   CHECK_THAT(
-      road.refusal({floats({257, 32}), floats({32, 64}), floats({64})}),
+      program.refusal({floats({257, 32}), floats({32, 64}), floats({64})}),
       Catch::Contains("DIM_BOUNDS") && Catch::Contains("symbol 0") && Catch::Contains("expected 256, actual 257"));
 }
 
 TEST_CASE("a shape that is matched twice names the symbol that differs") {
-  Road road("tests/language/wiki_2021_match_shape.relax");
-  for (Shape s : {Shape{1, 1}, Shape{3, 5}}) road.run({floats(s), floats(s, 4)});
+  CompiledProgram program("tests/language/wiki_2021_match_shape.relax");
+  for (Shape s : {Shape{1, 1}, Shape{3, 5}}) program.run({floats(s), floats(s, 4)});
   auto symbol = [&](const std::string& text) {
     size_t at = text.find("symbol ");
     int index = std::atoi(text.c_str() + at + 7);
-    return index < 0 ? std::string() : std::string(road.function().symbols[index].name);
+    return index < 0 ? std::string() : std::string(program.function().symbols[index].name);
   };
-  CHECK(symbol(road.refusal({floats({3, 5}), floats({4, 5})})) == "n");
-  CHECK(symbol(road.refusal({floats({3, 5}), floats({3, 6})})) == "m");
+  CHECK(symbol(program.refusal({floats({3, 5}), floats({4, 5})})) == "n");
+  CHECK(symbol(program.refusal({floats({3, 5}), floats({3, 6})})) == "m");
 }
 
 TEST_CASE("every public function is an entry point") {
-  Road road("tests/language/wiki_2021_pythonic.relax");
-  REQUIRE(road.llvm().model().num_functions == 2);
+  CompiledProgram program("tests/language/wiki_2021_pythonic.relax");
+  REQUIRE(program.llvm().model().num_functions == 2);
   for (uint32_t entry : {0U, 1U}) {
-    auto found = road.run({floats({2, 2}, 1)}, entry);
+    auto found = program.run({floats({2, 2}, 1)}, entry);
     CHECK(values_of(found[0]) == std::vector<double>{2, 2.25, 2.5, 2.75});
   }
 }

@@ -6,16 +6,16 @@
 #include <list>
 
 #include "compiler/equivalence/guarded_memory.h"
-#include "tests/e2e/road.h"
+#include "tests/e2e/compile_and_run.h"
 
 namespace relaxc::e2e {
 
 /// Gives memory between marked bytes, counts, and fails from some call on.
 class Lender {
  public:
-  explicit Lender(Road& road) {
-    road.llvm().lend_memory(take, this);
-    road.c().lend_memory(take, this);
+  explicit Lender(CompiledProgram& program) {
+    program.llvm().lend_memory(take, this);
+    program.c().lend_memory(take, this);
   }
   int calls = 0, fail_at = INT_MAX;
 

@@ -2,18 +2,18 @@
 // the one that it asked for (loaded models run between canaries), whichever plan its sizes choose.
 #include <catch2/catch.hpp>
 
-#include "tests/e2e/road.h"
+#include "tests/e2e/compile_and_run.h"
 
 namespace relaxc::e2e {
 namespace {
 
 /// What both objects ask for at these values of the symbols; requires that it is within the largest.
-uint64_t arena_at(const Road& road, const std::vector<int64_t>& symbols) {
+uint64_t arena_at(const CompiledProgram& program, const std::vector<int64_t>& symbols) {
   uint64_t bytes = 0, same = 0;
-  REQUIRE(road.function().arena_bytes(symbols.data(), &bytes) == RLX_OK);
-  REQUIRE(road.c().function().arena_bytes(symbols.data(), &same) == RLX_OK);
+  REQUIRE(program.function().arena_bytes(symbols.data(), &bytes) == RLX_OK);
+  REQUIRE(program.c().function().arena_bytes(symbols.data(), &same) == RLX_OK);
   REQUIRE(bytes == same);
-  REQUIRE(bytes <= road.function().arena_max);
+  REQUIRE(bytes <= program.function().arena_max);
   return bytes;
 }
 
@@ -29,50 +29,50 @@ TEST_CASE("the largest arena is enough for all lengths, and the plan follows the
   constexpr int64_t kMost = 192;
   driver::Options options;
   options.dims = {{"n", 1, kMost}};
-  Road road("tests/e2e/programs/attention.relax", options);
+  CompiledProgram program("tests/e2e/programs/attention.relax", options);
   std::vector<int64_t> bytes{0};
-  for (int64_t n = 1; n <= kMost; ++n) bytes.push_back(static_cast<int64_t>(arena_at(road, {n})));
-  CHECK(static_cast<uint64_t>(bytes.back()) == road.function().arena_max);
+  for (int64_t n = 1; n <= kMost; ++n) bytes.push_back(static_cast<int64_t>(arena_at(program, {n})));
+  CHECK(static_cast<uint64_t>(bytes.back()) == program.function().arena_max);
   // One plan would be one polynomial of degree two, in steps of 16 rows, which fill whole lines.
   bool several = false;
   for (size_t n = 16; n + 48 <= kMost; n += 16)
     several |= bytes[n + 48] - 3 * bytes[n + 32] + 3 * bytes[n + 16] != bytes[n];
   CHECK(several);
   for (int64_t n : {1, 2, 5, 16, 17, 33, 64, 100, 192})
-    road.run({signs({n, 64}, 1), signs({64, 192}, 2), signs({64, 256}, 3), signs({256, 64}, 4)});
+    program.run({signs({n, 64}, 1), signs({64, 192}, 2), signs({64, 256}, 3), signs({256, 64}, 4)});
 }
 
 TEST_CASE("of a map that a pool reads, no more than some rows lie in the arena") {
   driver::Options options;
   options.dims = {{"n", 1, 3}};
-  Road road("tests/e2e/programs/pooled_map.relax", options);
-  CHECK(arena_at(road, {1}) <= 16 * 70 * 140 * sizeof(float));
-  for (int64_t n : {1, 3}) road.run({signs({n, 2, 70, 140}, 1), signs({16, 2, 3, 3}, 2)});
+  CompiledProgram program("tests/e2e/programs/pooled_map.relax", options);
+  CHECK(arena_at(program, {1}) <= 16 * 70 * 140 * sizeof(float));
+  for (int64_t n : {1, 3}) program.run({signs({n, 2, 70, 140}, 1), signs({16, 2, 3, 3}, 2)});
 }
 
 TEST_CASE("the largest arena is enough for all images") {
   driver::Options options;
   options.dims = {{"n", 1, 3}, {"h", 1, 21}, {"w", 1, 34}};
-  Road road("tests/e2e/programs/pyramid.relax", options);
+  CompiledProgram program("tests/e2e/programs/pyramid.relax", options);
   for (int64_t n = 1; n <= 3; ++n)
     for (int64_t h = 1; h <= 21; ++h)
-      for (int64_t w = 1; w <= 34; ++w) arena_at(road, {n, h, w});
+      for (int64_t w = 1; w <= 34; ++w) arena_at(program, {n, h, w});
   for (auto [n, h, w] : {std::array<int64_t, 3>{1, 1, 1}, {3, 21, 34}, {1, 2, 33}, {2, 21, 1}, {1, 16, 16}, {3, 7, 8}})
-    road.run({signs({n, 2, h, w}, 1), signs({4, 2, 3, 3}, 2), signs({8, 4, 3, 3}, 3), signs({24, 8, 3, 3}, 4)});
+    program.run({signs({n, 2, h, w}, 1), signs({4, 2, 3, 3}, 2), signs({8, 4, 3, 3}, 3), signs({24, 8, 3, 3}, 4)});
 }
 
 TEST_CASE("scratch that wants lines of cache lies in an output, wherever the caller has that") {
   driver::Options options;
   options.dims = {{"n", 1, 96}};
-  Road road("tests/e2e/programs/enlarged.relax", options);
-  CHECK(arena_at(road, {96}) <= 3 * 2 * 96 * 16 * sizeof(float));  // the result of attention, and sums of it
-  for (int64_t n : {1, 2, 15, 64, 96}) road.run({signs({2, n, 16}, 1), signs({2, n, 16}, 2), signs({2, n, 16}, 3)});
+  CompiledProgram program("tests/e2e/programs/enlarged.relax", options);
+  CHECK(arena_at(program, {96}) <= 3 * 2 * 96 * 16 * sizeof(float));  // the result of attention, and sums of it
+  for (int64_t n : {1, 2, 15, 64, 96}) program.run({signs({2, n, 16}, 1), signs({2, n, 16}, 2), signs({2, n, 16}, 3)});
 }
 
 TEST_CASE("what a loop stacks and branches give takes no memory of its own") {
-  Road road("tests/e2e/programs/stacked.relax");
-  CHECK(road.function().arena_max == 2 * 64 * sizeof(float));  // the carried value, now and next
-  for (double flag : {0.0, 1.0}) road.run({signs({64}, 1), tensor(DType::boolean(), {}, {flag})});
+  CompiledProgram program("tests/e2e/programs/stacked.relax");
+  CHECK(program.function().arena_max == 2 * 64 * sizeof(float));  // the carried value, now and next
+  for (double flag : {0.0, 1.0}) program.run({signs({64}, 1), tensor(DType::boolean(), {}, {flag})});
 }
 
 }  // namespace

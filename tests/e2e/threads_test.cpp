@@ -3,18 +3,18 @@
 #include <catch2/catch.hpp>
 #include <thread>
 
-#include "tests/e2e/road.h"
+#include "tests/e2e/compile_and_run.h"
 
 namespace relaxc::e2e {
 namespace {
 
 TEST_CASE("two threads run one model with two contexts") {
-  Road road("tests/e2e/programs/lstm.relax");
+  CompiledProgram program("tests/e2e/programs/lstm.relax");
   auto inputs = [](int64_t steps, double first) {
     return std::vector<HostTensor>{floats({steps, 2, 3}, first), floats({1, 8, 3}, -3), floats({1, 8, 2}, -2),
                                    floats({1, 16})};
   };
-  for (const LoadedModel* model : {&road.llvm(), &road.c()}) {
+  for (const LoadedModel* model : {&program.llvm(), &program.c()}) {
     const auto short_inputs = inputs(2, -1), long_inputs = inputs(9, 1);
     const auto short_answer = model->run(short_inputs), long_answer = model->run(long_inputs);
     REQUIRE(short_answer.index() == 0);
@@ -54,10 +54,10 @@ int32_t at_once(void* user, int32_t tasks, Task task, void* arg) {
 }
 
 TEST_CASE("the answer does not depend on who runs the tasks, nor in which order") {
-  Road road("tests/e2e/programs/parallel.relax");
+  CompiledProgram program("tests/e2e/programs/parallel.relax");
   for (int64_t n : {1, 7, 200}) {
     std::vector<HostTensor> inputs{floats({n, 96}, -3), floats({96, 64}, -100)};
-    for (LoadedModel* model : {&road.llvm(), &road.c()}) {
+    for (LoadedModel* model : {&program.llvm(), &program.c()}) {
       model->share_tasks(nullptr, nullptr);
       const auto serial = model->run(inputs);
       REQUIRE(serial.index() == 0);
@@ -66,7 +66,7 @@ TEST_CASE("the answer does not depend on who runs the tasks, nor in which order"
         model->share_tasks(tasks, &count);
         CHECK(model->run(inputs) == serial);
         // The C backend writes serial loops.
-        CHECK((count > 1) == (n > 1 && model == &road.llvm()));
+        CHECK((count > 1) == (n > 1 && model == &program.llvm()));
       }
     }
   }
@@ -89,12 +89,12 @@ int32_t on_threads(void* user, int32_t tasks, Task task, void* arg) {
 TEST_CASE("scheduled kernels give the same bits on any number of threads, and share work that is worth it") {
   driver::Options options;
   options.cpu = "native";
-  Road road("tests/e2e/programs/shared_work.relax", options);
+  CompiledProgram program("tests/e2e/programs/shared_work.relax", options);
   for (int64_t n : {1, 40, 333}) {
     std::vector<HostTensor> inputs{floats({1, 8, 40, 41}, -9), floats({13, 8, 3, 3}, -2),    floats({n, 96}, -3),
                                    floats({96, 130}, -7),      floats({1, 3, 120, 130}, -8), floats({20, 3, 3, 3}, -1),
                                    floats({20, 1, 5, 5}, -3)};
-    LoadedModel& model = road.llvm();
+    LoadedModel& model = program.llvm();
     model.share_tasks(nullptr, nullptr);
     const auto serial = model.run(inputs);
     REQUIRE(serial.index() == 0);

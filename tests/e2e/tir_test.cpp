@@ -5,15 +5,15 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "tests/e2e/road.h"
+#include "tests/e2e/compile_and_run.h"
 
 namespace relaxc::e2e {
 namespace {
 
 TEST_CASE("loops are left and skipped, lanes and parts are stored, C functions are called") {
-  Road road("tests/e2e/programs/tir_control.relax");
+  CompiledProgram program("tests/e2e/programs/tir_control.relax");
   std::vector<double> x{1, 2, 3, 4, 60, 5};
-  std::vector<double> y = values_of(road.run({tensor(DType::f(32), {6}, x)})[0]);
+  std::vector<double> y = values_of(program.run({tensor(DType::f(32), {6}, x)})[0]);
   auto row = [&](size_t i) { return std::vector<double>(y.begin() + i * 8, y.begin() + i * 8 + 8); };
   CHECK(row(0) == std::vector<double>{1, 2, 0, 4, 0, 0, 0, 0});
   CHECK(row(1) == std::vector<double>{0, 1, 0, 0, 4, 0, 0, 7});
@@ -26,9 +26,9 @@ TEST_CASE("loops are left and skipped, lanes and parts are stored, C functions a
 }
 
 TEST_CASE("an assertion that fails leaves with its code") {
-  Road road("tests/e2e/programs/tir_assert.relax");
-  CHECK(values_of(road.run({tensor(DType::f(32), {4}, {1, 1, 1, 1})})[0]) == std::vector<double>(4, 0));
-  CHECK_THAT(road.refusal({tensor(DType::f(32), {4}, {1, 1, -1, 1})}), Catch::Contains("ASSERTION"));
+  CompiledProgram program("tests/e2e/programs/tir_assert.relax");
+  CHECK(values_of(program.run({tensor(DType::f(32), {4}, {1, 1, 1, 1})})[0]) == std::vector<double>(4, 0));
+  CHECK_THAT(program.refusal({tensor(DType::f(32), {4}, {1, 1, -1, 1})}), Catch::Contains("ASSERTION"));
 }
 
 /// A page of float32 between two that nobody may touch.
@@ -52,8 +52,8 @@ TEST_CASE("an arm that is not taken reads nothing, whatever else its operands ar
   for (const char* level : {"0", "2"}) {
     driver::Options options;
     options.opt = level;
-    Road road("tests/e2e/programs/tir_arms.relax", options);
-    for (const LoadedModel* model : {&road.llvm(), &road.c()}) {
+    CompiledProgram program("tests/e2e/programs/tir_arms.relax", options);
+    for (const LoadedModel* model : {&program.llvm(), &program.c()}) {
       auto neighbours = reinterpret_cast<int32_t (*)(rlx_context*, float*, float*)>(
           model->symbol(std::string(model->model().name) + "_neighbours"));
       REQUIRE(neighbours != nullptr);
@@ -99,7 +99,7 @@ const Column kColumns[] = {
 };
 
 TEST_CASE("scalar functions of prim funcs agree with the C library") {
-  Road road("tests/e2e/programs/tir_scalars.relax");
+  CompiledProgram program("tests/e2e/programs/tir_scalars.relax");
   std::vector<double> x, y, a, b;
   for (int i = 0; i < 64; ++i) {
     x.push_back((i - 31) / 8.0 + 1.0 / 16);
@@ -109,7 +109,7 @@ TEST_CASE("scalar functions of prim funcs agree with the C library") {
   }
   auto i32 = DType::i(32), f32 = DType::f(32);
   std::vector<HostTensor> found =
-      road.run({tensor(f32, {64}, x), tensor(f32, {64}, y), tensor(i32, {64}, a), tensor(i32, {64}, b)});
+      program.run({tensor(f32, {64}, x), tensor(f32, {64}, y), tensor(i32, {64}, a), tensor(i32, {64}, b)});
   std::vector<double> f = values_of(found[0]), n = values_of(found[1]);
   for (const Column& column : kColumns)
     for (size_t i = 0; i < 64; ++i) {
@@ -137,8 +137,8 @@ TEST_CASE("scalar functions of prim funcs agree with the C library") {
 }
 
 TEST_CASE("public prim funcs are called from C as the header declares them") {
-  Road road("tests/e2e/programs/tir_functions.relax");
-  for (auto [model, prefix] : {std::pair(&road.llvm(), std::string("by_llvm_")), {&road.c(), "by_c_"}}) {
+  CompiledProgram program("tests/e2e/programs/tir_functions.relax");
+  for (auto [model, prefix] : {std::pair(&program.llvm(), std::string("by_llvm_")), {&program.c(), "by_c_"}}) {
     std::vector<float> a(32), b(32), c(16, -1);
     for (size_t i = 0; i < 32; ++i) a[i] = static_cast<float>(i % 5) - 2, b[i] = static_cast<float>(i % 3) - 1;
     using Three = int32_t (*)(rlx_context*, float*, float*, float*);

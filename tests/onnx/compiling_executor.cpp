@@ -1,4 +1,4 @@
-// compiling_executor.cpp: the whole road: relaxc's driver, the linker, the loaded library.
+// compiling_executor.cpp: all steps from a model to a run: relaxc's driver, the linker, the loaded library.
 //
 // Both backends print the same TIR, whose arithmetic is strict, so their outputs must agree bit for bit (NaNs count as
 // equal); the result that is then compared with the reference is that of the LLVM backend.

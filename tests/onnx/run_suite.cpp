@@ -2,7 +2,7 @@
 //
 // One process for all of them: most take a millisecond, and a thousand starts of a program would take longer than the
 // tests. Every test must pass but those that the list excepts (exceptions.h); those must not, so that the list says
-// what is true. Models are interpreted, unless --compile says the level at which they go the whole road; --jit compiles
+// what is true. Models are interpreted, unless --compile says the level at which they are compiled, linked and loaded; --jit compiles
 // definitions instead of interpreting them; --symbolic takes the sizes of all inputs away, so that one program must
 // serve every size (symbolic.h); --c COMPILER goes through C as well and compares the bits.
 //

@@ -1,4 +1,4 @@
-// session.cpp: the driver's own road to a shared library, then dlopen and the generic call.
+// session.cpp: compiles to a shared library as the driver does, then dlopen and the generic call.
 //
 // Rejected: a JIT of the whole object inside of this program. What users link is an object and runtime-lite; a tool
 // that is asked whether the model is right should run those.

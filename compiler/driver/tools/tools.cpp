@@ -1,6 +1,6 @@
 // tools.cpp: what people at a terminal ask of a model: what does it give, is that right, how fast is it, what is in it.
 //
-// All four go the road that `relaxc model.onnx -o model.so` goes; none has a pipeline of its own. Answers go to the
+// All compile as `relaxc model.onnx -o model.so` does; none has a pipeline of its own. Answers go to the
 // standard output, everything else to the standard error.
 #include "compiler/driver/tools/tools.h"
 

@@ -1,5 +1,5 @@
-// road.cpp: parse and interpret; compile, link and load.
-#include "tests/e2e/road.h"
+// compile_and_run.cpp: parse and interpret; compile, link and load.
+#include "tests/e2e/compile_and_run.h"
 
 #include <fmt/format.h>
 
@@ -37,7 +37,8 @@ void require_same(const std::vector<HostTensor>& a, const std::vector<HostTensor
 
 }  // namespace
 
-Road::Road(const std::string& file, driver::Options options) : file_(std::string(RELAXC_SOURCE_DIR "/") + file) {
+CompiledProgram::CompiledProgram(const std::string& file, driver::Options options)
+    : file_(std::string(RELAXC_SOURCE_DIR "/") + file) {
   REQUIRE(!folder_.path().empty());
   options.input = file_;
   options.runtime = RELAXC_RUNTIME_LIBRARY;
@@ -45,12 +46,13 @@ Road::Road(const std::string& file, driver::Options options) : file_(std::string
   c_ = load(options, "by_c", ".c");
 }
 
-std::unique_ptr<LoadedModel> Road::load(driver::Options options, const std::string& name, const char* ending) const {
+std::unique_ptr<LoadedModel> CompiledProgram::load(driver::Options options, const std::string& name,
+                                                   const char* extension) const {
   std::string stem = folder_.file(name);
-  options.output = stem + ending;
+  options.output = stem + extension;
   INFO(file_);
   REQUIRE(driver::compile(options) == 0);
-  if (std::string(ending) == ".c") {
+  if (std::string(extension) == ".c") {
     // The flags under which the text must be clean.
     std::string command = fmt::format(
         RELAXC_C_COMPILER
@@ -66,8 +68,8 @@ std::unique_ptr<LoadedModel> Road::load(driver::Options options, const std::stri
   return loaded;
 }
 
-std::variant<std::vector<HostTensor>, relax::RunFault> Road::interpreted(const std::vector<HostTensor>& inputs,
-                                                                         uint32_t entry) const {
+std::variant<std::vector<HostTensor>, relax::RunFault> CompiledProgram::interpreted(
+    const std::vector<HostTensor>& inputs, uint32_t entry) const {
   std::ifstream in(file_, std::ios::binary);
   REQUIRE(in);
   std::string text{std::istreambuf_iterator<char>(in), {}};
@@ -82,13 +84,13 @@ std::variant<std::vector<HostTensor>, relax::RunFault> Road::interpreted(const s
   return relax::interpret(*module, ops, *function, inputs, *evaluator, call_external);
 }
 
-std::string Road::fault(const std::vector<HostTensor>& inputs, uint32_t entry) const {
+std::string CompiledProgram::fault(const std::vector<HostTensor>& inputs, uint32_t entry) const {
   auto outcome = interpreted(inputs, entry);
   REQUIRE(outcome.index() == 1);
   return rlx_status_name(std::get<1>(outcome).status.code);
 }
 
-std::vector<HostTensor> Road::run(const std::vector<HostTensor>& inputs, uint32_t entry) const {
+std::vector<HostTensor> CompiledProgram::run(const std::vector<HostTensor>& inputs, uint32_t entry) const {
   std::vector<HostTensor> compiled = run_compiled(inputs, entry);
   auto outcome = interpreted(inputs, entry);
   if (const auto* fault = std::get_if<relax::RunFault>(&outcome)) FAIL("the interpreter: " + fault->text);
@@ -96,13 +98,13 @@ std::vector<HostTensor> Road::run(const std::vector<HostTensor>& inputs, uint32_
   return compiled;
 }
 
-std::vector<HostTensor> Road::run_compiled(const std::vector<HostTensor>& inputs, uint32_t entry) const {
+std::vector<HostTensor> CompiledProgram::run_compiled(const std::vector<HostTensor>& inputs, uint32_t entry) const {
   Answer by_llvm = llvm_->run(inputs, LoadedModel::kApart, entry), by_c = c_->run(inputs, LoadedModel::kApart, entry);
   require_same(tensors_of(by_llvm, "LLVM backend"), tensors_of(by_c, "C backend"));
   return std::get<0>(by_llvm);
 }
 
-std::string Road::refusal(const std::vector<HostTensor>& inputs, uint32_t entry) const {
+std::string CompiledProgram::refusal(const std::vector<HostTensor>& inputs, uint32_t entry) const {
   Answer by_llvm = llvm_->run(inputs, LoadedModel::kApart, entry), by_c = c_->run(inputs, LoadedModel::kApart, entry);
   REQUIRE(by_llvm.index() == 1);
   REQUIRE(by_c.index() == 1);

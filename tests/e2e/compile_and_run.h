@@ -1,5 +1,5 @@
-// road.h: a program in the text IR, run three ways that must agree to the bit: by the interpreter, and compiled by each
-// backend, linked and called through the generic interface.
+// compile_and_run.h: a program in the text IR, run three ways that must agree to the bit: by the interpreter, and
+// compiled by each backend, linked and called through the generic interface.
 #pragma once
 
 #include <memory>
@@ -22,11 +22,11 @@ using test::tensor;
 using test::values_of;
 
 /// One program, compiled by both backends when made. A failure of any step is a failed requirement.
-class Road {
+class CompiledProgram {
  public:
   /// `file`: below the repository's root. `options`: what stands on the command line besides input and output.
-  explicit Road(const std::string& file, driver::Options options = {});
-  Road(const Road&) = delete;
+  explicit CompiledProgram(const std::string& file, driver::Options options = {});
+  CompiledProgram(const CompiledProgram&) = delete;
 
   /// What the interpreter and both objects give; requires that they agree.
   std::vector<HostTensor> run(const std::vector<HostTensor>& inputs, uint32_t entry = 0) const;
@@ -44,7 +44,7 @@ class Road {
   LoadedModel& c() { return *c_; }
 
  private:
-  std::unique_ptr<LoadedModel> load(driver::Options options, const std::string& name, const char* ending) const;
+  std::unique_ptr<LoadedModel> load(driver::Options options, const std::string& name, const char* extension) const;
   std::variant<std::vector<HostTensor>, relax::RunFault> interpreted(const std::vector<HostTensor>& inputs,
                                                                      uint32_t entry) const;
 
