@@ -100,7 +100,7 @@ void note_pass(Observations& seen, std::string_view pass, const relax::Module& n
   if (pass == "input") seen.before = view_graph(now);
   if (pass == "hoist_scratch") seen.after = view_graph(now);  // the last of the graph before it is lowered
   if (pass == "schedule_kernels") note_schedules(seen.schedules, now);
-  if (pass == "lower_functions" || pass == "order_calls") seen.unplanned = unplanned_bodies(now);
+  if (pass == "lower_functions" || pass == "schedule_calls_for_memory") seen.unplanned = unplanned_bodies(now);
   if (pass == "input") return;
   auto& times = seen.pass_milliseconds;
   auto known = std::find_if(times.begin(), times.end(), [&](const auto& one) { return one.first == pass; });

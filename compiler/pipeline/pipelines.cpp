@@ -119,7 +119,7 @@ constexpr Pass kCompile[] = {
      .cleanups = kDeadCode},
     {.name = "hoist_scratch", .run = hoist_scratch, .needs = kLegal},
     {.name = "lower_functions", .run = lower_functions, .needs = kTyped | kLegal, .gives = kLowered},
-    {.name = "order_calls", .run = order_calls, .needs = kLowered, .opt_level = 1},
+    {.name = "schedule_calls_for_memory", .run = schedule_calls_for_memory, .needs = kLowered, .opt_level = 1},
     {.name = "plan_memory", .run = plan_memory, .needs = kLowered, .gives = kPlanned},
     {.name = "lower_scalar_math", .run = lower_scalar_math, .gives = kScalarMath},
     {.name = "list_functions", .run = list_functions, .needs = kPlanned},
@@ -161,9 +161,10 @@ static_assert(cleanups_fit(), "a clean-up is no row, or needs what does not hold
 
 /// Spellings of earlier versions, which flags still take.
 constexpr std::pair<std::string_view, std::string_view> kFormerNames[] = {
-    {"adopt_casts", "infer_parameter_types"},   {"loop_recursion", "tail_call_to_loop"},
-    {"order_products", "reorder_matmul_chain"}, {"merge_products", "fuse_horizontal_matmuls"},
-    {"fuse_siblings", "horizontal_fusion"},     {"merge_kernels", "deduplicate_kernels"},
+    {"adopt_casts", "infer_parameter_types"},     {"loop_recursion", "tail_call_to_loop"},
+    {"order_products", "reorder_matmul_chain"},   {"merge_products", "fuse_horizontal_matmuls"},
+    {"fuse_siblings", "horizontal_fusion"},       {"merge_kernels", "deduplicate_kernels"},
+    {"order_calls", "schedule_calls_for_memory"},
 };
 
 }  // namespace

@@ -117,7 +117,7 @@ Result<Changed> hoist_scratch(relax::Module&, PassContext&);
 /// PassContext::object. Needs kLegal; gives kLowered. Reports sizes without a bound, and states that do not pair.
 Result<Changed> lower_functions(relax::Module&, PassContext&);
 /// Puts independent calls of host functions in an order in which less memory lives at once. Needs kLowered.
-Result<Changed> order_calls(relax::Module&, PassContext&);
+Result<Changed> schedule_calls_for_memory(relax::Module&, PassContext&);
 /// Gives every global allocation of host functions its place in the arena. Needs kLowered; gives kPlanned.
 Result<Changed> plan_memory(relax::Module&, PassContext&);
 /// Lists the functions of the object, callees first. Needs kPlanned. Must be the last pass that adds or removes any.

@@ -1,4 +1,4 @@
-// order_calls.cpp: independent calls of a host function, in an order that takes less memory.
+// schedule_calls_for_memory.cpp: independent calls of a host function, in an order that takes less memory.
 //
 // The problem: calls stand in the order of the source. Where branches are independent, another order may hold fewer
 // tensors at one time, and no placement can make up for what lives at once.
@@ -415,7 +415,7 @@ class CallOrder {
 
 }  // namespace
 
-Result<Changed> order_calls(relax::Module& module, PassContext& context) {
+Result<Changed> schedule_calls_for_memory(relax::Module& module, PassContext& context) {
   RELAXC_CHECK(context.object != nullptr, "ordering needs the object's entries");
   Changed changed = Changed::kNo;
   for (tir::PrimFunc* function : module.prim_funcs())
