@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "compiler/plan/lend.h"
+#include "compiler/plan/donors.h"
 #include "compiler/plan/lifetime.h"
 #include "compiler/plan/pools.h"
 #include "compiler/tir/builder.h"
@@ -25,7 +25,7 @@ class Placing {
   Placing(Context& context, const Frame& frame, BufferRef old_arena, BufferRef arena)
       : build_(context), old_arena_(old_arena), arena_(arena) {
     for (const Placement& placement : frame.placements)
-      places_[placement.buffer] = {placement.lender != nullptr ? placement.lender : arena, placement.offset,
+      places_[placement.buffer] = {placement.donor != nullptr ? placement.donor : arena, placement.offset,
                                    static_cast<uint32_t>(placement.lines ? kAlignment : 0)};
   }
 
@@ -174,20 +174,20 @@ std::vector<Piece> joined(const std::vector<Piece>& pieces, const std::vector<Li
   return result;
 }
 
-/// Where pieces lie: in pools, lenders or the arena.
+/// Where pieces lie: in pools, donors or the arena.
 struct Places {
-  std::vector<BufferRef> lenders;  ///< of each piece; null: the arena
-  std::vector<bool> lines;         ///< of each piece: it lies from a line of cache on
-  Storage storage;                 ///< of the arena; offsets are those in whatever each piece lies
+  std::vector<BufferRef> donors;  ///< of each piece; null: the arena
+  std::vector<bool> lines;        ///< of each piece: it lies from a line of cache on
+  Storage storage;                ///< of the arena; offsets are those in whatever each piece lies
   std::vector<int64_t> pool_bytes;
 };
 
 /// Assigns pieces to memories.
 class Assignment {
  public:
-  Assignment(Context& context, const std::vector<BufferRef>& lenders, const std::vector<Lender>& lent,
+  Assignment(Context& context, const std::vector<BufferRef>& donors, const std::vector<Donor>& donated,
              const Pools& pools, const arith::Facts& facts)
-      : context_(context), lenders_(lenders), lent_(lent), pools_(pools), facts_(facts), known_(context, facts) {}
+      : context_(context), donors_(donors), donated_(donated), pools_(pools), facts_(facts), known_(context, facts) {}
 
   /// \param traffic  of each piece
   Places run(const std::vector<Piece>& pieces, const std::vector<double>& traffic) {
@@ -195,17 +195,17 @@ class Assignment {
     std::vector<Piece> rest;
     for (size_t i = 0; i < pieces.size(); ++i)
       if (pooled.pools[i] < 0) rest.push_back(pieces[i]);
-    LentStorage others = assign_with_lenders(context_, rest, lent_, facts_, known_);
+    DonatedStorage others = assign_with_donors(context_, rest, donated_, facts_, known_);
     Places places{{}, {}, {{}, others.storage.bytes, others.storage.weight}, std::move(pooled.bytes)};
     for (size_t i = 0, next = 0; i < pieces.size(); ++i) {
       places.lines.push_back(pooled.pools[i] < 0 && others.lines[next]);
       if (pooled.pools[i] >= 0) {
-        places.lenders.push_back(pools_.buffers.at(static_cast<size_t>(pooled.pools[i])));
+        places.donors.push_back(pools_.buffers.at(static_cast<size_t>(pooled.pools[i])));
         places.storage.offsets.push_back(context_.index(pooled.offsets[i]));
         continue;
       }
-      int lender = others.lenders[next];
-      places.lenders.push_back(lender < 0 ? nullptr : lenders_[static_cast<size_t>(lender)]);
+      int donor = others.donors[next];
+      places.donors.push_back(donor < 0 ? nullptr : donors_[static_cast<size_t>(donor)]);
       places.storage.offsets.push_back(others.storage.offsets[next++]);
     }
     return places;
@@ -213,8 +213,8 @@ class Assignment {
 
  private:
   Context& context_;
-  const std::vector<BufferRef>& lenders_;
-  const std::vector<Lender>& lent_;
+  const std::vector<BufferRef>& donors_;
+  const std::vector<Donor>& donated_;
   const Pools& pools_;
   const arith::Facts& facts_;
   Comparisons known_;
@@ -252,20 +252,20 @@ arith::Substitution equal_symbols(const arith::Facts& facts) {
 }  // namespace
 
 Result<Frame> plan_frame(Context& context, Stmt body, const arith::Facts& facts, Location location, Diagnostics& diag,
-                         const Calls& calls, const std::vector<BufferRef>& lenders, const Pools& pools) {
+                         const Calls& calls, const std::vector<BufferRef>& donors, const Pools& pools) {
   Frame frame;
   std::vector<Piece> pieces;
-  std::vector<uint32_t> lent_until;
-  std::vector<Lifetime> lives = lifetimes(body, calls, facts, lenders, &lent_until);
+  std::vector<uint32_t> donors_until;
+  std::vector<Lifetime> lives = lifetimes(body, calls, facts, donors, &donors_until);
   const arith::Substitution equal = equal_symbols(facts);
   auto size_of_buffer = [&](BufferRef buffer) {
     std::vector<Expr> shape = buffer->shape;
     for (Expr& dim : shape) dim = arith::substitute(dim, equal);
     return size_of(context, shape, buffer->dtype.bytes());
   };
-  std::vector<Lender> lent;
-  for (size_t i = 0; i < lenders.size(); ++i)
-    lent.push_back({size_of_buffer(lenders[i]), lent_until[i], lenders[i]->dtype.bytes()});
+  std::vector<Donor> donated;
+  for (size_t i = 0; i < donors.size(); ++i)
+    donated.push_back({size_of_buffer(donors[i]), donors_until[i], donors[i]->dtype.bytes()});
   int64_t sum = 0;
   for (const Lifetime& life : lives) {
     Size size = size_of_buffer(life.buffer);
@@ -277,7 +277,7 @@ Result<Frame> plan_frame(Context& context, Stmt body, const arith::Facts& facts,
     pieces.push_back({size, life.first, life.last, std::min(life.alignment, kAlignment)});
     frame.placements.push_back({life.buffer, pieces.back(), {}});
   }
-  Assignment assignment(context, lenders, lent, pools, facts);
+  Assignment assignment(context, donors, donated, pools, facts);
   std::vector<size_t> piece_of(pieces.size()), joined_piece_of;
   std::iota(piece_of.begin(), piece_of.end(), size_t{0});
   Places chosen = assignment.run(pieces, traffic_of(lives, piece_of, pools));
@@ -293,7 +293,7 @@ Result<Frame> plan_frame(Context& context, Stmt body, const arith::Facts& facts,
   }
   for (size_t i = 0; i < pieces.size(); ++i) {
     frame.placements[i].offset = chosen.storage.offsets[piece_of[i]];
-    frame.placements[i].lender = chosen.lenders[piece_of[i]];
+    frame.placements[i].donor = chosen.donors[piece_of[i]];
     frame.placements[i].lines = chosen.lines[piece_of[i]];
   }
   frame.bytes = chosen.storage.bytes ? chosen.storage.bytes : context.index(0);

@@ -16,9 +16,9 @@ namespace relaxc::plan {
 struct Placement {
   tir::BufferRef buffer = nullptr;
   Piece piece;
-  Expr offset;                      ///< bytes from the begin of the arena or of `lender`
-  tir::BufferRef lender = nullptr;  ///< a parameter whose memory it has; null: the arena's
-  bool lines = false;               ///< from the first line of cache on that begins in the lender
+  Expr offset;                     ///< bytes from the begin of the arena or of `donor`
+  tir::BufferRef donor = nullptr;  ///< a parameter whose memory it has; null: the arena's
+  bool lines = false;              ///< from the first line of cache on that begins in the donor
 };
 
 /// Memories beside the arena, in the order in which they are filled.
@@ -37,11 +37,11 @@ struct Frame {
 
 /// Places all global allocations of `body`, whose sizes must be expressions of the function's parameters. Fails
 /// (reported at `location`) if they cannot be added up in int64. Calls that `in_place` allows to write what they read
-/// do so where that makes the frame no larger. `lenders` are parameters whose contents do not count before `body` names
+/// do so where that makes the frame no larger. `donors` are parameters whose contents do not count before `body` names
 /// them, and which share no byte with others: allocations that are not needed any more by then may lie there, where
 /// that makes the frame smaller. What `pools` take is in none of the others.
 Result<Frame> plan_frame(Context& context, tir::Stmt body, const arith::Facts& facts, Location location,
-                         Diagnostics& diag, const Calls& calls = {}, const std::vector<tir::BufferRef>& lenders = {},
+                         Diagnostics& diag, const Calls& calls = {}, const std::vector<tir::BufferRef>& donors = {},
                          const Pools& pools = {});
 
 /// `body` with every global Alloc replaced by a view of `arena` as `frame` says. Views stand around the statements that

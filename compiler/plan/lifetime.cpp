@@ -23,14 +23,14 @@ class Walk {
  public:
   Walk(const Calls& calls, const arith::Facts& facts) : calls_(calls), facts_(facts) {}
 
-  /// `lent_until`: of each lender.
-  std::vector<Lifetime> run(tir::Stmt body, const std::vector<tir::BufferRef>& lenders,
-                            std::vector<uint32_t>& lent_until) {
-    for (tir::BufferRef lender : lenders) add_root(lender);
+  /// `donors_until`: of each donor.
+  std::vector<Lifetime> run(tir::Stmt body, const std::vector<tir::BufferRef>& donors,
+                            std::vector<uint32_t>& donors_until) {
+    for (tir::BufferRef donor : donors) add_root(donor);
     walk(body);
     take_over();
-    auto first_own = found_.begin() + static_cast<std::ptrdiff_t>(lenders.size());
-    for (auto lender = found_.begin(); lender != first_own; ++lender) lent_until.push_back(lender->first);
+    auto first_own = found_.begin() + static_cast<std::ptrdiff_t>(donors.size());
+    for (auto donor = found_.begin(); donor != first_own; ++donor) donors_until.push_back(donor->first);
     found_.erase(found_.begin(), first_own);
     std::erase_if(found_, [](const Lifetime& life) { return life.last < life.first; });
     return std::move(found_);
@@ -184,9 +184,9 @@ class Walk {
 }  // namespace
 
 std::vector<Lifetime> lifetimes(tir::Stmt body, const Calls& calls, const arith::Facts& facts,
-                                const std::vector<tir::BufferRef>& lenders, std::vector<uint32_t>* lent_until) {
+                                const std::vector<tir::BufferRef>& donors, std::vector<uint32_t>* donors_until) {
   std::vector<uint32_t> unasked;
-  return Walk(calls, facts).run(body, lenders, lent_until != nullptr ? *lent_until : unasked);
+  return Walk(calls, facts).run(body, donors, donors_until != nullptr ? *donors_until : unasked);
 }
 
 }  // namespace relaxc::plan

@@ -32,10 +32,10 @@ struct Calls {
 };
 
 /// The lifetimes of all allocations of global memory in `body`, in order of their Allocs; what is never accessed is not
-/// listed. Sizes are equal if `facts` say so. `lenders` are parameters whose contents do not count before the body
-/// first names them; `lent_until` gets when that is (UINT32_MAX: never).
+/// listed. Sizes are equal if `facts` say so. `donors` are parameters whose contents do not count before the body
+/// first names them; `donors_until` gets when that is (UINT32_MAX: never).
 std::vector<Lifetime> lifetimes(tir::Stmt body, const Calls& calls = {}, const arith::Facts& facts = {},
-                                const std::vector<tir::BufferRef>& lenders = {},
-                                std::vector<uint32_t>* lent_until = nullptr);
+                                const std::vector<tir::BufferRef>& donors = {},
+                                std::vector<uint32_t>* donors_until = nullptr);
 
 }  // namespace relaxc::plan

@@ -30,8 +30,8 @@
 #include <numeric>
 #include <unordered_map>
 
-#include "compiler/plan/heights.h"
 #include "compiler/plan/packing.h"
+#include "compiler/plan/symbolic_peak.h"
 
 namespace relaxc::plan {
 namespace {
@@ -72,7 +72,7 @@ class Assigner {
         facts_(facts),
         line_(line),
         samples_(admissible_samples()),
-        heights_(context, pieces, line, for_comparisons(), known) {}
+        peaks_(context, pieces, line, for_comparisons(), known) {}
 
   Storage run() {
     Storage best = lowest();
@@ -264,8 +264,8 @@ class Assigner {
     std::vector<std::vector<bool>> below(pieces_.size());
     std::vector<bool> covered_at_all(pieces_.size());
     auto stack_on = [&](Tops& tops, size_t other) {
-      if (offsets[other].empty()) heights_.raise(tops, heights_.plus({}, heights_.kind(other)));
-      for (const Sum& sum : offsets[other]) heights_.raise(tops, heights_.plus(sum, heights_.kind(other)));
+      if (offsets[other].empty()) peaks_.raise(tops, peaks_.plus({}, peaks_.kind(other)));
+      for (const Sum& sum : offsets[other]) peaks_.raise(tops, peaks_.plus(sum, peaks_.kind(other)));
     };
     for (size_t k = 0; k < order.size(); ++k) {
       size_t id = order[k];
@@ -278,7 +278,7 @@ class Assigner {
         stack_on(offsets[id], other);
       }
       if (terms_of(offsets[id]) > kMostTerms) return std::nullopt;
-      result.offsets[id] = heights_.to_expr(offsets[id]);
+      result.offsets[id] = peaks_.to_expr(offsets[id]);
       for (size_t i = 0; i < covered.size(); ++i) covered_at_all[i] = covered_at_all[i] || covered[i];
       below[id] = std::move(covered);
     }
@@ -286,7 +286,7 @@ class Assigner {
     for (size_t id : order)
       if (!covered_at_all[id]) stack_on(all, id);
     if (terms_of(all) > kMostTermsOfAll) return std::nullopt;
-    result.bytes = heights_.to_expr(all);
+    result.bytes = peaks_.to_expr(all);
     return result;
   }
 
@@ -317,12 +317,12 @@ class Assigner {
 
   Storage by_slot() {
     constexpr size_t kAtTypical = 0;  // the first sample
-    auto weigh = [&](const Tops& tops) { return heights_.value(tops, kAtTypical); };
+    auto weigh = [&](const Tops& tops) { return peaks_.value(tops, kAtTypical); };
     std::vector<Tops> sizes;
     std::vector<size_t> order;
     for (size_t id = 0; id < pieces_.size(); ++id) {
       order.push_back(id);
-      sizes.push_back({heights_.plus({}, heights_.kind(id))});
+      sizes.push_back({peaks_.plus({}, peaks_.kind(id))});
     }
     std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return weigh(sizes[a]) > weigh(sizes[b]); });
     std::vector<Slot> slots;
@@ -336,7 +336,7 @@ class Assigner {
       for (auto slot = slots.begin(); slot != slots.end(); ++slot)
         if (free(*slot) && (best == slots.end() || weigh(slot->bytes) < weigh(best->bytes))) best = slot;
       if (best == slots.end()) best = slots.insert(slots.end(), Slot{});
-      heights_.raise(best->bytes, sizes[id][0]);
+      peaks_.raise(best->bytes, sizes[id][0]);
       best->members.push_back(id);
     }
     Storage result{std::vector<Expr>(pieces_.size()), context_.index(0)};
@@ -345,10 +345,10 @@ class Assigner {
     for (const Slot& slot : slots) {
       for (size_t id : slot.members) result.offsets[id] = result.bytes;
       if (slot.bytes.size() == 1)
-        plain = heights_.plus(std::move(plain), slot.bytes[0][0].first);
+        plain = peaks_.plus(std::move(plain), slot.bytes[0][0].first);
       else
-        others = others + heights_.to_expr(slot.bytes);
-      result.bytes = others + heights_.to_expr({plain});
+        others = others + peaks_.to_expr(slot.bytes);
+      result.bytes = others + peaks_.to_expr({plain});
     }
     return result;
   }
@@ -358,7 +358,7 @@ class Assigner {
   const arith::Facts& facts_;
   int64_t line_;
   std::vector<Sample> samples_;  ///< at which plans are compared
-  Heights heights_;
+  SymbolicPeaks peaks_;
 };
 
 }  // namespace

@@ -93,7 +93,7 @@ class MemoryPlan {
     if (!body) return diag.failed();
     plan::Pools pools = pools_for(host, body, facts);
     RELAXC_TRY(plan::Frame frame, plan::plan_frame(module_.context(), body, facts, host.location, diag,
-                                                   lower::calls_of(module_), outputs_to_lend(host, facts), pools));
+                                                   lower::calls_of(module_), donor_outputs(host, facts), pools));
     if (!pools.buffers.empty()) take_pools(host, pools, frame);
     for (const std::string& callee : frame.in_place) module_.find_prim_func(callee)->noalias = false;
     BufferRef old = host.params[arena_index(host)].buffer;
@@ -183,7 +183,7 @@ class MemoryPlan {
                               entry.name, name, context_.pools[i].bytes);
     }
     for (plan::Placement& placement : frame.placements)
-      if (auto pool = sized.find(placement.lender); pool != sized.end()) placement.lender = pool->second;
+      if (auto pool = sized.find(placement.donor); pool != sized.end()) placement.donor = pool->second;
     auto behind_arena = host.params.begin() + static_cast<std::ptrdiff_t>(arena_index(host)) + 1;
     host.params.insert(behind_arena, params.begin(), params.end());
   }
@@ -241,10 +241,10 @@ class MemoryPlan {
 
   /// Outputs of an entry whose memory is nobody else's, and of a size that the symbols tell. Others see their memory
   /// only after the call; a state's may hold what is still to be read.
-  std::vector<BufferRef> outputs_to_lend(const tir::PrimFunc& host, const arith::Facts& facts) const {
+  std::vector<BufferRef> donor_outputs(const tir::PrimFunc& host, const arith::Facts& facts) const {
     const interface::Entry* entry = lower::entry_of(*context_.object, host);
-    std::vector<BufferRef> lenders, buffers;
-    if (entry == nullptr) return lenders;
+    std::vector<BufferRef> donors, buffers;
+    if (entry == nullptr) return donors;
     for (const tir::Param& param : host.params)
       if (param.buffer != nullptr) buffers.push_back(param.buffer);
     for (size_t i = 0; i < entry->outputs.size(); ++i) {
@@ -255,9 +255,9 @@ class MemoryPlan {
         std::optional<Expr> bound = over_parameters(dim, host, facts);
         known = known && bound && *bound == dim;
       }
-      if (known && output.kind == interface::Tensor::kTensor) lenders.push_back(buffer);
+      if (known && output.kind == interface::Tensor::kTensor) donors.push_back(buffer);
     }
-    return lenders;
+    return donors;
   }
 
   /// Frames of called host functions get the size that their callee needs with the call's symbols. Null: reported.

@@ -1,8 +1,8 @@
-// heights.cpp: comparing sums by pairing their sizes.
+// symbolic_peak.cpp: comparing sums by pairing their sizes.
 //
 // Pairing is greedy: the largest size that is left takes the smallest of the other's that is known to be at least as
 // large. What it misses costs a max() in an offset and nothing else.
-#include "compiler/plan/heights.h"
+#include "compiler/plan/symbolic_peak.h"
 
 #include <algorithm>
 #include <map>
@@ -16,8 +16,8 @@ bool Comparisons::at_most(Expr a, Expr b) {
   return known->second;
 }
 
-Heights::Heights(Context& context, const std::vector<Piece>& pieces, int64_t line,
-                 std::vector<std::function<int64_t(arith::Var)>> samples, Comparisons& known)
+SymbolicPeaks::SymbolicPeaks(Context& context, const std::vector<Piece>& pieces, int64_t line,
+                             std::vector<std::function<int64_t(arith::Var)>> samples, Comparisons& known)
     : context_(context), line_(line), known_(known) {
   std::map<std::pair<int64_t, std::vector<uint32_t>>, uint32_t> kind_of;  // looked up, never walked
   for (const Piece& piece : pieces) {
@@ -42,12 +42,12 @@ Heights::Heights(Context& context, const std::vector<Piece>& pieces, int64_t lin
   }
 }
 
-Expr Heights::aligned(Expr bytes) const {
+Expr SymbolicPeaks::aligned(Expr bytes) const {
   if (known_.divisor(bytes) % line_ == 0) return bytes;
   return arith::ceildiv(bytes, line_) * line_;
 }
 
-Sum Heights::plus(Sum sum, uint32_t kind) const {
+Sum SymbolicPeaks::plus(Sum sum, uint32_t kind) const {
   auto at = std::lower_bound(sum.begin(), sum.end(), std::pair(kind, int64_t{0}));
   if (at != sum.end() && at->first == kind)
     ++at->second;
@@ -56,7 +56,7 @@ Sum Heights::plus(Sum sum, uint32_t kind) const {
   return sum;
 }
 
-int64_t Heights::value(const Sum& sum, size_t sample) const {
+int64_t SymbolicPeaks::value(const Sum& sum, size_t sample) const {
   int64_t total = 0, term = 0;
   for (auto [kind, count] : sum)
     if (__builtin_mul_overflow(values_[kind][sample], count, &term) || __builtin_add_overflow(total, term, &total))
@@ -64,13 +64,13 @@ int64_t Heights::value(const Sum& sum, size_t sample) const {
   return total;
 }
 
-int64_t Heights::value(const Tops& tops, size_t sample) const {
+int64_t SymbolicPeaks::value(const Tops& tops, size_t sample) const {
   int64_t most = 0;
   for (const Sum& sum : tops) most = std::max(most, value(sum, sample));
   return most;
 }
 
-bool Heights::kind_at_most(uint32_t a, uint32_t b) {
+bool SymbolicPeaks::kind_at_most(uint32_t a, uint32_t b) {
   if (a == b) return true;
   for (size_t i = 0; i < values_[a].size(); ++i)
     if (values_[a][i] > values_[b][i]) return false;
@@ -79,7 +79,7 @@ bool Heights::kind_at_most(uint32_t a, uint32_t b) {
   return known_.at_most(plan::to_expr(context_, sizes_[a]), plan::to_expr(context_, sizes_[b]));
 }
 
-bool Heights::unit_at_most(uint32_t a, uint32_t b) {
+bool SymbolicPeaks::unit_at_most(uint32_t a, uint32_t b) {
   auto at = [&](uint32_t unit, size_t sample) {
     int64_t value = values_[unit][sample];
     return value == INT64_MAX ? value : value / std::max<int64_t>(multiples_[unit], 1);
@@ -93,7 +93,7 @@ bool Heights::unit_at_most(uint32_t a, uint32_t b) {
 }
 
 /// As sums of units: what both have is taken away, and of what is left each unit finds larger ones.
-bool Heights::units_at_most(const Sum& a, const Sum& b) {
+bool SymbolicPeaks::units_at_most(const Sum& a, const Sum& b) {
   std::map<uint32_t, int64_t> left;  // how much more of each unit `a` has
   auto add = [&](const Sum& sum, int64_t sign) {
     for (auto [kind, count] : sum) {
@@ -114,14 +114,14 @@ bool Heights::units_at_most(const Sum& a, const Sum& b) {
   return std::all_of(left.begin(), left.end(), [](const auto& one) { return one.second <= 0; });
 }
 
-bool Heights::at_most(const Sum& a, const Sum& b) {
+bool SymbolicPeaks::at_most(const Sum& a, const Sum& b) {
   if (!values_.empty())
     for (size_t i = 0; i < values_[0].size(); ++i)
       if (value(a, i) > value(b, i)) return false;
   return pairs_at_most(a, b) || units_at_most(a, b);
 }
 
-bool Heights::pairs_at_most(const Sum& a, const Sum& b) {
+bool SymbolicPeaks::pairs_at_most(const Sum& a, const Sum& b) {
   Sum rest = a, room = b;
   for (auto& [kind, count] : rest)
     for (auto& [other, more] : room)
@@ -141,14 +141,14 @@ bool Heights::pairs_at_most(const Sum& a, const Sum& b) {
   return std::all_of(rest.begin(), rest.end(), [](const auto& left) { return left.second == 0; });
 }
 
-void Heights::raise(Tops& tops, const Sum& sum) {
+void SymbolicPeaks::raise(Tops& tops, const Sum& sum) {
   for (const Sum& top : tops)
     if (at_most(sum, top)) return;
   std::erase_if(tops, [&](const Sum& top) { return at_most(top, sum); });
   tops.push_back(sum);
 }
 
-Expr Heights::to_expr(const Tops& tops) const {
+Expr SymbolicPeaks::to_expr(const Tops& tops) const {
   Expr largest;
   for (const Sum& sum : tops) {
     Expr total = context_.index(0);

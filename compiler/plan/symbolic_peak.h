@@ -1,4 +1,4 @@
-// heights.h: sums of sizes that are expressions, and which of them is the larger.
+// symbolic_peak.h: sums of sizes that are expressions, and which of them is the larger.
 //
 // Offsets of a symbolic plan are sums of a few sizes, or the largest of some such sums. Asking the prover about every
 // two of them takes seconds, since each size is a product of divisions of symbols. So sums are kept as counts of sizes,
@@ -18,12 +18,12 @@ using Sum = std::vector<std::pair<uint32_t, int64_t>>;
 /// The largest of these; none of them is known to be at most another.
 using Tops = std::vector<Sum>;
 
-class Heights {
+class SymbolicPeaks {
  public:
   /// `line`: what sizes are rounded up to. `samples`: values of the symbols at which sizes are tried before anything is
   /// proved.
-  Heights(Context& context, const std::vector<Piece>& pieces, int64_t line,
-          std::vector<std::function<int64_t(arith::Var)>> samples, Comparisons& known);
+  SymbolicPeaks(Context& context, const std::vector<Piece>& pieces, int64_t line,
+                std::vector<std::function<int64_t(arith::Var)>> samples, Comparisons& known);
 
   uint32_t kind(size_t piece) const { return kinds_[piece]; }
   Sum plus(Sum sum, uint32_t kind) const;

@@ -1,0 +1,146 @@
+// donors.cpp: outputs as scratch: an output whose memory is used before its own contents are written is a donor.
+//
+// The problem: a network that gives images or sequences is handed large outputs, which lie idle until the last kernels
+// write them, while the arena holds activations of the same size.
+//
+// The method: one donor after the other, the largest first. It takes the pieces that end before its own contents
+// begin, the largest first, each at the lowest offset where it fits beside those that it meets in time; then the rest
+// is packed as if those pieces did not exist. A donor that does not make the arena smaller is not used at all, so that
+// a program with small outputs is what it was.
+//
+// What needs a line of cache to begin at finds it in a donor that has none: it is rounded up to, which takes up to a
+// line of what is donated. All that lies there then counts from it.
+//
+// What is proved is that `offset + size <= size of the donor`. Offsets are numbers, or multiples of one product of
+// symbols where all that lies below is a multiple of it, too; a piece of any other size lies at offset 0, or above
+// pieces of constant size.
+//
+// Rejected: donors as bins of one packing with the arena. What fits a bin of symbolic height would have to be proved
+// for every pair of offsets that the packing tries.
+#include "compiler/plan/donors.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace relaxc::plan {
+namespace {
+
+class Donation {
+ public:
+  Donation(Context& context, const std::vector<Piece>& pieces, const std::vector<Donor>& donors,
+           const arith::Facts& facts, Comparisons& known)
+      : context_(context), pieces_(pieces), donors_(donors), facts_(facts), known_(known) {}
+
+  DonatedStorage run() {
+    DonatedStorage best{assign_storage(context_, pieces_, facts_, known_), std::vector<int>(pieces_.size(), -1),
+                        std::vector<bool>(pieces_.size())};
+    std::vector<size_t> order(donors_.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return at_typical(donors_[a].size) > at_typical(donors_[b].size); });
+    for (size_t donor : order) {
+      DonatedStorage before = best;
+      for (bool lines : {false, true})
+        if (std::optional<DonatedStorage> donated = take_from(before, donor, lines))
+          if (donated->storage.weight < best.storage.weight) best = std::move(*donated);
+    }
+    return best;
+  }
+
+ private:
+  int64_t at_typical(const Size& size) const {
+    auto value_of = [&](arith::Var var) { return typical(facts_, var); };
+    return arith::evaluate(to_expr(context_, size), value_of).value_or(INT64_MAX);
+  }
+
+  struct Placed {
+    size_t piece;
+    int64_t offset;
+    bool scaled = false;  ///< the offset counts what the piece's size is a multiple of, and not bytes
+  };
+
+  Size offset_of(const Placed& placed) const {
+    return {placed.offset, placed.scaled ? pieces_[placed.piece].size.factors : std::vector<Expr>()};
+  }
+
+  /// Whether what lies below the piece, and the piece, are at most what the donor has. `lines`: from a line on, which
+  /// costs nothing where nothing is there to lie.
+  bool fits(const Placed& placed, const Donor& donor, bool lines) const {
+    Size offset = offset_of(placed), size = pieces_[placed.piece].size;
+    if (lines) size.coefficient += std::max<int64_t>(0, kAlignment - donor.alignment);
+    if (size.factors == donor.size.factors && placed.offset == 0) return size.coefficient <= donor.size.coefficient;
+    if (at_typical(offset) + at_typical(size) > at_typical(donor.size)) return false;
+    return known_.at_most(to_expr(context_, size) + to_expr(context_, offset), to_expr(context_, donor.size));
+  }
+
+  /// The end of a piece in whole lines, or as many of its units.
+  static int64_t end_of(int64_t offset, const Piece& piece) {
+    return (offset + piece.size.coefficient + kAlignment - 1) / kAlignment * kAlignment;
+  }
+
+  /// `id` at the lowest offset beside what it meets of `placed`; nothing if it does not fit.
+  std::optional<Placed> place(size_t id, const Donor& donor, bool lines, const std::vector<Placed>& placed) const {
+    const Piece& piece = pieces_[id];
+    std::vector<Placed> beside;
+    for (const Placed& other : placed)
+      if (piece.meets(pieces_[other.piece])) beside.push_back(other);
+    std::sort(beside.begin(), beside.end(), [](const Placed& a, const Placed& b) { return a.offset < b.offset; });
+    Placed at{id, 0};
+    for (const Placed& other : beside) {
+      const Piece& below = pieces_[other.piece];
+      bool numbers = below.size.factors.empty() && !at.scaled;
+      bool multiples = !below.size.factors.empty() && below.size.factors == piece.size.factors &&
+                       (other.offset == 0 || other.scaled) && (at.offset == 0 || at.scaled);
+      if (!numbers && !multiples) return {};
+      if ((multiples || piece.size.factors.empty()) && end_of(at.offset, piece) <= other.offset) break;
+      at.offset = std::max(at.offset, end_of(other.offset, below));
+      at.scaled = multiples;
+    }
+    return fits(at, donor, lines) ? std::optional(at) : std::nullopt;
+  }
+
+  std::optional<DonatedStorage> take_from(const DonatedStorage& before, size_t index, bool lines) const {
+    const Donor& donor = donors_[index];
+    std::vector<size_t> candidates;
+    for (size_t i = 0; i < pieces_.size(); ++i)
+      if (before.donors[i] < 0 && pieces_[i].last < donor.until && (lines || pieces_[i].alignment <= donor.alignment))
+        candidates.push_back(i);
+    std::stable_sort(candidates.begin(), candidates.end(),
+                     [&](size_t a, size_t b) { return at_typical(pieces_[a].size) > at_typical(pieces_[b].size); });
+    std::vector<Placed> placed;
+    for (size_t i : candidates)
+      if (std::optional<Placed> at = place(i, donor, lines, placed)) placed.push_back(*at);
+    if (placed.empty()) return {};
+    DonatedStorage donated{{}, before.donors, before.lines};
+    for (const Placed& one : placed)
+      donated.donors[one.piece] = static_cast<int>(index), donated.lines[one.piece] = lines;
+    std::vector<Piece> rest;
+    for (size_t i = 0; i < pieces_.size(); ++i)
+      if (donated.donors[i] < 0) rest.push_back(pieces_[i]);
+    Storage storage = assign_storage(context_, rest, facts_, known_);
+    constexpr double kWorthIt = 0.02;  // in weights: 2% at one typical size, or less than 1% at each
+    if (storage.weight > before.storage.weight - kWorthIt) return {};
+    donated.storage = before.storage;
+    donated.storage.bytes = storage.bytes, donated.storage.weight = storage.weight;
+    for (const Placed& one : placed) donated.storage.offsets[one.piece] = to_expr(context_, offset_of(one));
+    size_t next = 0;
+    for (size_t i = 0; i < pieces_.size(); ++i)
+      if (donated.donors[i] < 0) donated.storage.offsets[i] = storage.offsets[next++];
+    return donated;
+  }
+
+  Context& context_;
+  const std::vector<Piece>& pieces_;
+  const std::vector<Donor>& donors_;
+  const arith::Facts& facts_;
+  Comparisons& known_;
+};
+
+}  // namespace
+
+DonatedStorage assign_with_donors(Context& context, const std::vector<Piece>& pieces, const std::vector<Donor>& donors,
+                                  const arith::Facts& facts, Comparisons& known) {
+  return Donation(context, pieces, donors, facts, known).run();
+}
+
+}  // namespace relaxc::plan
