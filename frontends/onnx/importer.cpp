@@ -7,7 +7,7 @@
 #include "frontends/onnx/importer.h"
 
 #include "frontends/onnx/check_node.h"
-#include "frontends/onnx/moving_strings.h"
+#include "frontends/onnx/string_permutation.h"
 #include "frontends/onnx/strings.h"
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "compiler/relax/mapped_file.h"
-#include "frontends/onnx/slim.h"
+#include "frontends/onnx/strip_tensor_data.h"
 
 namespace relaxc::frontend {
 namespace {
@@ -43,24 +43,24 @@ Result<LoadedModel> load_model(const std::string& path, Location where, Diagnost
     if (std::string_view hint = guess(bytes); !hint.empty()) diag.note(nullptr, "{}", hint);
     return failure;
   };
-  SlimResult slim = slim_message(bytes, WireRoot::kModel);
-  if (!slim.fault.empty()) return refuse(slim.fault + "; is it truncated?");
+  StrippedMessage stripped = strip_tensor_data(bytes, WireRoot::kModel);
+  if (!stripped.fault.empty()) return refuse(stripped.fault + "; is it truncated?");
   LoadedModel model{std::make_unique<onnx::ModelProto>(), std::make_unique<ModelFiles>(path, file)};
-  if (slim.bytes.size() > INT32_MAX)
+  if (stripped.bytes.size() > INT32_MAX)
     return diag.error(where, Kind::unsupported, "the graph without its weights has {} bytes, more than 2 GiB",
-                      slim.bytes.size());
-  if (!model.proto->ParseFromString(slim.bytes)) return refuse("its fields have other types than those of a model");
+                      stripped.bytes.size());
+  if (!model.proto->ParseFromString(stripped.bytes)) return refuse("its fields have other types than those of a model");
   if (!model.proto->has_graph()) return refuse("it has no graph");
   return model;
 }
 
 Result<relax::ConstantRef> load_tensor(const std::string& path, Location where, Diagnostics& diag) {
   RELAXC_TRY(std::shared_ptr<const relax::MappedFile> file, relax::map_file(path, where, diag));
-  SlimResult slim = slim_message(file->bytes(), WireRoot::kTensor);
+  StrippedMessage stripped = strip_tensor_data(file->bytes(), WireRoot::kTensor);
   onnx::TensorProto tensor;
-  if (!slim.fault.empty() || !tensor.ParseFromString(slim.bytes))
+  if (!stripped.fault.empty() || !tensor.ParseFromString(stripped.bytes))
     return diag.error(where, Kind::malformed_model, "'{}' is not a tensor: {}", path,
-                      slim.fault.empty() ? "its fields have other types" : slim.fault);
+                      stripped.fault.empty() ? "its fields have other types" : stripped.fault);
   ModelFiles files(path, file);
   return tensor_constant(tensor, files, where, diag);
 }

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "frontends/relax/not_ahead.h"
+#include "frontends/relax/unsupported_aot.h"
 
 namespace relaxc::frontend {
 

@@ -10,9 +10,9 @@
 #include "frontends/relax/grammar.h"
 #include "frontends/relax/literals.h"
 #include "frontends/relax/metadata.h"
-#include "frontends/relax/not_ahead.h"
 #include "frontends/relax/prim_func.h"
 #include "frontends/relax/relax_function.h"
+#include "frontends/relax/unsupported_aot.h"
 
 namespace relaxc::frontend {
 
@@ -149,7 +149,7 @@ class ModuleReader {
     }
     for (const ast::Expr* decorator : stmt.decorators)
       if (dotted_path(*decorator) == "R.rewriter") {
-        (void)source_.error(decorator->place, Kind::unsupported, "'R.rewriter' {}", why_not_ahead("R.rewriter"));
+        (void)source_.error(decorator->place, Kind::unsupported, "'R.rewriter' {}", why_unsupported_aot("R.rewriter"));
         return false;
       }
     scope_.module_names.insert(stmt.text);

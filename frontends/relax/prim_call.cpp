@@ -4,8 +4,8 @@
 // takes pointers and numbers. What only a GPU can do is an error; what only tells a compiler how to schedule is read
 // and has no effect, because schedules are chosen anew here.
 #include "frontends/relax/literals.h"
-#include "frontends/relax/not_ahead.h"
 #include "frontends/relax/prim_func.h"
+#include "frontends/relax/unsupported_aot.h"
 
 namespace relaxc::frontend {
 
@@ -86,7 +86,7 @@ Status PrimFuncReader::effect(const ast::Expr& e, const ast::Stmt& stmt, Suite& 
     return source_.error(e.place, Kind::unsupported, "a prim func returns nothing; it writes into its buffers");
   if (callee == "T.launch_thread" || callee.rfind("T.tvm_storage_sync", 0) == 0 || callee.rfind("T.ptx_", 0) == 0)
     return source_.error(e.place, Kind::unsupported, "{} belongs to a GPU; this is compiled for a CPU", callee);
-  if (std::string_view why = why_not_ahead(callee); !why.empty())
+  if (std::string_view why = why_unsupported_aot(callee); !why.empty())
     return source_.error(e.place, Kind::unsupported, "'{}' {}", callee, why);
   if (stmt.value != &e) {  // inside T.evaluate
     RELAXC_TRY(Scalar ignored, read(e));
@@ -312,7 +312,7 @@ Result<Scalar> PrimFuncReader::other_call(const ast::Expr& e, const std::string&
     return Scalar{at};
   }
   if (callee == "T.Shuffle") return shuffle(e);
-  if (std::string_view why = why_not_ahead(callee); !why.empty())
+  if (std::string_view why = why_unsupported_aot(callee); !why.empty())
     return source_.error(e.place, Kind::unsupported, "'{}' {}", callee, why);
   bool lanes = (callee == "T.Ramp" || callee == "T.Broadcast") && e.items.size() >= 2;
   if (lanes && !e.items.back()->is(AstKind::kInt)) {

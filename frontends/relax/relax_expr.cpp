@@ -4,9 +4,9 @@
 
 #include "frontends/relax/constant_reader.h"
 #include "frontends/relax/literals.h"
-#include "frontends/relax/not_ahead.h"
 #include "frontends/relax/relax_function.h"
 #include "frontends/relax/suggest.h"
+#include "frontends/relax/unsupported_aot.h"
 
 namespace relaxc::frontend {
 
@@ -242,7 +242,7 @@ Result<Term> RelaxFunctionReader::call(const ast::Expr& e) {
   Result<Term> made = transparent(path, e, known);
   if (!known) made = special(path, e, known);
   if (known) return made;
-  if (std::string_view why = why_not_ahead(path); !why.empty())
+  if (std::string_view why = why_unsupported_aot(path); !why.empty())
     return source_.error(e.items[0]->place, Kind::unsupported, "'{}' {}", path, why);
   if (is_python_function(path) && scope_.globals.count(path) == 0)
     return source_.error(e.items[0]->place, Kind::unsupported,

@@ -1,4 +1,4 @@
-// moving_strings.h: operators that only move elements, on tensors of strings.
+// string_permutation.h: operators that only move elements, on tensors of strings.
 #pragma once
 
 #include "frontends/onnx/converter.h"

@@ -1,4 +1,4 @@
-// refused.cpp: operators that stay out, each with the reason and what to do instead.
+// unsupported_ops.cpp: operators that stay out, each with the reason and what to do instead.
 //
 // Training and image files are no part of a network that runs. A search runs a decoder again and again, with sampling
 // and stopping that belong to the caller. Others hold weights or data in the layout of one library or device, which no
@@ -119,4 +119,4 @@ constexpr Converter kRows[] = {
 }  // namespace
 }  // namespace relaxc::frontend
 
-RELAXC_CONVERTERS(refused, kRows)
+RELAXC_CONVERTERS(unsupported_ops, kRows)

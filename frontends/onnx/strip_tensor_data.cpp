@@ -1,4 +1,4 @@
-// slim.cpp: walks protobuf's wire format by hand, far enough to find the bytes of tensors.
+// strip_tensor_data.cpp: walks protobuf's wire format by hand, far enough to find the bytes of tensors.
 //
 // The problem: protobuf copies every byte field into a string of its own, so parsing a 500 MB model costs a gigabyte
 // before anything is done with it. The bytes are needed once, at the end, when weights are written.
@@ -13,7 +13,7 @@
 //
 // What is on the wire need not be what a writer meant: every length is checked against what is left, varints end after
 // ten bytes, and nesting has a limit, so that no input can exhaust the stack.
-#include "frontends/onnx/slim.h"
+#include "frontends/onnx/strip_tensor_data.h"
 
 #include <fmt/format.h>
 
@@ -84,8 +84,8 @@ class Slimming {
  public:
   explicit Slimming(std::span<const std::byte> file) : file_(file) {}
 
-  SlimResult run(Message root) {
-    SlimResult result;
+  StrippedMessage run(Message root) {
+    StrippedMessage result;
     walk(root, 0, file_.size(), 0, result.bytes);
     result.fault = std::move(fault_);
     return result;
@@ -173,11 +173,11 @@ class Slimming {
       copy(begin, at, out);
       return true;
     }
-    std::string slim;
-    if (!walk(inner, content, at, depth + 1, slim)) return false;
+    std::string stripped;
+    if (!walk(inner, content, at, depth + 1, stripped)) return false;
     put_varint(out, uint64_t{number} << 3 | kBytes);
-    put_varint(out, slim.size());
-    out += slim;
+    put_varint(out, stripped.size());
+    out += stripped;
     return true;
   }
 
@@ -187,7 +187,7 @@ class Slimming {
 
 }  // namespace
 
-SlimResult slim_message(std::span<const std::byte> file, WireRoot root) {
+StrippedMessage strip_tensor_data(std::span<const std::byte> file, WireRoot root) {
   return Slimming(file).run(root == WireRoot::kModel ? Message::kModel : Message::kTensor);
 }
 

@@ -1,4 +1,4 @@
-// not_ahead.h: names of TVMScript that cannot be compiled ahead of time, and why.
+// unsupported_aot.h: names of TVMScript that cannot be compiled ahead of time, and why.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,7 @@ namespace relaxc::frontend {
 
 /// The end of the sentence "'R.emit_te' …" for a name that runs while Python builds a module, that belongs to TVM's
 /// virtual machine, or that needs more than one process; empty for every other name.
-std::string_view why_not_ahead(std::string_view path);
+std::string_view why_unsupported_aot(std::string_view path);
 
 /// The same for a statement of Python that begins with `keyword` (`try`, `del`, …) and for functions of Python (`len`).
 bool is_python_statement(std::string_view keyword);

@@ -1,8 +1,8 @@
-// not_ahead.cpp: names of TVMScript that cannot be compiled ahead of time, and why.
+// unsupported_aot.cpp: names of TVMScript that cannot be compiled ahead of time, and why.
 //
 // They are all known, so that someone who pastes a module that Python built, or one that TVM has lowered too far, is
 // told what it is about and not that a name is misspelt.
-#include "frontends/relax/not_ahead.h"
+#include "frontends/relax/unsupported_aot.h"
 
 #include <algorithm>
 #include <iterator>
@@ -89,7 +89,7 @@ constexpr std::string_view kFunctions[] = {"print",      "len",  "range", "zip",
 
 }  // namespace
 
-std::string_view why_not_ahead(std::string_view path) {
+std::string_view why_unsupported_aot(std::string_view path) {
   for (const Row& row : kRows) {
     bool below = row.name.back() == '.';
     if (below ? path.substr(0, row.name.size()) == row.name : path == row.name) return row.why;
