@@ -220,7 +220,7 @@ class Pages(ProgramTest):
     def test_the_page_for_man_has_every_flag(self):
         page = self.compiles("--man").out
         self.assertTrue(page.startswith(".TH RELAXC 1"))
-        for group in ("What is read", "What the object is", "Target", "What is written", "For builds", "Looking at passes"):
+        for group in ("Input", "Object", "Target", "Output", "Build systems", "Limits", "Passes"):
             self.assertEqual(page.count(f".SS {group}\n"), 1, group)
         for flag in ("\\-\\-float\\-abi", "\\-MD", "\\-\\-bisect", ".SH relaxc inspect"):
             self.assertIn(flag, page)

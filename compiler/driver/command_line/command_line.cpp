@@ -60,16 +60,16 @@ int refuse(const std::string& why) {
 CommandLine read_command_line(int argc, char** argv) {
   CommandLine line;
   Options& o = line.options;
-  CLI::App app("relaxc compiles a tensor program to an object file that needs no runtime but runtime-lite.", "relaxc");
+  CLI::App app("relaxc compiles a tensor program to a native object file and a C header.", "relaxc");
   add_flags(app, o);
   add_tools(app, o);
   std::string warnings, shell;
   bool man = false;
-  app.add_option("--completion", shell, "print a script that completes commands in this shell, and end")
+  app.add_option("--completion", shell, "print a completion script for this shell, and exit")
       ->check(CLI::IsMember({"bash", "zsh", "fish"}));
-  app.add_flag("--man", man, "print a page for man, and end");
-  app.add_option("-W", warnings, "-Werror: warnings are errors")->check(CLI::IsMember({"error"}));
-  app.add_flag("-v,--verbose", o.verbose, "say what is done");
+  app.add_flag("--man", man, "print a manual page, and exit");
+  app.add_option("-W", warnings, "-Werror: treat warnings as errors")->check(CLI::IsMember({"error"}));
+  app.add_flag("-v,--verbose", o.verbose, "print what is done: files, passes, target, kernels, sizes");
   app.set_version_flag("--version", std::string("relaxc ") + kVersion);
   try {
     app.parse(arguments(argc, argv));

@@ -44,27 +44,28 @@ void add_object_flags(CLI::App& app, Options& o) {
   app.add_option("-O", o.opt, "optimization level")
       ->check(CLI::IsMember({"0", "1", "2", "3", "s", "z"}))
       ->capture_default_str();
-  app.add_flag("--trace", o.hooks.trace, "the object tells context.trace when each kernel begins and ends");
-  app.add_flag("--poll", o.hooks.poll, "the object asks context.poll before each kernel whether to go on");
-  app.add_flag("-g", o.line_tables, "line tables: addr2line names the ONNX node, or the line of the text, of a kernel");
+  app.add_flag("--trace", o.hooks.trace, "call context.trace before and after each kernel");
+  app.add_flag("--poll", o.hooks.poll, "call context.poll before each kernel; it can end the run");
+  app.add_flag("-g", o.line_tables,
+               "write line tables: addr2line gives the ONNX node or the line of text that a kernel comes from");
   app.add_option_function<std::string>(
          "--names",
          [&](const std::string& names) {
            o.names = names == "full" ? Names::kFull : names == "io" ? Names::kIo : Names::kNone;
          },
-         "names of the model in the object: full, io (inputs, outputs and dims, but not kernels) or none")
+         "keep names of the model in the object: all (full), those of inputs, outputs and dims (io), or none")
       ->check(CLI::IsMember({"full", "io", "none"}));
   app.add_option_function<std::string>(
          "--io", [&](const std::string& form) { o.quantized_io = form == "quantized"; },
-         "quantized: inputs that are only quantized, and outputs that are only dequantized, stay integers")
+         "quantized: keep inputs that are only quantized, and outputs that are only dequantized, as integers")
       ->check(CLI::IsMember({"plain", "quantized"}));
   repeated(app.add_option("--dim",
                           collect<frontend::DimOverride>(o.dims, parse_dim, "--dim",
                                                          "NAME=RANGE, as in batch=1, seq=1..512 or seq=1..512:64"),
-                          "fixes or bounds a dim: batch=1, seq=1..512, seq=1..512:64"),
+                          "fix or bound a dim: batch=1, seq=1..512, seq=1..512:64 (multiples of 64)"),
            "NAME=RANGE");
   repeated(app.add_option("--state", collect<State>(o.states, parse_state, "--state", "INPUT:OUTPUT, as in h0:hn"),
-                          "an input and the output that carries it to the next call: h0:hn"),
+                          "make the output OUTPUT the next call's INPUT: h0:hn"),
            "INPUT:OUTPUT");
   repeated(app.add_option_function<std::vector<std::string>>(
                "--pool",
@@ -72,32 +73,37 @@ void add_object_flags(CLI::App& app, Options& o) {
                  o.pools.clear(), o.arena_name.clear();
                  for (const std::string& text : texts) take_pool(o, text);
                },
-               "memory beside the arena, for the buffers that are moved most for their size: fast=64K; a last one "
+               "use memory beside the arena for the buffers with most traffic for their size: fast=64K; a last one "
                "without a size names the arena: slow"),
            "NAME[=BYTES]");
-  repeated(app.add_option("--custom-op", o.custom_ops,
-                          "an operator of ONNX that is a C function of yours: my.ops::Foo='[n, c] -> [n, 2 * c]', or "
-                          "a JSON file"),
-           "NAME=RULE|FILE");
+  repeated(
+      app.add_option("--custom-op", o.custom_ops,
+                     "call a C function of yours for an ONNX operator: my.ops::Foo='[n, c] -> [n, 2 * c]', or a JSON "
+                     "file of such rules"),
+      "NAME=RULE|FILE");
   app.add_flag("--keep-initializers-as-inputs", o.keep_initializers_as_inputs,
-               "inputs of an ONNX model that have a default stay inputs");
+               "keep inputs of an ONNX model that have a default as inputs (default: they become constants)");
   auto* selftest = app.add_flag("--emit-selftest", o.selftest,
-                                "the object carries inputs and outputs, and NAME_selftest() tries them");
+                                "add NAME_selftest() to the object, with inputs and the outputs to expect");
   repeated(
       app.add_option("--selftest-data", o.selftest_data, "inputs and outputs of the self-test (default: random inputs)")
           ->needs(selftest),
       "FILE|FOLDER");
-  app.add_option("--threads", o.task_slots, "most tasks of a parallel loop")->check(CLI::Range(1, 1024));
-  app.add_option("--max-recursion", o.max_recursion, "most calls of recursive functions that have not ended")
+  app.add_option("--threads", o.task_slots, "split parallel loops into at most this many tasks")
+      ->check(CLI::Range(1, 1024));
+  app.add_option("--max-recursion", o.max_recursion, "limit the depth of recursive calls")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 31))
       ->capture_default_str();
-  repeated(app.add_option("--disable-pass", o.passes.disabled, "leave these passes out")->delimiter(','), "PASS");
-  app.add_option("--mixed-precision", o.mixed_precision, "products read 16 bits and sum in float32")
+  repeated(app.add_option("--disable-pass", o.passes.disabled, "do not run these passes, also not as clean-ups")
+               ->delimiter(','),
+           "PASS");
+  app.add_option("--mixed-precision", o.mixed_precision, "store operands of products in 16 bits; sums stay float32")
       ->check(CLI::IsMember({"float16", "bfloat16"}))
       ->type_name("DTYPE");
-  repeated(app.add_option("--pass-option", o.pass_options, "set a number of a pass: fold_constants.budget=0"),
+  repeated(app.add_option("--pass-option", o.pass_options, "set an option of a pass: fold_constants.budget=0"),
            "PASS.NAME=N");
-  app.add_option("--opt-bisect-limit", o.passes.bisect_limit, "run only the first N optional passes, and list them")
+  app.add_option("--opt-bisect-limit", o.passes.bisect_limit,
+                 "run only the first N optional passes, and list which ran")
       ->check(CLI::Range(int64_t{0}, INT64_MAX))
       ->type_name("N");
 }
@@ -111,13 +117,15 @@ void add_input_flags(CLI::App& app, Options& o) {
          },
          "an ONNX model, or a program in the text IR (.relax, .py); several ONNX models become functions of one object")
       ->type_name("FILE");
-  repeated(app.add_option("--params", o.params, "weights of a text program by name, .npz or .safetensors"), "FILE");
+  repeated(
+      app.add_option("--params", o.params, "read weights of a text program by name from an .npz or .safetensors file"),
+      "FILE");
   app.add_flag("--allow-external-outside", o.allow_external_outside,
-               "weights of an ONNX model may lie outside of its folder");
+               "accept external data of an ONNX model outside of its folder");
   app.add_option_function<std::string>(
          "--check",
          [&](const std::string& format) { o.check = format == "json" ? CheckFormat::kJson : CheckFormat::kText; },
-         "only list what keeps the model from compiling; --check=json for machines")
+         "list what keeps the model from compiling and write nothing; --check=json for programs")
       ->check(CLI::IsMember({"text", "json"}))
       ->type_name("[=json]");
 }
@@ -131,21 +139,21 @@ void add_output_flags(CLI::App& app, Options& o) {
       ->check(CLI::IsMember(format_names()));
   app.add_option("--name", o.name, "prefix of every global symbol (default: the stem of OUTPUT)");
   auto* apart = app.add_option("--weights", o.weights,
-                               "write the weights to a file of their own, which the program maps (default: OUTPUT with "
-                               "the extension .weights if they are more than 1 GB)");
+                               "write the weights to a separate file, which the program maps (default: OUTPUT with the "
+                               "extension .weights if they are more than 1 GB)");
   apart->type_name("FILE");
-  app.add_flag("--embed-weights", o.embed_weights, "keep weights of more than 1 GB in the object")->excludes(apart);
+  app.add_flag("--embed-weights", o.embed_weights, "keep weights in the object even if they are more than 1 GB")
+      ->excludes(apart);
   app.add_option("--manifest", o.manifest,
-                 "also write what the object holds and needs, as JSON (objects and shared libraries)")
+                 "also describe the object or shared library as JSON: sections, symbols, memory, functions")
       ->type_name("FILE");
   auto* rust = app.add_option("--rust", o.rust, "also write declarations of the typed call for Rust");
   rust->type_name("FILE");
-  app.add_option("--rust-edition", o.rust_edition, "of the crate that takes them: 2021 (and before) or 2024")
+  app.add_option("--rust-edition", o.rust_edition, "edition of the crate that includes them: 2021 (or earlier) or 2024")
       ->check(CLI::IsMember({"2021", "2024"}))
       ->needs(rust);
   app.add_option("--schedules,--tune-log", o.schedules,
-                 "schedule kernels as the file says: as 'relaxc tune' found faster, or as --write-schedules and an "
-                 "editor left it")
+                 "schedule kernels as this file says; 'relaxc tune' and --write-schedules write such files")
       ->type_name("FILE");
   app.add_option("--write-schedules", o.write_schedules, "also write how each kernel is scheduled, for --schedules")
       ->type_name("FILE");
@@ -162,15 +170,16 @@ void add_output_flags(CLI::App& app, Options& o) {
            text)
         ->type_name("BYTES");
   };
-  budget("--flash-budget", o.flash_budget, "refuse an object that takes more: 64K");
-  budget("--ram-budget", o.ram_budget, "refuse an object whose arena takes more: 8K");
-  app.add_option("-j,--jobs", o.jobs, "threads that generate code; what is written is the same (default: one a core)")
+  budget("--flash-budget", o.flash_budget, "fail if the object takes more flash: 64K");
+  budget("--ram-budget", o.ram_budget, "fail if the arena and the pools take more: 8K");
+  app.add_option("-j,--jobs", o.jobs,
+                 "generate code on N threads; the output does not depend on N (default: one per core)")
       ->check(CLI::Range(1, 1024))
       ->type_name("N");
   app.add_option(
          "--runtime", o.runtime,
-         "runtime-lite for a library or a program: librelax_rt.a, or the folder of its sources (default: what was "
-         "installed with relaxc)")
+         "the runtime to link into a library or a program: librelax_rt.a, or the folder of its sources (default: the "
+         "installed one)")
       ->type_name("FILE|FOLDER");
   app.add_option("--cc", o.linker,
                  "the C compiler that links a library or a program, and its flags (default: cc; clang for another "
@@ -181,11 +190,12 @@ void add_output_flags(CLI::App& app, Options& o) {
          [&](const std::string& name) {
            o.c_style.profile = name == "misra" ? codegen_c::Profile::kMisra : codegen_c::Profile::kPlain;
          },
-         "of a .c of a model of fixed size: misra (no pointers to functions, unions, recursion or open loops)")
+         "for .c: misra forbids function pointers, unions, recursion and loops without constant bounds; the model must "
+         "have fixed sizes")
       ->check(CLI::IsMember({"c99", "misra"}));
   app.add_option_function<std::string>(
          "--c-vectors", [&](const std::string& name) { o.c_style.vectors = name == "gnu"; },
-         "of a .c: vectorized loops with the vector types of GCC and clang (gnu, the default), or in C99 alone (none)")
+         "for .c: write vectorized loops with the vector types of GCC and clang (gnu, default), or in plain C99 (none)")
       ->check(CLI::IsMember({"none", "gnu"}));
   app.add_option_function<std::string>(
          "--c-weights",
@@ -194,10 +204,10 @@ void add_output_flags(CLI::App& app, Options& o) {
                                : name == "embed" ? codegen_c::WeightsForm::kEmbed
                                                  : codegen_c::WeightsForm::kArray;
          },
-         "of a .c: weights as an array, or in a file STEM.weights.bin that .incbin or #embed takes")
+         "for .c: write weights as an array, or to STEM.weights.bin, which .incbin or #embed includes")
       ->check(CLI::IsMember({"array", "incbin", "embed"}));
   app.add_option("--c-split", o.c_style.part_bytes,
-                 "of a .c: functions go to STEM_1.c, STEM_2.c ... of about this size")
+                 "for .c: distribute functions over STEM_1.c, STEM_2.c ... of about this size")
       ->transform(CLI::AsSizeValue(false))
       ->type_name("BYTES");
 }
@@ -206,33 +216,36 @@ void add_target_flags(CLI::App& app, Options& o) {
   app.add_option("--target", o.target,
                  "a name of --print-targets, a triple, a description in a .json file, or 'native' (default: this "
                  "machine's triple)");
-  app.add_option("--mcpu", o.cpu,
-                 "target CPU, or 'native' (default: x86-64-v3, refused by RLX_CPU_FEATURES on lesser CPUs, else the "
-                 "triple's baseline); several in one object, least first: x86-64-v3,x86-64-v4+avx512vnni");
+  app.add_option(
+      "--mcpu", o.cpu,
+      "target CPU, or 'native' (default on x86-64: x86-64-v3, and calls on lesser CPUs return RLX_CPU_FEATURES; "
+      "elsewhere the triple's baseline); several in one object, least first: x86-64-v3,x86-64-v4+avx512vnni");
   app.add_option("--mattr", o.features, "target features, as in +avx2,-fma");
-  app.add_option("--float-abi", o.float_abi, "of ARM: soft, softfp or hard (default: as the triple says)")
+  app.add_option("--float-abi", o.float_abi, "for ARM: soft, softfp or hard (default: as the triple says)")
       ->check(CLI::IsMember({"soft", "softfp", "hard"}));
-  app.add_option("--target-from-cc", o.target_from_cc,
-                 "compile for the machine of this C compiler with these flags: 'arm-none-eabi-gcc -mcpu=cortex-m4'")
+  app.add_option(
+         "--target-from-cc", o.target_from_cc,
+         "compile for the machine that this C compiler targets with these flags: 'arm-none-eabi-gcc -mcpu=cortex-m4'")
       ->type_name("COMMAND");
-  app.add_flag("--print-target", o.print_target, "print the flags that mean the chosen machine, and end");
-  app.add_flag("--print-targets", o.print_targets, "list the machines that have names, and end");
+  app.add_flag("--print-target", o.print_target, "print the flags that select the chosen machine, and exit");
+  app.add_flag("--print-targets", o.print_targets, "list the named machines, and exit");
 }
 
 void add_dependency_flags(CLI::App& app, Options& o) {
   auto* wanted = app.add_flag("--MD", o.depfile, "-MD: also write a dependency file for make");
   app.add_option("--MF", o.depfile_path, "-MF: its path (default: OUTPUT with the extension .d)")->needs(wanted);
-  app.add_option("--MT", o.depfile_target, "-MT: the target it names, as make is to read it (default: OUTPUT)")
+  app.add_option("--MT", o.depfile_target, "-MT: the target of its rule, as make reads it (default: OUTPUT)")
       ->join(' ')
       ->needs(wanted);
-  app.add_flag("--MP", o.phony_targets, "-MP: an empty rule for each dependency, so that a deleted one is no error")
+  app.add_flag("--MP", o.phony_targets,
+               "-MP: add an empty rule for each dependency, so that make accepts a deleted one")
       ->needs(wanted);
-  app.add_flag("--cmake-dir", o.print_cmake_dir, "print where the package for CMake is (relaxc_DIR), and end");
+  app.add_flag("--cmake-dir", o.print_cmake_dir, "print the folder of the package for CMake (relaxc_DIR), and exit");
 }
 
 /// None of these decides what is written, only whether.
 void add_limit_flags(CLI::App& app, Options& o) {
-  app.add_option("--time-limit", o.time_limit, "end with an error after so many seconds, and write nothing")
+  app.add_option("--time-limit", o.time_limit, "fail after this many seconds, and write nothing")
       ->check(CLI::PositiveNumber)
       ->check(CLI::Range(0.0, 1e9))
       ->type_name("SECONDS");
@@ -243,10 +256,10 @@ void add_limit_flags(CLI::App& app, Options& o) {
            if (!parsed || *parsed == 0) refuse("--max-memory", "bytes, as in 500000000, 512M or 2G", given);
            o.memory_limit = *parsed;
          },
-         "end with an error where more memory would be taken, mapped files aside, and write nothing: 512M")
+         "fail when more memory is needed, mapped files aside, and write nothing: 512M")
       ->type_name("BYTES");
   app.add_option("--max-nodes", o.max_nodes,
-                 "most nodes that an ONNX model may come to, where functions that it calls are counted at each call")
+                 "limit the nodes of an ONNX model; a model-local function counts at each call")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 40))
       ->capture_default_str()
       ->type_name("N");
@@ -258,13 +271,14 @@ void add_pass_flags(CLI::App& app, Options& o) {
   };
   list("--print-before", o.passes.print_before, "print the module before these passes ('all': every one)");
   list("--print-after", o.passes.print_after, "print the module after these passes");
-  app.add_option("--stop-after", o.passes.stop_after, "end after this pass, print the module and write nothing");
-  app.add_option("--dump-passes", o.passes.dump_folder, "write the module after every pass that changed it to a folder")
+  app.add_option("--stop-after", o.passes.stop_after, "stop after this pass, print the module and write no object");
+  app.add_option("--dump-passes", o.passes.dump_folder, "write the module to a folder after every pass that changed it")
       ->type_name("FOLDER");
   app.add_flag("--verify-semantics", o.verify_semantics,
-               "run the module on random inputs after every pass, and name the first that changes what it gives");
-  app.add_flag("--pass-statistics", o.passes.statistics, "print what each pass leaves: ops, kernels, statements");
-  app.add_flag("--time-passes", o.passes.time_passes, "print how long each pass took");
+               "run the module on random inputs after every pass, and name the first pass that changes its results");
+  app.add_flag("--pass-statistics", o.passes.statistics,
+               "print the number of ops, kernels and statements after each pass");
+  app.add_flag("--time-passes", o.passes.time_passes, "print how long each pass and clean-up took");
 }
 
 }  // namespace
@@ -275,9 +289,9 @@ void add_flags(CLI::App& app, Options& o) {
     void (*add)(CLI::App&, Options&);
   };
   static constexpr Group kGroups[] = {
-      {"What is read", add_input_flags},     {kObjectFlags, add_object_flags},     {"Target", add_target_flags},
-      {"What is written", add_output_flags}, {"For builds", add_dependency_flags}, {"Limits", add_limit_flags},
-      {"Looking at passes", add_pass_flags},
+      {"Input", add_input_flags},   {kObjectFlags, add_object_flags},        {"Target", add_target_flags},
+      {"Output", add_output_flags}, {"Build systems", add_dependency_flags}, {"Limits", add_limit_flags},
+      {"Passes", add_pass_flags},
   };
   for (const Group& group : kGroups) {
     app.option_defaults()->group(group.name);

@@ -9,7 +9,7 @@ namespace relaxc::driver {
 
 /// The flags that decide what the object is, beside the input and the target, stand in this group of `--help`: their
 /// text is part of the object's hash (command_line.cpp), so that nothing else has to know of a new one.
-constexpr const char* kObjectFlags = "What the object is";
+constexpr const char* kObjectFlags = "Object";
 
 /// Makes a flag one that may be given several times, with one value each time: what follows may be an input.
 inline CLI::Option* repeated(CLI::Option* option, const char* value) {

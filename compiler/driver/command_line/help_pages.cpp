@@ -31,7 +31,7 @@ std::vector<std::string> choices_of(const std::string& type) {
   return list;
 }
 
-/// What people type: -MD and its kin are long options with one dash.
+/// What people type: -MD and the like are long options with one dash.
 std::string typed(const std::string& long_name) {
   return (long_name.size() == 2 && long_name[0] == 'M' ? "-" : "--") + long_name;
 }
@@ -189,7 +189,7 @@ std::string man_page(const CLI::App& app) {
                         tool->get_option_no_throw("DATA") != nullptr ? " [\\fIDATA\\fR ...]" : "");
   text += fmt::format(".SH DESCRIPTION\n{}\n.SH OPTIONS\n{}", roff(app.get_description()), man_flags(app));
   for (const CLI::App* tool : tools_of(app))
-    text += fmt::format(".SH relaxc {}\nTo {}. Takes all of the flags above that do not say what to write, and\n{}",
+    text += fmt::format(".SH relaxc {}\nTo {}. Takes all of the flags above except those of the output, and\n{}",
                         tool->get_name(), roff(tool->get_description()), man_flags(*tool));
   return text +
          ".SH EXIT STATUS\n0: done. 1: the input is at fault, or verify found a difference. 2: the command line is "

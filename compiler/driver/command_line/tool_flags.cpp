@@ -6,12 +6,13 @@ namespace {
 
 void add_numbers_flags(CLI::App& app, ToolOptions& t) {
   app.add_option("--function", t.function, "the function to call")->capture_default_str()->type_name("NAME");
-  repeated(app.add_option("--load", t.libraries, "a shared library with the functions of custom operators"), "FILE");
-  app.add_option("-j,--jobs", t.threads, "threads that share the loops that are parallel")
+  repeated(app.add_option("--load", t.libraries, "load a shared library with the functions of custom operators"),
+           "FILE");
+  app.add_option("-j,--jobs", t.threads, "run parallel loops on this many threads")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
-  app.add_flag("--random", t.random, "random numbers for inputs that have no file");
-  app.add_option("--seed", t.seed, "of the random numbers")->capture_default_str();
+  app.add_flag("--random", t.random, "fill inputs without a file with random numbers");
+  app.add_option("--seed", t.seed, "seed of the random numbers")->capture_default_str();
 }
 
 void add_tool(CLI::App& app, Options& o, ToolOptions::Kind kind, const char* name, const char* text) {
@@ -22,32 +23,33 @@ void add_tool(CLI::App& app, Options& o, ToolOptions::Kind kind, const char* nam
   ToolOptions& t = o.tool;
   tool->add_option(
       "DATA", t.data,
-      "inputs in their order or as NAME=FILE: .npy, .pb; .npz or .safetensors by name; a folder of input_K.pb "
+      "inputs in order or as NAME=FILE (.npy, .pb); .npz or .safetensors, matched by name; a folder of input_K.pb "
       "and output_K.pb, or of folders test_data_set_K");
   add_numbers_flags(*tool, t);
   if (kind == ToolOptions::kRun) {
     tool->add_option("-o,--output-folder", t.folder, "write each output to FOLDER/NAME.npy")->type_name("FOLDER");
-    tool->add_flag("--interpret", t.interpret, "run the model by the interpreter");
+    tool->add_flag("--interpret", t.interpret, "interpret the model operator by operator");
   }
   if (kind == ToolOptions::kVerify) {
-    repeated(tool->add_option("--expect", t.expected, "an output to expect, as DATA (default: those of --against)"),
-             "FILE");
+    repeated(
+        tool->add_option("--expect", t.expected, "expected outputs, given as DATA (default: what --against computes)"),
+        "FILE");
     tool->add_option("--rtol", t.rtol, "relative tolerance")->capture_default_str();
     tool->add_option("--atol", t.atol, "absolute tolerance")->capture_default_str();
-    tool->add_flag("--bisect", t.bisect, "find the first node that differs from what --against names");
-    tool->add_option("--against", t.against, "what gives the outputs that no file has, and every value for --bisect")
+    tool->add_flag("--bisect", t.bisect, "find the first node whose value differs from that of --against");
+    tool->add_option("--against", t.against,
+                     "compute the outputs that no file gives, and all values for --bisect, with this")
         ->check(CLI::IsMember({"interpreter", "onnxruntime"}))
         ->capture_default_str();
   }
   if (kind == ToolOptions::kBench) {
-    tool->add_option("--repeat", t.repeat, "runs (default: as many as a second takes)")->check(CLI::Range(1, 1000000));
-    tool->add_flag("--profile", t.profile, "also time, arithmetic and traffic of each kernel");
+    tool->add_option("--repeat", t.repeat, "number of runs (default: as many as fit a second)")
+        ->check(CLI::Range(1, 1000000));
+    tool->add_flag("--profile", t.profile, "also print time, arithmetic and memory traffic of each kernel");
   }
   if (kind == ToolOptions::kTune) {
     tool->add_option("-o", t.record, "the file to write, for --schedules")->required()->type_name("FILE");
-    tool->add_option("--budget", t.budget, "seconds that it may take")
-        ->capture_default_str()
-        ->check(CLI::PositiveNumber);
+    tool->add_option("--budget", t.budget, "time limit in seconds")->capture_default_str()->check(CLI::PositiveNumber);
   }
 }
 
@@ -57,7 +59,8 @@ void add_tools(CLI::App& app, Options& o) {
   add_tool(app, o, ToolOptions::kRun, "run", "run a model on files and print its outputs");
   add_tool(app, o, ToolOptions::kVerify, "verify", "compare a compiled model with reference data or the interpreter");
   add_tool(app, o, ToolOptions::kBench, "bench", "time a compiled model");
-  add_tool(app, o, ToolOptions::kTune, "tune", "measure on this machine what schedules leave open, and write a record");
+  add_tool(app, o, ToolOptions::kTune, "tune",
+           "measure alternative schedules on this machine, and write the best to a file");
   add_tool(app, o, ToolOptions::kInspect, "inspect", "print inputs, outputs, dims, memory and kernels of a model");
   app.require_subcommand(0, 1);
 }
