@@ -143,15 +143,18 @@ def row(relaxc, model, counter):
 
 PAGE = """# Memory of models
 
-Written by `bench/memory.py`, which says what the columns mean; bytes. *Static*: dims fixed at those of the model's test
-data. *Dynamic*: as exported, the worst ratio over sizes of 1, 16, 128 and 512, or near them where the model's guards
-refuse those, with the sizes at which it is. Then what a run on the test data with one thread takes next to ONNX Runtime:
-*activations* without outputs, whose memory the caller gives to both, which is like for like; and *with outputs*, which
-count for the whole run here, since they are the caller's, and there only from when ONNX Runtime allocates and writes
-them. A ratio above 1 in the last column alone is that difference.
+`bench/memory.py` writes this page and says how it measures. All numbers are bytes.
 
-Where activations take more than ONNX Runtime's: treeensemble-clf is one operator there, and several kernels here; of its
-24 bytes 4 are alignment.
+- *static*: dims are fixed at those of the model's test data. *bound* is what no placement can go below.
+- *dynamic*: the model as exported; the worst ratio over sizes of 1, 16, 128 and 512, or near them where the model's
+  guards refuse those, and the sizes at which it occurs.
+- *activations*: memory of a run on the test data with one thread, without outputs, next to ONNX Runtime's. The caller
+  provides the outputs' memory to both, so the two are comparable.
+- *with outputs*: relaxc's outputs count for the whole run, since the caller owns them; ONNX Runtime's count from when
+  it allocates them. A ratio above 1 in the last column only comes from that difference.
+
+Two models take more than in ONNX Runtime. treeensemble-clf is one operator there and several kernels here; of its 24
+bytes 4 are alignment. A convolution of silero-vad-openvino copies its operand with a border, in rows of whole vectors.
 
 """
 
