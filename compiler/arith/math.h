@@ -1,4 +1,4 @@
-// math.h: exp, tanh and kin as arithmetic.
+// math.h: exp, tanh and the like as arithmetic.
 //
 // relaxc uses no libm: every backend and the interpreter compute these functions by the same additions,
 // multiplications, fmas and selects, so they give the same bits, and the expressions vectorize. float32 is within 2 ULP

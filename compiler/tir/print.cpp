@@ -70,7 +70,7 @@ class Printer {
   }
   std::string tuple(const std::vector<Expr>& items) { return "(" + list(items) + (items.size() == 1 ? ",)" : ")"); }
 
-  /// Shape, dtype and what else differs from the default: the arguments of T.match_buffer and kin.
+  /// Shape, dtype and what else differs from the default: the arguments of T.match_buffer and the like.
   std::string description(const Buffer& buffer) {
     std::string element = buffer.record != nullptr ? std::string(buffer.record->name) : to_string(buffer.dtype);
     std::string out = tuple(buffer.shape) + ", \"" + element + "\"";

@@ -106,7 +106,7 @@ Result<Changed> deduplicate_kernels(relax::Module&, PassContext&);
 
 // lower/: from Relax functions to prim funcs, and inside prim funcs.
 
-/// Replaces exp, tanh and kin by arithmetic. Gives kScalarMath.
+/// Replaces exp, tanh and the like by arithmetic. Gives kScalarMath.
 Result<Changed> lower_scalar_math(relax::Module&, PassContext&);
 
 // lower/: from Relax functions to host prim funcs.

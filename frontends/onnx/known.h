@@ -1,6 +1,6 @@
 // known.h: integer tensors whose contents are known when compiling, as expressions.
 //
-// Shape, Gather, Concat, Mul and their kin compute shapes as int64 tensors. Each such value is carried as a list of
+// Shape, Gather, Concat, Mul and the like compute shapes as int64 tensors. Each such value is carried as a list of
 // index expressions beside (or instead of) the tensor: Reshape then sees `[n, 4 * m]` and not a run-time tensor. A
 // constant of few integers is the special case in which all elements are numbers.
 #pragma once

@@ -50,7 +50,7 @@ Ranges blanks() {
   return {{'\t', '\n'}, {'\f', '\r'}, {' ', ' '}};
 }
 
-/// \d, \W and their kin; nothing for other letters.
+/// \d, \W and the like; nothing for other letters.
 std::optional<Ranges> perl_class(char letter) {
   switch (letter) {
     case 'd':

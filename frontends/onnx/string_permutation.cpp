@@ -1,6 +1,6 @@
 // string_permutation.cpp: operators that only move elements, on tensors of strings.
 //
-// Gather, Transpose, Concat, Where and their kin do not look at what they move. So a string is as good as a number that
+// Gather, Transpose, Concat, Where and the like do not look at what they move. So a string is as good as a number that
 // stands for it: all strings that go in are put into one list, the node is converted with the positions in that list in
 // their place, and what comes out are positions, by which spans are taken from the list. No byte is moved, and no such
 // operator knows of strings. Rejected: applying the operator to spans, since each axis, index and shape would have to

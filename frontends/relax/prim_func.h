@@ -85,7 +85,7 @@ class PrimFuncReader : ScalarReader {
     uint32_t alignment = 0, round_up = 0;
   };
   Result<tir::BufferRef> buffer_annotation(const ast::Expr& annotation, const std::string& name);
-  /// The arguments of T.match_buffer, T.alloc_buffer and kin, from position `first` on.
+  /// The arguments of T.match_buffer, T.alloc_buffer and the like, from position `first` on.
   Result<Description> describe_buffer(const ast::Expr& call, size_t first, const std::string& callee);
   Result<uint32_t> read_alignment(const ast::Expr& e);
   Result<tir::BufferRef> make_buffer(const Description& description, const std::string& name);

@@ -102,7 +102,7 @@ Status PrimFuncReader::open_scope(const ast::Stmt& stmt) {
   return Done{};
 }
 
-/// T.alloc_buffer and kin; with `data=` the memory is that of another buffer or of a handle.
+/// T.alloc_buffer and the like; with `data=` the memory is that of another buffer or of a handle.
 Status PrimFuncReader::open_buffer(const std::string& callee, const ast::Stmt& stmt, Suite& out) {
   Diagnostics& diag = source_.diag();
   if (!stmt.target->is(AstKind::kName))

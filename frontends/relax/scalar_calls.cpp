@@ -1,4 +1,4 @@
-// scalar_calls.cpp: the functions of scalar expressions: T.max, T.Cast, T.exp and kin.
+// scalar_calls.cpp: the functions of scalar expressions: T.max, T.Cast, T.exp and the like.
 #include <cmath>
 #include <limits>
 
@@ -226,7 +226,7 @@ Result<Scalar> ScalarReader::let_value(const ast::Expr& e, const ast::Expr& body
   return out;
 }
 
-/// T.max(a, b), T.floordiv(a, b), T.EQ(a, b) and kin.
+/// T.max(a, b), T.floordiv(a, b), T.EQ(a, b) and the like.
 Result<Scalar> ScalarReader::binary_function(const ast::Expr& e, std::string_view name) {
   Diagnostics& diag = source_.diag();
   const auto* kind = find_named(kBinaryFunctions, name);
@@ -248,7 +248,7 @@ Result<Scalar> ScalarReader::binary_function(const ast::Expr& e, std::string_vie
   return Scalar{context_.binary(kind->kind, x.expr, y.expr)};
 }
 
-/// T.And(a, b), T.all(a, b, c) and kin.
+/// T.And(a, b), T.all(a, b, c) and the like.
 Result<Scalar> ScalarReader::junction(const ast::Expr& e, bool all) {
   Diagnostics& diag = source_.diag();
   RELAXC_DO(expect_arguments(e, 1, 64));

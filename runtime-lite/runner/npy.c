@@ -49,7 +49,7 @@ static const char* parse_descr(const char* text, const rlx_tensor_spec* wanted, 
     if ((kKinds[i].sizes >> power & 1) == 0) return kNotPlain;
     array->code = kKinds[i].code;
     array->bits = (uint8_t)(8 * size);
-    /* int4 and its kin have a byte each, here as there. */
+    /* int4 and the like have a byte each, here as there. */
     if (wanted->dtype_bits < 8 && size == 1 && array->code == wanted->dtype_code) array->bits = wanted->dtype_bits;
     return NULL;
   }

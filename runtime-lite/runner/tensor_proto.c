@@ -26,7 +26,7 @@ static const struct {
               {RLX_DTYPE_BFLOAT, 16}};
 
 /* The list that elements of a type stand in, one for one or as two parts (complex): its field's number, the wire type
- * of a number that is not packed, and the bytes that a number gives. float16 and its kin are bits in int32_data. */
+ * of a number that is not packed, and the bytes that a number gives. float16 and the like are bits in int32_data. */
 typedef struct list {
   uint64_t field;
   unsigned wire;

@@ -1,7 +1,7 @@
 // functions.cpp: the scalar functions of the text IR.
 //
-// A pass has lowered exp, tanh and kin to polynomials before an object is emitted; only evaluation inside relaxc may
-// still meet them, and calls libm lane by lane as the interpreter does. Rounding and fma fall back to arithmetic on
+// A pass has lowered exp, tanh and the like to polynomials before an object is emitted; only evaluation inside relaxc
+// may still meet them, and calls libm lane by lane as the interpreter does. Rounding and fma fall back to arithmetic on
 // CPUs that would need a library for them.
 #include <cmath>
 

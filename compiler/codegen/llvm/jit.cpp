@@ -179,7 +179,7 @@ class Jit : public tir::Evaluator {
     return checked(jit_->lookup(name)).toPtr<Entry>();
   }
 
-  /// Callees first; exp and kin as the arithmetic that they are lowered to in an object.
+  /// Callees first; exp and the like as the arithmetic that they are lowered to in an object.
   void add(ModuleLowering& lowering, const tir::PrimFunc& function, std::list<tir::PrimFunc>& expanded) {
     if (lowering.find(function.name) != nullptr) return;
     tir::for_each_stmt(function.body, [&](tir::Stmt s) {

@@ -13,15 +13,15 @@ namespace {
 enum LibraryMachine { kOnX86, kOnAArch64, kOnRiscv64, kOnArm, kOnThumb1, kOnRiscv32, kOnMachines };
 
 enum LibraryKind {
-  kLibMemory,     // memcpy and kin
+  kLibMemory,     // memcpy and the like
   kLibSystem,     // getauxval
   kLibRoot,       // rlx_sqrt, rlx_sqrtf
   kLibRemainder,  // rlx_fmod, rlx_fmodf
   kLibFmaSingle,
   kLibFmaDouble,
   kLibAngles,   // rlx_reduce_angles
-  kLibHeap,     // rlx_heap_reserve and kin, without the program's alloc
-  kLibResult,   // rlx_result_end and kin
+  kLibHeap,     // rlx_heap_reserve and the like, without the program's alloc
+  kLibResult,   // rlx_result_end and the like
   kLibGeneric,  // of the generic call: a bound for any compiler
   kLibShort,    // products, shifts and comparisons of two words
   kLibSingle,   // floats, words of 32 bits

@@ -5,7 +5,7 @@
 //
 // The method: a dequantization moves past what only moves elements or picks the largest; one that is quantized again
 // by the same numbers goes. Products with constant weights, of dequantized tensors or of integers less their zero
-// points (QLinearConv, MatMulInteger and kin), are written as sums of products of bytes with what the zero points
+// points (QLinearConv, MatMulInteger and the like), are written as sums of products of bytes with what the zero points
 // contribute added behind (integer_product.cpp). Everything else that is element-wise stays float arithmetic: fused
 // with its quantizations it reads and writes bytes, which is what it costs. A function of one quantized tensor that is
 // expensive to compute becomes a table of its 256 results (lookup_table.cpp).

@@ -81,7 +81,7 @@ def macros(compiler, language, std, headers):
 
 
 def of_the_runtime():
-    """What relax_rt.h and its kin define and declare, their guards as well."""
+    """What relax_rt.h and the like define and declare, their guards as well."""
     words = set()
     for header in INCLUDE.glob("*.h"):
         words.update(re.findall(r"\b(?:rlx_|RLX_|RELAX_)\w*", header.read_text()))
