@@ -58,6 +58,7 @@ class Runner {
 
   Status run() {
     Diagnostics& diag = context_.diag;
+    RELAXC_DO(check_disabled());
     RELAXC_DO(dump("input"));
     if (options_.observe) options_.observe("input", module_, 0);
     uint32_t holds = kNone;
@@ -76,6 +77,17 @@ class Runner {
   }
 
  private:
+  /// A clean-up that runs at every level is part of the passes that it runs behind: what they leave is not a program
+  /// that the next passes take.
+  Status check_disabled() {
+    for (const Pass& pass : passes_)
+      for (std::string_view name : pass.cleanups)
+        if (find_pass(name)->opt_level == 0 && names(options_.disabled, name))
+          return context_.diag.error(nullptr, Kind::usage,
+                                     "pass '{}' cannot be disabled: '{}' is not complete without it", name, pass.name);
+    return Done{};
+  }
+
   bool runs(const Pass& pass) {
     if (pass.opt_level > context_.opt_level || names(options_.disabled, pass.name)) return false;
     if (options_.bisect_limit < 0 || !is_optional(pass, passes_)) return true;

@@ -13,7 +13,8 @@ namespace relaxc {
 struct PassOptions {
   /// Pass names, or "all": every pass of the list. A clean-up that is named is shown behind other passes, too.
   std::vector<std::string> print_before, print_after;
-  std::vector<std::string> disabled;  ///< run neither in their place nor as clean-ups
+  /// Passes that run neither in their place nor as clean-ups. One that cleans up at every level cannot be among them.
+  std::vector<std::string> disabled;
   std::string stop_after;
   bool time_passes = false;
   bool statistics = false;  ///< show how many ops, kernels and statements each pass leaves

@@ -55,6 +55,24 @@ class Passes(ProgramTest):
         stopped = self.compiles("m.relax", "--stop-after=adopt_casts")
         self.assertNotIn("call_tir", stopped.out)
 
+    def test_clean_ups_are_timed_and_left_out_as_passes_are(self):
+        times = self.compiles("m.relax", "-o", "m.o", "--time-passes").err
+        self.assertRegex(times, r"ms  common_subexpressions\n +\d+\.\d\d ms    dead_code\n")
+        self.write("product.relax", chain(4))
+        flags = ("product.relax", "-o", "p.o", "--mixed-precision=float16", "--time-passes")
+        self.assertRegex(self.compiles(*flags).err, r"ms  mixed_precision\n(.*ms    .*\n)+.*ms    fold_constants\n")
+        times = self.compiles(*flags, "--disable-pass=fold_constants").err
+        self.assertRegex(times, r"ms  mixed_precision\n.*ms    dead_code\n")
+        self.assertNotRegex(times, r"ms +fold_constants\n")
+        self.refuses(2, "pass 'dead_code' cannot be disabled: 'resolve_closures' is not complete without it", "m.relax",
+                     "-o", "n.o", "--disable-pass=dead_code")
+
+    def test_a_clean_up_that_is_named_is_printed_behind_other_passes(self):
+        printed = self.compiles("m.relax", "--check", "--print-after=dead_code").err
+        self.assertGreater(printed.count("# ---- after dead_code"), 1)
+        everything = self.compiles("m.relax", "--check", "--print-after=all").err
+        self.assertEqual(everything.count("# ---- after dead_code"), 1)
+
     def test_a_folder_that_cannot_be_made(self):
         self.write("file", "")
         self.refuses(1, "cannot write", "m.relax", "-o", "m.o", "--dump-passes=file/below")
