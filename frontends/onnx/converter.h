@@ -17,8 +17,7 @@ struct Converter {
   /// What becomes of inputs that are tensors of strings.
   enum class Strings : uint8_t {
     kOwn,    ///< the converter knows them, or refuses them
-    kMoved,  ///< all outputs are made of their elements, which the converter moves without a look
-             ///< (string_permutation.h)
+    kMoved,  ///< all outputs are made of their elements, which move without a look (string_permutation.h)
     kSized,  ///< only their sizes matter
   };
 
