@@ -2,9 +2,9 @@
 //
 // One process for all of them: most take a millisecond, and a thousand starts of a program would take longer than the
 // tests. Every test must pass but those that the list excepts (exceptions.h); those must not, so that the list says
-// what is true. Models are interpreted, unless --compile says the level at which they are compiled, linked and loaded; --jit compiles
-// definitions instead of interpreting them; --symbolic takes the sizes of all inputs away, so that one program must
-// serve every size (symbolic.h); --c COMPILER goes through C as well and compares the bits.
+// what is true. Models are interpreted, unless --compile says the level at which they are compiled, linked and loaded;
+// --jit compiles definitions instead of interpreting them; --symbolic takes the sizes of all inputs away, so that one
+// program must serve every size (symbolic.h); --c COMPILER goes through C as well and compares the bits.
 //
 // Usage: onnx_suite [--jit] [--symbolic] [--only SUBSTRING] [--shard K/N] [--compile LEVEL [--cpu CPU] [--c COMPILER
 // [--plain-c]]] EXCEPTIONS SUITE=FOLDER… --shard runs every N-th test, so that several processes can share the work. A
