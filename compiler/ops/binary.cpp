@@ -177,7 +177,7 @@ Stmt define_where(DefineContext& d) {
 }
 
 template <F Formula, bool (*Fits)(DType) = is_number, bool SameDtype = true>
-constexpr OpDef op(std::string_view name, std::string_view doc) {
+constexpr OpDef op(OpName name, std::string_view doc) {
   return {.name = name,
           .operands = kAB,
           .infer = infer<Fits, Gives::kSame, SameDtype>,
@@ -185,7 +185,7 @@ constexpr OpDef op(std::string_view name, std::string_view doc) {
           .doc = doc};
 }
 template <F Formula>
-constexpr OpDef comparison(std::string_view name, std::string_view doc) {
+constexpr OpDef comparison(OpName name, std::string_view doc) {
   return {
       .name = name, .operands = kAB, .infer = infer<any, Gives::kBool>, .define = define<compare<Formula>>, .doc = doc};
 }

@@ -46,29 +46,30 @@ struct Cell {
   std::vector<std::string> activations;
 };
 Cell cell_of(const Op& op) {
-  if (op.def->name == "nn.lstm") return {4, 2, {"Sigmoid", "Tanh", "Tanh"}};
-  if (op.def->name == "nn.gru") return {3, 1, {"Sigmoid", "Tanh"}};
+  if (op.is("nn.lstm")) return {4, 2, {"Sigmoid", "Tanh", "Tanh"}};
+  if (op.is("nn.gru")) return {3, 1, {"Sigmoid", "Tanh"}};
   return {1, 1, {"Tanh"}};
 }
 
 /// An activation of a cell: an operator with the attributes it takes.
 struct ActivationDef {
-  std::string_view name, op;
+  std::string_view name;
+  std::optional<OpName> op;  ///< none: see `activated`
   bool alpha, beta;
   double default_alpha, default_beta;
 };
 constexpr ActivationDef kActivationDefs[] = {
-    {"relu", "nn.relu", false, false, 0, 0},
-    {"tanh", "tanh", false, false, 0, 0},
-    {"sigmoid", "sigmoid", false, false, 0, 0},
-    {"softsign", "nn.softsign", false, false, 0, 0},
-    {"softplus", "nn.softplus", false, false, 0, 0},
-    {"leakyrelu", "nn.leaky_relu", true, false, 0.01, 0},
-    {"thresholdedrelu", "nn.thresholded_relu", true, false, 1, 0},
-    {"elu", "nn.elu", true, false, 1, 0},
-    {"hardsigmoid", "nn.hard_sigmoid", true, true, 0.2, 0.5},
-    {"affine", "", true, true, 1, 0},
-    {"scaledtanh", "", true, true, 1, 1},
+    {"relu", OpName("nn.relu"), false, false, 0, 0},
+    {"tanh", OpName("tanh"), false, false, 0, 0},
+    {"sigmoid", OpName("sigmoid"), false, false, 0, 0},
+    {"softsign", OpName("nn.softsign"), false, false, 0, 0},
+    {"softplus", OpName("nn.softplus"), false, false, 0, 0},
+    {"leakyrelu", OpName("nn.leaky_relu"), true, false, 0.01, 0},
+    {"thresholdedrelu", OpName("nn.thresholded_relu"), true, false, 1, 0},
+    {"elu", OpName("nn.elu"), true, false, 1, 0},
+    {"hardsigmoid", OpName("nn.hard_sigmoid"), true, true, 0.2, 0.5},
+    {"affine", {}, true, true, 1, 0},
+    {"scaledtanh", {}, true, true, 1, 1},
 };
 struct Activation {
   const ActivationDef* def = nullptr;
@@ -189,8 +190,8 @@ class Step {
 
   /// `gates`: the input's share, [batch, gates * hidden].
   std::vector<Value*> run(Value* gates, const std::vector<Value*>& states) {
-    if (op_.def->name == "nn.lstm") return lstm(gates, states[0], states[1]);
-    if (op_.def->name == "nn.gru") return {gru(gates, states[0])};
+    if (op_.is("nn.lstm")) return lstm(gates, states[0], states[1]);
+    if (op_.is("nn.gru")) return {gru(gates, states[0])};
     Value* sum = chain_.add(gates, with_bias(product(states[0], 0, 1), 0, 1));
     return {activation(0, sum)};
   }
@@ -230,7 +231,7 @@ class Step {
     relax::Attrs attrs;
     if (a.def->alpha) attrs.set("alpha", a.alpha);
     if (a.def->beta) attrs.set("beta", a.beta);
-    return chain_.call(a.def->op, {x}, std::move(attrs));
+    return chain_.call(*a.def->op, {x}, std::move(attrs));
   }
   Value* one_minus(Value* x) { return chain_.failed() ? nullptr : chain_.subtract(chain_.number(x->dtype(), 1), x); }
 

@@ -185,10 +185,10 @@ Values expand_log_sum_exp(GraphBuilder& b, const Op& op) {
   return narrowed(b, b.call("add", {log, top}), op.result()->dtype());
 }
 
-constexpr OpDef op(std::string_view name, relax::Infer infer, relax::Define define, std::string_view doc) {
+constexpr OpDef op(OpName name, relax::Infer infer, relax::Define define, std::string_view doc) {
   return {.name = name, .operands = kX, .attrs = kAttrs, .infer = infer, .define = define, .doc = doc};
 }
-constexpr OpDef composite(std::string_view name, relax::Infer infer, relax::Expand expand, std::string_view doc) {
+constexpr OpDef composite(OpName name, relax::Infer infer, relax::Expand expand, std::string_view doc) {
   return {.name = name, .operands = kX, .attrs = kAttrs, .infer = infer, .expand = expand, .doc = doc};
 }
 

@@ -229,16 +229,16 @@ InferResult infer_gelu(InferContext& c) {
 }
 
 template <Intrinsic I>
-constexpr OpDef intrinsic(std::string_view name, std::string_view doc) {
+constexpr OpDef intrinsic(OpName name, std::string_view doc) {
   return {.name = name, .operands = kX, .infer = infer<is_float>, .define = define_intrinsic<I>, .doc = doc};
 }
 
 template <F Formula>
-constexpr OpDef activation(std::string_view name, std::string_view doc) {
+constexpr OpDef activation(OpName name, std::string_view doc) {
   return {.name = name, .operands = kX, .infer = infer<is_float>, .define = define<Formula>, .doc = doc};
 }
 template <FAttrs Formula>
-constexpr OpDef activation(std::string_view name, std::span<const AttrDef> attrs, std::string_view doc) {
+constexpr OpDef activation(OpName name, std::span<const AttrDef> attrs, std::string_view doc) {
   return {
       .name = name, .operands = kX, .attrs = attrs, .infer = infer<is_float>, .define = define<Formula>, .doc = doc};
 }

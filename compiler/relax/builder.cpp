@@ -27,10 +27,10 @@ Op* GraphBuilder::append(OpKind kind, std::vector<Value*> operands) {
   return op;
 }
 
-Result<std::vector<Value*>> GraphBuilder::call_many(std::string_view name, std::vector<Value*> operands, Attrs attrs) {
+Result<std::vector<Value*>> GraphBuilder::call_many(OpName name, std::vector<Value*> operands, Attrs attrs) {
   Diagnostics& diag = diag_;
-  const OpDef* def = table_.find(name);
-  RELAXC_CHECK(def != nullptr, "no operator " + std::string(name));
+  const OpDef* def = table_.of(name);
+  RELAXC_CHECK(def != nullptr, "the table lacks " + std::string(name.text()));
   while (!operands.empty() && operands.back() == nullptr) operands.pop_back();
   Op* op = function().make_op(OpKind::kOperator, location);
   op->def = def;
@@ -46,10 +46,9 @@ Result<std::vector<Value*>> GraphBuilder::call_many(std::string_view name, std::
   return op->results;
 }
 
-Result<Value*> GraphBuilder::call(std::string_view name, std::vector<Value*> operands, Attrs attrs,
-                                  std::string result_name) {
+Result<Value*> GraphBuilder::call(OpName name, std::vector<Value*> operands, Attrs attrs, std::string result_name) {
   RELAXC_TRY(std::vector<Value*> results, call_many(name, std::move(operands), std::move(attrs)));
-  RELAXC_CHECK(results.size() == 1, std::string(name) + " has several results");
+  RELAXC_CHECK(results.size() == 1, std::string(name.text()) + " has several results");
   results[0]->name = std::move(result_name);
   return results[0];
 }

@@ -21,11 +21,11 @@ class GraphBuilder {
 
   Location location = nullptr;  ///< given to every op made from now on
 
-  /// An operator of the table, by name. Fails (reported at `location`) if attributes or operands do not fit or
+  /// An operator of the table. Fails (reported at `location`) if attributes or operands do not fit or
   /// deduction fails.
-  Result<Value*> call(std::string_view op, std::vector<Value*> operands, Attrs attrs = {}, std::string name = {});
+  Result<Value*> call(OpName op, std::vector<Value*> operands, Attrs attrs = {}, std::string name = {});
   /// The same for operators with several results.
-  Result<std::vector<Value*>> call_many(std::string_view op, std::vector<Value*> operands, Attrs attrs = {});
+  Result<std::vector<Value*>> call_many(OpName op, std::vector<Value*> operands, Attrs attrs = {});
 
   Value* constant(ConstantRef data, std::string name = {});
   /// A rank-0 constant of a numeric dtype.

@@ -44,8 +44,8 @@ void Op::drop_operands() {
   operands_.clear();
 }
 
-bool Op::is(std::string_view operator_name) const {
-  return kind == OpKind::kOperator && def != nullptr && def->name == operator_name;
+bool Op::is(OpName name) const {
+  return kind == OpKind::kOperator && def != nullptr && def->name == name;
 }
 
 Function::Function(Context& context, std::string name) : name(std::move(name)), context_(context) {

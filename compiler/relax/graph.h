@@ -13,6 +13,7 @@
 
 #include "compiler/relax/attrs.h"
 #include "compiler/relax/constant.h"
+#include "compiler/relax/op_name.h"
 #include "compiler/relax/struct_info.h"
 #include "compiler/support/source.h"
 
@@ -145,7 +146,7 @@ class Op {
   void add_operand(Value* value);
   void drop_operands();
   Value* result() const { return results.at(0); }
-  bool is(std::string_view operator_name) const;
+  bool is(OpName name) const;  ///< a call of this operator
 
  private:
   std::vector<Value*> operands_;

@@ -60,7 +60,7 @@ void* address(const HostTensor& t) {
 }
 
 std::string label(const Op& op) {
-  std::string name = op.def != nullptr ? std::string(op.def->name) : op.callee;
+  std::string name = op.def != nullptr ? std::string(op.def->name.text()) : op.callee;
   return op.results.empty() || op.results[0]->name.empty() ? "'" + name + "'"
                                                            : "'" + name + "' giving '" + op.results[0]->name + "'";
 }

@@ -26,7 +26,7 @@ bool Frame::allocate(const TensorInfo& info, const std::vector<Expr>& shape, std
 
 bool Frame::run_definition(const Op& op) {
   auto [it, made] = program_.definitions.try_emplace(&op);
-  if (made) it->second = define_op(program_.module.context(), op, std::string(op.def->name));
+  if (made) it->second = define_op(program_.module.context(), op, std::string(op.def->name.text()));
   const tir::PrimFunc& function = it->second;
   arith::Substitution bounds;
   for (size_t k = 0; k < op.binds.size(); ++k)
@@ -87,7 +87,7 @@ bool Frame::run_definition(const Op& op) {
 bool Frame::run_expansion(const Op& op) {
   std::unique_ptr<Function>& expansion = program_.expansions[&op];
   if (expansion == nullptr) {
-    auto function = std::make_unique<Function>(program_.module.context(), std::string(op.def->name));
+    auto function = std::make_unique<Function>(program_.module.context(), std::string(op.def->name.text()));
     Block* block = function->make_block(&function->body(), true);
     Diagnostics diag;
     GraphBuilder builder(program_.module, program_.table, block, diag);

@@ -39,23 +39,22 @@ Status check_operands(const Op& op, Diagnostics& diag) {
 
 }  // namespace
 
-OpTable::OpTable(std::vector<std::span<const OpDef>> families) {
+OpTable::OpTable(std::vector<std::span<const OpDef>> families) : by_index_(std::size(kOpNames)) {
   for (std::span<const OpDef> family : families)
     for (const OpDef& def : family) {
       RELAXC_CHECK((def.define != nullptr) != (def.expand != nullptr),
-                   std::string(def.name) + " needs exactly one meaning");
-      by_name_.push_back(&def);
+                   std::string(def.name.text()) + " needs exactly one meaning");
+      const OpDef*& place = by_index_[def.name.index()];
+      RELAXC_CHECK(place == nullptr, "two operators named " + std::string(def.name.text()));
+      place = &def;
     }
-  auto less = [](const OpDef* a, const OpDef* b) { return a->name < b->name; };
-  std::sort(by_name_.begin(), by_name_.end(), less);
-  for (size_t i = 1; i < by_name_.size(); ++i)
-    RELAXC_CHECK(by_name_[i - 1]->name != by_name_[i]->name, "two operators named " + std::string(by_name_[i]->name));
+  std::copy_if(by_index_.begin(), by_index_.end(), std::back_inserter(by_name_),
+               [](const OpDef* d) { return d != nullptr; });
 }
 
 const OpDef* OpTable::find(std::string_view name) const {
-  auto it = std::lower_bound(by_name_.begin(), by_name_.end(), name,
-                             [](const OpDef* def, std::string_view n) { return def->name < n; });
-  return it != by_name_.end() && (*it)->name == name ? *it : nullptr;
+  std::optional<OpName> known = OpName::find(name);
+  return known ? of(*known) : nullptr;
 }
 
 Result<const TensorInfo*> InferContext::tensor(size_t index) {

@@ -114,7 +114,7 @@ enum class Role : uint8_t {
 };
 
 struct OpDef {
-  std::string_view name;
+  OpName name;
   std::span<const OperandDef> operands = {};
   std::span<const AttrDef> attrs = {};
   Infer infer = nullptr;
@@ -126,16 +126,20 @@ struct OpDef {
   std::string_view doc = {};  ///< one sentence for docs/operators
 };
 
-/// The operators, found by name. Made once by ops::op_table() and passed through contexts; no registration, no global.
+/// The operators. Made once by ops::op_table() and passed through contexts; no registration, no global.
 class OpTable {
  public:
   explicit OpTable(std::vector<std::span<const OpDef>> families);
+  /// Null if the table, which may be a test's own, lacks the operator.
+  const OpDef* of(OpName name) const { return by_index_[name.index()]; }
+  /// By text that is known at run time only; null if no operator of the table has this name.
   const OpDef* find(std::string_view name) const;
   /// All operators in name order.
   const std::vector<const OpDef*>& all() const { return by_name_; }
 
  private:
   std::vector<const OpDef*> by_name_;
+  std::vector<const OpDef*> by_index_;  ///< at OpName::index()
 };
 
 /// Checks operands and attributes against the definition and fills in defaults. Reports at the op.

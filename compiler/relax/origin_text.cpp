@@ -13,7 +13,7 @@ namespace {
 std::string word_of(const Op& op) {
   switch (op.kind) {
     case OpKind::kOperator:
-      return std::string(op.def->name);
+      return std::string(op.def->name.text());
     case OpKind::kCallTir:
     case OpKind::kCallFunction:
     case OpKind::kCallExternal:

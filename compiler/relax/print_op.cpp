@@ -130,7 +130,7 @@ std::string FunctionPrinter::operator_call(const Op& op) {
     if (!attr.required && value == parse_attr(attr.fallback, attr.type)) continue;
     add(std::string(attr.name) + "=" + attr_text(value));
   }
-  return "R." + std::string(def.name) + "(" + text + ")";
+  return "R." + std::string(def.name.text()) + "(" + text + ")";
 }
 
 void FunctionPrinter::print_if(const Op& op) {

@@ -38,7 +38,7 @@ class Verifier {
     if (!holds) fail(text);
   }
   static std::string describe(const Op& op) {
-    std::string what = op.kind == OpKind::kOperator && op.def != nullptr ? "R." + std::string(op.def->name)
+    std::string what = op.kind == OpKind::kOperator && op.def != nullptr ? "R." + std::string(op.def->name.text())
                        : !op.callee.empty()                              ? "call of '" + op.callee + "'"
                                                                          : kind_name(op.kind);
     std::string value = op.results.empty() || op.results[0]->name.empty() ? "" : " '" + op.results[0]->name + "'";

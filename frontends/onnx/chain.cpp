@@ -11,7 +11,7 @@ Value* Chain::take(Result<Value*> value) {
   return value ? *value : nullptr;
 }
 
-Value* Chain::call(std::string_view op, std::vector<Value*> operands, Attrs attrs) {
+Value* Chain::call(OpName op, std::vector<Value*> operands, Attrs attrs) {
   if (failed_) return nullptr;
   return take(node.call(op, std::move(operands), std::move(attrs)));
 }
@@ -40,7 +40,7 @@ Value* Chain::slice(Value* x, int64_t axis, Expr begin, Expr end) {
   return call("strided_slice", {x, node.shape({begin}), node.shape({end})}, {{"axes", Ints{axis}}});
 }
 
-Value* Chain::reduce(std::string_view op, Value* x, Ints axes, bool keepdims) {
+Value* Chain::reduce(OpName op, Value* x, Ints axes, bool keepdims) {
   return call(op, {x}, {{"axis", std::move(axes)}, {"keepdims", keepdims}});
 }
 

@@ -28,7 +28,7 @@ class Chain {
   bool ok() const { return !failed_; }
   Failure failed() const { return node.diag.failed(); }
 
-  Value* call(std::string_view op, std::vector<Value*> operands, Attrs attrs = {});
+  Value* call(OpName op, std::vector<Value*> operands, Attrs attrs = {});
   /// The first output of operator `op` of ai.onnx, as `opset` defines it, with the attributes of the node.
   Value* onnx(std::string_view op, int64_t opset, const std::vector<Value*>& inputs);
 
@@ -49,7 +49,7 @@ class Chain {
   Value* permute(Value* x, Ints axes);
   /// x[…, begin : end, …] along `axis`, which is not negative.
   Value* slice(Value* x, int64_t axis, Expr begin, Expr end);
-  Value* reduce(std::string_view op, Value* x, Ints axes, bool keepdims = true);
+  Value* reduce(OpName op, Value* x, Ints axes, bool keepdims = true);
   Value* concat(std::vector<Value*> parts, int64_t axis);
   Value* where(Value* condition, Value* x, Value* y) { return call("where", {condition, x, y}); }
   /// begin, begin + 1, … of int64, `count` of them.

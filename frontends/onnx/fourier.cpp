@@ -106,7 +106,7 @@ Result<Value*> transform(Node& node, Value* x, const Transform& t) {
   if (imaginary != nullptr) {
     RELAXC_TRY(Value * c, product(w.cosines, imaginary));
     RELAXC_TRY(Value * s, product(w.sines, imaginary));
-    RELAXC_TRY(y_real, node.call(t.inverse ? "subtract" : "add", {y_real, s}));
+    RELAXC_TRY(y_real, node.call(t.inverse ? OpName("subtract") : OpName("add"), {y_real, s}));
     RELAXC_TRY(y_imaginary, node.call("add", {y_imaginary, c}));
   }
   std::vector<Value*> parts{y_real};

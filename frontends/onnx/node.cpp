@@ -197,17 +197,15 @@ const arith::Facts& Node::facts() {
   return importer_.function().facts;
 }
 
-Result<std::vector<Value*>> Node::call_many(std::string_view op, std::vector<Value*> operands, Attrs attrs) {
-  if (importer_.ops().find(op) == nullptr)
-    return error(Kind::unsupported, "it needs operator '{}', which relaxc does not have", op);
+Result<std::vector<Value*>> Node::call_many(OpName op, std::vector<Value*> operands, Attrs attrs) {
   RELAXC_TRY(std::vector<Value*> values, builder().call_many(op, std::move(operands), std::move(attrs)));
   for (Value* value : values) importer_.add_size_facts(value->info);
   return values;
 }
 
-Result<Value*> Node::call(std::string_view op, std::vector<Value*> operands, Attrs attrs) {
+Result<Value*> Node::call(OpName op, std::vector<Value*> operands, Attrs attrs) {
   RELAXC_TRY(std::vector<Value*> values, call_many(op, std::move(operands), std::move(attrs)));
-  RELAXC_CHECK(values.size() == 1, std::string(op) + " has several results");
+  RELAXC_CHECK(values.size() == 1, std::string(op.text()) + " has several results");
   return values[0];
 }
 

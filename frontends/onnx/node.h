@@ -16,6 +16,7 @@ namespace relaxc::frontend {
 using arith::Expr;
 using relax::Attrs;
 using relax::AttrValue;
+using relax::OpName;
 using relax::TensorInfo;
 using relax::Value;
 
@@ -79,8 +80,8 @@ class Node {
   arith::Context& context();
   const arith::Facts& facts();
   /// An operator of ours; `unsupported` if this build has no such operator.
-  Result<Value*> call(std::string_view op, std::vector<Value*> operands, Attrs attrs = {});
-  Result<std::vector<Value*>> call_many(std::string_view op, std::vector<Value*> operands, Attrs attrs = {});
+  Result<Value*> call(OpName op, std::vector<Value*> operands, Attrs attrs = {});
+  Result<std::vector<Value*>> call_many(OpName op, std::vector<Value*> operands, Attrs attrs = {});
   Value* shape(std::vector<Expr> dims) { return builder().shape(std::move(dims)); }
   Value* scalar(DType dtype, double value) { return builder().scalar(dtype, value); }
   Expr index(int64_t value) { return context().index(value); }

@@ -57,7 +57,7 @@ Result<const relax::OpDef*> RelaxFunctionReader::find_operator(const std::string
     if (old.name == name)
       if (const relax::OpDef* def = scope_.table.find(old.now)) return def;
   std::vector<std::string> names;
-  for (const relax::OpDef* def : scope_.table.all()) names.emplace_back(def->name);
+  for (const relax::OpDef* def : scope_.table.all()) names.emplace_back(def->name.text());
   Failure failure = source_.error(place, Kind::unknown_operator, "there is no operator R.{}", name);
   if (auto near = nearest_name(name, names)) source_.hint("did you mean R.{}?", *near);
   return failure;

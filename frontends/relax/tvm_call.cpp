@@ -236,7 +236,13 @@ Result<relax::Value*> TvmCall::shape(std::string_view param) {
   return build().shape(std::move(list));
 }
 
-Result<relax::Value*> TvmCall::op(std::string_view op, std::vector<Value*> operands, relax::Attrs attrs) {
+relax::OpName TvmCall::own_name() const {
+  std::optional<relax::OpName> own = relax::OpName::find(name);
+  RELAXC_CHECK(own.has_value(), "relaxc has no operator " + name);
+  return *own;
+}
+
+Result<relax::Value*> TvmCall::op(relax::OpName op, std::vector<Value*> operands, relax::Attrs attrs) {
   return build().call(op, std::move(operands), std::move(attrs));
 }
 

@@ -60,7 +60,9 @@ class TvmCall {
   /// Dims as a shape value; a shape value as it is.
   Result<Value*> shape(std::string_view param);
 
-  Result<Value*> op(std::string_view op, std::vector<Value*> operands, relax::Attrs attrs = {});
+  /// relaxc's operator of the same name, which there must be.
+  relax::OpName own_name() const;
+  Result<Value*> op(relax::OpName op, std::vector<Value*> operands, relax::Attrs attrs = {});
   Result<Value*> cast(Value* x, DType dtype);
   /// A result that was made, as what an expression stands for.
   Result<Term> term(Result<Value*> made);

@@ -139,7 +139,7 @@ Result<Term> regions(TvmCall& c) {
     attrs.set("half_pixel", aligned);
     attrs.set("mode", mode == "max" ? std::string("max_sample") : mode);
   }
-  RELAXC_TRY(x, c.op(align ? "roi_align" : "roi_max_pool", {x, corners, images}, std::move(attrs)));
+  RELAXC_TRY(x, c.op(align ? OpName("roi_align") : OpName("roi_max_pool"), {x, corners, images}, std::move(attrs)));
   return c.term(c.permute(x, inverse(axes)));
 }
 

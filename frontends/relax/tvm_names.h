@@ -5,6 +5,7 @@
 
 namespace relaxc::frontend::tvm_names {
 
+using relax::OpName;
 using relax::Value;
 using Expr = arith::Expr;
 using Exprs = std::vector<Expr>;

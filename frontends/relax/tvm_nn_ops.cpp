@@ -64,7 +64,7 @@ Result<Term> conv(TvmCall& c) {
                    data_axes.size(), relax::to_string(x->info), relax::to_string(weight->info));
   RELAXC_TRY(x, c.permute(x, data_axes));
   RELAXC_TRY(weight, c.permute(weight, weight_axes));
-  RELAXC_TRY(x, c.op(transposed ? "nn.conv_transpose" : "nn.conv", {x, weight}, std::move(attrs)));
+  RELAXC_TRY(x, c.op(transposed ? OpName("nn.conv_transpose") : OpName("nn.conv"), {x, weight}, std::move(attrs)));
   return c.term(c.permute(x, inverse(out_axes)));
 }
 
@@ -89,7 +89,7 @@ Result<Term> pool(TvmCall& c) {
     return c.error("data", Kind::rank_mismatch, "R.{} takes {} dims, found {}", c.name, axes.size(),
                    relax::to_string(x->info));
   RELAXC_TRY(x, c.permute(x, axes));
-  RELAXC_TRY(x, c.op(average ? "nn.avg_pool" : "nn.max_pool", {x}, std::move(attrs)));
+  RELAXC_TRY(x, c.op(average ? OpName("nn.avg_pool") : OpName("nn.max_pool"), {x}, std::move(attrs)));
   return c.term(c.permute(x, inverse(out_axes)));
 }
 
@@ -239,7 +239,7 @@ Result<Term> norm(TvmCall& c) {
     RELAXC_TRY(operands[2], c.tensor("beta"));
   }
   while (operands.back() == nullptr) operands.pop_back();
-  return c.term(c.op(c.name, std::move(operands), std::move(attrs)));
+  return c.term(c.op(c.own_name(), std::move(operands), std::move(attrs)));
 }
 
 /// dropout(data, rate); TVM's gives a mask too.

@@ -120,7 +120,7 @@ Result<Term> scatter(TvmCall& c) {
     RELAXC_TRY(int64_t axis, c.integer("axis", 0));
     attrs.set("axis", axis);
   }
-  return c.term(c.op(c.name, {x, indices, updates}, std::move(attrs)));
+  return c.term(c.op(c.own_name(), {x, indices, updates}, std::move(attrs)));
 }
 
 /// slice_scatter(input_tensor, src, start, end, step, axis): src written over a slice.

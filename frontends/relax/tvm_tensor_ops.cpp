@@ -45,7 +45,8 @@ Result<Term> full(TvmCall& c) {
 Result<Term> filled_like(TvmCall& c) {
   RELAXC_TRY(Value * x, c.tensor("x"));
   RELAXC_TRY(DType dtype, c.dtype("dtype", x->dtype()));
-  return c.term(c.op(c.name == "zeros_like" ? "zeros" : "ones", {c.build().shape(x->shape())}, {{"dtype", dtype}}));
+  return c.term(c.op(c.name == "zeros_like" ? OpName("zeros") : OpName("ones"), {c.build().shape(x->shape())},
+                     {{"dtype", dtype}}));
 }
 
 /// arange(start, end, step, dtype) of floats.
@@ -119,10 +120,10 @@ Result<Term> arg_extremum(TvmCall& c) {
   size_t rank = x->shape().size();
   if (c.has("axis")) {
     RELAXC_TRY(int64_t axis, c.integer("axis", 0));
-    return c.term(c.op(c.name, {x}, {{"axis", axis}, {"keepdims", keepdims}, {"select_last", last}}));
+    return c.term(c.op(c.own_name(), {x}, {{"axis", axis}, {"keepdims", keepdims}, {"select_last", last}}));
   }
   RELAXC_TRY(x, c.op("flatten", {x}));
-  RELAXC_TRY(x, c.op(c.name, {x}, {{"axis", int64_t{0}}, {"select_last", last}}));
+  RELAXC_TRY(x, c.op(c.own_name(), {x}, {{"axis", int64_t{0}}, {"select_last", last}}));
   return c.term(keepdims ? c.reshape(x, Exprs(rank, c.context().index(1))) : Result<Value*>(x));
 }
 
@@ -137,7 +138,7 @@ Result<Term> cumulate(TvmCall& c) {
   if (!c.has("axis")) {
     RELAXC_TRY(x, c.op("flatten", {x}));
   }
-  return c.term(c.op(c.name, {x}, {{"axis", axis}, {"exclusive", exclusive}, {"reverse", reverse}}));
+  return c.term(c.op(c.own_name(), {x}, {{"axis", axis}, {"exclusive", exclusive}, {"reverse", reverse}}));
 }
 
 /// linear(data, weight, bias, out_dtype)

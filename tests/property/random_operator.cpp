@@ -9,6 +9,7 @@ namespace relaxc::property {
 using relax::AttrType;
 using relax::OpDef;
 using relax::OperandDef;
+using relax::OpName;
 using relax::TensorInfo;
 
 namespace {
@@ -40,13 +41,13 @@ std::vector<std::string> words(std::string_view attr) {
 }  // namespace
 
 void RandomFunction::operation() {
-  static const std::vector<std::string_view> kOften = {
+  static const std::vector<OpName> kOften = {
       "add",     "multiply",      "subtract", "maximum",      "where",        "exp",           "matmul",  "sum",
       "mean",    "max",           "reshape",  "permute_dims", "concat",       "strided_slice", "take",    "astype",
       "nn.relu", "nn.softmax",    "argmax",   "argmin",       "broadcast_to", "less",          "nonzero", "expand_dims",
       "divide",  "nn.layer_norm", "split",    "cumsum",       "shape_of"};
   for (int attempt = 0; attempt < 40; ++attempt) {
-    const OpDef* def = random_.chance(60) ? ops_.find(random_.of(kOften)) : random_.of(ops_.all());
+    const OpDef* def = random_.chance(60) ? ops_.of(random_.of(kOften)) : random_.of(ops_.all());
     if (def != nullptr && def->pure && call_operator(*def)) return;
   }
 }
@@ -54,16 +55,16 @@ void RandomFunction::operation() {
 /// One more of those that keep numbers whole; `growing` and `added` say how many of those that make them larger may
 /// still come.
 void RandomFunction::exact_operation(size_t& growing, size_t& added) {
-  static const std::vector<std::string_view> kKeep = {
-      "maximum", "minimum", "nn.relu",     "negative", "max",           "min",          "permute_dims",
-      "concat",  "reshape", "expand_dims", "abs",      "strided_slice", "broadcast_to", "nn.max_pool"};
-  static const std::vector<std::string_view> kGrow = {"matmul", "sum", "matmul", "sum", "nn.conv", "multiply"};
-  static const std::vector<std::string_view> kAdd = {"add", "subtract"};
+  static const std::vector<OpName> kKeep = {"maximum", "minimum",       "nn.relu",      "negative",   "max",
+                                            "min",     "permute_dims",  "concat",       "reshape",    "expand_dims",
+                                            "abs",     "strided_slice", "broadcast_to", "nn.max_pool"};
+  static const std::vector<OpName> kGrow = {"matmul", "sum", "matmul", "sum", "nn.conv", "multiply"};
+  static const std::vector<OpName> kAdd = {"add", "subtract"};
   for (int attempt = 0; attempt < 60; ++attempt) {
     size_t kind = random_.below(3);
     size_t* left = kind == 0 ? &growing : kind == 1 ? &added : nullptr;
     if (left != nullptr && *left == 0) continue;
-    const OpDef* def = ops_.find(random_.of(kind == 0 ? kGrow : kind == 1 ? kAdd : kKeep));
+    const OpDef* def = ops_.of(random_.of(kind == 0 ? kGrow : kind == 1 ? kAdd : kKeep));
     if (def == nullptr || !call_operator(*def)) continue;
     if (left != nullptr) --*left;
     return;
@@ -124,7 +125,7 @@ relax::Value* RandomFunction::operand(const OpDef& def, const OperandDef& operan
   if (exact_) dtype = DType::f(32);
   bool integers = role == "indices" || role == "lengths";
   if (integers) dtype = DType::i(random_.chance(70) ? 64 : 32);
-  if (role == "condition" || (first == nullptr && def.name.find("logical") != std::string_view::npos))
+  if (role == "condition" || (first == nullptr && def.name.text().find("logical") != std::string_view::npos))
     dtype = DType::boolean();
   if (role == "x" && def.name == "where") dtype = random_dtype(random_);
   bool any = first == nullptr && role != "condition";

@@ -83,7 +83,7 @@ class Viewing {
     GraphNode node;
     node.kind = op.kind == OpKind::kOperator ? "op" : !op.regions.empty() ? "control" : "kernel";
     if (op.kind == OpKind::kOperator)
-      node.label = std::string(op.def->name);
+      node.label = std::string(op.def->name.text());
     else if (op.kind == OpKind::kIf || op.kind == OpKind::kLoop)
       node.label = op.kind == OpKind::kIf ? "if" : "loop";
     else

@@ -3,10 +3,10 @@
 
 namespace relaxc::ops {
 
-Value* Chain::call(std::string_view op, std::vector<Value*> operands, relax::Attrs attrs) {
+Value* Chain::call(relax::OpName op, std::vector<Value*> operands, relax::Attrs attrs) {
   if (failed_) return nullptr;
   for (Value* operand : operands)
-    RELAXC_CHECK(operand != nullptr, "an expansion calls " + std::string(op) + " without an operand");
+    RELAXC_CHECK(operand != nullptr, "an expansion calls " + std::string(op.text()) + " without an operand");
   Result<Value*> value = b_.call(op, std::move(operands), std::move(attrs));
   failed_ = !value;
   return value ? *value : nullptr;

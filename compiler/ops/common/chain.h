@@ -20,7 +20,7 @@ class Chain {
 
   relax::GraphBuilder& builder() const { return b_; }
   /// An operator with one result; null if it or an operand failed.
-  Value* call(std::string_view op, std::vector<Value*> operands, relax::Attrs attrs = {});
+  Value* call(relax::OpName op, std::vector<Value*> operands, relax::Attrs attrs = {});
   Value* as(Value* x, DType dtype);  ///< `x` itself if it has that dtype
   Value* reshape(Value* x, Dims dims);
   Value* permute(Value* x, std::vector<int64_t> axes);

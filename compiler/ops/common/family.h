@@ -21,6 +21,7 @@ using relax::Info;
 using relax::Op;
 using relax::OpDef;
 using relax::OperandDef;
+using relax::OpName;
 using relax::prim_info;
 using relax::shape_info;
 using relax::tensor_info;

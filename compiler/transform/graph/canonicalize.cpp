@@ -129,7 +129,7 @@ Value* applied_twice(const Site& s) {
     Op* below = s.producer(0, "negative");
     return below == nullptr ? nullptr : below->operand(0);
   }
-  for (std::string_view name : {"nn.relu", "abs", "floor", "ceil", "round", "trunc", "sign"})
+  for (OpName name : std::initializer_list<OpName>{"nn.relu", "abs", "floor", "ceil", "round", "trunc", "sign"})
     if (s.op.is(name)) return s.producer(0, name) == nullptr ? nullptr : s.in();
   return nullptr;
 }

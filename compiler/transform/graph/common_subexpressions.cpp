@@ -106,7 +106,7 @@ class Elimination {
 
   static std::string operator_key(const Op& op) {
     if (!op.def->pure || !op.binds.empty() || !op.regions.empty()) return {};
-    std::string key(op.def->name);
+    std::string key(op.def->name.text());
     bool of_tensor = false;
     for (const Value* operand : op.operands()) {
       of_tensor |= operand != nullptr && operand->info->as<TensorInfo>() != nullptr;

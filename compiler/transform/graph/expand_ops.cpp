@@ -64,7 +64,7 @@ class Expansion {
     builder.location = op.location;
     RELAXC_TRY(std::vector<Value*> values, op.def->expand(builder, op));
     RELAXC_CHECK(values.size() == op.results.size(),
-                 std::string(op.def->name) + " expands to another number of results");
+                 std::string(op.def->name.text()) + " expands to another number of results");
     for (size_t i = 0; i < values.size(); ++i) {
       if (values[i]->name.empty()) values[i]->name = op.results[i]->name;
       op.results[i]->replace_all_uses_with(values[i]);

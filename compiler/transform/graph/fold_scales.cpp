@@ -48,7 +48,7 @@ struct Scaled {
   Value* value = nullptr;
   Value* constant = nullptr;
 };
-Scaled scaled_by(const Op* op, std::string_view kind, size_t axis) {
+Scaled scaled_by(const Op* op, OpName kind, size_t axis) {
   if (op == nullptr || !op->is(kind) || !takes_scales(*op->result())) return {};
   const auto& shape = op->result()->shape();
   for (size_t side : {size_t{0}, size_t{1}}) {

@@ -170,7 +170,7 @@ class ProductMerging {
     RELAXC_CHECK(static_cast<bool>(made), "merged products are ill-typed");
     return *made;
   }
-  Value* call(std::string_view name, std::vector<Value*> operands, Attrs attrs = {}) {
+  Value* call(OpName name, std::vector<Value*> operands, Attrs attrs = {}) {
     return must(builder_.call(name, std::move(operands), std::move(attrs)));
   }
   Value* reshape(Value* value, std::vector<Expr> shape) {

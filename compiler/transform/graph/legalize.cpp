@@ -17,7 +17,7 @@ namespace {
 using namespace relax;
 
 std::string kernel_name(const Op& op) {
-  std::string name(op.def->name.substr(op.def->name.rfind('.') + 1));
+  std::string name(op.def->name.text().substr(op.def->name.text().rfind('.') + 1));
   return name;
 }
 
@@ -88,7 +88,7 @@ Result<Changed> legalize(relax::Module& module, PassContext& context) {
     for (Op* op : ops_of(function->body(), true)) {
       if (op->kind != OpKind::kOperator || op->def->role != Role::kKernel || contiguous_parts(*op)) continue;
       if (contiguous_part(*op) && in_memory.holds(*op->operand(0))) continue;
-      RELAXC_CHECK(op->def->define != nullptr, std::string(op->def->name) + " was not expanded");
+      RELAXC_CHECK(op->def->define != nullptr, std::string(op->def->name.text()) + " was not expanded");
       legalize_op(module, context, *op);
       changed = Changed::kYes;
     }

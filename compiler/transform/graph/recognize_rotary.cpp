@@ -264,7 +264,7 @@ class Rotary {
     return halved ? make(op->def->name, operands, op->attrs) : nullptr;
   }
 
-  Value* make(std::string_view name, std::vector<Value*> operands, Attrs attrs) {
+  Value* make(OpName name, std::vector<Value*> operands, Attrs attrs) {
     Result<Value*> made = site_.builder.call(name, std::move(operands), std::move(attrs));
     return made ? *made : nullptr;
   }

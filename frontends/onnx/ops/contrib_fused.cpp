@@ -15,7 +15,8 @@ struct Parameter {
   double fallback;
 };
 struct Activation {
-  std::string_view name, ours;
+  std::string_view name;
+  OpName ours;
   std::vector<Parameter> parameters = {};
 };
 

@@ -85,8 +85,9 @@ Status is_all_finite(Node& node) {
   Value* all = nullptr;
   for (size_t i = 0; i < node.inputs(); ++i) {
     Value* x = c.input(i);
-    Value* fine = only_nan || only_infinite ? c.call("logical_not", {c.call(only_nan ? "isnan" : "isinf", {x})})
-                                            : c.call("isfinite", {x});
+    Value* fine = only_nan || only_infinite
+                      ? c.call("logical_not", {c.call(only_nan ? OpName("isnan") : OpName("isinf"), {x})})
+                      : c.call("isfinite", {x});
     fine = c.reduce("all", fine, Ints{}, false);
     all = all == nullptr ? fine : c.call("logical_and", {all, fine});
   }

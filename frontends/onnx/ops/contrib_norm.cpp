@@ -31,7 +31,7 @@ struct Norm {
 
   Value* of(Chain& c, Value* x, Value* gamma, Value* beta, Ints axes) const {
     Attrs attrs{{"axes", std::move(axes)}, {"epsilon", epsilon}};
-    return c.call(centered ? "nn.layer_norm" : "nn.rms_norm", {x, gamma, beta}, std::move(attrs));
+    return c.call(centered ? OpName("nn.layer_norm") : OpName("nn.rms_norm"), {x, gamma, beta}, std::move(attrs));
   }
   Status set_moments(Chain& c, Value* x, const Ints& axes) const {
     if (!c.node.wants(1) && !c.node.wants(2)) return Done{};
@@ -147,7 +147,8 @@ Status gated_rms_norm(Node& node) {
   const std::vector<Expr> dims = x->shape();
   Value* y = branches(c, x, scale->shape().at(0));
   y = Norm{false, node.float_attr("epsilon", 1e-5F)}.of(c, y, scale, nullptr, Ints{-1});
-  return c.set(0, c.multiply(c.reshape(y, dims), c.call(activation == "sigmoid" ? "sigmoid" : "nn.silu", {gate})));
+  return c.set(0, c.multiply(c.reshape(y, dims),
+                             c.call(activation == "sigmoid" ? OpName("sigmoid") : OpName("nn.silu"), {gate})));
 }
 
 /// RMS normalization of each branch, which is a dim of its own or a part of the last one.

@@ -25,13 +25,13 @@ Status set_quantized(Chain& c, Value* y, size_t at, size_t like) {
   return c.ok() ? c.set(0, quantized(c, y, scale, zero, zero == nullptr ? model->dtype() : zero->dtype())) : c.failed();
 }
 
-template <const char* Op>
+template <const OpName& Op>
 Status binary(Node& node) {
   Chain c(node);
   Value *a = operand(c, 0), *b = operand(c, 3);
   return set_quantized(c, c.call(Op, {a, b}), 6, 0);
 }
-constexpr char kAdd[] = "add", kMul[] = "multiply";
+constexpr OpName kAdd = "add", kMul = "multiply";
 
 Status sigmoid(Node& node) {
   Chain c(node);

@@ -9,7 +9,7 @@ namespace relaxc::frontend {
 namespace {
 
 /// A converter that needs nothing but a name of ours.
-template <const char* Name>
+template <const OpName& Name>
 Status unary(Node& node) {
   RELAXC_TRY(Value * x, node.input(0));
   return node.set(0, node.call(Name, {x}));
@@ -24,7 +24,7 @@ Status unary(Node& node) {
   X(Softsign, "nn.softsign") X(Sqrt, "sqrt") X(Tan, "tan") X(Tanh, "tanh") X(Relu, "nn.relu") X(IsNaN, "isnan") \
   X(BitwiseNot, "bitwise_not") X(Mish, "nn.mish") X(HardSwish, "nn.hard_swish")
 // clang-format on
-#define X(name, ours) constexpr char k##name[] = ours;
+#define X(name, ours) constexpr OpName k##name = ours;
 RELAXC_UNARY(X)
 #undef X
 
@@ -40,7 +40,7 @@ Result<Value*> aligned(Node& node, Value* a, Value* b) {
   return reshape(node, b, std::move(dims));
 }
 
-template <const char* Name>
+template <const OpName& Name>
 Status binary(Node& node) {
   RELAXC_TRY(Value * a, node.input(0));
   RELAXC_TRY(Value * b, node.input(1));
@@ -55,7 +55,7 @@ Status binary(Node& node) {
   X(GreaterOrEqual, "greater_equal") X(LessOrEqual, "less_equal") X(BitwiseAnd, "bitwise_and") \
   X(BitwiseOr, "bitwise_or") X(BitwiseXor, "bitwise_xor") X(Maximum, "maximum") X(Minimum, "minimum")
 // clang-format on
-#define X(name, ours) constexpr char k##name[] = ours;
+#define X(name, ours) constexpr OpName k##name = ours;
 RELAXC_BINARY(X)
 #undef X
 
@@ -102,13 +102,13 @@ bool fold_where(Node& node) {
   return node.set_known(0, std::move(result));
 }
 
-template <const char* Name, ScalarFold F>
+template <ScalarFold F>
 bool fold_all(Node& node) {
   return fold_variadic(node, F);
 }
 
 /// Max, Min, Sum: any number of operands, one after another.
-template <const char* Name>
+template <const OpName& Name>
 Status variadic(Node& node) {
   RELAXC_TRY(std::vector<Value*> values, node.all_inputs());
   if (values.empty()) return node.error(Kind::wrong_arity, "it needs at least one input");
@@ -135,7 +135,7 @@ Status mod(Node& node) {
   RELAXC_TRY(Value * b, node.input(1));
   bool truncating = node.int_attr("fmod", 0) != 0;
   if (!truncating && a->dtype().is_float()) return node.error(Kind::invalid_attribute, "fmod must be 1 for floats");
-  return node.set(0, node.call(truncating ? "mod" : "floor_mod", {a, b}));
+  return node.set(0, node.call(truncating ? OpName("mod") : OpName("floor_mod"), {a, b}));
 }
 bool fold_modulo(Node& node) {
   return node.int_attr("fmod", 0) == 0 && fold_binary(node, fold_mod);
@@ -147,7 +147,7 @@ Status bit_shift(Node& node) {
   std::string direction = node.string_attr("direction", "");
   if (direction != "LEFT" && direction != "RIGHT")
     return node.error(Kind::invalid_attribute, "direction must be LEFT or RIGHT, found '{}'", direction);
-  return node.set(0, node.call(direction == "LEFT" ? "left_shift" : "right_shift", {a, b}));
+  return node.set(0, node.call(direction == "LEFT" ? OpName("left_shift") : OpName("right_shift"), {a, b}));
 }
 
 Status where(Node& node) {
@@ -169,7 +169,7 @@ Status prelu(Node& node) {
 }
 
 /// An activation with float attributes of the same names.
-template <const char* Name>
+template <const OpName& Name>
 Status activation(Node& node) {
   RELAXC_TRY(Value * x, node.input(0));
   Attrs attrs;
@@ -177,8 +177,8 @@ Status activation(Node& node) {
     if (node.has_attr(attr)) attrs.set(attr, node.float_attr(attr, 0));
   return node.set(0, node.call(Name, {x}, std::move(attrs)));
 }
-constexpr char kElu[] = "nn.elu", kCelu[] = "nn.celu", kSelu[] = "nn.selu", kLeakyRelu[] = "nn.leaky_relu",
-               kThresholdedRelu[] = "nn.thresholded_relu", kHardSigmoid[] = "nn.hard_sigmoid";
+constexpr OpName kElu = "nn.elu", kCelu = "nn.celu", kSelu = "nn.selu", kLeakyRelu = "nn.leaky_relu",
+                 kThresholdedRelu = "nn.thresholded_relu", kHardSigmoid = "nn.hard_sigmoid";
 
 /// Selu's defaults before opset 6 had fewer digits.
 Status selu(Node& node) {
@@ -319,9 +319,9 @@ constexpr Converter kRows[] = {
     {.name = "BitwiseAnd", .convert = binary<kBitwiseAnd>},
     {.name = "BitwiseOr", .convert = binary<kBitwiseOr>},
     {.name = "BitwiseXor", .convert = binary<kBitwiseXor>},
-    {.name = "Max", .convert = variadic<kMaximum>, .fold = fold_all<kMaximum, fold_max>},
-    {.name = "Min", .convert = variadic<kMinimum>, .fold = fold_all<kMinimum, fold_min>},
-    {.name = "Sum", .convert = variadic<kAdd>, .fold = fold_all<kAdd, fold_add>},
+    {.name = "Max", .convert = variadic<kMaximum>, .fold = fold_all<fold_max>},
+    {.name = "Min", .convert = variadic<kMinimum>, .fold = fold_all<fold_min>},
+    {.name = "Sum", .convert = variadic<kAdd>, .fold = fold_all<fold_add>},
     {.name = "Mean", .convert = mean},
     {.name = "Mod", .convert = mod, .fold = fold_modulo},
     {.name = "BitShift", .convert = bit_shift},

@@ -42,7 +42,7 @@ Status gemm(Node& node) {
 }
 
 /// Global pools are reductions over the spatial dims.
-template <const char* Name>
+template <const OpName& Name>
 Status global_pool(Node& node) {
   RELAXC_TRY(Value * x, node.input(0));
   if (x->shape().size() < 3)
@@ -51,7 +51,7 @@ Status global_pool(Node& node) {
   std::iota(axes.begin(), axes.end(), 2);
   return node.set(0, node.call(Name, {x}, {{"axis", axes}, {"keepdims", true}}));
 }
-constexpr char kMean[] = "mean", kMax[] = "max";
+constexpr OpName kMean = "mean", kMax = "max";
 
 /// The p-norm over the spatial dims. Before opset 2 p was a float.
 Status global_lp_pool(Node& node) {
@@ -70,7 +70,7 @@ Status global_lp_pool(Node& node) {
 }
 
 /// Before opset 13 the input was seen as a matrix [dims before axis, dims from axis on], normalized by row.
-template <const char* Name>
+template <const OpName& Name>
 Status softmax(Node& node) {
   RELAXC_TRY(Value * x, node.input(0));
   int64_t rank = static_cast<int64_t>(x->shape().size());
@@ -84,7 +84,7 @@ Status softmax(Node& node) {
   RELAXC_TRY(Value * y, node.call(Name, {matrix}, {{"axis", axis}}));
   return node.set(0, reshape(node, y, std::move(dims)));
 }
-constexpr char kSoftmax[] = "nn.softmax", kLogSoftmax[] = "nn.log_softmax", kHardmax[] = "nn.hardmax";
+constexpr OpName kSoftmax = "nn.softmax", kLogSoftmax = "nn.log_softmax", kHardmax = "nn.hardmax";
 
 Attrs epsilon(Node& node) {
   return {{"epsilon", node.float_attr("epsilon", 1e-5)}};
@@ -99,7 +99,7 @@ Status batch_norm_training(Node& node, std::vector<Value*> operands) {
   DType dtype = operands[3]->dtype();
   double momentum = node.float_attr("momentum", 0.9);
   RELAXC_TRY(Value * wide, astype(node, x, dtype));
-  const char* kStatistics[] = {"mean", "variance"};
+  constexpr OpName kStatistics[] = {"mean", "variance"};
   for (size_t i = 0; i < 2; ++i) {
     RELAXC_TRY(Value * now, node.call(kStatistics[i], {wide}, {{"axis", axes}, {"keepdims", false}}));
     RELAXC_TRY(Value * old, node.call("multiply", {operands[3 + i], node.scalar(dtype, momentum)}));

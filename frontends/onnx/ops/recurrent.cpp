@@ -15,7 +15,7 @@ Result<std::vector<Value*>> first_inputs(Node& node, size_t count) {
 }
 
 /// Operands in ONNX's order; attributes under our names. Activation names are ONNX's, in any case of letters.
-Status recurrent(Node& node, const char* op, std::vector<Value*> values, Attrs attrs) {
+Status recurrent(Node& node, OpName op, std::vector<Value*> values, Attrs attrs) {
   if (node.has_attr("hidden_size") && values.at(2) != nullptr && values[2]->shape().size() == 3) {
     std::vector<Expr> dims = values[2]->shape();
     dims[2] = node.index(node.int_attr("hidden_size", 0));

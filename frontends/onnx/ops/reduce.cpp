@@ -55,14 +55,14 @@ Result<Reduction> reduction(Node& node) {
   return r;
 }
 
-Result<Value*> reduce(Node& node, const char* op, const Reduction& r, Value* x) {
+Result<Value*> reduce(Node& node, OpName op, const Reduction& r, Value* x) {
   if (r.nothing) return x;
   RELAXC_TRY(Value * y, node.call(op, {x}, r.attrs));
   if (r.result_dims.empty()) return y;
   return reshape(node, y, r.result_dims);
 }
 
-template <const char* Name>
+template <const OpName& Name>
 Status plain(Node& node) {
   RELAXC_TRY(Reduction r, reduction(node));
   if (r.nothing) return node.forward(0, 0);
@@ -70,18 +70,18 @@ Status plain(Node& node) {
 }
 
 /// before: of each element; after: of the result; either may be null.
-template <const char* Before, const char* After>
+template <const OpName* Before, const OpName* After>
 Status sum_of(Node& node) {
   RELAXC_TRY(Reduction r, reduction(node));
   Value* x = r.x;
-  if (*Before != 0) {
-    RELAXC_TRY(x, node.call(Before, {x}));
+  if (Before != nullptr) {
+    RELAXC_TRY(x, node.call(*Before, {x}));
   }
   RELAXC_TRY(Value * y, reduce(node, "sum", r, x));
-  if (*After == 0) return node.set(0, y);
+  if (After == nullptr) return node.set(0, y);
   DType dtype = y->dtype();  // the root of an integer is taken in double
   RELAXC_TRY(y, astype(node, y, dtype.is_float() ? dtype : DType::f(64)));
-  RELAXC_TRY(y, node.call(After, {y}));
+  RELAXC_TRY(y, node.call(*After, {y}));
   return node.set(0, astype(node, y, dtype));
 }
 
@@ -116,7 +116,7 @@ bool fold_list(Node& node) {
 }
 
 /// The place of the first (or last) extreme along one axis.
-template <const char* Name>
+template <const OpName& Name>
 Status place(Node& node) {
   RELAXC_TRY(Value * x, node.input(0));
   RELAXC_TRY(int64_t axis, normal_axis(node, node.int_attr("axis", 0), static_cast<int64_t>(x->shape().size())));
@@ -127,7 +127,7 @@ Status place(Node& node) {
 }
 
 /// Seen as [dims before the axis, the axis, dims behind it]: the axis may then be read at run time.
-Status cum(Node& node, const char* op) {
+Status cum(Node& node, OpName op) {
   RELAXC_TRY(Value * x, node.input(0));
   std::vector<Expr> dims = x->shape();
   RELAXC_TRY(std::vector<Expr> axis, axis_exprs(node, 1, "axis", static_cast<int64_t>(dims.size())));
@@ -183,7 +183,7 @@ Status lp_normalization(Node& node) {
   RELAXC_TRY(int64_t axis, normal_axis(node, node.int_attr("axis", -1), static_cast<int64_t>(x->shape().size())));
   int64_t p = node.int_attr("p", 2);
   if (p != 1 && p != 2) return node.error(Kind::invalid_attribute, "p must be 1 or 2, found {}", p);
-  RELAXC_TRY(Value * parts, node.call(p == 1 ? "abs" : "square", {x}));
+  RELAXC_TRY(Value * parts, node.call(p == 1 ? OpName("abs") : OpName("square"), {x}));
   RELAXC_TRY(Value * norm, node.call("sum", {parts}, {{"axis", std::vector<int64_t>{axis}}, {"keepdims", true}}));
   if (p == 2) {
     RELAXC_TRY(norm, node.call("sqrt", {norm}));
@@ -220,9 +220,8 @@ Status cum_prod(Node& node) {
   return cum(node, "cumprod");
 }
 
-constexpr char kSum[] = "sum", kProd[] = "prod", kMax[] = "max", kMin[] = "min", kMean[] = "mean", kNone[] = "",
-               kAbs[] = "abs", kSquare[] = "square", kSqrt[] = "sqrt", kLog[] = "log", kArgmax[] = "argmax",
-               kArgmin[] = "argmin";
+constexpr OpName kSum = "sum", kProd = "prod", kMax = "max", kMin = "min", kMean = "mean", kAbs = "abs",
+                 kSquare = "square", kSqrt = "sqrt", kLog = "log", kArgmax = "argmax", kArgmin = "argmin";
 
 constexpr Converter kRows[] = {
     {.name = "ReduceSum", .convert = plain<kSum>, .fold = fold_list<fold_add, 0, true>},
@@ -230,10 +229,10 @@ constexpr Converter kRows[] = {
     {.name = "ReduceMax", .convert = plain<kMax>, .fold = fold_list<fold_max, 0, false>},
     {.name = "ReduceMin", .convert = plain<kMin>, .fold = fold_list<fold_min, 0, false>},
     {.name = "ReduceMean", .convert = plain<kMean>},
-    {.name = "ReduceL1", .convert = sum_of<kAbs, kNone>},
-    {.name = "ReduceL2", .convert = sum_of<kSquare, kSqrt>},
-    {.name = "ReduceSumSquare", .convert = sum_of<kSquare, kNone>},
-    {.name = "ReduceLogSum", .convert = sum_of<kNone, kLog>},
+    {.name = "ReduceL1", .convert = sum_of<&kAbs, nullptr>},
+    {.name = "ReduceL2", .convert = sum_of<&kSquare, &kSqrt>},
+    {.name = "ReduceSumSquare", .convert = sum_of<&kSquare, nullptr>},
+    {.name = "ReduceLogSum", .convert = sum_of<nullptr, &kLog>},
     {.name = "ReduceLogSumExp", .convert = log_sum_exp},
     {.name = "ArgMax", .convert = place<kArgmax>},
     {.name = "ArgMin", .convert = place<kArgmin>},

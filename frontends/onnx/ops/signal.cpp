@@ -138,7 +138,7 @@ Result<Value*> mel_edges(Node& node, Expr bands) {
     RELAXC_TRY(value, reshape(node, value, {}));
     return astype(node, value, f64);
   };
-  auto apply = [&](const char* op, Value* a, double b) { return node.call(op, {a, node.scalar(f64, b)}); };
+  auto apply = [&](OpName op, Value* a, double b) { return node.call(op, {a, node.scalar(f64, b)}); };
   auto mel = [&](size_t input) -> Result<Value*> {
     RELAXC_TRY(Value * hertz, operand(input));
     RELAXC_TRY(hertz, apply("divide", hertz, 700));
@@ -185,7 +185,7 @@ Status mel_weight_matrix(Node& node) {
   RELAXC_TRY(Value * bin, counting(node, bins, {bins, one}));
   RELAXC_TRY(bin, astype(node, bin, f64));
   Value *zero = node.scalar(f64, 0), *unit = node.scalar(f64, 1);
-  auto ask = [&](const char* op, Value* a, Value* b) { return node.call(op, {a, b}); };
+  auto ask = [&](OpName op, Value* a, Value* b) { return node.call(op, {a, b}); };
   auto both = [&](Result<Value*> a, Result<Value*> b) -> Result<Value*> {
     if (!a || !b) return diag.failed();
     return node.call("logical_and", {*a, *b});

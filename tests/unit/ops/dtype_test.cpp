@@ -49,10 +49,10 @@ TEST_CASE("every operator runs in every dtype that it accepts") {
     size_t accepted = 0;
     for (DType dtype : testing::kEveryDType)
       for (const std::vector<int64_t>& shape : {std::vector<int64_t>{2}, {1, 2}, {1, 2, 2}, {1, 4, 2, 2}}) {
-        INFO(def->name << " of " << to_string(dtype));
+        INFO(def->name.text() << " of " << to_string(dtype));
         accepted += runs(*def, dtype, shape);
       }
-    INFO(def->name);
+    INFO(def->name.text());
     if (def->operands.size() == 1 && def->operands[0].name == "x") CHECK(accepted > 0);
   }
 }

@@ -18,7 +18,7 @@ TEST_CASE("every operator has a name, a sentence and one meaning") {
   relax::OpTable table = ops::op_table();
   CHECK(table.all().size() > 100);
   for (const relax::OpDef* def : table.all()) {
-    INFO(def->name);
+    INFO(def->name.text());
     CHECK_FALSE(def->doc.empty());
     CHECK(def->infer != nullptr);
     CHECK((def->define != nullptr) != (def->expand != nullptr));
@@ -27,8 +27,8 @@ TEST_CASE("every operator has a name, a sentence and one meaning") {
 
 TEST_CASE("activations follow their formulas") {
   HostTensor x = floats({5}, {-2, -0.5, 0, 0.5, 2});
-  auto expect = [&](std::string_view op, double (*f)(double), Attrs attrs = {}) {
-    INFO(op);
+  auto expect = [&](relax::OpName op, double (*f)(double), Attrs attrs = {}) {
+    INFO(op.text());
     std::vector<double> y;
     for (double v : elements(x)) y.push_back(f(v));
     check(run_op(op, {x}, std::move(attrs)), {5}, y, 2e-7);

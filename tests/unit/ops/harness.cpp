@@ -61,13 +61,13 @@ Value* Program::shape(std::vector<int64_t> dims) {
   return builder.shape(std::move(exprs));
 }
 
-std::vector<Value*> Program::call_many(std::string_view op, std::vector<Value*> operands, Attrs attrs) {
+std::vector<Value*> Program::call_many(relax::OpName op, std::vector<Value*> operands, Attrs attrs) {
   auto results = builder.call_many(op, std::move(operands), std::move(attrs));
   if (!results) throw std::runtime_error(render(diag));
   return *results;
 }
 
-Value* Program::call(std::string_view op, std::vector<Value*> operands, Attrs attrs) {
+Value* Program::call(relax::OpName op, std::vector<Value*> operands, Attrs attrs) {
   return call_many(op, std::move(operands), std::move(attrs)).at(0);
 }
 
@@ -90,18 +90,18 @@ int32_t Program::code(std::vector<Value*> results) {
   return fault == nullptr ? 0 : fault->status.code;
 }
 
-std::vector<HostTensor> run_op_all(std::string_view op, std::vector<HostTensor> inputs, Attrs attrs) {
+std::vector<HostTensor> run_op_all(relax::OpName op, std::vector<HostTensor> inputs, Attrs attrs) {
   Program p;
   std::vector<Value*> operands;
   for (HostTensor& input : inputs) operands.push_back(p.input(std::move(input)));
   return p.run(p.call_many(op, std::move(operands), std::move(attrs)));
 }
 
-HostTensor run_op(std::string_view op, std::vector<HostTensor> inputs, Attrs attrs) {
+HostTensor run_op(relax::OpName op, std::vector<HostTensor> inputs, Attrs attrs) {
   return run_op_all(op, std::move(inputs), std::move(attrs)).at(0);
 }
 
-std::string error_of(std::string_view op, std::vector<HostTensor> inputs, Attrs attrs) {
+std::string error_of(relax::OpName op, std::vector<HostTensor> inputs, Attrs attrs) {
   Program p;
   std::vector<Value*> operands;
   for (HostTensor& input : inputs) operands.push_back(p.input(std::move(input)));

@@ -45,8 +45,8 @@ class Program {
   Value* constant(const HostTensor& value);
   Value* shape(std::vector<int64_t> dims);
   /// The results of an operator; a failure is thrown with its message.
-  std::vector<Value*> call_many(std::string_view op, std::vector<Value*> operands, Attrs attrs = {});
-  Value* call(std::string_view op, std::vector<Value*> operands, Attrs attrs = {});
+  std::vector<Value*> call_many(relax::OpName op, std::vector<Value*> operands, Attrs attrs = {});
+  Value* call(relax::OpName op, std::vector<Value*> operands, Attrs attrs = {});
   /// Runs the function with these results. A fault is thrown with its text.
   std::vector<HostTensor> run(std::vector<Value*> results);
   /// The status code with which a run ends.
@@ -64,10 +64,10 @@ class Program {
 };
 
 /// One operator on inputs of constant shape: its first result, or all.
-HostTensor run_op(std::string_view op, std::vector<HostTensor> inputs, Attrs attrs = {});
-std::vector<HostTensor> run_op_all(std::string_view op, std::vector<HostTensor> inputs, Attrs attrs = {});
+HostTensor run_op(relax::OpName op, std::vector<HostTensor> inputs, Attrs attrs = {});
+std::vector<HostTensor> run_op_all(relax::OpName op, std::vector<HostTensor> inputs, Attrs attrs = {});
 /// The error message of an operator that does not fit its inputs.
-std::string error_of(std::string_view op, std::vector<HostTensor> inputs, Attrs attrs = {});
+std::string error_of(relax::OpName op, std::vector<HostTensor> inputs, Attrs attrs = {});
 
 /// Compares shape, and elements within `tolerance` of each expected one (relative to max(1, |expected|)).
 void check(const HostTensor& actual, std::vector<int64_t> shape, const std::vector<double>& expected,

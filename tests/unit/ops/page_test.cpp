@@ -46,7 +46,7 @@ std::string page() {
                                                             : "loops";
     std::string doc(def->doc);
     for (size_t at = 0; (at = doc.find('|', at)) != std::string::npos; at += 2) doc.insert(at, "\\");
-    text += "| `" + std::string(def->name) + "` | " + join(def->operands, operand_text) + " | " +
+    text += "| `" + std::string(def->name.text()) + "` | " + join(def->operands, operand_text) + " | " +
             join(def->attrs, attr_text) + " | " + meaning + " | " + doc + " |\n";
   }
   return text;

@@ -49,7 +49,7 @@ double sigmoid(double v) {
 struct Reference {
   const Sizes& s;
   const Weights& v;
-  std::string kind;
+  relax::OpName kind;
   bool reverse = false, linear = false;
   std::vector<double> y, h, c;
 
@@ -114,7 +114,7 @@ struct Reference {
 };
 
 /// Runs the operator on the weights (symbolic seq and batch) and compares all results with the reference.
-void compare(const std::string& kind, Sizes s, Weights v, Attrs attrs, bool reverse = false, bool linear = false) {
+void compare(relax::OpName kind, Sizes s, Weights v, Attrs attrs, bool reverse = false, bool linear = false) {
   Program p;
   arith::Expr seq = p.symbol("seq"), batch = p.symbol("batch");
   if (s.seq == 1) seq = p.index(1);

@@ -155,7 +155,7 @@ TEST_CASE("operators of the table on one value twice cost what the chain is long
       for (size_t operands : {size_t{1}, size_t{2}, size_t{3}}) {
         const std::string step = step_of(*def, dtype, operands);
         if (step.empty()) continue;
-        INFO(def->name << " of " << dtype);
+        INFO(def->name.text() << " of " << dtype);
         costs_no_paths(parameter(dtype), "", step);
         ++chained;
       }

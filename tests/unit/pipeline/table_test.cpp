@@ -21,7 +21,7 @@ std::vector<std::string> left_of(const std::string& body, const std::string& typ
   std::vector<std::string> names;
   for (relax::Function* function : program.module().functions())
     for (relax::Op* op : relax::ops_of(function->body(), true))
-      if (op->kind == relax::OpKind::kOperator) names.emplace_back(op->def->name);
+      if (op->kind == relax::OpKind::kOperator) names.emplace_back(op->def->name.text());
   return names;
 }
 

@@ -47,7 +47,7 @@ class Sinking {
     if (user.kind != OpKind::kOperator || user.results.size() != 1 || user.result()->unused()) return Done{};
     GraphBuilder b(module_, ops_, &user, diag_);
     b.location = user.location;
-    std::string_view name = user.def->name;
+    OpName name = user.def->name;
     if (name == "quantize" || name == "dequantize") return quantization(b, permute, user);
     if (name == "sum" || name == "max" || name == "min") return reduction(b, permute, user);
     if (name == "nn.max_pool") return max_pool(b, permute, user);

@@ -35,8 +35,7 @@ Op* operator_of(const Value* value) {
 
 /// Computed from integers by arithmetic that gives no NaN.
 bool comes_from_integers(const Value* value) {
-  constexpr std::string_view kArithmetic[] = {"add",     "subtract", "multiply", "maximum",
-                                              "minimum", "nn.relu",  "reshape"};
+  constexpr OpName kArithmetic[] = {"add", "subtract", "multiply", "maximum", "minimum", "nn.relu", "reshape"};
   constexpr int kDeepest = 8;
   std::vector<std::pair<const Value*, int>> pending{{value, 0}};
   std::set<const Value*> seen;  // asked for membership only

@@ -74,6 +74,8 @@ class Parser {
       node.kind = PatternNode::kVariable;
       return node;
     }
+    node.op = OpName::find(node.name);
+    RELAXC_CHECK(node.op.has_value(), "a pattern names an operator that does not exist: " + node.name);
     do node.operands.push_back(pattern());
     while (take(','));
     expect(')');
@@ -119,9 +121,7 @@ class Parser {
 };
 
 bool commutes(const Op& op) {
-  for (std::string_view name : {"add", "multiply", "maximum", "minimum"})
-    if (op.is(name)) return true;
-  return false;
+  return op.is("add") || op.is("multiply") || op.is("maximum") || op.is("minimum");
 }
 
 /// Whether a constant is `number` as its dtype, or an exporter that wrote eight digits, rounds it.
@@ -152,7 +152,7 @@ class Matcher {
         return std::any_of(pattern.operands.begin(), pattern.operands.end(),
                            [&](const PatternNode& choice) { return matches(choice, value, next); });
       case PatternNode::kOperator:
-        return value->op != nullptr && value->op->is(pattern.name) && matches_operator(pattern, *value->op, next);
+        return value->op != nullptr && value->op->is(*pattern.op) && matches_operator(pattern, *value->op, next);
     }
     RELAXC_UNREACHABLE();
   }
@@ -259,13 +259,13 @@ Value* build_pattern(const PatternNode& pattern, const PatternMatch& match, cons
   if (pattern.kind == PatternNode::kVariable || pattern.kind == PatternNode::kConstant)
     return match.values.at(pattern.name);
   RELAXC_CHECK(pattern.kind == PatternNode::kOperator, "a pattern that cannot be built");
-  const OpDef* def = site.builder.table().find(pattern.name);
-  RELAXC_CHECK(def != nullptr, "a pattern names an operator that does not exist: " + pattern.name);
+  const OpDef* def = site.builder.table().of(*pattern.op);
+  RELAXC_CHECK(def != nullptr, "the table lacks " + pattern.name);
   std::optional<Attrs> attrs = built_attrs(pattern, match, *def);
   std::vector<Value*> operands;
   for (const PatternNode& operand : pattern.operands) operands.push_back(build_pattern(operand, match, site));
   bool complete = attrs && std::find(operands.begin(), operands.end(), nullptr) == operands.end();
-  return complete ? site.make(pattern.name, operands, *attrs) : nullptr;
+  return complete ? site.make(*pattern.op, operands, *attrs) : nullptr;
 }
 
 }  // namespace relaxc

@@ -32,6 +32,7 @@ struct PatternNode {
   };
   Kind kind = kOperator;
   std::string name;
+  std::optional<relax::OpName> op;  ///< of an operator
   double number = 0;
   std::vector<Attr> attrs;
   std::vector<PatternNode> operands;

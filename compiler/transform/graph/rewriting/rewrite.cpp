@@ -13,7 +13,7 @@ namespace relaxc {
 
 using namespace relax;
 
-Op* Site::producer(size_t index, std::string_view name) const {
+Op* Site::producer(size_t index, OpName name) const {
   Value* value = in(index);
   return value != nullptr && value->op != nullptr && value->op->is(name) ? value->op : nullptr;
 }
@@ -28,9 +28,9 @@ bool Site::like_result(const Value& value) const {
   return value.info->as<TensorInfo>() != nullptr && value.dtype() == out()->dtype() && same_shape(value, *out());
 }
 
-Value* Site::make(std::string_view name, std::vector<Value*> operands, Attrs attrs) const {
+Value* Site::make(OpName name, std::vector<Value*> operands, Attrs attrs) const {
   Result<Value*> made = builder.call(name, std::move(operands), std::move(attrs), out()->name);
-  RELAXC_CHECK(static_cast<bool>(made), "a rule made an ill-typed '" + std::string(name) + "'");
+  RELAXC_CHECK(static_cast<bool>(made), "a rule made an ill-typed '" + std::string(name.text()) + "'");
   return *made;
 }
 
@@ -113,7 +113,7 @@ Changed rewrite_ops(Module& module, Function& function, PassContext& context, st
   return Rewriting(module, function, context, rules).run();
 }
 
-Op* producer_of(const Value* value, std::string_view name) {
+Op* producer_of(const Value* value, OpName name) {
   return value != nullptr && value->op != nullptr && value->op->is(name) ? value->op : nullptr;
 }
 

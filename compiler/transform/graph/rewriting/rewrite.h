@@ -16,14 +16,14 @@ struct Site {
 
   relax::Value* in(size_t index = 0) const { return op.operand(index); }
   relax::Value* out() const { return op.result(); }
-  /// The operator that made operand `index`, if it is one named `name`.
-  relax::Op* producer(size_t index, std::string_view name) const;
+  /// The operator that made operand `index`, if it is a call of `name`.
+  relax::Op* producer(size_t index, relax::OpName name) const;
   bool same_shape(const relax::Value& a, const relax::Value& b) const;
   /// Whether `value` has the dtype and shape of the result.
   bool like_result(const relax::Value& value) const;
   /// An operator on operands of which the rule knows that they fit, named like the result. Attributes it does not give
   /// have their defaults.
-  relax::Value* make(std::string_view name, std::vector<relax::Value*> operands, relax::Attrs attrs = {}) const;
+  relax::Value* make(relax::OpName name, std::vector<relax::Value*> operands, relax::Attrs attrs = {}) const;
 };
 
 /// The value that can stand for the op's result, or null. What it makes is left to dead_code if it gives null.
@@ -33,8 +33,8 @@ using Rule = relax::Value* (*)(const Site&);
 Changed rewrite_ops(relax::Module& module, relax::Function& function, PassContext& context,
                     std::span<const Rule> rules);
 
-/// The operator that made the value, if it is one named `name`; null for anything else, and for no value.
-relax::Op* producer_of(const relax::Value* value, std::string_view name);
+/// The operator that made the value, if it is a call of `name`; null for anything else, and for no value.
+relax::Op* producer_of(const relax::Value* value, relax::OpName name);
 /// The data of a constant; null for anything else.
 relax::ConstantRef constant_of(const relax::Value* value);
 /// The number that all elements of a constant of a float or integer dtype are; nothing if they differ or there are
