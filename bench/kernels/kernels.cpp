@@ -49,10 +49,10 @@ class Runner {
     for (const tir::Param& param : c.kernel.params)
       if (param.buffer->name == "weight") constants.push_back(param.buffer);
     std::vector<schedule::PackedParam> packed;
-    if (!choices_.empty()) scheduled.attrs["choices"] = choices_;
+    if (!choices_.empty()) scheduled.schedule.choices = choices_;
     bool fits = schedule::schedule_kernel(context_, scheduled, target_, constants, packed, {}, freedom_);
-    if (!choices_.empty() && fits) fmt::print("{}\n", scheduled.attrs["choices"]);
-    if (verbose_ && fits) fmt::print("{}{}\n", scheduled.attrs["schedule"], tir::to_string(scheduled));
+    if (!choices_.empty() && fits) fmt::print("{}\n", *scheduled.schedule.choices);
+    if (verbose_ && fits) fmt::print("{}{}\n", scheduled.schedule.steps, tir::to_string(scheduled));
     auto [naive_time, naive] = measure(c.kernel, c, c.kernel, {});
     auto [time, result] = measure(scheduled, c, c.kernel, packed);
     double error = 0, most = 1e-30;

@@ -73,8 +73,7 @@ Status read_pass_option(const std::string& text, PassNumbers& numbers, Diagnosti
 /// in another way (other operands of it are constants) is known by its name.
 void note_schedules(ScheduleFile& file, const relax::Module& now) {
   std::map<std::string, std::string> steps;
-  for (const tir::PrimFunc* kernel : now.prim_funcs())
-    if (auto done = kernel->attrs.find("schedule"); done != kernel->attrs.end()) steps[kernel->name] = done->second;
+  for (const tir::PrimFunc* kernel : now.prim_funcs()) steps[kernel->name] = kernel->schedule.steps;
   std::vector<KernelSchedule> kept;
   for (KernelSchedule& kernel : file.kernels) {
     kernel.steps = steps[kernel.name];

@@ -120,7 +120,7 @@ std::string target_text(const Target& target) {
 std::string kernel_key(const tir::PrimFunc& kernel) {
   tir::PrimFunc nameless = kernel;
   nameless.name = "kernel";
-  nameless.attrs.erase("choices");
+  nameless.schedule.choices.reset();
   std::string key;
   for (uint8_t byte : codegen_llvm::hash_of({tir::to_string(nameless)})) key += fmt::format("{:02x}", byte);
   return key.substr(0, 32);
@@ -152,7 +152,7 @@ Status hand_out(const ScheduleFile& file, const std::string& path, relax::Module
     if (to.choices.empty())
       context.traces[kernel.name] = to.steps_at;
     else
-      kernel.attrs["choices"] = to.choices;
+      kernel.schedule.choices = to.choices;
   };
   size_t strange = 0;
   std::map<std::string, std::vector<tir::PrimFunc*>> by_key;

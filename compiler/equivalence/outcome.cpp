@@ -65,9 +65,7 @@ bool reorders(const relax::Module& module) {
   for (const relax::Function* function : module.functions())
     if (function->attrs.count("rounding") != 0) return true;
   for (const tir::PrimFunc* function : module.prim_funcs()) {
-    if (function->rounding) return true;
-    auto trace = function->attrs.find("schedule");
-    if (trace != function->attrs.end() && schedule::changes_bits(trace->second)) return true;
+    if (function->rounding || schedule::changes_bits(function->schedule.steps)) return true;
   }
   return false;
 }

@@ -315,7 +315,7 @@ void finish(Tree& s, tir::PrimFunc& kernel, std::vector<PackedParam>& packed) {
       if (param.buffer == one.param) param.buffer = one.packed;
     packed.push_back(one);
   }
-  kernel.attrs["schedule"] = in_one_line(s.trace());
+  kernel.schedule.steps = in_one_line(s.trace());
 }
 
 }  // namespace
@@ -324,15 +324,14 @@ bool schedule_kernel(arith::Context& context, tir::PrimFunc& kernel, const Targe
                      const std::vector<BufferRef>& constants, std::vector<PackedParam>& packed,
                      const arith::Facts& facts, const Freedom& freedom) {
   if (statements_of(kernel.body).empty() || !statements_of(kernel.body)[0]) return false;
-  auto asked = kernel.attrs.find("choices");
-  Choices choices(asked != kernel.attrs.end() ? asked->second : "");
+  Choices choices(kernel.schedule.choices.value_or(""));
   Tree s(context, kernel.body, facts, constants, kernel.is_private);
   Rules rules(s, target, choices, freedom);
   rules.run();
-  if (!rules.remark().empty()) kernel.attrs["schedule_remark"] = rules.remark();
+  if (!rules.remark().empty()) kernel.schedule.remark = rules.remark();
   if (s.trace().empty()) return false;
   finish(s, kernel, packed);
-  if (asked != kernel.attrs.end()) kernel.attrs["choices"] = choices.text();
+  if (kernel.schedule.choices) kernel.schedule.choices = choices.text();
   return true;
 }
 

@@ -44,10 +44,21 @@ bool parse_range(std::string_view text, Range& out) {
   return (lower.empty() || parse_number(lower, out.lower)) && (upper.empty() || parse_number(upper, out.upper));
 }
 
-std::string print_ranges(const PrimFunc& f) {
+using Text = std::optional<std::string>;
+
+/// Of a field whose default is "" or an empty list.
+Text unless_empty(std::string text) {
+  return text.empty() ? std::nullopt : Text(std::move(text));
+}
+
+Text number_if(bool set, int64_t number) {
+  return set ? Text(std::to_string(number)) : std::nullopt;
+}
+
+Text print_ranges(const PrimFunc& f) {
   std::vector<std::string> texts;
   for (Range range : f.checks.ranges) texts.push_back(to_text(range));
-  return fmt::format("{}", fmt::join(texts, " "));
+  return unless_empty(fmt::format("{}", fmt::join(texts, " ")));
 }
 
 bool parse_ranges(PrimFunc& f, std::string_view text) {
@@ -85,8 +96,8 @@ bool parse_arena(PrimFunc& f, std::string_view text) {
 
 constexpr std::string_view kOtherRounding = "changed";
 
-std::string print_rounding(const PrimFunc& f) {
-  if (!f.rounding) return {};
+Text print_rounding(const PrimFunc& f) {
+  if (!f.rounding) return std::nullopt;
   return f.rounding->narrowed ? to_string(*f.rounding->narrowed) : std::string(kOtherRounding);
 }
 
@@ -100,39 +111,49 @@ bool parse_rounding(PrimFunc& f, std::string_view text) {
 constexpr FuncAttr kAttrs[] = {
     {.name = "arena",
      .form = "the index of a parameter",
-     .print = [](const PrimFunc& f) { return f.is_host() ? std::to_string(*f.host.arena) : std::string(); },
+     .print = [](const PrimFunc& f) { return number_if(f.is_host(), static_cast<int64_t>(f.host.arena.value_or(0))); },
      .parse = parse_arena},
     {.name = "checked_index",
      .form = "a status code above 0",
-     .print =
-         [](const PrimFunc& f) {
-           return f.checks.overflow_code != 0 ? std::to_string(f.checks.overflow_code) : std::string();
-         },
+     .print = [](const PrimFunc& f) { return number_if(f.checks.overflow_code != 0, f.checks.overflow_code); },
      .parse = parse_code},
+    {.name = "choices",
+     .form = "what is chosen at points of the schedule",
+     .print = [](const PrimFunc& f) { return f.schedule.choices; },
+     .parse = [](PrimFunc& f, std::string_view text) { return f.schedule.choices = text, true; }},
     {.name = "copies",
      .form = "\"1\" or \"0\"",
-     .print = [](const PrimFunc& f) { return std::string(f.memory.copies ? "1" : ""); },
+     .print = [](const PrimFunc& f) { return number_if(f.memory.copies, 1); },
      .parse = [](PrimFunc& f, std::string_view text) { return parse_flag(f.memory.copies, text); }},
     {.name = "error_node",
      .form = "the number of a node",
-     .print = [](const PrimFunc& f) { return f.checks.error_node >= 0 ? std::to_string(f.checks.error_node) : ""; },
+     .print = [](const PrimFunc& f) { return number_if(f.checks.error_node >= 0, f.checks.error_node); },
      .parse = [](PrimFunc& f, std::string_view text) { return parse_number(text, f.checks.error_node); }},
     {.name = "frame_of",
      .form = "the name of a prim func",
-     .print = [](const PrimFunc& f) { return f.host.frame_of; },
+     .print = [](const PrimFunc& f) { return unless_empty(f.host.frame_of); },
      .parse = [](PrimFunc& f, std::string_view text) { return f.host.frame_of = text, true; }},
     {.name = "in_place",
      .form = "indices of parameters (\"0 2\")",
-     .print = [](const PrimFunc& f) { return fmt::format("{}", fmt::join(f.memory.in_place, " ")); },
+     .print = [](const PrimFunc& f) { return unless_empty(fmt::format("{}", fmt::join(f.memory.in_place, " "))); },
      .parse = parse_in_place},
     {.name = "index_ranges",
      .form = "a range for each scalar parameter (\"1..12 0.. ..\")",
      .print = print_ranges,
      .parse = parse_ranges},
     {.name = "rounding", .form = "\"changed\" or a dtype", .print = print_rounding, .parse = parse_rounding},
+    {.name = "schedule",
+     .form = "steps of a schedule",
+     .print = [](const PrimFunc& f) { return unless_empty(f.schedule.steps); },
+     .parse = [](PrimFunc& f, std::string_view text) { return f.schedule.steps = text, true; }},
+    {.name = "schedule_remark",
+     .form = "why there is no schedule",
+     .print = [](const PrimFunc& f) { return unless_empty(f.schedule.remark); },
+     .parse = [](PrimFunc& f, std::string_view text) { return f.schedule.remark = text, true; }},
     {.name = "scratch",
      .form = "a number of parameters",
-     .print = [](const PrimFunc& f) { return f.memory.scratch != 0 ? std::to_string(f.memory.scratch) : ""; },
+     .print =
+         [](const PrimFunc& f) { return number_if(f.memory.scratch != 0, static_cast<int64_t>(f.memory.scratch)); },
      .parse = [](PrimFunc& f, std::string_view text) { return parse_number(text, f.memory.scratch); }},
 };
 
@@ -154,7 +175,7 @@ const FuncAttr* find_func_attr(std::string_view name) {
 std::map<std::string, std::string> attribute_texts(const PrimFunc& function) {
   std::map<std::string, std::string> texts = function.attrs;
   for (const FuncAttr& row : kAttrs)
-    if (std::string text = row.print(function); !text.empty()) texts[std::string(row.name)] = std::move(text);
+    if (Text text = row.print(function)) texts[std::string(row.name)] = std::move(*text);
   return texts;
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,9 +18,9 @@ namespace relaxc::tir {
 /// One field of PrimFunc as an attribute.
 struct FuncAttr {
   std::string_view name;
-  std::string_view form;                            ///< what its text looks like, for messages
-  std::string (*print)(const PrimFunc&);            ///< "": the field has its default and is not printed
-  bool (*parse)(PrimFunc&, std::string_view text);  ///< false: the text has not that form; the field is unchanged
+  std::string_view form;                                 ///< what its text looks like, for messages
+  std::optional<std::string> (*print)(const PrimFunc&);  ///< none: the field has its default and is not printed
+  bool (*parse)(PrimFunc&, std::string_view text);       ///< false: the text has not that form; the field is unchanged
 };
 
 /// All of them, by name.

@@ -66,6 +66,15 @@ struct Rounding {
   std::optional<DType> narrowed;  ///< the dtype that operands of products were converted to
 };
 
+/// How a kernel's loops were made, in the words of compiler/schedule/trace and of files of schedules.
+struct LoopSchedule {
+  std::string steps;  ///< those that were taken, "; " between them; "": none
+  /// What is asked for where the rules have a choice ("tile: 4x3; …"); once the kernel is scheduled, every choice that
+  /// there was with its options. None: nobody asks.
+  std::optional<std::string> choices;
+  std::string remark;  ///< why a rule that matched left the kernel as it was; "": none did
+};
+
 struct PrimFunc {
   std::string name;
   std::vector<Param> params;
@@ -80,7 +89,8 @@ struct PrimFunc {
   HostMemory host;
   IndexChecks checks;
   std::optional<Rounding> rounding;
-  /// Attributes that no pass reads but the one that wrote them, and those of other compilers: kept as they are.
+  LoopSchedule schedule;
+  /// Attributes of other compilers: kept as they are.
   std::map<std::string, std::string> attrs;
   std::vector<Location> origins;  ///< the source nodes that it computes
   Location location = nullptr;

@@ -133,7 +133,7 @@ class Tuner {
       for (tir::PrimFunc* kernel : module.prim_funcs()) {
         std::string key = keys[kernel->name] = kernel_key(*kernel);
         auto wish = choices.find(key);
-        kernel->attrs["choices"] = wish == choices.end() ? "" : wish->second;
+        kernel->schedule.choices = wish == choices.end() ? "" : wish->second;
       }
       return Done{};
     };
@@ -141,9 +141,9 @@ class Tuner {
       if (pass != "schedule_kernels") return;
       for (const tir::PrimFunc* kernel : module.prim_funcs()) {
         auto key = keys.find(kernel->name);
-        auto text = kernel->attrs.find("choices");
-        if (key == keys.end() || text == kernel->attrs.end() || kernel->attrs.count("schedule") == 0) continue;
-        seen_[key->second] = {kernel->name, text->second};
+        const tir::LoopSchedule& done = kernel->schedule;
+        if (key == keys.end() || !done.choices || done.steps.empty()) continue;
+        seen_[key->second] = {kernel->name, *done.choices};
       }
     };
     auto look = [&](const Artifact& made) { target_ = target_text(made.target); };

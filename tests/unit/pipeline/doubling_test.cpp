@@ -83,7 +83,7 @@ Cost cost(const std::string& text) {
   PassOptions options;
   options.verify = false;
   program.run({compile_pipeline().begin(), compile_pipeline().end()}, options);
-  for (const tir::PrimFunc* kernel : program.module().prim_funcs()) CHECK(kernel->attrs.count("schedule_remark") == 0);
+  for (const tir::PrimFunc* kernel : program.module().prim_funcs()) CHECK(kernel->schedule.remark.empty());
   const size_t length = emitted(program);
   return {allocations() - before, length};
 }

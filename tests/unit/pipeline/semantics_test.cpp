@@ -111,7 +111,7 @@ TEST_CASE("every step that changes bits gives results a tolerance, and no other 
   kernel.name = "kernel";
   tir::PrimFunc* added = program.module().add_prim_func(std::move(kernel));
   auto is_reordered = [&](const char* trace) {
-    added->attrs["schedule"] = trace;
+    added->schedule.steps = trace;
     return equivalence::reorders(program.module());
   };
   for (const char* trace : {"row_blocks 8; online_softmax block 64; whole", "nest [sum]; factor_out sum k", "use_fma y",

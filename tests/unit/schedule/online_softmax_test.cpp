@@ -33,7 +33,7 @@ tir::PrimFunc in_blocks(arith::Context& context, const tir::PrimFunc& f, const T
 }
 
 bool is_online(const tir::PrimFunc& f) {
-  return f.attrs.at("schedule").find("online_softmax") != std::string::npos;
+  return f.schedule.steps.find("online_softmax") != std::string::npos;
 }
 
 struct Sizes {

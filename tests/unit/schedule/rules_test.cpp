@@ -158,7 +158,7 @@ TEST_CASE("lanes lie along output channels where columns are few or apart and su
     same_numbers(context, f);
     std::vector<schedule::PackedParam> packed;
     REQUIRE(schedule::schedule_kernel(context, f, wide_target(), {f.params[1].buffer}, packed));
-    return f.attrs["schedule"].find("vectorize i1_") != std::string::npos;
+    return f.schedule.steps.find("vectorize i1_") != std::string::npos;
   };
   CHECK(along_channels({.c = 300, .h = 14, .w = 14, .out = 48, .kernel = 1, .stride = 2, .pad = 0}));
   CHECK(along_channels({.c = 1024, .h = 7, .w = 7, .out = 48, .kernel = 1, .pad = 0}));
@@ -178,7 +178,7 @@ TEST_CASE("tiles along output channels read scalars of a copy, taps outermost") 
     if (constant) constants.push_back(f.params[1].buffer);
     std::vector<schedule::PackedParam> packed;
     REQUIRE(schedule::schedule_kernel(context, f, wide_target(), constants, packed));
-    const std::string& trace = f.attrs["schedule"];
+    const std::string& trace = f.schedule.steps;
     const bool copies = trace.find("cache_window") != std::string::npos;
     CHECK(copies == (trace.find("reorder [k2, k0, k1]") != std::string::npos));
     return copies;
@@ -200,7 +200,7 @@ TEST_CASE("columns of a copy begin on a line of cache, and taps that read its ph
     same_numbers(context, f);
     REQUIRE(schedule::schedule_kernel(context, f, wide_target()));
     CHECK(tir::to_string(f).find("along_i + 16] = operand") != std::string::npos);
-    return f.attrs["schedule"].find("unroll k1; unroll k2;") != std::string::npos;
+    return f.schedule.steps.find("unroll k1; unroll k2;") != std::string::npos;
   };
   CHECK(unrolls({.c = 4, .h = 9, .w = 40, .out = 4, .stride = 2, .groups = 4}));
   CHECK(unrolls({.c = 4, .h = 40, .w = 32, .out = 4, .kernel = 5, .stride = 2, .pad = 2, .groups = 4}));
@@ -214,7 +214,7 @@ TEST_CASE("filters slide over a copy where that is less work, and keep their num
     tir::PrimFunc f = testing::conv(context, shape, true);
     same_numbers(context, f);
     REQUIRE(schedule::schedule_kernel(context, f, wide_target()));
-    return f.attrs["schedule"].find("cache_window") != std::string::npos;
+    return f.schedule.steps.find("cache_window") != std::string::npos;
   };
   for (int64_t wide : {15, 16, 30}) {
     CHECK(copies({.c = 4, .h = 9, .w = wide, .out = 4, .groups = 4}));
@@ -238,7 +238,7 @@ TEST_CASE("rows and columns of a small image are one axis where that saves vecto
     tir::PrimFunc f = testing::conv(context, shape, true);
     same_numbers(context, f);
     REQUIRE(schedule::schedule_kernel(context, f, wide_target()));
-    return f.attrs["schedule"].find("fuse i2 i3") != std::string::npos;
+    return f.schedule.steps.find("fuse i2 i3") != std::string::npos;
   };
   for (int64_t channels : {1, 4, 7}) {
     CHECK(folds({.c = channels, .h = 25, .w = 5, .out = channels, .groups = channels}));
@@ -261,7 +261,7 @@ TEST_CASE("pools go by rows first, and keep their numbers") {
         tir::PrimFunc f = testing::pool(context, n, shape, sums, epilogue);
         same_numbers(context, f, {{{"n", 0}}, {{"n", 2}}});
         REQUIRE(schedule::schedule_kernel(context, f, wide_target()));
-        all &= f.attrs["schedule"].find("pool_rows") != std::string::npos;
+        all &= f.schedule.steps.find("pool_rows") != std::string::npos;
       }
     return all;
   };
@@ -295,7 +295,7 @@ TEST_CASE("of a map that a pool reads there are as many rows as stay in the cach
     REQUIRE(schedule::schedule_kernel(context, scheduled, target));
     INFO(tir::to_string(scheduled));
     REQUIRE(tir::first_fault(scheduled) == "");
-    CHECK((scheduled.attrs["schedule"].find("window_blocks") != std::string::npos) == blocks);
+    CHECK((scheduled.schedule.steps.find("window_blocks") != std::string::npos) == blocks);
     for (int64_t batch : {0, 1, 3}) CHECK(run(f, {{"n", batch}}) == run(scheduled, {{"n", batch}}));
   };
   for (bool sums : {false, true}) {
@@ -314,7 +314,7 @@ TEST_CASE("what lies between two products is kept for a block of rows, and numbe
     same_numbers(context, f, cases);
     tir::PrimFunc scheduled = f;
     REQUIRE(schedule::schedule_kernel(context, scheduled, wide_target()));
-    CHECK(scheduled.attrs["schedule"].find("row_blocks") != std::string::npos);
+    CHECK(scheduled.schedule.steps.find("row_blocks") != std::string::npos);
     tir::for_each_stmt(scheduled.body, [&](tir::Stmt s) {
       const auto* alloc = s.as<tir::Alloc>();
       if (alloc == nullptr || alloc->buffer->scope == tir::Scope::kLocal) return;

@@ -196,7 +196,7 @@ bool same(const std::vector<std::byte>& a, const std::vector<std::byte>& b, bool
 void check_meaning(const Case& before, const Case& after, const std::vector<schedule::PackedParam>& packed) {
   Contents data = whole_numbers(before.kernel), now = memory_after(after.kernel, data, packed),
            then = memory_after(before.kernel, data, {});
-  const std::string steps = after.kernel.attrs.at("schedule");
+  const std::string steps = after.kernel.schedule.steps;
   const bool exact =
       steps.find("minimal_filter") == std::string::npos && steps.find("online_softmax") == std::string::npos;
   bool all = true;
@@ -209,7 +209,7 @@ std::string trace_of(arith::Context& context, const Case& from, const Target& ta
   Case made = from;
   std::vector<schedule::PackedParam> packed;
   bool fits = schedule::schedule_kernel(context, made.kernel, target, from.constants, packed);
-  return fits ? made.kernel.attrs.at("schedule") : "";
+  return fits ? made.kernel.schedule.steps : "";
 }
 
 TEST_CASE("a trace that is applied again gives the same kernel") {
@@ -219,7 +219,7 @@ TEST_CASE("a trace that is applied again gives the same kernel") {
       Case made = one;
       std::vector<schedule::PackedParam> packed, again_packed;
       if (!schedule::schedule_kernel(context, made.kernel, target, one.constants, packed)) continue;
-      const std::string steps = made.kernel.attrs.at("schedule");
+      const std::string steps = made.kernel.schedule.steps;
       std::string reason;
       const std::optional<Case> again = replayed(context, one, steps, again_packed, &reason);
       INFO(reason << steps);
@@ -428,7 +428,7 @@ TEST_CASE("rules and tests use every primitive, so that each is read back from w
     const std::optional<Case> made = replayed(context, {kernel, {}}, text, packed, &reason);
     INFO(reason << text << "\n" << tir::to_string(kernel));
     REQUIRE(made.has_value());
-    CHECK(made->kernel.attrs.at("schedule") == text);
+    CHECK(made->kernel.schedule.steps == text);
     check_meaning({kernel, {}}, *made, packed);
     for (const schedule::StepText& step : schedule::steps_of(text))
       unused.erase(std::string_view(step.text.substr(0, step.text.find(' '))));

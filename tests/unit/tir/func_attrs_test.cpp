@@ -10,15 +10,23 @@ using namespace relaxc;
 using namespace relaxc::tir;
 
 TEST_CASE("every attribute prints as it is read") {
-  const std::map<std::string, std::string> texts = {
-      {"arena", "1"},       {"checked_index", "20"}, {"copies", "1"},         {"error_node", "3"},
-      {"frame_of", "body"}, {"in_place", "0 2"},     {"rounding", "float16"}, {"index_ranges", "1..12 0.. .. ..-3"},
-      {"scratch", "2"}};
+  const std::map<std::string, std::string> texts = {{"arena", "1"},
+                                                    {"checked_index", "20"},
+                                                    {"copies", "1"},
+                                                    {"error_node", "3"},
+                                                    {"frame_of", "body"},
+                                                    {"in_place", "0 2"},
+                                                    {"rounding", "float16"},
+                                                    {"index_ranges", "1..12 0.. .. ..-3"},
+                                                    {"scratch", "2"},
+                                                    {"schedule", "parallel i0"},
+                                                    {"schedule_remark", "it is too small"},
+                                                    {"choices", ""}};
   PrimFunc f;
   for (const auto& [name, text] : texts) {
     const FuncAttr* row = find_func_attr(name);
     REQUIRE(row != nullptr);
-    CHECK(row->print(f).empty());
+    CHECK(!row->print(f).has_value());
     CHECK(row->parse(f, text));
     CHECK(row->print(f) == text);
   }
