@@ -63,7 +63,7 @@ std::string difference(const Outcome& a, const Outcome& b, double tolerance) {
 
 bool reorders(const relax::Module& module) {
   for (const relax::Function* function : module.functions())
-    if (function->attrs.count("rounding") != 0) return true;
+    if (function->rounding) return true;
   for (const tir::PrimFunc* function : module.prim_funcs()) {
     if (function->rounding || schedule::changes_bits(function->schedule.steps)) return true;
   }
@@ -81,8 +81,7 @@ double tolerance_of(const relax::Module& module, double reordered) {
   };
   double most = reordered;
   for (const relax::Function* function : module.functions())
-    if (auto found = function->attrs.find("rounding"); found != function->attrs.end())
-      most = std::max(most, rounding(parse_dtype(std::get<std::string>(found->second))));
+    if (function->rounding) most = std::max(most, rounding(function->rounding->narrowed));
   for (const tir::PrimFunc* function : module.prim_funcs())
     if (function->rounding) most = std::max(most, rounding(function->rounding->narrowed));
   return most;

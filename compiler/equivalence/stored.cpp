@@ -38,10 +38,8 @@ StoredInterface stored_interface(const relax::Module& module, const interface::O
                                  const std::string& name) {
   StoredInterface out;
   if (const relax::Function* function = module.find_function(name)) {
-    auto given = function->attrs.find(interface::kQuantizedAttribute);
-    if (given == function->attrs.end()) return out;
-    if (const auto* texts = std::get_if<std::vector<std::string>>(&given->second))
-      out.tensors = interface::parse_quantized(*texts).value_or(interface::QuantizedTensors{});
+    if (function->quantized.empty()) return out;
+    out.tensors = interface::parse_quantized(function->quantized).value_or(interface::QuantizedTensors{});
     for (const relax::Value* argument : function->body().arguments) {
       const auto* tensor = argument->info->as<relax::TensorInfo>();
       out.inputs.push_back(tensor == nullptr ? DType() : tensor->dtype.value_or(DType()));

@@ -13,9 +13,6 @@
 
 namespace relaxc::interface {
 
-/// The attribute's name.
-inline constexpr const char* kQuantizedAttribute = "quantized";
-
 struct QuantizedTensors {
   std::map<size_t, Quantization> inputs, outputs;
 };

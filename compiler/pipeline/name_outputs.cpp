@@ -58,13 +58,12 @@ Result<Changed> name_outputs(Module& module, PassContext&) {
   Changed changed = Changed::kNo;
   for (Function* function : module.functions()) {
     if (function->is_private) continue;
-    std::vector<std::string> names = names_of_results(*function), given;
-    if (auto attribute = function->attrs.find("output_names"); attribute != function->attrs.end())
-      if (const auto* list = std::get_if<std::vector<std::string>>(&attribute->second)) given = *list;
+    std::vector<std::string> names = names_of_results(*function);
+    const std::vector<std::string>& given = function->output_names;
     for (size_t i = 0; i < given.size() && i < names.size(); ++i) names[i] = given[i];
     make_distinct(names);
     if (names == given) continue;
-    function->attrs["output_names"] = names;
+    function->output_names = names;
     changed = Changed::kYes;
   }
   return changed;

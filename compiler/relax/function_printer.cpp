@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "compiler/relax/attr_text.h"
+#include "compiler/relax/function_attrs.h"
 #include "compiler/relax/op_def.h"
 
 namespace relaxc::relax {
@@ -124,7 +125,7 @@ void FunctionPrinter::attributes() {
     entries += (entries.empty() ? "\"" : ", \"") + key + "\": " + value;
   };
   std::vector<Var> mentioned = mentioned_;
-  for (const auto& [key, value] : function_.attrs) add(key, attr_text(value));
+  for (const auto& [key, value] : attribute_values(function_)) add(key, attr_text(value));
   std::string bounds = bounds_of(function_.symbols);
   mentioned_ = mentioned;  // the bounds stand above the declarations and need none
   if (!bounds.empty()) entries += (entries.empty() ? "" : ", ") + bounds;

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "compiler/relax/op_name.h"
 #include "compiler/relax/struct_info.h"
 #include "compiler/support/source.h"
+#include "compiler/tir/prim_func.h"
 
 namespace relaxc::relax {
 
@@ -160,7 +162,14 @@ class Function {
 
   std::string name;
   bool is_private = false;
-  std::map<std::string, AttrValue> attrs;
+  std::vector<std::string> output_names;  ///< of results in order; those behind them have the names of their values
+  std::vector<std::string> states;        ///< "input:output" of each buffer that a run reads and then writes
+  std::vector<std::string> quantized;     ///< inputs and outputs in integers, as interface::parse_quantized reads them
+  /// How many of the parameters are inputs; those behind them are weights, which a file beside the program has. None:
+  /// all that no file has.
+  std::optional<int64_t> num_input;
+  std::optional<tir::Rounding> rounding;
+  std::map<std::string, AttrValue> attrs;  ///< of other compilers: kept as they are
   std::vector<Var> symbols;  ///< bound by the parameters, in order of first occurrence; first those that occur bare
   arith::Facts facts;        ///< declared bounds of symbols
   Location location = nullptr;

@@ -292,7 +292,7 @@ Status GraphImporter::results(const GraphProto& graph) {
   if (!ok) return diag.failed();
   Value* result = values.size() == 1 ? values[0] : builder_->tuple(values);
   function_->body().yield->add_operand(result);
-  function_->attrs["output_names"] = std::move(names);
+  function_->output_names = std::move(names);
   return Done{};
 }
 

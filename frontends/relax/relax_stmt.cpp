@@ -2,6 +2,8 @@
 //
 // An error in one statement does not end the function: its targets are poisoned, so that what depends on them stays
 // silent, and the next statement is read. A mistake is reported once, and every mistake is.
+#include "compiler/relax/attr_text.h"
+#include "compiler/relax/function_attrs.h"
 #include "frontends/relax/literals.h"
 #include "frontends/relax/name_uses.h"
 #include "frontends/relax/relax_function.h"
@@ -383,7 +385,12 @@ Status RelaxFunctionReader::function_attributes(const ast::Expr& call) {
     }
     if (key == "global_symbol") continue;
     RELAXC_TRY(Term term, eval(value));
-    RELAXC_TRY(function_.attrs[key], attribute_value(term, relax::AttrType::kString, key, value.place));
+    const relax::FunctionAttr* row = relax::find_function_attr(key);
+    relax::AttrType type = row == nullptr ? relax::AttrType::kString : row->type;
+    RELAXC_TRY(relax::AttrValue read, attribute_value(term, type, key, value.place));
+    if (!relax::set_attribute(function_, key, read))
+      return source_.error(value.place, Kind::invalid_attribute, "'{}' is {}, found {}", key, row->form,
+                           relax::attr_text(read));
   }
   return Done{};
 }

@@ -38,8 +38,7 @@ class FunctionBinder {
   /// Adds the names that were bound, and rewrites the function if all fits.
   Status run(std::set<std::string>& bound) {
     Diagnostics& diag = diag_;
-    if (auto attr = function_.attrs.find("num_input"); attr != function_.attrs.end())
-      if (const int64_t* count = std::get_if<int64_t>(&attr->second)) inputs_ = *count;
+    inputs_ = function_.num_input;
     for (Value* param : function_.body().arguments) {
       auto found = named_.find(param->name);
       if (found == named_.end()) {
@@ -133,7 +132,7 @@ class FunctionBinder {
                          [&](const auto& weight) { return weight.first == argument; });
     });
     for (size_t i = 0; i < body.arguments.size(); ++i) body.arguments[i]->index = static_cast<uint32_t>(i);
-    function_.attrs.erase("num_input");
+    function_.num_input.reset();
     std::erase_if(function_.symbols, [&](arith::Var symbol) { return values_.count(symbol) != 0; });
     if (!values_.empty()) substitute(body);
   }

@@ -92,7 +92,7 @@ void apply_states(relax::Module& module, const CompileOptions& options) {
       bool here = has_input_of(*function, state) || (first && !elsewhere);
       if (here || options.more_inputs.empty()) pairs.push_back(state.input + ":" + state.output);
     }
-    if (!pairs.empty()) function->attrs["state"] = pairs;
+    if (!pairs.empty()) function->states = pairs;
     first = false;
   }
 }

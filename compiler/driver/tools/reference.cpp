@@ -29,8 +29,8 @@ std::vector<relax::Value*> computed_values(const relax::Function& function) {
 
 /// Makes the function give these values and nothing else.
 void give(relax::Function& function, const std::vector<relax::Value*>& values) {
-  function.attrs.erase("state");
-  function.attrs.erase("output_names");
+  function.states.clear();
+  function.output_names.clear();
   function.body().yield->drop_operands();
   for (relax::Value* value : values) function.body().yield->add_operand(value);
 }

@@ -60,7 +60,7 @@ class Narrowing {
         changed = Changed::kYes;
       }
     }
-    if (changed == Changed::kYes) function.attrs["rounding"] = to_string(narrow_);
+    if (changed == Changed::kYes) function.rounding = tir::Rounding{narrow_};
     return changed;
   }
 

@@ -79,7 +79,7 @@ class Border {
     for (const Place& result : results_)
       if (tensors_.outputs.count(result.index) != 0) store_output(result);
     if (tensors_.inputs.empty() && tensors_.outputs.empty()) return false;
-    function_.attrs[interface::kQuantizedAttribute] = interface::to_text(tensors_);
+    function_.quantized = interface::to_text(tensors_);
     return true;
   }
 
@@ -143,10 +143,7 @@ class Border {
 
   /// Both ends of a state are one tensor, so they change together or not at all.
   void keep_states() {
-    auto given = function_.attrs.find("state");
-    if (given == function_.attrs.end()) return;
-    const auto* pairs = std::get_if<std::vector<std::string>>(&given->second);
-    for (const std::string& pair : pairs == nullptr ? std::vector<std::string>{} : *pairs) {
+    for (const std::string& pair : function_.states) {
       std::optional<size_t> input, output;  // if there is none, lowering reports it
       for (size_t colon = pair.find(':'); colon != std::string::npos; colon = pair.find(':', colon + 1)) {
         input = input_named(pair.substr(0, colon)), output = output_named(pair.substr(colon + 1));
@@ -168,9 +165,7 @@ class Border {
   }
 
   std::optional<size_t> output_named(const std::string& name) const {
-    std::vector<std::string> names;
-    if (auto given = function_.attrs.find("output_names"); given != function_.attrs.end())
-      if (const auto* list = std::get_if<std::vector<std::string>>(&given->second)) names = *list;
+    const std::vector<std::string>& names = function_.output_names;
     for (const Place& result : results_)
       if ((result.index < names.size() ? names[result.index] : result.holder->operand(result.operand)->name) == name)
         return result.index;

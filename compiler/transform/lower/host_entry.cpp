@@ -336,8 +336,7 @@ tir::PrimFunc HostFunction::host_prim_func(const std::string& name, tir::Stmt bo
   tir::PrimFunc host;
   host.name = name;
   host.host.arena = inputs_.size() + outputs_.size();
-  if (auto rounding = function_.attrs.find("rounding"); rounding != function_.attrs.end())
-    host.rounding = tir::Rounding{parse_dtype(std::get<std::string>(rounding->second))};
+  host.rounding = function_.rounding;
   host.noalias = false;  // a state's output may be its input's memory
   for (const Input& input : inputs_) host.params.push_back({input.buffer, {}});
   for (const Output& output : outputs_) host.params.push_back({output.buffer, {}});

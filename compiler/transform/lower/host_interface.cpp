@@ -71,10 +71,8 @@ void HostFunction::add_entry(const std::string& call) {
 }
 
 void HostFunction::give_quantizations(interface::Entry& entry) const {
-  auto given = function_.attrs.find(interface::kQuantizedAttribute);
-  if (given == function_.attrs.end()) return;
-  const auto* texts = std::get_if<std::vector<std::string>>(&given->second);
-  std::optional<interface::QuantizedTensors> all = texts == nullptr ? std::nullopt : interface::parse_quantized(*texts);
+  if (function_.quantized.empty()) return;
+  std::optional<interface::QuantizedTensors> all = interface::parse_quantized(function_.quantized);
   auto give = [&](std::vector<interface::Tensor>& tensors, const std::map<size_t, interface::Quantization>& list) {
     for (const auto& [index, q] : list) {
       if (index >= tensors.size() || !tensors[index].dtype.is_integer()) return false;

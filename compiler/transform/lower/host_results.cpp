@@ -86,12 +86,7 @@ void HostFunction::flatten_result(Value& value, Info info, std::vector<size_t> p
 }
 
 void HostFunction::list_outputs() {
-  std::vector<std::string> names;
-  auto given = function_.attrs.find("output_names");
-  if (given != function_.attrs.end()) {
-    const auto* list = std::get_if<std::vector<std::string>>(&given->second);
-    if (list != nullptr) names = *list;
-  }
+  const std::vector<std::string>& names = function_.output_names;
   const std::vector<Value*>& results = function_.body().results();
   for (size_t i = 0; i < results.size(); ++i) {
     std::string fallback = results.size() == 1 ? "output" : "output_" + std::to_string(i);
@@ -130,13 +125,7 @@ std::optional<int32_t> HostFunction::append_axis(const Input& input, const Outpu
 
 Status HostFunction::pair_states() {
   Diagnostics& diag = this->diag();
-  auto given = function_.attrs.find("state");
-  if (given == function_.attrs.end()) return Done{};
-  const auto* pairs = std::get_if<std::vector<std::string>>(&given->second);
-  if (pairs == nullptr)
-    return diag.error(function_.location, Kind::invalid_attribute,
-                      "attribute 'state' must be a list of \"input:output\"");
-  for (const std::string& pair : *pairs) {
+  for (const std::string& pair : function_.states) {
     auto named = [](const std::string& name) { return [&name](const auto& item) { return item.name == name; }; };
     auto input = inputs_.end();
     auto output = outputs_.end();

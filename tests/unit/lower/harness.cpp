@@ -44,7 +44,7 @@ Program::Program(std::string text, std::vector<std::string> state) : text_(std::
   original_ = parse();
   lowered_ = parse();
   if (!lowered_) return;
-  if (!state_.empty()) lowered_->find_function("main")->attrs["state"] = state_;
+  if (!state_.empty()) lowered_->find_function("main")->states = state_;
   relax::OpTable table = ops::op_table();
   Target target;
   auto evaluator = tir::make_interpreter();

@@ -150,7 +150,7 @@ std::optional<std::vector<int64_t>> numbers_of(const std::vector<arith::Expr>& d
 }
 
 void mark_rounding(Function& function) {
-  function.attrs.emplace("rounding", std::string("changed"));  // what a pass says of narrow products says more
+  if (!function.rounding) function.rounding.emplace();  // what a pass says of narrow products says more
 }
 
 }  // namespace relaxc

@@ -1,0 +1,94 @@
+// function_attrs.cpp: the table of attributes.
+#include "compiler/relax/function_attrs.h"
+
+#include <algorithm>
+
+#include "compiler/relax/attr_text.h"
+
+namespace relaxc::relax {
+namespace {
+
+using Value = std::optional<AttrValue>;
+using Texts = std::vector<std::string>;
+
+Value unless_empty(const Texts& texts) {
+  return texts.empty() ? std::nullopt : Value(texts);
+}
+
+/// The row of a list of texts.
+template <Texts Function::*Field>
+constexpr FunctionAttr list(std::string_view name, std::string_view form) {
+  return {.name = name,
+          .type = AttrType::kStrings,
+          .form = form,
+          .print = [](const Function& f) { return unless_empty(f.*Field); },
+          .parse = [](Function& f, const AttrValue& value) { return f.*Field = std::get<Texts>(value), true; }};
+}
+
+Value print_num_input(const Function& f) {
+  return f.num_input ? Value(*f.num_input) : std::nullopt;
+}
+
+bool parse_num_input(Function& f, const AttrValue& value) {
+  f.num_input = std::get<int64_t>(value);
+  return true;
+}
+
+constexpr std::string_view kOtherRounding = "changed";
+
+Value print_rounding(const Function& f) {
+  if (!f.rounding) return std::nullopt;
+  return AttrValue(f.rounding->narrowed ? to_string(*f.rounding->narrowed) : std::string(kOtherRounding));
+}
+
+bool parse_rounding(Function& f, const AttrValue& value) {
+  const auto& text = std::get<std::string>(value);
+  std::optional<DType> dtype = parse_dtype(text);
+  if (!dtype && text != kOtherRounding) return false;
+  f.rounding = tir::Rounding{dtype};
+  return true;
+}
+
+constexpr FunctionAttr kAttrs[] = {
+    {.name = "num_input",
+     .type = AttrType::kInt,
+     .form = "a number of parameters",
+     .print = print_num_input,
+     .parse = parse_num_input},
+    list<&Function::output_names>("output_names", "a list of names"),
+    list<&Function::quantized>("quantized", "a list of quantizations (\"input 0: scale 0.5 zero 3\")"),
+    {.name = "rounding",
+     .type = AttrType::kString,
+     .form = "\"changed\" or a dtype",
+     .print = print_rounding,
+     .parse = parse_rounding},
+    list<&Function::states>("state", "a list of \"input:output\""),
+};
+
+}  // namespace
+
+std::span<const FunctionAttr> function_attrs() {
+  return kAttrs;
+}
+
+const FunctionAttr* find_function_attr(std::string_view name) {
+  auto row = std::find_if(std::begin(kAttrs), std::end(kAttrs), [&](const FunctionAttr& a) { return a.name == name; });
+  return row == std::end(kAttrs) ? nullptr : row;
+}
+
+bool set_attribute(Function& function, const std::string& name, AttrValue value) {
+  const FunctionAttr* row = find_function_attr(name);
+  if (row == nullptr) return function.attrs[name] = std::move(value), true;
+  if (attr_type(value) == row->type) return row->parse(function, value);
+  std::optional<AttrValue> converted = convert_attr(value, row->type);
+  return converted && row->parse(function, *converted);
+}
+
+std::map<std::string, AttrValue> attribute_values(const Function& function) {
+  std::map<std::string, AttrValue> values = function.attrs;
+  for (const FunctionAttr& row : kAttrs)
+    if (std::optional<AttrValue> value = row.print(function)) values[std::string(row.name)] = std::move(*value);
+  return values;
+}
+
+}  // namespace relaxc::relax
