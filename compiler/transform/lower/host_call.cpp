@@ -43,12 +43,12 @@ Status HostFunction::call_tir(Op& op) {
     if (operand->info->as<TensorInfo>() != nullptr)
       call.tensors.push_back(operand);
     else if (operand->info->as<PrimInfo>() != nullptr)
-      call.scalars.push_back(scalar(*operand));
+      call.scalars.push_back(values_.scalar(*operand));
     else
-      for (Expr dim : dims(operand->info)) call.scalars.push_back(dim);
+      for (Expr dim : shapes_.dims(operand->info)) call.scalars.push_back(dim);
   }
-  for (const Value* tensor : call.tensors) call.actual.push_back(dims(tensor->info));
-  for (const Value* result : call.fresh) call.actual.push_back(dims(result->info));
+  for (const Value* tensor : call.tensors) call.actual.push_back(shapes_.dims(tensor->info));
+  for (const Value* result : call.fresh) call.actual.push_back(shapes_.dims(result->info));
   RELAXC_DO(check_arity(op, call));
   RELAXC_DO(solve_symbols(op, call));
   return pass_arguments(op, call);
@@ -97,8 +97,8 @@ Status HostFunction::solve_symbols(const Op& op, KernelCall& call) {
 Status HostFunction::pass_arguments(Op& op, KernelCall& call) {
   tir::Invoke invoke;
   invoke.callee = op.callee;
-  invoke.trace_node = nodes_.kernel(op.callee);
-  invoke.error_node = node_of_kernel(op, *call.callee);
+  invoke.trace_node = origins_.kernel(op.callee);
+  invoke.error_node = origins_.of_kernel(op, *call.callee);
   std::vector<BufferRef> raw, bound_values;
   size_t next = 0, first_result = call.tensors.size(), first_bound = first_result + call.results;
   for (const tir::Param& param : call.callee->params) {
@@ -109,13 +109,13 @@ Status HostFunction::pass_arguments(Op& op, KernelCall& call) {
     size_t i = next++;
     std::vector<Expr> formal = symbols_.known(replace(param.buffer->shape, call.found));
     for (size_t axis = 0; call.known_before(i) && axis < formal.size() && axis < call.actual[i].size(); ++axis)
-      require_equal(formal[axis], call.actual[i][axis], axis, exact_dim(axis, param.buffer->name));
+      shapes_.require_equal(formal[axis], call.actual[i][axis], axis, exact_dim(axis, param.buffer->name));
     if (i < first_result) {
-      invoke.args.push_back(buffer(*call.tensors[i]));
+      invoke.args.push_back(values_.buffer(*call.tensors[i]));
       continue;
     }
     BufferRef memory = call.known_before(i) ? produce(*call.fresh[i - first_result])
-                                            : allocate(param.buffer->name, param.buffer->dtype, formal);
+                                            : memory_.allocate(param.buffer->name, param.buffer->dtype, formal);
     if (i < first_bound)
       raw.push_back(memory);
     else if (i < first_bound + call.bound)
@@ -123,7 +123,7 @@ Status HostFunction::pass_arguments(Op& op, KernelCall& call) {
     invoke.args.push_back(memory);
   }
   for (Var symbol : call.callee->symbols) invoke.args.push_back(call.found.at(symbol));
-  steps_->add(build_.invoke(std::move(invoke)));
+  at_.add(build_.invoke(std::move(invoke)));
   bind_results(op, call.fresh, raw, bound_values);
   return Done{};
 }
@@ -137,15 +137,15 @@ void HostFunction::bind_results(Op& op, const std::vector<Value*>& results, cons
       for (size_t axis = 0; axis < shape.size(); ++axis)
         if (shape[axis] == op.binds[k]) bound = raw[r]->shape[axis];
     }
-    bind_from_data(op.binds[k], build_.load(bound_values[k], {build_.index(0)}), bound);
+    shapes_.bind_from_data(op.binds[k], build_.load(bound_values[k], {build_.index(0)}), bound);
   }
   for (size_t r = 0; r < raw.size(); ++r) {
     const Value& result = *results[r];
-    slot(result).buffer = raw[r];
-    std::vector<Expr> shape = dims(result.info);
+    values_.slot(result).buffer = raw[r];
+    std::vector<Expr> shape = shapes_.dims(result.info);
     if (shape == raw[r]->shape) continue;
     // A definition leaves its result compact, however much room there was.
-    slot(result).buffer = view_as(raw[r], result.name, result.dtype(), shape);
+    values_.slot(result).buffer = memory_.view_as(raw[r], result.name, result.dtype(), shape);
   }
 }
 

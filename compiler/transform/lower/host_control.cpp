@@ -25,7 +25,7 @@ struct HostFunction::Bounds {
     std::vector<Expr> here(op.results.size()), values(op.binds.size());
     for (size_t i = 0; i < op.results.size(); ++i) {
       if (op.results[i]->info->as<TensorInfo>() == nullptr) continue;
-      here[i] = host.symbols_.bounded(host.product_of(host.dims(region.results()[i]->info)));
+      here[i] = host.symbols_.bounded(host.shapes_.product_of(host.shapes_.dims(region.results()[i]->info)));
     }
     for (size_t k = 0; k < op.binds.size(); ++k)
       if (op.binds[k].dtype().is_index())
@@ -56,24 +56,22 @@ std::vector<bool> HostFunction::tell_targets(const Region& region, const std::ve
 Status HostFunction::lower_branch(const Op& op, const Region& region, const std::vector<BufferRef>& targets,
                                   const Cells& cells, Expr holds, tir::Stmt& body, Bounds& bounds) {
   Diagnostics& diag = this->diag();
-  Steps steps(build_), *outer = std::exchange(steps_, &steps);
+  InsertionPoint::Nested inside(at_, 1);
   Symbols::Mark before = symbols_.mark();
   symbols_.assume(holds, false);
-  ++depth_;
   const std::vector<Value*>& results = region.results();
   std::vector<bool> told = tell_targets(region, targets);
   Status done = lower_region(region);
   if (done) {
     for (size_t i = 0; i < results.size(); ++i)
       if (!told[i] && targets[i] != nullptr)
-        copy(buffer(*results[i]), seen_as(targets[i], results[i]->name, dims(results[i]->info)));
-    for (size_t k = 0; k < op.binds.size(); ++k) steps.add(set_cell(cells, k, joined_number(op, region, op.binds[k])));
-    body = steps.finish();
+        memory_.copy(values_.buffer(*results[i]),
+                     memory_.seen_as(targets[i], results[i]->name, shapes_.dims(results[i]->info)));
+    for (size_t k = 0; k < op.binds.size(); ++k) at_.add(set_cell(cells, k, joined_number(op, region, op.binds[k])));
+    body = inside.finish();
     bounds.add(*this, op, region);
   }
   symbols_.leave(std::move(before), true);
-  steps_ = outer;
-  --depth_;
   if (!done) return diag.failed();
   return Done{};
 }
@@ -85,7 +83,8 @@ Expr HostFunction::joined_number(const Op& op, const Region& region, Var symbol)
     std::vector<Expr> joined = numbers(op.results[i]->info);
     for (size_t k = 0; k < joined.size(); ++k)
       if (joined[k] == symbol)
-        return given.info->as<PrimInfo>() != nullptr ? scalar(given) : symbols_.known(numbers(given.info)).at(k);
+        return given.info->as<PrimInfo>() != nullptr ? values_.scalar(given)
+                                                     : symbols_.known(numbers(given.info)).at(k);
   }
   RELAXC_UNREACHABLE("a symbol of an If is no number of its results");
 }
@@ -110,9 +109,9 @@ HostFunction::Cells HostFunction::make_cells(const std::string& name, const std:
 }
 
 void HostFunction::alloc_cells(const Cells& cells) {
-  if (cells.indices != nullptr) steps_->alloc(cells.indices);
+  if (cells.indices != nullptr) at_.alloc(cells.indices);
   for (const auto& [own, at] : cells.places)
-    if (own != nullptr) steps_->alloc(own);
+    if (own != nullptr) at_.alloc(own);
 }
 
 Expr HostFunction::cell(const Cells& cells, size_t k) {
@@ -143,19 +142,18 @@ Status HostFunction::lower_if(Op& op) {
         result->info->as<ShapeInfo>() == nullptr)
       return diag.error(op.location, Kind::unsupported, "branches that give {}, which has no memory of its own",
                         to_string(result->info));
-  Expr condition = truth(*op.operand(0));
+  Expr condition = values_.truth(*op.operand(0));
 
   // Bytes are reserved by bounds of both branches, which only their own symbols know; so branches come first.
   std::vector<BufferRef> targets;
   Cells cells = make_cells("joined", op.binds, 0);
-  Steps inside(build_), *outer = std::exchange(steps_, &inside);
   for (Value* result : op.results) {
     if (result->info->as<TensorInfo>() == nullptr) {
       targets.push_back(nullptr);
       continue;
     }
     auto chosen = destinations_.find(result);
-    std::vector<Expr> shape = dims(result->info);
+    std::vector<Expr> shape = shapes_.dims(result->info);
     bool known = symbols_.of_entry(shape);
     if (!known) shape = {context().var("room")};
     BufferRef room = build_.buffer(known ? result->name : result->name + "_room", result->dtype(), shape,
@@ -169,7 +167,6 @@ Status HostFunction::lower_if(Op& op) {
     Expr holds = branch == 0 ? condition : arith::logical_not(condition);
     failed = !lower_branch(op, *op.regions[branch], targets, cells, holds, bodies[branch], bounds);
   }
-  steps_ = outer;
   if (failed) return diag.failed();
 
   alloc_cells(cells);
@@ -178,30 +175,31 @@ Status HostFunction::lower_if(Op& op) {
   for (size_t i = 0; i < op.results.size(); ++i) {
     if (targets[i] == nullptr || destinations_.count(op.results[i]) != 0) continue;
     if (symbols_.of_entry(targets[i]->shape)) {
-      steps_->alloc(targets[i]);
+      at_.alloc(targets[i]);
       continue;
     }
     if (!bounds.sizes[i]) {
-      blocks[i] = empty_block(op.results[i]->name);
-      for (tir::Stmt& body : bodies) body = claim_views(body, targets[i], blocks[i]);
+      blocks[i] = heap_.empty_block(op.results[i]->name);
+      for (tir::Stmt& body : bodies) body = heap_.claim_views(body, targets[i], blocks[i]);
       continue;
     }
     rooms[targets[i]] = build_.buffer(targets[i]->name, targets[i]->dtype, {bounds.sizes[i]}, tir::Scope::kGlobal,
                                       WeightLayout::kAlignment);
     targets[i] = rooms[targets[i]];
-    steps_->alloc(targets[i]);
+    at_.alloc(targets[i]);
   }
   tir::Rewriter rewriter;
   rewriter.on_buffer = [&](BufferRef b) { return rooms.count(b) != 0 ? rooms.at(b) : b; };
   for (tir::Stmt& body : bodies) body = tir::rewrite(context(), body, rewriter);
-  steps_->add(build_.branch(condition, bodies[0], bodies[1]));
+  at_.add(build_.branch(condition, bodies[0], bodies[1]));
   for (size_t k = 0; k < op.binds.size(); ++k)
-    bind_from_data(op.binds[k], cell(cells, k), bounds.numbers[k], is_extent(op, op.binds[k]));
+    shapes_.bind_from_data(op.binds[k], cell(cells, k), bounds.numbers[k], is_extent(op, op.binds[k]));
   for (size_t i = 0; i < op.results.size(); ++i) {
     if (targets[i] == nullptr) continue;
     const Value& result = *op.results[i];
-    slot(result).buffer = blocks[i] != nullptr ? own_block(blocks[i], result.name, result.dtype(), dims(result.info))
-                                               : seen_as(targets[i], result.name, dims(result.info));
+    values_.slot(result).buffer =
+        blocks[i] != nullptr ? heap_.own_block(blocks[i], result.name, result.dtype(), shapes_.dims(result.info))
+                             : memory_.seen_as(targets[i], result.name, shapes_.dims(result.info));
   }
   return Done{};
 }

@@ -16,50 +16,33 @@ namespace relaxc::lower {
 
 using namespace relax;
 
-ConstantRef print_text(Shared& shared, const std::string& text) {
-  ConstantRef& made = shared.texts[text];
-  if (made != nullptr) return made;
-  std::vector<std::byte> bytes(text.size());
-  if (!text.empty()) std::memcpy(bytes.data(), text.data(), text.size());
-  return made = ConstantData::inline_bytes(DType::u(8), {static_cast<int64_t>(text.size())}, std::move(bytes));
-}
-
-std::vector<ConstantRef> print_texts(Shared& shared, const Op& op) {
-  std::vector<ConstantRef> texts;
-  for (const PrintPiece& piece : read_print_format(op.attrs.string("format"), op.operands().size()).pieces)
-    texts.push_back(print_text(shared, piece.text));
-  return texts;
-}
-
 Status HostFunction::lower_assert(Op& op) {
   const std::string& message = op.attrs.string("format");
   tir::Guard record;
   record.code = kAssertion;
-  record.error_node = nodes_.number(message.empty() ? "assert_op" : message);
+  record.error_node = origins_.number(message.empty() ? "assert_op" : message);
   AssertedNumbers numbers = asserted_numbers(op);
   record.expected = symbols_.known(numbers.expected), record.actual = symbols_.known(numbers.actual);
-  Expr condition = symbols_.known(truth(*op.operand(0)));
-  if (!after_effect_) {
-    require_named(condition, std::move(record), message);
+  Expr condition = symbols_.known(values_.truth(*op.operand(0)));
+  if (!at_.after_effect()) {
+    shapes_.require_named(condition, std::move(record), message);
   } else if (!arith::prove(condition, symbols_.facts())) {
     symbols_.assume(condition, false);
     record.condition = condition;
-    steps_->add(build_.guard(std::move(record)));
+    at_.add(build_.guard(std::move(record)));
   }
   return Done{};
 }
 
 Status HostFunction::lower_print(Op& op) {
-  after_effect_ = true;
+  at_.note_effect();
   PrintFormat format = read_print_format(op.attrs.string("format"), op.operands().size());
   size_t next = 0;
   for (const PrintPiece& piece : format.pieces) {
-    ConstantRef data = print_text(shared_, piece.text);
-    BufferRef text = build_.buffer("text", DType::u(8), {build_.index(static_cast<int64_t>(piece.text.size()))},
-                                   tir::Scope::kWeights, WeightLayout::kAlignment);
-    constants_.emplace_back(text, shared_.weights.place(data));
+    Expr size = build_.index(static_cast<int64_t>(piece.text.size()));
+    BufferRef text = memory_.constant("text", DType::u(8), {size}, print_text(shared_, piece.text));
     tir::Invoke invoke;
-    invoke.callee = "rlx_print", invoke.external = true, invoke.error_node = node_of_call();
+    invoke.callee = "rlx_print", invoke.external = true, invoke.error_node = origins_.of_call();
     BufferRef value = text;
     PrintKind kind = kPrintNothing;
     if (piece.has_value) {
@@ -68,19 +51,19 @@ Status HostFunction::lower_print(Op& op) {
       value = shown(operand);
     }
     invoke.args = {text, value, build_.index(kind)};
-    steps_->add(build_.invoke(std::move(invoke)));
+    at_.add(build_.invoke(std::move(invoke)));
   }
   return Done{};
 }
 
 /// A value in memory.
 BufferRef HostFunction::shown(const Value& value) {
-  if (value.info->as<TensorInfo>() != nullptr) return buffer(value);
+  if (value.info->as<TensorInfo>() != nullptr) return values_.buffer(value);
   const auto* prim = value.info->as<PrimInfo>();
-  if (prim == nullptr || prim->dtype.is_index()) return in_memory(value.info, DType::i(64), true);
+  if (prim == nullptr || prim->dtype.is_index()) return memory_.in_memory(value.info, DType::i(64), true);
   BufferRef memory = build_.buffer("scalar", prim->dtype, {}, tir::Scope::kGlobal, WeightLayout::kAlignment);
-  steps_->alloc(memory);
-  steps_->add(build_.store(memory, {}, scalar(value)));
+  at_.alloc(memory);
+  at_.add(build_.store(memory, {}, values_.scalar(value)));
   return memory;
 }
 
@@ -104,16 +87,16 @@ void HostFunction::take_places(Op& op) {
   for (size_t i = 0; i < indices.size(); ++i) {
     if (indices[i] < 0) continue;
     const Value &taken = *op.operand(static_cast<size_t>(indices[i])), &result = *op.results[i];
-    std::vector<Expr> from = dims(taken.info), to = dims(result.info);
+    std::vector<Expr> from = shapes_.dims(taken.info), to = shapes_.dims(result.info);
     for (size_t axis = 0; axis < from.size(); ++axis)
-      require_equal(from[axis], to[axis], axis, exact_dim(axis, result.name));
+      shapes_.require_equal(from[axis], to[axis], axis, exact_dim(axis, result.name));
     if (destinations_.count(&result) == 0 && may_take(&taken, op)) {
-      slot(result).buffer = buffer(taken);
+      values_.slot(result).buffer = values_.buffer(taken);
       continue;
     }
     BufferRef memory = produce(result);
-    copy(buffer(taken), memory);
-    slot(result).buffer = memory;
+    memory_.copy(values_.buffer(taken), memory);
+    values_.slot(result).buffer = memory;
   }
 }
 

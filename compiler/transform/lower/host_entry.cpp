@@ -15,11 +15,6 @@ namespace {
 
 constexpr int64_t kMaxValues = 64;  ///< elements of an input that may decide shapes (docs/abi.md)
 
-/// The dtype under which a scalar of the Relax level lies in memory.
-DType stored(DType dtype) {
-  return dtype == DType::index() ? DType::i(64) : dtype;
-}
-
 /// The parameter that `value` is, seen through views; null if it is none.
 const Value* parameter_below(const Value* value) {
   while (value->op != nullptr) {
@@ -84,13 +79,11 @@ Status HostFunction::check_known() {
 
 Status HostFunction::run() {
   RELAXC_DO(check_known());
-  Steps steps(build_);
-  steps_ = &steps;
-  depth_ = is_recursive() ? 1 : 0;  // its guards cannot be asked before the call
-  if (is_recursive()) static_cast<void>(heap());
+  InsertionPoint::Nested whole(at_, is_recursive() ? 1 : 0);  // a call's guards cannot be asked before it
+  if (is_recursive()) static_cast<void>(heap_.buffer());
   for (Value* argument : function_.body().arguments) {
     size_t first = inputs_.size();
-    slot(*argument) = add_parameter(argument->name, argument->info);
+    values_.slot(*argument) = add_parameter(argument->name, argument->info);
     if (argument->info->as<TupleInfo>() == nullptr) inputs_[first].value = argument;
   }
   RELAXC_DO(add_symbols());
@@ -100,7 +93,7 @@ Status HostFunction::run() {
   choose_destinations();
   RELAXC_DO(lower_region(function_.body()));
   RELAXC_DO(write_outputs());
-  publish(steps.finish());
+  publish(whole.finish());
   return Done{};
 }
 
@@ -114,7 +107,7 @@ Slot HostFunction::add_parameter(const std::string& name, Info info) {
   if (const auto* tensor = info->as<TensorInfo>()) {
     made.buffer = build_.buffer(name, *tensor->dtype, *tensor->shape);
   } else if (const auto* prim = info->as<PrimInfo>()) {
-    made.buffer = build_.buffer(name, stored(prim->dtype), {});
+    made.buffer = build_.buffer(name, stored_dtype(prim->dtype), {});
   } else {
     Expr count = build_.index(static_cast<int64_t>(relax_dims(info).size()));
     made.buffer = build_.buffer(name, DType::i(64), {count});
@@ -140,13 +133,14 @@ Status HostFunction::add_symbols() {
   if (is_recursive()) return Done{};  // a call gives what its arguments say; the rest is read in the body
   for (const Repeated& number : repeated_) {
     tir::Guard record;
-    record.tensor = number.input, record.axis = number.axis, record.symbol = our_symbol(number.expected);
+    record.tensor = number.input, record.axis = number.axis, record.symbol = shapes_.our_symbol(number.expected);
     record.code = number.expected.constant() != nullptr ? kStaticDim
                   : record.symbol >= 0                  ? kSymbolEquality
                                                         : kDerivedDim;
     record.expected = number.expected, record.actual = number.read;
-    require(arith::eq(number.expected, number.read), std::move(record),
-            exact_dim(static_cast<size_t>(std::max(number.axis, 0)), inputs_[static_cast<size_t>(number.input)].name));
+    shapes_.require(
+        arith::eq(number.expected, number.read), std::move(record),
+        exact_dim(static_cast<size_t>(std::max(number.axis, 0)), inputs_[static_cast<size_t>(number.input)].name));
   }
   for (Op* op : ops_of(function_.body())) add_value_symbols(*op);
   for (Op* op : ops_of(function_.body())) add_called_symbols(*op);
@@ -167,13 +161,13 @@ void HostFunction::add_symbols_of(const Input& input, std::vector<Var>& sourced)
       Var read = context().var(input.name + "_" + std::to_string(i));
       sourced.push_back(read);
       symbols_.add_entry(read);
-      values_.push_back({.var = read, .buffer = input.buffer, .element = static_cast<int64_t>(i)});
+      read_values_.push_back({.var = read, .buffer = input.buffer, .element = static_cast<int64_t>(i)});
       repeated_.push_back({list[i], read, static_cast<int32_t>(&input - inputs_.data()), static_cast<int32_t>(i)});
       continue;
     }
     sourced.push_back(Var(node));
     if (!symbols_.in_scope(Var(node))) symbols_.add_entry(Var(node));
-    if (!tensor) values_.push_back({.var = Var(node), .buffer = input.buffer, .element = static_cast<int64_t>(i)});
+    if (!tensor) read_values_.push_back({.var = Var(node), .buffer = input.buffer, .element = static_cast<int64_t>(i)});
   }
 }
 
@@ -181,7 +175,7 @@ void HostFunction::add_symbols_of(const Input& input, std::vector<Var>& sourced)
 void HostFunction::read_scalar(const Input& input) {
   const auto* node = input.info->as<PrimInfo>()->value.as<arith::VarNode>();
   RELAXC_CHECK(node != nullptr, "a scalar parameter that is an expression");
-  if (!symbols_.in_scope(Var(node))) bind_from_data(Var(node), build_.load(input.buffer, {}), {}, false);
+  if (!symbols_.in_scope(Var(node))) shapes_.bind_from_data(Var(node), build_.load(input.buffer, {}), {}, false);
 }
 
 /// Symbols that `op` binds to elements of a small input, or that a shape function makes of entry symbols, are entry
@@ -192,21 +186,22 @@ void HostFunction::add_value_symbols(Op& op) {
     if (source == nullptr) return;
     for (size_t i = 0; i < op.binds.size(); ++i) {
       symbols_.add_entry(op.binds[i]);
-      values_.push_back({.var = op.binds[i], .buffer = buffer(*source), .element = static_cast<int64_t>(i)});
+      read_values_.push_back(
+          {.var = op.binds[i], .buffer = values_.buffer(*source), .element = static_cast<int64_t>(i)});
     }
   }
   if (op.kind == OpKind::kShapeFunction) {
     std::vector<Expr> asked;
     for (Value* operand : op.operands()) {
-      if (operand->info->as<ShapeInfo>() == nullptr || !symbols_.of_entry(dims(operand->info))) return;
-      for (Expr dim : dims(operand->info)) asked.push_back(dim);
+      if (operand->info->as<ShapeInfo>() == nullptr || !symbols_.of_entry(shapes_.dims(operand->info))) return;
+      for (Expr dim : shapes_.dims(operand->info)) asked.push_back(dim);
     }
     const std::vector<Expr> shape = relax_dims(op.result()->info);
     for (size_t i = 0; i < shape.size(); ++i) {
       const auto* node = shape[i].as<arith::VarNode>();
       if (node == nullptr || symbols_.in_scope(Var(node))) continue;
       symbols_.add_entry(Var(node));
-      values_.push_back({.var = Var(node), .element = static_cast<int64_t>(i), .function = &op, .asked = asked});
+      read_values_.push_back({.var = Var(node), .element = static_cast<int64_t>(i), .function = &op, .asked = asked});
     }
   }
 }
@@ -230,7 +225,7 @@ void HostFunction::add_called_symbols(const Op& op) {
       function_.facts.bound(ours, callee.function->facts.range_of(value.var));
       symbols_.add_entry(ours);
       called_values_[{&op, k}] = ours;
-      values_.push_back({.var = ours, .buffer = buffer(*source), .element = value.element});
+      read_values_.push_back({.var = ours, .buffer = values_.buffer(*source), .element = value.element});
     }
     ++leaf;
   }
@@ -245,12 +240,12 @@ void HostFunction::add_trip_count(Op& op) {
   Var trips = context().var(source->name);
   symbols_.add_entry(trips);
   trip_counts_[&op] = trips;
-  values_.push_back({.var = trips, .buffer = buffer(*source)});
+  read_values_.push_back({.var = trips, .buffer = values_.buffer(*source)});
 }
 
 std::vector<Expr> HostFunction::output_dims(const Output& output) const {
   if (output.info->as<PrimInfo>() != nullptr) return {};
-  std::vector<Expr> shape = dims(output.info);
+  std::vector<Expr> shape = shapes_.dims(output.info);
   if (output.info->as<ShapeInfo>() != nullptr) return {context().index(static_cast<int64_t>(shape.size()))};
   return shape;
 }
@@ -259,7 +254,7 @@ void HostFunction::make_outputs() {
   for (Output& output : outputs_) {
     const auto* tensor = output.info->as<TensorInfo>();
     const auto* prim = output.info->as<PrimInfo>();
-    DType dtype = tensor != nullptr ? *tensor->dtype : prim != nullptr ? stored(prim->dtype) : DType::i(64);
+    DType dtype = tensor != nullptr ? *tensor->dtype : prim != nullptr ? stored_dtype(prim->dtype) : DType::i(64);
     output.buffer = build_.buffer(output.name, dtype, output_dims(output));
     output.first_dim = num_out_dims_;
     num_out_dims_ += output.buffer->shape.size();
@@ -285,16 +280,14 @@ Info HostFunction::known(Info info) const {
 
 /// The body gets its constants, and outputs whose dims were not yet known get the shape of their bound.
 void HostFunction::publish(tir::Stmt body) {
-  for (auto constant = constants_.rbegin(); constant != constants_.rend(); ++constant)
-    body = build_.view(constant->first, shared_.weights_buffer, build_.index(static_cast<int64_t>(constant->second)),
-                       body);
+  body = memory_.with_constants(body);
   HostCallee callee;
   callee.function = &function_;
   const HostCallee* announced = is_recursive() ? &shared_.callees.at(function_.name) : nullptr;
   callee.name =
       announced != nullptr ? shared_.bodies.at(function_.name) : shared_.module.unique_name(function_.name + "_call");
-  callee.guards = guards_;
-  callee.symbols = symbols_.entry(), callee.values = values_;
+  callee.guards = shapes_.guards();
+  callee.symbols = symbols_.entry(), callee.values = read_values_;
   for (const Input& input : inputs_) callee.inputs.push_back(input.buffer);
   std::map<BufferRef, BufferRef> bounded;
   for (size_t i = 0; i < outputs_.size(); ++i) {
@@ -310,8 +303,8 @@ void HostFunction::publish(tir::Stmt body) {
     if (output.info->as<TensorInfo>() == nullptr)
       for (Expr number : numbers(output.info)) callee.numbers.back().push_back(symbols_.bounded(number));
     if (form_ == Form::kShared && callee.claims(i, first)) {
-      BufferRef block = block_buffer(output.name);
-      body = claim_views(body, output.buffer, block);
+      BufferRef block = heap_.block_buffer(output.name);
+      body = heap_.claim_views(body, output.buffer, block);
       output.buffer = block;
       continue;
     }
@@ -322,8 +315,8 @@ void HostFunction::publish(tir::Stmt body) {
   tir::Rewriter rewriter;
   rewriter.on_buffer = [&](BufferRef b) { return bounded.count(b) != 0 ? bounded.at(b) : b; };
   if (!bounded.empty()) body = tir::rewrite(context(), body, rewriter);
-  if (heap_ != nullptr && form_ == Form::kEntry) body = with_own_heap(body);
-  callee.needs_heap = heap_ != nullptr;
+  if (heap_.is_needed() && form_ == Form::kEntry) body = heap_.begun_around(body);
+  callee.needs_heap = heap_.is_needed();
 
   callee.read = named_buffers(context(), body);
   shared_.module.add_prim_func(host_prim_func(callee.name, body));
@@ -332,7 +325,7 @@ void HostFunction::publish(tir::Stmt body) {
 }
 
 /// What all host functions take: inputs, outputs, arena, weights, out_dims, perhaps the heap, entry symbols.
-tir::PrimFunc HostFunction::host_prim_func(const std::string& name, tir::Stmt body) const {
+tir::PrimFunc HostFunction::host_prim_func(const std::string& name, tir::Stmt body) {
   tir::PrimFunc host;
   host.name = name;
   host.host.arena = inputs_.size() + outputs_.size();
@@ -341,10 +334,10 @@ tir::PrimFunc HostFunction::host_prim_func(const std::string& name, tir::Stmt bo
   for (const Input& input : inputs_) host.params.push_back({input.buffer, {}});
   for (const Output& output : outputs_) host.params.push_back({output.buffer, {}});
   for (BufferRef memory : {arena_, shared_.weights_buffer, out_dims_}) host.params.push_back({memory, {}});
-  if (heap_ != nullptr && form_ == Form::kShared) host.params.push_back({heap_, {}});
+  if (heap_.is_needed() && form_ == Form::kShared) host.params.push_back({heap_.buffer(), {}});
   // What nothing bounds is more than any memory has; anything else, more than was planned. plan_memory takes the
   // code away where no size can overflow.
-  host.checks.overflow_code = heap_ != nullptr ? kOutOfMemory : kDataBound;
+  host.checks.overflow_code = heap_.is_needed() ? kOutOfMemory : kDataBound;
   for (Var var : symbols_.entry()) host.params.push_back({nullptr, var});
   host.body = body;
   host.location = function_.location;

@@ -22,22 +22,13 @@ enum ObjectKind : int64_t { kTensorObject = 0, kShapeObject = 1, kScalarObject =
 
 }  // namespace
 
-bool is_handle(const Value& value) {
-  const auto* tensor = value.info->as<TensorInfo>();
-  return tensor != nullptr && tensor->dtype == DType::handle();
-}
-
-bool opens_object(const Op& op) {
-  return op.kind == OpKind::kMatchCast && is_handle(*op.operand(0)) && !is_handle(*op.result());
-}
-
 /// Words that say what is wanted.
 BufferRef HostFunction::result_words(const std::string& name, DType dtype, size_t rank) {
   interface::DLPackType type = interface::dlpack_type(dtype);
   Expr count = build_.index(kDimWords + static_cast<int64_t>(rank));
-  BufferRef words = allocate(name + "_words", DType::i(64), {count});
+  BufferRef words = memory_.allocate(name + "_words", DType::i(64), {count});
   auto set = [&](int64_t word, int64_t value) {
-    steps_->add(build_.store(words, {build_.index(word)}, context().imm(DType::i(64), value)));
+    at_.add(build_.store(words, {build_.index(word)}, context().imm(DType::i(64), value)));
   };
   set(kNdimWord, static_cast<int64_t>(rank));
   set(kDtypeWord, type.code | int64_t{type.bits} << 8);
@@ -51,31 +42,31 @@ BufferRef HostFunction::found_tensor(BufferRef words, const std::string& name, D
     Expr found = build_.load(words, {build_.index(kDimWords + static_cast<int64_t>(axis))});
     const auto* var = shape[axis].as<arith::VarNode>();
     if (var != nullptr && !symbols_.in_scope(Var(var)))
-      bind_from_data(Var(var), found, {});
+      shapes_.bind_from_data(Var(var), found, {});
     else
-      require_equal(shape[axis], arith::cast(DType::index(), found), axis, exact_dim(axis, name));
+      shapes_.require_equal(shape[axis], arith::cast(DType::index(), found), axis, exact_dim(axis, name));
   }
   Var address = context().var(name + "_at");
-  steps_->let(address, block_word(words, 0));
+  at_.let(address, block_word(build_, words, 0));
   BufferRef seen = build_.buffer(name, dtype, symbols_.known(shape));
-  steps_->view(seen, nullptr, address);
+  at_.steps().view(seen, nullptr, address);
   return seen;
 }
 
 Status HostFunction::call_external(Op& op) {
   Diagnostics& diag = this->diag();
   tir::Invoke invoke;
-  invoke.callee = op.callee, invoke.external = true, invoke.error_node = node_of_call();
-  if (op.results.empty()) after_effect_ = true;
+  invoke.callee = op.callee, invoke.external = true, invoke.error_node = origins_.of_call();
+  if (op.results.empty()) at_.note_effect();
   std::vector<const Value*> operands(op.operands().begin(), op.operands().end());
   if (op.kind == OpKind::kCallInplace) operands = placed_operands(op);
   for (const Value* operand : operands) {
     if (operand->info->as<TensorInfo>() != nullptr)
-      invoke.args.push_back(buffer(*operand));
+      invoke.args.push_back(values_.buffer(*operand));
     else if (operand->info->as<PrimInfo>() != nullptr)
-      invoke.args.push_back(arith::cast(DType::index(), scalar(*operand)));
+      invoke.args.push_back(arith::cast(DType::index(), values_.scalar(*operand)));
     else
-      for (Expr dim : dims(operand->info)) invoke.args.push_back(dim);
+      for (Expr dim : shapes_.dims(operand->info)) invoke.args.push_back(dim);
   }
   std::vector<Value*> results = fresh_results(op);
   std::vector<BufferRef> words(results.size());
@@ -91,23 +82,23 @@ Status HostFunction::call_external(Op& op) {
     if (is_handle(result)) {
       BufferRef place =
           build_.buffer(name, DType::handle(), {build_.index(1)}, tir::Scope::kGlobal, WeightLayout::kAlignment);
-      steps_->alloc(place);
+      at_.alloc(place);
       invoke.args.push_back(place);
-      slot(result).buffer = view_as(place, name, DType::handle(), {});
+      values_.slot(result).buffer = memory_.view_as(place, name, DType::handle(), {});
     } else if (op.attrs.has("returned")) {
       words[i] = result_words(name, *tensor->dtype, tensor->shape->size());
-      invoke.args.push_back(view_as(words[i], name, DType::handle(), words[i]->shape));
+      invoke.args.push_back(memory_.view_as(words[i], name, DType::handle(), words[i]->shape));
     } else {
-      slot(result).buffer = produce(result);
-      invoke.args.push_back(slot(result).buffer);
+      values_.slot(result).buffer = produce(result);
+      invoke.args.push_back(values_.slot(result).buffer);
     }
   }
-  steps_->add(build_.invoke(std::move(invoke)));
+  at_.add(build_.invoke(std::move(invoke)));
   for (size_t i = 0; i < results.size(); ++i) {
     const Value& result = *results[i];
     if (words[i] == nullptr) continue;
     std::string name = result.name.empty() ? op.callee : result.name;
-    slot(result).buffer = found_tensor(words[i], name, result.dtype(), relax_dims(result.info));
+    values_.slot(result).buffer = found_tensor(words[i], name, result.dtype(), relax_dims(result.info));
   }
   return Done{};
 }
@@ -131,27 +122,28 @@ Status HostFunction::open_object(Op& op) {
   std::string name = to.name.empty() ? "opened" : to.name;
   BufferRef words = result_words(name, dtype, rank);
   tir::Invoke read;
-  read.callee = "rlx_object_read", read.external = read.runtime = true, read.error_node = node_of_call();
-  read.args = {buffer(from), words,
+  read.callee = "rlx_object_read", read.external = read.runtime = true, read.error_node = origins_.of_call();
+  read.args = {values_.buffer(from), words,
                build_.index(tensor != nullptr  ? kTensorObject
                             : shape != nullptr ? kShapeObject
                                                : kScalarObject)};
-  steps_->add(build_.invoke(std::move(read)));
+  at_.add(build_.invoke(std::move(read)));
   if (tensor != nullptr) {
-    slot(to).buffer = found_tensor(words, name, dtype, *tensor->shape);
+    values_.slot(to).buffer = found_tensor(words, name, dtype, *tensor->shape);
     return Done{};
   }
   std::vector<Expr> said = numbers(to.info);
   std::vector<Expr> extent(rank, build_.index(static_cast<int64_t>(said.size())));
   BufferRef elements = found_tensor(words, name, dtype, extent);
-  if (said.empty()) slot(to).buffer = elements;
+  if (said.empty()) values_.slot(to).buffer = elements;
   for (size_t k = 0; k < said.size(); ++k) {
     Expr value = build_.load(elements, tir::Indices(rank, build_.index(static_cast<int64_t>(k))));
     const auto* var = said[k].as<arith::VarNode>();
     if (var != nullptr && !symbols_.in_scope(Var(var)))
-      bind_from_data(Var(var), value, {}, false);
+      shapes_.bind_from_data(Var(var), value, {}, false);
     else
-      require_equal(said[k], arith::cast(DType::index(), value), k, {Finding::kExact, fmt::format("number {}", k)});
+      shapes_.require_equal(said[k], arith::cast(DType::index(), value), k,
+                            {Finding::kExact, fmt::format("number {}", k)});
   }
   return Done{};
 }

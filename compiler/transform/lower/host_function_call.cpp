@@ -19,14 +19,6 @@ using namespace relax;
 
 namespace {
 
-/// The leaves of a struct info in order, tuples flattened.
-void leaves(Info info, std::vector<Info>& out) {
-  if (const auto* tuple = info->as<TupleInfo>())
-    for (Info field : tuple->fields) leaves(field, out);
-  else
-    out.push_back(info);
-}
-
 bool all_found(Expr e, const arith::Substitution& found) {
   std::vector<Var> inner = arith::free_vars(e);
   return std::all_of(inner.begin(), inner.end(), [&](Var v) { return found.count(v) != 0; });
@@ -38,12 +30,6 @@ DType stored(Info info) {
 }
 
 }  // namespace
-
-size_t leaf_count(Info info) {
-  std::vector<Info> list;
-  leaves(info, list);
-  return list.size();
-}
 
 struct HostFunction::FunctionCall {
   explicit FunctionCall(const HostCallee& called) : callee(called) {}
@@ -70,8 +56,8 @@ Status HostFunction::call_function(Op& op) {
   // Memory that is written before the call comes first, so that its use before the call and in it are one nest.
   for (size_t i = 0; i < call.arguments.size(); ++i)
     if (call.arguments[i] == nullptr)
-      call.arguments[i] =
-          in_memory(call.actuals[i], stored(call.formals[i]), call.callee.read.count(call.callee.inputs[i]) != 0);
+      call.arguments[i] = memory_.in_memory(call.actuals[i], stored(call.formals[i]),
+                                            call.callee.read.count(call.callee.inputs[i]) != 0);
   make_room(op, call);
   invoke_function(call);
   bind_called(op, call);
@@ -92,7 +78,7 @@ void HostFunction::list_arguments(const Op& op, FunctionCall& call) {
   for (size_t i = 0; i < op.operands().size(); ++i) {
     leaves(call.callee.function->body().arguments[i]->info, call.formals);
     leaves(op.operand(i)->info, call.actuals);
-    add(slot(*op.operand(i)), op.operand(i)->info, add);
+    add(values_.slot(*op.operand(i)), op.operand(i)->info, add);
   }
   for (const Value* result : op.results) leaves(result->info, call.results);
   RELAXC_CHECK(call.results.size() == call.callee.outputs.size(), "the number of results of " + op.callee);
@@ -114,7 +100,7 @@ Status HostFunction::solve_arguments(const Op& op, FunctionCall& call) {
       if (var == nullptr || call.found.count(formal[k]) != 0) continue;
       if (actual[k].as<arith::Load>() != nullptr && actual[k].dtype() != formal[k].dtype()) {
         Var read = context().var(Var(var).name());
-        bind_from_data(read, actual[k], {}, false);
+        shapes_.bind_from_data(read, actual[k], {}, false);
         actual[k] = read;
       }
       call.found.emplace(formal[k], actual[k]);
@@ -127,8 +113,8 @@ Status HostFunction::solve_arguments(const Op& op, FunctionCall& call) {
       tir::Guard record;
       record.code = kDerivedDim, record.tensor = call.tensors[i], record.axis = static_cast<int32_t>(k);
       record.expected = formal[k], record.actual = actual[k];
-      require(arith::eq(formal[k], actual[k]), std::move(record),
-              {Finding::kExact, fmt::format("dim {} of argument {}", k, i)});
+      shapes_.require(arith::eq(formal[k], actual[k]), std::move(record),
+                      {Finding::kExact, fmt::format("dim {} of argument {}", k, i)});
     }
   }
   return Done{};
@@ -148,8 +134,8 @@ Status HostFunction::read_values(const Op& op, FunctionCall& call) {
     if (value.function != nullptr) {
       BufferRef& answer = answers[value.function];
       if (answer == nullptr)
-        answer =
-            ask_shape_function(value, symbols_.known(replace(value.asked, call.found)), tir::Scope::kGlobal, *steps_);
+        answer = ask_shape_function(value, symbols_.known(replace(value.asked, call.found)), tir::Scope::kGlobal,
+                                    at_.steps());
       from = answer;
     } else {
       auto input = std::find(call.callee.inputs.begin(), call.callee.inputs.end(), value.buffer);
@@ -160,35 +146,19 @@ Status HostFunction::read_values(const Op& op, FunctionCall& call) {
         call.found.emplace(value.var, given);
         continue;
       }
-      if (from->shape.size() > 1) from = view_as(from, from->name, from->dtype, {tir::element_count(context(), *from)});
+      if (from->shape.size() > 1)
+        from = memory_.view_as(from, from->name, from->dtype, {tir::element_count(context(), *from)});
     }
     Var read = context().var(value.var.name());
     function_.facts.bound(read, call.callee.function->facts.range_of(value.var));
     symbols_.declare(read, call.callee.function->facts.range_of(value.var));
     tir::Indices at(from->shape.size(), build_.index(value.element));
-    bind_from_data(read, build_.load(from, at), {}, false);
+    shapes_.bind_from_data(read, build_.load(from, at), {}, false);
     call.found.emplace(value.var, read);
   }
   for (Var symbol : call.callee.symbols)
     RELAXC_CHECK(call.found.count(symbol) != 0, "symbol " + symbol.name() + " of " + op.callee + " has no value");
   return Done{};
-}
-
-/// The place of a bare entry symbol among ours; -1 for anything else.
-int32_t HostFunction::our_symbol(Expr e) const {
-  const std::vector<Var>& entry = symbols_.entry();
-  auto symbol = std::find(entry.begin(), entry.end(), e);
-  return symbol == entry.end() ? -1 : static_cast<int32_t>(symbol - entry.begin());
-}
-
-tir::Guard HostFunction::relation(Expr condition) const {
-  tir::Guard record;
-  record.code = kDerivedDim;
-  bool compares = condition->kind >= arith::ExprKind::kEq && condition->kind <= arith::ExprKind::kLe;
-  if (!compares) return record;
-  const auto& sides = *static_cast<const arith::Binary*>(condition.node());
-  if (sides.a.dtype().is_index()) record.expected = sides.b, record.actual = sides.a;
-  return record;
 }
 
 /// What the callee declares of its symbols and guards in its entry must hold of ours.
@@ -200,7 +170,7 @@ void HostFunction::require_declared(FunctionCall& call) {
     auto check = [&](Expr condition, int64_t limit, Finding finding) {
       tir::Guard record;
       record.code = kDimBounds, record.expected = build_.index(limit), record.actual = actual;
-      require(condition, std::move(record), {finding, "'" + symbol.name() + "'"});
+      shapes_.require(condition, std::move(record), {finding, "'" + symbol.name() + "'"});
     };
     if (range.has_upper()) check(arith::le(actual, build_.index(range.upper)), range.upper, Finding::kAtMost);
     if (range.has_lower()) check(arith::ge(actual, build_.index(range.lower)), range.lower, Finding::kAtLeast);
@@ -210,7 +180,7 @@ void HostFunction::require_declared(FunctionCall& call) {
   for (Expr assumed : facts.assumptions()) {
     Expr condition = arith::substitute(assumed, call.found);
     if (all_found(assumed, call.found))
-      require(condition, relation(condition), {Finding::kRelation, to_string(assumed)});
+      shapes_.require(condition, relation(condition), {Finding::kRelation, to_string(assumed)});
   }
   for (tir::Guard guard : call.callee.guards) {
     if (guard.expected) guard.expected = arith::substitute(guard.expected, call.found);
@@ -219,10 +189,10 @@ void HostFunction::require_declared(FunctionCall& call) {
     bool of_input = guard.tensor >= 0 && static_cast<size_t>(guard.tensor) < call.tensors.size();
     guard.tensor = of_input ? call.tensors[static_cast<size_t>(guard.tensor)] : -1;
     if (guard.symbol >= 0)
-      guard.symbol = our_symbol(call.found.at(call.callee.symbols.at(static_cast<size_t>(guard.symbol))));
+      guard.symbol = shapes_.our_symbol(call.found.at(call.callee.symbols.at(static_cast<size_t>(guard.symbol))));
     Expr condition = arith::substitute(guard.condition, call.found);
     Finding finding = guard.code == kDimBounds ? Finding::kAtLeast : Finding::kExact;
-    require(condition, std::move(guard), {finding, what});
+    shapes_.require(condition, std::move(guard), {finding, what});
   }
 }
 
@@ -231,12 +201,12 @@ void HostFunction::require_declared(FunctionCall& call) {
 void HostFunction::make_room(const Op& op, FunctionCall& call) {
   size_t next_dim = 0, count = call.callee.bounds.size();
   Expr num_dims = build_.index(static_cast<int64_t>(std::max<size_t>(count, 1)));
-  call.out_dims = allocate(op.callee + "_dims", DType::i(64), {num_dims});
+  call.out_dims = memory_.allocate(op.callee + "_dims", DType::i(64), {num_dims});
   for (size_t i = 0; i < call.results.size(); ++i) {
     const auto* tensor = call.results[i]->as<TensorInfo>();
     if (tensor == nullptr) {
       next_dim += call.results[i]->as<ShapeInfo>() != nullptr;
-      call.memories.push_back(in_memory(call.results[i], stored(call.results[i]), false));
+      call.memories.push_back(memory_.in_memory(call.results[i], stored(call.results[i]), false));
       call.rooms.push_back(call.memories.back()->shape);
       continue;
     }
@@ -247,23 +217,11 @@ void HostFunction::make_room(const Op& op, FunctionCall& call) {
       shape.push_back(bound ? symbols_.known(arith::substitute(bound, call.found)) : bound);
     }
     bool single = op.results.size() == call.results.size() && op.results[i]->info == call.results[i];
-    call.memories.push_back(claimed ? empty_block(op.callee + "_result")
+    call.memories.push_back(claimed ? heap_.empty_block(op.callee + "_result")
                             : single && destinations_.count(op.results[i]) != 0
                                 ? produce(*op.results[i])
-                                : allocate(op.callee + "_result", *tensor->dtype, shape));
+                                : memory_.allocate(op.callee + "_result", *tensor->dtype, shape));
   }
-}
-
-/// A small vector in the arena for a shape or a scalar, with its numbers in it if they will be `read`.
-BufferRef HostFunction::in_memory(Info info, DType dtype, bool read) {
-  std::vector<Expr> list = symbols_.known(numbers(info)), shape;
-  if (info->as<ShapeInfo>() != nullptr) shape.push_back(build_.index(static_cast<int64_t>(list.size())));
-  BufferRef memory = build_.buffer("scalars", dtype, shape, tir::Scope::kGlobal, WeightLayout::kAlignment);
-  steps_->alloc(memory);
-  for (size_t k = 0; k < list.size() && read; ++k)
-    steps_->add(build_.store(memory, tir::Indices(shape.size(), build_.index(static_cast<int64_t>(k))),
-                             arith::cast(dtype, list[k])));
-  return memory;
 }
 
 /// Memory of the callee: in ours where its symbols are bounded, else claimed. Its size is known once it is planned.
@@ -275,12 +233,12 @@ BufferRef HostFunction::frame_of(const FunctionCall& call) {
   if (bounded) {
     BufferRef frame =
         build_.buffer(name, DType::u(8), {build_.index(1)}, tir::Scope::kGlobal, WeightLayout::kAlignment);
-    steps_->alloc(frame);
+    at_.alloc(frame);
     return frame;
   }
   Var bytes = context().var(name + "_bytes");
-  steps_->let(bytes, build_.index(1));
-  return claim(name, DType::u(8), {bytes});
+  at_.let(bytes, build_.index(1));
+  return heap_.claim(name, DType::u(8), {bytes});
 }
 
 void HostFunction::invoke_function(FunctionCall& call) {
@@ -294,9 +252,9 @@ void HostFunction::invoke_function(FunctionCall& call) {
     if (call.results[i]->as<TensorInfo>() != nullptr)
       for (Expr e : relax_dims(call.callee.outputs[i])) exact &= all_found(e, call.found);
     bool bounded = std::all_of(room.begin(), room.end(), [](Expr e) { return static_cast<bool>(e); });
-    Expr capacity = bounded ? elements_of(room) : build_.index(INT64_MAX);
+    Expr capacity = bounded ? shapes_.elements_of(room) : build_.index(INT64_MAX);
     if (!exact)
-      steps_->add(
+      at_.add(
           build_.store(call.out_dims, {build_.index(static_cast<int64_t>(dim))}, arith::cast(DType::i(64), capacity)));
     dim += room.size();
   }
@@ -307,9 +265,9 @@ void HostFunction::invoke_function(FunctionCall& call) {
   invoke.args.push_back(frame);
   invoke.args.push_back(shared_.weights_buffer);
   invoke.args.push_back(call.out_dims);
-  if (call.callee.needs_heap) invoke.args.push_back(heap());
+  if (call.callee.needs_heap) invoke.args.push_back(heap_.buffer());
   for (Var symbol : call.callee.symbols) invoke.args.push_back(call.found.at(symbol));
-  steps_->add(build_.invoke(std::move(invoke)));
+  at_.add(build_.invoke(std::move(invoke)));
 }
 
 /// Numbers that only the callee knew become symbols here; then the results are what their infos say.
@@ -330,7 +288,7 @@ void HostFunction::bind_called(const Op& op, FunctionCall& call) {
       if (bound && !tensor) bound = arith::substitute(bound, call.found);
       int64_t place = static_cast<int64_t>(tensor ? dim + k : k);
       tir::Indices at(tensor ? 1 : memory->shape.size(), build_.index(place));
-      bind_from_data(Var(var), build_.load(tensor ? call.out_dims : memory, at), bound, tensor);
+      shapes_.bind_from_data(Var(var), build_.load(tensor ? call.out_dims : memory, at), bound, tensor);
     }
     dim += call.rooms[i].size();
     if (!tensor) continue;
@@ -338,11 +296,11 @@ void HostFunction::bind_called(const Op& op, FunctionCall& call) {
     DType dtype = *call.results[i]->as<TensorInfo>()->dtype;
     bool claimed = std::any_of(call.rooms[i].begin(), call.rooms[i].end(), [](Expr e) { return !e; });
     if (claimed) {
-      call.memories[i] = own_block(memory, op.callee + "_result", dtype, shape);
+      call.memories[i] = heap_.own_block(memory, op.callee + "_result", dtype, shape);
       continue;
     }
     // A callee leaves its result compact, whatever room it was given.
-    if (shape != memory->shape) call.memories[i] = view_as(memory, op.callee + "_result", dtype, shape);
+    if (shape != memory->shape) call.memories[i] = memory_.view_as(memory, op.callee + "_result", dtype, shape);
   }
   size_t next = 0;
   auto fill = [&](Slot& to, Info info, auto&& self) -> void {
@@ -354,7 +312,7 @@ void HostFunction::bind_called(const Op& op, FunctionCall& call) {
     to.fields.resize(tuple->fields.size());
     for (size_t i = 0; i < tuple->fields.size(); ++i) self(to.fields[i], tuple->fields[i], self);
   };
-  for (Value* result : op.results) fill(slot(*result), result->info, fill);
+  for (Value* result : op.results) fill(values_.slot(*result), result->info, fill);
 }
 
 }  // namespace relaxc::lower

@@ -42,7 +42,7 @@ void HostFunction::add_entry(const std::string& call) {
   interface::Entry entry;
   entry.name = function_.name;
   entry.call = call;
-  entry.needs_allocator = heap_ != nullptr;
+  entry.needs_allocator = heap_.is_needed();
   std::vector<std::string> taken;
   auto add = [&](std::vector<interface::Tensor>& list, const std::string& name, Info info, BufferRef buffer,
                  int32_t pair, int32_t append_axis) {
@@ -65,8 +65,8 @@ void HostFunction::add_entry(const std::string& call) {
   give_quantizations(entry);
   entry.shapes = add_shapes();
   entry.arena = add_arena();
-  if (!values_.empty()) entry.values = add_values();
-  entry.nodes = nodes_.names(), entry.num_kernels = nodes_.num_kernels();
+  if (!read_values_.empty()) entry.values = add_values();
+  entry.nodes = origins_.names().names(), entry.num_kernels = origins_.names().num_kernels();
   shared_.object.entries.push_back(std::move(entry));
 }
 
@@ -96,7 +96,7 @@ interface::Tensor HostFunction::describe(const std::string& name, Info info, Buf
   tensor.identifier = interface::identifier(name);
   tensor.kind = kind_of(info);
   tensor.dtype = buffer->dtype;
-  std::vector<Expr> shape = tensor.kind == interface::Tensor::kTensor ? dims(info) : buffer->shape;
+  std::vector<Expr> shape = tensor.kind == interface::Tensor::kTensor ? shapes_.dims(info) : buffer->shape;
   tensor.data_dependent = !symbols_.of_entry(shape);
   for (Expr dim : shape) {
     auto symbol = std::find(symbols_.entry().begin(), symbols_.entry().end(), dim);
@@ -137,12 +137,12 @@ std::string HostFunction::add_shapes() {
   BufferRef to = build_.buffer("dims", DType::i(64), {build_.index(static_cast<int64_t>(all.size()))});
   made.params.push_back({to, {}});
   std::vector<tir::Stmt> body;
-  for (const tir::Guard& guard : guards_) body.push_back(build_.guard(guard));
+  for (const tir::Guard& guard : shapes_.guards()) body.push_back(build_.guard(guard));
   for (Expr assumed : function_.facts.assumptions()) {
     Expr condition = symbols_.known(assumed);
     if (!symbols_.of_entry(condition)) continue;
     tir::Guard guard = relation(condition);
-    guard.condition = condition, guard.error_node = node_of({Finding::kRelation, to_string(assumed)});
+    guard.condition = condition, guard.error_node = origins_.of({Finding::kRelation, to_string(assumed)});
     body.push_back(build_.guard(guard));
   }
   add_size_guards(body);
@@ -165,12 +165,12 @@ std::string HostFunction::add_arena() {
 std::string HostFunction::add_values() {
   std::vector<Var> given;
   for (Var var : symbols_.entry())
-    if (std::none_of(values_.begin(), values_.end(), [&](const ValueSymbol& v) { return v.var == var; }))
+    if (std::none_of(read_values_.begin(), read_values_.end(), [&](const ValueSymbol& v) { return v.var == var; }))
       given.push_back(var);
   tir::PrimFunc made = index_function(shared_.module.unique_name(function_.name + "_values"), {});
   // What is read here has constant dims; of the others the dims may be what is being read.
   for (const Input& input : inputs_) {
-    bool read = std::any_of(values_.begin(), values_.end(),
+    bool read = std::any_of(read_values_.begin(), read_values_.end(),
                             [&](const ValueSymbol& value) { return value.buffer == input.buffer; });
     BufferRef unread = read ? nullptr : build_.buffer(input.name, input.buffer->dtype, {build_.index(1)});
     made.params.push_back({read ? input.buffer : unread, {}});
@@ -182,7 +182,7 @@ std::string HostFunction::add_values() {
 
   Steps steps(build_);
   std::map<const Op*, BufferRef> answers;
-  for (const ValueSymbol& value : values_) {
+  for (const ValueSymbol& value : read_values_) {
     BufferRef from = value.buffer;
     if (value.function != nullptr) {
       BufferRef& answer = answers[value.function];
@@ -214,7 +214,7 @@ BufferRef HostFunction::ask_shape_function(const ValueSymbol& value, const std::
   BufferRef answer = build_.buffer(op.callee, DType::i(64), {count}, scope, alignment);
   steps.alloc(answer);
   tir::Invoke invoke;
-  invoke.callee = op.callee, invoke.external = true, invoke.error_node = nodes_.number(origin_text(op));
+  invoke.callee = op.callee, invoke.external = true, invoke.error_node = origins_.number(origin_text(op));
   for (Expr number : asked) invoke.args.push_back(number);
   invoke.args.push_back(answer);
   steps.add(build_.invoke(std::move(invoke)));

@@ -53,11 +53,11 @@ Expr HostFunction::trip_count(const Op& op) {
   if (op.operand(0) == nullptr) return {};
   auto input = trip_counts_.find(&op);
   if (input != trip_counts_.end()) return input->second;
-  Expr value = scalar(*op.operand(0));
+  Expr value = values_.scalar(*op.operand(0));
   if (symbols_.of_entry(value)) return arith::cast(DType::index(), value);
   if (value.as<arith::VarNode>() != nullptr) return value;
   Var trips = context().var("trips");
-  bind_from_data(trips, value, {}, false);
+  shapes_.bind_from_data(trips, value, {}, false);
   return trips;
 }
 
@@ -86,8 +86,8 @@ void HostFunction::carry_symbols(const Op& op, LoopState& loop) {
     std::vector<Expr> before = symbols_.known(numbers(op.operand(k + 2)->info));
     for (size_t axis = 0; axis < inside.size(); ++axis)
       if (inside[axis].dtype().is_index())
-        require_equal(arith::substitute(inside[axis], start), before[axis], axis,
-                      exact_dim(axis, body.arguments[k + 1]->name));
+        shapes_.require_equal(arith::substitute(inside[axis], start), before[axis], axis,
+                              exact_dim(axis, body.arguments[k + 1]->name));
   }
   for (size_t j = 0; j < loop.symbols.size(); ++j)
     loop.bounds.push_back(bound_of_carried(op, loop, loop.symbols[j], loop.initial[j], loop.next[j]));
@@ -148,7 +148,7 @@ bool HostFunction::replaces(const Op& op, size_t k) const {
   Value &last = *body.arguments[k + 1], &next = *body.results()[k + 1];
   const Op* maker = can_write(next, body);
   if (maker == nullptr || maker->kind != OpKind::kCallTir || maker->results.size() != 1) return false;
-  if (symbols_.known(dims(last.info)) != symbols_.known(dims(next.info))) return false;
+  if (symbols_.known(shapes_.dims(last.info)) != symbols_.known(shapes_.dims(next.info))) return false;
   tir::PrimFunc& kernel = *shared_.module.find_prim_func(maker->callee);
   std::map<const Op*, size_t> place;
   for (const Op* one : ops_of(body)) place.emplace(one, place.size());
@@ -180,7 +180,7 @@ Status HostFunction::reserve_carried(const Op& op, LoopState& loop) {
     const Value& argument = *body.arguments[k + 1];
     if (argument.info->as<TensorInfo>() == nullptr) continue;
     Carried& value = loop.values.back();
-    value.elements = symbols_.bounded(product_of(dims(argument.info)));
+    value.elements = symbols_.bounded(shapes_.product_of(shapes_.dims(argument.info)));
     if (!value.elements) {
       claim_carried(*op.operand(k + 2), argument, value);
       continue;
@@ -193,45 +193,48 @@ Status HostFunction::reserve_carried(const Op& op, LoopState& loop) {
       value.half = arith::ceildiv(value.elements * argument.dtype().bytes(), kAlign) * kAlign;
       value.room = build_.buffer(argument.name + "_room", DType::u(8), {value.half * 2}, tir::Scope::kGlobal, kAlign);
     }
-    steps_->alloc(value.room);
+    at_.alloc(value.room);
     const Value& first = *op.operand(k + 2);
-    require_room(elements_of(dims(first.info)), value.elements);
-    copy(buffer(first), view_as(value.room, argument.name, argument.dtype(), dims(first.info), build_.index(0)));
+    shapes_.require_room(shapes_.elements_of(shapes_.dims(first.info)), value.elements);
+    memory_.copy(values_.buffer(first), memory_.view_as(value.room, argument.name, argument.dtype(),
+                                                        shapes_.dims(first.info), build_.index(0)));
   }
   return Done{};
 }
 
 /// Two blocks: the body reads one and writes the other, and then they change places.
 void HostFunction::claim_carried(const Value& first, const Value& argument, Carried& value) {
-  value.next_block = empty_block(argument.name + "_next");
-  value.block = claimed_block(argument.name, bytes_of(argument.dtype(), dims(first.info)));
-  copy(buffer(first), view_block(value.block, argument.name, argument.dtype(), dims(first.info)));
+  value.next_block = heap_.empty_block(argument.name + "_next");
+  value.block = heap_.claimed_block(argument.name, shapes_.bytes_of(argument.dtype(), shapes_.dims(first.info)));
+  memory_.copy(values_.buffer(first),
+               heap_.view_block(value.block, argument.name, argument.dtype(), shapes_.dims(first.info)));
 }
 
 Status HostFunction::reserve_scans(const Op& op, LoopState& loop) {
   Diagnostics& diag = this->diag();
   for (size_t k = loop.carried; k < op.results.size(); ++k) {
     const Value& result = *op.results[k];
-    std::vector<Expr> element = dims(op.regions[0]->results()[k + 1]->info);
+    std::vector<Expr> element = shapes_.dims(op.regions[0]->results()[k + 1]->info);
     for (Expr dim : element)
       for (Var var : arith::free_vars(dim))
         if (!symbols_.in_scope(var))
           return diag.error(op.location, Kind::unsupported, "scan output '{}' changes its shape from step to step",
                             result.name);
-    if (!loop.dynamic && symbols_.of_entry(dims(result.info))) {
+    if (!loop.dynamic && symbols_.of_entry(shapes_.dims(result.info))) {
       loop.growing.push_back(false);
       loop.scans.push_back(produce(result));
       continue;
     }
-    Expr most = loop.trips ? symbols_.bounded(arith::max(loop.trips, build_.index(0)) * elements_of(element)) : Expr();
+    Expr most =
+        loop.trips ? symbols_.bounded(arith::max(loop.trips, build_.index(0)) * shapes_.elements_of(element)) : Expr();
     loop.growing.push_back(!most);
     if (!most) {
-      loop.scans.push_back(claimed_block(result.name, build_.index(0)));
+      loop.scans.push_back(heap_.claimed_block(result.name, build_.index(0)));
       continue;
     }
     BufferRef room =
         build_.buffer(result.name + "_room", result.dtype(), {most}, tir::Scope::kGlobal, WeightLayout::kAlignment);
-    steps_->alloc(room);
+    at_.alloc(room);
     loop.scans.push_back(room);
   }
   return Done{};
@@ -240,12 +243,11 @@ Status HostFunction::reserve_scans(const Op& op, LoopState& loop) {
 Status HostFunction::lower_loop_body(const Op& op, LoopState& loop, tir::Stmt& body) {
   Diagnostics& diag = this->diag();
   const Region& region = *op.regions[0];
-  Steps steps(build_), *outer = std::exchange(steps_, &steps);
+  InsertionPoint::Nested inside(at_, 1);
   Symbols::Mark before = symbols_.mark();
-  ++depth_;
   symbols_.add_data(loop.iteration, loop.trips);
   for (size_t j = 0; j < loop.symbols.size(); ++j) {
-    steps.let(loop.symbols[j], cell(loop.state, j));
+    at_.let(loop.symbols[j], cell(loop.state, j));
   }
   const std::vector<Value*>& results = region.results();
   std::vector<BufferRef> targets(results.size());
@@ -253,59 +255,52 @@ Status HostFunction::lower_loop_body(const Op& op, LoopState& loop, tir::Stmt& b
     const Value& argument = *region.arguments[k + 1];
     const Carried& value = loop.values[k];
     if (value.block != nullptr) {
-      slot(argument).buffer = view_block(value.block, argument.name, argument.dtype(), dims(argument.info));
+      values_.slot(argument).buffer =
+          heap_.view_block(value.block, argument.name, argument.dtype(), shapes_.dims(argument.info));
       targets[k + 1] = build_.buffer(argument.name + "_room", argument.dtype(), {context().var("room")},
                                      tir::Scope::kGlobal, WeightLayout::kAlignment);
     }
     if (value.room == nullptr) continue;
     auto half = [&](Expr i) { return value.half ? arith::floormod(i, 2) * value.half : Expr(); };
-    slot(argument).buffer =
-        view_as(value.room, argument.name, argument.dtype(), dims(argument.info), half(loop.iteration));
-    targets[k + 1] =
-        view_as(value.room, argument.name + "_next", argument.dtype(), {value.elements}, half(loop.iteration + 1));
-    capacities_[targets[k + 1]] = value.elements;
+    values_.slot(argument).buffer =
+        memory_.view_as(value.room, argument.name, argument.dtype(), shapes_.dims(argument.info), half(loop.iteration));
+    targets[k + 1] = memory_.view_as(value.room, argument.name + "_next", argument.dtype(), {value.elements},
+                                     half(loop.iteration + 1));
+    memory_.limit(targets[k + 1], value.elements);
   }
   for (size_t k = 0; k < loop.scans.size(); ++k) {
-    Expr elements = elements_of(dims(results[1 + loop.carried + k]->info));
+    Expr elements = shapes_.elements_of(shapes_.dims(results[1 + loop.carried + k]->info));
     if (loop.growing[k]) {
       const Value& result = *results[1 + loop.carried + k];
       Expr step = elements * result.dtype().bytes(), written = loop.iteration * step;
-      steps.add(reserve(loop.scans[k], written, written + step));
-      targets[1 + loop.carried + k] = view_block(loop.scans[k], result.name, result.dtype(), {elements}, written);
+      at_.add(heap_.reserve(loop.scans[k], written, written + step));
+      targets[1 + loop.carried + k] = heap_.view_block(loop.scans[k], result.name, result.dtype(), {elements}, written);
       continue;
     }
-    targets[1 + loop.carried + k] = view_as(loop.scans[k], loop.scans[k]->name, loop.scans[k]->dtype, {elements},
-                                            loop.iteration * elements * loop.scans[k]->dtype.bytes());
+    targets[1 + loop.carried + k] =
+        memory_.view_as(loop.scans[k], loop.scans[k]->name, loop.scans[k]->dtype, {elements},
+                        loop.iteration * elements * loop.scans[k]->dtype.bytes());
   }
   std::vector<bool> told = tell_targets(region, targets);
   Status done = lower_region(region);
   if (done) {
     for (size_t k = 0; k < results.size(); ++k)
       if (targets[k] != nullptr && !told[k])
-        copy(buffer(*results[k]), seen_as(targets[k], results[k]->name, dims(results[k]->info)));
-    for (size_t j = 0; j < loop.symbols.size(); ++j) steps.add(set_cell(loop.state, j, symbols_.known(loop.next[j])));
-    if (loop.dynamic) steps.add(set_cell(loop.state, loop.symbols.size(), loop.iteration + 1));
+        memory_.copy(values_.buffer(*results[k]),
+                     memory_.seen_as(targets[k], results[k]->name, shapes_.dims(results[k]->info)));
+    for (size_t j = 0; j < loop.symbols.size(); ++j) at_.add(set_cell(loop.state, j, symbols_.known(loop.next[j])));
+    if (loop.dynamic) at_.add(set_cell(loop.state, loop.symbols.size(), loop.iteration + 1));
     for (const Carried& value : loop.values)
-      if (value.block != nullptr) swap_blocks(value.block, value.next_block);
-    if (results[0] != nullptr) steps.add(build_.branch(arith::logical_not(truth(*results[0])), build_.leave_loop()));
-    body = steps.finish();
+      if (value.block != nullptr) heap_.swap_blocks(value.block, value.next_block);
+    if (results[0] != nullptr)
+      at_.add(build_.branch(arith::logical_not(values_.truth(*results[0])), build_.leave_loop()));
+    body = inside.finish();
     for (size_t k = 0; k < loop.carried; ++k)
-      if (loop.values[k].block != nullptr) body = claim_views(body, targets[k + 1], loop.values[k].next_block);
+      if (loop.values[k].block != nullptr) body = heap_.claim_views(body, targets[k + 1], loop.values[k].next_block);
   }
   symbols_.leave(std::move(before), false);
-  steps_ = outer;
-  --depth_;
   if (!done) return diag.failed();
   return Done{};
-}
-
-void HostFunction::swap_blocks(BufferRef a, BufferRef b) {
-  for (int64_t word = 0; word < 2; ++word) {
-    Var kept = context().var("kept", DType::i(64));
-    steps_->let(kept, build_.load(a, {build_.index(word)}));
-    steps_->add(build_.store(a, {build_.index(word)}, build_.load(b, {build_.index(word)})));
-    steps_->add(build_.store(b, {build_.index(word)}, kept));
-  }
 }
 
 /// What follows the loop sees the last values: carried tensors in the half of the last parity, dims in the state.
@@ -313,18 +308,18 @@ void HostFunction::loop_results(const Op& op, LoopState& loop) {
   Expr done = loop.trips ? arith::max(loop.trips, build_.index(0)) : Expr();
   if (loop.dynamic) {
     Var count = context().var("iterations");
-    bind_from_data(count, cell(loop.state, loop.symbols.size()), loop.trips);
+    shapes_.bind_from_data(count, cell(loop.state, loop.symbols.size()), loop.trips);
     done = count;
   }
   for (size_t j = 0; j < loop.symbols.size(); ++j) {
     // The carried symbol itself may be the result's, or the result has one of its own.
-    steps_->let(loop.symbols[j], cell(loop.state, j));
+    at_.let(loop.symbols[j], cell(loop.state, j));
   }
   const Region& region = *op.regions[0];
   for (size_t k = 0; k < op.results.size(); ++k) {
     std::vector<Expr> outside = numbers(op.results[k]->info);
     std::vector<Expr> last =
-        k < loop.carried ? numbers(region.arguments[k + 1]->info) : dims(region.results()[k + 1]->info);
+        k < loop.carried ? numbers(region.arguments[k + 1]->info) : shapes_.dims(region.results()[k + 1]->info);
     if (k >= loop.carried) last.insert(last.begin(), done);
     for (size_t axis = 0; axis < outside.size(); ++axis) {
       const auto* var = outside[axis].as<arith::VarNode>();
@@ -337,14 +332,16 @@ void HostFunction::loop_results(const Op& op, LoopState& loop) {
     BufferRef block = k < loop.carried                 ? loop.values[k].block
                       : loop.growing[k - loop.carried] ? loop.scans[k - loop.carried]
                                                        : nullptr;
-    if (k < loop.carried && block != nullptr) steps_->add(release(loop.values[k].next_block));
+    if (k < loop.carried && block != nullptr) at_.add(heap_.release(loop.values[k].next_block));
     if (block != nullptr)
-      slot(result).buffer = own_block(block, result.name, result.dtype(), dims(result.info));
+      values_.slot(result).buffer = heap_.own_block(block, result.name, result.dtype(), shapes_.dims(result.info));
     else if (k < loop.carried)
-      slot(result).buffer = view_as(loop.values[k].room, result.name, result.dtype(), dims(result.info),
-                                    loop.values[k].half ? arith::floormod(done, 2) * loop.values[k].half : Expr());
+      values_.slot(result).buffer =
+          memory_.view_as(loop.values[k].room, result.name, result.dtype(), shapes_.dims(result.info),
+                          loop.values[k].half ? arith::floormod(done, 2) * loop.values[k].half : Expr());
     else
-      slot(result).buffer = view_as(loop.scans[k - loop.carried], result.name, result.dtype(), dims(result.info));
+      values_.slot(result).buffer =
+          memory_.view_as(loop.scans[k - loop.carried], result.name, result.dtype(), shapes_.dims(result.info));
   }
 }
 
@@ -360,8 +357,8 @@ Status HostFunction::lower_loop(Op& op) {
   carry_symbols(op, loop);
   loop.state = make_cells("loop_state", loop.symbols, 1);
   alloc_cells(loop.state);
-  for (size_t j = 0; j < loop.symbols.size(); ++j) steps_->add(set_cell(loop.state, j, loop.initial[j]));
-  if (loop.dynamic) steps_->add(set_cell(loop.state, loop.symbols.size(), build_.index(0)));
+  for (size_t j = 0; j < loop.symbols.size(); ++j) at_.add(set_cell(loop.state, j, loop.initial[j]));
+  if (loop.dynamic) at_.add(set_cell(loop.state, loop.symbols.size(), build_.index(0)));
   RELAXC_DO(reserve_scans(op, loop));
   for (size_t j = 0; j < loop.symbols.size(); ++j) symbols_.add_data(loop.symbols[j], loop.bounds[j], false);
   RELAXC_DO(reserve_carried(op, loop));
@@ -370,8 +367,8 @@ Status HostFunction::lower_loop(Op& op) {
   RELAXC_DO(lower_loop_body(op, loop, body));
   Expr extent = loop.trips ? loop.trips : build_.index(INT64_MAX);
   tir::Stmt whole = build_.loop(loop.iteration, build_.index(0), extent, body);
-  if (op.operand(1) != nullptr) whole = build_.branch(truth(*op.operand(1)), whole);
-  steps_->add(whole);
+  if (op.operand(1) != nullptr) whole = build_.branch(values_.truth(*op.operand(1)), whole);
+  at_.add(whole);
   loop_results(op, loop);
   return Done{};
 }

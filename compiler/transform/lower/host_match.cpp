@@ -24,7 +24,7 @@ Status HostFunction::lower_match_cast(Op& op) {
   const Value &from = *op.operand(0), &to = *op.result();
   if (opens_object(op)) return open_object(op);
   std::vector<Match> matches;
-  RELAXC_DO(list_matches(op, slot(from), from.info, to.info, matches));
+  RELAXC_DO(list_matches(op, values_.slot(from), from.info, to.info, matches));
   for (const Match& match : matches) {
     const auto* node = match.expected.as<arith::VarNode>();
     if (node == nullptr || symbols_.in_scope(Var(node))) continue;
@@ -34,11 +34,11 @@ Status HostFunction::lower_match_cast(Op& op) {
     if (!promised && (decided || to.info->as<TensorInfo>() != nullptr))
       symbols_.define(Var(node), match.found);
     else
-      bind_from_data(Var(node), match.found, symbols_.bounded(match.found), false);
+      shapes_.bind_from_data(Var(node), match.found, symbols_.bounded(match.found), false);
   }
   for (const Match& match : matches) require_match(match);
   if (to.info->as<TensorInfo>() != nullptr) return lower_view(op);
-  slots_[&to] = seen_fields(slot(from), from.info, to.info);
+  values_.slot(to) = seen_fields(values_.slot(from), from.info, to.info);
   return Done{};
 }
 
@@ -79,11 +79,11 @@ void HostFunction::require_match(const Match& match) {
   if (expected == match.found) return;
   tir::Guard record;
   record.tensor = match.tensor, record.axis = match.axis;
-  record.symbol = our_symbol(expected);
+  record.symbol = shapes_.our_symbol(expected);
   record.code = expected.constant() != nullptr ? kStaticDim : record.symbol >= 0 ? kSymbolEquality : kDerivedDim;
   if (expected.dtype().is_index()) record.expected = expected, record.actual = match.found;
   Found found{Finding::kExact, match.axis < 0 ? "the value" : fmt::format("dim {}", match.axis)};
-  require(arith::eq(expected, match.found), std::move(record), found);
+  shapes_.require(arith::eq(expected, match.found), std::move(record), found);
 }
 
 /// The fields of a tuple under the dims that they were matched with.
@@ -94,7 +94,7 @@ Slot HostFunction::seen_fields(const Slot& from, Info known, Info wanted) {
     to.fields[i] = seen_fields(from.fields[i], known->as<TupleInfo>()->fields[i], tuple->fields[i]);
   const auto* tensor = wanted->as<TensorInfo>();
   if (tensor != nullptr && tensor->shape && symbols_.known(*tensor->shape) != from.buffer->shape)
-    to.buffer = view_as(from.buffer, from.buffer->name, from.buffer->dtype, symbols_.known(*tensor->shape));
+    to.buffer = memory_.view_as(from.buffer, from.buffer->name, from.buffer->dtype, symbols_.known(*tensor->shape));
   return to;
 }
 

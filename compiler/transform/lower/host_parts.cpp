@@ -75,8 +75,8 @@ BufferRef HostFunction::whole_of(Op& concat) {
 BufferRef HostFunction::produce_part(const Value& value) {
   auto part = parts_.find(&value);
   if (part == parts_.end()) return nullptr;
-  return view_as(whole_of(*part->second.concat), value.name.empty() ? "part" : value.name, value.dtype(),
-                 dims(value.info), symbols_.known(part->second.byte_offset));
+  return memory_.view_as(whole_of(*part->second.concat), value.name.empty() ? "part" : value.name, value.dtype(),
+                         shapes_.dims(value.info), symbols_.known(part->second.byte_offset));
 }
 
 Status HostFunction::lower_concat(Op& op) {
@@ -90,9 +90,10 @@ Status HostFunction::lower_concat(Op& op) {
     bool in_place = part != parts_.end() && part->second.concat == &op && part->second.byte_offset == offsets[i];
     if (in_place) continue;
     Expr offset = symbols_.known(offsets[i]);
-    copy(buffer(*operand), view_as(whole, operand->name, operand->dtype(), dims(operand->info), offset));
+    memory_.copy(values_.buffer(*operand),
+                 memory_.view_as(whole, operand->name, operand->dtype(), shapes_.dims(operand->info), offset));
   }
-  slot(*op.result()).buffer = whole;
+  values_.slot(*op.result()).buffer = whole;
   return Done{};
 }
 

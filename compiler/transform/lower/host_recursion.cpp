@@ -27,16 +27,16 @@ constexpr int64_t kHeapDepthWord = 58;  ///< RLX_HEAP_DEPTH; tests/unit/lower co
 
 Status HostFunction::announce() {
   RELAXC_DO(check_known());
-  Steps before(build_);
-  steps_ = &before;
-  for (Value* argument : function_.body().arguments) slot(*argument) = add_parameter(argument->name, argument->info);
+  InsertionPoint::Nested before(at_, 0);
+  for (Value* argument : function_.body().arguments)
+    values_.slot(*argument) = add_parameter(argument->name, argument->info);
   RELAXC_DO(add_symbols());
   list_outputs();
   make_outputs();
   HostCallee callee;
   callee.function = &function_;
   callee.name = shared_.module.unique_name(function_.name + "_call");
-  callee.symbols = symbols_.entry(), callee.values = values_;
+  callee.symbols = symbols_.entry(), callee.values = read_values_;
   callee.needs_heap = true;
   for (const Input& input : inputs_) {
     callee.inputs.push_back(input.buffer);
@@ -48,11 +48,11 @@ Status HostFunction::announce() {
     callee.outputs.push_back(output.info);
     callee.numbers.emplace_back();
     if (output.info->as<TensorInfo>() == nullptr) callee.numbers.back().resize(numbers(output.info).size());
-    if (callee.claims(callee.outputs.size() - 1, first)) output.buffer = block_buffer(output.name);
+    if (callee.claims(callee.outputs.size() - 1, first)) output.buffer = heap_.block_buffer(output.name);
   }
   std::string body = shared_.module.unique_name(function_.name + "_body");
   shared_.bodies[function_.name] = body;
-  static_cast<void>(heap());
+  static_cast<void>(heap_.buffer());
   shared_.module.add_prim_func(in_frame(callee.name, body));
   shared_.callees.emplace(function_.name, std::move(callee));
   return Done{};
@@ -60,32 +60,31 @@ Status HostFunction::announce() {
 
 /// The prim func that is called: a call of `body` with a frame from the heap, one level deeper.
 tir::PrimFunc HostFunction::in_frame(const std::string& name, const std::string& body) {
-  Steps steps(build_);
-  steps_ = &steps;
+  InsertionPoint::Nested whole(at_, 0);
   Var depth = context().var("depth");
   Expr word = build_.index(kHeapDepthWord), limit = build_.index(shared_.context.max_recursion);
-  steps.let(depth, arith::cast(DType::index(), build_.load(heap(), {word})) + build_.index(1));
+  at_.let(depth, arith::cast(DType::index(), build_.load(heap_.buffer(), {word})) + build_.index(1));
   tir::Guard deep;
   deep.condition = arith::le(depth, limit);
   deep.code = kRecursionDepth, deep.expected = limit, deep.actual = depth;
-  add_guard(std::move(deep), {Finding::kDepth});
-  steps.add(build_.store(heap(), {word}, arith::cast(DType::i(64), depth)));
-  BufferRef block = empty_block(function_.name + "_frame");
+  shapes_.add_guard(std::move(deep), {Finding::kDepth});
+  at_.add(build_.store(heap_.buffer(), {word}, arith::cast(DType::i(64), depth)));
+  BufferRef block = heap_.empty_block(function_.name + "_frame");
   Var bytes = context().var(function_.name + "_frame_bytes");
   symbols_.add_data(bytes, Expr());
-  steps.let(bytes, build_.index(0));  // until the body is planned
-  steps.add(reserve(block, build_.index(0), bytes));
-  BufferRef frame = view_block(block, function_.name + "_frame", DType::u(8), {bytes});
+  at_.let(bytes, build_.index(0));  // until the body is planned
+  at_.add(heap_.reserve(block, build_.index(0), bytes));
+  BufferRef frame = heap_.view_block(block, function_.name + "_frame", DType::u(8), {bytes});
   tir::Invoke invoke;
   invoke.callee = body;
   for (const Input& input : inputs_) invoke.args.push_back(input.buffer);
   for (const Output& output : outputs_) invoke.args.push_back(output.buffer);
-  for (BufferRef memory : {frame, shared_.weights_buffer, out_dims_, heap()}) invoke.args.push_back(memory);
+  for (BufferRef memory : {frame, shared_.weights_buffer, out_dims_, heap_.buffer()}) invoke.args.push_back(memory);
   for (Var symbol : symbols_.entry()) invoke.args.push_back(Expr(symbol));
-  steps.add(build_.invoke(std::move(invoke)));
-  steps.add(release(block));
-  steps.add(build_.store(heap(), {word}, arith::cast(DType::i(64), depth - build_.index(1))));
-  tir::PrimFunc host = host_prim_func(name, steps.finish());
+  at_.add(build_.invoke(std::move(invoke)));
+  at_.add(heap_.release(block));
+  at_.add(build_.store(heap_.buffer(), {word}, arith::cast(DType::i(64), depth - build_.index(1))));
+  tir::PrimFunc host = host_prim_func(name, whole.finish());
   host.host.frame_of = body;
   return host;
 }

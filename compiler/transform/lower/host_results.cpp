@@ -14,11 +14,6 @@ namespace relaxc::lower {
 
 using namespace relax;
 
-bool is_view(const Op& op) {
-  if (op.kind == OpKind::kOperator) return op.def->role == Role::kView;
-  return op.kind == OpKind::kMatchCast && op.result()->info->as<TensorInfo>() != nullptr && !opens_object(op);
-}
-
 namespace {
 
 /// Whether a loop stacks what its iterations give, and knows how many there are before it begins.
@@ -42,13 +37,6 @@ bool writes_where_told(const Value& value) {
   return calls && op.binds.empty();
 }
 
-/// `value`, and what it is a view of, up to what is none.
-std::vector<Value*> with_viewed(Value& value) {
-  std::vector<Value*> chain{&value};
-  while (chain.back()->op != nullptr && is_view(*chain.back()->op)) chain.push_back(chain.back()->op->operand(0));
-  return chain;
-}
-
 }  // namespace
 
 /// The op in `region` that can write `value` where it is told as it makes it; null: there is none.
@@ -57,7 +45,7 @@ const Op* HostFunction::can_write(Value& value, const Region& region) const {
   const Value& made = *chain.back();
   bool here = made.op != nullptr && made.op->block != nullptr && made.op->block->parent == &region;
   if (!here || !writes_where_told(made)) return nullptr;
-  if (made.op->kind == OpKind::kLoop && !symbols_.of_entry(dims(made.info))) return nullptr;
+  if (made.op->kind == OpKind::kLoop && !symbols_.of_entry(shapes_.dims(made.info))) return nullptr;
   bool taken = std::any_of(chain.begin(), chain.end(), [&](Value* v) { return destinations_.count(v) != 0; });
   return taken ? nullptr : made.op;
 }
@@ -197,20 +185,20 @@ void HostFunction::choose_destinations() {
 
 void HostFunction::require_capacity(const Output& output, const std::vector<Expr>& shape) {
   if (symbols_.of_entry(shape)) return;
-  Expr needed = elements_of(shape);
+  Expr needed = shapes_.elements_of(shape);
   // An output of exact dims holds what they say, whatever the value was called on the way; only others tell their
   // capacity.
-  std::vector<Expr> exact = dims(output.info);
+  std::vector<Expr> exact = shapes_.dims(output.info);
   Expr capacity =
       symbols_.of_entry(exact)
-          ? elements_of(exact)
+          ? shapes_.elements_of(exact)
           : arith::cast(DType::index(), build_.load(out_dims_, {build_.index(static_cast<int64_t>(output.first_dim))}));
   tir::Guard record;
   record.condition = arith::le(needed, capacity);
   record.code = kDataCapacity;
   record.tensor = static_cast<int32_t>(inputs_.size() + static_cast<size_t>(&output - outputs_.data()));
   record.expected = needed, record.actual = capacity;
-  steps_->add(build_.guard(std::move(record)));
+  at_.add(build_.guard(std::move(record)));
 }
 
 Status HostFunction::write_output(Output& output, const Slot& from) {
@@ -219,15 +207,15 @@ Status HostFunction::write_output(Output& output, const Slot& from) {
     if (output.info->as<PrimInfo>() != nullptr && elements.empty()) elements = {build_.load(from.buffer, {})};
     for (size_t i = 0; i < elements.size(); ++i) {
       tir::Indices at(output.buffer->shape.size(), build_.index(static_cast<int64_t>(i)));
-      steps_->add(build_.store(output.buffer, at, arith::cast(output.buffer->dtype, elements[i])));
+      at_.add(build_.store(output.buffer, at, arith::cast(output.buffer->dtype, elements[i])));
     }
     return Done{};
   }
   auto chosen = destinations_.find(output.value);
   if (output.path.empty() && chosen != destinations_.end() && chosen->second == output.buffer) return Done{};
-  std::vector<Expr> shape = dims(output.info);
+  std::vector<Expr> shape = shapes_.dims(output.info);
   require_capacity(output, shape);
-  copy(from.buffer, seen_as(output.buffer, output.name, shape));
+  memory_.copy(from.buffer, memory_.seen_as(output.buffer, output.name, shape));
   return Done{};
 }
 
@@ -235,15 +223,15 @@ Status HostFunction::write_output(Output& output, const Slot& from) {
 Status HostFunction::write_outputs() {
   std::vector<Slot> from;
   for (Output& output : outputs_) {
-    Slot* at = &slot(*output.value);
+    Slot* at = &values_.slot(*output.value);
     for (size_t field : output.path) at = &at->fields.at(field);
     from.push_back(*at);
     auto reads = [&](const Input& input) {
-      return input.pair >= 0 && input.pair != &output - outputs_.data() && aliases(at->buffer, input.buffer);
+      return input.pair >= 0 && input.pair != &output - outputs_.data() && memory_.aliases(at->buffer, input.buffer);
     };
     if (at->buffer == nullptr || std::none_of(inputs_.begin(), inputs_.end(), reads)) continue;
-    BufferRef kept = allocate(output.name + "_kept", at->buffer->dtype, at->buffer->shape);
-    copy(at->buffer, kept);
+    BufferRef kept = memory_.allocate(output.name + "_kept", at->buffer->dtype, at->buffer->shape);
+    memory_.copy(at->buffer, kept);
     from.back().buffer = kept;
   }
   for (size_t i = 0; i < outputs_.size(); ++i) RELAXC_DO(write_output(outputs_[i], from[i]));
@@ -252,7 +240,7 @@ Status HostFunction::write_outputs() {
     if (symbols_.of_entry(shape)) continue;
     for (size_t axis = 0; axis < shape.size(); ++axis) {
       Expr at = build_.index(static_cast<int64_t>(output.first_dim + axis));
-      steps_->add(build_.store(out_dims_, {at}, arith::cast(DType::i(64), shape[axis])));
+      at_.add(build_.store(out_dims_, {at}, arith::cast(DType::i(64), shape[axis])));
     }
   }
   return Done{};

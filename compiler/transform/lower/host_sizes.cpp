@@ -1,14 +1,4 @@
-// host_sizes.cpp: sizes of tensors: products of dims that are no negative numbers and fit int64.
-//
-// The problem: dims come from callers and from data, and whoever sends them may choose them so that a product wraps
-// around: a guard then compares a small number, and what it guards is larger than its memory.
-//
-// The method: all products of dims are made by `elements_of`. That a dim is not negative is proved or guarded where a
-// buffer gets it. That a product fits is checked where it is computed: index arithmetic of host functions leaves with a
-// status on overflow (tir/index_checks.h), unless ranges exclude it, and the verifier refuses a host function that does
-// without. Sizes of inputs and outputs are compared with the address space by the entry, before anything is written.
-//
-// Rejected: saturating products as expressions (a division for each dim, and a form that no prover sees through).
+// host_sizes.cpp: sizes of inputs and outputs against the address space.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,29 +8,6 @@
 namespace relaxc::lower {
 
 using namespace relax;
-
-void HostFunction::require_extents(const std::vector<Expr>& shape) {
-  for (size_t axis = 0; axis < shape.size(); ++axis) {
-    Expr dim = symbols_.known(shape[axis]);
-    if ((dim.constant() != nullptr && *dim.constant() >= 0) || extents_.count(dim) != 0) continue;
-    tir::Guard record;
-    record.code = kDimBounds, record.axis = static_cast<int32_t>(axis), record.symbol = our_symbol(dim);
-    record.expected = build_.index(0), record.actual = dim;
-    require(arith::ge(dim, build_.index(0)), std::move(record), {Finding::kAtLeast, fmt::format("dim {}", axis)});
-    if (depth_ == 0) extents_.insert(dim);  // what is required in a region holds there
-  }
-}
-
-Expr HostFunction::elements_of(const std::vector<Expr>& shape) {
-  require_extents(shape);
-  return product_of(shape);
-}
-
-Expr HostFunction::product_of(const std::vector<Expr>& shape) {
-  Expr count = build_.index(1);
-  for (Expr dim : shape) count = count * dim;
-  return count;
-}
 
 void HostFunction::add_size_guards(std::vector<tir::Stmt>& body) {
   arith::Facts known = symbols_.entry_facts();
@@ -66,7 +33,7 @@ void HostFunction::guard_size(const std::vector<Expr>& shape, DType dtype, int32
   Expr elements = build_.index(1);
   for (size_t axis = 0; axis < shape.size(); ++axis) {
     tir::Guard record;
-    record.code = kDimBounds, record.axis = static_cast<int32_t>(axis), record.symbol = our_symbol(shape[axis]);
+    record.code = kDimBounds, record.axis = static_cast<int32_t>(axis), record.symbol = shapes_.our_symbol(shape[axis]);
     record.expected = build_.index(0), record.actual = shape[axis];
     guard(arith::ge(shape[axis], build_.index(0)), std::move(record));
     elements = elements * shape[axis];

@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-#include "compiler/transform/lower/host_function.h"
+#include "compiler/transform/lower/host/shared.h"
 
 namespace relaxc::lower {
 namespace {

@@ -1,0 +1,78 @@
+// insertion_point.h: where lowering stands in a host function.
+//
+// Owns the builder and the list of steps that statements go to. A region gathers its statements apart: a Nested swaps
+// the list for its lifetime. Uses nothing of the host function.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/transform/lower/steps.h"
+#include "compiler/transform/lower/weights.h"
+
+namespace relaxc::lower {
+
+using arith::Context;
+using arith::Expr;
+using arith::Var;
+using tir::BufferRef;
+
+class InsertionPoint {
+ public:
+  explicit InsertionPoint(Context& context) : build_(context) {}
+  InsertionPoint(const InsertionPoint&) = delete;
+
+  tir::Builder& build() { return build_; }
+  Context& context() const { return build_.context(); }
+  /// The list that statements go to now.
+  Steps& steps() { return *steps_; }
+  void add(tir::Stmt statement) { steps_->add(statement); }
+  void let(Var var, Expr value) { steps_->let(var, value); }
+  void alloc(BufferRef buffer) { steps_->alloc(buffer); }
+
+  /// A buffer of the arena, aligned for any kernel; nothing allocates it yet.
+  BufferRef arena_buffer(std::string name, DType dtype, std::vector<Expr> shape) {
+    return build_.buffer(std::move(name), dtype, std::move(shape), tir::Scope::kGlobal, WeightLayout::kAlignment);
+  }
+  /// The same, allocated from here to the end of the region.
+  BufferRef alloc(std::string name, DType dtype, std::vector<Expr> shape) {
+    BufferRef made = arena_buffer(std::move(name), dtype, std::move(shape));
+    steps_->alloc(made);
+    return made;
+  }
+
+  /// Regions around this place; 0: it is reached whenever the function is called.
+  int depth() const { return depth_; }
+  /// Something that the caller can see may have happened from here on.
+  void note_effect() { after_effect_ = true; }
+  bool after_effect() const { return after_effect_; }
+
+  /// Statements go to a list of their own while it lives.
+  class Nested {
+   public:
+    /// `deeper`: how many regions are entered by it.
+    Nested(InsertionPoint& at, int deeper)
+        : at_(at), steps_(at.build_), outer_(std::exchange(at.steps_, &steps_)), deeper_(deeper) {
+      at_.depth_ += deeper_;
+    }
+    Nested(const Nested&) = delete;
+    ~Nested() { at_.steps_ = outer_, at_.depth_ -= deeper_; }
+    /// All that was added, as one statement.
+    tir::Stmt finish() const { return steps_.finish(); }
+
+   private:
+    InsertionPoint& at_;
+    Steps steps_;
+    Steps* outer_;
+    int deeper_;
+  };
+
+ private:
+  tir::Builder build_;
+  Steps* steps_ = nullptr;
+  int depth_ = 0;
+  bool after_effect_ = false;
+};
+
+}  // namespace relaxc::lower

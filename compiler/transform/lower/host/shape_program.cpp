@@ -1,0 +1,100 @@
+// shape_program.cpp: guards, and symbols that get their values while running.
+#include "compiler/transform/lower/host/shape_program.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace relaxc::lower {
+
+Found exact_dim(size_t axis, const std::string& tensor) {
+  return {Finding::kExact, fmt::format("dim {}{}", axis, tensor.empty() ? "" : " of '" + tensor + "'")};
+}
+
+tir::Guard relation(Expr condition) {
+  tir::Guard record;
+  record.code = kDerivedDim;
+  bool compares = condition->kind >= arith::ExprKind::kEq && condition->kind <= arith::ExprKind::kLe;
+  if (!compares) return record;
+  const auto& sides = *static_cast<const arith::Binary*>(condition.node());
+  if (sides.a.dtype().is_index()) record.expected = sides.b, record.actual = sides.a;
+  return record;
+}
+
+int32_t ShapeProgram::our_symbol(Expr e) const {
+  const std::vector<Var>& entry = symbols_.entry();
+  auto symbol = std::find(entry.begin(), entry.end(), e);
+  return symbol == entry.end() ? -1 : static_cast<int32_t>(symbol - entry.begin());
+}
+
+void ShapeProgram::require(Expr condition, tir::Guard record, const Found& found) {
+  require_named(condition, std::move(record), origins_.here() + ": " + sentence(found));
+}
+
+void ShapeProgram::require_named(Expr condition, tir::Guard record, const std::string& text) {
+  condition = symbols_.known(condition);
+  bool at_entry = at_.depth() == 0 && symbols_.of_entry(condition);
+  if (symbols_.proves(condition, at_entry)) return;
+  symbols_.assume(condition, at_entry);
+  record.condition = condition;
+  record.expected = symbols_.known(record.expected), record.actual = symbols_.known(record.actual);
+  bool located = at_entry && record.tensor >= 0;
+  if (record.error_node < 0 && !located) record.error_node = origins_.number(text);
+  if (at_entry) {
+    guards_.push_back(std::move(record));
+    return;
+  }
+  // A number below 32 promises that nothing was written, which holds no longer.
+  if (record.code < kDataCapacity) record.code = kDataBound;
+  at_.add(build_.guard(std::move(record)));
+}
+
+void ShapeProgram::require_equal(Expr expected, Expr actual, size_t axis, const Found& found) {
+  expected = symbols_.known(expected), actual = symbols_.known(actual);
+  if (expected == actual) return;
+  tir::Guard record;
+  record.code = kDerivedDim;
+  record.axis = static_cast<int32_t>(axis);
+  record.expected = expected, record.actual = actual;
+  require(arith::eq(expected, actual), std::move(record), found);
+}
+
+void ShapeProgram::require_room(Expr elements, Expr capacity) {
+  tir::Guard record;
+  record.code = kDimBounds;
+  record.expected = capacity, record.actual = elements;
+  require(arith::le(elements, capacity), std::move(record), {Finding::kRoom});
+}
+
+void ShapeProgram::add_guard(tir::Guard record, const Found& found) {
+  record.error_node = origins_.of(found);
+  at_.add(build_.guard(std::move(record)));
+}
+
+void ShapeProgram::bind_from_data(Var var, Expr value, Expr upper_bound, bool is_size) {
+  at_.let(var, arith::cast(var.dtype(), value));
+  guard_declared(var, is_size);
+  symbols_.add_data(var, upper_bound, is_size);
+}
+
+/// What the program declares of a symbol is relied on from here on, by memory planning and by simplification; the data
+/// must keep to it. That a size is not negative needs no check, for a kernel counted it.
+void ShapeProgram::guard_declared(Var var, bool is_size) {
+  if (!var.dtype().is_index()) return;
+  arith::Range range = declared_.range_of(var);
+  auto guard = [&](Expr condition, int64_t limit, Finding finding) {
+    tir::Guard record;
+    record.condition = condition;
+    record.code = kDataBound;
+    record.expected = build_.index(limit), record.actual = var;
+    add_guard(std::move(record), {finding, "'" + var.name() + "'"});
+  };
+  if (range.has_upper()) guard(arith::le(var, build_.index(range.upper)), range.upper, Finding::kAtMost);
+  bool counted = is_size && range.lower <= 0;
+  if (range.has_lower() && !counted) guard(arith::ge(var, build_.index(range.lower)), range.lower, Finding::kAtLeast);
+  arith::Congruence residue = declared_.congruence_of(var);
+  if (residue.modulus > 1)
+    guard(arith::eq(arith::floormod(var, residue.modulus), residue.remainder), residue.modulus, Finding::kMultiple);
+}
+
+}  // namespace relaxc::lower
