@@ -3,7 +3,7 @@
 // Each call needs a frame, and how many there will be nobody knows; but a call in tail position needs nothing of its
 // caller any more. So a circle of functions that call each other last becomes one function with the number of the one
 // that runs (merge_mutual_tail_calls.cpp), and a function that calls itself last becomes a loop (tail_loop.cpp). Calls
-// in other places stay: what they need comes from the context's allocator (lower/host_recursion.cpp).
+// in other places stay: what they need comes from the context's allocator (lower/host/recursion.cpp).
 //
 // Rejected: lowering a jump to the function's begin (the planner would have to see through it), and `musttail`, which
 // not every target has.

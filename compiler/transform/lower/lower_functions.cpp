@@ -11,7 +11,7 @@
 #include "compiler/analysis/strongly_connected_components.h"
 #include "compiler/tir/visit.h"
 #include "compiler/transform/lower/externals.h"
-#include "compiler/transform/lower/host_function.h"
+#include "compiler/transform/lower/host/host_function.h"
 #include "compiler/transform/lower/weight_stream.h"
 
 namespace relaxc {

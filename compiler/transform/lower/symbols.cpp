@@ -29,17 +29,20 @@ void Symbols::assume(Expr condition, bool at_entry) {
   entry_prover_.reset();
 }
 
-void Symbols::leave(Mark before, bool forget) {
-  if (forget) {
-    for (size_t i = before.data; i < data_.size(); ++i) place_.erase(data_[i].first);
-    data_.resize(before.data);
-    known_ = std::move(before.known);
+Symbols::Scope::Scope(Symbols& symbols, bool forget)
+    : symbols_(symbols), forget_(forget), facts_(symbols.facts_), known_(symbols.known_), data_(symbols.data_.size()) {}
+
+Symbols::Scope::~Scope() {
+  auto& data = symbols_.data_;
+  if (forget_) {
+    for (size_t i = data_; i < data.size(); ++i) symbols_.place_.erase(data[i].first);
+    data.resize(data_);
+    symbols_.known_ = std::move(known_);
   }
-  for (size_t i = before.data; i < data_.size(); ++i)
-    before.facts.bound(data_[i].first, facts_.range_of(data_[i].first));
-  facts_ = std::move(before.facts);
-  bound_of_.clear();
-  compared_ = 0;
+  for (size_t i = data_; i < data.size(); ++i) facts_.bound(data[i].first, symbols_.facts_.range_of(data[i].first));
+  symbols_.facts_ = std::move(facts_);
+  symbols_.bound_of_.clear();
+  symbols_.compared_ = 0;
 }
 
 bool Symbols::proves(Expr condition, bool at_entry) const {

@@ -42,15 +42,21 @@ class Symbols {
   const std::vector<Var>& entry() const { return entry_; }
   /// What holds before anything runs: a guard of the entry may rely on this alone.
   const arith::Facts& entry_facts() const { return entry_facts_; }
-  /// What is assumed inside a region ends with it; what is known of the symbols that it brought does not.
-  struct Mark {
-    arith::Facts facts;
-    arith::Substitution known;
-    size_t data = 0;
+  /// A region: what is assumed while it lives ends with it; what is known of the symbols that it brought does not.
+  class Scope {
+   public:
+    /// `forget`: the symbols that it brought are gone after it as well.
+    Scope(Symbols& symbols, bool forget);
+    Scope(const Scope&) = delete;
+    ~Scope();
+
+   private:
+    Symbols& symbols_;
+    const bool forget_;
+    arith::Facts facts_;
+    arith::Substitution known_;
+    size_t data_;
   };
-  Mark mark() const { return {facts_, known_, data_.size()}; }
-  /// `forget`: the symbols that the region brought are gone as well.
-  void leave(Mark before, bool forget);
   const arith::Facts& facts() const { return facts_; }
   /// Whether the facts, or those of the entry alone, prove `condition`.
   bool proves(Expr condition, bool at_entry) const;

@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "compiler/tir/visit.h"
-#include "compiler/transform/lower/host_function.h"
+#include "compiler/transform/lower/host/shared.h"
 #include "runtime-lite/include/relax_rt.h"
 #include "tests/unit/lower/harness.h"
 

@@ -36,7 +36,7 @@ def main(x: R.Tensor((3,), "float32"), limit: R.Tensor((), "float32")):
     return (r, y)
 )";
 
-static_assert(RLX_HEAP_DEPTH == 58, "host_recursion.cpp counts calls in word kHeapDepthWord");
+static_assert(RLX_HEAP_DEPTH == 58, "recursion.cpp counts calls in word kHeapDepthWord");
 
 TEST_CASE("a loop carries what nobody can bound") {
   Program program(kDoubling);

@@ -1,0 +1,128 @@
+// destinations.cpp: who can write where it is told, and the memory that it is told.
+//
+// A copy remains for what cannot: an input or a constant that is returned, one value returned twice, a result whose
+// size its own kernel finds out, and a state whose old value is still read while the new one is made.
+#include "compiler/transform/lower/host/destinations.h"
+
+#include <algorithm>
+
+#include "compiler/relax/op_def.h"
+#include "compiler/transform/concat_parts.h"
+#include "compiler/transform/lower/host/states.h"
+
+namespace relaxc::lower {
+
+using namespace relax;
+
+namespace {
+
+/// Whether a loop stacks what its iterations give, and knows how many there are before it begins.
+bool is_stack_of_known_height(const Value& value) {
+  const Op& op = *value.op;
+  bool until = op.operand(0) == nullptr || op.operand(1) != nullptr || op.regions[0]->results()[0] != nullptr;
+  return op.kind == OpKind::kLoop && !until && value.index + 2 >= op.operands().size();
+}
+
+/// Whether lowering lets what makes `value` write where it is told.
+bool writes_where_told(const Value& value) {
+  const Op& op = *value.op;
+  if (op.kind == OpKind::kLoop) return is_stack_of_known_height(value);
+  if (op.kind == OpKind::kOperator) return op.def->role == Role::kHost || contiguous_parts(op);
+  bool calls = op.kind == OpKind::kCallTir || op.kind == OpKind::kIf || op.kind == OpKind::kCallInplace;
+  if (op.kind == OpKind::kCallExternal)  // what the function makes itself lies where it says
+    calls = !op.attrs.has("returned") &&
+            std::none_of(op.results.begin(), op.results.end(), [](const Value* result) { return is_handle(*result); });
+  if (op.kind == OpKind::kCallFunction)
+    return op.results.size() == 1 && op.result()->info->as<TensorInfo>() != nullptr && op.binds.empty();
+  return calls && op.binds.empty();
+}
+
+}  // namespace
+
+BufferRef Destinations::of(const Value& value) const {
+  auto chosen = destinations_.find(&value);
+  return chosen == destinations_.end() ? nullptr : chosen->second;
+}
+
+void Destinations::promise(Value& value, BufferRef target) {
+  for (Value* one : with_viewed(value)) destinations_[one] = target;
+}
+
+const Op* Destinations::can_write(Value& value, const Region& region) const {
+  std::vector<Value*> chain = with_viewed(value);
+  const Value& made = *chain.back();
+  bool here = made.op != nullptr && made.op->block != nullptr && made.op->block->parent == &region;
+  if (!here || !writes_where_told(made)) return nullptr;
+  if (made.op->kind == OpKind::kLoop && !shapes_.symbols().of_entry(shapes_.dims(made.info))) return nullptr;
+  bool taken = std::any_of(chain.begin(), chain.end(), [&](Value* v) { return of(*v) != nullptr; });
+  return taken ? nullptr : made.op;
+}
+
+std::vector<bool> Destinations::tell_targets(const Region& region, const std::vector<BufferRef>& targets) {
+  const std::vector<Value*>& results = region.results();
+  std::vector<bool> told(results.size());
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (targets[i] == nullptr || results[i] == nullptr) continue;
+    const Op* producer = can_write(*results[i], region);
+    bool one_kernel = producer == results[i]->op && producer != nullptr && producer->kind == OpKind::kCallTir;
+    told[i] = producer != nullptr && (one_kernel || shapes_.symbols().of_entry(targets[i]->shape));
+    if (told[i]) promise(*results[i], targets[i]);
+  }
+  return told;
+}
+
+void Destinations::choose_outputs(const Function& function) {
+  for (const Output& output : signature_.outputs()) {
+    if (!output.path.empty() || output.info->as<TensorInfo>() == nullptr) continue;
+    const Op* producer = can_write(*output.value, function.body());
+    if (producer != nullptr && may_write_early(function, signature_, output, *producer))
+      promise(*output.value, output.buffer);
+  }
+}
+
+BufferRef Destinations::produce(const Value& value) {
+  if (const Part* part = part_of(value)) {
+    BufferRef whole = whole_of(*part->concat);
+    return memory_.view_as(whole, value.name.empty() ? "part" : value.name, value.dtype(), shapes_.dims(value.info),
+                           shapes_.symbols().known(part->byte_offset));
+  }
+  const std::string name = value.name.empty() ? "t" : value.name;
+  std::vector<Expr> shape = shapes_.dims(value.info);
+  BufferRef chosen = of(value);
+  if (chosen == nullptr) return memory_.allocate(name, value.dtype(), shape);
+  for (const Output& output : signature_.outputs())
+    if (output.buffer == chosen) require_capacity(output, shape);
+  return memory_.seen_as(chosen, name, shape);
+}
+
+void Destinations::require_capacity(const Output& output, const std::vector<Expr>& shape) {
+  const Symbols& symbols = shapes_.symbols();
+  if (symbols.of_entry(shape)) return;
+  Expr needed = shapes_.elements_of(shape);
+  // An output of exact dims holds what they say, whatever the value was called on the way; only others tell their
+  // capacity.
+  std::vector<Expr> exact = shapes_.dims(output.info);
+  Expr first = build_.index(static_cast<int64_t>(output.first_dim));
+  Expr capacity = symbols.of_entry(exact) ? shapes_.elements_of(exact)
+                                          : arith::cast(DType::index(), build_.load(signature_.out_dims(), {first}));
+  tir::Guard record;
+  record.condition = arith::le(needed, capacity);
+  record.code = kDataCapacity;
+  record.tensor =
+      static_cast<int32_t>(signature_.inputs().size()) + static_cast<int32_t>(&output - signature_.outputs().data());
+  record.expected = needed, record.actual = capacity;
+  at_.add(build_.guard(std::move(record)));
+}
+
+const Destinations::Part* Destinations::part_of(const Value& value) const {
+  auto part = parts_.find(&value);
+  return part == parts_.end() ? nullptr : &part->second;
+}
+
+BufferRef Destinations::whole_of(Op& concat) {
+  auto found = wholes_.find(&concat);
+  if (found != wholes_.end()) return found->second;
+  return wholes_[&concat] = produce(*concat.result());
+}
+
+}  // namespace relaxc::lower

@@ -1,0 +1,16 @@
+// entry_record.h: what the outside sees of a function.
+//
+// A free function over the parts of a host function; it owns nothing.
+#pragma once
+
+#include <string>
+
+#include "compiler/transform/lower/host/host_parts.h"
+
+namespace relaxc::lower {
+
+/// Adds the entry whose call is the prim func `call` to the object, with the functions that it runs before the call.
+/// Reports an attribute `quantized` that fits no input or output.
+void add_entry(HostParts& host, const std::string& call);
+
+}  // namespace relaxc::lower

@@ -1,0 +1,28 @@
+// host_function.h: one Relax function as a host prim func: its shape program and its calls.
+//
+// The pass lower_functions makes one of these for each function, callees first. Owns the parts (host_parts.h) and runs
+// them in order: parameters, entry symbols, outputs, the body, results.
+#pragma once
+
+#include "compiler/transform/lower/host/host_parts.h"
+
+namespace relaxc::lower {
+
+class HostFunction {
+ public:
+  HostFunction(Shared& shared, relax::Function& function, Form form) : parts_(shared, function, form) {}
+
+  /// Adds the prim funcs to the module and, for a public function, the entry to the object. A public function that
+  /// needs the heap has a form of its own for the outside; `entry_is_missing` says that this was not it.
+  Status run();
+  /// For a function that calls itself, before any in its circle is lowered: what callers need to know of it.
+  Status announce();
+  bool entry_is_missing() const { return parts_.entry_is_missing(); }
+
+ private:
+  Status check_known() const;
+
+  HostParts parts_;
+};
+
+}  // namespace relaxc::lower

@@ -1,0 +1,97 @@
+// in_place_concat.cpp: concatenations that copy nothing.
+//
+// Where the operands of a concatenation lie one behind the other in its result, a kernel that makes one of them can
+// write it there at once. So before a region is lowered, every operand that is made by a kernel of that region, and is
+// not promised to another place, is given its place in the result; the result's memory comes into being with the first
+// of them. What cannot be placed (an input, a constant, an operand that stands twice) is copied when the concatenation
+// is reached.
+//
+// A result that is a state's memory is not written before the concatenation: the state may still be read. One that the
+// state grows into is: what is new lies behind what was there.
+#include <algorithm>
+#include <set>
+
+#include "compiler/transform/concat_parts.h"
+#include "compiler/transform/lower/host/op_lowering.h"
+
+namespace relaxc::lower {
+
+using namespace relax;
+
+namespace {
+
+/// The last kernels, loops and concatenations before `concat`. A part that is made earlier would keep room for the
+/// whole result for a long time, which costs more than a copy.
+std::set<const Op*> kernels_before(const Region& region, const Op& concat) {
+  constexpr size_t kNear = 8;
+  std::set<const Op*> near;
+  std::vector<Op*> ops = ops_of(region);
+  auto at = std::find(ops.begin(), ops.end(), &concat);
+  while (at != ops.begin() && near.size() < kNear)
+    if (const Op* op = *--at; op->kind == OpKind::kCallTir || op->kind == OpKind::kLoop || contiguous_parts(*op))
+      near.insert(op);
+  return near;
+}
+
+/// Whether the result is to lie where a state is that may still be read.
+bool overwrites_state(const HostParts& host, const Op& concat) {
+  BufferRef told = host.destinations.of(*concat.result());
+  const std::vector<Output>& outputs = host.signature.outputs();
+  return told != nullptr && std::any_of(outputs.begin(), outputs.end(), [&](const Output& output) {
+           return output.buffer == told && output.pair >= 0 && output.append_axis < 0;
+         });
+}
+
+/// What makes the operand, seen through views, if it can be told where in `concat`; null: it cannot.
+Value* placeable(const HostParts& host, const Region& region, Value* made, const std::set<const Op*>& near) {
+  bool promised = host.destinations.of(*made) != nullptr;
+  while (made->op != nullptr && is_view(*made->op)) {
+    made = made->op->operand(0);
+    promised |= host.destinations.of(*made) != nullptr;
+  }
+  const Op* producer = made->op;
+  if (promised || producer == nullptr || producer->block->parent != &region) return nullptr;
+  if (host.destinations.part_of(*made) != nullptr) return nullptr;
+  bool writes = producer->kind == OpKind::kLoop ? host.destinations.can_write(*made, region) == producer
+                                                : producer->kind == OpKind::kCallTir && producer->binds.empty();
+  return (writes || contiguous_parts(*producer)) && near.count(producer) != 0 ? made : nullptr;
+}
+
+}  // namespace
+
+void choose_parts(HostParts& host, const Region& region) {
+  const Symbols& symbols = host.shapes.symbols();
+  for (Op* op : ops_of(region)) {
+    std::optional<std::vector<Expr>> offsets = contiguous_parts(*op);
+    if (!offsets || !op->requirements.empty() || !symbols.of_entry(relax_dims(op->result()->info))) continue;
+    if (overwrites_state(host, *op)) continue;
+    std::set<const Op*> near = kernels_before(region, *op);
+    for (size_t i = 0; i < offsets->size(); ++i) {
+      // Where a part begins must be known when it is made, which may be before the data tells.
+      if (!symbols.of_entry(symbols.known((*offsets)[i]))) continue;
+      if (Value* made = placeable(host, region, op->operand(i), near))
+        host.destinations.place(*made, {op, (*offsets)[i]});
+    }
+  }
+}
+
+Status lower_concat(HostParts& host, Op& op) {
+  std::vector<Expr> offsets = *contiguous_parts(op);
+  BufferRef whole = host.destinations.whole_of(op);
+  for (size_t i = 0; i < offsets.size(); ++i) {
+    const Value* operand = op.operand(i);
+    const Value* made = operand;
+    while (made->op != nullptr && is_view(*made->op) && host.destinations.part_of(*made) == nullptr)
+      made = made->op->operand(0);
+    const Destinations::Part* part = host.destinations.part_of(*made);
+    if (part != nullptr && part->concat == &op && part->byte_offset == offsets[i]) continue;  // it is there
+    Expr offset = host.shapes.symbols().known(offsets[i]);
+    BufferRef from = host.values.buffer(*operand);
+    host.memory.copy(
+        from, host.memory.view_as(whole, operand->name, operand->dtype(), host.shapes.dims(operand->info), offset));
+  }
+  host.values.slot(*op.result()).buffer = whole;
+  return Done{};
+}
+
+}  // namespace relaxc::lower

@@ -1,0 +1,72 @@
+// inplace_call.cpp: calls that write a result where an operand was.
+//
+// An operand that is written keeps its value for whoever reads it later. Its memory is taken only where it certainly is
+// nobody else's: made here by a kernel, not for a result, with no use but this one. Everything else is copied.
+#include "compiler/relax/op_def.h"
+#include "compiler/transform/lower/host/op_lowering.h"
+
+namespace relaxc::lower {
+
+using namespace relax;
+
+namespace {
+
+/// Whether the memory of `value` may be written by `op`, its only reader.
+bool may_take(const HostParts& host, const Value* value, const Op& op) {
+  while (true) {
+    if (value->op == nullptr || value->uses().size() != 1 || value->op->block->parent != op.block->parent) return false;
+    const Op& maker = *value->op;
+    bool view = (maker.kind == OpKind::kOperator && maker.def->role == Role::kView) || maker.kind == OpKind::kMatchCast;
+    if (!view) break;
+    value = maker.operand(0);
+  }
+  OpKind kind = value->op->kind;
+  bool own = kind == OpKind::kCallTir || kind == OpKind::kCallExternal || kind == OpKind::kCallInplace;
+  return own && host.destinations.of(*value) == nullptr;
+}
+
+/// Gives each result that takes an operand's place its memory, with the operand's elements in it.
+void take_places(HostParts& host, const Op& op) {
+  const std::vector<int64_t>& indices = op.attrs.ints("inplace_indices");
+  for (size_t i = 0; i < indices.size(); ++i) {
+    if (indices[i] < 0) continue;
+    const Value &taken = *op.operand(static_cast<size_t>(indices[i])), &result = *op.results[i];
+    std::vector<Expr> from = host.shapes.dims(taken.info), to = host.shapes.dims(result.info);
+    for (size_t axis = 0; axis < from.size(); ++axis)
+      host.shapes.require_equal(from[axis], to[axis], axis, exact_dim(axis, result.name));
+    if (host.destinations.of(result) == nullptr && may_take(host, &taken, op)) {
+      host.values.slot(result).buffer = host.values.buffer(taken);
+      continue;
+    }
+    BufferRef memory = host.destinations.produce(result);
+    host.memory.copy(host.values.buffer(taken), memory);
+    host.values.slot(result).buffer = memory;
+  }
+}
+
+}  // namespace
+
+std::vector<const Value*> placed_operands(const Op& op) {
+  std::vector<const Value*> list(op.operands().begin(), op.operands().end());
+  if (op.kind != OpKind::kCallInplace) return list;
+  const std::vector<int64_t>& indices = op.attrs.ints("inplace_indices");
+  for (size_t i = 0; i < indices.size(); ++i)
+    if (indices[i] >= 0) list[static_cast<size_t>(indices[i])] = op.results[i];
+  return list;
+}
+
+std::vector<Value*> fresh_results(const Op& op) {
+  if (op.kind != OpKind::kCallInplace) return op.results;
+  std::vector<Value*> list;
+  const std::vector<int64_t>& indices = op.attrs.ints("inplace_indices");
+  for (size_t i = 0; i < indices.size(); ++i)
+    if (indices[i] < 0) list.push_back(op.results[i]);
+  return list;
+}
+
+Status call_inplace(HostParts& host, Op& op) {
+  take_places(host, op);
+  return op.attrs.flag("external") ? call_external(host, op) : call_tir(host, op);
+}
+
+}  // namespace relaxc::lower

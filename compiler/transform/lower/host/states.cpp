@@ -1,0 +1,123 @@
+// states.cpp: which outputs continue which inputs, and until when the old value is read.
+#include "compiler/transform/lower/host/states.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "compiler/transform/concat_parts.h"
+#include "compiler/transform/tensor_part.h"
+
+namespace relaxc::lower {
+
+using namespace relax;
+
+namespace {
+
+template <typename Items>
+std::string names_of(const Items& items) {
+  std::string list;
+  for (const auto& item : items) list += (list.empty() ? "" : ", ") + item.name;
+  return list.empty() ? "none" : list;
+}
+
+/// The axis along which `output` continues `input`, if what it had stays where it was: a concatenation that begins with
+/// the input, of parts that lie one behind the other.
+std::optional<int32_t> append_axis(const Input& input, const Output& output) {
+  if (input.value == nullptr || !output.path.empty() || input.value->dtype() != output.value->dtype()) return {};
+  const std::vector<Expr>&from = input.value->shape(), &to = output.value->shape();
+  if (from.size() != to.size()) return {};
+  size_t axis = 0;
+  while (axis < to.size() && from[axis].is_constant(1) && to[axis].is_constant(1)) ++axis;
+  if (axis == to.size() || !std::equal(from.begin() + static_cast<std::ptrdiff_t>(axis) + 1, from.end(),
+                                       to.begin() + static_cast<std::ptrdiff_t>(axis) + 1))
+    return {};
+  const Value* first = with_viewed(*output.value).back();
+  while (first->op != nullptr && contiguous_parts(*first->op)) first = with_viewed(*first->op->operand(0)).back();
+  if (first != input.value) return {};
+  return static_cast<int32_t>(axis);
+}
+
+/// One pair, "input:output".
+class StatePair {
+ public:
+  StatePair(const Function& function, Signature& signature, Diagnostics& diag)
+      : function_(function), inputs_(signature.inputs()), outputs_(signature.outputs()), diag_(diag) {}
+
+  Status add(const std::string& pair) {
+    find(pair);
+    if (input_ == inputs_.end() || output_ == outputs_.end())
+      return diag_.error(function_.location, Kind::invalid_value, "state '{}' names no {} of '{}'; they are: {}", pair,
+                         input_ == inputs_.end() ? "input" : "output", function_.name,
+                         input_ == inputs_.end() ? names_of(inputs_) : names_of(outputs_));
+    if (input_->pair >= 0 || output_->pair >= 0)
+      return diag_.error(function_.location, Kind::invalid_value,
+                         "state '{}': one of the two is in another state already", pair);
+    if (!same(input_->info, output_->info)) {
+      std::optional<int32_t> axis = append_axis(*input_, *output_);
+      if (!axis)
+        return diag_.error(function_.location, Kind::shape_mismatch,
+                           "state '{}' pairs {} with {}; both must be the same, or the output a concatenation that "
+                           "continues the input along an axis with nothing but dims of 1 before it",
+                           pair, to_string(input_->info), to_string(output_->info));
+      input_->append_axis = output_->append_axis = *axis;
+    }
+    input_->pair = static_cast<int32_t>(output_ - outputs_.begin());
+    output_->pair = static_cast<int32_t>(input_ - inputs_.begin());
+    return Done{};
+  }
+
+ private:
+  /// Names may hold colons themselves.
+  void find(const std::string& pair) {
+    auto named = [](const std::string& name) { return [&name](const auto& item) { return item.name == name; }; };
+    for (size_t colon = pair.find(':'); colon != std::string::npos; colon = pair.find(':', colon + 1)) {
+      auto from = std::find_if(inputs_.begin(), inputs_.end(), named(pair.substr(0, colon)));
+      auto to = std::find_if(outputs_.begin(), outputs_.end(), named(pair.substr(colon + 1)));
+      if (from == inputs_.end() && input_ != inputs_.end()) continue;
+      input_ = from, output_ = to;
+      if (input_ != inputs_.end() && output_ != outputs_.end()) break;
+    }
+  }
+
+  const Function& function_;
+  std::vector<Input>& inputs_;
+  std::vector<Output>& outputs_;
+  Diagnostics& diag_;
+  std::vector<Input>::iterator input_ = inputs_.end();
+  std::vector<Output>::iterator output_ = outputs_.end();
+};
+
+}  // namespace
+
+Status pair_states(const Function& function, Signature& signature, Diagnostics& diag) {
+  for (const std::string& pair : function.states) RELAXC_DO(StatePair(function, signature, diag).add(pair));
+  return Done{};
+}
+
+bool may_write_early(const Function& function, const Signature& signature, const Output& output, const Op& producer) {
+  if (output.pair < 0 || output.append_axis >= 0) return true;
+  const Input& state = signature.inputs()[static_cast<size_t>(output.pair)];
+  if (state.value == nullptr) return false;  // part of a tuple
+  std::set<const Value*> same_memory{state.value};
+  bool after = false, safe = true;
+  auto walk = [&](const Region& region, auto&& self) -> void {
+    for (const Op* op : ops_of(region)) {
+      after |= op == &producer;
+      bool reads = false;
+      for (const Value* operand : op->operands()) reads |= operand != nullptr && same_memory.count(operand) != 0;
+      bool renames =
+          is_view(*op) || contiguous_part(*op) || op->kind == OpKind::kTuple || op->kind == OpKind::kTupleGet;
+      if (reads && renames)
+        for (const Value* result : op->results) same_memory.insert(result);
+      if (reads && !renames && after) safe = false;
+      for (const Region* inner : op->regions) self(*inner, self);
+    }
+    for (const Value* result : region.results())
+      if (result != nullptr && same_memory.count(result) != 0) safe = false;
+  };
+  walk(function.body(), walk);
+  return safe;
+}
+
+}  // namespace relaxc::lower
