@@ -134,6 +134,10 @@ Status run_pipeline(const CompileOptions& options, const PassNumbers& numbers, c
   if (options.opt == "z" && target.vector_bits == 0 && options.c_style.profile == codegen_c::Profile::kPlain)
     context.options.try_emplace(std::string(kDeduplicateSizes.name), 16);
   context.pools = options.pools;
+  if (observed != nullptr)
+    context.explain = [observed](const std::string& kernel, std::string text) {
+      observed->explanations[kernel] = std::move(text);
+    };
   object.arena_name = options.arena_name;
   PassOptions passes = with_current_names(options.passes);
   passes.show = [](const std::string& text) { tell("{}", text); };

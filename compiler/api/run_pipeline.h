@@ -27,6 +27,8 @@ struct Observations {
   GraphView before, after;  ///< as it was read; as its kernels are called
   UnplannedBodies unplanned;
   std::vector<std::pair<std::string, double>> pass_milliseconds;
+  /// Of each kernel by its name: which strategies were asked for its schedule, and what they answered.
+  std::map<std::string, std::string> explanations;
   ScheduleFile schedules;  ///< of all kernels that rules or steps have changed
 };
 

@@ -54,6 +54,7 @@ class Run {
     Goal goal = mode_ == Mode::kWrite ? goal_of(options_) : Goal::kModule;
     RELAXC_TRY(std::unique_ptr<Artifact> made, api::compile(options_, goal, outputs_, diag, watch()));
     progress_.clear();
+    if (mode_ == Mode::kInspect && !options_.tool.explain.empty()) RELAXC_DO(print_explanations(options_, *made, diag));
     if (goal == Goal::kModule) return Done{};
     if (goal == Goal::kObject) say_summary(*made);
     if (options_.warnings_are_errors && !diag.all().empty()) return Done{};

@@ -25,8 +25,9 @@ struct ToolOptions {
   int64_t seed = 0;
   int32_t threads = 1, repeat = 0;  ///< `repeat` 0: as often as a second takes
   double rtol = 1e-3, atol = 1e-5;
-  std::string record;  ///< what `tune` writes
-  double budget = 60;  ///< seconds that `tune` may take
+  std::string record;   ///< what `tune` writes
+  std::string explain;  ///< the kernel, or "all", whose schedule `inspect` explains; empty: none
+  double budget = 60;   ///< seconds that `tune` may take
 };
 
 struct Options : CompileOptions {

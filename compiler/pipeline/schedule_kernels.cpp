@@ -56,7 +56,7 @@ class Scheduling {
   }
 
  private:
-  /// By the steps that somebody gave, else by the rules. False: it stays as it is.
+  /// By the steps that somebody gave, else by the strategies. False: it stays as it is.
   Result<bool> schedule_one(tir::PrimFunc& kernel, const std::vector<tir::BufferRef>& constants,
                             std::vector<schedule::PackedParam>& packed) {
     Diagnostics& diag = context_.diag;
@@ -66,9 +66,13 @@ class Scheduling {
                                         module_.sources(), diag));
       return true;
     }
-    const schedule::Freedom freedom{.winograd = context_.option(kScheduleWinograd),
-                                    .online_softmax = context_.option(kScheduleOnlineSoftmax)};
-    return schedule::schedule_kernel(module_.context(), kernel, context_.target, constants, packed, facts, freedom);
+    const schedule::ScheduleOptions options{.winograd = context_.option(kScheduleWinograd),
+                                            .online_softmax = context_.option(kScheduleOnlineSoftmax)};
+    schedule::KernelExplanation explanation;
+    const bool done = schedule::schedule_kernel(module_.context(), kernel, context_.target, constants, packed, facts,
+                                                options, context_.explain ? &explanation : nullptr);
+    if (context_.explain) context_.explain(kernel.name, to_text(explanation));
+    return done;
   }
 
   /// The operand index of the n-th parameter that is a tensor.

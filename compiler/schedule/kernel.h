@@ -2,6 +2,8 @@
 #pragma once
 
 #include "compiler/arith/facts.h"
+#include "compiler/schedule/explanation.h"
+#include "compiler/schedule/options.h"
 #include "compiler/schedule/packing.h"
 #include "compiler/support/result.h"
 #include "compiler/tir/prim_func.h"
@@ -9,22 +11,18 @@
 
 namespace relaxc::schedule {
 
-/// What rules may do that is more than another order.
-struct Freedom {
-  int64_t winograd = 4;           ///< the most rows that minimal filtering gives at once: 0 (none), 2 or 4
-  int64_t online_softmax = 1024;  ///< the fewest keys of a row that a softmax takes by blocks of them; 0: never
-};
-
-/// Gives every nest of the kernel's body the schedule that fits; what no rule fits stays as it is. The attribute
-/// `schedule` tells what was done, the attribute `choices`, where there is one, what was chosen of what (choices.h).
-/// False: nothing changed.
+/// Gives every nest of the kernel's body the schedule that fits; what no strategy fits stays as it is. The attribute
+/// `schedule` tells what was done, the attribute `choices`, where there is one, what was decided of what
+/// (strategies/parts/knobs.h). False: nothing changed.
 ///
 /// \param constants  parameters that are constants at every call. Those that `packed` then lists are replaced by packed
 ///                   ones: the caller has to pass the constant packed so.
 /// \param facts      what is known of the kernel's symbols at every call
+/// \param explanation  gets which strategies were asked and what they answered; null: nobody wants to know
 bool schedule_kernel(arith::Context& context, tir::PrimFunc& kernel, const Target& target,
                      const std::vector<tir::BufferRef>& constants, std::vector<PackedParam>& packed,
-                     const arith::Facts& facts = {}, const Freedom& freedom = {});
+                     const arith::Facts& facts = {}, const ScheduleOptions& options = {},
+                     KernelExplanation* explanation = nullptr);
 /// The same for a kernel whose operands stay as they are.
 bool schedule_kernel(arith::Context& context, tir::PrimFunc& kernel, const Target& target);
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -59,8 +60,10 @@ struct PassContext {
     return given == options.end() ? which.fallback : given->second;
   }
   int64_t max_recursion = 1000;  ///< most calls of recursive functions that have not ended (--max-recursion)
-  /// Steps that schedule kernels instead of the rules, by the kernel's name (--schedules).
+  /// Steps that schedule kernels instead of the strategies, by the kernel's name (--schedules).
   std::map<std::string, TextSpan, std::less<>> traces = {};
+  /// Is told of each kernel which strategies were asked for it and what they answered; empty: nobody wants to know.
+  std::function<void(const std::string& kernel, std::string text)> explain = {};
   std::vector<interface::Pool> pools = {};  ///< memories beside the arena, and how large each is (--pool)
 };
 

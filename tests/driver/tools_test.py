@@ -203,6 +203,19 @@ int32_t twice(rlx_context* context, const rlx_tensor* x, rlx_tensor* y) {
                      "memory   arena at most"):
             self.assertIn(text, out)
 
+    def test_explains_how_kernels_are_scheduled(self):
+        self.write("p.relax", PRODUCT)
+        every = self.relaxc("inspect", "p.relax", "--explain").out
+        kernels = re.findall(r"^kernel (.*)$", every, re.M)
+        self.assertTrue(kernels)
+        for text in ("gemm_tile ", "taken: vectors along", "winograd ", "it is no convolution"):
+            self.assertIn(text, every)
+        one = self.relaxc("inspect", "p.relax", f"--explain={kernels[0]}").out
+        self.assertEqual(re.findall(r"^kernel (.*)$", one, re.M), kernels[:1])
+        none = self.relaxc("inspect", "p.relax", "--explain=nobody")
+        self.assertNotEqual(none.code, 0)
+        self.assertIn("--explain=nobody: there is no such kernel; the kernels are: " + ", ".join(kernels), none.err)
+
 
 class Pages(ProgramTest):
     def test_shells_take_the_completions(self):

@@ -19,8 +19,13 @@ void add_tool(CLI::App& app, Options& o, ToolOptions::Kind kind, const char* nam
   CLI::App* tool = app.add_subcommand(name, text);
   tool->fallthrough()->callback([&o, kind] { o.tool.kind = kind; });
   tool->add_option("MODEL", o.input, "an ONNX model, or a program in the text IR")->required();
-  if (kind == ToolOptions::kInspect) return;
   ToolOptions& t = o.tool;
+  if (kind == ToolOptions::kInspect) {
+    tool->add_flag("--explain{all}", t.explain,
+                   "say which strategy schedules each kernel (--explain=KERNEL: that one), with its plan and estimate, "
+                   "and why others do not");
+    return;
+  }
   tool->add_option(
       "DATA", t.data,
       "inputs in order or as NAME=FILE (.npy, .pb); .npz or .safetensors, matched by name; a folder of input_K.pb "

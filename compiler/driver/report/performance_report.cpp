@@ -43,10 +43,11 @@ Json as_json(const GraphView& graph, const std::map<std::string, int32_t>& group
   return {{"nodes", nodes}, {"edges", edges}};
 }
 
-Json as_json(const EntryProfile& profile) {
+Json as_json(const EntryProfile& profile, const std::map<std::string, std::string>& explanations) {
   Json kernels = Json::array(), pieces = Json::array(), pools = Json::array();
   for (const interface::Pool& pool : profile.pools) pools.push_back({{"name", pool.name}, {"bytes", pool.bytes}});
-  for (const KernelCost& kernel : profile.kernels)
+  for (const KernelCost& kernel : profile.kernels) {
+    const auto explained = explanations.find(kernel.name);
     kernels.push_back({{"name", kernel.name},
                        {"calls", kernel.calls},
                        {"flops", kernel.flops},
@@ -55,7 +56,9 @@ Json as_json(const EntryProfile& profile) {
                        {"weight_bytes", kernel.weight_bytes},
                        {"estimated_seconds", kernel.seconds},
                        {"share", kernel.share},
-                       {"sources", kernel.sources}});
+                       {"sources", kernel.sources},
+                       {"schedule", explained == explanations.end() ? "" : explained->second}});
+  }
   for (const MemoryPiece& piece : profile.pieces)
     pieces.push_back({{"name", piece.name},
                       {"source", piece.source},
@@ -78,7 +81,8 @@ Json as_json(const EntryProfile& profile) {
 Json as_json(const PerformanceReport& report) {
   std::map<std::string, int32_t> groups = groups_of(report.observed.after);
   Json profiles = Json::array(), passes = Json::array();
-  for (const EntryProfile& profile : report.profiles) profiles.push_back(as_json(profile));
+  for (const EntryProfile& profile : report.profiles)
+    profiles.push_back(as_json(profile, report.observed.explanations));
   for (const auto& [name, took] : report.observed.pass_milliseconds)
     passes.push_back({{"pass", name}, {"milliseconds", took}});
   return {{"model", report.model},

@@ -246,6 +246,7 @@ function show(profile) {
     {title: "bytes", value: k => k.bytes, show: v => amount(v, "B")},
     {title: "weights", value: k => k.weight_bytes, show: v => amount(v, "B")},
     {title: "estimated share", value: k => k.share, bar: true, show: v => (100 * v).toFixed(1) + " %"},
+    {title: "schedule", value: k => k.schedule, text: true},
     {title: "from", value: k => k.sources.join(", "), text: true}], profile.kernels.slice());
 }
 find("sizes").addEventListener("change", event => show(report.profiles[event.target.value]));

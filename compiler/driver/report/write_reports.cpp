@@ -61,6 +61,20 @@ Status write_reports(const Options& options, const Artifact& artifact, Outputs& 
   return write_manifest(options, artifact, std::move(found), outputs);
 }
 
+Status print_explanations(const Options& options, const Artifact& artifact, Diagnostics& diag) {
+  const std::map<std::string, std::string>& all = artifact.observed.explanations;
+  const std::string& wanted = options.tool.explain;
+  if (wanted != "all" && all.count(wanted) == 0) {
+    std::string names;
+    for (const auto& [name, text] : all) names += (names.empty() ? "" : ", ") + name;
+    return diag.error(nullptr, Kind::usage, "--explain={}: there is no such kernel; the kernels are: {}",
+                      printable(wanted), names);
+  }
+  for (const auto& [name, text] : all)
+    if (wanted == "all" || name == wanted) fmt::print("\nkernel {}\n{}", printable(name), text);
+  return Done{};
+}
+
 void print_contents(const Options& options, const Artifact& artifact) {
   fmt::print("{}\n{}", printable(fs::path(options.input).filename().string()),
              contents(artifact.object, artifact.target));

@@ -29,7 +29,7 @@
 #include "compiler/driver/messages.h"
 #include "compiler/driver/report/write_reports.h"
 #include "compiler/driver/tools/session.h"
-#include "compiler/schedule/strategies/choices.h"
+#include "compiler/schedule/strategies/parts/knobs.h"
 #include "compiler/support/tell.h"
 
 namespace relaxc::driver {

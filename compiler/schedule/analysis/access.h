@@ -1,4 +1,4 @@
-// access.h: what rules ask about a nest before they change it.
+// access.h: what strategies and steps ask about a nest before they change it.
 #pragma once
 
 #include <functional>

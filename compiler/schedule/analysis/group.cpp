@@ -5,7 +5,7 @@
 
 #include "compiler/schedule/analysis/access.h"
 #include "compiler/schedule/analysis/legality.h"
-#include "compiler/schedule/strategies/rule_parts.h"
+#include "compiler/schedule/analysis/nests.h"
 
 namespace relaxc::schedule {
 

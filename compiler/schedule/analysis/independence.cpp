@@ -1,13 +1,13 @@
 // independence.cpp: a dependence test for loops that are to run on several cores.
 //
-// The rules know which axes are independent when they begin, but a loop that splits, fusions and tails have made is
+// Strategies know which axes are independent when they begin, but a loop that splits, fusions and tails have made is
 // known by its accesses alone; so this looks at nothing else, and a rule that errs gets a serial loop instead of a
 // race.
 //
 // The method: of every buffer that the body writes, all accesses must have one dim in which iteration v stays within
 // [c * v + base + low, c * v + base + high] with high - low < |c|, where base depends on nothing inside of the loop.
 // Then two iterations never meet. Rejected: the exact tests of polyhedral compilers, which would allow more (a dim and
-// its remainder in two subscripts) than the rules make.
+// its remainder in two subscripts) than strategies make.
 #include "compiler/schedule/analysis/independence.h"
 
 #include <cstdlib>

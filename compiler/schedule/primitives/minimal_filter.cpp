@@ -12,7 +12,7 @@
 #include "compiler/schedule/analysis/access.h"
 #include "compiler/schedule/analysis/filter.h"
 #include "compiler/schedule/primitives/conditions.h"
-#include "compiler/schedule/strategies/rule_parts.h"
+#include "compiler/schedule/primitives/made_code.h"
 #include "compiler/schedule/tree/edit.h"
 #include "compiler/schedule/tree/names.h"
 

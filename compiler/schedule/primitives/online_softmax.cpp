@@ -34,7 +34,7 @@
 #include "compiler/schedule/analysis/access.h"
 #include "compiler/schedule/analysis/group.h"
 #include "compiler/schedule/analysis/legality.h"
-#include "compiler/schedule/strategies/rule_parts.h"
+#include "compiler/schedule/analysis/nests.h"
 #include "compiler/schedule/tree/edit.h"
 #include "compiler/schedule/tree/names.h"
 
@@ -43,11 +43,7 @@ namespace relaxc::schedule {
 using analysis::Nest;
 using tir::Indices;
 
-namespace {
-
-constexpr int64_t kKeys = 256;  ///< of a block: its scores, of 64 rows, are 64 KB
-
-}  // namespace
+namespace {}  // namespace
 
 /// What becomes of a nest.
 enum class Role : uint8_t {
@@ -485,7 +481,7 @@ Expr softmax_keys(const Tree& tree, uint32_t loop) {
 
 int64_t keys_of_block(const Tree& tree, uint32_t loop, int64_t fewest) {
   const Expr keys = softmax_keys(tree, loop);
-  return fewest > 0 && keys && arith::bounds(keys, tree.facts()).upper >= fewest ? kKeys : 0;
+  return fewest > 0 && keys && arith::bounds(keys, tree.facts()).upper >= fewest ? kKeysOfBlock : 0;
 }
 
 Legal<OnlineSoftmax::Facts> OnlineSoftmax::legal(const Tree& tree) const {

@@ -31,6 +31,8 @@ struct OnlineSoftmax {
   Made apply(Tree& tree, const Facts& facts) const;
 };
 
+inline constexpr int64_t kKeysOfBlock = 256;  ///< its scores, of 64 rows, are 64 KB
+
 /// How many scores a row has; null: the loop is around something else.
 Expr softmax_keys(const Tree& tree, uint32_t loop);
 

@@ -9,7 +9,7 @@
 #include "compiler/schedule/analysis/window.h"
 #include "compiler/schedule/primitives/conditions.h"
 #include "compiler/schedule/primitives/decompose_reduction.h"
-#include "compiler/schedule/strategies/rule_parts.h"
+#include "compiler/schedule/primitives/made_code.h"
 #include "compiler/schedule/tree/edit.h"
 #include "compiler/schedule/tree/names.h"
 

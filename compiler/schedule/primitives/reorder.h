@@ -22,5 +22,7 @@ struct Reorder {
 
 /// Whether the loops stand directly inside each other, and may have this order.
 bool can_reorder(const Tree& tree, const std::vector<uint32_t>& order);
+/// The same once the reduction in `block` is marked.
+bool can_reorder_sum(const Tree& tree, uint32_t block, const std::vector<uint32_t>& order);
 
 }  // namespace relaxc::schedule

@@ -22,7 +22,7 @@
 
 #include "compiler/analysis/pattern.h"
 #include "compiler/schedule/analysis/legality.h"
-#include "compiler/schedule/strategies/rule_parts.h"
+#include "compiler/schedule/analysis/nests.h"
 #include "compiler/schedule/tree/edit.h"
 
 namespace relaxc::schedule {

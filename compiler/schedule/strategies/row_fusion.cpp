@@ -9,9 +9,15 @@
 // a few of them take each step together: the rows of a step do not wait for each other.
 //
 // No iteration computes anything else than before, so bits stay, and one parallel loop does for all.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
 #include "compiler/schedule/primitives/merge_rows.h"
 #include "compiler/schedule/primitives/row_steps.h"
-#include "compiler/schedule/strategies/rule_parts.h"
+#include "compiler/schedule/strategies/parts/estimate.h"
+#include "compiler/schedule/strategies/strategy.h"
 
 namespace relaxc::schedule {
 
@@ -56,22 +62,53 @@ Legal<> take_steps(Tree& s, uint32_t id, const Target& target) {
   return Done{};
 }
 
+constexpr int kMostNests = 16;  ///< in one loop, which is looked at again for each; no norm has as many
+
+Legal<Done> match(const Draft& draft) {
+  const auto& loops = draft.row_loops;
+  const bool any = std::adjacent_find(loops.begin(), loops.end(),
+                                      [](uint32_t a, uint32_t b) { return a != 0 && b != 0; }) != loops.end();
+  RELAXC_FITS(any, "no two nests over rows stand one behind the other");
+  return Done{};
+}
+
+/// Each nest joins the loop before it if that is legal by then.
+struct FusedRows {
+  std::vector<uint32_t> loops;  ///< of nests one behind the other, in order; 0: it is no such nest
+
+  std::string text() const { return fmt::format("{} nests, those over the same rows in one loop", loops.size()); }
+  Legal<> carry_out(Draft& draft) const {
+    uint32_t last = 0;
+    int nests = 0;  // of `last`
+    auto finish = [&]() -> Legal<> { return nests > 1 ? take_steps(draft.tree, last, *draft.target) : Done{}; };
+    for (uint32_t loop : loops) {
+      if (last != 0 && loop != 0 && nests < kMostNests && apply(draft.tree, MergeRows{last, loop})) {
+        ++nests;
+        continue;
+      }
+      RELAXC_LEGAL(finish());
+      last = loop, nests = 1;
+    }
+    return finish();
+  }
+};
+
+Legal<FusedRows> plan(const Draft& draft, const Done&) {
+  return FusedRows{draft.row_loops};
+}
+
 }  // namespace
 
-Legal<> schedule_rows(Tree& s, const std::vector<uint32_t>& loops, const Target& target) {
-  constexpr int kMostNests = 16;  // in one loop, which is looked at again for each; no norm has as many
-  uint32_t last = 0;
-  int nests = 0;  // of `last`
-  auto finish = [&]() -> Legal<> { return nests > 1 ? take_steps(s, last, target) : Done{}; };
-  for (uint32_t loop : loops) {
-    if (last != 0 && loop != 0 && nests < kMostNests && apply(s, MergeRows{last, loop})) {
-      ++nests;
-      continue;
-    }
-    RELAXC_LEGAL(finish());
-    last = loop, nests = 1;
-  }
-  return finish();
+std::span<const Strategy> row_fusion_strategies() {
+  static constexpr std::array kRows{
+      Strategy{.name = "row_fusion",
+               .stage = Stage::kRows,
+               .priority = 10,
+               .doc = "Nests one behind the other over the same rows become one loop over rows, or over a few rows at "
+                      "a time, where no row depends on another. Bits stay.",
+               .propose = propose<match, kNotEstimated, plan>},
+  };
+  return kRows;
 }
 
 }  // namespace relaxc::schedule

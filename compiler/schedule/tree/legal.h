@@ -13,10 +13,16 @@
 
 namespace relaxc::schedule {
 
-/// Why a step is refused: a sentence without a period.
+/// Why a step is refused, or a strategy does not fit: a sentence without a period.
 struct Illegal {
   std::string reason;
+  bool is_step = true;  ///< a step was refused that was expected to be legal
 };
+
+/// The answer of a strategy that is for other kernels.
+inline Illegal does_not_fit(std::string reason) {
+  return {std::move(reason), false};
+}
 
 /// A T, or why there is none.
 template <typename T = Done>
@@ -47,6 +53,12 @@ class [[nodiscard]] Legal {
 #define RELAXC_REQUIRE(condition, reason)                           \
   do {                                                              \
     if (!(condition)) return ::relaxc::schedule::Illegal{(reason)}; \
+  } while (false)
+
+/// The same in a strategy: `reason` says why it is not for this kernel.
+#define RELAXC_FITS(condition, reason)                                 \
+  do {                                                                 \
+    if (!(condition)) return ::relaxc::schedule::does_not_fit(reason); \
   } while (false)
 
 /// RELAXC_STEP(const SplitLoops made, apply(tree, Split{…})); declares what a step made, or returns why it is refused.

@@ -1,4 +1,4 @@
-// tile.cpp: choosing and cutting register tiles.
+// tile_shape.cpp: choosing register tiles.
 //
 // A tile of m rows and n vectors needs m * n accumulators, n vectors of one operand and one broadcast of the other. A
 // core with two ports for multiplications and two for loads takes m * n / 2 or (m + n) / 2 cycles for a step of the
@@ -10,13 +10,10 @@
 // vectors read 16 bytes a cycle of the 64 that the second level gives, while sums that go to memory and back between
 // blocks cost up to 11%; only wide tiles gain, and only as much as narrower ones do without blocks
 // (docs/performance.md).
-#include "compiler/schedule/strategies/tile.h"
+#include "compiler/schedule/strategies/parts/tile_shape.h"
 
 #include <algorithm>
 #include <utility>
-
-#include "compiler/schedule/analysis/access.h"
-#include "compiler/schedule/primitives/split.h"
 
 namespace relaxc::schedule {
 namespace {
@@ -81,19 +78,6 @@ Axis axis_of(Expr extent, int64_t unit, std::vector<int64_t> rest) {
   return {{static_cast<double>((std::max<int64_t>(*count, 1) + unit - 1) / unit)}, std::move(rest)};
 }
 
-Copies after(const Copies& first, const Copies& second) {
-  Copies both = second;
-  for (const auto& [from, to] : first.loops) {
-    auto it = second.loops.find(to);
-    both.loops[from] = it != second.loops.end() ? it->second : to;
-  }
-  for (const auto& [from, to] : first.blocks) {
-    auto it = second.blocks.find(to);
-    both.blocks[from] = it != second.blocks.end() ? it->second : to;
-  }
-  return both;
-}
-
 }  // namespace
 
 TileShape best_tile(const Target& target, Expr unrolled, Expr vectorized, int64_t lanes, int64_t most_vectors,
@@ -142,56 +126,6 @@ std::vector<TileShape> good_tiles(const Target& target, Expr unrolled, Expr vect
     if (good.size() < most && std::none_of(good.begin(), good.end(), same)) good.push_back(shape);
   }
   return good;
-}
-
-Legal<std::vector<AxisPart>> cut_axis(Tree& s, uint32_t loop, int64_t factor) {
-  std::vector<AxisPart> parts;
-  Copies copies;
-  while (loop != 0) {
-    const int64_t* left = s.loop(loop).extent.constant();
-    if (left != nullptr) factor = std::min(factor, std::max<int64_t>(*left, 1));
-    if (factor <= 1) {
-      parts.push_back({0, copies});
-      break;
-    }
-    RELAXC_STEP(SplitLoops split, apply(s, Split{loop, factor, Tail::kPeel}));
-    if (split.inner != 0) parts.push_back({split.inner, copies});
-    copies = after(copies, split.copies);
-    loop = split.tail;
-    const int64_t* rest = loop == 0 ? nullptr : s.loop(loop).extent.constant();
-    factor = rest != nullptr ? *rest : factor > 4 ? 4 : factor > 2 ? 2 : 1;
-  }
-  return parts;
-}
-
-Legal<std::vector<VectorPart>> cut_vectors(Tree& s, uint32_t loop, int64_t vectors, int64_t lanes, Tail tail) {
-  std::vector<VectorPart> parts;
-  Copies copies;
-  while (loop != 0) {
-    const int64_t* left = s.loop(loop).extent.constant();
-    int64_t most = left == nullptr ? vectors : tail == Tail::kMask ? (*left + lanes - 1) / lanes : *left / lanes;
-    int64_t group = std::min(vectors, most);
-    if (group < 1) {  // single elements
-      parts.push_back({0, 0, copies});
-      break;
-    }
-    // The last vector is masked where nothing comes after it.
-    bool last = group == 1 || (left != nullptr && *left <= group * lanes);
-    RELAXC_STEP(SplitLoops cut, apply(s, Split{loop, group * lanes, last ? tail : Tail::kPeel}));
-    if (cut.inner != 0) {
-      VectorPart part{0, cut.inner, copies};
-      if (group > 1) {
-        RELAXC_STEP(SplitLoops single, apply(s, Split{cut.inner, lanes, Tail::kPeel}));
-        part.group = single.outer, part.lanes = single.inner;
-      }
-      parts.push_back(part);
-    }
-    copies = after(copies, cut.copies);
-    loop = cut.tail;
-    const int64_t* rest = loop == 0 ? nullptr : s.loop(loop).extent.constant();
-    if (loop != 0 && rest == nullptr) vectors = group > 1 ? 1 : 0;
-  }
-  return parts;
 }
 
 }  // namespace relaxc::schedule

@@ -1,5 +1,5 @@
-// choices.cpp: decisions as text.
-#include "compiler/schedule/strategies/choices.h"
+// knobs.cpp: decisions as text.
+#include "compiler/schedule/strategies/parts/knobs.h"
 
 #include <algorithm>
 
@@ -20,12 +20,12 @@ std::vector<std::string_view> parts_of(std::string_view text, std::string_view s
 
 }  // namespace
 
-Choices::Choices(std::string_view text) {
+Knobs::Knobs(std::string_view text) {
   for (const Decision& decision : read_decisions(text))
     if (!decision.options.empty()) wishes_[decision.point] = decision.options[decision.taken];
 }
 
-size_t Choices::pick(std::string_view point, std::vector<std::string> options) {
+Decision Knobs::decide(std::string_view point, std::vector<std::string> options) const {
   auto same = [&](const Decision& decision) { return decision.point.substr(0, decision.point.find(' ')) == point; };
   auto before = std::count_if(decisions_.begin(), decisions_.end(), same);
   Decision decision{std::string(point) + (before == 0 ? "" : " " + std::to_string(before + 1)), std::move(options), 0};
@@ -33,11 +33,10 @@ size_t Choices::pick(std::string_view point, std::vector<std::string> options) {
     auto at = std::find(decision.options.begin(), decision.options.end(), wish->second);
     if (at != decision.options.end()) decision.taken = static_cast<size_t>(at - decision.options.begin());
   }
-  decisions_.push_back(std::move(decision));
-  return decisions_.back().taken;
+  return decision;
 }
 
-std::string Choices::text() const {
+std::string Knobs::text() const {
   std::string text;
   for (const Decision& decision : decisions_) {
     text += (text.empty() ? "" : "; ") + decision.point + ": " + decision.options.at(decision.taken) + std::string(kOf);

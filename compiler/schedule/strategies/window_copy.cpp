@@ -1,4 +1,4 @@
-// window_rule.cpp: when filters slide over a copy of their image.
+// window_copy.cpp: filters that slide over a copy of their image.
 //
 // A copy costs a load and a store of each element, and a shuffle if the filter moves by more than one column. It saves
 // a mask, a second load and a shuffle of every vector that a tap reads, so it pays where elements are read often: by
@@ -9,16 +9,20 @@
 // Rows that do not fill vectors leave the lanes to output channels, if there are enough of them. Tiles then read
 // scalars of the copy, which spares them the question for each whether it lies inside of the image. All of the filter
 // goes by for each block of rows, so these are large.
-#include "compiler/schedule/strategies/window_rule.h"
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "compiler/schedule/primitives/cache_window.h"
 #include "compiler/schedule/primitives/chunk.h"
 #include "compiler/schedule/primitives/reorder.h"
 #include "compiler/schedule/primitives/split.h"
 #include "compiler/schedule/primitives/stage_loads.h"
-#include "compiler/schedule/strategies/rule_parts.h"
+#include "compiler/schedule/strategies/parts/reduction_view.h"
+#include "compiler/schedule/strategies/parts/vectors.h"
+#include "compiler/schedule/strategies/strategy.h"
+#include "compiler/schedule/tree/names.h"
 
 namespace relaxc::schedule {
 
@@ -37,30 +41,41 @@ constexpr int64_t kShareOfPixels = 8;   ///< a copy that lanes go along has one 
 constexpr int64_t kShareOfScalars = 2;  ///< the same where its scalars are read
 constexpr int64_t kLeastRows = 4;       ///< of a block, about
 
-class Rule {
- public:
-  Rule(Tree& s, uint32_t block, std::vector<uint32_t>& spatial, const std::vector<uint32_t>& reduced,
-       const Target& target, int64_t lanes, bool packs)
-      : s_(s), block_(block), spatial_(spatial), reduced_(reduced), target_(target), lanes_(lanes), packs_(packs) {}
+using Loops = std::vector<uint32_t>;
 
-  Legal<Sliding> run() {
+/// What is copied, and when.
+struct Copy {
+  Sliding sliding;
+  bool by_channels = false;  ///< lanes are output channels, and scalars of the copy are read
+  Loops outer, inner;        ///< loops of the result around the copy, and those of its window
+  uint32_t cut = 0;          ///< the loop of `inner` over rows that is cut into blocks; 0: there is one block
+  int64_t blocks = 1;
+};
+
+/// Decides whether the window of a reduction is copied.
+class WindowQuestions {
+ public:
+  explicit WindowQuestions(const Draft& draft)
+      : s_(draft.tree),
+        block_(draft.reduction.block),
+        spatial_(draft.reduction.spatial),
+        reduced_(draft.reduction.reduced),
+        target_(*draft.target),
+        lanes_(draft.reduction.lanes),
+        packs_(!draft.reduction.constants.empty()) {}
+
+  Legal<Copy> answer() {
     auto found = window_of(s_, block_, spatial_, reduced_);
-    if (!found) return Sliding{};
+    RELAXC_FITS(found, "no filter slides over an operand");
     window_ = std::move(*found);
-    Sliding sliding{.vector = row_loop()};
-    if (sliding.vector == 0 || !is_known()) return Sliding{};
-    by_channels_ = packs_ && fits_channels(sliding.vector);
-    if (!pays(sliding.vector)) return Sliding{};
-    if (window_.sharing.empty()) find_rows(sliding);
-    RELAXC_STEP(const bool placed, place(sliding));
-    if (!placed) return Sliding{};
-    auto again = window_of(s_, block_, spatial_, reduced_);  // rows may have become fewer
-    if (!again) return Sliding{};
-    RELAXC_STEP(CachedWindow copy,
-                apply(s_, CacheWindow{block_, spatial_[0], sliding.vector, spatial_, reduced_, lanes_}));
-    RELAXC_LEGAL(apply(s_, StageLoads{copy.block, 0}));
-    RELAXC_LEGAL(vectorize_whole(s_, copy.along, lanes_, target_));
-    return by_channels_ ? Sliding{} : sliding;
+    Copy copy;
+    copy.sliding.vector = row_loop();
+    RELAXC_FITS(copy.sliding.vector != 0, "the filter does not slide along the axis that is contiguous in the result");
+    RELAXC_FITS(is_known(), "extents of the window are open");
+    copy.by_channels = by_channels_ = packs_ && fits_channels(copy.sliding.vector);
+    RELAXC_FITS(pays(copy.sliding.vector), "elements are not read so often that a copy pays");
+    if (window_.sharing.empty()) find_rows(copy.sliding);
+    return placed(std::move(copy));
   }
 
  private:
@@ -149,46 +164,37 @@ class Rule {
   }
 
   /// Puts the loops of the window inside of all others, and cuts its rows so that the copy stays in the cache.
-  Legal<bool> place(Sliding& sliding) {
-    std::vector<uint32_t> outer, inner;
-    for (uint32_t loop : spatial_) (is_inner(loop) ? inner : outer).push_back(loop);
-    std::vector<uint32_t> order = outer;
-    order.insert(order.end(), inner.begin(), inner.end());
-    if (order != spatial_ && !can_reorder(s_, order)) return false;
+  Legal<Copy> placed(Copy copy) const {
+    for (uint32_t loop : spatial_) (is_inner(loop) ? copy.inner : copy.outer).push_back(loop);
+    RELAXC_FITS(may_stand(copy), "the loops of the window cannot stand inside of the others");
     const int64_t most = target_.l2_bytes / (by_channels_ ? kShareOfScalars : kShareOfPixels);
     uint32_t cut = 0;
-    for (uint32_t loop : inner)
-      if (cut == 0 && loop != sliding.vector && window_.dim_of(loop) != nullptr) cut = loop;
-    int64_t rows = cut == 0 ? 1 : extent(cut), blocks = (bytes() + most - 1) / most;
+    for (uint32_t loop : copy.inner)
+      if (cut == 0 && loop != copy.sliding.vector && window_.dim_of(loop) != nullptr) cut = loop;
+    const int64_t rows = cut == 0 ? 1 : extent(cut);
+    int64_t blocks = (bytes() + most - 1) / most;
     if (!window_.sharing.empty() && !by_channels_) blocks = std::max(blocks, kLeastBlocks);
     blocks = std::min(blocks, (rows + kLeastRows - 1) / kLeastRows);
-    if (cut == 0 && blocks > 1) return false;
-    if (order != spatial_) RELAXC_LEGAL(apply(s_, Reorder{order}));
-    if (blocks > 1) {
-      // The outermost of the loops inside; rows of a depthwise tile are unrolled, and so of a number that is known.
-      auto at = std::find(inner.begin(), inner.end(), cut);
-      std::rotate(inner.begin(), at, at + 1);
-      std::copy(inner.begin(), inner.end(), order.end() - static_cast<std::ptrdiff_t>(inner.size()));
-      if (!can_reorder(s_, order)) return false;
-      RELAXC_LEGAL(apply(s_, Reorder{order}));
-      int64_t size = (rows + blocks - 1) / blocks;
-      if (sliding.rows == cut) {
-        while (rows % size != 0) ++size;
-        RELAXC_STEP(const SplitLoops blocks_of_rows, apply(s_, Split{cut, size, Tail::kPeel}));
-        sliding.rows = inner[0] = blocks_of_rows.inner;
-      } else {
-        RELAXC_STEP(const uint32_t chunks, apply(s_, Chunk{cut, size}));
-        inner[0] = s_.loop(chunks).body.as<tir::For>()->id;
-      }
-    }
-    spatial_ = inner;
-    return true;
+    RELAXC_FITS(cut != 0 || blocks <= 1, "the copy is too large for the cache, and has no rows to be cut");
+    if (blocks <= 1) return copy;
+    copy.cut = cut, copy.blocks = blocks;
+    // The outermost of the loops inside.
+    const auto at = std::find(copy.inner.begin(), copy.inner.end(), cut);
+    std::rotate(copy.inner.begin(), at, at + 1);
+    RELAXC_FITS(may_stand(copy), "rows of the copy cannot stand outside of its other loops");
+    return copy;
   }
 
-  Tree& s_;
-  uint32_t block_;
-  std::vector<uint32_t>& spatial_;
-  const std::vector<uint32_t>& reduced_;
+  bool may_stand(const Copy& copy) const {
+    Loops order = copy.outer;
+    order.insert(order.end(), copy.inner.begin(), copy.inner.end());
+    return order == spatial_ || can_reorder(s_, order);
+  }
+
+  const Tree& s_;
+  const uint32_t block_;
+  const Loops& spatial_;
+  const Loops& reduced_;
   const Target& target_;
   const int64_t lanes_;
   const bool packs_;
@@ -196,11 +202,84 @@ class Rule {
   Window window_;
 };
 
+Legal<Copy> match(const Draft& draft) {
+  RELAXC_FITS(draft.reduction.room && draft.tree.may_allocate(), "there is no scratch memory");
+  return WindowQuestions(draft).answer();
+}
+
+struct WindowCopy {
+  Copy copy;
+  std::string axes;  ///< for people
+
+  std::string text() const { return axes; }
+  Legal<> carry_out(Draft& draft) const {
+    Tree& tree = draft.tree;
+    ReductionForm& form = draft.reduction;
+    Sliding sliding = copy.sliding;
+    RELAXC_LEGAL(reorder(draft));
+    form.spatial = copy.inner;
+    if (copy.cut != 0) {
+      RELAXC_STEP(form.spatial[0], cut_rows(tree, sliding));
+    }
+    RELAXC_FITS(window_of(tree, form.block, form.spatial, form.reduced), "a block of rows has no window of its own");
+    RELAXC_STEP(const CachedWindow made, apply(tree, CacheWindow{form.block, form.spatial[0], sliding.vector,
+                                                                 form.spatial, form.reduced, form.lanes}));
+    RELAXC_LEGAL(apply(tree, StageLoads{made.block, 0}));
+    RELAXC_LEGAL(vectorize_whole(tree, made.along, form.lanes, *draft.target));
+    form.sliding = copy.by_channels ? Sliding{} : sliding;
+    return Done{};
+  }
+
+ private:
+  Legal<> reorder(Draft& draft) const {
+    Loops order = copy.outer, inner = copy.inner;
+    const auto cut = std::find(inner.begin(), inner.end(), copy.cut);
+    if (cut != inner.end()) {
+      // First as they stood, then rows outermost of the loops inside.
+      inner.clear();
+      for (uint32_t loop : draft.reduction.spatial)
+        if (std::find(copy.inner.begin(), copy.inner.end(), loop) != copy.inner.end()) inner.push_back(loop);
+    }
+    order.insert(order.end(), inner.begin(), inner.end());
+    if (order != draft.reduction.spatial) RELAXC_LEGAL(apply(draft.tree, Reorder{order}));
+    if (copy.cut == 0) return Done{};
+    std::copy(copy.inner.begin(), copy.inner.end(), order.end() - static_cast<std::ptrdiff_t>(inner.size()));
+    RELAXC_LEGAL(apply(draft.tree, Reorder{order}));
+    return Done{};
+  }
+
+  /// Gives the loop over the rows of a block. Those of a depthwise tile are unrolled, and so of a number that is known.
+  Legal<uint32_t> cut_rows(Tree& tree, Sliding& sliding) const {
+    const int64_t rows = *tree.loop(copy.cut).extent.constant();
+    int64_t size = (rows + copy.blocks - 1) / copy.blocks;
+    if (sliding.rows == copy.cut) {
+      while (rows % size != 0) ++size;
+      RELAXC_STEP(const SplitLoops made, apply(tree, Split{copy.cut, size, Tail::kPeel}));
+      sliding.rows = made.inner;
+      return made.inner;
+    }
+    RELAXC_STEP(const uint32_t chunks, apply(tree, Chunk{copy.cut, size}));
+    return tree.loop(chunks).body.as<tir::For>()->id;
+  }
+};
+
+Legal<WindowCopy> plan(const Draft& draft, const Copy& copy) {
+  return WindowCopy{copy, fmt::format("{} along {}, in {} blocks of rows", copy.by_channels ? "scalars" : "vectors",
+                                      loop_name(draft.tree, copy.sliding.vector), copy.blocks)};
+}
+
 }  // namespace
 
-Legal<Sliding> slide_over_copy(Tree& s, uint32_t block, std::vector<uint32_t>& spatial,
-                               const std::vector<uint32_t>& reduced, const Target& target, int64_t lanes, bool packs) {
-  return Rule(s, block, spatial, reduced, target, lanes, packs).run();
+std::span<const Strategy> window_copy_strategies() {
+  static constexpr std::array kRows{
+      Strategy{.name = "window_copy",
+               .stage = Stage::kOperands,
+               .priority = 20,
+               .doc = "The window over which a filter slides is copied to scratch memory, in whole vectors with its "
+                      "border filled in, where its elements are read often enough.",
+               .propose = propose<match, kNotEstimated, plan>},
+  };
+  return kRows;
 }
 
 }  // namespace relaxc::schedule

@@ -1,4 +1,4 @@
-// winograd_rule.cpp: when convolutions are done by minimal filtering, and in blocks of which size.
+// winograd.cpp: when convolutions are done by minimal filtering, and in blocks of which size.
 //
 // The problem: a filter of 3x3 multiplies each element nine times. Winograd's minimal filtering F(m, 3) gives m results
 // of three taps by m + 2 multiplications instead of 3 m.
@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "compiler/schedule/analysis/filter.h"
@@ -26,7 +27,8 @@
 #include "compiler/schedule/primitives/reassociate.h"
 #include "compiler/schedule/primitives/split.h"
 #include "compiler/schedule/primitives/vectorize.h"
-#include "compiler/schedule/strategies/rule_parts.h"
+#include "compiler/schedule/strategies/parts/vectors.h"
+#include "compiler/schedule/strategies/strategy.h"
 
 namespace relaxc::schedule {
 namespace {
@@ -120,8 +122,12 @@ bool within_tolerance(const RowFilter& filter, const FilterTiles& tiles) {
   return growth * static_cast<double>(terms) * 0x1p-24 <= kTolerance;
 }
 
-/// No tiles: directly.
-FilterTiles best_tiles(const RowFilter& filter, const Target& target, int64_t most_results) {
+struct BestTiles {
+  FilterTiles tiles;  ///< no tiles: directly
+  double cycles = 0;
+};
+
+BestTiles best_tiles(const RowFilter& filter, const Target& target, int64_t most_results) {
   const Costs costs(filter, target);
   FilterTiles best;
   double least = costs.direct() / kLeastGain;
@@ -141,7 +147,7 @@ FilterTiles best_tiles(const RowFilter& filter, const Target& target, int64_t mo
     for (int64_t columns : {2, 4})
       if (filter.column_taps == MinimalFilter::kTaps) consider({.rows = rows, .columns = columns});
   }
-  return best;
+  return {best, least};
 }
 
 Legal<> vectorize_columns(Tree& s, uint32_t loop, const Target& target) {
@@ -162,26 +168,72 @@ Legal<> vectorize_across(Tree& s, uint32_t loop, const Target& target) {
   return Done{};
 }
 
+// ---- the plan
+
+struct FilteredConv {
+  uint32_t block = 0;
+  BestTiles best;
+};
+
+Legal<FilteredConv> match(const Draft& draft) {
+  const Target& target = *draft.target;
+  RELAXC_FITS(draft.options->winograd >= 2, "minimal filtering is turned off");
+  RELAXC_FITS(!draft.in_blocks && draft.tree.may_allocate(), "there is no scratch memory");
+  RELAXC_FITS(target.lanes(32) >= 4, "vectors are too short");
+  const std::optional<ReductionGroup> group = group_in(draft.tree);
+  RELAXC_FITS(group, "it is no reduction with its consumers");
+  const std::optional<RowFilter> filter = row_filter_of(draft.tree, *group);
+  RELAXC_FITS(filter, "it is no convolution of float32 by constant filters of three rows, one step apart");
+  const BestTiles best = best_tiles(*filter, target, draft.options->winograd);
+  RELAXC_FITS(best.tiles.count != 0, "directly it takes no longer, or minimal filtering rounds too much");
+  return FilteredConv{analysis::as_nest(group->reduction).block->id, best};
+}
+
+double cycles(const Draft&, const FilteredConv& conv) {
+  return conv.best.cycles;
+}
+
+struct MinimalTiles {
+  uint32_t block = 0;
+  FilterTiles tiles;
+
+  std::string text() const {
+    const std::string along = tiles.in_both_dims() ? fmt::format(" and F({}, 3) along rows", tiles.columns) : "";
+    return fmt::format("F({}, 3){} in blocks of {} tiles", tiles.rows, along, tiles.count);
+  }
+  Legal<> carry_out(Draft& draft) const {
+    Tree& s = draft.tree;
+    const Target& target = *draft.target;
+    RELAXC_LEGAL(apply(s, Reassociate{block}));
+    RELAXC_STEP(const FilterNests nests,
+                apply(s, MinimalFiltering{block, tiles.rows, tiles.columns, tiles.count, target.has_fma}));
+    for (uint32_t loop : nests.columns) RELAXC_LEGAL(vectorize_columns(s, loop, target));
+    for (uint32_t loop : nests.across) RELAXC_LEGAL(vectorize_across(s, loop, target));
+    const size_t packed = s.packed().size();
+    RELAXC_LEGAL(apply(s, FocusNests{{{nests.sums}}}));
+    RELAXC_LEGAL(run_stage(Stage::kNests, draft));
+    RELAXC_FITS(s.packed().size() == packed + 1, "the filters at their points could not be packed");
+    return Done{};
+  }
+};
+
+Legal<MinimalTiles> plan(const Draft&, const FilteredConv& conv) {
+  return MinimalTiles{conv.block, conv.best.tiles};
+}
+
 }  // namespace
 
-Legal<bool> schedule_winograd(Tree& s, const ReductionGroup& group, const Target& target, int64_t most_results,
-                              Choices& choices) {
-  if (most_results < 2 || !s.may_allocate() || target.lanes(32) < 4) return false;
-  std::optional<RowFilter> filter = row_filter_of(s, group);
-  FilterTiles tiles = filter ? best_tiles(*filter, target, most_results) : FilterTiles{};
-  if (tiles.count == 0) return false;
-  const uint32_t block = analysis::as_nest(group.reduction).block->id;
-  RELAXC_LEGAL(apply(s, Reassociate{block}));
-  RELAXC_STEP(FilterNests nests,
-              apply(s, MinimalFiltering{block, tiles.rows, tiles.columns, tiles.count, target.has_fma}));
-  for (uint32_t loop : nests.columns) RELAXC_LEGAL(vectorize_columns(s, loop, target));
-  for (uint32_t loop : nests.across) RELAXC_LEGAL(vectorize_across(s, loop, target));
-  size_t packed = s.packed().size();
-  RELAXC_LEGAL(apply(s, FocusNests{{{nests.sums}}}));
-  const std::optional<ReductionGroup> sums = group_in(s);
-  if (!sums) return false;
-  RELAXC_STEP(const bool done, schedule_reduction(s, *sums, target, true, choices));
-  return done && s.packed().size() == packed + 1;
+std::span<const Strategy> winograd_strategies() {
+  static constexpr std::array kRows{
+      Strategy{.name = "winograd",
+               .stage = Stage::kNests,
+               .priority = 70,
+               .doc = "A convolution by constant filters of three rows, one step apart, done with fewer "
+                      "multiplications by Winograd's minimal filtering F(m, 3), where the model says that it is "
+                      "quicker. Changes the order of the sums and their rounding.",
+               .propose = propose<match, cycles, plan>},
+  };
+  return kRows;
 }
 
 }  // namespace relaxc::schedule

@@ -1,4 +1,4 @@
-// rules_test.cpp: scheduled kernels compute what they computed before.
+// kernel_test.cpp: scheduled kernels compute what they computed before.
 //
 // The data are small integers, so that sums are exact in any order and with any rounding: results must be the same to
 // the bit although reductions change their order and products are fused.

@@ -1,0 +1,187 @@
+// scheduler.cpp: see scheduler.h.
+//
+// A kernel as fusion leaves it is a sequence of nests inside allocations. A reduction takes with it the nest that fills
+// in its neutral element (the tile begins with it anyway) and the consumers that follow over the same axes; results
+// that nobody else reads then never reach memory.
+#include "compiler/schedule/scheduler.h"
+
+#include <set>
+#include <utility>
+
+#include "compiler/schedule/analysis/access.h"
+#include "compiler/schedule/primitives/lift_allocs.h"
+#include "compiler/schedule/primitives/merge_rows.h"
+#include "compiler/schedule/primitives/nest.h"
+#include "compiler/schedule/primitives/section.h"
+#include "compiler/schedule/primitives/share.h"
+#include "compiler/schedule/primitives/whole.h"
+#include "compiler/schedule/strategies/parts/estimate.h"
+#include "compiler/schedule/tree/names.h"
+
+namespace relaxc::schedule {
+namespace {
+
+/// What is in focus takes its place in the kernel again.
+void leave_focus(Tree& tree) {
+  RELAXC_CHECK(apply(tree, FocusWhole{}), "the whole kernel can always be seen");
+}
+
+/// A section ends before a nest that reads nothing of what the section makes, if it is long enough.
+std::vector<size_t> section_ends(const std::vector<Stmt>& parts) {
+  constexpr size_t kLength = 32;
+  std::vector<size_t> ends;
+  std::set<BufferRef> made;  // asked for membership only
+  for (size_t i = 0, begin = 0; i < parts.size(); ++i) {
+    std::vector<BufferRef> stored;
+    bool apart = i >= begin + kLength;
+    for_each_access(parts[i], [&](const Access& access) {
+      if (access.is_store) stored.push_back(access.buffer);
+      apart &= access.is_store || made.count(access.buffer) == 0;
+    });
+    if (apart) {
+      ends.push_back(begin = i);
+      made.clear();
+    }
+    made.insert(stored.begin(), stored.end());
+  }
+  ends.push_back(parts.size());
+  return ends;
+}
+
+size_t statements_in(const Draft& draft, const std::function<Stmt(const Tree&)>& all) {
+  Tree now = draft.tree;
+  now.leave_focus();
+  return statements_of(all(now)).size();
+}
+
+std::string names_of(const Tree& tree, const std::vector<uint32_t>& blocks) {
+  std::string names;
+  for (uint32_t block : blocks) names += (names.empty() ? "" : ", ") + name_of_kernel_block(tree, block);
+  return names;
+}
+
+}  // namespace
+
+void Scheduler::run() {
+  if (ask(Stage::kKernel, draft_, "")) {
+    const Draft cut = draft_;
+    if (in_blocks()) return;
+    draft_ = cut;
+  }
+  in_sections();
+}
+
+bool Scheduler::ask(Stage stage, Draft& draft, const std::string& part) {
+  draft.considered.clear();
+  const bool done = static_cast<bool>(run_stage(stage, draft));
+  if (explanation_ != nullptr) explanation_->parts.push_back({part, draft.considered});
+  draft.considered.clear();
+  return done;
+}
+
+Legal<> Scheduler::in_blocks() {
+  const std::vector<RowBlock> blocks = draft_.blocks;
+  schedule_whole(blocks.size());
+  std::vector<uint32_t> loops;
+  for (const RowBlock& block : blocks) {
+    RELAXC_LEGAL(schedule_block(block));
+    loops.push_back(block.rows);
+  }
+  share_among_tasks(loops);
+  return Done{};
+}
+
+void Scheduler::share_among_tasks(std::vector<uint32_t> done) {
+  draft_.shared = std::move(done);
+  ask(Stage::kTasks, draft_, "");
+}
+
+/// Sections one by one, so that a kernel of very many nests (a wide concatenation) costs what they are many.
+void Scheduler::in_sections() {
+  std::vector<size_t> ends = section_ends(statements_of(draft_.tree.root()));
+  for (size_t i = ends.size(); i-- > 0;) {
+    if (ends.size() > 1) {
+      const auto begin = static_cast<int64_t>(i == 0 ? 0 : ends[i - 1]), end = static_cast<int64_t>(ends[i]);
+      RELAXC_CHECK(apply(draft_.tree, FocusSection{begin, end}), "a section of a kernel's statements");
+    }
+    schedule_whole(0);
+    share_among_tasks({});
+  }
+}
+
+void Scheduler::schedule_whole(size_t others) {
+  std::vector<Stmt> parts = statements_of(draft_.tree.root());
+  parts.resize(parts.size() - others);
+  schedule_parts(parts, [](const Tree& s) { return s.root(); });
+}
+
+Legal<> Scheduler::schedule_block(const RowBlock& block) {
+  if (block.keys != 0) schedule_body(block.keys);
+  schedule_body(block.rows);
+  const tir::For& loop = draft_.tree.loop(block.rows);
+  const int64_t tasks = tasks_worth(loop.body, loop.extent, *draft_.target);
+  uint32_t serial = block.rows;
+  if (tasks > 1) {
+    RELAXC_STEP(serial, apply(draft_.tree, Share{block.rows, tasks}));
+  }
+  return apply(draft_.tree, LiftAllocs{serial});
+}
+
+void Scheduler::schedule_body(uint32_t loop) {
+  const Place body = [=](const Tree& s) { return s.loop(loop).body; };
+  schedule_parts(statements_of(body(draft_.tree)), body);
+}
+
+void Scheduler::schedule_parts(const std::vector<Stmt>& parts, const Place& all) {
+  std::vector<size_t> sizes;
+  for (const NestGroup& group : nest_groups(parts)) {
+    const std::vector<size_t> made = schedule_group(group, all);
+    sizes.insert(sizes.end(), made.begin(), made.end());
+  }
+  leave_focus(draft_.tree);
+  const std::vector<Stmt> now = statements_of(all(draft_.tree));
+  draft_.row_loops.clear();
+  size_t place = 0;
+  for (size_t size : sizes) {
+    draft_.row_loops.push_back(size == 1 ? row_loop(draft_.tree.context(), now.at(place)) : 0);
+    place += size;
+  }
+  if (sizes.size() > 1) ask(Stage::kRows, draft_, "");
+}
+
+std::vector<size_t> Scheduler::schedule_group(const NestGroup& group, const Place& all) {
+  std::vector<size_t> sizes;
+  if (group.blocks.empty()) return {1};
+  if (schedule_nests(group, all, sizes)) return sizes;
+  if (!group.reduces) return {1};
+  // At least each by itself.
+  for (const NestGroup& alone : without_consumers(group)) {
+    const bool same = alone.begin == group.begin && alone.end == group.end;
+    if (!same && schedule_nests(alone, all, sizes)) continue;
+    if (alone.fills) {
+      const NestGroup fill{.begin = alone.begin, .end = alone.begin + 1, .blocks = {alone.blocks[0]}};
+      if (!schedule_nests(fill, all, sizes)) sizes.push_back(1);
+    }
+    sizes.push_back(1);
+  }
+  return sizes;
+}
+
+bool Scheduler::schedule_nests(const NestGroup& group, const Place& all, std::vector<size_t>& sizes) {
+  const size_t others = statements_in(draft_, all) - (group.end - group.begin);
+  Draft trial = draft_;
+  const std::string part = explanation_ == nullptr ? std::string() : names_of(draft_.tree, group.blocks);
+  if (const Legal<> seen = apply(trial.tree, FocusNests{{group.blocks}}); !seen) {
+    if (draft_.remark.empty()) draft_.remark = seen.illegal().reason;
+    return false;
+  }
+  const bool done = ask(Stage::kNests, trial, part);
+  if (done)
+    draft_ = std::move(trial);
+  else
+    draft_.remark = trial.remark;
+  if (done) sizes.push_back(statements_in(draft_, all) - others);
+  return done;
+}
+
+}  // namespace relaxc::schedule

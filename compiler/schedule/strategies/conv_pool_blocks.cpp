@@ -1,0 +1,67 @@
+// conv_pool_blocks.cpp: a pool behind a convolution, some rows of both at a time.
+//
+// The map between the two then never reaches memory. Winograd's minimal filtering has blocks of its own, and saves more
+// than memory takes: where it is for one of the kernel's convolutions, the kernel stays whole.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "compiler/schedule/analysis/access.h"
+#include "compiler/schedule/analysis/nest_groups.h"
+#include "compiler/schedule/primitives/nest.h"
+#include "compiler/schedule/primitives/window_blocks.h"
+#include "compiler/schedule/strategies/strategy.h"
+
+namespace relaxc::schedule {
+namespace {
+
+/// Whether the strategy of that name is for one of the kernel's nests.
+bool some_nest_fits(const Draft& draft, std::string_view name) {
+  const std::span<const Strategy> all = strategies();
+  const auto row = std::find_if(all.begin(), all.end(), [&](const Strategy& one) { return one.name == name; });
+  const std::vector<NestGroup> groups = nest_groups(statements_of(draft.tree.root()));
+  return std::any_of(groups.begin(), groups.end(), [&](const NestGroup& group) {
+    if (!group.reduces) return false;
+    Draft seen = draft;
+    return apply(seen.tree, FocusNests{{group.blocks}}) && row->propose(seen);
+  });
+}
+
+Legal<int64_t> match(const Draft& draft) {
+  const int64_t rows = rows_of_window_block(draft.tree, *draft.target);
+  RELAXC_FITS(rows != 0, "it does not reduce windows of a map that it computes itself, or blocks gain nothing");
+  RELAXC_FITS(!some_nest_fits(draft, "winograd"), "its convolution goes by minimal filtering, in blocks of its own");
+  return rows;
+}
+
+struct BlocksOfWindows {
+  int64_t rows = 1;
+
+  std::string text() const { return fmt::format("{} rows of the pool at a time", rows); }
+  Legal<> carry_out(Draft& draft) const {
+    RELAXC_STEP(const uint32_t loop, apply(draft.tree, WindowBlockLoop{rows}));
+    draft.blocks = {{loop, 0}};
+    return Done{};
+  }
+};
+
+Legal<BlocksOfWindows> plan(const Draft&, const int64_t& rows) {
+  return BlocksOfWindows{rows};
+}
+
+}  // namespace
+
+std::span<const Strategy> conv_pool_blocks_strategies() {
+  static constexpr std::array kRows{
+      Strategy{.name = "conv_pool_blocks",
+               .stage = Stage::kKernel,
+               .priority = 10,
+               .doc = "A pool behind a convolution runs for some rows at a time, after the rows of the map that its "
+                      "windows cover.",
+               .propose = propose<match, kNotEstimated, plan>},
+  };
+  return kRows;
+}
+
+}  // namespace relaxc::schedule

@@ -1,0 +1,196 @@
+// elementwise.cpp: nests without a reduction.
+//
+// These are bound by memory; what matters is that every load and store is a whole vector. Axes that stand side by side
+// in all operands become one, so that a last dim of 3 does not leave 13 of 16 lanes empty. Where an operand is
+// transposed, its elements for one vector lie in as many cache lines, and the neighbours that the lines hold are wanted
+// by the next iterations of an outer loop: a line's worth of those goes inside of the loop over vectors. Where the last
+// axis is a few elements that lie apart in an operand (channels of a picture that come last from now on), lanes lie
+// along the axis before it, and each stores all of its few, side by side.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "compiler/analysis/pattern.h"
+#include "compiler/schedule/analysis/access.h"
+#include "compiler/schedule/analysis/nests.h"
+#include "compiler/schedule/primitives/bind_axes.h"
+#include "compiler/schedule/primitives/chunk.h"
+#include "compiler/schedule/primitives/reorder.h"
+#include "compiler/schedule/primitives/split.h"
+#include "compiler/schedule/primitives/stage_loads.h"
+#include "compiler/schedule/primitives/unroll.h"
+#include "compiler/schedule/primitives/vectorize.h"
+#include "compiler/schedule/strategies/parts/estimate.h"
+#include "compiler/schedule/strategies/parts/vectors.h"
+#include "compiler/schedule/strategies/strategy.h"
+#include "compiler/schedule/tree/names.h"
+
+namespace relaxc::schedule {
+
+namespace {
+
+/// Whether some operand's elements lie apart along the loop.
+bool reads_apart(const Tree& s, uint32_t block, const tir::For& loop) {
+  bool apart = false;
+  for_each_access(Stmt(&s.block(block)), [&](const Access& access) {
+    std::optional<int64_t> step = step_of(access.buffer, access.indices, loop.var);
+    apart |= !access.is_store && (!step || *step > 1 || *step < 0);
+  });
+  return apart;
+}
+
+/// Fewer iterations than half a vector has lanes: what lies apart costs more lane by lane in a vector than one by one.
+bool is_short(const tir::For& loop, int64_t lanes) {
+  const int64_t* extent = loop.extent.constant();
+  return extent != nullptr && *extent * 2 < lanes;
+}
+
+constexpr int64_t kFew = 8;  ///< elements of the last axis that lanes along the one before store side by side
+
+/// Whether along `across` all loads are contiguous or stay, and what one iteration stores begins where the other ends.
+bool is_whole_along(const Tree& s, uint32_t block, const tir::For& across, int64_t few) {
+  bool whole = true;
+  for_each_access(Stmt(&s.block(block)), [&](const Access& access) {
+    std::optional<int64_t> step = step_of(access.buffer, access.indices, across.var);
+    whole &= access.is_store ? step == few : step && (*step == 0 || *step == 1);
+  });
+  return whole;
+}
+
+/// The loop before the last, if lanes may lie along it, and each stores all of the few elements along the last; 0.
+uint32_t loop_across(const Tree& s, const std::vector<uint32_t>& loops) {
+  if (loops.size() < 2) return 0;
+  const uint32_t across = loops[loops.size() - 2], last = loops.back();
+  const int64_t* few = s.loop(last).extent.constant();
+  return few != nullptr && *few <= kFew && can_reorder(s, {across, last}) ? across : 0;
+}
+
+/// Whether a vector fits along the loop.
+bool holds_vector(const tir::For& loop, int64_t lanes) {
+  const int64_t* extent = loop.extent.constant();
+  return extent == nullptr || *extent >= lanes;
+}
+
+/// Lanes lie along `across`, and the loop inside of it, which is short, is unrolled.
+Legal<> store_side_by_side(Tree& s, uint32_t across, uint32_t last, int64_t lanes) {
+  RELAXC_STEP(const SplitLoops split, apply(s, Split{across, lanes, Tail::kPeel}));
+  RELAXC_LEGAL(apply(s, Vectorize{split.inner}));
+  return apply(s, Unroll{last});
+}
+
+/// The loop along which some operand is contiguous that lies apart along `vectorized`; 0: there is none.
+uint32_t loop_along_lines(const Tree& s, uint32_t block, const std::vector<uint32_t>& loops, int64_t line_bytes,
+                          int64_t& elements) {
+  uint32_t found = 0;
+  for_each_access(Stmt(&s.block(block)), [&](const Access& access) {
+    std::optional<int64_t> step = step_of(access.buffer, access.indices, s.loop(loops.back()).var);
+    if (access.is_store || found != 0 || (step && (*step == 0 || *step == 1))) return;
+    for (uint32_t loop : loops)
+      if (loop != loops.back() && step_of(access.buffer, access.indices, s.loop(loop).var) == 1)
+        found = loop, elements = line_bytes * 8 / access.buffer->dtype.bits;
+  });
+  return found;
+}
+
+/// A line's worth of the iterations of `along` goes inside of the loop over vectors.
+Legal<> read_lines_once(Tree& s, uint32_t along, int64_t elements, std::vector<uint32_t> loops,
+                        const SplitLoops& vectors) {
+  loops.back() = vectors.outer;
+  auto at = std::find(loops.begin(), loops.end(), along);
+  std::vector<uint32_t> moved(at, loops.end());
+  if (vectors.outer == 0 || !can_reorder(s, moved)) return Done{};
+  const int64_t* extent = s.loop(along).extent.constant();
+  if (extent != nullptr && *extent <= elements) {
+    std::rotate(moved.begin(), moved.begin() + 1, moved.end());
+    return apply(s, Reorder{moved});
+  }
+  if (known_divisor(s, along) % elements == 0) {
+    RELAXC_STEP(SplitLoops lines, apply(s, Split{along, elements, Tail::kPeel}));
+    moved[0] = lines.outer;
+    moved.push_back(lines.inner);
+  } else {
+    RELAXC_STEP(moved[0], apply(s, Chunk{along, elements}));
+    moved.push_back(s.loop(moved[0]).body.as<tir::For>()->id);
+  }
+  return apply(s, Reorder{moved});
+}
+
+// ---- the plan
+
+struct ElementwiseNest {
+  uint32_t block = 0;
+  std::vector<uint32_t> loops;
+  int64_t lanes = 1;
+};
+
+Legal<ElementwiseNest> match(const Draft& draft) {
+  const Tree& s = draft.tree;
+  const analysis::Nest nest = analysis::as_nest(s.root());
+  RELAXC_FITS(nest.block != nullptr && !nest.loops.empty(), "it is no nest of loops around one block");
+  RELAXC_FITS(is_normal(nest) && !nest.block->init, "it reduces, or its axes are not its loops");
+  ElementwiseNest found{.block = nest.block->id, .loops = {}, .lanes = lanes_of(*draft.target, s.root())};
+  RELAXC_FITS(found.lanes >= 2, "the target has no vectors");
+  for (const tir::For* loop : nest.loops) found.loops.push_back(loop->id);
+  return found;
+}
+
+/// Whole vectors along the last of the loops, or of the few before it.
+struct VectorNest {
+  ElementwiseNest nest;
+  int64_t line_bytes = 0;
+  Tail tail = Tail::kPeel;
+
+  std::string text() const { return fmt::format("vectors of {} along what is contiguous in the result", nest.lanes); }
+  Legal<> carry_out(Draft& draft) const {
+    Tree& s = draft.tree;
+    std::vector<uint32_t> loops = nest.loops;
+    RELAXC_LEGAL(apply(s, BindAxes{}));
+    RELAXC_LEGAL(fuse_neighbours(s, loops));
+    const auto& store = *s.block(nest.block).body.as<tir::Store>();
+    const tir::For& last = s.loop(loops.back());
+    RELAXC_FITS(step_of(store.buffer, store.indices, last.var) == 1 && !last.extent.is_constant(1),
+                "the result is not contiguous along the last loop");
+    const bool apart = reads_apart(s, nest.block, last), is_too_short = apart && is_short(last, nest.lanes);
+    const uint32_t across = apart ? loop_across(s, loops) : 0;
+    RELAXC_FITS(across != 0 || !is_too_short, "few elements that lie apart are read quicker one by one");
+    RELAXC_LEGAL(apply(s, StageLoads{nest.block, 0}));
+    return vectorize(draft, loops, across, is_too_short);
+  }
+
+ private:
+  /// Once loads are staged.
+  Legal<> vectorize(Draft& draft, const std::vector<uint32_t>& loops, uint32_t across, bool is_too_short) const {
+    Tree& s = draft.tree;
+    const int64_t few = across == 0 ? 0 : *s.loop(loops.back()).extent.constant();
+    if (across != 0 && is_whole_along(s, nest.block, s.loop(across), few) && holds_vector(s.loop(across), nest.lanes))
+      return store_side_by_side(s, across, loops.back(), nest.lanes);
+    RELAXC_FITS(!is_too_short, "few elements that lie apart are read quicker one by one");
+    int64_t elements = 0;
+    const uint32_t along = loop_along_lines(s, nest.block, loops, line_bytes, elements);
+    RELAXC_STEP(const SplitLoops split, apply(s, Split{loops.back(), nest.lanes, tail}));
+    RELAXC_FITS(split.inner != 0, "the last loop is shorter than a vector");
+    if (along != 0) RELAXC_LEGAL(read_lines_once(s, along, elements, loops, split));
+    return apply(s, Vectorize{split.inner});
+  }
+};
+
+Legal<VectorNest> plan(const Draft& draft, const ElementwiseNest& nest) {
+  return VectorNest{nest, draft.target->line_bytes, tail_of(*draft.target)};
+}
+
+}  // namespace
+
+std::span<const Strategy> elementwise_strategies() {
+  static constexpr std::array kRows{
+      Strategy{.name = "elementwise",
+               .stage = Stage::kNests,
+               .priority = 10,
+               .doc = "A nest that computes each element once: axes that are neighbours everywhere become one, and "
+                      "vectors lie along what is contiguous in the result.",
+               .propose = propose<match, kNotEstimated, plan>},
+  };
+  return kRows;
+}
+
+}  // namespace relaxc::schedule

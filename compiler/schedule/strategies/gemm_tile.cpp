@@ -1,0 +1,313 @@
+// gemm_tile.cpp: an axis of the result in lanes, another one unrolled: matrix products, convolutions, most sums.
+//
+// An axis of the result along which every operand is contiguous or constant goes into vector lanes. An axis along which
+// the vector operand does not change is unrolled, so that each loaded vector is used once a row of the tile: for a
+// matrix product these are columns and rows, for a convolution pixels and output channels. A tile begins with the
+// neutral element and ends with its consumers, so neither makes a pass over memory.
+//
+// Method: Goto & van de Geijn 2008 for the tile; Zhang et al. 2018 (high performance zero-memory overhead direct
+// convolutions) for convolution as the same thing.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "compiler/schedule/primitives/fuse.h"
+#include "compiler/schedule/primitives/reorder.h"
+#include "compiler/schedule/primitives/split.h"
+#include "compiler/schedule/strategies/parts/reduction_view.h"
+#include "compiler/schedule/strategies/parts/register_tile.h"
+#include "compiler/schedule/strategies/parts/vectors.h"
+#include "compiler/schedule/strategies/strategy.h"
+#include "compiler/schedule/tree/names.h"
+
+namespace relaxc::schedule {
+namespace {
+
+constexpr double kMostCost = 8;    ///< of whole vectors everywhere, so that vectors pay at all
+constexpr double kManyCaches = 8;  ///< of the second level, so that results go to memory
+constexpr int64_t kRunShare = 2;   ///< the operand of a run has one by this of the second level
+
+using Loops = std::vector<uint32_t>;
+
+// ---- which axes
+
+/// The axis along which most operands of the vector stay the same; 0: there is no other axis.
+uint32_t axis_to_unroll(const Draft& draft, uint32_t vector) {
+  const ReductionForm& form = draft.reduction;
+  const ReductionView view(draft);
+  if (form.sliding.rows != 0) return form.sliding.rows;
+  const std::vector<BufferRef> along_vector = view.operands_along(vector);
+  uint32_t best = 0;
+  std::ptrdiff_t most = 0;
+  for (uint32_t loop : form.spatial) {
+    if (loop == vector || draft.tree.loop(loop).extent.is_constant(1)) continue;
+    const std::vector<BufferRef> along = view.operands_along(loop);
+    const auto reused = std::count_if(along_vector.begin(), along_vector.end(), [&](BufferRef b) {
+      return std::find(along.begin(), along.end(), b) == along.end();
+    });
+    if (reused >= most && !along_vector.empty() && reused > 0) most = reused, best = loop;
+  }
+  if (best != 0) return best;
+  // Nothing is shared along any axis. One of known extent leaves no rows over.
+  const auto at = std::find(form.spatial.begin(), form.spatial.end(), vector);
+  for (auto it = at; it != form.spatial.begin(); --it)
+    if (const int64_t* extent = view.extent(*(it - 1)); extent != nullptr && *extent > 1) return *(it - 1);
+  return at == form.spatial.begin() ? 0 : *(at - 1);
+}
+
+/// Elements of the operands that change along a loop, about: dims that are not known are left out.
+double elements_along(const Draft& draft, uint32_t loop) {
+  double total = 0;
+  for (BufferRef buffer : ReductionView(draft).operands_along(loop)) total += elements_of(buffer);
+  return total;
+}
+
+// ---- in which order
+
+/// Where `moved` begins to differ from the loops as they stand.
+Loops moved_of(const Loops& order, const Loops& now) {
+  return {std::mismatch(order.begin(), order.end(), now.begin()).first, order.end()};
+}
+
+/// Loops on which the inner one's operand does not depend stand between the two. Nothing if views between the loops
+/// (where axes were fused) keep them in their order.
+std::optional<Loops> spatial_order(const Draft& draft, uint32_t vector, uint32_t unrolled, bool rows_outside) {
+  const Loops& spatial = draft.reduction.spatial;
+  const ReductionView view(draft);
+  Loops order, between;
+  const std::vector<BufferRef> along_outer = view.operands_along(rows_outside ? unrolled : vector);
+  for (uint32_t loop : spatial) {
+    if (loop == unrolled || loop == vector) continue;
+    bool dependent = draft.tree.loop(loop).extent.is_constant(1);  // no matter where it stands
+    for (BufferRef b : view.operands_along(loop))
+      dependent |= std::find(along_outer.begin(), along_outer.end(), b) != along_outer.end();
+    (dependent ? order : between).push_back(loop);
+  }
+  order.push_back(rows_outside ? unrolled : vector);
+  order.insert(order.end(), between.begin(), between.end());
+  order.push_back(rows_outside ? vector : unrolled);
+  // What stays in front need not be touched, whatever stands between it and the rest.
+  const Loops moved = moved_of(order, spatial);
+  if (!moved.empty() && !can_reorder(draft.tree, moved)) return {};
+  return order;
+}
+
+// ---- runs of the result
+
+/// What each row of the result reads and writes once: the result, and what is added to it.
+std::vector<BufferRef> streams_along(const Draft& draft) {
+  const ReductionView view(draft);
+  const Var vector = view.var(draft.reduction.vector), row = view.var(draft.reduction.unrolled);
+  std::vector<BufferRef> found;
+  for_each_access(view.inner_body(), [&](const Access& access) {
+    bool columns = false, rows = false;
+    for (Expr index : access.indices) columns |= depends_on(index, vector), rows |= depends_on(index, row);
+    const bool memory = access.buffer->scope != tir::Scope::kLocal && !view.unseen(access.buffer);
+    const bool known = std::find(found.begin(), found.end(), access.buffer) != found.end();
+    if (columns && rows && memory && !known) found.push_back(access.buffer);
+  });
+  return found;
+}
+
+bool writes_much(const Draft& draft) {
+  const ReductionView view(draft);
+  const Target& target = *draft.target;
+  const int64_t* rows = view.extent(draft.reduction.unrolled);
+  if (draft.reduction.sliding.vector != 0 || rows == nullptr) return false;
+  if (view.terms() > target.memory_store_cycles * target.fma_per_cycle) return false;
+  const std::vector<BufferRef> streams = streams_along(draft);
+  double bytes = 0;
+  for (BufferRef buffer : streams) bytes += elements_of(buffer) * buffer->dtype.bytes();
+  return *rows * static_cast<int64_t>(streams.size()) > kMostTileRows &&
+         bytes > kManyCaches * static_cast<double>(target.l2_bytes);
+}
+
+/// Iterations of the loop are rows of the result one behind the other.
+bool follow_each_other(const ReductionView& view, uint32_t loop, int64_t row) {
+  return view.extent(loop) != nullptr && step_of(view.store().buffer, view.store().indices, view.var(loop)) == row;
+}
+
+/// Iterations of the loop that make a run; `unit`: elements of one. 0: there is no such number.
+int64_t length_of_runs(const Draft& draft, uint32_t loop, int64_t unit) {
+  const ReductionView view(draft);
+  const Target& target = *draft.target;
+  const int64_t extent = *view.extent(loop), lanes = draft.reduction.lanes;
+  const int64_t bytes = static_cast<int64_t>(view.terms()) * unit * view.store().buffer->dtype.bytes();
+  int64_t found = 0;
+  for (int64_t length = std::min(target.l2_bytes / kRunShare / bytes, extent);
+       length * unit >= target.memory_run_elements; --length)
+    if (extent % length == 0 && (found == 0 || (unit == 1 && found % lanes != 0 && length % lanes == 0)))
+      found = length;
+  return found;
+}
+
+/// Where sums have so few terms that writing them takes longer than adding them up, one row of tiles after the other
+/// writes a long run of columns, whose operand stays in the second level of cache.
+Legal<> write_in_runs(Draft& draft) {
+  Tree& tree = draft.tree;
+  ReductionForm& form = draft.reduction;
+  const ReductionView view(draft);
+  auto at = std::find(form.spatial.begin(), form.spatial.end(), form.vector);
+  if (!writes_much(draft) || view.extent(form.vector) == nullptr) return Done{};
+  // Short rows that lie one behind the other in the result make a run together.
+  int64_t row = *view.extent(form.vector), inner = 1;
+  const bool is_long = row >= draft.target->memory_run_elements;
+  if (is_long || at == form.spatial.begin() || !follow_each_other(view, *(at - 1), row))
+    row = 1;
+  else
+    --at, ++inner;
+  const int64_t length = length_of_runs(draft, *at, row);
+  Loops moved(at, form.spatial.end());
+  if (length == 0 || !can_reorder(tree, moved)) return Done{};
+  if (!tree.loop(*at).extent.is_constant(length)) {
+    RELAXC_STEP(const SplitLoops runs, apply(tree, Split{*at, length, Tail::kPeel}));
+    *at++ = runs.outer;
+    moved[0] = runs.inner;
+    if (inner == 1) form.vector = runs.inner;
+  }
+  std::rotate(moved.begin(), moved.begin() + inner, moved.end());
+  RELAXC_LEGAL(apply(tree, Reorder{moved}));
+  form.spatial.erase(at, form.spatial.end());
+  form.spatial.insert(form.spatial.end(), moved.begin(), moved.end());
+  return Done{};
+}
+
+// ---- the plan
+
+struct GemmTile {
+  uint32_t vector = 0, unrolled = 0;
+  Loops order;                            ///< of the loops of the result
+  std::optional<Decision> decision = {};  ///< on which of the two axes stands outside
+  bool runs = false;                      ///< columns may be done in runs
+  std::string axes = {};                  ///< for people
+
+  std::string text() const { return axes; }
+  Legal<> carry_out(Draft& draft) const {
+    ReductionForm& form = draft.reduction;
+    form.vector = vector, form.unrolled = unrolled;
+    if (decision) draft.knobs.take(*decision);
+    if (const Loops moved = moved_of(order, form.spatial); !moved.empty())
+      RELAXC_LEGAL(apply(draft.tree, Reorder{moved}));
+    form.spatial = order;
+    if (runs) RELAXC_LEGAL(write_in_runs(draft));
+    return tile_in_registers(draft);
+  }
+};
+
+/// The larger operand is gone through once, by the outer of the two loops, unless the choice is another.
+Legal<GemmTile> tile_along(const Draft& draft, uint32_t vector) {
+  const Loops& spatial = draft.reduction.spatial;
+  GemmTile plan{.vector = vector, .unrolled = axis_to_unroll(draft, vector), .order = spatial};
+  plan.axes = fmt::format("vectors along {}", loop_name(draft.tree, vector));
+  if (plan.unrolled == 0) return plan;
+  plan.axes += fmt::format(", rows along {}", loop_name(draft.tree, plan.unrolled));
+  if (spatial.size() < 2) return plan;
+  const bool rows_outside = elements_along(draft, plan.unrolled) > elements_along(draft, vector);
+  std::vector<std::string> names{"rows outside", "columns outside"};
+  if (!rows_outside) std::swap(names[0], names[1]);
+  plan.decision = draft.knobs.decide("order", std::move(names));
+  const bool other = plan.decision->taken == 1;
+  std::optional<Loops> order;
+  if (other) order = spatial_order(draft, vector, plan.unrolled, !rows_outside);
+  if (!order) order = spatial_order(draft, vector, plan.unrolled, rows_outside);
+  RELAXC_FITS(order, "the loops of the result cannot stand in the order that a tile needs");
+  plan.order = *order, plan.runs = other == rows_outside;
+  plan.axes += ", " + plan.decision->options[plan.decision->taken];
+  return plan;
+}
+
+struct VectorAxis {
+  uint32_t loop = 0;
+  double cost = 1;  ///< of whole vectors everywhere
+};
+
+Legal<VectorAxis> match_tile(const Draft& draft) {
+  const ReductionForm& form = draft.reduction;
+  if (form.sliding.vector != 0) return VectorAxis{form.sliding.vector};
+  const ReductionView view(draft);
+  VectorAxis best{0, kMostCost};
+  for (size_t i = form.spatial.size(); i-- > 0;)
+    if (const double cost = view.cost(form.spatial[i], false); cost < best.cost) best = {form.spatial[i], cost};
+  RELAXC_FITS(best.loop != 0, "along every axis of the result, operands lie so far apart that vectors do not pay");
+  return best;
+}
+
+double tile_cycles(const Draft& draft, const VectorAxis& axis) {
+  return axis.cost * ReductionView(draft).vector_steps() / draft.target->fma_per_cycle;
+}
+
+Legal<GemmTile> plan_tile(const Draft& draft, const VectorAxis& axis) {
+  return tile_along(draft, axis.loop);
+}
+
+// ---- small images: rows and columns become one axis
+
+constexpr double kMostUnrolledTerms = 25;
+constexpr int64_t kLeastRowsPerVector = 3;  ///< two do not pay for loads under a mask that cross lines of cache
+
+struct Image {
+  uint32_t rows = 0, columns = 0;
+};
+
+Legal<Image> match_image(const Draft& draft) {
+  const ReductionForm& form = draft.reduction;
+  const ReductionView view(draft);
+  RELAXC_FITS(form.sliding.vector == 0 && form.words == nullptr, "its operands were copied, or are read in words");
+  RELAXC_FITS(form.spatial.size() >= 2, "the result has no rows and columns");
+  RELAXC_FITS(tail_of(*draft.target) == Tail::kMask, "masked loads are slow on the target");
+  RELAXC_FITS(view.terms() <= kMostUnrolledTerms, "sums have too many terms to be unrolled");
+  auto known = [&](uint32_t loop) { return view.extent(loop) != nullptr; };
+  const Image image{*(form.spatial.end() - 2), form.spatial.back()};
+  RELAXC_FITS(known(image.rows) && known(image.columns) && std::all_of(form.reduced.begin(), form.reduced.end(), known),
+              "extents of the image or of the filter are open");
+  const int64_t height = *view.extent(image.rows), width = *view.extent(image.columns);
+  const int64_t vectors = (height * width + form.lanes - 1) / form.lanes;
+  RELAXC_FITS(vectors > 0 && vectors <= kMostTileVectors && height >= kLeastRowsPerVector * vectors,
+              "the image does not fit in registers, or its rows fill vectors");
+  RELAXC_FITS(can_fuse(draft.tree.loop(image.rows), draft.tree.loop(image.columns), true),
+              "rows and columns cannot become one axis");
+  return image;
+}
+
+struct SmallImage {
+  Image image;
+
+  static std::string text() { return "rows and columns as one axis, all of it in registers"; }
+  Legal<> carry_out(Draft& draft) const {
+    ReductionForm& form = draft.reduction;
+    RELAXC_STEP(form.image, apply(draft.tree, Fuse{image.rows, image.columns}));
+    form.spatial.pop_back();
+    form.spatial.back() = form.image;
+    RELAXC_STEP(const GemmTile tile, tile_along(draft, form.image));
+    return tile.carry_out(draft);
+  }
+};
+
+Legal<SmallImage> plan_image(const Draft&, const Image& image) {
+  return SmallImage{image};
+}
+
+}  // namespace
+
+std::span<const Strategy> gemm_tile_strategies() {
+  static constexpr std::array kRows{
+      Strategy{.name = "small_image_tile",
+               .stage = Stage::kLanes,
+               .priority = 20,
+               .doc = "A filter that slides over images of few pixels, whose rows are shorter than a vector, has rows "
+                      "and columns as one axis: all of an image is in registers, and which lanes a tap reads is known "
+                      "when compiling.",
+               .propose = propose<match_image, kNotEstimated, plan_image>},
+      Strategy{.name = "gemm_tile",
+               .stage = Stage::kLanes,
+               .priority = 10,
+               .doc = "A tile of the result in registers: one axis in vector lanes, one whose iterations share the "
+                      "vectors unrolled, consumers applied to the tile, constants packed as it reads them.",
+               .propose = propose<match_tile, tile_cycles, plan_tile>},
+  };
+  return kRows;
+}
+
+}  // namespace relaxc::schedule

@@ -1,0 +1,65 @@
+// estimate.cpp: see estimate.h.
+#include "compiler/schedule/strategies/parts/estimate.h"
+
+#include <algorithm>
+
+#include "compiler/schedule/strategies/parts/vectors.h"
+
+namespace relaxc::schedule {
+
+namespace {
+
+/// What a task does, by what it costs to hand one to a worker that waits for it (docs/performance.md).
+constexpr double kWorkOfStart = 10;
+/// Nanoseconds of one evaluation of `e`.
+double cost_of(Expr e, const MachineModel& model) {
+  double total = 0;
+  arith::for_each_node(e, [&](Expr node) {
+    if (const auto* load = node.as<arith::Load>())
+      total += load->buffer->scope == tir::Scope::kLocal ? 0 : model.access_nanoseconds;
+    else if (const auto* call = node.as<arith::Call>())
+      total += call->intrinsic == arith::Intrinsic::k_fma ? model.operation_nanoseconds : model.call_nanoseconds;
+    else if (!node.dtype().is_index() && !arith::operands(node).empty())
+      total += model.operation_nanoseconds;
+  });
+  return total;
+}
+
+}  // namespace
+
+double extent_of(const tir::For& loop, int64_t lanes) {
+  const int64_t* extent = loop.extent.constant();
+  double count = extent != nullptr ? static_cast<double>(std::max<int64_t>(*extent, 0)) : kUnknownExtent;
+  return loop.loop_kind == tir::LoopKind::kVectorized ? std::max(1.0, count / static_cast<double>(lanes)) : count;
+}
+
+double least_task(const Target& target) {
+  return kWorkOfStart * target.task_start_nanoseconds;
+}
+
+double nanoseconds(Stmt s, int64_t lanes, const MachineModel& model) {
+  double total = 0;
+  if (const auto* store = s.as<tir::Store>())
+    total = model.operation_nanoseconds + (store->buffer->scope == tir::Scope::kLocal ? 0 : model.access_nanoseconds) +
+            cost_of(store->value, model);
+  if (const auto* let = s.as<tir::Let>()) total = cost_of(let->value, model);
+  for (Stmt child : tir::children(s)) total += nanoseconds(child, lanes, model);
+  if (const auto* loop = s.as<tir::For>()) total *= extent_of(*loop, lanes);
+  return total;
+}
+
+double nanoseconds(Stmt s, const Target& target) {
+  return nanoseconds(s, lanes_of(target, s), target);
+}
+
+int64_t tasks_worth(Stmt body, Expr times, const Target& target) {
+  const int64_t* known = times.constant();
+  double count = known != nullptr ? static_cast<double>(*known) : kUnknownExtent;
+  double total = count * nanoseconds(body, target);
+  if (total < 2 * least_task(target)) return 1;
+  double most = static_cast<double>(target.task_slots);
+  if (known != nullptr) most = std::min(most, count);
+  return std::max<int64_t>(1, static_cast<int64_t>(std::min(most, std::max(2.0, total / least_task(target)))));
+}
+
+}  // namespace relaxc::schedule

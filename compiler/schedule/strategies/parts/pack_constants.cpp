@@ -1,0 +1,46 @@
+// pack_constants.cpp: see pack_constants.h.
+#include "compiler/schedule/strategies/parts/pack_constants.h"
+
+#include <algorithm>
+
+#include "compiler/schedule/primitives/pack.h"
+#include "compiler/schedule/strategies/parts/reduction_view.h"
+
+namespace relaxc::schedule {
+namespace {
+
+/// The next constant that is not packed; its buffer is null if there is none.
+Pack next_packing(const Draft& draft, uint32_t loop, int64_t panel, const std::vector<BufferRef>& packed) {
+  const ReductionView view(draft);
+  const std::vector<uint32_t>& reduced = draft.reduction.reduced;
+  Pack step{};
+  std::vector<std::pair<std::ptrdiff_t, size_t>> others;  // axes of the reduction come last, in the order of its loops
+  for_each_access(view.summed(), [&](const Access& access) {
+    const auto axis = view.packable_axis(access, view.var(loop));
+    const bool done = std::find(packed.begin(), packed.end(), access.buffer) != packed.end();
+    if (!axis || step.buffer != nullptr || access.indices.size() < 2 || done) return;
+    step.buffer = access.buffer, step.axis = static_cast<int64_t>(*axis), step.panel = panel;
+    for (size_t i = 0; i < access.indices.size(); ++i) {
+      const auto at = std::find_if(reduced.begin(), reduced.end(),
+                                   [&](uint32_t id) { return depends_on(access.indices[i], view.var(id)); });
+      if (i != *axis) others.push_back({at == reduced.end() ? -1 : at - reduced.begin(), i});
+    }
+  });
+  std::sort(others.begin(), others.end());
+  for (const auto& [position, i] : others) step.order.push_back(static_cast<int64_t>(i));
+  return step;
+}
+
+}  // namespace
+
+Legal<> pack_along(Draft& draft, uint32_t loop, int64_t panel, std::vector<BufferRef>& packed) {
+  while (panel >= 2) {
+    const Pack step = next_packing(draft, loop, panel, packed);
+    if (step.buffer == nullptr) break;
+    RELAXC_STEP(const BufferRef made, apply(draft.tree, step));
+    packed.push_back(made);
+  }
+  return Done{};
+}
+
+}  // namespace relaxc::schedule

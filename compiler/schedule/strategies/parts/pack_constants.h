@@ -1,0 +1,11 @@
+// pack_constants.h: constants of a reduction in panels as wide as its tile, one behind the other as it reads them.
+#pragma once
+
+#include "compiler/schedule/strategies/strategy.h"
+
+namespace relaxc::schedule {
+
+/// Packs all constants that can be packed along the loop; `packed` gets what they have become.
+Legal<> pack_along(Draft& draft, uint32_t loop, int64_t panel, std::vector<BufferRef>& packed);
+
+}  // namespace relaxc::schedule

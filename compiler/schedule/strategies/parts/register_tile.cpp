@@ -1,0 +1,260 @@
+// register_tile.cpp: see register_tile.h.
+//
+// Rows of a tile share the vectors that are loaded, its columns the scalars; the tile model (tile_shape.h) says how
+// many of each fit the registers and keep the adders busy. What is left open, if the bits are the same, is a knob.
+#include "compiler/schedule/strategies/parts/register_tile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/arith/dot.h"
+#include "compiler/schedule/primitives/jam.h"
+#include "compiler/schedule/primitives/prefetch.h"
+#include "compiler/schedule/primitives/simplify_subscripts.h"
+#include "compiler/schedule/primitives/sink.h"
+#include "compiler/schedule/primitives/stage_loads.h"
+#include "compiler/schedule/primitives/unroll.h"
+#include "compiler/schedule/primitives/use_fma.h"
+#include "compiler/schedule/primitives/vectorize.h"
+#include "compiler/schedule/strategies/parts/pack_constants.h"
+#include "compiler/schedule/strategies/parts/reduction_view.h"
+#include "compiler/schedule/strategies/parts/sum_order.h"
+#include "compiler/schedule/strategies/parts/tile_loops.h"
+#include "compiler/schedule/strategies/parts/tile_shape.h"
+#include "compiler/schedule/strategies/parts/vectors.h"
+
+namespace relaxc::schedule {
+namespace {
+
+constexpr double kFarCaches = 2;          ///< of the second level, so that an operand comes from beyond it
+constexpr int64_t kRegistersOfImage = 4;  ///< not for sums, where all of an image is in registers
+constexpr int64_t kRegistersOfTaps = 3;   ///< for loads that begin early, where taps are unrolled
+constexpr size_t kMostTiles = 6;          ///< to choose from
+
+// ---- the shape
+
+TileShape tile_of_image(const Draft& draft) {
+  const ReductionForm& form = draft.reduction;
+  const ReductionView view(draft);
+  const int64_t vectors = (*view.extent(form.image) + form.lanes - 1) / form.lanes;
+  const int64_t* all = form.unrolled == 0 ? nullptr : view.extent(form.unrolled);
+  int64_t rows = all == nullptr ? 1 : (draft.target->vector_registers - kRegistersOfImage) / vectors;
+  while (rows > 1 && *all % rows != 0) --rows;
+  return {std::max<int64_t>(rows, 1), vectors};
+}
+
+/// Operations on what changes along the vector and not from row to row: they are done once for all rows.
+double work_of_vector(const Draft& draft, Expr value) {
+  const ReductionView view(draft);
+  const Var vector = view.var(draft.reduction.vector), row = view.var(draft.reduction.unrolled);
+  const Target& target = *draft.target;
+  double count = 0;
+  Expr made = value;
+  if (std::optional<arith::Dot4> dot = arith::as_dot4(value)) {
+    // An instruction takes bytes out of their words, but for two vectors of 16-bit numbers.
+    if (target.dots.of(target.vector_bits) == DotProduct::kPairs) count += target.pair_dot_operations;
+    made = dot->b;
+  }
+  arith::for_each_node(made, [&](Expr e) {
+    const bool computes = !e.dtype().is_index() && !arith::operands(e).empty() && e.as<arith::Load>() == nullptr;
+    if (computes && !(e == value) && depends_on(e, vector) && !depends_on(e, row)) count += 1;
+  });
+  return count;
+}
+
+/// Some operand is read with gaps: its vectors are put together from several, with a mask for each where there is
+/// padding, so every one of them should meet as many rows as possible.
+bool is_strided(const Draft& draft) {
+  const ReductionView view(draft);
+  const Var vector = view.var(draft.reduction.vector);
+  bool found = false;
+  for_each_access(view.summed(), [&](const Access& access) {
+    if (access.buffer->scope == tir::Scope::kLocal || access.buffer == view.store().buffer) return;
+    if (view.packable_axis(access, vector)) return;
+    auto step = step_of(access.buffer, access.indices, vector);
+    found |= !step || (*step != 0 && *step != 1);
+  });
+  return found;
+}
+
+/// Tiles to choose from, the best first. Elements of the result are computed alike in any of them.
+///
+/// \param value  what the sum adds up, before its loads were staged
+std::vector<TileShape> tiles_for(const Draft& draft, Expr value) {
+  const ReductionForm& form = draft.reduction;
+  const ReductionView view(draft);
+  Target registers = *draft.target;  // taps of a copy are unrolled, and their loads begin early
+  if (form.sliding.vector != 0) registers.vector_registers -= kRegistersOfTaps;
+  const bool single = is_strided(draft) || form.sliding.rows != 0 || form.words_of.in_lanes;
+  const bool has_rows = form.unrolled != 0;
+  return good_tiles(registers, has_rows ? draft.tree.loop(form.unrolled).extent : Expr(),
+                    draft.tree.loop(form.vector).extent, form.lanes, single ? 1 : kMostTileVectors,
+                    most_tile_rows(draft), view.terms(), has_rows ? work_of_vector(draft, value) : 0, kMostTiles);
+}
+
+/// Vectors come from channels whose maps do not stay in a cache, each read once a row of tiles: more streams than the
+/// processor foresees by itself.
+bool reads_from_afar(const Draft& draft) {
+  const ReductionForm& form = draft.reduction;
+  const int64_t l2 = draft.target->l2_bytes;
+  if (form.sliding.vector != 0 || form.reduced.size() != 1 || l2 == 0) return false;
+  const ReductionView view(draft);
+  const Var vector = view.var(form.vector);
+  bool found = false;
+  for_each_access(view.summed(), [&](const Access& access) {
+    if (access.is_store || access.buffer->scope == tir::Scope::kLocal || view.packable_axis(access, vector)) return;
+    const double bytes = elements_of(access.buffer) * access.buffer->dtype.bytes();
+    found |= step_of(access.buffer, access.indices, vector) == 1 && bytes >= kFarCaches * static_cast<double>(l2);
+  });
+  return found;
+}
+
+struct RegisterTile {
+  TileShape shape;
+  bool from_afar = false;            ///< what vectors are read from is asked for ahead
+  std::optional<Decision> decision;  ///< on the shape
+};
+
+RegisterTile plan_tile(const Draft& draft, Expr value) {
+  RegisterTile plan{.shape = {}, .from_afar = reads_from_afar(draft), .decision = {}};
+  if (draft.reduction.image != 0) {
+    plan.shape = tile_of_image(draft);
+    return plan;
+  }
+  const std::vector<TileShape> tiles = tiles_for(draft, value);
+  std::vector<std::string> names;
+  for (const TileShape& tile : tiles) names.push_back(fmt::format("{}x{}", tile.unrolled, tile.vectors));
+  plan.decision = draft.knobs.decide("tile", std::move(names));
+  plan.shape = tiles[plan.decision->taken];
+  return plan;
+}
+
+// ---- cutting
+
+/// What the cuts made of both axes.
+class TileCuts {
+ public:
+  TileCuts(Draft& draft, const TileShape& shape)
+      : tree_(draft.tree), form_(draft.reduction), shape_(shape), tail_(tail_of(*draft.target)) {}
+
+  Legal<> cut() {
+    if (form_.unrolled == 0) {
+      RELAXC_LEGAL(cut_vector());
+      return Done{};
+    }
+    const auto position = [&](uint32_t loop) { return std::find(form_.spatial.begin(), form_.spatial.end(), loop); };
+    const bool vector_outside = form_.spatial.size() < 2 || position(form_.vector) < position(form_.unrolled);
+    return vector_outside ? rows_first() : vectors_first();
+  }
+
+  std::vector<uint32_t> lanes, groups, rows;  ///< loops that are to be vectorized; and unrolled
+
+ private:
+  Legal<> rows_first() {
+    RELAXC_STEP(const std::vector<AxisPart> parts, cut_axis(tree_, form_.unrolled, shape_.unrolled));
+    RELAXC_STEP(const std::vector<Copies> bodies, cut_vector());
+    for (const Copies& copies : bodies)
+      for (const AxisPart& part : parts) add_rows(part.inner, copies);
+    return Done{};
+  }
+
+  Legal<> vectors_first() {
+    RELAXC_LEGAL(cut_vector());
+    const std::vector<uint32_t> own_lanes = lanes, own_groups = groups;
+    RELAXC_STEP(const std::vector<AxisPart> parts, cut_axis(tree_, form_.unrolled, shape_.unrolled));
+    for (const AxisPart& part : parts) {
+      add_rows(part.inner, {});
+      if (part.copies.loops.empty()) continue;
+      for (uint32_t loop : own_lanes) lanes.push_back(part.copies.loops.at(loop));
+      for (uint32_t loop : own_groups) groups.push_back(part.copies.loops.at(loop));
+    }
+    return Done{};
+  }
+
+  void add_rows(uint32_t loop, const Copies& copies) {
+    if (loop == 0) return;
+    auto copy = copies.loops.find(loop);
+    rows.push_back(copy == copies.loops.end() ? loop : copy->second);
+  }
+
+  /// Gives the copies that were made of what was inside of the vectorized axis, the original (no copies) first.
+  Legal<std::vector<Copies>> cut_vector() {
+    int64_t vectors = shape_.vectors;
+    // Of an extent that only its multiple is known of, a few vectors less may leave no rest.
+    const bool open = tree_.loop(form_.vector).extent.constant() == nullptr;
+    for (int64_t fewer = vectors; open && fewer * 2 > vectors; --fewer)
+      if (known_divisor(tree_, form_.vector) % (fewer * form_.lanes) == 0) {
+        vectors = fewer;
+        break;
+      }
+    RELAXC_STEP(const std::vector<VectorPart> parts, cut_vectors(tree_, form_.vector, vectors, form_.lanes, tail_));
+    std::vector<Copies> bodies;
+    for (const VectorPart& part : parts) {
+      if (part.group != 0) groups.push_back(part.group);
+      if (part.lanes != 0) lanes.push_back(part.lanes);
+      bodies.push_back(part.copies);
+    }
+    return bodies;
+  }
+
+  Tree& tree_;
+  const ReductionForm& form_;
+  const TileShape& shape_;
+  const Tail tail_;
+};
+
+Legal<> carry_out(const RegisterTile& plan, Draft& draft) {
+  Tree& tree = draft.tree;
+  const ReductionForm& form = draft.reduction;
+  if (plan.decision) draft.knobs.take(*plan.decision);
+  std::vector<BufferRef> packed;
+  if (form.unrolled != 0) RELAXC_LEGAL(pack_along(draft, form.unrolled, plan.shape.unrolled, packed));
+  RELAXC_LEGAL(pack_along(draft, form.vector, plan.shape.vectors * form.lanes, packed));
+  TileCuts cuts(draft, plan.shape);
+  RELAXC_LEGAL(cuts.cut());
+  for (uint32_t loop : cuts.lanes) {
+    RELAXC_LEGAL(apply(tree, Vectorize{loop}));
+    if (plan.from_afar) RELAXC_LEGAL(apply(tree, Prefetch{loop, draft.target->prefetch_bytes}));
+    RELAXC_LEGAL(apply(tree, Sink{loop}));
+  }
+  // Vectors innermost: a broadcast is needed once for all of them, and its register is free again.
+  std::vector<uint32_t> unrolled = cuts.rows;
+  unrolled.insert(unrolled.end(), cuts.groups.begin(), cuts.groups.end());
+  for (uint32_t loop : unrolled) {
+    RELAXC_LEGAL(apply(tree, Unroll{loop}));
+    RELAXC_LEGAL(apply(tree, Jam{loop}));
+  }
+  for (BufferRef buffer : packed) RELAXC_LEGAL(apply(tree, SimplifySubscripts{buffer}));
+  RELAXC_FITS(!cuts.lanes.empty(), "the axis in lanes is shorter than a vector, and masks are slow on the target");
+  RELAXC_FITS(ReductionView(draft).words_are_packed(), "the constant that is read in words could not be packed");
+  return Done{};
+}
+
+}  // namespace
+
+double elements_of(BufferRef buffer) {
+  double count = 1;
+  for (Expr dim : buffer->shape)
+    if (const int64_t* known = dim.constant()) count *= static_cast<double>(*known);
+  return count;
+}
+
+Legal<> tile_in_registers(Draft& draft) {
+  Tree& tree = draft.tree;
+  const ReductionForm& form = draft.reduction;
+  const Expr value = update_of(ReductionView(draft).store()).value;
+  RELAXC_LEGAL(contract_results(draft));
+  RELAXC_STEP(const uint32_t scaled, factor_out(draft));
+  RELAXC_LEGAL(apply(tree, StageLoads{form.block, form.vector}));
+  if (scaled != 0) RELAXC_LEGAL(apply(tree, StageLoads{scaled, form.vector}));
+  RELAXC_LEGAL(order_terms(draft, scaled != 0));
+  if (draft.target->has_fma) RELAXC_LEGAL(apply(tree, UseFma{form.block}));
+  if (draft.target->has_fma && scaled != 0) RELAXC_LEGAL(apply(tree, UseFma{scaled}));
+  const RegisterTile plan = plan_tile(draft, value);
+  if (!draft.considered.empty() && draft.considered.back().taken)
+    draft.considered.back().plan += fmt::format("; {} rows by {} vectors", plan.shape.unrolled, plan.shape.vectors);
+  return carry_out(plan, draft);
+}
+
+}  // namespace relaxc::schedule

@@ -1,0 +1,76 @@
+// tile_loops.cpp: see tile_loops.h.
+#include "compiler/schedule/strategies/parts/tile_loops.h"
+
+#include <algorithm>
+
+#include "compiler/schedule/primitives/split.h"
+
+namespace relaxc::schedule {
+namespace {
+
+Copies after(const Copies& first, const Copies& second) {
+  Copies both = second;
+  for (const auto& [from, to] : first.loops) {
+    auto it = second.loops.find(to);
+    both.loops[from] = it != second.loops.end() ? it->second : to;
+  }
+  for (const auto& [from, to] : first.blocks) {
+    auto it = second.blocks.find(to);
+    both.blocks[from] = it != second.blocks.end() ? it->second : to;
+  }
+  return both;
+}
+
+}  // namespace
+
+Legal<std::vector<AxisPart>> cut_axis(Tree& s, uint32_t loop, int64_t factor) {
+  std::vector<AxisPart> parts;
+  Copies copies;
+  while (loop != 0) {
+    const int64_t* left = s.loop(loop).extent.constant();
+    if (left != nullptr) factor = std::min(factor, std::max<int64_t>(*left, 1));
+    if (factor <= 1) {
+      parts.push_back({0, copies});
+      break;
+    }
+    RELAXC_STEP(SplitLoops split, apply(s, Split{loop, factor, Tail::kPeel}));
+    if (split.inner != 0) parts.push_back({split.inner, copies});
+    copies = after(copies, split.copies);
+    loop = split.tail;
+    const int64_t* rest = loop == 0 ? nullptr : s.loop(loop).extent.constant();
+    factor = rest != nullptr ? *rest : factor > 4 ? 4 : factor > 2 ? 2 : 1;
+  }
+  return parts;
+}
+
+Legal<std::vector<VectorPart>> cut_vectors(Tree& s, uint32_t loop, int64_t vectors, int64_t lanes, Tail tail) {
+  std::vector<VectorPart> parts;
+  Copies copies;
+  while (loop != 0) {
+    const int64_t* left = s.loop(loop).extent.constant();
+    int64_t most = left == nullptr ? vectors : tail == Tail::kMask ? (*left + lanes - 1) / lanes : *left / lanes;
+    int64_t group = std::min(vectors, most);
+    if (group < 1) {  // single elements
+      parts.push_back({0, 0, copies});
+      break;
+    }
+    // The last vector is masked where nothing comes after it.
+    bool last = group == 1 || (left != nullptr && *left <= group * lanes);
+    RELAXC_STEP(SplitLoops cut, apply(s, Split{loop, group * lanes, last ? tail : Tail::kPeel}));
+    if (cut.inner != 0) {
+      VectorPart part{0, cut.inner, copies};
+      if (group > 1) {
+        RELAXC_STEP(SplitLoops single, apply(s, Split{cut.inner, lanes, Tail::kPeel}));
+        part.group = single.outer, part.lanes = single.inner;
+      }
+      parts.push_back(part);
+    }
+    copies = after(copies, cut.copies);
+    loop = cut.tail;
+    const int64_t* rest = loop == 0 ? nullptr : s.loop(loop).extent.constant();
+    if (loop != 0 && rest == nullptr) vectors = group > 1 ? 1 : 0;
+  }
+  return parts;
+}
+
+}  // namespace relaxc::schedule

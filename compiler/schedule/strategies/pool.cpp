@@ -1,0 +1,86 @@
+// pool.cpp: pools, a row of the result after the other.
+//
+// The problem: a pool does next to nothing with what it reads, so it should take as long as reading it. Tap by tap each
+// element is read again for each tap along a row, with a mask where there is a border, and with a shuffle where windows
+// are more than one element apart.
+//
+// The method: rows first. The rows of a row of windows are reduced to one, column by column, which are whole vectors
+// whatever the step; some such rows stay in the first level of cache, between borders that are written once for all of
+// them, and then windows are reduced along each. A window of n x n takes 2 n steps instead of n x n, and no lane asks
+// where it is. It takes some rows, because what has just been stored cannot be loaded by other vectors at once.
+//
+// Rejected: a tile of several rows, as other reductions have it. There is no operand that they share, and reading
+// thirty rows side by side is what the processor does not foresee.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "compiler/schedule/primitives/pool_rows.h"
+#include "compiler/schedule/primitives/reassociate.h"
+#include "compiler/schedule/strategies/parts/vectors.h"
+#include "compiler/schedule/strategies/strategy.h"
+
+namespace relaxc::schedule {
+
+namespace {
+
+constexpr int64_t kPoolShareOfL1 = 2;  ///< rows that are kept have one by this of the first level of cache
+
+/// As many rows as half of the first level of cache has room for, in blocks of equal size if possible.
+int64_t rows_of_pool_block(const PoolShape& pool, const Target& target) {
+  int64_t most = std::clamp<int64_t>(target.l1_bytes / kPoolShareOfL1 / pool.bytes_of_row, 1, pool.rows);
+  int64_t blocks = (pool.rows + most - 1) / most;
+  return (pool.rows + blocks - 1) / blocks;
+}
+
+struct Pool {
+  uint32_t block = 0;
+  PoolShape shape;
+  int64_t lanes = 1;
+};
+
+Legal<Pool> match(const Draft& draft) {
+  RELAXC_FITS(!draft.in_blocks && draft.tree.may_allocate(), "there is no scratch memory");
+  const std::optional<ReductionGroup> group = group_in(draft.tree);
+  RELAXC_FITS(group, "it is no reduction with its consumers");
+  const int64_t lanes = lanes_of(*draft.target, group->reduction);
+  RELAXC_FITS(lanes >= 2, "the target has no vectors");
+  const std::optional<PoolShape> shape = pool_shape_of(draft.tree, *group);
+  RELAXC_FITS(shape, "it does not reduce windows of one operand alone");
+  RELAXC_FITS(shape->columns * 2 >= lanes, "rows are so short that vectors would be mostly empty");
+  return Pool{analysis::as_nest(group->reduction).block->id, *shape, lanes};
+}
+
+struct RowsOfWindows {
+  uint32_t block = 0;
+  int64_t rows = 1, lanes = 1;
+
+  std::string text() const { return fmt::format("{} rows at a time, reduced to one, then windows along it", rows); }
+  Legal<> carry_out(Draft& draft) const {
+    RELAXC_LEGAL(apply(draft.tree, Reassociate{block}));
+    RELAXC_STEP(const PooledRows loops, apply(draft.tree, PoolRows{block, rows}));
+    RELAXC_LEGAL(vectorize_whole(draft.tree, loops.places, lanes, *draft.target));
+    return vectorize_whole(draft.tree, loops.columns, lanes, *draft.target);
+  }
+};
+
+Legal<RowsOfWindows> plan(const Draft& draft, const Pool& pool) {
+  return RowsOfWindows{pool.block, rows_of_pool_block(pool.shape, *draft.target), pool.lanes};
+}
+
+}  // namespace
+
+std::span<const Strategy> pool_strategies() {
+  static constexpr std::array kRows{
+      Strategy{.name = "pool",
+               .stage = Stage::kNests,
+               .priority = 60,
+               .doc = "A reduction of nothing but the windows of one operand: rows of windows are reduced to one, "
+                      "then windows along it. Changes the order of the reduction.",
+               .propose = propose<match, kNotEstimated, plan>},
+  };
+  return kRows;
+}
+
+}  // namespace relaxc::schedule
