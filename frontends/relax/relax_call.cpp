@@ -127,7 +127,7 @@ Status RelaxFunctionReader::check_symbols(const RelaxFunctionReader& callee, con
     for (const auto& [symbol, value] : symbols) {
       if (arith::Var(symbol.as<arith::VarNode>()).name() != name) continue;
       arith::Facts room;
-      if (arith::prove_equal(value, given[i], relax::known_facts(*region_, nullptr, room))) continue;
+      if (arith::prove_equal(value, given[i], relax::known_facts(graph_.region(), nullptr, room))) continue;
       return source_.error(list.items[i + 1]->place, Kind::shape_mismatch,
                            "the arguments give '{}' of '{}' the value {}, found {}", name, callee.definition_.text,
                            arith::to_string(value), arith::to_string(given[i]));
@@ -159,7 +159,7 @@ Result<Term> RelaxFunctionReader::call_global(const std::string& name, const ast
     RELAXC_DO(check_symbols(reader, given, symbols, *explicit_list));
   }
   RELAXC_TRY(std::vector<Info> results, reader.results(e.place));
-  relax::Op* op = at(e.place).append(relax::OpKind::kCallFunction, args);
+  relax::Op* op = graph_.at(e.place).append(relax::OpKind::kCallFunction, args);
   op->callee = name;
   for (Info result : relax::results_of_call(context_, std::move(results), symbols, op->binds))
     function_.make_result(op, {}, result);

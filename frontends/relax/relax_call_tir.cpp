@@ -25,7 +25,7 @@ Result<Term> RelaxFunctionReader::call_tir(const ast::Expr& e) {
   if (is_none(scalars)) scalars = nullptr;
   if (scalars != nullptr) {
     RELAXC_TRY(std::vector<arith::Expr> symbols, dims(*scalars));
-    for (arith::Expr symbol : symbols) args->push_back(at(e.place).prim(symbol));
+    for (arith::Expr symbol : symbols) args->push_back(graph_.at(e.place).prim(symbol));
   }
   if (function->kind != Term::kGlobal)
     return source_.error(prim->place, Kind::dtype_mismatch,
@@ -44,7 +44,7 @@ Result<Term> RelaxFunctionReader::finish_call_tir(const std::string& name, std::
     return source_.error(place, Kind::dtype_mismatch, "R.call_tir calls a prim func, and '{}' is none", name);
   if (list != nullptr) RELAXC_DO(check_prim_kinds(*prim, args, outputs.size(), *list));
   RELAXC_DO(check_prim_args(*prim, args, outputs, place));
-  return results_of(at(place).call_tir(name, std::move(args), std::move(outputs)));
+  return results_of(graph_.at(place).call_tir(name, std::move(args), std::move(outputs)));
 }
 
 /// Where as many arguments are written as the prim func takes, each must be of its parameter's kind: a mistake is shown

@@ -89,7 +89,7 @@ Status RelaxFunctionReader::nested_function(const ast::Stmt& stmt) {
   for (Value* value : made->body().results()) results.push_back(value->info);
   arith::Substitution shared;
   for (arith::Var var : inner.outer_symbols_) shared.emplace(var, var);
-  relax::Op* op = at(stmt.name_place).append(relax::OpKind::kMakeClosure, captured);
+  relax::Op* op = graph_.at(stmt.name_place).append(relax::OpKind::kMakeClosure, captured);
   op->callee = made->name;
   Info type = relax::callable_type(*made, std::move(results), captured.size(), std::move(shared));
   Value* closure = function_.make_result(op, stmt.text, type);
@@ -159,7 +159,7 @@ std::vector<relax::Value*> RelaxFunctionReader::finish_captures() {
   }
   if (!alone.empty()) {
     function_.make_argument(&body, "dims", relax::shape_info(context_, alone));
-    captured_.push_back(parent_->at(definition_.name_place).shape(alone));
+    captured_.push_back(parent_->graph_.at(definition_.name_place).shape(alone));
   }
   for (relax::Op* op : self_closures_)
     for (size_t i = own_params_; i < body.arguments.size(); ++i) op->add_operand(body.arguments[i]);
@@ -176,7 +176,7 @@ Result<relax::Value*> RelaxFunctionReader::self_closure(Place place) {
   for (arith::Var var : outer_symbols_) shared.emplace(var, var);
   size_t captured = function_.body().arguments.size() - own_params_;
   Info type = relax::callable_type(function_, declared_, captured, std::move(shared));
-  relax::Op* op = at(place).append(relax::OpKind::kMakeClosure, {});
+  relax::Op* op = graph_.at(place).append(relax::OpKind::kMakeClosure, {});
   op->callee = function_.name;
   self_closures_.push_back(op);
   return function_.make_result(op, definition_.text, type);
@@ -199,7 +199,7 @@ Result<relax::Value*> RelaxFunctionReader::global_closure(const std::string& nam
   arith::Substitution symbols;
   for (size_t i = 0, first = params.size() - captured.size(); i < captured.size(); ++i)
     RELAXC_DO(match_argument(params[first + i]->info, captured[i]->info, symbols, place, params[first + i]->name));
-  relax::Op* op = at(place).append(relax::OpKind::kMakeClosure, captured);
+  relax::Op* op = graph_.at(place).append(relax::OpKind::kMakeClosure, captured);
   op->callee = name;
   Info type = relax::callable_type(reader.function_, std::move(results), captured.size(), std::move(symbols));
   return function_.make_result(op, {}, type);
@@ -282,7 +282,7 @@ Result<Term> RelaxFunctionReader::call_closure(Value* callee, const std::vector<
     RELAXC_DO(match_argument(type->params[i], args[i]->info, symbols, place, std::to_string(i)));
   std::vector<Value*> operands = {callee};
   operands.insert(operands.end(), args.begin(), args.end());
-  relax::Op* op = at(place).append(relax::OpKind::kCallClosure, operands);
+  relax::Op* op = graph_.at(place).append(relax::OpKind::kCallClosure, operands);
   for (Info result : relax::results_of_call(context_, relax::split_results(type->result), symbols, op->binds))
     function_.make_result(op, {}, result);
   return results_of(op);
@@ -290,7 +290,6 @@ Result<Term> RelaxFunctionReader::call_closure(Value* callee, const std::vector<
 
 /// R.Callable((parameters,), result, purity): symbols in quotes, and those that nothing around knows, are its own.
 Result<relax::Info> RelaxFunctionReader::callable_info(const ast::Expr& e) {
-  Diagnostics& diag = source_.diag();
   std::vector<const ast::Expr*> arguments(e.items.begin() + (e.items.empty() ? 0 : 1), e.items.end());
   const ast::Expr* result = arguments.size() > 1 ? arguments[1] : nullptr;
   const ast::Expr* purity = arguments.size() > 2 ? arguments[2] : nullptr;
@@ -307,11 +306,11 @@ Result<relax::Info> RelaxFunctionReader::callable_info(const ast::Expr& e) {
           source_.text().substr(arguments[0]->place.begin, std::min<uint32_t>(arguments[0]->place.length, 40)));
     return failure;
   }
-  std::map<std::string, arith::Var> own;
-  bool outermost = own_symbols_ == nullptr;
-  if (outermost) {
-    own_symbols_ = &own;
-    for (const std::string& name : quoted_dims(e)) own.emplace(name, context_.var(name));
+  DimPattern::OwnSymbols own;
+  std::optional<DimPattern::Callable> outermost;
+  if (pattern_.own_symbols() == nullptr) {
+    outermost.emplace(pattern_, own);
+    for (const std::string& name : quoted_dims(e)) (void)pattern_.own_symbol(context_, name);
   }
   std::vector<Info> params;
   bool ok = true;
@@ -321,8 +320,7 @@ Result<relax::Info> RelaxFunctionReader::callable_info(const ast::Expr& e) {
     if (param) params.push_back(*param);
   }
   Result<Info> given = info(*result);
-  if (outermost) own_symbols_ = nullptr;
-  if (!ok || !given) return diag.failed();
+  if (!ok || !given) return source_.diag().failed();
   Info type =
       relax::callable_info(context_, {}, std::move(params), *given, purity == nullptr || !purity->is(AstKind::kFalse));
   if (!outermost) return type;

@@ -21,7 +21,7 @@ Result<std::string> RelaxFunctionReader::format_text(const ast::Expr& e) {
 }
 
 Status RelaxFunctionReader::effect_here(const ast::Expr& e, std::string_view what) {
-  if (block_ == nullptr || !block_->dataflow) return Done{};
+  if (!graph_.in_dataflow()) return Done{};
   return source_.error(e.place, Kind::purity, "{} has an effect and cannot stand in a dataflow block", what);
 }
 
@@ -66,7 +66,7 @@ Result<Term> RelaxFunctionReader::assert_op(const ast::Expr& e) {
                          "the condition is a scalar bool or a comparison of dims, found {}",
                          relax::to_string(condition->info));
   values.insert(values.begin(), condition);
-  at(e.place).append(relax::OpKind::kAssert, std::move(values))->attrs.set("format", std::move(format));
+  graph_.at(e.place).append(relax::OpKind::kAssert, std::move(values))->attrs.set("format", std::move(format));
   return Term::sequence({});
 }
 
@@ -77,7 +77,7 @@ Result<Term> RelaxFunctionReader::print(const ast::Expr& e) {
   RELAXC_TRY(std::vector<Value*> values, shown_values(e, 1));
   relax::PrintFormat read = relax::read_print_format(format, values.size());
   if (!read.fault.empty()) return source_.error(e.place, Kind::invalid_attribute, "{}", read.fault);
-  at(e.place).append(relax::OpKind::kPrint, std::move(values))->attrs.set("format", std::move(format));
+  graph_.at(e.place).append(relax::OpKind::kPrint, std::move(values))->attrs.set("format", std::move(format));
   return Term::sequence({});
 }
 
@@ -97,7 +97,7 @@ Result<Term> RelaxFunctionReader::call_tir_inplace(const ast::Expr& e) {
   const ast::Expr* listed = e.items.size() > 3 ? e.items[3] : nullptr;
   if (const ast::Keyword* symbols = e.keyword("tir_vars")) {
     RELAXC_TRY(std::vector<arith::Expr> list, dims(*symbols->value));
-    for (arith::Expr symbol : list) args->push_back(at(e.place).prim(symbol));
+    for (arith::Expr symbol : list) args->push_back(graph_.at(e.place).prim(symbol));
   }
   RELAXC_TRY(std::vector<int64_t> indices, inplace_indices(e, listed, *args, *outputs));
   const Global& global = scope_.globals.at(function->text);
@@ -174,7 +174,7 @@ Result<std::vector<int64_t>> RelaxFunctionReader::inplace_indices(const ast::Exp
 Result<Term> RelaxFunctionReader::call_inplace(const std::string& name, bool external, std::vector<Value*> args,
                                                std::vector<int64_t> indices, const std::vector<Info>& outputs,
                                                Place place) {
-  relax::Op* op = at(place).append(relax::OpKind::kCallInplace, std::move(args));
+  relax::Op* op = graph_.at(place).append(relax::OpKind::kCallInplace, std::move(args));
   op->callee = name;
   op->attrs.set("external", external);
   op->attrs.set("inplace_indices", std::move(indices));

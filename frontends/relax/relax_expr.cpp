@@ -48,18 +48,6 @@ std::string_view infix_operator(std::string_view text) {
 
 }  // namespace
 
-relax::GraphBuilder& RelaxFunctionReader::builder() {
-  if (block_ == nullptr) block_ = function_.make_block(region_, false);
-  if (!builder_) builder_.emplace(scope_.module, scope_.table, block_, source_.diag());
-  return *builder_;
-}
-
-relax::GraphBuilder& RelaxFunctionReader::at(Place place) {
-  relax::GraphBuilder& made = builder();
-  made.location = source_.at(place);
-  return made;
-}
-
 Result<Term> RelaxFunctionReader::eval(const ast::Expr& e) {
   switch (e.kind) {
     case AstKind::kName:
@@ -174,7 +162,7 @@ Result<Term> RelaxFunctionReader::element(const ast::Expr& e) {
   int64_t at_index = *position.constant();
   if (metadata) {
     auto found = scope_.constants.find(at_index);
-    if (found != scope_.constants.end()) return Term::of(at(e.place).constant(found->second));
+    if (found != scope_.constants.end()) return Term::of(graph_.at(e.place).constant(found->second));
     if (scope_.bad_metadata) return diag.failed();
     if (scope_.has_metadata || !scope_.constants.empty())
       return source_.error(e.place, Kind::missing_data, "there is no constant {}; the metadata has {} constants",
@@ -198,7 +186,7 @@ Result<Term> RelaxFunctionReader::element(const ast::Expr& e) {
     return term.items[static_cast<size_t>(at_index < 0 ? at_index + size : at_index)];
   }
   if (term.kind != Term::kValue) return source_.error(base.place, Kind::dtype_mismatch, "only a tuple has parts");
-  RELAXC_TRY(Value * part, at(e.place).tuple_get(term.value, at_index));
+  RELAXC_TRY(Value * part, graph_.at(e.place).tuple_get(term.value, at_index));
   return Term::of(part);
 }
 
@@ -272,76 +260,103 @@ Result<Term> RelaxFunctionReader::call(const ast::Expr& e) {
   return source_.error(e.items[0]->place, Kind::invalid_value, "this is no function");
 }
 
-/// The forms that are no operators.
+/// The forms that are no operators; `known` is false for any other, or with another number of arguments.
 Result<Term> RelaxFunctionReader::special(const std::string& path, const ast::Expr& e, bool& known) {
-  Diagnostics& diag = source_.diag();
-  known = true;
-  auto arguments = e.items.size() - 1;
-  if (path == "R.call_tir" || path == "R.call_tir_with_grad") return call_tir(e);
-  if (path == "R.call_dps") return call_dps(e);
-  if (path == "R.call_dps_packed") return call_dps_packed(e);
-  if (path == "R.call_packed" || path == "R.call_pure_packed" || path == "R.invoke_pure_packed") return call_packed(e);
-  if (path == "R.call_tir_inplace") return call_tir_inplace(e);
-  if (path == "R.call_inplace_packed") return call_inplace_packed(e);
-  if (path == "R.assert_op") return assert_op(e);
-  if (path == "R.print") return print(e);
-  if (path == "R.match_cast" || path == "R.emit_match_cast") return match(e, false);
-  if (path == "R.match_shape") return match(e, true);
-  if (path == "R.make_closure") return make_closure(e);
-  if (path == "R.invoke_closure" || path == "R.invoke_pure_closure") return invoke_closure(e);
-  if (path == "R.const") return constant(e);
-  if (path == "R.ExternFunc" && arguments == 1) {
-    RELAXC_TRY(std::string symbol, string_value(source_, *e.items[1], "a symbol"));
-    return Term::of(Term::kExternal, symbol);
-  }
-  if (path == "R.shape" && arguments == 1) {
-    RELAXC_TRY(std::vector<arith::Expr> list, dims(*e.items[1]));
-    return Term::of(at(e.place).shape(std::move(list)));
-  }
-  if (path == "R.prim_value" && arguments == 1) {
-    RELAXC_TRY(Scalar scalar, read(*e.items[1]));
-    if (scalar.literal == Scalar::kReal) {
-      RELAXC_TRY(scalar.expr, adapt(scalar, DType::f(32), e.place));
-    }
-    bool dim = scalar.literal == Scalar::kDimLiteral && scalar.expr.dtype() == DType::i(64);
-    if (dim) scalar.expr = context_.index(*scalar.expr.constant());
-    return Term::of(at(e.place).prim(scalar.expr));
-  }
-  if (path == "R.tuple") {
-    if (arguments == 0) return Term::of(at(e.place).tuple({}));
-    std::vector<Term> items;
-    for (size_t i = 1; i < e.items.size(); ++i) {
-      RELAXC_TRY(Term item, eval(*e.items[i]));
-      items.push_back(std::move(item));
-    }
-    return Term::sequence(std::move(items));
-  }
-  const ast::Keyword* which = e.keyword("index");
-  if (path == "R.TupleGetItem" && (arguments == 2 || (arguments == 1 && which != nullptr))) {
-    RELAXC_TRY(Term tuple, eval(*e.items[1]));
-    RELAXC_TRY(Value * value, as_value(tuple, e.place));
-    RELAXC_TRY(arith::Expr position, index(which != nullptr ? *which->value : *e.items[2]));
-    if (position.constant() == nullptr) return source_.error(e.place, Kind::invalid_value, "expected a number");
-    RELAXC_TRY(Value * part, at(e.place).tuple_get(value, *position.constant()));
-    return Term::of(part);
-  }
-  if (path == "R.shape_of" && arguments == 1) {
-    RELAXC_TRY(Term operand, eval(*e.items[1]));
-    RELAXC_TRY(Value * value, as_value(operand, e.items[1]->place));
-    const auto* tensor = value == nullptr ? nullptr : value->info->as<relax::TensorInfo>();
-    if (tensor == nullptr) return source_.error(e.items[1]->place, Kind::dtype_mismatch, "R.shape_of wants a tensor");
-    const relax::TensorInfo* matched = tensor->shape ? tensor : matched_info(*value);
-    if (matched == nullptr) {
-      pin(*value);
-      matched = value->info->as<relax::TensorInfo>()->shape ? value->info->as<relax::TensorInfo>() : nullptr;
-    }
-    if (matched != nullptr) return Term::of(at(e.place).shape(*matched->shape));
-    return source_.error(e.place, Kind::shape_mismatch,
-                         "the shape of {} is not known here; match_cast or match_shape can give it",
-                         relax::to_string(value->info));
+  using Reader = RelaxFunctionReader;
+  struct Form {
+    std::string_view path;
+    Result<Term> (Reader::*read)(const ast::Expr&);
+    size_t least = 0, most = SIZE_MAX;  ///< arguments
+  };
+  static constexpr Form kForms[] = {{"R.call_tir", &Reader::call_tir},
+                                    {"R.call_tir_with_grad", &Reader::call_tir},
+                                    {"R.call_dps", &Reader::call_dps},
+                                    {"R.call_dps_packed", &Reader::call_dps_packed},
+                                    {"R.call_packed", &Reader::call_packed},
+                                    {"R.call_pure_packed", &Reader::call_packed},
+                                    {"R.invoke_pure_packed", &Reader::call_packed},
+                                    {"R.call_tir_inplace", &Reader::call_tir_inplace},
+                                    {"R.call_inplace_packed", &Reader::call_inplace_packed},
+                                    {"R.assert_op", &Reader::assert_op},
+                                    {"R.print", &Reader::print},
+                                    {"R.match_cast", &Reader::match_cast},
+                                    {"R.emit_match_cast", &Reader::match_cast},
+                                    {"R.match_shape", &Reader::match_shape},
+                                    {"R.make_closure", &Reader::make_closure},
+                                    {"R.invoke_closure", &Reader::invoke_closure},
+                                    {"R.invoke_pure_closure", &Reader::invoke_closure},
+                                    {"R.const", &Reader::constant},
+                                    {"R.ExternFunc", &Reader::extern_func, 1, 1},
+                                    {"R.shape", &Reader::shape, 1, 1},
+                                    {"R.prim_value", &Reader::prim_value, 1, 1},
+                                    {"R.tuple", &Reader::tuple},
+                                    {"R.TupleGetItem", &Reader::tuple_get_item, 1, 2},
+                                    {"R.shape_of", &Reader::shape_of, 1, 1}};
+  size_t arguments = e.items.size() - 1;
+  for (const Form& form : kForms) {
+    if (form.path != path || arguments < form.least || arguments > form.most) continue;
+    if (path == "R.TupleGetItem" && arguments == 1 && e.keyword("index") == nullptr) continue;
+    known = true;
+    return (this->*form.read)(e);
   }
   known = false;
-  return diag.has_errors() ? Result<Term>(diag.failed()) : Result<Term>(Term());
+  return Term();
+}
+
+Result<Term> RelaxFunctionReader::extern_func(const ast::Expr& e) {
+  RELAXC_TRY(std::string symbol, string_value(source_, *e.items[1], "a symbol"));
+  return Term::of(Term::kExternal, symbol);
+}
+
+Result<Term> RelaxFunctionReader::shape(const ast::Expr& e) {
+  RELAXC_TRY(std::vector<arith::Expr> list, dims(*e.items[1]));
+  return Term::of(graph_.at(e.place).shape(std::move(list)));
+}
+
+Result<Term> RelaxFunctionReader::prim_value(const ast::Expr& e) {
+  RELAXC_TRY(Scalar scalar, read(*e.items[1]));
+  if (scalar.literal == Scalar::kReal) {
+    RELAXC_TRY(scalar.expr, adapt(scalar, DType::f(32), e.place));
+  }
+  bool dim = scalar.literal == Scalar::kDimLiteral && scalar.expr.dtype() == DType::i(64);
+  if (dim) scalar.expr = context_.index(*scalar.expr.constant());
+  return Term::of(graph_.at(e.place).prim(scalar.expr));
+}
+
+Result<Term> RelaxFunctionReader::tuple(const ast::Expr& e) {
+  if (e.items.size() == 1) return Term::of(graph_.at(e.place).tuple({}));
+  std::vector<Term> items;
+  for (size_t i = 1; i < e.items.size(); ++i) {
+    RELAXC_TRY(Term item, eval(*e.items[i]));
+    items.push_back(std::move(item));
+  }
+  return Term::sequence(std::move(items));
+}
+
+Result<Term> RelaxFunctionReader::tuple_get_item(const ast::Expr& e) {
+  const ast::Keyword* which = e.keyword("index");
+  RELAXC_TRY(Term tuple, eval(*e.items[1]));
+  RELAXC_TRY(Value * value, as_value(tuple, e.place));
+  RELAXC_TRY(arith::Expr position, index(which != nullptr ? *which->value : *e.items[2]));
+  if (position.constant() == nullptr) return source_.error(e.place, Kind::invalid_value, "expected a number");
+  RELAXC_TRY(Value * part, graph_.at(e.place).tuple_get(value, *position.constant()));
+  return Term::of(part);
+}
+
+Result<Term> RelaxFunctionReader::shape_of(const ast::Expr& e) {
+  RELAXC_TRY(Term operand, eval(*e.items[1]));
+  RELAXC_TRY(Value * value, as_value(operand, e.items[1]->place));
+  const auto* tensor = value == nullptr ? nullptr : value->info->as<relax::TensorInfo>();
+  if (tensor == nullptr) return source_.error(e.items[1]->place, Kind::dtype_mismatch, "R.shape_of wants a tensor");
+  const relax::TensorInfo* matched = tensor->shape ? tensor : matched_info(*value);
+  if (matched == nullptr) {
+    pin(*value);
+    matched = value->info->as<relax::TensorInfo>()->shape ? value->info->as<relax::TensorInfo>() : nullptr;
+  }
+  if (matched != nullptr) return Term::of(graph_.at(e.place).shape(*matched->shape));
+  return source_.error(e.place, Kind::shape_mismatch,
+                       "the shape of {} is not known here; match_cast or match_shape can give it",
+                       relax::to_string(value->info));
 }
 
 /// What an earlier match says of a value, here or in a region around.
@@ -350,7 +365,7 @@ const relax::TensorInfo* RelaxFunctionReader::matched_info(const Value& value) c
     if (use.user->kind != relax::OpKind::kMatchCast || use.user->block == nullptr) continue;
     const auto* tensor = use.user->result()->info->as<relax::TensorInfo>();
     if (tensor == nullptr || !tensor->shape) continue;
-    for (const relax::Region* region = region_; region != nullptr;
+    for (const relax::Region* region = &graph_.region(); region != nullptr;
          region = region->parent_op == nullptr ? nullptr : region->parent_op->block->parent)
       if (region == use.user->block->parent) return tensor;
   }
@@ -377,7 +392,7 @@ Result<Term> RelaxFunctionReader::constant(const ast::Expr& e) {
     }
   }
   RELAXC_TRY(relax::ConstantRef data, read_constant(source_, *e.items[1], element, shape));
-  return Term::of(at(e.place).constant(std::move(data)));
+  return Term::of(graph_.at(e.place).constant(std::move(data)));
 }
 
 /// R.match_cast(x, info) and R.match_shape(x, dims): symbols that have no value yet get one here.
@@ -389,13 +404,13 @@ Result<Term> RelaxFunctionReader::match(const ast::Expr& e, bool shape_only) {
                          e.items.size() - 1);
   Value* value = operand_value(*e.items[1]);
   std::vector<arith::Var> bound;
-  pattern_ = shape_only ? Pattern::kFresh : Pattern::kDeclared;
-  binding_ = &bound;
+  auto matched_dims = [&] {
+    DimPattern::Reading reading(pattern_, DimPattern::kFresh, &bound);
+    return dims(*e.items[2]);
+  };
   Result<std::vector<arith::Expr>> list =
-      shape_only ? dims(*e.items[2]) : Result<std::vector<arith::Expr>>(std::vector<arith::Expr>());
-  Result<Info> wanted = shape_only ? Result<Info>(Info(nullptr)) : info(*e.items[2]);
-  pattern_ = Pattern::kUse;
-  binding_ = nullptr;
+      shape_only ? matched_dims() : Result<std::vector<arith::Expr>>(std::vector<arith::Expr>());
+  Result<Info> wanted = shape_only ? Result<Info>(Info(nullptr)) : info_by(DimPattern::kDeclared, *e.items[2], bound);
   if (value == nullptr || !list || !wanted) return diag.failed();
   Info type = *wanted;
   if (shape_only) {
@@ -407,12 +422,12 @@ Result<Term> RelaxFunctionReader::match(const ast::Expr& e, bool shape_only) {
   }
   // A guard that is certain to hold is still written down: it is where the symbols come from.
   if (bound.empty() && relax::same(type, value->info)) {
-    RELAXC_TRY(Value * again, at(e.place).match_cast(value, type, {}));
+    RELAXC_TRY(Value * again, graph_.at(e.place).match_cast(value, type, {}));
     return Term::of(again);
   }
   RELAXC_TRY(Value * cast, cast_to(value, type, std::move(bound), e.place));
   if (cast != value) return Term::of(cast);
-  RELAXC_TRY(Value * checked, at(e.place).match_cast(value, type, {}));
+  RELAXC_TRY(Value * checked, graph_.at(e.place).match_cast(value, type, {}));
   return Term::of(checked);
 }
 
@@ -428,11 +443,11 @@ relax::Value* RelaxFunctionReader::operand_value(const ast::Expr& e) {
 
 Result<relax::Value*> RelaxFunctionReader::number(const Scalar& scalar, DType dtype, Place place) {
   RELAXC_TRY(arith::Expr typed, adapt(scalar, dtype, place));
-  if (dtype.is_float()) return at(place).scalar(dtype, static_cast<const arith::FloatImm*>(typed.node())->value);
+  if (dtype.is_float()) return graph_.at(place).scalar(dtype, static_cast<const arith::FloatImm*>(typed.node())->value);
   std::vector<std::byte> bytes(static_cast<size_t>(dtype.bytes()));
   int64_t value = *typed.constant();
   std::memcpy(bytes.data(), &value, bytes.size());
-  return at(place).constant(relax::ConstantData::inline_bytes(dtype, {}, std::move(bytes)));
+  return graph_.at(place).constant(relax::ConstantData::inline_bytes(dtype, {}, std::move(bytes)));
 }
 
 Result<relax::Value*> RelaxFunctionReader::as_value(const Term& term, Place place) {
@@ -447,12 +462,12 @@ Result<relax::Value*> RelaxFunctionReader::as_value(const Term& term, Place plac
     case Term::kScalar:
       if (term.scalar.literal == Scalar::kReal) return number(term.scalar, DType::f(32), place);
       if (term.scalar.literal == Scalar::kDimLiteral)
-        return at(place).prim(context_.imm(DType::index(), *term.scalar.expr.constant()));
-      return at(place).prim(term.scalar.expr);
+        return graph_.at(place).prim(context_.imm(DType::index(), *term.scalar.expr.constant()));
+      return graph_.at(place).prim(term.scalar.expr);
     case Term::kSequence: {
       if (term.is_dims()) {
         RELAXC_TRY(std::vector<arith::Expr> list, dims_of(term, place));
-        return at(place).shape(std::move(list));
+        return graph_.at(place).shape(std::move(list));
       }
       std::vector<Value*> fields;
       for (const Term& item : term.items) {
@@ -460,7 +475,7 @@ Result<relax::Value*> RelaxFunctionReader::as_value(const Term& term, Place plac
         if (field == nullptr) return source_.error(place, Kind::invalid_value, "None cannot stand in a tuple");
         fields.push_back(field);
       }
-      return at(place).tuple(std::move(fields));
+      return graph_.at(place).tuple(std::move(fields));
     }
     case Term::kString:
       return source_.error(

@@ -42,7 +42,7 @@ Result<Term> RelaxFunctionReader::call_dps(const ast::Expr& e) {
                          "annotate the result with its dtype, as in y: R.Tensor[_, \"f32\"]");
   std::vector<Info> outputs = {relax::tensor_info(context_, *shape, *dtype)};
   if (function->kind == Term::kGlobal) return finish_call_tir(function->text, *args, outputs, e.place, e.items[3]);
-  relax::Op* op = at(e.place).append(relax::OpKind::kCallExternal, *args);
+  relax::Op* op = graph_.at(e.place).append(relax::OpKind::kCallExternal, *args);
   op->callee = function->text;
   function_.make_result(op, {}, outputs[0]);
   return results_of(op);
@@ -66,7 +66,7 @@ Result<Term> RelaxFunctionReader::call_dps_packed(const ast::Expr& e) {
   };
   if (std::any_of(outputs->begin(), outputs->end(), sizes_itself))
     return returned_results(function->text, *args, std::move(*outputs), {}, e.place);
-  relax::Op* op = at(e.place).append(relax::OpKind::kCallExternal, *args);
+  relax::Op* op = graph_.at(e.place).append(relax::OpKind::kCallExternal, *args);
   op->callee = function->text;
   for (Info output : *outputs) function_.make_result(op, {}, output);
   return results_of(op);
@@ -93,7 +93,7 @@ Result<Term> RelaxFunctionReader::returned_results(const std::string& name, cons
     }
     info = relax::tensor_info(context_, std::move(dims), *tensor->dtype);
   }
-  relax::Op* op = at(place).append(relax::OpKind::kCallExternal, args);
+  relax::Op* op = graph_.at(place).append(relax::OpKind::kCallExternal, args);
   op->callee = name;
   op->attrs.set("returned", true);
   op->binds = std::move(bound);
@@ -115,25 +115,24 @@ Result<Term> RelaxFunctionReader::call_packed(const ast::Expr& e) {
   const ast::Expr* said = typed ? type->value : hint_;
   if (said != nullptr && said->is_sequence() && said->items.size() == 1) said = said->items[0];
   if (said == nullptr || is_empty_tuple(*said)) {
-    if (block_ != nullptr && block_->dataflow)
+    if (graph_.in_dataflow())
       return source_.error(e.place, Kind::purity, "a call for its effect cannot stand in a dataflow block");
-    relax::Op* op = at(e.place).append(relax::OpKind::kCallExternal, args);
+    relax::Op* op = graph_.at(e.place).append(relax::OpKind::kCallExternal, args);
     op->callee = function->text;
     return Term::sequence({});
   }
   std::vector<arith::Var> bound;
-  pattern_ = Pattern::kFresh;
-  binding_ = &bound;
-  Result<std::vector<Info>> infos = typed ? output_infos(e, e.items.size()) : info_list(*hint_);
-  pattern_ = Pattern::kUse;
-  binding_ = nullptr;
+  Result<std::vector<Info>> infos = [&] {
+    DimPattern::Reading reading(pattern_, DimPattern::kFresh, &bound);
+    return typed ? output_infos(e, e.items.size()) : info_list(*hint_);
+  }();
   if (!infos) return diag.failed();
   const auto* shape = infos->size() == 1 ? (*infos)[0]->as<relax::ShapeInfo>() : nullptr;
   if (shape == nullptr) return returned_results(function->text, args, std::move(*infos), std::move(bound), e.place);
   int32_t rank = shape->ndim;
   for (size_t i = 0; rank < 0 && i < args.size(); ++i)  // R.Shape alone: as many dims as the shape that it is made of
     if (const auto* given = args[i]->info->as<relax::ShapeInfo>()) rank = given->ndim;
-  relax::Op* op = at(e.place).append(relax::OpKind::kShapeFunction, args);
+  relax::Op* op = graph_.at(e.place).append(relax::OpKind::kShapeFunction, args);
   op->callee = function->text;
   op->binds = std::move(bound);
   function_.make_result(op, {}, shape->dims ? relax::shape_info(context_, *shape->dims) : relax::shape_info(context_));

@@ -35,16 +35,14 @@ void for_each_dim(relax::Info info, const std::function<void(arith::Expr, bool t
 
 bool RelaxFunctionReader::signature() {
   function_.location = source_.at(definition_.name_place);
-  region_ = &function_.body();
   bool ok = bool(decorators()) & bool(type_parameters());
-  pattern_ = Pattern::kFresh;
   for (const ast::Parameter& param : definition_.params) {
+    DimPattern::Reading reading(pattern_, DimPattern::kFresh);
     if (parameter(param)) continue;
     ok = false;
     names_.bind(param.name, {}, param.place);
     poison_names(param.annotation);
   }
-  pattern_ = Pattern::kUse;
   if (definition_.annotation != nullptr) {
     Result<Info> result = info(*definition_.annotation);
     ok = ok && result;
@@ -249,33 +247,34 @@ Failure RelaxFunctionReader::unbound(const ast::Expr& e, bool dims) {
 }
 
 Result<Scalar> RelaxFunctionReader::name(const ast::Expr& e) {
-  if (own_symbols_ != nullptr)
-    if (auto own = own_symbols_->find(e.text); own != own_symbols_->end()) return Scalar{own->second};
+  const DimPattern::OwnSymbols* own_symbols = pattern_.own_symbols();
+  if (own_symbols != nullptr)
+    if (auto own = own_symbols->find(e.text); own != own_symbols->end()) return Scalar{own->second};
   // What stands in quotes in a signature is a symbol of the function's own.
-  bool own = quoted_ && pattern_ == Pattern::kFresh && own_symbols_ == nullptr;
+  bool own = pattern_.quoted() && pattern_.fresh() && own_symbols == nullptr;
   auto* known = own ? names_.find(e.text) : find(e.text);
   // In the quotes of a type of functions, what has no value here is the type's own.
   bool valued = known != nullptr &&
                 (known->value.kind == Term::kScalar
                      ? unbound_.count(known->value.scalar.expr) == 0
                      : known->value.kind != Term::kValue || known->value.value->info->as<relax::PrimInfo>() != nullptr);
-  if (known == nullptr || (own_symbols_ != nullptr && quoted_ && !valued)) {
-    if (own_symbols_ != nullptr) return Scalar{own_symbols_->emplace(e.text, context_.var(e.text)).first->second};
-    if (pattern_ != Pattern::kFresh) return unbound(e, true);
+  if (known == nullptr || (own_symbols != nullptr && pattern_.quoted() && !valued)) {
+    if (own_symbols != nullptr) return Scalar{pattern_.own_symbol(context_, e.text)};
+    if (!pattern_.fresh()) return unbound(e, true);
     arith::Var var = context_.var(e.text);
     names_.bind(e.text, Term::of(Scalar{var}), e.place);
-    if (binding_ != nullptr) binding_->push_back(var);
+    pattern_.bind(var);
     return Scalar{var};
   }
   const Term& term = known->value;
   if (term.kind == Term::kPoison) return source_.diag().failed();
   if (term.kind == Term::kScalar) {
     if (unbound_.count(term.scalar.expr) == 0) return term.scalar;
-    if (pattern_ == Pattern::kUse)
+    if (pattern_.kind() == DimPattern::kUse)
       return source_.error(e.place, Kind::unbound_name,
                            "the symbol '{}' has no value yet; a match_cast can give it one", e.text);
     unbound_.erase(term.scalar.expr);
-    if (binding_ != nullptr) binding_->push_back(arith::Var(term.scalar.expr.as<arith::VarNode>()));
+    pattern_.bind(arith::Var(term.scalar.expr.as<arith::VarNode>()));
     return term.scalar;
   }
   if (term.kind == Term::kValue) {

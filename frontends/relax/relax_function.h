@@ -1,19 +1,19 @@
 // relax_function.h: the tree of an @R.function to the graph.
 //
-// relax_function.cpp has the signature and names, relax_stmt.cpp the statements, relax_region.cpp branches and loops,
-// relax_expr.cpp the expressions, relax_operator.cpp calls of operators, relax_call.cpp calls of functions,
-// relax_call_tir.cpp those of prim funcs, relax_external.cpp those of external functions,
-// relax_closure.cpp nested functions and functions as values, relax_effect.cpp effects and in-place calls,
-// relax_info.cpp annotations.
+// relax_function.cpp has the signature and names, relax_stmt.cpp the statements, relax_branch.cpp and relax_loop.cpp
+// branches and loops, relax_expr.cpp the expressions, relax_operator.cpp calls of operators, relax_call.cpp calls of
+// functions, relax_call_tir.cpp those of prim funcs, relax_external.cpp those of external functions, relax_closure.cpp
+// nested functions and functions as values, relax_effect.cpp effects and in-place calls, relax_info.cpp annotations.
 #pragma once
 
 #include <optional>
 #include <unordered_set>
 
-#include "compiler/relax/builder.h"
-#include "frontends/relax/globals.h"
+#include "frontends/relax/dim_pattern.h"
+#include "frontends/relax/graph_cursor.h"
 #include "frontends/relax/scope.h"
 #include "frontends/relax/term.h"
+#include "frontends/relax/within.h"
 
 namespace relaxc::frontend {
 
@@ -31,7 +31,8 @@ class RelaxFunctionReader : ScalarReader {
       : ScalarReader(scope.module.context(), scope.source),
         scope_(scope),
         definition_(definition),
-        function_(function) {}
+        function_(function),
+        graph_(scope, function) {}
 
   /// Parameters and the declared result; false if they were reported.
   bool signature();
@@ -46,13 +47,6 @@ class RelaxFunctionReader : ScalarReader {
   using Body = std::vector<const ast::Stmt*>;
   using Info = relax::Info;
   using Value = relax::Value;
-
-  /// What a name that has no value yet may do where dims are read.
-  enum class Pattern : uint8_t {
-    kUse,       ///< nothing: it is reported
-    kDeclared,  ///< a declared symbol is bound
-    kFresh,     ///< any unknown name becomes a symbol and is bound
-  };
 
   friend class TvmCall;
 
@@ -87,6 +81,10 @@ class RelaxFunctionReader : ScalarReader {
   Result<Info> tuple_info(const ast::Expr& e);
   Result<Info> callable_info(const ast::Expr& e);
   Result<std::vector<Info>> info_list(const ast::Expr& e);
+  /// The same where names may be bound as `kind` says; symbols that are go to `binds`.
+  Result<Info> info_by(DimPattern::Kind kind, const ast::Expr& e, std::vector<arith::Var>& binds);
+  /// One info, or several, whose unknown names become symbols and go to `binds`.
+  Result<std::vector<Info>> fresh_infos(const ast::Expr& e, std::vector<arith::Var>& binds);
   Result<std::vector<arith::Expr>> dims(const ast::Expr& e);
   Result<std::vector<arith::Expr>> dims_of(const Term& term, Place place);
   Result<arith::Expr> dim(const ast::Expr& e);
@@ -121,32 +119,11 @@ class RelaxFunctionReader : ScalarReader {
   Status check_results(std::vector<Value*>& values, Place place);
 
   // Regions.
-  struct Branch {
-    relax::Region* region = nullptr;
-    Scope<Term>::Frame frame;
-    std::vector<std::string> assigned;               ///< names in order of first assignment
-    std::map<std::string, const ast::Stmt*> labels;  ///< trailing `name[: annotation] = other`
-    std::vector<Value*> returned;
-    bool returns = false;
-    bool ok = false;
-  };
+  class BranchReader;
   Status branch(const ast::Stmt& stmt);
-  Branch read_branch(relax::Region* region, const Body& body);
-  std::vector<std::string> joined_names(const Branch& a, const Branch& b, const Body& then_body, const Body& else_body);
-  Status join(relax::Op* op, Branch& a, Branch& b, const std::vector<std::string>& names, Place place);
-  Result<Value*> value_in(const Branch& branch, const Term& term, Place place);
-  Status check_joined(Info a, Info b, const std::string& name, Place place);
   Status check_open_results();
-  Result<Info> join_infos(relax::Op& op, Info a, Info b, const std::string& name, Place place);
-  Result<Info> label_info(relax::Op* op, const ast::Stmt& label);
-  /// A symbol that an `if` binds: `a` in one branch, `b` in the other.
-  struct Joined {
-    const relax::Op* op = nullptr;
-    arith::Expr a, b, made;
-  };
-  std::vector<Joined> joined_;
+  class LoopReader;
   Status loop(const ast::Stmt& stmt);
-  Status loop_end(relax::Op* op, const ast::Stmt& stmt);
 
   // Expressions.
   Result<Term> eval(const ast::Expr& e);
@@ -158,14 +135,20 @@ class RelaxFunctionReader : ScalarReader {
   Result<Term> call(const ast::Expr& e);
   Result<Term> special(const std::string& path, const ast::Expr& e, bool& known);
   Result<Term> transparent(const std::string& path, const ast::Expr& e, bool& known);
+  Result<Term> extern_func(const ast::Expr& e);
+  Result<Term> shape(const ast::Expr& e);
+  Result<Term> prim_value(const ast::Expr& e);
+  Result<Term> tuple(const ast::Expr& e);
+  Result<Term> tuple_get_item(const ast::Expr& e);
+  Result<Term> shape_of(const ast::Expr& e);
   Result<Term> constant(const ast::Expr& e);
   const relax::TensorInfo* matched_info(const Value& value) const;
+  Result<Term> match_cast(const ast::Expr& e) { return match(e, false); }
+  Result<Term> match_shape(const ast::Expr& e) { return match(e, true); }
   Result<Term> match(const ast::Expr& e, bool shape_only);
   Value* operand_value(const ast::Expr& e);
   Result<Value*> as_value(const Term& term, Place place);
   Result<Value*> number(const Scalar& scalar, DType dtype, Place place);
-  relax::GraphBuilder& at(Place place);
-  relax::GraphBuilder& builder();
 
   // Nested functions and functions as values.
   Status nested_function(const ast::Stmt& stmt);
@@ -186,6 +169,7 @@ class RelaxFunctionReader : ScalarReader {
     Term term;
     Place place;
   };
+  class OperatorCall;
   Result<Term> operator_call(const std::string& name, const ast::Expr& e);
   Result<Term> tvm_operator(const std::string& name, const ast::Expr& e, bool& known);
   Result<Value*> scalar_tensor(arith::Expr dim, DType dtype, Place place);
@@ -248,13 +232,10 @@ class RelaxFunctionReader : ScalarReader {
   std::map<std::string, Hidden> hidden_;
   std::map<std::string, double> sizes_;  ///< of the expressions that names of dims stand for
   std::unordered_set<arith::Expr> unbound_;
-  std::vector<arith::Var>* binding_ = nullptr;  ///< receives the symbols that a pattern binds
-  Pattern pattern_ = Pattern::kUse;
+  DimPattern pattern_;
   const ast::Expr* hint_ = nullptr;  ///< the annotation of the statement being read: call_dps looks up its dtype there
 
-  relax::Region* region_ = nullptr;
-  relax::Block* block_ = nullptr;
-  std::optional<relax::GraphBuilder> builder_;
+  GraphCursor graph_;
   std::vector<std::string>* assigned_ = nullptr;
   std::vector<std::set<std::string>> used_later_;  ///< names that the suites around read after the current statement
   std::vector<Info> declared_;                     ///< results as annotated
@@ -268,8 +249,6 @@ class RelaxFunctionReader : ScalarReader {
   std::vector<Value*> captured_;           ///< values of `parent_`, one for each parameter after those
   std::vector<arith::Var> outer_symbols_;  ///< symbols of `parent_` that are mentioned here
   std::vector<relax::Op*> self_closures_;  ///< to be given what is captured, once that is known
-  bool quoted_ = false;                    ///< the dim being read stands in quotes
-  std::map<std::string, arith::Var>* own_symbols_ = nullptr;  ///< of the R.Callable that is being read
   enum class State : uint8_t { kNew, kRunning, kDone, kFailed } state_ = State::kNew;
 };
 

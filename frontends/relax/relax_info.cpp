@@ -168,7 +168,8 @@ Result<relax::Info> RelaxFunctionReader::tensor_info(const ast::Expr& e) {
     if (rank >= 0 && rank != static_cast<int64_t>(list->size()))
       return source_.error(ndim->place, Kind::rank_mismatch, "ndim={} of a shape of {} dims", rank, list->size());
     for (arith::Expr dim : *list)
-      if (pattern_ != Pattern::kUse && own_symbols_ == nullptr && dim.as<arith::VarNode>() != nullptr)
+      if (pattern_.kind() != DimPattern::kUse && pattern_.own_symbols() == nullptr &&
+          dim.as<arith::VarNode>() != nullptr)
         function_.facts.bound(arith::Var(dim.as<arith::VarNode>()), arith::Range::at_least(0));
     return relax::tensor_info(context_, std::move(*list), element);
   }
@@ -213,19 +214,18 @@ Result<arith::Expr> RelaxFunctionReader::prim_of(const ast::Expr& e, DType dtype
   if (e.is(AstKind::kString)) {
     const ast::Expr* quoted = parse_quoted(source_, scope_.tree, {e.place.begin + 1, e.place.length - 2});
     if (quoted == nullptr) return source_.diag().failed();
-    if (own_symbols_ != nullptr && quoted->is(AstKind::kName) && own_symbols_->count(quoted->text) == 0)
-      own_symbols_->emplace(quoted->text, context_.var(quoted->text, dtype));
-    bool outer = std::exchange(quoted_, true);
-    Result<arith::Expr> value = prim_of(*quoted, dtype);
-    quoted_ = outer;
-    return value;
+    if (pattern_.own_symbols() != nullptr && quoted->is(AstKind::kName))
+      (void)pattern_.own_symbol(context_, quoted->text, dtype);
+    DimPattern::Quoted quotes(pattern_);
+    return prim_of(*quoted, dtype);
   }
-  bool own = quoted_ && own_symbols_ != nullptr && own_symbols_->count(e.text) != 0;
-  bool fresh = e.is(AstKind::kName) && pattern_ == Pattern::kFresh && !own && names_.find(e.text) == nullptr;
+  const DimPattern::OwnSymbols* symbols = pattern_.quoted() ? pattern_.own_symbols() : nullptr;
+  bool own = symbols != nullptr && symbols->count(e.text) != 0;
+  bool fresh = e.is(AstKind::kName) && pattern_.fresh() && !own && names_.find(e.text) == nullptr;
   if (!fresh || dtype.is_index()) return value(e, dtype);
   arith::Var var = context_.var(e.text, dtype);
   names_.bind(e.text, Term::of(Scalar{var}), e.place);
-  if (binding_ != nullptr) binding_->push_back(var);
+  pattern_.bind(var);
   return var;
 }
 
@@ -259,16 +259,25 @@ Result<std::vector<relax::Info>> RelaxFunctionReader::info_list(const ast::Expr&
   return infos;
 }
 
+Result<relax::Info> RelaxFunctionReader::info_by(DimPattern::Kind kind, const ast::Expr& e,
+                                                 std::vector<arith::Var>& binds) {
+  DimPattern::Reading reading(pattern_, kind, &binds);
+  return info(e);
+}
+
+Result<std::vector<relax::Info>> RelaxFunctionReader::fresh_infos(const ast::Expr& e, std::vector<arith::Var>& binds) {
+  DimPattern::Reading reading(pattern_, DimPattern::kFresh, &binds);
+  return info_list(e);
+}
+
 Result<arith::Expr> RelaxFunctionReader::dim(const ast::Expr& e) {
   if (!e.is(AstKind::kString)) return index(e);
   const ast::Expr* quoted = parse_quoted(source_, scope_.tree, {e.place.begin + 1, e.place.length - 2});
   if (quoted == nullptr) return source_.diag().failed();
-  if (own_symbols_ != nullptr && quoted->is(AstKind::kName) && own_symbols_->count(quoted->text) == 0)
-    own_symbols_->emplace(quoted->text, context_.var(quoted->text));
-  bool outer = std::exchange(quoted_, true);
-  Result<arith::Expr> value = index(*quoted);
-  quoted_ = outer;
-  return value;
+  if (pattern_.own_symbols() != nullptr && quoted->is(AstKind::kName))
+    (void)pattern_.own_symbol(context_, quoted->text);
+  DimPattern::Quoted quotes(pattern_);
+  return index(*quoted);
 }
 
 Result<std::vector<arith::Expr>> RelaxFunctionReader::dims(const ast::Expr& e) {
@@ -277,10 +286,8 @@ Result<std::vector<arith::Expr>> RelaxFunctionReader::dims(const ast::Expr& e) {
     const ast::Expr* quoted = parse_quoted(source_, scope_.tree, {e.place.begin + 1, e.place.length - 2});
     if (quoted == nullptr) return diag.failed();
     if (quoted->is_sequence()) {
-      bool outer = std::exchange(quoted_, true);
-      Result<std::vector<arith::Expr>> list = dims(*quoted);
-      quoted_ = outer;
-      return list;
+      DimPattern::Quoted quotes(pattern_);
+      return dims(*quoted);
     }
     if (quoted->is(AstKind::kString))
       return source_.error(e.place, Kind::ill_formed, "expected a shape such as \"(n, 4)\"");
@@ -300,7 +307,7 @@ Result<std::vector<arith::Expr>> RelaxFunctionReader::dims(const ast::Expr& e) {
   if (e.is(AstKind::kCall) && e.items.size() == 2 && path_of(*e.items[0]) == "R.shape") return dims(*e.items[1]);
   auto* known = e.is(AstKind::kName) ? find(e.text) : nullptr;
   bool number = e.is(AstKind::kInt) || e.is(AstKind::kBinary) ||
-                (e.is(AstKind::kName) && known == nullptr && pattern_ == Pattern::kFresh) ||
+                (e.is(AstKind::kName) && known == nullptr && pattern_.fresh()) ||
                 (known != nullptr && known->value.kind == Term::kScalar);
   if (number) return number_for_shape(source_, e.place);
   RELAXC_TRY(Term term, eval(e));
@@ -343,11 +350,7 @@ Result<Term> RelaxFunctionReader::annotate(const Term& term, const ast::Expr& an
   // What an op brings into being may get its name here: `y: R.Tensor((k,)) = R.unique(x)`.
   bool brings = value->op != nullptr && !value->op->binds.empty();
   std::vector<arith::Var> fresh;
-  pattern_ = brings ? Pattern::kFresh : Pattern::kDeclared;
-  binding_ = &fresh;
-  Result<Info> wanted = info(annotation);
-  pattern_ = Pattern::kUse;
-  binding_ = nullptr;
+  Result<Info> wanted = info_by(brings ? DimPattern::kFresh : DimPattern::kDeclared, annotation, fresh);
   if (!wanted) return diag.failed();
   arith::Substitution named;
   pair_dims(*wanted, value->info, [&](arith::Expr name, arith::Expr deduced) {
@@ -372,7 +375,7 @@ Result<relax::Value*> RelaxFunctionReader::cast_to(Value* value, Info wanted, st
   bool made = value->op != nullptr && value->op->kind == relax::OpKind::kShapeFunction;
   if (made && open && said && open->ndim < 0 && said->ndim >= 0) give_dims(*value->op, said->ndim);
   arith::Facts room;
-  const arith::Facts& facts = relax::known_facts(*region_, nullptr, room);
+  const arith::Facts& facts = relax::known_facts(graph_.region(), nullptr, room);
   if (binds.empty() && relax::subsumes(wanted, value->info, facts)) return value;
   if (may_cast_in_branches(*value)) return cast_in_branches(value, wanted, binds, place);
   if (contradict(wanted, value->info)) {
@@ -403,7 +406,7 @@ Result<relax::Value*> RelaxFunctionReader::cast_to(Value* value, Info wanted, st
     else
       wanted = relax::tensor_info(context_, std::max(x->ndim, y->ndim), dtype);
   }
-  RELAXC_TRY(Value * cast, at(place).match_cast(value, wanted, std::move(binds)));
+  RELAXC_TRY(Value * cast, graph_.at(place).match_cast(value, wanted, std::move(binds)));
   return cast;
 }
 

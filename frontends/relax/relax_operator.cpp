@@ -63,102 +63,165 @@ Result<const relax::OpDef*> RelaxFunctionReader::find_operator(const std::string
   return failure;
 }
 
+/// The arguments of one call, sorted into operands and attributes.
+class RelaxFunctionReader::OperatorCall {
+ public:
+  OperatorCall(RelaxFunctionReader& reader, const std::string& name, const ast::Expr& e)
+      : reader_(reader), source_(reader.source_), name_(name), e_(e) {}
+
+  Result<Term> run() {
+    Result<const relax::OpDef*> found = reader_.find_operator(name_, e_.items[0]->place);
+    bool read = read_arguments();
+    if (!found || !read) return source_.diag().failed();
+    def_ = *found;
+    variadic_ = !def_->operands.empty() && def_->operands.back().arity == relax::OperandDef::kVariadic;
+    fixed_ = def_->operands.size() - (variadic_ ? 1 : 0);
+    size_t next = take_operands();
+    RELAXC_DO(take_attributes(next));
+    for (const Named& argument : named_) RELAXC_DO(take_named(argument));
+    return reader_.apply(*def_, std::move(operands_), std::move(attrs_), e_.place);
+  }
+
+ private:
+  struct Named {
+    const ast::Keyword* keyword;
+    Term term;
+  };
+
+  bool read_arguments();
+  size_t take_operands();
+  size_t take_group(size_t next);
+  Status take_attributes(size_t next);
+  Status take_named(const Named& argument);
+  Status take_operand(size_t position, const Named& argument);
+  Status take_attribute(const std::string& own, const Named& argument);
+  Failure unknown(const ast::Keyword& keyword) const;
+
+  RelaxFunctionReader& reader_;
+  SourceText& source_;
+  const std::string& name_;
+  const ast::Expr& e_;
+  const relax::OpDef* def_ = nullptr;
+  bool variadic_ = false;  ///< the last operand is any number of them
+  size_t fixed_ = 0;       ///< operands before that
+  std::vector<Argument> positional_;
+  std::vector<Named> named_;
+  std::vector<Argument> operands_;
+  relax::Attrs attrs_;
+};
+
+bool RelaxFunctionReader::OperatorCall::read_arguments() {
+  bool ok = true;
+  for (size_t i = 1; i < e_.items.size(); ++i) {
+    Result<Term> term = reader_.eval(*e_.items[i]);
+    ok = ok && term;
+    positional_.push_back({term ? *term : Term(), e_.items[i]->place});
+  }
+  for (const ast::Keyword& keyword : e_.keywords) {
+    Result<Term> term = reader_.eval(*keyword.value);
+    ok = ok && term;
+    named_.push_back({&keyword, term ? *term : Term()});
+  }
+  return ok;
+}
+
+/// Positional arguments that are operands; returns how many there are.
+size_t RelaxFunctionReader::OperatorCall::take_operands() {
+  // An optional operand is not a string, a bool or a list of names: what looks like an attribute is one.
+  auto is_attribute = [&](size_t position) {
+    return def_->operands[position].arity == relax::OperandDef::kOptional &&
+           positional_[position].term.kind == Term::kString;
+  };
+  size_t next = 0;
+  for (; next < positional_.size() && next < fixed_ && !is_attribute(next); ++next)
+    operands_.push_back(positional_[next]);
+  return variadic_ && next == fixed_ && next < positional_.size() ? take_group(next) : next;
+}
+
+/// Operands from `next` on: those of a tuple, or values one by one; returns what is next.
+size_t RelaxFunctionReader::OperatorCall::take_group(size_t next) {
+  const Term& term = positional_[next].term;
+  bool group = term.kind == Term::kSequence && !(term.is_dims() && !term.items.empty());
+  if (group) {
+    for (const Term& item : term.items) operands_.push_back({item, positional_[next].place});
+    return next + 1;
+  }
+  for (; next < positional_.size() && positional_[next].term.kind == Term::kValue; ++next)
+    operands_.push_back(positional_[next]);
+  return next;
+}
+
+/// Positional arguments from `next` on.
+Status RelaxFunctionReader::OperatorCall::take_attributes(size_t next) {
+  for (size_t attribute = 0; next < positional_.size(); ++next, ++attribute) {
+    if (attribute >= def_->attrs.size())
+      return source_.error(positional_[next].place, Kind::wrong_arity, "R.{} takes {} arguments at most, found {}",
+                           name_, def_->operands.size() + def_->attrs.size(), positional_.size());
+    const relax::AttrDef& attr = def_->attrs[attribute];
+    RELAXC_TRY(relax::AttrValue value, reader_.attribute_value(positional_[next].term, attr.type,
+                                                               std::string(attr.name), positional_[next].place));
+    attrs_.set(std::string(attr.name), std::move(value));
+  }
+  return Done{};
+}
+
+Status RelaxFunctionReader::OperatorCall::take_named(const Named& argument) {
+  const auto& [keyword, term] = argument;
+  std::string own(own_parameter(*def_, keyword->name));
+  for (size_t i = 0; i < def_->operands.size(); ++i) {
+    if (def_->operands[i].name != own) continue;
+    bool group = def_->operands[i].arity == relax::OperandDef::kVariadic && term.kind == Term::kSequence &&
+                 operands_.size() == fixed_;
+    if (!group) return take_operand(i, argument);
+    for (const Term& item : term.items) operands_.push_back({item, keyword->value->place});
+    return Done{};
+  }
+  return take_attribute(own, argument);
+}
+
+Status RelaxFunctionReader::OperatorCall::take_operand(size_t position, const Named& argument) {
+  const auto& [keyword, term] = argument;
+  while (operands_.size() <= position) operands_.push_back({Term::of(Term::kNone), keyword->place});
+  if (operands_[position].term.kind != Term::kNone)
+    return source_.error(keyword->place, Kind::redefinition, "operand '{}' is given twice", keyword->name);
+  operands_[position] = {term, keyword->value->place};
+  return Done{};
+}
+
+Status RelaxFunctionReader::OperatorCall::take_attribute(const std::string& own, const Named& argument) {
+  const auto& [keyword, term] = argument;
+  auto attr =
+      std::find_if(def_->attrs.begin(), def_->attrs.end(), [&](const relax::AttrDef& a) { return a.name == own; });
+  if (attr == def_->attrs.end()) return unknown(*keyword);
+  if (attrs_.has(own))
+    return source_.error(keyword->place, Kind::redefinition, "attribute '{}' is given twice", keyword->name);
+  if (term.kind == Term::kNone) return Done{};
+  RELAXC_TRY(relax::AttrValue value, reader_.attribute_value(term, attr->type, own, keyword->value->place));
+  attrs_.set(own, std::move(value));
+  return Done{};
+}
+
+Failure RelaxFunctionReader::OperatorCall::unknown(const ast::Keyword& keyword) const {
+  std::vector<std::string> known;
+  for (const relax::AttrDef& a : def_->attrs) known.emplace_back(a.name);
+  for (const relax::OperandDef& o : def_->operands) known.emplace_back(o.name);
+  Failure failure =
+      source_.error(keyword.place, Kind::invalid_attribute, "R.{} has no attribute '{}'", name_, keyword.name);
+  if (auto near = nearest_name(keyword.name, known)) source_.hint("did you mean '{}'?", *near);
+  return failure;
+}
+
 Result<Term> RelaxFunctionReader::operator_call(const std::string& name, const ast::Expr& e) {
-  Diagnostics& diag = source_.diag();
   bool known_to_tvm = false;
   Result<Term> made = tvm_operator(name, e, known_to_tvm);
-  if (known_to_tvm) return made;
-  Result<const relax::OpDef*> found = find_operator(name, e.items[0]->place);
-  std::vector<Argument> positional;
-  bool ok = bool(found);
-  for (size_t i = 1; i < e.items.size(); ++i) {
-    Result<Term> term = eval(*e.items[i]);
-    ok = ok && term;
-    positional.push_back({term ? *term : Term(), e.items[i]->place});
-  }
-  std::vector<std::pair<const ast::Keyword*, Term>> named;
-  for (const ast::Keyword& keyword : e.keywords) {
-    Result<Term> term = eval(*keyword.value);
-    ok = ok && term;
-    named.emplace_back(&keyword, term ? *term : Term());
-  }
-  if (!ok) return diag.failed();
-  const relax::OpDef& def = **found;
-  bool variadic = !def.operands.empty() && def.operands.back().arity == relax::OperandDef::kVariadic;
-  size_t fixed = def.operands.size() - (variadic ? 1 : 0);
-
-  std::vector<Argument> operands;
-  size_t next = 0;
-  // An optional operand is not a string, a bool or a list of names: what looks like an attribute is one.
-  auto is_attribute = [&](const Argument& argument, size_t position) {
-    return def.operands[position].arity == relax::OperandDef::kOptional && argument.term.kind == Term::kString;
-  };
-  for (; next < positional.size() && next < fixed && !is_attribute(positional[next], next); ++next)
-    operands.push_back(positional[next]);
-  if (variadic && next == fixed && next < positional.size()) {
-    const Term& term = positional[next].term;
-    bool group = term.kind == Term::kSequence && !(term.is_dims() && !term.items.empty());
-    if (group) {
-      for (const Term& item : term.items) operands.push_back({item, positional[next].place});
-      ++next;
-    } else {
-      for (; next < positional.size() && positional[next].term.kind == Term::kValue; ++next)
-        operands.push_back(positional[next]);
-    }
-  }
-  relax::Attrs attrs;
-  size_t attribute = 0;
-  for (; next < positional.size(); ++next, ++attribute) {
-    if (attribute >= def.attrs.size())
-      return source_.error(positional[next].place, Kind::wrong_arity, "R.{} takes {} arguments at most, found {}", name,
-                           def.operands.size() + def.attrs.size(), positional.size());
-    const relax::AttrDef& attr = def.attrs[attribute];
-    RELAXC_TRY(relax::AttrValue value,
-               attribute_value(positional[next].term, attr.type, std::string(attr.name), positional[next].place));
-    attrs.set(std::string(attr.name), std::move(value));
-  }
-  for (auto& [keyword, term] : named) {
-    std::string own(own_parameter(def, keyword->name));
-    auto operand = std::find_if(def.operands.begin(), def.operands.end(),
-                                [&](const relax::OperandDef& o) { return o.name == own; });
-    if (operand != def.operands.end() && operand->arity == relax::OperandDef::kVariadic &&
-        term.kind == Term::kSequence && operands.size() == fixed) {
-      for (const Term& item : term.items) operands.push_back({item, keyword->value->place});
-      continue;
-    }
-    if (operand != def.operands.end()) {
-      size_t position = static_cast<size_t>(operand - def.operands.begin());
-      while (operands.size() <= position) operands.push_back({Term::of(Term::kNone), keyword->place});
-      if (operands[position].term.kind != Term::kNone)
-        return source_.error(keyword->place, Kind::redefinition, "operand '{}' is given twice", keyword->name);
-      operands[position] = {term, keyword->value->place};
-      continue;
-    }
-    auto attr =
-        std::find_if(def.attrs.begin(), def.attrs.end(), [&](const relax::AttrDef& a) { return a.name == own; });
-    if (attr == def.attrs.end()) {
-      std::vector<std::string> known;
-      for (const relax::AttrDef& a : def.attrs) known.emplace_back(a.name);
-      for (const relax::OperandDef& o : def.operands) known.emplace_back(o.name);
-      Failure failure =
-          source_.error(keyword->place, Kind::invalid_attribute, "R.{} has no attribute '{}'", name, keyword->name);
-      if (auto near = nearest_name(keyword->name, known)) source_.hint("did you mean '{}'?", *near);
-      return failure;
-    }
-    if (attrs.has(own))
-      return source_.error(keyword->place, Kind::redefinition, "attribute '{}' is given twice", keyword->name);
-    if (term.kind == Term::kNone) continue;
-    RELAXC_TRY(relax::AttrValue value, attribute_value(term, attr->type, own, keyword->value->place));
-    attrs.set(own, std::move(value));
-  }
-  return apply(def, std::move(operands), std::move(attrs), e.place);
+  return known_to_tvm ? std::move(made) : OperatorCall(*this, name, e).run();
 }
 
 Result<Term> RelaxFunctionReader::apply(const relax::OpDef& def, std::vector<Argument> operands, relax::Attrs attrs,
                                         Place place) {
   bool elementwise = def.operands.size() == 2 && def.operands[0].name == "a" && def.operands[1].name == "b";
   RELAXC_TRY(std::vector<Value*> values, operand_values(operands, elementwise));
-  relax::GraphBuilder& builder = at(place);
+  relax::GraphBuilder& builder = graph_.at(place);
   RELAXC_TRY(std::vector<Value*> results, builder.call_many(def.name, std::move(values), std::move(attrs)));
   if (results.size() == 1) return Term::of(results[0]);
   std::vector<Term> terms;
@@ -206,7 +269,7 @@ Result<std::vector<relax::Value*>> RelaxFunctionReader::operand_values(const std
     if (prim != nullptr && prim->value && prim->dtype.is_index() && dtype && elementwise) {
       RELAXC_TRY(value, scalar_tensor(prim->value, *dtype, operand.place));
     } else if (prim != nullptr && prim->value && !prim->dtype.is_index() && dtype) {
-      RELAXC_TRY(value, at(operand.place).call("prim_to_tensor", {value}));
+      RELAXC_TRY(value, graph_.at(operand.place).call("prim_to_tensor", {value}));
     }
     values.push_back(value);
   }

@@ -103,9 +103,10 @@ Status RelaxFunctionReader::assignment(const ast::Stmt& stmt) {
   bool done = false;
   RELAXC_DO(declare_symbols(stmt, done));
   if (done) return Done{};
-  hint_ = stmt.annotation;
-  Result<Term> term = eval(*stmt.value);
-  hint_ = nullptr;
+  Result<Term> term = [&] {
+    Within<const ast::Expr*> hint(hint_, stmt.annotation);
+    return eval(*stmt.value);
+  }();
   if (term) term = named_function(*term, stmt.value->place);
   if (!term) {
     if (stmt.annotation != nullptr) read_for_errors(*stmt.annotation);
@@ -145,11 +146,7 @@ double RelaxFunctionReader::size_of(const ast::Expr& e) const {
 /// The annotation of a value that was refused has mistakes of its own; symbols that it names are known from here on.
 void RelaxFunctionReader::read_for_errors(const ast::Expr& annotation) {
   std::vector<arith::Var> named;
-  pattern_ = Pattern::kFresh;
-  binding_ = &named;
-  (void)info(annotation);
-  pattern_ = Pattern::kUse;
-  binding_ = nullptr;
+  (void)info_by(DimPattern::kFresh, annotation, named);
 }
 
 /// `a`, or `a, (b, c)` for the parts of a tuple.
@@ -181,7 +178,7 @@ Result<std::vector<Term>> RelaxFunctionReader::parts_of(const Term& term, size_t
                          term.kind == Term::kValue ? relax::to_string(term.value->info) : "no tuple");
   std::vector<Term> parts(tuple->fields.size());
   for (size_t i = 0; i < parts.size() && parts.size() == wanted; ++i) {
-    RELAXC_TRY(Value * part, at(place).tuple_get(term.value, static_cast<int64_t>(i)));
+    RELAXC_TRY(Value * part, graph_.at(place).tuple_get(term.value, static_cast<int64_t>(i)));
     parts[i] = Term::of(part);
   }
   return parts;
@@ -223,11 +220,10 @@ Status RelaxFunctionReader::with(const ast::Stmt& stmt) {
 
 /// A dataflow block: what R.output names, and symbols, outlive it.
 Status RelaxFunctionReader::dataflow(const ast::Stmt& stmt) {
-  if (block_ != nullptr && block_->dataflow)
+  if (graph_.in_dataflow())
     return source_.error(stmt.place, Kind::ill_formed, "a dataflow block cannot stand in another");
-  block_ = function_.make_block(region_, true);
-  builder_.reset();
-  names_.push();
+  GraphCursor::Dataflow dataflow(graph_);
+  Scope<Term>::Inner own_names(names_);
   std::vector<const ast::Expr*> exported;
   bool ok = true;
   for (const ast::Stmt* inner : stmt.body) {
@@ -259,7 +255,7 @@ Status RelaxFunctionReader::dataflow(const ast::Stmt& stmt) {
     else
       (void)source_.error(name->place, Kind::ill_formed, "R.output takes names, found {}", describe(*name));
   }
-  auto frame = names_.pop();
+  Scope<Term>::Frame frame = own_names.leave();
   for (auto& [name, binding] : frame) {
     // A poisoned name stays poisoned outside, since its error was reported.
     bool symbol = binding.value.kind == Term::kScalar || binding.value.kind == Term::kPoison;
@@ -273,8 +269,6 @@ Status RelaxFunctionReader::dataflow(const ast::Stmt& stmt) {
     hidden_.erase(name);
     names_.bind(name, std::move(term), stmt.place);
   }
-  block_ = nullptr;
-  builder_.reset();
   if (!ok) return source_.diag().failed();
   return Done{};
 }
@@ -308,7 +302,7 @@ Result<std::vector<relax::Value*>> RelaxFunctionReader::result_values(const Term
   Term single = term;
   if (term.kind == Term::kSequence && !term.is_dims()) {  // (x,): a tuple of one
     RELAXC_TRY(Value * field, as_value(term.items[0], place));
-    return std::vector<Value*>{at(place).tuple({field})};
+    return std::vector<Value*>{graph_.at(place).tuple({field})};
   }
   RELAXC_TRY(Value * value, as_value(single, place));
   if (value == nullptr) return source_.error(place, Kind::invalid_value, "None cannot be returned; R.tuple() can");
@@ -316,7 +310,7 @@ Result<std::vector<relax::Value*>> RelaxFunctionReader::result_values(const Term
   if (tuple == nullptr || tuple->fields.size() == 1) return std::vector<Value*>{value};
   if (value->op != nullptr && value->op->kind == relax::OpKind::kTuple) return value->op->operands();
   for (size_t i = 0; i < tuple->fields.size(); ++i) {
-    RELAXC_TRY(Value * field, at(place).tuple_get(value, static_cast<int64_t>(i)));
+    RELAXC_TRY(Value * field, graph_.at(place).tuple_get(value, static_cast<int64_t>(i)));
     values.push_back(field);
   }
   return values;

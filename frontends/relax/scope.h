@@ -24,11 +24,25 @@ class Scope {
 
   Scope() { push(); }
   void push() { frames_.emplace_back(); }
+  /// Pops and gives the innermost frame.
   Frame pop() {
     Frame frame = std::move(frames_.back());
     frames_.pop_back();
     return frame;
   }
+  /// Names have a frame of their own while it lives, or until it is left.
+  class Inner {
+   public:
+    explicit Inner(Scope& scope) : scope_(&scope) { scope.push(); }
+    Inner(const Inner&) = delete;
+    ~Inner() {
+      if (scope_ != nullptr) scope_->pop();
+    }
+    Frame leave() { return std::exchange(scope_, nullptr)->pop(); }
+
+   private:
+    Scope* scope_;
+  };
   void bind(const std::string& name, T value, Place place) {
     frames_.back().insert_or_assign(name, Binding{std::move(value), place, next_order_++});
   }

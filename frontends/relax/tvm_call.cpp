@@ -265,7 +265,7 @@ Result<relax::Value*> TvmCall::permute(Value* x, Ints axes) {
 
 /// A dim as a tensor of one element.
 Result<relax::Value*> RelaxFunctionReader::scalar_tensor(arith::Expr dim, DType dtype, Place place) {
-  relax::GraphBuilder& build = at(place);
+  relax::GraphBuilder& build = graph_.at(place);
   RELAXC_TRY(Value * vector, build.call("shape_to_tensor", {build.shape({dim})}));
   RELAXC_TRY(Value * element, build.call("reshape", {vector, build.shape({})}));
   return dtype == DType::i(64) ? Result<Value*>(element) : build.call("astype", {element}, {{"dtype", dtype}});

@@ -28,7 +28,7 @@ class TvmCall {
   Diagnostics& diag;
   const std::string name;  ///< "nn.conv2d"
   arith::Context& context() const { return reader_.context_; }
-  relax::GraphBuilder& build() { return reader_.at(e_.place); }
+  relax::GraphBuilder& build() { return reader_.graph_.at(e_.place); }
 
   /// True if the argument is given and is not None.
   bool has(std::string_view param) const { return find(param) != nullptr; }
