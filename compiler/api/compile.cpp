@@ -8,6 +8,7 @@
 #include "compiler/api/output/identity.h"
 #include "compiler/api/output/selftest.h"
 #include "compiler/api/output/write_text.h"
+#include "compiler/api/report/write_reports.h"
 #include "compiler/ops/op_table.h"
 
 namespace relaxc::api {
@@ -25,14 +26,15 @@ class Compilation {
     made_->object.hooks = options_.hooks;
     if (goal_ != Goal::kText || !options_.passes.stop_after.empty())
       RELAXC_DO(run_pipeline(options_, numbers_, ops_, made_->target, made_->module, made_->object,
-                             watch_.observe ? &made_->observed : nullptr, bounds(), watch_.progress, diag));
+                             observes() ? &made_->observed : nullptr, bounds(), watch_.progress, diag));
     if (watch_.compiled) watch_.compiled(*made_);
     if (goal_ == Goal::kObject) {
       if (!made_->levels.empty()) RELAXC_DO(add_lesser_levels());
       RELAXC_DO(finish());
+      if (watch_.finished) watch_.finished(*made_);
     }
     bool refused = options_.warnings_are_errors && !diag.all().empty();
-    if (goal_ != Goal::kModule && !refused) RELAXC_DO(goal_ == Goal::kText ? write_module() : write_code());
+    if (goal_ != Goal::kModule && !refused) RELAXC_DO(write());
     return std::move(made_);
   }
 
@@ -111,6 +113,18 @@ class Compilation {
     return name_object(options_, made_->plan, made_->target, made_->files, object, diag);
   }
 
+  bool observes() const {
+    return watch_.observe || !options_.report.empty() || !options_.manifest.empty() ||
+           !options_.write_schedules.empty();
+  }
+
+  Status write() {
+    Diagnostics& diag = diag_;
+    RELAXC_DO(goal_ == Goal::kText ? write_module() : write_code());
+    if (options_.write_schedules.empty()) return Done{};
+    return outputs_.write(options_.write_schedules, schedule_file_text(made_->observed.schedules));
+  }
+
   Status write_module() { return write_text(options_, made_->plan, made_->module, made_->files, outputs_, diag_); }
 
   Status write_code() {
@@ -119,7 +133,7 @@ class Compilation {
     const interface::Object& object = made_->object;
     RELAXC_TRY(made_->written, write_object(options_, made_->plan, object, forms(object, made_->lesser, made_->levels),
                                             made_->target, made_->files, outputs_, diag));
-    return Done{};
+    return write_reports(options_, *made_, outputs_, diag);
   }
 
   const CompileOptions& options_;

@@ -37,7 +37,7 @@ struct Artifact {
   relax::Module module;  ///< behind the last pass that ran
   interface::Object object;
   Target target;
-  Observations observed;                       ///< empty unless Watch::observe
+  Observations observed;                       ///< empty unless Watch::observe, or a report is written
   std::vector<codegen_llvm::CpuLevel> levels;  ///< of choose_levels(), least first
   std::deque<LesserForm> lesser;               ///< of all levels but the last
   OutputPlan plan;
@@ -58,15 +58,16 @@ struct Watch {
   ModuleEdit edit;
   Look read;      ///< the files are there
   Look compiled;  ///< all passes have run, and nothing is written yet
+  Look finished;  ///< an object has its name and knows where its weights go; its code is generated next
   TellProgress progress;
   TellBounds bounds;                       ///< not for programs, which ask for their memory when they run
-  bool observe = false;                    ///< fill Artifact::observed, which takes time
+  bool observe = false;                    ///< fill Artifact::observed, which takes time, if no option needs it
   frontend::Findings* findings = nullptr;  ///< receives what an import found out, also where it fails
 };
 
-/// Compiles the program that the options name and writes it, through `outputs`, to staged files, which commit()
-/// publishes. Fails with what was reported: a program or options that are at fault. With `warnings_are_errors` and a
-/// warning nothing is written.
+/// Compiles the program that the options name and writes it, with the reports that they want and through `outputs`, to
+/// staged files, which commit() publishes. Fails with what was reported: a program or options that are at fault, an
+/// object beyond its budgets. With `warnings_are_errors` and a warning nothing is written.
 Result<std::unique_ptr<Artifact>> compile(const CompileOptions& options, Goal goal, Outputs& outputs, Diagnostics& diag,
                                           const Watch& watch = {});
 

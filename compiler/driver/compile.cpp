@@ -10,8 +10,8 @@
 #include "compiler/driver/messages.h"
 #include "compiler/driver/progress.h"
 #include "compiler/driver/report/bounds_note.h"
+#include "compiler/driver/report/print_contents.h"
 #include "compiler/driver/report/summary.h"
-#include "compiler/driver/report/write_reports.h"
 #include "compiler/relax/print.h"
 #include "compiler/support/quote.h"
 #include "compiler/support/tell.h"
@@ -56,11 +56,7 @@ class Run {
     progress_.clear();
     if (mode_ == Mode::kInspect && !options_.tool.explain.empty()) RELAXC_DO(print_explanations(options_, *made, diag));
     if (goal == Goal::kModule) return Done{};
-    if (goal == Goal::kObject) say_summary(*made);
     if (options_.warnings_are_errors && !diag.all().empty()) return Done{};
-    if (goal == Goal::kObject) RELAXC_DO(write_reports(options_, *made, outputs_, diag));
-    if (!options_.write_schedules.empty())
-      RELAXC_DO(outputs_.write(options_.write_schedules, schedule_file_text(made->observed.schedules)));
     RELAXC_DO(commit(*made, outputs_, diag));
     for (const std::string& path : outputs_.paths()) say("wrote {} ({} bytes)", path, size_of(path));
     return Done{};
@@ -71,12 +67,12 @@ class Run {
     watch.edit = edit_;
     watch.findings = &findings_;
     watch.progress = [this](std::string_view what) { progress_.at(what); };
-    watch.observe = !options_.report.empty() || !options_.manifest.empty() || !options_.write_schedules.empty() ||
-                    mode_ == Mode::kInspect || look_;
+    watch.observe = mode_ == Mode::kInspect || look_;
     watch.read = [this](const Artifact& made) {
       for (const relax::FileRef& file : made.files) say("read {} ({} bytes)", file->path(), file->bytes().size());
     };
     watch.compiled = [this](const Artifact& made) { show(made); };
+    watch.finished = [this](const Artifact& made) { say_summary(made); };
     if (options_.tool.kind == ToolOptions::kNone && mode_ != Mode::kPrint)
       watch.bounds = [this](const std::vector<lower::HelpfulBounds>& helpful) {
         std::string note = bounds_note(helpful, !options_.more_inputs.empty());
@@ -95,8 +91,9 @@ class Run {
     if (look_) look_(made);
   }
 
-  void say_summary(const Artifact& made) const {
+  void say_summary(const Artifact& made) {
     if (!options_.verbose) return;
+    progress_.clear();
     for (const std::string& line : summary(made.object, made.target)) say("{}", line);
     for (const std::string& line : several_forms(made.object.weights)) say("{}", line);
     for (const std::string& line : duplicated(made.object, made.lesser, made.levels)) say("{}", line);

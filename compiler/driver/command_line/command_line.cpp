@@ -7,9 +7,10 @@
 
 #include <fmt/format.h>
 
+#include "compiler/api/flags/flags.h"
 #include "compiler/api/version.h"
-#include "compiler/driver/command_line/flags.h"
 #include "compiler/driver/command_line/help_pages.h"
+#include "compiler/driver/command_line/program_flags.h"
 #include "compiler/support/quote.h"
 #include "compiler/support/tell.h"
 
@@ -32,24 +33,6 @@ std::vector<std::string> arguments(int argc, char** argv) {
   return out;
 }
 
-/// The flags of the group kObjectFlags as they were given, or with their default.
-std::vector<std::string> object_flags(const CLI::App& app) {
-  std::vector<std::string> flags;
-  for (const CLI::Option* option :
-       app.get_options([](const CLI::Option* any) { return any->get_group() == kObjectFlags; })) {
-    bool is_short = option->get_lnames().empty();
-    std::string name = is_short ? "-" + option->get_snames().front() : "--" + option->get_lnames().front();
-    std::vector<std::string> values = option->results();
-    if (option->get_items_expected_max() == 0) {
-      if (!values.empty()) flags.push_back(name);
-      continue;
-    }
-    if (values.empty() && !option->get_default_str().empty()) values.push_back(option->get_default_str());
-    for (const std::string& value : values) flags.push_back(name + (is_short ? "" : "=") + value);
-  }
-  return flags;
-}
-
 int refuse(const std::string& why) {
   tell("relaxc: error: {}\nRun with --help for more information.\n", printable(why));
   return 2;
@@ -62,13 +45,13 @@ CommandLine read_command_line(int argc, char** argv) {
   Options& o = line.options;
   CLI::App app("relaxc compiles a tensor program to a native object file and a C header.", "relaxc");
   add_flags(app, o);
+  add_program_flags(app, o);
   add_tools(app, o);
-  std::string warnings, shell;
+  std::string shell;
   bool man = false;
   app.add_option("--completion", shell, "print a completion script for this shell, and exit")
       ->check(CLI::IsMember({"bash", "zsh", "fish"}));
   app.add_flag("--man", man, "print a manual page, and exit");
-  app.add_option("-W", warnings, "-Werror: treat warnings as errors")->check(CLI::IsMember({"error"}));
   app.add_flag("-v,--verbose", o.verbose, "print what is done: files, passes, target, kernels, sizes");
   app.set_version_flag("--version", std::string("relaxc ") + kVersion);
   try {
@@ -79,7 +62,6 @@ CommandLine read_command_line(int argc, char** argv) {
     line.exit = refuse(error.what());
   }
   o.passes.time_passes |= o.verbose;
-  o.warnings_are_errors = warnings == "error";
   o.object_flags = object_flags(app);
   if (!line.exit && (man || !shell.empty())) {
     fmt::print("{}", man ? man_page(app) : completion(app, shell));

@@ -1,5 +1,6 @@
 // tool_flags.cpp: the flags of `relaxc run`, `verify`, `bench`, `tune` and `inspect`.
-#include "compiler/driver/command_line/flags.h"
+#include "compiler/api/flags/flags.h"
+#include "compiler/driver/command_line/program_flags.h"
 
 namespace relaxc::driver {
 namespace {

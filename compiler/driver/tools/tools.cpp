@@ -10,7 +10,6 @@
 #include <numeric>
 
 #include "compiler/driver/messages.h"
-#include "compiler/driver/report/write_reports.h"
 #include "compiler/driver/tools/core_speed.h"
 #include "compiler/driver/tools/kernel_table.h"
 #include "compiler/driver/tools/reference.h"

@@ -27,7 +27,6 @@
 #include "compiler/api/output/outputs.h"
 #include "compiler/api/schedule_file.h"
 #include "compiler/driver/messages.h"
-#include "compiler/driver/report/write_reports.h"
 #include "compiler/driver/tools/session.h"
 #include "compiler/schedule/strategies/parts/knobs.h"
 #include "compiler/support/tell.h"

@@ -2,7 +2,7 @@
 //
 // Sizes and symbols are read back from the file that was written, not from what was meant to be written. It names no
 // folder and no time, so that the same input gives the same bytes anywhere.
-#include "compiler/driver/report/manifest.h"
+#include "compiler/api/report/manifest.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 
 #include "compiler/support/unicode.h"
 
-namespace relaxc::driver {
+namespace relaxc::api {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -130,4 +130,4 @@ std::string manifest_json(const Manifest& manifest, const interface::Object& obj
   return visible_json(json.dump(1, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
-}  // namespace relaxc::driver
+}  // namespace relaxc::api

@@ -2,9 +2,9 @@
 //
 // The page must open from a disk without a network in ten years' time, so it is plain HTML, SVG and one script that
 // reads the JSON in front of it. Text from the model is only ever set as text, never as markup.
-#include "compiler/driver/report/report_page.h"
+#include "compiler/api/report/report_page.h"
 
-namespace relaxc::driver {
+namespace relaxc::api {
 
 const char* const kReportPageBegin = R"page(<!DOCTYPE html>
 <html lang="en">
@@ -264,4 +264,4 @@ fillTable(find("passes"), [{title: "pass", value: p => p.pass},
 </html>
 )page";
 
-}  // namespace relaxc::driver
+}  // namespace relaxc::api

@@ -7,9 +7,7 @@
 #include "compiler/api/observe/profile.h"
 #include "compiler/codegen/llvm/inspect.h"
 
-namespace relaxc::driver {
-
-using namespace api;
+namespace relaxc::api {
 
 struct Manifest {
   std::string output, weights_file;  ///< file names without folders; no weights file: empty
@@ -24,4 +22,4 @@ struct Manifest {
 /// The manifest as JSON, documented in docs/command-line.md.
 std::string manifest_json(const Manifest& manifest, const interface::Object& object, const Target& target);
 
-}  // namespace relaxc::driver
+}  // namespace relaxc::api

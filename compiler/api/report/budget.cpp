@@ -3,12 +3,12 @@
 // Flash is what is loaded: every section of the object, which is an upper bound, since a linker that collects garbage
 // drops the generic call and its tables where only the typed call is used. RAM is the arena and the pools; stack and
 // the program's own tensors are the program's.
-#include "compiler/driver/report/budget.h"
+#include "compiler/api/report/budget.h"
 
 #include <algorithm>
 #include <set>
 
-namespace relaxc::driver {
+namespace relaxc::api {
 namespace {
 
 constexpr size_t kPiecesShown = 12;
@@ -52,7 +52,7 @@ std::vector<Piece> pieces_of(const codegen_llvm::ObjectContents& contents, const
   return pieces;
 }
 
-Status check_flash(const Options& options, const interface::Object& object,
+Status check_flash(const CompileOptions& options, const interface::Object& object,
                    const codegen_llvm::ObjectContents& contents, Diagnostics& diag) {
   uint64_t sum = 0;
   for (const codegen_llvm::ObjectSection& section : contents.sections) sum += section.bytes;
@@ -69,7 +69,7 @@ Status check_flash(const Options& options, const interface::Object& object,
   return failure;
 }
 
-Status check_ram(const Options& options, const interface::Object& object, Diagnostics& diag) {
+Status check_ram(const CompileOptions& options, const interface::Object& object, Diagnostics& diag) {
   for (const interface::Entry& entry : object.entries) {
     if (entry.arena_max == UINT64_MAX)
       return diag.error(nullptr, Kind::unbounded,
@@ -86,11 +86,11 @@ Status check_ram(const Options& options, const interface::Object& object, Diagno
 
 }  // namespace
 
-Status check_budgets(const Options& options, const interface::Object& object,
+Status check_budgets(const CompileOptions& options, const interface::Object& object,
                      const codegen_llvm::ObjectContents& contents, Diagnostics& diag) {
   bool fits = options.flash_budget == 0 || check_flash(options, object, contents, diag);
   fits &= options.ram_budget == 0 || check_ram(options, object, diag);
   return fits ? Status(Done{}) : Status(diag.failed());
 }
 
-}  // namespace relaxc::driver
+}  // namespace relaxc::api

@@ -1,16 +1,16 @@
 // budget.h: --flash-budget and --ram-budget.
 #pragma once
 
+#include "compiler/api/compile_options.h"
 #include "compiler/codegen/llvm/inspect.h"
-#include "compiler/driver/options.h"
 #include "compiler/interface/object.h"
 #include "compiler/support/result.h"
 
-namespace relaxc::driver {
+namespace relaxc::api {
 
 /// Reports an object whose sections take more than --flash-budget, or whose arena takes more than --ram-budget, with
 /// what takes most.
-Status check_budgets(const Options& options, const interface::Object& object,
+Status check_budgets(const CompileOptions& options, const interface::Object& object,
                      const codegen_llvm::ObjectContents& contents, Diagnostics& diag);
 
-}  // namespace relaxc::driver
+}  // namespace relaxc::api

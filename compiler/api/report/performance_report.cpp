@@ -2,15 +2,15 @@
 //
 // The page is the JSON and a script, so that both show the same: what a person sees can be read by a program. Names
 // come from models and may hold anything; "</script>" in one must not end the page, so '<' is written as an escape.
-#include "compiler/driver/report/performance_report.h"
+#include "compiler/api/report/performance_report.h"
 
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "compiler/driver/report/report_page.h"
+#include "compiler/api/report/report_page.h"
 #include "compiler/support/unicode.h"
 
-namespace relaxc::driver {
+namespace relaxc::api {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -111,4 +111,4 @@ std::string report_html(const PerformanceReport& report) {
   return kReportPageBegin + data + kReportPageEnd;
 }
 
-}  // namespace relaxc::driver
+}  // namespace relaxc::api

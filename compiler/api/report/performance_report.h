@@ -7,9 +7,7 @@
 #include "compiler/api/observe/profile.h"
 #include "compiler/api/run_pipeline.h"
 
-namespace relaxc::driver {
-
-using namespace api;
+namespace relaxc::api {
 
 struct PerformanceReport {
   const Observations& observed;
@@ -23,4 +21,4 @@ std::string report_json(const PerformanceReport& report);
 /// The same data with the script and the styles that draw it; it loads nothing.
 std::string report_html(const PerformanceReport& report);
 
-}  // namespace relaxc::driver
+}  // namespace relaxc::api

@@ -1,10 +1,10 @@
 // flags.cpp: one list of the flags; help, man page, completion and the object's hash are made from it.
-#include "compiler/driver/command_line/flags.h"
+#include "compiler/api/flags/flags.h"
 
+#include "compiler/api/flags/flag_values.h"
 #include "compiler/api/output/output_formats.h"
-#include "compiler/driver/command_line/flag_values.h"
 
-namespace relaxc::driver {
+namespace relaxc::api {
 namespace {
 
 /// What CLI11 reports if a value is none that `form` describes.
@@ -26,7 +26,7 @@ CLI::callback_t collect(std::vector<T>& list, std::optional<T> (*parse)(const st
 }
 
 /// Pools with a size lie beside the arena; one without is the arena.
-void take_pool(Options& o, const std::string& text) {
+void take_pool(CompileOptions& o, const std::string& text) {
   std::optional<interface::Pool> pool = parse_pool(text);
   if (!pool) refuse("--pool", "NAME=BYTES or NAME in lower case, as in fast=64K", text);
   bool known = pool->name == o.arena_name;
@@ -40,7 +40,7 @@ void take_pool(Options& o, const std::string& text) {
     o.pools.push_back(std::move(*pool));
 }
 
-void add_object_flags(CLI::App& app, Options& o) {
+void add_object_flags(CLI::App& app, CompileOptions& o) {
   app.add_option("-O", o.opt, "optimization level")
       ->check(CLI::IsMember({"0", "1", "2", "3", "s", "z"}))
       ->capture_default_str();
@@ -108,7 +108,7 @@ void add_object_flags(CLI::App& app, Options& o) {
       ->type_name("N");
 }
 
-void add_input_flags(CLI::App& app, Options& o) {
+void add_input_flags(CLI::App& app, CompileOptions& o) {
   app.add_option_function<std::vector<std::string>>(
          "INPUT",
          [&o](const std::vector<std::string>& files) {
@@ -122,15 +122,9 @@ void add_input_flags(CLI::App& app, Options& o) {
       "FILE");
   app.add_flag("--allow-external-outside", o.allow_external_outside,
                "accept external data of an ONNX model outside of its folder");
-  app.add_option_function<std::string>(
-         "--check",
-         [&](const std::string& format) { o.check = format == "json" ? CheckFormat::kJson : CheckFormat::kText; },
-         "list what keeps the model from compiling and write nothing; --check=json for programs")
-      ->check(CLI::IsMember({"text", "json"}))
-      ->type_name("[=json]");
 }
 
-void add_output_flags(CLI::App& app, Options& o) {
+void add_output_flags(CLI::App& app, CompileOptions& o) {
   app.add_option("-o", o.output, "the output; its extension selects the format: " + format_extensions())
       ->type_name("OUTPUT");
   app.add_option_function<std::string>(
@@ -212,7 +206,7 @@ void add_output_flags(CLI::App& app, Options& o) {
       ->type_name("BYTES");
 }
 
-void add_target_flags(CLI::App& app, Options& o) {
+void add_target_flags(CLI::App& app, CompileOptions& o) {
   app.add_option("--target", o.target,
                  "a name of --print-targets, a triple, a description in a .json file, or 'native' (default: this "
                  "machine's triple)");
@@ -227,11 +221,9 @@ void add_target_flags(CLI::App& app, Options& o) {
          "--target-from-cc", o.target_from_cc,
          "compile for the machine that this C compiler targets with these flags: 'arm-none-eabi-gcc -mcpu=cortex-m4'")
       ->type_name("COMMAND");
-  app.add_flag("--print-target", o.print_target, "print the flags that select the chosen machine, and exit");
-  app.add_flag("--print-targets", o.print_targets, "list the named machines, and exit");
 }
 
-void add_dependency_flags(CLI::App& app, Options& o) {
+void add_dependency_flags(CLI::App& app, CompileOptions& o) {
   auto* wanted = app.add_flag("--MD", o.depfile, "-MD: also write a dependency file for make");
   app.add_option("--MF", o.depfile_path, "-MF: its path (default: OUTPUT with the extension .d)")->needs(wanted);
   app.add_option("--MT", o.depfile_target, "-MT: the target of its rule, as make reads it (default: OUTPUT)")
@@ -240,24 +232,10 @@ void add_dependency_flags(CLI::App& app, Options& o) {
   app.add_flag("--MP", o.phony_targets,
                "-MP: add an empty rule for each dependency, so that make accepts a deleted one")
       ->needs(wanted);
-  app.add_flag("--cmake-dir", o.print_cmake_dir, "print the folder of the package for CMake (relaxc_DIR), and exit");
 }
 
-/// None of these decides what is written, only whether.
-void add_limit_flags(CLI::App& app, Options& o) {
-  app.add_option("--time-limit", o.time_limit, "fail after this many seconds, and write nothing")
-      ->check(CLI::PositiveNumber)
-      ->check(CLI::Range(0.0, 1e9))
-      ->type_name("SECONDS");
-  app.add_option_function<std::string>(
-         "--max-memory",
-         [&](const std::string& given) {
-           std::optional<uint64_t> parsed = parse_bytes(given);
-           if (!parsed || *parsed == 0) refuse("--max-memory", "bytes, as in 500000000, 512M or 2G", given);
-           o.memory_limit = *parsed;
-         },
-         "fail when more memory is needed, mapped files aside, and write nothing: 512M")
-      ->type_name("BYTES");
+/// This does not decide what is written, only whether.
+void add_limit_flags(CLI::App& app, CompileOptions& o) {
   app.add_option("--max-nodes", o.max_nodes,
                  "limit the nodes of an ONNX model; a model-local function counts at each call")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 40))
@@ -265,7 +243,7 @@ void add_limit_flags(CLI::App& app, Options& o) {
       ->type_name("N");
 }
 
-void add_pass_flags(CLI::App& app, Options& o) {
+void add_pass_flags(CLI::App& app, CompileOptions& o) {
   auto list = [&](const char* flag, std::vector<std::string>& names, const char* text) {
     repeated(app.add_option(flag, names, text)->delimiter(','), "PASS");
   };
@@ -283,21 +261,41 @@ void add_pass_flags(CLI::App& app, Options& o) {
 
 }  // namespace
 
-void add_flags(CLI::App& app, Options& o) {
+void add_flags(CLI::App& app, CompileOptions& o) {
   struct Group {
     const char* name;
-    void (*add)(CLI::App&, Options&);
+    void (*add)(CLI::App&, CompileOptions&);
   };
   static constexpr Group kGroups[] = {
-      {"Input", add_input_flags},   {kObjectFlags, add_object_flags},        {"Target", add_target_flags},
-      {"Output", add_output_flags}, {"Build systems", add_dependency_flags}, {"Limits", add_limit_flags},
-      {"Passes", add_pass_flags},
+      {kInputFlags, add_input_flags},   {kObjectFlags, add_object_flags},    {kTargetFlags, add_target_flags},
+      {kOutputFlags, add_output_flags}, {kBuildFlags, add_dependency_flags}, {kLimitFlags, add_limit_flags},
+      {kPassFlags, add_pass_flags},
   };
   for (const Group& group : kGroups) {
     app.option_defaults()->group(group.name);
     group.add(app, o);
   }
   app.option_defaults()->group("Options");
+  app.add_option_function<std::string>(
+         "-W", [&o](const std::string&) { o.warnings_are_errors = true; }, "-Werror: warnings are errors")
+      ->check(CLI::IsMember({"error"}));
 }
 
-}  // namespace relaxc::driver
+std::vector<std::string> object_flags(const CLI::App& app) {
+  std::vector<std::string> flags;
+  for (const CLI::Option* option :
+       app.get_options([](const CLI::Option* any) { return any->get_group() == kObjectFlags; })) {
+    bool is_short = option->get_lnames().empty();
+    std::string name = is_short ? "-" + option->get_snames().front() : "--" + option->get_lnames().front();
+    std::vector<std::string> values = option->results();
+    if (option->get_items_expected_max() == 0) {
+      if (!values.empty()) flags.push_back(name);
+      continue;
+    }
+    if (values.empty() && !option->get_default_str().empty()) values.push_back(option->get_default_str());
+    for (const std::string& value : values) flags.push_back(name + (is_short ? "" : "=") + value);
+  }
+  return flags;
+}
+
+}  // namespace relaxc::api

@@ -1,10 +1,10 @@
 // flag_values.cpp: dims and states as flags name them.
-#include "compiler/driver/command_line/flag_values.h"
+#include "compiler/api/flags/flag_values.h"
 
 #include <algorithm>
 #include <charconv>
 
-namespace relaxc::driver {
+namespace relaxc::api {
 namespace {
 
 std::optional<int64_t> integer(std::string_view text) {
@@ -77,4 +77,4 @@ std::optional<interface::Pool> parse_pool(const std::string& text) {
   return pool;
 }
 
-}  // namespace relaxc::driver
+}  // namespace relaxc::api

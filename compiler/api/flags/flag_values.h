@@ -4,9 +4,9 @@
 #include <optional>
 #include <string>
 
-#include "compiler/driver/options.h"
+#include "compiler/api/compile_options.h"
 
-namespace relaxc::driver {
+namespace relaxc::api {
 
 /// "batch=1", "seq=1..512", "seq=1..512:64", "rows=..300"; nothing if it is none of those.
 std::optional<frontend::DimOverride> parse_dim(const std::string& text);
@@ -18,4 +18,4 @@ std::optional<State> parse_state(const std::string& text);
 /// "fast=64K", or "slow", of no bytes; nothing if the name is no identifier or what follows are no bytes.
 std::optional<interface::Pool> parse_pool(const std::string& text);
 
-}  // namespace relaxc::driver
+}  // namespace relaxc::api

@@ -1,0 +1,54 @@
+// program_flags.cpp: flags that end the program with an answer of its own, and its limits. They stand under the
+// headings of --help that the flags of a compilation have.
+#include "compiler/driver/command_line/program_flags.h"
+
+#include "compiler/api/flags/flag_values.h"
+#include "compiler/api/flags/flags.h"
+
+namespace relaxc::driver {
+namespace {
+
+void add_answers(CLI::App& app, Options& o) {
+  app.add_option_function<std::string>(
+         "--check",
+         [&](const std::string& format) { o.check = format == "json" ? CheckFormat::kJson : CheckFormat::kText; },
+         "list what keeps the model from compiling and write nothing; --check=json for programs")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->type_name("[=json]")
+      ->group(kInputFlags);
+  app.add_flag("--print-target", o.print_target, "print the flags that select the chosen machine, and exit")
+      ->group(kTargetFlags);
+  app.add_flag("--print-targets", o.print_targets, "list the named machines, and exit")->group(kTargetFlags);
+  app.add_flag("--cmake-dir", o.print_cmake_dir, "print the folder of the package for CMake (relaxc_DIR), and exit")
+      ->group(kBuildFlags);
+}
+
+/// None of these decides what is written, only whether.
+void add_limits(CLI::App& app, Options& o) {
+  app.add_option("--time-limit", o.time_limit, "fail after this many seconds, and write nothing")
+      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(0.0, 1e9))
+      ->type_name("SECONDS")
+      ->group(kLimitFlags);
+  app.add_option_function<std::string>(
+         "--max-memory",
+         [&](const std::string& given) {
+           std::optional<uint64_t> parsed = parse_bytes(given);
+           if (!parsed || *parsed == 0)
+             throw CLI::ConversionError("--max-memory: expected bytes, as in 500000000, 512M or 2G, found '" + given +
+                                        "'");
+           o.memory_limit = *parsed;
+         },
+         "fail when more memory is needed, mapped files aside, and write nothing: 512M")
+      ->type_name("BYTES")
+      ->group(kLimitFlags);
+}
+
+}  // namespace
+
+void add_program_flags(CLI::App& app, Options& o) {
+  add_answers(app, o);
+  add_limits(app, o);
+}
+
+}  // namespace relaxc::driver
