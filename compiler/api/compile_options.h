@@ -1,6 +1,7 @@
 // compile_options.h: what a compilation is asked for: input, target, passes and outputs.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +10,8 @@
 #include "compiler/codegen/c/style.h"
 #include "compiler/interface/object.h"
 #include "compiler/pipeline/runner.h"
+#include "compiler/relax/mapped_file.h"
+#include "compiler/support/result.h"
 #include "frontends/onnx/import.h"
 
 namespace relaxc::api {
@@ -68,9 +71,21 @@ struct CompileOptions {
   std::string runtime;                    ///< runtime-lite's library, for what is linked
   std::string linker;                     ///< the C compiler that links; empty: cc
 
+  relax::MemoryFiles memory;  ///< inputs, weights and declarations of operators that are not read from their paths
+  /// Asked between pieces of work, from any thread that compiles, whether to end without a result (Kind::cancelled).
+  std::function<bool()> stop;
+  /// Receives what is neither a warning nor an error, "the pass 'a' is now called 'b'"; null: stderr does.
+  std::function<void(const std::string& text)> remark;
+
   std::vector<std::string> object_flags;  ///< what decides what the object is, as text: goes into its hash
 
   int opt_level() const { return opt == "0" ? 0 : opt == "1" ? 1 : opt == "3" ? 3 : 2; }
 };
+
+/// Tells a remark, or prints it behind "relaxc: note: ".
+void tell_remark(const CompileOptions& options, const std::string& text);
+
+/// Fails (cancelled) if the compilation is to stop.
+Status check_going_on(const CompileOptions& options, Diagnostics& diag);
 
 }  // namespace relaxc::api

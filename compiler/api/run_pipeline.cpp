@@ -11,7 +11,6 @@
 #include "compiler/api/evaluator.h"
 #include "compiler/equivalence/semantics_check.h"
 #include "compiler/pipeline/schedule_kernels.h"
-#include "compiler/support/quote.h"
 #include "compiler/support/tell.h"
 #include "compiler/transform/passes.h"
 
@@ -31,7 +30,7 @@ Status check_pass_names(const CompileOptions& options, Diagnostics& diag) {
   if (!options.passes.stop_after.empty()) named.push_back(options.passes.stop_after);
   for (const std::string& name : named) {
     const std::string now = current_name(name);
-    if (now != name) tell("relaxc: note: the pass '{}' is now called '{}'\n", name, now);
+    if (now != name) tell_remark(options, fmt::format("the pass '{}' is now called '{}'", name, now));
     if (name != "all" && find_pass(now) == nullptr)
       return diag.error(nullptr, Kind::usage, "there is no pass named '{}'; the passes are: {}", name, pass_names());
   }
@@ -47,10 +46,11 @@ PassOptions with_current_names(PassOptions options) {
 }
 
 /// Reads "fold_constants.budget=0" into `numbers`.
-Status read_pass_option(const std::string& text, PassNumbers& numbers, Diagnostics& diag) {
+Status read_pass_option(const CompileOptions& options, const std::string& text, PassNumbers& numbers,
+                        Diagnostics& diag) {
   size_t equals = std::min(text.find('='), text.size());
   const std::string written = text.substr(0, equals), name = current_name(written);
-  if (name != written) tell("relaxc: note: the option '{}' is now called '{}'\n", written, name);
+  if (name != written) tell_remark(options, fmt::format("the option '{}' is now called '{}'", written, name));
   std::string known;
   for (const Pass& pass : compile_pipeline())
     for (const PassOption& option : pass.options) {
@@ -119,7 +119,7 @@ Result<PassNumbers> check_pass_flags(const CompileOptions& options, Diagnostics&
   if (options.opt == "s" || options.opt == "z")  // weights at points are more, and so is what the blocks of tiles hold
     numbers[std::string(kScheduleWinograd.name)] = 0;
   if (options.quantized_io) numbers[std::string(kQuantizedIo.name)] = 1;
-  for (const std::string& text : options.pass_options) RELAXC_DO(read_pass_option(text, numbers, diag));
+  for (const std::string& text : options.pass_options) RELAXC_DO(read_pass_option(options, text, numbers, diag));
   return numbers;
 }
 
@@ -140,7 +140,7 @@ Status run_pipeline(const CompileOptions& options, const PassNumbers& numbers, c
     };
   object.arena_name = options.arena_name;
   PassOptions passes = with_current_names(options.passes);
-  passes.show = [](const std::string& text) { tell("{}", text); };
+  if (!passes.show) passes.show = [](const std::string& text) { tell("{}", text); };
   bool prints = passes.time_passes || passes.statistics || !passes.print_before.empty() || !passes.print_after.empty();
   if (observed != nullptr || tell_bounds || progress || options.passes.observe)
     passes.observe = [&](std::string_view pass, const relax::Module& now, double milliseconds) {
@@ -153,18 +153,19 @@ Status run_pipeline(const CompileOptions& options, const PassNumbers& numbers, c
   if (!options.schedules.empty()) {
     RELAXC_TRY(schedules, read_schedule_file(options.schedules, module.sources(), diag));
     if (!schedules.target.empty() && schedules.target != target_text(target)) {
-      tell("relaxc: note: '{}' is for {}, and is not used for {}\n", printable(options.schedules),
-           printable(schedules.target), target_text(target));
+      tell_remark(options, fmt::format("'{}' is for {}, and is not used for {}", options.schedules, schedules.target,
+                                       target_text(target)));
       schedules.kernels.clear();
     }
   }
   bool scheduled = false;
   passes.prepare = [&](std::string_view pass, relax::Module& now, PassContext& own) -> Status {
+    RELAXC_DO(check_going_on(options, diag));
     if (options.passes.prepare) RELAXC_DO(options.passes.prepare(pass, now, own));
     if (pass != "schedule_kernels") return Done{};
     scheduled = true;
     if (observed != nullptr && !options.write_schedules.empty()) note_kernels(observed->schedules, now, target);
-    return schedules.kernels.empty() ? Status(Done{}) : hand_out(schedules, options.schedules, now, own);
+    return schedules.kernels.empty() ? Status(Done{}) : hand_out(schedules, options, now, own);
   };
   std::optional<equivalence::SemanticsCheck> semantics;
   if (options.verify_semantics) {

@@ -23,8 +23,6 @@
 #include "compiler/codegen/llvm/hash.h"
 #include "compiler/schedule/trace/trace.h"
 #include "compiler/schedule/tree/names.h"
-#include "compiler/support/quote.h"
-#include "compiler/support/tell.h"
 #include "compiler/tir/print.h"
 #include "frontends/relax/suggest.h"
 
@@ -145,7 +143,7 @@ Result<ScheduleFile> read_schedule_file(const std::string& path, Sources& source
   return Reading(path, std::move(text), sources, diag).run();
 }
 
-Status hand_out(const ScheduleFile& file, const std::string& path, relax::Module& module, PassContext& context) {
+Status hand_out(const ScheduleFile& file, const CompileOptions& options, relax::Module& module, PassContext& context) {
   std::map<std::string, std::string> names;  // by key and, where there is none, by name: those in the model
   std::vector<std::string> known;
   auto give = [&](const KernelSchedule& to, tir::PrimFunc& kernel) {
@@ -178,8 +176,8 @@ Status hand_out(const ScheduleFile& file, const std::string& path, relax::Module
     give(one, *module.prim_funcs()[static_cast<size_t>(at - known.begin())]);
   }
   if (strange != 0)
-    tell("relaxc: note: {} of {} schedules in '{}' are of kernels that the model does not have\n", strange,
-         file.kernels.size(), printable(path));
+    tell_remark(options, fmt::format("{} of {} schedules in '{}' are of kernels that the model does not have", strange,
+                                     file.kernels.size(), options.schedules));
   return Done{};
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/api/compile_options.h"
 #include "compiler/relax/module.h"
 #include "compiler/transform/pass.h"
 
@@ -37,8 +38,8 @@ std::string schedule_file_text(const ScheduleFile& file);
 /// Fails (io, syntax, redefinition) if the file cannot be read or is no such file.
 Result<ScheduleFile> read_schedule_file(const std::string& path, Sources& sources, Diagnostics& diag);
 
-/// Tells the pass that schedules kernels what `file` says of those of the module. Fails (unbound_name) where a name
-/// without a key is no kernel's.
-Status hand_out(const ScheduleFile& file, const std::string& path, relax::Module& module, PassContext& context);
+/// Tells the pass that schedules kernels what `file`, that of the options, says of those of the module. Fails
+/// (unbound_name) where a name without a key is no kernel's.
+Status hand_out(const ScheduleFile& file, const CompileOptions& options, relax::Module& module, PassContext& context);
 
 }  // namespace relaxc::api

@@ -7,15 +7,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <new>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
-#include <system_error>
 
 #include "compiler/driver/fix_hint.h"
+#include "compiler/support/fault.h"
 #include "compiler/support/quote.h"
 #include "compiler/support/tell.h"
-#include "compiler/support/termination.h"
 #include "compiler/support/unicode.h"
 
 namespace relaxc::driver {
@@ -191,19 +188,9 @@ int last_resort(const std::function<int()>& program) {
     // What was printed may still be in a buffer, and a full disk be noticed only now; or it was noticed by who printed.
     bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
     return written ? code : code != 0 ? code : system_error("cannot write to the standard output");
-  } catch (const std::bad_alloc&) {
-    return system_error(out_of_memory_message());
-  } catch (const std::length_error&) {
-    return system_error("out of memory: a size is more than this machine can address");
-  } catch (const std::system_error& error) {
-    // A thread that cannot be started is told as EAGAIN; its stack is what there is no memory for.
-    bool memory =
-        error.code() == std::errc::resource_unavailable_try_again || error.code() == std::errc::not_enough_memory;
-    return system_error(memory ? out_of_memory_message() : error.what());
-  } catch (const std::exception& error) {
-    return internal_error(error.what());
   } catch (...) {
-    return internal_error("an exception of unknown type");
+    Fault fault = current_fault();
+    return fault.kind == Fault::kInternal ? internal_error(fault.text) : system_error(fault.text);
   }
 }
 

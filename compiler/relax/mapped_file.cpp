@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 
 namespace relaxc::relax {
 namespace {
@@ -44,6 +45,17 @@ class Mapping : public MappedFile {
   struct stat status_;  ///< when it was mapped
 };
 
+class InMemory : public MappedFile {
+ public:
+  InMemory(std::string path, std::span<const std::byte> bytes) : path_(std::move(path)), bytes_(bytes) {}
+  std::span<const std::byte> bytes() const override { return bytes_; }
+  const std::string& path() const override { return path_; }
+
+ private:
+  std::string path_;
+  std::span<const std::byte> bytes_;
+};
+
 /// Closes on every way out; a mapping outlives its descriptor.
 struct Descriptor {
   int fd;
@@ -68,6 +80,22 @@ Result<FileRef> map_file(const std::string& path, Location location, Diagnostics
     if (address == MAP_FAILED) return diag.error(location, Kind::io, "cannot map '{}': {}", path, std::strerror(errno));
   }
   return FileRef(std::make_shared<Mapping>(path, address, status));
+}
+
+FileRef memory_file(std::string path, std::span<const std::byte> bytes) {
+  return std::make_shared<InMemory>(std::move(path), bytes);
+}
+
+FileRef find_file(const MemoryFiles& memory, const std::string& path) {
+  auto plain = [](const std::string& any) { return std::filesystem::path(any).lexically_normal(); };
+  for (const FileRef& file : memory)
+    if (plain(file->path()) == plain(path)) return file;
+  return nullptr;
+}
+
+Result<FileRef> open_file(const MemoryFiles& memory, const std::string& path, Location location, Diagnostics& diag) {
+  FileRef found = find_file(memory, path);
+  return found != nullptr ? Result<FileRef>(std::move(found)) : map_file(path, location, diag);
 }
 
 bool is_at(const MappedFile& file, const std::string& path) {

@@ -18,6 +18,16 @@ using FileRef = std::shared_ptr<const MappedFile>;
 /// what a library can defend against; the program ends with an error there (termination.h).
 Result<FileRef> map_file(const std::string& path, Location location, Diagnostics& diag);
 
+/// A file that is in memory only, under that path. The bytes stay as they are for as long as the file is used.
+FileRef memory_file(std::string path, std::span<const std::byte> bytes);
+
+/// Files that are read from memory instead of from their paths.
+using MemoryFiles = std::vector<FileRef>;
+/// The one of that path, however it is spelt; null if there is none.
+FileRef find_file(const MemoryFiles& memory, const std::string& path);
+/// The same, or else what map_file() gives.
+Result<FileRef> open_file(const MemoryFiles& memory, const std::string& path, Location location, Diagnostics& diag);
+
 /// Whether `path` leads to the very file that map_file has mapped.
 bool is_at(const MappedFile& file, const std::string& path);
 

@@ -21,7 +21,7 @@ namespace relaxc {
 #define RELAXC_DIAGNOSTIC_KINDS(X) \
   X(syntax) X(unbound_name) X(redefinition) X(wrong_arity) X(unknown_operator) X(unsupported) X(dtype_mismatch) \
   X(shape_mismatch) X(rank_mismatch) X(invalid_attribute) X(invalid_value) X(ill_formed) X(purity) X(overflow) \
-  X(unbounded) X(malformed_model) X(missing_data) X(io) X(usage)
+  X(unbounded) X(malformed_model) X(missing_data) X(io) X(usage) X(cancelled)
 // clang-format on
 
 enum class Kind {

@@ -40,6 +40,7 @@ struct Slot {
 
 std::atomic<Slot*> removals{nullptr};
 std::atomic<pid_t> child{0};
+std::atomic<bool> prepared{false};  ///< the process is a program of ours, whose signals we may handle
 char memory_message[160] = "out of memory";
 char time_message[160] = "";
 
@@ -122,9 +123,13 @@ void handle_ends() {
   }
 }
 
-Slot* add_removal(char* path) {
+void handle_ends_once() {
   static std::once_flag once;
-  std::call_once(once, handle_ends);
+  if (prepared) std::call_once(once, handle_ends);
+}
+
+Slot* add_removal(char* path) {
+  handle_ends_once();
   for (Slot* slot = removals.load(); slot != nullptr; slot = slot->next)
     if (!slot->taken.exchange(true)) {
       slot->path = path;
@@ -154,6 +159,7 @@ const char* out_of_memory_message() noexcept {
 }
 
 void prepare_termination() {
+  prepared = true;
   // A descriptor that the parent has closed becomes one that cannot be written to, and no other file gets its number.
   for (int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (::fcntl(number, F_GETFD) < 0 && errno == EBADF)
@@ -223,8 +229,7 @@ SignalsBlocked::~SignalsBlocked() {
 }
 
 bool run_program(const std::vector<std::string>& words) {
-  static std::once_flag once;
-  std::call_once(once, handle_ends);
+  handle_ends_once();
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);

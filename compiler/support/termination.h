@@ -12,6 +12,7 @@ namespace relaxc {
 /// Prepares a program, at the start of main: descriptors 0 to 2 are open, so that no file that is opened later takes
 /// the place of a closed stderr; a file that may not grow and a reader that has gone are errors of write(); a failed
 /// allocation of any thread, and a mapped file that cannot be read any more, end the program by terminate_now().
+/// Without it no signal is handled: they belong to the program that a library is in.
 void prepare_termination();
 
 /// Limits of the process and of what it starts: seconds of the clock (0: none) and bytes of private memory that can be
@@ -27,7 +28,8 @@ bool limit_process(double seconds, uint64_t bytes);
 const char* out_of_memory_message() noexcept;
 
 /// While it lives, `path` (a file, or a folder with files and no folders in it) is removed if the process ends by
-/// SIGHUP, SIGINT, SIGTERM or terminate_now(). Signals that are ignored stay ignored.
+/// SIGHUP, SIGINT, SIGTERM or terminate_now(), if it has called prepare_termination(). Signals that are ignored stay
+/// ignored.
 class RemoveOnTermination {
  public:
   explicit RemoveOnTermination(std::string path);
@@ -50,7 +52,7 @@ class SignalsBlocked {
 };
 
 /// Runs a program that is looked for in PATH, with this program's standard streams, and waits for it. True if it ends
-/// with 0. The program is ended with this process.
+/// with 0. The program is ended with this process, as RemoveOnTermination removes.
 bool run_program(const std::vector<std::string>& words);
 
 }  // namespace relaxc

@@ -89,7 +89,7 @@ Status import_onnx_into(relax::Module& module, const std::string& path, const Im
                         const relax::OpTable& table, Diagnostics& diag, std::vector<relax::FileRef>* files) {
   diag.keep(module.shared_sources());
   Location where = module.sources().at(FileOrigin{path});
-  RELAXC_TRY(LoadedModel model, load_model(path, where, diag));
+  RELAXC_TRY(LoadedModel model, load_model(path, options.memory, where, diag));
   if (options.allow_external_outside) model.files->allow_outside();
   GraphImporter importer(model, options, module, table, diag);
   importer.open_squeeze = meant_squeeze(model, options, table);

@@ -38,6 +38,8 @@ struct ImportOptions {
   /// Most nodes that the model may come to when calls of its functions, and bodies that are written out more than once,
   /// are counted as often as they occur.
   int64_t max_nodes = 200'000;
+  /// The model, or external data, that is not read from its path.
+  relax::MemoryFiles memory;
   /// Receives what is found out beside errors; null: nobody asks.
   Findings* findings = nullptr;
 };

@@ -34,8 +34,9 @@ bool inside(const fs::path& file, const fs::path& folder) {
 
 }  // namespace
 
-Result<LoadedModel> load_model(const std::string& path, Location where, Diagnostics& diag) {
-  RELAXC_TRY(std::shared_ptr<const relax::MappedFile> file, relax::map_file(path, where, diag));
+Result<LoadedModel> load_model(const std::string& path, const relax::MemoryFiles& memory, Location where,
+                               Diagnostics& diag) {
+  RELAXC_TRY(relax::FileRef file, relax::open_file(memory, path, where, diag));
   std::span<const std::byte> bytes = file->bytes();
   if (bytes.empty()) return diag.error(where, Kind::malformed_model, "the file is empty, expected an ONNX model");
   auto refuse = [&](std::string_view reason) {
@@ -45,7 +46,7 @@ Result<LoadedModel> load_model(const std::string& path, Location where, Diagnost
   };
   StrippedMessage stripped = strip_tensor_data(bytes, WireRoot::kModel);
   if (!stripped.fault.empty()) return refuse(stripped.fault + "; is it truncated?");
-  LoadedModel model{std::make_unique<onnx::ModelProto>(), std::make_unique<ModelFiles>(path, file)};
+  LoadedModel model{std::make_unique<onnx::ModelProto>(), std::make_unique<ModelFiles>(path, file, memory)};
   if (stripped.bytes.size() > INT32_MAX)
     return diag.error(where, Kind::unsupported, "the graph without its weights has {} bytes, more than 2 GiB",
                       stripped.bytes.size());
@@ -79,6 +80,8 @@ Result<std::shared_ptr<const relax::MappedFile>> ModelFiles::external(const std:
                       location);
   fs::path folder = fs::path(path_).parent_path();
   if (folder.empty()) folder = ".";
+  if (relax::FileRef file = relax::find_file(memory_, (folder / relative).string()); file != nullptr)
+    return external_[location] = file;
   std::error_code code;
   fs::path real_folder = fs::canonical(folder, code);
   fs::path real_file = fs::canonical(folder / relative, code);

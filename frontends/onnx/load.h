@@ -15,8 +15,8 @@ namespace relaxc::frontend {
 /// The mapped model and the files that it refers to, each mapped once.
 class ModelFiles {
  public:
-  ModelFiles(std::string path, std::shared_ptr<const relax::MappedFile> model)
-      : path_(std::move(path)), model_(std::move(model)) {}
+  ModelFiles(std::string path, std::shared_ptr<const relax::MappedFile> model, relax::MemoryFiles memory = {})
+      : path_(std::move(path)), model_(std::move(model)), memory_(std::move(memory)) {}
 
   /// Lets external data lie anywhere.
   void allow_outside() { outside_ = true; }
@@ -35,6 +35,7 @@ class ModelFiles {
   std::string path_;
   bool outside_ = false;
   std::shared_ptr<const relax::MappedFile> model_;
+  relax::MemoryFiles memory_;
   std::map<std::string, std::shared_ptr<const relax::MappedFile>> external_;
 };
 
@@ -43,8 +44,10 @@ struct LoadedModel {
   std::unique_ptr<ModelFiles> files;
 };
 
-/// Maps and parses. Fails with one message for a file that is not a model: empty, text, truncated, random.
-Result<LoadedModel> load_model(const std::string& path, Location where, Diagnostics& diag);
+/// Maps and parses. Fails with one message for a file that is not a model: empty, text, truncated, random. The model
+/// and its external data are taken from `memory` where they are there.
+Result<LoadedModel> load_model(const std::string& path, const relax::MemoryFiles& memory, Location where,
+                               Diagnostics& diag);
 
 /// The dtype of a TensorProto.DataType; fails for string, complex and what has no dtype here.
 Result<DType> dtype_of(int32_t data_type, Location where, Diagnostics& diag);

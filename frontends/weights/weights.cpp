@@ -24,14 +24,20 @@ Status check_bools(const std::string& path, const NamedConstants& constants, Loc
 
 }  // namespace
 
-Result<NamedConstants> read_weights(const std::string& path, Location where, Diagnostics& diag) {
+Result<NamedConstants> read_weights(const std::shared_ptr<const relax::MappedFile>& file, Location where,
+                                    Diagnostics& diag) {
+  const std::string& path = file->path();
   bool npz = path.ends_with(".npz"), safetensors = path.ends_with(".safetensors");
   if (!npz && !safetensors)
     return diag.error(where, Kind::unsupported, "{}: weights are read from .npz and .safetensors files", path);
-  RELAXC_TRY(std::shared_ptr<const relax::MappedFile> file, relax::map_file(path, where, diag));
   RELAXC_TRY(NamedConstants constants, npz ? read_npz(file, where, diag) : read_safetensors(file, where, diag));
   RELAXC_DO(check_bools(path, constants, where, diag));
   return constants;
+}
+
+Result<NamedConstants> read_weights(const std::string& path, Location where, Diagnostics& diag) {
+  RELAXC_TRY(relax::FileRef file, relax::map_file(path, where, diag));
+  return read_weights(file, where, diag);
 }
 
 }  // namespace relaxc::frontend

@@ -147,7 +147,7 @@ double excess(double a, double b, const Case& test) {
 
 std::string Case::load(std::vector<DataSet>& sets) const {
   Diagnostics diag;
-  Result<frontend::LoadedModel> loaded = frontend::load_model(model(), nullptr, diag);
+  Result<frontend::LoadedModel> loaded = frontend::load_model(model(), {}, nullptr, diag);
   if (!loaded) return diag.all()[0].text;
   const onnx::GraphProto& graph = loaded->proto->graph();
   for (size_t k = 0;; ++k) {

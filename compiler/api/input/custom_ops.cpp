@@ -14,13 +14,13 @@ namespace {
 using frontend::CustomOp;
 using nlohmann::json;
 
-Status read_file(const std::string& path, Diagnostics& diag, std::vector<CustomOp>& ops,
-                 std::vector<relax::FileRef>& files) {
-  if (::access(path.c_str(), R_OK) != 0)
+Status read_file(const relax::MemoryFiles& memory, const std::string& path, Diagnostics& diag,
+                 std::vector<CustomOp>& ops, std::vector<relax::FileRef>& files) {
+  if (relax::find_file(memory, path) == nullptr && ::access(path.c_str(), R_OK) != 0)
     return diag.error(nullptr, Kind::usage,
                       "--custom-op '{}' is neither domain::Name=rule nor a file that can be read: {}", path,
                       std::strerror(errno));
-  RELAXC_TRY(relax::FileRef file, relax::map_file(path, nullptr, diag));
+  RELAXC_TRY(relax::FileRef file, relax::open_file(memory, path, nullptr, diag));
   files.push_back(file);
   const auto* text = reinterpret_cast<const char*>(file->bytes().data());
   json declared = json::parse(text, text + file->bytes().size(), nullptr, false);
@@ -43,13 +43,13 @@ Status read_file(const std::string& path, Diagnostics& diag, std::vector<CustomO
 
 }  // namespace
 
-Result<std::vector<CustomOp>> read_custom_ops(const std::vector<std::string>& texts, Diagnostics& diag,
+Result<std::vector<CustomOp>> read_custom_ops(const CompileOptions& options, Diagnostics& diag,
                                               std::vector<relax::FileRef>& files) {
   std::vector<CustomOp> ops;
-  for (const std::string& text : texts) {
+  for (const std::string& text : options.custom_ops) {
     size_t equals = text.find('=');
     if (equals == std::string::npos) {
-      RELAXC_DO(read_file(text, diag, ops, files));
+      RELAXC_DO(read_file(options.memory, text, diag, ops, files));
       continue;
     }
     RELAXC_TRY(CustomOp op, frontend::parse_custom_op(text.substr(0, equals), text.substr(equals + 1), "", diag));

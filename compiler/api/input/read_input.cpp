@@ -155,9 +155,10 @@ Result<relax::Module> read_input(const CompileOptions& options, const relax::OpT
     import.keep_initializers_as_inputs = options.keep_initializers_as_inputs;
     import.allow_external_outside = options.allow_external_outside;
     import.max_nodes = options.max_nodes;
+    import.memory = options.memory;
     import.findings = &findings;
     std::vector<relax::FileRef> declared;
-    RELAXC_TRY(import.custom_ops, read_custom_ops(options.custom_ops, diag, declared));
+    RELAXC_TRY(import.custom_ops, read_custom_ops(options, diag, declared));
     RELAXC_TRY(relax::Module module, several ? read_models(options, import, ops, diag, files)
                                              : frontend::import_onnx(options.input, import, ops, diag, &files));
     files.insert(files.end(), declared.begin(), declared.end());
@@ -167,15 +168,15 @@ Result<relax::Module> read_input(const CompileOptions& options, const relax::OpT
   if (!options.custom_ops.empty() || options.keep_initializers_as_inputs || options.allow_external_outside)
     return diag.error(nullptr, Kind::usage,
                       "--custom-op, --keep-initializers-as-inputs and --allow-external-outside are for ONNX models");
-  RELAXC_TRY(relax::FileRef source, relax::map_file(options.input, nullptr, diag));
+  RELAXC_TRY(relax::FileRef source, relax::open_file(options.memory, options.input, nullptr, diag));
   files.push_back(source);
   std::string text(reinterpret_cast<const char*>(source->bytes().data()), source->bytes().size());
   std::vector<relax::FileRef> params_files;
-  RELAXC_TRY(frontend::NamedConstants params, read_params(options.params, diag, params_files));
+  RELAXC_TRY(frontend::NamedConstants params, read_params(options, diag, params_files));
   frontend::BesideText beside;
   RELAXC_TRY(beside.constants, frontend::numbered_constants(params, diag));
   beside.load = [&](const std::string& file, Location where) {
-    return load_params(options.input, file, where, diag, params_files);
+    return load_params(options, file, where, diag, params_files);
   };
   RELAXC_TRY(relax::Module module, frontend::parse_module(options.input, std::move(text), ops, diag, beside));
   if (!options.params.empty()) RELAXC_DO(frontend::bind_parameters(module, params, diag));

@@ -15,12 +15,12 @@ namespace relaxc::api {
 
 namespace fs = std::filesystem;
 
-Result<frontend::NamedConstants> read_params(const std::vector<std::string>& paths, Diagnostics& diag,
+Result<frontend::NamedConstants> read_params(const CompileOptions& options, Diagnostics& diag,
                                              std::vector<relax::FileRef>& files) {
   frontend::NamedConstants all;
-  for (const std::string& path : paths) {
-    RELAXC_TRY(relax::FileRef file, relax::map_file(path, nullptr, diag));
-    RELAXC_TRY(frontend::NamedConstants some, frontend::read_weights(path, nullptr, diag));
+  for (const std::string& path : options.params) {
+    RELAXC_TRY(relax::FileRef file, relax::open_file(options.memory, path, nullptr, diag));
+    RELAXC_TRY(frontend::NamedConstants some, frontend::read_weights(file, nullptr, diag));
     files.push_back(std::move(file));
     for (auto& [name, data] : some)
       if (!all.emplace(name, data).second)
@@ -29,16 +29,16 @@ Result<frontend::NamedConstants> read_params(const std::vector<std::string>& pat
   return all;
 }
 
-Result<frontend::NumberedConstants> load_params(const std::string& program, const std::string& file, Location where,
+Result<frontend::NumberedConstants> load_params(const CompileOptions& options, const std::string& file, Location where,
                                                 Diagnostics& diag, std::vector<relax::FileRef>& files) {
   fs::path relative(file);
   bool climbs = std::find(relative.begin(), relative.end(), "..") != relative.end();
   if (file.empty() || file.find('\0') != std::string::npos || relative.is_absolute() || climbs)
     return diag.error(where, Kind::missing_data,
                       "'{}' is no file in the program's folder; the path must be relative to it, without '..'", file);
-  std::string path = (fs::path(program).parent_path() / relative).string();
-  RELAXC_TRY(relax::FileRef mapped, relax::map_file(path, where, diag));
-  RELAXC_TRY(frontend::NamedConstants named, frontend::read_weights(path, where, diag));
+  std::string path = (fs::path(options.input).parent_path() / relative).string();
+  RELAXC_TRY(relax::FileRef mapped, relax::open_file(options.memory, path, where, diag));
+  RELAXC_TRY(frontend::NamedConstants named, frontend::read_weights(mapped, where, diag));
   files.push_back(std::move(mapped));
   RELAXC_TRY(frontend::NumberedConstants numbered, frontend::numbered_constants(named, diag));
   if (numbered.size() != named.size())

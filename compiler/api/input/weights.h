@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/api/compile_options.h"
 #include "compiler/interface/object.h"
 #include "compiler/relax/mapped_file.h"
 #include "frontends/relax/parser.h"
@@ -12,12 +13,12 @@
 namespace relaxc::api {
 
 /// The tensors of all files of --params. Reports a name that two of them have. `files` receives each file.
-Result<frontend::NamedConstants> read_params(const std::vector<std::string>& paths, Diagnostics& diag,
+Result<frontend::NamedConstants> read_params(const CompileOptions& options, Diagnostics& diag,
                                              std::vector<relax::FileRef>& files);
 
 /// The constants that a program's `relaxc.load_params("file")` names; the path is relative to the program's folder and
 /// stays in it. `files` receives the file.
-Result<frontend::NumberedConstants> load_params(const std::string& program, const std::string& file, Location where,
+Result<frontend::NumberedConstants> load_params(const CompileOptions& options, const std::string& file, Location where,
                                                 Diagnostics& diag, std::vector<relax::FileRef>& files);
 
 /// `metadata = relaxc.load_params("name")`, which a printed module with large constants begins with.

@@ -15,7 +15,7 @@ Failure Outputs::refuse(const std::string& path, const std::string& why) {
 
 Result<Outputs::Output*> Outputs::stage(std::deque<Output>& list, const std::string& path, bool keep_if_same) {
   Output& output = list.emplace_back(path, keep_if_same);
-  std::string why = output.file.open();
+  std::string why = place_ == Place::kMemory ? output.file.open_in_memory() : output.file.open();
   if (why.empty()) return &output;
   list.pop_back();
   return refuse(path, why);
@@ -47,7 +47,18 @@ void Outputs::roll_back(std::deque<Output>::reverse_iterator end) {
   }
 }
 
+Result<std::vector<relax::FileRef>> Outputs::contents() {
+  Diagnostics& diag = diag_;
+  std::vector<relax::FileRef> list;
+  for (const Output& output : files_) {
+    RELAXC_TRY(relax::FileRef file, relax::map_file(output.file.writable_path(), nullptr, diag));
+    list.push_back(std::move(file));
+  }
+  return list;
+}
+
 Status Outputs::commit() {
+  if (place_ == Place::kMemory) return Done{};
   SignalsBlocked quiet;
   for (auto output = files_.rbegin(); output != files_.rend(); ++output) {
     if (output->keep_if_same && output->file.same_as_before()) continue;

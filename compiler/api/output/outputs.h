@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/api/output/staged_file.h"
+#include "compiler/relax/mapped_file.h"
 #include "compiler/support/result.h"
 
 namespace relaxc::api {
@@ -14,7 +15,9 @@ namespace relaxc::api {
 /// places at once; what is not committed is gone, whatever ends the program.
 class Outputs {
  public:
-  explicit Outputs(Diagnostics& diag) : diag_(diag) {}
+  /// Where files go: to their paths, or nowhere, so that contents() is all there is of them.
+  enum class Place { kFiles, kMemory };
+  explicit Outputs(Diagnostics& diag, Place place = Place::kFiles) : diag_(diag), place_(place) {}
   Outputs(const Outputs&) = delete;
 
   /// The path to write to for the file that will be `path`; an empty file is there already, so what forbids to write
@@ -25,8 +28,11 @@ class Outputs {
   Result<std::string> scratch(const std::string& path);
   /// Writes a whole text file through add().
   Status write(const std::string& path, const std::string& text, bool keep_if_same = false);
-  /// Puts all files in their places, the one added first at last. On failure every place has what it had before.
+  /// Puts all files in their places, the one added first at last. On failure every place has what it had before. Files
+  /// in memory have no places.
   Status commit();
+  /// What all files hold, in the order of adding; it is there for as long as it is kept. Before commit().
+  Result<std::vector<relax::FileRef>> contents();
   /// The places of all files, in the order of adding.
   std::vector<std::string> paths() const;
 
@@ -41,6 +47,7 @@ class Outputs {
   void roll_back(std::deque<Output>::reverse_iterator end);
 
   Diagnostics& diag_;
+  Place place_;
   std::deque<Output> files_, scratch_;
 };
 

@@ -8,6 +8,7 @@
 #include "compiler/api/output/staged_file.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -83,6 +84,12 @@ std::string StagedFile::open() {
   if (file_ >= 0 && ::access(path_of(file_).c_str(), F_OK) == 0) return {};
   if (file_ >= 0) ::close(file_);  // without /proc it can be given no name
   return make_named();
+}
+
+std::string StagedFile::open_in_memory() {
+  file_ = ::memfd_create("relaxc", MFD_CLOEXEC);
+  if (file_ < 0) return error_text();
+  return ::access(path_of(file_).c_str(), F_OK) == 0 ? std::string() : "a file in memory needs /proc";
 }
 
 std::string StagedFile::make_named() {

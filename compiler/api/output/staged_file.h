@@ -20,6 +20,8 @@ class StagedFile {
 
   /// Each gives why it failed, or an empty text.
   std::string open();
+  /// The same without a place: the file is in memory, and place() is not for it.
+  std::string open_in_memory();
   std::string write(const char* data, size_t size);
   /// Puts the file in its place; what was there is kept until keep(), and comes back by restore().
   std::string place();

@@ -39,6 +39,7 @@ Status write_binary(const CompileOptions& options, const OutputPlan& plan, const
         installed(codegen_llvm::links_here(target.triple) ? "lib/librelax_rt.a" : "share/relaxc/runtime-lite");
   emit.linker = options.linker;
   emit.shown_path = plan.output;
+  emit.stop = options.stop;
   if (plan.emit == Emit::kSharedLibrary || plan.emit == Emit::kArchive || plan.emit == Emit::kExecutable) {
     RELAXC_TRY(emit.scratch, outputs.scratch(plan.output));
   }

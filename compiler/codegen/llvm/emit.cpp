@@ -71,6 +71,7 @@ class Emission {
       return diag.error(nullptr, Kind::unsupported,
                         "{} bytes of weights do not fit {}, where the limit is {}; --weights=FILE keeps them apart",
                         inside, binary ? "an object" : "a text output", limit);
+    RELAXC_DO(check_going_on());
     level_ = level_of(options_.opt);
     machine_ = make_machine(target_, level_);
     module_ = make_module(object_.name, context_, *machine_);
@@ -88,10 +89,11 @@ class Emission {
         if (!function.isDeclaration()) function.addFnAttr("no-stack-arg-probe");
     lowering.finish();
     for (const std::unique_ptr<ModuleLowering>& form : forms) form->finish();
-    Parts parts(object_.name, std::move(elsewhere), target_, level_);
+    Parts parts(object_.name, std::move(elsewhere), target_, level_, options_.stop);
     parts_ = &parts;
     parts.start(options_.jobs - 1);
     optimize(*module_, *machine_, level_);
+    RELAXC_DO(check_going_on());
     if (holds_object) return around_object();
     RELAXC_DO(write(path_));
     if (reserve_) RELAXC_DO(fill_weights(path_));
@@ -130,6 +132,11 @@ class Emission {
   }
   const std::string& shown() const { return options_.shown_path.empty() ? path_ : options_.shown_path; }
 
+  Status check_going_on() {
+    if (!options_.stop || !options_.stop()) return Done{};
+    return diag_.error(nullptr, Kind::cancelled, "the compilation was cancelled");
+  }
+
   Status write(const std::string& path) {
     std::error_code error;
     llvm::raw_fd_ostream out(path, error);
@@ -160,7 +167,9 @@ class Emission {
     StackFrames frames(*module_, std::move(machine));
     RELAXC_DO(close(out));
     std::vector<llvm::StringRef> objects;
-    for (const CompiledPart& part : parts_->finish()) {
+    const std::deque<CompiledPart>& parts = parts_->finish();
+    RELAXC_DO(check_going_on());
+    for (const CompiledPart& part : parts) {
       objects.emplace_back(part.object.data(), part.object.size());
       for (const auto& [name, chain] : part.stack) frames.know(name, chain);
     }

@@ -1,6 +1,7 @@
 // emit.h: writing what was compiled.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,7 @@ struct EmitOptions {
   std::string import_library;     ///< Linking::import_library
   std::vector<LevelForm> levels;  ///< of the program, least first; empty: the object is its only form
   StackBounds* stack = nullptr;   ///< gets the stack that each entry takes
+  std::function<bool()> stop;     ///< asked between parts, from any thread, whether to fail (cancelled); null: never
   std::string shown_path;         ///< how messages call the file; empty: its path
 };
 

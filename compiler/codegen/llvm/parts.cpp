@@ -48,7 +48,11 @@ const std::deque<CompiledPart>& Parts::finish() {
 
 void Parts::work() {
   try {
-    while (std::unique_ptr<Part> part = next()) compile(*part);
+    while (!stop_ || !stop_()) {
+      std::unique_ptr<Part> part = next();
+      if (part == nullptr) break;
+      compile(*part);
+    }
   } catch (...) {
     std::lock_guard lock(turn_);
     failure_ = std::current_exception();

@@ -5,6 +5,7 @@
 
 #include <deque>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -36,8 +37,14 @@ struct CompiledPart {
 
 class Parts {
  public:
-  Parts(std::string name, std::vector<PartFunction> functions, const Target& target, OptLevel level)
-      : name_(std::move(name)), functions_(std::move(functions)), target_(target), level_(level) {}
+  /// `stop`: whether to leave out what is not begun; null: never.
+  Parts(std::string name, std::vector<PartFunction> functions, const Target& target, OptLevel level,
+        std::function<bool()> stop)
+      : name_(std::move(name)),
+        functions_(std::move(functions)),
+        target_(target),
+        level_(level),
+        stop_(std::move(stop)) {}
   ~Parts();
   Parts(const Parts&) = delete;
 
@@ -58,6 +65,7 @@ class Parts {
   std::vector<PartFunction> functions_;
   const Target& target_;
   OptLevel level_;
+  std::function<bool()> stop_;
   std::mutex turn_;     ///< of what stands below
   size_t lowered_ = 0;  ///< functions that are
   std::deque<CompiledPart> compiled_;

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 
 #include "compiler/api/version.h"
 
@@ -68,9 +70,20 @@ std::string roff(const std::string& text) {
   return !out.empty() && (out[0] == '.' || out[0] == '\'') ? "\\&" + out : out;
 }
 
+/// The flags of one heading behind each other, wherever they are declared.
+std::vector<Flag> by_group(const std::vector<Flag>& flags) {
+  std::vector<Flag> sorted;
+  std::set<std::string> seen;
+  for (const Flag& first : flags)
+    if (seen.insert(first.group).second)
+      std::copy_if(flags.begin(), flags.end(), std::back_inserter(sorted),
+                   [&](const Flag& flag) { return flag.group == first.group; });
+  return sorted;
+}
+
 std::string man_flags(const CLI::App& app) {
   std::string text, group;
-  std::vector<Flag> flags = flags_of(app);
+  std::vector<Flag> flags = by_group(flags_of(app));
   bool grouped = std::any_of(flags.begin(), flags.end(), [&](const Flag& f) { return f.group != flags[0].group; });
   for (const Flag& flag : flags) {
     if (grouped && flag.group != group) text += fmt::format(".SS {}\n", roff(flag.group));

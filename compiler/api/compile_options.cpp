@@ -1,0 +1,21 @@
+// compile_options.cpp: what a caller hears of and says while a compilation runs.
+#include "compiler/api/compile_options.h"
+
+#include "compiler/support/quote.h"
+#include "compiler/support/tell.h"
+
+namespace relaxc::api {
+
+void tell_remark(const CompileOptions& options, const std::string& text) {
+  if (options.remark)
+    options.remark(text);
+  else
+    tell("relaxc: note: {}\n", printable(text));
+}
+
+Status check_going_on(const CompileOptions& options, Diagnostics& diag) {
+  if (!options.stop || !options.stop()) return Done{};
+  return diag.error(nullptr, Kind::cancelled, "the compilation was cancelled");
+}
+
+}  // namespace relaxc::api
