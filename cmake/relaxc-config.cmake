@@ -1,5 +1,5 @@
-# find_package(relaxc) gives the program relaxc::relaxc, for a native build the runtime (relaxc::relax_rt,
-# relaxc::relax_rt_hosted), and this function:
+# find_package(relaxc) gives the program relaxc::relaxc, for a native build the compiler as a library (relaxc::compiler) and the
+# runtime (relaxc::relax_rt, relaxc::relax_rt_hosted), and this function:
 #
 # relaxc_add_model(TARGET MODEL … [NAME name] [DIMS dim=range …] [STATES in:out …] [PARAMS file …] [TARGET machine]
 #                  [FLAGS flag …] [OBJECT] [SELFTEST] [NO_RUNTIME])
@@ -25,6 +25,7 @@ if(NOT CMAKE_CROSSCOMPILING)
   include(CMakeFindDependencyMacro)
   find_dependency(Threads)
   include(${CMAKE_CURRENT_LIST_DIR}/relaxc-runtime.cmake)
+  include(${CMAKE_CURRENT_LIST_DIR}/relaxc-library.cmake)
 endif()
 
 # A library of the runtime's C sources. A compiler for C++ compiles C as well, if it is told.

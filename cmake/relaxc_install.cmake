@@ -1,4 +1,4 @@
-# What `cmake --install` puts where: the program, the runtime as libraries of this machine and as sources for any other, the
+# What `cmake --install` puts where: the program, the compiler as a library, the runtime as libraries of this machine and as sources for any other, the
 # headers and loaders for programs in other languages, and the packages for find_package(relaxc) and pkg-config.
 #
 # The folders have fixed names, since relaxc finds the runtime for a shared library in the lib/ beside its own bin/. The
@@ -11,7 +11,10 @@ install(TARGETS relaxc EXPORT relaxc-program RUNTIME DESTINATION bin)
 install(TARGETS relax_rt relax_rt_memory relax_rt_hosted relax_rt_runner EXPORT relaxc-runtime ARCHIVE DESTINATION lib
   INCLUDES DESTINATION include)
 # Whoever builds the compiler alone can install it: what goes with it is built with it.
-add_dependencies(relaxc relax_rt relax_rt_memory relax_rt_hosted relax_rt_runner)
+add_dependencies(relaxc relax_rt relax_rt_memory relax_rt_hosted relax_rt_runner relaxc_compiler)
+install(TARGETS relaxc_compiler EXPORT relaxc-library LIBRARY DESTINATION lib)
+install(FILES ${PROJECT_SOURCE_DIR}/compiler/library/include/relaxc.h DESTINATION include)
+install(EXPORT relaxc-library DESTINATION ${package} NAMESPACE relaxc::)
 install(FILES ${runtime}/include/relax_rt.h ${runtime}/include/relax_rt_hosted.h ${runtime}/include/rlx_internal.h
   ${runtime}/include/rlx_libc.h ${runtime}/cpp/relax_rt.hpp DESTINATION include)
 install(DIRECTORY ${runtime}/include ${runtime}/core ${runtime}/hosted ${runtime}/runner DESTINATION share/relaxc/runtime-lite
@@ -24,8 +27,10 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/relaxc-config-version.cma
   ARCH_INDEPENDENT)
 install(FILES ${PROJECT_SOURCE_DIR}/cmake/relaxc-config.cmake ${PROJECT_BINARY_DIR}/relaxc-config-version.cmake
   DESTINATION ${package})
-configure_file(${PROJECT_SOURCE_DIR}/cmake/relax_rt.pc.in ${PROJECT_BINARY_DIR}/relax_rt.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/relax_rt.pc DESTINATION lib/pkgconfig)
+foreach(name relax_rt relaxc)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/${name}.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION lib/pkgconfig)
+endforeach()
 
 # The page for man and the completions say what the program itself says.
 set(pages --man share/man/man1/relaxc.1 --completion=bash share/bash-completion/completions/relaxc

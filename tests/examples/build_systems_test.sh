@@ -158,6 +158,29 @@ done
 PKG_CONFIG_PATH=$folder/prefix/lib/pkgconfig pkg-config --libs --cflags relax_rt | grep -q -- "-lrelax_rt" ||
   fail "pkg-config does not know the runtime"
 
+# The compiler as a library, by CMake in C and C++, and by pkg-config.
+mkdir embedding
+cp examples/embed/embed.c embedding/main.c
+cp examples/embed/embed.c embedding/main.cpp
+cat >embedding/CMakeLists.txt <<'END'
+cmake_minimum_required(VERSION 3.21)
+project(embedding LANGUAGES C CXX)
+find_package(relaxc REQUIRED)
+foreach(language c cpp)
+  add_executable(by_${language} main.${language})
+  target_link_libraries(by_${language} PRIVATE relaxc::compiler)
+endforeach()
+END
+cmake -G Ninja -S embedding -B by_embedding -DCMAKE_PREFIX_PATH="$folder/prefix" -DCMAKE_C_FLAGS="$flags" \
+  -DCMAKE_CXX_FLAGS="$flags" >configure.log
+cmake --build by_embedding >build.log || { cat build.log; fail "a program with the compiler inside"; }
+for language in c cpp; do
+  rm -f relu.o
+  by_embedding/by_$language >/dev/null && [[ -s relu.o ]] || fail "the compiler inside of by_$language"
+done
+PKG_CONFIG_PATH=$folder/prefix/lib/pkgconfig pkg-config --libs --cflags relaxc | grep -q -- "-lrelaxc" ||
+  fail "pkg-config does not know the compiler"
+
 # The machine is read off the compiler.
 "$relaxc" --print-target --target-from-cc "cc -march=x86-64-v3" | grep -q -- "--mcpu=x86-64-v3" || fail "x86-64-v3"
 "$relaxc" --print-target --target-from-cc "cc -march=x86-64" | grep -q -- "--mcpu=x86-64$" || fail "x86-64"

@@ -46,6 +46,7 @@ follow() {
     grep -v "^build/" log | diff promised - || fail "the README of $example promises another output"
   done
   make -s -C examples/digits RELAXC=relaxc && examples/digits/build/digits | grep -qx "12 of 12 right" || fail "digits"
+  LD_LIBRARY_PATH=$prefix/lib make -s -C examples/embed run INSTALLED=1 | grep -qx "0 2 0 4" || fail "embed"
   make -s -C examples/custom-op RELAXC=relaxc && examples/custom-op/build/peaks | grep -q "a peak at 5" || fail "custom-op"
   if command -v arm-none-eabi-gcc >/dev/null && command -v qemu-system-arm >/dev/null; then
     for example in bare-metal digits-int8; do
