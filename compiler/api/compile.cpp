@@ -169,4 +169,13 @@ Status commit(const Artifact& artifact, Outputs& outputs, Diagnostics& diag) {
   return outputs.commit();
 }
 
+Result<std::unique_ptr<Artifact>> compile_to_files(const CompileOptions& options, Diagnostics& diag,
+                                                   const Watch& watch) {
+  Outputs outputs(diag);
+  RELAXC_TRY(std::unique_ptr<Artifact> made, compile(options, goal_of(options), outputs, diag, watch));
+  bool refused = options.warnings_are_errors && !diag.all().empty();
+  if (!refused) RELAXC_DO(commit(*made, outputs, diag));
+  return made;
+}
+
 }  // namespace relaxc::api

@@ -75,4 +75,9 @@ Result<std::unique_ptr<Artifact>> compile(const CompileOptions& options, Goal go
 /// file has changed since: the object's hash is of what was read.
 Status commit(const Artifact& artifact, Outputs& outputs, Diagnostics& diag);
 
+/// Both, for the goal that the options name: compiles to files that are in their places then. With
+/// `warnings_are_errors` and a warning none is.
+Result<std::unique_ptr<Artifact>> compile_to_files(const CompileOptions& options, Diagnostics& diag,
+                                                   const Watch& watch = {});
+
 }  // namespace relaxc::api

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "compiler/api/choose_target.h"
+#include "compiler/api/compile.h"
 #include "compiler/api/install.h"
 #include "compiler/driver/messages.h"
 #include "compiler/driver/progress.h"
@@ -37,8 +38,7 @@ Mode mode_of(const Options& options) {
 
 class Run {
  public:
-  Run(const Options& options, const ModuleEdit& edit, const Look& look)
-      : options_(options), edit_(edit), look_(look), mode_(mode_of(options)), outputs_(diag_) {}
+  explicit Run(const Options& options) : options_(options), mode_(mode_of(options)), outputs_(diag_) {}
 
   int run() {
     bool done = static_cast<bool>(all_steps());
@@ -64,10 +64,9 @@ class Run {
 
   Watch watch() {
     Watch watch;
-    watch.edit = edit_;
     watch.findings = &findings_;
     watch.progress = [this](std::string_view what) { progress_.at(what); };
-    watch.observe = mode_ == Mode::kInspect || look_;
+    watch.observe = mode_ == Mode::kInspect;
     watch.read = [this](const Artifact& made) {
       for (const relax::FileRef& file : made.files) say("read {} ({} bytes)", file->path(), file->bytes().size());
     };
@@ -88,7 +87,6 @@ class Run {
     if (mode_ == Mode::kCheck) proposals_ = propose_states(made.object);
     if (stopped && mode_ != Mode::kWrite) fmt::print("{}", relax::to_string(made.module));
     if (mode_ == Mode::kInspect && !stopped) print_contents(options_, made);
-    if (look_) look_(made);
   }
 
   void say_summary(const Artifact& made) {
@@ -111,8 +109,6 @@ class Run {
   }
 
   const Options& options_;
-  const ModuleEdit& edit_;
-  const Look& look_;
   Mode mode_;
   Diagnostics diag_;
   Outputs outputs_;
@@ -146,11 +142,11 @@ int print_target(const Options& options) {
 
 }  // namespace
 
-int compile(const Options& options, const ModuleEdit& edit, const Look& look) {
+int compile(const Options& options) {
   if (options.print_targets) return print_targets();
   if (options.print_cmake_dir) return print_cmake_dir();
   if (options.print_target) return print_target(options);
-  return Run(options, edit, look).run();
+  return Run(options).run();
 }
 
 }  // namespace relaxc::driver

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "compiler/driver/compile.h"
+#include "compiler/api/compile.h"
 #include "compiler/ops/op_table.h"
 #include "frontends/relax/parser.h"
 #include "tests/e2e/externals.h"
@@ -37,7 +37,7 @@ void require_same(const std::vector<HostTensor>& a, const std::vector<HostTensor
 
 }  // namespace
 
-CompiledProgram::CompiledProgram(const std::string& file, driver::Options options)
+CompiledProgram::CompiledProgram(const std::string& file, api::CompileOptions options)
     : file_(std::string(RELAXC_SOURCE_DIR "/") + file) {
   REQUIRE(!folder_.path().empty());
   options.input = file_;
@@ -46,12 +46,15 @@ CompiledProgram::CompiledProgram(const std::string& file, driver::Options option
   c_ = load(options, "by_c", ".c");
 }
 
-std::unique_ptr<LoadedModel> CompiledProgram::load(driver::Options options, const std::string& name,
+std::unique_ptr<LoadedModel> CompiledProgram::load(api::CompileOptions options, const std::string& name,
                                                    const char* extension) const {
   std::string stem = folder_.file(name);
   options.output = stem + extension;
   INFO(file_);
-  REQUIRE(driver::compile(options) == 0);
+  Diagnostics diag;
+  bool compiled = static_cast<bool>(api::compile_to_files(options, diag));
+  INFO(render(diag));
+  REQUIRE(compiled);
   if (std::string(extension) == ".c") {
     // The flags under which the text must be clean.
     std::string command = fmt::format(

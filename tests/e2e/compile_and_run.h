@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "compiler/driver/options.h"
+#include "compiler/api/compile_options.h"
 #include "compiler/support/temporary_folder.h"
 #include "tests/host_tensors.h"
 #include "tests/onnx/loaded_model.h"
@@ -25,7 +25,7 @@ using test::values_of;
 class CompiledProgram {
  public:
   /// `file`: below the repository's root. `options`: what stands on the command line besides input and output.
-  explicit CompiledProgram(const std::string& file, driver::Options options = {});
+  explicit CompiledProgram(const std::string& file, api::CompileOptions options = {});
   CompiledProgram(const CompiledProgram&) = delete;
 
   /// What the interpreter and both objects give; requires that they agree.
@@ -44,7 +44,7 @@ class CompiledProgram {
   LoadedModel& c() { return *c_; }
 
  private:
-  std::unique_ptr<LoadedModel> load(driver::Options options, const std::string& name, const char* extension) const;
+  std::unique_ptr<LoadedModel> load(api::CompileOptions options, const std::string& name, const char* extension) const;
   std::variant<std::vector<HostTensor>, relax::RunFault> interpreted(const std::vector<HostTensor>& inputs,
                                                                      uint32_t entry) const;
 

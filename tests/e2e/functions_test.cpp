@@ -106,7 +106,7 @@ TEST_CASE("a recursion that goes deeper than its limit ends with a code that nam
 }
 
 TEST_CASE("the limit of recursion is an option, and the machine's stack holds ten times the default") {
-  driver::Options options;
+  api::CompileOptions options;
   options.max_recursion = 10000;
   CompiledProgram program("tests/e2e/programs/deep_recursion.relax", options);
   Lender lender(program);

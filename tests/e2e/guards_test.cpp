@@ -11,7 +11,7 @@ namespace {
 using abi_test::Call;
 
 CompiledProgram& guarded() {
-  driver::Options options;
+  api::CompileOptions options;
   options.dims = {{"n", 2, 8, 2}};
   static CompiledProgram program("tests/e2e/programs/guarded.relax", options);
   return program;

@@ -43,8 +43,8 @@ int32_t at_once(void*, int32_t tasks, Task task, void* arg) {
   return RLX_OK;
 }
 
-driver::Options with_hooks(bool trace, bool poll) {
-  driver::Options options;
+api::CompileOptions with_hooks(bool trace, bool poll) {
+  api::CompileOptions options;
   options.hooks = {trace, poll};
   return options;
 }

@@ -27,7 +27,7 @@ HostTensor signs(std::vector<int64_t> shape, int64_t seed) {
 
 TEST_CASE("the largest arena is enough for all lengths, and the plan follows the length") {
   constexpr int64_t kMost = 192;
-  driver::Options options;
+  api::CompileOptions options;
   options.dims = {{"n", 1, kMost}};
   CompiledProgram program("tests/e2e/programs/attention.relax", options);
   std::vector<int64_t> bytes{0};
@@ -43,7 +43,7 @@ TEST_CASE("the largest arena is enough for all lengths, and the plan follows the
 }
 
 TEST_CASE("of a map that a pool reads, no more than some rows lie in the arena") {
-  driver::Options options;
+  api::CompileOptions options;
   options.dims = {{"n", 1, 3}};
   CompiledProgram program("tests/e2e/programs/pooled_map.relax", options);
   CHECK(arena_at(program, {1}) <= 16 * 70 * 140 * sizeof(float));
@@ -51,7 +51,7 @@ TEST_CASE("of a map that a pool reads, no more than some rows lie in the arena")
 }
 
 TEST_CASE("the largest arena is enough for all images") {
-  driver::Options options;
+  api::CompileOptions options;
   options.dims = {{"n", 1, 3}, {"h", 1, 21}, {"w", 1, 34}};
   CompiledProgram program("tests/e2e/programs/pyramid.relax", options);
   for (int64_t n = 1; n <= 3; ++n)
@@ -62,7 +62,7 @@ TEST_CASE("the largest arena is enough for all images") {
 }
 
 TEST_CASE("scratch that wants lines of cache lies in an output, wherever the caller has that") {
-  driver::Options options;
+  api::CompileOptions options;
   options.dims = {{"n", 1, 96}};
   CompiledProgram program("tests/e2e/programs/enlarged.relax", options);
   CHECK(arena_at(program, {96}) <= 3 * 2 * 96 * 16 * sizeof(float));  // the result of attention, and sums of it

@@ -149,7 +149,7 @@ TEST_CASE("three symbols that meet broadcast, with a reduction between") {
 }
 
 TEST_CASE("a state is updated in memory of its own or where it lies") {
-  driver::Options options;
+  api::CompileOptions options;
   options.states = {{"h", "h_next"}};
   CompiledProgram program("tests/e2e/programs/state.relax", options);
   REQUIRE(program.function().inputs[1].pair == 1);
@@ -166,7 +166,7 @@ TEST_CASE("a state is updated in memory of its own or where it lies") {
 }
 
 TEST_CASE("a state that grows keeps what it held where it lies") {
-  driver::Options options;
+  api::CompileOptions options;
   options.states = {{"keys", "more_keys"}, {"values", "more_values"}};
   CompiledProgram program("tests/e2e/programs/cache.relax", options);
   REQUIRE(program.function().outputs[2].pair == 1);

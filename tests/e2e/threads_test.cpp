@@ -87,7 +87,7 @@ int32_t on_threads(void* user, int32_t tasks, Task task, void* arg) {
 }
 
 TEST_CASE("scheduled kernels give the same bits on any number of threads, and share work that is worth it") {
-  driver::Options options;
+  api::CompileOptions options;
   options.cpu = "native";
   CompiledProgram program("tests/e2e/programs/shared_work.relax", options);
   for (int64_t n : {1, 40, 333}) {

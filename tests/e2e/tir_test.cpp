@@ -50,7 +50,7 @@ class FencedPage {
 
 TEST_CASE("an arm that is not taken reads nothing, whatever else its operands are needed for") {
   for (const char* level : {"0", "2"}) {
-    driver::Options options;
+    api::CompileOptions options;
     options.opt = level;
     CompiledProgram program("tests/e2e/programs/tir_arms.relax", options);
     for (const LoadedModel* model : {&program.llvm(), &program.c()}) {

@@ -3,50 +3,30 @@
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
-#include <string>
 
-#include "compiler/codegen/c/emit.h"
-#include "compiler/interface/header.h"
-#include "compiler/ops/op_table.h"
-#include "compiler/pipeline/pipelines.h"
-#include "compiler/pipeline/runner.h"
-#include "compiler/relax/verify.h"
-#include "frontends/relax/parser.h"
+#include "compiler/api/compile.h"
+#include "compiler/support/check.h"
 
 namespace {
 
-void compile(const std::string& text) {
+void compile(std::span<const std::byte> text) {
   using namespace relaxc;
-  static const relax::OpTable table = ops::op_table();
+  api::CompileOptions options;
+  options.input = "input.relax";
+  options.output = "input.c";
+  options.memory = {relax::memory_file(options.input, text)};
   Diagnostics diag;
-  auto module = frontend::parse_module("input.relax", text, table, diag);
-  if (!module) {
-    RELAXC_CHECK(diag.has_errors(), "a text is refused without a reason");
-    render(diag);
-    return;
-  }
-  std::string fault = relax::first_fault(*module);
-  RELAXC_CHECK(fault.empty(), fault);
-  interface::Object object;
-  Target target;
-  auto evaluator = tir::make_interpreter();
-  PassContext context{table, target, diag, *evaluator, 2, &object};
-  if (!run_passes(compile_pipeline(), *module, context, {})) {
-    RELAXC_CHECK(diag.has_errors(), "a program is refused without a reason");
-    render(diag);
-    return;
-  }
-  object.name = "input";
-  interface::c_header(object);
-  codegen_c::emit_c(object, "input",
-                    [](const std::string&) -> codegen_c::Write { return [](std::string_view) { return true; }; });
+  api::Outputs outputs(diag, api::Outputs::Place::kMemory);
+  bool compiled = static_cast<bool>(api::compile(options, api::Goal::kObject, outputs, diag));
+  RELAXC_CHECK(compiled || diag.has_errors(), "a program is refused without a reason");
+  render(diag);
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   try {
-    compile(std::string(reinterpret_cast<const char*>(data), size));
+    compile(std::as_bytes(std::span(data, size)));
   } catch (const relaxc::InternalError& error) {
     std::cerr << error.what() << std::endl;
     std::abort();

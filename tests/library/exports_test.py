@@ -15,10 +15,10 @@ def printed(*command):
 
 class Exports(unittest.TestCase):
     def test_functions_of_the_header_and_nothing_else(self):
-        lines = printed("nm", "-D", "--defined-only", LIBRARY).splitlines()
+        lines = printed("nm", "-D", "--defined-only", "--extern-only", LIBRARY).splitlines()
         found = {line.split()[-1] for line in lines if line.split()[-2] != "A"}  # A: the version itself
         text = re.sub(r"/\*.*?\*/", "", Path(HEADER).read_text(encoding="utf-8"), flags=re.DOTALL)
-        declared = set(re.findall(r"\b(relaxc_\w+)\([^()*]*[^()]*\)\s*;", text))
+        declared = set(re.findall(r"\b(relaxc_\w+)\([^()]*\)\s*;", text))
         self.assertGreater(len(declared), 15)
         self.assertEqual({f"{name}@@RELAXC_{MAJOR}" for name in declared}, found)
 

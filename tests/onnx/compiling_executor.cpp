@@ -1,4 +1,4 @@
-// compiling_executor.cpp: all steps from a model to a run: relaxc's driver, the linker, the loaded library.
+// compiling_executor.cpp: all of it: compile(), the linker, the loaded library.
 //
 // Both backends print the same TIR, whose arithmetic is strict, so their outputs must agree bit for bit (NaNs count as
 // equal); the result that is then compared with the reference is that of the LLVM backend.
@@ -10,8 +10,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include "compiler/api/compile.h"
 #include "compiler/arith/float_bits.h"
-#include "compiler/driver/compile.h"
 #include "compiler/support/temporary_folder.h"
 #include "tests/onnx/executor.h"
 #include "tests/onnx/lent.h"
@@ -88,15 +88,16 @@ class CompilingExecutor : public Executor {
  private:
   std::unique_ptr<LoadedModel> make(const std::string& model, const std::string& name, const char* extension,
                                     std::string& fault) {
-    driver::Options options;
+    api::CompileOptions options;
     options.input = model;
     options.output = folder_.file(name + extension);
     options.opt = options_.level;
     options.cpu = options_.cpu;
     options.runtime = options_.runtime;
     if (std::string(extension) == ".c") options.c_style.vectors = options_.c_vectors;
-    if (int code = driver::compile(options); code != 0) {
-      fault = fmt::format("relaxc ends with {}", code);
+    Diagnostics diag;
+    if (!api::compile_to_files(options, diag)) {
+      fault = render(diag);
       return nullptr;
     }
     std::string library = folder_.file(name + ".so");

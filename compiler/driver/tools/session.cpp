@@ -1,4 +1,4 @@
-// session.cpp: compiles to a shared library as the driver does, then dlopen and the generic call.
+// session.cpp: a shared library as compile() makes it, then dlopen and the generic call.
 //
 // Rejected: a JIT of the whole object inside of this program. What users link is an object and runtime-lite; a tool
 // that is asked whether the model is right should run those.
@@ -14,6 +14,8 @@
 #include <utility>
 
 #include "compiler/api/output/plan.h"
+#include "compiler/driver/messages.h"
+#include "compiler/driver/progress.h"
 #include "compiler/interface/dlpack.h"
 #include "compiler/support/quote.h"
 #include "compiler/support/tell.h"
@@ -152,60 +154,106 @@ class Session::Call {
   std::vector<rlx_tensor> in_records_, out_records_;
 };
 
+/// One model on its way from a file to a library that is loaded. Whatever fails has been printed.
+class Session::Opening {
+ public:
+  Opening(const Options& options, int& exit_code) : options_(options), compiling_(options), exit_code_(exit_code) {}
+
+  std::unique_ptr<State> run(const ModuleEdit& edit, const Look& look) {
+    if (state_->folder.path().empty()) return refuse("cannot make a temporary folder");
+    bool open = compile(edit, look) && load_operators() && load_model() && find_function() && make_context();
+    return open ? std::move(state_) : nullptr;
+  }
+
+ private:
+  std::nullptr_t refuse(const std::string& why) {
+    tell("relaxc: error: {}\n", printable(why));
+    exit_code_ = 1;
+    return nullptr;
+  }
+  bool fails(const std::string& why) { return refuse(why) != nullptr; }
+
+  bool compile(const ModuleEdit& edit, const Look& look) {
+    compiling_.emit = Emit::kSharedLibrary;
+    compiling_.output = state_->folder.file("model.so");
+    compiling_.depfile = false;
+    compiling_.names = Names::kFull;  // what is wrong is told by names
+    if (compiling_.name.empty()) compiling_.name = model_name_near(fs::path(options_.input).stem().string());
+    if (compiling_.target.empty() && compiling_.cpu.empty()) compiling_.target = "native";
+    Diagnostics diag;
+    Progress progress;
+    frontend::Findings findings;
+    Watch watch;
+    watch.edit = edit, watch.compiled = look, watch.observe = static_cast<bool>(look);
+    watch.progress = [&](std::string_view what) { progress.at(what); };
+    watch.findings = &findings;
+    static_cast<void>(compile_to_files(compiling_, diag, watch));
+    progress.clear();
+    print_diagnostics(diag, compiling_, {}, findings);
+    exit_code_ = driver::exit_code(diag, compiling_);
+    return exit_code_ == 0;
+  }
+
+  /// The libraries with the functions of custom operators.
+  bool load_operators() {
+    for (const std::string& library : options_.tool.libraries) {
+      std::string path = fs::absolute(library).string();  // else it is looked for where the system's libraries are
+      void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
+      if (handle == nullptr) return fails(fmt::format("--load {}: {}", library, dlerror()));
+      state_->libraries.push_back(handle);
+    }
+    return true;
+  }
+
+  bool load_model() {
+    state_->handle = dlopen(compiling_.output.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (state_->handle == nullptr)
+      return fails(fmt::format("the compiled model cannot be loaded: {}{}", dlerror(),
+                               options_.tool.libraries.empty() && !options_.custom_ops.empty()
+                                   ? "; --load names the library of its custom operators"
+                                   : ""));
+    state_->model = static_cast<const rlx_model*>(dlsym(state_->handle, (compiling_.name + "_model").c_str()));
+    return true;
+  }
+
+  bool find_function() {
+    std::string names;
+    for (uint32_t i = 0; state_->model != nullptr && i < state_->model->num_functions; ++i) {
+      const rlx_function* function = rlx_function_at(state_->model, i);
+      names += (i == 0 ? "" : ", ") + std::string(function->name);
+      if (function->name == options_.tool.function) state_->function = function;
+    }
+    if (names.empty())
+      return fails("the model has no Relax function, which alone has sizes to ask for; call its prim funcs from C");
+    if (state_->function != nullptr) return true;
+    return fails(fmt::format("the model has no function '{}'; there are: {}", options_.tool.function, names));
+  }
+
+  bool make_context() {
+    state_->context.error = &state_->error;
+    state_->context.alloc = rlx_allocate;
+    std::string weights = state_->folder.file("model.weights");
+    if (state_->model->weights_bytes != 0 &&
+        rlx_weights_map(weights.c_str(), state_->model, &state_->context) != RLX_OK)
+      return fails("the weights of the compiled model cannot be mapped");
+    if (options_.tool.threads > 1) state_->pool = rlx_pool_create(options_.tool.threads);
+    if (state_->pool != nullptr) rlx_pool_attach(state_->pool, &state_->context);
+    return true;
+  }
+
+  const Options& options_;
+  Options compiling_;  ///< as the library is compiled
+  int& exit_code_;
+  std::unique_ptr<State> state_ = std::make_unique<State>();
+};
+
 Session::Session(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Session::~Session() = default;
 
 std::unique_ptr<Session> Session::open(const Options& options, int& exit_code, const ModuleEdit& edit,
                                        const Look& look) {
-  auto state = std::make_unique<State>();
-  auto refuse = [&](const std::string& why) {
-    tell("relaxc: error: {}\n", printable(why));
-    exit_code = 1;
-    return nullptr;
-  };
-  if (state->folder.path().empty()) return refuse("cannot make a temporary folder");
-  Options compiling = options;
-  compiling.tool = {};
-  compiling.emit = Emit::kSharedLibrary;
-  compiling.output = (state->folder.path() / "model.so").string();
-  compiling.depfile = false;
-  compiling.names = Names::kFull;  // what is wrong is told by names
-  if (compiling.name.empty()) compiling.name = model_name_near(fs::path(options.input).stem().string());
-  if (compiling.target.empty() && compiling.cpu.empty()) compiling.target = "native";
-  exit_code = compile(compiling, edit, look);
-  if (exit_code != 0) return nullptr;
-  for (const std::string& library : options.tool.libraries) {
-    std::string path = fs::absolute(library).string();  // else it is looked for where the system's libraries are
-    state->libraries.push_back(dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL));
-    if (state->libraries.back() != nullptr) continue;
-    state->libraries.pop_back();
-    return refuse(fmt::format("--load {}: {}", library, dlerror()));
-  }
-  state->handle = dlopen(compiling.output.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (state->handle == nullptr)
-    return refuse(fmt::format("the compiled model cannot be loaded: {}{}", dlerror(),
-                              options.tool.libraries.empty() && !options.custom_ops.empty()
-                                  ? "; --load names the library of its custom operators"
-                                  : ""));
-  state->model = static_cast<const rlx_model*>(dlsym(state->handle, (compiling.name + "_model").c_str()));
-  std::string names;
-  for (uint32_t i = 0; state->model != nullptr && i < state->model->num_functions; ++i) {
-    const rlx_function* function = rlx_function_at(state->model, i);
-    names += (i == 0 ? "" : ", ") + std::string(function->name);
-    if (function->name == options.tool.function) state->function = function;
-  }
-  if (names.empty())
-    return refuse("the model has no Relax function, which alone has sizes to ask for; call its prim funcs from C");
-  if (state->function == nullptr)
-    return refuse(fmt::format("the model has no function '{}'; there are: {}", options.tool.function, names));
-  state->context.error = &state->error;
-  state->context.alloc = rlx_allocate;
-  std::string weights = (state->folder.path() / "model.weights").string();
-  if (state->model->weights_bytes != 0 && rlx_weights_map(weights.c_str(), state->model, &state->context) != RLX_OK)
-    return refuse("the weights of the compiled model cannot be mapped");
-  if (options.tool.threads > 1) state->pool = rlx_pool_create(options.tool.threads);
-  if (state->pool != nullptr) rlx_pool_attach(state->pool, &state->context);
-  return std::unique_ptr<Session>(new Session(std::move(state)));
+  std::unique_ptr<State> state = Opening(options, exit_code).run(edit, look);
+  return state == nullptr ? nullptr : std::unique_ptr<Session>(new Session(std::move(state)));
 }
 
 const rlx_model& Session::model() const {

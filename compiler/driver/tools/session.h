@@ -4,8 +4,9 @@
 #include <memory>
 #include <vector>
 
+#include "compiler/api/compile.h"
 #include "compiler/api/input/tensor_files.h"
-#include "compiler/driver/compile.h"
+#include "compiler/driver/options.h"
 
 namespace relaxc::driver {
 
@@ -24,9 +25,9 @@ struct Timing {
 
 class Session {
  public:
-  /// Compiles the model that `options` names for this machine into a temporary library, with `edit` and
-  /// `look` as compile() takes them, and loads it. Null with `exit_code` set if that is not possible; the reason has
-  /// been printed.
+  /// Compiles the model that `options` names for this machine into a temporary library and loads it. `edit` changes the
+  /// module that was read; `look` sees what was compiled, and observed, before it is written. Null with `exit_code` set
+  /// if that is not possible; the reason has been printed.
   static std::unique_ptr<Session> open(const Options& options, int& exit_code, const ModuleEdit& edit = {},
                                        const Look& look = {});
   ~Session();
@@ -47,6 +48,7 @@ class Session {
 
  private:
   class Call;
+  class Opening;
   struct State;
   explicit Session(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;

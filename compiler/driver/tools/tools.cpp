@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "compiler/driver/compile.h"
 #include "compiler/driver/messages.h"
 #include "compiler/driver/tools/core_speed.h"
 #include "compiler/driver/tools/kernel_table.h"
@@ -208,7 +209,7 @@ class Tool {
 }  // namespace
 
 int run_tool(const Options& options) {
-  return options.tool.kind == ToolOptions::kInspect ? compile(options) : Tool(options).run();
+  return options.tool.kind == ToolOptions::kInspect ? driver::compile(options) : Tool(options).run();
 }
 
 }  // namespace relaxc::driver

@@ -22,7 +22,7 @@
 #include <fstream>
 #include <iostream>
 
-#include "compiler/driver/compile.h"
+#include "compiler/api/compile.h"
 #include "compiler/support/temporary_folder.h"
 #include "tests/onnx/executor.h"
 #include "tests/onnx/extremes/hostile_call.h"
@@ -283,16 +283,17 @@ class Extremes {
 
   std::unique_ptr<LoadedModel> compile(const Subject& subject, TypedEntry& typed) {
     std::string name = fmt::format("m{}", count_++), fault;
-    driver::Options options;
+    api::CompileOptions options;
     options.input = subject.model;
     options.output = folder_.file(name + (options_.c_compiler.empty() ? ".so" : ".c"));
     options.name = name;
     options.opt = "1";
     options.runtime = RELAXC_RUNTIME_LIBRARY;
-    auto look = [&](const api::Artifact& compiled) {
-      typed.fields = interface::call_fields(compiled.object, compiled.object.entries.at(0));
-    };
-    if (driver::compile(options, {}, look) != 0) return nullptr;
+    Diagnostics diag;
+    Result<std::unique_ptr<api::Artifact>> compiled = api::compile_to_files(options, diag);
+    std::cerr << render(diag);
+    if (!compiled) return nullptr;
+    typed.fields = interface::call_fields((*compiled)->object, (*compiled)->object.entries.at(0));
     std::string library = folder_.file(name + ".so");
     if (!options_.c_compiler.empty() && !compile_c(options.output, library)) return nullptr;
     std::unique_ptr<LoadedModel> model = LoadedModel::open(library, name, fault);
