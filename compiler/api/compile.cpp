@@ -120,7 +120,6 @@ class Compilation {
   }
 
   Status write() {
-    Diagnostics& diag = diag_;
     RELAXC_DO(goal_ == Goal::kText ? write_module() : write_code());
     if (options_.write_schedules.empty()) return Done{};
     return outputs_.write(options_.write_schedules, schedule_file_text(made_->observed.schedules));

@@ -105,7 +105,6 @@ class Run {
   }
 
   Status take_files() {
-    Diagnostics& diag = diag_;
     RELAXC_TRY(std::vector<relax::FileRef> contents, outputs_.contents());
     std::vector<std::string> paths = outputs_.paths();
     for (size_t i = 0; i < contents.size(); ++i) result_.files.push_back({paths[i], std::move(contents[i])});
