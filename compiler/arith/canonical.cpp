@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "compiler/arith/operand_list.h"
 #include "compiler/arith/range.h"
 #include "compiler/arith/visit.h"
 
@@ -63,9 +64,9 @@ std::vector<Expr> Canonical::inputs(Expr e) const {
   if (solved != solved_.end()) return {solved->second};
   std::vector<Expr> from = operands(e);
   for (Expr part : sums_below(e)) {
-    std::vector<Expr> more = operands(part);
-    from.front() = more.front();
-    from.push_back(more.back());
+    OperandList more(part);
+    from.front() = more[0];
+    from.push_back(more[1]);
   }
   return from;
 }
@@ -76,17 +77,17 @@ std::vector<Expr> Canonical::sums_below(Expr e) const {
   auto is_sum = [](Expr x) { return x->kind == ExprKind::kAdd || x->kind == ExprKind::kSub; };
   std::vector<Expr> parts;
   if (!e.dtype().is_index() || !is_sum(e) || !memory_.exact.empty()) return parts;
-  for (Expr part = operands(e).front(); is_sum(part) && memory_.polys.count(part) == 0; part = operands(part).front())
+  for (Expr part = OperandList(e)[0]; is_sum(part) && memory_.polys.count(part) == 0; part = OperandList(part)[0])
     parts.push_back(part);
   return parts;
 }
 
 /// `e` with `parts`, the sums below it. Where one has too many terms it becomes an atom, as it does alone.
 Polynomial Canonical::add_up(Expr e, const std::vector<Expr>& parts) {
-  Polynomial total = poly(operands(parts.back()).front());
+  Polynomial total = poly(OperandList(parts.back())[0]);
   Expr done;  // what `total` is of
   auto add = [&](Expr part) {
-    const Terms& terms = poly(operands(part).back()).terms;
+    const Terms& terms = poly(OperandList(part)[1]).terms;
     bool minus = part->kind == ExprKind::kSub;
     auto at = terms.begin();
     while (at != terms.end() && at->second != INT64_MIN && total.add(at->first, minus ? -at->second : at->second)) ++at;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "compiler/arith/canonical.h"
+#include "compiler/arith/operand_list.h"
 #include "compiler/arith/range.h"
 #include "compiler/arith/visit.h"
 
@@ -46,7 +47,7 @@ Canonical::Known Canonical::known(Expr root) {
     }
     if (!memory_.known.try_emplace(e).second) continue;
     stack.push_back({e, true});
-    for (Expr operand : operands(e)) {
+    for (Expr operand : OperandList(e)) {
       if (!operand.dtype().is_index()) continue;
       for (const auto& [monomial, _] : poly(operand).terms)
         for (Expr factor : monomial)

@@ -2,24 +2,14 @@
 #include "compiler/arith/visit.h"
 
 #include <algorithm>
-#include <unordered_set>
+
+#include "compiler/arith/operand_list.h"
 
 namespace relaxc::arith {
 
 std::vector<Expr> operands(Expr e) {
-  using List = std::vector<Expr>;
-  return visit(
-      e, [](const IntImm&) { return List{}; }, [](const FloatImm&) { return List{}; },
-      [](const VarNode&) { return List{}; },
-      [](const Binary& n) {
-        return List{n.a, n.b};
-      },
-      [](const Not& n) { return List{n.a}; },
-      [](const Select& n) {
-        return List{n.condition, n.then_value, n.else_value};
-      },
-      [](const Cast& n) { return List{n.value}; }, [](const Load& n) { return n.indices; },
-      [](const Call& n) { return n.args; }, [](const Extern& n) { return n.args; });
+  OperandList list(e);
+  return {list.begin(), list.end()};
 }
 
 Expr with_operands(Expr e, const std::vector<Expr>& to) {
@@ -35,19 +25,32 @@ Expr with_operands(Expr e, const std::vector<Expr>& to) {
       [&](const Extern& n) { return context.external(n.dtype, n.name, to); });
 }
 
+namespace {
+
+/// `e` over these operands: itself if they are its own.
+Expr rebuilt(Expr e, const std::vector<Expr>& to) {
+  OperandList from(e);
+  return std::equal(from.begin(), from.end(), to.begin(), to.end()) ? e : with_operands(e, to);
+}
+
+}  // namespace
+
 void for_each_node(Expr root, const std::function<void(Expr)>& f) {
   struct Frame {
     Expr e;
-    std::vector<Expr> operands;
+    OperandList operands;
     size_t next = 0;
   };
-  std::unordered_set<Expr> seen{root};
-  std::vector<Frame> stack{{root, operands(root), 0}};
+  MetNodes met;
+  met.insert(root);
+  std::vector<Frame> stack;
+  stack.reserve(8);
+  stack.push_back({root, OperandList(root)});
   while (!stack.empty()) {
     Frame& top = stack.back();
     if (top.next < top.operands.size()) {
       Expr child = top.operands[top.next++];
-      if (seen.insert(child).second) stack.push_back({child, operands(child), 0});
+      if (met.insert(child)) stack.push_back({child, OperandList(child)});
     } else {
       Expr done = top.e;
       stack.pop_back();
@@ -59,9 +62,9 @@ void for_each_node(Expr root, const std::function<void(Expr)>& f) {
 Expr rewrite(Expr root, const std::function<Expr(Expr)>& rewrite_node) {
   std::unordered_map<Expr, Expr> done;
   for_each_node(root, [&](Expr e) {
-    std::vector<Expr> from = operands(e), to = from;
+    std::vector<Expr> to = operands(e);
     for (Expr& operand : to) operand = done.at(operand);
-    done[e] = rewrite_node(from == to ? e : with_operands(e, to));
+    done[e] = rewrite_node(rebuilt(e, to));
   });
   return done.at(root);
 }
@@ -75,9 +78,9 @@ Expr substitute(Expr e, const Substitution& replacements) {
       done[node] = found->second;
       return;
     }
-    std::vector<Expr> from = operands(node), to = from;
+    std::vector<Expr> to = operands(node);
     for (Expr& operand : to) operand = done.at(operand);
-    done[node] = from == to ? node : with_operands(node, to);
+    done[node] = rebuilt(node, to);
   });
   return done.at(e);
 }

@@ -1,7 +1,7 @@
 // walks.cpp: see walks.h.
 #include "compiler/arith/walks.h"
 
-#include <unordered_set>
+#include "compiler/arith/operand_list.h"
 
 namespace relaxc::arith {
 
@@ -17,13 +17,14 @@ void for_each_node(Expr root, const std::function<std::vector<Expr>(Expr)>& next
     std::vector<Expr> next;
     size_t done = 0;
   };
-  std::unordered_set<Expr> seen{root};
+  MetNodes met;
+  met.insert(root);
   std::vector<Frame> stack{{root, next(root), 0}};
   while (!stack.empty()) {
     Frame& top = stack.back();
     if (top.done < top.next.size()) {
       Expr child = top.next[top.done++];
-      if (seen.insert(child).second) stack.push_back({child, next(child), 0});
+      if (met.insert(child)) stack.push_back({child, next(child), 0});
     } else {
       Expr done = top.e;
       stack.pop_back();
@@ -33,12 +34,12 @@ void for_each_node(Expr root, const std::function<std::vector<Expr>(Expr)>& next
 }
 
 void for_each_reached(Expr root, const std::function<std::vector<Expr>(Expr)>& f) {
-  std::unordered_set<Expr> seen;
+  MetNodes met;
   std::vector<Expr> stack{root};
   while (!stack.empty()) {
     Expr e = stack.back();
     stack.pop_back();
-    if (!seen.insert(e).second) continue;
+    if (!met.insert(e)) continue;
     std::vector<Expr> next = f(e);
     stack.insert(stack.end(), next.rbegin(), next.rend());
   }

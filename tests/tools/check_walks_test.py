@@ -38,6 +38,7 @@ class CheckWalks(unittest.TestCase):
     def test_a_function_that_calls_itself_on_operands_is_refused(self):
         self.refuses("void look(Expr e) {\n  for (Expr operand : arith::operands(e)) look(operand);\n}\n",
                      "walk.cpp:1", "'look'")
+        self.refuses("void look(Expr e) {\n  for (Expr operand : OperandList(e)) look(operand);\n}\n", "'look'")
         self.refuses("int depth(const arith::Binary& n) {\n  return depth(n.a) + depth(n.b);\n}\n", "'depth'")
         self.refuses("bool known(const Value* v) {\n  return known(v->op->operand(0)) || known(v->op->operand(1));\n}\n",
                      "'known'")
@@ -56,6 +57,7 @@ class CheckWalks(unittest.TestCase):
                 "    if (const auto* both = one.as<And>()) waiting.push_back(both->b), waiting.push_back(both->a);\n  }\n}\n")
         self.refuses(loop % ("", ""), "walk.cpp:3", "'waiting'")
         self.takes(loop % ("", "    if (!seen.insert(one).second) continue;\n"))
+        self.takes(loop % ("", "    if (!met.insert(one)) continue;\n"))
         self.takes(loop % ("  // bounded: kMost", ""))
 
     def test_walks_of_visit_h_and_other_recursion_pass(self):

@@ -1,0 +1,78 @@
+// operand_list.h: the operands of a node, and which nodes a walk has met, without memory of their own where they are
+// few; internal to arith. Most expressions have a dozen nodes at most, and planning asks for thousands of walks over
+// them.
+#pragma once
+
+#include <vector>
+
+#include "compiler/arith/visit.h"
+
+namespace relaxc::arith {
+
+/// What operands(e) gives, for as long as it is looked at. Valid as long as `e`.
+class OperandList {
+ public:
+  explicit OperandList(Expr e) {
+    visit(
+        e, [](const IntImm&) {}, [](const FloatImm&) {}, [](const VarNode&) {}, [&](const Binary& n) { few(n.a, n.b); },
+        [&](const Not& n) { few(n.a); }, [&](const Select& n) { few(n.condition, n.then_value, n.else_value); },
+        [&](const Cast& n) { few(n.value); }, [&](const Load& n) { all(n.indices); },
+        [&](const Call& n) { all(n.args); }, [&](const Extern& n) { all(n.args); });
+  }
+
+  size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  const Expr* begin() const { return many_ != nullptr ? many_ : few_; }
+  const Expr* end() const { return begin() + size_; }
+  Expr operator[](size_t i) const { return begin()[i]; }
+
+ private:
+  template <typename... Es>
+  void few(Es... operands) {
+    ((few_[size_++] = operands), ...);
+  }
+  void all(const std::vector<Expr>& list) { many_ = list.data(), size_ = list.size(); }
+
+  Expr few_[3];
+  const Expr* many_ = nullptr;
+  size_t size_ = 0;
+};
+
+/// A set of nodes in a table of its own, which asks for memory only when it grows past a few dozen.
+class MetNodes {
+ public:
+  /// Whether `e` was not met before.
+  bool insert(Expr e) {
+    Expr* place = slot(e);
+    if (*place) return false;
+    *place = e;
+    if (++count_ * 2 > size()) grow();
+    return true;
+  }
+
+ private:
+  static constexpr size_t kFew = 64;
+
+  size_t size() const { return many_.empty() ? kFew : many_.size(); }  // a power of 2
+  /// Where `e` is or can be put.
+  Expr* slot(Expr e) {
+    Expr* table = many_.empty() ? few_ : many_.data();
+    size_t mask = size() - 1, at = e->id & mask;  // ids are given in sequence
+    while (table[at] && !(table[at] == e)) at = (at + 1) & mask;
+    return table + at;
+  }
+  void grow() {
+    std::vector<Expr> bigger(size() * 4);
+    Expr* table = many_.empty() ? few_ : many_.data();
+    std::vector<Expr> old(table, table + size());
+    many_.swap(bigger);
+    for (Expr e : old)
+      if (e) *slot(e) = e;
+  }
+
+  Expr few_[kFew];
+  size_t count_ = 0;
+  std::vector<Expr> many_;  ///< empty: they are in few_
+};
+
+}  // namespace relaxc::arith
