@@ -98,8 +98,7 @@ class QuantizationRecognition {
     changed_ |= tables;
     std::vector<Op*> transposed;
     RELAXC_DO(each(function, [&](GraphBuilder&, Op& op) { return products_.rewrite(op, transposed); }));
-    RELAXC_DO(
-        each(function, [&](GraphBuilder& b, Op& op) { return as_product_of_block_weights(b, op); }));
+    RELAXC_DO(each(function, [&](GraphBuilder& b, Op& op) { return as_product_of_block_weights(b, op); }));
     RELAXC_DO(sink_transposes(module_, context_.ops, context_.diag, std::move(transposed)));
     return changed_;
   }
