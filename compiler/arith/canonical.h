@@ -145,7 +145,6 @@ class Canonical {
   };
   Memory memory_;
   std::unordered_map<Expr, Expr> solved_;  ///< variables that an equality determines
-  std::unordered_map<Expr, std::vector<Expr>> assumed_of_;
   std::unordered_set<Expr> met_;
   std::vector<Polynomial> nonpositive_;                           ///< the assumptions as p <= 0 …
   std::unordered_map<Expr, std::vector<size_t>> nonpositive_of_;  ///< places of those that an atom is in

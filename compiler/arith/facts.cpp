@@ -13,6 +13,7 @@
 #include "compiler/arith/congruence.h"
 #include "compiler/arith/range.h"
 #include "compiler/arith/simplify.h"
+#include "compiler/arith/visit.h"
 
 namespace relaxc::arith {
 namespace {
@@ -31,13 +32,13 @@ std::string described(Range range, Congruence congruence) {
 
 void Facts::learn(Var var, Known news) {
   auto found = vars_.find(var);
-  Known known = found == vars_.end() ? Known() : found->second;
+  Known known = found == vars_.end() ? Known() : found->second.known;
   Range range = intersect(known.range, news.range);
   std::optional<Congruence> both = intersect(known.congruence, news.congruence);
   Range members = both ? tighten(range, *both) : range;
   if (both && members.lower <= members.upper) {
     bool is_new = range != known.range || *both != known.congruence;
-    vars_[var] = {range, *both}, revision_ += is_new ? 1 : 0;
+    vars_[var].known = {range, *both}, revision_ += is_new ? 1 : 0;
   } else if (conflict_.empty()) {
     conflict_ = fmt::format("'{}' is {}", var.name(), described(range, both ? *both : known.congruence));
     if (!both) conflict_ += " and " + described(Range(), news.congruence);
@@ -74,8 +75,34 @@ void Facts::assume(Expr condition) {
     if (known.as<And>() != nullptr)
       parts.push_back(known);
     else if (n == nullptr || !n->a.dtype().is_index() || !learn_comparison(n->kind, n->a, n->b))
-      assumptions_.push_back(known), ++revision_;
+      keep(known);
   }
+}
+
+void Facts::keep(Expr assumption) {
+  ++revision_;
+  first_variable_.push_back(variables_.size());
+  for (Var var : free_vars(assumption)) {
+    size_t& latest = vars_[var].mentions;
+    variables_.push_back(var);
+    mentions_.push_back({assumptions_.size(), latest});
+    latest = variables_.size();
+  }
+  assumptions_.push_back(assumption);
+}
+
+std::span<const Var> Facts::variables_of(size_t place) const {
+  size_t first = first_variable_[place];
+  size_t end = place + 1 < first_variable_.size() ? first_variable_[place + 1] : variables_.size();
+  return {variables_.data() + first, end - first};
+}
+
+std::vector<size_t> Facts::assumptions_of(Expr var) const {
+  std::vector<size_t> places;
+  auto found = vars_.find(var);
+  for (size_t at = found == vars_.end() ? 0 : found->second.mentions; at != 0; at = mentions_[at - 1].earlier)
+    places.push_back(mentions_[at - 1].assumption);
+  return places;
 }
 
 /// Whether the comparison, which is canonical, was about one variable and is known completely now.
@@ -106,12 +133,12 @@ bool Facts::learn_comparison(ExprKind kind, Expr a, Expr b) {
 
 Range Facts::range_of(Expr var) const {
   auto found = vars_.find(var);
-  return found == vars_.end() ? Range() : found->second.range;
+  return found == vars_.end() ? Range() : found->second.known.range;
 }
 
 Congruence Facts::congruence_of(Expr var) const {
   auto found = vars_.find(var);
-  return found == vars_.end() ? Congruence() : found->second.congruence;
+  return found == vars_.end() ? Congruence() : found->second.known.congruence;
 }
 
 int64_t Facts::multiple_of(Expr var) const {

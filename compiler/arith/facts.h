@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -50,6 +51,10 @@ class Facts {
   /// The greatest number that is known to divide `var`; 1 if none is.
   int64_t multiple_of(Expr var) const;
   const std::vector<Expr>& assumptions() const { return assumptions_; }
+  /// The distinct variables of assumptions()[place], in order of creation.
+  std::span<const Var> variables_of(size_t place) const;
+  /// The places in assumptions() of those that mention `var`, the latest first.
+  std::vector<size_t> assumptions_of(Expr var) const;
   /// Why no values satisfy all that was said, as half a sentence ("'n' is at least 5 and at most 3"); empty if no
   /// contradiction was seen. Not every contradiction is.
   const std::string& conflict() const { return conflict_; }
@@ -61,11 +66,23 @@ class Facts {
     Range range;
     Congruence congruence;
   };
+  struct Variable {
+    Known known;
+    size_t mentions = 0;  ///< 1 + the place of the latest in variables_; 0: no assumption mentions it
+  };
+  /// Where a variable of an assumption stands, and where the same variable was mentioned before, as in Variable.
+  struct Mention {
+    size_t assumption = 0, earlier = 0;
+  };
   void learn(Var var, Known known);
+  void keep(Expr assumption);
   bool learn_comparison(ExprKind kind, Expr a, Expr b);
 
-  std::unordered_map<Expr, Known> vars_;
+  std::unordered_map<Expr, Variable> vars_;
   std::vector<Expr> assumptions_;
+  std::vector<size_t> first_variable_;  ///< by assumption: the place of its first one in variables_
+  std::vector<Var> variables_;          ///< of all assumptions, one after another
+  std::vector<Mention> mentions_;       ///< by place in variables_
   std::string conflict_;
   uint64_t revision_ = 0;
 };

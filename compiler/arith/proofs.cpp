@@ -55,22 +55,20 @@ struct Canonical::Search {
 /// of it. Variables that met here are not looked for again. Where guards about data join all sizes of a program, those
 /// next to the variable are taken, the latest first, so that a question costs no more in a long program.
 std::vector<Expr> Canonical::connected(Expr first) {
-  if (assumed_of_.empty())
-    for (Expr e : facts_.assumptions())
-      for (Var var : free_vars(e)) assumed_of_[var].push_back(e);
   constexpr size_t kMost = 32;
+  const std::vector<Expr>& all = facts_.assumptions();
   std::vector<Expr> variables{first};
   std::unordered_set<Expr> seen;
-  for (size_t i = 0; i < variables.size(); ++i) {
-    const std::vector<Expr>& of_this = assumed_of_[variables[i]];
-    for (auto e = of_this.rbegin(); e != of_this.rend() && seen.size() < kMost; ++e) {
-      if (!seen.insert(*e).second) continue;
-      for (Var var : free_vars(*e))
+  for (size_t i = 0; i < variables.size() && seen.size() < kMost; ++i)
+    for (size_t place : facts_.assumptions_of(variables[i])) {
+      if (seen.size() >= kMost) break;
+      if (!seen.insert(all[place]).second) continue;
+      for (Var var : facts_.variables_of(place))
         if (met_.insert(var).second) variables.push_back(var);
     }
-  }
   std::vector<Expr> in_order;
-  for (Expr e : facts_.assumptions())
+  if (seen.empty()) return in_order;
+  for (Expr e : all)
     if (seen.count(e) != 0) in_order.push_back(e);
   return in_order;
 }
