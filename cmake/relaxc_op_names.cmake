@@ -5,9 +5,9 @@
 # writes generated/compiler/relax/op_name_list.inc, one `OP("name")` a line in byte order. A change of a family runs it
 # again; only another set of names makes what includes the list compile again.
 #
-# A table is what RELAXC_OPERATORS(family, table) names. clang-format starts its rows in column 5, and a row's first string
-# is the operator's name. What the script misreads does not get through: OpDef::name is an OpName, so that a row whose name
-# is not in the list does not compile, and tests/unit/ops finds names in the list that no table has.
+# A table is what RELAXC_OPERATORS(family, table) names. clang-format starts its rows in column 5, and a row's first
+# string is the operator's name. What the script misreads does not get through: OpDef::name is an OpName, so that a row
+# whose name is not in the list does not compile, and tests/unit/ops finds names in the list that no table has.
 #
 # Rejected: a program that links the families and prints their tables, since the families are written in OpNames.
 cmake_policy(VERSION 3.25)
