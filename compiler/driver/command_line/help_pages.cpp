@@ -196,7 +196,7 @@ std::string man_page(const CLI::App& app) {
   std::string text = fmt::format(
       ".TH RELAXC 1 \"\" \"relaxc {}\"\n.SH NAME\nrelaxc \\- compile a tensor program to an object file\n.SH SYNOPSIS\n"
       ".B relaxc\n[\\fIflags\\fR] \\fIINPUT\\fR \\-o \\fIOUTPUT\\fR\n",
-      kVersion);
+      api::kVersion);
   for (const CLI::App* tool : tools_of(app))
     text += fmt::format(".br\n.B relaxc {}\n[\\fIflags\\fR] \\fIMODEL\\fR{}\n", tool->get_name(),
                         tool->get_option_no_throw("DATA") != nullptr ? " [\\fIDATA\\fR ...]" : "");
