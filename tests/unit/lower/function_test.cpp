@@ -1,8 +1,8 @@
 // Straight-line functions: kernels, views, constants, results, symbols.
 #include <catch2/catch.hpp>
 
+#include "compiler/support/status_code.h"
 #include "compiler/tir/visit.h"
-#include "compiler/transform/lower/host/shared.h"
 #include "runtime-lite/include/relax_rt.h"
 #include "tests/unit/lower/harness.h"
 
