@@ -40,7 +40,8 @@ struct Slot {
 
 std::atomic<Slot*> removals{nullptr};
 std::atomic<pid_t> child{0};
-std::atomic<bool> prepared{false};  ///< the process is a program of ours, whose signals we may handle
+std::atomic<bool> starts_child{false};  ///< its number is about to be known
+std::atomic<bool> prepared{false};      ///< the process is a program of ours, whose signals we may handle
 char memory_message[160] = "out of memory";
 char time_message[160] = "";
 
@@ -67,6 +68,11 @@ void empty_folder(const char* path) {
 }
 
 void remove_all() {
+  // The thread that starts a child takes no signal meanwhile, so that it does not wait for itself.
+  while (starts_child) {
+    timespec soon{0, 1000000};
+    ::nanosleep(&soon, nullptr);
+  }
   if (pid_t running = child.load(); running > 0) ::kill(running, SIGKILL);
   for (Slot* slot = removals.load(); slot != nullptr; slot = slot->next) {
     char* path = slot->path.exchange(nullptr);
@@ -228,14 +234,37 @@ SignalsBlocked::~SignalsBlocked() {
   delete before;
 }
 
+namespace {
+
+/// Starts the program; false: it cannot be. A signal that comes meanwhile, such as one that the program sends, is taken
+/// when `child` is known, so that the program does not outlive this one.
+bool start(std::vector<char*>& arguments, pid_t& started) {
+  sigset_t ends, before;
+  ::sigemptyset(&ends);
+  for (int number : {SIGHUP, SIGINT, SIGTERM, SIGALRM}) ::sigaddset(&ends, number);
+  posix_spawnattr_t attributes;
+  if (::posix_spawnattr_init(&attributes) != 0) return false;
+  ::pthread_sigmask(SIG_BLOCK, &ends, &before);
+  starts_child = true;
+  ::posix_spawnattr_setsigmask(&attributes, &before);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  const bool done = ::posix_spawnp(&started, arguments[0], nullptr, &attributes, arguments.data(), environ) == 0;
+  if (done) child = started;
+  starts_child = false;
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  ::posix_spawnattr_destroy(&attributes);
+  return done;
+}
+
+}  // namespace
+
 bool run_program(const std::vector<std::string>& words) {
   handle_ends_once();
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   pid_t started = 0;
-  if (posix_spawnp(&started, arguments[0], nullptr, nullptr, arguments.data(), environ) != 0) return false;
-  child = started;
+  if (!start(arguments, started)) return false;
   int status = 0;
   pid_t ended;
   do ended = ::waitpid(started, &status, 0);
