@@ -19,7 +19,9 @@ depends=$(dpkg-deb -f "$package" Depends)
 root=$folder/root
 mkdir -p "$root"/var/lib/dpkg/{updates,info}
 touch "$root/var/lib/dpkg/status"
-dpkg --root="$root" --force-depends -i "$package" >"$folder/dpkg.log" 2>&1 || { cat "$folder/dpkg.log"; fail "dpkg"; }
+# The scripts of the package call ldconfig, and the root has no shell of its own.
+into_root=(dpkg --root="$root" --force-depends --force-script-chrootless)
+"${into_root[@]}" -i "$package" >"$folder/dpkg.log" 2>&1 || { cat "$folder/dpkg.log"; fail "dpkg"; }
 
 # Every library that the program loads comes of a package that it depends on.
 mapfile -t needed < <(readelf -d "$root/usr/bin/relaxc" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
@@ -33,6 +35,8 @@ for file in man/man1/relaxc.1 bash-completion/completions/relaxc zsh/vendor-comp
             fish/vendor_completions.d/relaxc.fish relaxc/python/relax_rt.py relaxc/runtime-lite/core/run.c; do
   [[ -s $root/usr/share/$file ]] || fail "there is no usr/share/$file"
 done
+library=$(echo "$root"/usr/lib/librelaxc.so.*.*)
+[[ -s $library && -s $root/usr/include/relaxc.h && -s $root/usr/lib/pkgconfig/relaxc.pc ]] || fail "there is no librelaxc"
 bash -n "$root/usr/share/bash-completion/completions/relaxc" || fail "bash cannot read its completion"
 
 cp -r "$repository/examples" "$folder/examples"
@@ -46,5 +50,5 @@ cmake --build by_cmake >"$folder/build.log" || { cat "$folder/build.log"; fail "
 by_cmake/digits | grep -qx "12 of 12 right" || fail "the digits, by CMake"
 "$root/usr/bin/relaxc" digits.onnx --dim n=1..12 -o program || fail "a program, linked with the installed runtime"
 ./program --help | grep -q "Runs the model" || fail "the program does not run"
-dpkg --root="$root" --force-depends -r relaxc >"$folder/dpkg.log" 2>&1 || fail "removing"
+"${into_root[@]}" -r relaxc >"$folder/dpkg.log" 2>&1 || fail "removing"
 [[ ! -e $root/usr/bin/relaxc && ! -e $root/usr/share/relaxc ]] || fail "something is left behind"
