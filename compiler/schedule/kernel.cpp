@@ -57,6 +57,7 @@ bool schedule_kernel(arith::Context& context, tir::PrimFunc& kernel, const Targe
               .target = &target,
               .options = &options,
               .knobs = Knobs(kernel.schedule.choices.value_or(""))};
+  draft.explains = explanation != nullptr;
   Scheduler(draft, explanation).run();
   if (!draft.remark.empty()) kernel.schedule.remark = draft.remark;
   if (draft.tree.trace().empty()) return false;

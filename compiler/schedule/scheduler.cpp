@@ -175,6 +175,7 @@ bool Scheduler::schedule_nests(const NestGroup& group, const Place& all, std::ve
     if (draft_.remark.empty()) draft_.remark = seen.illegal().reason;
     return false;
   }
+  trial.group = group.reduces ? group_in(trial.tree) : std::nullopt;
   const bool done = ask(Stage::kNests, trial, part);
   if (done)
     draft_ = std::move(trial);

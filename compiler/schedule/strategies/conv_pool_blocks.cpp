@@ -24,7 +24,9 @@ bool some_nest_fits(const Draft& draft, std::string_view name) {
   return std::any_of(groups.begin(), groups.end(), [&](const NestGroup& group) {
     if (!group.reduces) return false;
     Draft seen = draft;
-    return apply(seen.tree, FocusNests{{group.blocks}}) && row->propose(seen);
+    if (!apply(seen.tree, FocusNests{{group.blocks}})) return false;
+    seen.group = group_in(seen.tree);
+    return static_cast<bool>(row->propose(seen));
   });
 }
 

@@ -24,7 +24,6 @@
 #include "compiler/schedule/strategies/parts/estimate.h"
 #include "compiler/schedule/strategies/parts/vectors.h"
 #include "compiler/schedule/strategies/strategy.h"
-#include "compiler/schedule/tree/names.h"
 
 namespace relaxc::schedule {
 

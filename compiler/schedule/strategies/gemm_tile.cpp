@@ -20,7 +20,6 @@
 #include "compiler/schedule/strategies/parts/register_tile.h"
 #include "compiler/schedule/strategies/parts/vectors.h"
 #include "compiler/schedule/strategies/strategy.h"
-#include "compiler/schedule/tree/names.h"
 
 namespace relaxc::schedule {
 namespace {
@@ -200,9 +199,9 @@ struct GemmTile {
 Legal<GemmTile> tile_along(const Draft& draft, uint32_t vector) {
   const Loops& spatial = draft.reduction.spatial;
   GemmTile plan{.vector = vector, .unrolled = axis_to_unroll(draft, vector), .order = spatial};
-  plan.axes = fmt::format("vectors along {}", loop_name(draft.tree, vector));
+  plan.axes = fmt::format("vectors along {}", told_name(draft, vector));
   if (plan.unrolled == 0) return plan;
-  plan.axes += fmt::format(", rows along {}", loop_name(draft.tree, plan.unrolled));
+  plan.axes += fmt::format(", rows along {}", told_name(draft, plan.unrolled));
   if (spatial.size() < 2) return plan;
   const bool rows_outside = elements_along(draft, plan.unrolled) > elements_along(draft, vector);
   std::vector<std::string> names{"rows outside", "columns outside"};

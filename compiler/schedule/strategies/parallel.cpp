@@ -23,7 +23,6 @@
 #include "compiler/schedule/strategies/parts/estimate.h"
 #include "compiler/schedule/strategies/parts/vectors.h"
 #include "compiler/schedule/strategies/strategy.h"
-#include "compiler/schedule/tree/names.h"
 
 namespace relaxc::schedule {
 
@@ -157,8 +156,8 @@ struct SharedLoops {
 Legal<SharedLoops> plan(const Draft& draft, const std::vector<SharedLoop>& loops) {
   SharedLoops made{loops, {}};
   for (const SharedLoop& shared : loops) {
-    made.names += (made.names.empty() ? "" : ", ") + loop_name(draft.tree, shared.loop);
-    for (uint32_t inner : shared.inner) made.names += " with " + loop_name(draft.tree, inner);
+    made.names += (made.names.empty() ? "" : ", ") + told_name(draft, shared.loop);
+    for (uint32_t inner : shared.inner) made.names += " with " + told_name(draft, inner);
     if (shared.chunk != 0) made.names += fmt::format(" by {}", shared.chunk);
   }
   return made;

@@ -42,7 +42,7 @@ struct Pool {
 
 Legal<Pool> match(const Draft& draft) {
   RELAXC_FITS(!draft.in_blocks && draft.tree.may_allocate(), "there is no scratch memory");
-  const std::optional<ReductionGroup> group = group_in(draft.tree);
+  const std::optional<ReductionGroup>& group = draft.group;
   RELAXC_FITS(group, "it is no reduction with its consumers");
   const int64_t lanes = lanes_of(*draft.target, group->reduction);
   RELAXC_FITS(lanes >= 2, "the target has no vectors");

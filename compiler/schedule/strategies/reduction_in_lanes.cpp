@@ -16,7 +16,6 @@
 #include "compiler/schedule/strategies/parts/reduction_view.h"
 #include "compiler/schedule/strategies/parts/tile_loops.h"
 #include "compiler/schedule/strategies/strategy.h"
-#include "compiler/schedule/tree/names.h"
 
 namespace relaxc::schedule {
 namespace {
@@ -110,12 +109,12 @@ Legal<SumsInLanes> plan(const Draft& draft, const double&) {
   const ReductionForm& form = draft.reduction;
   const ReductionView view(draft);
   SumsInLanes made;
-  made.axes = fmt::format("terms along {}", loop_name(draft.tree, form.reduced.back()));
+  made.axes = fmt::format("terms along {}", told_name(draft, form.reduced.back()));
   for (size_t i = form.spatial.size(); i-- > 0 && made.shared.size() < 2;) {
     const uint32_t loop = form.spatial[i];
     if (!view.some_operand_stays(loop) || draft.tree.loop(loop).extent.is_constant(1)) continue;
     made.shared.push_back(loop);
-    made.axes += fmt::format(", sums along {} together", loop_name(draft.tree, loop));
+    made.axes += fmt::format(", sums along {} together", told_name(draft, loop));
   }
   if (made.shared.size() == 2 && draft.target->vector_registers < kFewRegisters) made.size = kSharedSumsOfFew;
   return made;

@@ -11,6 +11,8 @@ namespace relaxc::schedule {
 namespace {
 
 Legal<ReductionForm> match(const Draft& draft) {
+  const Target& target = *draft.target;
+  RELAXC_FITS(target.vector_bits == 0 || target.lanes(64) < 2, "the target has vectors");
   RELAXC_STEP(ReductionForm form, reduction_in(draft));
   RELAXC_FITS(form.lanes < 2, "the target has vectors");
   RELAXC_FITS(!form.spatial.empty(), "the result is a single element");

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,12 +37,14 @@ struct Draft {
   const Target* target;
   const ScheduleOptions* options;
   Knobs knobs;
-  bool in_blocks = false;                ///< nests may stand there twice: they have no scratch memory and pack nothing
-  std::vector<RowBlock> blocks = {};     ///< what Stage::kKernel cut the kernel into
-  ReductionForm reduction = {};          ///< of Stage::kOperands and kLanes
-  std::vector<uint32_t> row_loops = {};  ///< of Stage::kRows: of nests one behind the other; 0: it is no such nest
-  std::vector<uint32_t> shared = {};     ///< of Stage::kTasks: loops that have been looked at
+  bool in_blocks = false;             ///< nests may stand there twice: they have no scratch memory and pack nothing
+  std::vector<RowBlock> blocks = {};  ///< what Stage::kKernel cut the kernel into
+  std::optional<ReductionGroup> group = {};  ///< of Stage::kNests: what is in focus, if it reduces
+  ReductionForm reduction = {};              ///< of Stage::kOperands and kLanes
+  std::vector<uint32_t> row_loops = {};      ///< of Stage::kRows: of nests one behind the other; 0: it is no such nest
+  std::vector<uint32_t> shared = {};         ///< of Stage::kTasks: loops that have been looked at
 
+  bool explains = false;  ///< somebody reads what plans tell
   std::vector<Considered> considered = {};
   std::string remark = {};  ///< why the first plan was given up of which a step was refused; empty: none was
 };
@@ -96,6 +99,9 @@ Legal<Proposal> propose(const Draft& draft) {
   RELAXC_STEP(auto made, plan(draft, matched));
   return Proposal{KernelPlan(std::move(made)), cycles(draft, matched)};
 }
+
+/// The name of a loop for the text of a plan; empty where nobody reads it, since names take a walk of the kernel.
+std::string told_name(const Draft& draft, uint32_t loop);
 
 /// All rows, those of a stage together, in the order in which they are asked.
 std::span<const Strategy> strategies();

@@ -22,7 +22,6 @@
 #include "compiler/schedule/strategies/parts/reduction_view.h"
 #include "compiler/schedule/strategies/parts/vectors.h"
 #include "compiler/schedule/strategies/strategy.h"
-#include "compiler/schedule/tree/names.h"
 
 namespace relaxc::schedule {
 
@@ -265,7 +264,7 @@ struct WindowCopy {
 
 Legal<WindowCopy> plan(const Draft& draft, const Copy& copy) {
   return WindowCopy{copy, fmt::format("{} along {}, in {} blocks of rows", copy.by_channels ? "scalars" : "vectors",
-                                      loop_name(draft.tree, copy.sliding.vector), copy.blocks)};
+                                      told_name(draft, copy.sliding.vector), copy.blocks)};
 }
 
 }  // namespace

@@ -180,7 +180,7 @@ Legal<FilteredConv> match(const Draft& draft) {
   RELAXC_FITS(draft.options->winograd >= 2, "minimal filtering is turned off");
   RELAXC_FITS(!draft.in_blocks && draft.tree.may_allocate(), "there is no scratch memory");
   RELAXC_FITS(target.lanes(32) >= 4, "vectors are too short");
-  const std::optional<ReductionGroup> group = group_in(draft.tree);
+  const std::optional<ReductionGroup>& group = draft.group;
   RELAXC_FITS(group, "it is no reduction with its consumers");
   const std::optional<RowFilter> filter = row_filter_of(draft.tree, *group);
   RELAXC_FITS(filter, "it is no convolution of float32 by constant filters of three rows, one step apart");
@@ -211,6 +211,7 @@ struct MinimalTiles {
     for (uint32_t loop : nests.across) RELAXC_LEGAL(vectorize_across(s, loop, target));
     const size_t packed = s.packed().size();
     RELAXC_LEGAL(apply(s, FocusNests{{{nests.sums}}}));
+    draft.group = group_in(s);
     RELAXC_LEGAL(run_stage(Stage::kNests, draft));
     RELAXC_FITS(s.packed().size() == packed + 1, "the filters at their points could not be packed");
     return Done{};

@@ -26,7 +26,10 @@ const T& find(Stmt root, uint32_t id, const char* fault) {
 }  // namespace
 
 Tree::Tree(Context& context, Stmt root, arith::Facts facts, const std::vector<BufferRef>& constants, bool may_allocate)
-    : context_(&context), facts_(std::move(facts)), may_allocate_(may_allocate), root_(root) {
+    : context_(&context),
+      facts_(std::make_shared<const arith::Facts>(std::move(facts))),
+      may_allocate_(may_allocate),
+      root_(root) {
   for (BufferRef constant : constants) operands_.push_back({constant, constant, {}});
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -68,7 +69,7 @@ class Tree {
   }
 
   Context& context() const { return *context_; }
-  const arith::Facts& facts() const { return facts_; }
+  const arith::Facts& facts() const { return *facts_; }
   bool may_allocate() const { return may_allocate_; }
   /// The steps that made it, one a line.
   const std::string& trace() const { return trace_; }
@@ -116,7 +117,7 @@ class Tree {
   std::vector<Stmt> trees() const;
 
   Context* context_;
-  arith::Facts facts_;
+  std::shared_ptr<const arith::Facts> facts_;  ///< of all copies
   bool may_allocate_;
   Stmt root_;
   Cutout section_;  ///< out of the kernel

@@ -16,14 +16,16 @@ namespace relaxc::test {
 using namespace equivalence;
 namespace {
 
+constexpr std::string_view kDeadCode[] = {"dead_code"};
+
 constexpr Pass kPasses[] = {
     {.name = "infer_parameter_types", .run = infer_parameter_types},
     {.name = "infer", .run = infer},
     {.name = "dead_code", .run = dead_code},
-    {.name = "tail_call_to_loop", .run = tail_call_to_loop},
-    {.name = "expand_ops", .run = expand_ops},
-    {.name = "legalize", .run = legalize},
-    {.name = "fuse_ops", .run = fuse_ops},
+    {.name = "tail_call_to_loop", .run = tail_call_to_loop, .cleanups = kDeadCode},
+    {.name = "expand_ops", .run = expand_ops, .cleanups = kDeadCode},
+    {.name = "legalize", .run = legalize, .cleanups = kDeadCode},
+    {.name = "fuse_ops", .run = fuse_ops, .cleanups = kDeadCode},
     {.name = "mark_in_place", .run = mark_in_place},
     {.name = "hoist_scratch", .run = hoist_scratch},
     {.name = "lower_functions", .run = lower_functions},

@@ -26,7 +26,7 @@ Knobs::Knobs(std::string_view text) {
 }
 
 Decision Knobs::decide(std::string_view point, std::vector<std::string> options) const {
-  auto same = [&](const Decision& decision) { return decision.point.substr(0, decision.point.find(' ')) == point; };
+  auto same = [&](const auto& taken) { return taken->point.substr(0, taken->point.find(' ')) == point; };
   auto before = std::count_if(decisions_.begin(), decisions_.end(), same);
   Decision decision{std::string(point) + (before == 0 ? "" : " " + std::to_string(before + 1)), std::move(options), 0};
   if (auto wish = wishes_.find(decision.point); wish != wishes_.end()) {
@@ -38,7 +38,8 @@ Decision Knobs::decide(std::string_view point, std::vector<std::string> options)
 
 std::string Knobs::text() const {
   std::string text;
-  for (const Decision& decision : decisions_) {
+  for (const auto& taken : decisions_) {
+    const Decision& decision = *taken;
     text += (text.empty() ? "" : "; ") + decision.point + ": " + decision.options.at(decision.taken) + std::string(kOf);
     for (size_t i = 0; i < decision.options.size(); ++i) text += (i == 0 ? "" : ", ") + decision.options[i];
   }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -31,14 +32,13 @@ class Knobs {
   /// What to take at the next `point` of that name. A wish that is not among the options is not taken.
   Decision decide(std::string_view point, std::vector<std::string> options) const;
   /// A plan that was made with this decision is carried out.
-  void take(Decision decision) { decisions_.push_back(std::move(decision)); }
-  const std::vector<Decision>& decisions() const { return decisions_; }
+  void take(Decision decision) { decisions_.push_back(std::make_shared<const Decision>(std::move(decision))); }
   /// "tile: 4x3 of 6x2, 4x3, 12x1; order: rows outside of rows outside, columns outside"
   std::string text() const;
 
  private:
   std::map<std::string, std::string, std::less<>> wishes_;
-  std::vector<Decision> decisions_;
+  std::vector<std::shared_ptr<const Decision>> decisions_;  ///< shared by copies, of which drafts make many
 };
 
 /// The decisions that `text` (Knobs::text) tells of.

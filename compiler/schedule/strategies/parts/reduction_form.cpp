@@ -14,7 +14,7 @@
 namespace relaxc::schedule {
 
 Legal<ReductionForm> reduction_in(const Draft& draft) {
-  const std::optional<ReductionGroup> group = group_in(draft.tree);
+  const std::optional<ReductionGroup>& group = draft.group;
   RELAXC_FITS(group, "it is no reduction with its consumers");
   const analysis::Nest nest = analysis::as_nest(group->reduction);
   ReductionForm form{.group = *group, .block = nest.block->id};

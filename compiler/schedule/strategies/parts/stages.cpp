@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "compiler/schedule/strategies/parts/strategy_table.h"
+#include "compiler/schedule/tree/names.h"
 
 namespace relaxc::schedule {
 namespace {
@@ -68,6 +69,10 @@ bool take(const Candidate& candidate, Draft& draft) {
 }
 
 }  // namespace
+
+std::string told_name(const Draft& draft, uint32_t loop) {
+  return draft.explains ? loop_name(draft.tree, loop) : std::string();
+}
 
 std::span<const Strategy> strategies() {
   static const std::vector<Strategy> all = in_order();

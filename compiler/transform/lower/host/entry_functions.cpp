@@ -46,7 +46,7 @@ class SizeGuards {
       record.code = kDimBounds, record.axis = static_cast<int32_t>(axis);
       record.symbol = host_.shapes.our_symbol(shape[axis]);
       record.expected = build_.index(0), record.actual = shape[axis];
-      guard(arith::ge(shape[axis], build_.index(0)), std::move(record), tensor);
+      require(arith::ge(shape[axis], build_.index(0)), std::move(record), tensor);
       elements = elements * shape[axis];
     }
     // As runtime-lite/core/size.c has it: the bits are counted in int64.
@@ -55,10 +55,10 @@ class SizeGuards {
     record.code = kSizeOverflow;
     record.expected = build_.index(address_space), record.actual = elements;
     int64_t most = std::min(address_space, (INT64_MAX - 1) / 8) / std::max<int64_t>(buffer.dtype.bytes(), 1);
-    guard(arith::le(elements, build_.index(most)), std::move(record), tensor);
+    require(arith::le(elements, build_.index(most)), std::move(record), tensor);
   }
 
-  void guard(Expr condition, tir::Guard record, int32_t tensor) {
+  void require(Expr condition, tir::Guard record, int32_t tensor) {
     if (arith::prove(condition, known_)) return;
     known_.assume(condition);
     record.condition = condition, record.tensor = tensor;
