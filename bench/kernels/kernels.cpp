@@ -4,7 +4,8 @@
 //   kernels conv       those whose name begins so
 //   kernels -v conv    with the schedules' traces and the scheduled code
 //   kernels -w 0 conv  with the most rows of minimal filtering: 4 unless it is said, 2, or 0 for none
-//   kernels -c "tile: 12x2; order: rows outside" matmul   with these choices (compiler/schedule/strategies/choices.h)
+//   kernels -c "tile: 12x2; order: rows outside" matmul   with these choices
+//   (compiler/schedule/strategies/parts/knobs.h)
 //
 // Prints microseconds of the processor's time a run (the best of many) and GFLOP/s (GOP/s, of bytes). Both forms run on
 // the same data; the largest difference between their results is printed too, relative to the largest result.
@@ -35,8 +36,8 @@ struct Case {
 
 class Runner {
  public:
-  Runner(arith::Context& context, bool verbose, schedule::Freedom freedom, std::string choices)
-      : context_(context), verbose_(verbose), freedom_(freedom), choices_(std::move(choices)) {
+  Runner(arith::Context& context, bool verbose, schedule::ScheduleOptions schedule_options, std::string choices)
+      : context_(context), verbose_(verbose), schedule_options_(schedule_options), choices_(std::move(choices)) {
     Diagnostics diag;
     auto target = codegen_llvm::resolve_target("", "native", "", diag);
     RELAXC_CHECK(static_cast<bool>(target), "this machine is unknown");
@@ -50,7 +51,7 @@ class Runner {
       if (param.buffer->name == "weight") constants.push_back(param.buffer);
     std::vector<schedule::PackedParam> packed;
     if (!choices_.empty()) scheduled.schedule.choices = choices_;
-    bool fits = schedule::schedule_kernel(context_, scheduled, target_, constants, packed, {}, freedom_);
+    bool fits = schedule::schedule_kernel(context_, scheduled, target_, constants, packed, {}, schedule_options_);
     if (!choices_.empty() && fits) fmt::print("{}\n", *scheduled.schedule.choices);
     if (verbose_ && fits) fmt::print("{}{}\n", scheduled.schedule.steps, tir::to_string(scheduled));
     auto [naive_time, naive] = measure(c.kernel, c, c.kernel, {});
@@ -130,7 +131,7 @@ class Runner {
 
   arith::Context& context_;
   bool verbose_;
-  schedule::Freedom freedom_;
+  schedule::ScheduleOptions schedule_options_;
   std::string choices_;
   Target target_;
 };
@@ -206,18 +207,18 @@ std::vector<Case> cases(arith::Context& context) {
 int run(int count, char** arguments) {
   std::vector<std::string> words(arguments + 1, arguments + count);
   bool verbose = false;
-  schedule::Freedom freedom;
+  schedule::ScheduleOptions schedule_options;
   std::string choices;
   while (!words.empty() && words[0].size() == 2 && words[0][0] == '-') {
     size_t taken = words[0] == "-v" ? 1 : 2;
     if (words.size() < taken) break;
     if (words[0] == "-v") verbose = true;
-    if (words[0] == "-w") freedom.winograd = std::stoll(words[1]);
+    if (words[0] == "-w") schedule_options.winograd = std::stoll(words[1]);
     if (words[0] == "-c") choices = words[1];
     words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(taken));
   }
   arith::Context context;
-  Runner runner(context, verbose, freedom, choices);
+  Runner runner(context, verbose, schedule_options, choices);
   for (const Case& c : cases(context))
     if (words.empty() || c.name.rfind(words[0], 0) == 0) runner.run(c);
   return 0;

@@ -11,7 +11,7 @@
 namespace relaxc::api {
 
 /// How one kernel is scheduled: by steps (schedule/trace/trace.h), or by the rules with some choices
-/// (schedule/strategies/choices.h).
+/// (schedule/strategies/parts/knobs.h).
 struct KernelSchedule {
   std::string name;     ///< in the model that it was written for
   std::string key;      ///< kernel_key; empty: whatever kernel has the name
