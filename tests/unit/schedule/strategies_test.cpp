@@ -112,7 +112,8 @@ TEST_CASE("a target without vectors sums in scalars") {
   Target scalar;
   scalar.vector_bits = 0;
   const tir::PrimFunc product = testing::matmul(context, {}, number(4), number(5), number(6), false, false);
-  const schedule::Considered* answer = answer_of(explained(context, product, scalar), "scalars");
+  const schedule::KernelExplanation told = explained(context, product, scalar);
+  const schedule::Considered* answer = answer_of(told, "scalars");
   REQUIRE(answer != nullptr);
   CHECK(answer->taken);
 }
