@@ -1,7 +1,7 @@
 // lower.cpp: declarations of prim funcs, before their bodies.
 #include "compiler/codegen/llvm/lower.h"
 
-#include "compiler/codegen/llvm/lower_function.h"
+#include "compiler/codegen/llvm/lower/function.h"
 #include "compiler/tir/visit.h"
 
 namespace relaxc::codegen_llvm {

@@ -216,5 +216,34 @@ TEST_CASE("an overflow counts only where its way is chosen, and before what it w
   }
 }
 
+TEST_CASE("an argument of a call that overflows is reported at the call, whatever guards came before", "[checks]") {
+  arith::Context context;
+  tir::Builder b(context);
+  Var x = context.var("x"), y = context.var("y");
+  tir::Guard guard;
+  guard.condition = arith::ge(x * y, b.index(0)), guard.code = 21, guard.error_node = 3;
+  tir::Invoke call{{}, "host.see", true, false, DType::i(32), {x * x}, -1};
+  call.error_node = 7;
+  tir::PrimFunc f;
+  f.name = "sizes";
+  f.checks.overflow_code = 20;
+  f.params = {{nullptr, x}, {nullptr, y}};
+  // The guard's own way out lies in the branch, where nothing that follows the branch may end.
+  f.body = b.seq({b.branch(arith::lt(b.index(0), y), b.guard(guard)), b.invoke(call)});
+  auto see = [](const std::string&, std::span<const tir::ExternalArg>) { return 0; };
+  auto jit = codegen_llvm::make_jit(testing::native_target(), {}, see);
+  const int64_t wide = int64_t{1} << 32;
+  auto node_of = [&](int64_t first, int64_t second) {
+    int64_t scalars[] = {first, second};
+    tir::RunStatus status = jit->run(f, {}, scalars);
+    CHECK(status.code == (first < wide ? 0 : 20));
+    return status.node;
+  };
+  CHECK(node_of(2, 3) == -1);
+  CHECK(node_of(wide, wide) == 3);
+  CHECK(node_of(wide, 1) == 7);
+  CHECK(node_of(wide, 0) == 7);
+}
+
 }  // namespace
 }  // namespace relaxc

@@ -1,52 +1,51 @@
-// lower_angle.cpp: angles that are too large for the quick reduction (compiler/arith/angle.h).
-//
-// A branch that is hardly ever taken: one comparison of all lanes, and a call of the runtime that puts in what the
-// large ones need. Rest and quadrant come from one call.
+// angles.cpp: the branch around the runtime's reduction of angles.
+#include "compiler/codegen/llvm/lower/angles.h"
+
 #include <llvm/IR/MDBuilder.h>
 
 #include "compiler/arith/angle.h"
-#include "compiler/codegen/llvm/lower_function.h"
 
 namespace relaxc::codegen_llvm {
 
 using llvm::Value;
 
-Lanes FunctionLowering::reduced_angle(const arith::Extern& e) {
+Lanes Angles::reduced(const arith::Extern& e) {
   arith::Context& context = *e.context;
   std::vector<Lanes> found;
   bool uniform = true;
   Value* overflow = nullptr;
   for (arith::Expr arg : e.args) {
-    found.push_back(pending(arg));
-    overflow = any_of(overflow, found.back().overflow);
+    found.push_back(values_.pending(arg));
+    overflow = lanes_.any_of(overflow, found.back().overflow);
     uniform &= found.back().is_uniform();
   }
   std::vector<Value*> values;
-  for (Lanes lanes : found) values.push_back(uniform ? lanes.scalar : widened(lanes, e.dtype));
-  auto [rest, quadrant] = reduce_angles(values[0], values[1], values[2]);
+  for (Lanes lanes : found) values.push_back(uniform ? lanes.scalar : lanes_.widened(lanes, e.dtype));
+  auto [rest, quadrant] = reduce(values[0], values[1], values[2]);
   auto lanes_of = [&](Value* out) { return uniform ? Lanes{out, 0, nullptr, overflow} : Lanes{nullptr, 0, out}; };
   bool is_rest = e.name == arith::kAngleRest;
   arith::Expr other =
       context.external(e.dtype, std::string(is_rest ? arith::kAngleQuadrant : arith::kAngleRest), e.args);
-  if (memo_.count(other) == 0) remember(other, lanes_of(is_rest ? quadrant : rest));
+  if (!values_.knows(other)) values_.remember(other, lanes_of(is_rest ? quadrant : rest));
   return lanes_of(is_rest ? rest : quadrant);
 }
 
-std::pair<Value*, Value*> FunctionLowering::reduce_angles(Value* x, Value* rest, Value* quadrant) {
+std::pair<Value*, Value*> Angles::reduce(Value* x, Value* rest, Value* quadrant) {
   llvm::Type* type = x->getType();
   auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
   Value* bound = llvm::ConstantFP::get(type, arith::kLargeAngle);
   Value* large = b_.CreateFCmpOGE(b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x), bound);
   if (vector != nullptr) large = b_.CreateOrReduce(large);
-  llvm::BasicBlock *near = b_.GetInsertBlock(), *far = block("large_angle"), *join = block("reduced");
+  llvm::BasicBlock *near = b_.GetInsertBlock(), *far = frame_.block("large_angle"), *join = frame_.block("reduced");
   b_.CreateCondBr(large, far, join, llvm::MDBuilder(b_.getContext()).createUnlikelyBranchWeights());
   b_.SetInsertPoint(far);
-  Value* places[3] = {at_entry(type), at_entry(type), at_entry(type)};
+  Value* places[3] = {frame_.at_entry(type), frame_.at_entry(type), frame_.at_entry(type)};
   b_.CreateStore(x, places[0]);
   b_.CreateStore(rest, places[1]);
   b_.CreateStore(quadrant, places[2]);
   Value* count = b_.getInt32(vector != nullptr ? vector->getNumElements() : 1);
-  llvm::CallInst* call = call_symbol("rlx_reduce_angles", b_.getVoidTy(), {count, places[0], places[1], places[2]});
+  llvm::CallInst* call =
+      frame_.call_symbol("rlx_reduce_angles", b_.getVoidTy(), {count, places[0], places[1], places[2]});
   call->addFnAttr(llvm::Attribute::Cold);
   Value *exact_rest = b_.CreateLoad(type, places[1]), *exact_quadrant = b_.CreateLoad(type, places[2]);
   b_.CreateBr(join);

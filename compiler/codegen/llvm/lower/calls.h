@@ -1,0 +1,43 @@
+// calls.h: calls of prim funcs, and what every call has around it: hooks, status, results.
+#pragma once
+
+#include <vector>
+
+#include "compiler/codegen/llvm/lower/checks.h"
+#include "compiler/codegen/llvm/lower/external_calls.h"
+#include "compiler/codegen/llvm/lower/hooks.h"
+
+namespace relaxc::codegen_llvm {
+
+class Calls {
+ public:
+  Calls(Frame& frame, Places& places, Values& values, OverflowChecks& checks, Failures& failures,
+        ExternalCalls& externals)
+      : frame_(frame),
+        b_(frame.builder()),
+        places_(places),
+        values_(values),
+        checks_(checks),
+        failures_(failures),
+        externals_(externals),
+        hooks_(frame, failures) {}
+
+  void lower(const tir::Invoke& s);
+
+ private:
+  llvm::Value* status_of(const tir::Invoke& s, const Signature* callee, ExternalCalls::Results& results);
+  llvm::Value* call_internal(const tir::Invoke& s, const Signature& callee);
+  std::vector<llvm::Value*> symbol_arguments(const tir::Invoke& s, const Signature& callee);
+  llvm::Value* symbol_of_shapes(const tir::Invoke& s, const tir::PrimFunc& callee, arith::Var symbol);
+
+  Frame& frame_;
+  llvm::IRBuilder<>& b_;
+  Places& places_;
+  Values& values_;
+  OverflowChecks& checks_;
+  Failures& failures_;
+  ExternalCalls& externals_;
+  ContextHooks hooks_;
+};
+
+}  // namespace relaxc::codegen_llvm

@@ -1,0 +1,94 @@
+// choices.cpp: select, `and` and `or`.
+#include "compiler/codegen/llvm/lower/choices.h"
+
+#include <utility>
+
+namespace relaxc::codegen_llvm {
+
+using arith::Expr;
+using arith::ExprKind;
+using llvm::Value;
+
+Lanes Choices::select(const arith::Select& e) {
+  if (values_.must_be_lazy(e.then_value) || values_.must_be_lazy(e.else_value))
+    return lazily(
+        e.condition, [&] { return values_.pending(e.then_value); }, [&] { return values_.pending(e.else_value); },
+        e.dtype);
+  Lanes condition = values_.pending(e.condition), a = values_.where_asked(e.then_value),
+        b = values_.where_asked(e.else_value);
+  if (condition.is_uniform() && a.is_uniform() && b.is_uniform()) {
+    Lanes out{b_.CreateSelect(condition.scalar, a.scalar, b.scalar), 0, nullptr, condition.overflow};
+    if (!LaneArithmetic::may_have_overflowed(a, b)) return out;
+    out.overflow = lanes_.any_of(out.overflow, b_.CreateSelect(condition.scalar, flag_of(a), flag_of(b)));
+    return out;
+  }
+  Value *x = lanes_.widened(a, e.dtype), *y = lanes_.widened(b, e.dtype);
+  return {nullptr, 0, b_.CreateSelect(condition.is_uniform() ? condition.scalar : condition.vector, x, y)};
+}
+
+Lanes Choices::both(const arith::And& e) {
+  if (!values_.must_be_lazy(e.b)) return short_circuit(e);
+  return lazily(
+      e.a, [&] { return values_.pending(e.b); }, [&] { return Lanes{b_.getFalse()}; }, e.dtype);
+}
+
+Lanes Choices::either(const arith::Or& e) {
+  if (!values_.must_be_lazy(e.b)) return short_circuit(e);
+  return lazily(
+      e.a, [&] { return Lanes{b_.getTrue()}; }, [&] { return values_.pending(e.b); }, e.dtype);
+}
+
+/// Neither side reads memory, so both are computed; what overflows on the right counts where that is asked.
+Lanes Choices::short_circuit(const arith::Binary& e) {
+  Lanes a = values_.pending(e.a), b = values_.where_asked(e.b);
+  Value* later = std::exchange(b.overflow, nullptr);
+  Lanes out = lanes_.apply({a, b}, {e.dtype, e.dtype},
+                           [&](auto& x) { return frame_.numeric().binary(e.kind, e.dtype, x[0], x[1]); });
+  if (later == nullptr) return out;
+  Value* asked = e.kind == ExprKind::kAnd ? a.scalar : b_.CreateNot(a.scalar);
+  out.overflow = lanes_.any_of(out.overflow, b_.CreateAnd(asked, later));
+  return out;
+}
+
+Lanes Choices::lazily(Expr condition, const Way& then_value, const Way& else_value, DType dtype) {
+  Lanes decided = values_.value(condition);
+  if (!decided.is_uniform()) return by_mask(decided.vector, then_value, else_value, dtype);
+  if (auto* known = llvm::dyn_cast<llvm::ConstantInt>(decided.scalar))
+    return known->isOne() ? then_value() : else_value();
+  llvm::BasicBlock *on_true = frame_.block("pick"), *on_false = frame_.block("other"), *join = frame_.block("picked");
+  b_.CreateCondBr(decided.scalar, on_true, on_false);
+  Arm x = arm(on_true, join, then_value, dtype), y = arm(on_false, join, else_value, dtype);
+  b_.SetInsertPoint(join);
+  auto joined = [&](Value* from_x, Value* from_y) {
+    llvm::PHINode* phi = b_.CreatePHI(from_x->getType(), 2);
+    phi->addIncoming(from_x, x.end);
+    phi->addIncoming(from_y, y.end);
+    return phi;
+  };
+  Value* out = joined(x.value.scalar, y.value.scalar);
+  if (lanes_.count() != 0) return Lanes{nullptr, 0, out};
+  if (!LaneArithmetic::may_have_overflowed(x.value, y.value)) return Lanes{out};
+  return Lanes{out, 0, nullptr, joined(flag_of(x.value), flag_of(y.value))};
+}
+
+Choices::Arm Choices::arm(llvm::BasicBlock* begin, llvm::BasicBlock* join, const Way& way, DType dtype) {
+  b_.SetInsertPoint(begin);
+  OverflowChecks::Way asked(checks_);
+  Lanes out = values_.isolated(way);
+  if (lanes_.count() != 0) out.scalar = lanes_.widened(out, dtype);
+  llvm::BasicBlock* end = b_.GetInsertBlock();
+  b_.CreateBr(join);
+  return {out, end};
+}
+
+Lanes Choices::by_mask(Value* decided, const Way& then_value, const Way& else_value, DType dtype) {
+  auto under = [&](Value* condition, const Way& way) {
+    LaneArithmetic::Masked masked(lanes_, condition);
+    return values_.isolated([&] { return lanes_.widened(way(), dtype); });
+  };
+  Value* x = under(decided, then_value);
+  Value* y = under(b_.CreateNot(decided), else_value);
+  return {nullptr, 0, b_.CreateSelect(decided, x, y)};
+}
+
+}  // namespace relaxc::codegen_llvm

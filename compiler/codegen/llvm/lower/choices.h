@@ -1,0 +1,44 @@
+// choices.h: expressions of which a condition decides what counts.
+//
+// Operands of a select, an `and` or an `or` that read memory are computed only where they are wanted, because a
+// subscript outside of its buffer is what the condition is for: in scalar code by a branch, in vector code by masked
+// loads. All others are computed, and one is taken.
+#pragma once
+
+#include <functional>
+
+#include "compiler/codegen/llvm/lower/checks.h"
+#include "compiler/codegen/llvm/lower/values.h"
+
+namespace relaxc::codegen_llvm {
+
+class Choices {
+ public:
+  Choices(Frame& frame, LaneArithmetic& lanes, Values& values, OverflowChecks& checks)
+      : frame_(frame), b_(frame.builder()), lanes_(lanes), values_(values), checks_(checks) {}
+
+  Lanes select(const arith::Select& e);
+  Lanes both(const arith::And& e);
+  Lanes either(const arith::Or& e);
+
+ private:
+  using Way = std::function<Lanes()>;
+  /// A way of a branch, and where it ends.
+  struct Arm {
+    Lanes value;
+    llvm::BasicBlock* end;
+  };
+  Lanes short_circuit(const arith::Binary& e);
+  Lanes lazily(arith::Expr condition, const Way& then_value, const Way& else_value, DType dtype);
+  Lanes by_mask(llvm::Value* decided, const Way& then_value, const Way& else_value, DType dtype);
+  Arm arm(llvm::BasicBlock* begin, llvm::BasicBlock* join, const Way& way, DType dtype);
+  llvm::Value* flag_of(const Lanes& value) { return value.overflow != nullptr ? value.overflow : b_.getFalse(); }
+
+  Frame& frame_;
+  llvm::IRBuilder<>& b_;
+  LaneArithmetic& lanes_;
+  Values& values_;
+  OverflowChecks& checks_;
+};
+
+}  // namespace relaxc::codegen_llvm

@@ -1,0 +1,44 @@
+// dot.h: sums of four products of bytes by the instructions that exist for them.
+//
+// vpdpbusd and usdot add four products to a 32-bit sum without rounding or saturating. ARM's older sdot takes signed
+// bytes alone. Without either, bytes are widened to 16 bits and pmaddwd adds pairs of their products in 32 bits;
+// pmaddubsw would do it in one step less, but it saturates sums of two products at 16 bits silently. What fits none is
+// computed as it is written.
+#pragma once
+
+#include <optional>
+
+#include "compiler/arith/dot.h"
+#include "compiler/codegen/llvm/lower/memory.h"
+
+namespace relaxc::codegen_llvm {
+
+class DotProducts {
+ public:
+  DotProducts(Frame& frame, LaneArithmetic& lanes, Places& places, Values& values, Memory& memory)
+      : b_(frame.builder()),
+        numeric_(frame.numeric()),
+        lanes_(lanes),
+        places_(places),
+        values_(values),
+        memory_(memory) {}
+
+  /// Nothing: it is not of that form, or there is no instruction for it.
+  std::optional<Lanes> sum(const arith::Binary& e);
+
+ private:
+  llvm::Intrinsic::ID intrinsic_of(DotProduct kind) const;
+  llvm::Value* word_of(const arith::Dot4& dot);
+  llvm::Value* of_quads(llvm::Intrinsic::ID intrinsic, llvm::Value* sum, llvm::Value* a, llvm::Value* b);
+  llvm::Value* of_pairs(llvm::Value* a, llvm::Value* b);
+  llvm::Value* of_same_sign(llvm::Value* sum, llvm::Value* a, llvm::Value* b);
+
+  llvm::IRBuilder<>& b_;
+  Numeric& numeric_;
+  LaneArithmetic& lanes_;
+  Places& places_;
+  Values& values_;
+  Memory& memory_;
+};
+
+}  // namespace relaxc::codegen_llvm

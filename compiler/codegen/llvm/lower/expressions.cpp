@@ -1,0 +1,148 @@
+// expressions.cpp: what each kind of node computes.
+#include "compiler/codegen/llvm/lower/expressions.h"
+
+#include "compiler/arith/angle.h"
+#include "compiler/arith/math.h"
+#include "compiler/arith/visit.h"
+
+namespace relaxc::codegen_llvm {
+
+using arith::Expr;
+using arith::ExprKind;
+using llvm::Value;
+
+Expressions::Expressions(Frame& frame, LaneArithmetic& lanes, Bindings& bindings, Values& values,
+                         OverflowChecks& checks, Places& places, Memory& memory, ExternalCalls& externals)
+    : b_(frame.builder()),
+      numeric_(frame.numeric()),
+      lanes_(lanes),
+      bindings_(bindings),
+      values_(values),
+      checks_(checks),
+      memory_(memory),
+      externals_(externals),
+      choices_(frame, lanes, values, checks),
+      angles_(frame, lanes, values),
+      dots_(frame, lanes, places, values, memory) {}
+
+Lanes Expressions::compute(Expr e) {
+  return arith::visit(
+      e, [&](const arith::IntImm& n) { return Lanes{numeric_.constant(n.dtype, n.value)}; },
+      [&](const arith::FloatImm& n) { return Lanes{numeric_.constant_float(n.dtype, n.value)}; },
+      [&](const arith::VarNode& n) -> Lanes { RELAXC_UNREACHABLE("variable " + n.name + " is not bound"); },
+      [&](const arith::And& n) { return choices_.both(n); }, [&](const arith::Or& n) { return choices_.either(n); },
+      [&](const arith::Add& n) {
+        std::optional<Lanes> out = dots_.sum(n);
+        return out ? *out : binary(n);
+      },
+      [&](const arith::Binary& n) {
+        bool divides = n.kind == ExprKind::kFloorDiv || n.kind == ExprKind::kFloorMod;
+        return divides && n.dtype.is_index() ? divide_index(n, e) : binary(n);
+      },
+      [&](const arith::Not& n) {
+        return lanes_.apply({values_.pending(n.a)}, {n.a.dtype()}, [&](auto& x) { return b_.CreateNot(x[0]); });
+      },
+      [&](const arith::Select& n) { return choices_.select(n); }, [&](const arith::Cast& n) { return cast(n); },
+      [&](const arith::Load& n) { return memory_.load(n); }, [&](const arith::Call& n) { return call(n, e); },
+      [&](const arith::Extern& n) {
+        return arith::is_angle_call(e) ? angles_.reduced(n) : Lanes{externals_.result_of(n)};
+      });
+}
+
+Lanes Expressions::cast(const arith::Cast& e) {
+  Lanes inner = values_.pending(e.value);
+  DType from = e.value.dtype();
+  if (inner.vector == nullptr && e.dtype.is_index() && from == DType::i(64)) return inner;
+  return lanes_.apply({inner}, {from}, [&](auto& x) { return numeric_.cast(from, e.dtype, x[0]); });
+}
+
+Lanes Expressions::call(const arith::Call& e, Expr whole) {
+  if (arith::is_expandable(e.intrinsic) && e.args[0].dtype().is_float())
+    return values_.pending(arith::expand_math(whole));
+  std::vector<Lanes> args;
+  std::vector<DType> dtypes;
+  for (Expr arg : e.args) args.push_back(values_.pending(arg)), dtypes.push_back(arg.dtype());
+  return lanes_.apply(args, dtypes, [&](auto& x) { return numeric_.call(e.intrinsic, dtypes[0], e.dtype, x); });
+}
+
+Lanes Expressions::binary(const arith::Binary& e) {
+  Lanes a = values_.pending(e.a), b = values_.pending(e.b);
+  DType dtype = e.a.dtype();
+  if (dtype.is_index() && (e.kind == ExprKind::kAdd || e.kind == ExprKind::kSub || e.kind == ExprKind::kMul))
+    return index_binary(e, a, b);
+  if (std::optional<Lanes> out = compare_lanes(e, a, b)) return *out;
+  bool divides = e.kind == ExprKind::kFloorDiv || e.kind == ExprKind::kFloorMod || e.kind == ExprKind::kDiv ||
+                 e.kind == ExprKind::kMod;
+  if (divides && LaneArithmetic::may_have_overflowed(a, b)) b.scalar = checks_.divisor_where_fits(a, b);
+  return lanes_.apply({a, b}, {dtype, dtype}, [&](auto& x) { return numeric_.binary(e.kind, dtype, x[0], x[1]); });
+}
+
+namespace {
+
+constexpr int64_t kMostDistance = int64_t{1} << 30, kMostStep = 1 << 16;
+
+}  // namespace
+
+/// Where lanes grow in even steps, what they are compared with is one number, and the lanes' own part a constant that
+/// 32 bits hold: half or a quarter of the vectors that indices would take.
+std::optional<Lanes> Expressions::compare_lanes(const arith::Binary& e, Lanes a, Lanes b) {
+  bool less = e.kind == ExprKind::kLt || e.kind == ExprKind::kLe;
+  if (!less || !e.a.dtype().is_index() || (a.is_uniform() && b.is_uniform())) return {};
+  bool even = a.vector == nullptr && b.vector == nullptr && std::max(std::abs(a.step), std::abs(b.step)) < kMostStep;
+  const uint32_t lanes = lanes_.count();
+  if (!even || lanes > kMostDistance / kMostStep / 4) return {};
+  int64_t step = a.step - b.step;
+  Value* apart = distance(a.scalar, b.scalar, kMostDistance);
+  Value* limit = b_.CreateVectorSplat(lanes, b_.CreateTrunc(apart, b_.getInt32Ty()));
+  std::vector<llvm::Constant*> steps;
+  for (uint32_t lane = 0; lane < lanes; ++lane)
+    steps.push_back(llvm::ConstantInt::getSigned(b_.getInt32Ty(), step * static_cast<int64_t>(lane)));
+  Value* own = llvm::ConstantVector::get(steps);
+  return Lanes{nullptr, 0, e.kind == ExprKind::kLt ? b_.CreateICmpSLT(own, limit) : b_.CreateICmpSLE(own, limit)};
+}
+
+/// to - from, saturated. The builder does not fold intrinsics, and a known mask is worth knowing.
+Value* Expressions::distance(Value* from, Value* to, int64_t most) {
+  auto *known_from = llvm::dyn_cast<llvm::ConstantInt>(from), *known_to = llvm::dyn_cast<llvm::ConstantInt>(to);
+  if (known_from != nullptr && known_to != nullptr) {
+    int64_t known = known_to->getValue().ssub_sat(known_from->getValue()).getSExtValue();
+    return b_.getInt64(static_cast<uint64_t>(std::clamp(known, -most, most)));
+  }
+  Value* out = b_.CreateBinaryIntrinsic(llvm::Intrinsic::ssub_sat, to, from);
+  out = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, out, b_.getInt64(static_cast<uint64_t>(-most)));
+  return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, out, b_.getInt64(static_cast<uint64_t>(most)));
+}
+
+/// Fused reshapes are full of divisions, each tens of cycles and a vector of them far worse; most vanish or lose their
+/// rounding once the ranges of the loops are known.
+Lanes Expressions::divide_index(const arith::Binary& e, Expr whole) {
+  if (!checks_.are_on())
+    if (std::optional<Expr> simple = bindings_.simplified(whole)) return values_.pending(*simple);
+  auto least = [&](Expr part) { return (checks_.are_on() ? checks_.range_of(part) : bindings_.range_of(part)).lower; };
+  if (least(e.a) < 0 || least(e.b) < 1) return binary(e);
+  Lanes a = values_.pending(e.a), b = values_.pending(e.b);
+  if (LaneArithmetic::may_have_overflowed(a, b)) b.scalar = checks_.divisor_where_fits(a, b);
+  return lanes_.apply({a, b}, {e.dtype, e.dtype}, [&](auto& x) {
+    return e.kind == ExprKind::kFloorDiv ? b_.CreateUDiv(x[0], x[1]) : b_.CreateURem(x[0], x[1]);
+  });
+}
+
+Lanes Expressions::index_binary(const arith::Binary& e, Lanes a, Lanes b) {
+  if (checks_.needed(Expr(&e))) {
+    RELAXC_CHECK(a.is_uniform() && b.is_uniform(), "checked index arithmetic in a vectorized loop");
+    return checks_.checked(e.kind, a, b);
+  }
+  if (LaneArithmetic::may_have_overflowed(a, b)) return unchecked(e.kind, a, b);
+  if (e.kind == ExprKind::kAdd) return lanes_.add(a, b);
+  return e.kind == ExprKind::kMul ? lanes_.multiply(a, b) : lanes_.subtract(a, b);
+}
+
+/// Of operands that may have overflowed: what they have become then is no reason for poison.
+Lanes Expressions::unchecked(ExprKind kind, Lanes a, Lanes b) {
+  Value* out = kind == ExprKind::kAdd   ? b_.CreateAdd(a.scalar, b.scalar)
+               : kind == ExprKind::kSub ? b_.CreateSub(a.scalar, b.scalar)
+                                        : b_.CreateMul(a.scalar, b.scalar);
+  return {out, 0, nullptr, lanes_.any_of(a.overflow, b.overflow)};
+}
+
+}  // namespace relaxc::codegen_llvm

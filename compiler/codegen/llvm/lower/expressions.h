@@ -1,0 +1,45 @@
+// expressions.h: one node of an expression from its operands.
+#pragma once
+
+#include <optional>
+
+#include "compiler/codegen/llvm/lower/angles.h"
+#include "compiler/codegen/llvm/lower/choices.h"
+#include "compiler/codegen/llvm/lower/dot.h"
+#include "compiler/codegen/llvm/lower/external_calls.h"
+#include "compiler/codegen/llvm/lower/memory.h"
+
+namespace relaxc::codegen_llvm {
+
+class Expressions {
+ public:
+  Expressions(Frame& frame, LaneArithmetic& lanes, Bindings& bindings, Values& values, OverflowChecks& checks,
+              Places& places, Memory& memory, ExternalCalls& externals);
+
+  /// Operands are asked of Values, which asks for each node once; a variable has its value there.
+  Lanes compute(arith::Expr e);
+
+ private:
+  Lanes binary(const arith::Binary& e);
+  Lanes divide_index(const arith::Binary& e, arith::Expr whole);
+  Lanes index_binary(const arith::Binary& e, Lanes a, Lanes b);
+  Lanes unchecked(arith::ExprKind kind, Lanes a, Lanes b);
+  std::optional<Lanes> compare_lanes(const arith::Binary& e, Lanes a, Lanes b);  ///< nothing: not of that form
+  llvm::Value* distance(llvm::Value* from, llvm::Value* to, int64_t most);
+  Lanes cast(const arith::Cast& e);
+  Lanes call(const arith::Call& e, arith::Expr whole);
+
+  llvm::IRBuilder<>& b_;
+  Numeric& numeric_;
+  LaneArithmetic& lanes_;
+  Bindings& bindings_;
+  Values& values_;
+  OverflowChecks& checks_;
+  Memory& memory_;
+  ExternalCalls& externals_;
+  Choices choices_;
+  Angles angles_;
+  DotProducts dots_;
+};
+
+}  // namespace relaxc::codegen_llvm

@@ -1,0 +1,58 @@
+// external_calls.h: calls of C functions: of the program, of the runtime, and of an Evaluator's owner.
+//
+// In an object an external function is an undefined symbol. Inside relaxc it is none: name and arguments go to
+// relaxc_jit_external, which asks the Evaluator's owner. There a scalar is a tensor record without data, with ndim -1
+// and the value as its byte offset (floats: the bits of a double); what a plain function returns is a tensor of rank 0
+// behind the arguments.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "compiler/codegen/llvm/lower/failures.h"
+#include "compiler/codegen/llvm/lower/places.h"
+#include "compiler/codegen/llvm/lower/values.h"
+
+namespace relaxc::codegen_llvm {
+
+class ExternalCalls {
+ public:
+  ExternalCalls(Frame& frame, Places& places, Values& values, Failures& failures)
+      : frame_(frame),
+        b_(frame.builder()),
+        numeric_(frame.numeric()),
+        places_(places),
+        values_(values),
+        failures_(failures) {}
+
+  /// What is taken once the call has gone well.
+  using Results = std::vector<std::function<void()>>;
+  /// The status of an external function; null: it has none. `results`: gets what is of unknown size.
+  llvm::Value* call(const tir::Invoke& s, Results& results);
+  /// The status of a function of runtime-lite.
+  llvm::Value* call_runtime(const tir::Invoke& s);
+  /// The value of a plain function in an expression.
+  llvm::Value* result_of(const arith::Extern& e);
+
+ private:
+  llvm::Value* plain_result(const std::string& name, DType dtype, const std::vector<tir::Argument>& given);
+  llvm::Value* plain_result_of_owner(const std::string& name, DType dtype, const std::vector<tir::Argument>& given);
+  llvm::Value* ask_owner(const std::string& name, const std::vector<llvm::Value*>& records);
+  llvm::Value* handle_argument(tir::BufferRef buffer, int32_t node, Results& results);
+  llvm::Value* place_of_handle(llvm::Value* words, Results& results);
+  llvm::Value* place_of_tensor(llvm::Value* words, int32_t node, Results& results);
+  llvm::Value* as_int64(arith::Expr given);
+  llvm::Value* scalar_record(arith::Expr given);
+  llvm::Value* tensor_record(tir::BufferRef buffer);
+  llvm::Value* tensor_record(DType dtype, llvm::Value* data, llvm::Value* shape = nullptr, uint64_t rank = 0);
+
+  Frame& frame_;
+  llvm::IRBuilder<>& b_;
+  Numeric& numeric_;
+  Places& places_;
+  Values& values_;
+  Failures& failures_;
+};
+
+}  // namespace relaxc::codegen_llvm

@@ -1,0 +1,38 @@
+// function_parts.h: the parts that lower the body of one LLVM function.
+//
+// Each part owns the state of one matter and is given the other parts that it asks. They ask each other in circles (a
+// subscript is a value, and a value may be a load), so they are made together.
+#pragma once
+
+#include "compiler/codegen/llvm/lower/expressions.h"
+#include "compiler/codegen/llvm/lower/loops.h"
+#include "compiler/codegen/llvm/lower/statements.h"
+
+namespace relaxc::codegen_llvm {
+
+struct FunctionParts {
+  FunctionParts(ModuleLowering& module, const Signature& signature)
+      : frame(module, signature), places(frame.source()) {}
+  /// Of `task`, which runs iterations of a loop of the function with these parts.
+  FunctionParts(const Frame& around, const Bindings& known, const Places& views, llvm::Function* task)
+      : frame(around.module(), around.signature(), task), bindings(known.facts()), places(frame.source(), views) {}
+  FunctionParts(const FunctionParts&) = delete;
+  FunctionParts& operator=(const FunctionParts&) = delete;
+
+  Frame frame;
+  LaneArithmetic lanes{frame};
+  Bindings bindings;
+  Places places;
+  Values values{bindings, checks, expressions};
+  Failures failures{frame, values, places};
+  OverflowChecks checks{frame, lanes, values, failures};
+  Memory memory{frame, lanes, places, values, interleaved};
+  InterleavedStores interleaved{frame, lanes, bindings, places, values, memory};
+  ExternalCalls externals{frame, places, values, failures};
+  Expressions expressions{frame, lanes, bindings, values, checks, places, memory, externals};
+  Calls calls{frame, places, values, checks, failures, externals};
+  Statements statements{frame, lanes, bindings, values, checks, failures, places, memory, interleaved, calls, loops};
+  Loops loops{frame, lanes, bindings, values, checks, failures, places, interleaved, statements};
+};
+
+}  // namespace relaxc::codegen_llvm

@@ -1,0 +1,123 @@
+// interleaved.cpp: which stores leave no gaps together, and the one that they become.
+#include "compiler/codegen/llvm/lower/interleaved.h"
+
+#include <llvm/Analysis/VectorUtils.h>
+
+#include "compiler/arith/simplify.h"
+#include "compiler/codegen/llvm/lower/bindings.h"
+#include "compiler/codegen/llvm/lower/memory.h"
+#include "compiler/codegen/llvm/lower/places.h"
+#include "compiler/codegen/llvm/lower/values.h"
+#include "compiler/tir/lanes.h"
+#include "compiler/tir/visit.h"
+
+namespace relaxc::codegen_llvm {
+
+using llvm::Value;
+
+namespace {
+
+constexpr int64_t kMostApart = 8;  ///< vectors that wait in registers
+
+/// The one store of the body, which each iteration reaches, to memory that outlives the iteration; null: there is none.
+const tir::Store* only_store(const tir::For& s, const tir::Lanes& iterations) {
+  const tir::Store* only = nullptr;
+  bool plain = true;
+  std::function<void(tir::Stmt, bool)> look = [&](tir::Stmt inner, bool always) {
+    const auto* store = inner.as<tir::Store>();
+    const auto* block = inner.as<tir::Block>();
+    if (store != nullptr && !iterations.is_private(store->buffer)) {
+      plain &= only == nullptr && always;
+      only = store;
+    }
+    plain &= inner.as<tir::For>() == nullptr && inner.as<tir::While>() == nullptr &&
+             inner.as<tir::Guard>() == nullptr && inner.as<tir::Invoke>() == nullptr &&
+             (block == nullptr || (!block->init && !block->predicate));
+    for (tir::Stmt child : tir::children(inner)) look(child, always && inner.as<tir::If>() == nullptr);
+  };
+  look(s.body, true);
+  return plain ? only : nullptr;
+}
+
+/// A store, and the condition that it stands under, if any.
+struct Guarded {
+  arith::Expr condition;
+  const tir::Store* store = nullptr;
+};
+
+Guarded guarded(tir::Stmt s) {
+  const auto* branch = s.as<tir::If>();
+  if (branch == nullptr || branch->else_body) return {{}, s.as<tir::Store>()};
+  return {branch->condition, branch->then_body.as<tir::Store>()};
+}
+
+/// `other` stores `distance` elements behind `first`, under the same condition.
+bool follows(const Guarded& first, const Guarded& other, int64_t distance, const arith::Facts& facts) {
+  if (other.store == nullptr || other.store->buffer != first.store->buffer || !(other.condition == first.condition))
+    return false;
+  const std::vector<arith::Expr>&a = first.store->indices, &b = other.store->indices;
+  return std::equal(a.begin(), a.end() - 1, b.begin()) && arith::prove_equal(b.back(), a.back() + distance, facts);
+}
+
+}  // namespace
+
+tir::BufferRef InterleavedStores::buffer_of(const tir::For& s, int64_t count) const {
+  if (lanes_.count() == 0 || count < 2 || count > kMostApart) return nullptr;
+  tir::Lanes iterations(s);
+  const tir::Store* store = iterations.may_run_together() ? only_store(s, iterations) : nullptr;
+  if (store == nullptr || places_.at(store->buffer).per_lane || places_.may_read(s.body, store->buffer)) return nullptr;
+  return iterations.step(store->buffer, store->indices) == 1 ? store->buffer : nullptr;
+}
+
+InterleavedStores::Run InterleavedStores::run_of(std::span<const tir::Stmt> body) {
+  const Guarded first = guarded(body[0]);
+  if (lanes_.count() == 0 || first.store == nullptr || first.store->indices.empty()) return {};
+  const tir::BufferRef buffer = first.store->buffer;
+  if (!buffer->strides.empty() || places_.at(buffer).per_lane) return {};
+  const Lanes offset = values_.isolated([&] { return memory_.offset_of(buffer, first.store->indices); });
+  if (offset.vector != nullptr || offset.step < 2 || offset.step > kMostApart) return {};
+  const auto count = static_cast<size_t>(offset.step);
+  if (body.size() < count) return {};
+  Run run{buffer, {}, first.condition};
+  for (size_t i = 0; i < count; ++i) {
+    const Guarded other = guarded(body[i]);
+    if (!follows(first, other, static_cast<int64_t>(i), bindings_.facts()) || places_.may_read(body[i], buffer))
+      return {};
+    run.stores.push_back(tir::Stmt(other.store));
+  }
+  return run;
+}
+
+void InterleavedStores::together(tir::BufferRef buffer, int64_t count, const std::function<void()>& stores) {
+  Waiting all{buffer, count, nullptr, {}};
+  Waiting* around = std::exchange(waiting_, buffer != nullptr ? &all : nullptr);
+  stores();
+  waiting_ = around;
+  store(all);
+}
+
+bool InterleavedStores::take(tir::BufferRef buffer, Lanes offset, Value* stored) {
+  if (waiting_ == nullptr || waiting_->buffer != buffer) return false;
+  if (offset.vector != nullptr || offset.step != waiting_->count) return false;
+  if (waiting_->parts.empty()) waiting_->first = offset.scalar;
+  waiting_->parts.push_back(stored);
+  return true;
+}
+
+void InterleavedStores::store(const Waiting& all) {
+  if (all.parts.empty()) return;
+  auto count = static_cast<unsigned>(all.parts.size());
+  RELAXC_CHECK(count == all.count, "a store did not come that others waited for");
+  Value* shuffled = b_.CreateShuffleVector(llvm::concatenateVectors(b_, all.parts),
+                                           llvm::createInterleaveMask(lanes_.count(), count));
+  Value* at = memory_.address(all.buffer, {all.first, 0, nullptr});
+  Value* mask = lanes_.mask();
+  if (mask == nullptr) {
+    b_.CreateAlignedStore(shuffled, at, align_of(all.buffer));
+    return;
+  }
+  mask = b_.CreateShuffleVector(mask, llvm::createReplicatedMask(static_cast<int>(count), lanes_.count()));
+  b_.CreateMaskedStore(shuffled, at, align_of(all.buffer), mask);
+}
+
+}  // namespace relaxc::codegen_llvm

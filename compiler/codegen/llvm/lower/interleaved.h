@@ -1,0 +1,63 @@
+// interleaved.h: stores in lanes that together leave no gaps.
+//
+// What gives pixels their channels stores, lane by lane, as many elements apart as there are channels, and an unrolled
+// loop, or statements one after the other, fill in the channels. Each of those stores would be one of single elements.
+// Here they wait for the last one, and the vectors are shuffled into one that is contiguous in memory. (X86 and Arm
+// have patterns for such shuffles; scatters exist for words of AVX-512 alone and take a store an element.)
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "compiler/codegen/llvm/lower/lanes.h"
+
+namespace relaxc::codegen_llvm {
+
+class Bindings;
+class Memory;
+class Places;
+class Values;
+
+class InterleavedStores {
+ public:
+  InterleavedStores(Frame& frame, LaneArithmetic& lanes, Bindings& bindings, Places& places, Values& values,
+                    Memory& memory)
+      : b_(frame.builder()), lanes_(lanes), bindings_(bindings), places_(places), values_(values), memory_(memory) {}
+
+  /// A store to `buffer` once an iteration of an unrolled loop, of which the copies leave no gaps. Null: such a loop it
+  /// is not.
+  tir::BufferRef buffer_of(const tir::For& s, int64_t count) const;
+
+  /// Stores at the begin of `body` that together leave no gaps, and the condition that they stand under, if any.
+  struct Run {
+    tir::BufferRef buffer = nullptr;
+    std::vector<tir::Stmt> stores;  ///< none: there are none
+    arith::Expr condition;
+  };
+  Run run_of(std::span<const tir::Stmt> body);
+
+  /// `stores` in turn, those to the buffer as one (null: as they are).
+  void together(tir::BufferRef buffer, int64_t count, const std::function<void()>& stores);
+  /// Whether a store waits for its neighbours.
+  bool take(tir::BufferRef buffer, Lanes offset, llvm::Value* stored);
+
+ private:
+  struct Waiting {
+    tir::BufferRef buffer = nullptr;
+    int64_t count = 0;                ///< stores; lanes of each store so many elements apart
+    llvm::Value* first = nullptr;     ///< the place of the first store's first lane
+    std::vector<llvm::Value*> parts;  ///< what they store
+  };
+  void store(const Waiting& all);
+
+  llvm::IRBuilder<>& b_;
+  LaneArithmetic& lanes_;
+  Bindings& bindings_;
+  Places& places_;
+  Values& values_;
+  Memory& memory_;
+  Waiting* waiting_ = nullptr;  ///< what stores wait for each other in; null: they do not
+};
+
+}  // namespace relaxc::codegen_llvm

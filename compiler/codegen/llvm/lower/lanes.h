@@ -1,0 +1,93 @@
+// lanes.h: values in all lanes of a vectorized loop, and their arithmetic.
+//
+// A vectorized loop is not left to LLVM's vectorizer: its body is lowered once with every value either uniform, affine
+// in the lane (an index that grows by a constant step from lane to lane), or a vector with one element a lane. What
+// differs between lanes in control flow becomes a mask.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "compiler/codegen/llvm/lower/frame.h"
+
+namespace relaxc::codegen_llvm {
+
+/// The value of an expression in all lanes. Outside of vectorized loops only `scalar` is set.
+struct Lanes {
+  llvm::Value* scalar = nullptr;  ///< the value of lane 0, when all others follow from it
+  int64_t step = 0;               ///< lane i holds scalar + i * step
+  llvm::Value* vector = nullptr;  ///< else: one element a lane
+  /// Whether index arithmetic overflowed on the way, which nothing has tested yet; null: it did not. Only in scalar
+  /// code; the value is then some number, never poison.
+  llvm::Value* overflow = nullptr;
+
+  bool is_uniform() const { return vector == nullptr && step == 0; }
+};
+
+/// The lanes of the loop that is being lowered, those of them that run, and arithmetic in them.
+class LaneArithmetic {
+ public:
+  explicit LaneArithmetic(Frame& frame) : b_(frame.builder()), numeric_(frame.numeric()) {}
+
+  /// 0: not in a vectorized loop.
+  uint32_t count() const { return count_; }
+  /// Lanes that run; null: all.
+  llvm::Value* mask() const { return mask_; }
+  /// The same as a vector in any case.
+  llvm::Value* mask_of_all();
+  /// Bytes behind each vector that is read, to be asked for; 0: none.
+  int64_t prefetch() const { return prefetch_; }
+
+  /// `f` of operands of these dtypes, which are all scalars or all vectors.
+  Lanes apply(const std::vector<Lanes>& operands, const std::vector<DType>& dtypes,
+              const std::function<llvm::Value*(const std::vector<llvm::Value*>&)>& f);
+  /// As a vector of one element a lane.
+  llvm::Value* widened(Lanes value, DType dtype);
+  // Of indices, whose arithmetic does not overflow.
+  Lanes add(Lanes a, Lanes b);
+  Lanes subtract(Lanes a, Lanes b);
+  Lanes multiply(Lanes a, Lanes b);
+  /// Of two flags, each of which may be null.
+  llvm::Value* any_of(llvm::Value* a, llvm::Value* b);
+  static bool may_have_overflowed(const Lanes& a, const Lanes& b) {
+    return a.overflow != nullptr || b.overflow != nullptr;
+  }
+
+  /// While it exists, code is that of a vectorized loop of so many lanes.
+  class Loop {
+   public:
+    Loop(LaneArithmetic& lanes, uint32_t count, int64_t prefetch) : lanes_(lanes) {
+      lanes_.count_ = count, lanes_.prefetch_ = prefetch;
+    }
+    ~Loop() { lanes_.count_ = 0, lanes_.prefetch_ = 0; }
+    Loop(const Loop&) = delete;
+    Loop& operator=(const Loop&) = delete;
+
+   private:
+    LaneArithmetic& lanes_;
+  };
+
+  /// While it exists, code runs in those lanes alone in which `condition` holds as well.
+  class Masked {
+   public:
+    Masked(LaneArithmetic& lanes, llvm::Value* condition) : lanes_(lanes), outer_(lanes.mask_) {
+      lanes_.mask_ = outer_ != nullptr ? lanes_.b_.CreateAnd(outer_, condition) : condition;
+    }
+    ~Masked() { lanes_.mask_ = outer_; }
+    Masked(const Masked&) = delete;
+    Masked& operator=(const Masked&) = delete;
+
+   private:
+    LaneArithmetic& lanes_;
+    llvm::Value* outer_;
+  };
+
+ private:
+  llvm::IRBuilder<>& b_;
+  Numeric& numeric_;
+  uint32_t count_ = 0;
+  llvm::Value* mask_ = nullptr;
+  int64_t prefetch_ = 0;
+};
+
+}  // namespace relaxc::codegen_llvm

@@ -1,0 +1,106 @@
+// loops.cpp: serial, unrolled and vectorized loops.
+#include "compiler/codegen/llvm/lower/loops.h"
+
+#include "compiler/codegen/llvm/lower/checks.h"
+#include "compiler/codegen/llvm/lower/interleaved.h"
+#include "compiler/codegen/llvm/lower/statements.h"
+#include "compiler/codegen/llvm/lower/values.h"
+#include "compiler/tir/annotations.h"
+#include "compiler/tir/lanes.h"
+
+namespace relaxc::codegen_llvm {
+
+using llvm::Value;
+
+void Loops::leave() {
+  RELAXC_CHECK(!around_.empty(), "a break outside of loops");
+  frame_.branch_to(around_.back().leave);
+}
+
+void Loops::go_on() {
+  RELAXC_CHECK(!around_.empty(), "a continue outside of loops");
+  frame_.branch_to(around_.back().next);
+}
+
+void Loops::lower(const tir::For& s) {
+  constexpr int64_t kMostLanes = 1024;
+  Value* min = values_.isolated([&] { return values_.scalar(s.min); });
+  Value* extent = values_.isolated([&] { return values_.scalar(s.extent); });
+  auto* constant = llvm::dyn_cast<llvm::ConstantInt>(extent);
+  const int64_t count = constant != nullptr ? constant->getSExtValue() : 0;  // 0: not known
+  if (constant != nullptr && count <= 0) return;
+  bool outermost_vector = s.loop_kind == tir::LoopKind::kVectorized && lanes_.count() == 0;
+  if (outermost_vector && count > 1 && count <= kMostLanes && tir::Lanes(s).may_run_together())
+    return lower_vectorized(s, min, static_cast<uint32_t>(count));
+  if (s.loop_kind == tir::LoopKind::kUnrolled && count != 0) return lower_unrolled(s, min, count);
+  if (lanes_.count() == 0 && !checks_.are_on() && tasks_.can_run(s)) return tasks_.lower(s, min, extent);
+  lower_serial(s, min, extent);
+}
+
+void Loops::lower_body(const tir::For& s, Lanes var) {
+  Bindings::Scope scope(bindings_);
+  bindings_.bind_range(s.var, s.min, s.extent, var);
+  statements_.lower(s.body);
+}
+
+void Loops::lower_unrolled(const tir::For& s, Value* min, int64_t count) {
+  interleaved_.together(interleaved_.buffer_of(s, count), count, [&] {
+    llvm::BasicBlock* leave = frame_.block("unrolled");
+    for (int64_t i = 0; i < count; ++i) {
+      llvm::BasicBlock* next = frame_.block("copy");
+      {
+        Inside loop(*this, {leave, next});
+        lower_body(s, {b_.CreateNSWAdd(min, b_.getInt64(static_cast<uint64_t>(i)))});
+      }
+      b_.CreateBr(next);
+      b_.SetInsertPoint(next);
+    }
+    b_.CreateBr(leave);
+    b_.SetInsertPoint(leave);
+  });
+}
+
+void Loops::lower_serial(const tir::For& s, Value* min, Value* extent) {
+  llvm::BasicBlock *head = frame_.block("loop"), *step = frame_.block("next"), *leave = frame_.block("done");
+  bool sure = !checks_.are_on() || s.min.is_constant(0) || checks_.all_fit(s.min + s.extent);
+  Value* end = sure ? b_.CreateNSWAdd(min, extent) : checks_.checked_now(arith::ExprKind::kAdd, min, extent);
+  llvm::BasicBlock* before = b_.GetInsertBlock();
+  b_.CreateCondBr(b_.CreateICmpSLT(min, end), head, leave);
+  b_.SetInsertPoint(head);
+  llvm::PHINode* i = b_.CreatePHI(b_.getInt64Ty(), 2, s.var.name());
+  i->addIncoming(min, before);
+  {
+    Inside loop(*this, {leave, step});
+    lower_body(s, {i});
+  }
+  b_.CreateBr(step);
+  b_.SetInsertPoint(step);
+  Value* next = b_.CreateNSWAdd(i, b_.getInt64(1));
+  i->addIncoming(next, b_.GetInsertBlock());
+  b_.CreateCondBr(b_.CreateICmpSLT(next, end), head, leave);
+  b_.SetInsertPoint(leave);
+}
+
+void Loops::lower_vectorized(const tir::For& s, Value* min, uint32_t lanes) {
+  auto ahead = s.annotations.find(tir::kPrefetch);
+  LaneArithmetic::Loop loop(lanes_, lanes, ahead != s.annotations.end() ? ahead->second : 0);
+  lower_body(s, {min, 1});
+}
+
+void Loops::lower(const tir::While& s) {
+  llvm::BasicBlock *head = frame_.block("while"), *body = frame_.block("while_body"),
+                   *leave = frame_.block("while_done");
+  b_.CreateBr(head);
+  b_.SetInsertPoint(head);
+  Value* condition = values_.isolated([&] { return values_.scalar(s.condition); });
+  b_.CreateCondBr(condition, body, leave);
+  b_.SetInsertPoint(body);
+  {
+    Inside loop(*this, {leave, head});
+    statements_.lower(s.body);
+  }
+  b_.CreateBr(head);
+  b_.SetInsertPoint(leave);
+}
+
+}  // namespace relaxc::codegen_llvm

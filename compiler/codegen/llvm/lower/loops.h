@@ -1,0 +1,71 @@
+// loops.h: loops, and what leaves them.
+//
+// A vectorized loop's body that lanes.h cannot express (compiler/tir/lanes.h) runs lane after lane, with the same bits.
+#pragma once
+
+#include <vector>
+
+#include "compiler/codegen/llvm/lower/parallel.h"
+
+namespace relaxc::codegen_llvm {
+
+class InterleavedStores;
+class OverflowChecks;
+class Statements;
+class Values;
+
+class Loops {
+ public:
+  Loops(Frame& frame, LaneArithmetic& lanes, Bindings& bindings, Values& values, OverflowChecks& checks,
+        Failures& failures, Places& places, InterleavedStores& interleaved, Statements& statements)
+      : frame_(frame),
+        b_(frame.builder()),
+        lanes_(lanes),
+        bindings_(bindings),
+        values_(values),
+        checks_(checks),
+        interleaved_(interleaved),
+        statements_(statements),
+        tasks_(frame, bindings, places, failures) {}
+
+  void lower(const tir::For& s);
+  void lower(const tir::While& s);
+  /// One iteration after the other, from `min` on.
+  void lower_serial(const tir::For& s, llvm::Value* min, llvm::Value* extent);
+  /// Of the innermost loop: the rest of it, or of its iteration, does not run.
+  void leave();
+  void go_on();
+
+ private:
+  struct Exits {
+    llvm::BasicBlock *leave, *next;
+  };
+  /// While it exists, code is the body of a loop with these exits.
+  class Inside {
+   public:
+    Inside(Loops& loops, Exits exits) : loops_(loops) { loops_.around_.push_back(exits); }
+    ~Inside() { loops_.around_.pop_back(); }
+    Inside(const Inside&) = delete;
+    Inside& operator=(const Inside&) = delete;
+
+   private:
+    Loops& loops_;
+  };
+
+  void lower_unrolled(const tir::For& s, llvm::Value* min, int64_t count);
+  void lower_vectorized(const tir::For& s, llvm::Value* min, uint32_t lanes);
+  void lower_body(const tir::For& s, Lanes var);
+
+  Frame& frame_;
+  llvm::IRBuilder<>& b_;
+  LaneArithmetic& lanes_;
+  Bindings& bindings_;
+  Values& values_;
+  OverflowChecks& checks_;
+  InterleavedStores& interleaved_;
+  Statements& statements_;
+  ParallelLoops tasks_;
+  std::vector<Exits> around_;  ///< of the loops that the code is in, outermost first
+};
+
+}  // namespace relaxc::codegen_llvm

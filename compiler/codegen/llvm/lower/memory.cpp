@@ -1,0 +1,215 @@
+// memory.cpp: loads and stores in lanes, and their masks.
+#include "compiler/codegen/llvm/lower/memory.h"
+
+#include <llvm/IR/IntrinsicsX86.h>
+
+namespace relaxc::codegen_llvm {
+
+using arith::Expr;
+using llvm::Value;
+
+Lanes Memory::offset_of(tir::BufferRef buffer, const std::vector<Expr>& indices) {
+  RELAXC_CHECK(indices.size() == buffer->shape.size(), "wrong number of subscripts of " + buffer->name);
+  Lanes offset{b_.getInt64(0), 0, nullptr};
+  for (size_t i = 0; i < indices.size(); ++i) {
+    Lanes index = values_.value(indices[i]);
+    if (buffer->strides.empty())
+      offset = i == 0 ? index : lanes_.add(lanes_.multiply(offset, values_.value(buffer->shape[i])), index);
+    else
+      offset = lanes_.add(offset, lanes_.multiply(index, values_.value(buffer->strides[i])));
+  }
+  return offset;
+}
+
+Value* Memory::address(tir::BufferRef buffer, Lanes offset) {
+  Value* base = places_.at(buffer).address;
+  Value* at = offset.vector != nullptr ? offset.vector : offset.scalar;
+  llvm::Type* type = numeric_.memory_type(buffer->dtype);
+  if (lanes_.mask() != nullptr) return b_.CreateGEP(type, base, at);  // lanes that do not run may point anywhere
+  return b_.CreateInBoundsGEP(type, base, at);
+}
+
+/// Where the line that is wanted lies behind the buffer, nothing happens.
+void Memory::prefetch(tir::BufferRef buffer, Value* address) {
+  constexpr int kRead = 0, kAllLevels = 3, kData = 1;
+  if (lanes_.prefetch() == 0 || buffer->scope == tir::Scope::kLocal) return;
+  Value* behind = b_.CreateConstGEP1_64(b_.getInt8Ty(), address, static_cast<uint64_t>(lanes_.prefetch()));
+  b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {behind->getType()},
+                     {behind, b_.getInt32(kRead), b_.getInt32(kAllLevels), b_.getInt32(kData)});
+}
+
+Lanes Memory::spread(tir::BufferRef buffer, Lanes offset) {
+  if (!places_.at(buffer).per_lane) return offset;
+  return lanes_.add(lanes_.multiply(offset, {b_.getInt64(lanes_.count()), 0, nullptr}), {b_.getInt64(0), 1, nullptr});
+}
+
+/// The same place for all lanes, and one known to exist: lanes that do not run may touch it too.
+bool Memory::is_certain(tir::BufferRef buffer, Lanes offset) const {
+  auto* at = offset.is_uniform() ? llvm::dyn_cast<llvm::ConstantInt>(offset.scalar) : nullptr;
+  int64_t count = 1;
+  for (Expr dim : buffer->shape) {
+    if (dim.constant() == nullptr) return false;
+    count *= *dim.constant();
+  }
+  return at != nullptr && at->getSExtValue() >= 0 && at->getSExtValue() < count;
+}
+
+/// A lane's own local at such a place. Masked accesses would keep the local out of registers.
+bool Memory::is_private(tir::BufferRef buffer, Lanes offset) const {
+  return places_.at(buffer).per_lane && is_certain(buffer, offset);
+}
+
+/// One element for all lanes, read if any of them runs.
+Value* Memory::load_if_any(tir::BufferRef buffer, Lanes offset) {
+  auto* one = llvm::FixedVectorType::get(numeric_.memory_type(buffer->dtype), 1);
+  Value* any = b_.CreateVectorSplat(1, b_.CreateOrReduce(lanes_.mask()));
+  Value* read =
+      b_.CreateMaskedLoad(one, address(buffer, offset), align_of(buffer), any, llvm::Constant::getNullValue(one));
+  return b_.CreateExtractElement(read, uint64_t{0});
+}
+
+/// As memory holds it.
+Lanes Memory::load_raw(tir::BufferRef buffer, Lanes offset) {
+  Value* mask = lanes_.mask();
+  bool certain = is_certain(buffer, offset), everywhere = mask == nullptr || is_private(buffer, offset);
+  offset = spread(buffer, offset);
+  llvm::Type* type = numeric_.memory_type(buffer->dtype);
+  if (offset.is_uniform() && mask != nullptr && !certain) return {load_if_any(buffer, offset)};
+  if (offset.is_uniform()) return {b_.CreateAlignedLoad(type, address(buffer, offset), align_of(buffer))};
+  if (offset.vector == nullptr && offset.step == 1) return {nullptr, 0, load_side_by_side(buffer, offset, everywhere)};
+  // A mask that is not known has to be spread over the gaps, which for more than one is done lane by lane.
+  int64_t most = llvm::isa<llvm::Constant>(lanes_.mask_of_all()) ? 4 : 2;
+  if (offset.vector == nullptr && offset.step > 1 && offset.step <= most && buffer->dtype.bits >= 32)
+    return {nullptr, 0, load_strided(buffer, offset)};
+  auto* vector = llvm::FixedVectorType::get(type, lanes_.count());
+  Lanes all{nullptr, 0, lanes_.widened(offset, DType::index())};
+  return {nullptr, 0,
+          b_.CreateMaskedGather(vector, address(buffer, all), align_of(buffer), lanes_.mask_of_all(),
+                                llvm::Constant::getNullValue(vector))};
+}
+
+Value* Memory::load_side_by_side(tir::BufferRef buffer, Lanes offset, bool everywhere) {
+  auto* vector = llvm::FixedVectorType::get(numeric_.memory_type(buffer->dtype), lanes_.count());
+  Value* at = address(buffer, offset);
+  if (!everywhere)
+    return b_.CreateMaskedLoad(vector, at, align_of(buffer), lanes_.mask(), llvm::Constant::getNullValue(vector));
+  prefetch(buffer, at);
+  return b_.CreateAlignedLoad(vector, at, align_of(buffer));
+}
+
+/// A few elements apart: whole vectors are read, with a mask that leaves out the gaps (which may lie behind the end),
+/// and shuffled together. Gathers take a load an element.
+Value* Memory::load_strided(tir::BufferRef buffer, Lanes offset) {
+  const uint32_t lanes = lanes_.count();
+  unsigned step = static_cast<unsigned>(offset.step), count = lanes * step;
+  std::vector<int> spread_out, together;
+  for (unsigned i = 0; i < count; ++i) spread_out.push_back(static_cast<int>(i % step == 0 ? i / step : lanes));
+  for (unsigned i = 0; i < lanes; ++i) together.push_back(static_cast<int>(i * step));
+  Value* running = lanes_.mask_of_all();
+  Value* mask = b_.CreateShuffleVector(running, llvm::Constant::getNullValue(running->getType()), spread_out);
+  llvm::Type* type = numeric_.memory_type(buffer->dtype);
+  auto* wide = llvm::FixedVectorType::get(type, count);
+  Value* at = b_.CreateGEP(type, places_.at(buffer).address, offset.scalar);
+  Value* all = b_.CreateMaskedLoad(wide, at, align_of(buffer), mask, llvm::Constant::getNullValue(wide));
+  return b_.CreateShuffleVector(all, together);
+}
+
+/// Bytes of a table of 256 that bytes pick: from registers, where a gather takes a load for each. Subscripts of lanes
+/// that do not run are bytes, too.
+std::optional<Lanes> Memory::look_up(const arith::Load& e) {
+  constexpr unsigned kBytes = 64;
+  const auto* cast = e.indices.size() == 1 ? e.indices[0].as<arith::Cast>() : nullptr;
+  bool table = e.dtype.bits == 8 && e.dtype.is_integer() && e.buffer->shape.size() == 1 &&
+               e.buffer->shape[0].is_constant(256) && e.buffer->strides.empty() && !places_.at(e.buffer).per_lane;
+  if (!table || cast == nullptr || cast->value.dtype() != DType::u(8)) return std::nullopt;
+  if (!numeric_.abilities().byte_permutes || lanes_.count() == 0 || lanes_.count() > kBytes) return std::nullopt;
+  Lanes picked = values_.value(cast->value);
+  if (picked.is_uniform()) return std::nullopt;
+  std::vector<int> wide(kBytes, -1);
+  for (unsigned i = 0; i < lanes_.count(); ++i) wide[i] = static_cast<int>(i);
+  Value* at = b_.CreateShuffleVector(lanes_.widened(picked, DType::u(8)), wide);
+  auto* bytes = llvm::FixedVectorType::get(b_.getInt8Ty(), kBytes);
+  auto half = [&](uint64_t first) {
+    auto part = [&](uint64_t offset) {
+      Value* address = b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), places_.at(e.buffer).address, offset);
+      return b_.CreateAlignedLoad(bytes, address, llvm::Align(1));
+    };
+    return b_.CreateIntrinsic(llvm::Intrinsic::x86_avx512_vpermi2var_qi_512, {},
+                              {part(first), at, part(first + kBytes)});
+  };
+  Value* low = half(0);
+  Value* all = b_.CreateSelect(b_.CreateICmpSLT(at, llvm::Constant::getNullValue(bytes)), half(2 * kBytes), low);
+  wide.resize(lanes_.count());
+  return Lanes{nullptr, 0, numeric_.from_memory(e.dtype, b_.CreateShuffleVector(all, wide))};
+}
+
+Lanes Memory::load(const arith::Load& e) {
+  if (e.buffer->record != nullptr) {
+    Value* read = field(e);
+    return {read->getType()->isPointerTy() ? b_.CreatePtrToInt(read, b_.getInt64Ty()) : read, 0, nullptr};
+  }
+  std::optional<Lanes> out = look_up(e);
+  return out ? *out : load_element(e.buffer, e.indices);
+}
+
+Lanes Memory::load_element(tir::BufferRef buffer, const std::vector<Expr>& indices) {
+  Lanes stored = load_raw(buffer, offset_of(buffer, indices));
+  if (stored.vector != nullptr) return {nullptr, 0, numeric_.from_memory(buffer->dtype, stored.vector)};
+  return {numeric_.from_memory(buffer->dtype, stored.scalar), 0, nullptr};
+}
+
+Value* Memory::field(const arith::Load& e) {
+  Value* base = places_.at(e.buffer).address;
+  if (e.indices.empty()) return base;
+  const tir::Record& record = *e.buffer->record;
+  const auto field = static_cast<uint32_t>(*e.indices[1].constant());
+  llvm::StructType* type = frame_.module().record(record);
+  Value* at = b_.CreateInBoundsGEP(type, base, {values_.scalar(e.indices[0]), b_.getInt32(field)});
+  return b_.CreateLoad(type->getElementType(field), at);
+}
+
+Value* Memory::pointer(Expr address) {
+  const auto* load = address.as<arith::Load>();
+  if (load != nullptr && load->buffer->record != nullptr) return field(*load);
+  return b_.CreateIntToPtr(values_.scalar(address), b_.getPtrTy());
+}
+
+void Memory::store(const tir::Store& s) {
+  Lanes offset = offset_of(s.buffer, s.indices);
+  const auto* load = s.value.as<arith::Load>();
+  bool narrow = s.value.dtype().is_float() && s.value.dtype().bits < 32;
+  if (load != nullptr && narrow)  // a copy keeps its bits; there is no need to go through float
+    return store_raw(s.buffer, offset, load_raw(load->buffer, offset_of(load->buffer, load->indices)));
+  const DType dtype = s.buffer->dtype;
+  store_raw(s.buffer, offset,
+            lanes_.apply({values_.value(s.value)}, {dtype}, [&](auto& x) { return numeric_.to_memory(dtype, x[0]); }));
+}
+
+/// `value` is as memory holds it.
+void Memory::store_raw(tir::BufferRef buffer, Lanes offset, Lanes value) {
+  bool own = is_private(buffer, offset);
+  offset = spread(buffer, offset);
+  if (lanes_.count() == 0) {
+    b_.CreateAlignedStore(value.scalar, address(buffer, offset), align_of(buffer));
+    return;
+  }
+  Value* stored = lanes_.widened(value, buffer->dtype);
+  if (offset.vector == nullptr && offset.step == 1) return store_side_by_side(buffer, offset, stored, own);
+  if (interleaved_.take(buffer, offset, stored)) return;
+  Lanes all{nullptr, 0, lanes_.widened(offset, DType::index())};
+  b_.CreateMaskedScatter(stored, address(buffer, all), align_of(buffer), lanes_.mask_of_all());
+}
+
+void Memory::store_side_by_side(tir::BufferRef buffer, Lanes offset, Value* stored, bool own) {
+  Value* mask = lanes_.mask();
+  if (mask != nullptr && own) {
+    Value* old = b_.CreateAlignedLoad(stored->getType(), address(buffer, offset), align_of(buffer));
+    stored = b_.CreateSelect(mask, stored, old);
+  }
+  if (mask == nullptr || own)
+    b_.CreateAlignedStore(stored, address(buffer, offset), align_of(buffer));
+  else
+    b_.CreateMaskedStore(stored, address(buffer, offset), align_of(buffer), mask);
+}
+
+}  // namespace relaxc::codegen_llvm

@@ -1,0 +1,65 @@
+// memory.h: loads and stores of one element, or of one element a lane.
+//
+// Affine subscripts become vector loads and stores, uniform ones a load and a splat, others gathers. Lanes that do not
+// run are masked out.
+#pragma once
+
+#include <optional>
+
+#include "compiler/codegen/llvm/lower/interleaved.h"
+#include "compiler/codegen/llvm/lower/places.h"
+#include "compiler/codegen/llvm/lower/values.h"
+
+namespace relaxc::codegen_llvm {
+
+class Memory {
+ public:
+  Memory(Frame& frame, LaneArithmetic& lanes, Places& places, Values& values, InterleavedStores& interleaved)
+      : frame_(frame),
+        b_(frame.builder()),
+        numeric_(frame.numeric()),
+        lanes_(lanes),
+        places_(places),
+        values_(values),
+        interleaved_(interleaved) {}
+
+  /// Of an element, in elements.
+  Lanes offset_of(tir::BufferRef buffer, const std::vector<arith::Expr>& indices);
+  llvm::Value* address(tir::BufferRef buffer, Lanes offset);
+  Lanes load(const arith::Load& e);
+  void store(const tir::Store& s);
+
+  /// A field of a struct: a number or a pointer.
+  llvm::Value* field(const arith::Load& e);
+  /// The pointer at an address. One that is read stays a pointer on the way.
+  llvm::Value* pointer(arith::Expr address);
+
+ private:
+  Lanes load_element(tir::BufferRef buffer, const std::vector<arith::Expr>& indices);
+  std::optional<Lanes> look_up(const arith::Load& e);  ///< nothing: not of that form, or not by an instruction
+  Lanes load_raw(tir::BufferRef buffer, Lanes offset);
+  llvm::Value* load_side_by_side(tir::BufferRef buffer, Lanes offset, bool everywhere);
+  llvm::Value* load_strided(tir::BufferRef buffer, Lanes offset);
+  llvm::Value* load_if_any(tir::BufferRef buffer, Lanes offset);
+  void store_raw(tir::BufferRef buffer, Lanes offset, Lanes value);
+  void store_side_by_side(tir::BufferRef buffer, Lanes offset, llvm::Value* stored, bool own);
+  Lanes spread(tir::BufferRef buffer, Lanes offset);
+  bool is_certain(tir::BufferRef buffer, Lanes offset) const;
+  bool is_private(tir::BufferRef buffer, Lanes offset) const;
+  void prefetch(tir::BufferRef buffer, llvm::Value* address);
+
+  Frame& frame_;
+  llvm::IRBuilder<>& b_;
+  Numeric& numeric_;
+  LaneArithmetic& lanes_;
+  Places& places_;
+  Values& values_;
+  InterleavedStores& interleaved_;
+};
+
+/// Of one element.
+inline llvm::Align align_of(tir::BufferRef buffer) {
+  return llvm::Align(static_cast<uint64_t>(buffer->dtype.bytes()));
+}
+
+}  // namespace relaxc::codegen_llvm

@@ -1,0 +1,45 @@
+// parallel.h: loops whose iterations may run on several cores.
+//
+// The loop's body becomes a function of a range of iterations, with what it uses from around as parameters, so that the
+// buffers' promise not to overlap is kept. The caller runs the whole range itself, or hands parallel_for a task that
+// takes its share of the range out of a record on the caller's stack. How many tasks there are does not matter to the
+// result: iterations are independent.
+#pragma once
+
+#include <vector>
+
+#include "compiler/codegen/llvm/lower/bindings.h"
+#include "compiler/codegen/llvm/lower/failures.h"
+#include "compiler/codegen/llvm/lower/places.h"
+
+namespace relaxc::codegen_llvm {
+
+class ParallelLoops {
+ public:
+  ParallelLoops(Frame& frame, Bindings& bindings, Places& places, Failures& failures)
+      : frame_(frame), b_(frame.builder()), bindings_(bindings), places_(places), failures_(failures) {}
+
+  bool can_run(const tir::For& s) const;
+  void lower(const tir::For& s, llvm::Value* min, llvm::Value* extent);
+
+ private:
+  /// What a body uses that stands outside of it.
+  struct Captures {
+    std::vector<arith::Expr> vars;
+    std::vector<tir::BufferRef> buffers;
+  };
+  Captures captured(const tir::For& s) const;
+  llvm::Function* body_of(const tir::For& s, const Captures& captures);
+  llvm::Function* declare_body(const Captures& captures);
+  llvm::Function* task_of(llvm::Function* body, llvm::StructType* record);
+  llvm::Value* share(llvm::Value* parallel_for, llvm::Function* task, llvm::StructType* record,
+                     const std::vector<llvm::Value*>& args, llvm::Value* extent);
+
+  Frame& frame_;
+  llvm::IRBuilder<>& b_;
+  Bindings& bindings_;
+  Places& places_;
+  Failures& failures_;
+};
+
+}  // namespace relaxc::codegen_llvm

@@ -1,0 +1,66 @@
+// statements.h: statements and the scopes that they open.
+#pragma once
+
+#include <functional>
+#include <span>
+
+#include "compiler/codegen/llvm/lower/calls.h"
+#include "compiler/codegen/llvm/lower/memory.h"
+
+namespace relaxc::codegen_llvm {
+
+class Loops;
+
+class Statements {
+ public:
+  Statements(Frame& frame, LaneArithmetic& lanes, Bindings& bindings, Values& values, OverflowChecks& checks,
+             Failures& failures, Places& places, Memory& memory, InterleavedStores& interleaved, Calls& calls,
+             Loops& loops)
+      : frame_(frame),
+        b_(frame.builder()),
+        lanes_(lanes),
+        bindings_(bindings),
+        values_(values),
+        checks_(checks),
+        failures_(failures),
+        places_(places),
+        memory_(memory),
+        interleaved_(interleaved),
+        calls_(calls),
+        loops_(loops) {}
+
+  /// A suite: what it binds, and values that it computes, end with it. Nothing may be one.
+  void lower(tir::Stmt s);
+
+ private:
+  // These give the statement that is still to be lowered in the scope that they open.
+  tir::Stmt lower_seq(const tir::Seq& s);
+  tir::Stmt lower_let(const tir::Let& s);
+  tir::Stmt lower_alloc(const tir::Alloc& s);
+  tir::Stmt lower_view(const tir::View& s);
+  void lower_straight(tir::Stmt s);  ///< a guard or a call: what it computes dominates what follows
+  void lower_if(const tir::If& s);
+  void lower_block(const tir::Block& s);
+  void lower_guard(const tir::Guard& s);
+  llvm::Value* condition_of(const tir::Guard& s);
+  size_t lower_interleaved(std::span<const tir::Stmt> body);  ///< how many it took from the begin of `body`
+  void under(Lanes condition, const std::function<void()>& then_body, const std::function<void()>& else_body = {});
+  Lanes first_iteration(const tir::Block& s, const std::vector<Lanes>& axes);
+  void put_on_stack(tir::BufferRef buffer, int64_t elements);
+  void put_on_heap(tir::BufferRef buffer);
+
+  Frame& frame_;
+  llvm::IRBuilder<>& b_;
+  LaneArithmetic& lanes_;
+  Bindings& bindings_;
+  Values& values_;
+  OverflowChecks& checks_;
+  Failures& failures_;
+  Places& places_;
+  Memory& memory_;
+  InterleavedStores& interleaved_;
+  Calls& calls_;
+  Loops& loops_;
+};
+
+}  // namespace relaxc::codegen_llvm
