@@ -54,10 +54,14 @@ std::string readable_part(std::string_view name) {
 
 }  // namespace
 
-bool is_identifier(std::string_view name) {
+bool is_function_name(std::string_view name) {
   bool plain = std::all_of(name.begin(), name.end(), [](char c) { return c == '_' || is_alphanumeric(c); });
   bool letter = std::any_of(name.begin(), name.end(), is_alphanumeric);
   return plain && letter && !is_digit(name[0]) && name.size() <= kLongest && !is_reserved(name);
+}
+
+bool is_identifier(std::string_view name) {
+  return is_function_name(name) && !looks_like_a_macro(name);
 }
 
 std::string readable_identifier(std::string_view name, std::string_view role, size_t index) {
@@ -65,7 +69,7 @@ std::string readable_identifier(std::string_view name, std::string_view role, si
   std::string out = readable_part(name);
   if (out.empty()) return std::string(role) + "_" + std::to_string(index);
   if (is_digit(out[0]) || is_reserved(out + "_")) return std::string(role) + "_" + out;
-  return is_reserved(out) ? out + "_" : out;
+  return is_reserved(out) || looks_like_a_macro(out) ? out + "_" : out;
 }
 
 std::string identifier(std::string_view name) {

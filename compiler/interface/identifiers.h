@@ -12,13 +12,16 @@
 
 namespace relaxc::interface {
 
-/// The name itself if it is an identifier that no dialect of C or C++ and no standard header takes for something else
-/// (`x`, `conv_1`); else its letters and digits, with an underscore in place of all between them (`a.b` gives `a_b`)
-/// and one at the end of a reserved word (`class_`). What begins with a digit gets `role` in front (`input_0`); a name
-/// with nothing readable becomes role and `index`. Names may become one.
+/// The name itself if it is an identifier that no dialect of C or C++ and no header of a system takes for something
+/// else (`x`, `conv_1`); else its letters and digits, with an underscore in place of all between them (`a.b` gives
+/// `a_b`) and one at the end of a reserved word and of what is in capitals (`class_`, `MAP_SHARED_`). What begins with
+/// a digit gets `role` in front (`input_0`); a name with nothing readable becomes role and `index`. Names may become
+/// one.
 std::string readable_identifier(std::string_view name, std::string_view role, size_t index);
 /// Whether `readable_identifier` gives `name` itself.
 bool is_identifier(std::string_view name);
+/// Whether a C function of the program may be called `name`: the same, but capitals are its author's affair.
+bool is_function_name(std::string_view name);
 
 /// Gives tensors their identifiers, which depend on the object's name and on each other. Names that are identifiers
 /// keep them; of others that become one, the later get a number.

@@ -9,7 +9,12 @@ namespace relaxc::interface {
 bool is_keyword(std::string_view name);
 
 /// Whether some C or C++ compiler, one of the standard headers or relax_rt.h may take `name` for something else: a
-/// keyword, a type, a macro, or what the standards reserve for those (`__x`, `_X`, `INT…_MAX`).
+/// keyword, a type, a macro, or what the standards reserve for those (`__x`, `_X`, `INT…_MAX`). Also macros of other
+/// headers of a system, but for those that `looks_like_a_macro` finds.
 bool is_reserved(std::string_view name);
+
+/// Whether `name` is written as C programs and systems write macros: in capitals, two or more, with digits and
+/// underscores (`MAP_SHARED`, `EOF`, but not `N` or `H_0`), and without an underscore at the end, which macros lack.
+bool looks_like_a_macro(std::string_view name);
 
 }  // namespace relaxc::interface

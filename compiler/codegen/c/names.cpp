@@ -21,7 +21,7 @@ std::string identifier(const std::string& name) {
   std::string out;
   for (char c : name) out += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
   bool letter = !out.empty() && std::isalpha(static_cast<unsigned char>(out[0])) != 0;
-  if (!letter || interface::is_reserved(out)) out = "v_" + out;
+  if (!letter || interface::is_reserved(out) || interface::looks_like_a_macro(out)) out = "v_" + out;
   return out.substr(0, 48);
 }
 

@@ -3,6 +3,7 @@
 The names: all keywords, what compilers define by themselves and the standard headers for them (the compilers are asked),
 types, the macros and types of the header itself, a few characters of every category of Unicode, long and empty names,
 and names that coincide once they are identifiers. Each is input, output, dim, entry point, public prim func, parameter.
+Behind all headers of the C library (system_headers.txt), the names are the macros that these define without parameters.
 
 Usage: headers_test.py WRITE_HEADERS"""
 
@@ -18,7 +19,9 @@ from pathlib import Path
 
 WRITE_HEADERS = str(Path(sys.argv[1]).resolve())
 INCLUDE = Path(__file__).resolve().parents[3] / "runtime-lite/include"
+SYSTEM_HEADERS = Path(__file__).with_name("system_headers.txt").read_text().split()
 SHARE = 24
+CAPITALS_STEP = 24  # of macros in capitals alone, which a rule covers, so many are left out between two
 
 DIALECTS = [("gcc", "c", std) for std in ("c99", "gnu99", "c11", "gnu11", "gnu17", "c2x", "gnu2x")]
 DIALECTS += [("g++", "c++", std) for std in ("c++11", "gnu++11", "c++14", "c++17", "c++20", "gnu++20", "c++23")]
@@ -88,6 +91,40 @@ def of_the_runtime():
     return sorted(words)
 
 
+def include_system_headers():
+    """Those of the C library that are there."""
+    includes = "".join(f"#if __has_include(<{header}>)\n#include <{header}>\n#endif\n" for header in SYSTEM_HEADERS)
+    return f"#ifndef _GNU_SOURCE\n#define _GNU_SOURCE\n#endif\n{includes}"
+
+
+def system_macros():
+    """Macros without parameters that stand for something else than themselves."""
+    found = set()
+    for compiler, language, std in (("gcc", "c", "gnu11"), ("g++", "c++", "gnu++17")):
+        done = subprocess.run([compiler, f"-std={std}", "-dM", "-E", "-x", language, "-"], input=include_system_headers(),
+                              capture_output=True, text=True, check=True)
+        found.update(name for name, text in re.findall(r"^#define (\w+) (.*)", done.stdout, re.M) if name != text)
+    capitals = sorted(name for name in found if re.fullmatch("([0-9_]*[A-Z]){2}[A-Z0-9_]*", name))
+    return sorted(found.difference(capitals)) + capitals[::CAPITALS_STEP]
+
+
+def write_headers(folder, names):
+    """The objects of all names, in order."""
+    text = b"".join(name.encode("utf-8", "surrogateescape") + b"\0" for name in names) + b"\xff\xfe\0a\x80b\0"
+    subprocess.run([WRITE_HEADERS, folder, str(SHARE)], input=text, check=True)
+    return sorted((path.stem for path in folder.glob("*.h")), key=lambda name: int(name[1:]))
+
+
+def uses_of(folder, models):
+    """A program that includes all headers and names every field."""
+    text = ""
+    for model in models:
+        text += f'#include "{model}.h"\nint use_{model}({model}_args *a);\nint use_{model}({model}_args *a) {{\n  return '
+        fields = (folder / f"{model}.fields").read_text().split()
+        text += " + ".join(f"(a->{field} != 0)" for field in fields) + ";\n}\n"
+    return text
+
+
 def all_names():
     names = [*KEYWORDS, *TYPES, *OWN, *COINCIDING, *of_the_runtime(), *HOSTILE, *of_every_category()]
     for dialect in DIALECTS:
@@ -104,16 +141,14 @@ class Headers(unittest.TestCase):
         cls.addClassCleanup(folder.cleanup)
         cls.path = Path(folder.name)
         cls.names = all_names()
-        text = b"".join(name.encode("utf-8", "surrogateescape") + b"\0" for name in cls.names) + b"\xff\xfe\0a\x80b\0"
-        subprocess.run([WRITE_HEADERS, cls.path, str(SHARE)], input=text, check=True)
-        cls.models = sorted((path.stem for path in cls.path.glob("*.h")), key=lambda name: int(name[1:]))
+        cls.models = write_headers(cls.path, cls.names)
 
     def fields(self, model):
         return (self.path / f"{model}.fields").read_text().split()
 
-    def compiles(self, compiler, language, std, text, flags=()):
-        done = subprocess.run([compiler, f"-std={std}", *WARNINGS, *flags, "-I", INCLUDE, "-I", self.path, "-fsyntax-only", "-x",
-                               language, "-"], input=text, capture_output=True, text=True, check=False)
+    def compiles(self, compiler, language, std, text, flags=(), folder=None):
+        done = subprocess.run([compiler, f"-std={std}", *WARNINGS, *flags, "-I", INCLUDE, "-I", folder or self.path, "-fsyntax-only",
+                               "-x", language, "-"], input=text, capture_output=True, text=True, check=False)
         self.assertEqual((done.returncode, done.stderr[:2000]), (0, ""), (compiler, std))
 
     def test_there_are_many_names(self):
@@ -125,11 +160,19 @@ class Headers(unittest.TestCase):
         for compiler, language, std in DIALECTS:
             text = "".join(f"#include <{header}.h>\n" for header in STANDARD if (language, header) not in
                            (("c++", "complex"), ("c++", "stdnoreturn"), ("c++", "stdalign")))
-            for model in self.models:
-                text += f'#include "{model}.h"\nint use_{model}({model}_args *a);\nint use_{model}({model}_args *a) {{\n  return '
-                text += " + ".join(f"(a->{field} != 0)" for field in self.fields(model)) + ";\n}\n"
             with self.subTest(compiler=compiler, std=std):
-                self.compiles(compiler, language, std, text)
+                self.compiles(compiler, language, std, text + uses_of(self.path, self.models))
+
+    def test_every_header_compiles_behind_the_headers_of_the_system(self):
+        names = system_macros()
+        self.assertGreater(len(names), 500)
+        with tempfile.TemporaryDirectory(prefix="relaxc-headers-") as folder:
+            models = write_headers(Path(folder), names)
+            text = include_system_headers() + uses_of(Path(folder), models)
+            for compiler, language, std in DIALECTS:
+                if std in ("gnu11", "c++17"):
+                    with self.subTest(compiler=compiler, std=std):
+                        self.compiles(compiler, language, std, text, folder=Path(folder))
 
     def test_a_header_needs_no_other(self):
         text = "".join(f'#include "{model}.h"\n' for model in self.models)

@@ -51,6 +51,9 @@ TEST_CASE("a readable identifier keeps what can be read") {
                            {"linux", "linux_"},
                            {"NULL", "NULL_"},
                            {"INT32_MAX", "INT32_MAX_"},
+                           {"MAP_SHARED", "MAP_SHARED_"},
+                           {"INPUT.0", "INPUT_0_"},
+                           {"EPS_", "EPS_"},
                            {"int32_t", "int32_t_"},
                            {"_Bool", "Bool"},
                            {"__attribute__", "attribute"},
@@ -84,9 +87,15 @@ TEST_CASE("what is made of a reserved word is none") {
     CHECK_FALSE(is_identifier(word));
     CHECK(is_identifier(readable_identifier(word, "input", 0)));
   }
-  for (const char* word : {"x", "input", "E", "PRIOR", "h_t", "INT", "linux_", "max", "SIGNAL", "EPS"}) {
+  for (const char* word : {"x", "input", "E", "Prior", "h_t", "H0", "linux_", "max", "N", "X_1", "W_ih", "EPS_"}) {
     INFO(word);
     CHECK(is_identifier(word));
+  }
+  for (const char* word : {"PRIOR", "INT", "SIGNAL", "EPS", "H_W", "X2Y", "O_RDONLY"}) {
+    INFO(word);
+    CHECK(is_function_name(word));
+    CHECK_FALSE(is_identifier(word));
+    CHECK(is_identifier(readable_identifier(word, "input", 0)));
   }
 }
 
