@@ -41,6 +41,7 @@ Symbols::Scope::~Scope() {
   }
   for (size_t i = data_; i < data.size(); ++i) facts_.bound(data[i].first, symbols_.facts_.range_of(data[i].first));
   symbols_.facts_ = std::move(facts_);
+  symbols_.answers_.clear();
   symbols_.bound_of_.clear();
   symbols_.compared_ = 0;
 }
@@ -159,10 +160,34 @@ std::optional<size_t> Symbols::latest_data(Expr e, size_t end) const {
   return latest;
 }
 
+/// What `bounded` is told of each variable of `e` directly: its range, the latest assumption about it, its bound.
+std::vector<int64_t> Symbols::what_is_known_of(Expr e) const {
+  std::vector<int64_t> all;
+  for (Var var : arith::free_vars(e)) {
+    arith::Range range = facts_.range_of(var);
+    std::vector<size_t> assumptions = facts_.assumptions_of(var);
+    auto place = place_.find(var);
+    all.insert(all.end(), {range.lower, range.upper, assumptions.empty() ? -1 : static_cast<int64_t>(assumptions[0]),
+                           place == place_.end() ? -1 : static_cast<int64_t>(place->second)});
+  }
+  return all;
+}
+
+/// Layers of data-dependent sizes ask for the bound of the same size hundreds of times. An answer is kept until a fact
+/// mentions one of the variables: facts about others leave it true.
 Expr Symbols::bounded(Expr e) const {
   e = known(e);
   if (!e.dtype().is_index()) return {};
   if (of_entry(e)) return e;
+  std::vector<int64_t> known_now = what_is_known_of(e);
+  auto found = answers_.find(e);
+  if (found != answers_.end() && found->second.known == known_now) return found->second.bound;
+  Expr bound = find_bound(e);
+  answers_.insert_or_assign(e, Answer{std::move(known_now), bound});
+  return bound;
+}
+
+Expr Symbols::find_bound(Expr e) const {
   if (Expr bound = compared_with_entry(e)) return bound;
   for (auto place = latest_data(e, data_.size()); place; place = latest_data(e, *place)) {
     auto [var, bound] = data_[*place];

@@ -71,6 +71,8 @@ class Symbols {
   Expr bounded(Expr e) const;
 
  private:
+  Expr find_bound(Expr e) const;
+  std::vector<int64_t> what_is_known_of(Expr e) const;
   bool grows_with(Expr e, Expr var) const;
   Expr compared_with_entry(Expr e) const;
   std::optional<size_t> latest_data(Expr e, size_t end) const;
@@ -87,6 +89,11 @@ class Symbols {
   /// assumptions.
   mutable std::unordered_map<Expr, Expr> bound_of_;
   mutable size_t compared_ = 0;
+  struct Answer {
+    std::vector<int64_t> known;  ///< of the variables, when it was found
+    Expr bound;                  ///< null: nothing is
+  };
+  mutable std::unordered_map<Expr, Answer> answers_;  ///< of `bounded`
 };
 
 }  // namespace relaxc::lower
