@@ -9,6 +9,8 @@
 // but for such numbers become one that is handed those that differ (parameterize_constants.h says which cost nothing
 // there). Operands have to be constants in all calls or in none, since weights that are constants get packed.
 //
+// Long dims, as data decides them, become symbols first (parameterize_constants.h).
+//
 // Where code is to be small (the option `sizes`), layers that differ in extents share a kernel as well, which is handed
 // them; parameterize_constants.h says what that costs. Dims of operands reach a kernel without being handed.
 #include <algorithm>
@@ -49,12 +51,13 @@ class Merging {
   }
 
   Changed run() {
+    bool named = name_dims();
     merge_equal();
     merge_similar(take_out_numbers, kMostNumbers);
     if (int64_t most = context_.option(kDeduplicateSizes); most != 0)
       merge_similar(take_out_sizes, static_cast<size_t>(most));
     bool gone = module_.remove_if([&](const std::string& name) { return merged_.count(name) != 0; });
-    return gone ? Changed::kYes : Changed::kNo;
+    return gone || named ? Changed::kYes : Changed::kNo;
   }
 
  private:
@@ -65,6 +68,23 @@ class Merging {
     KernelNumbers numbers;
   };
   using TakeOut = KernelNumbers (*)(arith::Context&, const tir::PrimFunc&);
+
+  /// True if some kernel has fewer symbols now, which its calls find by its operands' dims.
+  bool name_dims() {
+    bool any = false;
+    for (tir::PrimFunc* function : module_.prim_funcs()) {
+      auto uses = uses_.find(function->name);
+      if (!function->is_private || invoked_.count(function->name) != 0 || uses == uses_.end()) continue;
+      if (std::any_of(uses->second.begin(), uses->second.end(),
+                      [](const Op* op) { return op->kind != OpKind::kCallTir; }))
+        continue;
+      std::optional<tir::PrimFunc> named = with_named_dims(module_.context(), *function);
+      if (!named) continue;
+      *function = std::move(*named);
+      any = true;
+    }
+    return any;
+  }
 
   void merge_equal() {
     std::map<std::string, tir::PrimFunc*> first;

@@ -2,6 +2,12 @@
 //
 // Every place is a variable of its own, though equal numbers are one node: 131 may be the same bound twice in one layer
 // and two bounds in the next. So expressions are walked as the trees that their text is.
+//
+// Long dims: where a reshape takes its dims from data, a size is a sum of products of choices, of a hundred nodes. All
+// that is computed from such a tensor has it as a dim, and each kernel computed it anew from the symbols that it was
+// handed: of 91 slices of one tensor, which take 20 instructions each, that was a tenth of what LLVM compiled of an
+// SSD. The dim is one number to a kernel. Where the symbol leaves none of the dim's variables behind, nothing is lost
+// but the range of the number, which is a size.
 #include "compiler/transform/graph/fusion/parameterize_constants.h"
 
 #include <fmt/format.h>
@@ -10,6 +16,7 @@
 #include <map>
 
 #include "compiler/tir/builder.h"
+#include "compiler/tir/clone.h"
 #include "compiler/tir/visit.h"
 
 namespace relaxc {
@@ -159,6 +166,41 @@ class TakingOutSizes : TakingOut {
   std::map<tir::BufferRef, tir::BufferRef> opened_;  // looked up only
 };
 
+constexpr size_t kLongDim = 32;  ///< nodes: far more than convolutions and slices with steps make of one symbol
+
+bool is_long(Expr dim) {
+  size_t nodes = 0;
+  arith::for_each_node(dim, [&](Expr) { ++nodes; });
+  return nodes >= kLongDim;
+}
+
+/// Calls `f` with every expression of the kernel, those of shapes as well.
+void for_each_expression(const tir::PrimFunc& kernel, const std::function<void(Expr)>& f) {
+  auto of_buffer = [&](tir::BufferRef buffer) {
+    if (buffer == nullptr) return;
+    for (const std::vector<Expr>* sizes : {&buffer->shape, &buffer->strides})
+      std::for_each(sizes->begin(), sizes->end(), f);
+  };
+  for (const tir::Param& param : kernel.params) of_buffer(param.buffer);
+  tir::for_each_stmt(kernel.body, [&](tir::Stmt s) {
+    for (Expr e : tir::expressions(s)) f(e);
+    if (const auto* alloc = s.as<tir::Alloc>()) of_buffer(alloc->buffer);
+    if (const auto* view = s.as<tir::View>()) of_buffer(view->buffer);
+  });
+}
+
+/// Whether none of the variables of `dim` is left where a symbol stands for it.
+bool is_all_of_its_variables(const tir::PrimFunc& kernel, Expr dim, arith::Var symbol) {
+  const std::vector<arith::Var> variables = arith::free_vars(dim);
+  bool all = true;
+  for_each_expression(kernel, [&](Expr e) {
+    if (!e || !all) return;
+    for (arith::Var left : arith::free_vars(arith::substitute(e, {{dim, symbol}})))
+      all &= std::find(variables.begin(), variables.end(), left) == variables.end();
+  });
+  return all;
+}
+
 }  // namespace
 
 KernelNumbers take_out_numbers(arith::Context& context, const tir::PrimFunc& kernel) {
@@ -167,6 +209,20 @@ KernelNumbers take_out_numbers(arith::Context& context, const tir::PrimFunc& ker
 
 KernelNumbers take_out_sizes(arith::Context& context, const tir::PrimFunc& kernel) {
   return TakingOutSizes(context).run(kernel);
+}
+
+std::optional<tir::PrimFunc> with_named_dims(arith::Context& context, const tir::PrimFunc& kernel) {
+  arith::Substitution named;
+  for (const tir::Param& param : kernel.params) {
+    if (param.buffer == nullptr) continue;
+    for (Expr dim : param.buffer->shape) {
+      if (named.count(dim) != 0 || !is_long(dim)) continue;
+      arith::Var symbol = context.var("dim", DType::index());
+      if (is_all_of_its_variables(kernel, dim, symbol)) named.emplace(dim, symbol);
+    }
+  }
+  if (named.empty()) return std::nullopt;
+  return tir::clone(context, kernel, named);
 }
 
 }  // namespace relaxc

@@ -1,6 +1,7 @@
 // parameterize_constants.h: the numbers in a kernel that may as well be handed to it.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "compiler/tir/prim_func.h"
@@ -24,5 +25,10 @@ KernelNumbers take_out_numbers(arith::Context& context, const tir::PrimFunc& ker
 /// kernel longer and that of several shorter. Nothing is taken out of a kernel that has been scheduled, or of one of
 /// unusual size.
 KernelNumbers take_out_sizes(arith::Context& context, const tir::PrimFunc& kernel);
+
+/// A copy of `kernel` with a symbol in place of each long dim of its parameters, which a call finds by looking at the
+/// operand. Only where the kernel knows nothing else of the dim's variables: then no proof gets harder. Nothing: no dim
+/// is of that kind.
+std::optional<tir::PrimFunc> with_named_dims(arith::Context& context, const tir::PrimFunc& kernel);
 
 }  // namespace relaxc
