@@ -1,8 +1,8 @@
 // object.h: what an emitted object shows the outside world, in the terms of docs/abi.md.
 //
-// Lowering fills these records; entry_functions.h makes functions of them, both backends constant tables, and the
-// header printer C declarations. They hold names of prim funcs, never code, so that a backend only has to print what it
-// is given.
+// Lowering fills these records; entry_functions.h makes functions of them, tables.h constant tables, and the header
+// printer C declarations. They hold names of prim funcs, never code, so that a backend only has to print what it is
+// given.
 #pragma once
 
 #include <array>

@@ -8,9 +8,9 @@
 
 #include <algorithm>
 
-#include "compiler/codegen/c/entry.h"
 #include "compiler/codegen/c/helpers.h"
 #include "compiler/codegen/c/selftest.h"
+#include "compiler/codegen/c/tables.h"
 #include "compiler/interface/call_order.h"
 #include "compiler/interface/typed_call.h"
 #include "compiler/tir/visit.h"
@@ -111,7 +111,7 @@ class Emission {
   bool write_main() {
     Write write = open_(".c");
     std::set<std::string> helpers;
-    std::string functions, entries, calls;
+    std::string functions;
     std::vector<const tir::PrimFunc*> called = called_functions(object_, style_.profile);
     if (in_parts()) {
       functions = prototypes({called.begin(), called.end()});
@@ -120,28 +120,36 @@ class Emission {
       for (const tir::PrimFunc* function : called)
         functions += function_text(*function, conventions_, functions_, helpers);
     }
-    interface::EntryFunctions made(object_), made_of_shown(shown_);
+    interface::EntryFunctions made(object_);
     FunctionStyle style = functions_;
     style.data = {{"weights", "(uint8_t*)(uintptr_t)rlx_weights.bytes"},
                   {"model", fmt::format("&{}_model", object_.name)},
                   {"selftest", "(uint8_t*)(uintptr_t)rlx_selftest_data.bytes"}};
-    EntryFunctionPrinter printer{made, conventions_, style, helpers};
-    EntryFunctionPrinter shown{made_of_shown, conventions_, style, helpers};
-    for (size_t i = 0; i < object_.entries.size(); ++i) {
-      if (!misra_) entries += entry_text(shown_, shown_.entries[i], i, shown);
-      calls += called_text(object_.entries[i], printer);
+    const EntryFunctionPrinter printer{conventions_, style, helpers};
+    const bool has_tables = !object_.entries.empty() && !misra_;
+    const std::string tables = has_tables ? tables_of_shown(printer) : "";
+    std::string calls;
+    auto call = [&](const tir::PrimFunc& function) { calls += printer.print(function); };
+    for (const interface::Entry& entry : object_.entries) {
+      call(made.run(entry));
+      if (std::optional<tir::PrimFunc> size = made.arena_bytes(entry)) call(*size);
     }
     for (const interface::PublicPrimFunc& function : object_.public_prim_funcs)
-      calls += printer.print(made.public_function(function.name));
-    const std::string selftest = object_.selftest.data.empty() ? "" : printer.print(made.selftest());
-
-    bool tables = !object_.entries.empty() && !misra_;
-    std::string declared =
-        tables ? fmt::format("static const rlx_function rlx_functions[{}];\n\n", object_.entries.size()) : "";
-    if (object_.weights.separate && !misra_) declared += "static const uint8_t rlx_hash[32];\n\n";
+      call(made.public_function(function.name));
+    if (has_tables && !object_.selftest.data.empty()) {
+      calls += selftest_data_text(object_, runs_);
+      call(made.selftest());
+    }
     return write(opening() + "\n") && write_own_weights(write) && write(helper_text(helpers, style_.profile) + "\n") &&
-           write(functions) && write(declared) && write(entries) && write(calls) &&
-           (!tables || write(model_text(shown_, "C99") + selftest_data_text(object_, runs_) + selftest));
+           write(functions) && write(tables) && write(calls);
+  }
+
+  std::string tables_of_shown(const EntryFunctionPrinter& printer) const {
+    interface::EntryFunctions made(shown_);
+    interface::CodeFacts facts;
+    facts.target = "C99";
+    facts.wants_context = [&](const std::string& name) { return conventions_.at(name).context; };
+    return tables_text(shown_, interface::object_tables(shown_, made, facts), printer);
   }
 
   bool write_own_weights(const Write& write) const {

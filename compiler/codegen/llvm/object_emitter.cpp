@@ -69,6 +69,31 @@ llvm::Function* ObjectEmitter::c_function(const tir::PrimFunc& function, const s
   return made;
 }
 
+llvm::GlobalVariable* ObjectEmitter::model_table() {
+  std::string cpus = levels_.empty() ? lowering_.options().cpu : "";
+  for (const LoweredLevel& level : levels_) cpus += (cpus.empty() ? "" : ",") + level.name;
+  interface::CodeFacts facts;
+  facts.target = module_.getTargetTriple().str() + " " + cpus;
+  facts.wants_context = [&](const std::string& name) {
+    const Signature* function = lowering_.find(name);
+    return function != nullptr && function->wants_context;
+  };
+  llvm::GlobalVariable* model = tables_.define(interface::object_tables(object_, made_, facts));
+  const std::string name = model->getName().str();
+  if (module_.getPICLevel() == llvm::PICLevel::NotPIC)
+    refer_to_runtime(".rodata." + name, "a");
+  else
+    refer_to_runtime(".data.rel.ro." + name, "aw");
+  return model;
+}
+
+void ObjectEmitter::selftest(llvm::GlobalVariable* model) {
+  const auto* bytes = reinterpret_cast<const uint8_t*>(object_.selftest.data.data());
+  llvm::GlobalVariable* data = tables_.bytes({bytes, object_.selftest.data.size()}, object_.name + ".selftest");
+  data->setAlignment(llvm::Align(8));
+  c_function(made_.selftest(), object_.name + "_selftest", {{"model", model}, {"selftest", data}});
+}
+
 llvm::Function* ObjectEmitter::declare(const std::string& name, llvm::FunctionType* type, bool global) {
   auto linkage = global ? llvm::GlobalValue::ExternalLinkage : llvm::GlobalValue::InternalLinkage;
   llvm::Function* function = llvm::Function::Create(type, linkage, name, module_);

@@ -1,8 +1,9 @@
-// object_emitter.h: what an object holds besides its kernels: functions that C calls, and the tables of the ABI.
+// object_emitter.h: what an object holds besides its kernels: functions that C calls, tables, and weights.
 #pragma once
 
 #include "compiler/codegen/llvm/lower.h"
 #include "compiler/codegen/llvm/parts.h"
+#include "compiler/codegen/llvm/tables.h"
 #include "compiler/interface/entry_functions.h"
 #include "compiler/interface/object.h"
 #include "compiler/interface/typed_call.h"
@@ -32,6 +33,10 @@ class ObjectEmitter {
         module_(lowering.module()),
         object_(object),
         made_(object),
+        tables_(lowering, object,
+                [this](const tir::PrimFunc& function, const std::string& symbol, ObjectAddresses tables) {
+                  return c_function(function, symbol, std::move(tables));
+                }),
         levels_(std::move(levels)),
         elsewhere_(elsewhere) {}
 
@@ -41,7 +46,6 @@ class ObjectEmitter {
  private:
   using Entry = interface::Entry;
   using Record = interface::Record;
-  using Fields = std::vector<std::pair<std::string_view, llvm::Constant*>>;
 
   void lower_functions();
   void lower(ModuleLowering& lowering, const tir::PrimFunc& function, const std::string& symbol);
@@ -60,39 +64,21 @@ class ObjectEmitter {
   /// A function that a program or the runtime calls, and the tables that it names.
   llvm::Function* c_function(const tir::PrimFunc& function, const std::string& symbol, ObjectAddresses tables = {});
 
-  // tables.cpp
   llvm::GlobalVariable* model_table();
   void selftest(llvm::GlobalVariable* model);
-  llvm::Constant* function_record(const Entry& entry, llvm::GlobalVariable* functions, uint32_t index);
-  llvm::GlobalVariable* private_record(const Entry& entry, llvm::Constant* function);
-  llvm::Constant* tensor_specs(const Entry& entry, const std::vector<interface::Tensor>& tensors,
-                               const std::string& name, bool inputs);
-  llvm::Constant* quantization(const interface::Tensor& tensor, const std::string& stem);
-  llvm::Constant* symbol_records(const Entry& entry);
-  llvm::Constant* source_records(const Entry& entry);
-  llvm::Constant* pool_records(const Entry& entry);
-  llvm::Constant* record(Record which, const Fields& fields);
-  llvm::Constant* number(interface::FieldKind kind, int64_t value) const;
-  llvm::Constant* text(const std::string& text, const std::string& name);
-  llvm::GlobalVariable* table(llvm::Constant* value, const std::string& name);
-  llvm::Constant* list(llvm::Type* type, const std::vector<llvm::Constant*>& elements, const std::string& name);
 
   llvm::Function* declare(const std::string& name, llvm::FunctionType* type, bool global);
   llvm::Value* field(llvm::IRBuilder<>& b, llvm::Value* address, Record which, std::string_view name);
   /// The first weight in the object; null if there is none.
   llvm::Constant* weights_address();
-  llvm::Constant* hash_table();
-  llvm::Constant* weights_bytes() const;
   void define_weights(const std::string& weights_text);
   void refer_to_runtime(const std::string& section, const char* flags);
-  std::string local(const Entry& entry, const std::string& what) const {
-    return object_.name + "." + entry.name + "." + what;
-  }
 
   ModuleLowering& lowering_;
   llvm::Module& module_;
   const interface::Object& object_;
   interface::EntryFunctions made_;
+  Tables tables_;
   std::vector<LoweredLevel> levels_;
   std::vector<PartFunction>* elsewhere_;
 };
