@@ -40,7 +40,9 @@ void take_pool(CompileOptions& o, const std::string& text) {
     o.pools.push_back(std::move(*pool));
 }
 
-void add_object_flags(CLI::App& app, CompileOptions& o) {
+namespace {
+
+void add_code_flags(CLI::App& app, CompileOptions& o) {
   app.add_option("-O", o.opt, "optimization level")
       ->check(CLI::IsMember({"0", "1", "2", "3", "s", "z"}))
       ->capture_default_str();
@@ -55,6 +57,10 @@ void add_object_flags(CLI::App& app, CompileOptions& o) {
          },
          "keep names of the model in the object: all (full), those of inputs, outputs and dims (io), or none")
       ->check(CLI::IsMember({"full", "io", "none"}));
+}
+
+/// What the functions of the object take and give.
+void add_interface_flags(CLI::App& app, CompileOptions& o) {
   app.add_option_function<std::string>(
          "--io", [&](const std::string& form) { o.quantized_io = form == "quantized"; },
          "quantized: keep inputs that are only quantized, and outputs that are only dequantized, as integers")
@@ -89,6 +95,10 @@ void add_object_flags(CLI::App& app, CompileOptions& o) {
       app.add_option("--selftest-data", o.selftest_data, "inputs and outputs of the self-test (default: random inputs)")
           ->needs(selftest),
       "FILE|FOLDER");
+}
+
+/// What passes do.
+void add_optimization_flags(CLI::App& app, CompileOptions& o) {
   app.add_option("--threads", o.task_slots, "split parallel loops into at most this many tasks")
       ->check(CLI::Range(1, 1024));
   app.add_option("--max-recursion", o.max_recursion, "limit the depth of recursive calls")
@@ -108,6 +118,14 @@ void add_object_flags(CLI::App& app, CompileOptions& o) {
       ->type_name("N");
 }
 
+}  // namespace
+
+void add_object_flags(CLI::App& app, CompileOptions& o) {
+  add_code_flags(app, o);
+  add_interface_flags(app, o);
+  add_optimization_flags(app, o);
+}
+
 void add_input_flags(CLI::App& app, CompileOptions& o) {
   app.add_option_function<std::vector<std::string>>(
          "INPUT",
@@ -124,7 +142,10 @@ void add_input_flags(CLI::App& app, CompileOptions& o) {
                "accept external data of an ONNX model outside of its folder");
 }
 
-void add_output_flags(CLI::App& app, CompileOptions& o) {
+namespace {
+
+/// Files that appear, and what is in them.
+void add_file_flags(CLI::App& app, CompileOptions& o) {
   app.add_option("-o", o.output, "the output; its extension selects the format: " + format_extensions())
       ->type_name("OUTPUT");
   app.add_option_function<std::string>(
@@ -153,6 +174,9 @@ void add_output_flags(CLI::App& app, CompileOptions& o) {
       ->type_name("FILE");
   app.add_option("--report", o.report, "also write a page (.html) or data (.json) on graphs, kernels and memory")
       ->type_name("FILE");
+}
+
+void add_budget_flags(CLI::App& app, CompileOptions& o) {
   auto budget = [&](const char* flag, uint64_t& bytes, const char* text) {
     app.add_option_function<std::string>(
            flag,
@@ -166,6 +190,10 @@ void add_output_flags(CLI::App& app, CompileOptions& o) {
   };
   budget("--flash-budget", o.flash_budget, "fail if the object takes more flash: 64K");
   budget("--ram-budget", o.ram_budget, "fail if the arena and the pools take more: 8K");
+}
+
+/// How code is made and linked.
+void add_build_flags(CLI::App& app, CompileOptions& o) {
   app.add_option("-j,--jobs", o.jobs,
                  "generate code on N threads; the output does not depend on N (default: one per core)")
       ->check(CLI::Range(1, 1024))
@@ -179,6 +207,9 @@ void add_output_flags(CLI::App& app, CompileOptions& o) {
                  "the C compiler that links a library or a program, and its flags (default: cc; clang for another "
                  "machine)")
       ->type_name("COMMAND");
+}
+
+void add_c_flags(CLI::App& app, CompileOptions& o) {
   app.add_option_function<std::string>(
          "--c-profile",
          [&](const std::string& name) {
@@ -204,6 +235,15 @@ void add_output_flags(CLI::App& app, CompileOptions& o) {
                  "for .c: distribute functions over STEM_1.c, STEM_2.c ... of about this size")
       ->transform(CLI::AsSizeValue(false))
       ->type_name("BYTES");
+}
+
+}  // namespace
+
+void add_output_flags(CLI::App& app, CompileOptions& o) {
+  add_file_flags(app, o);
+  add_budget_flags(app, o);
+  add_build_flags(app, o);
+  add_c_flags(app, o);
 }
 
 void add_target_flags(CLI::App& app, CompileOptions& o) {

@@ -170,17 +170,8 @@ void complete(Machine& machine, const llvm::Triple& triple) {
   if (machine.cpu.empty()) machine.cpu = "generic";
 }
 
-}  // namespace
-
-Result<Target> resolve_target(const Machine& described, Diagnostics& diag) {
-  initialize();
-  Machine machine = described;
-  llvm::Triple triple(llvm::Triple::normalize(machine.triple.empty() ? llvm::sys::getProcessTriple() : machine.triple));
-  std::string error;
-  const llvm::Target* known = llvm::TargetRegistry::lookupTarget(triple, error);
-  if (known == nullptr)
-    return diag.error(nullptr, Kind::usage, "unknown target '{}'; --print-targets lists names, and triples are LLVM's",
-                      machine.triple);
+/// Objects can be written for such a machine.
+Status check_triple(const llvm::Triple& triple, Diagnostics& diag) {
   if (!writes_format(triple))
     return diag.error(
         nullptr, Kind::usage,
@@ -194,18 +185,52 @@ Result<Target> resolve_target(const Machine& described, Diagnostics& diag) {
         "target '{}' is of an architecture that no code is written for; there are x86-64, aarch64, 32-bit "
         "ARM, RISC-V and WebAssembly of 32 bits, all little-endian",
         triple.str());
+  return Done{};
+}
 
-  Target target;
-  std::string asked = machine.features;
-  if (machine.cpu == "native") {
-    if (triple.getArch() != llvm::Triple(llvm::sys::getProcessTriple()).getArch())
-      return diag.error(nullptr, Kind::usage, "--mcpu=native is for this machine, not for '{}'", machine.triple);
-    machine.cpu = llvm::sys::getHostCPUName().str();
-    machine.features = native_features() + (asked.empty() ? "" : ",") + asked;
-    // Not the second level: the rules' costs hold for 512 KB, and with 1 MB BERT-base took 10 to 18% longer on a Zen 5.
-    auto l1 = machine.says("l1_bytes") ? std::nullopt : host_cache_bytes(1);
-    if (l1) machine.say("l1_bytes", static_cast<double>(*l1));
+/// Puts this machine's CPU in place of the word "native".
+Status name_native(Machine& machine, const llvm::Triple& triple, Diagnostics& diag) {
+  if (triple.getArch() != llvm::Triple(llvm::sys::getProcessTriple()).getArch())
+    return diag.error(nullptr, Kind::usage, "--mcpu=native is for this machine, not for '{}'", machine.triple);
+  machine.cpu = llvm::sys::getHostCPUName().str();
+  machine.features = native_features() + (machine.features.empty() ? "" : ",") + machine.features;
+  // Not the second level: the rules' costs hold for 512 KB, and with 1 MB BERT-base took 10 to 18% longer on a Zen 5.
+  auto l1 = machine.says("l1_bytes") ? std::nullopt : host_cache_bytes(1);
+  if (l1) machine.say("l1_bytes", static_cast<double>(*l1));
+  return Done{};
+}
+
+/// Each feature that the user asks for is one of the architecture, and says whether it is there.
+Status check_features(const std::string& asked, const llvm::MCSubtargetInfo& plain, const std::string& triple,
+                      Diagnostics& diag) {
+  const llvm::SubtargetFeatures named(asked);
+  for (const std::string& feature : named.getFeatures()) {
+    if (feature.empty() || !llvm::SubtargetFeatures::hasFlag(feature))
+      return diag.error(nullptr, Kind::usage,
+                        "CPU feature '{0}' says neither that it is there nor that it is not; write "
+                        "+{0} or -{0}",
+                        feature);
+    if (!known_feature(plain, llvm::SubtargetFeatures::StripFlag(feature)))
+      return diag.error(nullptr, Kind::usage, "unknown CPU feature '{}' for target '{}'", feature, triple);
   }
+  return Done{};
+}
+
+}  // namespace
+
+Result<Target> resolve_target(const Machine& described, Diagnostics& diag) {
+  initialize();
+  Machine machine = described;
+  llvm::Triple triple(llvm::Triple::normalize(machine.triple.empty() ? llvm::sys::getProcessTriple() : machine.triple));
+  std::string error;
+  const llvm::Target* known = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (known == nullptr)
+    return diag.error(nullptr, Kind::usage, "unknown target '{}'; --print-targets lists names, and triples are LLVM's",
+                      machine.triple);
+  RELAXC_DO(check_triple(triple, diag));
+  Target target;
+  const std::string asked = machine.features;
+  if (machine.cpu == "native") RELAXC_DO(name_native(machine, triple, diag));
   complete(machine, triple);
   if (!machine.float_abi.empty()) {
     bool arm = triple.isARM() || triple.isThumb();
@@ -222,15 +247,7 @@ Result<Target> resolve_target(const Machine& described, Diagnostics& diag) {
   RELAXC_CHECK(plain != nullptr, "LLVM has no subtarget of " + target.triple);
   if (!plain->isCPUStringValid(target.cpu))
     return diag.error(nullptr, Kind::usage, "unknown CPU '{}' for target '{}'", machine.cpu, target.triple);
-  llvm::SubtargetFeatures named(asked);
-  for (const std::string& feature : named.getFeatures())
-    if (feature.empty() || !llvm::SubtargetFeatures::hasFlag(feature))
-      return diag.error(nullptr, Kind::usage,
-                        "CPU feature '{0}' says neither that it is there nor that it is not; write "
-                        "+{0} or -{0}",
-                        feature);
-    else if (!known_feature(*plain, llvm::SubtargetFeatures::StripFlag(feature)))
-      return diag.error(nullptr, Kind::usage, "unknown CPU feature '{}' for target '{}'", feature, target.triple);
+  RELAXC_DO(check_features(asked, *plain, target.triple, diag));
   std::unique_ptr<llvm::MCSubtargetInfo> info(known->createMCSubtargetInfo(triple, target.cpu, target.features));
   // LLVM takes the CPU and ends the program when code is generated.
   bool narrow = triple.isArch64Bit() && known_feature(*plain, "64bit") && !info->checkFeatures("+64bit");
