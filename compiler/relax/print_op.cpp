@@ -2,7 +2,7 @@
 //
 // An op with several results binds their tuple and takes it apart, `pair = R.split(x); a: R.Tensor(…) = pair[0]`, so
 // that each result stands beside its struct info. Branches end by binding their results to common names, loops by
-// R.carry; frontends/relax/relax_loop.cpp says how the two read.
+// R.carry; frontends/relax/function/loop.cpp says how the two read.
 #include "compiler/relax/attr_text.h"
 #include "compiler/relax/function_printer.h"
 #include "compiler/relax/op_def.h"

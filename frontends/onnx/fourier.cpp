@@ -66,6 +66,17 @@ Result<Value*> resized(Node& node, Value* x, Expr n) {
   return node.call("pad", {x, node.shape(std::move(pads))});
 }
 
+/// How often each bin of the half of a spectrum counts: the first and the middle once, all others twice.
+Result<Value*> half_weights(Node& node, Expr half, Expr length, DType dtype) {
+  RELAXC_TRY(Value * bin, counting(node, half, {half, node.index(1)}));
+  RELAXC_TRY(Value * twice, node.call("multiply", {bin, node.scalar(DType::i(64), 2)}));
+  RELAXC_TRY(Value * whole, number(node, length, DType::i(64)));
+  RELAXC_TRY(Value * mirrored, node.call("equal", {twice, whole}));
+  RELAXC_TRY(Value * first, node.call("equal", {bin, node.scalar(DType::i(64), 0)}));
+  RELAXC_TRY(Value * single, node.call("logical_or", {mirrored, first}));
+  return node.call("where", {single, node.scalar(dtype, 1), node.scalar(dtype, 2)});
+}
+
 }  // namespace
 
 Result<Value*> transform(Node& node, Value* x, const Transform& t) {
@@ -85,13 +96,7 @@ Result<Value*> transform(Node& node, Value* x, const Transform& t) {
     RELAXC_TRY(imaginary, component(node, x, 1));
   }
   if (to_real) {  // the half that is not there counts as the conjugate of the one that is
-    RELAXC_TRY(Value * bin, counting(node, half, {half, node.index(1)}));
-    RELAXC_TRY(Value * twice, node.call("multiply", {bin, node.scalar(DType::i(64), 2)}));
-    RELAXC_TRY(Value * whole, number(node, t.length, DType::i(64)));
-    RELAXC_TRY(Value * mirrored, node.call("equal", {twice, whole}));
-    RELAXC_TRY(Value * first, node.call("equal", {bin, node.scalar(DType::i(64), 0)}));
-    RELAXC_TRY(Value * single, node.call("logical_or", {mirrored, first}));
-    RELAXC_TRY(Value * weight, node.call("where", {single, node.scalar(dtype, 1), node.scalar(dtype, 2)}));
+    RELAXC_TRY(Value * weight, half_weights(node, half, t.length, dtype));
     RELAXC_TRY(real, node.call("multiply", {real, weight}));
     if (imaginary != nullptr) {
       RELAXC_TRY(imaginary, node.call("multiply", {imaginary, weight}));

@@ -222,42 +222,50 @@ void GraphImporter::convert(const NodeProto& proto, int number) {
   ++nodes_;
   visited_.insert(&proto);
   if (!within_budget(0, "this node", where)) return fail_outputs(proto);
-  const CustomOp* custom = find_custom(proto);
-  const onnx::FunctionProto* function = custom != nullptr ? nullptr : find_function(proto);
-  const Converter* converter = function != nullptr ? nullptr : converters_.find(domain, proto.op_type());
   Node node(*this, proto, version, where);
   Location before = builder_->location;
   builder_->location = where;
   size_t errors = diag.error_count();
   find_operands(proto, where);
-  bool ready = operands_ready(proto, where), done = false;
-  if (custom != nullptr) {
-    done = ready && check_attributes(node, innermost()) && convert_custom_op(*custom, node);
-  } else if (function == nullptr && version == 0) {
-    diag.error(where, Kind::malformed_model, "the {} imports no opset of domain '{}'",
-               calls_.empty() ? "model" : "function", domain.empty() ? "ai.onnx" : domain);
-  } else if (function == nullptr && converter == nullptr) {
-    diag.error(where, Kind::unknown_operator,
-               "there is no converter for this operator; --custom-op '{}::{}=* -> like(0)' makes it a call of a C "
-               "function, with "
-               "a rule that says what its results are",
-               domain.empty() ? "ai.onnx" : domain, proto.op_type());
-  } else if (ready) {
-    done = bool(function != nullptr ? call_function(*function, node) : convert_checked(*converter, node));
-  }
-  if (!done) {
-    if (ready && diag.error_count() > errors) {
-      std::string types;
-      for (const std::string& name : proto.input()) {
-        Slot* slot = name.empty() ? nullptr : find(name);
-        std::string type = slot == nullptr || slot->value == nullptr ? "" : ": " + relax::to_string(slot->value->info);
-        types += (types.empty() ? "" : ", ") + (name.empty() ? std::string("none") : name + type);
-      }
-      if (!types.empty()) diag.note(nullptr, "inputs: {}", types);
-    }
+  bool ready = operands_ready(proto, where);
+  if (!convert_ready(node, ready)) {
+    if (ready && diag.error_count() > errors) note_inputs(proto);
     fail_outputs(proto);
   }
   builder_->location = before;
+}
+
+/// The node by what there is for its operator; what there is none for is reported though its operands are not `ready`.
+bool GraphImporter::convert_ready(Node& node, bool ready) {
+  const NodeProto& proto = node.proto;
+  std::string domain = domain_of(proto.domain());
+  if (const CustomOp* custom = find_custom(proto))
+    return ready && check_attributes(node, innermost()) && convert_custom_op(*custom, node);
+  if (const onnx::FunctionProto* function = find_function(proto)) return ready && call_function(*function, node);
+  if (node.opset == 0) {
+    diag.error(node.location, Kind::malformed_model, "the {} imports no opset of domain '{}'",
+               calls_.empty() ? "model" : "function", domain.empty() ? "ai.onnx" : domain);
+    return false;
+  }
+  if (const Converter* converter = converters_.find(domain, proto.op_type()))
+    return ready && convert_checked(*converter, node);
+  diag.error(node.location, Kind::unknown_operator,
+             "there is no converter for this operator; --custom-op '{}::{}=* -> like(0)' makes it a call of a C "
+             "function, with "
+             "a rule that says what its results are",
+             domain.empty() ? "ai.onnx" : domain, proto.op_type());
+  return false;
+}
+
+/// What the node is given, for the error before.
+void GraphImporter::note_inputs(const NodeProto& proto) {
+  std::string types;
+  for (const std::string& name : proto.input()) {
+    Slot* slot = name.empty() ? nullptr : find(name);
+    std::string type = slot == nullptr || slot->value == nullptr ? "" : ": " + relax::to_string(slot->value->info);
+    types += (types.empty() ? "" : ", ") + (name.empty() ? std::string("none") : name + type);
+  }
+  if (!types.empty()) diag.note(nullptr, "inputs: {}", types);
 }
 
 /// The node by its converter, if it is one of its operator.

@@ -122,6 +122,7 @@ class GraphImporter {
   Status opsets(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto>& imports, Scope& scope);
   Status parameters(const onnx::GraphProto& graph);
   Result<Slot> parameter(const onnx::TypeProto& type, const std::string& name);
+  Result<Slot> sequence_parameter(const onnx::TypeProto& element, const std::string& name);
   Result<Slot> strings_parameter(const onnx::TypeProto& type, const std::string& name);
   Result<Slot> map_parameter(const onnx::TypeProto::Map& type, const std::string& name);
   Result<std::vector<Expr>> declared_dims(const onnx::TypeProto::Tensor& type, const std::string& name);
@@ -133,10 +134,13 @@ class GraphImporter {
   void initializers(const onnx::GraphProto& graph);
   void define(const std::string& name, Slot slot, Location where);
   std::vector<int> order(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes);
+  void report_cycle(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes, const std::vector<int>& missing);
   void nodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes, std::vector<std::string> outputs);
   void convert_all(NodeList list);
   std::vector<Slot> given(const std::vector<std::string>& outputs, bool as_tensors);
   void convert(const onnx::NodeProto& node, int number);
+  bool convert_ready(Node& node, bool ready);
+  void note_inputs(const onnx::NodeProto& proto);
   bool operands_ready(const onnx::NodeProto& node, Location where);
   Status convert_checked(const Converter& converter, Node& node);
   Status convert_with(const Converter& converter, Node& node);

@@ -43,17 +43,19 @@ void collect_reads(const NodeProto& node, std::set<std::string>& reads) {
   }
 }
 
-}  // namespace
+/// Who waits for whom.
+struct Makers {
+  std::vector<std::vector<int>> users;  ///< of each node: the nodes that read what it makes
+  std::vector<int> missing;             ///< of each node: how many nodes it waits for
+};
 
-/// Node numbers in an order in which everything is made before it is used; the given order where it is one. Nodes on a
-/// cycle are reported and left out.
-std::vector<int> GraphImporter::order(const RepeatedPtrField<NodeProto>& nodes) {
+Makers makers_of(const RepeatedPtrField<NodeProto>& nodes) {
   std::map<std::string, int> maker;
   for (int i = 0; i < nodes.size(); ++i)
     for (const std::string& output : nodes[i].output())
       if (!output.empty()) maker.try_emplace(output, i);
-  std::vector<std::vector<int>> users(static_cast<size_t>(nodes.size()));
-  std::vector<int> missing(static_cast<size_t>(nodes.size()), 0);
+  auto count = static_cast<size_t>(nodes.size());
+  Makers out{std::vector<std::vector<int>>(count), std::vector<int>(count, 0)};
   for (int i = 0; i < nodes.size(); ++i) {
     std::set<std::string> reads;
     collect_reads(nodes[i], reads);
@@ -61,32 +63,53 @@ std::vector<int> GraphImporter::order(const RepeatedPtrField<NodeProto>& nodes) 
     for (const std::string& name : reads)
       if (auto found = maker.find(name); found != maker.end()) makers.insert(found->second);
     for (int from : makers) {
-      users[static_cast<size_t>(from)].push_back(i);
-      ++missing[static_cast<size_t>(i)];
+      out.users[static_cast<size_t>(from)].push_back(i);
+      ++out.missing[static_cast<size_t>(i)];
     }
   }
+  return out;
+}
+
+/// The nodes that wait for nothing, and so on, lower numbers first; `missing` keeps what the others wait for.
+std::vector<int> sorted(Makers& makers) {
   std::priority_queue<int, std::vector<int>, std::greater<>> ready;
-  for (int i = 0; i < nodes.size(); ++i)
-    if (missing[static_cast<size_t>(i)] == 0) ready.push(i);
+  for (size_t i = 0; i < makers.missing.size(); ++i)
+    if (makers.missing[i] == 0) ready.push(static_cast<int>(i));
   std::vector<int> order;
   while (!ready.empty()) {
     int next = ready.top();
     ready.pop();
     order.push_back(next);
-    for (int user : users[static_cast<size_t>(next)])
-      if (--missing[static_cast<size_t>(user)] == 0) ready.push(user);
+    for (int user : makers.users[static_cast<size_t>(next)])
+      if (--makers.missing[static_cast<size_t>(user)] == 0) ready.push(user);
   }
-  if (static_cast<int>(order.size()) == nodes.size()) {
-    for (int i = 0; i < nodes.size(); ++i)
-      if (order[static_cast<size_t>(i)] != i) {
-        diag.warning(file_, Kind::malformed_model,
-                     "nodes are not in topological order: '{}' comes too early; they are "
-                     "sorted",
-                     label(nodes[i], i));
-        break;
-      }
+  return order;
+}
+
+}  // namespace
+
+/// Node numbers in an order in which everything is made before it is used; the given order where it is one. Nodes on a
+/// cycle are reported and left out.
+std::vector<int> GraphImporter::order(const RepeatedPtrField<NodeProto>& nodes) {
+  Makers makers = makers_of(nodes);
+  std::vector<int> order = sorted(makers);
+  if (static_cast<int>(order.size()) != nodes.size()) {
+    report_cycle(nodes, makers.missing);
     return order;
   }
+  for (int i = 0; i < nodes.size(); ++i) {
+    if (order[static_cast<size_t>(i)] == i) continue;
+    diag.warning(file_, Kind::malformed_model,
+                 "nodes are not in topological order: '{}' comes too early; they are "
+                 "sorted",
+                 label(nodes[i], i));
+    break;
+  }
+  return order;
+}
+
+/// Reports the nodes that still miss something, and lets what they would give fail.
+void GraphImporter::report_cycle(const RepeatedPtrField<NodeProto>& nodes, const std::vector<int>& missing) {
   std::string names;
   int shown = 0;
   for (int i = 0; i < nodes.size(); ++i) {
@@ -96,7 +119,6 @@ std::vector<int> GraphImporter::order(const RepeatedPtrField<NodeProto>& nodes) 
   }
   diag.error(file_, Kind::malformed_model, "the graph has a cycle; these nodes are on it or behind it: {}{}", names,
              shown > 8 ? " and " + std::to_string(shown - 8) + " more" : "");
-  return order;
 }
 
 const CustomOp* GraphImporter::find_custom(const NodeProto& node) const {

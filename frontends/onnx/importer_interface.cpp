@@ -95,6 +95,25 @@ Result<Slot> GraphImporter::map_parameter(const onnx::TypeProto::Map& type, cons
   return maps_slot(std::move(maps));
 }
 
+/// A sequence of tensors such as `element`.
+Result<Slot> GraphImporter::sequence_parameter(const onnx::TypeProto& element, const std::string& name) {
+  arith::Context& context = module_.context();
+  bool strings = element.tensor_type().elem_type() == onnx::TensorProto::STRING;
+  RELAXC_TRY(
+      DType dtype,
+      dtype_of(strings ? static_cast<int>(onnx::TensorProto::INT64) : element.tensor_type().elem_type(), file_, diag));
+  Expr rank = element.tensor_type().has_shape()
+                  ? context.index(element.tensor_type().shape().dim_size() + (strings ? 1 : 0))
+                  : symbol(name + "_rank");
+  Sequence sequence{dtype, false, {}, nullptr, nullptr};
+  sequence.elements = argument(name + ".elements", relax::tensor_info(context, {symbol(name + "_total")}, dtype));
+  sequence.shapes =
+      argument(name + ".shapes", relax::tensor_info(context, {symbol(name + "_length"), rank}, DType::i(64)));
+  if (strings)
+    sequence.bytes = argument(name + ".bytes", relax::tensor_info(context, {symbol(name + "_size")}, DType::u(8)));
+  return sequence_slot(std::move(sequence));
+}
+
 /// The tensors that a caller passes for one input: see composite.h for what is none.
 Result<Slot> GraphImporter::parameter(const onnx::TypeProto& type, const std::string& name) {
   Slot slot;
@@ -111,24 +130,9 @@ Result<Slot> GraphImporter::parameter(const onnx::TypeProto& type, const std::st
       RELAXC_TRY(Slot content, parameter(type.optional_type().elem_type(), name));
       return optional_slot(std::move(content), std::nullopt, present);
     }
-    case onnx::TypeProto::kSequenceType: {
-      const onnx::TypeProto& element = type.sequence_type().elem_type();
-      if (!element.has_tensor_type()) break;
-      bool strings = element.tensor_type().elem_type() == onnx::TensorProto::STRING;
-      RELAXC_TRY(DType dtype,
-                 dtype_of(strings ? static_cast<int>(onnx::TensorProto::INT64) : element.tensor_type().elem_type(),
-                          file_, diag));
-      Expr rank = element.tensor_type().has_shape()
-                      ? context.index(element.tensor_type().shape().dim_size() + (strings ? 1 : 0))
-                      : symbol(name + "_rank");
-      Sequence sequence{dtype, false, {}, nullptr, nullptr};
-      sequence.elements = argument(name + ".elements", relax::tensor_info(context, {symbol(name + "_total")}, dtype));
-      sequence.shapes =
-          argument(name + ".shapes", relax::tensor_info(context, {symbol(name + "_length"), rank}, DType::i(64)));
-      if (strings)
-        sequence.bytes = argument(name + ".bytes", relax::tensor_info(context, {symbol(name + "_size")}, DType::u(8)));
-      return sequence_slot(std::move(sequence));
-    }
+    case onnx::TypeProto::kSequenceType:
+      if (!type.sequence_type().elem_type().has_tensor_type()) break;
+      return sequence_parameter(type.sequence_type().elem_type(), name);
     case onnx::TypeProto::kMapType:
       return map_parameter(type.map_type(), name);
     case onnx::TypeProto::VALUE_NOT_SET:

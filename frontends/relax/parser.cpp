@@ -7,12 +7,12 @@
 
 #include "compiler/relax/effects.h"
 #include "compiler/relax/verify.h"
-#include "frontends/relax/grammar.h"
-#include "frontends/relax/literals.h"
-#include "frontends/relax/metadata.h"
-#include "frontends/relax/prim_func.h"
-#include "frontends/relax/relax_function.h"
-#include "frontends/relax/unsupported_aot.h"
+#include "frontends/relax/constants/metadata.h"
+#include "frontends/relax/function/reader.h"
+#include "frontends/relax/prim/reader.h"
+#include "frontends/relax/text/grammar.h"
+#include "frontends/relax/text/literals.h"
+#include "frontends/relax/text/unsupported_aot.h"
 
 namespace relaxc::frontend {
 

@@ -1,0 +1,145 @@
+// constant_reader.cpp: R.const(…) to data.
+#include "frontends/relax/constants/constant_reader.h"
+
+#include <cstring>
+#include <limits>
+
+#include "compiler/arith/expr.h"
+#include "frontends/relax/text/literals.h"
+
+namespace relaxc::frontend {
+namespace {
+
+using AstKind = ast::ExprKind;
+
+/// A number of the text: its value, and whether it was written as an integer.
+struct Number {
+  const ast::Expr* at = nullptr;
+  bool is_integer = true, is_bool = false;
+  int64_t integer = 0;
+  double real = 0;
+};
+
+class ConstantReader {
+ public:
+  explicit ConstantReader(SourceText& source) : source_(source) {}
+
+  /// Shape and numbers in row-major order.
+  Status read(const ast::Expr& e, size_t depth) {
+    if (!e.is_sequence()) {
+      if (depth != shape_.size() && !first_leaf_)
+        return source_.error(e.place, Kind::shape_mismatch, "lists of a constant must be of one depth and length");
+      first_leaf_ = false;
+      return leaf(e);
+    }
+    if (first_leaf_ && depth == shape_.size()) shape_.push_back(static_cast<int64_t>(e.items.size()));
+    if (depth >= shape_.size() || shape_[depth] != static_cast<int64_t>(e.items.size()))
+      return source_.error(e.place, Kind::shape_mismatch, "lists of a constant must be of one depth and length");
+    for (const ast::Expr* item : e.items)
+      if (!read(*item, depth + 1)) return source_.diag().failed();
+    return Done{};
+  }
+
+  DType natural_dtype() const {
+    bool bools = !numbers_.empty(), integers = true;
+    for (const Number& number : numbers_) {
+      bools = bools && number.is_bool;
+      integers = integers && number.is_integer;
+    }
+    return bools ? DType::boolean() : integers && !numbers_.empty() ? DType::i(32) : DType::f(32);
+  }
+
+  Result<std::vector<std::byte>> bytes(DType dtype) const {
+    size_t size = static_cast<size_t>(dtype.bytes());
+    std::vector<std::byte> out(numbers_.size() * size);
+    for (size_t i = 0; i < numbers_.size(); ++i) {
+      const Number& number = numbers_[i];
+      uint64_t bits = 0;
+      if (dtype.is_float()) {
+        double value = number.is_integer ? static_cast<double>(number.integer) : number.real;
+        std::vector<std::byte> encoded = relax::encode_scalar(dtype, value);
+        std::memcpy(&bits, encoded.data(), size);
+      } else {
+        if (!number.is_integer)
+          return source_.error(number.at->place, Kind::dtype_mismatch, "expected a value of dtype {}, found a float",
+                               to_string(dtype));
+        bool fits = arith::wrap_to_dtype(number.integer, dtype) == number.integer || dtype == DType::u(64);
+        if (!fits)
+          return source_.error(number.at->place, Kind::overflow, "{} does not fit {}", number.integer,
+                               to_string(dtype));
+        bits = static_cast<uint64_t>(number.integer);
+      }
+      std::memcpy(out.data() + i * size, &bits, size);
+    }
+    return out;
+  }
+
+  const std::vector<int64_t>& shape() const { return shape_; }
+  size_t count() const { return numbers_.size(); }
+
+ private:
+  Status leaf(const ast::Expr& e) {
+    Number number;
+    number.at = &e;
+    bool negative = e.is(AstKind::kUnary) && e.text == "-";
+    const ast::Expr& digits = negative ? *e.items[0] : e;
+    if (digits.is(AstKind::kTrue) || digits.is(AstKind::kFalse)) {
+      number.is_bool = true;
+      number.integer = digits.is(AstKind::kTrue);
+    } else if (digits.is(AstKind::kInt)) {
+      RELAXC_TRY(int64_t value, integer_value(source_, digits));
+      number.integer = negative ? -value : value;
+    } else if (digits.is(AstKind::kFloat)) {
+      number.is_integer = false;
+      number.real = negative ? -float_value(digits) : float_value(digits);
+    } else if (std::optional<double> value = special(digits)) {
+      number.is_integer = false;
+      number.real = negative ? -*value : *value;
+    } else {
+      return source_.error(e.place, Kind::invalid_value, "expected a number, found {}", describe(e));
+    }
+    numbers_.push_back(number);
+    return Done{};
+  }
+
+  /// float("inf"), float("nan"), float("-inf")
+  static std::optional<double> special(const ast::Expr& e) {
+    if (!e.is(AstKind::kCall) || e.items.size() != 2 || !e.items[1]->is(AstKind::kString)) return std::nullopt;
+    if (dotted_path(*e.items[0]) != "float") return std::nullopt;
+    const std::string& text = e.items[1]->text;
+    if (text == "inf") return std::numeric_limits<double>::infinity();
+    if (text == "-inf") return -std::numeric_limits<double>::infinity();
+    if (text == "nan") return std::numeric_limits<double>::quiet_NaN();
+    return std::nullopt;
+  }
+
+  SourceText& source_;
+  std::vector<int64_t> shape_;
+  std::vector<Number> numbers_;
+  bool first_leaf_ = true;
+};
+
+}  // namespace
+
+Result<relax::ConstantRef> read_constant(SourceText& source, const ast::Expr& value, std::optional<DType> dtype,
+                                         const std::optional<std::vector<int64_t>>& shape) {
+  ConstantReader reader(source);
+  RELAXC_DO(reader.read(value, 0));
+  DType element = dtype.value_or(reader.natural_dtype());
+  bool numeric = element.is_float() || element.is_integer() || element.is_bool();
+  if (!numeric)
+    return source.error(value.place, Kind::unsupported, "a constant of dtype {} cannot be written in text",
+                        to_string(element));
+  std::vector<int64_t> dims = shape.value_or(reader.shape());
+  int64_t elements = 1;
+  for (int64_t dim : dims)
+    if (__builtin_mul_overflow(elements, dim, &elements))
+      return source.error(value.place, Kind::overflow, "the constant's shape overflows");
+  if (elements != static_cast<int64_t>(reader.count()))
+    return source.error(value.place, Kind::shape_mismatch, "{} numbers for a shape of {} elements", reader.count(),
+                        elements);
+  RELAXC_TRY(std::vector<std::byte> bytes, reader.bytes(element));
+  return relax::ConstantData::inline_bytes(element, std::move(dims), std::move(bytes));
+}
+
+}  // namespace relaxc::frontend

@@ -1,0 +1,179 @@
+// metadata.cpp: the constants that TVM prints beside a module (`script(show_meta=True)`).
+//
+// TVM writes a graph of objects as JSON: a list of nodes that refer to each other by number. Two ages of it are read.
+// Up to 0.20 the root is "root", a node is {"type_key", "attrs" | "keys" | "data"}, numbers are written as strings, and
+// tensors lie apart in "b64ndarrays". After it the root is "root_index", a node is {"type", "data"}, a map is a list of
+// key, value, key, value …, and a tensor is a node like others. The bytes of a tensor are the same in both: base64 of
+// what TVM writes to a file of parameters.
+//
+// Only the path root, map, array, constant, tensor is followed. The types of constants, which stand there too, repeat
+// what the tensors say.
+#include "frontends/relax/constants/metadata.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "frontends/relax/constants/ndarray.h"
+#include "frontends/relax/text/literals.h"
+
+namespace relaxc::frontend {
+namespace {
+
+using AstKind = ast::ExprKind;
+using Json = nlohmann::json;
+
+constexpr const char* kConstants = "relax.expr.Constant";
+
+class MetadataReader {
+ public:
+  MetadataReader(SourceText& source, Place place, Json document)
+      : source_(source), place_(place), document_(std::move(document)) {}
+
+  Result<std::vector<relax::ConstantRef>> run() {
+    nodes_ = member(document_, "nodes");
+    if (nodes_ == nullptr || !nodes_->is_array()) return refuse("it has no list \"nodes\"");
+    named_root_ = document_.contains("root_index");
+    RELAXC_TRY(const Json* root, node(member(document_, named_root_ ? "root_index" : "root"), "the root"));
+    RELAXC_TRY(const Json* list, constants_of(*root));
+    std::vector<relax::ConstantRef> constants;
+    if (list == nullptr) return constants;
+    const Json* items = member(*list, "data");
+    if (items == nullptr || !items->is_array()) return refuse("its constants are no list");
+    for (const Json& item : *items) {
+      RELAXC_TRY(const Json* made, node(&item, "a constant"));
+      RELAXC_TRY(relax::ConstantRef data, constant(*made, constants.size()));
+      constants.push_back(std::move(data));
+    }
+    return constants;
+  }
+
+ private:
+  template <typename... Args>
+  Failure refuse(fmt::format_string<Args...> why, Args&&... args) {
+    return source_.error(place_, Kind::malformed_model, "not the metadata of a module: {}",
+                         fmt::format(why, std::forward<Args>(args)...));
+  }
+
+  static const Json* member(const Json& object, const char* name) {
+    if (!object.is_object()) return nullptr;
+    auto found = object.find(name);
+    return found == object.end() ? nullptr : &*found;
+  }
+
+  /// A number, or a number in a string.
+  static std::optional<size_t> number(const Json* value) {
+    if (value == nullptr) return std::nullopt;
+    if (value->is_number_unsigned()) return value->get<size_t>();
+    if (!value->is_string()) return std::nullopt;
+    const std::string& text = value->get_ref<const std::string&>();
+    size_t parsed = 0;
+    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), parsed);
+    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    return parsed;
+  }
+
+  Result<const Json*> node(const Json* index, std::string_view what) {
+    std::optional<size_t> at = number(index);
+    if (!at || *at >= nodes_->size()) return refuse("{} is none of its {} nodes", what, nodes_->size());
+    return &(*nodes_)[*at];
+  }
+
+  /// The node that lists the constants; null if the map at the root has none.
+  Result<const Json*> constants_of(const Json& root) {
+    const Json* data = member(root, "data");
+    const Json* keys = named_root_ ? data : member(root, "keys");
+    if (data == nullptr && keys == nullptr) return static_cast<const Json*>(nullptr);  // an empty map
+    if (data == nullptr || keys == nullptr || !data->is_array() || !keys->is_array())
+      return refuse("its root is no map");
+    size_t step = named_root_ ? 2 : 1;
+    if (keys->size() != data->size() || data->size() % step != 0) return refuse("its root has a key without a value");
+    for (size_t i = 0; i < keys->size(); i += step) {
+      const Json* key = &(*keys)[i];
+      if (named_root_) {
+        RELAXC_TRY(const Json* text, node(key, "a key"));
+        key = member(*text, "data");
+      }
+      if (key != nullptr && key->is_string() && key->get_ref<const std::string&>() == kConstants)
+        return node(&(*data)[i + step - 1], "the list of constants");
+    }
+    return static_cast<const Json*>(nullptr);
+  }
+
+  Result<relax::ConstantRef> constant(const Json& made, size_t index) {
+    const Json* type = member(made, named_root_ ? "type" : "type_key");
+    const Json* fields = member(made, named_root_ ? "data" : "attrs");
+    if (type == nullptr || *type != kConstants || fields == nullptr)
+      return refuse("node of constant {} is none", index);
+    const Json* tensor = member(*fields, "data");
+    const Json* text = nullptr;
+    if (named_root_) {
+      RELAXC_TRY(const Json* holder, node(tensor, fmt::format("the tensor of constant {}", index)));
+      text = member(*holder, "data");
+    } else {
+      const Json* arrays = member(document_, "b64ndarrays");
+      std::optional<size_t> at = number(tensor);
+      if (arrays != nullptr && arrays->is_array() && at && *at < arrays->size()) text = &(*arrays)[*at];
+    }
+    if (text == nullptr || !text->is_string()) return refuse("the data of constant {} is missing", index);
+    NdarrayAge age = named_root_ ? NdarrayAge::kDlpack1 : NdarrayAge::kBefore;
+    NdarrayResult read = read_ndarray(text->get_ref<const std::string&>(), age);
+    if (!read.fault.empty()) return refuse("the data of constant {} {}", index, read.fault);
+    return read.data;
+  }
+
+  SourceText& source_;
+  Place place_;
+  Json document_;
+  const Json* nodes_ = nullptr;
+  bool named_root_ = false;  ///< of the later age
+};
+
+/// A dict of the text as JSON; nothing if something in it is none. The grammar bounds the depth.
+std::optional<Json> json_of(const ast::Expr& e) {
+  if (e.is(AstKind::kString)) return Json(e.text);
+  if (e.is(AstKind::kNone)) return Json(nullptr);
+  if (e.is(AstKind::kTrue) || e.is(AstKind::kFalse)) return Json(e.is(AstKind::kTrue));
+  if (e.is(AstKind::kInt)) return Json::parse(e.text, nullptr, false);
+  if (e.is_sequence()) {
+    Json list = Json::array();
+    for (const ast::Expr* item : e.items) {
+      std::optional<Json> value = json_of(*item);
+      if (!value) return std::nullopt;
+      list.push_back(std::move(*value));
+    }
+    return list;
+  }
+  if (!e.is(AstKind::kDict)) return std::nullopt;
+  Json dict = Json::object();
+  for (size_t i = 0; i + 1 < e.items.size(); i += 2) {
+    std::optional<Json> value = json_of(*e.items[i + 1]);
+    if (!e.items[i]->is(AstKind::kString) || !value) return std::nullopt;
+    dict[e.items[i]->text] = std::move(*value);
+  }
+  return dict;
+}
+
+}  // namespace
+
+Result<std::vector<relax::ConstantRef>> read_metadata(SourceText& source, const ast::Expr& argument) {
+  std::optional<Json> document;
+  if (argument.is(AstKind::kString)) {
+    try {
+      document = Json::parse(argument.text);
+    } catch (const Json::parse_error& error) {
+      return source.error(argument.place, Kind::malformed_model,
+                          "not the metadata of a module: the JSON ends or is wrong at its byte {}", error.byte);
+    }
+  } else {
+    document = json_of(argument);
+  }
+  if (!document)
+    return source.error(argument.place, Kind::malformed_model,
+                        "expected the metadata's JSON as a string or a dict, found {}", describe(argument));
+  return MetadataReader(source, argument.place, std::move(*document)).run();
+}
+
+}  // namespace relaxc::frontend

@@ -1,0 +1,19 @@
+// forms.h: calls of the language that are no operators of the table.
+#pragma once
+
+#include "frontends/relax/function/parts.h"
+
+namespace relaxc::frontend {
+
+/// The forms that compute nothing of their own and give their operand; `known` is false for any other.
+Result<Term> transparent_form(FunctionParts& fn, const std::string& path, const ast::Expr& e, bool& known);
+/// All other forms; `known` is false for what is none, or has another number of arguments.
+Result<Term> special_form(FunctionParts& fn, const std::string& path, const ast::Expr& e, bool& known);
+
+// effects.cpp
+/// R.assert_op(condition, values…, format="…")
+Result<Term> assert_op(FunctionParts& fn, const ast::Expr& e);
+/// R.print(values…, format="…")
+Result<Term> print_values(FunctionParts& fn, const ast::Expr& e);
+
+}  // namespace relaxc::frontend

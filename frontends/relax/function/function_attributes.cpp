@@ -1,0 +1,86 @@
+// function_attributes.cpp: R.func_attr: attributes of the function, and bounds of its symbols.
+#include "compiler/relax/attr_text.h"
+#include "compiler/relax/function_attrs.h"
+#include "frontends/relax/function/expressions.h"
+#include "frontends/relax/function/operators.h"
+#include "frontends/relax/function/statements.h"
+#include "frontends/relax/text/literals.h"
+
+namespace relaxc::frontend {
+
+using AstKind = ast::ExprKind;
+
+namespace {
+
+/// The symbol that `e` names; it need not have a value yet: what the data gives it must keep to the bound.
+Result<arith::Var> bounded_symbol(FunctionParts& fn, const ast::Expr& e) {
+  ast::Expr name = e;
+  RELAXC_TRY(name.text, string_value(fn.source, e, "a symbol"));
+  name.kind = AstKind::kName;
+  auto* known = fn.names.find_own(name.text);
+  bool is_symbol = known != nullptr && (known->value.kind == Term::kScalar || known->value.kind == Term::kValue);
+  if (!is_symbol) return fn.names.unbound(name, true);
+  Scalar scalar = known->value.scalar;
+  if (known->value.kind == Term::kValue) {
+    RELAXC_TRY(scalar, fn.dims.read(name));
+  }
+  const auto* var = scalar.expr.as<arith::VarNode>();
+  if (var == nullptr) return fn.source.error(e.place, Kind::invalid_attribute, "'{}' is no symbol", name.text);
+  return arith::Var(var);
+}
+
+/// tir_var_upper_bound and the like: a dict of symbols and numbers.
+Status symbol_bounds(FunctionParts& fn, const std::string& attribute, const ast::Expr& dict) {
+  arith::Facts& facts = fn.function.facts;
+  if (!dict.is(AstKind::kDict))
+    return fn.source.error(dict.place, Kind::invalid_attribute, "'{}' takes a dict such as {{\"n\": 256}}", attribute);
+  for (size_t i = 0; i + 1 < dict.items.size(); i += 2) {
+    const ast::Expr &key = *dict.items[i], &written = *dict.items[i + 1];
+    RELAXC_TRY(std::string symbol, string_value(fn.source, key, "a symbol"));
+    RELAXC_TRY(arith::Expr value, fn.dims.index(written));
+    if (value.constant() == nullptr)
+      return fn.source.error(written.place, Kind::invalid_attribute, "a bound is an integer");
+    RELAXC_TRY(arith::Var var, bounded_symbol(fn, key));
+    int64_t bound = *value.constant();
+    if (attribute == "tir_var_multiple_of" && bound < 1)
+      return fn.source.error(written.place, Kind::invalid_attribute,
+                             "'{}' cannot be a multiple of {}; a positive number is expected", symbol, bound);
+    if (attribute == "tir_var_multiple_of")
+      facts.multiple(var, bound);
+    else if (attribute == "tir_var_upper_bound")
+      facts.bound(var, {INT64_MIN, bound});
+    else
+      facts.bound(var, {bound, INT64_MAX});
+    if (!facts.conflict().empty())
+      return fn.source.error(written.place, Kind::invalid_attribute, "{} = {} leaves no value for '{}': {}", attribute,
+                             bound, symbol, facts.conflict());
+  }
+  return Done{};
+}
+
+}  // namespace
+
+Status function_attributes(FunctionParts& fn, const ast::Expr& call) {
+  if (call.items.size() != 2 || !call.items[1]->is(AstKind::kDict))
+    return fn.source.error(call.place, Kind::invalid_attribute, "R.func_attr takes one dict");
+  const std::vector<const ast::Expr*>& entries = call.items[1]->items;
+  for (size_t i = 0; i + 1 < entries.size(); i += 2) {
+    RELAXC_TRY(std::string key, string_value(fn.source, *entries[i], "an attribute's name"));
+    const ast::Expr& value = *entries[i + 1];
+    if (key == "tir_var_upper_bound" || key == "tir_var_lower_bound" || key == "tir_var_multiple_of") {
+      RELAXC_DO(symbol_bounds(fn, key, value));
+      continue;
+    }
+    if (key == "global_symbol") continue;
+    RELAXC_TRY(Term term, eval(fn, value));
+    const relax::FunctionAttr* row = relax::find_function_attr(key);
+    relax::AttrType type = row == nullptr ? relax::AttrType::kString : row->type;
+    RELAXC_TRY(relax::AttrValue read, attribute_value(fn.source, term, type, key, value.place));
+    if (!relax::set_attribute(fn.function, key, read))
+      return fn.source.error(value.place, Kind::invalid_attribute, "'{}' is {}, found {}", key, row->form,
+                             relax::attr_text(read));
+  }
+  return Done{};
+}
+
+}  // namespace relaxc::frontend

@@ -1,0 +1,84 @@
+// names.cpp: what names stand for in a Relax function.
+#include "frontends/relax/function/names.h"
+
+#include "frontends/relax/function/parts.h"
+#include "frontends/relax/suggest.h"
+#include "frontends/relax/text/literals.h"
+#include "frontends/relax/text/name_uses.h"
+
+namespace relaxc::frontend {
+
+using AstKind = ast::ExprKind;
+
+Names::Binding* Names::find(const std::string& name) {
+  Binding* known = scopes_.find(name);
+  if (known != nullptr || parts_.captures == nullptr) return known;
+  std::optional<Captures::Found> outer = parts_.captures->find(name);
+  if (!outer) return nullptr;
+  scopes_.bind_outermost(name, std::move(outer->term), outer->place);
+  return scopes_.find(name);
+}
+
+std::string Names::path_of(const ast::Expr& e) {
+  std::optional<std::string> path = dotted_path(e);
+  if (!path) return {};
+  return find(path->substr(0, path->find('.'))) != nullptr ? std::string() : *path;
+}
+
+void Names::assign(const std::string& name, Term term, Place place) {
+  if (term.kind == Term::kValue && term.value->name.empty()) term.value->name = name;
+  if (assigned_ != nullptr) assigned_->push_back(name);
+  hidden_.erase(name);
+  scopes_.bind(name, std::move(term), place);
+}
+
+void Names::poison(const ast::Expr* target) {
+  if (target == nullptr) return;
+  if (target->is_sequence())
+    for (const ast::Expr* item : target->items) poison(item);
+  else if (target->is(AstKind::kName) && scopes_.find(target->text) == nullptr)
+    assign(target->text, {}, target->place);
+  else if (target->is(AstKind::kName))
+    scopes_.bind(target->text, {}, target->place);
+}
+
+void Names::poison_mentioned(const ast::Expr* annotation) {
+  if (annotation == nullptr) return;
+  for (const std::string& name : names_used(*annotation))
+    if (scopes_.find(name) == nullptr && name != "R" && name != "T") scopes_.bind(name, {}, annotation->place);
+}
+
+arith::Var Names::declare_symbol(const std::string& name, DType dtype, Place place) {
+  arith::Var var = parts_.context().var(name, dtype);
+  open_.insert(var);
+  scopes_.bind(name, Term::of(Scalar{var}), place);
+  return var;
+}
+
+Failure Names::unbound(const ast::Expr& e, bool dims) {
+  SourceText& source = parts_.source;
+  Failure failure = source.error(e.place, Kind::unbound_name, "the name '{}' is not bound", e.text);
+  if (source.suppressed()) return failure;
+  if (auto inside = hidden_.find(e.text); inside != hidden_.end()) {
+    source.note(inside->second.place, "{}", inside->second.way_out);
+    return failure;
+  }
+  auto wanted = [&](const Term& term) {
+    if (term.kind == Term::kPoison) return false;
+    bool scalar = term.kind == Term::kScalar || (term.kind == Term::kValue && term.value->info->as<relax::PrimInfo>());
+    return !dims || scalar;
+  };
+  std::vector<std::string> names = scopes_.names(wanted);
+  if (!dims)
+    for (std::string& global : parts_.scope.global_names()) names.push_back(std::move(global));
+  if (auto near = nearest_name(e.text, names)) source.hint("did you mean '{}'?", *near);
+  return failure;
+}
+
+bool Names::is_read_later(const std::string& name) const {
+  for (const std::set<std::string>& names : later_)
+    if (names.count(name) != 0) return true;
+  return false;
+}
+
+}  // namespace relaxc::frontend

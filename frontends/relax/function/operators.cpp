@@ -1,0 +1,281 @@
+// operators.cpp: calls of operators of the table.
+//
+// Positional arguments fill the operator's operands, then its attributes in their order; named ones may be either. What
+// a term becomes depends on what it meets: a number beside tensors is a constant of their dtype, a tuple of dims is a
+// shape, a tuple of tensors where the operator takes any number of them is those tensors.
+#include "frontends/relax/function/operators.h"
+
+#include <algorithm>
+
+#include "compiler/relax/attr_text.h"
+#include "frontends/relax/function/expressions.h"
+#include "frontends/relax/function/values.h"
+#include "frontends/relax/suggest.h"
+
+namespace relaxc::frontend {
+
+using AstKind = ast::ExprKind;
+using relax::Info;
+using relax::Value;
+
+namespace {
+
+struct OldName {
+  std::string_view name, now;
+};
+constexpr OldName kOldNames[] = {{"dot", "matmul"},         {"transpose", "permute_dims"}, {"cast", "astype"},
+                                 {"sub", "subtract"},       {"mul", "multiply"},           {"div", "divide"},
+                                 {"neg", "negative"},       {"concatenate", "concat"},     {"pow", "power"},
+                                 {"nn.sigmoid", "sigmoid"}, {"nn.tanh", "tanh"},           {"wrap_param", "astype"}};
+
+/// What TVM calls a parameter that relaxc calls otherwise.
+constexpr OldName kParameters[] = {{"x1", "a"},
+                                   {"x2", "b"},
+                                   {"x1", "x"},
+                                   {"x2", "y"},
+                                   {"data", "x"},
+                                   {"a", "x"},
+                                   {"lhs", "a"},
+                                   {"rhs", "b"},
+                                   {"weight", "gamma"},
+                                   {"operands", "tensors"},
+                                   {"subscripts", "equation"}};
+
+std::string_view own_parameter(const relax::OpDef& def, std::string_view name) {
+  auto known = [&](std::string_view wanted) {
+    auto is = [&](const auto& row) { return row.name == wanted; };
+    return std::any_of(def.operands.begin(), def.operands.end(), is) ||
+           std::any_of(def.attrs.begin(), def.attrs.end(), is);
+  };
+  if (known(name)) return name;
+  for (const OldName& row : kParameters)
+    if (row.name == name && known(row.now)) return row.now;
+  return name;
+}
+
+/// Numbers beside tensors take the dtype of the first tensor, and dims too where the operator works element by element.
+Result<std::vector<relax::Value*>> operand_values(FunctionParts& fn, const std::vector<Argument>& operands,
+                                                  bool elementwise) {
+  Diagnostics& diag = fn.source.diag();
+  std::optional<DType> dtype;
+  for (const Argument& operand : operands) {
+    if (operand.term.kind == Term::kPoison) return diag.failed();
+    if (operand.term.kind != Term::kValue || dtype) continue;
+    if (const auto* tensor = operand.term.value->info->as<relax::TensorInfo>()) dtype = tensor->dtype;
+  }
+  std::vector<Value*> values;
+  for (const Argument& operand : operands) {
+    const Term& term = operand.term;
+    bool literal = term.kind == Term::kScalar && term.scalar.expr.dtype() != DType::boolean() &&
+                   (term.scalar.literal == Scalar::kInteger || term.scalar.literal == Scalar::kReal ||
+                    term.scalar.expr.as<arith::FloatImm>() != nullptr);
+    if (literal && dtype) {
+      RELAXC_TRY(Value * value, number(fn, term.scalar, *dtype, operand.place));
+      values.push_back(value);
+      continue;
+    }
+    RELAXC_TRY(Value * value, as_value(fn, with_dims(term), operand.place));
+    if (value != nullptr) pin(fn, *value);
+    const auto* prim = value == nullptr ? nullptr : value->info->as<relax::PrimInfo>();
+    // A scalar of the host beside tensors is one of them, of rank 0; a dim takes their dtype.
+    if (prim != nullptr && prim->value && prim->dtype.is_index() && dtype && elementwise) {
+      RELAXC_TRY(value, scalar_tensor(fn, prim->value, *dtype, operand.place));
+    } else if (prim != nullptr && prim->value && !prim->dtype.is_index() && dtype) {
+      RELAXC_TRY(value, fn.graph.at(operand.place).call("prim_to_tensor", {value}));
+    }
+    values.push_back(value);
+  }
+  return values;
+}
+
+/// The arguments of one call, sorted into operands and attributes.
+class OperatorCall {
+ public:
+  OperatorCall(FunctionParts& fn, const std::string& name, const ast::Expr& e) : fn_(fn), name_(name), e_(e) {}
+
+  Result<Term> run() {
+    Result<const relax::OpDef*> found = find_operator(fn_, name_, e_.items[0]->place);
+    bool read = read_arguments();
+    if (!found || !read) return fn_.source.diag().failed();
+    def_ = *found;
+    variadic_ = !def_->operands.empty() && def_->operands.back().arity == relax::OperandDef::kVariadic;
+    fixed_ = def_->operands.size() - (variadic_ ? 1 : 0);
+    size_t next = take_operands();
+    RELAXC_DO(take_attributes(next));
+    for (const Named& argument : named_) RELAXC_DO(take_named(argument));
+    return apply(fn_, *def_, std::move(operands_), std::move(attrs_), e_.place);
+  }
+
+ private:
+  struct Named {
+    const ast::Keyword* keyword;
+    Term term;
+  };
+
+  bool read_arguments();
+  size_t take_operands();
+  size_t take_group(size_t next);
+  Status take_attributes(size_t next);
+  Status take_named(const Named& argument);
+  Status take_operand(size_t position, const Named& argument);
+  Status take_attribute(const std::string& own, const Named& argument);
+  Failure unknown(const ast::Keyword& keyword) const;
+
+  FunctionParts& fn_;
+  const std::string& name_;
+  const ast::Expr& e_;
+  const relax::OpDef* def_ = nullptr;
+  bool variadic_ = false;  ///< the last operand is any number of them
+  size_t fixed_ = 0;       ///< operands before that
+  std::vector<Argument> positional_;
+  std::vector<Named> named_;
+  std::vector<Argument> operands_;
+  relax::Attrs attrs_;
+};
+
+bool OperatorCall::read_arguments() {
+  bool ok = true;
+  for (size_t i = 1; i < e_.items.size(); ++i) {
+    Result<Term> term = eval(fn_, *e_.items[i]);
+    ok = ok && term;
+    positional_.push_back({term ? *term : Term(), e_.items[i]->place});
+  }
+  for (const ast::Keyword& keyword : e_.keywords) {
+    Result<Term> term = eval(fn_, *keyword.value);
+    ok = ok && term;
+    named_.push_back({&keyword, term ? *term : Term()});
+  }
+  return ok;
+}
+
+/// Positional arguments that are operands; returns how many there are.
+size_t OperatorCall::take_operands() {
+  // An optional operand is not a string, a bool or a list of names: what looks like an attribute is one.
+  auto is_attribute = [&](size_t position) {
+    return def_->operands[position].arity == relax::OperandDef::kOptional &&
+           positional_[position].term.kind == Term::kString;
+  };
+  size_t next = 0;
+  for (; next < positional_.size() && next < fixed_ && !is_attribute(next); ++next)
+    operands_.push_back(positional_[next]);
+  return variadic_ && next == fixed_ && next < positional_.size() ? take_group(next) : next;
+}
+
+/// Operands from `next` on: those of a tuple, or values one by one; returns what is next.
+size_t OperatorCall::take_group(size_t next) {
+  const Term& term = positional_[next].term;
+  bool group = term.kind == Term::kSequence && !(term.is_dims() && !term.items.empty());
+  if (group) {
+    for (const Term& item : term.items) operands_.push_back({item, positional_[next].place});
+    return next + 1;
+  }
+  for (; next < positional_.size() && positional_[next].term.kind == Term::kValue; ++next)
+    operands_.push_back(positional_[next]);
+  return next;
+}
+
+/// Positional arguments from `next` on.
+Status OperatorCall::take_attributes(size_t next) {
+  for (size_t attribute = 0; next < positional_.size(); ++next, ++attribute) {
+    if (attribute >= def_->attrs.size())
+      return fn_.source.error(positional_[next].place, Kind::wrong_arity, "R.{} takes {} arguments at most, found {}",
+                              name_, def_->operands.size() + def_->attrs.size(), positional_.size());
+    const relax::AttrDef& attr = def_->attrs[attribute];
+    RELAXC_TRY(relax::AttrValue value, attribute_value(fn_.source, positional_[next].term, attr.type,
+                                                       std::string(attr.name), positional_[next].place));
+    attrs_.set(std::string(attr.name), std::move(value));
+  }
+  return Done{};
+}
+
+Status OperatorCall::take_named(const Named& argument) {
+  const auto& [keyword, term] = argument;
+  std::string own(own_parameter(*def_, keyword->name));
+  for (size_t i = 0; i < def_->operands.size(); ++i) {
+    if (def_->operands[i].name != own) continue;
+    bool group = def_->operands[i].arity == relax::OperandDef::kVariadic && term.kind == Term::kSequence &&
+                 operands_.size() == fixed_;
+    if (!group) return take_operand(i, argument);
+    for (const Term& item : term.items) operands_.push_back({item, keyword->value->place});
+    return Done{};
+  }
+  return take_attribute(own, argument);
+}
+
+Status OperatorCall::take_operand(size_t position, const Named& argument) {
+  const auto& [keyword, term] = argument;
+  while (operands_.size() <= position) operands_.push_back({Term::of(Term::kNone), keyword->place});
+  if (operands_[position].term.kind != Term::kNone)
+    return fn_.source.error(keyword->place, Kind::redefinition, "operand '{}' is given twice", keyword->name);
+  operands_[position] = {term, keyword->value->place};
+  return Done{};
+}
+
+Status OperatorCall::take_attribute(const std::string& own, const Named& argument) {
+  const auto& [keyword, term] = argument;
+  auto attr =
+      std::find_if(def_->attrs.begin(), def_->attrs.end(), [&](const relax::AttrDef& a) { return a.name == own; });
+  if (attr == def_->attrs.end()) return unknown(*keyword);
+  if (attrs_.has(own))
+    return fn_.source.error(keyword->place, Kind::redefinition, "attribute '{}' is given twice", keyword->name);
+  if (term.kind == Term::kNone) return Done{};
+  RELAXC_TRY(relax::AttrValue value, attribute_value(fn_.source, term, attr->type, own, keyword->value->place));
+  attrs_.set(own, std::move(value));
+  return Done{};
+}
+
+Failure OperatorCall::unknown(const ast::Keyword& keyword) const {
+  std::vector<std::string> known;
+  for (const relax::AttrDef& a : def_->attrs) known.emplace_back(a.name);
+  for (const relax::OperandDef& o : def_->operands) known.emplace_back(o.name);
+  Failure failure =
+      fn_.source.error(keyword.place, Kind::invalid_attribute, "R.{} has no attribute '{}'", name_, keyword.name);
+  if (auto near = nearest_name(keyword.name, known)) fn_.source.hint("did you mean '{}'?", *near);
+  return failure;
+}
+
+}  // namespace
+
+Result<const relax::OpDef*> find_operator(FunctionParts& fn, const std::string& name, Place place) {
+  if (const relax::OpDef* def = fn.scope.table.find(name)) return def;
+  for (const OldName& old : kOldNames)
+    if (old.name == name)
+      if (const relax::OpDef* def = fn.scope.table.find(old.now)) return def;
+  std::vector<std::string> names;
+  for (const relax::OpDef* def : fn.scope.table.all()) names.emplace_back(def->name.text());
+  Failure failure = fn.source.error(place, Kind::unknown_operator, "there is no operator R.{}", name);
+  if (auto near = nearest_name(name, names)) fn.source.hint("did you mean R.{}?", *near);
+  return failure;
+}
+
+Result<Term> operator_call(FunctionParts& fn, const std::string& name, const ast::Expr& e) {
+  bool known_to_tvm = false;
+  Result<Term> made = tvm_operator(fn, name, e, known_to_tvm);
+  return known_to_tvm ? std::move(made) : OperatorCall(fn, name, e).run();
+}
+
+Result<Term> apply(FunctionParts& fn, const relax::OpDef& def, std::vector<Argument> operands, relax::Attrs attrs,
+                   Place place) {
+  bool elementwise = def.operands.size() == 2 && def.operands[0].name == "a" && def.operands[1].name == "b";
+  RELAXC_TRY(std::vector<Value*> values, operand_values(fn, operands, elementwise));
+  relax::GraphBuilder& builder = fn.graph.at(place);
+  RELAXC_TRY(std::vector<Value*> results, builder.call_many(def.name, std::move(values), std::move(attrs)));
+  if (results.size() == 1) return Term::of(results[0]);
+  std::vector<Term> terms;
+  for (Value* result : results) terms.push_back(Term::of(result));
+  return Term::sequence(std::move(terms));
+}
+
+Term with_dims(const Term& term) {
+  if (term.kind != Term::kSequence || term.items.empty()) return term;
+  std::vector<Term> dims;
+  for (const Term& item : term.items) {
+    const auto* prim = item.kind == Term::kValue ? item.value->info->as<relax::PrimInfo>() : nullptr;
+    bool dim = prim != nullptr && prim->value && prim->dtype.is_index();
+    if (!dim && item.kind != Term::kScalar) return term;
+    dims.push_back(dim ? Term::of(Scalar{prim->value}) : item);
+  }
+  return Term::sequence(std::move(dims));
+}
+
+}  // namespace relaxc::frontend

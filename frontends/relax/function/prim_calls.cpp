@@ -1,0 +1,165 @@
+// prim_calls.cpp: calls of prim funcs, and what they must be given: as many buffers and scalars as they take, of
+// their dtypes, ranks and dims as far as these are known here. What is not known is a guard of the call.
+#include <algorithm>
+
+#include "frontends/relax/function/calls.h"
+#include "frontends/relax/function/values.h"
+#include "frontends/relax/text/literals.h"
+
+namespace relaxc::frontend {
+
+using AstKind = ast::ExprKind;
+using relax::Info;
+using relax::Value;
+
+namespace {
+
+/// The tensors of one call against the buffers of its prim func, in order: earlier ones give symbols their values.
+class BufferMatch {
+ public:
+  BufferMatch(FunctionParts& fn, const tir::PrimFunc& prim, Place place) : fn_(fn), prim_(prim), place_(place) {}
+
+  /// `which`: "argument 0", for messages.
+  Status check(const tir::Buffer& buffer, Info given, const std::string& which) {
+    const auto* tensor = given->as<relax::TensorInfo>();
+    if (tensor == nullptr)
+      return fn_.source.error(place_, Kind::dtype_mismatch, "{} of '{}' must be a tensor, found {}", which, prim_.name,
+                              relax::to_string(given));
+    if (tensor->dtype && *tensor->dtype != buffer.dtype)
+      return fn_.source.error(place_, Kind::dtype_mismatch, "{} of '{}' is {}, and the buffer '{}' holds {}", which,
+                              prim_.name, to_string(*tensor->dtype), buffer.name, to_string(buffer.dtype));
+    if (tensor->ndim >= 0 && tensor->ndim != static_cast<int32_t>(buffer.shape.size()))
+      return fn_.source.error(place_, Kind::rank_mismatch, "{} of '{}' has {} dims, and the buffer '{}' has {}", which,
+                              prim_.name, tensor->ndim, buffer.name, buffer.shape.size());
+    RELAXC_DO(check_compact(buffer));
+    return tensor->shape ? check_dims(buffer, *tensor->shape, which) : Status(Done{});
+  }
+
+ private:
+  /// The tensors that a call gives are compact, so a buffer that steps otherwise would not be read as they lie.
+  Status check_compact(const tir::Buffer& buffer) {
+    arith::Expr compact = fn_.context().index(1);
+    for (size_t d = buffer.strides.size(); d-- > 0; compact = compact * buffer.shape[d])
+      if (!arith::prove_equal(buffer.strides[d], compact))
+        return fn_.source.error(
+            place_, Kind::shape_mismatch,
+            "the buffer '{}' of '{}' has stride {} in dim {}, and the tensors of a call are compact: {}", buffer.name,
+            prim_.name, arith::to_string(buffer.strides[d]), d, arith::to_string(arith::simplify(compact)));
+    return Done{};
+  }
+
+  Status check_dims(const tir::Buffer& buffer, const std::vector<arith::Expr>& dims, const std::string& which) {
+    for (size_t d = 0; d < buffer.shape.size(); ++d) {
+      arith::Expr given = dims[d];
+      if (buffer.shape[d].as<arith::VarNode>() && symbols_.emplace(buffer.shape[d], given).second) continue;
+      arith::Expr wanted = arith::substitute(buffer.shape[d], symbols_);
+      if (arith::prove(arith::ne(given, wanted), fn_.function.facts))
+        return fn_.source.error(place_, Kind::shape_mismatch, "dim {} of {} of '{}' is {}, and the buffer '{}' has {}",
+                                d, which, prim_.name, arith::to_string(given), buffer.name, arith::to_string(wanted));
+    }
+    return Done{};
+  }
+
+  FunctionParts& fn_;
+  const tir::PrimFunc& prim_;
+  Place place_;
+  arith::Substitution symbols_;
+};
+
+}  // namespace
+
+Result<Term> call_tir(FunctionParts& fn, const ast::Expr& e) {
+  Diagnostics& diag = fn.source.diag();
+  RELAXC_DO(check_keywords(fn, e,
+                           {"gvar", "func", "args", "out_sinfo", "out_ty", "sinfo_args", "ty_args", "tir_vars",
+                            "te_grad_name", "te_grad_kwargs"}));
+  const ast::Expr *prim = argument(e, 1, {"gvar", "func"}), *list = argument(e, 2, {"args"}),
+                  *scalars = argument(e, 4, {"tir_vars"});
+  if (prim == nullptr || list == nullptr || e.items.size() > 5)
+    return fn.source.error(e.place, Kind::wrong_arity, "R.call_tir takes a prim func, its arguments and out_ty");
+  Result<Term> function = callee(fn, *prim);
+  Result<std::vector<Value*>> args = call_arguments(fn, *list);
+  Result<std::vector<Info>> outputs = output_infos(fn, e, 3);
+  if (!function || !args || !outputs) return diag.failed();
+  if (is_none(scalars)) scalars = nullptr;
+  if (scalars != nullptr) {
+    RELAXC_TRY(std::vector<arith::Expr> symbols, fn.dims.list(*scalars));
+    for (arith::Expr symbol : symbols) args->push_back(fn.graph.at(e.place).prim(symbol));
+  }
+  if (function->kind != Term::kGlobal)
+    return fn.source.error(prim->place, Kind::dtype_mismatch,
+                           "R.call_tir calls a prim func; R.call_dps_packed calls an external function");
+  return finish_call_tir(fn, function->text, std::move(*args), std::move(*outputs), e.place,
+                         scalars == nullptr ? list : nullptr);
+}
+
+Result<Term> finish_call_tir(FunctionParts& fn, const std::string& name, std::vector<Value*> args,
+                             std::vector<Info> outputs, Place place, const ast::Expr* list) {
+  Diagnostics& diag = fn.source.diag();
+  const Global& global = fn.scope.globals.at(name);
+  if (global.kind == Global::kPoison) return diag.failed();
+  const tir::PrimFunc* prim = fn.scope.module.find_prim_func(name);
+  if (global.kind != Global::kPrimFunc || prim == nullptr)
+    return fn.source.error(place, Kind::dtype_mismatch, "R.call_tir calls a prim func, and '{}' is none", name);
+  if (list != nullptr) RELAXC_DO(check_prim_kinds(fn, *prim, args, outputs.size(), *list));
+  RELAXC_DO(check_prim_args(fn, *prim, args, outputs, place));
+  return results_of(fn.graph.at(place).call_tir(name, std::move(args), std::move(outputs)));
+}
+
+Status check_prim_kinds(FunctionParts& fn, const tir::PrimFunc& prim, const std::vector<Value*>& args, size_t outputs,
+                        const ast::Expr& list) {
+  bool one_each = list.is_sequence() && list.items.size() == args.size() && args.size() + outputs == prim.params.size();
+  if (!one_each) return Done{};
+  std::vector<const tir::Param*> inputs;
+  size_t buffers = 0;
+  for (const tir::Param& param : prim.params) buffers += param.buffer != nullptr;
+  // The last buffers are the outputs, wherever scalars stand.
+  for (const tir::Param& param : prim.params)
+    if (param.buffer == nullptr || buffers-- > outputs) inputs.push_back(&param);
+  size_t wanted = 0, given = 0;
+  for (size_t i = 0; i < args.size(); ++i) {
+    wanted += inputs[i]->buffer != nullptr;
+    given += args[i]->info->as<relax::TensorInfo>() != nullptr;
+  }
+  if (wanted == given) return Done{};  // in another order, as tensors first and scalars last
+  for (size_t i = 0; i < args.size(); ++i) {
+    bool buffer = inputs[i]->buffer != nullptr, tensor = args[i]->info->as<relax::TensorInfo>() != nullptr;
+    if (buffer == tensor) continue;
+    std::string name = buffer ? inputs[i]->buffer->name : inputs[i]->var.name();
+    return fn.source.error(list.items[i]->place, Kind::dtype_mismatch, "'{}' of '{}' must be {}, found {}", name,
+                           prim.name, buffer ? "a tensor" : "a scalar", relax::to_string(args[i]->info));
+  }
+  return Done{};
+}
+
+Status check_prim_args(FunctionParts& fn, const tir::PrimFunc& prim, const std::vector<Value*>& args,
+                       const std::vector<Info>& outputs, Place place) {
+  std::vector<Info> infos;
+  size_t scalars = 0;
+  for (Value* value : args) {
+    if (const auto* shape = value->info->as<relax::ShapeInfo>())
+      scalars += static_cast<size_t>(std::max(shape->ndim, 0));
+    else if (value->info->as<relax::PrimInfo>())
+      ++scalars;
+    else
+      infos.push_back(value->info);
+  }
+  size_t inputs = infos.size();
+  infos.insert(infos.end(), outputs.begin(), outputs.end());
+  std::vector<tir::BufferRef> buffers;
+  for (const tir::Param& param : prim.params)
+    if (param.buffer != nullptr) buffers.push_back(param.buffer);
+  size_t wanted_scalars = prim.params.size() - buffers.size();
+  buffers.resize(buffers.size() - std::min(buffers.size(), prim.memory.scratch));  // what hoist_scratch put last
+  if (buffers.size() != infos.size() || wanted_scalars != scalars)
+    return fn.source.error(place, Kind::wrong_arity,
+                           "'{}' takes {} buffers and {} scalars, found {} inputs, {} outputs and {} scalars",
+                           prim.name, buffers.size(), wanted_scalars, inputs, outputs.size(), scalars);
+  BufferMatch match(fn, prim, place);
+  for (size_t i = 0; i < infos.size(); ++i)
+    RELAXC_DO(match.check(*buffers[i], infos[i],
+                          i < inputs ? fmt::format("argument {}", i) : fmt::format("output {}", i - inputs)));
+  return Done{};
+}
+
+}  // namespace relaxc::frontend

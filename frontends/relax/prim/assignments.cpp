@@ -1,0 +1,141 @@
+// assignments.cpp: assignments of a prim func: stores, buffers, symbols, axes and scalars.
+#include "frontends/relax/prim/statements.h"
+
+#include "frontends/relax/prim/buffers.h"
+#include "frontends/relax/text/call_text.h"
+#include "frontends/relax/text/literals.h"
+
+namespace relaxc::frontend {
+
+using AstKind = ast::ExprKind;
+
+namespace {
+
+constexpr std::string_view kBufferFunctions[] = {
+    "T.alloc_buffer", "T.sblock_alloc_buffer", "T.decl_buffer", "T.buffer_decl",
+    "T.allocate",     "T.allocate_const",      "T.alloc_local", "T.Buffer"};
+
+/// `x = T.float32()`: a name that a T.Bind or T.LetStmt below gives its value (var=).
+bool announces_scalar(const ast::Expr& e) {
+  std::string callee = callee_of(&e);
+  return e.items.size() == 1 && callee.rfind("T.", 0) == 0 && parse_dtype(callee.substr(2)).has_value();
+}
+
+bool declares_symbol(const ast::Expr& e) {
+  std::string callee = callee_of(&e);
+  bool typed = callee == "T.int64" || callee == "T.int32" || callee == "T.index";
+  bool named = callee == "T.var" || callee == "T.Var" || callee == "T.SizeVar" || callee == "T.dyn";
+  return named || (typed && e.items.size() == 1);
+}
+
+bool binds_scalar(const std::string& callee) {
+  return callee == "T.bind" || callee == "T.Bind" || callee == "T.let" || callee == "T.LetStmt";
+}
+
+/// `n = T.int64()`, `M, N = T.int64(), T.int64()`, `n = T.var("n")`.
+Status declare_prim_symbols(PrimParts& fn, const ast::Stmt& stmt, bool& done) {
+  std::vector<const ast::Expr*> targets = targets_of(*stmt.target), values = targets_of(*stmt.value);
+  for (const ast::Expr* value : values)
+    if (!declares_symbol(*value)) {
+      done = stmt.value->is(AstKind::kCall) && announces_scalar(*stmt.value);
+      return Done{};
+    }
+  done = true;
+  if (targets.size() != values.size())
+    return fn.source.error(stmt.place, Kind::wrong_arity, "{} names for {} values", targets.size(), values.size());
+  for (const ast::Expr* target : targets) {
+    if (!target->is(AstKind::kName))
+      return fn.source.error(target->place, Kind::syntax, "expected a name for the symbol");
+    auto* known = fn.names.find(target->text);
+    bool again = known != nullptr && known->value.kind == PrimName::kScalar && known->value.scalar.dtype().is_index();
+    if (!again) fn.names.declare_symbol(target->text, target->place);
+  }
+  return Done{};
+}
+
+Status declaration(PrimParts& fn, const std::string& callee, const ast::Stmt& stmt, Suite& out, bool& done) {
+  done = true;
+  if (callee == "T.match_buffer") return match_buffer(fn, stmt, out);
+  for (std::string_view name : kBufferFunctions)
+    if (callee == name) return open_buffer(fn, callee, stmt, out);
+  if (callee == "T.alloc_shared" || callee == "T.alloc_fragment" || callee == "T.env_thread" ||
+      callee == "T.launch_thread")
+    return fn.source.error(stmt.value->place, Kind::unsupported, "{} belongs to a GPU; this is compiled for a CPU",
+                           callee);
+  // A pointer under another name is another name of its buffer.
+  bool pointer_name =
+      stmt.target->is(AstKind::kName) && stmt.value->is(AstKind::kAttribute) && is_pointer(fn, *stmt.value);
+  done = pointer_name;
+  if (!pointer_name) return Done{};
+  RELAXC_TRY(Pointer base, read_pointer(fn, *stmt.value));
+  fn.names.bind(stmt.target->text, {PrimName::kBuffer, {}, base.buffer}, stmt.target->place);
+  return Done{};
+}
+
+/// `x = value`, `x: T.float32 = value`, `x: T.let[T.float32] = value`, `x = T.bind(value)`, T.let, T.LetStmt: a scalar
+/// for the rest of the suite.
+Status let_statement(PrimParts& fn, const ast::Stmt& stmt, Suite& out) {
+  if (!stmt.target->is(AstKind::kName))
+    return fn.source.error(stmt.target->place, Kind::unsupported, "one name a line can be given a value");
+  const ast::Expr* value = stmt.value;
+  if (binds_scalar(callee_of(value)) && value->items.size() >= 2) {
+    const ast::Keyword* var = value->keyword("var");
+    value = value->items[1];
+    if (var != nullptr && var->value->is(AstKind::kName)) {  // both names are the same scalar
+      RELAXC_TRY(arith::Expr typed, let_type(fn, stmt, *value));
+      RELAXC_DO(bind_scalar(fn, *var->value, typed, stmt, out));
+      if (var->value->text != stmt.target->text)
+        fn.names.bind(stmt.target->text, fn.names.find(var->value->text)->value, stmt.target->place);
+      return Done{};
+    }
+  }
+  RELAXC_TRY(arith::Expr typed, let_type(fn, stmt, *value));
+  return bind_scalar(fn, *stmt.target, typed, stmt, out);
+}
+
+}  // namespace
+
+Status prim_assignment(PrimParts& fn, const ast::Stmt& stmt, Suite& out) {
+  if (stmt.value == nullptr)
+    return fn.source.error(stmt.place, Kind::ill_formed, "a declaration without a value means nothing here");
+  if (stmt.target->is(AstKind::kSubscript)) return store_statement(fn, *stmt.target, *stmt.value, "", out);
+  bool done = false;
+  RELAXC_DO(declare_prim_symbols(fn, stmt, done));
+  if (done) return Done{};
+  std::string callee = callee_of(stmt.value);
+  if (callee.rfind("T.axis.", 0) == 0) return axis_statement(fn, callee, stmt);
+  RELAXC_DO(declaration(fn, callee, stmt, out, done));
+  return done ? Status(Done{}) : let_statement(fn, stmt, out);
+}
+
+Result<arith::Expr> let_type(PrimParts& fn, const ast::Stmt& stmt, const ast::Expr& value) {
+  RELAXC_TRY(Scalar scalar, fn.scalars.read(value));
+  const ast::Expr* type = stmt.annotation;
+  if (type != nullptr && type->is(AstKind::kSubscript) && type->items.size() == 2) type = type->items[1];
+  bool open = type == nullptr || dotted_path(*type) == "T.let";
+  if (open && scalar.literal == Scalar::kReal)
+    return fn.source.error(value.place, Kind::dtype_mismatch, "a number without a dtype; write T.float32(…)");
+  if (open) return scalar.expr;
+  std::string path = dotted_path(*type).value_or("");
+  std::optional<DType> dtype = path.rfind("T.", 0) == 0 ? parse_dtype(path.substr(2)) : std::nullopt;
+  if (!dtype) return fn.source.error(type->place, Kind::invalid_value, "expected a type such as T.float32");
+  return fn.scalars.adapt(scalar, *dtype, value.place);
+}
+
+Status bind_scalar(PrimParts& fn, const ast::Expr& target, arith::Expr value, const ast::Stmt& stmt, Suite& out) {
+  auto* known = fn.names.find(target.text);
+  if (known != nullptr && known->value.bound_in != 0 && known->value.bound_in < fn.open.suites) {
+    Failure failure = fn.source.error(stmt.place, Kind::redefinition,
+                                      "'{}' has its value from an outer suite, and keeps it there", target.text);
+    fn.source.hint("a value that changes is kept in a buffer: {0} = T.alloc_buffer((1,), …), {0}[0] = …", target.text);
+    return failure;
+  }
+  if (known != nullptr && known->value.unbound) known->value.unbound = false;  // `x = T.var(…)` before a T.let of it
+  RELAXC_DO(out.check_room(fn.source, stmt.place));
+  arith::Var var = fn.context().var(target.text, value.dtype());
+  fn.names.bind(target.text, {.kind = PrimName::kScalar, .scalar = var, .bound_in = fn.open.suites}, target.place);
+  out.open([&fn, var, value](tir::Stmt body) { return fn.builder.let(var, value, body); });
+  return Done{};
+}
+
+}  // namespace relaxc::frontend

@@ -1,0 +1,38 @@
+// blocks.cpp: the block that is being read, and which buffers have been written so far.
+#include "frontends/relax/prim/blocks.h"
+
+#include <utility>
+
+#include "compiler/arith/visit.h"
+
+namespace relaxc::frontend {
+
+void Blocks::note_store(tir::BufferRef buffer, arith::Expr value, bool certain) {
+  if (state_.block == nullptr) {
+    note_written(buffer);
+    return;
+  }
+  state_.stored.push_back(buffer);
+  if (!value) return;
+  bool reads = false;
+  arith::for_each_node(value, [&](arith::Expr node) {
+    const auto* load = node.as<arith::Load>();
+    reads |= load != nullptr && load->buffer == buffer;
+  });
+  if (reads && certain) state_.combined.push_back(buffer);
+}
+
+Blocks::Inside::Inside(Blocks& blocks, tir::Block& block, Place place, std::vector<arith::Expr> loops)
+    : blocks_(blocks),
+      outer_(std::exchange(blocks.state_, BlockState{&block, place, std::move(loops), {}, {}, {}})),
+      with_axes_(blocks.with_axes_) {}
+
+Blocks::Inside::~Inside() {
+  std::vector<tir::BufferRef> stored = std::move(blocks_.state_.stored);
+  blocks_.state_ = std::move(outer_);
+  blocks_.with_axes_ = with_axes_;
+  for (tir::BufferRef buffer : stored) blocks_.note_written(buffer);
+  blocks_.state_.stored.insert(blocks_.state_.stored.end(), stored.begin(), stored.end());
+}
+
+}  // namespace relaxc::frontend

@@ -1,0 +1,60 @@
+// blocks.h: the block that is being read, and which buffers have been written so far.
+#pragma once
+
+#include <set>
+#include <vector>
+
+#include "compiler/tir/stmt.h"
+#include "frontends/relax/prim/views.h"
+#include "frontends/relax/text/source_text.h"
+
+namespace relaxc::frontend {
+
+/// A block, and what its body has shown so far.
+struct BlockState {
+  tir::Block* block = nullptr;
+  Place place;
+  std::vector<arith::Expr> loops;        ///< the variables of the loops around it, up to the next block
+  std::vector<tir::BufferRef> read;      ///< by T.reads
+  std::vector<tir::BufferRef> stored;    ///< by its statements
+  std::vector<tir::BufferRef> combined;  ///< stored with a value that reads them
+};
+
+class Blocks {
+ public:
+  explicit Blocks(const Views& views) : views_(views) {}
+  Blocks(const Blocks&) = delete;
+
+  /// The block around; null if there is none.
+  BlockState* current() { return state_.block == nullptr ? nullptr : &state_; }
+  /// How many blocks with axes stand around.
+  size_t with_axes() const { return with_axes_; }
+  void count_axes() { ++with_axes_; }
+
+  /// Stores of a block count as written when the block ends: its own reductions must not see them. `value`: null for a
+  /// call. `certain`: the store is reached unconditionally.
+  void note_store(tir::BufferRef buffer, arith::Expr value, bool certain);
+  void note_written(tir::BufferRef buffer) { written_.insert(views_.root_of(buffer)); }
+  bool is_written(tir::BufferRef buffer) const { return written_.count(views_.root_of(buffer)) != 0; }
+
+  /// `block` is read while it lives.
+  class Inside {
+   public:
+    Inside(Blocks& blocks, tir::Block& block, Place place, std::vector<arith::Expr> loops);
+    Inside(const Inside&) = delete;
+    ~Inside();
+
+   private:
+    Blocks& blocks_;
+    BlockState outer_;
+    size_t with_axes_;
+  };
+
+ private:
+  const Views& views_;
+  BlockState state_;
+  size_t with_axes_ = 0;
+  std::set<tir::BufferRef> written_;  ///< roots
+};
+
+}  // namespace relaxc::frontend

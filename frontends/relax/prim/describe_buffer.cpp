@@ -1,0 +1,74 @@
+// describe_buffer.cpp: the arguments of T.Buffer, T.match_buffer, T.alloc_buffer and the like.
+#include "frontends/relax/prim/buffers.h"
+
+#include <algorithm>
+#include <span>
+
+#include "frontends/relax/text/call_text.h"
+#include "frontends/relax/text/literals.h"
+
+namespace relaxc::frontend {
+
+using AstKind = ast::ExprKind;
+
+namespace {
+
+constexpr std::string_view kBufferArguments[] = {"shape",       "dtype",           "data",        "strides",
+                                                 "elem_offset", "scope",           "align",       "offset_factor",
+                                                 "buffer_type", "axis_separators", "byte_offset", "round_up"};
+constexpr std::string_view kAllocateArguments[] = {"shape", "dtype", "scope", "condition", "annotations"};
+
+/// 0: as the compiler likes.
+Result<uint32_t> read_alignment(PrimParts& fn, const ast::Expr& e) {
+  if (e.is(AstKind::kUnary)) return uint32_t{0};  // -1
+  if (!e.is(AstKind::kInt)) return fn.source.error(e.place, Kind::invalid_value, "expected an alignment in bytes");
+  RELAXC_TRY(int64_t bytes, integer_value(fn.source, e));
+  if (bytes > 4096 || (bytes & (bytes - 1)) != 0)
+    return fn.source.error(e.place, Kind::invalid_value, "an alignment is a power of two up to 4096");
+  return static_cast<uint32_t>(bytes);
+}
+
+}  // namespace
+
+Result<Description> describe_buffer(PrimParts& fn, const ast::Expr& call, size_t first, const std::string& callee) {
+  std::map<std::string_view, const ast::Expr*> given;
+  bool allocate = callee == "T.allocate";
+  std::span<const std::string_view> names = kBufferArguments;
+  if (allocate) names = kAllocateArguments;
+  if (call.items.size() > first + names.size())
+    return fn.source.error(call.place, Kind::wrong_arity, "a buffer takes at most {} arguments", names.size());
+  for (size_t i = first; i < call.items.size(); ++i) given[names[i - first]] = call.items[i];
+  for (const ast::Keyword& keyword : call.keywords) {
+    std::string_view name = keyword.name;
+    if (name == "extents") name = "shape";
+    auto known = std::find(names.begin(), names.end(), name);
+    if (known == names.end())
+      return fn.source.error(keyword.place, Kind::invalid_attribute, "a buffer has no argument '{}'", keyword.name);
+    given[*known] = keyword.value;
+  }
+  Description out;
+  out.place = call.place;
+  out.shape = given["shape"], out.dtype = given["dtype"], out.data = given["data"], out.strides = given["strides"];
+  out.elem_offset = given["elem_offset"], out.byte_offset = given["byte_offset"], out.scope = given["scope"];
+  bool part = callee == "T.match_buffer" && call.items.size() > 1 && call.items[1]->is(AstKind::kSubscript);
+  if (is_none(out.shape) && !part) return fn.source.error(call.place, Kind::wrong_arity, "a buffer needs a shape");
+  if (!is_none(given["align"])) {
+    RELAXC_TRY(out.alignment, read_alignment(fn, *given["align"]));
+  }
+  if (!is_none(given["round_up"])) {
+    RELAXC_TRY(out.round_up, read_alignment(fn, *given["round_up"]));
+  }
+  const ast::Expr *type = given["buffer_type"], *separators = given["axis_separators"];
+  if (!is_none(type) && !(type->is(AstKind::kString) && (type->text == "default" || type->text.empty())))
+    return fn.source.error(type->place, Kind::unsupported,
+                           "a buffer's type is \"default\"; write broadcasts as subscripts");
+  if (!is_none(separators) && !(separators->is_sequence() && separators->items.empty()))
+    return fn.source.error(separators->place, Kind::unsupported, "memory has one axis here; leave axis_separators out");
+  const ast::Expr* condition = given["condition"];
+  if (!is_none(condition) && !condition->is(AstKind::kTrue) && callee_of(condition) != "T.bool")
+    return fn.source.error(condition->place, Kind::unsupported,
+                           "an allocation has no condition; write an 'if' around it");
+  return out;
+}
+
+}  // namespace relaxc::frontend

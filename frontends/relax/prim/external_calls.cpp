@@ -1,0 +1,177 @@
+// external_calls.cpp: calls of functions outside of the prim func: packed ones, C functions, kernels.
+#include "frontends/relax/prim/statements.h"
+
+#include "frontends/relax/prim/buffers.h"
+#include "frontends/relax/text/literals.h"
+
+namespace relaxc::frontend {
+
+using AstKind = ast::ExprKind;
+
+namespace {
+
+/// T.call_extern(dtype, name, arguments…), or older T.call_extern(name, arguments…, dtype=…).
+struct PlainCall {
+  const ast::Expr *dtype = nullptr, *name = nullptr;
+  size_t arguments = 0;  ///< where they begin among the call's items
+};
+
+bool has_c_type(DType dtype) {
+  bool whole = dtype.is_bool() || dtype.is_index() || (dtype.is_integer() && dtype.bits >= 8);
+  return whole || (dtype.is_float() && dtype.bits >= 32);
+}
+
+bool is_c_name(std::string_view name) {
+  bool ok = !name.empty() && (name.front() < '0' || name.front() > '9');
+  for (char c : name)
+    ok = ok && ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_');
+  return ok;
+}
+
+Result<std::string> external_name(PrimParts& fn, const ast::Expr& e) {
+  Result<std::string> name = string_value(fn.source, e, "a function's name");
+  if (!name || is_c_name(*name)) return name;
+  return fn.source.error(e.place, Kind::invalid_value, "\"{}\" is no name of a C function", *name);
+}
+
+Result<PlainCall> plain_call(PrimParts& fn, const ast::Expr& call) {
+  if (const ast::Keyword* dtype = call.keyword("dtype"); dtype != nullptr && call.items.size() >= 2)
+    return PlainCall{dtype->value, call.items[1], 2};
+  if (call.items.size() >= 3) return PlainCall{call.items[1], call.items[2], 3};
+  return fn.source.error(call.place, Kind::wrong_arity, "T.call_extern takes a dtype, a function's name and arguments");
+}
+
+/// A scalar as a C function takes it: bare integers are int32, as C's are.
+Result<arith::Expr> c_argument(PrimParts& fn, const Scalar& scalar, Place place) {
+  if (scalar.literal == Scalar::kInteger) return fn.scalars.adapt(scalar, DType::i(32), place);
+  if (scalar.literal == Scalar::kDimLiteral) return fn.scalars.adapt(scalar, scalar.expr.dtype(), place);
+  if (scalar.literal == Scalar::kReal)
+    return fn.source.error(place, Kind::dtype_mismatch, "a number without a dtype; write T.float32(…)");
+  if (has_c_type(scalar.expr.dtype())) return scalar.expr;
+  Failure failure =
+      fn.source.error(place, Kind::dtype_mismatch, "C has no type for {}", to_string(scalar.expr.dtype()));
+  fn.source.hint("convert it: T.Cast(\"float32\", …)");
+  return failure;
+}
+
+/// An argument of a packed function or a kernel: a whole buffer or a number.
+Status add_argument(PrimParts& fn, const ast::Expr& e, tir::Invoke& call) {
+  if (is_pointer(fn, e)) {
+    RELAXC_TRY(Pointer tensor, read_pointer(fn, e));
+    if (tensor.buffer == nullptr || !tensor.byte_offset.is_constant(0))
+      return fn.source.error(e.place, Kind::unsupported, "a packed function takes whole buffers");
+    call.args.emplace_back(tensor.buffer);
+    fn.note_store(tensor.buffer, {});
+    return Done{};
+  }
+  RELAXC_TRY(Scalar value, fn.scalars.read(e));
+  if (call.external && value.expr.dtype().is_float())
+    return fn.source.error(e.place, Kind::dtype_mismatch,
+                           "a packed function takes tensors and integers, found {}; T.call_extern takes floats",
+                           to_string(value.expr.dtype()));
+  call.args.emplace_back(value.expr);
+  return Done{};
+}
+
+/// The number of a node, if it is given.
+Status read_node(PrimParts& fn, const ast::Keyword* given, int32_t& node) {
+  if (given == nullptr) return Done{};
+  RELAXC_TRY(arith::Expr number, fn.scalars.index(*given->value));
+  if (number.constant() == nullptr || *number.constant() < 0 || *number.constant() > INT32_MAX)
+    return fn.source.error(given->value->place, Kind::invalid_value, "expected a small integer");
+  node = static_cast<int32_t>(*number.constant());
+  return Done{};
+}
+
+}  // namespace
+
+bool is_packed(const std::string& callee) {
+  return callee == "T.call_packed" || callee == "T.call_cpacked" || callee == "T.tvm_call_packed" ||
+         callee == "T.tvm_call_cpacked";
+}
+
+bool is_plain(const std::string& callee) {
+  return callee == "T.call_extern" || callee == "T.call_pure_extern";
+}
+
+Status invoke_call(PrimParts& fn, const ast::Expr& call, const std::string& callee, Suite& out) {
+  tir::Invoke made;
+  made.runtime = callee == "T.call_runtime";
+  made.external = made.runtime || is_packed(callee);
+  if (call.items.size() < 2) return fn.source.error(call.place, Kind::wrong_arity, "the call names no function");
+  if (made.external) {
+    RELAXC_TRY(made.callee, external_name(fn, *call.items[1]));
+  } else {
+    RELAXC_TRY(made.callee, string_value(fn.source, *call.items[1], "a function's name"));
+  }
+  if (made.runtime && made.callee.rfind("rlx_", 0) != 0)
+    return fn.source.error(call.items[1]->place, Kind::invalid_value,
+                           "'{}' is no function of the runtime; their names begin with rlx_", made.callee);
+  bool ok = true;
+  for (size_t i = 2; i < call.items.size(); ++i) ok &= bool(add_argument(fn, *call.items[i], made));
+  RELAXC_DO(read_node(fn, call.keyword("trace"), made.trace_node));
+  RELAXC_DO(read_node(fn, call.keyword("node"), made.error_node));
+  if (!ok) return fn.diag().failed();
+  out.add(fn.builder.invoke(std::move(made)));
+  return Done{};
+}
+
+Status call_plain(PrimParts& fn, const ast::Expr& call, Suite& out) {
+  RELAXC_TRY(PlainCall parts, plain_call(fn, call));
+  tir::Invoke made;
+  made.external = made.plain = true;
+  bool nothing = parts.dtype->is(AstKind::kString) && (parts.dtype->text == "void" || parts.dtype->text.empty());
+  made.result = DType::handle();
+  if (!nothing) {
+    RELAXC_TRY(made.result, dtype_value(fn.source, *parts.dtype));
+  }
+  if (made.result != DType::handle() && !has_c_type(made.result))
+    return fn.source.error(parts.dtype->place, Kind::dtype_mismatch, "C has no type for {}", to_string(made.result));
+  RELAXC_TRY(made.callee, external_name(fn, *parts.name));
+  std::vector<std::pair<tir::BufferRef, Pointer>> views;
+  for (size_t i = parts.arguments; i < call.items.size(); ++i) {
+    const ast::Expr& argument = *call.items[i];
+    if (!is_pointer(fn, argument)) {
+      RELAXC_TRY(Scalar value, fn.scalars.read(argument));
+      RELAXC_TRY(arith::Expr typed, c_argument(fn, value, argument.place));
+      made.args.emplace_back(typed);
+      continue;
+    }
+    RELAXC_TRY(Pointer at, read_pointer(fn, argument));
+    if (at.buffer == nullptr)
+      return fn.source.error(argument.place, Kind::unsupported,
+                             "an address belongs to no buffer; T.decl_buffer gives one");
+    fn.note_store(at.buffer, {});
+    tir::BufferRef passed = at.buffer;
+    if (!at.byte_offset.is_constant(0)) {
+      passed = fn.builder.buffer(at.buffer->name, at.buffer->dtype, {fn.context().index(1)}, at.buffer->scope);
+      views.push_back({passed, at});
+    }
+    made.args.emplace_back(passed);
+  }
+  tir::Stmt s = fn.builder.invoke(std::move(made));
+  for (size_t i = views.size(); i-- > 0;)
+    s = fn.builder.view(views[i].first, views[i].second.buffer, views[i].second.byte_offset, s);
+  out.add(s);
+  return Done{};
+}
+
+Result<Scalar> external_value(PrimParts& fn, const ast::Expr& e) {
+  RELAXC_TRY(PlainCall parts, plain_call(fn, e));
+  RELAXC_TRY(DType dtype, dtype_value(fn.source, *parts.dtype));
+  if (!has_c_type(dtype))
+    return fn.source.error(parts.dtype->place, Kind::dtype_mismatch, "C has no type for {}", to_string(dtype));
+  RELAXC_TRY(std::string name, external_name(fn, *parts.name));
+  std::vector<arith::Expr> args;
+  for (size_t i = parts.arguments; i < e.items.size(); ++i) {
+    if (is_pointer(fn, *e.items[i]))
+      return fn.source.error(e.items[i]->place, Kind::unsupported,
+                             "a call that is a value takes numbers; one with pointers is a statement");
+    RELAXC_TRY(Scalar value, fn.scalars.read(*e.items[i]));
+    RELAXC_TRY(arith::Expr typed, c_argument(fn, value, e.items[i]->place));
+    args.push_back(typed);
+  }
+  return Scalar{fn.context().external(dtype, name, std::move(args))};
+}
+
+}  // namespace relaxc::frontend

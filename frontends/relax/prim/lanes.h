@@ -1,0 +1,48 @@
+// lanes.h: the lanes of the store that is being read.
+//
+// `A[T.Ramp(i * 4, 1, 4)] = B[i * 4 : i * 4 + 4] + T.Broadcast(x, 4)` is a vectorized loop over the lanes; what stands
+// in it is read as the value of one lane.
+#pragma once
+
+#include "compiler/arith/visit.h"
+
+namespace relaxc::frontend {
+
+class Lanes {
+ public:
+  explicit Lanes(arith::Context& context) : context_(context) {}
+  Lanes(const Lanes&) = delete;
+
+  /// 0: no store of lanes is read.
+  int64_t count() const { return count_; }
+  bool any() const { return count_ > 0; }
+  arith::Var var() const { return var_; }
+  /// Whether a subscript differs from lane to lane.
+  bool move(const std::vector<arith::Expr>& indices) const {
+    for (arith::Expr at : indices)
+      for (arith::Var var : arith::free_vars(at))
+        if (var == var_) return true;
+    return false;
+  }
+
+  /// A store of `count` lanes is read while it lives; 0: one of one element. None stands in another.
+  class Store {
+   public:
+    Store(Lanes& lanes, int64_t count) : lanes_(lanes) {
+      lanes_.count_ = count;
+      lanes_.var_ = count > 0 ? lanes_.context_.var("lane") : arith::Var();
+    }
+    Store(const Store&) = delete;
+    ~Store() { lanes_.count_ = 0, lanes_.var_ = arith::Var(); }
+
+   private:
+    Lanes& lanes_;
+  };
+
+ private:
+  arith::Context& context_;
+  int64_t count_ = 0;
+  arith::Var var_;
+};
+
+}  // namespace relaxc::frontend

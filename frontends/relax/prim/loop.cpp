@@ -1,0 +1,192 @@
+// loop.cpp: loops.
+//
+// A step is arithmetic: the loop counts its iterations, and the name in the text stands for begin + count * step.
+#include "frontends/relax/prim/statements.h"
+
+#include "frontends/relax/suggest.h"
+#include "frontends/relax/text/call_text.h"
+#include "frontends/relax/text/literals.h"
+
+namespace relaxc::frontend {
+
+using AstKind = ast::ExprKind;
+
+namespace {
+
+struct LoopFunction {
+  std::string_view name;
+  tir::LoopKind kind;
+};
+constexpr LoopFunction kLoopFunctions[] = {
+    {"range", tir::LoopKind::kSerial},        {"T.serial", tir::LoopKind::kSerial},
+    {"T.parallel", tir::LoopKind::kParallel}, {"T.vectorized", tir::LoopKind::kVectorized},
+    {"T.unroll", tir::LoopKind::kUnrolled},   {"T.unrolled", tir::LoopKind::kUnrolled},
+    {"T.grid", tir::LoopKind::kSerial},       {"T.range", tir::LoopKind::kSerial},
+};
+
+const LoopFunction* find_loop(const std::string& callee) {
+  for (const LoopFunction& function : kLoopFunctions)
+    if (function.name == callee) return &function;
+  return nullptr;
+}
+
+struct Extent {
+  arith::Expr min, extent;
+  int64_t step = 1;
+};
+
+Result<int64_t> loop_step(PrimParts& fn, const ast::Expr& e) {
+  RELAXC_TRY(arith::Expr step, fn.scalars.index(e));
+  if (step.constant() != nullptr && *step.constant() != 0 && *step.constant() > -(int64_t{1} << 31) &&
+      *step.constant() < int64_t{1} << 31)
+    return *step.constant();
+  return fn.source.error(e.place, Kind::unsupported, "a step is a constant other than 0");
+}
+
+/// The ranges of a loop's variables: of T.grid one an argument, else (extent) or (begin, end, step).
+Result<std::vector<Extent>> loop_extents(PrimParts& fn, const ast::Expr& iterator, const std::string& callee) {
+  Diagnostics& diag = fn.source.diag();
+  std::vector<Extent> out;
+  bool ok = true;
+  auto read_index = [&](const ast::Expr& e) {
+    Result<arith::Expr> value = fn.scalars.index(e);
+    ok = ok && value;
+    return value ? *value : fn.context().index(0);
+  };
+  if (callee == "T.grid") {
+    for (size_t i = 1; i < iterator.items.size(); ++i) {
+      const ast::Expr& item = *iterator.items[i];
+      tir::BufferRef buffer = item.is(AstKind::kStarred) ? fn.names.described(item, "shape") : nullptr;
+      std::vector<arith::Expr> dims = buffer != nullptr ? buffer->shape : std::vector{read_index(item)};
+      for (arith::Expr dim : dims) out.push_back({fn.context().index(0), dim});
+    }
+    if (out.empty()) return fn.source.error(iterator.place, Kind::wrong_arity, "T.grid needs an extent");
+    if (!ok) return diag.failed();
+    return out;
+  }
+  std::vector<const ast::Expr*> given(iterator.items.begin() + 1, iterator.items.end());
+  auto named = [&](const char* name, size_t position) -> const ast::Expr* {
+    const ast::Keyword* keyword = iterator.keyword(name);
+    return keyword != nullptr ? keyword->value : given.size() > position ? given[position] : nullptr;
+  };
+  const ast::Expr *first = named("start", 0), *end = named("stop", 1), *step = named("step", 2);
+  if (first == nullptr || given.size() > 3)
+    return fn.source.error(iterator.place, Kind::wrong_arity, "{} takes an extent, or a begin and an end", callee);
+  Extent range{fn.context().index(0), read_index(*first)};
+  if (end != nullptr) range = {range.extent, arith::simplify(read_index(*end) - range.extent)};
+  if (step != nullptr && !step->is(AstKind::kNone)) {
+    RELAXC_TRY(range.step, loop_step(fn, *step));
+  }
+  if (!ok) return diag.failed();
+  return std::vector{range};
+}
+
+/// How the iterations of a loop are written; reports what names none.
+Result<tir::LoopKind> loop_kind(PrimParts& fn, const ast::Expr& iterator, const std::string& callee) {
+  if (callee == "T.thread_binding")
+    return fn.source.error(iterator.place, Kind::unsupported, "thread bindings are for GPUs; a CPU has T.parallel");
+  if (const LoopFunction* found = find_loop(callee)) return found->kind;
+  Failure failure = fn.source.error(iterator.place, Kind::ill_formed,
+                                    "expected a loop such as T.grid(n, m), T.serial(n) or range(n)");
+  if (auto near = nearest_name(callee, {"T.grid", "T.serial", "T.parallel", "T.vectorized", "T.unroll", "range"}))
+    fn.source.hint("did you mean {}?", *near);
+  return failure;
+}
+
+/// One loop, or the nest of a T.grid.
+struct Nest {
+  tir::LoopKind kind = tir::LoopKind::kSerial;
+  std::vector<Extent> ranges;
+  std::vector<const ast::Expr*> targets;  ///< a name for each range
+  std::vector<arith::Var> vars;
+  std::vector<arith::Expr> shown;  ///< what the names stand for
+};
+
+Result<Nest> nest_head(PrimParts& fn, const ast::Expr& iterator, const ast::Expr& target) {
+  constexpr size_t kMostLoops = 64;  // walks over TIR recurse into loops
+  std::string callee = callee_of(&iterator);
+  Nest nest;
+  RELAXC_TRY(nest.kind, loop_kind(fn, iterator, callee));
+  RELAXC_TRY(nest.ranges, loop_extents(fn, iterator, callee));
+  nest.targets = targets_of(target);
+  if (nest.targets.size() != nest.ranges.size())
+    return fn.source.error(target.place, Kind::wrong_arity, "{} loop variables for {} extents", nest.targets.size(),
+                           nest.ranges.size());
+  if (fn.loops.variables().size() + nest.ranges.size() > kMostLoops)
+    return fn.source.error(iterator.place, Kind::unsupported, "more than {} loops inside of each other", kMostLoops);
+  return nest;
+}
+
+/// Gives the names of the loops their variables.
+void bind_variables(PrimParts& fn, Nest& nest) {
+  for (size_t i = 0; i < nest.targets.size(); ++i) {
+    const ast::Expr& target = *nest.targets[i];
+    Extent& range = nest.ranges[i];
+    arith::Var var = fn.context().var(target.text);
+    arith::Expr shown = var;
+    if (range.step != 1) {
+      arith::Expr begin = range.min, distance = range.step > 0 ? range.extent : arith::simplify(-range.extent);
+      range = {fn.context().index(0), arith::simplify(arith::ceildiv(distance, std::abs(range.step))), range.step};
+      shown = begin + var * range.step;
+    }
+    fn.ranges.note_loop(var, range.min, range.extent);
+    fn.loops.set_range(var, {range.min, range.extent});
+    PrimName name{.kind = PrimName::kScalar, .scalar = shown, .loop_level = fn.blocks.with_axes() + 1};
+    fn.names.bind(target.text, name, target.place);
+    nest.vars.push_back(var);
+    nest.shown.push_back(shown);
+  }
+}
+
+tir::Stmt make_nest(PrimParts& fn, const Nest& nest, tir::Stmt body, const std::map<std::string, int64_t>& notes) {
+  tir::Stmt made = body;
+  for (size_t i = nest.vars.size(); i-- > 0;)
+    made = fn.builder.loop(nest.vars[i], nest.ranges[i].min, nest.ranges[i].extent, made, nest.kind);
+  if (notes.empty() || nest.vars.empty()) return made;
+  tir::For annotated = *made.as<tir::For>();
+  annotated.annotations = notes;
+  return tir::Stmt(fn.context().arena().make<tir::For>(std::move(annotated)));
+}
+
+}  // namespace
+
+bool is_loop(const std::string& callee) {
+  return find_loop(callee) != nullptr || callee == "T.thread_binding";
+}
+
+Status loop_statement(PrimParts& fn, const ast::Expr& iterator, const ast::Expr& target, const Body& body, Suite& out) {
+  RELAXC_TRY(Nest nest, nest_head(fn, iterator, target));
+  const ast::Keyword* keyword = iterator.keyword("annotations");
+  Result<std::map<std::string, int64_t>> notes = loop_annotations(fn, keyword != nullptr ? keyword->value : nullptr);
+  for (const ast::Expr* name : nest.targets)
+    if (!name->is(AstKind::kName))
+      return fn.source.error(name->place, Kind::syntax, "expected a name for the loop variable");
+  PrimNames::Inner names(fn.names);
+  bind_variables(fn, nest);
+  Loops::Inside inside(fn.loops, nest.shown);
+  Result<tir::Stmt> inner = prim_suite(fn, body);
+  if (!inner || !notes) return fn.diag().failed();
+  out.add(make_nest(fn, nest, *inner, *notes));
+  return Done{};
+}
+
+Result<std::map<std::string, int64_t>> loop_annotations(PrimParts& fn, const ast::Expr* dict) {
+  std::map<std::string, int64_t> out;
+  if (dict == nullptr || dict->is(AstKind::kNone)) return out;
+  if (!dict->is(AstKind::kDict)) return fn.source.error(dict->place, Kind::invalid_value, "annotations are a dict");
+  for (size_t i = 0; i + 1 < dict->items.size(); i += 2) {
+    RELAXC_TRY(std::string key, string_value(fn.source, *dict->items[i], "an annotation's name"));
+    const ast::Expr& value = *dict->items[i + 1];
+    if (value.is(AstKind::kString) || value.is_sequence() || value.is(AstKind::kDict) || value.is(AstKind::kNone))
+      continue;
+    if (value.is(AstKind::kTrue) || value.is(AstKind::kFalse)) {
+      out[key] = value.is(AstKind::kTrue);
+      continue;
+    }
+    RELAXC_TRY(Scalar number, fn.scalars.read(value));
+    if (number.expr.constant() != nullptr) out[key] = *number.expr.constant();
+  }
+  return out;
+}
+
+}  // namespace relaxc::frontend

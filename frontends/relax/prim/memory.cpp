@@ -1,0 +1,141 @@
+// memory.cpp: buffers that are allocated, opened on the memory of others, or filled with constants.
+#include "frontends/relax/prim/buffers.h"
+
+#include "frontends/relax/text/call_text.h"
+#include "frontends/relax/text/literals.h"
+
+namespace relaxc::frontend {
+
+using AstKind = ast::ExprKind;
+
+namespace {
+
+bool same_buffer(const tir::Buffer& a, const tir::Buffer& b) {
+  return a.name == b.name && a.dtype == b.dtype && a.shape == b.shape && a.strides == b.strides && a.scope == b.scope &&
+         a.alignment == b.alignment;
+}
+
+/// `A = T.allocate_const([1, 2, 3], "int32", [3])`: memory that is filled where it is declared.
+Status open_constant(PrimParts& fn, const ast::Stmt& stmt, Suite& out) {
+  const ast::Expr& call = *stmt.value;
+  constexpr size_t kMostElements = 4096;
+  if (call.items.size() != 4 || !call.items[1]->is_sequence() || call.items[1]->items.size() > kMostElements)
+    return fn.source.error(call.place, Kind::ill_formed,
+                           "expected T.allocate_const([numbers], dtype, shape) of at most {} numbers", kMostElements);
+  RELAXC_TRY(DType dtype, dtype_value(fn.source, *call.items[2]));
+  RELAXC_TRY(std::vector<arith::Expr> dims, buffer_shape(fn, *call.items[3]));
+  const std::vector<const ast::Expr*>& numbers = call.items[1]->items;
+  int64_t count = 1;
+  for (arith::Expr dim : dims)
+    if (dim.constant() == nullptr || __builtin_mul_overflow(count, *dim.constant(), &count)) count = -1;
+  if (count != static_cast<int64_t>(numbers.size()))
+    return fn.source.error(call.place, Kind::shape_mismatch, "{} numbers do not fill the shape", numbers.size());
+  tir::BufferRef made = fn.builder.buffer(stmt.target->text, dtype, dims);
+  std::vector<tir::Stmt> stores;
+  for (int64_t i = 0; i < count; ++i) {
+    RELAXC_TRY(arith::Expr number, fn.scalars.value(*numbers[static_cast<size_t>(i)], dtype));
+    std::vector<arith::Expr> indices(dims.size());
+    for (size_t axis = dims.size(), rest = static_cast<size_t>(i); axis-- > 0;) {
+      auto extent = static_cast<size_t>(*dims[axis].constant());
+      indices[axis] = fn.context().index(static_cast<int64_t>(rest % extent));
+      rest /= extent;
+    }
+    stores.push_back(fn.builder.store(made, std::move(indices), number));
+  }
+  RELAXC_DO(out.check_room(fn.source, stmt.place));
+  fn.names.bind_buffer(*stmt.target, made);
+  fn.blocks.note_written(made);
+  out.open([&fn, made](tir::Stmt body) { return fn.builder.alloc(made, body); }, std::move(stores));
+  return Done{};
+}
+
+/// New memory.
+Status open_allocation(PrimParts& fn, const std::string& callee, const ast::Stmt& stmt, const Description& description,
+                       Suite& out) {
+  RELAXC_TRY(tir::BufferRef opened, make_buffer(fn, description, stmt.target->text));
+  if (!opened->strides.empty())
+    return fn.source.error(description.strides->place, Kind::unsupported,
+                           "new memory is compact; leave the strides out");
+  if (callee == "T.alloc_local") {
+    tir::Buffer local = *opened;
+    local.scope = tir::Scope::kLocal;
+    opened = fn.context().arena().make<tir::Buffer>(std::move(local));
+  }
+  RELAXC_DO(out.check_room(fn.source, stmt.place));
+  fn.names.bind_buffer(*stmt.target, opened);
+  out.open([&fn, opened](tir::Stmt body) { return fn.builder.alloc(opened, body); });
+  return Done{};
+}
+
+/// The memory that `data=` names.
+Status open_on(PrimParts& fn, const std::string& callee, const ast::Stmt& stmt, const Description& description,
+               Suite& out) {
+  RELAXC_TRY(Pointer base, read_pointer(fn, *description.data));
+  if (base.buffer == nullptr && callee != "T.decl_buffer")
+    return fn.source.error(description.data->place, Kind::invalid_value, "an address is for T.decl_buffer");
+  if (!is_none(description.byte_offset)) {
+    RELAXC_TRY(arith::Expr more, fn.scalars.index(*description.byte_offset));
+    base.byte_offset = base.byte_offset + more;
+  }
+  base.round_up = description.round_up;
+  RELAXC_TRY(tir::BufferRef opened, make_buffer(fn, description, stmt.target->text));
+  if (!is_none(description.elem_offset)) {
+    RELAXC_TRY(arith::Expr elements, fn.scalars.index(*description.elem_offset));
+    base.byte_offset = base.byte_offset + elements * opened->dtype.bytes();
+  }
+  RELAXC_DO(out.check_room(fn.source, stmt.place));
+  return open_view(fn, stmt, opened, base, out);
+}
+
+}  // namespace
+
+Status open_buffer(PrimParts& fn, const std::string& callee, const ast::Stmt& stmt, Suite& out) {
+  if (!stmt.target->is(AstKind::kName))
+    return fn.source.error(stmt.target->place, Kind::syntax, "expected a name for the buffer");
+  if (callee == "T.allocate_const") return open_constant(fn, stmt, out);
+  RELAXC_TRY(Description description, describe_buffer(fn, *stmt.value, 1, callee));
+  if (is_none(description.data)) {
+    if (callee != "T.Buffer") return open_allocation(fn, callee, stmt, description, out);
+    return fn.source.error(stmt.value->place, Kind::ill_formed,
+                           "T.Buffer in a body says what its memory is (data=); T.alloc_buffer makes new memory");
+  }
+  const ast::Expr& data = *description.data;
+  const auto* handle = data.is(AstKind::kName) ? fn.names.find(data.text) : nullptr;
+  bool unmatched = handle != nullptr && handle->value.kind == PrimName::kHandle &&
+                   fn.function.params[handle->value.param].buffer == nullptr;
+  if (!unmatched) return open_on(fn, callee, stmt, description, out);
+  size_t position = handle->value.param;
+  RELAXC_TRY(tir::BufferRef made, make_buffer(fn, description, stmt.target->text));
+  fn.function.params[position].buffer = made;
+  fn.names.bind_outermost(stmt.target->text, {PrimName::kBuffer, {}, made}, stmt.target->place);
+  return Done{};
+}
+
+Status open_view(PrimParts& fn, const ast::Stmt& stmt, tir::BufferRef opened, Pointer base, Suite& out) {
+  bool whole = base.buffer != nullptr && base.byte_offset.is_constant(0) && opened->dtype == base.buffer->dtype &&
+               opened->shape == base.buffer->shape && opened->strides == base.buffer->strides;
+  if (whole && callee_of(stmt.value) == "T.Buffer") {  // what T.allocate gave, under the name that it is used by
+    fn.names.bind_buffer(*stmt.target, base.buffer);
+    return Done{};
+  }
+  // A view that is opened again is the same buffer, and an opening in this suite ends here: the printer writes two
+  // scopes so.
+  const auto* known = fn.names.find(stmt.target->text);
+  tir::BufferRef before = known != nullptr ? known->value.buffer : nullptr;
+  tir::BufferRef latest = fn.views.latest(stmt.target->text);
+  bool ends = before != nullptr && before == latest && out.has_open(before);
+  if (latest != nullptr && same_buffer(*latest, *opened) && (before == nullptr || ends)) {
+    opened = latest;
+    if (ends) out.end(before);
+  }
+  fn.views.set_latest(stmt.target->text, opened);
+  fn.names.bind_buffer(*stmt.target, opened);
+  if (base.buffer != nullptr) fn.views.set_base(opened, base.buffer);
+  auto wrap = [&fn, opened, base](tir::Stmt body) {
+    return fn.builder.view(opened, base.buffer, base.byte_offset, body, base.round_up);
+  };
+  out.open(wrap, {}, opened);
+  return Done{};
+}
+
+}  // namespace relaxc::frontend

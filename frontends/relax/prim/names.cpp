@@ -1,0 +1,53 @@
+// names.cpp: what names stand for in a prim func.
+#include "frontends/relax/prim/names.h"
+
+#include <algorithm>
+
+#include "frontends/relax/suggest.h"
+#include "frontends/relax/text/call_text.h"
+
+namespace relaxc::frontend {
+
+using AstKind = ast::ExprKind;
+
+Result<tir::BufferRef> PrimNames::find_buffer(const ast::Expr& e) {
+  if (!e.is(AstKind::kName)) return source_.error(e.place, Kind::invalid_value, "expected the name of a buffer");
+  Binding* known = find(e.text);
+  if (known == nullptr) return unbound(e);
+  if (known->value.kind == PrimName::kPoison) return source_.diag().failed();
+  if (known->value.kind == PrimName::kBuffer) return known->value.buffer;
+  return source_.error(e.place, Kind::invalid_value, "'{}' is not a buffer", e.text);
+}
+
+tir::BufferRef PrimNames::described(const ast::Expr& e, std::string_view what) {
+  const ast::Expr& path = e.is(AstKind::kStarred) ? *e.items[0] : e;
+  if (!path.is(AstKind::kAttribute) || path.text != what || !path.items[0]->is(AstKind::kName)) return nullptr;
+  Binding* known = find(path.items[0]->text);
+  return known != nullptr && known->value.kind == PrimName::kBuffer ? known->value.buffer : nullptr;
+}
+
+void PrimNames::poison(const ast::Expr* target) {
+  if (target == nullptr) return;
+  for (const ast::Expr* item : targets_of(*target))
+    if (item->is(AstKind::kName)) bind(item->text, {}, item->place);
+}
+
+void PrimNames::declare_symbol(const std::string& name, Place place) {
+  symbols_.push_back({name, place});
+  PrimName symbol{.kind = PrimName::kScalar, .scalar = context_.var(name), .unbound = true};
+  bind_outermost(name, symbol, place);
+}
+
+bool PrimNames::is_symbol(const std::string& name) const {
+  return std::any_of(symbols_.begin(), symbols_.end(), [&](const Symbol& symbol) { return symbol.name == name; });
+}
+
+Failure PrimNames::unbound(const ast::Expr& e) {
+  auto named = [](const PrimName& name) { return name.kind != PrimName::kPoison; };
+  auto near = nearest_name(e.text, scopes_.names(named));
+  Failure failure = source_.error(e.place, Kind::unbound_name, "the name '{}' is not bound", e.text);
+  if (near) source_.hint("did you mean '{}'?", *near);
+  return failure;
+}
+
+}  // namespace relaxc::frontend

@@ -1,0 +1,60 @@
+// prim_attributes.cpp: T.func_attr: attributes of a prim func.
+#include "compiler/support/quote.h"
+#include "compiler/tir/func_attrs.h"
+#include "frontends/relax/prim/signature.h"
+#include "frontends/relax/text/call_text.h"
+#include "frontends/relax/text/literals.h"
+
+namespace relaxc::frontend {
+
+using AstKind = ast::ExprKind;
+
+namespace {
+
+Status read_attribute(PrimParts& fn, const ast::Expr& key, const ast::Expr& written) {
+  RELAXC_TRY(std::string name, string_value(fn.source, key, "an attribute's name"));
+  // T.bool(True), as TVM printed flags for a while.
+  bool boxed = written.is(AstKind::kCall) && written.items.size() == 2 && callee_of(&written) == "T.bool";
+  const ast::Expr& value = boxed ? *written.items[1] : written;
+  bool flag = value.is(AstKind::kTrue);
+  std::string plain = name.rfind("tirx.", 0) == 0 ? "tir." + name.substr(5) : name;
+  if (plain == "tir.noalias" || plain == "tir.is_scheduled" || plain == "tir.is_private") {
+    bool number = value.is(AstKind::kInt);
+    if (!flag && !value.is(AstKind::kFalse) && !number)
+      return fn.source.error(value.place, Kind::invalid_attribute, "'{}' is True or False", name);
+    if (plain == "tir.noalias") fn.function.noalias = flag || (number && value.text != "0");
+    return Done{};
+  }
+  if (name == "global_symbol") {
+    RELAXC_TRY(std::string symbol, string_value(fn.source, value, "a symbol"));
+    if (symbol == fn.function.name) return Done{};
+    return fn.source.error(value.place, Kind::ill_formed, "global_symbol \"{}\" differs from the function's name '{}'",
+                           symbol, fn.function.name);
+  }
+  // What TVM keeps for its own passes: the target it compiled for, layouts, options.
+  bool foreign = callee_of(&value) == "T.target" || value.is(AstKind::kDict) || value.is_sequence() ||
+                 value.is(AstKind::kNone) || value.is(AstKind::kFloat);
+  if (foreign) return Done{};
+  bool text = value.is(AstKind::kString) || value.is(AstKind::kInt);
+  if (!text && !flag && !value.is(AstKind::kFalse))
+    return fn.source.error(value.place, Kind::invalid_attribute, "'{}' must be a string, an integer or a bool", name);
+  std::string written_text = text ? value.text : flag ? "True" : "False";
+  const tir::FuncAttr* row = tir::find_func_attr(name);
+  if (row != nullptr && !row->parse(fn.function, written_text))
+    return fn.source.error(value.place, Kind::invalid_attribute, "'{}' is {}, found {}", name, row->form,
+                           relaxc::quoted(written_text));
+  if (row == nullptr) fn.function.attrs[name] = std::move(written_text);
+  return Done{};
+}
+
+}  // namespace
+
+Status prim_attributes(PrimParts& fn, const ast::Expr& call) {
+  if (call.items.size() != 2 || !call.items[1]->is(AstKind::kDict))
+    return fn.source.error(call.place, Kind::invalid_attribute, "T.func_attr takes one dict");
+  const std::vector<const ast::Expr*>& entries = call.items[1]->items;
+  for (size_t i = 0; i + 1 < entries.size(); i += 2) RELAXC_DO(read_attribute(fn, *entries[i], *entries[i + 1]));
+  return Done{};
+}
+
+}  // namespace relaxc::frontend

@@ -1,0 +1,142 @@
+// scalars.cpp: scalar expressions of a prim func.
+#include "frontends/relax/prim/scalars.h"
+
+#include <unordered_set>
+
+#include "compiler/arith/visit.h"
+#include "frontends/relax/prim/statements.h"
+#include "frontends/relax/prim/subscripts.h"
+#include "frontends/relax/prim/vector.h"
+#include "frontends/relax/text/call_text.h"
+#include "frontends/relax/text/unsupported_aot.h"
+
+namespace relaxc::frontend {
+
+using AstKind = ast::ExprKind;
+
+PrimScalars::PrimScalars(PrimParts& parts) : ScalarReader(parts.context(), parts.source), parts_(parts) {}
+
+Result<Scalar> PrimScalars::name(const ast::Expr& e) {
+  const PrimNames::Binding* known = parts_.names.find(e.text);
+  if (known == nullptr) return parts_.names.unbound(e);
+  switch (known->value.kind) {
+    case PrimName::kPoison:
+      return source_.diag().failed();
+    case PrimName::kScalar:
+      if (known->value.loop_level > 0 && known->value.loop_level <= parts_.blocks.with_axes() && !in_head_) {
+        Failure failure =
+            source_.error(e.place, Kind::ill_formed,
+                          "'{}' is the variable of a loop around the block, whose body sees its axes only", e.text);
+        source_.hint("bind an axis to it, as in v{0} = T.axis.spatial(extent, {0})", e.text);
+        return failure;
+      }
+      return Scalar{known->value.scalar};
+    case PrimName::kBuffer:
+      return source_.error(e.place, Kind::invalid_value, "'{}' is a buffer; read an element, as in {}[i]", e.text,
+                           e.text);
+    case PrimName::kHandle:
+      break;
+  }
+  return source_.error(e.place, Kind::invalid_value, "'{}' is a handle; T.match_buffer gives it elements", e.text);
+}
+
+Result<Scalar> PrimScalars::subscript(const ast::Expr& e) {
+  tir::BufferRef shaped = parts_.names.described(*e.items[0], "shape");
+  if (shaped != nullptr && e.items.size() == 2) return dim_of(shaped, e);
+  RELAXC_TRY(tir::BufferRef buffer, parts_.names.find_buffer(*e.items[0]));
+  RELAXC_TRY(std::vector<arith::Expr> indices,
+             subscripts(parts_, buffer, {e.items.begin() + 1, e.items.end()}, e.place));
+  return Scalar{parts_.builder.load(buffer, std::move(indices))};
+}
+
+/// A.shape[0]
+Result<Scalar> PrimScalars::dim_of(tir::BufferRef buffer, const ast::Expr& e) {
+  RELAXC_TRY(arith::Expr axis, index(*e.items[1]));
+  auto rank = static_cast<int64_t>(buffer->shape.size());
+  const int64_t* number = axis.constant();
+  if (number == nullptr || *number < -rank || *number >= rank)
+    return source_.error(e.items[1]->place, Kind::invalid_value, "'{}' has {} dims, which numbers choose from",
+                         buffer->name, rank);
+  return Scalar{buffer->shape[static_cast<size_t>(*number + (*number < 0 ? rank : 0))]};
+}
+
+Result<Scalar> PrimScalars::other_call(const ast::Expr& e, const std::string& given) {
+  std::string callee = callee_of(&e);
+  const Lanes& lanes = parts_.lanes;
+  if (is_plain(callee)) return external_value(parts_, e);
+  if (callee == "T.Broadcast" && lanes.any() && e.items.size() == 3) return read(*e.items[1]);
+  if (callee == "T.Ramp" && lanes.any()) {
+    RELAXC_TRY(arith::Expr at, lane_subscript(parts_, e, {}));
+    return Scalar{at};
+  }
+  if (callee == "T.Shuffle") return shuffle(parts_, e);
+  if (std::string_view why = why_unsupported_aot(callee); !why.empty())
+    return source_.error(e.place, Kind::unsupported, "'{}' {}", callee, why);
+  if (callee == "T.Ramp" || callee == "T.Broadcast") return lanes_alone(e);
+  if (is_packed(callee))
+    return source_.error(e.place, Kind::unsupported, "a packed function gives no scalar; T.call_extern does");
+  const ast::Expr& head = *e.items[0];
+  if (size_t x = callee.rfind('x'); lanes.any() && x != std::string::npos && callee.rfind("T.", 0) == 0)
+    if (std::optional<DType> dtype = parse_dtype(callee.substr(2, x - 2))) return conversion(e, *dtype);
+  bool old_load = callee == "T.load" && e.items.size() == 4;
+  if (old_load) return buffer_element(parts_, *e.items[2], *e.items[3]);
+  if (head.is(AstKind::kAttribute) && head.text == "vload" && e.items.size() >= 2) return vector_load(parts_, e);
+  if (callee == "T.get_active_lane_mask" && lanes.any()) return active_lane(parts_, e);
+  if (callee == "T.isnullptr")
+    return source_.error(e.place, Kind::unsupported, "a buffer is never null here; the guards of the entry see to it");
+  return ScalarReader::other_call(e, given);
+}
+
+/// T.Ramp or T.Broadcast that is in no store.
+Failure PrimScalars::lanes_alone(const ast::Expr& e) {
+  const ast::Expr& last = *e.items.back();
+  if (e.items.size() >= 2 && !last.is(AstKind::kInt)) {
+    Result<arith::Expr> count = index(last);
+    if (!count) return source_.diag().failed();
+    if (count->constant() == nullptr)
+      return source_.error(last.place, Kind::unsupported, "a number of lanes is a constant");
+  }
+  return source_.error(e.place, Kind::unsupported,
+                       "a value of several lanes stands in a store only, as in A[T.Ramp(i, 1, 4)] = …");
+}
+
+/// In a store of lanes "float32x4" is float32; A.dtype is the buffer's.
+Result<DType> PrimScalars::element_dtype(const ast::Expr& e) {
+  if (tir::BufferRef buffer = parts_.names.described(e, "dtype")) return buffer->dtype;
+  int64_t lanes = e.is(AstKind::kString) ? dtype_lanes(e.text) : 0;
+  if (lanes > 0 && lanes == parts_.lanes.count()) return *parse_dtype(e.text.substr(0, e.text.rfind('x')));
+  return ScalarReader::element_dtype(e);
+}
+
+Result<Scalar> PrimScalars::with_parts(const std::function<Result<Scalar>()>& read_parts) {
+  PrimNames::Inner names(parts_.names);
+  return read_parts();
+}
+
+void PrimScalars::name_part(const std::string& name, const Scalar& part, Place place) {
+  parts_.names.bind(name, {.kind = PrimName::kScalar, .scalar = part.expr}, place);
+}
+
+Status PrimScalars::check_reached(arith::Expr e, Place place) {
+  std::vector<arith::Expr> waiting{e};
+  std::unordered_set<arith::Expr> seen;
+  while (!waiting.empty()) {
+    arith::Expr node = waiting.back();
+    waiting.pop_back();
+    if (!seen.insert(node).second) continue;
+    if (const auto* load = node.as<arith::Load>())
+      for (size_t axis = 0; axis < load->indices.size(); ++axis)
+        RELAXC_DO(parts_.ranges.check(load->buffer, axis, load->indices[axis], certain(), place));
+    std::vector<arith::Expr> parts = arith::operands(node);
+    bool chooses = node->kind == arith::ExprKind::kSelect || node->kind == arith::ExprKind::kAnd ||
+                   node->kind == arith::ExprKind::kOr;
+    waiting.insert(waiting.end(), parts.begin(), chooses ? parts.begin() + 1 : parts.end());
+  }
+  return Done{};
+}
+
+void PrimScalars::use_as_index(arith::Expr e) {
+  parts_.index_parameters.use(e);
+}
+
+}  // namespace relaxc::frontend

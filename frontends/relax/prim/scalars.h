@@ -1,0 +1,47 @@
+// scalars.h: scalar expressions of a prim func: subscripts, extents, values.
+#pragma once
+
+#include "frontends/relax/scalars/scalar.h"
+#include "frontends/relax/shared/within.h"
+
+namespace relaxc::frontend {
+
+struct PrimParts;
+
+class PrimScalars : public ScalarReader {
+ public:
+  explicit PrimScalars(PrimParts& parts);
+
+  /// Whether what is being read is reached unconditionally.
+  bool certain() const { return choices_ == 0; }
+  /// The rest of the block is reached under a condition.
+  void add_choice() { ++choices_; }
+  Result<DType> element_dtype(const ast::Expr& e) override;
+
+  /// Conditions that come up while it lives end with it.
+  class Block : Within<size_t> {
+   public:
+    explicit Block(PrimScalars& scalars) : Within(scalars.choices_, scalars.choices_) {}
+  };
+  /// What binds an axis or says when a block runs is read while it lives: it speaks of the loops around.
+  class Head : Within<bool> {
+   public:
+    explicit Head(PrimScalars& scalars) : Within(scalars.in_head_, true) {}
+  };
+
+ private:
+  Result<Scalar> name(const ast::Expr& e) override;
+  Result<Scalar> subscript(const ast::Expr& e) override;
+  Result<Scalar> dim_of(tir::BufferRef buffer, const ast::Expr& e);
+  Result<Scalar> other_call(const ast::Expr& e, const std::string& callee) override;
+  Failure lanes_alone(const ast::Expr& e);
+  Result<Scalar> with_parts(const std::function<Result<Scalar>()>& read) override;
+  void name_part(const std::string& name, const Scalar& part, Place place) override;
+  Status check_reached(arith::Expr e, Place place) override;
+  void use_as_index(arith::Expr e) override;
+
+  PrimParts& parts_;
+  bool in_head_ = false;
+};
+
+}  // namespace relaxc::frontend

@@ -1,0 +1,124 @@
+// signature.cpp: the head of a prim func.
+//
+// A handle parameter becomes a buffer when T.match_buffer says which; its place among the parameters stays the
+// handle's. Symbols are declared (`n = T.int64()`) and bound where they stand alone in a matched shape; a name in a
+// shape of the signature declares itself.
+#include "frontends/relax/prim/signature.h"
+
+#include "frontends/relax/prim/buffers.h"
+#include "frontends/relax/text/literals.h"
+#include "frontends/relax/text/name_uses.h"
+
+namespace relaxc::frontend {
+
+using AstKind = ast::ExprKind;
+
+namespace {
+
+Status read_decorators(PrimParts& fn, const ast::Stmt& definition) {
+  for (const ast::Expr* decorator : definition.decorators) {
+    if (!decorator->is(AstKind::kCall)) continue;
+    for (const ast::Keyword& keyword : decorator->keywords) {
+      bool flag = keyword.value->is(AstKind::kTrue);
+      if (!flag && !keyword.value->is(AstKind::kFalse))
+        return fn.source.error(keyword.value->place, Kind::invalid_attribute, "'{}' is True or False", keyword.name);
+      if (keyword.name == "private")
+        fn.function.is_private = flag;
+      else if (keyword.name != "s_tir" && keyword.name != "check_well_formed")
+        return fn.source.error(keyword.place, Kind::invalid_attribute, "T.prim_func has no option '{}'", keyword.name);
+    }
+  }
+  return Done{};
+}
+
+void declare_type_parameters(PrimParts& fn, const ast::Stmt& definition) {
+  for (const ast::Parameter& symbol : definition.type_params) fn.names.declare_symbol(symbol.name, symbol.place);
+  if (fn.scope.symbols.empty()) return;
+  std::set<std::string> used = names_used(definition.body);
+  for (const ast::Parameter& param : definition.params)
+    if (param.annotation != nullptr) used.merge(names_used(*param.annotation));
+  for (const auto& [name, place] : fn.scope.symbols)
+    if (used.count(name) != 0 && fn.names.find(name) == nullptr) fn.names.declare_symbol(name, place);
+}
+
+Status read_parameter(PrimParts& fn, const ast::Parameter& param, size_t position) {
+  if (fn.names.find(param.name) != nullptr && !fn.names.is_symbol(param.name))
+    return fn.source.error(param.place, Kind::redefinition, "two parameters are named '{}'", param.name);
+  if (param.annotation == nullptr)
+    return fn.source.error(param.place, Kind::ill_formed, "parameter '{}' needs a type, such as T.handle", param.name);
+  const ast::Expr& annotation = *param.annotation;
+  const ast::Expr& head =
+      annotation.is(AstKind::kCall) || annotation.is(AstKind::kSubscript) ? *annotation.items[0] : annotation;
+  std::string path = dotted_path(head).value_or("");
+  if (path.rfind("ty.", 0) == 0) path = "T." + path.substr(3);
+  if (path == "T.handle" || path == "T.ptr") {
+    fn.names.bind(param.name, {PrimName::kHandle, {}, nullptr, position}, param.place);
+    return Done{};
+  }
+  if (path == "T.Buffer") {
+    RELAXC_TRY(tir::BufferRef buffer, buffer_annotation(fn, annotation, param.name));
+    fn.function.params[position].buffer = buffer;
+    fn.names.bind(param.name, {PrimName::kBuffer, {}, buffer}, param.place);
+    return Done{};
+  }
+  std::optional<DType> dtype;
+  if (path.rfind("T.", 0) == 0) dtype = parse_dtype(path.substr(2));
+  if (path == "int") dtype = DType::i(64);
+  if (path == "T.boolean") dtype = DType::boolean();
+  if (!dtype)
+    return fn.source.error(annotation.place, Kind::ill_formed,
+                           "expected T.handle, T.Buffer(shape, dtype) or a scalar type such as T.int64");
+  bool integer = *dtype == DType::i(64) || *dtype == DType::i(32);
+  if (integer && fn.index_parameters.is_known(param.name)) dtype = DType::index();
+  arith::Var var = fn.context().var(param.name, *dtype);
+  if (integer && !dtype->is_index()) fn.index_parameters.add_number(var, param.name);
+  fn.function.params[position].var = var;
+  fn.names.bind(param.name, {PrimName::kScalar, var}, param.place);
+  return Done{};
+}
+
+/// Whether a parameter's dims speak of the symbol: callers solve it, as `n * 4` against 12, and pass it on.
+bool in_some_shape(PrimParts& fn, arith::Expr symbol) {
+  for (const tir::Param& param : fn.function.params) {
+    if (param.buffer == nullptr) continue;
+    for (arith::Expr dim : param.buffer->shape)
+      for (arith::Var var : arith::free_vars(dim))
+        if (arith::Expr(var) == symbol) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool read_prim_signature(PrimParts& fn, const ast::Stmt& definition) {
+  bool ok = bool(read_decorators(fn, definition));
+  declare_type_parameters(fn, definition);
+  fn.function.params.resize(definition.params.size());
+  for (size_t i = 0; i < definition.params.size(); ++i) {
+    const ast::Parameter& param = definition.params[i];
+    if (read_parameter(fn, param, i)) continue;
+    ok = false;
+    fn.names.bind(param.name, {}, param.place);
+  }
+  return ok;
+}
+
+Status finish_signature(PrimParts& fn, const ast::Stmt& definition) {
+  for (const auto& [name, place] : fn.names.symbols()) {
+    auto* symbol = fn.names.find(name);
+    if (symbol == nullptr || !symbol->value.unbound || in_some_shape(fn, symbol->value.scalar)) continue;
+    return fn.source.error(place, Kind::ill_formed, "no buffer's shape holds the symbol '{}', so it has no value",
+                           name);
+  }
+  for (size_t i = 0; i < fn.function.params.size(); ++i) {
+    const tir::Param& param = fn.function.params[i];
+    if (param.buffer != nullptr || param.var) continue;
+    Failure failure =
+        fn.source.error(definition.params[i].place, Kind::ill_formed,
+                        "no T.match_buffer says what the handle '{}' points to", definition.params[i].name);
+    return failure;
+  }
+  return Done{};
+}
+
+}  // namespace relaxc::frontend

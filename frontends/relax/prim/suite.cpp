@@ -1,0 +1,56 @@
+// suite.cpp: the statements of a suite while it is read.
+#include "frontends/relax/prim/suite.h"
+
+namespace relaxc::frontend {
+
+Suite::Suite(PrimNames& names, tir::Builder& builder, Open& open)
+    : builder_(builder), open_(open), names_(names), pieces_(1) {
+  ++open_.suites;
+}
+
+Suite::~Suite() {
+  open_.scopes -= pieces_.size() - 1;
+  --open_.suites;
+}
+
+void Suite::open(Wrap wrap, std::vector<tir::Stmt> first, tir::BufferRef view) {
+  pieces_.push_back({std::move(wrap), std::move(first), view});
+  ++open_.scopes;
+}
+
+Status Suite::check_room(SourceText& source, Place place) const {
+  constexpr size_t kMostOpenScopes = 200'000;
+  if (open_.scopes < kMostOpenScopes) return Done{};
+  return source.error(place, Kind::unsupported, "more than {} buffers and names in one scope", kMostOpenScopes);
+}
+
+size_t Suite::find(tir::BufferRef view) const {
+  size_t at = 1;
+  while (at < pieces_.size() && pieces_[at].view != view) ++at;
+  return at;
+}
+
+/// Ends pieces until `left` are left.
+void Suite::close(size_t left) {
+  for (; pieces_.size() > left; pieces_.pop_back(), --open_.scopes) {
+    Piece& last = pieces_.back();
+    tir::Stmt inner = last.wrap(builder_.seq(std::move(last.stmts)));
+    pieces_[pieces_.size() - 2].stmts.push_back(inner);
+  }
+}
+
+void Suite::end(tir::BufferRef view) {
+  size_t left = find(view);
+  std::vector<Piece> fresh;
+  for (; pieces_.size() > left + 1 && pieces_.back().stmts.empty(); pieces_.pop_back())
+    fresh.push_back(std::move(pieces_.back()));
+  close(left);
+  for (; !fresh.empty(); fresh.pop_back()) pieces_.push_back(std::move(fresh.back()));
+}
+
+tir::Stmt Suite::finish() {
+  close(1);
+  return builder_.seq(std::move(pieces_[0].stmts));
+}
+
+}  // namespace relaxc::frontend

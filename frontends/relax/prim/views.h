@@ -1,0 +1,34 @@
+// views.h: buffers that are parts of others.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "compiler/tir/stmt.h"
+
+namespace relaxc::frontend {
+
+class Views {
+ public:
+  Views() = default;
+  Views(const Views&) = delete;
+
+  /// The memory that a view is a part of; any other buffer is its own.
+  tir::BufferRef root_of(tir::BufferRef buffer) const {
+    for (auto base = bases_.find(buffer); base != bases_.end(); base = bases_.find(buffer)) buffer = base->second;
+    return buffer;
+  }
+  void set_base(tir::BufferRef view, tir::BufferRef base) { bases_[view] = base; }
+  /// The view that was opened last under a name; null before the first.
+  tir::BufferRef latest(const std::string& name) const {
+    auto known = latest_.find(name);
+    return known == latest_.end() ? nullptr : known->second;
+  }
+  void set_latest(const std::string& name, tir::BufferRef view) { latest_[name] = view; }
+
+ private:
+  std::map<tir::BufferRef, tir::BufferRef> bases_;
+  std::map<std::string, tir::BufferRef> latest_;
+};
+
+}  // namespace relaxc::frontend

@@ -1,0 +1,432 @@
+// scalar_calls.cpp: the functions of scalar expressions: T.max, T.Cast, T.exp and the like.
+#include <cmath>
+#include <limits>
+
+#include "compiler/arith/math.h"
+#include "compiler/support/dtype_limits.h"
+#include "frontends/relax/scalars/scalar.h"
+#include "frontends/relax/suggest.h"
+#include "frontends/relax/text/literals.h"
+
+namespace relaxc::frontend {
+
+using arith::ExprKind;
+using arith::Intrinsic;
+using AstKind = ast::ExprKind;
+
+namespace {
+
+/// Functions of two operands that are kinds of expression.
+struct BinaryFunction {
+  std::string_view name;
+  ExprKind kind;
+  bool integers_only = false;
+};
+constexpr BinaryFunction kBinaryFunctions[] = {
+    {"max", ExprKind::kMax},
+    {"min", ExprKind::kMin},
+    {"floordiv", ExprKind::kFloorDiv, true},
+    {"FloorDiv", ExprKind::kFloorDiv, true},
+    {"floormod", ExprKind::kFloorMod, true},
+    {"FloorMod", ExprKind::kFloorMod, true},
+    {"truncdiv", ExprKind::kDiv, true},
+    {"Div", ExprKind::kDiv},
+    {"div", ExprKind::kDiv, true},
+    {"truncmod", ExprKind::kMod},
+    {"Mod", ExprKind::kMod},
+    {"fmod", ExprKind::kMod},
+    {"Add", ExprKind::kAdd},
+    {"Sub", ExprKind::kSub},
+    {"Mul", ExprKind::kMul},
+    {"Max", ExprKind::kMax},
+    {"Min", ExprKind::kMin},
+    {"indexdiv", ExprKind::kFloorDiv, true},
+    {"indexmod", ExprKind::kFloorMod, true},
+};
+
+/// Functions of two operands that are operators of Python.
+struct OperatorFunction {
+  std::string_view name, op;
+};
+constexpr OperatorFunction kOperatorFunctions[] = {
+    {"EQ", "=="},         {"NE", "!="},         {"LT", "<"},           {"LE", "<="},
+    {"GT", ">"},          {"GE", ">="},         {"bitwise_and", "&"},  {"bitwise_or", "|"},
+    {"bitwise_xor", "^"}, {"shift_left", "<<"}, {"shift_right", ">>"}, {"pow", "**"},
+    {"power", "**"},      {"add", "+"},         {"subtract", "-"},     {"multiply", "*"},
+};
+
+struct Alias {
+  std::string_view name, intrinsic;
+};
+constexpr Alias kAliases[] = {
+    {"fabs", "abs"}, {"nearbyint", "round"}, {"rint", "round"}, {"reinterpret", "bitcast"}, {"truncate", "trunc"}};
+constexpr Alias kDTypeNames[] = {{"boolean", "bool"}, {"e4m3_float8", "float8_e4m3fn"}, {"e5m2_float8", "float8_e5m2"}};
+
+template <typename Row, size_t N>
+const Row* find_named(const Row (&rows)[N], std::string_view name) {
+  for (const Row& row : rows)
+    if (row.name == name) return &row;
+  return nullptr;
+}
+
+bool is_binary_function(std::string_view name) {
+  return find_named(kBinaryFunctions, name) != nullptr || find_named(kOperatorFunctions, name) != nullptr;
+}
+
+std::optional<Intrinsic> find_intrinsic(std::string_view name) {
+  for (const Alias& alias : kAliases)
+    if (alias.name == name) name = alias.intrinsic;
+  constexpr Intrinsic kAll[] = {
+#define X(name, arity) Intrinsic::k_##name,
+      RELAXC_INTRINSICS(X)
+#undef X
+  };
+  for (Intrinsic intrinsic : kAll)
+    if (arith::intrinsic_name(intrinsic) == name) return intrinsic;
+  return std::nullopt;
+}
+
+std::vector<std::string> known_functions() {
+  std::vector<std::string> names = {"Cast", "Select", "if_then_else", "ceildiv", "And", "Or", "Not", "likely"};
+  for (const BinaryFunction& function : kBinaryFunctions) names.emplace_back(function.name);
+  for (const OperatorFunction& function : kOperatorFunctions) names.emplace_back(function.name);
+#define X(name, arity) names.emplace_back(#name);
+  RELAXC_INTRINSICS(X)
+#undef X
+  return names;
+}
+
+bool rounds(Intrinsic intrinsic) {
+  return intrinsic == Intrinsic::k_floor || intrinsic == Intrinsic::k_ceil || intrinsic == Intrinsic::k_trunc ||
+         intrinsic == Intrinsic::k_round;
+}
+
+/// Bits are of integers, abs is of all numbers, everything else of floats.
+bool has_meaning(Intrinsic intrinsic, DType dtype) {
+  switch (intrinsic) {
+    case Intrinsic::k_abs:
+      return dtype.is_float() || dtype.is_integer() || dtype.is_index();
+    case Intrinsic::k_bitwise_and:
+    case Intrinsic::k_bitwise_or:
+    case Intrinsic::k_bitwise_xor:
+    case Intrinsic::k_bitwise_not:
+      return dtype.is_integer() || dtype.is_index() || dtype.is_bool();
+    case Intrinsic::k_shift_left:
+    case Intrinsic::k_shift_right:
+    case Intrinsic::k_popcount:
+    case Intrinsic::k_clz:
+      return dtype.is_integer() || dtype.is_index();
+    default:
+      return dtype.is_float();
+  }
+}
+
+}  // namespace
+
+Status ScalarReader::expect_arguments(const ast::Expr& e, size_t least, size_t most) {
+  size_t given = e.items.size() - 1;
+  if (given >= least && given <= most) return Done{};
+  std::string name = dotted_path(*e.items[0]).value_or("this function");
+  return source_.error(e.place, Kind::wrong_arity, "{} takes {}{} arguments, found {}", name, least,
+                       least == most ? "" : fmt::format(" to {}", most), given);
+}
+
+Result<Scalar> ScalarReader::call(const ast::Expr& e) {
+  const ast::Expr& callee = *e.items[0];
+  if (callee.is(AstKind::kAttribute) && callee.text == "astype") return astype(e);
+  std::optional<std::string> path = dotted_path(callee);
+  if (!path) return other_call(e, std::string(describe(callee)));
+  if (*path == "max" || *path == "min" || *path == "float") path = "T." + *path;
+  if (path->rfind("T.", 0) != 0 && path->rfind("tir.", 0) != 0) return other_call(e, *path);
+  std::string name = path->substr(path->find('.') + 1);
+  for (const Alias& alias : kDTypeNames)
+    if (alias.name == name) name = alias.intrinsic;
+  bool known = true;
+  Result<Scalar> made = function(e, name, known);
+  return known ? std::move(made) : unknown_function(e, *path, name);
+}
+
+/// x.astype("float32")
+Result<Scalar> ScalarReader::astype(const ast::Expr& e) {
+  RELAXC_DO(expect_arguments(e, 1, 1));
+  RELAXC_TRY(DType dtype, element_dtype(*e.items[1]));
+  RELAXC_TRY(Scalar operand, read(*e.items[0]->items[0]));
+  return Scalar{context_.cast(dtype, operand.expr)};
+}
+
+/// T.name(…); `known` becomes false for what is no function of scalars.
+Result<Scalar> ScalarReader::function(const ast::Expr& e, const std::string& name, bool& known) {
+  if (std::optional<DType> dtype = parse_dtype(name); dtype && *dtype != DType::handle()) return conversion(e, *dtype);
+  if (name == "float") return conversion(e, DType::f(64));
+  if (is_binary_function(name)) return binary_function(e, name);
+  if (name == "Select" || name == "if_then_else") {
+    RELAXC_DO(expect_arguments(e, 3, 3));
+    return select(*e.items[1], *e.items[2], *e.items[3], e.place);
+  }
+  if (name == "And" || name == "all") return junction(e, true);
+  if (name == "Or" || name == "any") return junction(e, false);
+  if (name == "Not" || name == "likely") {
+    RELAXC_DO(expect_arguments(e, 1, 1));
+    RELAXC_TRY(arith::Expr operand, condition(*e.items[1]));
+    return Scalar{name == "Not" ? arith::logical_not(operand) : operand};
+  }
+  if (name == "Let" && e.items.size() == 2) return let_value(e, *e.items[1]);
+  if (name == "let" && e.items.size() == 4) return let_value(e, *e.items[3]);
+  if (name == "isfinite") return is_finite(e);
+  if (name == "Cast" || name == "cast") return cast(e);
+  if (name == "q_multiply_shift") return fixed_point(e);
+  if (name == "ceildiv") return ceil_division(e);
+  if (name == "infinity" || name == "nan" || name == "max_value" || name == "min_value") return limit(e, name);
+  if (name == "call_intrin" && e.items.size() >= 3 && e.items[2]->is(AstKind::kString)) {
+    std::string inner = e.items[2]->text.substr(e.items[2]->text.rfind('.') + 1);  // "tir.exp"
+    if (find_intrinsic(inner)) return intrinsic(e, inner, 3);
+  }
+  if (find_intrinsic(name)) return intrinsic(e, name, 1);
+  known = false;
+  return Scalar{};
+}
+
+Result<Scalar> ScalarReader::unknown_function(const ast::Expr& e, const std::string& path, const std::string& name) {
+  Result<Scalar> made = other_call(e, path);
+  if (made || path.rfind("T.", 0) != 0 || name.find('.') != std::string::npos) return made;
+  if (auto near = nearest_name(name, known_functions())) source_.hint("did you mean T.{}?", *near);
+  return made;
+}
+
+Result<Scalar> ScalarReader::is_finite(const ast::Expr& e) {
+  RELAXC_DO(expect_arguments(e, 1, 1));
+  RELAXC_TRY(Scalar operand, read(*e.items[1]));
+  arith::Expr infinite = arith::call(Intrinsic::k_isinf, {operand.expr});
+  return Scalar{arith::logical_not(arith::logical_or(infinite, arith::call(Intrinsic::k_isnan, {operand.expr})))};
+}
+
+Result<Scalar> ScalarReader::ceil_division(const ast::Expr& e) {
+  RELAXC_DO(expect_arguments(e, 2, 2));
+  auto a = index(*e.items[1]);
+  auto b = index(*e.items[2]);
+  if (!a || !b) return source_.diag().failed();
+  if (b->is_constant(0)) return source_.error(e.place, Kind::invalid_value, "division by zero");
+  return Scalar{arith::ceildiv(*a, *b)};
+}
+
+/// T.Let(body, where={x: value, y: value}), each value seen by what follows, and T.let(x, value, body). A part is read
+/// as if it stood where its name does, so it may be what a choice keeps from being reached.
+Result<Scalar> ScalarReader::let_value(const ast::Expr& e, const ast::Expr& body) {
+  Diagnostics& diag = source_.diag();
+  std::vector<std::pair<const ast::Expr*, const ast::Expr*>> bindings;
+  const ast::Keyword* where = e.keyword("where");
+  if (where != nullptr && where->value->is(AstKind::kDict))
+    for (size_t i = 0; i + 1 < where->value->items.size(); i += 2)
+      bindings.push_back({where->value->items[i], where->value->items[i + 1]});
+  else if (e.items.size() == 4)
+    bindings.push_back({e.items[1], e.items[2]});
+  else
+    return source_.error(e.place, Kind::ill_formed, "expected T.Let(body, where={{x: value}})");
+  auto name_parts = [&] {
+    Choice choice(*this);
+    bool ok = true;
+    for (auto [target, given] : bindings) {
+      Result<Scalar> value = read(*given);
+      bool named = target->is(AstKind::kName);
+      if (!named) (void)source_.error(target->place, Kind::syntax, "expected a name");
+      if (value && named) name_part(target->text, *value, target->place);
+      ok = ok && value && named;
+    }
+    return ok;
+  };
+  Result<Scalar> out = with_parts([&] { return name_parts() ? read(body) : Result<Scalar>(diag.failed()); });
+  if (out && choices_ == 0) RELAXC_DO(check_reached(out->expr, e.place));
+  return out;
+}
+
+/// T.max(a, b), T.floordiv(a, b), T.EQ(a, b) and the like.
+Result<Scalar> ScalarReader::binary_function(const ast::Expr& e, std::string_view name) {
+  Diagnostics& diag = source_.diag();
+  const auto* kind = find_named(kBinaryFunctions, name);
+  const auto* op = find_named(kOperatorFunctions, name);
+  RELAXC_DO(expect_arguments(e, 2, 2));
+  auto a = read(*e.items[1]);
+  auto b = read(*e.items[2]);
+  if (!a || !b) return diag.failed();
+  if (op != nullptr) return binary(op->op, *a, *b, e.place);
+  RELAXC_TRY(auto pair, unify(*a, *b, e.place));
+  auto [x, y] = pair;
+  DType dtype = x.expr.dtype();
+  bool arithmetic = dtype.is_float() || dtype.is_integer() || dtype.is_index();
+  if ((kind->integers_only && dtype.is_float()) || !arithmetic)
+    return source_.error(e.place, Kind::dtype_mismatch, "T.{} has no meaning for {}", name, to_string(dtype));
+  bool divides = kind->kind == ExprKind::kFloorDiv || kind->kind == ExprKind::kFloorMod ||
+                 kind->kind == ExprKind::kDiv || kind->kind == ExprKind::kMod;
+  if (divides && y.expr.is_constant(0)) return source_.error(e.place, Kind::invalid_value, "division by zero");
+  return Scalar{context_.binary(kind->kind, x.expr, y.expr)};
+}
+
+/// T.And(a, b), T.all(a, b, c) and the like.
+Result<Scalar> ScalarReader::junction(const ast::Expr& e, bool all) {
+  Diagnostics& diag = source_.diag();
+  RELAXC_DO(expect_arguments(e, 1, 64));
+  arith::Expr out;
+  std::optional<Choice> others;  // whether they are read depends on the first
+  bool ok = true;
+  for (size_t i = 1; i < e.items.size(); ++i) {
+    if (e.items[i]->is_sequence()) return source_.error(e.items[i]->place, Kind::invalid_value, "expected a condition");
+    Result<arith::Expr> part = condition(*e.items[i]);
+    if (!others) others.emplace(*this);
+    ok = ok && part;
+    if (ok) out = i == 1 ? *part : all ? arith::logical_and(out, *part) : arith::logical_or(out, *part);
+  }
+  if (!ok) return diag.failed();
+  return Scalar{out};
+}
+
+/// T.Cast("float32", x), T.cast(x, "float32").
+Result<Scalar> ScalarReader::cast(const ast::Expr& e) {
+  RELAXC_DO(expect_arguments(e, 2, 2));
+  const ast::Expr& first = *e.items[1];
+  bool dtype_first = first.is(AstKind::kString) || (first.is(AstKind::kAttribute) && first.text == "dtype");
+  RELAXC_TRY(DType dtype, element_dtype(*e.items[dtype_first ? 1 : 2]));
+  RELAXC_TRY(Scalar operand, read(*e.items[dtype_first ? 2 : 1]));
+  if (operand.literal == Scalar::kInteger && operand.expr.constant() != nullptr)
+    operand.expr = context_.imm(DType::i(64), *operand.expr.constant());
+  // Only printers cast what has the dtype, and only where it is an index to them.
+  if (dtype == DType::i(64) && operand.expr.dtype() == dtype) use_as_index(operand.expr);
+  return Scalar{context_.cast(dtype, operand.expr)};
+}
+
+/// T.q_multiply_shift(x, y, q, s): x times y, a number of q fractional bits, times 2^s, rounded to the nearest, ties
+/// up. TVM computes in 64 bits: a left shift before, a right shift with the product.
+Result<Scalar> ScalarReader::fixed_point(const ast::Expr& e) {
+  RELAXC_DO(expect_arguments(e, 4, 4));
+  DType i32 = DType::i(32), i64 = DType::i(64);
+  RELAXC_TRY(arith::Expr x, value(*e.items[1], i32));
+  RELAXC_TRY(arith::Expr y, value(*e.items[2], i32));
+  RELAXC_TRY(arith::Expr q, value(*e.items[3], i32));
+  RELAXC_TRY(arith::Expr s, value(*e.items[4], i32));
+  if (q.constant() == nullptr || s.constant() == nullptr || *q.constant() < 0 || *q.constant() > 31 ||
+      *s.constant() < -31 || *s.constant() > 31)
+    return source_.error(e.place, Kind::invalid_value,
+                         "T.q_multiply_shift takes constants: 0 to 31 fractional bits and a shift of -31 to 31");
+  int64_t left = std::max<int64_t>(*s.constant(), 0), right = *q.constant() + std::max<int64_t>(-*s.constant(), 0);
+  arith::Expr wide = context_.cast(i64, x) * context_.imm(i64, int64_t{1} << left) * context_.cast(i64, y);
+  if (right == 0) return Scalar{context_.cast(i32, wide)};
+  arith::Expr rounded = wide + context_.imm(i64, int64_t{1} << (right - 1));
+  return Scalar{context_.cast(i32, arith::call(Intrinsic::k_shift_right, {rounded, context_.imm(i64, right)}))};
+}
+
+Result<Scalar> ScalarReader::conversion(const ast::Expr& e, DType dtype) {
+  RELAXC_DO(expect_arguments(e, 1, 1));
+  const ast::Expr& argument = *e.items[1];
+  if (argument.is(AstKind::kString) && dtype.is_float()) {
+    const std::string& text = argument.text;
+    bool negative = text.rfind('-', 0) == 0;
+    std::string rest = negative ? text.substr(1) : text;
+    double number = rest == "inf"   ? std::numeric_limits<double>::infinity()
+                    : rest == "nan" ? std::numeric_limits<double>::quiet_NaN()
+                                    : 0;
+    if (number == 0) return source_.error(argument.place, Kind::invalid_value, "expected \"inf\" or \"nan\"");
+    return Scalar{context_.imm_float(dtype, negative ? -number : number)};
+  }
+  RELAXC_TRY(Scalar operand, read(argument));
+  bool dim_literal = operand.expr.constant() != nullptr && (dtype == DType::i(64) || dtype == DType::i(32));
+  if (operand.literal == Scalar::kTyped) return Scalar{context_.cast(dtype, operand.expr)};
+  if (dtype.is_bool() && operand.expr.constant()) return Scalar{context_.boolean(*operand.expr.constant() != 0)};
+  if (dtype == DType::index()) return Scalar{operand.expr};
+  RELAXC_TRY(arith::Expr value, adapt(operand, dtype, argument.place));
+  return Scalar{value, dim_literal ? Scalar::kDimLiteral : Scalar::kTyped};
+}
+
+Result<Scalar> ScalarReader::limit(const ast::Expr& e, std::string_view name) {
+  RELAXC_DO(expect_arguments(e, 1, 1));
+  RELAXC_TRY(DType dtype, dtype_value(source_, *e.items[1]));
+  if (dtype.is_float()) {
+    double value = name == "infinity"    ? std::numeric_limits<double>::infinity()
+                   : name == "nan"       ? std::numeric_limits<double>::quiet_NaN()
+                   : name == "max_value" ? largest_finite(dtype)
+                                         : -largest_finite(dtype);
+    return Scalar{context_.imm_float(dtype, value)};
+  }
+  if (!dtype.is_integer() || name == "infinity" || name == "nan")
+    return source_.error(e.place, Kind::dtype_mismatch, "T.{} has no meaning for {}", name, to_string(dtype));
+  uint64_t all = dtype.bits == 64 ? ~uint64_t{0} : (uint64_t{1} << dtype.bits) - 1;
+  uint64_t largest = dtype.is_int() ? all >> 1 : all;
+  uint64_t smallest = dtype.is_int() ? largest + 1 : 0;
+  return Scalar{context_.imm(dtype, static_cast<int64_t>(name == "max_value" ? largest : smallest))};
+}
+
+/// T.reinterpret(dtype, x), or the other way round.
+Result<Scalar> ScalarReader::reinterpret(const ast::Expr& e, std::string_view name) {
+  RELAXC_DO(expect_arguments(e, 2, 2));
+  bool dtype_first = e.items[1]->is(AstKind::kString) || !e.items[2]->is(AstKind::kString);
+  RELAXC_TRY(DType dtype, element_dtype(*e.items[dtype_first ? 1 : 2]));
+  RELAXC_TRY(Scalar operand, read(*e.items[dtype_first ? 2 : 1]));
+  bool bare = operand.literal == Scalar::kInteger || operand.literal == Scalar::kReal;
+  if (bare || operand.expr.dtype().bits != dtype.bits)
+    return source_.error(e.place, Kind::dtype_mismatch, "T.{} wants a value of {} bits", name,
+                         static_cast<int>(dtype.bits));
+  // A constant above INT64_MAX has no other spelling.
+  if (operand.expr.constant() != nullptr && dtype.is_uint())
+    return Scalar{context_.imm(dtype, *operand.expr.constant())};
+  return Scalar{context_.call(dtype, Intrinsic::k_bitcast, {operand.expr})};
+}
+
+/// Functions of reals want floats, functions of bits integers; the rest takes any number.
+Status ScalarReader::check_operand(const arith::Expr& operand, Intrinsic which, std::string_view name, Place place) {
+  DType dtype = operand.dtype();
+  bool real = arith::is_expandable(which) || which == Intrinsic::k_sqrt || which == Intrinsic::k_fma ||
+              which == Intrinsic::k_copysign;
+  bool bitwise = which == Intrinsic::k_bitwise_not || which == Intrinsic::k_popcount || which == Intrinsic::k_clz;
+  if (real && !dtype.is_float()) {
+    Failure failure =
+        source_.error(place, Kind::dtype_mismatch, "T.{} wants a float, found {}", name, to_string(dtype));
+    source_.hint("convert it: T.Cast(\"float32\", …)");
+    return failure;
+  }
+  if (which == Intrinsic::k_nextafter && dtype.bits < 32)
+    return source_.error(place, Kind::unsupported, "T.nextafter is there for float32 and float64, found {}",
+                         to_string(dtype));
+  bool bits = dtype.is_integer() || (dtype.is_bool() && which == Intrinsic::k_bitwise_not);
+  if ((bitwise && !bits) || dtype == DType::handle())
+    return source_.error(place, Kind::dtype_mismatch, "T.{} has no meaning for {}", name, to_string(dtype));
+  return Done{};
+}
+
+Result<Scalar> ScalarReader::intrinsic(const ast::Expr& e, std::string_view name, size_t from) {
+  Intrinsic which = *find_intrinsic(name);
+  if (which == Intrinsic::k_bitcast) return reinterpret(e, name);
+  size_t arity = arith::intrinsic_arity(which);
+  RELAXC_DO(expect_arguments(e, from - 1 + arity, from - 1 + arity));
+  std::vector<Scalar> operands;
+  for (size_t i = from; i < from + arity; ++i) {
+    RELAXC_TRY(Scalar operand, read(*e.items[i]));
+    operands.push_back(operand);
+  }
+  bool one_dtype = which != Intrinsic::k_ldexp;
+  for (size_t round = 0; one_dtype && round < 2; ++round)  // the second brings all to what the last one made the first
+    for (size_t i = 1; i < arity; ++i) {
+      RELAXC_TRY(auto pair, unify(operands[0], operands[i], e.place));
+      std::tie(operands[0], operands[i]) = pair;
+    }
+  std::vector<arith::Expr> args;
+  for (Scalar& operand : operands) {
+    if (!one_dtype && !args.empty()) {
+      if (operand.literal == Scalar::kInteger) {
+        RELAXC_TRY(operand.expr, adapt(operand, DType::i(32), e.place));
+      }
+      if (!operand.expr.dtype().is_integer() && !operand.expr.dtype().is_index())
+        return source_.error(e.place, Kind::dtype_mismatch, "the exponent of T.ldexp is an integer");
+      args.push_back(operand.expr);
+      continue;
+    }
+    if (operand.expr.dtype().is_index() && operand.literal == Scalar::kInteger)
+      return source_.error(e.place, Kind::dtype_mismatch, "T.{} of a number without a dtype; write T.float32(…)", name);
+    RELAXC_DO(check_operand(operand.expr, which, name, e.place));
+    args.push_back(operand.expr);
+  }
+  DType dtype = args[0].dtype();
+  if (rounds(which) && (dtype.is_integer() || dtype.is_index())) return operands[0];  // already whole
+  if (!has_meaning(which, dtype))
+    return source_.error(e.place, Kind::dtype_mismatch, "T.{} has no meaning for {}", name, to_string(dtype));
+  return Scalar{arith::call(which, std::move(args))};
+}
+
+}  // namespace relaxc::frontend

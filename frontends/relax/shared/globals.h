@@ -1,0 +1,51 @@
+// globals.h: the functions of a module while it is read, and who reads them.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "compiler/relax/op_def.h"
+#include "frontends/relax/parser.h"
+#include "frontends/relax/text/ast.h"
+
+namespace relaxc::frontend {
+
+class RelaxFunctionReader;
+
+/// What a function of the file is.
+struct Global {
+  enum Kind : uint8_t { kPoison, kPrimFunc, kFunction };
+  Kind kind = kPoison;
+  const ast::Stmt* definition = nullptr;
+  RelaxFunctionReader* reader = nullptr;  ///< of a kFunction
+};
+
+/// `n = T.dynamic("n")`, in the order of the text: each function that mentions n has a symbol of its own.
+using ModuleSymbols = std::vector<std::pair<std::string, Place>>;
+
+/// What the readers of one file share.
+struct ModuleScope {
+  relax::Module& module;
+  const relax::OpTable& table;
+  SourceText& source;
+  ast::Tree& tree;
+  const BesideText& beside;
+  NumberedConstants constants;  ///< what metadata["relax.expr.Constant"] is
+  bool has_metadata = false;    ///< the text says what it is
+  bool bad_metadata = false;    ///< and that was reported
+  std::map<std::string, Global> globals;
+  ModuleSymbols symbols;
+  std::map<std::string, std::string> externals;  ///< `f = R.ExternFunc("symbol")` beside the functions
+  size_t open_bodies = 0;              ///< functions whose bodies are being read, each because of the one before
+  std::set<std::string> module_names;  ///< the classes: `Module` in `cls = Module`
+
+  std::vector<std::string> global_names() const {
+    std::vector<std::string> names;
+    for (const auto& [name, global] : globals) names.push_back(name);
+    return names;
+  }
+};
+
+}  // namespace relaxc::frontend

@@ -1,0 +1,64 @@
+// expression_grammar.h: the expressions of the grammar, by precedence climbing.
+//
+// Depth is bounded twice: `nesting_` while going down (parentheses, prefix operators), and Expr::depth of what was
+// made, since a chain of a thousand `+` is deep without ever nesting. So no later walk over the tree can run out of
+// stack.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+
+#include "frontends/relax/text/ast.h"
+#include "frontends/relax/text/lexer.h"
+
+namespace relaxc::frontend {
+
+class ExpressionGrammar {
+ public:
+  ExpressionGrammar(SourceText& source, ast::Tree& tree, std::vector<Token> tokens)
+      : source_(source), tree_(tree), tokens_(std::move(tokens)) {}
+
+  /// One expression; null if an error was reported.
+  const ast::Expr* expression();
+  /// Expressions with commas between: a tuple if there is a comma.
+  const ast::Expr* expression_list();
+  /// `name` without any operator around, in which `in` is no operator: the target of a for.
+  const ast::Expr* target_list();
+
+ protected:
+  const Token& peek(size_t ahead = 0) const { return tokens_[std::min(at_ + ahead, tokens_.size() - 1)]; }
+  Token take() { return tokens_[at_ + 1 < tokens_.size() ? at_++ : at_]; }
+  bool next_is(std::string_view text) const {
+    return (peek().kind == TokenKind::kPunctuation || peek().kind == TokenKind::kName) && peek().text == text;
+  }
+  bool accept(std::string_view text) { return next_is(text) && (take(), true); }
+  bool expect(std::string_view text, std::string_view after);
+  /// Says what was found where `wanted` should stand. Silent at kError.
+  void unexpected(std::string_view wanted);
+  bool at_end_of_list() const;
+
+  const ast::Expr* python_only(Place place, std::string_view what);
+  ast::Expr* make(ast::ExprKind kind, Place place, std::vector<const ast::Expr*> items = {}, std::string text = {});
+
+  SourceText& source_;
+  ast::Tree& tree_;
+  std::vector<Token> tokens_;
+  size_t at_ = 0;
+
+ private:
+  const ast::Expr* binary(int least);
+  const ast::Expr* prefix();
+  const ast::Expr* postfix();
+  const ast::Expr* atom();
+  const ast::Expr* name_or_constant();
+  const ast::Expr* string_atom();
+  const ast::Expr* bracketed();
+  const ast::Expr* dict();
+  const ast::Expr* subscript(const ast::Expr* base);
+  const ast::Expr* subscript_item();
+  const ast::Expr* call(const ast::Expr* callee);
+
+  int nesting_ = 0;
+};
+
+}  // namespace relaxc::frontend

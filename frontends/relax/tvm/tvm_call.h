@@ -1,0 +1,100 @@
+// tvm_call.h: operators as TVM writes them, where relaxc's own have another form.
+//
+// relaxc has one convolution for any number of spatial dims in one layout, shapes as operands, and no operator that is
+// a few others. TVM has conv1d to conv3d with layouts, numbers as attributes, and clip. A row of the table reads such a
+// call as operators of relaxc, so that nothing after the parser knows of it; the printer writes what it became. Where
+// both have an operator of one name, the row reads both forms.
+#pragma once
+
+#include <map>
+#include <optional>
+
+#include "frontends/relax/function/operators.h"
+
+namespace relaxc::frontend {
+
+/// One call: its arguments by the names that TVM gives the parameters. What fails was reported at its place.
+class TvmCall {
+ public:
+  using Value = relax::Value;
+  using Expr = arith::Expr;
+  using Ints = std::vector<int64_t>;
+
+  TvmCall(FunctionParts& fn, std::string name, const ast::Expr& e)
+      : diag(fn.diag()), name(std::move(name)), fn_(fn), e_(e) {}
+  /// Reads the arguments. `params` are the names in TVM's order, with ", " between.
+  Status bind(std::string_view params);
+
+  Diagnostics& diag;
+  const std::string name;  ///< "nn.conv2d"
+  arith::Context& context() const { return fn_.context(); }
+  relax::GraphBuilder& build() { return fn_.graph.at(e_.place); }
+
+  /// True if the argument is given and is not None.
+  bool has(std::string_view param) const { return find(param) != nullptr; }
+  bool is_value(std::string_view param) const;     ///< a value of the graph
+  bool is_shape(std::string_view param) const;     ///< a shape value of the graph
+  bool is_number(std::string_view param) const;    ///< a number or a dim
+  bool is_real(std::string_view param) const;      ///< a number that is no integer
+  bool is_sequence(std::string_view param) const;  ///< a tuple or list
+  /// True if the result is annotated as a tuple.
+  bool wants_tuple() const;
+  /// The dtype that the result is annotated with, if it is.
+  std::optional<DType> wanted_dtype() const;
+
+  Result<Value*> value(std::string_view param);
+  Result<std::vector<Value*>> values(std::string_view param);
+  /// A tensor of known shape and dtype.
+  Result<Value*> tensor(std::string_view param);
+  /// A number as a tensor of `dtype` and no dims; a tensor as it is.
+  Result<Value*> element(std::string_view param, DType dtype);
+  Result<int64_t> integer(std::string_view param, int64_t fallback);
+  Result<double> real(std::string_view param, double fallback);
+  Result<bool> flag(std::string_view param, bool fallback);
+  Result<std::string> text(std::string_view param, std::string fallback);
+  Result<DType> dtype(std::string_view param, DType fallback);
+  Result<Expr> index(std::string_view param, Expr fallback);
+  /// Numbers; one number stands for a list of it.
+  Result<Ints> ints(std::string_view param, Ints fallback);
+  Result<std::vector<Expr>> dims(std::string_view param);
+  /// Dims as a shape value; a shape value as it is.
+  Result<Value*> shape(std::string_view param);
+
+  /// relaxc's operator of the same name, which there must be.
+  relax::OpName own_name() const;
+  Result<Value*> op(relax::OpName op, std::vector<Value*> operands, relax::Attrs attrs = {});
+  Result<Value*> cast(Value* x, DType dtype);
+  /// A result that was made, as what an expression stands for.
+  Result<Term> term(Result<Value*> made);
+  Result<Value*> reshape(Value* x, std::vector<Expr> dims);
+  Result<Value*> permute(Value* x, Ints axes);
+  template <typename... Args>
+  Failure error(std::string_view param, Kind kind, fmt::format_string<Args...> format, Args&&... args) {
+    const Argument* at = find(param);
+    return fn_.source.error(at == nullptr ? e_.place : at->place, kind, format, std::forward<Args>(args)...);
+  }
+
+ private:
+  const Argument* find(std::string_view param) const;
+  Status add(const std::string& param, const ast::Expr& value);
+  std::optional<Scalar> scalar(std::string_view param) const;
+
+  FunctionParts& fn_;
+  const ast::Expr& e_;
+  std::map<std::string, Argument, std::less<>> given_;
+};
+
+struct TvmOperator {
+  std::string_view name, params;
+  Result<Term> (*read)(TvmCall&);
+  /// A parameter that, given by name beside operands by position, means that the call is of relaxc's own form.
+  std::string_view own = {};
+};
+
+std::span<const TvmOperator> tvm_tensor_operators();
+std::span<const TvmOperator> tvm_part_operators();
+std::span<const TvmOperator> tvm_nn_operators();
+std::span<const TvmOperator> tvm_image_operators();
+std::span<const TvmOperator> tvm_statistics_operators();
+
+}  // namespace relaxc::frontend

@@ -1,0 +1,165 @@
+// tvm_image_ops.cpp: TVM's operators of images and regions in them, as operators of relaxc.
+//
+// Each function says in its comment what TVM writes; what it does not name has its default.
+#include "frontends/relax/tvm/tvm_layout.h"
+#include "frontends/relax/tvm/tvm_names.h"
+
+namespace relaxc::frontend {
+namespace {
+
+using namespace tvm_names;
+
+/// image.resize2d(data, size, roi, layout, method, coordinate_transformation_mode, rounding_method, cubic_alpha,
+/// cubic_exclude, extrapolation_value, out_dtype)
+Result<Term> resize(TvmCall& c) {
+  RELAXC_TRY(Value * x, c.tensor("data"));
+  RELAXC_TRY(Ints axes, layout(c, "layout", "NC", channels_first(c)));
+  if (x->shape().size() != axes.size())
+    return c.error("data", Kind::rank_mismatch, "R.{} takes {} dims, found {}", c.name, axes.size(),
+                   relax::to_string(x->info));
+  RELAXC_TRY(std::string method, c.text("method", "linear"));
+  RELAXC_TRY(std::string mode, c.text("coordinate_transformation_mode", "half_pixel"));
+  RELAXC_TRY(std::string rounding, c.text("rounding_method", "round"));
+  RELAXC_TRY(double alpha, c.real("cubic_alpha", -0.75));
+  RELAXC_TRY(bool exclude, c.flag("cubic_exclude", false));
+  RELAXC_TRY(double outside, c.real("extrapolation_value", 0));
+  RELAXC_TRY(DType dtype, c.dtype("out_dtype", x->dtype()));
+  if (mode == "tf_crop_and_resize")
+    return c.error("coordinate_transformation_mode", Kind::unsupported, "R.{} of a region is not known", c.name);
+  RELAXC_TRY(x, c.permute(x, axes));
+  Exprs sizes = {x->shape()[0], x->shape()[1]};
+  if (c.is_number("size")) {
+    RELAXC_TRY(Expr size, c.index("size", {}));
+    sizes.resize(axes.size(), size);
+  } else {
+    RELAXC_TRY(Exprs size, c.dims("size"));
+    sizes.insert(sizes.end(), size.begin(), size.end());
+  }
+  relax::Attrs attrs{{"mode", method.rfind("nearest", 0) == 0 ? std::string("nearest") : method},
+                     {"coordinate_mode", mode},
+                     {"nearest_mode", rounding.empty() ? "round" : rounding},
+                     {"cubic_coeff_a", alpha},
+                     {"exclude_outside", exclude},
+                     {"extrapolation_value", outside}};
+  RELAXC_TRY(x, c.op("resize", {x, c.build().shape(std::move(sizes))}, std::move(attrs)));
+  RELAXC_TRY(x, c.permute(x, inverse(axes)));
+  return c.term(c.cast(x, dtype));
+}
+
+/// image.grid_sample(data, grid, method, layout, padding_mode, align_corners): the grid is [N, rank, spatial…].
+Result<Term> grid_sample(TvmCall& c) {
+  RELAXC_TRY(Value * x, c.tensor("data"));
+  RELAXC_TRY(Value * grid, c.tensor("grid"));
+  RELAXC_TRY(std::string mode, c.text("method", "bilinear"));
+  RELAXC_TRY(std::string padding, c.text("padding_mode", "zeros"));
+  RELAXC_TRY(bool corners, c.flag("align_corners", true));
+  RELAXC_TRY(std::string written, c.text("layout", "NCHW"));
+  size_t rank = grid->shape().size();
+  if ((written != "NCHW" && written != "NCDHW") || rank != written.size() || x->shape().size() != rank)
+    return c.error("layout", Kind::unsupported, "R.{} takes NCHW or NCDHW, found \"{}\" of {} by {}", c.name, written,
+                   relax::to_string(x->info), relax::to_string(grid->info));
+  Ints last{0};
+  for (size_t i = 2; i < rank; ++i) last.push_back(static_cast<int64_t>(i));
+  last.push_back(1);
+  RELAXC_TRY(grid, c.permute(grid, last));
+  if (mode == "bilinear") mode = "linear";
+  if (mode == "bicubic") mode = "cubic";
+  return c.term(
+      c.op("grid_sample", {x, grid}, {{"mode", mode}, {"padding_mode", padding}, {"align_corners", corners}}));
+}
+
+/// `count` coordinates from -1 to 1: with `corners` the first and last lie there, else all in the middle of their part.
+Result<Value*> coordinates(TvmCall& c, int64_t count, DType dtype, bool corners) {
+  auto parts = static_cast<double>(corners ? std::max<int64_t>(count - 1, 1) : count);
+  relax::GraphBuilder& b = c.build();
+  Value* first = b.scalar(dtype, corners ? -1 : 1 / parts - 1);
+  return c.op("range_of", {first, b.scalar(dtype, 2 / parts), b.shape({c.context().index(count)})});
+}
+
+/// image.affine_grid(data, size, align_corners): matrices [N, rank, rank + 1] applied to the points of a grid, x first.
+Result<Term> affine_grid(TvmCall& c) {
+  RELAXC_TRY(Value * theta, c.tensor("data"));
+  RELAXC_TRY(Ints size, c.ints("size", {}));
+  RELAXC_TRY(bool corners, c.flag("align_corners", true));
+  if (theta->shape().size() != 3 || size.empty() ||
+      !theta->shape()[2].is_constant(static_cast<int64_t>(size.size()) + 1))
+    return c.error("data", Kind::rank_mismatch, "R.{} takes matrices [N, {}, {}], found {}", c.name, size.size(),
+                   size.size() + 1, relax::to_string(theta->info));
+  relax::GraphBuilder& b = c.build();
+  Exprs extents;
+  for (int64_t extent : size) extents.push_back(c.context().index(extent));
+  std::vector<Value*> rows;
+  for (size_t k = size.size(); k-- > 0;) {
+    RELAXC_TRY(Value * list, coordinates(c, size[k], theta->dtype(), corners));
+    Exprs along(size.size(), c.context().index(1));
+    along[k] = extents[k];
+    RELAXC_TRY(list, c.reshape(list, std::move(along)));
+    RELAXC_TRY(list, c.op("broadcast_to", {list, b.shape(extents)}));
+    rows.push_back(list);
+  }
+  RELAXC_TRY(Value * ones, c.op("ones", {b.shape(extents)}, {{"dtype", theta->dtype()}}));
+  rows.push_back(ones);
+  RELAXC_TRY(Value * grid, c.op("stack", std::move(rows), {{"axis", int64_t{0}}}));
+  RELAXC_TRY(grid, c.op("flatten", {grid}, {{"start", int64_t{1}}}));
+  RELAXC_TRY(Value * points, c.op("matmul", {theta, grid}));
+  Exprs shape{theta->shape()[0], theta->shape()[1]};
+  shape.insert(shape.end(), extents.begin(), extents.end());
+  return c.term(c.reshape(points, std::move(shape)));
+}
+
+/// vision.roi_align(data, rois, pooled_size, spatial_scale, sample_ratio, aligned, layout, mode),
+/// vision.roi_pool(data, rois, pooled_size, spatial_scale, layout): a region is (image, x1, y1, x2, y2).
+Result<Term> regions(TvmCall& c) {
+  bool align = c.name == "vision.roi_align";
+  RELAXC_TRY(Value * x, c.tensor("data"));
+  RELAXC_TRY(Value * rois, c.tensor("rois"));
+  RELAXC_TRY(Ints size, c.ints("pooled_size", {1}));
+  RELAXC_TRY(double scale, c.real("spatial_scale", 1));
+  RELAXC_TRY(Ints axes, layout(c, "layout", "NC", "NCHW"));
+  if (size.size() == 1) size.push_back(size[0]);
+  if (x->shape().size() != 4 || rois->shape().size() != 2)
+    return c.error("rois", Kind::rank_mismatch, "R.{} takes images and a list of regions, found {} and {}", c.name,
+                   relax::to_string(x->info), relax::to_string(rois->info));
+  relax::GraphBuilder& b = c.build();
+  auto columns = [&](int64_t from, int64_t to) {
+    Value *begin = b.shape({c.context().index(from)}), *end = b.shape({c.context().index(to)});
+    return c.op("strided_slice", {rois, begin, end}, {{"axes", Ints{1}}});
+  };
+  RELAXC_TRY(Value * images, columns(0, 1));
+  RELAXC_TRY(images, c.op("squeeze", {images}, {{"axis", Ints{1}}}));
+  RELAXC_TRY(images, c.cast(images, DType::i(64)));
+  RELAXC_TRY(Value * corners, columns(1, 5));
+  RELAXC_TRY(x, c.permute(x, axes));
+  relax::Attrs attrs{{"pooled_size", size}, {"spatial_scale", scale}};
+  if (align) {
+    RELAXC_TRY(int64_t samples, c.integer("sample_ratio", -1));
+    RELAXC_TRY(bool aligned, c.flag("aligned", false));
+    RELAXC_TRY(std::string mode, c.text("mode", "avg"));
+    attrs.set("sample_ratio", std::max<int64_t>(samples, 0));
+    attrs.set("half_pixel", aligned);
+    attrs.set("mode", mode == "max" ? std::string("max_sample") : mode);
+  }
+  RELAXC_TRY(x, c.op(align ? OpName("roi_align") : OpName("roi_max_pool"), {x, corners, images}, std::move(attrs)));
+  return c.term(c.permute(x, inverse(axes)));
+}
+
+constexpr std::string_view kResize =
+    "data, size, roi, layout, method, coordinate_transformation_mode, rounding_method, cubic_alpha, cubic_exclude, "
+    "extrapolation_value, out_dtype";
+
+constexpr TvmOperator kRows[] = {
+    {"image.resize2d", kResize, resize},
+    {"image.resize3d", kResize, resize},
+    {"image.grid_sample", "data, grid, method, layout, padding_mode, align_corners", grid_sample},
+    {"image.affine_grid", "data, size, align_corners", affine_grid},
+    {"vision.roi_align", "data, rois, pooled_size, spatial_scale, sample_ratio, aligned, layout, mode", regions},
+    {"vision.roi_pool", "data, rois, pooled_size, spatial_scale, layout", regions},
+};
+
+}  // namespace
+
+std::span<const TvmOperator> tvm_image_operators() {
+  return kRows;
+}
+
+}  // namespace relaxc::frontend

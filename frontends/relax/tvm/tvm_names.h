@@ -1,0 +1,14 @@
+// tvm_names.h: short names for what every conversion of an operator of TVM is about.
+#pragma once
+
+#include "frontends/relax/tvm/tvm_call.h"
+
+namespace relaxc::frontend::tvm_names {
+
+using relax::OpName;
+using relax::Value;
+using Expr = arith::Expr;
+using Exprs = std::vector<Expr>;
+using Ints = TvmCall::Ints;
+
+}  // namespace relaxc::frontend::tvm_names
