@@ -10,6 +10,7 @@
 #include "frontends/relax/constants/metadata.h"
 #include "frontends/relax/function/reader.h"
 #include "frontends/relax/prim/reader.h"
+#include "frontends/relax/suggest.h"
 #include "frontends/relax/text/grammar.h"
 #include "frontends/relax/text/literals.h"
 #include "frontends/relax/text/unsupported_aot.h"
@@ -182,6 +183,7 @@ class ModuleReader {
     }
     Global& global = scope_.globals[stmt.text];
     global.definition = &stmt;
+    global.name = stmt.text;
     if (kind == Global::kPoison && !unable.empty()) {
       (void)source_.error(stmt.name_place, Kind::unsupported, "'{}' {}", stmt.text, unable);
       return false;
@@ -189,6 +191,10 @@ class ModuleReader {
     if (kind == Global::kPoison && !stmt.broken) {
       (void)source_.error(stmt.name_place, Kind::unsupported,
                           "'{}' is no function of a module; @R.function or @T.prim_func makes it one", stmt.text);
+      for (const ast::Expr* decorator : stmt.decorators) {
+        std::string path = dotted_path(decorator->is(AstKind::kCall) ? *decorator->items[0] : *decorator).value_or("");
+        if (auto near = nearest_name(path, {"R.function", "T.prim_func"})) source_.hint("did you mean @{}?", *near);
+      }
       return false;
     }
     if (stmt.broken) return false;  // reported by the grammar
@@ -207,6 +213,7 @@ class ModuleReader {
       scope_.globals[definition.text].kind = Global::kPoison;
       return false;
     }
+    scope_.globals[definition.text].name = made->name;
     scope_.module.add_prim_func(std::move(*made));
     return true;
   }

@@ -46,4 +46,17 @@ std::optional<std::string> nearest_name(std::string_view name, const std::vector
   return best;
 }
 
+std::optional<std::string> nearest_path(std::string_view name, const std::vector<std::string>& candidates) {
+  if (std::optional<std::string> whole = nearest_name(name, candidates)) return whole;
+  auto last_part = [](std::string_view path) {
+    size_t dot = path.rfind('.');
+    return std::string(dot == std::string_view::npos ? path : path.substr(dot + 1));
+  };
+  std::vector<std::string> parts;
+  for (const std::string& candidate : candidates) parts.push_back(last_part(candidate));
+  std::optional<std::string> near = nearest_name(last_part(name), parts);
+  if (!near) return near;
+  return candidates[static_cast<size_t>(std::find(parts.begin(), parts.end(), *near) - parts.begin())];
+}
+
 }  // namespace relaxc::frontend

@@ -1,6 +1,7 @@
 // attribute_value.cpp: terms of the text to attributes of operators.
 #include "compiler/relax/attr_text.h"
 #include "frontends/relax/function/operators.h"
+#include "frontends/relax/text/literals.h"
 
 namespace relaxc::frontend {
 
@@ -45,7 +46,9 @@ Result<relax::AttrValue> attribute_value(SourceText& source, const Term& term, r
   if (term.kind == Term::kString) {
     if (type == relax::AttrType::kDType) {
       if (std::optional<DType> dtype = parse_dtype(term.text)) return relax::AttrValue(*dtype);
-      return source.error(place, Kind::invalid_value, "\"{}\" is not a dtype", term.text);
+      Failure failure = source.error(place, Kind::invalid_value, "\"{}\" is not a dtype", term.text);
+      if (auto near = nearest_dtype(term.text)) source.hint("did you mean \"{}\"?", *near);
+      return failure;
     }
     if (name == "out_dtype" && term.text == "void") return relax::AttrValue(std::string());  // as TVM prints none
     return relax::AttrValue(term.text);

@@ -110,12 +110,9 @@ class BranchReader {
 
 Status BranchReader::run() {
   Value* test = condition();
-  if (test == nullptr) {
-    // The branches have errors of their own; read them into nothing.
-    for (const Body* body : {&stmt_.body, &stmt_.orelse})
-      for (const ast::Stmt* inner : *body) fn_.names.poison(inner->target);
-    return fn_.source.diag().failed();
-  }
+  // The branches have mistakes of their own, which are found under any condition.
+  bool decided = test != nullptr;
+  if (!decided) test = fn_.graph.at(stmt_.place).prim(fn_.context().boolean(true));
   op_ = fn_.graph.at(stmt_.place).append(relax::OpKind::kIf, {test});
   then_.region = fn_.function.make_region(op_);
   read_side(then_, stmt_.body);
@@ -129,7 +126,9 @@ Status BranchReader::run() {
   if (then_.returns != else_.returns || (then_.returns && !may_return_))
     return fn_.source.error(stmt_.place, Kind::unsupported,
                             "either both branches of a function's last 'if' return, or none does");
-  return then_.returns ? join_returned() : join_names();
+  RELAXC_DO(then_.returns ? join_returned() : join_names());
+  if (!decided) return fn_.diag().failed();
+  return Done{};
 }
 
 /// The value that decides; null if it was reported.

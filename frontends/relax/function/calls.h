@@ -34,9 +34,11 @@ Result<Term> call_global(FunctionParts& fn, const std::string& name, const ast::
 
 /// R.call_tir(cls.f, (x, y), out_ty=R.Tensor(…), tir_vars=R.shape([n]))
 Result<Term> call_tir(FunctionParts& fn, const ast::Expr& e);
-/// The op of such a call, checked. `list`: where the arguments are written one by one.
+/// The op of such a call, checked. `callee`: where its function is written; `list`: where the arguments are written one
+/// by one.
 Result<Term> finish_call_tir(FunctionParts& fn, const std::string& name, std::vector<relax::Value*> args,
-                             std::vector<relax::Info> outputs, Place place, const ast::Expr* list = nullptr);
+                             std::vector<relax::Info> outputs, const ast::Expr& call, Place callee,
+                             const ast::Expr* list = nullptr);
 /// Where as many arguments are written as the prim func takes, each must be of its parameter's kind: a mistake is shown
 /// at the argument and not as a number of buffers.
 Status check_prim_kinds(FunctionParts& fn, const tir::PrimFunc& prim, const std::vector<relax::Value*>& args,
@@ -47,6 +49,9 @@ Status check_prim_args(FunctionParts& fn, const tir::PrimFunc& prim, const std::
 
 // external_calls.cpp
 
+/// The op of a call of an external function that fills `outputs`, or makes those itself whose sizes are not known.
+Result<Term> external_call(FunctionParts& fn, const std::string& name, const std::vector<relax::Value*>& args,
+                           std::vector<relax::Info> outputs, Place place);
 /// 2021: R.call_dps(shape, f, [args]); the dtype is the callee's, or that of the annotation.
 Result<Term> call_dps(FunctionParts& fn, const ast::Expr& e);
 /// R.call_dps_packed("f", (x, y), out_ty=R.Tensor(…))

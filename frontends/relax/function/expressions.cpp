@@ -6,6 +6,7 @@
 #include "frontends/relax/function/calls.h"
 #include "frontends/relax/function/closures.h"
 #include "frontends/relax/function/forms.h"
+#include "frontends/relax/function/infos.h"
 #include "frontends/relax/function/operators.h"
 #include "frontends/relax/function/values.h"
 #include "frontends/relax/suggest.h"
@@ -105,7 +106,9 @@ Result<Term> attribute(FunctionParts& fn, const ast::Expr& e) {
     return fn.source.error(e.place, Kind::shape_mismatch, "the shape of {} is not known here; match_cast can give it",
                            relax::to_string(base.value->info));
   }
-  return fn.source.error(e.place, Kind::unsupported, "'{}' has no meaning here", e.text);
+  Failure failure = fn.source.error(e.place, Kind::unsupported, "'{}' has no meaning here", e.text);
+  if (base.kind == Term::kValue && nearest_name(e.text, {"shape"})) fn.source.hint("did you mean 'shape'?");
+  return failure;
 }
 
 Result<Term> infix(FunctionParts& fn, const ast::Expr& e) {
@@ -138,12 +141,12 @@ Result<Term> infix(FunctionParts& fn, const ast::Expr& e) {
 
 Result<Term> call_expression(FunctionParts& fn, const ast::Expr& e) {
   std::string path = fn.names.path_of(*e.items[0]);
-  if (path.rfind("relax.op.", 0) == 0) path = "R." + path.substr(9);
-  if (path.rfind("relax.", 0) == 0) path = "R." + path.substr(6);
   bool known = false;
   Result<Term> made = transparent_form(fn, path, e, known);
   if (!known) made = special_form(fn, path, e, known);
   if (known) return made;
+  if (is_type(fn, e))
+    return fn.source.error(e.place, Kind::invalid_value, "'{}' is a type, and a value is expected here", path);
   if (std::string_view why = why_unsupported_aot(path); !why.empty())
     return fn.source.error(e.items[0]->place, Kind::unsupported, "'{}' {}", path, why);
   if (is_python_function(path) && fn.scope.globals.count(path) == 0)
@@ -164,6 +167,9 @@ Result<Term> call_expression(FunctionParts& fn, const ast::Expr& e) {
     RELAXC_TRY(DType dtype, dtype_value(fn.source, *e.items[1]));
     return apply(fn, *def, {{operand, e.place}}, {{"dtype", dtype}}, e.place);
   }
+  // add(x, x), as programs that import the operators themselves write it
+  bool named = e.items[0]->is(AstKind::kName) && fn.names.find(path) == nullptr && fn.scope.globals.count(path) == 0;
+  if (named && fn.scope.table.find(path) != nullptr) return operator_call(fn, path, e);
   // f[n](x): the symbols of f in brackets.
   bool symbols = e.items[0]->is(AstKind::kSubscript) && e.items[0]->items[0]->is(AstKind::kAttribute);
   if (e.items[0]->is(AstKind::kSubscript) && e.items[0]->items[0]->is(AstKind::kName))

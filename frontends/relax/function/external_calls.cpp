@@ -49,6 +49,20 @@ Result<Term> returned_results(FunctionParts& fn, const std::string& name, const 
 
 }  // namespace
 
+Result<Term> external_call(FunctionParts& fn, const std::string& name, const std::vector<Value*>& args,
+                           std::vector<Info> outputs, Place place) {
+  auto sizes_itself = [](Info info) {
+    const auto* tensor = info->as<relax::TensorInfo>();
+    return tensor == nullptr || !tensor->shape || !tensor->dtype;
+  };
+  if (std::any_of(outputs.begin(), outputs.end(), sizes_itself))
+    return returned_results(fn, name, args, std::move(outputs), {}, place);
+  relax::Op* op = fn.graph.at(place).append(relax::OpKind::kCallExternal, args);
+  op->callee = name;
+  for (Info output : outputs) fn.function.make_result(op, {}, output);
+  return results_of(op);
+}
+
 Result<Term> call_dps(FunctionParts& fn, const ast::Expr& e) {
   Diagnostics& diag = fn.source.diag();
   if (e.items.size() != 4)
@@ -57,7 +71,7 @@ Result<Term> call_dps(FunctionParts& fn, const ast::Expr& e) {
   Result<Term> function = callee(fn, *e.items[2]);
   Result<std::vector<Value*>> args = call_arguments(fn, *e.items[3]);
   const tir::PrimFunc* called =
-      function && function->kind == Term::kGlobal ? fn.scope.module.find_prim_func(function->text) : nullptr;
+      function && function->kind == Term::kGlobal ? fn.scope.prim_func(function->text) : nullptr;
   if (!shape && called != nullptr && args) (void)check_prim_kinds(fn, *called, *args, 1, *e.items[3]);
   if (!shape || !function || !args) return diag.failed();
   std::optional<DType> dtype;
@@ -68,7 +82,7 @@ Result<Term> call_dps(FunctionParts& fn, const ast::Expr& e) {
     if (written != nullptr && written->is(AstKind::kString)) dtype = parse_dtype(written->text);
   }
   if (function->kind == Term::kGlobal) {
-    const tir::PrimFunc* prim = fn.scope.module.find_prim_func(function->text);
+    const tir::PrimFunc* prim = fn.scope.prim_func(function->text);
     if (prim != nullptr)
       for (const tir::Param& param : prim->params)
         if (param.buffer != nullptr) dtype = param.buffer->dtype;
@@ -77,11 +91,9 @@ Result<Term> call_dps(FunctionParts& fn, const ast::Expr& e) {
     return fn.source.error(e.place, Kind::ill_formed,
                            "annotate the result with its dtype, as in y: R.Tensor[_, \"f32\"]");
   std::vector<Info> outputs = {relax::tensor_info(fn.context(), *shape, *dtype)};
-  if (function->kind == Term::kGlobal) return finish_call_tir(fn, function->text, *args, outputs, e.place, e.items[3]);
-  relax::Op* op = fn.graph.at(e.place).append(relax::OpKind::kCallExternal, *args);
-  op->callee = function->text;
-  fn.function.make_result(op, {}, outputs[0]);
-  return results_of(op);
+  if (function->kind == Term::kGlobal)
+    return finish_call_tir(fn, function->text, *args, outputs, e, e.items[2]->place, e.items[3]);
+  return external_call(fn, function->text, *args, std::move(outputs), e.place);
 }
 
 Result<Term> call_dps_packed(FunctionParts& fn, const ast::Expr& e) {
@@ -94,17 +106,9 @@ Result<Term> call_dps_packed(FunctionParts& fn, const ast::Expr& e) {
   Result<std::vector<Value*>> args = call_arguments(fn, *list);
   Result<std::vector<Info>> outputs = output_infos(fn, e, 3);
   if (!function || !args || !outputs) return diag.failed();
-  if (function->kind == Term::kGlobal) return finish_call_tir(fn, function->text, *args, *outputs, e.place, list);
-  auto sizes_itself = [](Info info) {
-    const auto* tensor = info->as<relax::TensorInfo>();
-    return tensor == nullptr || !tensor->shape || !tensor->dtype;
-  };
-  if (std::any_of(outputs->begin(), outputs->end(), sizes_itself))
-    return returned_results(fn, function->text, *args, std::move(*outputs), {}, e.place);
-  relax::Op* op = fn.graph.at(e.place).append(relax::OpKind::kCallExternal, *args);
-  op->callee = function->text;
-  for (Info output : *outputs) fn.function.make_result(op, {}, output);
-  return results_of(op);
+  if (function->kind == Term::kGlobal)
+    return finish_call_tir(fn, function->text, *args, *outputs, e, named->place, list);
+  return external_call(fn, function->text, *args, std::move(*outputs), e.place);
 }
 
 Result<Term> call_packed(FunctionParts& fn, const ast::Expr& e) {

@@ -175,6 +175,13 @@ Result<Term> transparent_form(FunctionParts& fn, const std::string& path, const 
   return operand;
 }
 
+std::vector<std::string> form_names() {
+  std::vector<std::string> names;
+  for (const Form& form : kForms) names.emplace_back(form.path.substr(2));
+  for (const TransparentForm& form : kTransparentForms) names.emplace_back(form.path.substr(2));
+  return names;
+}
+
 Result<Term> special_form(FunctionParts& fn, const std::string& path, const ast::Expr& e, bool& known) {
   size_t arguments = e.items.size() - 1;
   for (const Form& form : kForms) {

@@ -1,6 +1,8 @@
 // infos.cpp: types as they are written to struct info.
 #include "frontends/relax/function/infos.h"
 
+#include <algorithm>
+
 #include "frontends/relax/function/expressions.h"
 #include "frontends/relax/suggest.h"
 #include "frontends/relax/text/grammar.h"
@@ -12,6 +14,9 @@ using AstKind = ast::ExprKind;
 using relax::Info;
 
 namespace {
+
+constexpr std::string_view kTypes[] = {"R.Tensor", "R.Shape",    "R.Prim",   "R.PrimValue",
+                                       "R.Tuple",  "R.Callable", "R.Object", "R.Any"};
 
 Result<relax::Info> read_shape_info(FunctionParts& fn, const ast::Expr& e) {
   std::vector<const ast::Expr*> arguments = info_arguments(e);
@@ -81,13 +86,15 @@ Result<relax::Info> read_info(FunctionParts& fn, const ast::Expr& e) {
   }
   const ast::Expr& head = e.is(AstKind::kCall) || e.is(AstKind::kSubscript) ? *e.items[0] : e;
   std::string path = fn.names.path_of(head);
-  if (path.rfind("relax.", 0) == 0) path = "R." + path.substr(6);
   if (path == "R.Tensor" || path == "Tensor") return read_tensor_info(fn, e);
   if (path == "R.Shape" || path == "Shape") return read_shape_info(fn, e);
   if (path == "R.Prim" || path == "R.PrimValue") return read_prim_info(fn, e);
   if (path == "R.Tuple" || path == "Tuple") return read_tuple_info(fn, e);
   if (path == "R.Callable") return read_callable_info(fn, e);
   if (path == "R.Object" || path == "R.Any") return relax::object_info(fn.context());
+  if (std::optional<DType> scalar = path.rfind("T.", 0) == 0 ? parse_dtype(path.substr(2)) : std::nullopt;
+      scalar && e.is(AstKind::kAttribute))  // T.int64, as TVM 0.27 prints R.Prim("int64")
+    return relax::prim_info(fn.context(), *scalar == DType::i(64) ? DType::index() : *scalar);
   if (const ast::Expr& of = without_type(e); &of != &e) {  // x.struct_info, x.ty: what is known of x
     RELAXC_TRY(Term known, eval(fn, of));
     if (known.kind == Term::kValue) return known.value->info;
@@ -122,6 +129,12 @@ Result<std::vector<relax::Info>> read_fresh_infos(FunctionParts& fn, const ast::
                                                   std::vector<arith::Var>& binds) {
   DimPattern::Reading reading(fn.dims.pattern(), DimPattern::kFresh, &binds);
   return read_infos(fn, e);
+}
+
+bool is_type(FunctionParts& fn, const ast::Expr& e) {
+  const ast::Expr& head = e.is(AstKind::kCall) || e.is(AstKind::kSubscript) ? *e.items[0] : e;
+  std::string path = fn.names.path_of(head);
+  return std::find(std::begin(kTypes), std::end(kTypes), path) != std::end(kTypes);
 }
 
 bool is_empty_tuple(FunctionParts& fn, const ast::Expr& e) {

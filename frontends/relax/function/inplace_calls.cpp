@@ -94,15 +94,15 @@ Result<Term> call_tir_inplace(FunctionParts& fn, const ast::Expr& e) {
   RELAXC_TRY(std::vector<int64_t> indices, inplace_indices(fn, e, listed, *args, *outputs));
   const Global& global = fn.scope.globals.at(function->text);
   if (global.kind == Global::kPoison) return diag.failed();
-  const tir::PrimFunc* prim = fn.scope.module.find_prim_func(function->text);
-  if (global.kind != Global::kPrimFunc || prim == nullptr)
-    return fn.source.error(e.place, Kind::dtype_mismatch, "R.call_tir_inplace calls a prim func, and '{}' is none",
-                           function->text);
+  const tir::PrimFunc* prim = fn.scope.prim_func(function->text);
+  if (prim == nullptr)
+    return fn.source.error(e.items[1]->place, Kind::dtype_mismatch,
+                           "R.call_tir_inplace calls a prim func, and '{}' is none", function->text);
   std::vector<Info> fresh;
   for (size_t i = 0; i < indices.size(); ++i)
     if (indices[i] < 0) fresh.push_back((*outputs)[i]);
   RELAXC_DO(check_prim_args(fn, *prim, *args, fresh, e.place));
-  return call_inplace(fn, function->text, false, std::move(*args), std::move(indices), *outputs, e.place);
+  return call_inplace(fn, prim->name, false, std::move(*args), std::move(indices), *outputs, e.place);
 }
 
 Result<Term> call_inplace_packed(FunctionParts& fn, const ast::Expr& e) {

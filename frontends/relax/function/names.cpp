@@ -22,7 +22,10 @@ Names::Binding* Names::find(const std::string& name) {
 std::string Names::path_of(const ast::Expr& e) {
   std::optional<std::string> path = dotted_path(e);
   if (!path) return {};
-  return find(path->substr(0, path->find('.'))) != nullptr ? std::string() : *path;
+  if (find(path->substr(0, path->find('.'))) != nullptr) return {};
+  for (std::string_view prefix : {"relax.op.", "relax."})
+    if (path->rfind(prefix, 0) == 0) return "R." + path->substr(prefix.size());
+  return *path;
 }
 
 void Names::assign(const std::string& name, Term term, Place place) {
@@ -40,6 +43,16 @@ void Names::poison(const ast::Expr* target) {
     assign(target->text, {}, target->place);
   else if (target->is(AstKind::kName))
     scopes_.bind(target->text, {}, target->place);
+}
+
+void Names::poison(const std::vector<const ast::Stmt*>& body) {
+  for (const ast::Stmt* stmt : body) {
+    poison(stmt->target);
+    if (stmt->kind == ast::StmtKind::kFunction) bind(stmt->text, {}, stmt->name_place);
+    for (const ast::WithItem& item : stmt->with) poison(item.target);
+    poison(stmt->body);
+    poison(stmt->orelse);
+  }
 }
 
 void Names::poison_mentioned(const ast::Expr* annotation) {

@@ -36,6 +36,8 @@ class Names {
   void assign(const std::string& name, Term term, Place place);
   /// Makes the targets of a refused statement known as failures.
   void poison(const ast::Expr* target);
+  /// The same for all that the statements of a refused one would have bound.
+  void poison(const std::vector<const ast::Stmt*>& body);
   /// The symbols that a refused annotation would have made: using them is no mistake of its own.
   void poison_mentioned(const ast::Expr* annotation);
 

@@ -9,6 +9,8 @@
 
 #include "compiler/relax/attr_text.h"
 #include "frontends/relax/function/expressions.h"
+#include "frontends/relax/function/forms.h"
+#include "frontends/relax/function/infos.h"
 #include "frontends/relax/function/values.h"
 #include "frontends/relax/suggest.h"
 
@@ -54,9 +56,10 @@ std::string_view own_parameter(const relax::OpDef& def, std::string_view name) {
 }
 
 /// Numbers beside tensors take the dtype of the first tensor, and dims too where the operator works element by element.
-Result<std::vector<relax::Value*>> operand_values(FunctionParts& fn, const std::vector<Argument>& operands,
-                                                  bool elementwise) {
+Result<std::vector<relax::Value*>> operand_values(FunctionParts& fn, const relax::OpDef& def,
+                                                  const std::vector<Argument>& operands) {
   Diagnostics& diag = fn.source.diag();
+  bool elementwise = def.operands.size() == 2 && def.operands[0].name == "a" && def.operands[1].name == "b";
   std::optional<DType> dtype;
   for (const Argument& operand : operands) {
     if (operand.term.kind == Term::kPoison) return diag.failed();
@@ -64,13 +67,15 @@ Result<std::vector<relax::Value*>> operand_values(FunctionParts& fn, const std::
     if (const auto* tensor = operand.term.value->info->as<relax::TensorInfo>()) dtype = tensor->dtype;
   }
   std::vector<Value*> values;
-  for (const Argument& operand : operands) {
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const Argument& operand = operands[i];
     const Term& term = operand.term;
     bool literal = term.kind == Term::kScalar && term.scalar.expr.dtype() != DType::boolean() &&
                    (term.scalar.literal == Scalar::kInteger || term.scalar.literal == Scalar::kReal ||
                     term.scalar.expr.as<arith::FloatImm>() != nullptr);
     if (literal && dtype) {
-      RELAXC_TRY(Value * value, number(fn, term.scalar, *dtype, operand.place));
+      bool index = i < def.operands.size() && def.operands[i].name == "indices";
+      RELAXC_TRY(Value * value, number(fn, term.scalar, index ? DType::i(64) : *dtype, operand.place));
       values.push_back(value);
       continue;
     }
@@ -95,7 +100,7 @@ class OperatorCall {
 
   Result<Term> run() {
     Result<const relax::OpDef*> found = find_operator(fn_, name_, e_.items[0]->place);
-    bool read = read_arguments();
+    bool read = read_arguments(bool(found));
     if (!found || !read) return fn_.source.diag().failed();
     def_ = *found;
     variadic_ = !def_->operands.empty() && def_->operands.back().arity == relax::OperandDef::kVariadic;
@@ -112,9 +117,10 @@ class OperatorCall {
     Term term;
   };
 
-  bool read_arguments();
+  bool read_arguments(bool known);
   size_t take_operands();
   size_t take_group(size_t next);
+  void take_fields(const Argument& argument);
   Status take_attributes(size_t next);
   Status take_named(const Named& argument);
   Status take_operand(size_t position, const Named& argument);
@@ -133,18 +139,16 @@ class OperatorCall {
   relax::Attrs attrs_;
 };
 
-bool OperatorCall::read_arguments() {
+/// `known`: the operator is; of one that is not, arguments that may be types are not read as values.
+bool OperatorCall::read_arguments(bool known) {
   bool ok = true;
-  for (size_t i = 1; i < e_.items.size(); ++i) {
-    Result<Term> term = eval(fn_, *e_.items[i]);
+  auto read = [&](const ast::Expr& e) {
+    Result<Term> term = known || !is_type(fn_, e) ? eval(fn_, e) : Result<Term>(Term());
     ok = ok && term;
-    positional_.push_back({term ? *term : Term(), e_.items[i]->place});
-  }
-  for (const ast::Keyword& keyword : e_.keywords) {
-    Result<Term> term = eval(fn_, *keyword.value);
-    ok = ok && term;
-    named_.push_back({&keyword, term ? *term : Term()});
-  }
+    return term ? *term : Term();
+  };
+  for (size_t i = 1; i < e_.items.size(); ++i) positional_.push_back({read(*e_.items[i]), e_.items[i]->place});
+  for (const ast::Keyword& keyword : e_.keywords) named_.push_back({&keyword, read(*keyword.value)});
   return ok;
 }
 
@@ -170,8 +174,18 @@ size_t OperatorCall::take_group(size_t next) {
     return next + 1;
   }
   for (; next < positional_.size() && positional_[next].term.kind == Term::kValue; ++next)
-    operands_.push_back(positional_[next]);
+    take_fields(positional_[next]);
   return next;
+}
+
+/// A value where the operator takes any number of them: the fields of a tuple, or itself.
+void OperatorCall::take_fields(const Argument& argument) {
+  const auto* tuple = argument.term.value->info->as<relax::TupleInfo>();
+  if (tuple == nullptr) return operands_.push_back(argument);
+  for (size_t i = 0; i < tuple->fields.size(); ++i) {
+    Result<Value*> field = fn_.graph.at(argument.place).tuple_get(argument.term.value, static_cast<int64_t>(i));
+    operands_.push_back({field ? Term::of(*field) : Term(), argument.place});
+  }
 }
 
 /// Positional arguments from `next` on.
@@ -195,6 +209,9 @@ Status OperatorCall::take_named(const Named& argument) {
     if (def_->operands[i].name != own) continue;
     bool group = def_->operands[i].arity == relax::OperandDef::kVariadic && term.kind == Term::kSequence &&
                  operands_.size() == fixed_;
+    bool fields = def_->operands[i].arity == relax::OperandDef::kVariadic && term.kind == Term::kValue &&
+                  operands_.size() == fixed_;
+    if (fields) return take_fields({term, keyword->value->place}), Done{};
     if (!group) return take_operand(i, argument);
     for (const Term& item : term.items) operands_.push_back({item, keyword->value->place});
     return Done{};
@@ -241,10 +258,11 @@ Result<const relax::OpDef*> find_operator(FunctionParts& fn, const std::string& 
   for (const OldName& old : kOldNames)
     if (old.name == name)
       if (const relax::OpDef* def = fn.scope.table.find(old.now)) return def;
-  std::vector<std::string> names;
+  std::vector<std::string> names = form_names();
   for (const relax::OpDef* def : fn.scope.table.all()) names.emplace_back(def->name.text());
+  for (std::string& tvm : tvm_operator_names()) names.push_back(std::move(tvm));
   Failure failure = fn.source.error(place, Kind::unknown_operator, "there is no operator R.{}", name);
-  if (auto near = nearest_name(name, names)) fn.source.hint("did you mean R.{}?", *near);
+  if (auto near = nearest_path(name, names)) fn.source.hint("did you mean R.{}?", *near);
   return failure;
 }
 
@@ -256,8 +274,7 @@ Result<Term> operator_call(FunctionParts& fn, const std::string& name, const ast
 
 Result<Term> apply(FunctionParts& fn, const relax::OpDef& def, std::vector<Argument> operands, relax::Attrs attrs,
                    Place place) {
-  bool elementwise = def.operands.size() == 2 && def.operands[0].name == "a" && def.operands[1].name == "b";
-  RELAXC_TRY(std::vector<Value*> values, operand_values(fn, operands, elementwise));
+  RELAXC_TRY(std::vector<Value*> values, operand_values(fn, def, operands));
   relax::GraphBuilder& builder = fn.graph.at(place);
   RELAXC_TRY(std::vector<Value*> results, builder.call_many(def.name, std::move(values), std::move(attrs)));
   if (results.size() == 1) return Term::of(results[0]);

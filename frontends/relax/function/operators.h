@@ -15,6 +15,8 @@ struct Argument {
 Result<Term> operator_call(FunctionParts& fn, const std::string& name, const ast::Expr& e);
 /// tvm/tvm_call.cpp: a call as TVM writes it; `known` is false for what has no row.
 Result<Term> tvm_operator(FunctionParts& fn, const std::string& name, const ast::Expr& e, bool& known);
+/// Their names, without R.
+std::vector<std::string> tvm_operator_names();
 /// Reports an unknown one, with the nearest that there is.
 Result<const relax::OpDef*> find_operator(FunctionParts& fn, const std::string& name, Place place);
 /// Appends an op with operands made of terms.

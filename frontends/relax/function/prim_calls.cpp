@@ -66,44 +66,63 @@ class BufferMatch {
   arith::Substitution symbols_;
 };
 
+/// 2022: R.call_tir(f, args, (16, 16), dtype="float32"), or of several outputs a list of each.
+Result<std::vector<Info>> shaped_outputs(FunctionParts& fn, const ast::Expr& e) {
+  const ast::Expr* shape = argument(e, 3, {"shape"});
+  const ast::Expr& dtype = *e.keyword("dtype")->value;
+  if (shape == nullptr) return fn.source.error(e.place, Kind::wrong_arity, "dtype= says what a shape holds");
+  std::vector<const ast::Expr*> shapes = {shape}, dtypes = {&dtype};
+  if (dtype.is_sequence()) shapes = shape->items, dtypes = dtype.items;
+  if (shapes.size() != dtypes.size())
+    return fn.source.error(dtype.place, Kind::wrong_arity, "{} dtypes for {} shapes", dtypes.size(), shapes.size());
+  std::vector<Info> infos;
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    RELAXC_TRY(std::vector<arith::Expr> dims, fn.dims.list(*shapes[i]));
+    RELAXC_TRY(DType element, dtype_value(fn.source, *dtypes[i]));
+    infos.push_back(relax::tensor_info(fn.context(), std::move(dims), element));
+  }
+  return infos;
+}
+
 }  // namespace
 
 Result<Term> call_tir(FunctionParts& fn, const ast::Expr& e) {
-  Diagnostics& diag = fn.source.diag();
   RELAXC_DO(check_keywords(fn, e,
                            {"gvar", "func", "args", "out_sinfo", "out_ty", "sinfo_args", "ty_args", "tir_vars",
-                            "te_grad_name", "te_grad_kwargs"}));
+                            "te_grad_name", "te_grad_kwargs", "shape", "dtype"}));
   const ast::Expr *prim = argument(e, 1, {"gvar", "func"}), *list = argument(e, 2, {"args"}),
                   *scalars = argument(e, 4, {"tir_vars"});
   if (prim == nullptr || list == nullptr || e.items.size() > 5)
     return fn.source.error(e.place, Kind::wrong_arity, "R.call_tir takes a prim func, its arguments and out_ty");
   Result<Term> function = callee(fn, *prim);
   Result<std::vector<Value*>> args = call_arguments(fn, *list);
-  Result<std::vector<Info>> outputs = output_infos(fn, e, 3);
-  if (!function || !args || !outputs) return diag.failed();
+  bool shapes = e.keyword("dtype") != nullptr;
+  Result<std::vector<Info>> outputs = shapes ? shaped_outputs(fn, e) : output_infos(fn, e, 3);
+  if (!function || !args || !outputs) return fn.diag().failed();
   if (is_none(scalars)) scalars = nullptr;
   if (scalars != nullptr) {
     RELAXC_TRY(std::vector<arith::Expr> symbols, fn.dims.list(*scalars));
     for (arith::Expr symbol : symbols) args->push_back(fn.graph.at(e.place).prim(symbol));
   }
+  if (function->kind == Term::kExternal && prim->is(AstKind::kString))  // of 2022
+    return external_call(fn, function->text, *args, std::move(*outputs), e.place);
   if (function->kind != Term::kGlobal)
     return fn.source.error(prim->place, Kind::dtype_mismatch,
                            "R.call_tir calls a prim func; R.call_dps_packed calls an external function");
-  return finish_call_tir(fn, function->text, std::move(*args), std::move(*outputs), e.place,
+  return finish_call_tir(fn, function->text, std::move(*args), std::move(*outputs), e, prim->place,
                          scalars == nullptr ? list : nullptr);
 }
 
 Result<Term> finish_call_tir(FunctionParts& fn, const std::string& name, std::vector<Value*> args,
-                             std::vector<Info> outputs, Place place, const ast::Expr* list) {
-  Diagnostics& diag = fn.source.diag();
+                             std::vector<Info> outputs, const ast::Expr& call, Place callee, const ast::Expr* list) {
   const Global& global = fn.scope.globals.at(name);
-  if (global.kind == Global::kPoison) return diag.failed();
-  const tir::PrimFunc* prim = fn.scope.module.find_prim_func(name);
-  if (global.kind != Global::kPrimFunc || prim == nullptr)
-    return fn.source.error(place, Kind::dtype_mismatch, "R.call_tir calls a prim func, and '{}' is none", name);
+  if (global.kind == Global::kPoison) return fn.diag().failed();
+  const tir::PrimFunc* prim = fn.scope.prim_func(name);
+  if (prim == nullptr)
+    return fn.source.error(callee, Kind::dtype_mismatch, "R.call_tir calls a prim func, and '{}' is none", name);
   if (list != nullptr) RELAXC_DO(check_prim_kinds(fn, *prim, args, outputs.size(), *list));
-  RELAXC_DO(check_prim_args(fn, *prim, args, outputs, place));
-  return results_of(fn.graph.at(place).call_tir(name, std::move(args), std::move(outputs)));
+  RELAXC_DO(check_prim_args(fn, *prim, args, outputs, call.place));
+  return results_of(fn.graph.at(call.place).call_tir(prim->name, std::move(args), std::move(outputs)));
 }
 
 Status check_prim_kinds(FunctionParts& fn, const tir::PrimFunc& prim, const std::vector<Value*>& args, size_t outputs,

@@ -10,7 +10,7 @@ void Results::declare(relax::Info info) {
 }
 
 Result<std::vector<relax::Info>> Results::needed(Place place) const {
-  if (has_declared_) return declared_;
+  if (has_declared_ || !declared_.empty()) return declared_;
   return source_.error(place, Kind::ill_formed, "'{}' calls itself, so it must declare what it returns",
                        definition_.text);
 }

@@ -36,8 +36,12 @@ Status read_decorators(FunctionParts& fn) {
       bool flag = keyword.value->is(AstKind::kTrue);
       if (keyword.name == "private")
         fn.function.is_private = flag;
-      else if (keyword.name != "pure" && keyword.name != "check_well_formed")
-        return fn.source.error(keyword.place, Kind::invalid_attribute, "R.function has no option '{}'", keyword.name);
+      else if (keyword.name != "pure" && keyword.name != "check_well_formed") {
+        Failure failure =
+            fn.source.error(keyword.place, Kind::invalid_attribute, "R.function has no option '{}'", keyword.name);
+        suggest(fn.source, keyword.name, {"private", "pure", "check_well_formed"});
+        return failure;
+      }
     }
   }
   return Done{};

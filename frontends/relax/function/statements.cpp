@@ -11,6 +11,7 @@
 #include "frontends/relax/function/infos.h"
 #include "frontends/relax/function/values.h"
 #include "frontends/relax/shared/within.h"
+#include "frontends/relax/suggest.h"
 #include "frontends/relax/text/call_text.h"
 #include "frontends/relax/text/literals.h"
 #include "frontends/relax/text/name_uses.h"
@@ -151,9 +152,16 @@ Status with_statement(FunctionParts& fn, const ast::Stmt& stmt) {
   const ast::Expr& head = *stmt.with.front().value;
   std::string path = head.is(AstKind::kCall) ? fn.names.path_of(*head.items[0]) : std::string();
   if (stmt.with.size() == 1 && path == "R.dataflow") return dataflow(fn, stmt);
-  if (stmt.with.size() == 1 && path == "R.loop") return loop(fn, stmt);
-  return fn.source.error(head.place, Kind::unsupported,
-                         "'with' opens a dataflow block (R.dataflow) or a loop (R.loop)");
+  if (stmt.with.size() == 1 && path == "R.loop") {
+    Status read = loop(fn, stmt);
+    if (!read && !stmt.body.empty()) fn.names.poison(stmt.body.back()->target);
+    return read;
+  }
+  Failure failure =
+      fn.source.error(head.place, Kind::unsupported, "'with' opens a dataflow block (R.dataflow) or a loop (R.loop)");
+  if (auto near = nearest_name(path, {"R.dataflow", "R.loop"})) fn.source.hint("did you mean {}?", *near);
+  fn.names.poison(stmt.body);
+  return failure;
 }
 
 /// The values that `return` gives for a term.
@@ -224,6 +232,7 @@ Status suite(FunctionParts& fn, const Body& body) {
     if (!statement(fn, stmt)) {
       ok = false;
       fn.names.poison(stmt.target);
+      if (stmt.kind == StmtKind::kFor || stmt.kind == StmtKind::kWhile) fn.names.poison(stmt.body);
     }
   }
   if (!ok) return fn.source.diag().failed();

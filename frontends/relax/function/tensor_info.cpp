@@ -32,8 +32,11 @@ Result<TensorType> tensor_type(SourceText& source, const ast::Expr& e) {
                               : keyword.name == "ndim"    ? &type.ndim
                               : keyword.name == "vdevice" ? &type.device
                                                           : nullptr;
-    if (field == nullptr)
-      return source.error(keyword.place, Kind::invalid_attribute, "R.Tensor has no '{}'", keyword.name);
+    if (field == nullptr) {
+      Failure failure = source.error(keyword.place, Kind::invalid_attribute, "R.Tensor has no '{}'", keyword.name);
+      suggest(source, keyword.name, {"shape", "dtype", "ndim", "vdevice"});
+      return failure;
+    }
     *field = keyword.value;
   }
   return type;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "frontends/relax/suggest.h"
 #include "frontends/relax/text/call_text.h"
 
 namespace relaxc::frontend {
@@ -91,9 +92,13 @@ Status axis_statement(PrimParts& fn, const std::string& callee, const ast::Stmt&
   std::vector<const ast::Expr*> targets = targets_of(*stmt.target);
   if (name == "remap") return remap(fn, stmt, targets);
   std::optional<tir::IterKind> kind = axis_kind(name);
-  if (!kind)
-    return fn.source.error(stmt.value->items[0]->place, Kind::unsupported,
-                           "an axis is spatial, reduce, opaque, scan or a remap, found '{}'", name);
+  if (!kind) {
+    Failure failure = fn.source.error(stmt.value->items[0]->place, Kind::unsupported,
+                                      "an axis is spatial, reduce, opaque, scan or a remap, found '{}'", name);
+    if (auto near = nearest_name(name, {"spatial", "reduce", "opaque", "scan", "remap"}))
+      fn.source.hint("did you mean T.axis.{}?", *near);
+    return failure;
+  }
   if (targets.size() != 1 || stmt.value->items.size() != 3)
     return fn.source.error(stmt.place, Kind::wrong_arity, "expected one name and two arguments: extent and value");
   RELAXC_TRY(tir::Span range, axis_range(fn, *stmt.value->items[1]));

@@ -82,13 +82,14 @@ Status block_statement(PrimParts& fn, const ast::Stmt& stmt, const ast::Expr& he
   return Done{};
 }
 
-Status init_statement(PrimParts& fn, const ast::Stmt& stmt) {
+Status init_statement(PrimParts& fn, const ast::Stmt& stmt, const Suite& around) {
   BlockState* state = fn.blocks.current();
   if (state == nullptr) return fn.source.error(stmt.place, Kind::ill_formed, "T.init belongs inside a block");
   tir::Block& block = *state->block;
   if (block.init) return fn.source.error(stmt.place, Kind::redefinition, "this block has two T.init");
   ScalarReader::Choice choice(fn.scalars);
-  RELAXC_TRY(block.init, prim_suite(fn, stmt.body));
+  RELAXC_TRY(tir::Stmt init, prim_suite(fn, stmt.body));
+  block.init = around.with_views(init);
   return Done{};
 }
 

@@ -71,8 +71,12 @@ Status guard_call(PrimParts& fn, const ast::Expr& call, Suite& out) {
                      : keyword.name == "symbol" ? &made.symbol
                      : keyword.name == "node"   ? &made.error_node
                                                 : nullptr;
-    if (field == nullptr)
-      return fn.source.error(keyword.place, Kind::invalid_attribute, "T.guard has no field '{}'", keyword.name);
+    if (field == nullptr) {
+      Failure failure =
+          fn.source.error(keyword.place, Kind::invalid_attribute, "T.guard has no field '{}'", keyword.name);
+      suggest(fn.source, keyword.name, {"message", "expected", "actual", "code", "tensor", "axis", "symbol", "node"});
+      return failure;
+    }
     const int64_t* number = value.constant();
     if (number == nullptr || *number < INT32_MIN || *number > INT32_MAX)
       return fn.source.error(keyword.value->place, Kind::invalid_value, "expected a small integer");
@@ -128,7 +132,12 @@ Status effect_call(PrimParts& fn, const ast::Expr& e, const ast::Stmt& stmt, Sui
     return Done{};
   }
   if (callee.empty()) return fn.source.error(e.place, Kind::ill_formed, "this statement does nothing");
-  return fn.source.error(e.items[0]->place, Kind::unsupported, "'{}' is not a statement of a prim func", callee);
+  Failure failure =
+      fn.source.error(e.items[0]->place, Kind::unsupported, "'{}' is not a statement of a prim func", callee);
+  suggest(fn.source, callee,
+          {"T.evaluate", "T.reads", "T.writes", "T.where", "T.sblock_attr", "T.func_attr", "T.call_extern",
+           "T.call_packed", "T.bind", "T.attr", "T.Assert", "T.assume", "T.buffer_store"});
+  return failure;
 }
 
 }  // namespace

@@ -13,9 +13,9 @@ using AstKind = ast::ExprKind;
 
 namespace {
 
-constexpr std::string_view kBufferArguments[] = {"shape",       "dtype",           "data",        "strides",
-                                                 "elem_offset", "scope",           "align",       "offset_factor",
-                                                 "buffer_type", "axis_separators", "byte_offset", "round_up"};
+constexpr std::string_view kBufferArguments[] = {
+    "shape",       "dtype",           "data",        "strides",  "elem_offset", "scope", "align", "offset_factor",
+    "buffer_type", "axis_separators", "byte_offset", "round_up", "annotations"};
 constexpr std::string_view kAllocateArguments[] = {"shape", "dtype", "scope", "condition", "annotations"};
 
 /// 0: as the compiler likes.
@@ -42,8 +42,12 @@ Result<Description> describe_buffer(PrimParts& fn, const ast::Expr& call, size_t
     std::string_view name = keyword.name;
     if (name == "extents") name = "shape";
     auto known = std::find(names.begin(), names.end(), name);
-    if (known == names.end())
-      return fn.source.error(keyword.place, Kind::invalid_attribute, "a buffer has no argument '{}'", keyword.name);
+    if (known == names.end()) {
+      Failure failure =
+          fn.source.error(keyword.place, Kind::invalid_attribute, "a buffer has no argument '{}'", keyword.name);
+      suggest(fn.source, keyword.name, std::vector<std::string>(names.begin(), names.end()));
+      return failure;
+    }
     given[*known] = keyword.value;
   }
   Description out;

@@ -148,6 +148,15 @@ tir::Stmt make_nest(PrimParts& fn, const Nest& nest, tir::Stmt body, const std::
   return tir::Stmt(fn.context().arena().make<tir::For>(std::move(annotated)));
 }
 
+/// The body of a loop whose head was refused has mistakes of its own.
+Failure read_for_errors(PrimParts& fn, const ast::Expr& target, const Body& body) {
+  PrimNames::Inner names(fn.names);
+  fn.names.poison(&target);
+  Loops::Inside inside(fn.loops, {});
+  (void)prim_suite(fn, body);
+  return fn.diag().failed();
+}
+
 }  // namespace
 
 bool is_loop(const std::string& callee) {
@@ -155,7 +164,9 @@ bool is_loop(const std::string& callee) {
 }
 
 Status loop_statement(PrimParts& fn, const ast::Expr& iterator, const ast::Expr& target, const Body& body, Suite& out) {
-  RELAXC_TRY(Nest nest, nest_head(fn, iterator, target));
+  Result<Nest> head = nest_head(fn, iterator, target);
+  if (!head) return read_for_errors(fn, target, body);
+  Nest& nest = *head;
   const ast::Keyword* keyword = iterator.keyword("annotations");
   Result<std::map<std::string, int64_t>> notes = loop_annotations(fn, keyword != nullptr ? keyword->value : nullptr);
   for (const ast::Expr* name : nest.targets)

@@ -28,8 +28,12 @@ Status read_attribute(PrimParts& fn, const ast::Expr& key, const ast::Expr& writ
   if (name == "global_symbol") {
     RELAXC_TRY(std::string symbol, string_value(fn.source, value, "a symbol"));
     if (symbol == fn.function.name) return Done{};
-    return fn.source.error(value.place, Kind::ill_formed, "global_symbol \"{}\" differs from the function's name '{}'",
-                           symbol, fn.function.name);
+    if (fn.scope.globals.count(symbol) == 0 && fn.scope.module.find_prim_func(symbol) == nullptr) {
+      fn.function.name = symbol;  // the name that it is exported by; the text calls it by the other
+      return Done{};
+    }
+    return fn.source.error(value.place, Kind::ill_formed,
+                           "global_symbol \"{}\" is the name of another function of the module", symbol);
   }
   // What TVM keeps for its own passes: the target it compiled for, layouts, options.
   bool foreign = callee_of(&value) == "T.target" || value.is(AstKind::kDict) || value.is_sequence() ||

@@ -24,8 +24,12 @@ Status read_decorators(PrimParts& fn, const ast::Stmt& definition) {
         return fn.source.error(keyword.value->place, Kind::invalid_attribute, "'{}' is True or False", keyword.name);
       if (keyword.name == "private")
         fn.function.is_private = flag;
-      else if (keyword.name != "s_tir" && keyword.name != "check_well_formed")
-        return fn.source.error(keyword.place, Kind::invalid_attribute, "T.prim_func has no option '{}'", keyword.name);
+      else if (keyword.name != "s_tir" && keyword.name != "check_well_formed") {
+        Failure failure =
+            fn.source.error(keyword.place, Kind::invalid_attribute, "T.prim_func has no option '{}'", keyword.name);
+        suggest(fn.source, keyword.name, {"private", "s_tir", "check_well_formed"});
+        return failure;
+      }
     }
   }
   return Done{};
@@ -77,6 +81,18 @@ Status read_parameter(PrimParts& fn, const ast::Parameter& param, size_t positio
   return Done{};
 }
 
+/// The numbers of the parameters, those first that the dims of an earlier one speak of.
+std::vector<size_t> reading_order(const std::vector<ast::Parameter>& params) {
+  std::vector<size_t> order, rest;
+  std::set<std::string> mentioned;
+  for (size_t i = 0; i < params.size(); ++i) {
+    (mentioned.count(params[i].name) != 0 ? order : rest).push_back(i);
+    if (params[i].annotation != nullptr) mentioned.merge(names_used(*params[i].annotation));
+  }
+  order.insert(order.end(), rest.begin(), rest.end());
+  return order;
+}
+
 /// Whether a parameter's dims speak of the symbol: callers solve it, as `n * 4` against 12, and pass it on.
 bool in_some_shape(PrimParts& fn, arith::Expr symbol) {
   for (const tir::Param& param : fn.function.params) {
@@ -94,7 +110,7 @@ bool read_prim_signature(PrimParts& fn, const ast::Stmt& definition) {
   bool ok = bool(read_decorators(fn, definition));
   declare_type_parameters(fn, definition);
   fn.function.params.resize(definition.params.size());
-  for (size_t i = 0; i < definition.params.size(); ++i) {
+  for (size_t i : reading_order(definition.params)) {
     const ast::Parameter& param = definition.params[i];
     if (read_parameter(fn, param, i)) continue;
     ok = false;

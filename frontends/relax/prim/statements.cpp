@@ -39,7 +39,7 @@ Status with_statement(PrimParts& fn, const ast::Stmt& stmt, Suite& out) {
   std::string callee = callee_of(item.value);
   if (stmt.with.size() == 1 && (callee == "T.block" || callee == "T.sblock"))
     return block_statement(fn, stmt, *item.value, out);
-  if (stmt.with.size() == 1 && callee == "T.init") return init_statement(fn, stmt);
+  if (stmt.with.size() == 1 && callee == "T.init") return init_statement(fn, stmt, out);
   if (stmt.with.size() == 1 && item.target != nullptr && is_loop(callee))
     return loop_statement(fn, *item.value, *item.target, stmt.body, out);  // 2021: `with T.grid(n) as i:`
   Suite opened_suite(fn.names, fn.builder, fn.open);

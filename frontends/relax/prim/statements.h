@@ -48,8 +48,8 @@ Result<std::map<std::string, int64_t>> loop_annotations(PrimParts& fn, const ast
 // block.cpp
 
 Status block_statement(PrimParts& fn, const ast::Stmt& stmt, const ast::Expr& head, Suite& out);
-/// `with T.init():`
-Status init_statement(PrimParts& fn, const ast::Stmt& stmt);
+/// `with T.init():` in the suite `around`.
+Status init_statement(PrimParts& fn, const ast::Stmt& stmt, const Suite& around);
 /// T.reads, T.writes, T.where and T.sblock_attr of the block around; `done` is false for any other call.
 Status block_clause(PrimParts& fn, const std::string& callee, const ast::Expr& call, bool& done);
 

@@ -48,6 +48,12 @@ void Suite::end(tir::BufferRef view) {
   for (; !fresh.empty(); fresh.pop_back()) pieces_.push_back(std::move(fresh.back()));
 }
 
+tir::Stmt Suite::with_views(tir::Stmt stmt) const {
+  for (size_t i = pieces_.size(); i-- > 1;)
+    if (pieces_[i].view != nullptr) stmt = pieces_[i].wrap(stmt);
+  return stmt;
+}
+
 tir::Stmt Suite::finish() {
   close(1);
   return builder_.seq(std::move(pieces_[0].stmts));

@@ -55,6 +55,9 @@ Result<arith::Expr> ScalarReader::index(const ast::Expr& e) {
 Result<arith::Expr> ScalarReader::condition(const ast::Expr& e) {
   RELAXC_TRY(Scalar scalar, read(e));
   if (scalar.literal == Scalar::kTyped && scalar.expr.dtype().is_bool()) return scalar.expr;
+  DType dtype = scalar.expr.dtype();
+  if (scalar.literal == Scalar::kTyped && (dtype.is_integer() || dtype.is_index()))  // as in C
+    return arith::ne(scalar.expr, context_.imm(dtype, 0));
   return source_.error(e.place, Kind::dtype_mismatch, "a condition must be a bool, found {}",
                        to_string(scalar.expr.dtype()));
 }

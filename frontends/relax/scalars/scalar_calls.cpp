@@ -87,7 +87,11 @@ std::optional<Intrinsic> find_intrinsic(std::string_view name) {
 }
 
 std::vector<std::string> known_functions() {
-  std::vector<std::string> names = {"Cast", "Select", "if_then_else", "ceildiv", "And", "Or", "Not", "likely"};
+  std::vector<std::string> names = {"Cast", "Select", "if_then_else", "ceildiv", "And", "Or", "Not", "likely",
+                                    // What stands where a value could, too: conversions, and openings of a suite.
+                                    "float32", "float16", "float64", "int8", "int32", "int64", "uint8", "bool",
+                                    "alloc_buffer", "sblock_alloc_buffer", "match_buffer", "decl_buffer", "allocate",
+                                    "alloc_local", "allocate_const", "bind"};
   for (const BinaryFunction& function : kBinaryFunctions) names.emplace_back(function.name);
   for (const OperatorFunction& function : kOperatorFunctions) names.emplace_back(function.name);
 #define X(name, arity) names.emplace_back(#name);

@@ -19,6 +19,7 @@ struct Global {
   enum Kind : uint8_t { kPoison, kPrimFunc, kFunction };
   Kind kind = kPoison;
   const ast::Stmt* definition = nullptr;
+  std::string name;  ///< in the module: of a kPrimFunc its global_symbol, otherwise as it is defined
   RelaxFunctionReader* reader = nullptr;  ///< of a kFunction
 };
 
@@ -41,6 +42,12 @@ struct ModuleScope {
   size_t open_bodies = 0;              ///< functions whose bodies are being read, each because of the one before
   std::set<std::string> module_names;  ///< the classes: `Module` in `cls = Module`
 
+  /// The prim func that is defined under `name`; null if none is, or not yet.
+  const tir::PrimFunc* prim_func(const std::string& defined) const {
+    auto global = globals.find(defined);
+    bool known = global != globals.end() && global->second.kind == Global::kPrimFunc;
+    return known ? module.find_prim_func(global->second.name) : nullptr;
+  }
   std::vector<std::string> global_names() const {
     std::vector<std::string> names;
     for (const auto& [name, global] : globals) names.push_back(name);

@@ -50,10 +50,19 @@ std::optional<std::string> dotted_path(const Expr& e) {
   return path;
 }
 
-Result<DType> dtype_value(SourceText& source, const Expr& e) {
+std::optional<std::string> nearest_dtype(std::string_view text) {
   static const std::vector<std::string> kCommon = {"float32", "float16", "float64", "bfloat16", "int8",
                                                    "int16",   "int32",   "int64",   "uint8",    "uint16",
                                                    "uint32",  "uint64",  "bool"};
+  return nearest_name(text, kCommon);
+}
+
+void suggest(SourceText& source, std::string_view name, const std::vector<std::string>& names) {
+  if (source.suppressed()) return;
+  if (auto near = nearest_name(name, names)) source.hint("did you mean '{}'?", *near);
+}
+
+Result<DType> dtype_value(SourceText& source, const Expr& e) {
   // R.dtype("float32")
   if (e.is(AstKind::kCall) && e.items.size() == 2 && dotted_path(*e.items[0]) == "R.dtype")
     return dtype_value(source, *e.items[1]);
@@ -64,7 +73,7 @@ Result<DType> dtype_value(SourceText& source, const Expr& e) {
     return source.error(e.place, Kind::invalid_value, "expected a dtype such as \"float32\", found {}", describe(e));
   if (std::optional<DType> dtype = parse_dtype(text)) return *dtype;
   Failure failure = source.error(e.place, Kind::invalid_value, "\"{}\" is not a dtype", text);
-  if (auto near = nearest_name(text, kCommon)) source.hint("did you mean \"{}\"?", *near);
+  if (auto near = nearest_dtype(text)) source.hint("did you mean \"{}\"?", *near);
   return failure;
 }
 

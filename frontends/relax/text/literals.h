@@ -23,6 +23,10 @@ Result<DType> dtype_value(SourceText& source, const ast::Expr& e);
 Result<std::string> string_value(SourceText& source, const ast::Expr& e, std::string_view what);
 /// Whether an argument is left out, or given as None.
 bool is_none(const ast::Expr* e);
+/// Adds the nearest of some names to the last error, if one is near.
+void suggest(SourceText& source, std::string_view name, const std::vector<std::string>& names);
+/// The dtype that a misspelt one may mean.
+std::optional<std::string> nearest_dtype(std::string_view text);
 /// "a number", "a string", …: what kind of thing the tree shows, for messages.
 std::string_view describe(const ast::Expr& e);
 

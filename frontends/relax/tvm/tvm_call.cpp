@@ -2,6 +2,7 @@
 #include "frontends/relax/tvm/tvm_call.h"
 
 #include <algorithm>
+#include <array>
 
 #include "frontends/relax/function/expressions.h"
 #include "frontends/relax/function/values.h"
@@ -22,15 +23,26 @@ std::vector<std::string> split_names(std::string_view params) {
   return names;
 }
 
+std::array<std::span<const TvmOperator>, 5> all_rows() {
+  return {tvm_tensor_operators(), tvm_part_operators(), tvm_statistics_operators(), tvm_nn_operators(),
+          tvm_image_operators()};
+}
+
 const TvmOperator* find_row(std::string_view name) {
-  for (std::span<const TvmOperator> rows : {tvm_tensor_operators(), tvm_part_operators(), tvm_statistics_operators(),
-                                            tvm_nn_operators(), tvm_image_operators()})
+  for (std::span<const TvmOperator> rows : all_rows())
     for (const TvmOperator& row : rows)
       if (row.name == name) return &row;
   return nullptr;
 }
 
 }  // namespace
+
+std::vector<std::string> tvm_operator_names() {
+  std::vector<std::string> names;
+  for (std::span<const TvmOperator> rows : all_rows())
+    for (const TvmOperator& row : rows) names.emplace_back(row.name);
+  return names;
+}
 
 Result<Term> tvm_operator(FunctionParts& fn, const std::string& name, const ast::Expr& e, bool& known) {
   const TvmOperator* row = find_row(name);
