@@ -3,11 +3,14 @@
 // A nested function is read at once, and its name is bound to a closure of what it captures (captures.h).
 #include "frontends/relax/function/closures.h"
 
+#include <algorithm>
+
 #include "compiler/relax/callable.h"
 #include "frontends/relax/function/calls.h"
 #include "frontends/relax/function/casts.h"
 #include "frontends/relax/function/reader.h"
 #include "frontends/relax/function/values.h"
+#include "frontends/relax/prim/reader.h"
 
 namespace relaxc::frontend {
 
@@ -42,30 +45,22 @@ Result<Term> call_closure(FunctionParts& fn, Value* callee, const std::vector<Va
   return results_of(op);
 }
 
-}  // namespace
-
-Status nested_function(FunctionParts& fn, const ast::Stmt& stmt) {
-  Diagnostics& diag = fn.source.diag();
-  auto poisoned = [&] {
-    fn.names.bind(stmt.text, {}, stmt.name_place);
-    return diag.failed();
-  };
-  bool function = false;
+bool is_decorated(FunctionParts& fn, const ast::Stmt& stmt, const std::vector<std::string>& names) {
   for (const ast::Expr* decorator : stmt.decorators) {
     std::string path = fn.names.path_of(decorator->is(AstKind::kCall) ? *decorator->items[0] : *decorator);
-    function |= path == "R.function" || path == "R.func";
+    if (std::find(names.begin(), names.end(), path) != names.end()) return true;
   }
-  if (stmt.broken) return poisoned();  // reported by the grammar
-  if (!function) {
-    (void)fn.source.error(stmt.name_place, Kind::unsupported, "a function inside a function is an @R.function");
-    return poisoned();
-  }
+  return false;
+}
+
+/// Its name is a closure of what it captures.
+Status nested_relax_function(FunctionParts& fn, const ast::Stmt& stmt) {
   relax::Module& module = fn.scope.module;
   relax::Function* made = module.add_function(module.unique_name(fn.function.name + "_" + stmt.text));
   RelaxFunctionReader inner(fn, stmt, *made);
   bool ok = inner.signature() && inner.body();
   made->is_private = true;
-  if (!ok) return poisoned();
+  if (!ok) return fn.diag().failed();
   std::vector<Value*> captured = inner.captures().finish();
   std::vector<Info> results;
   for (Value* value : made->body().results()) results.push_back(value->info);
@@ -75,6 +70,35 @@ Status nested_function(FunctionParts& fn, const ast::Stmt& stmt) {
   Value* closure = fn.function.make_result(op, stmt.text, type);
   fn.names.assign(stmt.text, Term::of(closure), stmt.name_place);
   return Done{};
+}
+
+/// It captures nothing, and becomes a private prim func of the module; its name stays inside.
+Status nested_prim_func(FunctionParts& fn, const ast::Stmt& stmt) {
+  RELAXC_TRY(tir::PrimFunc made, read_prim_func(fn.scope, stmt));
+  std::string name = fn.scope.module.unique_name(fn.function.name + "_" + stmt.text);
+  fn.scope.globals[name] = {Global::kPrimFunc, &stmt, name, nullptr};
+  made.name = name;
+  made.is_private = true;
+  fn.scope.module.add_prim_func(std::move(made));
+  fn.names.assign(stmt.text, Term::of(Term::kGlobal, name), stmt.name_place);
+  return Done{};
+}
+
+}  // namespace
+
+Status nested_function(FunctionParts& fn, const ast::Stmt& stmt) {
+  bool function = is_decorated(fn, stmt, {"R.function", "R.func"});
+  bool prim = is_decorated(fn, stmt, {"T.prim_func"});
+  auto read_it = [&]() -> Status {
+    if (stmt.broken) return fn.diag().failed();  // reported by the grammar
+    if (function) return nested_relax_function(fn, stmt);
+    if (prim) return nested_prim_func(fn, stmt);
+    return fn.source.error(stmt.name_place, Kind::unsupported,
+                           "a function inside a function is an @R.function or a @T.prim_func");
+  };
+  Status read = read_it();
+  if (!read) fn.names.bind(stmt.text, {}, stmt.name_place);
+  return read;
 }
 
 Result<Term> named_function(FunctionParts& fn, const Term& term, Place place) {

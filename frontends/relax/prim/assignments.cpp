@@ -62,6 +62,9 @@ Status declaration(PrimParts& fn, const std::string& callee, const ast::Stmt& st
       callee == "T.launch_thread")
     return fn.source.error(stmt.value->place, Kind::unsupported, "{} belongs to a GPU; this is compiled for a CPU",
                            callee);
+  const ast::Expr& head = stmt.value->is(AstKind::kCall) ? *stmt.value->items[0] : *stmt.value;
+  bool viewed = stmt.value->is(AstKind::kCall) && head.is(AstKind::kAttribute) && head.text == "view";
+  if (viewed) return view_buffer(fn, stmt, out);
   // A pointer under another name is another name of its buffer.
   bool pointer_name =
       stmt.target->is(AstKind::kName) && stmt.value->is(AstKind::kAttribute) && is_pointer(fn, *stmt.value);

@@ -45,6 +45,8 @@ Result<std::vector<arith::Expr>> buffer_shape(PrimParts& fn, const ast::Expr& e)
 Status match_buffer(PrimParts& fn, const ast::Stmt& stmt, Suite& out);
 /// T.alloc_buffer and the like; with `data=` the memory is that of another buffer or of a handle.
 Status open_buffer(PrimParts& fn, const std::string& callee, const ast::Stmt& stmt, Suite& out);
+/// `B = A.view(256)`, `B = A.view((4, 64), "int32")`: all of a compact buffer under another shape or dtype.
+Status view_buffer(PrimParts& fn, const ast::Stmt& stmt, Suite& out);
 /// A buffer whose memory is that of `base`, under the name that the statement gives.
 Status open_view(PrimParts& fn, const ast::Stmt& stmt, tir::BufferRef opened, Pointer base, Suite& out);
 

@@ -111,6 +111,39 @@ Status open_buffer(PrimParts& fn, const std::string& callee, const ast::Stmt& st
   return Done{};
 }
 
+Status view_buffer(PrimParts& fn, const ast::Stmt& stmt, Suite& out) {
+  const ast::Expr& call = *stmt.value;
+  if (!stmt.target->is(AstKind::kName))
+    return fn.source.error(stmt.target->place, Kind::syntax, "expected a name for the buffer");
+  RELAXC_TRY(tir::BufferRef from, fn.names.find_buffer(*call.items[0]->items[0]));
+  if (!from->strides.empty())
+    return fn.source.error(call.place, Kind::unsupported, "'{}' is not compact, and a view is of all its memory",
+                           from->name);
+  DType dtype = from->dtype;
+  std::vector<arith::Expr> dims;
+  for (size_t i = 1; i < call.items.size(); ++i) {
+    if (call.items[i]->is(AstKind::kString)) {
+      RELAXC_TRY(dtype, dtype_value(fn.source, *call.items[i]));
+      continue;
+    }
+    RELAXC_TRY(std::vector<arith::Expr> more, buffer_shape(fn, *call.items[i]));
+    dims.insert(dims.end(), more.begin(), more.end());
+  }
+  if (dims.empty()) dims = from->shape;
+  auto bytes = [&](const std::vector<arith::Expr>& shape, DType element) {
+    arith::Expr size = fn.context().index(element.bytes());
+    for (arith::Expr dim : shape) size = size * dim;
+    return arith::simplify(size);
+  };
+  if (!arith::prove_equal(bytes(dims, dtype), bytes(from->shape, from->dtype)))
+    return fn.source.error(call.place, Kind::shape_mismatch, "the view has {} bytes, '{}' has {}",
+                           arith::to_string(bytes(dims, dtype)), from->name,
+                           arith::to_string(bytes(from->shape, from->dtype)));
+  RELAXC_DO(out.check_room(fn.source, stmt.place));
+  tir::BufferRef opened = fn.builder.buffer(stmt.target->text, dtype, std::move(dims), from->scope);
+  return open_view(fn, stmt, opened, {from, fn.context().index(0)}, out);
+}
+
 Status open_view(PrimParts& fn, const ast::Stmt& stmt, tir::BufferRef opened, Pointer base, Suite& out) {
   bool whole = base.buffer != nullptr && base.byte_offset.is_constant(0) && opened->dtype == base.buffer->dtype &&
                opened->shape == base.buffer->shape && opened->strides == base.buffer->strides;
