@@ -1,11 +1,12 @@
-// conv_integer.cpp: sums of products of bytes over windows, in int32.
+// conv_integer.cpp: sums of products of integers over windows, in int32 or int64.
 //
 // Channels come last, in data [N, spatial…, C] and in weights [window…, C/groups, O]: then the four neighbours that a
 // dot-product instruction multiplies lie side by side, and the output channels of a weight fill vector lanes. There is
 // no padding, because what pads a quantized tensor is its zero point, which is data: pad it before. Zero points are
 // not known here either; passes subtract what they contribute. Weights may be of 16 bits, for differences of bytes,
 // which no dot product takes; there are few in a group that is one channel wide. Every sum is exact (it wraps beyond
-// 2^31, which takes windows of 65,000 elements).
+// 2^31, which takes windows of 65,000 elements of bytes). Data of 16 bits is for networks with such activations; their
+// sums may be asked for in int64 by `out_dtype`.
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/window.h"
 
@@ -13,19 +14,23 @@ namespace relaxc::ops {
 namespace {
 
 constexpr OperandDef kOperands[] = {{"x"}, {"weight"}};
-constexpr AttrDef kAttrs[] = {kStrides, kDilations, {"groups", AttrType::kInt, false, "1"}};
+constexpr AttrDef kAttrs[] = {
+    kStrides, kDilations, {"groups", AttrType::kInt, false, "1"}, {"out_dtype", AttrType::kDType, false, "int32"}};
 
 bool is_byte(DType dtype) {
   return dtype.is_integer() && dtype.bits == 8;
 }
 
-bool is_weight(DType dtype) {
+bool is_short(DType dtype) {
   return is_byte(dtype) || dtype == DType::i(16);
 }
 
 InferResult infer(InferContext& c) {
-  RELAXC_DO(expect_dtype(c, 0, is_byte, "int8 or uint8"));
-  RELAXC_DO(expect_dtype(c, 1, is_weight, "int8, uint8 or int16"));
+  RELAXC_DO(expect_dtype(c, 0, is_short, "int8, uint8 or int16"));
+  RELAXC_DO(expect_dtype(c, 1, is_short, "int8, uint8 or int16"));
+  DType sums = c.op.attrs.dtype("out_dtype");
+  if (sums != DType::i(32) && sums != DType::i(64))
+    return c.error(Kind::dtype_mismatch, "'{}' to {}; it sums in int32 or int64", c.op.def->name, to_string(sums));
   RELAXC_TRY(const TensorInfo* data, c.tensor(0));
   RELAXC_TRY(const TensorInfo* filter, c.tensor(1));
   if (data->ndim < 3 || data->ndim > 5 || filter->ndim != data->ndim)
@@ -48,7 +53,7 @@ InferResult infer(InferContext& c) {
     shape.push_back(arith::simplify(window_count(x[k + 1], weight[k], w, k, false), c.facts));
   }
   shape.push_back(weight.back());
-  return one(tensor_info(c.context, std::move(shape), DType::i(32)));
+  return one(tensor_info(c.context, std::move(shape), sums));
 }
 
 Stmt define(DefineContext& d) {
@@ -61,7 +66,7 @@ Stmt define(DefineContext& d) {
   Dims reduced(weight->shape.begin(), weight->shape.begin() + static_cast<std::ptrdiff_t>(spatial));
   if (!one_input) reduced.push_back(inputs);
   Expr outputs = arith::simplify(arith::floordiv(weight->shape.back(), groups));
-  DType i32 = DType::i(32);
+  DType sums = d.output()->dtype;
   auto add_product = [&](Expr sum, const Indices& i, const Indices& r) {
     Expr channel = one_input ? d.builder.index(0) : r.back();
     Expr group = outputs.is_constant(1) ? i.back() : arith::floordiv(i.back(), outputs);
@@ -73,9 +78,9 @@ Stmt define(DefineContext& d) {
     data.push_back(groups == 1 ? channel : group * inputs + channel);
     filter.push_back(channel);
     filter.push_back(i.back());
-    return sum + cast(i32, d.builder.load(x, data)) * cast(i32, d.builder.load(weight, filter));
+    return sum + cast(sums, d.builder.load(x, data)) * cast(sums, d.builder.load(weight, filter));
   };
-  return d.builder.reduce(d.output(), reduced, d.context().zero(i32), add_product, "conv");
+  return d.builder.reduce(d.output(), reduced, d.context().zero(sums), add_product, "conv");
 }
 
 constexpr OpDef kOps[] = {
@@ -84,7 +89,7 @@ constexpr OpDef kOps[] = {
      .attrs = kAttrs,
      .infer = infer,
      .define = define,
-     .doc = "sums of products of bytes: convolution of [N, spatial…, C] with weights [window…, C/groups, O], in int32"},
+     .doc = "sums of products of integers: convolution of [N, spatial…, C] with weights [window…, C/groups, O]"},
 };
 
 }  // namespace

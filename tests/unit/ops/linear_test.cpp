@@ -139,3 +139,13 @@ TEST_CASE("normalizations") {
   check(run_op("nn.lrn", {floats({1, 3, 1}, {1, 2, 3})}, {{"size", 3}, {"alpha", 3.0}, {"beta", 1.0}}), {1, 3, 1},
         {1.0 / 6, 2.0 / 15, 3.0 / 14});
 }
+
+TEST_CASE("sums of products of 16-bit data are exact in int64") {
+  HostTensor x = tensor(DType::i(16), {1, 2, 2}, {32767, -32768, 1, 2});
+  HostTensor weight = tensor(DType::i(8), {1, 2, 1}, {127, -128});
+  check(run_op("nn.conv_integer", {x, weight}, {{"out_dtype", DType::i(64)}}), {1, 2, 1},
+        {32767.0 * 127 + 32768.0 * 128, 127 - 256});
+  check(run_op("nn.conv_integer", {x, weight}), {1, 2, 1}, {32767.0 * 127 + 32768.0 * 128, 127 - 256});
+  CHECK(error_of("nn.conv_integer", {x, weight}, {{"out_dtype", DType::i(16)}}) ==
+        "'nn.conv_integer' to int16; it sums in int32 or int64");
+}
