@@ -113,7 +113,7 @@ class Several(ProgramTest):
     def test_refuses_what_cannot_be_told_apart(self):
         self.write("folder/one.onnx", wire.relu())
         self.refuses(2, "two models would be called 'one'", "one.onnx", "folder/one.onnx", "-o", "m.o")
-        self.refuses(2, "is no ONNX model", "one.onnx", "relu.relax", "-o", "m.o")
+        self.refuses(2, "is no ONNX or TFLite model", "one.onnx", "relu.relax", "-o", "m.o")
 
 
 if __name__ == "__main__":

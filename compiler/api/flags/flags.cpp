@@ -84,7 +84,7 @@ void add_interface_flags(CLI::App& app, CompileOptions& o) {
            "NAME[=BYTES]");
   repeated(
       app.add_option("--custom-op", o.custom_ops,
-                     "call a C function of yours for an ONNX operator: my.ops::Foo='[n, c] -> [n, 2 * c]', or a JSON "
+                     "call a C function of yours for a model's operator: my.ops::Foo='[n, c] -> [n, 2 * c]', or a JSON "
                      "file of such rules"),
       "NAME=RULE|FILE");
   app.add_flag("--keep-initializers-as-inputs", o.keep_initializers_as_inputs,
@@ -133,7 +133,8 @@ void add_input_flags(CLI::App& app, CompileOptions& o) {
            o.input = files.front();
            o.more_inputs.assign(files.begin() + 1, files.end());
          },
-         "an ONNX model, or a program in the text IR (.relax, .py); several ONNX models become functions of one object")
+         "an ONNX or TFLite model, or a program in the text IR (.relax, .py); several models become functions of one "
+         "object")
       ->type_name("FILE");
   repeated(
       app.add_option("--params", o.params, "read weights of a text program by name from an .npz or .safetensors file"),

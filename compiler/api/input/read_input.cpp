@@ -10,6 +10,7 @@
 #include "compiler/api/output/plan.h"
 #include "compiler/relax/mapped_file.h"
 #include "frontends/relax/parser.h"
+#include "frontends/tflite/import.h"
 #include "frontends/weights/bind.h"
 
 namespace relaxc::api {
@@ -111,7 +112,20 @@ std::vector<frontend::DimOverride> dims_of(const CompileOptions& options, const 
   return dims;
 }
 
-/// Several ONNX models as functions of one module, each called by its file's stem. What is equal in them, weights and
+bool is_onnx(const std::string& input) {
+  return fs::path(input).extension() == ".onnx";
+}
+
+/// What of the options is for a TFLite model.
+tflite::ImportOptions tflite_options(const frontend::ImportOptions& import) {
+  return {.function = import.function,
+          .custom_ops = import.custom_ops,
+          .max_nodes = import.max_nodes,
+          .memory = import.memory,
+          .findings = import.findings};
+}
+
+/// Several models as functions of one module, each called by its file's stem. What is equal in them, weights and
 /// kernels, is shared since passes see one program.
 Result<relax::Module> read_models(const CompileOptions& options, frontend::ImportOptions import,
                                   const relax::OpTable& ops, Diagnostics& diag, std::vector<relax::FileRef>& files) {
@@ -119,9 +133,9 @@ Result<relax::Module> read_models(const CompileOptions& options, frontend::Impor
   inputs.insert(inputs.end(), options.more_inputs.begin(), options.more_inputs.end());
   std::set<std::string> names;
   for (const std::string& input : inputs) {
-    if (fs::path(input).extension() != ".onnx")
-      return diag.error(nullptr, Kind::usage, "'{}' is no ONNX model; only those can share an object with others",
-                        input);
+    if (!is_onnx(input) && !tflite::is_tflite_file(input, options.memory))
+      return diag.error(nullptr, Kind::usage,
+                        "'{}' is no ONNX or TFLite model; only those can share an object with others", input);
     if (std::string name = model_name_near(fs::path(input).stem().string()); !names.insert(name).second)
       return diag.error(nullptr, Kind::usage, "two models would be called '{}' in one object; rename a file", name);
   }
@@ -135,10 +149,24 @@ Result<relax::Module> read_models(const CompileOptions& options, frontend::Impor
     import.function = model_name_near(fs::path(input).stem().string());
     import.dims = dims_of(options, import.function);
     std::vector<relax::FileRef> read;
-    RELAXC_DO(frontend::import_onnx_into(module, input, import, ops, diag, &read));
+    if (is_onnx(input))
+      RELAXC_DO(frontend::import_onnx_into(module, input, import, ops, diag, &read));
+    else
+      RELAXC_DO(tflite::import_tflite_into(module, input, tflite_options(import), ops, diag, &read));
     files.insert(files.end(), read.begin(), read.end());
   }
   return module;
+}
+
+/// Flags that say something of a model which a TFLite model says itself.
+Status check_tflite_flags(const CompileOptions& options, Diagnostics& diag) {
+  if (!options.dims.empty())
+    return diag.error(nullptr, Kind::usage, "--dim {}: the sizes of a TFLite model are those in the file",
+                      options.dims[0].name);
+  if (options.keep_initializers_as_inputs || options.allow_external_outside)
+    return diag.error(nullptr, Kind::usage,
+                      "--keep-initializers-as-inputs and --allow-external-outside are for ONNX models");
+  return Done{};
 }
 
 }  // namespace
@@ -147,9 +175,11 @@ Result<relax::Module> read_input(const CompileOptions& options, const relax::OpT
                                  std::vector<relax::FileRef>& files, frontend::Findings& findings) {
   RELAXC_DO(check_flags(options, diag));
   bool several = !options.more_inputs.empty();
-  if (several || fs::path(options.input).extension() == ".onnx") {
+  bool is_tflite = !several && !is_onnx(options.input) && tflite::is_tflite_file(options.input, options.memory);
+  if (several || is_onnx(options.input) || is_tflite) {
     if (!options.params.empty())
-      return diag.error(nullptr, Kind::usage, "--params is for text programs; an ONNX model names its own weights");
+      return diag.error(nullptr, Kind::usage, "--params is for text programs; a model names its own weights");
+    if (is_tflite) RELAXC_DO(check_tflite_flags(options, diag));
     frontend::ImportOptions import;
     import.dims = options.dims;
     import.keep_initializers_as_inputs = options.keep_initializers_as_inputs;
@@ -159,15 +189,19 @@ Result<relax::Module> read_input(const CompileOptions& options, const relax::OpT
     import.findings = &findings;
     std::vector<relax::FileRef> declared;
     RELAXC_TRY(import.custom_ops, read_custom_ops(options, diag, declared));
-    RELAXC_TRY(relax::Module module, several ? read_models(options, import, ops, diag, files)
-                                             : frontend::import_onnx(options.input, import, ops, diag, &files));
+    RELAXC_TRY(relax::Module module,
+               several     ? read_models(options, import, ops, diag, files)
+               : is_tflite ? tflite::import_tflite(options.input, tflite_options(import), ops, diag, &files)
+                           : frontend::import_onnx(options.input, import, ops, diag, &files));
     files.insert(files.end(), declared.begin(), declared.end());
     apply_states(module, options);
     return module;
   }
   if (!options.custom_ops.empty() || options.keep_initializers_as_inputs || options.allow_external_outside)
-    return diag.error(nullptr, Kind::usage,
-                      "--custom-op, --keep-initializers-as-inputs and --allow-external-outside are for ONNX models");
+    return diag.error(
+        nullptr, Kind::usage,
+        "--custom-op, --keep-initializers-as-inputs and --allow-external-outside are for ONNX models, and "
+        "--custom-op for TFLite models");
   RELAXC_TRY(relax::FileRef source, relax::open_file(options.memory, options.input, nullptr, diag));
   files.push_back(source);
   std::string text(reinterpret_cast<const char*>(source->bytes().data()), source->bytes().size());

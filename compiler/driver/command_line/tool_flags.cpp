@@ -19,7 +19,7 @@ void add_numbers_flags(CLI::App& app, ToolOptions& t) {
 void add_tool(CLI::App& app, Options& o, ToolOptions::Kind kind, const char* name, const char* text) {
   CLI::App* tool = app.add_subcommand(name, text);
   tool->fallthrough()->callback([&o, kind] { o.tool.kind = kind; });
-  tool->add_option("MODEL", o.input, "an ONNX model, or a program in the text IR")->required();
+  tool->add_option("MODEL", o.input, "an ONNX or TFLite model, or a program in the text IR")->required();
   ToolOptions& t = o.tool;
   if (kind == ToolOptions::kInspect) {
     tool->add_flag("--explain{all}", t.explain,

@@ -55,8 +55,8 @@ relaxc_request* relaxc_request_create(void);
 /* Takes null as well. No compilation of the request may be running. */
 void relaxc_request_destroy(relaxc_request* request);
 
-/* Adds the file to compile: an ONNX model (.onnx) or a program in the text IR (any other extension). Several models
- * become functions of one object. */
+/* Adds the file to compile: an ONNX model (.onnx), a TFLite model (.tflite, or by its content) or a program in the
+ * text IR. Several models become functions of one object. */
 int relaxc_request_input(relaxc_request* request, const char* path);
 
 /* Says what `path` holds: it is read from memory and need not exist. For inputs, for the files of the options params
