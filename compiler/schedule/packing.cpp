@@ -45,23 +45,27 @@ std::vector<int64_t> Packing::packed_shape() const {
 }
 
 std::string Packing::description() const {
-  std::string words = words_axis < 0 ? "" : fmt::format(" of words along {}", words_axis);
+  std::string words = words_axis < 0    ? ""
+                      : word_bytes == 4 ? fmt::format(" of words along {}", words_axis)
+                                        : fmt::format(" of words of {} bytes along {}", word_bytes, words_axis);
   for (const Taps& taps : filtered) words += fmt::format(" at points of F({}, 3) along {}", taps.results, taps.axis);
   return fmt::format("pack [{}]{} in panels of {} along {}, order {}", fmt::join(shape, ", "), words, panel, axis,
                      fmt::join(order, " "));
 }
 
-/// The same tensor with four neighbours along `words_axis` in one element, the first in the lowest byte.
-std::vector<std::byte> Packing::as_words(std::span<const std::byte> bytes) const {
+/// The same tensor with neighbours along `words_axis` in one element, the first in the lowest bytes.
+std::vector<std::byte> Packing::as_words(std::span<const std::byte> bytes, int64_t element_bytes) const {
+  const auto element = static_cast<size_t>(element_bytes), terms = static_cast<size_t>(word_bytes) / element;
   size_t inner = 1, axis = static_cast<size_t>(words_axis);
   for (size_t i = axis + 1; i < shape.size(); ++i) inner *= static_cast<size_t>(shape[i]);
   size_t words = static_cast<size_t>(shape[axis]), extent = static_cast<size_t>(words_extent);
-  size_t outer = bytes.size() / (extent * inner);
-  std::vector<std::byte> out(outer * words * inner * 4, std::byte{0});
+  size_t outer = bytes.size() / (extent * inner * element);
+  std::vector<std::byte> out(outer * words * inner * static_cast<size_t>(word_bytes), std::byte{0});
   for (size_t o = 0; o < outer; ++o)
     for (size_t k = 0; k < extent; ++k)
       for (size_t i = 0; i < inner; ++i)
-        out[((o * words + k / 4) * inner + i) * 4 + k % 4] = bytes[(o * extent + k) * inner + i];
+        std::copy_n(bytes.data() + ((o * extent + k) * inner + i) * element, element,
+                    out.data() + (((o * words + k / terms) * inner + i) * terms + k % terms) * element);
   return out;
 }
 
@@ -76,7 +80,7 @@ std::vector<std::byte> Packing::apply(std::span<const std::byte> bytes, int64_t 
   if (words_axis >= 0) {
     Packing of_words = *this;
     of_words.words_axis = -1;
-    return of_words.apply(as_words(bytes), 4);
+    return of_words.apply(as_words(bytes, element_bytes), word_bytes);
   }
   if (!filtered.empty()) {
     Packing of_points = *this;

@@ -19,9 +19,10 @@ struct Packing {
   size_t axis = 0;
   int64_t panel = 1;
   std::vector<size_t> order;  ///< the other axes, outermost first
-  /// Four bytes that stand side by side along this axis are one int32 element: `shape` counts words along it. -1: no.
+  /// What stands side by side along this axis is one integer of `word_bytes`: `shape` counts words along it. -1: no.
   int64_t words_axis = -1;
-  int64_t words_extent = 0;  ///< bytes along it; what the last word lacks is zero
+  int64_t words_extent = 0;  ///< elements along it; what the last word lacks is zero
+  int64_t word_bytes = 4;
   /// An axis along which the three taps of float32 filters are taken at the points of F(results, 3) (winograd.h).
   struct Taps {
     size_t axis = 0;
@@ -33,13 +34,15 @@ struct Packing {
   std::vector<int64_t> packed_shape() const;
   /// Unique for one way of packing: "pack [64, 3, 3, 3] in panels of 14 along 0, order 2 3 1".
   std::string description() const;
-  /// `element_bytes`: of the source, which are 1 where words are made.
+  /// `element_bytes`: of the source.
   std::vector<std::byte> apply(std::span<const std::byte> bytes, int64_t element_bytes) const;
   /// The packed tensor's dtype.
-  DType packed_dtype(DType source) const { return words_axis < 0 ? source : DType::i(32); }
+  DType packed_dtype(DType source) const {
+    return words_axis < 0 ? source : DType::i(static_cast<uint8_t>(word_bytes * 8));
+  }
 
  private:
-  std::vector<std::byte> as_words(std::span<const std::byte> bytes) const;
+  std::vector<std::byte> as_words(std::span<const std::byte> bytes, int64_t element_bytes) const;
   std::vector<std::byte> as_points(std::span<const std::byte> bytes) const;
 };
 

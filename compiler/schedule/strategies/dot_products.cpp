@@ -1,43 +1,21 @@
 // dot_products.cpp: products of bytes, summed four at a time, where one operand is a constant that can be packed for
 // it.
-#include <fmt/format.h>
-
 #include <array>
 
 #include "compiler/schedule/primitives/tensorize_dot4.h"
-#include "compiler/schedule/strategies/parts/reduction_view.h"
-#include "compiler/schedule/strategies/parts/vectors.h"
-#include "compiler/schedule/strategies/strategy.h"
+#include "compiler/schedule/strategies/parts/in_words.h"
 
 namespace relaxc::schedule {
 namespace {
 
-Legal<WordsOf> match_words(const Draft& draft) {
-  const ReductionForm& form = draft.reduction;
+Legal<WordsOf> match_bytes(const Draft& draft) {
   const Target& target = *draft.target;
   RELAXC_FITS(target.dots.of(target.vector_bits) != DotProduct::kNone, "the target has no dot products of bytes");
-  std::optional<WordsOf> of = can_tensorize_dot4(draft.tree, form.block, form.reduced.back());
-  RELAXC_FITS(of, "it sums no products of bytes that lie side by side");
-  const ReductionView view(draft);
-  of->buffer = view.original(of->buffer);
-  RELAXC_FITS(view.is_packable(of->buffer), "neither operand is a constant that can be packed");
-  return *of;
+  return match_words(draft, kByteWords, "bytes");
 }
 
-struct DotWords {
-  WordsOf of;
-
-  std::string text() const { return fmt::format("four bytes of {} at a time", of.buffer->name); }
-  Legal<> carry_out(Draft& draft) const {
-    ReductionForm& form = draft.reduction;
-    form.words_of = of;
-    RELAXC_STEP(form.words, apply(draft.tree, TensorizeDot4{form.block, form.reduced.back()}));
-    return drop_unit_loops(draft.tree, form.reduced);
-  }
-};
-
-Legal<DotWords> plan_words(const Draft&, const WordsOf& of) {
-  return DotWords{of};
+Legal<InWords<TensorizeDot4>> plan_bytes(const Draft&, const WordsOf& of) {
+  return InWords<TensorizeDot4>{of, "four bytes"};
 }
 
 struct AsTheyLie {
@@ -62,7 +40,7 @@ std::span<const Strategy> dot_products_strategies() {
                .priority = 30,
                .doc = "Products of bytes are summed four at a time, by the dot products of the target, where one "
                       "operand is a constant that can be packed in words.",
-               .propose = propose<match_words, kNotEstimated, plan_words>},
+               .propose = propose<match_bytes, kNotEstimated, plan_bytes>},
       Strategy{.name = "as_they_lie",
                .stage = Stage::kOperands,
                .priority = 10,

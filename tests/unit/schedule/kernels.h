@@ -63,17 +63,21 @@ class KernelWriter {
   std::vector<Stmt> body_;
 };
 
-/// out[i, j] = sum of x[i, k] * weight[k, j] in int32, of uint8 by int8.
-inline PrimFunc matmul_of_bytes(arith::Context& context, Expr m, Expr n, Expr k) {
+/// out[i, j] = sum of x[i, k] * weight[k, j] in a wider dtype.
+inline PrimFunc wide_matmul(arith::Context& context, Expr m, Expr n, Expr k, DType of_x, DType of_weight, DType wide) {
   KernelWriter w(context);
   tir::Builder& b = w.b;
-  DType i32 = DType::i(32);
-  BufferRef x = w.param("x", {m, k}, DType::u(8)), weight = w.param("weight", {k, n}, DType::i(8));
-  BufferRef y = w.param("y", {m, n}, i32);
-  w.add(b.reduce(y, {k}, context.zero(i32), [&](Expr sum, const Indices& i, const Indices& r) {
-    return sum + arith::cast(i32, b.load(x, {i[0], r[0]})) * arith::cast(i32, b.load(weight, {r[0], i[1]}));
+  BufferRef x = w.param("x", {m, k}, of_x), weight = w.param("weight", {k, n}, of_weight);
+  BufferRef y = w.param("y", {m, n}, wide);
+  w.add(b.reduce(y, {k}, context.zero(wide), [&](Expr sum, const Indices& i, const Indices& r) {
+    return sum + arith::cast(wide, b.load(x, {i[0], r[0]})) * arith::cast(wide, b.load(weight, {r[0], i[1]}));
   }));
-  return w.finish("matmul_of_bytes");
+  return w.finish("wide_matmul");
+}
+
+/// The same in int32, of uint8 by int8.
+inline PrimFunc matmul_of_bytes(arith::Context& context, Expr m, Expr n, Expr k) {
+  return wide_matmul(context, m, n, k, DType::u(8), DType::i(8), DType::i(32));
 }
 
 /// Windows of `kernel` x `kernel` over x [1, h, w, c], which has its padding, by [kernel, kernel, c, out]; or,

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "compiler/schedule/analysis/group.h"
-#include "compiler/schedule/primitives/tensorize_dot4.h"
+#include "compiler/schedule/primitives/packed_words.h"
 #include "compiler/schedule/tree/tree.h"
 
 namespace relaxc::schedule {

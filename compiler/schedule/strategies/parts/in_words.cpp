@@ -1,0 +1,24 @@
+// in_words.cpp: see in_words.h.
+#include "compiler/schedule/strategies/parts/in_words.h"
+
+#include "compiler/schedule/strategies/parts/reduction_view.h"
+#include "compiler/schedule/strategies/parts/vectors.h"
+
+namespace relaxc::schedule {
+
+Legal<WordsOf> match_words(const Draft& draft, const WordForm& form, std::string_view sums) {
+  std::optional<WordsOf> of = find_words(draft.tree, draft.reduction.block, draft.reduction.reduced.back(), form);
+  RELAXC_FITS(of, "it sums no products of " + std::string(sums) + " that lie side by side");
+  const ReductionView view(draft);
+  of->buffer = view.original(of->buffer);
+  RELAXC_FITS(view.is_packable(of->buffer), "neither operand is a constant that can be packed");
+  return *of;
+}
+
+Legal<> took_words(Draft& draft, const WordsOf& of, BufferRef words) {
+  draft.reduction.words_of = of;
+  draft.reduction.words = words;
+  return drop_unit_loops(draft.tree, draft.reduction.reduced);
+}
+
+}  // namespace relaxc::schedule
