@@ -24,6 +24,7 @@ constexpr KnownMachine kMachines[] = {
     {"x86-64-v4",     "x86_64-unknown-linux-gnu",     "x86-64-v4",      "",                 caches(32, 1024), "AVX-512: Skylake-SP, Zen 4 and later"},
     {"aarch64",       "aarch64-unknown-linux-gnu",    "generic",        "",                 caches(32, 512), "NEON, every 64-bit ARM"},
     {"aarch64-v8.2",  "aarch64-unknown-linux-gnu",    "generic",        "+v8.2a,+dotprod,+fullfp16", caches(64, 512), "with dot products and half precision: Cortex-A55, A76 and later"},
+    {"aarch64-v8.6",  "aarch64-unknown-linux-gnu",    "generic",        "+v8.6a,+fullfp16", caches(64, 512), "with products of matrices of bytes and of bfloat16: Neoverse V1, N2, Cortex-A510, A710 and later"},
     {"armv7-a",       "armv7-unknown-linux-gnueabihf", "generic",       "+neon,+vfp4",      caches(32, 256), "NEON and VFPv4: Cortex-A7, A15, A17; NEON flushes subnormals to zero"},
     {"cortex-m0plus", "thumbv6m-unknown-none-eabi",   "cortex-m0plus",  "",                  caches(8, 8), "no floating-point unit"},
     {"cortex-m3",     "thumbv7m-unknown-none-eabi",   "cortex-m3",      "",                  caches(8, 8), "no floating-point unit"},

@@ -26,6 +26,13 @@ struct DotProducts {
   }
 };
 
+/// Of which registers there are instructions that add products of pairs of bfloat16 to float32 (vdpbf16ps, bfdot).
+struct BFloatDots {
+  bool bits128 = false, bits256 = false, bits512 = false;
+
+  bool of(int64_t bits) const { return bits == 512 ? bits512 : bits == 256 ? bits256 : bits == 128 && bits128; }
+};
+
 /// A machine that code is generated for: its names, what its instruction set has, and its numbers.
 struct Target : MachineModel {
   std::string triple;    ///< LLVM's, e.g. "x86_64-unknown-linux-gnu"
@@ -36,7 +43,8 @@ struct Target : MachineModel {
   int32_t vector_registers = 16;
   bool has_fma = false;
   DotProducts dots;
-  int32_t task_slots = 8;  ///< most tasks of a parallel loop
+  BFloatDots bfloat_dots;
+  int32_t task_slots = 8;      ///< most tasks of a parallel loop
 
   /// Loads and stores under a mask take no longer than others: AVX2 and AVX-512 have them as single instructions.
   bool masks_cheaply() const { return vector_bits >= 256; }

@@ -16,6 +16,23 @@ bool is_unsigned_byte(Expr e) {
   return cast != nullptr && cast->dtype == DType::i(32) && cast->value.dtype() == DType::u(8);
 }
 
+bool is_bfloat(Expr e) {
+  const auto* cast = e.as<Cast>();
+  return cast != nullptr && cast->dtype == DType::f(32) && cast->value.dtype() == DType::bf16();
+}
+
+/// A bfloat16 is the upper half of the float32 of the same value.
+Expr upper_half(Expr word) {
+  Context& context = word.context();
+  Expr bits = call(Intrinsic::k_bitwise_and, {word, context.imm(word.dtype(), -65536)});
+  return context.call(DType::f(32), Intrinsic::k_bitcast, {bits});
+}
+Expr lower_half(Expr word) {
+  Context& context = word.context();
+  Expr bits = call(Intrinsic::k_shift_left, {word, context.imm(word.dtype(), 16)});
+  return context.call(DType::f(32), Intrinsic::k_bitcast, {bits});
+}
+
 }  // namespace
 
 Expr dot4(const Dot4& dot) {
@@ -43,6 +60,29 @@ std::optional<Dot4> as_dot4(Expr e) {
   dot.b = last->args[0];
   if (const auto* lifted = dot.b.as<Call>(); products.size() < 4 && lifted != nullptr) dot.b = lifted->args[0];
   return dot4(dot) == e ? std::optional(dot) : std::nullopt;
+}
+
+Expr bfloat_dot(const BFloatDot& dot) {
+  return dot.a[0] * lower_half(dot.b) + dot.a[1] * upper_half(dot.b);
+}
+
+std::optional<BFloatDot> as_bfloat_dot(Expr e) {
+  const auto* sum = e.as<Add>();
+  if (sum == nullptr || e.dtype() != DType::f(32)) return std::nullopt;
+  const auto *low = sum->a.as<Mul>(), *high = sum->b.as<Mul>();
+  if (low == nullptr || high == nullptr || !is_bfloat(low->a) || !is_bfloat(high->a)) return std::nullopt;
+  const auto* cast = high->b.as<Call>();
+  const auto* upper = cast != nullptr && cast->intrinsic == Intrinsic::k_bitcast ? cast->args[0].as<Call>() : nullptr;
+  if (upper == nullptr || upper->intrinsic != Intrinsic::k_bitwise_and || upper->dtype != DType::i(32))
+    return std::nullopt;
+  const BFloatDot dot{{low->a, high->a}, upper->args[0]};
+  return bfloat_dot(dot) == e ? std::optional(dot) : std::nullopt;
+}
+
+Expr word_of_dot(Expr e) {
+  if (const std::optional<Dot4> dot = as_dot4(e)) return dot->b;
+  if (const std::optional<BFloatDot> dot = as_bfloat_dot(e)) return dot->b;
+  return {};
 }
 
 }  // namespace relaxc::arith

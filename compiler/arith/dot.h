@@ -1,6 +1,7 @@
-// dot.h: sums of four products of bytes, the step that dot-product instructions (vpdpbusd, usdot) do at once.
+// dot.h: sums of a few products, the step that dot-product instructions do at once: four of bytes (vpdpbusd, usdot),
+// two of bfloat16 (vdpbf16ps, bfdot).
 //
-// It is no node of its own but a form of plain integer arithmetic: whoever meets it can compute it as it stands, and a
+// It is no node of its own but a form of plain arithmetic: whoever meets it can compute it as it stands, and a
 // backend that has the instruction finds it again. Since expressions are hash-consed, "is this it?" is to build it anew
 // from its parts and compare.
 #pragma once
@@ -21,5 +22,18 @@ struct Dot4 {
 Expr dot4(const Dot4& dot);
 /// The parts of what `dot4` gave; nothing for any other expression.
 std::optional<Dot4> as_dot4(Expr e);
+
+/// a[0] * b.0 + a[1] * b.1 in float32.
+struct BFloatDot {
+  std::array<Expr, 2> a;  ///< float32, each a cast of a bfloat16
+  Expr b;                 ///< int32: two bfloat16, the first in the lower half
+};
+
+Expr bfloat_dot(const BFloatDot& dot);
+/// The parts of what `bfloat_dot` gave; nothing for any other expression.
+std::optional<BFloatDot> as_bfloat_dot(Expr e);
+
+/// The word of several numbers that a form of this file multiplies by; null: it is none of them.
+Expr word_of_dot(Expr e);
 
 }  // namespace relaxc::arith

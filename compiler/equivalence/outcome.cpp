@@ -20,18 +20,19 @@ double largest(const HostTensor& t) {
   return most;
 }
 
-std::string difference(const HostTensor& a, const HostTensor& b, size_t output, double tolerance) {
+std::string difference(const HostTensor& a, const HostTensor& b, size_t output, const Tolerance& tolerance) {
   if (a.dtype != b.dtype) return fmt::format("output {} is {} and {}", output, to_string(a.dtype), to_string(b.dtype));
   if (a.shape != b.shape)
     return fmt::format("output {} has shape [{}] and [{}]", output, fmt::join(a.shape, ", "), fmt::join(b.shape, ", "));
   auto size = static_cast<size_t>(a.dtype.bytes());
-  double allowed = a.dtype.is_float() && tolerance > 0 ? tolerance * largest(a) : 0;
+  const bool near = a.dtype.is_float() && tolerance.relative > 0;
+  double allowed = near ? tolerance.relative * largest(a) + tolerance.absolute : 0;
   for (size_t at = 0; at < a.bytes.size(); at += size) {
     if (std::memcmp(a.bytes.data() + at, b.bytes.data() + at, size) == 0) continue;
     double x = relax::decode_scalar(a.dtype, a.bytes.data() + at),
            y = relax::decode_scalar(b.dtype, b.bytes.data() + at);
     if (a.dtype.is_float() && std::isnan(x) && std::isnan(y)) continue;
-    if (a.dtype.is_float() && tolerance > 0 && std::abs(x - y) <= allowed) continue;
+    if (near && std::abs(x - y) <= allowed) continue;
     return fmt::format("element {} of output {} ({}) is {} and {}", at / size, output, to_string(a.dtype), x, y);
   }
   return {};
@@ -45,7 +46,7 @@ bool same_code(int32_t a, int32_t b) {
 
 }  // namespace
 
-std::string difference(const Outcome& a, const Outcome& b, double tolerance) {
+std::string difference(const Outcome& a, const Outcome& b, const Tolerance& tolerance) {
   const auto *fault_a = std::get_if<relax::RunFault>(&a), *fault_b = std::get_if<relax::RunFault>(&b);
   if (fault_a != nullptr && fault_b != nullptr)
     return same_code(fault_a->status.code, fault_b->status.code)
@@ -70,8 +71,14 @@ bool reorders(const relax::Module& module) {
   return false;
 }
 
-double tolerance_of(const relax::Module& module, double reordered) {
-  if (!reorders(module)) return 0;
+bool rounds_by_machine(const relax::Module& module) {
+  for (const tir::PrimFunc* function : module.prim_funcs())
+    if (schedule::rounds_by_machine(function->schedule.steps)) return true;
+  return false;
+}
+
+Tolerance tolerance_of(const relax::Module& module, double reordered) {
+  if (!reorders(module)) return {};
   // Of a dtype with u as half the distance from 1 to the next, both factors are off by u, and so is a sum of them at
   // most; a few of them follow each other.
   constexpr double kSteps = 16;
@@ -84,7 +91,8 @@ double tolerance_of(const relax::Module& module, double reordered) {
     if (function->rounding) most = std::max(most, rounding(function->rounding->narrowed));
   for (const tir::PrimFunc* function : module.prim_funcs())
     if (function->rounding) most = std::max(most, rounding(function->rounding->narrowed));
-  return most;
+  constexpr double kFlushed = 0x1p-100;
+  return {most, rounds_by_machine(module) ? kFlushed : 0};
 }
 
 Externals::Externals(const relax::Module& program) {

@@ -16,17 +16,28 @@ using relax::HostTensor;
 /// The outputs, or why the run ended early.
 using Outcome = std::variant<std::vector<HostTensor>, relax::RunFault>;
 
+/// How far elements of floats may be from those of another run.
+struct Tolerance {
+  double relative = 0;  ///< as a part of the largest finite element of their output; 0: bits agree
+  double absolute = 0;  ///< beside that
+
+  Tolerance(double part = 0, double least = 0) : relative(part), absolute(least) {}
+};
+
 /// Empty if both have the same outputs to the bit, or both ended early with one code; else what differs. Which payload
-/// a NaN has is no part of a program's meaning: NaNs of one dtype are equal. With a `tolerance`, elements of floats may
-/// differ by that part of the largest finite element of their output.
-std::string difference(const Outcome& a, const Outcome& b, double tolerance = 0);
+/// a NaN has is no part of a program's meaning: NaNs of one dtype are equal.
+std::string difference(const Outcome& a, const Outcome& b, const Tolerance& tolerance = {});
 
 /// Whether a schedule changed the order of a reduction, or it or a pass rounds differently: then bits may differ from
 /// the source's.
 bool reorders(const relax::Module& module);
-/// How far floats may then be from the source's, as a part of the largest element of their output: `reordered`, or more
-/// if a pass made the operands of products narrower; 0 where bits must agree.
-double tolerance_of(const relax::Module& module, double reordered);
+/// Whether a kernel of the module is computed by instructions that round in their own way, so that machines, and the
+/// interpreter, may differ in bits.
+bool rounds_by_machine(const relax::Module& module);
+/// How far floats may then be from the source's: `reordered`, or more if a pass made the operands of products narrower;
+/// 0 where bits must agree. Instructions that flush subnormals lose less than 2^-126 times a factor with each product:
+/// less than 2^-100 for sums of up to 2^16 terms with factors up to 2^10.
+Tolerance tolerance_of(const relax::Module& module, double reordered);
 
 /// Stands for every external function: writes numbers that depend on its name and position into its last argument, and
 /// keeps a record of the calls that a program makes for their effect.

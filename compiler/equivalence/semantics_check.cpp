@@ -64,13 +64,13 @@ Outcome SemanticsCheck::run(const std::string& name, const std::vector<HostTenso
 
 std::string SemanticsCheck::difference(relax::Module& module, const interface::Object& object) {
   module_ = &module, object_ = &object;
-  double tolerance = tolerance_of(module, kRounding);
+  const Tolerance tolerance = tolerance_of(module, kRounding);
   for (const Trial& trial : trials_) {
     std::string effects;
     StoredInterface border = stored_interface(module, object, trial.function);
     Outcome now = as_floats(border, run(trial.function, stored(border, trial.inputs), effects));
     std::string text = equivalence::difference(trial.outcome, now, tolerance);
-    if (text.empty() && tolerance == 0 && effects != trial.effects)
+    if (text.empty() && tolerance.relative == 0 && effects != trial.effects)
       text = fmt::format("the calls made for their effect were\n{}and are\n{}", trial.effects, effects);
     if (!text.empty()) return fmt::format("of '{}', {}", trial.function, text);
   }

@@ -206,6 +206,23 @@ class Lines(ProgramTest):
         self.compiles("relu.onnx", "-o", "m.so")
         self.assertNotIn("relu.onnx", self.places("m.so")["relu"][1])
 
+    def test_products_of_bfloat16_take_the_instructions_for_them(self):
+        weights = [[0.5 * (k - n) for n in range(16)] for k in range(6)]
+        self.write("b.relax", f"""@R.function
+def main(x: R.Tensor(("n", 6), "float32")) -> R.Tensor(("n", 16), "float32"):
+    with R.dataflow():
+        w = R.astype(R.const({weights}, "float32"), dtype="bfloat16")
+        y = R.matmul(R.astype(x, dtype="bfloat16"), w, out_dtype="float32")
+        R.output(y)
+    return y
+""")
+        for flags, instruction in ((["--mcpu=znver4"], "vdpbf16ps"), (["--mcpu=cooperlake"], "vdpbf16ps"),
+                                   (["--target=aarch64-v8.6"], "bfdot"), (["--target=aarch64-v8.2"], None),
+                                   (["--mcpu=x86-64-v4"], None)):
+            self.compiles("b.relax", "-o", "b.s", *flags)
+            words = set((self.path / "b.s").read_text().split())
+            self.assertEqual(words & {"vdpbf16ps", "bfdot"}, {instruction} - {None}, flags)
+
     def test_lines_change_no_code(self):
         self.compiles("relu.onnx", "-o", "a.o", "--name=m")
         self.compiles("relu.onnx", "-o", "b.o", "--name=m", "-g")

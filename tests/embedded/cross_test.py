@@ -20,12 +20,15 @@ MACHINE = sys.argv[2]
 TOOLS = {  # machine: its C compiler, QEMU
     "aarch64": ("aarch64-linux-gnu-gcc", ["qemu-aarch64", "-cpu", "cortex-a53"]),
     "aarch64-v8.2": ("aarch64-linux-gnu-gcc", ["qemu-aarch64", "-cpu", "cortex-a76"]),
+    "aarch64-v8.6": ("aarch64-linux-gnu-gcc", ["qemu-aarch64", "-cpu", "max"]),
     "armv7-a": ("arm-linux-gnueabihf-gcc", ["qemu-arm", "-cpu", "cortex-a15"]),
     "riscv64gc": ("riscv64-linux-gnu-gcc", ["qemu-riscv64"]),
     "riscv64gcv": ("riscv64-linux-gnu-gcc", ["qemu-riscv64", "-cpu", "rv64,v=true,vlen=128,vext_spec=v1.0"]),
 }
 # More of what CPUs of a kind may have: (flags, QEMU).
 MORE = {"aarch64-v8.2": (["--mattr=+i8mm"], ["qemu-aarch64", "-cpu", "max"])}
+# Instructions that a program must be made of.
+INSTRUCTIONS = {("aarch64-v8.6", "matrices"): ["smmla", "ummla", "usmmla"], ("aarch64-v8.6", "bfloats"): ["bfdot"]}
 COMPILER, QEMU = TOOLS[MACHINE]
 
 
@@ -64,6 +67,11 @@ def try_program(name, folder, sources):
     link("cc", ["here.o", *sources["here"]], name, folder)
     run("./" + name, "-o", "here", *files, folder=folder)
     run(RELAXC, source, *flags, "--target", MACHINE, "-o", "there.o", "--name", name, folder=folder)
+    if (MACHINE, name) in INSTRUCTIONS:
+        run(RELAXC, source, *flags, "--target", MACHINE, "-o", "there.s", "--name", name, folder=folder)
+        found = set((folder / "there.s").read_text().split())
+        if not found.issuperset(INSTRUCTIONS[MACHINE, name]):
+            sys.exit(f"{name}: the code for {MACHINE} lacks some of {INSTRUCTIONS[MACHINE, name]}")
     link(COMPILER, ["there.o", *sources["there"]], name, folder)
     printed = run(*QEMU, "./" + name, "-o", "there", "--threads", "2", *files, folder=folder)
     print(f"{MACHINE} {name}: {compare(name, folder)}, {os.path.getsize(folder / 'there.o')} bytes; "

@@ -54,6 +54,21 @@ def main(x: R.Tensor(("n", 12), "uint8"), y: R.Tensor((12, 9), "uint8")) -> R.Tu
 """
 
 
+def bfloats_program():
+    """A product of bfloat16, summed in float32, and one that is rounded to bfloat16."""
+    weights = [[round(value, 3) for value in numbers(21, row + 1)] for row in range(24)]
+    return f"""@R.function
+def main(x: R.Tensor(("n", 24), "float32")) -> R.Tuple(R.Tensor(("n", 21), "float32"), R.Tensor(("n", 21), "float32")):
+    with R.dataflow():
+        a = R.astype(x, dtype="bfloat16")
+        w = R.astype(R.const({weights}, "float32"), dtype="bfloat16")
+        y = R.matmul(a, w, out_dtype="float32")
+        z = R.nn.relu(y) + R.const(1.0, "float32")
+        R.output(y, z)
+    return (y, z)
+"""
+
+
 def whole(count, seed):
     """Bytes, the largest and the smallest most often."""
     return [max(0, min(255, int(value * 200) + 128)) for value in numbers(count, seed)]
@@ -119,6 +134,7 @@ def layers():
 
 PROGRAMS = {  # name: (source file, its content, inputs, flags)
     "bytes": ("bytes.relax", bytes_program(), [((9, 12), whole(108, 9), "u1"), ((12, 9), whole(108, 10), "u1")], []),
+    "bfloats": ("bfloats.relax", bfloats_program(), [((9, 24), numbers(216, 12), "f4")], []),
     "digits": (REPOSITORY / "examples/digits/digits.onnx", None, digits(), []),
     "dynamic": ("dynamic.relax", DYNAMIC, [((3, 8), numbers(24, 1), "f4"), ((5, 8), numbers(40, 2), "f4")], []),
     "layers": ("layers.relax", layers(), [((6, 5), numbers(30, 4), "f4"), ((36, 36), numbers(1296, 5), "f4")], []),

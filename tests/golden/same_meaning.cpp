@@ -47,11 +47,11 @@ Run runner(relax::Module& module, const interface::Object& object, const relax::
 }
 
 std::string compare(const Run& a, const Run& b, const std::vector<HostTensor>& inputs, const relax::Module& program,
-                    double tolerance) {
+                    const equivalence::Tolerance& tolerance) {
   Externals for_a(program), for_b(program);
   Outcome first = a(inputs, for_a.function()), second = b(inputs, for_b.function());
   if (std::string text = difference(first, second, tolerance); !text.empty()) return text;
-  if (tolerance > 0 || for_a.effects() == for_b.effects()) return {};
+  if (tolerance.relative > 0 || for_a.effects() == for_b.effects()) return {};
   return fmt::format("the calls made for their effect are\n{}and\n{}", for_a.effects(), for_b.effects());
 }
 
@@ -59,7 +59,7 @@ std::string compare(const Run& a, const Run& b, const std::vector<HostTensor>& i
 
 std::string meaning_differs(relax::Module& a, relax::Module& b, const relax::OpTable& ops,
                             const interface::Object& object) {
-  double tolerance = tolerance_of(b, kReordered);
+  const equivalence::Tolerance tolerance = equivalence::tolerance_of(b, kReordered);
   for (const relax::Function* function : a.functions()) {
     if (function->is_private) continue;
     Run first = runner(a, {}, ops, function->name), second = runner(b, object, ops, function->name);

@@ -160,7 +160,7 @@ class Check {
 
   void compare(const Case& test, const Outcome& expected, const Outcome& found, const std::string& step) {
     if (expected.index() == 1 && found.index() == 1) return;
-    if (std::string text = equivalence::difference(expected, found); !text.empty())
+    if (std::string text = equivalence::difference(expected, found, machine_); !text.empty())
       fail(step, fmt::format("'{}', trial {}: {}", test.function, test.trial, text));
   }
 
@@ -247,6 +247,7 @@ class Check {
     relax::Module module = transformed(compile_pipeline(), level, target, object, step);
     bool reordered = equivalence::reorders(module);
     reordered_ |= reordered;
+    allow_rounding_by_machine(module);
     if (checks_.exact) reordered = false;
     auto evaluator = interpreter(module);
     std::vector<Outcome> found;
@@ -263,6 +264,13 @@ class Check {
       compare(cases_[k], found[k], run_in(module, object, cases_[k], step, *jit), step);
   }
 
+  /// Between the interpreter and the machine, and backends.
+  void allow_rounding_by_machine(const relax::Module& module) {
+    constexpr double kRounding = 1e-3;
+    machine_ = equivalence::rounds_by_machine(module) ? equivalence::tolerance_of(module, kRounding)
+                                                      : equivalence::Tolerance();
+  }
+
   /// Without the passes that fold loops and branches, more sizes have no bound.
   static bool needs_allocator(const interface::Object& object) {
     return std::any_of(object.entries.begin(), object.entries.end(),
@@ -273,6 +281,7 @@ class Check {
     interface::Object object;
     Target target = native();
     relax::Module module = transformed(compile_pipeline(), level == "0" ? 0 : 3, target, object, "compiling");
+    allow_rounding_by_machine(module);
     auto evaluator = interpreter(module);
     for (bool by_c : {false, true}) {
       std::string step = fmt::format("an object of -O{} by {}", level, by_c ? "C" : "LLVM");
@@ -297,6 +306,7 @@ class Check {
   std::optional<equivalence::Externals> outside_, externals_;
   std::vector<Case> cases_;
   bool reordered_ = false;
+  equivalence::Tolerance machine_;
 };
 
 }  // namespace

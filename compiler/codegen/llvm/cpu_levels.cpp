@@ -32,10 +32,11 @@ constexpr FeatureBit kX86[] = {
     {1u << 6, "avxvnni"},
     {1u << 7, "bmi bmi2 lzcnt movbe"},
 };
-/// An ARM that has one of these is of version 8.2 at least, so that bits of them stand for v8.2a too.
+/// An ARM that has one of these is of version 8.2 at least, so that bits of them stand for v8.2a too. Version 8.6 has
+/// both i8mm and bf16, and no core of before (Neoverse V1 and N2, Cortex-A510 and A710) has one of them alone.
 constexpr FeatureBit kAArch64[] = {
     {1u << 17, "dotprod"},
-    {1u << 18, "i8mm"},
+    {1u << 18, "i8mm bf16"},
     {1u << 19, "fullfp16"},
     {1u << 20, "sve"},
 };

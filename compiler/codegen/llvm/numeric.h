@@ -26,6 +26,7 @@ struct Abilities {
   bool half = false;      ///< conversion between half and float
   bool rounding = false;  ///< floor, ceil, trunc, round-to-even
   DotProducts dots;
+  BFloatDots bfloat_dots;
   bool byte_permutes = false;  ///< picks bytes from two vectors of 64 (AVX-512 VBMI)
   bool neon = false;           ///< whose intrinsics they are: ARM's (else x86)
 };

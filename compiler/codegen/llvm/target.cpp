@@ -123,12 +123,21 @@ DotProducts dot_products(const llvm::Triple& triple, const llvm::MCSubtargetInfo
   return out;
 }
 
+BFloatDots bfloat_dots(const llvm::Triple& triple, const llvm::MCSubtargetInfo& info) {
+  auto has = [&](const char* features) { return info.checkFeatures(features); };
+  BFloatDots out;
+  if (triple.isAArch64()) out.bits128 = has("+bf16");
+  if (triple.isX86()) out.bits512 = has("+avx512bf16"), out.bits256 = out.bits128 = has("+avx512bf16,+avx512vl");
+  return out;
+}
+
 void describe(Target& target, const llvm::Triple& triple, const llvm::MCSubtargetInfo& info) {
   target.pointer_bits = triple.isArch64Bit() ? 64 : 32;
   target.vector_bits = vector_bits(triple, info);
   target.vector_registers = vector_registers(triple, info, target.vector_bits);
   target.has_fma = has_fma(triple, info);
   target.dots = dot_products(triple, info);
+  target.bfloat_dots = bfloat_dots(triple, info);
   target.task_slots = triple.isOSUnknown() ? 1 : 8;
 }
 
@@ -309,6 +318,7 @@ Abilities abilities_of(const Target& target, const llvm::TargetMachine& machine)
   out.half = triple.isAArch64() || (triple.isX86() && info.checkFeatures("+f16c"));
   out.rounding = triple.isAArch64() || (triple.isX86() && info.checkFeatures("+sse4.1"));
   out.dots = target.dots;
+  out.bfloat_dots = target.bfloat_dots;
   out.byte_permutes = triple.isX86() && info.checkFeatures("+avx512vbmi");
   out.neon = triple.isAArch64();
   return out;

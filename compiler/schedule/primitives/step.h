@@ -20,6 +20,8 @@ struct StepInfo {
   std::string_view arguments;  ///< what the fields are, one word each: "LOOP FACTOR masked|peeled"
   std::string_view doc;
   bool changes_bits = false;  ///< it may change the order or the rounding of sums
+  /// What a machine makes of it may round otherwise than its meaning, and flush subnormals to zero. Changes bits, too.
+  bool rounds_by_machine = false;
 };
 
 /// A loop by its id; 0: none.

@@ -42,6 +42,7 @@
 #include "compiler/schedule/primitives/sink.h"
 #include "compiler/schedule/primitives/split.h"
 #include "compiler/schedule/primitives/stage_loads.h"
+#include "compiler/schedule/primitives/tensorize_bf16_dot.h"
 #include "compiler/schedule/primitives/tensorize_dot4.h"
 #include "compiler/schedule/primitives/tile.h"
 #include "compiler/schedule/primitives/unroll.h"
@@ -52,11 +53,11 @@
 
 namespace relaxc::schedule {
 
-using Step =
-    std::variant<BindAxes, CacheRead, CacheWindow, CacheWrite, Chunk, Collapse, ComputeAt, Contract, DecomposeReduction,
-                 DropUnitLoop, FactorOut, Fuse, Inline, Jam, LiftAllocs, MergeRows, MinimalFiltering, FocusNests,
-                 OnlineSoftmax, Pack, PadTo, Parallel, PoolRows, Prefetch, Reassociate, ReduceInLanes, Reorder,
-                 ReverseComputeAt, RowBlockLoops, RowSteps, FocusSection, Share, SimplifySubscripts, Sink, Split,
-                 StageLoads, TensorizeDot4, Tile, Unroll, UseFma, Vectorize, FocusWhole, WindowBlockLoop>;
+using Step = std::variant<BindAxes, CacheRead, CacheWindow, CacheWrite, Chunk, Collapse, ComputeAt, Contract,
+                          DecomposeReduction, DropUnitLoop, FactorOut, Fuse, Inline, Jam, LiftAllocs, MergeRows,
+                          MinimalFiltering, FocusNests, OnlineSoftmax, Pack, PadTo, Parallel, PoolRows, Prefetch,
+                          Reassociate, ReduceInLanes, Reorder, ReverseComputeAt, RowBlockLoops, RowSteps, FocusSection,
+                          Share, SimplifySubscripts, Sink, Split, StageLoads, TensorizeBFloatDot, TensorizeDot4,
+                          Tile, Unroll, UseFma, Vectorize, FocusWhole, WindowBlockLoop>;
 
 }  // namespace relaxc::schedule

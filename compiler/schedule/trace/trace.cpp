@@ -47,6 +47,15 @@ std::string known_names() {
   return known;
 }
 
+template <typename F>
+bool any_step(std::string_view trace, F has) {
+  const std::vector<StepText> steps = steps_of(trace);
+  return std::any_of(steps.begin(), steps.end(), [&](const StepText& step) {
+    const Kind* kind = kind_named(step.text.substr(0, step.text.find(' ')));
+    return kind != nullptr && has(kind->info);
+  });
+}
+
 }  // namespace
 
 std::span<const StepInfo> primitives() {
@@ -82,12 +91,11 @@ std::string in_one_line(std::string_view trace) {
 }
 
 bool changes_bits(std::string_view trace) {
-  auto changes = [](const StepText& step) {
-    const Kind* kind = kind_named(step.text.substr(0, step.text.find(' ')));
-    return kind != nullptr && kind->info.changes_bits;
-  };
-  const std::vector<StepText> steps = steps_of(trace);
-  return std::any_of(steps.begin(), steps.end(), changes);
+  return any_step(trace, [](const StepInfo& info) { return info.changes_bits; });
+}
+
+bool rounds_by_machine(std::string_view trace) {
+  return any_step(trace, [](const StepInfo& info) { return info.rounds_by_machine; });
 }
 
 Legal<Step> parse_step(const Tree& tree, std::string_view text) {

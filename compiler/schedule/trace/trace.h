@@ -27,6 +27,8 @@ std::vector<StepText> steps_of(std::string_view text);
 std::string in_one_line(std::string_view trace);
 /// Whether a step of the trace may change bits of what the kernel computes. Names of no primitive are passed over.
 bool changes_bits(std::string_view trace);
+/// Whether machines may round a step of the trace in their own way.
+bool rounds_by_machine(std::string_view trace);
 
 /// Reads a step, with names as the tree has them now. Illegal, with what would be right, if there is no such primitive,
 /// or if what it names is not there.

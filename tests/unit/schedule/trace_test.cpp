@@ -39,7 +39,9 @@ Contents whole_numbers(const tir::PrimFunc& f) {
     for (int64_t i = 0; i < count; ++i) {
       auto number = static_cast<int8_t>(random() % 9) - 4;
       auto value = static_cast<float>(number);
-      if (dtype.is_float())
+      if (dtype == DType::bf16())  // the upper half
+        std::memcpy(one.data() + i * 2, reinterpret_cast<const std::byte*>(&value) + 2, 2);
+      else if (dtype.is_float())
         std::memcpy(one.data() + i * 4, &value, 4);
       else if (dtype.bits == 8)
         one[static_cast<size_t>(i)] = static_cast<std::byte>(number & 127);
@@ -73,6 +75,14 @@ struct Case {
 Target with_dots() {
   Target target = testing::wide_target();
   target.dots = {DotProduct::kPairs, DotProduct::kPairs, DotProduct::kMixed}, target.task_slots = 4;
+  return target;
+}
+
+/// NEON with products of matrices of bytes, and of bfloat16.
+Target with_matrices() {
+  Target target = testing::narrow_target();
+  target.vector_registers = 32, target.has_fma = true;
+  target.dots.bits128 = DotProduct::kMixed, target.bfloat_dots.bits128 = true;
   return target;
 }
 
@@ -162,6 +172,7 @@ std::vector<Case> cases(arith::Context& context) {
   add(testing::matmul_of_bytes(context, index(6), index(35), index(8)), true);
   add(many_results(context, 34));  // two sections
   add(filtered(context));
+  add(testing::wide_matmul(context, n, index(11), index(6), DType::bf16(), DType::bf16(), DType::f(32)), true);
   return all;
 }
 
@@ -214,7 +225,7 @@ std::string trace_of(arith::Context& context, const Case& from, const Target& ta
 
 TEST_CASE("a trace that is applied again gives the same kernel") {
   arith::Context context;
-  for (const Target& target : {testing::wide_target(), testing::narrow_target(), with_dots()})
+  for (const Target& target : {testing::wide_target(), testing::narrow_target(), with_dots(), with_matrices()})
     for (const Case& one : cases(context)) {
       Case made = one;
       std::vector<schedule::PackedParam> packed, again_packed;
@@ -342,7 +353,10 @@ TEST_CASE("random steps after a part of a trace are refused or keep the meaning"
   const std::vector<Case> all = cases(context);
   std::vector<std::vector<std::string>> traces(all.size());
   for (size_t i = 0; i < all.size(); ++i) {
-    const std::string text = trace_of(context, all[i], i % 2 == 0 ? testing::wide_target() : with_dots());
+    const std::string text = trace_of(context, all[i],
+                                      i % 2 == 0   ? testing::wide_target()
+                                      : i % 4 == 1 ? with_dots()
+                                                   : with_matrices());
     for (const schedule::StepText& step : schedule::steps_of(text)) traces[i].emplace_back(step.text);
   }
   size_t kept = 0, refused = 0;
@@ -371,7 +385,10 @@ TEST_CASE("a trace with one thing changed is refused or keeps the meaning") {
   for (uint32_t seed = 0; seed < 200; ++seed) {
     Random random(seed);
     const Case& one = all[seed % all.size()];
-    const std::string text = trace_of(context, one, seed % 2 == 0 ? testing::wide_target() : with_dots());
+    const std::string text = trace_of(context, one,
+                                      seed % 2 == 0   ? testing::wide_target()
+                                      : seed % 4 == 1 ? with_dots()
+                                                      : with_matrices());
     std::vector<std::string> steps;
     for (const schedule::StepText& step : schedule::steps_of(text)) steps.emplace_back(step.text);
     const size_t at = random() % steps.size(), other = random() % steps.size();
@@ -402,7 +419,7 @@ TEST_CASE("rules and tests use every primitive, so that each is read back from w
   arith::Context context;
   std::set<std::string_view> unused;
   for (const schedule::StepInfo& primitive : schedule::primitives()) unused.insert(primitive.name);
-  for (const Target& target : {testing::wide_target(), testing::narrow_target(), with_dots()})
+  for (const Target& target : {testing::wide_target(), testing::narrow_target(), with_dots(), with_matrices()})
     for (const Case& one : cases(context)) {
       const std::string text = trace_of(context, one, target);
       for (const schedule::StepText& step : schedule::steps_of(text))

@@ -23,7 +23,8 @@ Expressions::Expressions(Frame& frame, LaneArithmetic& lanes, Bindings& bindings
       externals_(externals),
       choices_(frame, lanes, values, checks),
       angles_(frame, lanes, values),
-      dots_(frame, lanes, places, values, memory) {}
+      dots_(frame, lanes, places, values, memory),
+      bfloats_(frame, lanes, places, values, memory) {}
 
 Lanes Expressions::compute(Expr e) {
   return arith::visit(
@@ -33,6 +34,7 @@ Lanes Expressions::compute(Expr e) {
       [&](const arith::And& n) { return choices_.both(n); }, [&](const arith::Or& n) { return choices_.either(n); },
       [&](const arith::Add& n) {
         std::optional<Lanes> out = dots_.sum(n);
+        if (!out) out = bfloats_.sum(n);
         return out ? *out : binary(n);
       },
       [&](const arith::Binary& n) {

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "compiler/codegen/llvm/lower/angles.h"
+#include "compiler/codegen/llvm/lower/bf16_dot.h"
 #include "compiler/codegen/llvm/lower/choices.h"
 #include "compiler/codegen/llvm/lower/dot.h"
 #include "compiler/codegen/llvm/lower/external_calls.h"
@@ -40,6 +41,7 @@ class Expressions {
   Choices choices_;
   Angles angles_;
   DotProducts dots_;
+  BFloatProducts bfloats_;
 };
 
 }  // namespace relaxc::codegen_llvm

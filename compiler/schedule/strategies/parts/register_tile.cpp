@@ -51,10 +51,11 @@ double work_of_vector(const Draft& draft, Expr value) {
   const Target& target = *draft.target;
   double count = 0;
   Expr made = value;
-  if (std::optional<arith::Dot4> dot = arith::as_dot4(value)) {
-    // An instruction takes bytes out of their words, but for two vectors of 16-bit numbers.
-    if (target.dots.of(target.vector_bits) == DotProduct::kPairs) count += target.pair_dot_operations;
-    made = dot->b;
+  if (const Expr word = arith::word_of_dot(value)) {
+    // An instruction takes numbers out of their words, but for two vectors of 16-bit numbers.
+    const bool in_pairs = target.dots.of(target.vector_bits) == DotProduct::kPairs && arith::as_dot4(value);
+    if (in_pairs) count += target.pair_dot_operations;
+    made = word;
   }
   arith::for_each_node(made, [&](Expr e) {
     const bool computes = !e.dtype().is_index() && !arith::operands(e).empty() && e.as<arith::Load>() == nullptr;

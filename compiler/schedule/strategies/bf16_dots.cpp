@@ -1,0 +1,35 @@
+// bf16_dots.cpp: products of bfloat16, summed two at a time, where one operand is a constant that can be packed for it.
+#include <array>
+
+#include "compiler/schedule/primitives/tensorize_bf16_dot.h"
+#include "compiler/schedule/strategies/parts/in_words.h"
+
+namespace relaxc::schedule {
+namespace {
+
+Legal<WordsOf> match_bfloats(const Draft& draft) {
+  const Target& target = *draft.target;
+  RELAXC_FITS(target.bfloat_dots.of(target.vector_bits), "the target has no dot products of bfloat16");
+  return match_words(draft, kBFloatWords, "bfloat16");
+}
+
+Legal<InWords<TensorizeBFloatDot>> plan_bfloats(const Draft&, const WordsOf& of) {
+  return InWords<TensorizeBFloatDot>{of, "two bfloat16"};
+}
+
+}  // namespace
+
+std::span<const Strategy> bf16_dots_strategies() {
+  static constexpr std::array kRows{
+      Strategy{.name = "bf16_dots",
+               .stage = Stage::kOperands,
+               .priority = 30,
+               .doc = "Products of bfloat16 are summed two at a time, by the dot products of the target, where one "
+                      "operand is a constant that can be packed in words. Changes the rounding of sums, and flushes "
+                      "subnormals.",
+               .propose = propose<match_bfloats, kNotEstimated, plan_bfloats>},
+  };
+  return kRows;
+}
+
+}  // namespace relaxc::schedule
