@@ -44,6 +44,7 @@ struct Target : MachineModel {
   bool has_fma = false;
   DotProducts dots;
   BFloatDots bfloat_dots;
+  bool byte_matrices = false;  ///< instructions that add products of 2x8 by 8x2 bytes to 2x2 int32 (smmla)
   int32_t task_slots = 8;      ///< most tasks of a parallel loop
 
   /// Loads and stores under a mask take no longer than others: AVX2 and AVX-512 have them as single instructions.

@@ -16,6 +16,24 @@ bool is_unsigned_byte(Expr e) {
   return cast != nullptr && cast->dtype == DType::i(32) && cast->value.dtype() == DType::u(8);
 }
 
+bool is_byte(Expr e) {
+  const auto* cast = e.as<Cast>();
+  return cast != nullptr && cast->dtype == DType::i(32) && cast->value.dtype().is_integer() &&
+         cast->value.dtype().bits == 8;
+}
+
+/// Byte `i` of a word of eight.
+Expr byte_of_eight(Expr word, int64_t i, bool is_signed) {
+  Context& context = word.context();
+  auto number = [&](int64_t value) { return context.imm(word.dtype(), value); };
+  if (!is_signed) {
+    Expr low = i == 0 ? word : call(Intrinsic::k_shift_right, {word, number(8 * i)});
+    return cast(DType::i(32), call(Intrinsic::k_bitwise_and, {low, number(255)}));
+  }
+  Expr top = i == 7 ? word : call(Intrinsic::k_shift_left, {word, number(56 - 8 * i)});
+  return cast(DType::i(32), call(Intrinsic::k_shift_right, {top, number(56)}));
+}
+
 bool is_bfloat(Expr e) {
   const auto* cast = e.as<Cast>();
   return cast != nullptr && cast->dtype == DType::f(32) && cast->value.dtype() == DType::bf16();
@@ -62,6 +80,38 @@ std::optional<Dot4> as_dot4(Expr e) {
   return dot4(dot) == e ? std::optional(dot) : std::nullopt;
 }
 
+Expr dot8(const Dot8& dot) {
+  auto product = [&](size_t i) { return dot.a[i] * byte_of_eight(dot.b, static_cast<int64_t>(i), dot.signed_b); };
+  auto four = [&](size_t i) { return (product(i) + product(i + 1)) + (product(i + 2) + product(i + 3)); };
+  return four(0) + four(4);
+}
+
+std::optional<Dot8> as_dot8(Expr e) {
+  std::vector<Expr> terms{e};
+  for (int level = 0; level < 3; ++level) {
+    std::vector<Expr> halves;
+    for (Expr term : terms) {
+      const auto* sum = term.as<Add>();
+      if (sum == nullptr) return std::nullopt;
+      halves.push_back(sum->a), halves.push_back(sum->b);
+    }
+    terms = std::move(halves);
+  }
+  Dot8 dot;
+  for (size_t i = 0; i < terms.size(); ++i) {
+    const auto* product = terms[i].as<Mul>();
+    if (product == nullptr || !is_byte(product->a)) return std::nullopt;
+    dot.a[i] = product->a;
+  }
+  const auto* last = terms.back().as<Mul>()->b.as<Cast>();
+  const auto* byte = last != nullptr ? last->value.as<Call>() : nullptr;
+  if (byte == nullptr || byte->dtype != DType::i(64)) return std::nullopt;
+  dot.signed_b = byte->intrinsic == Intrinsic::k_shift_right;
+  dot.b = byte->args[0];
+  if (const auto* shifted = dot.b.as<Call>(); !dot.signed_b && shifted != nullptr) dot.b = shifted->args[0];
+  return dot8(dot) == e ? std::optional(dot) : std::nullopt;
+}
+
 Expr bfloat_dot(const BFloatDot& dot) {
   return dot.a[0] * lower_half(dot.b) + dot.a[1] * upper_half(dot.b);
 }
@@ -81,6 +131,7 @@ std::optional<BFloatDot> as_bfloat_dot(Expr e) {
 
 Expr word_of_dot(Expr e) {
   if (const std::optional<Dot4> dot = as_dot4(e)) return dot->b;
+  if (const std::optional<Dot8> dot = as_dot8(e)) return dot->b;
   if (const std::optional<BFloatDot> dot = as_bfloat_dot(e)) return dot->b;
   return {};
 }

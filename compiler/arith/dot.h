@@ -1,5 +1,5 @@
 // dot.h: sums of a few products, the step that dot-product instructions do at once: four of bytes (vpdpbusd, usdot),
-// two of bfloat16 (vdpbf16ps, bfdot).
+// eight (smmla), two of bfloat16 (vdpbf16ps, bfdot).
 //
 // It is no node of its own but a form of plain arithmetic: whoever meets it can compute it as it stands, and a
 // backend that has the instruction finds it again. Since expressions are hash-consed, "is this it?" is to build it anew
@@ -22,6 +22,17 @@ struct Dot4 {
 Expr dot4(const Dot4& dot);
 /// The parts of what `dot4` gave; nothing for any other expression.
 std::optional<Dot4> as_dot4(Expr e);
+
+/// a[0] * b.0 + … + a[7] * b.7 in int32, exact.
+struct Dot8 {
+  std::array<Expr, 8> a;  ///< int32, each a cast of a byte, all signed or all not
+  Expr b;                 ///< int64: eight bytes, the first in the lowest bits
+  bool signed_b = true;
+};
+
+Expr dot8(const Dot8& dot);
+/// The parts of what `dot8` gave; nothing for any other expression.
+std::optional<Dot8> as_dot8(Expr e);
 
 /// a[0] * b.0 + a[1] * b.1 in float32.
 struct BFloatDot {

@@ -54,6 +54,26 @@ def main(x: R.Tensor(("n", 12), "uint8"), y: R.Tensor((12, 9), "uint8")) -> R.Tu
 """
 
 
+def matrices_program():
+    """Products of bytes of all signs, by constants of whole words of eight; rows and columns are left over."""
+    extremes = [-128, 127, -1, 0, 1, -128, -128, 127, 55]
+    weights = [[extremes[(7 * k + 5 * n + k * n) % 9] for n in range(21)] for k in range(24)]
+    unsigned = [[value + 128 for value in row] for row in weights]
+    sums = 'R.Tensor(("n", 21), "int32")'
+    return f"""@R.function
+def main(x: R.Tensor(("n", 24), "uint8"), y: R.Tensor(("n", 24), "int8")) -> R.Tuple({sums}, {sums}, {sums}, {sums}):
+    with R.dataflow():
+        w = R.const({weights}, "int8")
+        u = R.const({unsigned}, "uint8")
+        a = R.matmul(x, w, out_dtype="int32")
+        b = R.matmul(y, w, out_dtype="int32")
+        c = R.matmul(x, u, out_dtype="int32")
+        d = R.matmul(y, u, out_dtype="int32")
+        R.output(a, b, c, d)
+    return (a, b, c, d)
+"""
+
+
 def bfloats_program():
     """A product of bfloat16, summed in float32, and one that is rounded to bfloat16."""
     weights = [[round(value, 3) for value in numbers(21, row + 1)] for row in range(24)]
@@ -134,6 +154,8 @@ def layers():
 
 PROGRAMS = {  # name: (source file, its content, inputs, flags)
     "bytes": ("bytes.relax", bytes_program(), [((9, 12), whole(108, 9), "u1"), ((12, 9), whole(108, 10), "u1")], []),
+    "matrices": ("matrices.relax", matrices_program(), [((9, 24), whole(216, 9), "u1"),
+                                                        ((9, 24), [v - 128 for v in whole(216, 11)], "i1")], []),
     "bfloats": ("bfloats.relax", bfloats_program(), [((9, 24), numbers(216, 12), "f4")], []),
     "digits": (REPOSITORY / "examples/digits/digits.onnx", None, digits(), []),
     "dynamic": ("dynamic.relax", DYNAMIC, [((3, 8), numbers(24, 1), "f4"), ((5, 8), numbers(40, 2), "f4")], []),

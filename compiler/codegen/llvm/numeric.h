@@ -27,6 +27,7 @@ struct Abilities {
   bool rounding = false;  ///< floor, ceil, trunc, round-to-even
   DotProducts dots;
   BFloatDots bfloat_dots;
+  bool byte_matrices = false;
   bool byte_permutes = false;  ///< picks bytes from two vectors of 64 (AVX-512 VBMI)
   bool neon = false;           ///< whose intrinsics they are: ARM's (else x86)
 };

@@ -138,6 +138,7 @@ void describe(Target& target, const llvm::Triple& triple, const llvm::MCSubtarge
   target.has_fma = has_fma(triple, info);
   target.dots = dot_products(triple, info);
   target.bfloat_dots = bfloat_dots(triple, info);
+  target.byte_matrices = triple.isAArch64() && info.checkFeatures("+i8mm");
   target.task_slots = triple.isOSUnknown() ? 1 : 8;
 }
 
@@ -319,6 +320,7 @@ Abilities abilities_of(const Target& target, const llvm::TargetMachine& machine)
   out.rounding = triple.isAArch64() || (triple.isX86() && info.checkFeatures("+sse4.1"));
   out.dots = target.dots;
   out.bfloat_dots = target.bfloat_dots;
+  out.byte_matrices = target.byte_matrices;
   out.byte_permutes = triple.isX86() && info.checkFeatures("+avx512vbmi");
   out.neon = triple.isAArch64();
   return out;

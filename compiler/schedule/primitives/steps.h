@@ -44,7 +44,9 @@
 #include "compiler/schedule/primitives/stage_loads.h"
 #include "compiler/schedule/primitives/tensorize_bf16_dot.h"
 #include "compiler/schedule/primitives/tensorize_dot4.h"
+#include "compiler/schedule/primitives/tensorize_dot8.h"
 #include "compiler/schedule/primitives/tile.h"
+#include "compiler/schedule/primitives/tile_matrix_dots.h"
 #include "compiler/schedule/primitives/unroll.h"
 #include "compiler/schedule/primitives/use_fma.h"
 #include "compiler/schedule/primitives/vectorize.h"
@@ -58,6 +60,6 @@ using Step = std::variant<BindAxes, CacheRead, CacheWindow, CacheWrite, Chunk, C
                           MinimalFiltering, FocusNests, OnlineSoftmax, Pack, PadTo, Parallel, PoolRows, Prefetch,
                           Reassociate, ReduceInLanes, Reorder, ReverseComputeAt, RowBlockLoops, RowSteps, FocusSection,
                           Share, SimplifySubscripts, Sink, Split, StageLoads, TensorizeBFloatDot, TensorizeDot4,
-                          Tile, Unroll, UseFma, Vectorize, FocusWhole, WindowBlockLoop>;
+                          TensorizeDot8, Tile, TileMatrixDots, Unroll, UseFma, Vectorize, FocusWhole, WindowBlockLoop>;
 
 }  // namespace relaxc::schedule

@@ -82,7 +82,7 @@ Target with_dots() {
 Target with_matrices() {
   Target target = testing::narrow_target();
   target.vector_registers = 32, target.has_fma = true;
-  target.dots.bits128 = DotProduct::kMixed, target.bfloat_dots.bits128 = true;
+  target.dots.bits128 = DotProduct::kMixed, target.bfloat_dots.bits128 = target.byte_matrices = true;
   return target;
 }
 

@@ -24,7 +24,8 @@ Expressions::Expressions(Frame& frame, LaneArithmetic& lanes, Bindings& bindings
       choices_(frame, lanes, values, checks),
       angles_(frame, lanes, values),
       dots_(frame, lanes, places, values, memory),
-      bfloats_(frame, lanes, places, values, memory) {}
+      bfloats_(frame, lanes, places, values, memory),
+      matrices_(frame, lanes, bindings, places, values, memory) {}
 
 Lanes Expressions::compute(Expr e) {
   return arith::visit(
@@ -35,6 +36,7 @@ Lanes Expressions::compute(Expr e) {
       [&](const arith::Add& n) {
         std::optional<Lanes> out = dots_.sum(n);
         if (!out) out = bfloats_.sum(n);
+        if (!out) out = matrices_.sum(n);
         return out ? *out : binary(n);
       },
       [&](const arith::Binary& n) {

@@ -8,6 +8,7 @@
 #include "compiler/codegen/llvm/lower/choices.h"
 #include "compiler/codegen/llvm/lower/dot.h"
 #include "compiler/codegen/llvm/lower/external_calls.h"
+#include "compiler/codegen/llvm/lower/matrix_dot.h"
 #include "compiler/codegen/llvm/lower/memory.h"
 
 namespace relaxc::codegen_llvm {
@@ -42,6 +43,7 @@ class Expressions {
   Angles angles_;
   DotProducts dots_;
   BFloatProducts bfloats_;
+  MatrixProducts matrices_;
 };
 
 }  // namespace relaxc::codegen_llvm
