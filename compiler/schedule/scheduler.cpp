@@ -48,10 +48,14 @@ std::vector<size_t> section_ends(const std::vector<Stmt>& parts) {
   return ends;
 }
 
-size_t statements_in(const Draft& draft, const std::function<Stmt(const Tree&)>& all) {
-  Tree now = draft.tree;
-  now.leave_focus();
-  return statements_of(all(now)).size();
+/// How many statements what is in focus has become, where it stands among `others`.
+size_t statements_among(Stmt made, size_t others) {
+  if (others == 0) return statements_of(made).size();
+  const auto* seq = made.as<tir::Seq>();
+  if (seq == nullptr) return made ? 1 : 0;
+  size_t count = 0;
+  for (Stmt inner : seq->body) count += statements_among(inner, others);
+  return count;
 }
 
 std::string names_of(const Tree& tree, const std::vector<uint32_t>& blocks) {
@@ -134,8 +138,9 @@ void Scheduler::schedule_body(uint32_t loop) {
 
 void Scheduler::schedule_parts(const std::vector<Stmt>& parts, const Place& all) {
   std::vector<size_t> sizes;
+  statements_ = statements_of(all(draft_.tree)).size();
   for (const NestGroup& group : nest_groups(parts)) {
-    const std::vector<size_t> made = schedule_group(group, all);
+    const std::vector<size_t> made = schedule_group(group);
     sizes.insert(sizes.end(), made.begin(), made.end());
   }
   leave_focus(draft_.tree);
@@ -149,26 +154,26 @@ void Scheduler::schedule_parts(const std::vector<Stmt>& parts, const Place& all)
   if (sizes.size() > 1) ask(Stage::kRows, draft_, "");
 }
 
-std::vector<size_t> Scheduler::schedule_group(const NestGroup& group, const Place& all) {
+std::vector<size_t> Scheduler::schedule_group(const NestGroup& group) {
   std::vector<size_t> sizes;
   if (group.blocks.empty()) return {1};
-  if (schedule_nests(group, all, sizes)) return sizes;
+  if (schedule_nests(group, sizes)) return sizes;
   if (!group.reduces) return {1};
   // At least each by itself.
   for (const NestGroup& alone : without_consumers(group)) {
     const bool same = alone.begin == group.begin && alone.end == group.end;
-    if (!same && schedule_nests(alone, all, sizes)) continue;
+    if (!same && schedule_nests(alone, sizes)) continue;
     if (alone.fills) {
       const NestGroup fill{.begin = alone.begin, .end = alone.begin + 1, .blocks = {alone.blocks[0]}};
-      if (!schedule_nests(fill, all, sizes)) sizes.push_back(1);
+      if (!schedule_nests(fill, sizes)) sizes.push_back(1);
     }
     sizes.push_back(1);
   }
   return sizes;
 }
 
-bool Scheduler::schedule_nests(const NestGroup& group, const Place& all, std::vector<size_t>& sizes) {
-  const size_t others = statements_in(draft_, all) - (group.end - group.begin);
+bool Scheduler::schedule_nests(const NestGroup& group, std::vector<size_t>& sizes) {
+  const size_t others = statements_ - (group.end - group.begin);
   Draft trial = draft_;
   const std::string part = explanation_ == nullptr ? std::string() : names_of(draft_.tree, group.blocks);
   if (const Legal<> seen = apply(trial.tree, FocusNests{{group.blocks}}); !seen) {
@@ -177,12 +182,14 @@ bool Scheduler::schedule_nests(const NestGroup& group, const Place& all, std::ve
   }
   trial.group = group.reduces ? group_in(trial.tree) : std::nullopt;
   const bool done = ask(Stage::kNests, trial, part);
-  if (done)
-    draft_ = std::move(trial);
-  else
+  if (!done) {
     draft_.remark = trial.remark;
-  if (done) sizes.push_back(statements_in(draft_, all) - others);
-  return done;
+    return false;
+  }
+  draft_ = std::move(trial);
+  sizes.push_back(statements_among(draft_.tree.root(), others));
+  statements_ = others + sizes.back();
+  return true;
 }
 
 }  // namespace relaxc::schedule

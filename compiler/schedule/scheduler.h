@@ -33,14 +33,15 @@ class Scheduler {
   /// together.
   void schedule_parts(const std::vector<Stmt>& parts, const Place& all);
   /// Gives how many statements each part has become.
-  std::vector<size_t> schedule_group(const NestGroup& group, const Place& all);
+  std::vector<size_t> schedule_group(const NestGroup& group);
   /// False: all is as it was.
-  bool schedule_nests(const NestGroup& group, const Place& all, std::vector<size_t>& sizes);
+  bool schedule_nests(const NestGroup& group, std::vector<size_t>& sizes);
   /// Asks the rows of a stage; the answers are about what `part` names.
   bool ask(Stage stage, Draft& draft, const std::string& part);
 
   Draft& draft_;
   KernelExplanation* explanation_;
+  size_t statements_ = 0;  ///< that stand in the place of the parts, one behind the other
 };
 
 }  // namespace relaxc::schedule

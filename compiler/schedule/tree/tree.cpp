@@ -8,6 +8,8 @@
 #include "compiler/schedule/tree/tree.h"
 
 #include <algorithm>
+#include <tuple>
+#include <unordered_map>
 
 namespace relaxc::schedule {
 namespace {
@@ -29,7 +31,8 @@ Tree::Tree(Context& context, Stmt root, arith::Facts facts, const std::vector<Bu
     : context_(&context),
       facts_(std::make_shared<const arith::Facts>(std::move(facts))),
       may_allocate_(may_allocate),
-      root_(root) {
+      root_(root),
+      nest_facts_(std::make_shared<NestFacts>()) {
   for (BufferRef constant : constants) operands_.push_back({constant, constant, {}});
 }
 
@@ -75,6 +78,103 @@ void Tree::put_back(Cutout& cutout) {
   cutout = {};
 }
 
+/// What a nest declares, and what it uses. Nests never change, and every question about a kernel looks at all of them,
+/// so the answers are kept.
+class Tree::NestFacts {
+ public:
+  struct Declared {
+    std::vector<BufferRef> allocated;
+    std::vector<std::pair<BufferRef, BufferRef>> views;  ///< with their bases
+
+    void add(Stmt s) {
+      if (const auto* alloc = s.as<tir::Alloc>()) allocated.push_back(alloc->buffer);
+      if (const auto* view = s.as<tir::View>()) views.emplace_back(view->buffer, view->base);
+    }
+  };
+  struct Used {
+    std::vector<BufferRef> buffers;  ///< each once
+
+    void add(Stmt s) {
+      if (const auto* store = s.as<tir::Store>()) add(store->buffer);
+      for (Expr e : tir::expressions(s))
+        arith::for_each_node(e, [&](Expr node) {
+          if (const auto* load = node.as<arith::Load>()) add(load->buffer);
+        });
+      if (const auto* invoke = s.as<tir::Invoke>())
+        for (const tir::Argument& arg : invoke->args)
+          if (const auto* passed = std::get_if<BufferRef>(&arg)) add(*passed);
+    }
+
+   private:
+    void add(BufferRef buffer) {
+      if (std::find(buffers.begin(), buffers.end(), buffer) == buffers.end()) buffers.push_back(buffer);
+    }
+  };
+
+  template <typename T>
+  const T& of(Stmt nest) {
+    const auto [at, made] = kept<T>().try_emplace(nest.node());
+    if (made) tir::for_each_stmt(nest, [&, &all = at->second](Stmt s) { all.add(s); });
+    return at->second;
+  }
+
+ private:
+  template <typename T>
+  using Kept = std::unordered_map<const tir::StmtNode*, T>;  // looked up only
+  template <typename T>
+  Kept<T>& kept() {
+    return std::get<Kept<T>>(all_);
+  }
+  std::tuple<Kept<Declared>, Kept<Used>> all_;
+};
+
+namespace {
+
+bool is_one_of(Stmt s, const std::vector<Stmt>& all) {
+  return std::find(all.begin(), all.end(), s) != all.end();
+}
+
+/// What a statement is around that holds one other; null: it holds none, or several.
+Stmt body_of(Stmt s) {
+  if (const auto* loop = s.as<tir::For>()) return loop->body;
+  if (const auto* alloc = s.as<tir::Alloc>()) return alloc->body;
+  if (const auto* view = s.as<tir::View>()) return view->body;
+  if (const auto* let = s.as<tir::Let>()) return let->body;
+  const auto* block = s.as<tir::Block>();
+  return block != nullptr && !block->init ? block->body : Stmt();
+}
+
+/// Statements stand in it one behind the other, or one of `taken` does; else it is a nest.
+bool holds_statements(Stmt s, const std::vector<Stmt>& taken) {
+  for (; s; s = body_of(s))
+    if (s.as<tir::Seq>() != nullptr || is_one_of(s, taken)) return true;
+  return false;
+}
+
+}  // namespace
+
+/// Tells `f` of all nests of a tree but those that were taken out of it, and of what is around them.
+template <typename T, typename F>
+void Tree::for_each_nest(Stmt tree, const std::vector<Stmt>& taken, F f) const {
+  std::vector<Stmt> pending{tree};
+  while (!pending.empty()) {
+    const Stmt s = pending.back();
+    pending.pop_back();
+    if (!s || is_one_of(s, taken)) continue;
+    if (!holds_statements(s, taken)) {
+      f(nest_facts_->of<T>(s));
+      continue;
+    }
+    T own;
+    own.add(s);
+    f(own);
+    if (const auto* seq = s.as<tir::Seq>())
+      pending.insert(pending.end(), seq->body.begin(), seq->body.end());
+    else
+      pending.push_back(body_of(s));
+  }
+}
+
 /// What primitives see, and what that was taken out of.
 std::vector<Stmt> Tree::trees() const {
   std::vector<Stmt> all{root_};
@@ -83,39 +183,37 @@ std::vector<Stmt> Tree::trees() const {
   return all;
 }
 
-BufferRef Tree::memory_of(BufferRef buffer) const {
-  std::map<BufferRef, BufferRef> bases;  // looked up only
+Tree::Bases Tree::bases() const {
+  Bases found;
   for (Stmt tree : trees())
-    tir::for_each_stmt(tree, [&](Stmt s) {
-      if (const auto* view = s.as<tir::View>()) bases[view->buffer] = view->base;
+    for_each_nest<NestFacts::Declared>(tree, {}, [&](const NestFacts::Declared& nest) {
+      for (const auto& [view, base] : nest.views) found[view] = base;
     });
+  return found;
+}
+
+BufferRef Tree::base_of(const Bases& bases, BufferRef buffer) {
   for (auto it = bases.find(buffer); it != bases.end() && it->second != nullptr; it = bases.find(buffer))
     buffer = it->second;
   return buffer;
 }
 
+BufferRef Tree::memory_of(BufferRef buffer) const {
+  return base_of(bases(), buffer);
+}
+
 bool Tree::is_used_elsewhere(BufferRef buffer) const {
-  const BufferRef memory = memory_of(buffer);
-  bool found = false;
-  auto look = [&](BufferRef other) { found |= memory_of(other) == memory; };
-  std::vector<Stmt> pending, taken;
-  for (const Cutout* cutout : {&focus_, &section_}) {
-    if (cutout->whole) pending.push_back(cutout->whole);
+  const Bases bases = this->bases();
+  const BufferRef memory = base_of(bases, buffer);
+  std::vector<Stmt> taken;
+  for (const Cutout* cutout : {&focus_, &section_})
     taken.insert(taken.end(), cutout->taken.begin(), cutout->taken.end());
-  }
-  while (!pending.empty() && !found) {
-    Stmt s = pending.back();
-    pending.pop_back();
-    if (std::find(taken.begin(), taken.end(), s) != taken.end()) continue;
-    if (const auto* store = s.as<tir::Store>()) look(store->buffer);
-    for (Expr e : tir::expressions(s))
-      arith::for_each_node(e, [&](Expr node) {
-        if (const auto* load = node.as<arith::Load>()) look(load->buffer);
-      });
-    if (const auto* invoke = s.as<tir::Invoke>())
-      for (const tir::Argument& arg : invoke->args)
-        if (const auto* passed = std::get_if<BufferRef>(&arg)) look(*passed);
-    for (Stmt inner : tir::children(s)) pending.push_back(inner);
+  bool found = false;
+  for (const Cutout* cutout : {&focus_, &section_}) {
+    if (!cutout->whole) continue;
+    for_each_nest<NestFacts::Used>(cutout->whole, taken, [&](const NestFacts::Used& nest) {
+      for (BufferRef other : nest.buffers) found |= base_of(bases, other) == memory;
+    });
   }
   return found;
 }
@@ -124,8 +222,8 @@ bool Tree::is_unseen(BufferRef buffer) const {
   BufferRef memory = memory_of(buffer);
   bool own = false;
   for (Stmt tree : trees())
-    tir::for_each_stmt(tree, [&](Stmt s) {
-      if (const auto* alloc = s.as<tir::Alloc>()) own |= alloc->buffer == memory;
+    for_each_nest<NestFacts::Declared>(tree, {}, [&](const NestFacts::Declared& nest) {
+      own |= std::find(nest.allocated.begin(), nest.allocated.end(), memory) != nest.allocated.end();
     });
   return own && !is_used_elsewhere(memory);
 }

@@ -116,12 +116,20 @@ class Tree {
   void put_back(Cutout& cutout);
   std::vector<Stmt> trees() const;
 
+  class NestFacts;
+  using Bases = std::map<BufferRef, BufferRef>;  ///< of views; looked up only
+  template <typename T, typename F>
+  void for_each_nest(Stmt tree, const std::vector<Stmt>& taken, F f) const;
+  Bases bases() const;
+  static BufferRef base_of(const Bases& bases, BufferRef buffer);
+
   Context* context_;
   std::shared_ptr<const arith::Facts> facts_;  ///< of all copies
   bool may_allocate_;
   Stmt root_;
-  Cutout section_;  ///< out of the kernel
-  Cutout focus_;    ///< out of the section, or else of the kernel
+  Cutout section_;                         ///< out of the kernel
+  Cutout focus_;                           ///< out of the section, or else of the kernel
+  std::shared_ptr<NestFacts> nest_facts_;  ///< of all copies, which share nests
   std::string trace_;
   std::vector<Operand> operands_;
   std::vector<PackedParam> packed_;
