@@ -51,12 +51,16 @@ class Reader {
     if (key == "features") return text(key, value, machine_.features);
     if (key == "float_abi") return text(key, value, machine_.float_abi);
     if (key == "task_slots") return number(key, value, 1024, machine_.task_slots);
+    if (key == "vector_registers") return number(key, value, 32, machine_.vector_registers);
+    if (key == "vector_bits") return vector_bits(value);
     if (const ModelField* field = find_model_field(key)) return number(*field, value);
     std::string names;
     for (const ModelField& field : model_fields()) names += std::string(field.name) + ", ";
     names.resize(names.size() - 2);
-    return fault("unknown field \"{}\"; there are target, cpu, features, float_abi, task_slots, {} and about", key,
-                 names);
+    return fault(
+        "unknown field \"{}\"; there are target, cpu, features, float_abi, task_slots, vector_bits, vector_registers, "
+        "{} and about",
+        key, names);
   }
 
   /// A number of the model.
@@ -69,6 +73,14 @@ class Reader {
     if (field.power_of_two && !std::has_single_bit(static_cast<uint64_t>(found)))
       return fault("\"{}\" must be a power of two, which {} is not", field.name, static_cast<int64_t>(found));
     machine_.numbers.emplace_back(&field, found);
+    return Done{};
+  }
+
+  Status vector_bits(const Json& value) {
+    const int64_t bits = value.is_number_integer() ? value.get<int64_t>() : -1;
+    if (bits != 0 && bits != 128 && bits != 256 && bits != 512)
+      return fault("\"vector_bits\" must be 0 (no vectors), 128, 256 or 512");
+    machine_.vector_bits = static_cast<int32_t>(bits);
     return Done{};
   }
 

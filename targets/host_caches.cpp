@@ -26,15 +26,21 @@ int64_t bytes_of(const std::string& path) {
 
 }  // namespace
 
-std::optional<int64_t> host_cache_bytes(int level, const std::string& folder) {
+std::optional<HostCache> host_cache(int level, const std::string& folder) {
   for (int index = 0;; ++index) {
     std::string cache = folder + "/index" + std::to_string(index);
     int found = read<int>(cache + "/level");
     if (found == 0) return std::nullopt;  // there are no more
     if (found != level || read<std::string>(cache + "/type") == "Instruction") continue;
-    int64_t bytes = bytes_of(cache + "/size");
-    return bytes > 0 ? std::optional(bytes) : std::nullopt;
+    const HostCache described{bytes_of(cache + "/size"), read<int64_t>(cache + "/ways_of_associativity"),
+                              read<int64_t>(cache + "/coherency_line_size")};
+    return described.bytes > 0 ? std::optional(described) : std::nullopt;
   }
+}
+
+std::optional<int64_t> host_cache_bytes(int level, const std::string& folder) {
+  const std::optional<HostCache> cache = host_cache(level, folder);
+  return cache ? std::optional(cache->bytes) : std::nullopt;
 }
 
 }  // namespace relaxc

@@ -7,8 +7,16 @@
 
 namespace relaxc {
 
-/// Bytes of the data cache of this level that a core has, shared or not. Nothing where the system does not say.
-/// `folder`: where Linux describes the caches of the first core.
+/// A data cache that a core has, shared or not.
+struct HostCache {
+  int64_t bytes = 0;
+  int64_t ways = 0, line_bytes = 0;  ///< 0: the system does not say
+};
+
+/// The one of this level. Nothing where the system does not say. `folder`: where Linux describes the caches of the
+/// first core.
+std::optional<HostCache> host_cache(int level, const std::string& folder = "/sys/devices/system/cpu/cpu0/cache");
+/// Its bytes.
 std::optional<int64_t> host_cache_bytes(int level, const std::string& folder = "/sys/devices/system/cpu/cpu0/cache");
 
 }  // namespace relaxc

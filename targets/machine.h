@@ -24,6 +24,7 @@ struct Machine {
   std::string features;   ///< "+avx2,-fma"
   std::string float_abi;  ///< of ARM: "soft", "softfp" or "hard"
   std::optional<int32_t> task_slots;
+  std::optional<int32_t> vector_bits, vector_registers;       ///< that schedules use, of those that the CPU has
   std::vector<std::pair<const ModelField*, double>> numbers;  ///< what is said of its model; later ones count
 
   void say(std::string_view field, double value) { numbers.emplace_back(find_model_field(field), value); }
@@ -50,8 +51,9 @@ const KnownMachine* find_machine(std::string_view name);
 Result<Machine> read_machine(const std::string& target, Diagnostics& diag);
 
 /// The fields of Machine as JSON: {"target": "cortex-m4", "cpu": …, "features": …, "float_abi": …, "task_slots": 1,
-/// "l1_bytes": …}, where "target" is a known name or a triple; any of model_fields() may be given. Fails (usage) on an
-/// unknown field or a value of another type or out of range; `path` is for messages.
+/// "vector_bits": 128, "vector_registers": 16, "l1_bytes": …}, where "target" is a known name or a triple; any of
+/// model_fields() may be given. Fails (usage) on an unknown field or a value of another type or out of range; `path` is
+/// for messages.
 Result<Machine> parse_machine(const std::string& path, const std::string& text, Diagnostics& diag);
 
 }  // namespace relaxc

@@ -21,7 +21,8 @@ struct ToolOptions {
   std::vector<std::string> libraries;  ///< with the functions of custom operators
   std::string function = "main";
   std::string against = "interpreter";  ///< or "onnxruntime": what `verify` compares with
-  bool random = false, interpret = false, bisect = false, profile = false;
+  bool random = false, interpret = false, bisect = false, profile = false,
+       machine = false;  ///< `machine`: what `tune` measures
   int64_t seed = 0;
   int32_t threads = 1, repeat = 0;  ///< `repeat` 0: as often as a second takes
   double rtol = 1e-3, atol = 1e-5;

@@ -85,6 +85,15 @@ class Targets(ProgramTest):
         self.assertIn("board.json", (self.path / "m.d").read_text())
         self.write("board.json", json.dumps({"target": "aarch64-linux-gnu", "cpu": "cortex-a76"}))
         self.assertIn("aarch64-unknown-linux-gnu, CPU cortex-a76, 8", self.target_line("--target", "board.json"))
+        registers = {}
+        for bits in (128, 256):
+            self.write("board.json", json.dumps({"target": "x86-64-v4", "vector_bits": bits, "vector_registers": 16}))
+            self.compiles("relu.onnx", "--target", "board.json", "-o", "m.s")
+            text = (self.path / "m.s").read_text()
+            registers[bits] = [name for name in ("%xmm", "%ymm", "%zmm") if name in text]
+        self.assertNotIn("%zmm", registers[256])
+        self.assertIn("%ymm", registers[256])
+        self.assertNotIn("%ymm", registers[128])
 
     def test_descriptions_that_are_wrong(self):
         for text, message in (("[]", "one JSON object"), ("{", "one JSON object"), ("{}", '"target" must name'),
@@ -92,6 +101,9 @@ class Targets(ProgramTest):
                               ('{"target": "aarch64", "cache": 1}', 'unknown field "cache"'),
                               ('{"target": "aarch64", "cpu": 1}', '"cpu" must be a string'),
                               ('{"target": "aarch64", "task_slots": 0}', "whole number from 1 to 1024"),
+                              ('{"target": "aarch64", "vector_bits": 64}', "0 (no vectors), 128, 256 or 512"),
+                              ('{"target": "aarch64", "vector_registers": 33}', "whole number from 1 to 32"),
+                              ('{"target": "aarch64", "vector_bits": 256}', "has no more than 128"),
                               ('{"target": "aarch64", "l1_bytes": 1e99}', "whole number"),
                               ('{"target": "aarch64", "l1_bytes": 18446744073709551615}', "whole number"),
                               ('{"target": "aarch64", "fma_latency": "4"}', '"fma_latency" must be a number from 1 to 16'),

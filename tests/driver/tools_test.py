@@ -2,6 +2,7 @@
 
 Usage: tools_test.py RELAXC RUNTIME [unittest's own]"""
 
+import json
 import os
 import re
 import struct
@@ -182,6 +183,21 @@ int32_t twice(rlx_context* context, const rlx_tensor* x, rlx_tensor* y) {
         self.assertEqual((self.path / "a.o").read_bytes(), (self.path / "b.o").read_bytes())
         # Whatever the record says, the numbers are the same to the bit.
         self.tool("verify", "p.relax", "--dim", "n=96", "--schedules", "tuned.txt")
+
+    def test_measures_the_machine_for_a_description_that_is_read_back(self):
+        out = self.tool("tune", "--machine", "-o", "this.json")
+        said = json.loads((self.path / "this.json").read_text())
+        numbers = {name: value for name, value in said.items() if name not in ("about", "target", "cpu", "features")}
+        self.assertEqual([line.split()[0] for line in out.splitlines()], list(numbers))
+        for name in ("page_bytes", "loads_per_cycle", "gather_steps", "memory_bytes_per_cycle"):
+            self.assertIn(name, numbers)
+        # Each number is in the range that a description may have, or reading it would be an error.
+        self.write("p.relax", PRODUCT)
+        self.compiles("p.relax", "-o", "p.o", "--target", "this.json", "--dim", "n=96")
+        for wrong in (["tune", "--machine", "p.relax", "-o", "x.json"], ["tune", "-o", "x.json"]):
+            done = self.relaxc(*wrong)
+            self.assertEqual((done.code, done.out), (2, ""), done.err)
+        self.assertFalse((self.path / "x.json").exists())
 
     def test_shows_how_far_it_is_on_a_terminal_alone(self):
         self.write("p.relax", PRODUCT)

@@ -142,6 +142,19 @@ void describe(Target& target, const llvm::Triple& triple, const llvm::MCSubtarge
   target.task_slots = triple.isOSUnknown() ? 1 : 8;
 }
 
+/// Schedules use narrower vectors, or fewer registers, than the CPU has.
+Status narrow_vectors(const Machine& machine, Target& target, Diagnostics& diag) {
+  const auto most = [&](const char* field, std::optional<int32_t> said, int32_t& own) -> Status {
+    if (said && *said > own)
+      return diag.error(nullptr, Kind::usage, "\"{}\" is {}, and CPU '{}' has no more than {}", field, *said,
+                        target.cpu, own);
+    if (said) own = *said;
+    return Done{};
+  };
+  RELAXC_DO(most("vector_bits", machine.vector_bits, target.vector_bits));
+  return most("vector_registers", machine.vector_registers, target.vector_registers);
+}
+
 /// The triple of this float ABI, and the feature that it takes; false if ARM has none of this name.
 bool choose_float_abi(const std::string& name, llvm::Triple& triple, std::string& features) {
   bool gnu = triple.isOSLinux();
@@ -265,6 +278,7 @@ Result<Target> resolve_target(const Machine& described, Diagnostics& diag) {
     return diag.error(nullptr, Kind::usage, "CPU '{}' has no 64 bits, as target '{}' needs them", machine.cpu,
                       target.triple);
   describe(target, triple, *info);
+  RELAXC_DO(narrow_vectors(machine, target, diag));
   if (machine.task_slots) target.task_slots = *machine.task_slots;
   static_cast<MachineModel&>(target) = machine.applied({});
   return target;

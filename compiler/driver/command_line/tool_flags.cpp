@@ -18,8 +18,14 @@ void add_numbers_flags(CLI::App& app, ToolOptions& t) {
 
 void add_tool(CLI::App& app, Options& o, ToolOptions::Kind kind, const char* name, const char* text) {
   CLI::App* tool = app.add_subcommand(name, text);
-  tool->fallthrough()->callback([&o, kind] { o.tool.kind = kind; });
-  tool->add_option("MODEL", o.input, "an ONNX or TFLite model, or a program in the text IR")->required();
+  tool->fallthrough()->callback([&o, kind] {
+    o.tool.kind = kind;
+    if (o.tool.machine && !o.input.empty())
+      throw CLI::ValidationError("--machine", "measures the machine and takes no model");
+    if (kind == ToolOptions::kTune && !o.tool.machine && o.input.empty()) throw CLI::RequiredError("MODEL");
+  });
+  tool->add_option("MODEL", o.input, "an ONNX or TFLite model, or a program in the text IR")
+      ->required(kind != ToolOptions::kTune);
   ToolOptions& t = o.tool;
   if (kind == ToolOptions::kInspect) {
     tool->add_flag("--explain{all}", t.explain,
@@ -54,7 +60,12 @@ void add_tool(CLI::App& app, Options& o, ToolOptions::Kind kind, const char* nam
     tool->add_flag("--profile", t.profile, "also print time, arithmetic and memory traffic of each kernel");
   }
   if (kind == ToolOptions::kTune) {
-    tool->add_option("-o", t.record, "the file to write, for --schedules")->required()->type_name("FILE");
+    tool->add_option("-o", t.record, "the file to write, for --schedules, or for --target")
+        ->required()
+        ->type_name("FILE");
+    tool->add_flag(
+        "--machine", t.machine,
+        "measure this machine instead: caches, arithmetic and memory, for a description that --target takes");
     tool->add_option("--budget", t.budget, "time limit in seconds")->capture_default_str()->check(CLI::PositiveNumber);
   }
 }

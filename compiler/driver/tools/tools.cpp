@@ -16,6 +16,7 @@
 #include "compiler/driver/tools/reference.h"
 #include "compiler/driver/tools/session.h"
 #include "compiler/driver/tools/tune.h"
+#include "compiler/driver/tools/tune_machine.h"
 #include "compiler/support/quote.h"
 #include "compiler/support/tell.h"
 
@@ -209,6 +210,7 @@ class Tool {
 }  // namespace
 
 int run_tool(const Options& options) {
+  if (options.tool.machine) return tune_machine(options);
   return options.tool.kind == ToolOptions::kInspect ? driver::compile(options) : Tool(options).run();
 }
 

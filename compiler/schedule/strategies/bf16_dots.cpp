@@ -23,7 +23,7 @@ std::span<const Strategy> bf16_dots_strategies() {
   static constexpr std::array kRows{
       Strategy{.name = "bf16_dots",
                .stage = Stage::kOperands,
-               .priority = 30,
+               .priority = 25,
                .doc = "Products of bfloat16 are summed two at a time, by the dot products of the target, where one "
                       "operand is a constant that can be packed in words. Changes the rounding of sums, and flushes "
                       "subnormals.",

@@ -32,6 +32,8 @@ class Described {
     std::ofstream(folder_ / cache / "level") << level << "\n";
     std::ofstream(folder_ / cache / "type") << type << "\n";
     std::ofstream(folder_ / cache / "size") << size << "\n";
+    if (level == "1") std::ofstream(folder_ / cache / "ways_of_associativity") << "12\n";
+    if (level == "1") std::ofstream(folder_ / cache / "coherency_line_size") << "64\n";
   }
 
   fs::path folder_ = fs::temp_directory_path() / ("relaxc-caches-" + std::to_string(std::random_device()()));
@@ -40,6 +42,11 @@ class Described {
 TEST_CASE("the data caches of each level are found, and nothing where none is described") {
   Described core;
   CHECK(host_cache_bytes(1, core.folder()) == 48 * 1024);
+  REQUIRE(host_cache(1, core.folder()));
+  CHECK(host_cache(1, core.folder())->ways == 12);
+  CHECK(host_cache(1, core.folder())->line_bytes == 64);
+  REQUIRE(host_cache(2, core.folder()));
+  CHECK(host_cache(2, core.folder())->ways == 0);
   CHECK(host_cache_bytes(2, core.folder()) == 1024 * 1024);
   CHECK(host_cache_bytes(3, core.folder()) == 32 * 1024 * 1024);
   CHECK(host_cache_bytes(4, core.folder()) == std::nullopt);
