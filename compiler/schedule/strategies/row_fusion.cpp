@@ -25,13 +25,17 @@ using tir::For;
 
 namespace {
 
+// Judgement: no property of a machine says these.
+constexpr int64_t kStepRows = 4;  ///< that take each step together: as many sums as hide the latency of an addition
+constexpr double kShort = 400;    ///< nanoseconds of a row; its sums make the processor wait for some tens
+constexpr int kMostNests = 16;    ///< in one loop, which is looked at again for each; no norm has as many
+
 /// 1: one after the other. A known number of rows is cut into equal steps, so that all bounds stay numbers.
 int64_t rows_of_step(Expr extent) {
-  constexpr int64_t kRows = 4;
   const int64_t* known = extent.constant();
-  if (known == nullptr) return kRows;
-  if (*known <= kRows) return 1;
-  int64_t count = kRows;
+  if (known == nullptr) return kStepRows;
+  if (*known <= kStepRows) return 1;
+  int64_t count = kStepRows;
   while (*known % count != 0) --count;
   return count;
 }
@@ -45,7 +49,6 @@ bool has_loops(Stmt s) {
 
 /// The innermost loop around several nests, a few iterations of each nest at a time where they are short.
 Legal<> take_steps(Tree& s, uint32_t id, const Target& target) {
-  constexpr double kShort = 400;  // nanoseconds of a row; its sums make the processor wait for some tens
   const For* loop = &s.loop(id);
   for (Stmt body = loop->body; body.as<tir::Seq>() == nullptr;) {
     if (const auto* view = body.as<tir::View>()) {
@@ -61,8 +64,6 @@ Legal<> take_steps(Tree& s, uint32_t id, const Target& target) {
     RELAXC_LEGAL(apply(s, RowSteps{loop->id, count}));
   return Done{};
 }
-
-constexpr int kMostNests = 16;  ///< in one loop, which is looked at again for each; no norm has as many
 
 Legal<Done> match(const Draft& draft) {
   const auto& loops = draft.row_loops;
