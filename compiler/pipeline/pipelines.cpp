@@ -122,6 +122,7 @@ constexpr Pass kCompile[] = {
     {.name = "schedule_calls_for_memory", .run = schedule_calls_for_memory, .needs = kLowered, .opt_level = 1},
     {.name = "plan_memory", .run = plan_memory, .needs = kLowered, .gives = kPlanned},
     {.name = "lower_scalar_math", .run = lower_scalar_math, .gives = kScalarMath},
+    {.name = "bound_kernel_dims", .run = bound_kernel_dims, .needs = kPlanned, .opt_level = 1},
     {.name = "list_functions", .run = list_functions, .needs = kPlanned},
 };
 

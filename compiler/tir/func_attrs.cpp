@@ -138,7 +138,7 @@ constexpr FuncAttr kAttrs[] = {
      .print = [](const PrimFunc& f) { return unless_empty(fmt::format("{}", fmt::join(f.memory.in_place, " "))); },
      .parse = parse_in_place},
     {.name = "index_ranges",
-     .form = "a range for each scalar parameter (\"1..12 0.. ..\")",
+     .form = "a range for each scalar parameter, then each symbol (\"1..12 0.. ..\")",
      .print = print_ranges,
      .parse = parse_ranges},
     {.name = "rounding", .form = "\"changed\" or a dtype", .print = print_rounding, .parse = parse_rounding},
@@ -189,9 +189,9 @@ std::string fault_of_attributes(const PrimFunc& f) {
   if (f.memory.scratch > buffers)
     return fmt::format("'scratch' is {}, but there are {} buffers", f.memory.scratch, buffers);
   if (f.memory.copies && !(is_buffer(f, 0) && is_buffer(f, 1))) return "'copies' needs two buffers to begin with";
-  if (f.checks.ranges.size() > f.params.size() - buffers)
-    return fmt::format("'index_ranges' has {} ranges, but there are {} scalars", f.checks.ranges.size(),
-                       f.params.size() - buffers);
+  const size_t scalars = f.params.size() - buffers + f.symbols.size();
+  if (f.checks.ranges.size() > scalars)
+    return fmt::format("'index_ranges' has {} ranges, but there are {} scalars", f.checks.ranges.size(), scalars);
   return {};
 }
 

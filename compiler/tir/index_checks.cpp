@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <bit>
 #include <unordered_set>
+#include <utility>
 
 #include "compiler/tir/visit.h"
 
@@ -71,16 +72,29 @@ void narrow(Range& range, Expr var, Expr condition) {
 
 IndexRanges::IndexRanges(const PrimFunc& function) : function_(&function) {
   size_t scalar = 0;
+  auto given = [&](Expr var) {
+    if (scalar < function.checks.ranges.size()) bind(var, function.checks.ranges[scalar++]);
+  };
   for (const Param& param : function.params)
-    if (param.buffer == nullptr && scalar < function.checks.ranges.size())
-      bind(param.var, function.checks.ranges[scalar++]);
+    if (param.buffer == nullptr) given(param.var);
+  for (Var symbol : function.symbols) given(symbol);
   std::unordered_map<Expr, int> lets;
   for_each_stmt(function.body, [&](Stmt s) {
     if (const auto* let = s.as<Let>()) ++lets[let->var];
   });
-  for_each_stmt(function.body, [&](Stmt s) {  // what binds a variable comes before what uses it
+  bind_all(lets);
+  while (std::exchange(widened_, false)) {  // what was found with the smaller range is found again
+    known_.clear();
+    bind_all(lets);
+  }
+}
+
+void IndexRanges::bind_all(const std::unordered_map<Expr, int>& lets) {
+  for_each_stmt(function_->body, [&](Stmt s) {  // what binds a variable comes before what uses it
     const auto* let = s.as<Let>();
     if (let != nullptr && let->var.dtype().is_index() && lets.at(let->var) == 1) bind(let->var, range_of_let(*let));
+    if (const auto* block = s.as<Block>())
+      for (const IterVar& axis : block->iters) bind(axis.var, known(axis.binding).range);
     const auto* loop = s.as<For>();
     if (loop == nullptr) return;
     Range first = known(loop->min).range, count = known(loop->extent).range;
@@ -92,7 +106,9 @@ IndexRanges::IndexRanges(const PrimFunc& function) : function_(&function) {
 
 void IndexRanges::bind(Expr var, Range range) {
   auto [known, fresh] = vars_.emplace(var, range);
-  if (!fresh) known->second = {std::min(known->second.lower, range.lower), std::max(known->second.upper, range.upper)};
+  if (fresh || (range.lower >= known->second.lower && range.upper <= known->second.upper)) return;
+  known->second = {std::min(known->second.lower, range.lower), std::max(known->second.upper, range.upper)};
+  widened_ = true;
 }
 
 /// Guards that stand directly behind the Let speak of all that follows.

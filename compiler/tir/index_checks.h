@@ -2,8 +2,8 @@
 //
 // A prim func with an overflow code leaves with a status where a sum, a difference or a product of indices does not fit
 // int64. What the ranges of its variables exclude needs no check, so backends ask here which nodes do. The ranges are
-// those of its scalar parameters (a field of the function, since guards of the entry check them before the call), of
-// what a Let binds, and of loop variables.
+// those of its scalar parameters and symbols (a field of the function, since guards of the entry check them before the
+// call), of what a Let binds, of loop variables and of the axes of blocks.
 #pragma once
 
 #include <string>
@@ -42,10 +42,12 @@ class IndexRanges {
   };
   Known known(Expr e);
   Known learn(Expr e) const;
+  void bind_all(const std::unordered_map<Expr, int>& lets);
   void bind(Expr var, arith::Range range);
   arith::Range range_of_let(const Let& let);
 
   const PrimFunc* function_ = nullptr;
+  bool widened_ = false;  ///< a variable that is bound at several places got a larger range than it had
   std::unordered_map<Expr, arith::Range> vars_;
   std::unordered_map<Expr, Known> known_;
 };

@@ -108,6 +108,8 @@ Result<Changed> deduplicate_kernels(relax::Module&, PassContext&);
 
 /// Replaces exp, tanh and the like by arithmetic. Gives kScalarMath.
 Result<Changed> lower_scalar_math(relax::Module&, PassContext&);
+/// Tells kernels for machines of 32 bits which ranges their callers' dims have. Needs kPlanned.
+Result<Changed> bound_kernel_dims(relax::Module&, PassContext&);
 
 // lower/: from Relax functions to host prim funcs.
 

@@ -57,7 +57,9 @@ std::string error_lines(const Diagnostics& diag) {
 
 class Runner {
  public:
-  explicit Runner(bool update) : update_(update), ops_(ops::op_table()) {}
+  explicit Runner(bool update) : update_(update), ops_(ops::op_table()) {
+    target_.dots.bits128 = DotProduct::kMixed;  // so that products of bytes are padded to whole words
+  }
 
   void run(const std::string& path) {
     GoldenFile golden = read_golden(path);
@@ -109,7 +111,9 @@ class Runner {
       passes.push_back(*pass);
     }
     Diagnostics diag;
-    PassContext context{ops_, target_, diag, *evaluator_};
+    Target target = target_;
+    target.pointer_bits = golden.pointer_bits;
+    PassContext context{ops_, target, diag, *evaluator_};
     context.object = &object;
     context.options = golden.options;
     for (const auto& [name, bytes] : golden.pools) context.pools.push_back({name, bytes});

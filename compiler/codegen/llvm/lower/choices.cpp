@@ -10,12 +10,14 @@ using arith::ExprKind;
 using llvm::Value;
 
 Lanes Choices::select(const arith::Select& e) {
+  const Expr whole(&e);
+  auto way = [&](Expr value) { return lanes_.indices().as(whole, values_.pending(value)); };
   if (values_.must_be_lazy(e.then_value) || values_.must_be_lazy(e.else_value))
     return lazily(
-        e.condition, [&] { return values_.pending(e.then_value); }, [&] { return values_.pending(e.else_value); },
-        e.dtype);
+        e.condition, [&] { return way(e.then_value); }, [&] { return way(e.else_value); }, e.dtype);
   Lanes condition = values_.pending(e.condition), a = values_.where_asked(e.then_value),
         b = values_.where_asked(e.else_value);
+  a = lanes_.indices().as(whole, a), b = lanes_.indices().as(whole, b);
   if (condition.is_uniform() && a.is_uniform() && b.is_uniform()) {
     Lanes out{b_.CreateSelect(condition.scalar, a.scalar, b.scalar), 0, nullptr, condition.overflow};
     if (!LaneArithmetic::may_have_overflowed(a, b)) return out;

@@ -1,6 +1,8 @@
 // expressions.cpp: what each kind of node computes.
 #include "compiler/codegen/llvm/lower/expressions.h"
 
+#include <tuple>
+
 #include "compiler/arith/angle.h"
 #include "compiler/arith/math.h"
 #include "compiler/arith/visit.h"
@@ -27,7 +29,7 @@ Expressions::Expressions(Frame& frame, LaneArithmetic& lanes, Bindings& bindings
       bfloats_(frame, lanes, places, values, memory),
       matrices_(frame, lanes, bindings, places, values, memory) {}
 
-Lanes Expressions::compute(Expr e) {
+Lanes Expressions::by_kind(Expr e) {
   return arith::visit(
       e, [&](const arith::IntImm& n) { return Lanes{numeric_.constant(n.dtype, n.value)}; },
       [&](const arith::FloatImm& n) { return Lanes{numeric_.constant_float(n.dtype, n.value)}; },
@@ -65,13 +67,17 @@ Lanes Expressions::call(const arith::Call& e, Expr whole) {
     return values_.pending(arith::expand_math(whole));
   std::vector<Lanes> args;
   std::vector<DType> dtypes;
-  for (Expr arg : e.args) args.push_back(values_.pending(arg)), dtypes.push_back(arg.dtype());
+  for (Expr arg : e.args) {
+    args.push_back(values_.pending(arg)), dtypes.push_back(arg.dtype());
+    if (arg.dtype().is_index()) args.back() = lanes_.indices().resized(args.back(), lanes_.indices().widest());
+  }
   return lanes_.apply(args, dtypes, [&](auto& x) { return numeric_.call(e.intrinsic, dtypes[0], e.dtype, x); });
 }
 
 Lanes Expressions::binary(const arith::Binary& e) {
   Lanes a = values_.pending(e.a), b = values_.pending(e.b);
   DType dtype = e.a.dtype();
+  if (dtype.is_index()) std::tie(a, b) = lanes_.indices().operands_of(Expr(&e), a, b);
   if (dtype.is_index() && (e.kind == ExprKind::kAdd || e.kind == ExprKind::kSub || e.kind == ExprKind::kMul))
     return index_binary(e, a, b);
   if (std::optional<Lanes> out = compare_lanes(e, a, b)) return *out;
@@ -107,14 +113,15 @@ std::optional<Lanes> Expressions::compare_lanes(const arith::Binary& e, Lanes a,
 
 /// to - from, saturated. The builder does not fold intrinsics, and a known mask is worth knowing.
 Value* Expressions::distance(Value* from, Value* to, int64_t most) {
+  auto number = [&](int64_t n) -> Value* { return llvm::ConstantInt::getSigned(from->getType(), n); };
   auto *known_from = llvm::dyn_cast<llvm::ConstantInt>(from), *known_to = llvm::dyn_cast<llvm::ConstantInt>(to);
   if (known_from != nullptr && known_to != nullptr) {
     int64_t known = known_to->getValue().ssub_sat(known_from->getValue()).getSExtValue();
-    return b_.getInt64(static_cast<uint64_t>(std::clamp(known, -most, most)));
+    return number(std::clamp(known, -most, most));
   }
   Value* out = b_.CreateBinaryIntrinsic(llvm::Intrinsic::ssub_sat, to, from);
-  out = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, out, b_.getInt64(static_cast<uint64_t>(-most)));
-  return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, out, b_.getInt64(static_cast<uint64_t>(most)));
+  out = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, out, number(-most));
+  return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, out, number(most));
 }
 
 /// Fused reshapes are full of divisions, each tens of cycles and a vector of them far worse; most vanish or lose their
@@ -125,6 +132,7 @@ Lanes Expressions::divide_index(const arith::Binary& e, Expr whole) {
   auto least = [&](Expr part) { return (checks_.are_on() ? checks_.range_of(part) : bindings_.range_of(part)).lower; };
   if (least(e.a) < 0 || least(e.b) < 1) return binary(e);
   Lanes a = values_.pending(e.a), b = values_.pending(e.b);
+  std::tie(a, b) = lanes_.indices().operands_of(whole, a, b);
   if (LaneArithmetic::may_have_overflowed(a, b)) b.scalar = checks_.divisor_where_fits(a, b);
   return lanes_.apply({a, b}, {e.dtype, e.dtype}, [&](auto& x) {
     return e.kind == ExprKind::kFloorDiv ? b_.CreateUDiv(x[0], x[1]) : b_.CreateURem(x[0], x[1]);

@@ -19,9 +19,10 @@ class Expressions {
               Places& places, Memory& memory, ExternalCalls& externals);
 
   /// Operands are asked of Values, which asks for each node once; a variable has its value there.
-  Lanes compute(arith::Expr e);
+  Lanes compute(arith::Expr e) { return lanes_.indices().as(e, by_kind(e)); }
 
  private:
+  Lanes by_kind(arith::Expr e);
   Lanes binary(const arith::Binary& e);
   Lanes divide_index(const arith::Binary& e, arith::Expr whole);
   Lanes index_binary(const arith::Binary& e, Lanes a, Lanes b);

@@ -37,13 +37,14 @@ void FunctionLowering::bind_parameters() {
       bind_buffer(param.buffer, argument);
     } else {
       argument->setName(param.var.name());
-      parts_.bindings.bind(param.var, {frame_.numeric().from_memory(param.var.dtype(), argument)});
+      const Lanes given{frame_.numeric().from_memory(param.var.dtype(), argument)};
+      parts_.bindings.bind(param.var, parts_.lanes.indices().as(param.var, given));
     }
   }
   for (const arith::Var& symbol : source_.symbols) {
     llvm::Argument* argument = function->getArg(at++);
     argument->setName(symbol.name());
-    parts_.bindings.bind(symbol, {argument});
+    parts_.bindings.bind(symbol, parts_.lanes.indices().as(symbol, {argument}));
   }
   if (source_.c_function)
     bind_c_function(*source_.c_function);

@@ -28,9 +28,9 @@ Value* LaneArithmetic::widened(Lanes value, DType dtype) {
   if (value.vector != nullptr) return value.vector;
   Value* splat = b_.CreateVectorSplat(count_, value.scalar);
   if (value.step == 0) return splat;
+  llvm::Type* type = dtype.is_index() ? value.scalar->getType() : numeric_.register_type(dtype);
   std::vector<llvm::Constant*> steps;
-  for (uint32_t lane = 0; lane < count_; ++lane)
-    steps.push_back(llvm::cast<llvm::Constant>(numeric_.constant(dtype, lane * value.step)));
+  for (uint32_t lane = 0; lane < count_; ++lane) steps.push_back(llvm::ConstantInt::getSigned(type, lane * value.step));
   return b_.CreateAdd(splat, llvm::ConstantVector::get(steps), "", false, true);
 }
 

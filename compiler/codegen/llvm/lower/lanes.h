@@ -6,9 +6,12 @@
 #pragma once
 
 #include <functional>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "compiler/codegen/llvm/lower/frame.h"
+#include "compiler/tir/index_widths.h"
 
 namespace relaxc::codegen_llvm {
 
@@ -24,10 +27,37 @@ struct Lanes {
   bool is_uniform() const { return vector == nullptr && step == 0; }
 };
 
+/// The types of index values (index_types.cpp).
+class IndexTypes {
+ public:
+  explicit IndexTypes(Frame& frame);
+
+  /// Whether some have 32 bits; else all have 64.
+  bool are_mixed() const { return widths_.has_value(); }
+  /// Of the value of `index`.
+  llvm::Type* of(arith::Expr index);
+  /// Of the loop's counter.
+  llvm::Type* of(const tir::For& loop);
+  llvm::Type* widest() const { return b_.getInt64Ty(); }
+  /// The same value, which `type` holds, in that type.
+  llvm::Value* resized(llvm::Value* value, llvm::Type* type);
+  Lanes resized(Lanes value, llvm::Type* type);
+  /// `value` in the type of `index`, if that is an index.
+  Lanes as(arith::Expr index, Lanes value);
+  /// Operands in the widest of their types and of that of `result`, which is what they give: an index or a condition.
+  std::pair<Lanes, Lanes> operands_of(arith::Expr result, Lanes a, Lanes b);
+
+ private:
+  llvm::IRBuilder<>& b_;
+  std::optional<tir::IndexWidths> widths_;
+};
+
 /// The lanes of the loop that is being lowered, those of them that run, and arithmetic in them.
 class LaneArithmetic {
  public:
-  explicit LaneArithmetic(Frame& frame) : b_(frame.builder()), numeric_(frame.numeric()) {}
+  explicit LaneArithmetic(Frame& frame) : b_(frame.builder()), numeric_(frame.numeric()), indices_(frame) {}
+
+  IndexTypes& indices() { return indices_; }
 
   /// 0: not in a vectorized loop.
   uint32_t count() const { return count_; }
@@ -85,6 +115,7 @@ class LaneArithmetic {
  private:
   llvm::IRBuilder<>& b_;
   Numeric& numeric_;
+  IndexTypes indices_;
   uint32_t count_ = 0;
   llvm::Value* mask_ = nullptr;
   int64_t prefetch_ = 0;

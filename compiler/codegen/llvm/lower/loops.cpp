@@ -33,7 +33,9 @@ void Loops::lower(const tir::For& s) {
   if (outermost_vector && count > 1 && count <= kMostLanes && tir::Lanes(s).may_run_together())
     return lower_vectorized(s, min, static_cast<uint32_t>(count));
   if (s.loop_kind == tir::LoopKind::kUnrolled && count != 0) return lower_unrolled(s, min, count);
-  if (lanes_.count() == 0 && !checks_.are_on() && tasks_.can_run(s)) return tasks_.lower(s, min, extent);
+  IndexTypes& types = lanes_.indices();
+  if (lanes_.count() == 0 && !checks_.are_on() && tasks_.can_run(s))
+    return tasks_.lower(s, types.resized(min, types.widest()), types.resized(extent, types.widest()));
   lower_serial(s, min, extent);
 }
 
@@ -44,13 +46,15 @@ void Loops::lower_body(const tir::For& s, Lanes var) {
 }
 
 void Loops::lower_unrolled(const tir::For& s, Value* min, int64_t count) {
+  llvm::Type* type = lanes_.indices().of(s);
+  min = lanes_.indices().resized(min, type);
   interleaved_.together(interleaved_.buffer_of(s, count), count, [&] {
     llvm::BasicBlock* leave = frame_.block("unrolled");
     for (int64_t i = 0; i < count; ++i) {
       llvm::BasicBlock* next = frame_.block("copy");
       {
         Inside loop(*this, {leave, next});
-        lower_body(s, {b_.CreateNSWAdd(min, b_.getInt64(static_cast<uint64_t>(i)))});
+        lower_body(s, {b_.CreateNSWAdd(min, llvm::ConstantInt::getSigned(type, i))});
       }
       b_.CreateBr(next);
       b_.SetInsertPoint(next);
@@ -62,12 +66,14 @@ void Loops::lower_unrolled(const tir::For& s, Value* min, int64_t count) {
 
 void Loops::lower_serial(const tir::For& s, Value* min, Value* extent) {
   llvm::BasicBlock *head = frame_.block("loop"), *step = frame_.block("next"), *leave = frame_.block("done");
+  llvm::Type* type = lanes_.indices().of(s);
+  min = lanes_.indices().resized(min, type), extent = lanes_.indices().resized(extent, type);
   bool sure = !checks_.are_on() || s.min.is_constant(0) || checks_.all_fit(s.min + s.extent);
   Value* end = sure ? b_.CreateNSWAdd(min, extent) : checks_.checked_now(arith::ExprKind::kAdd, min, extent);
   llvm::BasicBlock* before = b_.GetInsertBlock();
   b_.CreateCondBr(b_.CreateICmpSLT(min, end), head, leave);
   b_.SetInsertPoint(head);
-  llvm::PHINode* i = b_.CreatePHI(b_.getInt64Ty(), 2, s.var.name());
+  llvm::PHINode* i = b_.CreatePHI(type, 2, s.var.name());
   i->addIncoming(min, before);
   {
     Inside loop(*this, {leave, step});
@@ -75,7 +81,7 @@ void Loops::lower_serial(const tir::For& s, Value* min, Value* extent) {
   }
   b_.CreateBr(step);
   b_.SetInsertPoint(step);
-  Value* next = b_.CreateNSWAdd(i, b_.getInt64(1));
+  Value* next = b_.CreateNSWAdd(i, llvm::ConstantInt::get(type, 1));
   i->addIncoming(next, b_.GetInsertBlock());
   b_.CreateCondBr(b_.CreateICmpSLT(next, end), head, leave);
   b_.SetInsertPoint(leave);
@@ -84,7 +90,7 @@ void Loops::lower_serial(const tir::For& s, Value* min, Value* extent) {
 void Loops::lower_vectorized(const tir::For& s, Value* min, uint32_t lanes) {
   auto ahead = s.annotations.find(tir::kPrefetch);
   LaneArithmetic::Loop loop(lanes_, lanes, ahead != s.annotations.end() ? ahead->second : 0);
-  lower_body(s, {min, 1});
+  lower_body(s, {lanes_.indices().resized(min, lanes_.indices().of(s)), 1});
 }
 
 void Loops::lower(const tir::While& s) {

@@ -10,6 +10,8 @@ using llvm::Value;
 
 Lanes Memory::offset_of(tir::BufferRef buffer, const std::vector<Expr>& indices) {
   RELAXC_CHECK(indices.size() == buffer->shape.size(), "wrong number of subscripts of " + buffer->name);
+  if (lanes_.indices().are_mixed() && !indices.empty())
+    return values_.value(tir::element_offset(indices[0].context(), *buffer, indices));
   Lanes offset{b_.getInt64(0), 0, nullptr};
   for (size_t i = 0; i < indices.size(); ++i) {
     Lanes index = values_.value(indices[i]);
@@ -40,7 +42,9 @@ void Memory::prefetch(tir::BufferRef buffer, Value* address) {
 
 Lanes Memory::spread(tir::BufferRef buffer, Lanes offset) {
   if (!places_.at(buffer).per_lane) return offset;
-  return lanes_.add(lanes_.multiply(offset, {b_.getInt64(lanes_.count()), 0, nullptr}), {b_.getInt64(0), 1, nullptr});
+  llvm::Type* type = offset.vector != nullptr ? offset.vector->getType()->getScalarType() : offset.scalar->getType();
+  auto number = [&](uint64_t n) -> Value* { return llvm::ConstantInt::get(type, n); };
+  return lanes_.add(lanes_.multiply(offset, {number(lanes_.count()), 0, nullptr}), {number(0), 1, nullptr});
 }
 
 /// The same place for all lanes, and one known to exist: lanes that do not run may touch it too.
@@ -181,8 +185,9 @@ void Memory::store(const tir::Store& s) {
   if (load != nullptr && narrow)  // a copy keeps its bits; there is no need to go through float
     return store_raw(s.buffer, offset, load_raw(load->buffer, offset_of(load->buffer, load->indices)));
   const DType dtype = s.buffer->dtype;
-  store_raw(s.buffer, offset,
-            lanes_.apply({values_.value(s.value)}, {dtype}, [&](auto& x) { return numeric_.to_memory(dtype, x[0]); }));
+  Lanes value = values_.value(s.value);
+  if (dtype.is_index()) value = lanes_.indices().resized(value, lanes_.indices().widest());
+  store_raw(s.buffer, offset, lanes_.apply({value}, {dtype}, [&](auto& x) { return numeric_.to_memory(dtype, x[0]); }));
 }
 
 /// `value` is as memory holds it.

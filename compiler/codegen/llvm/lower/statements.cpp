@@ -210,8 +210,9 @@ Lanes Statements::first_iteration(const tir::Block& s, const std::vector<Lanes>&
   for (size_t i = 0; i < s.iters.size(); ++i) {
     if (!s.init || s.iters[i].iter_kind != tir::IterKind::kReduce) continue;
     Lanes begin = values_.isolated([&] { return values_.value(s.iters[i].min); });
-    Lanes at_begin =
-        lanes_.apply({axes[i], begin}, {index, index}, [&](auto& x) { return b_.CreateICmpEQ(x[0], x[1]); });
+    const Expr compared = arith::eq(s.iters[i].binding, s.iters[i].min);
+    const auto [axis, least] = lanes_.indices().operands_of(compared, axes[i], begin);
+    Lanes at_begin = lanes_.apply({axis, least}, {index, index}, [&](auto& x) { return b_.CreateICmpEQ(x[0], x[1]); });
     first = lanes_.apply({first, at_begin}, {flag, flag}, [&](auto& x) { return b_.CreateAnd(x[0], x[1]); });
   }
   return first;
