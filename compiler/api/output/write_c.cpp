@@ -92,7 +92,8 @@ Status write_c(const CompileOptions& options, const OutputPlan& plan, const inte
   interface::Object shown = with_names(object, options.names, renamed);
   bool fine = codegen_c::emit_c(
       called, fs::path(plan.header).stem().string(),
-      [&](const std::string& extension) { return files.open(extension); }, style, &shown, element_runs(object.weights));
+      [&](const std::string& extension) { return files.open(extension); }, style, &shown, element_runs(object.weights),
+      target.pointer_bits == 32);
   fine = files.complete() && fine;
   return fine ? Status(Done{}) : Status(diag.failed());
 }

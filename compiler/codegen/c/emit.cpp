@@ -21,7 +21,7 @@ namespace {
 class Emission {
  public:
   Emission(const interface::Object& object, const interface::Object& shown, const std::string& stem,
-           const OpenFile& open, const Style& style, const std::vector<ElementRun>& runs)
+           const OpenFile& open, const Style& style, const std::vector<ElementRun>& runs, bool narrow_indices)
       : object_(object),
         shown_(shown),
         stem_(stem),
@@ -31,6 +31,8 @@ class Emission {
         misra_(style.profile == Profile::kMisra) {
     functions_.hooks = object.hooks;
     functions_.vectors = style.has_vectors();
+    functions_.narrow_indices = narrow_indices;
+    functions_.dots = narrow_indices && !misra_;
     functions_.macro_prefix = interface::capitals(object.name) + "_";
     if (in_parts()) {
       functions_.linkage = "RLX_PRIVATE";
@@ -194,8 +196,8 @@ class Emission {
 }  // namespace
 
 bool emit_c(const interface::Object& object, const std::string& stem, const OpenFile& open, const Style& style,
-            const interface::Object* tables, const std::vector<ElementRun>& runs) {
-  return Emission(object, tables != nullptr ? *tables : object, stem, open, style, runs).run();
+            const interface::Object* tables, const std::vector<ElementRun>& runs, bool narrow_indices) {
+  return Emission(object, tables != nullptr ? *tables : object, stem, open, style, runs, narrow_indices).run();
 }
 
 }  // namespace relaxc::codegen_c

@@ -16,7 +16,9 @@ using OpenFile = std::function<Write(const std::string& extension)>;
 /// if a file could not be written. An object with a misra_obstacle cannot be written as kMisra, and that profile goes
 /// with no other choice of style. `tables`, if given, is the object as its tables are to show it, with other names of
 /// tensors and dims; the typed calls name those that the header has. `runs`: the elements of the weights.
+/// `narrow_indices`: the text is for machines of 32 bits (compiler/tir/index_widths.h); it is right on all others, too.
 bool emit_c(const interface::Object& object, const std::string& stem, const OpenFile& open, const Style& style = {},
-            const interface::Object* tables = nullptr, const std::vector<ElementRun>& runs = {});
+            const interface::Object* tables = nullptr, const std::vector<ElementRun>& runs = {},
+            bool narrow_indices = false);
 
 }  // namespace relaxc::codegen_c

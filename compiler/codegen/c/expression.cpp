@@ -9,10 +9,12 @@
 #include <algorithm>
 
 #include "compiler/arith/angle.h"
+#include "compiler/arith/dot.h"
 #include "compiler/arith/visit.h"
 #include "compiler/codegen/c/literals.h"
 #include "compiler/codegen/c/operators.h"
 #include "compiler/codegen/c/types.h"
+#include "compiler/tir/dot_word.h"
 
 namespace relaxc::codegen_c {
 using namespace arith;
@@ -59,6 +61,10 @@ std::string Expressions::print(Expr e) {
       });
 }
 
+std::string Expressions::type_of(Expr e) {
+  return is_narrow(e) ? value_type(DType::i(32)) : value_type(e.dtype());
+}
+
 std::string Expressions::field(const Load& n) {
   const std::string& name = names_.of(n.buffer);
   if (n.indices.empty()) return name;
@@ -75,6 +81,7 @@ std::string Expressions::pointer(const std::string& type, Expr address) {
 
 std::string Expressions::variable(Expr e) {
   const std::string& name = names_.of(e);
+  if (declared_wide_.count(e->id) != 0 && is_narrow(e)) return "(int32_t)" + name;
   if (lane_ == nullptr || lane_->own_vars.count(e->id) != 0) return name;
   tir::Lanes::Step step = lane_->lanes->step(e);
   if (!step) return fmt::format("{}[{}]", name, lane_->index);
@@ -87,7 +94,17 @@ std::string Expressions::rounded(DType dtype, std::string value) {
   return is_small_float(dtype) ? helper("round_" + suffix(dtype)) + "(" + value + ")" : value;
 }
 
+std::string Expressions::dot(const Binary& n) {
+  if (!dots_ || lane_ != nullptr || n.kind != ExprKind::kAdd || n.dtype != DType::i(32)) return "";
+  const std::optional<Dot4> found = as_dot4(n.b);
+  const Load* bytes = found ? tir::word_of(*found) : nullptr;
+  if (bytes == nullptr) return "";
+  return fmt::format("{}({}, &{}, {})", helper("dot4"), text(n.a), element(bytes->buffer, bytes->indices),
+                     text(found->b));
+}
+
 std::string Expressions::binary(const Binary& n) {
+  if (std::string sum = dot(n); !sum.empty()) return sum;
   DType dtype = n.a.dtype();
   std::string a = text(n.a), b = text(n.b);
   std::string_view sign = operator_text(n.kind);
@@ -141,21 +158,35 @@ std::string Expressions::integer_binary(const Binary& n, const std::string& a, c
     default:
       RELAXC_UNREACHABLE("not arithmetic");
   }
-  if (dtype.is_index()) {
-    bool plain = n.kind == ExprKind::kAdd || n.kind == ExprKind::kSub || n.kind == ExprKind::kMul;
-    bool checked = ranges_ != nullptr && !ranges_->fits(arith::Expr(&n));
-    checks_ |= checked;
-    if (checked) return fmt::format("{}({}, {}, &bad)", helper("checked_" + name), a, b);
-    if (plain) return fmt::format("({} {} {})", a, operator_text(n.kind), b);
-  }
+  if (dtype.is_index()) return index_binary(n, name, a, b);
   if (dtype.is_bool())
     return fmt::format("({} {} {})", a, n.kind == ExprKind::kMul || n.kind == ExprKind::kMin ? "&&" : "||", b);
   return fmt::format("{}({}, {})", helper(name + "_" + suffix(dtype)), a, b);
 }
 
+/// In the widest type among the result and the operands (compiler/tir/index_widths.h). C widens one operand by the
+/// other; where neither is wide and the result is, that has to be said.
+std::string Expressions::index_binary(const Binary& n, const std::string& name, const std::string& a,
+                                      const std::string& b) {
+  const Expr whole(&n);
+  const bool checked = ranges_ != nullptr && !ranges_->fits(whole);
+  checks_ |= checked;
+  if (checked) return fmt::format("{}({}, {}, &bad)", helper("checked_" + name), a, b);
+  const bool narrow = is_narrow(n.a) && is_narrow(n.b), fits = is_narrow(whole);
+  const std::string_view sign = operator_text(n.kind);
+  const bool plain = n.kind == ExprKind::kAdd || n.kind == ExprKind::kSub || n.kind == ExprKind::kMul;
+  std::string out;
+  if (plain)
+    out = fmt::format("({}{} {} {})", narrow && !fits ? "(int64_t)" : "", a, sign, b);
+  else
+    out = fmt::format("{}({}, {})", helper(name + (narrow && fits ? "_i32" : "_i64")), a, b);
+  return fits && !narrow ? "(int32_t)" + out : out;
+}
+
 std::string Expressions::cast(const Cast& n) {
   DType from = n.value.dtype(), to = n.dtype;
   std::string value = text(n.value);
+  if (is_narrow(Expr(&n)) && from.is_integer()) return "(int32_t)" + value;
   if (to.is_bool()) return fmt::format("({} != 0)", value);
   if (to.is_float()) return rounded(to, fmt::format("({}){}", value_type(to), value));
   if (from.is_float()) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "compiler/codegen/c/names.h"
-#include "compiler/tir/index_checks.h"
+#include "compiler/tir/index_widths.h"
 #include "compiler/tir/lanes.h"
 
 namespace relaxc::codegen_c {
@@ -27,19 +27,26 @@ struct LaneView {
 class Expressions {
  public:
   /// `helpers` collects the helper functions that the text calls. `ranges`, if not null: index arithmetic that may
-  /// overflow sets `bad` when it does.
-  Expressions(Names& names, std::set<std::string>& helpers, tir::IndexRanges* ranges)
-      : names_(names), helpers_(helpers), ranges_(ranges) {}
+  /// overflow sets `bad` when it does. `widths`, if not null: indices that 32 bits hold have so many.
+  Expressions(Names& names, std::set<std::string>& helpers, tir::IndexRanges* ranges, tir::IndexWidths* widths)
+      : names_(names), helpers_(helpers), ranges_(ranges), widths_(widths) {}
 
   /// Declarations of the temporaries that `roots` share, one line each, to stand before the statement that uses them.
   std::vector<std::string> share(const std::vector<arith::Expr>& roots);
   /// The C text of `e`; parenthesized unless it is primary.
   std::string text(arith::Expr e);
+  /// The C type that holds the value of `e`.
+  std::string type_of(arith::Expr e);
   /// Whether `bad` may have been set since the last time that this was asked.
   bool take_checks() { return std::exchange(checks_, false); }
   bool has_checks() const { return checks_; }
   /// Forgets the temporaries of the statement.
   void end_statement() { temporaries_.clear(); }
+
+  /// Sums of four products of bytes, of which four are a word of memory, call a helper that has instructions for it.
+  void use_dots() { dots_ = true; }
+  /// `var` is declared with 64 bits, whatever it holds: a parameter.
+  void declare_wide(arith::Expr var) { declared_wide_.insert(var->id); }
 
   /// While set, text is that of a lane.
   void set_lane(const LaneView* lane) { lane_ = lane; }
@@ -59,7 +66,10 @@ class Expressions {
 
   std::string print(arith::Expr e);
   std::string variable(arith::Expr e);
+  bool is_narrow(arith::Expr e) { return widths_ != nullptr && widths_->is_narrow(e); }
+  std::string index_binary(const arith::Binary& n, const std::string& name, const std::string& a, const std::string& b);
   std::string binary(const arith::Binary& n);
+  std::string dot(const arith::Binary& n);  ///< "": it is no such sum
   std::string integer_binary(const arith::Binary& n, const std::string& a, const std::string& b);
   std::string cast(const arith::Cast& n);
   std::string field(const arith::Load& n);
@@ -71,6 +81,9 @@ class Expressions {
   Names& names_;
   std::set<std::string>& helpers_;
   tir::IndexRanges* ranges_;
+  tir::IndexWidths* widths_;
+  std::set<uint32_t> declared_wide_;  ///< by id
+  bool dots_ = false;
   bool checks_ = false;
   const LaneView* lane_ = nullptr;
   std::unordered_map<arith::Expr, std::string> temporaries_;

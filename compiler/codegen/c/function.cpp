@@ -60,8 +60,14 @@ FunctionPrinter::FunctionPrinter(const tir::PrimFunc& function, const Convention
       style_(style),
       own_(function.c_function ? Convention{true, false, function.name} : conventions.at(function.name)),
       names_({style.prefix, style.macro_prefix}),
-      expressions_(names_, helpers, function.checks.overflow_code != 0 ? &ranges_.emplace(function) : nullptr) {
+      expressions_(
+          names_, helpers, function.checks.overflow_code != 0 ? &ranges_.emplace(function) : nullptr,
+          style.narrow_indices && tir::may_have_narrow_indices(function) ? &widths_.emplace(function) : nullptr) {
+  if (style.dots) expressions_.use_dots();
   if (function.c_function) name_c_function(*function.c_function);
+  for (const tir::Param& param : function.params)
+    if (param.buffer == nullptr && param.var.dtype().is_index()) expressions_.declare_wide(param.var);
+  for (arith::Var symbol : function.symbols) expressions_.declare_wide(symbol);
   std::set<uint32_t> bound;
   std::set<BufferRef> named;
   auto name = [&](BufferRef buffer) {

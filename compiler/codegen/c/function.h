@@ -24,6 +24,8 @@ struct FunctionStyle {
   std::string prefix = "k_";       ///< of its name
   std::string macro_prefix;        ///< of macros of the header
   bool vectors = false;            ///< Style::vectors
+  bool dots = false;               ///< sums of products of bytes by instructions for them, where the compiler has them
+  bool narrow_indices = false;     ///< kernels keep indices in 32 bits where those hold them
   /// Addresses of what functions that C calls name in CFunction::data.
   std::map<std::string, std::string> data;
 };

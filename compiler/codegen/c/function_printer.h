@@ -15,7 +15,7 @@
 #include "compiler/codegen/c/expression.h"
 #include "compiler/codegen/c/function.h"
 #include "compiler/codegen/c/vector_expression.h"
-#include "compiler/tir/index_checks.h"
+#include "compiler/tir/index_widths.h"
 #include "compiler/tir/lanes.h"
 
 namespace relaxc::codegen_c {
@@ -82,6 +82,7 @@ class FunctionPrinter {
   void print_address(const std::string& type, const tir::View& node);
   void print(const tir::For& node);
   void print_loop(const tir::For& node);
+  std::string counter_type(const tir::For& node);
   void print(const tir::While& node);
   void print(const tir::Break& node);
   void print(const tir::Continue& node);
@@ -122,6 +123,7 @@ class FunctionPrinter {
   FunctionStyle style_;
   Convention own_;
   std::optional<tir::IndexRanges> ranges_;  ///< of a function whose index arithmetic is checked
+  std::optional<tir::IndexWidths> widths_;  ///< of a function that keeps indices in 32 bits
   bool checks_ = false;                     ///< something sets `bad`
   Names names_;
   Expressions expressions_;

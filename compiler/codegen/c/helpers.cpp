@@ -205,6 +205,22 @@ constexpr Template kFixed[] = {
      "static inline int32_t rlx_distance(int64_t a, int64_t b) {\n"
      "  const int64_t most = INT64_C(1) << 30, d = b - a;\n"
      "  return (int32_t)(d > most ? most : d < -most ? -most : d);\n}\n"},
+    // Four unsigned bytes at x by the signed bytes of w, the first in its lowest bits.
+    {"dot4",
+     "#if defined(__ARM_FEATURE_SIMD32) && defined(__ARM_FEATURE_UNALIGNED) && !defined(__ARM_BIG_ENDIAN)\n"
+     "#include <arm_acle.h>\n"
+     "static inline int32_t rlx_dot4(int32_t sum, const uint8_t* x, int32_t w) {\n"
+     "  uint32_t a, b = (uint32_t)w;\n"
+     "  __builtin_memcpy(&a, x, sizeof a);\n"
+     "  sum = __smlad((int32_t)__uxtb16(a), __sxtb16((int32_t)b), sum);\n"
+     "  a = (a >> 8) | (a << 24);\n  b = (b >> 8) | (b << 24);\n"
+     "  return __smlad((int32_t)__uxtb16(a), __sxtb16((int32_t)b), sum);\n}\n#else\n"
+     "static inline int32_t rlx_dot4(int32_t sum, const uint8_t* x, int32_t w) {\n"
+     "  const uint32_t b = (uint32_t)w;\n"
+     "  const int32_t low = ((int32_t)x[0] * (int8_t)(uint8_t)b) + ((int32_t)x[1] * (int8_t)(uint8_t)(b >> 8));\n"
+     "  const int32_t high = ((int32_t)x[2] * (int8_t)(uint8_t)(b >> 16)) + ((int32_t)x[3] * (int8_t)(uint8_t)(b >> "
+     "24));\n"
+     "  return (int32_t)((uint32_t)sum + (uint32_t)(low + high));\n}\n#endif\n"},
     {"checked_add",
      "static inline int64_t rlx_checked_add(int64_t a, int64_t b, int* bad) {\n"
      "  if (b > 0 ? a > INT64_MAX - b : a < INT64_MIN - b) { *bad = 1; return 0; }\n  return a + b;\n}\n"},

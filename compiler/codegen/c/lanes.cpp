@@ -95,7 +95,7 @@ void FunctionPrinter::print_lanes(const tir::For& node, LaneLoop& loop) {
     return;
   }
   open("{");
-  line("const int64_t {} = {};", names_.of(node.var), hoisted(node.min));
+  line("const {} {} = {};", counter_type(node), names_.of(node.var), hoisted(node.min));
   admit_unused(node.var);
   lane_loop_ = &loop;
   suite(node.body);
@@ -183,7 +183,8 @@ void FunctionPrinter::each_lane(const std::function<void()>& print, const std::v
       if (const auto* block = s.as<tir::Block>())
         for (const tir::IterVar& iter : block->iters) view.own_vars.insert(iter.var->id);
     });
-  open(fmt::format("for (int64_t {0} = 0; {0} < {1}; {0}++) {{", view.index, view.count));
+  const std::string type = value_type(widths_ ? DType::i(32) : DType::index());
+  open(fmt::format("for ({2} {0} = 0; {0} < {1}; {0}++) {{", view.index, view.count, type));
   expressions_.set_lane(&view);
   in_lane_ = true;
   print();
@@ -199,7 +200,7 @@ void FunctionPrinter::lane_let(const tir::Let& node) {
     return;
   }
   std::string name = names_.of(node.var);
-  line("{} {}[{}];", value_type(node.value.dtype()), name, lane_loop_->count);
+  line("{} {}[{}];", expressions_.type_of(node.value), name, lane_loop_->count);
   admit_unused(node.var);
   VectorExpression vector = vector_expression();
   if (style_.vectors && vector.has_type(node.value.dtype()) && vector.can(node.value)) {

@@ -86,7 +86,7 @@ class Expressions::Sharing {
     const std::string open = guarded ? name_of_guard(guard->second) : "";
     std::string value = expressions_.print(e);
     if (guarded) value = fmt::format("{} ? {} : {}", open, value, zero(e.dtype()));
-    expressions_.temporaries_[e] = declare(e.dtype(), value);
+    expressions_.temporaries_[e] = declare(expressions_.type_of(e), value);
   }
 
   const std::string& name_of_guard(int guard) {
@@ -95,7 +95,7 @@ class Expressions::Sharing {
     std::string ways;
     for (const Way& way : lazy_.guards[static_cast<size_t>(guard)])
       ways += fmt::format("{}{}", ways.empty() ? "" : " || ", way_text(way));
-    name = declare(DType::boolean(), ways);
+    name = declare(value_type(DType::boolean()), ways);
     return name;
   }
 
@@ -110,9 +110,9 @@ class Expressions::Sharing {
     return from.empty() ? asked : fmt::format("({} && {})", from, asked);
   }
 
-  std::string declare(DType dtype, const std::string& value) {
+  std::string declare(const std::string& type, const std::string& value) {
     std::string name = expressions_.names_.fresh("t");
-    lines_.push_back(fmt::format("const {} {} = {};", value_type(dtype), name, value));
+    lines_.push_back(fmt::format("const {} {} = {};", type, name, value));
     return name;
   }
 
@@ -167,7 +167,7 @@ class Expressions::Sharing::Branches {
     };
     for_each_node(root, next, [&](Expr e) {
       if (temporaries_.count(e) != 0 || (has_arms(e) && branch(e)) || !sharing_.is_shared(e)) return;
-      name(e, sharing_.declare(e.dtype(), sharing_.expressions_.print(e)));
+      name(e, sharing_.declare(sharing_.expressions_.type_of(e), sharing_.expressions_.print(e)));
     });
   }
 
@@ -198,7 +198,7 @@ class Expressions::Sharing::Branches {
     const bool either = choice.as<Or>() != nullptr;
     const std::string asked = sharing_.expressions_.text(parts[0]), t = sharing_.expressions_.names_.fresh("t");
     const std::string first = arms.size() == 2 ? "" : either ? " = 1" : " = 0";
-    add("{} {}{};", value_type(choice.dtype()), t, first);
+    add("{} {}{};", sharing_.expressions_.type_of(choice), t, first);
     add("if {} {{", truth(either ? "!" + asked : asked));
     for (size_t i = 0; i < arms.size(); ++i) {
       if (i > 0) add("else {{");

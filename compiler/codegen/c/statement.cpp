@@ -36,7 +36,7 @@ std::string FunctionPrinter::computed(Expr e) {
   std::string text = hoisted(e);
   if (!expressions_.has_checks()) return text;
   std::string name = names_.fresh("value");
-  line("const {} {} = {};", value_type(e.dtype()), name, text);
+  line("const {} {} = {};", expressions_.type_of(e), name, text);
   return name;
 }
 
@@ -81,17 +81,22 @@ void FunctionPrinter::print(const tir::For& node) {
   print_loop(node);
 }
 
+std::string FunctionPrinter::counter_type(const tir::For& node) {
+  return value_type(widths_ && widths_->is_narrow(node) ? DType::i(32) : DType::index());
+}
+
 void FunctionPrinter::print_loop(const tir::For& node) {
+  const std::string type = counter_type(node);
   bool counted = node.min.constant() != nullptr && node.extent.constant() != nullptr;  // then no name for its end
   if (!counted) open("{");
   std::string var = names_.of(node.var), begin = computed(node.min), end = hoisted(node.min + node.extent);
   if (!counted) {
     std::string name = names_.fresh(var + "_end");
-    line("const int64_t {} = {};", name, end);
+    line("const {} {} = {};", type, name, end);
     check_overflow();
     end = name;
   }
-  open(fmt::format("for (int64_t {0} = {1}; {0} < {2}; {0}++) {{", var, begin, end));
+  open(fmt::format("for ({3} {0} = {1}; {0} < {2}; {0}++) {{", var, begin, end, type));
   suite(node.body);
   close();
   if (!counted) close();
@@ -129,7 +134,7 @@ void FunctionPrinter::print(const tir::If& node) {
 }
 
 Stmt FunctionPrinter::print_let(const tir::Let& node) {
-  line("const {} {} = {};", value_type(node.value.dtype()), names_.of(node.var), hoisted(node.value));
+  line("const {} {} = {};", expressions_.type_of(node.value), names_.of(node.var), hoisted(node.value));
   admit_unused(node.var);
   check_overflow();
   return node.body;
@@ -183,7 +188,7 @@ void FunctionPrinter::print(const tir::Store& node) {
 void FunctionPrinter::print(const tir::Block& node) {
   open("{ /* " + node.name + " */");
   for (const tir::IterVar& iter : node.iters) {
-    line("const int64_t {} = {};", names_.of(iter.var), hoisted(iter.binding));
+    line("const {} {} = {};", expressions_.type_of(iter.binding), names_.of(iter.var), hoisted(iter.binding));
     admit_unused(iter.var);
   }
   if (node.predicate) open("if " + truth(hoisted(node.predicate)) + " {");

@@ -12,7 +12,7 @@ namespace {
 std::vector<std::string> printed(Expr value) {
   codegen_c::Names names;
   std::set<std::string> helpers;
-  codegen_c::Expressions expressions(names, helpers, nullptr);
+  codegen_c::Expressions expressions(names, helpers, nullptr, nullptr);
   std::vector<std::string> lines = expressions.share({value});
   lines.push_back(expressions.text(value));
   return lines;

@@ -1,0 +1,12 @@
+// dot_word.h: products of bytes of which one operand is a word of memory.
+#pragma once
+
+#include "compiler/arith/dot.h"
+#include "compiler/tir/buffer.h"
+
+namespace relaxc::tir {
+
+/// The load of the first unsigned byte, if there are four that lie side by side in one buffer; else null.
+const arith::Load* word_of(const arith::Dot4& dot);
+
+}  // namespace relaxc::tir
