@@ -12,12 +12,12 @@ namespace relaxc {
 /// How a vector of 32-bit sums takes products of bytes, best last. All are exact: none saturates.
 enum class DotProduct : uint8_t {
   kNone,
-  kPairs,     ///< two products of signed 16-bit numbers a lane, not yet added to the sum (pmaddwd)
+  kPairs,     ///< two products of signed 16-bit numbers a lane, then added to the sum (pmaddwd; smlad does both)
   kSameSign,  ///< four of signed, or four of unsigned bytes a lane (sdot, udot)
   kMixed,     ///< four of unsigned by signed bytes a lane (vpdpbusd, usdot)
 };
 
-/// By width of the registers, since extensions come with some widths only.
+/// By width of the registers, since extensions come with some widths only; without vectors, bits128 is of one sum.
 struct DotProducts {
   DotProduct bits128 = DotProduct::kNone, bits256 = DotProduct::kNone, bits512 = DotProduct::kNone;
 

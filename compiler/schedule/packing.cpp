@@ -53,7 +53,8 @@ std::string Packing::description() const {
                      fmt::join(order, " "));
 }
 
-/// The same tensor with neighbours along `words_axis` in one element, the first in the lowest bytes.
+/// The same tensor with neighbours along `words_axis` in one element, the first in the lowest bytes (see words_extent
+/// for what the last word has).
 std::vector<std::byte> Packing::as_words(std::span<const std::byte> bytes, int64_t element_bytes) const {
   const auto element = static_cast<size_t>(element_bytes), terms = static_cast<size_t>(word_bytes) / element;
   size_t inner = 1, axis = static_cast<size_t>(words_axis);
@@ -61,11 +62,14 @@ std::vector<std::byte> Packing::as_words(std::span<const std::byte> bytes, int64
   size_t words = static_cast<size_t>(shape[axis]), extent = static_cast<size_t>(words_extent);
   size_t outer = bytes.size() / (extent * inner * element);
   std::vector<std::byte> out(outer * words * inner * static_cast<size_t>(word_bytes), std::byte{0});
+  const size_t whole = extent > terms ? extent / terms * terms : extent;
   for (size_t o = 0; o < outer; ++o)
-    for (size_t k = 0; k < extent; ++k)
+    for (size_t k = 0; k < extent; ++k) {
+      const size_t at = k < whole ? k % terms : k - (extent - terms);
       for (size_t i = 0; i < inner; ++i)
         std::copy_n(bytes.data() + ((o * extent + k) * inner + i) * element, element,
-                    out.data() + (((o * words + k / terms) * inner + i) * terms + k % terms) * element);
+                    out.data() + (((o * words + k / terms) * inner + i) * terms + at) * element);
+    }
   return out;
 }
 

@@ -21,7 +21,9 @@ struct Packing {
   std::vector<size_t> order;  ///< the other axes, outermost first
   /// What stands side by side along this axis is one integer of `word_bytes`: `shape` counts words along it. -1: no.
   int64_t words_axis = -1;
-  int64_t words_extent = 0;  ///< elements along it; what the last word lacks is zero
+  /// Elements along it. Where they are no multiple of a word's, the last of several words ends with them, and what it
+  /// shares with the word before is zero; a single word ends with zeros.
+  int64_t words_extent = 0;
   int64_t word_bytes = 4;
   /// An axis along which the three taps of float32 filters are taken at the points of F(results, 3) (winograd.h).
   struct Taps {

@@ -29,6 +29,7 @@ struct Abilities {
   BFloatDots bfloat_dots;
   bool byte_matrices = false;
   bool byte_permutes = false;  ///< picks bytes from two vectors of 64 (AVX-512 VBMI)
+  bool halves = false;         ///< products of pairs of 16-bit numbers in a word are added to a sum (smlad)
   bool neon = false;           ///< whose intrinsics they are: ARM's (else x86)
 };
 

@@ -94,7 +94,9 @@ int32_t vector_bits(const llvm::Triple& triple, const llvm::MCSubtargetInfo& inf
   return 0;
 }
 
+/// Registers of elements: those of vectors, or else of integers, of which Thumb's first version names eight.
 int32_t vector_registers(const llvm::Triple& triple, const llvm::MCSubtargetInfo& info, int32_t bits) {
+  if (bits == 0 && triple.isThumb() && !info.checkFeatures("+thumb2")) return 8;
   if (triple.isThumb() && has_helium(info)) return 8;
   return bits == 512 || triple.isAArch64() || triple.isRISCV() ? 32 : 16;
 }
@@ -107,11 +109,18 @@ bool has_fma(const llvm::Triple& triple, const llvm::MCSubtargetInfo& info) {
   return triple.isAArch64();
 }
 
+/// Arm's DSP extension: smlad.
+bool has_halves(const llvm::Triple& triple, const llvm::MCSubtargetInfo& info) {
+  return (triple.isARM() || triple.isThumb()) && info.checkFeatures("+dsp");
+}
+
 DotProducts dot_products(const llvm::Triple& triple, const llvm::MCSubtargetInfo& info) {
   auto has = [&](const char* features) { return info.checkFeatures(features); };
   DotProducts out;
   if (triple.isAArch64())
     out.bits128 = has("+i8mm") ? DotProduct::kMixed : has("+dotprod") ? DotProduct::kSameSign : DotProduct::kNone;
+  // Of a single sum where there are no vectors.
+  if (has_halves(triple, info) && vector_bits(triple, info) == 0) out.bits128 = DotProduct::kPairs;
   if (!triple.isX86()) return out;
   auto best = [&](bool words, const char* pairs) {
     return words ? DotProduct::kMixed : has(pairs) ? DotProduct::kPairs : DotProduct::kNone;
@@ -335,6 +344,7 @@ Abilities abilities_of(const Target& target, const llvm::TargetMachine& machine)
   out.dots = target.dots;
   out.bfloat_dots = target.bfloat_dots;
   out.byte_matrices = target.byte_matrices;
+  out.halves = has_halves(triple, info);
   out.byte_permutes = triple.isX86() && info.checkFeatures("+avx512vbmi");
   out.neon = triple.isAArch64();
   return out;

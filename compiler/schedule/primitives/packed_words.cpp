@@ -47,6 +47,12 @@ bool others_depend(const Load& load, size_t axis, Var var) {
   return false;
 }
 
+/// Whether the last word begins before the one in front of it has ended, so that nothing behind the axis is read; of
+/// what both have, the last one's are 0 (Packing::words_extent).
+bool overlaps(const WordsOf& of, const WordForm& form) {
+  return of.extent > form.terms && of.extent % form.terms != 0;
+}
+
 /// Constants stand on either side: of operands of one dtype, `words` is the one that the tree may pack.
 BufferRef packable_operand(const Tree& tree, const tir::Store& store, const WordForm& form) {
   const Operands found = operands_of(store, form);
@@ -69,8 +75,9 @@ std::optional<WordsOf> find_words(const Tree& tree, uint32_t block, uint32_t loo
   Operands found = operands_of(*store, form, packable_operand(tree, *store, form));
   if (found.a == nullptr || found.a->indices.empty() || !found.a->buffer->strides.empty()) return {};
   size_t last = found.a->indices.size() - 1;
-  bool side_by_side = *extent % form.terms == 0 && step_of(found.a->indices[last], node.var) == 1 &&
-                      !others_depend(*found.a, last, node.var);
+  // What a last word reads twice is multiplied by 0, which makes a NaN of an infinity.
+  bool side_by_side = *extent >= form.terms && (*extent % form.terms == 0 || form.sum.is_integer()) &&
+                      step_of(found.a->buffer, found.a->indices, node.var) == 1;
   bool in_lanes = form.channels && *extent <= form.terms && !depends_on(found.a->indices[last], node.var) &&
                   !found.b->indices.empty() && found.a->indices[last] == found.b->indices.back() &&
                   found.a->indices[last].as<arith::VarNode>() != nullptr;
@@ -116,7 +123,9 @@ BufferRef take_in_words(Tree& tree, uint32_t loop, const WordFacts& facts, const
     to.var = tree.context().var(from.var.name());
     std::vector<Expr> elements(static_cast<size_t>(form.terms));
     for (size_t i = 0; i < static_cast<size_t>(std::min(of->extent, form.terms)); ++i) {
-      Expr at = to.var * form.terms + static_cast<int64_t>(i);
+      Expr first = to.var * form.terms;
+      if (overlaps(*of, form)) first = arith::min(first, tree.context().index(of->extent - form.terms));
+      Expr at = first + static_cast<int64_t>(i);
       Indices indices = operands.a->indices;
       for (Expr& index : indices) index = arith::substitute(index, {{from.var, at}});
       elements[i] = arith::cast(form.sum, build.load(operands.a->buffer, indices));

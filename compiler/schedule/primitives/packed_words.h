@@ -31,9 +31,9 @@ struct WordForm {
   DType word() const { return DType::i(static_cast<uint8_t>(bytes * 8)); }
 };
 
-/// own += sum(a[…]) * sum(b[…, k, …]) over `loop`, with dtypes that the form multiplies. Either k is a's last axis, of
-/// a multiple of `terms`; or it is a window of two to `terms` taps over an outer axis, and both operands' last axis is
-/// a channel, which is to go into lanes.
+/// own += sum(a[…]) * sum(b[…, k, …]) over `loop`, with dtypes that the form multiplies. Either a's elements lie side
+/// by side along k, `terms` of them or more (of floats a multiple of `terms`); or it is a window of two to `terms` taps
+/// over an outer axis, and both operands' last axis is a channel, which is to go into lanes.
 std::optional<WordsOf> find_words(const Tree& tree, uint32_t block, uint32_t loop, const WordForm& form);
 
 struct WordFacts {

@@ -84,7 +84,10 @@ Value* quantized_again(const Op& op) {
 class QuantizationRecognition {
  public:
   QuantizationRecognition(Module& module, PassContext& context)
-      : module_(module), context_(context), products_(module, context.ops, context.diag) {}
+      : module_(module),
+        context_(context),
+        products_(module, context.ops, context.diag,
+                  context.target.dots.of(context.target.vector_bits) != DotProduct::kNone) {}
 
   /// Products of bytes.
   Result<Changed> multiply(Function& function) {

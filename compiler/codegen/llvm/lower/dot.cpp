@@ -2,39 +2,16 @@
 #include "compiler/codegen/llvm/lower/dot.h"
 
 #include <llvm/IR/IntrinsicsAArch64.h>
+#include <llvm/IR/IntrinsicsARM.h>
 #include <llvm/IR/IntrinsicsX86.h>
 
-#include "compiler/arith/simplify.h"
+#include "compiler/tir/dot_word.h"
 
 namespace relaxc::codegen_llvm {
 
 using arith::Dot4;
 using arith::Expr;
 using llvm::Value;
-
-namespace {
-
-const arith::Load& byte_of(const Dot4& dot, size_t i) {
-  return *dot.a[i].as<arith::Cast>()->value.as<arith::Load>();
-}
-
-/// The four bytes lie side by side in one buffer.
-bool is_word(const Dot4& dot) {
-  for (Expr e : dot.a)
-    if (!e || e.as<arith::Cast>()->value.as<arith::Load>() == nullptr) return false;
-  const arith::Load& first = byte_of(dot, 0);
-  if (first.indices.empty() || !first.buffer->strides.empty()) return false;
-  for (size_t i = 1; i < 4; ++i) {
-    const arith::Load& next = byte_of(dot, i);
-    if (next.buffer != first.buffer) return false;
-    for (size_t d = 0; d + 1 < first.indices.size(); ++d)
-      if (!(next.indices[d] == first.indices[d])) return false;
-    if (!arith::prove_equal(next.indices.back(), first.indices.back() + static_cast<int64_t>(i))) return false;
-  }
-  return true;
-}
-
-}  // namespace
 
 /// What does as many lanes sums at once in this way.
 llvm::Intrinsic::ID DotProducts::intrinsic_of(DotProduct kind) const {
@@ -48,7 +25,8 @@ llvm::Intrinsic::ID DotProducts::intrinsic_of(DotProduct kind) const {
 }
 
 std::optional<Lanes> DotProducts::sum(const arith::Binary& e) {
-  if (lanes_.count() == 0 || lanes_.mask() != nullptr || e.dtype != DType::i(32)) return std::nullopt;
+  if (lanes_.count() == 0) return of_halves(e);
+  if (lanes_.mask() != nullptr || e.dtype != DType::i(32)) return std::nullopt;
   DotProduct kind = numeric_.abilities().dots.of(int64_t{32} * lanes_.count());
   if (kind == DotProduct::kNone) return std::nullopt;
   std::optional<Dot4> found = arith::as_dot4(e.b);
@@ -62,14 +40,34 @@ std::optional<Lanes> DotProducts::sum(const arith::Binary& e) {
   return Lanes{nullptr, 0, of_quads(intrinsic_of(kind), sum, a, b)};
 }
 
+/// A single sum, where the instruction set has smlad: even and odd bytes of both words in 16 bits each. What a word
+/// becomes is the same for all sums of a tile that read it, and LLVM computes it once.
+std::optional<Lanes> DotProducts::of_halves(const arith::Binary& e) {
+  if (!numeric_.abilities().halves || e.dtype != DType::i(32)) return std::nullopt;
+  const std::optional<Dot4> found = arith::as_dot4(e.b);
+  const arith::Load* bytes = found ? tir::word_of(*found) : nullptr;
+  if (bytes == nullptr) return std::nullopt;
+  const Lanes offset = memory_.offset_of(bytes->buffer, bytes->indices);
+  Value* a = b_.CreateAlignedLoad(b_.getInt32Ty(), memory_.address(bytes->buffer, offset), llvm::Align(1));
+  Value *b = values_.value(found->b).scalar, *sum = values_.value(e.a).scalar;
+  for (const bool odd : {false, true}) {
+    auto half = [&](llvm::Intrinsic::ID widen, Value* word) {
+      if (odd) word = b_.CreateIntrinsic(llvm::Intrinsic::fshr, {word->getType()}, {word, word, b_.getInt32(8)});
+      return b_.CreateIntrinsic(widen, {}, {word});
+    };
+    Value *x = half(llvm::Intrinsic::arm_uxtb16, a), *w = half(llvm::Intrinsic::arm_sxtb16, b);
+    sum = b_.CreateIntrinsic(llvm::Intrinsic::arm_smlad, {}, {x, w, sum});
+  }
+  return Lanes{sum, 0, nullptr};
+}
+
 /// The unsigned bytes: one word for all lanes where they lie side by side, else a vector of words that are put together
 /// from a vector for each byte. Rows of a tile that share bytes share those vectors.
 Value* DotProducts::word_of(const Dot4& dot) {
-  if (is_word(dot)) {
-    const arith::Load& bytes = byte_of(dot, 0);
-    Lanes offset = memory_.offset_of(bytes.buffer, bytes.indices);
-    if (offset.is_uniform() && !places_.at(bytes.buffer).per_lane)
-      return b_.CreateAlignedLoad(b_.getInt32Ty(), memory_.address(bytes.buffer, offset), llvm::Align(1));
+  if (const arith::Load* bytes = tir::word_of(dot)) {
+    Lanes offset = memory_.offset_of(bytes->buffer, bytes->indices);
+    if (offset.is_uniform() && !places_.at(bytes->buffer).per_lane)
+      return b_.CreateAlignedLoad(b_.getInt32Ty(), memory_.address(bytes->buffer, offset), llvm::Align(1));
   }
   Value* word = nullptr;
   for (size_t i = 0; i < 4 && dot.a[i]; ++i) {

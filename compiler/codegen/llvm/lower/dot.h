@@ -31,6 +31,7 @@ class DotProducts {
   llvm::Value* word_of(const arith::Dot4& dot);
   llvm::Value* of_quads(llvm::Intrinsic::ID intrinsic, llvm::Value* sum, llvm::Value* a, llvm::Value* b);
   llvm::Value* of_pairs(llvm::Value* a, llvm::Value* b);
+  std::optional<Lanes> of_halves(const arith::Binary& e);
   llvm::Value* of_same_sign(llvm::Value* sum, llvm::Value* a, llvm::Value* b);
 
   llvm::IRBuilder<>& b_;

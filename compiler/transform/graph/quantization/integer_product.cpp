@@ -6,8 +6,9 @@
 // exact modulo 2^32, so the order does not matter, and the result is the true one where that fits into int32. Signed
 // data is shifted by 128 into uint8, and its zero point with it.
 //
-// What pads data is its zero point, which contributes nothing; so data is padded before. Channels (and the inner
-// dim of a matrix product) are padded to whole words with weights of 0.
+// What pads data is its zero point, which contributes nothing; so data is padded before. For targets whose vectors take
+// four products of bytes at a time, channels (and the inner dim of a matrix product) are padded to whole words with
+// weights of 0; elsewhere that would be more work for nothing.
 #include "compiler/transform/graph/quantization/integer_product.h"
 
 #include <algorithm>
@@ -52,10 +53,6 @@ int64_t groups_of(const Op& op) {
   return groups == 0 ? (channels != nullptr ? *channels : 0) : groups;
 }
 
-int64_t word_padding(int64_t extent) {
-  return (4 - extent % 4) % 4;
-}
-
 /// Begins, then ends, of the spatial dims.
 std::vector<int64_t> padding_of(const Op& op, size_t spatial) {
   std::vector<int64_t> pads = op.attrs.ints("padding");
@@ -74,6 +71,12 @@ bool is_window_of_one(const Op& op, const std::vector<int64_t>& weights) {
 }
 
 }  // namespace
+
+/// Channels that are added so that words are whole, except where each output has one of its own.
+int64_t IntegerProducts::word_padding(const Op& op, const Weights& w) const {
+  const int64_t inputs = w.shape[w.shape.size() - 2];
+  return whole_words_ && groups_of(op) == 1 ? (4 - inputs % 4) % 4 : 0;
+}
 
 /// The weights with outputs last; nothing if they are no constant integers of a byte or have other zero points.
 std::optional<IntegerProducts::Weights> IntegerProducts::weights_of(Op& op) const {
@@ -219,10 +222,9 @@ Result<Value*> IntegerProducts::padded(GraphBuilder& b, Value* x, const std::vec
 
 /// The sum of the products of bytes, in int32; x has its padding.
 Result<Value*> IntegerProducts::product(GraphBuilder& b, const Op& op, Value* x, const Weights& w) {
-  // Inputs to whole words, except where each output has one.
   size_t inputs_at = w.shape.size() - 2;
   int64_t inputs = w.shape[inputs_at];
-  int64_t more = groups_of(op) == 1 ? word_padding(inputs) : 0;
+  int64_t more = word_padding(op, w);
   std::vector<int64_t> shape = w.shape;
   std::vector<int16_t> values = w.values;
   if (more > 0) {
@@ -312,7 +314,7 @@ Result<Value*> IntegerProducts::rewrite(Op& op, std::vector<Op*>& transposed) {
     std::vector<int64_t> spatial = padding_of(op, rank - 2);
     for (size_t k = 0; k < rank - 2; ++k) pads[1 + k] = spatial[k], pads[rank + 1 + k] = spatial[rank - 2 + k];
   }
-  if (groups_of(op) == 1) pads.back() = word_padding(w->shape[w->shape.size() - 2]);
+  pads.back() = word_padding(op, *w);
   RELAXC_TRY(bytes, padded(b, bytes, pads, data));
   RELAXC_TRY(Value * y, compensated(b, op, bytes, data, *w));
   if (real) {

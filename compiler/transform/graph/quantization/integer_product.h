@@ -13,8 +13,9 @@ namespace relaxc {
 /// uint8 and int8 alone.
 class IntegerProducts {
  public:
-  IntegerProducts(relax::Module& module, const relax::OpTable& ops, Diagnostics& diag)
-      : module_(module), ops_(ops), diag_(diag) {}
+  /// \param whole_words  channels are padded to whole words, for dot products of vectors
+  IntegerProducts(relax::Module& module, const relax::OpTable& ops, Diagnostics& diag, bool whole_words)
+      : module_(module), ops_(ops), diag_(diag), whole_words_(whole_words) {}
 
   /// What can stand for the result of `op`; null where `op` is none of these products. `transposed` gets every
   /// permute_dims from channels last to channels second that was made.
@@ -40,6 +41,7 @@ class IntegerProducts {
   };
 
   std::optional<Weights> weights_of(relax::Op& op) const;
+  int64_t word_padding(const relax::Op& op, const Weights& w) const;
   std::optional<QuantizedOperand> data_of(relax::Op& op) const;
   Result<Data> unsigned_data(relax::GraphBuilder& b, const QuantizedOperand& x);
   Result<relax::Value*> as_unsigned(relax::GraphBuilder& b, relax::Value* stored);
@@ -59,6 +61,7 @@ class IntegerProducts {
   relax::Module& module_;
   const relax::OpTable& ops_;
   Diagnostics& diag_;
+  bool whole_words_;
   std::map<relax::Value*, relax::Value*> unsigned_;  // looked up, never walked
 };
 

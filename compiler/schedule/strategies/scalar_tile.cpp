@@ -1,0 +1,200 @@
+// scalar_tile.cpp: reductions on targets without vectors, a few elements of the result at a time.
+//
+// An element by itself loads two operands for each product. Elements that share operands, such as two outputs of two
+// pixels, take half or a quarter of the loads, and all of their sums stay in registers. Where the target multiplies
+// pairs of 16-bit numbers (Arm's DSP extension), bytes along the sum come four at a time: a word of each operand is
+// widened once for the whole tile.
+//
+// Method: the register tile of Goto & van de Geijn 2008 with registers of one element; Lai et al. 2018 (CMSIS-NN) have
+// the tile of 2x2 for SMLAD. The order of each sum is the written one, except in words, where it makes no difference.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "compiler/schedule/primitives/jam.h"
+#include "compiler/schedule/primitives/simplify_subscripts.h"
+#include "compiler/schedule/primitives/stage_loads.h"
+#include "compiler/schedule/primitives/tensorize_dot4.h"
+#include "compiler/schedule/primitives/unroll.h"
+#include "compiler/schedule/strategies/parts/pack_constants.h"
+#include "compiler/schedule/strategies/parts/reduction_view.h"
+#include "compiler/schedule/strategies/parts/tile_loops.h"
+#include "compiler/schedule/strategies/parts/vectors.h"
+#include "compiler/schedule/strategies/strategy.h"
+
+namespace relaxc::schedule {
+namespace {
+
+constexpr int64_t kMostTaps = 5;        ///< that are straight-line code
+constexpr int32_t kFewRegisters = 12;   ///< less hold two sums beside operands and addresses
+constexpr int32_t kManyRegisters = 24;  ///< so many hold sixteen
+
+/// Loops of the result whose iterations share an operand; 0: there is none.
+struct TileAxes {
+  uint32_t rows = 0, columns = 0;
+};
+
+/// The innermost axis that shares an operand, and the innermost one that shares another.
+TileAxes axes_of(const Draft& draft) {
+  const ReductionView view(draft);
+  const std::vector<uint32_t>& spatial = draft.reduction.spatial;
+  TileAxes axes;
+  std::vector<BufferRef> along;
+  for (size_t i = spatial.size(); i-- > 0;) {
+    const int64_t* extent = view.extent(spatial[i]);  // tails of an open one would be more code than it saves
+    if (extent == nullptr || *extent < 2 || !view.some_operand_stays(spatial[i])) continue;
+    if (axes.columns == 0) {
+      axes.columns = spatial[i], along = view.operands_along(spatial[i]);
+    } else if (view.operands_along(spatial[i]) != along) {
+      axes.rows = spatial[i];
+      return axes;
+    }
+  }
+  return axes;
+}
+
+Legal<ReductionForm> match(const Draft& draft) {
+  const Target& target = *draft.target;
+  RELAXC_FITS(target.vector_bits == 0 || target.lanes(64) < 2, "the target has vectors");
+  RELAXC_STEP(ReductionForm form, reduction_in(draft));
+  RELAXC_FITS(form.lanes < 2, "the target has vectors");
+  RELAXC_FITS(!form.spatial.empty(), "the result is a single element");
+  return form;
+}
+
+/// Bytes of the sum's innermost axis in words, if the target has an instruction for them and a constant can be packed.
+Legal<> read_in_words(Draft& draft) {
+  ReductionForm& form = draft.reduction;
+  if (draft.target->dots.bits128 == DotProduct::kNone) return Done{};
+  const ReductionView view(draft);
+  std::optional<WordsOf> of = find_words(draft.tree, form.block, form.reduced.back(), kByteWords);
+  if (!of || of->in_lanes || !view.is_packable(view.original(of->buffer))) return Done{};
+  of->buffer = view.original(of->buffer);
+  form.words_of = *of;
+  RELAXC_STEP(form.words, apply(draft.tree, TensorizeDot4{form.block, form.reduced.back()}));
+  return drop_unit_loops(draft.tree, form.reduced);
+}
+
+/// Few taps along the innermost axis are straight-line code: neighbouring elements then share what they read.
+Legal<> unroll_taps(Draft& draft) {
+  const uint32_t loop = draft.reduction.reduced.back();
+  const int64_t* extent = draft.tree.loop(loop).extent.constant();
+  if (draft.reduction.words != nullptr || extent == nullptr || *extent > kMostTaps) return Done{};
+  return apply(draft.tree, Unroll{loop});
+}
+
+struct TileSize {
+  int64_t rows = 1, columns = 1;
+};
+
+/// As many elements as the registers hold beside the operands of one step and what addresses them. A row of elements
+/// takes a length that leaves none over, if there is one.
+TileSize size_for(const Draft& draft, const TileAxes& axes) {
+  const int32_t registers = draft.target->vector_registers;
+  if (registers < kFewRegisters) return {1, 2};
+  if (axes.rows != 0) return registers >= kManyRegisters ? TileSize{4, 4} : TileSize{2, 2};
+  const int64_t extent = *draft.tree.loop(axes.columns).extent.constant();
+  for (const int64_t length : {4, 5, 3})
+    if (extent % length == 0) return {1, length};
+  return {1, 4};
+}
+
+class Tiling {
+ public:
+  Tiling(Draft& draft, const TileAxes& axes, const TileSize& size)
+      : draft_(draft), tree_(draft.tree), axes_(axes), size_(size) {}
+
+  Legal<> run() {
+    RELAXC_LEGAL(pack_along(draft_, axes_.columns, size_.columns, packed_));
+    if (axes_.rows != 0) RELAXC_LEGAL(pack_along(draft_, axes_.rows, size_.rows, packed_));
+    RELAXC_LEGAL(cut());
+    for (uint32_t loop : loops_) {
+      RELAXC_LEGAL(apply(tree_, Unroll{loop}));
+      RELAXC_LEGAL(apply(tree_, Jam{loop}));
+    }
+    for (BufferRef buffer : packed_) RELAXC_LEGAL(apply(tree_, SimplifySubscripts{buffer}));
+    return Done{};
+  }
+
+ private:
+  /// The outer axis first, then the inner one in each of its parts.
+  Legal<> cut() {
+    const std::vector<uint32_t>& spatial = draft_.reduction.spatial;
+    const auto place = [&](uint32_t loop) { return std::find(spatial.begin(), spatial.end(), loop); };
+    if (axes_.rows == 0) {
+      RELAXC_LEGAL(cut(axes_.columns, size_.columns));
+      return Done{};
+    }
+    const bool rows_outside = place(axes_.rows) < place(axes_.columns);
+    const uint32_t outer = rows_outside ? axes_.rows : axes_.columns;
+    const uint32_t inner = rows_outside ? axes_.columns : axes_.rows;
+    RELAXC_STEP(const std::vector<AxisPart> parts, cut(outer, rows_outside ? size_.rows : size_.columns));
+    for (const AxisPart& part : parts) {
+      auto copy = part.copies.loops.find(inner);
+      const uint32_t loop = copy == part.copies.loops.end() ? inner : copy->second;
+      RELAXC_LEGAL(cut(loop, rows_outside ? size_.columns : size_.rows));
+    }
+    return Done{};
+  }
+
+  Legal<std::vector<AxisPart>> cut(uint32_t loop, int64_t factor) {
+    RELAXC_STEP(std::vector<AxisPart> parts, cut_axis(tree_, loop, factor));
+    for (const AxisPart& part : parts)
+      if (part.inner != 0) loops_.push_back(part.inner);
+    return parts;
+  }
+
+  Draft& draft_;
+  Tree& tree_;
+  const TileAxes axes_;
+  const TileSize size_;
+  std::vector<uint32_t> loops_;  ///< that are to be unrolled
+  std::vector<BufferRef> packed_;
+};
+
+struct ScalarTile {
+  ReductionForm form;
+
+  static std::string text() { return "a few elements that share operands, their sums in registers"; }
+  Legal<> carry_out(Draft& draft) const {
+    draft.reduction = form;
+    RELAXC_LEGAL(put_axes_in_order(draft));
+    RELAXC_FITS(ReductionView(draft).updates(), "it is no sum, product, minimum or maximum");
+    RELAXC_LEGAL(fuse_neighbours(draft.tree, draft.reduction.spatial));
+    RELAXC_LEGAL(fuse_neighbours(draft.tree, draft.reduction.reduced));
+    const TileAxes axes = axes_of(draft);
+    RELAXC_FITS(axes.columns != 0, "no two elements share an operand");
+    RELAXC_LEGAL(read_in_words(draft));
+    RELAXC_LEGAL(apply(draft.tree, StageLoads{draft.reduction.block, 0}));
+    RELAXC_LEGAL(contract_results(draft));
+    if (axes.rows == 0) RELAXC_LEGAL(unroll_taps(draft));
+    const TileSize size = size_for(draft, axes);
+    if (!draft.considered.empty() && draft.considered.back().taken)
+      draft.considered.back().plan += fmt::format("; {} by {}", size.rows, size.columns);
+    RELAXC_LEGAL(Tiling(draft, axes, size).run());
+    RELAXC_FITS(ReductionView(draft).words_are_packed(), "the constant that is read in words could not be packed");
+    return Done{};
+  }
+};
+
+Legal<ScalarTile> plan(const Draft&, const ReductionForm& form) {
+  return ScalarTile{form};
+}
+
+}  // namespace
+
+std::span<const Strategy> scalar_tile_strategies() {
+  static constexpr std::array kRows{
+      Strategy{.name = "scalar_tile",
+               .stage = Stage::kNests,
+               .priority = 55,
+               .doc = "On a target without vectors, a few elements of a reduction that share operands are computed "
+                      "together, their sums in registers; by products of pairs of 16-bit numbers where the target has "
+                      "them.",
+               .propose = propose<match, kNotEstimated, plan>},
+  };
+  return kRows;
+}
+
+}  // namespace relaxc::schedule
