@@ -5,11 +5,12 @@
 //
 // The method: post-dominators bound each group (a value may join its consumer only if every path to the exit of the
 // block passes there), and the access pattern of each prim func says what may be one kernel. Reductions first take the
-// element-wise operations behind them as epilogue; then spatial operations join what consumes them. An operation that
-// would be computed more often than its result has elements joins only if it is cheap; a transpose or a slice that
-// leaves rows whole joins the product that reads it. At last sums that reduce rows join what is computed of the same
-// rows with them (a norm, a softmax and what stands in front of it), so that a row is read from memory once, and pools
-// join convolutions whose maps are larger than a cache. Sizes are symbolic, so "same size" means `prove_equal`.
+// element-wise operations behind them as epilogue, but for one that widens bytes for a sum, which joins the sum; then
+// spatial operations join what consumes them. An operation that would be computed more often than its result has
+// elements joins only if it is cheap; a transpose or a slice that leaves rows whole joins the product that reads it. At
+// last sums that reduce rows join what is computed of the same rows with them (a norm, a softmax and what stands in
+// front of it), so that a row is read from memory once, and pools join convolutions whose maps are larger than a cache.
+// Sizes are symbolic, so "same size" means `prove_equal`.
 //
 // Rejected: greedy merging of producer and consumer (splits x * sigmoid(x), may make cycles). After the relay fusor of
 // TVM (Chen et al., OSDI 2018, section 3), with patterns read from the TIR instead of set by hand.
@@ -112,6 +113,7 @@ void Grouping::try_fuse(int32_t from, bool epilogues) {
   int32_t to = node.post_dominator;
   if (to == kExit || node.shape.pattern == Pattern::kOpaque) return;
   if (epilogues != (node.shape.pattern == Pattern::kReduction)) return;
+  if (!epilogues && widens_for_sum(from, to)) return;
   std::vector<int32_t> path = between(from, to);
   size_t members = size_[root(from)] + size_[root(to)] + path.size();
   if (members > most_members_ || anchors(from, path, to) > 1) return;
@@ -121,6 +123,17 @@ void Grouping::try_fuse(int32_t from, bool epilogues) {
   for (int32_t i : path)
     if (epilogues ? !is_epilogue(i, carried, *node.op->result()) : !joins(i, carried, i == to)) return;
   for (int32_t i : path) unite(from, i);
+}
+
+bool Grouping::widens_for_sum(int32_t from, int32_t to) {
+  const Node& wide = nodes_[to];
+  if (!anchor_[root(from)] || wide.escapes || wide.users.size() != 1 || !wide.shape.spatial()) return false;
+  const DType bytes = nodes_[from].op->result()->dtype(), widened = wide.op->result()->dtype();
+  const Node& reader = nodes_[wide.users[0]];
+  if (bytes.bits > 8 || widened.bits <= bytes.bits || !reader.shape.single_reduction()) return false;
+  return for_carried(reader, {wide.op->result()}, [&](tir::BufferRef buffer, const Value&) {
+    return analysis::reads_each_once(reader.shape.nest, buffer);
+  });
 }
 
 std::vector<int32_t> Grouping::between(int32_t from, int32_t to) {

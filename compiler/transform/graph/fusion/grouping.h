@@ -49,6 +49,9 @@ class Grouping {
   int32_t meet(int32_t a, int32_t b) const;
   int32_t root(int32_t i);
   void try_fuse(int32_t from, bool epilogues);
+  /// Whether `to` widens bytes that the group of `from` ends in, for a sum alone: the sum reads bytes then, and no wide
+  /// tensor lies in between.
+  bool widens_for_sum(int32_t from, int32_t to);
   /// The nodes on paths from `from` to its post-dominator, both left out; no more of them than make a group too large.
   std::vector<int32_t> between(int32_t from, int32_t to);
   /// How many reductions the merged group would hold.

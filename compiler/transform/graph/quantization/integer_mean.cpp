@@ -7,10 +7,13 @@
 // The method: mean(dequantize(q, s, z)) is mean(dequantize(q, 1, z)) * s. Sums of stored values are whole numbers,
 // which float32 holds exactly up to 2^24 in any order. The multiplication by s moves down through the division by the
 // number of elements and through views, and the quantization behind it divides by its own scale over s, which is
-// exactly 1 where the two scales are equal.
+// exactly 1 where the two scales are equal. A pool with one window, which is the whole image, is a sum over its dims:
+// that has no order of dims, so a convolution before it gives its channels last, as it likes best.
 #include "compiler/transform/graph/quantization/integer_mean.h"
 
+#include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "compiler/relax/op_def.h"
 #include "compiler/transform/graph/quantization/quantized_operand.h"
@@ -32,6 +35,30 @@ bool is_count(const Value* value) {
   if (Op* cast = producer_of(value, "astype")) return cast->operand(0)->dtype().is_integer();
   std::optional<double> known = uniform_value(value);
   return known && *known >= 1 && is_single(*value);
+}
+
+/// How many elements the one window of an average pool has; nothing if it has several, or not all of the image.
+std::optional<int64_t> elements_of_image(const Op& op) {
+  if (!op.is("nn.avg_pool")) return std::nullopt;
+  const auto& dims = op.operand(0)->shape();
+  const std::vector<int64_t>&window = op.attrs.ints("pool_size"), &padding = op.attrs.ints("padding");
+  const bool padded = std::any_of(padding.begin(), padding.end(), [](int64_t n) { return n != 0; });
+  if (padded || dims.size() < 3 || window.empty()) return std::nullopt;
+  int64_t count = 1;
+  for (size_t k = 0; k + 2 < dims.size(); ++k) {
+    const int64_t size = window.size() == 1 ? window[0] : window.at(k);
+    if (!dims[k + 2].is_constant(size) || !op.result()->shape()[k + 2].is_constant(1)) return std::nullopt;
+    count *= size;
+  }
+  return count;
+}
+
+/// The mean over all dims behind the channels.
+Result<Value*> mean_of_image(GraphBuilder& b, Value* x, int64_t count) {
+  std::vector<int64_t> axes;
+  for (size_t axis = 2; axis < x->shape().size(); ++axis) axes.push_back(static_cast<int64_t>(axis));
+  RELAXC_TRY(Value * sum, b.call("sum", {x}, {{"axis", axes}, {"keepdims", true}}));
+  return b.call("divide", {sum, b.scalar(DType::f(32), static_cast<double>(count))});
 }
 
 }  // namespace
@@ -67,7 +94,8 @@ Result<Value*> IntegerMeans::sum_stored(GraphBuilder& b, const Op& op) {
   std::vector<Value*> stored = inner->operands(), operands = op.operands();
   stored[1] = b.scalar(DType::f(32), 1);
   RELAXC_TRY(operands[0], b.call("dequantize", stored, inner->attrs));
-  RELAXC_TRY(Value * whole, b.call(op.def->name, operands, op.attrs));
+  const std::optional<int64_t> image = elements_of_image(op);
+  RELAXC_TRY(Value * whole, image ? mean_of_image(b, operands[0], *image) : b.call(op.def->name, operands, op.attrs));
   mark_rounding(b.function());
   return scaled(b, op, whole, known->first);
 }
