@@ -8,7 +8,11 @@ code, and instructions of one call as QEMU counts them.
 Code and constants are read from the linked program, so they are what is left after --gc-sections; constants are weights
 for all but a few bytes. Stack is everything from reset on, under QEMU.
 
-Usage: boards.py RELAXC [--models] [CPU ...]; --models: the second table alone; needs the cross compilers and QEMU that examples/bare-metal/README.md names."""
+A third one, of --tiny alone, has the int8 networks of MLPerf Tiny (those of RELAXC_MODELS that are there): instructions of
+one frame in millions at -Os, -O2 and -O3, with the outputs compared to the bit, and code, constants, arena and stack at -O3.
+
+Usage: boards.py RELAXC [--models | --tiny] [CPU ...]; --models: the second table alone; needs the cross compilers and QEMU
+that examples/bare-metal/README.md names."""
 
 import itertools
 import re
@@ -21,7 +25,7 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(REPOSITORY / "tests/embedded"))
 from board import CPUS, Board  # noqa: E402
-from board_cases import own_cases, wild_cases  # noqa: E402
+from board_cases import own_cases, tiny_cases, wild_cases  # noqa: E402
 
 
 def run(folder, *command):
@@ -86,8 +90,31 @@ def print_models(relaxc, cpus):
             print("| " + " | ".join(cells) + " |", flush=True)
 
 
+def print_tiny(relaxc, cpus):
+    levels = ["-Os", "-O2", "-O3"]
+    print("| model | machine | " + " | ".join(f"{level}: million instructions" for level in levels) +
+          " | code | constants | arena | stack |\n" + "|---" * 9 + "|")
+    with tempfile.TemporaryDirectory(prefix="relaxc-boards-") as path:
+        for case in tiny_cases(relaxc, path):
+            for cpu in cpus:
+                board, cells, kept = Board(cpu, Path(path) / "runtime"), [], ["-"] * 4
+                for level in levels:
+                    try:
+                        case.build(board, "o", level)
+                        _, off, took, arena, stack = board.run(case.folder)
+                        kept = [f"{n:,}" for n in (*board.sizes(case.folder), arena, stack)]
+                        cells.append(f"{took / 1e6:.2f}" if off == 0 else "wrong")
+                    except RuntimeError as error:
+                        print(f"{cpu} {case.folder.name} {level}: {str(error)[-300:]}", file=sys.stderr)
+                        cells.append("-")
+                print("| " + " | ".join([case.folder.name, cpu, *cells, *kept]) + " |", flush=True)
+
+
 def main():
-    relaxc, cpus = Path(sys.argv[1]).resolve(), [word for word in sys.argv[2:] if word != "--models"] or CPUS
+    flags = ("--models", "--tiny")
+    relaxc, cpus = Path(sys.argv[1]).resolve(), [word for word in sys.argv[2:] if word not in flags] or CPUS
+    if "--tiny" in sys.argv:
+        return print_tiny(relaxc, cpus)
     if "--models" not in sys.argv:
         print_examples(relaxc, cpus)
         print()

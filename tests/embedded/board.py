@@ -18,7 +18,7 @@ MAKE = (EXAMPLE / "Makefile").read_text()
 TICK = {"mps2-an505": 50, "mps3-an547": 31.25}  # nanoseconds of SysTick; 40 on the others, 1 on RISC-V
 MEMORY = {"virt": ("8M", "16M"), "mps3-an547": ("512K", "512K")}  # flash and RAM; 4 MB each on the others
 PLACES = {"virt": (0x80000000, 0x80800000), "mps2-an505": (0x10000000, 0x38000000)}
-C_TYPES = {"f4": "float", "i4": "int32_t", "i8": "int64_t", "u1": "uint8_t", "b1": "uint8_t"}
+C_TYPES = {"f4": "float", "i1": "int8_t", "i4": "int32_t", "i8": "int64_t", "u1": "uint8_t", "b1": "uint8_t"}
 
 
 def setting(name, cpu):

@@ -1,5 +1,6 @@
 """Models with data and expected values for boards."""
 
+import math
 import os
 import sys
 from pathlib import Path
@@ -14,6 +15,12 @@ WILD = {  # name: (inputs, flags, symbols)
     "qtdnn": ([(8, 10)], ["--dim", "input_d0=8"], {}),
     "unitree-g1-policy": ([(1, 480)], [], {}),
     "gtcrn-simple": ([(1, 257, 1, 2), (2, 1, 16, 16, 33), (2, 3, 1, 1, 16), (2, 1, 33, 16)], [], {}),
+}
+TINY = {  # int8 networks of MLPerf Tiny: the same, with a batch of one
+    "mlperf-tiny-ad": ("unk__133", (1, 640)),
+    "mlperf-tiny-kws": ("unk__232", (1, 49, 10, 1)),
+    "mlperf-tiny-ic": ("unk__259", (1, 32, 32, 3)),
+    "mlperf-tiny-vww": ("unk__618", (1, 96, 96, 3)),
 }
 SMALL = {"cortex-m55"}  # boards whose flash has no room for a megabyte of weights
 
@@ -48,3 +55,16 @@ def wild_cases(relaxc, cpu, folder):
                 count *= dim
             inputs.append((shape, numbers(count, at + 1), "f4"))
         yield Case(relaxc, name, path, inputs, flags, symbols, folder)
+    yield from tiny_cases(relaxc, folder, ["mlperf-tiny-kws"])
+
+
+def tiny_cases(relaxc, folder, names=tuple(TINY)):
+    """Networks of integers, whose outputs are those of the host to the bit."""
+    for name in names:
+        path = MODELS / name / "model.onnx"
+        if not path.exists():
+            print(f"{name}: skipped, there is no {path.name} of it below {MODELS.name}", file=sys.stderr)
+            continue
+        batch, shape = TINY[name]
+        values = [max(-128, min(127, int(value * 70))) for value in numbers(math.prod(shape), len(name))]
+        yield Case(relaxc, name, path, [(shape, values, "i1")], ["--dim", f"{batch}=1"], {batch: 1}, folder)
