@@ -11,6 +11,9 @@ set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
+# The compiler's C++ takes 0.8 to 0.87 of -O3's time to compile (GCC 12, an operator's family and a unit of several
+# passes), and its own passes run as fast; the C runtime keeps CMake's -O3.
+string(REPLACE "-O3" "-O2" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
 
 option(RELAXC_WERROR "treat warnings as errors" ON)
 option(RELAXC_SANITIZE "build with address and undefined-behaviour sanitizers" OFF)
@@ -41,6 +44,10 @@ if(RELAXC_SANITIZE)
   # asking twice: without these two checks the compiler's C++ compiles in 0.66 to 0.78 of the time (GCC 12, two units of
   # several sources). The C of the runtime, whose buffers come from users, keeps them.
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize=null,alignment>)
+  # Nor does the C++ ask whether a virtual call's object is of the right class, or guess the size of an object that the
+  # address sanitizer knows: with -Og (in CMakePresets.json) and without these two a unit of passes takes 9.1 s in place of
+  # 15.3.
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize=vptr,object-size>)
   add_link_options(-fsanitize=address,undefined)
 endif()
 if(RELAXC_FUZZ)

@@ -95,22 +95,31 @@ class Board:
 
 
 class Case:
-    """A model with inputs and the outputs that the host's interpreter gives, in a folder of its own."""
+    """A model with inputs, in a folder of its own. `expected`: where folders of outputs are that `interpret` wrote before;
+    without it the outputs are computed when they are needed."""
 
-    def __init__(self, relaxc, name, source, inputs, flags=(), symbols=None, folder=None):
+    def __init__(self, relaxc, name, source, inputs, flags=(), symbols=None, folder=None, expected=None):
         self.relaxc, self.source, self.flags, self.symbols = relaxc, source, list(flags), symbols or {}
         self.folder = Path(folder) / name
         self.folder.mkdir()
-        self.inputs, files = inputs, []
-        for at, (dims, values, kind) in enumerate(inputs):
+        self.inputs = inputs
+        self.expected = Path(expected) / name if expected else None
+
+    def interpret(self, want):
+        """Writes the outputs that the host's interpreter gives into the folder `want`."""
+        files = []
+        for at, (dims, values, kind) in enumerate(self.inputs):
             files.append(f"x{at}.npy")
             (self.folder / files[-1]).write_bytes(npy(dims, values, kind))
-        run(relaxc, "run", source, *files, "--interpret", "-o", "want", *self.flags, folder=self.folder)
+        run(self.relaxc, "run", self.source, *files, "--interpret", "-o", want, *self.flags, folder=self.folder)
+
+    def compile(self, cpu, emit, *flags):
+        run(self.relaxc, self.source, *self.flags, "--target", cpu, *flags, "--name", "m", "-o", f"m.{emit}",
+            folder=self.folder)
 
     def build(self, board, emit="o", *flags):
         """Links the program for the board from an object, or from C by its compiler."""
-        run(self.relaxc, self.source, *self.flags, "--target", board.cpu, *flags, "--name", "m", "-o", f"m.{emit}",
-            folder=self.folder)
+        self.compile(board.cpu, emit, *flags)
         self.write_data()
         if emit == "c":
             board.compile(self.folder, ["m.c"], "-O2", "-ffp-contract=off", "-fno-math-errno")
@@ -118,6 +127,9 @@ class Case:
         board.link(self.folder, ["board_main.o", "m.o", *board.runtime()])
 
     def write_data(self):
+        if self.expected is None:
+            self.expected = self.folder / "want"
+            self.interpret(self.expected)
         header = (self.folder / "m.h").read_text()
         fields = re.search(r"typedef struct m_args \{(.*?)\} m_args;", header, re.S)[1]
         names = re.findall(r"(const )?(\w+)\s*(\*?)\s*(\w+);", fields)
@@ -128,7 +140,7 @@ class Case:
                 text += array("const ", kind, f"in_{name}", numbers)
                 values.append(f".{name} = in_{name}")
             elif pointer:
-                head, numbers = read_npy(self.folder / "want" / f"{name}.npy")
+                head, numbers = read_npy(self.expected / f"{name}.npy")
                 kind = head["descr"][1:]
                 text += array("const ", kind, f"want_{name}", numbers)
                 text += f"static {C_TYPES[kind]} out_{name}[{len(numbers)}];\n"

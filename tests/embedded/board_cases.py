@@ -25,20 +25,21 @@ TINY = {  # int8 networks of MLPerf Tiny: the same, with a batch of one
 SMALL = {"cortex-m55"}  # boards whose flash has no room for a megabyte of weights
 
 
-def own_cases(relaxc, folder):
-    """Those that are always there."""
+def own_cases(relaxc, folder, expected=None):
+    """Those that are always there. `expected` is where their outputs were written before, if they were."""
     pictures = PROGRAMS["digits"][2][0][1]
-    yield Case(relaxc, "digits", PROGRAMS["digits"][0], [((1, 1, 8, 8), pictures[:64], "f4")], ["--dim", "n=1"], folder=folder)
-    yield Case(relaxc, "digits8", DIGITS8, [((1, 1, 8, 8), pictures[:64], "f4")], folder=folder)
+    yield Case(relaxc, "digits", PROGRAMS["digits"][0], [((1, 1, 8, 8), pictures[:64], "f4")], ["--dim", "n=1"], folder=folder,
+               expected=expected)
+    yield Case(relaxc, "digits8", DIGITS8, [((1, 1, 8, 8), pictures[:64], "f4")], folder=folder, expected=expected)
     for name, dims, symbols in (("lstm", ["t=1..8"], {"t": 7}), ("dynamic", ["n=1..4", "m=1..8"], {"n": 3, "m": 5}),
                                 ("bytes", ["n=1..16"], {"n": 9})):
         source, content, inputs, _ = PROGRAMS[name]
         (Path(folder) / source).write_bytes(content.encode() if isinstance(content, str) else content)
         flags = [word for dim in dims for word in ("--dim", dim)]
-        yield Case(relaxc, name, Path(folder) / source, inputs, flags, symbols, folder)
+        yield Case(relaxc, name, Path(folder) / source, inputs, flags, symbols, folder, expected)
 
 
-def wild_cases(relaxc, cpu, folder):
+def wild_cases(relaxc, cpu, folder, expected=None):
     """Those of RELAXC_MODELS that are there and fit the board; says which do not."""
     for name, (shapes, flags, symbols) in WILD.items():
         path = MODELS / name / "model.onnx"
@@ -54,11 +55,11 @@ def wild_cases(relaxc, cpu, folder):
             for dim in shape:
                 count *= dim
             inputs.append((shape, numbers(count, at + 1), "f4"))
-        yield Case(relaxc, name, path, inputs, flags, symbols, folder)
-    yield from tiny_cases(relaxc, folder, ["mlperf-tiny-kws"])
+        yield Case(relaxc, name, path, inputs, flags, symbols, folder, expected)
+    yield from tiny_cases(relaxc, folder, ["mlperf-tiny-kws"], expected)
 
 
-def tiny_cases(relaxc, folder, names=tuple(TINY)):
+def tiny_cases(relaxc, folder, names=tuple(TINY), expected=None):
     """Networks of integers, whose outputs are those of the host to the bit."""
     for name in names:
         path = MODELS / name / "model.onnx"
@@ -67,4 +68,5 @@ def tiny_cases(relaxc, folder, names=tuple(TINY)):
             continue
         batch, shape = TINY[name]
         values = [max(-128, min(127, int(value * 70))) for value in numbers(math.prod(shape), len(name))]
-        yield Case(relaxc, name, path, [(shape, values, "i1")], ["--dim", f"{batch}=1"], {batch: 1}, folder)
+        yield Case(relaxc, name, path, [(shape, values, "i1")], ["--dim", f"{batch}=1"], {batch: 1}, folder,
+                   expected)

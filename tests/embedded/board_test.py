@@ -1,7 +1,8 @@
 """The same models, data and expected values on every board.
 
-Usage: board_test.py RELAXC CPU own|models, or PROCESS:CPU for a process of qemu-user or node. `own` are models that the
-repository has, `models` the real ones of RELAXC_MODELS; the exit code is 77 if there are none."""
+Usage: board_test.py RELAXC CPU own|models [EXPECTED], or PROCESS:CPU for a process of qemu-user or node. `own` are models
+that the repository has, `models` the real ones of RELAXC_MODELS; the exit code is 77 if there are none. EXPECTED is the
+folder that expected.py wrote; without it, the host's interpreter runs each model again."""
 
 import sys
 import tempfile
@@ -40,7 +41,9 @@ def main():
         if missing := board.missing():
             print("skipped: there is no " + ", ".join(missing))
             return 77
-        for case in own_cases(RELAXC, folder) if sys.argv[3] == "own" else wild_cases(RELAXC, CPU, folder):
+        expected = Path(sys.argv[4]).resolve() if sys.argv[4:] else None
+        for case in (own_cases(RELAXC, folder, expected) if sys.argv[3] == "own" else
+                     wild_cases(RELAXC, CPU, folder, expected)):
             code = [check(board, case, level) for level in LEVELS.get(CPU, ["-Os"])]
             if sorted(code, reverse=True) != code:
                 sys.exit(f"{CPU} {case.folder.name}: {code[-1]} bytes of code are more than {code[0]}")

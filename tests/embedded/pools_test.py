@@ -35,7 +35,7 @@ def main():
         if missing := board.missing():
             print("skipped: there is no " + ", ".join(missing))
             return 77
-        for case in own_cases(RELAXC, folder):
+        for case in own_cases(RELAXC, folder, Path(sys.argv[2]).resolve() if sys.argv[2:] else None):
             for form in ("o", "c"):
                 case.build(board, form, "-Os", "--pool", f"tcm={POOL}", "--pool", "sram")
                 status, off, took, arena, _ = board.run(case.folder)
