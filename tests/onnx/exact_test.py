@@ -155,14 +155,14 @@ class Exact(unittest.TestCase):
             s = g.quantized(s, a, 0.06, za[1] if a is S8 else 128)
             s = g.op("Mul", s, g.constant(np.float32(0.25)))
             s = g.quantized(g.op("Softmax", s, axis=-1), a, 1 / 256, 0 if a is U8 else -128)
-            self.check(g, g.quantized(g.op("MatMul", s, v), b, 0.015, zb[0]), kernels="matmul_words", brief=a is b)
+            self.check(g, g.quantized(g.op("MatMul", s, v), b, 0.015, zb[0]), kernels="matmul_packed_i8", brief=a is b)
 
     def test_products_of_activations(self):
         for (a, b), (m, k, n) in zip(PAIRS, ((1, 64, 33), (5, 7, 16), (20, 30, 40), (3, 1, 2))):
             g = Graph()
             x = g.quantized(g.input(m, k), a, 0.02, 200 if a is U8 else -128)
             y = g.quantized(g.input(2, k, n), b, 0.02, 255 if b is U8 else 127)
-            self.check(g, g.quantized(g.op("MatMul", x, y), a, 0.07, 100), kernels="matmul_words", brief=a is S8)
+            self.check(g, g.quantized(g.op("MatMul", x, y), a, 0.07, 100), kernels="matmul_packed_i8", brief=a is S8)
 
     def test_dynamic_products(self):
         """Scales and zero points of both operands are known at run time only."""

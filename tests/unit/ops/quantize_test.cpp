@@ -31,14 +31,14 @@ TEST_CASE("quantizing along an axis and back") {
 
 TEST_CASE("words hold four rows of signed bytes, and products read them") {
   // Rows beyond the end are 0; unsigned bytes are less 128.
-  HostTensor words = run_op("words", {tensor(kI8, {3, 2}, {1, 2, -1, 3, -128, 127})});
+  HostTensor words = run_op("vnni_pack", {tensor(kI8, {3, 2}, {1, 2, -1, 3, -128, 127})});
   check(words, {1, 2}, {1 + 255 * 256 + 128 * 65536, 2 + 3 * 256 + 127 * 65536});
-  check(run_op("words", {tensor(kU8, {1, 2}, {128, 0})}), {1, 2}, {0, 128});
+  check(run_op("vnni_pack", {tensor(kU8, {1, 2}, {128, 0})}), {1, 2}, {0, 128});
   HostTensor most = tensor(kU8, {1, 4}, {255, 255, 255, 255});
-  check(run_op("nn.matmul_words", {most, words}), {1, 2}, {255 * -128, 255 * 132});
+  check(run_op("nn.matmul_packed_i8", {most, words}), {1, 2}, {255 * -128, 255 * 132});
   HostTensor batch = tensor(kU8, {2, 1, 4}, {1, 0, 0, 9, 0, 0, 1, 200});
-  check(run_op("nn.matmul_words", {batch, words}), {2, 1, 2}, {1, 2, -128, 127});
-  CHECK(error_of("words", {tensor(kU8, {2}, {1, 2})}) == "'words' takes matrices, found 1 dims");
-  CHECK(error_of("nn.matmul_words", {tensor(kU8, {1, 8}, {1, 2, 3, 4, 5, 6, 7, 8}), words}) ==
-        "'nn.matmul_words': bytes of the words 8 and 4 differ");
+  check(run_op("nn.matmul_packed_i8", {batch, words}), {2, 1, 2}, {1, 2, -128, 127});
+  CHECK(error_of("vnni_pack", {tensor(kU8, {2}, {1, 2})}) == "'vnni_pack' takes matrices, found 1 dims");
+  CHECK(error_of("nn.matmul_packed_i8", {tensor(kU8, {1, 8}, {1, 2, 3, 4, 5, 6, 7, 8}), words}) ==
+        "'nn.matmul_packed_i8': bytes of the words 8 and 4 differ");
 }

@@ -55,7 +55,7 @@ Result<Value*> IntegerProducts::of_activations(GraphBuilder& b, Op& op) {
   RELAXC_TRY(Value * x_zero, point(b, *x, x->stored->dtype().is_uint() ? 0 : 128));
   RELAXC_TRY(Value * y_zero, point(b, *y, 0));
   RELAXC_TRY(Value * y_byte_zero, point(b, *y, y->stored->dtype().is_uint() ? -128 : 0));
-  RELAXC_TRY(Value * words, b.call("words", {y->stored}));
+  RELAXC_TRY(Value * words, b.call("vnni_pack", {y->stored}));
   Value* bytes = data.stored;
   arith::Expr missing = arith::simplify(arith::ceildiv(terms, 4) * 4 - terms);
   if (!missing.is_constant(0)) {
@@ -65,7 +65,7 @@ Result<Value*> IntegerProducts::of_activations(GraphBuilder& b, Op& op) {
     RELAXC_TRY(bytes,
                b.call("pad", {bytes, b.shape(pads), b.scalar(DType::u(8), 0)}, {{"mode", std::string("constant")}}));
   }
-  RELAXC_TRY(Value * sum, b.call("nn.matmul_words", {bytes, words}));
+  RELAXC_TRY(Value * sum, b.call("nn.matmul_packed_i8", {bytes, words}));
   if (x_zero != nullptr) {
     RELAXC_TRY(Value * columns, sum_along(b, y->stored, y_zero, -2));
     RELAXC_TRY(columns, b.call("multiply", {columns, x_zero}));

@@ -1,8 +1,8 @@
-// matmul_words.cpp: products of two matrices of bytes that are both known at run time only.
+// matmul_packed_i8.cpp: products of two matrices of bytes that are both known at run time only.
 //
 // Instructions that sum products of bytes take four neighbours along the inner dim from each operand. In the left
 // matrix they lie side by side; in the right one they lie a row apart. So the right matrix is first rewritten as words
-// of four rows (`words`), which costs as much as reading it once, and the product reads those. Words are of signed
+// of four rows (`vnni_pack`), which costs as much as reading it once, and the product reads those. Words are of signed
 // bytes: unsigned ones are stored less 128, of which whoever makes the product takes account. Beyond the end of the
 // inner dim words hold 0, and the left matrix anything.
 //
@@ -15,7 +15,7 @@ namespace relaxc::ops {
 namespace {
 
 constexpr OperandDef kMatrix[] = {{"x"}};
-constexpr OperandDef kOperands[] = {{"x"}, {"words"}};
+constexpr OperandDef kOperands[] = {{"x"}, {"packed"}};
 
 bool is_byte(DType dtype) {
   return dtype.is_integer() && dtype.bits == 8;
@@ -108,12 +108,12 @@ Stmt define_product(DefineContext& d) {
 }
 
 constexpr OpDef kOps[] = {
-    {.name = "words",
+    {.name = "vnni_pack",
      .operands = kMatrix,
      .infer = infer_words,
      .define = define_words,
      .doc = "four rows of bytes as one of int32 words, the first in the lowest bits; uint8 less 128"},
-    {.name = "nn.matmul_words",
+    {.name = "nn.matmul_packed_i8",
      .operands = kOperands,
      .infer = infer_product,
      .define = define_product,
@@ -123,4 +123,4 @@ constexpr OpDef kOps[] = {
 }  // namespace
 }  // namespace relaxc::ops
 
-RELAXC_OPERATORS(matmul_words, kOps)
+RELAXC_OPERATORS(matmul_packed_i8, kOps)
