@@ -74,6 +74,37 @@ TEST_CASE("checked sizes take as many instructions and blocks as they have nodes
   CHECK(found[2].second - found[1].second <= 2.02 * (found[1].second - found[0].second) + 20);
 }
 
+/// A guard for each part of a concatenation of as many parts, which lies behind all parts before it.
+tir::PrimFunc parts_behind_each_other(arith::Context& context, int count) {
+  tir::Builder b(context);
+  tir::BufferRef memory = b.buffer("memory", DType::u(8), {b.index(int64_t{1} << 40)});
+  tir::PrimFunc f;
+  f.name = "parts";
+  f.checks.overflow_code = 20;
+  f.params = {{memory, {}}};
+  std::vector<tir::Stmt> body;
+  Expr offset = b.index(64);
+  for (int i = 0; i < count; ++i) {
+    Var rows = context.var("rows" + std::to_string(i));
+    f.params.push_back({nullptr, rows});
+    tir::Guard guard;
+    guard.condition = arith::le(b.index(0), rows), guard.code = 21, guard.axis = i;
+    tir::BufferRef part = b.buffer("part", DType::f(32), {rows, b.index(4)});
+    body.push_back(b.view(part, memory, offset, b.guard(guard)));
+    offset = offset + arith::min(b.index(300), rows) * 16;
+  }
+  f.body = b.seq(std::move(body));
+  return f;
+}
+
+TEST_CASE("parts that lie behind each other take as many instructions as there are parts", "[checks]") {
+  arith::Context context;
+  long few = lines_of(parts_behind_each_other(context, 100)).first;
+  long many = lines_of(parts_behind_each_other(context, 200)).first;
+  CHECK(few > 500);
+  CHECK(many <= 2.02 * static_cast<double>(few) + 20);
+}
+
 /// A random function of three scalars whose nodes use any earlier ones, with choices or without.
 struct Random {
   Random(unsigned seed, int nodes, bool with_choices) : rng(seed), choices(with_choices) {

@@ -12,26 +12,27 @@ using arith::Expr;
 using llvm::Value;
 
 void Statements::lower(tir::Stmt s) {
-  if (!s) return;
-  values_.isolated([&] {
-    // Scopes that reach to the end of a suite nest as often as there are values: they are gone along, not into.
-    Bindings::Scope variables(bindings_);
-    Places::Scope buffers(places_);
-    while (s) {
-      s = tir::visit(
-          s, [&](const tir::Seq& n) { return lower_seq(n); }, [&](const tir::Let& n) { return lower_let(n); },
-          [&](const tir::Alloc& n) { return lower_alloc(n); }, [&](const tir::View& n) { return lower_view(n); },
-          [&](const tir::For& n) { return loops_.lower(n), tir::Stmt(); },
-          [&](const tir::While& n) { return loops_.lower(n), tir::Stmt(); },
-          [&](const tir::If& n) { return lower_if(n), tir::Stmt(); },
-          [&](const tir::Store& n) { return memory_.store(n), tir::Stmt(); },
-          [&](const tir::Block& n) { return lower_block(n), tir::Stmt(); },
-          [&](const tir::Guard& n) { return lower_guard(n), tir::Stmt(); },
-          [&](const tir::Invoke& n) { return calls_.lower(n), tir::Stmt(); },
-          [&](const tir::Break&) { return loops_.leave(), tir::Stmt(); },
-          [&](const tir::Continue&) { return loops_.go_on(), tir::Stmt(); });
-    }
-  });
+  values_.isolated([&] { lower_suite(s); });
+}
+
+/// Scopes that reach to the end of a suite nest as often as there are values: they are gone along, not into.
+void Statements::lower_suite(tir::Stmt s) {
+  Bindings::Scope variables(bindings_);
+  Places::Scope buffers(places_);
+  while (s) {
+    s = tir::visit(
+        s, [&](const tir::Seq& n) { return lower_seq(n); }, [&](const tir::Let& n) { return lower_let(n); },
+        [&](const tir::Alloc& n) { return lower_alloc(n); }, [&](const tir::View& n) { return lower_view(n); },
+        [&](const tir::For& n) { return loops_.lower(n), tir::Stmt(); },
+        [&](const tir::While& n) { return loops_.lower(n), tir::Stmt(); },
+        [&](const tir::If& n) { return lower_if(n), tir::Stmt(); },
+        [&](const tir::Store& n) { return memory_.store(n), tir::Stmt(); },
+        [&](const tir::Block& n) { return lower_block(n), tir::Stmt(); },
+        [&](const tir::Guard& n) { return lower_guard(n), tir::Stmt(); },
+        [&](const tir::Invoke& n) { return calls_.lower(n), tir::Stmt(); },
+        [&](const tir::Break&) { return loops_.leave(), tir::Stmt(); },
+        [&](const tir::Continue&) { return loops_.go_on(), tir::Stmt(); });
+  }
 }
 
 tir::Stmt Statements::lower_seq(const tir::Seq& s) {
@@ -42,17 +43,20 @@ tir::Stmt Statements::lower_seq(const tir::Seq& s) {
     }
     if (i + 1 == s.body.size()) return s.body[i];
     tir::Stmt next = s.body[i++];
-    bool straight = next.as<tir::Guard>() != nullptr || next.as<tir::Invoke>() != nullptr;
-    straight ? lower_straight(next) : lower(next);
+    is_straight(next) ? lower_straight(next) : lower(next);
   }
   return {};
 }
 
+/// A guard or a call, also behind views that only it sees: the parts of a concatenation lie at sums of the dims before
+/// them. A let is none, since its variable may be bound again.
+bool Statements::is_straight(tir::Stmt s) {
+  while (const auto* view = s.as<tir::View>()) s = view->body;
+  return s.as<tir::Guard>() != nullptr || s.as<tir::Invoke>() != nullptr;
+}
+
 void Statements::lower_straight(tir::Stmt s) {
-  values_.in_passing([&] {
-    if (const auto* guard = s.as<tir::Guard>()) lower_guard(*guard);
-    if (const auto* invoke = s.as<tir::Invoke>()) calls_.lower(*invoke);
-  });
+  values_.in_passing([&] { lower_suite(s); });
 }
 
 size_t Statements::lower_interleaved(std::span<const tir::Stmt> body) {

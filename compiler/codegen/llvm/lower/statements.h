@@ -33,12 +33,14 @@ class Statements {
   void lower(tir::Stmt s);
 
  private:
+  void lower_suite(tir::Stmt s);  ///< to the end of the suite; null: nothing
   // These give the statement that is still to be lowered in the scope that they open.
   tir::Stmt lower_seq(const tir::Seq& s);
   tir::Stmt lower_let(const tir::Let& s);
   tir::Stmt lower_alloc(const tir::Alloc& s);
   tir::Stmt lower_view(const tir::View& s);
-  void lower_straight(tir::Stmt s);  ///< a guard or a call: what it computes dominates what follows
+  static bool is_straight(tir::Stmt s);
+  void lower_straight(tir::Stmt s);  ///< what it computes dominates what follows
   void lower_if(const tir::If& s);
   void lower_block(const tir::Block& s);
   void lower_guard(const tir::Guard& s);
