@@ -5,6 +5,8 @@
 // reading fails stays known as a failure, so that its callers do not complain about it a second time.
 #include "frontends/relax/parser.h"
 
+#include <optional>
+
 #include "compiler/relax/effects.h"
 #include "compiler/relax/verify.h"
 #include "frontends/relax/constants/metadata.h"
@@ -160,22 +162,7 @@ class ModuleReader {
     return ok;
   }
 
-  /// What a function is, by its decorator.
   bool function(const ast::Stmt& stmt) {
-    Global::Kind kind = Global::kPoison;
-    std::string_view unable;
-    for (const ast::Expr* decorator : stmt.decorators) {
-      const ast::Expr& head = decorator->is(AstKind::kCall) ? *decorator->items[0] : *decorator;
-      std::string path = dotted_path(head).value_or("");
-      std::string last = path.substr(path.rfind('.') == std::string::npos ? 0 : path.rfind('.') + 1);
-      if (last == "prim_func" || last == "tir")
-        kind = Global::kPrimFunc;
-      else if (last == "function" || last == "func")
-        kind = Global::kFunction;
-      else if (last == "macro" || last == "pyfunc" || last == "py_func")
-        unable = last == "macro" ? "is expanded while Python runs; write what it expands to"
-                                 : "is a function of Python, and there is none when the object runs";
-    }
     if (auto known = scope_.globals.find(stmt.text); known != scope_.globals.end()) {
       (void)source_.error(stmt.name_place, Kind::redefinition, "two functions are named '{}'", stmt.text);
       source_.note(known->second.definition->name_place, "the first is here");
@@ -184,20 +171,8 @@ class ModuleReader {
     Global& global = scope_.globals[stmt.text];
     global.definition = &stmt;
     global.name = stmt.text;
-    if (kind == Global::kPoison && !unable.empty()) {
-      (void)source_.error(stmt.name_place, Kind::unsupported, "'{}' {}", stmt.text, unable);
-      return false;
-    }
-    if (kind == Global::kPoison && !stmt.broken) {
-      (void)source_.error(stmt.name_place, Kind::unsupported,
-                          "'{}' is no function of a module; @R.function or @T.prim_func makes it one", stmt.text);
-      for (const ast::Expr* decorator : stmt.decorators) {
-        std::string path = dotted_path(decorator->is(AstKind::kCall) ? *decorator->items[0] : *decorator).value_or("");
-        if (auto near = nearest_name(path, {"R.function", "T.prim_func"})) source_.hint("did you mean @{}?", *near);
-      }
-      return false;
-    }
-    if (stmt.broken) return false;  // reported by the grammar
+    Global::Kind kind = kind_of(stmt);
+    if (stmt.broken || kind == Global::kPoison) return false;  // reported by the grammar or there
     global.kind = kind;
     definitions_.push_back(&stmt);
     if (kind == Global::kFunction) {
@@ -205,6 +180,35 @@ class ModuleReader {
       global.reader = readers_.emplace_back(std::make_unique<RelaxFunctionReader>(scope_, stmt, *made)).get();
     }
     return true;
+  }
+
+  /// What a function is, by its decorators; reports one that is no function of a module.
+  Global::Kind kind_of(const ast::Stmt& stmt) {
+    Global::Kind kind = Global::kPoison;
+    std::string_view unable;
+    std::optional<std::string> near;
+    for (const ast::Expr* decorator : stmt.decorators) {
+      std::string path = dotted_path(decorator->is(AstKind::kCall) ? *decorator->items[0] : *decorator).value_or("");
+      std::string last = path.substr(path.rfind('.') == std::string::npos ? 0 : path.rfind('.') + 1);
+      if (last == "prim_func" || last == "tir")
+        kind = Global::kPrimFunc;
+      else if (last == "function" || last == "func")
+        kind = Global::kFunction;
+      else if (last == "macro" || last == "pyfunc" || last == "py_func")
+        unable = last == "macro" ? "is expanded while Python runs; write what it expands to"
+                                 : "is a function of Python, and there is none when the object runs";
+      else
+        near = nearest_name(path, {"R.function", "T.prim_func"});
+    }
+    if (kind != Global::kPoison) return kind;
+    if (!unable.empty()) {
+      (void)source_.error(stmt.name_place, Kind::unsupported, "'{}' {}", stmt.text, unable);
+    } else if (!stmt.broken) {
+      (void)source_.error(stmt.name_place, Kind::unsupported,
+                          "'{}' is no function of a module; @R.function or @T.prim_func makes it one", stmt.text);
+      if (near) source_.hint("did you mean @{}?", *near);
+    }
+    return kind;
   }
 
   bool prim_func(const ast::Stmt& definition) {

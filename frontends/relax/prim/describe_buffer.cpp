@@ -28,20 +28,17 @@ Result<uint32_t> read_alignment(PrimParts& fn, const ast::Expr& e) {
   return static_cast<uint32_t>(bytes);
 }
 
-}  // namespace
+using Given = std::map<std::string_view, const ast::Expr*>;
 
-Result<Description> describe_buffer(PrimParts& fn, const ast::Expr& call, size_t first, const std::string& callee) {
-  std::map<std::string_view, const ast::Expr*> given;
-  bool allocate = callee == "T.allocate";
+/// The arguments by their names.
+Status read_given(PrimParts& fn, const ast::Expr& call, size_t first, const std::string& callee, Given& given) {
   std::span<const std::string_view> names = kBufferArguments;
-  if (allocate) names = kAllocateArguments;
+  if (callee == "T.allocate") names = kAllocateArguments;
   if (call.items.size() > first + names.size())
     return fn.source.error(call.place, Kind::wrong_arity, "a buffer takes at most {} arguments", names.size());
   for (size_t i = first; i < call.items.size(); ++i) given[names[i - first]] = call.items[i];
   for (const ast::Keyword& keyword : call.keywords) {
-    std::string_view name = keyword.name;
-    if (name == "extents") name = "shape";
-    auto known = std::find(names.begin(), names.end(), name);
+    auto known = std::find(names.begin(), names.end(), keyword.name == "extents" ? "shape" : keyword.name);
     if (known == names.end()) {
       Failure failure =
           fn.source.error(keyword.place, Kind::invalid_attribute, "a buffer has no argument '{}'", keyword.name);
@@ -50,6 +47,28 @@ Result<Description> describe_buffer(PrimParts& fn, const ast::Expr& call, size_t
     }
     given[*known] = keyword.value;
   }
+  return Done{};
+}
+
+/// Reports what means nothing for memory of a CPU.
+Status check_unsupported(PrimParts& fn, Given& given) {
+  const ast::Expr *type = given["buffer_type"], *separators = given["axis_separators"], *condition = given["condition"];
+  if (!is_none(type) && !(type->is(AstKind::kString) && (type->text == "default" || type->text.empty())))
+    return fn.source.error(type->place, Kind::unsupported,
+                           "a buffer's type is \"default\"; write broadcasts as subscripts");
+  if (!is_none(separators) && !(separators->is_sequence() && separators->items.empty()))
+    return fn.source.error(separators->place, Kind::unsupported, "memory has one axis here; leave axis_separators out");
+  if (!is_none(condition) && !condition->is(AstKind::kTrue) && callee_of(condition) != "T.bool")
+    return fn.source.error(condition->place, Kind::unsupported,
+                           "an allocation has no condition; write an 'if' around it");
+  return Done{};
+}
+
+}  // namespace
+
+Result<Description> describe_buffer(PrimParts& fn, const ast::Expr& call, size_t first, const std::string& callee) {
+  Given given;
+  RELAXC_DO(read_given(fn, call, first, callee, given));
   Description out;
   out.place = call.place;
   out.shape = given["shape"], out.dtype = given["dtype"], out.data = given["data"], out.strides = given["strides"];
@@ -62,16 +81,7 @@ Result<Description> describe_buffer(PrimParts& fn, const ast::Expr& call, size_t
   if (!is_none(given["round_up"])) {
     RELAXC_TRY(out.round_up, read_alignment(fn, *given["round_up"]));
   }
-  const ast::Expr *type = given["buffer_type"], *separators = given["axis_separators"];
-  if (!is_none(type) && !(type->is(AstKind::kString) && (type->text == "default" || type->text.empty())))
-    return fn.source.error(type->place, Kind::unsupported,
-                           "a buffer's type is \"default\"; write broadcasts as subscripts");
-  if (!is_none(separators) && !(separators->is_sequence() && separators->items.empty()))
-    return fn.source.error(separators->place, Kind::unsupported, "memory has one axis here; leave axis_separators out");
-  const ast::Expr* condition = given["condition"];
-  if (!is_none(condition) && !condition->is(AstKind::kTrue) && callee_of(condition) != "T.bool")
-    return fn.source.error(condition->place, Kind::unsupported,
-                           "an allocation has no condition; write an 'if' around it");
+  RELAXC_DO(check_unsupported(fn, given));
   return out;
 }
 
