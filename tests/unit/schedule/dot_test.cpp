@@ -1,5 +1,6 @@
 // dot_test.cpp: sums of products of bytes by dot products.
 #include <catch2/catch.hpp>
+#include <initializer_list>
 #include <random>
 #include <span>
 
@@ -42,8 +43,9 @@ std::vector<std::byte> result_of(const tir::PrimFunc& f, std::vector<std::vector
 }
 
 /// The schedule takes the sums by dot products (or, `expected` false, does not), and they are the same.
-void same_sums(arith::Context& context, const tir::PrimFunc& f, bool expected = true) {
-  for (int32_t bits : {512, 256, 128}) {
+void same_sums(arith::Context& context, const tir::PrimFunc& f, bool expected = true,
+               std::initializer_list<int32_t> widths = {512, 256, 128}) {
+  for (int32_t bits : widths) {
     tir::PrimFunc scheduled = f;
     std::vector<schedule::PackedParam> packed;
     REQUIRE(schedule::schedule_kernel(context, scheduled, target_of(bits), {f.params[1].buffer}, packed));
@@ -95,6 +97,19 @@ TEST_CASE("convolutions of bytes are summed four at a time, and by their taps wh
   same_sums(context, testing::conv_of_bytes(context, 33, 7, 33, 2, 1, true));
   same_sums(context, testing::conv_of_bytes(context, 16, 7, 16, 4, 1, true));
   same_sums(context, testing::conv_of_bytes(context, 16, 9, 16, 5, 1, true), false);
+}
+
+TEST_CASE("without vectors the last word of a sum overlaps the one before, and tiles leave elements over") {
+  arith::Context context;
+  auto index = [&](int64_t v) { return context.index(v); };
+  for (auto [m, n, k] : {std::array<int64_t, 3>{1, 16, 4}, {3, 5, 9}, {5, 7, 11}, {4, 6, 13}, {7, 9, 64}, {2, 3, 6}})
+    same_sums(context, testing::matmul_of_bytes(context, index(m), index(n), index(k)), true, {0});
+  same_sums(context, testing::matmul_of_bytes(context, index(4), index(6), index(3)), false, {0});
+  same_sums(context, testing::conv_of_bytes(context, 3, 9, 8, 3, 2, false), true, {0});
+  same_sums(context, testing::conv_of_bytes(context, 1, 9, 5, 4, 1, false), true, {0});
+  same_sums(context, testing::conv_of_bytes(context, 12, 6, 7, 3, 1, false), true, {0});
+  for (int64_t size : {6, 7, 9, 10})
+    same_sums(context, testing::conv_of_bytes(context, 16, size, 16, 3, 1, true), false, {0});
 }
 
 }  // namespace

@@ -106,16 +106,19 @@ TEST_CASE("of two strategies of the same priority the one of fewer cycles is tak
   }
 }
 
-TEST_CASE("a target without vectors sums in scalars") {
+TEST_CASE("a target without vectors sums in scalars, several that share operands together") {
   arith::Context context;
   const auto number = [&](int64_t n) { return context.index(n); };
   Target scalar;
   scalar.vector_bits = 0;
-  const tir::PrimFunc product = testing::matmul(context, {}, number(4), number(5), number(6), false, false);
-  const schedule::KernelExplanation told = explained(context, product, scalar);
-  const schedule::Considered* answer = answer_of(told, "scalars");
-  REQUIRE(answer != nullptr);
-  CHECK(answer->taken);
+  const auto taken = [&](const tir::PrimFunc& product, const char* strategy) {
+    const schedule::KernelExplanation told = explained(context, product, scalar);
+    const schedule::Considered* answer = answer_of(told, strategy);
+    return answer != nullptr && answer->taken;
+  };
+  CHECK(taken(testing::matmul(context, {}, number(4), number(5), number(6), false, false), "scalar_tile"));
+  const arith::Expr m = context.var("m"), n = context.var("n");
+  CHECK(taken(testing::matmul(context, {}, m, n, number(6), false, false), "scalars"));
 }
 
 }  // namespace
