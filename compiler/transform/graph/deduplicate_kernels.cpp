@@ -12,12 +12,15 @@
 // Long dims, as data decides them, become symbols first (parameterize_constants.h).
 //
 // Where code is to be small (the option `sizes`), layers that differ in extents share a kernel as well, which is handed
-// them; parameterize_constants.h says what that costs. Dims of operands reach a kernel without being handed.
+// them; parameterize_constants.h says what that costs. Dims of operands reach a kernel without being handed, but they
+// are arguments of the code as the others are: small kernels with many calls stay several.
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
 
+#include "compiler/arith/visit.h"
 #include "compiler/relax/builder.h"
 #include "compiler/tir/builder.h"
 #include "compiler/tir/clone.h"
@@ -31,6 +34,19 @@ namespace relaxc {
 namespace {
 
 using namespace relax;
+
+// Code for Cortex-M4 at -Oz, keyword spotting of MLPerf Tiny and the networks of docs/performance.md: a number costs
+// about six bytes at each call, and a node of a kernel's expressions and statements makes about three.
+constexpr size_t kBytesOfArgument = 6, kBytesOfNode = 3;
+
+size_t nodes_of(const tir::PrimFunc& function) {
+  size_t count = 0;
+  tir::for_each_stmt(function.body, [&](tir::Stmt s) {
+    ++count;
+    for (Expr e : tir::expressions(s)) arith::for_each_node(e, [&](Expr) { ++count; });
+  });
+  return count;
+}
 
 /// The text without the name; sources are merged, not compared.
 std::string content(tir::PrimFunc nameless) {
@@ -53,9 +69,11 @@ class Merging {
   Changed run() {
     bool named = name_dims();
     merge_equal();
-    merge_similar(take_out_numbers, kMostNumbers);
-    if (int64_t most = context_.option(kDeduplicateSizes); most != 0)
-      merge_similar(take_out_sizes, static_cast<size_t>(most));
+    merge_similar(take_out_numbers, [](const auto&, const auto& columns) { return columns.size() <= kMostNumbers; });
+    if (const auto most = static_cast<size_t>(context_.option(kDeduplicateSizes)); most != 0)
+      merge_similar(take_out_sizes, [&](const auto& members, const auto& columns) {
+        return columns.size() <= most && saves_code(members, columns.size());
+      });
     bool gone = module_.remove_if([&](const std::string& name) { return merged_.count(name) != 0; });
     return gone || named ? Changed::kYes : Changed::kNo;
   }
@@ -68,6 +86,9 @@ class Merging {
     KernelNumbers numbers;
   };
   using TakeOut = KernelNumbers (*)(arith::Context&, const tir::PrimFunc&);
+  using Columns = std::vector<std::vector<Expr>>;
+  /// Whether kernels that differ in these columns become one.
+  using Pays = std::function<bool(const std::vector<Similar>&, const Columns&)>;
 
   /// True if some kernel has fewer symbols now, which its calls find by its operands' dims.
   bool name_dims() {
@@ -95,7 +116,7 @@ class Merging {
     }
   }
 
-  void merge_similar(TakeOut take_out, size_t most) {
+  void merge_similar(TakeOut take_out, const Pays& pays) {
     std::map<std::string, std::vector<Similar>> alike;
     for (tir::PrimFunc* function : module_.prim_funcs()) {
       if (merged_.count(function->name) != 0 || !may_be_handed_more(*function)) continue;
@@ -105,7 +126,14 @@ class Merging {
       alike[std::move(text)].push_back(std::move(one));
     }
     for (const auto& [text, members] : alike)
-      if (members.size() > 1) merge(members, most);
+      if (members.size() > 1) merge(members, pays);
+  }
+
+  /// Whether the kernels that go are more code than what all calls are handed.
+  bool saves_code(const std::vector<Similar>& members, size_t numbers) const {
+    size_t calls = 0;
+    for (const Similar& member : members) calls += uses_.at(member.kernel->name).size();
+    return (members.size() - 1) * nodes_of(*members.front().kernel) * kBytesOfNode > calls * numbers * kBytesOfArgument;
   }
 
   /// Whether all that names the kernel are calls whose operands are tensors and numbers, which more can follow, and
@@ -151,9 +179,9 @@ class Merging {
     return letters;
   }
 
-  void merge(const std::vector<Similar>& members, size_t most) {
-    std::vector<std::vector<Expr>> columns = differing_columns(members);
-    if (columns.size() > most) return;
+  void merge(const std::vector<Similar>& members, const Pays& pays) {
+    Columns columns = differing_columns(members);
+    if (!pays(members, columns)) return;
     tir::PrimFunc& kept = *members.front().kernel;
     std::vector<arith::Var> given = take_in(kept, members, columns);
     for (size_t i = 0; i < columns.size(); ++i) {
@@ -187,8 +215,8 @@ class Merging {
   }
 
   /// The numbers that members disagree about, member by member; places that always agree with each other are one.
-  static std::vector<std::vector<Expr>> differing_columns(const std::vector<Similar>& members) {
-    std::vector<std::vector<Expr>> found;
+  static Columns differing_columns(const std::vector<Similar>& members) {
+    Columns found;
     for (size_t place = 0; place < members.front().numbers.values.size(); ++place) {
       std::vector<Expr> column = column_of(members, place);
       if (differs(column) && std::find(found.begin(), found.end(), column) == found.end())
@@ -198,8 +226,7 @@ class Merging {
   }
 
   /// Puts a variable into the kernel for each column, and numbers where members agree.
-  std::vector<arith::Var> take_in(tir::PrimFunc& kernel, const std::vector<Similar>& members,
-                                  const std::vector<std::vector<Expr>>& columns) {
+  std::vector<arith::Var> take_in(tir::PrimFunc& kernel, const std::vector<Similar>& members, const Columns& columns) {
     std::vector<arith::Var> given;
     for (size_t i = 0; i < columns.size(); ++i)
       given.push_back(module_.context().var("c" + std::to_string(i), columns[i].front().dtype()));
