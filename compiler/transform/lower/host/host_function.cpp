@@ -1,6 +1,8 @@
 // host_function.cpp: the order in which the parts of a host function do their work.
 #include "compiler/transform/lower/host/host_function.h"
 
+#include <string_view>
+
 #include "compiler/transform/lower/host/op_lowering.h"
 #include "compiler/transform/lower/host/prim_func.h"
 #include "compiler/transform/lower/host/results.h"
@@ -12,14 +14,14 @@ using namespace relax;
 
 namespace {
 
-/// The tensor in `info` whose shape or dtype is not known; null: there is none.
-const TensorInfo* unknown_tensor(Info info) {
-  const auto* tensor = info->as<TensorInfo>();
-  if (tensor != nullptr && (!tensor->shape || !tensor->dtype)) return tensor;
+/// What of a tensor or shape in `info` is not known; empty: all is.
+std::string_view unknown_part(Info info) {
+  if (const auto* tensor = info->as<TensorInfo>()) return !tensor->dtype ? "dtype" : !tensor->shape ? "shape" : "";
+  if (const auto* shape = info->as<ShapeInfo>()) return shape->dims ? "" : "rank";
   if (const auto* tuple = info->as<TupleInfo>())
     for (Info field : tuple->fields)
-      if (const TensorInfo* found = unknown_tensor(field)) return found;
-  return nullptr;
+      if (std::string_view part = unknown_part(field); !part.empty()) return part;
+  return "";
 }
 
 }  // namespace
@@ -30,11 +32,11 @@ Status HostFunction::check_known() const {
   const Function& function = parts_.function;
   size_t errors = diag.error_count();
   auto check = [&](const Value& value, Location location) {
-    const TensorInfo* found = unknown_tensor(value.info);
-    if (found == nullptr) return;
-    diag.error(location, found->dtype ? Kind::unbounded : Kind::dtype_mismatch,
+    const std::string_view part = unknown_part(value.info);
+    if (part.empty()) return;
+    diag.error(location, part == "dtype" ? Kind::dtype_mismatch : Kind::unbounded,
                "'{}' is {}: its {} must be known to compile it; an annotation or a match_cast can give it", value.name,
-               to_string(value.info), found->dtype ? "shape" : "dtype");
+               to_string(value.info), part);
   };
   for (const Value* argument : function.body().arguments) check(*argument, function.location);
   for (const Op* op : ops_of(function.body(), true))
