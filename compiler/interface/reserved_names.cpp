@@ -54,23 +54,22 @@ constexpr std::string_view kSystemMacros =
     " AF_DECnet ARPOP_InREPLY ARPOP_InREQUEST B0 B1000000 B110 B115200 B1152000 B1200 B134 B150 B1500000 B1800 "
     "B19200 B200 B2000000 B230400 B2400 B2500000 B300 B3000000 B3500000 B38400 B4000000 B460800 B4800 B50 B500000 "
     "B57600 B576000 B600 B75 B921600 B9600 IGMP_v1_ROUTER IGMP_v2_ROUTER L_cuserid La_x32_regs La_x32_retval "
-    "PCI_PM_CAP_PME_D3cold PCI_PM_CAP_PME_D3hot PF_DECnet R10 R11 R12 R13 R14 R15 R8 R9 R_386_16 R_386_8 R_390_12 "
-    "R_390_16 R_390_20 R_390_32 R_390_64 R_390_8 SHT_GNU_verdef SHT_GNU_verneed SHT_GNU_versym SHT_SUNW_move "
-    "SHT_SUNW_syminfo _res arp_hln arp_hrd arp_op arp_pln arp_pro atomic_compare_exchange_strong_explicit "
-    "atomic_compare_exchange_weak_explicit atomic_exchange_explicit atomic_fetch_add_explicit "
-    "atomic_fetch_and_explicit atomic_fetch_or_explicit atomic_fetch_sub_explicit atomic_fetch_xor_explicit "
-    "atomic_init atomic_load_explicit atomic_store_explicit b64_ntop b64_pton basename d_fileno direct "
-    "dn_count_labels dq_bhardlimit dq_bsoftlimit dq_btime dq_curinodes dq_curspace dq_ihardlimit dq_isoftlimit "
-    "dq_itime dq_valid fp_nquery fp_query fp_resstat h_addr h_errno hostalias hyper icmp6_data16 icmp6_data32 "
-    "icmp6_data8 icmp6_id icmp6_maxdelay icmp6_mtu icmp6_pptr icmp6_seq icmp_data icmp_gwaddr icmp_id icmp_ip "
-    "icmp_lifetime icmp_mask icmp_nextmtu icmp_num_addrs icmp_otime icmp_pmvoid icmp_pptr icmp_radv icmp_rtime "
-    "icmp_seq icmp_ttime icmp_void icmp_wpa ifa_broadaddr ifa_dstaddr ifc_buf ifc_req ifr_addr ifr_bandwidth "
-    "ifr_broadaddr ifr_data ifr_dstaddr ifr_flags ifr_hwaddr ifr_ifindex ifr_map ifr_metric ifr_mtu ifr_name "
-    "ifr_netmask ifr_newname ifr_qlen ifr_slave interface ip6_flow ip6_hlim ip6_hops ip6_nxt ip6_plen ip6_vfc "
-    "loc_aton loc_ntoa mld_cksum mld_code mld_maxdelay mld_reserved mld_type msg_cbytes nd_na_cksum nd_na_code "
-    "nd_na_flags_reserved nd_na_type nd_ns_cksum nd_ns_code nd_ns_reserved nd_ns_type nd_ra_cksum nd_ra_code "
-    "nd_ra_curhoplimit nd_ra_flags_reserved nd_ra_router_lifetime nd_ra_type nd_rd_cksum nd_rd_code "
-    "nd_rd_reserved nd_rd_type nd_rs_cksum nd_rs_code nd_rs_reserved nd_rs_type no_argument nsaddr "
+    "PCI_PM_CAP_PME_D3cold PCI_PM_CAP_PME_D3hot PF_DECnet R10 R11 R12 R13 R14 R15 R8 R9 SHT_GNU_verdef "
+    "SHT_GNU_verneed SHT_GNU_versym SHT_SUNW_move SHT_SUNW_syminfo _res arp_hln arp_hrd arp_op arp_pln arp_pro "
+    "atomic_compare_exchange_strong_explicit atomic_compare_exchange_weak_explicit atomic_exchange_explicit "
+    "atomic_fetch_add_explicit atomic_fetch_and_explicit atomic_fetch_or_explicit atomic_fetch_sub_explicit "
+    "atomic_fetch_xor_explicit atomic_init atomic_load_explicit atomic_store_explicit b64_ntop b64_pton basename "
+    "d_fileno direct dn_count_labels dq_bhardlimit dq_bsoftlimit dq_btime dq_curinodes dq_curspace dq_ihardlimit "
+    "dq_isoftlimit dq_itime dq_valid fp_nquery fp_query fp_resstat h_addr h_errno hostalias hyper icmp6_data16 "
+    "icmp6_data32 icmp6_data8 icmp6_id icmp6_maxdelay icmp6_mtu icmp6_pptr icmp6_seq icmp_data icmp_gwaddr "
+    "icmp_id icmp_ip icmp_lifetime icmp_mask icmp_nextmtu icmp_num_addrs icmp_otime icmp_pmvoid icmp_pptr "
+    "icmp_radv icmp_rtime icmp_seq icmp_ttime icmp_void icmp_wpa ifa_broadaddr ifa_dstaddr ifc_buf ifc_req "
+    "ifr_addr ifr_bandwidth ifr_broadaddr ifr_data ifr_dstaddr ifr_flags ifr_hwaddr ifr_ifindex ifr_map "
+    "ifr_metric ifr_mtu ifr_name ifr_netmask ifr_newname ifr_qlen ifr_slave interface ip6_flow ip6_hlim ip6_hops "
+    "ip6_nxt ip6_plen ip6_vfc loc_aton loc_ntoa mld_cksum mld_code mld_maxdelay mld_reserved mld_type msg_cbytes "
+    "nd_na_cksum nd_na_code nd_na_flags_reserved nd_na_type nd_ns_cksum nd_ns_code nd_ns_reserved nd_ns_type "
+    "nd_ra_cksum nd_ra_code nd_ra_curhoplimit nd_ra_flags_reserved nd_ra_router_lifetime nd_ra_type nd_rd_cksum "
+    "nd_rd_code nd_rd_reserved nd_rd_type nd_rs_cksum nd_rs_code nd_rs_reserved nd_rs_type no_argument nsaddr "
     "optional_argument p_cdname p_cdnname p_class p_fqname p_fqnname p_option p_query p_rcode p_time p_type "
     "putlong putshort required_argument res_close res_hostalias res_init res_isourserver res_nameinquery "
     "res_nclose res_ninit res_queriesmatch res_randomid rip_nets rip_tracefile rr_cksum rr_code rr_seqnum rr_type "
@@ -129,7 +128,8 @@ bool is_of_a_family(std::string_view name) {
     if (has_prefix(name, own)) return true;
   if (has_suffix(name, "_t") && (has_prefix(name, "int") || has_prefix(name, "uint"))) return true;
   if (is_limit(name)) return true;
-  if (has_prefix(name, "SYS_")) return true;
+  for (std::string_view numbered : {"SYS_", "R_386_", "R_390_"})
+    if (has_prefix(name, numbered)) return true;
   if (has_prefix(name, "M_") && name.size() > 2 && (is_capital(name[2]) || is_decimal(name[2]))) return true;
   for (std::string_view prefix :
        {"FLT_", "DBL_", "LDBL_", "DEC32_", "DEC64_", "DEC128_", "DEC_", "LC_", "FE_", "FP_", "SIG_", "ATOMIC_"})
