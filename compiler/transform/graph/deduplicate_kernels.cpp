@@ -36,8 +36,9 @@ namespace {
 using namespace relax;
 
 // Code for Cortex-M4 at -Oz, keyword spotting of MLPerf Tiny and the networks of docs/performance.md: a number costs
-// about six bytes at each call, and a node of a kernel's expressions and statements makes about three.
-constexpr size_t kBytesOfArgument = 6, kBytesOfNode = 3;
+// about six bytes at each call, a kernel 24 to be entered and left, and a node of its expressions and statements about
+// three.
+constexpr size_t kBytesOfArgument = 6, kBytesOfKernel = 24, kBytesOfNode = 3;
 
 size_t nodes_of(const tir::PrimFunc& function) {
   size_t count = 0;
@@ -133,7 +134,8 @@ class Merging {
   bool saves_code(const std::vector<Similar>& members, size_t numbers) const {
     size_t calls = 0;
     for (const Similar& member : members) calls += uses_.at(member.kernel->name).size();
-    return (members.size() - 1) * nodes_of(*members.front().kernel) * kBytesOfNode > calls * numbers * kBytesOfArgument;
+    const size_t each = kBytesOfKernel + nodes_of(*members.front().kernel) * kBytesOfNode;
+    return (members.size() - 1) * each > calls * numbers * kBytesOfArgument;
   }
 
   /// Whether all that names the kernel are calls whose operands are tensors and numbers, which more can follow, and
