@@ -5,12 +5,12 @@
 //   kernel matmul_relu 8d0e...          the name, and what it computes
 //     nest [matmul, relu]               steps ...
 //   kernel softmax 55ab...
-//     choose "tile: 4x3"                ... or what the rules leave open
+//     choose "tile: 4x3"                ... or options of strategies
 //
 // One form serves both who tunes and who edits. A kernel is known by what it computes and not by its name, so that a
-// file serves every model in which the same kernel occurs; without the key it is known by its name. Choices are wishes:
-// what a rule of this compiler does not offer is not taken, so an old file of them can cost speed and nothing else.
-// Steps are orders: what cannot be done is an error.
+// file serves every model in which the same kernel occurs; without the key it is known by its name. An option that no
+// strategy of this compiler offers is passed over, so an old file of choices can cost speed and nothing else. A step
+// that cannot be done is an error.
 #include "compiler/api/schedule_file.h"
 
 #include <fmt/format.h>
@@ -19,6 +19,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <set>
 
 #include "compiler/codegen/llvm/hash.h"
 #include "compiler/schedule/trace/trace.h"
@@ -143,6 +144,25 @@ Result<ScheduleFile> read_schedule_file(const std::string& path, Sources& source
   return Reading(path, std::move(text), sources, diag).run();
 }
 
+namespace {
+
+/// Says of each step that the file has by a former name what it is called now.
+void tell_former_names(const ScheduleFile& file, const CompileOptions& options) {
+  std::set<std::string_view> told;
+  for (const KernelSchedule& kernel : file.kernels) {
+    if (kernel.steps_at.length == 0) continue;
+    const std::string_view all = kernel.steps_at.file->text;
+    for (const schedule::StepText& step :
+         schedule::steps_of(all.substr(kernel.steps_at.begin, kernel.steps_at.length))) {
+      const std::string_view name = step.text.substr(0, step.text.find(' ')), now = schedule::present_name(name);
+      if (now != name && told.insert(name).second)
+        tell_remark(options, fmt::format("the step '{}' is now called '{}'", name, now));
+    }
+  }
+}
+
+}  // namespace
+
 Status hand_out(const ScheduleFile& file, const CompileOptions& options, relax::Module& module, PassContext& context) {
   std::map<std::string, std::string> names;  // by key and, where there is none, by name: those in the model
   std::vector<std::string> known;
@@ -175,6 +195,7 @@ Status hand_out(const ScheduleFile& file, const CompileOptions& options, relax::
     }
     give(one, *module.prim_funcs()[static_cast<size_t>(at - known.begin())]);
   }
+  tell_former_names(file, options);
   if (strange != 0)
     tell_remark(options, fmt::format("{} of {} schedules in '{}' are of kernels that the model does not have", strange,
                                      file.kernels.size(), options.schedules));

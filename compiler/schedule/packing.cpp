@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "compiler/schedule/winograd.h"
+#include "compiler/schedule/winograd_transform.h"
 
 namespace relaxc::schedule {
 namespace {
@@ -76,7 +76,7 @@ std::vector<std::byte> Packing::as_words(std::span<const std::byte> bytes, int64
 std::vector<std::byte> Packing::as_points(std::span<const std::byte> bytes) const {
   std::vector<std::byte> points(bytes.begin(), bytes.end());
   for (size_t i = filtered.size(); i-- > 0;)
-    points = at_points(minimal_filter(filtered[i].results), points, filtered[i].inner);
+    points = at_points(winograd_transform(filtered[i].results), points, filtered[i].inner);
   return points;
 }
 

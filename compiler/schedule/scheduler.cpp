@@ -9,11 +9,11 @@
 #include <utility>
 
 #include "compiler/schedule/analysis/access.h"
+#include "compiler/schedule/primitives/distribute.h"
 #include "compiler/schedule/primitives/lift_allocs.h"
 #include "compiler/schedule/primitives/merge_rows.h"
 #include "compiler/schedule/primitives/nest.h"
 #include "compiler/schedule/primitives/section.h"
-#include "compiler/schedule/primitives/share.h"
 #include "compiler/schedule/primitives/whole.h"
 #include "compiler/schedule/strategies/parts/estimate.h"
 #include "compiler/schedule/tree/names.h"
@@ -126,7 +126,7 @@ Legal<> Scheduler::schedule_block(const RowBlock& block) {
   const int64_t tasks = tasks_worth(loop.body, loop.extent, *draft_.target);
   uint32_t serial = block.rows;
   if (tasks > 1) {
-    RELAXC_STEP(serial, apply(draft_.tree, Share{block.rows, tasks}));
+    RELAXC_STEP(serial, apply(draft_.tree, Distribute{block.rows, tasks}));
   }
   return apply(draft_.tree, LiftAllocs{serial});
 }

@@ -32,10 +32,10 @@ kernel mm_relu  # by its name, whatever it computes and whatever the target is
   decompose_reduction Y k
   bind_axes
   reverse_compute_at C j [i, j]
-  contract Y j drop
+  scalar_replace Y j drop
   split j 8 peeled; split i 3 peeled   # a tile of three rows and a vector
   vectorize j_i
-  sink j_i
+  jam_inner j_i
   unroll i_i
   jam i_i
   whole
@@ -99,13 +99,29 @@ class SchedulesTest(program.ProgramTest):
                 self.assertIn("  split i 3 peeled\n", now)
                 self.assertIn("  parallel i_o\n", now)
 
+    def test_steps_with_their_former_names_are_taken_with_a_note(self):
+        self.write("mm_relu.relax", MM_RELU)
+        self.write("now.txt", EDITED)
+        former = {"scalar_replace": "contract", "jam_inner": "sink"}
+        old = EDITED
+        for name, was in former.items():
+            old = old.replace(f"  {name} ", f"  {was} ")
+        self.write("old.txt", old)
+        self.compiles("mm_relu.relax", "-o", "a.o", "--name", "m", "--schedules", "now.txt")
+        done = self.compiles("mm_relu.relax", "-o", "b.o", "--name", "m", "--schedules", "old.txt", "--write-schedules",
+                             "written.txt")
+        self.same_but_for_the_hash("a.o", "b.o")
+        for name, was in former.items():
+            self.assertIn(f"the step '{was}' is now called '{name}'", done.err)
+            self.assertIn(f"  {name} ", (self.path / "written.txt").read_text())
+
     def test_what_cannot_be_done_is_told_where_it_stands(self):
         self.write("m.relax", MM_RELU)
         for old, new, line, why in (
             ("vectorize j_i", "vectorize k", 9, "iterations of loop 'k' may meet: one needs what another one stores"),
             ("split i 3 peeled", "split q 3 peeled", 8, "there is no loop 'q' here; the loops are i, j_o, j_i, k"),
             ("  bind_axes\n", "  bind_axis\n", 5, "there is no primitive 'bind_axis'; the primitives are "),
-            ("contract Y j drop", "contract Y k drop", 7, "loop 'k' does not begin with a store to Y"),
+            ("scalar_replace Y j drop", "scalar_replace Y k drop", 7, "loop 'k' does not begin with a store to Y"),
             ("kernel mm_relu ", "kernel mm_relo ", 2, "there is no kernel 'mm_relo' in the model"),
             ("parallel i_o", "parallel j_o\n  parallel i_o", 15, "loops that run at the same time do not stand"),
             ("  nest", "  choose \"tile: 2x1\"\n  nest", 4, "a kernel has steps, or 'choose' and nothing else"),

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cstring>
 
-#include "tests/e2e/lender.h"
+#include "tests/e2e/counting_allocator.h"
 
 namespace relaxc::e2e {
 namespace {
@@ -68,7 +68,7 @@ std::vector<Cast> table() {
 
 TEST_CASE("a match_cast to each stronger form passes what fits and refuses what does not, with its code") {
   CompiledProgram program("tests/e2e/programs/match_casts.relax");
-  Lender lender(program);  // for the maker of objects
+  CountingAllocator allocator(program);  // for the maker of objects
   std::vector<Cast> casts = table();
   REQUIRE(program.llvm().model().num_functions == casts.size());
   for (uint32_t entry = 0; entry < casts.size(); ++entry) {

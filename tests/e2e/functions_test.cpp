@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "tests/e2e/lender.h"
+#include "tests/e2e/counting_allocator.h"
 
 using namespace relaxc;
 using namespace relaxc::e2e;
@@ -47,7 +47,7 @@ TEST_CASE("a million calls in tail position need no more stack than one") {
 
 TEST_CASE("functions that call each other in tail position are loops, and shapes may change from call to call") {
   CompiledProgram program("tests/e2e/programs/mutual_recursion.relax");
-  Lender lender(program);
+  CountingAllocator allocator(program);
   for (int64_t n : {1, 5, 16})
     for (int64_t k : {0, 1, 2, 3, 4, 7, 12}) program.run({floats({n}), int64(k)});
   program.run_compiled({floats({3}), int64(1000000)});
@@ -56,7 +56,7 @@ TEST_CASE("functions that call each other in tail position are loops, and shapes
 TEST_CASE(
     "a circle of calls with parameters of other kinds is one loop, also where members are called in other places") {
   CompiledProgram program("tests/e2e/programs/dispatch.relax");
-  Lender lender(program);
+  CountingAllocator allocator(program);
   for (int64_t n : {1, 3})
     for (int64_t k : {0, 1, 2, 3, 4, 6, 9, 25, 120}) program.run({floats({n}), int64(k)});
   program.run_compiled({floats({2}), int64(100000)});
@@ -64,7 +64,7 @@ TEST_CASE(
 
 TEST_CASE("a call in tail position is a jump, whatever stands before the branch that it is in") {
   CompiledProgram program("tests/e2e/programs/tail_results.relax");
-  Lender lender(program);
+  CountingAllocator allocator(program);
   for (int64_t n : {1, 3, 8})
     for (int64_t k : {0, 1, 2, 3, 4, 5, 6, 9, 25}) program.run({floats({n}), int64(k)});
   program.run_compiled({floats({2}), int64(100000)});
@@ -73,7 +73,7 @@ TEST_CASE("a call in tail position is a jump, whatever stands before the branch 
 
 TEST_CASE("a result of which the rank alone is declared has the dims that the call brings") {
   CompiledProgram program("tests/e2e/programs/declared_rank.relax");
-  Lender lender(program);
+  CountingAllocator allocator(program);
   for (int64_t n : {0, 1, 3})
     for (int64_t k : {0, 1, 2, 4}) CHECK(program.run({floats({n}), int64(k)})[0].shape == std::vector<int64_t>{n << k});
 }
@@ -88,18 +88,18 @@ TEST_CASE("an external function writes in place, and nobody else sees it") {
 
 TEST_CASE("recursion of any form takes its frames from the allocator, and gives what the interpreter gives") {
   CompiledProgram program("tests/e2e/programs/recursion.relax");
-  Lender lender(program);
+  CountingAllocator allocator(program);
   for (int64_t n : {0, 1, 2, 5, 13})
     for (int64_t k : {0, 1, 2, 6, 11}) program.run({floats({n}, 0.25), int64(k)});
   CHECK(values_of(program.run({floats({3}), int64(10)})[0]) == std::vector<double>{55});
-  CHECK(lender.calls > 0);
-  CHECK(lender.intact());
+  CHECK(allocator.calls > 0);
+  CHECK(allocator.intact());
 }
 
 TEST_CASE("a recursion that goes deeper than its limit ends with a code that names the limit") {
   allow_a_deep_stack();
   CompiledProgram program("tests/e2e/programs/deep_recursion.relax");
-  Lender lender(program);
+  CountingAllocator allocator(program);
   CHECK(values_of(program.run({int64(998)})[0]) == std::vector<double>{998});
   CHECK_THAT(program.refusal({int64(5000)}), Catch::Contains("RECURSION_DEPTH") && Catch::Contains("expected 1000"));
   CHECK(values_of(program.run_compiled({int64(10)})[0]) == std::vector<double>{10});
@@ -109,16 +109,16 @@ TEST_CASE("the limit of recursion is an option, and the machine's stack holds te
   api::CompileOptions options;
   options.max_recursion = 10000;
   CompiledProgram program("tests/e2e/programs/deep_recursion.relax", options);
-  Lender lender(program);
+  CountingAllocator allocator(program);
   CHECK(values_of(program.run_compiled({int64(9000)})[0]) == std::vector<double>{9000});
   CHECK_THAT(program.refusal({int64(10001)}), Catch::Contains("expected 10000"));
-  CHECK(lender.intact());
+  CHECK(allocator.intact());
 }
 
 TEST_CASE("recursion without an allocator, or with one that has no more, ends with a code") {
   CompiledProgram program("tests/e2e/programs/deep_recursion.relax");
   CHECK_THAT(program.refusal({int64(3)}), Catch::Contains("NO_ALLOCATOR"));
-  Lender lender(program);
-  lender.fail_at = 0;
+  CountingAllocator allocator(program);
+  allocator.fail_at = 0;
   CHECK_THAT(program.refusal({int64(3)}), Catch::Contains("OUT_OF_MEMORY"));
 }

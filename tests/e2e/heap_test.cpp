@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "tests/e2e/lender.h"
+#include "tests/e2e/counting_allocator.h"
 
 namespace relaxc::e2e {
 namespace {
@@ -13,39 +13,39 @@ std::vector<HostTensor> inputs(int64_t n, double limit) {
 
 TEST_CASE("sizes without a bound come out of the caller's allocator") {
   CompiledProgram program("tests/e2e/programs/unbounded_loop.relax");
-  Lender lender(program);
+  CountingAllocator allocator(program);
   CHECK(program.function().arena_max != UINT64_MAX);  // exact for the part that is planned
   for (int64_t n : {1, 2, 5})
     for (double limit : {-1.0, 4.0, 50.0, 2000.0}) program.run(inputs(n, limit));
-  CHECK(lender.calls > 0);
-  CHECK(lender.intact());
+  CHECK(allocator.calls > 0);
+  CHECK(allocator.intact());
 }
 
 TEST_CASE("an allocator that is missing or fails ends the run with a code") {
   CompiledProgram program("tests/e2e/programs/unbounded_loop.relax");
   CHECK_THAT(program.refusal(inputs(3, 50)), Catch::Contains("NO_ALLOCATOR"));
   for (int fail_at = 0; fail_at < 3; ++fail_at) {
-    Lender lender(program);
-    lender.fail_at = fail_at;
+    CountingAllocator allocator(program);
+    allocator.fail_at = fail_at;
     CHECK_THAT(
         program.llvm().run(inputs(3, 20000)).index() == 1 ? std::get<1>(program.llvm().run(inputs(3, 20000))) : "",
         Catch::Contains("OUT_OF_MEMORY"));
-    CHECK(lender.intact());
+    CHECK(allocator.intact());
   }
 }
 
 TEST_CASE("a result that is too small for what was found says what it needs") {
   CompiledProgram program("tests/e2e/programs/unbounded_loop.relax");
-  Lender lender(program);
+  CountingAllocator allocator(program);
   CHECK_THAT(program.refusal(inputs(1, 60000)), Catch::Contains("DATA_CAPACITY"));
 }
 
 TEST_CASE("what is bounded asks no allocator") {
   CompiledProgram program("tests/e2e/programs/nonzero.relax");
-  Lender lender(program);
-  lender.fail_at = 0;
+  CountingAllocator allocator(program);
+  allocator.fail_at = 0;
   program.run({floats({4, 5}, -2)});
-  CHECK(lender.calls == 0);
+  CHECK(allocator.calls == 0);
 }
 
 /// Boxes on a diagonal, each over half of the one before, and scores that rise and fall.
@@ -60,17 +60,17 @@ std::vector<HostTensor> boxes_and_scores(int64_t images, int64_t classes, int64_
 
 TEST_CASE("boxes that stay are planned for by how many may") {
   CompiledProgram program("tests/e2e/programs/suppressed.relax");
-  Lender lender(program);
-  lender.fail_at = 0;
+  CountingAllocator allocator(program);
+  allocator.fail_at = 0;
   for (int64_t most : {-1, 0, 1, 2, 100})
     for (int64_t boxes : {0, 1, 6}) program.run(boxes_and_scores(2, 3, boxes, most));
-  CHECK(lender.calls == 0);
+  CHECK(allocator.calls == 0);
 }
 
 TEST_CASE("TVM's suppression gives as many rows as there may be and says how many are found") {
   CompiledProgram program("tests/language/tvm_suppression.relax");
-  Lender lender(program);
-  lender.fail_at = 0;
+  CountingAllocator allocator(program);
+  allocator.fail_at = 0;
   for (int64_t most : {0, 1, 3}) {
     std::vector<HostTensor> inputs = boxes_and_scores(2, 2, 5, most);
     inputs[2].shape = {1};
@@ -79,31 +79,31 @@ TEST_CASE("TVM's suppression gives as many rows as there may be and says how man
     CHECK(values_of(results[1])[0] <= static_cast<double>(4 * most));
     program.run(inputs);
   }
-  CHECK(lender.calls == 0);
+  CHECK(allocator.calls == 0);
 }
 
 TEST_CASE("what a mask selects and what is distinct in it are planned for by the extents") {
   CompiledProgram program("tests/e2e/programs/masked.relax");
-  Lender lender(program);
-  lender.fail_at = 0;
+  CountingAllocator allocator(program);
+  allocator.fail_at = 0;
   for (int64_t n : {0, 1, 3})
     for (std::vector<double> mask : std::vector<std::vector<double>>{{}, {0}, {1}, {1, 0, 1, 1}})
       program.run({floats({n, static_cast<int64_t>(mask.size())}, -1),
                    tensor(DType::boolean(), {static_cast<int64_t>(mask.size())}, mask)});
-  CHECK(lender.calls == 0);
+  CHECK(allocator.calls == 0);
 }
 
 TEST_CASE("as many elements as a float of the run says come out of the caller's allocator") {
   CompiledProgram program("tests/e2e/programs/as_many_as.relax");
   auto limit = [](double value) { return std::vector<HostTensor>{tensor(DType::f(32), {}, {value})}; };
   CHECK_THAT(program.refusal(limit(3)), Catch::Contains("NO_ALLOCATOR"));
-  Lender lender(program);
+  CountingAllocator allocator(program);
   for (double value : {0.0, 0.5, 3.0, 100.0}) program.run(limit(value));
-  CHECK(lender.calls > 0);
+  CHECK(allocator.calls > 0);
   CHECK_THAT(program.refusal(limit(-1)), Catch::Contains("DATA_BOUND") && Catch::Contains("actual -1"));
   program.refusal(limit(1e30));  // a size that no memory has
   for (int more = 0; more < 2; ++more) {
-    Lender failing(program);
+    CountingAllocator failing(program);
     failing.fail_at = more;
     CHECK_THAT(program.refusal(limit(5000)), Catch::Contains("OUT_OF_MEMORY"));
     CHECK(failing.intact());
@@ -116,14 +116,14 @@ HostTensor yes_or_no(bool yes) {
 
 TEST_CASE("an external function sizes its own result") {
   CompiledProgram program("tests/e2e/programs/found_outside.relax");
-  Lender lender(program);
+  CountingAllocator allocator(program);
   for (double first : {-2.0, -0.5, 1.0, 107.0})
     for (int64_t n : {0, 1, 5, 9}) program.run({floats({n}, first)});
 }
 
 TEST_CASE("what an external function makes is checked before it is read") {
   CompiledProgram program("tests/language/found_bounded.relax");
-  Lender lender(program);
+  CountingAllocator allocator(program);
   for (int64_t n : {0, 1, 4}) program.run({floats({n}, 1)});
   auto refusal = [&](double first) { return program.refusal({floats({3}, first)}); };
   CHECK_THAT(refusal(101), Catch::Contains("EXTERNAL_FAILED") && Catch::Contains("actual 77"));
@@ -138,7 +138,7 @@ TEST_CASE("what an external function makes is checked before it is read") {
 
 TEST_CASE("objects go through functions, branches and tuples, and are opened with a check") {
   CompiledProgram program("tests/language/objects.relax");
-  Lender lender(program);
+  CountingAllocator allocator(program);
   for (int64_t n : {1, 4})
     for (bool push : {false, true}) program.run({floats({n}, 0.5), yes_or_no(push)});
   CHECK_THAT(program.refusal({floats({0}), yes_or_no(false)}), Catch::Contains("EXTERNAL_FAILED"));
@@ -148,7 +148,7 @@ TEST_CASE("objects go through functions, branches and tuples, and are opened wit
 
 TEST_CASE("an object goes from one entry point to another") {
   CompiledProgram program("tests/e2e/programs/object_between.relax");
-  Lender lender(program);
+  CountingAllocator allocator(program);
   REQUIRE(program.llvm().model().num_functions == 2);
   CHECK(program.function(0).outputs[0].kind == 7);
   CHECK(program.function(1).inputs[0].kind == 7);
@@ -165,7 +165,7 @@ TEST_CASE("an object goes from one entry point to another") {
 
 TEST_CASE("a shape computed outside has the rank of its cast") {
   CompiledProgram program("tests/e2e/programs/rank_by_cast.relax");
-  Lender lender(program);
+  CountingAllocator allocator(program);
   for (double first : {0.0, 3.0})
     for (double k : {0.0, 1.0, 4.0}) program.run({floats({2}, first), tensor(DType::i(64), {}, {k})});
   CHECK_THAT(program.refusal({floats({2}, -2), tensor(DType::i(64), {}, {1})}), Catch::Contains("actual -2"));
@@ -173,7 +173,7 @@ TEST_CASE("a shape computed outside has the rank of its cast") {
 
 TEST_CASE("the wiki's program of all shapes runs: computed outside, found in the data, matched again") {
   CompiledProgram program("tests/language/wiki_2021_shape_example.relax");
-  Lender lender(program);
+  CountingAllocator allocator(program);
   for (int64_t n : {0, 1, 2, 3, 8}) program.run({floats({n, 2, 2}, -1)});
   CHECK_THAT(program.refusal({floats({7, 2, 2})}), Catch::Contains("EXTERNAL_FAILED") && Catch::Contains("actual 35"));
   CHECK_THAT(program.refusal({floats({5, 2, 2})}), Catch::Contains("actual -5"));

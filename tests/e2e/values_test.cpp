@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "tests/e2e/lender.h"
+#include "tests/e2e/counting_allocator.h"
 
 namespace relaxc::e2e {
 namespace {
@@ -42,7 +42,7 @@ TEST_CASE("a scalar and a shape among the parameters give the dims of a tensor")
 
 TEST_CASE("shapes go through branches, closures, recursion and nested tuples, also where data decides them") {
   CompiledProgram program("tests/e2e/programs/shapes_everywhere.relax");
-  Lender lender(program);
+  CountingAllocator allocator(program);
   for (bool some : {false, true})
     for (double k : {0, 1, 2, 3})
       for (int64_t n : {2, 5}) {

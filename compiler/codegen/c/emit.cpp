@@ -47,7 +47,7 @@ class Emission {
   bool run() {
     for (const tir::PrimFunc* function : interface::called_before_listed(object_)) {
       conventions_[function->name] = {true, true, function_name(functions_, function->name)};
-      circles_.push_back(function);
+      forward_declared_.push_back(function);
     }
     for (const tir::PrimFunc* function : object_.functions) {
       conventions_.try_emplace(function->name, convention_of(*function, conventions_, functions_));
@@ -118,7 +118,8 @@ class Emission {
     if (in_parts()) {
       functions = prototypes({called.begin(), called.end()});
     } else {
-      for (const tir::PrimFunc* function : circles_) functions += prototype_text(*function, conventions_, functions_);
+      for (const tir::PrimFunc* function : forward_declared_)
+        functions += prototype_text(*function, conventions_, functions_);
       for (const tir::PrimFunc* function : called)
         functions += function_text(*function, conventions_, functions_, helpers);
     }
@@ -189,7 +190,7 @@ class Emission {
   bool misra_;
   FunctionStyle functions_;
   Conventions conventions_;
-  std::vector<const tir::PrimFunc*> circles_;
+  std::vector<const tir::PrimFunc*> forward_declared_;
   std::map<std::string, const tir::PrimFunc*> by_name_;
 };
 

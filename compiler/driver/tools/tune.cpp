@@ -35,7 +35,7 @@ namespace relaxc::driver {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using Wishes = std::map<std::string, std::string>;  ///< point to option
+using Overrides = std::map<std::string, std::string>;  ///< point to option
 
 /// What must be gained for another choice to be worth writing down: less is noise.
 constexpr double kWorthIt = 0.97;
@@ -45,7 +45,7 @@ struct Kernel {
   std::string name;
   std::vector<std::pair<std::string, std::string>> untried;  ///< point and option, the last to be tried first
   std::pair<std::string, std::string> trying;
-  Wishes best;
+  Overrides best;
   double usual_seconds = HUGE_VAL, best_seconds = HUGE_VAL;
 };
 
@@ -115,14 +115,14 @@ class Tuner {
     repeat_ = static_cast<int32_t>(std::clamp(std::min(0.5, options_.tool.budget / 50) / once, 3.0, 100'000.0));
   }
 
-  static std::string text_of(const Wishes& wishes) {
+  static std::string text_of(const Overrides& overrides) {
     std::string text;
-    for (const auto& [point, option] : wishes) text += (text.empty() ? "" : "; ") + point + ": " + option;
+    for (const auto& [point, option] : overrides) text += (text.empty() ? "" : "; ") + point + ": " + option;
     return text;
   }
 
-  /// The model with these wishes; null with `code_` set if it cannot be compiled. What the kernels are called and what
-  /// they left open is in `seen_` afterwards.
+  /// The model with these overrides; null with `code_` set if it cannot be compiled. What the kernels are called and
+  /// what they left open is in `seen_` afterwards.
   std::unique_ptr<Session> compiled(const std::map<std::string, std::string>& choices) {
     Options compiling = options_;
     seen_.clear();
@@ -131,8 +131,8 @@ class Tuner {
       if (pass != "schedule_kernels") return Done{};
       for (tir::PrimFunc* kernel : module.prim_funcs()) {
         std::string key = keys[kernel->name] = kernel_key(*kernel);
-        auto wish = choices.find(key);
-        kernel->schedule.choices = wish == choices.end() ? "" : wish->second;
+        auto found = choices.find(key);
+        kernel->schedule.choices = found == choices.end() ? "" : found->second;
       }
       return Done{};
     };
@@ -178,14 +178,14 @@ class Tuner {
   bool try_next(const std::vector<relax::HostTensor>& expected) {
     std::map<std::string, std::string> choices;
     for (auto& [key, kernel] : kernels_) {
-      Wishes wishes = kernel.best;
+      Overrides overrides = kernel.best;
       kernel.trying = {};
       if (!kernel.untried.empty()) {
         kernel.trying = kernel.untried.back();
         kernel.untried.pop_back();
-        wishes[kernel.trying.first] = kernel.trying.second;
+        overrides[kernel.trying.first] = kernel.trying.second;
       }
-      choices[key] = text_of(wishes);
+      choices[key] = text_of(overrides);
     }
     std::unique_ptr<Session> session = compiled(choices);
     if (session == nullptr) return false;

@@ -74,7 +74,7 @@ class Reading {
       if (other == nullptr || other->value != 0) return false;
     }
     auto row = sliding_dim(spatial_[2], row_taps_), column = sliding_dim(spatial_[3], column_taps_);
-    if (!row || !column || extent(row_taps_) != MinimalFilter::kTaps) return false;
+    if (!row || !column || extent(row_taps_) != WinogradTransform::kTaps) return false;
     filter_.row_dim = *row, filter_.column_dim = *column, filter_.channel_dim = 3 - *row - *column;
     const WindowDim& channel = window.dims[filter_.channel_dim];
     if (channel.slides || channel.steps.size() != 1) return false;

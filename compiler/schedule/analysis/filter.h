@@ -7,8 +7,8 @@
 #include "compiler/analysis/pattern.h"
 #include "compiler/schedule/analysis/group.h"
 #include "compiler/schedule/analysis/window.h"
-#include "compiler/schedule/primitives/minimal_filter.h"
-#include "compiler/schedule/winograd.h"
+#include "compiler/schedule/primitives/winograd.h"
+#include "compiler/schedule/winograd_transform.h"
 
 namespace relaxc::schedule {
 
@@ -33,9 +33,9 @@ std::optional<RowFilter> row_filter_of(const Tree& s, const ReductionGroup& grou
 /// places wide, so that the sums are over contiguous memory. Where only rows are filtered, places are columns, and the
 /// last column_taps - 1 of a row are sums of no meaning that nobody reads. Where both dims are, places are tiles,
 /// points are pairs of them, and a line of data or of results at the points of the rows lies between the two steps.
-class MinimalNests {
+class WinogradNests {
  public:
-  MinimalNests(Context& context, const RowFilter& filter, const FilterTiles& tiles, bool fma);
+  WinogradNests(Context& context, const RowFilter& filter, const FilterTiles& tiles, bool fma);
 
   int64_t blocks() const { return (filter_.rows + rows_of_block() - 1) / rows_of_block(); }
   BufferRef weight_at_points() const { return weight_; }
@@ -62,8 +62,8 @@ class MinimalNests {
   Expr number(double value) const;
   /// The sum of coefficient * term, in this order, without those that are 0.
   Expr sum_of(const std::vector<std::pair<double, Expr>>& terms) const;
-  Expr data_at(const MinimalFilter& by, size_t point, const std::vector<Expr>& data) const;
-  Expr result_at(const MinimalFilter& by, size_t result, const std::vector<Expr>& sums) const;
+  Expr data_at(const WinogradTransform& by, size_t point, const std::vector<Expr>& data) const;
+  Expr result_at(const WinogradTransform& by, size_t result, const std::vector<Expr>& sums) const;
   /// Locals with these values, as `body` reads them.
   Stmt with_loaded(const char* name, const std::vector<Expr>& values,
                    const std::function<std::vector<Stmt>(const std::vector<Expr>&)>& body) const;
@@ -79,8 +79,8 @@ class MinimalNests {
   Context& context_;
   mutable tir::Builder build_;
   const RowFilter& filter_;
-  const MinimalFilter by_;
-  const std::optional<MinimalFilter> along_;  ///< what is done along rows
+  const WinogradTransform by_;
+  const std::optional<WinogradTransform> along_;  ///< what is done along rows
   const int64_t tiles_, pitch_;
   const bool fma_;
   Var block_;

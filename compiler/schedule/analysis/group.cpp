@@ -91,7 +91,7 @@ std::optional<ReductionGroup> group_in(const Tree& s) {
     results.push_back(nest.store->buffer);
   }
   for (BufferRef result : results)
-    if (s.is_unseen(result)) group.unseen.push_back(result);
+    if (s.is_non_escaping(result)) group.non_escaping.push_back(result);
   return group;
 }
 

@@ -12,9 +12,9 @@ namespace relaxc::schedule {
 /// They are what a rule for reductions takes on at once: a tile begins with the neutral element and ends with its
 /// consumers, so that neither makes a pass over memory.
 struct ReductionGroup {
-  Stmt reduction;                 ///< a perfect nest, spatial loops outside of reduction loops
-  std::vector<Stmt> consumers;    ///< nests over the same spatial axes, reading the group's results at their own index
-  std::vector<BufferRef> unseen;  ///< results that nothing outside of the group reads
+  Stmt reduction;               ///< a perfect nest, spatial loops outside of reduction loops
+  std::vector<Stmt> consumers;  ///< nests over the same spatial axes, reading the group's results at their own index
+  std::vector<BufferRef> non_escaping;  ///< results that nothing outside of the group reads
 };
 
 bool is_reduction(const analysis::Nest& nest);

@@ -113,7 +113,7 @@ Legal<> is_marked(const Tree& tree, uint32_t block_id) {
 Legal<> is_producer(const Tree& tree, Stmt nest) {
   const analysis::Nest producer = analysis::as_nest(nest);
   const BufferRef buffer = producer.store->buffer;
-  RELAXC_REQUIRE(!axes_of(tree, nest).empty() && tree.is_unseen(buffer) && tree.memory_of(buffer) == buffer,
+  RELAXC_REQUIRE(!axes_of(tree, nest).empty() && tree.is_non_escaping(buffer) && tree.memory_of(buffer) == buffer,
                  fmt::format("block '{}' does not compute every element of '{}' once, or '{}' is seen outside",
                              block_name(tree, producer.block->id), buffer->name, buffer->name));
   std::set<BufferRef> read;  // asked for membership only
@@ -155,7 +155,7 @@ std::vector<const For*> axes_of(const Tree& tree, Stmt nest) {
 }
 
 bool is_read_besides(const Tree& tree, BufferRef buffer, const std::vector<Stmt>& readers) {
-  if (!tree.is_unseen(buffer)) return true;
+  if (!tree.is_non_escaping(buffer)) return true;
   std::set<const tir::StmtNode*> inside;  // asked for membership only
   for (Stmt reader : readers) tir::for_each_stmt(reader, [&](Stmt s) { inside.insert(s.node()); });
   bool read = false;

@@ -55,7 +55,7 @@ Stmt element_of(Context& context, const ReductionGroup& group, BufferRef result,
   }
   std::vector<Stmt> all{body};
   for (size_t i = 0; i < results.size(); ++i)
-    if (std::find(group.unseen.begin(), group.unseen.end(), results[i]) == group.unseen.end())
+    if (std::find(group.non_escaping.begin(), group.non_escaping.end(), results[i]) == group.non_escaping.end())
       all.push_back(whole("store", build.store(results[i], at, build.load(locals[i], {}))));
   return in_locals(context, locals, all);
 }

@@ -1,11 +1,11 @@
 // online_softmax.cpp: softmax(scores) times values by blocks of keys, with memory for one block alone.
 //
-// A softmax needs the maximum of a row before its first power, so a block of rows (row_blocks.cpp) keeps whole rows of
-// scores. Where there are many keys those leave the cache, or few rows fit and each tile of keys and values that is
-// loaded serves few of them. Here one loop over blocks of keys goes around the nests of a block of rows. Per row there
-// is the maximum so far, and sums of powers that are relative to it: the denominator, and the products with the values.
-// When a block brings a greater maximum, sums so far are multiplied by exp(before - now). What divides a row's powers
-// by their sum divides the sums at the end instead (Milakov & Gimelshein 2018; Dao et al. 2022).
+// A softmax needs the maximum of a row before its first power, so a block of rows (strip_mine_rows.cpp) keeps whole
+// rows of scores. Where there are many keys those leave the cache, or few rows fit and each tile of keys and values
+// that is loaded serves few of them. Here one loop over blocks of keys goes around the nests of a block of rows. Per
+// row there is the maximum so far, and sums of powers that are relative to it: the denominator, and the products with
+// the values. When a block brings a greater maximum, sums so far are multiplied by exp(before - now). What divides a
+// row's powers by their sum divides the sums at the end instead (Milakov & Gimelshein 2018; Dao et al. 2022).
 //
 // Nothing is written by hand for attention: what makes the scores of a block, masks and caps included, are the nests
 // that made them for the row, and each nest gets the schedule that its kind gets anyway. What a maximum and a power of

@@ -1,7 +1,7 @@
 // steps.h: the list of all steps, by name.
 //
 // Parser, printer, the table of docs/schedules.md and the random tests come from it: a new primitive is its own file
-// and two lines here.
+// and two lines here. A step that gets another name has a line in the table of former names (trace.cpp) as well.
 #pragma once
 
 #include <variant>
@@ -13,16 +13,17 @@
 #include "compiler/schedule/primitives/chunk.h"
 #include "compiler/schedule/primitives/collapse.h"
 #include "compiler/schedule/primitives/compute_at.h"
-#include "compiler/schedule/primitives/contract.h"
 #include "compiler/schedule/primitives/decompose_reduction.h"
+#include "compiler/schedule/primitives/distribute.h"
 #include "compiler/schedule/primitives/drop_unit_loop.h"
 #include "compiler/schedule/primitives/factor_out.h"
 #include "compiler/schedule/primitives/fuse.h"
+#include "compiler/schedule/primitives/fused_conv_pool_tiling.h"
 #include "compiler/schedule/primitives/inline.h"
 #include "compiler/schedule/primitives/jam.h"
+#include "compiler/schedule/primitives/jam_inner.h"
 #include "compiler/schedule/primitives/lift_allocs.h"
 #include "compiler/schedule/primitives/merge_rows.h"
-#include "compiler/schedule/primitives/minimal_filter.h"
 #include "compiler/schedule/primitives/nest.h"
 #include "compiler/schedule/primitives/online_softmax.h"
 #include "compiler/schedule/primitives/pack.h"
@@ -34,14 +35,13 @@
 #include "compiler/schedule/primitives/reduce_in_lanes.h"
 #include "compiler/schedule/primitives/reorder.h"
 #include "compiler/schedule/primitives/reverse_compute_at.h"
-#include "compiler/schedule/primitives/row_blocks.h"
-#include "compiler/schedule/primitives/row_steps.h"
+#include "compiler/schedule/primitives/scalar_replace.h"
 #include "compiler/schedule/primitives/section.h"
-#include "compiler/schedule/primitives/share.h"
 #include "compiler/schedule/primitives/simplify_subscripts.h"
-#include "compiler/schedule/primitives/sink.h"
 #include "compiler/schedule/primitives/split.h"
 #include "compiler/schedule/primitives/stage_loads.h"
+#include "compiler/schedule/primitives/strip_mine_nests.h"
+#include "compiler/schedule/primitives/strip_mine_rows.h"
 #include "compiler/schedule/primitives/tensorize_bf16_dot.h"
 #include "compiler/schedule/primitives/tensorize_dot4.h"
 #include "compiler/schedule/primitives/tensorize_dot8.h"
@@ -51,15 +51,16 @@
 #include "compiler/schedule/primitives/use_fma.h"
 #include "compiler/schedule/primitives/vectorize.h"
 #include "compiler/schedule/primitives/whole.h"
-#include "compiler/schedule/primitives/window_blocks.h"
+#include "compiler/schedule/primitives/winograd.h"
 
 namespace relaxc::schedule {
 
-using Step = std::variant<BindAxes, CacheRead, CacheWindow, CacheWrite, Chunk, Collapse, ComputeAt, Contract,
-                          DecomposeReduction, DropUnitLoop, FactorOut, Fuse, Inline, Jam, LiftAllocs, MergeRows,
-                          MinimalFiltering, FocusNests, OnlineSoftmax, Pack, PadTo, Parallel, PoolRows, Prefetch,
-                          Reassociate, ReduceInLanes, Reorder, ReverseComputeAt, RowBlockLoops, RowSteps, FocusSection,
-                          Share, SimplifySubscripts, Sink, Split, StageLoads, TensorizeBFloatDot, TensorizeDot4,
-                          TensorizeDot8, Tile, TileMatrixDots, Unroll, UseFma, Vectorize, FocusWhole, WindowBlockLoop>;
+using Step =
+    std::variant<BindAxes, CacheRead, CacheWindow, CacheWrite, Chunk, Collapse, ComputeAt, DecomposeReduction,
+                 Distribute, DropUnitLoop, FactorOut, Fuse, FusedConvPoolTiling, Inline, Jam, JamInner, LiftAllocs,
+                 MergeRows, FocusNests, OnlineSoftmax, Pack, PadTo, Parallel, PoolRows, Prefetch, Reassociate,
+                 ReduceInLanes, Reorder, ReverseComputeAt, ScalarReplace, FocusSection, SimplifySubscripts, Split,
+                 StageLoads, StripMineNests, StripMineRows, TensorizeBFloatDot, TensorizeDot4, TensorizeDot8, Tile,
+                 TileMatrixDots, Unroll, UseFma, Vectorize, FocusWhole, Winograd>;
 
 }  // namespace relaxc::schedule

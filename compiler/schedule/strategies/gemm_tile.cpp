@@ -103,7 +103,7 @@ std::vector<BufferRef> streams_along(const Draft& draft) {
   for_each_access(view.inner_body(), [&](const Access& access) {
     bool columns = false, rows = false;
     for (Expr index : access.indices) columns |= depends_on(index, vector), rows |= depends_on(index, row);
-    const bool memory = access.buffer->scope != tir::Scope::kLocal && !view.unseen(access.buffer);
+    const bool memory = access.buffer->scope != tir::Scope::kLocal && !view.non_escaping(access.buffer);
     const bool known = std::find(found.begin(), found.end(), access.buffer) != found.end();
     if (columns && rows && memory && !known) found.push_back(access.buffer);
   });

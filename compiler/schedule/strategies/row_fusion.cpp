@@ -15,7 +15,7 @@
 #include <array>
 
 #include "compiler/schedule/primitives/merge_rows.h"
-#include "compiler/schedule/primitives/row_steps.h"
+#include "compiler/schedule/primitives/strip_mine_nests.h"
 #include "compiler/schedule/strategies/parts/estimate.h"
 #include "compiler/schedule/strategies/strategy.h"
 
@@ -61,7 +61,7 @@ Legal<> take_steps(Tree& s, uint32_t id, const Target& target) {
   }
   int64_t count = rows_of_step(loop->extent);
   if (count > 1 && has_loops(loop->body) && nanoseconds(loop->body, target) <= kShort)
-    RELAXC_LEGAL(apply(s, RowSteps{loop->id, count}));
+    RELAXC_LEGAL(apply(s, StripMineNests{loop->id, count}));
   return Done{};
 }
 

@@ -11,9 +11,9 @@
 // ordinary reduction over the points' matrices, and what a kernel does behind the convolution is done to the rows as
 // they come out. A model of cycles decides between all of them and the direct form.
 //
-// The bound (winograd.h) must stay below a thousandth of the largest sum of sizes that there may be; F(2, 3), whose
-// growth is 8/3 for a third of the terms in each sum, is within the bound of the direct form. docs/performance.md has
-// what it gained.
+// The bound (winograd_transform.h) must stay below a thousandth of the largest sum of sizes that there may be; F(2, 3),
+// whose growth is 8/3 for a third of the terms in each sum, is within the bound of the direct form. docs/performance.md
+// has what it gained.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,11 +22,11 @@
 
 #include "compiler/schedule/analysis/filter.h"
 #include "compiler/schedule/primitives/drop_unit_loop.h"
-#include "compiler/schedule/primitives/minimal_filter.h"
 #include "compiler/schedule/primitives/nest.h"
 #include "compiler/schedule/primitives/reassociate.h"
 #include "compiler/schedule/primitives/split.h"
 #include "compiler/schedule/primitives/vectorize.h"
+#include "compiler/schedule/primitives/winograd.h"
 #include "compiler/schedule/strategies/parts/vectors.h"
 #include "compiler/schedule/strategies/strategy.h"
 
@@ -94,7 +94,7 @@ class Costs {
 
  private:
   static double count(int64_t n) { return static_cast<double>(n); }
-  static int64_t points_of(int64_t results) { return results + MinimalFilter::kTaps - 1; }
+  static int64_t points_of(int64_t results) { return results + WinogradTransform::kTaps - 1; }
   int64_t pitch(const FilterTiles& tiles) const {
     if (tiles.in_both_dims()) return (f_.columns + tiles.columns - 1) / tiles.columns;
     return f_.columns + f_.column_taps - 1;
@@ -113,11 +113,11 @@ class Costs {
 };
 
 bool within_tolerance(const RowFilter& filter, const FilterTiles& tiles) {
-  double growth = minimal_filter(tiles.rows).growth();
-  int64_t terms = filter.channels * filter.column_taps + MinimalFilter::kSteps;
+  double growth = winograd_transform(tiles.rows).growth();
+  int64_t terms = filter.channels * filter.column_taps + WinogradTransform::kSteps;
   if (tiles.in_both_dims()) {
-    growth *= minimal_filter(tiles.columns).growth();
-    terms = filter.channels + 2 * MinimalFilter::kSteps;
+    growth *= winograd_transform(tiles.columns).growth();
+    terms = filter.channels + 2 * WinogradTransform::kSteps;
   }
   return growth * static_cast<double>(terms) * 0x1p-24 <= kTolerance;
 }
@@ -145,7 +145,7 @@ BestTiles best_tiles(const RowFilter& filter, const Target& target, int64_t most
   for (int64_t rows : {2, 4}) {
     consider({.rows = rows});
     for (int64_t columns : {2, 4})
-      if (filter.column_taps == MinimalFilter::kTaps) consider({.rows = rows, .columns = columns});
+      if (filter.column_taps == WinogradTransform::kTaps) consider({.rows = rows, .columns = columns});
   }
   return {best, least};
 }
@@ -193,7 +193,7 @@ double cycles(const Draft&, const FilteredConv& conv) {
   return conv.best.cycles;
 }
 
-struct MinimalTiles {
+struct WinogradTiles {
   uint32_t block = 0;
   FilterTiles tiles;
 
@@ -206,7 +206,7 @@ struct MinimalTiles {
     const Target& target = *draft.target;
     RELAXC_LEGAL(apply(s, Reassociate{block}));
     RELAXC_STEP(const FilterNests nests,
-                apply(s, MinimalFiltering{block, tiles.rows, tiles.columns, tiles.count, target.has_fma}));
+                apply(s, Winograd{block, tiles.rows, tiles.columns, tiles.count, target.has_fma}));
     for (uint32_t loop : nests.columns) RELAXC_LEGAL(vectorize_columns(s, loop, target));
     for (uint32_t loop : nests.across) RELAXC_LEGAL(vectorize_across(s, loop, target));
     const size_t packed = s.packed().size();
@@ -218,8 +218,8 @@ struct MinimalTiles {
   }
 };
 
-Legal<MinimalTiles> plan(const Draft&, const FilteredConv& conv) {
-  return MinimalTiles{conv.block, conv.best.tiles};
+Legal<WinogradTiles> plan(const Draft&, const FilteredConv& conv) {
+  return WinogradTiles{conv.block, conv.best.tiles};
 }
 
 }  // namespace

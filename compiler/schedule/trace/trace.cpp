@@ -36,7 +36,22 @@ constexpr auto kInfos = [] {
 static_assert(std::is_sorted(kInfos.begin(), kInfos.end(),
                              [](const StepInfo& a, const StepInfo& b) { return a.name < b.name; }));
 
-const Kind* kind_named(std::string_view name) {
+struct FormerName {
+  std::string_view former, present;
+};
+/// Files of schedules that were written with former names are still read.
+constexpr FormerName kFormerNames[] = {
+    {"contract", "scalar_replace"},
+    {"minimal_filter", "winograd"},
+    {"row_blocks", "strip_mine_rows"},
+    {"row_steps", "strip_mine_nests"},
+    {"share", "distribute"},
+    {"sink", "jam_inner"},
+    {"window_blocks", "fused_conv_pool_tiling"},
+};
+
+const Kind* kind_named(std::string_view written) {
+  const std::string_view name = present_name(written);
   auto found = std::find_if(kKinds.begin(), kKinds.end(), [&](const Kind& one) { return one.info.name == name; });
   return found == kKinds.end() ? nullptr : &*found;
 }
@@ -60,6 +75,12 @@ bool any_step(std::string_view trace, F has) {
 
 std::span<const StepInfo> primitives() {
   return kInfos;
+}
+
+std::string_view present_name(std::string_view step) {
+  for (const FormerName& one : kFormerNames)
+    if (one.former == step) return one.present;
+  return step;
 }
 
 std::vector<StepText> steps_of(std::string_view text) {

@@ -17,6 +17,10 @@ namespace relaxc::schedule {
 /// All steps, by name.
 std::span<const StepInfo> primitives();
 
+/// The present name of a step that had this name in an earlier version, and any other name as it is. All functions here
+/// read former names, too.
+std::string_view present_name(std::string_view step);
+
 /// A step of a text, and where it stands there.
 struct StepText {
   std::string_view text;

@@ -218,7 +218,7 @@ bool Tree::is_used_elsewhere(BufferRef buffer) const {
   return found;
 }
 
-bool Tree::is_unseen(BufferRef buffer) const {
+bool Tree::is_non_escaping(BufferRef buffer) const {
   BufferRef memory = memory_of(buffer);
   bool own = false;
   for (Stmt tree : trees())

@@ -295,7 +295,7 @@ TEST_CASE("of a map that a pool reads there are as many rows as stay in the cach
     REQUIRE(schedule::schedule_kernel(context, scheduled, target));
     INFO(tir::to_string(scheduled));
     REQUIRE(tir::first_fault(scheduled) == "");
-    CHECK((scheduled.schedule.steps.find("window_blocks") != std::string::npos) == blocks);
+    CHECK((scheduled.schedule.steps.find("fused_conv_pool_tiling") != std::string::npos) == blocks);
     for (int64_t batch : {0, 1, 3}) CHECK(run(f, {{"n", batch}}) == run(scheduled, {{"n", batch}}));
   };
   for (bool sums : {false, true}) {
@@ -314,7 +314,7 @@ TEST_CASE("what lies between two products is kept for a block of rows, and numbe
     same_numbers(context, f, cases);
     tir::PrimFunc scheduled = f;
     REQUIRE(schedule::schedule_kernel(context, scheduled, wide_target()));
-    CHECK(scheduled.schedule.steps.find("row_blocks") != std::string::npos);
+    CHECK(scheduled.schedule.steps.find("strip_mine_rows") != std::string::npos);
     tir::for_each_stmt(scheduled.body, [&](tir::Stmt s) {
       const auto* alloc = s.as<tir::Alloc>();
       if (alloc == nullptr || alloc->buffer->scope == tir::Scope::kLocal) return;

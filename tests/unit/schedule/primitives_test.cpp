@@ -246,11 +246,11 @@ TEST_CASE("a reduction is decomposed, takes its consumer along, and is jammed") 
     done(s, schedule::DecomposeReduction{blocks[0], loops[2]});
     done(s, schedule::ReverseComputeAt{blocks[1], loops[1], {loops[0], loops[1]}});
     tir::BufferRef temporary = s.root().as<tir::Alloc>()->buffer;
-    done(s, schedule::Contract{temporary, loops[1], true});
+    done(s, schedule::ScalarReplace{temporary, loops[1], true});
     done(s, schedule::StageLoads{blocks[0], loops[1]});
     auto columns = done(s, schedule::Split{loops[1], 3, Tail::kMask});
     auto rows = done(s, schedule::Split{loops[0], 2, Tail::kPeel});
-    done(s, schedule::Sink{columns.inner});
+    done(s, schedule::JamInner{columns.inner});
     done(s, schedule::Jam{rows.inner});
   });
 }

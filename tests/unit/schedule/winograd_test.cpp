@@ -1,5 +1,5 @@
 // winograd_test.cpp: minimal filtering gives the sums it is meant to give, and stays within its bound.
-#include "compiler/schedule/winograd.h"
+#include "compiler/schedule/winograd_transform.h"
 
 #include <fmt/format.h>
 
@@ -19,8 +19,8 @@ namespace {
 
 using testing::narrow_target, testing::wide_target;
 
-using schedule::minimal_filter;
-using schedule::MinimalFilter;
+using schedule::winograd_transform;
+using schedule::WinogradTransform;
 
 double dot(const std::vector<double>& a, const std::vector<double>& b) {
   double sum = 0;
@@ -30,10 +30,10 @@ double dot(const std::vector<double>& a, const std::vector<double>& b) {
 
 TEST_CASE("a minimal filter is the filter") {
   for (int64_t m : {2, 4}) {
-    const MinimalFilter f = minimal_filter(m);
+    const WinogradTransform f = winograd_transform(m);
     std::mt19937 random(static_cast<uint32_t>(m));
     for (int trial = 0; trial < 100; ++trial) {
-      std::vector<double> x(static_cast<size_t>(f.points())), w(MinimalFilter::kTaps), products;
+      std::vector<double> x(static_cast<size_t>(f.points())), w(WinogradTransform::kTaps), products;
       for (double& one : x) one = static_cast<double>(random() % 17) - 8;
       for (double& one : w) one = static_cast<double>(random() % 17) - 8;
       for (size_t p = 0; p < x.size(); ++p) products.push_back(dot(f.filter[p], w) * dot(f.data[p], x));
@@ -47,14 +47,14 @@ TEST_CASE("a minimal filter is the filter") {
 
 TEST_CASE("data and results are multiplied by numbers that float32 holds") {
   for (int64_t m : {2, 4})
-    for (const schedule::Matrix& matrix : {minimal_filter(m).data, minimal_filter(m).result})
+    for (const schedule::Matrix& matrix : {winograd_transform(m).data, winograd_transform(m).result})
       for (const std::vector<double>& row : matrix)
         for (double one : row) CHECK(static_cast<double>(static_cast<float>(one)) == one);
 }
 
 TEST_CASE("the growth of errors is what the documentation says") {
-  CHECK(minimal_filter(2).growth() == Approx(8.0 / 3));
-  CHECK(minimal_filter(4).growth() == Approx(22.0 / 3));
+  CHECK(winograd_transform(2).growth() == Approx(8.0 / 3));
+  CHECK(winograd_transform(4).growth() == Approx(22.0 / 3));
 }
 
 using Memory = std::vector<std::vector<float>>;
@@ -88,7 +88,7 @@ void stays_within(const tir::PrimFunc& direct, const tir::PrimFunc& fast, const 
   run_on(direct, memory), run_on(fast, after);
   const bool both = packing.filtered.size() == 2;
   double growth = 1, terms = static_cast<double>(g.c * g.kernel), u = 0x1p-24;
-  for (const schedule::Packing::Taps& taps : packing.filtered) growth *= minimal_filter(taps.results).growth();
+  for (const schedule::Packing::Taps& taps : packing.filtered) growth *= winograd_transform(taps.results).growth();
   double roundings = both ? static_cast<double>(g.c) + 32 : terms + 16;
   double bound = growth * 3 * terms * roundings * u + 3 * terms * 3 * terms * u;
   double worst = 0;
@@ -132,7 +132,7 @@ TEST_CASE("tiles in both dims may end behind the last row and column") {
       for (int64_t columns : {1, 2, 4}) {
         const tir::PrimFunc direct = testing::conv(context, g, true);
         const std::string steps = fmt::format(
-            "nest [sum, y]; reassociate sum; minimal_filter sum {} {} 1 fma; nest [filter]; "
+            "nest [sum, y]; reassociate sum; winograd sum {} {} 1 fma; nest [filter]; "
             "pack weight_at_points 0 4 [1, 2, 3]",
             rows, columns);
         Sources sources;

@@ -22,15 +22,15 @@ std::vector<std::string_view> parts_of(std::string_view text, std::string_view s
 
 Knobs::Knobs(std::string_view text) {
   for (const Decision& decision : read_decisions(text))
-    if (!decision.options.empty()) wishes_[decision.point] = decision.options[decision.taken];
+    if (!decision.options.empty()) overrides_[decision.point] = decision.options[decision.taken];
 }
 
 Decision Knobs::decide(std::string_view point, std::vector<std::string> options) const {
   auto same = [&](const auto& taken) { return taken->point.substr(0, taken->point.find(' ')) == point; };
   auto before = std::count_if(decisions_.begin(), decisions_.end(), same);
   Decision decision{std::string(point) + (before == 0 ? "" : " " + std::to_string(before + 1)), std::move(options), 0};
-  if (auto wish = wishes_.find(decision.point); wish != wishes_.end()) {
-    auto at = std::find(decision.options.begin(), decision.options.end(), wish->second);
+  if (auto found = overrides_.find(decision.point); found != overrides_.end()) {
+    auto at = std::find(decision.options.begin(), decision.options.end(), found->second);
     if (at != decision.options.end()) decision.taken = static_cast<size_t>(at - decision.options.begin());
   }
   return decision;

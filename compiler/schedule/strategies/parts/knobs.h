@@ -29,7 +29,7 @@ class Knobs {
   /// Reads what `text` gives: "tile: 4x3; order: rows outside". What stands behind a word "of" is not looked at.
   explicit Knobs(std::string_view text);
 
-  /// What to take at the next `point` of that name. A wish that is not among the options is not taken.
+  /// What to take at the next `point` of that name. An override that is not among the options is passed over.
   Decision decide(std::string_view point, std::vector<std::string> options) const;
   /// A plan that was made with this decision is carried out.
   void take(Decision decision) { decisions_.push_back(std::make_shared<const Decision>(std::move(decision))); }
@@ -37,7 +37,7 @@ class Knobs {
   std::string text() const;
 
  private:
-  std::map<std::string, std::string, std::less<>> wishes_;
+  std::map<std::string, std::string, std::less<>> overrides_;
   std::vector<std::shared_ptr<const Decision>> decisions_;  ///< shared by copies, of which drafts make many
 };
 

@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "compiler/schedule/primitives/bind_axes.h"
-#include "compiler/schedule/primitives/contract.h"
 #include "compiler/schedule/primitives/decompose_reduction.h"
 #include "compiler/schedule/primitives/reverse_compute_at.h"
+#include "compiler/schedule/primitives/scalar_replace.h"
 #include "compiler/schedule/strategies/parts/reduction_view.h"
 #include "compiler/schedule/strategies/parts/vectors.h"
 #include "compiler/schedule/strategies/strategy.h"
@@ -51,10 +51,10 @@ Legal<> contract_results(Draft& draft) {
   const ReductionView view(draft);
   const BufferRef result = view.store().buffer;
   std::vector<BufferRef> scalars{result};
-  for (BufferRef b : form.group.unseen)
+  for (BufferRef b : form.group.non_escaping)
     if (b->id != view.original(result)->id) scalars.push_back(view.current(b));
   for (BufferRef b : scalars)
-    RELAXC_LEGAL(apply(draft.tree, Contract{b, form.spatial.back(), b != result || view.unseen(result)}));
+    RELAXC_LEGAL(apply(draft.tree, ScalarReplace{b, form.spatial.back(), b != result || view.non_escaping(result)}));
   return Done{};
 }
 

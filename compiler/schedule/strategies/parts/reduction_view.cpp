@@ -51,7 +51,7 @@ double ReductionView::cost(uint32_t loop, bool reduces) const {
   const double once = std::min(kMostOfOnce, scattered / target_.gather_steps / terms());
   if (!reduces)
     for_each_access(inner_body(), [&](const Access& access) {
-      if (!unseen(access.buffer)) add(access, once);
+      if (!non_escaping(access.buffer)) add(access, once);
     });
   double waste = 1;
   if (const int64_t* extent = node.extent.constant())
@@ -119,8 +119,9 @@ BufferRef ReductionView::current(BufferRef buffer) const {
   return found;
 }
 
-bool ReductionView::unseen(BufferRef result) const {
-  return std::find(form_.group.unseen.begin(), form_.group.unseen.end(), original(result)) != form_.group.unseen.end();
+bool ReductionView::non_escaping(BufferRef result) const {
+  return std::find(form_.group.non_escaping.begin(), form_.group.non_escaping.end(), original(result)) !=
+         form_.group.non_escaping.end();
 }
 
 bool ReductionView::is_packable(BufferRef buffer) const {

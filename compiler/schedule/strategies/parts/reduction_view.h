@@ -42,7 +42,7 @@ class ReductionView {
 
   BufferRef original(BufferRef buffer) const;
   BufferRef current(BufferRef buffer) const;
-  bool unseen(BufferRef result) const;
+  bool non_escaping(BufferRef result) const;
 
   // ---- constants that may be packed
 

@@ -10,9 +10,9 @@
 
 #include "compiler/arith/dot.h"
 #include "compiler/schedule/primitives/jam.h"
+#include "compiler/schedule/primitives/jam_inner.h"
 #include "compiler/schedule/primitives/prefetch.h"
 #include "compiler/schedule/primitives/simplify_subscripts.h"
-#include "compiler/schedule/primitives/sink.h"
 #include "compiler/schedule/primitives/stage_loads.h"
 #include "compiler/schedule/primitives/unroll.h"
 #include "compiler/schedule/primitives/use_fma.h"
@@ -217,7 +217,7 @@ Legal<> carry_out(const RegisterTile& plan, Draft& draft) {
   for (uint32_t loop : cuts.lanes) {
     RELAXC_LEGAL(apply(tree, Vectorize{loop}));
     if (plan.from_afar) RELAXC_LEGAL(apply(tree, Prefetch{loop, draft.target->prefetch_bytes}));
-    RELAXC_LEGAL(apply(tree, Sink{loop}));
+    RELAXC_LEGAL(apply(tree, JamInner{loop}));
   }
   // Vectors innermost: a broadcast is needed once for all of them, and its register is free again.
   std::vector<uint32_t> unrolled = cuts.rows;

@@ -28,7 +28,7 @@ bool meets(const ReductionView& view, uint32_t tap, uint32_t unrolled) {
 
 /// The vectors that one iteration after the other reads fall into the same sets of the first level of cache, and there
 /// are too many of them to stay until the next tap of a filter wants them.
-bool collides(const Draft& draft, uint32_t loop) {
+bool set_conflict(const Draft& draft, uint32_t loop) {
   const ReductionView view(draft);
   const Var vector = view.var(draft.reduction.vector);
   const int64_t* extent = view.extent(loop);
@@ -114,7 +114,7 @@ Legal<> order_terms(Draft& draft, bool factored) {
     });
     (decides || meets(view, loop, form.unrolled) ? order : inner).push_back(loop);
   }
-  if (std::any_of(inner.begin(), inner.end(), [&](uint32_t loop) { return collides(draft, loop); })) return Done{};
+  if (std::any_of(inner.begin(), inner.end(), [&](uint32_t loop) { return set_conflict(draft, loop); })) return Done{};
   order.insert(order.end(), inner.begin(), inner.end());
   if (order != form.reduced && !inner.empty()) RELAXC_LEGAL(reorder_terms(draft, order));
   return Done{};

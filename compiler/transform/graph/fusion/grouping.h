@@ -62,7 +62,8 @@ class Grouping {
   /// Joins a node with what its post-dominator needs of it, if all of that is computed row by row.
   void try_rows(int32_t from);
   /// Joins a product with the sums over rows in front of it, and with the product of which those rows are (attention):
-  /// a schedule then needs room for a few rows of what lies between and not for all (schedule/primitives/row_blocks.h).
+  /// a schedule then needs room for a few rows of what lies between and not for all
+  /// (schedule/primitives/strip_mine_rows.h).
   void try_products(int32_t last);
   /// A product of matrices that are both computed. Weights are packed when compiling, and blocks of rows would read
   /// them as they lie, and anew for each block.

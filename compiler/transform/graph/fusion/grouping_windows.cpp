@@ -2,10 +2,10 @@
 //
 // A map of many channels over a large image leaves the cache before the pool behind it reads it, and a pool reads each
 // element about once: what it takes is memory. In one kernel a block of rows of the map is computed, and reduced while
-// it is in the cache (schedule/primitives/window_blocks.h). There is nothing to be gained where the map stays in the
-// cache anyway, or its size is not known; where sums have so many terms that memory is a small part of their time; and
-// where windows overlap, since a block would compute again what the one before it had. A kernel of both would then only
-// hold what the convolution reads for longer.
+// it is in the cache (schedule/primitives/fused_conv_pool_tiling.h). There is nothing to be gained where the map stays
+// in the cache anyway, or its size is not known; where sums have so many terms that memory is a small part of their
+// time; and where windows overlap, since a block would compute again what the one before it had. A kernel of both would
+// then only hold what the convolution reads for longer.
 #include <algorithm>
 
 #include "compiler/transform/graph/fusion/grouping.h"

@@ -1,9 +1,9 @@
-// minimal_filter.cpp: a convolution as data at points, sums of products there, and results from them.
+// winograd.cpp: a convolution as data at points, sums of products there, and results from them.
 //
 // The two transforms are written as vectors along a row from the start: each loads the rows of a tile into locals and
 // stores all of their combinations. Combinations for a point and its opposite share their even and odd parts, which is
 // left to the backend to see. The sums are an ordinary reduction, for which there is a rule.
-#include "compiler/schedule/primitives/minimal_filter.h"
+#include "compiler/schedule/primitives/winograd.h"
 
 #include <fmt/format.h>
 
@@ -30,12 +30,12 @@ int64_t places_of_row(const RowFilter& filter, const FilterTiles& tiles) {
 
 }  // namespace
 
-MinimalNests::MinimalNests(Context& context, const RowFilter& filter, const FilterTiles& tiles, bool fma)
+WinogradNests::WinogradNests(Context& context, const RowFilter& filter, const FilterTiles& tiles, bool fma)
     : context_(context),
       build_(context),
       filter_(filter),
-      by_(minimal_filter(tiles.rows)),
-      along_(tiles.in_both_dims() ? std::optional(minimal_filter(tiles.columns)) : std::nullopt),
+      by_(winograd_transform(tiles.rows)),
+      along_(tiles.in_both_dims() ? std::optional(winograd_transform(tiles.columns)) : std::nullopt),
       tiles_(tiles.count),
       pitch_(places_of_row(filter, tiles)),
       fma_(fma),
@@ -55,7 +55,7 @@ MinimalNests::MinimalNests(Context& context, const RowFilter& filter, const Filt
   weight_ = build_.buffer(filter.weight->name + "_at_points", DType::f(32), std::move(shape), filter.weight->scope);
 }
 
-BufferRef MinimalNests::scratch(const char* name, std::vector<int64_t> outer, int64_t width) const {
+BufferRef WinogradNests::scratch(const char* name, std::vector<int64_t> outer, int64_t width) const {
   // Not of a target: a trace has to make the same tree on any machine.
   constexpr int64_t kSetPeriod = 4096, kLine = 64, kElement = 4;
   width = (width * kElement + kLine - 1) / kLine * kLine;      // each row of places begins a line of cache
@@ -67,7 +67,7 @@ BufferRef MinimalNests::scratch(const char* name, std::vector<int64_t> outer, in
   return build_.buffer(name, DType::f(32), std::move(shape), tir::Scope::kGlobal, kLine);
 }
 
-std::vector<Packing::Taps> MinimalNests::filtered_axes() const {
+std::vector<Packing::Taps> WinogradNests::filtered_axes() const {
   auto taps = [&](size_t axis, int64_t results) {
     int64_t inner = 1;
     for (size_t i = axis + 1; i < weight_->shape.size(); ++i) inner *= *weight_->shape[i].constant();
@@ -79,17 +79,17 @@ std::vector<Packing::Taps> MinimalNests::filtered_axes() const {
   return axes;
 }
 
-int64_t MinimalNests::data_columns() const {
+int64_t WinogradNests::data_columns() const {
   if (!along_) return pitch_;
   constexpr int64_t kWhole = 16;  // so that no vector of a line is masked, which could not be read at once
-  return (pitch_ * along_->results + MinimalFilter::kTaps - 1 + kWhole - 1) / kWhole * kWhole;
+  return (pitch_ * along_->results + WinogradTransform::kTaps - 1 + kWhole - 1) / kWhole * kWhole;
 }
 
-Expr MinimalNests::number(double value) const {
+Expr WinogradNests::number(double value) const {
   return context_.imm_float(DType::f(32), value);
 }
 
-Expr MinimalNests::sum_of(const std::vector<std::pair<double, Expr>>& terms) const {
+Expr WinogradNests::sum_of(const std::vector<std::pair<double, Expr>>& terms) const {
   Expr sum;
   for (const auto& [by, term] : terms) {
     if (by == 0) continue;
@@ -105,7 +105,7 @@ Expr MinimalNests::sum_of(const std::vector<std::pair<double, Expr>>& terms) con
   return sum ? sum : number(0);
 }
 
-Expr MinimalNests::data_at(const MinimalFilter& by, size_t point, const std::vector<Expr>& data) const {
+Expr WinogradNests::data_at(const WinogradTransform& by, size_t point, const std::vector<Expr>& data) const {
   const std::vector<double>& factors = by.data[point];
   std::vector<std::pair<double, Expr>> even, odd;
   double sign = 0;
@@ -117,7 +117,7 @@ Expr MinimalNests::data_at(const MinimalFilter& by, size_t point, const std::vec
   return sum_of({{has_even ? 1 : 0, sum_of(even)}, {sign, sign != 0 ? sum_of(odd) : Expr()}});
 }
 
-Expr MinimalNests::result_at(const MinimalFilter& by, size_t result, const std::vector<Expr>& sums) const {
+Expr WinogradNests::result_at(const WinogradTransform& by, size_t result, const std::vector<Expr>& sums) const {
   // Points stand in pairs of opposites between 0 and infinity.
   const std::vector<double>& factors = by.result[result];
   std::vector<std::pair<double, Expr>> terms{{factors[0], sums[0]}};
@@ -128,8 +128,8 @@ Expr MinimalNests::result_at(const MinimalFilter& by, size_t result, const std::
   return sum_of(terms);
 }
 
-Stmt MinimalNests::with_loaded(const char* name, const std::vector<Expr>& values,
-                               const std::function<std::vector<Stmt>(const std::vector<Expr>&)>& body) const {
+Stmt WinogradNests::with_loaded(const char* name, const std::vector<Expr>& values,
+                                const std::function<std::vector<Stmt>(const std::vector<Expr>&)>& body) const {
   std::vector<BufferRef> locals;
   std::vector<Stmt> parts;
   std::vector<Expr> loaded;
@@ -142,7 +142,7 @@ Stmt MinimalNests::with_loaded(const char* name, const std::vector<Expr>& values
   return in_locals(context_, locals, parts);
 }
 
-Stmt MinimalNests::data_along_columns(Expr channel, Expr tile, Var column, BufferRef lines) const {
+Stmt WinogradNests::data_along_columns(Expr channel, Expr tile, Var column, BufferRef lines) const {
   const auto points = static_cast<size_t>(by_.points());
   std::vector<BufferRef> rows;
   std::vector<Stmt> parts;
@@ -157,7 +157,7 @@ Stmt MinimalNests::data_along_columns(Expr channel, Expr tile, Var column, Buffe
     };
     if (data_columns() > filter_.columns + filter_.column_taps - 1)
       only(arith::lt(column, context_.index(filter_.columns + filter_.column_taps - 1)));
-    if (is_ragged()) only(arith::lt(row, context_.index(filter_.rows + MinimalFilter::kTaps - 1)));
+    if (is_ragged()) only(arith::lt(row, context_.index(filter_.rows + WinogradTransform::kTaps - 1)));
     rows.push_back(build_.buffer("row", DType::f(32), {}, tir::Scope::kLocal));
     loaded.push_back(build_.load(rows[j], {}));
     parts.push_back(where(context_, operand.inside, column, build_.store(rows[j], {}, operand.value)));
@@ -170,7 +170,7 @@ Stmt MinimalNests::data_along_columns(Expr channel, Expr tile, Var column, Buffe
   return in_locals(context_, rows, parts);
 }
 
-Stmt MinimalNests::data_along_rows(Expr channel, Expr tile, Expr point, Expr across, BufferRef lines) const {
+Stmt WinogradNests::data_along_rows(Expr channel, Expr tile, Expr point, Expr across, BufferRef lines) const {
   std::vector<Expr> data;
   for (int64_t j = 0; j < along_->points(); ++j)
     data.push_back(build_.load(lines, {tile, point, across * along_->results + j}));
@@ -184,7 +184,7 @@ Stmt MinimalNests::data_along_rows(Expr channel, Expr tile, Expr point, Expr acr
   });
 }
 
-Stmt MinimalNests::at_each_point(Var across, const std::function<Stmt(Expr)>& body) const {
+Stmt WinogradNests::at_each_point(Var across, const std::function<Stmt(Expr)>& body) const {
   return build_.loop("point", context_.index(by_.points()), [&](Var point) {
     return build_.loop(across, context_.index(0), context_.index(pitch_), body(point));
   });
@@ -203,7 +203,7 @@ uint32_t loop_of(Stmt nest, Var var) {
 
 }  // namespace
 
-Stmt MinimalNests::data_nest(FilterNests& made) const {
+Stmt WinogradNests::data_nest(FilterNests& made) const {
   Var column = context_.var("column"), across = context_.var("across");
   BufferRef lines = along_ ? scratch("data_lines", {tiles_, by_.points()}, data_columns()) : nullptr;
   Stmt nest = build_.loop("channel", context_.index(filter_.channels), [&](Var channel) {
@@ -222,7 +222,7 @@ Stmt MinimalNests::data_nest(FilterNests& made) const {
   return nest;
 }
 
-Stmt MinimalNests::sum_nest() const {
+Stmt WinogradNests::sum_nest() const {
   // The scratch memory is wider than what is summed, so the nest is not one over all of a buffer.
   std::vector<Expr> extents{context_.index(by_.points())};
   if (along_) extents.push_back(context_.index(along_->points()));
@@ -251,15 +251,15 @@ Stmt MinimalNests::sum_nest() const {
   return s;
 }
 
-Stmt MinimalNests::row_of_result(const ReductionGroup& group, const std::vector<Expr>& sums, Expr output, Expr tile,
-                                 Expr column, size_t row) const {
+Stmt WinogradNests::row_of_result(const ReductionGroup& group, const std::vector<Expr>& sums, Expr output, Expr tile,
+                                  Expr column, size_t row) const {
   Expr at_row = (block_ * tiles_ + tile) * by_.results + static_cast<int64_t>(row);
   Expr value = result_at(by_, row, sums);
   Stmt s = element_of(context_, group, filter_.result, {filter_.batch, output, at_row, column}, value);
   return is_ragged() ? build_.branch(arith::lt(at_row, context_.index(filter_.rows)), s) : s;
 }
 
-Stmt MinimalNests::results_along_rows(Expr output, Expr tile, Expr point, Expr across, BufferRef lines) const {
+Stmt WinogradNests::results_along_rows(Expr output, Expr tile, Expr point, Expr across, BufferRef lines) const {
   std::vector<Expr> sums;
   for (int64_t q = 0; q < along_->points(); ++q)
     sums.push_back(build_.load(sums_, {point, context_.index(q), output, tile * pitch_ + across}));
@@ -272,8 +272,8 @@ Stmt MinimalNests::results_along_rows(Expr output, Expr tile, Expr point, Expr a
   });
 }
 
-Stmt MinimalNests::results_along_columns(const ReductionGroup& group, Expr output, Expr tile, Expr column,
-                                         BufferRef lines) const {
+Stmt WinogradNests::results_along_columns(const ReductionGroup& group, Expr output, Expr tile, Expr column,
+                                          BufferRef lines) const {
   std::vector<Expr> sums;
   for (int64_t p = 0; p < by_.points(); ++p) {
     Expr point = context_.index(p);
@@ -288,7 +288,7 @@ Stmt MinimalNests::results_along_columns(const ReductionGroup& group, Expr outpu
   });
 }
 
-Stmt MinimalNests::result_nest(const ReductionGroup& group, FilterNests& made) const {
+Stmt WinogradNests::result_nest(const ReductionGroup& group, FilterNests& made) const {
   Var column = context_.var("column"), across = context_.var("across");
   BufferRef lines = along_ ? scratch("result_lines", {tiles_, by_.points()}, pitch_ * along_->results) : nullptr;
   Stmt nest = build_.loop("output", context_.index(filter_.outputs), [&](Var output) {
@@ -307,13 +307,13 @@ Stmt MinimalNests::result_nest(const ReductionGroup& group, FilterNests& made) c
   return nest;
 }
 
-Stmt MinimalNests::in_blocks(Stmt body) const {
+Stmt WinogradNests::in_blocks(Stmt body) const {
   body = build_.alloc(data_, build_.alloc(sums_, body));
   body = build_.loop(block_, context_.index(0), context_.index(blocks()), body);
   return build_.loop(filter_.batch, context_.index(0), filter_.batches, body);
 }
 
-Legal<MinimalFiltering::Facts> MinimalFiltering::legal(const Tree& tree) const {
+Legal<Winograd::Facts> Winograd::legal(const Tree& tree) const {
   std::optional<ReductionGroup> group = group_in(tree);
   const bool begins = group && analysis::as_nest(group->reduction).block->id == block;
   std::optional<RowFilter> filter;
@@ -327,15 +327,15 @@ Legal<MinimalFiltering::Facts> MinimalFiltering::legal(const Tree& tree) const {
   auto is_known = [](int64_t results) { return results == 2 || results == 4; };
   RELAXC_REQUIRE(is_known(rows) && (columns == 1 || is_known(columns)),
                  "minimal filtering gives 2 or 4 results at once");
-  RELAXC_REQUIRE(columns == 1 || filter->column_taps == MinimalFilter::kTaps,
+  RELAXC_REQUIRE(columns == 1 || filter->column_taps == WinogradTransform::kTaps,
                  "minimal filtering along rows needs filters of three columns");
   RELAXC_REQUIRE(tiles > 0 && tiles <= (filter->rows + rows - 1) / rows,
                  fmt::format("{} tiles are more than there are", tiles));
   return Facts{std::make_shared<const RowFilter>(*std::move(filter)), *std::move(group)};
 }
 
-MinimalFiltering::Made MinimalFiltering::apply(Tree& tree, const Facts& facts) const {
-  const MinimalNests nests(tree.context(), *facts.filter, {rows, columns, tiles}, fma);
+Winograd::Made Winograd::apply(Tree& tree, const Facts& facts) const {
+  const WinogradNests nests(tree.context(), *facts.filter, {rows, columns, tiles}, fma);
   FilterNests made;
   Stmt data = nests.data_nest(made), sums = nests.sum_nest();
   Stmt result = nests.result_nest(facts.group, made);

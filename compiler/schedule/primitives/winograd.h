@@ -1,4 +1,4 @@
-// minimal_filter.h: the step `minimal_filter`.
+// winograd.h: the step `winograd`.
 #pragma once
 
 #include <memory>
@@ -8,17 +8,17 @@
 
 namespace relaxc::schedule {
 
-/// The tiles of a result that minimal filtering computes: F(rows, 3) of each column and F(columns, 3) of each row; so
-/// many of them one below the other make a block.
+/// The tiles of a result that Winograd's minimal filtering computes: F(rows, 3) of each column and F(columns, 3) of
+/// each row.
 struct FilterTiles {
   int64_t rows = 0;
   int64_t columns = 1;  ///< 1: taps along a row stay terms of the sums
-  int64_t count = 0;
+  int64_t count = 0;    ///< tiles one below the other that make a block
 
   bool in_both_dims() const { return columns > 1; }
 };
 
-/// What minimal_filter made: the loops along columns of data and of results, those along the tiles of a row, and the
+/// What the step made: the loops along columns of data and of results, those along the tiles of a row, and the
 /// block of the sums.
 struct FilterNests {
   std::vector<uint32_t> columns, across;
@@ -27,15 +27,15 @@ struct FilterNests {
 
 struct RowFilter;
 
-/// The convolution in focus and its consumers by minimal filtering, as three nests: data at points, a sum of products
-/// there, results of the sums; `fma`: sums of data round once a step. Changes the order of sums and their rounding
-/// (winograd.h has the bound). The constant of the sums must be packed.
-struct MinimalFiltering {
+/// The convolution in focus and its consumers by Winograd's minimal filtering, as three nests: data at points, a sum of
+/// products there, results of the sums; `fma`: sums of data round once a step. Changes the order of sums and their
+/// rounding (winograd_transform.h has the bound). The constant of the sums must be packed.
+struct Winograd {
   static constexpr StepInfo kInfo{
-      .name = "minimal_filter",
+      .name = "winograd",
       .arguments = "BLOCK ROWS COLUMNS TILES fma|-",
       .doc =
-          "A convolution by filters of three rows by minimal filtering F(ROWS, 3), and F(COLUMNS, "
+          "A convolution by filters of three rows by Winograd's minimal filtering F(ROWS, 3), and F(COLUMNS, "
           "3) along rows unless COLUMNS is 1, in blocks of TILES tiles one below the other. Needs "
           "reassociate; fma: sums of data round once a step.",
       .changes_bits = true};

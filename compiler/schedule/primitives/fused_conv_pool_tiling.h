@@ -1,4 +1,4 @@
-// window_blocks.h: the step `window_blocks`.
+// fused_conv_pool_tiling.h: the step `fused_conv_pool_tiling`.
 #pragma once
 
 #include <memory>
@@ -12,9 +12,9 @@ class MapWindows;
 
 /// A reduction of windows of a map that the kernel computes itself becomes a loop over blocks of `rows` rows of the
 /// result, which begin with the rows of the map that they need. Gives the loop.
-struct WindowBlockLoop {
+struct FusedConvPoolTiling {
   static constexpr StepInfo kInfo{
-      .name = "window_blocks",
+      .name = "fused_conv_pool_tiling",
       .arguments = "ROWS",
       .doc =
           "A pool behind a convolution runs for ROWS rows at a time, after the rows of the map that "

@@ -1,11 +1,12 @@
-// winograd.cpp: the matrices of minimal filtering (Winograd 1980), by interpolation at points (Toom and Cook).
+// winograd_transform.cpp: the matrices of minimal filtering (Winograd 1980), by interpolation at points (Toom and
+// Cook).
 //
 // Filtering is the transpose of multiplying polynomials: evaluate at as many points as the product has coefficients,
 // one of them infinity, multiply there, interpolate. Every choice of points is exact in exact arithmetic; in floats it
 // decides how much errors grow. The usual 0, 1, -1, 2, -2 give F(4, 3) a growth of 16; with 1/2 in place of 1 it is
 // 22/3, and all numbers with which data and results are multiplied are sums of few powers of two, hence exact
 // (Barabasz et al. 2020 look for better ones; tests/unit/schedule/winograd_test.cpp holds the bound).
-#include "compiler/schedule/winograd.h"
+#include "compiler/schedule/winograd_transform.h"
 
 #include <algorithm>
 #include <cmath>
@@ -48,11 +49,11 @@ double sum_of_sizes(const std::vector<double>& row) {
 
 }  // namespace
 
-MinimalFilter minimal_filter(int64_t results) {
+WinogradTransform winograd_transform(int64_t results) {
   RELAXC_CHECK(results == 2 || results == 4, "no points are known for this filter");
   std::vector<double> points{0, 1, -1};
   if (results == 4) points = {0, 0.5, -0.5, 2, -2};
-  MinimalFilter f;
+  WinogradTransform f;
   f.results = results;
   auto count = static_cast<size_t>(f.points());
   f.result.assign(static_cast<size_t>(results), std::vector<double>(count, 0));
@@ -61,7 +62,7 @@ MinimalFilter minimal_filter(int64_t results) {
     double scale = evaluate(others, points[i]);
     others.resize(count, 0);
     f.data.push_back(std::move(others));
-    f.filter.push_back(powers(points[i], MinimalFilter::kTaps));
+    f.filter.push_back(powers(points[i], WinogradTransform::kTaps));
     for (double& x : f.filter.back()) x /= scale;
     std::vector<double> at = powers(points[i], results);
     for (size_t k = 0; k < at.size(); ++k) f.result[k][i] = at[k];
@@ -72,7 +73,7 @@ MinimalFilter minimal_filter(int64_t results) {
   return f;
 }
 
-double MinimalFilter::growth() const {
+double WinogradTransform::growth() const {
   double most = 0;
   for (const std::vector<double>& row : result) {
     double sum = 0;
@@ -82,8 +83,8 @@ double MinimalFilter::growth() const {
   return most / kTaps;
 }
 
-std::vector<std::byte> at_points(const MinimalFilter& by, std::span<const std::byte> filters, int64_t inner) {
-  constexpr size_t kTaps = MinimalFilter::kTaps;
+std::vector<std::byte> at_points(const WinogradTransform& by, std::span<const std::byte> filters, int64_t inner) {
+  constexpr size_t kTaps = WinogradTransform::kTaps;
   auto width = static_cast<size_t>(inner), points = static_cast<size_t>(by.points());
   size_t outer = filters.size() / sizeof(float) / kTaps / width;
   std::vector<std::byte> out(outer * points * width * sizeof(float));

@@ -1,4 +1,4 @@
-// share.h: the step `share`.
+// distribute.h: the step `distribute`.
 #pragma once
 
 #include "compiler/schedule/primitives/step.h"
@@ -6,9 +6,9 @@
 namespace relaxc::schedule {
 
 /// for i in n → parallel for t in min(tasks, n), for k in (the part of n that is t's). Gives the inner loop.
-struct Share {
+struct Distribute {
   static constexpr StepInfo kInfo{
-      .name = "share",
+      .name = "distribute",
       .arguments = "LOOP TASKS",
       .doc = "Distributes the iterations of LOOP among at most TASKS tasks, each of which does its own in order."};
   LoopId loop;

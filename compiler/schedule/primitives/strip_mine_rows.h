@@ -1,4 +1,4 @@
-// row_blocks.h: the step `row_blocks`.
+// strip_mine_rows.h: the step `strip_mine_rows`.
 #pragma once
 
 #include <memory>
@@ -12,11 +12,12 @@ class RowCutting;
 
 /// The nests that compute rows from the same rows of what lies between become one loop over blocks of `rows` rows
 /// around all of them. Gives the loops over blocks: those of a whole number of rows, and the rest.
-struct RowBlockLoops {
-  static constexpr StepInfo kInfo{
-      .name = "row_blocks",
-      .arguments = "ROWS",
-      .doc = "All nests that compute rows run for ROWS rows at a time, with memory for those alone."};
+struct StripMineRows {
+  static constexpr StepInfo kInfo{.name = "strip_mine_rows",
+                                  .arguments = "ROWS",
+                                  .doc =
+                                      "The loops over rows of all nests are strip-mined together: the nests run for "
+                                      "ROWS rows at a time, with memory for those alone."};
   int64_t rows = 1;
   static auto fields(auto& self) { return std::tie(self.rows); }
 

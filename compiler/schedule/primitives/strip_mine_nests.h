@@ -1,16 +1,16 @@
-// row_steps.h: the step `row_steps`.
+// strip_mine_nests.h: the step `strip_mine_nests`.
 #pragma once
 
 #include "compiler/schedule/primitives/step.h"
 
 namespace relaxc::schedule {
 
-/// Of a loop around several nests: `rows` iterations of each nest at a time.
-struct RowSteps {
+/// A loop around several nests is strip-mined by `rows`, and the inner loop is distributed over the nests.
+struct StripMineNests {
   static constexpr StepInfo kInfo{
-      .name = "row_steps",
+      .name = "strip_mine_nests",
       .arguments = "LOOP ROWS",
-      .doc = "Of a loop around several nests, each nest runs for ROWS iterations at a time."};
+      .doc = "LOOP, which has several nests in it, is strip-mined: each nest runs for ROWS iterations at a time."};
   LoopId loop;
   int64_t rows = 2;
   static auto fields(auto& self) { return std::tie(self.loop, self.rows); }

@@ -1,5 +1,5 @@
-// row_steps.cpp: see row_steps.h.
-#include "compiler/schedule/primitives/row_steps.h"
+// strip_mine_nests.cpp: see strip_mine_nests.h.
+#include "compiler/schedule/primitives/strip_mine_nests.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@ namespace relaxc::schedule {
 
 using tir::For;
 
-Legal<RowSteps::Facts> RowSteps::legal(const Tree& tree) const {
+Legal<StripMineNests::Facts> StripMineNests::legal(const Tree& tree) const {
   RELAXC_LEGAL(is_in_order(tree, loop));
   RELAXC_LEGAL(runs_together(tree, loop));
   RELAXC_REQUIRE(rows > 1, "a step has at least 2 rows");
@@ -20,7 +20,7 @@ Legal<RowSteps::Facts> RowSteps::legal(const Tree& tree) const {
   return Done{};
 }
 
-RowSteps::Made RowSteps::apply(Tree& tree, const Facts&) const {
+StripMineNests::Made StripMineNests::apply(Tree& tree, const Facts&) const {
   tir::Builder build(tree.context());
   tree.edit_loop(loop, [&](const For& from) {
     const bool even = arith::divisor(arith::simplify(from.extent), tree.facts()) % rows == 0;

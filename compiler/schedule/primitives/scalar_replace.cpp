@@ -1,5 +1,5 @@
-// contract.cpp: see contract.h.
-#include "compiler/schedule/primitives/contract.h"
+// scalar_replace.cpp: see contract.h.
+#include "compiler/schedule/primitives/scalar_replace.h"
 
 #include <fmt/format.h>
 
@@ -28,7 +28,7 @@ bool same_place(const tir::Buffer& buffer, const Indices& a, const Indices& b) {
 
 }  // namespace
 
-Legal<Contract::Facts> Contract::legal(const Tree& tree) const {
+Legal<ScalarReplace::Facts> ScalarReplace::legal(const Tree& tree) const {
   const For& body_of = tree.loop(loop);
   Indices at;
   bool one_place = true;
@@ -49,7 +49,7 @@ Legal<Contract::Facts> Contract::legal(const Tree& tree) const {
   return at;
 }
 
-Contract::Made Contract::apply(Tree& tree, const Facts& facts) const {
+ScalarReplace::Made ScalarReplace::apply(Tree& tree, const Facts& facts) const {
   tir::Builder build(tree.context());
   tree.edit_loop(loop, [&](const For& from) {
     BufferRef scalar = build.buffer(buffer->name + "_local", buffer->dtype, {}, tir::Scope::kLocal);

@@ -1,5 +1,5 @@
-// share.cpp: see share.h.
-#include "compiler/schedule/primitives/share.h"
+// distribute.cpp: see share.h.
+#include "compiler/schedule/primitives/distribute.h"
 
 #include "compiler/schedule/primitives/conditions.h"
 #include "compiler/schedule/tree/edit.h"
@@ -8,14 +8,14 @@ namespace relaxc::schedule {
 
 using tir::For;
 
-Legal<Share::Facts> Share::legal(const Tree& tree) const {
+Legal<Distribute::Facts> Distribute::legal(const Tree& tree) const {
   RELAXC_LEGAL(is_parallelizable(tree, loop));
   RELAXC_REQUIRE(tasks > 1 && tasks <= 4096, "work is shared among 2 to 4096 tasks");
   RELAXC_REQUIRE(tree.loop(loop).loop_kind == tir::LoopKind::kSerial, "a loop in order can be shared, and no other");
   return Done{};
 }
 
-Share::Made Share::apply(Tree& tree, const Facts&) const {
+Distribute::Made Distribute::apply(Tree& tree, const Facts&) const {
   uint32_t inner_id = 0;
   tree.edit_loop(loop, [&](const For& from) {
     Var task = tree.context().var("task"), own = tree.context().var(from.var.name());

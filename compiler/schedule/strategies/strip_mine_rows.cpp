@@ -1,4 +1,4 @@
-// row_blocks.cpp: kernels whose nests are over rows, a few rows at a time.
+// strip_mine_rows.cpp: kernels whose nests are over rows, a few rows at a time.
 //
 // Attention, or a product behind a norm, needs whole rows of what lies in between. In blocks of rows that stays in a
 // cache, and no buffer of the whole of it is needed. Where rows are long and a softmax stands between two products,
@@ -8,7 +8,7 @@
 #include <array>
 
 #include "compiler/schedule/primitives/online_softmax.h"
-#include "compiler/schedule/primitives/row_blocks.h"
+#include "compiler/schedule/primitives/strip_mine_rows.h"
 #include "compiler/schedule/strategies/strategy.h"
 
 namespace relaxc::schedule {
@@ -28,7 +28,7 @@ struct BlocksOfRows {
     return fmt::format("{} rows at a time", rows) + (keys == 0 ? "" : fmt::format(", {} keys at a time", keys));
   }
   Legal<> carry_out(Draft& draft) const {
-    RELAXC_STEP(const std::vector<uint32_t> loops, apply(draft.tree, RowBlockLoops{rows}));
+    RELAXC_STEP(const std::vector<uint32_t> loops, apply(draft.tree, StripMineRows{rows}));
     if (keys != 0) {
       const int64_t fits = keys_of_block(draft.tree, loops.front(), draft.options->online_softmax);
       RELAXC_FITS(fits == keys, "rows are of something else than a softmax, or have few keys");
@@ -59,7 +59,7 @@ Legal<BlocksOfRows> plan_keys(const Draft&, const int64_t& rows) {
 
 }  // namespace
 
-std::span<const Strategy> row_blocks_strategies() {
+std::span<const Strategy> strip_mine_rows_strategies() {
   static constexpr std::array kRows{
       Strategy{.name = "online_softmax",
                .stage = Stage::kKernel,
@@ -67,7 +67,7 @@ std::span<const Strategy> row_blocks_strategies() {
                .doc = "A kernel over rows of long softmaxes runs for a few rows and a block of keys at a time, "
                       "relative to the maximum so far. Changes the order of sums and their rounding.",
                .propose = propose<match_keys, kNotEstimated, plan_keys>},
-      Strategy{.name = "row_blocks",
+      Strategy{.name = "strip_mine_rows",
                .stage = Stage::kKernel,
                .priority = 20,
                .doc = "A kernel over rows of which some are needed whole in between runs for a few rows at a time, "

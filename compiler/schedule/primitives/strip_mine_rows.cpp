@@ -1,4 +1,4 @@
-// row_blocks.cpp: what needs whole rows of something in between, for a few rows at a time.
+// strip_mine_rows.cpp: what needs whole rows of something in between, for a few rows at a time.
 //
 // Attention is a product, a softmax over its rows, and a product by those. Nest after nest, all scores of all heads
 // lie in memory, though a row of the result needs one row of them: 12 heads of 4096 tokens take 805 MB. Here the outer
@@ -13,7 +13,7 @@
 //
 // Where rows are so long that few of them fit, or of a length that is not known, blocks of keys go inside of these
 // (online_softmax.cpp).
-#include "compiler/schedule/primitives/row_blocks.h"
+#include "compiler/schedule/primitives/strip_mine_rows.h"
 
 #include <fmt/format.h>
 
@@ -312,7 +312,7 @@ int64_t rows_of_block(const Tree& tree, const Target& target, int64_t kept) {
   return cutting.fits() ? cutting.rows_for(target, kept) : 0;
 }
 
-Legal<RowBlockLoops::Facts> RowBlockLoops::legal(const Tree& tree) const {
+Legal<StripMineRows::Facts> StripMineRows::legal(const Tree& tree) const {
   const Facts cutting = std::make_shared<RowCutting>(tree.context(), tree.root(), tree.facts());
   RELAXC_REQUIRE(tree.is_whole() && cutting->fits(),
                  "the kernel is no sequence of nests over rows, of which some are needed whole in between");
@@ -320,7 +320,7 @@ Legal<RowBlockLoops::Facts> RowBlockLoops::legal(const Tree& tree) const {
   return cutting;
 }
 
-RowBlockLoops::Made RowBlockLoops::apply(Tree& tree, const Facts& cutting) const {
+StripMineRows::Made StripMineRows::apply(Tree& tree, const Facts& cutting) const {
   std::vector<uint32_t> loops;
   tree.set_root(cutting->cut(rows, loops));
   return loops;

@@ -1,4 +1,4 @@
-// contract.h: the step `contract`.
+// scalar_replace.h: the step `scalar_replace`.
 #pragma once
 
 #include "compiler/schedule/primitives/step.h"
@@ -7,13 +7,13 @@ namespace relaxc::schedule {
 
 /// In the body of `loop`, one element of `buffer` is computed and used, always at one index: it becomes a local
 /// scalar. `keep`: the element is stored to memory at the end as well.
-struct Contract {
+struct ScalarReplace {
   static constexpr StepInfo kInfo{
-      .name = "contract",
+      .name = "scalar_replace",
       .arguments = "BUFFER LOOP drop|store",
       .doc =
-          "The one element of a buffer that an iteration of LOOP works on is in a register, and "
-          "stored at its end, or, where nothing else reads it, dropped."};
+          "The one element of BUFFER that an iteration of LOOP works on is in a register; at the iteration's end it is "
+          "stored or, where nothing else reads it, dropped."};
   BufferRef buffer = nullptr;
   LoopId loop;
   bool drop = true;

@@ -1,4 +1,5 @@
-// winograd.h: minimal filtering: several sums over neighbouring taps with fewer multiplications than they have terms.
+// winograd_transform.h: minimal filtering: several sums over neighbouring taps with fewer multiplications than they
+// have terms.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +13,7 @@ using Matrix = std::vector<std::vector<double>>;  ///< rows
 
 /// F(m, 3): m results of a filter of 3 taps, from m + 2 data, by m + 2 multiplications:
 /// y = result * ((filter * w) . (data * x)), where . multiplies element by element.
-struct MinimalFilter {
+struct WinogradTransform {
   static constexpr int64_t kTaps = 3;
   static constexpr int64_t kSteps = 16;  ///< at most so many roundings besides those of the sum, along one dim
 
@@ -32,9 +33,9 @@ struct MinimalFilter {
 };
 
 /// F(m, 3) for m of 2 or 4, with the points of evaluation that give the least growth of the simple ones: 8/3 and 22/3.
-MinimalFilter minimal_filter(int64_t results);
+WinogradTransform winograd_transform(int64_t results);
 
 /// Filters [outer, 3, inner] of float32 at the points: [outer, m + 2, inner], computed in float64 and rounded once.
-std::vector<std::byte> at_points(const MinimalFilter& by, std::span<const std::byte> filters, int64_t inner);
+std::vector<std::byte> at_points(const WinogradTransform& by, std::span<const std::byte> filters, int64_t inner);
 
 }  // namespace relaxc::schedule

@@ -1,4 +1,4 @@
-// lender.h: an allocator for the memory that a run asks its context for.
+// counting_allocator.h: an allocator for the memory that a run asks its context for.
 #pragma once
 
 #include <algorithm>
@@ -11,9 +11,9 @@
 namespace relaxc::e2e {
 
 /// Gives memory between marked bytes, counts, and fails from some call on.
-class Lender {
+class CountingAllocator {
  public:
-  explicit Lender(CompiledProgram& program) {
+  explicit CountingAllocator(CompiledProgram& program) {
     program.llvm().lend_memory(take, this);
     program.c().lend_memory(take, this);
   }
@@ -25,7 +25,7 @@ class Lender {
 
  private:
   static void* take(void* user, uint64_t bytes, uint64_t align) {
-    auto& self = *static_cast<Lender*>(user);
+    auto& self = *static_cast<CountingAllocator*>(user);
     if (self.calls++ >= self.fail_at) return nullptr;
     return self.pieces_.emplace_back(bytes, align).data();
   }

@@ -1,4 +1,4 @@
-// conv_pool_blocks.cpp: a pool behind a convolution, some rows of both at a time.
+// fused_conv_pool_tiling.cpp: a pool behind a convolution, some rows of both at a time.
 //
 // The map between the two then never reaches memory. Winograd's minimal filtering has blocks of its own, and saves more
 // than memory takes: where it is for one of the kernel's convolutions, the kernel stays whole.
@@ -9,8 +9,8 @@
 
 #include "compiler/schedule/analysis/access.h"
 #include "compiler/schedule/analysis/nest_groups.h"
+#include "compiler/schedule/primitives/fused_conv_pool_tiling.h"
 #include "compiler/schedule/primitives/nest.h"
-#include "compiler/schedule/primitives/window_blocks.h"
 #include "compiler/schedule/strategies/strategy.h"
 
 namespace relaxc::schedule {
@@ -42,7 +42,7 @@ struct BlocksOfWindows {
 
   std::string text() const { return fmt::format("{} rows of the pool at a time", rows); }
   Legal<> carry_out(Draft& draft) const {
-    RELAXC_STEP(const uint32_t loop, apply(draft.tree, WindowBlockLoop{rows}));
+    RELAXC_STEP(const uint32_t loop, apply(draft.tree, FusedConvPoolTiling{rows}));
     draft.blocks = {{loop, 0}};
     return Done{};
   }
@@ -54,9 +54,9 @@ Legal<BlocksOfWindows> plan(const Draft&, const int64_t& rows) {
 
 }  // namespace
 
-std::span<const Strategy> conv_pool_blocks_strategies() {
+std::span<const Strategy> fused_conv_pool_tiling_strategies() {
   static constexpr std::array kRows{
-      Strategy{.name = "conv_pool_blocks",
+      Strategy{.name = "fused_conv_pool_tiling",
                .stage = Stage::kKernel,
                .priority = 10,
                .doc = "A pool behind a convolution runs for some rows at a time, after the rows of the map that its "

@@ -1,4 +1,4 @@
-// window_blocks.cpp: what needs windows of a map in between, for a few rows at a time.
+// fused_conv_pool_tiling.cpp: what needs windows of a map in between, for a few rows at a time.
 //
 // A convolution over a large image writes a map of many megabytes, and the pool behind it reads that back to keep a
 // quarter: 32 maps of 900x120 are 13.8 MB. Here a loop over blocks of rows of the result stands around all nests, and
@@ -12,7 +12,7 @@
 //
 // Rejected: compute_at, which leaves the map as large as it was and a branch in front of every row, that no rule for
 // reductions sees through; and a ring of rows that blocks hand on, which would put them in order.
-#include "compiler/schedule/primitives/window_blocks.h"
+#include "compiler/schedule/primitives/fused_conv_pool_tiling.h"
 
 #include <fmt/format.h>
 
@@ -306,7 +306,7 @@ int64_t rows_of_window_block(const Tree& tree, const Target& target) {
   return tree.may_allocate() && windows.fits() ? windows.rows_for(target) : 0;
 }
 
-Legal<WindowBlockLoop::Facts> WindowBlockLoop::legal(const Tree& tree) const {
+Legal<FusedConvPoolTiling::Facts> FusedConvPoolTiling::legal(const Tree& tree) const {
   const Facts windows = std::make_shared<MapWindows>(tree.context(), tree.root());
   RELAXC_REQUIRE(
       tree.may_allocate() && tree.is_whole() && windows->fits(),
@@ -316,7 +316,7 @@ Legal<WindowBlockLoop::Facts> WindowBlockLoop::legal(const Tree& tree) const {
   return windows;
 }
 
-WindowBlockLoop::Made WindowBlockLoop::apply(Tree& tree, const Facts& windows) const {
+FusedConvPoolTiling::Made FusedConvPoolTiling::apply(Tree& tree, const Facts& windows) const {
   uint32_t loop = 0;
   tree.set_root(windows->cut(rows, loop));
   return loop;
