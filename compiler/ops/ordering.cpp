@@ -1,8 +1,9 @@
 // ordering.cpp: where the extreme elements are, and elements in order.
 //
 // Ties go to the first position (arg… with select_last: the last). NaN counts as the largest value, as NumPy sorts, and
-// as the extreme of arg…. topk sorts each row stably, n log n, and takes the first k.
+// as the extreme of arg…. topk selects before it sorts (common/select_first.h), the sorts take linear time.
 #include "compiler/ops/common/element.h"
+#include "compiler/ops/common/select_first.h"
 #include "compiler/ops/common/shape.h"
 #include "compiler/ops/common/sort.h"
 
@@ -78,9 +79,9 @@ InferResult infer_topk(InferContext& c) {
   return std::vector<Info>{tensor_info(c.context, shape, *x->dtype), tensor_info(c.context, shape, kI64)};
 }
 
-/// Sorts every row of x along `axis` and stores the first `count` of each by `store(subscripts, element's position)`.
-Stmt sort_rows(DefineContext& d, size_t axis, Expr count, bool descending,
-               const std::function<Stmt(const Indices& at, const Indices& from, Expr position)>& store) {
+/// Orders every row of x along `axis` and stores the first `count` of each by `store(subscripts, where it was, place)`.
+Stmt order_rows(DefineContext& d, size_t axis, Expr count, bool descending,
+                const std::function<Stmt(const Indices& at, const Indices& from, Expr position)>& store) {
   tir::Builder& b = d.builder;
   BufferRef x = d.input(0);
   Dims rows = x->shape;
@@ -91,11 +92,12 @@ Stmt sort_rows(DefineContext& d, size_t axis, Expr count, bool descending,
       i.insert(i.begin() + static_cast<std::ptrdiff_t>(axis), k);
       return i;
     };
-    Before before = [&](Expr p, Expr q) { return ordered(b.load(x, at(p)), b.load(x, at(q)), descending); };
-    return with_sorted(b, x->shape[axis], before, [&](BufferRef order) {
+    auto element_at = [&](Expr k) { return b.load(x, at(k)); };
+    const SelectFirst first(b, x->dtype, x->shape[axis], count, descending, element_at);
+    return first.run([&] {
       return b.loop("rank", count, [&](Var rank) {
-        Expr position = b.load(order, {rank});
-        return store(at(rank), at(cast(DType::index(), position)), position);
+        return b.let("from", first.position(rank),
+                     [&](Var from) { return store(at(rank), at(from), cast(kI64, Expr(from))); });
       });
     });
   });
@@ -107,7 +109,7 @@ Stmt define_topk(DefineContext& d) {
   auto store = [&](const Indices& at, const Indices& from, Expr position) {
     return b.seq({b.store(d.output(0), at, b.load(d.input(0), from)), b.store(d.output(1), at, position)});
   };
-  return sort_rows(d, axis, d.shape_value(1)[0], d.attrs().flag("largest"), store);
+  return order_rows(d, axis, d.shape_value(1)[0], d.attrs().flag("largest"), store);
 }
 
 template <bool Positions>
@@ -124,7 +126,7 @@ Stmt define_sort(DefineContext& d) {
   auto store = [&](const Indices& at, const Indices& from, Expr position) {
     return b.store(d.output(), at, Positions ? position : b.load(d.input(0), from));
   };
-  return sort_rows(d, axis, d.input(0)->shape[axis], d.attrs().flag("descending"), store);
+  return order_rows(d, axis, d.input(0)->shape[axis], d.attrs().flag("descending"), store);
 }
 
 constexpr OpDef kOps[] = {

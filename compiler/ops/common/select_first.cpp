@@ -1,0 +1,198 @@
+// select_first.cpp: see select_first.h.
+//
+// A bound is found that at least k keys do not exceed, and few more: by halving the range of keys and counting those up
+// to its middle, which vectors do at the speed of the cache. Then the keys up to the bound are taken in one pass, in
+// the order of their positions, and sorted. Halving ends once no more than an eighth of k are too many, or at one key;
+// of those that are equal to it no more than k are taken.
+//
+// If k is small next to n, the least key of each block of 64 elements takes the place of the elements: k blocks whose
+// least does not exceed a bound have k such elements. Elements are then read once, and blocks again that have some.
+//
+// Nothing depends on the order of the data but which branches are taken. Rejected: a heap, which on sorted data changes
+// with every element; a list of elements above a threshold that rises, likewise; a bound estimated from a sample.
+#include "compiler/ops/common/select_first.h"
+
+#include "compiler/ops/common/element.h"
+#include "compiler/ops/common/sort_key.h"
+
+namespace relaxc::ops {
+namespace {
+
+constexpr int64_t kSortedWhole = 32;   ///< elements are sorted, all of them
+constexpr int64_t kKeysOfBlock = 64;   ///< elements: some vectors, so that the least of a block is found in them
+constexpr int64_t kBlocksOfFirst = 4;  ///< blocks for each of the first, from which on blocks are worth while
+constexpr int64_t kFewMore = 16;       ///< elements that may be too many, beside k / 8
+
+}  // namespace
+
+SelectFirst::SelectFirst(tir::Builder& b, DType element, Expr n, Expr k, bool descending,
+                         std::function<Expr(Expr)> element_at)
+    : b_(b),
+      key_(sort_key_dtype(element)),
+      place_(place_dtype(n)),
+      n_(n),
+      k_(k),
+      slack_(arith::floordiv(k, 8) + kFewMore),
+      descending_(descending),
+      element_at_(std::move(element_at)),
+      found_(b, key_, capacity()) {
+  auto scalar = [&](const char* name, DType dtype) { return b.buffer(name, dtype, {b.index(1)}, tir::Scope::kLocal); };
+  count_ = scalar("count", place_), equals_ = scalar("equals", place_);
+  few_ = scalar("few", place_), low_ = scalar("low", key_), high_ = scalar("high", key_);
+}
+
+std::vector<SelectFirst::Way> SelectFirst::ways() const {
+  Expr all = arith::logical_or(arith::le(n_, b_.index(kSortedWhole)), arith::le(n_, k_ * 2));
+  Expr blocks = arith::le(k_ * (kKeysOfBlock * kBlocksOfFirst), n_);
+  std::vector<Way> found;
+  for (const Way& way : {Way{0, all}, Way{kKeysOfBlock, blocks}, Way{1, {}}}) {
+    if (way.when && way.when.is_constant(0)) continue;
+    found.push_back(way);
+    if (!way.when || way.when.is_constant(1)) break;
+  }
+  return found;
+}
+
+/// Elements that a way may take, and one place behind them, to which it writes what it does not take.
+Expr SelectFirst::most_found(const Way& way) const {
+  if (way.block == 0) return n_;
+  return arith::min(n_, (k_ + slack_) * way.block + k_) + 1;
+}
+
+Expr SelectFirst::capacity() const {
+  const std::vector<Way> all = ways();
+  return all.size() == 1 ? most_found(all[0]) : n_ + 1;
+}
+
+Stmt SelectFirst::run(const std::function<Stmt()>& use) const {
+  Stmt taken;
+  const std::vector<Way> all = ways();
+  for (size_t i = all.size(); i-- > 0;) taken = taken ? b_.branch(all[i].when, take(all[i]), taken) : take(all[i]);
+  Stmt body = b_.seq({taken, found_.sort(get(count_)), use()});
+  for (BufferRef buffer : {high_, low_, few_, equals_, count_}) body = b_.alloc(buffer, body);
+  return found_.with(body);
+}
+
+Stmt SelectFirst::take(const Way& way) const {
+  return way.block == 0 ? take_all() : take_by_bound(way);
+}
+
+Stmt SelectFirst::with_key(Expr i, const std::function<Stmt(Expr)>& use) const {
+  return b_.let("element", element_at_(i), [&](Var element) {
+    return b_.let("key", sort_key(element, descending_), [&](Var key) { return use(key); });
+  });
+}
+
+Stmt SelectFirst::take_all() const {
+  auto put = [&](Var i) { return with_key(i, [&](Expr key) { return found_.put(i, key, i); }); };
+  return b_.seq({b_.loop("i", n_, put), set(count_, n_)});
+}
+
+Stmt SelectFirst::take_by_bound(const Way& way) const {
+  BufferRef least = b_.buffer("least", key_, {blocks(way)});
+  Stmt taken = b_.seq({find_bound(least, blocks(way)), take_up_to_bound(least, way)});
+  if (way.block > 1) taken = b_.seq({taken, drop_most()});
+  return b_.alloc(least, b_.seq({find_least(least, way), taken}));
+}
+
+/// Of blocks, many elements may have been taken: a bound of their own leaves about k.
+Stmt SelectFirst::drop_most() const {
+  Stmt again = b_.let("taken", get(count_), [&](Var taken) {
+    Stmt find = find_bound(found_.keys(), taken);
+    return b_.seq({find, take_each(found_.keys(), taken, [&](Expr i) { return found_.position(i); })});
+  });
+  return b_.branch(arith::le((k_ + slack_) * 2, get(count_)), b_.seq({found_.begin(), again}));
+}
+
+/// The least key of each block.
+Stmt SelectFirst::find_least(BufferRef least, const Way& way) const {
+  auto keep = [&](Var i) { return with_key(i, [&](Expr key) { return b_.store(least, {i}, key); }); };
+  if (way.block == 1) return b_.loop("i", n_, keep);
+  return b_.loop("block", blocks(way), [&](Var block) {
+    Expr begin = block * way.block, extent = arith::min(b_.index(way.block), n_ - begin);
+    Stmt each = b_.loop("i", extent, [&](Var i) {
+      return with_key(begin + i, [&](Expr key) { return set(low_, arith::min(value(low_), key)); });
+    });
+    return b_.seq({set(low_, highest(b_.context(), key_)), each, b_.store(least, {block}, value(low_))});
+  });
+}
+
+/// `count` becomes how many of the keys are less than `bound`, or not greater.
+Stmt SelectFirst::count_keys(BufferRef keys, Expr count, Expr bound, bool or_equal) const {
+  auto add = [&](Var i) {
+    Expr key = b_.load(keys, {i}), counts = or_equal ? arith::le(key, bound) : arith::lt(key, bound);
+    return set(count_, value(count_) + cast(place_, counts));
+  };
+  return b_.seq({set(count_, b_.index(0)), b_.loop("i", count, add)});
+}
+
+/// `high` becomes a bound that at least k of the keys do not exceed. `few`: no more than k + slack do; else it is the
+/// least such bound.
+Stmt SelectFirst::find_bound(BufferRef keys, Expr count) const {
+  Expr low = value(low_), high = value(high_);
+  Stmt range = b_.loop("i", count, [&](Var i) {
+    Expr key = b_.load(keys, {i});
+    return b_.seq({set(low_, arith::min(low, key)), set(high_, arith::max(high, key))});
+  });
+  Expr half = call(Intrinsic::k_shift_right, high - low, like(high, 1));
+  Stmt halve = b_.let("middle", low + half, [&](Var middle) {
+    Stmt done = b_.seq({set(low_, middle), set(few_, b_.index(1))});
+    Stmt lower = b_.seq({set(high_, middle), b_.branch(arith::le(get(count_), k_ + slack_), done)});
+    return b_.seq({count_keys(keys, count, middle, true),
+                   b_.branch(arith::lt(get(count_), k_), set(low_, middle + like(middle, 1)), lower)});
+  });
+  return b_.seq({set(low_, highest(b_.context(), key_)), set(high_, b_.context().zero(key_)), set(few_, b_.index(0)),
+                 range, b_.loop_while(arith::lt(low, high), halve)});
+}
+
+/// Writes the element behind those that were taken, and takes it if `taken`.
+Stmt SelectFirst::put(Expr key, Expr position, Expr taken) const {
+  return b_.seq({found_.put(get(count_), key, position), set(count_, value(count_) + cast(place_, taken))});
+}
+
+/// Takes the element if it is before the bound, or one of the first k there.
+Stmt SelectFirst::put_first(Expr key, Expr position) const {
+  return b_.let("last", value(high_), [&](Var last) {
+    return b_.let("equals", value(equals_), [&](Var equals) {
+      Expr equal = arith::eq(key, last), wanted = arith::lt(cast(DType::index(), equals), k_);
+      Expr taken = arith::logical_or(arith::lt(key, last), arith::logical_and(equal, wanted));
+      return b_.seq({put(key, position, taken), set(equals_, equals + cast(place_, equal))});
+    });
+  });
+}
+
+/// Of `keys`, those up to the bound. If they are too many, those that are equal to it fill up what is left of k.
+Stmt SelectFirst::take_each(BufferRef keys, Expr count, const std::function<Expr(Expr)>& position) const {
+  auto each = [&](const std::function<Stmt(Expr key, Expr position)>& use) {
+    return b_.loop("i", count, [&](Var i) {
+      return b_.let("key", b_.load(keys, {i}),
+                    [&](Var key) { return b_.let("position", position(i), [&](Var at) { return use(key, at); }); });
+    });
+  };
+  Stmt all = each([&](Expr key, Expr at) { return put(key, at, arith::le(key, value(high_))); });
+  Stmt first = each([&](Expr key, Expr at) {
+    return b_.seq({put_first(key, at), b_.branch(arith::eq(get(count_), k_), b_.leave_loop())});
+  });
+  Stmt exact = b_.seq({count_keys(keys, count, value(high_), false), set(equals_, get(count_)),
+                       set(count_, b_.index(0)), b_.branch(arith::lt(b_.index(0), k_), first)});
+  return b_.branch(arith::eq(get(few_), b_.index(1)), b_.seq({set(count_, b_.index(0)), all}), exact);
+}
+
+/// The elements of the blocks that have some.
+Stmt SelectFirst::take_up_to_bound(BufferRef least, const Way& way) const {
+  if (way.block == 1) return take_each(least, n_, [](Expr i) { return i; });
+  auto inside = [&](Var block) {
+    Expr begin = block * way.block, extent = arith::min(b_.index(way.block), n_ - begin);
+    return b_.loop("i", extent,
+                   [&](Var i) { return with_key(begin + i, [&](Expr key) { return put_first(key, begin + i); }); });
+  };
+  Stmt each = b_.loop("block", blocks(way), [&](Var block) {
+    return b_.let("first", b_.load(least, {block}), [&](Var first) {
+      Expr wanted = arith::logical_and(arith::eq(first, value(high_)), arith::lt(get(equals_), k_));
+      return b_.branch(arith::logical_or(arith::lt(first, value(high_)), wanted), inside(block));
+    });
+  });
+  return b_.seq({set(count_, b_.index(0)), set(equals_, b_.index(0)), each});
+}
+
+}  // namespace relaxc::ops

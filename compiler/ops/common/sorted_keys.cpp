@@ -1,0 +1,140 @@
+// sorted_keys.cpp: see sorted_keys.h.
+//
+// Few elements are inserted one by one. More are distributed by the bytes of their keys, the lowest first (an LSD radix
+// sort): one pass counts all bytes, and each byte that is not the same in all keys takes a pass that reads in order and
+// writes 256 streams. That is stable, takes the same time for sorted, reversed and random data, and needs no vectors;
+// keys of 32 bits take 6 ns each on a Zen 4, where a merge sort of a million took 230 (bench/models/operators.py).
+//
+// Rejected: merge sorts (a mispredicted branch for each element and pass), and sorting by ranks (each element counts
+// those before it), which with vectors is quicker up to 100 elements and without them several times slower.
+#include "compiler/ops/common/sorted_keys.h"
+
+#include <limits>
+
+#include "compiler/ops/common/element.h"
+
+namespace relaxc::ops {
+namespace {
+
+constexpr int64_t kInserted = 32;  ///< are inserted: counting and summing the 256 counts of a byte costs more
+constexpr int64_t kByteValues = 256;
+
+}  // namespace
+
+DType place_dtype(Expr most) {
+  const int64_t* known = most.constant();
+  return known != nullptr && *known < std::numeric_limits<int32_t>::max() ? DType::i(32) : DType::i(64);
+}
+
+SortedKeys::SortedKeys(tir::Builder& b, DType key, Expr capacity)
+    : b_(b), key_(key), place_(place_dtype(capacity)), capacity_(capacity) {
+  auto scalar = [&](const char* name) { return b.buffer(name, place_, {b.index(1)}, tir::Scope::kLocal); };
+  keys_ = b.buffer("keys", key, {capacity * 2}), positions_ = b.buffer("positions", place_, {capacity * 2});
+  counts_ = b.buffer("counts", place_, {b.index(key.bytes()), b.index(kByteValues)});
+  from_ = scalar("from"), hole_ = scalar("hole");
+}
+
+Stmt SortedKeys::with(Stmt body) const {
+  for (BufferRef buffer : {hole_, from_, counts_, positions_, keys_}) body = b_.alloc(buffer, body);
+  return body;
+}
+
+Expr SortedKeys::get(BufferRef scalar) const {
+  return cast(DType::index(), b_.load(scalar, {b_.index(0)}));
+}
+
+Stmt SortedKeys::set(BufferRef scalar, Expr value) const {
+  return b_.store(scalar, {b_.index(0)}, cast(place_, value));
+}
+
+Stmt SortedKeys::put(Expr place, Expr key, Expr position) const {
+  return b_.seq({b_.store(keys_, {place}, key), b_.store(positions_, {place}, cast(place_, position))});
+}
+
+Expr SortedKeys::key(Expr rank) const {
+  return b_.load(keys_, {get(from_) + rank});
+}
+
+Expr SortedKeys::position(Expr rank) const {
+  return cast(DType::index(), b_.load(positions_, {get(from_) + rank}));
+}
+
+Stmt SortedKeys::sort(Expr count) const {
+  const int64_t* most = capacity_.constant();
+  Stmt few = insert_each(count);
+  Stmt any = most != nullptr && *most <= kInserted
+                 ? few
+                 : b_.branch(arith::le(count, b_.index(kInserted)), few, by_digits(count));
+  return b_.seq({begin(), any});
+}
+
+Stmt SortedKeys::insert_each(Expr count) const {
+  Expr zero = b_.index(0), hole = get(hole_), before = arith::max(hole - 1, zero);
+  auto place = [&](Var key, Var position) {
+    Expr later = arith::logical_and(arith::lt(zero, hole), arith::lt(key, b_.load(keys_, {before})));
+    Stmt shift = b_.seq({b_.store(keys_, {hole}, b_.load(keys_, {before})),
+                         b_.store(positions_, {hole}, b_.load(positions_, {before})), set(hole_, hole - 1)});
+    return b_.seq({b_.loop_while(later, shift), b_.store(keys_, {hole}, key), b_.store(positions_, {hole}, position)});
+  };
+  return b_.loop("i", count, [&](Var i) {
+    return b_.let("key", b_.load(keys_, {i}), [&](Var key) {
+      return b_.let("position", b_.load(positions_, {i}), [&](Var position) {
+        return b_.seq({set(hole_, i), place(key, position)});
+      });
+    });
+  });
+}
+
+Expr SortedKeys::digit(Expr key, Expr byte) const {
+  Expr shifted = key_.bits == 8 ? key : call(Intrinsic::k_shift_right, key, cast(key_, byte * 8));
+  return cast(DType::index(), call(Intrinsic::k_bitwise_and, shifted, like(key, kByteValues - 1)));
+}
+
+/// How often each value of each byte occurs.
+Stmt SortedKeys::count_digits(Expr count) const {
+  auto add = [&](Var key) {
+    std::vector<Stmt> all;
+    for (int64_t byte = 0; byte < key_.bytes(); ++byte) {
+      Indices at{b_.index(byte), digit(key, b_.index(byte))};
+      Expr so_far = b_.load(counts_, at);
+      all.push_back(b_.store(counts_, at, so_far + like(so_far, 1)));
+    }
+    return b_.seq(std::move(all));
+  };
+  Stmt clear =
+      b_.nest(counts_->shape, [&](const Indices& at) { return b_.store(counts_, at, b_.context().zero(place_)); });
+  return b_.seq({clear, b_.loop("i", count, [&](Var i) { return b_.let("key", b_.load(keys_, {i}), add); })});
+}
+
+/// Moves all to the other half of the lists, in the order of one byte; counts become places.
+Stmt SortedKeys::distribute(Expr count, Expr byte) const {
+  Expr next = get(hole_), to = capacity_ - get(from_);
+  Stmt sums = b_.loop("digit", b_.index(kByteValues), [&](Var value) {
+    return b_.let("found", b_.load(counts_, {byte, value}), [&](Var found) {
+      return b_.seq(
+          {b_.store(counts_, {byte, value}, cast(place_, next)), set(hole_, next + cast(DType::index(), found))});
+    });
+  });
+  auto move = [&](Var i) {
+    return b_.let("key", key(i), [&](Var moved) {
+      Indices slot{byte, digit(moved, byte)};
+      return b_.let("place", b_.load(counts_, slot), [&](Var place) {
+        Expr at = to + cast(DType::index(), place);
+        return b_.seq({b_.store(keys_, {at}, moved),
+                       b_.store(positions_, {at}, b_.load(positions_, {get(from_) + Expr(i)})),
+                       b_.store(counts_, slot, place + like(place, 1))});
+      });
+    });
+  };
+  return b_.seq({set(hole_, b_.index(0)), sums, b_.loop("i", count, move), set(from_, to)});
+}
+
+Stmt SortedKeys::by_digits(Expr count) const {
+  Stmt passes = b_.loop("byte", b_.index(key_.bytes()), [&](Var byte) {
+    Expr same = cast(DType::index(), b_.load(counts_, {byte, digit(key(b_.index(0)), byte)}));
+    return b_.branch(arith::ne(same, count), distribute(count, byte));
+  });
+  return b_.seq({count_digits(count), passes});
+}
+
+}  // namespace relaxc::ops

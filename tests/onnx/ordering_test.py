@@ -1,0 +1,151 @@
+"""Orders, and what is selected by them, next to NumPy: TopK, and Unique, of sorted, reversed, equal and random rows of every
+dtype, in both backends, with dims fixed and open. NumPy's stable sort says which of equal elements comes first.
+
+Usage: ordering_test.py RELAXC SOURCE_DIR CC
+"""
+
+import itertools
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper
+
+RELAXC, SOURCE, CC = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
+sys.path.insert(0, str(SOURCE / "bench"))
+import rlx  # noqa: E402
+
+DTYPES = (np.float32, np.float64, np.float16, np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64,
+          np.uint64)
+KINDS = ("random", "few", "sorted", "reversed", "equal", "special")
+
+
+def row(kind, count, dtype, seed=0):
+    """`special`: extremes of the dtype, NaN, infinities and zeros of either sign among others."""
+    rng = np.random.default_rng(seed + count)
+    if np.issubdtype(dtype, np.floating):
+        x = rng.standard_normal(count).astype(dtype)
+        extremes = [np.nan, np.inf, -np.inf, 0.0, -0.0, np.finfo(dtype).max, np.finfo(dtype).smallest_subnormal]
+    else:
+        info = np.iinfo(dtype)
+        x = rng.integers(info.min, info.max, count, dtype, endpoint=True)
+        extremes = [info.min, info.max, 0, 1]
+    if kind in ("few", "special"):
+        chosen = rng.integers(0, 5, count).astype(dtype)
+        x = np.where(rng.random(count) < 0.5, rng.choice(np.array(extremes, dtype), count), chosen) \
+            if kind == "special" else chosen
+    if kind == "equal":
+        x = np.full(count, 3, dtype)
+    if kind == "sorted":
+        x = np.sort(x)
+    if kind == "reversed":
+        x = np.sort(x)[::-1].copy()
+    return x
+
+
+def order(x, largest):
+    """Positions in order: NaN is larger than all numbers, and equal elements keep their order."""
+    if not largest:
+        return np.argsort(x, kind="stable")
+    return len(x) - 1 - np.argsort(x[::-1], kind="stable")[::-1]
+
+
+class Ordering(unittest.TestCase):
+    count = itertools.count()
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory(prefix="relaxc-ordering-")
+        cls.addClassCleanup(folder.cleanup)
+        cls.path = Path(folder.name)
+
+    def functions(self, node, inputs, outputs, constants=(), flags=()):
+        """The entry points of both backends; `inputs`: name -> (dtype, shape), `outputs`: name -> dtype."""
+        def info(name, dtype, shape):
+            return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.dtype(dtype)), shape)
+        graph = helper.make_graph([node], "g", [info(name, *typed) for name, typed in inputs.items()],
+                                  [info(name, dtype, None) for name, dtype in outputs.items()],
+                                  [onnx.numpy_helper.from_array(np.array(v), k) for k, v in constants])
+        for output in graph.output:
+            output.type.tensor_type.ClearField("shape")
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10)
+        stem = self.path / f"m{next(self.count)}"
+        onnx.save(onnx.shape_inference.infer_shapes(model), stem.with_suffix(".onnx"))
+        for extension in (".so", ".c"):
+            command = [RELAXC, stem.with_suffix(".onnx"), "--name", "m", "-o", stem.with_suffix(extension), *flags]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        compiled = f"{stem}.c.so"
+        subprocess.run([CC, "-std=c99", "-O2", "-ffp-contract=off", "-fPIC", "-shared", "-march=native",
+                        f"-I{SOURCE}/runtime-lite/include", stem.with_suffix(".c"),
+                        RELAXC.parents[1] / "lib/librelax_rt.a", "-lm", "-o", compiled], check=True)
+        return [rlx.Model(library, "m").functions["main"] for library in (stem.with_suffix(".so"), compiled)]
+
+    def check_topk(self, x, k, largest, functions, what, axis=-1):
+        right = np.apply_along_axis(order, axis, x, largest).take(range(k), axis)
+        for function, backend in zip(functions, ("llvm", "c")):
+            arguments = [x] if len(function.inputs) == 1 else [x, np.array([k])]
+            values, places = function(*arguments)
+            np.testing.assert_array_equal(places, right, f"{what} {backend}")
+            np.testing.assert_array_equal(values, np.take_along_axis(x, right, axis), f"{what} {backend}")
+
+    def topk(self, dtype, shape, k, axis=-1, largest=1):
+        node = helper.make_node("TopK", ["x", "k"], ["values", "places"], axis=axis, largest=largest)
+        return self.functions(node, {"x": (dtype, shape)}, {"values": dtype, "places": np.int64}, [("k", np.array([k]))])
+
+    def test_every_dtype(self):
+        for dtype in DTYPES:
+            for largest in (0, 1):
+                functions = self.topk(dtype, ["n"], 3, largest=largest)
+                for kind, count in itertools.product(KINDS, (3, 40, 700, 2000)):
+                    self.check_topk(row(kind, count, dtype), 3, largest, functions, (dtype, kind, count, largest))
+
+    def test_every_way_to_select(self):
+        """All are sorted, few or many; the bound is of elements or of blocks, and of these the last is not whole."""
+        for count, k in ((0, 0), (1, 1), (33, 33), (33, 32), (70, 0), (100, 20), (513, 2), (5000, 15), (5000, 300),
+                         (5000, 4999), (20001, 64), (70000, 70000), (70000, 33)):
+            functions = self.topk(np.float32, [count], k)
+            for kind in KINDS if count < 10000 else ("random", "few"):
+                self.check_topk(row(kind, count, np.float32), k, 1, functions, (kind, count, k))
+
+    def test_open_dims(self):
+        """n and k are known only when the model runs, so that one function has all ways to select."""
+        node = helper.make_node("TopK", ["x", "k"], ["values", "places"], axis=1)
+        functions = self.functions(node, {"x": (np.float32, ["rows", "n"]), "k": (np.int64, [1])},
+                                   {"values": np.float32, "places": np.int64})
+        for count, k in ((0, 0), (5, 3), (5, 5), (100, 100), (100, 7), (3000, 2), (3000, 700), (3000, 0)):
+            for kind in KINDS:
+                x = np.stack([row(kind, count, np.float32, seed) for seed in range(3)])
+                self.check_topk(x, k, 1, functions, (kind, count, k), 1)
+
+    def test_any_axis(self):
+        for axis, k in itertools.product((0, 1, 2), (2, 5)):
+            shape = [6, 6, 6]
+            shape[axis] = 90
+            x = row("few", 36 * 90, np.float32).reshape(shape)
+            self.check_topk(x, k, 0, self.topk(np.float32, shape, k, axis, 0), (axis, k), axis)
+
+    def test_unique(self):
+        for dtype in (np.float32, np.float64, np.int8, np.int32, np.int64):
+            for in_order in (0, 1):
+                node = helper.make_node("Unique", ["x"], ["values", "first", "inverse", "counts"], sorted=in_order)
+                functions = self.functions(node, {"x": (dtype, ["n"])}, {"values": dtype, "first": np.int64,
+                                                                         "inverse": np.int64, "counts": np.int64})
+                for kind, count in itertools.product(KINDS, (0, 1, 7, 50, 3000)):
+                    x = row(kind, count, dtype)
+                    values, first, inverse, counts = np.unique(x, True, True, True)
+                    if not in_order:
+                        rank = np.argsort(first)
+                        values, first, counts = values[rank], first[rank], counts[rank]
+                        inverse = np.argsort(rank)[inverse]
+                    for function, backend in zip(functions, ("llvm", "c")):
+                        for found, right in zip(function(x), (values, first, inverse.ravel(), counts)):
+                            np.testing.assert_array_equal(found, right, str((dtype, in_order, kind, count, backend)))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[4:])
