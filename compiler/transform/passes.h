@@ -80,6 +80,9 @@ Result<Changed> hoist_invariants(relax::Module&, PassContext&);
 Result<Changed> fold_constants(relax::Module&, PassContext&);
 /// The same, except operators that make wider numbers of integers of 8 bits or less.
 Result<Changed> fold_constants_early(relax::Module&, PassContext&);
+/// Computes quantizations of integers by multiplications and shifts on targets without vectors: where float32 gives the
+/// same results, and everywhere without a floating-point unit, where results next to a tie may differ. Needs kTyped.
+Result<Changed> fixed_point_quantization(relax::Module&, PassContext&);
 /// Turns products of quantized tensors by constant weights into sums of products of bytes. Results differ from those
 /// of exact arithmetic on the stored integers by at most one quantum. Needs kTyped.
 Result<Changed> recognize_quantization(relax::Module&, PassContext&);

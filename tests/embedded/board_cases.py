@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from board import Case
+import quantized_network
 from programs import PROGRAMS, REPOSITORY, numbers
 
 MODELS = Path(os.environ.get("RELAXC_MODELS", REPOSITORY.parent / "shared/models"))
@@ -37,6 +38,10 @@ def own_cases(relaxc, folder, expected=None):
         (Path(folder) / source).write_bytes(content.encode() if isinstance(content, str) else content)
         flags = [word for dim in dims for word in ("--dim", dim)]
         yield Case(relaxc, name, Path(folder) / source, inputs, flags, symbols, folder, expected)
+    source, shape = Path(folder) / "network8.relax", quantized_network.SHAPE
+    source.write_text(quantized_network.program())
+    pixels = [max(-128, min(127, int(value * 70))) for value in numbers(math.prod(shape), 8)]
+    yield Case(relaxc, "network8", source, [(shape, pixels, "i1")], folder=folder, expected=expected)
 
 
 def wild_cases(relaxc, cpu, folder, expected=None):

@@ -1,7 +1,8 @@
 """QDQ graphs, each quantization in them against exact arithmetic on what the graph itself had before it (exact.py).
 
-Every graph is compiled as it is, with open dims, and at -O0. A stored value may differ from the exact one by one, and
-only next to a tie. What is tested in detail and at the extremes for products by constants is in quantization_test.py;
+Every graph is compiled as it is, with open dims, at -O0, and for cores without vectors, whose C this machine's compiler
+takes: Cortex-M4, where integers are used that give float32's results, Cortex-M3 and M0+, where integers are used
+everywhere. A stored value may differ from the exact one by one, and only next to a tie. What is tested in detail and at the extremes for products by constants is in quantization_test.py;
 here are operators next to each other, as exporters leave them.
 
 Usage: exact_test.py RELAXC SOURCE_DIR
@@ -89,6 +90,8 @@ class Exact(unittest.TestCase):
         if not brief:
             yield "plain", model, ["--mcpu=native"]
             yield "level 0", model, ["-O0"]
+        for core in ("cortex-m4", "cortex-m3", "cortex-m0plus"):
+            yield core, model, ["--target", core]
         opened = onnx.ModelProto()
         opened.CopyFrom(model)
         for value in opened.graph.input:
@@ -97,16 +100,25 @@ class Exact(unittest.TestCase):
                     dim.dim_param = f"d{dim.dim_value}"
         yield "open dims", opened, ["--print-after=recognize_quantization"]
 
+    def compile(self, file, flags):
+        """(library, what relaxc printed); of C if it is for another machine, whose integers are the same."""
+        library, runtime = self.path / f"m{next(self.libraries)}.so", Path(SOURCE) / "runtime-lite"
+        out = library.with_suffix(".c") if "--target" in flags else library
+        done = subprocess.run([RELAXC, file, "-o", out, *flags], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        if out != library:
+            subprocess.run(["cc", "-std=c99", "-ffp-contract=off", "-shared", "-fPIC", "-I", runtime / "include", out,
+                            *sorted((runtime / "core").glob("*.c")), "-lm", "-o", library], check=True)
+        return library, done.stderr + done.stdout
+
     def check(self, graph, output, fixed=(), kernels="", brief=False):
         """`kernels`: what the graph must hold after its quantization was recognized."""
         model = graph.model(output)
         shown, names = exact.with_stages(model)
         self.assertTrue(names)
         for form, one, flags in self.forms(shown, fixed, brief):
-            file, library = self.path / "m.onnx", self.path / f"m{next(self.libraries)}.so"
-            onnx.save(onnx.shape_inference.infer_shapes(one), file)
-            done = subprocess.run([RELAXC, file, "-o", library, *flags], capture_output=True, text=True, check=False)
-            self.assertEqual(done.returncode, 0, done.stderr)
+            onnx.save(onnx.shape_inference.infer_shapes(one), self.path / "m.onnx")
+            library, printed = self.compile(self.path / "m.onnx", flags)
             outputs = [value.name for value in shown.graph.output]
             found = dict(zip(outputs, rlx.Model(library).functions["main"](*graph.inputs.values())))
             for name, size, differ, largest, unexplained in exact.step_by_step(model, graph.inputs, found):
@@ -114,7 +126,7 @@ class Exact(unittest.TestCase):
             values, _ = exact.evaluate(model, graph.inputs, found)
             largest = np.abs(values[output]).max()
             np.testing.assert_allclose(found[output], values[output], rtol=1e-5, atol=1e-5 * largest)
-        self.assertTrue(kernels in done.stderr + done.stdout, f"{kernels} is not used")
+        self.assertTrue(kernels in printed, f"{kernels} is not used")
 
     def test_inverted_residuals(self):
         """MobileNetV2's block: expand, depthwise, project, add; its clips are bounds of the stored type."""
@@ -179,11 +191,8 @@ class Exact(unittest.TestCase):
             model.graph.output.append(helper.make_tensor_value_info(name, TensorProto.UINT8, None))
             model.graph.output[-1].type.tensor_type.ClearField("shape")
         for _, one, flags in self.forms(model, ()):
-            library = self.path / f"m{next(self.libraries)}.so"
             onnx.save(onnx.shape_inference.infer_shapes(one), self.path / "m.onnx")
-            done = subprocess.run([RELAXC, self.path / "m.onnx", "-o", library, *flags], capture_output=True, text=True,
-                                  check=False)
-            self.assertEqual(done.returncode, 0, done.stderr)
+            library, _ = self.compile(self.path / "m.onnx", flags)
             s, a, za, b, zb = rlx.Model(library).functions["main"](*g.inputs.values())
             np.testing.assert_array_equal(s, (a.astype(np.int64) - int(za)) @ (b.astype(np.int64) - int(zb)))
 

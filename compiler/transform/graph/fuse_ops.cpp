@@ -181,9 +181,18 @@ bool Grouping::joins(int32_t i, const std::unordered_set<Value*>& carried, bool 
   return for_carried(node, carried, [&](tir::BufferRef buffer, const Value& value) {
     if (reduction) return analysis::reads_each_once(node.shape.nest, buffer) || reads_through(node, buffer, value);
     if (arith::prove_equal(element_count(value), element_count(*node.op->result()), facts_)) return true;
-    const Node& producer = nodes_[index_.at(value.op)];
-    return analysis::cheap(producer.shape.nest.store->value);
+    const int32_t producer = index_.at(value.op);
+    return analysis::cheap(nodes_[producer].shape.nest.store->value) && !narrows_sums(producer);
   });
+}
+
+bool Grouping::narrows_sums(int32_t i) {
+  const int32_t bits = nodes_[i].op->result()->dtype().bits;
+  if (cache_bytes_ != INT64_MAX) return false;  // with vectors the second loop costs less than a kernel
+  for (int32_t other = 0; other < i && anchor_[root(i)]; ++other)
+    if (root(other) == root(i) && !nodes_[other].shape.spatial() && nodes_[other].op->result()->dtype().bits > bits)
+      return true;
+  return false;
 }
 
 bool Grouping::reads_through(const Node& node, tir::BufferRef buffer, const Value& value) {

@@ -7,6 +7,7 @@
 
 #include "compiler/analysis/pattern.h"
 #include "compiler/relax/builder.h"
+#include "compiler/tir/visit.h"
 #include "compiler/transform/concat_parts.h"
 #include "compiler/transform/passes.h"
 #include "compiler/transform/tensor_part.h"
@@ -28,6 +29,39 @@ void add_scalars(Module& module, PassContext& context, Op& op, const tir::PrimFu
     if (param.buffer == nullptr) op.add_operand(builder.prim(param.var));
 }
 
+/// The value of a constant of one integer, which instructions can hold.
+std::optional<int64_t> immediate(const Value& value) {
+  const bool constant = value.op != nullptr && value.op->kind == OpKind::kConstant && value.shape().empty();
+  if (!constant || !value.dtype().is_integer() || value.dtype().bits < 8) return std::nullopt;
+  int64_t number = 0;
+  value.op->constant->with_bytes(
+      [&](std::span<const std::byte> bytes) { number = decode_integer(value.dtype(), bytes.data()); });
+  return number;
+}
+
+/// Puts integers that are known into the definition. A kernel that is handed them would load them, and could not tell
+/// that a shift is by less than a register has bits. Targets with vectors keep kernels that layers share.
+void take_in_numbers(arith::Context& context, tir::PrimFunc& function, std::vector<Value*>& tensors) {
+  std::map<tir::BufferRef, arith::Expr> numbers;  // looked up only
+  for (size_t i = tensors.size(); i-- > 0;) {
+    const std::optional<int64_t> number = immediate(*tensors[i]);
+    if (!number || function.params[i].buffer == nullptr) continue;
+    numbers.emplace(function.params[i].buffer, context.imm(tensors[i]->dtype(), *number));
+    function.params.erase(function.params.begin() + static_cast<std::ptrdiff_t>(i));
+    tensors.erase(tensors.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  if (numbers.empty()) return;
+  tir::Rewriter rewriter;
+  rewriter.on_expr = [&](arith::Expr e) {
+    return arith::rewrite(e, [&](arith::Expr node) {
+      const auto* load = node.as<arith::Load>();
+      auto found = load == nullptr ? numbers.end() : numbers.find(load->buffer);
+      return found == numbers.end() ? node : found->second;
+    });
+  };
+  function.body = tir::rewrite(context, function.body, rewriter);
+}
+
 void legalize_op(Module& module, PassContext& context, Op& op) {
   std::string name = module.unique_name(kernel_name(op));
   tir::PrimFunc* function = module.add_prim_func(define_op(module.context(), op, name));
@@ -35,6 +69,7 @@ void legalize_op(Module& module, PassContext& context, Op& op) {
   for (Value* operand : op.operands())
     if (operand != nullptr && operand->info->as<TensorInfo>() != nullptr) tensors.push_back(operand);
   op.drop_operands();
+  if (context.target.lanes(32) <= 1) take_in_numbers(module.context(), *function, tensors);
   for (Value* tensor : tensors) op.add_operand(tensor);
   op.kind = OpKind::kCallTir;
   op.callee = function->name;

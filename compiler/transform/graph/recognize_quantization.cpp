@@ -16,8 +16,8 @@
 // scale, divided by that of the result. They are far below half a quantum, so a result differs from exact arithmetic
 // by at most one, and only next to a tie.
 //
-// Rejected: a requantization by a fixed-point multiplier and shift (Jacob et al., CVPR 2018), which machines without
-// float units want; it has the same error and costs more on those that have them.
+// A requantization by a fixed-point multiplier and shift (Jacob et al., CVPR 2018) has the same error and costs more
+// than float32 in vectors; machines without them get it later (fixed_point_quantization.cpp).
 #include <algorithm>
 
 #include "compiler/transform/graph/dead_code.h"

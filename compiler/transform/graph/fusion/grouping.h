@@ -52,6 +52,9 @@ class Grouping {
   /// Whether `to` widens bytes that the group of `from` ends in, for a sum alone: the sum reads bytes then, and no wide
   /// tensor lies in between.
   bool widens_for_sum(int32_t from, int32_t to);
+  /// Whether node `i` ends a group whose reduction has wider elements. What reads them at other places would not be
+  /// computed with the sums, which would lie in memory as a whole. Asked for targets without vectors alone.
+  bool narrows_sums(int32_t i);
   /// The nodes on paths from `from` to its post-dominator, both left out; no more of them than make a group too large.
   std::vector<int32_t> between(int32_t from, int32_t to);
   /// How many reductions the merged group would hold.

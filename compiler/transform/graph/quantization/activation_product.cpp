@@ -11,7 +11,7 @@ using namespace relax;
 
 namespace {
 
-constexpr int64_t kMostTerms = 65000;  // of 255 * 128, which int32 can sum
+constexpr int64_t kMostSignedTerms = 65000;  // of 255 * 128, which int32 can sum
 
 bool is_byte_matrix(const std::optional<QuantizedOperand>& operand) {
   if (!operand || operand->stored->dtype().bits != 8 || operand->stored->shape().size() < 2) return false;
@@ -49,7 +49,7 @@ Result<Value*> IntegerProducts::of_activations(GraphBuilder& b, Op& op) {
   if (real != (y->scale != nullptr) || op.result()->dtype() != (real ? f32 : DType::i(32))) return nullptr;
   if (real && (x->scale->dtype() != f32 || y->scale->dtype() != f32)) return nullptr;
   arith::Expr terms = y->stored->shape()[y->stored->shape().size() - 2];
-  if (terms.constant() != nullptr && *terms.constant() > kMostTerms) return nullptr;
+  if (terms.constant() != nullptr && *terms.constant() > kMostSignedTerms) return nullptr;
 
   RELAXC_TRY(Data data, unsigned_data(b, *x));
   RELAXC_TRY(Value * x_zero, point(b, *x, x->stored->dtype().is_uint() ? 0 : 128));

@@ -1,0 +1,251 @@
+// fixed_point.cpp: quantizations of sums, of sums of two tensors and of means, as multiplications and shifts.
+//
+// A requantization of an int32 sum is a non-decreasing function of it, so multiply_shift.h gives the form and says
+// whether it is the same function. Constants that are added before it go into its addend. Two dequantized bytes that
+// are added have 65,536 pairs of values, and the integers are compared with float32 at each. A mean of stored values is
+// a function of their sum.
+#include "compiler/transform/graph/quantization/fixed_point.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/relax/op_def.h"
+#include "compiler/transform/graph/quantization/integer_range.h"
+#include "compiler/transform/graph/quantization/quantized_operand.h"
+#include "compiler/transform/graph/quantization/requantization.h"
+#include "compiler/transform/graph/rewriting/rewrite.h"
+
+namespace relaxc {
+
+using namespace relax;
+
+namespace {
+
+/// What `requantize` and `quantize` make of a float.
+struct Storing {
+  int64_t zero = 0, low = 0, high = 0;
+  DType dtype = DType::u(8);
+
+  int64_t stored(float value) const {
+    if (std::isnan(value)) return std::clamp(zero, low, high);
+    const float least = static_cast<float>(low - zero), most = static_cast<float>(high - zero);
+    return static_cast<int64_t>(std::nearbyint(std::clamp(value, least, most))) + zero;
+  }
+};
+
+Storing storing_of(const Op& op) {
+  Storing out;
+  out.dtype = op.result()->dtype();
+  if (op.is("requantize")) {
+    out.zero = op.attrs.integer("zero_point");
+    out.low = op.attrs.integer("low"), out.high = op.attrs.integer("high");
+  } else {
+    out.low = out.dtype.is_int() ? -(int64_t{1} << (out.dtype.bits - 1)) : 0;
+    out.high = out.low + (int64_t{1} << out.dtype.bits) - 1;
+  }
+  return out;
+}
+
+/// Lists that lie along the same axis as others, or are one number.
+class CommonAxis {
+ public:
+  bool take(size_t count, size_t from_end) {
+    if (count == 1) return true;
+    if (count_ == 1) count_ = count, from_end_ = from_end;
+    return count == count_ && from_end == from_end_;
+  }
+  size_t count() const { return count_; }
+  size_t from_end() const { return from_end_; }
+
+ private:
+  size_t count_ = 1, from_end_ = 0;
+};
+
+/// x less what constants add to it: behind a product they are part of the form's addend.
+struct Shifted {
+  Value* x = nullptr;
+  ChannelNumbers addend{{0}, 0};
+};
+Shifted without_addend(Value* x) {
+  const Op* sum = producer_of(x, "add");
+  if (sum == nullptr || x->uses().size() != 1) return {x, {{0}, 0}};
+  for (size_t i : {0, 1})
+    if (auto numbers = channel_numbers(sum->operand(i)); numbers && same_shape(*sum->operand(1 - i), *x))
+      return {sum->operand(1 - i), *numbers};
+  return {x, {{0}, 0}};
+}
+
+/// A requantization of an int32 tensor.
+Result<Value*> sum_in_fixed_point(GraphBuilder& b, const Op& op, const FixedPointRules& rules) {
+  const auto multiplier = channel_numbers(op.operand(1)), addend = channel_numbers(op.operand(2));
+  if (!multiplier || !addend) return nullptr;
+  const Shifted shifted = without_addend(op.operand(0));
+  auto range = integer_range(shifted.x);
+  CommonAxis axis;
+  bool one_axis = range && axis.take(multiplier->values.size(), multiplier->from_end) &&
+                  axis.take(addend->values.size(), addend->from_end) &&
+                  axis.take(shifted.addend.values.size(), shifted.addend.from_end) &&
+                  axis.take(range->low.size(), range->from_end);
+  if (!one_axis) return nullptr;
+  const Storing storing = storing_of(op);
+  std::vector<Staircase> channels;
+  for (size_t c = 0; c < axis.count(); ++c) {
+    const auto m = static_cast<float>(multiplier->at(c)), a = static_cast<float>(addend->at(c));
+    const auto offset = static_cast<int64_t>(shifted.addend.at(c));
+    if (!(m >= 0) || !std::isfinite(m) || !std::isfinite(a)) return nullptr;
+    Staircase f{range->low_at(c), range->high_at(c), m, 0, {}};
+    f.intercept = static_cast<double>(m) * static_cast<double>(offset) + a + static_cast<double>(storing.zero);
+    f.at = [=](int64_t x) {
+      const float product = static_cast<float>(static_cast<int32_t>(x + offset)) * m;
+      return storing.stored(product + a);
+    };
+    channels.push_back(std::move(f));
+  }
+  const auto form = multiply_shift_of(channels, storing.low, storing.high, rules.multiplication);
+  if (!form || (!form->exact && rules.floats == FloatCost::kCheap)) return nullptr;
+  const IntegerSteps steps(b);
+  Value* y = steps.apply(*form, shifted.x, bits_of(channels), axis.from_end(), rules.multiplication);
+  return steps.stored(y, storing.low, storing.high, storing.dtype);
+}
+
+/// A dequantized tensor of bytes, by one scale.
+struct Bytes {
+  Value* stored = nullptr;
+  float scale = 1;
+  int64_t zero = 0, low = 0, high = 255;
+
+  float real(int64_t value) const { return static_cast<float>(value - zero) * scale; }
+};
+std::optional<Bytes> bytes_of(const Value* value) {
+  const Op* op = producer_of(value, "dequantize");
+  const auto known = op != nullptr ? quantization_parameters(*op) : std::nullopt;
+  if (!known || op->result()->dtype() != DType::f(32) || op->operand(0)->dtype().bits != 8) return {};
+  const auto range = integer_range(op->operand(0));
+  if (!range || !range->is_single() || !(known->first > 0)) return {};
+  return Bytes{op->operand(0), static_cast<float>(known->first), known->second, range->low[0], range->high[0]};
+}
+
+/// How the result of a chain of float operators that ends with `op` is stored: multiplied, or divided by a scale.
+struct Ending {
+  Storing storing;
+  float multiplier = 1, addend = 0, divisor = 1;
+
+  int64_t stored(float value) const {
+    const float product = value * multiplier;
+    return storing.stored((product + addend) / divisor);
+  }
+  double slope() const { return static_cast<double>(multiplier) / divisor; }
+};
+std::optional<Ending> ending_of(const Op& op) {
+  Ending out;
+  out.storing = storing_of(op);
+  if (op.is("requantize")) {
+    const auto multiplier = channel_numbers(op.operand(1)), addend = channel_numbers(op.operand(2));
+    if (!multiplier || !addend || multiplier->values.size() != 1 || addend->values.size() != 1) return {};
+    out.multiplier = static_cast<float>(multiplier->values[0]), out.addend = static_cast<float>(addend->values[0]);
+    return out;
+  }
+  const auto known = quantization_parameters(op);
+  if (!known) return {};
+  out.divisor = static_cast<float>(known->first), out.storing.zero = known->second;
+  return out;
+}
+
+/// A quantization of the sum of two dequantized tensors of bytes.
+class SumOfTwo {
+ public:
+  SumOfTwo(const Bytes& a, const Bytes& b, const Ending& ending) : a_(a), b_(b), ending_(ending) {}
+
+  Result<Value*> run(GraphBuilder& b, const FixedPointRules& rules) {
+    const Storing& storing = ending_.storing;
+    if (!choose_numbers()) return nullptr;
+    if (rules.floats == FloatCost::kCheap && !is_exact()) return nullptr;
+    const IntegerSteps steps(b);
+    const DType i32 = DType::i(32);
+    Value* left = steps.call("multiply", steps.cast(a_.stored, i32), static_cast<double>(a_multiplier_));
+    Value* right = steps.call("multiply", steps.cast(b_.stored, i32), static_cast<double>(b_multiplier_));
+    Value* y = steps.shifted(form_, steps.call("add", left, right), 0);
+    return steps.stored(y, storing.low, storing.high, storing.dtype);
+  }
+
+ private:
+  bool choose_numbers() {
+    const double slope = ending_.slope(), a = slope * a_.scale, b = slope * b_.scale;
+    const double intercept = ending_.addend / ending_.divisor + static_cast<double>(ending_.storing.zero) -
+                             a * static_cast<double>(a_.zero) - b * static_cast<double>(b_.zero);
+    const double most = 256 * (a + b) + std::abs(intercept) + 257;
+    if (!(slope > 0) || !(most < 1 << 16)) return false;
+    form_.right = 29 - std::ilogb(most);
+    a_multiplier_ = std::llround(std::ldexp(a, form_.right));
+    b_multiplier_ = std::llround(std::ldexp(b, form_.right));
+    const double half = std::ldexp(0.5, form_.right);
+    form_.addends = {std::llround(std::ldexp(intercept, form_.right) + half)};
+    return true;
+  }
+
+  bool is_exact() const {
+    const Storing& storing = ending_.storing;
+    for (int64_t a = a_.low; a <= a_.high; ++a)
+      for (int64_t b = b_.low; b <= b_.high; ++b) {
+        const int64_t sum = (a * a_multiplier_ + b * b_multiplier_ + form_.addends[0]) >> form_.right;
+        if (std::clamp(sum, storing.low, storing.high) != ending_.stored(a_.real(a) + b_.real(b))) return false;
+      }
+    return true;
+  }
+
+  const Bytes a_, b_;
+  const Ending ending_;
+  MultiplyShift form_;
+  int64_t a_multiplier_ = 0, b_multiplier_ = 0;
+};
+
+/// A quantization of a sum of stored values, divided by a number or multiplied by one: a mean (integer_mean.cpp).
+Result<Value*> mean_in_fixed_point(GraphBuilder& b, const Op& op, const Ending& ending, const FixedPointRules& rules) {
+  const Op* scaled = op.operand(0)->op;
+  const bool divides = producer_of(op.operand(0), "divide") != nullptr;
+  if (!divides && producer_of(op.operand(0), "multiply") == nullptr) return nullptr;
+  const auto count = uniform_value(scaled->operand(1));
+  const Op* sum = producer_of(scaled->operand(0), "sum");
+  const auto bytes = sum != nullptr ? bytes_of(sum->operand(0)) : std::nullopt;
+  if (!count || !is_single(*scaled->operand(1)) || !(*count > 0) || !bytes || bytes->scale != 1) return nullptr;
+  const IntegerSteps steps(b);
+  RELAXC_TRY(Value * x, b.call("sum", {steps.cast(bytes->stored, DType::i(32))}, sum->attrs));
+  const auto range = integer_range(x);
+  const auto stored_range = integer_range(bytes->stored);
+  if (!range || !stored_range || stored_range->high[0] == 0) return nullptr;
+  const int64_t terms = range->high[0] / stored_range->high[0], zeros = terms * bytes->zero;
+  if (range->high[0] - zeros >= 1 << 24 || zeros - range->low[0] >= 1 << 24) return nullptr;  // float32 rounds sums
+  const auto number = static_cast<float>(*count);
+  Staircase f{range->low[0], range->high[0], 1, 0, {}};
+  f.slope = ending.slope() * (divides ? 1 / static_cast<double>(number) : static_cast<double>(number));
+  f.intercept =
+      static_cast<double>(ending.storing.zero) - f.slope * static_cast<double>(zeros) + ending.addend / ending.divisor;
+  f.at = [=](int64_t total) {
+    const auto whole = static_cast<float>(total - zeros);
+    return ending.stored(divides ? whole / number : whole * number);
+  };
+  const Storing& storing = ending.storing;
+  const auto form = multiply_shift_of({f}, storing.low, storing.high, rules.multiplication);
+  if (!form || (!form->exact && rules.floats == FloatCost::kCheap)) return nullptr;
+  Value* y = steps.apply(*form, x, bits_of({f}), 0, rules.multiplication);
+  return steps.stored(y, storing.low, storing.high, storing.dtype);
+}
+
+}  // namespace
+
+Result<Value*> in_fixed_point(GraphBuilder& b, const Op& op, const FixedPointRules& rules) {
+  if (!op.is("requantize") && !op.is("quantize")) return nullptr;
+  if (op.is("requantize") && op.operand(0)->dtype() == DType::i(32)) return sum_in_fixed_point(b, op, rules);
+  if (op.operand(0)->dtype() != DType::f(32)) return nullptr;
+  const auto ending = ending_of(op);
+  if (!ending || !(ending->slope() > 0) || !std::isfinite(ending->slope())) return nullptr;
+  if (const Op* sum = producer_of(op.operand(0), "add")) {
+    const auto a_bytes = bytes_of(sum->operand(0)), b_bytes = bytes_of(sum->operand(1));
+    if (a_bytes && b_bytes && same_shape(*sum->operand(0), *sum->operand(1)))
+      return SumOfTwo(*a_bytes, *b_bytes, *ending).run(b, rules);
+    return nullptr;
+  }
+  return mean_in_fixed_point(b, op, *ending, rules);
+}
+
+}  // namespace relaxc

@@ -1,0 +1,49 @@
+// float_unit.cpp: see float_unit.h. A Target keeps what LLVM knows of a machine as a triple and a list of features, and
+// those decide here: the triples of ARM name the float ABI and the version of Thumb, the features of RISC-V its
+// extensions.
+#include "targets/float_unit.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace relaxc {
+namespace {
+
+bool begins(std::string_view text, std::string_view with) {
+  return text.substr(0, with.size()) == with;
+}
+
+/// Of 32 bits.
+bool is_arm(const Target& target) {
+  return begins(target.triple, "thumb") || begins(target.triple, "arm");
+}
+
+/// Whether the last word on a feature in the list is that the machine has it.
+bool has_feature(const Target& target, std::string_view name) {
+  bool has = false;
+  const std::string_view all = target.features;
+  for (size_t at = 0; at < all.size();) {
+    const size_t end = std::min(all.find(',', at), all.size());
+    const std::string_view one = all.substr(at, end - at);
+    if (one.size() > 1 && one.substr(1) == name) has = one.front() == '+';
+    at = end + 1;
+  }
+  return has;
+}
+
+}  // namespace
+
+bool calls_float_functions(const Target& target) {
+  if (is_arm(target)) {
+    const std::string_view triple = target.triple;
+    return triple.size() < 2 || triple.substr(triple.size() - 2) != "hf";
+  }
+  return begins(target.triple, "riscv") && !has_feature(target, "f") && !has_feature(target, "d");
+}
+
+bool has_high_product(const Target& target) {
+  if (begins(target.triple, "riscv")) return has_feature(target, "m");
+  return !begins(target.triple, "thumbv6m") && !begins(target.triple, "thumbv8m.base");
+}
+
+}  // namespace relaxc

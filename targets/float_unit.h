@@ -1,0 +1,17 @@
+// float_unit.h: what a machine computes itself and what it calls a function for.
+#pragma once
+
+#include "targets/target.h"
+
+namespace relaxc {
+
+/// Whether float32 arithmetic is calls of functions (__aeabi_fmul, __mulsf3): ARM by a triple without "hf", and RISC-V
+/// without F. Where the triple does not tell, as of a CPU that has a unit and passes floats in integer registers, the
+/// answer is yes: integers are then as good.
+bool calls_float_functions(const Target& target);
+
+/// Whether there is an instruction for the upper half of a product of 64 bits (smull, mulh). Cortex-M0, M0+ and M23
+/// have none, and RISC-V without M.
+bool has_high_product(const Target& target);
+
+}  // namespace relaxc

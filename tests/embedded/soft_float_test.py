@@ -1,0 +1,54 @@
+"""Objects of quantized networks for cores without a floating-point unit call no function of floats.
+
+Networks of int8 with integer inputs and outputs: one with every kind of operator that the fixed-point forms know, and
+those of MLPerf Tiny, from ONNX and from TFLite, where RELAXC_MODELS has them.
+
+Usage: soft_float_test.py RELAXC"""
+
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+from board import Board, run
+from board_cases import DIGITS8, MODELS, TINY
+from quantized_network import program
+
+RELAXC = Path(sys.argv[1]).resolve()
+CPUS = ["cortex-m0plus", "cortex-m3", "riscv32imac"]
+# Of Arm's ABI (fadd, i2f, dmul, fcmplt), and of GCC's library (__addsf3, __fixsfsi, __ltdf2); fmaf is one of ours.
+FLOATS = re.compile(r"__aeabi_(f|d|c?[fd]cmp|u?[il]2[fd]|u?l2)\w*$|__\w*[sd]f\w*$|rlx_fmaf?$|\w*(expf?|roundf?|nearbyintf?)$")
+
+
+def models():
+    yield "digits8", DIGITS8, ["--io=quantized"]
+    yield "network8", None, []
+    for name, (batch, _) in TINY.items():
+        if (MODELS / name / "model.onnx").exists():
+            yield f"{name}.onnx", MODELS / name / "model.onnx", ["--dim", f"{batch}=1"]
+        if (MODELS / name / "model.tflite").exists():
+            yield f"{name}.tflite", MODELS / name / "model.tflite", []
+
+
+def main():
+    failed = []
+    with tempfile.TemporaryDirectory(prefix="relaxc-soft-float-") as folder:
+        folder = Path(folder)
+        (folder / "network8.relax").write_text(program())
+        boards = [Board(cpu, folder / "runtime") for cpu in CPUS]
+        for board in boards:
+            if missing := board.missing():
+                print("skipped: there is no " + ", ".join(missing))
+                return 77
+            for name, source, flags in models():
+                run(RELAXC, source or "network8.relax", *flags, "--target", board.cpu, "-Os", "--name", "m", "-o", "m.o",
+                    folder=folder)
+                symbols = run(board.cross + "nm", "-u", "m.o", folder=folder).split()
+                calls = [symbol for symbol in symbols if FLOATS.match(symbol)]
+                print(f"{board.cpu} {name}: {', '.join(calls) or 'no floats'}", flush=True)
+                failed += [(board.cpu, name)] if calls else []
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
