@@ -92,7 +92,7 @@ class Emission {
     Parts parts(object_.name, std::move(elsewhere), target_, level_, options_.stop);
     parts_ = &parts;
     parts.start(options_.jobs - 1);
-    optimize(*module_, *machine_, level_);
+    optimize(*module_, *machine_, target_, level_);
     RELAXC_DO(check_going_on());
     if (holds_object) return around_object();
     RELAXC_DO(write(path_));

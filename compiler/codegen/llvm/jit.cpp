@@ -174,7 +174,7 @@ class Jit : public tir::Evaluator {
     std::list<tir::PrimFunc> expanded;  // signatures point at them
     add(lowering, function, expanded);
     make_entry(lowering, *lowering.find(function.name), name);
-    optimize(*module, *machine_, OptLevel::kO2);
+    optimize(*module, *machine_, target_, OptLevel::kO2);
     checked(jit_->addIRModule({std::move(module), std::move(context)}));
     return checked(jit_->lookup(name)).toPtr<Entry>();
   }

@@ -26,9 +26,9 @@ Abilities abilities_of(const Target& target, const llvm::TargetMachine& machine)
 std::unique_ptr<llvm::Module> make_module(const std::string& name, llvm::LLVMContext& context,
                                           const llvm::TargetMachine& machine);
 
-/// Verifies the module and runs LLVM's pipeline of the level. Only memcpy, memmove and memset count as known library
-/// functions.
-void optimize(llvm::Module& module, llvm::TargetMachine& machine, OptLevel level);
+/// Verifies the module and runs the level's pipeline of LLVM's passes for the target. Only memcpy, memmove and memset
+/// count as known library functions.
+void optimize(llvm::Module& module, llvm::TargetMachine& machine, const Target& target, OptLevel level);
 
 /// Stores the element itself where the mask of a masked store leaves one lane; `optimize` ends with it.
 void narrow_masked_stores(llvm::Module& module);

@@ -82,7 +82,7 @@ std::unique_ptr<Parts::Part> Parts::lower_next() {
 }
 
 void Parts::compile(Part& part) const {
-  optimize(*part.module, *part.machine, level_);
+  optimize(*part.module, *part.machine, target_, level_);
   MachineFrames machine;
   llvm::raw_svector_ostream out(part.result->object);
   generate(*part.module, *part.machine, out, llvm::CodeGenFileType::ObjectFile, &machine);
