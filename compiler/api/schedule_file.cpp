@@ -24,8 +24,8 @@
 #include "compiler/codegen/llvm/hash.h"
 #include "compiler/schedule/trace/trace.h"
 #include "compiler/schedule/tree/names.h"
+#include "compiler/support/suggest.h"
 #include "compiler/tir/print.h"
-#include "frontends/relax/suggest.h"
 
 namespace relaxc::api {
 namespace {
@@ -190,7 +190,7 @@ Status hand_out(const ScheduleFile& file, const CompileOptions& options, relax::
     if (at == known.end()) {
       Failure none = context.diag.error(module.sources().at(one.at), Kind::unbound_name,
                                         "there is no kernel '{}' in the model", one.name);
-      if (auto near = frontend::nearest_name(one.name, known)) context.diag.note(nullptr, "did you mean '{}'?", *near);
+      if (auto near = nearest_name(one.name, known)) context.diag.note(nullptr, "did you mean '{}'?", *near);
       return none;
     }
     give(one, *module.prim_funcs()[static_cast<size_t>(at - known.begin())]);

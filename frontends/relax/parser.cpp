@@ -9,10 +9,10 @@
 
 #include "compiler/relax/effects.h"
 #include "compiler/relax/verify.h"
+#include "compiler/support/suggest.h"
 #include "frontends/relax/constants/metadata.h"
 #include "frontends/relax/function/reader.h"
 #include "frontends/relax/prim/reader.h"
-#include "frontends/relax/suggest.h"
 #include "frontends/relax/text/grammar.h"
 #include "frontends/relax/text/literals.h"
 #include "frontends/relax/text/unsupported_aot.h"

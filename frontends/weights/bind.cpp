@@ -9,7 +9,7 @@
 #include <set>
 
 #include "compiler/arith/visit.h"
-#include "frontends/relax/suggest.h"
+#include "compiler/support/suggest.h"
 
 namespace relaxc::frontend {
 namespace {

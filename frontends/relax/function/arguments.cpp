@@ -1,11 +1,11 @@
 // arguments.cpp: what calls of all kinds of functions have in common.
 #include <algorithm>
 
+#include "compiler/support/suggest.h"
 #include "frontends/relax/function/calls.h"
 #include "frontends/relax/function/expressions.h"
 #include "frontends/relax/function/infos.h"
 #include "frontends/relax/function/values.h"
-#include "frontends/relax/suggest.h"
 
 namespace relaxc::frontend {
 

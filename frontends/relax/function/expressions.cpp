@@ -3,13 +3,13 @@
 
 #include <algorithm>
 
+#include "compiler/support/suggest.h"
 #include "frontends/relax/function/calls.h"
 #include "frontends/relax/function/closures.h"
 #include "frontends/relax/function/forms.h"
 #include "frontends/relax/function/infos.h"
 #include "frontends/relax/function/operators.h"
 #include "frontends/relax/function/values.h"
-#include "frontends/relax/suggest.h"
 #include "frontends/relax/text/literals.h"
 #include "frontends/relax/text/unsupported_aot.h"
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "compiler/support/suggest.h"
 #include "frontends/relax/function/expressions.h"
-#include "frontends/relax/suggest.h"
 #include "frontends/relax/text/grammar.h"
 #include "frontends/relax/text/literals.h"
 

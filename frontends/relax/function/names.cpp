@@ -1,8 +1,8 @@
 // names.cpp: what names stand for in a Relax function.
 #include "frontends/relax/function/names.h"
 
+#include "compiler/support/suggest.h"
 #include "frontends/relax/function/parts.h"
-#include "frontends/relax/suggest.h"
 #include "frontends/relax/text/literals.h"
 #include "frontends/relax/text/name_uses.h"
 

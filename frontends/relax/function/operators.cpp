@@ -8,11 +8,11 @@
 #include <algorithm>
 
 #include "compiler/relax/attr_text.h"
+#include "compiler/support/suggest.h"
 #include "frontends/relax/function/expressions.h"
 #include "frontends/relax/function/forms.h"
 #include "frontends/relax/function/infos.h"
 #include "frontends/relax/function/values.h"
-#include "frontends/relax/suggest.h"
 
 namespace relaxc::frontend {
 

@@ -4,6 +4,7 @@
 // silent, and the next statement is read. A mistake is reported once, and every mistake is.
 #include "frontends/relax/function/statements.h"
 
+#include "compiler/support/suggest.h"
 #include "frontends/relax/function/calls.h"
 #include "frontends/relax/function/casts.h"
 #include "frontends/relax/function/closures.h"
@@ -11,7 +12,6 @@
 #include "frontends/relax/function/infos.h"
 #include "frontends/relax/function/values.h"
 #include "frontends/relax/shared/within.h"
-#include "frontends/relax/suggest.h"
 #include "frontends/relax/text/call_text.h"
 #include "frontends/relax/text/literals.h"
 #include "frontends/relax/text/name_uses.h"

@@ -3,7 +3,7 @@
 // A step is arithmetic: the loop counts its iterations, and the name in the text stands for begin + count * step.
 #include "frontends/relax/prim/statements.h"
 
-#include "frontends/relax/suggest.h"
+#include "compiler/support/suggest.h"
 #include "frontends/relax/text/call_text.h"
 #include "frontends/relax/text/literals.h"
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "frontends/relax/suggest.h"
+#include "compiler/support/suggest.h"
 #include "frontends/relax/text/call_text.h"
 
 namespace relaxc::frontend {

@@ -4,8 +4,8 @@
 
 #include "compiler/arith/math.h"
 #include "compiler/support/dtype_limits.h"
+#include "compiler/support/suggest.h"
 #include "frontends/relax/scalars/scalar.h"
-#include "frontends/relax/suggest.h"
 #include "frontends/relax/text/literals.h"
 
 namespace relaxc::frontend {

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "frontends/relax/suggest.h"
+#include "compiler/support/suggest.h"
 
 namespace relaxc::frontend {
 

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <array>
 
+#include "compiler/support/suggest.h"
 #include "frontends/relax/function/expressions.h"
 #include "frontends/relax/function/values.h"
-#include "frontends/relax/suggest.h"
 #include "frontends/relax/text/literals.h"
 
 namespace relaxc::frontend {

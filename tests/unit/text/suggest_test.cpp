@@ -1,9 +1,9 @@
 // suggest_test.cpp: which names are near enough to be suggested.
 #include <catch2/catch.hpp>
 
-#include "frontends/relax/suggest.h"
+#include "compiler/support/suggest.h"
 
-using namespace relaxc::frontend;
+using namespace relaxc;
 
 TEST_CASE("the edit distance counts insertions, deletions, replacements and swaps") {
   CHECK(edit_distance("", "") == 0);

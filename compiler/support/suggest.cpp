@@ -3,11 +3,11 @@
 // Near is at most a third of the longer name, and always one edit, so that `b` may suggest `n`: where names are this
 // short, the reader knows at once whether the guess is right. Names of hundreds of characters are not compared: the
 // work is quadratic.
-#include "frontends/relax/suggest.h"
+#include "compiler/support/suggest.h"
 
 #include <algorithm>
 
-namespace relaxc::frontend {
+namespace relaxc {
 namespace {
 
 constexpr size_t kLongestName = 100;
@@ -59,4 +59,4 @@ std::optional<std::string> nearest_path(std::string_view name, const std::vector
   return candidates[static_cast<size_t>(std::find(parts.begin(), parts.end(), *near) - parts.begin())];
 }
 
-}  // namespace relaxc::frontend
+}  // namespace relaxc

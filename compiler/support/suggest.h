@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace relaxc::frontend {
+namespace relaxc {
 
 /// Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b` (optimal string alignment).
 size_t edit_distance(std::string_view a, std::string_view b);
@@ -15,4 +15,4 @@ std::optional<std::string> nearest_name(std::string_view name, const std::vector
 /// The same for dotted names: the nearest, or one whose last part is nearest to the last part of `name`.
 std::optional<std::string> nearest_path(std::string_view name, const std::vector<std::string>& candidates);
 
-}  // namespace relaxc::frontend
+}  // namespace relaxc
