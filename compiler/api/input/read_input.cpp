@@ -1,14 +1,19 @@
 // read_input.cpp: which frontend reads the file; --dim on a text program; --state on both.
 #include "compiler/api/input/read_input.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <set>
 
 #include "compiler/api/input/custom_ops.h"
+#include "compiler/api/input/foreign_file.h"
 #include "compiler/api/input/weights.h"
 #include "compiler/api/output/plan.h"
 #include "compiler/relax/mapped_file.h"
+#include "compiler/support/suggest.h"
+#include "frontends/onnx/is_onnx.h"
 #include "frontends/relax/parser.h"
 #include "frontends/tflite/import.h"
 #include "frontends/weights/bind.h"
@@ -18,14 +23,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The names of all symbols, as a message lists them.
-std::string symbol_names(const relax::Module& module) {
+/// The names of all symbols, in their order.
+std::vector<std::string> symbol_names(const relax::Module& module) {
   std::set<std::string> names;
   for (const relax::Function* function : module.functions())
     for (arith::Var symbol : function->symbols) names.insert(std::string(symbol.name()));
-  std::string list;
-  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
-  return list.empty() ? "none" : list;
+  return {names.begin(), names.end()};
+}
+
+Failure unknown_dim(const std::string& name, const relax::Module& module, Diagnostics& diag) {
+  std::vector<std::string> names = symbol_names(module);
+  Failure failure = diag.error(nullptr, Kind::usage, "--dim {}: the program has no such symbol; its symbols are: {}",
+                               name, names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")));
+  if (auto near = nearest_name(name, names)) diag.note(nullptr, "did you mean '{}'?", *near);
+  return failure;
 }
 
 /// `--dim` on a text program: facts about the symbols of that name.
@@ -41,9 +52,7 @@ Status apply_dims(relax::Module& module, const CompileOptions& options, Diagnost
         if (std::string why = arith::contradiction(function->facts); !why.empty())
           return diag.error(nullptr, Kind::usage, "--dim {} contradicts the program: {}", dim.name, why);
       }
-    if (!found)
-      return diag.error(nullptr, Kind::usage, "--dim {}: the program has no such symbol; its symbols are: {}", dim.name,
-                        symbol_names(module));
+    if (!found) return unknown_dim(dim.name, module, diag);
   }
   return Done{};
 }
@@ -112,8 +121,29 @@ std::vector<frontend::DimOverride> dims_of(const CompileOptions& options, const 
   return dims;
 }
 
-bool is_onnx(const std::string& input) {
-  return fs::path(input).extension() == ".onnx";
+/// Refuses files of other tools with what to do about them.
+Status check_kinds(const CompileOptions& options, Diagnostics& diag) {
+  std::vector<std::string> inputs{options.input};
+  inputs.insert(inputs.end(), options.more_inputs.begin(), options.more_inputs.end());
+  for (const std::string& input : inputs) {
+    std::error_code none;
+    if (fs::is_directory(input, none) && fs::exists(fs::path(input) / "saved_model.pb", none))
+      return diag.error(nullptr, Kind::unsupported,
+                        "'{0}' is a SavedModel of TensorFlow; convert it with the package tf2onnx: python -m "
+                        "tf2onnx.convert --saved-model {0} --output model.onnx",
+                        input);
+    if (relax::find_file(options.memory, input) == nullptr && !fs::is_regular_file(input, none)) continue;
+    std::string extension = fs::path(input).extension().string();
+    bool by_content = extension != ".onnx" && extension != ".tflite";
+    if (by_content && frontend::is_onnx_file(input, options.memory)) continue;
+    if (by_content && tflite::is_tflite_file(input, options.memory)) continue;
+    Diagnostics unasked;
+    Result<relax::FileRef> file = relax::open_file(options.memory, input, nullptr, unasked);
+    if (!file) continue;
+    if (std::optional<std::string> what = foreign_file(input, (*file)->bytes()))
+      return diag.error(nullptr, Kind::unsupported, "{}", *what);
+  }
+  return Done{};
 }
 
 /// What of the options is for a TFLite model.
@@ -133,7 +163,7 @@ Result<relax::Module> read_models(const CompileOptions& options, frontend::Impor
   inputs.insert(inputs.end(), options.more_inputs.begin(), options.more_inputs.end());
   std::set<std::string> names;
   for (const std::string& input : inputs) {
-    if (!is_onnx(input) && !tflite::is_tflite_file(input, options.memory))
+    if (!frontend::is_onnx_file(input, options.memory) && !tflite::is_tflite_file(input, options.memory))
       return diag.error(nullptr, Kind::usage,
                         "'{}' is no ONNX or TFLite model; only those can share an object with others", input);
     if (std::string name = model_name_near(fs::path(input).stem().string()); !names.insert(name).second)
@@ -149,7 +179,7 @@ Result<relax::Module> read_models(const CompileOptions& options, frontend::Impor
     import.function = model_name_near(fs::path(input).stem().string());
     import.dims = dims_of(options, import.function);
     std::vector<relax::FileRef> read;
-    if (is_onnx(input))
+    if (frontend::is_onnx_file(input, options.memory))
       RELAXC_DO(frontend::import_onnx_into(module, input, import, ops, diag, &read));
     else
       RELAXC_DO(tflite::import_tflite_into(module, input, tflite_options(import), ops, diag, &read));
@@ -174,9 +204,11 @@ Status check_tflite_flags(const CompileOptions& options, Diagnostics& diag) {
 Result<relax::Module> read_input(const CompileOptions& options, const relax::OpTable& ops, Diagnostics& diag,
                                  std::vector<relax::FileRef>& files, frontend::Findings& findings) {
   RELAXC_DO(check_flags(options, diag));
+  RELAXC_DO(check_kinds(options, diag));
   bool several = !options.more_inputs.empty();
-  bool is_tflite = !several && !is_onnx(options.input) && tflite::is_tflite_file(options.input, options.memory);
-  if (several || is_onnx(options.input) || is_tflite) {
+  bool is_onnx = !several && frontend::is_onnx_file(options.input, options.memory);
+  bool is_tflite = !several && !is_onnx && tflite::is_tflite_file(options.input, options.memory);
+  if (several || is_onnx || is_tflite) {
     if (!options.params.empty())
       return diag.error(nullptr, Kind::usage, "--params is for text programs; a model names its own weights");
     if (is_tflite) RELAXC_DO(check_tflite_flags(options, diag));
