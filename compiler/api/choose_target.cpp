@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "compiler/api/cc_target.h"
 #include "compiler/codegen/llvm/target.h"
 
@@ -36,6 +38,13 @@ bool names_cpu(const CompileOptions& options, const Machine& machine) {
          (!machine.cpu.empty() && by_name);
 }
 
+/// What --target says; where nothing names a machine, an extension that only one kind of machine loads does.
+std::string asked_target(const CompileOptions& options) {
+  bool named = !options.target.empty() || !options.target_from_cc.empty();
+  bool wasm = std::filesystem::path(options.output).extension() == ".wasm";
+  return !named && wasm ? "wasm32" : options.target;
+}
+
 struct Chosen {
   Target target;
   bool named = true;  ///< by the user, down to the CPU
@@ -43,7 +52,7 @@ struct Chosen {
 
 Result<Chosen> machine_of_flags(const CompileOptions& options, Diagnostics& diag) {
   Chosen chosen;
-  RELAXC_TRY(Machine machine, read_machine(options.target, diag));
+  RELAXC_TRY(Machine machine, read_machine(asked_target(options), diag));
   if (!options.target_from_cc.empty()) {
     RELAXC_TRY(Machine found, machine_of_compiler(options.target_from_cc, diag));
     if (!options.target.empty()) {

@@ -272,7 +272,7 @@ class Limits(ProgramTest):
                 self.refuses(2, flag.split("=")[0], "relu.onnx", "-o", "m.o", flag)
 
     def test_they_are_in_help_man_page_and_completion(self):
-        for page in (["--help"], ["--man"], ["--completion", "bash"], ["--completion", "zsh"], ["--completion", "fish"]):
+        for page in (["--help=all"], ["--man"], ["--completion", "bash"], ["--completion", "zsh"], ["--completion", "fish"]):
             text = self.compiles(*page).out.replace("\\-", "-")
             for flag in ("time-limit", "max-memory", "max-nodes"):
                 self.assertIn(flag, text)

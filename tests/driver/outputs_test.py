@@ -4,6 +4,7 @@ Usage: outputs_test.py RELAXC RUNTIME [unittest's own]"""
 
 import os
 import resource
+import shutil
 import signal
 import stat
 import subprocess
@@ -48,8 +49,18 @@ class Outputs(ProgramTest):
         self.refuses(1, "cannot write k.so: ", "relu.onnx", "-o", "k.so", "--runtime", "relu.relax")
         self.refuses(2, "--runtime none.a: there is no such file or folder", "relu.onnx", "-o", "k.so", "--runtime", "none.a")
 
+    def test_webassembly_needs_no_target(self):
+        if shutil.which("clang") is None or shutil.which("wasm-ld") is None:
+            self.skipTest("there is no clang with lld")
+        sources = Path(__file__).resolve().parents[2] / "runtime-lite"
+        self.compiles("relu.onnx", "-o", "m.wasm", "--runtime", sources)
+        self.assertEqual((self.path / "m.wasm").read_bytes()[:4], b"\0asm")
+        self.refuses(2, "there is no clang; --cc names another, with its flags, or install clang and lld", "relu.onnx",
+                     "-o", "k.wasm", "--runtime", sources, environment={"PATH": str(self.path)})
+        self.refuses(2, "; give --target x86-64-windows or aarch64-windows", "relu.onnx", "-o", "m.dll", "--runtime", sources)
+
     def test_a_program_for_windows(self):
-        self.refuses(2, "'.exe' is a program of Windows, but the target is", "relu.onnx", "-o", "m.exe", "--target", "x86-64")
+        self.refuses(2, "a program for Windows needs a main()", "relu.onnx", "-o", "m.exe", "--target", "x86-64")
         self.refuses(2, "link it with a main() of your own, as in 'lld-link main.obj model.obj", "relu.onnx", "-o", "m.exe",
                      "--target", "x86-64-windows")
 

@@ -1,6 +1,7 @@
 // flags.cpp: one list of the flags; help, man page, completion and the object's hash are made from it.
 #include "compiler/api/flags/flags.h"
 
+#include "compiler/api/flags/flag_checks.h"
 #include "compiler/api/flags/flag_values.h"
 #include "compiler/api/output/output_formats.h"
 
@@ -43,8 +44,9 @@ void take_pool(CompileOptions& o, const std::string& text) {
 namespace {
 
 void add_code_flags(CLI::App& app, CompileOptions& o) {
-  app.add_option("-O", o.opt, "optimization level")
-      ->check(CLI::IsMember({"0", "1", "2", "3", "s", "z"}))
+  app.add_option("-O", o.opt, "optimization level; the last one counts")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+      ->check(one_of({"0", "1", "2", "3", "s", "z"}))
       ->capture_default_str();
   app.add_flag("--trace", o.hooks.trace, "call context.trace before and after each kernel");
   app.add_flag("--poll", o.hooks.poll, "call context.poll before each kernel; it can end the run");
@@ -56,7 +58,7 @@ void add_code_flags(CLI::App& app, CompileOptions& o) {
            o.names = names == "full" ? Names::kFull : names == "io" ? Names::kIo : Names::kNone;
          },
          "keep names of the model in the object: all (full), those of inputs, outputs and dims (io), or none")
-      ->check(CLI::IsMember({"full", "io", "none"}));
+      ->check(one_of({"full", "io", "none"}));
 }
 
 /// What the functions of the object take and give.
@@ -64,7 +66,7 @@ void add_interface_flags(CLI::App& app, CompileOptions& o) {
   app.add_option_function<std::string>(
          "--io", [&](const std::string& form) { o.quantized_io = form == "quantized"; },
          "quantized: keep inputs that are only quantized, and outputs that are only dequantized, as integers")
-      ->check(CLI::IsMember({"plain", "quantized"}));
+      ->check(one_of({"plain", "quantized"}));
   repeated(app.add_option("--dim",
                           collect<frontend::DimOverride>(o.dims, parse_dim, "--dim",
                                                          "NAME=RANGE, as in batch=1, seq=1..512 or seq=1..512:64"),
@@ -100,21 +102,23 @@ void add_interface_flags(CLI::App& app, CompileOptions& o) {
 /// What passes do.
 void add_optimization_flags(CLI::App& app, CompileOptions& o) {
   app.add_option("--threads", o.task_slots, "split parallel loops into at most this many tasks")
-      ->check(CLI::Range(1, 1024));
+      ->check(between(1, 1024))
+      ->type_name("N");
   app.add_option("--max-recursion", o.max_recursion, "limit the depth of recursive calls")
-      ->check(CLI::Range(int64_t{1}, int64_t{1} << 31))
+      ->check(between(1, int64_t{1} << 31))
+      ->type_name("N")
       ->capture_default_str();
   repeated(app.add_option("--disable-pass", o.passes.disabled, "do not run these passes, also not as clean-ups")
                ->delimiter(','),
            "PASS");
   app.add_option("--mixed-precision", o.mixed_precision, "store operands of products in 16 bits; sums stay float32")
-      ->check(CLI::IsMember({"float16", "bfloat16"}))
+      ->check(one_of({"float16", "bfloat16"}))
       ->type_name("DTYPE");
   repeated(app.add_option("--pass-option", o.pass_options, "set an option of a pass: fold_constants.budget=0"),
            "PASS.NAME=N");
   app.add_option("--opt-bisect-limit", o.passes.bisect_limit,
                  "run only the first N optional passes, and list which ran")
-      ->check(CLI::Range(int64_t{0}, INT64_MAX))
+      ->check(between(0, INT64_MAX))
       ->type_name("N");
 }
 
@@ -152,7 +156,7 @@ void add_file_flags(CLI::App& app, CompileOptions& o) {
   app.add_option_function<std::string>(
          "--emit", [&](const std::string& form) { o.emit = format_of_name(form); },
          "the format to write, whatever the extension")
-      ->check(CLI::IsMember(format_names()));
+      ->check(one_of(format_names()));
   app.add_option("--name", o.name, "prefix of every global symbol (default: the stem of OUTPUT)");
   auto* apart = app.add_option("--weights", o.weights,
                                "write the weights to a separate file, which the program maps (default: OUTPUT with the "
@@ -166,7 +170,7 @@ void add_file_flags(CLI::App& app, CompileOptions& o) {
   auto* rust = app.add_option("--rust", o.rust, "also write declarations of the typed call for Rust");
   rust->type_name("FILE");
   app.add_option("--rust-edition", o.rust_edition, "edition of the crate that includes them: 2021 (or earlier) or 2024")
-      ->check(CLI::IsMember({"2021", "2024"}))
+      ->check(one_of({"2021", "2024"}))
       ->needs(rust);
   app.add_option("--schedules,--tune-log", o.schedules,
                  "schedule kernels as this file says; 'relaxc tune' and --write-schedules write such files")
@@ -197,7 +201,7 @@ void add_budget_flags(CLI::App& app, CompileOptions& o) {
 void add_build_flags(CLI::App& app, CompileOptions& o) {
   app.add_option("-j,--jobs", o.jobs,
                  "generate code on N threads; the output does not depend on N (default: one per core)")
-      ->check(CLI::Range(1, 1024))
+      ->check(between(1, 1024))
       ->type_name("N");
   app.add_option(
          "--runtime", o.runtime,
@@ -218,11 +222,11 @@ void add_c_flags(CLI::App& app, CompileOptions& o) {
          },
          "for .c: misra forbids function pointers, unions, recursion and loops without constant bounds; the model must "
          "have fixed sizes")
-      ->check(CLI::IsMember({"c99", "misra"}));
+      ->check(one_of({"c99", "misra"}));
   app.add_option_function<std::string>(
          "--c-vectors", [&](const std::string& name) { o.c_style.vectors = name == "gnu"; },
          "for .c: write vectorized loops with the vector types of GCC and clang (gnu, default), or in plain C99 (none)")
-      ->check(CLI::IsMember({"none", "gnu"}));
+      ->check(one_of({"none", "gnu"}));
   app.add_option_function<std::string>(
          "--c-weights",
          [&](const std::string& name) {
@@ -231,7 +235,7 @@ void add_c_flags(CLI::App& app, CompileOptions& o) {
                                                  : codegen_c::WeightsForm::kArray;
          },
          "for .c: write weights as an array, or to STEM.weights.bin, which .incbin or #embed includes")
-      ->check(CLI::IsMember({"array", "incbin", "embed"}));
+      ->check(one_of({"array", "incbin", "embed"}));
   app.add_option("--c-split", o.c_style.part_bytes,
                  "for .c: distribute functions over STEM_1.c, STEM_2.c ... of about this size")
       ->transform(CLI::AsSizeValue(false))
@@ -257,7 +261,7 @@ void add_target_flags(CLI::App& app, CompileOptions& o) {
       "elsewhere the triple's baseline); several in one object, least first: x86-64-v3,x86-64-v4+avx512vnni");
   app.add_option("--mattr", o.features, "target features, as in +avx2,-fma");
   app.add_option("--float-abi", o.float_abi, "for ARM: soft, softfp or hard (default: as the triple says)")
-      ->check(CLI::IsMember({"soft", "softfp", "hard"}));
+      ->check(one_of({"soft", "softfp", "hard"}));
   app.add_option(
          "--target-from-cc", o.target_from_cc,
          "compile for the machine that this C compiler targets with these flags: 'arm-none-eabi-gcc -mcpu=cortex-m4'")
@@ -279,7 +283,7 @@ void add_dependency_flags(CLI::App& app, CompileOptions& o) {
 void add_limit_flags(CLI::App& app, CompileOptions& o) {
   app.add_option("--max-nodes", o.max_nodes,
                  "limit the nodes of an ONNX model; a model-local function counts at each call")
-      ->check(CLI::Range(int64_t{1}, int64_t{1} << 40))
+      ->check(between(1, int64_t{1} << 40))
       ->capture_default_str()
       ->type_name("N");
 }
@@ -319,7 +323,7 @@ void add_flags(CLI::App& app, CompileOptions& o) {
   app.option_defaults()->group("Options");
   app.add_option_function<std::string>(
          "-W", [&o](const std::string&) { o.warnings_are_errors = true; }, "-Werror: warnings are errors")
-      ->check(CLI::IsMember({"error"}));
+      ->check(one_of({"error"}));
 }
 
 std::vector<std::string> object_flags(const CLI::App& app) {
@@ -328,7 +332,7 @@ std::vector<std::string> object_flags(const CLI::App& app) {
        app.get_options([](const CLI::Option* any) { return any->get_group() == kObjectFlags; })) {
     bool is_short = option->get_lnames().empty();
     std::string name = is_short ? "-" + option->get_snames().front() : "--" + option->get_lnames().front();
-    std::vector<std::string> values = option->results();
+    std::vector<std::string> values = option->empty() ? option->results() : option->reduced_results();
     if (option->get_items_expected_max() == 0) {
       if (!values.empty()) flags.push_back(name);
       continue;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "compiler/api/flags/flag_checks.h"
 #include "compiler/api/flags/flags.h"
 
 namespace relaxc::api {
@@ -15,7 +16,7 @@ std::string read_flags(std::vector<std::string> arguments, CompileOptions& optio
   try {
     app.parse(std::move(arguments));
   } catch (const CLI::ParseError& error) {
-    return error.what();
+    return parse_message(app, error);
   }
   options.object_flags = object_flags(app);
   return {};

@@ -10,6 +10,7 @@
 
 #include "compiler/interface/reserved_names.h"
 #include "compiler/interface/typed_call.h"
+#include "compiler/support/suggest.h"
 
 namespace relaxc::api {
 namespace {
@@ -112,9 +113,12 @@ std::string model_name_near(const std::string& name) {
 
 Result<OutputPlan> plan_outputs(const CompileOptions& options, Diagnostics& diag) {
   if (options.output.empty()) {
-    if (fs::path(options.input).extension().empty() && !fs::exists(options.input))
+    if (fs::path(options.input).extension().empty() && !fs::exists(options.input)) {
+      std::optional<std::string> near = nearest_name(options.input, {"run", "verify", "bench", "tune", "inspect"});
       return diag.error(nullptr, Kind::usage,
-                        "'{}' is no file, and none of the tools run, verify, bench, tune and inspect", options.input);
+                        "'{}' is no file, and none of the tools run, verify, bench, tune and inspect{}", options.input,
+                        near ? "; did you mean '" + *near + "'?" : "");
+    }
     return diag.error(nullptr, Kind::usage, "nothing to write: give an output with -o");
   }
   OutputPlan plan;

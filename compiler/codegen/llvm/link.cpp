@@ -67,7 +67,7 @@ class Link {
     if (!what_.program) RELAXC_DO(add_library_flags(command));
     append(command, {"-o", linked(), object()});
     RELAXC_DO(llvm::sys::fs::is_directory(what_.runtime) ? add_sources(command) : add_libraries(command));
-    if (!run_program(command)) return refuse("the linker failed");
+    if (!run_program(command)) return refuse("the linker failed" + missing_lld());
     RELAXC_DO(take(linked(), what_.path));
     return what_.import_library.empty() ? Status(Done{}) : take(part("import.lib"), what_.import_library);
   }
@@ -78,25 +78,25 @@ class Link {
     struct Format {
       const char* extension;
       bool fits;
-      const char *what, *where;
+      const char *what, *where, *flag;
     };
-    const Format formats[] = {{".dll", triple_.isOSBinFormatCOFF(), "library", "Windows"},
-                              {".exe", triple_.isOSBinFormatCOFF(), "program", "Windows"},
-                              {".dylib", triple_.isOSBinFormatMachO(), "library", "macOS"},
-                              {".wasm", triple_.isOSBinFormatWasm(), "library", "WebAssembly"},
-                              {".so", triple_.isOSBinFormatELF(), "library", "systems with ELF"}};
+    const Format formats[] = {
+        {".dll", triple_.isOSBinFormatCOFF(), "library", "Windows", "--target x86-64-windows or aarch64-windows"},
+        {".dylib", triple_.isOSBinFormatMachO(), "library", "macOS", "--target aarch64-macos or x86-64-macos"},
+        {".wasm", triple_.isOSBinFormatWasm(), "library", "WebAssembly", "--target wasm32 or wasm32-simd, or none"},
+        {".so", triple_.isOSBinFormatELF(), "library", "systems with ELF", "an output of the target's kind"}};
     std::string extension = llvm::sys::path::extension(what_.shown).str();
-    for (const Format& format : formats)
-      if (extension == format.extension && !format.fits)
-        return diag_.error(nullptr, Kind::usage, "'{}' is a {} of {}, but the target is {}", extension, format.what,
-                           format.where, what_.triple);
-    if (what_.program && triple_.isOSBinFormatCOFF())
+    bool windows_program = extension == ".exe" || (what_.program && triple_.isOSBinFormatCOFF());
+    if (windows_program)
       return diag_.error(
           nullptr, Kind::usage,
-          "a program for {} needs a main() and the C library of Windows, and the runner of models is one "
-          "for POSIX; write .obj and link it with a main() of your own, as in 'lld-link main.obj "
-          "model.obj relax_rt.lib libcmt.lib', or write .dll",
-          what_.triple);
+          "a program for Windows needs a main() and the C library of Windows, and the runner of models is one for "
+          "POSIX; write .obj with --target x86-64-windows and link it with a main() of your own, as in 'lld-link "
+          "main.obj model.obj relax_rt.lib libcmt.lib', or write .dll");
+    for (const Format& format : formats)
+      if (extension == format.extension && !format.fits)
+        return diag_.error(nullptr, Kind::usage, "'{}' is a {} of {}, but the target is {}; give {}", extension,
+                           format.what, format.where, what_.triple, format.flag);
     bool bare = triple_.isOSBinFormatELF() && triple_.getOS() == llvm::Triple::UnknownOS;
     if (bare || (what_.program && !triple_.isOSBinFormatELF()))
       return diag_.error(nullptr, Kind::usage,
@@ -123,14 +123,28 @@ class Link {
     if (words.empty()) return diag_.error(nullptr, Kind::usage, "--cc names no compiler");
     auto found = llvm::sys::findProgramByName(words.front());
     if (!found && what_.compiler.empty() && !here)
-      return diag_.error(nullptr, Kind::usage,
-                         "no C compiler to link for {}: there is no clang; --cc names another, with its flags",
-                         what_.triple);
+      return diag_.error(
+          nullptr, Kind::usage,
+          "no C compiler to link for {}: there is no clang; --cc names another, with its flags, or install "
+          "clang and lld",
+          what_.triple);
     if (!found)
       return diag_.error(nullptr, Kind::usage, "no C compiler to link with: there is no program '{}'", words.front());
     words.front() = *found;
     if (what_.compiler.empty() && !here) append(words, {"--target=" + what_.triple, "-fuse-ld=lld"});
     return words;
+  }
+
+  /// Why a clang that nobody chose may have failed.
+  std::string missing_lld() const {
+    const char* name = triple_.isOSBinFormatWasm()    ? "wasm-ld"
+                       : triple_.isOSBinFormatCOFF()  ? "lld-link"
+                       : triple_.isOSBinFormatMachO() ? "ld64.lld"
+                                                      : "ld.lld";
+    bool ours = what_.compiler.empty() && !links_here(what_.triple);
+    return ours && !llvm::sys::findProgramByName(name)
+               ? fmt::format("; clang links with {}, which is not installed: install lld", name)
+               : "";
   }
 
   Status add_library_flags(Words& command) {

@@ -13,6 +13,7 @@
 #include <mutex>
 
 #include "compiler/codegen/llvm/machine.h"
+#include "compiler/support/suggest.h"
 #include "targets/host_caches.h"
 
 namespace relaxc::codegen_llvm {
@@ -202,6 +203,46 @@ void complete(Machine& machine, const llvm::Triple& triple) {
   if (machine.cpu.empty()) machine.cpu = "generic";
 }
 
+/// How C reaches a machine for which there is no code: C for a machine of the same sizes, without vectors.
+std::string c_instead(const llvm::Triple& triple) {
+  bool little = triple.isLittleEndian();
+  if (!little || !(triple.isArch32Bit() || triple.isArch64Bit())) return "";
+  return fmt::format("; its C compiler takes '-o model.c --target={}'",
+                     triple.isArch32Bit() ? "riscv32imac" : "riscv64gc");
+}
+
+/// "; did you mean 'x'?" of the names nearest to `name`, or nothing.
+std::string did_you_mean(std::string_view name, const std::vector<std::string>& names) {
+  std::optional<std::string> near = nearest_name(name, names);
+  return near ? fmt::format("; did you mean '{}'?", *near) : "";
+}
+
+std::string near_target(const std::string& name) {
+  std::vector<std::string> names{"native"};
+  for (const KnownMachine& machine : known_machines()) names.emplace_back(machine.name);
+  for (const KnownMachine& machine : known_machines()) names.emplace_back(machine.triple);
+  return did_you_mean(name, names);
+}
+
+/// What is near to a CPU that the target does not have, or the machine of that name.
+std::string near_cpu(const std::string& name, const llvm::MCSubtargetInfo& info) {
+  if (find_machine(name) != nullptr) return fmt::format("; --target={} is a machine of this name", name);
+  std::vector<std::string> names;
+  for (const llvm::SubtargetSubTypeKV& cpu : info.getAllProcessorDescriptions()) names.emplace_back(cpu.Key);
+  if (nearest_name(name, names)) return did_you_mean(name, names);
+  names.clear();
+  for (const KnownMachine& machine : known_machines()) names.emplace_back(machine.name);
+  std::optional<std::string> near = nearest_name(name, names);
+  return near ? fmt::format("; did you mean --target={}?", *near) : "";
+}
+
+std::string near_feature(llvm::StringRef feature, const llvm::MCSubtargetInfo& info) {
+  std::vector<std::string> names;
+  for (const llvm::SubtargetFeatureKV& one : info.getAllProcessorFeatures())
+    names.push_back(feature.substr(0, 1).str() + one.Key);
+  return did_you_mean(feature.str(), names);
+}
+
 /// Objects can be written for such a machine.
 Status check_triple(const llvm::Triple& triple, Diagnostics& diag) {
   if (!writes_format(triple))
@@ -215,8 +256,8 @@ Status check_triple(const llvm::Triple& triple, Diagnostics& diag) {
     return diag.error(
         nullptr, Kind::usage,
         "target '{}' is of an architecture that no code is written for; there are x86-64, aarch64, 32-bit "
-        "ARM, RISC-V and WebAssembly of 32 bits, all little-endian",
-        triple.str());
+        "ARM, RISC-V and WebAssembly of 32 bits, all little-endian{}",
+        triple.str(), c_instead(triple));
   return Done{};
 }
 
@@ -243,7 +284,8 @@ Status check_features(const std::string& asked, const llvm::MCSubtargetInfo& pla
                         "+{0} or -{0}",
                         feature);
     if (!known_feature(plain, llvm::SubtargetFeatures::StripFlag(feature)))
-      return diag.error(nullptr, Kind::usage, "unknown CPU feature '{}' for target '{}'", feature, triple);
+      return diag.error(nullptr, Kind::usage, "unknown CPU feature '{}' for target '{}'{}", feature, triple,
+                        near_feature(feature, plain));
   }
   return Done{};
 }
@@ -257,8 +299,9 @@ Result<Target> resolve_target(const Machine& described, Diagnostics& diag) {
   std::string error;
   const llvm::Target* known = llvm::TargetRegistry::lookupTarget(triple, error);
   if (known == nullptr)
-    return diag.error(nullptr, Kind::usage, "unknown target '{}'; --print-targets lists names, and triples are LLVM's",
-                      machine.triple);
+    return diag.error(nullptr, Kind::usage,
+                      "unknown target '{}'; --print-targets lists names, and triples are LLVM's{}", machine.triple,
+                      near_target(machine.triple));
   RELAXC_DO(check_triple(triple, diag));
   Target target;
   const std::string asked = machine.features;
@@ -278,7 +321,8 @@ Result<Target> resolve_target(const Machine& described, Diagnostics& diag) {
   std::unique_ptr<llvm::MCSubtargetInfo> plain(known->createMCSubtargetInfo(triple, "", ""));
   RELAXC_CHECK(plain != nullptr, "LLVM has no subtarget of " + target.triple);
   if (!plain->isCPUStringValid(target.cpu))
-    return diag.error(nullptr, Kind::usage, "unknown CPU '{}' for target '{}'", machine.cpu, target.triple);
+    return diag.error(nullptr, Kind::usage, "unknown CPU '{}' for target '{}'{}", machine.cpu, target.triple,
+                      near_cpu(machine.cpu, *plain));
   RELAXC_DO(check_features(asked, *plain, target.triple, diag));
   std::unique_ptr<llvm::MCSubtargetInfo> info(known->createMCSubtargetInfo(triple, target.cpu, target.features));
   // LLVM takes the CPU and ends the program when code is generated.

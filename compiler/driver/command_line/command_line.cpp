@@ -6,10 +6,13 @@
 #include "compiler/driver/command_line/command_line.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "compiler/api/flags/flag_checks.h"
 #include "compiler/api/flags/flags.h"
 #include "compiler/api/version.h"
 #include "compiler/driver/command_line/help_pages.h"
+#include "compiler/driver/command_line/help_text.h"
 #include "compiler/driver/command_line/program_flags.h"
 #include "compiler/support/quote.h"
 #include "compiler/support/tell.h"
@@ -38,19 +41,31 @@ int refuse(const std::string& why) {
   return 2;
 }
 
+/// The page that --help asks for.
+int print_help(const CLI::App& app, const std::string& topic) {
+  std::optional<std::string> text = help_text(app, topic);
+  if (!text) return refuse(fmt::format("--help={}: there are {}", topic, fmt::join(help_topics(app), ", ")));
+  fmt::print("{}", *text);
+  return std::fflush(stdout) == 0 ? 0 : 1;
+}
+
 }  // namespace
 
 CommandLine read_command_line(int argc, char** argv) {
   CommandLine line;
   Options& o = line.options;
   CLI::App app("relaxc compiles a tensor program to a native object file and a C header.", "relaxc");
+  app.set_help_flag();
   add_flags(app, o);
+  std::string topic;
+  CLI::Option* help =
+      app.add_flag("-h{usage},--help{usage}", topic, "print help, on a group of flags with --help=GROUP, and exit");
   add_program_flags(app, o);
   add_tools(app, o);
   std::string shell;
   bool man = false;
   app.add_option("--completion", shell, "print a completion script for this shell, and exit")
-      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+      ->check(one_of({"bash", "zsh", "fish"}));
   app.add_flag("--man", man, "print a manual page, and exit");
   app.add_flag("-v,--verbose", o.verbose, "print what is done: files, passes, target, kernels, sizes");
   app.set_version_flag("--version", std::string("relaxc ") + kVersion);
@@ -59,10 +74,12 @@ CommandLine read_command_line(int argc, char** argv) {
   } catch (const CLI::Success& success) {
     line.exit = app.exit(success);
   } catch (const CLI::ParseError& error) {
-    line.exit = refuse(error.what());
+    // Who asks for help need not have said the rest.
+    if (help->count() == 0) line.exit = refuse(parse_message(app, error));
   }
+  if (!line.exit && help->count() > 0) line.exit = print_help(app, help->results().back());
   o.passes.time_passes |= o.verbose;
-  o.object_flags = object_flags(app);
+  if (!line.exit) o.object_flags = object_flags(app);
   if (!line.exit && (man || !shell.empty())) {
     fmt::print("{}", man ? man_page(app) : completion(app, shell));
     line.exit = std::fflush(stdout) == 0 ? 0 : 1;

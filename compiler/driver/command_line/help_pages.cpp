@@ -2,83 +2,22 @@
 #include "compiler/driver/command_line/help_pages.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <iterator>
-#include <set>
 
 #include "compiler/api/version.h"
+#include "compiler/driver/command_line/flag_list.h"
+#include "compiler/driver/command_line/help_text.h"
 
 namespace relaxc::driver {
 namespace {
-
-struct Flag {
-  std::vector<std::string> names;    ///< with their dashes; of a positional its name
-  std::string value, text;           ///< `value` empty: takes none
-  std::vector<std::string> choices;  ///< all that it may be, where that is a list
-  bool positional = false;
-  std::string group;  ///< the heading that it stands under
-};
-
-/// The list in "TEXT:{a,b,c}".
-std::vector<std::string> choices_of(const std::string& type) {
-  size_t begin = type.find('{'), end = type.find('}');
-  std::vector<std::string> list;
-  if (begin == std::string::npos || end == std::string::npos) return list;
-  for (size_t at = begin + 1; at <= end;) {
-    size_t comma = std::min(type.find(',', at), end);
-    list.push_back(type.substr(at, comma - at));
-    at = comma + 1;
-  }
-  return list;
-}
-
-/// What people type: -MD and the like are long options with one dash.
-std::string typed(const std::string& long_name) {
-  return (long_name.size() == 2 && long_name[0] == 'M' ? "-" : "--") + long_name;
-}
-
-std::vector<Flag> flags_of(const CLI::App& app) {
-  std::vector<Flag> flags;
-  for (const CLI::Option* option : app.get_options()) {
-    Flag flag;
-    for (const std::string& name : option->get_snames()) flag.names.push_back("-" + name);
-    for (const std::string& name : option->get_lnames()) flag.names.push_back(typed(name));
-    flag.positional = flag.names.empty();
-    if (flag.positional) flag.names.push_back(option->get_name());
-    flag.text = option->get_description();
-    flag.group = option->get_group();
-    if (option->get_items_expected_max() > 0) {
-      std::string type = option->get_type_name();
-      flag.choices = choices_of(type);
-      flag.value =
-          flag.choices.empty() ? type.substr(0, type.find(':')) : fmt::format("{}", fmt::join(flag.choices, "|"));
-    }
-    flags.push_back(std::move(flag));
-  }
-  return flags;
-}
-
-std::vector<const CLI::App*> tools_of(const CLI::App& app) {
-  return app.get_subcommands([](const CLI::App*) { return true; });
-}
 
 /// Text that man(7) reads as text.
 std::string roff(const std::string& text) {
   std::string out;
   for (char c : text) out += c == '\\' ? std::string("\\e") : c == '-' ? std::string("\\-") : std::string(1, c);
   return !out.empty() && (out[0] == '.' || out[0] == '\'') ? "\\&" + out : out;
-}
-
-/// The flags of one heading behind each other, wherever they are declared.
-std::vector<Flag> by_group(const std::vector<Flag>& flags) {
-  std::vector<Flag> sorted;
-  std::set<std::string> seen;
-  for (const Flag& first : flags)
-    if (seen.insert(first.group).second)
-      std::copy_if(flags.begin(), flags.end(), std::back_inserter(sorted),
-                   [&](const Flag& flag) { return flag.group == first.group; });
-  return sorted;
 }
 
 std::string man_flags(const CLI::App& app) {
@@ -105,9 +44,9 @@ std::string bash(const CLI::App& app) {
   for (const Flag& flag : flags_of(app)) {
     if (flag.positional) continue;
     names += fmt::format("{} ", fmt::join(flag.names, " "));
-    if (!flag.choices.empty())
-      text += fmt::format("    {}) COMPREPLY=($(compgen -W '{}' -- \"$word\")); return ;;\n",
-                          fmt::join(flag.names, "|"), fmt::join(flag.choices, " "));
+    if (!flag.words.empty())
+      text += fmt::format("    {}) COMPREPLY=($(compgen{} -W '{}' -- \"$word\")); return ;;\n",
+                          fmt::join(flag.names, "|"), flag.or_file ? " -f" : "", fmt::join(flag.words, " "));
   }
   text += fmt::format("  esac\n  flags='{}'\n  case ${{COMP_WORDS[1]}} in\n", names);
   for (const CLI::App* tool : tools_of(app)) {
@@ -145,7 +84,9 @@ std::string zsh_arguments(const CLI::App& app) {
   std::string text;
   for (const Flag& flag : flags_of(app)) {
     if (flag.positional) continue;
-    std::string action = flag.choices.empty() ? "_files" : fmt::format("({})", fmt::join(flag.choices, " "));
+    std::string words = fmt::format("({})", fmt::join(flag.words, " "));
+    std::string action = flag.words.empty() ? "_files" : words;
+    if (flag.or_file) action = fmt::format("_alternative \"words:word:{}\" \"files:file:_files\"", words);
     for (const std::string& name : flag.names)
       text += fmt::format(" \\\n    '{}[{}]{}'", name, quoted(flag.text, true),
                           flag.value.empty() ? "" : fmt::format(":{}:{}", quoted(flag.value, true), action));
@@ -174,7 +115,7 @@ std::string fish_flags(const CLI::App& app, const std::string& condition) {
       text += fmt::format(" -{} {}", is_long ? "l" : name.size() == 2 ? "s" : "o", name.substr(is_long ? 2 : 1));
     }
     if (!flag.value.empty()) text += " -r";
-    if (!flag.choices.empty()) text += fmt::format(" -a '{}'", fmt::join(flag.choices, " "));
+    if (!flag.words.empty()) text += fmt::format(" -a '{}'", fmt::join(flag.words, " "));
     text += fmt::format(" -d '{}'\n", quoted(flag.text, false));
   }
   return text;
@@ -204,6 +145,9 @@ std::string man_page(const CLI::App& app) {
   for (const CLI::App* tool : tools_of(app))
     text += fmt::format(".SH relaxc {}\nTo {}. Takes all of the flags above except those of the output, and\n{}",
                         tool->get_name(), roff(tool->get_description()), man_flags(*tool));
+  text += ".SH EXAMPLES\n";
+  for (const Example& example : examples())
+    text += fmt::format(".TP\n.B {}\n{}\n", roff(example.command), roff(example.text));
   return text +
          ".SH EXIT STATUS\n0: done. 1: the input is at fault, or verify found a difference. 2: the command line is "
          "at fault. 70: relaxc is at fault.\n";

@@ -2,6 +2,11 @@
 // headings of --help that the flags of a compilation have.
 #include "compiler/driver/command_line/program_flags.h"
 
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "compiler/api/flags/flag_checks.h"
 #include "compiler/api/flags/flag_values.h"
 #include "compiler/api/flags/flags.h"
 
@@ -13,7 +18,7 @@ void add_answers(CLI::App& app, Options& o) {
          "--check",
          [&](const std::string& format) { o.check = format == "json" ? CheckFormat::kJson : CheckFormat::kText; },
          "list what keeps the model from compiling and write nothing; --check=json for programs")
-      ->check(CLI::IsMember({"text", "json"}))
+      ->check(one_of({"text", "json"}))
       ->type_name("[=json]")
       ->group(kInputFlags);
   app.add_flag("--print-target", o.print_target, "print the flags that select the chosen machine, and exit")
@@ -23,11 +28,21 @@ void add_answers(CLI::App& app, Options& o) {
       ->group(kBuildFlags);
 }
 
+/// More than none, and what clocks can count.
+CLI::Validator seconds() {
+  auto check = [](std::string& text) {
+    char* end = nullptr;
+    double value = std::strtod(text.c_str(), &end);
+    bool fits = end != text.c_str() && *end == '\0' && value > 0 && value <= 1e9;
+    return fits ? std::string() : fmt::format("expected seconds, more than 0 and at most 1e9, found '{}'", text);
+  };
+  return {check, ""};
+}
+
 /// None of these decides what is written, only whether.
 void add_limits(CLI::App& app, Options& o) {
   app.add_option("--time-limit", o.time_limit, "fail after this many seconds, and write nothing")
-      ->check(CLI::PositiveNumber)
-      ->check(CLI::Range(0.0, 1e9))
+      ->check(seconds())
       ->type_name("SECONDS")
       ->group(kLimitFlags);
   app.add_option_function<std::string>(

@@ -1,4 +1,5 @@
 // tool_flags.cpp: the flags of `relaxc run`, `verify`, `bench`, `tune` and `inspect`.
+#include "compiler/api/flags/flag_checks.h"
 #include "compiler/api/flags/flags.h"
 #include "compiler/driver/command_line/program_flags.h"
 
@@ -10,7 +11,8 @@ void add_numbers_flags(CLI::App& app, ToolOptions& t) {
   repeated(app.add_option("--load", t.libraries, "load a shared library with the functions of custom operators"),
            "FILE");
   app.add_option("-j,--jobs", t.threads, "run parallel loops on this many threads")
-      ->check(CLI::Range(1, 1024))
+      ->check(between(1, 1024))
+      ->type_name("N")
       ->capture_default_str();
   app.add_flag("--random", t.random, "fill inputs without a file with random numbers");
   app.add_option("--seed", t.seed, "seed of the random numbers")->capture_default_str();
@@ -51,12 +53,13 @@ void add_tool(CLI::App& app, Options& o, ToolOptions::Kind kind, const char* nam
     tool->add_flag("--bisect", t.bisect, "find the first node whose value differs from that of --against");
     tool->add_option("--against", t.against,
                      "compute the outputs that no file gives, and all values for --bisect, with this")
-        ->check(CLI::IsMember({"interpreter", "onnxruntime"}))
+        ->check(one_of({"interpreter", "onnxruntime"}))
         ->capture_default_str();
   }
   if (kind == ToolOptions::kBench) {
     tool->add_option("--repeat", t.repeat, "number of runs (default: as many as fit a second)")
-        ->check(CLI::Range(1, 1000000));
+        ->check(between(1, 1000000))
+        ->type_name("N");
     tool->add_flag("--profile", t.profile, "also print time, arithmetic and memory traffic of each kernel");
   }
   if (kind == ToolOptions::kTune) {

@@ -1,0 +1,90 @@
+// flag_checks.cpp: CLI11's checks with messages of our own.
+#include "compiler/api/flags/flag_checks.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "compiler/support/suggest.h"
+
+namespace relaxc::api {
+namespace {
+
+/// "run, verify and bench".
+std::string enumeration(const std::vector<std::string>& names) {
+  if (names.size() < 2) return names.empty() ? "" : names[0];
+  return fmt::format("{} and {}", fmt::join(names.begin(), names.end() - 1, ", "), names.back());
+}
+
+std::string did_you_mean(const std::string& name, const std::vector<std::string>& names) {
+  std::optional<std::string> near = nearest_name(name, names);
+  return near ? fmt::format("; did you mean '{}'?", *near) : "";
+}
+
+void add_names(const CLI::App& app, std::vector<std::string>& names) {
+  for (const CLI::Option* option : app.get_options())
+    for (std::string& name : typed_names(*option)) names.push_back(std::move(name));
+}
+
+/// The first word that no flag and no argument takes.
+std::string unexpected(const CLI::App& app) {
+  std::vector<std::string> rest = app.remaining(true);
+  auto flag = std::find_if(rest.begin(), rest.end(), [](const std::string& word) { return word[0] == '-'; });
+  if (flag == rest.end()) return fmt::format("'{}' is one argument too many", rest.empty() ? "" : rest.front());
+  std::string name = flag->substr(0, flag->find('='));
+  std::vector<std::string> names;
+  for (const CLI::App* tool : app.get_subcommands()) add_names(*tool, names);
+  add_names(app, names);
+  return fmt::format("there is no flag '{}'{}", name, did_you_mean(name, names));
+}
+
+}  // namespace
+
+CLI::Validator one_of(std::vector<std::string> names) {
+  std::string shown = fmt::format("{{{}}}", fmt::join(names, ","));
+  auto check = [names = std::move(names)](std::string& value) {
+    if (std::find(names.begin(), names.end(), value) != names.end()) return std::string();
+    std::string near = value.size() > 1 ? did_you_mean(value, names) : "";
+    return fmt::format("'{}' is none of {}{}", value, enumeration(names), near);
+  };
+  return {check, shown};
+}
+
+CLI::Validator between(int64_t lower, int64_t upper) {
+  auto check = [=](std::string& text) {
+    int64_t value = 0;
+    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc::invalid_argument || end != text.data() + text.size())
+      return fmt::format("expected an integer, found '{}'", text);
+    if (error == std::errc() && value >= lower && value <= upper) return std::string();
+    return upper == INT64_MAX ? fmt::format("{} is less than {}", text, lower)
+                              : fmt::format("{} is outside {}..{}", text, lower, upper);
+  };
+  return {check, ""};
+}
+
+std::vector<std::string> typed_names(const CLI::Option& option) {
+  std::vector<std::string> names;
+  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
+  // -MD and the like are long options with one dash.
+  for (const std::string& name : option.get_lnames())
+    names.push_back((name.size() == 2 && name[0] == 'M' ? "-" : "--") + name);
+  return names;
+}
+
+std::string parse_message(const CLI::App& app, const CLI::ParseError& error) {
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) return unexpected(app);
+  std::string text = error.what();
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) == nullptr) return text;
+  std::string flag = text.substr(0, text.find(':'));
+  if (text.find("At Most 1 required") != std::string::npos)
+    return fmt::format("{} is given several times, and takes one value", flag);
+  size_t type = text.find("1 required "), missing = text.rfind(" missing");
+  if (type == std::string::npos || missing == std::string::npos) return text;
+  type += std::string_view("1 required ").size();
+  return fmt::format("{} has no value, expected {}", flag, text.substr(type, missing - type));
+}
+
+}  // namespace relaxc::api
