@@ -4,6 +4,7 @@
 // The two operands of arithmetic have one dtype (frontends insert the casts of their language); `power` and the shifts
 // take its dtype from the base. Integer division by zero gives 0 and never traps. `mod` has the sign of the dividend
 // (C, ONNX fmod=1), `floor_mod` that of the divisor (Python, ONNX fmod=0).
+#include "compiler/ops/common/cast_hint.h"
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/shape.h"
 
@@ -42,8 +43,8 @@ InferResult infer(InferContext& c) {
     return c.error(Kind::dtype_mismatch, "'{}' is not defined for {} and {}", c.op.def->name, to_string(*a->dtype),
                    to_string(*b->dtype));
   if (SameDtype && a->dtype != b->dtype)
-    return c.error(Kind::dtype_mismatch, "the operands of '{}' have dtypes {} and {}; cast one with astype",
-                   c.op.def->name, to_string(*a->dtype), to_string(*b->dtype));
+    return c.error(Kind::dtype_mismatch, "the operands of '{}' have dtypes {} and {}; {}", c.op.def->name,
+                   to_string(*a->dtype), to_string(*b->dtype), cast_hint(c));
   RELAXC_TRY(Dims shape, broadcast_dims(c, *a->shape, *b->shape));
   return one(tensor_info(c.context, std::move(shape), G == Gives::kBool ? DType::boolean() : *a->dtype));
 }
@@ -161,8 +162,8 @@ InferResult infer_where(InferContext& c) {
     return c.error(Kind::dtype_mismatch, "the condition of 'where' must be bool, found {}",
                    to_string(*condition->dtype));
   if (x->dtype != y->dtype)
-    return c.error(Kind::dtype_mismatch, "the two values of 'where' have dtypes {} and {}", to_string(*x->dtype),
-                   to_string(*y->dtype));
+    return c.error(Kind::dtype_mismatch, "the two values of 'where' have dtypes {} and {}; {}", to_string(*x->dtype),
+                   to_string(*y->dtype), cast_hint(c));
   RELAXC_TRY(Dims values, broadcast_dims(c, *x->shape, *y->shape));
   RELAXC_TRY(Dims shape, broadcast_dims(c, *condition->shape, values));
   return one(tensor_info(c.context, std::move(shape), *x->dtype));

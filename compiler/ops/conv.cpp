@@ -6,6 +6,7 @@
 //
 // The transposed form gathers: each result element sums the inputs whose windows cover it, which needs a division by
 // the stride but no scattering and no zeroed buffer, and every element is written once.
+#include "compiler/ops/common/cast_hint.h"
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/window.h"
 
@@ -38,7 +39,10 @@ Result<Shapes> check(InferContext& c) {
   if (x->ndim < 3 || x->ndim > 5 || weight->ndim != x->ndim)
     return c.error(Kind::rank_mismatch, "'{}' takes data and weights of 3 to 5 dims alike, found {} and {}",
                    c.op.def->name, x->ndim, weight->ndim);
-  if (x->dtype != weight->dtype || !is_number(*x->dtype))
+  if (x->dtype != weight->dtype)
+    return c.error(Kind::dtype_mismatch, "'{}' of {} and {}; {}", c.op.def->name, to_string(*x->dtype),
+                   to_string(*weight->dtype), cast_hint(c));
+  if (!is_number(*x->dtype))
     return c.error(Kind::dtype_mismatch, "'{}' of {} and {}", c.op.def->name, to_string(*x->dtype),
                    to_string(*weight->dtype));
   int64_t groups = c.op.attrs.integer("groups");

@@ -3,6 +3,7 @@
 // `concat` copies each operand to its place, a loop nest an operand; a select over all operands for every element would
 // be one nest, but would read outside of operands that are empty. `split` means slices, so that a consumer may read its
 // part in place.
+#include "compiler/ops/common/cast_hint.h"
 #include "compiler/ops/common/shape.h"
 #include "compiler/relax/builder.h"
 
@@ -31,7 +32,8 @@ InferResult infer_concat(InferContext& c) {
     if (x->ndim != first->ndim)
       return c.error(Kind::rank_mismatch, "'concat' of tensors of {} and {} dims", first->ndim, x->ndim);
     if (x->dtype != first->dtype)
-      return c.error(Kind::dtype_mismatch, "'concat' of {} and {}", to_string(*first->dtype), to_string(*x->dtype));
+      return c.error(Kind::dtype_mismatch, "'concat' of {} and {}; {}", to_string(*first->dtype), to_string(*x->dtype),
+                     cast_hint(c));
     for (size_t i = 0; i < shape.size(); ++i) {
       if (static_cast<int64_t>(i) == axis)
         shape[i] = shape[i] + (*x->shape)[i];

@@ -3,6 +3,7 @@
 //
 // One reduce block, the sum in ascending k. Narrow floats are summed in float32. `out_dtype` lets int8 operands give an
 // int32 product: they are widened before they are multiplied, so one of them may be uint8.
+#include "compiler/ops/common/cast_hint.h"
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/shape.h"
 
@@ -32,7 +33,10 @@ InferResult infer(InferContext& c) {
   RELAXC_TRY(DType dtype, out_dtype(c, *a->dtype));
   auto is_byte = [](DType d) { return d.is_integer() && d.bits == 8; };
   bool bytes = is_byte(*a->dtype) && is_byte(*b->dtype) && dtype == DType::i(32);
-  if ((a->dtype != b->dtype && !bytes) || !is_number(*a->dtype))
+  if (a->dtype != b->dtype && !bytes)
+    return c.error(Kind::dtype_mismatch, "'matmul' of {} and {}; {}", to_string(*a->dtype), to_string(*b->dtype),
+                   cast_hint(c));
+  if (!is_number(*a->dtype))
     return c.error(Kind::dtype_mismatch, "'matmul' of {} and {}", to_string(*a->dtype), to_string(*b->dtype));
   if (a->ndim == 0 || b->ndim == 0) return c.error(Kind::rank_mismatch, "'matmul' takes no scalars");
   Expr inner_a = a->shape->back(), inner_b = b->ndim == 1 ? (*b->shape)[0] : (*b->shape)[b->shape->size() - 2];

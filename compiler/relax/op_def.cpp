@@ -93,6 +93,8 @@ Result<std::vector<Expr>> InferContext::shape_value(size_t index) {
 
 Result<int64_t> InferContext::axis(int64_t axis, int64_t rank, bool inclusive) {
   int64_t positions = rank + (inclusive ? 1 : 0);
+  if (positions == 0)
+    return error(Kind::invalid_attribute, "axis {} of '{}' is an axis of a scalar, which has none", axis, op.def->name);
   if (axis < -positions || axis >= positions)
     return error(Kind::invalid_attribute, "axis {} of '{}' is outside -{}..{}", axis, op.def->name, positions,
                  positions - 1);

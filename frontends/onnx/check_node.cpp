@@ -9,9 +9,9 @@
 #include <algorithm>
 #include <set>
 
+#include "compiler/support/suggest.h"
 #include "frontends/onnx/attribute_limits.h"
 #include "frontends/onnx/importer.h"
-#include "frontends/relax/suggest.h"
 
 namespace relaxc::frontend {
 namespace {
@@ -245,6 +245,19 @@ Status check_attributes(Node& node, const onnx::FunctionProto* function) {
 
 Status check_call(Node& node, const onnx::FunctionProto& callee, const onnx::FunctionProto* function) {
   return NodeCheck(node, function).against(callee);
+}
+
+std::optional<std::string> nearest_operator(const ConverterTable& table, std::string_view domain, std::string_view op) {
+  std::vector<std::string> here, elsewhere;
+  for (const Converter* row : table.all()) {
+    if (row->note == "refused") continue;
+    if (row->domain == domain)
+      here.emplace_back(row->name);
+    else if (row->name == op)
+      elsewhere.push_back(fmt::format("{} of domain {}", row->name, row->domain.empty() ? "ai.onnx" : row->domain));
+  }
+  if (!elsewhere.empty()) return elsewhere.front();
+  return nearest_name(op, here);
 }
 
 }  // namespace relaxc::frontend

@@ -1,6 +1,7 @@
 // check_node.h: whether a node is one of its operator, before it is converted.
 #pragma once
 
+#include "frontends/onnx/converter.h"
 #include "frontends/onnx/node.h"
 #include "frontends/onnx/signature.h"
 
@@ -18,5 +19,8 @@ Status check_call(Node& node, const onnx::FunctionProto& callee, const onnx::Fun
 
 /// What can be said of a node whose operator nobody describes: no attribute is given twice or refers to nothing.
 Status check_attributes(Node& node, const onnx::FunctionProto* function);
+
+/// The operator of the domain that an unknown one is most likely to mean; of all domains if that has none.
+std::optional<std::string> nearest_operator(const ConverterTable& table, std::string_view domain, std::string_view op);
 
 }  // namespace relaxc::frontend

@@ -254,6 +254,7 @@ bool GraphImporter::convert_ready(Node& node, bool ready) {
              "function, with "
              "a rule that says what its results are",
              domain.empty() ? "ai.onnx" : domain, proto.op_type());
+  if (auto near = nearest_operator(converters_, domain, proto.op_type())) diag.note(nullptr, "did you mean {}?", *near);
   return false;
 }
 

@@ -2,8 +2,11 @@
 //
 // Dims that the model leaves open become symbols, one for each name, unless the command line says what they are. What
 // a model declares of results and inner values is compared with what was deduced.
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
+#include "compiler/support/suggest.h"
 #include "frontends/onnx/composite.h"
 #include "frontends/onnx/importer.h"
 
@@ -173,10 +176,11 @@ Status GraphImporter::unused_overrides() {
   bool ok = true;
   for (const DimOverride& over : options_.dims) {
     if (symbols_.count(over.name) != 0) continue;
-    std::string names;
-    for (const auto& [name, value] : symbols_) names += (names.empty() ? "" : ", ") + name;
+    std::vector<std::string> names;
+    for (const auto& [name, value] : symbols_) names.push_back(name);
     diag.error(file_, Kind::usage, "no dim is called '{}'; open dims are: {}", over.name,
-               names.empty() ? "none" : names);
+               names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")));
+    if (auto near = nearest_name(over.name, names)) diag.note(nullptr, "did you mean '{}'?", *near);
     ok = false;
   }
   if (!ok) return diag.failed();

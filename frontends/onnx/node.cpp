@@ -243,6 +243,7 @@ Status Node::forward(size_t index, size_t from) {
 }
 
 Result<int64_t> normal_axis(Node& node, int64_t axis, int64_t rank) {
+  if (rank == 0) return node.error(Kind::invalid_attribute, "axis {} is an axis of a scalar, which has none", axis);
   if (axis < -rank || axis >= rank)
     return node.error(Kind::invalid_attribute, "axis {} is outside {}..{}", axis, -rank, rank - 1);
   return axis < 0 ? axis + rank : axis;

@@ -57,6 +57,45 @@ class BadInput(ProgramTest):
                      "int64")
         self.refused(model([node("Relu", ["x"], ["y"])], [value_info("x", (2,), 77)], [value_info("y", (2,))]), "77")
 
+    def test_dtypes_that_differ_are_made_equal_by_the_node_of_onnx(self):
+        inputs = [value_info("x", (2, 3)), value_info("w", (2, 3), INT64)]
+        for op in ("Add", "Concat", "MatMul"):
+            attributes = [wire.int_attribute("axis", 0)] if op == "Concat" else []
+            self.refused(model([node(op, ["x", "w"], ["y"], attributes=attributes)], inputs, [value_info("y", (2, 3))]),
+                         "put a Cast node before one of them")
+        self.refused(program.TEXT.replace("nn.relu(x)", 'add(x, R.const(1, "int64"))'), "cast one with astype",
+                     name="bad.relax")
+
+    def test_an_axis_of_a_scalar(self):
+        scalars = [value_info("x", ()), value_info("w", ())]
+        for op, said in (("Concat", "axis 0 of 'concat' is an axis of a scalar, which has none"),
+                         ("Gather", "axis 0 is an axis of a scalar, which has none")):
+            self.refused(model([node(op, ["x", "w"], ["y"], attributes=[wire.int_attribute("axis", 0)])],
+                               scalars if op == "Concat" else [scalars[0], value_info("w", (), INT64)],
+                               [value_info("y", (2,))]), said)
+
+    def test_scales_of_a_convolution_are_named(self):
+        uint8 = 2
+        parts = {"x_scale": wire.tensor("x_scale", (), bytes(4)), "x_zero": wire.tensor("x_zero", (), b"\1", uint8),
+                 "w": wire.tensor("w", (3, 2, 1, 1), bytes(6), wire.INT8),
+                 "w_scale": wire.tensor("w_scale", (3,), bytes(12)),
+                 "w_zero": wire.tensor("w_zero", (3,), bytes(3), wire.INT8),
+                 "y_scale": wire.tensor("y_scale", (), bytes(4)), "y_zero": wire.tensor("y_zero", (), b"\1", uint8)}
+        convolution = node("QLinearConv", ["x", *parts], ["y"])
+        ends = [value_info("x", (1, 2, 4, 4), uint8)], [value_info("y", (1, 3, 4, 4), uint8)]
+        self.write("fine.onnx", model([convolution], *ends, parts.values()))
+        self.compiles("fine.onnx", "-o", "fine.c")
+        for name, dims, dtype, said in (
+                ("w_scale", (2,), wire.FLOAT, "'w_scale' has 2 values, must have 1, or 3 as 'w' has output channels"),
+                ("x_scale", (2,), wire.FLOAT, "'x_scale' has 2 values, must have 1"),
+                ("w_zero", (2,), wire.INT8, "'w_zero_point' has 2 values, must have 1, or 3"),
+                ("w_scale", (3, 1), wire.FLOAT, "'w_scale' must be a scalar or a list"),
+                ("y_scale", (), 11, "'y_scale' must be float32, found float64; put a Cast node before it")):
+            with self.subTest(said):
+                size = {wire.FLOAT: 4, wire.INT8: 1, 11: 8}[dtype] * math.prod(dims)
+                other = {**parts, name: wire.tensor(name, dims, bytes(size), dtype)}
+                self.refused(model([convolution], *ends, other.values()), said)
+
     def test_contradictory_shapes(self):
         self.refused(model([node("MatMul", ["x", "w"], ["y"])],
                            [value_info("x", (2, 3)), value_info("w", (4, 5))], [value_info("y", (2, 5))]),

@@ -210,10 +210,33 @@ Status conv_integer(Node& node) {
   return node.set(0, integer_convolution(node, x, x_zero, weight, weight_zero));
 }
 
+/// Scales and zero points are one number for all of x and y, and one for all of w or one for each of its channels.
+Status check_qlinear_conv(Node& node, const std::vector<Value*>& v) {
+  constexpr const char* kNames[] = {"x",       "x_scale",      "x_zero_point", "w",
+                                    "w_scale", "w_zero_point", "y_scale",      "y_zero_point"};
+  for (size_t i : {1, 4, 6})
+    if (v[i]->dtype() != DType::f(32))
+      return node.error(Kind::dtype_mismatch, "'{}' must be float32, found {}; put a Cast node before it", kNames[i],
+                        to_string(v[i]->dtype()));
+  const int64_t* channels = v[3]->shape().empty() ? nullptr : v[3]->shape()[0].constant();
+  for (size_t i : {1, 2, 4, 5, 6, 7}) {
+    bool of_weight = i == 4 || i == 5;
+    if (v[i]->shape().size() > 1)
+      return node.error(Kind::rank_mismatch, "'{}' must be a scalar{}, found {}", kNames[i],
+                        of_weight ? " or a list" : "", relax::to_string(v[i]->info));
+    const int64_t* count = v[i]->shape().empty() ? nullptr : v[i]->shape()[0].constant();
+    if (count == nullptr || *count == 1 || (of_weight && (channels == nullptr || *count == *channels))) continue;
+    return node.error(Kind::shape_mismatch, "'{}' has {} values, must have {}", kNames[i], *count,
+                      of_weight ? fmt::format("1, or {} as 'w' has output channels", *channels) : "1");
+  }
+  return Done{};
+}
+
 /// The bias is int32 in units of the product of the scales, so it joins the exact sum.
 Status qlinear_conv(Node& node) {
   RELAXC_TRY(std::vector<Value*> v, node.all_inputs());
   if (v.size() < 8 || v.size() > 9) return node.error(Kind::wrong_arity, "it takes 8 or 9 inputs, found {}", v.size());
+  RELAXC_DO(check_qlinear_conv(node, v));
   RELAXC_TRY(Value * sum, integer_convolution(node, v[0], v[2], v[3], v[5]));
   if (v.size() == 9) {
     RELAXC_TRY(Value * bias, spread(node, v[8], sum, 1, 0));
