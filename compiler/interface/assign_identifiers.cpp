@@ -118,6 +118,11 @@ void assign_identifiers(Object& object) {
   }
 }
 
+bool is_long_dim(std::string_view name) {
+  constexpr size_t kSignificant = 63;
+  return name.size() > kSignificant;
+}
+
 DimIdentifiers dim_identifiers(const Object& object, const Entry& entry) {
   DimIdentifiers made{std::vector<std::string>(entry.symbols.size()), std::vector<std::string>(entry.outputs.size())};
   std::set<std::string> taken = global_names(object);
@@ -127,8 +132,10 @@ DimIdentifiers dim_identifiers(const Object& object, const Entry& entry) {
   for (size_t i = 0; i < entry.outputs.size(); ++i)
     if (entry.outputs[i].data_dependent)
       sizes.push_back(field(entry.outputs[i].identifier + "_dims", "dim", i, made.outputs[i], taken));
-  for (size_t i = 0; i < entry.symbols.size(); ++i)
-    symbols.push_back(field(entry.symbols[i].name, "dim", i, made.symbols[i], taken));
+  for (size_t i = 0; i < entry.symbols.size(); ++i) {
+    const std::string& name = entry.symbols[i].name;
+    symbols.push_back(field(is_long_dim(name) ? "" : name, "dim", i, made.symbols[i], taken));
+  }
   assign(sizes);
   assign(symbols);
   return made;

@@ -6,6 +6,7 @@
 #include "compiler/interface/header.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -92,11 +93,22 @@ class Header {
   }
   void define(const std::string& name, const std::string& value) { line("#define {} {}", macro(name), value); }
 
-  static std::string shape_text(const Tensor& tensor) {
+  /// A dim's text with long names in it replaced by what C calls them, and without the middle if it stays long.
+  std::string dim_text(std::string text) const {
+    constexpr size_t kLongest = 200, kShown = 80;
+    for (const auto& [name, identifier] : long_dims_)
+      for (size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + identifier.size()))
+        text.replace(at, name.size(), identifier);
+    text = comment_text(text);
+    if (text.size() <= kLongest) return text;
+    return text.substr(0, kShown) + " ... " + text.substr(text.size() - kShown);
+  }
+
+  std::string shape_text(const Tensor& tensor) const {
     std::string text = "[";
     for (size_t i = 0; i < tensor.dims.size(); ++i) {
       std::string dim = tensor.dims[i] >= 0          ? std::to_string(tensor.dims[i])
-                        : i < tensor.dim_text.size() ? comment_text(tensor.dim_text[i])
+                        : i < tensor.dim_text.size() ? dim_text(tensor.dim_text[i])
                                                      : std::string("?");
       text += (i == 0 ? "" : ", ") + dim;
     }
@@ -115,18 +127,35 @@ class Header {
          original == tensor.identifier ? "" : ", named \"" + original + "\"");
   }
 
+  void describe(const Symbol& symbol) {
+    constexpr size_t kShown = 60;
+    std::string bound = symbol.upper == INT64_MAX ? "" : std::to_string(symbol.upper), original;
+    if (is_long_dim(symbol.name))
+      original = fmt::format(", named \"{}...\" ({} characters)", comment_text(symbol.name.substr(0, kShown)),
+                             symbol.name.size());
+    line(" *   dim    {}: {}..{}{}{}{}", dim_text(symbol.name), symbol.lower, bound,
+         symbol.multiple_of > 1 ? ", a multiple of " + std::to_string(symbol.multiple_of) : "",
+         is_value(symbol) ? ", read from the inputs" : "", original);
+  }
+
+  void find_long_dims(const Entry& entry) {
+    long_dims_.clear();
+    DimIdentifiers dims = dim_identifiers(object_, entry);
+    for (size_t i = 0; i < entry.symbols.size(); ++i)
+      if (is_long_dim(entry.symbols[i].name)) long_dims_.emplace_back(entry.symbols[i].name, dims.symbols[i]);
+    // A name may be a part of another.
+    std::stable_sort(long_dims_.begin(), long_dims_.end(),
+                     [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
+  }
+
   void print_entry(const Entry& entry, uint64_t stack_max, uint64_t run_stack_max) {
     std::string prefix = entry_prefix(object_, entry), macro = capitals(prefix);
     line("/* {}", comment_text(entry.name));
     line(" *");
+    find_long_dims(entry);
     for (const Tensor& tensor : entry.inputs) describe("input ", tensor);
     for (const Tensor& tensor : entry.outputs) describe("output", tensor);
-    for (const Symbol& symbol : entry.symbols) {
-      std::string bound = symbol.upper == INT64_MAX ? "" : std::to_string(symbol.upper);
-      line(" *   dim    {}: {}..{}{}{}", comment_text(symbol.name), symbol.lower, bound,
-           symbol.multiple_of > 1 ? ", a multiple of " + std::to_string(symbol.multiple_of) : "",
-           is_value(symbol) ? ", read from the inputs" : "");
-    }
+    for (const Symbol& symbol : entry.symbols) describe(symbol);
     for (const Pool& pool : entry.pools)
       line(" *   pool   {}: {} bytes that context->pools gives", pool.name, pool.bytes);
     if (entry.needs_allocator)
@@ -174,10 +203,31 @@ class Header {
     line("");
   }
 
+  /// Why there is no type for the arena, and how to do without it.
+  void print_open_arena(const Entry& entry, const std::string& prefix) {
+    std::vector<std::string> open;
+    bool values = false;
+    for (const Symbol& symbol : entry.symbols) {
+      values |= is_value(symbol);
+      if (symbol.upper == INT64_MAX && !is_value(symbol)) open.push_back("'" + dim_text(symbol.name) + "'");
+    }
+    if (entry.arena.empty() || values || open.empty()) {
+      line("/* There is no type {}arena, since nothing bounds its size: rlx_function.arena_bytes of {}_model says what",
+           prefix, object_.name);
+      line(" * a call needs. */");
+      return;
+    }
+    line("/* There is no type {}arena, since {} {} no bound: ask {}arena_bytes below for the bytes that a call needs,",
+         prefix, fmt::join(open, ", "), open.size() == 1 ? "has" : "have", prefix);
+    line(" * aligned to {}ARENA_ALIGN, or compile with bounds, as in --dim NAME=1..512. */", capitals(prefix));
+  }
+
   void print_call(const Entry& entry, const std::string& prefix) {
     if (entry.arena_max != UINT64_MAX)
       print_memory(is_static(entry) ? "arena" : "arena for all dims", prefix + "arena", entry.arena_max,
                    entry.arena_align);
+    else if (facts_.explains)
+      print_open_arena(entry, prefix);
     for (const Pool& pool : entry.pools)
       print_memory("the pool " + pool.name, prefix + "pool_" + pool.name, pool.bytes, entry.arena_align);
     line("typedef struct {}args {{", prefix);
@@ -289,7 +339,8 @@ class Header {
   const Object& object_;
   const HeaderFacts& facts_;
   std::string out_;
-  std::set<std::string> macros_;  ///< and all other names of the header
+  std::set<std::string> macros_;                                ///< and all other names of the header
+  std::vector<std::pair<std::string, std::string>> long_dims_;  ///< of an entry: their names and identifiers
 };
 
 }  // namespace

@@ -14,6 +14,7 @@ struct HeaderFacts {
   std::span<const uint64_t> run_stack_max = {};  ///< the same of the typed call
   std::string least_cpu = {};  ///< without which a call returns RLX_CPU_FEATURES; empty: it asks for none
   bool tables = true;          ///< whether the object has the rlx_model
+  bool explains = false;       ///< whether comments say what the object does not promise: why a type is missing
 };
 
 /// Comments, size and index macros, the struct of arguments and the typed call of every entry; prototypes of external

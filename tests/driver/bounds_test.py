@@ -6,6 +6,7 @@ Usage: bounds_test.py RELAXC RUNTIME [unittest's own]"""
 import json
 import re
 import shlex
+import subprocess
 
 import program
 import wire
@@ -188,6 +189,35 @@ class Bounds(ProgramTest):
         remarks = json.loads(self.compiles("m.relax", "--check=json").out)["remarks"]
         self.assertEqual(len(remarks), 1)
         self.assertIn("--dim m=", remarks[0])
+
+    def test_the_header_says_why_there_is_no_type_for_the_arena(self):
+        self.write("m.relax", normalize())
+        self.compiles("m.relax", "-o", "m.o")
+        header = (self.path / "m.h").read_text()
+        self.assertIn("There is no type m_arena, since 'n', 'm' have no bound: ask m_arena_bytes below", header)
+        self.assertNotIn("} m_arena;", header)
+        self.compiles("m.relax", "-o", "m.o", "--dim", "n=1..8", "--dim", "m=1..8")
+        header = (self.path / "m.h").read_text()
+        self.assertIn("} m_arena;", header)
+        self.assertNotIn("There is no type", header)
+
+    def test_a_long_dim_is_called_by_its_position_in_c(self):
+        name = " + ".join(f"floor(width{i}/2)" for i in range(60))
+        self.assertGreater(len(name), 1000)
+        weights = wire.tensor("w", [8, 8], bytes(256))
+        self.write("long.onnx", wire.model(TWICE, [wire.value_info("x", (name, 8))], [wire.value_info("y", (name, 8))],
+                                           [weights]))
+        self.compiles("long.onnx", "-o", "m.o", "--rust", "m.rs")
+        header = (self.path / "m.h").read_text()
+        self.assertIn("  int64_t dim_0;\n", header)
+        self.assertIn("#define M_SYMBOL_DIM_0 0\n", header)
+        self.assertIn(f'dim    dim_0: 0.., named "{name[:60]}..." ({len(name)} characters)', header)
+        self.assertIn("input  x: float32 [dim_0, 8]", header)
+        self.assertLessEqual(max(map(len, header.splitlines())), 200)
+        self.assertIn("dim_0: i64", (self.path / "m.rs").read_text())
+        self.write("m.c", '#include "m.h"\nint main(void) { m_args args = {.dim_0 = 1}; return args.dim_0 != 1; }\n')
+        subprocess.run(["cc", "-std=c99", "-Wall", "-Werror", "-I", program.INCLUDE, "-fsyntax-only", "m.c"],
+                       cwd=self.path, check=True)
 
     def test_a_note_is_no_warning(self):
         self.write("m.relax", normalize())

@@ -76,6 +76,7 @@ Result<WrittenObject> write_object(const CompileOptions& options, const OutputPl
   }
   if (!plan.header.empty()) {
     interface::HeaderFacts facts;
+    facts.explains = true;
     facts.stack_max = written.stack.generic;
     facts.run_stack_max = written.stack.typed;
     if (!levels.empty() && levels[0].level->needs != 0) facts.least_cpu = levels[0].level->name;
