@@ -155,12 +155,16 @@ int32_t twice(rlx_context* context, const rlx_tensor* x, rlx_tensor* y) {
 
     def test_times(self):
         out = self.tool("bench", "relu.onnx", "--repeat", "7")
-        self.assertRegex(out, r"^7 runs, 1 thread: least [\d.]+ ms, median [\d.]+ ms")
+        self.assertRegex(out, r"^7 runs, 1 thread: least [\d.]+ us, median [\d.]+ us")
+        self.write("open.onnx", wire.relu(("n", "m")))
+        for flags, dims in (((), "n=1, m=1"), (("--dim", "n=8", "--dim", "m=2..3"), "m=2"),
+                            (("--dim", "n=5..9"), "n=5, m=1")):
+            self.assertRegex(self.tool("bench", "open.onnx", "--repeat", "7", *flags), rf"^dims: {dims}\n7 runs, ")
 
     def test_profiles_kernels(self):
         self.write("p.relax", PRODUCT)
         out = self.tool("bench", "p.relax", "--dim", "n=1..64", "--profile", "--repeat", "5")
-        head, *rows, limits = out.splitlines()[1:]
+        head, *rows, limits = out.splitlines()[2:]
         self.assertEqual(head.split(), "share us a run calls GFLOP/s GOP/s GB/s of limit kernel: what it comes from".split())
         self.assertRegex(limits, r"^limits of 1 core of \S+ at \d+\.\d GHz: \d+ GFLOP/s; \d+ GOP/s of integers; \d+ GB/s where a call's data fits \d+ KB, ")
         kernel = re.compile(r"^ *([\d.]+)% +[\d.]+ +1\.0 +[\d.]+ +[\d.]+ +[\d.]+ +[\d.]+%  (\S+): (.+)$")

@@ -40,6 +40,11 @@ void print_tensor(const std::string& name, const relax::HostTensor& tensor) {
   fmt::print("{}\n", count > kShown ? " …" : "");
 }
 
+/// Microseconds up to a second, so that numbers of one table have one unit.
+std::string time_text(double seconds) {
+  return seconds < 1 ? fmt::format("{:.1f} us", 1e6 * seconds) : fmt::format("{:.3f} s", seconds);
+}
+
 /// One tool at work on one model.
 class Tool {
  public:
@@ -173,10 +178,20 @@ class Tool {
     std::vector<double> sorted = timing->seconds;
     std::sort(sorted.begin(), sorted.end());
     double mean = std::accumulate(sorted.begin(), sorted.end(), 0.0) / static_cast<double>(sorted.size());
-    fmt::print("{} runs, {} thread{}: least {:.3f} ms, median {:.3f} ms, mean {:.3f} ms, most {:.3f} ms\n",
-               sorted.size(), tool_.threads, tool_.threads == 1 ? "" : "s", 1e3 * sorted.front(),
-               1e3 * sorted[sorted.size() / 2], 1e3 * mean, 1e3 * sorted.back());
+    print_dims(set);
+    fmt::print("{} runs, {} thread{}: least {}, median {}, mean {}, most {}\n", sorted.size(), tool_.threads,
+               tool_.threads == 1 ? "" : "s", time_text(sorted.front()), time_text(sorted[sorted.size() / 2]),
+               time_text(mean), time_text(sorted.back()));
     return tool_.profile ? profile(set) : 0;
+  }
+
+  /// The open dims of the model with what they are in these inputs, of which random ones choose them.
+  void print_dims(const DataSet& set) {
+    std::vector<int64_t> values = session_->symbols(set.inputs);
+    std::string text;
+    for (size_t i = 0; i < values.size(); ++i)
+      text += fmt::format("{}{}={}", i == 0 ? "" : ", ", printable(session_->function().symbols[i].name), values[i]);
+    if (!text.empty()) fmt::print("dims: {}\n", text);
   }
 
   /// With an object of its own: the one that was timed above is what a user would ship, and tells nothing.
