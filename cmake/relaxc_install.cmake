@@ -11,7 +11,8 @@ install(TARGETS relaxc EXPORT relaxc-program RUNTIME DESTINATION bin)
 install(TARGETS relax_rt relax_rt_memory relax_rt_hosted relax_rt_runner EXPORT relaxc-runtime ARCHIVE DESTINATION lib
   INCLUDES DESTINATION include)
 # Whoever builds the compiler alone can install it: what goes with it is built with it.
-add_dependencies(relaxc relax_rt relax_rt_memory relax_rt_hosted relax_rt_runner relaxc_compiler)
+add_dependencies(relaxc relax_rt relax_rt_memory relax_rt_hosted relax_rt_threads relax_rt_runner relaxc_compiler)
+install(TARGETS relax_rt_threads LIBRARY DESTINATION lib/relaxc)
 install(TARGETS relaxc_compiler EXPORT relaxc-library LIBRARY DESTINATION lib)
 install(FILES ${PROJECT_SOURCE_DIR}/compiler/library/include/relaxc.h DESTINATION include)
 install(EXPORT relaxc-library DESTINATION ${package} NAMESPACE relaxc::)

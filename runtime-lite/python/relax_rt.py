@@ -1,23 +1,26 @@
 """relax_rt.py: loads a shared library that relaxc wrote and runs it on arrays. One file; needs NumPy and nothing else.
 
     import relax_rt
-    model = relax_rt.load("model.so")
-    scores, = model(image)                  # arrays in the order of the inputs, or by name: model(image=image)
+    model = relax_rt.load("model.so", threads=2)
+    results = model(image)                  # arrays in the order of the inputs, or by name: model(image=image)
+    results["scores"], results[0]           # arrays by name and in order; a list otherwise: scores, = model(image)
 
 Inputs may be NumPy arrays or anything that speaks DLPack (a tensor of PyTorch, say), which is not copied where it is
-compact. Outputs are NumPy arrays, which speak DLPack, too.
+compact. Outputs are NumPy arrays. An array of another dtype is converted if NumPy calls both of one kind (float64 to
+float32), else refused. Elements that NumPy has no type for, such as bfloat16, are those of the package ml_dtypes.
 
 All that a loader needs is one symbol, `<name>_model`; the records behind it are written down below, field by field,
 from relax_rt.h (tests/bench checks every offset against a C compiler). Tables are stepped through by the sizes that the
 model states, as docs/abi.md asks of loaders, so that a library with longer records still loads.
-
-This is also the shortest example of a loader in another language: nothing here is generated.
 """
 
+import contextlib
 import ctypes as c
 import math
 import mmap
+import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -104,13 +107,16 @@ DTYPES = {(kind, bits): np.dtype(f"{letter}{bits // 8}")
           for kind, letter, widths in ((0, "i", (8, 16, 32, 64)), (1, "u", (8, 16, 32, 64)), (2, "f", (16, 32, 64)))
           for bits in widths}
 DTYPES[6, 8] = np.dtype(bool)
+FEW_BITS = {(4, 16): "bfloat16", (10, 8): "float8_e4m3fn", (11, 8): "float8_e4m3fnuz", (12, 8): "float8_e5m2",
+            (13, 8): "float8_e5m2fnuz", (14, 8): "float8_e8m0fnu"}
+with contextlib.suppress(ImportError):
+    import ml_dtypes
+    DTYPES |= {key: np.dtype(getattr(ml_dtypes, name)) for key, name in FEW_BITS.items() if hasattr(ml_dtypes, name)}
 CODES = {dtype: code for code, dtype in DTYPES.items()}
-
 
 ALLOC = c.CFUNCTYPE(c.c_void_p, c.c_void_p, c.c_uint64, c.c_uint64)
 DATA_CAPACITY = 33  # RLX_DATA_CAPACITY
 GUESS = 1 << 16  # elements of an output that nothing bounds, at first
-
 
 # What each status says of a record, as rlx_error_text of runtime-lite/core/error_text.c does.
 STATUSES = {
@@ -190,27 +196,23 @@ class Record:
         return (place and place + ": ") + self.fill(said)
 
     def fill(self, text):
-        names = "expected|actual|axis|dim|symbol|relation|other|expected_type|actual_type"
-
         def value(match):
             found = getattr(self, match[1])
             return str(found() if callable(found) else found)
 
-        return re.sub("{(" + names + ")}", value, text)
+        return re.sub("{(expected|actual|axis|dim|symbol|relation|other|expected_type|actual_type)}", value, text)
 
     def tensor(self, index):
         inputs = len(self.entry.inputs)
-        spec, kind = (self.entry.inputs + self.entry.outputs)[index], "input" if index < inputs else "output"
-        name = (spec.name or b"").decode(errors="replace")
+        name, kind = name_of((self.entry.inputs + self.entry.outputs)[index]), "input" if index < inputs else "output"
         return f"{kind} '{name}'" if name else f"{kind} {index if index < inputs else index - inputs}"
 
     def name(self):
-        return (self.symbol_record.name or b"").decode(errors="replace") if self.symbol_record else ""
+        return name_of(self.symbol_record) if self.symbol_record else ""
 
     def dim(self):
-        if self.axis < 0 and self.name():
-            return f"dim '{self.name()}'"
-        return f"dim {self.axis if self.axis >= 0 else self.error.symbol}"
+        by_name = self.axis < 0 and self.name()
+        return f"dim '{self.name()}'" if by_name else f"dim {self.axis if self.axis >= 0 else self.error.symbol}"
 
     def symbol(self):
         return f"dim '{self.name()}'" if self.name() else "the same dim"
@@ -233,21 +235,20 @@ class Record:
         name = names[code] if code < 7 else f"code {code} of bits "
         return name + ("" if code == 6 else str(bits)) + ("" if lanes == 1 else f"x{lanes}")
 
-    def expected_type(self):
-        return self.dtype(self.expected)
-
-    def actual_type(self):
-        return self.dtype(self.actual)
+    expected_type = property(lambda self: self.dtype(self.expected))
+    actual_type = property(lambda self: self.dtype(self.actual))
 
 
 class RlxError(Exception):
     """A call returned a status other than RLX_OK; says what its error record says, and holds it."""
 
-    def __init__(self, entry, error):
+    def __init__(self, entry, error, arrays=()):
         status = STATUSES.get(error.code, ("UNKNOWN",))[0]
-        super().__init__(f"{entry.model.record.name.decode()}.{entry.record.name.decode()}: "
-                         f"{Record(entry, error)} ({status})")
+        super().__init__(f"{entry.title()}: {Record(entry, error)} ({status})")
         self.error = error
+        if 3 <= error.code <= 9 and 0 <= error.tensor < len(arrays):  # Python prints notes below the message
+            found = list(np.shape(arrays[error.tensor]))
+            self.__notes__ = [f"it takes {entry.text_of(entry.inputs[error.tensor])}, found {found}"]
 
 
 def aligned(size, align):
@@ -264,13 +265,36 @@ def describe(array, shape):
                   dtype_lanes=1, shape=c.cast(shape, c.POINTER(c.c_int64)))
 
 
-class Model:
-    """A loaded library. `functions` maps the names of its entry points to Entry. `name` is the model's, if it is not the
-    library's; `weights` the file of its weights, if that is not beside it."""
+class Threads:
+    """The pool of runtime-lite/hosted, for the parallel loops of models: `count` threads, the calling one included."""
 
-    def __init__(self, path, name=None, weights=None):
+    def __init__(self, count):
+        here, name = Path(__file__).resolve(), "librelax_rt_threads.so"
+        places = [os.environ.get("RELAX_RT_THREADS", name), here.with_name(name), here.parents[2] / "lib/relaxc" / name]
+        if (found := next((place for place in places if Path(place).is_file()), None)) is None:
+            raise OSError(f"threads need {name}, which is installed with relaxc; RELAX_RT_THREADS says where it is")
+        self.library = c.CDLL(str(found))
+        self.library.rlx_pool_create.restype = c.c_void_p
+        self.handle = c.c_void_p(self.library.rlx_pool_create(count))
+        if not self.handle:
+            raise OSError(f"the system does not give {count} threads")
+
+    def attach(self, context):
+        self.library.rlx_pool_attach(self.handle, c.byref(context))
+
+    def __del__(self):
+        if getattr(self, "handle", None):
+            self.library.rlx_pool_destroy(self.handle)
+
+
+class Model:
+    """A loaded library. `functions` maps the names of its entry points to Entry. `name` is the model's, if it is not
+    the library's; `weights` the file of its weights, if not beside it; `threads` how many run its parallel loops."""
+
+    def __init__(self, path, name=None, weights=None, threads=1):
         path = Path(path).resolve()
         self.library = c.CDLL(str(path))
+        self.threads = Threads(threads) if threads > 1 else None
         self.record = ModelRecord.in_dll(self.library, f"{name or path.stem.removeprefix('lib')}_model")
         if self.record.abi_version != ABI_VERSION:
             raise ValueError(f"{path}: ABI version {self.record.abi_version}, this loader knows {ABI_VERSION}")
@@ -294,11 +318,46 @@ class Model:
 load = Model
 
 
-def array_of(given, dtype):
+def name_of(record):
+    return (record.name or b"").decode(errors="replace")
+
+
+def dtype_of(spec):
+    """NumPy's dtype of the elements of a tensor."""
+    key = spec.dtype_code, spec.dtype_bits
+    if key not in DTYPES:
+        more = "; the package ml_dtypes has one" if key in FEW_BITS else ""
+        raise TypeError(f"NumPy has no dtype for the elements of '{name_of(spec)}', {dtype_text(spec)}{more}")
+    return DTYPES[key]
+
+
+def dtype_text(spec):
+    key = spec.dtype_code, spec.dtype_bits
+    return FEW_BITS.get(key) or Record.dtype(key[0] | key[1] << 8 | 1 << 16)
+
+
+def array_of(given, spec):
     """A compact array of what may be an array, a DLPack tensor, a list or a number."""
+    dtype = dtype_of(spec)
     if not isinstance(given, np.ndarray) and hasattr(given, "__dlpack__"):
         given = np.from_dlpack(given)
+    found = getattr(given, "dtype", dtype)
+    if found != dtype and not np.can_cast(found, dtype, "same_kind"):
+        raise TypeError(f"input '{name_of(spec)}' is {found}, must be {dtype}; convert it with .astype('{dtype}')")
     return np.ascontiguousarray(given, dtype).reshape(np.shape(given))
+
+
+class Results(list):
+    """The outputs of a call in their order, and by their names."""
+
+    def __init__(self, arrays, names):
+        super().__init__(arrays)
+        self.names = names
+
+    def __getitem__(self, key):
+        if isinstance(key, str) and key not in self.names:
+            raise KeyError(f"no output is called '{key}'; there are: {', '.join(self.names)}")
+        return super().__getitem__(self.names.index(key) if isinstance(key, str) else key)
 
 
 class Entry:
@@ -313,15 +372,39 @@ class Entry:
     def specs(self, address, count):
         return [TensorSpec.from_address(address + i * self.model.record.spec_size) for i in range(count)]
 
+    def title(self):
+        return f"{name_of(self.model.record)}.{name_of(self.record)}"
+
+    def shape_of(self, spec):
+        """Numbers, and the names of dims that a call decides; None where data decide."""
+        return tuple(dim if dim >= 0 else None if dim == -INT64_MAX - 1 else name_of(self.symbols[-1 - dim]) or None
+                     for dim in spec.dims[: spec.ndim])
+
+    def text_of(self, spec):
+        """"image: float32 [n, 1, 8, 8]"."""
+        dims = ", ".join("?" if dim is None else str(dim) for dim in self.shape_of(spec))
+        return f"{name_of(spec)}: {dtype_text(spec)} [{dims}]"
+
     def prepare(self, arrays, attach=None):
         """A Call on these input arrays, in order; `attach(context)` may set a pool."""
-        return Call(self, arrays, attach)
+        return Call(self, arrays, attach or (self.model.threads and self.model.threads.attach))
+
+    def ordered(self, arrays, named):
+        """The inputs in their order, of those by position, by name, or in one dict by name."""
+        if arrays and isinstance(arrays[0], Mapping):
+            arrays, named = arrays[1:], {**arrays[0], **named}
+        names, every = [name_of(spec) for spec in self.inputs], "; ".join(map(self.text_of, self.inputs)) or "none"
+        if len(arrays) > len(names):
+            raise TypeError(f"{self.title()} takes {len(names)} inputs, found {len(arrays)}; there are: {every}")
+        left = names[len(arrays):]
+        if unknown := named.keys() - set(left):
+            raise TypeError(f"no input is left for {', '.join(sorted(unknown))}; there are: {every}")
+        if missing := [name for name in left if name not in named]:
+            raise TypeError(f"nothing is given for input {', '.join(missing)}; there are: {every}")
+        return [*arrays, *(named[name] for name in left)]
 
     def __call__(self, *arrays, **named):
-        names = [spec.name.decode() for spec in self.inputs]
-        if unknown := named.keys() - set(names[len(arrays):]):
-            raise TypeError(f"no input is left for {', '.join(sorted(unknown))}; there are: {', '.join(names)}")
-        call = self.prepare([*arrays, *(named[name] for name in names[len(arrays):])])
+        call = self.prepare(self.ordered(arrays, named))
         call.run()
         return call.results()
 
@@ -341,8 +424,7 @@ class Call:
         self.context.alloc = c.cast(self.alloc, c.c_void_p)
         if entry.model.weights is not None:
             self.context.weights, self.context.weights_bytes = entry.model.weights.ctypes.data, len(entry.model.weights)
-        self.arrays = [array_of(a, DTYPES[s.dtype_code, s.dtype_bits])
-                       for a, s in zip(arrays, entry.inputs, strict=True)]
+        self.arrays = [array_of(a, s) for a, s in zip(arrays, entry.inputs, strict=True)]
         self.shapes = [(c.c_int64 * max(a.ndim, 1))(*a.shape) for a in self.arrays]
         self.inputs = (Tensor * len(arrays))(*(describe(a, s) for a, s in zip(self.arrays, self.shapes)))
 
@@ -371,8 +453,7 @@ class Call:
 
     def make_outputs(self, capacities):
         entry, self.capacities = self.entry, capacities
-        self.buffers = [np.empty(shape, DTYPES[s.dtype_code, s.dtype_bits])
-                        for shape, s in zip(self.capacities, entry.outputs)]
+        self.buffers = [np.empty(shape, dtype_of(s)) for shape, s in zip(self.capacities, entry.outputs)]
         self.out_shapes = [(c.c_int64 * max(len(shape), 1))(*shape) for shape in self.capacities]
         self.outputs = (Tensor * len(self.buffers))(*(describe(b, s) for b, s in zip(self.buffers, self.out_shapes)))
 
@@ -381,7 +462,7 @@ class Call:
             if self.error.code != status:  # of calls that write no record
                 self.error.forget()
                 self.error.code = status
-            raise RlxError(self.entry, self.error)
+            raise RlxError(self.entry, self.error, self.arrays)
 
     def output_shape(self, index, ndim):
         dims = (c.c_int64 * max(ndim, 1))()
@@ -413,7 +494,7 @@ class Call:
         self.check(status)
 
     def results(self):
-        """Copies of the outputs at their true sizes."""
+        """Copies of the outputs at their true sizes, as Results."""
         shapes = [tuple(shape[: len(capacity)]) for shape, capacity in zip(self.out_shapes, self.capacities)]
-        return [buffer.reshape(-1)[: math.prod(shape)].reshape(shape).copy()
-                for buffer, shape in zip(self.buffers, shapes)]
+        return Results([buffer.reshape(-1)[: math.prod(shape)].reshape(shape).copy()
+                        for buffer, shape in zip(self.buffers, shapes)], [name_of(spec) for spec in self.entry.outputs])

@@ -2,6 +2,9 @@
 
 Usage: python_test.py RELAXC REPOSITORY [unittest's own]"""
 
+import gc
+import importlib
+import os
 import subprocess
 import sys
 import tempfile
@@ -33,6 +36,28 @@ def main(f: R.Tensor((2,), "float64")):
     n, m = T.int64(), T.int64()
     s = R.match_cast(R.tensor_to_shape(R.astype(f, "int64")), R.Shape([n, m]))
     y = R.zeros(s, "float32")
+    return y
+"""
+
+
+TWO = """@R.function
+def main(a: R.Tensor(("n", 3), "float32"), b: R.Tensor(("n", 3), "int32")):
+    with R.dataflow():
+        sum = R.add(a, R.astype(b, "float32"))
+        twice = R.add(sum, sum)
+        R.output(sum, twice)
+    return (sum, twice)
+"""
+
+HALF = """@R.function
+def main(x: R.Tensor((3,), "bfloat16")):
+    y = R.add(x, x)
+    return y
+"""
+
+WIDE = """@R.function
+def main(x: R.Tensor((512, 512), "float32")):
+    y = R.matmul(R.tanh(x), x)
     return y
 """
 
@@ -136,8 +161,67 @@ class Loader(unittest.TestCase):
         with self.assertRaises(relax_rt.RlxError) as caught:
             model(np.zeros((1, 1, 8, 9), np.float32))
         self.assertEqual((caught.exception.error.expected, caught.exception.error.actual), (8, 9))
+        note, = caught.exception.__notes__
+        self.assertEqual(note, "it takes image: float32 [n, 1, 8, 8], found [1, 1, 8, 9]")
         with self.assertRaisesRegex(TypeError, "no input is left for picture; there are: image"):
             model(picture=1)
+
+    def test_inputs_by_name_and_what_is_said_of_others(self):
+        source = self.folder / "two.relax"
+        source.write_text(TWO)
+        model = self.load(source)
+        a, b = np.ones((2, 3), np.float32), np.full((2, 3), 2, np.int32)
+        for results in (model(a, b), model(a, b=b), model(b=b, a=a), model({"a": a, "b": b}), model({"a": a}, b=b)):
+            np.testing.assert_array_equal(results["sum"], np.full((2, 3), 3, np.float32))
+            np.testing.assert_array_equal(results[1], results["twice"])
+        every = r"there are: a: float32 \[n, 3\]; b: int32 \[n, 3\]"
+        for arrays, named, said in (
+                ((a,), {}, f"nothing is given for input b; {every}"),
+                ((a, b, b), {}, f"model.main takes 2 inputs, found 3; {every}"),
+                ((a, b), {"a": a}, f"no input is left for a; {every}"),
+                ((a, b.astype(np.float32)), {}, r"input 'b' is float32, must be int32; convert it with .astype\('int32'\)")):
+            with self.subTest(said), self.assertRaisesRegex(TypeError, said):
+                model(*arrays, **named)
+        with self.assertRaisesRegex(KeyError, "no output is called 'z'; there are: sum, twice"):
+            model(a, b)["z"]
+        model(a.astype(np.float64), b.tolist())  # of one kind, and a list
+
+    def test_elements_of_ml_dtypes(self):
+        ml_dtypes = importlib.import_module("ml_dtypes")
+        source = self.folder / "half.relax"
+        source.write_text(HALF)
+        model = self.load(source)
+        x = np.array([1, -2.5, 3], ml_dtypes.bfloat16)
+        y, = model(x)
+        self.assertEqual(y.dtype, x.dtype)
+        np.testing.assert_array_equal(y, x + x)
+        del relax_rt.DTYPES[4, 16]
+        try:
+            with self.assertRaisesRegex(TypeError, "NumPy has no dtype for the elements of 'x', bfloat16; the package ml_dt"):
+                model(x)
+        finally:
+            relax_rt.DTYPES[4, 16] = x.dtype
+
+    def test_threads(self):
+        source = self.folder / "wide.relax"
+        source.write_text(WIDE)
+        library = self.folder / "wide.so"
+        subprocess.run([RELAXC, source, "-o", library], check=True)
+        x = np.random.default_rng(3).standard_normal((512, 512), np.float32)
+        expected, = relax_rt.load(library)(x)
+        with self.assertRaisesRegex(OSError, "threads need librelax_rt_threads.so"):
+            os.environ["RELAX_RT_THREADS"] = str(self.folder / "none.so")
+            relax_rt.load(library, threads=2)
+        os.environ["RELAX_RT_THREADS"] = str(RELAXC.parents[1] / "lib/relaxc/librelax_rt_threads.so")
+        model = relax_rt.load(library, threads=3)
+        before = len(os.listdir("/proc/self/task"))
+        np.testing.assert_array_equal(model(x)[0], expected)
+        call = model.functions["main"].prepare([x])
+        self.assertEqual(call.context.num_threads, 3)
+        self.assertEqual(len(os.listdir("/proc/self/task")), before)
+        del model, call
+        gc.collect()  # a model and its functions refer to each other
+        self.assertEqual(len(os.listdir("/proc/self/task")), before - 2)
 
 
 unittest.main()
