@@ -27,11 +27,12 @@ if ((EUID)); then
   echo "missing packages; as root: apt-get install --no-install-recommends ${missing[*]}" >&2
   exit 1
 fi
-echo "installing ${missing[*]}"
+echo "installing ${#missing[@]} packages by apt-get, which takes some minutes the first time: ${missing[*]}"
 export DEBIAN_FRONTEND=noninteractive
 apt-get -qq update
 if [[ -z $(apt-cache madison llvm-22-dev) ]]; then
   echo "no package source has llvm-22-dev: add LLVM's Debian packages as apt.llvm.org describes, then run this again" >&2
   exit 1
 fi
-apt-get -qq install -y --no-install-recommends "${missing[@]}" >/dev/null
+# Without its log, but with a line for each package that is unpacked.
+apt-get -qq install -y --no-install-recommends "${missing[@]}" | sed -un 's/^Unpacking \([^ ]*\) .*/  \1/p'
