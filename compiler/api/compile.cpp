@@ -132,7 +132,7 @@ class Compilation {
     if (watch_.progress) watch_.progress("generating code");
     const interface::Object& object = made_->object;
     RELAXC_TRY(made_->written, write_object(options_, made_->plan, object, forms(object, made_->lesser, made_->levels),
-                                            made_->target, made_->files, outputs_, diag));
+                                            made_->target, made_->files, watch_.generated, outputs_, diag));
     return write_reports(options_, *made_, outputs_, diag);
   }
 

@@ -60,6 +60,7 @@ struct Watch {
   Look compiled;  ///< all passes have run, and nothing is written yet
   Look finished;  ///< an object has its name and knows where its weights go; its code is generated next
   TellProgress progress;
+  codegen_llvm::TellParts generated;       ///< while code is generated, from any thread, one at a time
   TellBounds bounds;                       ///< not for programs, which ask for their memory when they run
   bool observe = false;                    ///< fill Artifact::observed, which takes time, if no option needs it
   frontend::Findings* findings = nullptr;  ///< receives what an import found out, also where it fails

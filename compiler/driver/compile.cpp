@@ -66,6 +66,9 @@ class Run {
     Watch watch;
     watch.findings = &findings_;
     watch.progress = [this](std::string_view what) { progress_.at(what); };
+    watch.generated = [this](size_t begun, size_t all) {
+      progress_.at(fmt::format("generating code, function {} of {}", begun, all));
+    };
     watch.observe = mode_ == Mode::kInspect;
     watch.read = [this](const Artifact& made) {
       for (const relax::FileRef& file : made.files) say("read {} ({} bytes)", file->path(), file->bytes().size());

@@ -3,6 +3,7 @@
 Usage: messages_test.py RELAXC RUNTIME [unittest's own]"""
 
 import json
+import re
 
 import program
 import wire
@@ -15,6 +16,19 @@ class Messages(ProgramTest):
     def setUp(self):
         super().setUp()
         self.write("bad.relax", program.TEXT.replace("R.nn.relu(x)", "R.nn.relu(z)"))
+
+    def test_progress_counts_what_is_generated(self):
+        sizes = range(20, 100)
+        parameters = ", ".join(f'x{n}: R.Tensor(({n}, {n}), "float32")' for n in sizes)
+        body = "".join(f"    y{n} = R.matmul(R.tanh(x{n}), x{n})\n" for n in sizes)
+        self.write("many.relax", f"@R.function\ndef main({parameters}):\n{body}    return (y20, y21)\n"
+                   .replace("(y20, y21)", "(" + ", ".join(f"y{n}" for n in sizes) + ")"))
+        text = self.on_terminal(0, "many.relax", "-o", "m.o", "-j", "2")
+        counts = [(int(begun), int(all_of)) for begun, all_of in
+                  re.findall(r"relaxc: generating code, function (\d+) of (\d+)", text)]
+        self.assertTrue(counts, text)
+        self.assertEqual(counts, sorted(counts))
+        self.assertEqual(counts[-1][0], counts[-1][1])
 
     def test_plain_in_a_pipe(self):
         done = self.refuses(1, "bad.relax:4:", "bad.relax", "-o", "m.o")

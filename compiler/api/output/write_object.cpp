@@ -21,8 +21,8 @@ namespace {
 namespace fs = std::filesystem;
 
 Status write_binary(const CompileOptions& options, const OutputPlan& plan, const interface::Object& object,
-                    const std::vector<codegen_llvm::LevelForm>& levels, const Target& target, WrittenObject& written,
-                    Outputs& outputs, Diagnostics& diag) {
+                    const std::vector<codegen_llvm::LevelForm>& levels, const Target& target,
+                    const codegen_llvm::TellParts& tell, WrittenObject& written, Outputs& outputs, Diagnostics& diag) {
   codegen_llvm::EmitOptions emit;
   if (fs::path library = plan.output; plan.emit == Emit::kSharedLibrary && library.extension() == ".dll") {
     RELAXC_TRY(emit.import_library, outputs.add(library.replace_extension(".lib").string()));
@@ -40,6 +40,7 @@ Status write_binary(const CompileOptions& options, const OutputPlan& plan, const
   emit.linker = options.linker;
   emit.shown_path = plan.output;
   emit.stop = options.stop;
+  emit.tell = tell;
   if (plan.emit == Emit::kSharedLibrary || plan.emit == Emit::kArchive || plan.emit == Emit::kExecutable) {
     RELAXC_TRY(emit.scratch, outputs.scratch(plan.output));
   }
@@ -58,8 +59,8 @@ Status write_binary(const CompileOptions& options, const OutputPlan& plan, const
 
 Result<WrittenObject> write_object(const CompileOptions& options, const OutputPlan& plan,
                                    const interface::Object& object, const std::vector<codegen_llvm::LevelForm>& levels,
-                                   const Target& target, const std::vector<relax::FileRef>& files, Outputs& outputs,
-                                   Diagnostics& diag) {
+                                   const Target& target, const std::vector<relax::FileRef>& files,
+                                   const codegen_llvm::TellParts& tell, Outputs& outputs, Diagnostics& diag) {
   WrittenObject written;
   RELAXC_TRY(written.file, outputs.add(plan.output));
   if (object.weights.separate) {
@@ -68,7 +69,7 @@ Result<WrittenObject> write_object(const CompileOptions& options, const OutputPl
   }
   std::vector<std::string> targets{plan.output};
   RELAXC_DO(plan.emit == Emit::kC ? write_c(options, plan, object, target, written.file, targets, outputs, diag)
-                                  : write_binary(options, plan, object, levels, target, written, outputs, diag));
+                                  : write_binary(options, plan, object, levels, target, tell, written, outputs, diag));
   RELAXC_DO(write_depfile(options, plan, targets, files, outputs, diag));
   if (!options.rust.empty()) {
     const bool unsafe_extern = options.rust_edition == "2024";

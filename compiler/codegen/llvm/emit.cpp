@@ -89,7 +89,7 @@ class Emission {
         if (!function.isDeclaration()) function.addFnAttr("no-stack-arg-probe");
     lowering.finish();
     for (const std::unique_ptr<ModuleLowering>& form : forms) form->finish();
-    Parts parts(object_.name, std::move(elsewhere), target_, level_, options_.stop);
+    Parts parts(object_.name, std::move(elsewhere), target_, level_, options_.stop, options_.tell);
     parts_ = &parts;
     parts.start(options_.jobs - 1);
     optimize(*module_, *machine_, target_, level_);

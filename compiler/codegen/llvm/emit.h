@@ -28,6 +28,9 @@ struct StackBounds {
   std::vector<uint64_t> typed;    ///< of the call that the header declares
 };
 
+/// How many functions of an object have been begun, and of how many.
+using TellParts = std::function<void(size_t begun, size_t all)>;
+
 struct EmitOptions {
   OutputKind kind = OutputKind::kObject;
   std::string opt = "2";          ///< "0", "1", "2", "3", "s", "z": LLVM's pipelines
@@ -39,6 +42,7 @@ struct EmitOptions {
   std::vector<LevelForm> levels;  ///< of the program, least first; empty: the object is its only form
   StackBounds* stack = nullptr;   ///< gets the stack that each entry takes
   std::function<bool()> stop;     ///< asked between parts, from any thread, whether to fail (cancelled); null: never
+  TellParts tell;                 ///< called from any thread, one at a time; null: nobody asks
   std::string shown_path;         ///< how messages call the file; empty: its path
 };
 

@@ -78,6 +78,7 @@ std::unique_ptr<Parts::Part> Parts::lower_next() {
     part->functions.push_back(function);
   }
   part->result = &compiled_.emplace_back();
+  if (tell_) tell_(lowered_, functions_.size());
   return part;
 }
 

@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "compiler/codegen/llvm/emit.h"
 #include "compiler/codegen/llvm/lower.h"
 #include "compiler/codegen/llvm/machine.h"
 #include "compiler/codegen/llvm/stack_bound.h"
@@ -37,14 +38,15 @@ struct CompiledPart {
 
 class Parts {
  public:
-  /// `stop`: whether to leave out what is not begun; null: never.
+  /// `stop`: whether to leave out what is not begun; null: never. `tell`: EmitOptions::tell.
   Parts(std::string name, std::vector<PartFunction> functions, const Target& target, OptLevel level,
-        std::function<bool()> stop)
+        std::function<bool()> stop, TellParts tell)
       : name_(std::move(name)),
         functions_(std::move(functions)),
         target_(target),
         level_(level),
-        stop_(std::move(stop)) {}
+        stop_(std::move(stop)),
+        tell_(std::move(tell)) {}
   ~Parts();
   Parts(const Parts&) = delete;
 
@@ -66,6 +68,7 @@ class Parts {
   const Target& target_;
   OptLevel level_;
   std::function<bool()> stop_;
+  TellParts tell_;
   std::mutex turn_;     ///< of what stands below
   size_t lowered_ = 0;  ///< functions that are
   std::deque<CompiledPart> compiled_;
