@@ -4,6 +4,9 @@
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <random>
+#include <set>
+#include <unordered_map>
+#include <utility>
 
 #include "compiler/codegen/llvm/emit.h"
 #include "compiler/support/temporary_folder.h"
@@ -43,8 +46,8 @@ struct Dims {
   tir::PrimFunc f;
 };
 
-/// Lines and labels of the function as LLVM prints it, without its optimizations.
-std::pair<long, long> lines_of(const tir::PrimFunc& f) {
+/// The lines of the function as LLVM prints it, without its optimizations.
+std::vector<std::string> text_of(const tir::PrimFunc& f) {
   interface::Object object;
   object.name = "many";
   object.functions = {&f};
@@ -54,8 +57,15 @@ std::pair<long, long> lines_of(const tir::PrimFunc& f) {
   options.kind = codegen_llvm::OutputKind::kIr, options.opt = "0";
   REQUIRE(codegen_llvm::emit(object, testing::native_target(), options, folder.file("many.ll"), diag));
   std::ifstream text(folder.file("many.ll"));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  return lines;
+}
+
+/// How many instructions and labels there are.
+std::pair<long, long> lines_of(const tir::PrimFunc& f) {
   std::pair<long, long> found;
-  for (std::string line; std::getline(text, line);) {
+  for (const std::string& line : text_of(f)) {
     found.first += line.starts_with("  ");
     found.second += !line.empty() && line[0] != ' ' && line.find(':') != std::string::npos && line[0] != ';';
   }
@@ -103,6 +113,69 @@ TEST_CASE("parts that lie behind each other take as many instructions as there a
   long many = lines_of(parts_behind_each_other(context, 200)).first;
   CHECK(few > 500);
   CHECK(many <= 2.02 * static_cast<double>(few) + 20);
+}
+
+/// A guard of a value that is made of `steps` operations of `next(value, the one before, step)`.
+template <typename Next>
+tir::PrimFunc guard_of(arith::Context& context, int steps, Next next) {
+  tir::Builder b(context);
+  tir::PrimFunc f;
+  f.name = "chain";
+  f.checks.overflow_code = 20;
+  Var n = context.var("n"), m = context.var("m");
+  f.params = {{nullptr, n}, {nullptr, m}};
+  Expr before = n, value = m;
+  for (int i = 0; i < steps; ++i) before = std::exchange(value, next(value, before, i));
+  tir::Guard guard;
+  guard.condition = arith::le(value, n), guard.code = 21;
+  f.body = b.guard(guard);
+  return f;
+}
+
+/// On how many ways flags are reached from a branch's flag by going through `or`: the most of any branch, and how many
+/// flags those are.
+std::pair<double, double> ways_to_flags(const std::vector<std::string>& lines) {
+  std::unordered_map<std::string, std::pair<double, std::set<std::string>>> flags;
+  auto known = [&](const std::string& name) {
+    auto found = flags.find(name);
+    return found != flags.end() ? found->second : std::pair{1.0, std::set{name}};
+  };
+  std::pair<double, double> most;
+  for (const std::string& line : lines) {
+    size_t is = line.find(" = or i1 "), comma = line.find(", "), branch = line.find("br i1 ");
+    if (is != std::string::npos) {
+      auto a = known(line.substr(is + 9, comma - is - 9)), b = known(line.substr(comma + 2));
+      a.second.merge(b.second);
+      flags[line.substr(2, is - 2)] = {a.first + b.first, a.second};
+    } else if (branch != std::string::npos) {
+      auto [ways, reached] = known(line.substr(branch + 6, comma - branch - 6));
+      if (ways > most.first) most = {ways, reached.size()};
+    }
+  }
+  return most;
+}
+
+TEST_CASE("a branch on many checks is one on each of them once", "[checks]") {
+  arith::Context context;
+  // Each value is used by the next two: on 2^n ways where all have flags, as they have in a way that may not be chosen
+  // and behind the operations that are tested at once.
+  auto f = guard_of(context, 400, [](Expr value, Expr before, int) { return value * 3 + before; });
+  auto [ways, flags] = ways_to_flags(text_of(f));
+  CHECK(flags > 0);
+  CHECK(ways == flags);
+}
+
+TEST_CASE("no block has more than a few checked operations in a row", "[checks]") {
+  arith::Context context;
+  auto f = guard_of(context, 1500, [](Expr value, Expr before, int i) { return value * (i + 2) + before; });
+  int longest = 0, run = 0, all = 0;
+  for (const std::string& line : text_of(f)) {
+    if (!line.empty() && line[0] != ' ') run = 0;
+    if (line.find(".with.overflow") == std::string::npos || line.starts_with("declare")) continue;
+    longest = std::max(longest, ++run), ++all;
+  }
+  CHECK(all >= 3000);
+  CHECK(longest <= 32);
 }
 
 /// A random function of three scalars whose nodes use any earlier ones, with choices or without.

@@ -1,7 +1,11 @@
 // checks.cpp: operations with a flag, and the blocks by which a function leaves where the flag is set.
 #include "compiler/codegen/llvm/lower/checks.h"
 
+#include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/IR/MDBuilder.h>
+#include <llvm/IR/PatternMatch.h>
+
+#include <vector>
 
 #include "compiler/codegen/llvm/lower/failures.h"
 #include "compiler/codegen/llvm/lower/values.h"
@@ -15,6 +19,30 @@ using llvm::Value;
 namespace {
 
 constexpr int64_t kBranches = 256;  ///< operations that are tested at once, each of which ends a block
+constexpr int64_t kUntested = 16;   ///< operations in a row with a flag, beyond that
+
+/// The flags that `flag` is an `or` of, each once.
+struct Disjunction {
+  std::vector<Value*> flags;
+  bool shares = false;  ///< part of it is reached on several ways
+};
+
+Disjunction disjunction_of(Value* flag) {
+  using llvm::PatternMatch::m_Or, llvm::PatternMatch::m_Value, llvm::PatternMatch::match;
+  Disjunction out;
+  llvm::SmallPtrSet<Value*, 32> seen;
+  for (std::vector<Value*> open{flag}; !open.empty();) {
+    Value *next = open.back(), *a = nullptr, *b = nullptr;
+    open.pop_back();
+    if (!seen.insert(next).second)
+      out.shares = true;
+    else if (match(next, m_Or(m_Value(a), m_Value(b))))
+      open.insert(open.end(), {b, a});
+    else
+      out.flags.push_back(next);
+  }
+  return out;
+}
 
 }  // namespace
 
@@ -29,7 +57,9 @@ Lanes OverflowChecks::checked(ExprKind kind, Lanes a, Lanes b) {
                                      : llvm::Intrinsic::smul_with_overflow;
   Value *both = b_.CreateBinaryIntrinsic(id, a.scalar, b.scalar), *failed = b_.CreateExtractValue(both, 1);
   Lanes out{b_.CreateExtractValue(both, 0), 0, nullptr, lanes_.any_of(lanes_.any_of(a.overflow, b.overflow), failed)};
-  if (lanes_.count() != 0 || (!optional_ && tests_ < kBranches)) leave_if(std::exchange(out.overflow, nullptr));
+  ++untested_;
+  if (lanes_.count() != 0 || (!optional_ && (tests_ < kBranches || untested_ >= kUntested)))
+    leave_if(std::exchange(out.overflow, nullptr));
   return out;
 }
 
@@ -46,9 +76,20 @@ Value* OverflowChecks::divisor_where_fits(Lanes a, Lanes b) {
                          b.scalar);
 }
 
+/// The same flag as an `or` of each of its flags once. Operations on shared operands make a graph in which the number
+/// of ways doubles with each level, and LLVM's GVN concludes from a branch on all of the ways.
+Value* OverflowChecks::without_sharing(Value* flag) {
+  Disjunction all = disjunction_of(flag);
+  if (!all.shares) return flag;
+  Value* out = nullptr;
+  for (Value* one : all.flags) out = lanes_.any_of(out, one);
+  return out;
+}
+
 /// All leave by one block, but for guards, whose record says what they compare.
 void OverflowChecks::leave_if(Value* flag) {
-  ++tests_;
+  ++tests_, untested_ = 0;
+  flag = without_sharing(flag);
   llvm::BasicBlock*& leave = guard_ != nullptr ? guard_leaves_ : leaves_;
   const bool is_new = leave == nullptr;
   if (is_new) leave = frame_.block("overflow");

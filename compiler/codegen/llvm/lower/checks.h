@@ -9,7 +9,8 @@
 // guard, a let, a view, an argument, a subscript, a branch. So sizes are straight-line code whose values stay valid to
 // the end of their suite. Of a choice only the chosen way's flag counts, and only ways that read memory are branches.
 // The first operations of a function that are computed in any case are tested at once: a jump on overflow is less code
-// than a flag, and functions of ordinary models have no more of them.
+// than a flag, and functions of ordinary models have no more of them. Beyond these every sixteenth one is: LLVM's
+// instruction selection orders flags of a processor in time that grows faster than a block's number of them.
 //
 // Rejected: naming shared values by lets in front of their first use (a way that is not chosen may overflow).
 #pragma once
@@ -90,6 +91,7 @@ class OverflowChecks {
   };
 
  private:
+  llvm::Value* without_sharing(llvm::Value* flag);
   void leave_by(const tir::Guard& record);
 
   Frame& frame_;
@@ -102,6 +104,7 @@ class OverflowChecks {
   const tir::Guard* guard_ = nullptr;         ///< whose condition is being computed
   llvm::BasicBlock* guard_leaves_ = nullptr;  ///< where checks of that leave; null: none has yet
   int64_t tests_ = 0;                         ///< of overflow that the function has, a branch each
+  int64_t untested_ = 0;                      ///< operations since the last test
   bool optional_ = false;                     ///< what is being computed may be what no one asks for
 };
 
