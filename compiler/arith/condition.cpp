@@ -9,6 +9,7 @@
 #include "compiler/arith/canonical.h"
 #include "compiler/arith/range.h"
 #include "compiler/arith/visit.h"
+#include "compiler/arith/walks.h"
 
 namespace relaxc::arith {
 
@@ -157,7 +158,8 @@ bool Canonical::agree_where(Expr equality, Expr a, Expr b) {
   const auto& n = static_cast<const Binary&>(*equality.node());
   if (!n.a.dtype().is_index() || n.a.constant() != nullptr || n.b.constant() == nullptr) return false;
   size_t nodes = 0;
-  for (Expr arm : {a, b}) for_each_node(arm, [&](Expr) { ++nodes; });
+  for (Expr arm : {a, b})
+    for_each_reached(arm, [&](Expr node) { return ++nodes > kLongest ? std::vector<Expr>{} : operands(node); });
   if (nodes > kLongest || !afford(nodes)) return false;
   Substitution at = {{n.a, n.b}};
   return poly(substitute(a, at)) == poly(substitute(b, at));
