@@ -67,6 +67,7 @@ class Link {
     if (!what_.program) RELAXC_DO(add_library_flags(command));
     append(command, {"-o", linked(), object()});
     RELAXC_DO(llvm::sys::fs::is_directory(what_.runtime) ? add_sources(command) : add_libraries(command));
+    if (command.front() == own_linker()) command = for_linker(command);
     if (!run_program(command)) return refuse("the linker failed" + missing_lld());
     RELAXC_DO(take(linked(), what_.path));
     return what_.import_library.empty() ? Status(Done{}) : take(part("import.lib"), what_.import_library);
@@ -128,6 +129,8 @@ class Link {
           "no C compiler to link for {}: there is no clang; --cc names another, with its flags, or install "
           "clang and lld",
           what_.triple);
+    if (!found && what_.compiler.empty() && !what_.program && llvm::sys::fs::exists(own_linker()))
+      return Words{own_linker()};
     if (!found)
       return diag_.error(nullptr, Kind::usage, "no C compiler to link with: there is no program '{}'", words.front());
     words.front() = *found;
@@ -145,6 +148,21 @@ class Link {
     return ours && !llvm::sys::findProgramByName(name)
                ? fmt::format("; clang links with {}, which is not installed: install lld", name)
                : "";
+  }
+
+  /// LLVM's linker beside the runtime, which wheels bring along: a library needs nothing of a C compiler but that.
+  std::string own_linker() const { return within(llvm::sys::path::parent_path(what_.runtime).str(), "relaxc/ld.lld"); }
+
+  /// The words that a C compiler would hand on. The C library is that of the process which loads the result.
+  static Words for_linker(const Words& command) {
+    Words words;
+    for (llvm::StringRef word : command) {
+      if (word == "-nostdlib" || word == "-lc") continue;
+      llvm::SmallVector<llvm::StringRef> parts{word};
+      if (word.consume_front("-Wl,")) parts.clear(), word.split(parts, ',');
+      for (llvm::StringRef part : parts) words.push_back(part.str());
+    }
+    return words;
   }
 
   Status add_library_flags(Words& command) {
