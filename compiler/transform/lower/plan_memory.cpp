@@ -95,7 +95,10 @@ class MemoryPlan {
     RELAXC_TRY(plan::Frame frame, plan::plan_frame(module_.context(), body, facts, host.location, diag,
                                                    lower::calls_of(module_), donor_outputs(host, facts), pools));
     if (!pools.buffers.empty()) take_pools(host, pools, frame);
-    for (const std::string& callee : frame.in_place) module_.find_prim_func(callee)->noalias = false;
+    for (const std::string& name : frame.in_place) {
+      tir::PrimFunc& callee = *module_.find_prim_func(name);
+      callee.noalias &= callee.memory.copies;
+    }
     BufferRef old = host.params[arena_index(host)].buffer;
     frame.bytes = arith::simplify(frame.bytes);  // else it would grow with the depth of calls
     BufferRef arena = build_.buffer(old->name, old->dtype, {frame.bytes}, old->scope, old->alignment);

@@ -59,7 +59,13 @@ Lanes Choices::lazily(Expr condition, const Way& then_value, const Way& else_val
     return known->isOne() ? then_value() : else_value();
   llvm::BasicBlock *on_true = frame_.block("pick"), *on_false = frame_.block("other"), *join = frame_.block("picked");
   b_.CreateCondBr(decided.scalar, on_true, on_false);
-  Arm x = arm(on_true, join, then_value, dtype), y = arm(on_false, join, else_value, dtype);
+  Arm x = arm(on_true, then_value), y = arm(on_false, else_value);
+  const bool uniform = x.value.is_uniform() && y.value.is_uniform();
+  for (Arm* one : {&x, &y}) {
+    b_.SetInsertPoint(one->end);
+    if (!uniform) one->value.scalar = lanes_.widened(one->value, dtype);
+    b_.CreateBr(join);
+  }
   b_.SetInsertPoint(join);
   auto joined = [&](Value* from_x, Value* from_y) {
     llvm::PHINode* phi = b_.CreatePHI(from_x->getType(), 2);
@@ -68,19 +74,16 @@ Lanes Choices::lazily(Expr condition, const Way& then_value, const Way& else_val
     return phi;
   };
   Value* out = joined(x.value.scalar, y.value.scalar);
-  if (lanes_.count() != 0) return Lanes{nullptr, 0, out};
+  if (!uniform) return Lanes{nullptr, 0, out};
   if (!LaneArithmetic::may_have_overflowed(x.value, y.value)) return Lanes{out};
   return Lanes{out, 0, nullptr, joined(flag_of(x.value), flag_of(y.value))};
 }
 
-Choices::Arm Choices::arm(llvm::BasicBlock* begin, llvm::BasicBlock* join, const Way& way, DType dtype) {
+Choices::Arm Choices::arm(llvm::BasicBlock* begin, const Way& way) {
   b_.SetInsertPoint(begin);
   OverflowChecks::Way asked(checks_);
-  Lanes out = values_.isolated(way);
-  if (lanes_.count() != 0) out.scalar = lanes_.widened(out, dtype);
-  llvm::BasicBlock* end = b_.GetInsertBlock();
-  b_.CreateBr(join);
-  return {out, end};
+  const Lanes out = values_.isolated(way);
+  return {out, b_.GetInsertBlock()};
 }
 
 Lanes Choices::by_mask(Value* decided, const Way& then_value, const Way& else_value, DType dtype) {

@@ -31,7 +31,7 @@ class Choices {
   Lanes short_circuit(const arith::Binary& e);
   Lanes lazily(arith::Expr condition, const Way& then_value, const Way& else_value, DType dtype);
   Lanes by_mask(llvm::Value* decided, const Way& then_value, const Way& else_value, DType dtype);
-  Arm arm(llvm::BasicBlock* begin, llvm::BasicBlock* join, const Way& way, DType dtype);
+  Arm arm(llvm::BasicBlock* begin, const Way& way);
   llvm::Value* flag_of(const Lanes& value) { return value.overflow != nullptr ? value.overflow : b_.getFalse(); }
 
   Frame& frame_;

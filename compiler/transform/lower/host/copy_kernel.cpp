@@ -2,8 +2,9 @@
 //
 // `to[i…] = from[i…]` over the extents of `to`. Tensors of one size get a function of that size, whose loops the
 // backends see the end of; those of open dims share one for each dtype and rank, which is handed the dims. Both may be
-// called with one memory for from and to, as a state's copy is, and then have nothing to do. Where a result was given
-// room for its bound, `from` is larger than `to` and each brings its own dims.
+// called with one memory for from and to, as a state's copy is, and then have nothing to do; else the two are apart,
+// and C compilers and LLVM make a call of memcpy of the loop. Where a result was given room for its bound, `from` is
+// larger than `to` and each brings its own dims.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -22,6 +23,15 @@ Dims open_dims(tir::Builder& build, const char* name, size_t rank) {
   return dims;
 }
 
+/// One loop over all elements, whatever the dims.
+tir::Stmt flat_copy(tir::Builder& build, BufferRef from, BufferRef to) {
+  Expr count = build.index(1);
+  for (Expr dim : to->shape) count = count * dim;
+  BufferRef all = build.buffer("all", from->dtype, {count}), copy = build.buffer("copy", to->dtype, {count});
+  tir::Stmt loop = build.compute(copy, [&](const tir::Indices& i) { return build.load(all, i); });
+  return build.view(all, from, build.index(0), build.view(copy, to, build.index(0), loop));
+}
+
 /// The prim func called `name`, made for the first who asks.
 const std::string& copy_function(Shared& shared, const std::string& name, DType dtype, const Dims& from_dims,
                                  const Dims& to_dims) {
@@ -31,11 +41,12 @@ const std::string& copy_function(Shared& shared, const std::string& name, DType 
   BufferRef from = build.buffer("from", dtype, from_dims), to = build.buffer("to", dtype, to_dims);
   tir::PrimFunc made;
   made.name = known->second = shared.module.unique_name(name);
-  made.noalias = false;
   made.memory.in_place = {0};
   made.memory.copies = from_dims == to_dims;
+  made.noalias = made.memory.copies;  // where they are one memory, nothing is read or written
   made.params = {{from, {}}, {to, {}}};
-  made.body = build.compute(to, [&](const tir::Indices& i) { return build.load(from, i); });
+  made.body = made.memory.copies ? flat_copy(build, from, to)
+                                 : build.compute(to, [&](const tir::Indices& i) { return build.load(from, i); });
   tir::collect_symbols(made);
   shared.module.add_prim_func(std::move(made));
   return known->second;
