@@ -3,7 +3,8 @@
 // These are bound by memory; what matters is that every load and store is a whole vector. Axes that stand side by side
 // in all operands become one, so that a last dim of 3 does not leave 13 of 16 lanes empty. Where an operand is
 // transposed, its elements for one vector lie in as many cache lines, and the neighbours that the lines hold are wanted
-// by the next iterations of an outer loop: a line's worth of those goes inside of the loop over vectors. Where the last
+// by the next iterations of an outer loop. If all operands lie along that loop, squares of elements are transposed in
+// registers; else a line's worth of its iterations goes inside of the loop over vectors. Where the last
 // axis is a few elements that lie apart in an operand (channels of a picture that come last from now on), lanes lie
 // along the axis before it, and each stores all of its few, side by side.
 #include <fmt/format.h>
@@ -22,6 +23,7 @@
 #include "compiler/schedule/primitives/unroll.h"
 #include "compiler/schedule/primitives/vectorize.h"
 #include "compiler/schedule/strategies/parts/estimate.h"
+#include "compiler/schedule/strategies/parts/squares.h"
 #include "compiler/schedule/strategies/parts/vectors.h"
 #include "compiler/schedule/strategies/strategy.h"
 
@@ -90,6 +92,26 @@ uint32_t loop_along_lines(const Tree& s, uint32_t block, const std::vector<uint3
         found = loop, elements = line_bytes * 8 / access.buffer->dtype.bits;
   });
   return found;
+}
+
+constexpr int64_t kLines = 2;  ///< of the cache, that are read from a row before the next rows
+
+/// Whether along `loop` each operand is contiguous or stays.
+bool reads_whole_along(const Tree& s, uint32_t block, const tir::For& loop) {
+  bool whole = true;
+  for_each_access(Stmt(&s.block(block)), [&](const Access& access) {
+    std::optional<int64_t> step = step_of(access.buffer, access.indices, loop.var);
+    whole &= access.is_store || (step && (*step == 0 || *step == 1));
+  });
+  return whole;
+}
+
+/// `moved`: from the loop along which lanes may lie to the last one.
+bool fits_squares(const Tree& s, uint32_t block, std::vector<uint32_t> moved, int64_t lanes) {
+  if (square_of(s, moved.front(), moved.back(), lanes) == 0) return false;
+  if (!reads_whole_along(s, block, s.loop(moved.front()))) return false;
+  std::rotate(moved.begin(), moved.begin() + 1, moved.end());
+  return can_reorder(s, moved);
 }
 
 /// A line's worth of the iterations of `along` goes inside of the loop over vectors.
@@ -167,6 +189,11 @@ struct VectorNest {
     RELAXC_FITS(!is_too_short, "few elements that lie apart are read quicker one by one");
     int64_t elements = 0;
     const uint32_t along = loop_along_lines(s, nest.block, loops, line_bytes, elements);
+    if (along != 0) {
+      const std::vector<uint32_t> moved(std::find(loops.begin(), loops.end(), along), loops.end());
+      if (fits_squares(s, nest.block, moved, nest.lanes))
+        return transpose_squares(s, moved, nest.lanes, kLines * elements);
+    }
     RELAXC_STEP(const SplitLoops split, apply(s, Split{loops.back(), nest.lanes, tail}));
     RELAXC_FITS(split.inner != 0, "the last loop is shorter than a vector");
     if (along != 0) RELAXC_LEGAL(read_lines_once(s, along, elements, loops, split));
@@ -186,7 +213,8 @@ std::span<const Strategy> elementwise_strategies() {
                .stage = Stage::kNests,
                .priority = 10,
                .doc = "A nest that computes each element once: axes that are neighbours everywhere become one, and "
-                      "vectors lie along what is contiguous in the result.",
+                      "vectors lie along what is contiguous in the result. What is transposed goes through squares in "
+                      "registers.",
                .propose = propose<match, kNotEstimated, plan>},
   };
   return kRows;

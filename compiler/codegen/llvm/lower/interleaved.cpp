@@ -7,6 +7,7 @@
 #include "compiler/codegen/llvm/lower/bindings.h"
 #include "compiler/codegen/llvm/lower/memory.h"
 #include "compiler/codegen/llvm/lower/places.h"
+#include "compiler/codegen/llvm/lower/transpose.h"
 #include "compiler/codegen/llvm/lower/values.h"
 #include "compiler/tir/lanes.h"
 #include "compiler/tir/visit.h"
@@ -17,7 +18,8 @@ using llvm::Value;
 
 namespace {
 
-constexpr int64_t kMostApart = 8;  ///< vectors that wait in registers
+constexpr int64_t kMostApart = 8;                      ///< vectors that wait in registers
+constexpr int64_t kLeastSquare = 4, kMostSquare = 16;  ///< the same where they are the columns of a square
 
 /// The one store of the body, which each iteration reaches, to memory that outlives the iteration; null: there is none.
 const tir::Store* only_store(const tir::For& s, const tir::Lanes& iterations) {
@@ -61,8 +63,14 @@ bool follows(const Guarded& first, const Guarded& other, int64_t distance, const
 
 }  // namespace
 
+bool InterleavedStores::are_squares(int64_t count) const {
+  const int64_t lanes = lanes_.count();
+  return lanes >= kLeastSquare && count <= kMostSquare && count % lanes == 0 &&
+         llvm::isPowerOf2_64(static_cast<uint64_t>(lanes));
+}
+
 tir::BufferRef InterleavedStores::buffer_of(const tir::For& s, int64_t count) const {
-  if (lanes_.count() == 0 || count < 2 || count > kMostApart) return nullptr;
+  if (lanes_.count() == 0 || count < 2 || (count > kMostApart && !are_squares(count))) return nullptr;
   tir::Lanes iterations(s);
   const tir::Store* store = iterations.may_run_together() ? only_store(s, iterations) : nullptr;
   if (store == nullptr || places_.at(store->buffer).per_lane || places_.may_read(s.body, store->buffer)) return nullptr;
@@ -89,7 +97,7 @@ InterleavedStores::Run InterleavedStores::run_of(std::span<const tir::Stmt> body
 }
 
 void InterleavedStores::together(tir::BufferRef buffer, int64_t count, const std::function<void()>& stores) {
-  Waiting all{buffer, count, nullptr, {}};
+  Waiting all{buffer, count, {}, false, {}};
   Waiting* around = std::exchange(waiting_, buffer != nullptr ? &all : nullptr);
   stores();
   waiting_ = around;
@@ -98,8 +106,9 @@ void InterleavedStores::together(tir::BufferRef buffer, int64_t count, const std
 
 bool InterleavedStores::take(tir::BufferRef buffer, Lanes offset, Value* stored) {
   if (waiting_ == nullptr || waiting_->buffer != buffer) return false;
-  if (offset.vector != nullptr || offset.step != waiting_->count) return false;
-  if (waiting_->parts.empty()) waiting_->first = offset.scalar;
+  const bool apart = offset.vector == nullptr && offset.step == waiting_->count && offset.step <= kMostApart;
+  if (!apart && (lanes_.mask() != nullptr || !are_squares(waiting_->count))) return false;
+  if (waiting_->parts.empty()) waiting_->first = offset, waiting_->in_rows = !apart;
   waiting_->parts.push_back(stored);
   return true;
 }
@@ -108,9 +117,10 @@ void InterleavedStores::store(const Waiting& all) {
   if (all.parts.empty()) return;
   auto count = static_cast<unsigned>(all.parts.size());
   RELAXC_CHECK(count == all.count, "a store did not come that others waited for");
+  if (all.in_rows) return store_rows(all);
   Value* shuffled = b_.CreateShuffleVector(llvm::concatenateVectors(b_, all.parts),
                                            llvm::createInterleaveMask(lanes_.count(), count));
-  Value* at = memory_.address(all.buffer, {all.first, 0, nullptr});
+  Value* at = memory_.address(all.buffer, {all.first.scalar, 0, nullptr});
   Value* mask = lanes_.mask();
   if (mask == nullptr) {
     b_.CreateAlignedStore(shuffled, at, align_of(all.buffer));
@@ -118,6 +128,24 @@ void InterleavedStores::store(const Waiting& all) {
   }
   mask = b_.CreateShuffleVector(mask, llvm::createReplicatedMask(static_cast<int>(count), lanes_.count()));
   b_.CreateMaskedStore(shuffled, at, align_of(all.buffer), mask);
+}
+
+void InterleavedStores::store_rows(const Waiting& all) {
+  const Lanes& first = all.first;
+  llvm::Type* type = (first.vector != nullptr ? first.vector : first.scalar)->getType()->getScalarType();
+  auto number = [&](int64_t n) { return llvm::ConstantInt::getSigned(type, n); };
+  const size_t lanes = lanes_.count();
+  for (size_t begin = 0; begin < all.parts.size(); begin += lanes) {
+    const auto from = all.parts.begin() + static_cast<std::ptrdiff_t>(begin);
+    const std::vector<Value*> rows = transposed(b_, {from, from + static_cast<std::ptrdiff_t>(lanes)});
+    for (size_t lane = 0; lane < lanes; ++lane) {
+      Value* place = first.vector != nullptr
+                         ? b_.CreateExtractElement(first.vector, lane)
+                         : b_.CreateAdd(first.scalar, number(static_cast<int64_t>(lane) * first.step));
+      place = b_.CreateAdd(place, number(static_cast<int64_t>(begin)));
+      b_.CreateAlignedStore(rows[lane], memory_.address(all.buffer, {place, 0, nullptr}), align_of(all.buffer));
+    }
+  }
 }
 
 }  // namespace relaxc::codegen_llvm

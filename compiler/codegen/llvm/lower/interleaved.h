@@ -4,6 +4,9 @@
 // loop, or statements one after the other, fill in the channels. Each of those stores would be one of single elements.
 // Here they wait for the last one, and the vectors are shuffled into one that is contiguous in memory. (X86 and Arm
 // have patterns for such shuffles; scatters exist for words of AVX-512 alone and take a store an element.)
+//
+// Where as many stores as there are lanes lie side by side in each lane, and lanes anywhere, the vectors are the
+// columns of a square whose rows are contiguous: they are transposed in registers (transpose.h).
 #pragma once
 
 #include <functional>
@@ -46,10 +49,14 @@ class InterleavedStores {
   struct Waiting {
     tir::BufferRef buffer = nullptr;
     int64_t count = 0;                ///< stores; lanes of each store so many elements apart
-    llvm::Value* first = nullptr;     ///< the place of the first store's first lane
+    Lanes first = {};                 ///< the places of the first store
+    bool in_rows = false;             ///< each lane's are contiguous, and lanes lie anywhere
     std::vector<llvm::Value*> parts;  ///< what they store
   };
+  /// So many stores of all lanes make squares that can be transposed in registers.
+  bool are_squares(int64_t count) const;
   void store(const Waiting& all);
+  void store_rows(const Waiting& all);
 
   llvm::IRBuilder<>& b_;
   LaneArithmetic& lanes_;

@@ -1,0 +1,73 @@
+// transpose.cpp: see transpose.h.
+//
+// Vectors of more than 128 bits are cheap to shuffle by whole parts of 128 bits, and inside of all parts alike. So
+// squares of parts change places first, the largest ones at the beginning, and inside of a part rows are interleaved
+// with those half a part further on, which after as many rounds as a part's elements double is a transposition
+// (unpcklps and its like; zip1 and zip2).
+#include "compiler/codegen/llvm/lower/transpose.h"
+
+namespace relaxc::codegen_llvm {
+namespace {
+
+using llvm::Value;
+
+constexpr uint64_t kPartBits = 128;
+
+class Transposition {
+ public:
+  Transposition(llvm::IRBuilder<>& builder, std::vector<Value*> rows)
+      : b_(builder), rows_(std::move(rows)), count_(rows_.size()) {
+    part_ = std::min<size_t>(count_, kPartBits / rows_[0]->getType()->getScalarSizeInBits());
+  }
+
+  std::vector<Value*> run() {
+    for (size_t distance = count_ / 2; distance >= part_; distance /= 2) swap_squares(distance);
+    for (size_t size = 1; size < part_; size *= 2) interleave();
+    return std::move(rows_);
+  }
+
+ private:
+  /// The vector of `element(k)` of two, the second's elements counted behind the first's.
+  template <typename F>
+  Value* shuffled(Value* a, Value* b, F element) {
+    std::vector<int> mask;
+    for (size_t k = 0; k < count_; ++k) mask.push_back(static_cast<int>(element(k)));
+    return b_.CreateShuffleVector(a, b, mask);
+  }
+
+  /// In each square of 2 * distance, the upper right and the lower left quarter change places.
+  void swap_squares(size_t distance) {
+    for (size_t i = 0; i < count_; ++i) {
+      if ((i & distance) != 0) continue;
+      Value *a = rows_[i], *b = rows_[i + distance];
+      rows_[i] = shuffled(a, b, [&](size_t k) { return (k & distance) != 0 ? count_ + k - distance : k; });
+      rows_[i + distance] = shuffled(a, b, [&](size_t k) { return (k & distance) != 0 ? count_ + k : k + distance; });
+    }
+  }
+
+  void interleave() {
+    std::vector<Value*> next(count_);
+    const size_t half = part_ / 2;
+    for (size_t i = 0; i < count_; ++i) {
+      const size_t group = i / part_ * part_, row = i % part_;
+      Value *a = rows_[group + row / 2], *b = rows_[group + row / 2 + half];
+      next[i] = shuffled(a, b, [&](size_t k) {
+        const size_t from = k / part_ * part_ + k % part_ / 2 + (row % 2) * half;
+        return k % 2 == 0 ? from : count_ + from;
+      });
+    }
+    rows_ = std::move(next);
+  }
+
+  llvm::IRBuilder<>& b_;
+  std::vector<Value*> rows_;
+  size_t count_, part_;
+};
+
+}  // namespace
+
+std::vector<Value*> transposed(llvm::IRBuilder<>& builder, std::vector<Value*> rows) {
+  return Transposition(builder, std::move(rows)).run();
+}
+
+}  // namespace relaxc::codegen_llvm
