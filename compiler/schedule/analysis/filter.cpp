@@ -58,7 +58,7 @@ class Reading {
   std::optional<size_t> sliding_dim(uint32_t loop, uint32_t& taps) const {
     for (size_t d = 0; d < filter_.window.dims.size(); ++d) {
       const WindowDim& dim = filter_.window.dims[d];
-      if (filter_.window.dim_of(loop) != &dim || dim.steps.size() != 2 || !dim.base) continue;
+      if (filter_.window.dim_of(loop) != &dim || dim.steps.size() != 2 || !dim.is_fixed()) continue;
       if (dim.steps[0].second != 1 || dim.steps[1].second != 1) continue;
       taps = dim.steps[0].first;  // those of the reduction come first
       return d;

@@ -90,8 +90,9 @@ namespace {
 
 class Search {
  public:
-  Search(const Tree& s, const std::vector<uint32_t>& spatial, const std::vector<uint32_t>& reduced)
-      : s_(s), spatial_(spatial), reduced_(reduced) {}
+  Search(const Tree& s, const std::vector<uint32_t>& spatial, const std::vector<uint32_t>& reduced,
+         const MostIterations& most)
+      : s_(s), spatial_(spatial), reduced_(reduced), most_(most) {}
 
   std::optional<Window> run(Expr node) {
     const auto* select = node.as<arith::Select>();
@@ -171,6 +172,7 @@ class Search {
     for (const auto& [loop, step] : dim.steps) dim.grain = std::min(dim.grain, step);
     for (auto& [loop, step] : dim.steps) {
       int64_t most = arith::bounds(s_.loop(loop).extent).upper;
+      if (auto cut = most_.find(loop); cut != most_.end()) most = std::min(most, cut->second);
       if (step % dim.grain != 0 || most == INT64_MAX) return false;
       step /= dim.grain;
       dim.extent += step * (std::max<int64_t>(most, 1) - 1);
@@ -181,10 +183,17 @@ class Search {
   void locate(WindowDim& dim, Context& context) const {
     arith::Substitution begin;
     for (const auto& [loop, step] : dim.steps) begin[s_.loop(loop).var] = context.index(0);
-    Expr base = arith::simplify(arith::substitute(indices_[dim.axis], begin));
-    const int64_t* length = buffer_->shape[dim.axis].constant();
-    if (dim.grain != 1 || base.constant() == nullptr || length == nullptr) return;
-    dim.base = *base.constant(), dim.length = *length;
+    const Expr start = arith::simplify(arith::substitute(indices_[dim.axis], begin));
+    if (dim.grain != 1) return;
+    arith::Substitution outside;
+    arith::for_each_node(start, [&](Expr node) {
+      if (node.as<arith::VarNode>() != nullptr) outside[node] = context.index(0);
+    });
+    const Expr base = arith::simplify(arith::substitute(start, outside));
+    if (base.constant() == nullptr) return;
+    dim.base = *base.constant();
+    if (const Expr moving = arith::simplify(start - base); !moving.is_constant(0)) dim.moving = moving;
+    if (const int64_t* length = buffer_->shape[dim.axis].constant()) dim.length = *length;
   }
 
   /// The condition, too, depends on the places alone.
@@ -200,6 +209,7 @@ class Search {
 
   const Tree& s_;
   const std::vector<uint32_t>&spatial_, &reduced_;
+  const MostIterations& most_;
   BufferRef buffer_ = nullptr;
   std::vector<Expr> indices_;
 };
@@ -207,10 +217,10 @@ class Search {
 }  // namespace
 
 std::optional<Window> window_of(const Tree& s, uint32_t block, const std::vector<uint32_t>& spatial,
-                                const std::vector<uint32_t>& reduced) {
+                                const std::vector<uint32_t>& reduced, const MostIterations& most) {
   const auto& store = *s.block(block).body.as<tir::Store>();
   for (Expr operand : find_operands(update_of(store).value))
-    if (auto window = Search(s, spatial, reduced).run(operand)) return window;
+    if (auto window = Search(s, spatial, reduced, most).run(operand)) return window;
   return {};
 }
 

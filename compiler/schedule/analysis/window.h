@@ -1,6 +1,7 @@
 // window.h: the part of an operand over which a filter slides.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -17,9 +18,13 @@ struct WindowDim {
   int64_t grain = 1;
   std::vector<std::pair<uint32_t, int64_t>> steps;  ///< of the loops, in units of the grain
   int64_t extent = 1;                               ///< positions, in units of the grain, at most
-  std::optional<int64_t> base;                      ///< the index at position 0, where it is known and the grain is 1
-  std::optional<int64_t> length;                    ///< of the operand along the axis
-  bool slides = false;                              ///< loops of the result and of the reduction meet in it
+  std::optional<int64_t> base;    ///< the index at position 0 but for `moving`, where it is known and the grain is 1
+  Expr moving;                    ///< what loops around the window add to that; null: nothing
+  std::optional<int64_t> length;  ///< of the operand along the axis, where it is known
+  bool slides = false;            ///< loops of the result and of the reduction meet in it
+
+  /// Where the window begins and the operand ends is known when compiling.
+  bool is_fixed() const { return base && !moving && length; }
 };
 
 struct Window {
@@ -50,9 +55,12 @@ struct PlacedOperand {
 /// `positions`: one a dim, where all of its loops together are.
 PlacedOperand operand_at(const Tree& s, const Window& window, const std::vector<Expr>& positions);
 
+/// Iterations that loops have at most once they are cut; of others, what bounds their extents.
+using MostIterations = std::map<uint32_t, int64_t>;
+
 /// The operand of a reduction that a filter slides over, if there is one whose places are linear in the loops. Loops of
 /// the result that neither slide nor share are not part of the window: it is another one in each of their iterations.
 std::optional<Window> window_of(const Tree& s, uint32_t block, const std::vector<uint32_t>& spatial,
-                                const std::vector<uint32_t>& reduced);
+                                const std::vector<uint32_t>& reduced, const MostIterations& most = {});
 
 }  // namespace relaxc::schedule

@@ -25,6 +25,8 @@ namespace {
 /// the phases of one place are read together. In front of place 0 there is room for a border of whole vectors, so that
 /// the columns are written to whole lines of cache; not where they fill half a vector at most, which would be a row of
 /// several times the size.
+/// Where the window moves along the operand, or the operand's end is not known, every place may be outside of it: all
+/// of them are written, each under a mask, and columns count from where the window has moved to.
 struct Row {
   int64_t phases = 1;
   int64_t border = 0;        ///< the place of column 0
@@ -37,6 +39,8 @@ struct Row {
     shift = (*dim.base % phases + phases) % phases;
     border = (shift - *dim.base) / phases;
     places = (dim.extent + shift + phases - 1) / phases;
+    count = places;
+    if (!dim.is_fixed()) return;
     first = std::max<int64_t>(0, border);
     count = std::max<int64_t>(0, std::min(places, border + (*dim.length + phases - 1) / phases) - first);
     lead = 2 * count > lanes ? (lanes - first % lanes) % lanes : 0;
@@ -53,6 +57,7 @@ int64_t round_up(int64_t size, int64_t unit) {
 Legal<> holds_window(const Tree& tree, uint32_t block_id, const For& outermost, uint32_t vector, const Window& window) {
   const WindowDim* row = window.dim_of(vector);
   bool fits = tree.may_allocate() && row != nullptr && row->slides && row->base && is_plain(outermost.body);
+  if (fits && row->moving) fits = arith::divisor(row->moving) % window.step_of(vector) == 0;
   size_t blocks = 0;
   auto look = [&](const For& inner) {
     bool shares = std::find(window.sharing.begin(), window.sharing.end(), inner.id) != window.sharing.end();
@@ -77,6 +82,13 @@ Legal<> holds_window(const Tree& tree, uint32_t block_id, const For& outermost, 
                              "kernel has no scratch memory",
                              loop_name(tree, outermost.id), block_name(tree, block_id)));
   return Done{};
+}
+
+/// How many positions of the dim are read, by loops as long as they are at the time.
+Expr positions_of(const Tree& tree, const WindowDim& dim) {
+  Expr count = tree.context().index(1);
+  for (const auto& [id, step] : dim.steps) count = count + (tree.loop(id).extent - 1) * step;
+  return arith::simplify(count);
 }
 
 }  // namespace
@@ -105,10 +117,8 @@ CacheWindow::Made CacheWindow::apply(Tree& tree, const Facts& window) const {
   std::vector<Expr> positions(window.dims.size()), shape, extents;
   std::vector<Var> rows;
   for (size_t d : order) {
-    Expr count = tree.context().index(1);
-    for (const auto& [id, step] : window.dims[d].steps) count = count + (tree.loop(id).extent - 1) * step;
     positions[d] = rows.emplace_back(tree.context().var("row"));
-    shape.push_back(tree.context().index(window.dims[d].extent)), extents.push_back(arith::simplify(count));
+    shape.push_back(tree.context().index(window.dims[d].extent)), extents.push_back(positions_of(tree, window.dims[d]));
   }
   int64_t right = row.end() + round_up(std::max<int64_t>(0, row.places - row.end()), lanes);
   shape.push_back(tree.context().index(row.phases));
@@ -137,12 +147,13 @@ CacheWindow::Made CacheWindow::apply(Tree& tree, const Facts& window) const {
   Var along = tree.context().var("along"), phase = tree.context().var("phase");
   Expr column = arith::simplify((along + row.first - row.border) * row.phases + phase);
   positions[static_cast<size_t>(along_row - window.dims.data())] = arith::simplify(column - *along_row->base);
+  if (along_row->moving) column = column + along_row->moving;
   const Places places = places_of(tree, window, positions);
   arith::Facts inner;
   inner.bound(along, {0, std::max<int64_t>(row.count, 1) - 1});
   inner.bound(phase, {0, row.phases - 1});
   const PlacedOperand operand = operand_at(tree, window, positions);
-  Expr inside = arith::lt(column, tree.context().index(*along_row->length)), value = operand.value;
+  Expr inside = arith::lt(column, window.load->buffer->shape[along_row->axis]), value = operand.value;
   if (operand.inside) inside = arith::logical_and(inside, operand.inside);
   inside = arith::simplify(inside, inner);
   Block columns;
@@ -153,8 +164,11 @@ CacheWindow::Made CacheWindow::apply(Tree& tree, const Facts& window) const {
   made.block = body.as<Block>()->id;
   For phases = made_loop(tree.context(), phase, tree.context().index(row.phases), body);
   phases.loop_kind = LoopKind::kUnrolled;
-  For places_loop =
-      made_loop(tree.context(), along, tree.context().index(row.count), make_stmt(tree.context(), std::move(phases)));
+  // Of a window that moves, the last one may have fewer places.
+  Expr count = tree.context().index(row.count);
+  if (!along_row->is_fixed())
+    count = arith::simplify(arith::ceildiv(positions_of(tree, *along_row) + row.shift, row.phases));
+  For places_loop = made_loop(tree.context(), along, count, make_stmt(tree.context(), std::move(phases)));
   made.along = places_loop.id;
   Stmt copy = build.seq({border(0, row.first), border(row.lead + row.end(), row.places - row.end()),
                          make_stmt(tree.context(), std::move(places_loop))});

@@ -74,7 +74,7 @@ class PoolNests {
       if (!dim.slides || dim.steps.size() != 2) return false;
       if (&dim != &window_.dims.back()) taps_outside *= taps(dim);
     }
-    if (!window_.dims.back().base) return false;
+    if (!window_.dims.back().is_fixed()) return false;
     const size_t rows = window_.dims.size();
     if (rows < 2 || rows > spatial_.size() || taps_outside > kMostTaps) return false;
     for (size_t d = 0; d < rows; ++d) {

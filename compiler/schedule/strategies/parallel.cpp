@@ -18,6 +18,7 @@
 #include "compiler/schedule/analysis/independence.h"
 #include "compiler/schedule/primitives/chunk.h"
 #include "compiler/schedule/primitives/collapse.h"
+#include "compiler/schedule/primitives/distribute.h"
 #include "compiler/schedule/primitives/lift_allocs.h"
 #include "compiler/schedule/primitives/parallel.h"
 #include "compiler/schedule/strategies/parts/estimate.h"
@@ -33,6 +34,7 @@ struct SharedLoop {
   uint32_t loop = 0;
   std::vector<uint32_t> inner;  ///< loops inside of it that it is joined with, outermost first
   int64_t chunk = 0;            ///< iterations that make a task; 0: one
+  int64_t tasks = 0;            ///< that share the iterations where each needs memory of its own; 0: any number
   bool lifts = false;           ///< what each iteration allocates, a task allocates once
 };
 
@@ -42,6 +44,7 @@ class WorkQuestions {
   explicit WorkQuestions(const Draft& draft)
       : s_(draft.tree),
         done_(draft.shared),
+        open_blocks_(draft.open_blocks),
         model_(*draft.target),
         least_task_(least_task(*draft.target)),
         slots_(draft.target->task_slots),
@@ -85,16 +88,25 @@ class WorkQuestions {
     return found;
   }
 
+  bool is_open_block(const tir::For& loop) const {
+    return std::find(open_blocks_.begin(), open_blocks_.end(), loop.id) != open_blocks_.end();
+  }
+
   bool is_shareable(const tir::For& loop) const {
     if (is_shared_inside(loop)) return false;
     // Memory of its own for each task costs too much if there may be any number of them.
-    if (allocates(loop) && loop.extent.constant() == nullptr) return false;
+    if (allocates(loop) && loop.extent.constant() == nullptr && !is_open_block(loop)) return false;
     return has_independent_iterations(s_.root(), loop);
   }
 
   void share(const tir::For& first, double total) {
     SharedLoop shared{.loop = first.id, .inner = {}};
     const bool is_known = first.extent.constant() != nullptr;
+    if (is_open_block(first)) {
+      shared.tasks = slots_;
+      found_.push_back(std::move(shared));
+      return;
+    }
     // A symbol is often a batch of 1: then the loop inside has to give the tasks.
     double count = is_known ? extent_of(first, 1) : 1;
     for (const auto* inner = first.body.as<tir::For>(); inner != nullptr; inner = inner->body.as<tir::For>()) {
@@ -118,7 +130,7 @@ class WorkQuestions {
   }
 
   const Tree& s_;
-  const std::vector<uint32_t>& done_;
+  const std::vector<uint32_t>&done_, &open_blocks_;
   const MachineModel& model_;
   const double least_task_;  ///< nanoseconds
   const int64_t slots_, lanes_;
@@ -141,6 +153,11 @@ struct SharedLoops {
     Tree& s = draft.tree;
     for (const SharedLoop& shared : loops) {
       uint32_t id = shared.loop;
+      if (shared.tasks != 0) {
+        RELAXC_STEP(id, apply(s, Distribute{id, shared.tasks}));
+        RELAXC_LEGAL(apply(s, LiftAllocs{id}));
+        continue;
+      }
       RELAXC_LEGAL(apply(s, Parallel{id}));
       for (uint32_t inner : shared.inner) {
         RELAXC_STEP(id, apply(s, Collapse{id, inner}));
@@ -159,6 +176,7 @@ Legal<SharedLoops> plan(const Draft& draft, const std::vector<SharedLoop>& loops
     made.names += (made.names.empty() ? "" : ", ") + told_name(draft, shared.loop);
     for (uint32_t inner : shared.inner) made.names += " with " + told_name(draft, inner);
     if (shared.chunk != 0) made.names += fmt::format(" by {}", shared.chunk);
+    if (shared.tasks != 0) made.names += fmt::format(" among {} tasks", shared.tasks);
   }
   return made;
 }

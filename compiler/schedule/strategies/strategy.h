@@ -41,6 +41,7 @@ struct Draft {
   std::vector<RowBlock> blocks = {};  ///< what Stage::kKernel cut the kernel into
   std::optional<ReductionGroup> group = {};  ///< of Stage::kNests: what is in focus, if it reduces
   ReductionForm reduction = {};              ///< of Stage::kOperands and kLanes
+  std::vector<uint32_t> open_blocks = {};    ///< loops over any number of blocks, each with scratch memory of its own
   std::vector<uint32_t> row_loops = {};      ///< of Stage::kRows: of nests one behind the other; 0: it is no such nest
   std::vector<uint32_t> shared = {};         ///< of Stage::kTasks: loops that have been looked at
 

@@ -9,6 +9,10 @@
 // Rows that do not fill vectors leave the lanes to output channels, if there are enough of them. Tiles then read
 // scalars of the copy, which spares them the question for each whether it lies inside of the image. All of the filter
 // goes by for each block of rows, so these are large.
+//
+// Rows and columns of an image whose size is open are cut into blocks of a known size, of which the last has fewer, so
+// that the memory for a copy is known. They are small: a copy holds the border of a block twice, but images may be
+// small too.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,6 +20,7 @@
 
 #include "compiler/schedule/primitives/cache_window.h"
 #include "compiler/schedule/primitives/chunk.h"
+#include "compiler/schedule/primitives/lift_allocs.h"
 #include "compiler/schedule/primitives/reorder.h"
 #include "compiler/schedule/primitives/split.h"
 #include "compiler/schedule/primitives/stage_loads.h"
@@ -39,6 +44,8 @@ constexpr double kManyPages = 0.375;    ///< of those whose addresses a core kee
 constexpr int64_t kShareOfPixels = 8;   ///< a copy that lanes go along has one by this of the second level of cache
 constexpr int64_t kShareOfScalars = 2;  ///< the same where its scalars are read
 constexpr int64_t kLeastRows = 4;       ///< of a block, about
+constexpr int64_t kOpenRows = 8;        ///< of a block where the number of rows is open
+constexpr int64_t kOpenVectors = 4;     ///< of columns, the same
 
 using Loops = std::vector<uint32_t>;
 
@@ -48,7 +55,8 @@ struct Copy {
   bool by_channels = false;  ///< lanes are output channels, and scalars of the copy are read
   Loops outer, inner;        ///< loops of the result around the copy, and those of its window
   uint32_t cut = 0;          ///< the loop of `inner` over rows that is cut into blocks; 0: there is one block
-  int64_t blocks = 1;
+  int64_t rows = 0;          ///< of a block
+  int64_t columns = 0;       ///< of a block, where columns are cut too; 0: they are not
 };
 
 /// Decides whether the window of a reduction is copied.
@@ -64,13 +72,14 @@ class WindowQuestions {
         packs_(!draft.reduction.constants.empty()) {}
 
   Legal<Copy> answer() {
-    auto found = window_of(s_, block_, spatial_, reduced_);
+    cut_open_loops();
+    auto found = window_of(s_, block_, spatial_, reduced_, blocks_);
     RELAXC_FITS(found, "no filter slides over an operand");
     window_ = std::move(*found);
     Copy copy;
     copy.sliding.vector = row_loop();
     RELAXC_FITS(copy.sliding.vector != 0, "the filter does not slide along the axis that is contiguous in the result");
-    RELAXC_FITS(is_known(), "extents of the window are open");
+    RELAXC_FITS(is_known(copy.sliding.vector), "extents of the window are open");
     copy.by_channels = by_channels_ = packs_ && fits_channels(copy.sliding.vector);
     RELAXC_FITS(pays(copy.sliding.vector), "elements are not read so often that a copy pays");
     if (window_.sharing.empty()) find_rows(copy.sliding);
@@ -78,7 +87,22 @@ class WindowQuestions {
   }
 
  private:
-  int64_t extent(uint32_t loop) const { return *s_.loop(loop).extent.constant(); }
+  /// Iterations of the loop, of a block of it where its extent is open.
+  int64_t extent(uint32_t loop) const {
+    const auto block = blocks_.find(loop);
+    return block != blocks_.end() ? block->second : *s_.loop(loop).extent.constant();
+  }
+  bool is_open(uint32_t loop) const { return blocks_.count(loop) != 0; }
+  bool is_contiguous(uint32_t loop) const {
+    const auto& store = *s_.block(block_).body.as<tir::Store>();
+    return step_of(store.buffer, store.indices, s_.loop(loop).var) == 1;
+  }
+  /// Loops of the result whose extents are open, by the blocks that they would have.
+  void cut_open_loops() {
+    for (uint32_t loop : spatial_)
+      if (s_.loop(loop).extent.constant() == nullptr)
+        blocks_[loop] = is_contiguous(loop) ? kOpenVectors * lanes_ : kOpenRows;
+  }
   bool is_inner(uint32_t loop) const {
     return window_.dim_of(loop) != nullptr ||
            std::find(window_.sharing.begin(), window_.sharing.end(), loop) != window_.sharing.end();
@@ -88,15 +112,25 @@ class WindowQuestions {
 
   /// The loop that is contiguous in the result, if it slides.
   uint32_t row_loop() const {
-    const auto& store = *s_.block(block_).body.as<tir::Store>();
     for (uint32_t loop : spatial_)
-      if (step_of(store.buffer, store.indices, s_.loop(loop).var) == 1 && is_located(window_.dim_of(loop))) return loop;
+      if (is_contiguous(loop) && is_located(window_.dim_of(loop))) return loop;
     return 0;
   }
 
-  bool is_known() const {
-    auto open = [&](uint32_t loop) { return is_inner(loop) && s_.loop(loop).extent.constant() == nullptr; };
-    return std::none_of(spatial_.begin(), spatial_.end(), open) && std::none_of(reduced_.begin(), reduced_.end(), open);
+  /// Extents are known, but for those of the rows and columns that are cut.
+  bool is_known(uint32_t vector) const {
+    const uint32_t cut = loop_to_cut(vector);
+    auto open = [&](uint32_t loop) { return is_inner(loop) && is_open(loop) && loop != vector && loop != cut; };
+    auto unknown = [&](uint32_t loop) { return s_.loop(loop).extent.constant() == nullptr; };
+    return std::none_of(spatial_.begin(), spatial_.end(), open) &&
+           std::none_of(reduced_.begin(), reduced_.end(), unknown);
+  }
+
+  /// The outermost loop over rows of the window; 0: there is none.
+  uint32_t loop_to_cut(uint32_t vector) const {
+    for (uint32_t loop : spatial_)
+      if (loop != vector && window_.dim_of(loop) != nullptr) return loop;
+    return 0;
   }
 
   /// What is summed over lies on more pages than the processor knows the addresses of.
@@ -156,9 +190,17 @@ class WindowQuestions {
     if (extent(along) <= kMostUnrolledTaps) sliding.phases = along;
   }
 
-  int64_t bytes() const {
+  /// Of a copy for `rows` iterations of `cut` and `columns` of `vector`; 0: for all.
+  int64_t bytes(uint32_t cut = 0, int64_t rows = 0, uint32_t vector = 0, int64_t columns = 0) const {
     int64_t total = window_.node.dtype().bytes();
-    for (const WindowDim& dim : window_.dims) total *= dim.extent;
+    for (const WindowDim& dim : window_.dims) {
+      int64_t positions = dim.extent;
+      for (const auto& [loop, step] : dim.steps) {
+        if (loop == cut && rows != 0) positions -= step * (extent(loop) - rows);
+        if (loop == vector && columns != 0) positions -= step * (extent(loop) - columns);
+      }
+      total *= positions;
+    }
     return total;
   }
 
@@ -167,21 +209,36 @@ class WindowQuestions {
     for (uint32_t loop : spatial_) (is_inner(loop) ? copy.inner : copy.outer).push_back(loop);
     RELAXC_FITS(may_stand(copy), "the loops of the window cannot stand inside of the others");
     const int64_t most = target_.l2_bytes / (by_channels_ ? kShareOfScalars : kShareOfPixels);
-    uint32_t cut = 0;
-    for (uint32_t loop : copy.inner)
-      if (cut == 0 && loop != copy.sliding.vector && window_.dim_of(loop) != nullptr) cut = loop;
-    const int64_t rows = cut == 0 ? 1 : extent(cut);
-    int64_t blocks = (bytes() + most - 1) / most;
-    if (!window_.sharing.empty() && !by_channels_) blocks = std::max(blocks, kLeastBlocks);
-    blocks = std::min(blocks, (rows + kLeastRows - 1) / kLeastRows);
-    RELAXC_FITS(cut != 0 || blocks <= 1, "the copy is too large for the cache, and has no rows to be cut");
-    if (blocks <= 1) return copy;
-    copy.cut = cut, copy.blocks = blocks;
+    const uint32_t cut = loop_to_cut(copy.sliding.vector);
+    const bool fits = is_open(copy.sliding.vector) || (cut != 0 && is_open(cut)) ? size_open_blocks(copy, cut, most)
+                                                                                 : size_blocks(copy, cut, most);
+    RELAXC_FITS(fits, "the copy is too large for the cache, and has no rows to be cut");
+    if (copy.cut == 0) return copy;
     // The outermost of the loops inside.
     const auto at = std::find(copy.inner.begin(), copy.inner.end(), cut);
     std::rotate(copy.inner.begin(), at, at + 1);
     RELAXC_FITS(may_stand(copy), "rows of the copy cannot stand outside of its other loops");
     return copy;
+  }
+
+  bool size_blocks(Copy& copy, uint32_t cut, int64_t most) const {
+    const int64_t rows = cut == 0 ? 1 : extent(cut);
+    int64_t blocks = (bytes() + most - 1) / most;
+    if (!window_.sharing.empty() && !by_channels_) blocks = std::max(blocks, kLeastBlocks);
+    blocks = std::min(blocks, (rows + kLeastRows - 1) / kLeastRows);
+    if (blocks > 1) copy.cut = cut, copy.rows = (rows + blocks - 1) / blocks;
+    return cut != 0 || blocks <= 1;
+  }
+
+  /// Blocks of open rows and columns, halved until the copy stays in the cache.
+  bool size_open_blocks(Copy& copy, uint32_t cut, int64_t most) const {
+    const uint32_t vector = copy.sliding.vector;
+    int64_t rows = cut == 0 ? 1 : std::min(extent(cut), kOpenRows), columns = extent(vector);
+    while (rows > 1 && bytes(cut, rows, vector, columns) > most) rows /= 2;
+    while (is_open(vector) && columns > lanes_ && bytes(cut, rows, vector, columns) > most) columns /= 2;
+    if (cut != 0 && (is_open(cut) || rows < extent(cut))) copy.cut = cut, copy.rows = rows;
+    if (is_open(vector)) copy.columns = columns;
+    return bytes(cut, rows, vector, columns) <= most;
   }
 
   bool may_stand(const Copy& copy) const {
@@ -198,6 +255,7 @@ class WindowQuestions {
   const int64_t lanes_;
   const bool packs_;
   bool by_channels_ = false;  ///< lanes are output channels
+  MostIterations blocks_;     ///< of loops whose extents are open
   Window window_;
 };
 
@@ -214,57 +272,87 @@ struct WindowCopy {
   Legal<> carry_out(Draft& draft) const {
     Tree& tree = draft.tree;
     ReductionForm& form = draft.reduction;
-    Sliding sliding = copy.sliding;
-    RELAXC_LEGAL(reorder(draft));
-    form.spatial = copy.inner;
-    if (copy.cut != 0) {
-      RELAXC_STEP(form.spatial[0], cut_rows(tree, sliding));
+    Copy by = copy;
+    uint32_t column_blocks = 0;
+    if (copy.columns != 0) {
+      RELAXC_STEP(column_blocks, cut_columns(draft, by));
     }
+    RELAXC_LEGAL(reorder(draft, by));
+    form.spatial = by.inner;
+    if (by.cut != 0) {
+      RELAXC_STEP(form.spatial[0], cut_rows(draft, by, column_blocks));
+    }
+    const Sliding& sliding = by.sliding;
     RELAXC_FITS(window_of(tree, form.block, form.spatial, form.reduced), "a block of rows has no window of its own");
     RELAXC_STEP(const CachedWindow made, apply(tree, CacheWindow{form.block, form.spatial[0], sliding.vector,
                                                                  form.spatial, form.reduced, form.lanes}));
+    if (column_blocks != 0) RELAXC_LEGAL(apply(tree, LiftAllocs{column_blocks}));
     RELAXC_LEGAL(apply(tree, StageLoads{made.block, 0}));
     RELAXC_LEGAL(vectorize_whole(tree, made.along, form.lanes, *draft.target));
-    form.sliding = copy.by_channels ? Sliding{} : sliding;
+    form.sliding = by.by_channels ? Sliding{} : sliding;
     return Done{};
   }
 
  private:
-  Legal<> reorder(Draft& draft) const {
-    Loops order = copy.outer, inner = copy.inner;
-    const auto cut = std::find(inner.begin(), inner.end(), copy.cut);
+  /// Gives the loop over the blocks of columns, which is the innermost of those around the copy.
+  static Legal<uint32_t> cut_columns(Draft& draft, Copy& by) {
+    const uint32_t columns = by.sliding.vector;
+    RELAXC_STEP(const uint32_t blocks, apply(draft.tree, Chunk{columns, by.columns}));
+    const uint32_t inner = draft.tree.loop(blocks).body.as<tir::For>()->id;
+    std::vector<uint32_t>& spatial = draft.reduction.spatial;
+    const auto at = std::find(spatial.begin(), spatial.end(), columns);
+    *at = inner;
+    spatial.insert(at, blocks);
+    std::replace(by.inner.begin(), by.inner.end(), columns, inner);
+    by.outer.push_back(blocks);
+    by.sliding.vector = inner;
+    return blocks;
+  }
+
+  static Legal<> reorder(Draft& draft, const Copy& by) {
+    Loops order = by.outer, inner = by.inner;
+    const auto cut = std::find(inner.begin(), inner.end(), by.cut);
     if (cut != inner.end()) {
       // First as they stood, then rows outermost of the loops inside.
       inner.clear();
       for (uint32_t loop : draft.reduction.spatial)
-        if (std::find(copy.inner.begin(), copy.inner.end(), loop) != copy.inner.end()) inner.push_back(loop);
+        if (std::find(by.inner.begin(), by.inner.end(), loop) != by.inner.end()) inner.push_back(loop);
     }
     order.insert(order.end(), inner.begin(), inner.end());
     if (order != draft.reduction.spatial) RELAXC_LEGAL(apply(draft.tree, Reorder{order}));
-    if (copy.cut == 0) return Done{};
-    std::copy(copy.inner.begin(), copy.inner.end(), order.end() - static_cast<std::ptrdiff_t>(inner.size()));
+    if (by.cut == 0) return Done{};
+    std::copy(by.inner.begin(), by.inner.end(), order.end() - static_cast<std::ptrdiff_t>(inner.size()));
     RELAXC_LEGAL(apply(draft.tree, Reorder{order}));
     return Done{};
   }
 
-  /// Gives the loop over the rows of a block. Those of a depthwise tile are unrolled, and so of a number that is known.
-  Legal<uint32_t> cut_rows(Tree& tree, Sliding& sliding) const {
-    const int64_t rows = *tree.loop(copy.cut).extent.constant();
-    int64_t size = (rows + copy.blocks - 1) / copy.blocks;
-    if (sliding.rows == copy.cut) {
-      while (rows % size != 0) ++size;
-      RELAXC_STEP(const SplitLoops made, apply(tree, Split{copy.cut, size, Tail::kPeel}));
-      sliding.rows = made.inner;
+  /// Gives the loop over the rows of a block. Those of a depthwise tile are unrolled, and so of a number that is known
+  /// if that of all rows is. Blocks of columns go by for each block of rows.
+  static Legal<uint32_t> cut_rows(Draft& draft, Copy& by, uint32_t column_blocks) {
+    Tree& tree = draft.tree;
+    const int64_t* all = tree.loop(by.cut).extent.constant();
+    int64_t size = by.rows;
+    if (by.sliding.rows == by.cut && all != nullptr && column_blocks == 0) {
+      while (*all % size != 0) ++size;
+      RELAXC_STEP(const SplitLoops made, apply(tree, Split{by.cut, size, Tail::kPeel}));
+      by.sliding.rows = made.inner;
       return made.inner;
     }
-    RELAXC_STEP(const uint32_t chunks, apply(tree, Chunk{copy.cut, size}));
-    return tree.loop(chunks).body.as<tir::For>()->id;
+    RELAXC_STEP(const uint32_t chunks, apply(tree, Chunk{by.cut, size}));
+    const uint32_t inner = tree.loop(chunks).body.as<tir::For>()->id;
+    if (by.sliding.rows == by.cut) by.sliding.rows = inner;
+    if (all == nullptr) draft.open_blocks.push_back(chunks);
+    if (column_blocks != 0) RELAXC_LEGAL(apply(tree, Reorder{{chunks, column_blocks}}));
+    return inner;
   }
 };
 
 Legal<WindowCopy> plan(const Draft& draft, const Copy& copy) {
-  return WindowCopy{copy, fmt::format("{} along {}, in {} blocks of rows", copy.by_channels ? "scalars" : "vectors",
-                                      told_name(draft, copy.sliding.vector), copy.blocks)};
+  std::string axes =
+      fmt::format("{} along {}", copy.by_channels ? "scalars" : "vectors", told_name(draft, copy.sliding.vector));
+  if (copy.cut != 0) axes += fmt::format(", in blocks of {} rows", copy.rows);
+  if (copy.columns != 0) axes += fmt::format("{} {} columns", copy.cut != 0 ? " and" : ", in blocks of", copy.columns);
+  return WindowCopy{copy, std::move(axes)};
 }
 
 }  // namespace

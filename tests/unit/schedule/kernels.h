@@ -129,16 +129,21 @@ inline PrimFunc matmul(arith::Context& context, std::vector<Expr> batch, Expr m,
 
 struct ConvShape {
   int64_t n = 1, c = 3, h = 8, w = 8, out = 4, kernel = 3, stride = 1, pad = 1, groups = 1, dilation = 1;
+  bool open_rows = false, open_columns = false;  ///< symbols h and w in place of the two numbers
 };
 
 inline PrimFunc conv(arith::Context& context, const ConvShape& g, bool epilogue) {
   KernelWriter w(context);
   tir::Builder& b = w.b;
-  auto count = [&](int64_t dim) { return (dim + 2 * g.pad - g.dilation * (g.kernel - 1) - 1) / g.stride + 1; };
   auto index = [&](int64_t v) { return b.index(v); };
-  BufferRef x = w.param("x", {index(g.n), index(g.c), index(g.h), index(g.w)});
+  auto count = [&](Expr dim) {
+    const int64_t size = g.dilation * (g.kernel - 1) + 1;
+    return arith::simplify(arith::max(index(0), arith::floordiv(dim + 2 * g.pad - size, g.stride) + 1));
+  };
+  Expr height = g.open_rows ? context.var("h") : index(g.h), width = g.open_columns ? context.var("w") : index(g.w);
+  BufferRef x = w.param("x", {index(g.n), index(g.c), height, width});
   BufferRef weight = w.param("weight", {index(g.out), index(g.c / g.groups), index(g.kernel), index(g.kernel)});
-  std::vector<Expr> shape{index(g.n), index(g.out), index(count(g.h)), index(count(g.w))};
+  std::vector<Expr> shape{index(g.n), index(g.out), count(height), count(width)};
   BufferRef bias = w.param("bias", {index(g.out)}), y = w.param("y", shape);
   BufferRef sum = epilogue ? w.temporary("sum", shape) : y;
   w.add(b.reduce(sum, {index(g.c / g.groups), index(g.kernel), index(g.kernel)}, w.zero(),

@@ -57,7 +57,8 @@ Legal<bool> reorder_terms(Draft& draft, const std::vector<uint32_t>& order) {
 bool has_several_tiles(const Draft& draft) {
   const ReductionForm& form = draft.reduction;
   const ReductionView view(draft);
-  return *view.extent(form.sliding.rows) > most_tile_rows(draft) || *view.extent(form.vector) > form.lanes;
+  const int64_t *rows = view.extent(form.sliding.rows), *columns = view.extent(form.vector);
+  return rows == nullptr || columns == nullptr || *rows > most_tile_rows(draft) || *columns > form.lanes;
 }
 
 /// Taps that meet in rows are innermost and unrolled, so that a row that was loaded serves all of them. Those of phases
