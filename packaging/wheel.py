@@ -83,7 +83,7 @@ def metadata():
     requires = "".join(f"Requires-Dist: {name}\n" for name in DEPENDENCIES)
     return (f"Metadata-Version: 2.1\nName: relaxc\nVersion: {version()}\n"
             "Summary: An ahead-of-time compiler for tensor programs: ONNX, TFLite and Relax to machine code\n"
-            f"License: Apache-2.0\nRequires-Python: >=3.9\n{requires}Description-Content-Type: text/markdown\n\n"
+            f"License: Apache-2.0\nRequires-Python: >=3.10\n{requires}Description-Content-Type: text/markdown\n\n"
             + (ROOT / "docs/python.md").read_text(encoding="utf-8"))
 
 

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 import warnings
 from pathlib import Path
@@ -165,6 +166,18 @@ def main(x: R.Tensor(("n", 4), "float32"), h: R.Tensor(("n", 4), "float32")):
         os.environ["RELAXC_CACHE_BYTES"] = "1"
         relaxc.compile(DIGITS, opt="s")(IMAGES)
         self.assertEqual(len(self.entries()), 1)
+
+    def test_a_cache_that_cannot_be_written_is_none(self):
+        os.environ["RELAXC_CACHE"] = "/proc/relaxc"
+        self.assertEqual(relaxc.compile(DIGITS)(IMAGES)[0].shape, (4, 10))
+
+    def test_what_a_killed_process_left_goes_after_a_day(self):
+        for name, age in ((".new-old", 2 * 86400), (".gone-old-1", 2 * 86400), (".new-now", 60)):
+            (self.cache / name).mkdir(parents=True)
+            os.utime(self.cache / name, (time.time() - age,) * 2)
+        relaxc.compile(DIGITS)
+        self.assertEqual([entry.name for entry in self.cache.iterdir() if entry.name.startswith((".new", ".gone"))],
+                         [".new-now"])
 
     def test_processes_share_the_cache(self):
         with multiprocessing.get_context("fork").Pool(4) as pool:

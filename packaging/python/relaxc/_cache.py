@@ -12,10 +12,12 @@ import hashlib
 import os
 import shutil
 import tempfile
+import time
 from pathlib import Path
 from typing import Callable, Iterable
 
 DEFAULT_BYTES = 2 << 30
+DAY = 24 * 3600  # seconds; no compilation takes as long
 
 
 def folder() -> Path:
@@ -36,10 +38,18 @@ def key(parts: Iterable[bytes]) -> str:
     return made.hexdigest()
 
 
+def is_usable() -> bool:
+    """Whether there is a folder to write to; a home may be read-only."""
+    try:
+        folder().mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(folder(), os.W_OK | os.X_OK)
+
+
 def find_or_make(name: str, make: Callable[[Path], None]) -> Path:
-    """The entry `name`, which `make(folder)` fills if it is not there."""
+    """The entry `name`, which `make(folder)` fills if it is not there. The cache is usable."""
     root = folder()
-    root.mkdir(parents=True, exist_ok=True)
     entry = root / name
     with contextlib.suppress(FileNotFoundError):
         os.utime(entry)  # it was used now
@@ -56,13 +66,15 @@ def find_or_make(name: str, make: Callable[[Path], None]) -> Path:
 
 
 def evict(root: Path, keep: Path) -> None:
-    """Removes what was not used for longest until the rest fits, but never `keep`."""
+    """Removes what was not used for longest until the rest fits, but never `keep`; and what killed processes left."""
     with open(root / ".lock", "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         entries = []
         for entry in root.iterdir():
             with contextlib.suppress(FileNotFoundError):
-                if entry.is_dir() and not entry.name.startswith("."):
+                if entry.name.startswith((".new-", ".gone-")) and entry.stat().st_mtime < time.time() - DAY:
+                    shutil.rmtree(entry, ignore_errors=True)
+                elif entry.is_dir() and not entry.name.startswith("."):
                     entries.append((entry.stat().st_mtime_ns, sum(f.stat().st_size for f in entry.iterdir()), entry))
         total = sum(size for _, size, _ in entries)
         for _, size, entry in sorted(entries):

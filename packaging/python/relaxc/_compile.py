@@ -47,7 +47,7 @@ def compile(model: Any, *, dims: Optional[Mapping[str, Dim]] = None, cpu: str = 
 
     parts = [version().encode(), (prefix() / "lib/librelaxc.so.0").stat().st_mtime_ns.to_bytes(8, "little"),
              _machine().encode() if cpu == "native" else b"", repr(flags).encode(), *contents]
-    if cache and contents:
+    if cache and contents and _cache.is_usable():
         return Model(_cache.find_or_make(_cache.key(parts), make) / f"{name}.so", name=name, threads=threads)
     folder = Path(tempfile.mkdtemp(prefix="relaxc-"))
     try:

@@ -3,12 +3,12 @@
 import re
 import shutil
 from pathlib import Path
-from typing import List, Optional, Tuple, Union
+from typing import Any, List, Optional, Tuple, Union
 
 import numpy as np
 
 try:
-    from . import relax_rt  # in a wheel
+    from . import relax_rt  # type: ignore[attr-defined]  # in a wheel
 except ImportError:
     import relax_rt  # beside this package
 
@@ -22,6 +22,10 @@ class Model(relax_rt.Model):
     def __init__(self, path: Union[str, Path], name: Optional[str] = None, threads: int = 1):
         self.path = Path(path)
         super().__init__(self.path, name=name, threads=threads)
+
+    def __call__(self, *arrays: Any, **named: Any) -> relax_rt.Results:
+        """The outputs of the function main: a list of arrays, which also finds them by name."""
+        return super().__call__(*arrays, **named)
 
     def inputs(self, function: str = "main") -> List[Tuple[str, str, Tuple[Union[int, str, None], ...]]]:
         """Name, dtype and shape of each; open dims have names."""
