@@ -19,27 +19,37 @@ InferResult infer(InferContext& c) {
   return one(tensor_info(c.context, *x->shape, *x->dtype));
 }
 
+/// Of rows that lie side by side, all are at the same place: the inner loop is along them, and one row of totals is
+/// kept.
 template <bool Product>
 Stmt define(DefineContext& d) {
   tir::Builder& b = d.builder;
   BufferRef x = d.input(0), y = d.output();
-  size_t axis = axis_of(d.attrs().integer("axis"), x->shape.size());
-  DType dtype = wide(x->dtype);
-  BufferRef total = b.buffer("total", dtype, {b.index(1)}, tir::Scope::kLocal);
-  Expr first = b.index(0), sum = b.load(total, {first});
-  Dims rows = x->shape;
-  rows.erase(rows.begin() + static_cast<std::ptrdiff_t>(axis));
-  return b.nest(rows, [&](const Indices& row) {
-    auto step = [&](Var k) {
+  const size_t axis = axis_of(d.attrs().integer("axis"), x->shape.size());
+  const DType dtype = wide(x->dtype);
+  const auto place = x->shape.begin() + static_cast<std::ptrdiff_t>(axis);
+  const Dims outer(x->shape.begin(), place), inner(place + 1, x->shape.end());
+  const bool is_last = inner.empty();
+  BufferRef total =
+      b.buffer("total", dtype, is_last ? Dims{b.index(1)} : inner, is_last ? tir::Scope::kLocal : tir::Scope::kGlobal);
+  auto step = [&](Indices i, const Indices& at) {
+    Expr sum = b.load(total, is_last ? Indices{b.index(0)} : at);
+    i.insert(i.end(), at.begin(), at.end());
+    Expr value = widen(b.load(x, i));
+    Stmt update = b.store(total, is_last ? Indices{b.index(0)} : at, Product ? sum * value : sum + value);
+    Stmt store = b.store(y, i, cast(y->dtype, sum));
+    return d.attrs().flag("exclusive") ? b.seq({store, update}) : b.seq({update, store});
+  };
+  return b.nest(outer, [&](const Indices& row) {
+    Stmt sums = b.loop("k", x->shape[axis], [&](Var k) {
       Indices i = row;
-      i.insert(i.begin() + static_cast<std::ptrdiff_t>(axis), d.attrs().flag("reverse") ? x->shape[axis] - 1 - k : k);
-      Expr value = widen(b.load(x, i));
-      Stmt update = b.store(total, {first}, Product ? sum * value : sum + value);
-      Stmt store = b.store(y, i, cast(y->dtype, sum));
-      return d.attrs().flag("exclusive") ? b.seq({store, update}) : b.seq({update, store});
-    };
-    return b.alloc(total, b.seq({b.store(total, {first}, d.context().number(dtype, Product ? 1 : 0)),
-                                 b.loop("k", x->shape[axis], step)}));
+      i.push_back(d.attrs().flag("reverse") ? x->shape[axis] - 1 - k : k);
+      return b.nest(inner, [&](const Indices& at) { return step(i, at); });
+    });
+    Stmt start = b.nest(total->shape, [&](const Indices& at) {
+      return b.store(total, at, d.context().number(dtype, Product ? 1 : 0));
+    });
+    return b.alloc(total, b.seq({start, sums}));
   });
 }
 

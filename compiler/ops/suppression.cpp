@@ -1,12 +1,14 @@
 // suppression.cpp: non-maximum suppression: of boxes that overlap, the one with the highest score stays.
 //
-// For each image and class the boxes are taken in order of their scores, equal ones in order of position (a stable
-// sort); a box stays unless its score is too low, or it covers one that stayed by more than the threshold. What stays
-// is a row (image, class, box), so rows are written one after another and nobody counts first. A NaN score is above no
-// threshold. Boxes without an area overlap with nothing. The bound is `most` boxes for each image and class, or all.
+// For each image and class the boxes whose scores are high enough are taken in order of their scores, equal ones in
+// order of position (a stable sort); a box stays unless it covers one that stayed by more than the threshold. What
+// stays is a row (image, class, box), so rows are written one after another and nobody counts first. A NaN score is
+// above no threshold. Boxes without an area overlap with nothing. The bound is `most` boxes for each image and class,
+// or all.
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/shape.h"
-#include "compiler/ops/common/sort.h"
+#include "compiler/ops/common/sort_key.h"
+#include "compiler/ops/common/sorted_keys.h"
 
 namespace relaxc::ops {
 namespace {
@@ -18,6 +20,8 @@ constexpr OperandDef kOperands[] = {{"boxes"},
                                     {"score_threshold", OperandDef::kOptional}};
 constexpr AttrDef kAttrs[] = {{"center_point_box", AttrType::kBool, false, "False"}};
 constexpr DType kI64 = DType::i(64);
+constexpr int64_t kBlockOfBoxes = 64;
+constexpr int64_t kSides = 5;  ///< numbers that a box is compared by: two ends along x, two along y, its area
 
 relaxc::Status check_threshold(InferContext& c, size_t operand) {
   if (!c.has(operand)) return Done{};
@@ -70,47 +74,98 @@ class Suppression {
       : d_(d), b_(d.builder), boxes_(d.input(0)), scores_(d.input(1)), rows_(d.output()), total_(d.bound_value(0)) {
     most_ = d.has(2) ? most_of_class(scores_->shape, &d.shape_value(2)) : scores_->shape[2];
     covered_ = b_.buffer("covered", kI64, {b_.index(1)}, tir::Scope::kLocal);
+    kept_ = b_.buffer("kept", wide(boxes_->dtype), {b_.index(kSides), most_});
+    candidates_ = b_.buffer("candidates", kI64, {b_.index(1)}, tir::Scope::kLocal);
   }
 
   Stmt run() {
-    Stmt classes = b_.nest({scores_->shape[0], scores_->shape[1]}, [&](const Indices& at) {
-      Before before = [&](Expr p, Expr q) { return ordered(score(at, p), score(at, q), true); };
-      return with_sorted(b_, scores_->shape[2], before, [&](BufferRef order) {
-        return b_.let("first", get(total_), [&](Var first) {
-          return b_.loop("rank", scores_->shape[2], [&](Var rank) {
-            Expr box = cast(DType::index(), b_.load(order, {rank}));
-            return b_.seq({b_.branch(arith::le(most_, get(total_) - first), b_.leave_loop()),
-                           b_.let("box", box, [&](Var p) { return consider(at, p, first); })});
-          });
-        });
-      });
+    Expr given = d_.has(3) ? cast(kept_->dtype, b_.load(d_.input(3), {})) : b_.context().zero(kept_->dtype);
+    return b_.let("threshold", given, [&](Var threshold) {
+      threshold_ = threshold;
+      return b_.alloc(kept_, all_classes());
     });
-    return b_.seq({set(total_, b_.index(0)), b_.alloc(covered_, classes)});
   }
 
  private:
+  Stmt all_classes() {
+    Stmt classes = b_.nest({scores_->shape[0], scores_->shape[1]}, [&](const Indices& at) {
+      const SortedKeys order(b_, sort_key_dtype(scores_->dtype), scores_->shape[2] + 1);
+      Stmt keep = b_.let("first", get(total_), [&](Var first) {
+        return b_.loop("rank", get(candidates_), [&](Var rank) {
+          return b_.seq({b_.branch(arith::le(most_, get(total_) - first), b_.leave_loop()),
+                         b_.let("box", order.position(rank), [&](Var p) { return consider(at, p, first); })});
+        });
+      });
+      return order.with(b_.seq({find_candidates(at, order), order.sort(get(candidates_)), keep}));
+    });
+    return b_.seq({set(total_, b_.index(0)), b_.alloc(candidates_, b_.alloc(covered_, classes))});
+  }
+
   Expr score(const Indices& at, Expr box) { return b_.load(scores_, {at[0], at[1], box}); }
   Expr get(BufferRef of) { return cast(DType::index(), b_.load(of, {b_.index(0)})); }
   Stmt set(BufferRef of, Expr value) { return b_.store(of, {b_.index(0)}, cast(kI64, value)); }
 
-  /// The box stays if its score is high enough and it covers none of the rows from `first` on.
+  /// In `covered`; without a branch, so that vectors may.
+  Stmt count(Expr condition) {
+    Expr so_far = b_.load(covered_, {b_.index(0)});
+    return b_.store(covered_, {b_.index(0)}, so_far + cast(kI64, condition));
+  }
+
+  static Expr is_above(Expr score, Expr lowest) {
+    if (score.dtype() == lowest.dtype()) return arith::lt(lowest, score);
+    return arith::lt(cast(DType::f(64), lowest), cast(DType::f(64), score));
+  }
+
+  /// The boxes whose scores are high enough, in the order of their positions. Each is written behind those before it.
+  /// Of many boxes few are: blocks without any are passed over.
+  Stmt find_candidates(const Indices& at, const SortedKeys& order) {
+    auto put = [&](Expr p) {
+      return b_.let("score", score(at, p), [&](Var found) {
+        Expr taken = d_.has(4) ? is_above(found, b_.load(d_.input(4), {})) : b_.context().boolean(true);
+        return b_.seq({order.put(get(candidates_), sort_key(found, true), p),
+                       set(candidates_, get(candidates_) + cast(DType::index(), cast(kI64, taken)))});
+      });
+    };
+    auto each_of = [&](Var block) {
+      Expr begin = block * kBlockOfBoxes;
+      Expr extent = arith::min(b_.index(kBlockOfBoxes), scores_->shape[2] - begin);
+      Stmt look = b_.loop("p", extent, [&](Var p) {
+        Expr above = is_above(score(at, begin + p), b_.load(d_.input(4), {}));
+        return count(above);
+      });
+      Stmt all = b_.loop("p", extent, [&](Var p) { return put(begin + p); });
+      return b_.seq({set(covered_, b_.index(0)), look, b_.branch(arith::ne(get(covered_), b_.index(0)), all)});
+    };
+    Stmt each = d_.has(4) ? b_.loop("block", arith::ceildiv(scores_->shape[2], kBlockOfBoxes), each_of)
+                          : b_.loop("p", scores_->shape[2], put);
+    return b_.seq({set(candidates_, b_.index(0)), order.begin(), each});
+  }
+
+  /// The box stays if it covers none of those that stayed, which are compared without a branch, so in vectors.
   Stmt consider(const Indices& at, Expr box, Expr first) {
-    Stmt compare = b_.loop("row", get(total_) - first, [&](Var row) {
-      Expr kept = cast(DType::index(), b_.load(rows_, {first + row, b_.index(2)}));
-      return overlap(at[0], box, kept);
+    return with_values(area_of(ends(at[0], box, 0), ends(at[0], box, 1)), {}, [&](const std::vector<Expr>& own) {
+      Stmt compare = b_.loop("row", get(total_) - first, [&](Var row) {
+        std::vector<Expr> other;
+        for (int64_t k = 0; k < kSides; ++k) other.push_back(b_.load(kept_, {b_.index(k), row}));
+        return count(covers(own, other));
+      });
+      Stmt keep = b_.branch(arith::eq(get(covered_), b_.index(0)), keep_box(at, box, own, get(total_) - first));
+      return b_.seq({set(covered_, b_.index(0)), compare, keep});
     });
-    Indices row{get(total_), b_.index(0)};
+  }
+
+  /// A row of the result, and the box as those after it are compared with it.
+  Stmt keep_box(const Indices& at, Expr box, const std::vector<Expr>& own, Expr place) {
     std::vector<Stmt> keep;
+    for (int64_t k = 0; k < kSides; ++k)
+      keep.push_back(b_.store(kept_, {b_.index(k), place}, own[static_cast<size_t>(k)]));
+    Indices row{get(total_), b_.index(0)};
     for (Expr value : {at[0], at[1], box}) {
       keep.push_back(b_.store(rows_, row, cast(kI64, value)));
       row[1] = row[1] + 1;
     }
     keep.push_back(set(total_, get(total_) + 1));
-    Stmt all = b_.seq({set(covered_, b_.index(0)), compare,
-                       b_.branch(arith::eq(get(covered_), b_.index(0)), b_.seq(std::move(keep)))});
-    if (!d_.has(4)) return all;
-    Expr lowest = b_.load(d_.input(4), {}), found = score(at, box);
-    return b_.branch(arith::lt(cast(DType::f(64), lowest), cast(DType::f(64), found)), all);
+    return b_.seq(std::move(keep));
   }
 
   /// The ends of a box along x or y.
@@ -122,30 +177,36 @@ class Suppression {
     return {a - half, a + half};
   }
 
-  /// Says in `covered` whether two boxes share more than the threshold of what they cover together.
-  Stmt overlap(Expr image, Expr p, Expr q) {
-    std::vector<Expr> shared;
-    Expr area_p, area_q;
-    for (int64_t side : {0, 1}) {
-      auto [low_p, high_p] = ends(image, p, side);
-      auto [low_q, high_q] = ends(image, q, side);
-      shared.push_back(arith::min(high_p, high_q) - arith::max(low_p, low_q));
-      area_p = area_p ? area_p * (high_p - low_p) : high_p - low_p;
-      area_q = area_q ? area_q * (high_q - low_q) : high_q - low_q;
-    }
-    Expr zero = like(shared[0], 0), both = shared[0] * shared[1], joint = area_p + area_q - both;
-    Expr threshold = d_.has(3) ? cast(zero.dtype(), b_.load(d_.input(3), {})) : zero;
-    Stmt covers = b_.seq({set(covered_, b_.index(1)), b_.leave_loop()});
-    Stmt compare = b_.branch(arith::lt(threshold, both / joint), covers);
-    for (Expr positive : {joint, area_q, area_p, shared[1], shared[0]})
-      compare = b_.branch(arith::lt(zero, positive), compare);
-    return compare;
+  /// A box's ends, and its area.
+  static std::vector<Expr> area_of(const std::pair<Expr, Expr>& x, const std::pair<Expr, Expr>& y) {
+    return {x.first, x.second, y.first, y.second, (x.second - x.first) * (y.second - y.first)};
+  }
+
+  /// `body` with the values as variables, so that they are computed once.
+  Stmt with_values(const std::vector<Expr>& values, std::vector<Expr> known,
+                   const std::function<Stmt(const std::vector<Expr>&)>& body) {
+    if (known.size() == values.size()) return body(known);
+    return b_.let("side", values[known.size()], [&](Var value) {
+      known.push_back(value);
+      return with_values(values, known, body);
+    });
+  }
+
+  /// Whether two boxes share more than the threshold of what they cover together.
+  Expr covers(const std::vector<Expr>& p, const std::vector<Expr>& q) {
+    Expr width = arith::min(p[1], q[1]) - arith::max(p[0], q[0]),
+         height = arith::min(p[3], q[3]) - arith::max(p[2], q[2]);
+    Expr zero = like(width, 0), both = width * height, joint = p[4] + q[4] - both;
+    Expr result = arith::lt(threshold_, both / joint);
+    for (Expr positive : {joint, q[4], p[4], height, width})
+      result = arith::logical_and(arith::lt(zero, positive), result);
+    return result;
   }
 
   DefineContext& d_;
   tir::Builder& b_;
-  BufferRef boxes_, scores_, rows_, total_, covered_;
-  Expr most_;
+  BufferRef boxes_, scores_, rows_, total_, covered_, candidates_, kept_;
+  Expr most_, threshold_;
 };
 
 Stmt define(DefineContext& d) {

@@ -1,5 +1,6 @@
-"""Orders, and what is selected by them, next to NumPy: TopK, and Unique, of sorted, reversed, equal and random rows of every
-dtype, in both backends, with dims fixed and open. NumPy's stable sort says which of equal elements comes first.
+"""Orders, and what is selected by them, next to NumPy: TopK and Unique of sorted, reversed, equal and random rows of every
+dtype, in both backends, with dims fixed and open; running sums,
+and suppression of boxes by score. NumPy's stable sort says which of equal elements comes first.
 
 Usage: ordering_test.py RELAXC SOURCE_DIR CC
 """
@@ -13,7 +14,8 @@ from pathlib import Path
 
 import numpy as np
 import onnx
-from onnx import TensorProto, helper
+from onnx import helper
+from onnx.reference import ReferenceEvaluator
 
 RELAXC, SOURCE, CC = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
 sys.path.insert(0, str(SOURCE / "bench"))
@@ -145,6 +147,34 @@ class Ordering(unittest.TestCase):
                     for function, backend in zip(functions, ("llvm", "c")):
                         for found, right in zip(function(x), (values, first, inverse.ravel(), counts)):
                             np.testing.assert_array_equal(found, right, str((dtype, in_order, kind, count, backend)))
+
+    def test_running_sums(self):
+        x = np.random.default_rng(0).integers(-9, 9, (4, 5, 6)).astype(np.float32)  # sums of integers are exact
+        for axis, exclusive, reverse in itertools.product((0, 1, 2), (0, 1), (0, 1)):
+            node = helper.make_node("CumSum", ["x", "axis"], ["y"], exclusive=exclusive, reverse=reverse)
+            functions = self.functions(node, {"x": (np.float32, ["a", "b", "c"])}, {"y": np.float32}, [("axis", axis)])
+            turned = np.flip(x, axis) if reverse else x
+            right = np.cumsum(turned, axis) - (turned if exclusive else 0)
+            right = np.flip(right, axis) if reverse else right
+            for function in functions:
+                np.testing.assert_array_equal(np.asarray(function(x)).reshape(x.shape), right, str((axis, exclusive)))
+
+    def test_suppression(self):
+        """Next to the reference of the onnx package, which compares boxes one by one; scores of equal boxes differ."""
+        rng = np.random.default_rng(0)
+        for count, threshold in ((5, 0.0), (40, 0.3), (300, 0.0), (300, 0.95)):
+            low = rng.random((2, count, 2)).astype(np.float32)
+            boxes = np.concatenate([low, low + rng.random((2, count, 2)).astype(np.float32) * np.float32(0.3)], 2)
+            scores = rng.permutation(2 * 3 * count).reshape(2, 3, count).astype(np.float32) / np.float32(6 * count)
+            node = helper.make_node("NonMaxSuppression", ["boxes", "scores", "most", "iou", "score"], ["rows"])
+            constants = [("most", np.array([20])), ("iou", np.array([0.4], np.float32)),
+                         ("score", np.array([threshold], np.float32))]
+            functions = self.functions(node, {"boxes": (np.float32, boxes.shape), "scores": (np.float32, scores.shape)},
+                                       {"rows": np.int64}, constants)
+            model = onnx.load(self.path / f"m{next(self.count) - 1}.onnx")
+            right = ReferenceEvaluator(model).run(None, {"boxes": boxes, "scores": scores})[0]
+            for function in functions:
+                np.testing.assert_array_equal(np.asarray(function(boxes, scores)).reshape(-1, 3), right)
 
 
 if __name__ == "__main__":
