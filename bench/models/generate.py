@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """generate.py: writes models with random weights and true architecture, with inputs, in the layout of ONNX's tests.
 
-    build/venv/bin/python bench/models/generate.py FOLDER [NAME …] [--list]
+    build/venv/bin/python bench/models/generate.py FOLDER [NAME …] [--operators] [--list]
 
 makes FOLDER/NAME/model.onnx and FOLDER/NAME/test_data_set_K/input_J.pb for the named models, else for all: 1.5 minutes
-and 5 GB. NAME.FORM is a quantized form (quantize.py). What a network computes depends on its weights, how long it takes
+and 5 GB. NAME.FORM is a quantized form (quantize.py). --operators makes models of one operator each (operators.py), or
+those of them that are named. What a network computes depends on its weights, how long it takes
 does not, as long as no value overflows or vanishes.
 """
 
@@ -18,6 +19,7 @@ import onnx
 from onnx import numpy_helper
 
 import images
+import operators
 import quantize
 import sequences
 import tiny
@@ -98,15 +100,23 @@ def main():
     parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("names", nargs="*")
     parser.add_argument("--list", action="store_true", help="print the names")
-    given = parser.parse_args()
+    parser.add_argument("--operators", action="store_true", help="models of one operator each")
+    given = parser.parse_intermixed_args()
     every = {name if form is None else f"{name}.{form}": (name, form)
              for name, (_, _, forms) in MODELS.items() for form in (None, *forms)}
+    if given.operators:
+        every = dict.fromkeys(operators.OPERATORS)
     if given.list or given.folder is None:
         print("\n".join(every))
         return 0
     if unknown := set(given.names) - set(every):
         parser.error(f"there is no model {', '.join(sorted(unknown))}; --list says which there are")
     logging.disable(logging.WARNING)
+    if given.operators:
+        for name in given.names or every:
+            model, arrays = operators.model(name)
+            write(given.folder / name, model, [arrays])
+        return 0
     wanted = {}
     for full in given.names or every:
         name, form = every[full]

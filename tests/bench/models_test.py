@@ -43,6 +43,17 @@ class Models(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertEqual(done.stdout.count("outputs agree"), len(SMALL) + 2)  # two of them have two sizes
 
+    def test_operators_agree(self):
+        names = ["topk_10_of_1000.equal", "suppression_1000", "nchw_to_nhwc", "gather_4096_of_64", "cumsum_columns"]
+        generate = [sys.executable, ROOT / "bench/models/generate.py", self.folder / "operators", "--operators", *names]
+        subprocess.run(generate, check=True, stdout=subprocess.DEVNULL)
+        models = [self.folder / "operators" / name / "model.onnx" for name in names]
+        command = [sys.executable, ROOT / "bench/run.py", *models, "--build", BUILD, "--threads", "1", "--pairs", "2",
+                   "--window-ms", "1"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(done.stdout.count("outputs agree"), len(names))
+
     def rows(self, script, *arguments):
         """The table that a script prints of small models, without its head."""
         command = [sys.executable, ROOT / "bench" / script, *arguments, "--relaxc", BUILD / "bin/relaxc"]
