@@ -3,6 +3,13 @@
 // A prim func's symbols are found by matching the shapes of its parameters with those of the call. What does not match
 // by construction (a prim func that the source program brought along) is guarded. A result whose shape only its kernel
 // knows gets room for the kernel's own bound, and is seen through a view once the numbers are there.
+//
+// A tensor that a kernel computes and never stores, as one that is summed at once, has no memory that bounds it, nor
+// has an empty one with long dims. Where data decides such a size, whoever sends the data would decide how long the
+// call runs, up to centuries: the iterations of such loops are guarded by kMostUnstored.
+#include <algorithm>
+#include <utility>
+
 #include "compiler/relax/call_symbols.h"
 #include "compiler/transform/lower/host/op_lowering.h"
 
@@ -11,6 +18,26 @@ namespace relaxc::lower {
 using namespace relax;
 
 namespace {
+
+/// Elements of a tensor that data sizes and nobody stores: as many bytes as large machines have, and hours of one core.
+/// docs/abi.md says so.
+constexpr int64_t kMostUnstored = int64_t{1} << 40;
+
+/// The extents of the loops around each statement that has no other one inside.
+std::vector<std::vector<Expr>> nests_of(tir::Stmt root) {
+  std::vector<std::vector<Expr>> out;
+  std::vector<std::pair<tir::Stmt, std::vector<Expr>>> open{{root, {}}};
+  while (!open.empty()) {
+    auto [s, extents] = std::move(open.back());
+    open.pop_back();
+    if (!s) continue;
+    if (const auto* loop = s.as<tir::For>()) extents.push_back(loop->extent);
+    std::vector<tir::Stmt> inner = tir::children(s);
+    if (inner.empty() && std::find(out.begin(), out.end(), extents) == out.end()) out.push_back(extents);
+    for (auto next = inner.rbegin(); next != inner.rend(); ++next) open.emplace_back(*next, extents);
+  }
+  return out;
+}
 
 class KernelCall {
  public:
@@ -33,6 +60,9 @@ class KernelCall {
   void list_operands();
   Status check_arity() const;
   Status solve_symbols();
+  void require_iterations(std::vector<Expr> extents);
+  bool are_unlimited(const std::vector<Expr>& extents) const;
+  bool is_stored(Expr extent) const;
   void pass_arguments();
   BufferRef pass_buffer(size_t i, BufferRef formal);
   void bind_numbers();
@@ -111,6 +141,47 @@ Status KernelCall::solve_symbols() {
   return Done{};
 }
 
+/// Guards the iterations of a nest of loops, if memory does not bound them: extents of 0 count as 1, since the loops
+/// around an empty one run all the same.
+void KernelCall::require_iterations(std::vector<Expr> extents) {
+  for (Expr& extent : extents) extent = symbols_.known(arith::substitute(extent, found_));
+  // Of a loop in another one that has fewer iterations for some of its own: no more than the whole.
+  std::erase_if(extents, [&](Expr extent) {
+    std::vector<Var> vars = arith::free_vars(extent);
+    return std::any_of(vars.begin(), vars.end(), [&](Var var) { return !symbols_.in_scope(var); });
+  });
+  if (!are_unlimited(extents)) return;
+  for (Expr& extent : extents) extent = arith::max(extent, host_.at.build().index(1));
+  tir::Guard record;
+  record.code = kDimBounds;
+  record.expected = host_.at.build().index(kMostUnstored), record.actual = shapes_.elements_of(extents);
+  Expr fits = arith::le(record.actual, record.expected);
+  shapes_.require(fits, std::move(record), {Finding::kAtMost, "the number of elements computed"});
+}
+
+/// Whether data decides an extent, by a number that is in no dim of the call's tensors, or while another may be 0.
+bool KernelCall::are_unlimited(const std::vector<Expr>& extents) const {
+  auto may_be_zero = [&](Expr extent) {
+    return extent.constant() == nullptr && !symbols_.proves(arith::ge(extent, host_.at.build().index(1)), false);
+  };
+  auto decided = [&](Expr extent) { return !symbols_.of_entry(extent) && !symbols_.bounded(extent); };
+  if (std::none_of(extents.begin(), extents.end(), decided)) return false;
+  auto zeros = std::count_if(extents.begin(), extents.end(), may_be_zero);
+  return std::any_of(extents.begin(), extents.end(), [&](Expr extent) {
+    return decided(extent) && (!is_stored(extent) || zeros > (may_be_zero(extent) ? 1 : 0));
+  });
+}
+
+/// Whether all that `extent` is made of is in dims of the call's tensors.
+bool KernelCall::is_stored(Expr extent) const {
+  std::vector<Var> of_tensors, vars = arith::free_vars(extent);
+  for (const std::vector<Expr>& shape : actual_)
+    for (Expr dim : shape)
+      for (Var var : arith::free_vars(dim)) of_tensors.push_back(var);
+  return std::all_of(vars.begin(), vars.end(),
+                     [&](Var var) { return std::find(of_tensors.begin(), of_tensors.end(), var) != of_tensors.end(); });
+}
+
 /// The arguments, in the order of the parameters: operands, results, bound values, scratch; scalars where they stand.
 void KernelCall::pass_arguments() {
   tir::Invoke invoke;
@@ -125,6 +196,8 @@ void KernelCall::pass_arguments() {
       invoke.args.push_back(pass_buffer(next++, param.buffer));
   }
   for (Var symbol : callee_->symbols) invoke.args.push_back(found_.at(symbol));
+  if (std::any_of(found_.begin(), found_.end(), [&](const auto& by) { return !symbols_.of_entry(by.second); }))
+    for (std::vector<Expr>& extents : nests_of(callee_->body)) require_iterations(std::move(extents));
   host_.at.add(host_.at.build().invoke(std::move(invoke)));
 }
 
