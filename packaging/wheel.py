@@ -47,6 +47,7 @@ def build_tree(build, tree):
             "CMAKE_UNITY_BUILD=ON", "-D", "RELAXC_TESTS=OFF")
     run("cmake", "--build", build, "--target", "relaxc", "relaxc_portable")
     run("cmake", "--install", build, "--prefix", tree, "--strip")
+    shutil.rmtree(tree / "share/relaxc/python/relaxc")  # the package around it is the same
     for old in (tree / "lib").glob("librelaxc.so*"):
         old.unlink()
     for part in sorted((build / "portable").rglob("*")):

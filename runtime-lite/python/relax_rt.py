@@ -270,7 +270,8 @@ class Threads:
 
     def __init__(self, count):
         here, name = Path(__file__).resolve(), "librelax_rt_threads.so"
-        places = [os.environ.get("RELAX_RT_THREADS", name), here.with_name(name), here.parents[2] / "lib/relaxc" / name]
+        places = [os.environ.get("RELAX_RT_THREADS", name), here.with_name(name),
+                  *(prefix / "lib/relaxc" / name for prefix in here.parents[3:4])]  # of share/relaxc/python
         if (found := next((place for place in places if Path(place).is_file()), None)) is None:
             raise OSError(f"threads need {name}, which is installed with relaxc; RELAX_RT_THREADS says where it is")
         self.library = c.CDLL(str(found))
@@ -419,8 +420,7 @@ class Call:
         self.context = Context(abi_version=ABI_VERSION, struct_size=c.sizeof(Context), error=c.pointer(self.error))
         if attach:
             attach(self.context)
-        self.lent = []
-        self.alloc = ALLOC(self.lend)
+        self.lent, self.alloc = [], ALLOC(self.lend)
         self.context.alloc = c.cast(self.alloc, c.c_void_p)
         if entry.model.weights is not None:
             self.context.weights, self.context.weights_bytes = entry.model.weights.ctypes.data, len(entry.model.weights)

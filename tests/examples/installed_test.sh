@@ -105,6 +105,10 @@ END
   local python=${PYTHON:-python3}
   if "$python" -c "import numpy" 2>/dev/null; then
     make -s -C examples/wrappers python RELAXC=relaxc PYTHON="$python" | grep -qx "12 of 12 right" || fail "Python"
+    PYTHONPATH=$prefix/share/relaxc/python RELAXC_CACHE=$here/cache PYTHONDONTWRITEBYTECODE=1 "$python" -c '
+import numpy, relaxc
+model = relaxc.compile("examples/digits/digits.onnx", threads=2)
+assert model(numpy.zeros((3, 1, 8, 8)))["logits"].shape == (3, 10)' || fail "the package for Python"
   else
     echo "left out: $python has no NumPy"
   fi
