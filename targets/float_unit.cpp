@@ -46,4 +46,8 @@ bool has_high_product(const Target& target) {
   return !begins(target.triple, "thumbv6m") && !begins(target.triple, "thumbv8m.base");
 }
 
+bool sums_products_of_lanes(const Target& target) {
+  return begins(target.triple, "thumbv8.1m") && target.vector_bits == 128;
+}
+
 }  // namespace relaxc

@@ -1,15 +1,20 @@
 // dot_word.cpp: see dot_word.h.
 #include "compiler/tir/dot_word.h"
 
+#include <span>
+
 #include "compiler/arith/simplify.h"
 
 namespace relaxc::tir {
 
-const arith::Load* word_of(const arith::Dot4& dot) {
+namespace {
+
+/// The load of the first byte, if all lie side by side in one buffer.
+const arith::Load* first_of(std::span<const arith::Expr> bytes) {
   const arith::Load* first = nullptr;
   arith::Expr begin;
-  for (size_t i = 0; i < dot.a.size(); ++i) {
-    const auto* cast = dot.a[i].as<arith::Cast>();
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    const auto* cast = bytes[i].as<arith::Cast>();
     const auto* load = cast != nullptr ? cast->value.as<arith::Load>() : nullptr;
     if (load == nullptr || load->indices.empty() || !load->buffer->strides.empty()) return nullptr;
     arith::Context& context = load->indices[0].context();
@@ -19,6 +24,16 @@ const arith::Load* word_of(const arith::Dot4& dot) {
     if (!arith::prove_equal(place, begin + static_cast<int64_t>(i))) return nullptr;
   }
   return first;
+}
+
+}  // namespace
+
+const arith::Load* word_of(const arith::Dot4& dot) {
+  return first_of(dot.a);
+}
+
+const arith::Load* octet_of(const arith::Dot8& dot) {
+  return first_of(dot.a);
 }
 
 }  // namespace relaxc::tir

@@ -1,6 +1,6 @@
 """A small network of int8 with integer inputs and outputs, as exporters write it: every operator between dequantizations
 of its operands and a quantization of its result. It has what fixed-point forms are for: convolutions with scales by
-channel, one of them depthwise, a sum of two tensors, a mean, a product, and a softmax."""
+channel, one of them depthwise and one of long sums, a sum of two tensors, a mean, a product, and a softmax."""
 
 from programs import numbers
 
@@ -50,7 +50,8 @@ def program():
     line("x", 'R.dequantize(q, R.const(0.031, "float32"), R.const(-5, "int8"))')
     conv("a", "x", (8, 3, 3, 3), 0.003, (0.02, -128), ", padding=[1, 1, 1, 1]")
     conv("b", "a", (8, 1, 3, 3), 0.004, (0.017, -128), ", padding=[1, 1, 1, 1], groups=8")
-    conv("c", "b", (8, 8, 1, 1), 0.004, (0.03, 4), relu=False)
+    conv("g", "b", (8, 8, 3, 3), 0.002, (0.019, -128), ", padding=[1, 1, 1, 1]")
+    conv("c", "g", (8, 8, 1, 1), 0.004, (0.03, 4), relu=False)
     line("sum", "R.add(a, c)")
     stored("d", "sum", 0.033, -11)
     line("mean", "R.mean(d, axis=[2, 3])")

@@ -28,9 +28,11 @@ struct Abilities {
   DotProducts dots;
   BFloatDots bfloat_dots;
   bool byte_matrices = false;
-  bool byte_permutes = false;  ///< picks bytes from two vectors of 64 (AVX-512 VBMI)
-  bool halves = false;         ///< products of pairs of 16-bit numbers in a word are added to a sum (smlad)
-  bool neon = false;           ///< whose intrinsics they are: ARM's (else x86)
+  bool byte_permutes = false;     ///< picks bytes from two vectors of 64 (AVX-512 VBMI)
+  bool halves = false;            ///< products of pairs of 16-bit numbers in a word are added to a sum (smlad)
+  bool lane_sums = false;         ///< products of lanes are added to a general register (Helium's vmladava)
+  bool rounded_integers = false;  ///< the nearest int32 of a float, ties to even, in one instruction (ARM's vcvtr)
+  bool neon = false;              ///< whose intrinsics they are: ARM's (else x86)
 };
 
 class Numeric {

@@ -379,6 +379,7 @@ Abilities abilities_of(const Target& target, const llvm::TargetMachine& machine)
     out.sqrt_single = !soft && info.checkFeatures("+vfp2sp");
     out.doubles = out.sqrt_double = out.sqrt_single && info.checkFeatures("+fp64");
     out.fma_single = !soft && info.checkFeatures("+vfp4d16sp");
+    out.rounded_integers = out.sqrt_single;  // of the same version of the unit
   } else if (triple.isRISCV()) {
     out.sqrt_single = out.fma_single = info.checkFeatures("+f");
     out.doubles = out.sqrt_double = info.checkFeatures("+d");
@@ -389,6 +390,7 @@ Abilities abilities_of(const Target& target, const llvm::TargetMachine& machine)
   out.bfloat_dots = target.bfloat_dots;
   out.byte_matrices = target.byte_matrices;
   out.halves = has_halves(triple, info);
+  out.lane_sums = triple.isThumb() && has_helium(info);
   out.byte_permutes = triple.isX86() && info.checkFeatures("+avx512vbmi");
   out.neon = triple.isAArch64();
   return out;

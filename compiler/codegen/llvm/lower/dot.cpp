@@ -10,6 +10,7 @@
 namespace relaxc::codegen_llvm {
 
 using arith::Dot4;
+using arith::Dot8;
 using arith::Expr;
 using llvm::Value;
 
@@ -25,7 +26,7 @@ llvm::Intrinsic::ID DotProducts::intrinsic_of(DotProduct kind) const {
 }
 
 std::optional<Lanes> DotProducts::sum(const arith::Binary& e) {
-  if (lanes_.count() == 0) return of_halves(e);
+  if (lanes_.count() == 0) return numeric_.abilities().lane_sums ? of_octets(e) : of_halves(e);
   if (lanes_.mask() != nullptr || e.dtype != DType::i(32)) return std::nullopt;
   DotProduct kind = numeric_.abilities().dots.of(int64_t{32} * lanes_.count());
   if (kind == DotProduct::kNone) return std::nullopt;
@@ -58,6 +59,26 @@ std::optional<Lanes> DotProducts::of_halves(const arith::Binary& e) {
     Value *x = half(llvm::Intrinsic::arm_uxtb16, a), *w = half(llvm::Intrinsic::arm_sxtb16, b);
     sum = b_.CreateIntrinsic(llvm::Intrinsic::arm_smlad, {}, {x, w, sum});
   }
+  return Lanes{sum, 0, nullptr};
+}
+
+/// A single sum, where the instruction set has vmladava: eight bytes of each operand, widened where they are loaded.
+/// Its form for 16 bytes takes operands of one sign alone.
+std::optional<Lanes> DotProducts::of_octets(const arith::Binary& e) {
+  const std::optional<Dot8> found = e.dtype == DType::i(32) ? arith::as_dot8(e.b) : std::nullopt;
+  const arith::Load* bytes = found ? tir::octet_of(*found) : nullptr;
+  const auto* word = found ? found->b.as<arith::Load>() : nullptr;
+  if (bytes == nullptr || word == nullptr) return std::nullopt;
+  auto* octet = llvm::FixedVectorType::get(b_.getInt8Ty(), 8);
+  auto* halves = llvm::FixedVectorType::get(b_.getInt16Ty(), 8);
+  auto widened_bytes = [&](const arith::Load& load, bool is_signed) {
+    const Lanes offset = memory_.offset_of(load.buffer, load.indices);
+    Value* narrow = b_.CreateAlignedLoad(octet, memory_.address(load.buffer, offset), llvm::Align(1));
+    return is_signed ? b_.CreateSExt(narrow, halves) : b_.CreateZExt(narrow, halves);
+  };
+  Value *a = widened_bytes(*bytes, bytes->dtype.is_int()), *b = widened_bytes(*word, found->signed_b);
+  Value *sum = values_.value(e.a).scalar, *no = b_.getInt32(0);
+  sum = b_.CreateIntrinsic(llvm::Intrinsic::arm_mve_vmldava, {halves}, {no, no, no, sum, a, b});
   return Lanes{sum, 0, nullptr};
 }
 

@@ -3,7 +3,7 @@
 // vpdpbusd and usdot add four products to a 32-bit sum without rounding or saturating. ARM's older sdot takes signed
 // bytes alone. Without either, bytes are widened to 16 bits and pmaddwd adds pairs of their products in 32 bits;
 // pmaddubsw would do it in one step less, but it saturates sums of two products at 16 bits silently. What fits none is
-// computed as it is written.
+// computed as it is written. A single sum takes two or eight products at once by smlad and Helium's vmladava.
 #pragma once
 
 #include <optional>
@@ -32,6 +32,7 @@ class DotProducts {
   llvm::Value* of_quads(llvm::Intrinsic::ID intrinsic, llvm::Value* sum, llvm::Value* a, llvm::Value* b);
   llvm::Value* of_pairs(llvm::Value* a, llvm::Value* b);
   std::optional<Lanes> of_halves(const arith::Binary& e);
+  std::optional<Lanes> of_octets(const arith::Binary& e);
   llvm::Value* of_same_sign(llvm::Value* sum, llvm::Value* a, llvm::Value* b);
 
   llvm::IRBuilder<>& b_;

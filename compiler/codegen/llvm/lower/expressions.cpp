@@ -1,6 +1,9 @@
 // expressions.cpp: what each kind of node computes.
 #include "compiler/codegen/llvm/lower/expressions.h"
 
+#include <llvm/IR/IntrinsicsARM.h>
+
+#include <cmath>
 #include <tuple>
 
 #include "compiler/arith/angle.h"
@@ -55,7 +58,62 @@ Lanes Expressions::by_kind(Expr e) {
       });
 }
 
+namespace {
+
+/// A float that is cut to low..high, both whole, rounded by adding 1.5 * 2^23, and stored `zero` above that: what
+/// `requantize` ends in (ops/requantize.cpp).
+struct StoredFloat {
+  Expr value;
+  int64_t low = 0, high = 0, zero = 0;
+};
+
+std::optional<int64_t> whole_number(Expr e) {
+  const auto* number = e.as<arith::FloatImm>();
+  if (number == nullptr || number->value != std::nearbyint(number->value) || std::abs(number->value) > 1 << 20)
+    return {};
+  return static_cast<int64_t>(number->value);
+}
+
+std::optional<StoredFloat> as_stored_float(const arith::Cast& e) {
+  constexpr int64_t kRoundingBits = 0x4B400000;  // of 1.5 * 2^23
+  const auto* moved = e.value.as<arith::Sub>();
+  const auto* bits = moved != nullptr ? moved->a.as<arith::Call>() : nullptr;
+  const auto* offset = moved != nullptr ? moved->b.as<arith::IntImm>() : nullptr;
+  if (bits == nullptr || offset == nullptr || bits->intrinsic != arith::Intrinsic::k_bitcast) return {};
+  const auto* rounded = bits->args[0].as<arith::Add>();
+  const auto* rounding = rounded != nullptr ? rounded->b.as<arith::FloatImm>() : nullptr;
+  if (rounding == nullptr || rounding->value != 12582912.0 || rounded->dtype != DType::f(32)) return {};
+  const auto* above = rounded->a.as<arith::Select>();
+  const auto* below = above != nullptr ? above->else_value.as<arith::Select>() : nullptr;
+  if (below == nullptr || above->condition != arith::lt(above->else_value, above->then_value)) return {};
+  if (below->condition != arith::lt(below->then_value, below->else_value)) return {};
+  const auto low = whole_number(above->then_value), high = whole_number(below->then_value);
+  if (!low || !high) return {};
+  return StoredFloat{below->else_value, *low, *high, kRoundingBits - offset->value};
+}
+
+}  // namespace
+
+/// vcvtr gives the nearest int32, the largest or smallest one of what is beyond; the zero point is added with
+/// saturation, so that what is then cut is the same. LLVM makes ssat and usat of bounds that are those of a dtype.
+std::optional<Lanes> Expressions::stored_float(const arith::Cast& e) {
+  if (!numeric_.abilities().rounded_integers || lanes_.count() != 0) return {};
+  if (!e.dtype.is_integer() || e.dtype.bits > 16) return {};
+  const std::optional<StoredFloat> stored = as_stored_float(e);
+  if (!stored) return {};
+  auto* i32 = b_.getInt32Ty();
+  Value* whole =
+      b_.CreateIntrinsic(llvm::Intrinsic::arm_vcvtr, {b_.getFloatTy()}, {values_.value(stored->value).scalar});
+  Value* x = b_.CreateBitCast(whole, i32);
+  const auto number = [&](int64_t n) { return llvm::ConstantInt::getSigned(i32, n); };
+  if (stored->zero != 0) x = b_.CreateBinaryIntrinsic(llvm::Intrinsic::sadd_sat, x, number(stored->zero));
+  x = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, x, number(stored->low + stored->zero));
+  x = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, x, number(stored->high + stored->zero));
+  return Lanes{b_.CreateTrunc(x, numeric_.register_type(e.dtype)), 0, nullptr};
+}
+
 Lanes Expressions::cast(const arith::Cast& e) {
+  if (std::optional<Lanes> stored = stored_float(e)) return *stored;
   Lanes inner = values_.pending(e.value);
   DType from = e.value.dtype();
   if (inner.vector == nullptr && e.dtype.is_index() && from == DType::i(64)) return inner;

@@ -30,6 +30,7 @@ class Expressions {
   std::optional<Lanes> compare_lanes(const arith::Binary& e, Lanes a, Lanes b);  ///< nothing: not of that form
   llvm::Value* distance(llvm::Value* from, llvm::Value* to, int64_t most);
   Lanes cast(const arith::Cast& e);
+  std::optional<Lanes> stored_float(const arith::Cast& e);  ///< nothing: not of that form, or not by an instruction
   Lanes call(const arith::Call& e, arith::Expr whole);
 
   llvm::IRBuilder<>& b_;

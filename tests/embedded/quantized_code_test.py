@@ -1,9 +1,10 @@
-"""Objects of quantized networks for cores without a floating-point unit call no function of floats.
+"""What code quantized networks become: without a floating-point unit it calls no function of floats, and other cores use
+their own instructions.
 
 Networks of int8 with integer inputs and outputs: one with every kind of operator that the fixed-point forms know, and
 those of MLPerf Tiny, from ONNX and from TFLite, where RELAXC_MODELS has them.
 
-Usage: soft_float_test.py RELAXC"""
+Usage: quantized_code_test.py RELAXC"""
 
 import re
 import sys
@@ -19,6 +20,11 @@ CPUS = ["cortex-m0plus", "cortex-m3", "riscv32imac"]
 # Of Arm's ABI (fadd, i2f, dmul, fcmplt), and of GCC's library (__addsf3, __fixsfsi, __ltdf2); fmaf is one of ours.
 FLOATS = re.compile(r"__aeabi_(f|d|c?[fd]cmp|u?[il]2[fd]|u?l2)\w*$|__\w*[sd]f\w*$|rlx_fmaf?$|\w*(expf?|roundf?|nearbyintf?)$")
 
+INSTRUCTIONS = {  # sums of products, and what stores their results
+    "cortex-m4": ["smlad", "vcvtr.s32.f32", "usat"],
+    "cortex-m55": ["vmlava.s16", "vcvtr.s32.f32", "usat"],
+}
+
 
 def models():
     yield "digits8", DIGITS8, ["--io=quantized"]
@@ -30,11 +36,21 @@ def models():
             yield f"{name}.tflite", MODELS / name / "model.tflite", []
 
 
+def missing_instructions(folder):
+    """(CPU, instruction) of those that the network with every kind of operator does not have."""
+    for cpu, names in INSTRUCTIONS.items():
+        run(RELAXC, "network8.relax", "--target", cpu, "-O2", "-o", "m.s", folder=folder)
+        text = (folder / "m.s").read_text()
+        yield from ((cpu, name) for name in names if not re.search(rf"\b{re.escape(name)}\b", text))
+
+
 def main():
     failed = []
     with tempfile.TemporaryDirectory(prefix="relaxc-soft-float-") as folder:
         folder = Path(folder)
         (folder / "network8.relax").write_text(program())
+        failed += missing_instructions(folder)
+        print(f"instructions that are not used: {failed or 'none'}")
         boards = [Board(cpu, folder / "runtime") for cpu in CPUS]
         for board in boards:
             if missing := board.missing():
