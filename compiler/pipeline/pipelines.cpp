@@ -94,6 +94,7 @@ constexpr Pass kCompile[] = {
      .run = fixed_point_quantization,
      .needs = kTyped,
      .opt_level = 1,
+     .options = kFixedPointQuantizationOptions,
      .cleanups = kDeadCode},
     {.name = "legalize", .run = legalize, .needs = kTyped, .gives = kLegal},
     {.name = "fuse_ops",

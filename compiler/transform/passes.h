@@ -28,6 +28,11 @@ inline constexpr PassOption kHorizontalFusionTensors{"horizontal_fusion.tensors"
                                                      "most tensors that a kernel of several results reads and writes"};
 inline constexpr PassOption kHorizontalFusionOptions[] = {kHorizontalFusionTensors};
 
+inline constexpr PassOption kFixedPointEverywhere{
+    "fixed_point_quantization.everywhere", 0, 0,
+    "1: on every target without vectors also where results next to a tie may differ from those of float32"};
+inline constexpr PassOption kFixedPointQuantizationOptions[] = {kFixedPointEverywhere};
+
 // graph/: on Relax functions. Passes may leave operations that nobody uses any more; the rows of the pipeline name the
 // clean-ups that run behind them.
 

@@ -1,9 +1,10 @@
 """QDQ graphs, each quantization in them against exact arithmetic on what the graph itself had before it (exact.py).
 
 Every graph is compiled as it is, with open dims, at -O0, and for cores without vectors, whose C this machine's compiler
-takes: Cortex-M4, where integers are used that give float32's results, Cortex-M3 and M0+, where integers are used
-everywhere. A stored value may differ from the exact one by one, and only next to a tie. What is tested in detail and at the extremes for products by constants is in quantization_test.py;
-here are operators next to each other, as exporters leave them.
+takes: Cortex-M4, where integers are used that give float32's results or, as an option, all, and M0+, where all are
+used. A stored value may differ from the exact one by one, and only next to a tie. What is tested in detail and at the
+extremes for products by constants is in quantization_test.py; here are operators next to each other, as exporters
+leave them.
 
 Usage: exact_test.py RELAXC SOURCE_DIR
 """
@@ -90,8 +91,9 @@ class Exact(unittest.TestCase):
         if not brief:
             yield "plain", model, ["--mcpu=native"]
             yield "level 0", model, ["-O0"]
-        for core in ("cortex-m4", "cortex-m3", "cortex-m0plus"):
+        for core in ("cortex-m4", "cortex-m0plus"):
             yield core, model, ["--target", core]
+        yield "integers", model, ["--target", "cortex-m4", "--pass-option", "fixed_point_quantization.everywhere=1"]
         opened = onnx.ModelProto()
         opened.CopyFrom(model)
         for value in opened.graph.input:

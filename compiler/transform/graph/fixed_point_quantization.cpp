@@ -8,7 +8,8 @@
 // The method: the numbers that the sum can become are known from the weights, so a multiplier, an addend and a shift
 // are found that give the same results for all of them, or it is known that there are none (multiply_shift.h). Without
 // a floating-point unit the nearest ones are taken then, which differ where float32 has rounded across a tie. With one,
-// float32 stays. Vectors stay float32: they have its arithmetic for all lanes, and no upper halves of products.
+// float32 stays, unless the option `everywhere` asks for integers. Vectors stay float32: they have its arithmetic for
+// all lanes, and no upper halves of products.
 //
 // Rejected: float32 arithmetic in integers to the bit, which needs counting of leading zeros for each rounding.
 #include "compiler/transform/graph/quantization/fixed_point.h"
@@ -33,7 +34,8 @@ Result<Value*> rewritten(GraphBuilder& b, const Op& op, const FixedPointRules& r
 Result<Changed> fixed_point_quantization(relax::Module& module, PassContext& context) {
   if (context.target.lanes(32) > 1) return Changed::kNo;
   FixedPointRules rules;
-  rules.floats = calls_float_functions(context.target) ? FloatCost::kDear : FloatCost::kCheap;
+  const bool everywhere = context.option(kFixedPointEverywhere) != 0 || calls_float_functions(context.target);
+  rules.floats = everywhere ? FloatCost::kDear : FloatCost::kCheap;
   rules.multiplication = has_high_product(context.target) ? Multiplication::kHigh : Multiplication::kParts;
   Changed changed = Changed::kNo;
   for (Function* function : module.functions())
