@@ -145,6 +145,16 @@ class Axis {
     return middle - half;
   }
 
+  /// How often each element of x is repeated, if it is the nearest of so many in a row; 0: not so.
+  int64_t repeats(const std::string& rounding) const {
+    const auto whole = static_cast<int64_t>(known_scale_);
+    if (known_scale_ < 2 || known_scale_ > 1024 || static_cast<double>(whole) != known_scale_) return 0;
+    // floor((i + 1/2) / s) and ceil((i + 1/2) / s - 1) are i // s as well.
+    const bool floors = rounding == "floor" && (mode_ == "asymmetric" || mode_ == "tf_half_pixel_for_nn");
+    const bool rounds = rounding == "round_prefer_floor" && mode_ == "half_pixel";
+    return (floors || rounds) && arith::prove_equal(out_, in_ * whole, {}) ? whole : 0;
+  }
+
   /// Whether a position lies outside of x.
   Expr outside(Expr position) const {
     return arith::logical_or(arith::lt(position, number(0)), arith::lt(cast(kF64, last()), position));
@@ -288,6 +298,10 @@ class Resize {
     Indices from = i;
     for (size_t k = 0; k < axes_.size(); ++k) {
       if (axes_[k].unchanged()) continue;
+      if (const int64_t times = axes_[k].repeats(rounding); times != 0) {
+        from[k] = arith::floordiv(i[k], times);
+        continue;
+      }
       Expr at = axes_[k].position(i[k]), half = axes_[k].number(0.5);
       if (rounding == "round_prefer_floor") at = call(Intrinsic::k_ceil, at - half);
       if (rounding == "round_prefer_ceil") at = call(Intrinsic::k_floor, at + half);

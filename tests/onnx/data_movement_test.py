@@ -1,5 +1,5 @@
-"""What only moves data, next to NumPy: transpositions by squares with edges of every kind, and rows that indices pick, by
-both backends, for CPUs with vectors of 16, 32 and 64 bytes, with dims fixed and open.
+"""What only moves data, next to NumPy: transpositions by squares with edges of every kind, rows that indices pick, and
+images enlarged by whole numbers, by both backends, for CPUs with vectors of 16, 32 and 64 bytes, with dims fixed and open.
 
 Usage: data_movement_test.py RELAXC SOURCE_DIR CC
 """
@@ -35,13 +35,13 @@ class DataMovement(unittest.TestCase):
         flags = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
         cls.cpus = CPUS[:1] + CPUS[1:2] * ("avx2" in flags) + CPUS[2:] * ("avx512vl" in flags)
 
-    def run_node(self, node, inputs, output, flags=(), is_open=False, backend="llvm"):
+    def run_node(self, node, inputs, output, flags=(), is_open=False, backend="llvm", constants=()):
         """`output`: its dtype and shape."""
         def info(name, dtype, shape):
             shape = [f"{name}{i}" for i in range(len(shape))] if is_open else shape
             return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.dtype(dtype)), shape)
         graph = helper.make_graph([node], "g", [info(name, x.dtype, x.shape) for name, x in inputs.items()],
-                                  [info("y", *output)])
+                                  [info("y", *output)], constants)
         if is_open:
             graph.output[0].type.tensor_type.ClearField("shape")
         stem = self.path / f"m{next(self.count)}"
@@ -85,6 +85,17 @@ class DataMovement(unittest.TestCase):
             right = np.take(x, index, axis)
             found = self.run_node(node, {"x": x, "i": index}, (x.dtype, right.shape), flags=["--mcpu=" + cpu])
             np.testing.assert_array_equal(np.asarray(found).reshape(right.shape), right)
+
+    def test_enlarged_by_whole_numbers(self):
+        x = np.random.default_rng(0).standard_normal((2, 3, 5, 37)).astype(np.float32)
+        modes = [("asymmetric", "floor"), ("half_pixel", "round_prefer_floor"), ("tf_half_pixel_for_nn", "floor")]
+        for cpu, times, (mode, rounding) in itertools.product(self.cpus, (2, 3), modes):
+            scales = helper.make_tensor("s", 1, [4], [1, 1, times, times])
+            resize = helper.make_node("Resize", ["x", "", "s"], ["y"], mode="nearest", nearest_mode=rounding,
+                                      coordinate_transformation_mode=mode)
+            right = x.repeat(times, 2).repeat(times, 3)
+            found = self.run_node(resize, {"x": x}, (x.dtype, right.shape), flags=["--mcpu=" + cpu], constants=[scales])
+            np.testing.assert_array_equal(np.asarray(found).reshape(right.shape), right, str((cpu, times, mode)))
 
     def test_no_gather_reads_a_row(self):
         """Vectors of addresses cost a load an element."""

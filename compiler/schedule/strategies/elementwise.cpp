@@ -6,7 +6,8 @@
 // by the next iterations of an outer loop. If all operands lie along that loop, squares of elements are transposed in
 // registers; else a line's worth of its iterations goes inside of the loop over vectors. Where the last
 // axis is a few elements that lie apart in an operand (channels of a picture that come last from now on), lanes lie
-// along the axis before it, and each stores all of its few, side by side.
+// along the axis before it, and each stores all of its few, side by side. So do the copies of each element where some
+// in a row are of one (an image that is enlarged by a whole number).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,6 +19,7 @@
 #include "compiler/schedule/primitives/bind_axes.h"
 #include "compiler/schedule/primitives/chunk.h"
 #include "compiler/schedule/primitives/reorder.h"
+#include "compiler/schedule/primitives/simplify_subscripts.h"
 #include "compiler/schedule/primitives/split.h"
 #include "compiler/schedule/primitives/stage_loads.h"
 #include "compiler/schedule/primitives/unroll.h"
@@ -67,6 +69,22 @@ uint32_t loop_across(const Tree& s, const std::vector<uint32_t>& loops) {
   return few != nullptr && *few <= kFew && can_reorder(s, {across, last}) ? across : 0;
 }
 
+/// How many elements of the result in a row, along the last loop, are of one element of each operand; 0: not so.
+int64_t repeats_along(const Tree& s, uint32_t block, const tir::For& last) {
+  int64_t times = 0;
+  bool all = true;
+  for_each_access(Stmt(&s.block(block)), [&](const Access& access) {
+    for (Expr index : access.indices) {
+      if (access.is_store || !depends_on(index, last.var)) continue;
+      const auto* divided = index.as<arith::FloorDiv>();
+      const int64_t* by = divided != nullptr && divided->a == last.var ? divided->b.constant() : nullptr;
+      all &= by != nullptr && *by >= 2 && *by <= kFew && (times == 0 || times == *by);
+      if (all) times = *by;
+    }
+  });
+  return all && times != 0 && known_divisor(s, last.id) % times == 0 ? times : 0;
+}
+
 /// Whether a vector fits along the loop.
 bool holds_vector(const tir::For& loop, int64_t lanes) {
   const int64_t* extent = loop.extent.constant();
@@ -78,6 +96,17 @@ Legal<> store_side_by_side(Tree& s, uint32_t across, uint32_t last, int64_t lane
   RELAXC_STEP(const SplitLoops split, apply(s, Split{across, lanes, Tail::kPeel}));
   RELAXC_LEGAL(apply(s, Vectorize{split.inner}));
   return apply(s, Unroll{last});
+}
+
+/// Lanes lie along the elements that are repeated, and each stores all of its copies.
+Legal<> repeat_side_by_side(Tree& s, uint32_t block, uint32_t last, int64_t times, int64_t lanes) {
+  RELAXC_STEP(const SplitLoops copies, apply(s, Split{last, times, Tail::kPeel}));
+  std::vector<BufferRef> read;
+  for_each_access(Stmt(&s.block(block)), [&](const Access& access) {
+    if (!access.is_store) read.push_back(access.buffer);
+  });
+  for (BufferRef buffer : read) RELAXC_LEGAL(apply(s, SimplifySubscripts{buffer}));
+  return store_side_by_side(s, copies.outer, copies.inner, lanes);
 }
 
 /// The loop along which some operand is contiguous that lies apart along `vectorized`; 0: there is none.
@@ -176,6 +205,10 @@ struct VectorNest {
     const uint32_t across = apart ? loop_across(s, loops) : 0;
     RELAXC_FITS(across != 0 || !is_too_short, "few elements that lie apart are read quicker one by one");
     RELAXC_LEGAL(apply(s, StageLoads{nest.block, 0}));
+    const int64_t times = repeats_along(s, nest.block, last);
+    const int64_t* extent = last.extent.constant();
+    if (times != 0 && (extent == nullptr || *extent >= times * nest.lanes))
+      return repeat_side_by_side(s, nest.block, loops.back(), times, nest.lanes);
     return vectorize(draft, loops, across, is_too_short);
   }
 
