@@ -5,7 +5,7 @@
 #include "compiler/ops/common/element.h"
 #include "compiler/ops/common/select_first.h"
 #include "compiler/ops/common/shape.h"
-#include "compiler/ops/common/sort.h"
+#include "compiler/ops/common/sort_key.h"
 
 namespace relaxc::ops {
 namespace {
@@ -33,36 +33,85 @@ InferResult infer_arg(InferContext& c) {
   return one(tensor_info(c.context, std::move(shape), kI64));
 }
 
+/// A key that is greatest where the extreme is: NaN is, either way.
 template <bool Largest>
-Stmt define_arg(DefineContext& d) {
+Expr extreme_key(Expr element) {
+  Expr key = sort_key(element, false);
+  if (!Largest && element.dtype().is_float()) key = key + like(key, 1);  // NaN's, the greatest, wraps to 0
+  return Largest ? key : call(Intrinsic::k_bitwise_not, key);
+}
+
+/// Of rows whose elements lie side by side: the greatest key, which vectors find, and then where it is.
+template <bool Largest>
+Stmt define_arg_of_rows(DefineContext& d) {
   tir::Builder& b = d.builder;
   BufferRef x = d.input(0), y = d.output();
-  size_t axis = axis_of(d.attrs().integer("axis"), x->shape.size());
-  BufferRef best = b.buffer("best", kI64, {b.index(1)}, tir::Scope::kLocal);
-  Expr first = b.index(0), best_at = cast(DType::index(), b.load(best, {first}));
+  const DType dtype = sort_key_dtype(x->dtype);
+  BufferRef best = b.buffer("best", dtype, {b.index(1)}, tir::Scope::kLocal);
+  Expr first = b.index(0), top = b.load(best, {first}), extent = x->shape.back();
   return b.nest(y->shape, [&](const Indices& i) {
-    auto value = [&](Expr k) {
-      Indices at = i;
-      if (d.attrs().flag("keepdims"))
-        at[axis] = k;
-      else
-        at.insert(at.begin() + static_cast<std::ptrdiff_t>(axis), k);
-      return b.load(x, at);
+    auto with_key = [&](Expr k, const std::function<Stmt(Expr)>& use) {
+      Indices at(i.begin(), i.begin() + static_cast<std::ptrdiff_t>(x->shape.size()) - 1);
+      at.push_back(k);
+      return b.let("element", b.load(x, at), [&](Var element) { return use(extreme_key<Largest>(element)); });
     };
-    auto step = [&](Var k) {
-      Expr here = value(k), top = value(best_at);
-      Expr better = ordered(here, top, Largest);
-      if (d.attrs().flag("select_last")) better = arith::logical_not(ordered(top, here, Largest));
-      if (!Largest && here.dtype().is_float()) {  // NaN is the extreme here too
-        Expr nan_here = call(Intrinsic::k_isnan, here), nan_top = call(Intrinsic::k_isnan, top);
-        better = arith::logical_or(arith::logical_and(nan_here, arith::logical_not(nan_top)),
-                                   arith::logical_and(better, arith::logical_not(nan_top)));
-      }
-      return b.branch(better, b.store(best, {first}, cast(kI64, k)));
-    };
-    return b.alloc(best, b.seq({b.store(best, {first}, d.context().imm(kI64, 0)), b.loop("k", x->shape[axis], step),
-                                b.store(y, i, b.load(best, {first}))}));
+    Stmt find = b.loop("k", extent, [&](Var k) {
+      return with_key(k, [&](Expr key) { return b.store(best, {first}, arith::max(top, key)); });
+    });
+    Stmt look = b.loop("k", extent, [&](Var k) {
+      Expr place = d.attrs().flag("select_last") ? extent - 1 - k : k;
+      return with_key(place, [&](Expr key) {
+        return b.branch(arith::eq(key, top), b.seq({b.store(y, i, cast(kI64, place)), b.leave_loop()}));
+      });
+    });
+    return b.alloc(best, b.seq({b.store(best, {first}, d.context().zero(dtype)), find, look}));
   });
+}
+
+/// Of columns: all at the same place, row by row, so that vectors lie across them.
+template <bool Largest>
+Stmt define_arg_of_columns(DefineContext& d, size_t axis) {
+  tir::Builder& b = d.builder;
+  BufferRef x = d.input(0), y = d.output();
+  const DType dtype = sort_key_dtype(x->dtype);
+  const auto place = x->shape.begin() + static_cast<std::ptrdiff_t>(axis);
+  const Dims outer(x->shape.begin(), place), inner(place + 1, x->shape.end());
+  BufferRef best = b.buffer("best", dtype, inner);
+  auto joined = [&](Indices at, Expr middle, const Indices& column) {
+    if (middle) at.push_back(middle);
+    at.insert(at.end(), column.begin(), column.end());
+    return at;
+  };
+  return b.nest(outer, [&](const Indices& i) {
+    Expr kept = d.attrs().flag("keepdims") ? b.index(0) : Expr();
+    auto step = [&](Expr k, const Indices& column) {
+      Indices to = joined(i, kept, column);
+      auto update = [&](Var element, Var top, Var so_far) {
+        Expr key = extreme_key<Largest>(element);
+        Expr better = d.attrs().flag("select_last") ? arith::le(top, key) : arith::lt(top, key);
+        return b.seq(
+            {b.store(best, column, arith::max(top, key)), b.store(y, to, select(better, cast(kI64, k), so_far))});
+      };
+      return b.let("element", b.load(x, joined(i, k, column)), [&](Var element) {
+        return b.let("top", b.load(best, column), [&](Var top) {
+          return b.let("so_far", b.load(y, to), [&](Var so_far) { return update(element, top, so_far); });
+        });
+      });
+    };
+    Stmt start = b.nest(inner, [&](const Indices& column) {
+      return b.seq({b.store(best, column, d.context().zero(dtype)),
+                    b.store(y, joined(i, kept, column), d.context().imm(kI64, 0))});
+    });
+    Stmt rows = b.loop("k", x->shape[axis],
+                       [&](Var k) { return b.nest(inner, [&](const Indices& column) { return step(k, column); }); });
+    return b.alloc(best, b.seq({start, rows}));
+  });
+}
+
+template <bool Largest>
+Stmt define_arg(DefineContext& d) {
+  const size_t rank = d.input(0)->shape.size(), axis = axis_of(d.attrs().integer("axis"), rank);
+  return axis + 1 == rank ? define_arg_of_rows<Largest>(d) : define_arg_of_columns<Largest>(d, axis);
 }
 
 InferResult infer_topk(InferContext& c) {

@@ -148,6 +148,28 @@ class Ordering(unittest.TestCase):
                         for found, right in zip(function(x), (values, first, inverse.ravel(), counts)):
                             np.testing.assert_array_equal(found, right, str((dtype, in_order, kind, count, backend)))
 
+    def test_extremes(self):
+        """NaN is the extreme, either way; the first of equal ones counts, or the last."""
+        for dtype, (kind, function), last in itertools.product(
+                (np.float32, np.float16, np.int8, np.uint8, np.int64), (("ArgMax", np.argmax), ("ArgMin", np.argmin)), (0, 1)):
+            node = helper.make_node(kind, ["x"], ["y"], axis=1, keepdims=0, select_last_index=last)
+            functions = self.functions(node, {"x": (dtype, ["rows", "n"])}, {"y": np.int64})
+            for of, count in itertools.product(KINDS, (1, 5, 70, 300)):
+                x = np.stack([row(of, count, dtype, seed) for seed in range(4)])
+                right = count - 1 - function(x[:, ::-1], axis=1) if last else function(x, axis=1)
+                for found in functions:
+                    np.testing.assert_array_equal(np.asarray(found(x)).ravel(), right, str((dtype, kind, last, of, count)))
+
+    def test_extremes_of_columns(self):
+        for keepdims, last, (kind, function) in itertools.product((0, 1), (0, 1), (("ArgMax", np.argmax), ("ArgMin", np.argmin))):
+            node = helper.make_node(kind, ["x"], ["y"], axis=1, keepdims=keepdims, select_last_index=last)
+            functions = self.functions(node, {"x": (np.float32, [2, "n", 9, 3])}, {"y": np.int64})
+            for of in ("few", "special"):
+                x = row(of, 2 * 40 * 27, np.float32).reshape(2, 40, 9, 3)
+                right = 39 - function(x[:, ::-1], axis=1) if last else function(x, axis=1)
+                for found in functions:
+                    np.testing.assert_array_equal(np.asarray(found(x)).ravel(), right.ravel(), str((kind, last, of)))
+
     def test_running_sums(self):
         x = np.random.default_rng(0).integers(-9, 9, (4, 5, 6)).astype(np.float32)  # sums of integers are exact
         for axis, exclusive, reverse in itertools.product((0, 1, 2), (0, 1), (0, 1)):
