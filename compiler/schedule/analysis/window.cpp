@@ -216,12 +216,16 @@ class Search {
 
 }  // namespace
 
-std::optional<Window> window_of(const Tree& s, uint32_t block, const std::vector<uint32_t>& spatial,
+std::optional<Window> window_of(const Tree& s, const tir::Store& sum, const std::vector<uint32_t>& spatial,
                                 const std::vector<uint32_t>& reduced, const MostIterations& most) {
-  const auto& store = *s.block(block).body.as<tir::Store>();
-  for (Expr operand : find_operands(update_of(store).value))
+  for (Expr operand : find_operands(update_of(sum).value))
     if (auto window = Search(s, spatial, reduced, most).run(operand)) return window;
   return {};
+}
+
+std::optional<Window> window_of(const Tree& s, uint32_t block, const std::vector<uint32_t>& spatial,
+                                const std::vector<uint32_t>& reduced, const MostIterations& most) {
+  return window_of(s, *s.block(block).body.as<tir::Store>(), spatial, reduced, most);
 }
 
 }  // namespace relaxc::schedule

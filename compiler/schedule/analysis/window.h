@@ -60,6 +60,11 @@ using MostIterations = std::map<uint32_t, int64_t>;
 
 /// The operand of a reduction that a filter slides over, if there is one whose places are linear in the loops. Loops of
 /// the result that neither slide nor share are not part of the window: it is another one in each of their iterations.
+///
+/// \param sum  the update of the reduction, in variables of loops
+std::optional<Window> window_of(const Tree& s, const tir::Store& sum, const std::vector<uint32_t>& spatial,
+                                const std::vector<uint32_t>& reduced, const MostIterations& most = {});
+/// The same of a block that has no axes any more.
 std::optional<Window> window_of(const Tree& s, uint32_t block, const std::vector<uint32_t>& spatial,
                                 const std::vector<uint32_t>& reduced, const MostIterations& most = {});
 

@@ -62,6 +62,11 @@ Legal<DecomposeReduction::Facts> DecomposeReduction::legal(const Tree& tree) con
   return Facts{map, init};
 }
 
+Legal<Stmt> update_in_loops(const Tree& tree, BlockId block, LoopId loop) {
+  RELAXC_STEP(const DecomposeReduction::Facts facts, (DecomposeReduction{block, loop}.legal(tree)));
+  return tir::substitute(tree.context(), tree.block(block).body, facts.axes);
+}
+
 DecomposeReduction::Made DecomposeReduction::apply(Tree& tree, const Facts& facts) const {
   tir::Builder build(tree.context());
   const Block from = tree.block(block);

@@ -25,4 +25,8 @@ struct DecomposeReduction {
   Made apply(Tree& tree, const Facts& facts) const;
 };
 
+/// What the block adds to its sums, in variables of loops, as the step would leave it; illegal where the step is. The
+/// tree stays as it is.
+Legal<Stmt> update_in_loops(const Tree& tree, BlockId block, LoopId loop);
+
 }  // namespace relaxc::schedule

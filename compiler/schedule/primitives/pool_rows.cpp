@@ -205,7 +205,7 @@ class PoolNests {
   const ReductionGroup group_;
   const arith::Facts facts_;
   const analysis::Nest nest_;
-  Tree s_;  ///< of the reduction alone, whose loops the window names
+  const Tree s_;  ///< of the reduction alone, whose loops the window names
   std::vector<uint32_t> spatial_, reduced_;
   Window window_;
   arith::ExprKind kind_ = arith::ExprKind::kMax;
@@ -217,16 +217,16 @@ class PoolNests {
 
 bool PoolNests::read() {
   if (!collect_loops()) return false;
-  uint32_t block = nest_.block->id;
-  if (!schedule::apply(s_, DecomposeReduction{block, reduced_[0]})) return false;
-  const auto& store = *s_.block(block).body.as<tir::Store>();
+  const Legal<Stmt> sum = update_in_loops(s_, nest_.block->id, reduced_[0]);
+  if (!sum) return false;
+  const auto& store = *sum->as<tir::Store>();
   result_ = store.buffer;
   const Update update = update_of(store);
   if (!update.value || update.kind == arith::ExprKind::kMul) return false;
   kind_ = update.kind;
   for (size_t i = 0; i < spatial_.size(); ++i)
     if (!(store.indices[i] == s_.loop(spatial_[i]).var)) return false;
-  auto window = window_of(s_, block, spatial_, reduced_);
+  auto window = window_of(s_, store, spatial_, reduced_);
   if (!window || !(window->node == update.value) || !window->sharing.empty()) return false;
   window_ = std::move(*window);
   return read_dims() && is_neutral(kind_, nest_.block->init.as<tir::Store>()->value);

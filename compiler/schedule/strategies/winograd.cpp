@@ -20,7 +20,7 @@
 #include <array>
 #include <cmath>
 
-#include "compiler/schedule/analysis/filter.h"
+#include "compiler/schedule/analysis/row_filter.h"
 #include "compiler/schedule/primitives/drop_unit_loop.h"
 #include "compiler/schedule/primitives/nest.h"
 #include "compiler/schedule/primitives/reassociate.h"
@@ -29,6 +29,7 @@
 #include "compiler/schedule/primitives/winograd.h"
 #include "compiler/schedule/strategies/parts/vectors.h"
 #include "compiler/schedule/strategies/strategy.h"
+#include "compiler/schedule/winograd_transform.h"
 
 namespace relaxc::schedule {
 namespace {

@@ -1,34 +1,36 @@
-// filter.cpp: what makes a reduction a convolution by filters of three rows; read off its subscripts.
-#include "compiler/schedule/analysis/filter.h"
+// row_filter.cpp: what makes a reduction a convolution by filters of three rows; read off its subscripts.
+#include "compiler/schedule/analysis/row_filter.h"
 
 #include <algorithm>
 
+#include "compiler/analysis/pattern.h"
 #include "compiler/schedule/analysis/access.h"
 #include "compiler/schedule/primitives/decompose_reduction.h"
+#include "compiler/schedule/winograd_transform.h"
 
 namespace relaxc::schedule {
 namespace {
 
 class Reading {
  public:
-  Reading(const Tree& s, const ReductionGroup& group)
-      : group_(group),
-        constants_(s.own_constants()),
+  Reading(const Tree& tree, const ReductionGroup& group)
+      : tree_(tree),
+        group_(group),
+        constants_(tree.own_constants()),
         nest_(analysis::as_nest(group.reduction)),
-        filter_{.nest = Tree(s.context(), group.reduction, s.facts()), .window = {}} {}
+        filter_{.window = {}} {}
 
   std::optional<RowFilter> run() {
     if (!collect_loops()) return {};
-    uint32_t block = nest_.block->id;
-    Tree& s = filter_.nest;
-    if (!apply(s, DecomposeReduction{block, reduced_[0]})) return {};
-    const auto& store = *s.block(block).body.as<tir::Store>();
+    const Legal<Stmt> sum = update_in_loops(tree_, nest_.block->id, reduced_[0]);
+    if (!sum) return {};
+    const auto& store = *sum->as<tir::Store>();
     Update update = update_of(store);
     const auto* product = update.value ? update.value.as<arith::Mul>() : nullptr;
     if (product == nullptr || update.kind != arith::ExprKind::kAdd || store.buffer->dtype != DType::f(32)) return {};
     for (size_t i = 0; i < spatial_.size(); ++i)
-      if (!(store.indices[i] == s.loop(spatial_[i]).var)) return {};
-    auto window = window_of(s, block, spatial_, reduced_);
+      if (!(store.indices[i] == tree_.loop(spatial_[i]).var)) return {};
+    auto window = window_of(tree_, store, spatial_, reduced_);
     if (!window || !(product->a == window->node || product->b == window->node)) return {};
     filter_.window = std::move(*window);
     filter_.result = store.buffer;
@@ -52,7 +54,7 @@ class Reading {
     return spatial_.size() == 4 && reduced_.size() == 3;
   }
 
-  int64_t extent(uint32_t loop) const { return *filter_.nest.loop(loop).extent.constant(); }
+  int64_t extent(uint32_t loop) const { return *tree_.loop(loop).extent.constant(); }
 
   /// The dim that the loop of the result slides along by single steps, and the loop over its taps.
   std::optional<size_t> sliding_dim(uint32_t loop, uint32_t& taps) const {
@@ -79,7 +81,7 @@ class Reading {
     const WindowDim& channel = window.dims[filter_.channel_dim];
     if (channel.slides || channel.steps.size() != 1) return false;
     channel_ = channel.steps[0].first;
-    const tir::For& batch = filter_.nest.loop(spatial_[0]);
+    const tir::For& batch = tree_.loop(spatial_[0]);
     filter_.batch = batch.var, filter_.batches = batch.extent;
     filter_.outputs = extent(spatial_[1]), filter_.rows = extent(spatial_[2]), filter_.columns = extent(spatial_[3]);
     filter_.channels = extent(channel_), filter_.column_taps = extent(column_taps_);
@@ -93,7 +95,7 @@ class Reading {
     auto own = std::find(constants_.begin(), constants_.end(), filter_.weight);
     if (own == constants_.end() || filter_.weight->dtype != DType::f(32)) return false;
     auto axis_of = [&](uint32_t loop, size_t& axis) {
-      auto at = std::find(load->indices.begin(), load->indices.end(), Expr(filter_.nest.loop(loop).var));
+      auto at = std::find(load->indices.begin(), load->indices.end(), Expr(tree_.loop(loop).var));
       if (at == load->indices.end()) return false;
       axis = static_cast<size_t>(at - load->indices.begin());
       return filter_.weight->shape[axis].is_constant(extent(loop));
@@ -106,6 +108,7 @@ class Reading {
            axis_of(column_taps_, filter_.column_axis);
   }
 
+  const Tree& tree_;
   const ReductionGroup& group_;
   const std::vector<BufferRef> constants_;
   const analysis::Nest nest_;

@@ -1,41 +1,26 @@
-// filter.h: a convolution by small filters, as the step for minimal filtering sees it, and the nests it becomes.
+// winograd_nests.h: the nests that a convolution becomes by Winograd's minimal filtering.
 #pragma once
 
 #include <functional>
 #include <optional>
+#include <utility>
+#include <vector>
 
-#include "compiler/analysis/pattern.h"
-#include "compiler/schedule/analysis/group.h"
-#include "compiler/schedule/analysis/window.h"
+#include "compiler/schedule/analysis/row_filter.h"
 #include "compiler/schedule/primitives/winograd.h"
 #include "compiler/schedule/winograd_transform.h"
 
 namespace relaxc::schedule {
 
-/// result[batch, output, row, column] = sum over channel, i, j of operand[batch, channel, row + i, column + j] times
-/// weight[output, channel, i, j], the dims of the weight in any order, i of 3 taps.
-struct RowFilter {
-  Tree nest;  ///< of the reduction, whose loops the window names
-  Window window;
-  size_t row_dim = 0, column_dim = 0, channel_dim = 0;  ///< in Window::dims
-  BufferRef result = nullptr, weight = nullptr;
-  Var batch = {};
-  Expr batches = {};
-  int64_t outputs = 0, channels = 0, rows = 0, columns = 0, column_taps = 0;
-  size_t output_axis = 0, channel_axis = 0, tap_axis = 0, column_axis = 0;  ///< of the weight
-};
-/// What the group's reduction is, if it is one with known extents but for the batch, of float32, by a constant that
-/// nothing else reads.
-std::optional<RowFilter> row_filter_of(const Tree& s, const ReductionGroup& group);
-
-/// A filter by tiles, of which some one below the other make a block. A block's data at the points, and its sums, lie
-/// in scratch memory: [points, channel or output, place], those of a row of tiles beside the next one's, each `pitch`
-/// places wide, so that the sums are over contiguous memory. Where only rows are filtered, places are columns, and the
-/// last column_taps - 1 of a row are sums of no meaning that nobody reads. Where both dims are, places are tiles,
-/// points are pairs of them, and a line of data or of results at the points of the rows lies between the two steps.
+/// The nests of a filter by tiles, of which some one below the other make a block. A block's data at the points, and
+/// its sums, lie in scratch memory: [points, channel or output, place], those of a row of tiles beside the next one's,
+/// each `pitch` places wide, so that the sums are over contiguous memory. Where only rows are filtered, places are
+/// columns, and the last column_taps - 1 of a row are sums of no meaning, which are not read. Where both dims are,
+/// places are tiles, points are pairs of them, and a line of data or of results at the points of the rows lies between
+/// the two steps.
 class WinogradNests {
  public:
-  WinogradNests(Context& context, const RowFilter& filter, const FilterTiles& tiles, bool fma);
+  WinogradNests(const Tree& tree, const RowFilter& filter, const FilterTiles& tiles, bool fma);
 
   int64_t blocks() const { return (filter_.rows + rows_of_block() - 1) / rows_of_block(); }
   BufferRef weight_at_points() const { return weight_; }
@@ -76,6 +61,7 @@ class WinogradNests {
   Stmt row_of_result(const ReductionGroup& group, const std::vector<Expr>& sums, Expr output, Expr tile, Expr column,
                      size_t row) const;
 
+  const Tree& tree_;  ///< that the filter is of
   Context& context_;
   mutable tir::Builder build_;
   const RowFilter& filter_;

@@ -1,0 +1,26 @@
+// row_filter.h: convolutions by constant filters of three rows, one step apart.
+#pragma once
+
+#include <optional>
+
+#include "compiler/schedule/analysis/group.h"
+#include "compiler/schedule/analysis/window.h"
+
+namespace relaxc::schedule {
+
+/// result[batch, output, row, column] = sum over channel, i, j of operand[batch, channel, row + i, column + j] times
+/// weight[output, channel, i, j], the dims of the weight in any order, i of 3 taps.
+struct RowFilter {
+  Window window;                                        ///< in the loops of the tree that was asked
+  size_t row_dim = 0, column_dim = 0, channel_dim = 0;  ///< in Window::dims
+  BufferRef result = nullptr, weight = nullptr;
+  Var batch = {};
+  Expr batches = {};
+  int64_t outputs = 0, channels = 0, rows = 0, columns = 0, column_taps = 0;
+  size_t output_axis = 0, channel_axis = 0, tap_axis = 0, column_axis = 0;  ///< of the weight
+};
+/// What the group's reduction is, if it is one with known extents but for the batch, of float32, by a constant that
+/// nothing else reads.
+std::optional<RowFilter> row_filter_of(const Tree& s, const ReductionGroup& group);
+
+}  // namespace relaxc::schedule

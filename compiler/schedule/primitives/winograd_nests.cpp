@@ -1,0 +1,316 @@
+// winograd_nests.cpp: a convolution as data at points, sums of products there, and results from them.
+//
+// The two transforms are written as vectors along a row from the start: each loads the rows of a tile into locals and
+// stores all of their combinations. Combinations for a point and its opposite share their even and odd parts, which is
+// left to the backend to see. The sums are an ordinary reduction, for which there is a rule.
+#include "compiler/schedule/primitives/winograd_nests.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/schedule/analysis/access.h"
+#include "compiler/schedule/primitives/conditions.h"
+#include "compiler/schedule/primitives/made_code.h"
+#include "compiler/schedule/tree/edit.h"
+#include "compiler/schedule/tree/names.h"
+
+namespace relaxc::schedule {
+
+using tir::Block;
+using tir::Indices;
+
+namespace {
+
+int64_t places_of_row(const RowFilter& filter, const FilterTiles& tiles) {
+  if (tiles.in_both_dims()) return (filter.columns + tiles.columns - 1) / tiles.columns;
+  return filter.columns + filter.column_taps - 1;
+}
+
+}  // namespace
+
+WinogradNests::WinogradNests(const Tree& tree, const RowFilter& filter, const FilterTiles& tiles, bool fma)
+    : tree_(tree),
+      context_(tree.context()),
+      build_(tree.context()),
+      filter_(filter),
+      by_(winograd_transform(tiles.rows)),
+      along_(tiles.in_both_dims() ? std::optional(winograd_transform(tiles.columns)) : std::nullopt),
+      tiles_(tiles.count),
+      pitch_(places_of_row(filter, tiles)),
+      fma_(fma),
+      block_(tree.context().var("rows")) {
+  std::vector<int64_t> points{by_.points()};
+  if (along_) points.push_back(along_->points());
+  auto at_points = [&](int64_t outer) {
+    std::vector<int64_t> dims = points;
+    dims.push_back(outer);
+    return dims;
+  };
+  data_ = scratch("data_at_points", at_points(filter.channels), tiles_ * pitch_);
+  sums_ = scratch("sums_at_points", at_points(filter.outputs), places());
+  std::vector<Expr> shape = filter.weight->shape;
+  shape[filter.tap_axis] = context_.index(by_.points());
+  if (along_) shape[filter.column_axis] = context_.index(along_->points());
+  weight_ = build_.buffer(filter.weight->name + "_at_points", DType::f(32), std::move(shape), filter.weight->scope);
+}
+
+BufferRef WinogradNests::scratch(const char* name, std::vector<int64_t> outer, int64_t width) const {
+  // Not of a target: a trace has to make the same tree on any machine.
+  constexpr int64_t kSetPeriod = 4096, kLine = 64, kElement = 4;
+  width = (width * kElement + kLine - 1) / kLine * kLine;      // each row of places begins a line of cache
+  if (width % kSetPeriod == 0) width += kLine;                 // and not all in the same set
+  if (outer.back() * width % kSetPeriod == 0) ++outer.back();  // nor a place's points
+  std::vector<Expr> shape;
+  for (int64_t dim : outer) shape.push_back(context_.index(dim));
+  shape.push_back(context_.index(width / kElement));
+  return build_.buffer(name, DType::f(32), std::move(shape), tir::Scope::kGlobal, kLine);
+}
+
+std::vector<Packing::Taps> WinogradNests::filtered_axes() const {
+  auto taps = [&](size_t axis, int64_t results) {
+    int64_t inner = 1;
+    for (size_t i = axis + 1; i < weight_->shape.size(); ++i) inner *= *weight_->shape[i].constant();
+    return Packing::Taps{axis, inner, results};
+  };
+  std::vector<Packing::Taps> axes{taps(filter_.tap_axis, by_.results)};
+  if (along_) axes.push_back(taps(filter_.column_axis, along_->results));
+  std::sort(axes.begin(), axes.end(), [](const auto& a, const auto& b) { return a.axis < b.axis; });
+  return axes;
+}
+
+int64_t WinogradNests::data_columns() const {
+  if (!along_) return pitch_;
+  constexpr int64_t kWhole = 16;  // so that no vector of a line is masked, which could not be read at once
+  return (pitch_ * along_->results + WinogradTransform::kTaps - 1 + kWhole - 1) / kWhole * kWhole;
+}
+
+Expr WinogradNests::number(double value) const {
+  return context_.imm_float(DType::f(32), value);
+}
+
+Expr WinogradNests::sum_of(const std::vector<std::pair<double, Expr>>& terms) const {
+  Expr sum;
+  for (const auto& [by, term] : terms) {
+    if (by == 0) continue;
+    if (!sum)
+      sum = by == 1 ? term : number(by) * term;
+    else if (by == 1 || by == -1)
+      sum = by == 1 ? sum + term : sum - term;
+    else if (fma_)
+      sum = arith::call(arith::Intrinsic::k_fma, {number(by), term, sum});
+    else
+      sum = sum + number(by) * term;
+  }
+  return sum ? sum : number(0);
+}
+
+Expr WinogradNests::data_at(const WinogradTransform& by, size_t point, const std::vector<Expr>& data) const {
+  const std::vector<double>& factors = by.data[point];
+  std::vector<std::pair<double, Expr>> even, odd;
+  double sign = 0;
+  for (size_t j = 0; j < data.size(); ++j) {
+    if (j % 2 == 1 && sign == 0 && factors[j] != 0) sign = factors[j] < 0 ? -1 : 1;
+    (j % 2 == 0 ? even : odd).push_back({(j % 2 == 0 ? 1 : sign) * factors[j], data[j]});
+  }
+  bool has_even = std::any_of(even.begin(), even.end(), [](const auto& term) { return term.first != 0; });
+  return sum_of({{has_even ? 1 : 0, sum_of(even)}, {sign, sign != 0 ? sum_of(odd) : Expr()}});
+}
+
+Expr WinogradNests::result_at(const WinogradTransform& by, size_t result, const std::vector<Expr>& sums) const {
+  // Points stand in pairs of opposites between 0 and infinity.
+  const std::vector<double>& factors = by.result[result];
+  std::vector<std::pair<double, Expr>> terms{{factors[0], sums[0]}};
+  for (size_t p = 1; p + 1 < sums.size(); p += 2)
+    if (factors[p] != 0)
+      terms.push_back({factors[p], factors[p] == factors[p + 1] ? sums[p] + sums[p + 1] : sums[p] - sums[p + 1]});
+  terms.push_back({factors.back(), sums.back()});
+  return sum_of(terms);
+}
+
+Stmt WinogradNests::with_loaded(const char* name, const std::vector<Expr>& values,
+                                const std::function<std::vector<Stmt>(const std::vector<Expr>&)>& body) const {
+  std::vector<BufferRef> locals;
+  std::vector<Stmt> parts;
+  std::vector<Expr> loaded;
+  for (Expr value : values) {
+    locals.push_back(build_.buffer(name, DType::f(32), {}, tir::Scope::kLocal));
+    loaded.push_back(build_.load(locals.back(), {}));
+    parts.push_back(build_.store(locals.back(), {}, value));
+  }
+  for (Stmt one : body(loaded)) parts.push_back(one);
+  return in_locals(context_, locals, parts);
+}
+
+Stmt WinogradNests::data_along_columns(Expr channel, Expr tile, Var column, BufferRef lines) const {
+  const auto points = static_cast<size_t>(by_.points());
+  std::vector<BufferRef> rows;
+  std::vector<Stmt> parts;
+  std::vector<Expr> loaded;
+  for (size_t j = 0; j < points; ++j) {
+    Expr row = (block_ * tiles_ + tile) * by_.results + static_cast<int64_t>(j), exists;
+    std::vector<Expr> positions(3);
+    positions[filter_.row_dim] = row, positions[filter_.column_dim] = column, positions[filter_.channel_dim] = channel;
+    PlacedOperand operand = operand_at(tree_, filter_.window, positions);
+    auto only = [&](Expr condition) {
+      operand.inside = operand.inside ? arith::logical_and(condition, operand.inside) : condition;
+    };
+    if (data_columns() > filter_.columns + filter_.column_taps - 1)
+      only(arith::lt(column, context_.index(filter_.columns + filter_.column_taps - 1)));
+    if (is_ragged()) only(arith::lt(row, context_.index(filter_.rows + WinogradTransform::kTaps - 1)));
+    rows.push_back(build_.buffer("row", DType::f(32), {}, tir::Scope::kLocal));
+    loaded.push_back(build_.load(rows[j], {}));
+    parts.push_back(where(context_, operand.inside, column, build_.store(rows[j], {}, operand.value)));
+  }
+  for (size_t p = 0; p < points; ++p) {
+    Expr point = context_.index(static_cast<int64_t>(p)), value = data_at(by_, p, loaded);
+    parts.push_back(along_ ? build_.store(lines, {tile, point, column}, value)
+                           : build_.store(data_, {point, channel, tile * pitch_ + column}, value));
+  }
+  return in_locals(context_, rows, parts);
+}
+
+Stmt WinogradNests::data_along_rows(Expr channel, Expr tile, Expr point, Expr across, BufferRef lines) const {
+  std::vector<Expr> data;
+  for (int64_t j = 0; j < along_->points(); ++j)
+    data.push_back(build_.load(lines, {tile, point, across * along_->results + j}));
+  return with_loaded("datum", data, [&](const std::vector<Expr>& loaded) {
+    std::vector<Stmt> stores;
+    for (size_t q = 0; q < loaded.size(); ++q) {
+      Indices at{point, context_.index(static_cast<int64_t>(q)), channel, tile * pitch_ + across};
+      stores.push_back(build_.store(data_, at, data_at(*along_, q, loaded)));
+    }
+    return stores;
+  });
+}
+
+Stmt WinogradNests::at_each_point(Var across, const std::function<Stmt(Expr)>& body) const {
+  return build_.loop("point", context_.index(by_.points()), [&](Var point) {
+    return build_.loop(across, context_.index(0), context_.index(pitch_), body(point));
+  });
+}
+
+namespace {
+
+uint32_t loop_of(Stmt nest, Var var) {
+  uint32_t id = 0;
+  tir::for_each_stmt(nest, [&](Stmt inner) {
+    const auto* found = inner.as<tir::For>();
+    if (found != nullptr && found->var == var) id = found->id;
+  });
+  return id;
+}
+
+}  // namespace
+
+Stmt WinogradNests::data_nest(FilterNests& made) const {
+  Var column = context_.var("column"), across = context_.var("across");
+  BufferRef lines = along_ ? scratch("data_lines", {tiles_, by_.points()}, data_columns()) : nullptr;
+  Stmt nest = build_.loop("channel", context_.index(filter_.channels), [&](Var channel) {
+    Stmt rows = build_.loop("tile", context_.index(tiles_), [&](Var tile) {
+      return build_.loop(column, context_.index(0), context_.index(data_columns()),
+                         data_along_columns(channel, tile, column, lines));
+    });
+    if (!along_) return rows;
+    Stmt along = build_.loop("tile", context_.index(tiles_), [&](Var tile) {
+      return at_each_point(across, [&](Expr point) { return data_along_rows(channel, tile, point, across, lines); });
+    });
+    return build_.alloc(lines, build_.seq({rows, along}));
+  });
+  made.columns.push_back(loop_of(nest, column));
+  if (along_) made.across.push_back(loop_of(nest, across));
+  return nest;
+}
+
+Stmt WinogradNests::sum_nest() const {
+  // The scratch memory is wider than what is summed, so the nest is not one over all of a buffer.
+  std::vector<Expr> extents{context_.index(by_.points())};
+  if (along_) extents.push_back(context_.index(along_->points()));
+  const size_t points = extents.size(), spatial = points + 2;
+  for (int64_t extent : {filter_.outputs, places(), filter_.channels}) extents.push_back(context_.index(extent));
+  if (!along_) extents.push_back(context_.index(filter_.column_taps));
+  Block block;
+  block.name = "filter";
+  std::vector<Var> loops, axes;
+  for (size_t i = 0; i < extents.size(); ++i) {
+    loops.push_back(context_.var(i < spatial ? "i" : "k"));
+    axes.push_back(context_.var(i < spatial ? "i" : "k"));
+    tir::IterKind kind = i < spatial ? tir::IterKind::kSpatial : tir::IterKind::kReduce;
+    block.iters.push_back({axes[i], context_.index(0), extents[i], kind, loops[i]});
+  }
+  Expr output = axes[points], place = axes[points + 1], channel = axes[spatial], tap = axes.back();
+  Indices of_weight(4), own(axes.begin(), axes.begin() + static_cast<std::ptrdiff_t>(spatial)), of_data = own;
+  of_weight[filter_.output_axis] = output, of_weight[filter_.channel_axis] = channel;
+  of_weight[filter_.tap_axis] = axes[0], of_weight[filter_.column_axis] = along_ ? Expr(axes[1]) : tap;
+  of_data[points] = channel, of_data[points + 1] = along_ ? place : place + tap;
+  block.init = build_.store(sums_, own, number(0));
+  block.body =
+      build_.store(sums_, own, build_.load(sums_, own) + build_.load(weight_, of_weight) * build_.load(data_, of_data));
+  Stmt s = build_.block(std::move(block));
+  for (size_t i = extents.size(); i-- > 0;) s = build_.loop(loops[i], context_.index(0), extents[i], s);
+  return s;
+}
+
+Stmt WinogradNests::row_of_result(const ReductionGroup& group, const std::vector<Expr>& sums, Expr output, Expr tile,
+                                  Expr column, size_t row) const {
+  Expr at_row = (block_ * tiles_ + tile) * by_.results + static_cast<int64_t>(row);
+  Expr value = result_at(by_, row, sums);
+  Stmt s = element_of(context_, group, filter_.result, {filter_.batch, output, at_row, column}, value);
+  return is_ragged() ? build_.branch(arith::lt(at_row, context_.index(filter_.rows)), s) : s;
+}
+
+Stmt WinogradNests::results_along_rows(Expr output, Expr tile, Expr point, Expr across, BufferRef lines) const {
+  std::vector<Expr> sums;
+  for (int64_t q = 0; q < along_->points(); ++q)
+    sums.push_back(build_.load(sums_, {point, context_.index(q), output, tile * pitch_ + across}));
+  return with_loaded("sum", sums, [&](const std::vector<Expr>& loaded) {
+    std::vector<Stmt> stores;
+    for (int64_t i = 0; i < along_->results; ++i)
+      stores.push_back(build_.store(lines, {tile, point, across * along_->results + i},
+                                    result_at(*along_, static_cast<size_t>(i), loaded)));
+    return stores;
+  });
+}
+
+Stmt WinogradNests::results_along_columns(const ReductionGroup& group, Expr output, Expr tile, Expr column,
+                                          BufferRef lines) const {
+  std::vector<Expr> sums;
+  for (int64_t p = 0; p < by_.points(); ++p) {
+    Expr point = context_.index(p);
+    sums.push_back(along_ ? build_.load(lines, {tile, point, column})
+                          : build_.load(sums_, {point, output, tile * pitch_ + column}));
+  }
+  return with_loaded("sum", sums, [&](const std::vector<Expr>& loaded) {
+    std::vector<Stmt> rows;
+    for (size_t row = 0; row < static_cast<size_t>(by_.results); ++row)
+      rows.push_back(row_of_result(group, loaded, output, tile, column, row));
+    return rows;
+  });
+}
+
+Stmt WinogradNests::result_nest(const ReductionGroup& group, FilterNests& made) const {
+  Var column = context_.var("column"), across = context_.var("across");
+  BufferRef lines = along_ ? scratch("result_lines", {tiles_, by_.points()}, pitch_ * along_->results) : nullptr;
+  Stmt nest = build_.loop("output", context_.index(filter_.outputs), [&](Var output) {
+    Stmt rows = build_.loop("tile", context_.index(tiles_), [&](Var tile) {
+      return build_.loop(column, context_.index(0), context_.index(filter_.columns),
+                         results_along_columns(group, output, tile, column, lines));
+    });
+    if (!along_) return rows;
+    Stmt along = build_.loop("tile", context_.index(tiles_), [&](Var tile) {
+      return at_each_point(across, [&](Expr point) { return results_along_rows(output, tile, point, across, lines); });
+    });
+    return build_.alloc(lines, build_.seq({along, rows}));
+  });
+  if (along_) made.across.push_back(loop_of(nest, across));
+  made.columns.push_back(loop_of(nest, column));
+  return nest;
+}
+
+Stmt WinogradNests::in_blocks(Stmt body) const {
+  body = build_.alloc(data_, build_.alloc(sums_, body));
+  body = build_.loop(block_, context_.index(0), context_.index(blocks()), body);
+  return build_.loop(filter_.batch, context_.index(0), filter_.batches, body);
+}
+
+}  // namespace relaxc::schedule
