@@ -1,7 +1,7 @@
 // softmax.cpp: exponentials of a row, divided by their sum.
 //
 // The maximum of the row is subtracted first: exp then gives at most 1 and cannot overflow, and the quotient is the
-// same. There is one division a row, by whose result the powers are multiplied: the sum is at least 1, so that is off
+// same. There is one division a row, by whose result the exps are multiplied: the sum is at least 1, so that is off
 // by one more rounding at most, and divisions would take most of the time. A row of -inf alone gives NaN, as NumPy
 // does, or zeros where `empty_rows` says so. Narrow floats are computed in float32 throughout. The parts (maximum,
 // exponentials, sum, quotient) are loop nests over temporaries of one row's shape, which schedules may merge.
@@ -70,47 +70,47 @@ class Rows {
 Stmt define_softmax(DefineContext& d) {
   tir::Builder& b = d.builder;
   Rows rows(d);
-  BufferRef y = d.output(), top = rows.per_row("row_max"), sum = rows.per_row("row_sum");
+  BufferRef y = d.output(), row_max = rows.per_row("row_max"), sum = rows.per_row("row_sum");
   bool in_place = rows.dtype() == y->dtype;
-  BufferRef powers = in_place ? y : rows.per_element("powers");
+  BufferRef exps = in_place ? y : rows.per_element("exps");
   Expr one = d.context().number(rows.dtype(), 1);
-  auto shifted = [&](const Indices& i) { return call(Intrinsic::k_exp, rows.x(i) - rows.of_row(top, i)); };
-  auto add = [&](Expr a, const Indices& i) { return a + b.load(powers, i); };
+  auto shifted = [&](const Indices& i) { return call(Intrinsic::k_exp, rows.x(i) - rows.of_row(row_max, i)); };
+  auto add = [&](Expr a, const Indices& i) { return a + b.load(exps, i); };
   const bool zeros = d.attrs().string("empty_rows") == "zeros";
   auto quotient = [&](const Indices& i) {
-    Expr part = b.load(powers, i) * (one / rows.of_row(sum, i));
-    Expr is_empty = arith::eq(rows.of_row(top, i), lowest(d.context(), rows.dtype()));
+    Expr part = b.load(exps, i) * (one / rows.of_row(sum, i));
+    Expr is_empty = arith::eq(rows.of_row(row_max, i), lowest(d.context(), rows.dtype()));
     return cast(y->dtype, zeros ? select(is_empty, d.context().zero(rows.dtype()), part) : part);
   };
-  Stmt s = b.seq({rows.max_into(top), b.compute(powers, shifted, "powers"),
+  Stmt s = b.seq({rows.max_into(row_max), b.compute(exps, shifted, "exps"),
                   rows.reduce(sum, d.context().zero(rows.dtype()), add), b.compute(y, quotient, "quotient")});
-  s = b.alloc(top, b.alloc(sum, s));
-  return in_place ? s : b.alloc(powers, s);
+  s = b.alloc(row_max, b.alloc(sum, s));
+  return in_place ? s : b.alloc(exps, s);
 }
 
 Stmt define_log_softmax(DefineContext& d) {
   tir::Builder& b = d.builder;
   Rows rows(d);
-  BufferRef y = d.output(), top = rows.per_row("row_max"), sum = rows.per_row("row_sum");
-  auto shifted = [&](const Indices& i) { return rows.x(i) - rows.of_row(top, i); };
+  BufferRef y = d.output(), row_max = rows.per_row("row_max"), sum = rows.per_row("row_sum");
+  auto shifted = [&](const Indices& i) { return rows.x(i) - rows.of_row(row_max, i); };
   auto add = [&](Expr a, const Indices& i) { return a + call(Intrinsic::k_exp, shifted(i)); };
   auto result = [&](const Indices& i) {
     return cast(y->dtype, shifted(i) - call(Intrinsic::k_log, rows.of_row(sum, i)));
   };
-  Stmt s = b.seq({rows.max_into(top), rows.reduce(sum, d.context().zero(rows.dtype()), add), b.compute(y, result)});
-  return b.alloc(top, b.alloc(sum, s));
+  Stmt s = b.seq({rows.max_into(row_max), rows.reduce(sum, d.context().zero(rows.dtype()), add), b.compute(y, result)});
+  return b.alloc(row_max, b.alloc(sum, s));
 }
 
 /// 1 at the first maximum of each row, which is the first NaN if there is one, 0 elsewhere.
 Stmt define_hardmax(DefineContext& d) {
   tir::Builder& b = d.builder;
   Rows rows(d);
-  BufferRef x = d.input(0), y = d.output(), top = rows.per_row("row_max");
+  BufferRef x = d.input(0), y = d.output(), row_max = rows.per_row("row_max");
   size_t axis = axis_of(d.attrs().integer("axis"), x->shape.size());
-  BufferRef first = b.buffer("first", DType::i(64), top->shape);
+  BufferRef first = b.buffer("first", DType::i(64), row_max->shape);
   auto place = [&](Expr a, const Indices& i) {
     Expr here = cast(DType::i(64), i[axis]);
-    Expr is_top = arith::eq(rows.x(i), rows.of_row(top, i));
+    Expr is_top = arith::eq(rows.x(i), rows.of_row(row_max, i));
     if (rows.dtype().is_float()) is_top = arith::logical_or(is_top, call(Intrinsic::k_isnan, rows.x(i)));
     return select(is_top, arith::min(a, here), a);
   };
@@ -118,9 +118,9 @@ Stmt define_hardmax(DefineContext& d) {
     Expr is_first = arith::eq(cast(DType::i(64), i[axis]), rows.of_row(first, i));
     return select(is_first, d.context().number(y->dtype, 1), d.context().zero(y->dtype));
   };
-  Stmt s =
-      b.seq({rows.max_into(top), rows.reduce(first, highest(d.context(), DType::i(64)), place), b.compute(y, mark)});
-  return b.alloc(top, b.alloc(first, s));
+  Stmt s = b.seq(
+      {rows.max_into(row_max), rows.reduce(first, highest(d.context(), DType::i(64)), place), b.compute(y, mark)});
+  return b.alloc(row_max, b.alloc(first, s));
 }
 
 constexpr OpDef kOps[] = {
