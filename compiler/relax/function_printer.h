@@ -44,6 +44,9 @@ class FunctionPrinter {
   void print_loop(const Op& op);
   /// What stands to the right of the equals sign.
   std::string expression(const Op& op);
+  std::string shape(const Op& op);
+  std::string call_closure(const Op& op);
+  std::string call_external(const Op& op);
   std::string operator_call(const Op& op);
   std::string call_tir(const Op& op);
   std::string call_inplace(const Op& op);

@@ -251,6 +251,39 @@ bool Frame::set_results(const Op& op, const Parts& all) {
   return true;
 }
 
+bool Frame::run_shape(const Op& op) {
+  std::vector<int64_t> dims;
+  if (!evaluate_dims(*op.result()->info->as<ShapeInfo>()->dims, dims, "a shape")) return false;
+  values_[op.result()] = {vector_of(dims)};
+  return true;
+}
+
+bool Frame::run_prim(const Op& op) {
+  const auto& info = *op.result()->info->as<PrimInfo>();
+  std::vector<int64_t> value;
+  if (!evaluate_dims({info.value}, value, "a scalar")) return false;
+  values_[op.result()] = {part_of(info.dtype, value[0])};
+  return true;
+}
+
+bool Frame::run_tuple(const Op& op) {
+  Parts all;
+  for (const Value* operand : op.operands())
+    for (const Part& part : parts(operand)) all.push_back(part);
+  values_[op.result()] = std::move(all);
+  return true;
+}
+
+bool Frame::run_tuple_get(const Op& op) {
+  const auto& fields = op.operand(0)->info->as<TupleInfo>()->fields;
+  size_t index = static_cast<size_t>(op.attrs.integer("index")), first = 0;
+  for (size_t k = 0; k < index; ++k) first += leaves(fields[k]);
+  auto begin = parts(op.operand(0)).begin() + static_cast<std::ptrdiff_t>(first);
+  Parts field(begin, begin + static_cast<std::ptrdiff_t>(leaves(fields[index])));
+  values_[op.result()] = std::move(field);
+  return true;
+}
+
 bool Frame::run(const Op& op) {
   for (const Requirement& r : op.requirements)
     if (std::optional<int64_t> holds = evaluate(r.condition); !holds || *holds == 0)
@@ -263,35 +296,14 @@ bool Frame::run(const Op& op) {
       values_[op.result()] = {std::make_shared<HostTensor>(
           HostTensor{op.constant->dtype(), op.constant->shape(), op.constant->to_vector()})};
       return true;
-    case OpKind::kShape: {
-      std::vector<int64_t> dims;
-      if (!evaluate_dims(*op.result()->info->as<ShapeInfo>()->dims, dims, "a shape")) return false;
-      values_[op.result()] = {vector_of(dims)};
-      return true;
-    }
-    case OpKind::kPrim: {
-      const auto& info = *op.result()->info->as<PrimInfo>();
-      std::vector<int64_t> value;
-      if (!evaluate_dims({info.value}, value, "a scalar")) return false;
-      values_[op.result()] = {part_of(info.dtype, value[0])};
-      return true;
-    }
-    case OpKind::kTuple: {
-      Parts all;
-      for (const Value* operand : op.operands())
-        for (const Part& part : parts(operand)) all.push_back(part);
-      values_[op.result()] = std::move(all);
-      return true;
-    }
-    case OpKind::kTupleGet: {
-      const auto& fields = op.operand(0)->info->as<TupleInfo>()->fields;
-      size_t index = static_cast<size_t>(op.attrs.integer("index")), first = 0;
-      for (size_t k = 0; k < index; ++k) first += leaves(fields[k]);
-      auto begin = parts(op.operand(0)).begin() + static_cast<std::ptrdiff_t>(first);
-      Parts field(begin, begin + static_cast<std::ptrdiff_t>(leaves(fields[index])));
-      values_[op.result()] = std::move(field);
-      return true;
-    }
+    case OpKind::kShape:
+      return run_shape(op);
+    case OpKind::kPrim:
+      return run_prim(op);
+    case OpKind::kTuple:
+      return run_tuple(op);
+    case OpKind::kTupleGet:
+      return run_tuple_get(op);
     case OpKind::kMatchCast:
       return run_match_cast(op);
     case OpKind::kCallTir:

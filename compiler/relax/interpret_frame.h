@@ -84,6 +84,10 @@ class Frame {
   bool enter(const Function& function, const Parts& inputs);
   bool run_region(const Region& region);
   bool run(const Op& op);
+  bool run_shape(const Op& op);
+  bool run_prim(const Op& op);
+  bool run_tuple(const Op& op);
+  bool run_tuple_get(const Op& op);
   bool run_operator(const Op& op);
   bool run_definition(const Op& op);
   bool run_expansion(const Op& op);

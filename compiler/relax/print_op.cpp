@@ -27,6 +27,34 @@ void FunctionPrinter::print(const Op& op) {
   }
 }
 
+std::string FunctionPrinter::shape(const Op& op) {
+  std::string dims;
+  for (Expr dim : *op.results[0]->info->as<ShapeInfo>()->dims)
+    dims += (dims.empty() ? "" : ", ") + arith::print(dim, names_);
+  return "R.shape([" + dims + "])";
+}
+
+std::string FunctionPrinter::call_closure(const Op& op) {
+  std::vector<Info> given;
+  for (const Value* result : op.results) given.push_back(result->info);
+  const std::string result = given.size() == 1 ? infos(given) : "R.Tuple(" + infos(given) + ")";
+  return "R.invoke_closure(" + name(op.operand(0)) + ", " + tuple(op.operands(), 1) + ", ty_args=(" + result + ",))";
+}
+
+std::string FunctionPrinter::call_external(const Op& op) {
+  const std::string args = op.operands().empty() ? "" : ", " + names(op.operands()), callee = attr_text(op.callee);
+  if (op.results.empty()) return "R.call_packed(" + callee + args + ")";
+  if (op.attrs.has("returned")) {
+    std::vector<Info> made;
+    for (const Value* result : op.results) made.push_back(result->info);
+    return (op.block->dataflow ? "R.call_pure_packed(" : "R.call_packed(") + callee + args +
+           ", ty_args=" + info_tuple(made) + ")";
+  }
+  if (op.kind == OpKind::kShapeFunction)
+    return "R.call_pure_packed(" + callee + args + ", ty_args=" + info_tuple({op.results[0]->info}) + ")";
+  return call_tir(op);
+}
+
 std::string FunctionPrinter::expression(const Op& op) {
   switch (op.kind) {
     case OpKind::kOperator:
@@ -34,12 +62,8 @@ std::string FunctionPrinter::expression(const Op& op) {
     case OpKind::kConstant:
       if (prints_in_place(*op.constant)) return constant_text(*op.constant);
       return "metadata[\"relax.expr.Constant\"][" + std::to_string(large_.index_of(op.constant)) + "]";
-    case OpKind::kShape: {
-      std::string dims;
-      for (Expr dim : *op.results[0]->info->as<ShapeInfo>()->dims)
-        dims += (dims.empty() ? "" : ", ") + arith::print(dim, names_);
-      return "R.shape([" + dims + "])";
-    }
+    case OpKind::kShape:
+      return shape(op);
     case OpKind::kPrim:
       return "R.prim_value(" + arith::print(op.results[0]->info->as<PrimInfo>()->value, names_) + ")";
     case OpKind::kTuple:
@@ -56,28 +80,11 @@ std::string FunctionPrinter::expression(const Op& op) {
     case OpKind::kMakeClosure:
       calls_ = true;
       return "R.make_closure(cls." + op.callee + ", " + tuple(op.operands()) + ")";
-    case OpKind::kCallClosure: {
-      std::vector<Info> given;
-      for (const Value* result : op.results) given.push_back(result->info);
-      std::string result = given.size() == 1 ? infos(given) : "R.Tuple(" + infos(given) + ")";
-      return "R.invoke_closure(" + name(op.operand(0)) + ", " + tuple(op.operands(), 1) + ", ty_args=(" + result +
-             ",))";
-    }
+    case OpKind::kCallClosure:
+      return call_closure(op);
     case OpKind::kCallExternal:
-    case OpKind::kShapeFunction: {
-      std::string args = op.operands().empty() ? "" : ", " + names(op.operands());
-      std::string callee = attr_text(op.callee);
-      if (op.results.empty()) return "R.call_packed(" + callee + args + ")";
-      if (op.attrs.has("returned")) {
-        std::vector<Info> made;
-        for (const Value* result : op.results) made.push_back(result->info);
-        return (op.block->dataflow ? "R.call_pure_packed(" : "R.call_packed(") + callee + args +
-               ", ty_args=" + info_tuple(made) + ")";
-      }
-      if (op.kind == OpKind::kShapeFunction)
-        return "R.call_pure_packed(" + callee + args + ", ty_args=" + info_tuple({op.results[0]->info}) + ")";
-      return call_tir(op);
-    }
+    case OpKind::kShapeFunction:
+      return call_external(op);
     case OpKind::kCallInplace:
       return call_inplace(op);
     case OpKind::kAssert:

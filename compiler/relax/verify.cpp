@@ -138,64 +138,38 @@ class Verifier {
 
   /// What each kind has: callees that exist, numbers of operands, results and regions.
   void shape_of_op(const Op& op, const std::string& what) {
-    auto counts = [&](size_t operands, size_t results) {
-      check(op.operands().size() == operands && op.results.size() == results,
-            what + " has " + std::to_string(op.operands().size()) + " operands and " +
-                std::to_string(op.results.size()) + " results");
-    };
     bool regions = op.kind == OpKind::kIf || op.kind == OpKind::kLoop;
     check(regions || op.regions.empty(), what + " has regions");
     switch (op.kind) {
       case OpKind::kOperator:
-        check(op.def != nullptr, what + " is in no table");
-        check(!op.results.empty(), what + " has no result");
-        for (size_t i = 0; op.def != nullptr && i < op.def->attrs.size(); ++i)
-          check(op.attrs.has(op.def->attrs[i].name), what + " has no attribute " + std::string(op.def->attrs[i].name));
-        return;
+        return operator_call(op, what);
       case OpKind::kConstant:
-        counts(0, 1);
+        counts(op, what, 0, 1);
         return check(op.constant != nullptr, what + " has no data");
       case OpKind::kShape: {
-        counts(0, 1);
+        counts(op, what, 0, 1);
         const auto* shape = fault_.empty() ? op.results[0]->info->as<ShapeInfo>() : nullptr;
         return check(shape != nullptr && shape->dims.has_value(), what + " has no dims");
       }
       case OpKind::kPrim: {
-        counts(0, 1);
+        counts(op, what, 0, 1);
         const auto* prim = fault_.empty() ? op.results[0]->info->as<PrimInfo>() : nullptr;
         return check(prim != nullptr && prim->value, what + " has no value");
       }
       case OpKind::kTuple:
         return check(op.results.size() == 1, what + " has no result");
       case OpKind::kTupleGet:
-        counts(1, 1);
+        counts(op, what, 1, 1);
         return check(op.attrs.has("index"), what + " has no index");
       case OpKind::kMatchCast:
-        return counts(1, 1);
+        return counts(op, what, 1, 1);
       case OpKind::kCallTir:
         return check(module_.find_prim_func(op.callee) != nullptr, what + ": there is no such prim func");
-      case OpKind::kCallFunction: {
-        const Function* callee = module_.find_function(op.callee);
-        check(callee != nullptr, what + ": there is no such function");
-        if (callee == nullptr) return;
-        return check(callee->body().arguments.size() == op.operands().size(),
-                     what + " has another number of arguments");
-      }
-      case OpKind::kMakeClosure: {
-        const Function* callee = module_.find_function(op.callee);
-        check(callee != nullptr, what + ": there is no such function");
-        if (callee == nullptr) return;
-        check(op.results.size() == 1 && op.results[0]->info->as<CallableInfo>() != nullptr,
-              what + " makes no callable");
-        return check(op.operands().size() <= callee->body().arguments.size(), what + " captures too many values");
-      }
-      case OpKind::kCallClosure: {
-        const Value* callee = op.operand(0);
-        const auto* type = callee == nullptr ? nullptr : callee->info->as<CallableInfo>();
-        check(type != nullptr, what + " calls what is no callable");
-        return check(type == nullptr || type->params.size() + 1 == op.operands().size(),
-                     what + " has another number of arguments");
-      }
+      case OpKind::kCallFunction:
+      case OpKind::kMakeClosure:
+        return names_function(op, what);
+      case OpKind::kCallClosure:
+        return closure_call(op, what);
       case OpKind::kCallExternal:
       case OpKind::kShapeFunction:
         return check(!op.callee.empty(), what + " names no function");
@@ -212,6 +186,38 @@ class Verifier {
         return loop(op, what);
     }
     RELAXC_UNREACHABLE();
+  }
+
+  void counts(const Op& op, const std::string& what, size_t operands, size_t results) {
+    check(op.operands().size() == operands && op.results.size() == results,
+          what + " has " + std::to_string(op.operands().size()) + " operands and " + std::to_string(op.results.size()) +
+              " results");
+  }
+
+  void operator_call(const Op& op, const std::string& what) {
+    check(op.def != nullptr, what + " is in no table");
+    check(!op.results.empty(), what + " has no result");
+    for (size_t i = 0; op.def != nullptr && i < op.def->attrs.size(); ++i)
+      check(op.attrs.has(op.def->attrs[i].name), what + " has no attribute " + std::string(op.def->attrs[i].name));
+  }
+
+  /// A call of a function, or a closure of one.
+  void names_function(const Op& op, const std::string& what) {
+    const Function* callee = module_.find_function(op.callee);
+    check(callee != nullptr, what + ": there is no such function");
+    if (callee == nullptr) return;
+    const size_t given = op.operands().size(), wanted = callee->body().arguments.size();
+    if (op.kind == OpKind::kCallFunction) return check(given == wanted, what + " has another number of arguments");
+    check(op.results.size() == 1 && op.results[0]->info->as<CallableInfo>() != nullptr, what + " makes no callable");
+    check(given <= wanted, what + " captures too many values");
+  }
+
+  void closure_call(const Op& op, const std::string& what) {
+    const Value* callee = op.operand(0);
+    const auto* type = callee == nullptr ? nullptr : callee->info->as<CallableInfo>();
+    check(type != nullptr, what + " calls what is no callable");
+    check(type == nullptr || type->params.size() + 1 == op.operands().size(),
+          what + " has another number of arguments");
   }
 
   void inplace(const Op& op, const std::string& what) {

@@ -32,6 +32,38 @@ Op pick(DType dtype, Op integer, Op single, Op dbl) {
   return !dtype.is_float() ? integer : is_single(dtype) ? single : dbl;
 }
 
+/// The instructions of a binary operation, by the dtype of its operands.
+struct BinaryOps {
+  ExprKind kind;
+  Op integer, uint, uint64;  ///< signed, unsigned of less than 64 bits, unsigned of 64
+  Op index;                  ///< of an index whose overflow is checked
+  Op single, dbl;
+  bool leaves_range;  ///< the result may need to be wrapped or rounded
+};
+constexpr BinaryOps kBinaryOps[] = {
+    {ExprKind::kAdd, Op::kAddI, Op::kAddI, Op::kAddI, Op::kCheckedAddI, Op::kAddF, Op::kAddD, true},
+    {ExprKind::kSub, Op::kSubI, Op::kSubI, Op::kSubI, Op::kCheckedSubI, Op::kSubF, Op::kSubD, true},
+    {ExprKind::kMul, Op::kMulI, Op::kMulI, Op::kMulI, Op::kCheckedMulI, Op::kMulF, Op::kMulD, true},
+    {ExprKind::kDiv, Op::kDivI, Op::kDivI, Op::kDivU, Op::kDivI, Op::kDivF, Op::kDivD, true},
+    {ExprKind::kMod, Op::kModI, Op::kModI, Op::kModU, Op::kModI, Op::kModF, Op::kModD, true},
+    {ExprKind::kFloorDiv, Op::kFloorDivI, Op::kDivI, Op::kDivU, Op::kFloorDivI, Op::kFloorDivF, Op::kFloorDivD, true},
+    {ExprKind::kFloorMod, Op::kFloorModI, Op::kModI, Op::kModU, Op::kFloorModI, Op::kFloorModF, Op::kFloorModD, true},
+    {ExprKind::kMin, Op::kMinI, Op::kMinI, Op::kMinU, Op::kMinI, Op::kMinF, Op::kMinD, false},
+    {ExprKind::kMax, Op::kMaxI, Op::kMaxI, Op::kMaxU, Op::kMaxI, Op::kMaxF, Op::kMaxD, false},
+    {ExprKind::kEq, Op::kEqI, Op::kEqI, Op::kEqI, Op::kEqI, Op::kEqF, Op::kEqD, false},
+    {ExprKind::kNe, Op::kNeI, Op::kNeI, Op::kNeI, Op::kNeI, Op::kNeF, Op::kNeD, false},
+    {ExprKind::kLt, Op::kLtI, Op::kLtI, Op::kLtU, Op::kLtI, Op::kLtF, Op::kLtD, false},
+    {ExprKind::kLe, Op::kLeI, Op::kLeI, Op::kLeU, Op::kLeI, Op::kLeF, Op::kLeD, false},
+    {ExprKind::kAnd, Op::kAndI, Op::kAndI, Op::kAndI, Op::kAndI, Op::kAndI, Op::kAndI, false},
+    {ExprKind::kOr, Op::kOrI, Op::kOrI, Op::kOrI, Op::kOrI, Op::kOrI, Op::kOrI, false},
+};
+
+const BinaryOps& ops_of(ExprKind kind) {
+  for (const BinaryOps& one : kBinaryOps)
+    if (one.kind == kind) return one;
+  RELAXC_UNREACHABLE("not a binary kind");
+}
+
 }  // namespace
 
 /// Brings the result of arithmetic back into its dtype.
@@ -60,65 +92,13 @@ uint32_t Compiler::node(Expr e, size_t level, const std::vector<uint32_t>& in) {
 }
 
 uint32_t Compiler::binary(const Binary& n, size_t level, const std::vector<uint32_t>& in) {
-  DType dtype = n.a.dtype();
-  bool big = is_unsigned64(dtype), index = checked_ && dtype.is_index(), un = dtype.is_uint();
-  const int64_t failure = index ? overflow_guard() : 0;
-  switch (n.kind) {
-    case ExprKind::kAdd:
-      return fit(level,
-                 op(level, pick(dtype, index ? Op::kCheckedAddI : Op::kAddI, Op::kAddF, Op::kAddD), in, {}, failure),
-                 dtype);
-    case ExprKind::kSub:
-      return fit(level,
-                 op(level, pick(dtype, index ? Op::kCheckedSubI : Op::kSubI, Op::kSubF, Op::kSubD), in, {}, failure),
-                 dtype);
-    case ExprKind::kMul:
-      return fit(level,
-                 op(level, pick(dtype, index ? Op::kCheckedMulI : Op::kMulI, Op::kMulF, Op::kMulD), in, {}, failure),
-                 dtype);
-    case ExprKind::kDiv:
-      return fit(level, op(level, pick(dtype, big ? Op::kDivU : Op::kDivI, Op::kDivF, Op::kDivD), in), dtype);
-    case ExprKind::kMod:
-      return fit(level, op(level, pick(dtype, big ? Op::kModU : Op::kModI, Op::kModF, Op::kModD), in), dtype);
-    case ExprKind::kFloorDiv:
-      return fit(level,
-                 op(level,
-                    pick(dtype,
-                         big  ? Op::kDivU
-                         : un ? Op::kDivI
-                              : Op::kFloorDivI,
-                         Op::kFloorDivF, Op::kFloorDivD),
-                    in),
-                 dtype);
-    case ExprKind::kFloorMod:
-      return fit(level,
-                 op(level,
-                    pick(dtype,
-                         big  ? Op::kModU
-                         : un ? Op::kModI
-                              : Op::kFloorModI,
-                         Op::kFloorModF, Op::kFloorModD),
-                    in),
-                 dtype);
-    case ExprKind::kMin:
-      return op(level, pick(dtype, big ? Op::kMinU : Op::kMinI, Op::kMinF, Op::kMinD), in);
-    case ExprKind::kMax:
-      return op(level, pick(dtype, big ? Op::kMaxU : Op::kMaxI, Op::kMaxF, Op::kMaxD), in);
-    case ExprKind::kEq:
-      return op(level, pick(dtype, Op::kEqI, Op::kEqF, Op::kEqD), in);
-    case ExprKind::kNe:
-      return op(level, pick(dtype, Op::kNeI, Op::kNeF, Op::kNeD), in);
-    case ExprKind::kLt:
-      return op(level, pick(dtype, big ? Op::kLtU : Op::kLtI, Op::kLtF, Op::kLtD), in);
-    case ExprKind::kLe:
-      return op(level, pick(dtype, big ? Op::kLeU : Op::kLeI, Op::kLeF, Op::kLeD), in);
-    case ExprKind::kAnd:
-      return op(level, Op::kAndI, in);
-    case ExprKind::kOr:
-      return op(level, Op::kOrI, in);
-    default:
-      RELAXC_UNREACHABLE("not a binary kind");
-  }
+  const DType dtype = n.a.dtype();
+  const bool checked = checked_ && dtype.is_index();
+  const BinaryOps& ops = ops_of(n.kind);
+  const Op integer = checked ? ops.index : is_unsigned64(dtype) ? ops.uint64 : dtype.is_uint() ? ops.uint : ops.integer;
+  const int64_t failure = checked && ops.index != ops.integer ? overflow_guard() : 0;
+  const uint32_t made = op(level, pick(dtype, integer, ops.single, ops.dbl), in, {}, failure);
+  return ops.leaves_range ? fit(level, made, dtype) : made;
 }
 
 uint32_t Compiler::cast(DType from, DType to, size_t level, uint32_t in) {

@@ -2,8 +2,8 @@
  *
  * A record says where by tables that the object has (nodes, tensors, dims) and what by its status and two numbers. The
  * text of a node is a whole sentence where it has a place for one of the numbers; else it is a place, and what is wrong
- * there stands below, by status. The switch has no default, so that the compiler reports a status without a sentence.
- * In a file of its own, since the strings are larger than the guards. relax_rt.py has the same sentences. */
+ * there stands below, by status; tests/bindings checks that each has a sentence. In a file of its own, since the
+ * strings are larger than the guards. relax_rt.py has the same sentences. */
 #include "relax_rt.h"
 
 typedef struct writer {
@@ -186,92 +186,65 @@ static int expand(writer* w, const char* text) {
   return filled;
 }
 
+/* What is wrong, by status. */
+static const char* const sentences[] = {
+    [RLX_OK] = "nothing is wrong",
+    [RLX_NULL_POINTER] = "a pointer that is needed is null",
+    [RLX_TENSOR_COUNT] = "the number of tensors is {actual}, must be {expected}",
+    [RLX_DEVICE] = "the device's type or id is {actual}, must be {expected}",
+    [RLX_DTYPE] = "its elements are {actual_type}, must be {expected_type}",
+    [RLX_RANK] = "the number of dims is {actual}, must be {expected}",
+    [RLX_STATIC_DIM] = "{dim} is {actual}, must be {expected}",
+    [RLX_DERIVED_DIM] = "{dim} is {actual}, must be {expected}",
+    [RLX_SYMBOL_EQUALITY] = "{dim} is {actual} where {symbol} is {expected}",
+    [RLX_DIM_BOUNDS] = "{dim} is {actual}, must be {relation} {expected}",
+    [RLX_STRIDES] = "a stride is {actual}, must be {expected}",
+    [RLX_ALIGNMENT] = "its address is {actual} bytes behind a multiple of {expected}",
+    [RLX_CAPACITY] = "it has room for {actual} elements and needs {expected}",
+    [RLX_DATA_CAPACITY] = "it has room for {actual} elements and needs {expected}",
+    [RLX_OVERLAP] = "it shares memory with {other}",
+    [RLX_ARENA_SIZE] = "the arena has {actual} bytes, must have {expected}",
+    [RLX_ARENA_ALIGNMENT] = "the arena's address is {actual} bytes behind a multiple of {expected}",
+    [RLX_WEIGHTS_SIZE] = "the weights have {actual} bytes, must have {expected}",
+    [RLX_WEIGHTS_HASH] =
+        "the weights are those of another model: byte {axis} of the hash is {actual}, must be {expected}",
+    [RLX_WEIGHTS_ALIGNMENT] = "the address of the weights is {actual} bytes behind a multiple of {expected}",
+    [RLX_ABI_MISMATCH] =
+        "the version or size of the context, the tables or the weights is {actual}, must be {expected}",
+    [RLX_SIZE_OVERFLOW] = "a size of {actual} elements does not fit the address space",
+    [RLX_BROADCAST] = "dims {expected} and {actual} are neither equal nor 1",
+    [RLX_NEEDS_DATA] = "the answer depends on data that was not given",
+    [RLX_CPU_FEATURES] = "the CPU has the features {actual} (RLX_CPU_* bits), the code needs {expected}",
+    [RLX_POOL_SIZE] = "pool {axis} has {actual} bytes, must have {expected}",
+    [RLX_POOL_ALIGNMENT] = "the address of pool {axis} is {actual} bytes behind a multiple of {expected}",
+    [RLX_INDEX_RANGE] = "index {actual} is outside of an axis of {expected}",
+    [RLX_ASSERTION] = "does not hold",
+    [RLX_EXTERNAL_FAILED] = "an external function returned {actual}",
+    [RLX_RECURSION_DEPTH] = "calls are {actual} deep, the limit is {expected}",
+    [RLX_NO_ALLOCATOR] = "{expected} bytes are needed, and the context has no allocator",
+    [RLX_OUT_OF_MEMORY] = "{expected} bytes are needed, and the allocator does not have them",
+    [RLX_POLLED] = "the poll hook ended the run with {actual}",
+    [RLX_DATA_BOUND] = "{actual} was found in the data, the limit is {expected}",
+    [RLX_OBJECT_KIND] = "the object is of kind {actual}, must be of kind {expected}",
+    [RLX_SELFTEST] = "the self-test found another answer: {actual}, must be {expected}",
+    [RLX_FILE_IO] = "the file of weights cannot be opened, sized or mapped: errno is {actual}",
+    [RLX_FILE_FORMAT] = "this is no file of weights",
+};
+
+/* Some statuses say another thing where the record has no place, or has numbers. */
 static const char* sentence(const rlx_error* error) {
-  const int placed = error->tensor >= 0 || error->node >= 0;
-  switch ((rlx_status)error->code) {
-    case RLX_OK:
-      return "nothing is wrong";
-    case RLX_NULL_POINTER:
-      return "a pointer that is needed is null";
-    case RLX_TENSOR_COUNT:
-      return "the number of tensors is {actual}, must be {expected}";
-    case RLX_DEVICE:
-      return "the device's type or id is {actual}, must be {expected}";
-    case RLX_DTYPE:
-      return "its elements are {actual_type}, must be {expected_type}";
-    case RLX_RANK:
-      return "the number of dims is {actual}, must be {expected}";
-    case RLX_STATIC_DIM:
-    case RLX_DERIVED_DIM:
-      return "{dim} is {actual}, must be {expected}";
-    case RLX_SYMBOL_EQUALITY:
-      return "{dim} is {actual} where {symbol} is {expected}";
-    case RLX_DIM_BOUNDS:
-      return "{dim} is {actual}, must be {relation} {expected}";
-    case RLX_STRIDES:
-      return "a stride is {actual}, must be {expected}";
-    case RLX_ALIGNMENT:
-      return "its address is {actual} bytes behind a multiple of {expected}";
-    case RLX_CAPACITY:
-    case RLX_DATA_CAPACITY:
-      return "it has room for {actual} elements and needs {expected}";
-    case RLX_OVERLAP:
-      return error->tensor >= 0 ? "it shares memory with {other}" : "memory that the caller lends overlaps {other}";
-    case RLX_ARENA_SIZE:
-      return "the arena has {actual} bytes, must have {expected}";
-    case RLX_ARENA_ALIGNMENT:
-      return "the arena's address is {actual} bytes behind a multiple of {expected}";
-    case RLX_WEIGHTS_SIZE:
-      return "the weights have {actual} bytes, must have {expected}";
-    case RLX_WEIGHTS_HASH:
-      return "the weights are those of another model: byte {axis} of the hash is {actual}, must be {expected}";
-    case RLX_WEIGHTS_ALIGNMENT:
-      return "the address of the weights is {actual} bytes behind a multiple of {expected}";
-    case RLX_ABI_MISMATCH:
-      return "the version or size of the context, the tables or the weights is {actual}, must be {expected}";
-    case RLX_SIZE_OVERFLOW:
-      return placed ? "a size of {actual} elements does not fit the address space"
-                    : "the arena of this call does not fit the address space";
-    case RLX_BROADCAST:
-      return "dims {expected} and {actual} are neither equal nor 1";
-    case RLX_NEEDS_DATA:
-      return "the answer depends on data that was not given";
-    case RLX_CPU_FEATURES:
-      return "the CPU has the features {actual} (RLX_CPU_* bits), the code needs {expected}";
-    case RLX_POOL_SIZE:
-      return "pool {axis} has {actual} bytes, must have {expected}";
-    case RLX_POOL_ALIGNMENT:
-      return "the address of pool {axis} is {actual} bytes behind a multiple of {expected}";
-    case RLX_INDEX_RANGE:
-      return "index {actual} is outside of an axis of {expected}";
-    case RLX_ASSERTION:
-      return error->expected != error->actual ? "does not hold, with {actual} and {expected} as its sides"
-                                              : "does not hold";
-    case RLX_EXTERNAL_FAILED:
-      return "an external function returned {actual}";
-    case RLX_RECURSION_DEPTH:
-      return "calls are {actual} deep, the limit is {expected}";
-    case RLX_NO_ALLOCATOR:
-      return "{expected} bytes are needed, and the context has no allocator";
-    case RLX_OUT_OF_MEMORY:
-      return "{expected} bytes are needed, and the allocator does not have them";
-    case RLX_POLLED:
-      return "the poll hook ended the run with {actual}";
-    case RLX_DATA_BOUND:
-      return "{actual} was found in the data, the limit is {expected}";
-    case RLX_OBJECT_KIND:
-      return "the object is of kind {actual}, must be of kind {expected}";
-    case RLX_SELFTEST:
-      return error->tensor >= 0 ? "the self-test found another answer: {actual}, must be {expected}"
-                                : "the self-test found other weights: their CRC-32 is {actual}, must be {expected}";
-    case RLX_FILE_IO:
-      return "the file of weights cannot be opened, sized or mapped: errno is {actual}";
-    case RLX_FILE_FORMAT:
-      return "this is no file of weights";
-    case RLX_STATUS_WIDTH_:
-      break;
+  const char* text =
+      error->code >= 0 && (size_t)error->code < sizeof sentences / sizeof *sentences ? sentences[error->code] : NULL;
+  if (error->code == RLX_ASSERTION && error->expected != error->actual)
+    return "does not hold, with {actual} and {expected} as its sides";
+  if (error->tensor < 0) {
+    if (error->code == RLX_OVERLAP) return "memory that the caller lends overlaps {other}";
+    if (error->code == RLX_SIZE_OVERFLOW && error->node < 0)
+      return "the arena of this call does not fit the address space";
+    if (error->code == RLX_SELFTEST)
+      return "the self-test found other weights: their CRC-32 is {actual}, must be {expected}";
   }
-  return "unknown status";
+  return text != NULL ? text : "unknown status";
 }
 
 /* Where, in front of the sentence. Done with 1 if that says all. */

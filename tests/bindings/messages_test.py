@@ -277,6 +277,14 @@ class Messages(unittest.TestCase):
         reached = {case.finding for case in CASES if case.finding}
         self.assertEqual(set(kinds), reached | set(self.UNREACHED))
 
+    def test_every_status_has_its_name_in_c(self):
+        name_of = c.CDLL(str(self.core)).rlx_status_name
+        name_of.restype = c.c_char_p
+        known = {number: name for number, (name, _) in relax_rt.STATUSES.items()}
+        known[0] = "OK"
+        for number in [*range(-2, 80), 2**31 - 1]:
+            self.assertEqual(name_of(number).decode(), known.get(number, "UNKNOWN"))
+
     def test_every_status_has_a_sentence_and_it_is_the_same_in_c(self):
         header = (INCLUDE / "relax_rt.h").read_text()
         statuses = {name: int(number) for name, number in re.findall(r"^  RLX_([A-Z_]+) = (\d+),", header, re.M)}

@@ -91,6 +91,154 @@ Expr positions_of(const Tree& tree, const WindowDim& dim) {
   return arith::simplify(count);
 }
 
+/// The copy of a window before a loop, and the block that reads it.
+class CopyOfWindow {
+ public:
+  CopyOfWindow(Tree& tree, const CacheWindow& step, const Window& window)
+      : tree_(tree),
+        context_(tree.context()),
+        build_(tree.context()),
+        step_(step),
+        window_(window),
+        along_row_(*window.dim_of(step.vector)),
+        row_(along_row_, window.step_of(step.vector), step.lanes),
+        positions_(window.dims.size()) {}
+
+  CachedWindow run() {
+    order_dims();
+    scratch_ = build_.buffer("window", window_.node.dtype(), shape_of_copy(), tir::Scope::kGlobal, 64);
+    const Stmt copy = copy_nest();
+    const Expr use = build_.load(scratch_, place_of_use());
+    tree_.edit_block(step_.block, [&](const Block& from) {
+      Block to = from;
+      to.body = tir::substitute(context_, from.body, {{window_.node, use}});
+      return make_stmt(context_, std::move(to));
+    });
+    tree_.edit_loop(step_.loop, [&](const For& from) {
+      return build_.alloc(scratch_, build_.seq({copy, Stmt(&from)}));
+    });
+    return made_;
+  }
+
+ private:
+  /// Rows that are slid over come first, then what is only summed over; behind them the phases of a row, and the row.
+  void order_dims() {
+    for (bool slides : {true, false})
+      for (size_t d = 0; d < window_.dims.size(); ++d)
+        if (window_.dims[d].slides == slides && &window_.dims[d] != &along_row_) order_.push_back(d);
+    for (size_t d : order_) {
+      positions_[d] = rows_.emplace_back(context_.var("row"));
+      extents_.push_back(positions_of(tree_, window_.dims[d]));
+    }
+  }
+
+  std::vector<Expr> shape_of_copy() const {
+    std::vector<Expr> shape;
+    for (size_t d : order_) shape.push_back(context_.index(window_.dims[d].extent));
+    const int64_t lanes = step_.lanes;
+    const int64_t right = row_.end() + round_up(std::max<int64_t>(0, row_.places - row_.end()), lanes);
+    shape.push_back(context_.index(row_.phases));
+    shape.push_back(context_.index(round_up(row_.lead + std::max({row_.places, right, row_.first}), lanes)));
+    return shape;
+  }
+
+  /// In the copy of the row that `rows_` say.
+  Indices place(Expr phase, Expr at) const {
+    Indices to(rows_.begin(), rows_.end());
+    to.push_back(phase), to.push_back(at);
+    return to;
+  }
+
+  /// Its border is whole vectors, and the columns are written over what they have too much.
+  Stmt copy_nest() {
+    const Stmt inner = columns();
+    Stmt copy = build_.seq({border(0, row_.first), border(row_.lead + row_.end(), row_.places - row_.end()), inner});
+    for (size_t i = rows_.size(); i-- > 0;)
+      copy = make_stmt(context_, made_loop(context_, rows_[i], extents_[i], copy));
+    return copy;
+  }
+
+  /// What stands where the operand has no element.
+  Expr outside() const {
+    const auto* select = window_.node.as<arith::Select>();
+    return select != nullptr ? select->else_value : context_.zero(window_.node.dtype());
+  }
+
+  Stmt border(int64_t begin, int64_t count) {
+    if (count <= 0) return {};
+    const int64_t lanes = step_.lanes;
+    const Expr other = outside(), vectors = context_.index(round_up(count, lanes) / lanes);
+    return build_.nest({context_.index(row_.phases), vectors}, [&](auto& i) {
+      return build_.loop(
+          "lane", context_.index(lanes),
+          [&](Var lane) { return build_.store(scratch_, place(i[0], i[1] * lanes + begin + lane), other); },
+          LoopKind::kVectorized);
+    });
+  }
+
+  Stmt columns() {
+    const Var along = context_.var("along"), phase = context_.var("phase");
+    Block block;
+    block.name = "window";
+    block.body = build_.store(scratch_, place(phase, along + (row_.lead + row_.first)), column_at(along, phase));
+    const Stmt body = build_.block(std::move(block));
+    made_.block = body.as<Block>()->id;
+    For phases = made_loop(context_, phase, context_.index(row_.phases), body);
+    phases.loop_kind = LoopKind::kUnrolled;
+    For places = made_loop(context_, along, places_along_row(), make_stmt(context_, std::move(phases)));
+    made_.along = places.id;
+    return make_stmt(context_, std::move(places));
+  }
+
+  /// Of a window that moves, the last one may have fewer places.
+  Expr places_along_row() const {
+    if (along_row_.is_fixed()) return context_.index(row_.count);
+    return arith::simplify(arith::ceildiv(positions_of(tree_, along_row_) + row_.shift, row_.phases));
+  }
+
+  /// The element of column (along, phase), or what stands outside of the operand.
+  Expr column_at(Var along, Var phase) {
+    Expr column = arith::simplify((along + row_.first - row_.border) * row_.phases + phase);
+    positions_[static_cast<size_t>(&along_row_ - window_.dims.data())] = arith::simplify(column - *along_row_.base);
+    if (along_row_.moving) column = column + along_row_.moving;
+    arith::Facts inner;
+    inner.bound(along, {0, std::max<int64_t>(row_.count, 1) - 1});
+    inner.bound(phase, {0, row_.phases - 1});
+    const PlacedOperand operand = operand_at(tree_, window_, positions_);
+    Expr inside = arith::lt(column, window_.load->buffer->shape[along_row_.axis]);
+    if (operand.inside) inside = arith::logical_and(inside, operand.inside);
+    inside = arith::simplify(inside, inner);
+    return inside.is_constant(1) ? operand.value : arith::select(inside, operand.value, outside());
+  }
+
+  /// Where the block finds in the copy what it read of the operand. Asked when all positions are known.
+  Indices place_of_use() const {
+    const Places places = places_of(tree_, window_, positions_);
+    Indices at;
+    for (size_t d : order_) at.push_back(arith::simplify(places.back.at(positions_[d])));
+    Expr taps = context_.index(row_.shift);
+    for (const auto& [id, step] : along_row_.steps)
+      if (id != step_.vector) taps = taps + tree_.loop(id).var * step;
+    at.push_back(arith::simplify(arith::floormod(taps, row_.phases)));
+    at.push_back(tree_.loop(step_.vector).var + arith::simplify(arith::floordiv(taps, row_.phases) + row_.lead));
+    return at;
+  }
+
+  Tree& tree_;
+  Context& context_;
+  tir::Builder build_;
+  const CacheWindow& step_;
+  const Window& window_;
+  const WindowDim& along_row_;
+  const Row row_;
+  std::vector<size_t> order_;    ///< dims of the window, but for that of the row, as the copy has them
+  std::vector<Var> rows_;        ///< of the copy's loops over those
+  std::vector<Expr> extents_;    ///< of these loops
+  std::vector<Expr> positions_;  ///< that the copy's loops are at, one a dim of the window
+  BufferRef scratch_ = nullptr;
+  CachedWindow made_;
+};
+
 }  // namespace
 
 Legal<CacheWindow::Facts> CacheWindow::legal(const Tree& tree) const {
@@ -106,91 +254,7 @@ Legal<CacheWindow::Facts> CacheWindow::legal(const Tree& tree) const {
 }
 
 CacheWindow::Made CacheWindow::apply(Tree& tree, const Facts& window) const {
-  tir::Builder build(tree.context());
-  const WindowDim* along_row = window.dim_of(vector);
-  const Row row(*along_row, window.step_of(vector), lanes);
-  // Rows that are slid over come first, then what is only summed over, then the phases of a row, and the row.
-  std::vector<size_t> order;
-  for (bool slides : {true, false})
-    for (size_t d = 0; d < window.dims.size(); ++d)
-      if (window.dims[d].slides == slides && &window.dims[d] != along_row) order.push_back(d);
-  std::vector<Expr> positions(window.dims.size()), shape, extents;
-  std::vector<Var> rows;
-  for (size_t d : order) {
-    positions[d] = rows.emplace_back(tree.context().var("row"));
-    shape.push_back(tree.context().index(window.dims[d].extent)), extents.push_back(positions_of(tree, window.dims[d]));
-  }
-  int64_t right = row.end() + round_up(std::max<int64_t>(0, row.places - row.end()), lanes);
-  shape.push_back(tree.context().index(row.phases));
-  shape.push_back(tree.context().index(round_up(row.lead + std::max({row.places, right, row.first}), lanes)));
-  BufferRef scratch = build.buffer("window", window.node.dtype(), shape, tir::Scope::kGlobal, 64);
-
-  // The copy. Its border is whole vectors, and the columns are written over what they have too much.
-  CachedWindow made;
-  auto place = [&](Expr phase, Expr at) {
-    Indices to(rows.begin(), rows.end());
-    to.push_back(phase), to.push_back(at);
-    return to;
-  };
-  const auto* select = window.node.as<arith::Select>();
-  Expr other = select != nullptr ? select->else_value : tree.context().zero(window.node.dtype());
-  auto border = [&](int64_t begin, int64_t count) {
-    if (count <= 0) return Stmt();
-    return build.nest(
-        {tree.context().index(row.phases), tree.context().index(round_up(count, lanes) / lanes)}, [&](auto& i) {
-          return build.loop(
-              "lane", tree.context().index(lanes),
-              [&](Var lane) { return build.store(scratch, place(i[0], i[1] * lanes + begin + lane), other); },
-              tir::LoopKind::kVectorized);
-        });
-  };
-  Var along = tree.context().var("along"), phase = tree.context().var("phase");
-  Expr column = arith::simplify((along + row.first - row.border) * row.phases + phase);
-  positions[static_cast<size_t>(along_row - window.dims.data())] = arith::simplify(column - *along_row->base);
-  if (along_row->moving) column = column + along_row->moving;
-  const Places places = places_of(tree, window, positions);
-  arith::Facts inner;
-  inner.bound(along, {0, std::max<int64_t>(row.count, 1) - 1});
-  inner.bound(phase, {0, row.phases - 1});
-  const PlacedOperand operand = operand_at(tree, window, positions);
-  Expr inside = arith::lt(column, window.load->buffer->shape[along_row->axis]), value = operand.value;
-  if (operand.inside) inside = arith::logical_and(inside, operand.inside);
-  inside = arith::simplify(inside, inner);
-  Block columns;
-  columns.name = "window";
-  columns.body = build.store(scratch, place(phase, along + (row.lead + row.first)),
-                             inside.is_constant(1) ? value : arith::select(inside, value, other));
-  Stmt body = build.block(std::move(columns));
-  made.block = body.as<Block>()->id;
-  For phases = made_loop(tree.context(), phase, tree.context().index(row.phases), body);
-  phases.loop_kind = LoopKind::kUnrolled;
-  // Of a window that moves, the last one may have fewer places.
-  Expr count = tree.context().index(row.count);
-  if (!along_row->is_fixed())
-    count = arith::simplify(arith::ceildiv(positions_of(tree, *along_row) + row.shift, row.phases));
-  For places_loop = made_loop(tree.context(), along, count, make_stmt(tree.context(), std::move(phases)));
-  made.along = places_loop.id;
-  Stmt copy = build.seq({border(0, row.first), border(row.lead + row.end(), row.places - row.end()),
-                         make_stmt(tree.context(), std::move(places_loop))});
-  for (size_t i = rows.size(); i-- > 0;)
-    copy = make_stmt(tree.context(), made_loop(tree.context(), rows[i], extents[i], copy));
-
-  // Its use.
-  Indices at;
-  for (size_t d : order) at.push_back(arith::simplify(places.back.at(positions[d])));
-  Expr taps = tree.context().index(row.shift);
-  for (const auto& [id, step] : along_row->steps)
-    if (id != vector) taps = taps + tree.loop(id).var * step;
-  at.push_back(arith::simplify(arith::floormod(taps, row.phases)));
-  at.push_back(tree.loop(vector).var + arith::simplify(arith::floordiv(taps, row.phases) + row.lead));
-  Expr use = build.load(scratch, at);
-  tree.edit_block(block, [&](const Block& from) {
-    Block to = from;
-    to.body = tir::substitute(tree.context(), from.body, {{window.node, use}});
-    return make_stmt(tree.context(), std::move(to));
-  });
-  tree.edit_loop(loop, [&](const For& from) { return build.alloc(scratch, build.seq({copy, Stmt(&from)})); });
-  return made;
+  return CopyOfWindow(tree, *this, window).run();
 }
 
 }  // namespace relaxc::schedule
