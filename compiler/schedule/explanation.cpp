@@ -28,7 +28,7 @@ std::string to_text(const KernelExplanation& explanation) {
   for (const PartExplanation& part : explanation.parts) {
     text += (part.part.empty() ? "the whole kernel" : part.part) + "\n";
     for (const Considered& one : part.considered)
-      text += fmt::format("  {:<9} {:<20} {}\n", to_text(one.stage), one.strategy, answer_of(one));
+      text += fmt::format("  {:<9} {:<22} {}\n", to_text(one.stage), one.strategy, answer_of(one));
   }
   return text;
 }

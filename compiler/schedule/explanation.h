@@ -26,7 +26,7 @@ struct Considered {
   Stage stage = Stage::kKernel;
   bool taken = false;
   std::string plan = {};    ///< what it would do; empty: it has no plan
-  double cycles = 0;        ///< what it would take, about; 0: it was not estimated
+  double cycles = 0;        ///< what it would take, about; 0: it has no plan
   std::string reason = {};  ///< why it was not taken; empty: it was, or one before it was
 };
 

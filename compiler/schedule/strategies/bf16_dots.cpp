@@ -13,6 +13,10 @@ Legal<WordsOf> match_bfloats(const Draft& draft) {
   return match_words(draft, kBFloatWords, "bfloat16");
 }
 
+double bfloat_cycles(const Draft& draft, const WordsOf&) {
+  return word_cycles(draft, kBFloatWords.terms, 1);
+}
+
 Legal<InWords<TensorizeBFloatDot>> plan_bfloats(const Draft&, const WordsOf& of) {
   return InWords<TensorizeBFloatDot>{of, "two bfloat16"};
 }
@@ -27,7 +31,7 @@ std::span<const Strategy> bf16_dots_strategies() {
                .doc = "Products of bfloat16 are summed two at a time, by the dot products of the target, where one "
                       "operand is a constant that can be packed in words. Changes the rounding of sums, and flushes "
                       "subnormals.",
-               .propose = propose<match_bfloats, kNotEstimated, plan_bfloats>},
+               .propose = propose<match_bfloats, kToExplain<bfloat_cycles>, plan_bfloats>},
   };
   return kRows;
 }

@@ -14,6 +14,11 @@ Legal<WordsOf> match_bytes(const Draft& draft) {
   return match_words(draft, kByteWords, "bytes");
 }
 
+double byte_cycles(const Draft& draft, const WordsOf&) {
+  const bool pairs = draft.target->dots.of(draft.target->vector_bits) == DotProduct::kPairs;
+  return word_cycles(draft, kByteWords.terms, pairs ? draft.target->pair_dot_operations : 1);
+}
+
 Legal<InWords<TensorizeDot4>> plan_bytes(const Draft&, const WordsOf& of) {
   return InWords<TensorizeDot4>{of, "four bytes"};
 }
@@ -25,6 +30,10 @@ struct AsTheyLie {
 
 Legal<Done> match_any(const Draft&) {
   return Done{};
+}
+
+double term_cycles(const Draft& draft, const Done&) {
+  return word_cycles(draft, 1, 1);
 }
 
 Legal<AsTheyLie> plan_as_they_lie(const Draft&, const Done&) {
@@ -40,12 +49,12 @@ std::span<const Strategy> dot_products_strategies() {
                .priority = 30,
                .doc = "Products of bytes are summed four at a time, by the dot products of the target, where one "
                       "operand is a constant that can be packed in words.",
-               .propose = propose<match_bytes, kNotEstimated, plan_bytes>},
+               .propose = propose<match_bytes, kToExplain<byte_cycles>, plan_bytes>},
       Strategy{.name = "as_they_lie",
                .stage = Stage::kOperands,
                .priority = 10,
                .doc = "Operands are read where they are.",
-               .propose = propose<match_any, kNotEstimated, plan_as_they_lie>},
+               .propose = propose<match_any, kToExplain<term_cycles>, plan_as_they_lie>},
   };
   return kRows;
 }

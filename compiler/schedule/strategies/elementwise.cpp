@@ -234,6 +234,10 @@ struct VectorNest {
   }
 };
 
+double cycles(const Draft& draft, const ElementwiseNest& nest) {
+  return cycles_of(draft.tree.root(), nest.lanes, *draft.target) / static_cast<double>(nest.lanes);
+}
+
 Legal<VectorNest> plan(const Draft& draft, const ElementwiseNest& nest) {
   return VectorNest{nest, draft.target->line_bytes, tail_of(*draft.target)};
 }
@@ -248,7 +252,7 @@ std::span<const Strategy> elementwise_strategies() {
                .doc = "A nest that computes each element once: axes that are neighbours everywhere become one, and "
                       "vectors lie along what is contiguous in the result. What is transposed goes through squares in "
                       "registers.",
-               .propose = propose<match, kNotEstimated, plan>},
+               .propose = propose<match, kToExplain<cycles>, plan>},
   };
   return kRows;
 }

@@ -11,6 +11,8 @@
 #include "compiler/schedule/analysis/nest_groups.h"
 #include "compiler/schedule/primitives/fused_conv_pool_tiling.h"
 #include "compiler/schedule/primitives/nest.h"
+#include "compiler/schedule/strategies/parts/estimate.h"
+#include "compiler/schedule/strategies/parts/vectors.h"
 #include "compiler/schedule/strategies/strategy.h"
 
 namespace relaxc::schedule {
@@ -52,6 +54,12 @@ Legal<BlocksOfWindows> plan(const Draft&, const int64_t& rows) {
   return BlocksOfWindows{rows};
 }
 
+/// Of all nests by whole vectors: blocks save memory, and no work.
+double vector_cycles(const Draft& draft, const int64_t&) {
+  const int64_t lanes = lanes_of(*draft.target, draft.tree.root());
+  return cycles_of(draft.tree.root(), lanes, *draft.target) / static_cast<double>(std::max<int64_t>(1, lanes));
+}
+
 }  // namespace
 
 std::span<const Strategy> fused_conv_pool_tiling_strategies() {
@@ -61,7 +69,7 @@ std::span<const Strategy> fused_conv_pool_tiling_strategies() {
                .priority = 10,
                .doc = "A pool behind a convolution runs for some rows at a time, after the rows of the map that its "
                       "windows cover.",
-               .propose = propose<match, kNotEstimated, plan>},
+               .propose = propose<match, kToExplain<vector_cycles>, plan>},
   };
   return kRows;
 }

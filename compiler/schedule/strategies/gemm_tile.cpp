@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 
 #include "compiler/schedule/primitives/fuse.h"
@@ -284,6 +285,13 @@ struct SmallImage {
   }
 };
 
+double image_cycles(const Draft& draft, const Image& image) {
+  const ReductionView view(draft);
+  const auto pixels = static_cast<double>(*view.extent(image.rows) * *view.extent(image.columns));
+  const auto lanes = static_cast<double>(draft.reduction.lanes);
+  return view.vector_steps() * std::ceil(pixels / lanes) * lanes / pixels / draft.target->fma_per_cycle;
+}
+
 Legal<SmallImage> plan_image(const Draft&, const Image& image) {
   return SmallImage{image};
 }
@@ -298,7 +306,7 @@ std::span<const Strategy> gemm_tile_strategies() {
                .doc = "A filter that slides over images of few pixels, whose rows are shorter than a vector, has rows "
                       "and columns as one axis: all of an image is in registers, and which lanes a tap reads is known "
                       "when compiling.",
-               .propose = propose<match_image, kNotEstimated, plan_image>},
+               .propose = propose<match_image, kToExplain<image_cycles>, plan_image>},
       Strategy{.name = "gemm_tile",
                .stage = Stage::kLanes,
                .priority = 10,

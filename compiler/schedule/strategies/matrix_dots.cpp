@@ -13,6 +13,7 @@
 #include "compiler/schedule/primitives/split.h"
 #include "compiler/schedule/primitives/tensorize_dot8.h"
 #include "compiler/schedule/primitives/tile_matrix_dots.h"
+#include "compiler/schedule/strategies/parts/estimate.h"
 #include "compiler/schedule/strategies/parts/in_words.h"
 #include "compiler/schedule/strategies/parts/pack_constants.h"
 #include "compiler/schedule/strategies/parts/reduction_view.h"
@@ -77,7 +78,7 @@ struct MatrixTiles {
     RELAXC_LEGAL(took_words(draft, of, words));
     RELAXC_STEP(const MatrixAxes axes, axes_of_matrix(draft));
     RELAXC_LEGAL(move_inside(draft, axes));
-    RELAXC_LEGAL(contract_results(draft));
+    RELAXC_LEGAL(scalar_replace_results(draft));
     return in_tiles(draft, axes);
   }
 
@@ -123,11 +124,8 @@ struct MatrixTiles {
 
 /// Loads, two for four instructions, are hidden behind them.
 double matrix_cycles(const Draft& draft, const ReductionForm& form) {
-  double products = 1;
-  for (const tir::For* loop : analysis::as_nest(form.group.reduction).loops)
-    if (const int64_t* extent = loop->extent.constant()) products *= static_cast<double>(*extent);
   constexpr double kProducts = 32;
-  return products / kProducts / draft.target->fma_per_cycle;
+  return terms_of(form.group.reduction) / kProducts / draft.target->fma_per_cycle;
 }
 
 Legal<MatrixTiles> plan_matrices(const Draft&, const ReductionForm& form) {

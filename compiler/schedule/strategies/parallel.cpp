@@ -170,6 +170,12 @@ struct SharedLoops {
   }
 };
 
+/// Where each of the pool's slots has a core.
+double cycles(const Draft& draft, const std::vector<SharedLoop>&) {
+  const Stmt root = draft.tree.root();
+  return cycles_of(root, lanes_of(*draft.target, root), *draft.target) / static_cast<double>(draft.target->task_slots);
+}
+
 Legal<SharedLoops> plan(const Draft& draft, const std::vector<SharedLoop>& loops) {
   SharedLoops made{loops, {}};
   for (const SharedLoop& shared : loops) {
@@ -190,7 +196,7 @@ std::span<const Strategy> parallel_strategies() {
                .priority = 10,
                .doc = "Outer loops of independent iterations whose work is worth the start of a task become parallel, "
                       "in pieces that do not depend on the number of threads.",
-               .propose = propose<match, kNotEstimated, plan>},
+               .propose = propose<match, kToExplain<cycles>, plan>},
   };
   return kRows;
 }

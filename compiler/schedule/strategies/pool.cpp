@@ -18,6 +18,7 @@
 
 #include "compiler/schedule/primitives/pool_rows.h"
 #include "compiler/schedule/primitives/reassociate.h"
+#include "compiler/schedule/strategies/parts/estimate.h"
 #include "compiler/schedule/strategies/parts/vectors.h"
 #include "compiler/schedule/strategies/strategy.h"
 
@@ -65,6 +66,18 @@ struct RowsOfWindows {
   }
 };
 
+/// A load of a vector for each tap, of which a window of n x m has as many as n + m.
+double cycles(const Draft& draft, const Pool& pool) {
+  double all = 1, by_dims = 0;
+  for (const tir::IterVar& iter : draft.tree.block(pool.block).iters) {
+    const int64_t* taps = iter.iter_kind == tir::IterKind::kReduce ? iter.extent.constant() : nullptr;
+    if (taps == nullptr) continue;
+    all *= static_cast<double>(*taps), by_dims += static_cast<double>(*taps);
+  }
+  const double loads = terms_of(draft.group->reduction) * std::min(1.0, by_dims / all);
+  return loads / static_cast<double>(pool.lanes) / draft.target->loads_per_cycle;
+}
+
 Legal<RowsOfWindows> plan(const Draft& draft, const Pool& pool) {
   return RowsOfWindows{pool.block, rows_of_pool_block(pool.shape, *draft.target), pool.lanes};
 }
@@ -78,7 +91,7 @@ std::span<const Strategy> pool_strategies() {
                .priority = 60,
                .doc = "A reduction of nothing but the windows of one operand: rows of windows are reduced to one, "
                       "then windows along it. Changes the order of the reduction.",
-               .propose = propose<match, kNotEstimated, plan>},
+               .propose = propose<match, kToExplain<cycles>, plan>},
   };
   return kRows;
 }

@@ -8,6 +8,7 @@
 #include <array>
 
 #include "compiler/schedule/primitives/stage_loads.h"
+#include "compiler/schedule/strategies/parts/estimate.h"
 #include "compiler/schedule/strategies/parts/reduction_view.h"
 #include "compiler/schedule/strategies/parts/vectors.h"
 #include "compiler/schedule/strategies/strategy.h"
@@ -40,6 +41,11 @@ struct StagedReduction {
   }
 };
 
+/// An instruction for each term, by whole vectors; the stages of operands and of lanes have closer estimates.
+double cycles(const Draft& draft, const ReductionForm& form) {
+  return terms_of(form.group.reduction) / static_cast<double>(form.lanes) / draft.target->fma_per_cycle;
+}
+
 Legal<StagedReduction> plan(const Draft&, const ReductionForm& form) {
   return StagedReduction{form};
 }
@@ -53,7 +59,7 @@ std::span<const Strategy> reduction_strategies() {
                .priority = 40,
                .doc = "A reduction with the nest that fills in its neutral element and with its consumers, once over; "
                       "the stages of operands and of lanes decide how.",
-               .propose = propose<match, kNotEstimated, plan>},
+               .propose = propose<match, kToExplain<cycles>, plan>},
   };
   return kRows;
 }

@@ -67,7 +67,7 @@ struct SumsInLanes {
   std::string text() const { return axes; }
   Legal<> carry_out(Draft& draft) const {
     const ReductionForm& form = draft.reduction;
-    if (!form.spatial.empty()) RELAXC_LEGAL(contract_results(draft));
+    if (!form.spatial.empty()) RELAXC_LEGAL(scalar_replace_results(draft));
     RELAXC_LEGAL(apply(draft.tree, Reassociate{form.block}));
     std::vector<LanePart> parts{{form.block, form.reduced.back(), 1}};
     std::vector<uint32_t> unrolled;

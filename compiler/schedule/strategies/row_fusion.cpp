@@ -17,6 +17,7 @@
 #include "compiler/schedule/primitives/merge_rows.h"
 #include "compiler/schedule/primitives/strip_mine_nests.h"
 #include "compiler/schedule/strategies/parts/estimate.h"
+#include "compiler/schedule/strategies/parts/vectors.h"
 #include "compiler/schedule/strategies/strategy.h"
 
 namespace relaxc::schedule {
@@ -94,6 +95,11 @@ struct FusedRows {
   }
 };
 
+/// Rows are the same work in one loop; what they save is memory.
+double cycles(const Draft& draft, const Done&) {
+  return cycles_of(draft.tree.root(), lanes_of(*draft.target, draft.tree.root()), *draft.target);
+}
+
 Legal<FusedRows> plan(const Draft& draft, const Done&) {
   return FusedRows{draft.row_loops};
 }
@@ -107,7 +113,7 @@ std::span<const Strategy> row_fusion_strategies() {
                .priority = 10,
                .doc = "Nests one behind the other over the same rows become one loop over rows, or over a few rows at "
                       "a time, where no row depends on another. Bits stay.",
-               .propose = propose<match, kNotEstimated, plan>},
+               .propose = propose<match, kToExplain<cycles>, plan>},
   };
   return kRows;
 }

@@ -19,9 +19,11 @@
 #include "compiler/schedule/primitives/tensorize_dot4.h"
 #include "compiler/schedule/primitives/tensorize_dot8.h"
 #include "compiler/schedule/primitives/unroll.h"
+#include "compiler/schedule/strategies/parts/estimate.h"
 #include "compiler/schedule/strategies/parts/in_words.h"
 #include "compiler/schedule/strategies/parts/pack_constants.h"
 #include "compiler/schedule/strategies/parts/reduction_view.h"
+#include "compiler/schedule/strategies/parts/scalar_reduction.h"
 #include "compiler/schedule/strategies/parts/tile_loops.h"
 #include "compiler/schedule/strategies/parts/vectors.h"
 #include "compiler/schedule/strategies/strategy.h"
@@ -32,7 +34,7 @@ namespace {
 
 constexpr int64_t kMostTaps = 5;        ///< that are straight-line code
 constexpr int32_t kFewRegisters = 12;   ///< less hold two sums beside operands and addresses
-constexpr int32_t kManyRegisters = 24;  ///< so many hold sixteen
+constexpr int32_t kManyRegisters = 24;  ///< as many hold sixteen
 
 /// Loops of the result whose iterations share an operand; 0: there is none.
 struct TileAxes {
@@ -56,15 +58,6 @@ TileAxes axes_of(const Draft& draft) {
     }
   }
   return axes;
-}
-
-Legal<ReductionForm> match(const Draft& draft) {
-  const Target& target = *draft.target;
-  RELAXC_FITS(target.vector_bits == 0 || target.lanes(64) < 2, "the target has vectors");
-  RELAXC_STEP(ReductionForm form, reduction_in(draft));
-  RELAXC_FITS(form.lanes < 2, "the target has vectors");
-  RELAXC_FITS(!form.spatial.empty(), "the result is a single element");
-  return form;
 }
 
 /// Bytes of the sum's innermost axis in words, if the target has an instruction for them and a constant can be packed.
@@ -92,12 +85,17 @@ struct TileSize {
   int64_t rows = 1, columns = 1;
 };
 
+/// Of elements that share operands along two axes.
+TileSize largest_tile(int32_t registers) {
+  if (registers < kFewRegisters) return {1, 2};
+  return registers >= kManyRegisters ? TileSize{4, 4} : TileSize{2, 2};
+}
+
 /// As many elements as the registers hold beside the operands of one step and what addresses them. A row of elements
 /// takes a length that leaves none over, if there is one.
 TileSize size_for(const Draft& draft, const TileAxes& axes) {
   const int32_t registers = draft.target->vector_registers;
-  if (registers < kFewRegisters) return {1, 2};
-  if (axes.rows != 0) return registers >= kManyRegisters ? TileSize{4, 4} : TileSize{2, 2};
+  if (registers < kFewRegisters || axes.rows != 0) return largest_tile(registers);
   const int64_t extent = *draft.tree.loop(axes.columns).extent.constant();
   for (const int64_t length : {4, 5, 3})
     if (extent % length == 0) return {1, length};
@@ -169,6 +167,11 @@ Legal<ReductionForm> match_octets(const Draft& draft) {
   return form;
 }
 
+double octet_cycles(const Draft& draft, const ReductionForm& form) {
+  constexpr double kProducts = 8;
+  return terms_of(form.group.reduction) / kProducts / draft.target->fma_per_cycle;
+}
+
 struct OctetTile {
   ReductionForm form;
 
@@ -187,7 +190,7 @@ struct OctetTile {
                 apply(draft.tree, TensorizeDot8{draft.reduction.block, draft.reduction.reduced.back()}));
     RELAXC_LEGAL(took_words(draft, of, words));
     RELAXC_LEGAL(apply(draft.tree, StageLoads{draft.reduction.block, 0}));
-    RELAXC_LEGAL(contract_results(draft));
+    RELAXC_LEGAL(scalar_replace_results(draft));
     RELAXC_LEGAL(Tiling(draft, axes, axes.rows != 0 ? TileSize{2, 2} : TileSize{1, 4}).run());
     RELAXC_FITS(ReductionView(draft).words_are_packed(), "the constant that is read in words could not be packed");
     return Done{};
@@ -211,16 +214,14 @@ struct ScalarTile {
 
   static std::string text() { return "a few elements that share operands, their sums in registers"; }
   Legal<> carry_out(Draft& draft) const {
-    draft.reduction = form;
-    RELAXC_LEGAL(put_axes_in_order(draft));
-    RELAXC_FITS(ReductionView(draft).updates(), "it is no sum, product, minimum or maximum");
+    RELAXC_LEGAL(begin_scalars(draft, form));
     RELAXC_LEGAL(fuse_neighbours(draft.tree, draft.reduction.spatial));
     RELAXC_LEGAL(fuse_neighbours(draft.tree, draft.reduction.reduced));
     const TileAxes axes = axes_of(draft);
     RELAXC_FITS(axes.columns != 0, "no two elements share an operand");
     RELAXC_LEGAL(read_in_words(draft));
     RELAXC_LEGAL(apply(draft.tree, StageLoads{draft.reduction.block, 0}));
-    RELAXC_LEGAL(contract_results(draft));
+    RELAXC_LEGAL(scalar_replace_results(draft));
     if (axes.rows == 0) RELAXC_LEGAL(unroll_taps(draft));
     const TileSize size = size_for(draft, axes);
     if (!draft.considered.empty() && draft.considered.back().taken)
@@ -230,6 +231,13 @@ struct ScalarTile {
     return Done{};
   }
 };
+
+/// A tile of r x c sums loads r + c operands for r c products, which take two each by themselves.
+double cycles(const Draft& draft, const ReductionForm& form) {
+  const TileSize size = largest_tile(draft.target->vector_registers);
+  const auto rows = static_cast<double>(size.rows), columns = static_cast<double>(size.columns);
+  return scalar_cycles(draft, form, 2 * rows * columns / (rows + columns));
+}
 
 Legal<ScalarTile> plan(const Draft&, const ReductionForm& form) {
   return ScalarTile{form};
@@ -245,14 +253,14 @@ std::span<const Strategy> scalar_tile_strategies() {
                .doc = "On a target without vectors, a few elements of a reduction that share operands are computed "
                       "together, their sums in registers; by products of pairs of 16-bit numbers where the target has "
                       "them.",
-               .propose = propose<match, kNotEstimated, plan>},
+               .propose = propose<match_scalars, kToExplain<cycles>, plan>},
       Strategy{.name = "lane_sums",
                .stage = Stage::kNests,
                .priority = 47,
                .doc =
                    "Long sums of products of bytes by a constant, where the target adds eight products of lanes to a "
                    "general register: tiles of 2x2 sums, the constant packed in words.",
-               .propose = propose<match_octets, kNotEstimated, plan_octets>},
+               .propose = propose<match_octets, kToExplain<octet_cycles>, plan_octets>},
   };
   return kRows;
 }

@@ -79,7 +79,7 @@ class KernelPlan {
 
 struct Proposal {
   KernelPlan plan;
-  double cycles = 0;  ///< about; 0: not estimated
+  double cycles = 0;  ///< about, of the part once, without loops of open extents; 0: an explanation was not asked for
 };
 
 /// A row of the table of strategies.
@@ -91,7 +91,11 @@ struct Strategy {
   Legal<Proposal> (*propose)(const Draft&) = nullptr;
 };
 
-inline constexpr auto kNotEstimated = [](const Draft&, const auto&) { return 0.0; };
+/// An estimate that decides nothing, because no other row of the stage has the same priority. It is made where an
+/// explanation is asked for.
+template <auto cycles>
+inline constexpr auto kToExplain =
+    [](const Draft& draft, const auto& matched) { return draft.explains ? cycles(draft, matched) : 0.0; };
 
 /// match(draft) → Legal<M>, cycles(draft, M) → double, plan(draft, M) → Legal<P>.
 template <auto match, auto cycles, auto plan>

@@ -5,10 +5,13 @@
 // keys are taken in blocks as well, by the online softmax.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "compiler/schedule/primitives/online_softmax.h"
 #include "compiler/schedule/primitives/strip_mine_rows.h"
+#include "compiler/schedule/strategies/parts/estimate.h"
+#include "compiler/schedule/strategies/parts/vectors.h"
 #include "compiler/schedule/strategies/strategy.h"
 
 namespace relaxc::schedule {
@@ -57,6 +60,12 @@ Legal<BlocksOfRows> plan_keys(const Draft&, const int64_t& rows) {
   return BlocksOfRows{rows, kKeysOfBlock};
 }
 
+/// Of all nests by whole vectors: blocks save memory, and no work.
+double vector_cycles(const Draft& draft, const int64_t&) {
+  const int64_t lanes = lanes_of(*draft.target, draft.tree.root());
+  return cycles_of(draft.tree.root(), lanes, *draft.target) / static_cast<double>(std::max<int64_t>(1, lanes));
+}
+
 }  // namespace
 
 std::span<const Strategy> strip_mine_rows_strategies() {
@@ -66,13 +75,13 @@ std::span<const Strategy> strip_mine_rows_strategies() {
                .priority = 30,
                .doc = "A kernel over rows of long softmaxes runs for a few rows and a block of keys at a time, "
                       "relative to the maximum so far. Changes the order of sums and their rounding.",
-               .propose = propose<match_keys, kNotEstimated, plan_keys>},
+               .propose = propose<match_keys, kToExplain<vector_cycles>, plan_keys>},
       Strategy{.name = "strip_mine_rows",
                .stage = Stage::kKernel,
                .priority = 20,
                .doc = "A kernel over rows of which some are needed whole in between runs for a few rows at a time, "
                       "with memory for those alone.",
-               .propose = propose<match_rows, kNotEstimated, plan_rows>},
+               .propose = propose<match_rows, kToExplain<vector_cycles>, plan_rows>},
   };
   return kRows;
 }

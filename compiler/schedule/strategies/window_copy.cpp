@@ -57,6 +57,7 @@ struct Copy {
   uint32_t cut = 0;          ///< the loop of `inner` over rows that is cut into blocks; 0: there is one block
   int64_t rows = 0;          ///< of a block
   int64_t columns = 0;       ///< of a block, where columns are cut too; 0: they are not
+  double elements = 0;       ///< that are copied, in all
 };
 
 /// Decides whether the window of a reduction is copied.
@@ -83,7 +84,12 @@ class WindowQuestions {
     copy.by_channels = by_channels_ = packs_ && fits_channels(copy.sliding.vector);
     RELAXC_FITS(pays(copy.sliding.vector), "elements are not read so often that a copy pays");
     if (window_.sharing.empty()) find_rows(copy.sliding);
-    return placed(std::move(copy));
+    RELAXC_STEP(copy, placed(std::move(copy)));
+    copy.elements = 1;
+    for (const WindowDim& dim : window_.dims) copy.elements *= static_cast<double>(dim.extent);
+    for (uint32_t loop : copy.outer)
+      if (const int64_t* times = s_.loop(loop).extent.constant()) copy.elements *= static_cast<double>(*times);
+    return copy;
   }
 
  private:
@@ -347,6 +353,13 @@ struct WindowCopy {
   }
 };
 
+/// The reduction by whole vectors, and the copy, which is read and written so.
+double cycles(const Draft& draft, const Copy& copy) {
+  const MachineModel& model = *draft.target;
+  const double copied = 2 * copy.elements / static_cast<double>(draft.reduction.lanes) / model.loads_per_cycle;
+  return ReductionView(draft).vector_steps() / model.fma_per_cycle + copied;
+}
+
 Legal<WindowCopy> plan(const Draft& draft, const Copy& copy) {
   std::string axes =
       fmt::format("{} along {}", copy.by_channels ? "scalars" : "vectors", told_name(draft, copy.sliding.vector));
@@ -364,7 +377,7 @@ std::span<const Strategy> window_copy_strategies() {
                .priority = 20,
                .doc = "The window over which a filter slides is copied to scratch memory, in whole vectors with its "
                       "border filled in, where its elements are read often enough.",
-               .propose = propose<match, kNotEstimated, plan>},
+               .propose = propose<match, kToExplain<cycles>, plan>},
   };
   return kRows;
 }

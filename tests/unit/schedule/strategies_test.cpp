@@ -90,7 +90,7 @@ TEST_CASE("an explanation has the plan that was taken, and of all others a reaso
       CHECK((one.taken || !one.reason.empty()));
       CHECK((!one.taken || !one.plan.empty()));
     }
-  CHECK(to_text(told).find("gemm_tile            taken: vectors along") != std::string::npos);
+  CHECK(to_text(told).find("gemm_tile              taken: vectors along") != std::string::npos);
 }
 
 TEST_CASE("of two strategies of the same priority the one of fewer cycles is taken") {

@@ -242,6 +242,27 @@ TEST_CASE("a trace that is applied again gives the same kernel") {
     }
 }
 
+TEST_CASE("every plan of an explanation has an estimate in cycles") {
+  arith::Context context;
+  Target scalar;
+  scalar.vector_bits = 0;
+  std::set<std::string_view> planned;
+  for (const Target& target : {testing::wide_target(), testing::narrow_target(), with_dots(), with_matrices(), scalar})
+    for (const Case& one : cases(context)) {
+      Case made = one;
+      std::vector<schedule::PackedParam> packed;
+      schedule::KernelExplanation explanation;
+      schedule::schedule_kernel(context, made.kernel, target, one.constants, packed, {}, {}, &explanation);
+      for (const schedule::PartExplanation& part : explanation.parts)
+        for (const schedule::Considered& asked : part.considered) {
+          INFO(one.kernel.name << ": " << asked.strategy << ": " << asked.plan);
+          CHECK((asked.plan.empty() || (asked.cycles > 0 && std::isfinite(asked.cycles))));
+          if (!asked.plan.empty()) planned.insert(asked.strategy);
+        }
+    }
+  CHECK(planned.size() >= 15);  // so that few strategies are left without
+}
+
 /// The end of docs/schedules.md.
 std::string table_of_steps() {
   std::string text = "| step | arguments | |\n|---|---|---|\n";

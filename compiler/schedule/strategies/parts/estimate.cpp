@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "compiler/analysis/pattern.h"
 #include "compiler/schedule/strategies/parts/vectors.h"
 
 namespace relaxc::schedule {
@@ -11,6 +12,7 @@ namespace {
 
 /// What a task does, by what it costs to hand one to a worker that waits for it (docs/performance.md).
 constexpr double kWorkOfStart = 10;
+
 /// Nanoseconds of one evaluation of `e`.
 double cost_of(Expr e, const MachineModel& model) {
   double total = 0;
@@ -25,12 +27,48 @@ double cost_of(Expr e, const MachineModel& model) {
   return total;
 }
 
+/// Operations and accesses of a statement.
+struct WorkCounts {
+  double operations = 0, accesses = 0;
+};
+
+void count_work(Expr e, const MachineModel& model, WorkCounts& counts) {
+  arith::for_each_node(e, [&](Expr node) {
+    if (const auto* load = node.as<arith::Load>())
+      counts.accesses += load->buffer->scope == tir::Scope::kLocal ? 0 : 1;
+    else if (const auto* call = node.as<arith::Call>(); call != nullptr && call->intrinsic != arith::Intrinsic::k_fma)
+      counts.operations += model.call_nanoseconds / model.operation_nanoseconds;
+    else if (!node.dtype().is_index() && !arith::operands(node).empty())
+      counts.operations += 1;
+  });
+}
+
 }  // namespace
 
 double extent_of(const tir::For& loop, int64_t lanes) {
   const int64_t* extent = loop.extent.constant();
   double count = extent != nullptr ? static_cast<double>(std::max<int64_t>(*extent, 0)) : kUnknownExtent;
   return loop.loop_kind == tir::LoopKind::kVectorized ? std::max(1.0, count / static_cast<double>(lanes)) : count;
+}
+
+double cycles_of(Stmt s, int64_t lanes, const MachineModel& model) {
+  WorkCounts own;
+  if (const auto* store = s.as<tir::Store>()) {
+    count_work(store->value, model, own);
+    own.accesses += store->buffer->scope == tir::Scope::kLocal ? 0 : 1;
+  }
+  if (const auto* let = s.as<tir::Let>()) count_work(let->value, model, own);
+  double total = std::max(own.operations / model.fma_per_cycle, own.accesses / model.loads_per_cycle);
+  for (Stmt child : tir::children(s)) total += cycles_of(child, lanes, model);
+  const auto* loop = s.as<tir::For>();
+  return loop == nullptr || loop->extent.constant() == nullptr ? total : total * extent_of(*loop, lanes);
+}
+
+double terms_of(Stmt nest) {
+  double terms = 1;
+  for (const tir::For* loop : analysis::as_nest(nest).loops)
+    if (const int64_t* extent = loop->extent.constant()) terms *= static_cast<double>(std::max<int64_t>(*extent, 0));
+  return terms;
 }
 
 double least_task(const Target& target) {

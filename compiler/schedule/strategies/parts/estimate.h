@@ -17,6 +17,13 @@ double nanoseconds(Stmt s, const Target& target);
 /// The same for vectors of `lanes`.
 double nanoseconds(Stmt s, int64_t lanes, const MachineModel& model);
 
+/// What running `s` once takes in cycles, if nothing waits for memory: of each statement, operations or accesses by
+/// their throughput, whichever take longer. Loops of open extents count once. `lanes`: of vectorized loops.
+double cycles_of(Stmt s, int64_t lanes, const MachineModel& model);
+
+/// Terms of all sums of the nest; loops of open extents count once.
+double terms_of(Stmt nest);
+
 /// Nanoseconds of work that make a task.
 double least_task(const Target& target);
 

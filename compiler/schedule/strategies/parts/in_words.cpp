@@ -16,6 +16,10 @@ Legal<WordsOf> match_words(const Draft& draft, const WordForm& form, std::string
   return *of;
 }
 
+double word_cycles(const Draft& draft, int64_t terms, double operations) {
+  return ReductionView(draft).vector_steps() / static_cast<double>(terms) * operations / draft.target->fma_per_cycle;
+}
+
 Legal<> took_words(Draft& draft, const WordsOf& of, BufferRef words) {
   draft.reduction.words_of = of;
   draft.reduction.words = words;

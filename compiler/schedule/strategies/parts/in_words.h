@@ -11,6 +11,9 @@ namespace relaxc::schedule {
 /// The constant that words are made of; `sums`: what the form adds up, for the reason why there is none.
 Legal<WordsOf> match_words(const Draft& draft, const WordForm& form, std::string_view sums);
 
+/// Of sums that take a word of `terms` products by `operations` instructions.
+double word_cycles(const Draft& draft, int64_t terms, double operations);
+
 /// The steps behind the one that made `words`.
 Legal<> took_words(Draft& draft, const WordsOf& of, BufferRef words);
 

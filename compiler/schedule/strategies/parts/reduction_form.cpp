@@ -46,7 +46,7 @@ Legal<> put_axes_in_order(Draft& draft) {
   return drop_unit_loops(tree, form.reduced);
 }
 
-Legal<> contract_results(Draft& draft) {
+Legal<> scalar_replace_results(Draft& draft) {
   const ReductionForm& form = draft.reduction;
   const ReductionView view(draft);
   const BufferRef result = view.store().buffer;

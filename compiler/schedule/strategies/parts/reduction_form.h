@@ -45,6 +45,6 @@ Legal<ReductionForm> reduction_in(const Draft& draft);
 /// Axes are loops, the neutral element and consumers stand beside the reduction, and there is no loop of one iteration.
 Legal<> put_axes_in_order(Draft& draft);
 /// The result and what only the group sees become scalars of an iteration.
-Legal<> contract_results(Draft& draft);
+Legal<> scalar_replace_results(Draft& draft);
 
 }  // namespace relaxc::schedule

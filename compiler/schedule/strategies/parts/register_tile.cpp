@@ -245,7 +245,7 @@ Legal<> tile_in_registers(Draft& draft) {
   Tree& tree = draft.tree;
   const ReductionForm& form = draft.reduction;
   const Expr value = update_of(ReductionView(draft).store()).value;
-  RELAXC_LEGAL(contract_results(draft));
+  RELAXC_LEGAL(scalar_replace_results(draft));
   RELAXC_STEP(const uint32_t scaled, factor_out(draft));
   RELAXC_LEGAL(apply(tree, StageLoads{form.block, form.vector}));
   if (scaled != 0) RELAXC_LEGAL(apply(tree, StageLoads{scaled, form.vector}));
