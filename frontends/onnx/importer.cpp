@@ -7,6 +7,7 @@
 #include "frontends/onnx/importer.h"
 
 #include "frontends/onnx/check_node.h"
+#include "frontends/onnx/parameters.h"
 #include "frontends/onnx/string_permutation.h"
 #include "frontends/onnx/strings.h"
 
@@ -48,7 +49,13 @@ std::string label(const NodeProto& node, int number) {
 
 GraphImporter::GraphImporter(const LoadedModel& model, const ImportOptions& options, relax::Module& module,
                              const relax::OpTable& ops, Diagnostics& diag)
-    : model_(model), options_(options), module_(module), ops_(ops), diag(diag), converters_(converter_table()) {}
+    : model_(model),
+      options_(options),
+      module_(module),
+      ops_(ops),
+      diag(diag),
+      converters_(converter_table()),
+      budget_(*model.proto, options, diag) {}
 
 Status GraphImporter::run() {
   const onnx::ModelProto& proto = *model_.proto;
@@ -67,9 +74,10 @@ Status GraphImporter::run() {
   builder.location = file_;
   builder_ = &builder;
   size_t errors = diag.error_count();
-  bool typed = bool(parameters(proto.graph()));
+  Parameters parameters(options_, *function_, builder, module_.context(), file_, diag);
+  bool typed = bool(define_parameters(proto.graph(), parameters));
   initializers(proto.graph());
-  if (typed) static_cast<void>(bool(unused_overrides()));
+  if (typed) static_cast<void>(bool(parameters.unused_overrides()));
   nodes(proto.graph().node(), names_of(proto.graph().output()));
   for (const ValueInfoProto& value : proto.graph().value_info()) check_declared(value, false);
   static_cast<void>(bool(results(proto.graph())));
@@ -158,7 +166,7 @@ void GraphImporter::nodes(const RepeatedPtrField<NodeProto>& nodes, std::vector<
 void GraphImporter::convert_all(NodeList list) {
   std::reverse(list.nodes.begin(), list.nodes.end());
   NodeList* before = std::exchange(scope_->rest, &list);
-  while (!list.nodes.empty() && !over_budget_) {
+  while (!list.nodes.empty() && !budget_.is_exceeded()) {
     auto [node, number] = list.nodes.back();
     list.nodes.pop_back();
     convert(*node, number);
@@ -219,9 +227,9 @@ void GraphImporter::convert(const NodeProto& proto, int number) {
   for (const std::string& output : proto.output())
     if (!output.empty() && scope_->slots.count(output) != 0)
       diag.error(where, Kind::redefinition, "output '{}' is the name of another value already", output);
-  ++nodes_;
+  budget_.count_node();
   visited_.insert(&proto);
-  if (!within_budget(0, "this node", where)) return fail_outputs(proto);
+  if (!budget_.allows(0, "this node", where)) return fail_outputs(proto);
   Node node(*this, proto, version, where);
   Location before = builder_->location;
   builder_->location = where;
@@ -239,9 +247,9 @@ void GraphImporter::convert(const NodeProto& proto, int number) {
 bool GraphImporter::convert_ready(Node& node, bool ready) {
   const NodeProto& proto = node.proto;
   std::string domain = domain_of(proto.domain());
-  if (const CustomOp* custom = find_custom(proto))
+  if (const CustomOp* custom = find_custom(options_, proto))
     return ready && check_attributes(node, innermost()) && convert_custom_op(*custom, node);
-  if (const onnx::FunctionProto* function = find_function(proto)) return ready && call_function(*function, node);
+  if (const onnx::FunctionProto* function = find_function(*model_.proto, proto)) return ready && call_function(*function, node);
   if (node.opset == 0) {
     diag.error(node.location, Kind::malformed_model, "the {} imports no opset of domain '{}'",
                calls_.empty() ? "model" : "function", domain.empty() ? "ai.onnx" : domain);

@@ -9,12 +9,16 @@
 #include <vector>
 
 #include "compiler/arith/prover.h"
+#include "compiler/relax/builder_scope.h"
 #include "frontends/onnx/converter.h"
 #include "frontends/onnx/import.h"
 #include "frontends/onnx/load.h"
+#include "frontends/onnx/node_budget.h"
 #include "frontends/onnx/signature.h"
 
 namespace relaxc::frontend {
+
+class Parameters;
 
 /// Nodes of one graph on the way from their inputs to `outputs`, each with its place in its graph.
 struct NodeList {
@@ -33,8 +37,6 @@ struct Scope {
   bool function = false;  ///< the body of a model-local function, which sees nothing around it
 };
 
-/// The domain as scopes know it: "" for ai.onnx.
-std::string domain_of(const std::string& domain);
 std::vector<std::string> names_of(const google::protobuf::RepeatedPtrField<onnx::ValueInfoProto>& values);
 /// What a node is called in messages; `number` is its place in its graph.
 std::string label(const onnx::NodeProto& node, int number);
@@ -62,7 +64,7 @@ class GraphImporter {
   /// Branches of Ifs, by the node as bytes and false for else: those that are not converted, so that a run that takes
   /// one is refused, and those that were found not to fit what depends on them although the other one does.
   std::set<std::pair<std::string, bool>> given_up, misfits;
-  int64_t converted() const { return nodes_; }  ///< nodes, those of functions as often as they are called
+  int64_t converted() const { return budget_.converted(); }  ///< nodes, those of functions as often as they are called
   int wrong_ranks = 0;  ///< outputs and values of the graph whose declared rank is not what the nodes give
 
   /// The values of `graph`'s outputs, with its nodes converted at `block` and its inputs bound to `arguments`. For the
@@ -86,23 +88,9 @@ class GraphImporter {
   Result<Value*> materialize(const Known& known);
 
   /// While it lives, what is emitted goes to the end of `block`.
-  class Inside {
-   public:
+  struct Inside : relax::BuilderScope {
     Inside(GraphImporter& importer, relax::Block* block)
-        : importer_(importer),
-          outer_(importer.builder_),
-          builder_(importer.module_, importer.ops_, block, importer.diag) {
-      builder_.location = outer_->location;
-      importer.builder_ = &builder_;
-    }
-    ~Inside() { importer_.builder_ = outer_; }
-    Inside(const Inside&) = delete;
-    Inside& operator=(const Inside&) = delete;
-
-   private:
-    GraphImporter& importer_;
-    relax::GraphBuilder* outer_;
-    relax::GraphBuilder builder_;
+        : BuilderScope(importer.builder_, importer.module_, importer.ops_, block, importer.diag) {}
   };
 
   relax::GraphBuilder& builder() { return *builder_; }
@@ -119,18 +107,9 @@ class GraphImporter {
 
  private:
   friend class Node;
+  friend class UnreachedNodes;
   Status opsets(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto>& imports, Scope& scope);
-  Status parameters(const onnx::GraphProto& graph);
-  Result<Slot> parameter(const onnx::TypeProto& type, const std::string& name);
-  Result<Slot> sequence_parameter(const onnx::TypeProto& element, const std::string& name);
-  Result<Slot> strings_parameter(const onnx::TypeProto& type, const std::string& name);
-  Result<Slot> map_parameter(const onnx::TypeProto::Map& type, const std::string& name);
-  Result<std::vector<Expr>> declared_dims(const onnx::TypeProto::Tensor& type, const std::string& name);
-  Result<relax::Info> declared(const onnx::TypeProto::Tensor& type, const std::string& name);
-  Value* argument(const std::string& name, relax::Info info);
-  Result<Expr> dim(const onnx::TensorShapeProto::Dimension& dim, const std::string& name, int axis);
-  Expr symbol(const std::string& name);
-  Status unused_overrides();
+  Status define_parameters(const onnx::GraphProto& graph, Parameters& parameters);
   void initializers(const onnx::GraphProto& graph);
   void define(const std::string& name, Slot slot, Location where);
   std::vector<int> order(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes);
@@ -145,19 +124,10 @@ class GraphImporter {
   Status convert_checked(const Converter& converter, Node& node);
   Status convert_with(const Converter& converter, Node& node);
   Status call_function(const onnx::FunctionProto& function, Node& node);
-  int64_t size_of(const onnx::NodeProto& node);
-  int64_t size_of(const onnx::FunctionProto& function);
-  bool within_budget(int64_t nodes, const std::string& what, Location where);
-  const CustomOp* find_custom(const onnx::NodeProto& node) const;
-  const onnx::FunctionProto* find_function(const onnx::NodeProto& node) const;
   void find_operands(const onnx::NodeProto& node, Location where);
   void fail_outputs(const onnx::NodeProto& node);
   /// Checks the nodes that were not converted (importer_rest.cpp).
-  struct Visible;
   void check_rest();
-  void check_rest(const onnx::GraphProto& graph, const Visible* outer);
-  void check_rest(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes, Visible& visible);
-  void check_rest(const onnx::NodeProto& node, int number, const Visible& visible);
   void check_declared(const onnx::ValueInfoProto& declared, bool output);
   Result<std::vector<Value*>> result(const std::string& name);
   Status results(const onnx::GraphProto& graph);
@@ -174,13 +144,9 @@ class GraphImporter {
   relax::GraphBuilder* builder_ = nullptr;
   Scope* scope_ = nullptr;
   Location file_ = nullptr;
-  std::map<std::string, arith::Expr> symbols_;
-  std::vector<const onnx::FunctionProto*> calls_;                 ///< the model-local functions being inlined
-  std::map<const onnx::FunctionProto*, int64_t> function_sizes_;  ///< nodes that a call comes to, saturated
-  size_t counting_ = 0;                                           ///< functions inside of each other
-  std::set<const onnx::NodeProto*> visited_;                      ///< asked for membership only
-  int64_t nodes_ = 0;                                             ///< that were converted
-  bool over_budget_ = false;                                      ///< which has been reported
+  NodeBudget budget_;
+  std::vector<const onnx::FunctionProto*> calls_;  ///< the model-local functions being inlined
+  std::set<const onnx::NodeProto*> visited_;       ///< asked for membership only
 
   int dependents_ = 0;  ///< how many times inline_dependents is in itself
 

@@ -16,10 +16,8 @@ using onnx::ValueInfoProto;
 
 namespace {
 
-constexpr size_t kDeepestCalls = 64;
 /// Every level of dependents is converted twice.
 constexpr int kDeepestDependents = 6;
-constexpr int64_t kManyNodes = 1'000'000'000'000'000;  ///< where counting saturates
 
 /// Names that a node reads, those that its subgraphs take from outside included: what a subgraph makes itself is its
 /// own, even where the graph around it has another value of that name.
@@ -121,58 +119,6 @@ void GraphImporter::report_cycle(const RepeatedPtrField<NodeProto>& nodes, const
              shown > 8 ? " and " + std::to_string(shown - 8) + " more" : "");
 }
 
-const CustomOp* GraphImporter::find_custom(const NodeProto& node) const {
-  for (const CustomOp& custom : options_.custom_ops)
-    if (custom.name == node.op_type() && custom.domain == domain_of(node.domain())) return &custom;
-  return nullptr;
-}
-
-const onnx::FunctionProto* GraphImporter::find_function(const NodeProto& node) const {
-  for (const onnx::FunctionProto& function : model_.proto->functions())
-    if (function.name() == node.op_type() && domain_of(function.domain()) == domain_of(node.domain()) &&
-        function.overload() == node.overload())
-      return &function;
-  return nullptr;
-}
-
-/// The nodes that a node comes to: those of its subgraphs and of the functions that are called among them.
-int64_t GraphImporter::size_of(const NodeProto& node) {
-  int64_t nodes = 1;
-  auto add = [&](const auto& list) {
-    for (const NodeProto& inner : list) nodes = std::min(nodes + size_of(inner), kManyNodes);
-  };
-  for (const onnx::AttributeProto& attribute : node.attribute()) {
-    if (attribute.has_g()) add(attribute.g().node());
-    for (const GraphProto& graph : attribute.graphs()) add(graph.node());
-  }
-  const onnx::FunctionProto* function = find_custom(node) != nullptr ? nullptr : find_function(node);
-  return function == nullptr ? nodes : std::min(nodes + size_of(*function), kManyNodes);
-}
-
-/// Each function is counted once. One that calls itself counts as nothing here: converting it says what is wrong.
-int64_t GraphImporter::size_of(const onnx::FunctionProto& function) {
-  auto [found, fresh] = function_sizes_.try_emplace(&function, 0);
-  if (!fresh) return found->second;
-  if (counting_ == kDeepestCalls) return 0;  // deeper calls are refused
-  ++counting_;
-  int64_t nodes = 0;
-  for (const NodeProto& node : function.node()) nodes = std::min(nodes + size_of(node), kManyNodes);
-  --counting_;
-  return function_sizes_[&function] = nodes;
-}
-
-/// Whether `nodes` more are not too many; if they are, it is said once.
-bool GraphImporter::within_budget(int64_t nodes, const std::string& what, Location where) {
-  if (over_budget_) return false;
-  if (nodes <= options_.max_nodes - nodes_) return true;
-  over_budget_ = true;
-  diag.error(where, Kind::unsupported,
-             "the model is too large: with {} it comes to {} nodes, and the budget (--max-nodes) is {}; functions and "
-             "the bodies of loops count as often as they are written out",
-             what, nodes >= kManyNodes ? "10^15 or more" : std::to_string(nodes_ + nodes), options_.max_nodes);
-  return false;
-}
-
 /// The body of a model-local function in place of its call.
 Status GraphImporter::call_function(const onnx::FunctionProto& function, Node& node) {
   if (std::find(calls_.begin(), calls_.end(), &function) != calls_.end())
@@ -181,7 +127,8 @@ Status GraphImporter::call_function(const onnx::FunctionProto& function, Node& n
   if (calls_.size() >= kDeepestCalls)
     return node.error(Kind::unsupported, "functions call each other {} deep, which is the most that is read",
                       kDeepestCalls);
-  if (!within_budget(size_of(function), "this call of '" + function.name() + "'", node.location)) return diag.failed();
+  if (!budget_.allows(budget_.size_of(function), "this call of '" + function.name() + "'", node.location))
+    return diag.failed();
   Scope scope;
   scope.parent = scope_;
   scope.function = true;

@@ -1,5 +1,5 @@
 // importer_rest.cpp: the nodes of a file that no import reaches: branches that a constant leaves out, bodies of loops
-// that never run, functions that nobody calls.
+// that never run, functions that are never called.
 //
 // They mean nothing to the program that is compiled, but a file with a malformed one is malformed, and says so here as
 // every other runtime does. What is checked is what can be checked without a conversion: operators, arguments,
@@ -16,7 +16,7 @@ using onnx::GraphProto;
 using onnx::NodeProto;
 
 /// Names that nodes of one graph see, those of the graphs around it included.
-struct GraphImporter::Visible {
+struct Visible {
   const Visible* outer = nullptr;
   std::set<std::string_view> names;
   const onnx::FunctionProto* function = nullptr;
@@ -29,69 +29,89 @@ struct GraphImporter::Visible {
   }
 };
 
-void GraphImporter::check_rest() {
-  if (over_budget_) return;
-  check_rest(model_.proto->graph(), nullptr);
-  for (const onnx::FunctionProto& function : model_.proto->functions()) {
+/// Needs what the importer knows of the model: its tables, and which nodes were visited.
+class UnreachedNodes {
+ public:
+  explicit UnreachedNodes(GraphImporter& importer) : importer_(importer), model_(*importer.model_.proto) {}
+
+  void check();
+
+ private:
+  void check_graph(const GraphProto& graph, const Visible* outer);
+  void check_nodes(const RepeatedPtrField<NodeProto>& nodes, Visible& visible);
+  void check_node(const NodeProto& proto, int number, const Visible& visible);
+
+  GraphImporter& importer_;
+  const onnx::ModelProto& model_;
+};
+
+void UnreachedNodes::check() {
+  if (importer_.budget_.is_exceeded()) return;
+  check_graph(model_.graph(), nullptr);
+  for (const onnx::FunctionProto& function : model_.functions()) {
     Visible visible;
     visible.function = &function;
-    visible.called = function.node_size() > 0 && visited_.count(&function.node(0)) != 0;
+    visible.called = function.node_size() > 0 && importer_.visited_.count(&function.node(0)) != 0;
     visible.names.insert(function.input().begin(), function.input().end());
     Scope scope;
     scope.function = true;
     for (const auto& import : function.opset_import()) scope.opsets[domain_of(import.domain())] = import.version();
     for (const auto& attribute : function.attribute_proto()) scope.attributes[attribute.name()] = &attribute;
-    Scope* outer = std::exchange(scope_, &scope);
-    check_rest(function.node(), visible);
-    scope_ = outer;
+    Scope* outer = std::exchange(importer_.scope_, &scope);
+    check_nodes(function.node(), visible);
+    importer_.scope_ = outer;
   }
 }
 
-void GraphImporter::check_rest(const GraphProto& graph, const Visible* outer) {
+void UnreachedNodes::check_graph(const GraphProto& graph, const Visible* outer) {
   Visible visible;
   visible.outer = outer;
   if (outer != nullptr) visible.function = outer->function, visible.called = outer->called;
   for (const auto& input : graph.input()) visible.names.insert(input.name());
   for (const auto& tensor : graph.initializer()) visible.names.insert(tensor.name());
   for (const auto& tensor : graph.sparse_initializer()) visible.names.insert(tensor.values().name());
-  check_rest(graph.node(), visible);
+  check_nodes(graph.node(), visible);
 }
 
-void GraphImporter::check_rest(const RepeatedPtrField<NodeProto>& nodes, Visible& visible) {
+void UnreachedNodes::check_nodes(const RepeatedPtrField<NodeProto>& nodes, Visible& visible) {
   for (const NodeProto& node : nodes) visible.names.insert(node.output().begin(), node.output().end());
   for (int i = 0; i < nodes.size(); ++i) {
-    if (visited_.count(&nodes[i]) == 0) check_rest(nodes[i], i, visible);
+    if (importer_.visited_.count(&nodes[i]) == 0) check_node(nodes[i], i, visible);
     for (const onnx::AttributeProto& attribute : nodes[i].attribute()) {
-      if (attribute.has_g()) check_rest(attribute.g(), &visible);
-      for (const GraphProto& graph : attribute.graphs()) check_rest(graph, &visible);
+      if (attribute.has_g()) check_graph(attribute.g(), &visible);
+      for (const GraphProto& graph : attribute.graphs()) check_graph(graph, &visible);
     }
   }
 }
 
-void GraphImporter::check_rest(const NodeProto& proto, int number, const Visible& visible) {
+void UnreachedNodes::check_node(const NodeProto& proto, int number, const Visible& visible) {
   std::string domain = domain_of(proto.domain());
-  auto opset = scope_->opsets.find(domain);
-  int64_t version = opset == scope_->opsets.end() ? 0 : opset->second;
-  Location where = module_.sources().at(NodeOrigin{files().path(), label(proto, number), qualified(proto), version});
+  auto opset = importer_.scope_->opsets.find(domain);
+  int64_t version = opset == importer_.scope_->opsets.end() ? 0 : opset->second;
+  Location where = importer_.module_.sources().at(NodeOrigin{importer_.files().path(), label(proto, number), qualified(proto), version});
   for (const std::string& name : proto.input())
     if (!name.empty() && !visible.has(name))
-      diag.error(where, Kind::unbound_name, "input '{}' is made by no node and is no input or initializer of the graph",
+      importer_.diag.error(where, Kind::unbound_name, "input '{}' is made by no node and is no input or initializer of the graph",
                  name);
-  Node node(*this, proto, version, where);
-  if (find_custom(proto) != nullptr) return static_cast<void>(bool(check_attributes(node, visible.function)));
-  if (const onnx::FunctionProto* callee = find_function(proto))
+  Node node(importer_, proto, version, where);
+  if (find_custom(importer_.options_, proto) != nullptr) return static_cast<void>(bool(check_attributes(node, visible.function)));
+  if (const onnx::FunctionProto* callee = find_function(model_, proto))
     return static_cast<void>(bool(check_call(node, *callee, visible.function)));
   if (version == 0) {
-    diag.error(where, Kind::malformed_model, "the {} imports no opset of domain '{}'",
+    importer_.diag.error(where, Kind::malformed_model, "the {} imports no opset of domain '{}'",
                visible.function == nullptr ? "model" : "function", domain.empty() ? "ai.onnx" : domain);
     return;
   }
-  const Converter* converter = converters_.find(domain, proto.op_type());
-  std::optional<Signature> signature = signatures_.find(domain, proto.op_type(), version);
+  const Converter* converter = importer_.converters_.find(domain, proto.op_type());
+  std::optional<Signature> signature = importer_.signatures_.find(domain, proto.op_type(), version);
   if (converter == nullptr && !signature && domain.empty())
-    diag.error(where, Kind::unknown_operator, "there is no operator of this name");
+    importer_.diag.error(where, Kind::unknown_operator, "there is no operator of this name");
   if (signature && (converter == nullptr || converter->note != "refused"))
-    static_cast<void>(bool(check_node(node, *signature, visible.function, visible.called)));
+    static_cast<void>(bool(frontend::check_node(node, *signature, visible.function, visible.called)));
+}
+
+void GraphImporter::check_rest() {
+  UnreachedNodes(*this).check();
 }
 
 }  // namespace relaxc::frontend

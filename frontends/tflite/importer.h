@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "compiler/relax/builder_scope.h"
 #include "frontends/tflite/import.h"
 #include "frontends/tflite/operators.h"
 
@@ -60,23 +61,9 @@ class Importer {
   Result<std::vector<Value*>> inline_subgraph(int64_t index, const std::vector<Slot>& arguments);
 
   /// While it lives, what is emitted goes to the end of `block`.
-  class Inside {
-   public:
+  struct Inside : relax::BuilderScope {
     Inside(Importer& importer, relax::Block* block)
-        : importer_(importer),
-          outer_(importer.builder_),
-          builder_(importer.module_, importer.ops_, block, importer.diag) {
-      builder_.location = outer_->location;
-      importer.builder_ = &builder_;
-    }
-    ~Inside() { importer_.builder_ = outer_; }
-    Inside(const Inside&) = delete;
-    Inside& operator=(const Inside&) = delete;
-
-   private:
-    Importer& importer_;
-    relax::GraphBuilder* outer_;
-    relax::GraphBuilder builder_;
+        : BuilderScope(importer.builder_, importer.module_, importer.ops_, block, importer.diag) {}
   };
 
  private:

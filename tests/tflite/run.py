@@ -15,33 +15,13 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "compare"))
 import operator_cases as cases  # noqa: E402
 import rlx  # noqa: E402
+from arrays import difference  # noqa: E402
 from model import interpret  # noqa: E402
 
 BATCH = 24  # models in one object
-
-
-def difference(actual, expected, case):
-    """What is wrong with an output, or an empty string."""
-    if actual.shape != expected.shape:
-        return f"shape {actual.shape}, expected {expected.shape}"
-    if actual.dtype != expected.dtype:
-        return f"dtype {actual.dtype}, expected {expected.dtype}"
-    if expected.size == 0:
-        return ""
-    a, e = actual.astype(np.float64), expected.astype(np.float64)
-    limit = np.zeros(e.shape)
-    if np.issubdtype(expected.dtype, np.floating):
-        finite = np.isfinite(e)
-        largest = np.abs(e[finite]).max() if finite.any() else 0
-        limit = case.rtol * np.abs(e) + case.atol * max(largest, 1e-3)
-    with np.errstate(invalid="ignore"):
-        wrong = ~((np.abs(a - e) <= limit) | (a == e) | (np.isnan(a) & np.isnan(e)))
-    if not wrong.any():
-        return ""
-    at = tuple(int(i) for i in np.argwhere(wrong)[0])
-    return f"{int(wrong.sum())} of {e.size} elements differ, first at {at}: {actual[at]}, expected {expected[at]}"
 
 
 def compiled(batch, relaxc, folder, flags):
@@ -80,7 +60,7 @@ def check(entry, case, expected):
         if len(got) != len(wanted):
             return f"{len(got)} outputs, expected {len(wanted)}"
         for i, (a, e) in enumerate(zip(got, wanted, strict=True)):
-            if fault := difference(a, e, case):
+            if fault := difference(a, e, rtol=case.rtol, atol=case.atol):
                 return f"call {call}, output {i}: {fault}"
     return ""
 

@@ -5,10 +5,12 @@
 // reduction is its last axis.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
+
 #include "compiler/schedule/analysis/access.h"
-#include "compiler/schedule/tree/tree.h"
+#include "compiler/schedule/primitives/step.h"
 
 namespace relaxc::schedule {
 
@@ -40,6 +42,17 @@ struct WordFacts {
   WordsOf of;
   size_t operand = 0;  ///< in Tree::operands
 };
+/// What the steps that take words have in common: they are for the reduction of a block over a loop, and give the buffer
+/// of words.
+struct WordStep {
+  BlockId block;
+  LoopId loop;
+  static auto fields(auto& self) { return std::tie(self.block, self.loop); }
+
+  using Made = BufferRef;
+  using Facts = WordFacts;
+};
+
 /// Whether words can take the place of the operand.
 Legal<WordFacts> words_of_sum(const Tree& tree, uint32_t block, uint32_t loop, const WordForm& form);
 

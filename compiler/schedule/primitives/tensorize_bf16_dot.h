@@ -2,14 +2,13 @@
 #pragma once
 
 #include "compiler/schedule/primitives/packed_words.h"
-#include "compiler/schedule/primitives/step.h"
 
 namespace relaxc::schedule {
 
 /// Steps of two of the reduction over `loop` become the sum of two products: own += f32(a[…]) * f32(b[…, k, …]) with
 /// bfloat16 in both, k a's last axis. Words of b along its axis at k take the place of b; the caller provides them.
 /// Needs find_words(kBFloatWords).
-struct TensorizeBFloatDot {
+struct TensorizeBFloatDot : WordStep {
   static constexpr StepInfo kInfo{
       .name = "tensorize_bf16_dot",
       .arguments = "BLOCK LOOP",
@@ -18,12 +17,7 @@ struct TensorizeBFloatDot {
           "subnormals to zero. The constant among them must be packed afterwards. Changes bits.",
       .changes_bits = true,
       .rounds_by_machine = true};
-  BlockId block;
-  LoopId loop;
-  static auto fields(auto& self) { return std::tie(self.block, self.loop); }
 
-  using Made = BufferRef;
-  using Facts = WordFacts;
   Legal<Facts> legal(const Tree& tree) const;
   Made apply(Tree& tree, const Facts& facts) const;
 };

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "compiler/schedule/primitives/packed_words.h"
-#include "compiler/schedule/primitives/step.h"
 
 namespace relaxc::schedule {
 
@@ -11,19 +10,14 @@ namespace relaxc::schedule {
 /// over an outer axis, and both operands' last axis is a channel, which is to go into lanes. Words of b along its
 /// axis at k take the place of b; the caller provides them. Exact: sums of int32 may be done in any order. Needs
 /// find_words(kByteWords).
-struct TensorizeDot4 {
+struct TensorizeDot4 : WordStep {
   static constexpr StepInfo kInfo{
       .name = "tensorize_dot4",
       .arguments = "BLOCK LOOP",
       .doc =
           "Products of bytes are summed four at a time, as dot products. The constant among them "
           "must be packed afterwards."};
-  BlockId block;
-  LoopId loop;
-  static auto fields(auto& self) { return std::tie(self.block, self.loop); }
 
-  using Made = BufferRef;
-  using Facts = WordFacts;
   Legal<Facts> legal(const Tree& tree) const;
   Made apply(Tree& tree, const Facts& facts) const;
 };

@@ -20,7 +20,9 @@ import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "bench"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "compare"))
 import rlx  # noqa: E402
+from arrays import difference  # noqa: E402
 
 IR_VERSION = 10
 OPSETS = {"": 21, "com.microsoft": 1, "ai.onnx.ml": 5}
@@ -103,28 +105,10 @@ def typed_outputs(model, expected):
     return model
 
 
-def difference(actual, expected, case):
-    """What is wrong with an output, or an empty string."""
-    if actual.shape != expected.shape:
-        return f"shape {actual.shape}, expected {expected.shape}"
-    if actual.dtype != expected.dtype:
-        return f"dtype {actual.dtype}, expected {expected.dtype}"
-    if expected.size == 0:
-        return ""
-    a, e = actual.astype(np.float64), expected.astype(np.float64)
-    if np.issubdtype(expected.dtype, np.floating):
-        finite = np.isfinite(e)
-        largest = np.abs(e[finite]).max() if finite.any() else 0
-        coarse = 1e-3 if expected.dtype == np.float16 else 0
-        limit = max(case.rtol, coarse) * np.abs(e) + max(case.atol, coarse) * max(largest, 1e-3)
-    else:
-        limit = np.full(e.shape, float(case.quanta))
-    with np.errstate(invalid="ignore"):
-        wrong = ~((np.abs(a - e) <= limit) | (a == e) | (np.isnan(a) & np.isnan(e)))
-    if not wrong.any():
-        return ""
-    at = tuple(int(i) for i in np.argwhere(wrong)[0])
-    return f"{int(wrong.sum())} of {e.size} elements differ, first at {at}: {actual[at]}, expected {expected[at]}"
+def fault_of(actual, expected, case):
+    """What is wrong with an output of the case, or an empty string."""
+    coarse = 1e-3 if expected.dtype == np.float16 else 0
+    return difference(actual, expected, rtol=max(case.rtol, coarse), atol=max(case.atol, coarse), quanta=case.quanta)
 
 
 def compile_and_run(case, relaxc, folder, flags):
@@ -156,5 +140,5 @@ def check(case, relaxc, flags=(), symbolic=False):
     if len(actual) != len(expected):
         return f"{len(actual)} outputs, expected {len(expected)}"
     chosen = case.compare or range(len(expected))
-    faults = [(i, difference(actual[i], np.asarray(expected[i]), case)) for i in chosen]
+    faults = [(i, fault_of(actual[i], np.asarray(expected[i]), case)) for i in chosen]
     return "; ".join(f"output {i}: {fault}" for i, fault in faults if fault)

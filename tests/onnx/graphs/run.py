@@ -92,7 +92,7 @@ def compare(entry, session, drawn, outputs, binding, case):
         floats = e.dtype.kind == "f"
         if not (value.exact or floats) or (floats and e.size and not (np.abs(e) < 1e4).all()):
             continue  # at other sizes values may have left the range in which they can be compared
-        fault = harness.difference(a, e, case)
+        fault = harness.fault_of(a, e, case)
         if fault:
             return f"output {value.name}: {fault}"
     return ""

@@ -64,7 +64,7 @@ def check(seed, relaxc, folder, to_run):
         except (harness.rlx.RlxError, ValueError) as error:
             return f"at {binding}: {error}"
         for value, a, e in zip(model.graph.output, actual, expected, strict=True):
-            fault = harness.difference(a, e, case)
+            fault = harness.fault_of(a, e, case)
             if fault:
                 return f"at {binding}: output {value.name}: {fault}"
     return ""

@@ -1,10 +1,13 @@
-// bf16_dot.cpp: instructions for sums of products of bfloat16, and what they take.
-#include "compiler/codegen/llvm/lower/bf16_dot.h"
-
+// bf16_dot.cpp: sums of two products of bfloat16 by the instructions that exist for them.
+//
+// vdpbf16ps adds the product of the upper halves and then that of the lower ones, each time rounding to nearest. ARM's
+// bfdot adds the two products to each other and their sum to the lane, rounding to odd. Both take subnormals for zero
+// and flush what becomes one (docs/numerics.md). What fits none is computed as it is written.
 #include <llvm/IR/IntrinsicsAArch64.h>
 #include <llvm/IR/IntrinsicsX86.h>
 
 #include "compiler/arith/simplify.h"
+#include "compiler/codegen/llvm/lower/dot.h"
 
 namespace relaxc::codegen_llvm {
 
@@ -33,7 +36,7 @@ llvm::Intrinsic::ID dot_of_bfloats(bool neon, uint32_t lanes) {
 
 }  // namespace
 
-std::optional<Lanes> BFloatProducts::sum(const arith::Binary& e) {
+std::optional<Lanes> DotProducts::of_bfloats(const arith::Binary& e) {
   if (lanes_.count() == 0 || lanes_.mask() != nullptr || e.dtype != DType::f(32)) return std::nullopt;
   if (!numeric_.abilities().bfloat_dots.of(int64_t{32} * lanes_.count())) return std::nullopt;
   const std::optional<BFloatDot> found = arith::as_bfloat_dot(e.b);

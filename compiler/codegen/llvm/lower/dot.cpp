@@ -26,6 +26,11 @@ llvm::Intrinsic::ID DotProducts::intrinsic_of(DotProduct kind) const {
 }
 
 std::optional<Lanes> DotProducts::sum(const arith::Binary& e) {
+  std::optional<Lanes> out = of_bytes(e);
+  return out ? out : of_bfloats(e);
+}
+
+std::optional<Lanes> DotProducts::of_bytes(const arith::Binary& e) {
   if (lanes_.count() == 0) return numeric_.abilities().lane_sums ? of_octets(e) : of_halves(e);
   if (lanes_.mask() != nullptr || e.dtype != DType::i(32)) return std::nullopt;
   DotProduct kind = numeric_.abilities().dots.of(int64_t{32} * lanes_.count());

@@ -1,4 +1,4 @@
-// dot.h: sums of four products of bytes by the instructions that exist for them.
+// dot.h: sums of products of bytes and of bfloat16 (bf16_dot.cpp) by the instructions that exist for them.
 //
 // vpdpbusd and usdot add four products to a 32-bit sum without rounding or saturating. ARM's older sdot takes signed
 // bytes alone. Without either, bytes are widened to 16 bits and pmaddwd adds pairs of their products in 32 bits;
@@ -27,6 +27,8 @@ class DotProducts {
   std::optional<Lanes> sum(const arith::Binary& e);
 
  private:
+  std::optional<Lanes> of_bytes(const arith::Binary& e);
+  std::optional<Lanes> of_bfloats(const arith::Binary& e);
   llvm::Intrinsic::ID intrinsic_of(DotProduct kind) const;
   llvm::Value* word_of(const arith::Dot4& dot);
   llvm::Value* of_quads(llvm::Intrinsic::ID intrinsic, llvm::Value* sum, llvm::Value* a, llvm::Value* b);

@@ -29,7 +29,6 @@ Expressions::Expressions(Frame& frame, LaneArithmetic& lanes, Bindings& bindings
       choices_(frame, lanes, values, checks),
       angles_(frame, lanes, values),
       dots_(frame, lanes, places, values, memory),
-      bfloats_(frame, lanes, places, values, memory),
       matrices_(frame, lanes, bindings, places, values, memory) {}
 
 Lanes Expressions::by_kind(Expr e) {
@@ -40,7 +39,6 @@ Lanes Expressions::by_kind(Expr e) {
       [&](const arith::And& n) { return choices_.both(n); }, [&](const arith::Or& n) { return choices_.either(n); },
       [&](const arith::Add& n) {
         std::optional<Lanes> out = dots_.sum(n);
-        if (!out) out = bfloats_.sum(n);
         if (!out) out = matrices_.sum(n);
         return out ? *out : binary(n);
       },

@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "compiler/codegen/llvm/lower/angles.h"
-#include "compiler/codegen/llvm/lower/bf16_dot.h"
 #include "compiler/codegen/llvm/lower/choices.h"
 #include "compiler/codegen/llvm/lower/dot.h"
 #include "compiler/codegen/llvm/lower/external_calls.h"
@@ -44,7 +43,6 @@ class Expressions {
   Choices choices_;
   Angles angles_;
   DotProducts dots_;
-  BFloatProducts bfloats_;
   MatrixProducts matrices_;
 };
 
