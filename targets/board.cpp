@@ -1,6 +1,6 @@
 // board.cpp: a machine that the user describes in a file.
 //
-// A field that nobody reads would be a wish that is silently not granted, so unknown ones are errors.
+// A field that is not read would be ignored silently, so unknown ones are errors.
 #include <bit>
 #include <cerrno>
 #include <cstring>

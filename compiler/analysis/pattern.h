@@ -78,8 +78,8 @@ bool maps_elements(const Nest& nest);
 bool permutes(const Nest& nest);
 /// For such a nest, whether neighbours in memory stay neighbours.
 bool keeps_last_axis(const Nest& nest);
-/// Whether the nest only picks elements of one buffer, each so many apart along its own axis of the result, and rows
-/// (the last axis) whole: a slice with strides.
+/// Whether the nest only picks elements of one buffer, a constant number apart along its own axis of the result, and
+/// rows (the last axis) whole: a slice with strides.
 bool picks_rows(const Nest& nest);
 /// Whether every subscript of `buffer` is one axis, as in a product of matrices and unlike in a convolution.
 bool reads_along_axes(const Nest& nest, tir::BufferRef buffer);

@@ -73,7 +73,7 @@ Result<Chosen> machine_of_flags(const CompileOptions& options, Diagnostics& diag
   return chosen;
 }
 
-/// The level of a CPU that nobody named.
+/// The level of a CPU that was not named.
 Result<std::vector<codegen_llvm::CpuLevel>> usual_level(const CompileOptions& options, Diagnostics& diag) {
   std::vector<codegen_llvm::CpuLevel> levels;
   RELAXC_TRY(Chosen chosen, machine_of_flags(options, diag));

@@ -134,7 +134,7 @@ class Format {
     return b_.seq({scale_.set(decimal_.u(1)), count_.set(1), grow, left_.set(digits_.get())});
   }
 
-  /// The next digits, at most so many.
+  /// The next digits, at most `most`.
   Stmt put_digits(Expr most) {
     Stmt one = b_.let("digit", safe_div(left_.get(), scale_.get()), [&](Var digit) {
       return b_.seq({put(cast(kByte, digit) + decimal_.byte('0')), left_.set(left_.get() - digit * scale_.get()),

@@ -5,7 +5,7 @@
 // (bisection: run the first N optional passes, halve N).
 //
 // A pass that changed something is followed by its clean-ups, which have lines of their own where times are listed. All
-// else takes both for one step: the module in between holds operations that nobody uses, some of them made to be tried.
+// else takes both for one step: the module in between holds operations without uses, some of them made to be tried.
 #include "compiler/pipeline/runner.h"
 
 #include <fmt/format.h>

@@ -19,7 +19,8 @@ struct PassOptions {
   bool time_passes = false;
   bool statistics = false;  ///< show how many ops, kernels and statements each pass leaves
   std::string dump_folder;  ///< not empty: the module as one numbered file a pass, as it was read and after each change
-  /// Only the first so many optional passes run, and a line says of each whether it did; below 0: no limit.
+  /// Only this number of optional passes run, the first ones, and a line says of each whether it did; below 0: no
+  /// limit.
   int64_t bisect_limit = -1;
   bool verify = true;  ///< the module, after every pass that changed it
   /// Called after every pass that changed the module; text that is not empty is an internal error of the pass. Null:
@@ -29,7 +30,7 @@ struct PassOptions {
   /// Null: nothing is.
   std::function<Status(std::string_view pass, relax::Module& module, PassContext& context)> prepare;
   /// Called with "input" before the first pass, and with the name of every pass and clean-up that ran, after it, and
-  /// the time of that alone. Null: nobody looks.
+  /// the time of that alone. Null: not wanted.
   std::function<void(std::string_view pass, const relax::Module& module, double milliseconds)> observe;
   /// Receives what printing, timing and bisection produce. Must be set if any of them is asked for.
   std::function<void(const std::string& text)> show;

@@ -57,8 +57,8 @@ struct PrintFormat {
   std::vector<PrintPiece> pieces;
   std::string fault;  ///< empty: the format is fine
 };
-/// A format in Python's spelling, of which `{}`, `{{` and `}}` are read, for so many values; without one, the values
-/// with blanks between. The last piece ends the line.
+/// A format in Python's spelling, of which `{}`, `{{` and `}}` are read, for this number of values; without one, the
+/// values with blanks between. The last piece ends the line.
 PrintFormat read_print_format(std::string_view format, size_t values);
 
 /// How rlx_print is told what a value is (runtime-lite/include/relax_rt.h).

@@ -73,7 +73,7 @@ class Value {
 ///   kShapeFunction external shape function `callee`: fills the dims of its Shape result
 ///   kCallInplace  prim func or (attrs.external) external function `callee`; result i is written where operand
 ///                 attrs.inplace_indices[i] was, or for -1 to memory of its own that follows the operands. The operand
-///                 keeps its value: it is copied unless nobody reads it again
+///                 keeps its value: it is copied if it is read again
 ///   kAssert       operand 0: scalar bool that must hold; then what attrs.format shows. An effect, without results
 ///   kPrint        operands are written to the standard output by attrs.format. An effect, without results
 ///   kIf           operand 0: scalar bool; two regions without arguments; results are the joined region results

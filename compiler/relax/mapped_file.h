@@ -31,7 +31,7 @@ Result<FileRef> open_file(const MemoryFiles& memory, const std::string& path, Lo
 /// Whether `path` leads to the very file that map_file has mapped.
 bool is_at(const MappedFile& file, const std::string& path);
 
-/// Nobody will look at `part` of the bytes of `file` soon: gives back the memory of its whole pages, if map_file has
+/// `part` of the bytes of `file` will not be read soon: gives back the memory of its whole pages, if map_file has
 /// mapped them. They come in again when they are touched.
 void set_aside(const MappedFile& file, std::span<const std::byte> part);
 

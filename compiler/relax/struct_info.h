@@ -84,7 +84,7 @@ Info callable_info(Context& context, std::vector<Var> symbols, std::vector<Info>
 bool same(Info a, Info b);
 /// True if every value of `specific` is certainly one of `general`.
 bool subsumes(Info general, Info specific, const arith::Facts& facts = {});
-/// What stands for two numbers that may differ; null: it is not known.
+/// The common value of two numbers that may differ; null: it is not known.
 using JoinNumber = std::function<Expr(Expr a, Expr b)>;
 /// An info that holds of every value of `a` and of every value of `b`, as specific as infos can say it. Without
 /// `number`, numbers that cannot be proved equal are not known.

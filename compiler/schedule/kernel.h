@@ -18,7 +18,7 @@ namespace relaxc::schedule {
 /// \param constants  parameters that are constants at every call. Those that `packed` then lists are replaced by packed
 ///                   ones: the caller has to pass the constant packed so.
 /// \param facts      what is known of the kernel's symbols at every call
-/// \param explanation  gets which strategies were asked and what they answered; null: nobody wants to know
+/// \param explanation  gets which strategies were asked and what they answered; null: not wanted
 bool schedule_kernel(arith::Context& context, tir::PrimFunc& kernel, const Target& target,
                      const std::vector<tir::BufferRef>& constants, std::vector<PackedParam>& packed,
                      const arith::Facts& facts = {}, const ScheduleOptions& options = {},

@@ -12,7 +12,7 @@ namespace relaxc::schedule {
 /// Asks the strategies about a draft of a kernel, stage by stage, and carries out what they plan.
 class Scheduler {
  public:
-  /// \param explanation  gets what was asked and answered; null: nobody wants to know
+  /// \param explanation  gets what was asked and answered; null: not wanted
   Scheduler(Draft& draft, KernelExplanation* explanation) : draft_(draft), explanation_(explanation) {}
 
   /// All nests, each group of them by the strategy that fits; in blocks of rows where that is to be.

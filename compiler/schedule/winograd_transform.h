@@ -15,7 +15,7 @@ using Matrix = std::vector<std::vector<double>>;  ///< rows
 /// y = result * ((filter * w) . (data * x)), where . multiplies element by element.
 struct WinogradTransform {
   static constexpr int64_t kTaps = 3;
-  static constexpr int64_t kSteps = 16;  ///< at most so many roundings besides those of the sum, along one dim
+  static constexpr int64_t kSteps = 16;  ///< the most roundings besides those of the sum, along one dim
 
   int64_t results = 0;  ///< m
   Matrix data;          ///< [m + 2, m + 2]

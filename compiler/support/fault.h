@@ -1,4 +1,4 @@
-// fault.h: what an exception means that nobody expected.
+// fault.h: what an unexpected exception means.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// tell.h: text for stderr, where it is no error if nobody reads it.
+// tell.h: text for stderr, where it is no error if it cannot be written.
 #pragma once
 
 #include <fmt/format.h>

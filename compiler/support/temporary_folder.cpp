@@ -1,4 +1,4 @@
-// temporary_folder.cpp: folders with a lock, so that nobody's are known.
+// temporary_folder.cpp: folders with a lock, so that abandoned ones are known.
 //
 // The lock of a folder ends with the process that made it, however that ends. A folder is locked after it is made; in
 // between another process may take it for abandoned, so whoever has the lock looks whether the folder is still there.

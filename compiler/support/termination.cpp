@@ -1,8 +1,8 @@
 // termination.cpp: handlers that only call what POSIX allows in them.
 //
 // Paths to remove are in a list whose nodes are never freed: a handler may walk it at any time, and takes a path by
-// exchanging it with null, so nobody frees what it reads. Folders are emptied by the system's own calls, since readdir
-// allocates.
+// exchanging it with null, so that what it reads is not freed meanwhile. Folders are emptied by the system's own calls,
+// since readdir allocates.
 //
 // Rejected: LLVM's RemoveFileOnSignal, which also takes the signals that the parent has ignored (nohup); a thread that
 // waits for signals, since programs that are started would inherit its mask.
@@ -86,7 +86,7 @@ void write_all(const char* text) {
   size_t left = std::strlen(text);
   while (left != 0) {
     ssize_t written = ::write(STDERR_FILENO, text, left);
-    if (written <= 0) return;  // nobody can be told
+    if (written <= 0) return;  // it cannot be reported
     text += written;
     left -= static_cast<size_t>(written);
   }

@@ -140,7 +140,7 @@ Expr Compiler::count_of(const Buffer& buffer) {
   if (buffer.shape.empty()) return {};
   if (buffer.record != nullptr) return buffer.shape[0].context().index(INT64_MAX);  // fields have places of their own
   for (Expr dim : buffer.shape)
-    if (dim.is_constant(INT64_MAX)) return dim;  // nobody knows how large it is
+    if (dim.is_constant(INT64_MAX)) return dim;  // its size is not known
   if (buffer.strides.empty()) return element_count(buffer.shape[0].context(), buffer);
   Expr last = buffer.shape[0].context().index(1);
   for (size_t i = 0; i < buffer.shape.size(); ++i) last = last + (buffer.shape[i] - 1) * buffer.strides[i];

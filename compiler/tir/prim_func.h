@@ -53,7 +53,7 @@ struct HostMemory {
 
 /// How a function deals with index arithmetic that may leave int64 (index_checks.h).
 struct IndexChecks {
-  /// The code (an rlx_status number) with which the function leaves where index arithmetic overflows; 0: nobody looks,
+  /// The code (an rlx_status number) with which the function leaves where index arithmetic overflows; 0: not checked,
   /// because guards before the call exclude it.
   int32_t overflow_code = 0;
   int32_t error_node = -1;  ///< the node of the record where index arithmetic outside of guards overflows
@@ -70,7 +70,7 @@ struct Rounding {
 struct LoopSchedule {
   std::string steps;  ///< those that were taken, "; " between them; "": none
   /// What is asked for where the rules have a choice ("tile: 4x3; …"); once the kernel is scheduled, every choice that
-  /// there was with its options. None: nobody asks.
+  /// there was with its options. None: not wanted.
   std::optional<std::string> choices;
   std::string remark;  ///< why a rule that matched left the kernel as it was; "": none did
 };

@@ -1,6 +1,6 @@
 // tensor_part.cpp: where a slice begins and how far it goes.
 //
-// Exporters write slices in two forms. Only ranges whose numbers are known when compiling count, so that nobody who
+// Exporters write slices in two forms. Only ranges whose numbers are known when compiling count, so that no one who
 // asks brings in a guard that the program did not have; the dims beside the axis may be anything.
 #include "compiler/transform/tensor_part.h"
 

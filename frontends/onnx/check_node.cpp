@@ -1,6 +1,6 @@
 // check_node.cpp: a node against the signature of its operator.
 //
-// What a node may not have is never passed over in silence: an attribute that nobody reads would otherwise change what
+// What a node may not have is never passed over in silence: an attribute that is not read would otherwise change what
 // the model means without a word. As in ONNX, attributes whose names begin with two underscores are notes of a tool.
 #include "frontends/onnx/check_node.h"
 
@@ -165,7 +165,7 @@ class NodeCheck {
     }
     for (size_t i = 0; i < formals.size(); ++i) {
       bool needed = formals[i].kind == Formal::Kind::kOne || formals[i].kind == Formal::Kind::kSome;
-      // An output may go unnamed, which says that nobody wants it.
+      // An output may go unnamed, which says that it is not wanted.
       bool there = i < count && (what == "output" || node_.has(i));
       if (needed && !there) node_.error(Kind::wrong_arity, "{} {} ('{}') is missing", what, i, formals[i].name);
     }

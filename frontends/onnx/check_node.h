@@ -17,7 +17,7 @@ Status check_node(Node& node, const Signature& signature, const onnx::FunctionPr
 /// The same for the call of a model-local function, which may leave out any input, output and attribute.
 Status check_call(Node& node, const onnx::FunctionProto& callee, const onnx::FunctionProto* function);
 
-/// What can be said of a node whose operator nobody describes: no attribute is given twice or refers to nothing.
+/// What can be said of a node whose operator has no description: no attribute is given twice or refers to nothing.
 Status check_attributes(Node& node, const onnx::FunctionProto* function);
 
 /// The operator of the domain that an unknown one is most likely to mean; of all domains if that has none.

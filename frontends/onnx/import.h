@@ -40,7 +40,7 @@ struct ImportOptions {
   int64_t max_nodes = 200'000;
   /// The model, or external data, that is not read from its path.
   relax::MemoryFiles memory;
-  /// Receives what is found out beside errors; null: nobody asks.
+  /// Receives what is found out beside errors; null: not wanted.
   Findings* findings = nullptr;
 };
 

@@ -249,7 +249,8 @@ bool GraphImporter::convert_ready(Node& node, bool ready) {
   std::string domain = domain_of(proto.domain());
   if (const CustomOp* custom = find_custom(options_, proto))
     return ready && check_attributes(node, innermost()) && convert_custom_op(*custom, node);
-  if (const onnx::FunctionProto* function = find_function(*model_.proto, proto)) return ready && call_function(*function, node);
+  if (const onnx::FunctionProto* function = find_function(*model_.proto, proto))
+    return ready && call_function(*function, node);
   if (node.opset == 0) {
     diag.error(node.location, Kind::malformed_model, "the {} imports no opset of domain '{}'",
                calls_.empty() ? "model" : "function", domain.empty() ? "ai.onnx" : domain);

@@ -88,18 +88,20 @@ void UnreachedNodes::check_node(const NodeProto& proto, int number, const Visibl
   std::string domain = domain_of(proto.domain());
   auto opset = importer_.scope_->opsets.find(domain);
   int64_t version = opset == importer_.scope_->opsets.end() ? 0 : opset->second;
-  Location where = importer_.module_.sources().at(NodeOrigin{importer_.files().path(), label(proto, number), qualified(proto), version});
+  Location where = importer_.module_.sources().at(
+      NodeOrigin{importer_.files().path(), label(proto, number), qualified(proto), version});
   for (const std::string& name : proto.input())
     if (!name.empty() && !visible.has(name))
-      importer_.diag.error(where, Kind::unbound_name, "input '{}' is made by no node and is no input or initializer of the graph",
-                 name);
+      importer_.diag.error(where, Kind::unbound_name,
+                           "input '{}' is made by no node and is no input or initializer of the graph", name);
   Node node(importer_, proto, version, where);
-  if (find_custom(importer_.options_, proto) != nullptr) return static_cast<void>(bool(check_attributes(node, visible.function)));
+  if (find_custom(importer_.options_, proto) != nullptr)
+    return static_cast<void>(bool(check_attributes(node, visible.function)));
   if (const onnx::FunctionProto* callee = find_function(model_, proto))
     return static_cast<void>(bool(check_call(node, *callee, visible.function)));
   if (version == 0) {
     importer_.diag.error(where, Kind::malformed_model, "the {} imports no opset of domain '{}'",
-               visible.function == nullptr ? "model" : "function", domain.empty() ? "ai.onnx" : domain);
+                         visible.function == nullptr ? "model" : "function", domain.empty() ? "ai.onnx" : domain);
     return;
   }
   const Converter* converter = importer_.converters_.find(domain, proto.op_type());

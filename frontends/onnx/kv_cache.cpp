@@ -92,7 +92,7 @@ Value* SlidingWindow::kept(Value* rows) const {
   Value* fresh = c_.add(c_.subtract(token, column(before_)), c_.call("shape_to_tensor", {node_.shape({capacity_})}));
   Value* old = c_.subtract(token, column(c_.subtract(before_, held(before_))));
   Value* from = c_.where(c_.call("greater_equal", {token, column(before_)}), fresh, old);
-  // Rows behind the last token are nobody's.
+  // Rows behind the last token belong to no expert.
   Value* last = c_.call("shape_to_tensor", {node_.shape({node_.simplify(rows_ - 1)})});
   from = c_.call("minimum", {c_.call("maximum", {from, c_.number(kI64, 0)}), last});
   from = c_.call("broadcast_to", {c_.call("expand_dims", {from}, {{"axis", Ints{1, 3}}}), node_.shape(dims)});

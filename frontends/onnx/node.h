@@ -24,7 +24,7 @@ struct Composite;
 
 /// What a name of the model stands for.
 struct Slot {
-  Value* value = nullptr;      ///< null while nobody has asked for more than the contents
+  Value* value = nullptr;      ///< null while only the contents were asked for
   std::optional<Known> known;  ///< contents, where they are followed
   bool failed = false;         ///< its node could not be converted; what depends on it is passed over
   bool absent = false;         ///< an input of a model-local function that its call leaves out

@@ -75,8 +75,7 @@ Result<Slot> Parameters::strings(const onnx::TypeProto& type, const std::string&
   dims.push_back(context_.index(2));
   Strings strings;
   strings.spans = argument(name + ".spans", relax::tensor_info(context_, std::move(dims), DType::i(64)));
-  strings.bytes =
-      argument(name + ".bytes", relax::tensor_info(context_, {symbol(name + "_bytes")}, DType::u(8)));
+  strings.bytes = argument(name + ".bytes", relax::tensor_info(context_, {symbol(name + "_bytes")}, DType::u(8)));
   RELAXC_TRY(strings.spans, builder_.call("strings.checked", {strings.spans, strings.bytes}));
   return strings_slot(strings);
 }

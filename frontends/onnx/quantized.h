@@ -5,7 +5,7 @@
 
 namespace relaxc::frontend {
 
-// Scales and zero points: one number, a list along `axis`, or with `block` > 0 one number for each block of so many
+// Scales and zero points: one number, a list along `axis`, or with `block` > 0 one number for each block of that many
 // elements along it. A zero point may be null, which is 0.
 
 /// x in int32 with its zero point taken away.

@@ -27,7 +27,7 @@ enum class Message : uint8_t { kModel, kGraph, kNode, kAttribute, kTensor, kSpar
 enum WireType : uint32_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 
 constexpr uint32_t kRawData = 9, kRawOffset = 1000, kRawLength = 1001;
-/// Subgraphs nest by three messages a level; nobody writes 30 levels, and protobuf's own limit is 100.
+/// Subgraphs nest by three messages a level; 30 levels are more than models have, and protobuf's own limit is 100.
 constexpr int kDeepest = 90;
 
 /// The message that field `field` of `message` holds, where it can lead to a tensor.

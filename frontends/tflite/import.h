@@ -24,7 +24,7 @@ struct ImportOptions {
   int64_t max_nodes = 200'000;
   /// The model, if it is not read from its path.
   relax::MemoryFiles memory;
-  /// Receives what is found out beside errors; null: nobody asks.
+  /// Receives what is found out beside errors; null: not wanted.
   frontend::Findings* findings = nullptr;
 };
 

@@ -33,7 +33,7 @@ struct Tensor {
   std::string name;
   TensorType type = TensorType::FLOAT32;
   std::vector<int64_t> shape;
-  bool open = false;  ///< a dim is declared to be unknown; `shape` has what stands in for it
+  bool open = false;  ///< a dim is declared to be unknown; `shape` has a placeholder
   bool is_variable = false;
   Quantization quantization;
   std::span<const std::byte> data;  ///< of a constant, in the file; empty: none

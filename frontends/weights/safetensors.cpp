@@ -18,7 +18,7 @@ using Json = nlohmann::json;
 /// The bound that the format's own library has.
 constexpr uint64_t kLargestHeader = 100'000'000;
 constexpr size_t kLengthBytes = 8;
-/// The header, a tensor's entry, and its lists of numbers; more would be read into memory that nobody needs.
+/// The header, a tensor's entry, and its lists of numbers; more would be read into memory without need.
 constexpr int kDeepest = 3;
 constexpr size_t kMostNumbers = 64;  ///< dims of a tensor
 

@@ -19,7 +19,7 @@ using NamedConstants = std::map<std::string, relax::ConstantRef>;
 /// over each other, whose checksums are wrong, or that holds a name twice; (unsupported) an extension or a dtype that
 /// is not read.
 Result<NamedConstants> read_weights(const std::string& path, Location where, Diagnostics& diag);
-/// The same of a file that is open, whose path says by its ending what it is.
+/// The same of a file that is open, whose path's extension says what it is.
 Result<NamedConstants> read_weights(const std::shared_ptr<const relax::MappedFile>& file, Location where,
                                     Diagnostics& diag);
 

@@ -40,7 +40,7 @@ static double magnitude(double x) {
   return x < 0 ? -x : x;
 }
 
-/* Half the distance from `value` to its nearest neighbour among numbers of so many significant bits. */
+/* Half the distance from `value` to its nearest neighbour among numbers of `significant_bits` bits. */
 static double half_step(double value, int significant_bits) {
   double unit = 1;
   while (unit > value) unit /= 2;
@@ -48,7 +48,7 @@ static double half_step(double value, int significant_bits) {
   return unit * power_of_two(-significant_bits - (unit == value));
 }
 
-/* The fewest digits that are nearer to `value` than any other number of so many significant bits. */
+/* The fewest digits that are nearer to `value` than any other number of `significant_bits` bits. */
 static void print_float(double value, int significant_bits) {
   char text[40];
   int digits;

@@ -152,7 +152,7 @@ class Check {
     return count;
   }
 
-  /// What stands for the external functions; nobody has called them.
+  /// In place of the external functions, which were not called.
   equivalence::Externals& externals() {
     externals_.emplace(*outside_);
     return *externals_;

@@ -1,4 +1,4 @@
-"""Softmax and its kin."""
+"""Softmax of floats and of stored integers."""
 
 from operator_cases import QUANTIZED, Family
 from family_windows import zero_of

@@ -11,7 +11,7 @@
 
 namespace relaxc::api {
 
-/// The files that one compilation writes. Each is written where nobody sees it (StagedFile) and all are put in their
+/// The files that one compilation writes. Each is written under a temporary name (StagedFile) and all are put in their
 /// places at once; what is not committed is gone, whatever ends the program.
 class Outputs {
  public:

@@ -22,7 +22,7 @@ struct OutputPlan {
 /// begin C names, or if one file would be two of input, output, header and dependency file.
 Result<OutputPlan> plan_outputs(const CompileOptions& options, Diagnostics& diag);
 
-/// Decides where weights of so many bytes go: leaves `plan.weights` empty for "into the object". Fails as plan_outputs
+/// Decides where weights of this size go: leaves `plan.weights` empty for "into the object". Fails as plan_outputs
 /// does.
 Status plan_weights(OutputPlan& plan, uint64_t bytes, const CompileOptions& options, Diagnostics& diag);
 

@@ -8,7 +8,7 @@
 
 namespace relaxc::api {
 
-/// A file that is written where nobody sees it, in the folder that it will be in, and put in its place in one step. It
+/// A file that is written under a temporary name in the folder that it will be in, and put in its place in one step. It
 /// has no name (O_TMPFILE) where the file system can do that, so that nothing is left of it however the process ends;
 /// else a random one of its own (O_EXCL), which is removed.
 class StagedFile {

@@ -27,7 +27,7 @@ struct LaneView {
 class Expressions {
  public:
   /// `helpers` collects the helper functions that the text calls. `ranges`, if not null: index arithmetic that may
-  /// overflow sets `bad` when it does. `widths`, if not null: indices that 32 bits hold have so many.
+  /// overflow sets `bad` when it does. `widths`, if not null: indices that 32 bits hold get 32.
   Expressions(Names& names, std::set<std::string>& helpers, tir::IndexRanges* ranges, tir::IndexWidths* widths)
       : names_(names), helpers_(helpers), ranges_(ranges), widths_(widths) {}
 

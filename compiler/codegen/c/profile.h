@@ -15,7 +15,7 @@ enum class Profile { kPlain, kMisra };
 /// Why the object cannot be written so, as the rest of a sentence that begins with what has the fault; empty: it can.
 std::string misra_obstacle(const interface::Object& object);
 
-/// The functions that the object's entries and public functions need, in its order: a static function that nobody calls
+/// The functions that the object's entries and public functions need, in its order: a static function without callers
 /// would be a warning.
 std::vector<const tir::PrimFunc*> called_functions(const interface::Object& object, Profile profile);
 

@@ -19,7 +19,7 @@ struct Style {
   /// what is fastest of what the profile allows.
   std::optional<bool> vectors;
   WeightsForm weights = WeightsForm::kArray;
-  uint64_t part_bytes = 0;  ///< functions go to parts of about so many bytes; 0: all is one file
+  uint64_t part_bytes = 0;  ///< functions go to parts of about this size; 0: all is one file
 
   bool has_vectors() const { return vectors.value_or(profile == Profile::kPlain); }
 };

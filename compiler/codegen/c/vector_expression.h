@@ -19,7 +19,7 @@ class VectorExpression {
   VectorExpression(Expressions& scalars, Names& names, const tir::Lanes& lanes, int64_t count, std::string mask = {})
       : scalars_(scalars), names_(names), lanes_(lanes), count_(count), mask_(std::move(mask)) {}
 
-  /// Elements of this dtype have a vector type, and there is one of so many lanes.
+  /// Elements of this dtype have a vector type, and there is one of this number of lanes.
   bool has_type(DType dtype) const;
   /// All of `e` can be written so; else its statement is a loop over lanes.
   bool can(arith::Expr e);
@@ -36,7 +36,7 @@ class VectorExpression {
   /// A store of the vector `value`.
   std::string stored(tir::BufferRef buffer, const std::vector<arith::Expr>& indices, const std::string& value);
   std::string stored(DType dtype, const std::string& place, const std::string& value);
-  /// A condition as a vector of elements of so many bits.
+  /// A condition as a vector of elements of `bits` bits.
   std::string mask(arith::Expr e, int bits);
   std::string type(DType dtype);
 

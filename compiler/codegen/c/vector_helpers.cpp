@@ -34,7 +34,7 @@ Helper parse(const std::string& name) {
   return {name.substr(0, stem), {*dtype, std::stoll(name.substr(x + 1))}};
 }
 
-/// `{V}` is the type, `{I}` and `{U}` integers of its width, `{T}` the element, `{X}` the ending of names.
+/// `{V}` is the type, `{I}` and `{U}` integers of its width, `{T}` the element, `{X}` the suffix of names.
 struct Template {
   std::string_view operation, text;
 };
@@ -76,7 +76,7 @@ std::string each(const VectorType& type, F element) {
   return text;
 }
 
-/// Machines whose fused multiply-addition of so many lanes has a name in C.
+/// Machines whose fused multiply-add of a number of lanes has a name in C.
 std::string fma_body(const VectorType& type) {
   int64_t bits = type.lanes * type.dtype.bits;
   bool single = type.dtype.bits == 32;
@@ -103,14 +103,14 @@ struct X86 {
   explicit X86(const VectorType& type)
       : bits(type.lanes * type.dtype.bits),
         there((bits == 128 || bits == 256 || bits == 512) && (type.dtype.bits == 32 || type.dtype.bits == 64)),
-        ending(type.dtype.bits == 32 ? "ps" : "pd"),
+        suffix(type.dtype.bits == 32 ? "ps" : "pd"),
         element(type.dtype.bits == 32 ? "float" : "double"),
         prefix(bits == 128 ? "_mm" : "_mm" + std::to_string(bits)),
         mask(bits == 512 ? fmt::format("_mm512_test_epi{0}_mask((__m512i)m, (__m512i)m)", int{type.dtype.bits})
                          : fmt::format("(__m{}i)m", bits)) {}
   int64_t bits;
   bool there;
-  std::string ending, element, prefix, mask;
+  std::string suffix, element, prefix, mask;
 };
 
 std::string masked_load_body(const VectorType& type) {
@@ -118,10 +118,10 @@ std::string masked_load_body(const VectorType& type) {
   std::string text = "#if 0\n", v = type.name();
   if (x86.there && x86.bits == 512)
     text += fmt::format("#elif defined(__AVX512F__)\n  return ({})_mm512_maskz_loadu_{}({}, (const void*)p);\n", v,
-                        x86.ending, x86.mask);
+                        x86.suffix, x86.mask);
   else if (x86.there)
     text += fmt::format("#elif defined(__AVX__)\n  return ({})_mm{}_maskload_{}((const {}*)(const void*)p, {});\n", v,
-                        x86.bits == 128 ? "" : "256", x86.ending, x86.element, x86.mask);
+                        x86.bits == 128 ? "" : "256", x86.suffix, x86.element, x86.mask);
   std::string lanes = each(type, [](int64_t i) { return fmt::format("m[{0}] ? p[{0}] : 0", i); });
   return text + fmt::format("#else\n  const {} v = {{{}}};\n  return v;\n#endif\n", v, lanes);
 }
@@ -152,11 +152,11 @@ std::string masked_store_text(const VectorType& type) {
                                  value_type(type.dtype), type.integer(true).name(), v);
   if (x86.there && x86.bits == 512)
     text += fmt::format("#elif defined(__AVX512F__)\n  _mm512_mask_storeu_{0}((void*)p, {1}, (__m512{2})v);\n",
-                        x86.ending, x86.mask, x86.ending == "ps" ? "" : "d");
+                        x86.suffix, x86.mask, x86.suffix == "ps" ? "" : "d");
   else if (x86.there)
     text += fmt::format("#elif defined(__AVX__)\n  _mm{0}_maskstore_{1}(({2}*)(void*)p, {3}, (__m{4}{5})v);\n",
-                        x86.bits == 128 ? "" : "256", x86.ending, x86.element, x86.mask, x86.bits,
-                        x86.ending == "ps" ? "" : "d");
+                        x86.bits == 128 ? "" : "256", x86.suffix, x86.element, x86.mask, x86.bits,
+                        x86.suffix == "ps" ? "" : "d");
   text += "#else\n";
   for (int64_t i = 0; i < type.lanes; ++i) text += fmt::format("  if (m[{0}]) p[{0}] = v[{0}];\n", i);
   return text + "#endif\n}\n";

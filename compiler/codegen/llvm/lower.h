@@ -59,7 +59,7 @@ class ModuleLowering {
   /// Declares and lowers a function that C calls; the prim funcs that it calls were added before. `data`: where
   /// what it names in CFunction::data lies.
   llvm::Function* add_c_function(const tir::PrimFunc& function, const std::string& symbol, const ObjectAddresses& data);
-  /// Lets the other modules of an object call a function, and nobody else.
+  /// Lets only the other modules of an object call a function.
   static void show_to_parts(llvm::Function& function);
   /// Takes a function that stands in the module already as what callers of `name` call.
   void adopt(const std::string& name, const Signature& signature) { functions_.emplace(name, signature); }

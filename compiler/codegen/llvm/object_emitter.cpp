@@ -105,8 +105,8 @@ llvm::Value* ObjectEmitter::field(llvm::IRBuilder<>& b, llvm::Value* address, Re
   return b.CreateStructGEP(lowering_.record(which), address, interface::field_index(which, name));
 }
 
-/// In each format's own words; a symbol that starts like a local one is none in Mach-O and COFF, where nobody else sees
-/// it either.
+/// In each format's own words; a symbol that starts like a local one is none in Mach-O and COFF, where no other object
+/// sees it either.
 void ObjectEmitter::define_weights(const std::string& weights_text) {
   const llvm::Triple& triple = module_.getTargetTriple();
   uint32_t alignment = std::max<uint32_t>(object_.weights.alignment, 1);

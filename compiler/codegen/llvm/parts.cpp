@@ -32,7 +32,7 @@ struct Parts::Part {
 
 Parts::~Parts() {
   std::lock_guard lock(turn_);
-  lowered_ = functions_.size();  // nobody waits for the rest
+  lowered_ = functions_.size();  // the rest is not waited for
 }
 
 void Parts::start(int32_t threads) {

@@ -23,7 +23,7 @@ class Tables {
 
   /// In the order of the list. Gives the last one, which the program sees.
   llvm::GlobalVariable* define(const std::vector<interface::Definition>& definitions);
-  /// Bytes that nobody sees by name from outside.
+  /// Bytes that have no name outside of the object.
   llvm::GlobalVariable* bytes(llvm::ArrayRef<uint8_t> content, const std::string& name);
 
  private:

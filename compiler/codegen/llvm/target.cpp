@@ -352,7 +352,7 @@ std::unique_ptr<llvm::TargetMachine> make_machine(const Target& target, OptLevel
   std::string error;
   const llvm::Target* known = llvm::TargetRegistry::lookupTarget(triple, error);
   RELAXC_CHECK(known != nullptr, error);
-  // Without an operating system nobody relocates: tables of addresses are constants and can stay in flash.
+  // Without an operating system there is no relocation: tables of addresses are constants and can stay in flash.
   auto model = triple.isOSUnknown() ? llvm::Reloc::Static : llvm::Reloc::PIC_;
   llvm::TargetOptions options;
   options.FunctionSections = options.DataSections = true;

@@ -49,7 +49,7 @@ struct Kernel {
   double usual_seconds = HUGE_VAL, best_seconds = HUGE_VAL;
 };
 
-/// A line on the terminal that fills from left to right; nothing where nobody looks.
+/// A line on the terminal that fills from left to right; nothing where stderr is no terminal.
 class Bar {
  public:
   void show(double share, const std::string& text) const {

@@ -42,8 +42,8 @@ struct WordFacts {
   WordsOf of;
   size_t operand = 0;  ///< in Tree::operands
 };
-/// What the steps that take words have in common: they are for the reduction of a block over a loop, and give the buffer
-/// of words.
+/// What the steps that take words have in common: they are for the reduction of a block over a loop, and give the
+/// buffer of words.
 struct WordStep {
   BlockId block;
   LoopId loop;

@@ -7,7 +7,7 @@
 // keys or values that is loaded serves a tile of them. The nests of a block then get the schedules that they would get
 // anyway, so that masks, biases and whatever else an exporter puts between the products need no rule of their own.
 //
-// No rule looks for attention: any rows that are dear to compute again and needed whole are kept so, those that a
+// No rule looks for attention: any rows that are expensive to compute again and needed whole are kept so, those that a
 // resize mixes before it picks elements out of them as well. No element is computed in another way than before, so bits
 // stay.
 //

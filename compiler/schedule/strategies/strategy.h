@@ -105,7 +105,8 @@ Legal<Proposal> propose(const Draft& draft) {
   return Proposal{KernelPlan(std::move(made)), cycles(draft, matched)};
 }
 
-/// The name of a loop for the text of a plan; empty where nobody reads it, since names take a walk of the kernel.
+/// The name of a loop for the text of a plan; empty where no explanation is wanted, since names take a walk of the
+/// kernel.
 std::string told_name(const Draft& draft, uint32_t loop);
 
 /// All rows, those of a stage together, in the order in which they are asked.

@@ -23,7 +23,7 @@ Stmt fresh_copy(Context& context, Stmt s, Copies& copies);
 /// Stores to memory, and what reads memory at places that depend on `var`, happen only where `condition` holds. Some
 /// iteration of a tile always does, so loads that all of them make alike stay outside of the condition.
 Stmt masked(Context& context, Stmt s, Var var, Expr condition);
-/// A view outside of all loops if its base exists there, so that it stands in nobody's way; else right where the base
+/// A view outside of all loops if its base exists there, so that it is in the way of no step; else right where the base
 /// begins.
 void add_view(Tree& tree, BufferRef view, BufferRef base);
 void set_loop_kind(Tree& tree, uint32_t loop, tir::LoopKind kind);

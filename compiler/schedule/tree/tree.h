@@ -96,7 +96,7 @@ class Tree {
   void leave_section();
   /// The buffer behind all views.
   BufferRef memory_of(BufferRef buffer) const;
-  /// Whether nobody reads what is stored to `buffer` but the nests in focus: it is memory of the kernel.
+  /// Whether only the nests in focus read what is stored to `buffer`: it is memory of the kernel.
   bool is_non_escaping(BufferRef buffer) const;
   /// Whether what is not in focus reads or writes `buffer`.
   bool is_used_elsewhere(BufferRef buffer) const;

@@ -1,4 +1,4 @@
-// dead_code.cpp: removes what nobody uses.
+// dead_code.cpp: removes what is not used.
 //
 // A field of a tuple that the function makes is taken for the value itself. Then backwards over each function: an op
 // stays if it has an effect, if a result is used, or if it binds a symbol that something that stays mentions. Symbols
@@ -47,7 +47,7 @@ class Sweep {
     }
   }
 
-  /// Whether the op stays for what it does. Outside a dataflow block nobody vouches for an external function.
+  /// Whether the op stays for what it does. Outside a dataflow block an external function may have effects.
   bool stays(const Op& op) const {
     if (effects_.of_op(op) || op.kind == OpKind::kMatchCast) return true;  // a match_cast is a guard
     bool calls_out = op.kind == OpKind::kCallExternal || op.kind == OpKind::kShapeFunction ||

@@ -5,7 +5,7 @@
 
 namespace relaxc {
 
-/// Removes operations whose results nobody uses, and private functions that nobody calls. A pass that merely leaves
+/// Removes operations whose results are not used, and private functions without callers. A pass that merely leaves
 /// such operations behind has dead_code among its clean-ups instead (pipeline/pipelines.cpp).
 Changed remove_dead_ops(relax::Module& module);
 

@@ -30,7 +30,7 @@ bool is_static(const Value& value) {
   return numbers_of(value.shape()).has_value();
 }
 
-/// Whether a constant has elements along `axis` (counted from the end of `rank` axes) and nowhere else, so many as
+/// Whether a constant has elements along `axis` (counted from the end of `rank` axes) and nowhere else, as many as
 /// `channels`, or is one number.
 bool lies_along(const Value* constant, size_t rank, size_t axis, Expr channels) {
   if (constant_of(constant) == nullptr || channels.constant() == nullptr) return false;
@@ -43,7 +43,7 @@ bool lies_along(const Value* constant, size_t rank, size_t axis, Expr channels) 
   return true;
 }
 
-/// A product or sum of a value that nobody else reads and a constant along one axis of it.
+/// A product or sum of a value without other readers and a constant along one axis of it.
 struct Scaled {
   Value* value = nullptr;
   Value* constant = nullptr;

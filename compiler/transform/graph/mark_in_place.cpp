@@ -1,8 +1,8 @@
 // mark_in_place.cpp: which kernels may write their result over an operand.
 //
 // A kernel that computes every element of its result from the operand's element of the same place, and reads no other,
-// can do so in the operand's memory when nobody needs the operand any more. Whether that is so is found out when memory
-// is planned; what the kernel allows must be read from its loops before a schedule takes them apart.
+// can do so in the operand's memory when the operand is not needed any more. Whether that is so is found out when
+// memory is planned; what the kernel allows must be read from its loops before a schedule takes them apart.
 //
 // Of a kernel with several results the last one may, if all of them are maps of elements of one shape: then each nest
 // goes through the elements in the order in which they lie, and the last reads and writes behind the others.

@@ -12,8 +12,8 @@
 // on the queries, so that it meets the projection before them; a kernel that does all of it at once finds one operator
 // and not five. Keys come untransposed: canonicalize joins that permutation with what the exporter wrote.
 //
-// Nobody else may read scores or weights. Rejected: rows of text as in recognize_patterns, for the orders of the parts
-// times the places of the scale are hundreds.
+// Scores and weights may have no other readers. Rejected: rows of text as in recognize_patterns, for the orders of the
+// parts times the places of the scale are hundreds.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -199,7 +199,7 @@ class Attention {
     return std::nullopt;
   }
 
-  /// Whether nobody else reads what lies between the operands and the result.
+  /// Whether nothing else reads what lies between the operands and the result.
   bool closed() const {
     for (const Op* op : ops_) {
       if (op == &site_.op) continue;

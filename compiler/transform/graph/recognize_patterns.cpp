@@ -5,7 +5,7 @@
 // says the same, rounded no more often. So schedules see one form, softmax without its maximum cannot overflow, and
 // norms take their variance from distances and not from a difference of large numbers.
 //
-// A row counts only if nobody else reads what lies inside, and if every hole broadcasts to the result: a mean that is
+// A row counts only if nothing else reads what lies inside, and if every hole broadcasts to the result: a mean that is
 // also an output stays a mean. Ops are visited in order, so rows may be made of what rows before them gave. Numbers
 // have to be constants by then: canonicalize_early and fold_constants_early run before.
 //

@@ -144,7 +144,7 @@ Result<Changed> recognize_quantization(relax::Module& module, PassContext& conte
     changed |= here;
   }
   if (changed == Changed::kNo) return changed;
-  remove_dead_ops(module);  // what was moved is now used by what stands for it alone
+  remove_dead_ops(module);  // what was moved is now used only by what replaces it
   for (Function* function : module.functions())
     RELAXC_DO(QuantizationRecognition(module, context).requantize(*function));
   return changed;

@@ -1,6 +1,6 @@
 // tail_call_to_loop.cpp: functions that call themselves or each other last become loops.
 //
-// Each call needs a frame, and how many there will be nobody knows; but a call in tail position needs nothing of its
+// Each call needs a frame, and their number is not known; but a call in tail position needs nothing of its
 // caller any more. So a circle of functions that call each other last becomes one function with the number of the one
 // that runs (merge_mutual_tail_calls.cpp), and a function that calls itself last becomes a loop (tail_loop.cpp). Calls
 // in other places stay: what they need comes from the context's allocator (lower/host/recursion.cpp).

@@ -1,7 +1,7 @@
 // hoist_scratch.cpp: the temporaries of kernels become parameters, so that one plan places all memory.
 //
 // A kernel that keeps an intermediate in memory allocates it in its body. No object allocates, and a kernel does not
-// know the arena; so its caller reserves the room and passes it, like a result that nobody reads. A few bytes of known
+// know the arena; so its caller reserves the room and passes it, like a result that is not read. A few bytes of known
 // size stay in the kernel as local memory (registers, or the stack).
 //
 // What is allocated inside a parallel loop belongs to one iteration: the room is reserved once for each, so that no two
@@ -14,8 +14,8 @@
 // What only a loop over a symbol uses (the images of a batch) is not needed where that is 0. The size says so, since
 // planning compares sizes for all values of the symbols: such scratch fits where one image fits.
 //
-// A prim func that the outside may call has plain parameters and nobody to reserve for it: its temporaries must be of
-// constant size, and stay local.
+// A prim func that the outside may call has plain parameters and no caller that reserves for it: its temporaries must
+// be of constant size, and stay local.
 #include <algorithm>
 #include <map>
 
@@ -139,7 +139,7 @@ class Hoist {
     for (Room& room : rooms_) room.parameter = parameter_of(room);
   }
 
-  /// The iterations of loops outside of which nobody needs the room; null: it is needed in any case.
+  /// The iterations of loops outside of which the room is not needed; null: it is needed in any case.
   Expr iterations(const Room& room) const {
     std::vector<Expr> extents;
     for (const Temporary* member : room.members) {

@@ -242,7 +242,7 @@ class MemoryPlan {
     return body;
   }
 
-  /// Outputs of an entry whose memory is nobody else's, and of a size that the symbols tell. Others see their memory
+  /// Outputs of an entry whose memory is theirs alone, and of a size that the symbols tell. Others see their memory
   /// only after the call; a state's may hold what is still to be read.
   std::vector<BufferRef> donor_outputs(const tir::PrimFunc& host, const arith::Facts& facts) const {
     const interface::Entry* entry = lower::entry_of(*context_.object, host);

@@ -35,7 +35,7 @@ using tir::Stmt;
 constexpr size_t kMostInStretch = 512;  ///< calls that are ordered together: the search keeps sets of them
 constexpr int64_t kOtherSizes[] = {1, 16};
 
-/// Parameters that a prim func writes; nothing if it may do what nobody sees in its loops.
+/// Parameters that a prim func writes; nothing if it may do what its loops do not show.
 std::optional<std::set<size_t>> written_by(const tir::PrimFunc& function) {
   std::map<BufferRef, size_t> param_of;
   for (size_t i = 0; i < function.params.size(); ++i)

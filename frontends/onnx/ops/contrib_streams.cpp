@@ -35,7 +35,7 @@ Status linear_attention_gate(Node& node) {
   return c.set(1, c.as(c.call("sigmoid", {c.as(b, kF32)}), b->dtype()));
 }
 
-/// An operand has at least so many dims, or the chain has failed.
+/// An operand has at least this number of dims, or the chain has failed.
 bool has_rank_from(Chain& c, Value* x, int64_t least) {
   if (rank_of(x) >= least) return true;
   c.take(c.node.error(Kind::rank_mismatch, "an input must have {} dims or more, found {}", least,

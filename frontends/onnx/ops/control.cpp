@@ -148,7 +148,7 @@ Status if_with_dependents(Node& node, Value* condition, Branches branches) {
   Op* op = node.builder().append(relax::OpKind::kIf, {condition});
   Result<bool> done = fill_branches(all, op, branches);
   if (!done) discard(node, op);
-  // Nobody is left who could read these.
+  // These have no readers left.
   for (const std::string& output : node.proto.output())
     if (!output.empty()) importer.scope().slots.try_emplace(output, Slot{nullptr, std::nullopt, true});
   for (const auto& [dependent, number] : dependents.nodes)

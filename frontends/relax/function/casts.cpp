@@ -171,7 +171,7 @@ Result<Term> annotate(FunctionParts& fn, const Term& term, const ast::Expr& anno
 
 Result<relax::Value*> cast_to(FunctionParts& fn, Value* value, Info wanted, std::vector<arith::Var> binds,
                               Place place) {
-  // An external shape function whose rank nobody has said has that of the first cast of what it gives.
+  // An external shape function whose rank is not declared has that of the first cast of what it gives.
   const auto *open = value->info->as<relax::ShapeInfo>(), *said = wanted->as<relax::ShapeInfo>();
   bool made = value->op != nullptr && value->op->kind == relax::OpKind::kShapeFunction;
   if (made && open && said && open->ndim < 0 && said->ndim >= 0) give_dims(fn.context(), *value->op, said->ndim);

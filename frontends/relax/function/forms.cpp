@@ -98,7 +98,7 @@ Result<Term> constant_form(FunctionParts& fn, const ast::Expr& e) {
   return Term::of(fn.graph.at(e.place).constant(std::move(data)));
 }
 
-/// A form and how it is read, if it has so many arguments.
+/// A form and how it is read, if it has that number of arguments.
 struct Form {
   std::string_view path;
   Result<Term> (*read)(FunctionParts&, const ast::Expr&);

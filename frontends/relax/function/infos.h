@@ -24,7 +24,7 @@ Result<relax::Info> read_callable_info(FunctionParts& fn, const ast::Expr& e);
 std::vector<const ast::Expr*> info_arguments(const ast::Expr& e);
 /// `None`, `...` or `_`: unknown.
 bool is_wildcard(const ast::Expr& e);
-/// R.Tensor, R.Shape and the like, with or without arguments: what stands for a type and for no value.
+/// R.Tensor, R.Shape and the like, with or without arguments: what is a type and no value.
 bool is_type(FunctionParts& fn, const ast::Expr& e);
 /// R.Tuple without fields.
 bool is_empty_tuple(FunctionParts& fn, const ast::Expr& e);

@@ -15,7 +15,7 @@ struct Range {
   bool gone = false;  ///< one element, whose dim goes
 };
 
-/// The specification of STRIDED_SLICE: an entry a dim of the operand, a new dim, or the dims that nobody names.
+/// The specification of STRIDED_SLICE: an entry a dim of the operand, a new dim, or the dims that are not named.
 class SliceReader {
  public:
   explicit SliceReader(Node& node) : node_(node), o_(node.options<tflite_schema::StridedSliceOptions>()) {}

@@ -1,4 +1,4 @@
-// softmax.cpp: softmax and its kin.
+// softmax.cpp: softmax of floats and of stored integers.
 //
 // Of bytes: exp of the distance to the row's largest is one of 256 numbers with 31 fractional bits, from a table that
 // is made here. Their sum keeps 12 integer bits; its reciprocal is found by Newton's method, and a product with it is

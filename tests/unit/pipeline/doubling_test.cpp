@@ -125,7 +125,7 @@ std::string parameter(const std::string& dtype) {
   return fmt::format("x: R.Tensor((\"n\", 64), \"{}\")", dtype);
 }
 
-/// A call of the operator on so many times the same value.
+/// A call of the operator on the same value, several times.
 std::string call_of(const relax::OpDef& def, size_t operands) {
   std::string list;
   for (size_t i = 0; i < operands; ++i) list += i == 0 ? "@" : ", @";

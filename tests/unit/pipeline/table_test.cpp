@@ -34,7 +34,7 @@ const std::string kGate =
 
 }  // namespace
 
-TEST_CASE("a dear function of one tensor of bytes is one table") {
+TEST_CASE("an expensive function of one tensor of bytes is one table") {
   using Names = std::vector<std::string>;
   CHECK(left_of(kStart + "        y = R.exp(x)\n", "uint8") == Names{"astype", "take"});
   CHECK(left_of(kStart + kGate + "        y = R.multiply(x, ds)\n", "uint8") == Names{"astype", "take"});

@@ -8,7 +8,7 @@ using namespace relaxc::frontend;
 
 namespace {
 
-/// A file of this header and so many bytes of data: 0, 1, 2, …
+/// A file of this header and `data` bytes: 0, 1, 2, …
 std::string file_of(const std::string& header, size_t data) {
   uint64_t length = header.size();
   std::string bytes(reinterpret_cast<const char*>(&length), 8);

@@ -83,7 +83,7 @@ class LaneArithmetic {
     return a.overflow != nullptr || b.overflow != nullptr;
   }
 
-  /// While it exists, code is that of a vectorized loop of so many lanes.
+  /// While it exists, code is that of a vectorized loop of this number of lanes.
   class Loop {
    public:
     Loop(LaneArithmetic& lanes, uint32_t count, int64_t prefetch) : lanes_(lanes) {

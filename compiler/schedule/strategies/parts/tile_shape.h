@@ -18,8 +18,8 @@ struct TileShape {
 /// The tiles whose accumulators fit in registers and that do the whole work in the fewest cycles.
 ///
 /// \param unrolled, vectorized  extents of the two axes; null: there is no axis to unroll
-/// \param most_vectors          at most so many vectors side by side
-/// \param most_rows             at most so many iterations of the unrolled axis
+/// \param most_vectors          the most vectors side by side
+/// \param most_rows             the most iterations of the unrolled axis
 /// \param terms                 of each sum, about: how long the panel of vectors is that a tile reads
 /// \param work                  operations that make an operand's vector of what is loaded, once for all rows
 TileShape best_tile(const Target& target, Expr unrolled, Expr vectorized, int64_t lanes, int64_t most_vectors,

@@ -280,7 +280,7 @@ Result<KnownRef> FunctionResolver::join(Op& branch, const KnownRef& yes, const K
   return known_choice(branch.operand(0), std::move(first), std::move(second));
 }
 
-/// The value that is `yes` or `no`; null where nobody looks at it.
+/// The value that is `yes` or `no`; null where it is not used.
 Value* FunctionResolver::joined(Op& branch, Value* yes, Value* no) {
   if (yes != nullptr && no != nullptr) return join_results(branch, yes, no);
   Info info = (yes != nullptr ? yes : no)->info;
@@ -292,7 +292,7 @@ Value* FunctionResolver::joined(Op& branch, Value* yes, Value* no) {
   return function_.make_result(&branch, (yes != nullptr ? yes : no)->name, info);
 }
 
-/// A value of this info that nobody looks at; what only the If will know, `unknown`, is 0.
+/// A value of this info that is not used; what only the If will know, `unknown`, is 0.
 Value* FunctionResolver::nothing_like(Info info, const std::vector<arith::Var>& unknown, Block* to) {
   GraphBuilder builder(module_, all_.context_.ops, to, diag_);
   arith::Substitution zero;

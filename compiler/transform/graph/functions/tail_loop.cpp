@@ -172,7 +172,7 @@ Status TailLoop::rewrite() {
   return Done{};
 }
 
-/// Carries results that are not known until the last call: first what stands for them, then what a leaf gave.
+/// Carries results that are not known until the last call: first placeholders, then what a leaf gave.
 Status TailLoop::carry_results(const std::vector<Value*>& results, const arith::Substitution& inside, Op& loop) {
   if (twice_) return Done{};
   for (const Value* result : results)

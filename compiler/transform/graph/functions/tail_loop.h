@@ -11,7 +11,7 @@ namespace relaxc {
 /// The body must have a path that ends.
 Result<Changed> make_tail_loop(relax::Module& module, relax::Function& function, PassContext& context);
 
-/// A value of `info`, a leaf whose dims are known, that nobody looks at: zeros, at the end of `to`.
+/// A value of `info`, a leaf whose dims are known, that is not used: zeros, at the end of `to`.
 Result<relax::Value*> placeholder(relax::Module& module, relax::Info info, relax::Block* to, PassContext& context);
 /// Whether there is such a value.
 bool has_placeholder(relax::Info info);

@@ -90,7 +90,7 @@ class Grouping {
   void try_windows(int32_t pool);
   /// Whether the node reduces windows of its one operand, some rows of it to each row of the result.
   bool is_pool(const Node& node) const;
-  /// Whether the windows of the pool hold each of so many elements of its operand about once.
+  /// Whether the windows of the pool hold each of `elements` elements of its operand about once.
   bool reads_once(const Node& pool, int64_t elements) const;
   /// Whether the group of `last` is a product of few terms, by a filter or a matrix, and what is done with its
   /// elements.

@@ -5,11 +5,11 @@
 
 namespace relaxc {
 
-/// f(move(x)) is move(f(x)): element-wise operators stand in front of transposes and views that nobody else reads.
+/// f(move(x)) is move(f(x)): element-wise operators stand in front of transposes and views without other readers.
 relax::Value* elementwise_behind_move(const Site& s);
 /// An element-wise operator broadcasts by itself.
 relax::Value* elementwise_of_broadcast(const Site& s);
-/// Dims of 1 come and go in front of a transpose that nobody else reads.
+/// Dims of 1 come and go in front of a transpose without other readers.
 relax::Value* unit_dims_of_transpose(const Site& s);
 /// (a^T b^T)^T is b a.
 relax::Value* transpose_of_product(const Site& s);

@@ -52,7 +52,7 @@ struct PatternMatch {
 
 /// Text that is no pattern is an internal error.
 PatternNode parse_pattern(std::string_view text, std::span<const PatternPart> parts = {});
-/// How `pattern` matches `root`, if it does and nobody else reads what lies between its holes and the root.
+/// How `pattern` matches `root`, if it does and nothing else reads what lies between its holes and the root.
 std::optional<PatternMatch> match_pattern(const PatternNode& pattern, relax::Value& root);
 /// The value that `pattern` means with the holes filled in; null if an attribute's value is none that it can have.
 relax::Value* build_pattern(const PatternNode& pattern, const PatternMatch& match, const Site& site);

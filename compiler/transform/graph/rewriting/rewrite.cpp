@@ -79,7 +79,7 @@ class Rewriting {
     return false;
   }
 
-  /// Takes the operands from what nobody reads any more, so that rules which ask whether a value is read once are told
+  /// Takes the operands from what is not read any more, so that rules which ask whether a value is read once are told
   /// of living readers only, and looks again at the last of those.
   void let_go(Op& op) {
     std::vector<Op*> dead{&op};

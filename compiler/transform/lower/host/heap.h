@@ -1,4 +1,4 @@
-// heap.h: memory of a host function for sizes that nobody can bound before the run.
+// heap.h: memory of a host function for sizes that have no bound before the run.
 //
 // A block is two words in the arena, address and bytes, which functions of the runtime fill in; a buffer is then a View
 // at that address. What is claimed is released after its last use, so a loop's iterations use the same memory in turn.

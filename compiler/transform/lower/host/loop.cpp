@@ -8,7 +8,7 @@
 // iterations lie in a small vector of int64, the loop's state; each iteration begins by reading its symbols from there.
 //
 // Room is reserved for the largest iteration, by the bounds of the carried dims (loop_symbols.cpp). Where nothing
-// bounds it, the two memories are blocks of the heap that grow as they must; so do scan outputs where nobody knows the
+// bounds it, the two memories are blocks of the heap that grow as they must; so do scan outputs without a known
 // number of iterations.
 #include "compiler/transform/lower/host/cells.h"
 #include "compiler/transform/lower/host/loop_symbols.h"

@@ -8,7 +8,7 @@
 namespace relaxc::lower {
 
 /// Whether the kernel that makes the next value of what `loop` carries as number `k` may write it over the last one:
-/// nobody reads that later, nor the kernel itself but element by element. Such a kernel promises no longer that its
+/// that is not read later, nor by the kernel itself but element by element. Such a kernel promises no longer that its
 /// buffers are apart.
 bool replaces_value(HostParts& host, const relax::Op& loop, size_t k);
 
