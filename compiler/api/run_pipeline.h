@@ -29,7 +29,7 @@ struct Observations {
   std::vector<std::pair<std::string, double>> pass_milliseconds;
   /// Of each kernel by its name: which strategies were asked for its schedule, and what they answered.
   std::map<std::string, std::string> explanations;
-  ScheduleFile schedules;  ///< of all kernels that rules or steps have changed
+  ScheduleFile schedules;  ///< of all kernels that strategies or steps have changed
 };
 
 /// A note on dims that the user could bound, as soon as memory is planned.

@@ -10,7 +10,7 @@
 
 namespace relaxc::api {
 
-/// How one kernel is scheduled: by steps (schedule/trace/trace.h), or by the rules with some choices
+/// How one kernel is scheduled: by steps (schedule/trace/trace.h), or by strategies with some choices
 /// (schedule/strategies/parts/knobs.h).
 struct KernelSchedule {
   std::string name;     ///< in the model that it was written for

@@ -15,7 +15,7 @@ InferResult infer_take(InferContext& c) {
   RELAXC_TRY(int64_t axis, c.axis(c.op.attrs.integer("axis"), x->ndim));
   const std::string& mode = c.op.attrs.string("mode");
   if (mode != "fast" && mode != "clip" && mode != "wrap")
-    return c.error(Kind::invalid_attribute, "mode \"{}\" of 'take' is none of fast, clip, wrap", mode);
+    return c.error(Kind::invalid_attribute, "mode \"{}\" of 'take' is not one of fast, clip, wrap", mode);
   Dims shape(x->shape->begin(), x->shape->begin() + axis);
   shape.insert(shape.end(), indices->shape->begin(), indices->shape->end());
   shape.insert(shape.end(), x->shape->begin() + axis + 1, x->shape->end());

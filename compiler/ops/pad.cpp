@@ -18,7 +18,7 @@ InferResult infer(InferContext& c) {
   RELAXC_TRY(Dims pads, c.shape_value(1));
   const std::string& mode = c.op.attrs.string("mode");
   if (mode != "constant" && mode != "edge" && mode != "reflect" && mode != "wrap")
-    return c.error(Kind::invalid_attribute, "mode \"{}\" of 'pad' is none of constant, edge, reflect, wrap", mode);
+    return c.error(Kind::invalid_attribute, "mode \"{}\" of 'pad' is not one of constant, edge, reflect, wrap", mode);
   size_t rank = x->shape->size();
   if (pads.size() != 2 * rank)
     return c.error(Kind::invalid_value, "'pad' of {} dims with {} pads; it takes {}", rank, pads.size(), 2 * rank);

@@ -114,7 +114,7 @@ std::vector<Activation> activations_of(const Op& op) {
 relaxc::Status check_attrs(InferContext& c) {
   const std::string& direction = c.op.attrs.string("direction");
   if (direction != "forward" && direction != "reverse" && direction != "bidirectional")
-    return c.error(Kind::invalid_attribute, "direction \"{}\" of '{}' is none of forward, reverse, bidirectional",
+    return c.error(Kind::invalid_attribute, "direction \"{}\" of '{}' is not one of forward, reverse, bidirectional",
                    direction, c.op.def->name);
   size_t count = cell_of(c.op).activations.size() * directions(c.op);
   const auto& names = c.op.attrs.get<std::vector<std::string>>("activations");

@@ -64,7 +64,7 @@ InferResult infer(InferContext& c) {
   const std::string& aggregate = c.op.attrs.string("aggregate");
   int64_t targets = c.op.attrs.integer("targets"), mode = c.op.attrs.integer("mode");
   if (aggregate != "sum" && aggregate != "min" && aggregate != "max")
-    return c.error(Kind::invalid_attribute, "aggregate '{}' is none of sum, min, max", aggregate);
+    return c.error(Kind::invalid_attribute, "aggregate '{}' is not one of sum, min, max", aggregate);
   if (targets < 1 || c.op.attrs.integer("depth") < 0 || mode < -1 || mode >= kModeCount)
     return c.error(Kind::invalid_attribute, "'tree_ensemble' needs targets >= 1, depth >= 0 and a mode in -1..{}",
                    static_cast<int64_t>(kModeCount) - 1);

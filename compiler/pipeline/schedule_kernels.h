@@ -11,7 +11,7 @@ inline constexpr PassOption kScheduleOnlineSoftmax{"schedule_kernels.online_soft
                                                    "fewest keys that a softmax takes in blocks, or 0 for never"};
 inline constexpr PassOption kScheduleKernelsOptions[] = {kScheduleWinograd, kScheduleOnlineSoftmax};
 
-/// Schedules every kernel for the target. Needs kLegal; gives kScheduled. What no rule fits stays as it is defined.
+/// Schedules every kernel for the target. Needs kLegal; gives kScheduled. What no strategy fits stays as it is defined.
 Result<Changed> schedule_kernels(relax::Module&, PassContext&);
 
 }  // namespace relaxc

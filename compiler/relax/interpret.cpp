@@ -65,134 +65,6 @@ std::string label(const Op& op) {
                                                            : "'" + name + "' giving '" + op.results[0]->name + "'";
 }
 
-std::optional<int64_t> Frame::evaluate(Expr e) const {
-  for (Var var : arith::free_vars(e))
-    if (!env_.contains(var)) return std::nullopt;
-  bool plain = true;
-  arith::for_each_node(e, [&](Expr node) { plain &= node.dtype().is_index() || node.dtype().is_bool(); });
-  return plain ? arith::evaluate(e, [&](Var var) { return env_.at(var); }) : evaluate_element(e);
-}
-
-/// Arithmetic of elements means here what it means in a kernel: the Evaluator runs it.
-std::optional<int64_t> Frame::evaluate_element(Expr e) const {
-  tir::Builder builder(program_.module.context());
-  DType dtype = e.dtype().is_index() ? DType::i(64) : e.dtype();
-  tir::PrimFunc function;
-  function.name = "scalar";
-  tir::BufferRef out = builder.buffer("y", dtype, {builder.index(1)});
-  function.params.push_back({out, {}});
-  function.body = builder.store(out, {builder.index(0)}, arith::cast(dtype, e));
-  std::vector<int64_t> cells;
-  for (Var var : arith::free_vars(e)) {
-    function.params.push_back({nullptr, var});
-    cells.push_back(env_.at(var));
-  }
-  HostTensor result{dtype, {}, std::vector<std::byte>(static_cast<size_t>(dtype.bytes()))};
-  void* to = result.bytes.data();
-  if (!program_.evaluator.run(function, {&to, 1}, cells)) return std::nullopt;
-  return cell_of(result);
-}
-
-bool Frame::evaluate_dims(const std::vector<Expr>& dims, std::vector<int64_t>& out, const std::string& what) {
-  for (Expr dim : dims) {
-    std::optional<int64_t> value = evaluate(dim);
-    if (!value) return fail(kSizeOverflow, what + ": " + arith::to_string(dim) + " has no value");
-    out.push_back(*value);
-  }
-  return true;
-}
-
-/// The only symbol of `dim` without a value gets the one that makes it `actual`, where `dim` is linear in it: the
-/// buffers of a kernel may be flat views, (n * 6,), and name it nowhere alone. What is wrong here is found by the
-/// comparison.
-void Frame::solve(Expr dim, int64_t actual) {
-  std::vector<Var> unknown;
-  for (Var var : arith::free_vars(dim))
-    if (!env_.contains(var)) unknown.push_back(var);
-  if (unknown.size() != 1) return;
-  auto at = [&](int64_t value) {
-    env_[unknown[0]] = value;
-    std::optional<int64_t> result = evaluate(dim);
-    env_.erase(unknown[0]);
-    return result;
-  };
-  std::optional<int64_t> base = at(0), next = at(1);
-  if (base && next && *next != *base && (actual - *base) % (*next - *base) == 0)
-    env_[unknown[0]] = (actual - *base) / (*next - *base);
-}
-
-/// Symbols that have no value yet take it where they stand alone; everything else is compared.
-bool Frame::match_dims(const std::vector<Expr>& dims, const std::vector<int64_t>& actual, const std::string& what) {
-  if (dims.size() != actual.size())
-    return fail(kStaticDim, what + " has another length", static_cast<int64_t>(dims.size()),
-                static_cast<int64_t>(actual.size()));
-  for (size_t k = 0; k < dims.size(); ++k)
-    if (dims[k].as<arith::VarNode>() != nullptr) env_.try_emplace(dims[k], actual[k]);
-  for (size_t k = 0; k < dims.size(); ++k) solve(dims[k], actual[k]);
-  for (size_t k = 0; k < dims.size(); ++k) {
-    std::optional<int64_t> expected = evaluate(dims[k]);
-    bool symbol = dims[k].as<arith::VarNode>() != nullptr;
-    int32_t code = dims[k].constant() != nullptr ? kStaticDim : symbol ? kSymbolEquality : kDerivedDim;
-    if (!expected) return fail(kSizeOverflow, what + ": " + arith::to_string(dims[k]) + " has no value");
-    if (*expected != actual[k])
-      return fail(code, fmt::format("{}: dim {} is {{actual}}, must be {{expected}}", what, k), *expected, actual[k]);
-  }
-  return true;
-}
-
-bool Frame::match(Info info, std::span<const Part> list, const std::string& what) {
-  if (const auto* tuple = info->as<TupleInfo>()) {
-    for (Info field : tuple->fields) {
-      size_t count = leaves(field);
-      if (count > list.size()) return fail(kTensorCount, what + " has too few parts");
-      if (!match(field, list.first(count), what)) return false;
-      list = list.subspan(count);
-    }
-    return true;
-  }
-  if (list.size() != 1)
-    return fail(kTensorCount, what + " has another number of parts", 1, static_cast<int64_t>(list.size()));
-  const HostTensor& t = *list[0];
-  if (const auto* tensor = info->as<TensorInfo>()) {
-    if (tensor->dtype && *tensor->dtype != t.dtype)
-      return fail(kDtype, what + " has dtype " + to_string(t.dtype) + ", not " + to_string(*tensor->dtype));
-    if (tensor->ndim >= 0 && tensor->ndim != static_cast<int32_t>(t.shape.size()))
-      return fail(kRank, what + " has another rank", tensor->ndim, static_cast<int64_t>(t.shape.size()));
-    return !tensor->shape || match_dims(*tensor->shape, t.shape, what);
-  }
-  if (const auto* shape = info->as<ShapeInfo>()) return !shape->dims || match_dims(*shape->dims, values_of(t), what);
-  if (const auto* prim = info->as<PrimInfo>()) {
-    DType dtype = prim->dtype.is_index() ? DType::i(64) : prim->dtype;
-    if (t.dtype != dtype || !t.shape.empty())
-      return fail(kDtype, what + " is no scalar of dtype " + to_string(dtype) + " but has " + to_string(t.dtype));
-    return !prim->value || match_dims({prim->value}, {cell_of(t)}, what);
-  }
-  return true;
-}
-
-/// Symbols that stand alone take their values, so that n * 4 may come before n.
-void Frame::bind_bare(Info info, std::span<const Part> list) {
-  if (const auto* tuple = info->as<TupleInfo>()) {
-    for (Info field : tuple->fields) {
-      size_t count = std::min(leaves(field), list.size());
-      bind_bare(field, list.first(count));
-      list = list.subspan(count);
-    }
-    return;
-  }
-  if (list.empty()) return;
-  std::vector<Expr> formal;
-  std::vector<int64_t> actual;
-  if (const auto* tensor = info->as<TensorInfo>(); tensor != nullptr && tensor->shape)
-    formal = *tensor->shape, actual = list[0]->shape;
-  if (const auto* shape = info->as<ShapeInfo>(); shape != nullptr && shape->dims)
-    formal = *shape->dims, actual = values_of(*list[0]);
-  if (const auto* prim = info->as<PrimInfo>(); prim != nullptr && prim->value)
-    formal = {prim->value}, actual = {cell_of(*list[0])};
-  for (size_t k = 0; k < formal.size() && k < actual.size(); ++k)
-    if (formal[k].as<arith::VarNode>() != nullptr) env_.try_emplace(formal[k], actual[k]);
-}
-
 bool Frame::call(const Function& function, const Parts& inputs, Parts& outputs) {
   const Function* running = &function;
   if (!enter(function, inputs) || !run_region(function.body())) return false;
@@ -200,7 +72,7 @@ bool Frame::call(const Function& function, const Parts& inputs, Parts& outputs) 
     running = std::exchange(next_, nullptr);
     Parts given = std::move(next_inputs_);
     values_.clear();
-    env_.clear();
+    symbols_.clear();
     if (!enter(*running, given) || !run_region(running->body())) return false;
   }
   for (const Value* result : running->body().results())
@@ -222,9 +94,9 @@ bool Frame::enter(const Function& function, const Parts& inputs) {
   if (next != inputs.size())
     return fail(kTensorCount, function.name + " takes fewer inputs", static_cast<int64_t>(next),
                 static_cast<int64_t>(inputs.size()));
-  for (const Value* argument : function.body().arguments) bind_bare(argument->info, values_[argument]);
+  for (const Value* argument : function.body().arguments) symbols_.bind_bare(argument->info, values_[argument]);
   for (const Value* argument : function.body().arguments)
-    if (!match(argument->info, values_[argument], "input '" + argument->name + "'")) return false;
+    if (!symbols_.match(argument->info, values_[argument], "input '" + argument->name + "'")) return false;
   return true;
 }
 
@@ -236,14 +108,14 @@ bool Frame::run_region(const Region& region) {
 }
 
 bool Frame::set_results(const Op& op, const Parts& all) {
-  forget(op.binds);
+  symbols_.forget(op.binds);
   size_t next = 0;
   for (const Value* result : op.results) {
     size_t count = leaves(result->info);
     RELAXC_CHECK(next + count <= all.size(), label(op) + " gave too few results");
     std::span<const Part> list = std::span(all).subspan(next, count);
-    bind_bare(result->info, list);
-    if (!match(result->info, list, "result of " + label(op))) return false;
+    symbols_.bind_bare(result->info, list);
+    if (!symbols_.match(result->info, list, "result of " + label(op))) return false;
     values_[result] = Parts(list.begin(), list.end());
     next += count;
   }
@@ -253,7 +125,7 @@ bool Frame::set_results(const Op& op, const Parts& all) {
 
 bool Frame::run_shape(const Op& op) {
   std::vector<int64_t> dims;
-  if (!evaluate_dims(*op.result()->info->as<ShapeInfo>()->dims, dims, "a shape")) return false;
+  if (!symbols_.evaluate_dims(*op.result()->info->as<ShapeInfo>()->dims, dims, "a shape")) return false;
   values_[op.result()] = {vector_of(dims)};
   return true;
 }
@@ -261,7 +133,7 @@ bool Frame::run_shape(const Op& op) {
 bool Frame::run_prim(const Op& op) {
   const auto& info = *op.result()->info->as<PrimInfo>();
   std::vector<int64_t> value;
-  if (!evaluate_dims({info.value}, value, "a scalar")) return false;
+  if (!symbols_.evaluate_dims({info.value}, value, "a scalar")) return false;
   values_[op.result()] = {part_of(info.dtype, value[0])};
   return true;
 }
@@ -286,9 +158,9 @@ bool Frame::run_tuple_get(const Op& op) {
 
 bool Frame::run(const Op& op) {
   for (const Requirement& r : op.requirements)
-    if (std::optional<int64_t> holds = evaluate(r.condition); !holds || *holds == 0)
-      return fail(r.code, located_text(op, r), r.expected ? evaluate(r.expected).value_or(0) : 0,
-                  r.actual ? evaluate(r.actual).value_or(0) : 0);
+    if (std::optional<int64_t> holds = symbols_.evaluate(r.condition); !holds || *holds == 0)
+      return fail(r.code, located_text(op, r), r.expected ? symbols_.evaluate(r.expected).value_or(0) : 0,
+                  r.actual ? symbols_.evaluate(r.actual).value_or(0) : 0);
   switch (op.kind) {
     case OpKind::kOperator:
       return run_operator(op);

@@ -197,18 +197,18 @@ bool Frame::run_loop(const Op& op) {
   for (size_t k = 0; k < carried_count; ++k) carried.push_back(parts(op.operand(k + 2)));
   std::vector<std::vector<Part>> scans(scan_count);
   for (int64_t i = 0; i < trips && going; ++i) {
-    forget(op.binds);
+    symbols_.forget(op.binds);
     Value* iteration = body.arguments[0];
     values_[iteration] = {std::make_shared<HostTensor>(*vector_of({i}))};
     if (const auto* prim = iteration->info->as<PrimInfo>(); prim != nullptr && prim->value) {
-      env_[prim->value] = i;
+      symbols_.set(prim->value, i);
       auto scalar = std::make_shared<HostTensor>(*vector_of({i}));
       scalar->shape.clear();
       values_[iteration] = {scalar};
     }
     for (size_t k = 0; k < carried_count; ++k) {
       const Value* argument = body.arguments[k + 1];
-      if (!match(argument->info, carried[k], "carried value '" + argument->name + "'")) return false;
+      if (!symbols_.match(argument->info, carried[k], "carried value '" + argument->name + "'")) return false;
       values_[argument] = carried[k];
     }
     if (!run_region(body)) return false;
@@ -227,7 +227,7 @@ bool Frame::run_loop(const Op& op) {
       if (part->shape != shape) return fail(kDerivedDim, "a scan output of a loop changes its shape");
     if (scans[k].empty())
       for (size_t axis = 1; axis < info.shape->size(); ++axis)
-        shape.push_back(evaluate((*info.shape)[axis]).value_or(0));
+        shape.push_back(symbols_.evaluate((*info.shape)[axis]).value_or(0));
     all.push_back(stacked(scans[k], *info.dtype, shape));
   }
   return set_results(op, all);

@@ -83,7 +83,7 @@ bool Frame::solve_symbols(PrimCall& call) {
   for (Var symbol : call.function.symbols) {
     if (call.sizes.count(symbol) != 0) continue;
     auto known = found.find(symbol);
-    std::optional<int64_t> value = evaluate(known == found.end() ? Expr(symbol) : known->second);
+    std::optional<int64_t> value = symbols_.evaluate(known == found.end() ? Expr(symbol) : known->second);
     if (!value) return fail(kSizeOverflow, label(call.op) + ": " + symbol.name() + " has no value");
     call.sizes[symbol] = *value;
   }
@@ -99,12 +99,12 @@ bool Frame::make_buffers(PrimCall& call) {
     bool exact = i < first_bound && call.op.binds.empty();
     TensorInfo info;
     info.dtype = call.formals[i]->dtype;
-    Sizes own = env_;
-    if (!exact) env_ = call.sizes;
+    Sizes own = symbols_.all();
+    if (!exact) symbols_.exchange(call.sizes);
     std::shared_ptr<HostTensor> made;
     bool ok = allocate(info, exact ? *call.results[i - first_result]->shape : call.formals[i]->shape, made,
                        "result of " + label(call.op));
-    env_ = std::move(own);
+    symbols_.exchange(std::move(own));
     if (!ok) return false;
     call.outputs.push_back(std::move(made));
   }
@@ -115,19 +115,20 @@ bool Frame::run_prim_func(PrimCall& call) {
   const std::string what = label(call.op);
   size_t num_results = call.results.size();
   std::vector<void*> addresses;
-  Sizes own = std::exchange(env_, call.sizes);
+  Sizes own = symbols_.exchange(call.sizes);
   bool ok = true;
   for (size_t i = 0; i < call.inputs.size(); ++i) {
-    ok = ok && match_dims(call.formals[i]->shape, call.inputs[i]->shape, "an argument of " + what);
+    ok = ok && symbols_.match_dims(call.formals[i]->shape, call.inputs[i]->shape, "an argument of " + what);
     addresses.push_back(address(*call.inputs[i]));
   }
   for (size_t k = 0; k < num_results; ++k) {
-    ok = ok && match_dims(call.formals[call.inputs.size() + k]->shape, call.outputs[k]->shape, "a result of " + what);
+    ok = ok && symbols_.match_dims(call.formals[call.inputs.size() + k]->shape, call.outputs[k]->shape,
+                                   "a result of " + what);
     addresses.push_back(address(*call.outputs[k]));
   }
   for (int64_t& value : call.bound_values) addresses.push_back(&value);
   for (size_t k = num_results; k < call.outputs.size(); ++k) addresses.push_back(address(*call.outputs[k]));
-  env_ = std::move(own);
+  symbols_.exchange(std::move(own));
   if (!ok) return false;
   call.scalars.resize(call.function.params.size() - call.formals.size());
   for (Var symbol : call.function.symbols) call.scalars.push_back(call.sizes.at(symbol));
@@ -140,12 +141,12 @@ bool Frame::run_prim_func(PrimCall& call) {
 bool Frame::bind_results(PrimCall& call) {
   Parts all(call.outputs.begin(), call.outputs.begin() + static_cast<std::ptrdiff_t>(call.results.size()));
   if (call.op.binds.empty()) return set_results(call.op, all);
-  for (size_t k = 0; k < call.op.binds.size(); ++k) env_[call.op.binds[k]] = call.bound_values[k];
+  for (size_t k = 0; k < call.op.binds.size(); ++k) symbols_.set(call.op.binds[k], call.bound_values[k]);
   for (size_t k = 0; k < call.results.size(); ++k) {
     HostTensor& t = *call.outputs[k];
     auto room = t.elements();
     t.shape.clear();
-    if (!evaluate_dims(*call.results[k]->shape, t.shape, "result of " + label(call.op))) return false;
+    if (!symbols_.evaluate_dims(*call.results[k]->shape, t.shape, "result of " + label(call.op))) return false;
     if (t.elements() > room) return fail(kDataBound, label(call.op), room, t.elements());
     t.bytes.resize(static_cast<size_t>(t.elements() * t.dtype.bytes()));
   }

@@ -8,8 +8,8 @@ namespace relaxc::relax::interpreter {
 bool Frame::run_assert(const Op& op) {
   if (flag(op.operand(0))) return true;
   AssertedNumbers numbers = asserted_numbers(op);
-  return fail(kAssertion, op.attrs.string("format"), evaluate(numbers.expected).value_or(0),
-              evaluate(numbers.actual).value_or(0));
+  return fail(kAssertion, op.attrs.string("format"), symbols_.evaluate(numbers.expected).value_or(0),
+              symbols_.evaluate(numbers.actual).value_or(0));
 }
 
 /// Printing is a call out, one for each piece of the line, as it is in an emitted object.

@@ -10,12 +10,10 @@
 #include <unordered_map>
 
 #include "compiler/relax/interpret.h"
+#include "compiler/relax/interpret_symbols.h"
 #include "compiler/support/status_code.h"
 
 namespace relaxc::relax::interpreter {
-
-using Part = std::shared_ptr<const HostTensor>;
-using Parts = std::vector<Part>;
 
 /// A function as a value: one leaf, which is no tensor but travels as one.
 struct Closure : HostTensor {
@@ -54,7 +52,10 @@ struct Program {
 /// One call of one function.
 class Frame {
  public:
-  Frame(Program& program, int depth) : program_(program), depth_(depth) {}
+  Frame(Program& program, int depth)
+      : program_(program), depth_(depth), symbols_(program.module.context(), program.evaluator, fault_) {}
+  Frame(const Frame&) = delete;
+  Frame& operator=(const Frame&) = delete;
 
   /// A call in tail position takes this frame over, so that a loop written as recursion runs in constant stack.
   bool call(const Function& function, const Parts& inputs, Parts& outputs);
@@ -62,23 +63,7 @@ class Frame {
 
  private:
   bool fail(int32_t code, std::string text, int64_t expected = 0, int64_t actual = 0) {
-    fault_.status.code = code;
-    fault_.status.expected = expected;
-    fault_.status.actual = actual;
-    fault_.text = std::move(text);
-    return false;
-  }
-
-  /// The value of a scalar as a cell holds it; nothing if a variable has none or the arithmetic fails.
-  std::optional<int64_t> evaluate(Expr e) const;
-  std::optional<int64_t> evaluate_element(Expr e) const;
-  bool evaluate_dims(const std::vector<Expr>& dims, std::vector<int64_t>& out, const std::string& what);
-  bool match(Info info, std::span<const Part> parts, const std::string& what);
-  void bind_bare(Info info, std::span<const Part> parts);
-  void solve(Expr dim, int64_t actual);
-  bool match_dims(const std::vector<Expr>& dims, const std::vector<int64_t>& actual, const std::string& what);
-  void forget(const std::vector<Var>& symbols) {
-    for (Var var : symbols) env_.erase(var);
+    return fail_with(fault_, code, std::move(text), expected, actual);
   }
 
   bool enter(const Function& function, const Parts& inputs);
@@ -129,9 +114,9 @@ class Frame {
   int depth_;
   const Function* next_ = nullptr;  ///< called in tail position
   Parts next_inputs_;
-  std::unordered_map<Expr, int64_t> env_;  ///< floats as the bits of a double
   std::unordered_map<const Value*, Parts> values_;
   RunFault fault_;
+  SymbolValues symbols_;
 };
 
 }  // namespace relaxc::relax::interpreter

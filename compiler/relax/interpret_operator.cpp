@@ -15,7 +15,7 @@ bool Frame::run_operator(const Op& op) {
 bool Frame::allocate(const TensorInfo& info, const std::vector<Expr>& shape, std::shared_ptr<HostTensor>& out,
                      const std::string& what) {
   out = std::make_shared<HostTensor>(HostTensor{*info.dtype, {}, {}});
-  if (!evaluate_dims(shape, out->shape, what)) return false;
+  if (!symbols_.evaluate_dims(shape, out->shape, what)) return false;
   int64_t bytes = info.dtype->bytes();
   for (int64_t dim : out->shape)
     if (dim < 0 || __builtin_mul_overflow(bytes, dim, &bytes) || bytes > (int64_t{1} << 40))
@@ -52,7 +52,7 @@ bool Frame::run_definition(const Op& op) {
     if (param.buffer == nullptr) vars.push_back(param.var);
   for (Var var : function.symbols) vars.push_back(var);
   std::vector<int64_t> scalars;
-  if (!evaluate_dims(vars, scalars, label(op))) return false;
+  if (!symbols_.evaluate_dims(vars, scalars, label(op))) return false;
 
   tir::RunStatus status = program_.evaluator.run(function, addresses, scalars);
   if (!status) {
@@ -60,22 +60,22 @@ bool Frame::run_definition(const Op& op) {
     return false;
   }
   for (size_t k = 0; k < op.binds.size(); ++k) {
-    env_[op.binds[k]] = bound_values[k];
+    symbols_.set(op.binds[k], bound_values[k]);
     Expr bound = op.def->upper_bound(op, k);
-    std::optional<int64_t> most = bound ? evaluate(bound) : std::nullopt;
+    std::optional<int64_t> most = bound ? symbols_.evaluate(bound) : std::nullopt;
     if (most && bound_values[k] > *most) return fail(kDataBound, origin_text(op), *most, bound_values[k]);
   }
   for (size_t k = 0; k < op.results.size(); ++k) {
     const Value* result = op.results[k];
     if (const auto* shape = result->info->as<ShapeInfo>()) {
       std::vector<int64_t> dims;
-      if (!evaluate_dims(*shape->dims, dims, "result of " + label(op))) return false;
+      if (!symbols_.evaluate_dims(*shape->dims, dims, "result of " + label(op))) return false;
       values_[result] = {vector_of(dims)};
       continue;
     }
     HostTensor& t = *outputs[k];
     t.shape.clear();
-    if (!evaluate_dims(result->shape(), t.shape, "result of " + label(op))) return false;
+    if (!symbols_.evaluate_dims(result->shape(), t.shape, "result of " + label(op))) return false;
     t.bytes.resize(static_cast<size_t>(t.elements() * t.dtype.bytes()));
     values_[result] = {outputs[k]};
   }

@@ -216,7 +216,7 @@ RunStatus Interpreter::call_runtime(const CallRecord& record, const Register* r)
     return reserve(address(1), 0, r[record.args.at(2).value].i);
   }
   if (record.callee == "rlx_object_read") {
-    RELAXC_CHECK(external_ != nullptr, "an object that nobody provides");
+    RELAXC_CHECK(external_ != nullptr, "an object from outside");
     ExternalResult made = wanted(address(1), 0);
     std::vector<ExternalArg> args{{nullptr, DType::handle(), {}, *address(0)},
                                   {nullptr, DType::handle(), {}, 0, &made},
@@ -266,7 +266,7 @@ void Interpreter::set_scalar(Register& r, DType dtype, const std::byte* bytes) {
 
 RunStatus Interpreter::call_external(const CallRecord& record, Register* r, uint32_t result) {
   constexpr int32_t kExternalFailed = 35;  // RLX_EXTERNAL_FAILED
-  RELAXC_CHECK(external_ != nullptr, "a call of external function " + record.callee + " that nobody provides");
+  RELAXC_CHECK(external_ != nullptr, "a call of external function " + record.callee + ", which is not provided");
   std::vector<ExternalArg> args;
   std::vector<std::unique_ptr<ExternalResult>> results(record.args.size());
   for (size_t i = 0; i < record.args.size(); ++i) {

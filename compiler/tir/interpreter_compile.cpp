@@ -17,10 +17,36 @@ namespace relaxc::tir::interpreter {
 
 using namespace arith;
 
+namespace {
+
+/// The nodes that are evaluated whatever the conditions inside `root` say. All code is straight, so operands of a
+/// select are computed even if it does not choose them; loads there must not fail, and give 0 out of bounds.
+std::unordered_set<Expr> certain_nodes(Expr root) {
+  std::unordered_set<Expr> certain;
+  arith::for_each_reached(root, [&](Expr e) {
+    certain.insert(e);
+    return arith::eager_operands(e);
+  });
+  return certain;
+}
+
+/// Elements, for checks of bounds; null: one.
+Expr count_of(const Buffer& buffer) {
+  if (buffer.shape.empty()) return {};
+  if (buffer.record != nullptr) return buffer.shape[0].context().index(INT64_MAX);  // fields have places of their own
+  for (Expr dim : buffer.shape)
+    if (dim.is_constant(INT64_MAX)) return dim;  // its size is not known
+  if (buffer.strides.empty()) return element_count(buffer.shape[0].context(), buffer);
+  Expr last = buffer.shape[0].context().index(1);
+  for (size_t i = 0; i < buffer.shape.size(); ++i) last = last + (buffer.shape[i] - 1) * buffer.strides[i];
+  return last;
+}
+
+}  // namespace
+
 Program Compiler::run() {
-  levels_.push_back({});
   for (const Param& param : function_.params) {
-    uint32_t reg = fresh();
+    uint32_t reg = code_.fresh();
     if (param.buffer != nullptr) {
       program_.buffer_params.push_back(reg);
       address_[param.buffer] = reg;
@@ -28,35 +54,15 @@ Program Compiler::run() {
       add_scalar(param.var, reg);
     }
   }
-  for (Var symbol : function_.symbols) add_scalar(symbol, fresh());
+  for (Var symbol : function_.symbols) add_scalar(symbol, code_.fresh());
   for (const Param& param : function_.params)
     if (param.buffer != nullptr) declare(param.buffer);
   statement(function_.body);
-  emit({.op = Op::kEnd});
-  program_.code = std::move(levels_[0].code);
-  resolve_labels();
-  program_.registers = next_register_;
+  code_.emit({.op = Op::kEnd});
+  program_.code = code_.finish(program_.loops);
+  program_.registers = code_.registers();
   plan_batches(program_);
   return std::move(program_);
-}
-
-void Compiler::resolve_labels() {
-  std::vector<Instruction> code;
-  for (const Instruction& instruction : program_.code) {
-    if (instruction.op == Op::kMove && instruction.dst == kLabel)
-      label_positions_[static_cast<size_t>(instruction.extra)] = static_cast<int64_t>(code.size());
-    else
-      code.push_back(instruction);
-  }
-  for (Instruction& instruction : code)
-    if (instruction.op == Op::kJump || instruction.op == Op::kJumpIfZero || instruction.op == Op::kJumpIfNotLess ||
-        instruction.op == Op::kLoopNext)
-      instruction.extra = label_positions_[static_cast<size_t>(instruction.extra)];
-  for (Loop& loop : program_.loops) {
-    loop.head = label_positions_[static_cast<size_t>(loop.head)];
-    loop.next = label_positions_[static_cast<size_t>(loop.next)];
-  }
-  program_.code = std::move(code);
 }
 
 /// What depends on loads must be computed anew after a store.
@@ -70,7 +76,7 @@ void Compiler::keep(Expr e, Known known) {
   if (known.loads)
     with_loads_.push_back(e);
   else
-    levels_[known.level].values.push_back(e);
+    values_[known.level].push_back(e);
 }
 
 uint32_t Compiler::reg(Expr e) {
@@ -81,17 +87,6 @@ uint32_t Compiler::reg(Expr e) {
   });
   certain_ = std::move(outer);
   return known_.at(expanded).reg;
-}
-
-/// The nodes that are evaluated whatever the conditions inside `root` say. All code is straight, so operands of a
-/// select are computed even if it does not choose them; loads there must not fail, and give 0 out of bounds.
-std::unordered_set<Expr> Compiler::certain_nodes(Expr root) {
-  std::unordered_set<Expr> certain;
-  arith::for_each_reached(root, [&](Expr e) {
-    certain.insert(e);
-    return arith::eager_operands(e);
-  });
-  return certain;
 }
 
 void Compiler::compute(Expr e) {
@@ -107,25 +102,21 @@ void Compiler::compute(Expr e) {
     regs.push_back(k.reg);
   }
   // Checked arithmetic must not run where the program would not have run it.
-  if (known.loads || checked_) known.level = top();
+  if (known.loads || checked_) known.level = code_.top();
   known.reg = node(e, known.level, regs);
   keep(e, known);
 }
 
 uint32_t Compiler::constant(Register value) {
-  uint32_t reg = fresh();
+  uint32_t reg = code_.fresh();
   program_.constants.push_back({reg, value});
   return reg;
 }
 
-uint32_t Compiler::op(size_t level, Op code, std::vector<uint32_t> in, DType dtype, int64_t extra) {
-  in.resize(3, 0);
-  return emit_at(level, {code, false, dtype, fresh(), in[0], in[1], in[2], extra});
-}
-
 uint32_t Compiler::add_call(size_t level, Op op, CallRecord record) {
   program_.calls.push_back(std::move(record));
-  return emit_at(level, {.op = op, .dst = fresh(), .extra = static_cast<int64_t>(program_.calls.size()) - 1});
+  return code_.emit_at(level,
+                       {.op = op, .dst = code_.fresh(), .extra = static_cast<int64_t>(program_.calls.size()) - 1});
 }
 
 /// The register of the number of elements, for bounds checks.
@@ -136,25 +127,13 @@ void Compiler::declare(BufferRef buffer) {
   program_.buffer_names.push_back(buffer->name);
 }
 
-Expr Compiler::count_of(const Buffer& buffer) {
-  if (buffer.shape.empty()) return {};
-  if (buffer.record != nullptr) return buffer.shape[0].context().index(INT64_MAX);  // fields have places of their own
-  for (Expr dim : buffer.shape)
-    if (dim.is_constant(INT64_MAX)) return dim;  // its size is not known
-  if (buffer.strides.empty()) return element_count(buffer.shape[0].context(), buffer);
-  Expr last = buffer.shape[0].context().index(1);
-  for (size_t i = 0; i < buffer.shape.size(); ++i) last = last + (buffer.shape[i] - 1) * buffer.strides[i];
-  return last;
-}
-
 uint32_t Compiler::offset(BufferRef buffer, const std::vector<Expr>& indices) {
   if (indices.empty()) return constant({.i = 0});
   return reg(element_offset(indices[0].context(), *buffer, indices));
 }
 
-uint32_t Compiler::access(BufferRef buffer, bool store) {
+uint32_t Compiler::access(BufferRef buffer) {
   RELAXC_CHECK(address_.count(buffer) != 0, "buffer " + buffer->name + " is not declared in " + function_.name);
-  static_cast<void>(store);
   return address_.at(buffer);
 }
 
@@ -166,7 +145,7 @@ void Compiler::statement(Stmt s) {
         s, [&](const Seq& n) { return enter(n); }, [&](const Let& n) { return enter(n); },
         [&](const Alloc& n) { return enter(n, owned); }, [&](const View& n) { return enter(n); },
         [&](const auto& n) { return run(n), Stmt(); });
-  for (; !owned.empty(); owned.pop_back()) emit({.op = Op::kFree, .a = owned.back()});
+  for (; !owned.empty(); owned.pop_back()) code_.emit({.op = Op::kFree, .a = owned.back()});
 }
 
 Stmt Compiler::enter(const Seq& node) {
@@ -178,61 +157,61 @@ Stmt Compiler::enter(const Seq& node) {
 void Compiler::bind_value(Var var, Expr e) {
   uint32_t value = reg(e);
   Known known = known_.at(expand_all_math(e));
-  if (known.loads) known = {op(top(), Op::kMove, {value}), top(), false};
+  if (known.loads) known = {code_.op(code_.top(), Op::kMove, {value}), code_.top(), false};
   bind(var, known);
 }
 
 void Compiler::run(const For& node) {
   uint32_t begin = reg(node.min), end = reg(node.min + node.extent);
-  int64_t head = new_label(), next = new_label(), out = new_label();
-  uint32_t counter = op(top(), Op::kMove, {begin});
+  int64_t head = code_.new_label(), next = code_.new_label(), out = code_.new_label();
+  uint32_t counter = code_.op(code_.top(), Op::kMove, {begin});
   // Up to which iteration batches were tried and given up.
-  uint32_t tried = op(top(), Op::kMove, {constant({.i = INT64_MIN})});
+  uint32_t tried = code_.op(code_.top(), Op::kMove, {constant({.i = INT64_MIN})});
   auto number = static_cast<int64_t>(program_.loops.size());
   program_.loops.push_back({counter, end, head, next});
   exits_.push_back({out, next});
   nested([&] {
-    emit({.op = Op::kJumpIfNotLess, .a = counter, .b = end, .extra = out});
-    emit({.op = Op::kBatch, .dst = tried, .a = counter, .extra = number});
-    place(head);
-    bind(node.var, {counter, top(), false});
+    code_.emit({.op = Op::kJumpIfNotLess, .a = counter, .b = end, .extra = out});
+    code_.emit({.op = Op::kBatch, .dst = tried, .a = counter, .extra = number});
+    code_.place(head);
+    bind(node.var, {counter, code_.top(), false});
     statement(node.body);
   });
   exits_.pop_back();
-  place(next);
-  emit({.op = Op::kLoopNext, .dst = counter, .a = counter, .b = end, .extra = head});
-  place(out);
+  code_.place(next);
+  code_.emit({.op = Op::kLoopNext, .dst = counter, .a = counter, .b = end, .extra = head});
+  code_.place(out);
 }
 
 void Compiler::run(const While& node) {
-  int64_t head = new_label(), out = new_label();
+  int64_t head = code_.new_label(), out = code_.new_label();
   exits_.push_back({out, head});
   nested([&] {
-    place(head);
-    emit({.op = Op::kJumpIfZero, .a = reg(node.condition), .extra = out});
+    code_.place(head);
+    code_.emit({.op = Op::kJumpIfZero, .a = reg(node.condition), .extra = out});
     end_statement();
     statement(node.body);
-    emit({.op = Op::kJump, .extra = head});
+    code_.emit({.op = Op::kJump, .extra = head});
   });
   exits_.pop_back();
-  place(out);
+  code_.place(out);
 }
 
 void Compiler::run(const If& node) {
-  int64_t otherwise = new_label(), out = new_label();
+  int64_t otherwise = code_.new_label(), out = code_.new_label();
   uint32_t condition = reg(node.condition);
   // One level around both branches: what either leaves to the outside is computed before the jump, or the branch that
   // is not taken would skip what is known after it.
   nested([&] {
     nested([&] {
-      emit({.op = Op::kJumpIfZero, .a = condition, .extra = otherwise});
+      code_.emit({.op = Op::kJumpIfZero, .a = condition, .extra = otherwise});
       statement(node.then_body);
-      if (node.else_body) emit({.op = Op::kJump, .extra = out});
+      if (node.else_body) code_.emit({.op = Op::kJump, .extra = out});
     });
-    place(otherwise);
+    code_.place(otherwise);
     if (node.else_body) nested([&] { statement(node.else_body); });
   });
-  place(out);
+  code_.place(out);
 }
 
 Stmt Compiler::enter(const Let& node) {
@@ -244,7 +223,7 @@ Stmt Compiler::enter(const Let& node) {
 Stmt Compiler::enter(const Alloc& node, std::vector<uint32_t>& owned) {
   Expr bytes = node.buffer->shape.empty() ? Expr() : byte_size(node.buffer->shape[0].context(), *node.buffer);
   uint32_t size = bytes ? reg(bytes) : constant({.i = node.buffer->dtype.bytes()});
-  uint32_t address = emit({.op = Op::kAlloc, .dst = fresh(), .a = size});
+  uint32_t address = code_.emit({.op = Op::kAlloc, .dst = code_.fresh(), .a = size});
   address_[node.buffer] = address;
   declare(node.buffer);
   owned.push_back(address);
@@ -252,33 +231,33 @@ Stmt Compiler::enter(const Alloc& node, std::vector<uint32_t>& owned) {
 }
 
 uint32_t Compiler::rounded_up(uint32_t address, int64_t alignment) {
-  uint32_t behind = op(top(), Op::kOffset, {address, constant({.i = alignment - 1})});
-  return op(top(), Op::kAndI, {behind, constant({.i = -alignment})});
+  uint32_t behind = code_.op(code_.top(), Op::kOffset, {address, constant({.i = alignment - 1})});
+  return code_.op(code_.top(), Op::kAndI, {behind, constant({.i = -alignment})});
 }
 
 Stmt Compiler::enter(const View& node) {
   uint32_t offset = reg(node.byte_offset);
-  uint32_t address =
-      node.base == nullptr ? op(top(), Op::kMove, {offset}) : op(top(), Op::kOffset, {access(node.base, true), offset});
+  uint32_t address = node.base == nullptr ? code_.op(code_.top(), Op::kMove, {offset})
+                                          : code_.op(code_.top(), Op::kOffset, {access(node.base), offset});
   address_[node.buffer] = node.round_up == 0 ? address : rounded_up(address, node.round_up);
   declare(node.buffer);
   return node.body;
 }
 
 void Compiler::run(const Store& node) {
-  uint32_t base = access(node.buffer, true);
+  uint32_t base = access(node.buffer);
   uint32_t at = offset(node.buffer, node.indices), value = reg(node.value);
-  emit({store_op(node.buffer->dtype), false, node.buffer->dtype, value, base, at, name_.at(node.buffer),
-        size_.at(node.buffer)});
+  code_.emit({store_op(node.buffer->dtype), false, node.buffer->dtype, value, base, at, name_.at(node.buffer),
+              size_.at(node.buffer)});
   end_statement();
 }
 
 void Compiler::run(const Block& node) {
   for (const IterVar& iter : node.iters) bind_value(iter.var, iter.binding);
-  int64_t out = new_label();
+  int64_t out = code_.new_label();
   uint32_t predicate = node.predicate ? reg(node.predicate) : 0;
   auto body = [&] {
-    if (node.predicate) emit({.op = Op::kJumpIfZero, .a = predicate, .extra = out});
+    if (node.predicate) code_.emit({.op = Op::kJumpIfZero, .a = predicate, .extra = out});
     if (node.init) run_init(node);
     statement(node.body);
   };
@@ -286,20 +265,20 @@ void Compiler::run(const Block& node) {
     nested(body);
   else
     body();
-  place(out);
+  code_.place(out);
   for (const IterVar& iter : node.iters) known_.erase(iter.var);
 }
 
 void Compiler::run_init(const Block& node) {
-  int64_t after = new_label();
+  int64_t after = code_.new_label();
   std::vector<uint32_t> conditions;
   for (const IterVar& iter : node.iters)
     if (iter.iter_kind == IterKind::kReduce) conditions.push_back(reg(eq(iter.var, iter.min)));
   nested([&] {
-    for (uint32_t condition : conditions) emit({.op = Op::kJumpIfZero, .a = condition, .extra = after});
+    for (uint32_t condition : conditions) code_.emit({.op = Op::kJumpIfZero, .a = condition, .extra = after});
     statement(node.init);
   });
-  place(after);
+  code_.place(after);
 }
 
 void Compiler::run(const Guard& node) {
@@ -310,7 +289,7 @@ void Compiler::run(const Guard& node) {
   record.actual = node.actual ? reg(node.actual) : constant({.i = 0});
   overflows_.erase(guard_);
   guard_ = nullptr;
-  emit({.op = Op::kGuard, .a = holds, .extra = static_cast<int64_t>(program_.guards.size())});
+  code_.emit({.op = Op::kGuard, .a = holds, .extra = static_cast<int64_t>(program_.guards.size())});
   program_.guards.push_back(record);
   end_statement();
 }
@@ -336,7 +315,7 @@ void Compiler::run(const Invoke& node) {
       arg.dtype = e->dtype();
     } else {
       BufferRef buffer = std::get<BufferRef>(argument);
-      arg = {true, access(buffer, true), buffer->dtype, {}};
+      arg = {true, access(buffer), buffer->dtype, {}};
       for (Expr dim : buffer->shape) arg.shape.push_back(reg(dim));
     }
     record.args.push_back(std::move(arg));
@@ -344,7 +323,7 @@ void Compiler::run(const Invoke& node) {
   overflows_.erase(guard_);
   guard_ = nullptr;
   Op call = node.runtime ? Op::kCallRuntime : node.external ? Op::kCallExternal : Op::kCall;
-  add_call(top(), call, std::move(record));
+  add_call(code_.top(), call, std::move(record));
   end_statement();
 }
 

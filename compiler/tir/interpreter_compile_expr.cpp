@@ -68,8 +68,8 @@ const BinaryOps& ops_of(ExprKind kind) {
 
 /// Brings the result of arithmetic back into its dtype.
 uint32_t Compiler::fit(size_t level, uint32_t reg, DType dtype) {
-  if (needs_wrap(dtype)) return op(level, Op::kWrap, {reg}, dtype);
-  if (is_small(dtype)) return op(level, Op::kRoundSmall, {reg}, dtype);
+  if (needs_wrap(dtype)) return code_.op(level, Op::kWrap, {reg}, dtype);
+  if (is_small(dtype)) return code_.op(level, Op::kRoundSmall, {reg}, dtype);
   return reg;
 }
 
@@ -85,7 +85,8 @@ uint32_t Compiler::node(Expr e, size_t level, const std::vector<uint32_t>& in) {
         return constant(value);
       },
       [&](const VarNode&) -> uint32_t { RELAXC_UNREACHABLE(); }, [&](const Binary& n) { return binary(n, level, in); },
-      [&](const Not&) { return op(level, Op::kNotB, in); }, [&](const Select&) { return op(level, Op::kSelect, in); },
+      [&](const Not&) { return code_.op(level, Op::kNotB, in); },
+      [&](const Select&) { return code_.op(level, Op::kSelect, in); },
       [&](const Cast& n) { return cast(n.value.dtype(), n.dtype, level, in[0]); },
       [&](const Load& n) { return load(n, level); }, [&](const Call& n) { return call(n, level, in); },
       [&](const Extern& n) { return external(n, level, in); });
@@ -97,24 +98,24 @@ uint32_t Compiler::binary(const Binary& n, size_t level, const std::vector<uint3
   const BinaryOps& ops = ops_of(n.kind);
   const Op integer = checked ? ops.index : is_unsigned64(dtype) ? ops.uint64 : dtype.is_uint() ? ops.uint : ops.integer;
   const int64_t failure = checked && ops.index != ops.integer ? overflow_guard() : 0;
-  const uint32_t made = op(level, pick(dtype, integer, ops.single, ops.dbl), in, {}, failure);
+  const uint32_t made = code_.op(level, pick(dtype, integer, ops.single, ops.dbl), in, {}, failure);
   return ops.leaves_range ? fit(level, made, dtype) : made;
 }
 
 uint32_t Compiler::cast(DType from, DType to, size_t level, uint32_t in) {
   if (from.is_float()) {
     bool single = is_single(from);
-    if (to.is_bool()) return op(level, single ? Op::kFToBool : Op::kDToBool, {in});
-    if (!to.is_float()) return op(level, single ? Op::kFToInt : Op::kDToInt, {in}, to);
-    if (to.bits == 64) return single ? op(level, Op::kFToD, {in}) : in;
-    if (!single) return op(level, Op::kDToF, {in}, to);
+    if (to.is_bool()) return code_.op(level, single ? Op::kFToBool : Op::kDToBool, {in});
+    if (!to.is_float()) return code_.op(level, single ? Op::kFToInt : Op::kDToInt, {in}, to);
+    if (to.bits == 64) return single ? code_.op(level, Op::kFToD, {in}) : in;
+    if (!single) return code_.op(level, Op::kDToF, {in}, to);
     return fit(level, in, to);
   }
   bool big = is_unsigned64(from);
-  if (to.is_bool()) return op(level, Op::kNeI, {in, constant({.i = 0})});
+  if (to.is_bool()) return code_.op(level, Op::kNeI, {in, constant({.i = 0})});
   if (to.is_float()) {
-    if (to.bits == 64) return op(level, big ? Op::kUToD : Op::kIToD, {in});
-    return fit(level, op(level, big ? Op::kUToF : Op::kIToF, {in}), to);
+    if (to.bits == 64) return code_.op(level, big ? Op::kUToD : Op::kIToD, {in});
+    return fit(level, code_.op(level, big ? Op::kUToF : Op::kIToF, {in}), to);
   }
   return fit(level, in, to);
 }
@@ -122,7 +123,7 @@ uint32_t Compiler::cast(DType from, DType to, size_t level, uint32_t in) {
 uint32_t Compiler::call(const Call& n, size_t level, const std::vector<uint32_t>& in) {
   DType dtype = n.args[0].dtype();
   auto real = [&](Op single, Op dbl) {
-    return dtype.is_float() ? fit(level, op(level, is_single(dtype) ? single : dbl, in), dtype) : in[0];
+    return dtype.is_float() ? fit(level, code_.op(level, is_single(dtype) ? single : dbl, in), dtype) : in[0];
   };
   switch (n.intrinsic) {
     case Intrinsic::k_sqrt:
@@ -140,30 +141,30 @@ uint32_t Compiler::call(const Call& n, size_t level, const std::vector<uint32_t>
     case Intrinsic::k_copysign:
       return real(Op::kCopysignF, Op::kCopysignD);
     case Intrinsic::k_abs:
-      if (dtype.is_float()) return op(level, is_single(dtype) ? Op::kAbsF : Op::kAbsD, in);
-      return dtype.is_uint() || dtype.is_bool() ? in[0] : fit(level, op(level, Op::kAbsI, in), dtype);
+      if (dtype.is_float()) return code_.op(level, is_single(dtype) ? Op::kAbsF : Op::kAbsD, in);
+      return dtype.is_uint() || dtype.is_bool() ? in[0] : fit(level, code_.op(level, Op::kAbsI, in), dtype);
     case Intrinsic::k_isnan:
     case Intrinsic::k_isinf: {
       if (!dtype.is_float()) return constant({.i = 0});
       bool nan = n.intrinsic == Intrinsic::k_isnan, single = is_single(dtype);
-      return op(level, nan ? (single ? Op::kIsnanF : Op::kIsnanD) : (single ? Op::kIsinfF : Op::kIsinfD), in);
+      return code_.op(level, nan ? (single ? Op::kIsnanF : Op::kIsnanD) : (single ? Op::kIsinfF : Op::kIsinfD), in);
     }
     case Intrinsic::k_bitwise_and:
-      return op(level, Op::kAndI, in);
+      return code_.op(level, Op::kAndI, in);
     case Intrinsic::k_bitwise_or:
-      return op(level, Op::kOrI, in);
+      return code_.op(level, Op::kOrI, in);
     case Intrinsic::k_bitwise_xor:
-      return op(level, Op::kXorI, in);
+      return code_.op(level, Op::kXorI, in);
     case Intrinsic::k_bitwise_not:
-      return dtype.is_bool() ? op(level, Op::kNotB, in) : fit(level, op(level, Op::kNotI, in), dtype);
+      return dtype.is_bool() ? code_.op(level, Op::kNotB, in) : fit(level, code_.op(level, Op::kNotI, in), dtype);
     case Intrinsic::k_shift_left:
-      return fit(level, op(level, Op::kShiftLeft, in, dtype), dtype);
+      return fit(level, code_.op(level, Op::kShiftLeft, in, dtype), dtype);
     case Intrinsic::k_shift_right:
-      return op(level, dtype.is_uint() ? Op::kShiftRightU : Op::kShiftRightI, in, dtype);
+      return code_.op(level, dtype.is_uint() ? Op::kShiftRightU : Op::kShiftRightI, in, dtype);
     case Intrinsic::k_popcount:
-      return fit(level, op(level, Op::kPopcount, in, dtype), n.dtype);
+      return fit(level, code_.op(level, Op::kPopcount, in, dtype), n.dtype);
     case Intrinsic::k_clz:
-      return fit(level, op(level, Op::kClz, in, dtype), n.dtype);
+      return fit(level, code_.op(level, Op::kClz, in, dtype), n.dtype);
     case Intrinsic::k_bitcast:
       return bitcast(dtype, n.dtype, level, in[0]);
     default:
@@ -172,7 +173,7 @@ uint32_t Compiler::call(const Call& n, size_t level, const std::vector<uint32_t>
 }
 
 uint32_t Compiler::external(const Extern& n, size_t level, const std::vector<uint32_t>& in) {
-  if (is_angle_call(Expr(&n))) return op(level, n.name == kAngleRest ? Op::kAngleRest : Op::kAngleQuadrant, in);
+  if (is_angle_call(Expr(&n))) return code_.op(level, n.name == kAngleRest ? Op::kAngleRest : Op::kAngleQuadrant, in);
   CallRecord record{n.name, true, n.dtype, {}};
   for (size_t i = 0; i < in.size(); ++i) record.args.push_back({false, in[i], n.args[i].dtype(), {}});
   return add_call(level, Op::kCallExternal, std::move(record));
@@ -180,22 +181,22 @@ uint32_t Compiler::external(const Extern& n, size_t level, const std::vector<uin
 
 uint32_t Compiler::bitcast(DType from, DType to, size_t level, uint32_t in) {
   uint32_t bits = in;
-  if (is_small(from)) bits = op(level, Op::kSmallToBits, {in}, from);
-  if (from == DType::f(32)) bits = op(level, Op::kFToBits, {in});
-  if (from.is_integer() && from.bits < 64) bits = op(level, Op::kWrap, {in}, DType::u(from.bits));
-  if (is_small(to)) return op(level, Op::kBitsToSmall, {bits}, to);
-  if (to == DType::f(32)) return op(level, Op::kBitsToF, {bits});
-  return needs_wrap(to) ? op(level, Op::kWrap, {bits}, to) : bits;
+  if (is_small(from)) bits = code_.op(level, Op::kSmallToBits, {in}, from);
+  if (from == DType::f(32)) bits = code_.op(level, Op::kFToBits, {in});
+  if (from.is_integer() && from.bits < 64) bits = code_.op(level, Op::kWrap, {in}, DType::u(from.bits));
+  if (is_small(to)) return code_.op(level, Op::kBitsToSmall, {bits}, to);
+  if (to == DType::f(32)) return code_.op(level, Op::kBitsToF, {bits});
+  return needs_wrap(to) ? code_.op(level, Op::kWrap, {bits}, to) : bits;
 }
 
 uint32_t Compiler::load(const Load& n, size_t level) {
-  uint32_t base = access(n.buffer, false);
-  if (n.buffer->record != nullptr && n.indices.empty()) return op(level, Op::kMove, {base});
+  uint32_t base = access(n.buffer);
+  if (n.buffer->record != nullptr && n.indices.empty()) return code_.op(level, Op::kMove, {base});
   // The offset's own nodes are placed by their variables; the load itself stays at `level`.
   bool lenient = certain_.count(Expr(&n)) == 0;
   uint32_t at = n.buffer->record != nullptr ? field_offset(n) : offset(n.buffer, n.indices);
-  return emit_at(level,
-                 {load_op(n.dtype), lenient, n.dtype, fresh(), base, at, name_.at(n.buffer), size_.at(n.buffer)});
+  return code_.emit_at(
+      level, {load_op(n.dtype), lenient, n.dtype, code_.fresh(), base, at, name_.at(n.buffer), size_.at(n.buffer)});
 }
 
 /// Where a field lies on this machine, counted in fields of its size.
@@ -207,7 +208,7 @@ uint32_t Compiler::field_offset(const Load& n) {
   return reg(n.indices[0] * step + static_cast<int64_t>(offset_of(*n.buffer->record, field, machine) / size));
 }
 
-Op Compiler::load_op(DType dtype) {
+Op load_op(DType dtype) {
   if (is_small(dtype)) return Op::kLoadSmall;
   if (dtype == DType::f(32)) return Op::kLoadF;
   bool sign = dtype.is_int();
@@ -223,7 +224,7 @@ Op Compiler::load_op(DType dtype) {
   }
 }
 
-Op Compiler::store_op(DType dtype) {
+Op store_op(DType dtype) {
   if (is_small(dtype)) return Op::kStoreSmall;
   if (dtype == DType::f(32)) return Op::kStoreF;
   switch (dtype.bytes()) {

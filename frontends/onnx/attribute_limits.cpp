@@ -202,7 +202,7 @@ std::string limit_fault(const Node& node, const onnx::AttributeProto& given, con
   } else if (formal.type == "string") {
     const WordLimit* limit = row_for(kWords, formal.name, op);
     if (limit != nullptr && !has_word(limit->words, given.s()))
-      fault = fmt::format("is '{}', which is none of: {}", given.s(), limit->words);
+      fault = fmt::format("is '{}', which is not one of: {}", given.s(), limit->words);
   }
   return fault;
 }

@@ -178,7 +178,7 @@ class NodeCheck {
       const std::string& name = attribute.name();
       if (!seen.insert(name).second) node_.error(Kind::invalid_attribute, "attribute '{}' is given twice", name);
       if (std::find(names.begin(), names.end(), name) != names.end() || is_note(name)) continue;
-      node_.error(Kind::invalid_attribute, "attribute '{}' is none of the operator's: {}", name,
+      node_.error(Kind::invalid_attribute, "attribute '{}' is not one of the operator's: {}", name,
                   names.empty() ? "it has none" : fmt::format("{}", fmt::join(names, ", ")));
       if (std::optional<std::string> meant = nearest_name(name, names))
         node_.diag.note(nullptr, "did you mean '{}'?", *meant);

@@ -184,7 +184,7 @@ class ByPlace {
     }
     for (int64_t root : node_.ints_attr("tree_roots")) {
       if (root < 0 || static_cast<size_t>(root) >= inner_)
-        return node_.error(Kind::malformed_model, "the root {} is none of {} nodes", root, inner_);
+        return node_.error(Kind::malformed_model, "the root {} is not one of {} nodes", root, inner_);
       forest_.roots.push_back(static_cast<double>(root));
     }
     return Done{};

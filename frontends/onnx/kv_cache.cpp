@@ -20,7 +20,7 @@ Result<StoredCache> StoredCache::read(Chain& c, const char* kind, size_t scale, 
   std::string how = node.string_attr(kind, "NONE");
   if (how == "NONE") return cache;
   if (how != "PER_TENSOR" && how != "PER_CHANNEL")
-    return node.error(Kind::invalid_attribute, "{} '{}' is none of NONE, PER_TENSOR and PER_CHANNEL", kind, how);
+    return node.error(Kind::invalid_attribute, "{} '{}' is not one of NONE, PER_TENSOR and PER_CHANNEL", kind, how);
   Value* given = c.optional(scale);
   if (!c.ok()) return c.failed();
   if (given == nullptr) return node.error(Kind::wrong_arity, "a cache with {} '{}' needs its scale", kind, how);

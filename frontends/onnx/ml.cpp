@@ -117,7 +117,7 @@ Value* transformed(Chain& c, Value* scores, const std::string& transform) {
   if (transform == "SOFTMAX_ZERO") return softmax_zero(c, scores);
   if (transform == "PROBIT") return probit(c, scores);
   return c.take(c.node.error(Kind::invalid_attribute,
-                             "post_transform '{}' is none of NONE, SOFTMAX, LOGISTIC, SOFTMAX_ZERO, PROBIT",
+                             "post_transform '{}' is not one of NONE, SOFTMAX, LOGISTIC, SOFTMAX_ZERO, PROBIT",
                              transform));
 }
 

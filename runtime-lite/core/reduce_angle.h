@@ -27,42 +27,34 @@ static double rlx_reduce_angle(uint64_t bits, double* quadrant) {
   const uint32_t back = 32u - shift;
   const uint64_t factor[3] = {(mantissa << shift) & word, (mantissa >> back) & word, (mantissa >> back) >> 32u};
   uint64_t sum[8] = {0u, 0u, 0u, 0u, 0u, 0u, 0u, 0u}; /* words, the whole part first */
-  uint64_t top;
-  uint64_t next;
-  uint64_t middle;
-  uint64_t cross;
-  uint64_t quarter;
   uint64_t negative = bits >> 63u;
   double scale = 1.0842021724855044e-19; /* 2^-63 */
-  double rest;
-  uint32_t i;
-  uint32_t k;
-  for (i = 0u; i < 3u; i++) {
+  for (uint32_t i = 0u; i < 3u; i++) {
     uint64_t carry = 0u;
-    for (k = 8u; k > i; k--) {
+    for (uint32_t k = 8u; k > i; k--) {
       const uint64_t part = (factor[i] * two_over_pi[(first + k) - 1u]) + sum[(k - 1u) - i] + carry;
       sum[(k - 1u) - i] = part & word;
       carry = part >> 32u;
     }
   }
-  quarter = sum[0];
-  top = (sum[1] << 32u) | sum[2];
-  next = (sum[3] << 32u) | sum[4];
+  uint64_t quarter = sum[0];
+  uint64_t top = (sum[1] << 32u) | sum[2];
+  uint64_t next = (sum[3] << 32u) | sum[4];
   if ((top >> 63u) != 0u) { /* nearer to the next multiple */
     quarter++;
     top = ~top;
     next = ~next;
     negative ^= 1u;
   }
-  for (i = 0u; (i < 127u) && ((top >> 63u) == 0u); i++) {
+  for (uint32_t i = 0u; (i < 127u) && ((top >> 63u) == 0u); i++) {
     top = (top << 1u) | (next >> 63u);
     next <<= 1u;
     scale *= 0.5;
   }
   /* times pi/2, of which these are the first 64 bits: the upper half of the product */
-  middle = ((top >> 32u) * 0x2168c234u) + (((top & word) * 0x2168c234u) >> 32u);
-  cross = ((top & word) * 0xc90fdaa2u) + (middle & word);
-  rest = (double)(((top >> 32u) * 0xc90fdaa2u) + (middle >> 32u) + (cross >> 32u)) * scale;
+  const uint64_t middle = ((top >> 32u) * 0x2168c234u) + (((top & word) * 0x2168c234u) >> 32u);
+  const uint64_t cross = ((top & word) * 0xc90fdaa2u) + (middle & word);
+  const double rest = (double)(((top >> 32u) * 0xc90fdaa2u) + (middle >> 32u) + (cross >> 32u)) * scale;
   if ((bits >> 63u) != 0u) {
     quarter = 4u - (quarter & 3u);
   }

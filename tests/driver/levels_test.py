@@ -252,7 +252,7 @@ class Levels(ProgramTest):
     def test_lists_that_cannot_be(self):
         for cpus, text in (("x86-64,znver4", "'znver4' cannot stand in a list"),
                            ("x86-64-v4,x86-64-v3", "does not have all"),
-                           ("x86-64,x86-64", "stands there twice"),
+                           ("x86-64,x86-64", "is there twice"),
                            ("x86-64,", "'' cannot stand"),
                            ("x86-64,x86-64-v3+wings", "cannot ask for 'wings'"),
                            ("x86-64-v3,x86-64-v3+avx2", "cannot tell"),

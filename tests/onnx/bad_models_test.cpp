@@ -306,7 +306,7 @@ TEST_CASE("a node is held against its operator's signature") {
   CHECK_THAT(relu([](auto& node) { node.clear_input(); }), Contains("input 0 ('X') is missing"));
   CHECK_THAT(relu([](auto& node) { node.clear_output(); }), Contains("output 0 ('Y') is missing"));
   CHECK_THAT(relu([](auto& node) { number(node, "alpha", 1); }),
-             Contains("attribute 'alpha' is none of the operator's: it has none"));
+             Contains("attribute 'alpha' is not one of the operator's: it has none"));
   CHECK_THAT(leaky([](auto& node) { number(node, "alhpa", 1); }), Contains("did you mean 'alpha'?"));
   CHECK_THAT(leaky([](auto& node) { integer(node, "alpha", 1); }), Contains("must be of type float, found int"));
   CHECK_THAT(leaky([](auto& node) { attribute(node, "alpha", onnx::AttributeProto::FLOAT).set_i(1); }),

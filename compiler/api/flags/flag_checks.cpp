@@ -47,7 +47,7 @@ CLI::Validator one_of(std::vector<std::string> names) {
   auto check = [names = std::move(names)](std::string& value) {
     if (std::find(names.begin(), names.end(), value) != names.end()) return std::string();
     std::string near = value.size() > 1 ? did_you_mean(value, names) : "";
-    return fmt::format("'{}' is none of {}{}", value, enumeration(names), near);
+    return fmt::format("'{}' is not one of {}{}", value, enumeration(names), near);
   };
   return {check, shown};
 }

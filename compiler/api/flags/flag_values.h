@@ -8,7 +8,7 @@
 
 namespace relaxc::api {
 
-/// "batch=1", "seq=1..512", "seq=1..512:64", "rows=..300"; nothing if it is none of those.
+/// "batch=1", "seq=1..512", "seq=1..512:64", "rows=..300"; nothing if it is not one of those.
 std::optional<frontend::DimOverride> parse_dim(const std::string& text);
 /// "16384", "64K", "2MiB": powers of 1024; nothing if it is no number of bytes, or more than 64 bits hold.
 std::optional<uint64_t> parse_bytes(const std::string& text);

@@ -1,7 +1,7 @@
 // function_printer.h: one prim func's text while it is written.
 //
-// Loops stay loops. A vectorized one runs what lies between its inner loops for all lanes (lanes.cpp), as the schedule
-// that chose it means it; all others run serially, which gives the same bits.
+// Loops stay loops. A vectorized one runs what lies between its inner loops for all lanes (lane_printer.h), as the
+// schedule that chose it means it; all others run serially, which gives the same bits.
 #pragma once
 
 #include <fmt/format.h>
@@ -14,9 +14,9 @@
 
 #include "compiler/codegen/c/expression.h"
 #include "compiler/codegen/c/function.h"
+#include "compiler/codegen/c/lane_printer.h"
 #include "compiler/codegen/c/vector_expression.h"
 #include "compiler/tir/index_widths.h"
-#include "compiler/tir/lanes.h"
 
 namespace relaxc::codegen_c {
 
@@ -27,16 +27,14 @@ class FunctionPrinter {
  public:
   FunctionPrinter(const tir::PrimFunc& function, const Conventions& conventions, const FunctionStyle& style,
                   std::set<std::string>& helpers);
+  FunctionPrinter(const FunctionPrinter&) = delete;
+  FunctionPrinter& operator=(const FunctionPrinter&) = delete;
 
   std::string prototype();
   std::string run();
 
  private:
-  /// A vectorized loop that is printed statement by statement.
-  struct LaneLoop {
-    tir::Lanes lanes;
-    int64_t count = 0;
-  };
+  friend class LanePrinter;
 
   // function.cpp: what stands around the statements
   void name_c_function(const tir::CFunction& function);
@@ -100,23 +98,8 @@ class FunctionPrinter {
   std::string failed(const std::string& status, int32_t node);
   std::string tensor_record(tir::BufferRef buffer);
 
-  // lanes.cpp: vectorized loops
-  std::optional<LaneLoop> lanes_of(const tir::For& node) const;
-  void print_lanes(const tir::For& node, LaneLoop& loop);
-  tir::Stmt lane_step(tir::Stmt s);  ///< as step(), inside of a vectorized loop
-  void lane_let(const tir::Let& node);
-  void lane_store(tir::Stmt s, const tir::Store& node);
-  bool vector_store(const tir::Store& node);
-  bool can_mask(tir::Stmt s);
-  void print_masked(const tir::If& node);
-  VectorExpression vector_expression();
-  void lane_seq(const tir::Seq& node);
-  void together(const std::vector<tir::Stmt>& statements);
-  void each_lane(const std::function<void()>& print, const std::vector<tir::Stmt>& inside);
+  /// Copies of a loop's body in place of the loop.
   void unroll(const tir::For& node);
-  bool is_uniform(arith::Expr e) const { return lane_loop_->lanes.step(e) == tir::Lanes::Step(0); }
-  bool stands_alone(tir::Stmt s) const;
-  void once(const tir::Store& node);
 
   const tir::PrimFunc& function_;
   const Conventions& conventions_;
@@ -131,12 +114,10 @@ class FunctionPrinter {
   std::set<uint32_t> rebound_vars_;  ///< by several lets, not all of which need be used
   std::set<tir::BufferRef> used_buffers_;
   std::set<tir::BufferRef> renamed_buffers_;           ///< by several views or allocations, likewise
-  LaneLoop* lane_loop_ = nullptr;                      ///< the one that is being printed, except lane by lane
   std::string context_ = "context", error_ = "error";  ///< what calls get
   std::string out_;
   int indent_ = 0;
-  bool in_lane_ = false;
-  std::string lane_mask_;  ///< the lanes that run, where not all do
+  LanePrinter lanes_{*this};
 };
 
 }  // namespace relaxc::codegen_c

@@ -60,7 +60,7 @@ void FunctionPrinter::statement(Stmt s) {
 }
 
 void FunctionPrinter::suite(Stmt s) {
-  while (s) s = lane_loop_ != nullptr ? lane_step(s) : step(s);
+  while (s) s = lanes_.is_active() ? lanes_.step(s) : step(s);
 }
 
 Stmt FunctionPrinter::step(Stmt s) {
@@ -76,9 +76,16 @@ Stmt FunctionPrinter::print_seq(const tir::Seq& node) {
 }
 
 void FunctionPrinter::print(const tir::For& node) {
-  if (std::optional<LaneLoop> lanes = lanes_of(node)) return print_lanes(node, *lanes);
-  if ((in_lane_ || lane_loop_ != nullptr) && is_copied(node)) return unroll(node);
+  if (std::optional<LanePrinter::Loop> lanes = lanes_.lanes_of(node)) return lanes_.print(node, *lanes);
+  if (lanes_.is_inside() && is_copied(node)) return unroll(node);
   print_loop(node);
+}
+
+/// Copies instead of a loop.
+void FunctionPrinter::unroll(const tir::For& node) {
+  arith::Context& context = node.extent.context();
+  for (int64_t i = 0; i < *node.extent.constant(); ++i)
+    statement(tir::substitute(context, node.body, {{node.var, node.min + i}}));
 }
 
 std::string FunctionPrinter::counter_type(const tir::For& node) {
@@ -142,7 +149,7 @@ Stmt FunctionPrinter::print_let(const tir::Let& node) {
 
 Stmt FunctionPrinter::print_alloc(const tir::Alloc& node) {
   const tir::Buffer& buffer = *node.buffer;
-  int64_t count = lane_loop_ != nullptr && lane_loop_->lanes.is_private(node.buffer) ? lane_loop_->count : 1;
+  int64_t count = lanes_.copies_of(node.buffer);
   for (Expr dim : buffer.shape) {
     RELAXC_CHECK(dim.constant() != nullptr, "an unplanned allocation: " + buffer.name);
     count *= *dim.constant();

@@ -113,7 +113,7 @@ class Levels {
     RELAXC_TRY(level.target, resolve_target(machine, diag));
     level.needs = needs(level.target, architecture_);
     if (machine.features.find("v8.2a") != std::string::npos && level.needs == 0)
-      return diag.error(nullptr, Kind::usage, "--mcpu={}: no bit of cpu_features stands for v8.2a alone", text);
+      return diag.error(nullptr, Kind::usage, "--mcpu={}: cpu_features has no bit for v8.2a alone", text);
     return level;
   }
 
@@ -162,7 +162,7 @@ Result<std::vector<CpuLevel>> resolve_levels(const Machine& machine, const std::
   std::set<std::string> names;
   for (const std::string& text : words(list, ',')) {
     if (!names.insert(text).second)
-      return diag.error(nullptr, Kind::usage, "--mcpu={}: '{}' stands there twice", list, text);
+      return diag.error(nullptr, Kind::usage, "--mcpu={}: '{}' is there twice", list, text);
     RELAXC_TRY(CpuLevel level, levels.level(text));
     if (!out.empty() && (out.back().needs & ~level.needs) != 0)
       return diag.error(nullptr, Kind::usage,

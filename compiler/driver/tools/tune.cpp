@@ -12,7 +12,7 @@
 // The answer is no matter of luck: outputs of every round are compared to the bit with those of the usual schedules,
 // and a round that gives others counts for nothing.
 //
-// Rejected: a search over all combinations guided by a learned model. What is left open is little, since the rules
+// Rejected: a search over all combinations guided by a learned model. What is left open is little, since strategies
 // decide by structure, and a round costs a compilation.
 #include "compiler/driver/tools/tune.h"
 

@@ -56,7 +56,7 @@ relaxc::Status check_reduction(InferContext& c) {
   const std::string& name = c.op.attrs.string("reduction");
   for (const char* known : {"none", "update", "add", "mul", "max", "min"})
     if (name == known) return Done{};
-  return c.error(Kind::invalid_attribute, "reduction \"{}\" of '{}' is none of none, add, mul, max, min", name,
+  return c.error(Kind::invalid_attribute, "reduction \"{}\" of '{}' is not one of none, add, mul, max, min", name,
                  c.op.def->name);
 }
 

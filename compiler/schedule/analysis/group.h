@@ -9,7 +9,7 @@
 
 namespace relaxc::schedule {
 
-/// They are what a rule for reductions takes on at once: a tile begins with the neutral element and ends with its
+/// They are what a strategy for reductions takes on at once: a tile begins with the neutral element and ends with its
 /// consumers, so that neither makes a pass over memory.
 struct ReductionGroup {
   Stmt reduction;               ///< a perfect nest, spatial loops outside of reduction loops

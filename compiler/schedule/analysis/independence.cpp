@@ -1,7 +1,7 @@
 // independence.cpp: a dependence test for loops that are to run on several cores.
 //
 // Strategies know which axes are independent when they begin, but a loop that splits, fusions and tails have made is
-// known by its accesses alone; so this looks at nothing else, and a rule that errs gets a serial loop instead of a
+// known by its accesses alone; so this looks at nothing else, and a strategy that errs gets a serial loop instead of a
 // race.
 //
 // The method: of every buffer that the body writes, all accesses must have one dim in which iteration v stays within

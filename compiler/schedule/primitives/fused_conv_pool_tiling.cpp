@@ -10,8 +10,8 @@
 // than memory does. Rows beyond the map are no part of a block: the first and the last one begin and end where the map
 // does, and the pool's own condition tells what is outside. No element is computed in another way, so bits stay.
 //
-// Rejected: compute_at, which leaves the map as large as it was and a branch in front of every row, that no rule for
-// reductions sees through; and a ring of rows that blocks hand on, which would put them in order.
+// Rejected: compute_at, which leaves the map as large as it was and a branch in front of every row, that no strategy
+// for reductions sees through; and a ring of rows that blocks hand on, which would put them in order.
 #include "compiler/schedule/primitives/fused_conv_pool_tiling.h"
 
 #include <fmt/format.h>

@@ -5,11 +5,11 @@
 // axes and blocks of rows become one loop around all nests, and what lies between the nests has room for one block,
 // which stays in the second level of cache. A block has several rows, since products are fast only where each vector of
 // keys or values that is loaded serves a tile of them. The nests of a block then get the schedules that they would get
-// anyway, so that masks, biases and whatever else an exporter puts between the products need no rule of their own.
+// anyway, so that masks, biases and whatever else an exporter puts between the products need no strategy of their own.
 //
-// No rule looks for attention: any rows that are expensive to compute again and needed whole are kept so, those that a
-// resize mixes before it picks elements out of them as well. No element is computed in another way than before, so bits
-// stay.
+// No strategy looks for attention: any rows that are expensive to compute again and needed whole are kept so, those
+// that a resize mixes before it picks elements out of them as well. No element is computed in another way than before,
+// so bits stay.
 //
 // Where rows are so long that few of them fit, or of a length that is not known, blocks of keys go inside of these
 // (online_softmax.cpp).

@@ -2,7 +2,7 @@
 //
 // The two transforms are written as vectors along a row from the start: each loads the rows of a tile into locals and
 // stores all of their combinations. Combinations for a point and its opposite share their even and odd parts, which is
-// left to the backend to see. The sums are an ordinary reduction, for which there is a rule.
+// left to the backend to see. The sums are an ordinary reduction, for which there is a strategy.
 #include "compiler/schedule/primitives/winograd_nests.h"
 
 #include <fmt/format.h>

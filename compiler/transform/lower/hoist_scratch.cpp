@@ -74,7 +74,7 @@ class Hoist {
     if (!kernel_.is_private) {
       context_.diag.error(
           kernel_.location, Kind::unbounded,
-          "public prim func '{}' needs memory for '{}', which nobody gives it; make it private and call "
+          "public prim func '{}' needs memory for '{}', which no caller provides; make it private and call "
           "it from a function",
           kernel_.name, buffer.name);
       failed_ = true;

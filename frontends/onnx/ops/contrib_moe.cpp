@@ -87,8 +87,8 @@ class Mixture {
     if (kind_ == "silu") y = c_.call("nn.silu", {x});
     if (kind_ == "identity") y = x;
     if (y == nullptr)
-      return node_.error(Kind::invalid_attribute, "activation_type '{}' is none of relu, gelu, silu, swiglu, identity",
-                         kind_);
+      return node_.error(Kind::invalid_attribute,
+                         "activation_type '{}' is not one of relu, gelu, silu, swiglu, identity", kind_);
     if (gate != nullptr) y = c_.multiply(y, gate);
     return c_.ok() ? Result<Value*>(y) : c_.failed();
   }
@@ -232,8 +232,8 @@ Result<Layer> float_layer(Chain& c, size_t at, size_t global, std::string_view k
 Status float_mixture(Node& node, std::string_view kind) {
   Chain c(node);
   if (kind != "fp8" && kind != "fp4" && kind != "nvfp4")
-    return node.error(Kind::unsupported, "quant_type '{}' is none of int, fp8, fp4 and nvfp4, which keep activations",
-                      kind);
+    return node.error(Kind::unsupported,
+                      "quant_type '{}' is not one of int, fp8, fp4 and nvfp4, which keep activations", kind);
   if (node.has(8) && (kind != "fp8" || node.int_attr("block_size", 0) <= 0))
     return node.error(Kind::unsupported, "a third layer has no scale of its own here; fuse it with the first");
   RELAXC_TRY(Layer first, float_layer(c, 2, 15, kind));

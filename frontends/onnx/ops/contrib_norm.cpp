@@ -143,7 +143,7 @@ Status gated_rms_norm(Node& node) {
   RELAXC_DO(expect_rank(node, scale, 1, "the scale"));
   std::string activation = node.string_attr("activation", "silu");
   if (activation != "silu" && activation != "swish" && activation != "sigmoid")
-    return node.error(Kind::invalid_attribute, "activation '{}' is none of silu, swish, sigmoid", activation);
+    return node.error(Kind::invalid_attribute, "activation '{}' is not one of silu, swish, sigmoid", activation);
   const std::vector<Expr> dims = x->shape();
   Value* y = branches(c, x, scale->shape().at(0));
   y = Norm{false, node.float_attr("epsilon", 1e-5F)}.of(c, y, scale, nullptr, Ints{-1});

@@ -28,7 +28,7 @@ Result<std::string> reduction(Node& node) {
   std::string name = node.string_attr("reduction", "none");
   for (const char* known : {"none", "add", "mul", "max", "min"})
     if (name == known) return name;
-  return node.error(Kind::invalid_attribute, "reduction '{}' is none of none, add, mul, max, min", name);
+  return node.error(Kind::invalid_attribute, "reduction '{}' is not one of none, add, mul, max, min", name);
 }
 
 Status scatter_elements(Node& node) {
@@ -53,7 +53,7 @@ Status tensor_scatter(Node& node) {
   RELAXC_TRY(int64_t axis, axis_of(node, cache, -2));
   std::string mode = node.string_attr("mode", "linear");
   if (mode != "linear" && mode != "circular")
-    return node.error(Kind::invalid_attribute, "mode '{}' is none of linear, circular", mode);
+    return node.error(Kind::invalid_attribute, "mode '{}' is not one of linear, circular", mode);
   if (positions == nullptr) {
     RELAXC_TRY(positions, node.call("zeros", {node.shape({cache->shape()[0]})}, {{"dtype", DType::i(64)}}));
   }

@@ -15,7 +15,7 @@ using Ints = std::vector<int64_t>;
 Status negative_likelihood(Node& node, Value* scores, Value* target, Value* weights) {
   std::string reduction = node.string_attr("reduction", "mean");
   if (reduction != "mean" && reduction != "sum" && reduction != "none")
-    return node.error(Kind::invalid_attribute, "reduction '{}' is none of mean, sum, none", reduction);
+    return node.error(Kind::invalid_attribute, "reduction '{}' is not one of mean, sum, none", reduction);
   DType dtype = scores->dtype();
   RELAXC_TRY(target, astype(node, target, DType::i(64)));
   Value* keep = nullptr;

@@ -54,7 +54,7 @@ Status normalizer(Node& node) {
   else if (norm == "L2")
     by = c.call("sqrt", {c.reduce("sum", c.call("square", {x}), Ints{-1})});
   else
-    return node.error(Kind::invalid_attribute, "norm '{}' is none of MAX, L1, L2", norm);
+    return node.error(Kind::invalid_attribute, "norm '{}' is not one of MAX, L1, L2", norm);
   Value* nothing = c.call("equal", {by, c.like(by, 0)});
   return c.set(0, c.divide(x, c.where(nothing, c.like(by, 1), by)));
 }

@@ -98,7 +98,7 @@ struct Kernel {
     if (kind == "POLY") return c.call("power", {shifted, c.like(shifted, degree)});
     if (kind == "SIGMOID") return c.call("tanh", {shifted});
     return c.take(
-        c.node.error(Kind::invalid_attribute, "kernel_type '{}' is none of LINEAR, POLY, RBF, SIGMOID", kind));
+        c.node.error(Kind::invalid_attribute, "kernel_type '{}' is not one of LINEAR, POLY, RBF, SIGMOID", kind));
   }
 };
 

@@ -24,7 +24,8 @@ Status linear_attention(Node& node) {
   std::string rule = node.string_attr("update_rule", "gated_delta");
   bool gated = rule == "gated" || rule == "gated_delta", delta = rule == "delta" || rule == "gated_delta";
   if (!gated && !delta && rule != "linear")
-    return node.error(Kind::invalid_attribute, "update_rule '{}' is none of linear, gated, delta, gated_delta", rule);
+    return node.error(Kind::invalid_attribute, "update_rule '{}' is not one of linear, gated, delta, gated_delta",
+                      rule);
   if (!gated) operands[4] = nullptr;
   if (!delta) operands[5] = nullptr;
   if ((gated && operands[4] == nullptr) || (delta && operands[5] == nullptr))
@@ -59,7 +60,7 @@ Status causal_conv(Node& node) {
                       relax::to_string(x->info), relax::to_string(weight->info));
   std::string activation = node.string_attr("activation", "none");
   if (activation != "none" && activation != "silu" && activation != "swish")
-    return node.error(Kind::invalid_attribute, "activation '{}' is none of none, silu, swish", activation);
+    return node.error(Kind::invalid_attribute, "activation '{}' is not one of none, silu, swish", activation);
   Expr reach = node.simplify(weight->shape()[2] - 1);
   if (past == nullptr) {
     RELAXC_TRY(past, node.call("zeros", {node.shape({dims[0], dims[1], reach})}, {{"dtype", x->dtype()}}));

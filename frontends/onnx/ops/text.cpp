@@ -115,7 +115,7 @@ Status tf_idf_vectorizer(Node& node) {
   Chain c(node);
   std::string mode = node.string_attr("mode", "TF");
   if (mode != "TF" && mode != "IDF" && mode != "TFIDF")
-    return node.error(Kind::invalid_attribute, "mode '{}' is none of TF, IDF, TFIDF", mode);
+    return node.error(Kind::invalid_attribute, "mode '{}' is not one of TF, IDF, TFIDF", mode);
   RELAXC_TRY(Dictionary d, Reader(node).read());
   auto pairs = static_cast<int64_t>(d.grams.size() / 2), kinds = static_cast<int64_t>(d.lengths.size() / 3);
   RELAXC_TRY(Value * x, tokens_of(c, d.tokens));

@@ -113,7 +113,8 @@ Result<Window> window(Node& node, Value* x, Kernel kernel) {
   } else if (mode == "SAME_UPPER" || mode == "SAME_LOWER") {
     same_padding(node, w, mode == "SAME_LOWER");
   } else if (mode != "VALID") {
-    return node.error(Kind::invalid_attribute, "auto_pad '{}' is none of NOTSET, SAME_UPPER, SAME_LOWER, VALID", mode);
+    return node.error(Kind::invalid_attribute, "auto_pad '{}' is not one of NOTSET, SAME_UPPER, SAME_LOWER, VALID",
+                      mode);
   }
   return w;
 }

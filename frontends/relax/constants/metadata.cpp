@@ -77,7 +77,7 @@ class MetadataReader {
 
   Result<const Json*> node(const Json* index, std::string_view what) {
     std::optional<size_t> at = number(index);
-    if (!at || *at >= nodes_->size()) return refuse("{} is none of its {} nodes", what, nodes_->size());
+    if (!at || *at >= nodes_->size()) return refuse("{} is not one of its {} nodes", what, nodes_->size());
     return &(*nodes_)[*at];
   }
 

@@ -119,7 +119,7 @@ Status prim_statement(PrimParts& fn, const ast::Stmt& stmt, Suite& out) {
 
 Status leave_iteration(PrimParts& fn, bool loop, Place place, Suite& out) {
   if (!fn.loops.any())
-    return fn.source.error(place, Kind::ill_formed, "'{}' stands in no loop", loop ? "break" : "continue");
+    return fn.source.error(place, Kind::ill_formed, "'{}' is outside of a loop", loop ? "break" : "continue");
   out.add(loop ? fn.builder.leave_loop() : fn.builder.next_iteration());
   return Done{};
 }

@@ -44,7 +44,7 @@ Result<Term> median(TvmCall& c) {
   }
   auto dims = static_cast<int64_t>(x->shape().size());
   if (axis < -dims || axis >= dims)
-    return c.error("axis", Kind::invalid_attribute, "axis {} of R.median is none of {} axes", axis, dims);
+    return c.error("axis", Kind::invalid_attribute, "axis {} of R.median is not one of {} axes", axis, dims);
   relax::GraphBuilder& b = c.build();
   Expr extent = x->shape()[static_cast<size_t>(axis < 0 ? axis + dims : axis)], one = c.context().index(1);
   Expr middle = arith::simplify(arith::floordiv(extent - one, c.context().index(2)));
@@ -128,7 +128,7 @@ Result<Term> likelihood_loss(TvmCall& c) {
   RELAXC_TRY(std::string reduction, c.text("reduction", "mean"));
   RELAXC_TRY(int64_t ignored, c.integer("ignore_index", -100));
   if (reduction != "mean" && reduction != "sum" && reduction != "none")
-    return c.error("reduction", Kind::invalid_attribute, "reduction \"{}\" is none of mean, sum, none", reduction);
+    return c.error("reduction", Kind::invalid_attribute, "reduction \"{}\" is not one of mean, sum, none", reduction);
   int64_t axis = x->shape().size() > 1 ? 1 : 0;
   relax::GraphBuilder& b = c.build();
   RELAXC_TRY(target, c.cast(target, DType::i(64)));

@@ -62,7 +62,7 @@ TEST_CASE("tables that are wrong read nothing outside of themselves") {
 TEST_CASE("trees need features, nodes and tables that fit each other") {
   CHECK_THROWS_WITH(one_tree(floats({2}, {0, 0}), 0, 0, {}), Catch::Contains("rows of float features"));
   CHECK_THROWS_WITH(one_tree(floats({1, 2}, {0, 0}), 0, 0, {{"aggregate", std::string("mean")}}),
-                    Catch::Contains("none of sum, min, max"));
+                    Catch::Contains("not one of sum, min, max"));
   CHECK_THROWS_WITH(one_tree(floats({1, 2}, {0, 0}), 0, 0, {{"depth", int64_t{-1}}}), Catch::Contains("depth >= 0"));
 }
 

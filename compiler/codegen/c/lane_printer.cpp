@@ -1,4 +1,4 @@
-// lanes.cpp: vectorized loops, statement by statement.
+// lane_printer.cpp: vectorized loops, statement by statement.
 //
 // The loop over lanes is the outermost of a tile, with the reduction inside of it. Printed as it stands, every lane
 // would walk through memory by itself; so what lies between two inner loops runs for all lanes before what follows.
@@ -79,71 +79,71 @@ bool has_loop(Stmt body) {
 
 }  // namespace
 
-std::optional<FunctionPrinter::LaneLoop> FunctionPrinter::lanes_of(const tir::For& node) const {
+std::optional<LanePrinter::Loop> LanePrinter::lanes_of(const tir::For& node) const {
   const int64_t* count = node.extent.constant();
-  bool vectors = node.loop_kind == tir::LoopKind::kVectorized && lane_loop_ == nullptr && !in_lane_ && !ranges_;
+  bool vectors = node.loop_kind == tir::LoopKind::kVectorized && loop_ == nullptr && !in_lane_ && !f_.ranges_;
   if (!vectors || count == nullptr || *count < 2 || *count > 1024) return std::nullopt;
-  LaneLoop loop{Lanes(node, !style_.vectors), *count};
+  Loop loop{Lanes(node, !f_.style_.vectors), *count};
   return loop.lanes.may_run_together() ? std::optional(std::move(loop)) : std::nullopt;
 }
 
-void FunctionPrinter::print_lanes(const tir::For& node, LaneLoop& loop) {
-  if (!style_.vectors && !has_loop(node.body)) {
+void LanePrinter::print(const tir::For& node, Loop& loop) {
+  if (!f_.style_.vectors && !has_loop(node.body)) {
     in_lane_ = true;
-    print_loop(node);
+    f_.print_loop(node);
     in_lane_ = false;
     return;
   }
-  open("{");
-  line("const {} {} = {};", counter_type(node), names_.of(node.var), hoisted(node.min));
-  admit_unused(node.var);
-  lane_loop_ = &loop;
-  suite(node.body);
-  lane_loop_ = nullptr;
-  close();
+  f_.open("{");
+  f_.line("const {} {} = {};", f_.counter_type(node), f_.names_.of(node.var), f_.hoisted(node.min));
+  f_.admit_unused(node.var);
+  loop_ = &loop;
+  f_.suite(node.body);
+  loop_ = nullptr;
+  f_.close();
 }
 
-Stmt FunctionPrinter::lane_step(Stmt s) {
-  auto whole = [&](bool even) { return even ? step(s) : (together({s}), Stmt()); };
-  if (!style_.vectors) {
+Stmt LanePrinter::step(Stmt s) {
+  auto whole = [&](bool even) { return even ? f_.step(s) : (together({s}), Stmt()); };
+  if (!f_.style_.vectors) {
     if (!stands_alone(s)) return together({s}), Stmt();
-    if (const auto* seq = s.as<tir::Seq>()) return lane_seq(*seq), Stmt();
+    if (const auto* seq = s.as<tir::Seq>()) return print_seq(*seq), Stmt();
     if (const auto* store = s.as<tir::Store>()) return once(*store), Stmt();
   }
   return tir::visit(
-      s, [&](const tir::Let& n) { return lane_let(n), n.body; },
-      [&](const tir::Store& n) { return lane_store(s, n), Stmt(); },
+      s, [&](const tir::Let& n) { return print_let(n), n.body; },
+      [&](const tir::Store& n) { return print_store(s, n), Stmt(); },
       [&](const tir::If& n) {
-        if (is_uniform(n.condition) || !style_.vectors || !can_mask(s)) return whole(is_uniform(n.condition));
+        if (is_uniform(n.condition) || !f_.style_.vectors || !can_mask(s)) return whole(is_uniform(n.condition));
         return print_masked(n), Stmt();
       },
-      [&](const tir::Block& n) { return whole(lane_loop_->lanes.has_even_axes(n)); },
-      [&](const auto&) { return step(s); });
+      [&](const tir::Block& n) { return whole(loop_->lanes.has_even_axes(n)); },
+      [&](const auto&) { return f_.step(s); });
 }
 
 /// Whether the statement is more than what a loop over lanes may hold: it has loops, stores what lanes share, or asks
 /// what has one answer for all of them.
-bool FunctionPrinter::stands_alone(Stmt s) const {
+bool LanePrinter::stands_alone(Stmt s) const {
   bool found = false;
   tir::for_each_stmt(s, [&](Stmt part) {
     const auto* store = part.as<tir::Store>();
     const auto* choice = part.as<tir::If>();
     const auto* seq = part.as<tir::Seq>();
-    found |= is_loop(part) || (store != nullptr && lane_loop_->lanes.is_shared(store->buffer)) ||
+    found |= is_loop(part) || (store != nullptr && loop_->lanes.is_shared(store->buffer)) ||
              (choice != nullptr && is_uniform(choice->condition)) || (seq != nullptr && chooses_in_parts(*seq));
   });
   return found;
 }
 
 /// Into what all lanes share.
-void FunctionPrinter::once(const tir::Store& node) {
-  LaneLoop* loop = std::exchange(lane_loop_, nullptr);
-  print(node);
-  lane_loop_ = loop;
+void LanePrinter::once(const tir::Store& node) {
+  Loop* loop = std::exchange(loop_, nullptr);
+  f_.print(node);
+  loop_ = loop;
 }
 
 /// Neighbours that may share a loop over lanes do.
-void FunctionPrinter::lane_seq(const tir::Seq& node) {
+void LanePrinter::print_seq(const tir::Seq& node) {
   const bool apart = chooses_in_parts(node);
   std::vector<Stmt> run;
   auto flush = [&] {
@@ -153,7 +153,7 @@ void FunctionPrinter::lane_seq(const tir::Seq& node) {
   for (Stmt part : node.body) {
     if (stands_alone(part)) {
       flush();
-      statement(part);
+      f_.statement(part);
       continue;
     }
     if (apart && !run.empty() && has_choice(part) != has_choice(run.back())) flush();
@@ -163,18 +163,18 @@ void FunctionPrinter::lane_seq(const tir::Seq& node) {
 }
 
 /// All of these for one lane, then for the next.
-void FunctionPrinter::together(const std::vector<Stmt>& statements) {
+void LanePrinter::together(const std::vector<Stmt>& statements) {
   each_lane(
       [&] {
-        for (Stmt s : statements) statements.size() == 1 ? suite(s) : statement(s);
+        for (Stmt s : statements) statements.size() == 1 ? f_.suite(s) : f_.statement(s);
       },
       statements);
 }
 
 /// `print` under a loop over lanes; `inside` is what it prints.
-void FunctionPrinter::each_lane(const std::function<void()>& print, const std::vector<Stmt>& inside) {
-  LaneLoop* loop = std::exchange(lane_loop_, nullptr);
-  LaneView view{&loop->lanes, loop->count, names_.fresh("lane"), {}, {}};
+void LanePrinter::each_lane(const std::function<void()>& print, const std::vector<Stmt>& inside) {
+  Loop* loop = std::exchange(loop_, nullptr);
+  LaneView view{&loop->lanes, loop->count, f_.names_.fresh("lane"), {}, {}};
   for (Stmt root : inside)
     tir::for_each_stmt(root, [&](Stmt s) {
       if (const auto* let = s.as<tir::Let>()) view.own_vars.insert(let->var->id);
@@ -183,63 +183,63 @@ void FunctionPrinter::each_lane(const std::function<void()>& print, const std::v
       if (const auto* block = s.as<tir::Block>())
         for (const tir::IterVar& iter : block->iters) view.own_vars.insert(iter.var->id);
     });
-  const std::string type = value_type(widths_ ? DType::i(32) : DType::index());
-  open(fmt::format("for ({2} {0} = 0; {0} < {1}; {0}++) {{", view.index, view.count, type));
-  expressions_.set_lane(&view);
+  const std::string type = value_type(f_.widths_ ? DType::i(32) : DType::index());
+  f_.open(fmt::format("for ({2} {0} = 0; {0} < {1}; {0}++) {{", view.index, view.count, type));
+  f_.expressions_.set_lane(&view);
   in_lane_ = true;
   print();
   in_lane_ = false;
-  expressions_.set_lane(nullptr);
-  close();
-  lane_loop_ = loop;
+  f_.expressions_.set_lane(nullptr);
+  f_.close();
+  loop_ = loop;
 }
 
-void FunctionPrinter::lane_let(const tir::Let& node) {
-  if (lane_loop_->lanes.step(node.value)) {
-    (void)print_let(node);
+void LanePrinter::print_let(const tir::Let& node) {
+  if (loop_->lanes.step(node.value)) {
+    (void)f_.print_let(node);
     return;
   }
-  std::string name = names_.of(node.var);
-  line("{} {}[{}];", expressions_.type_of(node.value), name, lane_loop_->count);
-  admit_unused(node.var);
+  std::string name = f_.names_.of(node.var);
+  f_.line("{} {}[{}];", f_.expressions_.type_of(node.value), name, loop_->count);
+  f_.admit_unused(node.var);
   VectorExpression vector = vector_expression();
-  if (style_.vectors && vector.has_type(node.value.dtype()) && vector.can(node.value)) {
-    scoped(vector.share(node.value),
-           [&] { line("{};", vector.stored(node.value.dtype(), name, vector.text(node.value))); });
+  if (f_.style_.vectors && vector.has_type(node.value.dtype()) && vector.can(node.value)) {
+    f_.scoped(vector.share(node.value),
+              [&] { f_.line("{};", vector.stored(node.value.dtype(), name, vector.text(node.value))); });
     return;
   }
   each_lane(
       [&] {
-        scoped(expressions_.share({node.value}), [&] {
-          std::string value = expressions_.text(node.value);
-          line("{} = {};", expressions_.text(node.var), value);
+        f_.scoped(f_.expressions_.share({node.value}), [&] {
+          std::string value = f_.expressions_.text(node.value);
+          f_.line("{} = {};", f_.expressions_.text(node.var), value);
         });
       },
       {});
 }
 
-void FunctionPrinter::lane_store(Stmt s, const tir::Store& node) {
-  if (!style_.vectors || !vector_store(node)) together({s});
+void LanePrinter::print_store(Stmt s, const tir::Store& node) {
+  if (!f_.style_.vectors || !vector_store(node)) together({s});
 }
 
-bool FunctionPrinter::vector_store(const tir::Store& node) {
+bool LanePrinter::vector_store(const tir::Store& node) {
   VectorExpression vector = vector_expression();
   if (!vector.can_store(node.buffer, node.indices) || !vector.can(node.value)) return false;
-  scoped(vector.share(node.value), [&] {
+  f_.scoped(vector.share(node.value), [&] {
     std::string value = vector.text(node.value);
-    line("{};", vector.stored(node.buffer, node.indices, value));
+    f_.line("{};", vector.stored(node.buffer, node.indices, value));
   });
   return true;
 }
 
-VectorExpression FunctionPrinter::vector_expression() {
-  return {expressions_, names_, lane_loop_->lanes, lane_loop_->count, lane_mask_};
+VectorExpression LanePrinter::vector_expression() {
+  return {f_.expressions_, f_.names_, loop_->lanes, loop_->count, mask_};
 }
 
 /// Everything in `s`, which runs in some lanes only, can be done for all of them under a mask.
-bool FunctionPrinter::can_mask(Stmt s) {
+bool LanePrinter::can_mask(Stmt s) {
   if (!s) return true;
-  VectorExpression vector(expressions_, names_, lane_loop_->lanes, lane_loop_->count, "mask");
+  VectorExpression vector(f_.expressions_, f_.names_, loop_->lanes, loop_->count, "mask");
   return tir::visit(
       s,
       [&](const tir::Seq& n) {
@@ -251,40 +251,32 @@ bool FunctionPrinter::can_mask(Stmt s) {
         return vector.has_type(DType::i(32)) && vector.can(n.condition) && can_mask(n.then_body) &&
                can_mask(n.else_body);
       },
-      [&](const tir::Block& n) { return lane_loop_->lanes.has_even_axes(n) && can_mask(n.init) && can_mask(n.body); },
+      [&](const tir::Block& n) { return loop_->lanes.has_even_axes(n) && can_mask(n.init) && can_mask(n.body); },
       [&](const tir::Let& n) {
         bool lanes = vector.has_type(n.value.dtype()) && vector.can(n.value);
-        bool scalar =
-            lane_loop_->lanes.step(n.value).has_value() && n.value.dtype().is_index() && vector.can_index(n.value);
+        bool scalar = loop_->lanes.step(n.value).has_value() && n.value.dtype().is_index() && vector.can_index(n.value);
         return (lanes || scalar) && can_mask(n.body);
       },
       [&](const tir::Store& n) { return vector.can_store(n.buffer, n.indices) && vector.can(n.value); },
       [&](const auto&) { return false; });
 }
 
-void FunctionPrinter::print_masked(const tir::If& node) {
+void LanePrinter::print_masked(const tir::If& node) {
   VectorExpression vector = vector_expression();
-  std::string outer = lane_mask_, name = names_.fresh("mask"), type = vector.type(DType::i(32));
-  open("{");
-  for (const std::string& declaration : vector.share(node.condition)) line("{}", declaration);
-  line("const {} {} = {}{};", type, name, outer.empty() ? "" : outer + " & ", vector.mask(node.condition, 32));
-  expressions_.end_statement();
-  lane_mask_ = name;
-  suite(node.then_body);
+  std::string outer = mask_, name = f_.names_.fresh("mask"), type = vector.type(DType::i(32));
+  f_.open("{");
+  for (const std::string& declaration : vector.share(node.condition)) f_.line("{}", declaration);
+  f_.line("const {} {} = {}{};", type, name, outer.empty() ? "" : outer + " & ", vector.mask(node.condition, 32));
+  f_.expressions_.end_statement();
+  mask_ = name;
+  f_.suite(node.then_body);
   if (node.else_body) {
-    lane_mask_ = names_.fresh("mask");
-    line("const {} {} = {}~{};", type, lane_mask_, outer.empty() ? "" : outer + " & ", name);
-    suite(node.else_body);
+    mask_ = f_.names_.fresh("mask");
+    f_.line("const {} {} = {}~{};", type, mask_, outer.empty() ? "" : outer + " & ", name);
+    f_.suite(node.else_body);
   }
-  lane_mask_ = outer;
-  close();
-}
-
-/// Copies instead of a loop.
-void FunctionPrinter::unroll(const tir::For& node) {
-  arith::Context& context = node.extent.context();
-  for (int64_t i = 0; i < *node.extent.constant(); ++i)
-    statement(tir::substitute(context, node.body, {{node.var, node.min + i}}));
+  mask_ = outer;
+  f_.close();
 }
 
 }  // namespace relaxc::codegen_c

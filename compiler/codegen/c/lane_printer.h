@@ -1,0 +1,62 @@
+// lane_printer.h: vectorized loops of a prim func's text.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/codegen/c/vector_expression.h"
+#include "compiler/tir/lanes.h"
+
+namespace relaxc::codegen_c {
+
+class FunctionPrinter;
+
+/// Prints what lies between the inner loops of a vectorized loop for all lanes, and asks the function's printer for all
+/// else.
+class LanePrinter {
+ public:
+  explicit LanePrinter(FunctionPrinter& function) : f_(function) {}
+
+  /// A vectorized loop that is printed statement by statement.
+  struct Loop {
+    tir::Lanes lanes;
+    int64_t count = 0;
+  };
+  /// Nothing: the loop is printed as any other.
+  std::optional<Loop> lanes_of(const tir::For& node) const;
+  void print(const tir::For& node, Loop& loop);
+
+  /// The next statement is one for all lanes.
+  bool is_active() const { return loop_ != nullptr; }
+  /// The next statement is in a vectorized loop, for all lanes or for one.
+  bool is_inside() const { return in_lane_ || loop_ != nullptr; }
+  /// As FunctionPrinter::step, for all lanes.
+  tir::Stmt step(tir::Stmt s);
+  /// Elements of the buffer for each of its own: lanes that have one each, or 1.
+  int64_t copies_of(tir::BufferRef buffer) const {
+    return loop_ != nullptr && loop_->lanes.is_private(buffer) ? loop_->count : 1;
+  }
+
+ private:
+  void print_let(const tir::Let& node);
+  void print_store(tir::Stmt s, const tir::Store& node);
+  bool vector_store(const tir::Store& node);
+  bool can_mask(tir::Stmt s);
+  void print_masked(const tir::If& node);
+  VectorExpression vector_expression();
+  void print_seq(const tir::Seq& node);
+  void together(const std::vector<tir::Stmt>& statements);
+  void each_lane(const std::function<void()>& print, const std::vector<tir::Stmt>& inside);
+  bool is_uniform(arith::Expr e) const { return loop_->lanes.step(e) == tir::Lanes::Step(0); }
+  bool stands_alone(tir::Stmt s) const;
+  void once(const tir::Store& node);
+
+  FunctionPrinter& f_;
+  Loop* loop_ = nullptr;  ///< the one that is being printed, except lane by lane
+  bool in_lane_ = false;
+  std::string mask_;  ///< the lanes that run, where not all do
+};
+
+}  // namespace relaxc::codegen_c
