@@ -136,6 +136,22 @@ class Budgets(ProgramTest):
             self.write("ifs.onnx", nested_ifs(depth))
             self.refused_soon("the budget (--max-nodes) is 10", "ifs.onnx", "-o", "m.o", "--max-nodes=10")
 
+    def test_branches_that_call(self):
+        """Each function calls the one before in both branches: 2^depth paths of a file of 3 KB."""
+        for depth in (16, 40):
+            functions = [function("F0", ["a", "c"], ["b"], [node("Relu", ["a"], ["b"])])]
+            for level in range(1, depth + 1):
+                call = node(f"F{level - 1}", ["a", "c"], ["r"], domain="f")
+                body = fields(1, [call]) + field(2, "g") + fields(12, [value_info("r", (4,))])
+                branches = [graph_attribute("then_branch", body), graph_attribute("else_branch", body)]
+                functions.append(function(f"F{level}", ["a", "c"], ["b"], [node("If", ["c"], ["b"], attributes=branches)]))
+            graph = (fields(1, [node(f"F{depth}", ["x", "c"], ["y"], domain="f")]) + field(2, "g") +
+                     fields(11, [value_info("x", (4,)), value_info("c", (), 9)]) + fields(12, [value_info("y", (4,))]))
+            self.write("paths.onnx", field(1, 8) + field(7, graph) + field(8, field(1, "") + field(2, 13)) +
+                       field(8, field(1, "f") + field(2, 1)) + fields(25, functions))
+            done = self.refused_soon("the budget (--max-nodes) is 200000", "paths.onnx", "-o", "m.o")
+            self.assertIn(f"this call of 'F{depth}'", done.err)
+
     def test_loops_in_loops(self):
         for depth in (1, 4, 12):
             self.write("loops.onnx", nested_loops(depth))
