@@ -251,7 +251,7 @@ class Objects(unittest.TestCase):
         code, output = self.program(FIXED_PROGRAM, [self.object("fixed")], "-Wl,--gc-sections")
         self.assertEqual(code, 0, output)
         linked = {symbol for _, symbol in symbols(self.path / "program") if re.match("fixed[._]|rlx_", symbol)}
-        allowed = r"^(rlx_abi_1|fixed_run_\w+|fixed\.weights|fixed\.f\.\w+|fixed\.cpu_features)$"
+        allowed = r"^(rlx_abi_1|fixed_run_\w+|fixed\.weights|fixed\.f\.\w+|fixed\.cpu_features|fixed\.cpu\.\w+)$"
         self.assertEqual({symbol for symbol in linked if not re.match(allowed, symbol)}, set())
         self.assertTrue(any(symbol.startswith("fixed_run_") for symbol in linked))
 

@@ -4,14 +4,13 @@
 // bottom up, threads jumps and simplifies eight times over, where relaxc emits loops that schedules have tiled,
 // unrolled and vectorized already, in functions that are not to be inlined.
 //
-// The method: a pipeline of our own, as text in the form that `opt -passes=` reads. It keeps the passes without which
-// one of the measured networks ran slower: one simplification before loops and one behind GVN, loop-invariant code
-// motion, full and partial unrolling, and the vectorizer, for the scalar loops that no schedule touched. Against
-// `default<O3>`, 28 networks compile in 0.83 of the time in the geometric mean (relaxc's own part included; 0.64 to
-// 0.97) and run as fast (1.004; Zen 4, one thread). Left out without a measurable effect: jump threading, correlated
-// values, reassociation, unswitching, constraint elimination, inter-procedural constants, vector combination. Scalar
-// code gains by some of them: on Cortex-M4, VWW takes 29% more flash and IC 5% more instructions without. So -Os, -Oz
-// and targets without vectors keep LLVM's pipeline.
+// The method: a pipeline of our own. It keeps the passes without which one of the measured networks ran slower: one
+// simplification before loops and one behind GVN, loop-invariant code motion, full and partial unrolling, and the
+// vectorizer, for the scalar loops that no schedule touched. Against LLVM's for -O3, 28 networks compiled in 0.83 of
+// the time in the geometric mean (relaxc's own part included) and ran as fast (1.004; Zen 4, one thread). Left out
+// without a measurable effect: jump threading, correlated values, reassociation, unswitching, constraint elimination,
+// inter-procedural constants, vector combination. Scalar code gains by some of them: on Cortex-M4, VWW takes 29% more
+// flash and IC 5% more instructions without. So -Os, -Oz and targets without vectors keep LLVM's pipeline.
 //
 // Neither has the SLP vectorizer: schedules have chosen the vectors of straight-line code, and on large unrolled bodies
 // it takes minutes (yolox-nano: more than one) and finds nothing. No function of a C library counts as known, so that
@@ -20,56 +19,125 @@
 // The scheduler of machine code and the register allocator take time that grows with the square of a block's length:
 // of 20,000 statements in a row, 36 s, and 30 of them there. Functions with such a block are selected and allocated in
 // the fast way; IR passes have seen them by then.
-#include <fmt/format.h>
-
 #include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/raw_ostream.h>
+#include <llvm/Transforms/IPO/AlwaysInliner.h>
+#include <llvm/Transforms/IPO/ConstantMerge.h>
+#include <llvm/Transforms/IPO/GlobalDCE.h>
+#include <llvm/Transforms/InstCombine/InstCombine.h>
+#include <llvm/Transforms/Scalar/ADCE.h>
+#include <llvm/Transforms/Scalar/DeadStoreElimination.h>
+#include <llvm/Transforms/Scalar/EarlyCSE.h>
+#include <llvm/Transforms/Scalar/GVN.h>
+#include <llvm/Transforms/Scalar/IndVarSimplify.h>
+#include <llvm/Transforms/Scalar/LICM.h>
+#include <llvm/Transforms/Scalar/LoopDeletion.h>
+#include <llvm/Transforms/Scalar/LoopIdiomRecognize.h>
+#include <llvm/Transforms/Scalar/LoopPassManager.h>
+#include <llvm/Transforms/Scalar/LoopRotation.h>
+#include <llvm/Transforms/Scalar/LoopUnrollPass.h>
+#include <llvm/Transforms/Scalar/SROA.h>
+#include <llvm/Transforms/Scalar/SimplifyCFG.h>
+#include <llvm/Transforms/Scalar/TailRecursionElimination.h>
+#include <llvm/Transforms/Vectorize/LoopVectorize.h>
 
 #include "compiler/codegen/llvm/machine.h"
 
 namespace relaxc::codegen_llvm {
 namespace {
 
-/// Simplifies what was lowered: locals to values, common subexpressions, branches, peepholes.
-constexpr std::string_view kSimplify =
-    "sroa<modify-cfg>,early-cse<memssa>,simplifycfg<switch-range-to-icmp;speculate-blocks;simplify-cond-branch>,"
-    "instcombine<no-verify-fixpoint>,tailcallelim,";
-
-/// Loops in rotated form, without what does not change in them, over simple variables, fully unrolled where they are
-/// short.
-constexpr std::string_view kLoops =
-    "loop-mssa(licm<no-allowspeculation>,loop-rotate<header-duplication>,licm<allowspeculation>),"
-    "simplifycfg<switch-range-to-icmp>,loop(loop-idiom,indvars,loop-deletion,loop-unroll-full),"
-    "sroa<modify-cfg>,gvn,dse,adce,instcombine<no-verify-fixpoint>,";
-
-/// The forms that only the code generator needs; `instcombine` behind unrolling finds what iterations have in common.
-constexpr std::string_view kFinish = "instcombine<no-verify-fixpoint>,loop-mssa(licm<allowspeculation>),simplifycfg";
-constexpr std::string_view kMerge =
-    "simplifycfg<forward-switch-cond;switch-to-lookup;no-keep-loops;hoist-common-insts;sink-common-insts>,";
-
-/// The pipeline of a level, as `opt -passes=` reads it. `vectors`: whether the target has any.
-std::string pipeline_text(OptLevel level, bool vectors) {
-  if (!vectors && level != OptLevel::kOs && level != OptLevel::kOz)
-    return fmt::format("default<O{}>", static_cast<int>(level));
+llvm::OptimizationLevel level_of(OptLevel level) {
   switch (level) {
     case OptLevel::kO0:
-      return "default<O0>";
+      return llvm::OptimizationLevel::O0;
     case OptLevel::kO1:
-      return fmt::format("always-inline,function({}loop-mssa(licm<allowspeculation>),dse,adce,simplifycfg),globaldce",
-                         kSimplify);
+      return llvm::OptimizationLevel::O1;
     case OptLevel::kO2:
+      return llvm::OptimizationLevel::O2;
     case OptLevel::kO3:
-      return fmt::format("always-inline,function({}{}loop-vectorize,{}loop-unroll<{}>,{}),globaldce,constmerge",
-                         kSimplify, kLoops, kMerge, level == OptLevel::kO3 ? "O3" : "O2", kFinish);
+      return llvm::OptimizationLevel::O3;
     case OptLevel::kOs:
-      return "default<Os>";
+      return llvm::OptimizationLevel::Os;
     case OptLevel::kOz:
-      return "default<Oz>";
+      return llvm::OptimizationLevel::Oz;
   }
   RELAXC_UNREACHABLE("no such level");
+}
+
+/// Simplifies what was lowered: locals to values, common subexpressions, branches, peepholes.
+void add_simplification(llvm::FunctionPassManager& passes) {
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
+  passes.addPass(llvm::SimplifyCFGPass(llvm::SimplifyCFGOptions().convertSwitchRangeToICmp(true)));
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(llvm::TailCallElimPass());
+}
+
+void add_invariant_motion(llvm::FunctionPassManager& passes) {
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
+}
+
+/// Loops in rotated form, without what does not change in them, over simple variables, fully unrolled where they are
+/// short; then what is common to iterations goes.
+void add_loops(llvm::FunctionPassManager& passes, int level) {
+  llvm::LICMOptions careful;
+  careful.AllowSpeculation = false;
+  llvm::LoopPassManager rotation;
+  rotation.addPass(llvm::LICMPass(careful));
+  rotation.addPass(llvm::LoopRotatePass());
+  rotation.addPass(llvm::LICMPass(llvm::LICMOptions()));
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(rotation), /*UseMemorySSA=*/true));
+  passes.addPass(llvm::SimplifyCFGPass(llvm::SimplifyCFGOptions().convertSwitchRangeToICmp(true)));
+  llvm::LoopPassManager unrolling;
+  unrolling.addPass(llvm::LoopIdiomRecognizePass());
+  unrolling.addPass(llvm::IndVarSimplifyPass());
+  unrolling.addPass(llvm::LoopDeletionPass());
+  unrolling.addPass(llvm::LoopFullUnrollPass(level));
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(unrolling)));
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  passes.addPass(llvm::GVNPass());
+  passes.addPass(llvm::DSEPass());
+  passes.addPass(llvm::ADCEPass());
+  passes.addPass(llvm::InstCombinePass());
+}
+
+/// Vectors of scalar loops, several iterations at once, and the forms that only the code generator needs.
+void add_vectors(llvm::FunctionPassManager& passes, int level) {
+  passes.addPass(llvm::LoopVectorizePass());
+  passes.addPass(llvm::SimplifyCFGPass(llvm::SimplifyCFGOptions()
+                                           .forwardSwitchCondToPhi(true)
+                                           .convertSwitchToLookupTable(true)
+                                           .needCanonicalLoops(false)
+                                           .hoistCommonInsts(true)
+                                           .sinkCommonInsts(true)));
+  passes.addPass(llvm::LoopUnrollPass(llvm::LoopUnrollOptions(level)));
+  passes.addPass(llvm::InstCombinePass());
+  add_invariant_motion(passes);
+  passes.addPass(llvm::SimplifyCFGPass());
+}
+
+/// The pipeline of -O1 to -O3 for loops that are scheduled for vectors.
+llvm::ModulePassManager pipeline_for_vectors(OptLevel level) {
+  llvm::FunctionPassManager each;
+  add_simplification(each);
+  if (level == OptLevel::kO1) {
+    add_invariant_motion(each);
+    each.addPass(llvm::DSEPass());
+    each.addPass(llvm::ADCEPass());
+    each.addPass(llvm::SimplifyCFGPass());
+  } else {
+    add_loops(each, level == OptLevel::kO3 ? 3 : 2);
+    add_vectors(each, level == OptLevel::kO3 ? 3 : 2);
+  }
+  llvm::ModulePassManager passes;
+  passes.addPass(llvm::AlwaysInlinerPass());
+  passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(each)));
+  passes.addPass(llvm::GlobalDCEPass());
+  passes.addPass(llvm::ConstantMergePass());
+  return passes;
 }
 
 /// Marks functions whose longest run of code is beyond what the slow code generator takes in linear time.
@@ -107,6 +175,7 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, const Target& 
   llvm::CGSCCAnalysisManager components;
   llvm::ModuleAnalysisManager modules;
   llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = level != OptLevel::kO0 && level != OptLevel::kO1;
   tuning.SLPVectorization = false;
   llvm::PassBuilder builder(&machine, tuning);
   llvm::TargetLibraryInfoImpl library(machine.getTargetTriple());
@@ -119,10 +188,11 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine, const Target& 
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
-  llvm::ModulePassManager passes;
-  std::string text = pipeline_text(level, target.vector_bits != 0);
-  if (llvm::Error refused = builder.parsePassPipeline(passes, text))
-    RELAXC_CHECK(false, fmt::format("LLVM refuses '{}': {}", text, llvm::toString(std::move(refused))));
+  const bool small = level == OptLevel::kOs || level == OptLevel::kOz;
+  const llvm::OptimizationLevel standard = level_of(level);
+  llvm::ModulePassManager passes = level == OptLevel::kO0             ? builder.buildO0DefaultPipeline(standard)
+                                   : small || target.vector_bits == 0 ? builder.buildPerModuleDefaultPipeline(standard)
+                                                                      : pipeline_for_vectors(level);
   passes.run(module, modules);
   if (level != OptLevel::kO0) generate_fast(module);
   narrow_masked_stores(module);
