@@ -46,6 +46,7 @@ constexpr int64_t kShareOfScalars = 2;  ///< the same where its scalars are read
 constexpr int64_t kLeastRows = 4;       ///< of a block, about
 constexpr int64_t kOpenRows = 8;        ///< of a block where the number of rows is open
 constexpr int64_t kOpenVectors = 4;     ///< of columns, the same
+constexpr double kMostOpenTerms = 160;  ///< of a sum: 7x7 of 3 channels, 3x3 of 16
 
 using Loops = std::vector<uint32_t>;
 
@@ -165,11 +166,21 @@ class WindowQuestions {
     return filled(vector) >= kLeastFilledScalars && best / (1 + scattered_terms(target_) / terms) > filled(vector);
   }
 
+  /// Columns whose number is open are many in the first layers of networks for images, which sum few terms. Further on,
+  /// and in sequences, they may be few (7 frames of a voice detector: a fifth slower), and channels are sure to fill
+  /// vectors.
+  bool may_be_wide(uint32_t vector) const {
+    double terms = 1;
+    for (uint32_t loop : reduced_) terms *= static_cast<double>(extent(loop));
+    return loop_to_cut(vector) != 0 && terms <= kMostOpenTerms;
+  }
+
   bool pays(uint32_t vector) const {
     bool strided = window_.step_of(vector) > 1;
     bool only_pixels = strided && window_.sharing.empty();  // channels could not be in lanes instead
     if (!by_channels_ && filled(vector) < (only_pixels ? kLeastFilledStrided : kLeastFilled)) return false;
     if (!strided && !window_.guarded) return false;
+    if (is_open(vector) && !window_.sharing.empty() && !may_be_wide(vector)) return false;
     double uses = 1, positions = 1;
     for (const WindowDim& dim : window_.dims) {
       if (!dim.slides) continue;
