@@ -10,7 +10,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/arith/visit.h"
 #include "compiler/relax/call_symbols.h"
+#include "compiler/tir/visit.h"
 #include "compiler/transform/lower/host/op_lowering.h"
 
 namespace relaxc::lower {
@@ -37,6 +39,12 @@ std::vector<std::vector<Expr>> nests_of(tir::Stmt root) {
     for (auto next = inner.rbegin(); next != inner.rend(); ++next) open.emplace_back(*next, extents);
   }
   return out;
+}
+
+bool reads_memory(Expr e) {
+  bool found = false;
+  arith::for_each_node(e, [&](Expr node) { found |= node.as<arith::Load>() != nullptr; });
+  return found;
 }
 
 class KernelCall {
@@ -145,10 +153,12 @@ Status KernelCall::solve_symbols() {
 /// around an empty one run all the same.
 void KernelCall::require_iterations(std::vector<Expr> extents) {
   for (Expr& extent : extents) extent = symbols_.known(arith::substitute(extent, found_));
-  // Of a loop in another one that has fewer iterations for some of its own: no more than the whole.
+  // Of a loop in another one that has fewer iterations for some of its own, or as many as the kernel has counted: no
+  // more than the whole.
   std::erase_if(extents, [&](Expr extent) {
     std::vector<Var> vars = arith::free_vars(extent);
-    return std::any_of(vars.begin(), vars.end(), [&](Var var) { return !symbols_.in_scope(var); });
+    return reads_memory(extent) ||
+           std::any_of(vars.begin(), vars.end(), [&](Var var) { return !symbols_.in_scope(var); });
   });
   if (!are_unlimited(extents)) return;
   for (Expr& extent : extents) extent = arith::max(extent, host_.at.build().index(1));
