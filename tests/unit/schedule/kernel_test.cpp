@@ -208,14 +208,15 @@ TEST_CASE("columns of a copy begin on a line of cache, and taps that read its ph
   CHECK_FALSE(unrolls({.c = 4, .h = 9, .w = 30, .out = 4, .groups = 4}));                // without a step
 }
 
-TEST_CASE("images of open sizes are copied in blocks, and keep their numbers at every size") {
+TEST_CASE("first layers over images of open sizes are copied in blocks, and keep their numbers at every size") {
   arith::Context context;
   std::vector<std::map<std::string, int64_t>> cases;
   for (int64_t h : {0, 1, 2, 7, 16, 19})
     for (int64_t w : {0, 1, 5, 31, 66, 140}) cases.push_back({{"h", h}, {"w", w}});
   for (auto [rows, columns] : {std::pair(true, true), std::pair(true, false), std::pair(false, true)})
-    for (testing::ConvShape shape : {testing::ConvShape{.c = 3, .out = 5, .stride = 2},
-                                     {.c = 3, .out = 4, .kernel = 5, .stride = 3, .pad = 0},
+    for (testing::ConvShape shape : {testing::ConvShape{.c = 3, .out = 17, .stride = 2},
+                                     {.c = 3, .out = 16, .kernel = 5, .stride = 3, .pad = 0},
+                                     {.c = 3, .out = 5, .stride = 2},
                                      {.c = 2, .out = 2, .groups = 2},
                                      {.c = 2, .out = 2, .kernel = 5, .stride = 2, .pad = 2, .groups = 2},
                                      {.c = 2, .out = 2, .pad = 2, .groups = 2, .dilation = 2}}) {
@@ -223,7 +224,8 @@ TEST_CASE("images of open sizes are copied in blocks, and keep their numbers at 
       tir::PrimFunc f = testing::conv(context, shape, true);
       same_numbers(context, f, cases);
       REQUIRE(schedule::schedule_kernel(context, f, wide_target()));
-      CHECK(f.schedule.steps.find("cache_window") != std::string::npos);
+      // Open columns may be few: they are copied only where channels would be in lanes otherwise.
+      CHECK((f.schedule.steps.find("cache_window") != std::string::npos) == (!columns || shape.out >= 16));
     }
 }
 
