@@ -81,6 +81,7 @@ class KernelCall {
   }
 
   HostParts& host_;
+  std::vector<Expr> required_;  ///< of iterations, before this call
   Op& op_;
   ShapeProgram& shapes_;
   Symbols& symbols_;
@@ -163,23 +164,31 @@ void KernelCall::require_iterations(std::vector<Expr> extents) {
   if (!are_unlimited(extents)) return;
   for (Expr& extent : extents) extent = arith::max(extent, host_.at.build().index(1));
   tir::Guard record;
-  record.code = kDimBounds;
+  record.code = kDataBound;
   record.expected = host_.at.build().index(kMostUnstored), record.actual = shapes_.elements_of(extents);
-  Expr fits = arith::le(record.actual, record.expected);
-  shapes_.require(fits, std::move(record), {Finding::kAtMost, "the number of elements computed"});
+  record.condition = arith::le(record.actual, record.expected);
+  if (std::find(required_.begin(), required_.end(), record.condition) != required_.end()) return;
+  // It is no fact for what follows: nothing else asks for it, and each fact makes the proofs behind it longer.
+  required_.push_back(record.condition);
+  shapes_.add_guard(std::move(record), {Finding::kAtMost, "the number of elements computed"});
 }
 
 /// Whether data decides an extent, by a number that is in no dim of the call's tensors, or while another may be 0.
+/// Whether one may be 0 takes proofs, and this is asked for each nest of each call: so it comes last, and of sizes of
+/// the entry alone, for which answers are remembered.
 bool KernelCall::are_unlimited(const std::vector<Expr>& extents) const {
+  std::vector<Expr> decided;
+  for (Expr extent : extents)
+    if (!symbols_.of_entry(extent) && !symbols_.bounded(extent)) decided.push_back(extent);
+  if (decided.empty()) return false;
+  if (!std::all_of(decided.begin(), decided.end(), [&](Expr extent) { return is_stored(extent); })) return true;
   auto may_be_zero = [&](Expr extent) {
-    return extent.constant() == nullptr && !symbols_.proves(arith::ge(extent, host_.at.build().index(1)), false);
+    if (symbols_.of_entry(extent)) return !symbols_.proves(arith::ge(extent, host_.at.build().index(1)), true);
+    return extent.constant() == nullptr;  // a range would rarely say more
   };
-  auto decided = [&](Expr extent) { return !symbols_.of_entry(extent) && !symbols_.bounded(extent); };
-  if (std::none_of(extents.begin(), extents.end(), decided)) return false;
-  auto zeros = std::count_if(extents.begin(), extents.end(), may_be_zero);
-  return std::any_of(extents.begin(), extents.end(), [&](Expr extent) {
-    return decided(extent) && (!is_stored(extent) || zeros > (may_be_zero(extent) ? 1 : 0));
-  });
+  const auto zeros = std::count_if(extents.begin(), extents.end(), may_be_zero);
+  return std::any_of(decided.begin(), decided.end(),
+                     [&](Expr extent) { return zeros > (may_be_zero(extent) ? 1 : 0); });
 }
 
 /// Whether all that `extent` is made of is in dims of the call's tensors.
