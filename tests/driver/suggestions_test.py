@@ -100,7 +100,7 @@ class Help(ProgramTest):
         self.write("net.onnx", wire.relu(("n", 4)))
         for command in commands:
             with self.subTest(command):
-                more = ["--runtime", program.RUNTIME] if command.endswith(("-o net", "-j 2")) else []
+                more = ["--runtime", program.RUNTIME, "--cc", self.linker()] if command.endswith(("-o net", "-j 2")) else []
                 self.compiles(*command.split()[1:], *more)
 
     def test_completion_offers_machines_and_passes(self):
