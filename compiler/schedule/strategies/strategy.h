@@ -94,8 +94,13 @@ struct Strategy {
 /// An estimate that decides nothing, because no other row of the stage has the same priority. It is made where an
 /// explanation is asked for.
 template <auto cycles>
-inline constexpr auto kToExplain =
-    [](const Draft& draft, const auto& matched) { return draft.explains ? cycles(draft, matched) : 0.0; };
+struct ToExplain {
+  double operator()(const Draft& draft, const auto& matched) const {
+    return draft.explains ? cycles(draft, matched) : 0.0;
+  }
+};
+template <auto cycles>
+inline constexpr ToExplain<cycles> kToExplain;  // no lambda: GCC 12 gives those of all instances one name
 
 /// match(draft) → Legal<M>, cycles(draft, M) → double, plan(draft, M) → Legal<P>.
 template <auto match, auto cycles, auto plan>

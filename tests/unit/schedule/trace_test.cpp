@@ -255,7 +255,7 @@ TEST_CASE("every plan of an explanation has an estimate in cycles") {
       schedule::schedule_kernel(context, made.kernel, target, one.constants, packed, {}, {}, &explanation);
       for (const schedule::PartExplanation& part : explanation.parts)
         for (const schedule::Considered& asked : part.considered) {
-          INFO(one.kernel.name << ": " << asked.strategy << ": " << asked.plan);
+          INFO(one.kernel.name << ": " << asked.strategy << ": " << asked.plan << ", " << asked.cycles);
           CHECK((asked.plan.empty() || (asked.cycles > 0 && std::isfinite(asked.cycles))));
           if (!asked.plan.empty()) planned.insert(asked.strategy);
         }
