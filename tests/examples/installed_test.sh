@@ -142,7 +142,8 @@ if [[ $kind == chroot ]]; then
   cp "$folder"/packed/relaxc_*.deb "$folder/root/relaxc.deb"
   cp -r "$folder/work" "$folder/root/work"
   cp "$0" "$folder/root/installed_test.sh"
-  chroot "$folder/root" bash -ec "apt-get -qq update
+  # With /proc, as every Debian has it; the mount ends with the namespace.
+  unshare --mount --propagation private bash -ec 'mount -t proc proc "$0/proc" && exec chroot "$0" bash -ec "$1"' "$folder/root" "apt-get -qq update
     DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends /relaxc.deb gcc g++ libc6-dev make cmake \
       pkg-config python3-numpy rustc-web gcc-arm-none-eabi qemu-system-arm gcc-riscv64-unknown-elf >/dev/null
     bash /installed_test.sh / / inside" || fail "in a Debian of its own"
