@@ -95,7 +95,8 @@ def dist_info(folder):
     place.mkdir(parents=True, exist_ok=True)
     (place / "METADATA").write_text(metadata(), encoding="utf-8")
     (place / "WHEEL").write_text(f"Wheel-Version: 1.0\nGenerator: relaxc\nRoot-Is-Purelib: false\nTag: {TAG}\n")
-    (place / "entry_points.txt").write_text("[console_scripts]\nrelaxc = relaxc._places:main\n")
+    (place / "entry_points.txt").write_text("[console_scripts]\nrelaxc = relaxc._places:main\n\n"
+                                           "[torch_dynamo_backends]\nrelaxc = relaxc._torch:backend\n")
     shutil.copy2(ROOT / "LICENSE", place / "LICENSE")
     return name
 

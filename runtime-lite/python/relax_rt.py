@@ -386,9 +386,10 @@ class Entry:
         dims = ", ".join("?" if dim is None else str(dim) for dim in self.shape_of(spec))
         return f"{name_of(spec)}: {dtype_text(spec)} [{dims}]"
 
-    def prepare(self, arrays, attach=None):
-        """A Call on these input arrays, in order; `attach(context)` may set a pool."""
-        return Call(self, arrays, attach or (self.model.threads and self.model.threads.attach))
+    def prepare(self, arrays, attach=None, outputs=None):
+        """A Call on these input arrays, in order; `attach(context)` may set a pool. `outputs` has arrays by name that the
+        call writes to: compact, of the output's dtype and shape; where data decide a dim, of any size that suffices."""
+        return Call(self, arrays, attach or (self.model.threads and self.model.threads.attach), outputs or {})
 
     def ordered(self, arrays, named):
         """The inputs in their order, of those by position, by name, or in one dict by name."""
@@ -407,13 +408,13 @@ class Entry:
     def __call__(self, *arrays, **named):
         call = self.prepare(self.ordered(arrays, named))
         call.run()
-        return call.results()
+        return call.results(copy=False)
 
 
 class Call:
     """Everything that one call needs, allocated once: tensors, arena, context. `run` may be repeated."""
 
-    def __init__(self, entry, arrays, attach):
+    def __init__(self, entry, arrays, attach, outputs):
         self.entry, record = entry, entry.record
         self.error = Error()
         self.error.forget()
@@ -440,7 +441,9 @@ class Call:
             *(MemoryPool(pool.ctypes.data, size) for pool, size in zip(self.pools, sizes)))
         self.context.num_pools = len(sizes)
 
-        self.make_outputs([self.output_shape(i, spec.ndim) for i, spec in enumerate(entry.outputs)])
+        shapes = [self.output_shape(i, spec.ndim) for i, spec in enumerate(entry.outputs)]
+        self.given = self.given_outputs(shapes, dict(outputs))
+        self.make_outputs([self.given[i].shape if i in self.given else shape for i, shape in enumerate(shapes)])
 
     def lend(self, _, size, align):
         """rlx_context.alloc: memory that lives as long as this call; none where there is not as much. What this raises
@@ -451,9 +454,24 @@ class Call:
             return None
         return self.lent[-1].ctypes.data
 
+    def given_outputs(self, shapes, given):
+        """The caller's arrays by the places of the outputs."""
+        found = {i: given.pop(name_of(spec)) for i, spec in enumerate(self.entry.outputs) if name_of(spec) in given}
+        if given:
+            raise TypeError(f"no output is called {', '.join(given)}; there are: "
+                            f"{', '.join(map(self.entry.text_of, self.entry.outputs))}")
+        for i, array in found.items():
+            spec, shape = self.entry.outputs[i], shapes[i]
+            fits = array.ndim == len(shape) if shape[:1] == (GUESS,) else array.shape == shape
+            if not (fits and array.dtype == dtype_of(spec) and array.flags.c_contiguous and array.flags.writeable):
+                raise TypeError(f"output '{name_of(spec)}' is {dtype_text(spec)} {list(shape)}, found {array.dtype} "
+                                f"{list(array.shape)}; it must be compact and writable")
+        return found
+
     def make_outputs(self, capacities):
         entry, self.capacities = self.entry, capacities
-        self.buffers = [np.empty(shape, dtype_of(s)) for shape, s in zip(self.capacities, entry.outputs)]
+        self.buffers = [self.given[i] if i in self.given else np.empty(shape, dtype_of(s))
+                        for i, (shape, s) in enumerate(zip(self.capacities, entry.outputs))]
         self.out_shapes = [(c.c_int64 * max(len(shape), 1))(*shape) for shape in self.capacities]
         self.outputs = (Tensor * len(self.buffers))(*(describe(b, s) for b, s in zip(self.buffers, self.out_shapes)))
 
@@ -473,7 +491,7 @@ class Call:
     def grow(self):
         """True if an output was too small for what the data gave, and now has the room that the run asked for."""
         index = self.error.tensor - len(self.inputs)
-        if not 0 <= index < len(self.outputs) or self.error.expected <= self.error.actual:
+        if not 0 <= index < len(self.outputs) or self.error.expected <= self.error.actual or index in self.given:
             return False
         if self.error.expected > INT64_MAX // 16:  # more bytes than there are addresses
             return False
@@ -493,8 +511,8 @@ class Call:
                 break
         self.check(status)
 
-    def results(self):
-        """Copies of the outputs at their true sizes, as Results."""
+    def results(self, copy=True):
+        """The outputs at their true sizes, as Results. Without copies they are memory that the next run overwrites."""
         shapes = [tuple(shape[: len(capacity)]) for shape, capacity in zip(self.out_shapes, self.capacities)]
-        return Results([buffer.reshape(-1)[: math.prod(shape)].reshape(shape).copy()
-                        for buffer, shape in zip(self.buffers, shapes)], [name_of(spec) for spec in self.entry.outputs])
+        arrays = [buffer.reshape(-1)[: math.prod(shape)].reshape(shape) for buffer, shape in zip(self.buffers, shapes)]
+        return Results([array.copy() if copy else array for array in arrays], [name_of(spec) for spec in self.entry.outputs])

@@ -132,6 +132,38 @@ def main(x: R.Tensor(("n", 4), "float32"), h: R.Tensor(("n", 4), "float32")):
         with self.assertRaisesRegex(KeyError, "no output is called 'scores'"):
             ours.run(["scores"], {"image": IMAGES})
 
+    def test_io_binding_writes_to_the_memory_that_is_bound(self):
+        session = relaxc.InferenceSession(DIGITS)
+        expected, = session.run(None, {"image": IMAGES})
+        logits = np.zeros((4, 10), np.float32)
+        binding = session.io_binding()
+        with self.assertRaisesRegex(RuntimeError, "no outputs before"):
+            binding.copy_outputs_to_cpu()
+        binding.bind_input("image", "cpu", 0, np.float32, IMAGES.shape, IMAGES.ctypes.data)
+        binding.bind_output("logits", "cpu", 0, np.float32, logits.shape, logits.ctypes.data)
+        session.run_with_iobinding(binding)
+        np.testing.assert_array_equal(logits, expected)
+        np.testing.assert_array_equal(binding.copy_outputs_to_cpu()[0], expected)
+        binding.clear_binding_outputs()
+        binding.bind_cpu_input("image", IMAGES[:2])
+        binding.bind_output("logits")
+        session.run_with_iobinding(binding)
+        np.testing.assert_array_equal(binding.copy_outputs_to_cpu()[0], expected[:2])
+        np.testing.assert_array_equal(logits, expected)  # no longer bound
+
+    def test_outputs_in_the_callers_arrays(self):
+        model = relaxc.compile(DIGITS)
+        logits = np.zeros((4, 10), np.float32)
+        result = model.run_into({"image": IMAGES}, {"logits": logits})
+        self.assertTrue(np.shares_memory(result["logits"], logits))
+        np.testing.assert_array_equal(logits, model(IMAGES)[0])
+        for wrong, said in ((np.zeros((3, 10), np.float32), r"output 'logits' is float32 \[4, 10\], found float32 \[3, 10\]"),
+                            (np.zeros((4, 10)), "found float64"), (np.zeros((10, 4), np.float32).T, "compact")):
+            with self.assertRaisesRegex(TypeError, said):
+                model.run_into({"image": IMAGES}, {"logits": wrong})
+        with self.assertRaisesRegex(TypeError, "no output is called scores; there are: logits: float32"):
+            model.run_into({"image": IMAGES}, {"scores": logits})
+
     def test_the_cache_keeps_what_was_compiled(self):
         relaxc.compile(DIGITS)
         entry, = self.entries()

@@ -2,6 +2,7 @@
 
 import platform
 import shutil
+import sys
 import tempfile
 import warnings
 import weakref
@@ -22,8 +23,8 @@ def compile(model: Any, *, dims: Optional[Mapping[str, Dim]] = None, cpu: str = 
             options: Optional[Mapping[str, Option]] = None, name: Optional[str] = None, cache: bool = True) -> Model:
     """Compiles `model` for this machine and loads it.
 
-    model    the path of an ONNX or TFLite model or of a program in the text IR, an onnx.ModelProto, or the bytes of a
-             model
+    model    the path of an ONNX or TFLite model or of a program in the text IR, an onnx.ModelProto, a
+             torch.export.ExportedProgram, or the bytes of a model
     dims     sizes of open dims: a number, a range (1, 512), or text as --dim has it ("1..512:64")
     cpu      "native", or a CPU that the code is for, as in model.save() for other machines: "x86-64-v3"
     states   outputs that are the next call's inputs: {"h0": "hn"}
@@ -62,6 +63,9 @@ def compile(model: Any, *, dims: Optional[Mapping[str, Dim]] = None, cpu: str = 
 
 def _source(model: Any) -> Tuple[str, Dict[str, bytes], List[bytes]]:
     """The path of a model, what it holds if that is in memory, and contents for the cache: none if it refers to files."""
+    torch = sys.modules.get("torch")  # what is of PyTorch was made by it
+    if torch is not None and isinstance(model, (torch.nn.Module, torch.export.ExportedProgram)):
+        model = _exported(model)
     if hasattr(model, "SerializeToString"):
         model = model.SerializeToString()
     if isinstance(model, (bytes, bytearray, memoryview)):
@@ -74,6 +78,16 @@ def _source(model: Any) -> Tuple[str, Dict[str, bytes], List[bytes]]:
     # Data that lie in other files may change without the model.
     external = b"location" in content or path.suffix in (".relax", ".py")
     return str(path), {}, [] if external else [path.suffix.encode(), content]
+
+
+def _exported(model: Any) -> bytes:
+    """An ExportedProgram as ONNX. Other things of PyTorch do not say what their inputs are."""
+    if not hasattr(model, "graph_signature"):
+        raise TypeError(f"a {type(model).__name__} does not say what its inputs are; export it first: "
+                        "torch.export.export(module.eval(), (example,))")
+    from ._torch import onnx_of
+
+    return onnx_of(model)
 
 
 def _dims(dims: Optional[Mapping[str, Dim]]) -> Iterable[Tuple[str, str]]:
