@@ -22,6 +22,7 @@ install(DIRECTORY ${runtime}/include ${runtime}/core ${runtime}/hosted ${runtime
   FILES_MATCHING PATTERN *.c PATTERN *.h PATTERN *.hpp)
 install(FILES ${runtime}/python/relax_rt.py ${PROJECT_SOURCE_DIR}/compiler/driver/tools/onnxruntime_values.py
   DESTINATION share/relaxc/python)
+install(FILES ${runtime}/javascript/relax_rt.mjs ${runtime}/javascript/relax_rt.d.mts DESTINATION share/relaxc/javascript)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/packaging/python/relaxc DESTINATION share/relaxc/python
   FILES_MATCHING PATTERN *.py PATTERN *.pyi PATTERN py.typed PATTERN __pycache__ EXCLUDE)
 install(EXPORT relaxc-program DESTINATION ${package} NAMESPACE relaxc::)

@@ -1,6 +1,6 @@
-"""Runs a tutorial as it stands, from an installed package: a block behind a line "`name`:" is a file, and each line of
-an ```sh block a command. What needs PyTorch is left out where there is none, and said so; the digits example stands in
-for what it would have written.
+"""Runs a tutorial as it stands, from an installed package: a block behind a line "`name`:" is a file, each line of an ```sh
+block a command, and a ```text block is only shown. net.onnx is the network of the digits example until the tutorial
+exports one. What needs PyTorch is left out where there is none, and said so.
 
 Usage: tutorial_test.py PAGE REPOSITORY BUILD"""
 
@@ -20,12 +20,15 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         prefix, folder = Path(scratch) / "prefix", Path(scratch) / "work"
         folder.mkdir()
+        (folder / "net.onnx").write_bytes((ROOT / "examples/digits/digits.onnx").read_bytes())
         subprocess.run(["cmake", "--install", BUILD, "--prefix", prefix], check=True, stdout=subprocess.DEVNULL)
         environment = {**os.environ, "PATH": f"{prefix / 'bin'}{os.pathsep}{os.environ['PATH']}"}
         torch, done = importlib.util.find_spec("torch"), 0
         for name, language, text in BLOCK.findall(PAGE.read_text(encoding="utf-8")):
             if name:
                 (folder / name).write_text(text, encoding="utf-8")
+                continue
+            if language == "text":
                 continue
             if language != "sh":
                 sys.exit(f"{PAGE}: a block of {language} is neither a file nor commands")
@@ -34,7 +37,6 @@ def main():
                 if command == "python3 export.py":
                     if torch is None:
                         print("left out: export.py, there is no torch")
-                        (folder / "net.onnx").write_bytes((ROOT / "examples/digits/digits.onnx").read_bytes())
                         continue
                     command = f"{sys.executable} export.py"
                 ran = subprocess.run(command, shell=True, cwd=folder, env=environment, capture_output=True, text=True,

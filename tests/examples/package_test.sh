@@ -32,7 +32,8 @@ for library in "${needed[@]}"; do
 done
 
 for file in man/man1/relaxc.1 bash-completion/completions/relaxc zsh/vendor-completions/_relaxc \
-            fish/vendor_completions.d/relaxc.fish relaxc/python/relax_rt.py relaxc/runtime-lite/core/run.c; do
+            fish/vendor_completions.d/relaxc.fish relaxc/python/relax_rt.py relaxc/javascript/relax_rt.mjs \
+            relaxc/runtime-lite/core/run.c; do
   [[ -s $root/usr/share/$file ]] || fail "there is no usr/share/$file"
 done
 library=$(echo "$root"/usr/lib/librelaxc.so.*.*)

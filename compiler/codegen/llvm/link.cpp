@@ -174,7 +174,8 @@ class Link {
                        "-Wl,--version-script=" + within(folder_.path().string(), "exports.map")});
     }
     if (triple_.isOSBinFormatWasm())  // what calls the model lends it memory from where its own ends
-      append(command, {"-Wl,--no-entry", "-Wl,--export-dynamic", "-Wl,--export=__heap_base", "-Wl,--gc-sections"});
+      append(command, {"-Wl,--no-entry", "-Wl,--export-dynamic", "-Wl,--export=__heap_base", "-Wl,--gc-sections",
+                       "-Wl,--export-table", "-Wl,--growable-table"});  // the descriptor's functions are places in it
     if (triple_.isOSBinFormatMachO())
       append(command, {"-Xlinker", "-install_name", "-Xlinker", "@rpath/" + file_name()});
     if (triple_.isOSBinFormatCOFF()) {

@@ -1,0 +1,170 @@
+"""relax_rt.mjs in Node on .wasm files that relaxc wrote: numbers of every dtype, open and data-dependent sizes, states,
+memory that a model asks for, messages, and offsets of the records against a C compiler's.
+
+Usage: javascript_test.py RELAXC REPOSITORY [unittest's own]"""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+RELAXC, ROOT = Path(sys.argv.pop(1)).resolve(), Path(sys.argv.pop(1)).resolve()
+LOADER = ROOT / "runtime-lite/javascript/relax_rt.mjs"
+missing = [tool for tool in ("node", "clang", "wasm-ld") if shutil.which(tool) is None]
+if missing:
+    print(f"skipped: there is no {', '.join(missing)}")
+    sys.exit(77)
+
+SHOW = "const show = (value) => console.log(JSON.stringify(value, (_, v) => typeof v === 'bigint' ? v + 'n' : ArrayBuffer.isView(v) ? [...v] : v));\n"
+
+
+def samples(name):
+    text = (ROOT / "examples/digits/samples.h").read_text(encoding="utf-8")
+    return [int(number) for number in re.findall(r"\d+", text.split(f"sample_{name}[", 1)[1].split("=", 1)[1].split(";", 1)[0])]
+
+
+class JavaScript(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def wasm(self, source, *flags):
+        if isinstance(source, str):
+            (self.folder / "m.relax").write_text(source, encoding="utf-8")
+            source = self.folder / "m.relax"
+        subprocess.run([RELAXC, source, "-o", self.folder / "m.wasm", *flags], check=True, capture_output=True)
+
+    def node(self, text):
+        """What a program prints, whose model `m` is loaded: a line of JSON for each `show`."""
+        program = self.folder / "run.mjs"
+        program.write_text(f'import {{ load, RelaxError }} from "{LOADER}";\n{SHOW}const m = await load("m.wasm");\n{text}',
+                           encoding="utf-8")
+        done = subprocess.run(["node", program], cwd=self.folder, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def test_digits_in_batches_of_any_size(self):
+        pixels, truth = samples("pixels"), samples("truth")
+        for target in ("wasm32", "wasm32-simd"):
+            self.wasm(ROOT / "examples/digits/digits.onnx", "--target", target)
+            inputs, *logits = self.node(f"show([m.name, m.inputs, m.outputs]); const pixels = {pixels};"
+                                        "for (const n of [12, 1, 12]) show(m.run({image: pixels.slice(0, 64 * n)}).logits);")
+            self.assertEqual(inputs, ["m", [{"name": "image", "dtype": "float32", "shape": ["n", 1, 8, 8]}],
+                                      [{"name": "logits", "dtype": "float32", "shape": ["n", 10]}]])
+            for found, size in zip(logits, (12, 1, 12), strict=True):
+                self.assertEqual(found["shape"], [size, 10])
+                rows = [found["data"][10 * i:10 * i + 10] for i in range(size)]
+                self.assertEqual([row.index(max(row)) for row in rows], truth[:size])
+
+    def test_dtypes(self):
+        values = {"int8": "Int8Array.of(-3, 4)", "uint8": "Uint8Array.of(3, 250)", "int16": "Int16Array.of(-300, 4)",
+                  "uint16": "Uint16Array.of(3, 65530)", "int32": "Int32Array.of(-70000, 4)",
+                  "uint32": "Uint32Array.of(3, 4294967290)", "int64": "BigInt64Array.of(-5000000000n, 4n)",
+                  "uint64": "BigUint64Array.of(3n, 4n)", "float32": "Float32Array.of(-1.5, 4)",
+                  "float64": "Float64Array.of(-0.1, 4)", "bool": "Uint8Array.of(1, 0)", "bfloat16": "Uint16Array.of(0x3fc0, 0x4000)",
+                  "float16": "Uint16Array.of(0x3c00, 0x4000)"}
+        names = list(values)
+        arguments = ", ".join(f'i{i}: R.Tensor((2,), "{name}")' for i, name in enumerate(names))
+        body = "".join(f"    o{i} = R.concat((i{i}, i{i}), axis=0)\n" for i in range(len(names)))
+        self.wasm(f"@R.function\ndef main({arguments}):\n{body}    return ({', '.join(f'o{i}' for i in range(len(names)))})\n")
+        given = ", ".join(f"i{i}: {values[name]}" for i, name in enumerate(names))
+        shown, = self.node(f"const given = {{{given}}}; const found = m.run(given);"
+                           "show(Object.values(found).map((one, i) => [one.dtype, one.shape, String([...one.data]) ==="
+                           "String([...given['i' + i], ...given['i' + i]]) || [...one.data]]));")
+        for (dtype, shape, same), name in zip(shown, names, strict=True):
+            self.assertEqual((dtype, shape), (name, [4]))
+            if name != "float16" or same is not True:  # where there is a Float16Array, the result is numbers
+                self.assertIn(same, (True, [1, 2, 1, 2]), name)
+
+    def test_sizes_that_data_decide(self):
+        self.wasm('@R.function\ndef main(x: R.Tensor(("n",), "float32")):\n    y = R.nonzero(x)\n    return y\n')
+        one, many = self.node("""const name = m.outputs[0].name;
+            show(m.run({x: [0, 2, 0, 3]})[name]);
+            const long = new Float32Array(300000).fill(1); show(m.run({x: long})[name].data.length);""")
+        self.assertEqual((one["shape"], one["data"]), ([1, 2], ["1n", "3n"]))
+        self.assertEqual(many, 300000)
+
+    def test_memory_that_a_model_asks_for(self):
+        self.wasm("""@R.function
+def main(f: R.Tensor((1,), "float64")):
+    k = T.int64()
+    s = R.match_cast(R.tensor_to_shape(R.astype(f, "int64")), R.Shape([k]))
+    y = R.sum(R.cumsum(R.ones((k, k), "float32"), axis=0))
+    return y
+""")
+        name = "const name = m.outputs[0].name;"
+        self.assertEqual(self.node(name + "for (const k of [3, 200, 7]) show(m.run({f: [k]})[name].data);"),
+                         [[18], [200 * 200 * 201 / 2], [7 * 7 * 4]])
+        said, = self.node("try { m.run({f: [100000]}); } catch (error) { show([error instanceof RelaxError, error.status]); }")
+        self.assertEqual(said, [True, "OUT_OF_MEMORY"])
+
+    def test_states(self):
+        self.wasm("""@R.function
+def main(x: R.Tensor(("n", 4), "float32"), h: R.Tensor(("n", 4), "float32")):
+    with R.dataflow():
+        y = R.add(x, h)
+        z = R.multiply(y, y)
+        R.output(y, z)
+    return (y, z)
+""", "--state", "h:y")
+        shown = self.node("""try { m.stream(); } catch (error) { show(error.message); }
+            const stream = m.stream({n: 2}), x = {data: new Float32Array(8).fill(1), shape: [2, 4]};
+            for (let i = 0; i < 3; ++i) show(stream.run({x}).z.data[7]);
+            show(stream.states.h.data[0]); stream.reset(); show(stream.run({x}).z.data[0]);""")
+        self.assertIn("the size of a dim of state h: float32 [n, 4] is open", shown[0])
+        self.assertEqual(shown[1:], [1, 4, 9, 3, 1])
+
+    def test_messages(self):
+        self.wasm(ROOT / "examples/digits/digits.onnx", "--dim", "n=1..12")
+        tries = ["{}", "{image: new Float32Array(64), other: [1]}", "{image: new Float64Array(64)}",
+                 "{image: {data: new Float32Array(63), shape: [1, 1, 8, 8]}}",
+                 "{image: {data: new Float32Array(72), shape: [1, 1, 9, 8]}}",
+                 "{image: {data: new Float32Array(64), shape: [1, 8, 8]}}", "{image: new Float32Array(64 * 13)}"]
+        said = self.node("".join(f"try {{ m.run({one}); }} catch (error) {{ show(error.name + ': ' + error.message); }}\n"
+                                 for one in tries))
+        self.assertEqual(said, [
+            "TypeError: nothing is given for input 'image'; there are: image: float32 [n, 1, 8, 8]",
+            "TypeError: there is no input 'other'; there are: image: float32 [n, 1, 8, 8]",
+            "TypeError: input 'image' is float32 in a Float32Array, found a Float64Array",
+            "TypeError: input 'image' has 63 elements, its shape [1, 1, 8, 8] has 64",
+            "RelaxError: m.main: STATIC_DIM at input 'image', dim 2: found 9, expected 8",
+            "RelaxError: m.main: RANK at input 'image': found 3, expected 4",
+            "RelaxError: m.main: DIM_BOUNDS at input 'image', dim 0: found 13, expected 12"])
+
+    def test_records_lie_where_a_c_compiler_puts_them(self):
+        text = LOADER.read_text(encoding="utf-8")
+        records = dict(re.findall(r"^const (\w+) = layout\(fieldsOf\([`\"]([^`\"]*)[`\"]\)\);", text, re.M | re.S))
+        structs = {"MODEL": "rlx_model", "FUNCTION": "rlx_function", "SPEC": "rlx_tensor_spec", "SYMBOL": "rlx_symbol",
+                   "TENSOR": "rlx_tensor", "ERROR": "rlx_error", "POOL_SPEC": "rlx_memory_pool_spec",
+                   "POOL": "rlx_memory_pool", "CONTEXT": "rlx_context"}
+        self.assertEqual(set(records), set(structs))
+        sizes = {"u8": 1, "u16": 2, "u32": 4, "i32": 4, "i64": 8, "u64": 8, "pointer": 4}
+        checks = ['#include <stddef.h>\n#include "relax_rt.h"\n']
+        for record, struct in structs.items():
+            at = 0
+            for name, kind in (field.split(":") for field in records[record].split()):
+                at = -(-at // sizes[kind]) * sizes[kind]
+                checks.append(f'_Static_assert(offsetof({struct}, {name}) == {at} && '
+                              f'sizeof((({struct}*)0)->{name}) == {sizes[kind]}, "{struct}.{name}");\n')
+                at += sizes[kind]
+        (self.folder / "offsets.c").write_text("".join(checks), encoding="utf-8")
+        subprocess.run(["clang", "--target=wasm32", "-ffreestanding", "-fsyntax-only", f"-I{ROOT}/runtime-lite/include",
+                        self.folder / "offsets.c"], check=True)
+
+    def test_statuses_are_those_of_the_header(self):
+        header = (ROOT / "runtime-lite/include/relax_rt.h").read_text(encoding="utf-8")
+        named = dict(re.findall(r"^ *RLX_(\w+) += (\d+),?", header, re.M))
+        listed = {name: number for number, name in
+                  re.findall(r'(\d+): "([A-Z_]+)"', LOADER.read_text(encoding="utf-8").split("STATUSES = {")[1].split("};")[0])}
+        for name, number in listed.items():
+            self.assertEqual(named.get(name), number, name)
+        self.assertGreater(len(listed), 30)
+
+
+if __name__ == "__main__":
+    unittest.main()
