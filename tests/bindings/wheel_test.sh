@@ -1,5 +1,5 @@
 #!/bin/bash
-# The wheel is built by the documented command, is small enough, refers to nothing of this machine, and works in an
+# The release archive runs where it is unpacked, and the same build gives the same one. The wheel is built by the documented command, is small enough, refers to nothing of this machine, and works in an
 # environment of its own with NumPy and onnx, without a C compiler. Exits with 77 without a network for pip.
 # Usage: wheel_test.sh REPOSITORY BUILD
 set -euo pipefail
@@ -31,3 +31,14 @@ ldd "$installed"/lib/librelaxc.so.0 | grep -E "libfmt|libprotobuf|libzstd" | gre
 # Without a C compiler on the path: what links is inside.
 cd "$folder"
 env -i PATH=/nowhere HOME="$folder" "$folder/venv/bin/python" "$repository/tests/bindings/package_test.py" wheel "$repository"
+
+# The archive, unpacked elsewhere and without a C compiler on the path.
+python3 "$repository/packaging/archive.py" "$folder/dist" --build "$build" >"$folder/log"
+python3 "$repository/packaging/archive.py" "$folder/again" --build "$build" >"$folder/log"
+archive=$(echo "$folder"/dist/relaxc-*.tar.xz)
+cmp "$archive" "$folder"/again/relaxc-*.tar.xz || fail "the same build gives another archive"
+mkdir "$folder/unpacked" && tar -xJf "$archive" -C "$folder/unpacked"
+root=$(echo "$folder"/unpacked/relaxc-*)
+env -i PATH=/nowhere "$root/bin/relaxc" "$repository/examples/digits/digits.onnx" -o "$folder/digits.so"
+[[ -s $folder/digits.so && -s $root/share/doc/relaxc/LICENSE ]] || fail "the archive is not complete"
+ls "$root"/share/doc/relaxc/licences/*protobuf* "$root"/share/doc/relaxc/licences/*llvm* >/dev/null || fail "licences"
