@@ -88,7 +88,10 @@ GlobalIdentifiers global_identifiers(const Object& object) {
     candidates.push_back(
         {object.public_prim_funcs[i].name, "function", i, [&made, &object, &taken, i](const auto& name) {
            made.public_prim_funcs[i] = name;
-           return take_all({object.name + "_" + name}, taken);
+           std::vector<std::string> own{object.name + "_" + name};
+           if (!object.public_prim_funcs[i].arena.empty())
+             for (const char* more : {"_arena", "_arena_bytes"}) own.push_back(own.front() + more);
+           return take_all(own, taken);
          }});
   assign(candidates);
   return made;

@@ -23,6 +23,29 @@ size_t count_dims(const std::vector<Tensor>& tensors) {
   return count;
 }
 
+Expr given(Expr address) {
+  return ne(address, address.context().index(0));
+}
+
+Expr as_index(Expr value) {
+  return cast(DType::index(), value);
+}
+
+/// That there are `needed` bytes at `address`, of `size`.
+void check_memory(EntrySteps& s, Expr address, Expr size, Expr needed, Status status, int32_t axis) {
+  Expr bytes = s.let("size", size);  // read in any case, which is less code than to branch around it
+  Expr there = s.let("there", select(given(address), bytes, s.word(0)));
+  s.require(ge(there, needed), status, {.axis = axis, .expected = as_index(needed), .actual = as_index(there)});
+}
+
+void check_alignment(EntrySteps& s, uint32_t align, Expr address, Status status, int32_t axis, Expr or_else = {}) {
+  Expr mask = s.word(align - 1);
+  Expr rest = s.let("rest", arith::call(arith::Intrinsic::k_bitwise_and, {cast(DType::u(64), address), mask}));
+  Expr aligned = eq(rest, s.word(0));
+  s.require(or_else ? logical_or(aligned, or_else) : aligned, status,
+            {.axis = axis, .expected = s.index(align), .actual = as_index(rest)});
+}
+
 /// The typed call while it is made.
 class TypedCall {
  public:
@@ -54,8 +77,6 @@ class TypedCall {
  private:
   Expr field(std::string_view name) { return s_.build().field(context_, name); }
   Expr argument(const CallField& field) { return s_.build().field(args_, field.name); }
-  static Expr given(Expr address) { return ne(address, address.context().index(0)); }
-  static Expr as_index(Expr value) { return cast(DType::index(), value); }
 
   void take_pointers() {
     for (const CallField& f : fields_) {
@@ -137,23 +158,9 @@ class TypedCall {
       needed = s_.let("needed", cast(DType::u(64), s_.load(bytes, 0)));
     }
     if (!computed && entry_.arena_max == 0) return;
-    check_memory(field("arena"), field("arena_bytes"), needed, kArenaSize, -1);
-    check_alignment(field("arena"), kArenaAlignment, -1, computed ? eq(needed, s_.word(0)) : Expr());
-  }
-
-  /// That there are `needed` bytes at `address`, of `size`.
-  void check_memory(Expr address, Expr size, Expr needed, Status status, int32_t axis) {
-    Expr bytes = s_.let("size", size);  // read in any case, which is less code than to branch around it
-    Expr there = s_.let("there", select(given(address), bytes, s_.word(0)));
-    s_.require(ge(there, needed), status, {.axis = axis, .expected = as_index(needed), .actual = as_index(there)});
-  }
-
-  void check_alignment(Expr address, Status status, int32_t axis, Expr or_else = {}) {
-    Expr mask = s_.word(entry_.arena_align - 1);
-    Expr rest = s_.let("rest", arith::call(arith::Intrinsic::k_bitwise_and, {cast(DType::u(64), address), mask}));
-    Expr aligned = eq(rest, s_.word(0));
-    s_.require(or_else ? logical_or(aligned, or_else) : aligned, status,
-               {.axis = axis, .expected = s_.index(entry_.arena_align), .actual = as_index(rest)});
+    check_memory(s_, field("arena"), field("arena_bytes"), needed, kArenaSize, -1);
+    check_alignment(s_, entry_.arena_align, field("arena"), kArenaAlignment, -1,
+                    computed ? eq(needed, s_.word(0)) : Expr());
   }
 
   void check_pools() {
@@ -171,14 +178,14 @@ class TypedCall {
       s_.require(lt(number.context().imm(number.dtype(), axis), count), kPoolSize,
                  {.axis = axis, .expected = as_index(bytes), .actual = s_.index(0)});
       Expr data = s_.build().field(pools, place, "data");
-      check_memory(data, s_.build().field(pools, place, "bytes"), bytes, kPoolSize, axis);
-      check_alignment(data, kPoolAlignment, axis);
+      check_memory(s_, data, s_.build().field(pools, place, "bytes"), bytes, kPoolSize, axis);
+      check_alignment(s_, entry_.arena_align, data, kPoolAlignment, axis);
     }
   }
 
   void check_weights() {
-    check_memory(field("weights"), field("weights_bytes"), s_.word(weights_file_bytes(object_.weights)), kWeightsSize,
-                 -1);
+    check_memory(s_, field("weights"), field("weights_bytes"), s_.word(weights_file_bytes(object_.weights)),
+                 kWeightsSize, -1);
   }
 
   void make_call() {
@@ -250,27 +257,87 @@ std::optional<tir::PrimFunc> EntryFunctions::arena_bytes(const Entry& entry) {
   return function;
 }
 
-tir::PrimFunc EntryFunctions::public_function(const std::string& prim_func) {
-  auto named = [&](const tir::PrimFunc* f) { return f->name == prim_func; };
-  auto found = std::find_if(object_.functions.begin(), object_.functions.end(), named);
-  RELAXC_CHECK(found != object_.functions.end(), "no prim func " + prim_func);
+namespace {
+
+const tir::PrimFunc& function_named(const Object& object, const std::string& name) {
+  auto named = [&](const tir::PrimFunc* f) { return f->name == name; };
+  auto found = std::find_if(object.functions.begin(), object.functions.end(), named);
+  RELAXC_CHECK(found != object.functions.end(), "no prim func " + name);
+  return **found;
+}
+
+/// The arena of the context, which holds what the call needs.
+BufferRef checked_arena(EntrySteps& s, const PublicPrimFunc& function, BufferRef context,
+                        const std::vector<Argument>& sizes) {
+  s.require(given(s.build().address(context)), kNullPointer);
+  s.report_to(s.build().field(context, "error"));
+  Expr needed = s.word(function.arena_bytes);
+  if (function.arena_bytes == UINT64_MAX) {
+    BufferRef bytes = s.words("bytes", 1);
+    std::vector<Argument> args = sizes;
+    args.emplace_back(bytes);
+    s.call(function.arena, std::move(args));
+    needed = s.let("needed", cast(DType::u(64), s.load(bytes, 0)));
+  }
+  Expr address = s.build().field(context, "arena");
+  check_memory(s, address, s.build().field(context, "arena_bytes"), needed, kArenaSize, -1);
+  check_alignment(s, kPrimFuncArenaAlign, address, kArenaAlignment, -1, eq(needed, s.word(0)));
+  return s.at_address("arena", DType::u(8), address);
+}
+
+}  // namespace
+
+tir::PrimFunc EntryFunctions::public_function(const PublicPrimFunc& named) {
+  const tir::PrimFunc& called = function_named(object_, named.callee());
   tir::PrimFunc function;
-  function.name = public_symbol(object_, prim_func);
+  function.name = public_symbol(object_, named.name);
   EntrySteps steps(context_, function);
   function.c_function->is_global = function.c_function->ties_runtime = true;
   BufferRef context = steps.records_param("context", described(Record::kContext));
   function.c_function->context = context;
-  std::vector<Argument> args;
-  for (const tir::Param& param : (*found)->params) {
-    if (param.buffer != nullptr)
+  std::vector<Argument> args, sizes;
+  size_t arena = SIZE_MAX;
+  for (size_t i = 0; i < called.params.size() && !named.arena.empty(); ++i)
+    if (called.params[i].buffer != nullptr) arena = i;
+  for (size_t i = 0; i < called.params.size(); ++i) {
+    const tir::Param& param = called.params[i];
+    if (i == arena) {
+      args.emplace_back(BufferRef());
+    } else if (param.buffer != nullptr) {
       args.emplace_back(steps.array_param(param.buffer->name, param.buffer->dtype));
-    else
+    } else {
       args.emplace_back(steps.scalar_param(param.var.name(), param.var.dtype()));
+      if (param.var.dtype().is_index()) sizes.push_back(args.back());
+    }
   }
-  for (tir::Var symbol : (*found)->symbols) args.emplace_back(steps.scalar_param(symbol.name()));
-  Expr none = steps.index(0);
-  steps.report_to(select(eq(steps.build().address(context), none), none, steps.build().field(context, "error")));
-  steps.call(prim_func, std::move(args));
+  for (tir::Var symbol : called.symbols) {
+    args.emplace_back(steps.scalar_param(symbol.name()));
+    sizes.push_back(args.back());
+  }
+  if (arena != SIZE_MAX) {
+    args[arena] = checked_arena(steps, named, context, sizes);
+  } else {
+    Expr none = steps.index(0);
+    steps.report_to(select(eq(steps.build().address(context), none), none, steps.build().field(context, "error")));
+  }
+  steps.call(named.callee(), std::move(args));
+  steps.finish();
+  return function;
+}
+
+std::optional<tir::PrimFunc> EntryFunctions::public_arena_bytes(const PublicPrimFunc& named) {
+  if (named.arena.empty() || named.arena_bytes != UINT64_MAX) return std::nullopt;
+  const tir::PrimFunc& called = function_named(object_, named.arena);
+  tir::PrimFunc function;
+  function.name = public_symbol(object_, named.name) + "_arena_bytes";
+  EntrySteps steps(context_, function);
+  function.c_function->is_global = function.c_function->ties_runtime = true;
+  std::vector<Argument> args;
+  for (const tir::Param& param : called.params)
+    if (param.buffer == nullptr) args.emplace_back(steps.scalar_param(param.var.name()));
+  BufferRef bytes = steps.array_param("bytes", DType::u(64));
+  args.emplace_back(steps.within("words", DType::index(), bytes, 0));
+  steps.call(named.arena, std::move(args));
   steps.finish();
   return function;
 }

@@ -27,8 +27,11 @@ class EntryFunctions {
   /// read from data.
   std::optional<tir::PrimFunc> arena_bytes(const Entry& entry);
   /// `int32_t f(rlx_context* context, parameters…, symbols…)` of a prim func of the program; the context may be null
-  /// unless an external function is called.
-  tir::PrimFunc public_function(const std::string& prim_func);
+  /// unless an external function is called or the function needs an arena.
+  tir::PrimFunc public_function(const PublicPrimFunc& function);
+  /// `int32_t f(int64_t scalars…, int64_t symbols…, uint64_t* bytes)`: the arena that a prim func needs. Nothing where
+  /// it needs none, or it is one number.
+  std::optional<tir::PrimFunc> public_arena_bytes(const PublicPrimFunc& function);
 
   // The functions of rlx_function_private, which rlx_internal.h describes. Nothing where the record has a null pointer.
   std::optional<tir::PrimFunc> shapes(const Entry& entry);

@@ -315,25 +315,47 @@ class Header {
   void print_public(const PublicPrimFunc& named) {
     const tir::PrimFunc* function = nullptr;
     for (const tir::PrimFunc* candidate : object_.functions)
-      if (candidate->name == named.name) function = candidate;
+      if (candidate->name == named.callee()) function = candidate;
     RELAXC_CHECK(function != nullptr, "no prim func " + named.name);
-    std::string parameters = "rlx_context* context";
+    std::string parameters = "rlx_context* context", sizes;
     std::set<std::string> taken{"context"};
     auto add = [&](const std::string& type, const std::string& name) {
       std::string unique = readable_identifier(name, "p", taken.size() - 1);
       while (!taken.insert(unique).second) unique += "_";
       parameters += ", " + type + unique;
+      return unique;
     };
+    tir::BufferRef arena = nullptr;
+    for (const tir::Param& param : function->params)
+      if (param.buffer != nullptr && !named.arena.empty()) arena = param.buffer;
     for (const tir::Param& param : function->params) {
-      if (param.buffer != nullptr)
+      if (param.buffer != nullptr && param.buffer == arena) continue;
+      if (param.buffer != nullptr) {
         add(std::string(c_type(param.buffer->dtype)) + "* ", param.buffer->name);
-      else
-        add(std::string(c_type(param.var.dtype())) + " ", param.var.name());
+        continue;
+      }
+      std::string name = add(std::string(c_type(param.var.dtype())) + " ", param.var.name());
+      if (param.var.dtype().is_index()) sizes += "int64_t " + name + ", ";
     }
-    for (const arith::Var& symbol : function->symbols) add("int64_t ", symbol.name());
-    line("/* The prim func {}; the context may be NULL unless it calls external functions. */",
-         comment_text(named.name));
-    line("int32_t {}({});\n", public_symbol(object_, named.name), parameters);
+    for (const arith::Var& symbol : function->symbols) sizes += "int64_t " + add("int64_t ", symbol.name()) + ", ";
+    const std::string symbol = public_symbol(object_, named.name);
+    if (!named.arena.empty()) print_public_arena(named, symbol, sizes);
+    line("/* The prim func {}; {}. */", comment_text(named.name),
+         named.arena.empty() ? "the context may be NULL unless it calls external functions"
+                             : "the context gives the arena");
+    line("int32_t {}({});\n", symbol, parameters);
+  }
+
+  void print_public_arena(const PublicPrimFunc& named, const std::string& symbol, const std::string& sizes) {
+    define(capitals(symbol) + "_ARENA_ALIGN", std::to_string(kPrimFuncArenaAlign));
+    if (named.arena_bytes != UINT64_MAX) {
+      define(capitals(symbol) + "_ARENA_BYTES", std::to_string(named.arena_bytes));
+      print_memory("the arena of " + comment_text(named.name), symbol + "_arena", named.arena_bytes,
+                   kPrimFuncArenaAlign);
+      return;
+    }
+    line("/* The bytes of arena that a call of {} with these sizes needs. */", comment_text(named.name));
+    line("int32_t {}_arena_bytes({}uint64_t* rlx_bytes);\n", symbol, sizes);
   }
 
   const Object& object_;

@@ -77,9 +77,19 @@ struct Entry {
   bool needs_allocator = false;
 };
 
+inline constexpr uint32_t kPrimFuncArenaAlign = 64;  ///< of the arena of a prim func that C calls
+
 /// A prim func of the source program that is an entry point of its own: plain C arguments, destination passing.
 struct PublicPrimFunc {
   std::string name;
+  /// Of one that needs more memory than its frame: the prim func that takes the arena (uint8) as its last buffer, and
+  /// the one that takes the index scalars, the symbols and `bytes` (an int64 buffer of one element), as Entry::arena
+  /// does. Empty: it needs none.
+  std::string with_arena = {}, arena = {};
+  uint64_t arena_bytes = UINT64_MAX;  ///< where that is one number
+
+  /// The prim func that a call runs.
+  const std::string& callee() const { return with_arena.empty() ? name : with_arena; }
 };
 
 /// An external function that the linking program must define; declared in the header.

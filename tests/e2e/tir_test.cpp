@@ -1,6 +1,7 @@
 // tir_test.cpp: prim funcs as programs write them, the whole way through both backends.
 #include <sys/mman.h>
 
+#include <array>
 #include <bit>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -65,6 +66,34 @@ TEST_CASE("an arm that is not taken reads nothing, whatever else its operands ar
       CHECK(y.data()[8] == 3);     // 0 * 0 - 1 + 2 * 2
       CHECK(y.data()[1023] == 0);  // 0 * 0 - 1 + 1
     }
+  }
+}
+
+TEST_CASE("a prim func takes scratch that symbols size from the arena, and refuses one that is too small") {
+  CompiledProgram program("tests/e2e/programs/tir_scratch.relax");
+  for (const LoadedModel* model : {&program.llvm(), &program.c()}) {
+    std::string name = std::string(model->model().name) + "_mirrored";
+    auto call = reinterpret_cast<int32_t (*)(rlx_context*, float*, float*, int64_t)>(model->symbol(name));
+    auto size = reinterpret_cast<int32_t (*)(int64_t, uint64_t*)>(model->symbol(name + "_arena_bytes"));
+    REQUIRE(call != nullptr);
+    REQUIRE(size != nullptr);
+    constexpr int64_t kRows = 3;
+    uint64_t bytes = 0;
+    REQUIRE(size(kRows, &bytes) == RLX_OK);
+    CHECK(bytes == 128);  // 96, to a multiple of 64
+    CHECK(size(-1, &bytes) == RLX_DIM_BOUNDS);
+    alignas(64) std::array<std::byte, 128> arena{};
+    std::array<float, kRows * 8> x{}, y{};
+    for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i);
+    rlx_context context = RLX_CONTEXT_INIT;
+    CHECK(call(nullptr, x.data(), y.data(), kRows) == RLX_NULL_POINTER);
+    CHECK(call(&context, x.data(), y.data(), kRows) == RLX_ARENA_SIZE);
+    context.arena = arena.data(), context.arena_bytes = arena.size() - 1;
+    CHECK(call(&context, x.data(), y.data(), kRows) == RLX_ARENA_SIZE);
+    context.arena_bytes = arena.size();
+    REQUIRE(call(&context, x.data(), y.data(), kRows) == RLX_OK);
+    CHECK(y[0] == 32);   // 2 * x[16] + 2 * x[0]
+    CHECK(y[23] == 60);  // 2 * x[7] + 2 * x[23]
   }
 }
 

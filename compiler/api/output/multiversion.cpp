@@ -28,6 +28,12 @@ void cover(interface::Object& object, const std::deque<LesserForm>& lesser) {
         entry.pools[k].bytes = std::max(entry.pools[k].bytes, other.pools[k].bytes);
       entry.needs_allocator |= other.needs_allocator;
     }
+    for (size_t i = 0; i < object.public_prim_funcs.size(); ++i) {
+      interface::PublicPrimFunc& function = object.public_prim_funcs[i];
+      const interface::PublicPrimFunc& other = form.object.public_prim_funcs.at(i);
+      RELAXC_CHECK(function.arena == other.arena, "levels differ in the scratch of " + function.name);
+      function.arena_bytes = std::max(function.arena_bytes, other.arena_bytes);
+    }
     object.prints |= form.object.prints;
   }
 }

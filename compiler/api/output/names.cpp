@@ -19,7 +19,8 @@ class Renaming {
 
   void run(interface::Object& object) {
     std::set<std::string> stays;
-    for (const interface::PublicPrimFunc& function : object.public_prim_funcs) stays.insert(function.name);
+    for (const interface::PublicPrimFunc& function : object.public_prim_funcs)
+      stays.insert({function.name, function.with_arena, function.arena});
     for (const tir::PrimFunc* function : object.functions) {
       std::string name = "f" + std::to_string(renamed_.size());
       while (stays.count(name) != 0) name += "_";

@@ -137,8 +137,10 @@ class Emission {
       call(made.run(entry));
       if (std::optional<tir::PrimFunc> size = made.arena_bytes(entry)) call(*size);
     }
-    for (const interface::PublicPrimFunc& function : object_.public_prim_funcs)
-      call(made.public_function(function.name));
+    for (const interface::PublicPrimFunc& function : object_.public_prim_funcs) {
+      call(made.public_function(function));
+      if (std::optional<tir::PrimFunc> size = made.public_arena_bytes(function)) call(*size);
+    }
     if (has_tables && !object_.selftest.data.empty()) {
       calls += selftest_data_text(object_, runs_);
       call(made.selftest());

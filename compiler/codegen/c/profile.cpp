@@ -43,7 +43,10 @@ std::vector<const tir::PrimFunc*> called_functions(const interface::Object& obje
     if (dynamic) waiting.push_back(entry.arena);
     waiting.push_back(entry.values);
   }
-  for (const interface::PublicPrimFunc& function : object.public_prim_funcs) waiting.push_back(function.name);
+  for (const interface::PublicPrimFunc& function : object.public_prim_funcs) {
+    waiting.push_back(function.callee());
+    waiting.push_back(function.arena);
+  }
   while (!waiting.empty()) {
     std::string name = std::move(waiting.back());
     waiting.pop_back();

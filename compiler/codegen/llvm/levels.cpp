@@ -75,6 +75,8 @@ void ObjectEmitter::lower_levels() {
   const bool several = levels_.size() > 1;
   for (const Entry& entry : object_.entries)
     if (!several && !entry.arena.empty()) guards.push_back(entry.arena);
+  for (const interface::PublicPrimFunc& function : object_.public_prim_funcs)
+    if (!several && !function.arena.empty()) guards.push_back(function.arena);
   lower_form(lowering_, object_, guards, object_.name + (several ? ".f." : ".g."));
   for (const LoweredLevel& level : levels_) {
     std::vector<std::string> sizes, calls;
@@ -82,7 +84,10 @@ void ObjectEmitter::lower_levels() {
       calls.push_back(entry.call);
       if (several && !entry.arena.empty()) sizes.push_back(entry.arena);
     }
-    for (const interface::PublicPrimFunc& function : level.object->public_prim_funcs) calls.push_back(function.name);
+    for (const interface::PublicPrimFunc& function : level.object->public_prim_funcs) {
+      calls.push_back(function.callee());
+      if (several && !function.arena.empty()) sizes.push_back(function.arena);
+    }
     const std::string stem = object_.name + (several ? "." + level.name : "");
     lower_form(*level.sizes, *level.object, sizes, stem + ".a.");
     lower_form(*level.kernels, *level.object, calls, stem + ".f.");
@@ -91,12 +96,15 @@ void ObjectEmitter::lower_levels() {
     std::vector<const Signature*> calls;
     for (const LoweredLevel& level : levels_) calls.push_back(level.kernels->find(level.object->entries[i].call));
     choose(object_.entries[i].call, calls);
-    if (several && !object_.entries[i].arena.empty()) largest_arena(i);
+    if (several && !object_.entries[i].arena.empty())
+      largest_arena(object_.entries[i].arena, [i](const interface::Object& level) { return level.entries[i].arena; });
   }
   for (const interface::PublicPrimFunc& function : object_.public_prim_funcs) {
     std::vector<const Signature*> calls;
-    for (const LoweredLevel& level : levels_) calls.push_back(level.kernels->find(function.name));
-    choose(function.name, calls);
+    for (const LoweredLevel& level : levels_) calls.push_back(level.kernels->find(function.callee()));
+    choose(function.callee(), calls);
+    if (several && !function.arena.empty())
+      largest_arena(function.arena, [&function](const interface::Object&) { return function.arena; });
   }
 }
 
@@ -191,18 +199,18 @@ void ObjectEmitter::refuse_cpu(llvm::IRBuilder<>& b, llvm::Function* front, Valu
 }
 
 /// The arena of an entry serves whichever form a call takes.
-void ObjectEmitter::largest_arena(size_t index) {
-  const Entry& entry = object_.entries[index];
-  auto form = [&](const LoweredLevel& level) { return level.sizes->find(level.object->entries[index].arena); };
-  RELAXC_CHECK(form(levels_[0]) != nullptr, "a level lacks " + entry.arena);
-  llvm::Function* front = front_of(entry.arena, *form(levels_[0]));
+void ObjectEmitter::largest_arena(const std::string& arena,
+                                  const std::function<std::string(const interface::Object&)>& of_level) {
+  auto form = [&](const LoweredLevel& level) { return level.sizes->find(of_level(*level.object)); };
+  RELAXC_CHECK(form(levels_[0]) != nullptr, "a level lacks " + arena);
+  llvm::Function* front = front_of(arena, *form(levels_[0]));
   llvm::IRBuilder<> b(module_.getContext());
   b.SetInsertPoint(llvm::BasicBlock::Create(b.getContext(), "entry", front));
   Value* bytes = front->getArg(static_cast<unsigned>(front->arg_size()) - 2);
   Value* most = b.getInt64(0);
   for (const LoweredLevel& level : levels_) {
     const Signature* size = form(level);
-    RELAXC_CHECK(size != nullptr, "a level lacks " + entry.arena);
+    RELAXC_CHECK(size != nullptr, "a level lacks " + arena);
     Value* status = pass_on(b, *size, front);
     if (size->may_fail) {
       auto* leave = llvm::BasicBlock::Create(b.getContext(), "fails", front);

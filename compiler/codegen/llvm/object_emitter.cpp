@@ -49,7 +49,10 @@ void ObjectEmitter::lower(ModuleLowering& lowering, const tir::PrimFunc& functio
 void ObjectEmitter::run(const std::string& weights_text) {
   levels_.empty() ? lower_functions() : lower_levels();
   auto add = [&](const tir::PrimFunc& function) { c_function(function, function.name); };
-  for (const interface::PublicPrimFunc& function : object_.public_prim_funcs) add(made_.public_function(function.name));
+  for (const interface::PublicPrimFunc& function : object_.public_prim_funcs) {
+    add(made_.public_function(function));
+    if (std::optional<tir::PrimFunc> size = made_.public_arena_bytes(function)) add(*size);
+  }
   for (const Entry& entry : object_.entries) {
     add(made_.run(entry));
     if (std::optional<tir::PrimFunc> size = made_.arena_bytes(entry)) add(*size);

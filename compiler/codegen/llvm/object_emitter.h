@@ -1,6 +1,9 @@
 // object_emitter.h: what an object holds besides its kernels: functions that C calls, tables, and weights.
 #pragma once
 
+#include <functional>
+#include <string>
+
 #include "compiler/codegen/llvm/lower.h"
 #include "compiler/codegen/llvm/parts.h"
 #include "compiler/codegen/llvm/tables.h"
@@ -59,7 +62,7 @@ class ObjectEmitter {
   llvm::Value* features_of(llvm::IRBuilder<>& b, llvm::Function* front);
   llvm::Function* question();
   void refuse_cpu(llvm::IRBuilder<>& b, llvm::Function* front, llvm::Value* features);
-  void largest_arena(size_t index);
+  void largest_arena(const std::string& arena, const std::function<std::string(const interface::Object&)>& of_level);
 
   /// A function that a program or the runtime calls, and the tables that it names.
   llvm::Function* c_function(const tir::PrimFunc& function, const std::string& symbol, ObjectAddresses tables = {});

@@ -14,8 +14,9 @@
 // What only a loop over a symbol uses (the images of a batch) is not needed where that is 0. The size says so, since
 // planning compares sizes for all values of the symbols: such scratch fits where one image fits.
 //
-// A prim func that the outside may call has plain parameters and no caller that reserves for it: its temporaries must
-// be of constant size, and stay local.
+// A prim func that the outside may call has temporaries of up to 64 KiB in its frame. Where it needs more, or sizes are
+// not constant, they are scratch like a private one's, and lower_functions makes the function that takes them from the
+// arena.
 #include <algorithm>
 #include <map>
 
@@ -38,11 +39,9 @@ constexpr int64_t kPublicBytes = 1 << 16;  ///< what a public prim func may
 
 class Hoist {
  public:
-  Hoist(tir::PrimFunc& kernel, PassContext& context, arith::Context& scalars)
-      : kernel_(kernel), context_(context), scalars_(scalars) {}
+  Hoist(tir::PrimFunc& kernel, arith::Context& scalars) : kernel_(kernel), scalars_(scalars) {}
 
-  Result<Changed> run() {
-    Diagnostics& diag = context_.diag;
+  Changed run() {
     for (arith::Var symbol : kernel_.symbols) facts_.bound(symbol, arith::Range::at_least(0));
     find_parallel(kernel_.body);
     find_loops(kernel_.body, nullptr);
@@ -50,7 +49,6 @@ class Hoist {
       const auto* alloc = s.as<tir::Alloc>();
       if (alloc != nullptr && alloc->buffer->scope == tir::Scope::kGlobal) choose(*alloc->buffer, alloc->buffer);
     });
-    if (failed_) return diag.failed();
     if (local_.empty() && temporaries_.empty()) return Changed::kNo;
     take_turns();
     rewrite();
@@ -69,15 +67,6 @@ class Hoist {
         for (Expr& dim : local.shape)
           if (dim.constant() == nullptr) dim = scalars_.index(0);
       local_[ref] = scalars_.arena().make<tir::Buffer>(std::move(local));
-      return;
-    }
-    if (!kernel_.is_private) {
-      context_.diag.error(
-          kernel_.location, Kind::unbounded,
-          "public prim func '{}' needs memory for '{}', which no caller provides; make it private and call "
-          "it from a function",
-          kernel_.name, buffer.name);
-      failed_ = true;
       return;
     }
     Temporary temporary{ref, tir::byte_size(scalars_, buffer), {}, nullptr, {ref, 0, UINT32_MAX}};
@@ -261,7 +250,6 @@ class Hoist {
   }
 
   tir::PrimFunc& kernel_;
-  PassContext& context_;
   arith::Context& scalars_;
   std::map<BufferRef, BufferRef> local_;        // looked up only
   arith::Facts facts_;                          ///< dims are not negative
@@ -270,16 +258,14 @@ class Hoist {
   std::map<BufferRef, BufferRef> seen_in_;      // the allocation that a view is of; looked up only
   std::vector<Temporary> temporaries_;
   std::vector<Room> rooms_;
-  bool failed_ = false;
 };
 
 }  // namespace
 
-Result<Changed> hoist_scratch(relax::Module& module, PassContext& context) {
+Result<Changed> hoist_scratch(relax::Module& module, PassContext&) {
   Changed changed = Changed::kNo;
   for (tir::PrimFunc* kernel : module.prim_funcs()) {
-    RELAXC_TRY(Changed one, Hoist(*kernel, context, module.context()).run());
-    changed |= one;
+    changed |= Hoist(*kernel, module.context()).run();
   }
   return changed;
 }

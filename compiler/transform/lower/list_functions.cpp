@@ -37,7 +37,10 @@ Result<Changed> list_functions(relax::Module& module, PassContext& context) {
   interface::Object& object = *context.object;
   object.functions.clear();
   Listing listing(module, object.functions);
-  for (const interface::PublicPrimFunc& function : object.public_prim_funcs) listing.add(function.name);
+  for (const interface::PublicPrimFunc& function : object.public_prim_funcs) {
+    listing.add(function.callee());
+    listing.add(function.arena);
+  }
   for (const interface::Entry& entry : object.entries)
     for (const std::string* name : {&entry.shapes, &entry.arena, &entry.values, &entry.call}) listing.add(*name);
   return Changed::kNo;

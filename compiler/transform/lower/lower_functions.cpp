@@ -12,6 +12,7 @@
 #include "compiler/tir/visit.h"
 #include "compiler/transform/lower/externals.h"
 #include "compiler/transform/lower/host/host_function.h"
+#include "compiler/transform/lower/host/scratch_entry.h"
 #include "compiler/transform/lower/weight_stream.h"
 
 namespace relaxc {
@@ -29,7 +30,7 @@ class Lowering {
     Diagnostics& diag = shared_.context.diag;
     Module& module = shared_.module;
     for (tir::PrimFunc* function : module.prim_funcs())
-      if (!function->is_private) shared_.object.public_prim_funcs.push_back({function->name});
+      if (!function->is_private) shared_.object.public_prim_funcs.push_back(public_prim_func(module, *function));
     place_constants();
     for (Function* function : module.functions()) hold_objects(*function);
     size_t errors = diag.error_count();
