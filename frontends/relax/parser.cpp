@@ -29,7 +29,11 @@ constexpr size_t kLargestText = size_t{1} << 30;
 
 class ModuleReader {
  public:
-  ModuleReader(ModuleScope& scope) : scope_(scope), source_(scope.source) {}
+  ModuleReader(ModuleScope& scope) : scope_(scope), source_(scope.source) {
+    scope_.read_prim_func = [this](const std::string& defined) {
+      return prim_func(*scope_.globals.at(defined).definition);
+    };
+  }
 
   bool run() {
     bool ok = true;
@@ -211,7 +215,9 @@ class ModuleReader {
     return kind;
   }
 
+  /// Once, though others may call it.
   bool prim_func(const ast::Stmt& definition) {
+    if (auto [read, fresh] = read_.emplace(&definition, false); !fresh) return read->second;
     Result<tir::PrimFunc> made = read_prim_func(scope_, definition);
     if (!made) {
       scope_.globals[definition.text].kind = Global::kPoison;
@@ -219,7 +225,7 @@ class ModuleReader {
     }
     scope_.globals[definition.text].name = made->name;
     scope_.module.add_prim_func(std::move(*made));
-    return true;
+    return read_[&definition] = true;
   }
 
   bool signature(RelaxFunctionReader& reader) {
@@ -231,6 +237,7 @@ class ModuleReader {
   ModuleScope& scope_;
   SourceText& source_;
   std::vector<const ast::Stmt*> definitions_;
+  std::map<const ast::Stmt*, bool> read_;  ///< prim funcs: whether they are whole; false while they are read
   std::vector<std::unique_ptr<RelaxFunctionReader>> readers_;
 };
 
@@ -283,7 +290,7 @@ Result<relax::Module> parse_module(std::string path, std::string text, const rel
   ast::Tree tree;
   size_t errors_before = diag.error_count();
   parse_file(source, tree);
-  ModuleScope scope{module, table, source, tree, beside, beside.constants, false, false, {}, {}, {}, 0, {}};
+  ModuleScope scope{module, table, source, tree, beside, beside.constants, false, false, {}, {}, {}, {}, {}, 0, 0, {}};
   bool ok = ModuleReader(scope).run();
   if (!ok || diag.error_count() != errors_before) return diag.failed();
   RELAXC_DO(check_purity(module, diag));

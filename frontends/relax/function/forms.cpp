@@ -116,6 +116,7 @@ constexpr Form kForms[] = {
     {"R.call_inplace_packed", call_inplace_packed},
     {"R.assert_op", assert_op},
     {"R.print", print_values},
+    {"R.layout_transform", layout_transform},
     {"R.match_cast", match_cast},
     {"R.emit_match_cast", match_cast},
     {"R.match_shape", match_shape},

@@ -12,6 +12,10 @@ std::vector<std::string> form_names();
 /// All other forms; `known` is false for what is none, or has another number of arguments.
 Result<Term> special_form(FunctionParts& fn, const std::string& path, const ast::Expr& e, bool& known);
 
+// layout_transform.cpp
+/// R.layout_transform(x, index_map=T.index_map(lambda i, j: (j, i)), pad_value=None)
+Result<Term> layout_transform(FunctionParts& fn, const ast::Expr& e);
+
 // effects.cpp
 /// R.assert_op(condition, values…, format="…")
 Result<Term> assert_op(FunctionParts& fn, const ast::Expr& e);

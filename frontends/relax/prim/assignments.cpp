@@ -75,6 +75,18 @@ Status declaration(PrimParts& fn, const std::string& callee, const ast::Stmt& st
   return Done{};
 }
 
+/// `m: T.int32 = n` of a parameter n that is an integer: another name of it, so that m is a dim where n may be one.
+const PrimName* renamed_parameter(PrimParts& fn, const ast::Stmt& stmt, const ast::Expr& value, DType typed) {
+  const auto* known = value.is(AstKind::kName) ? fn.names.find(value.text) : nullptr;
+  if (known == nullptr || known->value.kind != PrimName::kScalar || fn.names.find(stmt.target->text) != nullptr)
+    return nullptr;
+  DType dtype = known->value.scalar.dtype();
+  for (const tir::Param& param : fn.function.params)
+    if (param.buffer == nullptr && param.var && arith::Expr(param.var) == known->value.scalar)
+      return dtype.is_index() || (dtype.is_integer() && dtype == typed) ? &known->value : nullptr;
+  return nullptr;
+}
+
 /// `x = value`, `x: T.float32 = value`, `x: T.let[T.float32] = value`, `x = T.bind(value)`, T.let, T.LetStmt: a scalar
 /// for the rest of the suite.
 Status let_statement(PrimParts& fn, const ast::Stmt& stmt, Suite& out) {
@@ -85,14 +97,18 @@ Status let_statement(PrimParts& fn, const ast::Stmt& stmt, Suite& out) {
     const ast::Keyword* var = value->keyword("var");
     value = value->items[1];
     if (var != nullptr && var->value->is(AstKind::kName)) {  // both names are the same scalar
-      RELAXC_TRY(arith::Expr typed, let_type(fn, stmt, *value));
+      RELAXC_TRY(arith::Expr typed, let_type(fn, stmt, *value, out));
       RELAXC_DO(bind_scalar(fn, *var->value, typed, stmt, out));
       if (var->value->text != stmt.target->text)
         fn.names.bind(stmt.target->text, fn.names.find(var->value->text)->value, stmt.target->place);
       return Done{};
     }
   }
-  RELAXC_TRY(arith::Expr typed, let_type(fn, stmt, *value));
+  RELAXC_TRY(arith::Expr typed, let_type(fn, stmt, *value, out));
+  if (const PrimName* parameter = renamed_parameter(fn, stmt, *value, typed.dtype())) {
+    fn.names.bind(stmt.target->text, *parameter, stmt.target->place);
+    return Done{};
+  }
   return bind_scalar(fn, *stmt.target, typed, stmt, out);
 }
 
@@ -111,8 +127,8 @@ Status prim_assignment(PrimParts& fn, const ast::Stmt& stmt, Suite& out) {
   return done ? Status(Done{}) : let_statement(fn, stmt, out);
 }
 
-Result<arith::Expr> let_type(PrimParts& fn, const ast::Stmt& stmt, const ast::Expr& value) {
-  RELAXC_TRY(Scalar scalar, fn.scalars.read(value));
+Result<arith::Expr> let_type(PrimParts& fn, const ast::Stmt& stmt, const ast::Expr& value, Suite& out) {
+  RELAXC_TRY(Scalar scalar, value_or_call(fn, value, out));
   const ast::Expr* type = stmt.annotation;
   if (type != nullptr && type->is(AstKind::kSubscript) && type->items.size() == 2) type = type->items[1];
   bool open = type == nullptr || dotted_path(*type) == "T.let";

@@ -5,6 +5,8 @@
 // where it lies.
 #include "frontends/relax/prim/buffers.h"
 
+#include "frontends/relax/prim/vector.h"
+
 #include "frontends/relax/text/call_text.h"
 #include "frontends/relax/text/grammar.h"
 #include "frontends/relax/text/literals.h"
@@ -63,7 +65,14 @@ Result<tir::BufferRef> make_buffer(PrimParts& fn, const Description& description
 Result<tir::BufferRef> make_buffer(PrimParts& fn, const Description& description, const std::string& name,
                                    std::vector<arith::Expr> dims, const tir::Buffer* base) {
   DType dtype = base != nullptr ? base->dtype : DType::f(32);
-  if (!is_none(description.dtype)) {
+  int64_t lanes = 0;
+  if (!is_none(description.dtype) && description.dtype->is(AstKind::kString))
+    lanes = dtype_lanes(description.dtype->text);
+  if (lanes > 0) {
+    std::string_view text = description.dtype->text;
+    dtype = parse_dtype(text.substr(0, text.rfind('x'))).value_or(DType::boolean());
+    dims.push_back(fn.context().index(lanes));
+  } else if (!is_none(description.dtype)) {
     RELAXC_TRY(dtype, fn.scalars.element_dtype(*description.dtype));
     if (dtype == DType::index())
       return fn.source.error(description.dtype->place, Kind::invalid_value, "a buffer cannot hold {}",
@@ -78,7 +87,9 @@ Result<tir::BufferRef> make_buffer(PrimParts& fn, const Description& description
   std::vector<arith::Expr> usual = base != nullptr ? base->strides : compact;
   RELAXC_DO(parameter_layout(fn, description, made.strides, usual, fn.context().index(0)));
   if (made.strides == compact) made.strides.clear();
-  return fn.context().arena().make<tir::Buffer>(std::move(made));
+  tir::BufferRef kept = fn.context().arena().make<tir::Buffer>(std::move(made));
+  if (lanes > 0) fn.lanes.set_element(kept, lanes);
+  return kept;
 }
 
 Status parameter_layout(PrimParts& fn, const Description& description, std::vector<arith::Expr>& strides,

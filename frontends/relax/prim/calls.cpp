@@ -92,7 +92,7 @@ Status let_call(PrimParts& fn, const ast::Expr& e, const ast::Stmt& stmt, Suite&
   const ast::Expr* target = var != nullptr ? var->value : e.items.size() == 3 ? e.items[1] : nullptr;
   if (target == nullptr || !target->is(AstKind::kName))
     return fn.source.error(e.place, Kind::ill_formed, "expected the name that gets the value");
-  RELAXC_TRY(arith::Expr typed, let_type(fn, stmt, *e.items.back()));
+  RELAXC_TRY(arith::Expr typed, let_type(fn, stmt, *e.items.back(), out));
   return bind_scalar(fn, *target, typed, stmt, out);
 }
 
@@ -100,6 +100,7 @@ Status let_call(PrimParts& fn, const ast::Expr& e, const ast::Stmt& stmt, Suite&
 Status effect_call(PrimParts& fn, const ast::Expr& e, const ast::Stmt& stmt, Suite& out) {
   std::string callee = callee_of(&e);
   if (callee == "T.guard") return guard_call(fn, e, out);
+  if (const Global* prim = called_prim_func(fn, e)) return call_prim_func(fn, *prim, e, out);
   if (callee == "T.invoke" || callee == "T.call_runtime" || is_packed(callee)) return invoke_call(fn, e, callee, out);
   if (is_plain(callee)) return call_plain(fn, e, out);
   if (callee == "T.attr") return attribute_scope(fn, e);
@@ -118,10 +119,11 @@ Status effect_call(PrimParts& fn, const ast::Expr& e, const ast::Stmt& stmt, Sui
   if (callee == "T.bind" && fn.blocks.current() != nullptr && e.items.size() == 3) return bind_axis(fn, e);
   if ((callee == "T.let" || callee == "T.LetStmt" || callee == "T.Bind") && e.items.size() >= 2)
     return let_call(fn, e, stmt, out);
-  bool status = e.items.size() == 2 && e.items[1]->is(AstKind::kInt) && e.items[1]->text == "0";
-  if (callee == "T.ret" && status && fn.open.suites == 1) return Done{};  // what TVM ends a lowered function with
-  if (callee == "T.ret" || callee == "T.Return")
-    return fn.source.error(e.place, Kind::unsupported, "a prim func returns nothing; it writes into its buffers");
+  if (callee == "T.ret" || callee == "T.Return") {
+    bool status = e.items.size() == 2 && e.items[1]->is(AstKind::kInt) && e.items[1]->text == "0";
+    if (status && fn.result == nullptr && fn.open.tail) return Done{};  // what TVM ends a lowered function with
+    return return_statement(fn, e.items.size() == 2 ? e.items[1] : nullptr, e.place, out);
+  }
   if (callee == "T.launch_thread" || callee.rfind("T.tvm_storage_sync", 0) == 0 || callee.rfind("T.ptx_", 0) == 0)
     return fn.source.error(e.place, Kind::unsupported, "{} belongs to a GPU; this is compiled for a CPU", callee);
   if (std::string_view why = why_unsupported_aot(callee); !why.empty())

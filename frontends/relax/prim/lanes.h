@@ -4,7 +4,10 @@
 // in it is read as the value of one lane.
 #pragma once
 
+#include <map>
+
 #include "compiler/arith/visit.h"
+#include "compiler/tir/buffer.h"
 
 namespace relaxc::frontend {
 
@@ -25,6 +28,13 @@ class Lanes {
     return false;
   }
 
+  /// Lanes of an element of a buffer of vectors, which are its last dim; 0: it holds scalars.
+  int64_t of_element(const tir::Buffer* buffer) const {
+    auto known = vectors_.find(buffer);
+    return known == vectors_.end() ? 0 : known->second;
+  }
+  void set_element(const tir::Buffer* buffer, int64_t lanes) { vectors_[buffer] = lanes; }
+
   /// A store of `count` lanes is read while it lives; 0: one of one element. None stands in another.
   class Store {
    public:
@@ -41,6 +51,7 @@ class Lanes {
 
  private:
   arith::Context& context_;
+  std::map<const tir::Buffer*, int64_t> vectors_;
   int64_t count_ = 0;
   arith::Var var_;
 };

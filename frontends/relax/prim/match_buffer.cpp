@@ -49,7 +49,10 @@ Status match_region(PrimParts& fn, const ast::Stmt& stmt, Suite& out) {
   if (made->dtype != from.dtype)
     return fn.source.error(call.place, Kind::dtype_mismatch, "a part of '{}' holds {}, found {}", from.name,
                            to_string(from.dtype), to_string(made->dtype));
-  return open_view(fn, stmt, made, {part.buffer, offset * from.dtype.bytes()}, out);
+  RELAXC_DO(open_view(fn, stmt, made, {part.buffer, offset * from.dtype.bytes()}, out));
+  const arith::Expr outer = fn.views.offset_of(part.buffer);
+  fn.views.set_offset(*fn.names.find_buffer(*stmt.target), outer ? outer + offset : offset);
+  return Done{};
 }
 
 }  // namespace

@@ -43,6 +43,7 @@ struct PrimParts {
   SourceText& source;
   tir::Builder builder;
   tir::PrimFunc function;
+  tir::BufferRef result = nullptr;  ///< where `return value` leaves the value; null: nothing is returned
   PrimNames names;
   IndexParameters index_parameters;
   Views views;

@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "compiler/arith/visit.h"
+#include "frontends/relax/prim/buffers.h"
 #include "frontends/relax/prim/statements.h"
 #include "frontends/relax/prim/subscripts.h"
 #include "frontends/relax/prim/vector.h"
@@ -43,10 +44,27 @@ Result<Scalar> PrimScalars::name(const ast::Expr& e) {
 Result<Scalar> PrimScalars::subscript(const ast::Expr& e) {
   tir::BufferRef shaped = parts_.names.described(*e.items[0], "shape");
   if (shaped != nullptr && e.items.size() == 2) return dim_of(shaped, e);
+  tir::BufferRef stepped = parts_.names.described(*e.items[0], "strides");
+  if (stepped != nullptr && e.items.size() == 2) return stride_of(stepped, e);
   RELAXC_TRY(tir::BufferRef buffer, parts_.names.find_buffer(*e.items[0]));
   RELAXC_TRY(std::vector<arith::Expr> indices,
              subscripts(parts_, buffer, {e.items.begin() + 1, e.items.end()}, e.place));
   return Scalar{parts_.builder.load(buffer, std::move(indices))};
+}
+
+/// `B.elem_offset`: where a part of a buffer begins in it, in elements; 0 of all that is no part.
+Result<Scalar> PrimScalars::attribute(const ast::Expr& e) {
+  tir::BufferRef buffer = parts_.names.described(e, "elem_offset");
+  if (buffer == nullptr) return ScalarReader::attribute(e);
+  arith::Expr offset = parts_.views.offset_of(buffer);
+  return Scalar{offset ? offset : parts_.context().index(0)};
+}
+
+/// B.strides[0], in elements.
+Result<Scalar> PrimScalars::stride_of(tir::BufferRef buffer, const ast::Expr& e) {
+  tir::Buffer steps = *buffer;
+  steps.shape = buffer->strides.empty() ? compact_strides(parts_.context(), buffer->shape) : buffer->strides;
+  return dim_of(&steps, e);
 }
 
 /// A.shape[0]

@@ -31,7 +31,9 @@ class PrimScalars : public ScalarReader {
 
  private:
   Result<Scalar> name(const ast::Expr& e) override;
+  Result<Scalar> attribute(const ast::Expr& e) override;
   Result<Scalar> subscript(const ast::Expr& e) override;
+  Result<Scalar> stride_of(tir::BufferRef buffer, const ast::Expr& e);
   Result<Scalar> dim_of(tir::BufferRef buffer, const ast::Expr& e);
   Result<Scalar> other_call(const ast::Expr& e, const std::string& callee) override;
   Failure lanes_alone(const ast::Expr& e);

@@ -54,7 +54,8 @@ Status read_parameter(PrimParts& fn, const ast::Parameter& param, size_t positio
   const ast::Expr& head =
       annotation.is(AstKind::kCall) || annotation.is(AstKind::kSubscript) ? *annotation.items[0] : annotation;
   std::string path = dotted_path(head).value_or("");
-  if (path.rfind("ty.", 0) == 0) path = "T." + path.substr(3);
+  for (std::string_view prefix : {"ty.", "tir."})  // of 2021
+    if (path.rfind(prefix, 0) == 0) path = "T." + path.substr(prefix.size());
   if (path == "T.handle" || path == "T.ptr") {
     fn.names.bind(param.name, {PrimName::kHandle, {}, nullptr, position}, param.place);
     return Done{};
@@ -104,7 +105,27 @@ bool in_some_shape(PrimParts& fn, arith::Expr symbol) {
   return false;
 }
 
+/// `-> T.int64`: what is returned.
+Status read_result(PrimParts& fn, const ast::Expr* annotation) {
+  if (is_none(annotation)) return Done{};
+  std::string path = dotted_path(*annotation).value_or("");
+  std::optional<DType> dtype = path.rfind("T.", 0) == 0 ? parse_dtype(path.substr(2)) : std::nullopt;
+  if (path == "T.void") return Done{};
+  if (!dtype)
+    return fn.source.error(annotation->place, Kind::ill_formed, "a prim func returns a scalar, such as T.int64");
+  RELAXC_DO(result_buffer(fn, *dtype, annotation->place));
+  return Done{};
+}
+
 }  // namespace
+
+Result<tir::BufferRef> result_buffer(PrimParts& fn, DType dtype, Place place) {
+  if (dtype.is_index()) dtype = DType::i(64);
+  if (fn.result == nullptr) fn.result = fn.builder.buffer("result", dtype, {fn.context().index(1)});
+  if (fn.result->dtype == dtype) return fn.result;
+  return fn.source.error(place, Kind::dtype_mismatch, "the function returns {}, found {}", to_string(fn.result->dtype),
+                         to_string(dtype));
+}
 
 bool read_prim_signature(PrimParts& fn, const ast::Stmt& definition) {
   bool ok = bool(read_decorators(fn, definition));
@@ -116,7 +137,7 @@ bool read_prim_signature(PrimParts& fn, const ast::Stmt& definition) {
     ok = false;
     fn.names.bind(param.name, {}, param.place);
   }
-  return ok;
+  return bool(read_result(fn, definition.annotation)) && ok;
 }
 
 Status finish_signature(PrimParts& fn, const ast::Stmt& definition) {
@@ -134,6 +155,7 @@ Status finish_signature(PrimParts& fn, const ast::Stmt& definition) {
                         "no T.match_buffer says what the handle '{}' points to", definition.params[i].name);
     return failure;
   }
+  if (fn.result != nullptr) fn.function.params.push_back({fn.result, {}});
   return Done{};
 }
 

@@ -3,6 +3,7 @@
 // The `with` forms that older programs write are openings with a suite of their own.
 #include "frontends/relax/prim/statements.h"
 
+#include "frontends/relax/prim/signature.h"
 #include "frontends/relax/text/call_text.h"
 #include "frontends/relax/text/literals.h"
 
@@ -31,6 +32,33 @@ Status while_statement(PrimParts& fn, const ast::Stmt& stmt, Suite& out) {
   if (!test || !body) return fn.diag().failed();
   out.add(fn.builder.loop_while(*test, *body));
   return Done{};
+}
+
+bool is_return(const ast::Stmt& stmt) {
+  if (stmt.kind != StmtKind::kExpr) return stmt.kind == StmtKind::kReturn;
+  std::string callee = callee_of(stmt.value);
+  if (callee == "T.evaluate" && stmt.value->items.size() == 2) callee = callee_of(stmt.value->items[1]);
+  return callee == "T.ret" || callee == "T.Return";
+}
+
+/// Whether all ways through a suite end with a return.
+bool returns(const Body& body) {
+  const Body* at = &body;
+  while (!at->empty()) {
+    const ast::Stmt& last = *at->back();
+    if (is_return(last)) return true;
+    if (last.kind != StmtKind::kIf || !returns(last.orelse)) return false;
+    at = &last.body;
+  }
+  return false;
+}
+
+/// `if c: return a` and what follows it, as the `else` of the `if`.
+ast::Stmt with_rest(const ast::Stmt& branch, const Body& rest) {
+  ast::Stmt joined = branch;
+  for (Body* side : {&joined.body, &joined.orelse})
+    if (!returns(*side)) side->insert(side->end(), rest.begin(), rest.end());
+  return joined;
 }
 
 /// Blocks and loops have suites of their own; everything else that a `with` opens is an opening of the suite below it.
@@ -67,17 +95,24 @@ Status with_statement(PrimParts& fn, const ast::Stmt& stmt, Suite& out) {
 
 Result<tir::Stmt> prim_suite(PrimParts& fn, const Body& body) {
   Suite statements(fn.names, fn.builder, fn.open);
+  const bool tail = fn.open.tail;
   bool ok = true;
-  for (const ast::Stmt* stmt : body) {
-    bool last = fn.open.suites == 1 && stmt == body.back();
-    if (stmt->kind == StmtKind::kReturn && !last && (stmt->value == nullptr || stmt->value->is(AstKind::kNone))) {
-      (void)fn.source.error(stmt->place, Kind::unsupported,
-                            "a prim func ends with its last statement; 'break' leaves a loop, an 'if' skips the rest");
-      ok = false;
-    } else if (!prim_statement(fn, *stmt, statements)) {
+  for (size_t i = 0; i < body.size(); ++i) {
+    const ast::Stmt* stmt = body[i];
+    ast::Stmt joined;
+    const bool splits = tail && stmt->kind == StmtKind::kIf && (returns(stmt->body) || returns(stmt->orelse));
+    if (splits && i + 1 < body.size()) {
+      joined = with_rest(*stmt, {body.begin() + static_cast<std::ptrdiff_t>(i) + 1, body.end()});
+      stmt = &joined, i = body.size() - 1;
+    }
+    const bool inner = stmt->kind == StmtKind::kIf || stmt->kind == StmtKind::kWith;
+    fn.open.tail = tail && (is_return(*stmt) || (inner && i + 1 == body.size()));
+    if (!prim_statement(fn, *stmt, statements)) {
       ok = false;
       if (stmt->kind == StmtKind::kAssign) fn.names.poison(stmt->target);
     }
+    fn.open.tail = tail;
+    if (is_return(*stmt)) break;  // nothing after it is reached
   }
   if (!ok) return fn.diag().failed();
   return statements.finish();
@@ -99,8 +134,7 @@ Status prim_statement(PrimParts& fn, const ast::Stmt& stmt, Suite& out) {
     case StmtKind::kWith:
       return with_statement(fn, stmt, out);
     case StmtKind::kReturn:
-      if (stmt.value == nullptr || stmt.value->is(AstKind::kNone)) return Done{};
-      return fn.source.error(stmt.place, Kind::unsupported, "a prim func returns nothing; it writes into its buffers");
+      return return_statement(fn, stmt.value, stmt.place, out);
     case StmtKind::kBreak:
     case StmtKind::kContinue:
       return leave_iteration(fn, stmt.kind == StmtKind::kBreak, stmt.place, out);
@@ -115,6 +149,23 @@ Status prim_statement(PrimParts& fn, const ast::Stmt& stmt, Suite& out) {
       break;
   }
   return fn.source.error(stmt.place, Kind::ill_formed, "a definition cannot stand inside a prim func");
+}
+
+Status return_statement(PrimParts& fn, const ast::Expr* value, Place place, Suite& out) {
+  if (!fn.open.tail)
+    return fn.source.error(place, Kind::unsupported,
+                           "a return stands at the end of a prim func or of a branch there; 'break' leaves a loop");
+  if (is_none(value)) return Done{};
+  Result<Scalar> scalar = value_or_call(fn, *value, out);
+  if (!scalar) return fn.diag().failed();
+  DType dtype = fn.result != nullptr                  ? fn.result->dtype
+                : scalar->literal == Scalar::kInteger ? DType::i(32)
+                : scalar->literal == Scalar::kReal    ? DType::f(32)
+                                                      : scalar->expr.dtype();
+  RELAXC_TRY(tir::BufferRef result, result_buffer(fn, dtype, place));
+  RELAXC_TRY(arith::Expr typed, fn.scalars.adapt(*scalar, result->dtype, value->place));
+  out.add(fn.builder.store(result, {fn.context().index(0)}, typed));
+  return Done{};
 }
 
 Status leave_iteration(PrimParts& fn, bool loop, Place place, Suite& out) {

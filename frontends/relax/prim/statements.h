@@ -17,11 +17,24 @@ Status leave_iteration(PrimParts& fn, bool loop, Place place, Suite& out);
 /// `assert condition, "message"`, or behind it ("RuntimeError", ["message"]): leaves the function with RLX_ASSERTION.
 Status assertion(PrimParts& fn, const ast::Expr& test, const ast::Expr* message, Suite& out);
 
+/// `return value`, T.ret(value): stores it where the caller finds it.
+Status return_statement(PrimParts& fn, const ast::Expr* value, Place place, Suite& out);
+
+// prim_calls.cpp
+
+/// The prim func of the module that the expression calls, or one whose reading failed; null for anything else.
+const Global* called_prim_func(PrimParts& fn, const ast::Expr& e);
+/// A call of a prim func, which stands where it is called; `result`: of one element, for what it returns.
+Status call_prim_func(PrimParts& fn, const Global& callee, const ast::Expr& call, Suite& out,
+                      tir::BufferRef result = nullptr);
+/// A scalar, or what a prim func returns that is called here.
+Result<Scalar> value_or_call(PrimParts& fn, const ast::Expr& e, Suite& out);
+
 // assignments.cpp
 
 Status prim_assignment(PrimParts& fn, const ast::Stmt& stmt, Suite& out);
 /// The value of a scalar, in the dtype of its annotation.
-Result<arith::Expr> let_type(PrimParts& fn, const ast::Stmt& stmt, const ast::Expr& value);
+Result<arith::Expr> let_type(PrimParts& fn, const ast::Stmt& stmt, const ast::Expr& value, Suite& out);
 /// A scalar for the rest of the suite.
 Status bind_scalar(PrimParts& fn, const ast::Expr& target, arith::Expr value, const ast::Stmt& stmt, Suite& out);
 

@@ -67,7 +67,7 @@ Status store_statement(PrimParts& fn, const ast::Expr& target, const ast::Expr& 
   Lanes::Store lanes(fn.lanes, std::max(lanes_in(fn, target), lanes_in(fn, value)));
   Result<std::vector<arith::Expr>> indices =
       subscripts(fn, *buffer, {target.items.begin() + 1, target.items.end()}, target.place);
-  Result<Scalar> scalar = fn.scalars.read(value);
+  Result<Scalar> scalar = value_or_call(fn, value, out);
   if (indices && scalar && !op.empty())
     scalar = fn.scalars.binary(op, Scalar{fn.builder.load(*buffer, *indices)}, *scalar, target.place);
   if (!indices || !scalar) return diag.failed();

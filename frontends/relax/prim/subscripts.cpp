@@ -13,9 +13,14 @@ Result<std::vector<arith::Expr>> subscripts(PrimParts& fn, tir::BufferRef buffer
   Diagnostics& diag = fn.source.diag();
   std::vector<const ast::Expr*> items = given;
   if (items.size() == 1 && items[0]->is_sequence()) items = items[0]->items;
-  if (items.size() != buffer->shape.size())
-    return fn.source.error(place, Kind::rank_mismatch, "'{}' has {} dims, found {} subscripts", buffer->name,
-                           buffer->shape.size(), items.size());
+  const int64_t lanes = fn.lanes.of_element(buffer);
+  const size_t rank = buffer->shape.size() - (lanes > 0 ? 1 : 0);
+  if (items.size() != rank)
+    return fn.source.error(place, Kind::rank_mismatch, "'{}' has {} dims, found {} subscripts", buffer->name, rank,
+                           items.size());
+  if (lanes > 0 && lanes != fn.lanes.count())
+    return fn.source.error(place, Kind::shape_mismatch, "an element of '{}' is {} lanes, and stands in a store of them",
+                           buffer->name, lanes);
   std::vector<arith::Expr> indices;
   bool ok = true;
   for (size_t i = 0; i < items.size(); ++i) {
@@ -27,6 +32,7 @@ Result<std::vector<arith::Expr>> subscripts(PrimParts& fn, tir::BufferRef buffer
     if (ok) indices.push_back(*value);
   }
   if (!ok) return diag.failed();
+  if (lanes > 0) indices.emplace_back(fn.lanes.var());
   return indices;
 }
 

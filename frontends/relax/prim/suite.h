@@ -16,6 +16,7 @@ namespace relaxc::frontend {
 struct Open {
   size_t scopes = 0;  ///< openings in all suites around
   size_t suites = 0;
+  bool tail = true;  ///< what is read is the last that the function does
 };
 
 /// Names that a suite binds are known, and what it opens counts, while it lives.

@@ -61,6 +61,10 @@ int64_t lanes_in(PrimParts& fn, const ast::Expr& root) {
     if (count != nullptr && count->is(AstKind::kInt))
       if (Result<int64_t> lanes = integer_value(fn.source, *count)) found = std::max(found, *lanes);
     if (e->is(AstKind::kString)) found = std::max(found, dtype_lanes(e->text));
+    const auto* named =
+        e->is(AstKind::kSubscript) && e->items[0]->is(AstKind::kName) ? fn.names.find(e->items[0]->text) : nullptr;
+    if (named != nullptr && named->value.buffer != nullptr)
+      found = std::max(found, fn.lanes.of_element(named->value.buffer));
     if (e->is(AstKind::kAttribute)) found = std::max(found, dtype_lanes(e->text));
     if (e->is(AstKind::kSlice) && e->items[0] != nullptr && e->items[1] != nullptr)
       found = std::max(found, slice_length(fn, *e));

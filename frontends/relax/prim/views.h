@@ -24,11 +24,19 @@ class Views {
     auto known = latest_.find(name);
     return known == latest_.end() ? nullptr : known->second;
   }
+  /// Where the first element of a view lies in its base, in elements.
+  void set_offset(tir::BufferRef view, arith::Expr elements) { offsets_[view] = elements; }
+  /// Null for a buffer that is no view.
+  arith::Expr offset_of(tir::BufferRef view) const {
+    auto known = offsets_.find(view);
+    return known == offsets_.end() ? arith::Expr() : known->second;
+  }
   void set_latest(const std::string& name, tir::BufferRef view) { latest_[name] = view; }
 
  private:
   std::map<tir::BufferRef, tir::BufferRef> bases_;
   std::map<std::string, tir::BufferRef> latest_;
+  std::map<tir::BufferRef, arith::Expr> offsets_;
 };
 
 }  // namespace relaxc::frontend

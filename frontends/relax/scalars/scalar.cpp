@@ -27,6 +27,8 @@ Result<Scalar> ScalarReader::read(const ast::Expr& e) {
       return name(e);
     case AstKind::kSubscript:
       return subscript(e);
+    case AstKind::kAttribute:
+      return attribute(e);
     case AstKind::kCall:
       return call(e);
     case AstKind::kUnary:
@@ -265,6 +267,10 @@ Result<Scalar> ScalarReader::select(const ast::Expr& test, const ast::Expr& then
   RELAXC_TRY(auto pair, unify(*a, *b, place));
   auto [x, y] = pair;
   return Scalar{arith::select(*c, x.expr, y.expr), x.literal};
+}
+
+Result<Scalar> ScalarReader::attribute(const ast::Expr& e) {
+  return source_.error(e.place, Kind::invalid_value, "expected a scalar, found {}", describe(e));
 }
 
 Result<Scalar> ScalarReader::subscript(const ast::Expr& e) {

@@ -48,6 +48,8 @@ class ScalarReader {
  protected:
   /// What a name stands for; reports an unbound one.
   virtual Result<Scalar> name(const ast::Expr& e) = 0;
+  /// `B.elem_offset`: what a dotted name stands for.
+  virtual Result<Scalar> attribute(const ast::Expr& e);
   /// A buffer's element, or whatever else may be subscripted.
   virtual Result<Scalar> subscript(const ast::Expr& e);
   /// A call that is no scalar function.

@@ -1,6 +1,7 @@
 // globals.h: the functions of a module while it is read, and who reads them.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -39,6 +40,10 @@ struct ModuleScope {
   std::map<std::string, Global> globals;
   ModuleSymbols symbols;
   std::map<std::string, std::string> externals;  ///< `f = R.ExternFunc("symbol")` beside the functions
+  std::map<std::string, std::string> dotted;     ///< external functions with dots in their names, by those in C
+  /// Reads a prim func that another one calls, unless it was read before; false: it failed, or calls itself.
+  std::function<bool(const std::string& defined)> read_prim_func = {};
+  size_t inlined = 0;                  ///< statements of prim funcs that stand where they are called
   size_t open_bodies = 0;              ///< functions whose bodies are being read, each because of the one before
   std::set<std::string> module_names;  ///< the classes: `Module` in `cls = Module`
 

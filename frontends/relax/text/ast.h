@@ -14,7 +14,7 @@ namespace relaxc::frontend::ast {
 ///   kAttribute items[0] . text;  kCall items[0](items[1..], keywords);  kSubscript items[0][items[1..]]
 ///   kSlice begin : end : step (null where absent);  kTuple, kList items;  kDict key, value, key, value, …
 ///   kUnary text items[0];  kBinary, kCompare, kBoolOp items[0] text items[1];  kIfElse then, condition, else; kStarred
-///   *items[0]
+///   *items[0];  kLambda parameters, body, of an index map
 enum class ExprKind : uint8_t {
   kName,
   kInt,
@@ -37,6 +37,7 @@ enum class ExprKind : uint8_t {
   kBoolOp,
   kIfElse,
   kStarred,
+  kLambda,
 };
 
 struct Expr;

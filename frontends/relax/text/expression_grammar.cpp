@@ -1,7 +1,7 @@
 // expression_grammar.cpp: Python's expressions as far as modules use them.
 //
-// Left out and said so by name: lambda, comprehensions, f-strings, sets, walrus, `is`, `in`. They compute while Python
-// runs, and there is no Python here.
+// Left out and said so by name: lambda outside of T.index_map, comprehensions, f-strings, sets, walrus, `is`, `in`.
+// They compute while Python runs, and there is no Python here.
 #include "frontends/relax/text/expression_grammar.h"
 
 #include <algorithm>
@@ -208,8 +208,25 @@ const Expr* ExpressionGrammar::postfix() {
   return nullptr;
 }
 
+/// `lambda i, j: (j, i)`: the only function of Python that is text, as the map of a T.index_map.
+const Expr* ExpressionGrammar::lambda() {
+  Token keyword = take();
+  std::vector<const Expr*> items;
+  while (peek().kind == TokenKind::kName) {
+    Token name = take();
+    items.push_back(make(AstKind::kName, name.place, {}, name.text));
+    if (!accept(",")) break;
+  }
+  if (!expect(":", "the parameters")) return nullptr;
+  const Expr* body = expression();
+  if (body == nullptr) return nullptr;
+  items.push_back(body);
+  return make(AstKind::kLambda, join(keyword.place, body->place), std::move(items));
+}
+
 const Expr* ExpressionGrammar::call(const Expr* callee) {
   take();
+  bool map = callee->is(AstKind::kAttribute) && callee->text == "index_map";
   std::vector<const Expr*> items = {callee};
   std::vector<ast::Keyword> keywords;
   while (!next_is(")")) {
@@ -224,7 +241,7 @@ const Expr* ExpressionGrammar::call(const Expr* callee) {
       keywords.push_back({name.text, name.place, value});
     } else {
       if (accept("**")) return python_only(peek().place, "'**' of a call");
-      const Expr* value = expression();
+      const Expr* value = map && next_is("lambda") ? lambda() : expression();
       if (value == nullptr) return nullptr;
       if (next_is("for")) return python_only(peek().place, "a comprehension");
       if (!keywords.empty())

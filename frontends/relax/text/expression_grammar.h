@@ -57,6 +57,7 @@ class ExpressionGrammar {
   const ast::Expr* subscript(const ast::Expr* base);
   const ast::Expr* subscript_item();
   const ast::Expr* call(const ast::Expr* callee);
+  const ast::Expr* lambda();
 
   int nesting_ = 0;
 };
